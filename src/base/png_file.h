@@ -1,0 +1,17 @@
+/* png_file.h: pictures as RGBA8 PNG files. */
+#ifndef BASE_PNG_FILE_H_
+#define BASE_PNG_FILE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Writes `path` (replacing it). `stride` is the distance of two rows in bytes. */
+int png_file_write(const char *path, const uint8_t *rgba, uint32_t width, uint32_t height, size_t stride,
+                   struct error *e);
+
+/* Reads any PNG as tight RGBA8; `*rgba` is the caller's to free(). */
+int png_file_read(const char *path, uint8_t **rgba, uint32_t *width, uint32_t *height, struct error *e);
+
+#endif

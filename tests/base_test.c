@@ -1,0 +1,191 @@
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/frame_hash.h"
+#include "base/loop.h"
+#include "base/png_file.h"
+#include "base/rng.h"
+#include "base/strbuf.h"
+
+static void error_keeps_the_first_failure(void **state)
+{
+    struct error e = {0};
+
+    assert_int_equal(error_set(&e, -EINVAL, "offset %d", 12), -EINVAL);
+    assert_int_equal(error_set(&e, -EIO, "later"), -EIO);
+    error_prefix(&e, "file %s", "x");
+    assert_int_equal(e.code, -EINVAL);
+    assert_string_equal(e.text, "file x: offset 12");
+}
+
+static void bytes_turn_bad_once(void **state)
+{
+    const uint8_t data[] = {1, 2, 3, 4, 5, 6, 7};
+    struct bytes b = bytes_of(data, sizeof(data));
+
+    assert_int_equal(bytes_u16(&b), 0x0201);
+    assert_int_equal(bytes_u32(&b), 0x06050403);
+    assert_int_equal(bytes_u16(&b), 0);
+    assert_true(b.bad);
+    assert_int_equal(b.pos, 6);
+    assert_int_equal(bytes_u8(&b), 0); /* although one byte is left */
+}
+
+struct tick {
+    struct loop *loop;
+    struct loop_timer timer;
+    int id, *log, *n;
+    uint64_t again_ns;
+};
+
+static void on_tick(void *ctx)
+{
+    struct tick *t = ctx;
+    t->log[(*t->n)++] = t->id;
+    if (t->again_ns) {
+        uint64_t again = t->again_ns;
+        t->again_ns = 0;
+        loop_arm(t->loop, &t->timer, again, on_tick, t);
+    }
+}
+
+static void virtual_loop_runs_timers_in_order(void **state)
+{
+    struct clock clock;
+    struct loop *loop;
+    int log[64], n = 0;
+    struct tick t[20] = {0};
+    struct rng rng = {7};
+    uint64_t last = 0;
+
+    clock_init_virtual(&clock, 100);
+    assert_int_equal(loop_create(&loop, &clock), 0);
+    for (int i = 0; i < 20; i++) {
+        t[i] = (struct tick){.loop = loop, .id = i, .log = log, .n = &n};
+        loop_arm(loop, &t[i].timer, 100 + rng_below(&rng, 50), on_tick, &t[i]);
+    }
+    t[3].again_ns = 1000;
+    loop_cancel(loop, &t[5].timer);
+    while (loop_run_once(loop, 500) > 0) {
+        assert_true(clock_now(&clock) >= last);
+        last = clock_now(&clock);
+    }
+    assert_int_equal(n, 19);
+    for (int i = 0; i < n; i++)
+        assert_int_not_equal(log[i], 5);
+    for (int i = 1; i < n; i++)
+        assert_true(t[log[i - 1]].timer.deadline_ns <= t[log[i]].timer.deadline_ns || log[i - 1] == 3);
+    assert_int_equal(clock_now(&clock), 500);
+    assert_int_equal(loop_run_once(loop, LOOP_FOREVER), 1);
+    assert_int_equal(log[19], 3);
+    assert_int_equal(clock_now(&clock), 1000);
+    loop_destroy(loop);
+}
+
+static void on_readable(void *ctx, uint32_t events)
+{
+    int *fds = ctx;
+    char c;
+    assert_true(events & EPOLLIN);
+    assert_int_equal(read(fds[0], &c, 1), 1);
+    fds[2]++;
+}
+
+static void live_loop_waits_for_descriptors_and_timers(void **state)
+{
+    struct clock clock;
+    struct loop *loop;
+    struct loop_fd *watch;
+    int fds[3] = {0}, log[4], n = 0;
+    struct tick t = {.log = log, .n = &n};
+    uint64_t deadline;
+
+    clock_init_live(&clock);
+    assert_int_equal(loop_create(&loop, &clock), 0);
+    assert_int_equal(pipe(fds), 0);
+    assert_int_equal(loop_add_fd(loop, &watch, fds[0], EPOLLIN, on_readable, fds), 0);
+    assert_int_equal(write(fds[1], "x", 1), 1);
+    assert_int_equal(loop_run_once(loop, LOOP_FOREVER), 1);
+    assert_int_equal(fds[2], 1);
+    deadline = clock_now(&clock) + 2 * NSEC_PER_MSEC;
+    t.loop = loop;
+    loop_arm(loop, &t.timer, deadline, on_tick, &t);
+    while (!n)
+        assert_true(loop_run_once(loop, LOOP_FOREVER) >= 0);
+    assert_true(clock_now(&clock) >= deadline);
+    loop_remove_fd(loop, watch);
+    loop_destroy(loop);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void frame_hash_matches_the_definition(void **state)
+{
+    uint8_t *px = malloc(64 * 64 * 4);
+    char hex[FRAME_HASH_HEX];
+
+    for (int i = 0; i < 64 * 64; i++)
+        memcpy(px + 4 * i, "\xff\x00\x00\xff", 4);
+    frame_hash(px, 64, 64, 256, hex);
+    assert_string_equal(hex, "1171a4a562614d26797113802f81afae784773e173235286c4f65e4aa1f43816");
+    free(px);
+}
+
+static void png_files_round_trip(void **state)
+{
+    uint8_t px[2 * 3 * 4], *back;
+    char path[] = "/tmp/aerogpu-png-XXXXXX";
+    uint32_t w, h;
+    struct error e = {0};
+
+    for (size_t i = 0; i < sizeof(px); i++)
+        px[i] = (uint8_t)(i * 11);
+    close(mkstemp(path));
+    assert_int_equal(png_file_write(path, px, 2, 3, 8, &e), 0);
+    assert_int_equal(png_file_read(path, &back, &w, &h, &e), 0);
+    assert_int_equal(w, 2);
+    assert_int_equal(h, 3);
+    assert_memory_equal(px, back, sizeof(px));
+    free(back);
+    unlink(path);
+    assert_int_equal(png_file_read(path, &back, &w, &h, &e), -EIO);
+    assert_non_null(strstr(e.text, path));
+}
+
+static void strbuf_grows(void **state)
+{
+    struct strbuf b = {0};
+
+    for (int i = 0; i < 1000; i++)
+        strbuf_printf(&b, "%03d,", i);
+    assert_int_equal(b.len, 4000);
+    assert_memory_equal(b.data + 4 * 777, "777,", 4);
+    strbuf_finish(&b);
+    assert_string_equal(strbuf_str(&b), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(error_keeps_the_first_failure),
+        cmocka_unit_test(bytes_turn_bad_once),
+        cmocka_unit_test(virtual_loop_runs_timers_in_order),
+        cmocka_unit_test(live_loop_waits_for_descriptors_and_timers),
+        cmocka_unit_test(frame_hash_matches_the_definition),
+        cmocka_unit_test(png_files_round_trip),
+        cmocka_unit_test(strbuf_grows),
+    };
+    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}

@@ -1,0 +1,23 @@
+/* commands.h: the subcommands of `aerogpu`. One row in main.c's table and one cmd_NAME.c each.
+ *
+ * A command gets argv with argv[0] = its own name and returns the exit code:
+ */
+#ifndef AEROGPU_COMMANDS_H_
+#define AEROGPU_COMMANDS_H_
+
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_FAILED = 1, /* it ran, and what it was asked to check or do failed */
+    EXIT_USAGE = 2,  /* the command line is wrong */
+    EXIT_INPUT = 3,  /* a file or stream it was given is bad */
+    EXIT_ENV = 4,    /* this machine lacks something: a Vulkan device, a permission, memory */
+};
+
+#define AEROGPU_COMMANDS(C)                                                                                  \
+    C(version, "print the version and the ABI it speaks")
+
+#define DECLARE_COMMAND(name, summary) int cmd_##name(int argc, char **argv);
+AEROGPU_COMMANDS(DECLARE_COMMAND)
+#undef DECLARE_COMMAND
+
+#endif

@@ -1,0 +1,51 @@
+/* aerogpu: one command, many subcommands (commands.h). */
+#include "commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+#define ROW(name, summary) {#name, summary, cmd_##name},
+    AEROGPU_COMMANDS(ROW)
+#undef ROW
+};
+
+enum { NUM_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static void usage(FILE *out)
+{
+    fprintf(out, "usage: aerogpu COMMAND [OPTIONS]\n\n"
+                 "A GPU you can crash on purpose, with a black box that tells you why.\n\ncommands:\n");
+    for (int i = 0; i < NUM_COMMANDS; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "\n`aerogpu COMMAND --help` teaches one command; `man aerogpu` has all of them.\n"
+                 "exit codes: 0 done, 1 the work failed, 2 wrong usage, 3 bad input, 4 this machine lacks something\n");
+}
+
+int cmd_version(int argc, char **argv)
+{
+    printf("aerogpu %s, AeroGPU ABI 1.4\n", AEROGPU_VERSION);
+    return EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        usage(stdout);
+        return EXIT_OK;
+    }
+    if (!strcmp(argv[1], "--version"))
+        return cmd_version(argc - 1, argv + 1);
+    for (int i = 0; i < NUM_COMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "aerogpu: no command '%s'; `aerogpu --help` lists them\n", argv[1]);
+    return EXIT_USAGE;
+}

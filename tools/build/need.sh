@@ -1,0 +1,22 @@
+#!/bin/sh
+# Installs the Debian packages named on standard input's lists that are missing. usage: need.sh GROUP...
+# A group is a file packages/GROUP.txt beside this script: one package a line, '#' starts a comment.
+set -eu
+here=$(dirname "$0")
+missing=
+for group in "$@"; do
+    for p in $(sed 's/#.*//' "$here/packages/$group.txt"); do
+        dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"
+    done
+done
+[ -n "$missing" ] || exit 0
+sudo=
+[ "$(id -u)" = 0 ] || sudo=sudo
+if [ -n "$sudo" ] && ! command -v sudo >/dev/null; then
+    echo "these Debian packages are missing:$missing" >&2
+    echo "install them as root: apt-get install$missing" >&2
+    exit 1
+fi
+echo "installing$missing"
+$sudo apt-get update -qq
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
