@@ -1,0 +1,133 @@
+/* packets.c: the tables of cmd.h as data.
+ *
+ * The X-macros know the order, type and count of fields but not the struct around them, so offsets are running sums,
+ * filled in once before any other constructor; structs are packed, and cmd.h asserts their sizes.
+ */
+#include "abi/packets.h"
+
+#include <stddef.h>
+
+#include <aerogpu/pci.h>
+
+#include "abi/d3d9_states.h"
+
+#define ROW_FIELD(type, name, kind, doc)        {#name, doc, 0, ABI_##type, ABI_KIND_##kind, 1},
+#define ROW_ARRAY(type, name, count, kind, doc) {#name, doc, 0, ABI_##type, ABI_KIND_##kind, count},
+#define END_ROW {NULL, NULL, 0, 0, 0, 0}
+
+#define FIELDS_OF_PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                            \
+    static struct abi_field fields_##name[] = {AEROGPU_FIELDS_##NAME(ROW_FIELD, ROW_ARRAY) END_ROW};
+AEROGPU_PACKETS(FIELDS_OF_PACKET)
+
+#define FIELDS_OF_ELEMENT(NAME, name, size)                                                                  \
+    static struct abi_field fields_of_##name[] = {AEROGPU_FIELDS_##NAME(ROW_FIELD, ROW_ARRAY) END_ROW};
+AEROGPU_ELEMENTS(FIELDS_OF_ELEMENT)
+
+#define ELEM_SIZE_NONE     0
+#define ELEM_SIZE_TEXT     1
+#define ELEM_SIZE_BYTES    1
+#define ELEM_SIZE_VEC4F    16
+#define ELEM_SIZE_VEC4I    16
+#define ELEM_SIZE_HANDLES  4
+#define ELEM_SIZE_BIND     4
+#define ELEM_SIZE_VERTEX_BUFFER_BINDING           16
+#define ELEM_SIZE_CONSTANT_BUFFER_BINDING         16
+#define ELEM_SIZE_SHADER_RESOURCE_BUFFER_BINDING  16
+#define ELEM_SIZE_UNORDERED_ACCESS_BUFFER_BINDING 16
+
+/* A tail without a counting field names the header, which lies at offset 0. */
+#define COUNT_OFFSET(name, count_field) offsetof(struct aerogpu_cmd_##name, count_field)
+#define COUNT_SIZE(name, count_field)                                                                        \
+    (COUNT_OFFSET(name, count_field) ? sizeof(((struct aerogpu_cmd_##name *)0)->count_field) : 0)
+
+#define PACKET_ROW(opcode_, NAME, name_, size_, tail_, count_field, minor_, doc_)                            \
+    {.opcode = opcode_,                                                                                      \
+     .size = size_,                                                                                          \
+     .minor = minor_,                                                                                        \
+     .num_fields = sizeof(fields_##name_) / sizeof(fields_##name_[0]) - 1,                                   \
+     .count_offset = COUNT_OFFSET(name_, count_field),                                                       \
+     .count_size = COUNT_SIZE(name_, count_field),                                                           \
+     .tail = ABI_TAIL_##tail_,                                                                               \
+     .elem_size = ELEM_SIZE_##tail_,                                                                         \
+     .name = #NAME,                                                                                          \
+     .doc = doc_,                                                                                            \
+     .fields = fields_##name_},
+const struct abi_packet_desc abi_packets[] = {AEROGPU_PACKETS(PACKET_ROW)};
+const uint32_t abi_num_packets = sizeof(abi_packets) / sizeof(abi_packets[0]);
+
+enum {
+#define PACKET_INDEX(opcode, NAME, name, size, tail, count_field, minor, doc) INDEX_##NAME,
+    AEROGPU_PACKETS(PACKET_INDEX)
+};
+
+/* opcode -> row + 1 */
+static const uint8_t row_of_opcode[0x800] = {
+#define OPCODE_ROW(opcode, NAME, name, size, tail, count_field, minor, doc) [opcode] = INDEX_##NAME + 1,
+    AEROGPU_PACKETS(OPCODE_ROW)};
+
+const struct abi_packet_desc *abi_packet_find(uint32_t opcode)
+{
+    if (opcode >= sizeof(row_of_opcode) || !row_of_opcode[opcode])
+        return NULL;
+    return &abi_packets[row_of_opcode[opcode] - 1];
+}
+
+#define ELEMENT_ROW(NAME, name_, size_)                                                                      \
+    [ABI_TAIL_##NAME] = {#name_, size_, sizeof(fields_of_##name_) / sizeof(fields_of_##name_[0]) - 1,        \
+                         fields_of_##name_},
+static const struct abi_elem_desc elements[ABI_TAIL_COUNT] = {AEROGPU_ELEMENTS(ELEMENT_ROW)};
+
+const struct abi_elem_desc *abi_elem(enum abi_tail tail)
+{
+    return tail < ABI_TAIL_COUNT && elements[tail].size ? &elements[tail] : NULL;
+}
+
+#define VALUE_ROW(name, value) {#name, value},
+#define VALUES_OF_ENUM(E) static const struct abi_enum_value values_##E[] = {AEROGPU_ENUM_##E(VALUE_ROW)};
+AEROGPU_ENUMS(VALUES_OF_ENUM)
+AEROGPU_FLAG_ENUMS(VALUES_OF_ENUM)
+
+static const struct abi_enum_desc enums[ABI_KIND_COUNT] = {
+#define ENUM_ROW(E)      [ABI_KIND_##E] = {#E, false, sizeof(values_##E) / sizeof(values_##E[0]), values_##E},
+#define FLAG_ENUM_ROW(E) [ABI_KIND_##E] = {#E, true, sizeof(values_##E) / sizeof(values_##E[0]), values_##E},
+    AEROGPU_ENUMS(ENUM_ROW) AEROGPU_FLAG_ENUMS(FLAG_ENUM_ROW)};
+
+const struct abi_enum_desc *abi_enum(enum abi_kind kind)
+{
+    return kind < ABI_KIND_COUNT && enums[kind].name ? &enums[kind] : NULL;
+}
+
+const char *abi_value_name(enum abi_kind kind, uint32_t value)
+{
+    const struct abi_enum_desc *e = abi_enum(kind);
+
+    if (kind == ABI_KIND_FORMAT)
+        return aerogpu_format_name(value);
+    if (kind == ABI_KIND_D3DRS)
+        return d3drs_name(value);
+    if (kind == ABI_KIND_D3DSAMP)
+        return d3dsamp_name(value);
+    for (uint32_t i = 0; e && i < e->count; i++)
+        if (e->values[i].value == value)
+            return e->values[i].name;
+    return NULL;
+}
+
+static void place_fields(struct abi_field *f, uint32_t offset)
+{
+    static const uint8_t size_of[] = {[ABI_U8] = 1, [ABI_U32] = 4, [ABI_I32] = 4, [ABI_U64] = 8, [ABI_F32] = 4};
+
+    for (; f->name; f++) {
+        f->offset = (uint16_t)offset;
+        offset += size_of[f->type] * (uint32_t)f->count;
+    }
+}
+
+__attribute__((constructor(101))) static void place_all_fields(void)
+{
+#define PLACE_PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                                \
+    place_fields(fields_##name, sizeof(struct aerogpu_cmd_hdr));
+    AEROGPU_PACKETS(PLACE_PACKET)
+#define PLACE_ELEMENT(NAME, name, size) place_fields(fields_of_##name, 0);
+    AEROGPU_ELEMENTS(PLACE_ELEMENT)
+}
