@@ -143,7 +143,7 @@ typedef uint32_t aerogpu_handle_t;
 /* ---- fields: F(type, name, kind, meaning), A(type, name, count, kind, meaning) --------------------------------------
  *
  * type: U8 U32 I32 U64, F32 (IEEE-754 bits in a u32).
- * kind, what the value is: U (number), X (number best read in hexadecimal), F (float), RSV (reserved), HANDLE (existing
+ * kind, what the value is: U (number), X (number best read in hexadecimal), FLOAT, RSV (reserved), HANDLE (existing
  * object or 0), NEW (handle that the packet defines), ALLOC (allocation id or 0), TOKEN (share token), FORMAT (pci.h),
  * BOOL, one of the enumerations above, D3DRS / D3DSAMP (Direct3D 9 state number), MASK (bits).
  */
@@ -265,7 +265,7 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, src_factor_alpha, BLEND, "")                                                                      \
     F(U32, dst_factor_alpha, BLEND, "")                                                                      \
     F(U32, blend_op_alpha, BLEND_OP, "")                                                                     \
-    A(F32, blend_constant_rgba, 4, F, "for CONSTANT and INV_CONSTANT")                                       \
+    A(F32, blend_constant_rgba, 4, FLOAT, "for CONSTANT and INV_CONSTANT")                                       \
     F(U32, sample_mask, MASK, "bit 0 off: nothing is drawn")
 #define AEROGPU_FIELDS_SET_DEPTH_STENCIL_STATE(F, A)                                                         \
     F(U32, depth_enable, BOOL, "")                                                                           \
@@ -287,12 +287,12 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, depth_stencil, HANDLE, "texture or view, 0: none")                                                \
     A(U32, colors, 8, HANDLE, "textures or views, 0: none")
 #define AEROGPU_FIELDS_SET_VIEWPORT(F, A)                                                                    \
-    F(F32, x, F, "pixels")                                                                                   \
-    F(F32, y, F, "pixels, downwards")                                                                        \
-    F(F32, width, F, "pixels")                                                                               \
-    F(F32, height, F, "pixels")                                                                              \
-    F(F32, min_depth, F, "0 to 1")                                                                           \
-    F(F32, max_depth, F, "0 to 1")
+    F(F32, x, FLOAT, "pixels")                                                                                   \
+    F(F32, y, FLOAT, "pixels, downwards")                                                                        \
+    F(F32, width, FLOAT, "pixels")                                                                               \
+    F(F32, height, FLOAT, "pixels")                                                                              \
+    F(F32, min_depth, FLOAT, "0 to 1")                                                                           \
+    F(F32, max_depth, FLOAT, "0 to 1")
 #define AEROGPU_FIELDS_SET_SCISSOR(F, A)                                                                     \
     F(I32, x, U, "pixels")                                                                                   \
     F(I32, y, U, "pixels, downwards")                                                                        \
@@ -353,8 +353,8 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, stage_ex, SHADER_STAGE_EX, "stage when stage is COMPUTE (minor 3)")
 #define AEROGPU_FIELDS_CLEAR(F, A)                                                                           \
     F(U32, flags, CLEAR, "what to clear of the bound targets")                                               \
-    A(F32, color_rgba, 4, F, "")                                                                             \
-    F(F32, depth, F, "")                                                                                     \
+    A(F32, color_rgba, 4, FLOAT, "")                                                                             \
+    F(F32, depth, FLOAT, "")                                                                                     \
     F(U32, stencil, U, "the low 8 bits")
 #define AEROGPU_FIELDS_DRAW(F, A)                                                                            \
     F(U32, vertex_count, U, "")                                                                              \

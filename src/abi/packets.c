@@ -97,12 +97,24 @@ const struct abi_enum_desc *abi_enum(enum abi_kind kind)
     return kind < ABI_KIND_COUNT && enums[kind].name ? &enums[kind] : NULL;
 }
 
+static const char *format_name(uint32_t value)
+{
+    switch (value) {
+#define FORMAT_NAME(value, name, bytes, block, kind, alpha, srgb, minor, doc)                                \
+    case value:                                                                                              \
+        return #name;
+        AEROGPU_FORMATS(FORMAT_NAME)
+    default:
+        return NULL;
+    }
+}
+
 const char *abi_value_name(enum abi_kind kind, uint32_t value)
 {
     const struct abi_enum_desc *e = abi_enum(kind);
 
     if (kind == ABI_KIND_FORMAT)
-        return aerogpu_format_name(value);
+        return format_name(value);
     if (kind == ABI_KIND_D3DRS)
         return d3drs_name(value);
     if (kind == ABI_KIND_D3DSAMP)

@@ -12,7 +12,7 @@ enum abi_type { ABI_U8, ABI_U32, ABI_I32, ABI_U64, ABI_F32 };
 enum abi_kind {
     ABI_KIND_U,
     ABI_KIND_X,
-    ABI_KIND_F,
+    ABI_KIND_FLOAT,
     ABI_KIND_RSV,
     ABI_KIND_HANDLE,
     ABI_KIND_NEW,

@@ -225,7 +225,7 @@ static json_t *bytes_json(const uint8_t *data, uint32_t n)
 
 static json_t *element_json(const struct abi_packet *p, uint32_t i)
 {
-    static const struct abi_field vec4f = {"v", "", 0, ABI_F32, ABI_KIND_F, 4};
+    static const struct abi_field vec4f = {"v", "", 0, ABI_F32, ABI_KIND_FLOAT, 4};
     static const struct abi_field vec4i = {"v", "", 0, ABI_I32, ABI_KIND_U, 4};
     const uint8_t *at = p->tail + (size_t)i * p->desc->elem_size;
     const struct abi_elem_desc *elem = abi_elem((enum abi_tail)p->desc->tail);
