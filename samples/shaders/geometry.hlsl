@@ -1,0 +1,38 @@
+// A triangle becomes a small quad at each corner; a point becomes a triangle.
+struct coloured
+{
+    float4 position : SV_Position;
+    float4 colour : COLOR0;
+};
+
+[maxvertexcount(12)]
+void quads_gs(triangle coloured v[3], inout TriangleStream<coloured> stream)
+{
+    for (uint i = 0; i < 3; ++i)
+    {
+        coloured o;
+        o.colour = v[i].colour;
+        o.position = v[i].position + float4(-0.125, 0.125, 0.0, 0.0);
+        stream.Append(o);
+        o.position = v[i].position + float4(0.125, 0.125, 0.0, 0.0);
+        stream.Append(o);
+        o.position = v[i].position + float4(-0.125, -0.125, 0.0, 0.0);
+        stream.Append(o);
+        o.position = v[i].position + float4(0.125, -0.125, 0.0, 0.0);
+        stream.Append(o);
+        stream.RestartStrip();
+    }
+}
+
+[maxvertexcount(3)]
+void point_gs(point coloured v[1], inout TriangleStream<coloured> stream)
+{
+    coloured o;
+    o.colour = v[0].colour;
+    o.position = v[0].position + float4(0.0, 0.25, 0.0, 0.0);
+    stream.Append(o);
+    o.position = v[0].position + float4(0.25, -0.25, 0.0, 0.0);
+    stream.Append(o);
+    o.position = v[0].position + float4(-0.25, -0.25, 0.0, 0.0);
+    stream.Append(o);
+}
