@@ -19,7 +19,7 @@ static int check_version(uint32_t version, uint64_t offset, const char *field, s
 
 static int read_meta(struct trace_file *f, struct trace_info *info, char warning[160], struct error *e)
 {
-    json_error_t why;
+    json_error_t why = {0};
     json_t *meta, *abi;
     char *text;
     int rc;
@@ -41,8 +41,12 @@ static int read_meta(struct trace_file *f, struct trace_info *info, char warning
     }
     meta = json_loadb(text, info->meta_len, 0, &why);
     if (!json_is_object(meta)) {
+        char *near = strstr(why.text, " near "); /* quotes bytes of the file, which may be anything */
+
+        if (near)
+            *near = '\0';
         rc = trace_fail(e, -EBADMSG, TRACE_HEADER_SIZE + (meta ? 0 : (uint64_t)(why.position > 0 ? why.position : 0)),
-                        "metadata", "%s", meta ? "is not a JSON object" : why.text);
+                        "metadata", "is not a JSON object%s%s", meta ? "" : ": ", meta ? "" : why.text);
         json_decref(meta);
         return rc;
     }
