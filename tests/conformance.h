@@ -10,7 +10,7 @@
 /* NULL, and a line that says so, if they are not there. */
 static inline const char *conformance_dir(void)
 {
-    static char path[4096];
+    static char path[4000];
     const char *set = getenv("AEROGPU_CONFORMANCE"), *root = getenv("AEROGPU_SOURCE_ROOT");
 
     if (set)
