@@ -1,0 +1,114 @@
+/* proto.h: what the host and the executor process share: one page of memory, two event descriptors, one
+ * socket.
+ *
+ *   descriptor 3  the shared memory (struct exec_shared), sealed to its size
+ *   descriptor 4  doorbell: the host writes it when the executor sleeps and there is something in the
+ * submission ring descriptor 5  done: the executor writes it when the host sleeps and there is something in
+ * the completion ring descriptor 6  control: SOCK_SEQPACKET; memory regions one way, one hello the other way.
+ * Its end is the host's end
+ *
+ * Invariants:
+ *  1. Each index has one writer. Indices run freely; index % slots is the slot. A reader takes an index that
+ * is further away from its own than there are slots for proof that the other side is broken, and stops
+ * talking to it.
+ *  2. A writer fills a slot, then moves its index (sequentially consistent), then looks at the other side's
+ * `sleeping`. A sleeper sets `sleeping`, then looks at the index again, then waits. So no wake-up is lost,
+ * and there is none while both are busy.
+ *  3. `epoch` counts resets. The executor answers a change by forgetting everything, discarding the
+ * submission ring, and setting `epoch_done`. The host puts nothing into the ring before that.
+ *  4. Control messages are numbered from 1; a submission says which ones it comes after.
+ */
+#ifndef EXECUTOR_PROTO_H_
+#define EXECUTOR_PROTO_H_
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "executor/engine.h"
+
+enum exec_fd { EXEC_FD_SHARED = 3, EXEC_FD_DOORBELL, EXEC_FD_DONE, EXEC_FD_CONTROL, EXEC_FD_END };
+
+enum {
+    EXEC_PROTO_MAGIC = 0x45475041,
+    EXEC_PROTO_VERSION = 1,
+    EXEC_RING_SLOTS = 256,
+    EXEC_DONE_SLOTS = 512, /* a full ring of completions from before a reset, and one from after it */
+    EXEC_SPIN_NS = 20000,  /* how long a side that was just busy looks for more before it sleeps */
+    EXEC_PAGE = 4096,
+};
+
+enum exec_exit {
+    EXEC_EXIT_HOST_GONE = 0,
+    EXEC_EXIT_START = 2,    /* not started by a host, or could not set itself up; said why */
+    EXEC_EXIT_PROTOCOL = 3, /* the host's side of the shared memory makes no sense */
+    EXEC_EXIT_FAULT = 128,  /* plus the signal's number */
+};
+
+struct exec_slot {
+    struct exec_submission s;
+    uint64_t control_seq; /* the last control message that counts for it */
+    uint32_t epoch, reserved;
+};
+
+struct exec_done_slot {
+    struct exec_completion c;
+    uint32_t epoch;
+};
+
+/* What a fault handler leaves behind. */
+struct exec_fault {
+    _Atomic uint32_t state; /* 0 none, 1 being written, 2 complete */
+    int32_t signal, code;   /* siginfo */
+    uint32_t thread;
+    uint64_t address, submission;
+};
+
+/* Read once, before anything of the guest's is. */
+struct exec_start {
+    uint32_t magic, version, files, spin;
+    uint64_t memory_bytes;
+    uint32_t has_device;
+    char device[256];
+};
+
+struct exec_shared {
+    struct exec_start start;
+    alignas(64) _Atomic uint32_t ring_tail; /* host */
+    _Atomic uint32_t epoch;                 /* host */
+    alignas(64) _Atomic uint32_t ring_head; /* executor */
+    _Atomic uint32_t epoch_done;            /* executor */
+    _Atomic uint32_t executor_sleeping;     /* both */
+    alignas(64) _Atomic uint32_t done_tail; /* executor */
+    alignas(64) _Atomic uint32_t done_head; /* host */
+    _Atomic uint32_t host_sleeping;         /* both */
+    alignas(64) struct exec_fault fault;    /* executor */
+    alignas(64) struct exec_slot ring[EXEC_RING_SLOTS];
+    struct exec_done_slot done[EXEC_DONE_SLOTS];
+};
+
+enum exec_control_type { EXEC_CONTROL_MAP = 1, EXEC_CONTROL_UNMAP };
+
+/* Host to executor; EXEC_CONTROL_MAP comes with one descriptor. */
+struct exec_control {
+    uint32_t type, reserved;
+    uint64_t seq, gpa, size, offset;
+};
+
+/* Executor to host, once. */
+struct exec_hello {
+    int32_t code; /* 0: ready, and `text` is the device's name; else a negative errno, and `text` says why */
+    uint32_t is_cpu;
+    char text[300];
+};
+
+static inline void exec_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#else
+    __asm__ volatile("" ::: "memory");
+#endif
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* exec_test_engine.h: an engine for tests of the process around it. It draws nothing; a submission's command
+ * buffer is one struct test_command that says what the engine should do to its process.
+ *
+ * The device name chooses how it starts: "missing" (no Vulkan device), "dies" (exits), "slow" (200 ms), else
+ * at once.
+ */
+#ifndef TESTS_EXEC_TEST_ENGINE_H_
+#define TESTS_EXEC_TEST_ENGINE_H_
+
+#include <stdint.h>
+
+enum test_op {
+    TEST_NOTHING,
+    TEST_STORE,        /* the value b at guest address a */
+    TEST_SLEEP,        /* a microseconds, on another thread */
+    TEST_FAULT,        /* stores to the process's own address a */
+    TEST_FAULT_THREAD, /* the same on another thread */
+    TEST_OVERFLOW,     /* the main thread's stack */
+    TEST_HANG,         /* for ever */
+    TEST_EXIT,         /* with status a */
+    TEST_DIVIDE,       /* by zero */
+    TEST_ALLOCATE,     /* a bytes, touched; an error if there are none */
+    TEST_DESCRIPTORS,  /* duplicates descriptors until that fails; error text says how many it got */
+    TEST_JIT,          /* makes and runs code, starts a thread */
+    TEST_FORBIDDEN,    /* number a of test_forbidden */
+};
+
+enum test_forbidden {
+    FORBIDDEN_OPEN,
+    FORBIDDEN_SOCKET,
+    FORBIDDEN_EXEC,
+    FORBIDDEN_FORK,
+    FORBIDDEN_KILL,
+    FORBIDDEN_TGKILL,
+    FORBIDDEN_PTRACE,
+    FORBIDDEN_BLOCKING,
+    FORBIDDEN_UNLINK,
+    FORBIDDEN_SETUID,
+    FORBIDDEN_COUNT,
+};
+
+struct test_command {
+    uint32_t op, reserved;
+    uint64_t a, b;
+};
+
+#endif
