@@ -14,6 +14,8 @@ enum exit_code {
 };
 
 #define AEROGPU_COMMANDS(C)                                                                                  \
+    C(show, "decode a recording: every record, submission and packet")                                       \
+    C(cpu, "record and explain what the processors did: idle, interrupts, stalls")                           \
     C(version, "print the version and the ABI it speaks")
 
 #define DECLARE_COMMAND(name, summary) int cmd_##name(int argc, char **argv);

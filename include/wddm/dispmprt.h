@@ -1,0 +1,323 @@
+/* dispmprt.h: how the display port driver and a WDDM 1.1 display miniport start, stop and find each other.
+ *
+ * Names, members, order and values: the WDK's public documentation of dispmprt.h, at the Windows 7 level.
+ */
+#ifndef WDDM_DISPMPRT_H_
+#define WDDM_DISPMPRT_H_
+
+#include "wddm/d3dkmddi.h"
+
+typedef struct _DXGK_START_INFO {
+    ULONG RequiredDmaQueueEntry;
+    GUID AdapterGuid;
+    LUID AdapterLuid;
+} DXGK_START_INFO, *PDXGK_START_INFO;
+
+typedef enum _DOCKING_STATE {
+    DockStateUnsupported = 0,
+    DockStateUnDocked = 1,
+    DockStateDocked = 2,
+    DockStateUnknown = 3
+} DOCKING_STATE;
+
+typedef struct _DXGK_DEVICE_INFO {
+    PVOID MiniportDeviceContext;
+    PDEVICE_OBJECT PhysicalDeviceObject;
+    UNICODE_STRING DeviceRegistryPath;
+    PCM_RESOURCE_LIST TranslatedResourceList;
+    LARGE_INTEGER SystemMemorySize;
+    PHYSICAL_ADDRESS HighestPhysicalAddress;
+    PHYSICAL_ADDRESS AgpApertureBase;
+    SIZE_T AgpApertureSize;
+    DOCKING_STATE DockingState;
+} DXGK_DEVICE_INFO, *PDXGK_DEVICE_INFO;
+
+typedef enum _DXGK_CHILD_DEVICE_TYPE {
+    TypeUninitialized = 0,
+    TypeVideoOutput = 1,
+    TypeOther = 2
+} DXGK_CHILD_DEVICE_TYPE;
+
+typedef struct _DXGK_VIDEO_OUTPUT_CAPABILITIES {
+    D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY InterfaceTechnology;
+    D3DKMDT_MONITOR_ORIENTATION_AWARENESS MonitorOrientationAwareness;
+    BOOLEAN SupportsSdtvModes;
+} DXGK_VIDEO_OUTPUT_CAPABILITIES, *PDXGK_VIDEO_OUTPUT_CAPABILITIES;
+
+typedef struct _DXGK_CHILD_CAPABILITIES {
+    union {
+        DXGK_VIDEO_OUTPUT_CAPABILITIES VideoOutput;
+        struct {
+            UINT MustBeZero;
+        } Other;
+    } Type;
+    DXGK_CHILD_DEVICE_HPD_AWARENESS HpdAwareness;
+} DXGK_CHILD_CAPABILITIES, *PDXGK_CHILD_CAPABILITIES;
+
+typedef struct _DXGK_CHILD_DESCRIPTOR {
+    DXGK_CHILD_DEVICE_TYPE ChildDeviceType;
+    DXGK_CHILD_CAPABILITIES ChildCapabilities;
+    ULONG AcpiUid;
+    ULONG ChildUid; /* the VidPN target's id */
+} DXGK_CHILD_DESCRIPTOR, *PDXGK_CHILD_DESCRIPTOR;
+
+typedef enum _DXGK_CHILD_STATUS_TYPE {
+    StatusUninitialized = 0,
+    StatusConnection = 1,
+    StatusRotation = 2
+} DXGK_CHILD_STATUS_TYPE;
+
+typedef struct _DXGK_CHILD_STATUS {
+    DXGK_CHILD_STATUS_TYPE Type;
+    ULONG ChildUid;
+    union {
+        struct {
+            BOOLEAN Connected;
+        } HotPlug;
+        struct {
+            UCHAR Angle;
+        } Rotation;
+    };
+} DXGK_CHILD_STATUS, *PDXGK_CHILD_STATUS;
+
+typedef struct _DXGK_DEVICE_DESCRIPTOR {
+    ULONG DescriptorOffset;
+    ULONG DescriptorLength;
+    PVOID DescriptorBuffer;
+} DXGK_DEVICE_DESCRIPTOR, *PDXGK_DEVICE_DESCRIPTOR;
+
+typedef enum _DXGK_EVENT_TYPE {
+    DxgkUndefinedEvent = 0,
+    DxgkAcpiEvent = 1,
+    DxgkPowerStateEvent = 2,
+    DxgkDockingEvent = 3
+} DXGK_EVENT_TYPE;
+
+typedef enum DXGK_SERVICES {
+    DxgkServicesAgp = 0,
+    DxgkServicesDebugReport = 1,
+    DxgkServicesTimedOperation = 2
+} DXGK_SERVICES;
+
+typedef struct _VIDEO_REQUEST_PACKET {
+    ULONG IoControlCode;
+    struct _STATUS_BLOCK *StatusBlock;
+    PVOID InputBuffer;
+    ULONG InputBufferLength;
+    PVOID OutputBuffer;
+    ULONG OutputBufferLength;
+} VIDEO_REQUEST_PACKET, *PVIDEO_REQUEST_PACKET;
+
+typedef struct _QUERY_INTERFACE {
+    CONST GUID *InterfaceType;
+    USHORT Size;
+    USHORT Version;
+    struct _INTERFACE *Interface;
+    PVOID InterfaceSpecificData;
+    ULONG DeviceUid;
+} QUERY_INTERFACE, *PQUERY_INTERFACE;
+
+typedef struct _INTERFACE {
+    USHORT Size;
+    USHORT Version;
+    PVOID Context;
+    VOID(NTAPI *InterfaceReference)(PVOID Context);
+    VOID(NTAPI *InterfaceDereference)(PVOID Context);
+} INTERFACE, *PINTERFACE;
+
+typedef struct _LINKED_DEVICE {
+    ULONG ChainUid;
+    ULONG NumberOfLinksInChain;
+    BOOLEAN LeadLink;
+} LINKED_DEVICE, *PLINKED_DEVICE;
+
+#define DISPLAY_ADAPTER_HW_ID 0xFFFFFFFF
+
+#define DXGK_WHICHSPACE_CONFIG 0 /* PCI configuration space */
+#define DXGK_WHICHSPACE_ROM    0x52696350
+
+/* ---- what dxgkrnl offers ---- */
+
+typedef BOOLEAN NTAPI KSYNCHRONIZE_ROUTINE(PVOID SynchronizeContext);
+typedef KSYNCHRONIZE_ROUTINE *PKSYNCHRONIZE_ROUTINE;
+
+typedef NTSTATUS(APIENTRY *DXGKCB_EVAL_ACPI_METHOD)(HANDLE DeviceHandle, ULONG DeviceUid,
+                                                    PVOID AcpiInputBuffer, ULONG AcpiInputSize,
+                                                    PVOID AcpiOutputBuffer, ULONG AcpiOutputSize);
+typedef NTSTATUS(APIENTRY *DXGKCB_GET_DEVICE_INFORMATION)(HANDLE DeviceHandle, PDXGK_DEVICE_INFO DeviceInfo);
+typedef NTSTATUS(APIENTRY *DXGKCB_INDICATE_CHILD_STATUS)(HANDLE DeviceHandle, PDXGK_CHILD_STATUS ChildStatus);
+typedef NTSTATUS(APIENTRY *DXGKCB_MAP_MEMORY)(HANDLE DeviceHandle, PHYSICAL_ADDRESS TranslatedAddress,
+                                              ULONG Length, BOOLEAN InIoSpace, BOOLEAN MapToUserMode,
+                                              MEMORY_CACHING_TYPE CacheType, PVOID *VirtualAddress);
+typedef BOOLEAN(APIENTRY *DXGKCB_QUEUE_DPC)(HANDLE DeviceHandle);
+typedef NTSTATUS(APIENTRY *DXGKCB_QUERY_SERVICES)(HANDLE DeviceHandle, DXGK_SERVICES ServicesType,
+                                                  PINTERFACE Interface);
+typedef NTSTATUS(APIENTRY *DXGKCB_READ_DEVICE_SPACE)(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer,
+                                                     ULONG Offset, ULONG Length, PULONG BytesRead);
+typedef NTSTATUS(APIENTRY *DXGKCB_SYNCHRONIZE_EXECUTION)(HANDLE DeviceHandle,
+                                                         PKSYNCHRONIZE_ROUTINE SynchronizeRoutine,
+                                                         PVOID Context, ULONG MessageNumber,
+                                                         PBOOLEAN ReturnValue);
+typedef NTSTATUS(APIENTRY *DXGKCB_UNMAP_MEMORY)(HANDLE DeviceHandle, PVOID VirtualAddress);
+typedef NTSTATUS(APIENTRY *DXGKCB_WRITE_DEVICE_SPACE)(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer,
+                                                      ULONG Offset, ULONG Length, PULONG BytesWritten);
+typedef NTSTATUS(APIENTRY *DXGKCB_IS_DEVICE_PRESENT)(HANDLE DeviceHandle, PVOID DevicePresenceParameters,
+                                                     PBOOLEAN DevicePresent);
+typedef VOID(APIENTRY *DXGKCB_LOG_ETW_EVENT)(CONST LPCGUID EventGuid, UCHAR Type, USHORT EventBufferSize,
+                                             PVOID EventBuffer);
+typedef NTSTATUS NTAPI DXGKDDI_PROTECTED_CALLBACK(PVOID MiniportDeviceContext, PVOID ProtectedCallbackContext,
+                                                  NTSTATUS ProtectionStatus);
+typedef DXGKDDI_PROTECTED_CALLBACK *PDXGKDDI_PROTECTED_CALLBACK;
+typedef NTSTATUS(APIENTRY *DXGKCB_EXCLUDE_ADAPTER_ACCESS)(HANDLE DeviceHandle, ULONG Attributes,
+                                                          PDXGKDDI_PROTECTED_CALLBACK DxgkProtectedCallback,
+                                                          PVOID ProtectedCallbackContext);
+
+typedef struct _DXGKRNL_INTERFACE {
+    ULONG Size;
+    ULONG Version;
+    HANDLE DeviceHandle;
+    DXGKCB_EVAL_ACPI_METHOD DxgkCbEvalAcpiMethod;
+    DXGKCB_GET_DEVICE_INFORMATION DxgkCbGetDeviceInformation;
+    DXGKCB_INDICATE_CHILD_STATUS DxgkCbIndicateChildStatus;
+    DXGKCB_MAP_MEMORY DxgkCbMapMemory;
+    DXGKCB_QUEUE_DPC DxgkCbQueueDpc;
+    DXGKCB_QUERY_SERVICES DxgkCbQueryServices;
+    DXGKCB_READ_DEVICE_SPACE DxgkCbReadDeviceSpace;
+    DXGKCB_SYNCHRONIZE_EXECUTION DxgkCbSynchronizeExecution;
+    DXGKCB_UNMAP_MEMORY DxgkCbUnmapMemory;
+    DXGKCB_WRITE_DEVICE_SPACE DxgkCbWriteDeviceSpace;
+    DXGKCB_IS_DEVICE_PRESENT DxgkCbIsDevicePresent;
+    DXGKCB_GETHANDLEDATA DxgkCbGetHandleData;
+    DXGKCB_GETHANDLEPARENT DxgkCbGetHandleParent;
+    DXGKCB_ENUMHANDLECHILDREN DxgkCbEnumHandleChildren;
+    DXGKCB_NOTIFY_INTERRUPT DxgkCbNotifyInterrupt;
+    DXGKCB_NOTIFY_DPC DxgkCbNotifyDpc;
+    DXGKCB_QUERYVIDPNINTERFACE DxgkCbQueryVidPnInterface;
+    DXGKCB_QUERYMONITORINTERFACE DxgkCbQueryMonitorInterface;
+    DXGKCB_GETCAPTUREADDRESS DxgkCbGetCaptureAddress;
+    DXGKCB_LOG_ETW_EVENT DxgkCbLogEtwEvent;
+    DXGKCB_EXCLUDE_ADAPTER_ACCESS DxgkCbExcludeAdapterAccess;
+} DXGKRNL_INTERFACE, *PDXGKRNL_INTERFACE;
+
+/* ---- what the miniport offers ---- */
+
+#define WDDM_PORT_DDI(ret, name, ...)                                                                        \
+    typedef ret APIENTRY DXGKDDI_##name(__VA_ARGS__);                                                        \
+    typedef DXGKDDI_##name *PDXGKDDI_##name
+
+WDDM_PORT_DDI(NTSTATUS, ADD_DEVICE, CONST PDEVICE_OBJECT PhysicalDeviceObject, PVOID *MiniportDeviceContext);
+WDDM_PORT_DDI(NTSTATUS, START_DEVICE, CONST PVOID MiniportDeviceContext, PDXGK_START_INFO DxgkStartInfo,
+              PDXGKRNL_INTERFACE DxgkInterface, PULONG NumberOfVideoPresentSources, PULONG NumberOfChildren);
+WDDM_PORT_DDI(NTSTATUS, STOP_DEVICE, CONST PVOID MiniportDeviceContext);
+WDDM_PORT_DDI(NTSTATUS, REMOVE_DEVICE, CONST PVOID MiniportDeviceContext);
+WDDM_PORT_DDI(NTSTATUS, DISPATCH_IO_REQUEST, CONST PVOID MiniportDeviceContext, ULONG VidPnSourceId,
+              PVIDEO_REQUEST_PACKET VideoRequestPacket);
+WDDM_PORT_DDI(BOOLEAN, INTERRUPT_ROUTINE, CONST PVOID MiniportDeviceContext, ULONG MessageNumber); /* DIRQL */
+WDDM_PORT_DDI(VOID, DPC_ROUTINE, CONST PVOID MiniportDeviceContext); /* DISPATCH_LEVEL */
+WDDM_PORT_DDI(NTSTATUS, QUERY_CHILD_RELATIONS, CONST PVOID MiniportDeviceContext,
+              PDXGK_CHILD_DESCRIPTOR ChildRelations, ULONG ChildRelationsSize);
+WDDM_PORT_DDI(NTSTATUS, QUERY_CHILD_STATUS, CONST PVOID MiniportDeviceContext, PDXGK_CHILD_STATUS ChildStatus,
+              BOOLEAN NonDestructiveOnly);
+WDDM_PORT_DDI(NTSTATUS, QUERY_DEVICE_DESCRIPTOR, CONST PVOID MiniportDeviceContext, ULONG ChildUid,
+              PDXGK_DEVICE_DESCRIPTOR DeviceDescriptor);
+WDDM_PORT_DDI(NTSTATUS, SET_POWER_STATE, CONST PVOID MiniportDeviceContext, ULONG DeviceUid,
+              DEVICE_POWER_STATE DevicePowerState, POWER_ACTION ActionType);
+WDDM_PORT_DDI(NTSTATUS, NOTIFY_ACPI_EVENT, CONST PVOID MiniportDeviceContext, DXGK_EVENT_TYPE EventType,
+              ULONG Event, PVOID Argument, PULONG AcpiFlags);
+WDDM_PORT_DDI(VOID, RESET_DEVICE, CONST PVOID MiniportDeviceContext);
+WDDM_PORT_DDI(VOID, UNLOAD, VOID);
+WDDM_PORT_DDI(NTSTATUS, QUERY_INTERFACE, CONST PVOID MiniportDeviceContext, PQUERY_INTERFACE QueryInterface);
+WDDM_PORT_DDI(VOID, CONTROL_ETW_LOGGING, BOOLEAN Enable, ULONG Flags, UCHAR Level);
+WDDM_PORT_DDI(NTSTATUS, LINK_DEVICE, CONST PDEVICE_OBJECT PhysicalDeviceObject,
+              CONST PVOID MiniportDeviceContext, PLINKED_DEVICE LinkedDevice);
+
+typedef struct _DRIVER_INITIALIZATION_DATA {
+    ULONG Version;
+    PDXGKDDI_ADD_DEVICE DxgkDdiAddDevice;
+    PDXGKDDI_START_DEVICE DxgkDdiStartDevice;
+    PDXGKDDI_STOP_DEVICE DxgkDdiStopDevice;
+    PDXGKDDI_REMOVE_DEVICE DxgkDdiRemoveDevice;
+    PDXGKDDI_DISPATCH_IO_REQUEST DxgkDdiDispatchIoRequest;
+    PDXGKDDI_INTERRUPT_ROUTINE DxgkDdiInterruptRoutine;
+    PDXGKDDI_DPC_ROUTINE DxgkDdiDpcRoutine;
+    PDXGKDDI_QUERY_CHILD_RELATIONS DxgkDdiQueryChildRelations;
+    PDXGKDDI_QUERY_CHILD_STATUS DxgkDdiQueryChildStatus;
+    PDXGKDDI_QUERY_DEVICE_DESCRIPTOR DxgkDdiQueryDeviceDescriptor;
+    PDXGKDDI_SET_POWER_STATE DxgkDdiSetPowerState;
+    PDXGKDDI_NOTIFY_ACPI_EVENT DxgkDdiNotifyAcpiEvent;
+    PDXGKDDI_RESET_DEVICE DxgkDdiResetDevice;
+    PDXGKDDI_UNLOAD DxgkDdiUnload;
+    PDXGKDDI_QUERY_INTERFACE DxgkDdiQueryInterface;
+    PDXGKDDI_CONTROL_ETW_LOGGING DxgkDdiControlEtwLogging;
+    PDXGKDDI_QUERYADAPTERINFO DxgkDdiQueryAdapterInfo;
+    PDXGKDDI_CREATEDEVICE DxgkDdiCreateDevice;
+    PDXGKDDI_CREATEALLOCATION DxgkDdiCreateAllocation;
+    PDXGKDDI_DESTROYALLOCATION DxgkDdiDestroyAllocation;
+    PDXGKDDI_DESCRIBEALLOCATION DxgkDdiDescribeAllocation;
+    PDXGKDDI_GETSTANDARDALLOCATIONDRIVERDATA DxgkDdiGetStandardAllocationDriverData;
+    PDXGKDDI_ACQUIRESWIZZLINGRANGE DxgkDdiAcquireSwizzlingRange;
+    PDXGKDDI_RELEASESWIZZLINGRANGE DxgkDdiReleaseSwizzlingRange;
+    PDXGKDDI_PATCH DxgkDdiPatch;
+    PDXGKDDI_SUBMITCOMMAND DxgkDdiSubmitCommand;
+    PDXGKDDI_PREEMPTCOMMAND DxgkDdiPreemptCommand;
+    PDXGKDDI_BUILDPAGINGBUFFER DxgkDdiBuildPagingBuffer;
+    PDXGKDDI_SETPALETTE DxgkDdiSetPalette;
+    PDXGKDDI_SETPOINTERPOSITION DxgkDdiSetPointerPosition;
+    PDXGKDDI_SETPOINTERSHAPE DxgkDdiSetPointerShape;
+    PDXGKDDI_RESETFROMTIMEOUT DxgkDdiResetFromTimeout;
+    PDXGKDDI_RESTARTFROMTIMEOUT DxgkDdiRestartFromTimeout;
+    PDXGKDDI_ESCAPE DxgkDdiEscape;
+    PDXGKDDI_COLLECTDBGINFO DxgkDdiCollectDbgInfo;
+    PDXGKDDI_QUERYCURRENTFENCE DxgkDdiQueryCurrentFence;
+    PDXGKDDI_ISSUPPORTEDVIDPN DxgkDdiIsSupportedVidPn;
+    PDXGKDDI_RECOMMENDFUNCTIONALVIDPN DxgkDdiRecommendFunctionalVidPn;
+    PDXGKDDI_ENUMVIDPNCOFUNCMODALITY DxgkDdiEnumVidPnCofuncModality;
+    PDXGKDDI_SETVIDPNSOURCEADDRESS DxgkDdiSetVidPnSourceAddress;
+    PDXGKDDI_SETVIDPNSOURCEVISIBILITY DxgkDdiSetVidPnSourceVisibility;
+    PDXGKDDI_COMMITVIDPN DxgkDdiCommitVidPn;
+    PDXGKDDI_UPDATEACTIVEVIDPNPRESENTPATH DxgkDdiUpdateActiveVidPnPresentPath;
+    PDXGKDDI_RECOMMENDMONITORMODES DxgkDdiRecommendMonitorModes;
+    PDXGKDDI_RECOMMENDVIDPNTOPOLOGY DxgkDdiRecommendVidPnTopology;
+    PDXGKDDI_GETSCANLINE DxgkDdiGetScanLine;
+    PDXGKDDI_STOPCAPTURE DxgkDdiStopCapture;
+    PDXGKDDI_CONTROLINTERRUPT DxgkDdiControlInterrupt;
+    PDXGKDDI_CREATEOVERLAY DxgkDdiCreateOverlay;
+    PDXGKDDI_DESTROYDEVICE DxgkDdiDestroyDevice;
+    PDXGKDDI_OPENALLOCATIONINFO DxgkDdiOpenAllocation;
+    PDXGKDDI_CLOSEALLOCATION DxgkDdiCloseAllocation;
+    PDXGKDDI_RENDER DxgkDdiRender;
+    PDXGKDDI_PRESENT DxgkDdiPresent;
+    PDXGKDDI_UPDATEOVERLAY DxgkDdiUpdateOverlay;
+    PDXGKDDI_FLIPOVERLAY DxgkDdiFlipOverlay;
+    PDXGKDDI_DESTROYOVERLAY DxgkDdiDestroyOverlay;
+    PDXGKDDI_CREATECONTEXT DxgkDdiCreateContext;
+    PDXGKDDI_DESTROYCONTEXT DxgkDdiDestroyContext;
+    PDXGKDDI_LINK_DEVICE DxgkDdiLinkDevice;
+    PDXGKDDI_SETDISPLAYPRIVATEDRIVERFORMAT DxgkDdiSetDisplayPrivateDriverFormat;
+    PVOID DxgkDdiDescribePageTable; /* the next six: reserved, NULL */
+    PVOID DxgkDdiUpdatePageTable;
+    PVOID DxgkDdiUpdatePageDirectory;
+    PVOID DxgkDdiMovePageDirectory;
+    PVOID DxgkDdiSubmitRender;
+    PVOID DxgkDdiCreateAllocation2;
+    PDXGKDDI_RENDERKM DxgkDdiRenderKm;
+    PVOID Reserved;
+    PDXGKDDI_QUERYVIDPNHWCAPABILITY DxgkDdiQueryVidPnHWCapability;
+} DRIVER_INITIALIZATION_DATA, *PDRIVER_INITIALIZATION_DATA;
+
+NTKERNELAPI NTSTATUS APIENTRY DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                                             PDRIVER_INITIALIZATION_DATA DriverInitializationData);
+
+WDDM_SIZE(DXGK_START_INFO, 28);
+WDDM_SIZE(DXGK_DEVICE_INFO, 80);
+WDDM_OFFSET(DXGK_DEVICE_INFO, TranslatedResourceList, 32);
+WDDM_SIZE(DXGK_CHILD_DESCRIPTOR, 28);
+WDDM_SIZE(DXGK_CHILD_STATUS, 12);
+WDDM_SIZE(DXGK_DEVICE_DESCRIPTOR, 16);
+WDDM_OFFSET(DXGKRNL_INTERFACE, DxgkCbNotifyInterrupt, 128);
+WDDM_SIZE(DXGKRNL_INTERFACE, 184);
+WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiSubmitCommand, 208);
+WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiRenderKm, 544);
+WDDM_SIZE(DRIVER_INITIALIZATION_DATA, 568);
+
+#endif

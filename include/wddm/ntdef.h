@@ -1,0 +1,300 @@
+/* ntdef.h: the Windows base types, sized for the Windows x64 (LLP64) data model on every compiler.
+ *
+ * Source: the WDK's public documentation. Invariants:
+ *  1. ULONG, LONG and UINT are 32 bits also where the compiler's `long` has 64, so that every structure of
+ * include/wddm has the layout that it has on Windows x64. The headers assert this.
+ *  2. A WCHAR is one UTF-16 unit. Outside Windows, L"..." literals have that type under -fshort-wchar, u"..."
+ * always.
+ *  3. These headers include no header of the platform but the freestanding ones, and so never mix with a
+ * Windows SDK.
+ */
+#ifndef WDDM_NTDEF_H_
+#define WDDM_NTDEF_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdarg.h>
+
+#ifdef __cplusplus
+#define WDDM_ASSERT(cond) static_assert(cond, #cond)
+#define WDDM_EXTERN_C     extern "C"
+#else
+#define WDDM_ASSERT(cond) _Static_assert(cond, #cond)
+#define WDDM_EXTERN_C     extern
+#endif
+#define WDDM_SIZE(type, size)             WDDM_ASSERT(sizeof(type) == (size))
+#define WDDM_OFFSET(type, member, offset) WDDM_ASSERT(offsetof(type, member) == (offset))
+
+#define VOID  void
+#define CONST const
+#define NTAPI
+#define APIENTRY
+#define IN
+#define OUT
+#define OPTIONAL
+#define FORCEINLINE static inline __attribute__((always_inline))
+#if defined(_WIN32)
+#define NTKERNELAPI WDDM_EXTERN_C __attribute__((dllimport))
+#define NTHALAPI    WDDM_EXTERN_C __attribute__((dllimport))
+#else
+/* What the user-space kernel exports to a miniport that is a shared object. */
+#define NTKERNELAPI WDDM_EXTERN_C __attribute__((visibility("default")))
+#define NTHALAPI    NTKERNELAPI
+#endif
+#define NTSYSAPI NTKERNELAPI
+
+typedef void *PVOID;
+typedef PVOID HANDLE, *PHANDLE;
+typedef char CHAR, *PCHAR, *PSTR;
+typedef const char *PCSTR;
+typedef unsigned char UCHAR, *PUCHAR, BYTE, *PBYTE;
+typedef int16_t SHORT, *PSHORT;
+typedef uint16_t USHORT, *PUSHORT, WORD;
+typedef int32_t LONG, *PLONG, INT, *PINT;
+typedef uint32_t ULONG, *PULONG, UINT, *PUINT, DWORD, *PDWORD, ULONG32, UINT32;
+typedef int64_t LONGLONG, *PLONGLONG, LONG64, INT64;
+typedef uint64_t ULONGLONG, *PULONGLONG, ULONG64, *PULONG64, UINT64;
+typedef uint8_t UINT8;
+typedef uint16_t UINT16;
+typedef intptr_t LONG_PTR, INT_PTR;
+typedef uintptr_t ULONG_PTR, *PULONG_PTR, UINT_PTR, SIZE_T, *PSIZE_T, KAFFINITY;
+typedef UCHAR BOOLEAN, *PBOOLEAN;
+typedef INT BOOL;
+typedef UCHAR KIRQL, *PKIRQL;
+typedef CHAR KPROCESSOR_MODE;
+typedef CHAR CCHAR;
+typedef LONG NTSTATUS, *PNTSTATUS;
+typedef ULONG ACCESS_MASK;
+#ifdef __cplusplus
+typedef char16_t WCHAR, *PWCHAR, *PWSTR;
+typedef const char16_t *PCWSTR;
+#else
+typedef uint16_t WCHAR, *PWCHAR, *PWSTR;
+typedef const uint16_t *PCWSTR;
+#endif
+
+#define TRUE  1
+#define FALSE 0
+#ifndef NULL
+#define NULL 0
+#endif
+
+typedef union _LARGE_INTEGER {
+    struct {
+        ULONG LowPart;
+        LONG HighPart;
+    };
+    struct {
+        ULONG LowPart;
+        LONG HighPart;
+    } u;
+    LONGLONG QuadPart;
+} LARGE_INTEGER, *PLARGE_INTEGER;
+
+typedef union _ULARGE_INTEGER {
+    struct {
+        ULONG LowPart;
+        ULONG HighPart;
+    };
+    struct {
+        ULONG LowPart;
+        ULONG HighPart;
+    } u;
+    ULONGLONG QuadPart;
+} ULARGE_INTEGER, *PULARGE_INTEGER;
+
+typedef LARGE_INTEGER PHYSICAL_ADDRESS, *PPHYSICAL_ADDRESS;
+
+typedef struct _LUID {
+    ULONG LowPart;
+    LONG HighPart;
+} LUID, *PLUID;
+
+typedef struct _GUID {
+    ULONG Data1;
+    USHORT Data2;
+    USHORT Data3;
+    UCHAR Data4[8];
+} GUID, *LPGUID;
+typedef const GUID *LPCGUID;
+
+typedef struct _UNICODE_STRING {
+    USHORT Length; /* bytes, without a terminator */
+    USHORT MaximumLength;
+    PWSTR Buffer;
+} UNICODE_STRING, *PUNICODE_STRING;
+typedef const UNICODE_STRING *PCUNICODE_STRING;
+
+typedef struct _LIST_ENTRY {
+    struct _LIST_ENTRY *Flink;
+    struct _LIST_ENTRY *Blink;
+} LIST_ENTRY, *PLIST_ENTRY;
+
+typedef struct _RECT {
+    LONG left, top, right, bottom;
+} RECT, *PRECT;
+
+typedef struct _POINT {
+    LONG x, y;
+} POINT;
+
+#define NT_SUCCESS(status)                       ((NTSTATUS)(status) >= 0)
+#define NT_STATUS_C(value)                       ((NTSTATUS)(value))
+#define UNREFERENCED_PARAMETER(p)                ((void)(p))
+#define FIELD_OFFSET(type, member)               ((LONG)offsetof(type, member))
+#define CONTAINING_RECORD(address, type, member) ((type *)((CHAR *)(address)-offsetof(type, member)))
+#define RTL_NUMBER_OF(array)                     (sizeof(array) / sizeof((array)[0]))
+
+/* The status codes that pass this border, with their values from the WDK's ntstatus.h: a table for printers,
+ * and the names themselves. */
+#define WDDM_STATUS_CODES(S)                                                                                 \
+    S(STATUS_SUCCESS, 0x00000000)                                                                            \
+    S(STATUS_TIMEOUT, 0x00000102)                                                                            \
+    S(STATUS_PENDING, 0x00000103)                                                                            \
+    S(STATUS_BUFFER_OVERFLOW, 0x80000005)                                                                    \
+    S(STATUS_NO_MORE_ENTRIES, 0x8000001A)                                                                    \
+    S(STATUS_DEVICE_BUSY, 0x80000011)                                                                        \
+    S(STATUS_UNSUCCESSFUL, 0xC0000001)                                                                       \
+    S(STATUS_NOT_IMPLEMENTED, 0xC0000002)                                                                    \
+    S(STATUS_INFO_LENGTH_MISMATCH, 0xC0000004)                                                               \
+    S(STATUS_ACCESS_VIOLATION, 0xC0000005)                                                                   \
+    S(STATUS_INVALID_HANDLE, 0xC0000008)                                                                     \
+    S(STATUS_INVALID_PARAMETER, 0xC000000D)                                                                  \
+    S(STATUS_NO_SUCH_DEVICE, 0xC000000E)                                                                     \
+    S(STATUS_NO_MEMORY, 0xC0000017)                                                                          \
+    S(STATUS_ACCESS_DENIED, 0xC0000022)                                                                      \
+    S(STATUS_BUFFER_TOO_SMALL, 0xC0000023)                                                                   \
+    S(STATUS_OBJECT_TYPE_MISMATCH, 0xC0000024)                                                               \
+    S(STATUS_OBJECT_NAME_NOT_FOUND, 0xC0000034)                                                              \
+    S(STATUS_PRIVILEGE_NOT_HELD, 0xC0000061)                                                                 \
+    S(STATUS_INSUFFICIENT_RESOURCES, 0xC000009A)                                                             \
+    S(STATUS_DEVICE_NOT_READY, 0xC00000A3)                                                                   \
+    S(STATUS_IO_TIMEOUT, 0xC00000B5)                                                                         \
+    S(STATUS_NOT_SUPPORTED, 0xC00000BB)                                                                      \
+    S(STATUS_INTERNAL_ERROR, 0xC00000E5)                                                                     \
+    S(STATUS_CANCELLED, 0xC0000120)                                                                          \
+    S(STATUS_DEVICE_CONFIGURATION_ERROR, 0xC0000182)                                                         \
+    S(STATUS_INVALID_DEVICE_STATE, 0xC0000184)                                                               \
+    S(STATUS_INVALID_BUFFER_SIZE, 0xC0000206)                                                                \
+    S(STATUS_NOT_FOUND, 0xC0000225)                                                                          \
+    S(STATUS_RETRY, 0xC000022D)                                                                              \
+    S(STATUS_DEVICE_REMOVED, 0xC00002B6)                                                                     \
+    S(STATUS_DEVICE_HUNG, 0xC0000507)                                                                        \
+    S(STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER, 0xC01E0000)                                                  \
+    S(STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER, 0xC01E0001)                                                   \
+    S(STATUS_GRAPHICS_INVALID_DISPLAY_ADAPTER, 0xC01E0002)                                                   \
+    S(STATUS_GRAPHICS_ADAPTER_WAS_RESET, 0xC01E0003)                                                         \
+    S(STATUS_GRAPHICS_INVALID_DRIVER_MODEL, 0xC01E0004)                                                      \
+    S(STATUS_GRAPHICS_PRESENT_MODE_CHANGED, 0xC01E0005)                                                      \
+    S(STATUS_GRAPHICS_PRESENT_OCCLUDED, 0xC01E0006)                                                          \
+    S(STATUS_GRAPHICS_NO_VIDEO_MEMORY, 0xC01E0100)                                                           \
+    S(STATUS_GRAPHICS_CANT_LOCK_MEMORY, 0xC01E0101)                                                          \
+    S(STATUS_GRAPHICS_ALLOCATION_BUSY, 0xC01E0102)                                                           \
+    S(STATUS_GRAPHICS_TOO_MANY_REFERENCES, 0xC01E0103)                                                       \
+    S(STATUS_GRAPHICS_TRY_AGAIN_LATER, 0xC01E0104)                                                           \
+    S(STATUS_GRAPHICS_TRY_AGAIN_NOW, 0xC01E0105)                                                             \
+    S(STATUS_GRAPHICS_ALLOCATION_INVALID, 0xC01E0106)                                                        \
+    S(STATUS_GRAPHICS_CANT_EVICT_PINNED_ALLOCATION, 0xC01E0109)                                              \
+    S(STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE, 0xC01E010B)                                                   \
+    S(STATUS_GRAPHICS_INVALID_ALLOCATION_HANDLE, 0xC01E010F)                                                 \
+    S(STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY, 0xC01E0300)                                                    \
+    S(STATUS_GRAPHICS_VIDPN_TOPOLOGY_NOT_SUPPORTED, 0xC01E0301)                                              \
+    S(STATUS_GRAPHICS_INVALID_VIDPN, 0xC01E0303)                                                             \
+    S(STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE, 0xC01E0304)                                              \
+    S(STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET, 0xC01E0305)                                              \
+    S(STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED, 0xC01E0306)                                              \
+    S(STATUS_GRAPHICS_MODE_NOT_PINNED, 0x401E0307)                                                           \
+    S(STATUS_GRAPHICS_INVALID_VIDPN_SOURCEMODESET, 0xC01E0308)                                               \
+    S(STATUS_GRAPHICS_INVALID_VIDPN_TARGETMODESET, 0xC01E0309)                                               \
+    S(STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET, 0x401E034C)                                               \
+    S(STATUS_GRAPHICS_DATASET_IS_EMPTY, 0x401E034B)                                                          \
+    S(STATUS_GRAPHICS_MODE_ALREADY_IN_MODESET, 0xC01E0314)                                                   \
+    S(STATUS_GRAPHICS_VIDEO_PRESENT_TARGETS_LESS_THAN_SOURCES, 0xC01E0316)                                   \
+    S(STATUS_GRAPHICS_PATH_ALREADY_IN_TOPOLOGY, 0xC01E0313)                                                  \
+    S(STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY, 0xC01E0327)                                                      \
+    S(STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE, 0xC01E0310)                                         \
+    S(STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET_MODE, 0xC01E0311)                                         \
+    S(STATUS_GRAPHICS_CHILD_DESCRIPTOR_NOT_SUPPORTED, 0xC01E0401)                                            \
+    S(STATUS_MONITOR_NO_DESCRIPTOR, 0xC01D0001)                                                              \
+    S(STATUS_MONITOR_NO_MORE_DESCRIPTOR_DATA, 0xC01D0004)
+
+#define STATUS_SUCCESS                                          NT_STATUS_C(0x00000000)
+#define STATUS_TIMEOUT                                          NT_STATUS_C(0x00000102)
+#define STATUS_PENDING                                          NT_STATUS_C(0x00000103)
+#define STATUS_BUFFER_OVERFLOW                                  NT_STATUS_C(0x80000005)
+#define STATUS_NO_MORE_ENTRIES                                  NT_STATUS_C(0x8000001A)
+#define STATUS_DEVICE_BUSY                                      NT_STATUS_C(0x80000011)
+#define STATUS_UNSUCCESSFUL                                     NT_STATUS_C(0xC0000001)
+#define STATUS_NOT_IMPLEMENTED                                  NT_STATUS_C(0xC0000002)
+#define STATUS_INFO_LENGTH_MISMATCH                             NT_STATUS_C(0xC0000004)
+#define STATUS_ACCESS_VIOLATION                                 NT_STATUS_C(0xC0000005)
+#define STATUS_INVALID_HANDLE                                   NT_STATUS_C(0xC0000008)
+#define STATUS_INVALID_PARAMETER                                NT_STATUS_C(0xC000000D)
+#define STATUS_NO_SUCH_DEVICE                                   NT_STATUS_C(0xC000000E)
+#define STATUS_NO_MEMORY                                        NT_STATUS_C(0xC0000017)
+#define STATUS_ACCESS_DENIED                                    NT_STATUS_C(0xC0000022)
+#define STATUS_BUFFER_TOO_SMALL                                 NT_STATUS_C(0xC0000023)
+#define STATUS_OBJECT_TYPE_MISMATCH                             NT_STATUS_C(0xC0000024)
+#define STATUS_OBJECT_NAME_NOT_FOUND                            NT_STATUS_C(0xC0000034)
+#define STATUS_PRIVILEGE_NOT_HELD                               NT_STATUS_C(0xC0000061)
+#define STATUS_INSUFFICIENT_RESOURCES                           NT_STATUS_C(0xC000009A)
+#define STATUS_DEVICE_NOT_READY                                 NT_STATUS_C(0xC00000A3)
+#define STATUS_IO_TIMEOUT                                       NT_STATUS_C(0xC00000B5)
+#define STATUS_NOT_SUPPORTED                                    NT_STATUS_C(0xC00000BB)
+#define STATUS_INTERNAL_ERROR                                   NT_STATUS_C(0xC00000E5)
+#define STATUS_CANCELLED                                        NT_STATUS_C(0xC0000120)
+#define STATUS_DEVICE_CONFIGURATION_ERROR                       NT_STATUS_C(0xC0000182)
+#define STATUS_INVALID_DEVICE_STATE                             NT_STATUS_C(0xC0000184)
+#define STATUS_INVALID_BUFFER_SIZE                              NT_STATUS_C(0xC0000206)
+#define STATUS_NOT_FOUND                                        NT_STATUS_C(0xC0000225)
+#define STATUS_RETRY                                            NT_STATUS_C(0xC000022D)
+#define STATUS_DEVICE_REMOVED                                   NT_STATUS_C(0xC00002B6)
+#define STATUS_DEVICE_HUNG                                      NT_STATUS_C(0xC0000507)
+#define STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER                NT_STATUS_C(0xC01E0000)
+#define STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER                 NT_STATUS_C(0xC01E0001)
+#define STATUS_GRAPHICS_INVALID_DISPLAY_ADAPTER                 NT_STATUS_C(0xC01E0002)
+#define STATUS_GRAPHICS_ADAPTER_WAS_RESET                       NT_STATUS_C(0xC01E0003)
+#define STATUS_GRAPHICS_INVALID_DRIVER_MODEL                    NT_STATUS_C(0xC01E0004)
+#define STATUS_GRAPHICS_PRESENT_MODE_CHANGED                    NT_STATUS_C(0xC01E0005)
+#define STATUS_GRAPHICS_PRESENT_OCCLUDED                        NT_STATUS_C(0xC01E0006)
+#define STATUS_GRAPHICS_NO_VIDEO_MEMORY                         NT_STATUS_C(0xC01E0100)
+#define STATUS_GRAPHICS_CANT_LOCK_MEMORY                        NT_STATUS_C(0xC01E0101)
+#define STATUS_GRAPHICS_ALLOCATION_BUSY                         NT_STATUS_C(0xC01E0102)
+#define STATUS_GRAPHICS_TOO_MANY_REFERENCES                     NT_STATUS_C(0xC01E0103)
+#define STATUS_GRAPHICS_TRY_AGAIN_LATER                         NT_STATUS_C(0xC01E0104)
+#define STATUS_GRAPHICS_TRY_AGAIN_NOW                           NT_STATUS_C(0xC01E0105)
+#define STATUS_GRAPHICS_ALLOCATION_INVALID                      NT_STATUS_C(0xC01E0106)
+#define STATUS_GRAPHICS_CANT_EVICT_PINNED_ALLOCATION            NT_STATUS_C(0xC01E0109)
+#define STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE                 NT_STATUS_C(0xC01E010B)
+#define STATUS_GRAPHICS_INVALID_ALLOCATION_HANDLE               NT_STATUS_C(0xC01E010F)
+#define STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY                  NT_STATUS_C(0xC01E0300)
+#define STATUS_GRAPHICS_VIDPN_TOPOLOGY_NOT_SUPPORTED            NT_STATUS_C(0xC01E0301)
+#define STATUS_GRAPHICS_INVALID_VIDPN                           NT_STATUS_C(0xC01E0303)
+#define STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE            NT_STATUS_C(0xC01E0304)
+#define STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET            NT_STATUS_C(0xC01E0305)
+#define STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED            NT_STATUS_C(0xC01E0306)
+#define STATUS_GRAPHICS_MODE_NOT_PINNED                         NT_STATUS_C(0x401E0307)
+#define STATUS_GRAPHICS_INVALID_VIDPN_SOURCEMODESET             NT_STATUS_C(0xC01E0308)
+#define STATUS_GRAPHICS_INVALID_VIDPN_TARGETMODESET             NT_STATUS_C(0xC01E0309)
+#define STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET             NT_STATUS_C(0x401E034C)
+#define STATUS_GRAPHICS_DATASET_IS_EMPTY                        NT_STATUS_C(0x401E034B)
+#define STATUS_GRAPHICS_MODE_ALREADY_IN_MODESET                 NT_STATUS_C(0xC01E0314)
+#define STATUS_GRAPHICS_VIDEO_PRESENT_TARGETS_LESS_THAN_SOURCES NT_STATUS_C(0xC01E0316)
+#define STATUS_GRAPHICS_PATH_ALREADY_IN_TOPOLOGY                NT_STATUS_C(0xC01E0313)
+#define STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY                    NT_STATUS_C(0xC01E0327)
+#define STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE       NT_STATUS_C(0xC01E0310)
+#define STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET_MODE       NT_STATUS_C(0xC01E0311)
+#define STATUS_GRAPHICS_CHILD_DESCRIPTOR_NOT_SUPPORTED          NT_STATUS_C(0xC01E0401)
+#define STATUS_MONITOR_NO_DESCRIPTOR                            NT_STATUS_C(0xC01D0001)
+#define STATUS_MONITOR_NO_MORE_DESCRIPTOR_DATA                  NT_STATUS_C(0xC01D0004)
+
+WDDM_SIZE(ULONG, 4);
+WDDM_SIZE(LARGE_INTEGER, 8);
+WDDM_SIZE(LUID, 8);
+WDDM_SIZE(GUID, 16);
+WDDM_SIZE(UNICODE_STRING, 16);
+WDDM_SIZE(RECT, 16);
+WDDM_SIZE(WCHAR, 2);
+WDDM_SIZE(PVOID, 8);
+
+#endif

@@ -1,0 +1,134 @@
+#include "cpu/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Enough before the window to know every CPU's state at its border. */
+#define RUN_UP UINT64_C(2000000000)
+
+int cpu_report_init(struct cpu_report *r, struct cpu_trace *t, uint64_t from_ns, uint64_t to_ns,
+                    uint64_t stuck_ns, struct error *e)
+{
+    const struct cpu_analysis_params params = {
+        .num_cpus = t->num_cpus,
+        .coverage = t->has_coverage ? &t->coverage : NULL,
+        .snapshot = t->has_before ? &t->before : NULL,
+        .from_ns = from_ns,
+        .to_ns = to_ns,
+        .stuck_ns = stuck_ns,
+        .is_windows = t->is_windows,
+    };
+    const struct cpu_event *ev;
+    struct cpu_source *source;
+    int n, err;
+
+    memset(r, 0, sizeof(*r));
+    r->trace = t;
+    err = cpu_analysis_init(&r->a, &params);
+    if (err)
+        return error_set(e, err, "no memory for the analysis of %u CPUs", t->num_cpus);
+    err = cpu_trace_rewind(t, from_ns > RUN_UP ? from_ns - RUN_UP : 0, to_ns, &source, e);
+    if (err) {
+        cpu_report_finish(r);
+        return err;
+    }
+    while ((n = source->next(source, &ev)) > 0) {
+        if (ev->ns > to_ns)
+            break;
+        cpu_analysis_events(&r->a, ev, n);
+    }
+    cpu_analysis_end(&r->a);
+    return 0;
+}
+
+void cpu_report_finish(struct cpu_report *r)
+{
+    cpu_analysis_finish(&r->a);
+}
+
+double cpu_report_seconds(const struct cpu_report *r)
+{
+    return (double)(r->a.end_ns - r->a.begin_ns) / 1e9;
+}
+
+double cpu_report_steal(const struct cpu_report *r, uint32_t cpu)
+{
+    const struct cpu_trace *t = r->trace;
+    const struct cpu_snapshot_cpu *a, *b;
+
+    if (!t->has_before || !t->has_after || cpu >= t->before.num_cpus || cpu >= t->after.num_cpus)
+        return -1;
+    a = &t->before.cpus[cpu];
+    b = &t->after.cpus[cpu];
+    if (b->ns <= a->ns)
+        return -1;
+    return 100.0 * (double)(b->steal_ticks - a->steal_ticks) / t->before.ticks_per_second /
+           ((double)(b->ns - a->ns) / 1e9);
+}
+
+uint32_t cpu_report_base_khz(const struct cpu_report *r, uint32_t cpu)
+{
+    const struct cpu_snapshot *s = &r->trace->before;
+
+    if (!r->trace->has_before || cpu >= s->num_cpus)
+        return 0;
+    return s->cpus[cpu].base_khz ? s->cpus[cpu].base_khz : s->cpus[cpu].max_khz;
+}
+
+uint32_t cpu_report_sets(const struct cpu_report *r, uint8_t order[CPU_IDLE_SETS])
+{
+    const struct cpu_analysis *a = &r->a;
+
+    for (uint32_t i = 0; i < a->num_sets; i++) {
+        uint32_t k = i;
+        for (; k > 0 && a->sets[order[k - 1]].ns < a->sets[i].ns; k--)
+            order[k] = order[k - 1];
+        order[k] = (uint8_t)i;
+    }
+    return a->num_sets;
+}
+
+const char *cpu_ns_text(uint64_t ns, char *buf, size_t cap)
+{
+    if (ns < 1000)
+        snprintf(buf, cap, "%u ns", (unsigned)ns);
+    else if (ns < 1000000)
+        snprintf(buf, cap, "%.*f us", ns < 100000 ? 1 : 0, (double)ns / 1e3);
+    else if (ns < 1000000000)
+        snprintf(buf, cap, "%.*f ms", ns < 10000000 ? 2 : ns < 100000000 ? 1 : 0, (double)ns / 1e6);
+    else
+        snprintf(buf, cap, "%.2f s", (double)ns / 1e9);
+    return buf;
+}
+
+const char *cpu_mask_text(const uint64_t *mask, uint32_t num_cpus, char *buf, size_t cap)
+{
+    size_t n = 0;
+
+    if (cap)
+        buf[0] = '\0';
+    for (uint32_t i = 0; i < num_cpus && n < cap; i++) {
+        uint32_t last = i;
+        if (!(mask[i / 64] >> (i % 64) & 1))
+            continue;
+        while (last + 1 < num_cpus && (mask[(last + 1) / 64] >> ((last + 1) % 64) & 1))
+            last++;
+        n += (size_t)snprintf(buf + n, cap - n, last > i ? "%s%u-%u" : "%s%u", n ? "," : "", i, last);
+        i = last;
+    }
+    if (n == 0)
+        snprintf(buf, cap, "none");
+    return buf;
+}
+
+const char *cpu_wake_name(const struct cpu_report *r, int cause)
+{
+    if (cause < CPU_IRQ_COUNT)
+        return cpu_irq_name((enum cpu_irq)cause);
+    /* without the timer's own event a timer wake-up looks like none */
+    return r->a.kinds[CPU_EV_IRQ_ENTRY] && !r->trace->is_windows &&
+                   json_is_true(json_object_get(r->trace->meta, "timers"))
+               ? "no interrupt (polling)"
+               : "no recorded interrupt (timer or polling)";
+}

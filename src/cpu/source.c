@@ -1,0 +1,111 @@
+#include "cpu/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Makes the stream's next event available; marks it done at the end of its pages. */
+static void refill(struct cpu_merge *m, uint32_t i)
+{
+    struct cpu_stream *s = &m->streams[i];
+
+    while (!s->done && s->at == s->num) {
+        if (s->size - s->pos < m->rules->page_size) {
+            if (s->pages && s->size != s->pos)
+                cpu_note(m->notes, "CPU %u: %zu bytes after page %llu are less than a page", s->cpu,
+                         s->size - s->pos, (unsigned long long)s->page_no);
+            s->size = m->pages(m->ctx, i, &s->pages);
+            s->pos = 0;
+            if (!s->size) {
+                s->done = true;
+                break;
+            }
+            continue;
+        }
+        s->num =
+            cpu_page_decode(m->rules, s->pages + s->pos, s->cpu, s->events, &s->stats, m->notes, s->page_no);
+        s->at = 0;
+        s->pos += m->rules->page_size;
+        s->page_no++;
+        if (s->num && s->events[0].ns < s->last_ns)
+            cpu_note(m->notes, "CPU %u, page %llu: time goes back by %llu ns", s->cpu,
+                     (unsigned long long)s->page_no - 1, (unsigned long long)(s->last_ns - s->events[0].ns));
+        if (s->num)
+            s->last_ns = s->events[s->num - 1].ns;
+    }
+    m->heads[i] = s->done ? UINT64_MAX : s->events[s->at].ns;
+}
+
+static int merge_next(struct cpu_source *source, const struct cpu_event **run)
+{
+    struct cpu_merge *m = (struct cpu_merge *)source;
+    uint64_t first = UINT64_MAX, second = UINT64_MAX;
+    uint32_t best = m->taken_from, n;
+    struct cpu_stream *s;
+
+    if (m->taken) {
+        s = &m->streams[best];
+        s->at += m->taken;
+        m->taken = 0;
+        refill(m, best);
+    }
+    for (uint32_t i = 0; i < m->num_streams; i++) {
+        const uint64_t t = m->heads[i];
+        if (t < first) {
+            second = first;
+            first = t;
+            best = i;
+        } else if (t < second) {
+            second = t;
+        }
+    }
+    if (first == UINT64_MAX)
+        return 0;
+    s = &m->streams[best];
+    *run = &s->events[s->at];
+    for (n = 1; s->at + n < s->num && (*run)[n].ns <= second; n++)
+        ;
+    m->taken = n;
+    m->taken_from = best;
+    for (uint32_t i = 0; i < n; i++)
+        m->counts[(*run)[i].type]++;
+    return (int)n;
+}
+
+int cpu_merge_init(struct cpu_merge *m, const struct cpu_rules *rules, const uint16_t *cpus, uint32_t num,
+                   cpu_pages_fn pages, void *ctx, struct cpu_notes *notes)
+{
+    *m = (struct cpu_merge){.source = {merge_next},
+                            .rules = rules,
+                            .notes = notes,
+                            .pages = pages,
+                            .ctx = ctx,
+                            .num_streams = num};
+    m->streams = calloc(num + 1, sizeof(*m->streams));
+    m->heads = calloc(num + 1, sizeof(*m->heads));
+    m->counts = calloc(65536, sizeof(*m->counts));
+    if (!m->streams || !m->heads || !m->counts)
+        goto fail;
+    for (uint32_t i = 0; i < num; i++) {
+        m->streams[i].cpu = cpus[i];
+        m->streams[i].events = malloc(cpu_page_max_events(rules) * sizeof(struct cpu_event));
+        if (!m->streams[i].events)
+            goto fail;
+    }
+    for (uint32_t i = 0; i < num; i++)
+        refill(m, i);
+    return 0;
+fail:
+    cpu_merge_finish(m);
+    return -ENOMEM;
+}
+
+void cpu_merge_finish(struct cpu_merge *m)
+{
+    for (uint32_t i = 0; m->streams && i < m->num_streams; i++)
+        free(m->streams[i].events);
+    free(m->streams);
+    free(m->heads);
+    free(m->counts);
+    memset(m, 0, sizeof(*m));
+}

@@ -1,0 +1,28 @@
+/* blob_index.h: where in the file each blob lies, by id. */
+#ifndef TRACE_BLOB_INDEX_H_
+#define TRACE_BLOB_INDEX_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_blob {
+    uint64_t id;     /* any value, 0 too */
+    uint64_t offset; /* of its first byte; never 0, since a blob lies behind the header */
+    uint32_t size;
+    uint32_t kind;
+};
+
+/* Zero-initialised is empty. */
+struct blob_index {
+    struct trace_blob *slots;
+    size_t capacity, count; /* a power of two, or 0 */
+};
+
+/* NULL if there is none. Valid until the next add. */
+const struct trace_blob *blob_index_find(const struct blob_index *index, uint64_t id);
+
+/* 0, -EEXIST if the id is taken by a blob elsewhere in the file, or -ENOMEM. */
+int blob_index_add(struct blob_index *index, const struct trace_blob *blob);
+void blob_index_finish(struct blob_index *index);
+
+#endif

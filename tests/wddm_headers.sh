@@ -1,0 +1,26 @@
+#!/bin/sh
+# Proves that each header of include/wddm (and its layout asserts) compiles alone, without a warning, as C and as C++, for
+# Linux and for Windows. Prints TAP. Usage: wddm_headers.sh INCLUDE_DIR
+set -u
+inc=$1
+n=0 failed=0
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+for h in "$inc"/wddm/*.h; do
+    name=wddm/$(basename "$h")
+    for c in "gcc -std=gnu17 -x c" "clang -std=gnu17 -x c" "g++ -std=c++17 -x c++" \
+             "x86_64-w64-mingw32-gcc -std=gnu17 -x c" "x86_64-w64-mingw32-g++ -std=c++17 -x c++"; do
+        n=$((n + 1))
+        if ! command -v "${c%% *}" >/dev/null; then
+            echo "ok $n - $name # SKIP ${c%% *} is not installed"
+        elif echo "#include \"$name\"" | $c -Wall -Wextra -Werror -fsyntax-only -I"$inc" - >"$out" 2>&1; then
+            echo "ok $n - $name with ${c%% *}"
+        else
+            echo "not ok $n - $name with ${c%% *}"
+            sed 's/^/# /' "$out"
+            failed=1
+        fi
+    done
+done
+echo "1..$n"
+exit $failed

@@ -1,0 +1,195 @@
+/* aerogpu cpu: was the GPU hung, or was the CPU asleep? (src/cpu) */
+#include "commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "cpu/record.h"
+#include "cpu/report.h"
+
+static atomic_int stop;
+
+static void on_signal(int sig)
+{
+    atomic_store(&stop, sig);
+}
+
+static int fail(const struct error *e, int code)
+{
+    fprintf(stderr, "aerogpu: cpu: %s\n", e->text);
+    return code == -EBADMSG || code == -EINVAL || code == -ENOENT ? EXIT_INPUT
+           : code == -EIO                                         ? EXIT_FAILED
+                                                                  : EXIT_ENV;
+}
+
+/* "2", "0.5"; false if it is not a number of seconds. */
+static bool seconds(const char *text, uint64_t *ns)
+{
+    char *end;
+    double v = strtod(text, &end);
+
+    if (end == text || *end || !isfinite(v) || v <= 0 || v > 1e6)
+        return false;
+    *ns = (uint64_t)(v * 1e9);
+    return true;
+}
+
+static const char record_help[] =
+    "usage: aerogpu cpu record [OPTIONS] [-- COMMAND [ARGS]]\n\n"
+    "Records idle states, inter-processor interrupts and interrupts of every CPU until COMMAND ends, SECONDS "
+    "are\n"
+    "over or Ctrl-C. Needs root. Uses a tracing instance of its own and leaves nothing behind.\n\n"
+    "  -d SECONDS       stop after so long\n"
+    "  -o FILE          where to (default: aerogpu.cputrace)\n"
+    "  -b KIB           kernel buffer for each CPU (default: 8192)\n"
+    "  --sched          thread switches and wake-ups too: who was runnable and did not run\n"
+    "  --timers         timer interrupts and high-resolution timers too: lateness, complete wake-up causes\n";
+
+static int cmd_record(int argc, char **argv)
+{
+    static const struct option options[] = {{"sched", no_argument, NULL, 's'},
+                                            {"timers", no_argument, NULL, 't'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    struct cpu_record_run run = {.path = "aerogpu.cputrace", .stop = &stop};
+    struct sigaction sa = {.sa_handler = on_signal};
+    struct error e = {0};
+    int c, r;
+
+    while ((c = getopt_long(argc, argv, "+d:o:b:h", options, NULL)) != -1) {
+        switch (c) {
+        case 'd':
+            if (!seconds(optarg, &run.duration_ns)) {
+                fprintf(stderr, "aerogpu: cpu record: -d %s is not a number of seconds\n", optarg);
+                return EXIT_USAGE;
+            }
+            break;
+        case 'o':
+            run.path = optarg;
+            break;
+        case 'b':
+            run.params.buffer_kb = (uint32_t)strtoul(optarg, NULL, 10);
+            if (run.params.buffer_kb < 16 || run.params.buffer_kb > 4u << 20) {
+                fprintf(stderr, "aerogpu: cpu record: -b %s is not between 16 and 4194304\n", optarg);
+                return EXIT_USAGE;
+            }
+            break;
+        case 's':
+            run.params.sched = true;
+            break;
+        case 't':
+            run.params.timers = true;
+            break;
+        case 'h':
+            fputs(record_help, stdout);
+            return EXIT_OK;
+        default:
+            fputs(record_help, stderr);
+            return EXIT_USAGE;
+        }
+    }
+    if (optind < argc)
+        run.command = argv + optind;
+    sigaction(SIGINT, &sa, NULL);
+    sigaction(SIGTERM, &sa, NULL);
+    r = cpu_record_run(&run, &e);
+    if (r)
+        return fail(&e, r);
+    printf("%s: %llu events, %.1f MB", run.path, (unsigned long long)run.events, (double)run.bytes / 1e6);
+    printf(run.lost ? ", %llu events LOST\n" : ", none lost\n", (unsigned long long)run.lost);
+    if (run.blind_cpus)
+        printf("the idle trace of %u CPUs is incomplete; `aerogpu cpu report %s` says which\n",
+               run.blind_cpus, run.path);
+    return run.command && run.command_status ? EXIT_FAILED : EXIT_OK;
+}
+
+static const char report_help[] =
+    "usage: aerogpu cpu report FILE [OPTIONS]\n\n"
+    "Prints what the processors did: FILE is a recording of `aerogpu cpu record`.\n\n"
+    "  --stuck MS       an unanswered IPI is stuck after so long (default: 10)\n";
+
+static int cmd_report(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"stuck", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {0}};
+    uint64_t stuck_ns = 0;
+    struct strbuf out = {0};
+    struct cpu_report report;
+    struct cpu_trace trace;
+    struct error e = {0};
+    int c, r;
+
+    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        switch (c) {
+        case 's':
+            if (!seconds(optarg, &stuck_ns)) {
+                fprintf(stderr, "aerogpu: cpu report: --stuck %s is not a number of milliseconds\n", optarg);
+                return EXIT_USAGE;
+            }
+            stuck_ns /= 1000;
+            break;
+        case 'h':
+            fputs(report_help, stdout);
+            return EXIT_OK;
+        default:
+            fputs(report_help, stderr);
+            return EXIT_USAGE;
+        }
+    }
+    if (optind + 1 != argc) {
+        fputs(report_help, stderr);
+        return EXIT_USAGE;
+    }
+    r = cpu_trace_open(&trace, argv[optind], &e);
+    if (r)
+        return fail(&e, r);
+    r = cpu_report_init(&report, &trace, 0, UINT64_MAX, stuck_ns, &e);
+    if (r) {
+        cpu_trace_close(&trace);
+        return fail(&e, r);
+    }
+    cpu_report_text(&report, &out);
+    fputs(strbuf_str(&out), stdout);
+    strbuf_finish(&out);
+    cpu_report_finish(&report);
+    cpu_trace_close(&trace);
+    return EXIT_OK;
+}
+
+static const struct {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"record", "record this machine (root)", cmd_record},
+    {"report", "what a recording says", cmd_report},
+};
+
+static void usage(FILE *out)
+{
+    fprintf(
+        out,
+        "usage: aerogpu cpu COMMAND [OPTIONS]\n\nWas the GPU hung, or was the CPU asleep?\n\ncommands:\n");
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+}
+
+int cmd_cpu(int argc, char **argv)
+{
+    if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        usage(stdout);
+        return EXIT_OK;
+    }
+    for (size_t i = 0; argc >= 2 && i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
+    usage(stderr);
+    return EXIT_USAGE;
+}
