@@ -47,12 +47,23 @@ void ring_structured_cs(uint3 id : SV_DispatchThreadID)
 }
 
 [numthreads(64, 1, 1)]
-void mirror_structured_cs(uint3 id : SV_DispatchThreadID)
+void swap_structured_cs(uint3 id : SV_DispatchThreadID)
 {
     particle p = particles_in[id.x];
 
-    p.position.y = -p.position.y;
+    p.position.xy = p.position.yx * 0.5;
     particles[id.x] = p;
+}
+
+Texture2D<float4> source : register(t0);
+RWTexture2D<float4> target : register(u0);
+
+// Writes a picture transposed.
+[numthreads(8, 8, 1)]
+void transpose_image_cs(uint3 id : SV_DispatchThreadID)
+{
+    if (id.x < extent.x && id.y < extent.y)
+        target[id.yx] = source.Load(int3(id.xy, 0));
 }
 
 [numthreads(64, 1, 1)]

@@ -55,7 +55,8 @@ tessellation hs_5_0 bulge_hs
 tessellation ds_5_0 bulge_ds
 compute cs_5_0 picture_raw_cs
 compute cs_5_0 ring_structured_cs
-compute cs_5_0 mirror_structured_cs
+compute cs_5_0 swap_structured_cs
+compute cs_5_0 transpose_image_cs
 compute cs_5_0 count_typed_cs
 compute cs_5_0 sum_raw_cs
 d3d9 vs_2_0 lit_vs

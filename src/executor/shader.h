@@ -193,7 +193,6 @@ struct shader_program {
         const uint32_t *words;
         size_t count; /* words; 0 for an unbound stage */
     } code[EXEC_STAGE_COUNT];
-    void *memory;
 };
 
 /* Final code for every bound stage. Returns 0, -EINVAL (stages that cannot work together), -ENOTSUP or -ENOMEM. */
