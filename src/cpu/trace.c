@@ -324,6 +324,16 @@ fail:
     return error_set(e, r, "no memory for the pages of %u CPUs", t->num_cpus);
 }
 
+uint64_t cpu_trace_first_ns(const struct cpu_trace *t)
+{
+    uint64_t first = UINT64_MAX;
+
+    for (uint32_t i = 0; i < t->file.num_blocks; i++)
+        if (t->file.blocks[i].type == CPU_BLOCK_PAGES && t->file.blocks[i].first_ns < first)
+            first = t->file.blocks[i].first_ns;
+    return first == UINT64_MAX ? 0 : first;
+}
+
 const char *cpu_trace_type_name(const struct cpu_trace *t, uint16_t type)
 {
     return t->rules && t->rules->of_id[type] ? t->rules->rules[t->rules->of_id[type]].name

@@ -57,6 +57,9 @@ void cpu_trace_close(struct cpu_trace *t);
 int cpu_trace_rewind(struct cpu_trace *t, uint64_t from_ns, uint64_t to_ns, struct cpu_source **out,
                      struct error *e);
 
+/* Time of the first event, to within the first page of each CPU. */
+uint64_t cpu_trace_first_ns(const struct cpu_trace *t);
+
 /* "power:cpu_idle" for a type of an event. */
 const char *cpu_trace_type_name(const struct cpu_trace *t, uint16_t type);
 /* Name of an address of the kernel, "0x..." into buf if it has none. */

@@ -113,28 +113,134 @@ static int cmd_record(int argc, char **argv)
 
 static const char report_help[] =
     "usage: aerogpu cpu report FILE [OPTIONS]\n\n"
-    "Prints what the processors did: FILE is a recording of `aerogpu cpu record`.\n\n"
+    "Prints what the processors did. FILE is a recording of `aerogpu cpu record`.\n\n"
+    "  --json           as JSON, to standard output\n"
+    "  --html PAGE      as one HTML page\n"
+    "  --perfetto OUT   time lines for the Chrome or Perfetto viewer\n"
+    "  --from SECONDS   only from this time on, counted from the first event\n"
+    "  --to SECONDS     only up to this time\n"
     "  --stuck MS       an unanswered IPI is stuck after so long (default: 10)\n";
+
+struct report_options {
+    const char *file, *html, *perfetto;
+    bool json;
+    uint64_t from_ns, to_ns, stuck_ns;
+};
+
+/* Writes a whole file; "-" is standard output. */
+static int write_file(const char *path, const char *text, size_t size, struct error *e)
+{
+    FILE *f = !strcmp(path, "-") ? stdout : fopen(path, "we");
+    int r = 0;
+
+    if (!f)
+        return error_set(e, -EIO, "%s: %s", path, strerror(errno));
+    if (fwrite(text, 1, size, f) != size)
+        r = error_set(e, -EIO, "%s: %s", path, strerror(errno));
+    if (f != stdout && fclose(f) && !r)
+        r = error_set(e, -EIO, "%s: %s", path, strerror(errno));
+    return r;
+}
+
+static int write_perfetto(struct cpu_trace *t, const struct report_options *o, struct error *e)
+{
+    FILE *f = fopen(o->perfetto, "we");
+    int r;
+
+    if (!f)
+        return error_set(e, -EIO, "%s: %s", o->perfetto, strerror(errno));
+    r = cpu_perfetto_write(t, f, o->from_ns, o->to_ns, e);
+    if (fclose(f) && !r)
+        r = error_set(e, -EIO, "%s: %s", o->perfetto, strerror(errno));
+    return r;
+}
+
+static int print_report(struct cpu_report *report, const struct report_options *o, struct error *e)
+{
+    struct strbuf out = {0};
+    int r = 0;
+
+    if (o->html) {
+        cpu_report_html(report, &out);
+        r = strbuf_failed(&out) ? error_set(e, -ENOMEM, "no memory for the page")
+                                : write_file(o->html, strbuf_str(&out), out.len, e);
+    }
+    if (!r && o->json) {
+        json_t *j = cpu_report_json(report);
+        char *text = j ? json_dumps(j, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : NULL;
+        r = text ? 0 : error_set(e, -ENOMEM, "no memory for the JSON");
+        if (text)
+            puts(text);
+        free(text);
+        json_decref(j);
+    } else if (!r && !o->html && !o->perfetto) {
+        strbuf_clear(&out);
+        cpu_report_text(report, &out);
+        fputs(strbuf_str(&out), stdout);
+    }
+    strbuf_finish(&out);
+    return r;
+}
+
+static int run_report(const struct report_options *opt)
+{
+    struct report_options o = *opt;
+    struct cpu_report report;
+    struct cpu_trace trace;
+    struct error e = {0};
+    int r = cpu_trace_open(&trace, o.file, &e);
+
+    if (r)
+        return fail(&e, r);
+    if (o.from_ns || o.to_ns) {
+        uint64_t first = cpu_trace_first_ns(&trace);
+        o.from_ns += first;
+        o.to_ns = o.to_ns ? o.to_ns + first : UINT64_MAX;
+    } else {
+        o.to_ns = UINT64_MAX;
+    }
+    r = cpu_report_init(&report, &trace, o.from_ns, o.to_ns, o.stuck_ns, &e);
+    if (!r) {
+        r = print_report(&report, &o, &e);
+        cpu_report_finish(&report);
+    }
+    if (!r && o.perfetto)
+        r = write_perfetto(&trace, &o, &e);
+    cpu_trace_close(&trace);
+    return r ? fail(&e, r) : EXIT_OK;
+}
 
 static int cmd_report(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"stuck", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {0}};
-    uint64_t stuck_ns = 0;
-    struct strbuf out = {0};
-    struct cpu_report report;
-    struct cpu_trace trace;
-    struct error e = {0};
-    int c, r;
+        {"json", no_argument, NULL, 'j'},           {"html", required_argument, NULL, 'H'},
+        {"perfetto", required_argument, NULL, 'p'}, {"from", required_argument, NULL, 'f'},
+        {"to", required_argument, NULL, 't'},       {"stuck", required_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},           {0}};
+    struct report_options o = {0};
+    bool good = true;
+    int c;
 
     while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         switch (c) {
+        case 'j':
+            o.json = true;
+            break;
+        case 'H':
+            o.html = optarg;
+            break;
+        case 'p':
+            o.perfetto = optarg;
+            break;
+        case 'f':
+            good = seconds(optarg, &o.from_ns);
+            break;
+        case 't':
+            good = seconds(optarg, &o.to_ns);
+            break;
         case 's':
-            if (!seconds(optarg, &stuck_ns)) {
-                fprintf(stderr, "aerogpu: cpu report: --stuck %s is not a number of milliseconds\n", optarg);
-                return EXIT_USAGE;
-            }
-            stuck_ns /= 1000;
+            good = seconds(optarg, &o.stuck_ns);
+            o.stuck_ns /= 1000;
             break;
         case 'h':
             fputs(report_help, stdout);
@@ -143,25 +249,17 @@ static int cmd_report(int argc, char **argv)
             fputs(report_help, stderr);
             return EXIT_USAGE;
         }
+        if (!good) {
+            fprintf(stderr, "aerogpu: cpu report: %s is not a positive number\n", optarg);
+            return EXIT_USAGE;
+        }
     }
     if (optind + 1 != argc) {
         fputs(report_help, stderr);
         return EXIT_USAGE;
     }
-    r = cpu_trace_open(&trace, argv[optind], &e);
-    if (r)
-        return fail(&e, r);
-    r = cpu_report_init(&report, &trace, 0, UINT64_MAX, stuck_ns, &e);
-    if (r) {
-        cpu_trace_close(&trace);
-        return fail(&e, r);
-    }
-    cpu_report_text(&report, &out);
-    fputs(strbuf_str(&out), stdout);
-    strbuf_finish(&out);
-    cpu_report_finish(&report);
-    cpu_trace_close(&trace);
-    return EXIT_OK;
+    o.file = argv[optind];
+    return run_report(&o);
 }
 
 static const struct {
