@@ -764,7 +764,7 @@ static void limits_hold(void **state)
     run_until(&f, 3, 0);
     assert_int_equal(f.kept[0].error, 0);
     assert_string_equal(f.kept[1].message, "out of memory 0");
-    assert_string_equal(f.kept[2].message, "descriptors 26"); /* 0-2, doorbell, done, control are open */
+    assert_string_equal(f.kept[2].message, "descriptors 27"); /* 0-2, done and control are open */
     stop(&f);
 }
 

@@ -78,7 +78,7 @@ static void forbidden(uint64_t which)
         ptrace(PTRACE_TRACEME, 0, NULL, NULL);
         break;
     case FORBIDDEN_BLOCKING:
-        fcntl(5, F_SETFL, 0);
+        fcntl(4, F_SETFL, 0);
         break;
     case FORBIDDEN_UNLINK:
         unlink("/nonexistent");

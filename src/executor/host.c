@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <limits.h>
 #include <poll.h>
 #include <sched.h>
@@ -13,12 +14,14 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "aerogpu/pci.h"
 #include "executor/host_priv.h"
 
-#define ERROR_BACKEND 3u /* AEROGPU_ERROR_BACKEND */
+enum { PROBE_EVERY = 16 };
 
 /* ---- waking each other ---- */
 
@@ -27,6 +30,15 @@ static void signal_event(int fd)
     uint64_t one = 1;
     ssize_t n = write(fd, &one, sizeof(one));
     (void)n; /* full means signalled */
+}
+
+/* Wakes the executor if it sleeps; true if it did. */
+static bool ring_doorbell(struct exec_shared *sh)
+{
+    if (!atomic_load(&sh->executor_sleeping) || !atomic_exchange(&sh->executor_sleeping, 0))
+        return false;
+    syscall(SYS_futex, &sh->executor_sleeping, FUTEX_WAKE, 1, NULL, NULL, 0);
+    return true;
 }
 
 void exec_host_notice(struct exec_host *host)
@@ -52,6 +64,7 @@ void exec_host_push(struct exec_host *host)
 {
     struct exec_shared *sh = host->child.shared;
     uint32_t tail = host->ring_tail;
+    bool rang;
 
     if (host->state != EXEC_READY || host->kill_reason[0] || host->corpse || host->dying ||
         host->pushed == host->last || resetting(host))
@@ -74,10 +87,9 @@ void exec_host_push(struct exec_host *host)
         return;
     host->ring_tail = tail;
     atomic_store(&sh->ring_tail, tail);
-    if (atomic_load(&sh->executor_sleeping) && atomic_exchange(&sh->executor_sleeping, 0)) {
-        host->stats.doorbells++;
-        signal_event(host->child.doorbell);
-    }
+    rang = ring_doorbell(sh);
+    host->stats.doorbells += rang;
+    atomic_store(&host->rang, rang);
 }
 
 /* ---- guest memory ---- */
@@ -150,6 +162,8 @@ static int send_op(int fd, const struct exec_op *op)
 
 void exec_host_flush_ops(struct exec_host *host)
 {
+    bool sent = false;
+
     if (!host->child.pid || host->control_closed)
         return;
     while (host->ops) {
@@ -158,8 +172,14 @@ void exec_host_flush_ops(struct exec_host *host)
         if (r == -EPIPE || r == -ECONNRESET)
             host->control_closed = true;
         if (r)
-            return; /* the socket is full, or holds too many descriptors: the keeper goes on */
+            break; /* the socket is full, or holds too many descriptors: the keeper goes on */
         drop_first_op(host);
+        sent = true;
+    }
+    if (sent) {
+        atomic_store(&host->child.shared->controls,
+                     (uint32_t)(host->ops ? host->ops->seq - 1 : host->op_seq));
+        ring_doorbell(host->child.shared);
     }
 }
 
@@ -326,8 +346,7 @@ void exec_host_reset(struct exec_host *host)
         atomic_store(&sh->epoch, host->epoch);
         if (host->state == EXEC_READY)
             host->deadline_ns = exec_now() + host->limits.reset_ms * NSEC_PER_MSEC;
-        if (atomic_exchange(&sh->executor_sleeping, 0))
-            signal_event(host->child.doorbell);
+        ring_doorbell(sh);
     }
     pthread_mutex_unlock(&host->lock);
     exec_keeper_wake(host);
@@ -398,7 +417,7 @@ static void fail_up_to(struct exec_host *host, struct batch *b, uint32_t end, co
 {
     while (host->first != end && b->n < sizeof(b->c) / sizeof(b->c[0])) {
         struct exec_completion c = {.id = host->queue[host->first % EXEC_HOST_DEPTH].id,
-                                    .error = ERROR_BACKEND};
+                                    .error = AEROGPU_ERROR_BACKEND};
 
         if (d && d->has_fault && d->submission == c.id) {
             c.has_fault = 1;
@@ -493,14 +512,15 @@ unsigned exec_host_dispatch(struct exec_host *host)
     bool armed = false, more = true;
     struct batch b;
     uint64_t count;
+    ssize_t n;
 
     /* First without arming: while the owner is busy here the executor need not signal. */
     for (int round = 0; round < 2 * EXEC_HOST_DEPTH && (more || !armed); round++) {
         pthread_mutex_lock(&host->lock);
         if (!more) {
             armed = true;
-            while (read(host->event_fd, &count, sizeof(count)) > 0)
-                continue;
+            n = read(host->event_fd, &count, sizeof(count));
+            (void)n; /* nothing to read is fine */
             atomic_store(&host->notice, false);
             if (host->state == EXEC_READY)
                 atomic_store(&host->child.shared->host_sleeping, 1);
@@ -532,22 +552,51 @@ static bool event_ready(const struct exec_host *host, int timeout_ms)
     return poll(&p, 1, timeout_ms) > 0;
 }
 
+/* How long to look before sleeping. An executor that was awake answers soon. One that slept needs a processor
+ * first, and may get that of whoever waits for it: looking then costs more than it saves, except that it
+ * keeps both awake if the next submission comes soon. So it is tried, less often each time that it was in
+ * vain. */
+static uint64_t look_ns(struct exec_host *host)
+{
+    if (!host->spin)
+        return 0;
+    if (!atomic_load(&host->rang))
+        return EXEC_SPIN_NS;
+    if (++host->since_probe < host->probe_every)
+        return 0;
+    host->since_probe = 0;
+    host->probe_every = host->probe_every < 4096 ? 2 * host->probe_every : 4096;
+    return EXEC_PROBE_NS;
+}
+
+static bool look(struct exec_host *host, struct exec_shared *sh, uint64_t ns)
+{
+    uint64_t end = exec_now() + ns;
+
+    atomic_store(&sh->host_sleeping, 0);
+    do {
+        for (int i = 0; i < 16; i++) {
+            if (something(host))
+                return true;
+            exec_pause();
+        }
+    } while (exec_now() < end);
+    atomic_store(&sh->host_sleeping, 1);
+    return false;
+}
+
 bool exec_host_wait(struct exec_host *host, int timeout_ms)
 {
     struct exec_shared *sh = atomic_load(&host->watched);
 
-    if (sh && host->spin && timeout_ms) {
-        uint64_t end = exec_now() + EXEC_SPIN_NS;
+    if (sh && timeout_ms) {
+        uint64_t ns = look_ns(host);
 
-        atomic_store(&sh->host_sleeping, 0);
-        do {
-            for (int i = 0; i < 16; i++) {
-                if (something(host))
-                    return true;
-                exec_pause();
-            }
-        } while (exec_now() < end);
-        atomic_store(&sh->host_sleeping, 1);
+        if (ns && look(host, sh, ns)) {
+            if (ns == EXEC_SPIN_NS)
+                host->probe_every = PROBE_EVERY;
+            return true;
+        }
     }
     return something(host) || event_ready(host, timeout_ms);
 }
@@ -627,6 +676,7 @@ int exec_host_create(struct exec_host **out, const struct exec_host_params *p, s
     default_limit(&host->limits.start_ms, 30000);
     default_limit(&host->limits.reset_ms, 200);
     host->spin = many_processors();
+    host->probe_every = PROBE_EVERY;
     host->ops_end = &host->ops;
     host->deadline_ns = UINT64_MAX;
     host->path = strdup(path);

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -116,7 +115,7 @@ static char **environment(void)
     return env;
 }
 
-static int add_actions(posix_spawn_file_actions_t *fa, const int fds[4])
+static int add_actions(posix_spawn_file_actions_t *fa, const int fds[3])
 {
     int r = posix_spawn_file_actions_addopen(fa, 0, "/dev/null", O_RDONLY, 0);
 
@@ -124,7 +123,7 @@ static int add_actions(posix_spawn_file_actions_t *fa, const int fds[4])
         r = posix_spawn_file_actions_addopen(fa, 2, "/dev/null", O_WRONLY, 0);
     if (!r)
         r = posix_spawn_file_actions_adddup2(fa, 2, 1); /* what a library prints belongs to the log */
-    for (int i = 0; i < 4 && !r; i++)
+    for (int i = 0; i < 3 && !r; i++)
         r = posix_spawn_file_actions_adddup2(fa, fds[i], EXEC_FD_SHARED + i);
     return r ? r : posix_spawn_file_actions_addclosefrom_np(fa, EXEC_FD_END);
 }
@@ -142,7 +141,7 @@ static int add_attributes(posix_spawnattr_t *attr)
                                     POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 }
 
-static int start(struct exec_child *c, const char *path, const int fds[4])
+static int start(struct exec_child *c, const char *path, const int fds[3])
 {
     static char name[] = PROGRAM;
     char *argv[] = {name, NULL}, **env = environment();
@@ -173,21 +172,20 @@ out_env:
 
 int exec_spawn(struct exec_child *out, const struct exec_spawn_params *p, struct error *e)
 {
-    struct exec_child c = {.pidfd = -1, .doorbell = -1, .control = -1};
-    int shared = shared_create(&c.shared, p), pair[2] = {-1, -1}, fds[4] = {-1, -1, -1, -1}, r = -shared;
-    const int *const sources[4] = {&shared, &c.doorbell, &p->done_fd, &pair[1]};
+    struct exec_child c = {.pidfd = -1, .control = -1};
+    int shared = shared_create(&c.shared, p), pair[2] = {-1, -1}, fds[3] = {-1, -1, -1}, r = -shared;
+    const int *const sources[3] = {&shared, &p->done_fd, &pair[1]};
 
     *out = c;
     if (shared < 0)
         return error_set(e, -r, "cannot make the memory that is shared with the executor: %s", strerror(r));
-    c.doorbell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (c.doorbell < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)) {
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)) {
         r = errno;
         goto out;
     }
     c.control = pair[0];
     /* Out of the way of the numbers that they get there. */
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 3; i++) {
         fds[i] = fcntl(*sources[i], F_DUPFD_CLOEXEC, EXEC_FD_END);
         if (fds[i] < 0) {
             r = errno;
@@ -204,7 +202,7 @@ int exec_spawn(struct exec_child *out, const struct exec_spawn_params *p, struct
         waitpid(c.pid, NULL, 0);
     }
 out:
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 3; i++)
         if (fds[i] >= 0)
             close(fds[i]);
     close(shared);
@@ -223,7 +221,7 @@ out:
 
 void exec_child_close(struct exec_child *c)
 {
-    int *fds[] = {&c->pidfd, &c->doorbell, &c->control};
+    int *fds[] = {&c->pidfd, &c->control};
 
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
         if (*fds[i] >= 0)

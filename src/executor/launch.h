@@ -10,7 +10,7 @@
 /* A started process and the host's ends of what it shares with it. */
 struct exec_child {
     pid_t pid; /* 0: no process */
-    int pidfd, doorbell, control;
+    int pidfd, control;
     struct exec_shared *shared;
 };
 
@@ -18,7 +18,7 @@ struct exec_spawn_params {
     const char *path;
     struct exec_start start; /* magic and version are filled in */
     uint32_t epoch;          /* the host's; the executor starts in it */
-    int done_fd;             /* becomes descriptor 5 there */
+    int done_fd;             /* becomes EXEC_FD_DONE there */
 };
 
 /* Writes the path of the program into `path`: `wanted` if not NULL, else $AEROGPU_EXECUTOR, else the first

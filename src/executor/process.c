@@ -11,6 +11,7 @@
  *  3. The process never outlives its host.
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -35,7 +36,7 @@ struct process {
     struct exec_engine *engine;
     struct memory memory;
     struct clock clock;
-    bool spin, doorbell_rung;
+    bool may_spin;
 
     uint32_t ring_head, done_tail; /* the shared indices that are ours */
     _Atomic uint32_t epoch;        /* the one we are in */
@@ -47,6 +48,7 @@ struct process {
     /* Submissions in the engine, by number; ids[number % EXEC_RING_SLOTS]. */
     _Atomic uint64_t ids[EXEC_RING_SLOTS];
     _Atomic uint32_t started, completed;
+    _Atomic bool host_slept; /* when the last completion was ready: it needs a processor now, perhaps ours */
     pthread_mutex_t idle_lock;
     pthread_cond_t idle;
 
@@ -114,8 +116,10 @@ static void signal_host(struct process *p)
 {
     uint64_t one = 1;
     ssize_t n;
+    bool slept = atomic_load(&p->shared->host_sleeping) && atomic_exchange(&p->shared->host_sleeping, 0);
 
-    if (atomic_load(&p->shared->host_sleeping) && atomic_exchange(&p->shared->host_sleeping, 0)) {
+    atomic_store(&p->host_slept, slept);
+    if (slept) {
         n = write(EXEC_FD_DONE, &one, sizeof(one));
         (void)n; /* full means signalled */
     }
@@ -188,8 +192,9 @@ static void apply(struct process *p, const struct exec_control *m, int fd)
                  (unsigned long long)m->size, strerror(-r));
 }
 
-/* Receives the next control message unless one is waiting to be applied; false if there is none. */
-static bool receive_control(struct process *p)
+/* Receives the next control message unless one is waiting to be applied; false if there is none. Looks into
+ * the socket only if there should be one, or `wait` says that it is waited for. */
+static bool receive_control(struct process *p, bool wait)
 {
     struct iovec iov = {&p->control, sizeof(p->control)};
     union {
@@ -203,6 +208,8 @@ static bool receive_control(struct process *p)
 
     if (p->has_control)
         return true;
+    if (!wait && atomic_load(&p->shared->controls) == (uint32_t)p->control_seq)
+        return false;
     n = recvmsg(EXEC_FD_CONTROL, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
@@ -232,7 +239,7 @@ static void control_up_to(struct process *p, uint64_t seq)
     struct pollfd pfd = {.fd = EXEC_FD_CONTROL, .events = POLLIN};
 
     while (p->control_seq < seq) {
-        if (receive_control(p))
+        if (receive_control(p, true))
             apply_control(p);
         else
             poll(&pfd, 1, -1);
@@ -313,24 +320,15 @@ static bool spin(struct process *p)
 
 static void sleep_until_rung(struct process *p)
 {
-    struct pollfd pfd[2] = {{.fd = EXEC_FD_DOORBELL, .events = POLLIN},
-                            {.fd = EXEC_FD_CONTROL, .events = POLLIN}};
-    uint64_t count;
-    ssize_t n;
+    static const struct timespec at_most = {.tv_sec =
+                                                5}; /* in case the host ended and the kernel did not end us */
+    _Atomic uint32_t *sleeping = &p->shared->executor_sleeping;
 
-    if (p->doorbell_rung) {
-        n = read(EXEC_FD_DOORBELL, &count, sizeof(count));
-        (void)n;
-        p->doorbell_rung = false;
-    }
-    atomic_store(&p->shared->executor_sleeping, 1);
-    if (!has_work(p)) {
-        poll(pfd, 2, -1);
-        p->doorbell_rung = pfd[0].revents != 0; /* read before the next sleep, not before the work */
-    }
-    atomic_store(&p->shared->executor_sleeping, 0);
-    if (pfd[1].revents)
-        receive_control(p);
+    atomic_store(sleeping, 1);
+    if (!has_work(p) && !receive_control(p, false) &&
+        syscall(SYS_futex, sleeping, FUTEX_WAIT, 1, &at_most, NULL, 0) < 0 && errno == ETIMEDOUT)
+        receive_control(p, true);
+    atomic_store(sleeping, 0);
 }
 
 static void __attribute__((noreturn)) run(struct process *p)
@@ -345,9 +343,10 @@ static void __attribute__((noreturn)) run(struct process *p)
             busy = true;
         } else if (p->has_control) { /* and the ring was empty after it came */
             apply_control(p);
-            receive_control(p);
-        } else if (!busy || !p->spin || !spin(p)) {
+            receive_control(p, false);
+        } else if (!busy || !p->may_spin || atomic_load(&p->host_slept) || !spin(p)) {
             sleep_until_rung(p);
+            receive_control(p, false);
             busy = false;
         }
     }
@@ -380,7 +379,7 @@ static struct exec_shared *open_shared(void)
 
 static void open_engine(struct process *p, struct error *e)
 {
-    char device[sizeof(p->shared->start.device)];
+    static char device[sizeof(p->shared->start.device)]; /* an engine may keep it */
     struct exec_engine_params params = {.dma_map = dma_map, .complete = on_complete, .ctx = p};
     int r;
 
@@ -403,7 +402,7 @@ int main(void)
 
     p->shared = open_shared();
     p->main_thread = (pid_t)syscall(SYS_gettid);
-    p->spin = p->shared->start.spin != 0;
+    p->may_spin = p->shared->start.spin != 0;
     atomic_store(&p->epoch, atomic_load(&p->shared->epoch_done));
     clock_init_live(&p->clock);
     pthread_mutex_init(&p->idle_lock, NULL);

@@ -1,11 +1,12 @@
-/* proto.h: what the host and the executor process share: one page of memory, two event descriptors, one
- * socket.
+/* proto.h: what the host and the executor process share: one block of memory, an event descriptor, a socket.
  *
  *   descriptor 3  the shared memory (struct exec_shared), sealed to its size
- *   descriptor 4  doorbell: the host writes it when the executor sleeps and there is something in the
- * submission ring descriptor 5  done: the executor writes it when the host sleeps and there is something in
- * the completion ring descriptor 6  control: SOCK_SEQPACKET; memory regions one way, one hello the other way.
- * Its end is the host's end
+ *   descriptor 4  done: the executor writes it when the host sleeps and there is something in the completion
+ * ring descriptor 5  control: SOCK_SEQPACKET; memory regions one way, one hello the other way. Its end is the
+ * host's end
+ *
+ * The doorbell is a futex, executor_sleeping, rather than a descriptor: nothing that the executor does can
+ * make ringing it block, and waiting for it is one system call.
  *
  * Invariants:
  *  1. Each index has one writer. Indices run freely; index % slots is the slot. A reader takes an index that
@@ -27,7 +28,7 @@
 
 #include "executor/engine.h"
 
-enum exec_fd { EXEC_FD_SHARED = 3, EXEC_FD_DOORBELL, EXEC_FD_DONE, EXEC_FD_CONTROL, EXEC_FD_END };
+enum exec_fd { EXEC_FD_SHARED = 3, EXEC_FD_DONE, EXEC_FD_CONTROL, EXEC_FD_END };
 
 enum {
     EXEC_PROTO_MAGIC = 0x45475041,
@@ -35,6 +36,7 @@ enum {
     EXEC_RING_SLOTS = 256,
     EXEC_DONE_SLOTS = 512, /* a full ring of completions from before a reset, and one from after it */
     EXEC_SPIN_NS = 20000,  /* how long a side that was just busy looks for more before it sleeps */
+    EXEC_PROBE_NS = 80000, /* the same where it is not known to be worth it, tried once in a while */
     EXEC_PAGE = 4096,
 };
 
@@ -76,9 +78,10 @@ struct exec_shared {
     struct exec_start start;
     alignas(64) _Atomic uint32_t ring_tail; /* host */
     _Atomic uint32_t epoch;                 /* host */
+    _Atomic uint32_t controls;              /* host: control messages sent */
     alignas(64) _Atomic uint32_t ring_head; /* executor */
     _Atomic uint32_t epoch_done;            /* executor */
-    _Atomic uint32_t executor_sleeping;     /* both */
+    _Atomic uint32_t executor_sleeping;     /* both; the doorbell */
     alignas(64) _Atomic uint32_t done_tail; /* executor */
     alignas(64) _Atomic uint32_t done_head; /* host */
     _Atomic uint32_t host_sleeping;         /* both */
