@@ -1,0 +1,37 @@
+/* bench.h: how a benchmark reports a figure.
+ *
+ * A program in this folder measures what it is about and a reference in the same run, and calls
+ * bench_report() for each figure. It is run as `PROGRAM [--json FILE]`: one line per figure on standard
+ * output, and each figure added to the array in FILE (made if missing; a figure of the same id is replaced):
+ *
+ *   {"id", "ours", "reference", "ratio", "unit", "target", "ok"}
+ */
+#ifndef BENCH_BENCH_H_
+#define BENCH_BENCH_H_
+
+#include <stddef.h>
+
+struct bench {
+    const char *json; /* NULL: no file */
+    int bad;          /* figures that miss their target */
+};
+
+struct bench_figure {
+    const char *id;
+    double ours, reference; /* reference 0: there is none, and the ratio is ours */
+    const char *unit;
+    double target;    /* for the ratio ours/reference */
+    int at_least;     /* the ratio must be at least the target, instead of at most */
+    const char *note; /* printed behind the line, may be NULL */
+};
+
+/* Reads the command line; exits with a usage line if it makes no sense. */
+void bench_init(struct bench *b, int argc, char **argv);
+void bench_report(struct bench *b, const struct bench_figure *f);
+/* The exit status: 0, or 1 if a figure missed its target or could not be written. */
+int bench_finish(const struct bench *b);
+
+/* The p-th quantile (0..1) of n values, which get sorted. */
+double bench_quantile(double *values, size_t n, double p);
+
+#endif
