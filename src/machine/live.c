@@ -1,0 +1,408 @@
+/* live.c: the machine that users run.
+ *
+ *   any thread: register write ──▶ gpu ──▶ exec_host_submit
+ *   device thread: executor's event fd ──▶ exec_host_dispatch ──▶ gpu_complete ──▶ irq()
+ *                  timerfd ──▶ gpu_timer ──▶ irq()
+ *                  wake fd ──▶ irq() for interrupts that another thread's access raised
+ *
+ * An interrupt that arises on the device thread runs its routine at once; one that arises elsewhere is passed
+ * to it.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "executor/host.h"
+#include "machine/priv.h"
+
+#define SPIN_NS     20000 /* how long the thread looks for more after it was busy */
+#define STORM_LIMIT 1000  /* calls of the routine in a row that leave INTx high */
+#define TIMER_NEVER UINT64_MAX
+
+struct live {
+    struct exec_host *host;
+    pthread_t thread;
+    bool has_thread;
+    _Atomic bool quit;
+    int timer_fd, wake_fd;
+    _Atomic uint64_t deadline; /* what timer_fd is set to */
+    /* interrupts */
+    _Atomic uint32_t messages; /* raised on other threads, not yet delivered */
+    _Atomic bool line;         /* INTx as the device drives it */
+    _Atomic uint64_t interrupts;
+    uint32_t storm;
+    pthread_mutex_t irq_lock; /* held while the routine runs, and to change it */
+    /* waiting for interrupts */
+    pthread_mutex_t wait_lock;
+    pthread_cond_t waited;
+    uint64_t wake_count;
+    /* the executor */
+    pthread_mutex_t death_lock;
+    uint64_t deaths;
+    char last_death[196];
+};
+
+/* The machine whose device thread this is, if it is one. */
+static _Thread_local struct machine *thread_of;
+
+static struct live *live_of(void *machine)
+{
+    return ((struct machine *)machine)->kind;
+}
+
+static void signal_fd(int fd)
+{
+    uint64_t one = 1;
+
+    if (write(fd, &one, sizeof(one)) < 0)
+        return; /* the counter is full: it is signalled */
+}
+
+static void drain_fd(int fd)
+{
+    uint64_t count;
+
+    if (read(fd, &count, sizeof(count)) < 0)
+        return; /* nothing there */
+}
+
+/* ---- interrupts ---- */
+
+static void call_irq(struct machine *m)
+{
+    struct live *l = m->kind;
+
+    pthread_mutex_lock(&l->irq_lock);
+    if (m->params.irq)
+        m->params.irq(m->params.irq_ctx);
+    pthread_mutex_unlock(&l->irq_lock);
+    atomic_fetch_add_explicit(&l->interrupts, 1, memory_order_relaxed);
+    pthread_mutex_lock(&l->wait_lock);
+    l->wake_count++;
+    pthread_cond_broadcast(&l->waited);
+    pthread_mutex_unlock(&l->wait_lock);
+}
+
+static void raise_irq(void *ctx, const struct gpu_interrupt *irq)
+{
+    struct machine *m = ctx;
+    struct live *l = m->kind;
+
+    if (irq->kind == GPU_INTX) {
+        atomic_store(&l->line, irq->level);
+        if (!irq->level)
+            return;
+    }
+    if (thread_of == m) {
+        l->storm = 0;
+        call_irq(m);
+        return;
+    }
+    if (irq->kind == GPU_MSI)
+        atomic_fetch_add(&l->messages, 1);
+    signal_fd(l->wake_fd);
+}
+
+/* Interrupts from other threads, and INTx that the routine has left high. */
+static void deliver(struct machine *m)
+{
+    struct live *l = m->kind;
+
+    for (uint32_t n = atomic_exchange(&l->messages, 0); n; n--)
+        call_irq(m);
+    while (atomic_load(&l->line) && l->storm < STORM_LIMIT) {
+        if (++l->storm == STORM_LIMIT)
+            log_warn("machine", "the interrupt routine has left INTx high %u times in a row: ignoring it",
+                     l->storm);
+        call_irq(m);
+        gpu_timer(m->gpu); /* hands out the falling edge, if the routine made one */
+    }
+    if (!atomic_load(&l->line))
+        l->storm = 0;
+}
+
+static void arm_timer(void *ctx, uint64_t deadline_ns)
+{
+    struct itimerspec its = {0};
+
+    if (deadline_ns != TIMER_NEVER) {
+        its.it_value.tv_sec = (time_t)(deadline_ns / NSEC_PER_SEC);
+        its.it_value.tv_nsec = (long)(deadline_ns % NSEC_PER_SEC);
+    }
+    atomic_store(&live_of(ctx)->deadline, deadline_ns);
+    timerfd_settime(live_of(ctx)->timer_fd, TFD_TIMER_ABSTIME, &its, NULL);
+}
+
+/* ---- the executor ---- */
+
+static int submit(void *ctx, const struct gpu_submission *s)
+{
+    struct exec_submission x = {.id = s->id,
+                                .cmd_gpa = s->cmd_gpa,
+                                .alloc_gpa = s->alloc_gpa,
+                                .cmd_size = s->cmd_size,
+                                .alloc_size = s->alloc_size,
+                                .context_id = s->context_id,
+                                .flags = s->flags,
+                                .scanout = {.enabled = s->scanout.enabled,
+                                            .width = s->scanout.width,
+                                            .height = s->scanout.height,
+                                            .format = s->scanout.format,
+                                            .pitch = s->scanout.pitch,
+                                            .fb_gpa = s->scanout.fb_gpa}};
+
+    return exec_host_submit(live_of(ctx)->host, &x);
+}
+
+static void reset(void *ctx)
+{
+    exec_host_reset(live_of(ctx)->host);
+}
+
+static void on_complete(void *ctx, const struct exec_completion *x)
+{
+    struct gpu_completion c = {.id = x->id,
+                               .error = x->error,
+                               .packets = x->packets,
+                               .draws = x->draws,
+                               .fault_address = x->fault_address,
+                               .has_fault = x->has_fault};
+
+    if (x->flags & EXEC_COMPLETION_PRESENT)
+        c.flags |= GPU_COMPLETION_PRESENT;
+    if (x->flags & EXEC_COMPLETION_VSYNC)
+        c.flags |= GPU_COMPLETION_VSYNC;
+    if (x->error)
+        memcpy(c.message, x->message, sizeof(c.message));
+    gpu_complete(((struct machine *)ctx)->gpu, &c);
+}
+
+static void on_death(void *ctx, const struct exec_death *d)
+{
+    struct live *l = live_of(ctx);
+
+    log_info("machine", "executor %d: %s", (int)d->pid, d->message);
+    pthread_mutex_lock(&l->death_lock);
+    l->deaths++;
+    memcpy(l->last_death, d->message, sizeof(l->last_death));
+    pthread_mutex_unlock(&l->death_lock);
+}
+
+/* ---- the device thread ---- */
+
+static bool spin(struct machine *m)
+{
+    uint64_t end = machine_now(m) + SPIN_NS, vblank = atomic_load(&live_of(m)->deadline);
+
+    if (end > vblank)
+        end = vblank;
+    do {
+        if (exec_host_wait(live_of(m)->host, 0))
+            return true;
+    } while (machine_now(m) < end);
+    return false;
+}
+
+static void *device_thread(void *arg)
+{
+    struct machine *m = arg;
+    struct live *l = m->kind;
+    struct pollfd fds[3] = {{.fd = exec_host_event_fd(l->host), .events = POLLIN},
+                            {.fd = l->timer_fd, .events = POLLIN},
+                            {.fd = l->wake_fd, .events = POLLIN}};
+
+    thread_of = m;
+    while (!atomic_load(&l->quit)) {
+        unsigned n = exec_host_dispatch(l->host);
+
+        deliver(m);
+        if (n && spin(m))
+            continue;
+        if (poll(fds, 3, -1) < 0)
+            continue;
+        if (fds[1].revents) {
+            drain_fd(l->timer_fd);
+            gpu_timer(m->gpu);
+        }
+        if (fds[2].revents)
+            drain_fd(l->wake_fd);
+    }
+    return NULL;
+}
+
+/* ---- life ---- */
+
+static int start(struct machine *m, struct error *e)
+{
+    struct live *l = calloc(1, sizeof(*l));
+    pthread_condattr_t attr;
+
+    if (!l)
+        return error_set(e, -ENOMEM, "no memory for a machine");
+    m->kind = l;
+    l->deadline = TIMER_NEVER;
+    l->timer_fd = l->wake_fd = -1;
+    clock_init_live(&m->clock);
+    pthread_mutex_init(&l->irq_lock, NULL);
+    pthread_mutex_init(&l->wait_lock, NULL);
+    pthread_mutex_init(&l->death_lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&l->waited, &attr);
+    pthread_condattr_destroy(&attr);
+    l->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (l->timer_fd < 0 || l->wake_fd < 0)
+        return error_set(e, -errno, "machine: %s", strerror(errno));
+    return 0;
+}
+
+static int run(struct machine *m, struct error *e)
+{
+    struct live *l = m->kind;
+    sigset_t all, old;
+    int r = exec_host_create(&l->host,
+                             &(struct exec_host_params){.executable = m->params.executor,
+                                                        .device = m->params.device,
+                                                        .complete = on_complete,
+                                                        .died = on_death,
+                                                        .ctx = m},
+                             e);
+
+    if (!r)
+        r = exec_host_map(l->host, 0, m->ram_size, m->ram_fd, 0, e);
+    if (!r)
+        r = exec_host_map(l->host, BAR1_ADDRESS, AEROGPU_BAR1_SIZE, gpu_vram_fd(m->gpu), 0, e);
+    if (r)
+        return r;
+    sigfillset(&all); /* signals are for the program's own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    r = -pthread_create(&l->thread, NULL, device_thread, m);
+    l->has_thread = !r;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return r ? error_set(e, r, "device thread: %s", strerror(-r)) : 0;
+}
+
+static void stop(struct machine *m)
+{
+    struct live *l = m->kind;
+
+    atomic_store(&l->quit, true);
+    if (l->has_thread) {
+        signal_fd(l->wake_fd);
+        pthread_join(l->thread, NULL);
+    }
+    if (l->host)
+        exec_host_destroy(l->host);
+    l->host = NULL;
+}
+
+static void free_live(struct machine *m)
+{
+    struct live *l = m->kind;
+
+    if (l->timer_fd >= 0)
+        close(l->timer_fd);
+    if (l->wake_fd >= 0)
+        close(l->wake_fd);
+    pthread_cond_destroy(&l->waited);
+    pthread_mutex_destroy(&l->wait_lock);
+    pthread_mutex_destroy(&l->irq_lock);
+    pthread_mutex_destroy(&l->death_lock);
+    free(l);
+}
+
+static int wait_ready(struct machine *m, int timeout_ms, struct error *e)
+{
+    return exec_host_wait_ready(live_of(m)->host, timeout_ms, e);
+}
+
+static void set_irq(struct machine *m, void (*irq)(void *ctx), void *ctx)
+{
+    struct live *l = m->kind;
+
+    pthread_mutex_lock(&l->irq_lock);
+    m->params.irq = irq;
+    m->params.irq_ctx = ctx;
+    pthread_mutex_unlock(&l->irq_lock);
+}
+
+static int wait_done(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t timeout_ns)
+{
+    struct live *l = m->kind;
+    uint64_t now = machine_now(m),
+             end = timeout_ns > UINT64_MAX / 2 - now ? UINT64_MAX / 2 : now + timeout_ns;
+    struct timespec ts = {(time_t)(end / NSEC_PER_SEC), (long)(end % NSEC_PER_SEC)};
+    uint64_t seen;
+    int r = 0;
+
+    for (;;) {
+        pthread_mutex_lock(&l->wait_lock);
+        seen = l->wake_count;
+        pthread_mutex_unlock(&l->wait_lock);
+        if (done(ctx)) /* asked without the lock: it may take others */
+            return 0;
+        if (r == ETIMEDOUT)
+            return -ETIMEDOUT;
+        pthread_mutex_lock(&l->wait_lock);
+        while (l->wake_count == seen && r != ETIMEDOUT)
+            r = pthread_cond_timedwait(&l->waited, &l->wait_lock, &ts);
+        pthread_mutex_unlock(&l->wait_lock);
+    }
+}
+
+static void sleep_ns(struct machine *m, uint64_t ns)
+{
+    uint64_t end = machine_now(m) + ns;
+    struct timespec ts = {(time_t)(end / NSEC_PER_SEC), (long)(end % NSEC_PER_SEC)};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+        continue;
+}
+
+static void get_stats(struct machine *m, struct machine_stats *out)
+{
+    struct live *l = m->kind;
+    struct exec_host_stats host;
+
+    exec_host_stats(l->host, &host);
+    *out = (struct machine_stats){.interrupts = atomic_load(&l->interrupts), .executor_starts = host.starts};
+    pthread_mutex_lock(&l->death_lock);
+    out->executor_deaths = l->deaths;
+    memcpy(out->last_death, l->last_death, sizeof(out->last_death));
+    pthread_mutex_unlock(&l->death_lock);
+}
+
+void machine_device_name(struct machine *m, char name[256], bool *is_cpu)
+{
+    name[0] = '\0';
+    *is_cpu = true;
+    if (m->ops == &machine_live_ops)
+        exec_host_device_name(live_of(m)->host, name, is_cpu);
+}
+
+int machine_executor_pid(struct machine *m)
+{
+    return m->ops == &machine_live_ops ? (int)exec_host_pid(live_of(m)->host) : 0;
+}
+
+const struct machine_ops machine_live_ops = {
+    .start = start,
+    .run = run,
+    .stop = stop,
+    .free = free_live,
+    .wait_ready = wait_ready,
+    .wait = wait_done,
+    .sleep = sleep_ns,
+    .set_irq = set_irq,
+    .get_stats = get_stats,
+    .host = &(const struct gpu_host_ops){machine_dma_map, raise_irq, arm_timer},
+    .backend = &(const struct gpu_backend_ops){submit, reset},
+};

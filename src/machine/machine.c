@@ -1,0 +1,177 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "machine/priv.h"
+
+enum { PAGE = 4096 };
+
+static int open_ram(struct machine *m, struct error *e)
+{
+    void *p;
+
+    if (!m->ram_size)
+        m->ram_size = 256u << 20;
+    if (m->ram_size % PAGE || m->ram_size > BAR1_ADDRESS)
+        return error_set(e, -EINVAL, "guest memory of %llu bytes: not whole pages, or it reaches the BARs",
+                         (unsigned long long)m->ram_size);
+    m->ram_fd = memfd_create("aerogpu-ram", MFD_CLOEXEC);
+    if (m->ram_fd < 0 || ftruncate(m->ram_fd, (off_t)m->ram_size))
+        return error_set(e, -errno, "guest memory: %s", strerror(errno));
+    p = mmap(NULL, m->ram_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, m->ram_fd, 0);
+    if (p == MAP_FAILED)
+        return error_set(e, -errno, "guest memory: %s", strerror(errno));
+    m->ram = p;
+    return 0;
+}
+
+int machine_create(struct machine **out, const struct machine_params *p, struct error *e)
+{
+    struct machine *m = calloc(1, sizeof(*m));
+    int r;
+
+    *out = NULL;
+    if (!m)
+        return error_set(e, -ENOMEM, "no memory for a machine");
+    m->ops = p->kind == MACHINE_SIM ? &machine_sim_ops : &machine_live_ops;
+    m->params = *p;
+    m->ram_size = p->ram_size;
+    m->ram_fd = -1;
+    r = open_ram(m, e);
+    if (!r)
+        r = m->ops->start(m, e);
+    if (r)
+        goto fail;
+    r = gpu_create(&m->gpu, &(struct gpu_params){.host = m->ops->host,
+                                                 .host_ctx = m,
+                                                 .backend = m->ops->backend,
+                                                 .backend_ctx = m,
+                                                 .clock = &m->clock,
+                                                 .vblank_period_ns = p->vblank_period_ns,
+                                                 .without_features = p->without_features});
+    if (r) {
+        error_set(e, r, "device: %s", strerror(-r));
+        goto fail;
+    }
+    gpu_config_write(m->gpu, 0x10, 4, BAR0_ADDRESS);
+    gpu_config_write(m->gpu, 0x14, 4, BAR1_ADDRESS);
+    r = m->ops->run(m, e);
+    if (r)
+        goto fail;
+    *out = m;
+    return 0;
+fail:
+    machine_destroy(m);
+    return r;
+}
+
+void machine_destroy(struct machine *m)
+{
+    if (!m)
+        return;
+    if (m->kind)
+        m->ops->stop(m);
+    gpu_destroy(m->gpu);
+    if (m->kind)
+        m->ops->free(m);
+    if (m->ram)
+        munmap(m->ram, m->ram_size);
+    if (m->ram_fd >= 0)
+        close(m->ram_fd);
+    free(m);
+}
+
+void *machine_dma_map(void *machine, uint64_t gpa, uint64_t size)
+{
+    struct machine *m = machine;
+
+    return gpa < m->ram_size && size <= m->ram_size - gpa ? m->ram + gpa : NULL;
+}
+
+int machine_wait_ready(struct machine *m, int timeout_ms, struct error *e)
+{
+    return m->ops->wait_ready(m, timeout_ms, e);
+}
+
+void machine_set_irq(struct machine *m, void (*irq)(void *ctx), void *ctx)
+{
+    m->ops->set_irq(m, irq, ctx);
+}
+
+struct gpu *machine_gpu(struct machine *m)
+{
+    return m->gpu;
+}
+
+const struct clock *machine_clock(const struct machine *m)
+{
+    return &m->clock;
+}
+
+uint64_t machine_now(const struct machine *m)
+{
+    return clock_now(&m->clock);
+}
+
+uint8_t *machine_ram(struct machine *m)
+{
+    return m->ram;
+}
+
+uint64_t machine_ram_size(const struct machine *m)
+{
+    return m->ram_size;
+}
+
+int machine_ram_fd(const struct machine *m)
+{
+    return m->ram_fd;
+}
+
+uint32_t machine_read(struct machine *m, uint32_t reg)
+{
+    return (uint32_t)gpu_bar_read(m->gpu, 0, reg, 4);
+}
+
+uint64_t machine_read64(struct machine *m, uint32_t reg)
+{
+    return gpu_bar_read(m->gpu, 0, reg, 8);
+}
+
+void machine_write(struct machine *m, uint32_t reg, uint32_t value)
+{
+    if (!m->ops->drop_write || !m->ops->drop_write(m, reg))
+        gpu_bar_write(m->gpu, 0, reg, 4, value);
+}
+
+void machine_write64(struct machine *m, uint32_t reg, uint64_t value)
+{
+    gpu_bar_write(m->gpu, 0, reg, 8, value);
+}
+
+uint32_t machine_config_read(struct machine *m, uint32_t offset, uint32_t size)
+{
+    return gpu_config_read(m->gpu, offset, size);
+}
+
+void machine_config_write(struct machine *m, uint32_t offset, uint32_t size, uint32_t value)
+{
+    gpu_config_write(m->gpu, offset, size, value);
+}
+
+int machine_wait(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t timeout_ns)
+{
+    return m->ops->wait(m, done, ctx, timeout_ns);
+}
+
+void machine_sleep(struct machine *m, uint64_t ns)
+{
+    m->ops->sleep(m, ns);
+}
+
+void machine_get_stats(struct machine *m, struct machine_stats *out)
+{
+    m->ops->get_stats(m, out);
+}

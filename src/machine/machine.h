@@ -1,0 +1,109 @@
+/* machine.h: hosts for the device inside one process: guest memory, a device, and something that executes.
+ *
+ *   live   CLOCK_MONOTONIC; the executor in its own process; a device thread takes completions and vblanks
+ * and calls the interrupt routine. A doorbell hands its submissions to the executor on the thread that rang
+ * it: doorbell ──▶ executor process ──▶ device thread ──▶ irq() sim    one thread, virtual time; every delay
+ * and fault is drawn from a seed. The executor is a MODEL OF ITS TIMING: it decodes streams only to find what
+ * is malformed and what presents, and draws nothing.
+ *
+ * Invariants:
+ *  1. irq() is never called inside a register access: in the live machine on the device thread, in the sim
+ * from machine_wait and machine_sleep.
+ *  2. Accesses may come from any thread in the live machine, from one in the sim.
+ *  3. With the same parameters and the same calls the sim does the same things at the same times.
+ */
+#ifndef MACHINE_MACHINE_H_
+#define MACHINE_MACHINE_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "gpu/gpu.h"
+
+struct machine;
+
+enum machine_kind { MACHINE_LIVE, MACHINE_SIM };
+
+/* What goes wrong in a sim, each in parts per million of the occasions it could. */
+struct machine_faults {
+    uint32_t lost_doorbell;
+    uint32_t lost_interrupt, doubled_interrupt, delayed_interrupt; /* delayed: by up to 20 ms */
+    uint32_t late_vblank; /* the host's timer fires up to three periods late */
+    uint32_t hang;        /* a submission never ends, until a ring reset */
+    uint32_t death;       /* the executor dies; what it had fails, and a new one starts 1..50 ms later */
+    uint32_t late_answer; /* the completion arrives up to 30 ms after the work was done */
+};
+
+struct machine_params {
+    enum machine_kind kind;
+    uint64_t ram_size;         /* bytes, whole pages; 0 for 256 MiB */
+    uint32_t vblank_period_ns; /* 0 for 60 Hz */
+    uint64_t without_features; /* as in gpu_params */
+    /* The interrupt routine: called for each MSI, and while INTx is high. */
+    void (*irq)(void *ctx);
+    void *irq_ctx;
+    /* live */
+    const char *executor; /* program and Vulkan device as in exec_host_params; NULL for the defaults */
+    const char *device;
+    /* sim */
+    uint64_t seed;
+    struct machine_faults faults;
+    uint32_t exec_min_ns, exec_max_ns; /* time that a submission takes; 0 for 20 us .. 4 ms */
+};
+
+/* Comes up as firmware leaves it: BARs assigned, memory decoding and bus mastering off. Returns 0 or a
+ * negative errno; the live machine does not wait for the executor (machine_wait_ready). */
+int machine_create(struct machine **out, const struct machine_params *p, struct error *e);
+void machine_destroy(struct machine *m);
+
+/* Live: waits until the executor can run; 0, -ETIMEDOUT, or what kept it from starting. The sim is always
+ * ready. */
+int machine_wait_ready(struct machine *m, int timeout_ms, struct error *e);
+
+/* Name of the Vulkan device; "" for a sim and before the executor is ready. */
+void machine_device_name(struct machine *m, char name[256], bool *is_cpu);
+
+/* Changes the interrupt routine. Returns when the old one is not running and will not be called again, so not
+ * from inside it. */
+void machine_set_irq(struct machine *m, void (*irq)(void *ctx), void *ctx);
+
+struct gpu *machine_gpu(struct machine *m);
+const struct clock *machine_clock(const struct machine *m);
+uint64_t machine_now(const struct machine *m);
+
+/* Guest memory begins at guest address 0. */
+uint8_t *machine_ram(struct machine *m);
+uint64_t machine_ram_size(const struct machine *m);
+int machine_ram_fd(const struct machine *m);
+
+/* BAR0 and configuration space as the guest's processor reaches them. */
+uint32_t machine_read(struct machine *m, uint32_t reg);
+uint64_t machine_read64(struct machine *m, uint32_t reg);
+void machine_write(struct machine *m, uint32_t reg, uint32_t value);
+void machine_write64(struct machine *m, uint32_t reg, uint64_t value);
+uint32_t machine_config_read(struct machine *m, uint32_t offset, uint32_t size);
+void machine_config_write(struct machine *m, uint32_t offset, uint32_t size, uint32_t value);
+
+/* Lets the machine run until done(ctx), which is asked on the calling thread after each interrupt and at the
+ * end: 0 or -ETIMEDOUT after `timeout_ns` of the machine's time. */
+int machine_wait(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t timeout_ns);
+void machine_sleep(struct machine *m, uint64_t ns);
+
+struct machine_stats {
+    uint64_t interrupts; /* calls of irq() */
+    uint64_t executor_starts, executor_deaths;
+    /* sim: how often which fault was injected */
+    uint64_t lost_doorbells, lost_interrupts, doubled_interrupts, delayed_interrupts, late_vblanks, hangs,
+        late_answers;
+    char last_death[196]; /* live: why the executor ended, "" for never */
+};
+
+void machine_get_stats(struct machine *m, struct machine_stats *out);
+
+/* Live: the executor's process id, 0 while there is none; sim: 0. */
+int machine_executor_pid(struct machine *m);
+
+#endif

@@ -1,0 +1,44 @@
+/* priv.h: what machine.c shares with the two kinds. */
+#ifndef MACHINE_PRIV_H_
+#define MACHINE_PRIV_H_
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "aerogpu/pci.h"
+#include "machine/machine.h"
+
+enum { BAR0_ADDRESS = 0xFEB00000, BAR1_ADDRESS = 0xE0000000 };
+
+struct machine_ops {
+    int (*start)(struct machine *m, struct error *e); /* after memory and clock, before the device */
+    int (*run)(struct machine *m, struct error *e);   /* the device is there */
+    void (*stop)(struct machine *m); /* no callback comes after it; the device is still there */
+    void (*free)(struct machine *m);
+    int (*wait_ready)(struct machine *m, int timeout_ms, struct error *e);
+    bool (*drop_write)(struct machine *m, uint32_t reg); /* NULL: never */
+    int (*wait)(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t timeout_ns);
+    void (*sleep)(struct machine *m, uint64_t ns);
+    void (*set_irq)(struct machine *m, void (*irq)(void *ctx), void *ctx);
+    void (*get_stats)(struct machine *m, struct machine_stats *out);
+    const struct gpu_host_ops *host;
+    const struct gpu_backend_ops *backend;
+};
+
+struct machine {
+    const struct machine_ops *ops;
+    struct machine_params params;
+    struct clock clock;
+    uint8_t *ram;
+    uint64_t ram_size;
+    int ram_fd;
+    struct gpu *gpu;
+    void *kind; /* struct live or struct sim */
+};
+
+extern const struct machine_ops machine_live_ops, machine_sim_ops;
+
+/* dma_map of both kinds. */
+void *machine_dma_map(void *machine, uint64_t gpa, uint64_t size);
+
+#endif

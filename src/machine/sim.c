@@ -1,0 +1,424 @@
+/* sim.c: the machine in virtual time. One thread; the event loop holds everything that is still to happen.
+ *
+ * The executor here is a model: one submission at a time, in order, each taking a time drawn from the seed;
+ * streams are decoded to find what is malformed and which presents want a vblank, and nothing is drawn.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/stream.h"
+#include "aerogpu/cmd.h"
+#include "base/loop.h"
+#include "base/rng.h"
+#include "machine/priv.h"
+
+enum {
+    DEPTH = 256,       /* submissions that the executor holds */
+    IRQ_NS = 2000,     /* from the device to the interrupt routine */
+    STORM_LIMIT = 1000 /* calls of the routine in a row that leave INTx high */
+};
+
+struct job {
+    struct gpu_submission s;
+    bool hung;
+};
+
+/* A completion, interrupt or timer on its way. */
+struct delayed {
+    struct loop_timer timer;
+    struct machine *m;
+    struct gpu_completion c;
+    struct delayed *next, **prev;
+};
+
+struct sim {
+    struct loop *loop;
+    struct rng rng;
+    struct machine_stats stats;
+    struct loop_timer vblank, intx, work, restart;
+    bool line;
+    uint32_t storm;
+    struct job jobs[DEPTH];
+    uint32_t first, count;
+    bool dead;               /* until restart */
+    struct delayed *delayed; /* all that are armed */
+};
+
+static struct sim *sim_of(void *machine)
+{
+    return ((struct machine *)machine)->kind;
+}
+
+static bool chance(struct sim *s, uint32_t per_million)
+{
+    return per_million && rng_below(&s->rng, 1000000) < per_million;
+}
+
+static uint64_t between(struct sim *s, uint64_t min, uint64_t max)
+{
+    return min + rng_below(&s->rng, max - min + 1);
+}
+
+static void arm(struct machine *m, struct loop_timer *t, uint64_t delay_ns, void (*fn)(void *ctx), void *ctx)
+{
+    if (loop_arm(sim_of(m)->loop, t, machine_now(m) + delay_ns, fn, ctx))
+        abort(); /* out of memory for a dozen pointers: nothing sensible is left to do in a simulation */
+}
+
+static struct delayed *delay(struct machine *m, uint64_t ns, void (*fn)(void *ctx))
+{
+    struct sim *s = m->kind;
+    struct delayed *d = calloc(1, sizeof(*d));
+
+    if (!d)
+        abort();
+    d->m = m;
+    d->next = s->delayed;
+    d->prev = &s->delayed;
+    if (d->next)
+        d->next->prev = &d->next;
+    s->delayed = d;
+    arm(m, &d->timer, ns, fn, d);
+    return d;
+}
+
+static void free_delayed(struct delayed *d)
+{
+    loop_cancel(sim_of(d->m)->loop, &d->timer);
+    *d->prev = d->next;
+    if (d->next)
+        d->next->prev = d->prev;
+    free(d);
+}
+
+/* ---- interrupts ---- */
+
+static void call_irq(struct machine *m)
+{
+    sim_of(m)->stats.interrupts++;
+    if (m->params.irq)
+        m->params.irq(m->params.irq_ctx);
+}
+
+static void message(void *ctx)
+{
+    struct delayed *d = ctx;
+    struct machine *m = d->m;
+
+    free_delayed(d);
+    call_irq(m);
+}
+
+static void intx(void *ctx)
+{
+    struct machine *m = ctx;
+    struct sim *s = m->kind;
+
+    if (!s->line)
+        return;
+    call_irq(m);
+    s->storm++;
+    if (s->line && s->storm < STORM_LIMIT)
+        arm(m, &s->intx, IRQ_NS, intx, m);
+}
+
+static void raise_irq(void *ctx, const struct gpu_interrupt *irq)
+{
+    struct machine *m = ctx;
+    struct sim *s = m->kind;
+    const struct machine_faults *f = &m->params.faults;
+    uint64_t ns = IRQ_NS;
+
+    if (irq->kind == GPU_INTX) {
+        s->line = irq->level;
+        if (!s->line)
+            s->storm = 0;
+        else if (!s->intx.slot)
+            arm(m, &s->intx, ns, intx, m);
+        return;
+    }
+    if (chance(s, f->lost_interrupt)) {
+        s->stats.lost_interrupts++;
+        return;
+    }
+    if (chance(s, f->delayed_interrupt)) {
+        s->stats.delayed_interrupts++;
+        ns = between(s, IRQ_NS, 20 * NSEC_PER_MSEC);
+    }
+    delay(m, ns, message);
+    if (chance(s, f->doubled_interrupt)) {
+        s->stats.doubled_interrupts++;
+        delay(m, ns + between(s, 0, NSEC_PER_MSEC), message);
+    }
+}
+
+/* ---- vblank ---- */
+
+static void vblank(void *ctx)
+{
+    gpu_timer(((struct machine *)ctx)->gpu);
+}
+
+static void arm_timer(void *ctx, uint64_t deadline_ns)
+{
+    struct machine *m = ctx;
+    struct sim *s = m->kind;
+    uint64_t now = machine_now(m),
+             period = m->params.vblank_period_ns ? m->params.vblank_period_ns : 16666667;
+
+    loop_cancel(s->loop, &s->vblank);
+    if (deadline_ns == GPU_NEVER)
+        return;
+    if (chance(s, m->params.faults.late_vblank)) {
+        s->stats.late_vblanks++;
+        deadline_ns += between(s, 1, 3 * period);
+    }
+    arm(m, &s->vblank, deadline_ns > now ? deadline_ns - now : 0, vblank, m);
+}
+
+/* ---- the executor's model ---- */
+
+/* What a real executor would find in the stream without drawing anything. */
+static void examine(struct machine *m, const struct gpu_submission *s, struct gpu_completion *c)
+{
+    const void *data = s->cmd_size ? machine_dma_map(m, s->cmd_gpa, s->cmd_size) : NULL;
+    struct error e = {0};
+    struct abi_stream stream;
+    struct abi_packet p;
+    int r;
+
+    if (!s->cmd_size)
+        return;
+    if (!data) {
+        c->error = AEROGPU_ERROR_OOB;
+        snprintf(c->message, sizeof(c->message), "stream at 0x%llx is not guest memory",
+                 (unsigned long long)s->cmd_gpa);
+        return;
+    }
+    r = abi_stream_open(&stream, data, s->cmd_size, &e);
+    while (!r && (r = abi_stream_next(&stream, &p, &e)) > 0) {
+        r = 0;
+        c->packets++;
+        if (p.opcode == AEROGPU_CMD_PRESENT || p.opcode == AEROGPU_CMD_PRESENT_EX) {
+            uint32_t flags;
+            memcpy(&flags, p.data + 12, 4);
+            c->flags |= GPU_COMPLETION_PRESENT;
+            if (flags & AEROGPU_PRESENT_FLAG_VSYNC)
+                c->flags |= GPU_COMPLETION_VSYNC;
+        }
+        if (p.opcode == AEROGPU_CMD_DRAW || p.opcode == AEROGPU_CMD_DRAW_INDEXED ||
+            p.opcode == AEROGPU_CMD_DISPATCH)
+            c->draws++;
+    }
+    if (r < 0) {
+        c->error = AEROGPU_ERROR_CMD_DECODE;
+        snprintf(c->message, sizeof(c->message), "%.195s", e.text);
+    }
+}
+
+static void start_work(struct machine *m);
+
+static void answer(void *ctx)
+{
+    struct delayed *d = ctx;
+    struct machine *m = d->m;
+    struct gpu_completion c = d->c;
+
+    free_delayed(d);
+    gpu_complete(m->gpu, &c);
+}
+
+static void work_done(void *ctx)
+{
+    struct machine *m = ctx;
+    struct sim *s = m->kind;
+    struct job *job = &s->jobs[s->first];
+    struct gpu_completion c = {.id = job->s.id};
+
+    examine(m, &job->s, &c);
+    s->first = (s->first + 1) % DEPTH;
+    s->count--;
+    if (chance(s, m->params.faults.late_answer)) {
+        s->stats.late_answers++;
+        delay(m, between(s, 1, 30 * NSEC_PER_MSEC), answer)->c = c;
+    } else {
+        gpu_complete(m->gpu, &c);
+    }
+    start_work(m);
+}
+
+static void restarted(void *ctx)
+{
+    struct machine *m = ctx;
+    struct sim *s = m->kind;
+
+    s->dead = false;
+    s->stats.executor_starts++;
+    start_work(m);
+    gpu_backend_ready(m->gpu);
+}
+
+static void die(struct machine *m)
+{
+    struct sim *s = m->kind;
+    uint32_t n = s->count, first = s->first;
+    uint64_t ids[DEPTH];
+
+    for (uint32_t i = 0; i < n; i++) /* completing them brings new jobs into their places */
+        ids[i] = s->jobs[(first + i) % DEPTH].s.id;
+    s->stats.executor_deaths++;
+    s->dead = true;
+    s->first = (first + n) % DEPTH;
+    s->count = 0;
+    arm(m, &s->restart, between(s, NSEC_PER_MSEC, 50 * NSEC_PER_MSEC), restarted, m);
+    for (uint32_t i = 0; i < n; i++) {
+        struct gpu_completion c = {.id = ids[i], .error = AEROGPU_ERROR_BACKEND};
+        snprintf(c.message, sizeof(c.message), "the executor died");
+        gpu_complete(m->gpu, &c);
+    }
+}
+
+static void work_dies(void *ctx)
+{
+    die(ctx);
+}
+
+static void start_work(struct machine *m)
+{
+    struct sim *s = m->kind;
+    uint64_t min = m->params.exec_min_ns ? m->params.exec_min_ns : 20 * NSEC_PER_USEC;
+    uint64_t max = m->params.exec_max_ns ? m->params.exec_max_ns : 4 * NSEC_PER_MSEC;
+
+    if (s->dead || !s->count || s->work.slot || s->jobs[s->first].hung)
+        return;
+    if (chance(s, m->params.faults.hang)) {
+        s->stats.hangs++;
+        s->jobs[s->first].hung = true;
+        return;
+    }
+    arm(m, &s->work, between(s, min, max < min ? min : max),
+        chance(s, m->params.faults.death) ? work_dies : work_done, m);
+}
+
+static int submit(void *ctx, const struct gpu_submission *sub)
+{
+    struct machine *m = ctx;
+    struct sim *s = m->kind;
+
+    if (s->count == DEPTH)
+        return -EAGAIN;
+    s->jobs[(s->first + s->count++) % DEPTH] = (struct job){.s = *sub};
+    start_work(m);
+    return 0;
+}
+
+static void reset(void *ctx)
+{
+    struct machine *m = ctx;
+    struct sim *s = m->kind;
+
+    /* Late answers stay on their way: a real executor may have written them already. */
+    loop_cancel(s->loop, &s->work);
+    s->first = s->count = 0;
+}
+
+/* ---- the machine ---- */
+
+static bool drop_write(struct machine *m, uint32_t reg)
+{
+    struct sim *s = m->kind;
+
+    if (reg != AEROGPU_REG_DOORBELL || !chance(s, m->params.faults.lost_doorbell))
+        return false;
+    s->stats.lost_doorbells++;
+    return true;
+}
+
+static int start(struct machine *m, struct error *e)
+{
+    struct sim *s = calloc(1, sizeof(*s));
+    int r;
+
+    if (!s)
+        return error_set(e, -ENOMEM, "no memory for a machine");
+    m->kind = s;
+    clock_init_virtual(&m->clock, NSEC_PER_SEC);
+    s->rng.state = m->params.seed;
+    s->stats.executor_starts = 1;
+    r = loop_create(&s->loop, &m->clock);
+    return r ? error_set(e, r, "event loop: %s", strerror(-r)) : 0;
+}
+
+static int run(struct machine *m, struct error *e)
+{
+    return 0; /* nothing runs by itself */
+}
+
+static void stop(struct machine *m)
+{
+}
+
+static void free_sim(struct machine *m)
+{
+    struct sim *s = m->kind;
+
+    while (s->delayed)
+        free_delayed(s->delayed);
+    loop_destroy(s->loop);
+    free(s);
+}
+
+static int wait_ready(struct machine *m, int timeout_ms, struct error *e)
+{
+    return 0;
+}
+
+static int wait_done(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t timeout_ns)
+{
+    struct sim *s = m->kind;
+    uint64_t now = machine_now(m),
+             end = timeout_ns > UINT64_MAX / 2 - now ? UINT64_MAX / 2 : now + timeout_ns;
+
+    while (!done(ctx)) {
+        if (machine_now(m) >= end)
+            return -ETIMEDOUT;
+        loop_run_once(s->loop, end);
+    }
+    return 0;
+}
+
+static void sleep_ns(struct machine *m, uint64_t ns)
+{
+    uint64_t end = machine_now(m) + ns;
+
+    while (machine_now(m) < end)
+        loop_run_once(sim_of(m)->loop, end);
+}
+
+static void set_irq(struct machine *m, void (*irq)(void *ctx), void *ctx)
+{
+    m->params.irq = irq;
+    m->params.irq_ctx = ctx;
+}
+
+static void get_stats(struct machine *m, struct machine_stats *out)
+{
+    *out = sim_of(m)->stats;
+}
+
+const struct machine_ops machine_sim_ops = {
+    .start = start,
+    .run = run,
+    .stop = stop,
+    .free = free_sim,
+    .wait_ready = wait_ready,
+    .drop_write = drop_write,
+    .wait = wait_done,
+    .sleep = sleep_ns,
+    .set_irq = set_irq,
+    .get_stats = get_stats,
+    .host = &(const struct gpu_host_ops){machine_dma_map, raise_irq, arm_timer},
+    .backend = &(const struct gpu_backend_ops){submit, reset},
+};
