@@ -22,6 +22,19 @@ build: $(B)/build.ninja
 test: build
 	@meson test -C $(B) --no-rebuild --print-errorlogs; tools/build/test-summary.py $(B)
 
+# CHECK="asan tidy" runs those stages only.
+check:
+	@$(NEED) build check
+	@tools/build/check.sh $(CHECK)
+
+# FUZZ="trace stream" runs those targets only.
+fuzz:
+	@$(NEED) build check
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/build/fuzz.sh $(FUZZ)
+
+bench: build
+	@tools/build/bench.sh $(B)
+
 format:
 	@$(NEED) check
 	git ls-files '*.c' '*.h' | xargs clang-format -i
@@ -29,4 +42,4 @@ format:
 clean:
 	rm -rf build build-*
 
-.PHONY: all build test format clean
+.PHONY: all build test check fuzz bench format clean

@@ -589,7 +589,9 @@ bool exec_host_wait(struct exec_host *host, int timeout_ms)
 {
     struct exec_shared *sh = atomic_load(&host->watched);
 
-    if (sh && timeout_ms) {
+    if (!timeout_ms)
+        return something(host);
+    if (sh) {
         uint64_t ns = look_ns(host);
 
         if (ns && look(host, sh, ns)) {

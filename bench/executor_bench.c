@@ -1,0 +1,82 @@
+/* The round trip of an empty submission through the executor's process and back, by the event descriptor
+ * (both sides sleep in between) and by exec_host_wait, against a bare ping-pong. In turns, so that all see
+ * the same machine. */
+#include <poll.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "bench.h"
+#include "executor/host.h"
+#include "pingpong.h"
+
+enum { ROUNDS = 40, TRIPS = 500 };
+
+static unsigned completed;
+
+static void on_complete(void *ctx, const struct exec_completion *c)
+{
+    completed++;
+    if (c->error)
+        fprintf(stderr, "%s\n", c->message);
+}
+
+static void trip(struct exec_host *host, bool by_descriptor)
+{
+    struct exec_submission s = {.id = completed + 1};
+    struct pollfd p = {.fd = exec_host_event_fd(host), .events = POLLIN};
+    unsigned want = completed + 1;
+
+    exec_host_submit(host, &s);
+    while (completed != want) {
+        if (by_descriptor)
+            poll(&p, 1, -1);
+        else
+            exec_host_wait(host, -1);
+        exec_host_dispatch(host);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static double us[3][ROUNDS * TRIPS];
+    struct exec_host_params params = {.complete = on_complete};
+    struct exec_host *host;
+    struct pingpong bare;
+    struct clock clock;
+    struct bench b;
+    struct error e = {0};
+    double reference;
+
+    bench_init(&b, argc, argv);
+    clock_init_live(&clock);
+    if (pingpong_start(&bare) || exec_host_create(&host, &params, &e) ||
+        exec_host_wait_ready(host, 60000, &e)) {
+        fprintf(stderr, "%s\n", e.text);
+        return 1;
+    }
+    for (int n = 0; n < ROUNDS * 3 * TRIPS; n++) {
+        int kind = n / TRIPS % 3;
+        uint64_t start = clock_now(&clock);
+
+        if (kind == 0)
+            pingpong_once(&bare);
+        else
+            trip(host, kind == 1);
+        us[kind][n / (3 * TRIPS) * TRIPS + n % TRIPS] = (double)(clock_now(&clock) - start) / NSEC_PER_USEC;
+    }
+    exec_host_destroy(host);
+    pingpong_stop(&bare);
+    reference = bench_quantile(us[0], ROUNDS * TRIPS, 0.5);
+    bench_report(&b, &(struct bench_figure){.id = "executor_sleeping",
+                                            .ours = bench_quantile(us[1], ROUNDS * TRIPS, 0.5),
+                                            .reference = reference,
+                                            .unit = "us",
+                                            .target = 1.5});
+    bench_report(&b, &(struct bench_figure){.id = "executor_awake",
+                                            .ours = bench_quantile(us[2], ROUNDS * TRIPS, 0.5),
+                                            .reference = reference,
+                                            .unit = "us",
+                                            .target = 1.5});
+    return bench_finish(&b);
+}
