@@ -67,7 +67,7 @@ enum shader_descriptor_kind {
     SHADER_UAV_COUNTER,  /* hidden counter of structured buffer u#: see vk_type; one uint32 */
     SHADER_SAMPLER,      /* s#: sampler */
     SHADER_D3D9_SAMPLER, /* s#: combined image and sampler */
-    SHADER_D3D9_BLOCK,   /* uniform buffer that holds struct shader_d3d9_block's parts */
+    SHADER_D3D9_BLOCK,   /* uniform buffer that holds what struct shader_d3d9_constants lays out */
 };
 
 enum shader_dim {
@@ -99,12 +99,12 @@ struct shader_descriptor {
 
 /* The uniform block of a D3D9 shader: float constants c0..c(count_f-1), then i#, b# and the parameters below, each array
  * element on 16 bytes (b# is one uint32 in .x). `def`, `defi` and `defb` constants are part of the code: the register
- * file may hold anything there. A shader that reads nothing from the block has size 0 and no descriptor. */
+ * file may hold anything there. Every D3D9 shader has the block, at binding 0; the parameters are always in it. */
 struct shader_d3d9_constants {
     uint32_t count_f, count_i, count_b; /* registers present in the block */
     uint32_t offset_i, offset_b;        /* bytes; c0 is at 0 */
     uint32_t offset_params;             /* struct shader_d3d9_params */
-    uint32_t size;                      /* bytes of the whole block, 0 for none */
+    uint32_t size;                      /* bytes of the whole block */
 };
 
 /* Render states that code reads as values, so that they do not multiply variants. */
