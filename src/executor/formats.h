@@ -1,0 +1,47 @@
+/* formats.h: what the ABI's texel formats are in Vulkan, and how rows of them become each other. */
+#ifndef EXECUTOR_FORMATS_H_
+#define EXECUTOR_FORMATS_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan_core.h>
+
+#include <aerogpu/pci.h>
+
+struct format_info {
+    uint32_t abi;    /* enum aerogpu_format */
+    VkFormat vk;
+    VkFormat twin;   /* the sRGB or linear format with the same bytes, or VK_FORMAT_UNDEFINED */
+    uint8_t bytes;   /* per texel, or per block */
+    uint8_t block;   /* 1, or 4 for BC formats */
+    bool alpha, depth, stencil;
+    const char *name;
+};
+
+/* NULL for values that the ABI does not define. */
+const struct format_info *format_find(uint32_t abi);
+
+static inline uint32_t format_blocks(const struct format_info *f, uint32_t texels)
+{
+    return (texels + f->block - 1) / f->block;
+}
+
+static inline VkImageAspectFlags format_aspects(const struct format_info *f)
+{
+    if (!f->depth)
+        return VK_IMAGE_ASPECT_COLOR_BIT;
+    return VK_IMAGE_ASPECT_DEPTH_BIT | (f->stencil ? VK_IMAGE_ASPECT_STENCIL_BIT : 0u);
+}
+
+/* True if `to` is one of the formats that a scanout can have and that rows of `from` can be turned into. */
+bool format_can_convert(const struct format_info *from, uint32_t to);
+
+/* Turns `n` texels into the scanout format `to`; X channels become 255. sRGB formats are taken as the bytes they are. */
+void format_convert_row(uint8_t *dst, uint32_t to, const uint8_t *src, const struct format_info *from, uint32_t n);
+
+/* VkFormat of a DXGI_FORMAT as a vertex attribute, VK_FORMAT_UNDEFINED if it cannot be one; *bytes gets its size. */
+VkFormat format_of_dxgi_attribute(uint32_t dxgi, uint32_t *bytes);
+
+#endif

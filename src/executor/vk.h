@@ -1,0 +1,73 @@
+/* vk.h: the Vulkan device of the executor: opening one, memory, buffers, images, one-line helpers.
+ *
+ * Vulkan 1.1 and one queue for graphics and compute are all that is asked for; what else the device has is in vk_caps.
+ */
+#ifndef EXECUTOR_VK_H_
+#define EXECUTOR_VK_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "base/error.h"
+
+struct vk_caps {
+    bool geometry, tessellation, wireframe, depth_clamp, independent_blend, anisotropy, bc, divisor, border_color;
+    bool vertex_stores, fragment_stores;
+    uint32_t uniform_align, texel_align, max_uniform_range, max_image_2d, max_layers, max_bound_sets;
+    uint32_t max_vertex_attributes, max_vertex_bindings;
+    float max_anisotropy, max_lod_bias;
+};
+
+struct vk_block; /* one VkDeviceMemory that is parcelled out */
+
+struct vk {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    uint32_t queue_family;
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceMemoryProperties memory;
+    struct vk_caps caps;
+    struct vk_block *blocks[VK_MAX_MEMORY_TYPES];
+    uint64_t allocated; /* bytes of all blocks */
+};
+
+/* `select`: an index, or part of a device name, or NULL for the environment's AEROGPU_VULKAN_DEVICE, else the first. */
+int vk_open(struct vk *vk, const char *select, struct error *e);
+void vk_close(struct vk *vk);
+
+struct vk_memory {
+    struct vk_block *block;
+    VkDeviceMemory memory;
+    VkDeviceSize offset, size;
+    uint8_t *map; /* of this piece, if host visible */
+};
+
+enum vk_memory_use {
+    VK_USE_DEVICE,   /* images */
+    VK_USE_SHARED,   /* written by both sides; host visible and coherent */
+    VK_USE_READBACK, /* read by the host; cached if there is such memory */
+};
+
+int vk_alloc(struct vk *vk, struct vk_memory *m, const VkMemoryRequirements *req, enum vk_memory_use use);
+void vk_free(struct vk *vk, struct vk_memory *m);
+
+struct vk_buffer {
+    VkBuffer buffer;
+    struct vk_memory memory;
+    VkDeviceSize size;
+};
+
+int vk_buffer_create(struct vk *vk, struct vk_buffer *b, VkDeviceSize size, VkBufferUsageFlags usage,
+                     enum vk_memory_use use);
+void vk_buffer_destroy(struct vk *vk, struct vk_buffer *b);
+
+/* A negative errno for a VkResult. */
+int vk_errno(VkResult r);
+const char *vk_result_name(VkResult r);
+
+#endif
