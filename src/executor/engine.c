@@ -292,7 +292,7 @@ void exec_engine_submit(struct exec_engine *g, const struct exec_submission *s)
     }
     if (error.code) {
         done.error = g->error_code;
-        snprintf(done.message, sizeof(done.message), "%s", error.text);
+        snprintf(done.message, sizeof(done.message), "%.195s", error.text);
     } else {
         b->error_packet = UINT32_MAX;
     }

@@ -206,7 +206,10 @@ static int create_device(struct vk *vk, struct error *e)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT,
         .customBorderColors = VK_TRUE,
         .customBorderColorWithoutFormat = VK_TRUE};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+    VkPhysicalDeviceShaderDrawParametersFeatures parameters = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_DRAW_PARAMETERS_FEATURES};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &parameters};
     float priority = 1;
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = vk->queue_family,
@@ -217,6 +220,7 @@ static int create_device(struct vk *vk, struct error *e)
     uint32_t n = 0, num_names = 0;
     VkResult r;
 
+    vkGetPhysicalDeviceFeatures2(vk->physical, &features); /* leaves in `parameters` what the device has */
     choose_features(vk, &features.features);
     vkEnumerateDeviceExtensionProperties(vk->physical, NULL, &n, NULL);
     list = calloc(n ? n : 1, sizeof(*list));
@@ -229,6 +233,7 @@ static int create_device(struct vk *vk, struct error *e)
         vkGetPhysicalDeviceFeatures2(vk->physical, &query);
         if (have.vertexAttributeInstanceRateDivisor && have.vertexAttributeInstanceRateZeroDivisor) {
             names[num_names++] = VK_EXT_VERTEX_ATTRIBUTE_DIVISOR_EXTENSION_NAME;
+            divisor.pNext = features.pNext;
             features.pNext = &divisor;
             vk->caps.divisor = true;
         }
