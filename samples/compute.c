@@ -1,9 +1,9 @@
-/* A dispatch writes 64 coloured points of a circle; a second one mirrors them from top to bottom. The first result is
+/* A dispatch writes 64 coloured points of a circle; a second one swaps their axes and halves the radius. The first result is
  * drawn on the left as a disc, the second one on the right as a line, over a few frames in which they move apart. */
 #include "sample.h"
 
 enum { WIDTH = 320, HEIGHT = 200, FRAMES = 30, POINTS = 64, STRIDE = 32 };
-enum { COLOUR = 1, CIRCLE, MIRRORED, RING_CS, MIRROR_CS, VS, PS, LAYOUT, PLACE };
+enum { COLOUR = 1, CIRCLE, SWAPPED, RING_CS, SWAP_CS, VS, PS, LAYOUT, PLACE };
 
 static void bind_compute(struct sample *s, uint32_t shader, uint32_t from, uint32_t to)
 {
@@ -24,10 +24,10 @@ static void create(struct sample *s)
 
     sample_targets(s, COLOUR, 0, WIDTH, HEIGHT, AEROGPU_FORMAT_R8G8B8A8_UNORM);
     sample_buffer(s, CIRCLE, usage, NULL, POINTS * STRIDE);
-    sample_buffer(s, MIRRORED, usage, NULL, POINTS * STRIDE);
+    sample_buffer(s, SWAPPED, usage, NULL, POINTS * STRIDE);
     sample_buffer(s, PLACE, AEROGPU_RESOURCE_USAGE_CONSTANT_BUFFER, NULL, 16);
     sample_shader(s, RING_CS, AEROGPU_SHADER_STAGE_COMPUTE, "ring_structured_cs.dxbc");
-    sample_shader(s, MIRROR_CS, AEROGPU_SHADER_STAGE_COMPUTE, "mirror_structured_cs.dxbc");
+    sample_shader(s, SWAP_CS, AEROGPU_SHADER_STAGE_COMPUTE, "swap_structured_cs.dxbc");
     sample_shader(s, VS, AEROGPU_SHADER_STAGE_VERTEX, "scaled_vs.dxbc");
     sample_shader(s, PS, AEROGPU_SHADER_STAGE_PIXEL, "colour_ps.dxbc");
     sample_layout(s, LAYOUT, "POSITION:4 COLOR:4");
@@ -55,11 +55,11 @@ void sample_compute(struct sample *s)
         if (frame == 0)
             create(s);
         bind_compute(s, RING_CS, 0, CIRCLE);
-        bind_compute(s, MIRROR_CS, CIRCLE, MIRRORED);
+        bind_compute(s, SWAP_CS, CIRCLE, SWAPPED);
         sample_clear(s, AEROGPU_CLEAR_COLOR, 0.1f, 0.1f, 0.1f);
         sample_bind_shaders(s, VS, PS);
         draw(s, CIRCLE, AEROGPU_TOPOLOGY_TRIANGLEFAN, 0.6f, -apart);
-        draw(s, MIRRORED, AEROGPU_TOPOLOGY_LINESTRIP, 0.8f, apart);
+        draw(s, SWAPPED, AEROGPU_TOPOLOGY_LINESTRIP, 1.4f, apart);
         ABI_EMIT(&s->stream, PRESENT, present, .flags = 0);
         sample_submit(s, 1, 1);
         sample_end_frame(s);
