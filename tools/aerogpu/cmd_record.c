@@ -1,0 +1,81 @@
+/* aerogpu record: records what a program's device executes. The program brings the machine up and finds the file's name
+ * in the environment (trace/attach.h); this command only puts it there and starts the program. */
+#include "commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: aerogpu record -o OUT [--] COMMAND [ARGUMENTS...]\n\n"
+    "Runs COMMAND and records every submission that its device executes, with the memory that it read, to\n"
+    "OUT (.aerogputrace, container version 2). COMMAND is a command of aerogpu, such as play, or a program that brings a\n"
+    "live machine up.\n\n"
+    "  -o, --output OUT  the recording, created or replaced\n"
+    "  --help            this text\n\n"
+    "The recording begins with the device and ends with it, or with the first ring reset behind its first submission. A\n"
+    "program that is killed leaves a file without an index: `aerogpu show` and `aerogpu play --salvage` read it.\n"
+    "AEROGPU_RECORD=OUT in the environment does the same. The exit code is COMMAND's.\n\n"
+    "  aerogpu record -o copy.aerogputrace play frame.aerogputrace      plays to the same pictures\n"
+    "  aerogpu record -o run.aerogputrace -- ./my-test\n";
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+#define ROW(name, summary) {#name, cmd_##name},
+    AEROGPU_COMMANDS(ROW)
+#undef ROW
+};
+
+static int run(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (!strcmp(commands[i].name, argv[0]))
+            return commands[i].run(argc, argv);
+    execvp(argv[0], argv);
+    fprintf(stderr, "aerogpu record: %s: %s\n", argv[0], strerror(errno));
+    return errno == ENOENT ? EXIT_USAGE : EXIT_ENV;
+}
+
+int cmd_record(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {0}};
+    const char *output = NULL;
+    int c, fd;
+
+    optind = 1;
+    while ((c = getopt_long(argc, argv, "+o:h", options, NULL)) != -1) {
+        switch (c) {
+        case 'o':
+            output = optarg;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return EXIT_OK;
+        default:
+            return EXIT_USAGE;
+        }
+    }
+    if (!output || optind == argc || !strcmp(argv[optind], "record")) {
+        fprintf(stderr, "aerogpu record: give -o OUT and a command to run; `aerogpu record --help` says more\n");
+        return EXIT_USAGE;
+    }
+    /* Said here, before anything runs; the file is made anew by the recorder. */
+    fd = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        fprintf(stderr, "aerogpu record: %s: %s\n", output, strerror(errno));
+        return EXIT_FAILED;
+    }
+    close(fd);
+    if (setenv("AEROGPU_RECORD", output, 1)) {
+        fprintf(stderr, "aerogpu record: no memory\n");
+        return EXIT_ENV;
+    }
+    return run(argc - optind, argv + optind);
+}
