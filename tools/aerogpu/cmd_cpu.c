@@ -53,7 +53,7 @@ static const char record_help[] =
     "  --sched          thread switches and wake-ups too: who was runnable and did not run\n"
     "  --timers         timer interrupts and high-resolution timers too: lateness, complete wake-up causes\n";
 
-static int cmd_record(int argc, char **argv)
+static int cpu_record(int argc, char **argv)
 {
     static const struct option options[] = {{"sched", no_argument, NULL, 's'},
                                             {"timers", no_argument, NULL, 't'},
@@ -266,7 +266,7 @@ static const struct {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"record", "record this machine (root)", cmd_record},
+    {"record", "record this machine (root)", cpu_record},
     {"report", "what a recording says", cmd_report},
 };
 

@@ -48,7 +48,7 @@ static const char help[] =
     "  aerogpu play --json frame.aerogputrace | jq -r '.files[].frames[].hash'\n"
     "  aerogpu play --png out --frame 60 build/samples/spinning.aerogputrace\n";
 
-enum { SHEET_FRAMES = 5 };
+enum { SHEET_FRAMES = 5, SHOWN_ERRORS = 8 };
 
 struct shown {
     uint32_t index, width, height;
@@ -76,7 +76,6 @@ struct play {
     struct trace_attachment *recording;
     struct sheet sheet;
     struct error output_error; /* a picture could not be written */
-    bool no_device;            /* the executor cannot run */
 
     struct file *now; /* being played */
     uint32_t num_frames;
@@ -269,6 +268,13 @@ static uint64_t num_errors(const struct player_result *r)
     return n;
 }
 
+static void print_heading(void)
+{
+    printf("%-32s %6s %8s %9s %10s %10s %9s %10s %6s\n", "recording", "frames", "submits", "commands", "fence p50",
+           "fence p99", "presents", "vblank", "errors");
+    printf("%-32s %6s %8s %9s %10s %10s %9s %10s %6s\n", "", "", "", "", "", "", "per s", "late p99", "");
+}
+
 static void print_file(struct file *f)
 {
     struct player_result *r = &f->result;
@@ -277,12 +283,14 @@ static void print_file(struct file *f)
     format_time(median, samples_percentile(&r->latency, 50), r->latency.n);
     format_time(p99, samples_percentile(&r->latency, 99), r->latency.n);
     format_time(jitter, samples_percentile(&r->lateness, 99), r->lateness.n);
-    printf("%-40s %6" PRIu64 " %8" PRIu64 " %9" PRIu64 " %9s %9s %8.1f %9s %6" PRIu64 "\n", file_name(f->path), r->frames,
+    printf("%-32s %6" PRIu64 " %8" PRIu64 " %9" PRIu64 " %10s %10s %9.1f %10s %6" PRIu64 "\n", file_name(f->path), r->frames,
            r->submissions, r->commands, median, p99, present_rate(r), jitter, num_errors(r));
-    for (size_t i = 0; i < r->num_errors; i++)
+    for (size_t i = 0; i < r->num_errors && i < SHOWN_ERRORS; i++)
         printf("    error %s (%" PRIu32 "), fence %" PRIu64 ", frame %" PRIu32 ", %" PRIu32 " time%s: %s\n",
                error_name(r->errors[i].code), r->errors[i].code, r->errors[i].fence, r->errors[i].frame,
                r->errors[i].count, r->errors[i].count == 1 ? "" : "s", r->errors[i].message);
+    if (r->num_errors > SHOWN_ERRORS)
+        printf("    … and %zu more (--json lists them)\n", r->num_errors - SHOWN_ERRORS);
     if (r->unpresented)
         printf("    %" PRIu64 " frame%s not presented\n", r->unpresented, r->unpresented == 1 ? " was" : "s were");
 }
@@ -332,7 +340,8 @@ static void print_json(struct play *p, int code)
 
     for (int i = 0; i < p->num_files; i++)
         json_array_append_new(files, file_json(&p->files[i]));
-    machine_device_name(p->machine, device, &is_cpu);
+    if (p->machine)
+        machine_device_name(p->machine, device, &is_cpu);
     all = json_pack("{s:o,s:o,s:i}", "device", text_json(device), "files", files, "exit_code", code);
     json_dumpf(all, stdout, JSON_INDENT(1));
     printf("\n");
@@ -362,7 +371,7 @@ static int worst(int a, int b)
 
 static int report(struct play *p)
 {
-    int code = p->output_error.code ? EXIT_FAILED : EXIT_OK;
+    int code = p->output_error.code ? EXIT_FAILED : EXIT_OK, headed = 0;
 
     if (p->sheet_path && sheet_write(&p->sheet, p->sheet_path, &p->output_error))
         code = EXIT_FAILED;
@@ -372,14 +381,12 @@ static int report(struct play *p)
         code = worst(code, EXIT_FAILED);
     if (p->json)
         print_json(p, code);
-    else
-        printf("%-40s %6s %8s %9s %9s %9s %8s %9s %6s\n", "recording", "frames", "submits", "commands", "fence p50",
-               "fence p99", "presents", "vblank", "errors");
-    if (!p->json)
-        printf("%-40s %6s %8s %9s %9s %9s %8s %9s %6s\n", "", "", "", "", "", "", "per s", "late p99", "");
     for (int i = 0; i < p->num_files; i++) {
-        if (!p->json && (p->files[i].passes || p->files[i].result.submissions))
+        if (!p->json && (p->files[i].passes || p->files[i].result.submissions)) {
+            if (!headed++)
+                print_heading();
             print_file(&p->files[i]);
+        }
         if (p->files[i].error.code)
             fprintf(stderr, "aerogpu play: %s: %s\n", p->files[i].path, p->files[i].error.text);
         if (p->expect_errors && !p->files[i].error.code && !p->files[i].result.num_errors)
@@ -392,24 +399,28 @@ static int report(struct play *p)
 
 /* ---- bringing the machine up and down ----------------------------------------------------------------------------- */
 
-/* Memory for the most demanding recording. What cannot be opened says so when its turn comes. */
-static uint64_t ram_for(const struct play *p)
+/* Opens every recording once, so that one that is bad says so whatever else happens. Guest memory for the most demanding
+ * of the others, 0 if there is none. */
+static uint64_t look_at_files(struct play *p)
 {
-    struct player_memory memory = {0};
-    uint64_t ram = player_ram_size(&memory);
-    struct trace_reader *r;
+    uint64_t ram = 0;
 
     for (int i = 0; i < p->num_files; i++) {
-        if (trace_reader_open(&r, &(struct trace_reader_params){.path = p->files[i].path, .salvage = true}, NULL))
+        struct file *f = &p->files[i];
+        struct trace_reader_params params = {.path = f->path, .salvage = p->salvage};
+        struct player_memory memory;
+        struct trace_reader *r;
+
+        if (trace_reader_open(&r, &params, &f->error))
             continue;
-        if (!player_measure(r, &memory, NULL) && player_ram_size(&memory) > ram)
+        if (!player_can_play(r, &f->error) && !player_measure(r, &memory, &f->error) && player_ram_size(&memory) > ram)
             ram = player_ram_size(&memory);
         trace_reader_destroy(r);
     }
     return ram;
 }
 
-static int bring_up(struct play *p, struct error *e)
+static int bring_up(struct play *p, uint64_t ram, struct error *e)
 {
     struct player_params params = {.pictures = p->png || p->json || p->sheet_path,
                                    .only_frame = p->only_frame,
@@ -417,7 +428,7 @@ static int bring_up(struct play *p, struct error *e)
                                    .progress = on_progress,
                                    .ctx = p,
                                    .stop = &interrupted};
-    int rc = machine_create(&p->machine, &(struct machine_params){.kind = MACHINE_LIVE, .ram_size = ram_for(p)}, e);
+    int rc = machine_create(&p->machine, &(struct machine_params){.kind = MACHINE_LIVE, .ram_size = ram}, e);
 
     if (!rc)
         rc = machine_wait_ready(p->machine, 60000, e);
@@ -452,9 +463,12 @@ static int play_all(struct play *p)
 {
     struct sigaction on_int = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     struct error e = {0};
+    uint64_t ram = look_at_files(p);
     int code = EXIT_OK;
 
-    if (bring_up(p, &e)) {
+    if (!ram)
+        return report(p);
+    if (bring_up(p, ram, &e)) {
         fprintf(stderr, "aerogpu play: %s\n", e.text);
         tear_down(p);
         return EXIT_ENV;

@@ -14,6 +14,8 @@ enum exit_code {
 };
 
 #define AEROGPU_COMMANDS(C)                                                                                  \
+    C(play, "play recordings through the whole device")                                                      \
+    C(record, "record what a program's device executes")                                                     \
     C(show, "decode a recording: every record, submission and packet")                                       \
     C(cpu, "record and explain what the processors did: idle, interrupts, stalls")                           \
     C(version, "print the version and the ABI it speaks")

@@ -574,6 +574,18 @@ static bool stopped(const struct player *p)
     return p->params.stop && *p->params.stop;
 }
 
+int player_can_play(const struct trace_reader *r, struct error *e)
+{
+    uint32_t abi = trace_reader_info(r)->command_abi;
+
+    if (AEROGPU_ABI_VERSION_MAJOR(abi) == AEROGPU_ABI_MAJOR)
+        return 0;
+    return error_set(e, -EPROTONOSUPPORT,
+                     "offset 0x10: header.command_abi_version: 0x%" PRIx32 " is major %" PRIu32
+                     ", AeroGPU's is 1: these commands cannot be played",
+                     abi, AEROGPU_ABI_VERSION_MAJOR(abi));
+}
+
 int player_play(struct player *p, struct trace_reader *r, struct player_result *result, struct error *e)
 {
     const struct trace_info *info = trace_reader_info(r);
@@ -581,11 +593,9 @@ int player_play(struct player *p, struct trace_reader *r, struct player_result *
     uint64_t start, shown_progress;
     int rc = 0;
 
-    if (AEROGPU_ABI_VERSION_MAJOR(info->command_abi) != AEROGPU_ABI_MAJOR)
-        return error_set(e, -EPROTONOSUPPORT,
-                         "offset 0x10: header.command_abi_version: 0x%" PRIx32 " is not AeroGPU's (major %" PRIu32
-                         ", not 1): these commands cannot be played",
-                         info->command_abi, AEROGPU_ABI_VERSION_MAJOR(info->command_abi));
+    rc = player_can_play(r, e);
+    if (rc)
+        return rc;
     p->reader = r;
     rc = lay_out(p, e);
     if (rc)

@@ -80,6 +80,9 @@ struct player_memory {
  * with it is left for its turn to be played. */
 int player_measure(struct trace_reader *r, struct player_memory *memory, struct error *e);
 
+/* 0, or -EPROTONOSUPPORT: the commands are not of this ABI. */
+int player_can_play(const struct trace_reader *r, struct error *e);
+
 /* Guest memory that a machine needs for it, the player's own included. */
 uint64_t player_ram_size(const struct player_memory *memory);
 
