@@ -232,7 +232,8 @@ static void irq_entry(struct cpu_analysis *a, struct cpu_stats *c, const struct 
         resolve_cause(c, (int)irq);
     if (bin < CPU_BINS)
         c->bins[bin].irqs++;
-    if (irq == CPU_IRQ_RESCHEDULE || irq == CPU_IRQ_CALL || irq == CPU_IRQ_CALL_SINGLE)
+    if (irq == CPU_IRQ_RESCHEDULE || irq == CPU_IRQ_CALL || irq == CPU_IRQ_CALL_SINGLE ||
+        irq == CPU_IRQ_IRQ_WORK)
         cpu_ipi_event(a, ev);
 }
 
@@ -287,7 +288,7 @@ static void timer_expire(struct cpu_analysis *a, struct cpu_stats *c, const stru
     struct cpu_late_timer late = {.cpu = ev->cpu};
     uint32_t i;
 
-    if (!t || !t->due_ns || ev->ns < t->due_ns)
+    if (!t || !t->due_ns || !t->trusted || c->blind || ev->ns < t->due_ns)
         return;
     late.due_ns = t->due_ns;
     late.late_ns = ev->ns - t->due_ns;
@@ -317,6 +318,7 @@ static void timer_event(struct cpu_analysis *a, struct cpu_stats *c, const struc
         if (t) {
             t->key = ev->kind == CPU_EV_TIMER_START ? ev->c : 0;
             t->due_ns = ev->a;
+            t->trusted = !c->blind;
         } else if (ev->kind == CPU_EV_TIMER_START) {
             a->timers_dropped++;
         }

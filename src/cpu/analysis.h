@@ -45,7 +45,8 @@ enum { CPU_WAKE_NO_IRQ = CPU_IRQ_COUNT, /* no recorded interrupt before it worke
 
 enum cpu_known { CPU_UNKNOWN, CPU_RUNNING, CPU_IDLE };
 
-enum cpu_ipi_class { CPU_IPI_RESCHEDULE, CPU_IPI_CALL, CPU_IPI_CLASSES };
+/* SELF: irq work, which a CPU sends to itself. */
+enum cpu_ipi_class { CPU_IPI_RESCHEDULE, CPU_IPI_CALL, CPU_IPI_SELF, CPU_IPI_CLASSES };
 
 struct cpu_bin {
     uint64_t idle_ns, deep_ns, unknown_ns;
@@ -143,6 +144,7 @@ struct cpu_idle_set {
 
 struct cpu_timer {
     uint64_t key, due_ns;
+    bool trusted; /* armed on a CPU whose idle task the trace shows: it re-arms timers too */
 };
 
 struct cpu_csd {

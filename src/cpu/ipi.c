@@ -163,14 +163,18 @@ void cpu_ipi_event(struct cpu_analysis *a, const struct cpu_event *ev)
 {
     switch (ev->kind) {
     case CPU_EV_IPI_SEND:
-        send_to(a, ev, (uint32_t)ev->a, ev->c ? CPU_IPI_CALL : CPU_IPI_RESCHEDULE);
+        send_to(a, ev, (uint32_t)ev->a,
+                !ev->c ? CPU_IPI_RESCHEDULE : ev->a == ev->cpu ? CPU_IPI_SELF : CPU_IPI_CALL);
         break;
     case CPU_EV_IPI_SEND_MASK:
         send_mask(a, ev);
         break;
     case CPU_EV_IRQ_ENTRY:
         cpu_ipi_stir(a, &a->cpu[ev->cpu], ev->ns);
-        answer(a, ev, ev->a == CPU_IRQ_RESCHEDULE ? CPU_IPI_RESCHEDULE : CPU_IPI_CALL);
+        answer(a, ev,
+               ev->a == CPU_IRQ_RESCHEDULE ? CPU_IPI_RESCHEDULE
+               : ev->a == CPU_IRQ_IRQ_WORK ? CPU_IPI_SELF
+                                           : CPU_IPI_CALL);
         break;
     case CPU_EV_CSD_QUEUE:
         csd_queue(a, ev);

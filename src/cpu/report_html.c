@@ -248,11 +248,11 @@ static void timeline(const struct cpu_report *r, struct strbuf *o)
         "style='background:#dfe6f1'></i>idle%s<i "
         "style='background:#c9cdd6'></i>not known</p>",
         r->a.deep_from < CPU_MAX_STATES ? "<i style='background:#9fb3d1'></i>deep idle" : "");
-    OUT("<svg width=1130 height=%.0f viewBox='0 0 1130 %.0f'><defs><pattern id=blind width=8 height=8 "
+    OUT("<svg width='100%%' viewBox='0 0 1130 %.0f'><defs><pattern id=blind width=8 height=8 "
         "patternUnits=userSpaceOnUse patternTransform='rotate(45)'><rect width=8 height=8 "
         "fill='#fff6f4'/><rect width=2 "
         "height=8 fill='#f6d3ce'/></pattern></defs>\n",
-        total + 26, total + 26);
+        total + 26);
     for (uint32_t i = 0; i < r->a.num_cpus; i++)
         lane(r, o, i, i * (h + gap), h, w);
     for (int i = 0; i <= 10; i++)
@@ -535,6 +535,8 @@ static void ipis(const struct cpu_report *r, struct strbuf *o)
                 &a->ipi_latency[CPU_IPI_RESCHEDULE]);
     latency_row(o, "function call", a->ipi_sent[CPU_IPI_CALL], a->ipi_answered[CPU_IPI_CALL],
                 &a->ipi_latency[CPU_IPI_CALL]);
+    latency_row(o, "irq work, to itself", a->ipi_sent[CPU_IPI_SELF], a->ipi_answered[CPU_IPI_SELF],
+                &a->ipi_latency[CPU_IPI_SELF]);
     latency_row(o, "queued call, until done", a->csd_latency.n + a->csd_pending, a->csd_latency.n,
                 &a->csd_latency);
     PUTS("</table>");

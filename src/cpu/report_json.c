@@ -138,7 +138,7 @@ static json_t *ipis(const struct cpu_report *r)
                                                 "sum_ns", I(p->sum_ns), "max_ns", I(p->max_ns)));
         }
     return json_pack(
-        "{s:{s:I, s:I, s:o}, s:{s:I, s:I, s:o}, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "reschedule",
+        "{s:{s:I, s:I, s:o}, s:{s:I, s:I, s:o}, s:{s:I, s:I, s:o}, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "reschedule",
         "sent", I(a->ipi_sent[CPU_IPI_RESCHEDULE]), "answered", I(a->ipi_answered[CPU_IPI_RESCHEDULE]),
         "latency", latency(&a->ipi_latency[CPU_IPI_RESCHEDULE]), "call", "sent", I(a->ipi_sent[CPU_IPI_CALL]),
         "answered", I(a->ipi_answered[CPU_IPI_CALL]), "latency", latency(&a->ipi_latency[CPU_IPI_CALL]),

@@ -263,7 +263,7 @@ static void wait_line(const struct cpu_report *r, struct strbuf *o, const struct
 
 static void ipis(const struct cpu_report *r, struct strbuf *o)
 {
-    static const char *const names[CPU_IPI_CLASSES] = {"reschedule", "function call"};
+    static const char *const names[CPU_IPI_CLASSES] = {"reschedule", "function call", "irq work"};
     const struct cpu_analysis *a = &r->a;
 
     OUT("\nINTER-PROCESSOR INTERRUPTS   sent until the handler starts\n");
