@@ -123,6 +123,12 @@ static json_t *wait_list(const struct cpu_report *r, const struct cpu_worst *w)
     return list;
 }
 
+static json_t *ipi_class(const struct cpu_analysis *a, enum cpu_ipi_class k)
+{
+    return json_pack("{s:I, s:I, s:o}", "sent", I(a->ipi_sent[k]), "answered", I(a->ipi_answered[k]), "latency",
+                     latency(&a->ipi_latency[k]));
+}
+
 static json_t *ipis(const struct cpu_report *r)
 {
     const struct cpu_analysis *a = &r->a;
@@ -137,15 +143,12 @@ static json_t *ipis(const struct cpu_report *r)
                                                 (int)t, "sent", I(p->sent), "answered", I(p->answered),
                                                 "sum_ns", I(p->sum_ns), "max_ns", I(p->max_ns)));
         }
-    return json_pack(
-        "{s:{s:I, s:I, s:o}, s:{s:I, s:I, s:o}, s:{s:I, s:I, s:o}, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "reschedule",
-        "sent", I(a->ipi_sent[CPU_IPI_RESCHEDULE]), "answered", I(a->ipi_answered[CPU_IPI_RESCHEDULE]),
-        "latency", latency(&a->ipi_latency[CPU_IPI_RESCHEDULE]), "call", "sent", I(a->ipi_sent[CPU_IPI_CALL]),
-        "answered", I(a->ipi_answered[CPU_IPI_CALL]), "latency", latency(&a->ipi_latency[CPU_IPI_CALL]),
-        "unanswered", I(a->ipi_unanswered), "unanswered_stuck", I(a->unanswered_stuck), "stuck_after_ns",
-        I(a->params.stuck_ns), "calls", latency(&a->csd_latency), "pairs", pairs, "slowest",
-        wait_list(r, &a->slowest), "never_answered", wait_list(r, &a->unanswered), "slowest_calls",
-        wait_list(r, &a->csd_slowest));
+    return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "reschedule",
+                     ipi_class(a, CPU_IPI_RESCHEDULE), "call", ipi_class(a, CPU_IPI_CALL), "irq_work",
+                     ipi_class(a, CPU_IPI_SELF), "unanswered", I(a->ipi_unanswered), "unanswered_stuck",
+                     I(a->unanswered_stuck), "stuck_after_ns", I(a->params.stuck_ns), "calls", latency(&a->csd_latency),
+                     "pairs", pairs, "slowest", wait_list(r, &a->slowest), "never_answered",
+                     wait_list(r, &a->unanswered), "slowest_calls", wait_list(r, &a->csd_slowest));
 }
 
 static json_t *concurrency(const struct cpu_report *r)
