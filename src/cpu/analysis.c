@@ -55,6 +55,7 @@ int cpu_analysis_init(struct cpu_analysis *a, const struct cpu_analysis_params *
             goto fail;
         c->target = CPU_IDLE_LEFT;
         c->cause = -1;
+        c->checked = v && v->checked;
         c->blind = v && v->blind;
         c->visible = !c->blind;
         a->num_visible += c->visible;
@@ -148,12 +149,23 @@ static void note_stop(struct cpu_analysis *a, uint64_t to, bool at_end)
     a->num_incidents++;
 }
 
+static void update_deep(struct cpu_analysis *a, uint32_t cpu, uint64_t ns)
+{
+    const struct cpu_stats *c = &a->cpu[cpu];
+    const bool deep = c->in_deep || (c->known == CPU_IDLE && c->state >= a->deep_from);
+
+    if (c->visible && deep != !!(a->deep_mask[cpu / 64] >> (cpu % 64) & 1)) {
+        cpu_sets_change(a, ns);
+        a->deep_mask[cpu / 64] ^= UINT64_C(1) << (cpu % 64);
+        a->set_dirty = true;
+    }
+}
+
 /* A CPU changes its state at `ns`. `state` is only for CPU_IDLE. */
 static void set_state(struct cpu_analysis *a, uint32_t cpu, enum cpu_known known, uint32_t state, uint64_t ns)
 {
     struct cpu_stats *c = &a->cpu[cpu];
     const bool was_idle = c->known == CPU_IDLE, is_idle = known == CPU_IDLE;
-    const bool deep = is_idle && state >= a->deep_from;
 
     if (c->visible) {
         close_concurrency(a, ns);
@@ -168,14 +180,10 @@ static void set_state(struct cpu_analysis *a, uint32_t cpu, enum cpu_known known
         a->num_idle += (uint32_t)is_idle - (uint32_t)was_idle;
         if (a->num_idle + 1 == a->num_visible)
             a->stop_since = ns;
-        if (deep != !!(a->deep_mask[cpu / 64] >> (cpu % 64) & 1)) {
-            cpu_sets_change(a, ns);
-            a->deep_mask[cpu / 64] ^= UINT64_C(1) << (cpu % 64);
-            a->set_dirty = true;
-        }
     }
     c->known = known;
     c->state = state;
+    update_deep(a, cpu, ns);
 }
 
 static void resolve_cause(struct cpu_stats *c, int cause)
@@ -225,7 +233,12 @@ static void irq_entry(struct cpu_analysis *a, struct cpu_stats *c, const struct 
     const uint64_t bin = (ev->ns - a->begin_ns) >> a->bin_shift;
 
     c->irqs[irq]++;
-    c->irq_since[irq] = ev->ns;
+    c->irq_since[irq] = a->params.is_windows ? 0 : ev->ns;
+    if (a->params.is_windows && ev->c) {
+        c->irq_ns[irq] += ev->c; /* recorded at its end, with its length */
+        if (ev->c > c->irq_max_ns[irq])
+            c->irq_max_ns[irq] = ev->c;
+    }
     if (c->known == CPU_IDLE && c->cause < 0)
         c->cause = (int)irq;
     else if (c->cause_wanted)
@@ -333,6 +346,20 @@ static void idle_miss(struct cpu_analysis *a, const struct cpu_event *ev)
     (ev->c ? c->below : c->above)[s]++;
 }
 
+/* Windows: the state that a set of processors is to enter from now on; an empty set is the processor itself.
+ */
+static void idle_target(struct cpu_analysis *a, const struct cpu_event *ev)
+{
+    const uint64_t mask = ev->c ? ev->c : ev->cpu < 64 ? UINT64_C(1) << ev->cpu : 0;
+
+    for (uint32_t i = 0; i < a->num_cpus && i < 64; i++) {
+        if (!(mask >> i & 1))
+            continue;
+        a->cpu[i].targets++;
+        a->cpu[i].target = (uint32_t)ev->a;
+    }
+}
+
 /* Everything but idle, interrupts and IPIs, which come by the million. */
 static void rare_event(struct cpu_analysis *a, struct cpu_stats *c, const struct cpu_event *ev)
 {
@@ -341,8 +368,7 @@ static void rare_event(struct cpu_analysis *a, struct cpu_stats *c, const struct
         idle_miss(a, ev);
         break;
     case CPU_EV_IDLE_TARGET:
-        c->targets++;
-        c->target = (uint32_t)ev->a;
+        idle_target(a, ev);
         break;
     case CPU_EV_FREQUENCY:
         frequency(a, ev->b < a->num_cpus ? (uint32_t)ev->b : ev->cpu, ev);
@@ -384,6 +410,7 @@ static void rare_event(struct cpu_analysis *a, struct cpu_stats *c, const struct
     case CPU_EV_DEEP_EXIT:
         c->in_deep = ev->kind == CPU_EV_DEEP_ENTER;
         c->deep_events++;
+        update_deep(a, ev->cpu, ev->ns);
         break;
     case CPU_EV_VETO:
         c->vetoes += ev->b != 0;
@@ -434,8 +461,8 @@ static void one_event(struct cpu_analysis *a, const struct cpu_event *ev)
         c->first_ns = ev->ns;
     c->last_ns = ev->ns;
     a->kinds[ev->kind]++;
-    /* the idle task has thread 0; anything else proves that the CPU runs */
-    if (c->known == CPU_UNKNOWN && ev->tid > 0 && ev->kind != CPU_EV_IDLE)
+    /* the idle task has thread 0; anything else proves that the CPU runs, but only if its idle entries would be seen */
+    if (c->known == CPU_UNKNOWN && c->checked && ev->tid > 0 && ev->kind != CPU_EV_IDLE)
         set_state(a, cpu, CPU_RUNNING, 0, ev->ns);
     switch (ev->kind) {
     case CPU_EV_IDLE:

@@ -2,7 +2,7 @@
  *
  * One pass over events in time order. Per CPU:
  *
- *   UNKNOWN ──idle event, or an event of a thread other than the idle task──▶ RUNNING ◀──left── IDLE(state)
+ *   UNKNOWN ──idle event, or, with coverage, an event of another thread──▶ RUNNING ◀──left── IDLE(state)
  *                                                                                └──entered──────▲
  *
  * Invariants:
@@ -72,6 +72,7 @@ struct cpu_stats {
     enum cpu_known known;
     uint32_t state;    /* while IDLE */
     uint64_t since_ns; /* begin of the present state */
+    bool checked;      /* its idle entries were checked against the kernel's counters */
     bool visible;      /* idle events of this CPU can be trusted */
     bool blind;
     uint64_t events, lost, first_ns, last_ns;

@@ -43,6 +43,8 @@ static void send_to(struct cpu_analysis *a, const struct cpu_event *ev, uint32_t
     pair_of(a, ev->cpu, target)->sent++;
     if (t->visible && t->known == CPU_IDLE && !t->wake_sent_ns)
         t->wake_sent_ns = ev->ns;
+    if (a->params.is_windows)
+        return; /* it records no answer to wait for */
     l = &t->pending[class];
     if (l->num == CPU_PENDING) {
         l->more++;
@@ -164,7 +166,9 @@ void cpu_ipi_event(struct cpu_analysis *a, const struct cpu_event *ev)
     switch (ev->kind) {
     case CPU_EV_IPI_SEND:
         send_to(a, ev, (uint32_t)ev->a,
-                !ev->c ? CPU_IPI_RESCHEDULE : ev->a == ev->cpu ? CPU_IPI_SELF : CPU_IPI_CALL);
+                !ev->c             ? CPU_IPI_RESCHEDULE
+                : ev->a == ev->cpu ? CPU_IPI_SELF
+                                   : CPU_IPI_CALL);
         break;
     case CPU_EV_IPI_SEND_MASK:
         send_mask(a, ev);

@@ -101,10 +101,17 @@ static void one(struct writer *w, const struct cpu_event *ev)
         break;
     case CPU_EV_IRQ_ENTRY:
         l->irq_since[irq] = ev->ns;
-        if (irq == CPU_IRQ_DEVICE) {
+        if (w->t->is_windows && ev->c && ev->c < ev->ns) {
+            slice(w, TRACK_IRQS, ev->cpu, ev->ns - ev->c, ev->ns, cpu_irq_name((enum cpu_irq)irq));
+            fputs("}", w->out);
+        } else if (irq == CPU_IRQ_DEVICE) {
             open_event(w, "i", TRACK_IRQS, ev->cpu, ev->ns);
             fprintf(w->out, ",\"s\":\"t\",\"name\":\"irq %" PRIu64 "\"}", ev->b);
         }
+        break;
+    case CPU_EV_DPC:
+        slice(w, TRACK_IRQS, ev->cpu, ev->a < ev->ns ? ev->ns - ev->a : 0, ev->ns, "DPC");
+        fputs("}", w->out);
         break;
     case CPU_EV_IRQ_EXIT:
         if (l->irq_since[irq]) {

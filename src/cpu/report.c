@@ -39,6 +39,8 @@ int cpu_report_init(struct cpu_report *r, struct cpu_trace *t, uint64_t from_ns,
         cpu_analysis_events(&r->a, ev, n);
     }
     cpu_analysis_end(&r->a);
+    if (t->is_windows)
+        t->notes = t->etl.notes; /* of its headers and of its events */
     return 0;
 }
 
@@ -87,6 +89,28 @@ uint32_t cpu_report_sets(const struct cpu_report *r, uint8_t order[CPU_IDLE_SETS
         order[k] = (uint8_t)i;
     }
     return a->num_sets;
+}
+
+uint32_t cpu_report_others(const struct cpu_report *r, uint16_t *types, uint32_t max)
+{
+    const uint64_t *counts = cpu_trace_counts(r->trace);
+    uint32_t n = 0;
+
+    for (uint32_t type = 0; counts && type < 65536; type++) {
+        uint32_t k = n;
+        if (!counts[type] ||
+            (r->trace->is_windows ? r->trace->etl.kinds[type].event && r->trace->etl.kinds[type].event->kind
+                                  : r->trace->rules->rules[r->trace->rules->of_id[type]].kind))
+            continue;
+        for (; k > 0 && counts[types[k - 1]] < counts[type]; k--)
+            if (k < max)
+                types[k] = types[k - 1];
+        if (k < max) {
+            types[k] = (uint16_t)type;
+            n += n < max;
+        }
+    }
+    return n;
 }
 
 const char *cpu_ns_text(uint64_t ns, char *buf, size_t cap)

@@ -36,6 +36,8 @@ double cpu_report_seconds(const struct cpu_report *r);
 /* Share of the span between the snapshots that the host kept from CPU `cpu`, in percent; -1 if not known. */
 double cpu_report_steal(const struct cpu_report *r, uint32_t cpu);
 uint32_t cpu_report_base_khz(const struct cpu_report *r, uint32_t cpu);
+/* Types of events that the analysis counts only, the most frequent first; returns how many. */
+uint32_t cpu_report_others(const struct cpu_report *r, uint16_t *types, uint32_t max);
 /* Indices of the idle sets, longest first; returns their number. */
 uint32_t cpu_report_sets(const struct cpu_report *r, uint8_t order[CPU_IDLE_SETS]);
 /* "1.25 ms" and the like. */

@@ -336,7 +336,7 @@ static void idle_states(const struct cpu_report *r, struct strbuf *o)
                 ns((e->cpus[i].states[k].time_us - b->cpus[i].states[k].time_us) * 1000));
         }
         for (uint32_t k = 0; !c->blind && k < CPU_MAX_STATES; k++) {
-            const struct cpu_latency *l = c->exit_reported[k].n ? &c->exit_reported[k] : &c->wake_latency[k];
+            const struct cpu_latency *l = &c->wake_latency[k];
             if (!c->enters[k] && !c->idle_ns[k])
                 continue;
             OUT("<tr><td class=l>%u<td class=l>", i);
@@ -612,6 +612,9 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
 {
     const struct cpu_analysis *a = &r->a;
     bool freq = false;
+    uint16_t types[24];
+    char name[160];
+    uint32_t n;
 
     card(o, "Frequency", "");
     for (uint32_t i = 0; i < a->num_cpus; i++) {
@@ -631,6 +634,13 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
         if (a->kinds[k])
             OUT("<tr><td class=l>%s<td>%s</tr>\n", cpu_event_kind_name((enum cpu_event_kind)k),
                 num(a->kinds[k]));
+    n = cpu_report_others(r, types, 24);
+    for (uint32_t i = 0; i < n; i++) {
+        cpu_trace_type_name(r->trace, types[i], name, sizeof(name));
+        PUTS("<tr class=dim><td class=l>not analysed: ");
+        esc(o, name);
+        OUT("<td>%s</tr>\n", num(cpu_trace_counts(r->trace)[types[i]]));
+    }
     PUTS("</table>");
     end_card(o);
 }

@@ -125,8 +125,8 @@ static json_t *wait_list(const struct cpu_report *r, const struct cpu_worst *w)
 
 static json_t *ipi_class(const struct cpu_analysis *a, enum cpu_ipi_class k)
 {
-    return json_pack("{s:I, s:I, s:o}", "sent", I(a->ipi_sent[k]), "answered", I(a->ipi_answered[k]), "latency",
-                     latency(&a->ipi_latency[k]));
+    return json_pack("{s:I, s:I, s:o}", "sent", I(a->ipi_sent[k]), "answered", I(a->ipi_answered[k]),
+                     "latency", latency(&a->ipi_latency[k]));
 }
 
 static json_t *ipis(const struct cpu_report *r)
@@ -146,9 +146,10 @@ static json_t *ipis(const struct cpu_report *r)
     return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "reschedule",
                      ipi_class(a, CPU_IPI_RESCHEDULE), "call", ipi_class(a, CPU_IPI_CALL), "irq_work",
                      ipi_class(a, CPU_IPI_SELF), "unanswered", I(a->ipi_unanswered), "unanswered_stuck",
-                     I(a->unanswered_stuck), "stuck_after_ns", I(a->params.stuck_ns), "calls", latency(&a->csd_latency),
-                     "pairs", pairs, "slowest", wait_list(r, &a->slowest), "never_answered",
-                     wait_list(r, &a->unanswered), "slowest_calls", wait_list(r, &a->csd_slowest));
+                     I(a->unanswered_stuck), "stuck_after_ns", I(a->params.stuck_ns), "calls",
+                     latency(&a->csd_latency), "pairs", pairs, "slowest", wait_list(r, &a->slowest),
+                     "never_answered", wait_list(r, &a->unanswered), "slowest_calls",
+                     wait_list(r, &a->csd_slowest));
 }
 
 static json_t *concurrency(const struct cpu_report *r)
@@ -184,7 +185,10 @@ json_t *cpu_report_json(const struct cpu_report *r)
 {
     const struct cpu_trace *t = r->trace;
     const struct cpu_analysis *a = &r->a;
-    json_t *cpus = json_array(), *kinds = json_object(), *edges = json_array();
+    json_t *cpus = json_array(), *kinds = json_object(), *edges = json_array(), *others = json_object(), *o;
+    uint16_t types[64];
+    char name[160];
+    uint32_t n = cpu_report_others(r, types, 64);
 
     for (uint32_t i = 0; i < a->num_cpus; i++)
         json_array_append_new(cpus, one_cpu(r, i));
@@ -194,11 +198,18 @@ json_t *cpu_report_json(const struct cpu_report *r)
                                 json_integer(I(a->kinds[k])));
     for (int k = 0; k < CPU_NUM_EDGES; k++)
         json_array_append_new(edges, json_integer(I(cpu_bucket_edges[k])));
-    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
-                     "format", "aerogpu-cpu-report", "version", 1, "file", t->path, "system", t->system,
-                     "clock", t->clock, "driver", t->has_before ? t->before.driver : "", "governor",
-                     t->has_before ? t->before.governor : "", "begin_ns", I(a->begin_ns), "end_ns",
-                     I(a->end_ns), "realtime_offset_ns", I(t->realtime_offset_ns), "events", I(a->events),
-                     "completeness", completeness(r), "interval_edges_ns", edges, "cpus", cpus, "concurrency",
-                     concurrency(r), "ipis", ipis(r), "event_kinds", kinds);
+    for (uint32_t i = 0; i < n; i++) {
+        cpu_trace_type_name(t, types[i], name, sizeof(name));
+        json_object_set_new(others, name, json_integer(I(cpu_trace_counts(t)[types[i]])));
+    }
+    o = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "format", "aerogpu-cpu-report",
+                  "version", 1, "file", t->path, "system", t->system, "clock", t->clock, "driver",
+                  t->has_before ? t->before.driver : "", "governor", t->has_before ? t->before.governor : "",
+                  "begin_ns", I(a->begin_ns), "end_ns", I(a->end_ns), "realtime_offset_ns",
+                  I(t->realtime_offset_ns), "events", I(a->events));
+    json_object_update_new(o,
+                           json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "completeness", completeness(r),
+                                     "interval_edges_ns", edges, "cpus", cpus, "concurrency", concurrency(r),
+                                     "ipis", ipis(r), "event_kinds", kinds, "not_analysed", others));
+    return o;
 }

@@ -158,8 +158,8 @@ static void idle_states(const struct cpu_report *r, struct strbuf *o)
                 OUT("   %s / %s / %s (%s)", ns(cpu_latency_percentile(w, 50)),
                     ns(cpu_latency_percentile(w, 99)), ns(w->max), num(w->n));
             if (c->exit_reported[k].n)
-                OUT("   exit latency as measured by the system: p50 %s, max %s",
-                    ns(cpu_latency_percentile(&c->exit_reported[k], 50)), ns(c->exit_reported[k].max));
+                OUT("   exit latency by the system, in its own undocumented unit: p50 %s, max %s",
+                    num(cpu_latency_percentile(&c->exit_reported[k], 50)), num(c->exit_reported[k].max));
             OUT("\n");
         }
         if (c->exits_alone || c->enters_twice || c->still_idle || c->off_target)
@@ -270,7 +270,9 @@ static void ipis(const struct cpu_report *r, struct strbuf *o)
     for (int k = 0; k < CPU_IPI_CLASSES; k++) {
         const struct cpu_latency *l = &a->ipi_latency[k];
         OUT("  %-14s %10s sent, %10s answered", names[k], num(a->ipi_sent[k]), num(a->ipi_answered[k]));
-        if (l->n)
+        if (r->trace->is_windows)
+            OUT(" (Windows does not record the answer)");
+        else if (l->n)
             OUT(", p50 %s, p99 %s, p99.9 %s, max %s", ns(cpu_latency_percentile(l, 50)),
                 ns(cpu_latency_percentile(l, 99)), ns(cpu_latency_percentile(l, 99.9)), ns(l->max));
         OUT("\n");
@@ -352,6 +354,9 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
 {
     const struct cpu_analysis *a = &r->a;
     bool freq = false;
+    uint16_t types[16];
+    char name[160];
+    uint32_t n;
 
     if (a->fences_emitted || a->fences_signaled)
         OUT("\nFENCES   %s emitted, %s signalled, %s waits\n", num(a->fences_emitted),
@@ -373,6 +378,11 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
         if (a->kinds[k])
             OUT("%s %s  ", cpu_event_kind_name((enum cpu_event_kind)k), num(a->kinds[k]));
     OUT("\n");
+    n = cpu_report_others(r, types, 16);
+    for (uint32_t i = 0; i < n; i++) {
+        cpu_trace_type_name(r->trace, types[i], name, sizeof(name));
+        OUT("  not analysed: %10s  %s\n", num(cpu_trace_counts(r->trace)[types[i]]), name);
+    }
 }
 
 void cpu_report_text(const struct cpu_report *r, struct strbuf *o)

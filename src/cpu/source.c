@@ -4,32 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes the stream's next event available; marks it done at the end of its pages. */
+/* Makes the stream's next event available; marks it done at its end. */
 static void refill(struct cpu_merge *m, uint32_t i)
 {
     struct cpu_stream *s = &m->streams[i];
 
-    while (!s->done && s->at == s->num) {
-        if (s->size - s->pos < m->rules->page_size) {
-            if (s->pages && s->size != s->pos)
-                cpu_note(m->notes, "CPU %u: %zu bytes after page %llu are less than a page", s->cpu,
-                         s->size - s->pos, (unsigned long long)s->page_no);
-            s->size = m->pages(m->ctx, i, &s->pages);
-            s->pos = 0;
-            if (!s->size) {
-                s->done = true;
-                break;
-            }
-            continue;
-        }
-        s->num =
-            cpu_page_decode(m->rules, s->pages + s->pos, s->cpu, s->events, &s->stats, m->notes, s->page_no);
+    if (!s->done && s->at == s->num) {
         s->at = 0;
-        s->pos += m->rules->page_size;
-        s->page_no++;
+        s->num = m->fill(m->ctx, i, s->events);
+        s->done = s->num == 0;
         if (s->num && s->events[0].ns < s->last_ns)
-            cpu_note(m->notes, "CPU %u, page %llu: time goes back by %llu ns", s->cpu,
-                     (unsigned long long)s->page_no - 1, (unsigned long long)(s->last_ns - s->events[0].ns));
+            cpu_note(m->notes, "CPU %u: time goes back by %llu ns at %llu", s->cpu,
+                     (unsigned long long)(s->last_ns - s->events[0].ns), (unsigned long long)s->last_ns);
         if (s->num)
             s->last_ns = s->events[s->num - 1].ns;
     }
@@ -72,15 +58,11 @@ static int merge_next(struct cpu_source *source, const struct cpu_event **run)
     return (int)n;
 }
 
-int cpu_merge_init(struct cpu_merge *m, const struct cpu_rules *rules, const uint16_t *cpus, uint32_t num,
-                   cpu_pages_fn pages, void *ctx, struct cpu_notes *notes)
+int cpu_merge_init(struct cpu_merge *m, const uint16_t *cpus, uint32_t num, uint32_t max_events,
+                   cpu_fill_fn fill, void *ctx, struct cpu_notes *notes)
 {
-    *m = (struct cpu_merge){.source = {merge_next},
-                            .rules = rules,
-                            .notes = notes,
-                            .pages = pages,
-                            .ctx = ctx,
-                            .num_streams = num};
+    *m = (struct cpu_merge){
+        .source = {merge_next}, .notes = notes, .fill = fill, .ctx = ctx, .num_streams = num};
     m->streams = calloc(num + 1, sizeof(*m->streams));
     m->heads = calloc(num + 1, sizeof(*m->heads));
     m->counts = calloc(65536, sizeof(*m->counts));
@@ -88,7 +70,7 @@ int cpu_merge_init(struct cpu_merge *m, const struct cpu_rules *rules, const uin
         goto fail;
     for (uint32_t i = 0; i < num; i++) {
         m->streams[i].cpu = cpus[i];
-        m->streams[i].events = malloc(cpu_page_max_events(rules) * sizeof(struct cpu_event));
+        m->streams[i].events = malloc(max_events * sizeof(struct cpu_event));
         if (!m->streams[i].events)
             goto fail;
     }

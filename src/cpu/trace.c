@@ -7,29 +7,43 @@
 
 /* One CPU's PAGES blocks of the span asked for, one of them unpacked. */
 struct trace_stream {
+    uint16_t cpu;
     uint32_t *blocks;
     uint32_t num, next;
     uint8_t *buf;
-    size_t cap;
+    size_t cap, size, pos;
+    uint64_t page_no;
+    struct cpu_page_stats stats;
 };
 
-static size_t stream_pages(void *ctx, uint32_t i, const uint8_t **data)
+/* Decodes the next page that has events. */
+static uint32_t fill_from_pages(void *ctx, uint32_t i, struct cpu_event *ev)
 {
     struct cpu_trace *t = ctx;
     struct trace_stream *s = &t->blocks[i];
+    const uint32_t page = t->rules->page_size;
 
-    while (s->next < s->num) {
-        const uint32_t b = s->blocks[s->next++];
+    for (;;) {
+        uint32_t n, b;
         struct error e = {0};
-        if (cpu_file_load(&t->file, b, &s->buf, &s->cap, CPU_PAGE_PAD, &e)) {
-            cpu_note(&t->notes, "CPU %u: %s", t->file.blocks[b].cpu, e.text);
-            continue;
+        while (s->size - s->pos >= page) {
+            n = cpu_page_decode(t->rules, s->buf + s->pos, s->cpu, ev, &s->stats, &t->notes, s->page_no++);
+            s->pos += page;
+            if (n)
+                return n;
         }
-        *data = s->buf;
-        if (t->file.blocks[b].raw_size)
-            return t->file.blocks[b].raw_size;
+        if (s->size != s->pos)
+            cpu_note(&t->notes, "CPU %u: %zu bytes after page %llu are less than a page", s->cpu,
+                     s->size - s->pos, (unsigned long long)s->page_no);
+        s->size = s->pos = 0;
+        if (s->next == s->num)
+            return 0;
+        b = s->blocks[s->next++];
+        if (cpu_file_load(&t->file, b, &s->buf, &s->cap, CPU_PAGE_PAD, &e))
+            cpu_note(&t->notes, "CPU %u: %s", s->cpu, e.text);
+        else
+            s->size = t->file.blocks[b].raw_size;
     }
-    return 0;
 }
 
 static json_t *load_json(struct cpu_trace *t, uint32_t i)
@@ -205,11 +219,35 @@ static int load(struct cpu_trace *t, struct error *e)
     return r;
 }
 
+/* What the headers of an ETL file say. Nothing there can be checked against counters, and nothing claims so.
+ */
+static void describe_etl(struct cpu_trace *t)
+{
+    static const char *const clocks[8] = {
+        "?", "performance counter", "system time", "cycle counter", "?", "?", "?", "?"};
+    const struct etl_file *f = &t->etl;
+
+    t->is_windows = true;
+    t->num_cpus = f->num_cpus > f->max_cpu + 1 ? f->num_cpus : f->max_cpu + 1;
+    t->overrun = f->events_lost;
+    t->file_bytes = f->size;
+    snprintf(t->system, sizeof(t->system), "Windows %u.%u build %u", f->os_version & 0xff,
+             f->os_version >> 8 & 0xff, f->build);
+    snprintf(t->clock, sizeof(t->clock), "%s", clocks[f->clock_type]);
+    t->notes = f->notes;
+}
+
 int cpu_trace_open_memory(struct cpu_trace *t, const uint8_t *bytes, size_t size, struct error *e)
 {
     int r;
 
     memset(t, 0, sizeof(*t));
+    if (etl_is(bytes, size)) {
+        r = etl_open_memory(&t->etl, bytes, size, e);
+        if (!r)
+            describe_etl(t);
+        return r;
+    }
     r = cpu_file_open_memory(&t->file, bytes, size, e);
     if (!r)
         r = load(t, e);
@@ -218,22 +256,43 @@ int cpu_trace_open_memory(struct cpu_trace *t, const uint8_t *bytes, size_t size
     return r;
 }
 
+static int open_any(struct cpu_trace *t, const char *path, struct error *e)
+{
+    uint8_t head[0x100] = {0};
+    size_t n = 0;
+    FILE *f = fopen(path, "re");
+    int r;
+
+    if (f) {
+        n = fread(head, 1, sizeof(head), f);
+        fclose(f);
+    }
+    if (etl_is(head, n)) {
+        r = etl_open(&t->etl, path, e);
+        if (!r)
+            describe_etl(t);
+        return r;
+    }
+    r = cpu_file_open(&t->file, path, e);
+    if (r)
+        return r;
+    r = load(t, e);
+    if (r)
+        error_prefix(e, "%s", path);
+    return r;
+}
+
 int cpu_trace_open(struct cpu_trace *t, const char *path, struct error *e)
 {
     int r;
 
     memset(t, 0, sizeof(*t));
-    r = cpu_file_open(&t->file, path, e);
+    r = open_any(t, path, e);
     if (r)
-        return r;
-    r = load(t, e);
-    if (r) {
-        error_prefix(e, "%s", path);
         cpu_trace_close(t);
-        return r;
-    }
-    snprintf(t->path, sizeof(t->path), "%s", path);
-    return 0;
+    else
+        snprintf(t->path, sizeof(t->path), "%s", path);
+    return r;
 }
 
 static void drop_streams(struct cpu_trace *t)
@@ -250,6 +309,7 @@ static void drop_streams(struct cpu_trace *t)
 void cpu_trace_close(struct cpu_trace *t)
 {
     drop_streams(t);
+    etl_close(&t->etl);
     for (uint32_t i = 0; i < t->num_samples; i++)
         free(t->samples[i].steal_ticks);
     free(t->samples);
@@ -296,18 +356,25 @@ int cpu_trace_rewind(struct cpu_trace *t, uint64_t from_ns, uint64_t to_ns, stru
     uint32_t num = 0;
     int r = -ENOMEM;
 
+    if (t->is_windows) {
+        free(cpus);
+        free(blocks);
+        return etl_rewind(&t->etl, out, e);
+    }
     drop_streams(t);
     t->from_ns = from_ns;
     t->to_ns = to_ns;
     for (uint32_t cpu = 0; cpus && blocks && cpu < t->num_cpus; cpu++) {
         if (collect(t, &blocks[num], (uint16_t)cpu))
             goto fail;
+        blocks[num].cpu = (uint16_t)cpu;
         if (blocks[num].num)
             cpus[num++] = (uint16_t)cpu;
     }
     t->blocks = blocks;
     if (cpus && blocks)
-        r = cpu_merge_init(&t->merge, t->rules, cpus, num, stream_pages, t, &t->notes);
+        r = cpu_merge_init(&t->merge, cpus, num, cpu_page_max_events(t->rules), fill_from_pages, t,
+                           &t->notes);
     if (r)
         goto fail;
     free(cpus);
@@ -334,10 +401,19 @@ uint64_t cpu_trace_first_ns(const struct cpu_trace *t)
     return first == UINT64_MAX ? 0 : first;
 }
 
-const char *cpu_trace_type_name(const struct cpu_trace *t, uint16_t type)
+void cpu_trace_type_name(const struct cpu_trace *t, uint16_t type, char *buf, size_t cap)
 {
-    return t->rules && t->rules->of_id[type] ? t->rules->rules[t->rules->of_id[type]].name
-                                             : "event without a format";
+    if (t->is_windows && type < t->etl.num_kinds)
+        etl_kind_name(&t->etl, &t->etl.kinds[type], buf, cap);
+    else if (t->rules && t->rules->of_id[type])
+        snprintf(buf, cap, "%s", t->rules->rules[t->rules->of_id[type]].name);
+    else
+        snprintf(buf, cap, "event %u without a format", type);
+}
+
+const uint64_t *cpu_trace_counts(const struct cpu_trace *t)
+{
+    return t->is_windows ? t->etl.merge.counts : t->merge.counts;
 }
 
 const char *cpu_trace_symbol(const struct cpu_trace *t, uint64_t address, char *buf, size_t cap)

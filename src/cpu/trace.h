@@ -13,7 +13,9 @@
 #include <jansson.h>
 
 #include "cpu/coverage.h"
+#include "cpu/etl.h"
 #include "cpu/file.h"
+#include "cpu/page.h"
 #include "cpu/snapshot.h"
 #include "cpu/source.h"
 
@@ -39,6 +41,8 @@ struct cpu_trace {
     json_t *meta, *names; /* as stored */
     uint64_t file_bytes;
 
+    struct etl_file etl; /* if is_windows */
+
     /* tracefs */
     struct cpu_file file;
     struct cpu_rules *rules;
@@ -60,8 +64,10 @@ int cpu_trace_rewind(struct cpu_trace *t, uint64_t from_ns, uint64_t to_ns, stru
 /* Time of the first event, to within the first page of each CPU. */
 uint64_t cpu_trace_first_ns(const struct cpu_trace *t);
 
-/* "power:cpu_idle" for a type of an event. */
-const char *cpu_trace_type_name(const struct cpu_trace *t, uint16_t type);
+/* "power:cpu_idle" for a type of an event, into `buf`. */
+void cpu_trace_type_name(const struct cpu_trace *t, uint16_t type, char *buf, size_t cap);
+/* Events of each type (65536 of them) that the source has given so far; NULL before a rewind. */
+const uint64_t *cpu_trace_counts(const struct cpu_trace *t);
 /* Name of an address of the kernel, "0x..." into buf if it has none. */
 const char *cpu_trace_symbol(const struct cpu_trace *t, uint64_t address, char *buf, size_t cap);
 /* Name of a thread, "" if it is not known. */

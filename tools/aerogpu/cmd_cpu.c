@@ -262,12 +262,128 @@ static int cmd_report(int argc, char **argv)
     return run_report(&o);
 }
 
+static const char import_help[] =
+    "usage: aerogpu cpu import FILE.etl [OPTIONS]\n\n"
+    "Reads a Windows event trace and says what is in it: every kind of event with its number, those that are "
+    "not\n"
+    "decoded too. `aerogpu cpu report FILE.etl` analyses it.\n\n"
+    "  --events         print every event with its fields, buffer after buffer\n"
+    "  --decoded        with --events: only those whose layout is known\n";
+
+struct import_print {
+    struct etl_file *f;
+    struct strbuf line;
+    bool decoded_only;
+};
+
+static void print_event(void *ctx, const struct etl_record *r, uint16_t kind, uint16_t cpu)
+{
+    struct import_print *p = ctx;
+    const struct etl_kind *k = &p->f->kinds[kind];
+    char name[160];
+
+    if (p->decoded_only && !k->event && k->header != ETL_TRACELOGGING)
+        return;
+    strbuf_clear(&p->line);
+    etl_kind_name(p->f, k, name, sizeof(name));
+    strbuf_printf(&p->line, "%.7f CPU %u %d/%d %s  ", (double)etl_ns(p->f, r->time) / 1e9, cpu, r->pid,
+                  r->tid, name);
+    etl_print(p->f, k, r, &p->line);
+    puts(strbuf_str(&p->line));
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct etl_kind *x = *(struct etl_kind *const *)a, *y = *(struct etl_kind *const *)b;
+
+    return (x->count < y->count) - (x->count > y->count);
+}
+
+static void count_event(void *ctx, const struct etl_record *r, uint16_t kind, uint16_t cpu)
+{
+}
+
+static void print_kinds(struct etl_file *f)
+{
+    struct etl_kind **order = calloc(f->num_kinds + 1, sizeof(*order));
+    uint64_t decoded = 0;
+    char name[160];
+
+    for (uint32_t i = 0; order && i < f->num_kinds; i++) {
+        order[i] = &f->kinds[i];
+        if (f->kinds[i].event || f->kinds[i].header == ETL_TRACELOGGING)
+            decoded += f->kinds[i].count;
+    }
+    printf("%llu events in %u buffers, %u processors, %u kinds; %llu events have a known layout\n",
+           (unsigned long long)f->events, f->num_buffers, f->num_cpus, f->num_kinds,
+           (unsigned long long)decoded);
+    printf("bad events: %llu, bad buffers: %llu, lost by the system: %u\n", (unsigned long long)f->bad_events,
+           (unsigned long long)f->bad_buffers, f->events_lost);
+    for (uint32_t i = 0; i < cpu_notes_kept(&f->notes); i++)
+        printf("note: %s\n", f->notes.text[i]);
+    if (order)
+        qsort(order, f->num_kinds, sizeof(*order), by_count);
+    for (uint32_t i = 0; order && i < f->num_kinds; i++) {
+        etl_kind_name(f, order[i], name, sizeof(name));
+        printf("%12llu  %s\n", (unsigned long long)order[i]->count, name);
+    }
+    if (f->kinds_dropped)
+        printf("%12llu  of kinds beyond the first %d\n", (unsigned long long)f->kinds_dropped, ETL_MAX_TYPES);
+    free(order);
+}
+
+static int cmd_import(int argc, char **argv)
+{
+    static const struct option options[] = {{"events", no_argument, NULL, 'e'},
+                                            {"decoded", no_argument, NULL, 'd'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    struct import_print p = {0};
+    struct etl_file f;
+    struct error e = {0};
+    bool events = false;
+    int c, r;
+
+    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        switch (c) {
+        case 'e':
+            events = true;
+            break;
+        case 'd':
+            p.decoded_only = true;
+            break;
+        case 'h':
+            fputs(import_help, stdout);
+            return EXIT_OK;
+        default:
+            fputs(import_help, stderr);
+            return EXIT_USAGE;
+        }
+    }
+    if (optind + 1 != argc) {
+        fputs(import_help, stderr);
+        return EXIT_USAGE;
+    }
+    r = etl_open(&f, argv[optind], &e);
+    if (r)
+        return fail(&e, r);
+    p.f = &f;
+    etl_each(&f, events ? print_event : count_event, &p);
+    if (!events)
+        print_kinds(&f);
+    r = f.bad_events || f.bad_buffers ? EXIT_INPUT : EXIT_OK;
+    strbuf_finish(&p.line);
+    etl_close(&f);
+    return r;
+}
+
 static const struct {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"record", "record this machine (root)", cpu_record},
     {"report", "what a recording says", cmd_report},
+    {"import", "what a Windows .etl file holds", cmd_import},
 };
 
 static void usage(FILE *out)
