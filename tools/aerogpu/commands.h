@@ -18,7 +18,8 @@ enum exit_code {
     C(record, "record what a program's device executes")                                                     \
     C(show, "decode a recording: every record, submission and packet")                                       \
     C(cpu, "record and explain what the processors did: idle, interrupts, stalls")                           \
-    C(version, "print the version and the ABI it speaks")
+    C(version, "print the version and the ABI it speaks") \
+    C(d3d12, "record, play and look into Direct3D 12 programs")
 
 #define DECLARE_COMMAND(name, summary) int cmd_##name(int argc, char **argv);
 AEROGPU_COMMANDS(DECLARE_COMMAND)

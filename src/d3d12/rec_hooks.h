@@ -1,0 +1,46 @@
+/* rec_hooks.h: what the recorder does beside writing a call down: memory, ranges, events. */
+#ifndef D3D12_REC_HOOKS_H_
+#define D3D12_REC_HOOKS_H_
+
+#include "d3d12/rec.h"
+
+uint64_t rec_event_number(HANDLE h);
+void rec_event_forget(HANDLE h);
+void rec_stream_trouble(uint32_t type, size_t offset);
+size_t rec_subresource_bytes(void *resource, const D3D12_BOX *box, UINT row_pitch, UINT depth_pitch, UINT sub);
+
+/* rec_memory.c */
+void rec_memory_map_range(struct rec_thread *t, struct rec_object *o, ID3D12Resource *r, UINT sub,
+                          const D3D12_RANGE *range, void *p);
+void rec_memory_unmap(struct rec_thread *t, struct rec_object *o, UINT sub);
+void rec_memory_release(struct rec_thread *t, struct rec_object *o);
+void rec_memory_scan(struct rec_thread *t);
+
+/* Hooks of generated thunks; "pre" runs before the call is recorded, "post" after its answer was. */
+void rec_pre_IUnknown_Release(struct rec_thread *t, struct rec_object *o, IUnknown *This);
+void rec_post_IUnknown_Release(struct rec_thread *t, struct rec_object *o, ULONG ret, IUnknown *This);
+void rec_post_ID3D12Resource_Map(struct rec_thread *t, struct rec_object *o, HRESULT ret, ID3D12Resource *This,
+                                 UINT sub, const D3D12_RANGE *range, void **data);
+void rec_pre_ID3D12Resource_Unmap(struct rec_thread *t, struct rec_object *o, ID3D12Resource *This, UINT sub,
+                                  const D3D12_RANGE *range);
+void rec_post_ID3D12Resource_GetGPUVirtualAddress(struct rec_thread *t, struct rec_object *o,
+                                                  D3D12_GPU_VIRTUAL_ADDRESS ret, ID3D12Resource *This);
+void rec_post_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(struct rec_thread *t, struct rec_object *o,
+                                                                      D3D12_CPU_DESCRIPTOR_HANDLE *ret,
+                                                                      ID3D12DescriptorHeap *This,
+                                                                      D3D12_CPU_DESCRIPTOR_HANDLE *out);
+void rec_post_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(struct rec_thread *t, struct rec_object *o,
+                                                                      D3D12_GPU_DESCRIPTOR_HANDLE *ret,
+                                                                      ID3D12DescriptorHeap *This,
+                                                                      D3D12_GPU_DESCRIPTOR_HANDLE *out);
+void rec_pre_ID3D12CommandQueue_ExecuteCommandLists(struct rec_thread *t, struct rec_object *o,
+                                                    ID3D12CommandQueue *This, UINT n,
+                                                    ID3D12CommandList *const *lists);
+void rec_post_ID3D12Device_CreateCommittedResource(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                   ID3D12Device *This, const D3D12_HEAP_PROPERTIES *heap,
+                                                   D3D12_HEAP_FLAGS flags, const D3D12_RESOURCE_DESC *desc,
+                                                   D3D12_RESOURCE_STATES state, const D3D12_CLEAR_VALUE *clear,
+                                                   REFIID riid, void **out);
+void rec_pre_ID3D12Fence_Signal(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This, UINT64 value);
+
+#endif

@@ -1,0 +1,659 @@
+/* d3d12_test.c: the Direct3D 12 recorder: its tables, its file, its memory watchers, and whole programs recorded and
+ * played. usage: d3d12_test AEROGPU WORKLOAD */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+#include "base/varint.h"
+#include "d3d12/dirty.h"
+#include "d3d12/names.h"
+#include "d3d12/pipeline_stream.h"
+#include "d3d12/show.h"
+#include "d3d12/table.h"
+#include "d3d12/trace_file.h"
+
+static const char *aerogpu, *workload;
+static char dir[] = "/tmp/aerogpu-d3d12-test-XXXXXX";
+
+/* Runs a command, its output (both streams) in `out`; returns its exit code. */
+static int run(struct strbuf *out, const char *fmt, ...)
+{
+    char command[4096], buf[4096];
+    size_t n;
+    va_list ap;
+    FILE *p;
+    int status;
+
+    va_start(ap, fmt);
+    n = (size_t)snprintf(command, sizeof(command), "{ ");
+    vsnprintf(command + n, sizeof(command) - n - 16, fmt, ap);
+    va_end(ap);
+    strcat(command, "\n} 2>&1");
+    strbuf_clear(out);
+    p = popen(command, "r");
+    assert_non_null(p);
+    while ((n = fread(buf, 1, sizeof(buf), p)) > 0)
+        strbuf_append(out, buf, n);
+    status = pclose(p);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------- */
+
+static void interfaces_are_found_by_their_iid(void **state)
+{
+    const GUID device = {0x189819f1, 0x1db6, 0x4b57, {0xbe, 0x54, 0x18, 0x21, 0x33, 0x9b, 0x85, 0xf7}};
+    GUID other = device;
+
+    other.Data1++;
+    assert_int_equal(d12_iface_of(&device), D12_IFACE_ID3D12Device);
+    assert_int_equal(d12_iface_of(&other), D12_IFACE_UNKNOWN);
+    assert_true(d12_iface_is(D12_IFACE_ID3D12Device5, D12_IFACE_ID3D12Device));
+    assert_true(d12_iface_is(D12_IFACE_ID3D12Device5, D12_IFACE_IUnknown));
+    assert_false(d12_iface_is(D12_IFACE_ID3D12Device, D12_IFACE_ID3D12Device5));
+    assert_int_equal(d12_ifaces[D12_IFACE_ID3D12Device].slots, 44); /* as the published table has */
+    assert_int_equal(d12_ifaces[D12_IFACE_ID3D12GraphicsCommandList].slots, 60);
+    assert_int_equal(offsetof(ID3D12DeviceVtbl, CreateFence) / sizeof(void *), 36);
+}
+
+/* Every method of every interface is in the table, or its interface says why not. */
+static void no_method_is_forgotten(void **state)
+{
+    unsigned recorded[D12_NUM_IFACES] = {0};
+
+    for (unsigned i = 1; i < D12_NUM_METHODS; i++)
+        if (d12_methods[i].name && d12_methods[i].iface_index < D12_NUM_IFACES)
+            recorded[d12_methods[i].iface_index]++;
+    for (unsigned i = 0; i < D12_NUM_IFACES; i++) {
+        unsigned base = d12_ifaces[i].base < D12_NUM_IFACES ? d12_ifaces[d12_ifaces[i].base].slots : 0;
+
+        if (d12_ifaces[i].skip)
+            assert_true(strlen(d12_ifaces[i].skip) > 10);
+        else
+            assert_int_equal(recorded[i], d12_ifaces[i].slots - base);
+    }
+}
+
+static void pipeline_streams_follow_the_alignment_rules(void **state)
+{
+    struct {
+        struct {
+            _Alignas(void *) D3D12_PIPELINE_STATE_SUBOBJECT_TYPE type;
+            D3D12_SHADER_BYTECODE value;
+        } cs;
+        struct {
+            _Alignas(void *) D3D12_PIPELINE_STATE_SUBOBJECT_TYPE type;
+            UINT value;
+        } mask;
+        struct {
+            _Alignas(void *) D3D12_PIPELINE_STATE_SUBOBJECT_TYPE type;
+            D3D12_RASTERIZER_DESC value;
+        } raster;
+    } s = {{D3D12_PIPELINE_STATE_SUBOBJECT_TYPE_CS, {"x", 1}},
+           {D3D12_PIPELINE_STATE_SUBOBJECT_TYPE_SAMPLE_MASK, 7},
+           {D3D12_PIPELINE_STATE_SUBOBJECT_TYPE_RASTERIZER, {.FillMode = D3D12_FILL_MODE_SOLID}}};
+    size_t pos = 0, at = 0, made = 0;
+    uint32_t type;
+
+    assert_int_equal(stream_next(&s, sizeof(s), &pos, &type, &at), STREAM_ITEM);
+    assert_ptr_equal((char *)&s + at, &s.cs.value);
+    assert_int_equal(stream_place(&made, type), at);
+    assert_int_equal(stream_next(&s, sizeof(s), &pos, &type, &at), STREAM_ITEM);
+    assert_int_equal(type, D3D12_PIPELINE_STATE_SUBOBJECT_TYPE_SAMPLE_MASK);
+    assert_ptr_equal((char *)&s + at, &s.mask.value);
+    assert_int_equal(stream_place(&made, type), at);
+    assert_int_equal(stream_next(&s, sizeof(s), &pos, &type, &at), STREAM_ITEM);
+    assert_ptr_equal((char *)&s + at, &s.raster.value);
+    assert_int_equal(stream_place(&made, type), at);
+    assert_int_equal(stream_next(&s, sizeof(s), &pos, &type, &at), STREAM_END);
+    pos = 0;
+    assert_int_equal(stream_next(&s, sizeof(s.cs) - 1, &pos, &type, &at), STREAM_SHORT);
+    s.mask.type = 31;
+    pos = sizeof(s.cs);
+    assert_int_equal(stream_next(&s, sizeof(s), &pos, &type, &at), STREAM_UNKNOWN);
+    assert_int_equal(type, 31);
+}
+
+/* ---- watched memory ----------------------------------------------------------------------------------------- */
+
+struct seen {
+    uint8_t *base;
+    uint8_t page[64];
+};
+
+static void on_run(void *ctx, struct dirty_run r)
+{
+    struct seen *s = ctx;
+
+    for (uintptr_t a = r.start; a < r.end; a += DIRTY_PAGE)
+        s->page[(a - (uintptr_t)s->base) / DIRTY_PAGE]++;
+}
+
+static void watch(enum dirty_method m, bool system_calls)
+{
+    struct dirty_span *span;
+    struct dirty *d;
+    struct seen s = {0};
+    uint8_t *p = mmap(NULL, 64 * DIRTY_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int err = dirty_create(&d, m), fd;
+
+    if (err == -ENOSYS || err == -EPERM) {
+        print_message("this kernel has no userfaultfd write watch: skipped\n");
+        skip();
+    }
+    assert_int_equal(err, 0);
+    s.base = p;
+    memset(p, 1, 32 * DIRTY_PAGE);
+    assert_int_equal(dirty_add(d, &span, p, 64 * DIRTY_PAGE), 0);
+    assert_int_equal(dirty_collect(d, span, on_run, &s), 0);
+    memset(s.page, 0, sizeof(s.page));
+    for (int round = 0; round < 3; round++) {
+        static const int pages[] = {0, 7, 8, 31, 32, 63};
+
+        for (size_t i = 0; i < 6; i++)
+            p[pages[i] * DIRTY_PAGE + 100 * round] = (uint8_t)(2 + round);
+        assert_int_equal(dirty_collect(d, span, on_run, &s), 0);
+        for (int i = 0; i < 64; i++) {
+            bool written = false;
+
+            for (size_t k = 0; k < 6; k++)
+                written = written || pages[k] == i;
+            assert_int_equal(s.page[i], written);
+        }
+        memset(s.page, 0, sizeof(s.page));
+    }
+    assert_int_equal(dirty_collect(d, span, on_run, &s), 0);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(s.page[i], 0);
+    if (system_calls) {
+        fd = open("/dev/zero", O_RDONLY);
+        p[5 * DIRTY_PAGE] = 9;
+        dirty_collect(d, span, on_run, &s);
+        memset(s.page, 0, sizeof(s.page));
+        assert_int_equal(read(fd, p + 5 * DIRTY_PAGE, 16), 16);
+        close(fd);
+        assert_int_equal(dirty_collect(d, span, on_run, &s), 0);
+        assert_int_equal(s.page[5], 1);
+    }
+    /* nearly everything written: the kernel's way changes over to hashing and must lose nothing on the way */
+    for (int round = 0; round < 14; round++) {
+        memset(s.page, 0, sizeof(s.page));
+        memset(p, 100 + round, (round < 3 ? 60 : 1) * DIRTY_PAGE);
+        assert_int_equal(dirty_collect(d, span, on_run, &s), 0);
+        for (int i = 0; i < (round < 3 ? 60 : 1); i++)
+            assert_true(s.page[i] >= 1);
+    }
+    dirty_remove(d, span);
+    p[3] = 1; /* and is ordinary memory again */
+    dirty_destroy(d);
+    munmap(p, 64 * DIRTY_PAGE);
+}
+
+static void the_kernel_watches_memory(void **state)
+{
+    watch(DIRTY_KERNEL, true);
+}
+
+static void faults_watch_memory(void **state)
+{
+    watch(DIRTY_FAULT, false);
+}
+
+static void hashes_watch_memory(void **state)
+{
+    watch(DIRTY_HASH, true);
+}
+
+/* ---- files -------------------------------------------------------------------------------------------------- */
+
+struct record {
+    uint8_t bytes[512];
+    size_t n;
+};
+
+static void var(struct record *r, uint64_t v)
+{
+    r->n = (size_t)(varint_put(r->bytes + r->n, v) - r->bytes);
+}
+
+static void op(struct record *r, uint32_t method, uint32_t flags)
+{
+    var(r, method << REC_FLAG_BITS | flags);
+}
+
+/* One event wait, one draw on object 5 and the same again: small, and with all that a header can say. */
+static void sample(struct record *r)
+{
+    op(r, D12_Native_EventWait, REC_SEQ | REC_TICKET | REC_TIME);
+    memcpy(r->bytes + r->n, "\3\0\0\0", 4);
+    r->n += 4;
+    var(r, 1000); /* time */
+    var(r, 1);    /* event */
+    var(r, 77);   /* milliseconds */
+    var(r, 0);
+    op(r, D12_ID3D12GraphicsCommandList_DrawInstanced, REC_THIS);
+    var(r, 5);
+    for (int i = 0; i < 4; i++)
+        var(r, 300 + (uint64_t)i);
+    op(r, D12_ID3D12GraphicsCommandList_DrawInstanced, REC_REPEAT);
+}
+
+static char *slurp(const char *path, size_t *n)
+{
+    FILE *f = fopen(path, "rb");
+    char *p;
+
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    *n = (size_t)ftell(f);
+    rewind(f);
+    p = malloc(*n);
+    assert_int_equal(fread(p, 1, *n, f), *n);
+    fclose(f);
+    return p;
+}
+
+static void write_file(const char *path, const void *records, size_t n, int blocks)
+{
+    struct trc_block b = {.kind = TRC_CALLS, .thread = 1, .first_seq = 10};
+    struct trc_writer *w;
+
+    assert_int_equal(trc_writer_create(&w, path, "{}", d12_schema, NULL), 0);
+    for (int i = 0; i < blocks; i++) {
+        assert_int_equal(trc_writer_block(w, &b, records, n, NULL), 0);
+        b.first_seq += 10;
+    }
+    assert_int_equal(trc_writer_finish(w, NULL), 0);
+}
+
+static void records_say_what_was_written(void **state)
+{
+    struct record r = {0};
+    struct strbuf s = {0};
+    struct trc_call c;
+    struct trc *t;
+    char path[100];
+
+    snprintf(path, sizeof(path), "%s/sample", dir);
+    sample(&r);
+    write_file(path, r.bytes, r.n, 1);
+    assert_int_equal(trc_open(&t, path, NULL), 0);
+    assert_true(trc_has_index(t));
+    assert_int_equal(trc_next(t, &c, NULL), 1);
+    assert_int_equal(c.method, D12_Native_EventWait);
+    assert_int_equal(c.seq, 13);
+    assert_int_equal(c.time_ns, 1000 * TRC_TIME_UNIT_NS);
+    show_call(&s, SHOW_TEXT, t, &c, NULL);
+    assert_string_equal(strbuf_str(&s), "0 @1 EventWait(hEvent=event#1, Milliseconds=77) -> return=0");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(trc_next(t, &c, NULL), 1);
+        assert_int_equal(c.seq, 14);
+        assert_int_equal(c.self, 5);
+        assert_int_equal(c.repeated, i);
+        strbuf_clear(&s);
+        show_call(&s, SHOW_TEXT, t, &c, NULL);
+        assert_non_null(strstr(strbuf_str(&s), "#5.DrawInstanced(VertexCountPerInstance=300, InstanceCount=301, "
+                                               "StartVertexLocation=302, StartInstanceLocation=303)"));
+    }
+    assert_int_equal(trc_next(t, &c, NULL), 0);
+    trc_close(t);
+    strbuf_finish(&s);
+}
+
+/* A file cut anywhere gives whole calls up to the cut, or one error; never anything else. */
+static void cut_files_are_read_up_to_the_cut(void **state)
+{
+    struct record r = {0};
+    struct error e;
+    char path[100], *file;
+    size_t n, header;
+    unsigned long last = 0;
+
+    snprintf(path, sizeof(path), "%s/cut", dir);
+    sample(&r);
+    write_file(path, r.bytes, r.n, 4);
+    file = slurp(path, &n);
+    header = sizeof(struct trc_header) + 2;
+    for (size_t cut = 0; cut < n; cut++) {
+        unsigned long calls = 0;
+        struct trc_call c;
+        struct trc *t;
+        int got;
+
+        error_clear(&e);
+        got = trc_open_memory(&t, file, cut, &e);
+        if (cut < header) {
+            assert_int_equal(got, -EBADMSG);
+            continue;
+        }
+        assert_int_equal(got, 0);
+        assert_false(trc_has_index(t));
+        while ((got = trc_next(t, &c, &e)) > 0)
+            calls++;
+        assert_int_equal(got, 0);
+        assert_true(calls % 3 == 0 && calls >= last);
+        last = calls;
+        trc_close(t);
+    }
+    assert_int_equal(last, 12);
+    free(file);
+}
+
+static int reading(char *file, size_t n, struct error *e, unsigned *calls)
+{
+    struct trc_call c;
+    struct trc *t;
+    int got = trc_open_memory(&t, file, n, e);
+
+    *calls = 0;
+    if (got)
+        return got;
+    while ((got = trc_next(t, &c, e)) > 0)
+        ++*calls;
+    trc_close(t);
+    return got;
+}
+
+static void bad_files_are_refused_by_name(void **state)
+{
+    struct record r = {0};
+    struct error e = {0};
+    char path[100], *file;
+    struct trc_header *h;
+    unsigned calls;
+    size_t n;
+
+    snprintf(path, sizeof(path), "%s/bad", dir);
+    sample(&r);
+    write_file(path, r.bytes, r.n, 1);
+    file = slurp(path, &n);
+    h = (void *)file;
+    h->major++;
+    assert_int_equal(reading(file, n, &e, &calls), -ENOTSUP);
+    assert_string_equal(e.text, "the recording has version 2.0, this program reads 1");
+    h->major--;
+    h->schema++;
+    error_clear(&e);
+    assert_int_equal(reading(file, n, &e, &calls), -ENOTSUP);
+    h->schema--;
+    file[sizeof(*h) + 2 + sizeof(struct trc_block) + 8] ^= 1;
+    error_clear(&e);
+    assert_int_equal(reading(file, n, &e, &calls), -EBADMSG);
+    assert_string_equal(e.text, "call 0: the block at byte 26 is damaged: its hash differs");
+    free(file);
+
+    r.n = 0;
+    sample(&r);
+    op(&r, D12_NUM_METHODS, 0);
+    write_file(path, r.bytes, r.n, 1);
+    file = slurp(path, &n);
+    error_clear(&e);
+    assert_int_equal(reading(file, n, &e, &calls), -EBADMSG);
+    assert_int_equal(calls, 3);
+    assert_string_equal(e.text, "call 3: block 0 (thread 1) is malformed at offset 24: there is no such method");
+    free(file);
+
+    r.n = 0;
+    sample(&r);
+    op(&r, D12_ID3D12GraphicsCommandList_RSSetViewports, 0);
+    var(&r, 1);
+    var(&r, UINT64_C(1) << 60); /* that many viewports */
+    write_file(path, r.bytes, r.n, 1);
+    file = slurp(path, &n);
+    error_clear(&e);
+    assert_int_equal(reading(file, n, &e, &calls), -EBADMSG);
+    assert_int_equal(calls, 3);
+    assert_non_null(strstr(e.text, "call 3: block 0 (thread 1) is malformed"));
+    assert_non_null(strstr(e.text, "RSSetViewports"));
+    free(file);
+}
+
+static void threads_are_merged_in_ticket_order(void **state)
+{
+    struct trc_block b = {.kind = TRC_CALLS};
+    struct record r[2] = {0};
+    struct trc_writer *w;
+    struct trc_call c;
+    struct trc *t;
+    char path[100];
+
+    snprintf(path, sizeof(path), "%s/merge", dir);
+    assert_int_equal(trc_writer_create(&w, path, "{}", d12_schema, NULL), 0);
+    /* thread 1 takes tickets 0, 2, 4 ...; thread 2 takes 1, 3, 5 ... and is written first */
+    for (uint16_t k = 2; k-- > 0;) {
+        for (int i = 0; i < 50; i++) {
+            op(&r[k], D12_Native_EventSignal, REC_SEQ | REC_TICKET);
+            var(&r[k], zigzag(i ? 1 : k));
+            var(&r[k], 2 * (uint64_t)i + k + 1);
+        }
+        b.thread = k + 1;
+        assert_int_equal(trc_writer_block(w, &b, r[k].bytes, r[k].n, NULL), 0);
+    }
+    assert_int_equal(trc_writer_finish(w, NULL), 0);
+    assert_int_equal(trc_open(&t, path, NULL), 0);
+    for (unsigned i = 0; i < 100; i++) {
+        assert_int_equal(trc_next(t, &c, NULL), 1);
+        assert_int_equal(c.seq, i);
+        assert_int_equal(c.thread, i % 2 + 1);
+        assert_int_equal(c.args[0], i + 1);
+    }
+    assert_int_equal(trc_next(t, &c, NULL), 0);
+    trc_close(t);
+}
+
+/* ---- whole programs ----------------------------------------------------------------------------------------- */
+
+/* The last line of a program's output: its checksum. */
+static const char *last_line(const struct strbuf *b, const char *begin)
+{
+    const char *p = strstr(strbuf_str(b), begin);
+    static char line[100];
+
+    assert_non_null(p);
+    snprintf(line, sizeof(line), "%.*s", (int)strcspn(p, "\n"), p);
+    return line;
+}
+
+static void roundtrip(const char *name, const char *options, int reads)
+{
+    struct strbuf plain = {0}, out = {0};
+    char want[100], sum[100], begin[32];
+
+    snprintf(begin, sizeof(begin), "%s ", name);
+    assert_int_equal(run(&plain, "%s %s", workload, name), 0);
+    snprintf(sum, sizeof(sum), "%s", last_line(&plain, begin));
+    if (run(&out, "%s d3d12 record %s -o %s/%s.d3d12trace -- %s %s", aerogpu, options, dir, name, workload, name))
+        fail_msg("%s", strbuf_str(&out));
+    assert_string_equal(last_line(&out, begin), sum); /* recording changes nothing */
+    if (run(&out, "%s d3d12 play --validate %s/%s.d3d12trace", aerogpu, dir, name))
+        fail_msg("%s", strbuf_str(&out));
+    snprintf(want, sizeof(want), "read back: %d as recorded, 0 different", reads);
+    if (!strstr(strbuf_str(&out), want))
+        fail_msg("%s: %s", name, strbuf_str(&out));
+    strbuf_finish(&plain);
+    strbuf_finish(&out);
+}
+
+static void need_device(void)
+{
+    struct strbuf out = {0};
+    int code = run(&out, "%s events", workload);
+
+    strbuf_finish(&out);
+    if (code) {
+        print_message("no Direct3D 12 device here (libvkd3d needs a Vulkan driver): skipped\n");
+        skip();
+    }
+}
+
+static void cleared_textures_play_alike(void **state)
+{
+    need_device();
+    roundtrip("clears", "", 1);
+}
+
+static void mapped_memory_plays_alike(void **state)
+{
+    need_device();
+    roundtrip("maps", "", 21);
+    roundtrip("maps", "--memory hash", 21);
+    roundtrip("maps", "--memory fault", 21);
+}
+
+static void aliased_upload_memory_plays_alike(void **state)
+{
+    need_device();
+    roundtrip("placed", "", 12);
+    roundtrip("placed", "--memory hash", 12);
+}
+
+static void many_threads_play_alike(void **state)
+{
+    need_device();
+    for (int i = 0; i < 3; i++)
+        roundtrip("threads", "", 1);
+}
+
+static void fences_and_devices_play_alike(void **state)
+{
+    need_device();
+    roundtrip("events", "", 0);
+    roundtrip("devices", "", 10);
+    roundtrip("gated", "", 4);
+    roundtrip("queries", "", 1);
+}
+
+static void a_killed_program_is_recorded_to_its_last_call(void **state)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "%s d3d12 record -o %s/killed.d3d12trace -- %s killed", aerogpu, dir, workload), 128 + 9);
+    assert_int_equal(run(&out, "%s d3d12 show %s/killed.d3d12trace | tail -1", aerogpu, dir), 0);
+    assert_non_null(strstr(strbuf_str(&out), "CopyBufferRegion(pDstBuffer=Resource#"));
+    assert_non_null(strstr(strbuf_str(&out), "DstOffset=12345, "));
+    assert_non_null(strstr(strbuf_str(&out), "SrcOffset=54321, NumBytes=4)"));
+    assert_int_equal(run(&out, "%s d3d12 show --method CopyBufferRegion %s/killed.d3d12trace | wc -l", aerogpu, dir), 0);
+    assert_int_equal(atoi(strbuf_str(&out)), 100001);
+    strbuf_finish(&out);
+}
+
+static void names_and_json_are_shown(void **state)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    roundtrip("clears", "", 1);
+    assert_int_equal(run(&out, "%s d3d12 show %s/clears.d3d12trace", aerogpu, dir), 0);
+    assert_non_null(strstr(strbuf_str(&out), "\"Target \xc3\xa4\xe4\xb8\xad\".SetPrivateData(guid={12345678-0001-0002-0304-"
+                                             "05060708090a}, DataSize=5, pData=5 bytes 68656c6c6f) -> return=S_OK"));
+    assert_int_equal(run(&out, "%s d3d12 show --json %s/clears.d3d12trace | python3 -c '"
+                               "import json,sys\n"
+                               "c=[json.loads(l) for l in sys.stdin]\n"
+                               "d=[x for x in c if x[\"method\"]==\"ClearRenderTargetView\"]\n"
+                               "print(len(d), d[2][\"args\"][\"RenderTargetView\"][\"index\"], d[2][\"args\"][\"ColorRGBA\"])'",
+                         aerogpu, dir),
+                     0);
+    assert_string_equal(strbuf_str(&out), "8 1 [0.25, 0.75, 0.5, 1]\n");
+    strbuf_finish(&out);
+}
+
+/* A recording whose handles are wrong is played up to the call, which is named; the call is not made. */
+static void wrong_handles_are_named(void **state)
+{
+    struct record r = {0};
+    struct strbuf out = {0};
+    char path[100];
+
+    snprintf(path, sizeof(path), "%s/wrong", dir);
+    sample(&r);
+    r.n = 0;
+    op(&r, D12_ID3D12GraphicsCommandList_DrawInstanced, REC_THIS);
+    var(&r, 5);
+    for (int i = 0; i < 4; i++)
+        var(&r, 1);
+    write_file(path, r.bytes, r.n, 1);
+    assert_int_equal(run(&out, "%s d3d12 play %s", aerogpu, path), 3);
+    assert_non_null(strstr(strbuf_str(&out), "aerogpu d3d12 play: call 0 (block 0): ID3D12GraphicsCommandList::"
+                                             "DrawInstanced: it is made on object 5, which does not exist"));
+    assert_int_equal(run(&out, "%s d3d12 play /dev/null", aerogpu), 3);
+    assert_int_equal(run(&out, "%s d3d12 frobnicate", aerogpu), 2);
+    strbuf_finish(&out);
+}
+
+static void gears_play_alike(void **state)
+{
+    struct strbuf out = {0};
+
+    if (run(&out, "command -v Xvfb && command -v vkd3d-gears")) {
+        print_message("no Xvfb or no vkd3d-gears (package vkd3d-demos): skipped\n");
+        skip();
+    }
+    run(&out,
+        "Xvfb -displayfd 9 -screen 0 640x480x24 9>%s/display >/dev/null & x=$!; "
+        "for i in 1 2 3 4 5 6 7 8 9 10; do [ -s %s/display ] && break; sleep 0.2; done; "
+        "DISPLAY=:$(cat %s/display) %s d3d12 record -o %s/gears -- timeout -s INT 1 vkd3d-gears; kill $x",
+        dir, dir, dir, aerogpu, dir);
+    if (!strstr(strbuf_str(&out), " frames, "))
+        fail_msg("%s", strbuf_str(&out));
+    assert_int_equal(run(&out, "%s d3d12 play --validate %s/gears", aerogpu, dir), 0);
+    assert_non_null(strstr(strbuf_str(&out), " as recorded, 0 different; read back"));
+    assert_null(strstr(strbuf_str(&out), "frames: 0 as recorded"));
+    strbuf_finish(&out);
+}
+
+static int make_dir(void **state)
+{
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int drop_dir(void **state)
+{
+    char command[100];
+
+    snprintf(command, sizeof(command), "rm -rf %s", dir);
+    return system(command);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interfaces_are_found_by_their_iid),
+        cmocka_unit_test(no_method_is_forgotten),
+        cmocka_unit_test(pipeline_streams_follow_the_alignment_rules),
+        cmocka_unit_test(the_kernel_watches_memory),
+        cmocka_unit_test(faults_watch_memory),
+        cmocka_unit_test(hashes_watch_memory),
+        cmocka_unit_test(records_say_what_was_written),
+        cmocka_unit_test(cut_files_are_read_up_to_the_cut),
+        cmocka_unit_test(bad_files_are_refused_by_name),
+        cmocka_unit_test(threads_are_merged_in_ticket_order),
+        cmocka_unit_test(cleared_textures_play_alike),
+        cmocka_unit_test(mapped_memory_plays_alike),
+        cmocka_unit_test(aliased_upload_memory_plays_alike),
+        cmocka_unit_test(many_threads_play_alike),
+        cmocka_unit_test(fences_and_devices_play_alike),
+        cmocka_unit_test(a_killed_program_is_recorded_to_its_last_call),
+        cmocka_unit_test(names_and_json_are_shown),
+        cmocka_unit_test(wrong_handles_are_named),
+        cmocka_unit_test(gears_play_alike),
+    };
+
+    if (argc != 3)
+        return 2;
+    aerogpu = argv[1];
+    workload = argv[2];
+    return cmocka_run_group_tests(tests, make_dir, drop_dir);
+}

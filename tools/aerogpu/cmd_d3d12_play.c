@@ -1,0 +1,113 @@
+/* aerogpu d3d12 play: makes the calls of a recording again. */
+#include "commands.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd_d3d12.h"
+#include "d3d12/play.h"
+
+static const char usage[] =
+    "usage: aerogpu d3d12 play FILE [--validate] [--until-call N] [--until-frame N] [--png DIR [--frames A-B]]\n"
+    "                          [--loop N] [--timeout MS]\n\n"
+    "Plays a recording on this machine's Direct3D 12 device, without a window.\n"
+    "  --validate       compare every frame and every memory read back with the recording; exit 1 if one differs\n"
+    "  --until-call N   stop after call N; --until-frame N after frame N\n"
+    "  --png DIR        write the frames' pictures (with --frames: those of a range)\n"
+    "  --loop N         play it N times\n"
+    "  --timeout MS     how long a fence may take (10000)\n";
+
+static int report(const struct play_result *r, bool validate)
+{
+    printf("%llu calls, %u frames in %.3f s", (unsigned long long)r->calls, r->frames, r->seconds);
+    if (r->frames && r->seconds > 0)
+        printf(" (%.0f a second)", r->frames / r->seconds);
+    printf("\n");
+    if (!validate)
+        return EXIT_OK;
+    printf("frames: %u as recorded, %u different; read back: %u as recorded, %u different\n", r->frames_same,
+           r->frames_different, r->reads_same, r->reads_different);
+    if (r->frames_different)
+        printf("the first different frame is %u\n", r->first_different);
+    if (r->reads_different)
+        printf("the first different read is call %llu\n", (unsigned long long)r->first_read_call);
+    if (!r->frames_same && !r->frames_different && !r->reads_same && !r->reads_different)
+        printf("the recording has no hashes to compare with\n");
+    return r->frames_different || r->reads_different ? EXIT_FAILED : EXIT_OK;
+}
+
+int d3d12_play(int argc, char **argv)
+{
+    static const struct option options[] = {{"validate", no_argument, NULL, 'v'},
+                                            {"until-call", required_argument, NULL, 'c'},
+                                            {"until-frame", required_argument, NULL, 'f'},
+                                            {"png", required_argument, NULL, 'p'},
+                                            {"frames", required_argument, NULL, 'r'},
+                                            {"loop", required_argument, NULL, 'l'},
+                                            {"timeout", required_argument, NULL, 't'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    struct play_params p = {.until_call = UINT64_MAX, .until_frame = UINT32_MAX, .png_last = UINT32_MAX};
+    unsigned long loops = 1;
+    struct play_result r;
+    struct error e = {0};
+    struct trc *t;
+    int o, code = EXIT_OK;
+    char *end;
+
+    while ((o = getopt_long(argc, argv, "h", options, NULL)) != -1)
+        switch (o) {
+        case 'v':
+            p.validate = true;
+            break;
+        case 'c':
+            p.until_call = strtoull(optarg, NULL, 10);
+            break;
+        case 'f':
+            p.until_frame = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        case 'p':
+            p.png_dir = optarg;
+            break;
+        case 'r':
+            p.png_first = p.png_last = (uint32_t)strtoul(optarg, &end, 10);
+            if (*end == '-')
+                p.png_last = end[1] ? (uint32_t)strtoul(end + 1, NULL, 10) : UINT32_MAX;
+            break;
+        case 'l':
+            loops = strtoul(optarg, NULL, 10);
+            break;
+        case 't':
+            p.timeout_ms = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        default:
+            fputs(usage, o == 'h' ? stdout : stderr);
+            return o == 'h' ? EXIT_OK : EXIT_USAGE;
+        }
+    if (optind + 1 != argc) {
+        fputs(usage, stderr);
+        return EXIT_USAGE;
+    }
+    if (p.png_dir)
+        mkdir(p.png_dir, 0777);
+    if (trc_open(&t, argv[optind], &e))
+        return d3d12_fail("play", &e);
+    if (*trc_cut(t))
+        fprintf(stderr, "aerogpu d3d12 play: %s; what stands before that is played\n", trc_cut(t));
+    for (unsigned long i = 0; i < loops && code == EXIT_OK; i++) {
+        trc_rewind(t);
+        code = play_run(t, &p, &r, &e) ? d3d12_fail("play", &e) : EXIT_OK;
+        if (code == EXIT_OK)
+            code = report(&r, p.validate);
+        else
+            report(&r, false);
+    }
+    trc_close(t);
+    /* What the recorded program never released is still alive, and so are the driver's threads that work on it: end
+     * without taking the driver apart under them. */
+    fflush(NULL);
+    _exit(code);
+}

@@ -1,0 +1,122 @@
+/* aerogpu d3d12 show: a recording as text or JSON lines. */
+#include "commands.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd_d3d12.h"
+#include "d3d12/show.h"
+#include "d3d12/table.h"
+
+struct selection {
+    uint64_t first_frame, last_frame, first_call, last_call;
+    uint32_t object, thread;
+    const char *method;
+};
+
+static bool range(const char *s, uint64_t *first, uint64_t *last)
+{
+    char *end;
+
+    *first = *last = strtoull(s, &end, 10);
+    if (*end == '-')
+        *last = end[1] ? strtoull(end + 1, &end, 10) : UINT64_MAX;
+    return end != s && (!*end || (*end == '-' && !end[1]));
+}
+
+static bool selected(const struct selection *s, const struct trc_call *c)
+{
+    return c->frame >= s->first_frame && c->frame <= s->last_frame && c->index >= s->first_call &&
+           c->index <= s->last_call && (!s->object || c->self == s->object) && (!s->thread || c->thread == s->thread) &&
+           (!s->method || strstr(d12_methods[c->method].name, s->method));
+}
+
+static int print(struct trc *t, enum show_form form, const struct selection *s, const struct names *names,
+                 struct error *e)
+{
+    struct strbuf b = {0};
+    struct trc_call c;
+    uint32_t frame = 0;
+    int got;
+
+    while ((got = trc_next(t, &c, e)) > 0) {
+        if (c.index > s->last_call || c.frame > s->last_frame)
+            break;
+        if (!selected(s, &c))
+            continue;
+        if (form == SHOW_TEXT && c.frame != frame) {
+            frame = c.frame;
+            strbuf_printf(&b, "--- frame %u\n", frame);
+        }
+        show_call(&b, form, t, &c, names);
+        strbuf_append(&b, "\n", 1);
+        if (b.len > 1 << 16) {
+            fwrite(b.data, 1, b.len, stdout);
+            strbuf_clear(&b);
+        }
+    }
+    fwrite(strbuf_str(&b), 1, b.len, stdout);
+    strbuf_finish(&b);
+    return got < 0 ? got : 0;
+}
+
+int d3d12_show(int argc, char **argv)
+{
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"frames", required_argument, NULL, 'f'},
+                                            {"calls", required_argument, NULL, 'c'},
+                                            {"object", required_argument, NULL, 'o'},
+                                            {"thread", required_argument, NULL, 't'},
+                                            {"method", required_argument, NULL, 'm'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    struct selection s = {.last_frame = UINT64_MAX, .last_call = UINT64_MAX};
+    enum show_form form = SHOW_TEXT;
+    struct names names = {0};
+    struct error e = {0};
+    struct trc *t;
+    bool ok = true;
+    int o, code;
+
+    while ((o = getopt_long(argc, argv, "h", options, NULL)) != -1)
+        switch (o) {
+        case 'j':
+            form = SHOW_JSON;
+            break;
+        case 'f':
+            ok = ok && range(optarg, &s.first_frame, &s.last_frame);
+            break;
+        case 'c':
+            ok = ok && range(optarg, &s.first_call, &s.last_call);
+            break;
+        case 'o':
+            s.object = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        case 't':
+            s.thread = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        case 'm':
+            s.method = optarg;
+            break;
+        case 'h':
+            printf("usage: aerogpu d3d12 show FILE [--json] [--frames A-B] [--calls A-B] [--object N] [--thread N] "
+                   "[--method TEXT]\n\nPrints the calls of a recording, with every argument and answer.\n");
+            return EXIT_OK;
+        default:
+            return EXIT_USAGE;
+        }
+    if (!ok || optind + 1 != argc) {
+        fprintf(stderr, "aerogpu d3d12 show: one file is needed, and ranges are A-B; --help tells more\n");
+        return EXIT_USAGE;
+    }
+    if (trc_open(&t, argv[optind], &e))
+        return d3d12_fail("show", &e);
+    if (*trc_cut(t))
+        fprintf(stderr, "aerogpu d3d12 show: %s; what stands before that is shown\n", trc_cut(t));
+    code = names_read(&names, t, &e) || print(t, form, &s, &names, &e) ? d3d12_fail("show", &e) : EXIT_OK;
+    names_finish(&names);
+    trc_close(t);
+    return code;
+}
