@@ -175,7 +175,7 @@ int dxbc_signature(const struct dxbc_chunk *c, struct dxbc_signature *s, struct 
             return error_set(e, -EINVAL, "DXBC: chunk %s: %s%u is in register %u", id, x->name, x->index, x->reg);
         if (x->mask > 15 || x->used_mask > 15 || (!x->mask && x->reg != UINT32_MAX))
             return error_set(e, -EINVAL, "DXBC: chunk %s: %s%u has component mask %u", id, x->name, x->index, x->mask);
-        if (x->component > 3 || x->stream > 3)
+        if (x->component - 1 > 2 || x->stream > 3)
             return error_set(e, -EINVAL, "DXBC: chunk %s: %s%u has component type %u, stream %u", id, x->name,
                              x->index, x->component, x->stream);
     }

@@ -40,28 +40,24 @@ static void add_elements(struct shader_element *x, const struct dxbc_signature *
     }
 }
 
-static int read_signatures(struct shader *s, const struct dxbc *d, struct error *e)
+static int read_signatures(const struct dxbc *d, struct dxbc_signature *sigs, struct error *e)
 {
     const struct dxbc_chunk *chunks[3] = {find_any(d, "ISGN", "ISG1", NULL), find_any(d, "OSGN", "OSG5", "OSG1"),
                                           find_any(d, "PCSG", "PSG1", NULL)};
-    struct dxbc_signature *sigs = calloc(3, sizeof(*sigs));
-    uint32_t total = 0;
-    int ret = -ENOMEM;
 
-    if (!sigs)
-        goto out;
     for (int i = 0; i < 3; i++) {
-        if (!chunks[i])
-            continue;
-        ret = dxbc_signature(chunks[i], &sigs[i], e);
+        int ret = chunks[i] ? dxbc_signature(chunks[i], &sigs[i], e) : 0;
         if (ret)
-            goto out;
-        total += sigs[i].count;
+            return ret;
     }
-    ret = -ENOMEM;
-    s->elements = calloc(total + 1, sizeof(*s->elements));
+    return 0;
+}
+
+static int describe_signatures(struct shader *s, const struct dxbc_signature *sigs, struct error *e)
+{
+    s->elements = calloc(sigs[0].count + sigs[1].count + sigs[2].count + 1, sizeof(*s->elements));
     if (!s->elements)
-        goto out;
+        return error_set(e, -ENOMEM, "no memory for a shader's signatures");
     add_elements(s->elements, &sigs[0], false);
     add_elements(s->elements + sigs[0].count, &sigs[1], true);
     add_elements(s->elements + sigs[0].count + sigs[1].count, &sigs[2], s->info.stage == EXEC_HS);
@@ -71,12 +67,23 @@ static int read_signatures(struct shader *s, const struct dxbc *d, struct error 
     s->info.output_count = sigs[1].count;
     s->info.patch_constants = s->info.outputs + sigs[1].count;
     s->info.patch_constant_count = sigs[2].count;
-    ret = 0;
-out:
-    free(sigs);
-    if (ret == -ENOMEM)
-        return error_set(e, ret, "no memory for a shader's signatures");
-    return ret;
+    return 0;
+}
+
+/* A hull shader without a control point phase hands its points on: both signatures must then be the same. */
+static int check_pass_through(const struct sm4 *program, const struct dxbc_signature *sigs, struct error *e)
+{
+    struct sm4_instruction i;
+    struct sm4 p = *program;
+
+    while (sm4_next(&p, &i, NULL) > 0)
+        if (i.opcode == SM4_OP_HS_CONTROL_POINT)
+            return 0;
+    for (uint32_t k = 0; k < sigs[0].count || k < sigs[1].count; k++)
+        if (sigs[0].count != sigs[1].count || sigs[0].elements[k].mask != sigs[1].elements[k].mask ||
+            sigs[0].elements[k].component != sigs[1].elements[k].component)
+            return error_set(e, -ENOTSUP, "DXBC: a hull shader without control point phase changes its control points");
+    return 0;
 }
 
 static enum vkd3d_shader_descriptor_type vkd3d_type(uint8_t kind)
@@ -209,19 +216,13 @@ out:
     return ret;
 }
 
-int shader_dxbc_init(struct shader *s, struct error *e)
+static int init_program(struct shader *s, const struct dxbc *d, struct dxbc_signature *sigs, struct error *e)
 {
-    const struct dxbc_chunk *program;
+    const struct dxbc_chunk *program = dxbc_program(d);
     struct sm4_facts facts;
-    struct dxbc d;
     struct sm4 p;
-    int ret = dxbc_open(&d, s->bytes, s->size, e);
+    int ret;
 
-    if (ret)
-        return ret;
-    s->size = d.size;
-    s->info.kind = SHADER_DXBC;
-    program = dxbc_program(&d);
     if (!program)
         return error_set(e, -EINVAL, "DXBC: no SHDR or SHEX chunk");
     ret = sm4_open(&p, program->data, program->size, e);
@@ -230,12 +231,15 @@ int shader_dxbc_init(struct shader *s, struct error *e)
     if (sm4_stage(p.type) != s->info.stage)
         return error_set(e, -EINVAL, "DXBC: a %s program (type %u) cannot be a %s shader",
                          exec_stage_name(sm4_stage(p.type)), p.type, exec_stage_name(s->info.stage));
-    ret = sm4_check(&p, e);
-    if (ret)
-        return ret;
     s->info.major = p.major;
     s->info.minor = p.minor;
-    ret = read_signatures(s, &d, e);
+    ret = read_signatures(d, sigs, e);
+    if (!ret)
+        ret = sm4_check(&p, &(struct sm4_signatures){&sigs[0], &sigs[1], &sigs[2]}, e);
+    if (!ret && s->info.stage == EXEC_HS)
+        ret = check_pass_through(&p, sigs, e);
+    if (!ret)
+        ret = describe_signatures(s, sigs, e);
     if (ret)
         return ret;
     s->descriptors = calloc(SHADER_MAX_DESCRIPTORS, sizeof(*s->descriptors));
@@ -248,4 +252,22 @@ int shader_dxbc_init(struct shader *s, struct error *e)
     s->info.descriptor_count = facts.descriptor_count;
     shader_assign_bindings(s);
     return shader_dxbc_translate(s, NULL, &s->words, &s->word_count, e);
+}
+
+int shader_dxbc_init(struct shader *s, struct error *e)
+{
+    struct dxbc_signature *sigs;
+    struct dxbc d;
+    int ret = dxbc_open(&d, s->bytes, s->size, e);
+
+    if (ret)
+        return ret;
+    s->size = d.size;
+    s->info.kind = SHADER_DXBC;
+    sigs = calloc(3, sizeof(*sigs));
+    if (!sigs)
+        return error_set(e, -ENOMEM, "no memory for a shader's signatures");
+    ret = init_program(s, &d, sigs, e);
+    free(sigs);
+    return ret;
 }

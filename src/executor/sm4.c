@@ -4,52 +4,52 @@
 #include <errno.h>
 #include <string.h>
 
-/* What follows the opcode token: 'o' an operand, 'w' a plain word. Opcodes without a format do not occur in what
- * compilers emit for one self-contained program (classes, interfaces), or are reserved. */
+/* What follows the opcode token, as sm4.h says. Opcodes without a format do not occur in what compilers emit for one
+ * self-contained program (classes, interfaces), or are reserved. */
 const struct sm4_op sm4_ops[] = {
-    {"add", "ooo"}, {"and", "ooo"}, {"break", ""}, {"breakc", "o"}, {"call", NULL}, {"callc", NULL}, {"case", "o"},
-    {"continue", ""}, {"continuec", "o"}, {"cut", ""}, {"default", ""}, {"deriv_rtx", "oo"}, {"deriv_rty", "oo"},
-    {"discard", "o"}, {"div", "ooo"}, {"dp2", "ooo"}, {"dp3", "ooo"}, {"dp4", "ooo"}, {"else", ""}, {"emit", ""},
-    {"emit_then_cut", ""}, {"endif", ""}, {"endloop", ""}, {"endswitch", ""}, {"eq", "ooo"}, {"exp", "oo"},
-    {"frc", "oo"}, {"ftoi", "oo"}, {"ftou", "oo"}, {"ge", "ooo"}, {"iadd", "ooo"}, {"if", "o"}, {"ieq", "ooo"},
-    {"ige", "ooo"}, {"ilt", "ooo"}, {"imad", "oooo"}, {"imax", "ooo"}, {"imin", "ooo"}, {"imul", "oooo"},
-    {"ine", "ooo"}, {"ineg", "oo"}, {"ishl", "ooo"}, {"ishr", "ooo"}, {"itof", "oo"}, {"label", NULL}, {"ld", "ooo"},
-    {"ld_ms", "oooo"}, {"log", "oo"}, {"loop", ""}, {"lt", "ooo"}, {"mad", "oooo"}, {"min", "ooo"}, {"max", "ooo"},
-    {"customdata", ""}, {"mov", "oo"}, {"movc", "oooo"}, {"mul", "ooo"}, {"ne", "ooo"}, {"nop", ""}, {"not", "oo"},
-    {"or", "ooo"}, {"resinfo", "ooo"}, {"ret", ""}, {"retc", "o"}, {"round_ne", "oo"}, {"round_ni", "oo"},
-    {"round_pi", "oo"}, {"round_z", "oo"}, {"rsq", "oo"}, {"sample", "oooo"}, {"sample_c", "ooooo"},
-    {"sample_c_lz", "ooooo"}, {"sample_l", "ooooo"}, {"sample_d", "oooooo"}, {"sample_b", "ooooo"}, {"sqrt", "oo"},
-    {"switch", "o"}, {"sincos", "ooo"}, {"udiv", "oooo"}, {"ult", "ooo"}, {"uge", "ooo"}, {"umul", "oooo"},
-    {"umad", "oooo"}, {"umax", "ooo"}, {"umin", "ooo"}, {"ushr", "ooo"}, {"utof", "oo"}, {"xor", "ooo"},
-    {"dcl_resource", "ow"}, {"dcl_constantbuffer", "o"}, {"dcl_sampler", "o"}, {"dcl_index_range", "ow"},
-    {"dcl_output_topology", ""}, {"dcl_input_primitive", ""}, {"dcl_max_output_vertex_count", "w"}, {"dcl_input", "o"},
-    {"dcl_input_sgv", "ow"}, {"dcl_input_siv", "ow"}, {"dcl_input_ps", "o"}, {"dcl_input_ps_sgv", "ow"},
-    {"dcl_input_ps_siv", "ow"}, {"dcl_output", "o"}, {"dcl_output_sgv", "ow"}, {"dcl_output_siv", "ow"},
-    {"dcl_temps", "w"}, {"dcl_indexable_temp", "www"}, {"dcl_global_flags", ""}, {"reserved", NULL}, {"lod", "oooo"},
-    {"gather4", "oooo"}, {"sample_pos", "ooo"}, {"sample_info", "oo"}, {"reserved", NULL}, {"hs_decls", ""},
-    {"hs_control_point_phase", ""}, {"hs_fork_phase", ""}, {"hs_join_phase", ""}, {"emit_stream", "o"},
-    {"cut_stream", "o"}, {"emit_then_cut_stream", "o"}, {"interface_call", NULL}, {"bufinfo", "oo"},
-    {"deriv_rtx_coarse", "oo"}, {"deriv_rtx_fine", "oo"}, {"deriv_rty_coarse", "oo"}, {"deriv_rty_fine", "oo"},
-    {"gather4_c", "ooooo"}, {"gather4_po", "ooooo"}, {"gather4_po_c", "oooooo"}, {"rcp", "oo"}, {"f32tof16", "oo"},
-    {"f16tof32", "oo"}, {"uaddc", "oooo"}, {"usubb", "oooo"}, {"countbits", "oo"}, {"firstbit_hi", "oo"},
-    {"firstbit_lo", "oo"}, {"firstbit_shi", "oo"}, {"ubfe", "oooo"}, {"ibfe", "oooo"}, {"bfi", "ooooo"},
-    {"bfrev", "oo"}, {"swapc", "ooooo"}, {"dcl_stream", "o"}, {"dcl_function_body", NULL},
+    {"add", "doo"}, {"and", "doo"}, {"break", ""}, {"breakc", "o"}, {"call", NULL}, {"callc", NULL}, {"case", "o"},
+    {"continue", ""}, {"continuec", "o"}, {"cut", ""}, {"default", ""}, {"deriv_rtx", "do"}, {"deriv_rty", "do"},
+    {"discard", "o"}, {"div", "doo"}, {"dp2", "doo"}, {"dp3", "doo"}, {"dp4", "doo"}, {"else", ""}, {"emit", ""},
+    {"emit_then_cut", ""}, {"endif", ""}, {"endloop", ""}, {"endswitch", ""}, {"eq", "doo"}, {"exp", "do"},
+    {"frc", "do"}, {"ftoi", "do"}, {"ftou", "do"}, {"ge", "doo"}, {"iadd", "doo"}, {"if", "o"}, {"ieq", "doo"},
+    {"ige", "doo"}, {"ilt", "doo"}, {"imad", "dooo"}, {"imax", "doo"}, {"imin", "doo"}, {"imul", "ddoo"},
+    {"ine", "doo"}, {"ineg", "do"}, {"ishl", "doo"}, {"ishr", "doo"}, {"itof", "do"}, {"label", NULL}, {"ld", "dot"},
+    {"ld_ms", "doto"}, {"log", "do"}, {"loop", ""}, {"lt", "doo"}, {"mad", "dooo"}, {"min", "doo"}, {"max", "doo"},
+    {"customdata", ""}, {"mov", "do"}, {"movc", "dooo"}, {"mul", "doo"}, {"ne", "doo"}, {"nop", ""}, {"not", "do"},
+    {"or", "doo"}, {"resinfo", "dox"}, {"ret", ""}, {"retc", "o"}, {"round_ne", "do"}, {"round_ni", "do"},
+    {"round_pi", "do"}, {"round_z", "do"}, {"rsq", "do"}, {"sample", "dots"}, {"sample_c", "dotso"},
+    {"sample_c_lz", "dotso"}, {"sample_l", "dotso"}, {"sample_d", "dotsoo"}, {"sample_b", "dotso"}, {"sqrt", "do"},
+    {"switch", "o"}, {"sincos", "ddo"}, {"udiv", "ddoo"}, {"ult", "doo"}, {"uge", "doo"}, {"umul", "ddoo"},
+    {"umad", "dooo"}, {"umax", "doo"}, {"umin", "doo"}, {"ushr", "doo"}, {"utof", "do"}, {"xor", "doo"},
+    {"dcl_resource", "Dw"}, {"dcl_constantbuffer", "D"}, {"dcl_sampler", "D"}, {"dcl_index_range", "Dw"},
+    {"dcl_output_topology", ""}, {"dcl_input_primitive", ""}, {"dcl_max_output_vertex_count", "w"}, {"dcl_input", "D"},
+    {"dcl_input_sgv", "Dw"}, {"dcl_input_siv", "Dw"}, {"dcl_input_ps", "D"}, {"dcl_input_ps_sgv", "Dw"},
+    {"dcl_input_ps_siv", "Dw"}, {"dcl_output", "D"}, {"dcl_output_sgv", "Dw"}, {"dcl_output_siv", "Dw"},
+    {"dcl_temps", "w"}, {"dcl_indexable_temp", "www"}, {"dcl_global_flags", ""}, {"reserved", NULL}, {"lod", "dots"},
+    {"gather4", "dots"}, {"sample_pos", "dqo"}, {"sample_info", "dq"}, {"reserved", NULL}, {"hs_decls", ""},
+    {"hs_control_point_phase", ""}, {"hs_fork_phase", ""}, {"hs_join_phase", ""}, {"emit_stream", "z"},
+    {"cut_stream", "z"}, {"emit_then_cut_stream", "z"}, {"interface_call", NULL}, {"bufinfo", "dx"},
+    {"deriv_rtx_coarse", "do"}, {"deriv_rtx_fine", "do"}, {"deriv_rty_coarse", "do"}, {"deriv_rty_fine", "do"},
+    {"gather4_c", "dotso"}, {"gather4_po", "doots"}, {"gather4_po_c", "dootso"}, {"rcp", "do"}, {"f32tof16", "do"},
+    {"f16tof32", "do"}, {"uaddc", "ddoo"}, {"usubb", "ddoo"}, {"countbits", "do"}, {"firstbit_hi", "do"},
+    {"firstbit_lo", "do"}, {"firstbit_shi", "do"}, {"ubfe", "dooo"}, {"ibfe", "dooo"}, {"bfi", "doooo"},
+    {"bfrev", "do"}, {"swapc", "ddooo"}, {"dcl_stream", "D"}, {"dcl_function_body", NULL},
     {"dcl_function_table", NULL}, {"dcl_interface", NULL}, {"dcl_input_control_point_count", ""},
     {"dcl_output_control_point_count", ""}, {"dcl_tess_domain", ""}, {"dcl_tess_partitioning", ""},
     {"dcl_tess_output_primitive", ""}, {"dcl_hs_max_tessfactor", "w"}, {"dcl_hs_fork_phase_instance_count", "w"},
-    {"dcl_hs_join_phase_instance_count", "w"}, {"dcl_thread_group", "www"}, {"dcl_uav_typed", "ow"},
-    {"dcl_uav_raw", "o"}, {"dcl_uav_structured", "ow"}, {"dcl_tgsm_raw", "ow"}, {"dcl_tgsm_structured", "oww"},
-    {"dcl_resource_raw", "o"}, {"dcl_resource_structured", "ow"}, {"ld_uav_typed", "ooo"}, {"store_uav_typed", "ooo"},
-    {"ld_raw", "ooo"}, {"store_raw", "ooo"}, {"ld_structured", "oooo"}, {"store_structured", "oooo"},
-    {"atomic_and", "ooo"}, {"atomic_or", "ooo"}, {"atomic_xor", "ooo"}, {"atomic_cmp_store", "oooo"},
-    {"atomic_iadd", "ooo"}, {"atomic_imax", "ooo"}, {"atomic_imin", "ooo"}, {"atomic_umax", "ooo"},
-    {"atomic_umin", "ooo"}, {"imm_atomic_alloc", "oo"}, {"imm_atomic_consume", "oo"}, {"imm_atomic_iadd", "oooo"},
-    {"imm_atomic_and", "oooo"}, {"imm_atomic_or", "oooo"}, {"imm_atomic_xor", "oooo"}, {"imm_atomic_exch", "oooo"},
-    {"imm_atomic_cmp_exch", "ooooo"}, {"imm_atomic_imax", "oooo"}, {"imm_atomic_imin", "oooo"},
-    {"imm_atomic_umax", "oooo"}, {"imm_atomic_umin", "oooo"}, {"sync", ""}, {"dadd", "ooo"}, {"dmax", "ooo"},
-    {"dmin", "ooo"}, {"dmul", "ooo"}, {"deq", "ooo"}, {"dge", "ooo"}, {"dlt", "ooo"}, {"dne", "ooo"}, {"dmov", "oo"},
-    {"dmovc", "oooo"}, {"dtof", "oo"}, {"ftod", "oo"}, {"eval_snapped", "ooo"}, {"eval_sample_index", "ooo"},
-    {"eval_centroid", "oo"}, {"dcl_gs_instance_count", "w"},
+    {"dcl_hs_join_phase_instance_count", "w"}, {"dcl_thread_group", "www"}, {"dcl_uav_typed", "Dw"},
+    {"dcl_uav_raw", "D"}, {"dcl_uav_structured", "Dw"}, {"dcl_tgsm_raw", "Dw"}, {"dcl_tgsm_structured", "Dww"},
+    {"dcl_resource_raw", "D"}, {"dcl_resource_structured", "Dw"}, {"ld_uav_typed", "dou"}, {"store_uav_typed", "uoo"},
+    {"ld_raw", "dom"}, {"store_raw", "voo"}, {"ld_structured", "doom"}, {"store_structured", "vooo"},
+    {"atomic_and", "voo"}, {"atomic_or", "voo"}, {"atomic_xor", "voo"}, {"atomic_cmp_store", "vooo"},
+    {"atomic_iadd", "voo"}, {"atomic_imax", "voo"}, {"atomic_imin", "voo"}, {"atomic_umax", "voo"},
+    {"atomic_umin", "voo"}, {"imm_atomic_alloc", "du"}, {"imm_atomic_consume", "du"}, {"imm_atomic_iadd", "dvoo"},
+    {"imm_atomic_and", "dvoo"}, {"imm_atomic_or", "dvoo"}, {"imm_atomic_xor", "dvoo"}, {"imm_atomic_exch", "dvoo"},
+    {"imm_atomic_cmp_exch", "dvooo"}, {"imm_atomic_imax", "dvoo"}, {"imm_atomic_imin", "dvoo"},
+    {"imm_atomic_umax", "dvoo"}, {"imm_atomic_umin", "dvoo"}, {"sync", ""}, {"dadd", "doo"}, {"dmax", "doo"},
+    {"dmin", "doo"}, {"dmul", "doo"}, {"deq", "doo"}, {"dge", "doo"}, {"dlt", "doo"}, {"dne", "doo"}, {"dmov", "do"},
+    {"dmovc", "dooo"}, {"dtof", "do"}, {"ftod", "do"}, {"eval_snapped", "dio"}, {"eval_sample_index", "dio"},
+    {"eval_centroid", "di"}, {"dcl_gs_instance_count", "w"},
 };
 const uint32_t sm4_op_count = sizeof(sm4_ops) / sizeof(sm4_ops[0]);
 
@@ -180,7 +180,7 @@ int sm4_next(struct sm4 *p, struct sm4_instruction *i, struct error *e)
             return error_set(e, -EINVAL, "DXBC: %s at word %u is cut", sm4_ops[i->opcode].name, i->at);
         extended = sm4_word(p, at);
     }
-    for (format = sm4_ops[i->opcode].format; *format == 'o'; format++) {
+    for (format = sm4_ops[i->opcode].format; *format && *format != 'w'; format++) {
         int ret = read_operand(p, &at, end, &i->operands[i->operand_count], 0, e);
         if (ret) {
             error_prefix(e, "%s at word %u", sm4_ops[i->opcode].name, i->at);

@@ -15,14 +15,16 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "executor/dxbc.h"
 #include "executor/shader.h"
 
 #define SM4_MAX_OPERANDS 8u
 
 enum sm4_register {
     SM4_TEMP = 0, SM4_INPUT = 1, SM4_OUTPUT = 2, SM4_INDEXABLE_TEMP = 3, SM4_IMM32 = 4, SM4_IMM64 = 5, SM4_SAMPLER = 6,
-    SM4_RESOURCE = 7, SM4_CONSTANT_BUFFER = 8, SM4_ICB = 9, SM4_LABEL = 10, SM4_OUTPUT_DEPTH = 12, SM4_NULL = 13,
-    SM4_STREAM = 16, SM4_INPUT_CONTROL_POINT = 25, SM4_OUTPUT_CONTROL_POINT = 26, SM4_PATCH_CONSTANT = 27,
+    SM4_RESOURCE = 7, SM4_CONSTANT_BUFFER = 8, SM4_ICB = 9, SM4_LABEL = 10, SM4_PRIMITIVE_ID = 11,
+    SM4_OUTPUT_DEPTH = 12, SM4_NULL = 13, SM4_RASTERIZER = 14, SM4_OUTPUT_MASK = 15, SM4_STREAM = 16, SM4_FIRST_COUNTER = 22,
+    SM4_INPUT_CONTROL_POINT = 25, SM4_OUTPUT_CONTROL_POINT = 26, SM4_PATCH_CONSTANT = 27,
     SM4_UAV = 30, SM4_TGSM = 31, SM4_OUTPUT_DEPTH_GE = 38, SM4_OUTPUT_DEPTH_LE = 39, SM4_REGISTER_COUNT = 42,
 };
 
@@ -78,8 +80,11 @@ int sm4_open(struct sm4 *p, const uint8_t *data, uint32_t size, struct error *e)
 /* Decodes the next instruction; 1, 0 at the end, or -EINVAL. */
 int sm4_next(struct sm4 *p, struct sm4_instruction *i, struct error *e);
 uint32_t sm4_word(const struct sm4 *p, uint32_t at); /* 0 outside the program */
+struct sm4_signatures {
+    const struct dxbc_signature *in, *out, *patch; /* empty ones where the container has none */
+};
 /* Refuses what must not be translated: -EINVAL, or -ENOTSUP for what libvkd3d-shader 1.2 cannot do. */
-int sm4_check(const struct sm4 *p, struct error *e);
+int sm4_check(const struct sm4 *p, const struct sm4_signatures *sigs, struct error *e);
 
 /* Facts that the declarations give. Descriptors have kind, dim, component, index, count, size and flags set. */
 struct sm4_facts {
@@ -96,7 +101,10 @@ enum exec_stage sm4_stage(uint32_t type);
 
 struct sm4_op {
     const char *name;
-    const char *format; /* 'o' operand, 'w' word; NULL: refused */
+    /* A letter for each operand, NULL if refused: d destination, o source, i input register, t texture or buffer t#,
+     * s sampler, u u#, v u# or g#, m t#, u# or g#, x t# or u#, q t# or the rasterizer, z stream, D declared register;
+     * then w for each plain word. */
+    const char *format;
 };
 extern const struct sm4_op sm4_ops[];
 extern const uint32_t sm4_op_count;

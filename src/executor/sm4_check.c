@@ -1,4 +1,8 @@
-/* sm4_check.c: which well-formed token streams may reach the translator, and what their declarations say. */
+/* sm4_check.c: which well-formed token streams may reach the translator.
+ *
+ * libvkd3d-shader trusts its input: a register of the wrong file, an undeclared one, or a scalar read through another
+ * component ends the process in an assertion. So every operand is held against what its instruction takes and against
+ * the declarations, and those against the signatures. */
 #include "executor/sm4.h"
 
 #include <errno.h>
@@ -9,22 +13,28 @@
 #define MAX_ARRAY   4096u /* elements of an indexable temporary or bytes/16 of group-shared memory */
 #define MAX_CBUFFER 4096u /* vec4s, as in Direct3D */
 
+enum memory_kind { KIND_NONE, KIND_TEXTURE, KIND_TYPED, KIND_RAW, KIND_STRUCTURED };
+
 struct checker {
     const struct sm4 *p;
     struct error *e;
     uint32_t temps;
     uint32_t arrays[64];  /* size of x#, 0 = undeclared */
-    uint32_t shared[32];  /* g# declared */
+    uint8_t shared[32];   /* enum memory_kind */
     uint32_t cbuffers[16]; /* size + 1 of cb#, 0 = undeclared */
     uint32_t samplers;    /* bit per s# */
-    uint8_t resources[128], uavs[64]; /* declared */
+    uint8_t resources[128], uavs[64]; /* enum memory_kind */
+    uint8_t inputs[32], outputs[32], points_in[32], points_out[32], patch[32]; /* declared components */
+    uint32_t others;    /* bit per register type that was declared */
+    const struct sm4_signatures *sigs;
     uint32_t icb_words;
     uint16_t stack[MAX_DEPTH]; /* opcodes of the open blocks */
+    bool has_default[MAX_DEPTH];
     uint32_t depth;
     uint32_t phase;  /* opcode of the hull shader phase, 0 before any */
     bool closed;     /* the last instruction left the block unconditionally */
     bool ended;      /* the last instruction was an outermost ret */
-    bool after_switch; /* the last instruction opened a switch */
+    bool after_switch, after_case; /* the last instruction opened a switch, or a case of one */
     bool executable; /* an instruction that is no declaration was seen */
 };
 
@@ -49,6 +59,56 @@ static int declare_buffer(struct checker *c, const struct sm4_instruction *i, ui
     return 0;
 }
 
+static bool in_signature(const struct dxbc_signature *s, uint32_t reg, uint32_t mask)
+{
+    for (uint32_t k = 0; k < s->count; k++)
+        if (s->elements[k].reg == reg && (s->elements[k].mask & mask) == mask)
+            return true;
+    return false;
+}
+
+/* Inputs and outputs must be in the signature that names them; system values of their own file need none. */
+static int declare_register(struct checker *c, const struct sm4_instruction *i)
+{
+    const struct sm4_operand *o = &i->operands[0];
+    bool output = i->opcode >= SM4_OP_DCL_OUTPUT && i->opcode <= SM4_OP_DCL_OUTPUT_SIV;
+    uint32_t reg = o->dims ? o->index[o->dims - 1] : 0, mask = o->components == 4 ? o->swizzle : 1;
+    const struct dxbc_signature *sig = output ? c->sigs->out : c->sigs->in;
+    uint8_t *declared = output ? c->outputs : c->inputs;
+    bool arrayed = c->p->type == 2 || c->p->type == 3;
+
+    if (i->opcode == SM4_OP_DCL_STREAM)
+        return o->type == SM4_STREAM && o->dims == 1 && reg < 4 ? 0 : fail(c, i, "does not name one of m0..m3");
+    if (reg >= 32 || o->dims > 2 || (o->dims == 2 && (!o->index[0] || o->index[0] > 32)))
+        return fail(c, i, "declares a register beyond 31");
+    if (!o->dims) {
+        if (o->type == SM4_INPUT || o->type == SM4_OUTPUT || o->type >= SM4_REGISTER_COUNT)
+            return fail(c, i, "declares a register without a number");
+        c->others |= o->type < 32 ? 1u << o->type : 0;
+        return 0;
+    }
+    switch (o->type) {
+    case SM4_INPUT: break;
+    case SM4_OUTPUT:
+        /* Hull shaders: control points in their phase, patch constants in the others. */
+        if (c->p->type == 3 && c->phase != SM4_OP_HS_CONTROL_POINT)
+            sig = c->sigs->patch;
+        break;
+    case SM4_INPUT_CONTROL_POINT: declared = c->points_in; arrayed = true; break;
+    case SM4_OUTPUT_CONTROL_POINT: declared = c->points_out; sig = c->sigs->out; arrayed = true; break;
+    case SM4_PATCH_CONSTANT: declared = c->patch; sig = c->sigs->patch; break;
+    default: return fail(c, i, "declares a register of an unknown file");
+    }
+    if (((o->type == SM4_INPUT || o->type == SM4_OUTPUT) && (o->type == SM4_OUTPUT) != output) ||
+        (o->dims == 2) != (arrayed && o->type != SM4_OUTPUT && o->type != SM4_PATCH_CONSTANT) ||
+        (o->type > SM4_OUTPUT && output) || (o->components == 4 && o->select != 0))
+        return fail(c, i, "declares a register of the wrong shape");
+    if (!mask || !in_signature(sig, reg, mask))
+        return fail(c, i, "declares a register that is not in the signature");
+    declared[reg] |= (uint8_t)mask;
+    return 0;
+}
+
 /* Declarations of registers. Indices are checked here so that uses only look up. */
 static int declare(struct checker *c, const struct sm4_instruction *i)
 {
@@ -62,11 +122,15 @@ static int declare(struct checker *c, const struct sm4_instruction *i)
     case SM4_OP_DCL_TEMPS:
         if (w > MAX_TEMPS)
             return fail(c, i, "asks for more than 4096 registers");
+        if (c->temps)
+            return fail(c, i, "declares registers again");
         c->temps = w;
         return 0;
     case SM4_OP_DCL_INDEXABLE_TEMP:
         if (w >= 64 || !w1 || w1 > MAX_ARRAY || sm4_word(c->p, i->extra_at + 2) - 1 > 3)
             return fail(c, i, "names an impossible array");
+        if (c->arrays[w])
+            return fail(c, i, "declares its array again");
         c->arrays[w] = w1;
         return 0;
     case SM4_OP_DCL_CONSTANT_BUFFER:
@@ -87,7 +151,10 @@ static int declare(struct checker *c, const struct sm4_instruction *i)
             return fail(c, i, "has an impossible stride");
         if (c->resources[n])
             return fail(c, i, "declares its register twice");
-        c->resources[n] = 1;
+        c->resources[n] = i->opcode == SM4_OP_DCL_RESOURCE_RAW          ? KIND_RAW
+                          : i->opcode == SM4_OP_DCL_RESOURCE_STRUCTURED ? KIND_STRUCTURED
+                          : (i->token >> 11 & 31) == SHADER_DIM_BUFFER  ? KIND_TYPED
+                                                                        : KIND_TEXTURE;
         return 0;
     case SM4_OP_DCL_UAV_TYPED:
     case SM4_OP_DCL_UAV_RAW:
@@ -100,7 +167,10 @@ static int declare(struct checker *c, const struct sm4_instruction *i)
             return fail(c, i, "has an impossible stride");
         if (c->uavs[n])
             return fail(c, i, "declares its register twice");
-        c->uavs[n] = 1;
+        c->uavs[n] = i->opcode == SM4_OP_DCL_UAV_RAW                   ? KIND_RAW
+                     : i->opcode == SM4_OP_DCL_UAV_STRUCTURED          ? KIND_STRUCTURED
+                     : (i->token >> 11 & 31) == SHADER_DIM_BUFFER      ? KIND_TYPED
+                                                                       : KIND_TEXTURE;
         return 0;
     case SM4_OP_DCL_TGSM_RAW:
     case SM4_OP_DCL_TGSM_STRUCTURED:
@@ -109,7 +179,7 @@ static int declare(struct checker *c, const struct sm4_instruction *i)
         if (i->opcode == SM4_OP_DCL_TGSM_RAW ? !w || w > 32768 || w % 4
                                              : !w || w % 4 || !w1 || (uint64_t)w * w1 > 32768)
             return fail(c, i, "asks for none or more than 32768 bytes");
-        c->shared[n] = 1;
+        c->shared[n] = i->opcode == SM4_OP_DCL_TGSM_RAW ? KIND_RAW : KIND_STRUCTURED;
         return 0;
     case SM4_OP_DCL_THREAD_GROUP: {
         uint32_t z = sm4_word(c->p, i->extra_at + 2);
@@ -141,9 +211,44 @@ static int declare(struct checker *c, const struct sm4_instruction *i)
     default:
         break;
     }
-    if (i->operand_count && (o->dims > 2 || (o->dims == 2 && o->index[0] > 32) ||
-                             (o->dims && o->index[o->dims - 1] >= 32)))
-        return fail(c, i, "declares a register beyond 31");
+    return i->operand_count ? declare_register(c, i) : 0;
+}
+
+/* Components that an operand names, for registers of which not all four are declared. */
+static uint32_t named_components(const struct sm4_operand *o)
+{
+    uint32_t mask = 0;
+
+    if (o->components != 4)
+        return 1;
+    if (o->select == 0)
+        return o->swizzle;
+    for (uint32_t k = 0; k < 4; k++)
+        mask |= 1u << (o->select == 1 ? o->swizzle >> (2 * k) & 3 : o->swizzle);
+    return mask;
+}
+
+/* v#, o#, vicp, vocp, vpc: the last index is the register, one before it the vertex. */
+static int check_declared(struct checker *c, const struct sm4_instruction *i, const struct sm4_operand *o)
+{
+    const uint8_t *declared = o->type == SM4_INPUT                 ? c->inputs
+                              : o->type == SM4_OUTPUT              ? c->outputs
+                              : o->type == SM4_INPUT_CONTROL_POINT ? c->points_in
+                              : o->type == SM4_OUTPUT_CONTROL_POINT ? c->points_out
+                                                                   : c->patch;
+    bool arrayed = o->type == SM4_INPUT_CONTROL_POINT || o->type == SM4_OUTPUT_CONTROL_POINT ||
+                   (o->type == SM4_INPUT && (c->p->type == 2 || c->p->type == 3));
+    uint32_t reg, named = named_components(o), mask;
+
+    if (o->dims != (arrayed ? 2u : 1u) || (arrayed && o->index[0] >= 32))
+        return fail(c, i, "names a register of the wrong shape");
+    reg = o->index[o->dims - 1];
+    if (reg >= 32 || !declared[reg])
+        return fail(c, i, "uses a register that is not declared");
+    mask = declared[reg];
+    /* One declared component is a scalar to the translator, which then knows no other. */
+    if (((mask & (mask - 1)) == 0 || o->type == SM4_OUTPUT) && named & ~mask)
+        return fail(c, i, "names components that are not declared");
     return 0;
 }
 
@@ -152,39 +257,39 @@ static int check_operand(struct checker *c, const struct sm4_instruction *i, con
     uint32_t n = o->index[0];
     bool declared = true;
 
-    for (uint32_t d = 0; d < o->dims; d++)
-        if (o->relative >> d & 1 && o->type != SM4_INDEXABLE_TEMP && o->type != SM4_CONSTANT_BUFFER &&
-            o->type != SM4_ICB && o->type != SM4_INPUT && o->type != SM4_OUTPUT &&
-            o->type != SM4_INPUT_CONTROL_POINT && o->type != SM4_OUTPUT_CONTROL_POINT && o->type != SM4_PATCH_CONSTANT)
-            return fail(c, i, "indexes registers that cannot be indexed");
     switch (o->type) {
-    case SM4_TEMP: declared = o->dims == 1 && n < c->temps; break;
+    case SM4_TEMP: declared = o->dims == 1 && !o->relative && n < c->temps; break;
     case SM4_INDEXABLE_TEMP:
         declared = o->dims == 2 && !(o->relative & 1) && n < 64 && o->index[1] < c->arrays[n];
         break;
     case SM4_CONSTANT_BUFFER:
         declared = o->dims == 2 && !(o->relative & 1) && n < 16 && c->cbuffers[n] && o->index[1] < MAX_CBUFFER;
         break;
-    case SM4_SAMPLER: declared = o->dims == 1 && n < 16 && c->samplers >> n & 1; break;
-    case SM4_RESOURCE: declared = o->dims == 1 && n < 128 && c->resources[n]; break;
-    case SM4_UAV: declared = o->dims == 1 && n < 64 && c->uavs[n]; break;
-    case SM4_TGSM: declared = o->dims == 1 && n < 32 && c->shared[n]; break;
+    case SM4_SAMPLER: declared = o->dims == 1 && !o->relative && n < 16 && c->samplers >> n & 1; break;
+    case SM4_RESOURCE: declared = o->dims == 1 && !o->relative && n < 128 && c->resources[n]; break;
+    case SM4_UAV: declared = o->dims == 1 && !o->relative && n < 64 && c->uavs[n]; break;
+    case SM4_TGSM: declared = o->dims == 1 && !o->relative && n < 32 && c->shared[n]; break;
     case SM4_ICB: declared = o->dims == 1 && n < c->icb_words / 4; break;
     case SM4_INPUT:
     case SM4_OUTPUT:
     case SM4_INPUT_CONTROL_POINT:
     case SM4_OUTPUT_CONTROL_POINT:
-    case SM4_PATCH_CONSTANT:
-        declared = o->dims && o->dims < 3 && o->index[o->dims - 1] < 32 && (o->dims == 1 || n < 32);
+    case SM4_PATCH_CONSTANT: return check_declared(c, i, o);
+    case SM4_STREAM: declared = o->dims == 1 && !o->relative && n < 4; break;
+    case SM4_IMM32:
+    case SM4_NULL:
+    case SM4_RASTERIZER: break;
+    case SM4_PRIMITIVE_ID:
+    case SM4_OUTPUT_DEPTH:
+    case SM4_OUTPUT_MASK:
+    case SM4_OUTPUT_DEPTH_GE:
+    case SM4_OUTPUT_DEPTH_LE: declared = !o->dims && (o->type >= 32 || c->others >> o->type & 1); break;
+    default: /* numbers that the system generates: control points, threads, instances, domain */
+        declared = !o->dims && ((o->type >= SM4_FIRST_COUNTER && o->type <= 24) || o->type == 28 ||
+                                (o->type >= 32 && o->type <= 37));
         break;
-    default: declared = o->dims < 2 && n < 32; break;
     }
-    if (!declared)
-        return fail(c, i, "uses a register that is not declared");
-    if (o->relative && o->type != SM4_INDEXABLE_TEMP && o->type != SM4_CONSTANT_BUFFER && o->type != SM4_ICB &&
-        o->dims == 1 && o->type != SM4_INPUT && o->type != SM4_OUTPUT && o->type != SM4_PATCH_CONSTANT)
-        return fail(c, i, "indexes registers that cannot be indexed");
-    return 0;
+    return declared ? 0 : fail(c, i, "uses a register that is not declared");
 }
 
 /* Index registers are operands of their own: temporaries, inputs and system-generated numbers. */
@@ -208,6 +313,97 @@ static int check_relative(struct checker *c, const struct sm4_instruction *i, co
     return 0;
 }
 
+static bool is_destination(const struct checker *c, const struct sm4_operand *o)
+{
+    if (o->components == 4 && (o->select != 0 || !o->swizzle))
+        return false;
+    return o->type == SM4_TEMP || o->type == SM4_OUTPUT || o->type == SM4_INDEXABLE_TEMP || o->type == SM4_NULL ||
+           (c->p->type == 0 && (o->type == SM4_OUTPUT_DEPTH || o->type == SM4_OUTPUT_MASK ||
+                                o->type == SM4_OUTPUT_DEPTH_GE || o->type == SM4_OUTPUT_DEPTH_LE));
+}
+
+static bool is_source(const struct sm4_operand *o)
+{
+    return !(o->type == SM4_OUTPUT || o->type == SM4_NULL || o->type == SM4_SAMPLER || o->type == SM4_RESOURCE ||
+             o->type == SM4_UAV || o->type == SM4_TGSM || o->type == SM4_RASTERIZER || o->type == SM4_STREAM ||
+             o->type == SM4_OUTPUT_DEPTH || o->type == SM4_OUTPUT_MASK || o->type == SM4_OUTPUT_DEPTH_GE ||
+             o->type == SM4_OUTPUT_DEPTH_LE);
+}
+
+/* Whether operand `k` is what its letter in the instruction's format asks for. */
+static bool fits(const struct checker *c, const struct sm4_instruction *i, uint32_t k)
+{
+    const struct sm4_operand *o = &i->operands[k];
+
+    switch (sm4_ops[i->opcode].format[k]) {
+    case 'd': return is_destination(c, o);
+    case 'i': return o->type == SM4_INPUT;
+    case 't': return o->type == SM4_RESOURCE;
+    case 's': return o->type == SM4_SAMPLER;
+    case 'u': return o->type == SM4_UAV;
+    case 'v': return o->type == SM4_UAV || o->type == SM4_TGSM;
+    case 'm': return o->type == SM4_RESOURCE || o->type == SM4_UAV || o->type == SM4_TGSM;
+    case 'x': return o->type == SM4_RESOURCE || o->type == SM4_UAV;
+    case 'q': return o->type == SM4_RESOURCE || o->type == SM4_RASTERIZER;
+    case 'z': return o->type == SM4_STREAM;
+    default: return is_source(o);
+    }
+}
+
+/* Textures are sampled, typed memory is loaded as such, raw and structured memory each by their own instructions. */
+static int check_memory(struct checker *c, const struct sm4_instruction *i)
+{
+    uint32_t op = i->opcode, kinds = 1u << KIND_TEXTURE;
+
+    if (op == 45 || op == SM4_OP_LD_UAV_TYPED || op == SM4_OP_STORE_UAV_TYPED)
+        kinds |= 1u << KIND_TYPED;
+    else if (op == 165 || op == SM4_OP_STORE_RAW)
+        kinds = 1u << KIND_RAW;
+    else if (op == 167 || op == SM4_OP_STORE_STRUCTURED || op == SM4_OP_IMM_ATOMIC_ALLOC || op == SM4_OP_IMM_ATOMIC_CONSUME)
+        kinds = 1u << KIND_STRUCTURED;
+    else if (op == 121)
+        kinds = 1u << KIND_TYPED | 1u << KIND_RAW | 1u << KIND_STRUCTURED;
+    else if (op >= SM4_OP_ATOMIC_AND && op <= SM4_OP_IMM_ATOMIC_UMIN)
+        kinds |= 1u << KIND_TYPED | 1u << KIND_RAW | 1u << KIND_STRUCTURED;
+    for (uint32_t k = 0; k < i->operand_count; k++) {
+        const struct sm4_operand *o = &i->operands[k];
+        uint32_t kind = o->type == SM4_RESOURCE ? c->resources[o->index[0]]
+                        : o->type == SM4_UAV    ? c->uavs[o->index[0]]
+                        : o->type == SM4_TGSM   ? c->shared[o->index[0]]
+                                                : KIND_NONE;
+        if (kind && !(kinds >> kind & 1))
+            return fail(c, i, "accesses memory of another kind");
+    }
+    return 0;
+}
+
+static int check_operands(struct checker *c, const struct sm4_instruction *i)
+{
+    const struct sm4_operand *o = i->operands;
+
+    if (i->opcode >= 191 && i->opcode <= 202)
+        return error_set(c->e, -ENOTSUP, "DXBC: %s at word %u needs double precision", sm4_ops[i->opcode].name, i->at);
+    for (uint32_t k = 0; k < i->operand_count; k++) {
+        int ret;
+        if (!fits(c, i, k))
+            return error_set(c->e, -EINVAL, "DXBC: operand %u of %s at word %u is of the wrong kind", k,
+                             sm4_ops[i->opcode].name, i->at);
+        ret = check_operand(c, i, &o[k]);
+        if (!ret)
+            ret = check_relative(c, i, &o[k]);
+        if (ret)
+            return ret;
+        if (o[k].modifier && (i->opcode == SM4_OP_STORE_RAW || i->opcode == SM4_OP_STORE_STRUCTURED))
+            return error_set(c->e, -ENOTSUP, "DXBC: %s at word %u negates an untyped operand", sm4_ops[i->opcode].name,
+                             i->at);
+    }
+    if (i->operand_count > 1 && sm4_ops[i->opcode].format[1] == 'd' && o[0].type != SM4_NULL && o[1].type != SM4_NULL &&
+        (o[0].components != o[1].components || o[0].swizzle != o[1].swizzle))
+        return error_set(c->e, -ENOTSUP, "DXBC: the results of %s at word %u have different masks",
+                         sm4_ops[i->opcode].name, i->at);
+    return check_memory(c, i);
+}
+
 static int flow(struct checker *c, const struct sm4_instruction *i)
 {
     uint32_t top = c->depth ? c->stack[c->depth - 1] : 0;
@@ -223,6 +419,7 @@ static int flow(struct checker *c, const struct sm4_instruction *i)
     case SM4_OP_SWITCH:
         if (c->depth == MAX_DEPTH)
             return fail(c, i, "nests deeper than 48 blocks");
+        c->has_default[c->depth] = false;
         c->stack[c->depth++] = (uint16_t)i->opcode;
         return 0;
     case SM4_OP_ELSE:
@@ -245,7 +442,12 @@ static int flow(struct checker *c, const struct sm4_instruction *i)
     case SM4_OP_DEFAULT:
         if (top != SM4_OP_SWITCH)
             return fail(c, i, "is outside of a switch");
-        return i->opcode == SM4_OP_CASE && i->operands[0].type != SM4_IMM32 ? fail(c, i, "is no constant") : 0;
+        if (i->opcode == SM4_OP_CASE && (i->operands[0].type != SM4_IMM32 || i->operands[0].components != 1))
+            return fail(c, i, "is no constant");
+        if (i->opcode == SM4_OP_DEFAULT && c->has_default[c->depth - 1])
+            return fail(c, i, "is a second one");
+        c->has_default[c->depth - 1] |= i->opcode == SM4_OP_DEFAULT;
+        return 0;
     case 2: /* break */
     case 3: /* breakc */
         return in_loop || in_switch ? 0 : fail(c, i, "is outside of a loop");
@@ -278,6 +480,12 @@ static int check_instruction(struct checker *c, const struct sm4_instruction *i)
             return fail(c, i, "begins a phase where none can begin");
         c->phase = i->opcode;
         c->temps = 0;
+        memset(c->inputs, 0, sizeof(c->inputs));
+        memset(c->outputs, 0, sizeof(c->outputs));
+        memset(c->points_in, 0, sizeof(c->points_in));
+        memset(c->points_out, 0, sizeof(c->points_out));
+        memset(c->patch, 0, sizeof(c->patch));
+        c->others = 0;
         c->closed = c->ended = c->executable = false;
         return 0;
     }
@@ -290,30 +498,27 @@ static int check_instruction(struct checker *c, const struct sm4_instruction *i)
     }
     if (c->closed && !enters_block(i->opcode))
         return fail(c, i, "can never be reached");
-    if (c->after_switch && i->opcode != SM4_OP_CASE && i->opcode != SM4_OP_DEFAULT && i->opcode != SM4_OP_ENDSWITCH)
+    if (c->after_switch && i->opcode != SM4_OP_CASE && i->opcode != SM4_OP_DEFAULT)
         return fail(c, i, "precedes the first case");
+    if ((i->opcode == SM4_OP_CASE || i->opcode == SM4_OP_DEFAULT || i->opcode == SM4_OP_ENDSWITCH) && !c->closed &&
+        !(c->after_case && i->opcode != SM4_OP_ENDSWITCH))
+        return fail(c, i, "is fallen into");
     c->executable = true;
-    for (uint32_t k = 0; k < i->operand_count; k++) {
-        ret = check_operand(c, i, &i->operands[k]);
-        if (!ret)
-            ret = check_relative(c, i, &i->operands[k]);
-        if (ret)
-            return ret;
-        if (i->operands[k].modifier && (i->opcode == SM4_OP_STORE_RAW || i->opcode == SM4_OP_STORE_STRUCTURED))
-            return error_set(c->e, -ENOTSUP, "DXBC: %s at word %u negates an untyped operand", sm4_ops[i->opcode].name,
-                             i->at);
-    }
+    ret = check_operands(c, i);
+    if (ret)
+        return ret;
     ret = flow(c, i);
     c->closed = leaves_block(i->opcode);
     c->ended = i->opcode == SM4_OP_RET && c->depth == 0;
     c->after_switch = i->opcode == SM4_OP_SWITCH;
+    c->after_case = c->after_switch || i->opcode == SM4_OP_CASE || i->opcode == SM4_OP_DEFAULT;
     return ret;
 }
 
-int sm4_check(const struct sm4 *program, struct error *e)
+int sm4_check(const struct sm4 *program, const struct sm4_signatures *sigs, struct error *e)
 {
     struct sm4 p = *program;
-    struct checker c = {.p = &p, .e = e};
+    struct checker c = {.p = &p, .e = e, .sigs = sigs};
     struct sm4_instruction i;
     int ret;
 
@@ -332,171 +537,4 @@ int sm4_check(const struct sm4 *program, struct error *e)
     if (!c.ended && !(p.type == 3 && !c.executable))
         return error_set(e, -EINVAL, "DXBC: program does not end with ret");
     return 0;
-}
-
-static struct shader_descriptor *add_descriptor(struct sm4_facts *f, enum shader_descriptor_kind kind, uint32_t index)
-{
-    struct shader_descriptor *d;
-
-    if (f->descriptor_count == f->descriptor_capacity)
-        return NULL;
-    d = &f->descriptors[f->descriptor_count++];
-    *d = (struct shader_descriptor){.kind = (uint8_t)kind, .index = index, .count = 1};
-    return d;
-}
-
-static uint8_t component_of(uint32_t return_type)
-{
-    return (return_type & 15) == 3   ? SHADER_COMPONENT_SINT
-           : (return_type & 15) == 4 ? SHADER_COMPONENT_UINT
-                                     : SHADER_COMPONENT_FLOAT;
-}
-
-static bool describe_descriptor(const struct sm4 *p, const struct sm4_instruction *i, struct sm4_facts *f)
-{
-    uint32_t index = i->operands[0].index[0], w = sm4_word(p, i->extra_at);
-    uint32_t dim = i->token >> 11 & 31;
-    struct shader_descriptor *d = NULL;
-
-    switch (i->opcode) {
-    case SM4_OP_DCL_CONSTANT_BUFFER:
-        d = add_descriptor(f, SHADER_CBV, index);
-        if (d)
-            d->size = 16 * (i->operands[0].index[1] ? i->operands[0].index[1] : MAX_CBUFFER);
-        return d;
-    case SM4_OP_DCL_SAMPLER:
-        d = add_descriptor(f, SHADER_SAMPLER, index);
-        if (d)
-            d->comparison = (i->token >> 11 & 15) == 1;
-        return d;
-    case SM4_OP_DCL_RESOURCE:
-    case SM4_OP_DCL_UAV_TYPED:
-        if (i->opcode == SM4_OP_DCL_RESOURCE)
-            d = add_descriptor(f, dim == SHADER_DIM_BUFFER ? SHADER_SRV_TYPED : SHADER_SRV_TEXTURE, index);
-        else
-            d = add_descriptor(f, dim == SHADER_DIM_BUFFER ? SHADER_UAV_TYPED : SHADER_UAV_TEXTURE, index);
-        if (d) {
-            d->dim = (uint8_t)dim;
-            d->component = component_of(w);
-        }
-        return d;
-    default: {
-        bool uav = i->opcode == SM4_OP_DCL_UAV_RAW || i->opcode == SM4_OP_DCL_UAV_STRUCTURED;
-        bool raw = i->opcode == SM4_OP_DCL_UAV_RAW || i->opcode == SM4_OP_DCL_RESOURCE_RAW;
-        d = add_descriptor(f, uav ? (raw ? SHADER_UAV_RAW : SHADER_UAV_STRUCTURED)
-                                  : (raw ? SHADER_SRV_RAW : SHADER_SRV_STRUCTURED), index);
-        if (d) {
-            d->dim = SHADER_DIM_BUFFER;
-            d->component = SHADER_COMPONENT_UINT;
-            d->size = raw ? 0 : w;
-        }
-        return d;
-    }
-    }
-}
-
-static struct shader_descriptor *find_uav(struct sm4_facts *f, uint32_t index, bool counter)
-{
-    for (uint32_t k = 0; k < f->descriptor_count; k++) {
-        struct shader_descriptor *d = &f->descriptors[k];
-        bool is_uav = d->kind >= SHADER_UAV_TEXTURE && d->kind <= SHADER_UAV_STRUCTURED;
-        if (d->index == index && (counter ? d->kind == SHADER_UAV_COUNTER : is_uav))
-            return d;
-    }
-    return NULL;
-}
-
-/* The u# operand of an instruction: loads name it after the destination, atomics first or second. */
-static int describe_uav_use(const struct sm4_instruction *i, struct sm4_facts *f, struct error *e)
-{
-    for (uint32_t k = 0; k < i->operand_count; k++) {
-        struct shader_descriptor *d;
-        if (i->operands[k].type != SM4_UAV)
-            continue;
-        d = find_uav(f, i->operands[k].index[0], false);
-        if (d && (i->opcode == SM4_OP_LD_UAV_TYPED || i->opcode >= SM4_OP_ATOMIC_AND))
-            d->uav_read = true;
-        if ((i->opcode == SM4_OP_IMM_ATOMIC_ALLOC || i->opcode == SM4_OP_IMM_ATOMIC_CONSUME) &&
-            !find_uav(f, i->operands[k].index[0], true)) {
-            if (!d || d->kind != SHADER_UAV_STRUCTURED)
-                return error_set(e, -EINVAL, "DXBC: %s at word %u counts a buffer that is not structured",
-                                 sm4_ops[i->opcode].name, i->at);
-            if (!add_descriptor(f, SHADER_UAV_COUNTER, i->operands[k].index[0]))
-                return error_set(e, -EINVAL, "DXBC: program declares too many resources");
-        }
-    }
-    return 0;
-}
-
-static void describe_topology(const struct sm4_instruction *i, struct shader_info *info)
-{
-    uint32_t v = i->token >> 11 & 63;
-
-    switch (i->opcode) {
-    case SM4_OP_DCL_GS_INPUT:
-        info->gs_input = v == 1   ? SHADER_PRIMITIVE_POINTS
-                         : v == 2 ? SHADER_PRIMITIVE_LINES
-                         : v == 3 ? SHADER_PRIMITIVE_TRIANGLES
-                         : v == 6 ? SHADER_PRIMITIVE_LINES_ADJ
-                         : v == 7 ? SHADER_PRIMITIVE_TRIANGLES_ADJ
-                         : v >= 8 && v < 40 ? SHADER_PRIMITIVE_PATCH : SHADER_PRIMITIVE_NONE;
-        if (info->gs_input == SHADER_PRIMITIVE_PATCH)
-            info->hs_input_points = v - 7;
-        break;
-    case SM4_OP_DCL_GS_OUTPUT:
-        info->gs_output = v == 1   ? SHADER_PRIMITIVE_POINTS
-                          : v == 3 ? SHADER_PRIMITIVE_LINE_STRIP
-                          : v == 5 ? SHADER_PRIMITIVE_TRIANGLE_STRIP : SHADER_PRIMITIVE_NONE;
-        break;
-    case SM4_OP_DCL_INPUT_POINTS: info->hs_input_points = v; break;
-    case SM4_OP_DCL_OUTPUT_POINTS: info->hs_output_points = v; break;
-    case SM4_OP_DCL_TESS_DOMAIN: info->tess_domain = v & 3; break;
-    case SM4_OP_DCL_TESS_PARTITIONING: info->tess_partitioning = v & 7; break;
-    case SM4_OP_DCL_TESS_OUTPUT: info->tess_output = v & 7; break;
-    default: break;
-    }
-}
-
-int sm4_describe(const struct sm4 *program, struct sm4_facts *f, struct error *e)
-{
-    struct sm4 p = *program;
-    struct shader_info *info = f->info;
-    struct sm4_instruction i;
-    int ret;
-
-    while ((ret = sm4_next(&p, &i, e)) > 0) {
-        switch (i.opcode) {
-        case SM4_OP_DCL_CONSTANT_BUFFER:
-        case SM4_OP_DCL_SAMPLER:
-        case SM4_OP_DCL_RESOURCE:
-        case SM4_OP_DCL_UAV_TYPED:
-        case SM4_OP_DCL_UAV_RAW:
-        case SM4_OP_DCL_UAV_STRUCTURED:
-        case SM4_OP_DCL_RESOURCE_RAW:
-        case SM4_OP_DCL_RESOURCE_STRUCTURED:
-            if (!describe_descriptor(&p, &i, f))
-                return error_set(e, -EINVAL, "DXBC: program declares too many resources");
-            break;
-        case SM4_OP_DCL_THREAD_GROUP:
-            for (uint32_t k = 0; k < 3; k++)
-                info->group_size[k] = sm4_word(&p, i.extra_at + k);
-            break;
-        case SM4_OP_DCL_MAX_VERTICES: info->gs_max_vertices = sm4_word(&p, i.extra_at); break;
-        case SM4_OP_DCL_OUTPUT:
-            if (info->stage == EXEC_PS && i.operands[0].type == SM4_OUTPUT && i.operands[0].index[0] < 8)
-                info->target_mask |= 1u << i.operands[0].index[0];
-            if (i.operands[0].type == SM4_OUTPUT_DEPTH || i.operands[0].type == SM4_OUTPUT_DEPTH_GE ||
-                i.operands[0].type == SM4_OUTPUT_DEPTH_LE)
-                info->writes_depth = true;
-            break;
-        case SM4_OP_DISCARD: info->uses_kill = true; break;
-        default:
-            describe_topology(&i, info);
-            ret = describe_uav_use(&i, f, e);
-            if (ret)
-                return ret;
-            break;
-        }
-    }
-    return ret;
 }
