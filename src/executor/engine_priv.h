@@ -171,6 +171,7 @@ struct depth_state {
 struct raster_state {
     VkPolygonMode fill;
     VkCullModeFlags cull;
+    bool cull_set; /* by the stream: until then the built-in program draws both sides */
     bool front_ccw, scissor, depth_clamp;
     float bias, slope_bias;
     bool bias_is_float; /* Direct3D 9: bias is in units of depth, not of its resolution */

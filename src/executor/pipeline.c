@@ -731,7 +731,7 @@ static void fill_key(struct exec_engine *g, const struct context *c, const struc
         }
     }
     k->fill = g->vk.caps.wireframe ? c->raster.fill : VK_POLYGON_MODE_FILL;
-    k->cull = c->raster.cull;
+    k->cull = prog->infos[EXEC_VS] || c->raster.cull_set ? c->raster.cull : VK_CULL_MODE_NONE;
     k->front_ccw = c->raster.front_ccw;
     k->depth_clamp = c->raster.depth_clamp && g->vk.caps.depth_clamp;
     k->depth_bias = t->depth.texture && (c->raster.bias != 0 || c->raster.slope_bias != 0);
