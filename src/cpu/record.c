@@ -254,6 +254,8 @@ int cpu_record_run(struct cpu_record_run *run, struct error *e)
         goto out;
     put_json(g.writer, CPU_BLOCK_SNAPSHOT, g.rec->before.ns,
              json_pack("{s:s, s:o}", "when", "before", "snapshot", cpu_snapshot_to_json(&g.rec->before)));
+    if (run->recording)
+        atomic_store(run->recording, 1);
     record_loop(run, &g, &ticks);
     r = cpu_recorder_stop(g.rec, e);
     if (r)

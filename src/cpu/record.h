@@ -50,6 +50,7 @@ struct cpu_record_run {
     uint64_t duration_ns;   /* 0 = until the command ends or *stop */
     char *const *command;   /* NULL-terminated, or NULL */
     const atomic_int *stop; /* set by a signal handler */
+    atomic_int *recording;  /* set to 1 once events are being recorded; may be NULL */
     /* results */
     uint64_t pages, events, lost, bytes;
     int command_status; /* as wait() gives it */

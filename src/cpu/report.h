@@ -14,8 +14,11 @@
 #include "cpu/analysis.h"
 #include "cpu/trace.h"
 
+struct cpu_verdict; /* verdict.h */
+
 struct cpu_report {
     struct cpu_trace *trace;
+    const struct cpu_verdict *verdict; /* printed first, if there is one; the caller's */
     struct cpu_analysis a;
 };
 

@@ -1,5 +1,6 @@
 /* The report as one self-contained page: no script, no file beside it. */
 #include "cpu/report.h"
+#include "cpu/verdict.h"
 
 #include <string.h>
 
@@ -645,9 +646,28 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
     end_card(o);
 }
 
+static void verdict(const struct cpu_verdict *v, struct strbuf *o)
+{
+    PUTS("<section class=card style='border-left:5px solid #2f6fde'><h2 style='font-size:20px'>");
+    esc(o, cpu_verdict_name(v->kind));
+    PUTS(" <span class=dim style='font-weight:400'>");
+    esc(o, v->reason);
+    OUT("</span></h2><p class=sub>The wait of %s from %.6f s on; times count from the submission.</p><ul>",
+        ns(v->timeout_ns - v->submit_ns), (double)v->submit_ns / 1e9);
+    for (uint32_t i = 0; i < v->num_lines + v->num_vblanks; i++) {
+        PUTS("<li>");
+        esc(o, i < v->num_lines ? v->lines[i] : v->vblanks[i - v->num_lines]);
+        PUTS("</li>");
+    }
+    PUTS("</ul>");
+    end_card(o);
+}
+
 void cpu_report_html(const struct cpu_report *r, struct strbuf *o)
 {
     head(r, o);
+    if (r->verdict)
+        verdict(r->verdict, o);
     timeline(r, o);
     completeness(r, o);
     processors(r, o);

@@ -1,6 +1,7 @@
 /* The report as JSON. Times are nanoseconds; "begin_ns" and every "at_ns" are on the recording's clock.
  * Values that the recording does not hold are null. */
 #include "cpu/report.h"
+#include "cpu/verdict.h"
 
 #include <string.h>
 
@@ -211,5 +212,7 @@ json_t *cpu_report_json(const struct cpu_report *r)
                            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "completeness", completeness(r),
                                      "interval_edges_ns", edges, "cpus", cpus, "concurrency", concurrency(r),
                                      "ipis", ipis(r), "event_kinds", kinds, "not_analysed", others));
+    if (r->verdict)
+        json_object_set_new(o, "verdict", cpu_verdict_json(r->verdict));
     return o;
 }

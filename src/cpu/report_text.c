@@ -1,5 +1,6 @@
 /* The report as text for a terminal. */
 #include "cpu/report.h"
+#include "cpu/verdict.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -387,6 +388,8 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
 
 void cpu_report_text(const struct cpu_report *r, struct strbuf *o)
 {
+    if (r->verdict)
+        cpu_verdict_text(r->verdict, o);
     head(r, o);
     processors(r, o);
     idle_states(r, o);

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "cpu/record.h"
 #include "cpu/report.h"
+#include "cpu/verdict.h"
 
 static atomic_int stop;
 
@@ -119,10 +120,12 @@ static const char report_help[] =
     "  --perfetto OUT   time lines for the Chrome or Perfetto viewer\n"
     "  --from SECONDS   only from this time on, counted from the first event\n"
     "  --to SECONDS     only up to this time\n"
+    "  --with WINDOW    was the GPU hung in this span? WINDOW is the JSON file that man aerogpu-cpu "
+    "describes\n"
     "  --stuck MS       an unanswered IPI is stuck after so long (default: 10)\n";
 
 struct report_options {
-    const char *file, *html, *perfetto;
+    const char *file, *html, *perfetto, *with;
     bool json;
     uint64_t from_ns, to_ns, stuck_ns;
 };
@@ -185,6 +188,8 @@ static int print_report(struct cpu_report *report, const struct report_options *
 static int run_report(const struct report_options *opt)
 {
     struct report_options o = *opt;
+    struct cpu_verdict verdict;
+    struct cpu_window window;
     struct cpu_report report;
     struct cpu_trace trace;
     struct error e = {0};
@@ -199,8 +204,14 @@ static int run_report(const struct report_options *opt)
     } else {
         o.to_ns = UINT64_MAX;
     }
-    r = cpu_report_init(&report, &trace, o.from_ns, o.to_ns, o.stuck_ns, &e);
+    if (o.with)
+        r = cpu_window_read(&window, o.with, &e);
+    if (!r && o.with)
+        r = cpu_verdict_make(&verdict, &trace, &window, o.stuck_ns, &e);
+    if (!r)
+        r = cpu_report_init(&report, &trace, o.from_ns, o.to_ns, o.stuck_ns, &e);
     if (!r) {
+        report.verdict = o.with ? &verdict : NULL;
         r = print_report(&report, &o, &e);
         cpu_report_finish(&report);
     }
@@ -212,11 +223,15 @@ static int run_report(const struct report_options *opt)
 
 static int cmd_report(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},           {"html", required_argument, NULL, 'H'},
-        {"perfetto", required_argument, NULL, 'p'}, {"from", required_argument, NULL, 'f'},
-        {"to", required_argument, NULL, 't'},       {"stuck", required_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},           {0}};
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"html", required_argument, NULL, 'H'},
+                                            {"perfetto", required_argument, NULL, 'p'},
+                                            {"from", required_argument, NULL, 'f'},
+                                            {"to", required_argument, NULL, 't'},
+                                            {"stuck", required_argument, NULL, 's'},
+                                            {"with", required_argument, NULL, 'w'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     struct report_options o = {0};
     bool good = true;
     int c;
@@ -237,6 +252,9 @@ static int cmd_report(int argc, char **argv)
             break;
         case 't':
             good = seconds(optarg, &o.to_ns);
+            break;
+        case 'w':
+            o.with = optarg;
             break;
         case 's':
             good = seconds(optarg, &o.stuck_ns);

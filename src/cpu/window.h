@@ -1,0 +1,63 @@
+/* window.h: the span in which a GPU seemed to hang, as a file.
+ *
+ * Whoever detects a time-out writes one; `aerogpu cpu report TRACE --with WINDOW` explains it. A JSON object,
+ * times in nanoseconds on CLOCK_MONOTONIC:
+ *
+ *   "format": "aerogpu-window", "version": 1
+ *   "submit_ns", "timeout_ns"     required: the work was submitted; the time-out was detected
+ *   "due_ns"                      when the time-out should have been detected
+ *   "completed_ns"                when the GPU's own record says that the work was done
+ *   "threads": [{"role": R, "tid": N, "cpu": N}]   the chain from submission to completion; R is one of
+ * submit, executor, irq, dpc, waiter, vblank; "cpu" may be missing; "tid" may be missing if "cpu" is there
+ *   "late_vblanks": [{"due_ns", "actual_ns", "cpu", "tid"}]
+ *
+ * Unknown members are ignored, so that a crash dump's export can carry more.
+ */
+#ifndef CPU_WINDOW_H_
+#define CPU_WINDOW_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define CPU_WINDOW_THREADS 32
+#define CPU_WINDOW_VBLANKS 64
+
+#define CPU_ROLES(R)                                                                                         \
+    R(SUBMIT, "submit")                                                                                      \
+    R(EXECUTOR, "executor") R(IRQ, "irq") R(DPC, "dpc") R(WAITER, "waiter") R(VBLANK, "vblank")
+
+enum cpu_role {
+#define ROLE(name, text) CPU_ROLE_##name,
+    CPU_ROLES(ROLE)
+#undef ROLE
+        CPU_ROLE_COUNT
+};
+
+struct cpu_window_thread {
+    enum cpu_role role;
+    int32_t tid; /* -1 = not given */
+    int32_t cpu; /* -1 = not given */
+};
+
+struct cpu_window_vblank {
+    uint64_t due_ns, actual_ns;
+    int32_t cpu, tid; /* -1 = not given */
+};
+
+struct cpu_window {
+    uint64_t submit_ns, timeout_ns;
+    uint64_t due_ns, completed_ns; /* 0 = not given */
+    uint32_t num_threads, num_vblanks;
+    struct cpu_window_thread threads[CPU_WINDOW_THREADS];
+    struct cpu_window_vblank vblanks[CPU_WINDOW_VBLANKS];
+};
+
+const char *cpu_role_name(enum cpu_role role);
+
+/* 0, or -EBADMSG with the member that is wrong. */
+int cpu_window_parse(struct cpu_window *w, const char *text, size_t size, struct error *e);
+int cpu_window_read(struct cpu_window *w, const char *path, struct error *e);
+
+#endif
