@@ -125,18 +125,20 @@ static pid_t start_waiter(int job, int done, uint64_t limit_ns)
     _exit(0);
 }
 
-static pid_t start_hog(uint64_t ns)
+/* Ready before the work is submitted, so that it is the first to run once it is let go. */
+static pid_t start_hog(int go, uint64_t ns)
 {
     pid_t pid = fork();
     struct sched_param fifo = {.sched_priority = 50};
     uint64_t end;
+    char c;
 
     if (pid)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "hog");
     pin(chain_cpu);
-    if (sched_setscheduler(0, SCHED_FIFO, &fifo))
+    if (sched_setscheduler(0, SCHED_FIFO, &fifo) || read(go, &c, 1) != 1)
         _exit(2);
     end = now() + ns;
     while (now() < end)
@@ -201,15 +203,14 @@ static void stop_and_go(pid_t pid, uint64_t stop_ns, uint64_t go_ns, int times)
 }
 
 /* The stall itself, once the work is submitted. */
-static pid_t plant_live(enum plant plant, pid_t waiter, pid_t executor, uint64_t limit_ns)
+static void plant_live(enum plant plant, pid_t waiter, pid_t executor, int go, uint64_t limit_ns)
 {
-    if (plant == LIVE_RT_HOG)
-        return start_hog(limit_ns + 10 * MS);
-    if (plant == LIVE_SIGSTOP)
+    if (plant == LIVE_RT_HOG && write(go, "", 1) != 1)
+        fprintf(stderr, "stall_verdicts: the hog cannot be let go\n");
+    else if (plant == LIVE_SIGSTOP)
         stop_and_go(waiter, limit_ns + 30 * MS, 0, 1);
     else if (plant == LIVE_THROTTLE)
         stop_and_go(executor, 19 * MS, MS, (int)(limit_ns / (20 * MS)));
-    return 0;
 }
 
 static bool live(enum plant plant, struct rng *rng, struct cpu_window *w)
@@ -222,14 +223,16 @@ static bool live(enum plant plant, struct rng *rng, struct cpu_window *w)
                                  .stop = &stop,
                                  .recording = &recording,
                                  .duration_ns = 5000 * MS};
-    pid_t waiter, executor, hog;
-    int job[2], done[2];
+    pid_t waiter, executor, hog = 0;
+    int job[2], done[2], go[2];
     pthread_t recorder;
 
     memset(sh, 0, sizeof(*sh));
-    if (pipe(job) || pipe(done))
+    if (pipe(job) || pipe(done) || pipe(go))
         return false;
     executor = start_executor(job[0], done[1], plant == LIVE_SIGSTOP ? 5 * MS : 40 * MS, hang);
+    if (plant == LIVE_RT_HOG)
+        hog = start_hog(go[0], limit_ns + 10 * MS);
     waiter = start_waiter(job[1], done[0], limit_ns);
     pthread_create(&recorder, NULL, record, &run);
     for (int i = 0; i < 2000 && !atomic_load(&recording); i++)
@@ -238,7 +241,7 @@ static bool live(enum plant plant, struct rng *rng, struct cpu_window *w)
     atomic_store(&sh->stop, 1);
     while (!atomic_load(&sh->submitted))
         nap(100 * US);
-    hog = plant_live(plant, waiter, executor, limit_ns);
+    plant_live(plant, waiter, executor, go[1], limit_ns);
     waitpid(waiter, NULL, 0);
     kill(executor, SIGKILL);
     waitpid(executor, NULL, 0);
@@ -250,6 +253,7 @@ static bool live(enum plant plant, struct rng *rng, struct cpu_window *w)
     for (int i = 0; i < 2; i++) {
         close(job[i]);
         close(done[i]);
+        close(go[i]);
     }
     *w = (struct cpu_window){.submit_ns = sh->submit_ns,
                              .timeout_ns = sh->timeout_ns,

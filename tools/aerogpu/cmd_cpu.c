@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cpu/record.h"
 #include "cpu/report.h"
 #include "cpu/verdict.h"
+#include "cpu/watch.h"
 
 static atomic_int stop;
 
@@ -280,6 +283,78 @@ static int cmd_report(int argc, char **argv)
     return run_report(&o);
 }
 
+static const char watch_help[] = "usage: aerogpu cpu watch [OPTIONS]\n\n"
+                                 "Shows what every CPU does, live: idle state, load, interrupts, unanswered "
+                                 "IPIs, late timers. Needs root.\n\n"
+                                 "  -i SECONDS       between two frames (default: 1)\n"
+                                 "  -n FRAMES        stop after so many (default: go on until Ctrl-C)\n"
+                                 "  --no-timers      without timer interrupts: lighter, but no lateness\n";
+
+static int watch_loop(struct cpu_watch *w, uint64_t interval_ns, unsigned long frames, struct error *e)
+{
+    const bool tty = isatty(STDOUT_FILENO);
+    struct strbuf frame = {0};
+    int r = 0;
+
+    for (unsigned long i = 0; !r && (!frames || i < frames) && !atomic_load(&stop); i++) {
+        struct timespec ts = {(time_t)(interval_ns / NSEC_PER_SEC), (long)(interval_ns % NSEC_PER_SEC)};
+        nanosleep(&ts, NULL);
+        if (atomic_load(&stop))
+            break;
+        strbuf_clear(&frame);
+        r = cpu_watch_frame(w, &frame, e);
+        if (!r)
+            printf("%s%s%s", tty ? "\033[H\033[J" : "", strbuf_str(&frame), tty ? "" : "\n");
+        fflush(stdout);
+    }
+    strbuf_finish(&frame);
+    return r;
+}
+
+static int cmd_watch(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"no-timers", no_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}, {0}};
+    struct cpu_record_params params = {.timers = true};
+    struct sigaction sa = {.sa_handler = on_signal};
+    uint64_t interval_ns = NSEC_PER_SEC;
+    unsigned long frames = 0;
+    struct cpu_watch *w;
+    struct error e = {0};
+    int c, r;
+
+    while ((c = getopt_long(argc, argv, "i:n:h", options, NULL)) != -1) {
+        switch (c) {
+        case 'i':
+            if (!seconds(optarg, &interval_ns)) {
+                fprintf(stderr, "aerogpu: cpu watch: -i %s is not a number of seconds\n", optarg);
+                return EXIT_USAGE;
+            }
+            break;
+        case 'n':
+            frames = strtoul(optarg, NULL, 10);
+            break;
+        case 't':
+            params.timers = false;
+            break;
+        case 'h':
+            fputs(watch_help, stdout);
+            return EXIT_OK;
+        default:
+            fputs(watch_help, stderr);
+            return EXIT_USAGE;
+        }
+    }
+    sigaction(SIGINT, &sa, NULL);
+    sigaction(SIGTERM, &sa, NULL);
+    r = cpu_watch_create(&w, &params, &e);
+    if (r)
+        return fail(&e, r);
+    r = watch_loop(w, interval_ns, frames, &e);
+    cpu_watch_destroy(w);
+    return r ? fail(&e, r) : EXIT_OK;
+}
+
 static const char import_help[] =
     "usage: aerogpu cpu import FILE.etl [OPTIONS]\n\n"
     "Reads a Windows event trace and says what is in it: every kind of event with its number, those that are "
@@ -401,6 +476,7 @@ static const struct {
 } commands[] = {
     {"record", "record this machine (root)", cpu_record},
     {"report", "what a recording says", cmd_report},
+    {"watch", "the processors live (root)", cmd_watch},
     {"import", "what a Windows .etl file holds", cmd_import},
 };
 
