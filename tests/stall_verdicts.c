@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -66,6 +65,14 @@ static void pin(int cpu)
     sched_setaffinity(0, sizeof(set), &set);
 }
 
+/* What else runs on this machine must not be the stall that was planted. */
+static bool real_time(int priority)
+{
+    const struct sched_param fifo = {.sched_priority = priority};
+
+    return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &fifo) == 0;
+}
+
 static uint64_t cpu_time(void)
 {
     struct timespec ts;
@@ -86,7 +93,8 @@ static pid_t start_executor(int job, int done, uint64_t work_ns, enum hang hang)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "executor");
-    setpriority(PRIO_PROCESS, 0, -20); /* what else runs on this machine must not be the stall */
+    if (hang != HANG_NOT)
+        real_time(1);
     pin(chain_cpu);
     if (read(job, &c, 1) != 1)
         _exit(1);
@@ -100,7 +108,7 @@ static pid_t start_executor(int job, int done, uint64_t work_ns, enum hang hang)
 }
 
 /* Submits, and waits as a display server does: a look every 16 ms, until the deadline. */
-static pid_t start_waiter(int job, int done, uint64_t limit_ns)
+static pid_t start_waiter(int job, int done, uint64_t limit_ns, bool alone)
 {
     pid_t pid = fork();
     struct pollfd p = {.fd = done, .events = POLLIN};
@@ -110,7 +118,8 @@ static pid_t start_waiter(int job, int done, uint64_t limit_ns)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "waiter");
-    setpriority(PRIO_PROCESS, 0, -20);
+    if (alone)
+        real_time(2);
     pin(chain_cpu);
     while (!atomic_load(&sh->stop))
         nap(MS);
@@ -129,7 +138,6 @@ static pid_t start_waiter(int job, int done, uint64_t limit_ns)
 static pid_t start_hog(int go, uint64_t ns)
 {
     pid_t pid = fork();
-    struct sched_param fifo = {.sched_priority = 50};
     uint64_t end;
     char c;
 
@@ -138,7 +146,7 @@ static pid_t start_hog(int go, uint64_t ns)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "hog");
     pin(chain_cpu);
-    if (sched_setscheduler(0, SCHED_FIFO, &fifo) || read(go, &c, 1) != 1)
+    if (!real_time(50) || read(go, &c, 1) != 1)
         _exit(2);
     end = now() + ns;
     while (now() < end)
@@ -184,8 +192,10 @@ static const struct {
 static void *record(void *arg)
 {
     struct cpu_record_run *run = arg;
+    const struct sched_param normal = {0};
     struct error e = {0};
 
+    sched_setscheduler(0, SCHED_OTHER, &normal);
     pin(other_cpu);
     if (cpu_record_run(run, &e))
         fprintf(stderr, "stall_verdicts: %s\n", e.text);
@@ -233,7 +243,7 @@ static bool live(enum plant plant, struct rng *rng, struct cpu_window *w)
     executor = start_executor(job[0], done[1], plant == LIVE_SIGSTOP ? 5 * MS : 40 * MS, hang);
     if (plant == LIVE_RT_HOG)
         hog = start_hog(go[0], limit_ns + 10 * MS);
-    waiter = start_waiter(job[1], done[0], limit_ns);
+    waiter = start_waiter(job[1], done[0], limit_ns, plant == LIVE_HANG);
     pthread_create(&recorder, NULL, record, &run);
     for (int i = 0; i < 2000 && !atomic_load(&recording); i++)
         nap(MS);
@@ -454,6 +464,8 @@ int main(int argc, char **argv)
     snprintf(path, sizeof(path), "%s/stall.cputrace", dir);
     sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     find_chain_cpu(why, sizeof(why));
+    if (chain_cpu >= 0)
+        real_time(60); /* the stall must begin before the work is done */
     for (uint64_t i = 0; i < runs; i++) {
         enum plant p = only < PLANTS ? (enum plant)only : (enum plant)(i % PLANTS);
         if (p <= LIVE_HANG && chain_cpu < 0)
