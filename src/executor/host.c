@@ -585,22 +585,23 @@ static bool look(struct exec_host *host, struct exec_shared *sh, uint64_t ns)
     return false;
 }
 
-bool exec_host_wait(struct exec_host *host, int timeout_ms)
+bool exec_host_look(struct exec_host *host)
 {
     struct exec_shared *sh = atomic_load(&host->watched);
+    uint64_t ns = sh ? look_ns(host) : 0;
 
+    if (!ns || !look(host, sh, ns))
+        return something(host);
+    if (ns == EXEC_SPIN_NS)
+        host->probe_every = PROBE_EVERY;
+    return true;
+}
+
+bool exec_host_wait(struct exec_host *host, int timeout_ms)
+{
     if (!timeout_ms)
         return something(host);
-    if (sh) {
-        uint64_t ns = look_ns(host);
-
-        if (ns && look(host, sh, ns)) {
-            if (ns == EXEC_SPIN_NS)
-                host->probe_every = PROBE_EVERY;
-            return true;
-        }
-    }
-    return something(host) || event_ready(host, timeout_ms);
+    return exec_host_look(host) || event_ready(host, timeout_ms);
 }
 
 int exec_host_wait_ready(struct exec_host *host, int timeout_ms, struct error *e)

@@ -112,6 +112,10 @@ unsigned exec_host_dispatch(struct exec_host *host);
  * that do their own waiting. True if there is something. The dispatching thread only. */
 bool exec_host_wait(struct exec_host *host, int timeout_ms);
 
+/* The first part of exec_host_wait alone, for an owner that sleeps on other things too: looks for a few microseconds,
+ * if that is likely to help. The dispatching thread only. */
+bool exec_host_look(struct exec_host *host);
+
 /* Waits until the executor is ready: 0; -ENODEV and others with the reason if it cannot be started,
  * -ETIMEDOUT. */
 int exec_host_wait_ready(struct exec_host *host, int timeout_ms, struct error *e);

@@ -32,7 +32,6 @@ struct live {
     bool has_thread;
     _Atomic bool quit;
     int timer_fd, wake_fd;
-    _Atomic uint64_t deadline; /* what timer_fd is set to */
     /* interrupts */
     _Atomic uint32_t messages; /* raised on other threads, not yet delivered */
     _Atomic bool line;         /* INTx as the device drives it */
@@ -136,7 +135,6 @@ static void arm_timer(void *ctx, uint64_t deadline_ns)
         its.it_value.tv_sec = (time_t)(deadline_ns / NSEC_PER_SEC);
         its.it_value.tv_nsec = (long)(deadline_ns % NSEC_PER_SEC);
     }
-    atomic_store(&live_of(ctx)->deadline, deadline_ns);
     timerfd_settime(live_of(ctx)->timer_fd, TFD_TIMER_ABSTIME, &its, NULL);
 }
 
@@ -197,19 +195,6 @@ static void on_death(void *ctx, const struct exec_death *d)
 
 /* ---- the device thread ---- */
 
-static bool spin(struct machine *m)
-{
-    uint64_t end = machine_now(m) + SPIN_NS, vblank = atomic_load(&live_of(m)->deadline);
-
-    if (end > vblank)
-        end = vblank;
-    do {
-        if (exec_host_wait(live_of(m)->host, 0))
-            return true;
-    } while (machine_now(m) < end);
-    return false;
-}
-
 static void *device_thread(void *arg)
 {
     struct machine *m = arg;
@@ -223,7 +208,7 @@ static void *device_thread(void *arg)
         unsigned n = exec_host_dispatch(l->host);
 
         deliver(m);
-        if (n && spin(m))
+        if (n && exec_host_look(l->host))
             continue;
         if (poll(fds, 3, -1) < 0)
             continue;
@@ -247,7 +232,6 @@ static int start(struct machine *m, struct error *e)
     if (!l)
         return error_set(e, -ENOMEM, "no memory for a machine");
     m->kind = l;
-    l->deadline = TIMER_NEVER;
     l->timer_fd = l->wake_fd = -1;
     clock_init_live(&m->clock);
     pthread_mutex_init(&l->irq_lock, NULL);
