@@ -1,18 +1,28 @@
 /* live.c: the machine that users run.
  *
  *   any thread: register write ──▶ gpu ──▶ exec_host_submit
- *   device thread: executor's event fd ──▶ exec_host_dispatch ──▶ gpu_complete ──▶ irq()
- *                  timerfd ──▶ gpu_timer ──▶ irq()
- *                  wake fd ──▶ irq() for interrupts that another thread's access raised
+ *   serving thread: executor's event fd ──▶ exec_host_dispatch ──▶ gpu_complete ──▶ irq()
+ *                   timerfd ──▶ gpu_timer ──▶ irq()
+ *                   wake fd ──▶ irq() for interrupts that another thread's access raised
  *
- * An interrupt that arises on the device thread runs its routine at once; one that arises elsewhere is passed
- * to it.
+ * Serving is the device thread's work, but a thread that waits for an interrupt anyway serves while it does:
+ * the way from doorbell to interrupt is then one change of thread each way. At most one thread is such a
+ * helper; others that wait sleep on a condition. This rests on two properties of the one epoll descriptor: it
+ * is edge-triggered, so that an event goes to one thread, and it wakes the thread that came last, which is the
+ * helper while there is one.
+ *
+ *  1. `serving` is held by whoever handles events; a helper holds it from before it asks done() until it
+ *     leaves, asleep too, so nothing happens behind its back between asking and sleeping.
+ *  2. The device thread that gets an event while a helper has `serving` passes it on through the wake fd
+ *     before it blocks: the helper is then the only one who can receive it.
+ *  3. An interrupt that arises while serving runs its routine at once; one that arises elsewhere is passed to
+ *     the serving thread.
  */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -31,7 +41,10 @@ struct live {
     pthread_t thread;
     bool has_thread;
     _Atomic bool quit;
-    int timer_fd, wake_fd;
+    int epoll_fd, timer_fd, wake_fd;
+    _Atomic uint64_t deadline; /* what timer_fd is set to */
+    pthread_mutex_t serving;
+    _Atomic bool has_helper;
     /* interrupts */
     _Atomic uint32_t messages; /* raised on other threads, not yet delivered */
     _Atomic bool line;         /* INTx as the device drives it */
@@ -41,6 +54,7 @@ struct live {
     /* waiting for interrupts */
     pthread_mutex_t wait_lock;
     pthread_cond_t waited;
+    uint32_t waiters;
     uint64_t wake_count;
     /* the executor */
     pthread_mutex_t death_lock;
@@ -48,8 +62,8 @@ struct live {
     char last_death[196];
 };
 
-/* The machine whose device thread this is, if it is one. */
-static _Thread_local struct machine *thread_of;
+/* The machine that this thread is serving, if any. */
+static _Thread_local struct machine *serving_for;
 
 static struct live *live_of(void *machine)
 {
@@ -62,14 +76,6 @@ static void signal_fd(int fd)
 
     if (write(fd, &one, sizeof(one)) < 0)
         return; /* the counter is full: it is signalled */
-}
-
-static void drain_fd(int fd)
-{
-    uint64_t count;
-
-    if (read(fd, &count, sizeof(count)) < 0)
-        return; /* nothing there */
 }
 
 /* ---- interrupts ---- */
@@ -85,7 +91,8 @@ static void call_irq(struct machine *m)
     atomic_fetch_add_explicit(&l->interrupts, 1, memory_order_relaxed);
     pthread_mutex_lock(&l->wait_lock);
     l->wake_count++;
-    pthread_cond_broadcast(&l->waited);
+    if (l->waiters)
+        pthread_cond_broadcast(&l->waited);
     pthread_mutex_unlock(&l->wait_lock);
 }
 
@@ -99,7 +106,7 @@ static void raise_irq(void *ctx, const struct gpu_interrupt *irq)
         if (!irq->level)
             return;
     }
-    if (thread_of == m) {
+    if (serving_for == m) {
         l->storm = 0;
         call_irq(m);
         return;
@@ -135,6 +142,7 @@ static void arm_timer(void *ctx, uint64_t deadline_ns)
         its.it_value.tv_sec = (time_t)(deadline_ns / NSEC_PER_SEC);
         its.it_value.tv_nsec = (long)(deadline_ns % NSEC_PER_SEC);
     }
+    atomic_store(&live_of(ctx)->deadline, deadline_ns);
     timerfd_settime(live_of(ctx)->timer_fd, TFD_TIMER_ABSTIME, &its, NULL);
 }
 
@@ -193,33 +201,108 @@ static void on_death(void *ctx, const struct exec_death *d)
     pthread_mutex_unlock(&l->death_lock);
 }
 
-/* ---- the device thread ---- */
+/* ---- serving ---- */
+
+/* Sleeps until something is to be served, at most until `end_ns`. The events say little: what is to be done
+ * is found by looking. */
+static void await(struct machine *m, uint64_t end_ns)
+{
+    struct live *l = m->kind;
+    struct epoll_event events[3];
+    uint64_t now = end_ns == TIMER_NEVER ? 0 : machine_now(m);
+    uint64_t left = end_ns > now ? end_ns - now : 0;
+    struct timespec ts = {(time_t)(left / NSEC_PER_SEC), (long)(left % NSEC_PER_SEC)};
+
+    epoll_pwait2(l->epoll_fd, events, 3, end_ns == TIMER_NEVER ? NULL : &ts, NULL);
+}
+
+/* Does what is to be done. With `serving` held. Returns whether the executor had completed something. */
+static bool serve(struct machine *m)
+{
+    struct live *l = m->kind;
+    unsigned n;
+
+    serving_for = m;
+    n = exec_host_dispatch(l->host);
+    if (machine_now(m) >= atomic_load(&l->deadline))
+        gpu_timer(m->gpu);
+    deliver(m);
+    serving_for = NULL;
+    return n;
+}
 
 static void *device_thread(void *arg)
 {
     struct machine *m = arg;
     struct live *l = m->kind;
-    struct pollfd fds[3] = {{.fd = exec_host_event_fd(l->host), .events = POLLIN},
-                            {.fd = l->timer_fd, .events = POLLIN},
-                            {.fd = l->wake_fd, .events = POLLIN}};
 
-    thread_of = m;
     while (!atomic_load(&l->quit)) {
-        unsigned n = exec_host_dispatch(l->host);
+        bool busy;
 
-        deliver(m);
-        if (n && exec_host_look(l->host))
-            continue;
-        if (poll(fds, 3, -1) < 0)
-            continue;
-        if (fds[1].revents) {
-            drain_fd(l->timer_fd);
-            gpu_timer(m->gpu);
-        }
-        if (fds[2].revents)
-            drain_fd(l->wake_fd);
+        await(m, TIMER_NEVER);
+        do {
+            if (pthread_mutex_trylock(&l->serving)) {
+                signal_fd(l->wake_fd); /* it was meant for the helper */
+                pthread_mutex_lock(&l->serving);
+            }
+            busy = serve(m);
+            pthread_mutex_unlock(&l->serving);
+        } while (busy && !atomic_load(&l->has_helper) && exec_host_look(l->host));
     }
     return NULL;
+}
+
+/* machine_wait by the only thread that waits. */
+static int help_until(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t end)
+{
+    struct live *l = m->kind;
+    bool is_done, busy = true;
+
+    pthread_mutex_lock(&l->serving);
+    while (!(is_done = done(ctx)) && machine_now(m) < end) {
+        if (!busy || !exec_host_look(l->host))
+            await(m, end);
+        busy = serve(m);
+    }
+    atomic_store(&l->has_helper, false);
+    pthread_mutex_unlock(&l->serving);
+    return is_done ? 0 : -ETIMEDOUT;
+}
+
+/* machine_wait while another thread helps. */
+static int sleep_until(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t end)
+{
+    struct live *l = m->kind;
+    struct timespec ts = {(time_t)(end / NSEC_PER_SEC), (long)(end % NSEC_PER_SEC)};
+    bool is_done = false;
+    int r = 0;
+
+    pthread_mutex_lock(&l->wait_lock);
+    l->waiters++;
+    for (;;) {
+        uint64_t seen = l->wake_count;
+
+        pthread_mutex_unlock(&l->wait_lock);
+        is_done = done(ctx); /* without the lock: it may take others */
+        pthread_mutex_lock(&l->wait_lock);
+        if (is_done || r == ETIMEDOUT)
+            break;
+        while (l->wake_count == seen && r != ETIMEDOUT)
+            r = pthread_cond_timedwait(&l->waited, &l->wait_lock, &ts);
+    }
+    l->waiters--;
+    pthread_mutex_unlock(&l->wait_lock);
+    return is_done ? 0 : -ETIMEDOUT;
+}
+
+static int wait_done(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t timeout_ns)
+{
+    uint64_t now = machine_now(m),
+             end = timeout_ns > UINT64_MAX / 2 - now ? UINT64_MAX / 2 : now + timeout_ns;
+
+    if (atomic_exchange(&live_of(m)->has_helper, true))
+        return sleep_until(m, done, ctx, end);
+    return help_until(m, done, ctx, end);
 }
 
 /* ---- life ---- */
@@ -232,8 +315,10 @@ static int start(struct machine *m, struct error *e)
     if (!l)
         return error_set(e, -ENOMEM, "no memory for a machine");
     m->kind = l;
-    l->timer_fd = l->wake_fd = -1;
+    l->epoll_fd = l->timer_fd = l->wake_fd = -1;
+    l->deadline = TIMER_NEVER;
     clock_init_live(&m->clock);
+    pthread_mutex_init(&l->serving, NULL);
     pthread_mutex_init(&l->irq_lock, NULL);
     pthread_mutex_init(&l->wait_lock, NULL);
     pthread_mutex_init(&l->death_lock, NULL);
@@ -243,9 +328,19 @@ static int start(struct machine *m, struct error *e)
     pthread_condattr_destroy(&attr);
     l->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (l->timer_fd < 0 || l->wake_fd < 0)
+    l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (l->timer_fd < 0 || l->wake_fd < 0 || l->epoll_fd < 0)
         return error_set(e, -errno, "machine: %s", strerror(errno));
     return 0;
+}
+
+static int watch(struct live *l, int fd)
+{
+    /* Nobody reads timer_fd and wake_fd: edge-triggered, each expiry and each write is an event of its own.
+     */
+    struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
+
+    return epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
 static int run(struct machine *m, struct error *e)
@@ -266,6 +361,8 @@ static int run(struct machine *m, struct error *e)
         r = exec_host_map(l->host, BAR1_ADDRESS, AEROGPU_BAR1_SIZE, gpu_vram_fd(m->gpu), 0, e);
     if (r)
         return r;
+    if (watch(l, exec_host_event_fd(l->host)) || watch(l, l->timer_fd) || watch(l, l->wake_fd))
+        return error_set(e, -errno, "epoll: %s", strerror(errno));
     sigfillset(&all); /* signals are for the program's own threads */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     r = -pthread_create(&l->thread, NULL, device_thread, m);
@@ -292,6 +389,8 @@ static void free_live(struct machine *m)
 {
     struct live *l = m->kind;
 
+    if (l->epoll_fd >= 0)
+        close(l->epoll_fd);
     if (l->timer_fd >= 0)
         close(l->timer_fd);
     if (l->wake_fd >= 0)
@@ -299,6 +398,7 @@ static void free_live(struct machine *m)
     pthread_cond_destroy(&l->waited);
     pthread_mutex_destroy(&l->wait_lock);
     pthread_mutex_destroy(&l->irq_lock);
+    pthread_mutex_destroy(&l->serving);
     pthread_mutex_destroy(&l->death_lock);
     free(l);
 }
@@ -316,30 +416,6 @@ static void set_irq(struct machine *m, void (*irq)(void *ctx), void *ctx)
     m->params.irq = irq;
     m->params.irq_ctx = ctx;
     pthread_mutex_unlock(&l->irq_lock);
-}
-
-static int wait_done(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t timeout_ns)
-{
-    struct live *l = m->kind;
-    uint64_t now = machine_now(m),
-             end = timeout_ns > UINT64_MAX / 2 - now ? UINT64_MAX / 2 : now + timeout_ns;
-    struct timespec ts = {(time_t)(end / NSEC_PER_SEC), (long)(end % NSEC_PER_SEC)};
-    uint64_t seen;
-    int r = 0;
-
-    for (;;) {
-        pthread_mutex_lock(&l->wait_lock);
-        seen = l->wake_count;
-        pthread_mutex_unlock(&l->wait_lock);
-        if (done(ctx)) /* asked without the lock: it may take others */
-            return 0;
-        if (r == ETIMEDOUT)
-            return -ETIMEDOUT;
-        pthread_mutex_lock(&l->wait_lock);
-        while (l->wake_count == seen && r != ETIMEDOUT)
-            r = pthread_cond_timedwait(&l->waited, &l->wait_lock, &ts);
-        pthread_mutex_unlock(&l->wait_lock);
-    }
 }
 
 static void sleep_ns(struct machine *m, uint64_t ns)

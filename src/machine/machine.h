@@ -1,14 +1,15 @@
 /* machine.h: hosts for the device inside one process: guest memory, a device, and something that executes.
  *
- *   live   CLOCK_MONOTONIC; the executor in its own process; a device thread takes completions and vblanks
- * and calls the interrupt routine. A doorbell hands its submissions to the executor on the thread that rang
- * it: doorbell ──▶ executor process ──▶ device thread ──▶ irq() sim    one thread, virtual time; every delay
- * and fault is drawn from a seed. The executor is a MODEL OF ITS TIMING: it decodes streams only to find what
- * is malformed and what presents, and draws nothing.
+ *   live   CLOCK_MONOTONIC; the executor in its own process. Completions and vblanks are taken, and the
+ *          interrupt routine is called, by the machine's device thread, or by a thread in machine_wait if
+ *          there is one. A doorbell hands its submissions over on the thread that rang it:
+ *              doorbell ──▶ executor process ──▶ device thread or machine_wait ──▶ irq()
+ *   sim    one thread, virtual time; every delay and fault is drawn from a seed. The executor is a MODEL OF
+ *          ITS TIMING: it decodes streams only to find what is malformed and what presents, and draws nothing.
  *
  * Invariants:
- *  1. irq() is never called inside a register access: in the live machine on the device thread, in the sim
- * from machine_wait and machine_sleep.
+ *  1. irq() is never called inside a register access, and by one thread at a time: in the live machine on the
+ *     device thread or inside machine_wait, in the sim inside machine_wait and machine_sleep. It never waits.
  *  2. Accesses may come from any thread in the live machine, from one in the sim.
  *  3. With the same parameters and the same calls the sim does the same things at the same times.
  */
@@ -88,7 +89,7 @@ uint32_t machine_config_read(struct machine *m, uint32_t offset, uint32_t size);
 void machine_config_write(struct machine *m, uint32_t offset, uint32_t size, uint32_t value);
 
 /* Lets the machine run until done(ctx), which is asked on the calling thread after each interrupt and at the
- * end: 0 or -ETIMEDOUT after `timeout_ns` of the machine's time. */
+ * end: 0, or -ETIMEDOUT after `timeout_ns` of the machine's time. The caller holds no lock that irq() takes. */
 int machine_wait(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t timeout_ns);
 void machine_sleep(struct machine *m, uint64_t ns);
 
