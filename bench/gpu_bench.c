@@ -1,9 +1,9 @@
 /* gpu_bench: what the device costs: the way from doorbell to interrupt, and how even its vblanks are.
  *
- *   doorbell_roundtrip   doorbell of an empty submission to its interrupt, executor in its own process, against an
- *                        eventfd ping-pong between two processes: medians, measured in turns
- *   vblank_jitter        p99 lateness of 60 Hz vblank interrupts while the executor is saturated, against a thread that
- *                        sleeps on a timerfd for the same times, both at once
+ *   doorbell_roundtrip   doorbell of an empty submission to its interrupt, executor in its own process,
+ * against an eventfd ping-pong between two processes: medians, measured in turns vblank_jitter        p99
+ * lateness of 60 Hz vblank interrupts while the executor is saturated, against a thread that sleeps on a
+ * timerfd for the same times, both at once
  */
 #include <errno.h>
 #include <pthread.h>

@@ -21,8 +21,6 @@
 #include "aerogpu/pci.h"
 #include "executor/host_priv.h"
 
-enum { PROBE_EVERY = 16 };
-
 /* ---- waking each other ---- */
 
 static void signal_event(int fd)
@@ -64,7 +62,6 @@ void exec_host_push(struct exec_host *host)
 {
     struct exec_shared *sh = host->child.shared;
     uint32_t tail = host->ring_tail;
-    bool rang;
 
     if (host->state != EXEC_READY || host->kill_reason[0] || host->corpse || host->dying ||
         host->pushed == host->last || resetting(host))
@@ -87,9 +84,7 @@ void exec_host_push(struct exec_host *host)
         return;
     host->ring_tail = tail;
     atomic_store(&sh->ring_tail, tail);
-    rang = ring_doorbell(sh);
-    host->stats.doorbells += rang;
-    atomic_store(&host->rang, rang);
+    host->stats.doorbells += ring_doorbell(sh);
 }
 
 /* ---- guest memory ---- */
@@ -522,8 +517,10 @@ unsigned exec_host_dispatch(struct exec_host *host)
             n = read(host->event_fd, &count, sizeof(count));
             (void)n; /* nothing to read is fine */
             atomic_store(&host->notice, false);
-            if (host->state == EXEC_READY)
+            if (host->state == EXEC_READY) {
+                atomic_store(&host->child.shared->host_cpu, (uint32_t)sched_getcpu());
                 atomic_store(&host->child.shared->host_sleeping, 1);
+            }
         }
         more = gather(host, &b);
         pthread_mutex_unlock(&host->lock);
@@ -552,23 +549,6 @@ static bool event_ready(const struct exec_host *host, int timeout_ms)
     return poll(&p, 1, timeout_ms) > 0;
 }
 
-/* How long to look before sleeping. An executor that was awake answers soon. One that slept needs a processor
- * first, and may get that of whoever waits for it: looking then costs more than it saves, except that it
- * keeps both awake if the next submission comes soon. So it is tried, less often each time that it was in
- * vain. */
-static uint64_t look_ns(struct exec_host *host)
-{
-    if (!host->spin)
-        return 0;
-    if (!atomic_load(&host->rang))
-        return EXEC_SPIN_NS;
-    if (++host->since_probe < host->probe_every)
-        return 0;
-    host->since_probe = 0;
-    host->probe_every = host->probe_every < 4096 ? 2 * host->probe_every : 4096;
-    return EXEC_PROBE_NS;
-}
-
 static bool look(struct exec_host *host, struct exec_shared *sh, uint64_t ns)
 {
     uint64_t end = exec_now() + ns;
@@ -588,13 +568,17 @@ static bool look(struct exec_host *host, struct exec_shared *sh, uint64_t ns)
 bool exec_host_look(struct exec_host *host)
 {
     struct exec_shared *sh = atomic_load(&host->watched);
-    uint64_t ns = sh ? look_ns(host) : 0;
+    uint32_t cpu = (uint32_t)sched_getcpu();
+    bool found;
 
-    if (!ns || !look(host, sh, ns))
+    if (!sh || !host->spin)
         return something(host);
-    if (ns == EXEC_SPIN_NS)
-        host->probe_every = PROBE_EVERY;
-    return true;
+    atomic_store(&sh->host_cpu, cpu);
+    if (!exec_worth_looking(&host->looker, cpu, atomic_load(&sh->executor_cpu)))
+        return something(host);
+    found = look(host, sh, EXEC_SPIN_NS);
+    exec_looked(&host->looker, found);
+    return found || something(host);
 }
 
 bool exec_host_wait(struct exec_host *host, int timeout_ms)
@@ -679,7 +663,6 @@ int exec_host_create(struct exec_host **out, const struct exec_host_params *p, s
     default_limit(&host->limits.start_ms, 30000);
     default_limit(&host->limits.reset_ms, 200);
     host->spin = many_processors();
-    host->probe_every = PROBE_EVERY;
     host->ops_end = &host->ops;
     host->deadline_ns = UINT64_MAX;
     host->path = strdup(path);

@@ -48,7 +48,7 @@ struct process {
     /* Submissions in the engine, by number; ids[number % EXEC_RING_SLOTS]. */
     _Atomic uint64_t ids[EXEC_RING_SLOTS];
     _Atomic uint32_t started, completed;
-    _Atomic bool host_slept; /* when the last completion was ready: it needs a processor now, perhaps ours */
+    struct exec_looker looker;
     pthread_mutex_t idle_lock;
     pthread_cond_t idle;
 
@@ -116,10 +116,8 @@ static void signal_host(struct process *p)
 {
     uint64_t one = 1;
     ssize_t n;
-    bool slept = atomic_load(&p->shared->host_sleeping) && atomic_exchange(&p->shared->host_sleeping, 0);
 
-    atomic_store(&p->host_slept, slept);
-    if (slept) {
+    if (atomic_load(&p->shared->host_sleeping) && atomic_exchange(&p->shared->host_sleeping, 0)) {
         n = write(EXEC_FD_DONE, &one, sizeof(one));
         (void)n; /* full means signalled */
     }
@@ -260,6 +258,7 @@ static void execute(struct process *p, const struct exec_slot *slot)
     atomic_store(&p->ids[n % EXEC_RING_SLOTS], slot->s.id);
     atomic_store(&p->started, n + 1);
     atomic_store(&p->decoding, slot->s.id);
+    atomic_store(&p->shared->executor_cpu, (uint32_t)sched_getcpu());
     exec_engine_submit(p->engine, &slot->s);
     atomic_store(&p->decoding, 0);
 }
@@ -304,7 +303,7 @@ static bool has_work(struct process *p)
     return atomic_load(&p->shared->ring_tail) != p->ring_head || epoch_changed(p);
 }
 
-static bool spin(struct process *p)
+static bool look(struct process *p)
 {
     uint64_t end = clock_now(&p->clock) + EXEC_SPIN_NS;
 
@@ -316,6 +315,20 @@ static bool spin(struct process *p)
         }
     } while (clock_now(&p->clock) < end);
     return false;
+}
+
+/* Looks for more work before sleeping, if that is likely to help. */
+static bool spin(struct process *p)
+{
+    uint32_t cpu = (uint32_t)sched_getcpu();
+    bool found;
+
+    atomic_store(&p->shared->executor_cpu, cpu);
+    if (!p->may_spin || !exec_worth_looking(&p->looker, cpu, atomic_load(&p->shared->host_cpu)))
+        return false;
+    found = look(p);
+    exec_looked(&p->looker, found);
+    return found;
 }
 
 static void sleep_until_rung(struct process *p)
@@ -344,7 +357,7 @@ static void __attribute__((noreturn)) run(struct process *p)
         } else if (p->has_control) { /* and the ring was empty after it came */
             apply_control(p);
             receive_control(p, false);
-        } else if (!busy || !p->may_spin || atomic_load(&p->host_slept) || !spin(p)) {
+        } else if (!busy || !spin(p)) {
             sleep_until_rung(p);
             receive_control(p, false);
             busy = false;

@@ -36,7 +36,6 @@ enum {
     EXEC_RING_SLOTS = 256,
     EXEC_DONE_SLOTS = 512, /* a full ring of completions from before a reset, and one from after it */
     EXEC_SPIN_NS = 20000,  /* how long a side that was just busy looks for more before it sleeps */
-    EXEC_PROBE_NS = 80000, /* the same where it is not known to be worth it, tried once in a while */
     EXEC_PAGE = 4096,
 };
 
@@ -85,6 +84,7 @@ struct exec_shared {
     alignas(64) _Atomic uint32_t done_tail; /* executor */
     alignas(64) _Atomic uint32_t done_head; /* host */
     _Atomic uint32_t host_sleeping;         /* both */
+    _Atomic uint32_t host_cpu, executor_cpu; /* where each side ran last; a hint */
     alignas(64) struct exec_fault fault;    /* executor */
     alignas(64) struct exec_slot ring[EXEC_RING_SLOTS];
     struct exec_done_slot done[EXEC_DONE_SLOTS];
@@ -104,6 +104,34 @@ struct exec_hello {
     uint32_t is_cpu;
     char text[300];
 };
+
+/* Whether to look for more before sleeping, which costs a processor and saves two wake-ups, each some ten
+ * microseconds where the other side is on another, idle processor. Never where both share one: the other
+ * needs it to get anything done. Else as long as it pays, and once in a while to see if it does. */
+struct exec_looker {
+    uint32_t credit, passed;
+};
+
+enum { EXEC_LOOK_CREDIT = 16, EXEC_LOOK_PROBE = 32 };
+
+static inline bool exec_worth_looking(struct exec_looker *l, uint32_t my_cpu, uint32_t other_cpu)
+{
+    if (my_cpu == other_cpu)
+        return false;
+    if (l->credit || ++l->passed >= EXEC_LOOK_PROBE) {
+        l->passed = 0;
+        return true;
+    }
+    return false;
+}
+
+static inline void exec_looked(struct exec_looker *l, bool found)
+{
+    if (found)
+        l->credit = EXEC_LOOK_CREDIT;
+    else if (l->credit)
+        l->credit--;
+}
 
 static inline void exec_pause(void)
 {
