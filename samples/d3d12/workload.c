@@ -4,6 +4,7 @@
  *
  *   clears    render target arrays and mips cleared, copied and read back, with names and private data
  *   maps      persistent maps, nested Map counts, small buffers that share pages, a buffer freed while mapped
+ *   reused    upload buffers made, mapped once and freed, again and again
  *   placed    upload buffers placed over the same heap bytes
  *   threads   four threads record lists, one submits; descriptors copied across heaps
  *   events    one event for many fences, SetEventOnCompletion after the fact, two queues that wait for each other
@@ -247,6 +248,28 @@ static void maps(void)
     ID3D12Resource_Release(small[0]);
     ID3D12Resource_Unmap(up, 0, NULL);
     ID3D12Resource_Release(up);
+    ID3D12Resource_Release(back);
+    gpu_close(&g);
+}
+
+/* Upload buffers that come and go: the allocator hands out the same bytes, with the same values in them. */
+static void reused(void)
+{
+    ID3D12Resource *back;
+    struct gpu g;
+
+    gpu_open(&g);
+    back = buffer(&g, D3D12_HEAP_TYPE_READBACK, 4096);
+    for (int i = 0; i < 40; i++) {
+        ID3D12Resource *up = buffer(&g, D3D12_HEAP_TYPE_UPLOAD, 4096);
+
+        memset(map(up), 0x33 + i / 10, 4096);
+        ID3D12Resource_Unmap(up, 0, NULL);
+        ID3D12GraphicsCommandList_CopyResource(g.list, back, up);
+        gpu_run(&g);
+        read_back(back, 4096);
+        ID3D12Resource_Release(up);
+    }
     ID3D12Resource_Release(back);
     gpu_close(&g);
 }
@@ -544,7 +567,7 @@ static const struct {
     const char *name;
     void (*run)(void);
 } programs[] = {
-    {"clears", clears}, {"maps", maps},   {"placed", placed}, {"threads", threads}, {"events", events},
+    {"clears", clears}, {"maps", maps},   {"reused", reused}, {"placed", placed}, {"threads", threads}, {"events", events},
     {"devices", devices}, {"gated", gated}, {"killed", killed}, {"queries", queries},
 };
 
@@ -556,6 +579,6 @@ int main(int argc, char **argv)
             printf("%s %016llx\n", argv[1], (unsigned long long)checksum);
             return 0;
         }
-    fprintf(stderr, "usage: workload clears|maps|placed|threads|events|devices|gated|killed|queries\n");
+    fprintf(stderr, "usage: workload clears|maps|reused|placed|threads|events|devices|gated|killed|queries\n");
     return 2;
 }

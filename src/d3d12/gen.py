@@ -75,6 +75,8 @@ class Gen:
         f.k = k
         if role == 'string':
             f.cls, f.k = 'value', 'str'
+        elif role == 'loose':
+            f.cls = 'value'
         elif role in ('opaque', 'ignore', 'map', 'stream', 'outbytes', 'bytes'):
             f.cls = role
         elif role in ('in', 'out'):
@@ -601,6 +603,8 @@ class Gen:
         if k == 'enum':
             return '%s = (%s)dec_u32(d);' % (lv, b)
         if k == 'object':
+            if f.role == 'loose':
+                return '%s = dec_loose_object(d);' % lv
             return '%s = dec_object(d, D12_IFACE_%s);' % (lv, b)
         if k in ('cpu', 'gpu'):
             return '%s.ptr = dec_%s(d);' % (lv, k)
@@ -786,7 +790,8 @@ class Gen:
                     elif p.cls == 'outbytes':
                         lines.append('a->%s = dec_bytes(d, &a->n_%s);' % (p.name, p.name))
                     elif p.cls == 'inout':
-                        lines.append('dec_present(d);')
+                        lines += ['if (dec_present(d)) {', '    %s after;' % p.b, '    ' + self.dec_value(p, 'after'),
+                                  '    (void)after;', '}']
                     else:
                         raise SystemExit('%s: output %s cannot be played' % (n, p.name))
             fns.append('static void dec_m_%s(struct dec *d, struct args_%s *a)\n{\n    %s\n}\n' % (

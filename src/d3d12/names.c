@@ -7,11 +7,12 @@
 #include "d3d12/walk.h"
 #include "d3d12_api.h"
 
-#define MAX_OBJECTS (1u << 26)
+/* Numbers count up with the objects that are made: one far beyond the calls so far is no number of a recorder. */
+#define ID_LIMIT(calls) (65536 + 16 * (calls))
 
-static struct name *reach(struct names *n, uint32_t id)
+static struct name *reach(struct names *n, uint32_t id, uint64_t calls)
 {
-    if (id >= MAX_OBJECTS)
+    if (id >= ID_LIMIT(calls))
         return NULL;
     if (id >= n->num) {
         uint32_t num = n->num ? n->num : 256;
@@ -37,7 +38,6 @@ struct follow {
     const void *text;
     size_t text_size;
     int64_t ret;
-    int err;
 };
 
 static void on_value(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
@@ -47,7 +47,7 @@ static void on_value(void *ctx, const struct d12_field *f, const char *name, con
     if (!v->type)
         return;
     if (v->type->kind == D12_KIND_IID) {
-        x->iid = v->u ? (uint32_t)v->u - 1 : 0xffff;
+        x->iid = v->u && v->u <= D12_NUM_IFACES ? (uint32_t)v->u - 1 : 0xffff;
     } else if (v->type->kind == D12_KIND_WSTR) {
         x->text = v->bytes;
         x->text_size = v->size;
@@ -70,11 +70,9 @@ static void on_new(void *ctx, const struct d12_field *f, const char *name, const
     }
     if (v->u < 2 || v->u > UINT32_MAX)
         return;
-    o = reach(x->n, (uint32_t)v->u);
-    if (!o) {
-        x->err = -ENOMEM;
+    o = reach(x->n, (uint32_t)v->u, x->c->index);
+    if (!o)
         return;
-    }
     iface = v->type->iface;
     if (x->iid != 0xffff && !d12_iface_is(iface, (uint16_t)x->iid))
         iface = (uint16_t)x->iid;
@@ -120,9 +118,7 @@ int names_follow(struct names *n, const struct trc_call *c)
     walk_fields(&in, m->in, m->num_in, &v);
     v.value = on_new;
     walk_fields(&in, m->out, m->num_out, &v);
-    if (x.err)
-        return x.err;
-    if ((!named && !released) || c->self < 2 || !(o = reach(n, c->self)))
+    if ((!named && !released) || c->self < 2 || !(o = reach(n, c->self, c->index)))
         return 0;
     if (released && !x.ret)
         o->died = c->index;

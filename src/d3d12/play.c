@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "d3d12/play_internal.h"
 
-#define MAX_OBJECTS (1u << 26)
+#define ID_LIMIT(calls) (65536 + 16 * (calls)) /* numbers count up with the objects that are made */
 
 int play_fail(struct player *p, const struct play_call *c, int err, const char *fmt, ...)
 {
@@ -42,7 +42,7 @@ struct play_object *play_object(struct player *p, uint32_t id)
 
 static struct play_object *make_object(struct player *p, uint32_t id)
 {
-    if (id < 2 || id >= MAX_OBJECTS)
+    if (id < 2 || id >= ID_LIMIT(p->result->calls))
         return NULL;
     if (id >= p->num_objects) {
         uint32_t n = p->num_objects ? p->num_objects : 256;

@@ -101,6 +101,14 @@ void *dec_object(struct dec *d, uint16_t iface)
     return o->ptr;
 }
 
+void *dec_loose_object(struct dec *d)
+{
+    uint64_t id = bytes_varint(&d->in);
+    struct play_object *o = id <= UINT32_MAX ? play_object(d->p, (uint32_t)id) : NULL;
+
+    return o ? o->ptr : NULL;
+}
+
 static struct play_object *reference(struct dec *d, uint64_t *offset)
 {
     uint64_t id = bytes_varint(&d->in);

@@ -74,6 +74,7 @@ void *dec_alloc(struct dec *d, size_t size, size_t n);
 void *dec_array(struct dec *d, size_t size, size_t *n);
 const void *dec_bytes(struct dec *d, size_t *n);
 void *dec_object(struct dec *d, uint16_t iface);
+void *dec_loose_object(struct dec *d); /* NULL if it is none that can be had */
 uint64_t dec_cpu(struct dec *d);
 uint64_t dec_gpu(struct dec *d);
 uint64_t dec_va(struct dec *d);

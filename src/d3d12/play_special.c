@@ -62,6 +62,34 @@ int play_special_IUnknown_Release(struct player *p, const struct play_call *c, s
     return 0;
 }
 
+/* An interface among private data is a reference, and so is each answer that holds it. */
+int play_special_ID3D12Object_SetPrivateDataInterface(struct player *p, const struct play_call *c,
+                                                      struct args_ID3D12Object_SetPrivateDataInterface *a)
+{
+    ID3D12Object *This = play_this(p, c, D12_IFACE_ID3D12Object, 5);
+
+    if (!This)
+        return p->error.code;
+    This->lpVtbl->SetPrivateDataInterface(This, &a->guid, a->pData);
+    return 0;
+}
+
+int play_special_ID3D12Object_GetPrivateData(struct player *p, const struct play_call *c,
+                                             struct args_ID3D12Object_GetPrivateData *a)
+{
+    ID3D12Object *This = play_this(p, c, D12_IFACE_ID3D12Object, 3);
+    UINT size = a->pDataSize ? *a->pDataSize : 0;
+    void *data;
+
+    if (!This)
+        return p->error.code;
+    if (!a->pData || !size || size > 1 << 20 || !(data = malloc(size)))
+        return 0;
+    This->lpVtbl->GetPrivateData(This, &a->guid, &size, data);
+    free(data);
+    return 0;
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------- */
 
 static uint64_t buffer_size(ID3D12Resource *r)
@@ -152,9 +180,12 @@ int play_special_Native_ReadbackHash(struct player *p, const struct play_call *c
         return play_fail(p, c, -EBADMSG, "it hashes memory that is not mapped");
     if (XXH3_64bits(o->map + a->Offset, a->Size) == a->Hash) {
         p->result->reads_same++;
-    } else if (!p->result->reads_different++) {
-        p->result->first_read_call = c->call->index;
+        return 0;
     }
+    log_info("d3d12", "call %llu: %llu bytes read back differ", (unsigned long long)c->call->index,
+             (unsigned long long)a->Size);
+    if (!p->result->reads_different++)
+        p->result->first_read_call = c->call->index;
     return 0;
 }
 

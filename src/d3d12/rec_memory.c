@@ -39,11 +39,10 @@ struct region {
 
 struct rec_memory { /* one mapped subresource */
     struct rec_object *o;
-    ID3D12Resource *resource;
     uint8_t *ptr;
     size_t size;
     UINT sub;
-    int count;
+    int count; /* 0: it was mapped once, and what is known of its bytes must be forgotten with it */
     bool tracked;
 };
 
@@ -198,7 +197,7 @@ static void on_run(void *ctx, struct dirty_run r)
         const struct rec_memory *m = mem.maps[i];
         uintptr_t a = (uintptr_t)m->ptr, b = a + m->size;
 
-        if (!m->tracked || b <= r.start)
+        if (!m->tracked || !m->count || b <= r.start)
             continue;
         a = a < r.start ? r.start : a;
         b = b > r.end ? r.end : b;
@@ -345,73 +344,101 @@ static bool describe(struct rec_thread *t, ID3D12Resource *r, size_t *size, D3D1
     return desc.Dimension == D3D12_RESOURCE_DIMENSION_BUFFER;
 }
 
-static struct rec_memory *map_new(struct rec_thread *t, struct rec_object *o, ID3D12Resource *r, UINT sub, void *p)
+static void take_out(struct rec_memory *m)
 {
-    struct rec_memory *m;
-    D3D12_HEAP_TYPE type;
-    size_t size, i;
+    for (size_t i = 0; i < mem.num_maps; i++)
+        if (mem.maps[i] == m) {
+            memmove(&mem.maps[i], &mem.maps[i + 1], (--mem.num_maps - i) * sizeof(*mem.maps));
+            return;
+        }
+}
 
-    if (!describe(t, r, &size, &type)) {
-        rec_note(t, "resource %u is a mapped texture: what is written through the pointer is not recorded", o->id);
-        return NULL;
-    }
-    m = calloc(1, sizeof(*m));
-    if (!m || !grow_array((void **)&mem.maps, &mem.cap_maps, mem.num_maps, sizeof(*mem.maps))) {
-        free(m);
-        return NULL;
-    }
-    *m = (struct rec_memory){.o = o, .resource = r, .ptr = p, .size = size, .sub = sub};
-    m->tracked = type != D3D12_HEAP_TYPE_READBACK;
-    for (i = 0; i < mem.num_maps && (uint8_t *)p > mem.maps[i]->ptr; i++)
+static void put_in(struct rec_memory *m)
+{
+    size_t i;
+
+    for (i = 0; i < mem.num_maps && m->ptr > mem.maps[i]->ptr; i++)
         ;
     memmove(&mem.maps[i + 1], &mem.maps[i], (mem.num_maps - i) * sizeof(*mem.maps));
     mem.maps[i] = m;
     mem.num_maps++;
-    if (size > mem.largest)
-        mem.largest = size;
-    if (type == D3D12_HEAP_TYPE_CUSTOM)
-        forget((uintptr_t)p, (uintptr_t)p + size); /* the GPU may have written since */
-    if (m->tracked && region_add(t, (uintptr_t)p, (uintptr_t)p + size)) {
-        m->tracked = false;
-        rec_note(t, "the memory of resource %u cannot be watched: what is written to it is not recorded", o->id);
+    if (m->size > mem.largest)
+        mem.largest = m->size;
+}
+
+static struct rec_memory *map_new(struct rec_thread *t, struct rec_object *o, UINT sub, size_t size, void *p)
+{
+    struct rec_memory *m = calloc(1, sizeof(*m));
+
+    if (!m || !grow_array((void **)&mem.maps, &mem.cap_maps, mem.num_maps, sizeof(*mem.maps))) {
+        free(m);
+        return NULL;
     }
+    *m = (struct rec_memory){.o = o, .ptr = p, .size = size, .sub = sub};
+    put_in(m);
     return m;
+}
+
+/* The first of nested maps: from here on the memory is watched. */
+static void map_begin(struct rec_thread *t, struct rec_memory *m, D3D12_HEAP_TYPE type, void *p)
+{
+    uintptr_t at = (uintptr_t)p;
+
+    if (m->ptr != p) {
+        forget((uintptr_t)m->ptr, (uintptr_t)m->ptr + m->size);
+        take_out(m);
+        m->ptr = p;
+        put_in(m);
+    }
+    m->tracked = type != D3D12_HEAP_TYPE_READBACK;
+    if (type == D3D12_HEAP_TYPE_CUSTOM)
+        forget(at, at + m->size); /* the GPU may have written since */
+    if (m->tracked && region_add(t, at, at + m->size)) {
+        m->tracked = false;
+        rec_note(t, "the memory of resource %u cannot be watched: what is written to it is not recorded", m->o->id);
+    }
+}
+
+static void map_object(struct rec_thread *t, struct rec_object *o, ID3D12Resource *r, UINT sub,
+                       const D3D12_RANGE *range, void *p)
+{
+    struct rec_memory *m = find(o, sub);
+    D3D12_HEAP_TYPE type;
+    size_t size;
+
+    if (!m || !m->count) {
+        if (!describe(t, r, &size, &type)) {
+            rec_note(t, "resource %u is a mapped texture: what is written through the pointer is not recorded", o->id);
+            return;
+        }
+        if (!m && !(m = map_new(t, o, sub, size, p)))
+            return;
+        map_begin(t, m, type, p);
+        o->extras |= REC_HAS_MEMORY;
+    }
+    m->count++;
+    if (!m->tracked)
+        hash_readback(t, m, range);
 }
 
 void rec_memory_map_range(struct rec_thread *t, struct rec_object *o, ID3D12Resource *r, UINT sub,
                           const D3D12_RANGE *range, void *p)
 {
-    struct rec_memory *m;
-
     pthread_mutex_lock(&mem.lock);
     if (!mem.dirty && !mem.failed && dirty_create(&mem.dirty, (enum dirty_method)rec_shm->dirty_method)) {
         mem.failed = true;
         rec_note(t, "the chosen way of watching memory is not there: no memory is recorded");
     }
-    if (mem.dirty) {
-        m = find(o, sub);
-        if (!m)
-            m = map_new(t, o, r, sub, p);
-        if (m) {
-            m->count++;
-            o->extras |= REC_HAS_MEMORY;
-            if (!m->tracked)
-                hash_readback(t, m, range);
-        }
-    }
+    if (mem.dirty)
+        map_object(t, o, r, sub, range, p);
     pthread_mutex_unlock(&mem.lock);
 }
 
-static void map_drop(struct rec_thread *t, struct rec_memory *m)
+static void map_end(struct rec_thread *t, struct rec_memory *m)
 {
     if (m->tracked)
         region_drop(t, (uintptr_t)m->ptr);
-    for (size_t i = 0; i < mem.num_maps; i++)
-        if (mem.maps[i] == m) {
-            memmove(&mem.maps[i], &mem.maps[i + 1], (--mem.num_maps - i) * sizeof(*mem.maps));
-            break;
-        }
-    free(m);
+    m->count = 0;
 }
 
 void rec_memory_unmap(struct rec_thread *t, struct rec_object *o, UINT sub)
@@ -420,8 +447,10 @@ void rec_memory_unmap(struct rec_thread *t, struct rec_object *o, UINT sub)
 
     pthread_mutex_lock(&mem.lock);
     m = find(o, sub);
-    if (m && m->count > 0 && --m->count == 0)
-        map_drop(t, m);
+    if (m && m->count == 1)
+        map_end(t, m);
+    else if (m && m->count > 1)
+        m->count--;
     pthread_mutex_unlock(&mem.lock);
 }
 
@@ -435,10 +464,11 @@ void rec_memory_release(struct rec_thread *t, struct rec_object *o)
             i++;
             continue;
         }
-        uintptr_t start = (uintptr_t)m->ptr, end = start + m->size;
-
-        map_drop(t, m);
-        forget(start, end);
+        if (m->count)
+            map_end(t, m);
+        forget((uintptr_t)m->ptr, (uintptr_t)m->ptr + m->size);
+        take_out(m);
+        free(m);
     }
     pthread_mutex_unlock(&mem.lock);
 }

@@ -1,0 +1,78 @@
+/* d3d12_fuzz.c: the reader of .d3d12trace files and the walk over records. The hash of a block is made right first, so
+ * that mutations reach what is behind it. */
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "base/strbuf.h"
+#include "d3d12/names.h"
+#include "d3d12/show.h"
+#include "d3d12/table.h"
+#include "d3d12/trace_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The input is [blobs size: 1 byte][blob stream][call stream], as the recorder would have left them. */
+static size_t wrap(uint8_t *out, const uint8_t *data, size_t size)
+{
+    struct trc_header h = {.major = TRC_MAJOR, .schema = d12_schema};
+    size_t blobs = size ? data[0] : 0, n = 0;
+
+    memcpy(h.magic, TRC_MAGIC, 8);
+    memcpy(out, &h, sizeof(h));
+    n = sizeof(h);
+    if (size) {
+        data++;
+        size--;
+    }
+    blobs = blobs > size ? size : blobs;
+    for (int k = 0; k < 2; k++) {
+        const uint8_t *p = k ? data + blobs : data;
+        size_t len = k ? size - blobs : blobs;
+        struct trc_block b = {.magic = TRC_BLOCK_MAGIC, .kind = k ? TRC_CALLS : TRC_BLOBS, .thread = 1,
+                              .flags = (uint8_t)(k && len && p[0] & 1), .raw = (uint32_t)len};
+        size_t packed = ZSTD_compress(out + n + sizeof(b), ZSTD_compressBound(len), p, len, 1);
+
+        b.packed = (uint32_t)packed;
+        b.hash = XXH3_64bits(out + n + sizeof(b), packed);
+        memcpy(out + n, &b, sizeof(b));
+        n += sizeof(b) + packed;
+    }
+    return n;
+}
+
+static void read_all(const uint8_t *data, size_t size)
+{
+    struct names names = {0};
+    struct strbuf b = {0};
+    struct error e = {0};
+    struct trc_call c;
+    struct trc *t;
+
+    if (trc_open_memory(&t, data, size, &e))
+        return;
+    names_read(&names, t, &e);
+    while (trc_next(t, &c, &e) > 0) {
+        strbuf_clear(&b);
+        show_call(&b, c.index & 1 ? SHOW_JSON : SHOW_TEXT, t, &c, &names);
+    }
+    names_finish(&names);
+    strbuf_finish(&b);
+    trc_close(t);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *file;
+
+    if (size > 1 << 16)
+        return 0;
+    read_all(data, size);
+    file = malloc(4096 + 2 * ZSTD_compressBound(size));
+    if (!file)
+        return 0;
+    read_all(file, wrap(file, data, size));
+    free(file);
+    return 0;
+}
