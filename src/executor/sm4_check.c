@@ -79,6 +79,8 @@ static int declare_register(struct checker *c, const struct sm4_instruction *i)
 
     if (i->opcode == SM4_OP_DCL_STREAM)
         return o->type == SM4_STREAM && o->dims == 1 && reg < 4 ? 0 : fail(c, i, "does not name one of m0..m3");
+    if (sm4_ops[i->opcode].format[1] == 'w' && sm4_word(c->p, i->extra_at) - 1 > 21)
+        return fail(c, i, "names an unknown system value");
     if (reg >= 32 || o->dims > 2 || (o->dims == 2 && (!o->index[0] || o->index[0] > 32)))
         return fail(c, i, "declares a register beyond 31");
     if (!o->dims) {
