@@ -1,0 +1,271 @@
+/* callbacks.c: the DXGKRNL_INTERFACE that a miniport gets in StartDevice. */
+#include "dxgkrnl/private.h"
+
+#include <string.h>
+
+static struct dxgk *from(HANDLE h, const char *routine)
+{
+    struct dxgk *d = kernel_ctx(kernel_self(routine));
+
+    if (h != (HANDLE)d) {
+        kernel_violation(d->kernel, "%s with the handle %p, which is not the adapter's", routine, h);
+        return NULL;
+    }
+    return d;
+}
+
+#define ENTER(h, max, failed)                                                                                \
+    struct dxgk *d = from(h, __func__);                                                                      \
+    if (!d || !kernel_check(d->kernel, __func__, max))                                                       \
+    return failed
+
+static NTSTATUS DxgkCbEvalAcpiMethod(HANDLE h, ULONG uid, PVOID in, ULONG in_size, PVOID out, ULONG out_size)
+{
+    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    UNREFERENCED_PARAMETER(uid);
+    UNREFERENCED_PARAMETER(in);
+    UNREFERENCED_PARAMETER(in_size);
+    UNREFERENCED_PARAMETER(out);
+    UNREFERENCED_PARAMETER(out_size);
+    return STATUS_NOT_SUPPORTED; /* the machine has no ACPI tables */
+}
+
+static NTSTATUS DxgkCbGetDeviceInformation(HANDLE h, PDXGK_DEVICE_INFO info)
+{
+    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    *info = (DXGK_DEVICE_INFO){
+        .MiniportDeviceContext = d->miniport,
+        .PhysicalDeviceObject = (PDEVICE_OBJECT)d,
+        .TranslatedResourceList = d->resources,
+        .SystemMemorySize.QuadPart = (LONGLONG)d->bus->memory_size,
+        .HighestPhysicalAddress.QuadPart = (LONGLONG)(d->bus->memory_size - 1),
+        .DockingState = DockStateUnsupported,
+    };
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS DxgkCbIndicateChildStatus(HANDLE h, PDXGK_CHILD_STATUS status)
+{
+    ENTER(h, DISPATCH_LEVEL, STATUS_INVALID_PARAMETER);
+    for (ULONG i = 0; i < d->num_children; i++)
+        if (d->children[i].desc.ChildUid == status->ChildUid && status->Type == StatusConnection) {
+            d->children[i].connected = status->HotPlug.Connected;
+            return STATUS_SUCCESS;
+        }
+    return STATUS_INVALID_PARAMETER;
+}
+
+static NTSTATUS DxgkCbMapMemory(HANDLE h, PHYSICAL_ADDRESS address, ULONG length, BOOLEAN io, BOOLEAN user,
+                                MEMORY_CACHING_TYPE cache, PVOID *va)
+{
+    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    UNREFERENCED_PARAMETER(cache);
+    if (io || user)
+        return STATUS_INVALID_PARAMETER; /* no port resources, and nobody to map them for */
+    return ntos_map(d, (uint64_t)address.QuadPart, length, va);
+}
+
+static BOOLEAN DxgkCbQueueDpc(HANDLE h)
+{
+    ENTER(h, HIGH_LEVEL, FALSE);
+    if (d->dpc.DpcData)
+        return FALSE;
+    kernel_queue_dpc(d->kernel, &d->dpc);
+    return TRUE;
+}
+
+static NTSTATUS DxgkCbQueryServices(HANDLE h, DXGK_SERVICES type, PINTERFACE interface)
+{
+    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    UNREFERENCED_PARAMETER(type);
+    UNREFERENCED_PARAMETER(interface);
+    return STATUS_NOT_SUPPORTED;
+}
+
+static NTSTATUS DxgkCbReadDeviceSpace(HANDLE h, ULONG type, PVOID buffer, ULONG offset, ULONG length,
+                                      PULONG read)
+{
+    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    *read = 0;
+    if (type != DXGK_WHICHSPACE_CONFIG || !d->bus->config_read)
+        return STATUS_INVALID_PARAMETER;
+    *read = d->bus->config_read(d->bus->ctx, offset, buffer, length);
+    return *read ? STATUS_SUCCESS : STATUS_UNSUCCESSFUL;
+}
+
+static NTSTATUS DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE routine, PVOID context,
+                                           ULONG message, PBOOLEAN result)
+{
+    KIRQL old;
+    ENTER(h, DISPATCH_LEVEL, STATUS_INVALID_PARAMETER);
+    UNREFERENCED_PARAMETER(message);
+    old = kernel_raise(d->kernel, DIRQL);
+    *result = routine(context);
+    kernel_lower(d->kernel, old);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS DxgkCbUnmapMemory(HANDLE h, PVOID va)
+{
+    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    return ntos_unmap(d, va);
+}
+
+static NTSTATUS DxgkCbWriteDeviceSpace(HANDLE h, ULONG type, PVOID buffer, ULONG offset, ULONG length,
+                                       PULONG written)
+{
+    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    *written = 0;
+    if (type != DXGK_WHICHSPACE_CONFIG || !d->bus->config_write)
+        return STATUS_INVALID_PARAMETER;
+    *written = d->bus->config_write(d->bus->ctx, offset, buffer, length);
+    return *written ? STATUS_SUCCESS : STATUS_UNSUCCESSFUL;
+}
+
+static NTSTATUS DxgkCbIsDevicePresent(HANDLE h, PVOID parameters, PBOOLEAN present)
+{
+    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    UNREFERENCED_PARAMETER(parameters);
+    *present = FALSE;
+    return STATUS_SUCCESS;
+}
+
+static VOID *DxgkCbGetHandleData(CONST DXGKARGCB_GETHANDLEDATA *args)
+{
+    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+
+    if (!kernel_check(d->kernel, __func__, PASSIVE_LEVEL))
+        return NULL;
+    for (struct device *dev = d->devices; dev; dev = dev->next) {
+        if (args->Type == DXGK_HANDLE_ALLOCATION)
+            for (struct open_alloc *o = dev->allocs; o; o = o->next)
+                if (o->handle == args->hObject)
+                    return args->Flags.DeviceSpecific ? o->driver : o->alloc->driver;
+        if (args->Type == DXGK_HANDLE_RESOURCE)
+            for (struct open_resource *r = dev->resources; r; r = r->next)
+                if (r->handle && r->handle == args->hObject)
+                    return r->resource->driver;
+    }
+    return NULL;
+}
+
+static D3DKMT_HANDLE DxgkCbGetHandleParent(D3DKMT_HANDLE allocation)
+{
+    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+
+    for (struct device *dev = d->devices; dev; dev = dev->next)
+        for (struct open_alloc *o = dev->allocs; o; o = o->next)
+            if (o->handle == allocation)
+                return o->group->handle;
+    return 0;
+}
+
+static D3DKMT_HANDLE DxgkCbEnumHandleChildren(CONST DXGKARGCB_ENUMHANDLECHILDREN *args)
+{
+    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+    UINT i = args->Index;
+
+    for (struct device *dev = d->devices; dev; dev = dev->next)
+        for (struct open_alloc *o = dev->allocs; o; o = o->next)
+            if (o->group->handle && o->group->handle == args->hObject && !i--)
+                return o->handle;
+    return 0;
+}
+
+static VOID DxgkCbNotifyInterrupt(CONST HANDLE h, CONST DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    struct dxgk *d = from(h, __func__);
+
+    if (!d)
+        return;
+    if (kernel_irql(d->kernel) != DIRQL)
+        kernel_violation(d->kernel, "DxgkCbNotifyInterrupt called at IRQL %d, must be the device's (%d)",
+                         kernel_irql(d->kernel), DIRQL);
+    sched_notify(d, data);
+}
+
+static VOID DxgkCbNotifyDpc(CONST HANDLE h)
+{
+    struct dxgk *d = from(h, __func__);
+
+    if (!d)
+        return;
+    if (kernel_irql(d->kernel) != DISPATCH_LEVEL)
+        kernel_violation(d->kernel, "DxgkCbNotifyDpc called at IRQL %d, must be DISPATCH_LEVEL",
+                         kernel_irql(d->kernel));
+    sched_dpc(d);
+}
+
+static NTSTATUS DxgkCbQueryVidPnInterface(CONST D3DKMDT_HVIDPN vidpn,
+                                          CONST DXGK_VIDPN_INTERFACE_VERSION version,
+                                          CONST DXGK_VIDPN_INTERFACE **interface)
+{
+    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+
+    if (!kernel_check(d->kernel, __func__, PASSIVE_LEVEL))
+        return STATUS_INVALID_PARAMETER;
+    return vidpn_query_interface(vidpn, version, interface);
+}
+
+static NTSTATUS DxgkCbGetCaptureAddress(DXGKARGCB_GETCAPTUREADDRESS *args)
+{
+    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+
+    for (struct alloc *a = d->allocs; a; a = a->next)
+        if (a->driver == args->hAllocation && a->segment) {
+            args->SegmentId = a->segment;
+            args->PhysicalAddress = vidmm_address(d, a);
+            return STATUS_SUCCESS;
+        }
+    return STATUS_INVALID_PARAMETER;
+}
+
+static VOID DxgkCbLogEtwEvent(CONST LPCGUID guid, UCHAR type, USHORT size, PVOID buffer)
+{
+    UNREFERENCED_PARAMETER(buffer);
+    log_debug("dxgkrnl", "the miniport logs an ETW event %08x, type %u, %u bytes", guid->Data1, type, size);
+}
+
+static NTSTATUS DxgkCbExcludeAdapterAccess(HANDLE h, ULONG attributes, PDXGKDDI_PROTECTED_CALLBACK callback,
+                                           PVOID context)
+{
+    ENTER(h, APC_LEVEL, STATUS_INVALID_PARAMETER);
+    UNREFERENCED_PARAMETER(attributes);
+    if (!adapter_lock(d))
+        return STATUS_DEVICE_REMOVED;
+    for (unsigned i = 0; i < d->num_nodes; i++)
+        sched_wait_node_idle(d, i);
+    callback(d->miniport, context, STATUS_SUCCESS);
+    adapter_unlock(d);
+    return STATUS_SUCCESS;
+}
+
+void callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i)
+{
+    *i = (DXGKRNL_INTERFACE){
+        .Size = sizeof(*i),
+        .Version = DXGKDDI_INTERFACE_VERSION,
+        .DeviceHandle = (HANDLE)d,
+        .DxgkCbEvalAcpiMethod = DxgkCbEvalAcpiMethod,
+        .DxgkCbGetDeviceInformation = DxgkCbGetDeviceInformation,
+        .DxgkCbIndicateChildStatus = DxgkCbIndicateChildStatus,
+        .DxgkCbMapMemory = DxgkCbMapMemory,
+        .DxgkCbQueueDpc = DxgkCbQueueDpc,
+        .DxgkCbQueryServices = DxgkCbQueryServices,
+        .DxgkCbReadDeviceSpace = DxgkCbReadDeviceSpace,
+        .DxgkCbSynchronizeExecution = DxgkCbSynchronizeExecution,
+        .DxgkCbUnmapMemory = DxgkCbUnmapMemory,
+        .DxgkCbWriteDeviceSpace = DxgkCbWriteDeviceSpace,
+        .DxgkCbIsDevicePresent = DxgkCbIsDevicePresent,
+        .DxgkCbGetHandleData = DxgkCbGetHandleData,
+        .DxgkCbGetHandleParent = DxgkCbGetHandleParent,
+        .DxgkCbEnumHandleChildren = DxgkCbEnumHandleChildren,
+        .DxgkCbNotifyInterrupt = DxgkCbNotifyInterrupt,
+        .DxgkCbNotifyDpc = DxgkCbNotifyDpc,
+        .DxgkCbQueryVidPnInterface = DxgkCbQueryVidPnInterface,
+        .DxgkCbQueryMonitorInterface = display_query_monitor_interface,
+        .DxgkCbGetCaptureAddress = DxgkCbGetCaptureAddress,
+        .DxgkCbLogEtwEvent = DxgkCbLogEtwEvent,
+        .DxgkCbExcludeAdapterAccess = DxgkCbExcludeAdapterAccess,
+    };
+}

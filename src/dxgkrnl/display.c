@@ -1,0 +1,561 @@
+/* display.c: modes, vblank, flips.
+ *
+ *   queued ──display_flip──▶ waiting ──vblank (due - 1)──▶ programmed ──vblank (due)──▶ shown, the packet is
+ * finished
+ *
+ * Invariants:
+ *  1. A flip with interval n > 0 is shown on a vblank, n after the one before it or later, never earlier.
+ *  2. Vblank interrupts are on while somebody waits for one or a flip is pending, and go off
+ * VSYNC_IDLE_FRAMES after.
+ *  3. What is scanned out is resident and stays where it is.
+ */
+#include "dxgkrnl/vidpn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- vblank ---- */
+
+static void enable_vsync(struct dxgk *d, bool on)
+{
+    if (d->vsync_enabled == on || d->state != DXGK_STARTED)
+        return;
+    d->vsync_enabled = on;
+    DDI(d, ControlInterrupt, d->miniport, DXGK_INTERRUPT_CRTC_VSYNC, on);
+}
+
+static NTSTATUS program(struct dxgk *d, UINT source, struct alloc *a, bool mode_change, bool immediate)
+{
+    DXGKARG_SETVIDPNSOURCEADDRESS args = {.VidPnSourceId = source,
+                                          .PrimarySegment = a->segment,
+                                          .PrimaryAddress = vidmm_address(d, a),
+                                          .hAllocation = a->driver};
+
+    args.Flags.ModeChange = mode_change;
+    args.Flags.FlipImmediate = immediate;
+    args.Flags.FlipOnNextVSync = !mode_change && !immediate;
+    if (!mode_change && d->caps.FlipCaps.FlipOnVSyncMmIo)
+        return DDI_AT(d, DIRQL, SetVidPnSourceAddress, d->miniport, &args);
+    return DDI(d, SetVidPnSourceAddress, d->miniport, &args);
+}
+
+static void show(struct source *s, struct alloc *a)
+{
+    if (a)
+        a->pins++;
+    if (s->primary)
+        s->primary->pins--;
+    s->primary = a;
+}
+
+void display_flipped(struct dxgk *d, struct packet *p)
+{
+    struct source *s = &d->sources[p->source];
+
+    if (p->list_count > DXGK_PRESENT_SOURCE_INDEX && p->allocs[DXGK_PRESENT_SOURCE_INDEX] && s->committed)
+        show(s, p->allocs[DXGK_PRESENT_SOURCE_INDEX]);
+    s->frames++;
+    p->context->device->present_count++;
+}
+
+static void start_flip(struct dxgk *d, unsigned i)
+{
+    struct source *s = &d->sources[i];
+    struct packet *p = s->flips;
+
+    if (!p || s->flip_programmed)
+        return;
+    if (s->vblanks + 1 < s->flip_due)
+        return; /* a later vblank programs it */
+    s->flip_programmed = true;
+    program(d, i, p->allocs[0], false, false);
+}
+
+static void finish_flip(struct dxgk *d, unsigned i)
+{
+    struct source *s = &d->sources[i];
+    struct packet *p = s->flips;
+
+    s->flips = p->next;
+    if (!s->flips)
+        s->flips_last = &s->flips;
+    s->flip_count--;
+    s->flip_programmed = false;
+    s->last_flip = s->vblanks;
+    s->frames++;
+    show(s, p->allocs[0]);
+    p->allocs[0]->pins--; /* display_flip's */
+    p->allocs[0]->busy--;
+    p->context->device->present_count++;
+    if (s->flips)
+        s->flip_due = s->last_flip + s->flips->interval;
+    sched_finish_soft(d, p);
+}
+
+void display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t time_ns)
+{
+    for (unsigned i = 0; i < d->num_sources; i++) {
+        struct source *s = &d->sources[i];
+        if (!s->committed || s->target != target)
+            continue;
+        s->vblanks++;
+        s->vblank_ns = time_ns;
+        if (s->flips && s->flip_programmed && s->vblanks >= s->flip_due &&
+            address.QuadPart == vidmm_address(d, s->flips->allocs[0]).QuadPart)
+            finish_flip(d, i);
+        start_flip(d, i);
+        if (s->waiting || s->flips)
+            s->last_wanted = s->vblanks;
+        kernel_wake_all(d->kernel, &s->vblank_waiters);
+        if (s->vblanks > s->last_wanted + VSYNC_IDLE_FRAMES && d->vsync_enabled) {
+            d->vsync_idle = true;
+            sched_kick(d);
+        }
+    }
+}
+
+/* At PASSIVE_LEVEL, from the scheduler's thread. */
+void display_work(struct dxgk *d)
+{
+    if (!d->vsync_idle)
+        return;
+    d->vsync_idle = false;
+    for (unsigned i = 0; i < d->num_sources; i++)
+        if (d->sources[i].waiting || d->sources[i].flips)
+            return;
+    enable_vsync(d, false);
+}
+
+/* Takes over a flip packet whose context has nothing else at the device. */
+void display_flip(struct dxgk *d, struct packet *p)
+{
+    struct source *s = &d->sources[p->source];
+    struct alloc *a = p->allocs[0];
+    unsigned epoch = d->epoch;
+    NTSTATUS st = STATUS_DEVICE_REMOVED;
+
+    if (adapter_lock(d)) {
+        st = vidmm_make_resident(d, a, a->read_set);
+        adapter_unlock(d);
+    }
+    if (!NT_SUCCESS(st) || epoch != d->epoch || !s->visible) {
+        if (epoch == d->epoch && NT_SUCCESS(st))
+            log_info("dxgkrnl", "a flip to the invisible source %u is dropped", p->source);
+        sched_finish_soft(d, p);
+        return;
+    }
+    if (!p->interval) {
+        program(d, p->source, a, false, true);
+        show(s, a);
+        s->frames++;
+        p->context->device->present_count++;
+        sched_finish_soft(d, p);
+        return;
+    }
+    a->pins++;
+    a->busy++;
+    p->next = NULL;
+    if (!s->flips) {
+        s->flips_last = &s->flips;
+        s->flip_due = s->last_flip + p->interval > s->vblanks ? s->last_flip + p->interval : s->vblanks + 1;
+    }
+    *s->flips_last = p;
+    s->flips_last = &p->next;
+    s->flip_count++;
+    enable_vsync(d, true);
+    start_flip(d, p->source);
+}
+
+void display_drop_flips(struct dxgk *d, struct device *dev)
+{
+    for (unsigned i = 0; i < d->num_sources; i++) {
+        struct source *s = &d->sources[i];
+        for (struct packet **pp = &s->flips; *pp;) {
+            struct packet *p = *pp;
+            if (dev && p->context->device != dev) {
+                pp = &p->next;
+                continue;
+            }
+            if (p == s->flips)
+                s->flip_programmed = false;
+            *pp = p->next;
+            s->flip_count--;
+            p->allocs[0]->pins--;
+            p->allocs[0]->busy--;
+            sched_finish_soft(d, p);
+        }
+        s->flips_last = &s->flips;
+        while (*s->flips_last)
+            s->flips_last = &(*s->flips_last)->next;
+    }
+}
+
+/* The desktop comes back where `a` was shown. */
+void display_forget_alloc(struct dxgk *d, struct alloc *a)
+{
+    for (unsigned i = 0; i < d->num_sources; i++) {
+        struct source *s = &d->sources[i];
+        if (s->primary != a || s->own_primary == a)
+            continue;
+        if (d->state == DXGK_STARTED && s->own_primary &&
+            NT_SUCCESS(vidmm_make_resident(d, s->own_primary, s->own_primary->read_set)))
+            program(d, i, s->own_primary, true, false);
+        show(s, s->own_primary);
+    }
+}
+
+NTSTATUS display_wait_vblank(struct dxgk_client *c, UINT source, struct device *dev)
+{
+    struct dxgk *d = c->d;
+    struct source *s = &d->sources[source];
+    unsigned epoch = d->epoch;
+    uint64_t seen;
+
+    if (!s->committed || !s->visible)
+        return STATUS_GRAPHICS_PRESENT_OCCLUDED;
+    s->waiting++;
+    enable_vsync(d, true);
+    seen = s->vblanks;
+    while (s->vblanks == seen && !c->cancelled && d->state == DXGK_STARTED && epoch == d->epoch && s->visible)
+        kernel_wait(d->kernel, &s->vblank_waiters, LOOP_FOREVER);
+    s->waiting--;
+    s->last_wanted = s->vblanks;
+    if (c->cancelled)
+        return STATUS_CANCELLED;
+    if (d->state != DXGK_STARTED || (dev && epoch != d->epoch))
+        return STATUS_DEVICE_REMOVED;
+    return s->visible ? STATUS_SUCCESS : STATUS_GRAPHICS_PRESENT_OCCLUDED;
+}
+
+/* ---- modes ---- */
+
+static struct vidpn *make_vidpn(struct dxgk *d, UINT source, UINT target)
+{
+    struct vidpn *v = vidpn_create(d);
+    DXGKARG_ENUMVIDPNCOFUNCMODALITY e = {.hConstrainingVidPn = vidpn_handle(v),
+                                         .EnumPivotType = D3DKMDT_EPT_NOPIVOT};
+
+    e.EnumPivot.VidPnSourceId = e.EnumPivot.VidPnTargetId = D3DDDI_ID_UNINITIALIZED;
+    if (!v)
+        return NULL;
+    if (!NT_SUCCESS(vidpn_add_path(v, source, target)) ||
+        !NT_SUCCESS(DDI(d, EnumVidPnCofuncModality, d->miniport, &e))) {
+        vidpn_destroy(v);
+        return NULL;
+    }
+    return v;
+}
+
+static UINT hertz(const D3DDDI_RATIONAL *r)
+{
+    return r->Denominator ? (r->Numerator + r->Denominator / 2) / r->Denominator : 0;
+}
+
+static bool fits(const D3DKMDT_VIDPN_SOURCE_MODE *s, const D3DKMDT_VIDPN_TARGET_MODE *t)
+{
+    return s->Type == D3DKMDT_RMT_GRAPHICS &&
+           s->Format.Graphics.VisibleRegionSize.cx == t->VideoSignalInfo.ActiveSize.cx &&
+           s->Format.Graphics.VisibleRegionSize.cy == t->VideoSignalInfo.ActiveSize.cy;
+}
+
+static D3DKMT_DISPLAYMODE mode_from(const D3DKMDT_VIDPN_SOURCE_MODE *s, const D3DKMDT_VIDPN_TARGET_MODE *t)
+{
+    return (D3DKMT_DISPLAYMODE){.Width = s->Format.Graphics.PrimSurfSize.cx,
+                                .Height = s->Format.Graphics.PrimSurfSize.cy,
+                                .Format = s->Format.Graphics.PixelFormat,
+                                .IntegerRefreshRate = hertz(&t->VideoSignalInfo.VSyncFreq),
+                                .RefreshRate = t->VideoSignalInfo.VSyncFreq,
+                                .ScanLineOrdering = t->VideoSignalInfo.ScanLineOrdering,
+                                .DisplayOrientation = D3DDDI_ROTATION_IDENTITY,
+                                .Flags.ValidatedAgainstMonitorCaps = 1};
+}
+
+/* The cofunctional modes of a path; *best is the index of the preferred one. */
+static NTSTATUS enumerate(struct dxgk *d, UINT source, UINT target, unsigned *best)
+{
+    struct source *s = &d->sources[source];
+    struct vidpn *v = make_vidpn(d, source, target);
+    int child = vidpn_child_index(d, target);
+    D3DKMT_DISPLAYMODE *modes = NULL;
+    unsigned n = 0;
+
+    *best = 0;
+    if (!v)
+        return STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
+    for (struct mode *a = v->source[source] ? v->source[source]->modes : NULL; a; a = a->next)
+        for (struct mode *b = v->target[child] ? v->target[child]->modes : NULL; b; b = b->next) {
+            D3DKMT_DISPLAYMODE *grown;
+            if (!fits(&a->source, &b->target))
+                continue;
+            grown = realloc(modes, (n + 1) * sizeof(*modes));
+            if (!grown)
+                break;
+            modes = grown;
+            if (b->target.Preference == D3DKMDT_MP_PREFERRED &&
+                (!n || modes[*best].Format == a->source.Format.Graphics.PixelFormat || !*best))
+                *best = n;
+            modes[n++] = mode_from(&a->source, &b->target);
+        }
+    vidpn_destroy(v);
+    free(s->modes);
+    s->modes = modes;
+    s->num_modes = n;
+    return n ? STATUS_SUCCESS : STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
+}
+
+/* Pins the modes that `mode` names; false if the network does not have them. */
+static bool pin(struct vidpn *v, UINT source, int child, const D3DKMT_DISPLAYMODE *mode, UINT *stride)
+{
+    for (struct mode *a = v->source[source] ? v->source[source]->modes : NULL; a; a = a->next)
+        for (struct mode *b = v->target[child] ? v->target[child]->modes : NULL; b; b = b->next) {
+            D3DKMT_DISPLAYMODE m = mode_from(&a->source, &b->target);
+            if (!fits(&a->source, &b->target) || m.Width != mode->Width || m.Height != mode->Height ||
+                m.Format != mode->Format ||
+                (mode->IntegerRefreshRate && m.IntegerRefreshRate != mode->IntegerRefreshRate))
+                continue;
+            v->source[source]->pinned = a;
+            v->target[child]->pinned = b;
+            *stride = a->source.Format.Graphics.Stride;
+            for (struct vidpn_path *p = v->paths; p; p = p->next) {
+                p->info.ContentTransformation.Scaling = D3DKMDT_VPPS_IDENTITY;
+                p->info.ContentTransformation.Rotation = D3DKMDT_VPPR_IDENTITY;
+            }
+            return true;
+        }
+    return false;
+}
+
+static NTSTATUS set_visible(struct dxgk *d, UINT source, bool visible)
+{
+    DXGKARG_SETVIDPNSOURCEVISIBILITY args = {.VidPnSourceId = source, .Visible = visible};
+    NTSTATUS s = DDI(d, SetVidPnSourceVisibility, d->miniport, &args);
+
+    if (NT_SUCCESS(s))
+        d->sources[source].visible = visible;
+    return s;
+}
+
+/* `primary` NULL: a shared primary surface of dxgkrnl's own. Called with the adapter held. */
+NTSTATUS display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE *mode, struct alloc *primary)
+{
+    struct source *s = &d->sources[source];
+    struct vidpn *v = make_vidpn(d, source, s->target);
+    int child = vidpn_child_index(d, s->target);
+    DXGKARG_ISSUPPORTEDVIDPN supported = {.hDesiredVidPn = vidpn_handle(v)};
+    DXGKARG_COMMITVIDPN commit = {.hFunctionalVidPn = vidpn_handle(v),
+                                  .AffectedVidPnSourceId = source,
+                                  .MonitorConnectivityChecks = D3DKMDT_MCC_IGNORE};
+    D3DKMDT_SHAREDPRIMARYSURFACEDATA data = {.Width = mode->Width,
+                                             .Height = mode->Height,
+                                             .Format = mode->Format,
+                                             .RefreshRate = mode->RefreshRate,
+                                             .VidPnSourceId = source};
+    D3DKMT_DISPLAYMODE now = *mode;
+    struct alloc *fresh = NULL;
+    UINT stride = 0;
+    NTSTATUS st;
+
+    if (!v)
+        return STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
+    if (!pin(v, source, child, mode, &stride)) {
+        vidpn_destroy(v);
+        return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE;
+    }
+    now.RefreshRate = v->target[child]->pinned->target.VideoSignalInfo.VSyncFreq;
+    now.IntegerRefreshRate = hertz(&now.RefreshRate);
+    st = DDI(d, IsSupportedVidPn, d->miniport, &supported);
+    if (NT_SUCCESS(st) && !supported.IsVidPnSupported)
+        st = STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
+    /* The desktop's own surface fits the mode even while a client's is shown: it is what comes back. */
+    if (NT_SUCCESS(st) && (!s->own_primary || !s->committed || s->mode.Width != mode->Width ||
+                           s->mode.Height != mode->Height || s->mode.Format != mode->Format))
+        st = vidmm_create_standard(d, D3DKMDT_STANDARDALLOCATION_SHAREDPRIMARYSURFACE, &data, &fresh);
+    if (!primary)
+        primary = fresh ? fresh : s->own_primary;
+    if (NT_SUCCESS(st))
+        st = vidmm_make_resident(d, primary, primary->read_set);
+    if (!NT_SUCCESS(st))
+        goto fail;
+    if (s->visible)
+        set_visible(d, source, false);
+    commit.hPrimaryAllocation = primary->driver;
+    st = DDI(d, CommitVidPn, d->miniport, &commit);
+    if (!NT_SUCCESS(st)) {
+        if (s->committed)
+            set_visible(d, source, true);
+        goto fail;
+    }
+    s->committed = true;
+    s->mode = now;
+    s->stride = stride;
+    st = program(d, source, primary, true, false);
+    if (NT_SUCCESS(st))
+        st = set_visible(d, source, true);
+    show(s, primary);
+    if (fresh) {
+        struct alloc *old = s->own_primary;
+        s->own_primary = fresh;
+        vidmm_destroy_standard(d, old);
+    }
+    vidpn_destroy(d->active);
+    d->active = v;
+    return st;
+fail:
+    vidmm_destroy_standard(d, fresh);
+    vidpn_destroy(v);
+    return st;
+}
+
+/* After a reset or a power transition: what was shown is shown again. */
+NTSTATUS display_restore(struct dxgk *d)
+{
+    NTSTATUS st = STATUS_SUCCESS;
+
+    for (unsigned i = 0; i < d->num_sources && NT_SUCCESS(st); i++) {
+        struct source *s = &d->sources[i];
+        bool vsync = d->vsync_enabled;
+        if (!s->committed)
+            continue;
+        s->visible = false;
+        st = display_set_mode(d, i, &s->mode, NULL);
+        d->vsync_enabled = false;
+        enable_vsync(d, vsync);
+    }
+    return st;
+}
+
+/* ---- monitors ---- */
+
+static void recommend_modes(struct dxgk *d, UINT target)
+{
+    struct modeset *set = modeset_create(MODESET_MONITOR);
+    DXGKARG_RECOMMENDMONITORMODES args = {.VideoPresentTargetId = target,
+                                          .hMonitorSourceModeSet = (D3DKMDT_HMONITORSOURCEMODESET)set,
+                                          .pMonitorSourceModeSetInterface = &modeset_monitor_interface};
+    NTSTATUS st;
+
+    if (!set)
+        return;
+    st = DDI(d, RecommendMonitorModes, d->miniport, &args);
+    if (!NT_SUCCESS(st))
+        log_info("dxgkrnl", "DxgkDdiRecommendMonitorModes returned %08x", (unsigned)st);
+    modeset_unref(set);
+}
+
+static NTSTATUS acquire_monitor_modes(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
+                                      D3DKMDT_HMONITORSOURCEMODESET *out,
+                                      CONST DXGK_MONITORSOURCEMODESET_INTERFACE **interface)
+{
+    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+    struct modeset *set;
+
+    if (adapter != (HANDLE)d || vidpn_child_index(d, target) < 0)
+        return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET;
+    set = modeset_create(MODESET_MONITOR);
+    *out = (D3DKMDT_HMONITORSOURCEMODESET)set;
+    *interface = &modeset_monitor_interface;
+    return set ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+}
+
+static NTSTATUS release_monitor_modes(HANDLE adapter, D3DKMDT_HMONITORSOURCEMODESET set)
+{
+    UNREFERENCED_PARAMETER(adapter);
+    if (!set || ((struct modeset *)set)->kind != MODESET_MONITOR)
+        return STATUS_INVALID_PARAMETER;
+    modeset_unref((struct modeset *)set);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS no_ranges(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
+                          D3DKMDT_HMONITORFREQUENCYRANGESET *set, CONST VOID **interface)
+{
+    UNREFERENCED_PARAMETER(adapter);
+    UNREFERENCED_PARAMETER(target);
+    UNREFERENCED_PARAMETER(set);
+    UNREFERENCED_PARAMETER(interface);
+    return STATUS_NOT_SUPPORTED;
+}
+
+static NTSTATUS no_descriptors(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
+                               D3DKMDT_HMONITORDESCRIPTORSET *set, CONST VOID **interface)
+{
+    UNREFERENCED_PARAMETER(adapter);
+    UNREFERENCED_PARAMETER(target);
+    UNREFERENCED_PARAMETER(set);
+    UNREFERENCED_PARAMETER(interface);
+    return STATUS_NOT_SUPPORTED;
+}
+
+NTSTATUS display_query_monitor_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
+                                         CONST DXGK_MONITOR_INTERFACE **interface)
+{
+    static const DXGK_MONITOR_INTERFACE monitor = {DXGK_MONITOR_INTERFACE_VERSION_V1, acquire_monitor_modes,
+                                                   release_monitor_modes, no_ranges, no_descriptors};
+    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+
+    if (adapter != (HANDLE)d)
+        return STATUS_INVALID_PARAMETER;
+    if (version != DXGK_MONITOR_INTERFACE_VERSION_V1)
+        return STATUS_NOT_SUPPORTED;
+    *interface = &monitor;
+    return STATUS_SUCCESS;
+}
+
+/* ---- start and stop ---- */
+
+NTSTATUS display_start(struct dxgk *d)
+{
+    unsigned target = 0;
+    NTSTATUS st;
+
+    memset(d->sources, 0, sizeof(d->sources));
+    d->system = device_create(d, NULL, &st);
+    if (!d->system)
+        return st;
+    d->system_context = context_create(
+        d->system, d->caps.SchedulingCaps.MultiEngineAware ? d->caps.MemoryManagementCaps.PagingNode : 0, 1,
+        NULL, 0, &st);
+    if (!d->system_context)
+        return st;
+    for (unsigned i = 0; i < d->num_sources; i++) {
+        struct source *s = &d->sources[i];
+        unsigned best;
+        s->flips_last = &s->flips;
+        while (target < d->num_children && (!d->children[target].connected ||
+                                            d->children[target].desc.ChildDeviceType != TypeVideoOutput))
+            target++;
+        if (target == d->num_children)
+            break;
+        s->target = d->children[target++].desc.ChildUid;
+        recommend_modes(d, s->target);
+        st = enumerate(d, i, s->target, &best);
+        if (NT_SUCCESS(st))
+            st = display_set_mode(d, i, &s->modes[best], NULL);
+        if (!NT_SUCCESS(st))
+            return st;
+    }
+    return STATUS_SUCCESS;
+}
+
+void display_stop(struct dxgk *d)
+{
+    display_drop_flips(d, NULL);
+    for (unsigned i = 0; i < d->num_sources; i++) {
+        struct source *s = &d->sources[i];
+        if (s->visible && d->state == DXGK_STARTED)
+            set_visible(d, i, false);
+        s->visible = s->committed = false;
+        kernel_wake_all(d->kernel, &s->vblank_waiters);
+        show(s, NULL);
+        vidmm_destroy_standard(d, s->own_primary);
+        s->own_primary = NULL;
+        free(s->modes);
+        s->modes = NULL;
+        s->num_modes = 0;
+    }
+    if (d->vsync_enabled && d->state == DXGK_STARTED)
+        enable_vsync(d, false);
+    d->vsync_enabled = false;
+    vidpn_destroy(d->active);
+    d->active = NULL;
+}

@@ -1,0 +1,147 @@
+/* dxgkrnl.h: the operating system's half of WDDM 1.1, for the host that runs it.
+ *
+ * A host describes one PCI function by a `struct dxgk_bus`, loads a miniport for it and starts the adapter;
+ * clients then call the D3DKMT thunks. Nothing here knows which miniport or device it is.
+ *
+ *   dxgk_create ─▶ dxgk_load ─▶ dxgk_start ⇄ dxgk_stop ─▶ dxgk_unload ─▶ dxgk_destroy
+ *                                  │  ▲
+ *                       time-out ──▼──┴── reset            reset fails, too many resets, a DDI that never
+ * returns ─▶ FAILED
+ *
+ * Invariants:
+ *  1. A fence that SubmitCommand accepted completes, faults or is dropped by a reset, once and in order.
+ *  2. After a reset every device, context and allocation from before answers STATUS_DEVICE_REMOVED; new ones
+ * work.
+ *  3. FAILED is the equivalent of bugcheck 0x116: everything answers STATUS_DEVICE_REMOVED but escapes, which
+ * still reach the miniport, and what closes and destroys.
+ *  4. A client sees its own objects and those whose share handle it opened. When it closes, everything it
+ * owned goes.
+ */
+#ifndef DXGKRNL_DXGKRNL_H_
+#define DXGKRNL_DXGKRNL_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/loop.h"
+#include "dxgkrnl/settings.h"
+#include "wddm/d3dkmthk.h"
+#include "wddm/dispmprt.h"
+
+struct dxgk;
+struct dxgk_client;
+
+/* One resource of the PCI function, as the PnP manager would assign it. */
+struct dxgk_resource {
+    UCHAR type;      /* CmResourceTypeMemory or CmResourceTypeInterrupt */
+    USHORT flags;    /* CM_RESOURCE_* */
+    uint64_t start;  /* memory: bus address */
+    uint32_t length; /* memory: bytes */
+    uint32_t vector; /* interrupt */
+};
+
+/* What the host provides for the PCI function. Called from kernel threads at any IRQL; must not call back
+ * into dxgkrnl but through dxgk_interrupt and dxgk_interrupt_line. */
+struct dxgk_bus {
+    void *ctx;
+    const struct dxgk_resource *resources;
+    unsigned num_resources;
+    uint64_t memory_size; /* bytes of system memory */
+    /* PCI configuration space; the number of bytes moved. */
+    uint32_t (*config_read)(void *ctx, uint32_t offset, void *data, uint32_t size);
+    uint32_t (*config_write)(void *ctx, uint32_t offset, const void *data, uint32_t size);
+    uint64_t (*mmio_read)(void *ctx, uint64_t address, unsigned size);
+    void (*mmio_write)(void *ctx, uint64_t address, unsigned size, uint64_t value);
+    /* A window that is plain memory: its address in this process, or NULL if accesses must be trapped. May be
+     * NULL. */
+    void *(*mmio_map)(void *ctx, uint64_t address, uint64_t size);
+    /* Contiguous page-aligned zeroed memory that the device reaches. 0 or -ENOMEM. */
+    int (*dma_alloc)(void *ctx, size_t size, void **va, uint64_t *pa);
+    void (*dma_free)(void *ctx, void *va, uint64_t pa, size_t size);
+    /* The memory behind a bus address, or NULL. */
+    void *(*dma_ptr)(void *ctx, uint64_t pa, size_t size);
+    /* A descriptor of the memory behind `pa`, to hand to another process; the caller does not own it. May be
+     * NULL. */
+    int (*dma_fd)(void *ctx, uint64_t pa, size_t size, uint64_t *offset);
+};
+
+enum dxgk_state {
+    DXGK_EMPTY,  /* no miniport */
+    DXGK_LOADED, /* DriverEntry succeeded */
+    DXGK_STARTED,
+    DXGK_STOPPED, /* by dxgk_stop */
+    DXGK_FAILED,  /* see above */
+};
+
+/* The event log: what Windows writes to the System log. */
+struct dxgk_event {
+    uint64_t time_ns;
+    const char *source; /* "Display", "dxgkrnl", "BugCheck" */
+    unsigned id;        /* 4101: the driver stopped responding and has recovered; 0x116: it has not */
+    char text[240];
+};
+
+struct dxgk_params {
+    struct clock *clock;
+    struct loop *loop; /* sim: runs on it; NULL: live */
+    const struct dxgk_bus *bus;
+    const struct settings *settings; /* copied; NULL for the defaults */
+    const char *service;             /* the driver's service name in the registry; NULL: "display" */
+    void (*on_event)(void *ctx, const struct dxgk_event *event); /* at up to DISPATCH_LEVEL; may be NULL */
+    void *event_ctx;
+};
+
+int dxgk_create(struct dxgk **out, const struct dxgk_params *params, struct error *err);
+/* Stops and unloads first, if need be. No client may be open. */
+void dxgk_destroy(struct dxgk *d);
+
+/* Runs a miniport's DriverEntry: one linked into the program, or that of a shared object. */
+int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err);
+int dxgk_load_file(struct dxgk *d, const char *path, struct error *err);
+void dxgk_unload(struct dxgk *d);
+
+/* AddDevice, StartDevice, child and segment enumeration, the preferred mode on every connected source. */
+NTSTATUS dxgk_start(struct dxgk *d, struct error *err);
+void dxgk_stop(struct dxgk *d);
+NTSTATUS dxgk_set_power(struct dxgk *d, DEVICE_POWER_STATE state, POWER_ACTION action);
+
+enum dxgk_state dxgk_state(struct dxgk *d);
+struct kernel *dxgk_kernel(struct dxgk *d);
+
+/* From the device: message `message` was sent; the INTx line has this level. Any thread, never blocks. */
+void dxgk_interrupt(struct dxgk *d, unsigned message);
+void dxgk_interrupt_line(struct dxgk *d, bool asserted);
+
+/* A process that calls thunks. `process` is its id, `admin` whether privileged escapes are open to it. */
+int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process, bool admin);
+/* Everything that the client owned goes. Waiting calls of the client must have been ended by
+ * dxgk_client_cancel. */
+void dxgk_client_close(struct dxgk_client *c);
+/* Calls of the client that wait, and those to come, return STATUS_CANCELLED. */
+void dxgk_client_cancel(struct dxgk_client *c);
+
+/* One function a thunk, for example NTSTATUS dxgk_Render(struct dxgk_client *, D3DKMT_RENDER *). Pointers in
+ * the structure are the caller's memory. */
+#define DXGK_DECLARE(name, type) NTSTATUS dxgk_##name(struct dxgk_client *c, type *arg);
+D3DKMT_THUNKS(DXGK_DECLARE)
+#undef DXGK_DECLARE
+
+/* The descriptor and offset of a locked allocation's memory, for a client in another process. */
+NTSTATUS dxgk_lock_fd(struct dxgk_client *c, D3DKMT_HANDLE allocation, int *fd, uint64_t *offset,
+                      uint64_t *size);
+
+/* The memory of a context's command buffer, allocation list and patch list, in this order, each rounded up to
+ * 64 bytes. */
+NTSTATUS dxgk_context_fd(struct dxgk_client *c, D3DKMT_HANDLE context, int *fd, uint64_t *size);
+
+/* Event `i` since the start, or false. */
+bool dxgk_event(struct dxgk *d, unsigned i, struct dxgk_event *event);
+unsigned dxgk_event_count(struct dxgk *d, unsigned id);
+
+/* Rule violations, memory that a miniport did not free included: a run with one has failed. */
+unsigned dxgk_violations(struct dxgk *d);
+const char *dxgk_violation(struct dxgk *d, unsigned i);
+
+#endif

@@ -1,0 +1,755 @@
+#include "dxgkrnl/kernel.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/strbuf.h"
+
+enum {
+    STACK_SIZE = 256 * 1024,
+    MAX_VIOLATIONS = 64,
+    MAX_MESSAGES = 32,
+    STORM = 10000, /* unclaimed runs of the ISR in a row before the line is declared stuck */
+};
+
+struct kthread {
+    struct kernel *kernel;
+    const char *name;
+    void (*fn)(void *arg);
+    void *arg;
+    struct kernel_ddi *ddi;
+    struct kernel_caller caller;
+    struct ktimer wait_timer, ddi_timer;
+    bool parked, woken, is_main;
+    unsigned depth; /* of kernel_enter */
+    pthread_cond_t cond;
+    pthread_t pthread;
+    ucontext_t context;
+    void *stack;
+    struct kthread *next; /* in the ready queue, or the list of all spawned */
+    struct kthread *next_all;
+    bool done;
+};
+
+struct kwait {
+    struct kthread *thread;
+    struct kwait *next;
+    bool queued;
+};
+
+struct kernel {
+    struct clock *clock;
+    struct loop *loop; /* sim */
+    struct kernel_ops ops;
+    void *ctx;
+
+    pthread_mutex_t cpu; /* live: held by the running thread */
+    pthread_t service;
+    int wake_fd;
+    bool stopping;
+
+    struct kthread *current, service_thread, main_thread;
+    KIRQL irql;
+    struct ktimer *timers;
+    uint64_t order;
+    LIST_ENTRY dpcs;
+    bool draining;
+
+    _Atomic uint32_t pending; /* one bit a message */
+    _Atomic bool line;
+    bool connected;
+
+    struct kthread *ready, **ready_last, *all; /* sim */
+    ucontext_t scheduler;
+    struct loop_timer loop_timer;
+    bool loop_armed;
+
+    char *violation[MAX_VIOLATIONS];
+    unsigned violations;
+};
+
+static _Thread_local struct kernel *self_kernel;
+static _Thread_local struct kthread *self_thread; /* live only */
+
+static void service(struct kernel *k);
+
+uint64_t kernel_now(const struct kernel *k)
+{
+    return clock_now(k->clock);
+}
+
+void *kernel_ctx(struct kernel *k)
+{
+    return k->ctx;
+}
+
+bool kernel_is_live(const struct kernel *k)
+{
+    return !k->loop;
+}
+
+struct kernel *kernel_self(const char *routine)
+{
+    if (!self_kernel || !self_kernel->current) {
+        log_error("dxgkrnl", "%s was called by a thread that is not in the kernel", routine);
+        abort();
+    }
+    return self_kernel;
+}
+
+struct kthread *kernel_thread(struct kernel *k)
+{
+    return k->current;
+}
+
+KIRQL kernel_irql(struct kernel *k)
+{
+    return k->irql;
+}
+
+void kernel_set_caller(struct kernel *k, struct kernel_caller caller)
+{
+    k->current->caller = caller;
+}
+
+struct kernel_caller kernel_caller(struct kernel *k)
+{
+    return k->current->caller;
+}
+
+/* ---- violations ---- */
+
+void kernel_violation(struct kernel *k, const char *fmt, ...)
+{
+    struct strbuf b = {0};
+    void *frames[24];
+    char **names, text[256];
+    int n;
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    strbuf_puts(&b, text);
+    for (struct kernel_ddi *d = k->current ? k->current->ddi : NULL; d; d = d->outer)
+        strbuf_printf(&b, ", in %s", d->name);
+    n = backtrace(frames, 24);
+    names = backtrace_symbols(frames, n);
+    for (int i = 1; names && i < n; i++)
+        strbuf_printf(&b, "\n    %s", names[i]);
+    free(names);
+    log_error("dxgkrnl", "%s", strbuf_str(&b));
+    if (k->violations < MAX_VIOLATIONS)
+        k->violation[k->violations] = strdup(strbuf_str(&b));
+    k->violations++;
+    strbuf_finish(&b);
+    if (k->ops.violation)
+        k->ops.violation(k->ctx, text);
+}
+
+unsigned kernel_violations(struct kernel *k)
+{
+    return k->violations;
+}
+
+const char *kernel_violation_text(struct kernel *k, unsigned i)
+{
+    return i < k->violations && i < MAX_VIOLATIONS ? k->violation[i] : NULL;
+}
+
+bool kernel_check(struct kernel *k, const char *routine, KIRQL max)
+{
+    if (k->irql <= max)
+        return true;
+    kernel_violation(k, "%s called at IRQL %d, allowed up to %d", routine, k->irql, max);
+    return false;
+}
+
+/* ---- timers ---- */
+
+/* Makes service() run: at the next deadline, or at once if something is pending already. */
+static void kick(struct kernel *k, bool now)
+{
+    uint64_t one = 1;
+
+    if (!k->loop) {
+        if (write(k->wake_fd, &one, sizeof(one)) < 0)
+            return; /* full: it is awake */
+        return;
+    }
+    if (now || k->timers) {
+        uint64_t at = now ? kernel_now(k) : k->timers->deadline_ns;
+        if (!k->loop_timer.slot || at < k->loop_timer.deadline_ns)
+            loop_arm(k->loop, &k->loop_timer, at, (void (*)(void *))service, k);
+    }
+}
+
+void kernel_cancel(struct kernel *k, struct ktimer *t)
+{
+    if (!t->armed)
+        return;
+    for (struct ktimer **p = &k->timers; *p; p = &(*p)->next)
+        if (*p == t) {
+            *p = t->next;
+            break;
+        }
+    t->armed = false;
+}
+
+void kernel_arm(struct kernel *k, struct ktimer *t, uint64_t deadline_ns, void (*fn)(void *ctx), void *ctx)
+{
+    struct ktimer **p = &k->timers;
+
+    kernel_cancel(k, t);
+    t->fn = fn;
+    t->ctx = ctx;
+    t->deadline_ns = deadline_ns;
+    t->order = k->order++;
+    while (*p && (*p)->deadline_ns <= deadline_ns)
+        p = &(*p)->next;
+    t->next = *p;
+    *p = t;
+    t->armed = true;
+    if (k->timers == t)
+        kick(k, false);
+}
+
+static void run_timers(struct kernel *k)
+{
+    uint64_t now = kernel_now(k);
+    KIRQL old = k->irql;
+
+    k->irql = DISPATCH_LEVEL;
+    while (k->timers && k->timers->deadline_ns <= now) {
+        struct ktimer *t = k->timers;
+        k->timers = t->next;
+        t->armed = false;
+        t->fn(t->ctx);
+    }
+    k->irql = old;
+}
+
+/* ---- interrupts and DPCs ---- */
+
+void kernel_interrupt(struct kernel *k, unsigned message)
+{
+    atomic_fetch_or(&k->pending, UINT32_C(1) << (message % MAX_MESSAGES));
+    kick(k, true);
+}
+
+void kernel_interrupt_line(struct kernel *k, bool asserted)
+{
+    if (atomic_exchange(&k->line, asserted) != asserted && asserted)
+        kick(k, true);
+}
+
+void kernel_connect_interrupt(struct kernel *k, bool connected)
+{
+    k->connected = connected;
+    if (connected && (atomic_load(&k->line) || atomic_load(&k->pending)))
+        kick(k, true);
+}
+
+static void run_isr(struct kernel *k, unsigned message)
+{
+    KIRQL old = k->irql;
+
+    k->irql = DIRQL;
+    k->ops.isr(k->ctx, message);
+    k->irql = old;
+}
+
+static void deliver_interrupts(struct kernel *k)
+{
+    uint32_t pending;
+
+    if (!k->connected)
+        return;
+    while ((pending = atomic_exchange(&k->pending, 0)))
+        for (unsigned m = 0; m < MAX_MESSAGES; m++)
+            if (pending & UINT32_C(1) << m)
+                run_isr(k, m);
+    for (unsigned n = 0; atomic_load(&k->line); n++) {
+        if (n == STORM) {
+            kernel_violation(k, "interrupt storm: the line is still asserted after %d runs of the ISR",
+                             STORM);
+            k->connected = false;
+            return;
+        }
+        run_isr(k, 0);
+    }
+}
+
+void kernel_queue_dpc(struct kernel *k, KDPC *dpc)
+{
+    if (dpc->DpcData)
+        return; /* queued already */
+    dpc->DpcData = k;
+    dpc->DpcListEntry.Flink = &k->dpcs;
+    dpc->DpcListEntry.Blink = k->dpcs.Blink;
+    k->dpcs.Blink->Flink = &dpc->DpcListEntry;
+    k->dpcs.Blink = &dpc->DpcListEntry;
+}
+
+/* Everything that may run now that the processor's IRQL is below DISPATCH_LEVEL. */
+static void drain(struct kernel *k)
+{
+    if (k->draining || k->irql >= DISPATCH_LEVEL)
+        return;
+    k->draining = true;
+    for (;;) {
+        KDPC *dpc;
+        KIRQL old = k->irql;
+
+        deliver_interrupts(k);
+        if (k->dpcs.Flink == &k->dpcs)
+            break;
+        dpc = CONTAINING_RECORD(k->dpcs.Flink, KDPC, DpcListEntry);
+        k->dpcs.Flink = dpc->DpcListEntry.Flink;
+        k->dpcs.Flink->Blink = &k->dpcs;
+        dpc->DpcData = NULL;
+        k->irql = DISPATCH_LEVEL;
+        dpc->DeferredRoutine(dpc, dpc->DeferredContext, dpc->SystemArgument1, dpc->SystemArgument2);
+        if (k->irql != DISPATCH_LEVEL)
+            kernel_violation(k, "a DPC routine returned at IRQL %d", k->irql);
+        k->irql = old;
+    }
+    k->draining = false;
+}
+
+KIRQL kernel_raise(struct kernel *k, KIRQL to)
+{
+    KIRQL old = k->irql;
+
+    if (to < old)
+        kernel_violation(k, "KeRaiseIrql from %d to the lower IRQL %d", old, to);
+    k->irql = to;
+    return old;
+}
+
+void kernel_lower(struct kernel *k, KIRQL to)
+{
+    if (to > k->irql)
+        kernel_violation(k, "KeLowerIrql from %d to the higher IRQL %d", k->irql, to);
+    k->irql = to;
+    drain(k);
+}
+
+/* ---- waiting ---- */
+
+static void swap_to(struct kernel *k, struct kthread *t)
+{
+    struct kthread *old = k->current;
+    KIRQL irql = k->irql;
+
+    k->current = t;
+    k->irql = PASSIVE_LEVEL;
+    swapcontext(&k->scheduler, &t->context);
+    k->current = old;
+    k->irql = irql;
+}
+
+static void run_ready(struct kernel *k)
+{
+    while (k->ready) {
+        struct kthread *t = k->ready;
+        k->ready = t->next;
+        if (!k->ready)
+            k->ready_last = &k->ready;
+        if (t->is_main)
+            continue; /* its own loop sees that it was woken */
+        swap_to(k, t);
+        if (t->done) {
+            for (struct kthread **p = &k->all; *p; p = &(*p)->next_all)
+                if (*p == t) {
+                    *p = t->next_all;
+                    break;
+                }
+            free(t->stack);
+            free(t);
+        }
+    }
+}
+
+static void make_ready(struct kernel *k, struct kthread *t)
+{
+    t->next = NULL;
+    *k->ready_last = t;
+    k->ready_last = &t->next;
+    kick(k, true);
+}
+
+void kernel_unpark(struct kernel *k, struct kthread *t)
+{
+    if (!t->parked || t->woken)
+        return;
+    t->woken = true;
+    if (k->loop)
+        make_ready(k, t);
+    else
+        pthread_cond_signal(&t->cond);
+}
+
+static void wait_expired(void *ctx)
+{
+    struct kthread *t = ctx;
+
+    kernel_unpark(t->kernel, t);
+}
+
+static void ddi_expired(void *ctx)
+{
+    struct kthread *t = ctx;
+    struct kernel *k = t->kernel;
+
+    if (t->ddi && k->ops.stuck)
+        k->ops.stuck(k->ctx, t->ddi->name);
+}
+
+/* Sim: code outside every coroutine waits by running the loop. */
+static void park_main(struct kernel *k, struct kthread *t)
+{
+    while (!t->woken) {
+        int r;
+        k->current = NULL;
+        r = loop_run_once(k->loop, LOOP_FOREVER);
+        if (r <= 0 && !t->woken) {
+            k->current = t;
+            kernel_violation(k, "deadlock: nothing is left that could end a wait");
+            return;
+        }
+    }
+}
+
+bool kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routine)
+{
+    struct kthread *t = k->current;
+    KIRQL irql = k->irql;
+    bool expired;
+
+    if (!kernel_check(k, routine, APC_LEVEL))
+        return false;
+    t->parked = true;
+    t->woken = false;
+    drain(k); /* may wake it */
+    if (deadline_ns != LOOP_FOREVER)
+        kernel_arm(k, &t->wait_timer, deadline_ns, wait_expired, t);
+    if (t->ddi && t->ddi->limit_ns)
+        kernel_arm(k, &t->ddi_timer, t->ddi->start_ns + t->ddi->limit_ns, ddi_expired, t);
+    k->current = NULL;
+    k->irql = PASSIVE_LEVEL;
+    if (k->loop && t->is_main) {
+        park_main(k, t);
+    } else if (k->loop) {
+        swapcontext(&t->context, &k->scheduler);
+    } else {
+        while (!t->woken)
+            pthread_cond_wait(&t->cond, &k->cpu);
+    }
+    k->current = t;
+    k->irql = irql;
+    expired = deadline_ns != LOOP_FOREVER && !t->wait_timer.armed && kernel_now(k) >= deadline_ns;
+    kernel_cancel(k, &t->wait_timer);
+    kernel_cancel(k, &t->ddi_timer);
+    t->parked = false;
+    return !expired;
+}
+
+bool kernel_wait(struct kernel *k, struct kwaiters *q, uint64_t deadline_ns)
+{
+    struct kwait w = {.thread = k->current, .queued = true};
+
+    if (!q->first)
+        q->last = &q->first;
+    *q->last = &w;
+    q->last = &w.next;
+    while (w.queued) {
+        if (kernel_park(k, deadline_ns, "a wait in dxgkrnl"))
+            continue;
+        for (struct kwait **p = &q->first; w.queued && *p; p = &(*p)->next)
+            if (*p == &w) {
+                *p = w.next;
+                if (q->last == &w.next)
+                    q->last = p;
+                return false;
+            }
+    }
+    return true;
+}
+
+void kernel_wake_all(struct kernel *k, struct kwaiters *q)
+{
+    struct kwait *w = q->first;
+
+    q->first = NULL;
+    while (w) {
+        struct kwait *next = w->next;
+        w->queued = false;
+        kernel_unpark(k, w->thread);
+        w = next;
+    }
+}
+
+/* ---- threads ---- */
+
+void kernel_enter(struct kernel *k)
+{
+    if (k->loop) {
+        self_kernel = k;
+        if (!k->current)
+            k->current = &k->main_thread;
+        k->current->depth++;
+        return;
+    }
+    if (self_kernel == k && self_thread) {
+        self_thread->depth++;
+        return;
+    }
+    if (!self_thread) {
+        self_thread = calloc(1, sizeof(*self_thread));
+        if (!self_thread)
+            abort();
+        self_thread->name = "client";
+        pthread_cond_init(&self_thread->cond, NULL);
+    }
+    self_thread->kernel = k;
+    self_thread->depth = 1;
+    pthread_mutex_lock(&k->cpu);
+    self_kernel = k;
+    k->current = self_thread;
+    k->irql = PASSIVE_LEVEL;
+}
+
+void kernel_leave(struct kernel *k)
+{
+    struct kthread *t = k->current;
+
+    if (--t->depth)
+        return;
+    if (k->irql != PASSIVE_LEVEL) {
+        kernel_violation(k, "a thread left the kernel at IRQL %d", k->irql);
+        k->irql = PASSIVE_LEVEL;
+    }
+    drain(k);
+    if (k->loop) {
+        if (t->is_main)
+            k->current = NULL;
+        if (k->ready || k->timers)
+            kick(k, k->ready != NULL);
+        return;
+    }
+    k->current = NULL;
+    self_kernel = NULL;
+    if (t != &k->service_thread && t == self_thread && !t->fn) {
+        pthread_cond_destroy(&t->cond);
+        free(t);
+        self_thread = NULL;
+    }
+    pthread_mutex_unlock(&k->cpu);
+}
+
+static void coroutine_main(unsigned lo, unsigned hi)
+{
+    struct kthread *t = (struct kthread *)((uintptr_t)lo | (uintptr_t)hi << 32);
+    struct kernel *k = t->kernel;
+
+    t->depth = 1;
+    t->fn(t->arg);
+    t->done = true;
+    swapcontext(&t->context, &k->scheduler);
+}
+
+static void *live_main(void *arg)
+{
+    struct kthread *t = arg;
+
+    self_thread = t;
+    kernel_enter(t->kernel);
+    t->fn(t->arg);
+    kernel_leave(t->kernel);
+    pthread_mutex_lock(&t->kernel->cpu);
+    t->done = true;
+    pthread_mutex_unlock(&t->kernel->cpu);
+    return NULL;
+}
+
+int kernel_spawn(struct kernel *k, const char *name, void (*fn)(void *arg), void *arg)
+{
+    struct kthread *t = calloc(1, sizeof(*t));
+    int r;
+
+    if (!t)
+        return -ENOMEM;
+    *t = (struct kthread){.kernel = k, .name = name, .fn = fn, .arg = arg};
+    pthread_cond_init(&t->cond, NULL);
+    t->next_all = k->all;
+    if (!k->loop) {
+        k->all = t;
+        r = -pthread_create(&t->pthread, NULL, live_main, t);
+        if (r) {
+            k->all = t->next_all;
+            free(t);
+        }
+        return r;
+    }
+    t->stack = malloc(STACK_SIZE);
+    if (!t->stack) {
+        free(t);
+        return -ENOMEM;
+    }
+    k->all = t;
+    getcontext(&t->context);
+    t->context.uc_stack.ss_sp = t->stack;
+    t->context.uc_stack.ss_size = STACK_SIZE;
+    makecontext(&t->context, (void (*)(void))coroutine_main, 2, (unsigned)(uintptr_t)t,
+                (unsigned)((uintptr_t)t >> 32));
+    t->woken = true;
+    make_ready(k, t);
+    return 0;
+}
+
+/* What the processor does on its own: interrupts, timers, DPCs, then (sim) the threads that are ready. */
+static void service(struct kernel *k)
+{
+    struct kthread *old = k->current;
+
+    if (k->loop && old && !old->parked)
+        return; /* the loop was run by code that holds the processor: it drains when it lets go */
+    self_kernel = k;
+    k->current = &k->service_thread;
+    k->irql = PASSIVE_LEVEL;
+    drain(k);
+    run_timers(k);
+    drain(k);
+    if (k->loop) {
+        run_ready(k);
+        k->current = old;
+        if (k->timers)
+            kick(k, false);
+    } else {
+        k->current = NULL;
+    }
+}
+
+static void *service_main(void *arg)
+{
+    struct kernel *k = arg;
+    struct pollfd pfd = {.fd = k->wake_fd, .events = POLLIN};
+    uint64_t value;
+
+    pthread_mutex_lock(&k->cpu);
+    while (!k->stopping) {
+        struct timespec ts = {0};
+        uint64_t now, next;
+
+        self_thread = &k->service_thread;
+        service(k);
+        next = k->timers ? k->timers->deadline_ns : LOOP_FOREVER;
+        pthread_mutex_unlock(&k->cpu);
+        now = kernel_now(k);
+        if (next > now && next != LOOP_FOREVER) {
+            ts.tv_sec = (time_t)((next - now) / NSEC_PER_SEC);
+            ts.tv_nsec = (long)((next - now) % NSEC_PER_SEC);
+        }
+        if (ppoll(&pfd, 1, next == LOOP_FOREVER ? NULL : &ts, NULL) > 0 && read(k->wake_fd, &value, 8) < 0)
+            log_debug("dxgkrnl", "the wake-up counter was empty");
+        pthread_mutex_lock(&k->cpu);
+    }
+    pthread_mutex_unlock(&k->cpu);
+    return NULL;
+}
+
+int kernel_create(struct kernel **out, struct clock *clock, struct loop *loop, const struct kernel_ops *ops,
+                  void *ctx)
+{
+    struct kernel *k = calloc(1, sizeof(*k));
+    int r;
+
+    if (!k)
+        return -ENOMEM;
+    assert(!loop || clock->is_virtual);
+    *k = (struct kernel){.clock = clock, .loop = loop, .ops = *ops, .ctx = ctx, .wake_fd = -1};
+    k->dpcs.Flink = k->dpcs.Blink = &k->dpcs;
+    k->ready_last = &k->ready;
+    k->service_thread = (struct kthread){.kernel = k, .name = "service"};
+    k->main_thread = (struct kthread){.kernel = k, .name = "main", .is_main = true};
+    pthread_mutex_init(&k->cpu, NULL);
+    if (!loop) {
+        k->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        r = k->wake_fd < 0 ? -errno : -pthread_create(&k->service, NULL, service_main, k);
+        if (r) {
+            if (k->wake_fd >= 0)
+                close(k->wake_fd);
+            free(k);
+            return r;
+        }
+    }
+    *out = k;
+    return 0;
+}
+
+void kernel_destroy(struct kernel *k)
+{
+    if (!k)
+        return;
+    if (!k->loop) {
+        pthread_mutex_lock(&k->cpu);
+        k->stopping = true;
+        pthread_mutex_unlock(&k->cpu);
+        kick(k, true);
+        pthread_join(k->service, NULL);
+        close(k->wake_fd);
+    } else {
+        loop_cancel(k->loop, &k->loop_timer);
+    }
+    while (k->all) {
+        struct kthread *t = k->all;
+        k->all = t->next_all;
+        if (!k->loop)
+            pthread_join(t->pthread, NULL);
+        pthread_cond_destroy(&t->cond);
+        free(t->stack);
+        free(t);
+    }
+    for (unsigned i = 0; i < k->violations && i < MAX_VIOLATIONS; i++)
+        free(k->violation[i]);
+    if (self_kernel == k)
+        self_kernel = NULL;
+    pthread_mutex_destroy(&k->cpu);
+    free(k);
+}
+
+/* ---- DDI bookkeeping ---- */
+
+void kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql, uint64_t limit_ns)
+{
+    *d = (struct kernel_ddi){.name = name,
+                             .start_ns = kernel_now(k),
+                             .limit_ns = limit_ns,
+                             .irql = irql,
+                             .outer = k->current->ddi};
+    k->current->ddi = d;
+    if (k->irql != irql && !(irql == PASSIVE_LEVEL && k->irql == APC_LEVEL))
+        kernel_violation(k, "dxgkrnl calls %s at IRQL %d, documented is %d", name, k->irql, irql);
+}
+
+void kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
+{
+    if (k->irql != d->irql && !(d->irql == PASSIVE_LEVEL && k->irql == APC_LEVEL)) {
+        kernel_violation(k, "%s returned at IRQL %d, was called at %d", d->name, k->irql, d->irql);
+        k->irql = d->irql;
+    }
+    k->current->ddi = d->outer;
+}

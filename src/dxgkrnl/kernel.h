@@ -1,0 +1,129 @@
+/* kernel.h: the processor that dxgkrnl and a miniport run on.
+ *
+ * A kernel is one virtual processor. Whoever runs kernel or miniport code holds it; a thread that waits gives
+ * it up. So two pieces of kernel code never run at once, interrupts are delivered between them, and IRQL is a
+ * property of the processor. There are two machines:
+ *  - live: kernel threads are OS threads, the processor is a mutex; a service thread delivers interrupts and
+ * timers;
+ *  - sim: kernel threads are coroutines of the one OS thread that runs the host's event loop, in virtual
+ * time.
+ *
+ *   host thread ──kernel_enter──▶ running ──kernel_park──▶ parked ──kernel_unpark──▶ ready ──▶ running
+ * ──kernel_leave──▶ out
+ *
+ * Invariants:
+ *  1. A thread parks only below DISPATCH_LEVEL, with no spin lock held; an attempt above is a violation and
+ * does not wait.
+ *  2. Interrupt routines run at DIRQL, DPCs at DISPATCH_LEVEL, and both whenever the processor is free or its
+ * IRQL drops.
+ *  3. A violation of the IRQL rules is recorded with the routine's name, the DDI it happened in and the call
+ * stack.
+ *  4. Time comes from the clock of the kernel; timers fire in the order of their deadlines, ties in the order
+ * of arming.
+ */
+#ifndef DXGKRNL_KERNEL_H_
+#define DXGKRNL_KERNEL_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/loop.h"
+#include "wddm/ntddk.h"
+
+#define DIRQL 5
+
+struct kernel;
+struct kthread;
+
+struct ktimer {
+    void (*fn)(void *ctx); /* at DISPATCH_LEVEL */
+    void *ctx;
+    uint64_t deadline_ns, order;
+    struct ktimer *next;
+    bool armed;
+};
+
+/* Threads that wait for the same thing. */
+struct kwaiters {
+    struct kwait *first, **last;
+};
+
+struct kernel_ops {
+    bool (*isr)(void *ctx, unsigned message);  /* at DIRQL; false: not ours */
+    void (*stuck)(void *ctx, const char *ddi); /* a DDI waits longer than its limit; at DISPATCH_LEVEL */
+    void (*violation)(void *ctx, const char *text);
+};
+
+/* `loop` non-NULL makes a sim machine on that loop (virtual clock), NULL a live one. `clock` must outlive the
+ * kernel. */
+int kernel_create(struct kernel **out, struct clock *clock, struct loop *loop, const struct kernel_ops *ops,
+                  void *ctx);
+/* No thread may be inside. */
+void kernel_destroy(struct kernel *k);
+
+/* Take and give up the processor; nestable. In the sim machine, code outside every coroutine may enter too;
+ * when it parks, it runs the loop until it is woken. */
+void kernel_enter(struct kernel *k);
+void kernel_leave(struct kernel *k);
+bool kernel_is_live(const struct kernel *k);
+
+/* Starts a thread that enters the kernel and runs fn. */
+int kernel_spawn(struct kernel *k, const char *name, void (*fn)(void *arg), void *arg);
+
+/* Until unparked, or the deadline (LOOP_FOREVER: none): true, or false on timeout. */
+bool kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routine);
+void kernel_unpark(struct kernel *k, struct kthread *t);
+
+/* Condition-style waiting: true when woken, false on timeout. */
+bool kernel_wait(struct kernel *k, struct kwaiters *q, uint64_t deadline_ns);
+void kernel_wake_all(struct kernel *k, struct kwaiters *q);
+
+uint64_t kernel_now(const struct kernel *k);
+void kernel_arm(struct kernel *k, struct ktimer *t, uint64_t deadline_ns, void (*fn)(void *ctx), void *ctx);
+void kernel_cancel(struct kernel *k, struct ktimer *t);
+
+/* Any thread, never blocks: message `message` is pending. A line is asserted or not; while it is, the ISR
+ * runs again. */
+void kernel_interrupt(struct kernel *k, unsigned message);
+void kernel_interrupt_line(struct kernel *k, bool asserted);
+void kernel_connect_interrupt(struct kernel *k, bool connected);
+
+KIRQL kernel_irql(struct kernel *k);
+KIRQL kernel_raise(struct kernel *k, KIRQL to);
+void kernel_lower(struct kernel *k, KIRQL to);
+void kernel_queue_dpc(struct kernel *k, KDPC *dpc);
+
+/* Around each call into the miniport: names it, bounds its waits, and checks that it returns at the IRQL it
+ * was called at. `limit_ns` is 0 for no bound. */
+struct kernel_ddi {
+    const char *name;
+    uint64_t start_ns, limit_ns;
+    KIRQL irql;
+    struct kernel_ddi *outer;
+};
+void kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql,
+                      uint64_t limit_ns);
+void kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d);
+
+/* The kernel that the calling thread runs in; aborts when there is none (a kernel routine called from
+ * outside). */
+struct kernel *kernel_self(const char *routine);
+struct kthread *kernel_thread(struct kernel *k);
+
+/* Records a violation unless the IRQL is at most `max`; returns whether it is. */
+bool kernel_check(struct kernel *k, const char *routine, KIRQL max);
+void kernel_violation(struct kernel *k, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+unsigned kernel_violations(struct kernel *k);
+const char *kernel_violation_text(struct kernel *k, unsigned i);
+
+/* Whom the running thread works for, as the miniport may ask (SeTokenIsAdmin): set by the thunks. */
+struct kernel_caller {
+    uint64_t process; /* 0: the system */
+    bool admin;
+};
+void kernel_set_caller(struct kernel *k, struct kernel_caller caller);
+struct kernel_caller kernel_caller(struct kernel *k);
+
+void *kernel_ctx(struct kernel *k);
+
+#endif

@@ -1,0 +1,45 @@
+/* modeset.h: sets of modes (VidPN source, VidPN target, monitor), behind the handles that a miniport sees.
+ *
+ *   CreateNewModeInfo ─▶ loose ─AddMode─▶ in the set ─PinMode─▶ pinned
+ *                          └─ReleaseModeInfo─▶ gone
+ */
+#ifndef DXGKRNL_MODESET_H_
+#define DXGKRNL_MODESET_H_
+
+#include "dxgkrnl/private.h"
+
+enum modeset_kind { MODESET_SOURCE = 0x4D53, MODESET_TARGET = 0x4D54, MODESET_MONITOR = 0x4D4D };
+
+struct mode {
+    struct mode *next;
+    struct modeset *set;
+    bool added;
+    union {
+        UINT id; /* the first member of all three */
+        D3DKMDT_VIDPN_SOURCE_MODE source;
+        D3DKMDT_VIDPN_TARGET_MODE target;
+        D3DKMDT_MONITOR_SOURCE_MODE monitor;
+    };
+};
+
+struct modeset {
+    enum modeset_kind kind;
+    unsigned refs;
+    struct mode *modes, **last, *loose;
+    struct mode *pinned;
+    UINT next_id;
+    size_t count;
+};
+
+struct modeset *modeset_create(enum modeset_kind kind);
+void modeset_ref(struct modeset *s);
+void modeset_unref(struct modeset *s);
+struct mode *modeset_new_mode(struct modeset *s);
+NTSTATUS modeset_add(struct modeset *s, void *info);
+NTSTATUS modeset_pin(struct modeset *s, UINT id);
+
+extern const DXGK_VIDPNSOURCEMODESET_INTERFACE modeset_source_interface;
+extern const DXGK_VIDPNTARGETMODESET_INTERFACE modeset_target_interface;
+extern const DXGK_MONITORSOURCEMODESET_INTERFACE modeset_monitor_interface;
+
+#endif

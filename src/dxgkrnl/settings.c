@@ -1,0 +1,148 @@
+#include "dxgkrnl/settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *trim(char *s)
+{
+    size_t n;
+
+    s += strspn(s, " \t\r");
+    n = strlen(s);
+    while (n && strchr(" \t\r", s[n - 1]))
+        s[--n] = '\0';
+    return s;
+}
+
+int settings_set(struct settings *s, const char *key, const char *name, uint32_t value)
+{
+    struct settings_value *v = NULL;
+
+    if (strlen(key) >= sizeof(v->key) || strlen(name) >= sizeof(v->name))
+        return -EINVAL;
+    for (unsigned i = 0; i < s->count && !v; i++)
+        if (!strcasecmp(s->values[i].key, key) && !strcasecmp(s->values[i].name, name))
+            v = &s->values[i];
+    if (!v) {
+        v = realloc(s->values, (s->count + 1) * sizeof(*v));
+        if (!v)
+            return -ENOMEM;
+        s->values = v;
+        v = &s->values[s->count++];
+        snprintf(v->key, sizeof(v->key), "%s", key);
+        snprintf(v->name, sizeof(v->name), "%s", name);
+    }
+    v->value = value;
+    return 0;
+}
+
+static int parse_line(struct settings *s, char *line, char *key, size_t key_size, unsigned n,
+                      struct error *err)
+{
+    const char *text, *name, *value;
+    char *equals, *end;
+    unsigned long long v;
+
+    line[strcspn(line, ";")] = '\0';
+    text = trim(line);
+    if (!*text)
+        return 0;
+    if (*text == '[') {
+        size_t len = strlen(text);
+        if (text[len - 1] != ']' || len < 3 || len - 2 >= key_size)
+            return error_set(err, -EINVAL, "line %u: a key is [NAME] of at most %zu bytes", n, key_size - 1);
+        snprintf(key, key_size, "%.*s", (int)(len - 2), text + 1);
+        return 0;
+    }
+    equals = strchr(line, '=');
+    if (!equals || !*key)
+        return error_set(err, -EINVAL, "line %u: expected a value, \"Name = number\", under a [key]", n);
+    *equals = '\0';
+    name = trim(line);
+    value = trim(equals + 1);
+    errno = 0;
+    v = strtoull(value, &end, 0);
+    if (end == value || *end || errno || v > UINT32_MAX || *value == '-')
+        return error_set(err, -EINVAL, "line %u: %s is not a number of 32 bits", n, name);
+    if (!*name || settings_set(s, key, name, (uint32_t)v) == -EINVAL)
+        return error_set(err, -EINVAL, "line %u: the name is empty or too long", n);
+    return 0;
+}
+
+int settings_parse(struct settings *s, const char *text, size_t size, struct error *err)
+{
+    struct settings fresh = {0};
+    char key[sizeof(s->values->key)] = "";
+    unsigned n = 0;
+    int r = 0;
+
+    while (size && !r) {
+        const char *eol = memchr(text, '\n', size);
+        size_t len = eol ? (size_t)(eol - text) : size;
+        char line[512];
+        n++;
+        if (len >= sizeof(line) || memchr(text, '\0', len)) {
+            r = error_set(err, -EINVAL, "line %u: longer than %zu bytes, or not text", n, sizeof(line) - 1);
+            break;
+        }
+        memcpy(line, text, len);
+        line[len] = '\0';
+        r = parse_line(&fresh, line, key, sizeof(key), n, err);
+        text += len + (eol ? 1 : 0);
+        size -= len + (eol ? 1 : 0);
+    }
+    for (unsigned i = 0; i < fresh.count && !r; i++)
+        r = settings_set(s, fresh.values[i].key, fresh.values[i].name, fresh.values[i].value);
+    settings_finish(&fresh);
+    return r;
+}
+
+int settings_read(struct settings *s, const char *path, struct error *err)
+{
+    FILE *f = fopen(path, "re");
+    char *text;
+    size_t n;
+    int r;
+
+    if (!f)
+        return error_set(err, -errno, "cannot read the settings %s: %s", path, strerror(errno));
+    text = malloc(65536);
+    n = text ? fread(text, 1, 65536, f) : 0;
+    if (!text)
+        r = -ENOMEM;
+    else if (n == 65536)
+        r = error_set(err, -EFBIG, "the settings are longer than 65535 bytes");
+    else
+        r = settings_parse(s, text, n, err);
+    error_prefix(err, "%s", path);
+    free(text);
+    fclose(f);
+    return r;
+}
+
+bool settings_get(const struct settings *s, const char *key, const char *name, uint32_t *value)
+{
+    for (unsigned i = 0; i < s->count; i++)
+        if (!strcasecmp(s->values[i].key, key) && !strcasecmp(s->values[i].name, name)) {
+            *value = s->values[i].value;
+            return true;
+        }
+    return false;
+}
+
+bool settings_has_key(const struct settings *s, const char *key)
+{
+    for (unsigned i = 0; i < s->count; i++)
+        if (!strcasecmp(s->values[i].key, key))
+            return true;
+    return false;
+}
+
+void settings_finish(struct settings *s)
+{
+    free(s->values);
+    *s = (struct settings){0};
+}

@@ -1,0 +1,39 @@
+/* settings.h: what the registry holds on Windows, in a text file.
+ *
+ *   ; a comment
+ *   [HKLM\SYSTEM\CurrentControlSet\Control\GraphicsDrivers]
+ *   TdrDelay = 2
+ *   [HKR\Parameters]
+ *   NonLocalMemorySizeMB = 0x200
+ *
+ * Keys and names compare without regard to case; every value is a REG_DWORD. HKR is the adapter's driver key.
+ */
+#ifndef DXGKRNL_SETTINGS_H_
+#define DXGKRNL_SETTINGS_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define SETTINGS_GRAPHICS_DRIVERS "HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers"
+
+struct settings {
+    struct settings_value {
+        char key[200], name[64];
+        uint32_t value;
+    } * values;
+    unsigned count;
+};
+
+/* Adds what `text` says; later lines win. 0, or -EINVAL with the line's number in `err`, and nothing added.
+ */
+int settings_parse(struct settings *s, const char *text, size_t size, struct error *err);
+int settings_read(struct settings *s, const char *path, struct error *err);
+int settings_set(struct settings *s, const char *key, const char *name, uint32_t value);
+bool settings_get(const struct settings *s, const char *key, const char *name, uint32_t *value);
+bool settings_has_key(const struct settings *s, const char *key);
+void settings_finish(struct settings *s);
+
+#endif

@@ -1,0 +1,675 @@
+/* thunks.c: the D3DKMT thunks for adapters, devices, memory, escapes and statistics (those for work:
+ * thunks_work.c).
+ *
+ * Every thunk checks its handles against the calling client first; a handle that is not the client's is
+ * STATUS_INVALID_HANDLE, whatever else is wrong. A lost device answers STATUS_DEVICE_REMOVED.
+ */
+#include "dxgkrnl/thunks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_PRIVATE = 1 << 20, MAX_ALLOCATIONS = 1024 };
+
+struct dxgk *thunk_enter(struct dxgk_client *c)
+{
+    kernel_enter(c->d->kernel);
+    kernel_set_caller(c->d->kernel, (struct kernel_caller){.process = c->process, .admin = c->admin});
+    return c->d;
+}
+
+NTSTATUS thunk_leave(struct dxgk *d, NTSTATUS s)
+{
+    kernel_set_caller(d->kernel, (struct kernel_caller){0});
+    kernel_leave(d->kernel);
+    return s;
+}
+
+NTSTATUS thunk_usable(const struct dxgk *d, const struct device *dev)
+{
+    if (d->state != DXGK_STARTED || (dev && dev->state != D3DKMT_DEVICEEXECUTION_ACTIVE))
+        return STATUS_DEVICE_REMOVED;
+    return STATUS_SUCCESS;
+}
+
+/* ---- adapters ---- */
+
+static NTSTATUS open_adapter(struct dxgk_client *c, UINT source, D3DKMT_HANDLE *handle, LUID *luid,
+                             UINT *out_source)
+{
+    struct dxgk *d = thunk_enter(c);
+    NTSTATUS s = STATUS_SUCCESS;
+
+    if (d->state != DXGK_STARTED && d->state != DXGK_FAILED)
+        s = STATUS_NO_SUCH_DEVICE;
+    else if (source >= d->num_sources)
+        s = STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
+    else if (!(*handle = handle_new(d, HANDLE_ADAPTER, c, d)))
+        s = STATUS_NO_MEMORY;
+    *luid = d->luid;
+    *out_source = source;
+    return thunk_leave(d, s);
+}
+
+NTSTATUS dxgk_OpenAdapterFromHdc(struct dxgk_client *c, D3DKMT_OPENADAPTERFROMHDC *arg)
+{
+    const char *name = arg->hDc;
+    UINT source = 0;
+
+    if (name && (sscanf(name, "\\\\.\\DISPLAY%u", &source) != 1 || !source--))
+        return STATUS_INVALID_PARAMETER;
+    return open_adapter(c, source, &arg->hAdapter, &arg->AdapterLuid, &arg->VidPnSourceId);
+}
+
+NTSTATUS dxgk_OpenAdapterFromGdiDisplayName(struct dxgk_client *c, D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME *arg)
+{
+    char name[33] = {0};
+    UINT source;
+
+    for (int i = 0; i < 32 && arg->DeviceName[i]; i++)
+        name[i] = arg->DeviceName[i] < 127 ? (char)arg->DeviceName[i] : '?';
+    if (sscanf(name, "\\\\.\\DISPLAY%u", &source) != 1 || !source)
+        return STATUS_INVALID_PARAMETER;
+    return open_adapter(c, source - 1, &arg->hAdapter, &arg->AdapterLuid, &arg->VidPnSourceId);
+}
+
+NTSTATUS dxgk_CloseAdapter(struct dxgk_client *c, CONST D3DKMT_CLOSEADAPTER *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    NTSTATUS s = STATUS_INVALID_HANDLE;
+
+    if (handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c)) {
+        handle_free(d, arg->hAdapter);
+        s = STATUS_SUCCESS;
+    }
+    return thunk_leave(d, s);
+}
+
+static void segment_sizes(struct dxgk *d, D3DKMT_SEGMENTSIZEINFO *out)
+{
+    *out = (D3DKMT_SEGMENTSIZEINFO){0};
+    for (unsigned i = 0; i < d->num_segments; i++) {
+        const DXGK_SEGMENTDESCRIPTOR *g = &d->segments[i].desc;
+        if (g->Flags.Aperture)
+            out->SharedSystemMemorySize += g->CommitLimit;
+        else if (g->Flags.PopulatedFromSystemMemory)
+            out->DedicatedSystemMemorySize += g->CommitLimit;
+        else
+            out->DedicatedVideoMemorySize += g->CommitLimit;
+    }
+}
+
+static void registry_info(struct dxgk *d, D3DKMT_ADAPTERREGISTRYINFO *out)
+{
+    memset(out, 0, sizeof(*out));
+    for (int i = 0; d->service[i]; i++)
+        out->AdapterString[i] = out->ChipType[i] = (WCHAR)d->service[i];
+}
+
+static NTSTATUS query_info(struct dxgk *d, const D3DKMT_QUERYADAPTERINFO *arg)
+{
+    void *out = arg->pPrivateDriverData;
+    UINT size = arg->PrivateDriverDataSize, need = 0;
+    D3DKMT_CURRENTDISPLAYMODE *mode = out;
+
+    switch ((int)arg->Type) {
+    case KMTQAITYPE_UMDRIVERPRIVATE: {
+        DXGKARG_QUERYADAPTERINFO q = {
+            .Type = DXGKQAITYPE_UMDRIVERPRIVATE, .pOutputData = out, .OutputDataSize = size};
+        return d->miniport ? DDI(d, QueryAdapterInfo, d->miniport, &q) : STATUS_DEVICE_REMOVED;
+    }
+    case KMTQAITYPE_GETSEGMENTSIZE:
+        need = sizeof(D3DKMT_SEGMENTSIZEINFO);
+        break;
+    case KMTQAITYPE_ADAPTERGUID:
+        need = sizeof(GUID);
+        break;
+    case KMTQAITYPE_FLIPQUEUEINFO:
+        need = sizeof(D3DKMT_FLIPQUEUEINFO);
+        break;
+    case KMTQAITYPE_ADAPTERADDRESS:
+        need = sizeof(D3DKMT_ADAPTERADDRESS);
+        break;
+    case KMTQAITYPE_ADAPTERREGISTRYINFO:
+        need = sizeof(D3DKMT_ADAPTERREGISTRYINFO);
+        break;
+    case KMTQAITYPE_CURRENTDISPLAYMODE:
+        need = sizeof(D3DKMT_CURRENTDISPLAYMODE);
+        break;
+    case KMTQAITYPE_CHECKDRIVERUPDATESTATUS:
+    case KMTQAITYPE_DRIVERVERSION:
+        need = 4;
+        break;
+    default:
+        return STATUS_NOT_SUPPORTED;
+    }
+    if (size < need)
+        return STATUS_BUFFER_TOO_SMALL;
+    if (size != need)
+        return STATUS_INVALID_PARAMETER;
+    switch ((int)arg->Type) {
+    case KMTQAITYPE_GETSEGMENTSIZE:
+        segment_sizes(d, out);
+        break;
+    case KMTQAITYPE_FLIPQUEUEINFO:
+        *(D3DKMT_FLIPQUEUEINFO *)out =
+            (D3DKMT_FLIPQUEUEINFO){.MaxHardwareFlipQueueLength = d->caps.MaxQueuedFlipOnVSync,
+                                   .MaxSoftwareFlipQueueLength = MAX_PRESENTS,
+                                   .FlipFlags.FlipInterval = 1};
+        break;
+    case KMTQAITYPE_ADAPTERREGISTRYINFO:
+        registry_info(d, out);
+        break;
+    case KMTQAITYPE_CURRENTDISPLAYMODE:
+        if (mode->VidPnSourceId >= d->num_sources || !d->sources[mode->VidPnSourceId].committed)
+            return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
+        mode->DisplayMode = d->sources[mode->VidPnSourceId].mode;
+        break;
+    case KMTQAITYPE_DRIVERVERSION:
+        *(D3DKMT_DRIVERVERSION *)out = KMT_DRIVERVERSION_WDDM_1_1;
+        break;
+    default: /* the GUID, the bus address, no update pending */
+        memset(out, 0, need);
+    }
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS dxgk_QueryAdapterInfo(struct dxgk_client *c, CONST D3DKMT_QUERYADAPTERINFO *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    NTSTATUS s;
+
+    if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c))
+        s = STATUS_INVALID_HANDLE;
+    else if (!arg->pPrivateDriverData || arg->PrivateDriverDataSize > MAX_PRIVATE)
+        s = STATUS_INVALID_PARAMETER;
+    else
+        s = query_info(d, arg);
+    return thunk_leave(d, s);
+}
+
+/* ---- devices and contexts ---- */
+
+NTSTATUS dxgk_CreateDevice(struct dxgk_client *c, D3DKMT_CREATEDEVICE *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    NTSTATUS s;
+
+    if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c)) {
+        s = STATUS_INVALID_HANDLE;
+    } else if (c->cancelled) {
+        s = STATUS_CANCELLED;
+    } else if (NT_SUCCESS(s = thunk_usable(d, NULL))) {
+        struct device *dev = NULL;
+        s = STATUS_DEVICE_REMOVED;
+        if (adapter_lock(d)) {
+            dev = device_create(d, c, &s);
+            adapter_unlock(d);
+        }
+        arg->hDevice = dev ? dev->handle : 0;
+        arg->pCommandBuffer = NULL; /* contexts have the buffers */
+        arg->CommandBufferSize = 0;
+    }
+    return thunk_leave(d, s);
+}
+
+NTSTATUS dxgk_DestroyDevice(struct dxgk_client *c, CONST D3DKMT_DESTROYDEVICE *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+
+    if (dev)
+        device_destroy(dev);
+    return thunk_leave(d, dev ? STATUS_SUCCESS : STATUS_INVALID_HANDLE);
+}
+
+NTSTATUS dxgk_GetDeviceState(struct dxgk_client *c, D3DKMT_GETDEVICESTATE *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    NTSTATUS s = STATUS_SUCCESS;
+    struct source *src;
+
+    if (!dev)
+        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    switch (arg->StateType) {
+    case D3DKMT_DEVICESTATE_EXECUTION:
+        arg->ExecutionState = dev->state;
+        break;
+    case D3DKMT_DEVICESTATE_RESET:
+        arg->ResetState.Value = 0;
+        break;
+    case D3DKMT_DEVICESTATE_PRESENT:
+        if (arg->PresentState.VidPnSourceId >= d->num_sources) {
+            s = STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
+            break;
+        }
+        src = &d->sources[arg->PresentState.VidPnSourceId];
+        arg->PresentState.PresentStats = (D3DKMT_PRESENT_STATS){
+            .PresentCount = dev->present_count,
+            .PresentRefreshCount = (UINT)src->last_flip,
+            .SyncRefreshCount = (UINT)src->vblanks,
+            .SyncQPCTime.QuadPart = (LONGLONG)(src->vblank_ns / 100),
+        };
+        break;
+    default:
+        s = STATUS_INVALID_PARAMETER;
+    }
+    return thunk_leave(d, s);
+}
+
+NTSTATUS dxgk_CreateContext(struct dxgk_client *c, D3DKMT_CREATECONTEXT *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct context *x = NULL;
+    NTSTATUS s;
+
+    if (!dev)
+        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    s = thunk_usable(d, dev);
+    if (NT_SUCCESS(s) && (arg->NodeOrdinal >= d->num_nodes || arg->PrivateDriverDataSize > MAX_PRIVATE ||
+                          (arg->PrivateDriverDataSize && !arg->pPrivateDriverData)))
+        s = STATUS_INVALID_PARAMETER;
+    if (NT_SUCCESS(s) && !adapter_lock(d))
+        s = STATUS_DEVICE_REMOVED;
+    else if (NT_SUCCESS(s)) {
+        x = context_create(dev, arg->NodeOrdinal, arg->EngineAffinity, arg->pPrivateDriverData,
+                           arg->PrivateDriverDataSize, &s);
+        adapter_unlock(d);
+    }
+    if (x) {
+        arg->hContext = x->handle;
+        arg->pCommandBuffer = x->command;
+        arg->CommandBufferSize = x->info.DmaBufferSize;
+        arg->pAllocationList = x->list;
+        arg->AllocationListSize = x->info.AllocationListSize;
+        arg->pPatchLocationList = x->patch;
+        arg->PatchLocationListSize = x->info.PatchLocationListSize;
+        arg->CommandBuffer = 0;
+    }
+    return thunk_leave(d, s);
+}
+
+NTSTATUS dxgk_context_fd(struct dxgk_client *c, D3DKMT_HANDLE context, int *fd, uint64_t *size)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct context *x = handle_get(d, context, HANDLE_CONTEXT, c);
+
+    if (x) {
+        *fd = x->buffer_fd;
+        *size = x->buffer_size;
+    }
+    return thunk_leave(d, x ? STATUS_SUCCESS : STATUS_INVALID_HANDLE);
+}
+
+NTSTATUS dxgk_DestroyContext(struct dxgk_client *c, CONST D3DKMT_DESTROYCONTEXT *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct context *x = handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
+
+    if (x)
+        context_destroy(x);
+    return thunk_leave(d, x ? STATUS_SUCCESS : STATUS_INVALID_HANDLE);
+}
+
+NTSTATUS dxgk_SetContextSchedulingPriority(struct dxgk_client *c,
+                                           CONST D3DKMT_SETCONTEXTSCHEDULINGPRIORITY *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct context *x = handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
+    NTSTATUS s = STATUS_SUCCESS;
+
+    if (!x)
+        s = STATUS_INVALID_HANDLE;
+    else if (arg->Priority < -7 || arg->Priority > 7)
+        s = STATUS_INVALID_PARAMETER;
+    else
+        x->priority = arg->Priority;
+    return thunk_leave(d, s);
+}
+
+/* ---- allocations ---- */
+
+static NTSTATUS check_create(const D3DKMT_CREATEALLOCATION *arg)
+{
+    if (arg->NumAllocations > MAX_ALLOCATIONS || (arg->NumAllocations && !arg->pAllocationInfo) ||
+        (!arg->NumAllocations && !arg->Flags.CreateResource))
+        return STATUS_INVALID_PARAMETER;
+    if (arg->PrivateDriverDataSize > MAX_PRIVATE ||
+        (arg->PrivateDriverDataSize && !arg->pPrivateDriverData) ||
+        arg->PrivateRuntimeDataSize > MAX_PRIVATE ||
+        (arg->PrivateRuntimeDataSize && !arg->pPrivateRuntimeData))
+        return STATUS_INVALID_PARAMETER;
+    if ((arg->Flags.CreateShared && !arg->Flags.CreateResource) || arg->hResource || arg->Flags.Reserved)
+        return STATUS_INVALID_PARAMETER;
+    for (UINT i = 0; i < arg->NumAllocations; i++) {
+        const D3DDDI_ALLOCATIONINFO *a = &arg->pAllocationInfo[i];
+        if (a->PrivateDriverDataSize > MAX_PRIVATE || (a->PrivateDriverDataSize && !a->pPrivateDriverData) ||
+            a->pSystemMem || a->Flags.Reserved)
+            return STATUS_INVALID_PARAMETER;
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS create_locked(struct dxgk_client *c, struct device *dev, D3DKMT_CREATEALLOCATION *arg)
+{
+    struct dxgk *d = c->d;
+    struct resource *r = calloc(1, sizeof(*r));
+    struct open_alloc **opens = calloc(arg->NumAllocations + 1, sizeof(struct open_alloc *));
+    struct open_resource *g;
+    NTSTATUS s = STATUS_NO_MEMORY;
+
+    if (!r || !opens)
+        goto fail;
+    r->is_resource = arg->Flags.CreateResource;
+    r->priv_size = arg->PrivateDriverDataSize;
+    r->runtime_size = arg->PrivateRuntimeDataSize;
+    r->priv = malloc(r->priv_size + 1);
+    r->runtime = malloc(r->runtime_size + 1);
+    if (!r->priv || !r->runtime)
+        goto fail;
+    memcpy(r->priv, arg->pPrivateDriverData ? arg->pPrivateDriverData : "", r->priv_size);
+    memcpy(r->runtime, arg->pPrivateRuntimeData ? arg->pPrivateRuntimeData : "", r->runtime_size);
+    s = vidmm_create(d, r, r->priv, r->priv_size, arg->pAllocationInfo, arg->NumAllocations);
+    if (!NT_SUCCESS(s))
+        goto fail;
+    r->refs = 1; /* until it is open */
+    s = vidmm_open(dev, r, true, &g, opens);
+    if (NT_SUCCESS(s)) {
+        for (UINT i = 0; i < arg->NumAllocations; i++)
+            arg->pAllocationInfo[i].hAllocation = opens[i]->handle;
+        arg->hResource = g->handle;
+        if (arg->Flags.CreateShared)
+            arg->hGlobalShare = r->share = handle_new(d, HANDLE_SHARE, NULL, r);
+    }
+    free(opens);
+    if (NT_SUCCESS(s)) {
+        r->refs--;
+        return s;
+    }
+    vidmm_release(d, r);
+    return s;
+fail:
+    if (r) {
+        free(r->allocs);
+        free(r->priv);
+        free(r->runtime);
+    }
+    free(r);
+    free(opens);
+    return s;
+}
+
+NTSTATUS dxgk_CreateAllocation(struct dxgk_client *c, D3DKMT_CREATEALLOCATION *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    NTSTATUS s;
+
+    if (!dev)
+        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    s = thunk_usable(d, dev);
+    if (NT_SUCCESS(s))
+        s = check_create(arg);
+    if (NT_SUCCESS(s)) {
+        s = STATUS_DEVICE_REMOVED;
+        if (adapter_lock(d)) {
+            s = create_locked(c, dev, arg);
+            adapter_unlock(d);
+        }
+    }
+    return thunk_leave(d, s);
+}
+
+NTSTATUS dxgk_DestroyAllocation(struct dxgk_client *c, CONST D3DKMT_DESTROYALLOCATION *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct open_resource *g;
+    NTSTATUS s = STATUS_SUCCESS;
+
+    if (!dev)
+        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    if (arg->hResource) {
+        g = handle_get(d, arg->hResource, HANDLE_RES, c);
+        if (!g || g->device != dev)
+            return thunk_leave(d, STATUS_INVALID_HANDLE);
+        thunk_wait_queued(dev, g);
+        vidmm_close(g);
+        return thunk_leave(d, STATUS_SUCCESS);
+    }
+    if (!arg->AllocationCount || arg->AllocationCount > MAX_ALLOCATIONS || !arg->phAllocationList)
+        return thunk_leave(d, STATUS_INVALID_PARAMETER);
+    for (UINT i = 0; i < arg->AllocationCount && NT_SUCCESS(s); i++) {
+        struct open_alloc *o = handle_get(d, arg->phAllocationList[i], HANDLE_ALLOC, c);
+        if (!o || o->device != dev)
+            s = STATUS_INVALID_HANDLE;
+        else if (o->group->handle)
+            s = STATUS_INVALID_PARAMETER; /* of a resource: goes with it */
+        else {
+            thunk_wait_queued(dev, o->group);
+            vidmm_close(o->group);
+        }
+    }
+    return thunk_leave(d, s);
+}
+
+NTSTATUS dxgk_QueryResourceInfo(struct dxgk_client *c, D3DKMT_QUERYRESOURCEINFO *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct resource *r = handle_get(d, arg->hGlobalShare, HANDLE_SHARE, c);
+    NTSTATUS s;
+
+    if (!dev || !r)
+        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    s = thunk_usable(d, dev);
+    if (NT_SUCCESS(s) && arg->pPrivateRuntimeData) {
+        if (arg->PrivateRuntimeDataSize < r->runtime_size)
+            s = STATUS_BUFFER_TOO_SMALL;
+        else
+            memcpy(arg->pPrivateRuntimeData, r->runtime, r->runtime_size);
+    }
+    arg->PrivateRuntimeDataSize = r->runtime_size;
+    arg->ResourcePrivateDriverDataSize = r->priv_size;
+    arg->NumAllocations = r->count;
+    arg->TotalPrivateDriverDataSize = 0;
+    for (unsigned i = 0; i < r->count; i++)
+        arg->TotalPrivateDriverDataSize += r->allocs[i]->priv_size;
+    return thunk_leave(d, s);
+}
+
+static NTSTATUS open_locked(struct device *dev, struct resource *r, D3DKMT_OPENRESOURCE *arg)
+{
+    struct open_alloc **opens = calloc(r->count + 1, sizeof(struct open_alloc *));
+    struct open_resource *g;
+    uint8_t *at = arg->pTotalPrivateDriverDataBuffer;
+    NTSTATUS s;
+
+    if (!opens)
+        return STATUS_NO_MEMORY;
+    s = vidmm_open(dev, r, false, &g, opens);
+    for (unsigned i = 0; i < r->count && NT_SUCCESS(s); i++) {
+        struct alloc *a = r->allocs[i];
+        memcpy(at, a->priv, a->priv_size);
+        arg->pOpenAllocationInfo[i] = (D3DDDI_OPENALLOCATIONINFO){
+            .hAllocation = opens[i]->handle, .pPrivateDriverData = at, .PrivateDriverDataSize = a->priv_size};
+        at += a->priv_size;
+    }
+    if (NT_SUCCESS(s)) {
+        memcpy(arg->pPrivateRuntimeData ? arg->pPrivateRuntimeData : at, r->runtime,
+               arg->pPrivateRuntimeData ? r->runtime_size : 0);
+        memcpy(arg->pResourcePrivateDriverData ? arg->pResourcePrivateDriverData : at, r->priv,
+               arg->pResourcePrivateDriverData ? r->priv_size : 0);
+        arg->hResource = g->handle;
+        arg->PrivateRuntimeDataSize = r->runtime_size;
+        arg->ResourcePrivateDriverDataSize = r->priv_size;
+        arg->TotalPrivateDriverDataBufferSize = (UINT)(at - (uint8_t *)arg->pTotalPrivateDriverDataBuffer);
+    }
+    free(opens);
+    return s;
+}
+
+NTSTATUS dxgk_OpenResource(struct dxgk_client *c, D3DKMT_OPENRESOURCE *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct resource *r = handle_get(d, arg->hGlobalShare, HANDLE_SHARE, c);
+    UINT total = 0;
+    NTSTATUS s;
+
+    if (!dev || !r)
+        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    for (unsigned i = 0; i < r->count; i++)
+        total += r->allocs[i]->priv_size;
+    s = thunk_usable(d, dev);
+    if (NT_SUCCESS(s) && (arg->NumAllocations != r->count || (r->count && !arg->pOpenAllocationInfo) ||
+                          (total && !arg->pTotalPrivateDriverDataBuffer)))
+        s = STATUS_INVALID_PARAMETER;
+    else if (NT_SUCCESS(s) &&
+             (arg->TotalPrivateDriverDataBufferSize < total ||
+              (arg->pPrivateRuntimeData && arg->PrivateRuntimeDataSize < r->runtime_size) ||
+              (arg->pResourcePrivateDriverData && arg->ResourcePrivateDriverDataSize < r->priv_size)))
+        s = STATUS_BUFFER_TOO_SMALL;
+    if (NT_SUCCESS(s)) {
+        s = STATUS_DEVICE_REMOVED;
+        if (adapter_lock(d)) {
+            s = open_locked(dev, r, arg);
+            adapter_unlock(d);
+        }
+    }
+    return thunk_leave(d, s);
+}
+
+/* ---- escapes ---- */
+
+NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct device *dev = arg->hDevice ? handle_get(d, arg->hDevice, HANDLE_DEVICE, c) : NULL;
+    struct context *x = arg->hContext ? handle_get(d, arg->hContext, HANDLE_CONTEXT, c) : NULL;
+    DXGKARG_ESCAPE e = {.hDevice = dev ? dev->driver : NULL,
+                        .Flags = arg->Flags,
+                        .pPrivateDriverData = arg->pPrivateDriverData,
+                        .PrivateDriverDataSize = arg->PrivateDriverDataSize,
+                        .hContext = x ? x->driver : NULL};
+    UINT type = 0;
+    NTSTATUS s;
+
+    if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c) || (arg->hDevice && !dev) || (arg->hContext && !x))
+        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    if (!arg->pPrivateDriverData || !arg->PrivateDriverDataSize || arg->PrivateDriverDataSize > MAX_PRIVATE)
+        return thunk_leave(d, STATUS_INVALID_PARAMETER);
+    switch ((int)arg->Type) {
+    case D3DKMT_ESCAPE_DRIVERPRIVATE:
+        if (!d->miniport) {
+            s = STATUS_DEVICE_REMOVED;
+        } else if (arg->Flags.HardwareAccess) {
+            s = STATUS_DEVICE_REMOVED;
+            if (adapter_lock(d)) {
+                s = DDI(d, Escape, d->miniport, &e);
+                adapter_unlock(d);
+            }
+        } else {
+            s = DDI(d, Escape, d->miniport, &e); /* also while the device hangs, and after it failed */
+        }
+        break;
+    case D3DKMT_ESCAPE_TDRDBGCTRL:
+        if (arg->PrivateDriverDataSize != sizeof(type)) {
+            s = STATUS_INVALID_PARAMETER;
+            break;
+        }
+        memcpy(&type, arg->pPrivateDriverData, sizeof(type));
+        s = !c->admin ? STATUS_ACCESS_DENIED
+            : type == D3DKMT_TDRDBGCTRLTYPE_FORCETDR || type == D3DKMT_TDRDBGCTRLTYPE_GPUTDR
+                ? thunk_usable(d, NULL)
+                : STATUS_NOT_SUPPORTED;
+        if (NT_SUCCESS(s)) {
+            d->tdr_forced = true;
+            sched_kick_tdr(d);
+        }
+        break;
+    default:
+        s = STATUS_NOT_SUPPORTED;
+    }
+    return thunk_leave(d, s);
+}
+
+/* ---- statistics ---- */
+
+static void node_statistics(struct dxgk *d, const struct node *n,
+                            D3DKMT_QUERYSTATISTICS_PROCESS_NODE_INFORMATION *out)
+{
+    uint64_t busy = n->busy_ns + (n->hw ? kernel_now(d->kernel) - n->head_start_ns : 0);
+
+    out->RunningTime.QuadPart = (LONGLONG)(busy / 100);
+    out->ContextSwitch = (ULONG)n->switches;
+    out->PreemptionCounter[0] = (ULONG)n->packets_preempted;
+    for (int i = 0; i < 4; i++) {
+        out->PacketStatistics.DmaPacket[i].PacketSubmited = (ULONG)n->packets_submitted[i];
+        out->PacketStatistics.DmaPacket[i].PacketCompleted = (ULONG)n->packets_completed[i];
+    }
+    out->PacketStatistics.DmaPacket[D3DKMT_ClientRenderBuffer].PacketFaulted = (ULONG)n->packets_faulted;
+    out->PacketStatistics.DmaPacket[D3DKMT_ClientRenderBuffer].PacketPreempted = (ULONG)n->packets_preempted;
+}
+
+static NTSTATUS statistics(struct dxgk *d, D3DKMT_QUERYSTATISTICS *arg)
+{
+    D3DKMT_QUERYSTATISTICS_RESULT *r = &arg->QueryResult;
+    const struct segment *g;
+
+    memset(r, 0, sizeof(*r));
+    switch (arg->Type) {
+    case D3DKMT_QUERYSTATISTICS_ADAPTER:
+        r->AdapterInformation.NbSegments = d->num_segments;
+        r->AdapterInformation.NodeCount = d->num_nodes;
+        r->AdapterInformation.VidPnSourceCount = d->num_sources;
+        r->AdapterInformation.VSyncEnabled = d->vsync_enabled;
+        r->AdapterInformation.TdrDetectedCount = d->tdr_total;
+        r->AdapterInformation.Allocations[0].Count = (ULONG)d->allocs_created;
+        r->AdapterInformation.Allocations[1].Count = (ULONG)d->allocs_destroyed;
+        r->AdapterInformation.Locks[0] = (ULONG)d->locks;
+        return STATUS_SUCCESS;
+    case D3DKMT_QUERYSTATISTICS_SEGMENT:
+        if (arg->QuerySegment.SegmentId >= d->num_segments)
+            return STATUS_INVALID_PARAMETER;
+        g = &d->segments[arg->QuerySegment.SegmentId];
+        r->SegmentInformation.CommitLimit = g->desc.CommitLimit;
+        r->SegmentInformation.BytesCommitted = g->committed;
+        r->SegmentInformation.BytesResident = g->resident;
+        r->SegmentInformation.Memory.TotalBytesEvicted = g->evicted;
+        r->SegmentInformation.Memory.AllocsCommitted = g->commits;
+        r->SegmentInformation.Memory.AllocsResident = g->residents;
+        r->SegmentInformation.Aperture = g->desc.Flags.Aperture;
+        return STATUS_SUCCESS;
+    case D3DKMT_QUERYSTATISTICS_NODE:
+        if (arg->QueryNode.NodeId >= d->num_nodes)
+            return STATUS_INVALID_PARAMETER;
+        node_statistics(d, &d->nodes[arg->QueryNode.NodeId], &r->NodeInformation.GlobalInformation);
+        return STATUS_SUCCESS;
+    case D3DKMT_QUERYSTATISTICS_VIDPNSOURCE:
+        if (arg->QueryVidPnSource.VidPnSourceId >= d->num_sources)
+            return STATUS_INVALID_PARAMETER;
+        r->VidPnSourceInformation.GlobalInformation.Frame =
+            (ULONG)d->sources[arg->QueryVidPnSource.VidPnSourceId].frames;
+        r->VidPnSourceInformation.GlobalInformation.QueuedPresent =
+            d->sources[arg->QueryVidPnSource.VidPnSourceId].flip_count;
+        r->VidPnSourceInformation.GlobalInformation.IsVSyncEnabled = d->vsync_enabled;
+        return STATUS_SUCCESS;
+    default:
+        return STATUS_NOT_SUPPORTED;
+    }
+}
+
+NTSTATUS dxgk_QueryStatistics(struct dxgk_client *c, D3DKMT_QUERYSTATISTICS *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    NTSTATUS s = STATUS_INVALID_PARAMETER;
+
+    if (arg->AdapterLuid.LowPart == d->luid.LowPart && arg->AdapterLuid.HighPart == d->luid.HighPart)
+        s = statistics(d, arg);
+    return thunk_leave(d, s);
+}

@@ -1,0 +1,751 @@
+/* thunks_work.c: the D3DKMT thunks for rendering, presents, locks, synchronisation and the display. */
+#include "dxgkrnl/thunks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_LIST = 4096 };
+
+static bool names(const struct packet *p, const struct alloc *a)
+{
+    for (unsigned i = 0; i < p->list_count; i++)
+        if (p->allocs && p->allocs[i] == a)
+            return true;
+    return false;
+}
+
+static bool queued_use(struct dxgk *d, const struct alloc *a)
+{
+    for (struct context *x = d->contexts; x; x = x->next_all)
+        for (struct packet *p = x->queue; p; p = p->next)
+            if (names(p, a))
+                return true;
+    return false;
+}
+
+void thunk_wait_queued(struct device *dev, struct open_resource *g)
+{
+    struct dxgk *d = dev->d;
+
+    for (unsigned i = 0; i < g->resource->count; i++)
+        while (queued_use(d, g->resource->allocs[i]) && dev->state == D3DKMT_DEVICEEXECUTION_ACTIVE &&
+               d->state == DXGK_STARTED)
+            kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+    if (queued_use(d, g->resource->count ? g->resource->allocs[0] : NULL))
+        sched_kick(d);
+}
+
+/* Waits until the context has room for one more packet. */
+static NTSTATUS make_room(struct dxgk_client *c, D3DKMT_HANDLE handle, unsigned limit)
+{
+    struct dxgk *d = c->d;
+
+    for (;;) {
+        struct context *x = handle_get(d, handle, HANDLE_CONTEXT, c);
+        NTSTATUS s;
+        if (!x)
+            return STATUS_INVALID_HANDLE;
+        s = thunk_usable(d, x->device);
+        if (!NT_SUCCESS(s))
+            return s;
+        if (c->cancelled)
+            return STATUS_CANCELLED;
+        if (x->queued < limit)
+            return STATUS_SUCCESS;
+        kernel_wait(d->kernel, &x->space, LOOP_FOREVER);
+    }
+}
+
+/* ---- Render ---- */
+
+/* The client's list is in memory that it can change under us: every entry is read once. */
+static NTSTATUS resolve(struct dxgk_client *c, struct context *x, struct dma *dma, struct alloc **allocs,
+                        UINT count)
+{
+    struct dxgk *d = c->d;
+
+    for (UINT i = 0; i < count; i++) {
+        const volatile D3DDDI_ALLOCATIONLIST *in = &x->list[i];
+        D3DKMT_HANDLE h = in->hAllocation;
+        UINT flags = in->Value;
+        struct open_alloc *o = h ? handle_get(d, h, HANDLE_ALLOC, c) : NULL;
+        memset(&dma->list[i], 0, sizeof(dma->list[i]));
+        if (!h)
+            continue;
+        if (!o)
+            return STATUS_INVALID_HANDLE;
+        if (o->device != x->device)
+            return STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE;
+        allocs[i] = o->alloc;
+        dma->list[i].hDeviceSpecificAllocation = o->driver;
+        dma->list[i].WriteOperation = flags & 1;
+        if (o->alloc->segment) {
+            dma->list[i].SegmentId = o->alloc->segment & 31;
+            dma->list[i].PhysicalAddress = vidmm_address(d, o->alloc);
+        }
+    }
+    return STATUS_SUCCESS;
+}
+
+static struct packet *new_packet(struct context *x, enum packet_type type, UINT list)
+{
+    struct packet *p = calloc(1, sizeof(*p));
+
+    if (!p)
+        return NULL;
+    p->type = type;
+    p->context = x;
+    p->event_fd = -1;
+    if (list && !(p->allocs = calloc(list, sizeof(struct alloc *)))) {
+        free(p);
+        return NULL;
+    }
+    if (type == PACKET_RENDER || type == PACKET_PRESENT) {
+        p->dma = sched_dma(x, list, 0);
+        p->frees_dma = true;
+        if (!p->dma) {
+            free(p->allocs);
+            free(p);
+            return NULL;
+        }
+    }
+    p->list_count = list;
+    return p;
+}
+
+static NTSTATUS render_pass(struct dxgk_client *c, struct context *x, const D3DKMT_RENDER *arg,
+                            UINT *multipass)
+{
+    struct dxgk *d = c->d;
+    struct packet *p = new_packet(x, PACKET_RENDER, arg->AllocationCount);
+    DXGKARG_RENDER r;
+    NTSTATUS s;
+
+    if (!p)
+        return STATUS_NO_MEMORY;
+    s = resolve(c, x, p->dma, p->allocs, arg->AllocationCount);
+    if (!NT_SUCCESS(s))
+        goto drop;
+    r = (DXGKARG_RENDER){.pCommand = (uint8_t *)x->command + arg->CommandOffset,
+                         .CommandLength = arg->CommandLength,
+                         .pDmaBuffer = p->dma->mem.va,
+                         .DmaSize = x->info.DmaBufferSize,
+                         .pDmaBufferPrivateData = p->dma->priv,
+                         .DmaBufferPrivateDataSize = p->dma->priv_size,
+                         .pAllocationList = p->dma->list,
+                         .AllocationListSize = arg->AllocationCount,
+                         .pPatchLocationListIn = x->patch,
+                         .PatchLocationListInSize = arg->PatchLocationCount,
+                         .pPatchLocationListOut = p->dma->patch,
+                         .PatchLocationListOutSize = x->info.PatchLocationListSize,
+                         .MultipassOffset = *multipass,
+                         .DmaBufferPhysicalAddress.QuadPart = (LONGLONG)p->dma->mem.pa};
+    s = DDI(d, Render, x->driver, &r);
+    *multipass = r.MultipassOffset;
+    p->dma_end = (UINT)((uint8_t *)r.pDmaBuffer - (uint8_t *)p->dma->mem.va);
+    p->priv_end = (UINT)((uint8_t *)r.pDmaBufferPrivateData - (uint8_t *)p->dma->priv);
+    p->patch_count = (UINT)(r.pPatchLocationListOut - p->dma->patch);
+    if (p->dma_end > x->info.DmaBufferSize || p->priv_end > p->dma->priv_size ||
+        p->patch_count > x->info.PatchLocationListSize) {
+        kernel_violation(
+            d->kernel,
+            "DxgkDdiRender advanced past its buffers: %u of %u, private %u of %u, patches %u of %u",
+            p->dma_end, x->info.DmaBufferSize, p->priv_end, p->dma->priv_size, p->patch_count,
+            x->info.PatchLocationListSize);
+        s = STATUS_INTERNAL_ERROR;
+    }
+    if ((!NT_SUCCESS(s) && s != STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER) ||
+        (s == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER && !p->dma_end))
+        goto drop;
+    if (x->device->state != D3DKMT_DEVICEEXECUTION_ACTIVE) {
+        s = STATUS_DEVICE_REMOVED;
+        goto drop;
+    }
+    p->flags.NullRendering = arg->Flags.NullRendering;
+    sched_queue(x, p);
+    return s == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER ? STATUS_PENDING : STATUS_SUCCESS;
+drop:
+    packet_free(d, p);
+    return s;
+}
+
+NTSTATUS dxgk_Render(struct dxgk_client *c, D3DKMT_RENDER *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct context *x = handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
+    UINT multipass = 0;
+    NTSTATUS s;
+
+    if (!x)
+        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    if (arg->CommandLength > x->info.DmaBufferSize ||
+        arg->CommandOffset > x->info.DmaBufferSize - arg->CommandLength ||
+        arg->AllocationCount > x->info.AllocationListSize ||
+        arg->PatchLocationCount > x->info.PatchLocationListSize || arg->BroadcastContextCount ||
+        arg->Flags.Reserved)
+        return thunk_leave(d, STATUS_INVALID_PARAMETER);
+    do {
+        s = make_room(c, arg->hContext, MAX_QUEUED);
+        if (NT_SUCCESS(s))
+            s = render_pass(c, x, arg, &multipass);
+    } while (s == STATUS_PENDING);
+    x = handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
+    if (x) {
+        arg->pNewCommandBuffer = x->command;
+        arg->NewCommandBufferSize = x->info.DmaBufferSize;
+        arg->pNewAllocationList = x->list;
+        arg->NewAllocationListSize = x->info.AllocationListSize;
+        arg->pNewPatchLocationList = x->patch;
+        arg->NewPatchLocationListSize = x->info.PatchLocationListSize;
+        arg->QueuedBufferCount = x->queued + x->running;
+    }
+    return thunk_leave(d, s);
+}
+
+/* ---- Present ---- */
+
+static NTSTATUS present_flip(struct dxgk_client *c, struct context *x, const D3DKMT_PRESENT *arg,
+                             struct open_alloc *src)
+{
+    struct dxgk *d = c->d;
+    struct source *s = &d->sources[arg->VidPnSourceId];
+    struct packet *p;
+
+    if (!s->committed || src->alloc->size < (uint64_t)s->stride * s->mode.Height)
+        return STATUS_GRAPHICS_PRESENT_MODE_CHANGED;
+    if (!s->visible)
+        return STATUS_GRAPHICS_PRESENT_OCCLUDED;
+    if (s->owner && s->owner != x->device && s->owner_type == D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE)
+        return STATUS_GRAPHICS_PRESENT_OCCLUDED;
+    p = new_packet(x, PACKET_FLIP, 1);
+    if (!p)
+        return STATUS_NO_MEMORY;
+    p->allocs[0] = src->alloc;
+    p->source = arg->VidPnSourceId;
+    p->interval = arg->FlipInterval;
+    sched_queue(x, p);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS present_dma(struct dxgk_client *c, struct context *x, const D3DKMT_PRESENT *arg,
+                            struct open_alloc *src, struct open_alloc *dst)
+{
+    struct dxgk *d = c->d;
+    struct packet *p = new_packet(x, PACKET_PRESENT, DXGK_PRESENT_DESTINATION_INDEX + 1);
+    DXGKARG_PRESENT r;
+    NTSTATUS s;
+
+    if (!p)
+        return STATUS_NO_MEMORY;
+    memset(p->dma->list, 0, 3 * sizeof(p->dma->list[0]));
+    if (src) {
+        p->allocs[DXGK_PRESENT_SOURCE_INDEX] = src->alloc;
+        p->dma->list[DXGK_PRESENT_SOURCE_INDEX].hDeviceSpecificAllocation = src->driver;
+    }
+    if (dst) {
+        p->allocs[DXGK_PRESENT_DESTINATION_INDEX] = dst->alloc;
+        p->dma->list[DXGK_PRESENT_DESTINATION_INDEX].hDeviceSpecificAllocation = dst->driver;
+        p->dma->list[DXGK_PRESENT_DESTINATION_INDEX].WriteOperation = 1;
+    }
+    for (int i = 1; i <= 2; i++)
+        if (p->allocs[i] && p->allocs[i]->segment) {
+            p->dma->list[i].SegmentId = p->allocs[i]->segment & 31;
+            p->dma->list[i].PhysicalAddress = vidmm_address(d, p->allocs[i]);
+        }
+    r = (DXGKARG_PRESENT){.pDmaBuffer = p->dma->mem.va,
+                          .DmaSize = x->info.DmaBufferSize,
+                          .pDmaBufferPrivateData = p->dma->priv,
+                          .DmaBufferPrivateDataSize = p->dma->priv_size,
+                          .pAllocationList = p->dma->list,
+                          .pPatchLocationListOut = p->dma->patch,
+                          .PatchLocationListOutSize = x->info.PatchLocationListSize,
+                          .Color = arg->Color,
+                          .DstRect = arg->DstRect,
+                          .SrcRect = arg->SrcRect,
+                          .SubRectCnt = arg->SubRectCnt ? arg->SubRectCnt : 1,
+                          .pDstSubRects = arg->SubRectCnt ? arg->pSrcSubRects : &arg->DstRect,
+                          .FlipInterval = arg->FlipInterval,
+                          .DmaBufferPhysicalAddress.QuadPart = (LONGLONG)p->dma->mem.pa};
+    r.Flags.Blt = arg->Flags.Blt;
+    r.Flags.ColorFill = arg->Flags.ColorFill;
+    r.Flags.Flip = arg->Flags.Flip;
+    s = DDI(d, Present, x->driver, &r);
+    p->dma_end = (UINT)((uint8_t *)r.pDmaBuffer - (uint8_t *)p->dma->mem.va);
+    p->priv_end = (UINT)((uint8_t *)r.pDmaBufferPrivateData - (uint8_t *)p->dma->priv);
+    p->patch_count = (UINT)(r.pPatchLocationListOut - p->dma->patch);
+    if (NT_SUCCESS(s) && (p->dma_end > x->info.DmaBufferSize || p->priv_end > p->dma->priv_size)) {
+        kernel_violation(d->kernel, "DxgkDdiPresent advanced past its buffers");
+        s = STATUS_INTERNAL_ERROR;
+    }
+    if (!NT_SUCCESS(s)) {
+        packet_free(d, p);
+        return s;
+    }
+    p->flags.Present = 1;
+    p->flags.Flip = arg->Flags.Flip;
+    p->source = arg->VidPnSourceId;
+    p->interval = arg->FlipInterval;
+    sched_queue(x, p);
+    return s;
+}
+
+static unsigned flips_of(struct dxgk *d, const struct context *x)
+{
+    unsigned n = 0;
+
+    for (const struct packet *p = x->queue; p; p = p->next)
+        n += p->type == PACKET_FLIP || p->flags.Flip;
+    for (unsigned i = 0; i < d->num_sources; i++)
+        for (const struct packet *p = d->sources[i].flips; p; p = p->next)
+            n += p->context == x;
+    for (const struct packet *p = d->nodes[x->node].hw; p; p = p->next)
+        n += p->context == x && p->flags.Flip;
+    return n;
+}
+
+static NTSTATUS present(struct dxgk_client *c, const D3DKMT_PRESENT *arg)
+{
+    struct dxgk *d = c->d;
+    struct context *x = handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
+    struct open_alloc *src = handle_get(d, arg->hSource, HANDLE_ALLOC, c),
+                      *dst = handle_get(d, arg->hDestination, HANDLE_ALLOC, c);
+    NTSTATUS s;
+
+    if (!x || (arg->hSource && !src) || (arg->hDestination && !dst))
+        return STATUS_INVALID_HANDLE;
+    if ((src && src->device != x->device) || (dst && dst->device != x->device))
+        return STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE;
+    if (arg->Flags.Blt + arg->Flags.ColorFill + arg->Flags.Flip != 1 || arg->BroadcastContextCount ||
+        (arg->Flags.Flip && !src) || (arg->Flags.Blt && (!src || !dst)) || (arg->Flags.ColorFill && !dst) ||
+        arg->SubRectCnt > MAX_LIST || (arg->SubRectCnt && !arg->pSrcSubRects) ||
+        (UINT)arg->FlipInterval > D3DDDI_FLIPINTERVAL_FOUR)
+        return STATUS_INVALID_PARAMETER;
+    if (arg->VidPnSourceId >= d->num_sources)
+        return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
+    do {
+        s = make_room(c, arg->hContext, MAX_QUEUED);
+        if (!NT_SUCCESS(s))
+            return s;
+        if (!arg->Flags.Flip || flips_of(d, x) < MAX_PRESENTS)
+            break;
+        if (arg->Flags.FlipDoNotWait)
+            return STATUS_GRAPHICS_TRY_AGAIN_LATER;
+        kernel_wait(d->kernel, &x->space, LOOP_FOREVER);
+    } while (1);
+    /* The handles may have gone while waiting. */
+    if ((arg->hSource && handle_get(d, arg->hSource, HANDLE_ALLOC, c) != src) ||
+        (arg->hDestination && handle_get(d, arg->hDestination, HANDLE_ALLOC, c) != dst))
+        return STATUS_INVALID_HANDLE;
+    if (arg->Flags.Flip && d->caps.FlipCaps.FlipOnVSyncMmIo)
+        return present_flip(c, x, arg, src);
+    return present_dma(c, x, arg, src, dst);
+}
+
+NTSTATUS dxgk_Present(struct dxgk_client *c, CONST D3DKMT_PRESENT *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+
+    return thunk_leave(d, present(c, arg));
+}
+
+/* ---- Lock ---- */
+
+static NTSTATUS lock_memory(struct dxgk *d, struct alloc *a, void **data)
+{
+    const DXGK_SEGMENTDESCRIPTOR *g;
+    NTSTATUS s;
+
+    *data = a->backing.va;
+    if (!(a->read_set | a->write_set))
+        return STATUS_SUCCESS;
+    for (unsigned i = 0; i < d->num_segments; i++)
+        if ((a->read_set | a->write_set) >> i & 1 && !d->segments[i].desc.Flags.Aperture)
+            goto local;
+    return STATUS_SUCCESS; /* apertures show the backing pages themselves */
+local:
+    if (!adapter_lock(d))
+        return STATUS_DEVICE_REMOVED;
+    s = vidmm_make_resident(d, a, a->read_set | a->write_set);
+    adapter_unlock(d);
+    if (!NT_SUCCESS(s))
+        return s;
+    g = &d->segments[a->segment - 1].desc;
+    if (g->Flags.Aperture)
+        return STATUS_SUCCESS;
+    if (!g->Flags.CpuVisible)
+        return STATUS_GRAPHICS_CANT_LOCK_MEMORY;
+    *data = NULL;
+    if (d->bus->mmio_map)
+        *data = d->bus->mmio_map(d->bus->ctx, (uint64_t)g->CpuTranslatedAddress.QuadPart + a->offset,
+                                 a->backing.size);
+    if (!*data)
+        *data = d->bus->dma_ptr(d->bus->ctx, (uint64_t)g->CpuTranslatedAddress.QuadPart + a->offset,
+                                a->backing.size);
+    return *data ? STATUS_SUCCESS : STATUS_GRAPHICS_CANT_LOCK_MEMORY;
+}
+
+NTSTATUS dxgk_Lock(struct dxgk_client *c, D3DKMT_LOCK *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    NTSTATUS s;
+
+    for (;;) {
+        struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+        struct open_alloc *o = handle_get(d, arg->hAllocation, HANDLE_ALLOC, c);
+        if (!dev || !o)
+            return thunk_leave(d, STATUS_INVALID_HANDLE);
+        if (o->device != dev)
+            return thunk_leave(d, STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE);
+        s = thunk_usable(d, dev);
+        if (NT_SUCCESS(s) && (!o->alloc->flags.CpuVisible || arg->NumPages || arg->Flags.Reserved))
+            s = STATUS_INVALID_PARAMETER;
+        if (NT_SUCCESS(s) && c->cancelled)
+            s = STATUS_CANCELLED;
+        if (!NT_SUCCESS(s))
+            return thunk_leave(d, s);
+        if (arg->Flags.IgnoreSync || (!o->alloc->busy && !queued_use(d, o->alloc))) {
+            s = lock_memory(d, o->alloc, &arg->pData);
+            if (NT_SUCCESS(s)) {
+                o->locks++;
+                o->alloc->pins++;
+                d->locks++;
+            }
+            return thunk_leave(d, s);
+        }
+        if (arg->Flags.DonotWait)
+            return thunk_leave(d, STATUS_GRAPHICS_ALLOCATION_BUSY);
+        kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+    }
+}
+
+NTSTATUS dxgk_lock_fd(struct dxgk_client *c, D3DKMT_HANDLE allocation, int *fd, uint64_t *offset,
+                      uint64_t *size)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct open_alloc *o = handle_get(d, allocation, HANDLE_ALLOC, c);
+    NTSTATUS s = STATUS_INVALID_HANDLE;
+
+    if (o) {
+        *size = o->alloc->size;
+        *fd = d->bus->dma_fd
+                  ? d->bus->dma_fd(d->bus->ctx, o->alloc->backing.pa, o->alloc->backing.size, offset)
+                  : -1;
+        s = *fd >= 0 ? STATUS_SUCCESS : STATUS_GRAPHICS_CANT_LOCK_MEMORY;
+    }
+    return thunk_leave(d, s);
+}
+
+NTSTATUS dxgk_Unlock(struct dxgk_client *c, CONST D3DKMT_UNLOCK *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    NTSTATUS s = dev ? STATUS_SUCCESS : STATUS_INVALID_HANDLE;
+
+    if (dev && (arg->NumAllocations > MAX_LIST || (arg->NumAllocations && !arg->phAllocations)))
+        s = STATUS_INVALID_PARAMETER;
+    for (UINT i = 0; NT_SUCCESS(s) && i < arg->NumAllocations; i++) {
+        struct open_alloc *o = handle_get(d, arg->phAllocations[i], HANDLE_ALLOC, c);
+        if (!o || o->device != dev)
+            s = STATUS_INVALID_HANDLE;
+        else if (!o->locks)
+            s = STATUS_INVALID_PARAMETER;
+        else {
+            o->locks--;
+            o->alloc->pins--;
+        }
+    }
+    return thunk_leave(d, s);
+}
+
+/* ---- synchronisation ---- */
+
+NTSTATUS dxgk_CreateSynchronizationObject2(struct dxgk_client *c, D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct syncobj *o;
+    NTSTATUS s = dev ? thunk_usable(d, dev) : STATUS_INVALID_HANDLE;
+
+    if (!NT_SUCCESS(s))
+        return thunk_leave(d, s);
+    o = calloc(1, sizeof(*o));
+    if (!o)
+        return thunk_leave(d, STATUS_NO_MEMORY);
+    *o = (struct syncobj){.type = arg->Info.Type, .device = dev, .max = 1, .event_fd = -1, .refs = 1};
+    if (arg->Info.Flags.Value)
+        s = STATUS_NOT_SUPPORTED; /* sharing between processes is for surfaces */
+    switch (arg->Info.Type) {
+    case D3DDDI_SYNCHRONIZATION_MUTEX:
+        o->value = !arg->Info.SynchronizationMutex.InitialState;
+        break;
+    case D3DDDI_SEMAPHORE:
+        o->value = arg->Info.Semaphore.InitialCount;
+        o->max = arg->Info.Semaphore.MaxCount;
+        if (!o->max || o->value > o->max)
+            s = STATUS_INVALID_PARAMETER;
+        break;
+    case D3DDDI_FENCE:
+        o->value = arg->Info.Fence.FenceValue;
+        break;
+    case D3DDDI_CPU_NOTIFICATION:
+        o->event_fd = dup((int)(intptr_t)arg->Info.CPUNotification.Event);
+        if (o->event_fd < 0)
+            s = STATUS_INVALID_HANDLE;
+        break;
+    default:
+        s = STATUS_INVALID_PARAMETER;
+    }
+    if (NT_SUCCESS(s) && !(o->handle = handle_new(d, HANDLE_SYNC, c, o)))
+        s = STATUS_NO_MEMORY;
+    if (NT_SUCCESS(s)) {
+        o->next = dev->syncs;
+        dev->syncs = o;
+        arg->hSyncObject = o->handle;
+    } else {
+        sync_unref(o);
+    }
+    return thunk_leave(d, s);
+}
+
+NTSTATUS dxgk_DestroySynchronizationObject(struct dxgk_client *c,
+                                           CONST D3DKMT_DESTROYSYNCHRONIZATIONOBJECT *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct syncobj *o = handle_get(d, arg->hSyncObject, HANDLE_SYNC, c);
+
+    if (!o)
+        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    for (struct syncobj **p = &o->device->syncs; *p; p = &(*p)->next)
+        if (*p == o) {
+            *p = o->next;
+            break;
+        }
+    handle_free(d, o->handle);
+    sync_unref(o);
+    return thunk_leave(d, STATUS_SUCCESS);
+}
+
+static NTSTATUS queue_sync(struct dxgk_client *c, D3DKMT_HANDLE context, enum packet_type type, UINT count,
+                           const D3DKMT_HANDLE *handles, uint64_t value, int event_fd)
+{
+    struct dxgk *d = c->d;
+    struct context *x = handle_get(d, context, HANDLE_CONTEXT, c);
+    struct packet *p;
+    NTSTATUS s;
+
+    if (!x)
+        return STATUS_INVALID_HANDLE;
+    if (count > D3DDDI_MAX_OBJECT_WAITED_ON || (!count && event_fd < 0))
+        return STATUS_INVALID_PARAMETER;
+    for (UINT i = 0; i < count; i++) {
+        struct syncobj *o = handle_get(d, handles[i], HANDLE_SYNC, c);
+        if (!o)
+            return STATUS_INVALID_HANDLE;
+        if (type == PACKET_WAIT && o->type == D3DDDI_CPU_NOTIFICATION)
+            return STATUS_INVALID_PARAMETER;
+    }
+    s = make_room(c, context, MAX_QUEUED);
+    if (!NT_SUCCESS(s))
+        return s;
+    p = new_packet(x, type, 0);
+    if (!p)
+        return STATUS_NO_MEMORY;
+    for (UINT i = 0; i < count; i++) {
+        struct syncobj *o = handle_get(d, handles[i], HANDLE_SYNC, c);
+        if (!o) { /* destroyed while waiting for room */
+            packet_free(d, p);
+            return STATUS_INVALID_HANDLE;
+        }
+        o->refs++;
+        p->sync[p->sync_count++] = o;
+    }
+    p->value = value;
+    p->event_fd = event_fd >= 0 ? dup(event_fd) : -1;
+    sched_queue(x, p);
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS dxgk_WaitForSynchronizationObject2(struct dxgk_client *c,
+                                            CONST D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2 *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+
+    return thunk_leave(d, queue_sync(c, arg->hContext, PACKET_WAIT, arg->ObjectCount, arg->ObjectHandleArray,
+                                     arg->Fence.FenceValue, -1));
+}
+
+NTSTATUS dxgk_SignalSynchronizationObject2(struct dxgk_client *c,
+                                           CONST D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    int fd = arg->Flags.EnqueueCpuEvent ? (int)(intptr_t)arg->CpuEventHandle : -1;
+
+    if (arg->BroadcastContextCount || arg->Flags.Reserved ||
+        (arg->Flags.EnqueueCpuEvent && (arg->ObjectCount || fd < 0)))
+        return thunk_leave(d, handle_get(d, arg->hContext, HANDLE_CONTEXT, c) ? STATUS_INVALID_PARAMETER
+                                                                              : STATUS_INVALID_HANDLE);
+    return thunk_leave(d, queue_sync(c, arg->hContext, PACKET_SIGNAL, arg->ObjectCount,
+                                     arg->ObjectHandleArray, arg->Fence.FenceValue, fd));
+}
+
+NTSTATUS dxgk_WaitForIdle(struct dxgk_client *c, CONST D3DKMT_WAITFORIDLE *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+
+    for (;;) {
+        struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+        bool busy = false;
+        NTSTATUS s = dev ? thunk_usable(d, dev) : STATUS_INVALID_HANDLE;
+        if (NT_SUCCESS(s) && c->cancelled)
+            s = STATUS_CANCELLED;
+        if (!NT_SUCCESS(s))
+            return thunk_leave(d, s);
+        for (struct context *x = dev->contexts; x; x = x->next)
+            busy |= x->queued || x->running;
+        if (!busy)
+            return thunk_leave(d, STATUS_SUCCESS);
+        kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+    }
+}
+
+/* ---- display ---- */
+
+NTSTATUS dxgk_WaitForVerticalBlankEvent(struct dxgk_client *c, CONST D3DKMT_WAITFORVERTICALBLANKEVENT *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct device *dev = arg->hDevice ? handle_get(d, arg->hDevice, HANDLE_DEVICE, c) : NULL;
+    NTSTATUS s;
+
+    if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c) || (arg->hDevice && !dev))
+        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    if (arg->VidPnSourceId >= d->num_sources)
+        return thunk_leave(d, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
+    s = thunk_usable(d, dev);
+    if (NT_SUCCESS(s))
+        s = display_wait_vblank(c, arg->VidPnSourceId, dev);
+    return thunk_leave(d, s);
+}
+
+NTSTATUS dxgk_GetScanLine(struct dxgk_client *c, D3DKMT_GETSCANLINE *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    DXGKARG_GETSCANLINE g = {0};
+    NTSTATUS s;
+
+    if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c))
+        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    if (arg->VidPnSourceId >= d->num_sources || !d->sources[arg->VidPnSourceId].committed)
+        return thunk_leave(d, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
+    s = thunk_usable(d, NULL);
+    g.VidPnTargetId = d->sources[arg->VidPnSourceId].target;
+    if (NT_SUCCESS(s))
+        s = DDI(d, GetScanLine, d->miniport, &g);
+    arg->InVerticalBlank = g.InVerticalBlank;
+    arg->ScanLine = g.ScanLine;
+    return thunk_leave(d, s);
+}
+
+NTSTATUS dxgk_GetDisplayModeList(struct dxgk_client *c, D3DKMT_GETDISPLAYMODELIST *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    NTSTATUS s = STATUS_SUCCESS;
+    struct source *src;
+
+    if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c))
+        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    if (arg->VidPnSourceId >= d->num_sources)
+        return thunk_leave(d, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
+    src = &d->sources[arg->VidPnSourceId];
+    if (arg->pModeList && arg->ModeCount < src->num_modes)
+        s = STATUS_BUFFER_TOO_SMALL;
+    else if (arg->pModeList && src->num_modes)
+        memcpy(arg->pModeList, src->modes, src->num_modes * sizeof(*src->modes));
+    arg->ModeCount = src->num_modes;
+    return thunk_leave(d, s);
+}
+
+static NTSTATUS set_mode(struct dxgk *d, struct device *dev, struct open_alloc *o)
+{
+    DXGKARG_DESCRIBEALLOCATION desc = {.hAllocation = o->alloc->driver};
+    UINT source = o->alloc->source;
+    D3DKMT_DISPLAYMODE mode;
+    NTSTATUS s;
+
+    if (source >= d->num_sources)
+        return STATUS_INVALID_PARAMETER; /* not created as a primary */
+    if (d->sources[source].owner && d->sources[source].owner != dev)
+        return STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER;
+    s = DDI(d, DescribeAllocation, d->miniport, &desc);
+    if (!NT_SUCCESS(s))
+        return s;
+    mode = (D3DKMT_DISPLAYMODE){.Width = desc.Width,
+                                .Height = desc.Height,
+                                .Format = desc.Format,
+                                .RefreshRate = desc.RefreshRate,
+                                .ScanLineOrdering = D3DDDI_VSSLO_PROGRESSIVE,
+                                .DisplayOrientation = D3DDDI_ROTATION_IDENTITY};
+    if (desc.RefreshRate.Denominator)
+        mode.IntegerRefreshRate =
+            (desc.RefreshRate.Numerator + desc.RefreshRate.Denominator / 2) / desc.RefreshRate.Denominator;
+    return display_set_mode(d, source, &mode, o->alloc);
+}
+
+NTSTATUS dxgk_SetDisplayMode(struct dxgk_client *c, CONST D3DKMT_SETDISPLAYMODE *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct open_alloc *o = handle_get(d, arg->hPrimaryAllocation, HANDLE_ALLOC, c);
+    NTSTATUS s;
+
+    if (!dev || !o)
+        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    if (o->device != dev)
+        return thunk_leave(d, STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE);
+    s = thunk_usable(d, dev);
+    if (NT_SUCCESS(s) && (arg->Flags.Reserved || arg->Flags.PreserveVidPn ||
+                          arg->DisplayOrientation > D3DDDI_ROTATION_IDENTITY))
+        s = STATUS_INVALID_PARAMETER;
+    if (NT_SUCCESS(s)) {
+        for (unsigned i = 0; i < d->num_nodes; i++)
+            sched_wait_node_idle(d, i);
+        s = STATUS_DEVICE_REMOVED;
+        if (adapter_lock(d)) {
+            if (handle_get(d, arg->hPrimaryAllocation, HANDLE_ALLOC, c) == o)
+                s = set_mode(d, dev, o);
+            adapter_unlock(d);
+        }
+    }
+    return thunk_leave(d, s);
+}
+
+NTSTATUS dxgk_SetVidPnSourceOwner(struct dxgk_client *c, CONST D3DKMT_SETVIDPNSOURCEOWNER *arg)
+{
+    struct dxgk *d = thunk_enter(c);
+    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    NTSTATUS s = dev ? thunk_usable(d, dev) : STATUS_INVALID_HANDLE;
+
+    if (!NT_SUCCESS(s))
+        return thunk_leave(d, s);
+    if (arg->VidPnSourceCount > MAX_SOURCES ||
+        (arg->VidPnSourceCount && (!arg->pType || !arg->pVidPnSourceId)))
+        return thunk_leave(d, STATUS_INVALID_PARAMETER);
+    if (!arg->VidPnSourceCount) /* gives all up */
+        for (unsigned i = 0; i < d->num_sources; i++)
+            if (d->sources[i].owner == dev)
+                d->sources[i].owner = NULL;
+    for (UINT i = 0; i < arg->VidPnSourceCount && NT_SUCCESS(s); i++) {
+        UINT id = arg->pVidPnSourceId[i];
+        if (id >= d->num_sources)
+            s = STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
+        else if ((UINT)arg->pType[i] > D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVEGDI)
+            s = STATUS_INVALID_PARAMETER;
+        else if (d->sources[id].owner && d->sources[id].owner != dev)
+            s = STATUS_ACCESS_DENIED;
+        else {
+            d->sources[id].owner_type = arg->pType[i];
+            d->sources[id].owner = arg->pType[i] == D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE ? dev : NULL;
+        }
+    }
+    return thunk_leave(d, s);
+}

@@ -1,0 +1,573 @@
+/* vidmm.c: segments, budgets and residency.
+ *
+ *   created ──vidmm_make_resident──▶ in a segment ──evict──▶ in system memory ──vidmm_make_resident──▶ in a
+ * segment ...
+ *
+ * Invariants:
+ *  1. An allocation always has backing pages. In an aperture segment they are what the GPU sees (mapped by a
+ * paging operation); in a memory segment the content is in the segment, and is moved back when it is evicted.
+ *  2. Nothing that a packet at the device uses, that is scanned out or locked is evicted.
+ *  3. The allocations committed to a segment never exceed its CommitLimit.
+ */
+#include "dxgkrnl/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct segment *segment(struct dxgk *d, unsigned id)
+{
+    return id && id <= d->num_segments ? &d->segments[id - 1] : NULL;
+}
+
+NTSTATUS vidmm_start(struct dxgk *d)
+{
+    DXGK_SEGMENTDESCRIPTOR desc[MAX_SEGMENTS] = {0};
+    DXGK_QUERYSEGMENTIN in = {0};
+    DXGK_QUERYSEGMENTOUT out = {0};
+    DXGKARG_QUERYADAPTERINFO q = {.Type = DXGKQAITYPE_QUERYSEGMENT,
+                                  .pInputData = &in,
+                                  .InputDataSize = sizeof(in),
+                                  .pOutputData = &out,
+                                  .OutputDataSize = sizeof(out)};
+    NTSTATUS s = DDI(d, QueryAdapterInfo, d->miniport, &q);
+
+    if (!NT_SUCCESS(s))
+        return s;
+    if (!out.NbSegment || out.NbSegment > MAX_SEGMENTS)
+        return STATUS_NOT_SUPPORTED;
+    out.pSegmentDescriptor = desc;
+    s = DDI(d, QueryAdapterInfo, d->miniport, &q);
+    if (!NT_SUCCESS(s))
+        return s;
+    d->num_segments = out.NbSegment;
+    d->paging_size = out.PagingBufferSize;
+    d->paging_priv_size = out.PagingBufferPrivateDataSize;
+    memset(d->segments, 0, sizeof(d->segments));
+    for (unsigned i = 0; i < d->num_segments; i++) {
+        d->segments[i].desc = desc[i];
+        if (!desc[i].CommitLimit)
+            d->segments[i].desc.CommitLimit = desc[i].Size;
+        if (!desc[i].Size || (desc[i].Size & (PAGE_SIZE - 1)))
+            return STATUS_INVALID_PARAMETER;
+    }
+    return STATUS_SUCCESS;
+}
+
+PHYSICAL_ADDRESS vidmm_address(struct dxgk *d, const struct alloc *a)
+{
+    PHYSICAL_ADDRESS pa = {.QuadPart = 0};
+
+    if (a->segment)
+        pa.QuadPart = segment(d, a->segment)->desc.BaseAddress.QuadPart + (LONGLONG)a->offset;
+    return pa;
+}
+
+/* ---- paging ---- */
+
+static NTSTATUS page_aperture(struct dxgk *d, struct alloc *a, bool map)
+{
+    DXGKARG_BUILDPAGINGBUFFER b = {.Operation = map ? DXGK_OPERATION_MAP_APERTURE_SEGMENT
+                                                    : DXGK_OPERATION_UNMAP_APERTURE_SEGMENT};
+
+    if (map) {
+        b.MapApertureSegment.hAllocation = a->driver;
+        b.MapApertureSegment.SegmentId = a->segment;
+        b.MapApertureSegment.OffsetInPages = a->offset >> PAGE_SHIFT;
+        b.MapApertureSegment.NumberOfPages = a->backing.size >> PAGE_SHIFT;
+        b.MapApertureSegment.pMdl = a->mdl;
+        b.MapApertureSegment.Flags.CacheCoherent = segment(d, a->segment)->desc.Flags.CacheCoherent;
+    } else {
+        b.UnmapApertureSegment.hAllocation = a->driver;
+        b.UnmapApertureSegment.SegmentId = a->segment;
+        b.UnmapApertureSegment.OffsetInPages = a->offset >> PAGE_SHIFT;
+        b.UnmapApertureSegment.NumberOfPages = a->backing.size >> PAGE_SHIFT;
+    }
+    return sched_submit_paging(d, &b);
+}
+
+static NTSTATUS page_memory(struct dxgk *d, struct alloc *a, bool in)
+{
+    DXGKARG_BUILDPAGINGBUFFER b = {.Operation =
+                                       in && a->fresh ? DXGK_OPERATION_FILL : DXGK_OPERATION_TRANSFER};
+    LARGE_INTEGER address = {.QuadPart = (LONGLONG)a->offset};
+
+    if (b.Operation == DXGK_OPERATION_FILL) {
+        b.Fill.hAllocation = a->driver;
+        b.Fill.FillSize = a->backing.size;
+        b.Fill.Destination.SegmentId = a->segment;
+        b.Fill.Destination.SegmentAddress = address;
+        return sched_submit_paging(d, &b);
+    }
+    b.Transfer.hAllocation = a->driver;
+    b.Transfer.TransferSize = a->backing.size;
+    b.Transfer.Flags.TransferStart = b.Transfer.Flags.TransferEnd = b.Transfer.Flags.AllocationIsIdle = 1;
+    if (in) {
+        b.Transfer.Source.pMdl = a->mdl;
+        b.Transfer.Destination.SegmentId = a->segment;
+        b.Transfer.Destination.SegmentAddress = address;
+    } else {
+        b.Transfer.Source.SegmentId = a->segment;
+        b.Transfer.Source.SegmentAddress = address;
+        b.Transfer.Destination.pMdl = a->mdl;
+    }
+    return sched_submit_paging(d, &b);
+}
+
+static NTSTATUS evict(struct dxgk *d, struct alloc *a)
+{
+    struct segment *seg = segment(d, a->segment);
+    NTSTATUS s;
+
+    if (!seg)
+        return STATUS_SUCCESS;
+    s = seg->desc.Flags.Aperture ? page_aperture(d, a, false) : page_memory(d, a, false);
+    if (a->segment) { /* a reset in between has evicted it already */
+        seg->resident -= a->backing.size;
+        seg->residents--;
+        seg->evicted += a->backing.size;
+        a->segment = 0;
+    }
+    return s;
+}
+
+/* First fit. */
+static bool find_room(struct dxgk *d, unsigned id, const struct alloc *a, uint64_t *offset)
+{
+    struct segment *seg = segment(d, id);
+    uint64_t at = 0;
+    bool moved = true;
+
+    while (moved) {
+        moved = false;
+        if (at + a->backing.size > seg->desc.Size)
+            return false;
+        for (struct alloc *o = d->allocs; o; o = o->next)
+            if (o->segment == id && o->offset < at + a->backing.size && at < o->offset + o->backing.size) {
+                at = o->offset + o->backing.size;
+                moved = true;
+            }
+    }
+    *offset = at;
+    return true;
+}
+
+static struct alloc *victim(struct dxgk *d, unsigned id, bool *busy)
+{
+    struct alloc *best = NULL;
+
+    for (struct alloc *a = d->allocs; a; a = a->next) {
+        if (a->segment != id || a->pins)
+            continue;
+        if (a->busy)
+            *busy = true;
+        else if (!best || a->last_used < best->last_used)
+            best = a;
+    }
+    return best;
+}
+
+static NTSTATUS place(struct dxgk *d, struct alloc *a, unsigned id)
+{
+    struct segment *seg = segment(d, id);
+    unsigned epoch = d->epoch;
+    uint64_t offset;
+    NTSTATUS s;
+
+    while (!find_room(d, id, a, &offset)) {
+        bool busy = false;
+        struct alloc *v = victim(d, id, &busy);
+        if (v) {
+            s = evict(d, v);
+            if (!NT_SUCCESS(s))
+                return s;
+        } else if (busy) {
+            kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+        } else {
+            return STATUS_GRAPHICS_NO_VIDEO_MEMORY;
+        }
+        if (epoch != d->epoch || d->state == DXGK_FAILED)
+            return STATUS_DEVICE_REMOVED;
+    }
+    a->segment = id;
+    a->offset = offset;
+    seg->resident += a->backing.size;
+    seg->residents++;
+    s = seg->desc.Flags.Aperture ? page_aperture(d, a, true) : page_memory(d, a, true);
+    if (!NT_SUCCESS(s) && a->segment) {
+        seg->resident -= a->backing.size;
+        seg->residents--;
+        a->segment = 0;
+    }
+    if (NT_SUCCESS(s))
+        a->fresh = false;
+    return s;
+}
+
+NTSTATUS vidmm_make_resident(struct dxgk *d, struct alloc *a, UINT set)
+{
+    NTSTATUS s = STATUS_GRAPHICS_NO_VIDEO_MEMORY;
+
+    a->last_used = ++d->use_counter;
+    if (a->segment && set & UINT32_C(1) << (a->segment - 1))
+        return STATUS_SUCCESS;
+    if (a->segment) {
+        s = evict(d, a);
+        if (!NT_SUCCESS(s))
+            return s;
+    }
+    if (a->preferred && set & UINT32_C(1) << (a->preferred - 1)) {
+        s = place(d, a, a->preferred);
+        if (s != STATUS_GRAPHICS_NO_VIDEO_MEMORY)
+            return s;
+    }
+    for (unsigned id = 1; id <= d->num_segments; id++)
+        if (id != a->preferred && set & UINT32_C(1) << (id - 1)) {
+            s = place(d, a, id);
+            if (s != STATUS_GRAPHICS_NO_VIDEO_MEMORY)
+                return s;
+        }
+    return s;
+}
+
+void vidmm_forget(struct dxgk *d)
+{
+    for (struct alloc *a = d->allocs; a; a = a->next) {
+        a->segment = 0;
+        a->busy = 0;
+    }
+    for (unsigned i = 0; i < d->num_segments; i++)
+        d->segments[i].resident = d->segments[i].residents = 0;
+}
+
+/* ---- creation ---- */
+
+static bool commit(struct dxgk *d, struct alloc *a)
+{
+    UINT set = a->read_set | a->write_set;
+
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (unsigned id = 1; id <= d->num_segments; id++) {
+            struct segment *seg = segment(d, id);
+            if (!(set & UINT32_C(1) << (id - 1)) || (id == a->preferred) != (pass == 0))
+                continue;
+            if (a->backing.size > seg->desc.CommitLimit - seg->committed)
+                continue;
+            seg->committed += a->backing.size;
+            seg->commits++;
+            a->commit = id;
+            return true;
+        }
+    return !set;
+}
+
+static void free_alloc(struct dxgk *d, struct alloc *a)
+{
+    for (struct alloc **p = &d->allocs; *p; p = &(*p)->next)
+        if (*p == a) {
+            *p = a->next;
+            break;
+        }
+    if (a->commit) {
+        d->segments[a->commit - 1].committed -= a->backing.size;
+        d->segments[a->commit - 1].commits--;
+    }
+    if (a->segment) {
+        d->segments[a->segment - 1].resident -= a->backing.size;
+        d->segments[a->segment - 1].residents--;
+    }
+    physmem_free(d, &a->backing);
+    free(a->mdl);
+    free(a->priv);
+    free(a);
+}
+
+static MDL *make_mdl(const struct physmem *m)
+{
+    size_t pages = m->size >> PAGE_SHIFT;
+    MDL *mdl = calloc(1, sizeof(*mdl) + pages * sizeof(PFN_NUMBER));
+
+    if (!mdl)
+        return NULL;
+    mdl->Size = (SHORT)(sizeof(*mdl) + (pages < 1000 ? pages * sizeof(PFN_NUMBER) : 0));
+    mdl->MappedSystemVa = mdl->StartVa = m->va;
+    mdl->ByteCount = (ULONG)m->size;
+    for (size_t i = 0; i < pages; i++)
+        MmGetMdlPfnArray(mdl)[i] = (m->pa >> PAGE_SHIFT) + i;
+    return mdl;
+}
+
+static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONINFO *i,
+                      const D3DDDI_ALLOCATIONINFO *u, struct alloc **out)
+{
+    struct alloc *a;
+    UINT valid = d->num_segments >= 32 ? UINT32_MAX : (UINT32_C(1) << d->num_segments) - 1;
+
+    if (!i->Size || i->Size > UINT32_MAX - PAGE_SIZE)
+        return STATUS_INVALID_PARAMETER;
+    if (((i->SupportedReadSegmentSet | i->SupportedWriteSegmentSet) & ~valid) || !i->hAllocation) {
+        kernel_violation(d->kernel, "DxgkDdiCreateAllocation returned segment sets %#x/%#x, or no handle",
+                         i->SupportedReadSegmentSet, i->SupportedWriteSegmentSet);
+        return STATUS_INVALID_PARAMETER;
+    }
+    a = calloc(1, sizeof(*a));
+    if (!a)
+        return STATUS_NO_MEMORY;
+    *a = (struct alloc){.resource = r,
+                        .driver = i->hAllocation,
+                        .size = (UINT)i->Size,
+                        .read_set = i->SupportedReadSegmentSet,
+                        .write_set = i->SupportedWriteSegmentSet,
+                        .preferred = i->PreferredSegment.SegmentId0,
+                        .flags = i->Flags,
+                        .fresh = true,
+                        .source = u->Flags.Primary ? u->VidPnSourceId : D3DDDI_ID_UNINITIALIZED,
+                        .priv_size = u->PrivateDriverDataSize};
+    a->backing.size = ((size_t)i->Size + PAGE_SIZE - 1) & ~(size_t)(PAGE_SIZE - 1);
+    if (!commit(d, a)) {
+        free(a);
+        return STATUS_GRAPHICS_NO_VIDEO_MEMORY;
+    }
+    a->next = d->allocs;
+    d->allocs = a;
+    a->priv = malloc(a->priv_size ? a->priv_size : 1);
+    if (!a->priv || physmem_alloc(d, a->backing.size, &a->backing) || !(a->mdl = make_mdl(&a->backing))) {
+        free_alloc(d, a);
+        return STATUS_NO_MEMORY;
+    }
+    if (a->priv_size)
+        memcpy(a->priv, i->pPrivateDriverData, a->priv_size);
+    d->allocs_created++;
+    *out = a;
+    return STATUS_SUCCESS;
+}
+
+static void destroy_driver_side(struct dxgk *d, HANDLE *list, UINT n, struct resource *r)
+{
+    DXGKARG_DESTROYALLOCATION args = {.NumAllocations = n, .pAllocationList = list, .hResource = r->driver};
+
+    args.Flags.DestroyResource = r->is_resource;
+    DDI(d, DestroyAllocation, d->miniport, &args);
+}
+
+NTSTATUS vidmm_create(struct dxgk *d, struct resource *r, const void *priv, UINT priv_size,
+                      D3DDDI_ALLOCATIONINFO *infos, unsigned count)
+{
+    DXGK_ALLOCATIONINFO *list = calloc(count ? count : 1, sizeof(*list));
+    HANDLE *handles = calloc(count ? count : 1, sizeof(*handles));
+    DXGKARG_CREATEALLOCATION args = {.pPrivateDriverData = priv,
+                                     .PrivateDriverDataSize = priv_size,
+                                     .NumAllocations = count,
+                                     .pAllocationInfo = list,
+                                     .hResource = r->driver};
+    NTSTATUS s = STATUS_NO_MEMORY;
+
+    r->allocs = calloc(count ? count : 1, sizeof(struct alloc *));
+    if (!list || !handles || !r->allocs)
+        goto out;
+    for (unsigned i = 0; i < count; i++) {
+        list[i].pPrivateDriverData = infos[i].pPrivateDriverData;
+        list[i].PrivateDriverDataSize = infos[i].PrivateDriverDataSize;
+    }
+    args.Flags.Resource = r->is_resource;
+    s = DDI(d, CreateAllocation, d->miniport, &args);
+    if (!NT_SUCCESS(s))
+        goto out;
+    r->driver = args.hResource;
+    for (unsigned i = 0; i < count; i++)
+        handles[i] = list[i].hAllocation;
+    for (unsigned i = 0; i < count && NT_SUCCESS(s); i++) {
+        s = adopt(d, r, &list[i], &infos[i], &r->allocs[i]);
+        if (NT_SUCCESS(s))
+            r->count++;
+    }
+    if (!NT_SUCCESS(s)) {
+        while (r->count)
+            free_alloc(d, r->allocs[--r->count]);
+        destroy_driver_side(d, handles, count, r);
+    }
+out:
+    free(list);
+    free(handles);
+    return s;
+}
+
+static void destroy_resource(struct dxgk *d, struct resource *r)
+{
+    HANDLE *handles = calloc(r->count ? r->count : 1, sizeof(*handles));
+
+    for (unsigned i = 0; i < r->count; i++) {
+        struct alloc *a = r->allocs[i];
+        while (a->busy && d->state != DXGK_FAILED)
+            kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+        display_forget_alloc(d, a);
+        if (d->state == DXGK_STARTED)
+            evict(d, a);
+        if (handles)
+            handles[i] = a->driver;
+    }
+    if (handles && d->miniport && adapter_lock_cleanup(d)) {
+        destroy_driver_side(d, handles, r->count, r);
+        adapter_unlock(d);
+    }
+    while (r->count) {
+        free_alloc(d, r->allocs[--r->count]);
+        d->allocs_destroyed++;
+    }
+    if (r->share)
+        handle_free(d, r->share);
+    free(handles);
+    free(r->allocs);
+    free(r->priv);
+    free(r->runtime);
+    free(r);
+}
+
+/* ---- opening and closing ---- */
+
+NTSTATUS vidmm_open(struct device *dev, struct resource *r, bool create, struct open_resource **out,
+                    struct open_alloc **opens)
+{
+    struct dxgk *d = dev->d;
+    DXGK_OPENALLOCATIONINFO *list = calloc(r->count ? r->count : 1, sizeof(*list));
+    DXGKARG_OPENALLOCATION args = {.NumAllocations = r->count,
+                                   .pOpenAllocation = list,
+                                   .pPrivateDriverData = r->priv,
+                                   .PrivateDriverSize = r->priv_size};
+    struct open_resource *g = calloc(1, sizeof(*g));
+    NTSTATUS s = STATUS_NO_MEMORY;
+
+    if (!list || !g)
+        goto fail;
+    *g = (struct open_resource){.device = dev, .resource = r, .next = dev->resources};
+    dev->resources = g;
+    r->refs++;
+    if (r->is_resource)
+        g->handle = handle_new(d, HANDLE_RES, dev->client, g);
+    for (unsigned i = 0; i < r->count; i++) {
+        struct open_alloc *o = calloc(1, sizeof(*o));
+        if (!o)
+            goto close;
+        *o = (struct open_alloc){.device = dev, .group = g, .alloc = r->allocs[i], .next = dev->allocs};
+        dev->allocs = o;
+        o->handle = handle_new(d, HANDLE_ALLOC, dev->client, o);
+        opens[i] = o;
+        if (!o->handle)
+            goto close;
+        list[i].hAllocation = o->handle;
+        list[i].pPrivateDriverData = o->alloc->priv;
+        list[i].PrivateDriverDataSize = o->alloc->priv_size;
+    }
+    args.Flags.Create = create;
+    s = DDI(d, OpenAllocation, dev->driver, &args);
+    if (!NT_SUCCESS(s))
+        goto close;
+    for (unsigned i = 0; i < r->count; i++)
+        opens[i]->driver = list[i].hDeviceSpecificAllocation;
+    free(list);
+    *out = g;
+    return s;
+close:
+    vidmm_close(g);
+    free(list);
+    return s;
+fail:
+    free(list);
+    free(g);
+    return s;
+}
+
+void vidmm_close(struct open_resource *g)
+{
+    struct device *dev = g->device;
+    struct dxgk *d = dev->d;
+    struct resource *r = g->resource;
+    HANDLE *handles = calloc(r->count ? r->count : 1, sizeof(*handles));
+    UINT n = 0;
+
+    for (struct open_alloc **p = &dev->allocs; *p;) {
+        struct open_alloc *o = *p;
+        if (o->group != g) {
+            p = &o->next;
+            continue;
+        }
+        *p = o->next;
+        while (o->alloc->busy && d->state != DXGK_FAILED)
+            kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+        o->alloc->pins -= o->locks;
+        if (o->driver && handles)
+            handles[n++] = o->driver;
+        handle_free(d, o->handle);
+        free(o);
+        p = &dev->allocs; /* the list may have changed while waiting */
+    }
+    if (n && d->miniport && adapter_lock_cleanup(d)) {
+        DXGKARG_CLOSEALLOCATION args = {.NumAllocations = n, .pOpenHandleList = handles};
+        DDI(d, CloseAllocation, dev->driver, &args);
+        adapter_unlock(d);
+    }
+    free(handles);
+    for (struct open_resource **p = &dev->resources; *p; p = &(*p)->next)
+        if (*p == g) {
+            *p = g->next;
+            break;
+        }
+    if (g->handle)
+        handle_free(d, g->handle);
+    free(g);
+    vidmm_release(d, r);
+}
+
+void vidmm_release(struct dxgk *d, struct resource *r)
+{
+    if (!--r->refs)
+        destroy_resource(d, r);
+}
+
+/* ---- what dxgkrnl itself allocates ---- */
+
+NTSTATUS vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_TYPE type, void *data,
+                               struct alloc **out)
+{
+    DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA args = {.StandardAllocationType = type};
+    D3DDDI_ALLOCATIONINFO info = {0};
+    struct resource *r = calloc(1, sizeof(*r));
+    NTSTATUS s = STATUS_NO_MEMORY;
+
+    if (!r)
+        return s;
+    args.pCreateSharedPrimarySurfaceData = data;
+    s = DDI(d, GetStandardAllocationDriverData, d->miniport, &args); /* sizes */
+    if (!NT_SUCCESS(s))
+        goto fail;
+    args.pAllocationPrivateDriverData = calloc(1, args.AllocationPrivateDriverDataSize + 1);
+    args.pResourcePrivateDriverData = calloc(1, args.ResourcePrivateDriverDataSize + 1);
+    s = DDI(d, GetStandardAllocationDriverData, d->miniport, &args);
+    if (!NT_SUCCESS(s))
+        goto fail;
+    info.pPrivateDriverData = args.pAllocationPrivateDriverData;
+    info.PrivateDriverDataSize = args.AllocationPrivateDriverDataSize;
+    if (type == D3DKMDT_STANDARDALLOCATION_SHAREDPRIMARYSURFACE) {
+        info.Flags.Primary = 1;
+        info.VidPnSourceId = ((D3DKMDT_SHAREDPRIMARYSURFACEDATA *)data)->VidPnSourceId;
+    }
+    s = vidmm_create(d, r, args.pResourcePrivateDriverData, args.ResourcePrivateDriverDataSize, &info, 1);
+    if (!NT_SUCCESS(s))
+        goto fail;
+    free(args.pAllocationPrivateDriverData);
+    free(args.pResourcePrivateDriverData);
+    r->refs = 1;
+    *out = r->allocs[0];
+    return s;
+fail:
+    free(args.pAllocationPrivateDriverData);
+    free(args.pResourcePrivateDriverData);
+    free(r->allocs);
+    free(r);
+    return s;
+}
+
+void vidmm_destroy_standard(struct dxgk *d, struct alloc *a)
+{
+    if (a && !--a->resource->refs)
+        destroy_resource(d, a->resource);
+}

@@ -1,0 +1,23 @@
+/* vidpn.h: a video present network: paths from sources to targets, and the mode sets at both ends. */
+#ifndef DXGKRNL_VIDPN_H_
+#define DXGKRNL_VIDPN_H_
+
+#include "dxgkrnl/modeset.h"
+
+struct vidpn_path {
+    struct vidpn_path *next;
+    bool added;
+    D3DKMDT_VIDPN_PRESENT_PATH info;
+};
+
+struct vidpn {
+    uint32_t magic;
+    struct dxgk *d;
+    struct vidpn_path *paths, *loose;
+    struct modeset *source[MAX_SOURCES], *target[MAX_CHILDREN]; /* targets by the index of their child */
+};
+
+int vidpn_child_index(const struct dxgk *d, UINT target); /* -1: no such target */
+NTSTATUS vidpn_add_path(struct vidpn *v, UINT source, UINT target);
+
+#endif

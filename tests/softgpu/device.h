@@ -1,0 +1,50 @@
+/* device.h: the toy GPU as a PCI function that dxgkrnl drives through a dxgk_bus. */
+#ifndef SOFTGPU_DEVICE_H_
+#define SOFTGPU_DEVICE_H_
+
+#include <pthread.h>
+
+#include "dxgkrnl/dxgkrnl.h"
+#include "protocol.h"
+
+enum { SOFTGPU_QUEUE = 256, SOFTGPU_BLOCKS = 4096 };
+
+struct softgpu {
+    struct dxgk_bus bus;
+    struct dxgk *dxgk; /* whom to interrupt; set by the test */
+    struct clock *clock;
+    struct loop *loop; /* sim */
+    struct loop_timer timer;
+    pthread_t thread; /* live */
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool stop;
+
+    uint32_t irq_status, irq_enable, completed, faulted, scan, scan_now, scan_enable;
+    uint32_t cmd_lo, cmd_hi, cmd_size;
+    struct softgpu_job {
+        uint64_t address;
+        uint32_t size, fence, at;
+    } queue[SOFTGPU_QUEUE];
+    unsigned head, count;
+    bool hung;
+    uint64_t busy_until, next_vblank;
+    uint32_t gart[SOFTGPU_PAGES]; /* physical page numbers */
+
+    struct softgpu_block {
+        void *va;
+        uint64_t pa;
+        size_t size;
+    } blocks[SOFTGPU_BLOCKS];
+    uint64_t next_pa, allocated;
+
+    /* faults */
+    unsigned lose_interrupts; /* so many completions raise none */
+    uint64_t executed;
+};
+
+/* `loop` as in dxgk_params. */
+int softgpu_init(struct softgpu *g, struct clock *clock, struct loop *loop);
+void softgpu_finish(struct softgpu *g);
+
+#endif

@@ -1,0 +1,746 @@
+/* A WDDM 1.1 miniport for the toy GPU, written against include/wddm only: it proves that dxgkrnl hosts a
+ * driver it does not know. Built as a shared object. */
+#include "wddm/dispmprt.h"
+
+#include "protocol.h"
+
+#define TAG 0x55504754
+
+struct adapter {
+    DXGKRNL_INTERFACE dxgk;
+    PUCHAR regs;
+    KSPIN_LOCK lock;
+    UINT submitted, completed, preempt;
+    BOOLEAN reset_fails, bad_dpc, bad_fence, vsync;
+    UINT vsync_switches;
+    UINT shown; /* page being scanned out, as the last vblank reported it */
+};
+
+struct device {
+    struct adapter *adapter;
+    HANDLE dxgk;
+};
+
+struct allocation {
+    struct softgpu_alloc info;
+};
+
+static ULONG rd(struct adapter *a, ULONG reg)
+{
+    return READ_REGISTER_ULONG((volatile ULONG *)(a->regs + reg));
+}
+
+static VOID wr(struct adapter *a, ULONG reg, ULONG value)
+{
+    WRITE_REGISTER_ULONG((volatile ULONG *)(a->regs + reg), value);
+}
+
+static PVOID alloc(SIZE_T size)
+{
+    PVOID p = ExAllocatePoolWithTag(NonPagedPool, size, TAG);
+
+    if (p)
+        RtlZeroMemory(p, size);
+    return p;
+}
+
+/* ---- start and stop ---- */
+
+static NTSTATUS AddDevice(CONST PDEVICE_OBJECT pdo, PVOID *context)
+{
+    struct adapter *a = alloc(sizeof(*a));
+
+    UNREFERENCED_PARAMETER(pdo);
+    *context = a;
+    if (a)
+        KeInitializeSpinLock(&a->lock);
+    return a ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+}
+
+static NTSTATUS StartDevice(CONST PVOID context, PDXGK_START_INFO info, PDXGKRNL_INTERFACE dxgk,
+                            PULONG sources, PULONG children)
+{
+    struct adapter *a = context;
+    DXGK_DEVICE_INFO dev;
+    NTSTATUS s;
+
+    UNREFERENCED_PARAMETER(info);
+    a->dxgk = *dxgk;
+    s = dxgk->DxgkCbGetDeviceInformation(dxgk->DeviceHandle, &dev);
+    for (ULONG i = 0; NT_SUCCESS(s) && i < dev.TranslatedResourceList->List[0].PartialResourceList.Count;
+         i++) {
+        PCM_PARTIAL_RESOURCE_DESCRIPTOR r =
+            &dev.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors[i];
+        if (r->Type == CmResourceTypeMemory)
+            s = dxgk->DxgkCbMapMemory(dxgk->DeviceHandle, r->u.Memory.Start, r->u.Memory.Length, FALSE, FALSE,
+                                      MmNonCached, (PVOID *)&a->regs);
+    }
+    if (!NT_SUCCESS(s) || !a->regs || rd(a, REG_ID) != SOFTGPU_ID)
+        return STATUS_DEVICE_CONFIGURATION_ERROR;
+    wr(a, REG_IRQ_ENABLE, IRQ_DONE | IRQ_FAULT);
+    *sources = *children = 1;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS StopDevice(CONST PVOID context)
+{
+    struct adapter *a = context;
+
+    wr(a, REG_IRQ_ENABLE, 0);
+    wr(a, REG_SCAN_ENABLE, 0);
+    wr(a, REG_RESET, 1);
+    return a->dxgk.DxgkCbUnmapMemory(a->dxgk.DeviceHandle, a->regs);
+}
+
+static NTSTATUS RemoveDevice(CONST PVOID context)
+{
+    ExFreePoolWithTag(context, TAG);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS DispatchIoRequest(CONST PVOID c, ULONG id, PVIDEO_REQUEST_PACKET p)
+{
+    UNREFERENCED_PARAMETER(c);
+    UNREFERENCED_PARAMETER(id);
+    UNREFERENCED_PARAMETER(p);
+    return STATUS_NOT_SUPPORTED;
+}
+
+static NTSTATUS QueryChildRelations(CONST PVOID c, PDXGK_CHILD_DESCRIPTOR list, ULONG size)
+{
+    UNREFERENCED_PARAMETER(c);
+    UNREFERENCED_PARAMETER(size);
+    list[0].ChildDeviceType = TypeVideoOutput;
+    list[0].ChildCapabilities.Type.VideoOutput.InterfaceTechnology = D3DKMDT_VOT_HD15;
+    list[0].ChildCapabilities.Type.VideoOutput.MonitorOrientationAwareness = D3DKMDT_MOA_NONE;
+    list[0].ChildCapabilities.HpdAwareness = HpdAwarenessInterruptible;
+    list[0].ChildUid = 7;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS QueryChildStatus(CONST PVOID c, PDXGK_CHILD_STATUS status, BOOLEAN non_destructive)
+{
+    UNREFERENCED_PARAMETER(c);
+    UNREFERENCED_PARAMETER(non_destructive);
+    status->HotPlug.Connected = TRUE;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS QueryDeviceDescriptor(CONST PVOID c, ULONG uid, PDXGK_DEVICE_DESCRIPTOR d)
+{
+    UNREFERENCED_PARAMETER(c);
+    UNREFERENCED_PARAMETER(uid);
+    UNREFERENCED_PARAMETER(d);
+    return STATUS_MONITOR_NO_DESCRIPTOR;
+}
+
+static NTSTATUS SetPowerState(CONST PVOID c, ULONG uid, DEVICE_POWER_STATE state, POWER_ACTION action)
+{
+    struct adapter *a = c;
+
+    UNREFERENCED_PARAMETER(action);
+    if (uid == DISPLAY_ADAPTER_HW_ID)
+        wr(a, REG_IRQ_ENABLE, state == PowerDeviceD0 ? IRQ_DONE | IRQ_FAULT : 0);
+    return STATUS_SUCCESS;
+}
+
+static VOID ResetDevice(CONST PVOID c)
+{
+    UNREFERENCED_PARAMETER(c);
+}
+
+static VOID Unload(VOID)
+{
+}
+
+/* ---- interrupts ---- */
+
+static VOID notify(struct adapter *a, DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    a->dxgk.DxgkCbNotifyInterrupt(a->dxgk.DeviceHandle, data);
+}
+
+static BOOLEAN InterruptRoutine(CONST PVOID c, ULONG message)
+{
+    struct adapter *a = c;
+    ULONG status = rd(a, REG_IRQ_STATUS) & rd(a, REG_IRQ_ENABLE);
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {0};
+    UINT fence;
+
+    UNREFERENCED_PARAMETER(message);
+    if (!status)
+        return FALSE;
+    wr(a, REG_IRQ_STATUS, status);
+    fence = rd(a, REG_COMPLETED);
+    if (status & IRQ_FAULT) {
+        data.InterruptType = DXGK_INTERRUPT_DMA_FAULTED;
+        data.DmaFaulted.FaultedFenceId = rd(a, REG_FAULTED);
+        data.DmaFaulted.Status = STATUS_INVALID_PARAMETER;
+        if ((INT)(data.DmaFaulted.FaultedFenceId - a->completed) > 0) {
+            a->completed = data.DmaFaulted.FaultedFenceId;
+            notify(a, &data);
+        }
+    }
+    if (a->bad_fence) {
+        a->bad_fence = FALSE;
+        data.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED;
+        data.DmaCompleted.SubmissionFenceId = a->submitted + 1000;
+        notify(a, &data);
+    }
+    if ((INT)(fence - a->completed) > 0) {
+        a->completed = fence;
+        RtlZeroMemory(&data, sizeof(data));
+        data.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED;
+        data.DmaCompleted.SubmissionFenceId = fence;
+        notify(a, &data);
+    }
+    if (a->preempt && a->completed == a->submitted) {
+        RtlZeroMemory(&data, sizeof(data));
+        data.InterruptType = DXGK_INTERRUPT_DMA_PREEMPTED;
+        data.DmaPreempted.PreemptionFenceId = a->preempt;
+        data.DmaPreempted.LastCompletedFenceId = a->completed;
+        a->completed = a->submitted = a->preempt;
+        a->preempt = 0;
+        notify(a, &data);
+    }
+    if (status & IRQ_VBLANK) {
+        RtlZeroMemory(&data, sizeof(data));
+        data.InterruptType = DXGK_INTERRUPT_CRTC_VSYNC;
+        data.CrtcVsync.VidPnTargetId = 7;
+        data.CrtcVsync.PhysicalAddress.QuadPart = (LONGLONG)rd(a, REG_SCAN_NOW) << PAGE_SHIFT;
+        notify(a, &data);
+    }
+    a->dxgk.DxgkCbQueueDpc(a->dxgk.DeviceHandle);
+    return TRUE;
+}
+
+static VOID DpcRoutine(CONST PVOID c)
+{
+    struct adapter *a = c;
+    LARGE_INTEGER t = {.QuadPart = -10000};
+
+    if (a->bad_dpc) {
+        a->bad_dpc = FALSE;
+        KeDelayExecutionThread(KernelMode, FALSE, &t);
+    }
+    a->dxgk.DxgkCbNotifyDpc(a->dxgk.DeviceHandle);
+}
+
+static NTSTATUS ControlInterrupt(CONST HANDLE h, CONST DXGK_INTERRUPT_TYPE type, BOOLEAN enable)
+{
+    struct adapter *a = h;
+
+    if (type != DXGK_INTERRUPT_CRTC_VSYNC)
+        return STATUS_NOT_SUPPORTED;
+    a->vsync = enable;
+    a->vsync_switches++;
+    wr(a, REG_IRQ_STATUS, IRQ_VBLANK);
+    wr(a, REG_IRQ_ENABLE, IRQ_DONE | IRQ_FAULT | (enable ? IRQ_VBLANK : 0));
+    return STATUS_SUCCESS;
+}
+
+/* ---- capabilities, memory ---- */
+
+static NTSTATUS QueryAdapterInfo(CONST HANDLE h, CONST DXGKARG_QUERYADAPTERINFO *q)
+{
+    DXGK_DRIVERCAPS *caps = q->pOutputData;
+    DXGK_QUERYSEGMENTOUT *seg = q->pOutputData;
+
+    UNREFERENCED_PARAMETER(h);
+    switch (q->Type) {
+    case DXGKQAITYPE_UMDRIVERPRIVATE:
+        if (q->OutputDataSize < 4)
+            return STATUS_BUFFER_TOO_SMALL;
+        *(ULONG *)q->pOutputData = SOFTGPU_ID;
+        return STATUS_SUCCESS;
+    case DXGKQAITYPE_DRIVERCAPS:
+        caps->HighestAcceptableAddress.QuadPart = -1;
+        caps->MaxQueuedFlipOnVSync = 1;
+        caps->FlipCaps.FlipOnVSyncMmIo = 1;
+        caps->FlipCaps.FlipImmediateMmIo = 1;
+        caps->FlipCaps.FlipInterval = 1;
+        caps->SchedulingCaps.MultiEngineAware = 1;
+        caps->GpuEngineTopology.NbAsymetricProcessingNodes = 1;
+        return STATUS_SUCCESS;
+    case DXGKQAITYPE_QUERYSEGMENT:
+        if (!seg->pSegmentDescriptor) {
+            seg->NbSegment = 1;
+            return STATUS_SUCCESS;
+        }
+        seg->pSegmentDescriptor[0].Size = SOFTGPU_PAGES * PAGE_SIZE;
+        seg->pSegmentDescriptor[0].CommitLimit = 4 * SOFTGPU_PAGES * PAGE_SIZE;
+        seg->pSegmentDescriptor[0].Flags.Aperture = 1;
+        seg->pSegmentDescriptor[0].Flags.CpuVisible = 1;
+        seg->PagingBufferSize = PAGE_SIZE;
+        return STATUS_SUCCESS;
+    default:
+        return STATUS_NOT_SUPPORTED;
+    }
+}
+
+static NTSTATUS CreateAllocation(CONST HANDLE h, DXGKARG_CREATEALLOCATION *args)
+{
+    UNREFERENCED_PARAMETER(h);
+    for (UINT i = 0; i < args->NumAllocations; i++) {
+        DXGK_ALLOCATIONINFO *info = &args->pAllocationInfo[i];
+        struct softgpu_alloc *p = info->pPrivateDriverData;
+        struct allocation *a;
+        if (info->PrivateDriverDataSize != sizeof(*p) || !p->size || !(a = alloc(sizeof(*a)))) {
+            while (i--)
+                ExFreePoolWithTag(args->pAllocationInfo[i].hAllocation, TAG);
+            return STATUS_INVALID_PARAMETER;
+        }
+        a->info = *p;
+        info->Size = p->size;
+        info->SupportedReadSegmentSet = info->SupportedWriteSegmentSet = 1;
+        info->PreferredSegment.SegmentId0 = 1;
+        info->Flags.CpuVisible = 1;
+        info->hAllocation = a;
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS DestroyAllocation(CONST HANDLE h, CONST DXGKARG_DESTROYALLOCATION *args)
+{
+    UNREFERENCED_PARAMETER(h);
+    for (UINT i = 0; i < args->NumAllocations; i++)
+        ExFreePoolWithTag(args->pAllocationList[i], TAG);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS DescribeAllocation(CONST HANDLE h, DXGKARG_DESCRIBEALLOCATION *d)
+{
+    struct allocation *a = d->hAllocation;
+
+    UNREFERENCED_PARAMETER(h);
+    d->Width = a->info.width;
+    d->Height = a->info.height;
+    d->Format = D3DDDIFMT_X8R8G8B8;
+    d->RefreshRate.Numerator = 60;
+    d->RefreshRate.Denominator = 1;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS GetStandardAllocationDriverData(CONST HANDLE h, DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *d)
+{
+    struct softgpu_alloc *p = d->pAllocationPrivateDriverData;
+
+    UNREFERENCED_PARAMETER(h);
+    if (d->StandardAllocationType != D3DKMDT_STANDARDALLOCATION_SHAREDPRIMARYSURFACE)
+        return STATUS_NOT_SUPPORTED;
+    d->AllocationPrivateDriverDataSize = sizeof(*p);
+    d->ResourcePrivateDriverDataSize = 0;
+    if (p) {
+        p->width = d->pCreateSharedPrimarySurfaceData->Width;
+        p->height = d->pCreateSharedPrimarySurfaceData->Height;
+        p->size = 4 * p->width * p->height;
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS OpenAllocation(CONST HANDLE h, CONST DXGKARG_OPENALLOCATION *args)
+{
+    struct device *dev = h;
+
+    for (UINT i = 0; i < args->NumAllocations; i++) {
+        DXGKARGCB_GETHANDLEDATA get = {.hObject = args->pOpenAllocation[i].hAllocation,
+                                       .Type = DXGK_HANDLE_ALLOCATION};
+        args->pOpenAllocation[i].hDeviceSpecificAllocation = dev->adapter->dxgk.DxgkCbGetHandleData(&get);
+        if (!args->pOpenAllocation[i].hDeviceSpecificAllocation)
+            return STATUS_INVALID_PARAMETER;
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS CloseAllocation(CONST HANDLE h, CONST DXGKARG_CLOSEALLOCATION *args)
+{
+    UNREFERENCED_PARAMETER(h);
+    UNREFERENCED_PARAMETER(args);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS CreateDevice(CONST HANDLE h, DXGKARG_CREATEDEVICE *args)
+{
+    struct device *d = alloc(sizeof(*d));
+
+    if (!d)
+        return STATUS_NO_MEMORY;
+    d->adapter = h;
+    d->dxgk = args->hDevice;
+    args->hDevice = d;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS DestroyDevice(CONST HANDLE h)
+{
+    ExFreePoolWithTag(h, TAG);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS CreateContext(CONST HANDLE h, DXGKARG_CREATECONTEXT *args)
+{
+    struct device *c = alloc(sizeof(*c));
+
+    if (!c)
+        return STATUS_NO_MEMORY;
+    *c = *(struct device *)h;
+    args->hContext = c;
+    args->ContextInfo.DmaBufferSize = 4 * PAGE_SIZE;
+    args->ContextInfo.DmaBufferPrivateDataSize = 16;
+    args->ContextInfo.AllocationListSize = 64;
+    args->ContextInfo.PatchLocationListSize = 64;
+    return STATUS_SUCCESS;
+}
+
+/* ---- work ---- */
+
+static NTSTATUS Render(CONST HANDLE h, DXGKARG_RENDER *r)
+{
+    CONST struct softgpu_cmd *in = r->pCommand;
+    struct softgpu_cmd *out = r->pDmaBuffer;
+    UINT n = r->CommandLength / sizeof(*in), room = r->DmaSize / sizeof(*out), i;
+
+    UNREFERENCED_PARAMETER(h);
+    if (r->CommandLength % sizeof(*in))
+        return STATUS_INVALID_PARAMETER;
+    for (i = r->MultipassOffset; i < n && i - r->MultipassOffset < room; i++) {
+        struct softgpu_cmd c = in[i];
+        if (c.op == OP_MAP)
+            return STATUS_PRIVILEGE_NOT_HELD;
+        if (c.op == OP_FILL) {
+            if (c.pad >= r->AllocationListSize)
+                return STATUS_INVALID_PARAMETER;
+            r->pPatchLocationListOut->AllocationIndex = c.pad;
+            r->pPatchLocationListOut->AllocationOffset = (UINT)c.address;
+            r->pPatchLocationListOut->PatchOffset = (UINT)((PUCHAR)&out->address - (PUCHAR)r->pDmaBuffer);
+            r->pPatchLocationListOut++;
+        }
+        *out++ = c;
+    }
+    r->pDmaBuffer = out;
+    if (i < n) {
+        r->MultipassOffset = i;
+        return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS Present(CONST HANDLE h, DXGKARG_PRESENT *p)
+{
+    struct softgpu_cmd *out = p->pDmaBuffer;
+
+    UNREFERENCED_PARAMETER(h);
+    if (!p->Flags.ColorFill)
+        return STATUS_NOT_SUPPORTED;
+    out->op = OP_FILL;
+    out->value = p->Color;
+    out->count = (UINT)((p->DstRect.right - p->DstRect.left) * (p->DstRect.bottom - p->DstRect.top));
+    p->pPatchLocationListOut->AllocationIndex = DXGK_PRESENT_DESTINATION_INDEX;
+    p->pPatchLocationListOut->AllocationOffset = 0;
+    p->pPatchLocationListOut->PatchOffset = (UINT)offsetof(struct softgpu_cmd, address);
+    p->pPatchLocationListOut++;
+    p->pDmaBuffer = out + 1;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS Patch(CONST HANDLE h, CONST DXGKARG_PATCH *p)
+{
+    UNREFERENCED_PARAMETER(h);
+    for (UINT i = 0; i < p->PatchLocationListSubmissionLength; i++) {
+        CONST D3DDDI_PATCHLOCATIONLIST *l = &p->pPatchLocationList[p->PatchLocationListSubmissionStart + i];
+        CONST DXGK_ALLOCATIONLIST *a = &p->pAllocationList[l->AllocationIndex];
+        if (!a->SegmentId)
+            return STATUS_INVALID_PARAMETER;
+        *(uint64_t *)((PUCHAR)p->pDmaBuffer + l->PatchOffset) =
+            (uint64_t)a->PhysicalAddress.QuadPart + l->AllocationOffset;
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS SubmitCommand(CONST HANDLE h, CONST DXGKARG_SUBMITCOMMAND *s)
+{
+    struct adapter *a = h;
+    uint64_t at = (uint64_t)s->DmaBufferPhysicalAddress.QuadPart + s->DmaBufferSubmissionStartOffset;
+
+    KeAcquireSpinLockAtDpcLevel(&a->lock);
+    wr(a, REG_CMD_LO, (ULONG)at);
+    wr(a, REG_CMD_HI, (ULONG)(at >> 32));
+    wr(a, REG_CMD_SIZE, s->DmaBufferSubmissionEndOffset - s->DmaBufferSubmissionStartOffset);
+    a->submitted = s->SubmissionFenceId;
+    wr(a, REG_SUBMIT, s->SubmissionFenceId);
+    KeReleaseSpinLockFromDpcLevel(&a->lock);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS PreemptCommand(CONST HANDLE h, CONST DXGKARG_PREEMPTCOMMAND *p)
+{
+    struct adapter *a = h;
+
+    wr(a, REG_CANCEL, 1); /* what has begun goes on; its completion reports the preemption */
+    a->preempt = p->PreemptionFenceId;
+    a->submitted = a->completed + 1;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS BuildPagingBuffer(CONST HANDLE h, DXGKARG_BUILDPAGINGBUFFER *b)
+{
+    struct softgpu_cmd *out = b->pDmaBuffer;
+
+    UNREFERENCED_PARAMETER(h);
+    RtlZeroMemory(out, sizeof(*out));
+    out->op = OP_MAP;
+    switch (b->Operation) {
+    case DXGK_OPERATION_MAP_APERTURE_SEGMENT:
+        out->address = (uint64_t)b->MapApertureSegment.OffsetInPages << PAGE_SHIFT;
+        out->count = (UINT)b->MapApertureSegment.NumberOfPages;
+        out->value = (UINT)MmGetMdlPfnArray(b->MapApertureSegment.pMdl)[b->MapApertureSegment.MdlOffset];
+        break;
+    case DXGK_OPERATION_UNMAP_APERTURE_SEGMENT:
+        out->address = (uint64_t)b->UnmapApertureSegment.OffsetInPages << PAGE_SHIFT;
+        out->count = (UINT)b->UnmapApertureSegment.NumberOfPages;
+        break;
+    default:
+        return STATUS_NOT_SUPPORTED;
+    }
+    b->pDmaBuffer = out + 1;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS QueryCurrentFence(CONST HANDLE h, DXGKARG_QUERYCURRENTFENCE *q)
+{
+    struct adapter *a = h;
+
+    q->CurrentFence = rd(a, REG_COMPLETED);
+    a->completed = q->CurrentFence;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS ResetFromTimeout(CONST HANDLE h)
+{
+    struct adapter *a = h;
+
+    if (a->reset_fails)
+        return STATUS_UNSUCCESSFUL;
+    wr(a, REG_IRQ_ENABLE, 0);
+    wr(a, REG_RESET, 1);
+    a->completed = a->submitted;
+    a->preempt = 0;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS RestartFromTimeout(CONST HANDLE h)
+{
+    wr(h, REG_IRQ_ENABLE, IRQ_DONE | IRQ_FAULT);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS CollectDbgInfo(CONST HANDLE h, CONST DXGKARG_COLLECTDBGINFO *c)
+{
+    *(ULONG *)c->pBuffer = rd(h, REG_COMPLETED);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
+{
+    struct adapter *a = h;
+    struct softgpu_escape *p = e->pPrivateDriverData;
+    LARGE_INTEGER t;
+    PVOID token;
+    KIRQL old;
+
+    if (e->PrivateDriverDataSize != sizeof(*p))
+        return STATUS_INVALID_PARAMETER;
+    switch (p->op) {
+    case ESC_RESET_FAILS:
+        a->reset_fails = TRUE;
+        return STATUS_SUCCESS;
+    case ESC_BAD_DPC:
+        a->bad_dpc = TRUE;
+        return STATUS_SUCCESS;
+    case ESC_BLOCK:
+        t.QuadPart = -10000000LL * p->value;
+        return KeDelayExecutionThread(KernelMode, FALSE, &t);
+    case ESC_BAD_FENCE:
+        a->bad_fence = TRUE;
+        return STATUS_SUCCESS;
+    case ESC_COUNTERS:
+        p->value = a->vsync_switches;
+        p->value2 = a->vsync;
+        return STATUS_SUCCESS;
+    case ESC_DOUBLE_LOCK:
+        KeAcquireSpinLock(&a->lock, &old);
+        KeAcquireSpinLockAtDpcLevel(&a->lock);
+        KeReleaseSpinLock(&a->lock, old);
+        return STATUS_SUCCESS;
+    case ESC_ADMIN:
+        token = PsReferencePrimaryToken(PsGetCurrentProcess());
+        p->value = SeTokenIsAdmin(token);
+        PsDereferencePrimaryToken(token);
+        return STATUS_SUCCESS;
+    default:
+        return STATUS_NOT_SUPPORTED;
+    }
+}
+
+/* ---- display ---- */
+
+static CONST struct {
+    UINT w, h;
+} modes[] = {{640, 480}, {320, 200}};
+
+static NTSTATUS EnumVidPnCofuncModality(CONST HANDLE h, CONST DXGKARG_ENUMVIDPNCOFUNCMODALITY *CONST e)
+{
+    struct adapter *a = h;
+    CONST DXGK_VIDPN_INTERFACE *v;
+    CONST DXGK_VIDPNTOPOLOGY_INTERFACE *t;
+    CONST DXGK_VIDPNSOURCEMODESET_INTERFACE *si;
+    CONST DXGK_VIDPNTARGETMODESET_INTERFACE *ti;
+    D3DKMDT_HVIDPNTOPOLOGY topology;
+    D3DKMDT_HVIDPNSOURCEMODESET ss;
+    D3DKMDT_HVIDPNTARGETMODESET ts;
+    CONST D3DKMDT_VIDPN_PRESENT_PATH *path;
+    NTSTATUS s =
+        a->dxgk.DxgkCbQueryVidPnInterface(e->hConstrainingVidPn, DXGK_VIDPN_INTERFACE_VERSION_V1, &v);
+
+    if (!NT_SUCCESS(s) || !NT_SUCCESS(s = v->pfnGetTopology(e->hConstrainingVidPn, &topology, &t)))
+        return s;
+    s = t->pfnAcquireFirstPathInfo(topology, &path);
+    if (s != STATUS_SUCCESS)
+        return s;
+    v->pfnCreateNewSourceModeSet(e->hConstrainingVidPn, path->VidPnSourceId, &ss, &si);
+    v->pfnCreateNewTargetModeSet(e->hConstrainingVidPn, path->VidPnTargetId, &ts, &ti);
+    for (UINT i = 0; i < RTL_NUMBER_OF(modes); i++) {
+        D3DKMDT_VIDPN_SOURCE_MODE *sm;
+        D3DKMDT_VIDPN_TARGET_MODE *tm;
+        si->pfnCreateNewModeInfo(ss, &sm);
+        sm->Type = D3DKMDT_RMT_GRAPHICS;
+        sm->Format.Graphics.PrimSurfSize.cx = sm->Format.Graphics.VisibleRegionSize.cx = modes[i].w;
+        sm->Format.Graphics.PrimSurfSize.cy = sm->Format.Graphics.VisibleRegionSize.cy = modes[i].h;
+        sm->Format.Graphics.Stride = 4 * modes[i].w;
+        sm->Format.Graphics.PixelFormat = D3DDDIFMT_X8R8G8B8;
+        sm->Format.Graphics.ColorBasis = D3DKMDT_CB_SRGB;
+        sm->Format.Graphics.PixelValueAccessMode = D3DKMDT_PVAM_DIRECT;
+        si->pfnAddMode(ss, sm);
+        ti->pfnCreateNewModeInfo(ts, &tm);
+        tm->VideoSignalInfo.VideoStandard = D3DKMDT_VSS_OTHER;
+        tm->VideoSignalInfo.ActiveSize.cx = tm->VideoSignalInfo.TotalSize.cx = modes[i].w;
+        tm->VideoSignalInfo.ActiveSize.cy = tm->VideoSignalInfo.TotalSize.cy = modes[i].h;
+        tm->VideoSignalInfo.VSyncFreq.Numerator = 60;
+        tm->VideoSignalInfo.VSyncFreq.Denominator = 1;
+        tm->VideoSignalInfo.ScanLineOrdering = D3DDDI_VSSLO_PROGRESSIVE;
+        tm->Preference = i ? D3DKMDT_MP_NOTPREFERRED : D3DKMDT_MP_PREFERRED;
+        ti->pfnAddMode(ts, tm);
+    }
+    t->pfnReleasePathInfo(topology, path);
+    v->pfnAssignSourceModeSet(e->hConstrainingVidPn, 0, ss);
+    return v->pfnAssignTargetModeSet(e->hConstrainingVidPn, 7, ts);
+}
+
+static NTSTATUS IsSupportedVidPn(CONST HANDLE h, DXGKARG_ISSUPPORTEDVIDPN *p)
+{
+    UNREFERENCED_PARAMETER(h);
+    p->IsVidPnSupported = TRUE;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS CommitVidPn(CONST HANDLE h, CONST DXGKARG_COMMITVIDPN *CONST p)
+{
+    UNREFERENCED_PARAMETER(h);
+    UNREFERENCED_PARAMETER(p);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS SetVidPnSourceAddress(CONST HANDLE h, CONST DXGKARG_SETVIDPNSOURCEADDRESS *p)
+{
+    wr(h, REG_SCAN, (ULONG)(p->PrimaryAddress.QuadPart >> PAGE_SHIFT));
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS SetVidPnSourceVisibility(CONST HANDLE h, CONST DXGKARG_SETVIDPNSOURCEVISIBILITY *p)
+{
+    wr(h, REG_SCAN_ENABLE, p->Visible);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS GetScanLine(CONST HANDLE h, DXGKARG_GETSCANLINE *g)
+{
+    UNREFERENCED_PARAMETER(h);
+    g->InVerticalBlank = FALSE;
+    g->ScanLine = 42;
+    return STATUS_SUCCESS;
+}
+
+#define UNUSED_DDI(name, type)                                                                               \
+    static NTSTATUS name(CONST HANDLE h, CONST type *p)                                                      \
+    {                                                                                                        \
+        UNREFERENCED_PARAMETER(h);                                                                           \
+        UNREFERENCED_PARAMETER(p);                                                                           \
+        return STATUS_NOT_SUPPORTED;                                                                         \
+    }
+UNUSED_DDI(SetPalette, DXGKARG_SETPALETTE)
+UNUSED_DDI(SetPointerPosition, DXGKARG_SETPOINTERPOSITION)
+UNUSED_DDI(SetPointerShape, DXGKARG_SETPOINTERSHAPE)
+UNUSED_DDI(StopCapture, DXGKARG_STOPCAPTURE)
+UNUSED_DDI(RecommendFunctionalVidPn, DXGKARG_RECOMMENDFUNCTIONALVIDPN)
+UNUSED_DDI(UpdateActiveVidPnPresentPath, DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH)
+UNUSED_DDI(RecommendMonitorModes, DXGKARG_RECOMMENDMONITORMODES)
+UNUSED_DDI(RecommendVidPnTopology, DXGKARG_RECOMMENDVIDPNTOPOLOGY)
+
+__attribute__((visibility("default"))) DRIVER_INITIALIZE DriverEntry;
+NTSTATUS DriverEntry(PDRIVER_OBJECT driver, PUNICODE_STRING path)
+{
+    DRIVER_INITIALIZATION_DATA d = {.Version = DXGKDDI_INTERFACE_VERSION_WIN7};
+
+#define SET(name) d.DxgkDdi##name = name
+    SET(AddDevice);
+    SET(StartDevice);
+    SET(StopDevice);
+    SET(RemoveDevice);
+    SET(DispatchIoRequest);
+    SET(InterruptRoutine);
+    SET(DpcRoutine);
+    SET(QueryChildRelations);
+    SET(QueryChildStatus);
+    SET(QueryDeviceDescriptor);
+    SET(SetPowerState);
+    SET(ResetDevice);
+    SET(Unload);
+    SET(QueryAdapterInfo);
+    SET(CreateDevice);
+    SET(DestroyDevice);
+    SET(CreateContext);
+    d.DxgkDdiDestroyContext = DestroyDevice;
+    SET(CreateAllocation);
+    SET(DestroyAllocation);
+    SET(DescribeAllocation);
+    SET(GetStandardAllocationDriverData);
+    SET(OpenAllocation);
+    SET(CloseAllocation);
+    SET(Render);
+    SET(Present);
+    SET(Patch);
+    SET(SubmitCommand);
+    SET(PreemptCommand);
+    SET(BuildPagingBuffer);
+    SET(SetPalette);
+    SET(SetPointerPosition);
+    SET(SetPointerShape);
+    SET(ResetFromTimeout);
+    SET(RestartFromTimeout);
+    SET(Escape);
+    SET(CollectDbgInfo);
+    SET(QueryCurrentFence);
+    SET(IsSupportedVidPn);
+    SET(RecommendFunctionalVidPn);
+    SET(EnumVidPnCofuncModality);
+    SET(SetVidPnSourceAddress);
+    SET(SetVidPnSourceVisibility);
+    SET(CommitVidPn);
+    SET(UpdateActiveVidPnPresentPath);
+    SET(RecommendMonitorModes);
+    SET(RecommendVidPnTopology);
+    SET(GetScanLine);
+    SET(StopCapture);
+    SET(ControlInterrupt);
+    return DxgkInitialize(driver, path, &d);
+}

@@ -1,0 +1,71 @@
+/* protocol.h: a toy GPU, for the tests of dxgkrnl: its registers, its DMA commands, its escapes. It has
+ * nothing in common with AeroGPU. */
+#ifndef SOFTGPU_PROTOCOL_H_
+#define SOFTGPU_PROTOCOL_H_
+
+#include <stdint.h>
+
+#define SOFTGPU_BAR   0xE0000000u
+#define SOFTGPU_ID    0x55504754u /* "TGPU" */
+#define SOFTGPU_PAGES 1024        /* of the aperture: 4 MiB */
+
+enum softgpu_register {
+    REG_ID = 0x00,
+    REG_IRQ_STATUS = 0x04, /* W1C */
+    REG_IRQ_ENABLE = 0x08,
+    REG_CMD_LO = 0x10,
+    REG_CMD_HI = 0x14,
+    REG_CMD_SIZE = 0x18,
+    REG_SUBMIT = 0x1C, /* fence: queue what CMD_* says */
+    REG_COMPLETED = 0x20,
+    REG_RESET = 0x24,
+    REG_SCAN = 0x28, /* page of the aperture to show from the next vblank on */
+    REG_SCAN_NOW = 0x2C,
+    REG_SCAN_ENABLE = 0x30,
+    REG_FAULTED = 0x34, /* fence of the last command that faulted */
+    REG_CANCEL = 0x38,  /* drops what has not begun */
+};
+
+enum softgpu_irq { IRQ_DONE = 1, IRQ_VBLANK = 2, IRQ_FAULT = 4 };
+
+/* A DMA buffer is a list of these. Addresses are in the aperture. */
+struct softgpu_cmd {
+    uint32_t op, value;
+    uint64_t address;
+    uint32_t count, pad;
+};
+
+enum softgpu_op {
+    OP_NOP,
+    OP_FILL,  /* `count` words at `address` become `value` */
+    OP_DELAY, /* `value` milliseconds */
+    OP_HANG,  /* for ever */
+    OP_FAULT,
+    OP_MAP, /* aperture pages from address / 4096 on: `count` of them, from physical page `value` on; 0:
+               unmapped */
+};
+
+/* What the user-mode side writes into a command buffer: `address` is an offset in allocation `pad` of the
+ * list. */
+
+enum softgpu_escape_op {
+    ESC_RESET_FAILS = 1, /* ResetFromTimeout fails from now on */
+    ESC_BAD_DPC,         /* the next DPC waits, which it must not */
+    ESC_BLOCK,           /* this escape blocks for `value` seconds */
+    ESC_BAD_FENCE,       /* the next interrupt reports a fence that was never submitted */
+    ESC_COUNTERS,        /* value: how often ControlInterrupt switched vblanks; value2: 1 if they are on */
+    ESC_DOUBLE_LOCK,     /* acquires a spin lock twice */
+    ESC_ADMIN,           /* value: whether the caller is an administrator */
+};
+
+struct softgpu_escape {
+    uint32_t op, value, value2;
+};
+
+/* Private data of an allocation. */
+struct softgpu_alloc {
+    uint32_t size;
+    uint32_t width, height; /* of a primary, X8R8G8B8 at 60 Hz; else 0 */
+};
+
+#endif
