@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,23 @@ void rig_alloc(struct rig *r, uint32_t alloc_id, uint64_t gpa, uint64_t size, ui
                                              .entry_stride_bytes = sizeof(entry)};
 }
 
+/* Seeds for the fuzzers, if the environment has AEROGPU_TEST_STREAMS=DIR. */
+static void save_stream(const struct rig *r, const void *bytes, uint32_t size)
+{
+    const char *dir = getenv("AEROGPU_TEST_STREAMS");
+    char path[512];
+    FILE *f;
+
+    if (!dir)
+        return;
+    snprintf(path, sizeof(path), "%s/%s-%03u", dir, program_invocation_short_name, (unsigned)r->next_id);
+    f = fopen(path, "wb");
+    if (!f)
+        return;
+    fwrite(bytes, 1, size, f);
+    fclose(f);
+}
+
 void rig_submit(struct rig *r)
 {
     struct exec_submission s = {
@@ -85,6 +103,7 @@ void rig_submit(struct rig *r)
     const void *bytes = abi_builder_end(&r->b, &s.cmd_size);
 
     memcpy(r->ram + RIG_STREAM_GPA, bytes, s.cmd_size);
+    save_stream(r, bytes, s.cmd_size);
     if (r->num_allocs) {
         s.alloc_gpa = RIG_TABLE_GPA;
         s.alloc_size = (uint32_t)(24 + r->num_allocs * 32);
