@@ -278,7 +278,7 @@ static void test_d3d9_growth(void **state)
         w[n++] = T_OP(28, 0);
     }
     w[n++] = T_END;
-    expect_error(EXEC_VS, w, n * 4, -ENOTSUP, "D3D9: the subroutines come to more than 65536 instructions in place");
+    expect_error(EXEC_VS, w, n * 4, -ENOTSUP, "D3D9: subroutines and indexed constants come to more than 65536 steps");
 }
 
 static void expect_link_error(struct shader_link_params p, const char *text)

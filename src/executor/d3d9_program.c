@@ -411,6 +411,17 @@ static int append(struct d3d9_program *p, const struct d3d9_instruction *i, uint
     return 0;
 }
 
+/* How many times an instruction selects among the defined constants, because it indexes them. */
+static uint32_t indexed_reads(const struct d3d9_instruction *i)
+{
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < i->src_count; k++)
+        if (i->src[k].relative && i->src[k].type == D3D9_CONST)
+            n += matrix_rows(i->opcode, k);
+    return n;
+}
+
 /* Drivers put subroutines in place of their calls, so a few lines can grow without bound: each label's length with
  * everything that it calls is limited. Calls only go forwards, which makes one pass from the end enough. */
 static int limit_growth(const struct d3d9_program *p, struct error *e)
@@ -419,11 +430,11 @@ static int limit_growth(const struct d3d9_program *p, struct error *e)
 
     for (uint32_t k = p->code_count; k > 0; k--) {
         const struct d3d9_instruction *i = &p->code[k - 1];
-        sum++;
+        sum += 1 + indexed_reads(i) * p->def_count;
         if (i->opcode == D3D9_CALL || i->opcode == D3D9_CALLNZ)
             sum += weight[i->src[0].index];
         if (sum > D3D9_MAX_WORDS)
-            return error_set(e, -ENOTSUP, "D3D9: the subroutines come to more than %u instructions in place",
+            return error_set(e, -ENOTSUP, "D3D9: subroutines and indexed constants come to more than %u steps",
                              D3D9_MAX_WORDS);
         if (i->opcode == D3D9_LABEL_OP) {
             weight[i->src[0].index] = sum;

@@ -101,6 +101,8 @@ static int declare_register(struct checker *c, const struct sm4_instruction *i)
     case SM4_PATCH_CONSTANT: declared = c->patch; sig = c->sigs->patch; break;
     default: return fail(c, i, "declares a register of an unknown file");
     }
+    if (o->components != 4)
+        return fail(c, i, "declares a register without components");
     if (((o->type == SM4_INPUT || o->type == SM4_OUTPUT) && (o->type == SM4_OUTPUT) != output) ||
         (o->dims == 2) != (arrayed && o->type != SM4_OUTPUT && o->type != SM4_PATCH_CONSTANT) ||
         (o->type > SM4_OUTPUT && output) || (o->components == 4 && o->select != 0))
@@ -254,11 +256,22 @@ static int check_declared(struct checker *c, const struct sm4_instruction *i, co
     return 0;
 }
 
+static bool is_source(const struct sm4_operand *o)
+{
+    return !(o->type == SM4_OUTPUT || o->type == SM4_NULL || o->type == SM4_SAMPLER || o->type == SM4_RESOURCE ||
+             o->type == SM4_UAV || o->type == SM4_TGSM || o->type == SM4_RASTERIZER || o->type == SM4_STREAM ||
+             o->type == SM4_OUTPUT_DEPTH || o->type == SM4_OUTPUT_MASK || o->type == SM4_OUTPUT_DEPTH_GE ||
+             o->type == SM4_OUTPUT_DEPTH_LE);
+}
+
 static int check_operand(struct checker *c, const struct sm4_instruction *i, const struct sm4_operand *o)
 {
     uint32_t n = o->index[0];
-    bool declared = true;
+    bool declared = true, vector = o->type <= SM4_INDEXABLE_TEMP || o->type == SM4_CONSTANT_BUFFER || o->type == SM4_ICB ||
+                                   (o->type >= SM4_INPUT_CONTROL_POINT && o->type <= 28);
 
+    if (vector ? o->components != 4 : !o->components && is_source(o))
+        return fail(c, i, "names a register without components");
     switch (o->type) {
     case SM4_TEMP: declared = o->dims == 1 && !o->relative && n < c->temps; break;
     case SM4_INDEXABLE_TEMP:
@@ -322,14 +335,6 @@ static bool is_destination(const struct checker *c, const struct sm4_operand *o)
     return o->type == SM4_TEMP || o->type == SM4_OUTPUT || o->type == SM4_INDEXABLE_TEMP || o->type == SM4_NULL ||
            (c->p->type == 0 && (o->type == SM4_OUTPUT_DEPTH || o->type == SM4_OUTPUT_MASK ||
                                 o->type == SM4_OUTPUT_DEPTH_GE || o->type == SM4_OUTPUT_DEPTH_LE));
-}
-
-static bool is_source(const struct sm4_operand *o)
-{
-    return !(o->type == SM4_OUTPUT || o->type == SM4_NULL || o->type == SM4_SAMPLER || o->type == SM4_RESOURCE ||
-             o->type == SM4_UAV || o->type == SM4_TGSM || o->type == SM4_RASTERIZER || o->type == SM4_STREAM ||
-             o->type == SM4_OUTPUT_DEPTH || o->type == SM4_OUTPUT_MASK || o->type == SM4_OUTPUT_DEPTH_GE ||
-             o->type == SM4_OUTPUT_DEPTH_LE);
 }
 
 /* Whether operand `k` is what its letter in the instruction's format asks for. */
