@@ -256,6 +256,8 @@ static void test_d3d9_errors(void **state)
     expect_error(EXEC_VS, VS(T_OP(28, 0)), -EINVAL, "D3D9: the vertex shader writes no position");
     expect_error(EXEC_VS, VS(T_OP(1, 3), T_DST(0, 0, 15), T_SRC(2, 0)), -EINVAL,
                  "D3D9: mov at word 1 says it has 3 words, its operands take 2");
+    expect_error(EXEC_VS, VS(T_OP(31, 2), T_DCL(0, 0), T_DST(1, 0, 15), T_OP(31, 2), T_DCL(3, 0), T_DST(1, 0, 15)), -EINVAL,
+                 "D3D9: dcl at word 4 declares its register again");
     expect_error(EXEC_VS, VS(T_OP(123, 0)), -EINVAL, "D3D9: word 1 is 0x0000007b, no known opcode");
 }
 

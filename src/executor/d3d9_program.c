@@ -332,6 +332,9 @@ static int declare(struct checker *c, const struct d3d9_instruction *i)
         }
         if (o->type == D3D9_OUTPUT ? p->output_count == 32 : p->input_count == 32)
             return fail(c, i, "is one declaration too many");
+        for (uint32_t k = 0; k < p->input_count && !p->pixel && o->type == D3D9_INPUT; k++)
+            if (p->inputs[k].index == o->index)
+                return fail(c, i, "declares its register again");
         if (o->type != D3D9_OUTPUT) {
             p->inputs[p->input_count++] = d;
             return 0;

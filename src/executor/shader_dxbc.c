@@ -70,6 +70,22 @@ static int describe_signatures(struct shader *s, const struct dxbc_signature *si
     return 0;
 }
 
+/* The input assembler fills one register from one element. */
+static int check_vertex_inputs(const struct dxbc_signature *in, struct error *e)
+{
+    uint32_t seen = 0;
+
+    for (uint32_t k = 0; k < in->count; k++) {
+        uint32_t reg = in->elements[k].reg;
+        if (reg >= 32)
+            continue;
+        if (seen >> reg & 1)
+            return error_set(e, -EINVAL, "DXBC: two vertex inputs share register %u", reg);
+        seen |= 1u << reg;
+    }
+    return 0;
+}
+
 /* A hull shader without a control point phase hands its points on: both signatures must then be the same. */
 static int check_pass_through(const struct sm4 *program, const struct dxbc_signature *sigs, struct error *e)
 {
@@ -236,6 +252,8 @@ static int init_program(struct shader *s, const struct dxbc *d, struct dxbc_sign
     ret = read_signatures(d, sigs, e);
     if (!ret)
         ret = sm4_check(&p, &(struct sm4_signatures){&sigs[0], &sigs[1], &sigs[2]}, e);
+    if (!ret && s->info.stage == EXEC_VS)
+        ret = check_vertex_inputs(&sigs[0], e);
     if (!ret && s->info.stage == EXEC_HS)
         ret = check_pass_through(&p, sigs, e);
     if (!ret)
