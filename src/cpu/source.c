@@ -22,37 +22,52 @@ static void refill(struct cpu_merge *m, uint32_t i)
     m->heads[i] = s->done ? UINT64_MAX : s->events[s->at].ns;
 }
 
+/* heap[] holds the streams, the one with the earliest head first; each is not later than those at 2i+1 and
+ * 2i+2. */
+static void sift_down(struct cpu_merge *m, uint32_t i)
+{
+    const uint32_t n = m->num_streams, stream = m->heap[i];
+    const uint64_t head = m->heads[stream];
+
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+        if (child >= n)
+            break;
+        if (child + 1 < n && m->heads[m->heap[child + 1]] < m->heads[m->heap[child]])
+            child++;
+        if (m->heads[m->heap[child]] >= head)
+            break;
+        m->heap[i] = m->heap[child];
+        i = child;
+    }
+    m->heap[i] = stream;
+}
+
 static int merge_next(struct cpu_source *source, const struct cpu_event **run)
 {
     struct cpu_merge *m = (struct cpu_merge *)source;
-    uint64_t first = UINT64_MAX, second = UINT64_MAX;
-    uint32_t best = m->taken_from, n;
+    uint64_t second = UINT64_MAX;
     struct cpu_stream *s;
+    uint32_t n;
 
-    if (m->taken) {
-        s = &m->streams[best];
-        s->at += m->taken;
-        m->taken = 0;
-        refill(m, best);
-    }
-    for (uint32_t i = 0; i < m->num_streams; i++) {
-        const uint64_t t = m->heads[i];
-        if (t < first) {
-            second = first;
-            first = t;
-            best = i;
-        } else if (t < second) {
-            second = t;
-        }
-    }
-    if (first == UINT64_MAX)
+    if (!m->num_streams)
         return 0;
-    s = &m->streams[best];
+    if (m->taken) {
+        m->streams[m->heap[0]].at += m->taken;
+        m->taken = 0;
+        refill(m, m->heap[0]);
+        sift_down(m, 0);
+    }
+    s = &m->streams[m->heap[0]];
+    if (s->done)
+        return 0;
+    for (uint32_t i = 1; i <= 2 && i < m->num_streams; i++)
+        if (m->heads[m->heap[i]] < second)
+            second = m->heads[m->heap[i]];
     *run = &s->events[s->at];
     for (n = 1; s->at + n < s->num && (*run)[n].ns <= second; n++)
         ;
     m->taken = n;
-    m->taken_from = best;
     for (uint32_t i = 0; i < n; i++)
         m->counts[(*run)[i].type]++;
     return (int)n;
@@ -65,8 +80,9 @@ int cpu_merge_init(struct cpu_merge *m, const uint16_t *cpus, uint32_t num, uint
         .source = {merge_next}, .notes = notes, .fill = fill, .ctx = ctx, .num_streams = num};
     m->streams = calloc(num + 1, sizeof(*m->streams));
     m->heads = calloc(num + 1, sizeof(*m->heads));
+    m->heap = calloc(num + 1, sizeof(*m->heap));
     m->counts = calloc(65536, sizeof(*m->counts));
-    if (!m->streams || !m->heads || !m->counts)
+    if (!m->streams || !m->heads || !m->heap || !m->counts)
         goto fail;
     for (uint32_t i = 0; i < num; i++) {
         m->streams[i].cpu = cpus[i];
@@ -74,8 +90,12 @@ int cpu_merge_init(struct cpu_merge *m, const uint16_t *cpus, uint32_t num, uint
         if (!m->streams[i].events)
             goto fail;
     }
-    for (uint32_t i = 0; i < num; i++)
+    for (uint32_t i = 0; i < num; i++) {
         refill(m, i);
+        m->heap[i] = i;
+    }
+    for (uint32_t i = num / 2; i-- > 0;)
+        sift_down(m, i);
     return 0;
 fail:
     cpu_merge_finish(m);
@@ -88,6 +108,7 @@ void cpu_merge_finish(struct cpu_merge *m)
         free(m->streams[i].events);
     free(m->streams);
     free(m->heads);
+    free(m->heap);
     free(m->counts);
     memset(m, 0, sizeof(*m));
 }

@@ -34,9 +34,10 @@ struct cpu_merge {
     void *ctx;
     uint32_t num_streams;
     struct cpu_stream *streams;
-    uint64_t *heads;            /* time of each stream's next event, UINT64_MAX when it is done */
-    uint32_t taken, taken_from; /* events of the last run, consumed when the next one is asked for */
-    uint64_t *counts;           /* events by type, 65536 of them */
+    uint64_t *heads;  /* time of each stream's next event, UINT64_MAX when it is done */
+    uint32_t *heap;   /* streams by the time of their heads */
+    uint32_t taken;   /* events of the last run, consumed when the next one is asked for */
+    uint64_t *counts; /* events by type, 65536 of them */
 };
 
 /* `cpus[i]` is the CPU of stream i. 0 or -ENOMEM. */

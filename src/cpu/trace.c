@@ -115,11 +115,12 @@ static void load_sample(struct cpu_trace *t, const json_t *j)
     t->samples = p;
     p += t->num_samples;
     p->ns = (uint64_t)json_integer_value(json_object_get(j, "ns"));
-    p->steal_ticks = calloc(CPU_MAX_CPUS, sizeof(uint64_t));
+    p->num_cpus = n < CPU_MAX_CPUS ? (uint32_t)n : CPU_MAX_CPUS;
+    p->steal_ticks = calloc(n + 1, sizeof(uint64_t));
     if (!p->steal_ticks)
         return;
     t->num_samples++;
-    for (size_t i = 0; i < n && i < CPU_MAX_CPUS; i++)
+    for (size_t i = 0; i < p->num_cpus; i++)
         p->steal_ticks[i] = (uint64_t)json_integer_value(json_array_get(steal, i));
 }
 

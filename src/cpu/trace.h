@@ -21,7 +21,8 @@
 
 struct cpu_sample {
     uint64_t ns;
-    uint64_t *steal_ticks; /* per CPU, num_cpus of the trace */
+    uint32_t num_cpus;
+    uint64_t *steal_ticks; /* per CPU */
 };
 
 struct cpu_trace {

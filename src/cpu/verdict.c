@@ -169,7 +169,8 @@ static double stolen(const struct maker *m, uint32_t cpu)
         const struct cpu_sample *a = &t->samples[i - 1], *b = &t->samples[i];
         const uint64_t from = a->ns > m->w->submit_ns ? a->ns : m->w->submit_ns;
         const uint64_t to = b->ns < m->w->timeout_ns ? b->ns : m->w->timeout_ns;
-        if (to > from && b->ns > a->ns && b->steal_ticks[cpu] >= a->steal_ticks[cpu])
+        if (to > from && b->ns > a->ns && cpu < a->num_cpus && cpu < b->num_cpus &&
+            b->steal_ticks[cpu] >= a->steal_ticks[cpu])
             sum += tick * (double)(b->steal_ticks[cpu] - a->steal_ticks[cpu]) * (double)(to - from) /
                    (double)(b->ns - a->ns);
     }

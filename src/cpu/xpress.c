@@ -68,15 +68,23 @@ int cpu_xpress_unpack(const uint8_t *in, size_t size, uint8_t *out, size_t out_s
             in += 4;
             left = 32;
         }
-        left--;
-        if (!(flags >> left & 1)) {
-            if (in == end)
+        if (!(flags >> (left - 1) & 1)) {
+            /* every zero bit up to the next one is a literal */
+            const uint32_t rest = flags << (32 - left);
+            size_t n = rest ? (size_t)__builtin_clz(rest) : (size_t)left;
+            if (n > (size_t)(out_end - out))
+                n = (size_t)(out_end - out);
+            if (n > (size_t)(end - in))
                 return error_set(e, -EBADMSG,
                                  "XPRESS: the input ends at offset %zu, %zu of %zu bytes unpacked", size,
-                                 (size_t)(out - out_begin), out_size);
-            *out++ = *in++;
+                                 (size_t)(out - out_begin) + (size_t)(end - in), out_size);
+            memcpy(out, in, n);
+            out += n;
+            in += n;
+            left -= (int)n;
             continue;
         }
+        left--;
         if (end - in < 2)
             return error_set(e, -EBADMSG, "XPRESS: the input ends at offset %zu, %zu of %zu bytes unpacked",
                              size, (size_t)(out - out_begin), out_size);
