@@ -259,6 +259,9 @@ void sm4_print(struct strbuf *out, const struct sm4 *program)
             strbuf_puts(out, k ? ", " : " ");
             print_operand(out, &p, &i.operands[k]);
         }
+        if ((i.opcode >= SM4_OP_DCL_GS_OUTPUT && i.opcode <= SM4_OP_DCL_GS_INPUT) ||
+            (i.opcode >= SM4_OP_DCL_INPUT_POINTS && i.opcode <= SM4_OP_DCL_TESS_OUTPUT))
+            strbuf_printf(out, " %u", i.token >> 11 & 63);
         if (i.opcode == SM4_OP_CUSTOMDATA)
             strbuf_printf(out, " %u words", i.length - 2);
         else

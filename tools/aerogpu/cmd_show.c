@@ -14,6 +14,7 @@
 
 #include "abi/alloc_table.h"
 #include "abi/print.h"
+#include "executor/shader.h"
 #include "trace/reader.h"
 
 static const char help[] =
@@ -22,6 +23,7 @@ static const char help[] =
     "packet of its command streams with names, stream offsets and values.\n\n"
     "  --frame N   only frame N\n"
     "  --full      do not shorten the lists that packets carry\n"
+    "  --shaders   list the instructions of shaders where they are made\n"
     "  --json      one JSON object: header, frames, records; each submission with its stream, allocation table and\n"
     "              memory ranges\n"
     "  --help      this text\n\n"
@@ -35,7 +37,7 @@ struct show {
     struct trace_reader *reader;
     const struct trace_info *info;
     uint32_t only_frame; /* UINT32_MAX: all */
-    bool json, full, foreign;
+    bool json, full, shaders, foreign;
     bool bad; /* a stream, table or range is malformed */
     struct trace_buffer bytes;
     struct strbuf line;
@@ -71,8 +73,20 @@ static json_t *u64(uint64_t v)
     return json_string(text);
 }
 
+/* What the shader in a CREATE_SHADER_DXBC packet says, as lines or as a field of the packet. */
+static void show_shader(struct show *s, const struct abi_packet *p, json_t *packet)
+{
+    strbuf_clear(&s->line);
+    shader_print(&s->line, p->tail, p->tail_size);
+    if (packet)
+        json_object_set_new(packet, "shader", json_string(strbuf_str(&s->line)));
+    else
+        fputs(strbuf_str(&s->line), stdout);
+}
+
 static void show_packet(struct show *s, const struct abi_packet *p, uint64_t base, json_t *packets)
 {
+    bool shader = s->shaders && p->opcode == AEROGPU_CMD_CREATE_SHADER_DXBC && p->tail_size;
     json_t *j;
 
     if (!s->json) {
@@ -80,9 +94,13 @@ static void show_packet(struct show *s, const struct abi_packet *p, uint64_t bas
         abi_print_packet(&s->line, p, s->full ? UINT32_MAX : 8);
         printf("      0x%08" PRIx64 " +0x%04x %4" PRIu32 "  %s\n", base + p->offset, p->offset, p->index,
                strbuf_str(&s->line));
+        if (shader)
+            show_shader(s, p, NULL);
         return;
     }
     j = abi_packet_json(p);
+    if (shader)
+        show_shader(s, p, j);
     json_object_set_new(j, "file_offset", json_integer((json_int_t)(base + p->offset)));
     json_array_append_new(packets, j);
 }
@@ -364,7 +382,7 @@ static int show_file(struct show *s)
 int cmd_show(int argc, char **argv)
 {
     static const struct option options[] = {{"frame", required_argument, NULL, 'f'}, {"json", no_argument, NULL, 'j'},
-                                            {"full", no_argument, NULL, 'a'},        {"help", no_argument, NULL, 'h'},
+                                            {"full", no_argument, NULL, 'a'},        {"shaders", no_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'},
                                             {0}};
     struct show s = {.only_frame = UINT32_MAX};
     char *end;
@@ -387,6 +405,9 @@ int cmd_show(int argc, char **argv)
             break;
         case 'a':
             s.full = true;
+            break;
+        case 's':
+            s.shaders = true;
             break;
         case 'h':
             fputs(help, stdout);
