@@ -194,14 +194,14 @@ static void write_scanout(struct gpu *gpu, uint32_t offset, uint32_t v)
     struct gpu_scanout now;
 
     write_plane(&gpu->scanout, offset, v);
+    if (offset != AEROGPU_REG_SCANOUT0_FB_GPA_LO) {
+        now = gpu_scanout_snapshot(gpu);
+        gpu_emit(gpu, (struct gpu_event){.kind = GPU_EVENT_SCANOUT, .value = offset, .scanout = &now});
+    }
     if (!was && gpu->scanout.enable)
         gpu_vblank_start(gpu);
     if (was && !gpu->scanout.enable)
         gpu_vblank_stop(gpu);
-    if (offset == AEROGPU_REG_SCANOUT0_FB_GPA_LO)
-        return;
-    now = gpu_scanout_snapshot(gpu);
-    gpu_emit(gpu, (struct gpu_event){.kind = GPU_EVENT_SCANOUT, .value = offset, .scanout = &now});
 }
 
 static void write_irq_enable(struct gpu *gpu, uint32_t v)
