@@ -17,6 +17,7 @@ enum exit_code {
     C(play, "play recordings through the whole device")                                                      \
     C(record, "record what a program's device executes")                                                     \
     C(show, "decode a recording: every record, submission and packet")                                       \
+    C(abi, "print the reference of the ABI as Markdown")                                                     \
     C(cpu, "record and explain what the processors did: idle, interrupts, stalls")                           \
     C(version, "print the version and the ABI it speaks") \
     C(d3d12, "record, play and look into Direct3D 12 programs")
