@@ -493,8 +493,8 @@ static void need_device(void)
 
     strbuf_finish(&out);
     if (code || recorder) {
-        print_message(code ? "no Direct3D 12 device here (libvkd3d needs a Vulkan driver): skipped\n"
-                           : "the recorder is not built with sanitizers: skipped\n");
+        print_message(code ? "# no Direct3D 12 device here (libvkd3d needs a Vulkan driver): skipped\n"
+                           : "# the recorder is not built with sanitizers: skipped\n");
         skip();
     }
 }

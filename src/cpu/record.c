@@ -28,7 +28,8 @@ struct gather {
     struct cpu_recorder *rec;
     struct cpu_writer *writer;
     uint32_t page_size;
-    uint8_t **block; /* per CPU */
+    uint32_t num_blocks; /* the recorder forgets how many CPUs there were when it closes */
+    uint8_t **block;     /* per CPU */
     uint32_t *pages;
     uint64_t total_pages;
 };
@@ -207,6 +208,7 @@ static int gather_init(struct gather *g)
     uint32_t n = g->rec->fs.num_cpus;
 
     g->page_size = g->rec->rules->page_size;
+    g->num_blocks = n;
     g->block = calloc(n, sizeof(*g->block));
     g->pages = calloc(n, sizeof(*g->pages));
     for (uint32_t i = 0; g->block && g->pages && i < n; i++) {
@@ -219,7 +221,7 @@ static int gather_init(struct gather *g)
 
 static void gather_finish(struct gather *g)
 {
-    for (uint32_t i = 0; g->block && i < g->rec->fs.num_cpus; i++)
+    for (uint32_t i = 0; g->block && i < g->num_blocks; i++)
         free(g->block[i]);
     free(g->block);
     free(g->pages);
