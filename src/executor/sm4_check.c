@@ -404,6 +404,9 @@ static int check_operands(struct checker *c, const struct sm4_instruction *i)
             return error_set(c->e, -ENOTSUP, "DXBC: %s at word %u negates an untyped operand", sm4_ops[i->opcode].name,
                              i->at);
     }
+    if ((i->opcode == SM4_OP_STORE_UAV_TYPED || i->opcode == SM4_OP_STORE_RAW || i->opcode == SM4_OP_STORE_STRUCTURED) &&
+        (o[0].components != 4 || o[0].select != 0 || !o[0].swizzle))
+        return fail(c, i, "stores no component");
     if (i->operand_count > 1 && sm4_ops[i->opcode].format[1] == 'd' && o[0].type != SM4_NULL && o[1].type != SM4_NULL &&
         (o[0].components != o[1].components || o[0].swizzle != o[1].swizzle))
         return error_set(c->e, -ENOTSUP, "DXBC: the results of %s at word %u have different masks",
