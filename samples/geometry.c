@@ -72,7 +72,7 @@ void torus(struct vertex *vertices, uint16_t *indices, int rings, int sides, flo
             uint16_t a = (uint16_t)(i * (sides + 1) + j), b = (uint16_t)(a + sides + 1);
 
             for (int k = 0; k < 6; k++)
-                *indices++ = (uint16_t[]){a, b, (uint16_t)(a + 1), (uint16_t)(a + 1), b, (uint16_t)(b + 1)}[k];
+                *indices++ = (uint16_t[]){a, (uint16_t)(a + 1), b, b, (uint16_t)(a + 1), (uint16_t)(b + 1)}[k];
         }
 }
 

@@ -175,3 +175,152 @@ uint8_t *rig_shader(const char *name, uint32_t *size)
     fclose(f);
     return bytes;
 }
+
+/* ---- packets ---------------------------------------------------------------------------------------------------- */
+
+void rig_make_target_of(struct rig *r, uint32_t handle, uint32_t format, uint32_t w, uint32_t h)
+{
+    ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = handle,
+             .usage_flags = format == AEROGPU_FORMAT_D24_UNORM_S8_UINT || format == AEROGPU_FORMAT_D32_FLOAT
+                                ? AEROGPU_RESOURCE_USAGE_DEPTH_STENCIL
+                                : AEROGPU_RESOURCE_USAGE_RENDER_TARGET | AEROGPU_RESOURCE_USAGE_TEXTURE,
+             .format = format, .width = w, .height = h, .mip_levels = 1, .array_layers = 1);
+}
+
+void rig_set_target(struct rig *r, uint32_t color, uint32_t depth)
+{
+    ABI_EMIT(&r->b, SET_RENDER_TARGETS, set_render_targets, .color_count = color != 0, .depth_stencil = depth,
+             .colors = {color});
+}
+
+void rig_make_target(struct rig *r)
+{
+    rig_make_target_of(r, TARGET, AEROGPU_FORMAT_R8G8B8A8_UNORM, 64, 64);
+    rig_set_target(r, TARGET, 0);
+}
+
+void rig_clear(struct rig *r, uint32_t flags, uint32_t rgba, float depth, uint32_t stencil)
+{
+    ABI_EMIT(&r->b, CLEAR, clear, .flags = flags,
+             .color_rgba = {abi_f32((float)(rgba >> 24) / 255), abi_f32((float)(rgba >> 16 & 255) / 255),
+                            abi_f32((float)(rgba >> 8 & 255) / 255), abi_f32((float)(rgba & 255) / 255)},
+             .depth = abi_f32(depth), .stencil = stencil);
+}
+
+void rig_make_buffer(struct rig *r, uint32_t handle, const void *data, uint32_t size)
+{
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = handle, .usage_flags = 255, .size_bytes = size);
+    if (data)
+        ABI_EMIT_TAIL(&r->b, UPLOAD_RESOURCE, upload_resource, data, size, .resource_handle = handle,
+                      .size_bytes = size);
+}
+
+void rig_make_shader(struct rig *r, uint32_t handle, uint32_t stage, uint32_t stage_ex, const char *file)
+{
+    uint32_t size;
+    uint8_t *bytes = rig_shader(file, &size);
+
+    if (!bytes)
+        fail_msg("no sample shader %s", file);
+    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = handle, .stage = stage,
+                  .dxbc_size_bytes = size, .stage_ex = stage_ex);
+    free(bytes);
+}
+
+void rig_bind_vb(struct rig *r, uint32_t slot, uint32_t handle, uint32_t stride, uint32_t offset)
+{
+    struct aerogpu_vertex_buffer_binding vb = {.buffer = handle, .stride_bytes = stride, .offset_bytes = offset};
+
+    ABI_EMIT_TAIL(&r->b, SET_VERTEX_BUFFERS, set_vertex_buffers, &vb, sizeof(vb), .start_slot = slot, .buffer_count = 1);
+}
+
+void rig_draw(struct rig *r, uint32_t count, uint32_t first)
+{
+    ABI_EMIT(&r->b, DRAW, draw, .vertex_count = count, .instance_count = 1, .first_vertex = first);
+}
+
+void rig_present(struct rig *r)
+{
+    ABI_EMIT(&r->b, PRESENT, present, .scanout_id = 0);
+}
+
+void rig_upload(struct rig *r, uint32_t handle, uint64_t offset, const void *data, uint32_t size)
+{
+    ABI_EMIT_TAIL(&r->b, UPLOAD_RESOURCE, upload_resource, data, size, .resource_handle = handle, .offset_bytes = offset,
+                  .size_bytes = size);
+}
+
+void rig_use_texture(struct rig *r, uint32_t handle)
+{
+    ABI_EMIT(&r->b, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL, .texture = handle);
+}
+
+void rig_make_layout(struct rig *r, uint32_t handle, const struct rig_element *e, uint32_t n)
+{
+    uint32_t blob[4 + 7 * 8] = {AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, 1, n, 0}, *at = blob + 4;
+
+    for (uint32_t i = 0; i < n; i++, at += 7) {
+        at[0] = abi_semantic_hash(e[i].semantic);
+        at[1] = e[i].index;
+        at[2] = e[i].dxgi;
+        at[3] = e[i].slot;
+        at[4] = e[i].offset;
+        at[5] = e[i].per_instance;
+        at[6] = e[i].step;
+    }
+    ABI_EMIT_TAIL(&r->b, CREATE_INPUT_LAYOUT, create_input_layout, blob, 16 + 28 * n, .input_layout_handle = handle,
+                  .blob_size_bytes = 16 + 28 * n);
+    ABI_EMIT(&r->b, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = handle);
+}
+
+/* ---- groups of tests -------------------------------------------------------------------------------------------- */
+
+struct rig *rig_of(void **state)
+{
+    if (!*state)
+        skip();
+    return *state;
+}
+
+int rig_group_setup(void **state)
+{
+    struct rig *r = malloc(sizeof(*r));
+
+    if (rig_create(r)) {
+        free(r);
+        *state = NULL;
+        return 0;
+    }
+    *state = r;
+    return 0;
+}
+
+int rig_group_teardown(void **state)
+{
+    if (*state)
+        rig_destroy(*state);
+    free(*state);
+    return 0;
+}
+
+static void reset_between(struct rig *r)
+{
+    exec_engine_reset(r->engine);
+    rig_scanout(r, 64, 64);
+    memset(r->ram + RIG_SCANOUT_GPA, 0xAB, 64 * 64 * 4);
+}
+
+int rig_each(void **state)
+{
+    if (*state)
+        reset_between(*state);
+    return 0;
+}
+
+void rig_expect_error(struct rig *r, uint32_t code, const char *text)
+{
+    const struct exec_completion *c = rig_run(r);
+
+    if (c->error != code || !strstr(c->message, text))
+        fail_msg("error %u '%s', expected %u '%s'", c->error, c->message, code, text);
+}

@@ -50,4 +50,58 @@ void rig_save(const struct rig *r, const char *name);
 /* Bytes of a file of samples/shaders, or NULL; *size gets the length. free() them. */
 uint8_t *rig_shader(const char *name, uint32_t *size);
 
+
+/* ---- packets, appended to r->b ---- */
+
+#define RED     0xFF0000FFu
+#define GREEN   0x00FF00FFu
+#define BLUE    0x0000FFFFu
+#define WHITE   0xFFFFFFFFu
+#define BLACK   0x000000FFu
+#define YELLOW  0xFFFF00FFu
+#define MAGENTA 0xFF00FFFFu
+
+enum { TARGET = 100, DEPTH = 101 };
+
+struct rig_vertex {
+    float x, y, z, w;
+    float r, g, b, a;
+};
+
+#define V(x, y, z, c)                                                                                        \
+    {                                                                                                        \
+        x, y, z, 1, (float)((c) >> 24) / 255, (float)((c) >> 16 & 255) / 255, (float)((c) >> 8 & 255) / 255, \
+            (float)((c)&255) / 255                                                                           \
+    }
+/* A rectangle of two clockwise triangles. */
+#define RECT(x0, y0, x1, y1, z, c)                                                                           \
+    V(x0, y0, z, c), V(x0, y1, z, c), V(x1, y1, z, c), V(x0, y0, z, c), V(x1, y1, z, c), V(x1, y0, z, c)
+
+struct rig_element {
+    const char *semantic;
+    uint32_t index, dxgi, slot, offset, per_instance, step;
+};
+
+void rig_make_target_of(struct rig *r, uint32_t handle, uint32_t format, uint32_t w, uint32_t h);
+void rig_set_target(struct rig *r, uint32_t color, uint32_t depth);
+void rig_make_target(struct rig *r);
+void rig_clear(struct rig *r, uint32_t flags, uint32_t rgba, float depth, uint32_t stencil);
+void rig_make_buffer(struct rig *r, uint32_t handle, const void *data, uint32_t size);
+void rig_make_shader(struct rig *r, uint32_t handle, uint32_t stage, uint32_t stage_ex, const char *file);
+void rig_bind_vb(struct rig *r, uint32_t slot, uint32_t handle, uint32_t stride, uint32_t offset);
+void rig_draw(struct rig *r, uint32_t count, uint32_t first);
+void rig_present(struct rig *r);
+void rig_upload(struct rig *r, uint32_t handle, uint64_t offset, const void *data, uint32_t size);
+void rig_use_texture(struct rig *r, uint32_t handle);
+void rig_make_layout(struct rig *r, uint32_t handle, const struct rig_element *e, uint32_t n);
+
+/* ---- groups of tests: cmocka's state is the rig, NULL where there is no Vulkan device ---- */
+
+struct rig *rig_of(void **state); /* skips the test if there is none */
+int rig_group_setup(void **state);
+int rig_group_teardown(void **state);
+int rig_each(void **state); /* before each test: an engine that has forgotten everything */
+/* Runs and fails the test unless the error is `code` and its message contains `text`. */
+void rig_expect_error(struct rig *r, uint32_t code, const char *text);
+
 #endif

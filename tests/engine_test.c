@@ -14,162 +14,21 @@
 
 #include "engine_rig.h"
 
-#define RED     0xFF0000FFu
-#define GREEN   0x00FF00FFu
-#define BLUE    0x0000FFFFu
-#define WHITE   0xFFFFFFFFu
-#define BLACK   0x000000FFu
-#define YELLOW  0xFFFF00FFu
-#define MAGENTA 0xFF00FFFFu
-
-enum { TARGET = 100, DEPTH = 101 };
-
-struct vertex {
-    float x, y, z, w;
-    float r, g, b, a;
-};
-
-static struct rig *rig_of(void **state)
-{
-    if (!*state)
-        skip();
-    return *state;
-}
-
-static int start(void **state)
-{
-    struct rig *r = malloc(sizeof(*r));
-
-    if (rig_create(r)) {
-        free(r);
-        *state = NULL;
-        return 0;
-    }
-    *state = r;
-    return 0;
-}
-
-static int stop(void **state)
-{
-    if (*state)
-        rig_destroy(*state);
-    free(*state);
-    return 0;
-}
-
 /* ---- building blocks ---------------------------------------------------------------------------------------------- */
 
-static void make_target_of(struct rig *r, uint32_t handle, uint32_t format, uint32_t w, uint32_t h)
-{
-    ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = handle,
-             .usage_flags = format == AEROGPU_FORMAT_D24_UNORM_S8_UINT || format == AEROGPU_FORMAT_D32_FLOAT
-                                ? AEROGPU_RESOURCE_USAGE_DEPTH_STENCIL
-                                : AEROGPU_RESOURCE_USAGE_RENDER_TARGET | AEROGPU_RESOURCE_USAGE_TEXTURE,
-             .format = format, .width = w, .height = h, .mip_levels = 1, .array_layers = 1);
-}
-
-static void set_target(struct rig *r, uint32_t color, uint32_t depth)
-{
-    ABI_EMIT(&r->b, SET_RENDER_TARGETS, set_render_targets, .color_count = color != 0, .depth_stencil = depth,
-             .colors = {color});
-}
-
-static void make_target(struct rig *r)
-{
-    make_target_of(r, TARGET, AEROGPU_FORMAT_R8G8B8A8_UNORM, 64, 64);
-    set_target(r, TARGET, 0);
-}
-
-static void clear(struct rig *r, uint32_t flags, uint32_t rgba, float depth, uint32_t stencil)
-{
-    ABI_EMIT(&r->b, CLEAR, clear, .flags = flags,
-             .color_rgba = {abi_f32((float)(rgba >> 24) / 255), abi_f32((float)(rgba >> 16 & 255) / 255),
-                            abi_f32((float)(rgba >> 8 & 255) / 255), abi_f32((float)(rgba & 255) / 255)},
-             .depth = abi_f32(depth), .stencil = stencil);
-}
-
-static void make_buffer(struct rig *r, uint32_t handle, const void *data, uint32_t size)
-{
-    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = handle, .usage_flags = 255, .size_bytes = size);
-    if (data)
-        ABI_EMIT_TAIL(&r->b, UPLOAD_RESOURCE, upload_resource, data, size, .resource_handle = handle,
-                      .size_bytes = size);
-}
-
-static void make_shader(struct rig *r, uint32_t handle, uint32_t stage, uint32_t stage_ex, const char *file)
-{
-    uint32_t size;
-    uint8_t *bytes = rig_shader(file, &size);
-
-    if (!bytes)
-        fail_msg("no sample shader %s", file);
-    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = handle, .stage = stage,
-                  .dxbc_size_bytes = size, .stage_ex = stage_ex);
-    free(bytes);
-}
-
-struct element {
-    const char *semantic;
-    uint32_t index, dxgi, slot, offset, per_instance, step;
-};
-
-static void make_layout(struct rig *r, uint32_t handle, const struct element *e, uint32_t n)
-{
-    uint32_t blob[4 + 7 * 8] = {AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, 1, n, 0}, *at = blob + 4;
-
-    for (uint32_t i = 0; i < n; i++, at += 7) {
-        at[0] = abi_semantic_hash(e[i].semantic);
-        at[1] = e[i].index;
-        at[2] = e[i].dxgi;
-        at[3] = e[i].slot;
-        at[4] = e[i].offset;
-        at[5] = e[i].per_instance;
-        at[6] = e[i].step;
-    }
-    ABI_EMIT_TAIL(&r->b, CREATE_INPUT_LAYOUT, create_input_layout, blob, 16 + 28 * n, .input_layout_handle = handle,
-                  .blob_size_bytes = 16 + 28 * n);
-    ABI_EMIT(&r->b, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = handle);
-}
-
-static void bind_vb(struct rig *r, uint32_t slot, uint32_t handle, uint32_t stride, uint32_t offset)
-{
-    struct aerogpu_vertex_buffer_binding vb = {.buffer = handle, .stride_bytes = stride, .offset_bytes = offset};
-
-    ABI_EMIT_TAIL(&r->b, SET_VERTEX_BUFFERS, set_vertex_buffers, &vb, sizeof(vb), .start_slot = slot, .buffer_count = 1);
-}
-
-static void draw(struct rig *r, uint32_t count, uint32_t first)
-{
-    ABI_EMIT(&r->b, DRAW, draw, .vertex_count = count, .instance_count = 1, .first_vertex = first);
-}
-
-static void present(struct rig *r)
-{
-    ABI_EMIT(&r->b, PRESENT, present, .scanout_id = 0);
-}
-
 /* colour_vs + colour_ps with their layout over buffer 1. */
-static void coloured(struct rig *r, const struct vertex *v, uint32_t n)
+static void coloured(struct rig *r, const struct rig_vertex *v, uint32_t n)
 {
-    static const struct element e[] = {{"POSITION", 0, 2, 0, 0, 0, 0}, {"COLOR", 0, 2, 0, 16, 0, 0}};
+    static const struct rig_element e[] = {{"POSITION", 0, 2, 0, 0, 0, 0}, {"COLOR", 0, 2, 0, 16, 0, 0}};
 
-    make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, "colour_vs.dxbc");
-    make_shader(r, 11, AEROGPU_SHADER_STAGE_PIXEL, 0, "colour_ps.dxbc");
+    rig_make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, "colour_vs.dxbc");
+    rig_make_shader(r, 11, AEROGPU_SHADER_STAGE_PIXEL, 0, "colour_ps.dxbc");
     ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11);
-    make_layout(r, 12, e, 2);
-    make_buffer(r, 1, v, n * (uint32_t)sizeof(*v));
-    bind_vb(r, 0, 1, sizeof(*v), 0);
+    rig_make_layout(r, 12, e, 2);
+    rig_make_buffer(r, 1, v, n * (uint32_t)sizeof(*v));
+    rig_bind_vb(r, 0, 1, sizeof(*v), 0);
     ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
 }
-
-#define V(x, y, z, c)                                                                                        \
-    {                                                                                                        \
-        x, y, z, 1, (float)((c) >> 24) / 255, (float)((c) >> 16 & 255) / 255, (float)((c) >> 8 & 255) / 255, \
-            (float)((c)&255) / 255                                                                           \
-    }
-/* A rectangle of two clockwise triangles. */
-#define RECT(x0, y0, x1, y1, z, c)                                                                           \
-    V(x0, y0, z, c), V(x0, y1, z, c), V(x1, y1, z, c), V(x0, y0, z, c), V(x1, y1, z, c), V(x1, y0, z, c)
 
 /* ---- tests -------------------------------------------------------------------------------------------------------- */
 
@@ -177,9 +36,9 @@ static void clears_and_presents(void **state)
 {
     struct rig *r = rig_of(state);
 
-    make_target(r);
-    clear(r, 1, 0x336699CC, 0, 0);
-    present(r);
+    rig_make_target(r);
+    rig_clear(r, 1, 0x336699CC, 0, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 0, 0), 0x336699CC);
     assert_int_equal(rig_pixel(r, 63, 63), 0x336699CC);
@@ -191,13 +50,13 @@ static void clears_and_presents(void **state)
 static void up_is_up_and_right_is_right(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct vertex v[] = {RECT(0.5f, 0.5f, 1, 1, 0, RED), RECT(-1, -1, -0.5f, -0.5f, 0, BLUE)};
+    const struct rig_vertex v[] = {RECT(0.5f, 0.5f, 1, 1, 0, RED), RECT(-1, -1, -0.5f, -0.5f, 0, BLUE)};
 
-    make_target(r);
-    clear(r, 1, WHITE, 0, 0);
+    rig_make_target(r);
+    rig_clear(r, 1, WHITE, 0, 0);
     coloured(r, v, 12);
-    draw(r, 12, 0);
-    present(r);
+    rig_draw(r, 12, 0);
+    rig_present(r);
     rig_run_ok(r);
     rig_save(r, "up_is_up");
     assert_int_equal(rig_pixel(r, 60, 3), RED);
@@ -214,12 +73,12 @@ static void without_shaders_a_vertex_is_position_and_colour(void **state)
     struct rig *r = rig_of(state);
     const float v[] = {-1, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1, -1, 0, 0, 1, 0, 1}; /* top left half of the top half */
 
-    make_target(r);
-    clear(r, 1, BLACK, 0, 0);
-    make_buffer(r, 1, v, sizeof(v));
-    bind_vb(r, 0, 1, 24, 0);
-    draw(r, 3, 0);
-    present(r);
+    rig_make_target(r);
+    rig_clear(r, 1, BLACK, 0, 0);
+    rig_make_buffer(r, 1, v, sizeof(v));
+    rig_bind_vb(r, 0, 1, 24, 0);
+    rig_draw(r, 3, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 3, 3), GREEN);
     assert_int_equal(rig_pixel(r, 60, 30), BLACK);
@@ -229,9 +88,9 @@ static void without_shaders_a_vertex_is_position_and_colour(void **state)
 static void draw_culled(struct rig *r, uint32_t cull, uint32_t ccw)
 {
     ABI_EMIT(&r->b, SET_RASTERIZER_STATE, set_rasterizer_state, .cull_mode = cull, .front_ccw = ccw);
-    clear(r, 1, BLACK, 0, 0);
-    draw(r, 6, 0);
-    present(r);
+    rig_clear(r, 1, BLACK, 0, 0);
+    rig_draw(r, 6, 0);
+    rig_present(r);
     rig_run_ok(r);
 }
 
@@ -239,7 +98,7 @@ static void draw_culled(struct rig *r, uint32_t cull, uint32_t ccw)
 static void culling_follows_the_winding_on_the_screen(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct vertex v[] = {V(-1, -1, 0, RED), V(-1, 1, 0, RED), V(0, 1, 0, RED),
+    const struct rig_vertex v[] = {V(-1, -1, 0, RED), V(-1, 1, 0, RED), V(0, 1, 0, RED),
                                V(1, -1, 0, BLUE), V(1, 1, 0, BLUE), V(0, 1, 0, BLUE)};
     const struct {
         uint32_t cull, ccw;
@@ -247,7 +106,7 @@ static void culling_follows_the_winding_on_the_screen(void **state)
     } cases[] = {{0, 0, true, true},  {0, 1, true, true},  {1, 0, false, true},
                  {1, 1, true, false}, {2, 0, true, false}, {2, 1, false, true}};
 
-    make_target(r);
+    rig_make_target(r);
     coloured(r, v, 6);
     for (int i = 0; i < 6; i++) {
         draw_culled(r, cases[i].cull, cases[i].ccw);
@@ -260,19 +119,19 @@ static void culling_follows_the_winding_on_the_screen(void **state)
 static void viewports_and_scissors(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct vertex v[] = {RECT(-1, -1, 1, 1, 0, GREEN)};
+    const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, GREEN)};
 
-    make_target(r);
-    clear(r, 1, BLACK, 0, 0);
+    rig_make_target(r);
+    rig_clear(r, 1, BLACK, 0, 0);
     coloured(r, v, 6);
     ABI_EMIT(&r->b, SET_VIEWPORT, set_viewport, .x = abi_f32(8), .y = abi_f32(16), .width = abi_f32(16),
              .height = abi_f32(8), .max_depth = abi_f32(1));
-    draw(r, 6, 0);
+    rig_draw(r, 6, 0);
     ABI_EMIT(&r->b, SET_VIEWPORT, set_viewport, .width = abi_f32(64), .height = abi_f32(64), .max_depth = abi_f32(1));
     ABI_EMIT(&r->b, SET_RASTERIZER_STATE, set_rasterizer_state, .scissor_enable = 1);
     ABI_EMIT(&r->b, SET_SCISSOR, set_scissor, .x = 40, .y = -5, .width = 4, .height = 10);
-    draw(r, 6, 0);
-    present(r);
+    rig_draw(r, 6, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 8, 16), GREEN);
     assert_int_equal(rig_pixel(r, 23, 23), GREEN);
@@ -288,26 +147,26 @@ static void viewports_and_scissors(void **state)
 static void depth_tests_in_both_formats(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct vertex v[] = {RECT(-1, -1, 1, 1, 0.5f, RED), RECT(-1, -1, 0, 1, 0.25f, GREEN),
+    const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0.5f, RED), RECT(-1, -1, 0, 1, 0.25f, GREEN),
                                RECT(-1, -1, 1, 1, 0.75f, BLUE)};
     const uint32_t formats[] = {AEROGPU_FORMAT_D32_FLOAT, AEROGPU_FORMAT_D24_UNORM_S8_UINT};
 
-    make_target(r);
+    rig_make_target(r);
     coloured(r, v, 18);
     for (int i = 0; i < 2; i++) {
-        make_target_of(r, DEPTH, formats[i], 64, 64);
-        set_target(r, TARGET, DEPTH);
+        rig_make_target_of(r, DEPTH, formats[i], 64, 64);
+        rig_set_target(r, TARGET, DEPTH);
         ABI_EMIT(&r->b, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, .depth_enable = 1, .depth_write_enable = 1,
                  .depth_func = AEROGPU_COMPARE_LESS);
-        clear(r, 3, BLACK, 1, 0);
-        draw(r, 18, 0);
+        rig_clear(r, 3, BLACK, 1, 0);
+        rig_draw(r, 18, 0);
         ABI_EMIT(&r->b, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, .depth_enable = 1, .depth_write_enable = 1,
                  .depth_func = AEROGPU_COMPARE_GREATER);
         ABI_EMIT(&r->b, SET_VIEWPORT, set_viewport, .width = abi_f32(64), .height = abi_f32(32),
                  .max_depth = abi_f32(1));
-        draw(r, 6, 12); /* blue over the upper half */
-        present(r);
-        set_target(r, TARGET, 0);
+        rig_draw(r, 6, 12); /* blue over the upper half */
+        rig_present(r);
+        rig_set_target(r, TARGET, 0);
         ABI_EMIT(&r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = DEPTH);
         ABI_EMIT(&r->b, SET_VIEWPORT, set_viewport, .width = abi_f32(64), .height = abi_f32(64),
                  .max_depth = abi_f32(1));
@@ -322,23 +181,23 @@ static void depth_tests_in_both_formats(void **state)
 static void stencil_through_render_states(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct vertex v[] = {RECT(-1, -1, 0, 1, 0, RED), RECT(-1, -1, 1, 1, 0, GREEN)};
+    const struct rig_vertex v[] = {RECT(-1, -1, 0, 1, 0, RED), RECT(-1, -1, 1, 1, 0, GREEN)};
 
-    make_target(r);
-    make_target_of(r, DEPTH, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 64, 64);
-    set_target(r, TARGET, DEPTH);
-    clear(r, 7, BLACK, 1, 5);
+    rig_make_target(r);
+    rig_make_target_of(r, DEPTH, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 64, 64);
+    rig_set_target(r, TARGET, DEPTH);
+    rig_clear(r, 7, BLACK, 1, 5);
     coloured(r, v, 12);
     ABI_EMIT(&r->b, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, .stencil_enable = 1, .stencil_read_mask = 0xFF,
              .stencil_write_mask = 0xFF, .depth_func = AEROGPU_COMPARE_ALWAYS);
     ABI_EMIT(&r->b, SET_RENDER_STATE, set_render_state, .state = 56, .value = 8); /* STENCILFUNC always */
     ABI_EMIT(&r->b, SET_RENDER_STATE, set_render_state, .state = 55, .value = 4); /* STENCILPASS incrsat */
-    draw(r, 6, 0);
+    rig_draw(r, 6, 0);
     ABI_EMIT(&r->b, SET_RENDER_STATE, set_render_state, .state = 56, .value = 3); /* equal */
     ABI_EMIT(&r->b, SET_RENDER_STATE, set_render_state, .state = 57, .value = 5); /* STENCILREF */
     ABI_EMIT(&r->b, SET_RENDER_STATE, set_render_state, .state = 55, .value = 1); /* keep */
-    draw(r, 6, 6);
-    present(r);
+    rig_draw(r, 6, 6);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 10, 32), RED);
     assert_int_equal(rig_pixel(r, 50, 32), GREEN);
@@ -347,28 +206,28 @@ static void stencil_through_render_states(void **state)
 static void blending_and_write_masks(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct vertex v[] = {RECT(-1, -1, 1, 1, 0, 0xFF000080)};
+    const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, 0xFF000080)};
 
-    make_target(r);
-    clear(r, 1, BLUE, 0, 0);
+    rig_make_target(r);
+    rig_clear(r, 1, BLUE, 0, 0);
     coloured(r, v, 6);
     ABI_EMIT(&r->b, SET_BLEND_STATE, set_blend_state, .enable = 1, .src_factor = AEROGPU_BLEND_SRC_ALPHA,
              .dst_factor = AEROGPU_BLEND_INV_SRC_ALPHA, .color_write_mask = 15, .src_factor_alpha = AEROGPU_BLEND_ONE,
              .dst_factor_alpha = AEROGPU_BLEND_ZERO, .sample_mask = 1);
-    draw(r, 6, 0);
-    present(r);
+    rig_draw(r, 6, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 32, 32), 0x80007F80);
     ABI_EMIT(&r->b, SET_BLEND_STATE, set_blend_state, .color_write_mask = 4, .sample_mask = 1);
-    clear(r, 1, WHITE, 0, 0);
-    draw(r, 6, 0);
-    present(r);
+    rig_clear(r, 1, WHITE, 0, 0);
+    rig_draw(r, 6, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 32, 32), 0xFFFF00FF);
     ABI_EMIT(&r->b, SET_BLEND_STATE, set_blend_state, .color_write_mask = 15, .sample_mask = 2);
-    clear(r, 1, WHITE, 0, 0);
-    draw(r, 6, 0);
-    present(r);
+    rig_clear(r, 1, WHITE, 0, 0);
+    rig_draw(r, 6, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 32, 32), WHITE);
     /* colour factors exist in Direct3D 9 only: dst * src colour */
@@ -376,9 +235,9 @@ static void blending_and_write_masks(void **state)
     ABI_EMIT(&r->b, SET_RENDER_STATE, set_render_state, .state = 27, .value = 1);
     ABI_EMIT(&r->b, SET_RENDER_STATE, set_render_state, .state = 19, .value = 1);
     ABI_EMIT(&r->b, SET_RENDER_STATE, set_render_state, .state = 20, .value = 3);
-    clear(r, 1, 0x40FF40FF, 0, 0);
-    draw(r, 6, 0);
-    present(r);
+    rig_clear(r, 1, 0x40FF40FF, 0, 0);
+    rig_draw(r, 6, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 32, 32), 0x40000080);
 }
@@ -386,16 +245,16 @@ static void blending_and_write_masks(void **state)
 static void x8_targets_are_opaque(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct vertex v[] = {RECT(-1, -1, 0, 1, 0, 0xFF000000)};
+    const struct rig_vertex v[] = {RECT(-1, -1, 0, 1, 0, 0xFF000000)};
 
-    make_target_of(r, TARGET, AEROGPU_FORMAT_B8G8R8X8_UNORM, 64, 64);
-    set_target(r, TARGET, 0);
-    clear(r, 1, 0x00FF0000, 0, 0);
+    rig_make_target_of(r, TARGET, AEROGPU_FORMAT_B8G8R8X8_UNORM, 64, 64);
+    rig_set_target(r, TARGET, 0);
+    rig_clear(r, 1, 0x00FF0000, 0, 0);
     coloured(r, v, 6);
     ABI_EMIT(&r->b, SET_BLEND_STATE, set_blend_state, .enable = 1, .src_factor = AEROGPU_BLEND_DEST_ALPHA,
              .dst_factor = AEROGPU_BLEND_INV_DEST_ALPHA, .color_write_mask = 15, .src_factor_alpha = 1, .sample_mask = 1);
-    draw(r, 6, 0);
-    present(r);
+    rig_draw(r, 6, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 10, 10), RED);
     assert_int_equal(rig_pixel(r, 50, 10), GREEN);
@@ -404,29 +263,29 @@ static void x8_targets_are_opaque(void **state)
 static void index_buffers(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct vertex v[] = {V(9, 9, 0, RED),  V(-1, -1, 0, RED), V(-1, 1, 0, RED),
+    const struct rig_vertex v[] = {V(9, 9, 0, RED),  V(-1, -1, 0, RED), V(-1, 1, 0, RED),
                                V(1, 1, 0, GREEN), V(1, -1, 0, GREEN)};
     const uint16_t i16[] = {7, 0, 1, 2, 0, 2, 3, 0};
     const uint16_t strip[] = {0, 1, 3, 0xFFFF, 3, 1, 2, 0};
 
-    make_target(r);
-    clear(r, 1, BLACK, 0, 0);
+    rig_make_target(r);
+    rig_clear(r, 1, BLACK, 0, 0);
     coloured(r, v, 5);
     ABI_EMIT(&r->b, SET_RASTERIZER_STATE, set_rasterizer_state, .cull_mode = 0);
-    make_buffer(r, 2, i16, sizeof(i16));
+    rig_make_buffer(r, 2, i16, sizeof(i16));
     ABI_EMIT(&r->b, SET_INDEX_BUFFER, set_index_buffer, .buffer = 2, .offset_bytes = 2);
     ABI_EMIT(&r->b, DRAW_INDEXED, draw_indexed, .index_count = 6, .instance_count = 1, .base_vertex = 1);
-    present(r);
+    rig_present(r);
     rig_run_ok(r);
     assert_true(rig_pixel(r, 1, 32) >> 24 > 0xF0);          /* red on the left */
     assert_true((rig_pixel(r, 62, 40) >> 16 & 0xFF) > 0xF0); /* green on the right */
     /* a strip cut in two by 0xFFFF */
-    make_buffer(r, 3, strip, sizeof(strip));
+    rig_make_buffer(r, 3, strip, sizeof(strip));
     ABI_EMIT(&r->b, SET_INDEX_BUFFER, set_index_buffer, .buffer = 3);
     ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLESTRIP);
-    clear(r, 1, BLUE, 0, 0);
+    rig_clear(r, 1, BLUE, 0, 0);
     ABI_EMIT(&r->b, DRAW_INDEXED, draw_indexed, .index_count = 7, .instance_count = 1, .base_vertex = 1);
-    present(r);
+    rig_present(r);
     rig_run_ok(r);
     for (uint32_t y = 2; y < 62; y += 5)
         for (uint32_t x = 2; x < 62; x += 5)
@@ -440,21 +299,21 @@ static void index_buffers(void **state)
 static void instances(void **state)
 {
     struct rig *r = rig_of(state);
-    static const struct element e[] = {
+    static const struct rig_element e[] = {
         {"POSITION", 0, 2, 0, 0, 0, 0}, {"COLOR", 0, 2, 0, 16, 0, 0}, {"TEXCOORD", 1, 2, 1, 0, 1, 2}};
-    const struct vertex v[] = {RECT(-1, -1, 1, 1, 0, RED)};
+    const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, RED)};
     const float places[][4] = {{-0.75f, 0.75f, 0.25f, 0.25f}, {0.75f, -0.75f, 0.25f, 0.25f}};
 
-    make_target(r);
-    clear(r, 1, BLACK, 0, 0);
+    rig_make_target(r);
+    rig_clear(r, 1, BLACK, 0, 0);
     coloured(r, v, 6);
-    make_shader(r, 20, AEROGPU_SHADER_STAGE_VERTEX, 0, "instanced_vs.dxbc");
+    rig_make_shader(r, 20, AEROGPU_SHADER_STAGE_VERTEX, 0, "instanced_vs.dxbc");
     ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 20, .ps = 11);
-    make_layout(r, 21, e, 3);
-    make_buffer(r, 2, places, sizeof(places));
-    bind_vb(r, 1, 2, 16, 0);
+    rig_make_layout(r, 21, e, 3);
+    rig_make_buffer(r, 2, places, sizeof(places));
+    rig_bind_vb(r, 1, 2, 16, 0);
     ABI_EMIT(&r->b, DRAW, draw, .vertex_count = 6, .instance_count = 4);
-    present(r);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 8, 8), RED);
     assert_int_equal(rig_pixel(r, 56, 56), RED);
@@ -467,24 +326,13 @@ static void instances(void **state)
 /* fullscreen_vs + a pixel shader that reads t0. */
 static void textured(struct rig *r, const char *ps)
 {
-    make_shader(r, 13, AEROGPU_SHADER_STAGE_VERTEX, 0, "fullscreen_vs.dxbc");
-    make_shader(r, 14, AEROGPU_SHADER_STAGE_PIXEL, 0, ps);
+    rig_make_shader(r, 13, AEROGPU_SHADER_STAGE_VERTEX, 0, "fullscreen_vs.dxbc");
+    rig_make_shader(r, 14, AEROGPU_SHADER_STAGE_PIXEL, 0, ps);
     ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 13, .ps = 14);
     ABI_EMIT(&r->b, CREATE_SAMPLER, create_sampler, .sampler_handle = 15);
     const uint32_t s = 15;
     ABI_EMIT_TAIL(&r->b, SET_SAMPLERS, set_samplers, &s, 4, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL,
                   .sampler_count = 1);
-}
-
-static void use_texture(struct rig *r, uint32_t handle)
-{
-    ABI_EMIT(&r->b, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL, .texture = handle);
-}
-
-static void upload(struct rig *r, uint32_t handle, uint64_t offset, const void *data, uint32_t size)
-{
-    ABI_EMIT_TAIL(&r->b, UPLOAD_RESOURCE, upload_resource, data, size, .resource_handle = handle, .offset_bytes = offset,
-                  .size_bytes = size);
 }
 
 /* 2 x 2 texels: where is each on the screen? */
@@ -508,14 +356,14 @@ static void texture_formats_keep_their_channels(void **state)
         {AEROGPU_FORMAT_R8G8B8X8_UNORM_SRGB, 4, {255, 0, 0, 7, 0, 255, 0, 7, 0, 0, 255, 7, 188, 188, 188, 7}, 0x808080FF},
     };
 
-    make_target(r);
+    rig_make_target(r);
     textured(r, "texture_ps.dxbc");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        make_target_of(r, 30, cases[i].format, 2, 2);
-        upload(r, 30, 0, cases[i].texels, 4 * cases[i].bytes);
-        use_texture(r, 30);
-        draw(r, 3, 0);
-        present(r);
+        rig_make_target_of(r, 30, cases[i].format, 2, 2);
+        rig_upload(r, 30, 0, cases[i].texels, 4 * cases[i].bytes);
+        rig_use_texture(r, 30);
+        rig_draw(r, 3, 0);
+        rig_present(r);
         ABI_EMIT(&r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 30);
         rig_run_ok(r);
         assert_int_equal(rig_pixel(r, 10, 10), RED);
@@ -554,14 +402,14 @@ static void block_formats(void **state)
     for (int bit = 8 + 42; bit < 8 + 42 + 16; bit++)
         bc7[16 + bit / 8] |= (uint8_t)(1 << bit % 8);
 
-    make_target(r);
+    rig_make_target(r);
     textured(r, "texture_ps.dxbc");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        make_target_of(r, 30, cases[i].format, 8, 4);
-        upload(r, 30, 0, cases[i].data, cases[i].size);
-        use_texture(r, 30);
-        draw(r, 3, 0);
-        present(r);
+        rig_make_target_of(r, 30, cases[i].format, 8, 4);
+        rig_upload(r, 30, 0, cases[i].data, cases[i].size);
+        rig_use_texture(r, 30);
+        rig_draw(r, 3, 0);
+        rig_present(r);
         ABI_EMIT(&r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 30);
         rig_run_ok(r);
         assert_int_equal(rig_pixel(r, 10, 32), cases[i].left);
@@ -583,22 +431,22 @@ static void mips_layers_and_views(void **state)
             for (uint32_t i = 0; i < texels[mip]; i++, at += 4)
                 for (int k = 0; k < 4; k++)
                     at[k] = (uint8_t)(colors[layer][mip] >> (24 - 8 * k));
-    make_target(r);
+    rig_make_target(r);
     textured(r, "texture_ps.dxbc");
     ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30, .usage_flags = 8,
              .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 4, .height = 4, .mip_levels = 3, .array_layers = 2);
     /* in three pieces that cut rows, mips and layers, but no texels */
-    upload(r, 30, 0, data, 20);
-    upload(r, 30, 20, data + 20, 76);
-    upload(r, 30, 96, data + 96, (uint32_t)sizeof(data) - 96);
+    rig_upload(r, 30, 0, data, 20);
+    rig_upload(r, 30, 20, data + 20, 76);
+    rig_upload(r, 30, 96, data + 96, (uint32_t)sizeof(data) - 96);
     for (uint32_t layer = 0; layer < 2; layer++)
         for (uint32_t mip = 0; mip < 3; mip++) {
             ABI_EMIT(&r->b, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = 31, .texture_handle = 30,
                      .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .base_mip_level = mip, .mip_level_count = 1,
                      .base_array_layer = layer, .array_layer_count = 1);
-            use_texture(r, 31);
-            draw(r, 3, 0);
-            present(r);
+            rig_use_texture(r, 31);
+            rig_draw(r, 3, 0);
+            rig_present(r);
             ABI_EMIT(&r->b, DESTROY_TEXTURE_VIEW, destroy_texture_view, .view_handle = 31);
             rig_run_ok(r);
             for (uint32_t i = 4; i < 64; i += 14)
@@ -608,12 +456,12 @@ static void mips_layers_and_views(void **state)
     ABI_EMIT(&r->b, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = 32, .texture_handle = 30,
              .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .base_mip_level = 1, .mip_level_count = 1, .base_array_layer = 1,
              .array_layer_count = 1);
-    set_target(r, 32, 0);
-    clear(r, 1, 0x10203040, 0, 0);
-    set_target(r, TARGET, 0);
-    use_texture(r, 32);
-    draw(r, 3, 0);
-    present(r);
+    rig_set_target(r, 32, 0);
+    rig_clear(r, 1, 0x10203040, 0, 0);
+    rig_set_target(r, TARGET, 0);
+    rig_use_texture(r, 32);
+    rig_draw(r, 3, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 32, 32), 0x10203040);
 }
@@ -621,27 +469,27 @@ static void mips_layers_and_views(void **state)
 static void render_to_texture_then_sample(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct vertex v[] = {RECT(0, 0, 1, 1, 0, RED)}; /* upper right quarter */
+    const struct rig_vertex v[] = {RECT(0, 0, 1, 1, 0, RED)}; /* upper right quarter */
 
-    make_target(r);
-    make_target_of(r, 40, AEROGPU_FORMAT_B8G8R8A8_UNORM, 32, 32);
+    rig_make_target(r);
+    rig_make_target_of(r, 40, AEROGPU_FORMAT_B8G8R8A8_UNORM, 32, 32);
     for (int i = 0; i < 3; i++) { /* several frames in flight */
-        set_target(r, 40, 0);
-        clear(r, 1, WHITE, 0, 0);
+        rig_set_target(r, 40, 0);
+        rig_clear(r, 1, WHITE, 0, 0);
         if (!i)
             coloured(r, v, 6);
         else
             ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11);
-        draw(r, 6, 0);
-        set_target(r, TARGET, 0);
-        clear(r, 1, BLACK, 0, 0);
+        rig_draw(r, 6, 0);
+        rig_set_target(r, TARGET, 0);
+        rig_clear(r, 1, BLACK, 0, 0);
         if (!i)
             textured(r, "texture_ps.dxbc");
         else
             ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 13, .ps = 14);
-        use_texture(r, 40);
-        draw(r, 3, 0);
-        present(r);
+        rig_use_texture(r, 40);
+        rig_draw(r, 3, 0);
+        rig_present(r);
         rig_submit(r);
         rig_wait(r);
         assert_int_equal(r->last.error, 0);
@@ -654,20 +502,20 @@ static void render_to_texture_then_sample(void **state)
 static void several_targets(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct vertex v[] = {RECT(-1, -1, 0, 1, 0, 0xFF3300FF)};
+    const struct rig_vertex v[] = {RECT(-1, -1, 0, 1, 0, 0xFF3300FF)};
     const uint32_t want[3] = {0xFF3300FF, 0x3300FFFF, 0x00CCFFFF};
 
     coloured(r, v, 6);
-    make_shader(r, 14, AEROGPU_SHADER_STAGE_PIXEL, 0, "targets_ps.dxbc");
+    rig_make_shader(r, 14, AEROGPU_SHADER_STAGE_PIXEL, 0, "targets_ps.dxbc");
     ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 14);
     for (uint32_t i = 0; i < 3; i++)
-        make_target_of(r, 50 + i, AEROGPU_FORMAT_R8G8B8A8_UNORM, 64, 64);
+        rig_make_target_of(r, 50 + i, AEROGPU_FORMAT_R8G8B8A8_UNORM, 64, 64);
     ABI_EMIT(&r->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 3, .colors = {50, 51, 52});
-    clear(r, 1, 0x01020304, 0, 0);
-    draw(r, 6, 0);
+    rig_clear(r, 1, 0x01020304, 0, 0);
+    rig_draw(r, 6, 0);
     for (uint32_t i = 0; i < 3; i++) {
-        set_target(r, 50 + i, 0);
-        present(r);
+        rig_set_target(r, 50 + i, 0);
+        rig_present(r);
         rig_run_ok(r);
         assert_int_equal(rig_pixel(r, 20, 20), want[i]);
         assert_int_equal(rig_pixel(r, 40, 20), 0x01020304);
@@ -685,7 +533,7 @@ static void copies_write_back_to_guest_memory(void **state)
     for (uint32_t i = 0; i < 16; i++)
         data[i] = 0x1000 + i;
     memset(mem, 0xEE, 4096);
-    make_buffer(r, 1, data, sizeof(data));
+    rig_make_buffer(r, 1, data, sizeof(data));
     rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
     ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 2, .size_bytes = 64, .backing_alloc_id = 7,
              .backing_offset_bytes = 256);
@@ -724,27 +572,27 @@ static void textures_in_guest_memory(void **state)
         for (uint32_t x = 0; x < 4; x++)
             memcpy(mem + 64 + y * 32 + x * 4, (uint8_t[]){(uint8_t)(x * 80), (uint8_t)(y * 80), 9, 255}, 4);
     memset(mem + 64 + 4 * 32, 0x77, 16);
-    make_target(r);
+    rig_make_target(r);
     textured(r, "texture_ps.dxbc");
     rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
     ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30, .usage_flags = 8,
              .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 4, .height = 4, .mip_levels = 2, .array_layers = 1,
              .row_pitch_bytes = 32, .backing_alloc_id = 7, .backing_offset_bytes = 64);
-    use_texture(r, 30);
+    rig_use_texture(r, 30);
     ABI_EMIT(&r->b, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = 31, .texture_handle = 30,
              .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .mip_level_count = 1, .array_layer_count = 1);
-    use_texture(r, 31);
-    draw(r, 3, 0);
-    present(r);
+    rig_use_texture(r, 31);
+    rig_draw(r, 3, 0);
+    rig_present(r);
     rig_run_ok(r);
     for (uint32_t y = 0; y < 4; y++)
         for (uint32_t x = 0; x < 4; x++)
             assert_int_equal(rig_pixel(r, x * 16 + 8, y * 16 + 8), x * 80 << 24 | y * 80 << 16 | 0x9FF);
     /* a cleared texture comes back into guest memory, and only its rectangle */
     memset(mem, 0, 4096);
-    make_target_of(r, 33, AEROGPU_FORMAT_R8G8B8A8_UNORM, 4, 4);
-    set_target(r, 33, 0);
-    clear(r, 1, 0x11223344, 0, 0);
+    rig_make_target_of(r, 33, AEROGPU_FORMAT_R8G8B8A8_UNORM, 4, 4);
+    rig_set_target(r, 33, 0);
+    rig_clear(r, 1, 0x11223344, 0, 0);
     rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
     ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 30, .src_texture = 33, .dst_x = 1, .dst_y = 2,
              .width = 2, .height = 2, .flags = 1);
@@ -764,8 +612,8 @@ static void depth_and_stencil_go_through_memory(void **state)
     uint32_t *mem = (uint32_t *)(void *)(r->ram + RIG_DATA_GPA);
 
     memset(mem, 0, 64);
-    make_target_of(r, DEPTH, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 2, 2);
-    upload(r, DEPTH, 0, texels, sizeof(texels));
+    rig_make_target_of(r, DEPTH, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 2, 2);
+    rig_upload(r, DEPTH, 0, texels, sizeof(texels));
     rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
     ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30, .usage_flags = 32,
              .format = AEROGPU_FORMAT_D24_UNORM_S8_UINT, .width = 2, .height = 2, .mip_levels = 1, .array_layers = 1,
@@ -783,12 +631,12 @@ static void copies_inside_one_texture_may_overlap(void **state)
 
     for (uint8_t i = 0; i < 4; i++)
         memcpy(data + 4 * i, (uint8_t[]){(uint8_t)(i * 60), 0, 0, 255}, 4);
-    make_target_of(r, TARGET, AEROGPU_FORMAT_R8G8B8A8_UNORM, 4, 1);
-    set_target(r, TARGET, 0);
-    upload(r, TARGET, 0, data, 16);
+    rig_make_target_of(r, TARGET, AEROGPU_FORMAT_R8G8B8A8_UNORM, 4, 1);
+    rig_set_target(r, TARGET, 0);
+    rig_upload(r, TARGET, 0, data, 16);
     ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = TARGET, .src_texture = TARGET, .dst_x = 1,
              .width = 3, .height = 1);
-    present(r);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 0, 0) >> 24, 0);
     assert_int_equal(rig_pixel(r, 1, 0) >> 24, 0);
@@ -803,22 +651,22 @@ static void shared_surfaces(void **state)
     struct rig *r = rig_of(state);
     const uint64_t token = 0x123456789ABCDEF0;
 
-    make_target(r);
-    clear(r, 1, GREEN, 0, 0);
+    rig_make_target(r);
+    rig_clear(r, 1, GREEN, 0, 0);
     ABI_EMIT(&r->b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = TARGET, .share_token = token);
     rig_run_ok(r);
     r->context_id = 2;
     ABI_EMIT(&r->b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 500, .share_token = token);
-    set_target(r, 500, 0);
-    present(r);
+    rig_set_target(r, 500, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 5, 5), GREEN);
     /* the alias outlives the original, the token does not come back */
     ABI_EMIT(&r->b, RELEASE_SHARED_SURFACE, release_shared_surface, .share_token = token);
     ABI_EMIT(&r->b, RELEASE_SHARED_SURFACE, release_shared_surface, .share_token = token);
     ABI_EMIT(&r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = TARGET);
-    clear(r, 1, BLUE, 0, 0);
-    present(r);
+    rig_clear(r, 1, BLUE, 0, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 5, 5), BLUE);
     ABI_EMIT(&r->b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = 500, .share_token = token);
@@ -856,10 +704,10 @@ static void compute_writes_what_a_draw_reads(void **state)
     const uint32_t extent[4] = {64, 64};
     const struct aerogpu_constant_buffer_binding cb = {.buffer = 60};
 
-    make_target(r);
-    make_buffer(r, 60, extent, 16);
-    make_buffer(r, 61, NULL, 64 * 64 * 4);
-    make_shader(r, 62, AEROGPU_SHADER_STAGE_COMPUTE, 0, "picture_raw_cs.dxbc");
+    rig_make_target(r);
+    rig_make_buffer(r, 60, extent, 16);
+    rig_make_buffer(r, 61, NULL, 64 * 64 * 4);
+    rig_make_shader(r, 62, AEROGPU_SHADER_STAGE_COMPUTE, 0, "picture_raw_cs.dxbc");
     ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 62);
     ABI_EMIT_TAIL(&r->b, SET_CONSTANT_BUFFERS, set_constant_buffers, &cb, sizeof(cb),
                   .shader_stage = AEROGPU_SHADER_STAGE_COMPUTE, .buffer_count = 1);
@@ -874,9 +722,9 @@ static void compute_writes_what_a_draw_reads(void **state)
              .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 64, .height = 64, .mip_levels = 1, .array_layers = 1,
              .row_pitch_bytes = 256, .backing_alloc_id = 7);
     textured(r, "texture_ps.dxbc");
-    use_texture(r, 64);
-    draw(r, 3, 0);
-    present(r);
+    rig_use_texture(r, 64);
+    rig_draw(r, 3, 0);
+    rig_present(r);
     rig_run_ok(r);
     rig_save(r, "compute");
     assert_int_equal(rig_pixel(r, 43, 32), 0xF87C07FF); /* inside the set: n is 31 */
@@ -888,10 +736,10 @@ static void structured_buffers_are_read_and_written(void **state)
     struct rig *r = rig_of(state);
     float *mem = (float *)(void *)(r->ram + RIG_DATA_GPA);
 
-    make_buffer(r, 61, NULL, 64 * 32);
-    make_buffer(r, 62, NULL, 64 * 32);
-    make_shader(r, 63, AEROGPU_SHADER_STAGE_COMPUTE, 0, "ring_structured_cs.dxbc");
-    make_shader(r, 64, AEROGPU_SHADER_STAGE_COMPUTE, 0, "swap_structured_cs.dxbc");
+    rig_make_buffer(r, 61, NULL, 64 * 32);
+    rig_make_buffer(r, 62, NULL, 64 * 32);
+    rig_make_shader(r, 63, AEROGPU_SHADER_STAGE_COMPUTE, 0, "ring_structured_cs.dxbc");
+    rig_make_shader(r, 64, AEROGPU_SHADER_STAGE_COMPUTE, 0, "swap_structured_cs.dxbc");
     ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 63);
     bind_uav(r, 0, 61);
     ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1);
@@ -913,13 +761,13 @@ static void structured_buffers_are_read_and_written(void **state)
 static void geometry_shaders_in_every_way_to_name_them(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct vertex v[] = {V(-0.5f, -0.5f, 0, RED), V(-0.5f, 0.5f, 0, GREEN), V(0.5f, 0.5f, 0, BLUE)};
+    const struct rig_vertex v[] = {V(-0.5f, -0.5f, 0, RED), V(-0.5f, 0.5f, 0, GREEN), V(0.5f, 0.5f, 0, BLUE)};
     const uint32_t tail[3] = {0};
 
-    make_target(r);
+    rig_make_target(r);
     coloured(r, v, 3);
-    make_shader(r, 20, AEROGPU_SHADER_STAGE_GEOMETRY, 0, "quads_gs.dxbc");
-    make_shader(r, 21, AEROGPU_SHADER_STAGE_COMPUTE, AEROGPU_SHADER_STAGE_EX_GEOMETRY, "quads_gs.dxbc");
+    rig_make_shader(r, 20, AEROGPU_SHADER_STAGE_GEOMETRY, 0, "quads_gs.dxbc");
+    rig_make_shader(r, 21, AEROGPU_SHADER_STAGE_COMPUTE, AEROGPU_SHADER_STAGE_EX_GEOMETRY, "quads_gs.dxbc");
     for (int way = 0; way < 3; way++) {
         const uint32_t ex[3] = {21, 0, 0};
         if (way == 0)
@@ -928,9 +776,9 @@ static void geometry_shaders_in_every_way_to_name_them(void **state)
             ABI_EMIT_TAIL(&r->b, BIND_SHADERS, bind_shaders, ex, 12, .vs = 10, .ps = 11, .gs_legacy = 0);
         else /* the appended handles count, also when zero */
             ABI_EMIT_TAIL(&r->b, BIND_SHADERS, bind_shaders, tail, 12, .vs = 10, .ps = 11, .gs_legacy = 20);
-        clear(r, 1, BLACK, 0, 0);
-        draw(r, 3, 0);
-        present(r);
+        rig_clear(r, 1, BLACK, 0, 0);
+        rig_draw(r, 3, 0);
+        rig_present(r);
         rig_run_ok(r);
         rig_save(r, way ? "geometry" : "geometry_legacy");
         if (way == 2) {
@@ -947,27 +795,27 @@ static void geometry_shaders_in_every_way_to_name_them(void **state)
 static void tessellation_makes_more_of_a_patch(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct vertex v[] = {V(-0.6f, -0.6f, 0, RED), V(-0.6f, 0.6f, 0, RED), V(0.6f, 0.6f, 0, RED)};
+    const struct rig_vertex v[] = {V(-0.6f, -0.6f, 0, RED), V(-0.6f, 0.6f, 0, RED), V(0.6f, 0.6f, 0, RED)};
     const uint32_t ex[3] = {0, 21, 22};
 
-    make_target(r);
+    rig_make_target(r);
     coloured(r, v, 3);
-    make_shader(r, 20, AEROGPU_SHADER_STAGE_VERTEX, 0, "control_vs.dxbc");
-    make_shader(r, 21, AEROGPU_SHADER_STAGE_COMPUTE, AEROGPU_SHADER_STAGE_EX_HULL, "bulge_hs.dxbc");
-    make_shader(r, 22, AEROGPU_SHADER_STAGE_COMPUTE, AEROGPU_SHADER_STAGE_EX_DOMAIN, "bulge_ds.dxbc");
+    rig_make_shader(r, 20, AEROGPU_SHADER_STAGE_VERTEX, 0, "control_vs.dxbc");
+    rig_make_shader(r, 21, AEROGPU_SHADER_STAGE_COMPUTE, AEROGPU_SHADER_STAGE_EX_HULL, "bulge_hs.dxbc");
+    rig_make_shader(r, 22, AEROGPU_SHADER_STAGE_COMPUTE, AEROGPU_SHADER_STAGE_EX_DOMAIN, "bulge_ds.dxbc");
     ABI_EMIT_TAIL(&r->b, BIND_SHADERS, bind_shaders, ex, 12, .vs = 20, .ps = 11);
     ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_PATCHLIST_3);
-    clear(r, 1, BLACK, 0, 0);
-    draw(r, 3, 0);
-    present(r);
+    rig_clear(r, 1, BLACK, 0, 0);
+    rig_draw(r, 3, 0);
+    rig_present(r);
     rig_run_ok(r);
     rig_save(r, "tessellation");
     assert_int_equal(rig_pixel(r, 24, 24), RED);
     assert_int_equal(rig_pixel(r, 10, 30), RED); /* the left edge bulges outwards: flat, it would end at x = 12.8 */
     assert_int_equal(rig_pixel(r, 45, 45), BLACK);
-    draw(r, 3, 0);
+    rig_draw(r, 3, 0);
     ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
-    draw(r, 3, 0);
+    rig_draw(r, 3, 0);
     const struct exec_completion *c = rig_run(r);
     assert_int_equal(c->error, AEROGPU_ERROR_BACKEND);
     assert_non_null(strstr(c->message, "hull or domain shader without a patch list"));
@@ -977,7 +825,7 @@ static void tessellation_makes_more_of_a_patch(void **state)
 static void topologies(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct vertex v[] = {V(-0.5f, -0.5f, 0, RED), V(-0.5f, 0.5f, 0, RED), V(0.5f, 0.5f, 0, RED),
+    const struct rig_vertex v[] = {V(-0.5f, -0.5f, 0, RED), V(-0.5f, 0.5f, 0, RED), V(0.5f, 0.5f, 0, RED),
                                V(0.5f, -0.5f, 0, RED)};
     const struct {
         uint32_t topology, count;
@@ -988,15 +836,15 @@ static void topologies(void **state)
                  {AEROGPU_TOPOLOGY_TRIANGLEFAN, 4, true, true, true, false},
                  {AEROGPU_TOPOLOGY_TRIANGLELIST_ADJ, 6, false, false, false, false}};
 
-    make_target(r);
+    rig_make_target(r);
     coloured(r, v, 4);
     ABI_EMIT(&r->b, SET_RASTERIZER_STATE, set_rasterizer_state, .cull_mode = 0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint32_t around = 0;
         ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = cases[i].topology);
-        clear(r, 1, BLACK, 0, 0);
-        draw(r, cases[i].count, 0);
-        present(r);
+        rig_clear(r, 1, BLACK, 0, 0);
+        rig_draw(r, cases[i].count, 0);
+        rig_present(r);
         rig_run_ok(r);
         assert_int_equal(rig_pixel(r, 20, 30) == RED, cases[i].inside_left);
         assert_int_equal(rig_pixel(r, 40, 40) == RED, cases[i].inside_right);
@@ -1014,29 +862,21 @@ static void defaults_that_nobody_bound(void **state)
     struct rig *r = rig_of(state);
 
     /* no texture: zero; no viewport, no scissor, no sampler */
-    make_target(r);
-    clear(r, 1, WHITE, 0, 0);
-    make_shader(r, 13, AEROGPU_SHADER_STAGE_VERTEX, 0, "fullscreen_vs.dxbc");
-    make_shader(r, 14, AEROGPU_SHADER_STAGE_PIXEL, 0, "texture_ps.dxbc");
+    rig_make_target(r);
+    rig_clear(r, 1, WHITE, 0, 0);
+    rig_make_shader(r, 13, AEROGPU_SHADER_STAGE_VERTEX, 0, "fullscreen_vs.dxbc");
+    rig_make_shader(r, 14, AEROGPU_SHADER_STAGE_PIXEL, 0, "texture_ps.dxbc");
     ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 13, .ps = 14);
-    draw(r, 3, 0);
-    present(r);
+    rig_draw(r, 3, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 5, 60), 0);
     /* no target: what is drawn goes to one that stands in for it */
-    set_target(r, 0, 0);
-    clear(r, 1, RED, 0, 0);
-    present(r);
+    rig_set_target(r, 0, 0);
+    rig_clear(r, 1, RED, 0, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 63, 63), RED);
-}
-
-static void expect_error(struct rig *r, uint32_t code, const char *text)
-{
-    const struct exec_completion *c = rig_run(r);
-
-    if (c->error != code || !strstr(c->message, text))
-        fail_msg("error %u '%s', expected %u '%s'", c->error, c->message, code, text);
 }
 
 static void bad_packets_give_one_error_each(void **state)
@@ -1044,75 +884,75 @@ static void bad_packets_give_one_error_each(void **state)
     struct rig *r = rig_of(state);
     uint8_t junk[64] = {1, 2, 3};
 
-    make_target(r);
-    make_buffer(r, 1, NULL, 64);
+    rig_make_target(r);
+    rig_make_buffer(r, 1, NULL, 64);
     rig_run_ok(r);
-    make_buffer(r, 1, NULL, 64);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "CREATE_BUFFER: handle 1 already names a buffer");
-    make_buffer(r, 0, NULL, 64);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 0 cannot name anything");
-    make_buffer(r, 2, NULL, 0);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "buffer 2: size 0");
-    make_buffer(r, 2, NULL, 6);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "buffer 2: size 6");
-    make_target_of(r, 2, AEROGPU_FORMAT_R8G8B8A8_UNORM, 0, 4);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "texture 2: size 0 x 4");
-    make_target_of(r, 2, AEROGPU_FORMAT_R8G8B8A8_UNORM, 1 << 30, 1 << 30);
-    expect_error(r, AEROGPU_ERROR_BACKEND, "texture 2: 1073741824 x 1073741824");
-    make_target_of(r, 2, 99, 4, 4);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "format is 99");
-    upload(r, 1, 60, junk, 8);
-    expect_error(r, AEROGPU_ERROR_OOB, "upload 60 + 8 passes the end of buffer 1, which has 64 bytes");
-    upload(r, 1, 2, junk, 8);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "not in multiples of 4");
-    upload(r, TARGET, 1, junk, 8);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "cuts a 4-byte texel");
-    upload(r, TARGET, 64 * 64 * 4 - 4, junk, 8);
-    expect_error(r, AEROGPU_ERROR_OOB, "bytes 16380 + 8 pass the end of texture 100, which has 16384");
-    upload(r, 77, 0, junk, 8);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 77 names no buffer and no texture");
+    rig_make_buffer(r, 1, NULL, 64);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "CREATE_BUFFER: handle 1 already names a buffer");
+    rig_make_buffer(r, 0, NULL, 64);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 0 cannot name anything");
+    rig_make_buffer(r, 2, NULL, 0);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "buffer 2: size 0");
+    rig_make_buffer(r, 2, NULL, 6);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "buffer 2: size 6");
+    rig_make_target_of(r, 2, AEROGPU_FORMAT_R8G8B8A8_UNORM, 0, 4);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "texture 2: size 0 x 4");
+    rig_make_target_of(r, 2, AEROGPU_FORMAT_R8G8B8A8_UNORM, 1 << 30, 1 << 30);
+    rig_expect_error(r, AEROGPU_ERROR_BACKEND, "texture 2: 1073741824 x 1073741824");
+    rig_make_target_of(r, 2, 99, 4, 4);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "format is 99");
+    rig_upload(r, 1, 60, junk, 8);
+    rig_expect_error(r, AEROGPU_ERROR_OOB, "upload 60 + 8 passes the end of buffer 1, which has 64 bytes");
+    rig_upload(r, 1, 2, junk, 8);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "not in multiples of 4");
+    rig_upload(r, TARGET, 1, junk, 8);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "cuts a 4-byte texel");
+    rig_upload(r, TARGET, 64 * 64 * 4 - 4, junk, 8);
+    rig_expect_error(r, AEROGPU_ERROR_OOB, "bytes 16380 + 8 pass the end of texture 100, which has 16384");
+    rig_upload(r, 77, 0, junk, 8);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 77 names no buffer and no texture");
     ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 1, .src_buffer = TARGET, .size_bytes = 4);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 100 is a texture, a buffer is needed");
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 100 is a texture, a buffer is needed");
     ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 1, .src_buffer = 1, .size_bytes = 32,
              .dst_offset_bytes = 16);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "overlap");
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "overlap");
     ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 1, .src_buffer = 1, .size_bytes = UINT64_MAX - 3,
              .dst_offset_bytes = 16);
-    expect_error(r, AEROGPU_ERROR_OOB, "destination 16 + 18446744073709551612");
+    rig_expect_error(r, AEROGPU_ERROR_OOB, "destination 16 + 18446744073709551612");
     ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 1, .src_buffer = 1, .size_bytes = 4, .dst_offset_bytes = 16,
              .flags = 1);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "buffer 1 has no guest memory behind it");
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "buffer 1 has no guest memory behind it");
     ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3, .size_bytes = 64, .backing_alloc_id = 5);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "alloc_id 5 is not in the allocation table, which this submission lacks");
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "alloc_id 5 is not in the allocation table, which this submission lacks");
     ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3, .size_bytes = 64, .backing_alloc_id = 5,
              .backing_offset_bytes = 4090);
     rig_alloc(r, 5, RIG_DATA_GPA, 4096, 0);
-    expect_error(r, AEROGPU_ERROR_OOB, "bytes 4090 + 64 pass the end of alloc_id 5, which has 4096");
+    rig_expect_error(r, AEROGPU_ERROR_OOB, "bytes 4090 + 64 pass the end of alloc_id 5, which has 4096");
     ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3, .size_bytes = 64, .backing_alloc_id = 5);
     rig_alloc(r, 5, RIG_RAM - 32, 4096, 0);
-    expect_error(r, AEROGPU_ERROR_OOB, "is not guest memory");
+    rig_expect_error(r, AEROGPU_ERROR_OOB, "is not guest memory");
     ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3, .size_bytes = 64, .backing_alloc_id = 5);
     ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 3, .src_buffer = 1, .size_bytes = 4, .flags = 1);
     rig_alloc(r, 5, RIG_DATA_GPA, 4096, AEROGPU_ALLOC_FLAG_READONLY);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "alloc_id 5 is READONLY");
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "alloc_id 5 is READONLY");
     ABI_EMIT(&r->b, PRESENT, present, .scanout_id = 3);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "scanout_id 3");
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "scanout_id 3");
     ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 1);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 1 is a buffer, a shader is needed");
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 1 is a buffer, a shader is needed");
     ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, junk, 64, .shader_handle = 9, .stage = 0,
                   .dxbc_size_bytes = 64);
-    expect_error(r, AEROGPU_ERROR_BACKEND, "packet 0 at offset 0x18: CREATE_SHADER_DXBC: shader 9:");
+    rig_expect_error(r, AEROGPU_ERROR_BACKEND, "packet 0 at offset 0x18: CREATE_SHADER_DXBC: shader 9:");
     ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 9);
-    clear(r, 1, GREEN, 0, 0);
-    draw(r, 3, 0);
-    expect_error(r, AEROGPU_ERROR_BACKEND, "shader 9:");
-    make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, "colour_ps.dxbc");
-    expect_error(r, AEROGPU_ERROR_BACKEND, "shader 10:");
+    rig_clear(r, 1, GREEN, 0, 0);
+    rig_draw(r, 3, 0);
+    rig_expect_error(r, AEROGPU_ERROR_BACKEND, "shader 9:");
+    rig_make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, "colour_ps.dxbc");
+    rig_expect_error(r, AEROGPU_ERROR_BACKEND, "shader 10:");
     ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1);
-    expect_error(r, AEROGPU_ERROR_BACKEND, "no compute shader is bound");
+    rig_expect_error(r, AEROGPU_ERROR_BACKEND, "no compute shader is bound");
     /* and all that did no harm */
-    clear(r, 1, MAGENTA, 0, 0);
-    present(r);
+    rig_clear(r, 1, MAGENTA, 0, 0);
+    rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 9, 9), MAGENTA);
 }
@@ -1121,13 +961,13 @@ static void what_came_before_the_error_has_happened(void **state)
 {
     struct rig *r = rig_of(state);
 
-    make_target(r);
-    clear(r, 1, RED, 0, 0);
-    present(r);
-    upload(r, 77, 0, "abcd", 4);
-    clear(r, 1, GREEN, 0, 0);
-    present(r);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "packet 4");
+    rig_make_target(r);
+    rig_clear(r, 1, RED, 0, 0);
+    rig_present(r);
+    rig_upload(r, 77, 0, "abcd", 4);
+    rig_clear(r, 1, GREEN, 0, 0);
+    rig_present(r);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "packet 4");
     assert_int_equal(r->last.packets, 4);
     assert_int_equal(rig_pixel(r, 1, 1), RED);
 }
@@ -1136,12 +976,12 @@ static void many_submissions_complete_in_order(void **state)
 {
     struct rig *r = rig_of(state);
 
-    make_target(r);
+    rig_make_target(r);
     rig_run_ok(r);
     for (int i = 0; i < 200; i++) {
-        clear(r, 1, (uint32_t)i << 24 | 0xFF, 0, 0);
+        rig_clear(r, 1, (uint32_t)i << 24 | 0xFF, 0, 0);
         if (i % 3)
-            present(r);
+            rig_present(r);
         rig_submit(r);
         if (i % 50 == 49) {
             rig_wait(r);
@@ -1151,59 +991,45 @@ static void many_submissions_complete_in_order(void **state)
         }
     }
     exec_engine_reset(r->engine);
-    clear(r, 1, RED, 0, 0);
-    upload(r, TARGET, 0, "abcd", 4);
-    expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 100 names no buffer");
-}
-
-static void reset_between(struct rig *r)
-{
-    exec_engine_reset(r->engine);
-    rig_scanout(r, 64, 64);
-    memset(r->ram + RIG_SCANOUT_GPA, 0xAB, 64 * 64 * 4);
-}
-
-static int each(void **state)
-{
-    if (*state)
-        reset_between(*state);
-    return 0;
+    rig_clear(r, 1, RED, 0, 0);
+    rig_upload(r, TARGET, 0, "abcd", 4);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 100 names no buffer");
 }
 
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(clears_and_presents, each),
-        cmocka_unit_test_setup(up_is_up_and_right_is_right, each),
-        cmocka_unit_test_setup(without_shaders_a_vertex_is_position_and_colour, each),
-        cmocka_unit_test_setup(culling_follows_the_winding_on_the_screen, each),
-        cmocka_unit_test_setup(viewports_and_scissors, each),
-        cmocka_unit_test_setup(depth_tests_in_both_formats, each),
-        cmocka_unit_test_setup(stencil_through_render_states, each),
-        cmocka_unit_test_setup(blending_and_write_masks, each),
-        cmocka_unit_test_setup(x8_targets_are_opaque, each),
-        cmocka_unit_test_setup(index_buffers, each),
-        cmocka_unit_test_setup(instances, each),
-        cmocka_unit_test_setup(texture_formats_keep_their_channels, each),
-        cmocka_unit_test_setup(block_formats, each),
-        cmocka_unit_test_setup(mips_layers_and_views, each),
-        cmocka_unit_test_setup(render_to_texture_then_sample, each),
-        cmocka_unit_test_setup(several_targets, each),
-        cmocka_unit_test_setup(copies_write_back_to_guest_memory, each),
-        cmocka_unit_test_setup(textures_in_guest_memory, each),
-        cmocka_unit_test_setup(depth_and_stencil_go_through_memory, each),
-        cmocka_unit_test_setup(copies_inside_one_texture_may_overlap, each),
-        cmocka_unit_test_setup(shared_surfaces, each),
-        cmocka_unit_test_setup(compute_writes_what_a_draw_reads, each),
-        cmocka_unit_test_setup(structured_buffers_are_read_and_written, each),
-        cmocka_unit_test_setup(geometry_shaders_in_every_way_to_name_them, each),
-        cmocka_unit_test_setup(tessellation_makes_more_of_a_patch, each),
-        cmocka_unit_test_setup(topologies, each),
-        cmocka_unit_test_setup(defaults_that_nobody_bound, each),
-        cmocka_unit_test_setup(bad_packets_give_one_error_each, each),
-        cmocka_unit_test_setup(what_came_before_the_error_has_happened, each),
-        cmocka_unit_test_setup(many_submissions_complete_in_order, each),
+        cmocka_unit_test_setup(clears_and_presents, rig_each),
+        cmocka_unit_test_setup(up_is_up_and_right_is_right, rig_each),
+        cmocka_unit_test_setup(without_shaders_a_vertex_is_position_and_colour, rig_each),
+        cmocka_unit_test_setup(culling_follows_the_winding_on_the_screen, rig_each),
+        cmocka_unit_test_setup(viewports_and_scissors, rig_each),
+        cmocka_unit_test_setup(depth_tests_in_both_formats, rig_each),
+        cmocka_unit_test_setup(stencil_through_render_states, rig_each),
+        cmocka_unit_test_setup(blending_and_write_masks, rig_each),
+        cmocka_unit_test_setup(x8_targets_are_opaque, rig_each),
+        cmocka_unit_test_setup(index_buffers, rig_each),
+        cmocka_unit_test_setup(instances, rig_each),
+        cmocka_unit_test_setup(texture_formats_keep_their_channels, rig_each),
+        cmocka_unit_test_setup(block_formats, rig_each),
+        cmocka_unit_test_setup(mips_layers_and_views, rig_each),
+        cmocka_unit_test_setup(render_to_texture_then_sample, rig_each),
+        cmocka_unit_test_setup(several_targets, rig_each),
+        cmocka_unit_test_setup(copies_write_back_to_guest_memory, rig_each),
+        cmocka_unit_test_setup(textures_in_guest_memory, rig_each),
+        cmocka_unit_test_setup(depth_and_stencil_go_through_memory, rig_each),
+        cmocka_unit_test_setup(copies_inside_one_texture_may_overlap, rig_each),
+        cmocka_unit_test_setup(shared_surfaces, rig_each),
+        cmocka_unit_test_setup(compute_writes_what_a_draw_reads, rig_each),
+        cmocka_unit_test_setup(structured_buffers_are_read_and_written, rig_each),
+        cmocka_unit_test_setup(geometry_shaders_in_every_way_to_name_them, rig_each),
+        cmocka_unit_test_setup(tessellation_makes_more_of_a_patch, rig_each),
+        cmocka_unit_test_setup(topologies, rig_each),
+        cmocka_unit_test_setup(defaults_that_nobody_bound, rig_each),
+        cmocka_unit_test_setup(bad_packets_give_one_error_each, rig_each),
+        cmocka_unit_test_setup(what_came_before_the_error_has_happened, rig_each),
+        cmocka_unit_test_setup(many_submissions_complete_in_order, rig_each),
     };
-    return cmocka_run_group_tests_name("engine", tests, start, stop);
+    return cmocka_run_group_tests_name("engine", tests, rig_group_setup, rig_group_teardown);
 }

@@ -1,7 +1,7 @@
 /* batch.c: one submission on its way through the device.
  *
  *   free ──engine takes it──▶ decoding (submit thread) ──batch_flush──▶ queued ──fence──▶ write-backs, complete ──▶ free
- *                               │      ▲                                  (completion thread)
+ *                               │      ▲   batch_cut: some of it early      (completion thread)
  *                               └batch_sync (flush, wait, write back, start again)
  *
  * Invariants:
@@ -16,21 +16,31 @@
 
 enum { CHUNK_SIZE = 1 << 20, CHUNKS_KEPT = 8 };
 
+static VkResult next_cmd(struct exec_engine *g, struct batch *b, uint32_t n)
+{
+    VkCommandBufferAllocateInfo ai = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                      .commandPool = b->pool,
+                                      .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                      .commandBufferCount = 1};
+    VkResult r = b->cmds[n] ? VK_SUCCESS : vkAllocateCommandBuffers(g->vk.device, &ai, &b->cmds[n]);
+
+    if (!r) {
+        b->num_cuts = n;
+        b->cmd = b->cmds[n];
+    }
+    return r;
+}
+
 int batch_init(struct exec_engine *g, struct batch *b)
 {
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                     .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
                                     .queueFamilyIndex = g->vk.queue_family};
-    VkCommandBufferAllocateInfo cmd = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                       .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                       .commandBufferCount = 1};
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkResult r = vkCreateCommandPool(g->vk.device, &pool, NULL, &b->pool);
 
-    if (!r) {
-        cmd.commandPool = b->pool;
-        r = vkAllocateCommandBuffers(g->vk.device, &cmd, &b->cmd);
-    }
+    if (!r)
+        r = next_cmd(g, b, 0);
     if (!r)
         r = vkCreateFence(g->vk.device, &fence, NULL, &b->fence);
     return vk_errno(r);
@@ -145,6 +155,25 @@ struct readback *batch_readback(struct exec_engine *g)
     return &b->readbacks[b->num_readbacks++];
 }
 
+int batch_cut(struct exec_engine *g)
+{
+    struct batch *b = g->batch;
+    VkSubmitInfo si = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &b->cmd};
+    VkResult r;
+
+    if (!b->recording || b->num_cuts + 1 == MAX_CUTS)
+        return 0;
+    pass_end(g);
+    b->recording = false;
+    r = vkEndCommandBuffer(b->cmd);
+    if (!r)
+        r = vkQueueSubmit(g->vk.queue, 1, &si, VK_NULL_HANDLE);
+    if (!r)
+        r = next_cmd(g, b, b->num_cuts + 1);
+    return r ? fail_backend(g, "the Vulkan device refused the commands: %s", vk_result_name(r)) : 0;
+}
+
 VkResult batch_flush(struct exec_engine *g, struct batch *b)
 {
     /* What the device wrote must be visible to the host when the fence signals. */
@@ -155,8 +184,10 @@ VkResult batch_flush(struct exec_engine *g, struct batch *b)
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &b->cmd};
     VkResult r;
 
-    if (!b->recording)
+    if (!b->recording && !b->num_cuts)
         return VK_SUCCESS;
+    if (!b->recording)
+        batch_cmd(g); /* cut right before the end: the fence needs something to follow */
     pass_end(g);
     vkCmdPipelineBarrier(b->cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host, 0, NULL,
                          0, NULL);
@@ -215,6 +246,7 @@ void batch_recycle(struct exec_engine *g, struct batch *b)
 
     vkResetFences(g->vk.device, 1, &b->fence);
     vkResetCommandPool(g->vk.device, b->pool, 0);
+    next_cmd(g, b, 0);
     while (*link) {
         struct staging_chunk *c = *link;
         c->used = 0;

@@ -5,15 +5,15 @@
  * Invariants:
  *  1. At most one pass is open, and it belongs to one context and the targets that it had when the pass began.
  *  2. A pass begins behind a barrier against everything recorded before it.
- *  3. On a software device a long pass is cut into groups of draws, so that its front end runs while the draws before are
- *     being rasterised.
+ *  3. On a software device a long pass is cut into groups of draws that are handed over at once, so that the device works
+ *     on one while the next is being recorded.
  */
 #include "executor/engine_priv.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { GROUP_DRAWS = 50, MAX_GROUPS = 65535 };
+enum { GROUP_DRAWS = 250, MAX_GROUPS = 65535 };
 
 void pass_end(struct exec_engine *g)
 {
@@ -27,13 +27,12 @@ void pass_end(struct exec_engine *g)
 
 /* Begins a pass on the targets `t`, clearing by `clear` if it is not NULL. */
 static int pass_begin(struct exec_engine *g, struct context *c, const struct target_set *t,
-                      const struct aerogpu_cmd_clear *clear, bool barrier)
+                      const struct aerogpu_cmd_clear *clear)
 {
     VkClearValue values[MAX_TARGETS + 1];
     VkRenderPassBeginInfo bi = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
                                 .renderArea = {.extent = {t->width, t->height}},
                                 .pClearValues = values};
-    bool keep = !barrier && g->batch->recording;
 
     pass_end(g);
     bi.renderPass = render_pass_get(g, t, clear ? clear->flags & 7 : 0);
@@ -59,10 +58,7 @@ static int pass_begin(struct exec_engine *g, struct context *c, const struct tar
             value->depthStencil.stencil = clear->stencil & 0xFF;
         }
     }
-    if (keep)
-        batch_cmd(g); /* the same targets go on: draws to them are in order anyway */
-    else
-        batch_transfer(g);
+    batch_transfer(g);
     g->need_barrier = true;
     vkCmdBeginRenderPass(g->batch->cmd, &bi, VK_SUBPASS_CONTENTS_INLINE);
     g->pass_ctx = c;
@@ -126,7 +122,7 @@ int op_clear(struct exec_engine *g, const struct abi_packet *p)
         clear_in_pass(g, &t, &clear);
         return 0;
     }
-    return pass_begin(g, c, &t, &clear, true);
+    return pass_begin(g, c, &t, &clear);
 }
 
 /* ---- draw --------------------------------------------------------------------------------------------------------- */
@@ -225,11 +221,16 @@ static void flush_dynamic(struct exec_engine *g, struct context *c, VkCommandBuf
 /* Everything that must stand before a draw is recorded. */
 static int prepare(struct exec_engine *g, struct context *c, bool indexed)
 {
-    bool writes = false, group;
+    bool writes = false;
     struct target_set t;
     VkCommandBuffer cmd;
     int r;
 
+    if (g->is_cpu && g->pass_ctx && g->pass_draws >= GROUP_DRAWS) {
+        r = batch_cut(g);
+        if (r)
+            return r;
+    }
     batch_cmd(g); /* a new command buffer makes everything dirty */
     if (c->dirty & DIRTY_PIPELINE || c->pipeline_indexed != indexed) {
         r = pipeline_resolve(g, c, indexed);
@@ -239,12 +240,10 @@ static int prepare(struct exec_engine *g, struct context *c, bool indexed)
         c->dirty &= ~(uint32_t)DIRTY_PIPELINE;
         c->dirty |= DIRTY_VERTEX_BUFFERS;
     }
-    group = g->is_cpu && g->pass_draws >= GROUP_DRAWS;
-    if (g->pass_ctx != c || c->dirty & DIRTY_TARGETS || g->pass_stale || group) {
-        bool same = g->pass_ctx == c && !(c->dirty & DIRTY_TARGETS) && !g->pass_stale;
+    if (g->pass_ctx != c || c->dirty & DIRTY_TARGETS || g->pass_stale) {
         if (targets_of(g, c, &t))
             return fail_backend(g, "no render target");
-        r = pass_begin(g, c, &t, NULL, !same);
+        r = pass_begin(g, c, &t, NULL);
         if (r)
             return r;
     }

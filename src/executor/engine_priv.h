@@ -35,6 +35,7 @@
 
 enum {
     NUM_BATCHES = 4,
+    MAX_CUTS = 64,
     MAX_TEXTURE_SLOTS = 128,
     MAX_SAMPLER_SLOTS = 16,
     MAX_CONSTANT_BUFFER_SLOTS = 16,
@@ -170,6 +171,7 @@ struct depth_state {
 struct raster_state {
     VkPolygonMode fill;
     VkCullModeFlags cull;
+    bool cull_set; /* by the stream: until then the built-in program draws both sides */
     bool front_ccw, scissor, depth_clamp;
     float bias, slope_bias;
     bool bias_is_float; /* Direct3D 9: bias is in units of depth, not of its resolution */
@@ -276,7 +278,9 @@ struct shader_job;
 struct batch {
     uint64_t serial;
     VkCommandPool pool;
-    VkCommandBuffer cmd;
+    VkCommandBuffer cmds[MAX_CUTS]; /* made when first needed; a batch is submitted in as many pieces */
+    VkCommandBuffer cmd;            /* the one in use: cmds[num_cuts] */
+    uint32_t num_cuts;
     VkFence fence;
     bool recording, has_work;
     struct staging_chunk *chunks; /* in use; the first has room */
@@ -399,6 +403,8 @@ static inline void batch_use(struct exec_engine *g, struct object *o)
 }
 /* True if the device may still read or write `o`, by this batch or an earlier one. */
 bool engine_is_busy(struct exec_engine *g, const struct object *o);
+/* Hands what is recorded to the device and goes on in a new command buffer; does nothing after MAX_CUTS of them. */
+int batch_cut(struct exec_engine *g);
 VkResult batch_flush(struct exec_engine *g, struct batch *b);
 void batch_run_readbacks(struct exec_engine *g, struct batch *b);
 void batch_recycle(struct exec_engine *g, struct batch *b);

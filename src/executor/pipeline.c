@@ -28,7 +28,7 @@ struct pipeline_key {
     VkCompareOp stencil_func[2];
     VkPolygonMode fill;
     VkCullModeFlags cull;
-    uint32_t front_ccw, depth_clamp, topology, restart;
+    uint32_t front_ccw, depth_clamp, depth_bias, topology, restart;
     uint32_t bound_slots;
     uint32_t strides[MAX_VERTEX_BUFFERS];
 };
@@ -731,9 +731,10 @@ static void fill_key(struct exec_engine *g, const struct context *c, const struc
         }
     }
     k->fill = g->vk.caps.wireframe ? c->raster.fill : VK_POLYGON_MODE_FILL;
-    k->cull = c->raster.cull;
+    k->cull = prog->infos[EXEC_VS] || c->raster.cull_set ? c->raster.cull : VK_CULL_MODE_NONE;
     k->front_ccw = c->raster.front_ccw;
     k->depth_clamp = c->raster.depth_clamp && g->vk.caps.depth_clamp;
+    k->depth_bias = t->depth.texture && (c->raster.bias != 0 || c->raster.slope_bias != 0);
     k->topology = c->topology;
     k->restart = indexed && is_strip(c->topology) && !(prog->infos[EXEC_VS] && prog->infos[EXEC_VS]->kind == SHADER_D3D9);
     for (uint32_t i = 0; i < MAX_VERTEX_BUFFERS; i++)
@@ -827,7 +828,7 @@ static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key
         .polygonMode = k->fill,
         .cullMode = k->cull,
         .frontFace = k->front_ccw ? VK_FRONT_FACE_COUNTER_CLOCKWISE : VK_FRONT_FACE_CLOCKWISE,
-        .depthBiasEnable = VK_TRUE,
+        .depthBiasEnable = k->depth_bias,
         .lineWidth = 1};
     VkPipelineMultisampleStateCreateInfo samples = {.sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
                                                     .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT,

@@ -236,6 +236,7 @@ static void set_rasterizer_state(struct context *c, const struct abi_packet *p)
     memcpy(&s, p->data, sizeof(s));
     c->raster.fill = s.fill_mode == AEROGPU_FILL_WIREFRAME ? VK_POLYGON_MODE_LINE : VK_POLYGON_MODE_FILL;
     c->raster.cull = culls[s.cull_mode];
+    c->raster.cull_set = true;
     c->raster.front_ccw = s.front_ccw != 0;
     c->raster.scissor = s.scissor_enable != 0;
     c->raster.bias = (float)s.depth_bias;
@@ -597,6 +598,7 @@ static void d3d9_depth_raster(struct context *c, uint32_t state, uint32_t v)
         break;
     case D3DRS_CULLMODE: /* 2 removes clockwise faces, 3 counter-clockwise ones */
         c->raster.cull = v == 2 ? VK_CULL_MODE_FRONT_BIT : v == 3 ? VK_CULL_MODE_BACK_BIT : VK_CULL_MODE_NONE;
+        c->raster.cull_set = true;
         c->raster.front_ccw = false;
         break;
     case D3DRS_SCISSORTESTENABLE:

@@ -80,7 +80,7 @@ struct play {
     struct file *now; /* being played */
     uint32_t num_frames;
     char png_dir[4096];
-    uint64_t started_ns;
+    uint64_t next_progress_ns;
     bool progress_shown;
 };
 
@@ -174,10 +174,10 @@ static void on_progress(void *ctx, uint64_t offset, uint64_t end)
     struct play *p = ctx;
     bool tty = isatty(STDERR_FILENO);
 
-    if (machine_now(p->machine) - p->started_ns < 2 * NSEC_PER_SEC)
+    if (machine_now(p->machine) < p->next_progress_ns)
         return;
     if (!tty) {
-        p->started_ns = machine_now(p->machine) + 3 * NSEC_PER_SEC; /* a line every five seconds */
+        p->next_progress_ns = machine_now(p->machine) + 5 * NSEC_PER_SEC;
         fprintf(stderr, "aerogpu play: %s: %.0f %%\n", p->now->path, 100.0 * (double)offset / (double)(end ? end : 1));
         return;
     }
@@ -209,7 +209,7 @@ static void play_file(struct play *p, struct file *file)
     struct error e = {0};
 
     p->now = file;
-    p->started_ns = machine_now(p->machine);
+    p->next_progress_ns = machine_now(p->machine) + 2 * NSEC_PER_SEC;
     if (trace_reader_open(&r, &(struct trace_reader_params){.path = file->path, .salvage = p->salvage}, &e)) {
         error_set(&file->error, e.code, "%s", e.text);
         return;

@@ -1,0 +1,392 @@
+/* Direct3D 9 through the engine: vertex declarations, vs/ps 1 to 3, constants, render and sampler states. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include <aerogpu/pci.h>
+
+#include "abi/d3d9_states.h"
+#include "engine_rig.h"
+
+struct decl {
+    uint16_t stream, offset;
+    uint8_t type, method, usage, index;
+};
+
+enum { FLOAT2 = 1, FLOAT3 = 2, FLOAT4 = 3, D3DCOLOR = 4, POSITION = 0, NORMAL = 3, TEXCOORD = 5, COLOR = 10 };
+
+#define DECL_END {0xFF, 0, 17, 0, 0, 0}
+
+static void declare(struct rig *r, uint32_t handle, const struct decl *d, uint32_t n)
+{
+    ABI_EMIT_TAIL(&r->b, CREATE_INPUT_LAYOUT, create_input_layout, d, n * 8, .input_layout_handle = handle,
+                  .blob_size_bytes = n * 8);
+    ABI_EMIT(&r->b, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = handle);
+}
+
+static void render_state(struct rig *r, uint32_t state, uint32_t value)
+{
+    ABI_EMIT(&r->b, SET_RENDER_STATE, set_render_state, .state = state, .value = value);
+}
+
+static void sampler_state(struct rig *r, uint32_t state, uint32_t value)
+{
+    ABI_EMIT(&r->b, SET_SAMPLER_STATE, set_sampler_state, .shader_stage = 1, .slot = 0, .state = state, .value = value);
+}
+
+static void constants(struct rig *r, uint32_t stage, uint32_t start, const float *v, uint32_t n)
+{
+    ABI_EMIT_TAIL(&r->b, SET_SHADER_CONSTANTS_F, set_shader_constants_f, v, n * 16, .stage = stage,
+                  .start_register = start, .vec4_count = n);
+}
+
+/* colour_vs_2_0 and a pixel shader over buffer 1 of struct rig_vertex. */
+static void coloured(struct rig *r, const char *ps, const struct rig_vertex *v, uint32_t n)
+{
+    static const struct decl d[] = {{0, 0, FLOAT4, 0, POSITION, 0}, {0, 16, FLOAT4, 0, COLOR, 0}, DECL_END};
+
+    rig_make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, "colour_vs_2_0.d3d9");
+    rig_make_shader(r, 11, AEROGPU_SHADER_STAGE_PIXEL, 0, ps);
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11);
+    declare(r, 12, d, 3);
+    rig_make_buffer(r, 1, v, n * (uint32_t)sizeof(*v));
+    rig_bind_vb(r, 0, 1, sizeof(*v), 0);
+}
+
+static void colours_pass_from_vertex_to_pixel(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(0.5f, 0.5f, 1, 1, 0, RED), RECT(-1, -1, -0.5f, -0.5f, 0, 0x336699CC)};
+
+    rig_make_target(r);
+    rig_clear(r, 1, WHITE, 0, 0);
+    coloured(r, "colour_ps_2_0.d3d9", v, 12);
+    rig_draw(r, 12, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 60, 3), RED);
+    assert_int_equal(rig_pixel(r, 3, 60), 0x336699CC);
+    assert_int_equal(rig_pixel(r, 3, 3), WHITE);
+}
+
+static void d3dcolor_is_bgra_in_memory(void **state)
+{
+    struct rig *r = rig_of(state);
+    static const struct decl d[] = {{0, 0, FLOAT4, 0, POSITION, 0}, {0, 16, D3DCOLOR, 0, COLOR, 0}, DECL_END};
+    struct {
+        float p[4];
+        uint32_t c;
+    } v[3] = {{{-1, -1, 0, 1}, 0x80FF4000}, {{-1, 3, 0, 1}, 0x80FF4000}, {{3, -1, 0, 1}, 0x80FF4000}};
+
+    rig_make_target(r);
+    rig_make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, "colour_vs_2_0.d3d9");
+    rig_make_shader(r, 11, AEROGPU_SHADER_STAGE_PIXEL, 0, "colour_ps_2_0.d3d9");
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11);
+    declare(r, 12, d, 3);
+    rig_make_buffer(r, 1, v, sizeof(v));
+    rig_bind_vb(r, 0, 1, 20, 0);
+    rig_draw(r, 3, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 40), 0xFF400080);
+}
+
+static void alpha_test(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, -1, 0, 1, 0, 0xFF000040), RECT(0, -1, 1, 1, 0, 0x00FF00C0)};
+    /* D3DCMP_*, reference: what is left of the left and of the right half */
+    const struct {
+        uint32_t func, ref;
+        bool left, right;
+    } cases[] = {{5, 0x80, false, true},  {2, 0x80, true, false},   {3, 0x40, true, false}, {6, 0x40, false, true},
+                 {1, 0x00, false, false}, {8, 0xFF, true, true},    {7, 0xC0, false, true}, {4, 0x40, true, false}};
+
+    rig_make_target(r);
+    coloured(r, "colour_ps_2_0.d3d9", v, 12);
+    render_state(r, D3DRS_ALPHATESTENABLE, 1);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        render_state(r, D3DRS_ALPHAFUNC, cases[i].func);
+        render_state(r, D3DRS_ALPHAREF, cases[i].ref);
+        rig_clear(r, 1, BLUE, 0, 0);
+        rig_draw(r, 12, 0);
+        rig_present(r);
+        rig_run_ok(r);
+        assert_int_equal(rig_pixel(r, 10, 10), cases[i].left ? 0xFF000040 : BLUE);
+        assert_int_equal(rig_pixel(r, 50, 10), cases[i].right ? 0x00FF00C0 : BLUE);
+    }
+}
+
+static void flat_shading_takes_the_first_vertex(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {V(-1, -1, 0, RED), V(-1, 3, 0, GREEN), V(3, -1, 0, BLUE)};
+
+    rig_make_target(r);
+    coloured(r, "colour_ps_2_0.d3d9", v, 3);
+    render_state(r, D3DRS_SHADEMODE, 1);
+    rig_draw(r, 3, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 5, 5), RED);
+    assert_int_equal(rig_pixel(r, 60, 60), RED);
+    render_state(r, D3DRS_SHADEMODE, 2);
+    rig_draw(r, 3, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_not_equal(rig_pixel(r, 5, 5), rig_pixel(r, 60, 60));
+}
+
+static void culling_and_write_masks(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {V(-1, -1, 0, RED), V(-1, 1, 0, RED), V(0, 1, 0, RED),
+                                   V(1, -1, 0, RED),  V(1, 1, 0, RED),  V(0, 1, 0, RED)};
+
+    rig_make_target(r);
+    coloured(r, "colour_ps_2_0.d3d9", v, 6);
+    for (uint32_t mode = 1; mode <= 3; mode++) {
+        rig_clear(r, 1, BLACK, 0, 0);
+        render_state(r, D3DRS_CULLMODE, mode);
+        rig_draw(r, 6, 0);
+        rig_present(r);
+        rig_run_ok(r);
+        assert_int_equal(rig_pixel(r, 2, 10), mode == 2 ? BLACK : RED); /* clockwise */
+        assert_int_equal(rig_pixel(r, 61, 10), mode == 3 ? BLACK : RED);
+    }
+    render_state(r, D3DRS_CULLMODE, 1);
+    render_state(r, D3DRS_COLORWRITEENABLE, 2);
+    rig_clear(r, 1, 0x00FF00FF, 0, 0);
+    rig_draw(r, 6, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 2, 10), 0x000000FF); /* only green was written, and it is 0 */
+}
+
+/* lit_vs with identity matrices and textured_ps, over position, normal, uv. */
+static void textured(struct rig *r, const char *vs, const char *ps)
+{
+    static const struct decl d[] = {
+        {0, 0, FLOAT3, 0, POSITION, 0}, {0, 12, FLOAT3, 0, NORMAL, 0}, {0, 24, FLOAT2, 0, TEXCOORD, 0}, DECL_END};
+    static const float c[10][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {1, 0, 0, 0},
+                                   {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {0, 0, 1, 0}, {1, 1, 1, 1}};
+    static const float one[4] = {1, 1, 1, 1};
+    static const float v[4][8] = {{-1, -1, 0, 0, 0, 1, -1, 3}, {-1, 1, 0, 0, 0, 1, -1, -1},
+                                  {1, -1, 0, 0, 0, 1, 3, 3},   {1, 1, 0, 0, 0, 1, 3, -1}};
+
+    rig_make_target(r);
+    rig_make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, vs);
+    rig_make_shader(r, 11, AEROGPU_SHADER_STAGE_PIXEL, 0, ps);
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11);
+    declare(r, 12, d, 4);
+    constants(r, AEROGPU_SHADER_STAGE_VERTEX, 0, c[0], 10);
+    constants(r, AEROGPU_SHADER_STAGE_PIXEL, 0, one, 1);
+    rig_make_buffer(r, 1, v, sizeof(v));
+    rig_bind_vb(r, 0, 1, 32, 0);
+    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLESTRIP);
+}
+
+/* The texture's coordinates run from -1 to 3 over the screen: 16 pixels each half. 2 x 2 texels: R G / B W. */
+static void address_modes(void **state)
+{
+    struct rig *r = rig_of(state);
+    const uint8_t texels[16] = {255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 255, 255, 255, 255};
+    const uint32_t mid = 4; /* a pixel well inside the first half texel: u = v = -0.72 */
+    const struct {
+        uint32_t mode, want;
+    } cases[] = {{1, RED}, {2, WHITE}, {3, RED}, {4, 0x20406080}};
+
+    for (int sm = 2; sm <= 3; sm++) {
+        rig_each(state);
+        textured(r, sm == 2 ? "lit_vs_2_0.d3d9" : "lit_vs_3_0.d3d9",
+                 sm == 2 ? "textured_ps_2_0.d3d9" : "textured_ps_3_0.d3d9");
+        rig_make_target_of(r, 30, AEROGPU_FORMAT_R8G8B8A8_UNORM, 2, 2);
+        rig_upload(r, 30, 0, texels, 16);
+        rig_use_texture(r, 30);
+        for (size_t i = 0; i < 4; i++) {
+            sampler_state(r, D3DSAMP_ADDRESSU, cases[i].mode);
+            sampler_state(r, D3DSAMP_ADDRESSV, cases[i].mode);
+            sampler_state(r, D3DSAMP_BORDERCOLOR, 0x80204060);
+            rig_draw(r, 4, 0);
+            rig_present(r);
+            rig_run_ok(r);
+            assert_int_equal(rig_pixel(r, mid, mid), cases[i].want);
+            assert_int_equal(rig_pixel(r, 18, 18), RED); /* inside 0..1 all agree */
+            assert_int_equal(rig_pixel(r, 28, 18), GREEN);
+            assert_int_equal(rig_pixel(r, 18, 28), BLUE);
+        }
+    }
+}
+
+static void mip_filters_choose_mips(void **state)
+{
+    struct rig *r = rig_of(state);
+    uint32_t texels[256 + 64 + 16];
+    const uint32_t mip_colors[3] = {0xFF0000FF, 0xFF00FF00, 0xFFFF0000}; /* ABGR */
+
+    for (uint32_t i = 0; i < 336; i++)
+        texels[i] = mip_colors[i < 256 ? 0 : i < 320 ? 1 : 2];
+    textured(r, "lit_vs_2_0.d3d9", "textured_ps_2_0.d3d9");
+    ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30, .usage_flags = 8,
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 16, .height = 16, .mip_levels = 3, .array_layers = 1);
+    rig_upload(r, 30, 0, texels, sizeof(texels));
+    rig_use_texture(r, 30);
+    /* 4 repeats of 16 texels on 64 pixels: one texel a pixel, mip 0 */
+    sampler_state(r, D3DSAMP_MIPFILTER, 1);
+    rig_draw(r, 4, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 20), RED);
+    sampler_state(r, D3DSAMP_MAXMIPLEVEL, 1);
+    rig_draw(r, 4, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 20), GREEN);
+    sampler_state(r, D3DSAMP_MAXMIPLEVEL, 0);
+    sampler_state(r, D3DSAMP_MIPMAPLODBIAS, abi_f32(2));
+    rig_draw(r, 4, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 20), BLUE);
+    sampler_state(r, D3DSAMP_MIPFILTER, 0);
+    rig_draw(r, 4, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 20), RED);
+}
+
+static void srgb_textures_and_targets(void **state)
+{
+    struct rig *r = rig_of(state);
+    const uint8_t grey[4] = {188, 188, 188, 255};
+
+    textured(r, "lit_vs_2_0.d3d9", "textured_ps_2_0.d3d9");
+    rig_make_target_of(r, 30, AEROGPU_FORMAT_R8G8B8A8_UNORM, 1, 1);
+    rig_upload(r, 30, 0, grey, 4);
+    rig_use_texture(r, 30);
+    sampler_state(r, D3DSAMP_SRGBTEXTURE, 1);
+    rig_draw(r, 4, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 20), 0x808080FF);
+    render_state(r, D3DRS_SRGBWRITEENABLE, 1);
+    rig_draw(r, 4, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 20), 0xBCBCBCFF);
+}
+
+/* loop_vs30: o1 = sum of c0..c2 * 0.5 (b1 sets alpha to 1), with integer, boolean and float constants. */
+static void integer_and_boolean_constants(void **state)
+{
+    struct rig *r = rig_of(state);
+    static const struct decl d[] = {{0, 0, FLOAT4, 0, POSITION, 0}, {0, 16, FLOAT4, 0, COLOR, 0}, DECL_END};
+    const struct rig_vertex v[] = {V(-1, -1, 0, 0), V(-1, 3, 0, 0), V(3, -1, 0, 0)};
+    const float c[4][4] = {{0.8f, 0.8f, 0.8f, 0}, {0.4f, 0, 0, 0}, {0.4f, 0.8f, 0, 0}, {0, 0, 0.4f, 0}};
+    const uint32_t b[4] = {1, 1, 1, 1}, off[4] = {0};
+
+    rig_make_target(r);
+    rig_make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, "loop_vs30.d3d9");
+    rig_make_shader(r, 11, AEROGPU_SHADER_STAGE_PIXEL, 0, "sides_ps_3_0.d3d9");
+    rig_make_shader(r, 13, AEROGPU_SHADER_STAGE_PIXEL, 0, "targets_ps_3_0.d3d9");
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 13);
+    declare(r, 12, d, 3);
+    rig_make_buffer(r, 1, v, sizeof(v));
+    rig_bind_vb(r, 0, 1, sizeof(v[0]), 0);
+    constants(r, 0, 0, c[0], 4);
+    ABI_EMIT_TAIL(&r->b, SET_SHADER_CONSTANTS_B, set_shader_constants_b, b, 16, .stage = 0, .start_register = 1,
+                  .bool_count = 1);
+    rig_draw(r, 3, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 20) >> 24, 0xCC); /* (0.8 + 0.4 + 0.4) * 0.5 */
+    assert_int_equal(rig_pixel(r, 20, 20) & 0xFF, 0xFF);
+    ABI_EMIT_TAIL(&r->b, SET_SHADER_CONSTANTS_B, set_shader_constants_b, off, 16, .stage = 0, .start_register = 1,
+                  .bool_count = 1);
+    rig_draw(r, 3, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 20) & 0xFF, 0);
+}
+
+static void table_fog(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, -1, 0, 1, 0.25f, RED), RECT(0, -1, 1, 1, 0.75f, RED)};
+
+    rig_make_target(r);
+    coloured(r, "colour_ps_2_0.d3d9", v, 12);
+    render_state(r, D3DRS_FOGENABLE, 1);
+    render_state(r, D3DRS_FOGTABLEMODE, 3);
+    render_state(r, D3DRS_FOGCOLOR, 0x000000FF);
+    render_state(r, D3DRS_FOGSTART, abi_f32(0.25f));
+    render_state(r, D3DRS_FOGEND, abi_f32(0.75f));
+    rig_draw(r, 12, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 10, 10), RED);
+    assert_int_equal(rig_pixel(r, 50, 10), BLUE);
+}
+
+static void face_and_pixel_position(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, RED)};
+    static const struct decl d[] = {{0, 0, FLOAT4, 0, POSITION, 0}, {0, 16, FLOAT4, 0, COLOR, 0}, DECL_END};
+
+    rig_make_target(r);
+    rig_make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, "loop_vs30.d3d9");
+    rig_make_shader(r, 11, AEROGPU_SHADER_STAGE_PIXEL, 0, "sides_ps_3_0.d3d9");
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11);
+    declare(r, 12, d, 3);
+    rig_make_buffer(r, 1, v, sizeof(v));
+    rig_bind_vb(r, 0, 1, sizeof(v[0]), 0);
+    render_state(r, D3DRS_CULLMODE, 1);
+    rig_draw(r, 6, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 3, 3), GREEN); /* clockwise is the front: side > 0; even = 0 in the first cell */
+    assert_int_equal(rig_pixel(r, 11, 3), RED);
+    assert_int_equal(rig_pixel(r, 11, 11), GREEN);
+}
+
+static void malformed_declarations(void **state)
+{
+    struct rig *r = rig_of(state);
+    static const struct decl open[] = {{0, 0, FLOAT4, 0, POSITION, 0}};
+    static const struct decl wrong[] = {{0, 0, 40, 0, POSITION, 0}, DECL_END};
+    const uint32_t ilay[4] = {AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, 1, 5, 0};
+    const uint32_t version[4] = {AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, 2, 0, 0};
+
+    declare(r, 12, open, 1);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "input layout 12: vertex declaration has no end element in 8 bytes");
+    declare(r, 12, wrong, 2);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "element 0: stream 0 offset 0 type 40");
+    declare(r, 12, (const struct decl *)(const void *)ilay, 2);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "ILAY element_count 5 does not fit 16 bytes");
+    declare(r, 12, (const struct decl *)(const void *)version, 2);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "ILAY version 2");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(colours_pass_from_vertex_to_pixel, rig_each),
+        cmocka_unit_test_setup(d3dcolor_is_bgra_in_memory, rig_each),
+        cmocka_unit_test_setup(alpha_test, rig_each),
+        cmocka_unit_test_setup(flat_shading_takes_the_first_vertex, rig_each),
+        cmocka_unit_test_setup(culling_and_write_masks, rig_each),
+        cmocka_unit_test_setup(address_modes, rig_each),
+        cmocka_unit_test_setup(mip_filters_choose_mips, rig_each),
+        cmocka_unit_test_setup(srgb_textures_and_targets, rig_each),
+        cmocka_unit_test_setup(integer_and_boolean_constants, rig_each),
+        cmocka_unit_test_setup(table_fog, rig_each),
+        cmocka_unit_test_setup(face_and_pixel_position, rig_each),
+        cmocka_unit_test_setup(malformed_declarations, rig_each),
+    };
+    return cmocka_run_group_tests_name("engine_d3d9", tests, rig_group_setup, rig_group_teardown);
+}
