@@ -19,6 +19,13 @@ $(B)/build.ninja:
 build: $(B)/build.ninja
 	@ninja -C $(B) --quiet
 
+# Pictures of every frame go to out/run, one picture of them all to out/run/sheet.png.
+run: build
+	@rm -rf out/run
+	@$(B)/tools/aerogpu/aerogpu play --png out/run --sheet out/run/sheet.png $(B)/samples/*.aerogputrace
+	@echo; echo "pictures: out/run/NAME/frame_*.png; all at a glance: out/run/sheet.png"
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open out/run/sheet.png; fi
+
 test: build
 	@meson test -C $(B) --no-rebuild --print-errorlogs; tools/build/test-summary.py $(B)
 
@@ -42,4 +49,4 @@ format:
 clean:
 	rm -rf build build-*
 
-.PHONY: all build test check fuzz bench format clean
+.PHONY: all build run test check fuzz bench format clean

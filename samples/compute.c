@@ -1,5 +1,6 @@
-/* A dispatch writes 64 coloured points of a circle; a second one swaps their axes and halves the radius. The first result is
- * drawn on the left as a disc, the second one on the right as a line, over a few frames in which they move apart. */
+/* A dispatch writes 64 coloured points of a circle; a second one swaps their axes and halves the radius. The
+ * first result is drawn on the left as a disc, the second one on the right as a line, over a few frames in
+ * which they move apart. */
 #include "sample.h"
 
 enum { WIDTH = 320, HEIGHT = 200, FRAMES = 30, POINTS = 64, STRIDE = 32 };
@@ -8,7 +9,8 @@ enum { COLOUR = 1, CIRCLE, SWAPPED, RING_CS, SWAP_CS, VS, PS, LAYOUT, PLACE };
 static void bind_compute(struct sample *s, uint32_t shader, uint32_t from, uint32_t to)
 {
     struct aerogpu_shader_resource_buffer_binding srv = {.buffer = from};
-    struct aerogpu_unordered_access_buffer_binding uav = {.buffer = to, .initial_count = AEROGPU_UAV_INITIAL_COUNT_KEEP};
+    struct aerogpu_unordered_access_buffer_binding uav = {.buffer = to,
+                                                          .initial_count = AEROGPU_UAV_INITIAL_COUNT_KEEP};
 
     ABI_EMIT(&s->stream, BIND_SHADERS, bind_shaders, .cs = shader);
     ABI_EMIT_TAIL(&s->stream, SET_SHADER_RESOURCE_BUFFERS, set_shader_resource_buffers, &srv, sizeof(srv),
@@ -38,8 +40,8 @@ static void draw(struct sample *s, uint32_t buffer, uint32_t topology, float sca
 {
     const float place[4] = {scale * HEIGHT / WIDTH, scale, x, 0};
 
-    ABI_EMIT_TAIL(&s->stream, UPLOAD_RESOURCE, upload_resource, place, sizeof(place), .resource_handle = PLACE,
-                  .size_bytes = sizeof(place));
+    ABI_EMIT_TAIL(&s->stream, UPLOAD_RESOURCE, upload_resource, place, sizeof(place),
+                  .resource_handle = PLACE, .size_bytes = sizeof(place));
     sample_bind_constants(s, AEROGPU_SHADER_STAGE_VERTEX, 0, PLACE, sizeof(place));
     sample_bind_vertices(s, buffer, STRIDE);
     ABI_EMIT(&s->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = topology);

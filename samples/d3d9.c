@@ -1,5 +1,6 @@
-/* A Direct3D 9 scene: a floor that runs to the horizon, each mip level of its texture in a colour of its own, and a torus
- * lit by vs_2_0 and faded in by alpha blending, all of it set through render and sampler states. */
+/* A Direct3D 9 scene: a floor that runs to the horizon, each mip level of its texture in a colour of its own,
+ * and a torus lit by vs_2_0 and faded in by alpha blending, all of it set through render and sampler states.
+ */
 #include "sample.h"
 
 #include "abi/d3d9_states.h"
@@ -22,8 +23,8 @@ static const struct element declaration[] = {
 
 static void constants(struct sample *s, uint32_t stage, uint32_t first, const float *values, uint32_t count)
 {
-    ABI_EMIT_TAIL(&s->stream, SET_SHADER_CONSTANTS_F, set_shader_constants_f, values, count * 16, .stage = stage,
-                  .start_register = first, .vec4_count = count);
+    ABI_EMIT_TAIL(&s->stream, SET_SHADER_CONSTANTS_F, set_shader_constants_f, values, count * 16,
+                  .stage = stage, .start_register = first, .vec4_count = count);
 }
 
 static void render_state(struct sample *s, uint32_t state, uint32_t value)
@@ -39,20 +40,23 @@ static void sampler_state(struct sample *s, uint32_t state, uint32_t value)
 
 static void create_texture(struct sample *s)
 {
-    static const uint32_t colours[MIPS] = {0, 0xFF30C030, 0xFFC04030, 0xFF30C0D0, 0xFFB030B0, 0xFFE0E0E0, 0xFF202020};
+    static const uint32_t colours[MIPS] = {0,          0xFF30C030, 0xFFC04030, 0xFF30C0D0,
+                                           0xFFB030B0, 0xFFE0E0E0, 0xFF202020};
     static uint32_t texels[TEXTURE * TEXTURE * 4 / 3 + 1];
     uint32_t at = 0;
 
     bricks(texels, TEXTURE);
     for (uint32_t mip = 0, size = TEXTURE; mip < MIPS; at += size * size, mip++, size /= 2)
         for (uint32_t i = 0; mip && i < size * size; i++)
-            texels[at + i] = (i / size + i % size) & 1 ? colours[mip] : (colours[mip] >> 1 & 0x7F7F7F) | 0xFF000000;
+            texels[at + i] =
+                (i / size + i % size) & 1 ? colours[mip] : (colours[mip] >> 1 & 0x7F7F7F) | 0xFF000000;
     ABI_EMIT(&s->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = RAINBOW,
-             .usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE, .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = TEXTURE,
-             .height = TEXTURE, .mip_levels = MIPS, .array_layers = 1);
+             .usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE, .format = AEROGPU_FORMAT_R8G8B8A8_UNORM,
+             .width = TEXTURE, .height = TEXTURE, .mip_levels = MIPS, .array_layers = 1);
     ABI_EMIT_TAIL(&s->stream, UPLOAD_RESOURCE, upload_resource, texels, at * 4, .resource_handle = RAINBOW,
                   .size_bytes = at * 4);
-    ABI_EMIT(&s->stream, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL, .texture = RAINBOW);
+    ABI_EMIT(&s->stream, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL,
+             .texture = RAINBOW);
 }
 
 static void create(struct sample *s)
@@ -73,7 +77,8 @@ static void create(struct sample *s)
     ABI_EMIT_TAIL(&s->stream, CREATE_INPUT_LAYOUT, create_input_layout, declaration, sizeof(declaration),
                   .input_layout_handle = DECLARATION, .blob_size_bytes = sizeof(declaration));
     ABI_EMIT(&s->stream, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = DECLARATION);
-    ABI_EMIT(&s->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
+    ABI_EMIT(&s->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+             .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
     sampler_state(s, D3DSAMP_MAGFILTER, 2); /* D3DTEXF_LINEAR */
     sampler_state(s, D3DSAMP_MINFILTER, 2);
     sampler_state(s, D3DSAMP_MIPFILTER, 2);
@@ -85,8 +90,8 @@ static void create(struct sample *s)
     render_state(s, D3DRS_DESTBLEND, 6);
 }
 
-static void object(struct sample *s, struct matrix view_projection, struct matrix world, float r, float g, float b,
-                   float opacity)
+static void object(struct sample *s, struct matrix view_projection, struct matrix world, float r, float g,
+                   float b, float opacity)
 {
     struct matrix m[2] = {matrix_multiply(view_projection, world), world};
     const float rest[8] = {-0.48f, 0.72f, -0.5f, 0, r, g, b, opacity}, fade[4] = {1, 1, 1, 1};
@@ -106,7 +111,8 @@ static void draw(struct sample *s, uint32_t frame)
     render_state(s, D3DRS_ALPHABLENDENABLE, 0);
     render_state(s, D3DRS_ZWRITEENABLE, 1);
     render_state(s, D3DRS_CULLMODE, 3); /* D3DCULL_CCW */
-    object(s, vp, matrix_multiply(matrix_translation(0, -0.9f, 18), matrix_scale(20, 1, 20)), 1.2f, 1.2f, 1.2f, 1);
+    object(s, vp, matrix_multiply(matrix_translation(0, -0.9f, 18), matrix_scale(20, 1, 20)), 1.2f, 1.2f,
+           1.2f, 1);
     sample_bind_vertices(s, FLOOR, sizeof(struct vertex));
     ABI_EMIT(&s->stream, DRAW, draw, .vertex_count = 6, .instance_count = 1);
     render_state(s, D3DRS_ALPHABLENDENABLE, 1);

@@ -63,16 +63,18 @@ void torus(struct vertex *vertices, uint16_t *indices, int rings, int sides, flo
             float n[3] = {cosf(b) * cosf(a), sinf(b), cosf(b) * sinf(a)};
             struct vertex *v = &vertices[i * (sides + 1) + j];
 
-            *v = (struct vertex){.position = {radius * cosf(a) + tube * n[0], tube * n[1], radius * sinf(a) + tube * n[2]},
-                                 .normal = {n[0], n[1], n[2]},
-                                 .uv = {8 * (float)i / (float)rings, 3 * (float)j / (float)sides}};
+            *v = (struct vertex){
+                .position = {radius * cosf(a) + tube * n[0], tube * n[1], radius * sinf(a) + tube * n[2]},
+                .normal = {n[0], n[1], n[2]},
+                .uv = {8 * (float)i / (float)rings, 3 * (float)j / (float)sides}};
         }
     for (int i = 0; i < rings; i++)
         for (int j = 0; j < sides; j++) {
             uint16_t a = (uint16_t)(i * (sides + 1) + j), b = (uint16_t)(a + sides + 1);
 
             for (int k = 0; k < 6; k++)
-                *indices++ = (uint16_t[]){a, (uint16_t)(a + 1), b, b, (uint16_t)(a + 1), (uint16_t)(b + 1)}[k];
+                *indices++ =
+                    (uint16_t[]){a, (uint16_t)(a + 1), b, b, (uint16_t)(a + 1), (uint16_t)(b + 1)}[k];
         }
 }
 
@@ -81,9 +83,10 @@ void ground(struct vertex vertices[6], float repeat)
     static const float corners[6][2] = {{-1, 1}, {1, 1}, {-1, -1}, {-1, -1}, {1, 1}, {1, -1}};
 
     for (int i = 0; i < 6; i++)
-        vertices[i] = (struct vertex){.position = {corners[i][0], 0, corners[i][1]},
-                                      .normal = {0, 1, 0},
-                                      .uv = {repeat * (corners[i][0] + 1) / 2, repeat * (1 - corners[i][1]) / 2}};
+        vertices[i] =
+            (struct vertex){.position = {corners[i][0], 0, corners[i][1]},
+                            .normal = {0, 1, 0},
+                            .uv = {repeat * (corners[i][0] + 1) / 2, repeat * (1 - corners[i][1]) / 2}};
 }
 
 void bricks(uint32_t *texels, uint32_t size)

@@ -2,8 +2,8 @@
  *
  *     aerogpu-samples SHADERS OUTPUT.aerogputrace
  *
- * The name of the output says which sample is meant. Everything comes out of the programs beside this one and of the
- * bytecode in the folder SHADERS: the same call writes the same bytes.
+ * The name of the output says which sample is meant. Everything comes out of the programs beside this one and
+ * of the bytecode in the folder SHADERS: the same call writes the same bytes.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -44,21 +44,24 @@ static void write_allocs(struct sample *s, struct trace_submission *sub, struct 
     for (uint32_t i = 0; i < s->num_allocs; i++) {
         struct sample_alloc *a = &s->allocs[i];
 
-        table.entries[i] = (struct aerogpu_alloc_entry){.alloc_id = a->id, .gpa = a->gpa, .size_bytes = a->size};
+        table.entries[i] =
+            (struct aerogpu_alloc_entry){.alloc_id = a->id, .gpa = a->gpa, .size_bytes = a->size};
         if (!a->blob || memcmp(a->written, a->data, a->size)) {
             trace_writer_blob(s->trace, TRACE_BLOB_ALLOC_MEMORY, a->data, a->size, &a->blob, &s->error);
             memcpy(a->written, a->data, a->size);
         }
         ranges[i] = (struct trace_range){.alloc_id = a->id, .gpa = a->gpa, .size = a->size, .blob = a->blob};
     }
-    trace_writer_blob(s->trace, TRACE_BLOB_ALLOC_TABLE, &table, table.header.size_bytes, &sub->alloc_blob, &s->error);
+    trace_writer_blob(s->trace, TRACE_BLOB_ALLOC_TABLE, &table, table.header.size_bytes, &sub->alloc_blob,
+                      &s->error);
     sub->ranges = ranges;
     sub->num_ranges = s->num_allocs;
 }
 
 void sample_submit(struct sample *s, uint32_t context, uint32_t submit_flags)
 {
-    struct trace_submission sub = {.submit_flags = submit_flags, .context_id = context, .signal_fence = ++s->fence};
+    struct trace_submission sub = {
+        .submit_flags = submit_flags, .context_id = context, .signal_fence = ++s->fence};
     struct trace_range ranges[SAMPLE_MAX_ALLOCS];
     uint32_t size = 0;
     const void *stream = abi_builder_end(&s->stream, &size);
@@ -91,8 +94,8 @@ void sample_shader(struct sample *s, uint32_t handle, uint32_t stage, const char
     if (ferror(in) || !feof(in))
         error_set(&s->error, -EIO, "%s: cannot be read whole", path);
     fclose(in);
-    ABI_EMIT_TAIL(&s->stream, CREATE_SHADER_DXBC, create_shader_dxbc, code, (uint32_t)size, .shader_handle = handle,
-                  .stage = stage, .dxbc_size_bytes = (uint32_t)size);
+    ABI_EMIT_TAIL(&s->stream, CREATE_SHADER_DXBC, create_shader_dxbc, code, (uint32_t)size,
+                  .shader_handle = handle, .stage = stage, .dxbc_size_bytes = (uint32_t)size);
 }
 
 void sample_buffer(struct sample *s, uint32_t handle, uint32_t usage, const void *data, uint32_t size)
@@ -116,12 +119,12 @@ void sample_targets(struct sample *s, uint32_t colour, uint32_t depth, uint32_t 
                     uint32_t format)
 {
     ABI_EMIT(&s->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = colour,
-             .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET | AEROGPU_RESOURCE_USAGE_TEXTURE, .format = format,
-             .width = width, .height = height, .mip_levels = 1, .array_layers = 1);
+             .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET | AEROGPU_RESOURCE_USAGE_TEXTURE,
+             .format = format, .width = width, .height = height, .mip_levels = 1, .array_layers = 1);
     if (depth)
         ABI_EMIT(&s->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = depth,
-                 .usage_flags = AEROGPU_RESOURCE_USAGE_DEPTH_STENCIL, .format = AEROGPU_FORMAT_D32_FLOAT, .width = width,
-                 .height = height, .mip_levels = 1, .array_layers = 1);
+                 .usage_flags = AEROGPU_RESOURCE_USAGE_DEPTH_STENCIL, .format = AEROGPU_FORMAT_D32_FLOAT,
+                 .width = width, .height = height, .mip_levels = 1, .array_layers = 1);
     ABI_EMIT(&s->stream, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .depth_stencil = depth,
              .colors = {colour});
     sample_viewport(s, (float)width, (float)height);
@@ -139,21 +142,23 @@ void sample_layout(struct sample *s, uint32_t handle, const char *spec)
     struct {
         struct aerogpu_input_layout_blob_header header;
         struct aerogpu_input_layout_element_dxgi elements[8];
-    } blob = {.header = {.magic = AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, .version = AEROGPU_INPUT_LAYOUT_BLOB_VERSION}};
+    } blob = {
+        .header = {.magic = AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, .version = AEROGPU_INPUT_LAYOUT_BLOB_VERSION}};
     uint32_t n = 0, offset = 0, size;
     char name[32];
     int floats, used;
 
     for (; sscanf(spec, " %31[A-Z_]:%d%n", name, &floats, &used) == 2; spec += used) {
-        blob.elements[n++] = (struct aerogpu_input_layout_element_dxgi){.semantic_name_hash = abi_semantic_hash(name),
-                                                                        .dxgi_format = dxgi[floats],
-                                                                        .aligned_byte_offset = offset};
+        blob.elements[n++] =
+            (struct aerogpu_input_layout_element_dxgi){.semantic_name_hash = abi_semantic_hash(name),
+                                                       .dxgi_format = dxgi[floats],
+                                                       .aligned_byte_offset = offset};
         offset += 4 * (uint32_t)floats;
     }
     blob.header.element_count = n;
     size = (uint32_t)(sizeof(blob.header) + n * sizeof(blob.elements[0]));
-    ABI_EMIT_TAIL(&s->stream, CREATE_INPUT_LAYOUT, create_input_layout, &blob, size, .input_layout_handle = handle,
-                  .blob_size_bytes = size);
+    ABI_EMIT_TAIL(&s->stream, CREATE_INPUT_LAYOUT, create_input_layout, &blob, size,
+                  .input_layout_handle = handle, .blob_size_bytes = size);
     ABI_EMIT(&s->stream, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = handle);
 }
 
@@ -161,7 +166,8 @@ void sample_bind_vertices(struct sample *s, uint32_t buffer, uint32_t stride)
 {
     struct aerogpu_vertex_buffer_binding binding = {.buffer = buffer, .stride_bytes = stride};
 
-    ABI_EMIT_TAIL(&s->stream, SET_VERTEX_BUFFERS, set_vertex_buffers, &binding, sizeof(binding), .buffer_count = 1);
+    ABI_EMIT_TAIL(&s->stream, SET_VERTEX_BUFFERS, set_vertex_buffers, &binding, sizeof(binding),
+                  .buffer_count = 1);
 }
 
 void sample_bind_constants(struct sample *s, uint32_t stage, uint32_t slot, uint32_t buffer, uint32_t size)

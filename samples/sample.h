@@ -1,5 +1,5 @@
-/* sample.h: what the sample programs share: a recording that is being written, shaders from samples/shaders, and the
- * little mathematics of a scene.
+/* sample.h: what the sample programs share: a recording that is being written, shaders from samples/shaders,
+ * and the little mathematics of a scene.
  *
  *     sample_begin_frame(s);
  *     ABI_EMIT(&s->stream, …);          packets of one submission
@@ -56,7 +56,8 @@ void sample_shader(struct sample *s, uint32_t handle, uint32_t stage, const char
 /* A buffer of the host with its contents. */
 void sample_buffer(struct sample *s, uint32_t handle, uint32_t usage, const void *data, uint32_t size);
 
-/* Colour target of `width` x `height` and, if `depth` is not 0, a depth buffer; binds and sets the viewport. */
+/* Colour target of `width` x `height` and, if `depth` is not 0, a depth buffer; binds and sets the viewport.
+ */
 void sample_targets(struct sample *s, uint32_t colour, uint32_t depth, uint32_t width, uint32_t height,
                     uint32_t format);
 void sample_viewport(struct sample *s, float width, float height);
@@ -87,8 +88,8 @@ struct vertex {
     float position[3], normal[3], uv[2];
 };
 
-/* A torus of `rings` x `sides` quads: (rings + 1) * (sides + 1) vertices, rings * sides * 6 indices, wound clockwise seen
- * from outside. */
+/* A torus of `rings` x `sides` quads: (rings + 1) * (sides + 1) vertices, rings * sides * 6 indices, wound
+ * clockwise seen from outside. */
 void torus(struct vertex *vertices, uint16_t *indices, int rings, int sides, float radius, float tube);
 
 /* A square of 2 x 2 in the xz plane, facing up, as two triangles: 6 vertices. */

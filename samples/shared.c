@@ -1,5 +1,5 @@
-/* Two contexts, as of two processes: the first draws a turning triangle into a surface and shares it under a token; the
- * second imports the surface and shows it twice, once upright and once mirrored. */
+/* Two contexts, as of two processes: the first draws a turning triangle into a surface and shares it under a
+ * token; the second imports the surface and shows it twice, once upright and once mirrored. */
 #include "sample.h"
 
 enum { SIZE = 128, WIDTH = 320, HEIGHT = 160, FRAMES = 30, PRODUCER = 1, CONSUMER = 2 };
@@ -26,10 +26,11 @@ static void produce(struct sample *s, uint32_t frame)
         sample_bind_shaders(s, DRAW_VS, DRAW_PS);
         sample_layout(s, DRAW_LAYOUT, "POSITION:4 COLOR:4");
         sample_bind_vertices(s, TRIANGLE, 32);
-        ABI_EMIT(&s->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
+        ABI_EMIT(&s->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+                 .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
     }
-    ABI_EMIT_TAIL(&s->stream, UPLOAD_RESOURCE, upload_resource, vertices, sizeof(vertices), .resource_handle = TRIANGLE,
-                  .size_bytes = sizeof(vertices));
+    ABI_EMIT_TAIL(&s->stream, UPLOAD_RESOURCE, upload_resource, vertices, sizeof(vertices),
+                  .resource_handle = TRIANGLE, .size_bytes = sizeof(vertices));
     sample_clear(s, AEROGPU_CLEAR_COLOR, 0.2f, 0.2f, 0.25f);
     ABI_EMIT(&s->stream, DRAW, draw, .vertex_count = 3, .instance_count = 1);
     sample_submit(s, PRODUCER, 2); /* NO_IRQ: only the consumer's present is waited for */
@@ -64,12 +65,14 @@ static void consume(struct sample *s, uint32_t frame)
         sample_bind_shaders(s, SHOW_VS, SHOW_PS);
         sample_layout(s, SHOW_LAYOUT, "POSITION:4 TEXCOORD:2");
         sample_bind_vertices(s, QUADS, 24);
-        ABI_EMIT(&s->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
+        ABI_EMIT(&s->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+                 .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
         ABI_EMIT(&s->stream, CREATE_SAMPLER, create_sampler, .sampler_handle = SAMPLER,
                  .filter = AEROGPU_SAMPLER_FILTER_LINEAR);
         ABI_EMIT_TAIL(&s->stream, SET_SAMPLERS, set_samplers, &sampler, 4,
                       .shader_stage = AEROGPU_SHADER_STAGE_PIXEL, .sampler_count = 1);
-        ABI_EMIT(&s->stream, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL, .texture = ALIAS);
+        ABI_EMIT(&s->stream, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL,
+                 .texture = ALIAS);
     }
     sample_clear(s, AEROGPU_CLEAR_COLOR, 0, 0, 0);
     ABI_EMIT(&s->stream, DRAW, draw, .vertex_count = 12, .instance_count = 1);

@@ -1,9 +1,22 @@
-/* A brick torus turns over a brick floor; a glass plate, drawn last and blended, turns the other way. What changes from
- * frame to frame reaches the GPU through guest memory, as a driver's constant buffers do. */
+/* A brick torus turns over a brick floor; a glass plate, drawn last and blended, turns the other way. What
+ * changes from frame to frame reaches the GPU through guest memory, as a driver's constant buffers do. */
 #include "sample.h"
 
 enum { WIDTH = 480, HEIGHT = 360, FRAMES = 120, RINGS = 40, SIDES = 20, TEXTURE = 64, MIPS = 7 };
-enum { COLOUR = 1, DEPTH, TORUS_VERTICES, TORUS_INDICES, FLOOR, BRICKS, SAMPLER, VS, PS, LAYOUT, OBJECTS, LIGHTS };
+enum {
+    COLOUR = 1,
+    DEPTH,
+    TORUS_VERTICES,
+    TORUS_INDICES,
+    FLOOR,
+    BRICKS,
+    SAMPLER,
+    VS,
+    PS,
+    LAYOUT,
+    OBJECTS,
+    LIGHTS
+};
 
 /* Constants of one draw, 256 bytes apart so that offsets are aligned for every device. */
 struct object {
@@ -59,9 +72,9 @@ static void create(struct sample *s)
     sample_buffer(s, TORUS_INDICES, AEROGPU_RESOURCE_USAGE_INDEX_BUFFER, indices, sizeof(indices));
     sample_buffer(s, FLOOR, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, floor_vertices, sizeof(floor_vertices));
     ABI_EMIT(&s->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = BRICKS,
-             .usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE, .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = TEXTURE,
-             .height = TEXTURE, .mip_levels = MIPS, .array_layers = 1, .row_pitch_bytes = TEXTURE * 4,
-             .backing_alloc_id = 2);
+             .usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE, .format = AEROGPU_FORMAT_R8G8B8A8_UNORM,
+             .width = TEXTURE, .height = TEXTURE, .mip_levels = MIPS, .array_layers = 1,
+             .row_pitch_bytes = TEXTURE * 4, .backing_alloc_id = 2);
     ABI_EMIT(&s->stream, CREATE_BUFFER, create_buffer, .buffer_handle = OBJECTS,
              .usage_flags = AEROGPU_RESOURCE_USAGE_CONSTANT_BUFFER, .size_bytes = sizeof(memory.objects),
              .backing_alloc_id = 1);
@@ -77,10 +90,12 @@ static void create(struct sample *s)
     ABI_EMIT(&s->stream, CREATE_SAMPLER, create_sampler, .sampler_handle = SAMPLER,
              .filter = AEROGPU_SAMPLER_FILTER_LINEAR, .address_u = AEROGPU_SAMPLER_ADDRESS_REPEAT,
              .address_v = AEROGPU_SAMPLER_ADDRESS_REPEAT, .address_w = AEROGPU_SAMPLER_ADDRESS_REPEAT);
-    ABI_EMIT_TAIL(&s->stream, SET_SAMPLERS, set_samplers, &sampler, 4, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL,
-                  .sampler_count = 1);
-    ABI_EMIT(&s->stream, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL, .texture = BRICKS);
-    ABI_EMIT(&s->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
+    ABI_EMIT_TAIL(&s->stream, SET_SAMPLERS, set_samplers, &sampler, 4,
+                  .shader_stage = AEROGPU_SHADER_STAGE_PIXEL, .sampler_count = 1);
+    ABI_EMIT(&s->stream, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL,
+             .texture = BRICKS);
+    ABI_EMIT(&s->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+             .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
 }
 
 static void place(uint32_t frame)
@@ -91,10 +106,10 @@ static void place(uint32_t frame)
 
     memory.objects[0].world = matrix_multiply(matrix_translation(0, -1.2f, 0), matrix_scale(3, 1, 3));
     memory.objects[1].world = matrix_multiply(matrix_rotation_y(turn), matrix_rotation_x(0.6f + turn));
-    memory.objects[2].world =
-        matrix_multiply(matrix_rotation_y(-turn), matrix_multiply(matrix_translation(0, 0.1f, -1.5f),
-                                                                  matrix_multiply(matrix_rotation_x(1.5707963f),
-                                                                                  matrix_scale(0.8f, 1, 0.6f))));
+    memory.objects[2].world = matrix_multiply(
+        matrix_rotation_y(-turn),
+        matrix_multiply(matrix_translation(0, 0.1f, -1.5f),
+                        matrix_multiply(matrix_rotation_x(1.5707963f), matrix_scale(0.8f, 1, 0.6f))));
     for (int i = 0; i < 3; i++) {
         memory.objects[i].view_projection = vp;
         memory.lights[i] = (struct light){.direction = {-0.5f, 0.7f, -0.5f},
@@ -102,15 +117,17 @@ static void place(uint32_t frame)
                                           .ambient = {0.25f, 0.27f, 0.35f},
                                           .tint = {1, 1, 1, 1}};
     }
-    memory.lights[2] = (struct light){.direction = {-0.5f, 0.7f, -0.5f},
-                                      .ambient = {0.9f, 1, 1},
-                                      .tint = {0.4f, 0.8f, 1, 0.45f}};
+    memory.lights[2] = (struct light){
+        .direction = {-0.5f, 0.7f, -0.5f}, .ambient = {0.9f, 1, 1}, .tint = {0.4f, 0.8f, 1, 0.45f}};
 }
 
 static void bind_object(struct sample *s, uint32_t i)
 {
-    struct aerogpu_constant_buffer_binding object = {.buffer = OBJECTS, .offset_bytes = i * 256, .size_bytes = 128},
-                                           light = {.buffer = LIGHTS, .offset_bytes = i * 256, .size_bytes = 64};
+    struct aerogpu_constant_buffer_binding object = {.buffer = OBJECTS,
+                                                     .offset_bytes = i * 256,
+                                                     .size_bytes = 128},
+                                           light = {
+                                               .buffer = LIGHTS, .offset_bytes = i * 256, .size_bytes = 64};
 
     ABI_EMIT_TAIL(&s->stream, SET_CONSTANT_BUFFERS, set_constant_buffers, &object, sizeof(object),
                   .shader_stage = AEROGPU_SHADER_STAGE_VERTEX, .buffer_count = 1);
@@ -120,8 +137,9 @@ static void bind_object(struct sample *s, uint32_t i)
 
 static void blend(struct sample *s, bool on)
 {
-    ABI_EMIT(&s->stream, SET_BLEND_STATE, set_blend_state, .enable = on, .src_factor = AEROGPU_BLEND_SRC_ALPHA,
-             .dst_factor = AEROGPU_BLEND_INV_SRC_ALPHA, .color_write_mask = 0xF, .src_factor_alpha = AEROGPU_BLEND_ONE,
+    ABI_EMIT(&s->stream, SET_BLEND_STATE, set_blend_state, .enable = on,
+             .src_factor = AEROGPU_BLEND_SRC_ALPHA, .dst_factor = AEROGPU_BLEND_INV_SRC_ALPHA,
+             .color_write_mask = 0xF, .src_factor_alpha = AEROGPU_BLEND_ONE,
              .dst_factor_alpha = AEROGPU_BLEND_INV_SRC_ALPHA, .sample_mask = ~0u);
     ABI_EMIT(&s->stream, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, .depth_enable = 1,
              .depth_write_enable = !on, .depth_func = AEROGPU_COMPARE_LESS);

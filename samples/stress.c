@@ -10,12 +10,13 @@ static float vertices[DRAWS * 3][8];
 static void arrange(void)
 {
     for (int i = 0; i < DRAWS; i++) {
-        float x = 2 * ((float)(i % COLUMNS) + 0.5f) / COLUMNS - 1, y = 1 - 2 * ((float)i / COLUMNS + 0.5f) / 26;
+        float x = 2 * ((float)(i % COLUMNS) + 0.5f) / COLUMNS - 1,
+              y = 1 - 2 * ((float)i / COLUMNS + 0.5f) / 26;
 
         for (int k = 0; k < 3; k++) {
             float a = 0.37f * (float)i + 2.0943951f * (float)k;
-            float v[8] = {x + 0.022f * sinf(a), y + 0.03f * cosf(a), 0, 1,
-                          (float)(i % COLUMNS) / COLUMNS, (float)i / DRAWS, k == 0 ? 1 : 0.2f, 1};
+            float v[8] = {x + 0.022f * sinf(a), y + 0.03f * cosf(a), 0, 1, (float)(i % COLUMNS) / COLUMNS,
+                          (float)i / DRAWS,     k == 0 ? 1 : 0.2f,   1};
             memcpy(vertices[3 * i + k], v, sizeof(v));
         }
     }

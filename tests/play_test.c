@@ -1,5 +1,5 @@
-/* aerogpu play, show and record, as a user runs them: the real executor process on this machine's Vulkan device.
- *   play_test AEROGPU SAMPLES */
+/* aerogpu play, show and record, as a user runs them: the real executor process on this machine's Vulkan
+ * device. play_test AEROGPU SAMPLES */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -29,14 +29,16 @@
 static const char *aerogpu, *samples;
 static char work[] = "/tmp/aerogpu-play-XXXXXX";
 
-/* ---- running the command ------------------------------------------------------------------------------------------ */
+/* ---- running the command
+ * ------------------------------------------------------------------------------------------ */
 
 struct run {
     int code;
     struct strbuf out; /* what it printed */
 };
 
-/* Runs a shell line in the work folder; $A is the command, $S the folder of samples, $C that of conformance. */
+/* Runs a shell line in the work folder; $A is the command, $S the folder of samples, $C that of conformance.
+ */
 static struct run sh(const char *fmt, ...)
 {
     struct run r = {0};
@@ -101,7 +103,8 @@ static size_t num_errors(const json_t *file)
     return json_array_size(json_object_get(file, "errors"));
 }
 
-/* ---- what upstream's recordings must do --------------------------------------------------------------------------- */
+/* ---- what upstream's recordings must do
+ * --------------------------------------------------------------------------- */
 
 /* "- name 64 digits" in EXPECTED.md. */
 static bool expected_hash(const char *dir, const char *name, char hash[65])
@@ -139,8 +142,8 @@ static void expect_picture(const char *dir, const char *sub, const char *name)
 
 static void upstream_recordings_without_shaders_match(void **state)
 {
-    static const char *const names[] = {"clear_b8g8r8a8", "clear_b8g8r8x8", "copy_texture2d", "copy_texture2d_subrect",
-                                        "present_ex", "triangle"};
+    static const char *const names[] = {"clear_b8g8r8a8",         "clear_b8g8r8x8", "copy_texture2d",
+                                        "copy_texture2d_subrect", "present_ex",     "triangle"};
     const char *dir = conformance_dir();
     char path[4200];
     json_t *file;
@@ -157,9 +160,16 @@ static void upstream_recordings_without_shaders_match(void **state)
 
 static void upstream_recordings_with_genuine_shaders_match(void **state)
 {
-    static const char *const names[] = {"blend_add", "constant_buffer_vs_matrix", "copy_buffer", "depth_test",
-                                        "indexed_triangle_base_vertex", "indexed_triangle_u16", "scissor_test",
-                                        "texture_ld_b5g6r5", "textured_bc1_triangle", "textured_rgba8_sampler_triangle",
+    static const char *const names[] = {"blend_add",
+                                        "constant_buffer_vs_matrix",
+                                        "copy_buffer",
+                                        "depth_test",
+                                        "indexed_triangle_base_vertex",
+                                        "indexed_triangle_u16",
+                                        "scissor_test",
+                                        "texture_ld_b5g6r5",
+                                        "textured_bc1_triangle",
+                                        "textured_rgba8_sampler_triangle",
                                         "triangle_first_vertex"};
     const char *dir = conformance_dir();
 
@@ -171,12 +181,23 @@ static void upstream_recordings_with_genuine_shaders_match(void **state)
 
 static void upstream_recordings_with_private_shaders_latch_an_error(void **state)
 {
-    static const char *const names[] = {"blend_add", "constant_buffer_vs_matrix", "copy_buffer", "cull_front", "depth_test",
-                                        "indexed_triangle", "indexed_triangle_base_vertex",
-                                        "indexed_triangle_first_index", "indexed_triangle_u16", "scissor_test",
-                                        "texture_ld_b5g5r5a1", "texture_ld_b5g6r5", "texture_ld_b8g8r8a8",
-                                        "textured_bc1_triangle", "textured_rgba8_sampler_triangle",
-                                        "triangle_first_vertex", "triangle_vertex_buffer_offset"};
+    static const char *const names[] = {"blend_add",
+                                        "constant_buffer_vs_matrix",
+                                        "copy_buffer",
+                                        "cull_front",
+                                        "depth_test",
+                                        "indexed_triangle",
+                                        "indexed_triangle_base_vertex",
+                                        "indexed_triangle_first_index",
+                                        "indexed_triangle_u16",
+                                        "scissor_test",
+                                        "texture_ld_b5g5r5a1",
+                                        "texture_ld_b5g6r5",
+                                        "texture_ld_b8g8r8a8",
+                                        "textured_bc1_triangle",
+                                        "textured_rgba8_sampler_triangle",
+                                        "triangle_first_vertex",
+                                        "triangle_vertex_buffer_offset"};
     const char *dir = conformance_dir();
     char path[4200];
 
@@ -198,12 +219,14 @@ static void upstream_recordings_with_private_shaders_latch_an_error(void **state
     json_decref(play_json("", path, 3)); /* another command ABI */
 }
 
-/* ---- our own samples ---------------------------------------------------------------------------------------------- */
+/* ---- our own samples
+ * ---------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
     int frames, submissions;
-} own[] = {{"compute", 30, 30}, {"d3d9", 40, 40}, {"shared", 30, 60}, {"spinning", 120, 120}, {"stress", 10, 10}};
+} own[] = {
+    {"compute", 30, 30}, {"d3d9", 40, 40}, {"shared", 30, 60}, {"spinning", 120, 120}, {"stress", 10, 10}};
 
 static void samples_play_and_their_recordings_play_the_same(void **state)
 {
@@ -213,7 +236,8 @@ static void samples_play_and_their_recordings_play_the_same(void **state)
         json_t *once, *again;
 
         snprintf(path, sizeof(path), "%s/%s.aerogputrace", samples, own[i].name);
-        assert_int_equal(code_of(sh("$A record -o copy.aerogputrace play --json %s >once.json 2>&1", path)), 0);
+        assert_int_equal(code_of(sh("$A record -o copy.aerogputrace play --json %s >once.json 2>&1", path)),
+                         0);
         once = play_json("", path, 0);
         assert_int_equal(num_errors(once), 0);
         assert_int_equal(num_frames(once), own[i].frames);
@@ -272,15 +296,15 @@ static void samples_are_the_right_way_round(void **state)
 
     assert_int_equal(code_of(sh("$A play --png compute --frame 29 $S/compute.aerogputrace >/dev/null")), 0);
     p = read_png("compute/frame_000029.png");
-    expect_pixel(&p, 81 + 30, 99, 0, 128, 255, 50);   /* the circle begins on the right, blue */
-    expect_pixel(&p, 81, 99 - 50, 64, 128, 191, 50);  /* and goes up */
-    expect_pixel(&p, 81, 99 + 50, 191, 128, 64, 50);  /* orange below */
+    expect_pixel(&p, 81 + 30, 99, 0, 128, 255, 50);  /* the circle begins on the right, blue */
+    expect_pixel(&p, 81, 99 - 50, 64, 128, 191, 50); /* and goes up */
+    expect_pixel(&p, 81, 99 + 50, 191, 128, 64, 50); /* orange below */
     expect_pixel(&p, 2, 2, 26, 26, 26, 2);
     free(p.rgba);
 
     assert_int_equal(code_of(sh("$A play --png spinning --frame 59 $S/spinning.aerogputrace >/dev/null")), 0);
     p = read_png("spinning/frame_000059.png");
-    expect_pixel(&p, 5, 5, 15, 20, 36, 2); /* sky above */
+    expect_pixel(&p, 5, 5, 15, 20, 36, 2);                                      /* sky above */
     assert_memory_not_equal(p.rgba + 4 * ((size_t)350 * 480 + 240), p.rgba, 3); /* floor below */
     free(p.rgba);
 }
@@ -289,9 +313,10 @@ static void pictures_go_where_they_are_asked_to(void **state)
 {
     struct picture p;
 
-    assert_int_equal(code_of(sh("$A play --png a/b/c --sheet sheet.png $S/shared.aerogputrace $S/compute.aerogputrace "
-                                "$S/shared.aerogputrace >/dev/null")),
-                     0);
+    assert_int_equal(
+        code_of(sh("$A play --png a/b/c --sheet sheet.png $S/shared.aerogputrace $S/compute.aerogputrace "
+                   "$S/shared.aerogputrace >/dev/null")),
+        0);
     p = read_png("a/b/c/shared/frame_000029.png");
     free(p.rgba);
     p = read_png("a/b/c/compute/frame_000000.png");
@@ -304,7 +329,8 @@ static void pictures_go_where_they_are_asked_to(void **state)
     assert_int_equal(code_of(sh("$A play --png sheet.png/x $S/shared.aerogputrace >/dev/null 2>&1")), 1);
 }
 
-/* ---- what goes wrong ---------------------------------------------------------------------------------------------- */
+/* ---- what goes wrong
+ * ---------------------------------------------------------------------------------------------- */
 
 static void exit_codes_say_what_happened(void **state)
 {
@@ -316,13 +342,16 @@ static void exit_codes_say_what_happened(void **state)
     assert_int_equal(code_of(sh("$A play --help >/dev/null")), 0);
     assert_int_equal(code_of(sh("$A play / >/dev/null 2>&1")), 3);
     assert_int_equal(code_of(sh("$A play --frame 99 $S/shared.aerogputrace >/dev/null 2>&1")), 3);
-    assert_int_equal(code_of(sh("$A play --expect-errors --frame 0 $S/shared.aerogputrace >/dev/null 2>&1")), 1);
-    assert_int_equal(code_of(sh("AEROGPU_EXECUTOR=/nonexistent $A play $S/shared.aerogputrace >/dev/null 2>&1")), 4);
+    assert_int_equal(code_of(sh("$A play --expect-errors --frame 0 $S/shared.aerogputrace >/dev/null 2>&1")),
+                     1);
+    assert_int_equal(
+        code_of(sh("AEROGPU_EXECUTOR=/nonexistent $A play $S/shared.aerogputrace >/dev/null 2>&1")), 4);
     assert_int_equal(code_of(sh("$A show >/dev/null 2>&1")), 2);
     assert_int_equal(code_of(sh("$A record play f >/dev/null 2>&1")), 2);
     assert_int_equal(code_of(sh("$A record -o /nonexistent/x play f >/dev/null 2>&1")), 1);
     assert_int_equal(code_of(sh("$A record -o x $S/../nothing >/dev/null 2>&1")), 2);
-    r = sh("$A play /nonexistent $S/shared.aerogputrace 2>&1"); /* one that is bad does not keep the others from playing */
+    r = sh("$A play /nonexistent $S/shared.aerogputrace 2>&1"); /* one that is bad does not keep the others
+                                                                   from playing */
     assert_int_equal(r.code, 3);
     assert_non_null(strstr(strbuf_str(&r.out), "/nonexistent: cannot open: No such file or directory"));
     assert_non_null(strstr(strbuf_str(&r.out), "shared.aerogputrace"));
@@ -337,13 +366,15 @@ static void a_cut_recording_is_an_error_and_can_be_salvaged(void **state)
     assert_int_equal(code_of(sh("head -c 10000 $S/shared.aerogputrace >cut.aerogputrace")), 0);
     r = sh("$A play cut.aerogputrace 2>&1");
     assert_int_equal(r.code, 3);
-    assert_string_equal(strbuf_str(&r.out), "aerogpu play: cut.aerogputrace: offset 0x26f0: footer.magic: is not "
-                                            "\"AEROGPUF\": the file is cut or was never finished\n");
+    assert_string_equal(strbuf_str(&r.out),
+                        "aerogpu play: cut.aerogputrace: offset 0x26f0: footer.magic: is not "
+                        "\"AEROGPUF\": the file is cut or was never finished\n");
     strbuf_finish(&r.out);
     file = play_json("--salvage", "cut.aerogputrace 2>/dev/null", 3);
     assert_true(num_frames(file) > 5 && num_frames(file) < 30);
     assert_int_equal(num_errors(file), 0);
-    assert_non_null(strstr(json_string_value(json_object_get(file, "error")), "but the records end at 0x2710"));
+    assert_non_null(
+        strstr(json_string_value(json_object_get(file, "error")), "but the records end at 0x2710"));
     json_decref(file);
     r = sh("$A show cut.aerogputrace 2>/dev/null | grep -c PRESENT");
     assert_true(atoi(strbuf_str(&r.out)) > 5);
@@ -371,10 +402,12 @@ static void write_bad_packet(const char *path)
                  .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET, .format = AEROGPU_FORMAT_R8G8B8A8_UNORM,
                  .width = 8, .height = 8, .mip_levels = 1, .array_layers = 1);
         ABI_EMIT(&b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {1 + i});
-        ABI_EMIT(&b, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR, .color_rgba = {0, abi_f32(1), 0, abi_f32(1)});
+        ABI_EMIT(&b, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR,
+                 .color_rgba = {0, abi_f32(1), 0, abi_f32(1)});
         ABI_EMIT(&b, PRESENT, present);
         if (i == 1)
-            ABI_EMIT(&b, DRAW_INDEXED, draw_indexed, .index_count = 3, .instance_count = 1); /* no index buffer */
+            ABI_EMIT(&b, DRAW_INDEXED, draw_indexed, .index_count = 3,
+                     .instance_count = 1); /* no index buffer */
         stream = abi_builder_end(&b, &size);
         trace_writer_blob(w, TRACE_BLOB_CMD_STREAM, stream, size, &s.cmd_blob, NULL);
         trace_writer_submission(w, &s, NULL);

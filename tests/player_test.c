@@ -1,5 +1,5 @@
-/* The player on a simulated machine: what a driver must get right, whatever the recording says. The simulated executor
- * draws nothing: pictures are those of the frame buffer as it is. */
+/* The player on a simulated machine: what a driver must get right, whatever the recording says. The simulated
+ * executor draws nothing: pictures are those of the frame buffer as it is. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -21,7 +21,8 @@
 #include "abi/builder.h"
 #include "trace/writer.h"
 
-/* ---- recordings --------------------------------------------------------------------------------------------------- */
+/* ---- recordings
+ * --------------------------------------------------------------------------------------------------- */
 
 struct maker {
     char path[64];
@@ -57,8 +58,8 @@ static struct trace_reader *end(struct maker *m)
 static void target(struct maker *m, uint32_t handle, uint32_t width, uint32_t height, uint32_t format)
 {
     ABI_EMIT(&m->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = handle,
-             .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET, .format = format, .width = width, .height = height,
-             .mip_levels = 1, .array_layers = 1);
+             .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET, .format = format, .width = width,
+             .height = height, .mip_levels = 1, .array_layers = 1);
     ABI_EMIT(&m->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {handle});
 }
 
@@ -72,7 +73,8 @@ static void submission(struct maker *m, struct trace_submission s)
     abi_builder_reset(&m->b);
 }
 
-/* ---- the bench ---------------------------------------------------------------------------------------------------- */
+/* ---- the bench
+ * ---------------------------------------------------------------------------------------------------- */
 
 struct bench {
     struct machine *machine;
@@ -89,7 +91,7 @@ struct bench {
     volatile sig_atomic_t stop;
 };
 
-static void on_frame(void *ctx, const struct player_frame *f)
+static void on_frame(void *ctx, struct player_frame *f)
 {
     struct bench *b = ctx;
 
@@ -118,17 +120,22 @@ static void bring_up(struct bench *b, uint64_t ram, uint32_t hang, uint32_t only
     struct error e = {0};
 
     *b = (struct bench){0};
-    assert_int_equal(machine_create(&b->machine,
-                                    &(struct machine_params){.kind = MACHINE_SIM, .ram_size = ram, .seed = 1,
-                                                             .faults = {.hang = hang}},
-                                    &e),
-                     0);
+    assert_int_equal(
+        machine_create(&b->machine,
+                       &(struct machine_params){
+                           .kind = MACHINE_SIM, .ram_size = ram, .seed = 1, .faults = {.hang = hang}},
+                       &e),
+        0);
     b->spy = (struct gpu_observer){.event = spy, .ctx = b};
     gpu_observe(machine_gpu(b->machine), &b->spy);
     assert_int_equal(player_create(&b->player,
-                                   &(struct player_params){.machine = b->machine, .pictures = true,
-                                                           .only_frame = only_frame, .frame = on_frame, .ctx = b,
-                                                           .stop = &b->stop, .timeout_ns = NSEC_PER_SEC},
+                                   &(struct player_params){.machine = b->machine,
+                                                           .pictures = true,
+                                                           .only_frame = only_frame,
+                                                           .frame = on_frame,
+                                                           .ctx = b,
+                                                           .stop = &b->stop,
+                                                           .timeout_ns = NSEC_PER_SEC},
                                    &e),
                      0);
 }
@@ -152,7 +159,8 @@ static int play(struct bench *b, struct trace_reader *r, struct error *e)
 
 #define RAM (PLAYER_OWN_MEMORY + (UINT64_C(32) << 20))
 
-/* ---- tests -------------------------------------------------------------------------------------------------------- */
+/* ---- tests
+ * -------------------------------------------------------------------------------------------------------- */
 
 static void frames_have_the_size_of_the_target_that_they_present(void **state)
 {
@@ -166,7 +174,8 @@ static void frames_have_the_size_of_the_target_that_they_present(void **state)
     trace_writer_present(m.w, NULL);
     trace_writer_begin_frame(m.w, 1, NULL);
     target(&m, 1, 100, 30, AEROGPU_FORMAT_B5G6R5_UNORM);
-    submission(&m, (struct trace_submission){.signal_fence = 2, .context_id = 7}); /* the target of one context… */
+    submission(
+        &m, (struct trace_submission){.signal_fence = 2, .context_id = 7}); /* the target of one context… */
     ABI_EMIT(&m.b, PRESENT, present);
     submission(&m, (struct trace_submission){.signal_fence = 3, .context_id = 7}); /* …is remembered */
     trace_writer_present(m.w, NULL);
@@ -215,7 +224,8 @@ static void odd_fences_complete_and_stay_odd(void **state)
     trace_writer_begin_frame(m.w, 0, NULL);
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
         ABI_EMIT(&m.b, NOP, nop);
-        submission(&m, (struct trace_submission){.signal_fence = want[i].recorded, .submit_flags = want[i].flags});
+        submission(
+            &m, (struct trace_submission){.signal_fence = want[i].recorded, .submit_flags = want[i].flags});
     }
     bring_up(&b, RAM, 0, UINT32_MAX);
     assert_int_equal(play(&b, end(&m), NULL), 0);
@@ -263,7 +273,8 @@ static void memory_is_where_the_recording_has_it(void **state)
     assert_int_equal(play(&b, with_memory(0x1000, 100, 100), NULL), 0);
     assert_int_equal(b.alloc_gpa, 0x1000);
     assert_int_equal(b.memory, 0x5A);
-    assert_int_equal(play(&b, with_memory(0, 5000, 10), NULL), 0); /* address 0 is one; the rest of a range may be unknown */
+    assert_int_equal(play(&b, with_memory(0, 5000, 10), NULL),
+                     0); /* address 0 is one; the rest of a range may be unknown */
     assert_int_equal(b.alloc_gpa, 0);
     assert_int_equal(b.memory, 0x5A);
     tear_down(&b);
@@ -293,11 +304,13 @@ static void what_does_not_fit_is_refused_by_name(void **state)
 
     bring_up(&b, PLAYER_OWN_MEMORY, 0, UINT32_MAX);
     assert_int_equal(play(&b, with_memory(0x1000, 100, 100), &e), -EFBIG);
-    assert_string_equal(e.text, "the recording needs 0xc002000 bytes of guest memory, the machine has 0xc000000");
+    assert_string_equal(e.text,
+                        "the recording needs 0xc002000 bytes of guest memory, the machine has 0xc000000");
     error_clear(&e);
     assert_int_equal(play(&b, with_memory(UINT64_C(3) << 30, UINT64_C(2) << 30, 4), &e), -EFBIG);
-    assert_string_equal(e.text, "offset 0x107: Submission.memory_range[0].gpa: 0xc0000000, 2147483648 bytes, is too far from "
-                                "the other memory to be played");
+    assert_string_equal(
+        e.text, "offset 0x107: Submission.memory_range[0].gpa: 0xc0000000, 2147483648 bytes, is too far from "
+                "the other memory to be played");
     tear_down(&b);
     error_clear(&e);
     bring_up(&b, RAM, 0, UINT32_MAX);
@@ -362,8 +375,9 @@ static void a_foreign_command_abi_is_refused(void **state)
     trace_writer_begin_frame(m.w, 0, NULL);
     bring_up(&b, RAM, 0, UINT32_MAX);
     assert_int_equal(play(&b, end(&m), &e), -EPROTONOSUPPORT);
-    assert_string_equal(e.text, "offset 0x10: header.command_abi_version: 0x1 is major 0, AeroGPU's is 1: these commands "
-                                "cannot be played");
+    assert_string_equal(
+        e.text, "offset 0x10: header.command_abi_version: 0x1 is major 0, AeroGPU's is 1: these commands "
+                "cannot be played");
     assert_int_equal(b.num_taken, 0);
     tear_down(&b);
 }
@@ -437,7 +451,8 @@ static void a_fence_that_never_comes_is_an_error(void **state)
     tear_down(&b);
 }
 
-/* ---- targets ------------------------------------------------------------------------------------------------------ */
+/* ---- targets
+ * ------------------------------------------------------------------------------------------------------ */
 
 static struct target_scan scan(struct targets *t, struct abi_builder *b, uint32_t context)
 {

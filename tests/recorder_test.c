@@ -36,11 +36,12 @@ static void start(struct bench *b)
     *b = (struct bench){.rig = rig_on(0)};
     strcpy(b->path, "/tmp/aerogpu-recorder-XXXXXX");
     close(mkstemp(b->path));
-    assert_int_equal(trace_recorder_create(&b->recorder,
-                                           &(struct trace_recorder_params){
-                                               .path = b->path, .producer = "test", .dma_map = map, .dma_ctx = b->rig},
-                                           &e),
-                     0);
+    assert_int_equal(
+        trace_recorder_create(&b->recorder,
+                              &(struct trace_recorder_params){
+                                  .path = b->path, .producer = "test", .dma_map = map, .dma_ctx = b->rig},
+                              &e),
+        0);
     gpu_observe(b->rig->gpu, trace_recorder_observer(b->recorder));
     rig_ring(b->rig, 16);
 }
@@ -138,7 +139,8 @@ static void a_recording_holds_what_the_device_took(void **state)
             assert_int_equal(range->flags, 1);
             assert_int_equal(range->gpa, MEMORY);
             assert_int_equal(range->size, MEMORY_SIZE);
-            assert_int_equal(trace_reader_find_blob(r, range->blob, TRACE_BLOB_ALLOC_MEMORY, "x", &blob, &e), 0);
+            assert_int_equal(trace_reader_find_blob(r, range->blob, TRACE_BLOB_ALLOC_MEMORY, "x", &blob, &e),
+                             0);
             assert_int_equal(trace_reader_load(r, blob.offset, blob.size, &bytes, &e), 0);
             assert_int_equal(bytes.size, MEMORY_SIZE);
             assert_int_equal(bytes.data[0], want[n].memory);
@@ -181,11 +183,12 @@ static void a_full_disk_stops_the_recording_and_not_the_device(void **state)
     }
     rig = rig_on(0);
     b = (struct bench){.rig = rig};
-    assert_int_equal(trace_recorder_create(&b.recorder,
-                                           &(struct trace_recorder_params){
-                                               .path = "/dev/full", .producer = "test", .dma_map = map, .dma_ctx = rig},
-                                           &e),
-                     0);
+    assert_int_equal(
+        trace_recorder_create(&b.recorder,
+                              &(struct trace_recorder_params){
+                                  .path = "/dev/full", .producer = "test", .dma_map = map, .dma_ctx = rig},
+                              &e),
+        0);
     gpu_observe(rig->gpu, trace_recorder_observer(b.recorder));
     rig_ring(rig, 16);
     for (uint32_t i = 0; i < 5; i++) {

@@ -66,8 +66,8 @@ static struct file sample(void)
     struct error e = {0};
     struct trace_writer *w;
     struct trace_range range = {.alloc_id = 7, .flags = 1, .gpa = 0x10000, .size = 4096};
-    struct trace_submission s = {.submit_flags = 1, .context_id = 2, .signal_fence = 9, .ranges = &range,
-                                 .num_ranges = 1};
+    struct trace_submission s = {
+        .submit_flags = 1, .context_id = 2, .signal_fence = 9, .ranges = &range, .num_ranges = 1};
     uint64_t loose;
     struct file f;
 
@@ -96,7 +96,8 @@ static struct file sample(void)
 static int open_bytes(struct trace_reader **r, const struct file *f, bool salvage, struct error *e)
 {
     *e = (struct error){0};
-    return trace_reader_open(r, &(struct trace_reader_params){.data = f->data, .size = f->size, .salvage = salvage}, e);
+    return trace_reader_open(
+        r, &(struct trace_reader_params){.data = f->data, .size = f->size, .salvage = salvage}, e);
 }
 
 /* Reads to the end or the error, which stays; the number of records. */
@@ -140,8 +141,9 @@ static void what_is_written_can_be_read(void **state)
             uint64_t offset;
             uint32_t frame;
         } want[] = {
-            {TRACE_BEGIN_FRAME, BEGIN0, 0}, {TRACE_BLOB, CMD_BLOB, 0}, {TRACE_BLOB, MEM_BLOB, 0},
-            {TRACE_SUBMISSION, SUBMISSION, 0}, {TRACE_PRESENT, PRESENT0, 0}, {TRACE_BLOB, LOOSE_BLOB, UINT32_MAX},
+            {TRACE_BEGIN_FRAME, BEGIN0, 0}, {TRACE_BLOB, CMD_BLOB, 0},
+            {TRACE_BLOB, MEM_BLOB, 0},      {TRACE_SUBMISSION, SUBMISSION, 0},
+            {TRACE_PRESENT, PRESENT0, 0},   {TRACE_BLOB, LOOSE_BLOB, UINT32_MAX},
             {TRACE_BEGIN_FRAME, BEGIN1, 5}, {TRACE_PACKET, PACKET, 5},
         };
         for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
@@ -155,8 +157,8 @@ static void what_is_written_can_be_read(void **state)
                 assert_int_equal(rec.submission.num_ranges, 1);
                 assert_int_equal(rec.submission.ranges[0].gpa, 0x10000);
                 assert_int_equal(rec.submission.ranges[0].size, 4096);
-                assert_int_equal(trace_reader_find_blob(r, rec.submission.ranges[0].blob, TRACE_BLOB_ALLOC_MEMORY, "x",
-                                                        &blob, &e),
+                assert_int_equal(trace_reader_find_blob(r, rec.submission.ranges[0].blob,
+                                                        TRACE_BLOB_ALLOC_MEMORY, "x", &blob, &e),
                                  0);
                 assert_int_equal(trace_reader_load(r, blob.offset, blob.size, &bytes, &e), 0);
                 assert_int_equal(bytes.size, 4);
@@ -173,10 +175,12 @@ static void what_is_written_can_be_read(void **state)
     assert_int_equal(trace_reader_find_blob(r, 1, TRACE_BLOB_CMD_STREAM, "x", &blob, &e), -ENOENT);
     e.code = 0;
     assert_int_equal(trace_reader_seek_frame(r, 5, &e), 0);
-    assert_int_equal(trace_reader_find_blob(r, 1, TRACE_BLOB_ALLOC_MEMORY, "offset 0x1: y", &blob, &e), -EBADMSG);
+    assert_int_equal(trace_reader_find_blob(r, 1, TRACE_BLOB_ALLOC_MEMORY, "offset 0x1: y", &blob, &e),
+                     -EBADMSG);
     assert_string_equal(e.text, "offset 0x1: y: blob 1 at 0x7f is CMD_STREAM, not ALLOC_MEMORY");
     e.code = 0;
-    assert_int_equal(trace_reader_find_blob(r, 8, TRACE_BLOB_CMD_STREAM, "offset 0x1: y", &blob, &e), -ENOENT);
+    assert_int_equal(trace_reader_find_blob(r, 8, TRACE_BLOB_CMD_STREAM, "offset 0x1: y", &blob, &e),
+                     -ENOENT);
     assert_string_equal(e.text, "offset 0x1: y: no blob 8 stands before it");
     assert_int_equal(trace_reader_next(r, &rec, &e), 1);
     assert_int_equal(rec.offset, BEGIN1);
@@ -203,14 +207,14 @@ static void rewrite(const char *path)
 
     temp_path(out);
     assert_int_equal(trace_reader_open(&r, &(struct trace_reader_params){.path = path}, &e), 0);
-    assert_int_equal(
-        trace_writer_create(&w,
-                            &(struct trace_writer_params){.path = out,
-                                                          .container_version = trace_reader_info(r)->container_version,
-                                                          .command_abi = trace_reader_info(r)->command_abi,
-                                                          .producer = "0.0.0-dev"},
-                            &e),
-        0);
+    assert_int_equal(trace_writer_create(&w,
+                                         &(struct trace_writer_params){
+                                             .path = out,
+                                             .container_version = trace_reader_info(r)->container_version,
+                                             .command_abi = trace_reader_info(r)->command_abi,
+                                             .producer = "0.0.0-dev"},
+                                         &e),
+                     0);
     while ((rc = trace_reader_next(r, &rec, &e)) > 0) {
         switch (rec.type) {
         case TRACE_BEGIN_FRAME:
@@ -247,9 +251,14 @@ static void rewrite(const char *path)
 
 static void upstream_recordings_are_rewritten_byte_by_byte(void **state)
 {
-    static const char *const names[] = {"a3a0_clear_red", "cmd_clear_b8g8r8a8", "cmd_clear_b8g8r8x8",
-                                        "cmd_copy_texture2d", "cmd_copy_texture2d_subrect", "cmd_present_ex",
-                                        "cmd_triangle", "cmd_depth_test"};
+    static const char *const names[] = {"a3a0_clear_red",
+                                        "cmd_clear_b8g8r8a8",
+                                        "cmd_clear_b8g8r8x8",
+                                        "cmd_copy_texture2d",
+                                        "cmd_copy_texture2d_subrect",
+                                        "cmd_present_ex",
+                                        "cmd_triangle",
+                                        "cmd_depth_test"};
     char path[4096];
     const char *dir = conformance_dir();
 
@@ -309,8 +318,10 @@ static const struct damage {
 } damages[] = {
     {0, 1, 'B', -EBADMSG, "offset 0x0: header.magic: is not \"AEROGPUT\": this is no recording"},
     {8, 4, 40, -EBADMSG, "offset 0x8: header.header_size: is 40, must be 32"},
-    {12, 4, 3, -EPROTONOSUPPORT, "offset 0xc: header.container_version: container version 3 is not known (1 and 2 are)"},
-    {12, 4, 0, -EPROTONOSUPPORT, "offset 0xc: header.container_version: container version 0 is not known (1 and 2 are)"},
+    {12, 4, 3, -EPROTONOSUPPORT,
+     "offset 0xc: header.container_version: container version 3 is not known (1 and 2 are)"},
+    {12, 4, 0, -EPROTONOSUPPORT,
+     "offset 0xc: header.container_version: container version 0 is not known (1 and 2 are)"},
     {12, 4, 1, -EBADMSG, "offset 0x19f: footer.container_version: is 2, the header's is 1"},
     {20, 4, 2, -EBADMSG, "offset 0x14: header.flags: is 0x2, no flag is defined"},
     {24, 4, 0xFFFFFFFF, -ENODATA,
@@ -347,7 +358,8 @@ static const struct damage {
     {BEGIN0 + 4, 4, 5, -EBADMSG, "offset 0x5f: record.payload_len: a BeginFrame has 4 bytes, this one 5"},
     {BEGIN0 + 8, 4, 1, -EBADMSG, "offset 0x63: BeginFrame.frame_index: is 1, the frame index says 0"},
     {PRESENT0 + 8, 4, 1, -EBADMSG, "offset 0x10b: Present.frame_index: is 1 in frame 0"},
-    {CMD_BLOB + 4, 4, 15, -EBADMSG, "offset 0x6b: record.payload_len: a Blob needs 16 bytes, this one has 15"},
+    {CMD_BLOB + 4, 4, 15, -EBADMSG,
+     "offset 0x6b: record.payload_len: a Blob needs 16 bytes, this one has 15"},
     {CMD_BLOB + 4, 4, 0xFFFFFFFF, -ENODATA,
      "offset 0x6b: record.payload_len: 4294967295 bytes of Blob, but the records end at 0x143"},
     {CMD_BLOB + 16, 4, 6, -EBADMSG, "offset 0x77: Blob.kind: 0x6 is not known"},
@@ -384,7 +396,8 @@ static void damaged_fields_are_named(void **state)
         if (!open_bytes(&r, &f, false, &e))
             drain(r, &e);
         if (e.code != d->code || (d->text && strcmp(e.text, d->text)))
-            print_error("at 0x%zx = 0x%llx: \"%s\" (%d)\n", d->at, (unsigned long long)d->value, e.text, e.code);
+            print_error("at 0x%zx = 0x%llx: \"%s\" (%d)\n", d->at, (unsigned long long)d->value, e.text,
+                        e.code);
         assert_int_equal(e.code, d->code);
         snprintf(where, sizeof(where), "offset 0x");
         assert_memory_equal(e.text, where, strlen(where));
@@ -406,8 +419,8 @@ static void version_1_has_no_submissions(void **state)
     assert_int_equal(open_bytes(&r, &f, false, &e), 0);
     assert_int_equal(drain(r, &e), 3);
     assert_int_equal(e.code, -EBADMSG);
-    assert_string_equal(e.text,
-                        "offset 0xa3: record.record_type: 5 (Submission) does not exist in container version 1");
+    assert_string_equal(
+        e.text, "offset 0xa3: record.record_type: 5 (Submission) does not exist in container version 1");
     trace_reader_destroy(r);
     free(f.data);
 }
@@ -420,7 +433,8 @@ static void odd_metadata_is_a_warning(void **state)
 
     f.data[16] = 9; /* the command ABI version of the header */
     assert_int_equal(open_bytes(&r, &f, false, &e), 0);
-    assert_string_equal(trace_reader_info(r)->warning, "the metadata says command_abi_version 65540, the header 65545");
+    assert_string_equal(trace_reader_info(r)->warning,
+                        "the metadata says command_abi_version 65540, the header 65545");
     trace_reader_destroy(r);
     f.data[16] = 4;
     f.data[34] = 'x'; /* emulator_version → xmulator_version */
@@ -435,7 +449,8 @@ static void what_cannot_be_opened_says_why(void **state)
     struct trace_reader *r;
     struct error e = {0};
 
-    assert_int_equal(trace_reader_open(&r, &(struct trace_reader_params){.path = "/nonexistent"}, &e), -ENOENT);
+    assert_int_equal(trace_reader_open(&r, &(struct trace_reader_params){.path = "/nonexistent"}, &e),
+                     -ENOENT);
     assert_string_equal(e.text, "cannot open: No such file or directory");
     error_clear(&e);
     assert_int_equal(trace_reader_open(&r, &(struct trace_reader_params){.path = "/tmp"}, &e), -EISDIR);
@@ -453,10 +468,11 @@ static void the_writer_keeps_the_order(void **state)
     struct trace_submission s = {0};
 
     temp_path(path);
-    assert_int_equal(trace_writer_create(&w,
-                                         &(struct trace_writer_params){.path = path, .container_version = 1,
-                                                                       .producer = "\"quoted\"\n", .notes = "né"},
-                                         &e),
+    assert_int_equal(trace_writer_create(
+                         &w,
+                         &(struct trace_writer_params){
+                             .path = path, .container_version = 1, .producer = "\"quoted\"\n", .notes = "né"},
+                         &e),
                      0);
     assert_int_equal(trace_writer_packet(w, "", 0, NULL), -EPROTO);
     assert_int_equal(trace_writer_present(w, NULL), -EPROTO);
@@ -466,8 +482,9 @@ static void the_writer_keeps_the_order(void **state)
     assert_int_equal(trace_writer_end_frame(w, NULL), 0);
     assert_int_equal(trace_writer_begin_frame(w, 3, NULL), -EINVAL);
     assert_int_equal(trace_writer_finish(w, &e), 0);
-    assert_int_equal(trace_writer_create(&w, &(struct trace_writer_params){.path = path, .container_version = 3}, &e),
-                     -EPROTONOSUPPORT);
+    assert_int_equal(
+        trace_writer_create(&w, &(struct trace_writer_params){.path = path, .container_version = 3}, &e),
+        -EPROTONOSUPPORT);
     unlink(path);
 }
 

@@ -35,12 +35,11 @@ int trace_attach(struct trace_attachment **out, struct machine *machine, const c
         return error_set(e, -ENOMEM, "no memory for a recording");
     }
     a->machine = machine;
-    rc = trace_recorder_create(&a->recorder,
-                               &(struct trace_recorder_params){.path = path,
-                                                               .producer = "aerogpu " AEROGPU_VERSION,
-                                                               .dma_map = map,
-                                                               .dma_ctx = machine},
-                               e);
+    rc = trace_recorder_create(
+        &a->recorder,
+        &(struct trace_recorder_params){
+            .path = path, .producer = "aerogpu " AEROGPU_VERSION, .dma_map = map, .dma_ctx = machine},
+        e);
     if (rc) {
         free(a->path);
         free(a);

@@ -12,8 +12,8 @@
 
 struct trace_attachment;
 
-/* `path` NULL: that of the environment variable AEROGPU_RECORD; without one *out is NULL and 0 is returned. To be called
- * before the first submission. */
+/* `path` NULL: that of the environment variable AEROGPU_RECORD; without one *out is NULL and 0 is returned.
+ * To be called before the first submission. */
 int trace_attach(struct trace_attachment **out, struct machine *machine, const char *path, struct error *e);
 
 /* Ends the recording: 0 or its first error. NULL is legal, `stats` may be NULL. */

@@ -27,7 +27,8 @@ const struct trace_blob *blob_index_find(const struct blob_index *index, uint64_
 
 static int grow(struct blob_index *index)
 {
-    struct blob_index bigger = {.capacity = index->capacity ? index->capacity * 2 : 64, .count = index->count};
+    struct blob_index bigger = {.capacity = index->capacity ? index->capacity * 2 : 64,
+                                .count = index->count};
 
     bigger.slots = calloc(bigger.capacity, sizeof(*bigger.slots));
     if (!bigger.slots)

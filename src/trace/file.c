@@ -46,8 +46,9 @@ int trace_file_open(struct trace_file *f, const struct trace_reader_params *p, s
     if (!S_ISREG(st.st_mode)) {
         trace_file_close(f);
         return error_set(e, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL, "%s",
-                         S_ISDIR(st.st_mode) ? "is a directory, not a recording"
-                                             : "is not a regular file, and a recording is read from its end too");
+                         S_ISDIR(st.st_mode)
+                             ? "is a directory, not a recording"
+                             : "is not a regular file, and a recording is read from its end too");
     }
     f->size = (uint64_t)st.st_size;
     return 0;
@@ -84,7 +85,8 @@ int trace_file_read(struct trace_file *f, uint64_t offset, void *to, uint32_t si
     int rc;
 
     if (offset > f->size || size > f->size - offset)
-        return error_set(e, -ENODATA, "offset 0x%" PRIx64 ": %" PRIu32 " bytes are wanted, the file ends at 0x%" PRIx64,
+        return error_set(e, -ENODATA,
+                         "offset 0x%" PRIx64 ": %" PRIu32 " bytes are wanted, the file ends at 0x%" PRIx64,
                          offset, size, f->size);
     if (size == 0)
         return 0;
@@ -106,6 +108,7 @@ int trace_file_read(struct trace_file *f, uint64_t offset, void *to, uint32_t si
             memcpy(to, f->window, size);
     }
     if (rc)
-        return error_set(e, rc, "offset 0x%" PRIx64 ": reading %" PRIu32 " bytes: %s", offset, size, strerror(-rc));
+        return error_set(e, rc, "offset 0x%" PRIx64 ": reading %" PRIu32 " bytes: %s", offset, size,
+                         strerror(-rc));
     return 0;
 }

@@ -26,7 +26,8 @@ static int read_meta(struct trace_file *f, struct trace_info *info, char warning
 
     if (info->meta_len > f->size - TRACE_HEADER_SIZE)
         return trace_fail(e, -ENODATA, 24, "header.meta_len",
-                          "%" PRIu32 " bytes of metadata, but the file ends at 0x%" PRIx64, info->meta_len, f->size);
+                          "%" PRIu32 " bytes of metadata, but the file ends at 0x%" PRIx64, info->meta_len,
+                          f->size);
     text = malloc((size_t)info->meta_len + 1);
     if (!text)
         return error_set(e, -ENOMEM, "no memory for %" PRIu32 " bytes of metadata", info->meta_len);
@@ -45,7 +46,8 @@ static int read_meta(struct trace_file *f, struct trace_info *info, char warning
 
         if (near)
             *near = '\0';
-        rc = trace_fail(e, -EBADMSG, TRACE_HEADER_SIZE + (meta ? 0 : (uint64_t)(why.position > 0 ? why.position : 0)),
+        rc = trace_fail(e, -EBADMSG,
+                        TRACE_HEADER_SIZE + (meta ? 0 : (uint64_t)(why.position > 0 ? why.position : 0)),
                         "metadata", "is not a JSON object%s%s", meta ? "" : ": ", meta ? "" : why.text);
         json_decref(meta);
         return rc;
@@ -56,7 +58,8 @@ static int read_meta(struct trace_file *f, struct trace_info *info, char warning
     else if (!json_is_integer(abi))
         snprintf(warning, 160, "the metadata has no command_abi_version");
     else if (json_integer_value(abi) != (json_int_t)info->command_abi)
-        snprintf(warning, 160, "the metadata says command_abi_version %" JSON_INTEGER_FORMAT ", the header %" PRIu32,
+        snprintf(warning, 160,
+                 "the metadata says command_abi_version %" JSON_INTEGER_FORMAT ", the header %" PRIu32,
                  json_integer_value(abi), info->command_abi);
     json_decref(meta);
     return 0;
@@ -108,7 +111,8 @@ static int check_frame(const struct trace_info *info, const struct trace_frame *
                           before->index);
     if (frame->start < from || frame->start >= info->records_end)
         return trace_fail(e, -EBADMSG, at + 8, "TOC.start_offset",
-                          "0x%" PRIx64 " is not between 0x%" PRIx64 " and the end of the records at 0x%" PRIx64,
+                          "0x%" PRIx64 " is not between 0x%" PRIx64
+                          " and the end of the records at 0x%" PRIx64,
                           frame->start, from, info->records_end);
     if (frame->end <= frame->start || frame->end > info->records_end)
         return trace_fail(e, -EBADMSG, at + 24, "TOC.end_offset",
@@ -117,12 +121,13 @@ static int check_frame(const struct trace_info *info, const struct trace_frame *
                           frame->end, frame->start, info->records_end);
     if (frame->present && (frame->present <= frame->start || frame->present >= frame->end))
         return trace_fail(e, -EBADMSG, at + 16, "TOC.present_offset",
-                          "0x%" PRIx64 " is not within the frame, 0x%" PRIx64 " to 0x%" PRIx64, frame->present,
-                          frame->start, frame->end);
+                          "0x%" PRIx64 " is not within the frame, 0x%" PRIx64 " to 0x%" PRIx64,
+                          frame->present, frame->start, frame->end);
     return 0;
 }
 
-static int read_toc(struct trace_file *f, struct trace_info *info, uint64_t toc, uint64_t len, struct error *e)
+static int read_toc(struct trace_file *f, struct trace_info *info, uint64_t toc, uint64_t len,
+                    struct error *e)
 {
     uint8_t raw[TRACE_TOC_ENTRY_SIZE];
     struct bytes b = bytes_of(raw, TRACE_TOC_HEADER_SIZE);
@@ -137,7 +142,8 @@ static int read_toc(struct trace_file *f, struct trace_info *info, uint64_t toc,
     version = bytes_u32(&b);
     count = bytes_u32(&b);
     if (version != TRACE_TOC_VERSION)
-        return trace_fail(e, -EPROTONOSUPPORT, toc + 8, "TOC.toc_version", "is %" PRIu32 ", must be 1", version);
+        return trace_fail(e, -EPROTONOSUPPORT, toc + 8, "TOC.toc_version", "is %" PRIu32 ", must be 1",
+                          version);
     if (len != TRACE_TOC_HEADER_SIZE + (uint64_t)count * TRACE_TOC_ENTRY_SIZE)
         return trace_fail(e, -EBADMSG, toc + 12, "TOC.frame_count",
                           "%" PRIu32 " frames do not fill the %" PRIu64 " bytes of the TOC", count, len);
@@ -176,7 +182,8 @@ int trace_read_tail(struct trace_file *f, struct trace_info *info, struct error 
 
     info->records_end = f->size;
     if (f->size - info->records_start < TRACE_FOOTER_SIZE)
-        return trace_fail(e, -ENODATA, f->size, "footer", "is missing: the file is cut or was never finished");
+        return trace_fail(e, -ENODATA, f->size, "footer",
+                          "is missing: the file is cut or was never finished");
     footer = f->size - TRACE_FOOTER_SIZE;
     rc = trace_file_read(f, footer, raw, sizeof(raw), e);
     if (rc)
@@ -194,8 +201,8 @@ int trace_read_tail(struct trace_file *f, struct trace_info *info, struct error 
     if (rc)
         return rc;
     if (version != info->container_version)
-        return trace_fail(e, -EBADMSG, footer + 12, "footer.container_version", "is %" PRIu32 ", the header's is %" PRIu32,
-                          version, info->container_version);
+        return trace_fail(e, -EBADMSG, footer + 12, "footer.container_version",
+                          "is %" PRIu32 ", the header's is %" PRIu32, version, info->container_version);
     if (toc < info->records_start || toc > footer)
         return trace_fail(e, -EBADMSG, footer + 16, "footer.toc_offset",
                           "0x%" PRIx64 " is not between the metadata's end 0x%" PRIx64 " and the footer", toc,

@@ -25,7 +25,7 @@ struct trace_reader {
     struct error tail_error; /* why the file had to be salvaged */
     struct blob_index blobs;
 
-    uint64_t pos;        /* of the next record */
+    uint64_t pos; /* of the next record */
     bool in_frame;
     uint32_t frame;      /* its index, or that of the last one; NO_FRAME before the first */
     uint32_t next_entry; /* of info.frames: the one that is open is next_entry - 1 */
@@ -114,24 +114,27 @@ static const struct trace_frame *open_entry(const struct trace_reader *r)
     return r->info.frames ? &r->info.frames[r->next_entry - 1] : NULL;
 }
 
-static int begin_frame(struct trace_reader *r, const struct trace_record *rec, uint32_t index, struct error *e)
+static int begin_frame(struct trace_reader *r, const struct trace_record *rec, uint32_t index,
+                       struct error *e)
 {
     const struct trace_frame *entry;
 
     if (r->info.frames) {
         if (r->in_frame || r->next_entry == r->info.num_frames)
-            return trace_fail(e, -EBADMSG, rec->offset, "BeginFrame", "the frame index has no frame that begins here");
+            return trace_fail(e, -EBADMSG, rec->offset, "BeginFrame",
+                              "the frame index has no frame that begins here");
         entry = &r->info.frames[r->next_entry];
         if (entry->start != rec->offset)
             return trace_fail(e, -EBADMSG, rec->offset, "BeginFrame",
-                              "the frame index has frame %" PRIu32 " begin at 0x%" PRIx64, entry->index, entry->start);
+                              "the frame index has frame %" PRIu32 " begin at 0x%" PRIx64, entry->index,
+                              entry->start);
         if (entry->index != index)
             return trace_fail(e, -EBADMSG, rec->offset + 8, "BeginFrame.frame_index",
                               "is %" PRIu32 ", the frame index says %" PRIu32, index, entry->index);
         r->next_entry++;
     } else if (r->frame != NO_FRAME && index <= r->frame) {
-        return trace_fail(e, -EBADMSG, rec->offset + 8, "BeginFrame.frame_index", "is %" PRIu32 " after %" PRIu32,
-                          index, r->frame);
+        return trace_fail(e, -EBADMSG, rec->offset + 8, "BeginFrame.frame_index",
+                          "is %" PRIu32 " after %" PRIu32, index, r->frame);
     }
     r->in_frame = true;
     r->frame = index;
@@ -144,8 +147,8 @@ static int present(struct trace_reader *r, const struct trace_record *rec, uint3
     if (!r->in_frame)
         return trace_fail(e, -EBADMSG, rec->offset, "Present", "stands outside of every frame");
     if (index != r->frame)
-        return trace_fail(e, -EBADMSG, rec->offset + 8, "Present.frame_index", "is %" PRIu32 " in frame %" PRIu32,
-                          index, r->frame);
+        return trace_fail(e, -EBADMSG, rec->offset + 8, "Present.frame_index",
+                          "is %" PRIu32 " in frame %" PRIu32, index, r->frame);
     if (r->info.frames && open_entry(r)->present != rec->offset)
         return trace_fail(e, -EBADMSG, rec->offset, "Present",
                           "the frame index has the present of frame %" PRIu32 " at 0x%" PRIx64, index,
@@ -154,7 +157,8 @@ static int present(struct trace_reader *r, const struct trace_record *rec, uint3
     return 0;
 }
 
-/* The frame that the index closes where the next record begins, or that Present closes where there is no index. */
+/* The frame that the index closes where the next record begins, or that Present closes where there is no
+ * index. */
 static int close_frame(struct trace_reader *r, const struct trace_record *rec, struct error *e)
 {
     const struct trace_frame *entry;
@@ -170,8 +174,8 @@ static int close_frame(struct trace_reader *r, const struct trace_record *rec, s
         return 0;
     if (r->pos > entry->end)
         return trace_fail(e, -EBADMSG, rec->offset + 4, "record.payload_len",
-                          "%" PRIu32 " bytes cross the end of frame %" PRIu32 " at 0x%" PRIx64, rec->payload_len,
-                          entry->index, entry->end);
+                          "%" PRIu32 " bytes cross the end of frame %" PRIu32 " at 0x%" PRIx64,
+                          rec->payload_len, entry->index, entry->end);
     if (entry->present && !r->presented)
         return trace_fail(e, -EBADMSG, entry->end, "Present",
                           "frame %" PRIu32 " ends without the present that the frame index has at 0x%" PRIx64,
@@ -201,19 +205,22 @@ static int parse_blob(struct trace_reader *r, struct trace_record *rec, struct e
     rec->blob.offset = payload + TRACE_BLOB_HEADER_SIZE;
     rec->blob.size = rec->payload_len - TRACE_BLOB_HEADER_SIZE;
     if (!trace_blob_kind_name(rec->blob.kind))
-        return trace_fail(e, -EBADMSG, payload + 8, "Blob.kind", "0x%" PRIx32 " is not known", rec->blob.kind);
+        return trace_fail(e, -EBADMSG, payload + 8, "Blob.kind", "0x%" PRIx32 " is not known",
+                          rec->blob.kind);
     if (reserved)
-        return trace_fail(e, -EBADMSG, payload + 12, "Blob.reserved", "is 0x%" PRIx32 ", must be 0", reserved);
+        return trace_fail(e, -EBADMSG, payload + 12, "Blob.reserved", "is 0x%" PRIx32 ", must be 0",
+                          reserved);
     rc = blob_index_add(&r->blobs, &rec->blob);
     if (rc == -EEXIST) {
         other = blob_index_find(&r->blobs, rec->blob.id);
-        return trace_fail(e, -EBADMSG, payload, "Blob.blob_id", "%" PRIu64 " is already the blob at 0x%" PRIx64,
-                          rec->blob.id, other->offset);
+        return trace_fail(e, -EBADMSG, payload, "Blob.blob_id",
+                          "%" PRIu64 " is already the blob at 0x%" PRIx64, rec->blob.id, other->offset);
     }
     return rc ? error_set(e, rc, "no memory to index blob %" PRIu64, rec->blob.id) : 0;
 }
 
-static int parse_ranges(struct trace_reader *r, struct bytes *b, uint64_t payload, uint32_t count, struct error *e)
+static int parse_ranges(struct trace_reader *r, struct bytes *b, uint64_t payload, uint32_t count,
+                        struct error *e)
 {
     if (count > r->max_ranges) {
         struct trace_range *bigger = realloc(r->ranges, count * sizeof(*bigger));
@@ -233,7 +240,8 @@ static int parse_ranges(struct trace_reader *r, struct bytes *b, uint64_t payloa
         range->blob = bytes_u64(b);
         if (range->size > UINT64_MAX - range->gpa)
             return trace_fail(e, -EBADMSG, at + 16, "Submission.memory_range.size_bytes",
-                              "0x%" PRIx64 " bytes at guest address 0x%" PRIx64 " pass the end of the address space",
+                              "0x%" PRIx64 " bytes at guest address 0x%" PRIx64
+                              " pass the end of the address space",
                               range->size, range->gpa);
     }
     return 0;
@@ -249,7 +257,8 @@ static int parse_submission(struct trace_reader *r, struct trace_record *rec, st
 
     if (r->info.container_version < TRACE_CONTAINER_V2)
         return trace_fail(e, -EBADMSG, rec->offset, "record.record_type",
-                          "5 (Submission) does not exist in container version %" PRIu32, r->info.container_version);
+                          "5 (Submission) does not exist in container version %" PRIu32,
+                          r->info.container_version);
     if (rec->payload_len < TRACE_SUBMISSION_SIZE)
         return trace_fail(e, -EBADMSG, rec->offset + 4, "record.payload_len",
                           "a Submission needs 56 bytes, this one has %" PRIu32, rec->payload_len);
@@ -269,34 +278,37 @@ static int parse_submission(struct trace_reader *r, struct trace_record *rec, st
     s->num_ranges = bytes_u32(&b);
     reserved1 = bytes_u32(&b);
     if (version != TRACE_SUBMISSION_VERSION)
-        return trace_fail(e, -EPROTONOSUPPORT, payload, "Submission.record_version", "is %" PRIu32 ", must be 1",
-                          version);
+        return trace_fail(e, -EPROTONOSUPPORT, payload, "Submission.record_version",
+                          "is %" PRIu32 ", must be 1", version);
     if (size < TRACE_SUBMISSION_SIZE || size > rec->payload_len)
         return trace_fail(e, -EBADMSG, payload + 4, "Submission.header_size",
-                          "%" PRIu32 " is not between 56 and the record's %" PRIu32 " bytes", size, rec->payload_len);
+                          "%" PRIu32 " is not between 56 and the record's %" PRIu32 " bytes", size,
+                          rec->payload_len);
     if (reserved0 || reserved1)
         return trace_fail(e, -EBADMSG, payload + (reserved0 ? 20 : 52),
-                          reserved0 ? "Submission.reserved0" : "Submission.reserved1", "is 0x%" PRIx32 ", must be 0",
-                          reserved0 ? reserved0 : reserved1);
+                          reserved0 ? "Submission.reserved0" : "Submission.reserved1",
+                          "is 0x%" PRIx32 ", must be 0", reserved0 ? reserved0 : reserved1);
     if (s->num_ranges > (rec->payload_len - size) / TRACE_RANGE_SIZE)
         return trace_fail(e, -EBADMSG, payload + 48, "Submission.memory_range_count",
-                          "%" PRIu32 " ranges of 32 bytes do not fit the record's %" PRIu32 " bytes", s->num_ranges,
-                          rec->payload_len);
+                          "%" PRIu32 " ranges of 32 bytes do not fit the record's %" PRIu32 " bytes",
+                          s->num_ranges, rec->payload_len);
     bytes_seek(&b, size);
     rc = parse_ranges(r, &b, payload, s->num_ranges, e);
     s->ranges = r->ranges;
     return rc;
 }
 
-static int read_frame_index(struct trace_reader *r, const struct trace_record *rec, uint32_t *index, struct error *e)
+static int read_frame_index(struct trace_reader *r, const struct trace_record *rec, uint32_t *index,
+                            struct error *e)
 {
     uint8_t raw[4];
     struct bytes b = bytes_of(raw, sizeof(raw));
     int rc;
 
     if (rec->payload_len != 4)
-        return trace_fail(e, -EBADMSG, rec->offset + 4, "record.payload_len", "a %s has 4 bytes, this one %" PRIu32,
-                          trace_record_type_name(rec->type), rec->payload_len);
+        return trace_fail(e, -EBADMSG, rec->offset + 4, "record.payload_len",
+                          "a %s has 4 bytes, this one %" PRIu32, trace_record_type_name(rec->type),
+                          rec->payload_len);
     rc = trace_file_read(&r->file, rec->offset + TRACE_RECORD_HEADER_SIZE, raw, sizeof(raw), e);
     *index = bytes_u32(&b);
     return rc;
@@ -337,7 +349,8 @@ static int parse_record(struct trace_reader *r, struct trace_record *rec, struct
 
     rec->offset = r->pos;
     if (left < TRACE_RECORD_HEADER_SIZE)
-        return trace_fail(e, -ENODATA, r->pos, "record", "needs a header of 8 bytes, %" PRIu64 " are left", left);
+        return trace_fail(e, -ENODATA, r->pos, "record", "needs a header of 8 bytes, %" PRIu64 " are left",
+                          left);
     rc = trace_file_read(&r->file, r->pos, raw, sizeof(raw), e);
     if (rc)
         return rc;
@@ -348,9 +361,11 @@ static int parse_record(struct trace_reader *r, struct trace_record *rec, struct
     if (!trace_record_type_name(rec->type))
         return trace_fail(e, -EBADMSG, rec->offset, "record.record_type", "%d is not known", (int)rec->type);
     if (flags)
-        return trace_fail(e, -EBADMSG, rec->offset + 1, "record.flags", "is 0x%" PRIx32 ", no flag is defined", flags);
+        return trace_fail(e, -EBADMSG, rec->offset + 1, "record.flags",
+                          "is 0x%" PRIx32 ", no flag is defined", flags);
     if (reserved)
-        return trace_fail(e, -EBADMSG, rec->offset + 2, "record.reserved", "is 0x%" PRIx32 ", must be 0", reserved);
+        return trace_fail(e, -EBADMSG, rec->offset + 2, "record.reserved", "is 0x%" PRIx32 ", must be 0",
+                          reserved);
     if (rec->payload_len > left - TRACE_RECORD_HEADER_SIZE)
         return trace_fail(e, -ENODATA, rec->offset + 4, "record.payload_len",
                           "%" PRIu32 " bytes of %s, but the records end at 0x%" PRIx64, rec->payload_len,
@@ -436,8 +451,8 @@ int trace_reader_find_blob(struct trace_reader *r, uint64_t id, uint32_t kind, c
     if (!found || found->offset > r->pos)
         return error_set(e, -ENOENT, "%s: no blob %" PRIu64 " stands before it", user, id);
     if (found->kind != kind)
-        return error_set(e, -EBADMSG, "%s: blob %" PRIu64 " at 0x%" PRIx64 " is %s, not %s", user, id, found->offset,
-                         trace_blob_kind_name(found->kind), trace_blob_kind_name(kind));
+        return error_set(e, -EBADMSG, "%s: blob %" PRIu64 " at 0x%" PRIx64 " is %s, not %s", user, id,
+                         found->offset, trace_blob_kind_name(found->kind), trace_blob_kind_name(kind));
     *blob = *found;
     return 0;
 }
@@ -447,12 +462,14 @@ int trace_reader_load(struct trace_reader *r, uint64_t offset, uint32_t size, st
 {
     b->size = 0;
     if (offset > r->file.size || size > r->file.size - offset)
-        return error_set(e, -ENODATA, "offset 0x%" PRIx64 ": %" PRIu32 " bytes are wanted, the file ends at 0x%" PRIx64,
+        return error_set(e, -ENODATA,
+                         "offset 0x%" PRIx64 ": %" PRIu32 " bytes are wanted, the file ends at 0x%" PRIx64,
                          offset, size, r->file.size);
     if (size > b->capacity || !b->data) {
         uint8_t *bigger = realloc(b->data, size ? size : 1);
         if (!bigger)
-            return error_set(e, -ENOMEM, "offset 0x%" PRIx64 ": no memory for %" PRIu32 " bytes", offset, size);
+            return error_set(e, -ENOMEM, "offset 0x%" PRIx64 ": no memory for %" PRIu32 " bytes", offset,
+                             size);
         b->data = bigger;
         b->capacity = size;
     }

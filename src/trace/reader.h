@@ -4,17 +4,19 @@
  *                              └─▶ trace_reader_load: the bytes of a packet or blob, on demand
  *
  * Invariants:
- *  1. Nothing of the file is held in memory but the frame index, where blobs lie, and what load() was asked for.
+ *  1. Nothing of the file is held in memory but the frame index, where blobs lie, and what load() was asked
+ * for.
  *  2. Every length is checked against the file before memory is reserved for it.
- *  3. An error names the file offset and the field. Records before it have been delivered; after it every call to
- *     next() gives the same error.
- *  4. Frame index and records agree: a BeginFrame or Present that the index does not name, or names elsewhere, is an
- *     error, and so are streams outside of every frame.
+ *  3. An error names the file offset and the field. Records before it have been delivered; after it every
+ * call to next() gives the same error.
+ *  4. Frame index and records agree: a BeginFrame or Present that the index does not name, or names
+ * elsewhere, is an error, and so are streams outside of every frame.
  *
- * What is refused, where the format leaves room: unknown record types, blob kinds and flags (they may change what
- * follows), reserved fields that are not 0, ids given twice, and blobs used before they appear. What is accepted: frame
- * numbers with gaps, blobs between frames, longer submission headers, metadata without the recommended members (see
- * trace_reader_warning). The command ABI is not looked at here: whoever plays the commands judges it.
+ * What is refused, where the format leaves room: unknown record types, blob kinds and flags (they may change
+ * what follows), reserved fields that are not 0, ids given twice, and blobs used before they appear. What is
+ * accepted: frame numbers with gaps, blobs between frames, longer submission headers, metadata without the
+ * recommended members (see trace_reader_warning). The command ABI is not looked at here: whoever plays the
+ * commands judges it.
  */
 #ifndef TRACE_READER_H_
 #define TRACE_READER_H_
@@ -33,8 +35,8 @@ struct trace_reader_params {
     const char *path; /* a regular file, or NULL to read `data` */
     const void *data; /* `size` bytes that outlive the reader */
     size_t size;
-    /* Opens a file whose index or footer is missing or wrong: next() then delivers the records that can be read and
-     * ends with the error that open() would have given. */
+    /* Opens a file whose index or footer is missing or wrong: next() then delivers the records that can be
+     * read and ends with the error that open() would have given. */
     bool salvage;
 };
 
@@ -60,7 +62,8 @@ struct trace_record {
         struct {                /* TRACE_PACKET */
             uint64_t offset;    /* of its bytes; payload_len is their number */
         } packet;
-        struct trace_submission submission; /* TRACE_SUBMISSION; ranges are valid until the next call of next() */
+        struct trace_submission
+            submission; /* TRACE_SUBMISSION; ranges are valid until the next call of next() */
     };
 };
 
@@ -72,7 +75,8 @@ struct trace_buffer {
 
 void trace_buffer_finish(struct trace_buffer *b);
 
-/* 0, or: -errno of the system, -EBADMSG malformed, -ENODATA cut short, -EPROTONOSUPPORT a version that is not known. */
+/* 0, or: -errno of the system, -EBADMSG malformed, -ENODATA cut short, -EPROTONOSUPPORT a version that is not
+ * known. */
 int trace_reader_open(struct trace_reader **out, const struct trace_reader_params *p, struct error *e);
 void trace_reader_destroy(struct trace_reader *r);
 const struct trace_info *trace_reader_info(const struct trace_reader *r);

@@ -91,7 +91,8 @@ static void fail(struct trace_recorder *r, const struct error *e)
         log_error("recorder", "%s: recording stops: %s", r->params.path, e->text);
 }
 
-/* ---- on the device's threads -------------------------------------------------------------------------------------- */
+/* ---- on the device's threads
+ * -------------------------------------------------------------------------------------- */
 
 static int copy_out(struct trace_recorder *r, uint64_t gpa, uint64_t size, const char *what, struct copy *to,
                     struct error *e)
@@ -99,9 +100,11 @@ static int copy_out(struct trace_recorder *r, uint64_t gpa, uint64_t size, const
     const void *from = r->params.dma_map(r->params.dma_ctx, gpa, size);
 
     if (!from)
-        return error_set(e, -EFAULT, "%s at 0x%" PRIx64 ", %" PRIu64 " bytes, is not guest memory", what, gpa, size);
+        return error_set(e, -EFAULT, "%s at 0x%" PRIx64 ", %" PRIu64 " bytes, is not guest memory", what, gpa,
+                         size);
     if (size > UINT32_MAX - TRACE_BLOB_HEADER_SIZE)
-        return error_set(e, -EFBIG, "%s at 0x%" PRIx64 " of %" PRIu64 " bytes does not fit a record", what, gpa, size);
+        return error_set(e, -EFBIG, "%s at 0x%" PRIx64 " of %" PRIu64 " bytes does not fit a record", what,
+                         gpa, size);
     to->data = malloc(size);
     if (!to->data)
         return error_set(e, -ENOMEM, "no memory for a copy of %" PRIu64 " bytes", size);
@@ -138,7 +141,8 @@ static int copy_memory(struct trace_recorder *r, struct piece *p, const struct a
 
     if (!seen)
         return error_set(e, -ENOMEM, "no memory to remember an allocation");
-    /* Not guest memory: the device will say so when a stream uses it, and again when the recording is played. */
+    /* Not guest memory: the device will say so when a stream uses it, and again when the recording is played.
+     */
     if (!bytes || a->size > UINT32_MAX - TRACE_BLOB_HEADER_SIZE)
         return 0;
     copy->size = (uint32_t)a->size;
@@ -158,7 +162,8 @@ static int copy_memory(struct trace_recorder *r, struct piece *p, const struct a
     return 0;
 }
 
-static int copy_submission(struct trace_recorder *r, struct piece *p, const struct gpu_submission *s, struct error *e)
+static int copy_submission(struct trace_recorder *r, struct piece *p, const struct gpu_submission *s,
+                           struct error *e)
 {
     int rc;
 
@@ -178,7 +183,8 @@ static int copy_submission(struct trace_recorder *r, struct piece *p, const stru
     if (rc)
         return rc;
     p->bytes += s->alloc_size;
-    /* A malformed table names no memory; it is recorded all the same, since it is what the device was given. */
+    /* A malformed table names no memory; it is recorded all the same, since it is what the device was given.
+     */
     if (abi_alloc_table_parse(&r->allocs, p->table.data, p->table.size, NULL) || !r->allocs.count)
         return 0;
     p->memory = calloc(r->allocs.count, sizeof(*p->memory));
@@ -250,9 +256,11 @@ static void event(void *ctx, const struct gpu_event *e)
     }
 }
 
-/* ---- the writer thread -------------------------------------------------------------------------------------------- */
+/* ---- the writer thread
+ * -------------------------------------------------------------------------------------------- */
 
-static int write_copy(struct trace_recorder *r, uint32_t kind, const struct copy *copy, uint64_t *id, struct error *e)
+static int write_copy(struct trace_recorder *r, uint32_t kind, const struct copy *copy, uint64_t *id,
+                      struct error *e)
 {
     /* 128 bits of hash spread over the index's fields; the kind is part of what makes a content the same. */
     struct trace_blob key = {.id = copy->hash.low64 ^ kind,
@@ -289,9 +297,11 @@ static bool presents(const struct piece *p)
 
 static int write_piece(struct trace_recorder *r, struct piece *p, struct error *e)
 {
-    /* An empty submission has no stream, and a record must name one: the shortest that there is does the same. */
-    static const struct aerogpu_cmd_stream_header empty = {
-        .magic = AEROGPU_CMD_STREAM_MAGIC, .abi_version = AEROGPU_ABI_VERSION_U32, .size_bytes = sizeof(empty)};
+    /* An empty submission has no stream, and a record must name one: the shortest that there is does the
+     * same. */
+    static const struct aerogpu_cmd_stream_header empty = {.magic = AEROGPU_CMD_STREAM_MAGIC,
+                                                           .abi_version = AEROGPU_ABI_VERSION_U32,
+                                                           .size_bytes = sizeof(empty)};
     const struct copy no_stream = {(uint8_t *)&empty, sizeof(empty), XXH3_128bits(&empty, sizeof(empty))};
     int rc = 0;
 
@@ -300,7 +310,8 @@ static int write_piece(struct trace_recorder *r, struct piece *p, struct error *
         r->in_frame = true;
     }
     if (!rc)
-        rc = write_copy(r, TRACE_BLOB_CMD_STREAM, p->stream.data ? &p->stream : &no_stream, &p->sub.cmd_blob, e);
+        rc = write_copy(r, TRACE_BLOB_CMD_STREAM, p->stream.data ? &p->stream : &no_stream, &p->sub.cmd_blob,
+                        e);
     if (!rc && p->table.data)
         rc = write_copy(r, TRACE_BLOB_ALLOC_TABLE, &p->table, &p->sub.alloc_blob, e);
     for (uint32_t i = 0; !rc && i < p->sub.num_ranges; i++)
@@ -350,7 +361,8 @@ static void *write_all(void *ctx)
     return NULL;
 }
 
-/* ---- life cycle --------------------------------------------------------------------------------------------------- */
+/* ---- life cycle
+ * --------------------------------------------------------------------------------------------------- */
 
 int trace_recorder_create(struct trace_recorder **out, const struct trace_recorder_params *p, struct error *e)
 {
@@ -366,13 +378,14 @@ int trace_recorder_create(struct trace_recorder **out, const struct trace_record
     r->last = &r->first;
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);
-    rc = !r->params.path ? error_set(e, -ENOMEM, "no memory for a recorder")
-                         : trace_writer_create(&r->writer,
-                                               &(struct trace_writer_params){.path = p->path,
-                                                                             .command_abi = AEROGPU_ABI_VERSION_U32,
-                                                                             .producer = p->producer,
-                                                                             .notes = p->notes},
-                                               e);
+    rc = !r->params.path
+             ? error_set(e, -ENOMEM, "no memory for a recorder")
+             : trace_writer_create(&r->writer,
+                                   &(struct trace_writer_params){.path = p->path,
+                                                                 .command_abi = AEROGPU_ABI_VERSION_U32,
+                                                                 .producer = p->producer,
+                                                                 .notes = p->notes},
+                                   e);
     if (rc)
         goto fail;
     rc = -pthread_create(&r->thread, NULL, write_all, r);

@@ -34,8 +34,8 @@ static int out(struct trace_writer *w, const void *data, size_t size)
     if (w->failed.code)
         return w->failed.code;
     if (size && fwrite(data, 1, size, w->file) != size)
-        return error_set(&w->failed, errno ? -errno : -EIO, "%s: writing at 0x%" PRIx64 ": %s", w->path, w->pos,
-                         strerror(errno ? errno : EIO));
+        return error_set(&w->failed, errno ? -errno : -EIO, "%s: writing at 0x%" PRIx64 ": %s", w->path,
+                         w->pos, strerror(errno ? errno : EIO));
     w->pos += size;
     return 0;
 }
@@ -52,8 +52,8 @@ static int out_record(struct trace_writer *w, enum trace_record_type type, const
     uint8_t raw[TRACE_RECORD_HEADER_SIZE], *p = raw;
 
     if (size > UINT32_MAX - head_size)
-        return error_set(e, -EFBIG, "%s: a %s of %zu bytes does not fit a record", w->path, trace_record_type_name(type),
-                         size);
+        return error_set(e, -EFBIG, "%s: a %s of %zu bytes does not fit a record", w->path,
+                         trace_record_type_name(type), size);
     p = put(p, type, 1);
     p = put(p, 0, 3);
     put(p, head_size + size, 4);
@@ -71,8 +71,8 @@ static char *make_meta(const struct trace_writer_params *p)
     char *meta = NULL;
 
     if (a && (b || !p->notes) &&
-        asprintf(&meta, "{\"emulator_version\":%s,\"command_abi_version\":%" PRIu32 "%s%s}", a, p->command_abi,
-                 b ? ",\"notes\":" : "", b ? b : "") < 0)
+        asprintf(&meta, "{\"emulator_version\":%s,\"command_abi_version\":%" PRIu32 "%s%s}", a,
+                 p->command_abi, b ? ",\"notes\":" : "", b ? b : "") < 0)
         meta = NULL;
     free(a);
     free(b);
@@ -108,8 +108,8 @@ int trace_writer_create(struct trace_writer **ret, const struct trace_writer_par
 
     *ret = NULL;
     if (p->container_version > TRACE_CONTAINER_V2)
-        return error_set(e, -EPROTONOSUPPORT, "%s: container version %" PRIu32 " is not known (1 and 2 are)", p->path,
-                         p->container_version);
+        return error_set(e, -EPROTONOSUPPORT, "%s: container version %" PRIu32 " is not known (1 and 2 are)",
+                         p->path, p->container_version);
     w = calloc(1, sizeof(*w));
     if (w)
         w->path = strdup(p->path);
@@ -149,8 +149,8 @@ int trace_writer_begin_frame(struct trace_writer *w, uint32_t index, struct erro
     uint8_t raw[4];
 
     if (w->in_frame)
-        return error_set(e, -EBUSY, "%s: frame %" PRIu32 " begins while frame %" PRIu32 " is open", w->path, index,
-                         w->frames[w->num_frames - 1].index);
+        return error_set(e, -EBUSY, "%s: frame %" PRIu32 " begins while frame %" PRIu32 " is open", w->path,
+                         index, w->frames[w->num_frames - 1].index);
     if (w->num_frames && index <= w->frames[w->num_frames - 1].index)
         return error_set(e, -EINVAL, "%s: frame %" PRIu32 " comes after frame %" PRIu32, w->path, index,
                          w->frames[w->num_frames - 1].index);

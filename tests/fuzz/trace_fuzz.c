@@ -1,5 +1,5 @@
-/* Recordings: any bytes give records, an error or both; every blob that was named can be loaded, and salvaging a file
- * never gives fewer records than reading it as it should be. */
+/* Recordings: any bytes give records, an error or both; every blob that was named can be loaded, and
+ * salvaging a file never gives fewer records than reading it as it should be. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@ static int read_all(const uint8_t *data, size_t size, bool salvage)
     struct error e = {0};
     int records = 0, rc;
 
-    rc = trace_reader_open(&r, &(struct trace_reader_params){.data = data, .size = size, .salvage = salvage}, &e);
+    rc = trace_reader_open(&r, &(struct trace_reader_params){.data = data, .size = size, .salvage = salvage},
+                           &e);
     if (rc)
         return e.text[0] ? -1 : (abort(), 0);
     while ((rc = trace_reader_next(r, &rec, &e)) > 0) {
@@ -27,7 +28,8 @@ static int read_all(const uint8_t *data, size_t size, bool salvage)
         if (rec.type != TRACE_SUBMISSION)
             continue;
         for (uint32_t i = 0; i < rec.submission.num_ranges; i++)
-            if (!trace_reader_find_blob(r, rec.submission.ranges[i].blob, TRACE_BLOB_ALLOC_MEMORY, "range", &blob, NULL) &&
+            if (!trace_reader_find_blob(r, rec.submission.ranges[i].blob, TRACE_BLOB_ALLOC_MEMORY, "range",
+                                        &blob, NULL) &&
                 trace_reader_load(r, blob.offset, blob.size, &bytes, &e))
                 abort();
     }

@@ -1,9 +1,10 @@
-/* aerogpu play: recordings through the whole device: registers, ring, doorbell, executor process, interrupt, scanout.
+/* aerogpu play: recordings through the whole device: registers, ring, doorbell, executor process, interrupt,
+ * scanout.
  *
  *   for each file: open ──▶ player ──▶ pictures, hashes, figures ──▶ one line, or one JSON object
  *
- * Exit codes, worst first: 4 nothing can be played here, 3 a recording is bad, 1 the device reported an error or a frame
- * was not presented, 0.
+ * Exit codes, worst first: 4 nothing can be played here, 3 a recording is bad, 1 the device reported an error
+ * or a frame was not presented, 0.
  */
 #include "commands.h"
 
@@ -22,17 +23,20 @@
 #include <aerogpu/pci.h>
 
 #include "base/frame_hash.h"
-#include "base/png_file.h"
+#include "pictures.h"
 #include "player.h"
 #include "sheet.h"
 #include "trace/attach.h"
 
 static const char help[] =
     "usage: aerogpu play [OPTIONS] FILE...\n\n"
-    "Plays .aerogputrace recordings on a virtual AeroGPU device, the way a driver would: every submission goes through\n"
-    "ring and doorbell to the executor, and its interrupt is waited for. Prints frames, submissions, commands, fence\n"
+    "Plays .aerogputrace recordings on a virtual AeroGPU device, the way a driver would: every submission "
+    "goes through\n"
+    "ring and doorbell to the executor, and its interrupt is waited for. Prints frames, submissions, "
+    "commands, fence\n"
     "latency, present rate, vblank jitter and errors of each recording.\n\n"
-    "  --png DIR         write each presented frame to DIR/frame_000000.png and so on (RGBA8); with several recordings\n"
+    "  --png DIR         write each presented frame to DIR/frame_000000.png and so on (RGBA8); with several "
+    "recordings\n"
     "                    to DIR/NAME/frame_000000.png. DIR is made if it is missing\n"
     "  --sheet FILE.png  write a contact sheet: one row of frames per recording\n"
     "  --frame N         stop behind frame N, and show, hash and write only that one\n"
@@ -41,8 +45,10 @@ static const char help[] =
     "  --expect-errors   errors are what is wanted: exit code 1 for a recording that latches none\n"
     "  --salvage         play what can be read of a cut recording, too (exit code 3 all the same)\n"
     "  --help            this text\n\n"
-    "The hash of a frame is SHA-256 over its width and height (32 bits each, little-endian) and its RGBA8 rows from the\n"
-    "top. Exit codes: 0 all is well, 1 the device latched errors or a frame was not presented, 2 wrong usage, 3 a\n"
+    "The hash of a frame is SHA-256 over its width and height (32 bits each, little-endian) and its RGBA8 "
+    "rows from the\n"
+    "top. Exit codes: 0 all is well, 1 the device latched errors or a frame was not presented, 2 wrong "
+    "usage, 3 a\n"
     "recording is bad, 4 there is no Vulkan device or no executor.\n\n"
     "AEROGPU_VULKAN_DEVICE picks the Vulkan device, AEROGPU_RECORD=FILE records what is played.\n\n"
     "  aerogpu play --json frame.aerogputrace | jq -r '.files[].frames[].hash'\n"
@@ -58,7 +64,7 @@ struct shown {
 struct file {
     const char *path;
     struct player_result result;
-    struct shown *shown;
+    struct shown **shown; /* each stays where it is: its hash is filled in later */
     size_t num_shown, max_shown;
     unsigned passes;
     struct error error; /* why it could not be played to its end */
@@ -75,6 +81,7 @@ struct play {
     struct player *player;
     struct trace_attachment *recording;
     struct sheet sheet;
+    struct pictures *pictures;
     struct error output_error; /* a picture could not be written */
 
     struct file *now; /* being played */
@@ -112,7 +119,8 @@ static int make_dir(const char *path, struct error *e)
     return 0;
 }
 
-/* ---- while a recording plays -------------------------------------------------------------------------------------- */
+/* ---- while a recording plays
+ * -------------------------------------------------------------------------------------- */
 
 /* Frames of the contact sheet are spread evenly over the recording. */
 static bool on_sheet(const struct play *p, size_t nth)
@@ -131,42 +139,49 @@ static void add_to_sheet(struct play *p, const struct player_frame *f)
 
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(file_name(p->now->path), "."), file_name(p->now->path));
     snprintf(label, sizeof(label), "%.20s %u", name, f->index);
-    if (sheet_add(&p->sheet, (uint32_t)(p->now - p->files), label, f->picture.rgba, f->picture.width, f->picture.height))
+    if (sheet_add(&p->sheet, (uint32_t)(p->now - p->files), label, f->picture.rgba, f->picture.width,
+                  f->picture.height))
         error_set(&p->output_error, -ENOMEM, "no memory for the contact sheet");
 }
 
-static void on_frame(void *ctx, const struct player_frame *f)
+/* Room for one more frame in the file's list; NULL without memory. */
+static struct shown *new_shown(struct file *file)
 {
-    struct play *p = ctx;
-    struct file *file = p->now;
-    char path[4200];
-
-    if (!f->picture.rgba || file->passes)
-        return; /* a loop shows its first pass */
     if (file->num_shown == file->max_shown) {
         size_t max = file->max_shown ? 2 * file->max_shown : 64;
-        struct shown *bigger = realloc(file->shown, max * sizeof(*bigger));
+        struct shown **bigger = realloc(file->shown, max * sizeof(*bigger));
 
-        if (!bigger) {
-            error_set(&p->output_error, -ENOMEM, "no memory for %zu frames", max);
-            return;
-        }
+        if (!bigger)
+            return NULL;
         file->shown = bigger;
         file->max_shown = max;
     }
-    file->shown[file->num_shown] =
-        (struct shown){.index = f->index, .width = f->picture.width, .height = f->picture.height};
-    if (p->json)
-        frame_hash(f->picture.rgba, f->picture.width, f->picture.height, (size_t)f->picture.width * 4,
-                   file->shown[file->num_shown].hash);
-    if (p->sheet_path && on_sheet(p, file->num_shown))
+    file->shown[file->num_shown] = calloc(1, sizeof(struct shown));
+    return file->shown[file->num_shown] ? file->shown[file->num_shown++] : NULL;
+}
+
+static void on_frame(void *ctx, struct player_frame *f)
+{
+    struct play *p = ctx;
+    struct picture_job job = {
+        .rgba = f->picture.rgba, .width = f->picture.width, .height = f->picture.height};
+    struct shown *shown;
+
+    if (!f->picture.rgba || p->now->passes)
+        return; /* a loop shows its first pass */
+    if (p->sheet_path && on_sheet(p, p->now->num_shown))
         add_to_sheet(p, f);
-    file->num_shown++;
-    if (!p->png)
+    shown = new_shown(p->now);
+    if (!shown || (p->png && asprintf(&job.path, "%s/frame_%06" PRIu32 ".png", p->png_dir, f->index) < 0)) {
+        error_set(&p->output_error, -ENOMEM, "no memory for another frame");
         return;
-    snprintf(path, sizeof(path), "%s/frame_%06" PRIu32 ".png", p->png_dir, f->index);
-    png_file_write(path, f->picture.rgba, f->picture.width, f->picture.height, (size_t)f->picture.width * 4,
-                   &p->output_error);
+    }
+    *shown = (struct shown){.index = f->index, .width = f->picture.width, .height = f->picture.height};
+    if (p->json)
+        job.hash = shown->hash;
+    f->picture.rgba = NULL;
+    if (pictures_add(p->pictures, &job))
+        error_set(&p->output_error, -ENOMEM, "no memory for another frame");
 }
 
 static void on_progress(void *ctx, uint64_t offset, uint64_t end)
@@ -178,7 +193,8 @@ static void on_progress(void *ctx, uint64_t offset, uint64_t end)
         return;
     if (!tty) {
         p->next_progress_ns = machine_now(p->machine) + 5 * NSEC_PER_SEC;
-        fprintf(stderr, "aerogpu play: %s: %.0f %%\n", p->now->path, 100.0 * (double)offset / (double)(end ? end : 1));
+        fprintf(stderr, "aerogpu play: %s: %.0f %%\n", p->now->path,
+                100.0 * (double)offset / (double)(end ? end : 1));
         return;
     }
     p->progress_shown = true;
@@ -229,7 +245,8 @@ static void play_file(struct play *p, struct file *file)
     trace_reader_destroy(r);
 }
 
-/* ---- what is printed ---------------------------------------------------------------------------------------------- */
+/* ---- what is printed
+ * ---------------------------------------------------------------------------------------------- */
 
 static const char *error_name(uint32_t code)
 {
@@ -270,8 +287,8 @@ static uint64_t num_errors(const struct player_result *r)
 
 static void print_heading(void)
 {
-    printf("%-32s %6s %8s %9s %10s %10s %9s %10s %6s\n", "recording", "frames", "submits", "commands", "fence p50",
-           "fence p99", "presents", "vblank", "errors");
+    printf("%-32s %6s %8s %9s %10s %10s %9s %10s %6s\n", "recording", "frames", "submits", "commands",
+           "fence p50", "fence p99", "presents", "vblank", "errors");
     printf("%-32s %6s %8s %9s %10s %10s %9s %10s %6s\n", "", "", "", "", "", "", "per s", "late p99", "");
 }
 
@@ -283,8 +300,9 @@ static void print_file(struct file *f)
     format_time(median, samples_percentile(&r->latency, 50), r->latency.n);
     format_time(p99, samples_percentile(&r->latency, 99), r->latency.n);
     format_time(jitter, samples_percentile(&r->lateness, 99), r->lateness.n);
-    printf("%-32s %6" PRIu64 " %8" PRIu64 " %9" PRIu64 " %10s %10s %9.1f %10s %6" PRIu64 "\n", file_name(f->path), r->frames,
-           r->submissions, r->commands, median, p99, present_rate(r), jitter, num_errors(r));
+    printf("%-32s %6" PRIu64 " %8" PRIu64 " %9" PRIu64 " %10s %10s %9.1f %10s %6" PRIu64 "\n",
+           file_name(f->path), r->frames, r->submissions, r->commands, median, p99, present_rate(r), jitter,
+           num_errors(r));
     for (size_t i = 0; i < r->num_errors && i < SHOWN_ERRORS; i++)
         printf("    error %s (%" PRIu32 "), fence %" PRIu64 ", frame %" PRIu32 ", %" PRIu32 " time%s: %s\n",
                error_name(r->errors[i].code), r->errors[i].code, r->errors[i].fence, r->errors[i].frame,
@@ -292,7 +310,8 @@ static void print_file(struct file *f)
     if (r->num_errors > SHOWN_ERRORS)
         printf("    … and %zu more (--json lists them)\n", r->num_errors - SHOWN_ERRORS);
     if (r->unpresented)
-        printf("    %" PRIu64 " frame%s not presented\n", r->unpresented, r->unpresented == 1 ? " was" : "s were");
+        printf("    %" PRIu64 " frame%s not presented\n", r->unpresented,
+               r->unpresented == 1 ? " was" : "s were");
 }
 
 static json_t *text_json(const char *text)
@@ -313,22 +332,23 @@ static json_t *file_json(struct file *f)
     json_t *frames = json_array(), *errors = json_array();
 
     for (size_t i = 0; i < f->num_shown; i++)
-        json_array_append_new(frames, json_pack("{s:I,s:I,s:I,s:s}", "index", (json_int_t)f->shown[i].index, "width",
-                                                (json_int_t)f->shown[i].width, "height", (json_int_t)f->shown[i].height,
-                                                "hash", f->shown[i].hash));
+        json_array_append_new(frames, json_pack("{s:I,s:I,s:I,s:s}", "index", (json_int_t)f->shown[i]->index,
+                                                "width", (json_int_t)f->shown[i]->width, "height",
+                                                (json_int_t)f->shown[i]->height, "hash", f->shown[i]->hash));
     for (size_t i = 0; i < r->num_errors; i++)
-        json_array_append_new(errors, json_pack("{s:I,s:s,s:I,s:I,s:I,s:o}", "code", (json_int_t)r->errors[i].code, "name",
-                                                error_name(r->errors[i].code), "fence", (json_int_t)r->errors[i].fence,
-                                                "count", (json_int_t)r->errors[i].count, "frame",
-                                                (json_int_t)r->errors[i].frame, "message",
-                                                text_json(r->errors[i].message)));
-    return json_pack("{s:o,s:o,s:I,s:I,s:I,s:I,s:o,s:{s:o,s:o},s:f,s:{s:o,s:o,s:I},s:f,s:o}", "file", text_json(f->path),
-                     "frames", frames, "frames_not_presented", (json_int_t)r->unpresented, "submissions",
-                     (json_int_t)r->submissions, "commands", (json_int_t)r->commands, "presents", (json_int_t)r->presents,
-                     "errors", errors, "fence_latency_us", "median", microseconds(&r->latency, 50), "p99",
-                     microseconds(&r->latency, 99), "present_rate_hz", present_rate(r), "vblank_jitter_us", "median",
-                     microseconds(&r->lateness, 50), "p99", microseconds(&r->lateness, 99), "vblanks",
-                     (json_int_t)r->lateness.n, "seconds", (double)r->busy_ns / 1e9, "error",
+        json_array_append_new(
+            errors, json_pack("{s:I,s:s,s:I,s:I,s:I,s:o}", "code", (json_int_t)r->errors[i].code, "name",
+                              error_name(r->errors[i].code), "fence", (json_int_t)r->errors[i].fence, "count",
+                              (json_int_t)r->errors[i].count, "frame", (json_int_t)r->errors[i].frame,
+                              "message", text_json(r->errors[i].message)));
+    return json_pack("{s:o,s:o,s:I,s:I,s:I,s:I,s:o,s:{s:o,s:o},s:f,s:{s:o,s:o,s:I},s:f,s:o}", "file",
+                     text_json(f->path), "frames", frames, "frames_not_presented", (json_int_t)r->unpresented,
+                     "submissions", (json_int_t)r->submissions, "commands", (json_int_t)r->commands,
+                     "presents", (json_int_t)r->presents, "errors", errors, "fence_latency_us", "median",
+                     microseconds(&r->latency, 50), "p99", microseconds(&r->latency, 99), "present_rate_hz",
+                     present_rate(r), "vblank_jitter_us", "median", microseconds(&r->lateness, 50), "p99",
+                     microseconds(&r->lateness, 99), "vblanks", (json_int_t)r->lateness.n, "seconds",
+                     (double)r->busy_ns / 1e9, "error",
                      f->error.code ? text_json(f->error.text) : json_null());
 }
 
@@ -364,15 +384,18 @@ static int judge(const struct play *p, const struct file *f)
 
 static int worst(int a, int b)
 {
-    static const int order[] = {[EXIT_OK] = 0, [EXIT_FAILED] = 1, [EXIT_USAGE] = 2, [EXIT_INPUT] = 3, [EXIT_ENV] = 4};
+    static const int order[] = {
+        [EXIT_OK] = 0, [EXIT_FAILED] = 1, [EXIT_USAGE] = 2, [EXIT_INPUT] = 3, [EXIT_ENV] = 4};
 
     return order[a] > order[b] ? a : b;
 }
 
 static int report(struct play *p)
 {
-    int code = p->output_error.code ? EXIT_FAILED : EXIT_OK, headed = 0;
+    int code, headed = 0;
 
+    pictures_wait(p->pictures, &p->output_error);
+    code = p->output_error.code ? EXIT_FAILED : EXIT_OK;
     if (p->sheet_path && sheet_write(&p->sheet, p->sheet_path, &p->output_error))
         code = EXIT_FAILED;
     for (int i = 0; i < p->num_files; i++)
@@ -397,10 +420,11 @@ static int report(struct play *p)
     return code;
 }
 
-/* ---- bringing the machine up and down ----------------------------------------------------------------------------- */
+/* ---- bringing the machine up and down
+ * ----------------------------------------------------------------------------- */
 
-/* Opens every recording once, so that one that is bad says so whatever else happens. Guest memory for the most demanding
- * of the others, 0 if there is none. */
+/* Opens every recording once, so that one that is bad says so whatever else happens. Guest memory for the
+ * most demanding of the others, 0 if there is none. */
 static uint64_t look_at_files(struct play *p)
 {
     uint64_t ram = 0;
@@ -413,7 +437,8 @@ static uint64_t look_at_files(struct play *p)
 
         if (trace_reader_open(&r, &params, &f->error))
             continue;
-        if (!player_can_play(r, &f->error) && !player_measure(r, &memory, &f->error) && player_ram_size(&memory) > ram)
+        if (!player_can_play(r, &f->error) && !player_measure(r, &memory, &f->error) &&
+            player_ram_size(&memory) > ram)
             ram = player_ram_size(&memory);
         trace_reader_destroy(r);
     }
@@ -452,8 +477,8 @@ static int tear_down(struct play *p)
         fprintf(stderr, "aerogpu play: %s: the recording is not whole: %s\n", path, e.text);
         code = EXIT_FAILED;
     } else if (p->recording) {
-        fprintf(stderr, "aerogpu play: recorded %" PRIu64 " submissions, %" PRIu64 " frames to %s\n", stats.submissions,
-                stats.frames, path);
+        fprintf(stderr, "aerogpu play: recorded %" PRIu64 " submissions, %" PRIu64 " frames to %s\n",
+                stats.submissions, stats.frames, path);
     }
     machine_destroy(p->machine);
     return code;
@@ -504,7 +529,8 @@ static int check_output(struct play *p)
         return EXIT_FAILED;
     }
     if (getenv("AEROGPU_RECORD") && *getenv("AEROGPU_RECORD") && (p->num_files > 1 || p->loop)) {
-        fprintf(stderr, "aerogpu play: a recording holds one run: give one file and no --loop to record it\n");
+        fprintf(stderr,
+                "aerogpu play: a recording holds one run: give one file and no --loop to record it\n");
         return EXIT_USAGE;
     }
     return EXIT_OK;
@@ -512,10 +538,14 @@ static int check_output(struct play *p)
 
 static int parse(struct play *p, int argc, char **argv)
 {
-    static const struct option options[] = {{"png", required_argument, NULL, 'p'},   {"sheet", required_argument, NULL, 's'},
-                                            {"frame", required_argument, NULL, 'f'}, {"loop", no_argument, NULL, 'l'},
-                                            {"json", no_argument, NULL, 'j'},        {"expect-errors", no_argument, NULL, 'e'},
-                                            {"salvage", no_argument, NULL, 'S'},     {"help", no_argument, NULL, 'h'},
+    static const struct option options[] = {{"png", required_argument, NULL, 'p'},
+                                            {"sheet", required_argument, NULL, 's'},
+                                            {"frame", required_argument, NULL, 'f'},
+                                            {"loop", no_argument, NULL, 'l'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"expect-errors", no_argument, NULL, 'e'},
+                                            {"salvage", no_argument, NULL, 'S'},
+                                            {"help", no_argument, NULL, 'h'},
                                             {0}};
     unsigned long n;
     char *end;
@@ -580,10 +610,17 @@ int cmd_play(int argc, char **argv)
     for (int i = 0; i < p.num_files; i++)
         p.files[i].path = argv[optind + i];
     code = check_output(&p);
+    if (!code && pictures_create(&p.pictures)) {
+        fprintf(stderr, "aerogpu play: cannot start a thread\n");
+        code = EXIT_ENV;
+    }
     if (!code)
         code = play_all(&p);
+    pictures_destroy(p.pictures);
     for (int i = 0; i < p.num_files; i++) {
         player_result_finish(&p.files[i].result);
+        for (size_t k = 0; k < p.files[i].num_shown; k++)
+            free(p.files[i].shown[k]);
         free(p.files[i].shown);
     }
     free(p.files);

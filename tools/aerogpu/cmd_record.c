@@ -1,5 +1,5 @@
-/* aerogpu record: records what a program's device executes. The program brings the machine up and finds the file's name
- * in the environment (trace/attach.h); this command only puts it there and starts the program. */
+/* aerogpu record: records what a program's device executes. The program brings the machine up and finds the
+ * file's name in the environment (trace/attach.h); this command only puts it there and starts the program. */
 #include "commands.h"
 
 #include <errno.h>
@@ -13,12 +13,15 @@
 static const char help[] =
     "usage: aerogpu record -o OUT [--] COMMAND [ARGUMENTS...]\n\n"
     "Runs COMMAND and records every submission that its device executes, with the memory that it read, to\n"
-    "OUT (.aerogputrace, container version 2). COMMAND is a command of aerogpu, such as play, or a program that brings a\n"
+    "OUT (.aerogputrace, container version 2). COMMAND is a command of aerogpu, such as play, or a program "
+    "that brings a\n"
     "live machine up.\n\n"
     "  -o, --output OUT  the recording, created or replaced\n"
     "  --help            this text\n\n"
-    "The recording begins with the device and ends with it, or with the first ring reset behind its first submission. A\n"
-    "program that is killed leaves a file without an index: `aerogpu show` and `aerogpu play --salvage` read it.\n"
+    "The recording begins with the device and ends with it, or with the first ring reset behind its first "
+    "submission. A\n"
+    "program that is killed leaves a file without an index: `aerogpu show` and `aerogpu play --salvage` read "
+    "it.\n"
     "AEROGPU_RECORD=OUT in the environment does the same. The exit code is COMMAND's.\n\n"
     "  aerogpu record -o copy.aerogputrace play frame.aerogputrace      plays to the same pictures\n"
     "  aerogpu record -o run.aerogputrace -- ./my-test\n";
@@ -63,7 +66,8 @@ int cmd_record(int argc, char **argv)
         }
     }
     if (!output || optind == argc || !strcmp(argv[optind], "record")) {
-        fprintf(stderr, "aerogpu record: give -o OUT and a command to run; `aerogpu record --help` says more\n");
+        fprintf(stderr,
+                "aerogpu record: give -o OUT and a command to run; `aerogpu record --help` says more\n");
         return EXIT_USAGE;
     }
     /* Said here, before anything runs; the file is made anew by the recorder. */

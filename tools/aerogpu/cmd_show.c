@@ -19,15 +19,18 @@
 
 static const char help[] =
     "usage: aerogpu show [OPTIONS] FILE\n\n"
-    "Prints what an .aerogputrace recording holds: its records with their file offsets, every submission, and every\n"
+    "Prints what an .aerogputrace recording holds: its records with their file offsets, every submission, "
+    "and every\n"
     "packet of its command streams with names, stream offsets and values.\n\n"
     "  --frame N   only frame N\n"
     "  --full      do not shorten the lists that packets carry\n"
     "  --shaders   list the instructions of shaders where they are made\n"
-    "  --json      one JSON object: header, frames, records; each submission with its stream, allocation table and\n"
+    "  --json      one JSON object: header, frames, records; each submission with its stream, allocation "
+    "table and\n"
     "              memory ranges\n"
     "  --help      this text\n\n"
-    "A damaged or cut recording is shown as far as it can be read; the error follows, and the exit code is 3. So it is\n"
+    "A damaged or cut recording is shown as far as it can be read; the error follows, and the exit code is "
+    "3. So it is\n"
     "if a command stream in it is malformed.\n\n"
     "  aerogpu show frame.aerogputrace | grep DRAW      which draws there are\n"
     "  aerogpu show --json f | jq '.records[] | select(.submission) | .submission.signal_fence'\n";
@@ -152,18 +155,18 @@ static void show_alloc_table(struct show *s, json_t *into)
     for (uint32_t i = 0; i < table.count; i++) {
         const struct abi_alloc *a = &table.entries[i];
         if (s->json)
-            json_array_append_new(list, json_pack("{s:I,s:o,s:o,s:b}", "alloc_id", (json_int_t)a->alloc_id, "gpa",
-                                                  hex(a->gpa), "size_bytes", u64(a->size), "readonly",
+            json_array_append_new(list, json_pack("{s:I,s:o,s:o,s:b}", "alloc_id", (json_int_t)a->alloc_id,
+                                                  "gpa", hex(a->gpa), "size_bytes", u64(a->size), "readonly",
                                                   (int)a->readonly));
         else
-            printf("    alloc %" PRIu32 ": gpa 0x%" PRIx64 ", %" PRIu64 " bytes%s\n", a->alloc_id, a->gpa, a->size,
-                   a->readonly ? ", READONLY" : "");
+            printf("    alloc %" PRIu32 ": gpa 0x%" PRIx64 ", %" PRIu64 " bytes%s\n", a->alloc_id, a->gpa,
+                   a->size, a->readonly ? ", READONLY" : "");
     }
     abi_alloc_table_finish(&table);
 }
 
-static int load_blob(struct show *s, const struct trace_record *rec, uint64_t id, uint32_t kind, const char *field,
-                     struct trace_blob *blob, struct error *e)
+static int load_blob(struct show *s, const struct trace_record *rec, uint64_t id, uint32_t kind,
+                     const char *field, struct trace_blob *blob, struct error *e)
 {
     char user[96];
     int rc;
@@ -186,15 +189,18 @@ static void show_ranges(struct show *s, const struct trace_record *rec, json_t *
     for (uint32_t i = 0; i < sub->num_ranges; i++) {
         const struct trace_range *r = &sub->ranges[i];
 
-        snprintf(user, sizeof(user), "offset 0x%" PRIx64 ": Submission.memory_range[%" PRIu32 "].blob_id", rec->offset, i);
+        snprintf(user, sizeof(user), "offset 0x%" PRIx64 ": Submission.memory_range[%" PRIu32 "].blob_id",
+                 rec->offset, i);
         blob.size = 0;
         if (s->json)
-            json_array_append_new(list, json_pack("{s:I,s:I,s:o,s:o,s:o}", "alloc_id", (json_int_t)r->alloc_id, "flags",
-                                                  (json_int_t)r->flags, "gpa", hex(r->gpa), "size_bytes",
-                                                  u64(r->size), "blob_id", u64(r->blob)));
+            json_array_append_new(list,
+                                  json_pack("{s:I,s:I,s:o,s:o,s:o}", "alloc_id", (json_int_t)r->alloc_id,
+                                            "flags", (json_int_t)r->flags, "gpa", hex(r->gpa), "size_bytes",
+                                            u64(r->size), "blob_id", u64(r->blob)));
         else
-            printf("    memory of alloc %" PRIu32 ": gpa 0x%" PRIx64 ", %" PRIu64 " bytes, blob %" PRIu64 "\n", r->alloc_id,
-                   r->gpa, r->size, r->blob);
+            printf("    memory of alloc %" PRIu32 ": gpa 0x%" PRIx64 ", %" PRIu64 " bytes, blob %" PRIu64
+                   "\n",
+                   r->alloc_id, r->gpa, r->size, r->blob);
         if (trace_reader_find_blob(s->reader, r->blob, TRACE_BLOB_ALLOC_MEMORY, user, &blob, &e))
             complain(s, &e, into);
     }
@@ -209,19 +215,20 @@ static void show_submission(struct show *s, const struct trace_record *rec, json
     uint32_t rest = sub->submit_flags & ~(uint32_t)(AEROGPU_SUBMIT_FLAG_PRESENT | AEROGPU_SUBMIT_FLAG_NO_IRQ);
 
     if (s->json) {
-        into = json_pack("{s:I,s:I,s:I,s:o,s:o,s:o}", "submit_flags", (json_int_t)sub->submit_flags, "context_id",
-                         (json_int_t)sub->context_id, "engine_id", (json_int_t)sub->engine_id, "signal_fence",
-                         u64(sub->signal_fence), "cmd_stream_blob_id", u64(sub->cmd_blob), "alloc_table_blob_id",
-                         u64(sub->alloc_blob));
+        into = json_pack("{s:I,s:I,s:I,s:o,s:o,s:o}", "submit_flags", (json_int_t)sub->submit_flags,
+                         "context_id", (json_int_t)sub->context_id, "engine_id", (json_int_t)sub->engine_id,
+                         "signal_fence", u64(sub->signal_fence), "cmd_stream_blob_id", u64(sub->cmd_blob),
+                         "alloc_table_blob_id", u64(sub->alloc_blob));
         json_object_set_new(j, "submission", into);
     } else {
-        printf(" fence %" PRIu64 ", context %" PRIu32 ", engine %" PRIu32 "%s%s", sub->signal_fence, sub->context_id,
-               sub->engine_id, sub->submit_flags & AEROGPU_SUBMIT_FLAG_PRESENT ? ", PRESENT" : "",
+        printf(" fence %" PRIu64 ", context %" PRIu32 ", engine %" PRIu32 "%s%s", sub->signal_fence,
+               sub->context_id, sub->engine_id,
+               sub->submit_flags & AEROGPU_SUBMIT_FLAG_PRESENT ? ", PRESENT" : "",
                sub->submit_flags & AEROGPU_SUBMIT_FLAG_NO_IRQ ? ", NO_IRQ" : "");
         if (rest)
             printf(", flags 0x%" PRIx32, rest);
-        printf(", stream blob %" PRIu64 ", table blob %" PRIu64 ", %" PRIu32 " memory ranges\n", sub->cmd_blob,
-               sub->alloc_blob, sub->num_ranges);
+        printf(", stream blob %" PRIu64 ", table blob %" PRIu64 ", %" PRIu32 " memory ranges\n",
+               sub->cmd_blob, sub->alloc_blob, sub->num_ranges);
     }
     if (sub->alloc_blob) {
         if (load_blob(s, rec, sub->alloc_blob, TRACE_BLOB_ALLOC_TABLE, "alloc_table_blob_id", &blob, &e))
@@ -242,8 +249,9 @@ static void show_blob(struct show *s, const struct trace_record *rec, json_t *j)
 
     if (s->json)
         json_object_set_new(j, "blob",
-                            json_pack("{s:o,s:s,s:I,s:I}", "id", u64(rec->blob.id), "kind", kind, "data_offset",
-                                      (json_int_t)rec->blob.offset, "bytes", (json_int_t)rec->blob.size));
+                            json_pack("{s:o,s:s,s:I,s:I}", "id", u64(rec->blob.id), "kind", kind,
+                                      "data_offset", (json_int_t)rec->blob.offset, "bytes",
+                                      (json_int_t)rec->blob.size));
     else
         printf(" %" PRIu64 " %s, %" PRIu32 " bytes at 0x%" PRIx64 "\n", rec->blob.id, kind, rec->blob.size,
                rec->blob.offset);
@@ -255,8 +263,8 @@ static void show_record(struct show *s, const struct trace_record *rec)
     struct error e = {0};
 
     if (s->json) {
-        j = json_pack("{s:I,s:s,s:I}", "offset", (json_int_t)rec->offset, "type", trace_record_type_name(rec->type),
-                      "payload_bytes", (json_int_t)rec->payload_len);
+        j = json_pack("{s:I,s:s,s:I}", "offset", (json_int_t)rec->offset, "type",
+                      trace_record_type_name(rec->type), "payload_bytes", (json_int_t)rec->payload_len);
         if (rec->frame != UINT32_MAX)
             json_object_set_new(j, "frame", json_integer(rec->frame));
     } else {
@@ -299,14 +307,14 @@ static void show_head(struct show *s)
     json_t *name = json_string(s->path), *meta = i->meta_len ? json_loads(i->meta, 0, NULL) : NULL;
 
     if (!s->json) {
-        printf("%s: %" PRIu64 " bytes, container version %" PRIu32 ", command ABI %" PRIu32 ".%" PRIu32 "\n", s->path,
-               i->file_size, i->container_version, i->command_abi >> 16, i->command_abi & 0xFFFF);
+        printf("%s: %" PRIu64 " bytes, container version %" PRIu32 ", command ABI %" PRIu32 ".%" PRIu32 "\n",
+               s->path, i->file_size, i->container_version, i->command_abi >> 16, i->command_abi & 0xFFFF);
         printf("metadata: %s%s%s\n", i->meta, i->warning[0] ? "\nwarning: " : "", i->warning);
         if (s->foreign)
             printf("warning: the command ABI is not AeroGPU's: packets are not decoded\n");
         if (!i->salvaged)
-            printf("%" PRIu32 " frame%s, frame index at 0x%" PRIx64 "\n", i->num_frames, i->num_frames == 1 ? "" : "s",
-                   i->records_end);
+            printf("%" PRIu32 " frame%s, frame index at 0x%" PRIx64 "\n", i->num_frames,
+                   i->num_frames == 1 ? "" : "s", i->records_end);
     } else {
         printf("{\"file\": ");
         if (name)
@@ -322,8 +330,10 @@ static void show_head(struct show *s)
             printf("null");
         printf(",\n \"frames\": [");
         for (uint32_t k = 0; k < i->num_frames; k++)
-            printf("%s{\"index\": %" PRIu32 ", \"start\": %" PRIu64 ", \"present\": %" PRIu64 ", \"end\": %" PRIu64 "}",
-                   k ? ", " : "", i->frames[k].index, i->frames[k].start, i->frames[k].present, i->frames[k].end);
+            printf("%s{\"index\": %" PRIu32 ", \"start\": %" PRIu64 ", \"present\": %" PRIu64
+                   ", \"end\": %" PRIu64 "}",
+                   k ? ", " : "", i->frames[k].index, i->frames[k].start, i->frames[k].present,
+                   i->frames[k].end);
         printf("],\n \"records\": [");
     }
     json_decref(name);
@@ -349,7 +359,8 @@ static int show_file(struct show *s)
 {
     struct error e = {0};
     json_t *text;
-    int rc = trace_reader_open(&s->reader, &(struct trace_reader_params){.path = s->path, .salvage = true}, &e);
+    int rc =
+        trace_reader_open(&s->reader, &(struct trace_reader_params){.path = s->path, .salvage = true}, &e);
 
     if (rc) {
         fprintf(stderr, "aerogpu show: %s: %s\n", s->path, e.text);
@@ -381,9 +392,10 @@ static int show_file(struct show *s)
 
 int cmd_show(int argc, char **argv)
 {
-    static const struct option options[] = {{"frame", required_argument, NULL, 'f'}, {"json", no_argument, NULL, 'j'},
-                                            {"full", no_argument, NULL, 'a'},        {"shaders", no_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option options[] = {
+        {"frame", required_argument, NULL, 'f'}, {"json", no_argument, NULL, 'j'},
+        {"full", no_argument, NULL, 'a'},        {"shaders", no_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},        {0}};
     struct show s = {.only_frame = UINT32_MAX};
     char *end;
     unsigned long n;

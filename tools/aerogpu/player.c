@@ -56,7 +56,8 @@ struct player {
     uint64_t paused_ns; /* time spent in callbacks */
 };
 
-/* ---- registers ---------------------------------------------------------------------------------------------------- */
+/* ---- registers
+ * ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t reg(struct player *p, uint32_t offset)
 {
@@ -87,7 +88,8 @@ static void sample(struct samples *s, uint64_t ns)
         samples_add(s, ns);
 }
 
-/* ---- what the device says beside the registers -------------------------------------------------------------------- */
+/* ---- what the device says beside the registers
+ * -------------------------------------------------------------------- */
 
 static void note_error(struct player *p, const struct gpu_event *e)
 {
@@ -111,12 +113,13 @@ static void note_error(struct player *p, const struct gpu_event *e)
         r->max_errors = max;
     }
     last = &r->errors[r->num_errors++];
-    *last = (struct player_error){.code = (uint32_t)e->value, .fence = p->running, .count = 1, .frame = p->frame};
+    *last =
+        (struct player_error){.code = (uint32_t)e->value, .fence = p->running, .count = 1, .frame = p->frame};
     snprintf(last->message, sizeof(last->message), "%s", message);
 }
 
-/* Runs on the device's threads, with its lock held: the playing thread reads what is changed here only after it has asked
- * the device for something, which takes the same lock. */
+/* Runs on the device's threads, with its lock held: the playing thread reads what is changed here only after
+ * it has asked the device for something, which takes the same lock. */
 static void on_event(void *ctx, const struct gpu_event *e)
 {
     struct player *p = ctx;
@@ -139,11 +142,14 @@ static void on_event(void *ctx, const struct gpu_event *e)
     }
 }
 
-/* ---- ring --------------------------------------------------------------------------------------------------------- */
+/* ---- ring
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static void reset_device(struct player *p)
 {
-    uint64_t ring_size = sizeof(struct aerogpu_ring_header) + RING_ENTRIES * sizeof(struct aerogpu_submit_desc);
+    uint64_t ring_size =
+        sizeof(struct aerogpu_ring_header) + RING_ENTRIES * sizeof(struct aerogpu_submit_desc);
 
     set_reg(p, AEROGPU_REG_IRQ_ENABLE, 0);
     set_reg(p, AEROGPU_REG_SCANOUT0_ENABLE, 0);
@@ -197,8 +203,8 @@ static bool fence_is_there(void *ctx)
     return completed(p) >= p->fence;
 }
 
-/* The highest fence that was given. One that comes with an interrupt is waited for by it; one without is looked for in the
- * fence page. */
+/* The highest fence that was given. One that comes with an interrupt is waited for by it; one without is
+ * looked for in the fence page. */
 static int wait_fence(struct player *p, bool irq, struct error *e)
 {
     uint64_t timeout = p->params.timeout_ns ? p->params.timeout_ns : 30 * NSEC_PER_SEC, start = now(p);
@@ -244,9 +250,11 @@ static int submit(struct player *p, struct aerogpu_submit_desc *d, uint64_t reco
     return 0;
 }
 
-/* ---- memory and scanout ------------------------------------------------------------------------------------------- */
+/* ---- memory and scanout
+ * ------------------------------------------------------------------------------------------- */
 
-/* Where the recorded address is here. What is neither low nor in the high window stays, for the device to refuse. */
+/* Where the recorded address is here. What is neither low nor in the high window stays, for the device to
+ * refuse. */
 static uint64_t here(const struct player *p, uint64_t gpa, uint64_t size)
 {
     if (gpa >= p->memory.high_start && size <= p->memory.high_end - p->memory.high_start &&
@@ -263,17 +271,20 @@ static int place_range(struct player *p, const struct trace_record *rec, uint32_
     uint64_t gpa = here(p, range->gpa, range->size);
     int rc;
 
-    snprintf(user, sizeof(user), "offset 0x%" PRIx64 ": Submission.memory_range[%" PRIu32 "]", rec->offset, i);
+    snprintf(user, sizeof(user), "offset 0x%" PRIx64 ": Submission.memory_range[%" PRIu32 "]", rec->offset,
+             i);
     rc = trace_reader_find_blob(p->reader, range->blob, TRACE_BLOB_ALLOC_MEMORY, user, &blob, e);
     if (rc)
         return rc;
     if (blob.size > range->size)
-        return error_set(e, -EBADMSG, "%s.size_bytes: %" PRIu64 " bytes, but blob %" PRIu64 " has %" PRIu32, user,
-                         range->size, range->blob, blob.size);
+        return error_set(e, -EBADMSG, "%s.size_bytes: %" PRIu64 " bytes, but blob %" PRIu64 " has %" PRIu32,
+                         user, range->size, range->blob, blob.size);
     if (!blob.size)
         return 0;
     if (gpa > p->own || blob.size > p->own - gpa)
-        return error_set(e, -EFBIG, "%s.gpa: 0x%" PRIx64 ", %" PRIu32 " bytes, does not fit the guest memory of 0x%" PRIx64,
+        return error_set(e, -EFBIG,
+                         "%s.gpa: 0x%" PRIx64 ", %" PRIu32
+                         " bytes, does not fit the guest memory of 0x%" PRIx64,
                          user, range->gpa, blob.size, p->own);
     rc = trace_reader_load(p->reader, blob.offset, blob.size, &p->bytes, e);
     if (!rc)
@@ -310,7 +321,8 @@ static int stage(struct player *p, const struct trace_buffer *b, uint64_t at, ui
     if (!b->size)
         return 0;
     if (b->size > max)
-        return error_set(e, -EFBIG, "offset 0x%" PRIx64 ": %s of %zu bytes, more than %" PRIu64 " cannot be played",
+        return error_set(e, -EFBIG,
+                         "offset 0x%" PRIx64 ": %s of %zu bytes, more than %" PRIu64 " cannot be played",
                          rec->offset, what, b->size, max);
     *gpa = p->own + at;
     memcpy(machine_ram(p->machine) + *gpa, b->data, b->size);
@@ -330,11 +342,12 @@ static uint32_t texel_bytes(uint32_t format)
     }
 }
 
-/* Programmes the scanout for what the stream presents. A target that no scanout can show gets the default picture: the
- * device then says what it thinks of it. */
+/* Programmes the scanout for what the stream presents. A target that no scanout can show gets the default
+ * picture: the device then says what it thinks of it. */
 static void set_scanout(struct player *p, const struct target_surface *target)
 {
-    uint32_t bytes = texel_bytes(target->format), format = bytes ? target->format : AEROGPU_FORMAT_R8G8B8A8_UNORM;
+    uint32_t bytes = texel_bytes(target->format),
+             format = bytes ? target->format : AEROGPU_FORMAT_R8G8B8A8_UNORM;
     uint64_t width = target->width, height = target->height, pitch;
 
     bytes = bytes ? bytes : 4;
@@ -343,10 +356,14 @@ static void set_scanout(struct player *p, const struct target_surface *target)
         width = height = 64;
         pitch = width * bytes;
     }
-    if (p->scanout.enabled && p->scanout.width == width && p->scanout.height == height && p->scanout.format == format)
+    if (p->scanout.enabled && p->scanout.width == width && p->scanout.height == height &&
+        p->scanout.format == format)
         return;
-    p->scanout = (struct gpu_scanout){
-        .enabled = 1, .width = (uint32_t)width, .height = (uint32_t)height, .format = format, .pitch = (uint32_t)pitch};
+    p->scanout = (struct gpu_scanout){.enabled = 1,
+                                      .width = (uint32_t)width,
+                                      .height = (uint32_t)height,
+                                      .format = format,
+                                      .pitch = (uint32_t)pitch};
     set_reg(p, AEROGPU_REG_SCANOUT0_WIDTH, p->scanout.width);
     set_reg(p, AEROGPU_REG_SCANOUT0_HEIGHT, p->scanout.height);
     set_reg(p, AEROGPU_REG_SCANOUT0_FORMAT, p->scanout.format);
@@ -355,7 +372,8 @@ static void set_scanout(struct player *p, const struct target_surface *target)
     set_reg(p, AEROGPU_REG_SCANOUT0_ENABLE, 1);
 }
 
-/* ---- how much memory a recording needs ----------------------------------------------------------------------------- */
+/* ---- how much memory a recording needs
+ * ----------------------------------------------------------------------------- */
 
 /* Takes [gpa, gpa + size) in, if the window of high memory does not become too large by it. */
 static bool include(struct player_memory *m, uint64_t gpa, uint64_t size)
@@ -394,24 +412,24 @@ static int measure_table(struct trace_reader *r, const struct trace_blob *blob, 
 }
 
 /* Ranges first, since they must fit; then the tables' entries. */
-static int measure_pass(struct trace_reader *r, bool tables, struct player_memory *m, struct trace_buffer *bytes,
-                        struct error *e)
+static int measure_pass(struct trace_reader *r, bool tables, struct player_memory *m,
+                        struct trace_buffer *bytes, struct error *e)
 {
     struct trace_record rec;
     int rc;
 
     trace_reader_rewind(r);
     while ((rc = trace_reader_next(r, &rec, NULL)) > 0) {
-        if (tables && rec.type == TRACE_BLOB && rec.blob.kind == TRACE_BLOB_ALLOC_TABLE && rec.blob.size <= TABLE_MAX &&
-            measure_table(r, &rec.blob, m, bytes, e))
+        if (tables && rec.type == TRACE_BLOB && rec.blob.kind == TRACE_BLOB_ALLOC_TABLE &&
+            rec.blob.size <= TABLE_MAX && measure_table(r, &rec.blob, m, bytes, e))
             return e->code;
         for (uint32_t i = 0; !tables && rec.type == TRACE_SUBMISSION && i < rec.submission.num_ranges; i++) {
             const struct trace_range *range = &rec.submission.ranges[i];
 
             if (!include(m, range->gpa, range->size))
                 return error_set(e, -EFBIG,
-                                 "offset 0x%" PRIx64 ": Submission.memory_range[%" PRIu32 "].gpa: 0x%" PRIx64 ", %" PRIu64
-                                 " bytes, is too far from the other memory to be played",
+                                 "offset 0x%" PRIx64 ": Submission.memory_range[%" PRIu32 "].gpa: 0x%" PRIx64
+                                 ", %" PRIu64 " bytes, is too far from the other memory to be played",
                                  rec.offset, i, range->gpa, range->size);
         }
     }
@@ -443,7 +461,8 @@ uint64_t player_ram_size(const struct player_memory *memory)
     return pages(memory->low_end) + pages(memory->high_end - memory->high_start) + PLAYER_OWN_MEMORY;
 }
 
-/* Lays out guest memory for the recording: low memory as recorded, the high window and then the player's own on top. */
+/* Lays out guest memory for the recording: low memory as recorded, the high window and then the player's own
+ * on top. */
 static int lay_out(struct player *p, struct error *e)
 {
     int rc = player_measure(p->reader, &p->memory, e);
@@ -451,15 +470,18 @@ static int lay_out(struct player *p, struct error *e)
     if (rc)
         return rc;
     if (player_ram_size(&p->memory) > machine_ram_size(p->machine))
-        return error_set(e, -EFBIG, "the recording needs 0x%" PRIx64 " bytes of guest memory, the machine has 0x%" PRIx64,
-                         player_ram_size(&p->memory), machine_ram_size(p->machine));
+        return error_set(
+            e, -EFBIG, "the recording needs 0x%" PRIx64 " bytes of guest memory, the machine has 0x%" PRIx64,
+            player_ram_size(&p->memory), machine_ram_size(p->machine));
     p->high_base = p->own - pages(p->memory.high_end - p->memory.high_start);
     return 0;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------ */
+/* ---- records
+ * ------------------------------------------------------------------------------------------------------ */
 
-/* The stream is in p->bytes, the table in p->table; both are staged here, since placing memory needs the buffer. */
+/* The stream is in p->bytes, the table in p->table; both are staged here, since placing memory needs the
+ * buffer. */
 static int play_stream(struct player *p, const struct trace_record *rec, struct aerogpu_submit_desc *d,
                        uint64_t recorded_fence, struct error *e)
 {
@@ -615,7 +637,8 @@ int player_play(struct player *p, struct trace_reader *r, struct player_result *
             shown_progress = now(p);
             p->params.progress(p->params.ctx, rec.offset, info->records_end);
         }
-        if (p->params.only_frame != NO_FRAME && rec.type == TRACE_PRESENT && rec.frame == p->params.only_frame)
+        if (p->params.only_frame != NO_FRAME && rec.type == TRACE_PRESENT &&
+            rec.frame == p->params.only_frame)
             break;
     }
     if (!rc)
@@ -628,7 +651,8 @@ int player_play(struct player *p, struct trace_reader *r, struct player_result *
     return rc;
 }
 
-/* ---- life cycle --------------------------------------------------------------------------------------------------- */
+/* ---- life cycle
+ * --------------------------------------------------------------------------------------------------- */
 
 /* Memory decoding and bus mastering on; an MSI, if the function has the capability, in place of INTx. */
 static void enable_function(struct player *p)

@@ -43,9 +43,10 @@ static void draw_text(uint32_t *at, uint32_t stride, const char *text, uint32_t 
     }
 }
 
-/* One pixel of the cell: the mean of the source pixels that it covers, over a checkerboard where they are clear. */
-static void scale_pixel(uint8_t *out, const uint8_t *rgba, uint32_t width, const uint32_t from[2], const uint32_t to[2],
-                        uint32_t board)
+/* One pixel of the cell: the mean of the source pixels that it covers, over a checkerboard where they are
+ * clear. */
+static void scale_pixel(uint8_t *out, const uint8_t *rgba, uint32_t width, const uint32_t from[2],
+                        const uint32_t to[2], uint32_t board)
 {
     uint32_t sum[3] = {0}, n = (to[0] - from[0]) * (to[1] - from[1]);
 
@@ -76,7 +77,8 @@ static void scale(uint8_t *cell, const uint8_t *rgba, uint32_t width, uint32_t h
     for (uint32_t y = 0; y < h; y++)
         for (uint32_t x = 0; x < w; x++) {
             uint32_t from[2] = {(uint32_t)((uint64_t)x * width / w), (uint32_t)((uint64_t)y * height / h)};
-            uint32_t to[2] = {(uint32_t)((uint64_t)(x + 1) * width / w), (uint32_t)((uint64_t)(y + 1) * height / h)};
+            uint32_t to[2] = {(uint32_t)((uint64_t)(x + 1) * width / w),
+                              (uint32_t)((uint64_t)(y + 1) * height / h)};
 
             to[0] = to[0] > from[0] ? to[0] : from[0] + 1;
             to[1] = to[1] > from[1] ? to[1] : from[1] + 1;
@@ -85,7 +87,8 @@ static void scale(uint8_t *cell, const uint8_t *rgba, uint32_t width, uint32_t h
         }
 }
 
-int sheet_add(struct sheet *s, uint32_t row, const char *label, const uint8_t *rgba, uint32_t width, uint32_t height)
+int sheet_add(struct sheet *s, uint32_t row, const char *label, const uint8_t *rgba, uint32_t width,
+              uint32_t height)
 {
     struct sheet_cell *cell;
 
@@ -140,7 +143,8 @@ int sheet_write(const struct sheet *s, const char *path, struct error *e)
     for (size_t i = 0; i < (size_t)width * height; i++)
         pixels[i] = 0xFF241C18; /* bytes R G B A: a dark blue-grey */
     for (uint32_t i = 0; i < s->count; i++) {
-        uint32_t *at = pixels + (size_t)(GAP + s->cells[i].row * cell_h) * width + GAP + column_of(s, i) * cell_w;
+        uint32_t *at =
+            pixels + (size_t)(GAP + s->cells[i].row * cell_h) * width + GAP + column_of(s, i) * cell_w;
 
         for (uint32_t y = 0; s->cells[i].rgba && y < SHEET_CELL_HEIGHT; y++)
             for (uint32_t x = 0; x < SHEET_CELL_WIDTH; x++) {

@@ -1,4 +1,5 @@
-/* sheet.h: a contact sheet: many pictures in one PNG, in a grid of one row per recording, each with a label. */
+/* sheet.h: a contact sheet: many pictures in one PNG, in a grid of one row per recording, each with a label.
+ */
 #ifndef AEROGPU_SHEET_H_
 #define AEROGPU_SHEET_H_
 
@@ -19,9 +20,10 @@ struct sheet {
     uint32_t count, capacity;
 };
 
-/* Adds a picture, scaled to fit the cell. Rows fill from left to right in the order of the calls. 0 or -ENOMEM. `rgba` may
- * be NULL: a cell with nothing but its label. */
-int sheet_add(struct sheet *s, uint32_t row, const char *label, const uint8_t *rgba, uint32_t width, uint32_t height);
+/* Adds a picture, scaled to fit the cell. Rows fill from left to right in the order of the calls. 0 or
+ * -ENOMEM. `rgba` may be NULL: a cell with nothing but its label. */
+int sheet_add(struct sheet *s, uint32_t row, const char *label, const uint8_t *rgba, uint32_t width,
+              uint32_t height);
 
 int sheet_write(const struct sheet *s, const char *path, struct error *e);
 void sheet_finish(struct sheet *s);

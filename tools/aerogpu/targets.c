@@ -105,7 +105,8 @@ static void follow(struct targets *t, uint32_t context, const struct abi_packet 
     case AEROGPU_CMD_CREATE_TEXTURE2D: {
         const struct aerogpu_cmd_create_texture2d *c = (const void *)p->data;
         set(t, key_of(KEY_SURFACE, c->texture_handle),
-            (struct target_surface){.width = c->width, .height = c->height, .format = c->format, .mips = c->mip_levels});
+            (struct target_surface){
+                .width = c->width, .height = c->height, .format = c->format, .mips = c->mip_levels});
         break;
     }
     case AEROGPU_CMD_CREATE_TEXTURE_VIEW:
@@ -149,7 +150,8 @@ static void follow(struct targets *t, uint32_t context, const struct abi_packet 
     }
 }
 
-void targets_scan(struct targets *t, uint32_t context, const void *stream, uint64_t size, struct target_scan *out)
+void targets_scan(struct targets *t, uint32_t context, const void *stream, uint64_t size,
+                  struct target_scan *out)
 {
     struct abi_stream s;
     struct abi_packet p;
