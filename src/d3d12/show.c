@@ -54,6 +54,15 @@ static void put_hex(struct strbuf *b, uint64_t v)
     strbuf_append(b, p, (size_t)(s + sizeof(s) - p));
 }
 
+static void put_code(struct printer *p, uint32_t v)
+{
+    if (p->form == SHOW_JSON)
+        strbuf_append(p->out, "\"", 1);
+    put_hex(p->out, v); /* failures have their top bit set: eight digits */
+    if (p->form == SHOW_JSON)
+        strbuf_append(p->out, "\"", 1);
+}
+
 static void put_text(struct strbuf *b, const char *s, size_t n)
 {
     strbuf_append(b, "\"", 1);
@@ -188,12 +197,33 @@ static void put_enum(struct printer *p, const struct d12_type *t, uint32_t v)
 
 static void put_guid(struct printer *p, const uint8_t *g)
 {
-    struct d12_guid x;
+    /* the first three numbers are little-endian, the rest is a row of bytes; -1 stands for a hyphen */
+    static const int8_t order[] = {3, 2, 1, 0, -1, 5, 4, -1, 7, 6, -1, 8, 9, -1, 10, 11, 12, 13, 14, 15};
+    char s[40], *at = s;
 
-    memcpy(&x, g, 16);
-    strbuf_printf(p->out, "%s{%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x}%s", p->form == SHOW_JSON ? "\"" : "", x.a,
-                  x.b, x.c, x.d[0], x.d[1], x.d[2], x.d[3], x.d[4], x.d[5], x.d[6], x.d[7],
-                  p->form == SHOW_JSON ? "\"" : "");
+    if (p->form == SHOW_JSON)
+        *at++ = '"';
+    *at++ = '{';
+    for (size_t i = 0; i < sizeof(order); i++) {
+        if (order[i] < 0) {
+            *at++ = '-';
+            continue;
+        }
+        *at++ = "0123456789abcdef"[g[order[i]] >> 4];
+        *at++ = "0123456789abcdef"[g[order[i]] & 15];
+    }
+    *at++ = '}';
+    if (p->form == SHOW_JSON)
+        *at++ = '"';
+    strbuf_append(p->out, s, (size_t)(at - s));
+}
+
+static void put_iid(struct printer *p, uint16_t iface)
+{
+    strbuf_puts(p->out, p->form == SHOW_JSON ? "\"" : "IID_");
+    strbuf_puts(p->out, d12_ifaces[iface].name);
+    if (p->form == SHOW_JSON)
+        strbuf_append(p->out, "\"", 1);
 }
 
 static void put_reference(struct printer *p, const struct walk_value *v)
@@ -269,7 +299,7 @@ static void value(void *ctx, const struct d12_field *f, const char *name, const 
         if (!v->u)
             strbuf_puts(p->out, json ? "\"S_OK\"" : "S_OK");
         else
-            strbuf_printf(p->out, json ? "\"0x%08x\"" : "0x%08x", (uint32_t)v->u);
+            put_code(p, (uint32_t)v->u);
         break;
     case D12_KIND_F32:
         if (!json || isfinite(v->f))
@@ -282,7 +312,7 @@ static void value(void *ctx, const struct d12_field *f, const char *name, const 
         break;
     case D12_KIND_IID:
         if (v->u && v->u <= D12_NUM_IFACES)
-            strbuf_printf(p->out, json ? "\"%s\"" : "IID_%s", d12_ifaces[v->u - 1].name);
+            put_iid(p, (uint16_t)(v->u - 1));
         else if (v->bytes)
             put_guid(p, v->bytes);
         else
