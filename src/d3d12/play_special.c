@@ -513,32 +513,33 @@ int play_special_Native_ResourceDecref(struct player *p, const struct play_call 
 int play_special_Native_Present(struct player *p, const struct play_call *c, struct args_Native_Present *a)
 {
     const struct play_params *q = p->params;
-    bool png = q->png_dir && a->Frame >= q->png_first && a->Frame <= q->png_last;
+    uint32_t frame = c->call->frame, slot = frame % PLAY_HASHES;
+    bool png = q->png_dir && frame >= q->png_first && frame <= q->png_last;
     uint32_t width, height, hash;
     char path[4096];
 
     p->result->frames++;
     if (!a->pBackBuffer || !a->pQueue || (!q->validate && !png))
         return 0;
-    snprintf(path, sizeof(path), "%s/frame-%06u.png", q->png_dir ? q->png_dir : "", a->Frame);
+    snprintf(path, sizeof(path), "%s/frame-%06u.png", q->png_dir ? q->png_dir : "", frame);
     if (play_picture(p, a->pQueue, a->pBackBuffer, &width, &height, &hash, png ? path : NULL, &p->error))
         return p->error.code;
-    p->hashes[a->Frame % PLAY_HASHES].frame = a->Frame;
-    p->hashes[a->Frame % PLAY_HASHES].hash = hash;
-    p->hashes[a->Frame % PLAY_HASHES].set = true;
+    p->hashes[slot].frame = frame;
+    p->hashes[slot].hash = hash;
+    p->hashes[slot].set = true;
     return 0;
 }
 
 int play_special_Native_FrameHash(struct player *p, const struct play_call *c, struct args_Native_FrameHash *a)
 {
-    uint32_t i = a->Frame % PLAY_HASHES;
+    uint32_t frame = c->call->frame - a->PresentsAgo, i = frame % PLAY_HASHES;
 
-    if (!p->params->validate || !p->hashes[i].set || p->hashes[i].frame != a->Frame)
+    if (!p->params->validate || !p->hashes[i].set || p->hashes[i].frame != frame)
         return 0;
     if (p->hashes[i].hash == a->Hash) {
         p->result->frames_same++;
     } else if (!p->result->frames_different++) {
-        p->result->first_different = a->Frame;
+        p->result->first_different = frame;
     }
     return 0;
 }

@@ -23,7 +23,7 @@
 
 #define MIN_ROOM   512 /* what a chunk must have left before a record is begun in it */
 #define BLOB_SLOTS 4096
-#define TIME_STEP  96 /* a record says the time if the last one that did is longer ago (0.1 ms) */
+#define TIME_STEP  480 /* a record says the time if the last one that did is longer ago (0.5 ms) */
 
 struct shm *rec_shm;
 __thread struct rec_thread *rec_self __attribute__((tls_model("initial-exec")));

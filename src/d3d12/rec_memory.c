@@ -154,14 +154,14 @@ static void compare(struct rec_thread *t, const struct rec_memory *m, uintptr_t 
             write_run(t, m, start, s->bytes + (start - page), end - start);
             start = 0;
         }
-        if (known) { /* narrow it to the bytes that differ */
-            while (a < b && now[0] == *copy) {
-                a++;
-                copy++;
-                memmove(now, now + 1, (size_t)(b - a));
+        if (known) { /* narrow it to the words that differ: whole ones, so that the next frame's run is like this one */
+            while (b - a > 4 && !memcmp(now, copy, 4)) {
+                a += 4;
+                copy += 4;
+                memmove(now, now + 4, (size_t)(b - a));
             }
-            while (b > a && now[b - a - 1] == copy[b - a - 1])
-                b--;
+            while (b - a > 4 && (b - a) % 4 == 0 && !memcmp(now + (b - a) - 4, copy + (b - a) - 4, 4))
+                b -= 4;
         }
         if (!start)
             start = a;

@@ -137,7 +137,7 @@ static void picture_done(struct rec_thread *t, struct chain *c, struct copy *s)
     s->busy = false;
     hash = XXH3_64bits(s->map, size);
     rec_begin(t, NULL, D12_Native_FrameHash, REC_MODE_TICKET);
-    enc_u32(e, s->frame);
+    enc_u32(e, atomic_load(&rec_shm->frame) - s->frame); /* small, and the same for every frame */
     enc_u32(e, c->width);
     enc_u32(e, c->height);
     enc_u32(e, (uint32_t)hash);
@@ -359,17 +359,17 @@ EXPORT VkResult vkQueuePresentKHR(VkQueue queue, const VkPresentInfoKHR *info)
     mine.waitSemaphoreCount = 0;
     for (uint32_t i = 0; i < info->swapchainCount; i++) {
         struct chain *c = chain_of(info->pSwapchains[i]);
-        uint32_t index = info->pImageIndices[i], frame = atomic_fetch_add(&rec_shm->frame, 1);
+        uint32_t index = info->pImageIndices[i], frame = atomic_load(&rec_shm->frame);
         struct copy *s = NULL;
         struct enc *e = &t->enc;
 
         rec_begin(t, NULL, D12_Native_Present, REC_MODE_TICKET);
-        enc_u32(e, frame);
         enc_u64(e, c ? c->number : 0);
         enc_u32(e, index);
         enc_object(e, c && index < c->num ? c->resources[index] : NULL);
         enc_object(e, queue_of(queue));
         rec_args_done(t, D12_Native_Present, false);
+        atomic_fetch_add(&rec_shm->frame, 1);
         if (c && !c->no_hash && index < c->num && c->resources[index] && i < MAX_CHAINS &&
             frame % rec_shm->hash_every == 0)
             s = picture_take(t, c, queue, i ? &(VkPresentInfoKHR){0} : info, index, frame);

@@ -8,7 +8,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#define ZSTD_LEVEL 3
+#define ZSTD_LEVEL 6
 
 struct trc_writer {
     FILE *f;
