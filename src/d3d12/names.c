@@ -146,6 +146,34 @@ int names_read(struct names *n, struct trc *t, struct error *e)
     return 0;
 }
 
+struct mention {
+    uint32_t id;
+    bool found;
+};
+
+static void on_mention(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+{
+    struct mention *m = ctx;
+
+    if (v->type && !v->raw && v->u == m->id &&
+        (v->type->kind == D12_KIND_OBJECT || v->type->kind == D12_KIND_CPU || v->type->kind == D12_KIND_GPU ||
+         v->type->kind == D12_KIND_VA))
+        m->found = true;
+}
+
+bool names_mentions(const struct trc_call *c, uint32_t id)
+{
+    const struct d12_method_info *info = &d12_methods[c->method];
+    struct mention m = {.id = id, .found = c->self == id};
+    struct walk_visitor v = {nothing_begin, nothing_end, on_mention, nothing_null, &m};
+    struct bytes in = bytes_of(c->args, c->size);
+
+    walk_fields(&in, info->in, info->num_in, &v);
+    if (!c->incomplete && !c->repeated)
+        walk_fields(&in, info->out, info->num_out, &v);
+    return m.found;
+}
+
 const struct name *names_get(const struct names *n, uint32_t id)
 {
     return n && id < n->num && n->of[id].iface != 0xffff ? &n->of[id] : NULL;

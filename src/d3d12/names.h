@@ -23,6 +23,8 @@ struct names {
 int names_follow(struct names *n, const struct trc_call *c);
 /* Reads the whole recording and rewinds it. What is wrong with it ends the reading and is no error here. */
 int names_read(struct names *n, struct trc *t, struct error *e);
+/* Whether the call is made on object `id`, or has it, a handle of it or an address in it among its arguments or answers. */
+bool names_mentions(const struct trc_call *c, uint32_t id);
 const struct name *names_get(const struct names *n, uint32_t id);
 void names_finish(struct names *n);
 

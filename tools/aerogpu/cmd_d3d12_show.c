@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "cmd_d3d12.h"
+#include "d3d12/export.h"
 #include "d3d12/show.h"
+#include "d3d12/state.h"
 #include "d3d12/table.h"
 
 struct selection {
@@ -29,7 +31,7 @@ static bool range(const char *s, uint64_t *first, uint64_t *last)
 static bool selected(const struct selection *s, const struct trc_call *c)
 {
     return c->frame >= s->first_frame && c->frame <= s->last_frame && c->index >= s->first_call &&
-           c->index <= s->last_call && (!s->object || c->self == s->object) && (!s->thread || c->thread == s->thread) &&
+           c->index <= s->last_call && (!s->object || names_mentions(c, s->object)) && (!s->thread || c->thread == s->thread) &&
            (!s->method || strstr(d12_methods[c->method].name, s->method));
 }
 
@@ -62,6 +64,38 @@ static int print(struct trc *t, enum show_form form, const struct selection *s, 
     return got < 0 ? got : 0;
 }
 
+/* The ways of looking that are not a list of calls. */
+static int other(struct trc *t, int view, uint64_t at, const char *path, const struct names *names, struct error *e)
+{
+    struct strbuf b = {0};
+    int err;
+
+    switch (view) {
+    case 'H':
+        return export_html(t, names, path, e);
+    case 'S':
+        return export_sqlite(t, names, path, e);
+    case 'P':
+        return export_perfetto(t, names, path, e);
+    default:
+        err = view == 's' ? state_at(&b, t, names, at, e) : fences_at(&b, t, names, at, e);
+        fwrite(strbuf_str(&b), 1, b.len, stdout);
+        strbuf_finish(&b);
+        return err;
+    }
+}
+
+static const char usage[] =
+    "usage: aerogpu d3d12 show FILE [OPTIONS]\n\n"
+    "Prints the calls of a recording, with every argument and answer.\n"
+    "  --json                           one JSON object a line\n"
+    "  --frames A-B --calls A-B         only these\n"
+    "  --object N                       only calls that object N is part of: its whole life\n"
+    "  --thread N --method TEXT         only of this thread, only methods with TEXT in their name\n"
+    "  --state N                        what was set on the command list at call N\n"
+    "  --fences N                       the state of every fence at call N\n"
+    "  --html F --sqlite F --perfetto F a page to look around in, a database, a time line\n";
+
 int d3d12_show(int argc, char **argv)
 {
     static const struct option options[] = {{"json", no_argument, NULL, 'j'},
@@ -70,6 +104,11 @@ int d3d12_show(int argc, char **argv)
                                             {"object", required_argument, NULL, 'o'},
                                             {"thread", required_argument, NULL, 't'},
                                             {"method", required_argument, NULL, 'm'},
+                                            {"state", required_argument, NULL, 's'},
+                                            {"fences", required_argument, NULL, 'F'},
+                                            {"html", required_argument, NULL, 'H'},
+                                            {"sqlite", required_argument, NULL, 'S'},
+                                            {"perfetto", required_argument, NULL, 'P'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
     struct selection s = {.last_frame = UINT64_MAX, .last_call = UINT64_MAX};
@@ -78,7 +117,9 @@ int d3d12_show(int argc, char **argv)
     struct error e = {0};
     struct trc *t;
     bool ok = true;
-    int o, code;
+    const char *path = NULL;
+    uint64_t at = 0;
+    int o, code, err, view = 0;
 
     while ((o = getopt_long(argc, argv, "h", options, NULL)) != -1)
         switch (o) {
@@ -100,9 +141,19 @@ int d3d12_show(int argc, char **argv)
         case 'm':
             s.method = optarg;
             break;
+        case 's':
+        case 'F':
+            view = o;
+            at = strtoull(optarg, NULL, 10);
+            break;
+        case 'H':
+        case 'S':
+        case 'P':
+            view = o;
+            path = optarg;
+            break;
         case 'h':
-            printf("usage: aerogpu d3d12 show FILE [--json] [--frames A-B] [--calls A-B] [--object N] [--thread N] "
-                   "[--method TEXT]\n\nPrints the calls of a recording, with every argument and answer.\n");
+            fputs(usage, stdout);
             return EXIT_OK;
         default:
             return EXIT_USAGE;
@@ -115,7 +166,10 @@ int d3d12_show(int argc, char **argv)
         return d3d12_fail("show", &e);
     if (*trc_cut(t))
         fprintf(stderr, "aerogpu d3d12 show: %s; what stands before that is shown\n", trc_cut(t));
-    code = names_read(&names, t, &e) || print(t, form, &s, &names, &e) ? d3d12_fail("show", &e) : EXIT_OK;
+    err = names_read(&names, t, &e);
+    if (!err)
+        err = view ? other(t, view, at, path, &names, &e) : print(t, form, &s, &names, &e);
+    code = err ? d3d12_fail("show", &e) : EXIT_OK;
     names_finish(&names);
     trc_close(t);
     return code;
