@@ -212,17 +212,17 @@ static const struct {
      "0100000000000000"
      "0200000000000000"
      "0300000000000000",
-     "Affinity=0xf ConcurrentCores=2 HistogramSize=3 Histogram=[1,2,3]\n"},
+     "Affinity=0xf ConcurrentCores=2 HistogramSize=3 ConcurrencyHistogram=[1,2,3]\n"},
     {53, 3,
      "0000"
      "0100"
      "aabb",
-     "NodeIndex=0 GroupCount=1 Payload=aabb\n"},
+     "NodeIndex=0 GroupCount=1 Group=aabb\n"},
     {82, 0,
      "02000000"
      "e803000000000000"
      "d007000000000000",
-     "IntervalLimitsCount=2 IntervalLimits=[1000,2000]\n"},
+     "IntervalLimitsCount=2 IntervalLimits=e803000000000000d007000000000000\n"},
     {91, 0,
      "0b000080"
      "410042000000",
@@ -236,12 +236,41 @@ static const struct {
      "03000000"
      "010203",
      "StateCount=3 CstStates=010203\n"},
+    {83, 0,
+     "02000000"
+     "04000080",
+     "PlatformIdleVetoIncrement StateIndex=2 VetoReason=0x80000004\n"},
     {85, 0,
      "0000"
      "01"
      "02000000"
      "04000080",
-     "VetoReason=0x80000004 VetoCount= (cut)\n"},
+     "ProcessorIdleVetoIncrement Group=0 Number=1 StateIndex=2 VetoReason=0x80000004\n"},
+    {88, 0,
+     "0000"
+     "01"
+     "02000000"
+     "04000080",
+     "ProcessorIdleVetoRundown Group=0 Number=1 StateIndex=2 VetoReason=0x80000004 VetoCount= (cut)\n"},
+    {141, 0,
+     "07000000"
+     "64000000"
+     "e803000000000000"
+     "b80b0000",
+     "DeliveredPerfChangeHv LpIndex=7 DeliveredPerformance=100 DurationInUs=1000 DeliveredFrequencyMhz=3000\n"},
+    {148, 0,
+     "0000"
+     "01"
+     "64000000"
+     "e803000000000000"
+     "b80b0000",
+     "DeliveredPerfChange Group=0 Number=1 DeliveredPerformance=100 DurationInUs=1000 "
+     "DeliveredFrequencyMhz=3000\n"},
+    {213, 0,
+     "01000000"
+     "02000000"
+     "03000000",
+     "ProcessorIdHvRundown AcpiId=1 InterruptControllerId=2 HvLpIndex=3\n"},
 };
 
 static uint32_t unhex(const char *hex, uint8_t *out)

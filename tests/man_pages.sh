@@ -4,7 +4,7 @@
 set -u
 root=$1 aerogpu=$2 n=0
 pages=("$root"/docs/man/*.1)
-commands=(play show record)
+commands=(play show record "cpu record" "cpu report" "cpu watch" "cpu import")
 
 result() { # ok text
     n=$((n + 1))
@@ -24,10 +24,12 @@ for page in "${pages[@]}"; do
 done
 for command in "${commands[@]}"; do
     bad=
-    for option in $("$aerogpu" "$command" --help | grep -o -- '^  \(-o, \)\?--[a-z-]*' | grep -o -- '--[a-z-]*'); do
+    page=aerogpu-${command%% *}.1
+    # shellcheck disable=SC2086 # a command and its subcommand
+    for option in $("$aerogpu" $command --help | grep -o -- '^  \(-[a-zA-Z]\b,\? *\)\?\(--[a-z-]*\)\?' | grep -o -- '-[a-zA-Z-]*'); do
         [ "$option" = --help ] && continue
-        sed 's/\\-/-/g' "$root/docs/man/aerogpu-$command.1" | grep -q -- "$option" || bad="$bad $option"
+        sed 's/\\-/-/g' "$root/docs/man/$page" | grep -Eq -- "(^|[^a-z-])$option([^a-z-]|\$)" || bad="$bad $option"
     done
     [ -n "$bad" ] && echo "# not in the page:$bad"
-    result "$([ -z "$bad" ]; echo $?)" "aerogpu-$command.1 has every option of --help"
+    result "$([ -z "$bad" ]; echo $?)" "$page has every option of $command --help"
 done

@@ -28,7 +28,7 @@ static uint64_t load(const uint8_t *p, uint32_t size)
 
 static bool present(const struct etl_field *fd, uint8_t version)
 {
-    return version >= fd->since && version <= fd->until;
+    return version >= fd->since;
 }
 
 /* Value of every single field up to `last`; false if the payload ends before it. `have` gets a bit per field

@@ -2,6 +2,7 @@
 #ifndef CPU_ETL_TABLE_H_
 #define CPU_ETL_TABLE_H_
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cpu/event.h"
@@ -13,8 +14,8 @@ enum etl_source { ETL_READ, ETL_INFERRED, ETL_UNVERIFIED };
 
 struct etl_field {
     const char *name;
-    uint8_t type, since, until; /* versions of the event */
-    int8_t count;               /* index of the field with the array's length, -1 = a single value */
+    uint8_t type, since; /* first version of the event that has it */
+    int8_t count;        /* index of the field with the array's length, -1 = a single value */
     uint8_t hex;
 };
 

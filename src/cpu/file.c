@@ -247,12 +247,12 @@ int cpu_writer_create(struct cpu_writer **out, const char *path, struct error *e
     w->zstd = ZSTD_createCCtx();
     w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (w->fd < 0 || !w->zstd) {
-        int r = w->fd < 0 ? -errno : -ENOMEM;
+        const int cause = w->fd < 0 ? errno : ENOMEM;
         if (w->fd >= 0)
             close(w->fd);
         ZSTD_freeCCtx(w->zstd);
         free(w);
-        return error_set(e, r, "%s: %s", path, strerror(-r));
+        return error_set(e, cause == ENOMEM ? -ENOMEM : -EIO, "%s: %s", path, strerror(cause));
     }
     w->failed = write_all(w, &v, 1);
     *out = w;

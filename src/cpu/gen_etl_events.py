@@ -4,6 +4,7 @@
 usage: gen_etl_events.py c|md etl_events.json OUTPUT
 """
 import json
+import re
 import sys
 import uuid
 
@@ -12,14 +13,21 @@ OPERANDS = {"cpu": -2, "left": -3, "hundred": -4, "zero": -1}
 SOURCES = ("read", "inferred", "unverified")
 
 
-def check(event):
-    names = [f["name"] for f in event["fields"]]
-    assert len(set(names)) == len(names), event["name"]
-    assert event["source"] in SOURCES, event["name"]
-    for f in event["fields"]:
-        assert f["type"] in TYPES, (event["name"], f)
-        if "count" in f:
-            assert names.index(f["count"]) < names.index(f["name"]), (event["name"], f)
+FIELD = re.compile(r"(\w+) (\w+)(?:\[(\w+)\])?( hex)?(?: v(\d+))?$")
+
+
+def parse_fields(event):
+    """From "u32 State hex, u64 Histogram[Size] v1" to a list; the order of checks is the order of mistakes."""
+    fields = []
+    for text in event["fields"].split(", ") if event["fields"] else []:
+        m = FIELD.match(text)
+        assert m and m[1] in TYPES, (event["name"], text)
+        names = [f["name"] for f in fields]
+        assert m[2] not in names and (not m[3] or m[3] in names), (event["name"], text)
+        assert not fields or fields[-1]["type"] != "rest", (event["name"], text)
+        fields.append({"type": m[1], "name": m[2], "count": m[3], "hex": bool(m[4]), "since": int(m[5] or 0)})
+    assert event["source"] in SOURCES and len(fields) <= 64, event["name"]
+    event["fields"] = fields
 
 
 def operand(event, key):
@@ -41,19 +49,19 @@ def write_c(doc, out):
     rows = []
     for number, provider in enumerate(doc["providers"]):
         for event in provider["events"]:
-            check(event)
             fields = f"fields_{len(rows)}"
             names = [f["name"] for f in event["fields"]]
-            out.write(f"static const struct etl_field {fields}[] = {{\n")
+            if names:
+                out.write(f"static const struct etl_field {fields}[] = {{\n")
             for f in event["fields"]:
-                count = names.index(f["count"]) if "count" in f else -1
-                out.write(f"    {{\"{f['name']}\", ETL_{f['type'].upper()}, {f.get('since', 0)}, {f.get('until', 255)}, "
-                          f"{count}, {int(f.get('hex', False))}}},\n")
-            out.write("};\n")
+                count = names.index(f["count"]) if f["count"] else -1
+                out.write(f"    {{\"{f['name']}\", ETL_{f['type'].upper()}, {f['since']}, {count}, {int(f['hex'])}}},\n")
+            if names:
+                out.write("};\n")
             decode = event.get("decode", {})
             rows.append(
                 f"    {{\"{event['name']}\", {number}, {event['id']}, {event.get('min_version', 0)}, "
-                f"{max_version(provider, event)}, ETL_{event['source'].upper()}, {fields}, {len(names)}, "
+                f"{max_version(provider, event)}, ETL_{event['source'].upper()}, {fields if names else 'NULL'}, {len(names)}, "
                 f"CPU_EV_{decode.get('kind', 'OTHER')}, CPU_IRQ_{decode.get('irq', 'DEVICE')}, "
                 f"{operand(event, 'a')}, {operand(event, 'b')}, {operand(event, 'c')}, "
                 f"{find(event, 'Group')}, {find(event, 'Number')}}},\n")
@@ -83,27 +91,25 @@ def versions(provider, event):
 
 def field_text(f):
     text = f"{f['type']} {f['name']}"
-    if "count" in f:
+    if f["count"]:
         text += f"[{f['count']}]"
-    if "until" in f:
-        text += f" (v{f['since']}-v{f['until']})"
-    elif f.get("since"):
-        text += f" (v{f['since']})"
-    return text
+    return text + (f" (v{f['since']})" if f["since"] else "")
 
 
 def write_md(doc, out):
     out.write("# Windows power events that `aerogpu cpu` decodes\n\n"
               "Made from `src/cpu/etl_events.json` by `src/cpu/gen_etl_events.py`; the decoder and the printer come from "
               "the same table.\nFields are packed and little-endian, in this order; (vN) says from which version of the "
-              "event on a field is there. `ptr` is 4 or 8 bytes,\nas the event's header says. Source: *read* = public "
-              "declarations, *inferred* = sizes and names, *unverified* = the layout is not known.\n")
+              "event on a field is there. `ptr` is 4 or 8 bytes,\nas the event's header says; a manifest's Boolean has 4 "
+              "bytes and is shown as u32; `rest` is whatever follows, as bytes.\n\nSource: *read* = public declarations; "
+              "*inferred* = from sizes and names, or it ends in an array whose members are not\npublic; *unverified* = the "
+              "layout is not known. Used as: the kind of event that the reports see; the others are counted\nand printed. "
+              "No public trace with power events was found, so none of these layouts was checked against one.\n")
     for provider in doc["providers"]:
         where = f", group 0x{provider['group']:02x}" if "group" in provider else ""
         out.write(f"\n## {provider['name']}\n\n`{{{provider['guid']}}}`{where}\n\n"
                   "| id | event | versions | fields | used as | source |\n|---|---|---|---|---|---|\n")
         for event in provider["events"]:
-            check(event)
             ident = f"0x{provider['group']:02x}{event['id']:02x}" if "group" in provider else str(event["id"])
             used = event.get("decode", {}).get("kind", "").lower()
             out.write(f"| {ident} | {event['name']} | {versions(provider, event)} | "
@@ -118,6 +124,9 @@ def main():
     form, source, target = sys.argv[1:]
     with open(source, encoding="utf-8") as f:
         doc = json.load(f)
+    for provider in doc["providers"]:
+        for event in provider["events"]:
+            parse_fields(event)
     with open(target, "w", encoding="utf-8") as out:
         {"c": write_c, "md": write_md}[form](doc, out)
 

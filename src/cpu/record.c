@@ -22,7 +22,7 @@
 #define PAGES_PER_BLOCK 64
 #define DRAIN_NS        (50 * NSEC_PER_MSEC)
 #define SAMPLE_NS       (100 * NSEC_PER_MSEC)
-#define FLUSH_NS        NSEC_PER_SEC /* a kill -9 loses at most this much, and what the kernel still holds */
+#define FLUSH_NS        (250 * NSEC_PER_MSEC) /* a kill -9 loses at most this much */
 
 struct gather {
     struct cpu_recorder *rec;

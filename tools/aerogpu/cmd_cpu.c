@@ -26,6 +26,16 @@ static void on_signal(int sig)
     atomic_store(&stop, sig);
 }
 
+/* What ends a recording or the live view in order; whatever else kills them, the guard cleans up. */
+static void catch_signals(void)
+{
+    const struct sigaction sa = {.sa_handler = on_signal};
+
+    sigaction(SIGINT, &sa, NULL);
+    sigaction(SIGTERM, &sa, NULL);
+    sigaction(SIGHUP, &sa, NULL);
+}
+
 static int fail(const struct error *e, int code)
 {
     fprintf(stderr, "aerogpu: cpu: %s\n", e->text);
@@ -47,15 +57,29 @@ static bool seconds(const char *text, uint64_t *ns)
 }
 
 static const char record_help[] =
-    "usage: aerogpu cpu record [OPTIONS] [-- COMMAND [ARGS]]\n\n"
-    "Records idle states, inter-processor interrupts and interrupts of every CPU until COMMAND ends, SECONDS "
-    "are\n"
-    "over or Ctrl-C. Needs root. Uses a tracing instance of its own and leaves nothing behind.\n\n"
+    "usage: aerogpu cpu record [OPTIONS] [-- COMMAND [ARGS]]\n"
+    "\n"
+    "Records what every CPU does: idle states, inter-processor interrupts, queued calls, interrupts,\n"
+    "fences. Ends with COMMAND, after SECONDS, or on Ctrl-C, whichever comes first. Needs root. It uses\n"
+    "a tracing instance of its own: the system's tracer is not touched, and nothing is left behind,\n"
+    "also after kill -9 (the file is then readable up to a quarter of a second before).\n"
+    "\n"
     "  -d SECONDS       stop after so long\n"
     "  -o FILE          where to (default: aerogpu.cputrace)\n"
-    "  -b KIB           kernel buffer for each CPU (default: 8192)\n"
-    "  --sched          thread switches and wake-ups too: who was runnable and did not run\n"
-    "  --timers         timer interrupts and high-resolution timers too: lateness, complete wake-up causes\n";
+    "  -b KIB           kernel buffer for each CPU (default: 8192); take more if events are lost\n"
+    "  --sched          thread switches and wake-ups too: who could run and did not; verdicts need it\n"
+    "  --timers         timer interrupts and high-resolution timers too: lateness, complete wake-up causes\n"
+    "  --help           this text\n"
+    "\n"
+    "The recording is checked against the kernel's own counters at the end. A CPU whose idle states the\n"
+    "trace does not show is named, and never used for a conclusion.\n"
+    "\n"
+    "examples:\n"
+    "  aerogpu cpu record -d 5\n"
+    "  aerogpu cpu record --sched --timers -o hang.cputrace -- ./my-game\n"
+    "\n"
+    "Exit codes: 0 recorded, 1 COMMAND failed or the file cannot be written, 2 wrong usage, 4 no root\n"
+    "or no tracefs.\n";
 
 static int cpu_record(int argc, char **argv)
 {
@@ -64,7 +88,6 @@ static int cpu_record(int argc, char **argv)
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
     struct cpu_record_run run = {.path = "aerogpu.cputrace", .stop = &stop};
-    struct sigaction sa = {.sa_handler = on_signal};
     struct error e = {0};
     int c, r;
 
@@ -102,30 +125,49 @@ static int cpu_record(int argc, char **argv)
     }
     if (optind < argc)
         run.command = argv + optind;
-    sigaction(SIGINT, &sa, NULL);
-    sigaction(SIGTERM, &sa, NULL);
+    catch_signals();
+    if (!run.command && !run.duration_ns && isatty(STDERR_FILENO))
+        fprintf(stderr, "recording to %s; Ctrl-C ends it\n", run.path);
     r = cpu_record_run(&run, &e);
     if (r)
         return fail(&e, r);
     printf("%s: %llu events, %.1f MB", run.path, (unsigned long long)run.events, (double)run.bytes / 1e6);
     printf(run.lost ? ", %llu events LOST\n" : ", none lost\n", (unsigned long long)run.lost);
     if (run.blind_cpus)
-        printf("the idle trace of %u CPUs is incomplete; `aerogpu cpu report %s` says which\n",
-               run.blind_cpus, run.path);
+        printf("the idle trace of %u CPU%s is incomplete; `aerogpu cpu report %s` says which\n",
+               run.blind_cpus, run.blind_cpus == 1 ? "" : "s", run.path);
+    if (run.command && WIFEXITED(run.command_status) && WEXITSTATUS(run.command_status))
+        printf("%s ended with status %d\n", run.command[0], WEXITSTATUS(run.command_status));
+    else if (run.command && WIFSIGNALED(run.command_status))
+        printf("%s was ended by signal %d (%s)\n", run.command[0], WTERMSIG(run.command_status),
+               strsignal(WTERMSIG(run.command_status)));
     return run.command && run.command_status ? EXIT_FAILED : EXIT_OK;
 }
 
 static const char report_help[] =
-    "usage: aerogpu cpu report FILE [OPTIONS]\n\n"
-    "Prints what the processors did. FILE is a recording of `aerogpu cpu record`.\n\n"
-    "  --json           as JSON, to standard output\n"
-    "  --html PAGE      as one HTML page\n"
-    "  --perfetto OUT   time lines for the Chrome or Perfetto viewer\n"
+    "usage: aerogpu cpu report FILE [OPTIONS]\n"
+    "\n"
+    "Says what the processors did: how complete the recording is, utilization, idle states and how well\n"
+    "they were chosen, wake-up causes, who waited for whose interrupt, late timers, and times when all\n"
+    "CPUs but one stopped. FILE is a recording of `aerogpu cpu record`, or a Windows .etl file.\n"
+    "\n"
+    "  --json           as JSON, to standard output; times are nanoseconds\n"
+    "  --html PAGE      as one HTML page that needs no other file\n"
+    "  --perfetto OUT   time lines for the Perfetto or Chrome trace viewer\n"
     "  --from SECONDS   only from this time on, counted from the first event\n"
     "  --to SECONDS     only up to this time\n"
-    "  --with WINDOW    was the GPU hung in this span? WINDOW is the JSON file that man aerogpu-cpu "
-    "describes\n"
-    "  --stuck MS       an unanswered IPI is stuck after so long (default: 10)\n";
+    "  --with WINDOW    was the GPU hung in this span, or was it the CPUs? WINDOW is a small JSON file, see\n"
+    "                   man aerogpu-cpu; the answer comes first in every format\n"
+    "  --stuck MS       an IPI that waits for so long is stuck (default: 10; less means little in a virtual "
+    "machine)\n"
+    "  --help           this text\n"
+    "\n"
+    "examples:\n"
+    "  aerogpu cpu report aerogpu.cputrace | less\n"
+    "  aerogpu cpu report hang.cputrace --with window.json --html hang.html\n"
+    "\n"
+    "Exit codes: 0 reported, 1 an output cannot be written, 2 wrong usage, 3 FILE or WINDOW is bad, 4\n"
+    "no memory.\n";
 
 struct report_options {
     const char *file, *html, *perfetto, *with;
@@ -283,12 +325,19 @@ static int cmd_report(int argc, char **argv)
     return run_report(&o);
 }
 
-static const char watch_help[] = "usage: aerogpu cpu watch [OPTIONS]\n\n"
-                                 "Shows what every CPU does, live: idle state, load, interrupts, unanswered "
-                                 "IPIs, late timers. Needs root.\n\n"
-                                 "  -i SECONDS       between two frames (default: 1)\n"
-                                 "  -n FRAMES        stop after so many (default: go on until Ctrl-C)\n"
-                                 "  --no-timers      without timer interrupts: lighter, but no lateness\n";
+static const char watch_help[] =
+    "usage: aerogpu cpu watch [OPTIONS]\n"
+    "\n"
+    "Shows what every CPU does, live: idle state and for how long, load, interrupts, IPIs that wait for\n"
+    "an answer, how late timers fire. Needs root. A CPU whose idle states the trace does not show is\n"
+    "said to be so after a few frames.\n"
+    "\n"
+    "  -i SECONDS       between two frames (default: 1)\n"
+    "  -n FRAMES        stop after so many (default: go on until Ctrl-C)\n"
+    "  --no-timers      without timer interrupts: lighter, but no lateness\n"
+    "  --help           this text\n"
+    "\n"
+    "Exit codes: 0 done, 2 wrong usage, 4 no root or no tracefs.\n";
 
 static int watch_loop(struct cpu_watch *w, uint64_t interval_ns, unsigned long frames, struct error *e)
 {
@@ -316,7 +365,6 @@ static int cmd_watch(int argc, char **argv)
     static const struct option options[] = {
         {"no-timers", no_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}, {0}};
     struct cpu_record_params params = {.timers = true};
-    struct sigaction sa = {.sa_handler = on_signal};
     uint64_t interval_ns = NSEC_PER_SEC;
     unsigned long frames = 0;
     struct cpu_watch *w;
@@ -345,8 +393,7 @@ static int cmd_watch(int argc, char **argv)
             return EXIT_USAGE;
         }
     }
-    sigaction(SIGINT, &sa, NULL);
-    sigaction(SIGTERM, &sa, NULL);
+    catch_signals();
     r = cpu_watch_create(&w, &params, &e);
     if (r)
         return fail(&e, r);
@@ -356,12 +403,17 @@ static int cmd_watch(int argc, char **argv)
 }
 
 static const char import_help[] =
-    "usage: aerogpu cpu import FILE.etl [OPTIONS]\n\n"
-    "Reads a Windows event trace and says what is in it: every kind of event with its number, those that are "
-    "not\n"
-    "decoded too. `aerogpu cpu report FILE.etl` analyses it.\n\n"
+    "usage: aerogpu cpu import FILE.etl [OPTIONS]\n"
+    "\n"
+    "Reads a Windows event trace and says what is in it: every kind of event with its number, those\n"
+    "that are not decoded too. `aerogpu cpu report FILE.etl` analyses it.\n"
+    "\n"
     "  --events         print every event with its fields, buffer after buffer\n"
-    "  --decoded        with --events: only those whose layout is known\n";
+    "  --decoded        with --events: only those whose layout is known\n"
+    "  --help           this text\n"
+    "\n"
+    "Exit codes: 0 every record is good, 2 wrong usage, 3 there are bad records or it is not an .etl\n"
+    "file.\n";
 
 struct import_print {
     struct etl_file *f;
@@ -484,9 +536,13 @@ static void usage(FILE *out)
 {
     fprintf(
         out,
-        "usage: aerogpu cpu COMMAND [OPTIONS]\n\nWas the GPU hung, or was the CPU asleep?\n\ncommands:\n");
+        "usage: aerogpu cpu COMMAND [OPTIONS]\n\n"
+        "Was the GPU hung, or was the CPU asleep? Records what the processors do, explains recordings and\n"
+        "Windows event traces, and judges a span in which a GPU seemed to hang.\n\ncommands:\n");
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "\n`aerogpu cpu COMMAND --help` teaches one. A first look:\n"
+                 "  aerogpu cpu record -d 5 && aerogpu cpu report aerogpu.cputrace | less\n");
 }
 
 int cmd_cpu(int argc, char **argv)
