@@ -1,8 +1,7 @@
 /* exec_test_engine.h: an engine for tests of the process around it. It draws nothing; a submission's command
  * buffer is one struct test_command that says what the engine should do to its process.
  *
- * The device name chooses how it starts: "missing" (no Vulkan device), "dies" (exits), "slow" (200 ms), else
- * at once.
+ * The device name chooses how it starts: "missing" (no Vulkan device), "dies" (exits), "slow" (200 ms), else at once.
  */
 #ifndef TESTS_EXEC_TEST_ENGINE_H_
 #define TESTS_EXEC_TEST_ENGINE_H_

@@ -1,5 +1,4 @@
-/* gpu_pci_test: configuration space, BAR access rules, VRAM, interrupts as the host sees them, plain
- * registers. */
+/* gpu_pci_test: configuration space, BAR access rules, VRAM, interrupts as the host sees them, plain registers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,9 @@
  * page, all in guest memory.
  *
  *   driver: write entries[tail % entry_count], tail++, DOORBELL ──▶ device: take entries in order, head++
- *   device: COMPLETED_FENCE and fence page advance ──▶ IRQ FENCE (unless every fence that advanced it said
- * NO_IRQ)
+ *   device: COMPLETED_FENCE and fence page advance ──▶ IRQ FENCE (unless every fence that advanced it said NO_IRQ)
  *
- * Each layout is a field table: F(type, name, doc). Reserved fields are written as zero and ignored by
- * readers.
+ * Each layout is a field table: F(type, name, doc). Reserved fields are written as zero and ignored by readers.
  */
 #ifndef AEROGPU_RING_H_
 #define AEROGPU_RING_H_

@@ -6,8 +6,7 @@
  *
  * Invariants:
  *  1. Every submission that exec_host_submit accepted completes exactly once, in order, unless
- * exec_host_reset drops it first: executed, or with AEROGPU_ERROR_BACKEND when the executor died or cannot be
- * started.
+ * exec_host_reset drops it first: executed, or with AEROGPU_ERROR_BACKEND when the executor died or cannot be started.
  *  2. No function waits for the executor, whatever it does: stopped, hung, dead, or writing garbage into the
  * rings. (exec_host_wait and exec_host_wait_ready wait, for as long as they are told, because that is what
  * they are for.)
@@ -18,8 +17,7 @@
  *
  *   STARTING ──ready──▶ READY ──death, broken protocol, unanswered reset──▶ STARTING
  *       │ ▲ death at start: again, a little later each time
- *       └─┘ too many of them, or no Vulkan device ──▶ FAILED (submissions fail at once) ──exec_host_reset──▶
- * STARTING
+ *       └─┘ too many of them, or no Vulkan device ──▶ FAILED (submissions fail at once) ──exec_host_reset──▶ STARTING
  */
 #ifndef EXECUTOR_HOST_H_
 #define EXECUTOR_HOST_H_
@@ -56,8 +54,7 @@ struct exec_limits {
 };
 
 struct exec_host_params {
-    /* The executor program. NULL: $AEROGPU_EXECUTOR, else the one installed or built beside the running
-     * program. */
+    /* The executor program. NULL: $AEROGPU_EXECUTOR, else the one installed or built beside the running program. */
     const char *executable;
     const char *device; /* as in exec_engine_params */
     struct exec_limits limits;
@@ -69,8 +66,7 @@ struct exec_host_params {
 
 struct exec_host;
 
-/* Starts the first executor in the background: submissions are accepted at once. -ENOENT if there is no
- * program. */
+/* Starts the first executor in the background: submissions are accepted at once. -ENOENT if there is no program. */
 int exec_host_create(struct exec_host **out, const struct exec_host_params *p, struct error *e);
 
 /* Kills the executor. Submissions that have not completed are dropped. */
@@ -102,8 +98,7 @@ bool exec_host_resetting(struct exec_host *host);
 /* Readable when exec_host_dispatch has something to do. Level-triggered; belongs to the host. */
 int exec_host_event_fd(const struct exec_host *host);
 
-/* Calls the callbacks for all that has happened; returns how many completions were delivered. One thread at a
- * time. */
+/* Calls the callbacks for all that has happened; returns how many completions were delivered. One thread at a time. */
 unsigned exec_host_dispatch(struct exec_host *host);
 
 /* Waits until exec_host_dispatch has something to do, which must then be called; `timeout_ms` at most (-1: no limit). Looks
@@ -116,8 +111,7 @@ bool exec_host_wait(struct exec_host *host, int timeout_ms);
  * if that is likely to help. The dispatching thread only. */
 bool exec_host_look(struct exec_host *host);
 
-/* Waits until the executor is ready: 0; -ENODEV and others with the reason if it cannot be started,
- * -ETIMEDOUT. */
+/* Waits until the executor is ready: 0; -ENODEV and others with the reason if it cannot be started, -ETIMEDOUT. */
 int exec_host_wait_ready(struct exec_host *host, int timeout_ms, struct error *e);
 
 /* The running executor's process id, 0 while there is none. */

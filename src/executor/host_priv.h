@@ -7,8 +7,7 @@
  *            in the ring     waiting for a ring
  *
  * A corpse is an executor that died after it was ready. Until exec_host_dispatch has buried it (delivered
- * what it had completed, died(), and the failures of what else was in its ring) nothing is pushed to its
- * successor.
+ * what it had completed, died(), and the failures of what else was in its ring) nothing is pushed to its successor.
  */
 #ifndef EXECUTOR_HOST_PRIV_H_
 #define EXECUTOR_HOST_PRIV_H_

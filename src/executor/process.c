@@ -2,8 +2,8 @@
  * and puts the completions into the other ring. proto.h says what is shared, sandbox.h what it gives up.
  *
  *   start ──▶ limits ──▶ Vulkan opens ──▶ sandbox ──▶ hello ──▶ ┌─ epoch changed? forget everything
- *                                                               │  a submission? its control messages, then
- * the engine └─ neither, for EXEC_SPIN_NS? sleep
+ *                                                               │  a submission? its control messages, then the engine
+ *                                                               └─ neither, for EXEC_SPIN_NS? sleep
  *
  * Invariants:
  *  1. Nothing that the host or a guest wrote is read before the sandbox is closed, except struct exec_start.

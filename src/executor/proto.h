@@ -2,16 +2,14 @@
  *
  *   descriptor 3  the shared memory (struct exec_shared), sealed to its size
  *   descriptor 4  done: the executor writes it when the host sleeps and there is something in the completion
- * ring descriptor 5  control: SOCK_SEQPACKET; memory regions one way, one hello the other way. Its end is the
- * host's end
+ * ring descriptor 5  control: SOCK_SEQPACKET; memory regions one way, one hello the other way. Its end is the host's end
  *
  * The doorbell is a futex, executor_sleeping, rather than a descriptor: nothing that the executor does can
  * make ringing it block, and waiting for it is one system call.
  *
  * Invariants:
  *  1. Each index has one writer. Indices run freely; index % slots is the slot. A reader takes an index that
- * is further away from its own than there are slots for proof that the other side is broken, and stops
- * talking to it.
+ * is further away from its own than there are slots for proof that the other side is broken, and stops talking to it.
  *  2. A writer fills a slot, then moves its index (sequentially consistent), then looks at the other side's
  * `sleeping`. A sleeper sets `sleeping`, then looks at the index again, then waits. So no wake-up is lost,
  * and there is none while both are busy.

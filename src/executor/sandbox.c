@@ -2,8 +2,7 @@
  *
  * The filter is a list of what is allowed; anything else kills the process (and the host says so). The host
  * relies on a few absences for its own sake: the descriptors that both hold must stay non-blocking (no
- * F_SETFL, no FIONBIO), the shared memory must keep its size (sealed), and nobody else may be signalled or
- * traced.
+ * F_SETFL, no FIONBIO), the shared memory must keep its size (sealed), and nobody else may be signalled or traced.
  */
 #include "executor/sandbox.h"
 

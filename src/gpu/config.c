@@ -1,7 +1,7 @@
 /* config.c: the PCI configuration space.
  *
- *   00 IDs │ 04 command, status │ 08 revision, class │ 10 BAR0 │ 14 BAR1 │ 2C subsystem │ 34 ▶ 50 │ 3C
- * interrupt 50 MSI capability: 64-bit address, one vector, no masking
+ *   00 IDs │ 04 command, status │ 08 revision, class │ 10 BAR0 │ 14 BAR1 │ 2C subsystem │ 34 ▶ 50 │ 3C interrupt
+ *   50 MSI capability: 64-bit address, one vector, no masking
  *
  * Everything else reads as zero and ignores writes. Of the command register the device implements memory
  * decoding, bus mastering and INTx disable.

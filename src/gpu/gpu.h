@@ -1,5 +1,4 @@
-/* gpu.h: the AeroGPU device: PCI configuration space, registers, ring, fences, vblank, scanout, cursor, error
- * latch.
+/* gpu.h: the AeroGPU device: PCI configuration space, registers, ring, fences, vblank, scanout, cursor, error latch.
  *
  *   host ──config/BAR accesses, gpu_timer──▶ gpu ──submission──▶ backend (backend.h)
  *   host ◀──dma_map, irq, arm_timer──────── gpu ◀──completion── backend
@@ -8,15 +7,12 @@
  *
  * Invariants:
  *  1. Every function here may be called from any thread at any time, also from inside `irq`.
- *  2. Fences are signalled in the order of the ring; COMPLETED_FENCE never goes back except to 0 by a ring
- * reset.
+ *  2. Fences are signalled in the order of the ring; COMPLETED_FENCE never goes back except to 0 by a ring reset.
  *  3. Each descriptor that the device took from the ring is retired exactly once: signalled, with the error
  * latch written just before if it failed, or dropped by a reset.
  *  4. Vblanks are due every period while scanout is on, whatever the backend does. All that are due have
- * happened before an access or completion takes effect: nothing that arrives after a vblank's time is counted
- * into it.
- *  5. A submission with a vsynced present is retired by a vblank that came after its execution, one per
- * vblank.
+ * happened before an access or completion takes effect: nothing that arrives after a vblank's time is counted into it.
+ *  5. A submission with a vsynced present is retired by a vblank that came after its execution, one per vblank.
  *  6. With bus mastering off the device reads and writes no guest memory and sends no MSI; it catches up when
  * it is switched on.
  */
@@ -46,8 +42,7 @@ struct gpu_interrupt {
 
 struct gpu_host_ops {
     /* The host's view of guest memory [gpa, gpa + size), size > 0; NULL if any byte of it is not memory. The
-     * pointer is used until the call into the device returns. Called with the lock held: must not call the
-     * device. */
+     * pointer is used until the call into the device returns. Called with the lock held: must not call the device. */
     void *(*dma_map)(void *ctx, uint64_t gpa, uint64_t size);
     /* Raises an interrupt. Called without the lock, by one thread at a time and in order, from whatever
      * thread caused it; may call the device. */
@@ -97,8 +92,7 @@ uint64_t gpu_bar_address(struct gpu *gpu, unsigned bar);
 uint64_t gpu_bar_read(struct gpu *gpu, unsigned bar, uint64_t offset, uint32_t size);
 void gpu_bar_write(struct gpu *gpu, unsigned bar, uint64_t offset, uint32_t size, uint64_t value);
 
-/* BAR1's memory, AEROGPU_BAR1_SIZE bytes, and the memfd behind it, both the device's. Pages exist once
- * touched. */
+/* BAR1's memory, AEROGPU_BAR1_SIZE bytes, and the memfd behind it, both the device's. Pages exist once touched. */
 uint8_t *gpu_vram(struct gpu *gpu);
 int gpu_vram_fd(struct gpu *gpu);
 

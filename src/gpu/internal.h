@@ -2,8 +2,7 @@
  *
  * gpu->lock protects everything. It is recursive so that a backend may complete inside submit; the work that
  * such a completion causes is left to the outermost gpu_unlock. Interrupts are handed out by gpu_unlock too,
- * after the lock is given up: `out` collects them, one thread at a time (`delivering`) hands them out in
- * order.
+ * after the lock is given up: `out` collects them, one thread at a time (`delivering`) hands them out in order.
  */
 #ifndef GPU_INTERNAL_H_
 #define GPU_INTERNAL_H_

@@ -43,8 +43,7 @@ static bool take(struct gpu *gpu, struct gpu_interrupt *irq)
         *irq = (struct gpu_interrupt){
             .kind = GPU_MSI, .address = gpu->config.msi_address, .data = gpu->config.msi_data};
     } else if (gpu->out.intx && gpu->out.intx_fell) {
-        /* It may be up again already: a host that runs the interrupt routine in its callback must see both
-         * edges. */
+        /* It may be up again already: a host that runs the interrupt routine in its callback must see both edges. */
         gpu->out.intx = level = false;
         *irq = (struct gpu_interrupt){.kind = GPU_INTX, .level = false};
     } else if (level && !gpu->out.intx) {

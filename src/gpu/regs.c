@@ -23,8 +23,7 @@ static void set_hi(uint64_t *v, uint32_t half)
     *v = (*v & 0xFFFFFFFF) | (uint64_t)half << 32;
 }
 
-/* The feature that the register at a dword offset belongs to; a register that nothing has needs a bit no
- * device has. */
+/* The feature that the register at a dword offset belongs to; a register that nothing has needs a bit no device has. */
 static uint64_t feature_of(uint32_t offset)
 {
     switch (offset) {

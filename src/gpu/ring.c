@@ -1,8 +1,7 @@
 /* ring.c: takes descriptors out of the guest's ring.
  *
  * Everything in the ring was written by somebody else and may change while it is read: each field is read
- * once. The head is read from the ring at each doorbell, since a driver may set the ring up with any start
- * value.
+ * once. The head is read from the ring at each doorbell, since a driver may set the ring up with any start value.
  */
 #include <endian.h>
 #include <stdarg.h>

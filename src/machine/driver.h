@@ -9,8 +9,7 @@
  * or, when driver_wait finds an interrupt missing, on the calling one, one at a time.
  *  2. Fences that the driver chooses only go up, over ring resets too.
  *  3. driver_wait needs the interrupt to be quick and not to be right: it looks at the fence page itself
- * after WATCHDOG_NS without one, and rings the doorbell again if the device has not taken what is in the
- * ring.
+ * after WATCHDOG_NS without one, and rings the doorbell again if the device has not taken what is in the ring.
  */
 #ifndef MACHINE_DRIVER_H_
 #define MACHINE_DRIVER_H_

@@ -60,8 +60,7 @@ struct machine_params {
 int machine_create(struct machine **out, const struct machine_params *p, struct error *e);
 void machine_destroy(struct machine *m);
 
-/* Live: waits until the executor can run; 0, -ETIMEDOUT, or what kept it from starting. The sim is always
- * ready. */
+/* Live: waits until the executor can run; 0, -ETIMEDOUT, or what kept it from starting. The sim is always ready. */
 int machine_wait_ready(struct machine *m, int timeout_ms, struct error *e);
 
 /* Name of the Vulkan device; "" for a sim and before the executor is ready. */

@@ -1,7 +1,6 @@
 /* attach.h: recording what a machine executes, for every program that brings one up.
  *
- *     trace_attach(&recording, machine, NULL, &e)   records if AEROGPU_RECORD names a file, else does nothing
- *     …
+ *     trace_attach(&recording, machine, NULL, &e)   records if AEROGPU_RECORD names a file, else does nothing …
  *     trace_detach(recording, &stats, &e)           before machine_destroy
  */
 #ifndef TRACE_ATTACH_H_

@@ -1,5 +1,4 @@
-/* file.h: the bytes of a recording, wherever they are, and how a complaint about them looks. Private to
- * src/trace. */
+/* file.h: the bytes of a recording, wherever they are, and how a complaint about them looks. Private to src/trace. */
 #ifndef TRACE_FILE_H_
 #define TRACE_FILE_H_
 

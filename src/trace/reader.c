@@ -157,8 +157,7 @@ static int present(struct trace_reader *r, const struct trace_record *rec, uint3
     return 0;
 }
 
-/* The frame that the index closes where the next record begins, or that Present closes where there is no
- * index. */
+/* The frame that the index closes where the next record begins, or that Present closes where there is no index. */
 static int close_frame(struct trace_reader *r, const struct trace_record *rec, struct error *e)
 {
     const struct trace_frame *entry;

@@ -4,8 +4,7 @@
  *                              └─▶ trace_reader_load: the bytes of a packet or blob, on demand
  *
  * Invariants:
- *  1. Nothing of the file is held in memory but the frame index, where blobs lie, and what load() was asked
- * for.
+ *  1. Nothing of the file is held in memory but the frame index, where blobs lie, and what load() was asked for.
  *  2. Every length is checked against the file before memory is reserved for it.
  *  3. An error names the file offset and the field. Records before it have been delivered; after it every
  * call to next() gives the same error.
@@ -75,8 +74,7 @@ struct trace_buffer {
 
 void trace_buffer_finish(struct trace_buffer *b);
 
-/* 0, or: -errno of the system, -EBADMSG malformed, -ENODATA cut short, -EPROTONOSUPPORT a version that is not
- * known. */
+/* 0, or: -errno of the system, -EBADMSG malformed, -ENODATA cut short, -EPROTONOSUPPORT a version that is not known. */
 int trace_reader_open(struct trace_reader **out, const struct trace_reader_params *p, struct error *e);
 void trace_reader_destroy(struct trace_reader *r);
 const struct trace_info *trace_reader_info(const struct trace_reader *r);

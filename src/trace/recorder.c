@@ -297,8 +297,7 @@ static bool presents(const struct piece *p)
 
 static int write_piece(struct trace_recorder *r, struct piece *p, struct error *e)
 {
-    /* An empty submission has no stream, and a record must name one: the shortest that there is does the
-     * same. */
+    /* An empty submission has no stream, and a record must name one: the shortest that there is does the same. */
     static const struct aerogpu_cmd_stream_header empty = {.magic = AEROGPU_CMD_STREAM_MAGIC,
                                                            .abi_version = AEROGPU_ABI_VERSION_U32,
                                                            .size_bytes = sizeof(empty)};

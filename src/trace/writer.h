@@ -28,8 +28,7 @@ struct trace_writer_params {
 
 int trace_writer_create(struct trace_writer **out, const struct trace_writer_params *p, struct error *e);
 
-/* Frame numbers must rise. A frame that is open is an error (-EBUSY), as is a stream outside of one
- * (-EPROTO). */
+/* Frame numbers must rise. A frame that is open is an error (-EBUSY), as is a stream outside of one (-EPROTO). */
 int trace_writer_begin_frame(struct trace_writer *w, uint32_t index, struct error *e);
 int trace_writer_present(struct trace_writer *w, struct error *e);
 int trace_writer_end_frame(struct trace_writer *w, struct error *e); /* it did not present */

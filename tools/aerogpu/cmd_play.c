@@ -1,5 +1,4 @@
-/* aerogpu play: recordings through the whole device: registers, ring, doorbell, executor process, interrupt,
- * scanout.
+/* aerogpu play: recordings through the whole device: registers, ring, doorbell, executor process, interrupt, scanout.
  *
  *   for each file: open ──▶ player ──▶ pictures, hashes, figures ──▶ one line, or one JSON object
  *

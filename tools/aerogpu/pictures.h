@@ -1,5 +1,4 @@
-/* pictures.h: what is done with a presented picture (hash, PNG) on a thread of its own, so that playing does
- * not wait.
+/* pictures.h: what is done with a presented picture (hash, PNG) on a thread of its own, so that playing does not wait.
  *
  *   pictures_add ──▶ queue of at most MAX_WAITING bytes ──▶ worker ──▶ hash, file
  *   pictures_wait: all that was added is done

@@ -253,8 +253,7 @@ static int submit(struct player *p, struct aerogpu_submit_desc *d, uint64_t reco
 /* ---- memory and scanout
  * ------------------------------------------------------------------------------------------- */
 
-/* Where the recorded address is here. What is neither low nor in the high window stays, for the device to
- * refuse. */
+/* Where the recorded address is here. What is neither low nor in the high window stays, for the device to refuse. */
 static uint64_t here(const struct player *p, uint64_t gpa, uint64_t size)
 {
     if (gpa >= p->memory.high_start && size <= p->memory.high_end - p->memory.high_start &&
@@ -461,8 +460,7 @@ uint64_t player_ram_size(const struct player_memory *memory)
     return pages(memory->low_end) + pages(memory->high_end - memory->high_start) + PLAYER_OWN_MEMORY;
 }
 
-/* Lays out guest memory for the recording: low memory as recorded, the high window and then the player's own
- * on top. */
+/* Lays out guest memory for the recording: low memory as recorded, the high window and then the player's own on top. */
 static int lay_out(struct player *p, struct error *e)
 {
     int rc = player_measure(p->reader, &p->memory, e);
@@ -480,8 +478,7 @@ static int lay_out(struct player *p, struct error *e)
 /* ---- records
  * ------------------------------------------------------------------------------------------------------ */
 
-/* The stream is in p->bytes, the table in p->table; both are staged here, since placing memory needs the
- * buffer. */
+/* The stream is in p->bytes, the table in p->table; both are staged here, since placing memory needs the buffer. */
 static int play_stream(struct player *p, const struct trace_record *rec, struct aerogpu_submit_desc *d,
                        uint64_t recorded_fence, struct error *e)
 {

@@ -43,8 +43,7 @@ static void draw_text(uint32_t *at, uint32_t stride, const char *text, uint32_t 
     }
 }
 
-/* One pixel of the cell: the mean of the source pixels that it covers, over a checkerboard where they are
- * clear. */
+/* One pixel of the cell: the mean of the source pixels that it covers, over a checkerboard where they are clear. */
 static void scale_pixel(uint8_t *out, const uint8_t *rgba, uint32_t width, const uint32_t from[2],
                         const uint32_t to[2], uint32_t board)
 {

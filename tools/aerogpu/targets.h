@@ -1,5 +1,4 @@
-/* targets.h: which picture a command stream presents, found by reading the stream as a driver that wrote it
- * would know.
+/* targets.h: which picture a command stream presents, found by reading the stream as a driver that wrote it would know.
  *
  * A recording holds submissions and no registers. Whoever plays it must programme the scanout before the
  * stream runs, so this follows the packets that make textures, views, aliases and render targets, for all
