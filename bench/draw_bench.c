@@ -32,8 +32,9 @@ static void make_vertices(void)
         float x = -1 + 2.0f * (float)(i % 40) / 40, y = 1 - 2.0f * (float)(i / 40) / 25, w = 0.04f, h = 0.06f;
         const float corners[6][2] = {{x, y - h}, {x, y}, {x + w, y}, {x, y - h}, {x + w, y}, {x + w, y - h}};
         for (int k = 0; k < 6; k++)
-            vertices[i * 6 + k] = (struct vertex){{corners[k][0], corners[k][1], 0, 1},
-                                                  {(float)(i % 7) / 7, (float)(i % 11) / 11, (float)k / 6, 1}};
+            vertices[i * 6 + k] =
+                (struct vertex){{corners[k][0], corners[k][1], 0, 1},
+                                {(float)(i % 7) / 7, (float)(i % 11) / 11, (float)k / 6, 1}};
     }
 }
 
@@ -114,9 +115,24 @@ static void emit_shader(struct abi_builder *b, uint32_t handle, uint32_t stage, 
 
 static void ours_setup(struct ours *o)
 {
-    const uint32_t layout[4 + 14] = {AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, 1, 2, 0,
-                                     abi_semantic_hash("POSITION"), 0, 2, 0, 0, 0, 0,
-                                     abi_semantic_hash("COLOR"), 0, 2, 0, 16, 0, 0};
+    const uint32_t layout[4 + 14] = {AEROGPU_INPUT_LAYOUT_BLOB_MAGIC,
+                                     1,
+                                     2,
+                                     0,
+                                     abi_semantic_hash("POSITION"),
+                                     0,
+                                     2,
+                                     0,
+                                     0,
+                                     0,
+                                     0,
+                                     abi_semantic_hash("COLOR"),
+                                     0,
+                                     2,
+                                     0,
+                                     16,
+                                     0,
+                                     0};
     const struct aerogpu_vertex_buffer_binding vb = {.buffer = 1, .stride_bytes = sizeof(struct vertex)};
     struct machine_params mp = {.kind = MACHINE_LIVE};
     struct driver_params dp = {.on_error = on_error, .ctx = o};
@@ -133,13 +149,14 @@ static void ours_setup(struct ours *o)
     ABI_EMIT(&b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 2, .usage_flags = 16,
              .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = WIDTH, .height = HEIGHT, .mip_levels = 1,
              .array_layers = 1);
-    ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 1, .usage_flags = 1, .size_bytes = sizeof(vertices));
+    ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 1, .usage_flags = 1,
+             .size_bytes = sizeof(vertices));
     ABI_EMIT_TAIL(&b, UPLOAD_RESOURCE, upload_resource, vertices, sizeof(vertices), .resource_handle = 1,
                   .size_bytes = sizeof(vertices));
     emit_shader(&b, 3, AEROGPU_SHADER_STAGE_VERTEX, "colour_vs.dxbc");
     emit_shader(&b, 4, AEROGPU_SHADER_STAGE_PIXEL, "colour_ps.dxbc");
-    ABI_EMIT_TAIL(&b, CREATE_INPUT_LAYOUT, create_input_layout, layout, sizeof(layout), .input_layout_handle = 5,
-                  .blob_size_bytes = sizeof(layout));
+    ABI_EMIT_TAIL(&b, CREATE_INPUT_LAYOUT, create_input_layout, layout, sizeof(layout),
+                  .input_layout_handle = 5, .blob_size_bytes = sizeof(layout));
     ABI_EMIT(&b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {2});
     ABI_EMIT(&b, BIND_SHADERS, bind_shaders, .vs = 3, .ps = 4);
     ABI_EMIT(&b, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = 5);
@@ -174,9 +191,8 @@ struct direct {
 
 static VkShaderModule module_of(struct direct *d, const struct shader_code *c)
 {
-    VkShaderModuleCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                   .codeSize = c->count * 4,
-                                   .pCode = c->words};
+    VkShaderModuleCreateInfo ci = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = c->count * 4, .pCode = c->words};
     VkShaderModule m = VK_NULL_HANDLE;
 
     vkCreateShaderModule(d->vk.device, &ci, NULL, &m);
@@ -232,24 +248,27 @@ static void direct_target(struct direct *d)
 
 static void direct_pipeline(struct direct *d, const struct shader_program *p)
 {
-    VkPipelineShaderStageCreateInfo stages[2] = {{.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                  .stage = VK_SHADER_STAGE_VERTEX_BIT,
-                                                  .module = module_of(d, &p->code[EXEC_VS]),
-                                                  .pName = "main"},
-                                                 {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                  .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
-                                                  .module = module_of(d, &p->code[EXEC_PS]),
-                                                  .pName = "main"}};
+    VkPipelineShaderStageCreateInfo stages[2] = {
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_VERTEX_BIT,
+         .module = module_of(d, &p->code[EXEC_VS]),
+         .pName = "main"},
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
+         .module = module_of(d, &p->code[EXEC_PS]),
+         .pName = "main"}};
     VkVertexInputBindingDescription binding = {0, sizeof(struct vertex), VK_VERTEX_INPUT_RATE_VERTEX};
     VkVertexInputAttributeDescription attributes[2] = {{0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 0},
                                                        {1, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 16}};
-    VkPipelineVertexInputStateCreateInfo vi = {.sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
+    VkPipelineVertexInputStateCreateInfo vi = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
                                                .vertexBindingDescriptionCount = 1,
                                                .pVertexBindingDescriptions = &binding,
                                                .vertexAttributeDescriptionCount = 2,
                                                .pVertexAttributeDescriptions = attributes};
-    VkPipelineInputAssemblyStateCreateInfo ia = {.sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-                                                 .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
+    VkPipelineInputAssemblyStateCreateInfo ia = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
+        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
     VkViewport viewport = {0, HEIGHT, WIDTH, -(float)HEIGHT, 0, 1};
     VkRect2D scissor = {.extent = {WIDTH, HEIGHT}};
     VkPipelineViewportStateCreateInfo vp = {.sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
@@ -257,14 +276,17 @@ static void direct_pipeline(struct direct *d, const struct shader_program *p)
                                             .pViewports = &viewport,
                                             .scissorCount = 1,
                                             .pScissors = &scissor};
-    VkPipelineRasterizationStateCreateInfo rs = {.sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
-                                                 .cullMode = VK_CULL_MODE_BACK_BIT,
-                                                 .frontFace = VK_FRONT_FACE_CLOCKWISE,
-                                                 .lineWidth = 1};
-    VkPipelineMultisampleStateCreateInfo ms = {.sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+    VkPipelineRasterizationStateCreateInfo rs = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
+        .cullMode = VK_CULL_MODE_BACK_BIT,
+        .frontFace = VK_FRONT_FACE_CLOCKWISE,
+        .lineWidth = 1};
+    VkPipelineMultisampleStateCreateInfo ms = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
                                                .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
     VkPipelineColorBlendAttachmentState blend = {.colorWriteMask = 15};
-    VkPipelineColorBlendStateCreateInfo cb = {.sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+    VkPipelineColorBlendStateCreateInfo cb = {.sType =
+                                                  VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
                                               .attachmentCount = 1,
                                               .pAttachments = &blend};
     VkPipelineLayoutCreateInfo lci = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
@@ -281,8 +303,8 @@ static void direct_pipeline(struct direct *d, const struct shader_program *p)
 
     vkCreatePipelineLayout(d->vk.device, &lci, NULL, &d->layout);
     ci.layout = d->layout;
-    check(vk_errno(vkCreateGraphicsPipelines(d->vk.device, VK_NULL_HANDLE, 1, &ci, NULL, &d->pipeline)), "pipeline",
-          NULL);
+    check(vk_errno(vkCreateGraphicsPipelines(d->vk.device, VK_NULL_HANDLE, 1, &ci, NULL, &d->pipeline)),
+          "pipeline", NULL);
 }
 
 static void direct_setup(struct direct *d)
@@ -310,7 +332,8 @@ static void direct_setup(struct direct *d)
     check(shader_link(&program, &lp, &e), "program", &e);
     direct_target(d);
     direct_pipeline(d, &program);
-    check(vk_buffer_create(&d->vk, &d->vertices, sizeof(vertices), VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, VK_USE_SHARED),
+    check(vk_buffer_create(&d->vk, &d->vertices, sizeof(vertices), VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
+                           VK_USE_SHARED),
           "vertex buffer", NULL);
     memcpy(d->vertices.memory.map, vertices, sizeof(vertices));
     pci.queueFamilyIndex = d->vk.queue_family;
@@ -378,12 +401,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "draw_bench: the device latched %d errors\n", o.errors);
         return 1;
     }
-    bench_report(&b, &(struct bench_figure){.id = "draws_1000",
-                                            .ours = bench_quantile(ours_ms, FRAMES, 0.5),
-                                            .reference = bench_quantile(direct_ms, FRAMES, 0.5),
-                                            .unit = "ms/frame",
-                                            .target = 1.05,
-                                            .note = "1 000 draws through the device, against one pass of bare Vulkan"});
+    bench_report(&b, &(struct bench_figure){
+                         .id = "draws_1000",
+                         .ours = bench_quantile(ours_ms, FRAMES, 0.5),
+                         .reference = bench_quantile(direct_ms, FRAMES, 0.5),
+                         .unit = "ms/frame",
+                         .target = 1.05,
+                         .note = "1 000 draws through the device, against one pass of bare Vulkan"});
     driver_destroy(o.driver);
     machine_destroy(o.machine);
     return bench_finish(&b);

@@ -94,7 +94,8 @@ static int decode(const void *data, uint32_t size, struct error *e)
 static void a_built_stream_decodes(void **state)
 {
     struct abi_builder b;
-    struct aerogpu_vertex_buffer_binding vb[2] = {{.buffer = 5, .stride_bytes = 28}, {.buffer = 6, .stride_bytes = 12}};
+    struct aerogpu_vertex_buffer_binding vb[2] = {{.buffer = 5, .stride_bytes = 28},
+                                                  {.buffer = 6, .stride_bytes = 12}};
     struct abi_stream s;
     struct abi_packet p;
     struct strbuf text = {0};
@@ -114,8 +115,9 @@ static void a_built_stream_decodes(void **state)
     assert_int_equal(abi_stream_open(&s, data, size, &e), 0);
     assert_int_equal(abi_stream_next(&s, &p, &e), 1);
     abi_print_packet(&text, &p, 8);
-    assert_string_equal(strbuf_str(&text), "CREATE_BUFFER buffer_handle=5 usage_flags=VERTEX_BUFFER size_bytes=84 "
-                                           "backing_alloc_id=0 backing_offset_bytes=0");
+    assert_string_equal(strbuf_str(&text),
+                        "CREATE_BUFFER buffer_handle=5 usage_flags=VERTEX_BUFFER size_bytes=84 "
+                        "backing_alloc_id=0 backing_offset_bytes=0");
     assert_int_equal(abi_stream_next(&s, &p, &e), 1);
     assert_int_equal(p.tail_size, 5);
     assert_memory_equal(p.tail, "abcde", 5);
@@ -123,8 +125,9 @@ static void a_built_stream_decodes(void **state)
     assert_int_equal(abi_stream_next(&s, &p, &e), 1);
     strbuf_clear(&text);
     abi_print_packet(&text, &p, 1);
-    assert_string_equal(strbuf_str(&text), "SET_VERTEX_BUFFERS start_slot=0 buffer_count=2 {buffer=5 stride_bytes=28 "
-                                           "offset_bytes=0} …");
+    assert_string_equal(strbuf_str(&text),
+                        "SET_VERTEX_BUFFERS start_slot=0 buffer_count=2 {buffer=5 stride_bytes=28 "
+                        "offset_bytes=0} …");
     assert_int_equal(abi_stream_next(&s, &p, &e), 1);
     assert_null(p.desc);
     assert_int_equal(p.opcode, 0x7777);
@@ -195,8 +198,9 @@ static void counted_tails_stay_inside(void **state)
 
     assert_int_equal(decode_one(4, (uint32_t[]){0x500, 32, 0, 1, 5, 28, 0, 0}, 8, NULL), 1);
     assert_int_equal(decode_one(4, (uint32_t[]){0x500, 32, 0, 2, 5, 28, 0, 0}, 8, &e), -EBADMSG);
-    assert_string_equal(e.text,
-                        "packet 0 at offset 0x18: SET_VERTEX_BUFFERS: 2 elements of 16 bytes do not fit its 32 bytes");
+    assert_string_equal(
+        e.text,
+        "packet 0 at offset 0x18: SET_VERTEX_BUFFERS: 2 elements of 16 bytes do not fit its 32 bytes");
     assert_int_equal(decode_one(4, (uint32_t[]){0x500, 32, 0, 0x10000001, 5, 28, 0, 0}, 8, NULL), -EBADMSG);
     /* a 64-bit count */
     assert_int_equal(decode_one(4, (uint32_t[]){0x104, 36, 1, 0, 0, 0, 4, 0, 0xabcd}, 9, NULL), 1);
@@ -267,7 +271,8 @@ static void make_table(uint8_t *out, uint32_t stride, uint32_t n)
                                            .entry_stride_bytes = stride};
     memcpy(out, &h, sizeof(h));
     for (uint32_t i = 0; i < n; i++) {
-        struct aerogpu_alloc_entry entry = {.alloc_id = 10 - i, .gpa = 0x1000 * i, .size_bytes = 0x1000, .flags = i & 1};
+        struct aerogpu_alloc_entry entry = {
+            .alloc_id = 10 - i, .gpa = 0x1000 * i, .size_bytes = 0x1000, .flags = i & 1};
         memcpy(out + 24 + i * stride, &entry, sizeof(entry));
     }
 }
@@ -300,8 +305,9 @@ static void allocation_tables(void **state)
     second->gpa = UINT64_MAX;
     error_clear(&e);
     assert_int_equal(abi_alloc_table_parse(&t, data, sizeof(data), &e), -EBADMSG);
-    assert_string_equal(e.text, "allocation table: entry 1 at offset 0x40: alloc_id 77: gpa 0xffffffffffffffff + size "
-                                "0x1000 overflows");
+    assert_string_equal(
+        e.text, "allocation table: entry 1 at offset 0x40: alloc_id 77: gpa 0xffffffffffffffff + size "
+                "0x1000 overflows");
     second->gpa = 0;
     second->size_bytes = 0;
     assert_int_equal(abi_alloc_table_parse(&t, data, sizeof(data), NULL), -EBADMSG);

@@ -19,7 +19,10 @@ struct decl {
 
 enum { FLOAT2 = 1, FLOAT3 = 2, FLOAT4 = 3, D3DCOLOR = 4, POSITION = 0, NORMAL = 3, TEXCOORD = 5, COLOR = 10 };
 
-#define DECL_END {0xFF, 0, 17, 0, 0, 0}
+#define DECL_END                                                                                             \
+    {                                                                                                        \
+        0xFF, 0, 17, 0, 0, 0                                                                                 \
+    }
 
 static void declare(struct rig *r, uint32_t handle, const struct decl *d, uint32_t n)
 {
@@ -35,7 +38,8 @@ static void render_state(struct rig *r, uint32_t state, uint32_t value)
 
 static void sampler_state(struct rig *r, uint32_t state, uint32_t value)
 {
-    ABI_EMIT(&r->b, SET_SAMPLER_STATE, set_sampler_state, .shader_stage = 1, .slot = 0, .state = state, .value = value);
+    ABI_EMIT(&r->b, SET_SAMPLER_STATE, set_sampler_state, .shader_stage = 1, .slot = 0, .state = state,
+             .value = value);
 }
 
 static void constants(struct rig *r, uint32_t stage, uint32_t start, const float *v, uint32_t n)
@@ -103,8 +107,9 @@ static void alpha_test(void **state)
     const struct {
         uint32_t func, ref;
         bool left, right;
-    } cases[] = {{5, 0x80, false, true},  {2, 0x80, true, false},   {3, 0x40, true, false}, {6, 0x40, false, true},
-                 {1, 0x00, false, false}, {8, 0xFF, true, true},    {7, 0xC0, false, true}, {4, 0x40, true, false}};
+    } cases[] = {{5, 0x80, false, true}, {2, 0x80, true, false},  {3, 0x40, true, false},
+                 {6, 0x40, false, true}, {1, 0x00, false, false}, {8, 0xFF, true, true},
+                 {7, 0xC0, false, true}, {4, 0x40, true, false}};
 
     rig_make_target(r);
     coloured(r, "colour_ps_2_0.d3d9", v, 12);
@@ -170,13 +175,17 @@ static void culling_and_write_masks(void **state)
 /* lit_vs with identity matrices and textured_ps, over position, normal, uv. */
 static void textured(struct rig *r, const char *vs, const char *ps)
 {
-    static const struct decl d[] = {
-        {0, 0, FLOAT3, 0, POSITION, 0}, {0, 12, FLOAT3, 0, NORMAL, 0}, {0, 24, FLOAT2, 0, TEXCOORD, 0}, DECL_END};
+    static const struct decl d[] = {{0, 0, FLOAT3, 0, POSITION, 0},
+                                    {0, 12, FLOAT3, 0, NORMAL, 0},
+                                    {0, 24, FLOAT2, 0, TEXCOORD, 0},
+                                    DECL_END};
     static const float c[10][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {1, 0, 0, 0},
                                    {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {0, 0, 1, 0}, {1, 1, 1, 1}};
     static const float one[4] = {1, 1, 1, 1};
-    static const float v[4][8] = {{-1, -1, 0, 0, 0, 1, -1, 3}, {-1, 1, 0, 0, 0, 1, -1, -1},
-                                  {1, -1, 0, 0, 0, 1, 3, 3},   {1, 1, 0, 0, 0, 1, 3, -1}};
+    static const float v[4][8] = {{-1, -1, 0, 0, 0, 1, -1, 3},
+                                  {-1, 1, 0, 0, 0, 1, -1, -1},
+                                  {1, -1, 0, 0, 0, 1, 3, 3},
+                                  {1, 1, 0, 0, 0, 1, 3, -1}};
 
     rig_make_target(r);
     rig_make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, vs);
@@ -187,7 +196,8 @@ static void textured(struct rig *r, const char *vs, const char *ps)
     constants(r, AEROGPU_SHADER_STAGE_PIXEL, 0, one, 1);
     rig_make_buffer(r, 1, v, sizeof(v));
     rig_bind_vb(r, 0, 1, 32, 0);
-    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLESTRIP);
+    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+             .topology = AEROGPU_TOPOLOGY_TRIANGLESTRIP);
 }
 
 /* The texture's coordinates run from -1 to 3 over the screen: 16 pixels each half. 2 x 2 texels: R G / B W. */
@@ -232,7 +242,8 @@ static void mip_filters_choose_mips(void **state)
         texels[i] = mip_colors[i < 256 ? 0 : i < 320 ? 1 : 2];
     textured(r, "lit_vs_2_0.d3d9", "textured_ps_2_0.d3d9");
     ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30, .usage_flags = 8,
-             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 16, .height = 16, .mip_levels = 3, .array_layers = 1);
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 16, .height = 16, .mip_levels = 3,
+             .array_layers = 1);
     rig_upload(r, 30, 0, texels, sizeof(texels));
     rig_use_texture(r, 30);
     /* 4 repeats of 16 texels on 64 pixels: one texel a pixel, mip 0 */
@@ -298,15 +309,15 @@ static void integer_and_boolean_constants(void **state)
     rig_make_buffer(r, 1, v, sizeof(v));
     rig_bind_vb(r, 0, 1, sizeof(v[0]), 0);
     constants(r, 0, 0, c[0], 4);
-    ABI_EMIT_TAIL(&r->b, SET_SHADER_CONSTANTS_B, set_shader_constants_b, b, 16, .stage = 0, .start_register = 1,
-                  .bool_count = 1);
+    ABI_EMIT_TAIL(&r->b, SET_SHADER_CONSTANTS_B, set_shader_constants_b, b, 16, .stage = 0,
+                  .start_register = 1, .bool_count = 1);
     rig_draw(r, 3, 0);
     rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 20, 20) >> 24, 0xCC); /* (0.8 + 0.4 + 0.4) * 0.5 */
     assert_int_equal(rig_pixel(r, 20, 20) & 0xFF, 0xFF);
-    ABI_EMIT_TAIL(&r->b, SET_SHADER_CONSTANTS_B, set_shader_constants_b, off, 16, .stage = 0, .start_register = 1,
-                  .bool_count = 1);
+    ABI_EMIT_TAIL(&r->b, SET_SHADER_CONSTANTS_B, set_shader_constants_b, off, 16, .stage = 0,
+                  .start_register = 1, .bool_count = 1);
     rig_draw(r, 3, 0);
     rig_present(r);
     rig_run_ok(r);
@@ -349,7 +360,8 @@ static void face_and_pixel_position(void **state)
     rig_draw(r, 6, 0);
     rig_present(r);
     rig_run_ok(r);
-    assert_int_equal(rig_pixel(r, 3, 3), GREEN); /* clockwise is the front: side > 0; even = 0 in the first cell */
+    assert_int_equal(rig_pixel(r, 3, 3),
+                     GREEN); /* clockwise is the front: side > 0; even = 0 in the first cell */
     assert_int_equal(rig_pixel(r, 11, 3), RED);
     assert_int_equal(rig_pixel(r, 11, 11), GREEN);
 }
@@ -363,7 +375,8 @@ static void malformed_declarations(void **state)
     const uint32_t version[4] = {AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, 2, 0, 0};
 
     declare(r, 12, open, 1);
-    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "input layout 12: vertex declaration has no end element in 8 bytes");
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE,
+                     "input layout 12: vertex declaration has no end element in 8 bytes");
     declare(r, 12, wrong, 2);
     rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "element 0: stream 0 offset 0 type 40");
     declare(r, 12, (const struct decl *)(const void *)ilay, 2);

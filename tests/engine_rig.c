@@ -74,7 +74,8 @@ void rig_alloc(struct rig *r, uint32_t alloc_id, uint64_t gpa, uint64_t size, ui
     memcpy(r->ram + RIG_TABLE_GPA + sizeof(*h) + r->num_allocs++ * sizeof(entry), &entry, sizeof(entry));
     *h = (struct aerogpu_alloc_table_header){.magic = AEROGPU_ALLOC_TABLE_MAGIC,
                                              .abi_version = AEROGPU_ABI_VERSION_U32,
-                                             .size_bytes = (uint32_t)(sizeof(*h) + r->num_allocs * sizeof(entry)),
+                                             .size_bytes =
+                                                 (uint32_t)(sizeof(*h) + r->num_allocs * sizeof(entry)),
                                              .entry_count = r->num_allocs,
                                              .entry_stride_bytes = sizeof(entry)};
 }
@@ -151,7 +152,8 @@ void rig_save(const struct rig *r, const char *name)
     if (!dir)
         return;
     snprintf(path, sizeof(path), "%s/%s.png", dir, name);
-    png_file_write(path, r->ram + RIG_SCANOUT_GPA, r->scanout.width, r->scanout.height, r->scanout.pitch, NULL);
+    png_file_write(path, r->ram + RIG_SCANOUT_GPA, r->scanout.width, r->scanout.height, r->scanout.pitch,
+                   NULL);
 }
 
 uint8_t *rig_shader(const char *name, uint32_t *size)
@@ -209,7 +211,8 @@ void rig_clear(struct rig *r, uint32_t flags, uint32_t rgba, float depth, uint32
 
 void rig_make_buffer(struct rig *r, uint32_t handle, const void *data, uint32_t size)
 {
-    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = handle, .usage_flags = 255, .size_bytes = size);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = handle, .usage_flags = 255,
+             .size_bytes = size);
     if (data)
         ABI_EMIT_TAIL(&r->b, UPLOAD_RESOURCE, upload_resource, data, size, .resource_handle = handle,
                       .size_bytes = size);
@@ -222,16 +225,18 @@ void rig_make_shader(struct rig *r, uint32_t handle, uint32_t stage, uint32_t st
 
     if (!bytes)
         fail_msg("no sample shader %s", file);
-    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = handle, .stage = stage,
-                  .dxbc_size_bytes = size, .stage_ex = stage_ex);
+    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = handle,
+                  .stage = stage, .dxbc_size_bytes = size, .stage_ex = stage_ex);
     free(bytes);
 }
 
 void rig_bind_vb(struct rig *r, uint32_t slot, uint32_t handle, uint32_t stride, uint32_t offset)
 {
-    struct aerogpu_vertex_buffer_binding vb = {.buffer = handle, .stride_bytes = stride, .offset_bytes = offset};
+    struct aerogpu_vertex_buffer_binding vb = {
+        .buffer = handle, .stride_bytes = stride, .offset_bytes = offset};
 
-    ABI_EMIT_TAIL(&r->b, SET_VERTEX_BUFFERS, set_vertex_buffers, &vb, sizeof(vb), .start_slot = slot, .buffer_count = 1);
+    ABI_EMIT_TAIL(&r->b, SET_VERTEX_BUFFERS, set_vertex_buffers, &vb, sizeof(vb), .start_slot = slot,
+                  .buffer_count = 1);
 }
 
 void rig_draw(struct rig *r, uint32_t count, uint32_t first)
@@ -246,8 +251,8 @@ void rig_present(struct rig *r)
 
 void rig_upload(struct rig *r, uint32_t handle, uint64_t offset, const void *data, uint32_t size)
 {
-    ABI_EMIT_TAIL(&r->b, UPLOAD_RESOURCE, upload_resource, data, size, .resource_handle = handle, .offset_bytes = offset,
-                  .size_bytes = size);
+    ABI_EMIT_TAIL(&r->b, UPLOAD_RESOURCE, upload_resource, data, size, .resource_handle = handle,
+                  .offset_bytes = offset, .size_bytes = size);
 }
 
 void rig_use_texture(struct rig *r, uint32_t handle)
@@ -268,8 +273,8 @@ void rig_make_layout(struct rig *r, uint32_t handle, const struct rig_element *e
         at[5] = e[i].per_instance;
         at[6] = e[i].step;
     }
-    ABI_EMIT_TAIL(&r->b, CREATE_INPUT_LAYOUT, create_input_layout, blob, 16 + 28 * n, .input_layout_handle = handle,
-                  .blob_size_bytes = 16 + 28 * n);
+    ABI_EMIT_TAIL(&r->b, CREATE_INPUT_LAYOUT, create_input_layout, blob, 16 + 28 * n,
+                  .input_layout_handle = handle, .blob_size_bytes = 16 + 28 * n);
     ABI_EMIT(&r->b, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = handle);
 }
 

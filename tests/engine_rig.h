@@ -50,7 +50,6 @@ void rig_save(const struct rig *r, const char *name);
 /* Bytes of a file of samples/shaders, or NULL; *size gets the length. free() them. */
 uint8_t *rig_shader(const char *name, uint32_t *size);
 
-
 /* ---- packets, appended to r->b ---- */
 
 #define RED     0xFF0000FFu

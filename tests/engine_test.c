@@ -27,7 +27,8 @@ static void coloured(struct rig *r, const struct rig_vertex *v, uint32_t n)
     rig_make_layout(r, 12, e, 2);
     rig_make_buffer(r, 1, v, n * (uint32_t)sizeof(*v));
     rig_bind_vb(r, 0, 1, sizeof(*v), 0);
-    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
+    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+             .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
 }
 
 /* ---- tests -------------------------------------------------------------------------------------------------------- */
@@ -71,7 +72,8 @@ static void up_is_up_and_right_is_right(void **state)
 static void without_shaders_a_vertex_is_position_and_colour(void **state)
 {
     struct rig *r = rig_of(state);
-    const float v[] = {-1, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1, -1, 0, 0, 1, 0, 1}; /* top left half of the top half */
+    const float v[] = {-1, 1, 0, 1,  0, 1, 1, 1, 0,
+                       1,  0, 1, -1, 0, 0, 1, 0, 1}; /* top left half of the top half */
 
     rig_make_target(r);
     rig_clear(r, 1, BLACK, 0, 0);
@@ -99,7 +101,7 @@ static void culling_follows_the_winding_on_the_screen(void **state)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {V(-1, -1, 0, RED), V(-1, 1, 0, RED), V(0, 1, 0, RED),
-                               V(1, -1, 0, BLUE), V(1, 1, 0, BLUE), V(0, 1, 0, BLUE)};
+                                   V(1, -1, 0, BLUE), V(1, 1, 0, BLUE), V(0, 1, 0, BLUE)};
     const struct {
         uint32_t cull, ccw;
         bool left, right;
@@ -127,7 +129,8 @@ static void viewports_and_scissors(void **state)
     ABI_EMIT(&r->b, SET_VIEWPORT, set_viewport, .x = abi_f32(8), .y = abi_f32(16), .width = abi_f32(16),
              .height = abi_f32(8), .max_depth = abi_f32(1));
     rig_draw(r, 6, 0);
-    ABI_EMIT(&r->b, SET_VIEWPORT, set_viewport, .width = abi_f32(64), .height = abi_f32(64), .max_depth = abi_f32(1));
+    ABI_EMIT(&r->b, SET_VIEWPORT, set_viewport, .width = abi_f32(64), .height = abi_f32(64),
+             .max_depth = abi_f32(1));
     ABI_EMIT(&r->b, SET_RASTERIZER_STATE, set_rasterizer_state, .scissor_enable = 1);
     ABI_EMIT(&r->b, SET_SCISSOR, set_scissor, .x = 40, .y = -5, .width = 4, .height = 10);
     rig_draw(r, 6, 0);
@@ -148,7 +151,7 @@ static void depth_tests_in_both_formats(void **state)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0.5f, RED), RECT(-1, -1, 0, 1, 0.25f, GREEN),
-                               RECT(-1, -1, 1, 1, 0.75f, BLUE)};
+                                   RECT(-1, -1, 1, 1, 0.75f, BLUE)};
     const uint32_t formats[] = {AEROGPU_FORMAT_D32_FLOAT, AEROGPU_FORMAT_D24_UNORM_S8_UINT};
 
     rig_make_target(r);
@@ -156,12 +159,12 @@ static void depth_tests_in_both_formats(void **state)
     for (int i = 0; i < 2; i++) {
         rig_make_target_of(r, DEPTH, formats[i], 64, 64);
         rig_set_target(r, TARGET, DEPTH);
-        ABI_EMIT(&r->b, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, .depth_enable = 1, .depth_write_enable = 1,
-                 .depth_func = AEROGPU_COMPARE_LESS);
+        ABI_EMIT(&r->b, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, .depth_enable = 1,
+                 .depth_write_enable = 1, .depth_func = AEROGPU_COMPARE_LESS);
         rig_clear(r, 3, BLACK, 1, 0);
         rig_draw(r, 18, 0);
-        ABI_EMIT(&r->b, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, .depth_enable = 1, .depth_write_enable = 1,
-                 .depth_func = AEROGPU_COMPARE_GREATER);
+        ABI_EMIT(&r->b, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, .depth_enable = 1,
+                 .depth_write_enable = 1, .depth_func = AEROGPU_COMPARE_GREATER);
         ABI_EMIT(&r->b, SET_VIEWPORT, set_viewport, .width = abi_f32(64), .height = abi_f32(32),
                  .max_depth = abi_f32(1));
         rig_draw(r, 6, 12); /* blue over the upper half */
@@ -188,8 +191,8 @@ static void stencil_through_render_states(void **state)
     rig_set_target(r, TARGET, DEPTH);
     rig_clear(r, 7, BLACK, 1, 5);
     coloured(r, v, 12);
-    ABI_EMIT(&r->b, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, .stencil_enable = 1, .stencil_read_mask = 0xFF,
-             .stencil_write_mask = 0xFF, .depth_func = AEROGPU_COMPARE_ALWAYS);
+    ABI_EMIT(&r->b, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, .stencil_enable = 1,
+             .stencil_read_mask = 0xFF, .stencil_write_mask = 0xFF, .depth_func = AEROGPU_COMPARE_ALWAYS);
     ABI_EMIT(&r->b, SET_RENDER_STATE, set_render_state, .state = 56, .value = 8); /* STENCILFUNC always */
     ABI_EMIT(&r->b, SET_RENDER_STATE, set_render_state, .state = 55, .value = 4); /* STENCILPASS incrsat */
     rig_draw(r, 6, 0);
@@ -212,8 +215,8 @@ static void blending_and_write_masks(void **state)
     rig_clear(r, 1, BLUE, 0, 0);
     coloured(r, v, 6);
     ABI_EMIT(&r->b, SET_BLEND_STATE, set_blend_state, .enable = 1, .src_factor = AEROGPU_BLEND_SRC_ALPHA,
-             .dst_factor = AEROGPU_BLEND_INV_SRC_ALPHA, .color_write_mask = 15, .src_factor_alpha = AEROGPU_BLEND_ONE,
-             .dst_factor_alpha = AEROGPU_BLEND_ZERO, .sample_mask = 1);
+             .dst_factor = AEROGPU_BLEND_INV_SRC_ALPHA, .color_write_mask = 15,
+             .src_factor_alpha = AEROGPU_BLEND_ONE, .dst_factor_alpha = AEROGPU_BLEND_ZERO, .sample_mask = 1);
     rig_draw(r, 6, 0);
     rig_present(r);
     rig_run_ok(r);
@@ -252,7 +255,8 @@ static void x8_targets_are_opaque(void **state)
     rig_clear(r, 1, 0x00FF0000, 0, 0);
     coloured(r, v, 6);
     ABI_EMIT(&r->b, SET_BLEND_STATE, set_blend_state, .enable = 1, .src_factor = AEROGPU_BLEND_DEST_ALPHA,
-             .dst_factor = AEROGPU_BLEND_INV_DEST_ALPHA, .color_write_mask = 15, .src_factor_alpha = 1, .sample_mask = 1);
+             .dst_factor = AEROGPU_BLEND_INV_DEST_ALPHA, .color_write_mask = 15, .src_factor_alpha = 1,
+             .sample_mask = 1);
     rig_draw(r, 6, 0);
     rig_present(r);
     rig_run_ok(r);
@@ -263,8 +267,8 @@ static void x8_targets_are_opaque(void **state)
 static void index_buffers(void **state)
 {
     struct rig *r = rig_of(state);
-    const struct rig_vertex v[] = {V(9, 9, 0, RED),  V(-1, -1, 0, RED), V(-1, 1, 0, RED),
-                               V(1, 1, 0, GREEN), V(1, -1, 0, GREEN)};
+    const struct rig_vertex v[] = {V(9, 9, 0, RED), V(-1, -1, 0, RED), V(-1, 1, 0, RED), V(1, 1, 0, GREEN),
+                                   V(1, -1, 0, GREEN)};
     const uint16_t i16[] = {7, 0, 1, 2, 0, 2, 3, 0};
     const uint16_t strip[] = {0, 1, 3, 0xFFFF, 3, 1, 2, 0};
 
@@ -277,12 +281,13 @@ static void index_buffers(void **state)
     ABI_EMIT(&r->b, DRAW_INDEXED, draw_indexed, .index_count = 6, .instance_count = 1, .base_vertex = 1);
     rig_present(r);
     rig_run_ok(r);
-    assert_true(rig_pixel(r, 1, 32) >> 24 > 0xF0);          /* red on the left */
+    assert_true(rig_pixel(r, 1, 32) >> 24 > 0xF0);           /* red on the left */
     assert_true((rig_pixel(r, 62, 40) >> 16 & 0xFF) > 0xF0); /* green on the right */
     /* a strip cut in two by 0xFFFF */
     rig_make_buffer(r, 3, strip, sizeof(strip));
     ABI_EMIT(&r->b, SET_INDEX_BUFFER, set_index_buffer, .buffer = 3);
-    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLESTRIP);
+    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+             .topology = AEROGPU_TOPOLOGY_TRIANGLESTRIP);
     rig_clear(r, 1, BLUE, 0, 0);
     ABI_EMIT(&r->b, DRAW_INDEXED, draw_indexed, .index_count = 7, .instance_count = 1, .base_vertex = 1);
     rig_present(r);
@@ -292,8 +297,9 @@ static void index_buffers(void **state)
             assert_int_not_equal(rig_pixel(r, x, y), BLUE);
     ABI_EMIT(&r->b, DRAW_INDEXED, draw_indexed, .index_count = 9, .instance_count = 1);
     assert_int_equal(rig_run(r)->error, AEROGPU_ERROR_OOB);
-    assert_string_equal(r->last.message, "packet 0 at offset 0x18: DRAW_INDEXED: indices 0 + 9 pass the end of index "
-                                         "buffer 3, which has 16 bytes behind offset 0");
+    assert_string_equal(r->last.message,
+                        "packet 0 at offset 0x18: DRAW_INDEXED: indices 0 + 9 pass the end of index "
+                        "buffer 3, which has 16 bytes behind offset 0");
 }
 
 static void instances(void **state)
@@ -344,6 +350,7 @@ static void texture_formats_keep_their_channels(void **state)
         uint8_t texels[16]; /* red, green / blue, half-transparent white */
         uint32_t last;
     } cases[] = {
+        /* clang-format off */
         {AEROGPU_FORMAT_R8G8B8A8_UNORM, 4, {255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 255, 255, 255, 128}, 0xFFFFFF80},
         {AEROGPU_FORMAT_B8G8R8A8_UNORM, 4, {0, 0, 255, 255, 0, 255, 0, 255, 255, 0, 0, 255, 255, 255, 255, 128}, 0xFFFFFF80},
         {AEROGPU_FORMAT_B8G8R8X8_UNORM, 4, {0, 0, 255, 7, 0, 255, 0, 7, 255, 0, 0, 7, 255, 255, 255, 7}, WHITE},
@@ -354,6 +361,7 @@ static void texture_formats_keep_their_channels(void **state)
         {AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB, 4, {0, 0, 255, 255, 0, 255, 0, 255, 255, 0, 0, 255, 188, 188, 188, 255}, 0x808080FF},
         {AEROGPU_FORMAT_B8G8R8X8_UNORM_SRGB, 4, {0, 0, 255, 7, 0, 255, 0, 7, 255, 0, 0, 7, 188, 188, 188, 7}, 0x808080FF},
         {AEROGPU_FORMAT_R8G8B8X8_UNORM_SRGB, 4, {255, 0, 0, 7, 0, 255, 0, 7, 0, 0, 255, 7, 188, 188, 188, 7}, 0x808080FF},
+        /* clang-format on */
     };
 
     rig_make_target(r);
@@ -434,7 +442,8 @@ static void mips_layers_and_views(void **state)
     rig_make_target(r);
     textured(r, "texture_ps.dxbc");
     ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30, .usage_flags = 8,
-             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 4, .height = 4, .mip_levels = 3, .array_layers = 2);
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 4, .height = 4, .mip_levels = 3,
+             .array_layers = 2);
     /* in three pieces that cut rows, mips and layers, but no texels */
     rig_upload(r, 30, 0, data, 20);
     rig_upload(r, 30, 20, data + 20, 76);
@@ -454,8 +463,8 @@ static void mips_layers_and_views(void **state)
         }
     /* rendering to mip 1 of layer 1, sampling it */
     ABI_EMIT(&r->b, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = 32, .texture_handle = 30,
-             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .base_mip_level = 1, .mip_level_count = 1, .base_array_layer = 1,
-             .array_layer_count = 1);
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .base_mip_level = 1, .mip_level_count = 1,
+             .base_array_layer = 1, .array_layer_count = 1);
     rig_set_target(r, 32, 0);
     rig_clear(r, 1, 0x10203040, 0, 0);
     rig_set_target(r, TARGET, 0);
@@ -554,7 +563,8 @@ static void copies_write_back_to_guest_memory(void **state)
              .size_bytes = 4);
     ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 1, .src_buffer = 2, .size_bytes = 64);
     rig_alloc(r, 8, RIG_DATA_GPA + 8192, 4096, 0);
-    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3, .size_bytes = 64, .backing_alloc_id = 8);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3, .size_bytes = 64,
+             .backing_alloc_id = 8);
     ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 3, .src_buffer = 1, .size_bytes = 64, .flags = 1);
     rig_run_ok(r);
     assert_int_equal(mem[2048], 0xABCD);
@@ -576,8 +586,8 @@ static void textures_in_guest_memory(void **state)
     textured(r, "texture_ps.dxbc");
     rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
     ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30, .usage_flags = 8,
-             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 4, .height = 4, .mip_levels = 2, .array_layers = 1,
-             .row_pitch_bytes = 32, .backing_alloc_id = 7, .backing_offset_bytes = 64);
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 4, .height = 4, .mip_levels = 2,
+             .array_layers = 1, .row_pitch_bytes = 32, .backing_alloc_id = 7, .backing_offset_bytes = 64);
     rig_use_texture(r, 30);
     ABI_EMIT(&r->b, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = 31, .texture_handle = 30,
              .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .mip_level_count = 1, .array_layer_count = 1);
@@ -594,8 +604,8 @@ static void textures_in_guest_memory(void **state)
     rig_set_target(r, 33, 0);
     rig_clear(r, 1, 0x11223344, 0, 0);
     rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
-    ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 30, .src_texture = 33, .dst_x = 1, .dst_y = 2,
-             .width = 2, .height = 2, .flags = 1);
+    ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 30, .src_texture = 33, .dst_x = 1,
+             .dst_y = 2, .width = 2, .height = 2, .flags = 1);
     rig_run_ok(r);
     for (uint32_t i = 0; i < 1024; i++) {
         uint32_t word, at = i * 4 - 64, y = at / 32, x = at % 32 / 4;
@@ -616,10 +626,10 @@ static void depth_and_stencil_go_through_memory(void **state)
     rig_upload(r, DEPTH, 0, texels, sizeof(texels));
     rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
     ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30, .usage_flags = 32,
-             .format = AEROGPU_FORMAT_D24_UNORM_S8_UINT, .width = 2, .height = 2, .mip_levels = 1, .array_layers = 1,
-             .row_pitch_bytes = 8, .backing_alloc_id = 7);
-    ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 30, .src_texture = DEPTH, .width = 2, .height = 2,
-             .flags = 1);
+             .format = AEROGPU_FORMAT_D24_UNORM_S8_UINT, .width = 2, .height = 2, .mip_levels = 1,
+             .array_layers = 1, .row_pitch_bytes = 8, .backing_alloc_id = 7);
+    ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 30, .src_texture = DEPTH, .width = 2,
+             .height = 2, .flags = 1);
     rig_run_ok(r);
     assert_memory_equal(mem, texels, sizeof(texels));
 }
@@ -653,10 +663,12 @@ static void shared_surfaces(void **state)
 
     rig_make_target(r);
     rig_clear(r, 1, GREEN, 0, 0);
-    ABI_EMIT(&r->b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = TARGET, .share_token = token);
+    ABI_EMIT(&r->b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = TARGET,
+             .share_token = token);
     rig_run_ok(r);
     r->context_id = 2;
-    ABI_EMIT(&r->b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 500, .share_token = token);
+    ABI_EMIT(&r->b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 500,
+             .share_token = token);
     rig_set_target(r, 500, 0);
     rig_present(r);
     rig_run_ok(r);
@@ -669,12 +681,15 @@ static void shared_surfaces(void **state)
     rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 5, 5), BLUE);
-    ABI_EMIT(&r->b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = 500, .share_token = token);
+    ABI_EMIT(&r->b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = 500,
+             .share_token = token);
     assert_int_equal(rig_run(r)->error, AEROGPU_ERROR_CMD_DECODE);
     assert_non_null(strstr(r->last.message, "is retired"));
-    ABI_EMIT(&r->b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 501, .share_token = token);
+    ABI_EMIT(&r->b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 501,
+             .share_token = token);
     assert_int_equal(rig_run(r)->error, AEROGPU_ERROR_CMD_DECODE);
-    ABI_EMIT(&r->b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 501, .share_token = 99);
+    ABI_EMIT(&r->b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 501,
+             .share_token = 99);
     assert_int_equal(rig_run(r)->error, AEROGPU_ERROR_CMD_DECODE);
     assert_non_null(strstr(r->last.message, "was never exported"));
     r->context_id = 0;
@@ -717,10 +732,11 @@ static void compute_writes_what_a_draw_reads(void **state)
     rig_alloc(r, 7, RIG_DATA_GPA, 64 * 64 * 4, 0);
     ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 63, .size_bytes = 64 * 64 * 4,
              .backing_alloc_id = 7);
-    ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 63, .src_buffer = 61, .size_bytes = 64 * 64 * 4, .flags = 1);
+    ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 63, .src_buffer = 61, .size_bytes = 64 * 64 * 4,
+             .flags = 1);
     ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 64, .usage_flags = 8,
-             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 64, .height = 64, .mip_levels = 1, .array_layers = 1,
-             .row_pitch_bytes = 256, .backing_alloc_id = 7);
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 64, .height = 64, .mip_levels = 1,
+             .array_layers = 1, .row_pitch_bytes = 256, .backing_alloc_id = 7);
     textured(r, "texture_ps.dxbc");
     rig_use_texture(r, 64);
     rig_draw(r, 3, 0);
@@ -746,13 +762,16 @@ static void structured_buffers_are_read_and_written(void **state)
     ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 64);
     bind_srv(r, 0, 61);
     bind_uav(r, 0, 62);
-    ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1, .stage_ex = 5);
+    ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1,
+             .stage_ex = 5);
     rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
-    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 65, .size_bytes = 64 * 32, .backing_alloc_id = 7);
-    ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 65, .src_buffer = 62, .size_bytes = 64 * 32, .flags = 1);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 65, .size_bytes = 64 * 32,
+             .backing_alloc_id = 7);
+    ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 65, .src_buffer = 62, .size_bytes = 64 * 32,
+             .flags = 1);
     rig_run_ok(r);
-    assert_float_equal(mem[0], 0, 1e-5f);     /* sin 0 / 2 */
-    assert_float_equal(mem[1], 0.5f, 1e-5f);  /* cos 0 / 2 */
+    assert_float_equal(mem[0], 0, 1e-5f);    /* sin 0 / 2 */
+    assert_float_equal(mem[1], 0.5f, 1e-5f); /* cos 0 / 2 */
     assert_float_equal(mem[16 * 8], 0.5f, 1e-4f);
     assert_float_equal(mem[63 * 8 + 4], 1, 1e-5f);
     assert_float_equal(mem[63 * 8 + 6], 0, 1e-5f);
@@ -811,10 +830,12 @@ static void tessellation_makes_more_of_a_patch(void **state)
     rig_run_ok(r);
     rig_save(r, "tessellation");
     assert_int_equal(rig_pixel(r, 24, 24), RED);
-    assert_int_equal(rig_pixel(r, 10, 30), RED); /* the left edge bulges outwards: flat, it would end at x = 12.8 */
+    assert_int_equal(rig_pixel(r, 10, 30),
+                     RED); /* the left edge bulges outwards: flat, it would end at x = 12.8 */
     assert_int_equal(rig_pixel(r, 45, 45), BLACK);
     rig_draw(r, 3, 0);
-    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
+    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+             .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
     rig_draw(r, 3, 0);
     const struct exec_completion *c = rig_run(r);
     assert_int_equal(c->error, AEROGPU_ERROR_BACKEND);
@@ -826,7 +847,7 @@ static void topologies(void **state)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {V(-0.5f, -0.5f, 0, RED), V(-0.5f, 0.5f, 0, RED), V(0.5f, 0.5f, 0, RED),
-                               V(0.5f, -0.5f, 0, RED)};
+                                   V(0.5f, -0.5f, 0, RED)};
     const struct {
         uint32_t topology, count;
         bool on_top_edge, inside_left, inside_right, corner;
@@ -919,19 +940,23 @@ static void bad_packets_give_one_error_each(void **state)
     ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 1, .src_buffer = 1, .size_bytes = UINT64_MAX - 3,
              .dst_offset_bytes = 16);
     rig_expect_error(r, AEROGPU_ERROR_OOB, "destination 16 + 18446744073709551612");
-    ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 1, .src_buffer = 1, .size_bytes = 4, .dst_offset_bytes = 16,
-             .flags = 1);
+    ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 1, .src_buffer = 1, .size_bytes = 4,
+             .dst_offset_bytes = 16, .flags = 1);
     rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "buffer 1 has no guest memory behind it");
-    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3, .size_bytes = 64, .backing_alloc_id = 5);
-    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "alloc_id 5 is not in the allocation table, which this submission lacks");
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3, .size_bytes = 64,
+             .backing_alloc_id = 5);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE,
+                     "alloc_id 5 is not in the allocation table, which this submission lacks");
     ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3, .size_bytes = 64, .backing_alloc_id = 5,
              .backing_offset_bytes = 4090);
     rig_alloc(r, 5, RIG_DATA_GPA, 4096, 0);
     rig_expect_error(r, AEROGPU_ERROR_OOB, "bytes 4090 + 64 pass the end of alloc_id 5, which has 4096");
-    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3, .size_bytes = 64, .backing_alloc_id = 5);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3, .size_bytes = 64,
+             .backing_alloc_id = 5);
     rig_alloc(r, 5, RIG_RAM - 32, 4096, 0);
     rig_expect_error(r, AEROGPU_ERROR_OOB, "is not guest memory");
-    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3, .size_bytes = 64, .backing_alloc_id = 5);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3, .size_bytes = 64,
+             .backing_alloc_id = 5);
     ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 3, .src_buffer = 1, .size_bytes = 4, .flags = 1);
     rig_alloc(r, 5, RIG_DATA_GPA, 4096, AEROGPU_ALLOC_FLAG_READONLY);
     rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "alloc_id 5 is READONLY");
@@ -995,7 +1020,6 @@ static void many_submissions_complete_in_order(void **state)
     rig_upload(r, TARGET, 0, "abcd", 4);
     rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 100 names no buffer");
 }
-
 
 int main(void)
 {

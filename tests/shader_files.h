@@ -38,7 +38,7 @@ static inline enum exec_stage sample_stage(const char *name)
 }
 
 /* Tokens of Direct3D 9: destinations and sources by register type and number. */
-#define T_REG(type, n) (0x80000000u | ((uint32_t)(type) & 7) << 28 | ((uint32_t)(type) & 0x18) << 8 | (n))
+#define T_REG(type, n)       (0x80000000u | ((uint32_t)(type)&7) << 28 | ((uint32_t)(type)&0x18) << 8 | (n))
 #define T_DST(type, n, mask) (T_REG(type, n) | (uint32_t)(mask) << 16)
 #define T_SRC(type, n)       (T_REG(type, n) | 0xe40000u)
 #define T_SWZ(type, n, s)    (T_REG(type, n) | (uint32_t)(s) << 16)

@@ -43,9 +43,8 @@ struct rig *rig_create(void)
     VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_1};
     VkInstanceCreateInfo ici = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &app};
     float priority = 1;
-    VkDeviceQueueCreateInfo qci = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                   .queueCount = 1,
-                                   .pQueuePriorities = &priority};
+    VkDeviceQueueCreateInfo qci = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
     VkPhysicalDeviceFeatures features;
     VkDeviceCreateInfo dci = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                               .queueCreateInfoCount = 1,
@@ -133,12 +132,12 @@ static VkDeviceMemory allocate(struct run *u, const VkMemoryRequirements *q)
 
 static VkBuffer make_buffer(struct run *u, size_t size, const void *data, void **map)
 {
-    VkBufferCreateInfo ci = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = size ? size : 16,
-        .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
-                 VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT};
+    VkBufferCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                             .size = size ? size : 16,
+                             .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
+                                      VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                      VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
+                                      VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT};
     VkMemoryRequirements q;
     VkDeviceMemory m;
     VkBuffer b;
@@ -159,7 +158,8 @@ static VkBuffer make_buffer(struct run *u, size_t size, const void *data, void *
     return b;
 }
 
-static VkImageView make_image(struct run *u, uint32_t size, uint32_t levels, VkImageUsageFlags usage, VkImage *out)
+static VkImageView make_image(struct run *u, uint32_t size, uint32_t levels, VkImageUsageFlags usage,
+                              VkImage *out)
 {
     VkImageCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                             .imageType = VK_IMAGE_TYPE_2D,
@@ -196,8 +196,8 @@ static void barrier(struct run *u, VkImage image, uint32_t levels, VkImageLayout
                               .image = image,
                               .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, levels, 0, 1}};
 
-    vkCmdPipelineBarrier(u->cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0,
-                         NULL, 1, &b);
+    vkCmdPipelineBarrier(u->cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0,
+                         NULL, 0, NULL, 1, &b);
 }
 
 static void make_texture(struct run *u)
@@ -252,10 +252,12 @@ static void begin(struct run *u)
 
 static void submit(struct run *u)
 {
-    VkSubmitInfo si = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &u->cmd};
+    VkSubmitInfo si = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &u->cmd};
 
     vkEndCommandBuffer(u->cmd);
-    if (vkQueueSubmit(u->r->queue, 1, &si, VK_NULL_HANDLE) != VK_SUCCESS || vkQueueWaitIdle(u->r->queue) != VK_SUCCESS)
+    if (vkQueueSubmit(u->r->queue, 1, &si, VK_NULL_HANDLE) != VK_SUCCESS ||
+        vkQueueWaitIdle(u->r->queue) != VK_SUCCESS)
         abort();
 }
 
@@ -275,7 +277,8 @@ static void make_set(struct run *u, const struct shader_info *info)
 
 static void make_layout(struct run *u)
 {
-    VkPipelineLayoutCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .pSetLayouts = u->set_layouts};
+    VkPipelineLayoutCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                     .pSetLayouts = u->set_layouts};
     VkDescriptorSetAllocateInfo ai = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                       .descriptorPool = u->descriptor_pool,
                                       .descriptorSetCount = 5,
@@ -291,7 +294,8 @@ static void make_layout(struct run *u)
         abort();
 }
 
-static void write_buffer(struct run *u, const struct shader_info *info, const struct shader_descriptor *d, VkBuffer buffer)
+static void write_buffer(struct run *u, const struct shader_info *info, const struct shader_descriptor *d,
+                         VkBuffer buffer)
 {
     VkDescriptorBufferInfo bi = {buffer, 0, VK_WHOLE_SIZE};
     VkWriteDescriptorSet w = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
@@ -301,7 +305,8 @@ static void write_buffer(struct run *u, const struct shader_info *info, const st
                               .descriptorType = d->vk_type,
                               .pBufferInfo = &bi};
 
-    if (d->vk_type == VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER || d->vk_type == VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER) {
+    if (d->vk_type == VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER ||
+        d->vk_type == VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER) {
         VkBufferViewCreateInfo vi = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
                                      .buffer = buffer,
                                      .format = VK_FORMAT_R32_UINT,
@@ -351,7 +356,8 @@ static void fill_sets(struct run *u, const struct rig_draw *d)
             if (x->kind == SHADER_D3D9_BLOCK)
                 write_buffer(u, info, x, make_block(u, d, info));
             else if (x->kind == SHADER_CBV)
-                write_buffer(u, info, x, make_buffer(u, d->buffer_sizes[x->index], d->buffers[x->index], NULL));
+                write_buffer(u, info, x,
+                             make_buffer(u, d->buffer_sizes[x->index], d->buffers[x->index], NULL));
             else
                 write_image(u, info, x);
         }
@@ -390,7 +396,8 @@ static void make_pass(struct run *u, VkImageView *targets)
         abort();
 }
 
-static uint32_t make_stages(struct run *u, const struct shader_program *prog, VkPipelineShaderStageCreateInfo *stages)
+static uint32_t make_stages(struct run *u, const struct shader_program *prog,
+                            VkPipelineShaderStageCreateInfo *stages)
 {
     uint32_t n = 0;
 
@@ -402,10 +409,11 @@ static uint32_t make_stages(struct run *u, const struct shader_program *prog, Vk
             continue;
         if (vkCreateShaderModule(u->r->device, &ci, NULL, &u->modules[s]) != VK_SUCCESS)
             abort();
-        stages[n++] = (VkPipelineShaderStageCreateInfo){.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                        .stage = exec_stage_vk((enum exec_stage)s),
-                                                        .module = u->modules[s],
-                                                        .pName = "main"};
+        stages[n++] =
+            (VkPipelineShaderStageCreateInfo){.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                              .stage = exec_stage_vk((enum exec_stage)s),
+                                              .module = u->modules[s],
+                                              .pName = "main"};
     }
     return n;
 }
@@ -415,14 +423,16 @@ static int make_pipeline(struct run *u, const struct rig_draw *d, const struct s
     VkPipelineShaderStageCreateInfo stages[EXEC_STAGE_COUNT];
     VkVertexInputAttributeDescription attributes[RIG_ATTRIBUTES];
     VkVertexInputBindingDescription binding = {0, d->attribute_count * 16, VK_VERTEX_INPUT_RATE_VERTEX};
-    VkPipelineVertexInputStateCreateInfo vi = {.sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
+    VkPipelineVertexInputStateCreateInfo vi = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
                                                .vertexBindingDescriptionCount = d->attribute_count ? 1 : 0,
                                                .pVertexBindingDescriptions = &binding,
                                                .vertexAttributeDescriptionCount = d->attribute_count,
                                                .pVertexAttributeDescriptions = attributes};
-    VkPipelineInputAssemblyStateCreateInfo ia = {.sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-                                                 .topology = d->topology};
-    VkPipelineTessellationStateCreateInfo ts = {.sType = VK_STRUCTURE_TYPE_PIPELINE_TESSELLATION_STATE_CREATE_INFO,
+    VkPipelineInputAssemblyStateCreateInfo ia = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO, .topology = d->topology};
+    VkPipelineTessellationStateCreateInfo ts = {.sType =
+                                                    VK_STRUCTURE_TYPE_PIPELINE_TESSELLATION_STATE_CREATE_INFO,
                                                 .patchControlPoints = d->patch_points};
     VkViewport viewport = {0, RIG_SIZE, RIG_SIZE, -RIG_SIZE, 0, 1};
     VkRect2D scissor = {{0, 0}, {RIG_SIZE, RIG_SIZE}};
@@ -431,13 +441,16 @@ static int make_pipeline(struct run *u, const struct rig_draw *d, const struct s
                                             .pViewports = &viewport,
                                             .scissorCount = 1,
                                             .pScissors = &scissor};
-    VkPipelineRasterizationStateCreateInfo rs = {.sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
-                                                 .frontFace = VK_FRONT_FACE_CLOCKWISE,
-                                                 .lineWidth = 1};
-    VkPipelineMultisampleStateCreateInfo ms = {.sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+    VkPipelineRasterizationStateCreateInfo rs = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
+        .frontFace = VK_FRONT_FACE_CLOCKWISE,
+        .lineWidth = 1};
+    VkPipelineMultisampleStateCreateInfo ms = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
                                                .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
     VkPipelineColorBlendAttachmentState blend[RIG_TARGETS] = {{.colorWriteMask = 15}, {.colorWriteMask = 15}};
-    VkPipelineColorBlendStateCreateInfo cb = {.sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+    VkPipelineColorBlendStateCreateInfo cb = {.sType =
+                                                  VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
                                               .attachmentCount = RIG_TARGETS,
                                               .pAttachments = blend};
     VkGraphicsPipelineCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
@@ -455,7 +468,9 @@ static int make_pipeline(struct run *u, const struct rig_draw *d, const struct s
     for (uint32_t k = 0; k < d->attribute_count; k++)
         attributes[k] = (VkVertexInputAttributeDescription){k, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 16 * k};
     ci.stageCount = make_stages(u, prog, stages);
-    return vkCreateGraphicsPipelines(u->r->device, VK_NULL_HANDLE, 1, &ci, NULL, &u->pipeline) == VK_SUCCESS ? 0 : -EIO;
+    return vkCreateGraphicsPipelines(u->r->device, VK_NULL_HANDLE, 1, &ci, NULL, &u->pipeline) == VK_SUCCESS
+               ? 0
+               : -EIO;
 }
 
 int rig_draw(struct rig *r, struct rig_draw *d, struct error *e)
@@ -482,8 +497,9 @@ int rig_draw(struct rig *r, struct rig_draw *d, struct error *e)
     make_layout(&u);
     fill_sets(&u, d);
     for (uint32_t k = 0; k < RIG_TARGETS; k++) {
-        views[k] = make_image(&u, RIG_SIZE, 1, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
-                              &targets[k]);
+        views[k] =
+            make_image(&u, RIG_SIZE, 1, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
+                       &targets[k]);
         clear[k].color = (VkClearColorValue){{0.25f, 0.25f, 0.25f, 0.25f}};
     }
     make_pass(&u, views);

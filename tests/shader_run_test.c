@@ -76,16 +76,17 @@ static void end(struct rig_draw *d)
     free(d);
 }
 
-#define assert_pixel(d, target, x, y, ...) check_pixel(d, target, x, y, (const float[4]){__VA_ARGS__}, __LINE__)
+#define assert_pixel(d, target, x, y, ...)                                                                   \
+    check_pixel(d, target, x, y, (const float[4]){__VA_ARGS__}, __LINE__)
 static void check_pixel(const struct rig_draw *d, int target, int x, int y, const float want[4], int line)
 {
     const float *p = d->pixels[target][y][x];
 
     for (int k = 0; k < 4; k++)
         if (!(fabsf(p[k] - want[k]) < 2e-3f))
-            fail_msg("line %d: target %d pixel (%d, %d) is {%g, %g, %g, %g}, not {%g, %g, %g, %g}", line, target, x, y,
-                     (double)p[0], (double)p[1], (double)p[2], (double)p[3], (double)want[0], (double)want[1],
-                     (double)want[2], (double)want[3]);
+            fail_msg("line %d: target %d pixel (%d, %d) is {%g, %g, %g, %g}, not {%g, %g, %g, %g}", line,
+                     target, x, y, (double)p[0], (double)p[1], (double)p[2], (double)p[3], (double)want[0],
+                     (double)want[1], (double)want[2], (double)want[3]);
 }
 
 static void test_dxbc_constant_buffer(void **state)
@@ -142,7 +143,9 @@ static void test_dxbc_targets(void **state)
 static void test_geometry(void **state)
 {
     /* corners of a small triangle, each becomes a square of an eighth of the target */
-    float v[3][2][4] = {{{-0.5f, 0.5f, 0, 1}, {1, 0, 0, 1}}, {{0.5f, 0.5f, 0, 1}, {0, 1, 0, 1}}, {{-0.5f, -0.5f, 0, 1}, {0, 0, 1, 1}}};
+    float v[3][2][4] = {{{-0.5f, 0.5f, 0, 1}, {1, 0, 0, 1}},
+                        {{0.5f, 0.5f, 0, 1}, {0, 1, 0, 1}},
+                        {{-0.5f, -0.5f, 0, 1}, {0, 0, 1, 1}}};
     struct rig_draw *d = new_draw("colour_vs.dxbc", "colour_ps.dxbc");
 
     d->stages[EXEC_GS] = sample("quads_gs.dxbc");
@@ -158,7 +161,9 @@ static void test_geometry(void **state)
 
 static void test_tessellation(void **state)
 {
-    float v[3][2][4] = {{{-0.5f, -0.5f, 0, 1}, {1, 0, 0, 1}}, {{-0.5f, 0.5f, 0, 1}, {0, 1, 0, 1}}, {{0.5f, -0.5f, 0, 1}, {0, 0, 1, 1}}};
+    float v[3][2][4] = {{{-0.5f, -0.5f, 0, 1}, {1, 0, 0, 1}},
+                        {{-0.5f, 0.5f, 0, 1}, {0, 1, 0, 1}},
+                        {{0.5f, -0.5f, 0, 1}, {0, 0, 1, 1}}};
     struct rig_draw *d = new_draw("control_vs.dxbc", "colour_ps.dxbc");
     float sum = 0;
 
@@ -223,7 +228,9 @@ static void test_d3d9_matrix_and_texture(void **state)
 
     for (int k = 0; k < 3; k++) {
         static const float at[3][2] = {{-1, -1}, {-1, 3}, {3, -1}};
-        float p[3][4] = {{at[k][0], at[k][1], 0.5f, 1}, {0.5f, 0.5f, 0.5f, 1}, {(at[k][0] + 1) / 2, (1 - at[k][1]) / 2, 0, 0}};
+        float p[3][4] = {{at[k][0], at[k][1], 0.5f, 1},
+                         {0.5f, 0.5f, 0.5f, 1},
+                         {(at[k][0] + 1) / 2, (1 - at[k][1]) / 2, 0, 0}};
         memcpy(v[k], p, sizeof(p));
     }
     d->attribute_count = 3;
@@ -234,7 +241,8 @@ static void test_d3d9_matrix_and_texture(void **state)
     for (int k = 0; k < 4; k++)
         d->c[1][0][k] = k == 3 ? 1 : 2;
     run(d);
-    assert_pixel(d, 0, 1, 1, 0.75f, 0, 0, 1); /* uv (0.9, 0.1): texel {0.75, 0}, halved by the colour, doubled by c0 */
+    assert_pixel(d, 0, 1, 1, 0.75f, 0, 0,
+                 1); /* uv (0.9, 0.1): texel {0.75, 0}, halved by the colour, doubled by c0 */
     assert_pixel(d, 0, 13, 13, 0, 0.75f, 0, 1);
     end(d);
 }
@@ -251,9 +259,9 @@ static void test_d3d9_lights(void **state)
     d->c[0][7][0] = 0.125f; /* ambient */
     d->c[0][8][2] = 0.5f;   /* light 0: n.l 0.5, blue */
     d->c[0][9][2] = 1;
-    d->c[0][10][2] = -1;    /* light 1: from behind */
+    d->c[0][10][2] = -1; /* light 1: from behind */
     d->c[0][11][0] = 1;
-    d->c[0][12][2] = 1;     /* light 2: green */
+    d->c[0][12][2] = 1; /* light 2: green */
     d->c[0][13][1] = 0.75f;
     d->i[0][0][0] = 3;
     d->b[0][0] = 1;
@@ -340,7 +348,8 @@ static void test_d3d9_kill(void **state)
 
     for (int k = 0; k < 3; k++) {
         static const float at[3][2] = {{-1, -1}, {-1, 3}, {3, -1}};
-        float p[3][4] = {{at[k][0], at[k][1], 0.5f, 1}, {1, 1, 1, 1}, {(at[k][0] + 1) / 2, (1 - at[k][1]) / 2, 0, 0}};
+        float p[3][4] = {
+            {at[k][0], at[k][1], 0.5f, 1}, {1, 1, 1, 1}, {(at[k][0] + 1) / 2, (1 - at[k][1]) / 2, 0, 0}};
         memcpy(v[k], p, sizeof(p));
     }
     d->attribute_count = 3;
@@ -392,7 +401,8 @@ static void test_d3d9_fog(void **state)
         float f = cases[k].factor;
         d->vertices = &v[0][0][0];
         d->variant.fog = cases[k].mode;
-        d->params[1] = (struct shader_d3d9_params){.fog_color = {0, 0, 1, 0}, .fog_start = 0.25f, .fog_end = 1.25f, .fog_density = 2};
+        d->params[1] = (struct shader_d3d9_params){
+            .fog_color = {0, 0, 1, 0}, .fog_start = 0.25f, .fog_end = 1.25f, .fog_density = 2};
         run(d); /* z is 0.5 */
         assert_pixel(d, 0, 8, 8, f, 0, 1 - f, 0.5f);
         end(d);
@@ -479,6 +489,7 @@ static void test_d3d9_face_and_position(void **state)
 /* Two usages in one register on either side, gathered by mask. */
 static void test_d3d9_packed_varyings(void **state)
 {
+    /* clang-format off */
     static const uint32_t vs[] = {
         0xfffe0300, T_OP(31, 2), T_DCL(D3D9_USAGE_POSITION, 0), T_DST(D3D9_INPUT, 0, 15),
         T_OP(31, 2), T_DCL(D3D9_USAGE_COLOR, 0), T_DST(D3D9_INPUT, 1, 15),
@@ -494,6 +505,7 @@ static void test_d3d9_packed_varyings(void **state)
         T_OP(31, 2), T_DCL(D3D9_USAGE_NORMAL, 1), T_DST(D3D9_INPUT, 2, 1),
         T_OP(31, 2), T_DCL(D3D9_USAGE_TEXCOORD, 7), T_DST(D3D9_INPUT, 2, 2), /* nobody writes it */
         T_OP(1, 2), T_DST(D3D9_COLOROUT, 0, 15), T_SRC(D3D9_INPUT, 2), T_END};
+    /* clang-format on */
     float v[3][2][4];
     struct rig_draw *d = new_draw(NULL, NULL);
 
@@ -509,6 +521,7 @@ static void test_d3d9_packed_varyings(void **state)
 /* texbem, texm3x2tex and texdp3 in ps_1_2; the coordinates come from one colour-like attribute. */
 static void test_d3d9_bump(void **state)
 {
+    /* clang-format off */
     static const uint32_t vs[] = {
         0xfffe0101, 31, T_DCL(D3D9_USAGE_POSITION, 0), T_DST(D3D9_INPUT, 0, 15),
         31, T_DCL(D3D9_USAGE_COLOR, 0), T_DST(D3D9_INPUT, 1, 15),
@@ -521,6 +534,7 @@ static void test_d3d9_bump(void **state)
                                     D3D9_TEXM3X2PAD, T_DST(D3D9_ADDRESS, 1, 15), T_SRC(D3D9_ADDRESS, 0),
                                     D3D9_TEXM3X2TEX, T_DST(D3D9_ADDRESS, 2, 15), T_SRC(D3D9_ADDRESS, 0),
                                     1, T_DST(D3D9_TEMP, 0, 15), T_SRC(D3D9_ADDRESS, 2), T_END};
+    /* clang-format on */
     float v[3][2][4];
     struct rig_draw *d = new_draw(NULL, NULL);
 

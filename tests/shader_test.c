@@ -41,7 +41,8 @@ static void test_all_samples(void **state)
     struct dirent *f;
     DIR *dir;
 
-    snprintf(path, sizeof(path), "%s/samples/shaders", getenv("AEROGPU_SOURCE_ROOT") ? getenv("AEROGPU_SOURCE_ROOT") : ".");
+    snprintf(path, sizeof(path), "%s/samples/shaders",
+             getenv("AEROGPU_SOURCE_ROOT") ? getenv("AEROGPU_SOURCE_ROOT") : ".");
     dir = opendir(path);
     assert_non_null(dir);
     while ((f = readdir(dir))) {
@@ -129,7 +130,8 @@ static void test_dxbc_errors(void **state)
     uint32_t v, sum[4];
 
     expect_error(EXEC_VS, bytes, 3, -EINVAL, "a shader of 3 bytes has no version");
-    expect_error(EXEC_VS, "junk", 4, -EINVAL, "shader bytes begin with 0x6b6e756a, neither DXBC nor a Direct3D 9 version");
+    expect_error(EXEC_VS, "junk", 4, -EINVAL,
+                 "shader bytes begin with 0x6b6e756a, neither DXBC nor a Direct3D 9 version");
     expect_error(EXEC_VS, bytes, 31, -EINVAL, "DXBC: header needs 32 bytes, there are 31");
     expect_error(EXEC_PS, bytes, n, -EINVAL, "DXBC: a vertex program (type 1) cannot be a pixel shader");
     dxbc_checksum(bytes, n, sum);
@@ -147,7 +149,8 @@ static void test_dxbc_errors(void **state)
     memcpy(bytes + 32, &v, 4); /* the first chunk begins where the container ends */
     dxbc_checksum(bytes, n, sum);
     memcpy(bytes + 4, sum, 16);
-    expect_error(EXEC_VS, bytes, n, -EINVAL, "DXBC: chunk 0 at offset 528 ends past the container of 528 bytes");
+    expect_error(EXEC_VS, bytes, n, -EINVAL,
+                 "DXBC: chunk 0 at offset 528 ends past the container of 528 bytes");
 }
 
 /* Every prefix and every single wrong bit of a program is refused with a reason, or still a good shader. */
@@ -225,8 +228,12 @@ static void test_d3d9_description(void **state)
     shader_unref(s);
 }
 
-#define PS(...) (const uint32_t[]){0xffff0200, __VA_ARGS__, T_END}, sizeof((const uint32_t[]){0xffff0200, __VA_ARGS__, T_END})
-#define VS(...) (const uint32_t[]){0xfffe0300, __VA_ARGS__, T_END}, sizeof((const uint32_t[]){0xfffe0300, __VA_ARGS__, T_END})
+#define PS(...)                                                                                              \
+    (const uint32_t[]){0xffff0200, __VA_ARGS__, T_END},                                                      \
+        sizeof((const uint32_t[]){0xffff0200, __VA_ARGS__, T_END})
+#define VS(...)                                                                                              \
+    (const uint32_t[]){0xfffe0300, __VA_ARGS__, T_END},                                                      \
+        sizeof((const uint32_t[]){0xfffe0300, __VA_ARGS__, T_END})
 
 static void test_d3d9_errors(void **state)
 {
@@ -241,7 +248,8 @@ static void test_d3d9_errors(void **state)
                  "D3D9: mov at word 1: 0x400f0000 at word 2 is no parameter token");
     expect_error(EXEC_VS, PS(T_OP(1, 2), T_DST(8, 0, 15), T_SRC(2, 0)), -EINVAL,
                  "D3D9: a pixel program cannot be a vertex shader");
-    expect_error(EXEC_PS, PS(T_OP(1, 2), T_DST(8, 4, 15), T_SRC(2, 0)), -EINVAL, "D3D9: mov at word 1 cannot write oC4");
+    expect_error(EXEC_PS, PS(T_OP(1, 2), T_DST(8, 4, 15), T_SRC(2, 0)), -EINVAL,
+                 "D3D9: mov at word 1 cannot write oC4");
     expect_error(EXEC_PS, PS(T_OP(1, 2), T_DST(8, 0, 15), T_SRC(2, 300)), -EINVAL,
                  "D3D9: mov at word 1 reads c300, which ps_2_0 does not have");
     expect_error(EXEC_PS, PS(T_OP(12, 3), T_DST(0, 0, 15), T_SRC(2, 0), T_SRC(2, 0)), -EINVAL,
@@ -252,12 +260,14 @@ static void test_d3d9_errors(void **state)
     expect_error(EXEC_PS, PS(T_OP(39, 0)), -EINVAL, "D3D9: endrep at word 1 closes nothing");
     expect_error(EXEC_PS, PS(T_OP(42, 0)), -EINVAL, "D3D9: else at word 1 has no if");
     expect_error(EXEC_PS, PS(T_OP(38, 1), T_SRC(7, 0)), -EINVAL, "D3D9: the shader ends inside a block");
-    expect_error(EXEC_VS, VS(T_OP(25, 1), T_SRC(18, 2)), -EINVAL, "D3D9: call at word 1 calls l2, which is not defined");
+    expect_error(EXEC_VS, VS(T_OP(25, 1), T_SRC(18, 2)), -EINVAL,
+                 "D3D9: call at word 1 calls l2, which is not defined");
     expect_error(EXEC_VS, VS(T_OP(28, 0)), -EINVAL, "D3D9: the vertex shader writes no position");
     expect_error(EXEC_VS, VS(T_OP(1, 3), T_DST(0, 0, 15), T_SRC(2, 0)), -EINVAL,
                  "D3D9: mov at word 1 says it has 3 words, its operands take 2");
-    expect_error(EXEC_VS, VS(T_OP(31, 2), T_DCL(0, 0), T_DST(1, 0, 15), T_OP(31, 2), T_DCL(3, 0), T_DST(1, 0, 15)), -EINVAL,
-                 "D3D9: dcl at word 4 declares its register again");
+    expect_error(EXEC_VS,
+                 VS(T_OP(31, 2), T_DCL(0, 0), T_DST(1, 0, 15), T_OP(31, 2), T_DCL(3, 0), T_DST(1, 0, 15)),
+                 -EINVAL, "D3D9: dcl at word 4 declares its register again");
     expect_error(EXEC_VS, VS(T_OP(123, 0)), -EINVAL, "D3D9: word 1 is 0x0000007b, no known opcode");
 }
 
@@ -280,7 +290,8 @@ static void test_d3d9_growth(void **state)
         w[n++] = T_OP(28, 0);
     }
     w[n++] = T_END;
-    expect_error(EXEC_VS, w, n * 4, -ENOTSUP, "D3D9: subroutines and indexed constants come to more than 65536 steps");
+    expect_error(EXEC_VS, w, n * 4, -ENOTSUP,
+                 "D3D9: subroutines and indexed constants come to more than 65536 steps");
 }
 
 static void expect_link_error(struct shader_link_params p, const char *text)
@@ -296,7 +307,8 @@ static void test_link(void **state)
 {
     struct error e = {0};
     struct shader *vs = load("colour_vs.dxbc", &e), *ps9 = load("colour_ps_2_0.d3d9", &e);
-    struct shader *vs9 = load("colour_vs_2_0.d3d9", &e), *hs = load("bulge_hs.dxbc", &e), *cs = load("sum_raw_cs.dxbc", &e);
+    struct shader *vs9 = load("colour_vs_2_0.d3d9", &e), *hs = load("bulge_hs.dxbc", &e),
+                  *cs = load("sum_raw_cs.dxbc", &e);
     struct shader_link_params p = {.stages = {[EXEC_VS] = vs9, [EXEC_PS] = ps9}}, q = p;
     struct shader_key a, b;
 
@@ -359,11 +371,11 @@ static void test_print(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_samples),     cmocka_unit_test(test_dxbc_description),
-        cmocka_unit_test(test_dxbc_errors),     cmocka_unit_test(test_dxbc_damage),
-        cmocka_unit_test(test_opcode_numbers),  cmocka_unit_test(test_d3d9_description),
-        cmocka_unit_test(test_d3d9_errors),     cmocka_unit_test(test_d3d9_growth),
-        cmocka_unit_test(test_link),            cmocka_unit_test(test_print),
+        cmocka_unit_test(test_all_samples),    cmocka_unit_test(test_dxbc_description),
+        cmocka_unit_test(test_dxbc_errors),    cmocka_unit_test(test_dxbc_damage),
+        cmocka_unit_test(test_opcode_numbers), cmocka_unit_test(test_d3d9_description),
+        cmocka_unit_test(test_d3d9_errors),    cmocka_unit_test(test_d3d9_growth),
+        cmocka_unit_test(test_link),           cmocka_unit_test(test_print),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

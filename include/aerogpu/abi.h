@@ -14,7 +14,7 @@
 #define AEROGPU_ABI_VERSION_U32 ((AEROGPU_ABI_MAJOR << 16) | AEROGPU_ABI_MINOR)
 
 #define AEROGPU_ABI_VERSION_MAJOR(v) ((uint32_t)(v) >> 16)
-#define AEROGPU_ABI_VERSION_MINOR(v) ((uint32_t)(v) & 0xFFFFu)
+#define AEROGPU_ABI_VERSION_MINOR(v) ((uint32_t)(v)&0xFFFFu)
 
 #ifdef __cplusplus
 #define AEROGPU_STATIC_ASSERT(cond, text) static_assert(cond, text)

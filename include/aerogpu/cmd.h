@@ -34,12 +34,12 @@ typedef uint32_t aerogpu_handle_t;
  * are DXBC program types; 1 would be a vertex shader and is invalid. */
 #define AEROGPU_ENUM_SHADER_STAGE_EX(V) V(NONE, 0) V(GEOMETRY, 2) V(HULL, 3) V(DOMAIN, 4) V(COMPUTE, 5)
 
-#define AEROGPU_ENUM_INDEX_FORMAT(V)         V(UINT16, 0) V(UINT32, 1)
-#define AEROGPU_ENUM_SAMPLER_FILTER(V)       V(NEAREST, 0) V(LINEAR, 1)
-#define AEROGPU_ENUM_SAMPLER_ADDRESS(V)      V(CLAMP_TO_EDGE, 0) V(REPEAT, 1) V(MIRROR_REPEAT, 2)
-#define AEROGPU_ENUM_FILL(V)                 V(SOLID, 0) V(WIREFRAME, 1)
-#define AEROGPU_ENUM_CULL(V)                 V(NONE, 0) V(FRONT, 1) V(BACK, 2)
-#define AEROGPU_ENUM_BLEND_OP(V)             V(ADD, 0) V(SUBTRACT, 1) V(REV_SUBTRACT, 2) V(MIN, 3) V(MAX, 4)
+#define AEROGPU_ENUM_INDEX_FORMAT(V)    V(UINT16, 0) V(UINT32, 1)
+#define AEROGPU_ENUM_SAMPLER_FILTER(V)  V(NEAREST, 0) V(LINEAR, 1)
+#define AEROGPU_ENUM_SAMPLER_ADDRESS(V) V(CLAMP_TO_EDGE, 0) V(REPEAT, 1) V(MIRROR_REPEAT, 2)
+#define AEROGPU_ENUM_FILL(V)            V(SOLID, 0) V(WIREFRAME, 1)
+#define AEROGPU_ENUM_CULL(V)            V(NONE, 0) V(FRONT, 1) V(BACK, 2)
+#define AEROGPU_ENUM_BLEND_OP(V)        V(ADD, 0) V(SUBTRACT, 1) V(REV_SUBTRACT, 2) V(MIN, 3) V(MAX, 4)
 
 #define AEROGPU_ENUM_BLEND(V)                                                                                \
     V(ZERO, 0)                                                                                               \
@@ -165,7 +165,8 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, height, U, "texels, not 0")                                                                       \
     F(U32, mip_levels, U, "at least 1")                                                                      \
     F(U32, array_layers, U, "at least 1")                                                                    \
-    F(U32, row_pitch_bytes, U, "bytes from row to row of mip 0 (block rows for BC formats); 0: tight, legal without backing only") \
+    F(U32, row_pitch_bytes, U,                                                                               \
+      "bytes from row to row of mip 0 (block rows for BC formats); 0: tight, legal without backing only")    \
     F(U32, backing_alloc_id, ALLOC, "guest allocation behind it, 0: memory of the host")                     \
     F(U32, backing_offset_bytes, U, "where the texture begins in that allocation")                           \
     F(U64, reserved0, RSV, "0")
@@ -180,7 +181,8 @@ typedef uint32_t aerogpu_handle_t;
 #define AEROGPU_FIELDS_UPLOAD_RESOURCE(F, A)                                                                 \
     F(U32, resource_handle, HANDLE, "buffer or texture")                                                     \
     F(U32, reserved0, RSV, "0")                                                                              \
-    F(U64, offset_bytes, U, "where the bytes go, in the linear layout of the resource; multiple of 4 for buffers") \
+    F(U64, offset_bytes, U,                                                                                  \
+      "where the bytes go, in the linear layout of the resource; multiple of 4 for buffers")                 \
     F(U64, size_bytes, U, "bytes that follow; multiple of 4 for buffers")
 #define AEROGPU_FIELDS_COPY_BUFFER(F, A)                                                                     \
     F(U32, dst_buffer, HANDLE, "destination")                                                                \
@@ -265,7 +267,7 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, src_factor_alpha, BLEND, "")                                                                      \
     F(U32, dst_factor_alpha, BLEND, "")                                                                      \
     F(U32, blend_op_alpha, BLEND_OP, "")                                                                     \
-    A(F32, blend_constant_rgba, 4, FLOAT, "for CONSTANT and INV_CONSTANT")                                       \
+    A(F32, blend_constant_rgba, 4, FLOAT, "for CONSTANT and INV_CONSTANT")                                   \
     F(U32, sample_mask, MASK, "bit 0 off: nothing is drawn")
 #define AEROGPU_FIELDS_SET_DEPTH_STENCIL_STATE(F, A)                                                         \
     F(U32, depth_enable, BOOL, "")                                                                           \
@@ -287,11 +289,11 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, depth_stencil, HANDLE, "texture or view, 0: none")                                                \
     A(U32, colors, 8, HANDLE, "textures or views, 0: none")
 #define AEROGPU_FIELDS_SET_VIEWPORT(F, A)                                                                    \
-    F(F32, x, FLOAT, "pixels")                                                                                   \
-    F(F32, y, FLOAT, "pixels, downwards")                                                                        \
-    F(F32, width, FLOAT, "pixels")                                                                               \
-    F(F32, height, FLOAT, "pixels")                                                                              \
-    F(F32, min_depth, FLOAT, "0 to 1")                                                                           \
+    F(F32, x, FLOAT, "pixels")                                                                               \
+    F(F32, y, FLOAT, "pixels, downwards")                                                                    \
+    F(F32, width, FLOAT, "pixels")                                                                           \
+    F(F32, height, FLOAT, "pixels")                                                                          \
+    F(F32, min_depth, FLOAT, "0 to 1")                                                                       \
     F(F32, max_depth, FLOAT, "0 to 1")
 #define AEROGPU_FIELDS_SET_SCISSOR(F, A)                                                                     \
     F(I32, x, U, "pixels")                                                                                   \
@@ -353,8 +355,8 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, stage_ex, SHADER_STAGE_EX, "stage when stage is COMPUTE (minor 3)")
 #define AEROGPU_FIELDS_CLEAR(F, A)                                                                           \
     F(U32, flags, CLEAR, "what to clear of the bound targets")                                               \
-    A(F32, color_rgba, 4, FLOAT, "")                                                                             \
-    F(F32, depth, FLOAT, "")                                                                                     \
+    A(F32, color_rgba, 4, FLOAT, "")                                                                         \
+    F(F32, depth, FLOAT, "")                                                                                 \
     F(U32, stencil, U, "the low 8 bits")
 #define AEROGPU_FIELDS_DRAW(F, A)                                                                            \
     F(U32, vertex_count, U, "")                                                                              \
@@ -449,30 +451,42 @@ typedef uint32_t aerogpu_handle_t;
     P(0x000, NOP, nop, 8, NONE, hdr, 0, "does nothing")                                                      \
     P(0x001, DEBUG_MARKER, debug_marker, 8, TEXT, hdr, 0, "names what comes next, for people")               \
     P(0x100, CREATE_BUFFER, create_buffer, 40, NONE, hdr, 0, "makes a buffer")                               \
-    P(0x101, CREATE_TEXTURE2D, create_texture2d, 56, NONE, hdr, 0, "makes a texture, mipmapped and layered if asked") \
-    P(0x102, DESTROY_RESOURCE, destroy_resource, 16, NONE, hdr, 0, "gives up one handle; the memory goes with the last") \
-    P(0x103, RESOURCE_DIRTY_RANGE, resource_dirty_range, 32, NONE, hdr, 0, "guest memory changed: read it again before use") \
+    P(0x101, CREATE_TEXTURE2D, create_texture2d, 56, NONE, hdr, 0,                                           \
+      "makes a texture, mipmapped and layered if asked")                                                     \
+    P(0x102, DESTROY_RESOURCE, destroy_resource, 16, NONE, hdr, 0,                                           \
+      "gives up one handle; the memory goes with the last")                                                  \
+    P(0x103, RESOURCE_DIRTY_RANGE, resource_dirty_range, 32, NONE, hdr, 0,                                   \
+      "guest memory changed: read it again before use")                                                      \
     P(0x104, UPLOAD_RESOURCE, upload_resource, 32, BYTES, size_bytes, 0, "writes the bytes that follow")     \
     P(0x105, COPY_BUFFER, copy_buffer, 48, NONE, hdr, 1, "copies between buffers")                           \
     P(0x106, COPY_TEXTURE2D, copy_texture2d, 64, NONE, hdr, 1, "copies a rectangle between textures")        \
-    P(0x107, CREATE_TEXTURE_VIEW, create_texture_view, 44, NONE, hdr, 3, "makes a view of some mips and layers") \
+    P(0x107, CREATE_TEXTURE_VIEW, create_texture_view, 44, NONE, hdr, 3,                                     \
+      "makes a view of some mips and layers")                                                                \
     P(0x108, DESTROY_TEXTURE_VIEW, destroy_texture_view, 16, NONE, hdr, 3, "removes a view")                 \
-    P(0x200, CREATE_SHADER_DXBC, create_shader_dxbc, 24, BYTES, dxbc_size_bytes, 0, "makes a shader of DXBC or Direct3D 9 bytecode") \
+    P(0x200, CREATE_SHADER_DXBC, create_shader_dxbc, 24, BYTES, dxbc_size_bytes, 0,                          \
+      "makes a shader of DXBC or Direct3D 9 bytecode")                                                       \
     P(0x201, DESTROY_SHADER, destroy_shader, 16, NONE, hdr, 0, "removes a shader")                           \
     P(0x202, BIND_SHADERS, bind_shaders, 24, BIND, hdr, 0, "sets the shaders of all stages")                 \
-    P(0x203, SET_SHADER_CONSTANTS_F, set_shader_constants_f, 24, VEC4F, vec4_count, 0, "sets float registers c#") \
-    P(0x204, CREATE_INPUT_LAYOUT, create_input_layout, 20, BYTES, blob_size_bytes, 0, "makes an input layout") \
+    P(0x203, SET_SHADER_CONSTANTS_F, set_shader_constants_f, 24, VEC4F, vec4_count, 0,                       \
+      "sets float registers c#")                                                                             \
+    P(0x204, CREATE_INPUT_LAYOUT, create_input_layout, 20, BYTES, blob_size_bytes, 0,                        \
+      "makes an input layout")                                                                               \
     P(0x205, DESTROY_INPUT_LAYOUT, destroy_input_layout, 16, NONE, hdr, 0, "removes an input layout")        \
     P(0x206, SET_INPUT_LAYOUT, set_input_layout, 16, NONE, hdr, 0, "sets the input layout")                  \
-    P(0x207, SET_SHADER_CONSTANTS_I, set_shader_constants_i, 24, VEC4I, vec4_count, 4, "sets integer registers i#") \
-    P(0x208, SET_SHADER_CONSTANTS_B, set_shader_constants_b, 24, VEC4I, bool_count, 4, "sets boolean registers b#") \
+    P(0x207, SET_SHADER_CONSTANTS_I, set_shader_constants_i, 24, VEC4I, vec4_count, 4,                       \
+      "sets integer registers i#")                                                                           \
+    P(0x208, SET_SHADER_CONSTANTS_B, set_shader_constants_b, 24, VEC4I, bool_count, 4,                       \
+      "sets boolean registers b#")                                                                           \
     P(0x300, SET_BLEND_STATE, set_blend_state, 60, NONE, hdr, 0, "sets blending and colour write masks")     \
-    P(0x301, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, 28, NONE, hdr, 0, "sets depth and stencil tests") \
-    P(0x302, SET_RASTERIZER_STATE, set_rasterizer_state, 32, NONE, hdr, 0, "sets fill, cull, bias and clipping") \
+    P(0x301, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, 28, NONE, hdr, 0,                             \
+      "sets depth and stencil tests")                                                                        \
+    P(0x302, SET_RASTERIZER_STATE, set_rasterizer_state, 32, NONE, hdr, 0,                                   \
+      "sets fill, cull, bias and clipping")                                                                  \
     P(0x400, SET_RENDER_TARGETS, set_render_targets, 48, NONE, hdr, 0, "sets colour and depth targets")      \
     P(0x401, SET_VIEWPORT, set_viewport, 32, NONE, hdr, 0, "sets the viewport")                              \
     P(0x402, SET_SCISSOR, set_scissor, 24, NONE, hdr, 0, "sets the scissor rectangle")                       \
-    P(0x500, SET_VERTEX_BUFFERS, set_vertex_buffers, 16, VERTEX_BUFFER_BINDING, buffer_count, 0, "binds vertex buffers") \
+    P(0x500, SET_VERTEX_BUFFERS, set_vertex_buffers, 16, VERTEX_BUFFER_BINDING, buffer_count, 0,             \
+      "binds vertex buffers")                                                                                \
     P(0x501, SET_INDEX_BUFFER, set_index_buffer, 24, NONE, hdr, 0, "binds the index buffer")                 \
     P(0x502, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, 16, NONE, hdr, 0, "sets what vertices form")    \
     P(0x510, SET_TEXTURE, set_texture, 24, NONE, hdr, 0, "binds a texture or view to a stage")               \
@@ -481,9 +495,12 @@ typedef uint32_t aerogpu_handle_t;
     P(0x520, CREATE_SAMPLER, create_sampler, 28, NONE, hdr, 0, "makes a sampler")                            \
     P(0x521, DESTROY_SAMPLER, destroy_sampler, 16, NONE, hdr, 0, "removes a sampler")                        \
     P(0x522, SET_SAMPLERS, set_samplers, 24, HANDLES, sampler_count, 0, "binds samplers to a stage")         \
-    P(0x523, SET_CONSTANT_BUFFERS, set_constant_buffers, 24, CONSTANT_BUFFER_BINDING, buffer_count, 0, "binds constant buffers to a stage") \
-    P(0x524, SET_SHADER_RESOURCE_BUFFERS, set_shader_resource_buffers, 24, SHADER_RESOURCE_BUFFER_BINDING, buffer_count, 2, "binds buffers for reading to a stage") \
-    P(0x525, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, 24, UNORDERED_ACCESS_BUFFER_BINDING, uav_count, 2, "binds buffers for reading and writing to a stage") \
+    P(0x523, SET_CONSTANT_BUFFERS, set_constant_buffers, 24, CONSTANT_BUFFER_BINDING, buffer_count, 0,       \
+      "binds constant buffers to a stage")                                                                   \
+    P(0x524, SET_SHADER_RESOURCE_BUFFERS, set_shader_resource_buffers, 24, SHADER_RESOURCE_BUFFER_BINDING,   \
+      buffer_count, 2, "binds buffers for reading to a stage")                                               \
+    P(0x525, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, 24,                                 \
+      UNORDERED_ACCESS_BUFFER_BINDING, uav_count, 2, "binds buffers for reading and writing to a stage")     \
     P(0x600, CLEAR, clear, 36, NONE, hdr, 0, "clears the bound targets, whole")                              \
     P(0x601, DRAW, draw, 24, NONE, hdr, 0, "draws vertices")                                                 \
     P(0x602, DRAW_INDEXED, draw_indexed, 28, NONE, hdr, 0, "draws indexed vertices")                         \
@@ -491,7 +508,8 @@ typedef uint32_t aerogpu_handle_t;
     P(0x700, PRESENT, present, 16, NONE, hdr, 0, "shows colour target 0 on the scanout")                     \
     P(0x701, PRESENT_EX, present_ex, 24, NONE, hdr, 0, "the same, with Direct3D 9Ex flags")                  \
     P(0x710, EXPORT_SHARED_SURFACE, export_shared_surface, 24, NONE, hdr, 0, "names a resource by a token")  \
-    P(0x711, IMPORT_SHARED_SURFACE, import_shared_surface, 24, NONE, hdr, 0, "makes an alias of the resource behind a token") \
+    P(0x711, IMPORT_SHARED_SURFACE, import_shared_surface, 24, NONE, hdr, 0,                                 \
+      "makes an alias of the resource behind a token")                                                       \
     P(0x712, RELEASE_SHARED_SURFACE, release_shared_surface, 24, NONE, hdr, 0, "retires a token")            \
     P(0x720, FLUSH, flush, 16, NONE, hdr, 0, "asks that all before it be started")
 
@@ -546,7 +564,8 @@ struct aerogpu_cmd_bind_shaders_ex {
 #pragma pack(pop)
 
 enum aerogpu_cmd_opcode {
-#define AEROGPU_PACKET_OPCODE(opcode, NAME, name, size, tail, count_field, minor, doc) AEROGPU_CMD_##NAME = opcode,
+#define AEROGPU_PACKET_OPCODE(opcode, NAME, name, size, tail, count_field, minor, doc)                       \
+    AEROGPU_CMD_##NAME = opcode,
     AEROGPU_PACKETS(AEROGPU_PACKET_OPCODE)
 #undef AEROGPU_PACKET_OPCODE
 };
@@ -567,18 +586,20 @@ enum aerogpu_cmd_opcode {
 #define AEROGPU_DEFINE_CLEAR(name, value)           AEROGPU_CLEAR_##name = value,
 #define AEROGPU_DEFINE_PRESENT_FLAG(name, value)    AEROGPU_PRESENT_FLAG_##name = value,
 #define AEROGPU_DEFINE_RASTERIZER_FLAG(name, value) AEROGPU_RASTERIZER_FLAG_##name = value,
-#define AEROGPU_DEFINE_ENUM(E) enum aerogpu_cmd_enum_##E { AEROGPU_ENUM_##E(AEROGPU_DEFINE_##E) };
+#define AEROGPU_DEFINE_ENUM(E)                      enum aerogpu_cmd_enum_##E{AEROGPU_ENUM_##E(AEROGPU_DEFINE_##E)};
 AEROGPU_ENUMS(AEROGPU_DEFINE_ENUM)
 AEROGPU_FLAG_ENUMS(AEROGPU_DEFINE_ENUM)
 
 AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_stream_header) == 24, "stream header");
 AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_hdr) == 8, "packet header");
-AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_bind_shaders_ex) == AEROGPU_BIND_SHADERS_EXTENDED_SIZE, "bind");
+AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_bind_shaders_ex) == AEROGPU_BIND_SHADERS_EXTENDED_SIZE,
+                      "bind");
 #define AEROGPU_ASSERT_PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                       \
     AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_##name) == size, #NAME);
 AEROGPU_PACKETS(AEROGPU_ASSERT_PACKET)
 #undef AEROGPU_ASSERT_PACKET
-#define AEROGPU_ASSERT_ELEMENT(NAME, name, size) AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_##name) == size, #NAME);
+#define AEROGPU_ASSERT_ELEMENT(NAME, name, size)                                                             \
+    AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_##name) == size, #NAME);
 AEROGPU_ELEMENTS(AEROGPU_ASSERT_ELEMENT)
 #undef AEROGPU_ASSERT_ELEMENT
 

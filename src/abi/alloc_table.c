@@ -22,18 +22,20 @@ static int check_header(const struct aerogpu_alloc_table_header *h, uint64_t siz
         return error_set(e, -EBADMSG, "allocation table: ABI major version %u, this device speaks %u",
                          AEROGPU_ABI_VERSION_MAJOR(h->abi_version), AEROGPU_ABI_MAJOR);
     if (h->size_bytes < sizeof(*h) || h->size_bytes > size)
-        return error_set(e, -EBADMSG, "allocation table: size_bytes is %u, not from 24 to the %llu bytes given",
+        return error_set(e, -EBADMSG,
+                         "allocation table: size_bytes is %u, not from 24 to the %llu bytes given",
                          h->size_bytes, (unsigned long long)size);
     if (h->entry_stride_bytes < sizeof(struct aerogpu_alloc_entry))
         return error_set(e, -EBADMSG, "allocation table: entry_stride_bytes is %u, at least 32 is needed",
                          h->entry_stride_bytes);
     if (h->entry_count > (h->size_bytes - sizeof(*h)) / h->entry_stride_bytes)
-        return error_set(e, -EBADMSG, "allocation table: %u entries of %u bytes do not fit size_bytes %u", h->entry_count,
-                         h->entry_stride_bytes, h->size_bytes);
+        return error_set(e, -EBADMSG, "allocation table: %u entries of %u bytes do not fit size_bytes %u",
+                         h->entry_count, h->entry_stride_bytes, h->size_bytes);
     return 0;
 }
 
-static int read_entry(struct abi_alloc *out, const uint8_t *data, uint32_t i, uint32_t offset, struct error *e)
+static int read_entry(struct abi_alloc *out, const uint8_t *data, uint32_t i, uint32_t offset,
+                      struct error *e)
 {
     struct aerogpu_alloc_entry entry;
 
@@ -41,12 +43,13 @@ static int read_entry(struct abi_alloc *out, const uint8_t *data, uint32_t i, ui
     if (!entry.alloc_id)
         return error_set(e, -EBADMSG, "allocation table: entry %u at offset 0x%x: alloc_id is 0", i, offset);
     if (!entry.size_bytes)
-        return error_set(e, -EBADMSG, "allocation table: entry %u at offset 0x%x: alloc_id %u has size 0", i, offset,
-                         entry.alloc_id);
+        return error_set(e, -EBADMSG, "allocation table: entry %u at offset 0x%x: alloc_id %u has size 0", i,
+                         offset, entry.alloc_id);
     if (entry.gpa + entry.size_bytes < entry.gpa)
-        return error_set(e, -EBADMSG,
-                         "allocation table: entry %u at offset 0x%x: alloc_id %u: gpa 0x%llx + size 0x%llx overflows", i,
-                         offset, entry.alloc_id, (unsigned long long)entry.gpa, (unsigned long long)entry.size_bytes);
+        return error_set(
+            e, -EBADMSG,
+            "allocation table: entry %u at offset 0x%x: alloc_id %u: gpa 0x%llx + size 0x%llx overflows", i,
+            offset, entry.alloc_id, (unsigned long long)entry.gpa, (unsigned long long)entry.size_bytes);
     *out = (struct abi_alloc){.alloc_id = entry.alloc_id,
                               .readonly = entry.flags & AEROGPU_ALLOC_FLAG_READONLY,
                               .gpa = entry.gpa,
@@ -82,7 +85,8 @@ int abi_alloc_table_parse(struct abi_alloc_table *t, const void *data, uint64_t 
     qsort(t->entries, h.entry_count, sizeof(t->entries[0]), by_id);
     for (uint32_t i = 1; i < h.entry_count; i++)
         if (t->entries[i].alloc_id == t->entries[i - 1].alloc_id)
-            return error_set(e, -EBADMSG, "allocation table: alloc_id %u stands in it twice", t->entries[i].alloc_id);
+            return error_set(e, -EBADMSG, "allocation table: alloc_id %u stands in it twice",
+                             t->entries[i].alloc_id);
     t->count = h.entry_count;
     return 0;
 }

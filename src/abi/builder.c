@@ -33,8 +33,9 @@ void abi_builder_packet(struct abi_builder *b, uint32_t opcode, const void *fixe
 
 const void *abi_builder_end(struct abi_builder *b, uint32_t *size)
 {
-    struct aerogpu_cmd_stream_header h = {
-        .magic = AEROGPU_CMD_STREAM_MAGIC, .abi_version = b->abi_version, .size_bytes = (uint32_t)b->bytes.len};
+    struct aerogpu_cmd_stream_header h = {.magic = AEROGPU_CMD_STREAM_MAGIC,
+                                          .abi_version = b->abi_version,
+                                          .size_bytes = (uint32_t)b->bytes.len};
 
     if (strbuf_failed(&b->bytes) || b->bytes.len > UINT32_MAX)
         return NULL;

@@ -129,11 +129,11 @@ enum {
 #define S(name, number, initial) D3DRS_##name = number,
     D3DRS_TABLE(S)
 #undef S
-    D3DRS_COUNT = 210,
+        D3DRS_COUNT = 210,
 #define S(name, number, initial) D3DSAMP_##name = number,
     D3DSAMP_TABLE(S)
 #undef S
-    D3DSAMP_COUNT = 14,
+        D3DSAMP_COUNT = 14,
 };
 
 /* The name of a state, or NULL. */

@@ -13,7 +13,10 @@
 
 #define ROW_FIELD(type, name, kind, doc)        {#name, doc, 0, ABI_##type, ABI_KIND_##kind, 1},
 #define ROW_ARRAY(type, name, count, kind, doc) {#name, doc, 0, ABI_##type, ABI_KIND_##kind, count},
-#define END_ROW {NULL, NULL, 0, 0, 0, 0}
+#define END_ROW                                                                                              \
+    {                                                                                                        \
+        NULL, NULL, 0, 0, 0, 0                                                                               \
+    }
 
 #define FIELDS_OF_PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                            \
     static struct abi_field fields_##name[] = {AEROGPU_FIELDS_##NAME(ROW_FIELD, ROW_ARRAY) END_ROW};
@@ -23,13 +26,13 @@ AEROGPU_PACKETS(FIELDS_OF_PACKET)
     static struct abi_field fields_of_##name[] = {AEROGPU_FIELDS_##NAME(ROW_FIELD, ROW_ARRAY) END_ROW};
 AEROGPU_ELEMENTS(FIELDS_OF_ELEMENT)
 
-#define ELEM_SIZE_NONE     0
-#define ELEM_SIZE_TEXT     1
-#define ELEM_SIZE_BYTES    1
-#define ELEM_SIZE_VEC4F    16
-#define ELEM_SIZE_VEC4I    16
-#define ELEM_SIZE_HANDLES  4
-#define ELEM_SIZE_BIND     4
+#define ELEM_SIZE_NONE                            0
+#define ELEM_SIZE_TEXT                            1
+#define ELEM_SIZE_BYTES                           1
+#define ELEM_SIZE_VEC4F                           16
+#define ELEM_SIZE_VEC4I                           16
+#define ELEM_SIZE_HANDLES                         4
+#define ELEM_SIZE_BIND                            4
 #define ELEM_SIZE_VERTEX_BUFFER_BINDING           16
 #define ELEM_SIZE_CONSTANT_BUFFER_BINDING         16
 #define ELEM_SIZE_SHADER_RESOURCE_BUFFER_BINDING  16
@@ -83,7 +86,7 @@ const struct abi_elem_desc *abi_elem(enum abi_tail tail)
 }
 
 #define VALUE_ROW(name, value) {#name, value},
-#define VALUES_OF_ENUM(E) static const struct abi_enum_value values_##E[] = {AEROGPU_ENUM_##E(VALUE_ROW)};
+#define VALUES_OF_ENUM(E)      static const struct abi_enum_value values_##E[] = {AEROGPU_ENUM_##E(VALUE_ROW)};
 AEROGPU_ENUMS(VALUES_OF_ENUM)
 AEROGPU_FLAG_ENUMS(VALUES_OF_ENUM)
 
@@ -127,7 +130,8 @@ const char *abi_value_name(enum abi_kind kind, uint32_t value)
 
 static void place_fields(struct abi_field *f, uint32_t offset)
 {
-    static const uint8_t size_of[] = {[ABI_U8] = 1, [ABI_U32] = 4, [ABI_I32] = 4, [ABI_U64] = 8, [ABI_F32] = 4};
+    static const uint8_t size_of[] = {
+        [ABI_U8] = 1, [ABI_U32] = 4, [ABI_I32] = 4, [ABI_U64] = 8, [ABI_F32] = 4};
 
     for (; f->name; f++) {
         f->offset = (uint16_t)offset;

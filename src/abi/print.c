@@ -76,7 +76,8 @@ static bool all_zero(const struct abi_field *f, const uint8_t *base)
     return true;
 }
 
-static void print_fields(struct strbuf *out, const struct abi_field *f, uint32_t n, const uint8_t *base, const char *sep)
+static void print_fields(struct strbuf *out, const struct abi_field *f, uint32_t n, const uint8_t *base,
+                         const char *sep)
 {
     for (uint32_t k = 0; k < n; k++, f++) {
         if (f->kind == ABI_KIND_RSV && all_zero(f, base))
@@ -263,8 +264,8 @@ static json_t *tail_json(const struct abi_packet *p)
 
 json_t *abi_packet_json(const struct abi_packet *p)
 {
-    json_t *o = json_pack("{s:I,s:I,s:I,s:I}", "index", (json_int_t)p->index, "offset", (json_int_t)p->offset, "opcode",
-                          (json_int_t)p->opcode, "size", (json_int_t)p->size);
+    json_t *o = json_pack("{s:I,s:I,s:I,s:I}", "index", (json_int_t)p->index, "offset", (json_int_t)p->offset,
+                          "opcode", (json_int_t)p->opcode, "size", (json_int_t)p->size);
 
     if (!o || !p->desc)
         return o;

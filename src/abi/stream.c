@@ -14,7 +14,8 @@ enum { MAX_CHECKS = 160 };
 
 static struct check checks[MAX_CHECKS];
 static uint8_t first_check[64]; /* by row of abi_packets */
-static uint64_t legal[ABI_KIND_COUNT]; /* bit v: value v < 64 is legal; patch lists fill 33..63, and 64 is apart */
+static uint64_t
+    legal[ABI_KIND_COUNT]; /* bit v: value v < 64 is legal; patch lists fill 33..63, and 64 is apart */
 
 static bool is_checked(uint8_t kind)
 {
@@ -65,7 +66,8 @@ static int check_fields(const struct abi_packet *p, struct error *e)
         uint32_t v;
         memcpy(&v, p->data + c->offset, sizeof(v));
         if (!is_legal(c->kind, v))
-            return error_set(e, -EBADMSG, "packet %u at offset 0x%x: %s: %s is %u, which is none that the ABI defines",
+            return error_set(e, -EBADMSG,
+                             "packet %u at offset 0x%x: %s: %s is %u, which is none that the ABI defines",
                              p->index, p->offset, p->desc->name, c->field->name, v);
     }
     return 0;
@@ -111,8 +113,8 @@ static int check_stage_ex(const struct abi_stream *s, const struct abi_packet *p
     memcpy(&ex, p->data + at_ex, 4);
     if (stage != AEROGPU_SHADER_STAGE_COMPUTE || !ex || (ex >= 2 && ex <= 5))
         return 0;
-    return error_set(e, -EBADMSG, "packet %u at offset 0x%x: %s: stage_ex is %u, which names no stage", p->index,
-                     p->offset, p->desc->name, ex);
+    return error_set(e, -EBADMSG, "packet %u at offset 0x%x: %s: stage_ex is %u, which names no stage",
+                     p->index, p->offset, p->desc->name, ex);
 }
 
 enum abi_program abi_stage(const struct abi_stream *s, uint32_t stage, uint32_t stage_ex)
@@ -155,9 +157,10 @@ int abi_stream_open(struct abi_stream *s, const void *data, uint64_t size, struc
         return error_set(e, -EBADMSG, "command stream: ABI major version %u, this device speaks %u",
                          AEROGPU_ABI_VERSION_MAJOR(h.abi_version), AEROGPU_ABI_MAJOR);
     if (h.size_bytes < sizeof(h) || h.size_bytes > size || h.size_bytes % 4)
-        return error_set(e, -EBADMSG,
-                         "command stream: size_bytes is %u, not a multiple of 4 from 24 to the %llu bytes given",
-                         h.size_bytes, (unsigned long long)size);
+        return error_set(
+            e, -EBADMSG,
+            "command stream: size_bytes is %u, not a multiple of 4 from 24 to the %llu bytes given",
+            h.size_bytes, (unsigned long long)size);
     s->size = h.size_bytes;
     s->pos = sizeof(h);
     s->minor = AEROGPU_ABI_VERSION_MINOR(h.abi_version);
@@ -190,7 +193,8 @@ static int find_tail(struct abi_packet *p, struct error *e)
         count = count32;
     }
     if (count > room / d->elem_size)
-        return error_set(e, -EBADMSG, "packet %u at offset 0x%x: %s: %llu elements of %u bytes do not fit its %u bytes",
+        return error_set(e, -EBADMSG,
+                         "packet %u at offset 0x%x: %s: %llu elements of %u bytes do not fit its %u bytes",
                          p->index, p->offset, d->name, (unsigned long long)count, d->elem_size, p->size);
     p->tail_count = (uint32_t)count;
     p->tail_size = (uint32_t)count * d->elem_size;
@@ -205,8 +209,8 @@ int abi_stream_next(struct abi_stream *s, struct abi_packet *p, struct error *e)
     if (!left)
         return 0;
     if (left < sizeof(h)) {
-        error_set(e, -EBADMSG, "packet %u at offset 0x%x: only %u bytes are left for its 8-byte header", s->index,
-                  s->pos, left);
+        error_set(e, -EBADMSG, "packet %u at offset 0x%x: only %u bytes are left for its 8-byte header",
+                  s->index, s->pos, left);
         return fail(s);
     }
     memcpy(&h, s->data + s->pos, sizeof(h));
@@ -216,15 +220,16 @@ int abi_stream_next(struct abi_stream *s, struct abi_packet *p, struct error *e)
                              .offset = s->pos,
                              .index = s->index};
     if (h.size_bytes < sizeof(h) || h.size_bytes % 4 || h.size_bytes > left) {
-        error_set(e, -EBADMSG, "packet %u at offset 0x%x: opcode 0x%x: size_bytes is %u, not a multiple of 4 from 8 to %u",
+        error_set(e, -EBADMSG,
+                  "packet %u at offset 0x%x: opcode 0x%x: size_bytes is %u, not a multiple of 4 from 8 to %u",
                   s->index, s->pos, h.opcode, h.size_bytes, left);
         return fail(s);
     }
     p->desc = abi_packet_find(h.opcode);
     if (p->desc) {
         if (h.size_bytes < p->desc->size) {
-            error_set(e, -EBADMSG, "packet %u at offset 0x%x: %s: size_bytes is %u, at least %u is needed", s->index,
-                      s->pos, p->desc->name, h.size_bytes, p->desc->size);
+            error_set(e, -EBADMSG, "packet %u at offset 0x%x: %s: size_bytes is %u, at least %u is needed",
+                      s->index, s->pos, p->desc->name, h.size_bytes, p->desc->size);
             return fail(s);
         }
         if ((p->desc->tail && find_tail(p, e)) || check_fields(p, e) || check_stage_ex(s, p, e))

@@ -8,6 +8,7 @@
 #define FRAME_HASH_HEX 65 /* 64 digits and a NUL */
 
 /* `stride` is the distance of two rows of `rgba` in bytes. */
-void frame_hash(const uint8_t *rgba, uint32_t width, uint32_t height, size_t stride, char hex[FRAME_HASH_HEX]);
+void frame_hash(const uint8_t *rgba, uint32_t width, uint32_t height, size_t stride,
+                char hex[FRAME_HASH_HEX]);
 
 #endif

@@ -246,7 +246,8 @@ static void set_timer_fd(struct loop *loop, uint64_t deadline_ns)
 static int run_live(struct loop *loop, uint64_t until_ns)
 {
     struct epoll_event events[MAX_EVENTS];
-    uint64_t next = loop->count && loop->heap[0]->deadline_ns < until_ns ? loop->heap[0]->deadline_ns : until_ns;
+    uint64_t next =
+        loop->count && loop->heap[0]->deadline_ns < until_ns ? loop->heap[0]->deadline_ns : until_ns;
     int ready, n, timeout = -1;
 
     if (next != LOOP_FOREVER && next <= clock_now(loop->clock))

@@ -8,7 +8,8 @@
 int png_file_write(const char *path, const uint8_t *rgba, uint32_t width, uint32_t height, size_t stride,
                    struct error *e)
 {
-    png_image image = {.version = PNG_IMAGE_VERSION, .width = width, .height = height, .format = PNG_FORMAT_RGBA};
+    png_image image = {
+        .version = PNG_IMAGE_VERSION, .width = width, .height = height, .format = PNG_FORMAT_RGBA};
 
     if (stride > INT32_MAX)
         return error_set(e, -EINVAL, "%s: rows of %zu bytes are too long", path, stride);

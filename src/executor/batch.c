@@ -102,8 +102,8 @@ VkCommandBuffer batch_transfer(struct exec_engine *g)
     pass_end(g);
     cmd = batch_cmd(g);
     if (g->need_barrier)
-        vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 1, &all, 0,
-                             NULL, 0, NULL);
+        vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0,
+                             1, &all, 0, NULL, 0, NULL);
     g->need_barrier = true;
     return cmd;
 }
@@ -189,8 +189,8 @@ VkResult batch_flush(struct exec_engine *g, struct batch *b)
     if (!b->recording)
         batch_cmd(g); /* cut right before the end: the fence needs something to follow */
     pass_end(g);
-    vkCmdPipelineBarrier(b->cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host, 0, NULL,
-                         0, NULL);
+    vkCmdPipelineBarrier(b->cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
+                         &to_host, 0, NULL, 0, NULL);
     b->recording = false;
     r = vkEndCommandBuffer(b->cmd);
     if (!r)
@@ -199,7 +199,8 @@ VkResult batch_flush(struct exec_engine *g, struct batch *b)
 }
 
 /* D24S8 comes from the device as words of depth and bytes of stencil; in guest memory they are one word. */
-static void join_stencil(uint8_t *dst, const uint8_t *depth, bool is_float, const uint8_t *stencil, uint32_t n)
+static void join_stencil(uint8_t *dst, const uint8_t *depth, bool is_float, const uint8_t *stencil,
+                         uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v;
@@ -227,7 +228,8 @@ void batch_run_readbacks(struct exec_engine *g, struct batch *b)
             const uint8_t *src = r->from + (size_t)y * r->row_bytes;
             uint8_t *row = dst + y * r->pitch;
             if (r->stencil_follows)
-                join_stencil(row, src, r->depth_is_float, r->from + (size_t)r->rows * r->row_bytes + (size_t)y * (r->row_bytes / 4),
+                join_stencil(row, src, r->depth_is_float,
+                             r->from + (size_t)r->rows * r->row_bytes + (size_t)y * (r->row_bytes / 4),
                              r->row_bytes / 4);
             else if (r->convert_to)
                 format_convert_row(row, r->convert_to, src, r->convert_from, texels);

@@ -72,8 +72,9 @@ static int add_pool(struct exec_engine *g)
 
 static int alloc_set(struct exec_engine *g, VkDescriptorSetLayout layout, VkDescriptorSet *out)
 {
-    VkDescriptorSetAllocateInfo ai = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, .descriptorSetCount = 1, .pSetLayouts = &layout};
+    VkDescriptorSetAllocateInfo ai = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                      .descriptorSetCount = 1,
+                                      .pSetLayouts = &layout};
 
     for (struct descriptor_pool *p = g->batch->pools; p; p = p->next) {
         ai.descriptorPool = p->pool;
@@ -176,8 +177,8 @@ static int image_for(struct exec_engine *g, const struct shader_info *info, cons
 
     memset(&key, 0, sizeof(key));
     if (o && o->kind != OBJECT_TEXTURE && o->kind != OBJECT_VIEW)
-        return fail_backend(g, "the %s shader reads t%u as a texture, it is a %s", exec_stage_name(info->stage), d->index,
-                            object_kind_name(o->kind));
+        return fail_backend(g, "the %s shader reads t%u as a texture, it is a %s",
+                            exec_stage_name(info->stage), d->index, object_kind_name(o->kind));
     v = o ? view_of(o) : view_of(&g->null_texture->o);
     if (!view_shape(d->dim, &v, &key.type, &key.layers)) {
         v = view_of(&g->null_texture->o);
@@ -202,7 +203,8 @@ static int image_for(struct exec_engine *g, const struct shader_info *info, cons
     return 0;
 }
 
-static int sampler_for(struct exec_engine *g, const struct sampler_slot *slot, bool d3d9, bool compare, VkSampler *out)
+static int sampler_for(struct exec_engine *g, const struct sampler_slot *slot, bool d3d9, bool compare,
+                       VkSampler *out)
 {
     struct sampler_desc desc = sampler_desc_of(slot, d3d9);
 
@@ -215,21 +217,24 @@ static int sampler_for(struct exec_engine *g, const struct sampler_slot *slot, b
 
 /* ---- buffers ------------------------------------------------------------------------------------------------------ */
 
-static int uniform_for(struct exec_engine *g, const struct shader_info *info, const struct shader_descriptor *d,
-                       const struct range_binding *r, VkDescriptorBufferInfo *out)
+static int uniform_for(struct exec_engine *g, const struct shader_info *info,
+                       const struct shader_descriptor *d, const struct range_binding *r,
+                       VkDescriptorBufferInfo *out)
 {
     uint64_t size;
 
     if (!r->buffer || !r->size) {
         *out = (VkDescriptorBufferInfo){g->null_buffer.vk.buffer, 0,
-                                        g->vk.caps.max_uniform_range < g->null_buffer.vk.size ? g->vk.caps.max_uniform_range
-                                                                                           : g->null_buffer.vk.size};
+                                        g->vk.caps.max_uniform_range < g->null_buffer.vk.size
+                                            ? g->vk.caps.max_uniform_range
+                                            : g->null_buffer.vk.size};
         return 0;
     }
     if (r->offset % g->vk.caps.uniform_align)
-        return fail_backend(g, "constant buffer b%u of the %s shader begins at %llu, this Vulkan device needs multiples of %u",
-                            d->index, exec_stage_name(info->stage), (unsigned long long)r->offset,
-                            g->vk.caps.uniform_align);
+        return fail_backend(
+            g,
+            "constant buffer b%u of the %s shader begins at %llu, this Vulkan device needs multiples of %u",
+            d->index, exec_stage_name(info->stage), (unsigned long long)r->offset, g->vk.caps.uniform_align);
     size = r->size < g->vk.caps.max_uniform_range ? r->size : g->vk.caps.max_uniform_range;
     *out = (VkDescriptorBufferInfo){r->buffer->vk.buffer, r->offset, size};
     batch_use(g, &r->buffer->o);
@@ -258,8 +263,9 @@ static VkBufferView null_texel(struct exec_engine *g, VkFormat format)
     return buffer_view(g, &g->null_buffer, format, 0, 256);
 }
 
-static int storage_for(struct exec_engine *g, const struct shader_info *info, const struct shader_descriptor *d,
-                       struct buffer *b, uint64_t offset, uint64_t size, union content *out)
+static int storage_for(struct exec_engine *g, const struct shader_info *info,
+                       const struct shader_descriptor *d, struct buffer *b, uint64_t offset, uint64_t size,
+                       union content *out)
 {
     VkFormat format = texel_format(d);
     uint32_t unit = d->kind == SHADER_SRV_TYPED ? 16 : 4;
@@ -271,7 +277,8 @@ static int storage_for(struct exec_engine *g, const struct shader_info *info, co
         out->texel = null_texel(g, format);
     } else {
         if (offset % g->vk.caps.texel_align)
-            return fail_backend(g, "buffer %u is bound from byte %llu, this Vulkan device needs multiples of %u",
+            return fail_backend(g,
+                                "buffer %u is bound from byte %llu, this Vulkan device needs multiples of %u",
                                 b->o.handle, (unsigned long long)offset, g->vk.caps.texel_align);
         out->texel = buffer_view(g, b, format, offset, size - size % unit);
     }
@@ -307,8 +314,8 @@ int uav_counter_set(struct exec_engine *g, struct buffer *b, uint32_t value)
     return 0;
 }
 
-static int counter_for(struct exec_engine *g, const struct shader_info *info, const struct shader_descriptor *d,
-                       struct buffer *b, union content *out)
+static int counter_for(struct exec_engine *g, const struct shader_info *info,
+                       const struct shader_descriptor *d, struct buffer *b, union content *out)
 {
     struct buffer shell = {0};
     int r;
@@ -365,8 +372,8 @@ static int d3d9_block(struct exec_engine *g, const struct context *c, const stru
     VkDeviceSize offset;
     VkBuffer buffer;
     uint8_t *map;
-    int r = batch_stage(g, k->size, g->vk.caps.uniform_align > 16 ? g->vk.caps.uniform_align : 16, &buffer, &offset,
-                        &map);
+    int r = batch_stage(g, k->size, g->vk.caps.uniform_align > 16 ? g->vk.caps.uniform_align : 16, &buffer,
+                        &offset, &map);
 
     if (r)
         return r;
@@ -404,8 +411,8 @@ static int content_for(struct exec_engine *g, struct context *c, const struct sh
     case SHADER_SRV_RAW:
     case SHADER_SRV_STRUCTURED:
         if (t->object && t->object->kind != OBJECT_BUFFER)
-            return fail_backend(g, "the %s shader reads t%u as a buffer, it is a %s", exec_stage_name(info->stage),
-                                d->index, object_kind_name(t->object->kind));
+            return fail_backend(g, "the %s shader reads t%u as a buffer, it is a %s",
+                                exec_stage_name(info->stage), d->index, object_kind_name(t->object->kind));
         return storage_for(g, info, d, (struct buffer *)t->object, t->offset, t->size, out);
     case SHADER_UAV_TYPED:
     case SHADER_UAV_RAW:
@@ -420,7 +427,9 @@ static int content_for(struct exec_engine *g, struct context *c, const struct sh
     case SHADER_D3D9_SAMPLER:
         out->image.imageLayout = VK_IMAGE_LAYOUT_GENERAL;
         r = sampler_for(g, s, true, false, &out->image.sampler);
-        return r ? r : image_for(g, info, d, t->object, s->d3d9 && s->state[D3DSAMP_SRGBTEXTURE], &out->image.imageView);
+        return r ? r
+                 : image_for(g, info, d, t->object, s->d3d9 && s->state[D3DSAMP_SRGBTEXTURE],
+                             &out->image.imageView);
     case SHADER_D3D9_BLOCK:
         return d3d9_block(g, c, info, &out->buffer, dynamic);
     default:
@@ -439,7 +448,8 @@ static int bind_stage(struct exec_engine *g, struct context *c, struct program *
     int r;
 
     if (info->descriptor_count > MAX_DESCRIPTORS)
-        return fail_backend(g, "the %s shader asks for %u descriptors", exec_stage_name(stage), info->descriptor_count);
+        return fail_backend(g, "the %s shader asks for %u descriptors", exec_stage_name(stage),
+                            info->descriptor_count);
     contents.layout = prog->sets[set_index];
     contents.count = info->descriptor_count;
     contents.reserved = 0;
@@ -452,11 +462,13 @@ static int bind_stage(struct exec_engine *g, struct context *c, struct program *
     r = set_for(g, info, &contents, &set);
     if (r)
         return r;
-    vkCmdBindDescriptorSets(batch_cmd(g), point, prog->layout, set_index, 1, &set, dynamic != UINT32_MAX, &dynamic);
+    vkCmdBindDescriptorSets(batch_cmd(g), point, prog->layout, set_index, 1, &set, dynamic != UINT32_MAX,
+                            &dynamic);
     return 0;
 }
 
-int bind_descriptors(struct exec_engine *g, struct context *c, struct program *prog, bool compute, bool *writes)
+int bind_descriptors(struct exec_engine *g, struct context *c, struct program *prog, bool compute,
+                     bool *writes)
 {
     bool all = g->bound_program[compute] != prog || g->bound_ctx != c;
     enum exec_stage first = compute ? EXEC_CS : EXEC_VS, last = compute ? EXEC_CS : EXEC_DS;
@@ -470,8 +482,8 @@ int bind_descriptors(struct exec_engine *g, struct context *c, struct program *p
                       prog->infos[s]->descriptors[i].kind <= SHADER_UAV_COUNTER;
         if (!all && !(c->dirty & DIRTY_STAGE << s))
             continue;
-        r = bind_stage(g, c, prog, s, compute ? VK_PIPELINE_BIND_POINT_COMPUTE : VK_PIPELINE_BIND_POINT_GRAPHICS,
-                       writes);
+        r = bind_stage(g, c, prog, s,
+                       compute ? VK_PIPELINE_BIND_POINT_COMPUTE : VK_PIPELINE_BIND_POINT_GRAPHICS, writes);
         if (r)
             return r;
         c->dirty &= ~(uint32_t)(DIRTY_STAGE << s);

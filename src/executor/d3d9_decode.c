@@ -103,7 +103,7 @@ static const struct op ops[D3D9_OPCODE_COUNT] = {
 
 static const char *const usages[D3D9_USAGE_COUNT] = {
     "POSITION", "BLENDWEIGHT", "BLENDINDICES", "NORMAL", "PSIZE", "TEXCOORD", "TANGENT",
-    "BINORMAL", "TESSFACTOR", "POSITIONT", "COLOR", "FOG", "DEPTH", "SAMPLE",
+    "BINORMAL", "TESSFACTOR",  "POSITIONT",    "COLOR",  "FOG",   "DEPTH",    "SAMPLE",
 };
 
 const char *d3d9_usage_name(uint32_t usage)
@@ -113,8 +113,8 @@ const char *d3d9_usage_name(uint32_t usage)
 
 const char *d3d9_register_name(bool pixel, uint32_t major, uint32_t type)
 {
-    static const char *const names[] = {"r", "v", "c", "a", "rast", "oD", "o", "i", "oC", "oDepth", "s", "c", "c", "c",
-                                        "b", "aL", "h", "misc", "l", "p"};
+    static const char *const names[] = {"r", "v", "c", "a", "rast", "oD", "o", "i",    "oC", "oDepth",
+                                        "s", "c", "c", "c", "b",    "aL", "h", "misc", "l",  "p"};
     if (type == D3D9_ADDRESS && pixel)
         return "t";
     if (type == D3D9_OUTPUT && major < 3)
@@ -163,9 +163,11 @@ int d3d9_open(struct d3d9_reader *r, const void *bytes, size_t size, struct erro
     r->major = version >> 8 & 255;
     r->minor = version & 255;
     r->at = 1;
-    if (r->major < 1 || r->major > 3 || (r->major == 1 && (r->minor < 1 || r->minor > (r->pixel ? 4u : 1u))) ||
+    if (r->major < 1 || r->major > 3 ||
+        (r->major == 1 && (r->minor < 1 || r->minor > (r->pixel ? 4u : 1u))) ||
         (r->major == 2 && r->minor > 1) || (r->major == 3 && r->minor > 0))
-        return error_set(e, -EINVAL, "D3D9: version token 0x%08x is none of vs_1_1..3_0 and ps_1_1..3_0", version);
+        return error_set(e, -EINVAL, "D3D9: version token 0x%08x is none of vs_1_1..3_0 and ps_1_1..3_0",
+                         version);
     return 0;
 }
 
@@ -175,18 +177,19 @@ static int fail(const struct d3d9_instruction *i, struct error *e, const char *w
 }
 
 /* Parameter tokens have bit 31 set; without it the count of operands is not what the opcode has. */
-static int read_operand(struct d3d9_reader *r, const struct d3d9_instruction *i, struct d3d9_operand *o, bool dst,
-                        uint32_t end, struct error *e)
+static int read_operand(struct d3d9_reader *r, const struct d3d9_instruction *i, struct d3d9_operand *o,
+                        bool dst, uint32_t end, struct error *e)
 {
     uint32_t token = peek(r, r->at);
 
     if (r->at >= end || r->at >= r->words)
         return fail(i, e, "has too few operands");
     if (!(token >> 31))
-        return error_set(e, -EINVAL, "D3D9: %s at word %u: 0x%08x at word %u is no parameter token", d3d9_name(i), i->at,
-                         token, r->at);
+        return error_set(e, -EINVAL, "D3D9: %s at word %u: 0x%08x at word %u is no parameter token",
+                         d3d9_name(i), i->at, token, r->at);
     r->at++;
-    *o = (struct d3d9_operand){.type = (uint8_t)((token >> 28 & 7) | (token >> 8 & 0x18)), .index = token & 0x7ff};
+    *o = (struct d3d9_operand){.type = (uint8_t)((token >> 28 & 7) | (token >> 8 & 0x18)),
+                               .index = token & 0x7ff};
     if (dst) {
         o->mask = token >> 16 & 15;
         o->modifier = token >> 20 & 15;
@@ -214,7 +217,8 @@ static int read_operand(struct d3d9_reader *r, const struct d3d9_instruction *i,
         r->at++;
         o->relative_type = (uint8_t)((rel >> 28 & 7) | (rel >> 8 & 0x18));
         o->relative_component = rel >> 16 & 3;
-        if ((rel & 0x7ff) || (o->relative_type != D3D9_LOOP && (o->relative_type != D3D9_ADDRESS || r->pixel)))
+        if ((rel & 0x7ff) ||
+            (o->relative_type != D3D9_LOOP && (o->relative_type != D3D9_ADDRESS || r->pixel)))
             return fail(i, e, "is indexed by something else than a0 or aL");
     } else if (r->pixel) {
         return fail(i, e, "is indexed in a pixel shader");
@@ -223,7 +227,8 @@ static int read_operand(struct d3d9_reader *r, const struct d3d9_instruction *i,
 }
 
 /* How many operands follow, where the version decides. */
-static void operand_counts(const struct d3d9_reader *r, const struct d3d9_instruction *i, uint32_t *dst, uint32_t *src)
+static void operand_counts(const struct d3d9_reader *r, const struct d3d9_instruction *i, uint32_t *dst,
+                           uint32_t *src)
 {
     *dst = ops[i->opcode].dst;
     *src = ops[i->opcode].src;
@@ -260,7 +265,8 @@ int d3d9_next(struct d3d9_reader *r, struct d3d9_instruction *i, struct error *e
     op = i->opcode < D3D9_OPCODE_COUNT ? &ops[i->opcode] : NULL;
     if (!op || !op->name || token >> 31)
         return error_set(e, -EINVAL, "D3D9: word %u is 0x%08x, no known opcode", i->at, token);
-    if (r->pixel ? version < op->ps_first || version > op->ps_last : version < op->vs_first || version > op->vs_last)
+    if (r->pixel ? version < op->ps_first || version > op->ps_last
+                 : version < op->vs_first || version > op->vs_last)
         return error_set(e, -EINVAL, "D3D9: %s at word %u does not exist in %s_%u_%u", op->name, i->at,
                          r->pixel ? "ps" : "vs", r->major, r->minor);
     length = token >> 24 & 15;
@@ -292,16 +298,17 @@ int d3d9_next(struct d3d9_reader *r, struct d3d9_instruction *i, struct error *e
     for (uint32_t k = 0; k < length; k++)
         i->value[k] = peek(r, r->at++);
     if (r->major >= 2 && r->at != end)
-        return error_set(e, -EINVAL, "D3D9: %s at word %u says it has %u words, its operands take %u", op->name, i->at,
-                         end - i->at - 1, r->at - i->at - 1);
+        return error_set(e, -EINVAL, "D3D9: %s at word %u says it has %u words, its operands take %u",
+                         op->name, i->at, end - i->at - 1, r->at - i->at - 1);
     return 1;
 }
 
-static void print_operand(struct strbuf *out, const struct d3d9_reader *r, const struct d3d9_operand *o, bool dst)
+static void print_operand(struct strbuf *out, const struct d3d9_reader *r, const struct d3d9_operand *o,
+                          bool dst)
 {
     static const char *const prefix[] = {"", "-", "", "-", "", "-", "1-", "", "-", "", "", "", "-", "!"};
-    static const char *const suffix[] = {"", "", "_bias", "_bias", "_bx2", "_bx2", "", "_x2", "_x2", "_dz", "_dw",
-                                         "_abs", "_abs", ""};
+    static const char *const suffix[] = {"",    "",    "_bias", "_bias", "_bx2", "_bx2", "",
+                                         "_x2", "_x2", "_dz",   "_dw",   "_abs", "_abs", ""};
     static const char *const rast[] = {"oPos", "oFog", "oPts"}, *const misc[] = {"vPos", "vFace"};
     static const char xyzw[] = "xyzw";
 
@@ -311,10 +318,11 @@ static void print_operand(struct strbuf *out, const struct d3d9_reader *r, const
     else if (o->type == D3D9_MISC && o->index < 2)
         strbuf_puts(out, misc[o->index]);
     else if (o->relative)
-        strbuf_printf(out, "%s[%s%s + %u]", d3d9_register_name(r->pixel, r->major, o->type),
-                      o->relative_type == D3D9_LOOP ? "aL" : "a0.",
-                      o->relative_type == D3D9_LOOP ? "" : (const char *[]){"x", "y", "z", "w"}[o->relative_component],
-                      o->index);
+        strbuf_printf(
+            out, "%s[%s%s + %u]", d3d9_register_name(r->pixel, r->major, o->type),
+            o->relative_type == D3D9_LOOP ? "aL" : "a0.",
+            o->relative_type == D3D9_LOOP ? "" : (const char *[]){"x", "y", "z", "w"}[o->relative_component],
+            o->index);
     else if (o->type == D3D9_LOOP || o->type == D3D9_DEPTHOUT)
         strbuf_puts(out, d3d9_register_name(r->pixel, r->major, o->type));
     else
@@ -328,7 +336,8 @@ static void print_operand(struct strbuf *out, const struct d3d9_reader *r, const
             strbuf_append(out, &xyzw[dst ? k : o->swizzle >> (2 * k) & 3], 1);
 }
 
-static void print_instruction(struct strbuf *out, const struct d3d9_reader *r, const struct d3d9_instruction *i)
+static void print_instruction(struct strbuf *out, const struct d3d9_reader *r,
+                              const struct d3d9_instruction *i)
 {
     static const char *const comparisons[] = {"", "_gt", "_eq", "_ge", "_lt", "_ne", "_le", ""};
     const char *sep = " ";
@@ -349,8 +358,10 @@ static void print_instruction(struct strbuf *out, const struct d3d9_reader *r, c
         strbuf_printf(out, "_%s%u", d3d9_usage_name(i->usage), i->usage_index);
     if (i->has_dst) {
         if (i->dst.shift)
-            strbuf_printf(out, i->dst.shift > 0 ? "_x%d" : "_d%d", 1 << (i->dst.shift > 0 ? i->dst.shift : -i->dst.shift));
-        strbuf_printf(out, "%s%s%s", i->dst.modifier & D3D9_DST_SAT ? "_sat" : "", i->dst.modifier & D3D9_DST_PP ? "_pp" : "",
+            strbuf_printf(out, i->dst.shift > 0 ? "_x%d" : "_d%d",
+                          1 << (i->dst.shift > 0 ? i->dst.shift : -i->dst.shift));
+        strbuf_printf(out, "%s%s%s", i->dst.modifier & D3D9_DST_SAT ? "_sat" : "",
+                      i->dst.modifier & D3D9_DST_PP ? "_pp" : "",
                       i->dst.modifier & D3D9_DST_CENTROID ? "_centroid" : "");
         strbuf_puts(out, sep);
         print_operand(out, r, &i->dst, true);
@@ -382,7 +393,8 @@ void d3d9_print(struct strbuf *out, const void *bytes, size_t size)
     if (!ret)
         strbuf_printf(out, "  Direct3D 9 bytecode, %s_%u_%u:\n", r.pixel ? "ps" : "vs", r.major, r.minor);
     while (!ret && (ret = d3d9_next(&r, &i, &e)) > 0) {
-        bool opens = i.opcode == D3D9_IF || i.opcode == D3D9_IFC || i.opcode == D3D9_LOOP_BEGIN || i.opcode == D3D9_REP;
+        bool opens = i.opcode == D3D9_IF || i.opcode == D3D9_IFC || i.opcode == D3D9_LOOP_BEGIN ||
+                     i.opcode == D3D9_REP;
         bool closes = i.opcode == D3D9_ENDIF || i.opcode == D3D9_ENDLOOP || i.opcode == D3D9_ENDREP;
         indent -= (closes || i.opcode == D3D9_ELSE) && indent > 0;
         strbuf_printf(out, "    %5u: %*s", i.at, 2 * indent, "");

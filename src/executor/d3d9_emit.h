@@ -67,8 +67,10 @@ uint32_t d3d9_glsl3(struct d3d9_emit *t, uint32_t op, uint32_t type, uint32_t a,
 /* Registers. */
 uint32_t d3d9_private(struct d3d9_emit *t, uint32_t type);
 uint32_t d3d9_element(struct d3d9_emit *t, uint32_t array, uint32_t index); /* pointer to vec4 */
-uint32_t d3d9_param(struct d3d9_emit *t, uint32_t vector, uint32_t component); /* of struct shader_d3d9_params */
-uint32_t d3d9_source(struct d3d9_emit *t, const struct d3d9_operand *o, uint32_t row); /* vec4, modifiers applied */
+uint32_t d3d9_param(struct d3d9_emit *t, uint32_t vector,
+                    uint32_t component); /* of struct shader_d3d9_params */
+uint32_t d3d9_source(struct d3d9_emit *t, const struct d3d9_operand *o,
+                     uint32_t row); /* vec4, modifiers applied */
 uint32_t d3d9_source_bool(struct d3d9_emit *t, const struct d3d9_operand *o);
 uint32_t d3d9_source_int(struct d3d9_emit *t, const struct d3d9_operand *o, uint32_t component);
 void d3d9_store(struct d3d9_emit *t, const struct d3d9_instruction *i, uint32_t value);

@@ -4,10 +4,10 @@
 
 #include "executor/d3d9_emit.h"
 
-#define OP1(op, a)       SPIRV_VALUE(&t->b, op, t->t_vec4, a)
-#define OP2(op, a, b2)   SPIRV_VALUE(&t->b, op, t->t_vec4, a, b2)
-#define EXT1(op, a)      d3d9_glsl1(t, op, t->t_vec4, a)
-#define EXT2(op, a, b2)  d3d9_glsl2(t, op, t->t_vec4, a, b2)
+#define OP1(op, a)        SPIRV_VALUE(&t->b, op, t->t_vec4, a)
+#define OP2(op, a, b2)    SPIRV_VALUE(&t->b, op, t->t_vec4, a, b2)
+#define EXT1(op, a)       d3d9_glsl1(t, op, t->t_vec4, a)
+#define EXT2(op, a, b2)   d3d9_glsl2(t, op, t->t_vec4, a, b2)
 #define FLOAT1(op, a)     d3d9_glsl1(t, op, t->t_float, a)
 #define FLOAT2(op, a, b2) d3d9_glsl2(t, op, t->t_float, a, b2)
 
@@ -45,8 +45,8 @@ static uint32_t choose(struct d3d9_emit *t, uint32_t compare, uint32_t x, uint32
 
 static uint32_t comparison(uint32_t control)
 {
-    static const uint32_t ops[] = {SpvOpFOrdGreaterThan, SpvOpFOrdEqual, SpvOpFOrdGreaterThanEqual,
-                                   SpvOpFOrdLessThan, SpvOpFUnordNotEqual, SpvOpFOrdLessThanEqual};
+    static const uint32_t ops[] = {SpvOpFOrdGreaterThan, SpvOpFOrdEqual,      SpvOpFOrdGreaterThanEqual,
+                                   SpvOpFOrdLessThan,    SpvOpFUnordNotEqual, SpvOpFOrdLessThanEqual};
     return ops[control - 1];
 }
 
@@ -64,11 +64,15 @@ static uint32_t inverse_sqrt(struct d3d9_emit *t, uint32_t x)
 static uint32_t scalar(struct d3d9_emit *t, const struct d3d9_instruction *i, uint32_t x)
 {
     switch (i->opcode) {
-    case D3D9_RCP: return bounded(t, SPIRV_VALUE(&t->b, SpvOpFDiv, t->t_float, d3d9_float(t, 1), x));
-    case D3D9_RSQ: return inverse_sqrt(t, x);
+    case D3D9_RCP:
+        return bounded(t, SPIRV_VALUE(&t->b, SpvOpFDiv, t->t_float, d3d9_float(t, 1), x));
+    case D3D9_RSQ:
+        return inverse_sqrt(t, x);
     case D3D9_LOG:
-    case D3D9_LOGP: return bounded(t, FLOAT1(GLSLstd450Log2, FLOAT1(GLSLstd450FAbs, x)));
-    default: return FLOAT1(GLSLstd450Exp2, x);
+    case D3D9_LOGP:
+        return bounded(t, FLOAT1(GLSLstd450Log2, FLOAT1(GLSLstd450FAbs, x)));
+    default:
+        return FLOAT1(GLSLstd450Exp2, x);
     }
 }
 
@@ -84,8 +88,8 @@ static uint32_t partial_exp(struct d3d9_emit *t, uint32_t x)
 static uint32_t lit(struct d3d9_emit *t, uint32_t s)
 {
     uint32_t zero = d3d9_float(t, 0), x = d3d9_component(t, s, 0), y = d3d9_component(t, s, 1);
-    uint32_t w = d3d9_glsl3(t, GLSLstd450FClamp, t->t_float, d3d9_component(t, s, 3), d3d9_float(t, -127.9961f),
-                            d3d9_float(t, 127.9961f));
+    uint32_t w = d3d9_glsl3(t, GLSLstd450FClamp, t->t_float, d3d9_component(t, s, 3),
+                            d3d9_float(t, -127.9961f), d3d9_float(t, 127.9961f));
     uint32_t p = FLOAT2(GLSLstd450Pow, FLOAT2(GLSLstd450FMax, y, zero), w);
     uint32_t a = SPIRV_VALUE(&t->b, SpvOpFOrdGreaterThan, t->t_bool, x, zero);
     uint32_t b = SPIRV_VALUE(&t->b, SpvOpFOrdGreaterThan, t->t_bool, y, zero);
@@ -139,23 +143,26 @@ static uint32_t coordinates(struct d3d9_emit *t, uint32_t sampler, uint32_t v)
     return SPIRV_VALUE(&t->b, SpvOpVectorShuffle, t->t_vec3, v, v, 0, 1, 2);
 }
 
-static uint32_t sample(struct d3d9_emit *t, uint32_t sampler, uint32_t at, enum sampling mode, uint32_t x, uint32_t y)
+static uint32_t sample(struct d3d9_emit *t, uint32_t sampler, uint32_t at, enum sampling mode, uint32_t x,
+                       uint32_t y)
 {
     uint32_t image = SPIRV_VALUE(&t->b, SpvOpLoad, t->sampled_image[sampler], t->samplers[sampler]);
 
     at = coordinates(t, sampler, at);
     switch (mode) {
     case SAMPLE_BIAS:
-        return SPIRV_VALUE(&t->b, SpvOpImageSampleImplicitLod, t->t_vec4, image, at, SpvImageOperandsBiasMask, x);
+        return SPIRV_VALUE(&t->b, SpvOpImageSampleImplicitLod, t->t_vec4, image, at, SpvImageOperandsBiasMask,
+                           x);
     case SAMPLE_LOD:
-        return SPIRV_VALUE(&t->b, SpvOpImageSampleExplicitLod, t->t_vec4, image, at, SpvImageOperandsLodMask, x);
+        return SPIRV_VALUE(&t->b, SpvOpImageSampleExplicitLod, t->t_vec4, image, at, SpvImageOperandsLodMask,
+                           x);
     case SAMPLE_GRADIENTS:
         return SPIRV_VALUE(&t->b, SpvOpImageSampleExplicitLod, t->t_vec4, image, at, SpvImageOperandsGradMask,
                            coordinates(t, sampler, x), coordinates(t, sampler, y));
     default:
         if (!t->p->pixel)
-            return SPIRV_VALUE(&t->b, SpvOpImageSampleExplicitLod, t->t_vec4, image, at, SpvImageOperandsLodMask,
-                               d3d9_float(t, 0));
+            return SPIRV_VALUE(&t->b, SpvOpImageSampleExplicitLod, t->t_vec4, image, at,
+                               SpvImageOperandsLodMask, d3d9_float(t, 0));
         return SPIRV_VALUE(&t->b, SpvOpImageSampleImplicitLod, t->t_vec4, image, at);
     }
 }
@@ -179,8 +186,10 @@ static uint32_t texture(struct d3d9_emit *t, const struct d3d9_instruction *i)
         at = d3d9_source(t, &i->src[0], 0);
         if (i->control == 1)
             at = project(t, at);
-        return d3d9_swizzle(t, sample(t, i->src[1].index, at, i->control == 2 ? SAMPLE_BIAS : SAMPLE_PLAIN,
-                                      i->control == 2 ? d3d9_component(t, at, 3) : 0, 0), i->src[1].swizzle);
+        return d3d9_swizzle(t,
+                            sample(t, i->src[1].index, at, i->control == 2 ? SAMPLE_BIAS : SAMPLE_PLAIN,
+                                   i->control == 2 ? d3d9_component(t, at, 3) : 0, 0),
+                            i->src[1].swizzle);
     }
     if (t->p->minor == 4)
         return sample(t, n, d3d9_source(t, &i->src[0], 0), SAMPLE_PLAIN, 0, 0);
@@ -265,7 +274,9 @@ static bool old_texture(struct d3d9_emit *t, const struct d3d9_instruction *i)
             value = SPIRV_VALUE(&t->b, SpvOpCompositeInsert, t->t_vec4, one, value, 3);
         break;
     case D3D9_TEXBEM:
-    case D3D9_TEXBEML: value = texture_bump(t, i); break;
+    case D3D9_TEXBEML:
+        value = texture_bump(t, i);
+        break;
     case D3D9_BEM:
         value = bump(t, n < 8 ? n : 0, d3d9_source(t, &i->src[0], 0), d3d9_source(t, &i->src[1], 0));
         break;
@@ -273,11 +284,16 @@ static bool old_texture(struct d3d9_emit *t, const struct d3d9_instruction *i)
     case D3D9_TEXREG2GB:
     case D3D9_TEXREG2RGB:
         s = d3d9_source(t, &i->src[0], 0);
-        value = sample(t, n, d3d9_swizzle(t, s, i->opcode == D3D9_TEXREG2AR ? 0x03 : i->opcode == D3D9_TEXREG2GB ? 0x09 : 0xe4),
+        value = sample(t, n,
+                       d3d9_swizzle(t, s,
+                                    i->opcode == D3D9_TEXREG2AR   ? 0x03
+                                    : i->opcode == D3D9_TEXREG2GB ? 0x09
+                                                                  : 0xe4),
                        SAMPLE_PLAIN, 0, 0);
         break;
     case D3D9_TEXM3X2PAD:
-    case D3D9_TEXM3X3PAD: return true; /* read by the instruction that ends the matrix */
+    case D3D9_TEXM3X3PAD:
+        return true; /* read by the instruction that ends the matrix */
     case D3D9_TEXM3X2TEX:
         matrix_rows(t, i, 2, r);
         value = sample(t, n, compose(t, r[0], r[1], zero, one), SAMPLE_PLAIN, 0, 0);
@@ -297,7 +313,8 @@ static bool old_texture(struct d3d9_emit *t, const struct d3d9_instruction *i)
     case D3D9_TEXDP3TEX:
     case D3D9_TEXDP3:
         s = dot(t, load_texture_register(t, n), d3d9_source(t, &i->src[0], 0), 3);
-        value = i->opcode == D3D9_TEXDP3 ? d3d9_splat(t, s) : sample(t, n, compose(t, s, zero, zero, one), SAMPLE_PLAIN, 0, 0);
+        value = i->opcode == D3D9_TEXDP3 ? d3d9_splat(t, s)
+                                         : sample(t, n, compose(t, s, zero, zero, one), SAMPLE_PLAIN, 0, 0);
         break;
     case D3D9_TEXM3X2DEPTH:
         matrix_rows(t, i, 2, r);
@@ -307,7 +324,8 @@ static bool old_texture(struct d3d9_emit *t, const struct d3d9_instruction *i)
         s = SPIRV_VALUE(&t->b, SpvOpLoad, t->t_vec4, d3d9_element(t, t->var_r, d3d9_int(t, (int32_t)n)));
         store_depth(t, d3d9_component(t, s, 0), d3d9_component(t, s, 1));
         return true;
-    default: return false;
+    default:
+        return false;
     }
     d3d9_store(t, i, value);
     return true;
@@ -351,11 +369,12 @@ static void move_address(struct d3d9_emit *t, const struct d3d9_instruction *i)
     x = EXT1(i->opcode == D3D9_MOVA ? GLSLstd450RoundEven : GLSLstd450Floor, d3d9_source(t, &i->src[0], 0));
     x = d3d9_glsl3(t, GLSLstd450NClamp, t->t_vec4, x, splat_constant(t, -65536), splat_constant(t, 65536));
     x = SPIRV_VALUE(&t->b, SpvOpConvertFToS, t->t_ivec4, x);
-    x = SPIRV_VALUE(&t->b, SpvOpVectorShuffle, t->t_ivec4, x, old, m & 1 ? 0 : 4, m & 2 ? 1 : 5, m & 4 ? 2 : 6,
-                    m & 8 ? 3 : 7);
+    x = SPIRV_VALUE(&t->b, SpvOpVectorShuffle, t->t_ivec4, x, old, m & 1 ? 0 : 4, m & 2 ? 1 : 5,
+                    m & 4 ? 2 : 6, m & 8 ? 3 : 7);
     if (i->predicated) {
         uint32_t p = SPIRV_VALUE(&t->b, SpvOpLoad, t->t_bvec4, t->var_p), s = i->predicate.swizzle;
-        p = SPIRV_VALUE(&t->b, SpvOpVectorShuffle, t->t_bvec4, p, p, s & 3, s >> 2 & 3, s >> 4 & 3, s >> 6 & 3);
+        p = SPIRV_VALUE(&t->b, SpvOpVectorShuffle, t->t_bvec4, p, p, s & 3, s >> 2 & 3, s >> 4 & 3,
+                        s >> 6 & 3);
         if (i->predicate.modifier == D3D9_MOD_NOT)
             p = SPIRV_VALUE(&t->b, SpvOpLogicalNot, t->t_bvec4, p);
         x = SPIRV_VALUE(&t->b, SpvOpSelect, t->t_ivec4, p, x, old);
@@ -369,8 +388,8 @@ static void set_predicate(struct d3d9_emit *t, const struct d3d9_instruction *i)
     uint32_t a = d3d9_source(t, &i->src[0], 0), b = d3d9_source(t, &i->src[1], 0);
 
     x = SPIRV_VALUE(&t->b, comparison(i->control), t->t_bvec4, a, b);
-    x = SPIRV_VALUE(&t->b, SpvOpVectorShuffle, t->t_bvec4, x, old, m & 1 ? 0 : 4, m & 2 ? 1 : 5, m & 4 ? 2 : 6,
-                    m & 8 ? 3 : 7);
+    x = SPIRV_VALUE(&t->b, SpvOpVectorShuffle, t->t_bvec4, x, old, m & 1 ? 0 : 4, m & 2 ? 1 : 5,
+                    m & 4 ? 2 : 6, m & 8 ? 3 : 7);
     SPIRV_OP(&t->b, code, SpvOpStore, t->var_p, x);
 }
 
@@ -410,8 +429,11 @@ static void open_loop(struct d3d9_emit *t, const struct d3d9_instruction *i)
     const struct d3d9_operand *n = &i->src[al ? 1 : 0];
     uint32_t test = spirv_id(&t->b), body = spirv_id(&t->b), x;
 
-    *f = (struct d3d9_block){.opcode = i->opcode, .header = spirv_id(&t->b), .other = spirv_id(&t->b),
-                             .merge = spirv_id(&t->b), .counter = d3d9_private(t, t->t_int)};
+    *f = (struct d3d9_block){.opcode = i->opcode,
+                             .header = spirv_id(&t->b),
+                             .other = spirv_id(&t->b),
+                             .merge = spirv_id(&t->b),
+                             .counter = d3d9_private(t, t->t_int)};
     x = d3d9_glsl3(t, GLSLstd450SClamp, t->t_int, d3d9_source_int(t, n, 0), d3d9_int(t, 0), d3d9_int(t, 255));
     SPIRV_OP(&t->b, code, SpvOpStore, f->counter, x);
     if (al) {
@@ -487,32 +509,58 @@ static void call(struct d3d9_emit *t, const struct d3d9_instruction *i)
 static bool flow(struct d3d9_emit *t, const struct d3d9_instruction *i)
 {
     switch (i->opcode) {
-    case D3D9_IF: open_if(t, d3d9_source_bool(t, &i->src[0])); return true;
-    case D3D9_IFC: open_if(t, compare_scalars(t, i)); return true;
+    case D3D9_IF:
+        open_if(t, d3d9_source_bool(t, &i->src[0]));
+        return true;
+    case D3D9_IFC:
+        open_if(t, compare_scalars(t, i));
+        return true;
     case D3D9_ELSE:
         branch(t, t->stack[t->depth - 1].merge);
         SPIRV_OP(&t->b, code, SpvOpLabel, t->stack[t->depth - 1].other);
         t->stack[t->depth - 1].has_else = true;
         return true;
-    case D3D9_ENDIF: close_if(t); return true;
+    case D3D9_ENDIF:
+        close_if(t);
+        return true;
     case D3D9_REP:
-    case D3D9_LOOP_BEGIN: open_loop(t, i); return true;
+    case D3D9_LOOP_BEGIN:
+        open_loop(t, i);
+        return true;
     case D3D9_ENDREP:
-    case D3D9_ENDLOOP: close_loop(t); return true;
-    case D3D9_BREAK: leave_loop(t, 0); return true;
-    case D3D9_BREAKC: leave_loop(t, compare_scalars(t, i)); return true;
-    case D3D9_BREAKP: leave_loop(t, d3d9_source_bool(t, &i->src[0])); return true;
-    case D3D9_CALL: call(t, i); return true;
+    case D3D9_ENDLOOP:
+        close_loop(t);
+        return true;
+    case D3D9_BREAK:
+        leave_loop(t, 0);
+        return true;
+    case D3D9_BREAKC:
+        leave_loop(t, compare_scalars(t, i));
+        return true;
+    case D3D9_BREAKP:
+        leave_loop(t, d3d9_source_bool(t, &i->src[0]));
+        return true;
+    case D3D9_CALL:
+        call(t, i);
+        return true;
     case D3D9_CALLNZ:
         open_if(t, d3d9_source_bool(t, &i->src[1]));
         call(t, i);
         close_if(t);
         return true;
-    case D3D9_TEXKILL: texkill(t, i); return true;
-    case D3D9_SETP: set_predicate(t, i); return true;
-    case D3D9_MOVA: move_address(t, i); return true;
-    case D3D9_PHASE: return true;
-    default: return false;
+    case D3D9_TEXKILL:
+        texkill(t, i);
+        return true;
+    case D3D9_SETP:
+        set_predicate(t, i);
+        return true;
+    case D3D9_MOVA:
+        move_address(t, i);
+        return true;
+    case D3D9_PHASE:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -521,33 +569,57 @@ static uint32_t arithmetic(struct d3d9_emit *t, const struct d3d9_instruction *i
     uint32_t x;
 
     switch (i->opcode) {
-    case D3D9_MOV: return s[0];
-    case D3D9_ADD: return OP2(SpvOpFAdd, s[0], s[1]);
-    case D3D9_SUB: return OP2(SpvOpFSub, s[0], s[1]);
-    case D3D9_MUL: return OP2(SpvOpFMul, s[0], s[1]);
-    case D3D9_MAD: return OP2(SpvOpFAdd, OP2(SpvOpFMul, s[0], s[1]), s[2]);
-    case D3D9_DP3: return d3d9_splat(t, dot(t, s[0], s[1], 3));
-    case D3D9_DP4: return d3d9_splat(t, dot(t, s[0], s[1], 4));
+    case D3D9_MOV:
+        return s[0];
+    case D3D9_ADD:
+        return OP2(SpvOpFAdd, s[0], s[1]);
+    case D3D9_SUB:
+        return OP2(SpvOpFSub, s[0], s[1]);
+    case D3D9_MUL:
+        return OP2(SpvOpFMul, s[0], s[1]);
+    case D3D9_MAD:
+        return OP2(SpvOpFAdd, OP2(SpvOpFMul, s[0], s[1]), s[2]);
+    case D3D9_DP3:
+        return d3d9_splat(t, dot(t, s[0], s[1], 3));
+    case D3D9_DP4:
+        return d3d9_splat(t, dot(t, s[0], s[1], 4));
     case D3D9_DP2ADD:
         x = SPIRV_VALUE(&t->b, SpvOpFAdd, t->t_float, dot(t, s[0], s[1], 2), d3d9_component(t, s[2], 0));
         return d3d9_splat(t, x);
-    case D3D9_MIN: return EXT2(GLSLstd450FMin, s[0], s[1]);
-    case D3D9_MAX: return EXT2(GLSLstd450FMax, s[0], s[1]);
-    case D3D9_SLT: return choose(t, SpvOpFOrdLessThan, s[0], s[1], splat_constant(t, 1), splat_constant(t, 0));
-    case D3D9_SGE: return choose(t, SpvOpFOrdGreaterThanEqual, s[0], s[1], splat_constant(t, 1), splat_constant(t, 0));
-    case D3D9_LRP: return OP2(SpvOpFAdd, OP2(SpvOpFMul, s[0], OP2(SpvOpFSub, s[1], s[2])), s[2]);
-    case D3D9_CMP: return choose(t, SpvOpFOrdGreaterThanEqual, s[0], splat_constant(t, 0), s[1], s[2]);
-    case D3D9_CND: return choose(t, SpvOpFOrdGreaterThan, s[0], splat_constant(t, 0.5f), s[1], s[2]);
-    case D3D9_FRC: return EXT1(GLSLstd450Fract, s[0]);
-    case D3D9_ABS: return EXT1(GLSLstd450FAbs, s[0]);
-    case D3D9_SGN: return EXT1(GLSLstd450FSign, s[0]);
-    case D3D9_DSX: return OP1(SpvOpDPdx, s[0]);
-    case D3D9_DSY: return OP1(SpvOpDPdy, s[0]);
-    case D3D9_CRS: return cross(t, s[0], s[1]);
-    case D3D9_DST: return distance(t, s[0], s[1]);
-    case D3D9_LIT: return lit(t, s[0]);
-    case D3D9_SINCOS: return sine_cosine(t, s[0]);
-    case D3D9_NRM: return OP2(SpvOpFMul, s[0], d3d9_splat(t, inverse_sqrt(t, dot(t, s[0], s[0], 3))));
+    case D3D9_MIN:
+        return EXT2(GLSLstd450FMin, s[0], s[1]);
+    case D3D9_MAX:
+        return EXT2(GLSLstd450FMax, s[0], s[1]);
+    case D3D9_SLT:
+        return choose(t, SpvOpFOrdLessThan, s[0], s[1], splat_constant(t, 1), splat_constant(t, 0));
+    case D3D9_SGE:
+        return choose(t, SpvOpFOrdGreaterThanEqual, s[0], s[1], splat_constant(t, 1), splat_constant(t, 0));
+    case D3D9_LRP:
+        return OP2(SpvOpFAdd, OP2(SpvOpFMul, s[0], OP2(SpvOpFSub, s[1], s[2])), s[2]);
+    case D3D9_CMP:
+        return choose(t, SpvOpFOrdGreaterThanEqual, s[0], splat_constant(t, 0), s[1], s[2]);
+    case D3D9_CND:
+        return choose(t, SpvOpFOrdGreaterThan, s[0], splat_constant(t, 0.5f), s[1], s[2]);
+    case D3D9_FRC:
+        return EXT1(GLSLstd450Fract, s[0]);
+    case D3D9_ABS:
+        return EXT1(GLSLstd450FAbs, s[0]);
+    case D3D9_SGN:
+        return EXT1(GLSLstd450FSign, s[0]);
+    case D3D9_DSX:
+        return OP1(SpvOpDPdx, s[0]);
+    case D3D9_DSY:
+        return OP1(SpvOpDPdy, s[0]);
+    case D3D9_CRS:
+        return cross(t, s[0], s[1]);
+    case D3D9_DST:
+        return distance(t, s[0], s[1]);
+    case D3D9_LIT:
+        return lit(t, s[0]);
+    case D3D9_SINCOS:
+        return sine_cosine(t, s[0]);
+    case D3D9_NRM:
+        return OP2(SpvOpFMul, s[0], d3d9_splat(t, inverse_sqrt(t, dot(t, s[0], s[0], 3))));
     case D3D9_POW:
         x = FLOAT1(GLSLstd450FAbs, d3d9_component(t, s[0], 0));
         return d3d9_splat(t, FLOAT2(GLSLstd450Pow, x, d3d9_component(t, s[1], 0)));
@@ -555,7 +627,8 @@ static uint32_t arithmetic(struct d3d9_emit *t, const struct d3d9_instruction *i
         if (t->p->major == 1)
             return partial_exp(t, d3d9_component(t, s[0], 0));
         /* fall through */
-    default: return d3d9_splat(t, scalar(t, i, d3d9_component(t, s[0], 0)));
+    default:
+        return d3d9_splat(t, scalar(t, i, d3d9_component(t, s[0], 0)));
     }
 }
 
@@ -570,16 +643,20 @@ void d3d9_instruction(struct d3d9_emit *t, const struct d3d9_instruction *i)
     case D3D9_M4X3:
     case D3D9_M3X4:
     case D3D9_M3X3:
-    case D3D9_M3X2: d3d9_store(t, i, matrix(t, i)); return;
-    case D3D9_TEX: d3d9_store(t, i, texture(t, i)); return;
+    case D3D9_M3X2:
+        d3d9_store(t, i, matrix(t, i));
+        return;
+    case D3D9_TEX:
+        d3d9_store(t, i, texture(t, i));
+        return;
     case D3D9_TEXLDL:
         at = d3d9_source(t, &i->src[0], 0);
         at = sample(t, i->src[1].index, at, SAMPLE_LOD, d3d9_component(t, at, 3), 0);
         d3d9_store(t, i, d3d9_swizzle(t, at, i->src[1].swizzle));
         return;
     case D3D9_TEXLDD:
-        at = sample(t, i->src[1].index, d3d9_source(t, &i->src[0], 0), SAMPLE_GRADIENTS, d3d9_source(t, &i->src[2], 0),
-                    d3d9_source(t, &i->src[3], 0));
+        at = sample(t, i->src[1].index, d3d9_source(t, &i->src[0], 0), SAMPLE_GRADIENTS,
+                    d3d9_source(t, &i->src[2], 0), d3d9_source(t, &i->src[3], 0));
         d3d9_store(t, i, d3d9_swizzle(t, at, i->src[1].swizzle));
         return;
     case D3D9_MOV:
@@ -588,7 +665,8 @@ void d3d9_instruction(struct d3d9_emit *t, const struct d3d9_instruction *i)
             return;
         }
         break;
-    default: break;
+    default:
+        break;
     }
     for (uint32_t k = 0; k < i->src_count; k++)
         s[k] = d3d9_source(t, &i->src[k], 0);

@@ -12,9 +12,9 @@ struct checker {
     struct error *e;
     uint16_t stack[2 * D3D9_MAX_DEPTH]; /* opcodes of the open blocks */
     uint32_t depth, loops;
-    uint32_t calls[D3D9_MAX_LABELS];   /* position + 1 of the last call of a label in the code */
-    uint32_t labels[D3D9_MAX_LABELS];  /* position + 1 of its definition */
-    uint32_t parameters;               /* parameter tokens seen in all, bounds the work of a translation */
+    uint32_t calls[D3D9_MAX_LABELS];  /* position + 1 of the last call of a label in the code */
+    uint32_t labels[D3D9_MAX_LABELS]; /* position + 1 of its definition */
+    uint32_t parameters;              /* parameter tokens seen in all, bounds the work of a translation */
     bool in_main, after_ret;
 };
 
@@ -36,23 +36,39 @@ static uint32_t register_limit(const struct d3d9_program *p, uint32_t type)
     bool sm3 = p->major == 3;
 
     switch (type) {
-    case D3D9_TEMP: return 32;
-    case D3D9_INPUT: return p->pixel ? (sm3 ? 10 : 2) : 16;
-    case D3D9_CONST: return 256;
-    case D3D9_ADDRESS: return p->pixel ? (sm3 ? 0 : 8) : 1;
-    case D3D9_RASTOUT: return p->pixel || sm3 ? 0 : 3;
-    case D3D9_ATTROUT: return p->pixel || sm3 ? 0 : 2;
-    case D3D9_OUTPUT: return p->pixel ? 0 : sm3 ? 12 : 8;
+    case D3D9_TEMP:
+        return 32;
+    case D3D9_INPUT:
+        return p->pixel ? (sm3 ? 10 : 2) : 16;
+    case D3D9_CONST:
+        return 256;
+    case D3D9_ADDRESS:
+        return p->pixel ? (sm3 ? 0 : 8) : 1;
+    case D3D9_RASTOUT:
+        return p->pixel || sm3 ? 0 : 3;
+    case D3D9_ATTROUT:
+        return p->pixel || sm3 ? 0 : 2;
+    case D3D9_OUTPUT:
+        return p->pixel ? 0 : sm3 ? 12 : 8;
     case D3D9_CONSTINT:
-    case D3D9_CONSTBOOL: return p->major >= 2 ? 16 : 0;
-    case D3D9_COLOROUT: return p->pixel && p->major >= 2 ? 4 : 0;
-    case D3D9_DEPTHOUT: return p->pixel && p->major >= 2 ? 1 : 0;
-    case D3D9_SAMPLER: return p->pixel ? (p->major >= 2 ? 16 : 0) : sm3 ? 4 : 0;
-    case D3D9_LOOP: return p->major >= 2 ? 1 : 0;
-    case D3D9_MISC: return p->pixel && sm3 ? 2 : 0;
-    case D3D9_LABEL: return p->major >= 2 ? D3D9_MAX_LABELS : 0;
-    case D3D9_PREDICATE: return p->major >= 2 ? 1 : 0;
-    default: return 0;
+    case D3D9_CONSTBOOL:
+        return p->major >= 2 ? 16 : 0;
+    case D3D9_COLOROUT:
+        return p->pixel && p->major >= 2 ? 4 : 0;
+    case D3D9_DEPTHOUT:
+        return p->pixel && p->major >= 2 ? 1 : 0;
+    case D3D9_SAMPLER:
+        return p->pixel ? (p->major >= 2 ? 16 : 0) : sm3 ? 4 : 0;
+    case D3D9_LOOP:
+        return p->major >= 2 ? 1 : 0;
+    case D3D9_MISC:
+        return p->pixel && sm3 ? 2 : 0;
+    case D3D9_LABEL:
+        return p->major >= 2 ? D3D9_MAX_LABELS : 0;
+    case D3D9_PREDICATE:
+        return p->major >= 2 ? 1 : 0;
+    default:
+        return 0;
     }
 }
 
@@ -87,8 +103,10 @@ static uint32_t matrix_rows(uint32_t opcode, uint32_t source)
 {
     if (source != 1)
         return 1;
-    return opcode == D3D9_M4X4 || opcode == D3D9_M3X4 ? 4 : opcode == D3D9_M4X3 || opcode == D3D9_M3X3 ? 3
-           : opcode == D3D9_M3X2 ? 2 : 1;
+    return opcode == D3D9_M4X4 || opcode == D3D9_M3X4   ? 4
+           : opcode == D3D9_M4X3 || opcode == D3D9_M3X3 ? 3
+           : opcode == D3D9_M3X2                        ? 2
+                                                        : 1;
 }
 
 static int check_source(struct checker *c, const struct d3d9_instruction *i, uint32_t k)
@@ -99,25 +117,27 @@ static int check_source(struct checker *c, const struct d3d9_instruction *i, uin
     bool is_bool = o->type == D3D9_CONSTBOOL || o->type == D3D9_PREDICATE, wants_bool, wants_other;
 
     if (o->index + rows > register_limit(p, o->type))
-        return error_set(c->e, -EINVAL, "D3D9: %s at word %u reads %s%u, which %s_%u_%u does not have", d3d9_name(i), i->at,
-                         d3d9_register_name(p->pixel, p->major, o->type), o->index, p->pixel ? "ps" : "vs", p->major,
-                         p->minor);
+        return error_set(c->e, -EINVAL, "D3D9: %s at word %u reads %s%u, which %s_%u_%u does not have",
+                         d3d9_name(i), i->at, d3d9_register_name(p->pixel, p->major, o->type), o->index,
+                         p->pixel ? "ps" : "vs", p->major, p->minor);
     wants_bool = i->opcode == D3D9_IF || i->opcode == D3D9_BREAKP || (i->opcode == D3D9_CALLNZ && k == 1);
-    wants_other = (i->opcode == D3D9_LOOP_BEGIN && k == 0) || i->opcode == D3D9_CALL || i->opcode == D3D9_LABEL_OP ||
-                  (i->opcode == D3D9_CALLNZ && k == 0) || i->opcode == D3D9_REP ||
-                  (i->opcode == D3D9_LOOP_BEGIN && k == 1);
+    wants_other = (i->opcode == D3D9_LOOP_BEGIN && k == 0) || i->opcode == D3D9_CALL ||
+                  i->opcode == D3D9_LABEL_OP || (i->opcode == D3D9_CALLNZ && k == 0) ||
+                  i->opcode == D3D9_REP || (i->opcode == D3D9_LOOP_BEGIN && k == 1);
     if (wants_bool != is_bool)
         return fail(c, i, wants_bool ? "needs a bool register" : "cannot read a bool register");
     if (wants_other) {
-        uint32_t type = i->opcode == D3D9_REP || k == 1 ? D3D9_CONSTINT : i->opcode == D3D9_LOOP_BEGIN ? D3D9_LOOP
-                                                                                                       : D3D9_LABEL;
+        uint32_t type = i->opcode == D3D9_REP || k == 1 ? D3D9_CONSTINT
+                        : i->opcode == D3D9_LOOP_BEGIN  ? D3D9_LOOP
+                                                        : D3D9_LABEL;
         if (o->type != type || o->relative)
             return fail(c, i, "has an operand of the wrong kind");
     } else if (o->type == D3D9_LABEL || o->type == D3D9_LOOP || o->type == D3D9_CONSTINT ||
                (o->type == D3D9_SAMPLER) != ((i->opcode == D3D9_TEX && k == 1 && p->major >= 2) ||
-                                             (i->opcode == D3D9_TEXLDD && k == 1) || (i->opcode == D3D9_TEXLDL && k == 1)) ||
-               o->type == D3D9_RASTOUT || o->type == D3D9_ATTROUT || o->type == D3D9_OUTPUT || o->type == D3D9_COLOROUT ||
-               o->type == D3D9_DEPTHOUT) {
+                                             (i->opcode == D3D9_TEXLDD && k == 1) ||
+                                             (i->opcode == D3D9_TEXLDL && k == 1)) ||
+               o->type == D3D9_RASTOUT || o->type == D3D9_ATTROUT || o->type == D3D9_OUTPUT ||
+               o->type == D3D9_COLOROUT || o->type == D3D9_DEPTHOUT) {
         return fail(c, i, "has an operand of the wrong kind");
     }
     if (o->relative && o->type != D3D9_CONST && !(o->type == D3D9_INPUT && p->major == 3))
@@ -139,7 +159,8 @@ static int check_destination(struct checker *c, const struct d3d9_instruction *i
     bool writable = false, address;
 
     if (i->opcode == D3D9_TEXKILL)
-        writable = o->type == D3D9_TEMP || (o->type == D3D9_ADDRESS && p->pixel) || (o->type == D3D9_INPUT && p->major == 3);
+        writable = o->type == D3D9_TEMP || (o->type == D3D9_ADDRESS && p->pixel) ||
+                   (o->type == D3D9_INPUT && p->major == 3);
     else
         switch (o->type) {
         case D3D9_TEMP:
@@ -147,12 +168,18 @@ static int check_destination(struct checker *c, const struct d3d9_instruction *i
         case D3D9_ATTROUT:
         case D3D9_OUTPUT:
         case D3D9_COLOROUT:
-        case D3D9_DEPTHOUT: writable = i->opcode != D3D9_SETP && i->opcode != D3D9_MOVA; break;
-        case D3D9_ADDRESS:
-            writable = p->pixel ? p->major == 1 : i->opcode == D3D9_MOVA || (i->opcode == D3D9_MOV && p->major == 1);
+        case D3D9_DEPTHOUT:
+            writable = i->opcode != D3D9_SETP && i->opcode != D3D9_MOVA;
             break;
-        case D3D9_PREDICATE: writable = i->opcode == D3D9_SETP; break;
-        default: break;
+        case D3D9_ADDRESS:
+            writable =
+                p->pixel ? p->major == 1 : i->opcode == D3D9_MOVA || (i->opcode == D3D9_MOV && p->major == 1);
+            break;
+        case D3D9_PREDICATE:
+            writable = i->opcode == D3D9_SETP;
+            break;
+        default:
+            break;
         }
     if (!writable || o->index >= register_limit(p, o->type))
         return error_set(c->e, -EINVAL, "D3D9: %s at word %u cannot write %s%u", d3d9_name(i), i->at,
@@ -163,13 +190,15 @@ static int check_destination(struct checker *c, const struct d3d9_instruction *i
         return fail(c, i, "uses aL outside of a loop");
     address = (i->opcode >= D3D9_TEXBEM && i->opcode <= D3D9_TEXM3X3VSPEC) ||
               (i->opcode >= D3D9_TEXREG2RGB && i->opcode <= D3D9_TEXM3X3);
-    if (p->pixel && p->major == 1 && p->minor < 4 && (address || i->opcode == D3D9_TEX || i->opcode == D3D9_TEXCOORD)) {
+    if (p->pixel && p->major == 1 && p->minor < 4 &&
+        (address || i->opcode == D3D9_TEX || i->opcode == D3D9_TEXCOORD)) {
         if (o->type != D3D9_ADDRESS || o->index > 3)
             return fail(c, i, "needs a destination among t0..t3");
         if (i->opcode != D3D9_TEXCOORD && i->opcode != D3D9_TEXM3X2PAD && i->opcode != D3D9_TEXM3X3PAD &&
             i->opcode != D3D9_TEXDP3 && i->opcode != D3D9_TEXM3X3 && i->opcode != D3D9_TEXM3X2DEPTH)
-            p->sampler_dim[o->index] =
-                i->opcode >= D3D9_TEXM3X3TEX && i->opcode <= D3D9_TEXM3X3VSPEC ? SHADER_DIM_CUBE : SHADER_DIM_2D;
+            p->sampler_dim[o->index] = i->opcode >= D3D9_TEXM3X3TEX && i->opcode <= D3D9_TEXM3X3VSPEC
+                                           ? SHADER_DIM_CUBE
+                                           : SHADER_DIM_2D;
     }
     if (p->pixel && p->major == 1 && p->minor == 4 && i->opcode == D3D9_TEX) {
         if (o->type != D3D9_TEMP || o->index > 5)
@@ -178,7 +207,8 @@ static int check_destination(struct checker *c, const struct d3d9_instruction *i
     }
     if (o->type == D3D9_COLOROUT)
         p->color_mask |= 1u << o->index;
-    p->writes_depth |= o->type == D3D9_DEPTHOUT || i->opcode == D3D9_TEXM3X2DEPTH || i->opcode == D3D9_TEXDEPTH;
+    p->writes_depth |=
+        o->type == D3D9_DEPTHOUT || i->opcode == D3D9_TEXM3X2DEPTH || i->opcode == D3D9_TEXDEPTH;
     if (o->type == D3D9_RASTOUT) {
         p->writes_position |= o->index == 0;
         p->writes_fog |= o->index == 1;
@@ -191,8 +221,8 @@ static int check_destination(struct checker *c, const struct d3d9_instruction *i
 static int check_matrix_texture(struct checker *c, const struct d3d9_instruction *i)
 {
     bool two = i->opcode == D3D9_TEXM3X2TEX || i->opcode == D3D9_TEXM3X2DEPTH;
-    bool three = i->opcode == D3D9_TEXM3X3TEX || i->opcode == D3D9_TEXM3X3SPEC || i->opcode == D3D9_TEXM3X3VSPEC ||
-                 i->opcode == D3D9_TEXM3X3;
+    bool three = i->opcode == D3D9_TEXM3X3TEX || i->opcode == D3D9_TEXM3X3SPEC ||
+                 i->opcode == D3D9_TEXM3X3VSPEC || i->opcode == D3D9_TEXM3X3;
     uint32_t pads = two ? 1 : three ? 2 : 0, seen = 0;
     uint16_t pad = two ? D3D9_TEXM3X2PAD : D3D9_TEXM3X3PAD;
 
@@ -273,8 +303,9 @@ static int check_control(struct checker *c, const struct d3d9_instruction *i)
         return fail(c, i, "has an unknown comparison");
     if (i->opcode == D3D9_TEX && c->p->major >= 2 && i->control > 2)
         return fail(c, i, "has unknown controls");
-    if (i->predicated && (c->p->major < 2 || i->predicate.type != D3D9_PREDICATE || i->predicate.index || !i->has_dst ||
-                          (i->predicate.modifier != D3D9_MOD_NONE && i->predicate.modifier != D3D9_MOD_NOT)))
+    if (i->predicated &&
+        (c->p->major < 2 || i->predicate.type != D3D9_PREDICATE || i->predicate.index || !i->has_dst ||
+         (i->predicate.modifier != D3D9_MOD_NONE && i->predicate.modifier != D3D9_MOD_NOT)))
         return fail(c, i, "has an impossible predicate");
     if (i->has_dst && (i->dst.modifier & ~7u || !i->dst.mask || i->dst.shift < -3 || i->dst.shift > 3))
         return fail(c, i, "has an impossible destination modifier");
@@ -284,9 +315,16 @@ static int check_control(struct checker *c, const struct d3d9_instruction *i)
 static int define(struct checker *c, const struct d3d9_instruction *i)
 {
     struct d3d9_program *p = c->p;
-    uint32_t type = i->opcode == D3D9_DEF ? D3D9_CONST : i->opcode == D3D9_DEFI ? D3D9_CONSTINT : D3D9_CONSTBOOL;
-    struct d3d9_constant **list = type == D3D9_CONST ? &p->def : type == D3D9_CONSTINT ? &p->defi : &p->defb, *grown;
-    uint32_t *count = type == D3D9_CONST ? &p->def_count : type == D3D9_CONSTINT ? &p->defi_count : &p->defb_count;
+    uint32_t type = i->opcode == D3D9_DEF    ? D3D9_CONST
+                    : i->opcode == D3D9_DEFI ? D3D9_CONSTINT
+                                             : D3D9_CONSTBOOL;
+    struct d3d9_constant **list = type == D3D9_CONST      ? &p->def
+                                  : type == D3D9_CONSTINT ? &p->defi
+                                                          : &p->defb,
+                         *grown;
+    uint32_t *count = type == D3D9_CONST      ? &p->def_count
+                      : type == D3D9_CONSTINT ? &p->defi_count
+                                              : &p->defb_count;
 
     if (i->dst.type != type || i->dst.relative || i->dst.index >= register_limit(p, type))
         return fail(c, i, "does not define a constant register");
@@ -317,7 +355,9 @@ static int declare(struct checker *c, const struct d3d9_instruction *i)
     case D3D9_SAMPLER:
         if (i->texture < 2 || i->texture > 4)
             return fail(c, i, "has an unknown texture type");
-        p->sampler_dim[o->index] = i->texture == 2 ? SHADER_DIM_2D : i->texture == 3 ? SHADER_DIM_CUBE : SHADER_DIM_3D;
+        p->sampler_dim[o->index] = i->texture == 2   ? SHADER_DIM_2D
+                                   : i->texture == 3 ? SHADER_DIM_CUBE
+                                                     : SHADER_DIM_3D;
         return 0;
     case D3D9_INPUT:
     case D3D9_ADDRESS:
@@ -344,8 +384,10 @@ static int declare(struct checker *c, const struct d3d9_instruction *i)
         p->writes_point_size |= d.usage == D3D9_USAGE_PSIZE && !d.usage_index;
         p->writes_fog |= d.usage == D3D9_USAGE_FOG && !d.usage_index;
         return 0;
-    case D3D9_MISC: return 0;
-    default: return fail(c, i, "declares a register that needs no declaration");
+    case D3D9_MISC:
+        return 0;
+    default:
+        return fail(c, i, "declares a register that needs no declaration");
     }
 }
 
@@ -372,19 +414,25 @@ static int check(struct checker *c, const struct d3d9_instruction *i)
 /* Registers that pre-3.0 shaders use without a declaration. */
 static void imply_declarations(struct d3d9_program *p)
 {
-    static const uint8_t usages[13] = {D3D9_USAGE_POSITION, D3D9_USAGE_FOG, D3D9_USAGE_PSIZE, D3D9_USAGE_COLOR,
-                                       D3D9_USAGE_COLOR};
+    static const uint8_t usages[13] = {D3D9_USAGE_POSITION, D3D9_USAGE_FOG, D3D9_USAGE_PSIZE,
+                                       D3D9_USAGE_COLOR, D3D9_USAGE_COLOR};
 
     if (!p->pixel && p->major < 3)
         for (uint8_t k = 0; k < 13; k++)
-            p->outputs[p->output_count++] = (struct d3d9_declaration){
-                k < 5 ? usages[k] : D3D9_USAGE_TEXCOORD, k < 4 ? 0 : k == 4 ? 1 : k - 5, D3D9_OUTPUT, k, 15, 0};
+            p->outputs[p->output_count++] = (struct d3d9_declaration){k < 5 ? usages[k] : D3D9_USAGE_TEXCOORD,
+                                                                      k < 4 ? 0 : k == 4 ? 1 : k - 5,
+                                                                      D3D9_OUTPUT,
+                                                                      k,
+                                                                      15,
+                                                                      0};
     if (p->pixel && p->major == 1) {
         p->input_count = 0;
         for (uint8_t k = 0; k < 2; k++)
-            p->inputs[p->input_count++] = (struct d3d9_declaration){D3D9_USAGE_COLOR, k, D3D9_INPUT, k, 15, 0};
+            p->inputs[p->input_count++] =
+                (struct d3d9_declaration){D3D9_USAGE_COLOR, k, D3D9_INPUT, k, 15, 0};
         for (uint8_t k = 0; k < (p->minor == 4 ? 6 : 4); k++)
-            p->inputs[p->input_count++] = (struct d3d9_declaration){D3D9_USAGE_TEXCOORD, k, D3D9_ADDRESS, k, 15, 0};
+            p->inputs[p->input_count++] =
+                (struct d3d9_declaration){D3D9_USAGE_TEXCOORD, k, D3D9_ADDRESS, k, 15, 0};
         p->color_mask = 1;
     }
 }
@@ -400,7 +448,8 @@ void d3d9_program_destroy(struct d3d9_program *p)
     free(p);
 }
 
-static int append(struct d3d9_program *p, const struct d3d9_instruction *i, uint32_t *capacity, struct error *e)
+static int append(struct d3d9_program *p, const struct d3d9_instruction *i, uint32_t *capacity,
+                  struct error *e)
 {
     if (p->code_count == *capacity) {
         uint32_t n = *capacity ? 2 * *capacity : 64;
@@ -437,7 +486,8 @@ static int limit_growth(const struct d3d9_program *p, struct error *e)
         if (i->opcode == D3D9_CALL || i->opcode == D3D9_CALLNZ)
             sum += weight[i->src[0].index];
         if (sum > D3D9_MAX_WORDS)
-            return error_set(e, -ENOTSUP, "D3D9: subroutines and indexed constants come to more than %u steps",
+            return error_set(e, -ENOTSUP,
+                             "D3D9: subroutines and indexed constants come to more than %u steps",
                              D3D9_MAX_WORDS);
         if (i->opcode == D3D9_LABEL_OP) {
             weight[i->src[0].index] = sum;
@@ -447,7 +497,8 @@ static int limit_growth(const struct d3d9_program *p, struct error *e)
     return 0;
 }
 
-int d3d9_program_create(struct d3d9_program **out, const void *bytes, size_t size, size_t *used, struct error *e)
+int d3d9_program_create(struct d3d9_program **out, const void *bytes, size_t size, size_t *used,
+                        struct error *e)
 {
     struct d3d9_program *p = calloc(1, sizeof(*p));
     struct checker c = {.p = p, .e = e, .in_main = true};
@@ -479,7 +530,8 @@ int d3d9_program_create(struct d3d9_program **out, const void *bytes, size_t siz
         ret = error_set(e, -EINVAL, "D3D9: the last subroutine does not end with ret");
     for (uint32_t k = 0; k < D3D9_MAX_LABELS && !ret; k++)
         if (c.calls[k] && !c.labels[k])
-            ret = error_set(e, -EINVAL, "D3D9: call at word %u calls l%u, which is not defined", c.calls[k], k);
+            ret =
+                error_set(e, -EINVAL, "D3D9: call at word %u calls l%u, which is not defined", c.calls[k], k);
     if (!ret)
         ret = limit_growth(p, e);
     if (!ret && !p->pixel && !p->writes_position)
@@ -518,8 +570,8 @@ int shader_d3d9_init(struct shader *s, struct error *e)
     p = s->d3d9;
     s->info.kind = SHADER_D3D9;
     if (s->info.stage != (p->pixel ? EXEC_PS : EXEC_VS))
-        return error_set(e, -EINVAL, "D3D9: a %s program cannot be a %s shader", p->pixel ? "pixel" : "vertex",
-                         exec_stage_name(s->info.stage));
+        return error_set(e, -EINVAL, "D3D9: a %s program cannot be a %s shader",
+                         p->pixel ? "pixel" : "vertex", exec_stage_name(s->info.stage));
     s->info.major = p->major;
     s->info.minor = p->minor;
     s->elements = calloc(p->input_count + p->output_count + 1, sizeof(*s->elements));
@@ -546,8 +598,11 @@ int shader_d3d9_init(struct shader *s, struct error *e)
     s->descriptors[n++] = (struct shader_descriptor){.kind = SHADER_D3D9_BLOCK, .count = 1, .size = k->size};
     for (uint32_t i = 0; i < 16; i++)
         if (p->sampler_dim[i])
-            s->descriptors[n++] = (struct shader_descriptor){.kind = SHADER_D3D9_SAMPLER, .dim = p->sampler_dim[i],
-                                                             .component = SHADER_COMPONENT_FLOAT, .index = i, .count = 1};
+            s->descriptors[n++] = (struct shader_descriptor){.kind = SHADER_D3D9_SAMPLER,
+                                                             .dim = p->sampler_dim[i],
+                                                             .component = SHADER_COMPONENT_FLOAT,
+                                                             .index = i,
+                                                             .count = 1};
     s->info.descriptor_count = n;
     shader_assign_bindings(s);
     /* What translates once translates with every variant; the engine learns of a failure here. */

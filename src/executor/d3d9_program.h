@@ -13,6 +13,7 @@
 #define D3D9_MAX_DEPTH  24u
 #define D3D9_MAX_LABELS 64u
 
+/* clang-format off */
 enum d3d9_register {
     D3D9_TEMP, D3D9_INPUT, D3D9_CONST, D3D9_ADDRESS /* ps: texture t# */, D3D9_RASTOUT, D3D9_ATTROUT,
     D3D9_OUTPUT /* below vs_3_0: texture coordinate oT# */, D3D9_CONSTINT, D3D9_COLOROUT, D3D9_DEPTHOUT, D3D9_SAMPLER,
@@ -45,6 +46,7 @@ enum d3d9_modifier { /* of sources */
     D3D9_MOD_X2, D3D9_MOD_X2NEG, D3D9_MOD_DZ, D3D9_MOD_DW, D3D9_MOD_ABS, D3D9_MOD_ABSNEG, D3D9_MOD_NOT,
     D3D9_MOD_COUNT,
 };
+/* clang-format on */
 
 enum { D3D9_DST_SAT = 1, D3D9_DST_PP = 2, D3D9_DST_CENTROID = 4 };
 
@@ -110,7 +112,8 @@ const char *d3d9_register_name(bool pixel, uint32_t major, uint32_t type);
 const char *d3d9_usage_name(uint32_t usage);
 
 /* Reads and checks a whole stream; `*used` is its length in bytes. 0, -EINVAL or -ENOMEM. */
-int d3d9_program_create(struct d3d9_program **out, const void *bytes, size_t size, size_t *used, struct error *e);
+int d3d9_program_create(struct d3d9_program **out, const void *bytes, size_t size, size_t *used,
+                        struct error *e);
 
 /* Slot of a vertex shader's output register in the output file: o# itself, or where pre-3.0 names live. */
 uint32_t d3d9_output_slot(const struct d3d9_program *p, uint32_t type, uint32_t index);

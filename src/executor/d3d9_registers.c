@@ -75,18 +75,21 @@ uint32_t d3d9_element(struct d3d9_emit *t, uint32_t array, uint32_t index)
 static uint32_t load_block(struct d3d9_emit *t, uint32_t member, uint32_t index, uint32_t type)
 {
     uint32_t pointer = SPIRV_GLOBAL(&t->b, SpvOpTypePointer, 0, SpvStorageClassUniform, type);
-    uint32_t at = SPIRV_VALUE(&t->b, SpvOpAccessChain, pointer, t->block, d3d9_int(t, (int32_t)member), index);
+    uint32_t at =
+        SPIRV_VALUE(&t->b, SpvOpAccessChain, pointer, t->block, d3d9_int(t, (int32_t)member), index);
 
     return SPIRV_VALUE(&t->b, SpvOpLoad, type, at);
 }
 
 uint32_t d3d9_param(struct d3d9_emit *t, uint32_t vector, uint32_t component)
 {
-    return d3d9_component(t, load_block(t, t->member_params, d3d9_int(t, (int32_t)vector), t->t_vec4), component);
+    return d3d9_component(t, load_block(t, t->member_params, d3d9_int(t, (int32_t)vector), t->t_vec4),
+                          component);
 }
 
 /* The number of the register that an operand names, moved by a0 or aL and kept inside 0..limit. */
-static uint32_t register_number(struct d3d9_emit *t, const struct d3d9_operand *o, uint32_t row, uint32_t limit)
+static uint32_t register_number(struct d3d9_emit *t, const struct d3d9_operand *o, uint32_t row,
+                                uint32_t limit)
 {
     uint32_t base = d3d9_int(t, (int32_t)(o->index + row)), n;
 
@@ -127,7 +130,8 @@ static uint32_t load_constant(struct d3d9_emit *t, const struct d3d9_operand *o,
         value = SPIRV_VALUE(&t->b, SpvOpSelect, t->t_vec4, hit, defined_vec4(t, &p->def[k]), value);
     }
     if (p->pixel && p->major == 1)
-        value = d3d9_glsl3(t, GLSLstd450FClamp, t->t_vec4, value, d3d9_vec4(t, -1, -1, -1, -1), d3d9_vec4(t, 1, 1, 1, 1));
+        value = d3d9_glsl3(t, GLSLstd450FClamp, t->t_vec4, value, d3d9_vec4(t, -1, -1, -1, -1),
+                           d3d9_vec4(t, 1, 1, 1, 1));
     return value;
 }
 
@@ -149,9 +153,14 @@ static uint32_t load_register(struct d3d9_emit *t, const struct d3d9_operand *o,
     uint32_t array = 0, limit = 31, at;
 
     switch (o->type) {
-    case D3D9_CONST: return load_constant(t, o, row);
-    case D3D9_MISC: return load_misc(t, o->index);
-    case D3D9_INPUT: array = t->var_v; limit = 15; break;
+    case D3D9_CONST:
+        return load_constant(t, o, row);
+    case D3D9_MISC:
+        return load_misc(t, o->index);
+    case D3D9_INPUT:
+        array = t->var_v;
+        limit = 15;
+        break;
     case D3D9_ADDRESS:
         if (!t->p->pixel) {
             at = SPIRV_VALUE(&t->b, SpvOpLoad, t->t_ivec4, t->var_a);
@@ -160,7 +169,9 @@ static uint32_t load_register(struct d3d9_emit *t, const struct d3d9_operand *o,
         array = t->var_t;
         limit = 7;
         break;
-    default: array = t->var_r; break;
+    default:
+        array = t->var_r;
+        break;
     }
     at = d3d9_element(t, array, register_number(t, o, row, limit));
     return SPIRV_VALUE(&t->b, SpvOpLoad, t->t_vec4, at);
@@ -176,24 +187,33 @@ static uint32_t modify(struct d3d9_emit *t, uint32_t x, uint32_t modifier)
     uint32_t half = d3d9_vec4(t, 0.5f, 0.5f, 0.5f, 0.5f), two = d3d9_vec4(t, 2, 2, 2, 2), y;
 
     switch (modifier) {
-    case D3D9_MOD_NEG: return negate(t, x);
-    case D3D9_MOD_BIAS: return SPIRV_VALUE(&t->b, SpvOpFSub, t->t_vec4, x, half);
-    case D3D9_MOD_BIASNEG: return SPIRV_VALUE(&t->b, SpvOpFSub, t->t_vec4, half, x);
+    case D3D9_MOD_NEG:
+        return negate(t, x);
+    case D3D9_MOD_BIAS:
+        return SPIRV_VALUE(&t->b, SpvOpFSub, t->t_vec4, x, half);
+    case D3D9_MOD_BIASNEG:
+        return SPIRV_VALUE(&t->b, SpvOpFSub, t->t_vec4, half, x);
     case D3D9_MOD_SIGN:
     case D3D9_MOD_SIGNNEG:
         x = SPIRV_VALUE(&t->b, SpvOpFSub, t->t_vec4, x, half);
         x = SPIRV_VALUE(&t->b, SpvOpFMul, t->t_vec4, x, two);
         return modifier == D3D9_MOD_SIGN ? x : negate(t, x);
-    case D3D9_MOD_COMP: return SPIRV_VALUE(&t->b, SpvOpFSub, t->t_vec4, d3d9_vec4(t, 1, 1, 1, 1), x);
-    case D3D9_MOD_X2: return SPIRV_VALUE(&t->b, SpvOpFMul, t->t_vec4, x, two);
-    case D3D9_MOD_X2NEG: return negate(t, SPIRV_VALUE(&t->b, SpvOpFMul, t->t_vec4, x, two));
+    case D3D9_MOD_COMP:
+        return SPIRV_VALUE(&t->b, SpvOpFSub, t->t_vec4, d3d9_vec4(t, 1, 1, 1, 1), x);
+    case D3D9_MOD_X2:
+        return SPIRV_VALUE(&t->b, SpvOpFMul, t->t_vec4, x, two);
+    case D3D9_MOD_X2NEG:
+        return negate(t, SPIRV_VALUE(&t->b, SpvOpFMul, t->t_vec4, x, two));
     case D3D9_MOD_DZ:
     case D3D9_MOD_DW:
         y = d3d9_component(t, x, modifier == D3D9_MOD_DZ ? 2 : 3);
         return SPIRV_VALUE(&t->b, SpvOpFDiv, t->t_vec4, x, d3d9_splat(t, y));
-    case D3D9_MOD_ABS: return d3d9_glsl1(t, GLSLstd450FAbs, t->t_vec4, x);
-    case D3D9_MOD_ABSNEG: return negate(t, d3d9_glsl1(t, GLSLstd450FAbs, t->t_vec4, x));
-    default: return x;
+    case D3D9_MOD_ABS:
+        return d3d9_glsl1(t, GLSLstd450FAbs, t->t_vec4, x);
+    case D3D9_MOD_ABSNEG:
+        return negate(t, d3d9_glsl1(t, GLSLstd450FAbs, t->t_vec4, x));
+    default:
+        return x;
     }
 }
 
@@ -214,11 +234,13 @@ uint32_t d3d9_source_bool(struct d3d9_emit *t, const struct d3d9_operand *o)
     } else {
         for (uint32_t k = 0; k < t->p->defb_count; k++)
             if (t->p->defb[k].index == o->index)
-                x = spirv_global(&t->b, t->p->defb[k].value[0] ? SpvOpConstantTrue : SpvOpConstantFalse, t->t_bool, NULL, 0);
+                x = spirv_global(&t->b, t->p->defb[k].value[0] ? SpvOpConstantTrue : SpvOpConstantFalse,
+                                 t->t_bool, NULL, 0);
         if (!x) {
             x = load_block(t, t->member_b, d3d9_int(t, o->index), t->t_uvec4);
             x = SPIRV_VALUE(&t->b, SpvOpCompositeExtract, t->t_uint, x, 0);
-            x = SPIRV_VALUE(&t->b, SpvOpINotEqual, t->t_bool, x, SPIRV_GLOBAL(&t->b, SpvOpConstant, t->t_uint, 0));
+            x = SPIRV_VALUE(&t->b, SpvOpINotEqual, t->t_bool, x,
+                            SPIRV_GLOBAL(&t->b, SpvOpConstant, t->t_uint, 0));
         }
     }
     return o->modifier == D3D9_MOD_NOT ? SPIRV_VALUE(&t->b, SpvOpLogicalNot, t->t_bool, x) : x;
@@ -241,9 +263,12 @@ static uint32_t destination(struct d3d9_emit *t, const struct d3d9_operand *o)
     uint32_t slot;
 
     switch (o->type) {
-    case D3D9_TEMP: return d3d9_element(t, t->var_r, d3d9_int(t, o->index));
-    case D3D9_ADDRESS: return d3d9_element(t, t->var_t, d3d9_int(t, o->index));
-    case D3D9_COLOROUT: return d3d9_element(t, t->var_c, d3d9_int(t, o->index));
+    case D3D9_TEMP:
+        return d3d9_element(t, t->var_r, d3d9_int(t, o->index));
+    case D3D9_ADDRESS:
+        return d3d9_element(t, t->var_t, d3d9_int(t, o->index));
+    case D3D9_COLOROUT:
+        return d3d9_element(t, t->var_c, d3d9_int(t, o->index));
     case D3D9_OUTPUT:
         if (o->relative)
             return d3d9_element(t, t->var_o, register_number(t, o, 0, 11));
@@ -265,8 +290,8 @@ static void write_masked(struct d3d9_emit *t, const struct d3d9_operand *dst, ui
     pointer = destination(t, dst);
     if (m != 15) {
         old = SPIRV_VALUE(&t->b, SpvOpLoad, t->t_vec4, pointer);
-        value = SPIRV_VALUE(&t->b, SpvOpVectorShuffle, t->t_vec4, value, old, m & 1 ? 0 : 4, m & 2 ? 1 : 5, m & 4 ? 2 : 6,
-                            m & 8 ? 3 : 7);
+        value = SPIRV_VALUE(&t->b, SpvOpVectorShuffle, t->t_vec4, value, old, m & 1 ? 0 : 4, m & 2 ? 1 : 5,
+                            m & 4 ? 2 : 6, m & 8 ? 3 : 7);
     }
     SPIRV_OP(&t->b, code, SpvOpStore, pointer, value);
 }
@@ -303,7 +328,8 @@ void d3d9_store(struct d3d9_emit *t, const struct d3d9_instruction *i, uint32_t 
         value = SPIRV_VALUE(&t->b, SpvOpFMul, t->t_vec4, value, d3d9_vec4(t, f, f, f, f));
     }
     if (dst->modifier & D3D9_DST_SAT)
-        value = d3d9_glsl3(t, GLSLstd450NClamp, t->t_vec4, value, d3d9_vec4(t, 0, 0, 0, 0), d3d9_vec4(t, 1, 1, 1, 1));
+        value = d3d9_glsl3(t, GLSLstd450NClamp, t->t_vec4, value, d3d9_vec4(t, 0, 0, 0, 0),
+                           d3d9_vec4(t, 1, 1, 1, 1));
     if (i->predicated)
         value = predicate(t, i, value);
     if (t->defer && t->pending_count < 2)

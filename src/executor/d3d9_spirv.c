@@ -45,7 +45,8 @@ static void decorate(struct d3d9_emit *t, uint32_t id, uint32_t decoration, uint
 }
 
 /* A variable of the shader's interface. */
-static uint32_t interface_variable(struct d3d9_emit *t, uint32_t storage, uint32_t type, uint32_t decoration, uint32_t value)
+static uint32_t interface_variable(struct d3d9_emit *t, uint32_t storage, uint32_t type, uint32_t decoration,
+                                   uint32_t value)
 {
     uint32_t pointer = SPIRV_GLOBAL(&t->b, SpvOpTypePointer, 0, storage, type), id = spirv_id(&t->b);
 
@@ -145,9 +146,11 @@ static void declare_samplers(struct d3d9_emit *t)
         dim = d->dim == SHADER_DIM_2D ? SpvDim2D : d->dim == SHADER_DIM_CUBE ? SpvDimCube : SpvDim3D;
         image = SPIRV_GLOBAL(&t->b, SpvOpTypeImage, 0, t->t_float, dim, 0, 0, 0, 1, SpvImageFormatUnknown);
         t->sampled_image[d->index] = SPIRV_GLOBAL(&t->b, SpvOpTypeSampledImage, 0, image);
-        pointer = SPIRV_GLOBAL(&t->b, SpvOpTypePointer, 0, SpvStorageClassUniformConstant, t->sampled_image[d->index]);
+        pointer = SPIRV_GLOBAL(&t->b, SpvOpTypePointer, 0, SpvStorageClassUniformConstant,
+                               t->sampled_image[d->index]);
         t->samplers[d->index] = spirv_id(&t->b);
-        SPIRV_OP(&t->b, globals, SpvOpVariable, pointer, t->samplers[d->index], SpvStorageClassUniformConstant);
+        SPIRV_OP(&t->b, globals, SpvOpVariable, pointer, t->samplers[d->index],
+                 SpvStorageClassUniformConstant);
         decorate(t, t->samplers[d->index], SpvDecorationDescriptorSet, t->set);
         decorate(t, t->samplers[d->index], SpvDecorationBinding, d->binding);
     }
@@ -178,7 +181,8 @@ static void pixel_inputs(struct d3d9_emit *t)
 
     for (uint32_t k = 0; k < p->input_count; k++) {
         const struct d3d9_declaration *d = &p->inputs[k];
-        uint32_t at = location(p, d), array = p->major < 3 && d->type == D3D9_ADDRESS ? t->var_t : t->var_v, value;
+        uint32_t at = location(p, d), array = p->major < 3 && d->type == D3D9_ADDRESS ? t->var_t : t->var_v,
+                 value;
 
         if (t->inputs[at])
             continue;
@@ -188,7 +192,8 @@ static void pixel_inputs(struct d3d9_emit *t)
                                                     SpvBuiltInPointCoord);
             t->inputs[at] = t->point_coord;
             value = SPIRV_VALUE(&t->b, SpvOpLoad, t->t_vec2, t->point_coord);
-            value = SPIRV_VALUE(&t->b, SpvOpCompositeConstruct, t->t_vec4, value, d3d9_float(t, 0), d3d9_float(t, 1));
+            value = SPIRV_VALUE(&t->b, SpvOpCompositeConstruct, t->t_vec4, value, d3d9_float(t, 0),
+                                d3d9_float(t, 1));
         } else {
             t->inputs[at] = interface_variable(t, SpvStorageClassInput, t->t_vec4, SpvDecorationLocation, at);
             if (t->v.flat && d->usage == D3D9_USAGE_COLOR)
@@ -206,7 +211,8 @@ static uint32_t load_output(struct d3d9_emit *t, uint32_t slot)
     return SPIRV_VALUE(&t->b, SpvOpLoad, t->t_vec4, d3d9_element(t, t->var_o, d3d9_int(t, (int32_t)slot)));
 }
 
-static const struct d3d9_declaration *find_output(const struct d3d9_program *p, uint32_t usage, uint32_t index)
+static const struct d3d9_declaration *find_output(const struct d3d9_program *p, uint32_t usage,
+                                                  uint32_t index)
 {
     for (uint32_t k = 0; k < p->output_count; k++)
         if (p->outputs[k].usage == usage && p->outputs[k].usage_index == index)
@@ -253,7 +259,9 @@ static void vertex_varyings(struct d3d9_emit *t, const struct d3d9_program *pixe
 static void vertex_fog(struct d3d9_emit *t, uint32_t position)
 {
     const struct d3d9_declaration *fog = find_output(t->p, D3D9_USAGE_FOG, 0);
-    uint32_t out = interface_variable(t, SpvStorageClassOutput, t->t_float, SpvDecorationLocation, D3D9_FOG_LOCATION), x;
+    uint32_t out = interface_variable(t, SpvStorageClassOutput, t->t_float, SpvDecorationLocation,
+                                      D3D9_FOG_LOCATION),
+             x;
 
     if (t->v.fog != SHADER_FOG_VERTEX)
         x = d3d9_component(t, position, 2);
@@ -273,9 +281,11 @@ static void vertex_end(struct d3d9_emit *t, const struct shader *pixel)
     SPIRV_OP(&t->b, code, SpvOpStore, out, position);
     if (t->v.points) {
         d = find_output(t->p, D3D9_USAGE_PSIZE, 0);
-        size = d && t->p->writes_point_size ? d3d9_component(t, load_output(t, d->index), 0) : d3d9_param(t, 2, 0);
+        size = d && t->p->writes_point_size ? d3d9_component(t, load_output(t, d->index), 0)
+                                            : d3d9_param(t, 2, 0);
         size = d3d9_glsl3(t, GLSLstd450NClamp, t->t_float, size, d3d9_param(t, 2, 1), d3d9_param(t, 2, 2));
-        out = interface_variable(t, SpvStorageClassOutput, t->t_float, SpvDecorationBuiltIn, SpvBuiltInPointSize);
+        out = interface_variable(t, SpvStorageClassOutput, t->t_float, SpvDecorationBuiltIn,
+                                 SpvBuiltInPointSize);
         SPIRV_OP(&t->b, code, SpvOpStore, out, size);
     }
     if (!pixel)
@@ -287,11 +297,13 @@ static void vertex_end(struct d3d9_emit *t, const struct shader *pixel)
 
 static uint32_t fog_factor(struct d3d9_emit *t)
 {
-    uint32_t in = interface_variable(t, SpvStorageClassInput, t->t_float, SpvDecorationLocation, D3D9_FOG_LOCATION);
+    uint32_t in =
+        interface_variable(t, SpvStorageClassInput, t->t_float, SpvDecorationLocation, D3D9_FOG_LOCATION);
     uint32_t z = SPIRV_VALUE(&t->b, SpvOpLoad, t->t_float, in), x;
 
     switch (t->v.fog) {
-    case SHADER_FOG_VERTEX: return z;
+    case SHADER_FOG_VERTEX:
+        return z;
     case SHADER_FOG_LINEAR:
         x = SPIRV_VALUE(&t->b, SpvOpFSub, t->t_float, d3d9_param(t, 1, 1), d3d9_param(t, 1, 0));
         z = SPIRV_VALUE(&t->b, SpvOpFSub, t->t_float, d3d9_param(t, 1, 1), z);
@@ -321,14 +333,21 @@ static uint32_t apply_fog(struct d3d9_emit *t, uint32_t colour)
 /* Kills where `alpha FUNC reference` is false. */
 static void alpha_test(struct d3d9_emit *t, uint32_t colour)
 {
-    static const uint32_t fails[] = {0, 0, SpvOpFUnordGreaterThanEqual, SpvOpFUnordNotEqual, SpvOpFUnordGreaterThan,
-                                     SpvOpFUnordLessThanEqual, SpvOpFOrdEqual, SpvOpFUnordLessThan};
+    static const uint32_t fails[] = {0,
+                                     0,
+                                     SpvOpFUnordGreaterThanEqual,
+                                     SpvOpFUnordNotEqual,
+                                     SpvOpFUnordGreaterThan,
+                                     SpvOpFUnordLessThanEqual,
+                                     SpvOpFOrdEqual,
+                                     SpvOpFUnordLessThan};
     uint32_t c;
 
     if (t->v.alpha_func == 1)
         c = spirv_global(&t->b, SpvOpConstantTrue, t->t_bool, NULL, 0);
     else
-        c = SPIRV_VALUE(&t->b, fails[t->v.alpha_func], t->t_bool, d3d9_component(t, colour, 3), d3d9_param(t, 1, 3));
+        c = SPIRV_VALUE(&t->b, fails[t->v.alpha_func], t->t_bool, d3d9_component(t, colour, 3),
+                        d3d9_param(t, 1, 3));
     d3d9_kill_if(t, c);
 }
 
@@ -349,7 +368,8 @@ static void pixel_end(struct d3d9_emit *t)
         SPIRV_OP(&t->b, code, SpvOpStore, out, colour);
     }
     if (p->writes_depth) {
-        uint32_t out = interface_variable(t, SpvStorageClassOutput, t->t_float, SpvDecorationBuiltIn, SpvBuiltInFragDepth);
+        uint32_t out = interface_variable(t, SpvStorageClassOutput, t->t_float, SpvDecorationBuiltIn,
+                                          SpvBuiltInFragDepth);
         SPIRV_OP(&t->b, code, SpvOpStore, out, SPIRV_VALUE(&t->b, SpvOpLoad, t->t_float, t->var_depth));
     }
 }
@@ -363,10 +383,11 @@ static void pixel_system_values(struct d3d9_emit *t)
             if (t->p->code[k].src[n].type == D3D9_MISC)
                 used[t->p->code[k].src[n].index & 1] = true;
     if (used[0])
-        t->frag_coord = interface_variable(t, SpvStorageClassInput, t->t_vec4, SpvDecorationBuiltIn, SpvBuiltInFragCoord);
+        t->frag_coord =
+            interface_variable(t, SpvStorageClassInput, t->t_vec4, SpvDecorationBuiltIn, SpvBuiltInFragCoord);
     if (used[1])
-        t->front_facing =
-            interface_variable(t, SpvStorageClassInput, t->t_bool, SpvDecorationBuiltIn, SpvBuiltInFrontFacing);
+        t->front_facing = interface_variable(t, SpvStorageClassInput, t->t_bool, SpvDecorationBuiltIn,
+                                             SpvBuiltInFrontFacing);
 }
 
 static void begin_function(struct d3d9_emit *t, uint32_t id)
@@ -425,7 +446,8 @@ static void functions(struct d3d9_emit *t, const struct shader *pixel, uint32_t 
 
 static void entry_point(struct d3d9_emit *t, uint32_t main_id)
 {
-    uint32_t words[4 + 64] = {t->p->pixel ? SpvExecutionModelFragment : SpvExecutionModelVertex, main_id, 0x6e69616d, 0};
+    uint32_t words[4 + 64] = {t->p->pixel ? SpvExecutionModelFragment : SpvExecutionModelVertex, main_id,
+                              0x6e69616d, 0};
 
     memcpy(words + 4, t->interface, t->interface_count * sizeof(*words));
     spirv_emit(&t->b, &t->b.entry, SpvOpEntryPoint, words, 4 + t->interface_count);

@@ -72,7 +72,8 @@ static int pass_begin(struct exec_engine *g, struct context *c, const struct tar
 
 /* ---- clear -------------------------------------------------------------------------------------------------------- */
 
-static void clear_in_pass(struct exec_engine *g, const struct target_set *t, const struct aerogpu_cmd_clear *clear)
+static void clear_in_pass(struct exec_engine *g, const struct target_set *t,
+                          const struct aerogpu_cmd_clear *clear)
 {
     VkClearAttachment at[MAX_TARGETS + 1];
     VkClearRect rect = {.rect = {.extent = {t->width, t->height}}, .layerCount = t->layers};
@@ -88,8 +89,9 @@ static void clear_in_pass(struct exec_engine *g, const struct target_set *t, con
         n++;
     }
     if (t->depth.texture) {
-        VkImageAspectFlags aspects = (clear->flags & AEROGPU_CLEAR_DEPTH ? VK_IMAGE_ASPECT_DEPTH_BIT : 0u) |
-                                     (clear->flags & AEROGPU_CLEAR_STENCIL ? VK_IMAGE_ASPECT_STENCIL_BIT : 0u);
+        VkImageAspectFlags aspects =
+            (clear->flags & AEROGPU_CLEAR_DEPTH ? VK_IMAGE_ASPECT_DEPTH_BIT : 0u) |
+            (clear->flags & AEROGPU_CLEAR_STENCIL ? VK_IMAGE_ASPECT_STENCIL_BIT : 0u);
         aspects &= format_aspects(t->depth.format);
         if (aspects) {
             at[n] = (VkClearAttachment){.aspectMask = aspects};
@@ -214,8 +216,8 @@ static void flush_dynamic(struct exec_engine *g, struct context *c, VkCommandBuf
         vkCmdBindIndexBuffer(cmd, c->ib->vk.buffer, c->ib_offset, c->index_type);
         batch_use(g, &c->ib->o);
     }
-    c->dirty &= ~(uint32_t)(DIRTY_VIEWPORT | DIRTY_SCISSOR | DIRTY_BLEND_CONSTANT | DIRTY_STENCIL | DIRTY_BIAS |
-                            DIRTY_VERTEX_BUFFERS | DIRTY_INDEX_BUFFER);
+    c->dirty &= ~(uint32_t)(DIRTY_VIEWPORT | DIRTY_SCISSOR | DIRTY_BLEND_CONSTANT | DIRTY_STENCIL |
+                            DIRTY_BIAS | DIRTY_VERTEX_BUFFERS | DIRTY_INDEX_BUFFER);
 }
 
 /* Everything that must stand before a draw is recorded. */
@@ -273,13 +275,15 @@ static int draw_indexed(struct exec_engine *g, struct context *c, const struct a
     if (!c->ib)
         return fail_decode(g, "no index buffer is bound");
     if (((uint64_t)d.first_index + d.index_count) * unit > c->ib->size - c->ib_offset)
-        return fail_oob(g, "indices %u + %u pass the end of index buffer %u, which has %llu bytes behind offset %u",
-                        d.first_index, d.index_count, c->ib->o.handle,
-                        (unsigned long long)(c->ib->size - c->ib_offset), c->ib_offset);
+        return fail_oob(
+            g, "indices %u + %u pass the end of index buffer %u, which has %llu bytes behind offset %u",
+            d.first_index, d.index_count, c->ib->o.handle, (unsigned long long)(c->ib->size - c->ib_offset),
+            c->ib_offset);
     r = prepare(g, c, true);
     if (r)
         return r;
-    vkCmdDrawIndexed(g->batch->cmd, d.index_count, d.instance_count, d.first_index, d.base_vertex, d.first_instance);
+    vkCmdDrawIndexed(g->batch->cmd, d.index_count, d.instance_count, d.first_index, d.base_vertex,
+                     d.first_instance);
     return 0;
 }
 
@@ -318,8 +322,8 @@ int op_dispatch(struct exec_engine *g, const struct abi_packet *p)
     if (!d.group_count_x || !d.group_count_y || !d.group_count_z)
         return 0;
     if (d.group_count_x > MAX_GROUPS || d.group_count_y > MAX_GROUPS || d.group_count_z > MAX_GROUPS)
-        return fail_decode(g, "%u x %u x %u groups, at most %u each way are possible", d.group_count_x, d.group_count_y,
-                           d.group_count_z, MAX_GROUPS);
+        return fail_decode(g, "%u x %u x %u groups, at most %u each way are possible", d.group_count_x,
+                           d.group_count_y, d.group_count_z, MAX_GROUPS);
     r = compute_pipeline_resolve(g, c, &pipe);
     if (r)
         return r;

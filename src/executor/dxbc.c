@@ -64,8 +64,8 @@ static int read_chunks(struct dxbc *d, struct bytes *b, struct error *e)
         c->offset = at + 8;
         c->data = (const uint8_t *)bytes_take(b, c->size);
         if (b->bad)
-            return error_set(e, -EINVAL, "DXBC: chunk %u at offset %u ends past the container of %zu bytes", i, at,
-                             d->size);
+            return error_set(e, -EINVAL, "DXBC: chunk %u at offset %u ends past the container of %zu bytes",
+                             i, at, d->size);
     }
     return 0;
 }
@@ -143,7 +143,8 @@ static const char *read_name(const struct dxbc_chunk *c, uint32_t at)
 
 int dxbc_signature(const struct dxbc_chunk *c, struct dxbc_signature *s, struct error *e)
 {
-    char id[5] = {(char)c->fourcc, (char)(c->fourcc >> 8), (char)(c->fourcc >> 16), (char)(c->fourcc >> 24), 0};
+    char id[5] = {(char)c->fourcc, (char)(c->fourcc >> 8), (char)(c->fourcc >> 16), (char)(c->fourcc >> 24),
+                  0};
     bool has_precision = id[3] == '1', has_stream = has_precision || id[3] == '5';
     struct bytes b = bytes_of(c->data, c->size);
     uint32_t count = bytes_u32(&b), start = bytes_u32(&b);
@@ -152,7 +153,8 @@ int dxbc_signature(const struct dxbc_chunk *c, struct dxbc_signature *s, struct 
     if (b.bad || start != 8)
         return error_set(e, -EINVAL, "DXBC: chunk %s has no signature header", id);
     if (count > DXBC_MAX_ELEMENTS)
-        return error_set(e, -EINVAL, "DXBC: chunk %s has %u elements, the limit is %u", id, count, DXBC_MAX_ELEMENTS);
+        return error_set(e, -EINVAL, "DXBC: chunk %s has %u elements, the limit is %u", id, count,
+                         DXBC_MAX_ELEMENTS);
     for (uint32_t i = 0; i < count; i++) {
         struct dxbc_element *x = &s->elements[i];
 
@@ -172,9 +174,11 @@ int dxbc_signature(const struct dxbc_chunk *c, struct dxbc_signature *s, struct 
         if (!x->name || !*x->name)
             return error_set(e, -EINVAL, "DXBC: chunk %s: element %u has no name", id, i);
         if (x->reg >= 32 && x->reg != UINT32_MAX)
-            return error_set(e, -EINVAL, "DXBC: chunk %s: %s%u is in register %u", id, x->name, x->index, x->reg);
+            return error_set(e, -EINVAL, "DXBC: chunk %s: %s%u is in register %u", id, x->name, x->index,
+                             x->reg);
         if (x->mask > 15 || x->used_mask > 15 || (!x->mask && x->reg != UINT32_MAX))
-            return error_set(e, -EINVAL, "DXBC: chunk %s: %s%u has component mask %u", id, x->name, x->index, x->mask);
+            return error_set(e, -EINVAL, "DXBC: chunk %s: %s%u has component mask %u", id, x->name, x->index,
+                             x->mask);
         if (x->component - 1 > 2 || x->stream > 3)
             return error_set(e, -EINVAL, "DXBC: chunk %s: %s%u has component type %u, stream %u", id, x->name,
                              x->index, x->component, x->stream);

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 
-#define DXBC_FOURCC(a, b, c, d) \
+#define DXBC_FOURCC(a, b, c, d)                                                                              \
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 #define DXBC_MAX_SIZE     (1u << 20) /* no compiler emits a program near this */
 #define DXBC_MAX_CHUNKS   32u

@@ -157,8 +157,8 @@ static int execute(struct exec_engine *g, const struct abi_packet *p)
 }
 
 /* Copies guest memory into *buf, so that it cannot change while it is looked at. */
-static int fetch(struct exec_engine *g, uint8_t **buf, uint32_t *cap, uint64_t gpa, uint32_t size, uint32_t limit,
-                 const char *what)
+static int fetch(struct exec_engine *g, uint8_t **buf, uint32_t *cap, uint64_t gpa, uint32_t size,
+                 uint32_t limit, const char *what)
 {
     const void *src;
 
@@ -173,7 +173,8 @@ static int fetch(struct exec_engine *g, uint8_t **buf, uint32_t *cap, uint64_t g
     }
     src = g->params.dma_map(g->params.ctx, gpa, size);
     if (!src)
-        return fail_oob(g, "%s at 0x%llx, %u bytes, is not guest memory", what, (unsigned long long)gpa, size);
+        return fail_oob(g, "%s at 0x%llx, %u bytes, is not guest memory", what, (unsigned long long)gpa,
+                        size);
     memcpy(*buf, src, size);
     return 0;
 }
@@ -185,7 +186,8 @@ static int decode(struct exec_engine *g, const struct exec_submission *s, struct
 
     g->allocs.count = 0;
     if (s->alloc_size) {
-        r = fetch(g, &g->table_copy, &g->table_cap, s->alloc_gpa, s->alloc_size, MAX_TABLE, "allocation table");
+        r = fetch(g, &g->table_copy, &g->table_cap, s->alloc_gpa, s->alloc_size, MAX_TABLE,
+                  "allocation table");
         if (!r && abi_alloc_table_parse(&g->allocs, g->table_copy, s->alloc_size, g->error))
             g->error_code = AEROGPU_ERROR_CMD_DECODE, r = -EBADMSG;
         if (r)
@@ -325,11 +327,12 @@ static int make_null_resources(struct exec_engine *g, struct error *e)
                                                    .mip_levels = 1,
                                                    .array_layers = 6};
     struct exec_submission none = {0};
-    int r = vk_buffer_create(&g->vk, &g->null_buffer.vk, NULL_BUFFER_SIZE,
-                             VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
-                                 VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
-                                 VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT,
-                             VK_USE_SHARED);
+    int r =
+        vk_buffer_create(&g->vk, &g->null_buffer.vk, NULL_BUFFER_SIZE,
+                         VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
+                             VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
+                             VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT,
+                         VK_USE_SHARED);
 
     if (r)
         return error_set(e, r, "no device memory");

@@ -42,10 +42,10 @@ enum exec_completion_flags {
 
 struct exec_completion {
     uint64_t id;
-    uint32_t error;    /* enum aerogpu_error_code, 0 for none */
-    uint32_t flags;    /* exec_completion_flags */
-    uint32_t packets;  /* packets executed */
-    uint32_t draws;    /* draws and dispatches among them */
+    uint32_t error;         /* enum aerogpu_error_code, 0 for none */
+    uint32_t flags;         /* exec_completion_flags */
+    uint32_t packets;       /* packets executed */
+    uint32_t draws;         /* draws and dispatches among them */
     uint64_t fault_address; /* page fault address, if has_fault */
     uint32_t has_fault;
     char message[196]; /* one sentence for error != 0: packet, offset, handle */
@@ -60,7 +60,8 @@ struct exec_engine_params {
     /* Called from engine threads, one call at a time. */
     void (*complete)(void *ctx, const struct exec_completion *c);
     void *ctx;
-    const char *device; /* part of a Vulkan device name, an index, or NULL for AEROGPU_VULKAN_DEVICE, else the first */
+    const char *
+        device; /* part of a Vulkan device name, an index, or NULL for AEROGPU_VULKAN_DEVICE, else the first */
 };
 
 /* Opens the Vulkan device. Returns 0 or a negative errno (-ENODEV: no usable device). */

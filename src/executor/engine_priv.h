@@ -55,7 +55,7 @@ struct object {
     enum object_kind kind;
     uint32_t handle; /* the first one, for messages */
     uint32_t refs;
-    uint64_t last_use;      /* serial of the last batch that uses it */
+    uint64_t last_use;        /* serial of the last batch that uses it */
     struct object *next_dead; /* in the engine's graveyard */
 };
 
@@ -187,7 +187,7 @@ struct range_binding { /* constant buffers, UAV buffers */
     uint64_t offset, size;
 };
 
-struct resource_slot {   /* t#: a texture, a view, or a range of a buffer */
+struct resource_slot { /* t#: a texture, a view, or a range of a buffer */
     struct object *object;
     uint64_t offset, size; /* for buffers */
 };
@@ -368,8 +368,8 @@ struct exec_engine {
     /* what the command buffer is in the middle of */
     struct context *pass_ctx; /* NULL: no render pass is open */
     uint32_t pass_draws, pass_width, pass_height, pass_layers;
-    bool need_barrier;        /* before the next pass, dispatch or copy */
-    bool pass_stale;          /* the open pass wrote UAVs: what comes next needs a barrier */
+    bool need_barrier; /* before the next pass, dispatch or copy */
+    bool pass_stale;   /* the open pass wrote UAVs: what comes next needs a barrier */
     VkPipeline bound_pipeline;
     struct program *bound_program[2]; /* whose sets are bound: graphics, compute */
     struct context *bound_ctx;        /* whose state they show */
@@ -377,7 +377,8 @@ struct exec_engine {
 
 /* ---- errors: every packet handler returns 0 or a negative errno after one of these ------------------------------- */
 
-int engine_fail(struct exec_engine *g, uint32_t code, int err, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+int engine_fail(struct exec_engine *g, uint32_t code, int err, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 #define fail_decode(g, ...)  engine_fail(g, AEROGPU_ERROR_CMD_DECODE, -EBADMSG, __VA_ARGS__)
 #define fail_oob(g, ...)     engine_fail(g, AEROGPU_ERROR_OOB, -ERANGE, __VA_ARGS__)
 #define fail_backend(g, ...) engine_fail(g, AEROGPU_ERROR_BACKEND, -EIO, __VA_ARGS__)
@@ -429,7 +430,8 @@ int texture_make(struct exec_engine *g, struct texture **out, const struct aerog
 VkImageView texture_view(struct exec_engine *g, struct texture *t, const struct image_view_key *key);
 /* Destroys what is in `b`, not `b`. */
 void buffer_clean(struct exec_engine *g, struct buffer *b);
-VkBufferView buffer_view(struct exec_engine *g, struct buffer *b, VkFormat format, uint64_t offset, uint64_t range);
+VkBufferView buffer_view(struct exec_engine *g, struct buffer *b, VkFormat format, uint64_t offset,
+                         uint64_t range);
 /* The texture and range that a texture or view object selects. */
 struct view view_of(struct object *o);
 int shader_object_wait(struct exec_engine *g, struct shader_object *s);
@@ -525,7 +527,8 @@ VkFramebuffer framebuffer_get(struct exec_engine *g, const struct target_set *t,
 /* Sets the hidden counter of a buffer's UAV, in the order of the stream. */
 int uav_counter_set(struct exec_engine *g, struct buffer *b, uint32_t value);
 /* Binds what the program's stages ask for; *writes is set if one of them has a UAV. */
-int bind_descriptors(struct exec_engine *g, struct context *c, struct program *prog, bool compute, bool *writes);
+int bind_descriptors(struct exec_engine *g, struct context *c, struct program *prog, bool compute,
+                     bool *writes);
 void bind_forget(struct batch *b);
 
 /* ---- draw.c ------------------------------------------------------------------------------------------------------- */

@@ -3,9 +3,13 @@
 #include <string.h>
 
 #define COLOR(name_, vk_, twin_, bytes_, alpha_)                                                             \
-    {AEROGPU_FORMAT_##name_, VK_FORMAT_##vk_, VK_FORMAT_##twin_, bytes_, 1, alpha_, false, false, #name_}
+    {                                                                                                        \
+        AEROGPU_FORMAT_##name_, VK_FORMAT_##vk_, VK_FORMAT_##twin_, bytes_, 1, alpha_, false, false, #name_  \
+    }
 #define BC(name_, vk_, twin_, bytes_)                                                                        \
-    {AEROGPU_FORMAT_##name_, VK_FORMAT_##vk_, VK_FORMAT_##twin_, bytes_, 4, true, false, false, #name_}
+    {                                                                                                        \
+        AEROGPU_FORMAT_##name_, VK_FORMAT_##vk_, VK_FORMAT_##twin_, bytes_, 4, true, false, false, #name_    \
+    }
 
 static const struct format_info formats[] = {
     COLOR(B8G8R8A8_UNORM, B8G8R8A8_UNORM, B8G8R8A8_SRGB, 4, true),
@@ -18,9 +22,10 @@ static const struct format_info formats[] = {
     COLOR(B8G8R8X8_UNORM_SRGB, B8G8R8A8_SRGB, B8G8R8A8_UNORM, 4, false),
     COLOR(R8G8B8A8_UNORM_SRGB, R8G8B8A8_SRGB, R8G8B8A8_UNORM, 4, true),
     COLOR(R8G8B8X8_UNORM_SRGB, R8G8B8A8_SRGB, R8G8B8A8_UNORM, 4, false),
-    {AEROGPU_FORMAT_D24_UNORM_S8_UINT, VK_FORMAT_D24_UNORM_S8_UINT, VK_FORMAT_UNDEFINED, 4, 1, false, true, true,
-     "D24_UNORM_S8_UINT"},
-    {AEROGPU_FORMAT_D32_FLOAT, VK_FORMAT_D32_SFLOAT, VK_FORMAT_UNDEFINED, 4, 1, false, true, false, "D32_FLOAT"},
+    {AEROGPU_FORMAT_D24_UNORM_S8_UINT, VK_FORMAT_D24_UNORM_S8_UINT, VK_FORMAT_UNDEFINED, 4, 1, false, true,
+     true, "D24_UNORM_S8_UINT"},
+    {AEROGPU_FORMAT_D32_FLOAT, VK_FORMAT_D32_SFLOAT, VK_FORMAT_UNDEFINED, 4, 1, false, true, false,
+     "D32_FLOAT"},
     BC(BC1_RGBA_UNORM, BC1_RGBA_UNORM_BLOCK, BC1_RGBA_SRGB_BLOCK, 8),
     BC(BC1_RGBA_UNORM_SRGB, BC1_RGBA_SRGB_BLOCK, BC1_RGBA_UNORM_BLOCK, 8),
     BC(BC2_RGBA_UNORM, BC2_UNORM_BLOCK, BC2_SRGB_BLOCK, 16),
@@ -122,13 +127,15 @@ static void store(uint8_t *dst, const uint8_t rgba[4], enum order order)
         dst[0] = (uint8_t)v, dst[1] = (uint8_t)(v >> 8);
         break;
     case ORDER_5551:
-        v = (rgba[3] >= 128 ? 0x8000u : 0) | shrink(rgba[0], 31) << 10 | shrink(rgba[1], 31) << 5 | shrink(rgba[2], 31);
+        v = (rgba[3] >= 128 ? 0x8000u : 0) | shrink(rgba[0], 31) << 10 | shrink(rgba[1], 31) << 5 |
+            shrink(rgba[2], 31);
         dst[0] = (uint8_t)v, dst[1] = (uint8_t)(v >> 8);
         break;
     }
 }
 
-void format_convert_row(uint8_t *dst, uint32_t to, const uint8_t *src, const struct format_info *from, uint32_t n)
+void format_convert_row(uint8_t *dst, uint32_t to, const uint8_t *src, const struct format_info *from,
+                        uint32_t n)
 {
     const struct format_info *f_to = format_find(to);
     enum order in = order_of(from->abi), out = order_of(to);
@@ -161,28 +168,50 @@ static const struct {
     uint8_t bytes;
     VkFormat vk;
 } attributes[] = {
-    {2, 16, VK_FORMAT_R32G32B32A32_SFLOAT},  {3, 16, VK_FORMAT_R32G32B32A32_UINT},
-    {4, 16, VK_FORMAT_R32G32B32A32_SINT},    {6, 12, VK_FORMAT_R32G32B32_SFLOAT},
-    {7, 12, VK_FORMAT_R32G32B32_UINT},       {8, 12, VK_FORMAT_R32G32B32_SINT},
-    {10, 8, VK_FORMAT_R16G16B16A16_SFLOAT},  {11, 8, VK_FORMAT_R16G16B16A16_UNORM},
-    {12, 8, VK_FORMAT_R16G16B16A16_UINT},    {13, 8, VK_FORMAT_R16G16B16A16_SNORM},
-    {14, 8, VK_FORMAT_R16G16B16A16_SINT},    {16, 8, VK_FORMAT_R32G32_SFLOAT},
-    {17, 8, VK_FORMAT_R32G32_UINT},          {18, 8, VK_FORMAT_R32G32_SINT},
-    {24, 4, VK_FORMAT_A2B10G10R10_UNORM_PACK32}, {25, 4, VK_FORMAT_A2B10G10R10_UINT_PACK32},
-    {26, 4, VK_FORMAT_B10G11R11_UFLOAT_PACK32},  {28, 4, VK_FORMAT_R8G8B8A8_UNORM},
-    {30, 4, VK_FORMAT_R8G8B8A8_UINT},        {31, 4, VK_FORMAT_R8G8B8A8_SNORM},
-    {32, 4, VK_FORMAT_R8G8B8A8_SINT},        {34, 4, VK_FORMAT_R16G16_SFLOAT},
-    {35, 4, VK_FORMAT_R16G16_UNORM},         {36, 4, VK_FORMAT_R16G16_UINT},
-    {37, 4, VK_FORMAT_R16G16_SNORM},         {38, 4, VK_FORMAT_R16G16_SINT},
-    {41, 4, VK_FORMAT_R32_SFLOAT},           {42, 4, VK_FORMAT_R32_UINT},
-    {43, 4, VK_FORMAT_R32_SINT},             {49, 2, VK_FORMAT_R8G8_UNORM},
-    {50, 2, VK_FORMAT_R8G8_UINT},            {51, 2, VK_FORMAT_R8G8_SNORM},
-    {52, 2, VK_FORMAT_R8G8_SINT},            {54, 2, VK_FORMAT_R16_SFLOAT},
-    {56, 2, VK_FORMAT_R16_UNORM},            {57, 2, VK_FORMAT_R16_UINT},
-    {58, 2, VK_FORMAT_R16_SNORM},            {59, 2, VK_FORMAT_R16_SINT},
-    {61, 1, VK_FORMAT_R8_UNORM},             {62, 1, VK_FORMAT_R8_UINT},
-    {63, 1, VK_FORMAT_R8_SNORM},             {64, 1, VK_FORMAT_R8_SINT},
-    {87, 4, VK_FORMAT_B8G8R8A8_UNORM},       {88, 4, VK_FORMAT_B8G8R8A8_UNORM},
+    {2, 16, VK_FORMAT_R32G32B32A32_SFLOAT},
+    {3, 16, VK_FORMAT_R32G32B32A32_UINT},
+    {4, 16, VK_FORMAT_R32G32B32A32_SINT},
+    {6, 12, VK_FORMAT_R32G32B32_SFLOAT},
+    {7, 12, VK_FORMAT_R32G32B32_UINT},
+    {8, 12, VK_FORMAT_R32G32B32_SINT},
+    {10, 8, VK_FORMAT_R16G16B16A16_SFLOAT},
+    {11, 8, VK_FORMAT_R16G16B16A16_UNORM},
+    {12, 8, VK_FORMAT_R16G16B16A16_UINT},
+    {13, 8, VK_FORMAT_R16G16B16A16_SNORM},
+    {14, 8, VK_FORMAT_R16G16B16A16_SINT},
+    {16, 8, VK_FORMAT_R32G32_SFLOAT},
+    {17, 8, VK_FORMAT_R32G32_UINT},
+    {18, 8, VK_FORMAT_R32G32_SINT},
+    {24, 4, VK_FORMAT_A2B10G10R10_UNORM_PACK32},
+    {25, 4, VK_FORMAT_A2B10G10R10_UINT_PACK32},
+    {26, 4, VK_FORMAT_B10G11R11_UFLOAT_PACK32},
+    {28, 4, VK_FORMAT_R8G8B8A8_UNORM},
+    {30, 4, VK_FORMAT_R8G8B8A8_UINT},
+    {31, 4, VK_FORMAT_R8G8B8A8_SNORM},
+    {32, 4, VK_FORMAT_R8G8B8A8_SINT},
+    {34, 4, VK_FORMAT_R16G16_SFLOAT},
+    {35, 4, VK_FORMAT_R16G16_UNORM},
+    {36, 4, VK_FORMAT_R16G16_UINT},
+    {37, 4, VK_FORMAT_R16G16_SNORM},
+    {38, 4, VK_FORMAT_R16G16_SINT},
+    {41, 4, VK_FORMAT_R32_SFLOAT},
+    {42, 4, VK_FORMAT_R32_UINT},
+    {43, 4, VK_FORMAT_R32_SINT},
+    {49, 2, VK_FORMAT_R8G8_UNORM},
+    {50, 2, VK_FORMAT_R8G8_UINT},
+    {51, 2, VK_FORMAT_R8G8_SNORM},
+    {52, 2, VK_FORMAT_R8G8_SINT},
+    {54, 2, VK_FORMAT_R16_SFLOAT},
+    {56, 2, VK_FORMAT_R16_UNORM},
+    {57, 2, VK_FORMAT_R16_UINT},
+    {58, 2, VK_FORMAT_R16_SNORM},
+    {59, 2, VK_FORMAT_R16_SINT},
+    {61, 1, VK_FORMAT_R8_UNORM},
+    {62, 1, VK_FORMAT_R8_UINT},
+    {63, 1, VK_FORMAT_R8_SNORM},
+    {64, 1, VK_FORMAT_R8_SINT},
+    {87, 4, VK_FORMAT_B8G8R8A8_UNORM},
+    {88, 4, VK_FORMAT_B8G8R8A8_UNORM},
 };
 
 VkFormat format_of_dxgi_attribute(uint32_t dxgi, uint32_t *bytes)

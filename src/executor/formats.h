@@ -11,11 +11,11 @@
 #include <aerogpu/pci.h>
 
 struct format_info {
-    uint32_t abi;    /* enum aerogpu_format */
+    uint32_t abi; /* enum aerogpu_format */
     VkFormat vk;
-    VkFormat twin;   /* the sRGB or linear format with the same bytes, or VK_FORMAT_UNDEFINED */
-    uint8_t bytes;   /* per texel, or per block */
-    uint8_t block;   /* 1, or 4 for BC formats */
+    VkFormat twin; /* the sRGB or linear format with the same bytes, or VK_FORMAT_UNDEFINED */
+    uint8_t bytes; /* per texel, or per block */
+    uint8_t block; /* 1, or 4 for BC formats */
     bool alpha, depth, stencil;
     const char *name;
 };
@@ -39,7 +39,8 @@ static inline VkImageAspectFlags format_aspects(const struct format_info *f)
 bool format_can_convert(const struct format_info *from, uint32_t to);
 
 /* Turns `n` texels into the scanout format `to`; X channels become 255. sRGB formats are taken as the bytes they are. */
-void format_convert_row(uint8_t *dst, uint32_t to, const uint8_t *src, const struct format_info *from, uint32_t n);
+void format_convert_row(uint8_t *dst, uint32_t to, const uint8_t *src, const struct format_info *from,
+                        uint32_t n);
 
 /* VkFormat of a DXGI_FORMAT as a vertex attribute, VK_FORMAT_UNDEFINED if it cannot be one; *bytes gets its size. */
 VkFormat format_of_dxgi_attribute(uint32_t dxgi, uint32_t *bytes);

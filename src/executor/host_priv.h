@@ -81,8 +81,8 @@ struct exec_host {
     /* For exec_host_wait, which does not lock. */
     _Atomic(struct exec_shared *) watched; /* where completions appear */
     _Atomic uint32_t watched_head;         /* up to where they were taken */
-    struct exec_looker looker; /* of the dispatching thread */
-    _Atomic bool notice; /* a death, a failure or an answered reset waits for dispatch */
+    struct exec_looker looker;             /* of the dispatching thread */
+    _Atomic bool notice;                   /* a death, a failure or an answered reset waits for dispatch */
 };
 
 #define EXEC_COMPONENT "executor"

@@ -52,6 +52,7 @@ static int parse_ilay(struct layout *l, struct bytes *b, struct error *e)
 }
 
 /* D3DDECLTYPE -> VkFormat */
+/* clang-format off */
 static const VkFormat decl_types[] = {
     VK_FORMAT_R32_SFLOAT,          VK_FORMAT_R32G32_SFLOAT,      VK_FORMAT_R32G32B32_SFLOAT,
     VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_B8G8R8A8_UNORM,     VK_FORMAT_R8G8B8A8_USCALED,
@@ -60,11 +61,12 @@ static const VkFormat decl_types[] = {
     VK_FORMAT_R16G16B16A16_UNORM,  VK_FORMAT_A2B10G10R10_USCALED_PACK32, VK_FORMAT_A2B10G10R10_SNORM_PACK32,
     VK_FORMAT_R16G16_SFLOAT,       VK_FORMAT_R16G16B16A16_SFLOAT,
 };
+/* clang-format on */
 
 /* D3DDECLUSAGE -> the semantic that shaders declare it as */
-static const char *const decl_usages[] = {"POSITION", "BLENDWEIGHT", "BLENDINDICES", "NORMAL",   "PSIZE",
-                                          "TEXCOORD", "TANGENT",     "BINORMAL",     "TESSFACTOR", "POSITIONT",
-                                          "COLOR",    "FOG",         "DEPTH",        "SAMPLE"};
+static const char *const decl_usages[] = {
+    "POSITION", "BLENDWEIGHT", "BLENDINDICES", "NORMAL", "PSIZE", "TEXCOORD", "TANGENT",
+    "BINORMAL", "TESSFACTOR",  "POSITIONT",    "COLOR",  "FOG",   "DEPTH",    "SAMPLE"};
 
 static int parse_d3d9(struct layout *l, struct bytes *b, struct error *e)
 {
@@ -78,14 +80,17 @@ static int parse_d3d9(struct layout *l, struct bytes *b, struct error *e)
         if (i == MAX_ELEMENTS)
             return error_set(e, -EBADMSG, "vertex declaration has more than %u elements", MAX_ELEMENTS);
         if (type >= sizeof(decl_types) / sizeof(decl_types[0]) ||
-            usage >= sizeof(decl_usages) / sizeof(decl_usages[0]) || stream >= MAX_VERTEX_BUFFERS || offset > 2048)
-            return error_set(e, -EBADMSG, "vertex declaration element %u: stream %u offset %u type %u method %u usage %u",
+            usage >= sizeof(decl_usages) / sizeof(decl_usages[0]) || stream >= MAX_VERTEX_BUFFERS ||
+            offset > 2048)
+            return error_set(e, -EBADMSG,
+                             "vertex declaration element %u: stream %u offset %u type %u method %u usage %u",
                              i, stream, offset, type, method, usage);
-        l->elements[l->count++] = (struct layout_element){.semantic_hash = abi_semantic_hash(decl_usages[usage]),
-                                                          .semantic_index = index,
-                                                          .format = decl_types[type],
-                                                          .slot = stream,
-                                                          .offset = offset};
+        l->elements[l->count++] =
+            (struct layout_element){.semantic_hash = abi_semantic_hash(decl_usages[usage]),
+                                    .semantic_index = index,
+                                    .format = decl_types[type],
+                                    .slot = stream,
+                                    .offset = offset};
     }
 }
 

@@ -17,7 +17,8 @@
 
 const char *object_kind_name(enum object_kind kind)
 {
-    static const char *const names[] = {"buffer", "texture", "texture view", "shader", "input layout", "sampler"};
+    static const char *const names[] = {"buffer", "texture",      "texture view",
+                                        "shader", "input layout", "sampler"};
 
     return names[kind];
 }
@@ -39,7 +40,8 @@ void *object_find(struct exec_engine *g, uint32_t handle, enum object_kind kind)
         return NULL;
     }
     if (o->kind != kind) {
-        fail_decode(g, "handle %u is a %s, a %s is needed", handle, object_kind_name(o->kind), object_kind_name(kind));
+        fail_decode(g, "handle %u is a %s, a %s is needed", handle, object_kind_name(o->kind),
+                    object_kind_name(kind));
         return NULL;
     }
     return o;
@@ -259,7 +261,8 @@ int op_create_buffer(struct exec_engine *g, const struct abi_packet *p)
     return handle_add(g, c.buffer_handle, &b->o);
 }
 
-VkBufferView buffer_view(struct exec_engine *g, struct buffer *b, VkFormat format, uint64_t offset, uint64_t range)
+VkBufferView buffer_view(struct exec_engine *g, struct buffer *b, VkFormat format, uint64_t offset,
+                         uint64_t range)
 {
     VkBufferViewCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
                                  .buffer = b->vk.buffer,
@@ -322,11 +325,12 @@ static int image_start(struct exec_engine *g, struct texture *t)
                                     .subresourceRange = {aspects, 0, t->mips, 0, t->layers}};
     VkCommandBuffer cmd = batch_transfer(g);
 
-    vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL,
-                         1, &barrier);
+    vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0,
+                         NULL, 0, NULL, 1, &barrier);
     if (t->format->depth) {
         VkClearDepthStencilValue zero = {0};
-        vkCmdClearDepthStencilImage(cmd, t->image, VK_IMAGE_LAYOUT_GENERAL, &zero, 1, &barrier.subresourceRange);
+        vkCmdClearDepthStencilImage(cmd, t->image, VK_IMAGE_LAYOUT_GENERAL, &zero, 1,
+                                    &barrier.subresourceRange);
     } else if (t->format->block == 1) {
         VkClearColorValue zero = {{0}};
         vkCmdClearColorImage(cmd, t->image, VK_IMAGE_LAYOUT_GENERAL, &zero, 1, &barrier.subresourceRange);
@@ -338,8 +342,15 @@ static int image_start(struct exec_engine *g, struct texture *t)
 /* Resolves the format to one that the device has. */
 static const struct format_info *usable_format(struct exec_engine *g, const struct format_info *f)
 {
-    static const struct format_info d32s8 = {AEROGPU_FORMAT_D24_UNORM_S8_UINT, VK_FORMAT_D32_SFLOAT_S8_UINT,
-                                             VK_FORMAT_UNDEFINED, 4, 1, false, true, true, "D24_UNORM_S8_UINT"};
+    static const struct format_info d32s8 = {AEROGPU_FORMAT_D24_UNORM_S8_UINT,
+                                             VK_FORMAT_D32_SFLOAT_S8_UINT,
+                                             VK_FORMAT_UNDEFINED,
+                                             4,
+                                             1,
+                                             false,
+                                             true,
+                                             true,
+                                             "D24_UNORM_S8_UINT"};
     VkFormatProperties props;
 
     vkGetPhysicalDeviceFormatProperties(g->vk.physical, f->vk, &props);
@@ -384,7 +395,8 @@ int texture_make(struct exec_engine *g, struct texture **out, const struct aerog
         ci.flags |= VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
     if (vkCreateImage(g->vk.device, &ci, NULL, &t->image)) {
         free(t);
-        return fail_backend(g, "texture %u: the Vulkan device cannot make %u x %u %s with %u mips and %u layers",
+        return fail_backend(g,
+                            "texture %u: the Vulkan device cannot make %u x %u %s with %u mips and %u layers",
                             c->texture_handle, c->width, c->height, f->name, c->mip_levels, c->array_layers);
     }
     vkGetImageMemoryRequirements(g->vk.device, t->image, &req);
@@ -415,8 +427,9 @@ static int check_texture(struct exec_engine *g, const struct aerogpu_cmd_create_
     if (!c->array_layers)
         return fail_decode(g, "texture %u: array_layers 0", c->texture_handle);
     if (c->width > max || c->height > max || c->array_layers > g->vk.caps.max_layers)
-        return fail_backend(g, "texture %u: %u x %u with %u layers; this Vulkan device ends at %u x %u with %u",
-                            c->texture_handle, c->width, c->height, c->array_layers, max, max, g->vk.caps.max_layers);
+        return fail_backend(
+            g, "texture %u: %u x %u with %u layers; this Vulkan device ends at %u x %u with %u",
+            c->texture_handle, c->width, c->height, c->array_layers, max, max, g->vk.caps.max_layers);
     tight = (uint64_t)format_blocks(f, c->width) * f->bytes;
     if (c->row_pitch_bytes ? c->row_pitch_bytes < tight : c->backing_alloc_id != 0)
         return fail_decode(g, "texture %u: row_pitch_bytes %u, a row has %llu bytes", c->texture_handle,
@@ -505,14 +518,15 @@ int op_create_texture_view(struct exec_engine *g, const struct abi_packet *p)
     if (f->depth)
         f = f->abi == t->format->abi ? t->format : f;
     if (f->vk != t->format->vk && f->vk != t->format->twin)
-        return fail_decode(g, "view %u: format %s cannot look at texture %u, which is %s", c.view_handle, f->name,
-                           c.texture_handle, t->format->name);
+        return fail_decode(g, "view %u: format %s cannot look at texture %u, which is %s", c.view_handle,
+                           f->name, c.texture_handle, t->format->name);
     if (!c.mip_level_count || c.base_mip_level >= t->mips || c.mip_level_count > t->mips - c.base_mip_level)
-        return fail_oob(g, "view %u: mips %u + %u of texture %u, which has %u", c.view_handle, c.base_mip_level,
-                        c.mip_level_count, c.texture_handle, t->mips);
-    if (!c.array_layer_count || c.base_array_layer >= t->layers || c.array_layer_count > t->layers - c.base_array_layer)
-        return fail_oob(g, "view %u: layers %u + %u of texture %u, which has %u", c.view_handle, c.base_array_layer,
-                        c.array_layer_count, c.texture_handle, t->layers);
+        return fail_oob(g, "view %u: mips %u + %u of texture %u, which has %u", c.view_handle,
+                        c.base_mip_level, c.mip_level_count, c.texture_handle, t->mips);
+    if (!c.array_layer_count || c.base_array_layer >= t->layers ||
+        c.array_layer_count > t->layers - c.base_array_layer)
+        return fail_oob(g, "view %u: layers %u + %u of texture %u, which has %u", c.view_handle,
+                        c.base_array_layer, c.array_layer_count, c.texture_handle, t->layers);
     v = calloc(1, sizeof(*v));
     if (!v)
         return fail_backend(g, "no memory for view %u", c.view_handle);
@@ -631,8 +645,8 @@ void shader_jobs_finish(struct exec_engine *g, struct batch *b)
             b->error_packet = job->packet;
             b->completion.error = AEROGPU_ERROR_BACKEND;
             snprintf(b->completion.message, sizeof(b->completion.message),
-                     "packet %u at offset 0x%x: CREATE_SHADER_DXBC: shader %u: %.120s", job->packet, job->offset,
-                     job->handle, job->error.text);
+                     "packet %u at offset 0x%x: CREATE_SHADER_DXBC: shader %u: %.120s", job->packet,
+                     job->offset, job->handle, job->error.text);
         }
         job_unref(g, job);
     }
@@ -640,9 +654,9 @@ void shader_jobs_finish(struct exec_engine *g, struct batch *b)
 
 int op_create_shader_dxbc(struct exec_engine *g, const struct abi_packet *p)
 {
-    static const enum exec_stage stage_of[ABI_PROGRAM_COUNT] = {[ABI_PS] = EXEC_PS, [ABI_VS] = EXEC_VS,
-                                                                [ABI_GS] = EXEC_GS, [ABI_HS] = EXEC_HS,
-                                                                [ABI_DS] = EXEC_DS, [ABI_CS] = EXEC_CS};
+    static const enum exec_stage stage_of[ABI_PROGRAM_COUNT] = {
+        [ABI_PS] = EXEC_PS, [ABI_VS] = EXEC_VS, [ABI_GS] = EXEC_GS,
+        [ABI_HS] = EXEC_HS, [ABI_DS] = EXEC_DS, [ABI_CS] = EXEC_CS};
     struct aerogpu_cmd_create_shader_dxbc c;
     struct shader_object *s;
     struct shader_job *job;

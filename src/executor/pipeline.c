@@ -262,11 +262,12 @@ VkRenderPass render_pass_get(struct exec_engine *g, const struct target_set *t, 
         attachments[ci.attachmentCount++] = (VkAttachmentDescription){
             .format = v->format->vk,
             .samples = VK_SAMPLE_COUNT_1_BIT,
-            .loadOp = clear_flags & (depth ? AEROGPU_CLEAR_DEPTH : AEROGPU_CLEAR_COLOR) ? VK_ATTACHMENT_LOAD_OP_CLEAR
-                                                                                        : VK_ATTACHMENT_LOAD_OP_LOAD,
+            .loadOp = clear_flags & (depth ? AEROGPU_CLEAR_DEPTH : AEROGPU_CLEAR_COLOR)
+                          ? VK_ATTACHMENT_LOAD_OP_CLEAR
+                          : VK_ATTACHMENT_LOAD_OP_LOAD,
             .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
-            .stencilLoadOp =
-                clear_flags & AEROGPU_CLEAR_STENCIL ? VK_ATTACHMENT_LOAD_OP_CLEAR : VK_ATTACHMENT_LOAD_OP_LOAD,
+            .stencilLoadOp = clear_flags & AEROGPU_CLEAR_STENCIL ? VK_ATTACHMENT_LOAD_OP_CLEAR
+                                                                 : VK_ATTACHMENT_LOAD_OP_LOAD,
             .stencilStoreOp = VK_ATTACHMENT_STORE_OP_STORE,
             .initialLayout = VK_IMAGE_LAYOUT_GENERAL,
             .finalLayout = VK_IMAGE_LAYOUT_GENERAL};
@@ -361,7 +362,8 @@ static VkBorderColor nearest_border(uint32_t argb)
 {
     if (argb >> 24 < 128)
         return VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK;
-    return (argb >> 8 & 0xFF) >= 128 ? VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE : VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK;
+    return (argb >> 8 & 0xFF) >= 128 ? VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE
+                                     : VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK;
 }
 
 VkSampler sampler_get(struct exec_engine *g, const struct sampler_desc *d)
@@ -369,14 +371,14 @@ VkSampler sampler_get(struct exec_engine *g, const struct sampler_desc *d)
     float max_bias = g->vk.caps.max_lod_bias, bias = d->lod_bias;
     VkSamplerCustomBorderColorCreateInfoEXT border = {
         .sType = VK_STRUCTURE_TYPE_SAMPLER_CUSTOM_BORDER_COLOR_CREATE_INFO_EXT,
-        .customBorderColor = {.float32 = {(float)(d->border >> 16 & 0xFF) / 255.0f,
-                                          (float)(d->border >> 8 & 0xFF) / 255.0f, (float)(d->border & 0xFF) / 255.0f,
-                                          (float)(d->border >> 24) / 255.0f}}};
+        .customBorderColor = {
+            .float32 = {(float)(d->border >> 16 & 0xFF) / 255.0f, (float)(d->border >> 8 & 0xFF) / 255.0f,
+                        (float)(d->border & 0xFF) / 255.0f, (float)(d->border >> 24) / 255.0f}}};
     VkSamplerCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
                               .magFilter = d->mag_linear ? VK_FILTER_LINEAR : VK_FILTER_NEAREST,
                               .minFilter = d->min_linear ? VK_FILTER_LINEAR : VK_FILTER_NEAREST,
-                              .mipmapMode =
-                                  d->mip_linear ? VK_SAMPLER_MIPMAP_MODE_LINEAR : VK_SAMPLER_MIPMAP_MODE_NEAREST,
+                              .mipmapMode = d->mip_linear ? VK_SAMPLER_MIPMAP_MODE_LINEAR
+                                                          : VK_SAMPLER_MIPMAP_MODE_NEAREST,
                               .addressModeU = (VkSamplerAddressMode)d->address_u,
                               .addressModeV = (VkSamplerAddressMode)d->address_v,
                               .addressModeW = (VkSamplerAddressMode)d->address_w,
@@ -394,7 +396,8 @@ VkSampler sampler_get(struct exec_engine *g, const struct sampler_desc *d)
     ci.compareOp = VK_COMPARE_OP_LESS_OR_EQUAL;
     if (d->anisotropy > 1 && g->vk.caps.anisotropy) {
         ci.anisotropyEnable = VK_TRUE;
-        ci.maxAnisotropy = d->anisotropy > g->vk.caps.max_anisotropy ? g->vk.caps.max_anisotropy : d->anisotropy;
+        ci.maxAnisotropy =
+            d->anisotropy > g->vk.caps.max_anisotropy ? g->vk.caps.max_anisotropy : d->anisotropy;
     }
     if (g->vk.caps.border_color && d->border && d->border != 0xFF000000u && d->border != 0xFFFFFFFFu) {
         ci.borderColor = VK_BORDER_COLOR_FLOAT_CUSTOM_EXT;
@@ -442,7 +445,8 @@ static int make_set_layout(struct exec_engine *g, VkDescriptorSetLayout *out, co
 
 static int make_layout(struct exec_engine *g, struct program *p)
 {
-    VkPipelineLayoutCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .pSetLayouts = p->sets};
+    VkPipelineLayoutCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                     .pSetLayouts = p->sets};
     const struct shader_info *by_set[EXEC_STAGE_COUNT] = {0};
     int r;
 
@@ -529,8 +533,9 @@ static uint8_t fog_of(const struct context *c)
 {
     if (!c->rs[D3DRS_FOGENABLE])
         return SHADER_FOG_NONE;
-    return c->rs[D3DRS_FOGTABLEMODE] >= 1 && c->rs[D3DRS_FOGTABLEMODE] <= 3 ? (uint8_t)c->rs[D3DRS_FOGTABLEMODE]
-                                                                            : SHADER_FOG_VERTEX;
+    return c->rs[D3DRS_FOGTABLEMODE] >= 1 && c->rs[D3DRS_FOGTABLEMODE] <= 3
+               ? (uint8_t)c->rs[D3DRS_FOGTABLEMODE]
+               : SHADER_FOG_VERTEX;
 }
 
 static bool is_d3d9(const struct shader_object *s)
@@ -558,7 +563,8 @@ static int graphics_program(struct exec_engine *g, struct context *c, struct pro
     }
     if ((lp.stages[EXEC_GS] && !g->vk.caps.geometry) ||
         ((lp.stages[EXEC_HS] || lp.stages[EXEC_DS]) && !g->vk.caps.tessellation))
-        return fail_backend(g, "this Vulkan device has no %s shaders", lp.stages[EXEC_GS] ? "geometry" : "tessellation");
+        return fail_backend(g, "this Vulkan device has no %s shaders",
+                            lp.stages[EXEC_GS] ? "geometry" : "tessellation");
     if (is_d3d9(c->shaders[EXEC_VS]) || is_d3d9(c->shaders[EXEC_PS])) {
         lp.variant.alpha_func = c->rs[D3DRS_ALPHATESTENABLE] ? (uint8_t)c->rs[D3DRS_ALPHAFUNC] : 0;
         if (lp.variant.alpha_func > 8)
@@ -594,8 +600,8 @@ static int add_binding(struct exec_engine *g, struct vertex_input *in, const str
     if (!e->per_instance || e->step_rate == 1)
         return 0;
     if (!g->vk.caps.divisor)
-        return fail_backend(g, "this Vulkan device has no instance step rate but 1; slot %u asks for %u", e->slot,
-                            e->step_rate);
+        return fail_backend(g, "this Vulkan device has no instance step rate but 1; slot %u asks for %u",
+                            e->slot, e->step_rate);
     in->divisors[in->num_divisors++] = (VkVertexInputBindingDivisorDescriptionEXT){e->slot, e->step_rate};
     return 0;
 }
@@ -610,7 +616,8 @@ static VkFormat null_format(uint8_t component)
 static const struct layout_element *find_element(const struct layout *l, const struct shader_element *in)
 {
     for (uint32_t i = 0; l && i < l->count; i++)
-        if (l->elements[i].semantic_hash == in->semantic_hash && l->elements[i].semantic_index == in->semantic_index)
+        if (l->elements[i].semantic_hash == in->semantic_hash &&
+            l->elements[i].semantic_index == in->semantic_index)
             return &l->elements[i];
     return NULL;
 }
@@ -629,13 +636,15 @@ static int match_inputs(struct exec_engine *g, struct vertex_input *in, const st
         in->num_attributes++;
         if (!e || !c->vb[e->slot].buffer) { /* reads as zero */
             in->null_slot = true;
-            *a = (VkVertexInputAttributeDescription){want->location, NULL_VERTEX_SLOT, null_format(want->component), 0};
+            *a = (VkVertexInputAttributeDescription){want->location, NULL_VERTEX_SLOT,
+                                                     null_format(want->component), 0};
             continue;
         }
         vkGetPhysicalDeviceFormatProperties(g->vk.physical, e->format, &props);
         if (!(props.bufferFeatures & VK_FORMAT_FEATURE_VERTEX_BUFFER_BIT))
-            return fail_backend(g, "this Vulkan device cannot read vertex attribute %s%u in its format (VkFormat %d)",
-                                want->semantic, want->semantic_index, (int)e->format);
+            return fail_backend(
+                g, "this Vulkan device cannot read vertex attribute %s%u in its format (VkFormat %d)",
+                want->semantic, want->semantic_index, (int)e->format);
         *a = (VkVertexInputAttributeDescription){want->location, e->slot, e->format, e->offset};
         r = add_binding(g, in, c, e);
         if (r)
@@ -643,7 +652,8 @@ static int match_inputs(struct exec_engine *g, struct vertex_input *in, const st
     }
     if (in->null_slot) {
         if (in->slots >> NULL_VERTEX_SLOT & 1)
-            return fail_backend(g, "all %d vertex buffer slots are taken and an input has no buffer", MAX_VERTEX_BUFFERS);
+            return fail_backend(g, "all %d vertex buffer slots are taken and an input has no buffer",
+                                MAX_VERTEX_BUFFERS);
         in->bindings[in->num_bindings++] =
             (VkVertexInputBindingDescription){NULL_VERTEX_SLOT, 0, VK_VERTEX_INPUT_RATE_VERTEX};
     }
@@ -736,7 +746,8 @@ static void fill_key(struct exec_engine *g, const struct context *c, const struc
     k->depth_clamp = c->raster.depth_clamp && g->vk.caps.depth_clamp;
     k->depth_bias = t->depth.texture && (c->raster.bias != 0 || c->raster.slope_bias != 0);
     k->topology = c->topology;
-    k->restart = indexed && is_strip(c->topology) && !(prog->infos[EXEC_VS] && prog->infos[EXEC_VS]->kind == SHADER_D3D9);
+    k->restart = indexed && is_strip(c->topology) &&
+                 !(prog->infos[EXEC_VS] && prog->infos[EXEC_VS]->kind == SHADER_D3D9);
     for (uint32_t i = 0; i < MAX_VERTEX_BUFFERS; i++)
         if (c->vb[i].buffer) {
             k->bound_slots |= 1u << i;
@@ -777,10 +788,11 @@ static uint32_t fill_stages(const struct program *p, VkPipelineShaderStageCreate
 
     for (int s = 0; s < EXEC_CS; s++)
         if (p->modules[s])
-            stages[n++] = (VkPipelineShaderStageCreateInfo){.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                            .stage = exec_stage_vk((enum exec_stage)s),
-                                                            .module = p->modules[s],
-                                                            .pName = "main"};
+            stages[n++] = (VkPipelineShaderStageCreateInfo){
+                .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                .stage = exec_stage_vk((enum exec_stage)s),
+                .module = p->modules[s],
+                .pName = "main"};
     return n;
 }
 
@@ -796,8 +808,9 @@ static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key
                                 const struct vertex_input *in, VkRenderPass pass)
 {
     static const VkDynamicState dynamic[] = {
-        VK_DYNAMIC_STATE_VIEWPORT,           VK_DYNAMIC_STATE_SCISSOR,           VK_DYNAMIC_STATE_BLEND_CONSTANTS,
-        VK_DYNAMIC_STATE_STENCIL_REFERENCE,  VK_DYNAMIC_STATE_STENCIL_WRITE_MASK, VK_DYNAMIC_STATE_STENCIL_COMPARE_MASK,
+        VK_DYNAMIC_STATE_VIEWPORT,           VK_DYNAMIC_STATE_SCISSOR,
+        VK_DYNAMIC_STATE_BLEND_CONSTANTS,    VK_DYNAMIC_STATE_STENCIL_REFERENCE,
+        VK_DYNAMIC_STATE_STENCIL_WRITE_MASK, VK_DYNAMIC_STATE_STENCIL_COMPARE_MASK,
         VK_DYNAMIC_STATE_DEPTH_BIAS};
     VkPipelineColorBlendAttachmentState blends[MAX_TARGETS];
     VkPipelineShaderStageCreateInfo stages[EXEC_STAGE_COUNT];
@@ -820,8 +833,10 @@ static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key
     VkPipelineTessellationStateCreateInfo tessellation = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_TESSELLATION_STATE_CREATE_INFO,
         .patchControlPoints = k->topology - (AEROGPU_TOPOLOGY_PATCHLIST_1 - 1)};
-    VkPipelineViewportStateCreateInfo viewport = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO, .viewportCount = 1, .scissorCount = 1};
+    VkPipelineViewportStateCreateInfo viewport = {.sType =
+                                                      VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
+                                                  .viewportCount = 1,
+                                                  .scissorCount = 1};
     VkPipelineRasterizationStateCreateInfo raster = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
         .depthClampEnable = k->depth_clamp,
@@ -830,17 +845,20 @@ static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key
         .frontFace = k->front_ccw ? VK_FRONT_FACE_COUNTER_CLOCKWISE : VK_FRONT_FACE_CLOCKWISE,
         .depthBiasEnable = k->depth_bias,
         .lineWidth = 1};
-    VkPipelineMultisampleStateCreateInfo samples = {.sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
-                                                    .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT,
-                                                    .pSampleMask = k->masked_out ? &no_samples : NULL};
-    VkPipelineDepthStencilStateCreateInfo depth = {.sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
-                                                   .depthTestEnable = k->depth_enable,
-                                                   .depthWriteEnable = k->depth_write,
-                                                   .depthCompareOp = k->depth_func,
-                                                   .stencilTestEnable = k->stencil,
-                                                   .front = stencil_face(k, 0),
-                                                   .back = stencil_face(k, 1)};
-    VkPipelineColorBlendStateCreateInfo blend = {.sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+    VkPipelineMultisampleStateCreateInfo samples = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT,
+        .pSampleMask = k->masked_out ? &no_samples : NULL};
+    VkPipelineDepthStencilStateCreateInfo depth = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
+        .depthTestEnable = k->depth_enable,
+        .depthWriteEnable = k->depth_write,
+        .depthCompareOp = k->depth_func,
+        .stencilTestEnable = k->stencil,
+        .front = stencil_face(k, 0),
+        .back = stencil_face(k, 1)};
+    VkPipelineColorBlendStateCreateInfo blend = {.sType =
+                                                     VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
                                                  .attachmentCount = k->num_colors,
                                                  .pAttachments = blends};
     VkPipelineDynamicStateCreateInfo dyn = {.sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
@@ -870,7 +888,8 @@ static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key
 
 static int check_topology(struct exec_engine *g, const struct context *c, const struct program *p)
 {
-    bool patches = c->topology >= AEROGPU_TOPOLOGY_PATCHLIST_1, tess = p->modules[EXEC_HS] && p->modules[EXEC_DS];
+    bool patches = c->topology >= AEROGPU_TOPOLOGY_PATCHLIST_1,
+         tess = p->modules[EXEC_HS] && p->modules[EXEC_DS];
 
     if (patches && !tess)
         return fail_backend(g, "topology PATCHLIST_%u without hull and domain shader", c->topology - 32);
@@ -917,8 +936,8 @@ int pipeline_resolve(struct exec_engine *g, struct context *c, bool indexed)
         return fail_backend(g, "no memory for a pipeline");
     }
     entry->key = key;
-    entry->pipeline = (struct pipeline){
-        .program = prog, .vertex_slots = in.slots, .null_vertex_slot = in.null_slot};
+    entry->pipeline =
+        (struct pipeline){.program = prog, .vertex_slots = in.slots, .null_vertex_slot = in.null_slot};
     entry->pipeline.pipeline = make_pipeline(g, &key, prog, &in, pass);
     if (!entry->pipeline.pipeline) {
         free(entry);
@@ -946,12 +965,14 @@ int compute_pipeline_resolve(struct exec_engine *g, struct context *c, struct pi
     if (r)
         return r;
     if (!prog->compute.pipeline) {
-        ci.stage = (VkPipelineShaderStageCreateInfo){.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                     .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                                                     .module = prog->modules[EXEC_CS],
-                                                     .pName = "main"};
+        ci.stage =
+            (VkPipelineShaderStageCreateInfo){.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                              .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                              .module = prog->modules[EXEC_CS],
+                                              .pName = "main"};
         ci.layout = prog->layout;
-        if (vkCreateComputePipelines(g->vk.device, g->caches->pipeline_cache, 1, &ci, NULL, &prog->compute.pipeline))
+        if (vkCreateComputePipelines(g->vk.device, g->caches->pipeline_cache, 1, &ci, NULL,
+                                     &prog->compute.pipeline))
             return fail_backend(g, "the Vulkan device cannot make the compute pipeline");
         prog->compute.program = prog;
     }

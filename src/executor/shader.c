@@ -126,7 +126,8 @@ int shader_create(struct shader **out, enum exec_stage stage, const void *bytes,
     if (size < 4)
         return error_set(e, -EINVAL, "a shader of %zu bytes has no version", size);
     if (size > 4 * (size_t)DXBC_MAX_SIZE)
-        return error_set(e, -EINVAL, "a shader of %zu bytes is beyond the limit of %u", size, 4 * DXBC_MAX_SIZE);
+        return error_set(e, -EINVAL, "a shader of %zu bytes is beyond the limit of %u", size,
+                         4 * DXBC_MAX_SIZE);
     s = calloc(1, sizeof(*s));
     if (!s)
         return error_set(e, -ENOMEM, "no memory for a shader");
@@ -144,7 +145,8 @@ int shader_create(struct shader **out, enum exec_stage stage, const void *bytes,
     else if (d3d9_is(bytes, size))
         ret = shader_d3d9_init(s, e);
     else
-        ret = error_set(e, -EINVAL, "shader bytes begin with 0x%02x%02x%02x%02x, neither DXBC nor a Direct3D 9 version",
+        ret = error_set(e, -EINVAL,
+                        "shader bytes begin with 0x%02x%02x%02x%02x, neither DXBC nor a Direct3D 9 version",
                         s->bytes[3], s->bytes[2], s->bytes[1], s->bytes[0]);
     if (ret)
         goto failed;
@@ -211,7 +213,8 @@ static void print_dxbc(struct strbuf *out, const void *bytes, size_t size)
         strbuf_printf(out, "  %s\n", e.text);
         return;
     }
-    strbuf_printf(out, "  DXBC container, %zu bytes, checksum %s, chunks", d.size, checksum_ok ? "right" : "wrong");
+    strbuf_printf(out, "  DXBC container, %zu bytes, checksum %s, chunks", d.size,
+                  checksum_ok ? "right" : "wrong");
     for (uint32_t i = 0; i < d.chunk_count; i++) {
         strbuf_puts(out, " ");
         for (uint32_t k = 0; k < 4; k++) {
@@ -236,8 +239,8 @@ static void print_dxbc(struct strbuf *out, const void *bytes, size_t size)
         strbuf_printf(out, "  %s\n", e.text);
         return;
     }
-    strbuf_printf(out, "  %s shader model %u.%u, %u words:\n", exec_stage_name(sm4_stage(p.type)), p.major, p.minor,
-                  p.words);
+    strbuf_printf(out, "  %s shader model %u.%u, %u words:\n", exec_stage_name(sm4_stage(p.type)), p.major,
+                  p.minor, p.words);
     sm4_print(out, &p);
 }
 

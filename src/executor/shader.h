@@ -38,31 +38,36 @@ uint32_t exec_stage_set(enum exec_stage stage);
 
 enum shader_kind { SHADER_DXBC, SHADER_D3D9 };
 
-enum shader_component { SHADER_COMPONENT_NONE, SHADER_COMPONENT_UINT, SHADER_COMPONENT_SINT, SHADER_COMPONENT_FLOAT };
+enum shader_component {
+    SHADER_COMPONENT_NONE,
+    SHADER_COMPONENT_UINT,
+    SHADER_COMPONENT_SINT,
+    SHADER_COMPONENT_FLOAT
+};
 
 /* One element of an input or output signature. A D3D9 register appears under the semantic name of its usage. */
 struct shader_element {
     char semantic[32];      /* upper case, cut at 31 characters (the hash is of the whole name) */
     uint32_t semantic_hash; /* FNV-1a 32 of the upper-case name */
     uint32_t semantic_index;
-    uint32_t location;      /* register number; the Vulkan location of vertex inputs and pixel outputs */
-    uint32_t system_value;  /* D3D_NAME_* number, 0 for none: such inputs take no vertex attribute */
-    uint32_t stream;        /* geometry shader output stream */
-    uint8_t mask;           /* components declared, bit 0 = x */
-    uint8_t used_mask;      /* of these, read or written by the program */
-    uint8_t component;      /* enum shader_component */
-    int8_t d3d9_usage;      /* D3DDECLUSAGE, or -1 for DXBC */
+    uint32_t location;     /* register number; the Vulkan location of vertex inputs and pixel outputs */
+    uint32_t system_value; /* D3D_NAME_* number, 0 for none: such inputs take no vertex attribute */
+    uint32_t stream;       /* geometry shader output stream */
+    uint8_t mask;          /* components declared, bit 0 = x */
+    uint8_t used_mask;     /* of these, read or written by the program */
+    uint8_t component;     /* enum shader_component */
+    int8_t d3d9_usage;     /* D3DDECLUSAGE, or -1 for DXBC */
 };
 
 enum shader_descriptor_kind {
-    SHADER_CBV,          /* cb#: uniform buffer */
-    SHADER_SRV_TEXTURE,  /* t#: sampled image (no sampler) */
-    SHADER_SRV_TYPED,    /* t#: uniform texel buffer of a typed Buffer<> */
-    SHADER_SRV_RAW,      /* t#: uniform texel buffer R32_UINT over a ByteAddressBuffer */
+    SHADER_CBV,            /* cb#: uniform buffer */
+    SHADER_SRV_TEXTURE,    /* t#: sampled image (no sampler) */
+    SHADER_SRV_TYPED,      /* t#: uniform texel buffer of a typed Buffer<> */
+    SHADER_SRV_RAW,        /* t#: uniform texel buffer R32_UINT over a ByteAddressBuffer */
     SHADER_SRV_STRUCTURED, /* t#: uniform texel buffer R32_UINT over a StructuredBuffer */
-    SHADER_UAV_TEXTURE,  /* u#: storage image */
-    SHADER_UAV_TYPED,    /* u#: storage texel buffer */
-    SHADER_UAV_RAW,      /* u#: see vk_type */
+    SHADER_UAV_TEXTURE,    /* u#: storage image */
+    SHADER_UAV_TYPED,      /* u#: storage texel buffer */
+    SHADER_UAV_RAW,        /* u#: see vk_type */
     SHADER_UAV_STRUCTURED,
     SHADER_UAV_COUNTER,  /* hidden counter of structured buffer u#: see vk_type; one uint32 */
     SHADER_SAMPLER,      /* s#: sampler */
@@ -85,8 +90,8 @@ enum shader_dim {
 };
 
 struct shader_descriptor {
-    uint8_t kind; /* enum shader_descriptor_kind */
-    uint8_t dim;  /* enum shader_dim, for textures and buffers */
+    uint8_t kind;      /* enum shader_descriptor_kind */
+    uint8_t dim;       /* enum shader_dim, for textures and buffers */
     uint8_t component; /* enum shader_component of what is read or written; FLOAT covers UNORM and SNORM */
     bool comparison;   /* a sampler used with comparison */
     bool uav_read;     /* a typed UAV that is read too */
@@ -110,23 +115,23 @@ struct shader_d3d9_constants {
 /* Render states that code reads as values, so that they do not multiply variants. */
 struct shader_d3d9_params {
     float fog_color[4];
-    float fog_start, fog_end, fog_density; /* table fog */
-    float alpha_ref;                       /* 0..1 */
+    float fog_start, fog_end, fog_density;            /* table fog */
+    float alpha_ref;                                  /* 0..1 */
     float point_size, point_size_min, point_size_max; /* vertex shader: for topologies of points */
     float reserved;
     float bump[8][2][4]; /* texture stages: {MAT00, MAT01, MAT10, MAT11}, {LSCALE, LOFFSET, 0, 0} */
 };
 
 enum shader_primitive { /* of GS input and output, and HS patches */
-    SHADER_PRIMITIVE_NONE,
-    SHADER_PRIMITIVE_POINTS,
-    SHADER_PRIMITIVE_LINES,
-    SHADER_PRIMITIVE_TRIANGLES,
-    SHADER_PRIMITIVE_LINES_ADJ,
-    SHADER_PRIMITIVE_TRIANGLES_ADJ,
-    SHADER_PRIMITIVE_LINE_STRIP,
-    SHADER_PRIMITIVE_TRIANGLE_STRIP,
-    SHADER_PRIMITIVE_PATCH,
+                        SHADER_PRIMITIVE_NONE,
+                        SHADER_PRIMITIVE_POINTS,
+                        SHADER_PRIMITIVE_LINES,
+                        SHADER_PRIMITIVE_TRIANGLES,
+                        SHADER_PRIMITIVE_LINES_ADJ,
+                        SHADER_PRIMITIVE_TRIANGLES_ADJ,
+                        SHADER_PRIMITIVE_LINE_STRIP,
+                        SHADER_PRIMITIVE_TRIANGLE_STRIP,
+                        SHADER_PRIMITIVE_PATCH,
 };
 
 struct shader_info {
@@ -140,15 +145,16 @@ struct shader_info {
     const struct shader_descriptor *descriptors;
     uint32_t descriptor_count;
 
-    uint32_t group_size[3];                         /* CS */
-    enum shader_primitive gs_input, gs_output;      /* GS */
-    uint32_t gs_max_vertices;                       /* GS */
-    uint32_t hs_input_points, hs_output_points;     /* HS; hs_input_points of GS patches too */
-    uint32_t tess_domain, tess_partitioning, tess_output; /* HS and DS: D3D11_TESSELLATOR_* numbers, 0 = not said */
-    uint32_t target_mask;  /* PS: bit n = writes SV_Target n / oC n */
-    bool writes_depth;     /* PS */
-    bool uses_kill;        /* PS */
-    bool writes_point_size; /* VS */
+    uint32_t group_size[3];                     /* CS */
+    enum shader_primitive gs_input, gs_output;  /* GS */
+    uint32_t gs_max_vertices;                   /* GS */
+    uint32_t hs_input_points, hs_output_points; /* HS; hs_input_points of GS patches too */
+    uint32_t tess_domain, tess_partitioning,
+        tess_output;                   /* HS and DS: D3D11_TESSELLATOR_* numbers, 0 = not said */
+    uint32_t target_mask;              /* PS: bit n = writes SV_Target n / oC n */
+    bool writes_depth;                 /* PS */
+    bool uses_kill;                    /* PS */
+    bool writes_point_size;            /* VS */
     struct shader_d3d9_constants d3d9; /* zero for DXBC */
 };
 
@@ -156,7 +162,8 @@ struct shader;
 
 /* Checks and describes `size` bytes as a shader of `stage`. Returns 0, -EINVAL (malformed, wrong stage), -ENOTSUP
  * (well-formed, but the translator lacks it) or -ENOMEM. The bytes are copied. */
-int shader_create(struct shader **out, enum exec_stage stage, const void *bytes, size_t size, struct error *e);
+int shader_create(struct shader **out, enum exec_stage stage, const void *bytes, size_t size,
+                  struct error *e);
 struct shader *shader_ref(struct shader *s); /* returns `s`; NULL is legal */
 void shader_unref(struct shader *s);         /* NULL is legal */
 
@@ -167,16 +174,18 @@ enum shader_fog { SHADER_FOG_NONE, SHADER_FOG_EXP, SHADER_FOG_EXP2, SHADER_FOG_L
 
 /* Render states that change the code of D3D9 shaders; zero-initialised changes nothing. DXBC ignores all of it. */
 struct shader_variant {
-    uint8_t alpha_func;     /* D3DCMP_* 1 NEVER .. 8 ALWAYS while ALPHATESTENABLE, else 0 */
-    uint8_t fog;            /* enum shader_fog: D3DFOGMODE of FOGTABLEMODE; VERTEX when that is NONE; 0 if FOGENABLE off */
-    bool flat;              /* SHADEMODE flat: COLOR inputs are not interpolated */
-    bool points;            /* the topology is a point list: the vertex shader writes a point size */
-    bool point_sprite;      /* POINTSPRITEENABLE with points: TEXCOORD inputs become the point coordinate */
-    uint8_t projected;      /* ps_1_1..1_3: bit n = D3DTTFF_PROJECTED for stage n */
+    uint8_t alpha_func; /* D3DCMP_* 1 NEVER .. 8 ALWAYS while ALPHATESTENABLE, else 0 */
+    uint8_t
+        fog;   /* enum shader_fog: D3DFOGMODE of FOGTABLEMODE; VERTEX when that is NONE; 0 if FOGENABLE off */
+    bool flat; /* SHADEMODE flat: COLOR inputs are not interpolated */
+    bool points;       /* the topology is a point list: the vertex shader writes a point size */
+    bool point_sprite; /* POINTSPRITEENABLE with points: TEXCOORD inputs become the point coordinate */
+    uint8_t projected; /* ps_1_1..1_3: bit n = D3DTTFF_PROJECTED for stage n */
 };
 
 struct shader_link_params {
-    const struct shader *stages[EXEC_STAGE_COUNT]; /* NULL where unbound; CS alone, or VS with any of the others */
+    const struct shader
+        *stages[EXEC_STAGE_COUNT]; /* NULL where unbound; CS alone, or VS with any of the others */
     struct shader_variant variant;
 };
 

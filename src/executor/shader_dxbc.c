@@ -42,7 +42,8 @@ static void add_elements(struct shader_element *x, const struct dxbc_signature *
 
 static int read_signatures(const struct dxbc *d, struct dxbc_signature *sigs, struct error *e)
 {
-    const struct dxbc_chunk *chunks[3] = {find_any(d, "ISGN", "ISG1", NULL), find_any(d, "OSGN", "OSG5", "OSG1"),
+    const struct dxbc_chunk *chunks[3] = {find_any(d, "ISGN", "ISG1", NULL),
+                                          find_any(d, "OSGN", "OSG5", "OSG1"),
                                           find_any(d, "PCSG", "PSG1", NULL)};
 
     for (int i = 0; i < 3; i++) {
@@ -98,20 +99,25 @@ static int check_pass_through(const struct sm4 *program, const struct dxbc_signa
     for (uint32_t k = 0; k < sigs[0].count || k < sigs[1].count; k++)
         if (sigs[0].count != sigs[1].count || sigs[0].elements[k].mask != sigs[1].elements[k].mask ||
             sigs[0].elements[k].component != sigs[1].elements[k].component)
-            return error_set(e, -ENOTSUP, "DXBC: a hull shader without control point phase changes its control points");
+            return error_set(e, -ENOTSUP,
+                             "DXBC: a hull shader without control point phase changes its control points");
     return 0;
 }
 
 static enum vkd3d_shader_descriptor_type vkd3d_type(uint8_t kind)
 {
     switch (kind) {
-    case SHADER_CBV: return VKD3D_SHADER_DESCRIPTOR_TYPE_CBV;
-    case SHADER_SAMPLER: return VKD3D_SHADER_DESCRIPTOR_TYPE_SAMPLER;
+    case SHADER_CBV:
+        return VKD3D_SHADER_DESCRIPTOR_TYPE_CBV;
+    case SHADER_SAMPLER:
+        return VKD3D_SHADER_DESCRIPTOR_TYPE_SAMPLER;
     case SHADER_UAV_TEXTURE:
     case SHADER_UAV_TYPED:
     case SHADER_UAV_RAW:
-    case SHADER_UAV_STRUCTURED: return VKD3D_SHADER_DESCRIPTOR_TYPE_UAV;
-    default: return VKD3D_SHADER_DESCRIPTOR_TYPE_SRV;
+    case SHADER_UAV_STRUCTURED:
+        return VKD3D_SHADER_DESCRIPTOR_TYPE_UAV;
+    default:
+        return VKD3D_SHADER_DESCRIPTOR_TYPE_SRV;
     }
 }
 
@@ -128,7 +134,8 @@ static void fill_interface(const struct shader *s, struct interface *f)
     for (uint32_t i = 0; i < s->info.descriptor_count; i++) {
         const struct shader_descriptor *d = &s->descriptors[i];
         struct vkd3d_shader_descriptor_binding at = {exec_stage_set(s->info.stage), d->binding, 1};
-        bool is_image = d->kind == SHADER_SRV_TEXTURE || d->kind == SHADER_UAV_TEXTURE || d->kind == SHADER_SAMPLER;
+        bool is_image =
+            d->kind == SHADER_SRV_TEXTURE || d->kind == SHADER_UAV_TEXTURE || d->kind == SHADER_SAMPLER;
 
         if (d->kind == SHADER_UAV_COUNTER)
             f->counters[counters++] =

@@ -14,7 +14,7 @@ struct shader {
     atomic_uint refs;
     struct shader_info info; /* its arrays are the ones below */
     uint8_t *bytes;
-    size_t size; /* of the container or token stream proper: trailing bytes are dropped */
+    size_t size;                     /* of the container or token stream proper: trailing bytes are dropped */
     struct shader_element *elements; /* inputs, outputs, patch constants, in one allocation */
     struct shader_descriptor *descriptors;
     uint32_t *words; /* DXBC: the translation, unless linking decides (domain shaders) */

@@ -44,8 +44,8 @@ static int check_stages(const struct shader_link_params *p, struct error *e)
 
     for (int i = 0; i < EXEC_STAGE_COUNT; i++) {
         if (s[i] && s[i]->info.stage != (enum exec_stage)i)
-            return error_set(e, -EINVAL, "a %s shader is bound to the %s stage", exec_stage_name(s[i]->info.stage),
-                             exec_stage_name((enum exec_stage)i));
+            return error_set(e, -EINVAL, "a %s shader is bound to the %s stage",
+                             exec_stage_name(s[i]->info.stage), exec_stage_name((enum exec_stage)i));
         if (s[i] && i != EXEC_CS && s[EXEC_CS])
             return error_set(e, -EINVAL, "a compute shader is linked with a %s shader",
                              exec_stage_name((enum exec_stage)i));
@@ -55,8 +55,8 @@ static int check_stages(const struct shader_link_params *p, struct error *e)
     if (!s[EXEC_VS])
         return error_set(e, -EINVAL, "no vertex shader is bound");
     if (!s[EXEC_HS] != !s[EXEC_DS])
-        return error_set(e, -EINVAL, "a %s shader is bound without a %s shader", s[EXEC_HS] ? "hull" : "domain",
-                         s[EXEC_HS] ? "domain" : "hull");
+        return error_set(e, -EINVAL, "a %s shader is bound without a %s shader",
+                         s[EXEC_HS] ? "hull" : "domain", s[EXEC_HS] ? "domain" : "hull");
     if (is_d3d9(s[EXEC_VS]) && (s[EXEC_GS] || s[EXEC_HS]))
         return error_set(e, -EINVAL, "a Direct3D 9 vertex shader is bound with a %s shader",
                          s[EXEC_GS] ? "geometry" : "hull");
@@ -74,7 +74,8 @@ static int check_patches(const struct shader_info *hs, const struct shader_info 
     return 0;
 }
 
-static int link_stage(const struct shader_link_params *p, int stage, uint32_t **words, size_t *count, struct error *e)
+static int link_stage(const struct shader_link_params *p, int stage, uint32_t **words, size_t *count,
+                      struct error *e)
 {
     const struct shader *s = p->stages[stage];
 

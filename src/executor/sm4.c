@@ -6,6 +6,7 @@
 
 /* What follows the opcode token, as sm4.h says. Opcodes without a format do not occur in what compilers emit for one
  * self-contained program (classes, interfaces), or are reserved. */
+/* clang-format off */
 const struct sm4_op sm4_ops[] = {
     {"add", "doo"}, {"and", "doo"}, {"break", ""}, {"breakc", "o"}, {"call", NULL}, {"callc", NULL}, {"case", "o"},
     {"continue", ""}, {"continuec", "o"}, {"cut", ""}, {"default", ""}, {"deriv_rtx", "do"}, {"deriv_rty", "do"},
@@ -51,14 +52,17 @@ const struct sm4_op sm4_ops[] = {
     {"dmovc", "dooo"}, {"dtof", "do"}, {"ftod", "do"}, {"eval_snapped", "dio"}, {"eval_sample_index", "dio"},
     {"eval_centroid", "di"}, {"dcl_gs_instance_count", "w"},
 };
+/* clang-format on */
 const uint32_t sm4_op_count = sizeof(sm4_ops) / sizeof(sm4_ops[0]);
 
+/* clang-format off */
 static const char *const register_names[SM4_REGISTER_COUNT] = {
     "r", "v", "o", "x", "l", "d", "s", "t", "cb", "icb", "label", "vPrim", "oDepth", "null", "rasterizer", "oMask", "m",
     "fb", "ft", "fp", "fi", "fo", "vOutputControlPointID", "vForkInstanceID", "vJoinInstanceID", "vicp", "vocp", "vpc",
     "vDomain", "this", "u", "g", "vThreadID", "vThreadGroupID", "vThreadIDInGroup", "vCoverage",
     "vThreadIDInGroupFlattened", "vGSInstanceID", "oDepthGE", "oDepthLE", "vCycleCounter", "?",
 };
+/* clang-format on */
 
 enum exec_stage sm4_stage(uint32_t type)
 {
@@ -88,7 +92,8 @@ int sm4_open(struct sm4 *p, const uint8_t *data, uint32_t size, struct error *e)
     p->major = version >> 4 & 15;
     p->type = version >> 16;
     if (sm4_word(p, 1) < 2 || sm4_word(p, 1) > p->words)
-        return error_set(e, -EINVAL, "DXBC: program says it has %u words, its chunk has %u", sm4_word(p, 1), p->words);
+        return error_set(e, -EINVAL, "DXBC: program says it has %u words, its chunk has %u", sm4_word(p, 1),
+                         p->words);
     p->words = sm4_word(p, 1);
     p->at = 2;
     return 0;
@@ -111,7 +116,8 @@ static int read_operand(const struct sm4 *p, uint32_t *at, uint32_t end, struct 
     o->select = token >> 2 & 3;
     o->swizzle = token >> 4 & (o->select == 0 ? 15 : o->select == 1 ? 255 : 3);
     if ((token & 3) == 3 || o->type >= SM4_REGISTER_COUNT - 1 || (o->components == 4 && o->select == 3))
-        return error_set(e, -EINVAL, "DXBC: operand at word %u has the impossible token 0x%08x", start, token);
+        return error_set(e, -EINVAL, "DXBC: operand at word %u has the impossible token 0x%08x", start,
+                         token);
     for (extended = token; extended >> 31; ++*at) {
         if (*at >= end)
             return error_set(e, -EINVAL, "DXBC: operand at word %u is cut", start);
@@ -167,8 +173,8 @@ int sm4_next(struct sm4 *p, struct sm4_instruction *i, struct error *e)
         return error_set(e, -EINVAL, "DXBC: word %u has the unknown opcode %u", at, i->opcode);
     i->length = i->opcode == SM4_OP_CUSTOMDATA ? sm4_word(p, at + 1) : i->token >> 24 & 127;
     if (i->length == 0 || i->length > p->words - at || (i->opcode == SM4_OP_CUSTOMDATA && i->length < 2))
-        return error_set(e, -EINVAL, "DXBC: %s at word %u has length %u, %u words are left", sm4_ops[i->opcode].name,
-                         at, i->length, p->words - at);
+        return error_set(e, -EINVAL, "DXBC: %s at word %u has length %u, %u words are left",
+                         sm4_ops[i->opcode].name, at, i->length, p->words - at);
     end = at + i->length;
     p->at = end;
     if (i->opcode == SM4_OP_CUSTOMDATA) {
@@ -251,7 +257,8 @@ void sm4_print(struct strbuf *out, const struct sm4 *program)
             i.opcode == SM4_OP_ELSE)
             indent -= indent > 0;
         strbuf_printf(out, "    %5u: %*s%s", i.at, 2 * indent, "", sm4_ops[i.opcode].name);
-        if (i.opcode == SM4_OP_IF || i.opcode == SM4_OP_DISCARD || i.opcode == 3 || i.opcode == 8 || i.opcode == 63)
+        if (i.opcode == SM4_OP_IF || i.opcode == SM4_OP_DISCARD || i.opcode == 3 || i.opcode == 8 ||
+            i.opcode == 63)
             strbuf_puts(out, i.token >> 18 & 1 ? "_nz" : "_z");
         if (i.token >> 13 & 1 && i.opcode < SM4_OP_DCL_RESOURCE)
             strbuf_puts(out, "_sat");
@@ -268,7 +275,8 @@ void sm4_print(struct strbuf *out, const struct sm4 *program)
             for (uint32_t at = i.extra_at; at < i.at + i.length; at++)
                 strbuf_printf(out, "%s%u", i.operand_count || at > i.extra_at ? ", " : " ", sm4_word(&p, at));
         strbuf_puts(out, "\n");
-        if (i.opcode == SM4_OP_IF || i.opcode == SM4_OP_ELSE || i.opcode == SM4_OP_LOOP || i.opcode == SM4_OP_SWITCH)
+        if (i.opcode == SM4_OP_IF || i.opcode == SM4_OP_ELSE || i.opcode == SM4_OP_LOOP ||
+            i.opcode == SM4_OP_SWITCH)
             indent += indent < 30;
     }
     if (ret)

@@ -20,6 +20,7 @@
 
 #define SM4_MAX_OPERANDS 8u
 
+/* clang-format off */
 enum sm4_register {
     SM4_TEMP = 0, SM4_INPUT = 1, SM4_OUTPUT = 2, SM4_INDEXABLE_TEMP = 3, SM4_IMM32 = 4, SM4_IMM64 = 5, SM4_SAMPLER = 6,
     SM4_RESOURCE = 7, SM4_CONSTANT_BUFFER = 8, SM4_ICB = 9, SM4_LABEL = 10, SM4_PRIMITIVE_ID = 11,
@@ -44,24 +45,26 @@ enum sm4_opcode {
     SM4_OP_STORE_UAV_TYPED = 164, SM4_OP_STORE_RAW = 166, SM4_OP_STORE_STRUCTURED = 168, SM4_OP_ATOMIC_AND = 169,
     SM4_OP_IMM_ATOMIC_ALLOC = 178, SM4_OP_IMM_ATOMIC_CONSUME = 179, SM4_OP_IMM_ATOMIC_UMIN = 189,
 };
+/* clang-format on */
 
 struct sm4_operand {
     uint8_t type;       /* enum sm4_register */
     uint8_t components; /* 0, 1 or 4 */
     uint8_t select;     /* 0 mask, 1 swizzle, 2 one component */
-    uint8_t swizzle;    /* the eight bits that belong to `select`: mask in the low four, or swizzle, or component */
-    uint8_t modifier;   /* bit 0 negated, bit 1 absolute */
-    uint8_t dims;       /* index dimensions */
-    uint32_t index[3];  /* constant part of each */
-    uint32_t relative;  /* bit n: index n has a register part */
+    uint8_t
+        swizzle; /* the eight bits that belong to `select`: mask in the low four, or swizzle, or component */
+    uint8_t modifier;        /* bit 0 negated, bit 1 absolute */
+    uint8_t dims;            /* index dimensions */
+    uint32_t index[3];       /* constant part of each */
+    uint32_t relative;       /* bit n: index n has a register part */
     uint32_t relative_at[3]; /* word offset of that register's operand */
-    uint32_t value[4];  /* immediates */
+    uint32_t value[4];       /* immediates */
     uint32_t value_count;
 };
 
 struct sm4_instruction {
-    uint32_t at;       /* word offset in the program */
-    uint32_t length;   /* words */
+    uint32_t at;     /* word offset in the program */
+    uint32_t length; /* words */
     uint32_t token, opcode;
     uint32_t extra_at; /* first word after the operands */
     struct sm4_operand operands[SM4_MAX_OPERANDS];

@@ -19,23 +19,23 @@ struct checker {
     const struct sm4 *p;
     struct error *e;
     uint32_t temps;
-    uint32_t arrays[64];  /* size of x#, 0 = undeclared */
-    uint8_t shared[32];   /* enum memory_kind */
-    uint32_t cbuffers[16]; /* size + 1 of cb#, 0 = undeclared */
-    uint32_t samplers;    /* bit per s# */
+    uint32_t arrays[64];              /* size of x#, 0 = undeclared */
+    uint8_t shared[32];               /* enum memory_kind */
+    uint32_t cbuffers[16];            /* size + 1 of cb#, 0 = undeclared */
+    uint32_t samplers;                /* bit per s# */
     uint8_t resources[128], uavs[64]; /* enum memory_kind */
     uint8_t inputs[32], outputs[32], points_in[32], points_out[32], patch[32]; /* declared components */
-    uint32_t others;    /* bit per register type that was declared */
+    uint32_t others; /* bit per register type that was declared */
     const struct sm4_signatures *sigs;
     uint32_t icb_words;
     uint16_t stack[MAX_DEPTH]; /* opcodes of the open blocks */
     bool has_default[MAX_DEPTH];
     uint32_t depth;
-    uint32_t phase;  /* opcode of the hull shader phase, 0 before any */
-    bool closed;     /* the last instruction left the block unconditionally */
-    bool ended;      /* the last instruction was an outermost ret */
+    uint32_t phase;                /* opcode of the hull shader phase, 0 before any */
+    bool closed;                   /* the last instruction left the block unconditionally */
+    bool ended;                    /* the last instruction was an outermost ret */
     bool after_switch, after_case; /* the last instruction opened a switch, or a case of one */
-    bool executable; /* an instruction that is no declaration was seen */
+    bool executable;               /* an instruction that is no declaration was seen */
 };
 
 static int fail(struct checker *c, const struct sm4_instruction *i, const char *what)
@@ -46,14 +46,16 @@ static int fail(struct checker *c, const struct sm4_instruction *i, const char *
 static bool is_declaration(uint32_t op)
 {
     return (op >= SM4_OP_DCL_RESOURCE && op <= SM4_OP_DCL_GLOBAL_FLAGS) || op == SM4_OP_CUSTOMDATA ||
-           op == SM4_OP_HS_DECLS || (op >= SM4_OP_DCL_STREAM && op <= SM4_OP_DCL_RESOURCE_STRUCTURED) || op == 206;
+           op == SM4_OP_HS_DECLS || (op >= SM4_OP_DCL_STREAM && op <= SM4_OP_DCL_RESOURCE_STRUCTURED) ||
+           op == 206;
 }
 
 static int declare_buffer(struct checker *c, const struct sm4_instruction *i, uint32_t index)
 {
     const struct sm4_operand *o = &i->operands[0];
 
-    if (o->type != SM4_CONSTANT_BUFFER || o->dims != 2 || o->relative || index >= 16 || o->index[1] > MAX_CBUFFER)
+    if (o->type != SM4_CONSTANT_BUFFER || o->dims != 2 || o->relative || index >= 16 ||
+        o->index[1] > MAX_CBUFFER)
         return fail(c, i, "does not name a constant buffer of at most 4096 vectors below cb16");
     c->cbuffers[index] = o->index[1] + 1;
     return 0;
@@ -78,7 +80,8 @@ static int declare_register(struct checker *c, const struct sm4_instruction *i)
     bool arrayed = c->p->type == 2 || c->p->type == 3;
 
     if (i->opcode == SM4_OP_DCL_STREAM)
-        return o->type == SM4_STREAM && o->dims == 1 && reg < 4 ? 0 : fail(c, i, "does not name one of m0..m3");
+        return o->type == SM4_STREAM && o->dims == 1 && reg < 4 ? 0
+                                                                : fail(c, i, "does not name one of m0..m3");
     if (sm4_ops[i->opcode].format[1] == 'w' && sm4_word(c->p, i->extra_at) - 1 > 21)
         return fail(c, i, "names an unknown system value");
     if (reg >= 32 || o->dims > 2 || (o->dims == 2 && (!o->index[0] || o->index[0] > 32)))
@@ -90,16 +93,28 @@ static int declare_register(struct checker *c, const struct sm4_instruction *i)
         return 0;
     }
     switch (o->type) {
-    case SM4_INPUT: break;
+    case SM4_INPUT:
+        break;
     case SM4_OUTPUT:
         /* Hull shaders: control points in their phase, patch constants in the others. */
         if (c->p->type == 3 && c->phase != SM4_OP_HS_CONTROL_POINT)
             sig = c->sigs->patch;
         break;
-    case SM4_INPUT_CONTROL_POINT: declared = c->points_in; arrayed = true; break;
-    case SM4_OUTPUT_CONTROL_POINT: declared = c->points_out; sig = c->sigs->out; arrayed = true; break;
-    case SM4_PATCH_CONSTANT: declared = c->patch; sig = c->sigs->patch; break;
-    default: return fail(c, i, "declares a register of an unknown file");
+    case SM4_INPUT_CONTROL_POINT:
+        declared = c->points_in;
+        arrayed = true;
+        break;
+    case SM4_OUTPUT_CONTROL_POINT:
+        declared = c->points_out;
+        sig = c->sigs->out;
+        arrayed = true;
+        break;
+    case SM4_PATCH_CONSTANT:
+        declared = c->patch;
+        sig = c->sigs->patch;
+        break;
+    default:
+        return fail(c, i, "declares a register of an unknown file");
     }
     if (o->components != 4)
         return fail(c, i, "declares a register without components");
@@ -171,10 +186,10 @@ static int declare(struct checker *c, const struct sm4_instruction *i)
             return fail(c, i, "has an impossible stride");
         if (c->uavs[n])
             return fail(c, i, "declares its register twice");
-        c->uavs[n] = i->opcode == SM4_OP_DCL_UAV_RAW                   ? KIND_RAW
-                     : i->opcode == SM4_OP_DCL_UAV_STRUCTURED          ? KIND_STRUCTURED
-                     : (i->token >> 11 & 31) == SHADER_DIM_BUFFER      ? KIND_TYPED
-                                                                       : KIND_TEXTURE;
+        c->uavs[n] = i->opcode == SM4_OP_DCL_UAV_RAW              ? KIND_RAW
+                     : i->opcode == SM4_OP_DCL_UAV_STRUCTURED     ? KIND_STRUCTURED
+                     : (i->token >> 11 & 31) == SHADER_DIM_BUFFER ? KIND_TYPED
+                                                                  : KIND_TEXTURE;
         return 0;
     case SM4_OP_DCL_TGSM_RAW:
     case SM4_OP_DCL_TGSM_STRUCTURED:
@@ -199,7 +214,9 @@ static int declare(struct checker *c, const struct sm4_instruction *i)
     case 206: /* dcl_gs_instance_count */
         return !w || w > 32 ? fail(c, i, "is not in 1..32") : 0;
     case SM4_OP_DCL_INDEX_RANGE:
-        return !w || w > 32 || o->index[o->dims ? o->dims - 1 : 0] + w > 32 ? fail(c, i, "leaves the registers") : 0;
+        return !w || w > 32 || o->index[o->dims ? o->dims - 1 : 0] + w > 32
+                   ? fail(c, i, "leaves the registers")
+                   : 0;
     case SM4_OP_DCL_INPUT_POINTS:
     case SM4_OP_DCL_OUTPUT_POINTS:
         return (i->token >> 11 & 63) > 32 ? fail(c, i, "is more than 32") : 0;
@@ -235,11 +252,11 @@ static uint32_t named_components(const struct sm4_operand *o)
 /* v#, o#, vicp, vocp, vpc: the last index is the register, one before it the vertex. */
 static int check_declared(struct checker *c, const struct sm4_instruction *i, const struct sm4_operand *o)
 {
-    const uint8_t *declared = o->type == SM4_INPUT                 ? c->inputs
-                              : o->type == SM4_OUTPUT              ? c->outputs
-                              : o->type == SM4_INPUT_CONTROL_POINT ? c->points_in
+    const uint8_t *declared = o->type == SM4_INPUT                  ? c->inputs
+                              : o->type == SM4_OUTPUT               ? c->outputs
+                              : o->type == SM4_INPUT_CONTROL_POINT  ? c->points_in
                               : o->type == SM4_OUTPUT_CONTROL_POINT ? c->points_out
-                                                                   : c->patch;
+                                                                    : c->patch;
     bool arrayed = o->type == SM4_INPUT_CONTROL_POINT || o->type == SM4_OUTPUT_CONTROL_POINT ||
                    (o->type == SM4_INPUT && (c->p->type == 2 || c->p->type == 3));
     uint32_t reg, named = named_components(o), mask;
@@ -258,47 +275,67 @@ static int check_declared(struct checker *c, const struct sm4_instruction *i, co
 
 static bool is_source(const struct sm4_operand *o)
 {
-    return !(o->type == SM4_OUTPUT || o->type == SM4_NULL || o->type == SM4_SAMPLER || o->type == SM4_RESOURCE ||
-             o->type == SM4_UAV || o->type == SM4_TGSM || o->type == SM4_RASTERIZER || o->type == SM4_STREAM ||
-             o->type == SM4_OUTPUT_DEPTH || o->type == SM4_OUTPUT_MASK || o->type == SM4_OUTPUT_DEPTH_GE ||
-             o->type == SM4_OUTPUT_DEPTH_LE);
+    return !(o->type == SM4_OUTPUT || o->type == SM4_NULL || o->type == SM4_SAMPLER ||
+             o->type == SM4_RESOURCE || o->type == SM4_UAV || o->type == SM4_TGSM ||
+             o->type == SM4_RASTERIZER || o->type == SM4_STREAM || o->type == SM4_OUTPUT_DEPTH ||
+             o->type == SM4_OUTPUT_MASK || o->type == SM4_OUTPUT_DEPTH_GE || o->type == SM4_OUTPUT_DEPTH_LE);
 }
 
 static int check_operand(struct checker *c, const struct sm4_instruction *i, const struct sm4_operand *o)
 {
     uint32_t n = o->index[0];
-    bool declared = true, vector = o->type <= SM4_INDEXABLE_TEMP || o->type == SM4_CONSTANT_BUFFER || o->type == SM4_ICB ||
+    bool declared = true, vector = o->type <= SM4_INDEXABLE_TEMP || o->type == SM4_CONSTANT_BUFFER ||
+                                   o->type == SM4_ICB ||
                                    (o->type >= SM4_INPUT_CONTROL_POINT && o->type <= 28);
 
     if (vector ? o->components != 4 : !o->components && is_source(o))
         return fail(c, i, "names a register without components");
     switch (o->type) {
-    case SM4_TEMP: declared = o->dims == 1 && !o->relative && n < c->temps; break;
+    case SM4_TEMP:
+        declared = o->dims == 1 && !o->relative && n < c->temps;
+        break;
     case SM4_INDEXABLE_TEMP:
         declared = o->dims == 2 && !(o->relative & 1) && n < 64 && o->index[1] < c->arrays[n];
         break;
     case SM4_CONSTANT_BUFFER:
-        declared = o->dims == 2 && !(o->relative & 1) && n < 16 && c->cbuffers[n] && o->index[1] < MAX_CBUFFER;
+        declared =
+            o->dims == 2 && !(o->relative & 1) && n < 16 && c->cbuffers[n] && o->index[1] < MAX_CBUFFER;
         break;
-    case SM4_SAMPLER: declared = o->dims == 1 && !o->relative && n < 16 && c->samplers >> n & 1; break;
-    case SM4_RESOURCE: declared = o->dims == 1 && !o->relative && n < 128 && c->resources[n]; break;
-    case SM4_UAV: declared = o->dims == 1 && !o->relative && n < 64 && c->uavs[n]; break;
-    case SM4_TGSM: declared = o->dims == 1 && !o->relative && n < 32 && c->shared[n]; break;
-    case SM4_ICB: declared = o->dims == 1 && n < c->icb_words / 4; break;
+    case SM4_SAMPLER:
+        declared = o->dims == 1 && !o->relative && n < 16 && c->samplers >> n & 1;
+        break;
+    case SM4_RESOURCE:
+        declared = o->dims == 1 && !o->relative && n < 128 && c->resources[n];
+        break;
+    case SM4_UAV:
+        declared = o->dims == 1 && !o->relative && n < 64 && c->uavs[n];
+        break;
+    case SM4_TGSM:
+        declared = o->dims == 1 && !o->relative && n < 32 && c->shared[n];
+        break;
+    case SM4_ICB:
+        declared = o->dims == 1 && n < c->icb_words / 4;
+        break;
     case SM4_INPUT:
     case SM4_OUTPUT:
     case SM4_INPUT_CONTROL_POINT:
     case SM4_OUTPUT_CONTROL_POINT:
-    case SM4_PATCH_CONSTANT: return check_declared(c, i, o);
-    case SM4_STREAM: declared = o->dims == 1 && !o->relative && n < 4; break;
+    case SM4_PATCH_CONSTANT:
+        return check_declared(c, i, o);
+    case SM4_STREAM:
+        declared = o->dims == 1 && !o->relative && n < 4;
+        break;
     case SM4_IMM32:
     case SM4_NULL:
-    case SM4_RASTERIZER: break;
+    case SM4_RASTERIZER:
+        break;
     case SM4_PRIMITIVE_ID:
     case SM4_OUTPUT_DEPTH:
     case SM4_OUTPUT_MASK:
     case SM4_OUTPUT_DEPTH_GE:
-    case SM4_OUTPUT_DEPTH_LE: declared = !o->dims && (o->type >= 32 || c->others >> o->type & 1); break;
+    case SM4_OUTPUT_DEPTH_LE:
+        declared = !o->dims && (o->type >= 32 || c->others >> o->type & 1);
+        break;
     default: /* numbers that the system generates: control points, threads, instances, domain */
         declared = !o->dims && ((o->type >= SM4_FIRST_COUNTER && o->type <= 24) || o->type == 28 ||
                                 (o->type >= 32 && o->type <= 37));
@@ -321,7 +358,8 @@ static int check_relative(struct checker *c, const struct sm4_instruction *i, co
         if (type == SM4_TEMP || type == SM4_INPUT) {
             if (token >> 31 || dims != 1 || token >> 22 & 7 || n >= (type == SM4_TEMP ? c->temps : 32))
                 return fail(c, i, "is indexed by a register that is not declared");
-        } else if (dims || token >> 31 || !(type == 11 || (type >= 22 && type <= 24) || (type >= 32 && type <= 37))) {
+        } else if (dims || token >> 31 ||
+                   !(type == 11 || (type >= 22 && type <= 24) || (type >= 32 && type <= 37))) {
             return fail(c, i, "is indexed by something else than a register");
         }
     }
@@ -332,7 +370,8 @@ static bool is_destination(const struct checker *c, const struct sm4_operand *o)
 {
     if (o->components == 4 && (o->select != 0 || !o->swizzle))
         return false;
-    return o->type == SM4_TEMP || o->type == SM4_OUTPUT || o->type == SM4_INDEXABLE_TEMP || o->type == SM4_NULL ||
+    return o->type == SM4_TEMP || o->type == SM4_OUTPUT || o->type == SM4_INDEXABLE_TEMP ||
+           o->type == SM4_NULL ||
            (c->p->type == 0 && (o->type == SM4_OUTPUT_DEPTH || o->type == SM4_OUTPUT_MASK ||
                                 o->type == SM4_OUTPUT_DEPTH_GE || o->type == SM4_OUTPUT_DEPTH_LE));
 }
@@ -343,17 +382,28 @@ static bool fits(const struct checker *c, const struct sm4_instruction *i, uint3
     const struct sm4_operand *o = &i->operands[k];
 
     switch (sm4_ops[i->opcode].format[k]) {
-    case 'd': return is_destination(c, o);
-    case 'i': return o->type == SM4_INPUT;
-    case 't': return o->type == SM4_RESOURCE;
-    case 's': return o->type == SM4_SAMPLER;
-    case 'u': return o->type == SM4_UAV;
-    case 'v': return o->type == SM4_UAV || o->type == SM4_TGSM;
-    case 'm': return o->type == SM4_RESOURCE || o->type == SM4_UAV || o->type == SM4_TGSM;
-    case 'x': return o->type == SM4_RESOURCE || o->type == SM4_UAV;
-    case 'q': return o->type == SM4_RESOURCE || o->type == SM4_RASTERIZER;
-    case 'z': return o->type == SM4_STREAM;
-    default: return is_source(o);
+    case 'd':
+        return is_destination(c, o);
+    case 'i':
+        return o->type == SM4_INPUT;
+    case 't':
+        return o->type == SM4_RESOURCE;
+    case 's':
+        return o->type == SM4_SAMPLER;
+    case 'u':
+        return o->type == SM4_UAV;
+    case 'v':
+        return o->type == SM4_UAV || o->type == SM4_TGSM;
+    case 'm':
+        return o->type == SM4_RESOURCE || o->type == SM4_UAV || o->type == SM4_TGSM;
+    case 'x':
+        return o->type == SM4_RESOURCE || o->type == SM4_UAV;
+    case 'q':
+        return o->type == SM4_RESOURCE || o->type == SM4_RASTERIZER;
+    case 'z':
+        return o->type == SM4_STREAM;
+    default:
+        return is_source(o);
     }
 }
 
@@ -366,7 +416,8 @@ static int check_memory(struct checker *c, const struct sm4_instruction *i)
         kinds |= 1u << KIND_TYPED;
     else if (op == 165 || op == SM4_OP_STORE_RAW)
         kinds = 1u << KIND_RAW;
-    else if (op == 167 || op == SM4_OP_STORE_STRUCTURED || op == SM4_OP_IMM_ATOMIC_ALLOC || op == SM4_OP_IMM_ATOMIC_CONSUME)
+    else if (op == 167 || op == SM4_OP_STORE_STRUCTURED || op == SM4_OP_IMM_ATOMIC_ALLOC ||
+             op == SM4_OP_IMM_ATOMIC_CONSUME)
         kinds = 1u << KIND_STRUCTURED;
     else if (op == 121)
         kinds = 1u << KIND_TYPED | 1u << KIND_RAW | 1u << KIND_STRUCTURED;
@@ -389,7 +440,8 @@ static int check_operands(struct checker *c, const struct sm4_instruction *i)
     const struct sm4_operand *o = i->operands;
 
     if (i->opcode >= 191 && i->opcode <= 202)
-        return error_set(c->e, -ENOTSUP, "DXBC: %s at word %u needs double precision", sm4_ops[i->opcode].name, i->at);
+        return error_set(c->e, -ENOTSUP, "DXBC: %s at word %u needs double precision",
+                         sm4_ops[i->opcode].name, i->at);
     for (uint32_t k = 0; k < i->operand_count; k++) {
         int ret;
         if (!fits(c, i, k))
@@ -401,14 +453,15 @@ static int check_operands(struct checker *c, const struct sm4_instruction *i)
         if (ret)
             return ret;
         if (o[k].modifier && (i->opcode == SM4_OP_STORE_RAW || i->opcode == SM4_OP_STORE_STRUCTURED))
-            return error_set(c->e, -ENOTSUP, "DXBC: %s at word %u negates an untyped operand", sm4_ops[i->opcode].name,
-                             i->at);
+            return error_set(c->e, -ENOTSUP, "DXBC: %s at word %u negates an untyped operand",
+                             sm4_ops[i->opcode].name, i->at);
     }
-    if ((i->opcode == SM4_OP_STORE_UAV_TYPED || i->opcode == SM4_OP_STORE_RAW || i->opcode == SM4_OP_STORE_STRUCTURED) &&
+    if ((i->opcode == SM4_OP_STORE_UAV_TYPED || i->opcode == SM4_OP_STORE_RAW ||
+         i->opcode == SM4_OP_STORE_STRUCTURED) &&
         (o[0].components != 4 || o[0].select != 0 || !o[0].swizzle))
         return fail(c, i, "stores no component");
-    if (i->operand_count > 1 && sm4_ops[i->opcode].format[1] == 'd' && o[0].type != SM4_NULL && o[1].type != SM4_NULL &&
-        (o[0].components != o[1].components || o[0].swizzle != o[1].swizzle))
+    if (i->operand_count > 1 && sm4_ops[i->opcode].format[1] == 'd' && o[0].type != SM4_NULL &&
+        o[1].type != SM4_NULL && (o[0].components != o[1].components || o[0].swizzle != o[1].swizzle))
         return error_set(c->e, -ENOTSUP, "DXBC: the results of %s at word %u have different masks",
                          sm4_ops[i->opcode].name, i->at);
     return check_memory(c, i);
@@ -510,8 +563,8 @@ static int check_instruction(struct checker *c, const struct sm4_instruction *i)
         return fail(c, i, "can never be reached");
     if (c->after_switch && i->opcode != SM4_OP_CASE && i->opcode != SM4_OP_DEFAULT)
         return fail(c, i, "precedes the first case");
-    if ((i->opcode == SM4_OP_CASE || i->opcode == SM4_OP_DEFAULT || i->opcode == SM4_OP_ENDSWITCH) && !c->closed &&
-        !(c->after_case && i->opcode != SM4_OP_ENDSWITCH))
+    if ((i->opcode == SM4_OP_CASE || i->opcode == SM4_OP_DEFAULT || i->opcode == SM4_OP_ENDSWITCH) &&
+        !c->closed && !(c->after_case && i->opcode != SM4_OP_ENDSWITCH))
         return fail(c, i, "is fallen into");
     c->executable = true;
     ret = check_operands(c, i);
@@ -533,8 +586,8 @@ int sm4_check(const struct sm4 *program, const struct sm4_signatures *sigs, stru
     int ret;
 
     if ((p.major != 4 && p.major != 5) || p.minor > 1 || p.type > 5)
-        return error_set(e, -EINVAL, "DXBC: program of type %u and shader model %u.%u is not known", p.type, p.major,
-                         p.minor);
+        return error_set(e, -EINVAL, "DXBC: program of type %u and shader model %u.%u is not known", p.type,
+                         p.major, p.minor);
     while ((ret = sm4_next(&p, &i, e)) > 0) {
         ret = check_instruction(&c, &i);
         if (ret)
@@ -543,7 +596,8 @@ int sm4_check(const struct sm4 *program, const struct sm4_signatures *sigs, stru
     if (ret)
         return ret;
     if (c.depth)
-        return error_set(e, -EINVAL, "DXBC: program ends inside a block that %s opened", sm4_ops[c.stack[c.depth - 1]].name);
+        return error_set(e, -EINVAL, "DXBC: program ends inside a block that %s opened",
+                         sm4_ops[c.stack[c.depth - 1]].name);
     if (!c.ended && !(p.type == 3 && !c.executable))
         return error_set(e, -EINVAL, "DXBC: program does not end with ret");
     return 0;

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-static struct shader_descriptor *add_descriptor(struct sm4_facts *f, enum shader_descriptor_kind kind, uint32_t index)
+static struct shader_descriptor *add_descriptor(struct sm4_facts *f, enum shader_descriptor_kind kind,
+                                                uint32_t index)
 {
     struct shader_descriptor *d;
 
@@ -53,8 +54,10 @@ static bool describe_descriptor(const struct sm4 *p, const struct sm4_instructio
     default: {
         bool uav = i->opcode == SM4_OP_DCL_UAV_RAW || i->opcode == SM4_OP_DCL_UAV_STRUCTURED;
         bool raw = i->opcode == SM4_OP_DCL_UAV_RAW || i->opcode == SM4_OP_DCL_RESOURCE_RAW;
-        d = add_descriptor(f, uav ? (raw ? SHADER_UAV_RAW : SHADER_UAV_STRUCTURED)
-                                  : (raw ? SHADER_SRV_RAW : SHADER_SRV_STRUCTURED), index);
+        d = add_descriptor(f,
+                           uav ? (raw ? SHADER_UAV_RAW : SHADER_UAV_STRUCTURED)
+                               : (raw ? SHADER_SRV_RAW : SHADER_SRV_STRUCTURED),
+                           index);
         if (d) {
             d->dim = SHADER_DIM_BUFFER;
             d->component = SHADER_COMPONENT_UINT;
@@ -104,26 +107,39 @@ static void describe_topology(const struct sm4_instruction *i, struct shader_inf
 
     switch (i->opcode) {
     case SM4_OP_DCL_GS_INPUT:
-        info->gs_input = v == 1   ? SHADER_PRIMITIVE_POINTS
-                         : v == 2 ? SHADER_PRIMITIVE_LINES
-                         : v == 3 ? SHADER_PRIMITIVE_TRIANGLES
-                         : v == 6 ? SHADER_PRIMITIVE_LINES_ADJ
-                         : v == 7 ? SHADER_PRIMITIVE_TRIANGLES_ADJ
-                         : v >= 8 && v < 40 ? SHADER_PRIMITIVE_PATCH : SHADER_PRIMITIVE_NONE;
+        info->gs_input = v == 1             ? SHADER_PRIMITIVE_POINTS
+                         : v == 2           ? SHADER_PRIMITIVE_LINES
+                         : v == 3           ? SHADER_PRIMITIVE_TRIANGLES
+                         : v == 6           ? SHADER_PRIMITIVE_LINES_ADJ
+                         : v == 7           ? SHADER_PRIMITIVE_TRIANGLES_ADJ
+                         : v >= 8 && v < 40 ? SHADER_PRIMITIVE_PATCH
+                                            : SHADER_PRIMITIVE_NONE;
         if (info->gs_input == SHADER_PRIMITIVE_PATCH)
             info->hs_input_points = v - 7;
         break;
     case SM4_OP_DCL_GS_OUTPUT:
         info->gs_output = v == 1   ? SHADER_PRIMITIVE_POINTS
                           : v == 3 ? SHADER_PRIMITIVE_LINE_STRIP
-                          : v == 5 ? SHADER_PRIMITIVE_TRIANGLE_STRIP : SHADER_PRIMITIVE_NONE;
+                          : v == 5 ? SHADER_PRIMITIVE_TRIANGLE_STRIP
+                                   : SHADER_PRIMITIVE_NONE;
         break;
-    case SM4_OP_DCL_INPUT_POINTS: info->hs_input_points = v; break;
-    case SM4_OP_DCL_OUTPUT_POINTS: info->hs_output_points = v; break;
-    case SM4_OP_DCL_TESS_DOMAIN: info->tess_domain = v & 3; break;
-    case SM4_OP_DCL_TESS_PARTITIONING: info->tess_partitioning = v & 7; break;
-    case SM4_OP_DCL_TESS_OUTPUT: info->tess_output = v & 7; break;
-    default: break;
+    case SM4_OP_DCL_INPUT_POINTS:
+        info->hs_input_points = v;
+        break;
+    case SM4_OP_DCL_OUTPUT_POINTS:
+        info->hs_output_points = v;
+        break;
+    case SM4_OP_DCL_TESS_DOMAIN:
+        info->tess_domain = v & 3;
+        break;
+    case SM4_OP_DCL_TESS_PARTITIONING:
+        info->tess_partitioning = v & 7;
+        break;
+    case SM4_OP_DCL_TESS_OUTPUT:
+        info->tess_output = v & 7;
+        break;
+    default:
+        break;
     }
 }
 
@@ -151,7 +167,9 @@ int sm4_describe(const struct sm4 *program, struct sm4_facts *f, struct error *e
             for (uint32_t k = 0; k < 3; k++)
                 info->group_size[k] = sm4_word(&p, i.extra_at + k);
             break;
-        case SM4_OP_DCL_MAX_VERTICES: info->gs_max_vertices = sm4_word(&p, i.extra_at); break;
+        case SM4_OP_DCL_MAX_VERTICES:
+            info->gs_max_vertices = sm4_word(&p, i.extra_at);
+            break;
         case SM4_OP_DCL_OUTPUT:
             if (info->stage == EXEC_PS && i.operands[0].type == SM4_OUTPUT && i.operands[0].index[0] < 8)
                 info->target_mask |= 1u << i.operands[0].index[0];
@@ -159,7 +177,9 @@ int sm4_describe(const struct sm4 *program, struct sm4_facts *f, struct error *e
                 i.operands[0].type == SM4_OUTPUT_DEPTH_LE)
                 info->writes_depth = true;
             break;
-        case SM4_OP_DISCARD: info->uses_kill = true; break;
+        case SM4_OP_DISCARD:
+            info->uses_kill = true;
+            break;
         default:
             describe_topology(&i, info);
             ret = describe_uav_use(&i, f, e);

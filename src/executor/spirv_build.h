@@ -19,7 +19,7 @@ struct spirv {
     struct spirv_words capabilities, imports, entry, modes, decorations, globals, code;
     struct { /* global instructions by content */
         uint32_t offset, id;
-    } *known;
+    } * known;
     size_t known_count, known_capacity;
     uint32_t bound; /* next id */
     bool failed;
@@ -36,7 +36,8 @@ static inline uint32_t spirv_id(struct spirv *b)
 }
 
 /* Appends an instruction of `n` operands to a section. */
-void spirv_emit(struct spirv *b, struct spirv_words *section, uint32_t op, const uint32_t *operands, size_t n);
+void spirv_emit(struct spirv *b, struct spirv_words *section, uint32_t op, const uint32_t *operands,
+                size_t n);
 /* An instruction of the code section with a result; returns its id. */
 uint32_t spirv_value(struct spirv *b, uint32_t op, uint32_t type, const uint32_t *operands, size_t n);
 /* A type (type 0) or constant of the global section; equal ones share an id. */
@@ -44,9 +45,10 @@ uint32_t spirv_global(struct spirv *b, uint32_t op, uint32_t type, const uint32_
 /* A capability, once. */
 void spirv_capability(struct spirv *b, uint32_t capability);
 
-#define SPIRV_ARGS(...) (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)
-#define SPIRV_OP(b, section, op, ...) spirv_emit(b, &(b)->section, op, SPIRV_ARGS(__VA_ARGS__))
-#define SPIRV_VALUE(b, op, type, ...) spirv_value(b, op, type, SPIRV_ARGS(__VA_ARGS__))
+#define SPIRV_ARGS(...)                                                                                      \
+    (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)
+#define SPIRV_OP(b, section, op, ...)  spirv_emit(b, &(b)->section, op, SPIRV_ARGS(__VA_ARGS__))
+#define SPIRV_VALUE(b, op, type, ...)  spirv_value(b, op, type, SPIRV_ARGS(__VA_ARGS__))
 #define SPIRV_GLOBAL(b, op, type, ...) spirv_global(b, op, type, SPIRV_ARGS(__VA_ARGS__))
 
 #endif

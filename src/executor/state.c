@@ -20,8 +20,8 @@ static void set_defaults(struct context *c)
     for (int i = 0; i < 4; i++)
         c->blend.constant[i] = 1;
     c->depth = (struct depth_state){.enable = true, .write = true, .func = VK_COMPARE_OP_LESS};
-    c->depth.front = (VkStencilOpState){
-        .compareOp = VK_COMPARE_OP_ALWAYS, .compareMask = 0xFF, .writeMask = 0xFF};
+    c->depth.front =
+        (VkStencilOpState){.compareOp = VK_COMPARE_OP_ALWAYS, .compareMask = 0xFF, .writeMask = 0xFF};
     c->depth.back = c->depth.front;
     c->raster = (struct raster_state){.fill = VK_POLYGON_MODE_FILL, .cull = VK_CULL_MODE_BACK_BIT};
 #define S(name, number, initial) c->rs[number] = initial;
@@ -78,12 +78,14 @@ void context_destroy(struct exec_engine *g, struct context *c)
 
 static enum exec_stage stage_of(struct exec_engine *g, uint32_t stage, uint32_t stage_ex)
 {
-    static const enum exec_stage of[ABI_PROGRAM_COUNT] = {[ABI_PS] = EXEC_PS, [ABI_VS] = EXEC_VS, [ABI_GS] = EXEC_GS,
-                                                          [ABI_HS] = EXEC_HS, [ABI_DS] = EXEC_DS, [ABI_CS] = EXEC_CS};
+    static const enum exec_stage of[ABI_PROGRAM_COUNT] = {
+        [ABI_PS] = EXEC_PS, [ABI_VS] = EXEC_VS, [ABI_GS] = EXEC_GS,
+        [ABI_HS] = EXEC_HS, [ABI_DS] = EXEC_DS, [ABI_CS] = EXEC_CS};
     return of[abi_stage(&g->stream, stage, stage_ex)];
 }
 
-static int check_slots(struct exec_engine *g, uint32_t start, uint32_t count, uint32_t limit, const char *what)
+static int check_slots(struct exec_engine *g, uint32_t start, uint32_t count, uint32_t limit,
+                       const char *what)
 {
     if (start > limit || count > limit - start)
         return fail_decode(g, "%s slots %u + %u, there are %u", what, start, count, limit);
@@ -286,7 +288,8 @@ static int set_viewport(struct exec_engine *g, struct context *c, const struct a
     memcpy(v, p->data + sizeof(struct aerogpu_cmd_hdr), sizeof(v));
     for (int i = 0; i < 4; i++)
         if (!(v[i] >= -65536 && v[i] <= 65536))
-            return fail_decode(g, "viewport %g,%g %g x %g", (double)v[0], (double)v[1], (double)v[2], (double)v[3]);
+            return fail_decode(g, "viewport %g,%g %g x %g", (double)v[0], (double)v[1], (double)v[2],
+                               (double)v[3]);
     v[4] = clamp01(v[4]);
     v[5] = clamp01(v[5]);
     memcpy(c->viewport, v, sizeof(v));
@@ -330,10 +333,11 @@ static int set_vertex_buffers(struct exec_engine *g, struct context *c, const st
         if (r)
             break;
         if (b && v.offset_bytes > b->size)
-            return fail_oob(g, "slot %u: offset %u passes the end of buffer %u, which has %llu bytes", s.start_slot + i,
-                            v.offset_bytes, v.buffer, (unsigned long long)b->size);
+            return fail_oob(g, "slot %u: offset %u passes the end of buffer %u, which has %llu bytes",
+                            s.start_slot + i, v.offset_bytes, v.buffer, (unsigned long long)b->size);
         if (v.stride_bytes > 2048)
-            return fail_decode(g, "slot %u: stride %u, at most 2048 is possible", s.start_slot + i, v.stride_bytes);
+            return fail_decode(g, "slot %u: stride %u, at most 2048 is possible", s.start_slot + i,
+                               v.stride_bytes);
         if (at->stride != v.stride_bytes || !at->buffer != !b)
             c->dirty |= DIRTY_PIPELINE;
         object_assign(g, &at->buffer, b);
@@ -357,8 +361,8 @@ static int set_index_buffer(struct exec_engine *g, struct context *c, const stru
     if (r)
         return r;
     if (b && (s.offset_bytes > b->size || s.offset_bytes % size))
-        return fail_oob(g, "offset %u is no index of buffer %u, which has %llu bytes", s.offset_bytes, s.buffer,
-                        (unsigned long long)b->size);
+        return fail_oob(g, "offset %u is no index of buffer %u, which has %llu bytes", s.offset_bytes,
+                        s.buffer, (unsigned long long)b->size);
     object_assign(g, &c->ib, b);
     c->index_type = size == 4 ? VK_INDEX_TYPE_UINT32 : VK_INDEX_TYPE_UINT16;
     c->ib_offset = s.offset_bytes;
@@ -737,10 +741,8 @@ static void set_render_state(struct context *c, const struct abi_packet *p)
 static uint8_t d3d9_address(uint32_t v)
 {
     static const uint8_t modes[] = {
-        [1] = VK_SAMPLER_ADDRESS_MODE_REPEAT,
-        [2] = VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT,
-        [3] = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
-        [4] = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER,
+        [1] = VK_SAMPLER_ADDRESS_MODE_REPEAT,          [2] = VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT,
+        [3] = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,   [4] = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER,
         [5] = VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT, /* mirror once, without its extension */
     };
     return v >= 1 && v <= 5 ? modes[v] : VK_SAMPLER_ADDRESS_MODE_REPEAT;

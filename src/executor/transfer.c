@@ -31,8 +31,8 @@ struct subresource {
     uint64_t row_bytes, pitch, offset, size;
 };
 
-static struct subresource subresource_of(const struct format_info *f, uint32_t width, uint32_t height, uint32_t mip,
-                                         uint32_t row_pitch)
+static struct subresource subresource_of(const struct format_info *f, uint32_t width, uint32_t height,
+                                         uint32_t mip, uint32_t row_pitch)
 {
     struct subresource s = {.mip = mip, .width = mip_size(width, mip), .height = mip_size(height, mip)};
 
@@ -78,14 +78,15 @@ int backing_resolve(struct exec_engine *g, const struct object *o, const struct 
         return fail_decode(g, "%s %u has no guest memory behind it", what, o->handle);
     a = abi_alloc_table_find(&g->allocs, b->alloc_id);
     if (!a)
-        return fail_decode(g, "%s %u: alloc_id %u is not in the allocation table%s", what, o->handle, b->alloc_id,
-                           g->submission->alloc_size ? "" : ", which this submission lacks");
+        return fail_decode(g, "%s %u: alloc_id %u is not in the allocation table%s", what, o->handle,
+                           b->alloc_id, g->submission->alloc_size ? "" : ", which this submission lacks");
     if (b->offset > a->size || offset > a->size - b->offset || size > a->size - b->offset - offset)
-        return fail_oob(g, "%s %u: bytes %llu + %llu pass the end of alloc_id %u, which has %llu", what, o->handle,
-                        (unsigned long long)(b->offset + offset), (unsigned long long)size, b->alloc_id,
-                        (unsigned long long)a->size);
+        return fail_oob(g, "%s %u: bytes %llu + %llu pass the end of alloc_id %u, which has %llu", what,
+                        o->handle, (unsigned long long)(b->offset + offset), (unsigned long long)size,
+                        b->alloc_id, (unsigned long long)a->size);
     if (for_writing && a->readonly)
-        return fail_decode(g, "%s %u: alloc_id %u is READONLY in this submission", what, o->handle, b->alloc_id);
+        return fail_decode(g, "%s %u: alloc_id %u is READONLY in this submission", what, o->handle,
+                           b->alloc_id);
     *gpa = a->gpa + b->offset + offset;
     return 0;
 }
@@ -167,7 +168,8 @@ static bool buffer_rename(struct exec_engine *g, struct buffer *b)
     return true;
 }
 
-static int write_buffer(struct exec_engine *g, struct buffer *b, uint64_t offset, uint64_t size, const void *src)
+static int write_buffer(struct exec_engine *g, struct buffer *b, uint64_t offset, uint64_t size,
+                        const void *src)
 {
     VkBufferCopy region = {.dstOffset = offset, .size = size};
     VkBuffer staging;
@@ -194,11 +196,12 @@ static int check_buffer_range(struct exec_engine *g, const struct buffer *b, uin
                               const char *what)
 {
     if (offset % 4 || size % 4)
-        return fail_decode(g, "%s %llu + %llu of buffer %u is not in multiples of 4", what, (unsigned long long)offset,
-                           (unsigned long long)size, b->o.handle);
+        return fail_decode(g, "%s %llu + %llu of buffer %u is not in multiples of 4", what,
+                           (unsigned long long)offset, (unsigned long long)size, b->o.handle);
     if (offset > b->size || size > b->size - offset)
         return fail_oob(g, "%s %llu + %llu passes the end of buffer %u, which has %llu bytes", what,
-                        (unsigned long long)offset, (unsigned long long)size, b->o.handle, (unsigned long long)b->size);
+                        (unsigned long long)offset, (unsigned long long)size, b->o.handle,
+                        (unsigned long long)b->size);
     return 0;
 }
 
@@ -209,8 +212,8 @@ struct rect {
     uint32_t x, y, width, height;
 };
 
-static VkBufferImageCopy image_region(const struct format_info *f, const struct subresource *s, const struct rect *r,
-                                      VkDeviceSize offset, VkImageAspectFlags aspect)
+static VkBufferImageCopy image_region(const struct format_info *f, const struct subresource *s,
+                                      const struct rect *r, VkDeviceSize offset, VkImageAspectFlags aspect)
 {
     VkBufferImageCopy c = {.bufferOffset = offset,
                            .imageSubresource = {aspect, s->mip, s->layer, 1},
@@ -238,8 +241,8 @@ static void split_stencil(uint8_t *depth, uint8_t *stencil, const uint8_t *src, 
     }
 }
 
-static int write_rect(struct exec_engine *g, struct texture *t, const struct subresource *s, const struct rect *r,
-                      const uint8_t *src, uint64_t src_pitch)
+static int write_rect(struct exec_engine *g, struct texture *t, const struct subresource *s,
+                      const struct rect *r, const uint8_t *src, uint64_t src_pitch)
 {
     const struct format_info *f = t->format;
     uint64_t row = (uint64_t)r->width * f->bytes, depth_size = row * r->height;
@@ -257,23 +260,26 @@ static int write_rect(struct exec_engine *g, struct texture *t, const struct sub
         return err;
     for (uint32_t y = 0; y < r->height; y++) {
         if (f->stencil)
-            split_stencil(map + y * row, map + depth_size + (size_t)y * r->width, src + y * src_pitch, r->width,
-                          f->vk == VK_FORMAT_D32_SFLOAT_S8_UINT);
+            split_stencil(map + y * row, map + depth_size + (size_t)y * r->width, src + y * src_pitch,
+                          r->width, f->vk == VK_FORMAT_D32_SFLOAT_S8_UINT);
         else
             memcpy(map + y * row, src + y * src_pitch, row);
     }
-    regions[0] = image_region(f, s, r, offset, f->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT);
+    regions[0] =
+        image_region(f, s, r, offset, f->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT);
     regions[1] = image_region(f, s, r, offset + depth_size, VK_IMAGE_ASPECT_STENCIL_BIT);
-    vkCmdCopyBufferToImage(batch_transfer(g), staging, t->image, VK_IMAGE_LAYOUT_GENERAL, f->stencil ? 2 : 1, regions);
+    vkCmdCopyBufferToImage(batch_transfer(g), staging, t->image, VK_IMAGE_LAYOUT_GENERAL, f->stencil ? 2 : 1,
+                           regions);
     batch_use(g, &t->o);
     return 0;
 }
 
 /* Bytes [lo, hi) of one subresource: a piece of a row, whole rows, a piece of a row. */
-static int write_subresource(struct exec_engine *g, struct texture *t, const struct subresource *s, uint64_t lo,
-                             uint64_t hi, const uint8_t *src)
+static int write_subresource(struct exec_engine *g, struct texture *t, const struct subresource *s,
+                             uint64_t lo, uint64_t hi, const uint8_t *src)
 {
-    uint32_t bytes = t->format->bytes, first = (uint32_t)(lo / s->pitch), last = (uint32_t)((hi - 1) / s->pitch);
+    uint32_t bytes = t->format->bytes, first = (uint32_t)(lo / s->pitch),
+             last = (uint32_t)((hi - 1) / s->pitch);
     uint64_t from = lo % s->pitch, to = (hi - 1) % s->pitch + 1;
     struct rect whole = {.width = (uint32_t)(s->row_bytes / bytes)};
     int r = 0;
@@ -291,7 +297,8 @@ static int write_subresource(struct exec_engine *g, struct texture *t, const str
             row = end;
         } else {
             if (a % bytes || (a < b && b % bytes))
-                return fail_decode(g, "texture %u: the range cuts a %u-byte texel or block of row %u of mip %u",
+                return fail_decode(g,
+                                   "texture %u: the range cuts a %u-byte texel or block of row %u of mip %u",
                                    t->o.handle, bytes, row, s->mip);
             piece.x = (uint32_t)(a / bytes);
             piece.width = a < b ? (uint32_t)((b - a) / bytes) : 0;
@@ -304,7 +311,8 @@ static int write_subresource(struct exec_engine *g, struct texture *t, const str
     return 0;
 }
 
-static int write_texture(struct exec_engine *g, struct texture *t, uint64_t offset, uint64_t size, const uint8_t *src)
+static int write_texture(struct exec_engine *g, struct texture *t, uint64_t offset, uint64_t size,
+                         const uint8_t *src)
 {
     for (uint32_t layer = 0; layer < t->layers; layer++)
         for (uint32_t mip = 0; mip < t->mips; mip++) {
@@ -324,8 +332,9 @@ static int write_texture(struct exec_engine *g, struct texture *t, uint64_t offs
 static int check_texture_range(struct exec_engine *g, const struct texture *t, uint64_t offset, uint64_t size)
 {
     if (offset > t->linear_size || size > t->linear_size - offset)
-        return fail_oob(g, "bytes %llu + %llu pass the end of texture %u, which has %llu", (unsigned long long)offset,
-                        (unsigned long long)size, t->o.handle, (unsigned long long)t->linear_size);
+        return fail_oob(g, "bytes %llu + %llu pass the end of texture %u, which has %llu",
+                        (unsigned long long)offset, (unsigned long long)size, t->o.handle,
+                        (unsigned long long)t->linear_size);
     return 0;
 }
 
@@ -342,7 +351,8 @@ static struct object *find_resource(struct exec_engine *g, uint32_t handle)
     return o;
 }
 
-static int write_resource(struct exec_engine *g, struct object *o, uint64_t offset, uint64_t size, const void *src)
+static int write_resource(struct exec_engine *g, struct object *o, uint64_t offset, uint64_t size,
+                          const void *src)
 {
     if (o->kind == OBJECT_BUFFER)
         return write_buffer(g, (struct buffer *)o, offset, size, src);
@@ -406,7 +416,8 @@ int op_resource_dirty_range(struct exec_engine *g, const struct abi_packet *p)
         return fail_oob(g, "bytes %llu + %llu pass the end of %s %u, which has %llu", (unsigned long long)lo,
                         (unsigned long long)c.size_bytes, object_kind_name(o->kind), o->handle,
                         (unsigned long long)limit);
-    if (o->kind == OBJECT_TEXTURE) { /* what is dirty may begin inside a texel; reading all of it does no harm */
+    if (o->kind ==
+        OBJECT_TEXTURE) { /* what is dirty may begin inside a texel; reading all of it does no harm */
         uint32_t bytes = ((struct texture *)o)->format->bytes;
         struct subresource s0 = texture_subresource((struct texture *)o, 0, 0);
         if (s0.pitch % bytes) {
@@ -474,8 +485,8 @@ int op_copy_buffer(struct exec_engine *g, const struct abi_packet *p)
 }
 
 /* Records a copy of the rectangle into staging memory: tight rows, for D24S8 the stencil bytes behind the depth words. */
-static int read_rect(struct exec_engine *g, struct texture *t, const struct subresource *s, const struct rect *r,
-                     const uint8_t **map)
+static int read_rect(struct exec_engine *g, struct texture *t, const struct subresource *s,
+                     const struct rect *r, const uint8_t **map)
 {
     const struct format_info *f = t->format;
     uint64_t texels = (uint64_t)r->width * r->height, main_size = texels * f->bytes;
@@ -487,17 +498,19 @@ static int read_rect(struct exec_engine *g, struct texture *t, const struct subr
 
     if (err)
         return err;
-    regions[0] = image_region(f, s, r, offset, f->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT);
+    regions[0] =
+        image_region(f, s, r, offset, f->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT);
     regions[1] = image_region(f, s, r, offset + main_size, VK_IMAGE_ASPECT_STENCIL_BIT);
-    vkCmdCopyImageToBuffer(batch_transfer(g), t->image, VK_IMAGE_LAYOUT_GENERAL, staging, f->stencil ? 2 : 1, regions);
+    vkCmdCopyImageToBuffer(batch_transfer(g), t->image, VK_IMAGE_LAYOUT_GENERAL, staging, f->stencil ? 2 : 1,
+                           regions);
     batch_use(g, &t->o);
     *map = at;
     return 0;
 }
 
 /* Within one image, through staging memory, so that rectangles may overlap. */
-static int copy_within(struct exec_engine *g, struct texture *t, const struct subresource *ds, const struct rect *dr,
-                       const struct subresource *ss, const struct rect *sr)
+static int copy_within(struct exec_engine *g, struct texture *t, const struct subresource *ds,
+                       const struct rect *dr, const struct subresource *ss, const struct rect *sr)
 {
     const struct format_info *f = t->format;
     uint64_t texels = (uint64_t)sr->width * sr->height, main_size = texels * f->bytes;
@@ -514,48 +527,53 @@ static int copy_within(struct exec_engine *g, struct texture *t, const struct su
     from[1] = image_region(f, ss, sr, offset + main_size, VK_IMAGE_ASPECT_STENCIL_BIT);
     to[0] = image_region(f, ds, dr, offset, aspect);
     to[1] = image_region(f, ds, dr, offset + main_size, VK_IMAGE_ASPECT_STENCIL_BIT);
-    vkCmdCopyImageToBuffer(batch_transfer(g), t->image, VK_IMAGE_LAYOUT_GENERAL, staging, f->stencil ? 2 : 1, from);
-    vkCmdCopyBufferToImage(batch_transfer(g), staging, t->image, VK_IMAGE_LAYOUT_GENERAL, f->stencil ? 2 : 1, to);
+    vkCmdCopyImageToBuffer(batch_transfer(g), t->image, VK_IMAGE_LAYOUT_GENERAL, staging, f->stencil ? 2 : 1,
+                           from);
+    vkCmdCopyBufferToImage(batch_transfer(g), staging, t->image, VK_IMAGE_LAYOUT_GENERAL, f->stencil ? 2 : 1,
+                           to);
     batch_use(g, &t->o);
     return 0;
 }
 
-static int copy_between(struct exec_engine *g, struct texture *dst, const struct subresource *ds, const struct rect *dr,
-                        struct texture *src, const struct subresource *ss, const struct rect *sr)
+static int copy_between(struct exec_engine *g, struct texture *dst, const struct subresource *ds,
+                        const struct rect *dr, struct texture *src, const struct subresource *ss,
+                        const struct rect *sr)
 {
-    VkBufferImageCopy d = image_region(dst->format, ds, dr, 0, 0), s = image_region(src->format, ss, sr, 0, 0);
+    VkBufferImageCopy d = image_region(dst->format, ds, dr, 0, 0),
+                      s = image_region(src->format, ss, sr, 0, 0);
     VkImageCopy region = {.srcSubresource = {format_aspects(src->format), ss->mip, ss->layer, 1},
                           .srcOffset = s.imageOffset,
                           .dstSubresource = {format_aspects(dst->format), ds->mip, ds->layer, 1},
                           .dstOffset = d.imageOffset,
                           .extent = s.imageExtent};
 
-    vkCmdCopyImage(batch_transfer(g), src->image, VK_IMAGE_LAYOUT_GENERAL, dst->image, VK_IMAGE_LAYOUT_GENERAL, 1,
-                   &region);
+    vkCmdCopyImage(batch_transfer(g), src->image, VK_IMAGE_LAYOUT_GENERAL, dst->image,
+                   VK_IMAGE_LAYOUT_GENERAL, 1, &region);
     batch_use(g, &src->o);
     batch_use(g, &dst->o);
     return 0;
 }
 
 /* The rectangle in texels or blocks, checked against its subresource. */
-static int check_rect(struct exec_engine *g, const struct texture *t, const struct subresource *s, uint32_t x, uint32_t y,
-                      uint32_t width, uint32_t height, const char *what, struct rect *out)
+static int check_rect(struct exec_engine *g, const struct texture *t, const struct subresource *s, uint32_t x,
+                      uint32_t y, uint32_t width, uint32_t height, const char *what, struct rect *out)
 {
     uint32_t block = t->format->block;
 
     if (x > s->width || width > s->width - x || y > s->height || height > s->height - y)
-        return fail_oob(g, "%s %u,%u + %u x %u passes the edge of texture %u, which is %u x %u at mip %u", what, x, y,
-                        width, height, t->o.handle, s->width, s->height, s->mip);
+        return fail_oob(g, "%s %u,%u + %u x %u passes the edge of texture %u, which is %u x %u at mip %u",
+                        what, x, y, width, height, t->o.handle, s->width, s->height, s->mip);
     if (x % block || y % block || (width % block && x + width != s->width) ||
         (height % block && y + height != s->height))
         return fail_decode(g, "%s %u,%u + %u x %u cuts 4 x 4 blocks of texture %u", what, x, y, width, height,
                            t->o.handle);
-    *out = (struct rect){x / block, y / block, format_blocks(t->format, width), format_blocks(t->format, height)};
+    *out = (struct rect){x / block, y / block, format_blocks(t->format, width),
+                         format_blocks(t->format, height)};
     return 0;
 }
 
-static int write_back_rect(struct exec_engine *g, struct texture *t, const struct subresource *s, const struct rect *r,
-                           uint64_t gpa, uint64_t span)
+static int write_back_rect(struct exec_engine *g, struct texture *t, const struct subresource *s,
+                           const struct rect *r, uint64_t gpa, uint64_t span)
 {
     struct readback *rb;
     const uint8_t *map;
@@ -580,8 +598,8 @@ static int check_subresource(struct exec_engine *g, const struct texture *t, uin
                              const char *what)
 {
     if (mip >= t->mips || layer >= t->layers)
-        return fail_oob(g, "%s: mip %u layer %u of texture %u, which has %u mips and %u layers", what, mip, layer,
-                        t->o.handle, t->mips, t->layers);
+        return fail_oob(g, "%s: mip %u layer %u of texture %u, which has %u mips and %u layers", what, mip,
+                        layer, t->o.handle, t->mips, t->layers);
     return 0;
 }
 
@@ -600,8 +618,8 @@ int op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
     if (!src)
         return -EBADMSG;
     if (dst->format->abi != src->format->abi)
-        return fail_decode(g, "texture %u is %s, texture %u is %s", c.dst_texture, dst->format->name, c.src_texture,
-                           src->format->name);
+        return fail_decode(g, "texture %u is %s, texture %u is %s", c.dst_texture, dst->format->name,
+                           c.src_texture, src->format->name);
     r = check_subresource(g, dst, c.dst_mip_level, c.dst_array_layer, "destination");
     if (!r)
         r = check_subresource(g, src, c.src_mip_level, c.src_array_layer, "source");
@@ -619,7 +637,8 @@ int op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
         span = dr.height ? (dr.height - 1) * ds.pitch + (uint64_t)dr.width * dst->format->bytes : 0;
         r = backing_resolve(g, &dst->o, &dst->backing, at, span, true, &gpa);
         if (!r && span && !g->params.dma_map(g->params.ctx, gpa, span))
-            r = fail_oob(g, "0x%llx + %llu is not guest memory", (unsigned long long)gpa, (unsigned long long)span);
+            r = fail_oob(g, "0x%llx + %llu is not guest memory", (unsigned long long)gpa,
+                         (unsigned long long)span);
         if (r)
             return r;
     }
@@ -667,8 +686,8 @@ int op_present(struct exec_engine *g, const struct abi_packet *p)
         return fail_backend(g, "scanout pitch %u is shorter than a row of %u pixels", out->pitch, rect.width);
     span = (uint64_t)(rect.height - 1) * out->pitch + (uint64_t)rect.width * f->bytes;
     if (!g->params.dma_map(g->params.ctx, out->fb_gpa, span))
-        return fail_oob(g, "scanout framebuffer 0x%llx + %llu is not guest memory", (unsigned long long)out->fb_gpa,
-                        (unsigned long long)span);
+        return fail_oob(g, "scanout framebuffer 0x%llx + %llu is not guest memory",
+                        (unsigned long long)out->fb_gpa, (unsigned long long)span);
     const uint8_t *map;
     r = read_rect(g, v.texture, &s, &rect, &map);
     if (!r)

@@ -78,7 +78,8 @@ static int create_instance(struct vk *vk, struct error *e)
     VkResult r = vkCreateInstance(&ci, NULL, &vk->instance);
 
     if (r)
-        return error_set(e, -ENODEV, "Vulkan cannot be used (%s); install a driver: apt-get install mesa-vulkan-drivers",
+        return error_set(e, -ENODEV,
+                         "Vulkan cannot be used (%s); install a driver: apt-get install mesa-vulkan-drivers",
                          vk_result_name(r));
     return 0;
 }
@@ -116,17 +117,19 @@ static int pick_physical(struct vk *vk, const char *select, struct error *e)
     VkResult r = vkEnumeratePhysicalDevices(vk->instance, &n, devices);
 
     if (r < 0 || !n)
-        return error_set(e, -ENODEV, "no Vulkan device; install a driver: apt-get install mesa-vulkan-drivers");
+        return error_set(e, -ENODEV,
+                         "no Vulkan device; install a driver: apt-get install mesa-vulkan-drivers");
     for (uint32_t i = 0; i < n; i++) {
         vkGetPhysicalDeviceProperties(devices[i], &vk->properties);
-        if (matches(select, i, vk->properties.deviceName) && vk->properties.apiVersion >= VK_API_VERSION_1_1 &&
-            find_queue(vk, devices[i])) {
+        if (matches(select, i, vk->properties.deviceName) &&
+            vk->properties.apiVersion >= VK_API_VERSION_1_1 && find_queue(vk, devices[i])) {
             vk->physical = devices[i];
             vkGetPhysicalDeviceMemoryProperties(devices[i], &vk->memory);
             return 0;
         }
     }
-    return error_set(e, -ENODEV, "no Vulkan 1.1 device with graphics and compute matches '%s' (of %u devices)",
+    return error_set(e, -ENODEV,
+                     "no Vulkan 1.1 device with graphics and compute matches '%s' (of %u devices)",
                      select ? select : "", n);
 }
 
@@ -229,7 +232,8 @@ static int create_device(struct vk *vk, struct error *e)
     vkEnumerateDeviceExtensionProperties(vk->physical, NULL, &n, list);
     if (has_extension(list, n, VK_EXT_VERTEX_ATTRIBUTE_DIVISOR_EXTENSION_NAME)) {
         VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT have = {.sType = divisor.sType};
-        VkPhysicalDeviceFeatures2 query = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &have};
+        VkPhysicalDeviceFeatures2 query = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                           .pNext = &have};
         vkGetPhysicalDeviceFeatures2(vk->physical, &query);
         if (have.vertexAttributeInstanceRateDivisor && have.vertexAttributeInstanceRateZeroDivisor) {
             names[num_names++] = VK_EXT_VERTEX_ATTRIBUTE_DIVISOR_EXTENSION_NAME;
@@ -240,7 +244,8 @@ static int create_device(struct vk *vk, struct error *e)
     }
     if (has_extension(list, n, VK_EXT_CUSTOM_BORDER_COLOR_EXTENSION_NAME)) {
         VkPhysicalDeviceCustomBorderColorFeaturesEXT have = {.sType = border.sType};
-        VkPhysicalDeviceFeatures2 query = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &have};
+        VkPhysicalDeviceFeatures2 query = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                           .pNext = &have};
         vkGetPhysicalDeviceFeatures2(vk->physical, &query);
         if (have.customBorderColors && have.customBorderColorWithoutFormat) {
             names[num_names++] = VK_EXT_CUSTOM_BORDER_COLOR_EXTENSION_NAME;
@@ -300,7 +305,8 @@ void vk_close(struct vk *vk)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 
-static int memory_type(const struct vk *vk, uint32_t bits, VkMemoryPropertyFlags need, VkMemoryPropertyFlags like)
+static int memory_type(const struct vk *vk, uint32_t bits, VkMemoryPropertyFlags need,
+                       VkMemoryPropertyFlags like)
 {
     int best = -1, best_score = -1;
 
@@ -401,11 +407,14 @@ static bool alloc_from(struct vk_block *b, struct vk_memory *m, VkDeviceSize siz
 
 int vk_alloc(struct vk *vk, struct vk_memory *m, const VkMemoryRequirements *req, enum vk_memory_use use)
 {
-    const VkMemoryPropertyFlags host = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    const VkMemoryPropertyFlags host =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     bool linear = use != VK_USE_DEVICE;
-    int type = use == VK_USE_DEVICE   ? memory_type(vk, req->memoryTypeBits, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
-               : use == VK_USE_SHARED ? memory_type(vk, req->memoryTypeBits, host, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
-                                      : memory_type(vk, req->memoryTypeBits, host, VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+    int type = use == VK_USE_DEVICE
+                   ? memory_type(vk, req->memoryTypeBits, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
+               : use == VK_USE_SHARED
+                   ? memory_type(vk, req->memoryTypeBits, host, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
+                   : memory_type(vk, req->memoryTypeBits, host, VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
     struct vk_block *b;
 
     if (type < 0)
@@ -457,7 +466,8 @@ void vk_free(struct vk *vk, struct vk_memory *m)
     }
     *m = (struct vk_memory){0};
     /* An empty block goes, but the last of the normal size stays for what comes next. */
-    if (b->num_free == 1 && b->free[0].size == b->size && (b->size != BLOCK_SIZE || vk->blocks[b->type] != b || b->next))
+    if (b->num_free == 1 && b->free[0].size == b->size &&
+        (b->size != BLOCK_SIZE || vk->blocks[b->type] != b || b->next))
         block_destroy(vk, b);
 }
 

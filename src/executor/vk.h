@@ -14,7 +14,8 @@
 #include "base/error.h"
 
 struct vk_caps {
-    bool geometry, tessellation, wireframe, depth_clamp, independent_blend, anisotropy, bc, divisor, border_color;
+    bool geometry, tessellation, wireframe, depth_clamp, independent_blend, anisotropy, bc, divisor,
+        border_color;
     bool vertex_stores, fragment_stores;
     uint32_t uniform_align, texel_align, max_uniform_range, max_image_2d, max_layers, max_bound_sets;
     uint32_t max_vertex_attributes, max_vertex_bindings;

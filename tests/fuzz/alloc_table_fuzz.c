@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (uint32_t i = 0; i < t.count; i++) {
         const struct abi_alloc *a = &t.entries[i];
-        if (!a->alloc_id || !a->size || a->gpa + a->size < a->gpa || abi_alloc_table_find(&t, a->alloc_id) != a ||
-            (i && a->alloc_id <= a[-1].alloc_id))
+        if (!a->alloc_id || !a->size || a->gpa + a->size < a->gpa ||
+            abi_alloc_table_find(&t, a->alloc_id) != a || (i && a->alloc_id <= a[-1].alloc_id))
             abort();
     }
     return 0;

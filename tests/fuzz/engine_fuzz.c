@@ -109,7 +109,8 @@ static void tame(uint8_t *stream, uint32_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct aerogpu_cmd_stream_header h = {.magic = AEROGPU_CMD_STREAM_MAGIC, .abi_version = AEROGPU_ABI_VERSION_U32};
+    struct aerogpu_cmd_stream_header h = {.magic = AEROGPU_CMD_STREAM_MAGIC,
+                                          .abi_version = AEROGPU_ABI_VERSION_U32};
     struct abi_builder b;
     const void *bytes;
     uint32_t n;

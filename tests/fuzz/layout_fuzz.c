@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (layout_parse(&l, data, (uint32_t)size, &e))
         return e.text[0] ? 0 : (abort(), 0);
     for (uint32_t i = 0; i < l->count; i++)
-        if (i >= 32 || l->elements[i].slot >= MAX_VERTEX_BUFFERS || l->elements[i].format == VK_FORMAT_UNDEFINED)
+        if (i >= 32 || l->elements[i].slot >= MAX_VERTEX_BUFFERS ||
+            l->elements[i].format == VK_FORMAT_UNDEFINED)
             abort();
     free(l);
     return 0;

@@ -11,8 +11,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void link_one(struct shader *s, uint8_t choice)
 {
-    struct shader_link_params p = {.variant = {.alpha_func = choice & 7, .fog = choice >> 3 & 3, .flat = choice & 1,
-                                               .points = choice >> 1 & 1, .point_sprite = choice >> 2 & 1}};
+    struct shader_link_params p = {.variant = {.alpha_func = choice & 7,
+                                               .fog = choice >> 3 & 3,
+                                               .flat = choice & 1,
+                                               .points = choice >> 1 & 1,
+                                               .point_sprite = choice >> 2 & 1}};
     struct shader_program prog;
     struct error e = {0};
 

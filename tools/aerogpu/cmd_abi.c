@@ -58,13 +58,16 @@ enum {
 static void print_pci(void)
 {
     printf("## PCI function\n\n"
-           "Vendor 0x%04X, device 0x%04X, subsystem %04X:%04X, class 0x%06X. BAR0: %u KiB of registers. BAR1: %u MiB of "
+           "Vendor 0x%04X, device 0x%04X, subsystem %04X:%04X, class 0x%06X. BAR0: %u KiB of registers. "
+           "BAR1: %u MiB of "
            "prefetchable VRAM; the VBE frame buffer begins at 0x%X.\n",
-           AEROGPU_PCI_VENDOR_ID, AEROGPU_PCI_DEVICE_ID, AEROGPU_PCI_SUBSYSTEM_VENDOR_ID, AEROGPU_PCI_SUBSYSTEM_ID,
-           AEROGPU_PCI_CLASS, AEROGPU_BAR0_SIZE >> 10, AEROGPU_BAR1_SIZE >> 20, AEROGPU_VRAM_VBE_LFB_OFFSET);
-    printf("\n## Registers (BAR0)\n\n| offset | name | access | minor | feature | meaning |\n|---:|---|---|---:|---|---|\n");
+           AEROGPU_PCI_VENDOR_ID, AEROGPU_PCI_DEVICE_ID, AEROGPU_PCI_SUBSYSTEM_VENDOR_ID,
+           AEROGPU_PCI_SUBSYSTEM_ID, AEROGPU_PCI_CLASS, AEROGPU_BAR0_SIZE >> 10, AEROGPU_BAR1_SIZE >> 20,
+           AEROGPU_VRAM_VBE_LFB_OFFSET);
+    printf("\n## Registers (BAR0)\n\n| offset | name | access | minor | feature | meaning "
+           "|\n|---:|---|---|---:|---|---|\n");
 #define ROW(offset, name, access, minor, feature, doc)                                                       \
-    printf("| 0x%03X | %s | %s | %d | %s | %s |\n", offset, #name, #access, minor,                            \
+    printf("| 0x%03X | %s | %s | %d | %s | %s |\n", offset, #name, #access, minor,                           \
            strcmp(#feature, "ALWAYS") ? #feature : "", cell(doc));
     AEROGPU_REGISTERS(ROW)
 #undef ROW
@@ -84,7 +87,7 @@ static void print_pci(void)
     printf("\n### Formats\n\n| value | name | bytes | block | alpha | sRGB | minor | meaning |\n"
            "|---:|---|---:|---:|---|---|---:|---|\n");
 #define ROW(value, name, bytes, block, kind, alpha, srgb, minor, doc)                                        \
-    printf("| %d | %s | %d | %d | %s | %s | %d | %s |\n", value, #name, bytes, block, alpha ? "yes" : "",     \
+    printf("| %d | %s | %d | %d | %s | %s | %d | %s |\n", value, #name, bytes, block, alpha ? "yes" : "",    \
            srgb ? "yes" : "", minor, doc);
     AEROGPU_FORMATS(ROW)
 #undef ROW
@@ -113,12 +116,18 @@ static void print_memory(void)
 
 static const char *kind_name(const struct abi_field *f)
 {
-    static const char *const plain[] = {[ABI_KIND_U] = "",           [ABI_KIND_X] = "",
-                                        [ABI_KIND_FLOAT] = "float",  [ABI_KIND_RSV] = "reserved",
-                                        [ABI_KIND_HANDLE] = "handle", [ABI_KIND_NEW] = "new handle",
-                                        [ABI_KIND_ALLOC] = "alloc_id", [ABI_KIND_TOKEN] = "token",
-                                        [ABI_KIND_FORMAT] = "format", [ABI_KIND_BOOL] = "0 or 1",
-                                        [ABI_KIND_MASK] = "bits",     [ABI_KIND_D3DRS] = "D3DRENDERSTATETYPE",
+    static const char *const plain[] = {[ABI_KIND_U] = "",
+                                        [ABI_KIND_X] = "",
+                                        [ABI_KIND_FLOAT] = "float",
+                                        [ABI_KIND_RSV] = "reserved",
+                                        [ABI_KIND_HANDLE] = "handle",
+                                        [ABI_KIND_NEW] = "new handle",
+                                        [ABI_KIND_ALLOC] = "alloc_id",
+                                        [ABI_KIND_TOKEN] = "token",
+                                        [ABI_KIND_FORMAT] = "format",
+                                        [ABI_KIND_BOOL] = "0 or 1",
+                                        [ABI_KIND_MASK] = "bits",
+                                        [ABI_KIND_D3DRS] = "D3DRENDERSTATETYPE",
                                         [ABI_KIND_D3DSAMP] = "D3DSAMPLERSTATETYPE"};
     const struct abi_enum_desc *d = abi_enum((enum abi_kind)f->kind);
 
@@ -156,8 +165,10 @@ static const char *tail_text(const struct abi_packet_desc *d)
 static void print_stream(void)
 {
     printf("\n## Command stream\n\n"
-           "A stream begins with a header of 24 bytes: magic 0x%08X (\"ACMD\"), ABI version, size_bytes, flags and two "
-           "reserved words. Packets follow: opcode, size_bytes (with these 8 bytes, a multiple of 4), fields. Sizes are "
+           "A stream begins with a header of 24 bytes: magic 0x%08X (\"ACMD\"), ABI version, size_bytes, "
+           "flags and two "
+           "reserved words. Packets follow: opcode, size_bytes (with these 8 bytes, a multiple of 4), "
+           "fields. Sizes are "
            "minima; unknown opcodes are skipped. Opcodes from 0x%X up are extensions.\n",
            AEROGPU_CMD_STREAM_MAGIC, AEROGPU_EXT_FIRST_OPCODE);
     for (uint32_t i = 0; i < abi_num_packets; i++) {
@@ -198,16 +209,17 @@ static void print_escapes(void)
 #undef ROW
     struct_head("ring_desc, in DUMP_RING", sizeof_ring_desc);
     AEROGPU_ESCAPE_FIELDS_ring_desc(ESCAPE_MEMBER, ESCAPE_ARRAY)
-    struct_head("ring_desc_v2, in DUMP_RING_V2", sizeof_ring_desc_v2);
+        struct_head("ring_desc_v2, in DUMP_RING_V2", sizeof_ring_desc_v2);
     AEROGPU_ESCAPE_FIELDS_ring_desc_v2(ESCAPE_MEMBER, ESCAPE_ARRAY)
-    struct_head("createallocation, in DUMP_CREATEALLOCATION", sizeof_createallocation);
+        struct_head("createallocation, in DUMP_CREATEALLOCATION", sizeof_createallocation);
     AEROGPU_ESCAPE_FIELDS_createallocation(ESCAPE_MEMBER, ESCAPE_ARRAY)
 }
 
 int cmd_abi(int argc, char **argv)
 {
     if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        printf("usage: aerogpu abi\n\nPrints the reference of AeroGPU ABI 1.4 as Markdown: PCI function, registers, structures,\n"
+        printf("usage: aerogpu abi\n\nPrints the reference of AeroGPU ABI 1.4 as Markdown: PCI function, "
+               "registers, structures,\n"
                "packets, enumerations and escapes, from the tables that the code is made of.\n");
         return EXIT_OK;
     }
@@ -215,9 +227,10 @@ int cmd_abi(int argc, char **argv)
         fprintf(stderr, "aerogpu abi: takes no arguments; `aerogpu abi --help`\n");
         return EXIT_USAGE;
     }
-    printf("# AeroGPU ABI %u.%u\n\nMade by `aerogpu abi` from the tables in `include/aerogpu`. All values are "
-           "little-endian.\n\n",
-           AEROGPU_ABI_MAJOR, AEROGPU_ABI_MINOR);
+    printf(
+        "# AeroGPU ABI %u.%u\n\nMade by `aerogpu abi` from the tables in `include/aerogpu`. All values are "
+        "little-endian.\n\n",
+        AEROGPU_ABI_MAJOR, AEROGPU_ABI_MINOR);
     print_pci();
     print_memory();
     print_stream();

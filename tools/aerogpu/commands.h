@@ -19,7 +19,7 @@ enum exit_code {
     C(show, "decode a recording: every record, submission and packet")                                       \
     C(abi, "print the reference of the ABI as Markdown")                                                     \
     C(cpu, "record and explain what the processors did: idle, interrupts, stalls")                           \
-    C(version, "print the version and the ABI it speaks") \
+    C(version, "print the version and the ABI it speaks")                                                    \
     C(d3d12, "record, play and look into Direct3D 12 programs")
 
 #define DECLARE_COMMAND(name, summary) int cmd_##name(int argc, char **argv);

@@ -22,7 +22,8 @@ static void usage(FILE *out)
     for (int i = 0; i < NUM_COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
     fprintf(out, "\n`aerogpu COMMAND --help` teaches one command; `man aerogpu` has all of them.\n"
-                 "exit codes: 0 done, 1 the work failed, 2 wrong usage, 3 bad input, 4 this machine lacks something\n");
+                 "exit codes: 0 done, 1 the work failed, 2 wrong usage, 3 bad input, 4 this machine lacks "
+                 "something\n");
 }
 
 int cmd_version(int argc, char **argv)

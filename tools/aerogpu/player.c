@@ -174,8 +174,8 @@ static void push(struct player *p, const struct aerogpu_submit_desc *d)
     uint32_t tail = p->ring->tail;
 
     p->slots[tail % RING_ENTRIES] = *d;
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* the entry before the tail that covers it */
-    p->ring->tail = tail + 1;
+    /* the entry before the tail that covers it */
+    __atomic_store_n((uint32_t *)(void *)&p->ring->tail, tail + 1, __ATOMIC_RELEASE);
     set_reg(p, AEROGPU_REG_DOORBELL, 1);
 }
 
