@@ -9,6 +9,7 @@
 
 #include "executor/d3d9_program.h"
 #include "executor/dxbc.h"
+#include "executor/shader_internal.h"
 #include "executor/sm4.h"
 #include "shader_files.h"
 
@@ -68,6 +69,68 @@ static void test_all_samples(void **state)
     }
     closedir(dir);
     assert_true(seen >= 40);
+}
+
+static unsigned point_sizes(const struct shader_code *c)
+{
+    unsigned n = 0;
+
+    for (size_t i = 5; i < c->count; i += c->words[i] >> 16)
+        n += (c->words[i] & 0xFFFF) == 71 && c->words[i + 2] == 11 &&
+             c->words[i + 3] == 1; /* OpDecorate BuiltIn */
+    return n;
+}
+
+/* The sample's geometry shader, its output declared to be points. */
+static struct shader *points_gs(void)
+{
+    size_t n = read_sample("point_gs.dxbc", bytes, sizeof(bytes));
+    const uint32_t strip = 0x5C | 5 << 11 | 1 << 24, points = 0x5C | 1 << 11 | 1 << 24;
+    struct error e = {0};
+    struct shader *s;
+    uint32_t sum[4];
+    unsigned found = 0;
+
+    for (size_t i = 32; i + 4 <= n; i += 4)
+        if (!memcmp(bytes + i, &strip, 4)) {
+            memcpy(bytes + i, &points, 4);
+            found++;
+        }
+    assert_int_equal(found, 1);
+    dxbc_checksum(bytes, n, sum);
+    memcpy(bytes + 4, sum, sizeof(sum));
+    assert_int_equal(shader_create(&s, EXEC_GS, bytes, n, &e), 0);
+    return s;
+}
+
+/* Whoever hands points to the rasteriser writes their size, and nobody else does. */
+static void test_point_size(void **state)
+{
+    struct error e = {0};
+    struct shader *vs = load("colour_vs.dxbc", &e), *gs = points_gs();
+    struct shader_link_params p = {.stages[EXEC_VS] = vs};
+    struct shader_program prog;
+    struct shader_key plain;
+
+    assert_int_equal(shader_link(&prog, &p, &e), 0);
+    assert_int_equal(point_sizes(&prog.code[EXEC_VS]), 0);
+    plain = prog.key;
+    shader_program_finish(&prog);
+    p.variant.points = true;
+    assert_int_equal(shader_link(&prog, &p, &e), 0);
+    assert_int_equal(point_sizes(&prog.code[EXEC_VS]), 1);
+    assert_int_equal(shader_validate(prog.code[EXEC_VS].words, prog.code[EXEC_VS].count, &e), 0);
+    assert_memory_not_equal(&prog.key, &plain, sizeof(plain));
+    shader_program_finish(&prog);
+    assert_int_equal(shader_info(gs)->gs_output, SHADER_PRIMITIVE_POINTS);
+    p.stages[EXEC_GS] = gs;
+    assert_int_equal(shader_link(&prog, &p, &e), 0);
+    assert_int_equal(point_sizes(&prog.code[EXEC_VS]), 0);
+    assert_int_equal(point_sizes(&prog.code[EXEC_GS]), 1);
+    assert_int_equal(shader_validate(prog.code[EXEC_GS].words, prog.code[EXEC_GS].count, &e), 0);
+    shader_program_finish(&prog);
+    shader_unref(vs);
+    shader_unref(gs);
 }
 
 static void test_dxbc_description(void **state)
@@ -333,10 +396,10 @@ static void test_link(void **state)
     p.stages[EXEC_VS] = vs;
     p.stages[EXEC_PS] = NULL;
     q = p;
-    q.variant = (struct shader_variant){.alpha_func = 3, .fog = SHADER_FOG_EXP, .flat = true, .points = true};
+    q.variant = (struct shader_variant){.alpha_func = 3, .fog = SHADER_FOG_EXP, .flat = true};
     a = shader_link_key(&p);
     b = shader_link_key(&q);
-    assert_memory_equal(&a, &b, sizeof(a)); /* DXBC ignores variants */
+    assert_memory_equal(&a, &b, sizeof(a)); /* DXBC ignores most variants */
     shader_unref(vs);
     shader_unref(vs9);
     shader_unref(ps9);
@@ -375,7 +438,8 @@ int main(void)
         cmocka_unit_test(test_dxbc_errors),    cmocka_unit_test(test_dxbc_damage),
         cmocka_unit_test(test_opcode_numbers), cmocka_unit_test(test_d3d9_description),
         cmocka_unit_test(test_d3d9_errors),    cmocka_unit_test(test_d3d9_growth),
-        cmocka_unit_test(test_link),           cmocka_unit_test(test_print),
+        cmocka_unit_test(test_link),           cmocka_unit_test(test_point_size),
+        cmocka_unit_test(test_print),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,7 +172,7 @@ const struct shader_info *shader_info(const struct shader *s);
 
 enum shader_fog { SHADER_FOG_NONE, SHADER_FOG_EXP, SHADER_FOG_EXP2, SHADER_FOG_LINEAR, SHADER_FOG_VERTEX };
 
-/* Render states that change the code of D3D9 shaders; zero-initialised changes nothing. DXBC ignores all of it. */
+/* Render states that change the code of D3D9 shaders; zero-initialised changes nothing. DXBC knows `points` only. */
 struct shader_variant {
     uint8_t alpha_func; /* D3DCMP_* 1 NEVER .. 8 ALWAYS while ALPHATESTENABLE, else 0 */
     uint8_t

@@ -8,10 +8,25 @@
 
 #include "executor/d3d9.h"
 #include "executor/shader_internal.h"
+#include "executor/spirv_points.h"
 
 static bool is_d3d9(const struct shader *s)
 {
     return s && s->info.kind == SHADER_D3D9;
+}
+
+/* Is this DXBC stage the one that hands points to the rasteriser? */
+static bool makes_points(const struct shader_link_params *p, int stage)
+{
+    const struct shader *gs = p->stages[EXEC_GS];
+
+    if (is_d3d9(p->stages[stage]))
+        return false;
+    if (gs)
+        return stage == EXEC_GS && gs->info.gs_output == SHADER_PRIMITIVE_POINTS;
+    if (p->stages[EXEC_DS])
+        return stage == EXEC_DS && p->variant.points;
+    return stage == EXEC_VS && p->variant.points;
 }
 
 struct shader_key shader_link_key(const struct shader_link_params *p)
@@ -19,6 +34,7 @@ struct shader_key shader_link_key(const struct shader_link_params *p)
     struct {
         uint64_t hashes[EXEC_STAGE_COUNT][2];
         uint8_t variants[2][8];
+        uint64_t points;
     } all;
     XXH128_hash_t h;
 
@@ -32,6 +48,8 @@ struct shader_key shader_link_key(const struct shader_link_params *p)
             struct shader_variant v = d3d9_relevant(s, &p->variant);
             uint8_t bytes[8] = {v.alpha_func, v.fog, v.flat, v.points, v.point_sprite, v.projected};
             memcpy(all.variants[i], bytes, sizeof(bytes));
+        } else {
+            all.points |= makes_points(p, i);
         }
     }
     h = XXH3_128bits(&all, sizeof(all));
@@ -104,6 +122,8 @@ int shader_link(struct shader_program *out, const struct shader_link_params *p, 
         if (!p->stages[i])
             continue;
         ret = link_stage(p, i, &words, &prog.code[i].count, e);
+        if (!ret && makes_points(p, i) && spirv_write_point_size(&words, &prog.code[i].count))
+            ret = error_set(e, -ENOMEM, "no memory for a %s shader", exec_stage_name((enum exec_stage)i));
         prog.code[i].words = words;
     }
     if (ret) {
