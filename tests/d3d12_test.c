@@ -617,6 +617,37 @@ static void gears_play_alike(void **state)
     strbuf_finish(&out);
 }
 
+/* Contents, pictures after draws, times and playing that stops before a draw, on a recording of known colours. */
+static void playing_shows_what_is_inside(void **state)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    roundtrip("clears", "", 1);
+    assert_int_equal(run(&out,
+                         "f=%s/clears.d3d12trace; a=%s; $a d3d12 show --json $f | python3 -c '\n"
+                         "import json,sys\n"
+                         "c=[json.loads(l) for l in sys.stdin]\n"
+                         "d=[x for x in c if x[\"method\"]==\"ClearRenderTargetView\"]\n"
+                         "r=[x for x in c if x[\"method\"]==\"CreateRenderTargetView\"][0][\"args\"]\n"
+                         "e=[x for x in c if x[\"method\"]==\"ExecuteCommandLists\"]\n"
+                         "print(r[\"pResource\"][\"object\"], d[0][\"call\"], d[2][\"call\"], e[0][\"call\"])' > %s/ids; "
+                         "read t first third exec < %s/ids; "
+                         "$a d3d12 play --until-call $exec --dump-resource $t:0=%s/one $f && "
+                         "$a d3d12 play --until-call $exec --stop-before $first --dump-resource $t:0=%s/none $f && "
+                         "$a d3d12 play --until-call $exec --gpu-time $f; "
+                         "cmp -s %s/one %s/none; echo differ=$?; wc -c < %s/one; "
+                         "$a d3d12 play --until-call $exec --dump-resource $t:99=%s/x $f; echo exit=$?; "
+                         "$a d3d12 play --validate --stop-before 1 $f; echo exit=$?",
+                         dir, aerogpu, dir, dir, dir, dir, dir, dir, dir, dir),
+                     0);
+    if (!strstr(strbuf_str(&out), "differ=1") || !strstr(strbuf_str(&out), "ms on the GPU in 1 lists"))
+        fail_msg("%s", strbuf_str(&out));
+    assert_non_null(strstr(strbuf_str(&out), "resource 8 has 4 subresources, and no 99\n"));
+    assert_non_null(strstr(strbuf_str(&out), "cannot be compared with --validate\nexit=2"));
+    strbuf_finish(&out);
+}
+
 static int make_dir(void **state)
 {
     return mkdtemp(dir) ? 0 : -1;
@@ -651,6 +682,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_killed_program_is_recorded_to_its_last_call),
         cmocka_unit_test(names_and_json_are_shown),
         cmocka_unit_test(wrong_handles_are_named),
+        cmocka_unit_test(playing_shows_what_is_inside),
         cmocka_unit_test(gears_play_alike),
     };
 

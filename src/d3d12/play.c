@@ -134,6 +134,7 @@ static int play_one(struct player *p, const struct trc_call *call)
     const struct d12_method_info *m = &d12_methods[call->method];
     struct dec d = {.in = bytes_of(call->args, call->size), .p = p};
     struct play_call c = {call};
+    int err;
 
     if (m->flags & D12_QUERY)
         return 0;
@@ -142,7 +143,12 @@ static int play_one(struct player *p, const struct trc_call *call)
     if (!play_table[call->method])
         return play_fail(p, &c, -ENOTSUP, "this cannot be played");
     arena_reset(p);
-    return play_table[call->method](p, &c, &d);
+    if (p->look && (err = play_look_before(p, call)))
+        return err < 0 ? err : 0;
+    err = play_table[call->method](p, &c, &d);
+    if (!err && p->follow && res_follow(&p->states, call))
+        err = play_fail(p, &c, -ENOMEM, "out of memory");
+    return !err && p->look ? play_look_after(p, call) : err;
 }
 
 static double now(void)
@@ -158,21 +164,35 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
     struct player p = {.trace = t, .params = params, .result = r};
     struct trc_call call;
     double start = now();
+    bool at_done = false;
     int got;
 
     *r = (struct play_result){0};
+    if (play_look_create(&p))
+        return error_set(e, -ENOMEM, "out of memory");
     while ((got = trc_next(t, &call, &p.error)) > 0) {
         if (call.index > params->until_call || call.frame > params->until_frame)
             break;
+        if (params->at && !at_done && call.frame >= params->at_frame) {
+            at_done = true;
+            if (play_idle(&p, &p.error) || params->at(&p, params->at_ctx, &p.error))
+                break;
+        }
         got = play_one(&p, &call);
         if (got)
             break;
         r->calls++;
+        if (call.index >= params->stop_before && call.method == D12_Native_Present)
+            break;
     }
     r->seconds = now() - start;
+    if (!p.error.code)
+        play_look_end(&p);
     if (p.error.code)
         error_set(e, p.error.code, "%s", p.error.text);
+    play_look_finish(&p);
     play_picture_finish(&p);
+    res_finish(&p.states);
     arena_reset(&p);
     free(p.arena);
     free(p.objects);

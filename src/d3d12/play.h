@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "d3d12/trace_file.h"
 
+struct player; /* play_internal.h */
+
 struct play_params {
     uint64_t until_call;  /* stop after this call; UINT64_MAX: play all */
     uint32_t until_frame; /* stop after this frame; UINT32_MAX: play all */
@@ -19,8 +21,16 @@ struct play_params {
     const char *png_dir;  /* write each frame's picture there; NULL: none */
     uint32_t png_first, png_last;
     uint32_t timeout_ms;  /* for a fence or an event; 0: 10 s */
-    const char *dump_path; /* raw bytes of `dump_resource` after the last call, or NULL */
-    uint32_t dump_resource;
+    const char *dump_path; /* what `dump_resource` holds after the last call: raw bytes, or a picture if it ends in .png */
+    uint32_t dump_resource, dump_sub;
+    uint64_t stop_before; /* from this call on nothing is drawn, copied or cleared; UINT64_MAX: all is */
+    uint64_t draw_first, draw_last; /* with `png_dir`: the picture after each draw among these calls; first > last: none */
+    bool gpu_time;        /* measure each list with timestamps, and print a line a frame */
+    bool paced;           /* frames no earlier than they were recorded */
+    /* Called once with the device idle before the first call of frame `at_frame`: for whoever wants to look inside. */
+    uint32_t at_frame;
+    int (*at)(struct player *p, void *ctx, struct error *e);
+    void *at_ctx;
 };
 
 struct play_result {
@@ -29,6 +39,7 @@ struct play_result {
     uint32_t reads_same, reads_different;
     uint64_t first_read_call;
     double seconds;
+    double gpu_ms; /* with gpu_time: of all lists */
 };
 
 /* 0, or a negative errno with the call that could not be played in *e. */

@@ -13,6 +13,7 @@
 #include "base/varint.h"
 #include "d3d12/pipeline_stream.h"
 #include "d3d12/play.h"
+#include "d3d12/res_state.h"
 #include "d3d12/table.h"
 #include "d3d12_api.h"
 
@@ -52,6 +53,9 @@ struct player {
         bool set;
     } hashes[PLAY_HASHES];
     struct play_reader *reader; /* play_picture.c */
+    struct play_look *look;     /* play_look.c */
+    struct res_states states;   /* followed if something needs them */
+    bool follow;
 };
 
 struct play_call {
@@ -191,9 +195,37 @@ int play_compare(struct player *p, const struct play_call *c, HRESULT recorded, 
 /* False if the fence is not there in time. */
 bool play_wait_fence(struct player *p, ID3D12Fence *fence, uint64_t value);
 
-/* play_picture.c: reads a texture back; *hash of its tight rows, and a PNG if `png` is not NULL. */
-int play_picture(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *texture, uint32_t *width,
-                 uint32_t *height, uint32_t *hash, const char *png, struct error *e);
+/* play_picture.c. What a subresource holds, rows without padding; of a buffer all of it. */
+struct play_image {
+    uint8_t *bytes; /* the caller frees it */
+    size_t size;
+    uint32_t width, height;
+    UINT rows; /* in all slices */
+    uint64_t row;
+    DXGI_FORMAT format;
+};
+
+/* Behind everything on `queue`; NULL: on a queue of its own. The subresource stays in `state`. */
+int play_read(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *r, UINT sub, D3D12_RESOURCE_STATES state,
+              struct play_image *out, struct error *e);
+int play_write(struct player *p, ID3D12Resource *r, UINT sub, D3D12_RESOURCE_STATES before, D3D12_RESOURCE_STATES after,
+               const void *bytes, size_t size, struct error *e);
+/* Changes the bytes to RGBA on the way. A format of other than four bytes a pixel is left out. */
+int play_save_png(struct play_image *i, const char *path, struct error *e);
+HRESULT play_buffer(ID3D12Device *d, D3D12_HEAP_TYPE type, uint64_t size, ID3D12Resource **out);
+/* The hash of a presented texture's tight rows, and a PNG if `png` is not NULL. */
+int play_picture(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *texture, uint32_t *hash, const char *png,
+                 struct error *e);
 void play_picture_finish(struct player *p);
+
+/* play_look.c: what playing shows beside pictures of frames: times, pictures after draws, contents of resources. */
+int play_look_create(struct player *p);
+/* 1: leave this call out. */
+int play_look_before(struct player *p, const struct trc_call *c);
+int play_look_after(struct player *p, const struct trc_call *c);
+int play_look_end(struct player *p); /* after the last call */
+void play_look_finish(struct player *p);
+/* Waits until all queues have done what they were given. */
+int play_idle(struct player *p, struct error *e);
 
 #endif

@@ -515,14 +515,14 @@ int play_special_Native_Present(struct player *p, const struct play_call *c, str
     const struct play_params *q = p->params;
     uint32_t frame = c->call->frame, slot = frame % PLAY_HASHES;
     bool png = q->png_dir && frame >= q->png_first && frame <= q->png_last;
-    uint32_t width, height, hash;
     char path[4096];
+    uint32_t hash;
 
     p->result->frames++;
     if (!a->pBackBuffer || !a->pQueue || (!q->validate && !png))
         return 0;
     snprintf(path, sizeof(path), "%s/frame-%06u.png", q->png_dir ? q->png_dir : "", frame);
-    if (play_picture(p, a->pQueue, a->pBackBuffer, &width, &height, &hash, png ? path : NULL, &p->error))
+    if (play_picture(p, a->pQueue, a->pBackBuffer, &hash, png ? path : NULL, &p->error))
         return p->error.code;
     p->hashes[slot].frame = frame;
     p->hashes[slot].hash = hash;
@@ -552,6 +552,24 @@ int play_special_Native_AddressFixup(struct player *p, const struct play_call *c
     if (!o || !o->map || a->Offset > o->size || o->size - a->Offset < 8)
         return play_fail(p, c, -EBADMSG, "it puts an address into memory that is not mapped");
     memcpy(o->map + a->Offset, &a->Address, 8);
+    return 0;
+}
+
+/* What a resource held when the recording was cut out of a longer one. */
+int play_special_Native_Contents(struct player *p, const struct play_call *c, struct args_Native_Contents *a)
+{
+    struct bytes in = bytes_of(c->call->args, c->call->size);
+    uint32_t id = (uint32_t)bytes_varint(&in);
+    const struct res_info *r = res_get(&p->states, id);
+    D3D12_RESOURCE_STATES before = D3D12_RESOURCE_STATE_COMMON;
+    struct error e = {0};
+
+    if (!a->pResource || (!a->pData && a->Size))
+        return play_fail(p, c, -EBADMSG, "it has no resource or no bytes");
+    if (r && r->states && a->Subresource < r->num_subs)
+        before = (D3D12_RESOURCE_STATES)r->states[a->Subresource];
+    if (a->Size && play_write(p, a->pResource, a->Subresource, before, a->StateAfter, a->pData, a->Size, &e))
+        return play_fail(p, c, e.code, "%s", e.text);
     return 0;
 }
 

@@ -11,12 +11,16 @@
 #include "d3d12/play.h"
 
 static const char usage[] =
-    "usage: aerogpu d3d12 play FILE [--validate] [--until-call N] [--until-frame N] [--png DIR [--frames A-B]]\n"
-    "                          [--loop N] [--timeout MS]\n\n"
+    "usage: aerogpu d3d12 play [OPTIONS] FILE\n\n"
     "Plays a recording on this machine's Direct3D 12 device, without a window.\n"
     "  --validate       compare every frame and every memory read back with the recording; exit 1 if one differs\n"
     "  --until-call N   stop after call N; --until-frame N after frame N\n"
-    "  --png DIR        write the frames' pictures (with --frames: those of a range)\n"
+    "  --stop-before N  from call N on draw, copy and clear nothing; stop after that frame\n"
+    "  --png DIR        write the frames' pictures (with --frames A-B: those of a range)\n"
+    "  --draws A-B      with --png: also the picture after each draw among calls A to B\n"
+    "  --dump-resource N[:SUB]=FILE  what resource N holds at the end: bytes, or a picture if FILE ends in .png\n"
+    "  --gpu-time       how long each frame's lists take on the GPU\n"
+    "  --paced          frames no earlier than they were recorded (else as fast as the device allows)\n"
     "  --loop N         play it N times\n"
     "  --timeout MS     how long a fence may take (10000)\n";
 
@@ -26,6 +30,8 @@ static int report(const struct play_result *r, bool validate)
     if (r->frames && r->seconds > 0)
         printf(" (%.0f a second)", r->frames / r->seconds);
     printf("\n");
+    if (r->gpu_ms > 0)
+        printf("%.3f ms on the GPU\n", r->gpu_ms);
     if (!validate)
         return EXIT_OK;
     printf("frames: %u as recorded, %u different; read back: %u as recorded, %u different\n", r->frames_same,
@@ -47,10 +53,16 @@ int d3d12_play(int argc, char **argv)
                                             {"png", required_argument, NULL, 'p'},
                                             {"frames", required_argument, NULL, 'r'},
                                             {"loop", required_argument, NULL, 'l'},
+                                            {"stop-before", required_argument, NULL, 's'},
+                                            {"draws", required_argument, NULL, 'd'},
+                                            {"dump-resource", required_argument, NULL, 'D'},
+                                            {"gpu-time", no_argument, NULL, 'g'},
+                                            {"paced", no_argument, NULL, 'P'},
                                             {"timeout", required_argument, NULL, 't'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
-    struct play_params p = {.until_call = UINT64_MAX, .until_frame = UINT32_MAX, .png_last = UINT32_MAX};
+    struct play_params p = {.until_call = UINT64_MAX, .until_frame = UINT32_MAX, .png_last = UINT32_MAX,
+                            .stop_before = UINT64_MAX, .draw_first = 1};
     unsigned long loops = 1;
     struct play_result r;
     struct error e = {0};
@@ -77,6 +89,30 @@ int d3d12_play(int argc, char **argv)
             if (*end == '-')
                 p.png_last = end[1] ? (uint32_t)strtoul(end + 1, NULL, 10) : UINT32_MAX;
             break;
+        case 's':
+            p.stop_before = strtoull(optarg, NULL, 10);
+            break;
+        case 'd':
+            p.draw_first = p.draw_last = strtoull(optarg, &end, 10);
+            if (*end == '-')
+                p.draw_last = end[1] ? strtoull(end + 1, NULL, 10) : UINT64_MAX;
+            break;
+        case 'D':
+            p.dump_resource = (uint32_t)strtoul(optarg, &end, 10);
+            if (*end == ':')
+                p.dump_sub = (uint32_t)strtoul(end + 1, &end, 10);
+            if (*end != '=' || !end[1]) {
+                fputs(usage, stderr);
+                return EXIT_USAGE;
+            }
+            p.dump_path = end + 1;
+            break;
+        case 'g':
+            p.gpu_time = true;
+            break;
+        case 'P':
+            p.paced = true;
+            break;
         case 'l':
             loops = strtoul(optarg, NULL, 10);
             break;
@@ -89,6 +125,10 @@ int d3d12_play(int argc, char **argv)
         }
     if (optind + 1 != argc) {
         fputs(usage, stderr);
+        return EXIT_USAGE;
+    }
+    if (p.stop_before != UINT64_MAX && p.validate) {
+        fprintf(stderr, "aerogpu d3d12 play: what is left out with --stop-before cannot be compared with --validate\n");
         return EXIT_USAGE;
     }
     if (p.png_dir)
