@@ -29,6 +29,12 @@ typedef struct _D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME {
     D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
 } D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME;
 
+typedef struct _D3DKMT_OPENADAPTERFROMDEVICENAME {
+    PCWSTR pDeviceName; /* "\\?\PCI#VEN_xxxx&DEV_xxxx...", or the name of a display */
+    D3DKMT_HANDLE hAdapter;
+    LUID AdapterLuid;
+} D3DKMT_OPENADAPTERFROMDEVICENAME;
+
 typedef struct _D3DKMT_CLOSEADAPTER {
     D3DKMT_HANDLE hAdapter;
 } D3DKMT_CLOSEADAPTER;
@@ -47,7 +53,8 @@ typedef enum _KMTQUERYADAPTERINFOTYPE {
     KMTQAITYPE_MODELIST = 10,
     KMTQAITYPE_CHECKDRIVERUPDATESTATUS = 11,
     KMTQAITYPE_VIRTUALADDRESSINFO = 12,
-    KMTQAITYPE_DRIVERVERSION = 13
+    KMTQAITYPE_DRIVERVERSION = 13,
+    KMTQAITYPE_PHYSICALADAPTERDEVICEIDS = 31 /* newer than Windows 7: what tells which device it is */
 } KMTQUERYADAPTERINFOTYPE;
 
 typedef struct _D3DKMT_QUERYADAPTERINFO {
@@ -84,6 +91,20 @@ typedef struct _D3DKMT_ADAPTERREGISTRYINFO {
     WCHAR DacType[260];
     WCHAR ChipType[260];
 } D3DKMT_ADAPTERREGISTRYINFO;
+
+typedef struct _D3DKMT_DEVICE_IDS {
+    UINT VendorID;
+    UINT DeviceID;
+    UINT SubVendorID;
+    UINT SubSystemID;
+    UINT RevisionID;
+    UINT BusType;
+} D3DKMT_DEVICE_IDS;
+
+typedef struct _D3DKMT_QUERY_DEVICE_IDS {
+    UINT PhysicalAdapterIndex;
+    D3DKMT_DEVICE_IDS DeviceIds;
+} D3DKMT_QUERY_DEVICE_IDS;
 
 typedef enum _D3DKMT_DRIVERVERSION {
     KMT_DRIVERVERSION_WDDM_1_0 = 1000,
@@ -637,6 +658,8 @@ typedef struct _D3DKMT_QUERYSTATISTICS {
  * from. */
 #define D3DKMT_THUNKS(T)                                                                                     \
     T(OpenAdapterFromHdc, D3DKMT_OPENADAPTERFROMHDC)                                                         \
+    D3DKMT_PLAIN_THUNKS(T)
+#define D3DKMT_PLAIN_THUNKS(T)                                                                               \
     T(OpenAdapterFromGdiDisplayName, D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME)                                   \
     T(CloseAdapter, CONST D3DKMT_CLOSEADAPTER)                                                               \
     T(QueryAdapterInfo, CONST D3DKMT_QUERYADAPTERINFO)                                                       \
@@ -670,9 +693,13 @@ typedef struct _D3DKMT_QUERYSTATISTICS {
 #define D3DKMT_DECLARE(name, type) NTKERNELAPI NTSTATUS APIENTRY D3DKMT##name(type *arg);
 D3DKMT_THUNKS(D3DKMT_DECLARE)
 #undef D3DKMT_DECLARE
+/* Made from two of the above, in the client. */
+NTKERNELAPI NTSTATUS APIENTRY D3DKMTOpenAdapterFromDeviceName(D3DKMT_OPENADAPTERFROMDEVICENAME *arg);
 
 WDDM_SIZE(D3DKMT_OPENADAPTERFROMHDC, 24);
 WDDM_SIZE(D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME, 80);
+WDDM_SIZE(D3DKMT_OPENADAPTERFROMDEVICENAME, 24);
+WDDM_SIZE(D3DKMT_QUERY_DEVICE_IDS, 28);
 WDDM_SIZE(D3DKMT_QUERYADAPTERINFO, 24);
 WDDM_SIZE(D3DKMT_DISPLAYMODE, 40);
 WDDM_SIZE(D3DKMT_CURRENTDISPLAYMODE, 44);

@@ -38,7 +38,7 @@ void adapter_fail(struct dxgk *d, unsigned code, const char *why)
     dxgk_log(d, "BugCheck", code, "the display driver cannot be recovered (bugcheck 0x%X): %s", code, why);
     for (struct device *dev = d->devices; dev; dev = dev->next)
         if (dev->state == D3DKMT_DEVICEEXECUTION_ACTIVE)
-            dev->state = D3DKMT_DEVICEEXECUTION_STOPPED;
+            device_set_state(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
     d->resetting = false;
     d->work_pending = true;
     kernel_wake_all(d->kernel, &d->work);

@@ -3,8 +3,11 @@
 #include "dxgkrnl/private.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct device *device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status)
@@ -42,7 +45,7 @@ void device_destroy(struct device *dev)
 
     handle_free(d, dev->handle);
     if (dev->state == D3DKMT_DEVICEEXECUTION_ACTIVE)
-        dev->state = D3DKMT_DEVICEEXECUTION_STOPPED;
+        device_set_state(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
     display_drop_flips(d, dev);
     while (dev->contexts)
         context_destroy(dev->contexts);
@@ -71,6 +74,40 @@ void device_destroy(struct device *dev)
     free(dev);
 }
 
+static void publish(struct context *c)
+{
+    struct dxgk_progress *p = c->progress;
+
+    if (!p)
+        return;
+    kernel_wake_all(c->device->d->kernel, &c->done);
+    p->state = (uint32_t)c->device->state;
+    p->completed = c->packets_done;
+    p->change++;
+    if (p->waiters)
+        syscall(SYS_futex, &p->change, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void context_packet_queued(struct context *c)
+{
+    c->packets++;
+    if (c->progress)
+        c->progress->queued = c->packets;
+}
+
+void context_packet_done(struct context *c)
+{
+    c->packets_done++;
+    publish(c);
+}
+
+void device_set_state(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE state)
+{
+    dev->state = state;
+    for (struct context *c = dev->contexts; c; c = c->next)
+        publish(c);
+}
+
 static size_t round_up(size_t n)
 {
     return (n + 63) & ~(size_t)63;
@@ -82,7 +119,7 @@ static int make_buffers(struct context *c)
            list = round_up(c->info.AllocationListSize * sizeof(D3DDDI_ALLOCATIONLIST)),
            patch = round_up(c->info.PatchLocationListSize * sizeof(D3DDDI_PATCHLOCATIONLIST));
 
-    c->buffer_size = command + list + patch;
+    c->buffer_size = command + list + patch + round_up(sizeof(struct dxgk_progress));
     c->buffer_fd = memfd_create("d3dkmt-command", MFD_CLOEXEC);
     if (c->buffer_fd < 0 || ftruncate(c->buffer_fd, (off_t)c->buffer_size))
         return -errno;
@@ -93,6 +130,8 @@ static int make_buffers(struct context *c)
     }
     c->list = (D3DDDI_ALLOCATIONLIST *)((uint8_t *)c->command + command);
     c->patch = (D3DDDI_PATCHLOCATIONLIST *)((uint8_t *)c->command + command + list);
+    c->progress = (struct dxgk_progress *)((uint8_t *)c->command + command + list + patch);
+    c->progress->state = (uint32_t)c->device->state;
     return 0;
 }
 
@@ -186,6 +225,45 @@ void context_destroy(struct context *c)
     free(c);
 }
 
+const struct dxgk_progress *dxgk_context_progress(struct dxgk_client *c, D3DKMT_HANDLE context)
+{
+    struct context *x;
+    const struct dxgk_progress *p;
+
+    kernel_enter(c->d->kernel);
+    x = handle_get(c->d, context, HANDLE_CONTEXT, c);
+    p = x ? x->progress : NULL;
+    kernel_leave(c->d->kernel);
+    return p;
+}
+
+NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64_t value, uint64_t timeout_ns)
+{
+    struct dxgk *d = c->d;
+    NTSTATUS s = STATUS_PENDING;
+    uint64_t end;
+
+    kernel_enter(d->kernel);
+    end = timeout_ns == LOOP_FOREVER ? LOOP_FOREVER : kernel_now(d->kernel) + timeout_ns;
+    while (s == STATUS_PENDING) {
+        struct context *x = handle_get(d, context, HANDLE_CONTEXT, c);
+        if (!x)
+            s = STATUS_INVALID_HANDLE;
+        else if (x->device->state != D3DKMT_DEVICEEXECUTION_ACTIVE)
+            s = STATUS_DEVICE_REMOVED;
+        else if (x->packets_done >= value)
+            s = STATUS_SUCCESS;
+        else if (c->cancelled)
+            s = STATUS_CANCELLED;
+        else if (kernel_now(d->kernel) >= end)
+            s = STATUS_TIMEOUT;
+        else
+            kernel_wait(d->kernel, &x->done, end);
+    }
+    kernel_leave(d->kernel);
+    return s;
+}
+
 int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process, bool admin)
 {
     struct dxgk_client *c = calloc(1, sizeof(*c));
@@ -213,6 +291,7 @@ void dxgk_client_cancel(struct dxgk_client *c)
         if (x->device->client == c) {
             kernel_wake_all(d->kernel, &x->space);
             kernel_wake_all(d->kernel, &x->idle);
+            kernel_wake_all(d->kernel, &x->done);
         }
     kernel_wake_all(d->kernel, &d->progress);
     kernel_leave(d->kernel);

@@ -32,6 +32,7 @@
 
 struct dxgk;
 struct dxgk_client;
+struct dxgk_progress;
 
 /* One resource of the PCI function, as the PnP manager would assign it. */
 struct dxgk_resource {
@@ -132,9 +133,15 @@ D3DKMT_THUNKS(DXGK_DECLARE)
 NTSTATUS dxgk_lock_fd(struct dxgk_client *c, D3DKMT_HANDLE allocation, int *fd, uint64_t *offset,
                       uint64_t *size);
 
-/* The memory of a context's command buffer, allocation list and patch list, in this order, each rounded up to
- * 64 bytes. */
+/* The memory of a context's command buffer, allocation list, patch list and struct dxgk_progress, in this
+ * order, each rounded up to 64 bytes. */
 NTSTATUS dxgk_context_fd(struct dxgk_client *c, D3DKMT_HANDLE context, int *fd, uint64_t *size);
+
+/* How far a context is; until it is destroyed. NULL: no such context. */
+const struct dxgk_progress *dxgk_context_progress(struct dxgk_client *c, D3DKMT_HANDLE context);
+/* Until `value` packets of the context have completed. STATUS_DEVICE_REMOVED as soon as the device is lost,
+ * STATUS_TIMEOUT (a success code!), STATUS_CANCELLED. LOOP_FOREVER for no limit. */
+NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64_t value, uint64_t timeout_ns);
 
 /* Event `i` since the start, or false. */
 bool dxgk_event(struct dxgk *d, unsigned i, struct dxgk_event *event);

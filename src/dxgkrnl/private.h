@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "dxgkrnl/dxgkrnl.h"
 #include "dxgkrnl/kernel.h"
+#include "dxgkrnl/progress.h"
 
 enum {
     MAX_SOURCES = 4,
@@ -112,6 +113,7 @@ struct packet {
     UINT source;
     D3DDDI_FLIPINTERVAL_TYPE interval;
     bool frees_dma; /* the last packet that uses dma */
+    bool counted;   /* in the progress of its context */
     struct syncobj *sync[D3DDDI_MAX_OBJECT_WAITED_ON];
     unsigned sync_count;
     uint64_t value;
@@ -142,13 +144,15 @@ struct context {
     uint64_t last_run;
     struct dma *free_dma;
     unsigned num_free;
-    struct kwaiters space, idle;
-    /* The client's buffers: one piece of shareable memory, command | list | patch. */
+    struct kwaiters space, idle, done;
+    /* The client's buffers: one piece of shareable memory, command | list | patch | progress. */
     int buffer_fd;
     size_t buffer_size;
     void *command;
     D3DDDI_ALLOCATIONLIST *list;
     D3DDDI_PATCHLOCATIONLIST *patch;
+    struct dxgk_progress *progress; /* NULL: the system's */
+    uint64_t packets, packets_done;
 };
 
 struct device {
@@ -399,6 +403,10 @@ void vidmm_destroy_standard(struct dxgk *d, struct alloc *a);
 /* device.c */
 struct device *device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status);
 void device_destroy(struct device *dev);
+void device_set_state(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE state);
+/* A packet of the context was queued, or has taken effect. */
+void context_packet_queued(struct context *c);
+void context_packet_done(struct context *c);
 struct context *context_create(struct device *dev, UINT node, UINT affinity, void *priv, UINT priv_size,
                                NTSTATUS *status);
 void context_destroy(struct context *c);

@@ -158,6 +158,8 @@ void packet_free(struct dxgk *d, struct packet *p)
         sched_dma_free(p->context, p->dma);
     if (p->event_fd >= 0)
         close(p->event_fd);
+    if (p->counted)
+        context_packet_done(p->context);
     free(p->allocs);
     free(p);
 }
@@ -176,6 +178,8 @@ void sched_queue(struct context *c, struct packet *p)
     p->next = NULL;
     p->context = c;
     p->node = c->node;
+    p->counted = true;
+    context_packet_queued(c);
     *c->queue_last = p;
     c->queue_last = &p->next;
     c->queued++;
@@ -327,7 +331,7 @@ static void submit_now(struct dxgk *d, struct packet *p)
     if (!NT_SUCCESS(s)) {
         /* The rules allow no failure here: the packet can never complete, and the device is lost. */
         kernel_violation(d->kernel, "DxgkDdiSubmitCommand returned %08x for fence %u", (unsigned)s, fence);
-        dev->state = D3DKMT_DEVICEEXECUTION_STOPPED;
+        device_set_state(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
         d->tdr_forced = true;
         sched_kick_tdr(d);
     }
@@ -339,7 +343,7 @@ static void fail_packet(struct dxgk *d, struct packet *p, D3DKMT_DEVICEEXECUTION
     struct context *c = p->context;
 
     if (c->device->state == D3DKMT_DEVICEEXECUTION_ACTIVE)
-        c->device->state = why;
+        device_set_state(c->device, why);
     c->running--;
     packet_free(d, p);
     wake_context(d, c);
@@ -598,7 +602,7 @@ static void faulted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
     n->packets_faulted++;
     for (struct packet *p = n->hw; p; p = p->next)
         if (p->fence == fence && p->context->device->state == D3DKMT_DEVICEEXECUTION_ACTIVE) {
-            p->context->device->state = D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT;
+            device_set_state(p->context->device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
             dxgk_log(d, "Display", 4109,
                      "a DMA buffer of process %llu faulted (fence %u, status %08x): its device is removed",
                      p->context->device->client ? (unsigned long long)p->context->device->client->process

@@ -108,6 +108,23 @@ static void registry_info(struct dxgk *d, D3DKMT_ADAPTERREGISTRYINFO *out)
         out->AdapterString[i] = out->ChipType[i] = (WCHAR)d->service[i];
 }
 
+static NTSTATUS device_ids(struct dxgk *d, D3DKMT_QUERY_DEVICE_IDS *out)
+{
+    uint8_t config[64] = {0};
+
+    if (out->PhysicalAdapterIndex)
+        return STATUS_INVALID_PARAMETER;
+    if (!d->bus->config_read || d->bus->config_read(d->bus->ctx, 0, config, sizeof(config)) != sizeof(config))
+        return STATUS_NOT_SUPPORTED;
+    out->DeviceIds = (D3DKMT_DEVICE_IDS){.VendorID = config[0] | config[1] << 8u,
+                                         .DeviceID = config[2] | config[3] << 8u,
+                                         .RevisionID = config[8],
+                                         .SubVendorID = config[44] | config[45] << 8u,
+                                         .SubSystemID = config[46] | config[47] << 8u,
+                                         .BusType = PCIBus};
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS query_info(struct dxgk *d, const D3DKMT_QUERYADAPTERINFO *arg)
 {
     void *out = arg->pPrivateDriverData;
@@ -138,6 +155,9 @@ static NTSTATUS query_info(struct dxgk *d, const D3DKMT_QUERYADAPTERINFO *arg)
     case KMTQAITYPE_CURRENTDISPLAYMODE:
         need = sizeof(D3DKMT_CURRENTDISPLAYMODE);
         break;
+    case KMTQAITYPE_PHYSICALADAPTERDEVICEIDS:
+        need = sizeof(D3DKMT_QUERY_DEVICE_IDS);
+        break;
     case KMTQAITYPE_CHECKDRIVERUPDATESTATUS:
     case KMTQAITYPE_DRIVERVERSION:
         need = 4;
@@ -167,6 +187,8 @@ static NTSTATUS query_info(struct dxgk *d, const D3DKMT_QUERYADAPTERINFO *arg)
             return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
         mode->DisplayMode = d->sources[mode->VidPnSourceId].mode;
         break;
+    case KMTQAITYPE_PHYSICALADAPTERDEVICEIDS:
+        return device_ids(d, out);
     case KMTQAITYPE_DRIVERVERSION:
         *(D3DKMT_DRIVERVERSION *)out = KMT_DRIVERVERSION_WDDM_1_1;
         break;

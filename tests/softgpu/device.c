@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { VBLANK_NS = 16666667 };
 
@@ -234,14 +235,20 @@ static void mmio_write(void *ctx, uint64_t address, unsigned size, uint64_t valu
 static int dma_alloc(void *ctx, size_t size, void **va, uint64_t *pa)
 {
     struct softgpu *g = ctx;
-    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int fd = memfd_create("softgpu", MFD_CLOEXEC);
+    void *p = MAP_FAILED;
 
-    if (p == MAP_FAILED)
+    if (fd >= 0 && !ftruncate(fd, (off_t)size))
+        p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED) {
+        if (fd >= 0)
+            close(fd);
         return -ENOMEM;
+    }
     pthread_mutex_lock(&g->lock);
     for (int i = 0; i < SOFTGPU_BLOCKS; i++)
         if (!g->blocks[i].va) {
-            g->blocks[i] = (struct softgpu_block){p, g->next_pa, size};
+            g->blocks[i] = (struct softgpu_block){p, g->next_pa, size, fd};
             g->next_pa += size + 4096;
             g->allocated += size;
             *va = p;
@@ -251,6 +258,7 @@ static int dma_alloc(void *ctx, size_t size, void **va, uint64_t *pa)
         }
     pthread_mutex_unlock(&g->lock);
     munmap(p, size);
+    close(fd);
     return -ENOMEM;
 }
 
@@ -262,6 +270,7 @@ static void dma_free(void *ctx, void *va, uint64_t pa, size_t size)
     for (int i = 0; i < SOFTGPU_BLOCKS; i++)
         if (g->blocks[i].va == va) {
             g->blocks[i].va = NULL;
+            close(g->blocks[i].fd);
             g->allocated -= size;
         }
     pthread_mutex_unlock(&g->lock);
@@ -278,6 +287,31 @@ static void *dma_ptr(void *ctx, uint64_t pa, size_t size)
     p = ram(g, pa, size);
     pthread_mutex_unlock(&g->lock);
     return p;
+}
+
+static int dma_fd(void *ctx, uint64_t pa, size_t size, uint64_t *offset)
+{
+    struct softgpu *g = ctx;
+    int fd = -1;
+
+    pthread_mutex_lock(&g->lock);
+    for (int i = 0; i < SOFTGPU_BLOCKS; i++)
+        if (g->blocks[i].va && g->blocks[i].pa == pa && g->blocks[i].size >= size)
+            fd = g->blocks[i].fd;
+    pthread_mutex_unlock(&g->lock);
+    *offset = 0;
+    return fd;
+}
+
+static uint32_t config_read(void *ctx, uint32_t offset, void *data, uint32_t size)
+{
+    static const uint8_t config[64] = {0x34, 0x12, 0xcd, 0xab, [8] = 2, [44] = 0x34, 0x12, 1, 0};
+
+    UNREFERENCED_PARAMETER(ctx);
+    if (offset > sizeof(config) || size > sizeof(config) - offset)
+        return 0;
+    memcpy(data, config + offset, size);
+    return size;
 }
 
 int softgpu_init(struct softgpu *g, struct clock *clock, struct loop *loop)
@@ -300,7 +334,9 @@ int softgpu_init(struct softgpu *g, struct clock *clock, struct loop *loop)
                                .mmio_write = mmio_write,
                                .dma_alloc = dma_alloc,
                                .dma_free = dma_free,
-                               .dma_ptr = dma_ptr};
+                               .dma_ptr = dma_ptr,
+                               .dma_fd = dma_fd,
+                               .config_read = config_read};
     pthread_mutex_init(&g->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -35,6 +35,7 @@ struct softgpu {
         void *va;
         uint64_t pa;
         size_t size;
+        int fd;
     } blocks[SOFTGPU_BLOCKS];
     uint64_t next_pa, allocated;
 

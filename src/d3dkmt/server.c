@@ -1,0 +1,584 @@
+/* server.c: the service's side of the socket.
+ *
+ *   connection:  ACCEPTED ──hello──▶ OPEN ⇄ IN_CALL ──peer gone──▶ call cancelled ──▶ DONE ──reap──▶ freed
+ *
+ * Invariants:
+ *  1. `lock` guards the lists and who is whose client; it is never held while a thunk runs.
+ *  2. The watcher sees every hang-up once (edge-triggered). It sets `gone`, then looks at `in_call`; the connection sets
+ *     `in_call`, then looks at `gone`: whichever is second cancels the client, so that no call waits for a peer that has
+ *     left.
+ *  3. Only the watcher adds, joins and frees connections.
+ */
+#include "d3dkmt/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "d3dkmt/wire.h"
+
+enum { ARG_MAX_SIZE = 1024 };
+
+struct client {
+    struct client *next;
+    struct dxgk_client *dxgk;
+    uint64_t cookie;
+    pid_t pid;
+    unsigned connections;
+};
+
+struct connection {
+    struct connection *next;
+    struct d3dkmt_server *server;
+    struct client *client; /* set and cleared by the connection's thread, under the server's lock */
+    pthread_t thread;
+    int fd;
+    struct ucred peer;
+    _Atomic bool in_call, gone, done;
+};
+
+struct d3dkmt_server {
+    struct dxgk *dxgk;
+    struct sockaddr_un address;
+    int listen_fd, epoll_fd, wake_fd;
+    pthread_t thread;
+    _Atomic bool stopping;
+    _Atomic uint64_t calls, refused;
+    pthread_mutex_t lock; /* what follows */
+    struct client *clients;
+    struct connection *connections;
+    struct d3dkmt_server_stats stats;
+};
+
+static NTSTATUS local_call(void *client, enum d3dkmt_thunk thunk, void *arg)
+{
+    switch (thunk) {
+#define CASE(name, type)                                                                                     \
+    case D3DKMT_THUNK_##name:                                                                                \
+        return dxgk_##name(client, arg);
+        D3DKMT_THUNKS(CASE)
+#undef CASE
+    case D3DKMT_NUM_THUNKS:
+        break;
+    }
+    return STATUS_NOT_IMPLEMENTED;
+}
+
+static const struct dxgk_progress *local_progress(void *client, D3DKMT_HANDLE context)
+{
+    return dxgk_context_progress(client, context);
+}
+
+static NTSTATUS local_wait(void *client, D3DKMT_HANDLE context, uint64_t value, uint64_t timeout_ns)
+{
+    return dxgk_wait_progress(client, context, value, timeout_ns);
+}
+
+void d3dkmt_local(struct d3dkmt_transport *t, struct dxgk_client *client)
+{
+    *t = (struct d3dkmt_transport){local_call, local_progress, local_wait, client};
+}
+
+/* ---- one request ---- */
+
+static size_t refuse(void *reply, uint32_t thunk, NTSTATUS s)
+{
+    struct wire_header h = {.magic = WIRE_MAGIC, .thunk = thunk, .size = sizeof(h), .status = s};
+
+    memcpy(reply, &h, sizeof(h));
+    return sizeof(h);
+}
+
+/* The event of a request is the descriptor that came with it, not a number that the client wrote. */
+static NTSTATUS take_event(enum d3dkmt_thunk thunk, void *arg, int fd)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *c = arg;
+    D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 *s = arg;
+
+    if (thunk == D3DKMT_THUNK_CreateSynchronizationObject2 && c->Info.Type == D3DDDI_CPU_NOTIFICATION)
+        c->Info.CPUNotification.Event = (HANDLE)(intptr_t)fd;
+    else if (thunk == D3DKMT_THUNK_SignalSynchronizationObject2 && s->Flags.EnqueueCpuEvent)
+        s->CpuEventHandle = (HANDLE)(intptr_t)fd;
+    else
+        return STATUS_SUCCESS;
+    return fd >= 0 ? STATUS_SUCCESS : STATUS_INVALID_HANDLE;
+}
+
+/* Addresses of this process are nobody else's business. */
+static void clear_nested(enum d3dkmt_thunk thunk, void *arg)
+{
+    D3DKMT_CREATEALLOCATION *c = arg;
+    D3DKMT_OPENRESOURCE *o = arg;
+
+    for (UINT i = 0; thunk == D3DKMT_THUNK_CreateAllocation && c->pAllocationInfo && i < c->NumAllocations;
+         i++)
+        c->pAllocationInfo[i].pPrivateDriverData = NULL;
+    for (UINT i = 0; thunk == D3DKMT_THUNK_OpenResource && o->pOpenAllocationInfo && i < o->NumAllocations;
+         i++)
+        o->pOpenAllocationInfo[i].pPrivateDriverData = NULL;
+}
+
+size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd, void *reply, int *reply_fd,
+                     bool *bad)
+{
+    _Alignas(16) uint8_t arg[ARG_MAX_SIZE];
+    enum d3dkmt_thunk thunk = D3DKMT_NUM_THUNKS;
+    struct wire_header h;
+    uint64_t lengths[4], offset = 0, length = 0;
+    void *heap;
+    size_t n;
+    NTSTATUS s = wire_parse(msg, size, &thunk, arg, &heap);
+
+    *reply_fd = -1;
+    *bad = !NT_SUCCESS(s);
+    if (NT_SUCCESS(s))
+        s = take_event(thunk, arg, fd);
+    if (!NT_SUCCESS(s)) {
+        free(heap);
+        return refuse(reply, (uint32_t)thunk, s);
+    }
+    wire_lengths(thunk, arg, lengths);
+    s = local_call(c, thunk, arg);
+    if (NT_SUCCESS(s) && thunk == D3DKMT_THUNK_CreateContext)
+        s = dxgk_context_fd(c, ((D3DKMT_CREATECONTEXT *)arg)->hContext, reply_fd, &length);
+    if (NT_SUCCESS(s) && thunk == D3DKMT_THUNK_Lock) {
+        D3DKMT_LOCK *l = (D3DKMT_LOCK *)arg;
+        s = dxgk_lock_fd(c, l->hAllocation, reply_fd, &offset, &length);
+        if (!NT_SUCCESS(s))
+            dxgk_Unlock(c, &(D3DKMT_UNLOCK){l->hDevice, 1, &l->hAllocation});
+    }
+    clear_nested(thunk, arg);
+    n = wire_write(reply, thunk, arg, s, lengths);
+    free(heap);
+    if (!n)
+        return refuse(reply, (uint32_t)thunk, STATUS_BUFFER_OVERFLOW);
+    memcpy(&h, reply, sizeof(h));
+    h.fd_offset = offset;
+    h.fd_size = length;
+    memcpy(reply, &h, sizeof(h));
+    return n;
+}
+
+/* ---- connections ---- */
+
+static ssize_t receive(int s, void *msg, int *fd)
+{
+    union {
+        char data[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct iovec iov = {msg, WIRE_MAX};
+    struct msghdr m = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.data, .msg_controllen = sizeof(control)};
+    struct cmsghdr *c;
+    ssize_t n;
+
+    *fd = -1;
+    do
+        n = recvmsg(s, &m, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return n;
+    c = CMSG_FIRSTHDR(&m); /* the room is for one descriptor: the kernel closes further ones */
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+        c->cmsg_len == CMSG_LEN(sizeof(int)))
+        memcpy(fd, CMSG_DATA(c), sizeof(int));
+    return m.msg_flags & MSG_TRUNC ? WIRE_MAX + 1 : n;
+}
+
+static int reply_to(int s, const void *msg, size_t size, int fd)
+{
+    union {
+        char data[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control = {0};
+    struct iovec iov = {(void *)msg, size};
+    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+
+    if (fd >= 0) {
+        struct cmsghdr *c;
+        m.msg_control = control.data;
+        m.msg_controllen = sizeof(control.data);
+        c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(c), &fd, sizeof(int));
+    }
+    return sendmsg(s, &m, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64_t *cookie)
+{
+    struct d3dkmt_server *s = c->server;
+    struct wire_header h;
+    struct wire_hello in;
+    struct client *k = NULL;
+    NTSTATUS st = STATUS_SUCCESS;
+
+    if (size != sizeof(h) + sizeof(in))
+        return STATUS_INFO_LENGTH_MISMATCH;
+    memcpy(&h, msg, sizeof(h));
+    memcpy(&in, (const uint8_t *)msg + sizeof(h), sizeof(in));
+    if (h.magic != WIRE_MAGIC || h.thunk != WIRE_HELLO)
+        return STATUS_INVALID_PARAMETER;
+    pthread_mutex_lock(&s->lock);
+    if (in.cookie) {
+        for (k = s->clients; k && (k->cookie != in.cookie || k->pid != c->peer.pid); k = k->next)
+            ;
+        if (!k)
+            st = STATUS_ACCESS_DENIED;
+    } else {
+        bool admin = c->peer.uid == 0 || c->peer.uid == geteuid();
+        k = calloc(1, sizeof(*k));
+        if (!k || getrandom(&k->cookie, sizeof(k->cookie), 0) != sizeof(k->cookie) ||
+            dxgk_client_open(s->dxgk, &k->dxgk, (uint64_t)c->peer.pid, admin)) {
+            free(k);
+            k = NULL;
+            st = STATUS_NO_MEMORY;
+        } else {
+            s->stats.clients++;
+            s->stats.open_clients++;
+            k->pid = c->peer.pid;
+            k->next = s->clients;
+            s->clients = k;
+        }
+    }
+    if (k) {
+        k->connections++;
+        c->client = k;
+        *cookie = k->cookie;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
+static void release_client(struct connection *c)
+{
+    struct d3dkmt_server *s = c->server;
+    struct client *k = c->client;
+
+    pthread_mutex_lock(&s->lock);
+    if (k && --k->connections)
+        k = NULL;
+    for (struct client **p = &s->clients; k && *p; p = &(*p)->next)
+        if (*p == k) {
+            *p = k->next;
+            s->stats.open_clients--;
+            break;
+        }
+    c->client = NULL;
+    pthread_mutex_unlock(&s->lock);
+    if (k) {
+        dxgk_client_close(k->dxgk);
+        free(k);
+    }
+}
+
+static void wake(struct d3dkmt_server *s)
+{
+    uint64_t one = 1;
+
+    if (write(s->wake_fd, &one, sizeof(one)) < 0)
+        log_debug("d3dkmt", "the watcher is awake already");
+}
+
+static void serve_requests(struct connection *c, uint8_t *msg, uint8_t *reply)
+{
+    int fd, reply_fd;
+    ssize_t n;
+
+    while ((n = receive(c->fd, msg, &fd)) > 0) {
+        size_t size;
+        bool bad;
+        atomic_store(&c->in_call, true);
+        if (atomic_load(&c->gone))
+            dxgk_client_cancel(c->client->dxgk);
+        size = d3dkmt_handle(c->client->dxgk, msg, (size_t)n, fd, reply, &reply_fd, &bad);
+        atomic_store(&c->in_call, false);
+        atomic_fetch_add_explicit(&c->server->calls, 1, memory_order_relaxed);
+        if (bad)
+            atomic_fetch_add_explicit(&c->server->refused, 1, memory_order_relaxed);
+        if (fd >= 0)
+            close(fd);
+        if (reply_to(c->fd, reply, size, reply_fd))
+            break;
+    }
+}
+
+static void *connection_main(void *arg)
+{
+    struct connection *c = arg;
+    struct {
+        struct wire_header h;
+        struct wire_hello hello;
+    } greeting = {.h = {.magic = WIRE_MAGIC, .thunk = WIRE_HELLO, .size = sizeof(greeting)}};
+    uint8_t *msg = malloc(WIRE_MAX), *reply = malloc(WIRE_MAX);
+    int fd;
+    ssize_t n = msg && reply ? receive(c->fd, msg, &fd) : -1;
+
+    if (n > 0) {
+        greeting.h.status = hello(c, msg, (size_t)n, &greeting.hello.cookie);
+        if (fd >= 0)
+            close(fd);
+        if (!c->client)
+            atomic_fetch_add_explicit(&c->server->refused, 1, memory_order_relaxed);
+        if (!reply_to(c->fd, &greeting, sizeof(greeting), -1) && c->client)
+            serve_requests(c, msg, reply);
+    }
+    free(msg);
+    free(reply);
+    shutdown(c->fd, SHUT_RDWR); /* the peer learns of it now, the descriptor is the watcher's to close */
+    if (c->client)
+        release_client(c);
+    atomic_store(&c->done, true);
+    wake(c->server);
+    return NULL;
+}
+
+/* ---- the watcher ---- */
+
+static void accept_one(struct d3dkmt_server *s)
+{
+    int size = 2 * WIRE_MAX, fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+    struct connection *c =
+        fd >= 0 && s->stats.connected < D3DKMT_MAX_CONNECTIONS ? calloc(1, sizeof(*c)) : NULL;
+    struct epoll_event ev = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = c};
+    socklen_t len = sizeof(c->peer);
+
+    if (fd < 0)
+        return;
+    if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &len))
+        goto refuse;
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+    c->server = s;
+    c->fd = fd;
+    pthread_mutex_lock(&s->lock);
+    c->next = s->connections;
+    s->connections = c;
+    s->stats.connections++;
+    s->stats.connected++;
+    pthread_mutex_unlock(&s->lock);
+    if (!pthread_create(&c->thread, NULL, connection_main, c)) {
+        if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev))
+            shutdown(fd, SHUT_RDWR); /* a call could not be cancelled: better none */
+        return;
+    }
+    pthread_mutex_lock(&s->lock);
+    s->connections = c->next;
+    s->stats.connected--;
+    pthread_mutex_unlock(&s->lock);
+refuse:
+    atomic_fetch_add(&s->refused, 1);
+    free(c);
+    close(fd);
+}
+
+/* Frees connections whose threads have ended. */
+static void reap(struct d3dkmt_server *s)
+{
+    struct connection *dead = NULL;
+
+    pthread_mutex_lock(&s->lock);
+    for (struct connection **p = &s->connections; *p;) {
+        struct connection *c = *p;
+        if (!atomic_load(&c->done)) {
+            p = &c->next;
+            continue;
+        }
+        *p = c->next;
+        c->next = dead;
+        dead = c;
+        s->stats.connected--;
+    }
+    pthread_mutex_unlock(&s->lock);
+    while (dead) {
+        struct connection *c = dead;
+        dead = c->next;
+        pthread_join(c->thread, NULL);
+        close(c->fd);
+        free(c);
+    }
+}
+
+static void hung_up(struct connection *c)
+{
+    struct d3dkmt_server *s = c->server;
+
+    atomic_store(&c->gone, true);
+    pthread_mutex_lock(&s->lock);
+    if (atomic_load(&c->in_call) && c->client)
+        dxgk_client_cancel(c->client->dxgk);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void *watch_main(void *arg)
+{
+    struct d3dkmt_server *s = arg;
+    struct epoll_event events[32];
+    uint64_t value;
+
+    while (!atomic_load(&s->stopping)) {
+        int n = epoll_wait(s->epoll_fd, events, 32, -1);
+        bool again = false;
+        for (int i = 0; i < n; i++) {
+            if (events[i].data.ptr == &s->listen_fd)
+                accept_one(s);
+            else if (events[i].data.ptr == &s->wake_fd)
+                again = read(s->wake_fd, &value, sizeof(value)) > 0;
+            else
+                hung_up(events[i].data.ptr);
+        }
+        if (again)
+            reap(s); /* after this round's events: they name connections */
+    }
+    return NULL;
+}
+
+/* ---- the socket ---- */
+
+/* Removes a socket that nobody listens on any more. */
+static int clear_path(const struct sockaddr_un *a)
+{
+    struct stat st;
+    int fd, r = 0;
+
+    if (lstat(a->sun_path, &st))
+        return errno == ENOENT ? 0 : -errno;
+    if (!S_ISSOCK(st.st_mode))
+        return -EADDRINUSE;
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    if (!connect(fd, (const struct sockaddr *)a, sizeof(*a)) || errno != ECONNREFUSED)
+        r = -EADDRINUSE;
+    close(fd);
+    return r || !unlink(a->sun_path) ? r : -errno;
+}
+
+static int watch_fd(struct d3dkmt_server *s, int *fd)
+{
+    struct epoll_event ev = {.events = EPOLLIN, .data.ptr = fd};
+
+    return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, *fd, &ev) ? -errno : 0;
+}
+
+static int listen_on(struct d3dkmt_server *s, unsigned mode, gid_t group)
+{
+    int r = clear_path(&s->address);
+    mode_t old;
+
+    if (r)
+        return r;
+    s->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (s->listen_fd < 0 || s->wake_fd < 0 || s->epoll_fd < 0)
+        return -errno;
+    old = umask(0777); /* nobody gets in before the mode is what was asked for */
+    r = bind(s->listen_fd, (struct sockaddr *)&s->address, sizeof(s->address)) ? -errno : 0;
+    umask(old);
+    if (r)
+        return r;
+    if ((group != (gid_t)-1 && chown(s->address.sun_path, (uid_t)-1, group)) ||
+        chmod(s->address.sun_path, (mode_t)mode) || listen(s->listen_fd, 128))
+        r = -errno;
+    if (!r)
+        r = watch_fd(s, &s->listen_fd);
+    if (!r)
+        r = watch_fd(s, &s->wake_fd);
+    if (r)
+        unlink(s->address.sun_path);
+    return r;
+}
+
+static void free_server(struct d3dkmt_server *s)
+{
+    int fds[] = {s->listen_fd, s->wake_fd, s->epoll_fd};
+
+    for (int i = 0; i < 3; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+int d3dkmt_serve(struct d3dkmt_server **out, struct dxgk *dxgk, const char *path, unsigned mode, gid_t group,
+                 struct error *err)
+{
+    struct d3dkmt_server *s = calloc(1, sizeof(*s));
+    int r;
+
+    *out = NULL;
+    if (!s)
+        return error_set(err, -ENOMEM, "no memory for a service");
+    s->dxgk = dxgk;
+    s->listen_fd = s->wake_fd = s->epoll_fd = -1;
+    s->address.sun_family = AF_UNIX;
+    pthread_mutex_init(&s->lock, NULL);
+    if (strlen(path) >= sizeof(s->address.sun_path)) {
+        free_server(s);
+        return error_set(err, -ENAMETOOLONG, "the socket's path %s is too long", path);
+    }
+    strcpy(s->address.sun_path, path);
+    r = listen_on(s, mode, group);
+    if (!r) {
+        r = -pthread_create(&s->thread, NULL, watch_main, s);
+        if (r)
+            unlink(path);
+    }
+    if (r) {
+        free_server(s);
+        return error_set(err, r, "cannot listen on %s: %s", path, strerror(-r));
+    }
+    *out = s;
+    return 0;
+}
+
+void d3dkmt_serve_end(struct d3dkmt_server *s)
+{
+    if (!s)
+        return;
+    atomic_store(&s->stopping, true);
+    wake(s);
+    pthread_join(s->thread, NULL);
+    unlink(s->address.sun_path);
+    pthread_mutex_lock(&s->lock);
+    for (struct connection *c = s->connections; c; c = c->next) {
+        atomic_store(&c->gone, true);
+        shutdown(c->fd, SHUT_RDWR);
+        if (c->client)
+            dxgk_client_cancel(c->client->dxgk);
+    }
+    pthread_mutex_unlock(&s->lock);
+    while (s->connections) {
+        struct connection *c = s->connections;
+        s->connections = c->next;
+        pthread_join(c->thread, NULL);
+        close(c->fd);
+        free(c);
+    }
+    free_server(s);
+}
+
+void d3dkmt_serve_stats(struct d3dkmt_server *s, struct d3dkmt_server_stats *out)
+{
+    pthread_mutex_lock(&s->lock);
+    *out = s->stats;
+    out->calls = atomic_load(&s->calls);
+    out->refused = atomic_load(&s->refused);
+    pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,48 @@
+/* server.h: D3DKMT for other processes, and for this one.
+ *
+ *   connect ──hello──▶ client of dxgkrnl ──requests, replies──▶ peer goes ──▶ last connection ──▶ client closed
+ *
+ * The socket's owner and mode decide who may connect. A client is the process that said hello first, with every
+ * connection that presents the cookie it was given from the same process; it is privileged when its uid is 0 or
+ * the service's own. Each connection has a thread, so that a call that waits holds up nobody else. When the last
+ * connection of a client ends, or one ends under a call, everything that the client owned goes.
+ */
+#ifndef D3DKMT_SERVER_H_
+#define D3DKMT_SERVER_H_
+
+#include <sys/types.h>
+
+#include "d3dkmt/d3dkmt.h"
+#include "dxgkrnl/dxgkrnl.h"
+
+enum {
+    D3DKMT_MAX_CONNECTIONS = 512, /* further ones are closed at once */
+    D3DKMT_MAX_MESSAGE = 160 * 1024,
+};
+
+struct d3dkmt_server;
+
+/* Listens on `path`, with access mode `mode` (0600 lets the service's own uid in). A socket that nobody listens on is
+ * replaced. -EADDRINUSE: somebody listens there; or the path is not a socket. `group` (gid_t)-1: unchanged. */
+int d3dkmt_serve(struct d3dkmt_server **out, struct dxgk *dxgk, const char *path, unsigned mode, gid_t group,
+                 struct error *err);
+/* Ends every connection and waits for their threads. */
+void d3dkmt_serve_end(struct d3dkmt_server *s);
+
+struct d3dkmt_server_stats {
+    uint64_t connections, clients, calls,
+        refused;                      /* refused: malformed requests, connections over the limit */
+    unsigned connected, open_clients; /* now */
+};
+void d3dkmt_serve_stats(struct d3dkmt_server *s, struct d3dkmt_server_stats *out);
+
+/* The calls of this process on a client of its own, without a socket: d3dkmt_use(&t) after it. */
+void d3dkmt_local(struct d3dkmt_transport *t, struct dxgk_client *client);
+
+/* One request of `size` bytes with descriptor `fd` (or -1) into one reply (D3DKMT_MAX_MESSAGE bytes); *reply_fd is a
+ * descriptor to send along, owned by dxgkrnl, or -1. The reply's size; *bad says that the request was malformed. For the
+ * server, and for fuzzing it. */
+size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd, void *reply, int *reply_fd,
+                     bool *bad);
+
+#endif

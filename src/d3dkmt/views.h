@@ -1,0 +1,33 @@
+/* views.h: memory of the service that is mapped into this process, by the handle that it belongs to.
+ *
+ * Every allocation and context of the process that is known has one entry; it is mapped the first time it is locked and
+ * stays so until the handle goes. Callers hold the client's lock.
+ */
+#ifndef D3DKMT_VIEWS_H_
+#define D3DKMT_VIEWS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wddm/d3dkmthk.h"
+
+struct view {
+    struct view *next; /* entries whose handles share their low 16 bits */
+    D3DKMT_HANDLE handle, device, resource;
+    void *base; /* NULL: not mapped */
+    size_t size;
+    D3DKMT_CREATECONTEXT context; /* of a context: where its buffers are */
+    struct dxgk_progress *progress;
+};
+
+struct view *view_find(D3DKMT_HANDLE handle);
+/* The entry for a new handle; an old one with the same number goes. NULL: no memory. */
+struct view *view_add(D3DKMT_HANDLE handle, D3DKMT_HANDLE device, D3DKMT_HANDLE resource);
+/* Maps `size` bytes of `fd` from `offset` on. */
+NTSTATUS view_map(struct view *v, int fd, uint64_t offset, uint64_t size);
+void view_drop(D3DKMT_HANDLE handle);
+/* Everything of a device, or with it of one of its resources (0: all). */
+void view_drop_device(D3DKMT_HANDLE device, D3DKMT_HANDLE resource);
+void view_drop_all(void);
+
+#endif

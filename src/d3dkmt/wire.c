@@ -1,0 +1,342 @@
+/* wire.c: one table says what each thunk's structure points to; everything here follows it. */
+#include "d3dkmt/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+#define PTR(type, pointer, count_member, element_size, direction, may_be_null)                               \
+    {                                                                                                        \
+        offsetof(type, pointer), offsetof(type, count_member), element_size, direction, may_be_null          \
+    }
+#define THUNK(id, type, n, ...) [D3DKMT_THUNK_##id] = {#id, sizeof(type), {__VA_ARGS__}, n}
+
+const struct wire_thunk wire_thunks[D3DKMT_NUM_THUNKS] = {
+    THUNK(OpenAdapterFromHdc, D3DKMT_OPENADAPTERFROMHDC, 0),
+    THUNK(OpenAdapterFromGdiDisplayName, D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME, 0),
+    THUNK(CloseAdapter, D3DKMT_CLOSEADAPTER, 0),
+    THUNK(QueryAdapterInfo, D3DKMT_QUERYADAPTERINFO, 1,
+          PTR(D3DKMT_QUERYADAPTERINFO, pPrivateDriverData, PrivateDriverDataSize, 1, WIRE_INOUT, true)),
+    THUNK(CreateDevice, D3DKMT_CREATEDEVICE, 0),
+    THUNK(DestroyDevice, D3DKMT_DESTROYDEVICE, 0),
+    THUNK(GetDeviceState, D3DKMT_GETDEVICESTATE, 0),
+    THUNK(CreateContext, D3DKMT_CREATECONTEXT, 1,
+          PTR(D3DKMT_CREATECONTEXT, pPrivateDriverData, PrivateDriverDataSize, 1, WIRE_IN, true)),
+    THUNK(DestroyContext, D3DKMT_DESTROYCONTEXT, 0),
+    THUNK(SetContextSchedulingPriority, D3DKMT_SETCONTEXTSCHEDULINGPRIORITY, 0),
+    THUNK(CreateAllocation, D3DKMT_CREATEALLOCATION, 3,
+          PTR(D3DKMT_CREATEALLOCATION, pPrivateRuntimeData, PrivateRuntimeDataSize, 1, WIRE_IN, true),
+          PTR(D3DKMT_CREATEALLOCATION, pPrivateDriverData, PrivateDriverDataSize, 1, WIRE_IN, true),
+          PTR(D3DKMT_CREATEALLOCATION, pAllocationInfo, NumAllocations, sizeof(D3DDDI_ALLOCATIONINFO),
+              WIRE_INOUT, true)),
+    THUNK(DestroyAllocation, D3DKMT_DESTROYALLOCATION, 1,
+          PTR(D3DKMT_DESTROYALLOCATION, phAllocationList, AllocationCount, 4, WIRE_IN, true)),
+    THUNK(QueryResourceInfo, D3DKMT_QUERYRESOURCEINFO, 1,
+          PTR(D3DKMT_QUERYRESOURCEINFO, pPrivateRuntimeData, PrivateRuntimeDataSize, 1, WIRE_OUT, true)),
+    THUNK(OpenResource, D3DKMT_OPENRESOURCE, 4,
+          PTR(D3DKMT_OPENRESOURCE, pOpenAllocationInfo, NumAllocations, sizeof(D3DDDI_OPENALLOCATIONINFO),
+              WIRE_OUT, true),
+          PTR(D3DKMT_OPENRESOURCE, pPrivateRuntimeData, PrivateRuntimeDataSize, 1, WIRE_OUT, true),
+          PTR(D3DKMT_OPENRESOURCE, pResourcePrivateDriverData, ResourcePrivateDriverDataSize, 1, WIRE_OUT,
+              true),
+          PTR(D3DKMT_OPENRESOURCE, pTotalPrivateDriverDataBuffer, TotalPrivateDriverDataBufferSize, 1,
+              WIRE_OUT, true)),
+    THUNK(Lock, D3DKMT_LOCK, 1, PTR(D3DKMT_LOCK, pPages, NumPages, 4, WIRE_IN, true)),
+    THUNK(Unlock, D3DKMT_UNLOCK, 1, PTR(D3DKMT_UNLOCK, phAllocations, NumAllocations, 4, WIRE_IN, true)),
+    THUNK(Render, D3DKMT_RENDER, 0),
+    THUNK(Present, D3DKMT_PRESENT, 1,
+          PTR(D3DKMT_PRESENT, pSrcSubRects, SubRectCnt, sizeof(RECT), WIRE_IN, true)),
+    THUNK(CreateSynchronizationObject2, D3DKMT_CREATESYNCHRONIZATIONOBJECT2, 0),
+    THUNK(DestroySynchronizationObject, D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, 0),
+    THUNK(WaitForSynchronizationObject2, D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2, 0),
+    THUNK(SignalSynchronizationObject2, D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2, 0),
+    THUNK(WaitForIdle, D3DKMT_WAITFORIDLE, 0),
+    THUNK(Escape, D3DKMT_ESCAPE, 1,
+          PTR(D3DKMT_ESCAPE, pPrivateDriverData, PrivateDriverDataSize, 1, WIRE_INOUT, true)),
+    THUNK(WaitForVerticalBlankEvent, D3DKMT_WAITFORVERTICALBLANKEVENT, 0),
+    THUNK(GetScanLine, D3DKMT_GETSCANLINE, 0),
+    THUNK(GetDisplayModeList, D3DKMT_GETDISPLAYMODELIST, 1,
+          PTR(D3DKMT_GETDISPLAYMODELIST, pModeList, ModeCount, sizeof(D3DKMT_DISPLAYMODE), WIRE_OUT, true)),
+    THUNK(SetDisplayMode, D3DKMT_SETDISPLAYMODE, 0),
+    THUNK(SetVidPnSourceOwner, D3DKMT_SETVIDPNSOURCEOWNER, 2,
+          PTR(D3DKMT_SETVIDPNSOURCEOWNER, pType, VidPnSourceCount, 4, WIRE_IN, true),
+          PTR(D3DKMT_SETVIDPNSOURCEOWNER, pVidPnSourceId, VidPnSourceCount, 4, WIRE_IN, true)),
+    THUNK(QueryStatistics, D3DKMT_QUERYSTATISTICS, 0),
+};
+
+static void *get_ptr(const void *arg, unsigned at)
+{
+    void *p;
+
+    memcpy(&p, (const uint8_t *)arg + at, sizeof(p));
+    return p;
+}
+
+static void set_ptr(void *arg, unsigned at, void *p)
+{
+    memcpy((uint8_t *)arg + at, &p, sizeof(p));
+}
+
+static uint64_t length_of(const void *arg, const struct wire_pointer *p)
+{
+    UINT n;
+
+    memcpy(&n, (const uint8_t *)arg + p->count, sizeof(n));
+    return (uint64_t)n * p->element;
+}
+
+/* Pointers that are answers, not arguments: zero on the wire. */
+static void clear_results(enum d3dkmt_thunk thunk, void *arg)
+{
+    D3DKMT_CREATECONTEXT *c = arg;
+    D3DKMT_RENDER *r = arg;
+
+    if (thunk == D3DKMT_THUNK_CreateContext) {
+        c->pCommandBuffer = NULL;
+        c->pAllocationList = NULL;
+        c->pPatchLocationList = NULL;
+    } else if (thunk == D3DKMT_THUNK_Render) {
+        r->pNewCommandBuffer = NULL;
+        r->pNewAllocationList = NULL;
+        r->pNewPatchLocationList = NULL;
+    } else if (thunk == D3DKMT_THUNK_Lock) {
+        ((D3DKMT_LOCK *)arg)->pData = NULL;
+    } else if (thunk == D3DKMT_THUNK_OpenAdapterFromHdc) {
+        ((D3DKMT_OPENADAPTERFROMHDC *)arg)->hDc = NULL;
+    } else if (thunk == D3DKMT_THUNK_CreateDevice) {
+        ((D3DKMT_CREATEDEVICE *)arg)->pCommandBuffer = NULL;
+        ((D3DKMT_CREATEDEVICE *)arg)->pAllocationList = NULL;
+        ((D3DKMT_CREATEDEVICE *)arg)->pPatchLocationList = NULL;
+    } else if (thunk == D3DKMT_THUNK_CreateAllocation) {
+        ((D3DKMT_CREATEALLOCATION *)arg)->hPrivateRuntimeResourceHandle = NULL;
+    } else if (thunk == D3DKMT_THUNK_Present) {
+        ((D3DKMT_PRESENT *)arg)->hWindow = NULL;
+    } else if (thunk == D3DKMT_THUNK_QueryStatistics) {
+        ((D3DKMT_QUERYSTATISTICS *)arg)->hProcess = NULL;
+    }
+}
+
+/* ---- writing ---- */
+
+struct out {
+    uint8_t *data;
+    size_t pos;
+    bool full;
+};
+
+static void put(struct out *o, const void *data, size_t n)
+{
+    if (o->full || n > WIRE_MAX - o->pos) {
+        o->full = true;
+        return;
+    }
+    if (data)
+        memcpy(o->data + o->pos, data, n);
+    else
+        memset(o->data + o->pos, 0, n);
+    o->pos += n;
+}
+
+static void put_block(struct out *o, const void *data, uint64_t length, bool content)
+{
+    uint32_t head[2] = {data != NULL, (uint32_t)length};
+
+    if (length > WIRE_MAX)
+        o->full = true;
+    put(o, head, sizeof(head));
+    if (content && data)
+        put(o, data, length);
+    put(o, NULL, -o->pos & 7);
+}
+
+void wire_lengths(enum d3dkmt_thunk thunk, const void *arg, uint64_t lengths[4])
+{
+    for (unsigned i = 0; i < wire_thunks[thunk].num; i++)
+        lengths[i] = length_of(arg, &wire_thunks[thunk].pointers[i]);
+}
+
+size_t wire_write(void *msg, enum d3dkmt_thunk thunk, const void *arg, NTSTATUS status, const uint64_t *reply)
+{
+    const struct wire_thunk *t = &wire_thunks[thunk];
+    struct wire_header h = {.magic = WIRE_MAGIC, .thunk = (uint32_t)thunk, .status = status};
+    struct out o = {.data = msg};
+    uint8_t *copy;
+
+    put(&o, &h, sizeof(h));
+    copy = o.data + o.pos;
+    put(&o, arg, t->size);
+    clear_results(thunk, copy);
+    for (unsigned i = 0; i < t->num; i++)
+        set_ptr(copy, t->pointers[i].at, NULL);
+    put(&o, NULL, -o.pos & 7);
+    for (unsigned i = 0; i < t->num; i++) {
+        const struct wire_pointer *p = &t->pointers[i];
+        if (!reply || p->dir & WIRE_OUT)
+            put_block(&o, get_ptr(arg, p->at), reply ? reply[i] : length_of(arg, p),
+                      p->dir & (reply ? WIRE_OUT : WIRE_IN));
+    }
+    if (thunk == D3DKMT_THUNK_CreateAllocation && !reply) {
+        const D3DKMT_CREATEALLOCATION *a = arg;
+        for (UINT i = 0; i < a->NumAllocations && a->pAllocationInfo && !o.full; i++)
+            put_block(&o, a->pAllocationInfo[i].pPrivateDriverData,
+                      a->pAllocationInfo[i].PrivateDriverDataSize, true);
+    }
+    if (o.full)
+        return 0;
+    h.size = (uint32_t)o.pos;
+    memcpy(msg, &h, sizeof(h));
+    return o.pos;
+}
+
+/* ---- reading ---- */
+
+/* A block of `expected` bytes. Its memory, from the heap, in *data (NULL when absent). */
+static NTSTATUS get_block(struct bytes *b, uint64_t expected, bool content, uint8_t **heap, size_t *left,
+                          void **data)
+{
+    uint32_t present = bytes_u32(b), length = bytes_u32(b);
+    size_t room = (expected + 15) & ~(size_t)15;
+    const void *from = NULL;
+
+    *data = NULL;
+    if (b->bad)
+        return STATUS_INFO_LENGTH_MISMATCH;
+    if (present > 1 || length != expected)
+        return STATUS_INVALID_BUFFER_SIZE;
+    if (content && present)
+        from = bytes_take(b, length);
+    if (b->pos & 7)
+        bytes_take(b, -b->pos & 7);
+    if (b->bad)
+        return STATUS_INFO_LENGTH_MISMATCH;
+    if (!present)
+        return STATUS_SUCCESS;
+    if (room > *left)
+        return STATUS_INVALID_BUFFER_SIZE;
+    *data = *heap;
+    memset(*heap, 0, room);
+    if (from)
+        memcpy(*heap, from, length);
+    *heap += room;
+    *left -= room;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS wire_parse(const void *msg, size_t size, enum d3dkmt_thunk *thunk, void *arg, void **heap)
+{
+    struct bytes b = bytes_of(msg, size);
+    struct wire_header h;
+    const struct wire_thunk *t;
+    const void *from = bytes_take(&b, sizeof(h));
+    uint8_t *at;
+    size_t left = 2 * WIRE_MAX;
+    NTSTATUS s = STATUS_SUCCESS;
+
+    *heap = NULL;
+    if (!from)
+        return STATUS_INFO_LENGTH_MISMATCH;
+    memcpy(&h, from, sizeof(h));
+    if (h.magic != WIRE_MAGIC)
+        return STATUS_INVALID_PARAMETER;
+    if (h.size != size)
+        return STATUS_INFO_LENGTH_MISMATCH;
+    if (h.thunk >= D3DKMT_NUM_THUNKS)
+        return STATUS_NOT_IMPLEMENTED;
+    *thunk = (enum d3dkmt_thunk)h.thunk;
+    t = &wire_thunks[h.thunk];
+    from = bytes_take(&b, t->size);
+    if (!from)
+        return STATUS_INFO_LENGTH_MISMATCH;
+    memcpy(arg, from, t->size);
+    if (b.pos & 7)
+        bytes_take(&b, -b.pos & 7);
+    for (unsigned i = 0; i < t->num; i++)
+        if (get_ptr(arg, t->pointers[i].at))
+            return STATUS_INVALID_PARAMETER;
+    clear_results(*thunk, arg);
+    if (!t->num)
+        return b.bad || bytes_left(&b) ? STATUS_INFO_LENGTH_MISMATCH : STATUS_SUCCESS;
+    *heap = at = aligned_alloc(16, left);
+    if (!at)
+        return STATUS_NO_MEMORY;
+    for (unsigned i = 0; i < t->num && NT_SUCCESS(s); i++) {
+        const struct wire_pointer *p = &t->pointers[i];
+        void *data;
+        s = get_block(&b, length_of(arg, p), p->dir & WIRE_IN, &at, &left, &data);
+        set_ptr(arg, p->at, data);
+    }
+    if (NT_SUCCESS(s) && *thunk == D3DKMT_THUNK_CreateAllocation) {
+        D3DKMT_CREATEALLOCATION *a = arg;
+        for (UINT i = 0; i < a->NumAllocations && a->pAllocationInfo && NT_SUCCESS(s); i++) {
+            a->pAllocationInfo[i].pSystemMem = NULL;
+            s = get_block(&b, a->pAllocationInfo[i].PrivateDriverDataSize, true, &at, &left,
+                          &a->pAllocationInfo[i].pPrivateDriverData);
+        }
+    }
+    if (NT_SUCCESS(s) && (b.bad || bytes_left(&b)))
+        s = STATUS_INFO_LENGTH_MISMATCH;
+    return s;
+}
+
+NTSTATUS wire_parse_reply(const void *msg, size_t size, enum d3dkmt_thunk thunk, void *arg)
+{
+    const struct wire_thunk *t = &wire_thunks[thunk];
+    struct bytes b = bytes_of(msg, size);
+    const struct wire_header *h = bytes_take(&b, sizeof(*h));
+    const void *from;
+    void *pointers[4];
+    uint64_t room[4];
+
+    if (!h || h->magic != WIRE_MAGIC || h->thunk != (uint32_t)thunk)
+        return STATUS_INTERNAL_ERROR;
+    if (size == sizeof(*h))
+        return h->status; /* refused, or nothing but a status */
+    from = bytes_take(&b, t->size);
+    if (!from)
+        return STATUS_INTERNAL_ERROR;
+    for (unsigned i = 0; i < t->num; i++) {
+        pointers[i] = get_ptr(arg, t->pointers[i].at);
+        room[i] = length_of(arg, &t->pointers[i]);
+    }
+    memcpy(arg, from, t->size);
+    for (unsigned i = 0; i < t->num; i++)
+        set_ptr(arg, t->pointers[i].at, pointers[i]);
+    if (b.pos & 7)
+        bytes_take(&b, -b.pos & 7);
+    for (unsigned i = 0; i < t->num; i++) {
+        uint32_t present, length;
+        if (!(t->pointers[i].dir & WIRE_OUT))
+            continue;
+        present = bytes_u32(&b);
+        length = bytes_u32(&b);
+        from = present ? bytes_take(&b, length) : NULL;
+        if (b.pos & 7)
+            bytes_take(&b, -b.pos & 7);
+        if (b.bad)
+            return STATUS_INTERNAL_ERROR;
+        if (from && pointers[i] && thunk != D3DKMT_THUNK_CreateAllocation &&
+            thunk != D3DKMT_THUNK_OpenResource)
+            memcpy(pointers[i], from, length < room[i] ? length : room[i]);
+        else if (from && pointers[i] && thunk == D3DKMT_THUNK_OpenResource && i)
+            memcpy(pointers[i], from, length < room[i] ? length : room[i]);
+        else if (from && pointers[i] && thunk == D3DKMT_THUNK_CreateAllocation) {
+            for (size_t n = 0; n < room[i] / sizeof(D3DDDI_ALLOCATIONINFO) &&
+                               (n + 1) * sizeof(D3DDDI_ALLOCATIONINFO) <= length;
+                 n++)
+                ((D3DDDI_ALLOCATIONINFO *)pointers[i])[n].hAllocation =
+                    ((const D3DDDI_ALLOCATIONINFO *)from)[n].hAllocation;
+        } else if (from && pointers[i]) { /* OpenResource: its data lies in the total buffer, in order */
+            uint8_t *data = ((D3DKMT_OPENRESOURCE *)arg)->pTotalPrivateDriverDataBuffer;
+            for (size_t n = 0; n < room[i] / sizeof(D3DDDI_OPENALLOCATIONINFO) &&
+                               (n + 1) * sizeof(D3DDDI_OPENALLOCATIONINFO) <= length;
+                 n++) {
+                D3DDDI_OPENALLOCATIONINFO *o = &((D3DDDI_OPENALLOCATIONINFO *)pointers[i])[n];
+                *o = ((const D3DDDI_OPENALLOCATIONINFO *)from)[n];
+                o->pPrivateDriverData = data;
+                data += o->PrivateDriverDataSize;
+            }
+        }
+    }
+    return h->status;
+}

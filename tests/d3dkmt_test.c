@@ -1,0 +1,745 @@
+/* The D3DKMT* functions, in one process and over the socket, on a toy GPU (tests/softgpu). */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "d3dkmt/server.h"
+#include "d3dkmt/wire.h"
+#include "softgpu/device.h"
+
+static struct rig {
+    struct clock clock;
+    struct softgpu gpu;
+    struct dxgk *dxgk;
+    struct d3dkmt_server *server;
+    struct dxgk_client *local;
+    struct d3dkmt_transport transport;
+    char path[108];
+} rig;
+
+static void up(void)
+{
+    static struct settings settings;
+    struct error e = {0};
+    struct dxgk_params p = {
+        .clock = &rig.clock, .bus = &rig.gpu.bus, .settings = &settings, .service = "softgpu"};
+
+    memset(&rig, 0, sizeof(rig));
+    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
+    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 1000);
+    clock_init_live(&rig.clock);
+    assert_int_equal(softgpu_init(&rig.gpu, &rig.clock, NULL), 0);
+    assert_int_equal(dxgk_create(&rig.dxgk, &p, &e), 0);
+    settings_finish(&settings);
+    rig.gpu.dxgk = rig.dxgk;
+    if (dxgk_load_file(rig.dxgk, SOFTGPU_KMD, &e) || !NT_SUCCESS(dxgk_start(rig.dxgk, &e)))
+        fail_msg("%s", e.text);
+}
+
+static int up_local(void **state)
+{
+    up();
+    assert_int_equal(dxgk_client_open(rig.dxgk, &rig.local, (uint64_t)getpid(), true), 0);
+    d3dkmt_local(&rig.transport, rig.local);
+    d3dkmt_use(&rig.transport);
+    return 0;
+}
+
+static int up_served(void **state)
+{
+    struct error e = {0};
+
+    up();
+    snprintf(rig.path, sizeof(rig.path), "/tmp/d3dkmt-test.%d", (int)getpid());
+    if (d3dkmt_serve(&rig.server, rig.dxgk, rig.path, 0600, (gid_t)-1, &e))
+        fail_msg("%s", e.text);
+    setenv(D3DKMT_SOCKET_VARIABLE, rig.path, 1); /* found without d3dkmt_connect */
+    return 0;
+}
+
+static int up_connected(void **state)
+{
+    struct error e = {0};
+
+    up_served(state);
+    if (d3dkmt_connect(rig.path, &e))
+        fail_msg("%s", e.text);
+    return 0;
+}
+
+static int down(void **state)
+{
+    d3dkmt_use(NULL);
+    d3dkmt_disconnect();
+    unsetenv(D3DKMT_SOCKET_VARIABLE);
+    d3dkmt_serve_end(rig.server);
+    dxgk_client_close(rig.local);
+    dxgk_unload(rig.dxgk);
+    for (unsigned i = 0; i < dxgk_violations(rig.dxgk); i++)
+        print_error("violation: %s\n", dxgk_violation(rig.dxgk, i));
+    assert_int_equal(dxgk_violations(rig.dxgk), 0);
+    dxgk_destroy(rig.dxgk);
+    assert_int_equal(rig.gpu.allocated, 0);
+    softgpu_finish(&rig.gpu);
+    return 0;
+}
+
+/* ---- what a program does ---- */
+
+struct app {
+    D3DKMT_HANDLE adapter, device, context;
+    UINT source;
+    struct softgpu_cmd *cmd;
+    D3DDDI_ALLOCATIONLIST *list;
+    unsigned n;
+};
+
+static NTSTATUS app_open(struct app *a)
+{
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+    D3DKMT_CREATEDEVICE d = {0};
+    D3DKMT_CREATECONTEXT x = {0};
+    NTSTATUS s = D3DKMTOpenAdapterFromHdc(&open);
+
+    *a = (struct app){.adapter = open.hAdapter, .source = open.VidPnSourceId};
+    d.hAdapter = open.hAdapter;
+    if (NT_SUCCESS(s))
+        s = D3DKMTCreateDevice(&d);
+    x.hDevice = a->device = d.hDevice;
+    if (NT_SUCCESS(s))
+        s = D3DKMTCreateContext(&x);
+    a->context = x.hContext;
+    a->cmd = x.pCommandBuffer;
+    a->list = x.pAllocationList;
+    return s;
+}
+
+static void app_close(struct app *a)
+{
+    assert_int_equal(D3DKMTDestroyContext(&(D3DKMT_DESTROYCONTEXT){a->context}), STATUS_SUCCESS);
+    assert_int_equal(D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){a->device}), STATUS_SUCCESS);
+    assert_int_equal(D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){a->adapter}), STATUS_SUCCESS);
+}
+
+static NTSTATUS app_alloc(struct app *a, uint32_t size, bool primary, bool shared, D3DKMT_HANDLE *out,
+                          D3DKMT_CREATEALLOCATION *c)
+{
+    struct softgpu_alloc priv = {.size = size, .width = primary ? 320 : 0, .height = primary ? 200 : 0};
+    D3DDDI_ALLOCATIONINFO info = {.pPrivateDriverData = &priv, .PrivateDriverDataSize = sizeof(priv)};
+    NTSTATUS s;
+
+    *c = (D3DKMT_CREATEALLOCATION){.hDevice = a->device, .NumAllocations = 1, .pAllocationInfo = &info};
+    c->Flags.CreateResource = c->Flags.CreateShared = shared;
+    info.Flags.Primary = primary;
+    s = D3DKMTCreateAllocation(c);
+    *out = info.hAllocation;
+    assert_ptr_equal(info.pPrivateDriverData, &priv);
+    return s;
+}
+
+static uint64_t app_render(struct app *a, uint32_t op, uint32_t value, D3DKMT_HANDLE alloc, uint32_t words,
+                           NTSTATUS expected)
+{
+    D3DKMT_RENDER r = {.hContext = a->context, .CommandLength = sizeof(*a->cmd), .AllocationCount = !!alloc};
+    NTSTATUS s;
+
+    a->cmd[0] = (struct softgpu_cmd){op, value, 0, words, 0};
+    a->list[0] = (D3DDDI_ALLOCATIONLIST){.hAllocation = alloc};
+    a->list[0].WriteOperation = 1;
+    s = D3DKMTRender(&r);
+    assert_int_equal(s, expected);
+    if (NT_SUCCESS(s)) {
+        assert_ptr_equal(r.pNewCommandBuffer, a->cmd);
+        assert_ptr_equal(r.pNewAllocationList, a->list);
+    }
+    return d3dkmt_progress(a->context)->queued;
+}
+
+static uint32_t *app_lock(struct app *a, D3DKMT_HANDLE h)
+{
+    D3DKMT_LOCK l = {.hDevice = a->device, .hAllocation = h};
+
+    assert_int_equal(D3DKMTLock(&l), STATUS_SUCCESS);
+    assert_non_null(l.pData);
+    return l.pData;
+}
+
+static void app_unlock(struct app *a, D3DKMT_HANDLE h)
+{
+    assert_int_equal(D3DKMTUnlock(&(D3DKMT_UNLOCK){a->device, 1, &h}), STATUS_SUCCESS);
+}
+
+static void a_program_does_everything(void **state)
+{
+    struct app a;
+    D3DKMT_HANDLE h, primary;
+    D3DKMT_CREATEALLOCATION c;
+    D3DKMT_PRESENT p = {.FlipInterval = D3DDDI_FLIPINTERVAL_ONE};
+    struct softgpu_escape esc = {.op = ESC_ADMIN};
+    D3DKMT_SEGMENTSIZEINFO size;
+    D3DKMT_GETSCANLINE line = {0};
+    uint32_t *words;
+    uint64_t n;
+
+    assert_int_equal(app_open(&a), STATUS_SUCCESS);
+    assert_int_equal(app_alloc(&a, 65536, false, false, &h, &c), STATUS_SUCCESS);
+    words = app_lock(&a, h);
+    words[0] = 1;
+    words[16383] = 2;
+    app_unlock(&a, h);
+    n = app_render(&a, OP_FILL, 0xC0FFEE, h, 16384, STATUS_SUCCESS);
+    assert_int_equal(d3dkmt_wait(a.context, n, D3DKMT_FOREVER), STATUS_SUCCESS);
+    assert_true(d3dkmt_progress(a.context)->completed >= n);
+    words = app_lock(&a, h);
+    assert_int_equal(words[0], 0xC0FFEE);
+    assert_int_equal(words[16383], 0xC0FFEE);
+    app_unlock(&a, h);
+
+    assert_int_equal(app_alloc(&a, 320 * 200 * 4, true, false, &primary, &c), STATUS_SUCCESS);
+    assert_int_equal(D3DKMTSetDisplayMode(&(D3DKMT_SETDISPLAYMODE){a.device, primary, 0, 0, 0, {0}}),
+                     STATUS_SUCCESS);
+    p.hContext = a.context;
+    p.hSource = primary;
+    p.Flags.Flip = 1;
+    assert_int_equal(D3DKMTPresent(&p), STATUS_SUCCESS);
+    assert_int_equal(d3dkmt_wait(a.context, d3dkmt_progress(a.context)->queued, D3DKMT_FOREVER),
+                     STATUS_SUCCESS);
+    assert_int_equal(
+        D3DKMTWaitForVerticalBlankEvent(&(D3DKMT_WAITFORVERTICALBLANKEVENT){a.adapter, a.device, a.source}),
+        STATUS_SUCCESS);
+    line.hAdapter = a.adapter;
+    assert_int_equal(D3DKMTGetScanLine(&line), STATUS_SUCCESS);
+    assert_int_equal(D3DKMTQueryAdapterInfo(&(D3DKMT_QUERYADAPTERINFO){a.adapter, KMTQAITYPE_GETSEGMENTSIZE,
+                                                                       &size, sizeof(size)}),
+                     STATUS_SUCCESS);
+    assert_true(size.SharedSystemMemorySize + size.DedicatedVideoMemorySize + size.DedicatedSystemMemorySize >
+                0);
+    assert_int_equal(D3DKMTEscape(&(D3DKMT_ESCAPE){.hAdapter = a.adapter,
+                                                   .pPrivateDriverData = &esc,
+                                                   .PrivateDriverDataSize = sizeof(esc)}),
+                     STATUS_SUCCESS);
+    assert_int_equal(esc.value, 1);
+    app_close(&a);
+    assert_null(d3dkmt_progress(a.context));
+}
+
+static void adapters_are_found_by_name(void **state)
+{
+    D3DKMT_OPENADAPTERFROMDEVICENAME n = {.pDeviceName = u"\\\\?\\PCI#VEN_1234&DEV_ABCD&SUBSYS_00011234#0"};
+    D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME g = {.DeviceName = u"\\\\.\\DISPLAY1"};
+    D3DKMT_OPENADAPTERFROMHDC hdc = {.hDc = (HDC) "\\\\.\\DISPLAY7"};
+    D3DKMT_QUERY_DEVICE_IDS ids = {.PhysicalAdapterIndex = 1};
+    D3DKMT_QUERYADAPTERINFO q = {.Type = KMTQAITYPE_PHYSICALADAPTERDEVICEIDS,
+                                 .pPrivateDriverData = &ids,
+                                 .PrivateDriverDataSize = sizeof(ids)};
+
+    assert_int_equal(D3DKMTOpenAdapterFromDeviceName(&n), STATUS_SUCCESS);
+    q.hAdapter = n.hAdapter;
+    assert_int_equal(D3DKMTQueryAdapterInfo(&q), STATUS_INVALID_PARAMETER);
+    ids.PhysicalAdapterIndex = 0;
+    assert_int_equal(D3DKMTQueryAdapterInfo(&q), STATUS_SUCCESS);
+    assert_int_equal(ids.DeviceIds.VendorID, 0x1234);
+    assert_int_equal(ids.DeviceIds.DeviceID, 0xABCD);
+    q.PrivateDriverDataSize--;
+    assert_int_equal(D3DKMTQueryAdapterInfo(&q), STATUS_BUFFER_TOO_SMALL);
+    assert_int_equal(D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){n.hAdapter}), STATUS_SUCCESS);
+    assert_int_equal(D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){n.hAdapter}), STATUS_INVALID_HANDLE);
+    n.pDeviceName = u"\\\\?\\PCI#VEN_A3A0&DEV_0001#0";
+    assert_int_equal(D3DKMTOpenAdapterFromDeviceName(&n), STATUS_NO_SUCH_DEVICE);
+    n.pDeviceName = u"\\\\.\\DISPLAY1";
+    assert_int_equal(D3DKMTOpenAdapterFromDeviceName(&n), STATUS_SUCCESS);
+    n.pDeviceName = NULL;
+    assert_int_equal(D3DKMTOpenAdapterFromDeviceName(&n), STATUS_INVALID_PARAMETER);
+    assert_int_equal(D3DKMTOpenAdapterFromGdiDisplayName(&g), STATUS_SUCCESS);
+    assert_int_equal(D3DKMTOpenAdapterFromHdc(&hdc), STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
+    hdc.hDc = (HDC) "DISPLAY";
+    assert_int_equal(D3DKMTOpenAdapterFromHdc(&hdc), STATUS_INVALID_PARAMETER);
+    assert_int_equal(D3DKMTOpenAdapterFromHdc(NULL), STATUS_INVALID_PARAMETER);
+    assert_int_equal(D3DKMTRender(NULL), STATUS_INVALID_PARAMETER);
+}
+
+static void a_reset_is_seen_without_a_call(void **state)
+{
+    struct app a;
+    D3DKMT_GETDEVICESTATE g = {.StateType = D3DKMT_DEVICESTATE_EXECUTION};
+    uint64_t n;
+
+    assert_int_equal(app_open(&a), STATUS_SUCCESS);
+    n = app_render(&a, OP_HANG, 0, 0, 0, STATUS_SUCCESS);
+    assert_int_equal(d3dkmt_wait(a.context, n, 10 * NSEC_PER_MSEC), STATUS_TIMEOUT);
+    assert_int_equal(d3dkmt_wait(a.context, n, D3DKMT_FOREVER), STATUS_DEVICE_REMOVED);
+    assert_int_equal(d3dkmt_progress(a.context)->state, D3DKMT_DEVICEEXECUTION_HUNG);
+    app_render(&a, OP_NOP, 0, 0, 0, STATUS_DEVICE_REMOVED);
+    g.hDevice = a.device;
+    assert_int_equal(D3DKMTGetDeviceState(&g), STATUS_SUCCESS);
+    assert_int_equal(g.ExecutionState, D3DKMT_DEVICEEXECUTION_HUNG);
+    app_close(&a);
+    assert_int_equal(app_open(&a), STATUS_SUCCESS);
+    n = app_render(&a, OP_NOP, 0, 0, 0, STATUS_SUCCESS);
+    assert_int_equal(d3dkmt_wait(a.context, n, D3DKMT_FOREVER), STATUS_SUCCESS);
+    app_close(&a);
+}
+
+/* ---- other processes ---- */
+
+/* Runs fn in a process of its own; its exit status. */
+static pid_t run_in_child(int (*fn)(void *arg), void *arg)
+{
+    pid_t pid = fork();
+
+    if (!pid) {
+        alarm(30);
+        _exit(fn(arg));
+    }
+    return pid;
+}
+
+static int child_result(pid_t pid)
+{
+    int status = 0;
+
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int paint_shared(void *arg)
+{
+    D3DKMT_HANDLE share = *(D3DKMT_HANDLE *)arg, alloc;
+    D3DKMT_QUERYRESOURCEINFO q = {.hGlobalShare = share};
+    D3DDDI_OPENALLOCATIONINFO info;
+    struct softgpu_alloc priv;
+    D3DKMT_OPENRESOURCE o = {.hGlobalShare = share,
+                             .NumAllocations = 1,
+                             .pOpenAllocationInfo = &info,
+                             .pTotalPrivateDriverDataBuffer = &priv,
+                             .TotalPrivateDriverDataBufferSize = sizeof(priv)};
+    struct app a;
+    uint32_t *words;
+
+    if (app_open(&a))
+        return 1;
+    q.hDevice = o.hDevice = a.device;
+    if (D3DKMTQueryResourceInfo(&q) || q.NumAllocations != 1 || q.TotalPrivateDriverDataSize != sizeof(priv))
+        return 2;
+    if (D3DKMTOpenResource(&o) || info.pPrivateDriverData != &priv || priv.size != 4096)
+        return 3;
+    alloc = info.hAllocation;
+    words = app_lock(&a, alloc);
+    if (words[0] != 11)
+        return 4;
+    words[1] = 22;
+    app_unlock(&a, alloc);
+    if (d3dkmt_wait(a.context, app_render(&a, OP_FILL, 33, alloc, 1, STATUS_SUCCESS), D3DKMT_FOREVER))
+        return 5;
+    return 0;
+}
+
+static void processes_share_surfaces_and_nothing_else(void **state)
+{
+    struct app a;
+    D3DKMT_HANDLE h, mine;
+    D3DKMT_CREATEALLOCATION c;
+    uint32_t *words;
+
+    assert_int_equal(app_open(&a), STATUS_SUCCESS);
+    assert_int_equal(app_alloc(&a, 4096, false, true, &h, &c), STATUS_SUCCESS);
+    assert_int_not_equal(c.hGlobalShare, 0);
+    words = app_lock(&a, h);
+    words[0] = 11;
+    app_unlock(&a, h);
+    assert_int_equal(child_result(run_in_child(paint_shared, &c.hGlobalShare)), 0);
+    words = app_lock(&a, h);
+    assert_int_equal(words[0], 33);
+    assert_int_equal(words[1], 22);
+    app_unlock(&a, h);
+    mine = h;
+    assert_int_equal(D3DKMTDestroyAllocation(&(D3DKMT_DESTROYALLOCATION){a.device, c.hResource, NULL, 0}),
+                     STATUS_SUCCESS);
+    assert_int_equal(D3DKMTLock(&(D3DKMT_LOCK){.hDevice = a.device, .hAllocation = mine}),
+                     STATUS_INVALID_HANDLE);
+    app_close(&a);
+}
+
+static int use_foreign_handles(void *arg)
+{
+    const struct app *theirs = arg;
+    struct app a;
+
+    if (app_open(&a))
+        return 1;
+    if (D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){theirs->device}) != STATUS_INVALID_HANDLE ||
+        D3DKMTDestroyContext(&(D3DKMT_DESTROYCONTEXT){theirs->context}) != STATUS_INVALID_HANDLE ||
+        D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){theirs->adapter}) != STATUS_INVALID_HANDLE ||
+        D3DKMTRender(&(D3DKMT_RENDER){.hContext = theirs->context}) != STATUS_INVALID_HANDLE)
+        return 2;
+    return d3dkmt_progress(theirs->context) ? 3 : 0;
+}
+
+static void handles_of_others_are_nothing(void **state)
+{
+    struct app a;
+
+    assert_int_equal(app_open(&a), STATUS_SUCCESS);
+    assert_int_equal(child_result(run_in_child(use_foreign_handles, &a)), 0);
+    app_close(&a);
+}
+
+static int wait_for_ever(void *arg)
+{
+    struct app a;
+    char c = 'w';
+
+    if (app_open(&a))
+        return 1;
+    app_render(&a, OP_DELAY, 100, 0, 0, STATUS_SUCCESS);
+    if (write(*(int *)arg, &c, 1) != 1)
+        return 2;
+    for (;;)
+        D3DKMTWaitForVerticalBlankEvent(&(D3DKMT_WAITFORVERTICALBLANKEVENT){a.adapter, a.device, a.source});
+}
+
+static void a_client_that_is_killed_leaves_nothing(void **state)
+{
+    struct d3dkmt_server_stats st;
+    int fds[2];
+
+    assert_int_equal(pipe(fds), 0);
+    for (int i = 0; i < 5; i++) {
+        pid_t pid = run_in_child(wait_for_ever, &fds[1]);
+        char c;
+        assert_int_equal(read(fds[0], &c, 1), 1);
+        usleep(20000);
+        kill(pid, SIGKILL);
+        assert_int_equal(child_result(pid), 128 + SIGKILL);
+    }
+    for (int i = 0; i < 1000; i++) {
+        d3dkmt_serve_stats(rig.server, &st);
+        if (!st.open_clients && !st.connected)
+            break;
+        usleep(10000);
+    }
+    assert_int_equal(st.open_clients, 0);
+    assert_int_equal(st.connected, 0);
+    assert_int_equal(st.clients, 5);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static int render_and_leave(void *arg)
+{
+    struct app a;
+    uint64_t n = 0;
+
+    if (app_open(&a))
+        return 1;
+    for (int i = 0; i < 20; i++)
+        n = app_render(&a, OP_NOP, 0, 0, 0, STATUS_SUCCESS);
+    return d3dkmt_wait(a.context, n, D3DKMT_FOREVER) ? 2 : 0;
+}
+
+static void many_clients_at_once(void **state)
+{
+    pid_t pids[64];
+
+    for (int i = 0; i < 64; i++)
+        pids[i] = run_in_child(render_and_leave, NULL);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(child_result(pids[i]), 0);
+}
+
+static void *thread_renders(void *arg)
+{
+    struct app a;
+
+    *(int *)arg = 1;
+    if (app_open(&a))
+        return NULL;
+    for (int i = 0; i < 20; i++)
+        if (d3dkmt_wait(a.context, app_render(&a, OP_NOP, 0, 0, 0, STATUS_SUCCESS), D3DKMT_FOREVER))
+            return NULL;
+    app_close(&a);
+    *(int *)arg = 0;
+    return NULL;
+}
+
+static void threads_are_one_client(void **state)
+{
+    struct d3dkmt_server_stats st;
+    pthread_t t[8];
+    int result[8];
+
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&t[i], NULL, thread_renders, &result[i]), 0);
+    for (int i = 0; i < 8; i++) {
+        pthread_join(t[i], NULL);
+        assert_int_equal(result[i], 0);
+    }
+    if (!rig.server)
+        return;
+    d3dkmt_serve_stats(rig.server, &st);
+    assert_int_equal(st.clients, 1);
+    assert_int_equal(st.connections, 9);
+}
+
+static int is_privileged(void *arg)
+{
+    struct app a;
+    struct softgpu_escape esc = {.op = ESC_ADMIN};
+    D3DKMT_ESCAPE e = {.pPrivateDriverData = &esc, .PrivateDriverDataSize = sizeof(esc)};
+
+    if (setgid(65534) || setuid(65534))
+        return 99;
+    if (app_open(&a))
+        return 2;
+    e.hAdapter = a.adapter;
+    return D3DKMTEscape(&e) ? 3 : (int)esc.value;
+}
+
+static int cannot_connect(void *arg)
+{
+    struct error e = {0};
+
+    if (setgid(65534) || setuid(65534))
+        return 99;
+    return d3dkmt_connect(rig.path, &e) == -EACCES ? 0 : 1;
+}
+
+static void the_sockets_mode_decides(void **state)
+{
+    struct stat st;
+
+    assert_int_equal(stat(rig.path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    if (geteuid()) {
+        print_message("not root: other users are not tried\n");
+        return;
+    }
+    assert_int_equal(child_result(run_in_child(cannot_connect, NULL)), 0);
+    assert_int_equal(chmod(rig.path, 0666), 0);
+    assert_int_equal(child_result(run_in_child(is_privileged, NULL)), 0);
+}
+
+static void a_service_that_is_gone_is_noticed(void **state)
+{
+    struct app a;
+    struct error e = {0};
+
+    assert_int_equal(app_open(&a), STATUS_SUCCESS);
+    d3dkmt_serve_end(rig.server);
+    rig.server = NULL;
+    assert_int_equal(d3dkmt_wait(a.context, 1, D3DKMT_FOREVER), STATUS_DEVICE_REMOVED);
+    assert_int_equal(D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){a.device}), STATUS_DEVICE_REMOVED);
+    assert_int_equal(D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){a.device}), STATUS_NO_SUCH_DEVICE);
+    d3dkmt_disconnect();
+    unsetenv(D3DKMT_SOCKET_VARIABLE);
+    assert_int_equal(d3dkmt_connect(rig.path, &e), -ENOENT);
+    assert_int_equal(app_open(&a), STATUS_NO_SUCH_DEVICE);
+}
+
+static void sockets_are_replaced_with_care(void **state)
+{
+    struct d3dkmt_server *s;
+    struct error e = {0};
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    char path[128], text[64];
+    int fd;
+
+    assert_int_equal(d3dkmt_serve(&s, rig.dxgk, rig.path, 0600, (gid_t)-1, &e), -EADDRINUSE);
+    snprintf(path, sizeof(path), "%s.file", rig.path);
+    close(open(path, O_CREAT | O_WRONLY, 0600));
+    assert_int_equal(d3dkmt_serve(&s, rig.dxgk, path, 0600, (gid_t)-1, &e), -EADDRINUSE);
+    unlink(path);
+    fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    strcpy(a.sun_path, path);
+    assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    close(fd);
+    assert_int_equal(d3dkmt_serve(&s, rig.dxgk, path, 0600, (gid_t)-1, &e), 0); /* a dead service's */
+    d3dkmt_serve_end(s);
+    memset(text, 'x', sizeof(text));
+    memset(path, 'x', sizeof(path) - 1);
+    path[sizeof(path) - 1] = 0;
+    assert_int_equal(d3dkmt_serve(&s, rig.dxgk, path, 0600, (gid_t)-1, &e), -ENAMETOOLONG);
+    assert_int_equal(d3dkmt_connect(path, &e), -ENAMETOOLONG);
+}
+
+/* ---- malformed messages ---- */
+
+static int raw(void)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    strcpy(a.sun_path, rig.path);
+    assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    return fd;
+}
+
+/* Sends and returns the status of the answer; 1 when the connection was closed. */
+static NTSTATUS say(int fd, const void *msg, size_t size)
+{
+    uint8_t *reply = malloc(WIRE_MAX);
+    struct wire_header h = {.status = 1};
+    ssize_t n;
+
+    assert_int_equal(send(fd, msg, size, MSG_NOSIGNAL), size);
+    n = recv(fd, reply, WIRE_MAX, 0);
+    if (n >= (ssize_t)sizeof(h))
+        memcpy(&h, reply, sizeof(h));
+    free(reply);
+    return n <= 0 ? 1 : h.status;
+}
+
+struct greeting {
+    struct wire_header h;
+    struct wire_hello hello;
+};
+
+static struct greeting greeting(uint64_t cookie)
+{
+    return (struct greeting){{WIRE_MAGIC, WIRE_HELLO, sizeof(struct greeting), 0, 0, 0}, {cookie}};
+}
+
+static void greetings_are_checked(void **state)
+{
+    struct greeting g = greeting(0);
+    int fd = raw();
+
+    assert_int_equal(say(fd, &g, sizeof(g) - 1), STATUS_INFO_LENGTH_MISMATCH);
+    close(fd);
+    fd = raw();
+    g.h.magic++;
+    assert_int_equal(say(fd, &g, sizeof(g)), STATUS_INVALID_PARAMETER);
+    close(fd);
+    fd = raw();
+    g = greeting(12345);
+    assert_int_equal(say(fd, &g, sizeof(g)), STATUS_ACCESS_DENIED);
+    assert_int_equal(send(fd, &g, sizeof(g), MSG_NOSIGNAL) < 0 ? 1 : recv(fd, &g, sizeof(g), 0) <= 0, 1);
+    close(fd);
+}
+
+static void malformed_requests_have_exact_answers(void **state)
+{
+    _Alignas(8) uint8_t msg[8192];
+    struct greeting g = greeting(0);
+    D3DKMT_HANDLE handles[4] = {0};
+    D3DKMT_DESTROYALLOCATION d = {.phAllocationList = handles, .AllocationCount = 4};
+    D3DKMT_CREATEDEVICE create = {0};
+    struct wire_header *h = (struct wire_header *)msg;
+    int fd = raw();
+    size_t n;
+
+    assert_int_equal(say(fd, &g, sizeof(g)), STATUS_SUCCESS);
+    assert_int_equal(say(fd, msg, 3), STATUS_INFO_LENGTH_MISMATCH);
+    n = wire_write(msg, D3DKMT_THUNK_CreateDevice, &create, 0, NULL);
+    assert_int_equal(say(fd, msg, n), STATUS_INVALID_HANDLE);
+    h->magic ^= 1;
+    assert_int_equal(say(fd, msg, n), STATUS_INVALID_PARAMETER);
+    h->magic ^= 1;
+    h->size++;
+    assert_int_equal(say(fd, msg, n), STATUS_INFO_LENGTH_MISMATCH);
+    h->size = (uint32_t)n - 8;
+    assert_int_equal(say(fd, msg, n - 8), STATUS_INFO_LENGTH_MISMATCH);
+    h->size = (uint32_t)n + 8;
+    memset(msg + n, 0, 8);
+    assert_int_equal(say(fd, msg, n + 8), STATUS_INFO_LENGTH_MISMATCH);
+    h->size = (uint32_t)n;
+    h->thunk = D3DKMT_NUM_THUNKS;
+    assert_int_equal(say(fd, msg, n), STATUS_NOT_IMPLEMENTED);
+    h->thunk = WIRE_HELLO;
+    assert_int_equal(say(fd, msg, n), STATUS_NOT_IMPLEMENTED);
+
+    n = wire_write(msg, D3DKMT_THUNK_DestroyAllocation, &d, 0, NULL);
+    assert_int_equal(say(fd, msg, n), STATUS_INVALID_HANDLE);
+    for (size_t cut = sizeof(*h); cut < n; cut += 4) { /* every prefix */
+        h->size = (uint32_t)cut;
+        assert_int_equal(say(fd, msg, cut), STATUS_INFO_LENGTH_MISMATCH);
+    }
+    h->size = (uint32_t)n;
+    msg[sizeof(*h) + sizeof(d) + 4] = 12; /* the block's length */
+    assert_int_equal(say(fd, msg, n), STATUS_INVALID_BUFFER_SIZE);
+    msg[sizeof(*h) + sizeof(d) + 4] = 16;
+    msg[sizeof(*h) + sizeof(d)] = 2; /* present */
+    assert_int_equal(say(fd, msg, n), STATUS_INVALID_BUFFER_SIZE);
+    msg[sizeof(*h) + sizeof(d)] = 1;
+    msg[sizeof(*h) + offsetof(D3DKMT_DESTROYALLOCATION, phAllocationList)] = 1; /* a pointer */
+    assert_int_equal(say(fd, msg, n), STATUS_INVALID_PARAMETER);
+    memset(msg + sizeof(*h) + offsetof(D3DKMT_DESTROYALLOCATION, AllocationCount), 0xFF, 4);
+    msg[sizeof(*h) + offsetof(D3DKMT_DESTROYALLOCATION, phAllocationList)] = 0;
+    assert_int_equal(say(fd, msg, n), STATUS_INVALID_BUFFER_SIZE);
+    close(fd);
+}
+
+/* A length that only an answer would fill: no more memory than a message is set aside for it. */
+static void answers_cannot_be_huge(void **state)
+{
+    _Alignas(8) uint8_t msg[512] = {0};
+    struct greeting g = greeting(0);
+    D3DKMT_QUERYRESOURCEINFO q = {.PrivateRuntimeDataSize = 0x7FFFFFFF};
+    struct wire_header h = {WIRE_MAGIC, D3DKMT_THUNK_QueryResourceInfo, 0, 0, 0, 0};
+    uint32_t block[2] = {1, 0x7FFFFFFF};
+    size_t n = sizeof(h) + sizeof(q) + sizeof(block);
+    int fd = raw();
+
+    assert_int_equal(say(fd, &g, sizeof(g)), STATUS_SUCCESS);
+    h.size = (uint32_t)n;
+    memcpy(msg, &h, sizeof(h));
+    memcpy(msg + sizeof(h), &q, sizeof(q));
+    memcpy(msg + sizeof(h) + sizeof(q), block, sizeof(block));
+    assert_int_equal(say(fd, msg, n), STATUS_INVALID_BUFFER_SIZE);
+    close(fd);
+}
+
+static void an_event_needs_a_descriptor(void **state)
+{
+    struct app a;
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 c = {.Info.Type = D3DDDI_CPU_NOTIFICATION};
+
+    assert_int_equal(app_open(&a), STATUS_SUCCESS);
+    c.hDevice = a.device;
+    c.Info.CPUNotification.Event = (HANDLE)(intptr_t)-1;
+    assert_int_equal(D3DKMTCreateSynchronizationObject2(&c), STATUS_INVALID_HANDLE);
+    app_close(&a);
+}
+
+#define CASE_IN(f, how) cmocka_unit_test_setup_teardown(f, up_##how, down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE_IN(a_program_does_everything, local),
+        CASE_IN(a_program_does_everything, connected),
+        CASE_IN(adapters_are_found_by_name, local),
+        CASE_IN(adapters_are_found_by_name, connected),
+        CASE_IN(a_reset_is_seen_without_a_call, local),
+        CASE_IN(a_reset_is_seen_without_a_call, connected),
+        CASE_IN(threads_are_one_client, local),
+        CASE_IN(threads_are_one_client, connected),
+        CASE_IN(processes_share_surfaces_and_nothing_else, connected),
+        CASE_IN(handles_of_others_are_nothing, connected),
+        CASE_IN(a_client_that_is_killed_leaves_nothing, served),
+        CASE_IN(many_clients_at_once, served),
+        CASE_IN(the_sockets_mode_decides, connected),
+        CASE_IN(a_service_that_is_gone_is_noticed, connected),
+        CASE_IN(sockets_are_replaced_with_care, served),
+        CASE_IN(greetings_are_checked, served),
+        CASE_IN(malformed_requests_have_exact_answers, served),
+        CASE_IN(answers_cannot_be_huge, served),
+        CASE_IN(an_event_needs_a_descriptor, connected),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
