@@ -129,6 +129,9 @@ static NTSTATUS app_open(struct app *a)
     return s;
 }
 
+/* In a child, a failed check must not go on with the tests. */
+static bool in_child;
+
 static void app_close(struct app *a)
 {
     assert_int_equal(D3DKMTDestroyContext(&(D3DKMT_DESTROYCONTEXT){a->context}), STATUS_SUCCESS);
@@ -162,6 +165,8 @@ static uint64_t app_render(struct app *a, uint32_t op, uint32_t value, D3DKMT_HA
     a->list[0] = (D3DDDI_ALLOCATIONLIST){.hAllocation = alloc};
     a->list[0].WriteOperation = 1;
     s = D3DKMTRender(&r);
+    if (in_child && s != expected)
+        _exit(100);
     assert_int_equal(s, expected);
     if (NT_SUCCESS(s)) {
         assert_ptr_equal(r.pNewCommandBuffer, a->cmd);
@@ -174,8 +179,11 @@ static uint32_t *app_lock(struct app *a, D3DKMT_HANDLE h)
 {
     D3DKMT_LOCK l = {.hDevice = a->device, .hAllocation = h};
 
-    assert_int_equal(D3DKMTLock(&l), STATUS_SUCCESS);
-    assert_non_null(l.pData);
+    if (D3DKMTLock(&l) != STATUS_SUCCESS || !l.pData) {
+        if (in_child)
+            _exit(101);
+        fail_msg("the allocation cannot be locked");
+    }
     return l.pData;
 }
 
@@ -304,6 +312,7 @@ static pid_t run_in_child(int (*fn)(void *arg), void *arg)
 
     if (!pid) {
         alarm(30);
+        in_child = true;
         _exit(fn(arg));
     }
     return pid;

@@ -409,6 +409,8 @@ static void reap(struct d3dkmt_server *s)
         struct connection *c = dead;
         dead = c->next;
         pthread_join(c->thread, NULL);
+        /* Closing alone does not end the watch while a process that was just forked has the descriptor too. */
+        epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
         close(c->fd);
         free(c);
     }
