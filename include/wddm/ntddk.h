@@ -115,6 +115,7 @@ typedef struct _KTIMER {
 
 NTKERNELAPI VOID NTAPI KeInitializeDpc(PKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine, PVOID DeferredContext);
 NTKERNELAPI BOOLEAN NTAPI KeInsertQueueDpc(PKDPC Dpc, PVOID SystemArgument1, PVOID SystemArgument2);
+NTKERNELAPI VOID NTAPI KeFlushQueuedDpcs(VOID);
 NTKERNELAPI VOID NTAPI KeInitializeTimer(PKTIMER Timer);
 NTKERNELAPI BOOLEAN NTAPI KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc);
 NTKERNELAPI BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer);
@@ -165,6 +166,18 @@ NTKERNELAPI PVOID NTAPI MmGetVirtualForPhysical(PHYSICAL_ADDRESS PhysicalAddress
 NTKERNELAPI PVOID NTAPI MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes,
                                      MEMORY_CACHING_TYPE CacheType);
 NTKERNELAPI VOID NTAPI MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes);
+
+#define PAGE_READONLY 0x02
+NTKERNELAPI HANDLE NTAPI MmSecureVirtualMemory(PVOID Address, SIZE_T Size, ULONG ProbeMode);
+NTKERNELAPI VOID NTAPI MmUnsecureVirtualMemory(HANDLE SecureHandle);
+
+typedef struct _PHYSICAL_MEMORY_RANGE {
+    PHYSICAL_ADDRESS BaseAddress;
+    LARGE_INTEGER NumberOfBytes;
+} PHYSICAL_MEMORY_RANGE, *PPHYSICAL_MEMORY_RANGE;
+
+/* An array that ends with an entry of zeroes; the caller frees it with ExFreePool. */
+NTKERNELAPI PPHYSICAL_MEMORY_RANGE NTAPI MmGetPhysicalMemoryRanges(VOID);
 
 /* ---- device registers: only through these, for outside Windows a mapped register is not memory ---- */
 
@@ -288,6 +301,16 @@ typedef struct _CM_RESOURCE_LIST {
 typedef struct _DRIVER_OBJECT *PDRIVER_OBJECT;
 typedef struct _DEVICE_OBJECT *PDEVICE_OBJECT;
 typedef struct _EPROCESS *PEPROCESS;
+typedef struct _OBJECT_TYPE *POBJECT_TYPE;
+typedef struct _OBJECT_HANDLE_INFORMATION *POBJECT_HANDLE_INFORMATION;
+
+NTKERNELAPI POBJECT_TYPE *MmSectionObjectType;
+NTKERNELAPI NTSTATUS NTAPI ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAccess,
+                                                     POBJECT_TYPE ObjectType, KPROCESSOR_MODE AccessMode,
+                                                     PVOID *Object,
+                                                     POBJECT_HANDLE_INFORMATION HandleInformation);
+NTKERNELAPI LONG_PTR NTAPI ObfDereferenceObject(PVOID Object);
+#define ObDereferenceObject(object) ObfDereferenceObject(object)
 
 typedef enum _DEVICE_POWER_STATE {
     PowerDeviceUnspecified = 0,

@@ -152,6 +152,7 @@ typedef struct _POINT {
     S(STATUS_TIMEOUT, 0x00000102)                                                                            \
     S(STATUS_PENDING, 0x00000103)                                                                            \
     S(STATUS_BUFFER_OVERFLOW, 0x80000005)                                                                    \
+    S(STATUS_PARTIAL_COPY, 0x8000000D)                                                                       \
     S(STATUS_NO_MORE_ENTRIES, 0x8000001A)                                                                    \
     S(STATUS_DEVICE_BUSY, 0x80000011)                                                                        \
     S(STATUS_UNSUCCESSFUL, 0xC0000001)                                                                       \
@@ -216,12 +217,13 @@ typedef struct _POINT {
     S(STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET_MODE, 0xC01E0311)                                         \
     S(STATUS_GRAPHICS_CHILD_DESCRIPTOR_NOT_SUPPORTED, 0xC01E0401)                                            \
     S(STATUS_MONITOR_NO_DESCRIPTOR, 0xC01D0001)                                                              \
-    S(STATUS_MONITOR_NO_MORE_DESCRIPTOR_DATA, 0xC01D0004)
+    S(STATUS_MONITOR_NO_MORE_DESCRIPTOR_DATA, 0xC01D0008)
 
 #define STATUS_SUCCESS                                          NT_STATUS_C(0x00000000)
 #define STATUS_TIMEOUT                                          NT_STATUS_C(0x00000102)
 #define STATUS_PENDING                                          NT_STATUS_C(0x00000103)
 #define STATUS_BUFFER_OVERFLOW                                  NT_STATUS_C(0x80000005)
+#define STATUS_PARTIAL_COPY                                     NT_STATUS_C(0x8000000D)
 #define STATUS_NO_MORE_ENTRIES                                  NT_STATUS_C(0x8000001A)
 #define STATUS_DEVICE_BUSY                                      NT_STATUS_C(0x80000011)
 #define STATUS_UNSUCCESSFUL                                     NT_STATUS_C(0xC0000001)
@@ -286,7 +288,7 @@ typedef struct _POINT {
 #define STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET_MODE       NT_STATUS_C(0xC01E0311)
 #define STATUS_GRAPHICS_CHILD_DESCRIPTOR_NOT_SUPPORTED          NT_STATUS_C(0xC01E0401)
 #define STATUS_MONITOR_NO_DESCRIPTOR                            NT_STATUS_C(0xC01D0001)
-#define STATUS_MONITOR_NO_MORE_DESCRIPTOR_DATA                  NT_STATUS_C(0xC01D0004)
+#define STATUS_MONITOR_NO_MORE_DESCRIPTOR_DATA                  NT_STATUS_C(0xC01D0008)
 
 WDDM_SIZE(ULONG, 4);
 WDDM_SIZE(LARGE_INTEGER, 8);

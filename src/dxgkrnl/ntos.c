@@ -278,6 +278,12 @@ BOOLEAN KeInsertQueueDpc(PKDPC Dpc, PVOID SystemArgument1, PVOID SystemArgument2
     return TRUE;
 }
 
+/* One processor: whatever was queued has run, for the IRQL is below DISPATCH_LEVEL here. */
+VOID KeFlushQueuedDpcs(VOID)
+{
+    CHECK(PASSIVE_LEVEL);
+}
+
 /* The kernel's timer behind a KTIMER is allocated while it is set; TimerListEntry.Flink holds it. */
 static void timer_fired(void *ctx)
 {
@@ -498,11 +504,50 @@ NTSTATUS ntos_unmap(struct dxgk *d, void *va)
 PVOID MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes, MEMORY_CACHING_TYPE CacheType)
 {
     struct dxgk *d = OWNER();
+    struct mapping *m;
     void *va = NULL;
     CHECK(DISPATCH_LEVEL);
 
     UNREFERENCED_PARAMETER(CacheType);
-    return NT_SUCCESS(ntos_map(d, (uint64_t)PhysicalAddress.QuadPart, NumberOfBytes, &va)) ? va : NULL;
+    if (NT_SUCCESS(ntos_map(d, (uint64_t)PhysicalAddress.QuadPart, NumberOfBytes, &va)))
+        return va;
+    va = d->bus->dma_ptr(d->bus->ctx, (uint64_t)PhysicalAddress.QuadPart, NumberOfBytes);
+    m = va ? calloc(1, sizeof(*m)) : NULL; /* memory: mapped as it is */
+    if (!m)
+        return NULL;
+    *m = (struct mapping){.next = d->mappings,
+                          .va = va,
+                          .address = (uint64_t)PhysicalAddress.QuadPart,
+                          .size = NumberOfBytes};
+    d->mappings = m;
+    return va;
+}
+
+PPHYSICAL_MEMORY_RANGE MmGetPhysicalMemoryRanges(VOID)
+{
+    struct dxgk *d = OWNER();
+    PPHYSICAL_MEMORY_RANGE r = ExAllocatePoolWithTag(NonPagedPool, 2 * sizeof(*r), 0);
+    CHECK(PASSIVE_LEVEL);
+
+    if (!r)
+        return NULL;
+    memset(r, 0, 2 * sizeof(*r));
+    r->NumberOfBytes.QuadPart = (LONGLONG)d->bus->memory_size;
+    return r;
+}
+
+/* Command buffers are dxgkrnl's own mappings, which nobody else can take away. */
+HANDLE MmSecureVirtualMemory(PVOID Address, SIZE_T Size, ULONG ProbeMode)
+{
+    CHECK(APC_LEVEL);
+    return Size && ProbeMode ? Address : NULL;
+}
+
+VOID MmUnsecureVirtualMemory(HANDLE SecureHandle)
+{
+    CHECK(APC_LEVEL);
+    if (!SecureHandle)
+        kernel_violation(k, "MmUnsecureVirtualMemory of nothing");
 }
 
 VOID MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes)
@@ -729,6 +774,33 @@ BOOLEAN SeSinglePrivilegeCheck(LUID PrivilegeValue, KPROCESSOR_MODE PreviousMode
     CHECK(PASSIVE_LEVEL);
 
     return PreviousMode == KernelMode || (c.admin && PrivilegeValue.LowPart == SE_DEBUG_PRIVILEGE);
+}
+
+/* The handles that processes have in common here are those of shared resources; they stand for section objects. */
+static POBJECT_TYPE section_type;
+POBJECT_TYPE *MmSectionObjectType = &section_type;
+
+NTSTATUS ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAccess, POBJECT_TYPE ObjectType,
+                                   KPROCESSOR_MODE AccessMode, PVOID *Object,
+                                   POBJECT_HANDLE_INFORMATION HandleInformation)
+{
+    struct dxgk *d = OWNER();
+    uintptr_t h = (uintptr_t)Handle;
+    CHECK(PASSIVE_LEVEL);
+
+    UNREFERENCED_PARAMETER(DesiredAccess);
+    UNREFERENCED_PARAMETER(AccessMode);
+    UNREFERENCED_PARAMETER(HandleInformation);
+    *Object = h <= UINT32_MAX ? handle_get(d, (D3DKMT_HANDLE)h, HANDLE_SHARE, NULL) : NULL;
+    if (!*Object)
+        return STATUS_INVALID_HANDLE;
+    return ObjectType == section_type ? STATUS_SUCCESS : STATUS_OBJECT_TYPE_MISMATCH;
+}
+
+LONG_PTR ObfDereferenceObject(PVOID Object)
+{
+    CHECK(DISPATCH_LEVEL);
+    return Object != NULL;
 }
 
 PEPROCESS PsGetCurrentProcess(VOID)

@@ -115,6 +115,11 @@ uint64_t machine_now(const struct machine *m)
     return clock_now(&m->clock);
 }
 
+struct loop *machine_loop(struct machine *m)
+{
+    return m->ops->loop ? m->ops->loop(m) : NULL;
+}
+
 uint8_t *machine_ram(struct machine *m)
 {
     return m->ram;

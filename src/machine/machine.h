@@ -73,6 +73,8 @@ void machine_set_irq(struct machine *m, void (*irq)(void *ctx), void *ctx);
 struct gpu *machine_gpu(struct machine *m);
 const struct clock *machine_clock(const struct machine *m);
 uint64_t machine_now(const struct machine *m);
+/* The sim's event loop, for what runs in the same virtual time; NULL for a live machine. */
+struct loop *machine_loop(struct machine *m);
 
 /* Guest memory begins at guest address 0. */
 uint8_t *machine_ram(struct machine *m);

@@ -21,6 +21,7 @@ struct machine_ops {
     void (*sleep)(struct machine *m, uint64_t ns);
     void (*set_irq)(struct machine *m, void (*irq)(void *ctx), void *ctx);
     void (*get_stats)(struct machine *m, struct machine_stats *out);
+    struct loop *(*loop)(struct machine *m); /* NULL: it has none */
     const struct gpu_host_ops *host;
     const struct gpu_backend_ops *backend;
 };

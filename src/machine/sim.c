@@ -408,6 +408,11 @@ static void get_stats(struct machine *m, struct machine_stats *out)
     *out = sim_of(m)->stats;
 }
 
+static struct loop *get_loop(struct machine *m)
+{
+    return sim_of(m)->loop;
+}
+
 const struct machine_ops machine_sim_ops = {
     .start = start,
     .run = run,
@@ -419,6 +424,7 @@ const struct machine_ops machine_sim_ops = {
     .sleep = sleep_ns,
     .set_irq = set_irq,
     .get_stats = get_stats,
+    .loop = get_loop,
     .host = &(const struct gpu_host_ops){machine_dma_map, raise_irq, arm_timer},
     .backend = &(const struct gpu_backend_ops){submit, reset},
 };

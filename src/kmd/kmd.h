@@ -1,0 +1,363 @@
+/* kmd.h: what the files of the miniport share. The contract of the whole is in driver.c.
+ *
+ * Who may touch what:
+ *  - `lock` (at DISPATCH_LEVEL): ring, fences going out, the queue behind a full ring, the watchdog;
+ *  - DIRQL (the interrupt routine, or inside DxgkCbSynchronizeExecution): fences coming back, preemption, flips,
+ *    the vblank anchor;
+ *  - `mutex`: the aperture's pages, the trace of allocations, share tokens, debug tokens, handles of devices;
+ *  - `display`: modes, scanout and cursor as the driver set them;
+ *  - counters: single words, written where their event happens, read anywhere.
+ */
+#ifndef KMD_KMD_H_
+#define KMD_KMD_H_
+
+#include <aerogpu/alloc.h>
+#include <aerogpu/cmd.h>
+#include <aerogpu/escape.h>
+#include <aerogpu/ext.h>
+#include <aerogpu/pci.h>
+#include <aerogpu/ring.h>
+
+#include "wddm/dispmprt.h"
+
+#define KMD_TAG        0x55504741 /* "AGPU" */
+#define KMD_TARGET     1          /* the one VidPN target, and the monitor on it */
+#define KMD_APERTURE   1          /* the one segment */
+#define KMD_EDID_SIZE  128
+#define KMD_POINTER    64  /* largest pointer of the operating system */
+#define KMD_CURSOR_MAX 256 /* largest cursor of the escape */
+/* Where the aperture begins in the GPU's address space: beside every guest address, so that a mix-up shows. */
+#define KMD_APERTURE_BASE INT64_C(0x100000000000)
+
+enum {
+    KMD_RING_ENTRIES = 256,
+    KMD_MAX_IN_FLIGHT = 1024, /* submissions that SubmitCommand has accepted and that are not reported */
+    KMD_RECENT = 8,           /* submissions kept for a dump */
+    KMD_RECENT_BYTES = 4 << 20,
+    KMD_LOG_LINES = 256,
+    KMD_MAX_LIST = 4096,          /* allocation list entries of a context */
+    KMD_DMA_DEFAULT = 256 * 1024, /* DMA buffer of a context that asks for nothing else */
+    KMD_WATCHDOG_MS = 250,
+    KMD_POOL_SLOTS = 8,
+    KMD_DEBUG_TOKENS = 256,
+};
+
+/* What a DMA buffer says to SubmitCommand, in its private data. */
+struct kmd_dma {
+    ULONG magic;
+    ULONG flags; /* AEROGPU_SUBMIT_FLAG_* */
+    ULONG context_id;
+    ULONG stream_size;
+    ULONG table_offset, table_size; /* 0: no allocation table */
+    ULONG kind;                     /* enum kmd_submit_kind */
+    ULONG reserved;
+    PVOID buffer; /* where the kernel has it mapped */
+};
+#define KMD_DMA_MAGIC 0x414D4441
+
+enum kmd_submit_kind { KMD_SUBMIT_RENDER, KMD_SUBMIT_PRESENT, KMD_SUBMIT_INTERNAL };
+
+struct kmd_allocation {
+    struct kmd *kmd;
+    ULONG alloc_id;
+    ULONG flags;                        /* AEROGPU_ALLOC_PRIV_FLAG_* */
+    ULONG width, height, pitch, format; /* AEROGPU_FORMAT_*; 0 for what is no surface */
+    ULONGLONG size, share_token;
+    BOOLEAN primary;
+    /* Where it was found last time (kmd_resolve). */
+    ULONG map_serial;
+    ULONGLONG map_address, gpa;
+};
+
+struct kmd_device {
+    struct kmd *kmd;
+    HANDLE dxgk;
+    ULONG number; /* not 0; names the device's handles at the GPU */
+    LIST_ENTRY link;
+    LIST_ENTRY opens;
+    struct kmd_handles *handles;
+};
+
+/* An allocation as a device sees it. */
+struct kmd_open {
+    LIST_ENTRY link;
+    struct kmd_allocation *allocation;
+    struct kmd_device *device;
+    BOOLEAN read_only, creator;
+};
+
+struct kmd_context {
+    struct kmd_device *device;
+    ULONG id; /* context_id of its submissions */
+    ULONG node;
+    BOOLEAN system;
+    ULONG list_size, dma_size;
+    /* Scratch of Render: alloc ids seen, by hash. */
+    struct kmd_seen {
+        ULONG serial, id, entry;
+        struct kmd_allocation *allocation;
+    } * seen;
+    ULONG seen_serial, seen_mask;
+};
+
+struct kmd_mode {
+    ULONG width, height;
+};
+
+struct kmd_perf {
+    volatile LONGLONG submissions, presents, renders, internals;
+    volatile LONGLONG irq_fence, irq_vblank, irq_spurious, irq_error;
+    volatile LONGLONG resets, last_reset_100ns, push_failures, selftests;
+    volatile LONGLONG scanline_hits, scanline_polls;
+    volatile LONGLONG pool_hits, pool_misses, pool_bytes;
+    volatile LONGLONG tables, table_entries, table_readonly;
+    ULONG selftest_code;
+};
+
+/* A piece of contiguous memory that the device reaches. */
+struct kmd_memory {
+    PVOID va;
+    PHYSICAL_ADDRESS pa;
+    SIZE_T size;
+};
+
+struct kmd_recent {
+    ULONGLONG fence;
+    ULONGLONG cmd_gpa, table_gpa; /* of the copy; 0: none was kept */
+};
+
+struct kmd {
+    DXGKRNL_INTERFACE dxgk;
+    PDEVICE_OBJECT pdo;
+    BOOLEAN started, powered, reset_pending;
+
+    /* the device */
+    PUCHAR regs;
+    ULONG regs_size;
+    ULONG abi;
+    ULONGLONG features;
+
+    struct kmd_settings {
+        BOOLEAN read_gpa, map_shared_handle;
+        ULONG max_dma, budget_mb, preferred_width, preferred_height, max_width, max_height, ring_entries;
+    } settings;
+
+    /* ring and fences: `lock` */
+    KSPIN_LOCK lock;
+    struct kmd_memory ring_memory, fence_memory;
+    struct aerogpu_ring_header *ring;
+    ULONG ring_entries, ring_size;
+    ULONGLONG submitted;                  /* last fence that went out, 64 bits */
+    struct aerogpu_submit_desc *overflow; /* behind a full ring; KMD_MAX_IN_FLIGHT of them */
+    ULONG overflow_first, overflow_count;
+    ULONG in_flight[KMD_MAX_IN_FLIGHT];            /* 32-bit fences, oldest first */
+    volatile ULONG in_flight_head, in_flight_tail; /* head: DIRQL */
+    KTIMER watchdog;
+    KDPC watchdog_dpc;
+    BOOLEAN watchdog_armed;
+    ULONG watchdog_head;
+    struct kmd_memory recent_memory;
+    ULONG recent_at, recent_count;
+    struct kmd_recent recent[KMD_RECENT];
+
+    /* what comes back: DIRQL */
+    ULONG irq_enable;
+    ULONGLONG completed; /* last fence reported, 64 bits */
+    ULONG error_count;   /* ERROR_COUNT as last seen */
+    ULONGLONG last_error_fence;
+    ULONG last_error_code;
+    ULONGLONG last_error_100ns;
+    volatile LONG error_latched;
+    BOOLEAN preempting;
+    ULONG preempt_fence;
+    BOOLEAN vsync_wanted;
+    volatile LONG vsync_requested; /* ControlInterrupt has been called for it */
+    struct {
+        BOOLEAN pending;
+        ULONGLONG gpa;
+        PHYSICAL_ADDRESS address;
+    } flip;
+    struct {
+        BOOLEAN valid;
+        ULONGLONG seq, device_ns, guest_100ns;
+        ULONG period_ns;
+    } anchor;
+    volatile LONG selftest_vblanks;
+
+    /* memory: `mutex` */
+    FAST_MUTEX mutex;
+    ULONG *pages; /* page frame of each aperture page, 0: nothing */
+    ULONG num_pages;
+    ULONG map_serial;
+    ULONG next_alloc_id;
+    ULONGLONG next_share_token;
+    LIST_ENTRY devices;
+    ULONG next_device;
+    volatile LONG next_context;
+    struct aerogpu_escape_createallocation trace[AEROGPU_ESCAPE_RECENT];
+    ULONG trace_written, trace_calls;
+    struct {
+        PVOID object;
+        ULONG token, used;
+    } debug_tokens[KMD_DEBUG_TOKENS];
+    ULONG next_debug_token;
+    struct {
+        struct kmd_memory memory;
+        BOOLEAN used;
+    } pool[KMD_POOL_SLOTS];
+
+    /* display: `display` */
+    FAST_MUTEX display;
+    struct kmd_mode modes[16];
+    ULONG num_modes, preferred_mode;
+    UCHAR edid[KMD_EDID_SIZE];
+    BOOLEAN visible, post_display_released;
+    ULONG width, height, pitch, format; /* of the committed mode; 0: none */
+    PHYSICAL_ADDRESS scan_address;      /* shown, as dxgkrnl names it; DIRQL */
+    ULONGLONG scan_gpa;
+    struct {
+        struct kmd_memory *memory;
+        BOOLEAN visible;
+        LONG x, y;
+        ULONG width, height, hot_x, hot_y;
+    } cursor;
+
+    struct kmd_perf perf;
+    struct kmd_log {
+        volatile LONG next;
+        struct kmd_log_entry {
+            ULONGLONG time_100ns, args[3];
+            PCSTR format;
+            ULONG level, number;
+        } lines[KMD_LOG_LINES];
+    } log;
+};
+
+/* driver.c */
+extern UNICODE_STRING kmd_service_key;
+
+/* hw.c: registers, ring, interrupts */
+ULONG kmd_read(struct kmd *k, ULONG reg);
+VOID kmd_write(struct kmd *k, ULONG reg, ULONG value);
+ULONGLONG kmd_read64(struct kmd *k, ULONG reg); /* of a pair that the device may change meanwhile */
+VOID kmd_write64(struct kmd *k, ULONG reg, ULONGLONG value);
+ULONGLONG kmd_now(VOID); /* 100 ns */
+NTSTATUS kmd_hw_create(struct kmd *k);
+VOID kmd_hw_destroy(struct kmd *k);
+NTSTATUS kmd_hw_start(struct kmd *k); /* ring, fence page and interrupts as after power-on */
+VOID kmd_hw_stop(struct kmd *k);
+NTSTATUS kmd_hw_submit(struct kmd *k, CONST struct aerogpu_submit_desc *desc, ULONG fence);
+/* A submission of the driver's own: it signals no fence of the operating system's. */
+NTSTATUS kmd_hw_submit_internal(struct kmd *k, struct aerogpu_submit_desc *desc);
+VOID kmd_hw_set_vsync(struct kmd *k, BOOLEAN on);
+BOOLEAN kmd_synchronize(struct kmd *k, PKSYNCHRONIZE_ROUTINE routine, PVOID context);
+NTSTATUS kmd_memory_alloc(struct kmd_memory *m, SIZE_T size);
+VOID kmd_memory_free(struct kmd_memory *m);
+
+DXGKDDI_INTERRUPT_ROUTINE kmd_InterruptRoutine;
+DXGKDDI_DPC_ROUTINE kmd_DpcRoutine;
+DXGKDDI_CONTROLINTERRUPT kmd_ControlInterrupt;
+DXGKDDI_PREEMPTCOMMAND kmd_PreemptCommand;
+DXGKDDI_QUERYCURRENTFENCE kmd_QueryCurrentFence;
+DXGKDDI_RESETFROMTIMEOUT kmd_ResetFromTimeout;
+DXGKDDI_RESTARTFROMTIMEOUT kmd_RestartFromTimeout;
+DXGKDDI_COLLECTDBGINFO kmd_CollectDbgInfo;
+
+/* pnp.c */
+DXGKDDI_ADD_DEVICE kmd_AddDevice;
+DXGKDDI_START_DEVICE kmd_StartDevice;
+DXGKDDI_STOP_DEVICE kmd_StopDevice;
+DXGKDDI_REMOVE_DEVICE kmd_RemoveDevice;
+DXGKDDI_DISPATCH_IO_REQUEST kmd_DispatchIoRequest;
+DXGKDDI_QUERY_CHILD_RELATIONS kmd_QueryChildRelations;
+DXGKDDI_QUERY_CHILD_STATUS kmd_QueryChildStatus;
+DXGKDDI_QUERY_DEVICE_DESCRIPTOR kmd_QueryDeviceDescriptor;
+DXGKDDI_SET_POWER_STATE kmd_SetPowerState;
+DXGKDDI_NOTIFY_ACPI_EVENT kmd_NotifyAcpiEvent;
+DXGKDDI_RESET_DEVICE kmd_ResetDevice;
+DXGKDDI_UNLOAD kmd_Unload;
+DXGKDDI_QUERY_INTERFACE kmd_QueryInterface;
+DXGKDDI_CONTROL_ETW_LOGGING kmd_ControlEtwLogging;
+DXGKDDI_QUERYADAPTERINFO kmd_QueryAdapterInfo;
+
+/* alloc.c */
+DXGKDDI_CREATEDEVICE kmd_CreateDevice;
+DXGKDDI_DESTROYDEVICE kmd_DestroyDevice;
+DXGKDDI_CREATECONTEXT kmd_CreateContext;
+DXGKDDI_DESTROYCONTEXT kmd_DestroyContext;
+DXGKDDI_CREATEALLOCATION kmd_CreateAllocation;
+DXGKDDI_DESTROYALLOCATION kmd_DestroyAllocation;
+DXGKDDI_DESCRIBEALLOCATION kmd_DescribeAllocation;
+DXGKDDI_GETSTANDARDALLOCATIONDRIVERDATA kmd_GetStandardAllocationDriverData;
+DXGKDDI_OPENALLOCATIONINFO kmd_OpenAllocation;
+DXGKDDI_CLOSEALLOCATION kmd_CloseAllocation;
+DXGKDDI_BUILDPAGINGBUFFER kmd_BuildPagingBuffer;
+/* The guest address of `size` bytes of the aperture at `address`; 0 if they are not mapped, or scattered. */
+ULONGLONG kmd_resolve(struct kmd *k, struct kmd_allocation *a, PHYSICAL_ADDRESS address, ULONGLONG size);
+
+/* render.c */
+DXGKDDI_RENDER kmd_Render;
+DXGKDDI_PRESENT kmd_Present;
+DXGKDDI_PATCH kmd_Patch;
+DXGKDDI_SUBMITCOMMAND kmd_SubmitCommand;
+
+/* display.c, vidpn.c */
+VOID kmd_display_init(struct kmd *k);
+VOID kmd_scanout_off(struct kmd *k);
+NTSTATUS kmd_cursor_shape(struct kmd *k, ULONG width, ULONG height, ULONG hot_x, ULONG hot_y, ULONG format,
+                          ULONG pitch, CONST UCHAR *pixels);
+VOID kmd_cursor_move(struct kmd *k, LONG x, LONG y);
+VOID kmd_cursor_show(struct kmd *k, BOOLEAN visible);
+VOID kmd_cursor_finish(struct kmd *k);
+VOID kmd_cursor_restore(struct kmd *k);
+ULONG kmd_vblank_lines(ULONG height);
+DXGKDDI_ISSUPPORTEDVIDPN kmd_IsSupportedVidPn;
+DXGKDDI_RECOMMENDFUNCTIONALVIDPN kmd_RecommendFunctionalVidPn;
+DXGKDDI_ENUMVIDPNCOFUNCMODALITY kmd_EnumVidPnCofuncModality;
+DXGKDDI_SETVIDPNSOURCEADDRESS kmd_SetVidPnSourceAddress;
+DXGKDDI_SETVIDPNSOURCEVISIBILITY kmd_SetVidPnSourceVisibility;
+DXGKDDI_COMMITVIDPN kmd_CommitVidPn;
+DXGKDDI_UPDATEACTIVEVIDPNPRESENTPATH kmd_UpdateActiveVidPnPresentPath;
+DXGKDDI_RECOMMENDMONITORMODES kmd_RecommendMonitorModes;
+DXGKDDI_RECOMMENDVIDPNTOPOLOGY kmd_RecommendVidPnTopology;
+DXGKDDI_QUERYVIDPNHWCAPABILITY kmd_QueryVidPnHWCapability;
+DXGKDDI_GETSCANLINE kmd_GetScanLine;
+DXGKDDI_SETPALETTE kmd_SetPalette;
+DXGKDDI_SETPOINTERPOSITION kmd_SetPointerPosition;
+DXGKDDI_SETPOINTERSHAPE kmd_SetPointerShape;
+DXGKDDI_STOPCAPTURE kmd_StopCapture;
+
+/* escape.c */
+DXGKDDI_ESCAPE kmd_Escape;
+
+/* util.c */
+PVOID kmd_alloc(SIZE_T size); /* zeroed, nonpaged; NULL if there is none */
+VOID kmd_free(PVOID p);       /* NULL is legal */
+/* A line for the debugger and the circular log; at most DIRQL. */
+VOID kmd_log_line(struct kmd *k, ULONG level, PCSTR format, ULONGLONG a, ULONGLONG b, ULONGLONG c);
+/* `format` is a literal with %llu and %llx only, which outlives the driver's image: the log keeps the pointer. */
+#define kmd_log(k, level, format, a, b, c)                                                                   \
+    kmd_log_line(k, level, "aerogpu-kmd: " format "\n", (ULONGLONG)(a), (ULONGLONG)(b), (ULONGLONG)(c))
+
+FORCEINLINE VOID kmd_count(volatile LONGLONG *counter)
+{
+    InterlockedIncrement64(counter);
+}
+FORCEINLINE VOID kmd_list_init(PLIST_ENTRY head)
+{
+    head->Flink = head->Blink = head;
+}
+FORCEINLINE VOID kmd_list_add(PLIST_ENTRY head, PLIST_ENTRY entry)
+{
+    entry->Flink = head;
+    entry->Blink = head->Blink;
+    head->Blink->Flink = entry;
+    head->Blink = entry;
+}
+FORCEINLINE VOID kmd_list_remove(PLIST_ENTRY entry)
+{
+    entry->Blink->Flink = entry->Flink;
+    entry->Flink->Blink = entry->Blink;
+}
+
+#endif
