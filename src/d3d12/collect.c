@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "d3d12/collect_wine.h"
 #include "d3d12/shm.h"
 #include "d3d12/table.h"
 #include "d3d12/trace_file.h"
@@ -145,8 +146,9 @@ static char *make_meta(const struct collect_params *p)
     return text;
 }
 
-static pid_t spawn(const struct collect_params *p, const char *shm_path, struct error *e)
+static pid_t spawn(const struct collect_params *p, const struct wine_run *wine, const char *shm_path, struct error *e)
 {
+    char *const *argv = wine ? wine->argv : p->argv;
     const char *old = getenv("LD_PRELOAD");
     char *preload = NULL;
     int pipefd[2], err = 0;
@@ -160,9 +162,12 @@ static pid_t spawn(const struct collect_params *p, const char *shm_path, struct 
     }
     pid = fork();
     if (!pid) {
-        setenv("LD_PRELOAD", preload, 1);
+        if (wine)
+            wine_environment(wine);
+        else
+            setenv("LD_PRELOAD", preload, 1);
         setenv(SHM_ENV, shm_path, 1);
-        execvp(p->argv[0], p->argv);
+        execvp(argv[0], argv);
         err = errno;
         if (write(pipefd[1], &err, sizeof(err)) < 0)
             _exit(126);
@@ -179,12 +184,14 @@ static pid_t spawn(const struct collect_params *p, const char *shm_path, struct 
         return pid;
     if (pid > 0)
         waitpid(pid, NULL, 0);
-    return error_set(e, -err, "cannot run %s: %s", p->argv[0], strerror(err));
+    return error_set(e, -err, "cannot run %s: %s", argv[0], strerror(err));
 }
 
 int collect_run(const struct collect_params *p, struct collect_result *r, struct error *e)
 {
     struct timespec tick = {.tv_nsec = 5000000};
+    bool windows = p->wine_dir && wine_command(p->argv);
+    struct wine_run wine = {0};
     struct trc_writer *w = NULL;
     char path[64], *meta;
     struct stat st;
@@ -193,15 +200,19 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     int err;
 
     *r = (struct collect_result){0};
-    if ((err = shm_make(&s, path, sizeof(path), p, e)))
+    if (windows && (err = wine_prepare(&wine, p->argv, p->wine_dir, e)))
         return err;
+    if ((err = shm_make(&s, path, sizeof(path), p, e))) {
+        wine_finish(&wine);
+        return err;
+    }
     meta = make_meta(p);
     err = meta ? trc_writer_create(&w, p->output, meta, d12_schema, e) : -ENOMEM;
     free(meta);
     if (err)
         goto out;
     signal(SIGINT, SIG_IGN); /* the program gets it and ends; its recording is completed */
-    pid = spawn(p, path, e);
+    pid = spawn(p, windows ? &wine : NULL, path, e);
     if (pid < 0) {
         err = (int)pid;
         goto out;
@@ -231,6 +242,7 @@ out:
             r->bytes = (uint64_t)st.st_size;
         err = err ? err : end;
     }
+    wine_finish(&wine);
     unlink(path);
     munmap(s, SHM_SIZE);
     return err;

@@ -10,6 +10,7 @@
 struct collect_params {
     const char *output;   /* the file to write */
     const char *recorder; /* path of the library that is loaded into the program */
+    const char *wine_dir; /* where the recorder's DLLs for Windows programs are, or NULL */
     char *const *argv;    /* the program, NULL-terminated */
     uint32_t hash_every;  /* 0: no frame hashes */
     uint32_t dirty_method;

@@ -31,6 +31,7 @@ struct dirty_span {
 };
 
 extern const struct dirty_ops dirty_kernel, dirty_fault, dirty_hash;
+extern const struct dirty_ops dirty_linux; /* under Wine: DIRTY_KERNEL of the kernel below */
 
 int hash_begin(struct dirty_span *s);
 /* Reports changed pages; returns how many there were. */

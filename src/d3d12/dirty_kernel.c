@@ -1,5 +1,8 @@
 /* dirty_kernel.c: DIRTY_KERNEL. Debian 12's headers are older than the interface, so its few numbers stand here. */
 #include <errno.h>
+#ifdef _WIN32
+#include "d3d12/windows/linux_raw.h" /* under Wine */
+#else
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <stdlib.h>
@@ -7,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
 
 #include "d3d12/dirty_internal.h"
 
@@ -36,6 +40,10 @@ static int open_(struct dirty *d)
 {
     struct uffdio_api api = {.api = UFFD_API, .features = FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED};
 
+#ifdef _WIN32
+    if (!linux_below())
+        return -ENOSYS;
+#endif
     d->fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
     if (d->fd < 0)
         return -errno;
@@ -142,5 +150,9 @@ static int collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, 
     }
     return 0;
 }
+
+#ifdef _WIN32
+#define dirty_kernel dirty_linux /* dirty_windows.c chooses between this and the system's own */
+#endif
 
 const struct dirty_ops dirty_kernel = {open_, close_, add, remove_, collect};

@@ -193,6 +193,7 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
     play_look_finish(&p);
     play_picture_finish(&p);
     res_finish(&p.states);
+    play_chains_finish(&p);
     arena_reset(&p);
     free(p.arena);
     free(p.objects);

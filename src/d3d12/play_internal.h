@@ -56,6 +56,7 @@ struct player {
     struct play_look *look;     /* play_look.c */
     struct res_states states;   /* followed if something needs them */
     bool follow;
+    struct play_chain *chains;  /* play_chain.c */
 };
 
 struct play_call {
@@ -227,5 +228,8 @@ int play_look_end(struct player *p); /* after the last call */
 void play_look_finish(struct player *p);
 /* Waits until all queues have done what they were given. */
 int play_idle(struct player *p, struct error *e);
+
+/* play_chain.c */
+void play_chains_finish(struct player *p);
 
 #endif

@@ -1,18 +1,11 @@
 /* rec.c: threads, chunks and records of the recorder (rec.h). */
 #include "d3d12/rec.h"
 
-#include <fcntl.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -26,22 +19,16 @@
 #define TIME_STEP  480 /* a record says the time if the last one that did is longer ago (0.5 ms) */
 
 struct shm *rec_shm;
+#ifndef _WIN32
 __thread struct rec_thread *rec_self __attribute__((tls_model("initial-exec")));
+#endif
 
-static pthread_key_t thread_key;
+static uint64_t epoch_ns;
 static struct rec_thread internal_thread = {.depth = 1, .internal = true};
-
-static long futex(_Atomic uint32_t *p, int op, uint32_t v, const struct timespec *ts)
-{
-    return syscall(SYS_futex, p, op, v, ts, NULL, 0);
-}
 
 uint64_t rec_now(void)
 {
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return ((uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec - rec_shm->start_ns) / TRC_TIME_UNIT_NS;
+    return (os_now_ns() - epoch_ns) / TRC_TIME_UNIT_NS;
 }
 
 /* ---- chunks ------------------------------------------------------------------------------------------------- */
@@ -50,13 +37,12 @@ static void chunk_done(struct shm_chunk *c)
 {
     atomic_store_explicit(&c->state, SHM_FULL, memory_order_release);
     atomic_fetch_add(&rec_shm->bell, 1);
-    futex(&rec_shm->bell, FUTEX_WAKE, 1, NULL);
+    os_wake(&rec_shm->bell, true);
 }
 
 static struct shm_chunk *chunk_take(uint32_t kind, uint32_t thread)
 {
     static _Atomic uint32_t hint;
-    struct timespec wait = {.tv_nsec = 20000000};
 
     for (;;) {
         uint32_t bell = atomic_load(&rec_shm->free_bell), first = atomic_load(&hint);
@@ -80,7 +66,7 @@ static struct shm_chunk *chunk_take(uint32_t kind, uint32_t thread)
         /* The collector is behind: wait for it rather than lose calls. */
         if (atomic_load(&rec_shm->collector_gone))
             return NULL;
-        futex(&rec_shm->free_bell, FUTEX_WAIT, bell, &wait);
+        os_wait(&rec_shm->free_bell, bell, true);
     }
 }
 
@@ -105,10 +91,10 @@ void rec_new_chunk(struct rec_thread *t)
     memset(t->last, 0, sizeof(t->last));
 }
 
-static void thread_gone(void *arg)
+static void thread_gone(struct rec_thread *t)
 {
-    struct rec_thread *t = arg;
-
+    if (t == &internal_thread)
+        return;
     if (t->chunk)
         chunk_done(t->chunk);
     rec_self = &internal_thread;
@@ -126,7 +112,7 @@ struct rec_thread *rec_enter_slow(void)
     if (!t)
         return NULL;
     t->number = atomic_fetch_add(&rec_shm->threads, 1) + 1;
-    pthread_setspecific(thread_key, t);
+    os_thread_mark(t);
     rec_self = t;
     rec_new_chunk(t);
     return t;
@@ -327,13 +313,13 @@ void rec_lock(struct rec_object *o)
     if (atomic_compare_exchange_strong(&o->lock, &v, 1))
         return;
     while (atomic_exchange(&o->lock, 2))
-        futex(&o->lock, FUTEX_WAIT_PRIVATE, 2, NULL);
+        os_wait(&o->lock, 2, false);
 }
 
 void rec_unlock(struct rec_object *o)
 {
     if (atomic_exchange(&o->lock, 0) == 2)
-        futex(&o->lock, FUTEX_WAKE_PRIVATE, 1, NULL);
+        os_wake(&o->lock, false);
 }
 
 /* ---- blobs -------------------------------------------------------------------------------------------------- */
@@ -432,6 +418,7 @@ uint64_t rec_blob(const void *p, size_t n)
 
 /* ---- start and end ------------------------------------------------------------------------------------------ */
 
+#ifndef _WIN32
 static void after_fork(void)
 {
     /* The child's chunks are its own; the parent's stay with the parent. */
@@ -444,28 +431,26 @@ static void after_fork(void)
         rec_new_chunk(t);
     }
 }
+#endif
 
 int rec_start(void)
 {
     const char *path = getenv(SHM_ENV);
-    struct stat st;
-    void *map;
-    int fd;
+    struct shm *map = path ? os_map_shared(path, SHM_SIZE) : NULL;
+    uint64_t none = 0;
 
-    if (!path || (fd = open(path, O_RDWR | O_CLOEXEC)) < 0)
+    if (!map)
         return -1;
-    if (fstat(fd, &st) || (size_t)st.st_size != SHM_SIZE ||
-        (map = mmap(NULL, SHM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED) {
-        close(fd);
-        return -1;
-    }
-    close(fd);
-    if (((struct shm *)map)->magic != SHM_MAGIC || ((struct shm *)map)->schema != d12_schema) {
-        munmap(map, SHM_SIZE);
+    if (map->magic != SHM_MAGIC || map->schema != d12_schema || os_threads_init(thread_gone)) {
+        os_unmap(map, SHM_SIZE);
         return -1;
     }
-    pthread_key_create(&thread_key, thread_gone);
+    epoch_ns = os_epoch_ns(map->start_ns);
+    if (!atomic_compare_exchange_strong(&map->epoch_ns, &none, epoch_ns))
+        epoch_ns = none; /* another process of the program was first */
+#ifndef _WIN32
     pthread_atfork(NULL, NULL, after_fork);
+#endif
     rec_shm = map;
     return 0;
 }

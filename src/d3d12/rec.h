@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "d3d12/os.h"
 #include "d3d12/shm.h"
 #include "d3d12_api.h"
 
@@ -42,6 +43,7 @@ struct rec_object {
 enum rec_extras {
     REC_HAS_RANGES = 1,    /* descriptor handles or addresses are registered for it */
     REC_HAS_MEMORY = 2,    /* it was mapped */
+    REC_HAS_EVENTS = 8,    /* a fence that will set an event */
     REC_HAS_ADDRESSES = 4, /* a command signature whose buffers hold GPU addresses */
 };
 
@@ -86,7 +88,11 @@ struct rec_thread {
 };
 
 extern struct shm *rec_shm; /* NULL: not recording */
+#ifdef _WIN32
+#define rec_self (*os_thread_slot())
+#else
 extern __thread struct rec_thread *rec_self __attribute__((tls_model("initial-exec")));
+#endif
 extern void *const *const rec_thunks[D12_NUM_IFACES];
 
 struct rec_thread *rec_enter_slow(void);

@@ -9,6 +9,17 @@
 #include "d3d12/rec_enc.h"
 #include "d3d12/table.h"
 
+/* How a program on Windows waits for an event cannot be seen everywhere: rec_fences.c. */
+#ifdef _WIN32
+#define fence_event(o, fence, value, event) rec_fence_event(o, fence, value, event)
+#define fence_gone(fence)                   rec_fence_gone(fence)
+#define fence_look(t)                       rec_fence_look(t)
+#else
+#define fence_event(o, fence, value, event) ((void)0)
+#define fence_gone(fence)                   ((void)0)
+#define fence_look(t)                       ((void)0)
+#endif
+
 /* ---- references --------------------------------------------------------------------------------------------- */
 
 void rec_pre_IUnknown_Release(struct rec_thread *t, struct rec_object *o, IUnknown *This)
@@ -28,6 +39,8 @@ void rec_pre_IUnknown_Release(struct rec_thread *t, struct rec_object *o, IUnkno
         rec_memory_release(t, o);
     if (o->extras & REC_HAS_RANGES)
         rec_range_drop(o->id);
+    if (o->extras & REC_HAS_EVENTS)
+        fence_gone(This);
 }
 
 void rec_post_IUnknown_Release(struct rec_thread *t, struct rec_object *o, ULONG ret, IUnknown *This)
@@ -41,6 +54,7 @@ void rec_post_IUnknown_Release(struct rec_thread *t, struct rec_object *o, ULONG
 void rec_post_ID3D12Resource_Map(struct rec_thread *t, struct rec_object *o, HRESULT ret, ID3D12Resource *This,
                                  UINT sub, const D3D12_RANGE *range, void **data)
 {
+    fence_look(t);
     if (SUCCEEDED(ret) && data && *data)
         rec_memory_map_range(t, o, This, sub, range, *data);
 }
@@ -48,6 +62,7 @@ void rec_post_ID3D12Resource_Map(struct rec_thread *t, struct rec_object *o, HRE
 void rec_pre_ID3D12Resource_Unmap(struct rec_thread *t, struct rec_object *o, ID3D12Resource *This, UINT sub,
                                   const D3D12_RANGE *range)
 {
+    fence_look(t);
     rec_memory_unmap(t, o, sub);
 }
 
@@ -55,12 +70,26 @@ void rec_pre_ID3D12CommandQueue_ExecuteCommandLists(struct rec_thread *t, struct
                                                     ID3D12CommandQueue *This, UINT n,
                                                     ID3D12CommandList *const *lists)
 {
+    fence_look(t);
     rec_memory_scan(t);
 }
 
 void rec_pre_ID3D12Fence_Signal(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This, UINT64 value)
 {
+    fence_look(t);
     rec_memory_scan(t);
+}
+
+void rec_pre_ID3D12Fence_SetEventOnCompletion(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This, UINT64 value,
+                                              HANDLE event)
+{
+    if (event)
+        fence_event(o, This, value, event);
+}
+
+void rec_pre_ID3D12CommandAllocator_Reset(struct rec_thread *t, struct rec_object *o, ID3D12CommandAllocator *This)
+{
+    fence_look(t);
 }
 
 /* READBACK memory begins as zeroes on every implementation then, so that its hash can be compared when played. */

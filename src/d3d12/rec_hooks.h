@@ -16,6 +16,12 @@ void rec_memory_unmap(struct rec_thread *t, struct rec_object *o, UINT sub);
 void rec_memory_release(struct rec_thread *t, struct rec_object *o);
 void rec_memory_scan(struct rec_thread *t);
 
+/* rec_fences.c (Windows; on Linux waits are recorded as such) */
+void rec_fence_event(struct rec_object *o, ID3D12Fence *fence, uint64_t value, HANDLE event);
+void rec_fence_gone(const void *fence);
+bool rec_fence_sets(HANDLE event);
+void rec_fence_look(struct rec_thread *t);
+
 /* Hooks of generated thunks; "pre" runs before the call is recorded, "post" after its answer was. */
 void rec_pre_IUnknown_Release(struct rec_thread *t, struct rec_object *o, IUnknown *This);
 void rec_post_IUnknown_Release(struct rec_thread *t, struct rec_object *o, ULONG ret, IUnknown *This);
@@ -42,5 +48,8 @@ void rec_post_ID3D12Device_CreateCommittedResource(struct rec_thread *t, struct 
                                                    D3D12_RESOURCE_STATES state, const D3D12_CLEAR_VALUE *clear,
                                                    REFIID riid, void **out);
 void rec_pre_ID3D12Fence_Signal(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This, UINT64 value);
+void rec_pre_ID3D12Fence_SetEventOnCompletion(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This, UINT64 value,
+                                              HANDLE event);
+void rec_pre_ID3D12CommandAllocator_Reset(struct rec_thread *t, struct rec_object *o, ID3D12CommandAllocator *This);
 
 #endif

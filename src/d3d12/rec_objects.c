@@ -8,8 +8,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "d3d12/rec.h"
@@ -51,13 +49,6 @@ static struct method_table *table_find(void **vtbl)
     }
 }
 
-static bool make_writable(void *p, size_t n)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), a = (uintptr_t)p & ~(page - 1), b = (uintptr_t)p + n;
-
-    return !mprotect((void *)a, b - a, PROT_READ | PROT_WRITE);
-}
-
 /* Leads the slots of `iface` to the thunks. Only as many as the interface has: a table's length cannot be known. */
 static struct method_table *table_patch(void **vtbl, uint16_t iface)
 {
@@ -85,7 +76,7 @@ static struct method_table *table_patch(void **vtbl, uint16_t iface)
             }
         num++;
     }
-    if (slots > m->patched && make_writable(vtbl, slots * sizeof(*vtbl))) {
+    if (slots > m->patched && os_make_writable(vtbl, slots * sizeof(*vtbl))) {
         for (unsigned i = m->patched; i < slots; i++) {
             m->orig[i] = vtbl[i];
             if (thunks[i])

@@ -45,6 +45,7 @@ struct shm {
     uint32_t dirty_method; /* enum dirty_method */
     uint32_t first_frame, last_frame; /* capture range; last 0: all */
     uint64_t start_ns;
+    _Atomic uint64_t epoch_ns; /* where time begins for the recorded processes, by their clock */
     _Atomic uint64_t seq;
     _Atomic uint64_t order;
     _Atomic uint32_t blobs, threads, objects, events, frame;

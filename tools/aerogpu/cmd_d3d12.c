@@ -13,6 +13,7 @@
 
 #include "cmd_d3d12.h"
 #include "d3d12/collect.h"
+#include "d3d12/collect_wine.h"
 #include "d3d12/dirty.h"
 
 int d3d12_fail(const char *what, const struct error *e)
@@ -21,11 +22,11 @@ int d3d12_fail(const char *what, const struct error *e)
     return e->code == -EBADMSG || e->code == -ENOTSUP || e->code == -ENOENT ? EXIT_INPUT : EXIT_FAILED;
 }
 
-/* The recorder beside this program: in the build tree, or where it was installed. */
-static int find_recorder(char *path, size_t cap)
+/* A file of the recorder beside this program: in the build tree, or where it was installed. */
+static int find_recorder(char *path, size_t cap, const char *file, const char *variable)
 {
-    static const char *const places[] = {"../../src/d3d12", "../lib/x86_64-linux-gnu", "../lib", "."};
-    const char *env = getenv("AEROGPU_D3D12_RECORDER");
+    static const char *const places[] = {"../../src/d3d12", "../lib/x86_64-linux-gnu", "../lib", "../lib/x86_64-linux-gnu/aerogpu", "../lib/aerogpu", "."};
+    const char *env = getenv(variable);
     char self[PATH_MAX], at[PATH_MAX + 128], real[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -40,7 +41,7 @@ static int find_recorder(char *path, size_t cap)
         char dir[PATH_MAX];
 
         memcpy(dir, self, sizeof(dir));
-        snprintf(at, sizeof(at), "%s/%s/libaerogpu-d3d12-record.so", dirname(dir), places[i]);
+        snprintf(at, sizeof(at), "%s/%s/%s", dirname(dir), places[i], file);
         if (realpath(at, real)) {
             snprintf(path, cap, "%s", real);
             return 0;
@@ -59,7 +60,7 @@ static int record(int argc, char **argv)
     struct collect_params p = {.hash_every = 1};
     struct collect_result r;
     struct error e = {0};
-    char recorder[PATH_MAX];
+    char recorder[PATH_MAX], wine[PATH_MAX];
     int o;
 
     while ((o = getopt_long(argc, argv, "+o:h", options, NULL)) != -1)
@@ -82,7 +83,8 @@ static int record(int argc, char **argv)
         default:
             fprintf(o == 'h' ? stdout : stderr,
                     "usage: aerogpu d3d12 record -o FILE [--hash-every N] [--memory auto|kernel|fault|hash] -- PROGRAM [ARGUMENT...]\n\n"
-                    "Runs PROGRAM and records its Direct3D 12 calls, all threads and devices, into FILE.\n"
+                    "Runs PROGRAM and records its Direct3D 12 calls, all threads and devices, into FILE. PROGRAM may be a Windows\n"
+                    "program: `wine PROGRAM.exe`.\n"
                     "  --hash-every N   hash the picture of every Nth frame (1; 0: none), for `play --validate`\n"
                     "  --memory HOW     how writes into mapped memory are found (auto)\n"
                     "The exit code is the program's, or 4 if it could not be run.\n");
@@ -92,7 +94,13 @@ static int record(int argc, char **argv)
         fprintf(stderr, "aerogpu d3d12 record: -o FILE and a program are needed; --help tells more\n");
         return EXIT_USAGE;
     }
-    if (find_recorder(recorder, sizeof(recorder))) {
+    if (wine_command(argv + optind)) {
+        if (find_recorder(wine, sizeof(wine), "windows/d3d12.dll", "AEROGPU_D3D12_DLL")) {
+            fprintf(stderr, "aerogpu d3d12 record: this was built without mingw-w64: it cannot record Windows programs\n");
+            return EXIT_ENV;
+        }
+        p.wine_dir = dirname(wine);
+    } else if (find_recorder(recorder, sizeof(recorder), "libaerogpu-d3d12-record.so", "AEROGPU_D3D12_RECORDER")) {
         fprintf(stderr, "aerogpu d3d12 record: libaerogpu-d3d12-record.so is not beside this program\n");
         return EXIT_ENV;
     }
