@@ -71,8 +71,8 @@ static int next_full(struct shm *s)
     return best;
 }
 
-static int write_chunk(struct shm *s, struct trc_writer *w, uint32_t i, bool dead, struct collect_result *r,
-                       struct error *e)
+static int write_chunk(struct shm *s, struct trc_writer *w, uint32_t i, bool dead, const struct collect_params *p,
+                       struct collect_result *r, struct error *e)
 {
     struct shm_chunk *c = &s->chunks[i];
     uint32_t committed = atomic_load(&c->committed), partial = atomic_load(&c->partial), size = committed;
@@ -85,18 +85,18 @@ static int write_chunk(struct shm *s, struct trc_writer *w, uint32_t i, bool dea
     }
     if (size > TRC_CHUNK + SHM_SLACK)
         return error_set(e, -EBADMSG, "the program destroyed the shared memory: chunk %u says %u bytes", i, size);
-    if (!size)
+    if (!size || (c->frame > p->last_frame && c->kind == TRC_CALLS))
         return 0;
     r->blocks++;
     return trc_writer_block(w, &b, shm_data(s, i), size, e);
 }
 
-static int drain(struct shm *s, struct trc_writer *w, struct collect_result *r, struct error *e)
+static int drain(struct shm *s, struct trc_writer *w, const struct collect_params *p, struct collect_result *r, struct error *e)
 {
     int i, err;
 
     while ((i = next_full(s)) >= 0) {
-        err = write_chunk(s, w, (uint32_t)i, false, r, e);
+        err = write_chunk(s, w, (uint32_t)i, false, p, r, e);
         if (err)
             return err;
         atomic_store_explicit(&s->chunks[i].state, SHM_FREE, memory_order_release);
@@ -107,7 +107,7 @@ static int drain(struct shm *s, struct trc_writer *w, struct collect_result *r, 
 }
 
 /* After the end: chunks that were still open, in the order in which they were begun. */
-static int drain_open(struct shm *s, struct trc_writer *w, struct collect_result *r, struct error *e)
+static int drain_open(struct shm *s, struct trc_writer *w, const struct collect_params *p, struct collect_result *r, struct error *e)
 {
     for (;;) {
         int best = -1, err;
@@ -118,7 +118,7 @@ static int drain_open(struct shm *s, struct trc_writer *w, struct collect_result
                 best = (int)i;
         if (best < 0)
             return 0;
-        err = write_chunk(s, w, (uint32_t)best, true, r, e);
+        err = write_chunk(s, w, (uint32_t)best, true, p, r, e);
         if (err)
             return err;
         atomic_store(&s->chunks[best].state, SHM_FREE);
@@ -221,7 +221,7 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
         uint32_t bell = atomic_load(&s->bell);
         pid_t got;
 
-        if ((err = drain(s, w, r, e)))
+        if ((err = drain(s, w, p, r, e)))
             break;
         got = waitpid(pid, &r->status, WNOHANG);
         if (got == pid)
@@ -230,7 +230,7 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     }
     atomic_store(&s->collector_gone, 1);
     if (!err)
-        err = drain_open(s, w, r, e);
+        err = drain_open(s, w, p, r, e);
     r->frames = atomic_load(&s->frame);
     r->objects = atomic_load(&s->objects);
     r->threads = atomic_load(&s->threads);

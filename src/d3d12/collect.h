@@ -14,6 +14,7 @@ struct collect_params {
     char *const *argv;    /* the program, NULL-terminated */
     uint32_t hash_every;  /* 0: no frame hashes */
     uint32_t dirty_method;
+    uint32_t last_frame; /* nothing that was begun after this frame is written; UINT32_MAX: all is */
 };
 
 struct collect_result {

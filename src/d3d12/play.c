@@ -176,7 +176,7 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
         if (params->at && !at_done && call.frame >= params->at_frame) {
             at_done = true;
             if (play_idle(&p, &p.error) || params->at(&p, params->at_ctx, &p.error))
-                break;
+                break; /* an error, or all that was wanted */
         }
         got = play_one(&p, &call);
         if (got)

@@ -14,4 +14,8 @@ int state_at(struct strbuf *out, struct trc *t, const struct names *names, uint6
 /* Appends one line per fence: its highest value signalled so far by queue and CPU, and the last value read. */
 int fences_at(struct strbuf *out, struct trc *t, const struct names *names, uint64_t index, struct error *e);
 
+/* Appends every byte block among the arguments of call `index` (what was copied into mapped memory, shaders, constants)
+ * as rows of hexadecimal numbers and letters. -ENOENT if there is no such call. */
+int bytes_at(struct strbuf *out, struct trc *t, uint64_t index, struct error *e);
+
 #endif

@@ -54,10 +54,14 @@ static int record(int argc, char **argv)
 {
     static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                             {"hash-every", required_argument, NULL, 'H'},
+                                            {"frames", required_argument, NULL, 'f'},
                                             {"memory", required_argument, NULL, 'm'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
-    struct collect_params p = {.hash_every = 1};
+    struct collect_params p = {.hash_every = 1, .last_frame = UINT32_MAX};
+    const char *output = NULL;
+    char whole[PATH_MAX];
+    uint32_t first = 0;
     struct collect_result r;
     struct error e = {0};
     char recorder[PATH_MAX], wine[PATH_MAX];
@@ -66,7 +70,13 @@ static int record(int argc, char **argv)
     while ((o = getopt_long(argc, argv, "+o:h", options, NULL)) != -1)
         switch (o) {
         case 'o':
-            p.output = optarg;
+            p.output = output = optarg;
+            break;
+        case 'f':
+            if (!d3d12_range(optarg, &first, &p.last_frame)) {
+                fprintf(stderr, "aerogpu d3d12 record: --frames needs a range A-B, not '%s'\n", optarg);
+                return EXIT_USAGE;
+            }
             break;
         case 'H':
             p.hash_every = (uint32_t)strtoul(optarg, NULL, 10);
@@ -82,9 +92,12 @@ static int record(int argc, char **argv)
             break;
         default:
             fprintf(o == 'h' ? stdout : stderr,
-                    "usage: aerogpu d3d12 record -o FILE [--hash-every N] [--memory auto|kernel|fault|hash] -- PROGRAM [ARGUMENT...]\n\n"
+                    "usage: aerogpu d3d12 record -o FILE [--frames A-B] [--hash-every N] [--memory auto|kernel|fault|hash]\n"
+                    "                            -- PROGRAM [ARGUMENT...]\n\n"
                     "Runs PROGRAM and records its Direct3D 12 calls, all threads and devices, into FILE. PROGRAM may be a Windows\n"
                     "program: `wine PROGRAM.exe`.\n"
+                    "  --frames A-B     keep these only, behind what makes them play on their own; the frames before are\n"
+                    "                   kept in FILE.whole until the program ends, then played once\n"
                     "  --hash-every N   hash the picture of every Nth frame (1; 0: none), for `play --validate`\n"
                     "  --memory HOW     how writes into mapped memory are found (auto)\n"
                     "The exit code is the program's, or 4 if it could not be run.\n");
@@ -104,6 +117,10 @@ static int record(int argc, char **argv)
         fprintf(stderr, "aerogpu d3d12 record: libaerogpu-d3d12-record.so is not beside this program\n");
         return EXIT_ENV;
     }
+    if (first || p.last_frame != UINT32_MAX) {
+        snprintf(whole, sizeof(whole), "%s.whole", output);
+        p.output = whole;
+    }
     p.recorder = recorder;
     p.argv = argv + optind;
     if (collect_run(&p, &r, &e)) {
@@ -112,6 +129,13 @@ static int record(int argc, char **argv)
     }
     fprintf(stderr, "%s: %llu bytes, %llu blocks, %u frames, %u objects, %u threads\n", p.output,
             (unsigned long long)r.bytes, (unsigned long long)r.blocks, r.frames, r.objects, r.threads);
+    if (p.output == whole) {
+        if (d3d12_cut(whole, output, first, p.last_frame)) {
+            fprintf(stderr, "aerogpu d3d12 record: what was recorded stays in %s\n", whole);
+            _exit(EXIT_FAILED);
+        }
+        unlink(whole);
+    }
     if (WIFSIGNALED(r.status)) {
         fprintf(stderr, "the program was ended by signal %d (%s); it is recorded up to that\n", WTERMSIG(r.status),
                 strsignal(WTERMSIG(r.status)));
@@ -127,6 +151,8 @@ static const struct {
     {"record", "run a program and record its Direct3D 12 calls", record},
     {"play", "make the calls of a recording again", d3d12_play},
     {"show", "print a recording", d3d12_show},
+    {"diff", "the calls that only one of two recordings has", d3d12_diff},
+    {"trim", "cut frames out of a recording", d3d12_trim},
 };
 
 int cmd_d3d12(int argc, char **argv)

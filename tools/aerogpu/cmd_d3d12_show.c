@@ -78,7 +78,9 @@ static int other(struct trc *t, int view, uint64_t at, const char *path, const s
     case 'P':
         return export_perfetto(t, names, path, e);
     default:
-        err = view == 's' ? state_at(&b, t, names, at, e) : fences_at(&b, t, names, at, e);
+        err = view == 's'   ? state_at(&b, t, names, at, e)
+              : view == 'b' ? bytes_at(&b, t, at, e)
+                            : fences_at(&b, t, names, at, e);
         fwrite(strbuf_str(&b), 1, b.len, stdout);
         strbuf_finish(&b);
         return err;
@@ -93,6 +95,7 @@ static const char usage[] =
     "  --object N                       only calls that object N is part of: its whole life\n"
     "  --thread N --method TEXT         only of this thread, only methods with TEXT in their name\n"
     "  --state N                        what was set on the command list at call N\n"
+    "  --bytes N                        the bytes of call N: what was copied into memory, a shader, constants\n"
     "  --fences N                       the state of every fence at call N\n"
     "  --html F --sqlite F --perfetto F a page to look around in, a database, a time line\n";
 
@@ -105,6 +108,7 @@ int d3d12_show(int argc, char **argv)
                                             {"thread", required_argument, NULL, 't'},
                                             {"method", required_argument, NULL, 'm'},
                                             {"state", required_argument, NULL, 's'},
+                                            {"bytes", required_argument, NULL, 'b'},
                                             {"fences", required_argument, NULL, 'F'},
                                             {"html", required_argument, NULL, 'H'},
                                             {"sqlite", required_argument, NULL, 'S'},
@@ -142,6 +146,7 @@ int d3d12_show(int argc, char **argv)
             s.method = optarg;
             break;
         case 's':
+        case 'b':
         case 'F':
             view = o;
             at = strtoull(optarg, NULL, 10);

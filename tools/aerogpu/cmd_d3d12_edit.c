@@ -1,0 +1,116 @@
+/* aerogpu d3d12 trim, diff: recordings made out of recordings, and compared. */
+#include "commands.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd_d3d12.h"
+#include "d3d12/diff.h"
+#include "d3d12/trim.h"
+
+int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
+{
+    struct trim_result r;
+    struct error e = {0};
+    struct trc *t;
+    int err;
+
+    if (trc_open(&t, from, &e))
+        return d3d12_fail("trim", &e);
+    err = trim_run(t, to, first, last, &r, &e);
+    if (err)
+        err = d3d12_fail("trim", &e);
+    else
+        fprintf(stderr, "%s: %llu calls, behind %u objects and the content of %u subresources\n", to,
+                (unsigned long long)r.calls, r.objects, r.contents);
+    fflush(NULL);
+    return err;
+}
+
+bool d3d12_range(const char *s, uint32_t *first, uint32_t *last)
+{
+    char *end;
+
+    *first = *last = (uint32_t)strtoul(s, &end, 10);
+    if (end == s)
+        return false;
+    if (*end == '-')
+        *last = end[1] ? (uint32_t)strtoul(end + 1, &end, 10) : UINT32_MAX;
+    return (!*end || (*end == '-' && !end[1])) && *first <= *last;
+}
+
+int d3d12_trim(int argc, char **argv)
+{
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"frames", required_argument, NULL, 'f'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    const char *output = NULL;
+    uint32_t first = 0, last = UINT32_MAX;
+    bool ok = true;
+    int o;
+
+    while ((o = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
+        switch (o) {
+        case 'o':
+            output = optarg;
+            break;
+        case 'f':
+            ok = d3d12_range(optarg, &first, &last);
+            break;
+        default:
+            fprintf(o == 'h' ? stdout : stderr,
+                    "usage: aerogpu d3d12 trim FILE --frames A-B -o OUTPUT\n\n"
+                    "Writes frames A to B of a recording so that they play on their own. Plays the frames before them, to\n"
+                    "see what is in the resources.\n");
+            return o == 'h' ? EXIT_OK : EXIT_USAGE;
+        }
+    if (!ok || !output || optind + 1 != argc) {
+        fprintf(stderr, "aerogpu d3d12 trim: a file, --frames A-B and -o OUTPUT are needed; --help tells more\n");
+        return EXIT_USAGE;
+    }
+    o = d3d12_cut(argv[optind], output, first, last);
+    fflush(NULL);
+    _exit(o); /* without taking the driver apart under its threads, as after playing */
+}
+
+int d3d12_diff(int argc, char **argv)
+{
+    static const struct option options[] = {{"limit", required_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'}, {0}};
+    struct trc *a = NULL, *b = NULL;
+    struct diff_result r;
+    struct error e = {0};
+    uint64_t limit = 0;
+    int o, code;
+
+    while ((o = getopt_long(argc, argv, "h", options, NULL)) != -1)
+        switch (o) {
+        case 'l':
+            limit = strtoull(optarg, NULL, 10);
+            break;
+        default:
+            fprintf(o == 'h' ? stdout : stderr,
+                    "usage: aerogpu d3d12 diff [--limit N] FILE FILE\n\n"
+                    "Prints the calls that only one of the two recordings has (- the first, + the second), and a sum. Threads,\n"
+                    "times, polls of fences and hashes of pictures do not count. Exit 1 if they differ.\n");
+            return o == 'h' ? EXIT_OK : EXIT_USAGE;
+        }
+    if (optind + 2 != argc) {
+        fprintf(stderr, "aerogpu d3d12 diff: two files are needed; --help tells more\n");
+        return EXIT_USAGE;
+    }
+    if (trc_open(&a, argv[optind], &e) || trc_open(&b, argv[optind + 1], &e) ||
+        diff_run(stdout, a, b, limit, &r, &e)) {
+        code = d3d12_fail("diff", &e);
+    } else {
+        printf("%llu calls alike, %llu only in the first, %llu only in the second\n", (unsigned long long)r.same,
+               (unsigned long long)r.only_a, (unsigned long long)r.only_b);
+        code = r.only_a || r.only_b ? EXIT_FAILED : EXIT_OK;
+    }
+    trc_close(a);
+    trc_close(b);
+    return code;
+}
