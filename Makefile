@@ -2,6 +2,7 @@
 #   make run      play the sample recordings through the whole device and show the pictures
 #   make test     build and run every test
 #   make bench    measure; one line per figure, and build/bench.json
+#   make verdicts plant 200 stalls by seed, live ones too if this is root, and print how each was judged
 #   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
 #   make fuzz     run each fuzz target for FUZZ_SECONDS (60)
 #   make format   clang-format everything
@@ -29,6 +30,9 @@ run: build
 test: build
 	@meson test -C $(B) --no-rebuild --print-errorlogs; tools/build/test-summary.py $(B)
 
+verdicts: build
+	@$(B)/tests/stall_verdicts --runs 200 --seed 1
+
 # CHECK="asan tidy" runs those stages only.
 check:
 	@$(NEED) build check
@@ -49,4 +53,4 @@ format:
 clean:
 	rm -rf build build-*
 
-.PHONY: all build run test check fuzz bench format clean
+.PHONY: all build run test verdicts check fuzz bench format clean

@@ -24,7 +24,7 @@
 
 #define CPU_BINS       1024
 #define CPU_PENDING    64 /* IPIs kept while they wait, per target and class */
-#define CPU_WORST      16
+#define CPU_WORST      64
 #define CPU_INCIDENTS  32
 #define CPU_IDLE_SETS  128
 #define CPU_MASK_WORDS (CPU_MAX_CPUS / 64)

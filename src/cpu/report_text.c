@@ -298,8 +298,10 @@ static void ipis(const struct cpu_report *r, struct strbuf *o)
         wait_line(r, o, &a->slowest.list[i]);
     OUT("  never answered: %s; for %s and longer: %s\n", num(a->ipi_unanswered), ns(a->params.stuck_ns),
         num(a->unanswered_stuck));
-    for (uint32_t i = 0; i < a->unanswered.num; i++)
+    for (uint32_t i = 0; i < a->unanswered.num && i < 16; i++)
         wait_line(r, o, &a->unanswered.list[i]);
+    if (a->ipi_unanswered > 16)
+        OUT("  and %s more\n", num(a->ipi_unanswered - 16));
 }
 
 static void detectors(const struct cpu_report *r, struct strbuf *o)

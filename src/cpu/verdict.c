@@ -212,37 +212,70 @@ static bool host_stole(struct maker *m)
     return found && decide(m, CPU_VERDICT_HOST_STOLE_TIME, "steal time");
 }
 
+/* An answer that the trace would not show cannot be missed. */
+static bool answers_show(const struct maker *m, uint32_t target)
+{
+    const struct cpu_coverage *cov = &m->t->coverage;
+
+    return !m->t->has_coverage || target >= cov->num_cpus ||
+           (!cov->cpus[target].irq_blind[CPU_COUNTER_RES] && !cov->cpus[target].irq_blind[CPU_COUNTER_CAL]);
+}
+
+static bool stalls(const struct maker *m, const struct cpu_wait *x, uint64_t limit)
+{
+    return x->waited_ns >= limit && (m->cpu[x->sender].in_chain || m->cpu[x->target].in_chain) &&
+           answers_show(m, x->target);
+}
+
+static void say_wait(struct maker *m, const struct cpu_wait *x)
+{
+    char site[48], state[32];
+
+    say(m->v, "CPU %u asked CPU %u at %+.3f ms and %s for %s%s%s%s%s", x->sender, x->target,
+        rel(m, x->sent_ns), x->answered ? "waited" : "had no answer", ns(x->waited_ns),
+        x->target_idle ? "; the target was idle in " : "",
+        x->target_idle ? cpu_trace_state(m->t, x->target, x->target_state, state, sizeof(state)) : "",
+        x->site ? ", from " : "", x->site ? cpu_trace_symbol(m->t, x->site, site, sizeof(site)) : "");
+}
+
+/* "CPU 10 waited for 20 CPUs that never answered: 0-1,4-9,12-23" */
+static void say_silent(struct maker *m, uint64_t limit)
+{
+    const struct cpu_worst *u = &m->a.unanswered;
+    uint64_t mask[CPU_MASK_WORDS];
+    char text[128];
+
+    for (uint32_t sender = 0; sender < m->t->num_cpus; sender++) {
+        uint32_t silent = 0;
+        memset(mask, 0, sizeof(mask));
+        for (uint32_t i = 0; i < u->num; i++) {
+            const uint16_t t = u->list[i].target;
+            if (u->list[i].sender != sender || !stalls(m, &u->list[i], limit))
+                continue;
+            silent += !(mask[t / 64] >> (t % 64) & 1);
+            mask[t / 64] |= UINT64_C(1) << (t % 64);
+        }
+        if (silent > 1)
+            say(m->v, "CPU %u waited for %u CPUs that did not answer: %s", sender, silent,
+                cpu_mask_text(mask, m->t->num_cpus, text, sizeof(text)));
+    }
+}
+
 static bool ipi_stall(struct maker *m)
 {
     const uint64_t limit = m->wait_ns / 4 > m->stuck_ns ? m->wait_ns / 4 : m->stuck_ns;
     const struct cpu_worst *lists[2] = {&m->a.unanswered, &m->a.slowest};
     uint32_t stalled = 0;
-    char site[48], state[32];
 
+    say_silent(m, limit);
     for (int k = 0; k < 2; k++)
-        for (uint32_t i = 0; i < lists[k]->num; i++) {
-            const struct cpu_wait *x = &lists[k]->list[i];
-            const struct cpu_coverage *cov = &m->t->coverage;
-            if (x->waited_ns < limit || (!m->cpu[x->sender].in_chain && !m->cpu[x->target].in_chain))
-                continue;
-            if (m->t->has_coverage && x->target < cov->num_cpus &&
-                (cov->cpus[x->target].irq_blind[CPU_COUNTER_RES] ||
-                 cov->cpus[x->target].irq_blind[CPU_COUNTER_CAL]))
-                continue; /* its answers may be what is missing */
-            stalled++;
-            if (stalled <= 6)
-                say(m->v, "CPU %u asked CPU %u at %+.3f ms and %s for %s%s%s%s%s", x->sender, x->target,
-                    rel(m, x->sent_ns), x->answered ? "waited" : "had no answer", ns(x->waited_ns),
-                    x->target_idle ? "; the target was idle in " : "",
-                    x->target_idle ? cpu_trace_state(m->t, x->target, x->target_state, state, sizeof(state))
-                                   : "",
-                    x->site ? ", from " : "",
-                    x->site ? cpu_trace_symbol(m->t, x->site, site, sizeof(site)) : "");
-        }
+        for (uint32_t i = 0; i < lists[k]->num; i++)
+            if (stalls(m, &lists[k]->list[i], limit) && ++stalled <= 4)
+                say_wait(m, &lists[k]->list[i]);
     if (!stalled)
         return false;
-    if (stalled > 6)
-        say(m->v, "and %u more such waits", stalled - 6);
+    if (stalled > 4)
+        say(m->v, "and %u more such waits", stalled - 4);
     if (m->a.ipi_unanswered > m->a.unanswered.num)
         say(m->v, "%llu IPIs in all were not answered in the window",
             (unsigned long long)m->a.ipi_unanswered);

@@ -5,6 +5,8 @@
 #include "cpu/report.h"
 #include "cpu/verdict.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct cpu_window window = {.submit_ns = 100000000000,

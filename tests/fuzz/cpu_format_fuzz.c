@@ -4,6 +4,8 @@
 
 #include "cpu/page.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cpu_rules *r = calloc(1, sizeof(*r));

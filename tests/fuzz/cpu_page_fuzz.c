@@ -24,6 +24,8 @@ static const char *const formats[][2] = {
               "field:pid_t next_pid; offset:56; size:4; signed:1;\n"},
 };
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct cpu_rules *r;

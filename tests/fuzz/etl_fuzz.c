@@ -15,6 +15,8 @@ static void print(void *ctx, const struct etl_record *r, uint16_t kind, uint16_t
     strbuf_finish(&o);
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cpu_source *source;

@@ -4,6 +4,8 @@
 
 #include "cpu/xpress.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t want;
