@@ -257,7 +257,8 @@ static const struct {
      "64000000"
      "e803000000000000"
      "b80b0000",
-     "DeliveredPerfChangeHv LpIndex=7 DeliveredPerformance=100 DurationInUs=1000 DeliveredFrequencyMhz=3000\n"},
+     "DeliveredPerfChangeHv LpIndex=7 DeliveredPerformance=100 DurationInUs=1000 "
+     "DeliveredFrequencyMhz=3000\n"},
     {148, 0,
      "0000"
      "01"
@@ -330,6 +331,14 @@ static void utility_and_delivered_performance_are_used(void **state)
     open_report(&t, &r, &s);
     assert_true(cpu_stats_delivered(&r.a.cpu[2], 0) == 80);
     assert_true(cpu_stats_delivered(&r.a.cpu[1], 0) < 0);
+    close_report(&t, &r);
+    etl_synth_finish(&s);
+    /* without idle events it is all that tells the utilization: 75 %, at 80 % of nominal */
+    etl_synth_init(&s, 4, false);
+    etl_synth_manifest(&s, 0, 900000, kpp, 12, 1, p, n, NULL, 0, NULL, 0);
+    open_report(&t, &r, &s);
+    assert_true(cpu_stats_utilization(&r.a.cpu[2]) == 75);
+    assert_true(cpu_stats_utilization(&r.a.cpu[1]) < 0);
     close_report(&t, &r);
     etl_synth_finish(&s);
 }

@@ -329,6 +329,41 @@ static uint8_t *slurp(size_t *size)
 }
 
 /* Cut at any byte: an error that says why, or a report of what is left with a note. */
+/* More sets of deeply idle CPUs than there are places, then one that lasts: it is not among the forgotten. */
+static void the_set_that_lasts_is_kept(void **state)
+{
+    struct synth s;
+    struct cpu_trace t;
+    struct cpu_report r;
+    uint8_t order[CPU_IDLE_SETS];
+    uint64_t sum = 0, all;
+
+    synth_init(&s, 9, 4, T0);
+    for (uint32_t cpu = 0; cpu < 9; cpu++)
+        synth_event(&s, cpu, T0 + cpu, 7, CPU_EV_SWITCH, 7, 1, 100);
+    for (uint32_t i = 1; i < 256; i++) { /* a Gray code: one CPU changes at a time, every set comes once */
+        const uint32_t gray = i ^ i >> 1, changed = (uint32_t)__builtin_ctz(gray ^ ((i - 1) ^ (i - 1) >> 1));
+        if (gray >> changed & 1)
+            synth_idle(&s, changed, T0 + i * MS, 3);
+        else
+            synth_wake(&s, changed, T0 + i * MS);
+    }
+    for (uint32_t cpu = 0; cpu < 7; cpu++) /* the last one left CPU 7 alone in deep idle */
+        synth_idle(&s, cpu, T0 + 256 * MS, 3);
+    synth_event(&s, 8, T0 + 900 * MS, 100, CPU_EV_SWITCH, 100, 1, 101);
+    synth_write(&s, path);
+    open_report(&t, &r);
+    assert_int_equal(cpu_report_sets(&r, order), CPU_IDLE_SETS);
+    assert_int_equal(r.a.sets[order[0]].mask[0], 0xff);
+    assert_int_equal(r.a.sets[order[0]].ns, 644 * MS);
+    for (uint32_t i = 0; i < CPU_IDLE_SETS; i++)
+        sum += r.a.sets[i].ns;
+    all = r.a.end_ns - r.a.begin_ns;
+    assert_int_equal(sum + r.a.sets_other_ns, all);
+    close_report(&t, &r);
+    synth_finish(&s);
+}
+
 static void files_cut_anywhere_are_read_up_to_there(void **state)
 {
     struct synth s;
@@ -474,6 +509,7 @@ int main(void)
         cmocka_unit_test(known_traces_give_known_answers),
         cmocka_unit_test(a_blind_cpu_is_said_so_and_not_used),
         cmocka_unit_test(all_but_one_is_found),
+        cmocka_unit_test(the_set_that_lasts_is_kept),
         cmocka_unit_test(files_cut_anywhere_are_read_up_to_there),
         cmocka_unit_test(damaged_blocks_are_skipped_and_named),
         cmocka_unit_test(this_machine_is_recorded),

@@ -37,7 +37,6 @@ int cpu_analysis_init(struct cpu_analysis *a, const struct cpu_analysis_params *
     a->deep_from = deepest(p);
     a->bin_shift = 10;
     a->begin_ns = UINT64_MAX;
-    a->set_dirty = true;
     a->cpu = calloc(a->num_cpus + 1, sizeof(*a->cpu));
     a->concurrency = calloc(a->num_cpus + 2, sizeof(*a->concurrency));
     a->csds = calloc(CPU_CSDS, sizeof(*a->csds));
@@ -157,7 +156,6 @@ static void update_deep(struct cpu_analysis *a, uint32_t cpu, uint64_t ns)
     if (c->visible && deep != !!(a->deep_mask[cpu / 64] >> (cpu % 64) & 1)) {
         cpu_sets_change(a, ns);
         a->deep_mask[cpu / 64] ^= UINT64_C(1) << (cpu % 64);
-        a->set_dirty = true;
     }
 }
 
@@ -545,7 +543,11 @@ double cpu_stats_utilization(const struct cpu_stats *c)
 {
     const double busy = (double)c->running_ns, idle = (double)cpu_stats_idle(c);
 
-    return busy + idle > 0 ? 100.0 * busy / (busy + idle) : -1;
+    if (busy + idle > 0)
+        return 100.0 * busy / (busy + idle);
+    if (c->utility_busy + c->utility_idle > 0) /* a Windows trace without idle events */
+        return 100.0 * c->utility_busy / (c->utility_busy + c->utility_idle);
+    return -1;
 }
 
 double cpu_stats_delivered(const struct cpu_stats *c, uint32_t base_khz)

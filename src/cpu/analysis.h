@@ -182,11 +182,10 @@ struct cpu_analysis {
     uint32_t num_late_timers;
     uint64_t timers_dropped;
     uint32_t deep_from; /* states from this one are deep; CPU_MAX_STATES = no state is */
-    struct cpu_idle_set sets[CPU_IDLE_SETS], *current_set;
+    struct cpu_idle_set sets[CPU_IDLE_SETS];
     uint32_t num_sets;
     uint64_t sets_other_ns, set_since;
     uint64_t deep_mask[CPU_MASK_WORDS];
-    bool set_dirty;
     struct cpu_incident incidents[CPU_INCIDENTS];
     uint64_t num_incidents;
     uint64_t stop_since;
@@ -230,7 +229,7 @@ static inline uint64_t cpu_stats_enters(const struct cpu_stats *c)
     return sum;
 }
 
-/* 100 * busy / (busy + idle), or -1 if the CPU's state was never known. */
+/* 100 * busy / (busy + idle) of the idle events, else of RecordedUtility; -1 if there is neither. */
 double cpu_stats_utilization(const struct cpu_stats *c);
 /* Delivered performance in percent of nominal, or -1 if the machine does not say. */
 double cpu_stats_delivered(const struct cpu_stats *c, uint32_t base_khz);

@@ -23,3 +23,12 @@ uint64_t cpu_latency_percentile(const struct cpu_latency *l, double percent)
     }
     return l->max;
 }
+
+void cpu_latency_merge(struct cpu_latency *l, const struct cpu_latency *other)
+{
+    l->n += other->n;
+    l->sum += other->sum;
+    l->max = other->max > l->max ? other->max : l->max;
+    for (uint32_t i = 0; i < 512; i++)
+        l->count[i] += other->count[i];
+}

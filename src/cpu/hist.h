@@ -44,6 +44,8 @@ static inline void cpu_latency_add(struct cpu_latency *l, uint64_t ns)
     l->count[ns < 8 ? ns : top * 8 + ((ns >> (top - 3)) & 7)]++;
 }
 
+void cpu_latency_merge(struct cpu_latency *l, const struct cpu_latency *other);
+
 /* The value below which `percent` of the values are: the upper edge of its bucket, never above the maximum.
  */
 uint64_t cpu_latency_percentile(const struct cpu_latency *l, double percent);

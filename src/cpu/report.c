@@ -69,6 +69,25 @@ double cpu_report_steal(const struct cpu_report *r, uint32_t cpu)
            ((double)(b->ns - a->ns) / 1e9);
 }
 
+double cpu_report_counted_utilization(const struct cpu_report *r, uint32_t cpu)
+{
+    const struct cpu_trace *t = r->trace;
+    const struct cpu_snapshot_cpu *a, *b;
+    uint64_t idle_us = 0;
+    double idle;
+
+    if (!t->has_before || !t->has_after || cpu >= t->before.num_cpus || cpu >= t->after.num_cpus)
+        return -1;
+    a = &t->before.cpus[cpu];
+    b = &t->after.cpus[cpu];
+    if (b->ns <= a->ns || !a->num_states || a->num_states != b->num_states)
+        return -1;
+    for (uint32_t k = 0; k < a->num_states; k++)
+        idle_us += b->states[k].time_us - a->states[k].time_us;
+    idle = (double)idle_us * 1000 / (double)(b->ns - a->ns);
+    return idle > 1 ? 0 : 100 * (1 - idle);
+}
+
 uint32_t cpu_report_base_khz(const struct cpu_report *r, uint32_t cpu)
 {
     const struct cpu_snapshot *s = &r->trace->before;

@@ -38,6 +38,9 @@ int cpu_perfetto_write(struct cpu_trace *t, FILE *out, uint64_t from_ns, uint64_
 double cpu_report_seconds(const struct cpu_report *r);
 /* Share of the span between the snapshots that the host kept from CPU `cpu`, in percent; -1 if not known. */
 double cpu_report_steal(const struct cpu_report *r, uint32_t cpu);
+/* Utilization by the kernel's cpuidle counters alone, for a CPU that the trace does not show; -1 if not
+ * known. Coarser: it covers the span between the snapshots and counts entering and leaving as idle. */
+double cpu_report_counted_utilization(const struct cpu_report *r, uint32_t cpu);
 uint32_t cpu_report_base_khz(const struct cpu_report *r, uint32_t cpu);
 /* Types of events that the analysis counts only, the most frequent first; returns how many. */
 uint32_t cpu_report_others(const struct cpu_report *r, uint16_t *types, uint32_t max);

@@ -1,5 +1,5 @@
 /* The report as one self-contained page: no script, no file beside it. */
-#include "cpu/report.h"
+#include "cpu/report_html.h"
 #include "cpu/verdict.h"
 
 #include <string.h>
@@ -19,12 +19,12 @@ static const char style[] =
     "2px}\n"
     ".sub{color:var(--dim);margin:0 0 12px}.card{background:var(--card);border:1px solid "
     "var(--line);border-radius:8px;"
-    "padding:16px 18px;margin:16px 0;overflow-x:auto}\n"
+    "padding:16px 18px;margin:16px 0;overflow-x:auto}.card>:last-child{margin-bottom:0}\n"
     "table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}th{text-align:right;color:"
     "var(--dim);"
     "font-weight:500;font-size:12px;border-bottom:1px solid var(--line);padding:4px "
     "10px;vertical-align:bottom}\n"
-    "td{text-align:right;padding:4px 10px;border-bottom:1px solid "
+    "td{text-align:right;padding:3px 9px;white-space:nowrap;border-bottom:1px solid "
     "#f0f2f6}td.l,th.l{text-align:left}tr:last-child "
     "td{border-bottom:0}\n"
     ".bad{color:var(--bad);font-weight:600}.ok{color:var(--ok)}.dim{color:var(--dim)}.alert{background:var(--"
@@ -35,13 +35,26 @@ static const char style[] =
     "width:100%}td.w{width:40%}\n"
     ".tiles{display:flex;gap:12px;flex-wrap:wrap;margin:14px 0}.tile{background:var(--card);border:1px solid "
     "var(--line);"
-    "border-radius:8px;padding:10px 14px;min-width:140px}.tile b{display:block;font-size:19px}\n"
+    "border-radius:8px;padding:9px 13px;min-width:104px}.tile b{display:block;font-size:19px}\n"
     ".key i{display:inline-block;width:11px;height:11px;border-radius:2px;margin:0 5px -1px 14px}\n"
+    "nav{margin:2px 0 0}nav a{color:var(--busy);text-decoration:none;margin-right:14px}nav "
+    "a:hover{text-decoration:"
+    "underline}\n"
+    ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(440px,1fr));gap:6px "
+    "28px;margin-top:10px}"
+    "figure{margin:8px 0 0}figcaption{font-size:13px}\n"
+    ".two{display:grid;grid-template-columns:repeat(auto-fit,minmax(520px,1fr));gap:0 "
+    "16px;align-items:start}\n"
+    ".pair{display:flex;gap:16px 20px;align-items:center;flex-wrap:wrap}.matrix td{padding:3px "
+    "7px;font-size:12px}\n"
+    ".verdict{border-left:6px solid var(--busy)}.verdict h2{font-size:21px}.verdict li{margin:3px 0}\n"
+    "summary{cursor:pointer;color:var(--busy);margin:10px 0 4px}tr.all td{font-weight:600}\n"
+    "@media print{body{background:#fff}.card{break-inside:avoid}}\n"
     "code{font:12px ui-monospace,'DejaVu Sans Mono',monospace}svg text{font:11px "
     "system-ui,'DejaVu Sans',sans-serif;fill:var(--dim)}\n"
     "</style>\n";
 
-static void esc(struct strbuf *o, const char *s)
+void cpu_html_escape(struct strbuf *o, const char *s)
 {
     for (; *s; s++) {
         if (*s == '<')
@@ -93,9 +106,9 @@ static double at_s(const struct cpu_report *r, uint64_t t)
     return (double)(int64_t)(t - r->a.begin_ns) / 1e9;
 }
 
-static void card(struct strbuf *o, const char *title, const char *sub)
+static void card(struct strbuf *o, const char *id, const char *title, const char *sub)
 {
-    OUT("<section class=card><h2>%s</h2><p class=sub>%s</p>\n", title, sub);
+    OUT("<section class=card id=%s><h2>%s</h2><p class=sub>%s</p>\n", id, title, sub);
 }
 
 static void end_card(struct strbuf *o)
@@ -106,7 +119,7 @@ static void end_card(struct strbuf *o)
 static void tile(struct strbuf *o, const char *value, const char *label, bool bad)
 {
     OUT("<div class=tile><b%s>", bad ? " class=bad" : "");
-    esc(o, value);
+    cpu_html_escape(o, value);
     OUT("</b><span class=dim>%s</span></div>\n", label);
 }
 
@@ -119,19 +132,19 @@ static void head(const struct cpu_report *r, struct strbuf *o)
 
     PUTS("<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
          "content='width=device-width'><title>");
-    esc(o, base ? base + 1 : t->path);
+    cpu_html_escape(o, base ? base + 1 : t->path);
     PUTS(" - processors</title>\n");
     PUTS(style);
     PUTS("<main><h1>");
-    esc(o, base ? base + 1 : t->path);
+    cpu_html_escape(o, base ? base + 1 : t->path);
     PUTS("</h1><p class=sub>");
-    esc(o, t->system);
+    cpu_html_escape(o, t->system);
     OUT(" &middot; clock %s &middot; begins at %.6f s", t->clock, (double)r->a.begin_ns / 1e9);
     if (t->has_before && t->before.driver[0]) {
         PUTS(" &middot; cpuidle driver ");
-        esc(o, t->before.driver);
+        cpu_html_escape(o, t->before.driver);
         PUTS(", governor ");
-        esc(o, t->before.governor);
+        cpu_html_escape(o, t->before.governor);
     }
     PUTS("</p><div class=tiles>\n");
     snprintf(buf, sizeof(buf), "%.3f s", cpu_report_seconds(r));
@@ -143,8 +156,8 @@ static void head(const struct cpu_report *r, struct strbuf *o)
     for (uint32_t i = 0; t->has_coverage && i < t->coverage.num_cpus; i++)
         blind += t->coverage.cpus[i].blind;
     snprintf(buf, sizeof(buf), "%u", blind);
-    tile(o, t->has_coverage ? buf : "?", "processors not shown by the trace", blind != 0);
-    tile(o, num(r->a.unanswered_stuck), "IPIs stuck", r->a.unanswered_stuck != 0);
+    tile(o, t->has_coverage ? buf : "?", "CPUs not shown by the trace", blind != 0);
+    tile(o, t->is_windows ? "?" : num(r->a.unanswered_stuck), "IPIs stuck", r->a.unanswered_stuck != 0);
     if (r->a.num_visible >= 3)
         tile(o, num(r->a.num_incidents), "times all but one idle", false);
     PUTS("</div>\n");
@@ -153,10 +166,29 @@ static void head(const struct cpu_report *r, struct strbuf *o)
 static void completeness(const struct cpu_report *r, struct strbuf *o)
 {
     const struct cpu_trace *t = r->trace;
+    const bool many = t->num_cpus > 8;
+    uint64_t expected = 0, recorded = 0;
+    uint32_t checked = 0, blind = 0;
 
-    card(o, "What this recording shows",
-         "Idle entries in the trace against the kernel's own cpuidle counters, and interrupts "
-         "against /proc/interrupts. A processor that falls short is not used below.");
+    card(o, "shows", "What this recording shows",
+         t->is_windows
+             ? "A Windows trace has no counters to check it against: that a processor's events are missing "
+               "is known only if the system says that it lost some."
+             : "Idle entries in the trace against the kernel's own cpuidle counters, and interrupts "
+               "against /proc/interrupts. A processor that falls short is not used below.");
+    if (many) {
+        for (uint32_t i = 0; t->has_coverage && i < t->coverage.num_cpus; i++) {
+            const struct cpu_coverage_cpu *c = &t->coverage.cpus[i];
+            checked += c->checked;
+            blind += c->blind;
+            expected += c->expected;
+            recorded += c->recorded;
+        }
+        OUT("<p>%u of %u processors were checked; <span class=%s>%u are not shown</span>. %s idle entries "
+            "recorded, %s counted by the kernel.</p><details%s><summary>each of them</summary>",
+            checked, t->num_cpus, blind ? "bad" : "ok", blind, num(recorded), num(expected),
+            blind ? " open" : "");
+    }
     PUTS("<table><tr><th class=l>CPU<th>kernel counted<th>recorded<th>missing<th class=l>idle states<th "
          "class=l>interrupts</tr>\n");
     for (uint32_t i = 0; i < t->num_cpus; i++) {
@@ -182,14 +214,14 @@ static void completeness(const struct cpu_report *r, struct strbuf *o)
         }
         PUTS(any ? "</tr>\n" : "-</tr>\n");
     }
-    PUTS("</table>");
+    PUTS(many ? "</table></details>" : "</table>");
     if (!t->complete && !t->is_windows)
         PUTS("<div class=alert>The recorder did not finish this file: counters after the recording and names "
              "are "
              "missing.</div>");
     for (uint32_t i = 0; i < cpu_notes_kept(&t->notes); i++) {
         PUTS("<div class=alert>");
-        esc(o, t->notes.text[i]);
+        cpu_html_escape(o, t->notes.text[i]);
         PUTS("</div>");
     }
     if (t->notes.count > NOTES_KEPT)
@@ -197,74 +229,14 @@ static void completeness(const struct cpu_report *r, struct strbuf *o)
     end_card(o);
 }
 
-/* One CPU's row of the time line: shares of each bin, stacked from below. */
-static void lane(const struct cpu_report *r, struct strbuf *o, uint32_t cpu, double y, double h, double w)
-{
-    const struct cpu_stats *c = &r->a.cpu[cpu];
-    const uint64_t span = r->a.end_ns - r->a.begin_ns, bin = UINT64_C(1) << r->a.bin_shift;
-    const uint32_t bins = (uint32_t)(span >> r->a.bin_shift) + 1;
-    const double x0 = 60;
-
-    OUT("<text x=52 y=%.1f text-anchor=end>CPU %u</text>", y + h / 2 + 4, cpu);
-    if (c->blind) {
-        OUT("<rect x=%.0f y=%.1f width=%.0f height=%.1f fill='url(#blind)' stroke='#f0c4be'/><text x=%.0f "
-            "y=%.1f "
-            "style='fill:#b42318'>the trace does not show this processor's idle states</text>",
-            x0, y, w, h, x0 + 12, y + h / 2 + 4);
-        return;
-    }
-    OUT("<rect x=%.0f y=%.1f width=%.0f height=%.1f fill='#dfe6f1'/>", x0, y, w, h);
-    for (int pass = 0; pass < 3; pass++) {
-        static const char *const fill[] = {"#9fb3d1", "#c9cdd6", "#2f6fde"};
-        OUT("<path fill='%s' d='M%.1f %.1f", fill[pass], x0, y + h);
-        for (uint32_t i = 0; i < bins && i < CPU_BINS; i++) {
-            const struct cpu_bin *b = &c->bins[i];
-            const uint64_t start = (uint64_t)i << r->a.bin_shift,
-                           len = start + bin > span ? span - start : bin;
-            const double busy = len ? 1 - (double)(b->idle_ns + b->unknown_ns) / (double)len : 0;
-            const double deep = len ? (double)b->deep_ns / (double)len : 0,
-                         none = len ? (double)b->unknown_ns / (double)len : 0;
-            /* from below: running, then unknown, then deep idle; each is drawn over the sum of those above it
-             */
-            const double v = pass == 0 ? busy + none + deep : pass == 1 ? busy + none : busy;
-            const double top = y + h * (1 - (v > 1 ? 1 : v < 0 ? 0 : v));
-            const double xa = x0 + w * (double)start / (double)(span ? span : 1);
-            const double xb = x0 + w * (double)(start + len) / (double)(span ? span : 1);
-            OUT("L%.1f %.1fL%.1f %.1f", xa, top, xb, top);
-        }
-        OUT("L%.1f %.1fZ'/>", x0 + w, y + h);
-    }
-}
-
 static void timeline(const struct cpu_report *r, struct strbuf *o)
 {
-    const double w = 1060, h = r->a.num_cpus > 16 ? 18 : 34, gap = 6, total = r->a.num_cpus * (h + gap);
-    const double span = cpu_report_seconds(r);
     char sub[200];
 
     snprintf(sub, sizeof(sub), "Share of each %s that a processor was running.",
              ns(UINT64_C(1) << r->a.bin_shift));
-    card(o, "Time line", sub);
-    OUT("<p class='dim key'><i style='background:#2f6fde'></i>running<i "
-        "style='background:#dfe6f1'></i>idle%s<i "
-        "style='background:#c9cdd6'></i>not known</p>",
-        r->a.deep_from < CPU_MAX_STATES ? "<i style='background:#9fb3d1'></i>deep idle" : "");
-    OUT("<svg width='100%%' viewBox='0 0 1130 %.0f'><defs><pattern id=blind width=8 height=8 "
-        "patternUnits=userSpaceOnUse patternTransform='rotate(45)'><rect width=8 height=8 "
-        "fill='#fff6f4'/><rect width=2 "
-        "height=8 fill='#f6d3ce'/></pattern></defs>\n",
-        total + 26);
-    for (uint32_t i = 0; i < r->a.num_cpus; i++)
-        lane(r, o, i, i * (h + gap), h, w);
-    for (int i = 0; i <= 10; i++)
-        OUT("<line x1=%.1f x2=%.1f y1=0 y2=%.0f stroke='#00000018'/><text x=%.1f y=%.0f text-anchor=%s>%.*f "
-            "s</text>",
-            60 + w * i / 10, 60 + w * i / 10, total + 4, 60 + w * i / 10, total + 18,
-            i == 10 ? "end"
-            : i     ? "middle"
-                    : "start",
-            span < 10 ? 3 : 1, span * i / 10);
-    PUTS("</svg>");
+    card(o, "time", "Time line", sub);
+    cpu_svg_timeline(o, r);
     end_card(o);
 }
 
@@ -278,9 +250,9 @@ static void cell(struct strbuf *o, double v, const char *unit)
 
 static void processors(const struct cpu_report *r, struct strbuf *o)
 {
-    bool any = false;
+    bool any = false, counted = false;
 
-    card(o, "Processors",
+    card(o, "processors", "Processors",
          "Utilization = 100 &times; busy / (busy + idle). Utility = utilization &times; delivered "
          "performance, "
          "both in percent: 10,000 is one fully busy processor at nominal speed.");
@@ -292,7 +264,13 @@ static void processors(const struct cpu_report *r, struct strbuf *o)
         const double util = c->blind ? -1 : cpu_stats_utilization(c),
                      perf = cpu_stats_delivered(c, cpu_report_base_khz(r, i));
         OUT("<tr><td class=l>%u", i);
-        cell(o, util, " %");
+        if (c->blind && cpu_report_counted_utilization(r, i) >= 0)
+            OUT("<td class=dim>%.2f %% *", cpu_report_counted_utilization(r, i));
+        else if (util >= 0)
+            OUT("<td style='background:linear-gradient(90deg,#d5e2fa %.1f%%,transparent 0)'>%.2f %%", util,
+                util);
+        else
+            cell(o, util, " %");
         if (c->blind)
             PUTS("<td class=dim>n/a<td class=dim>n/a<td class=dim>n/a");
         else
@@ -301,6 +279,7 @@ static void processors(const struct cpu_report *r, struct strbuf *o)
         cell(o, perf, " %");
         cell(o, perf < 0 || util < 0 ? -1 : util * perf, "");
         any |= perf >= 0;
+        counted |= c->blind && cpu_report_counted_utilization(r, i) >= 0;
         if (c->blind)
             PUTS("<td class=dim>n/a<td></tr>\n");
         else
@@ -308,6 +287,9 @@ static void processors(const struct cpu_report *r, struct strbuf *o)
                 c->still_idle ? " (idle at the end)" : "", at_s(r, c->longest_idle_at));
     }
     PUTS("</table>");
+    if (counted)
+        PUTS("<p class=dim>* by the kernel's cpuidle counters over the whole recording; the trace does not "
+             "show this processor.</p>");
     if (!any)
         PUTS("<p class=dim>Delivered performance and utility are not available on this machine: it has "
              "neither pstate_sample nor "
@@ -315,86 +297,172 @@ static void processors(const struct cpu_report *r, struct strbuf *o)
     end_card(o);
 }
 
-static void idle_states(const struct cpu_report *r, struct strbuf *o)
+/* What the kernel counted itself in state `k` of CPUs [from, to), over the whole recording. */
+static void counted(const struct cpu_report *r, struct strbuf *o, uint32_t from, uint32_t to, uint32_t k)
 {
     const struct cpu_snapshot *b = &r->trace->before, *e = &r->trace->after;
-    char buf[32];
+    uint64_t sums[4] = {0};
+    bool any = false;
 
-    card(o, "Idle states",
-         "Too deep: woken before the state paid off (above). Too shallow: a deeper state would have paid off "
-         "(below). Wake latency: from the first IPI to an idle processor until it stirs.");
-    PUTS("<table><tr><th class=l>CPU<th class=l>state<th>declared exit "
-         "latency<th>entries<th>time<th>share<th>too deep<th>too "
-         "shallow<th>wake latency p50<th>p99<th>max</tr>\n");
-    for (uint32_t i = 0; i < r->a.num_cpus; i++) {
-        const struct cpu_stats *c = &r->a.cpu[i];
-        for (uint32_t k = 0; c->blind && k < b->cpus[i].num_states; k++) {
-            OUT("<tr class=dim><td class=l>%u<td class=l>", i);
-            esc(o, b->cpus[i].states[k].name);
-            OUT("<td>%u us<td>%s<td>%s<td class=l colspan=6>by the kernel's counters; the trace does not "
-                "show it</tr>\n",
-                b->cpus[i].states[k].latency_us, num(e->cpus[i].states[k].usage - b->cpus[i].states[k].usage),
-                ns((e->cpus[i].states[k].time_us - b->cpus[i].states[k].time_us) * 1000));
-        }
-        for (uint32_t k = 0; !c->blind && k < CPU_MAX_STATES; k++) {
-            const struct cpu_latency *l = &c->wake_latency[k];
-            if (!c->enters[k] && !c->idle_ns[k])
-                continue;
-            OUT("<tr><td class=l>%u<td class=l>", i);
-            esc(o, cpu_trace_state(r->trace, i, k, buf, sizeof(buf)));
-            if (r->trace->has_before && i < b->num_cpus && k < b->cpus[i].num_states)
-                OUT("<td>%u us", b->cpus[i].states[k].latency_us);
-            else
-                PUTS("<td class=dim>n/a");
-            OUT("<td>%s<td>%s<td>%.2f %%<td>%s<td>%s", num(c->enters[k]), ns(c->idle_ns[k]),
-                share(r, c->idle_ns[k]), num(c->above[k]), num(c->below[k]));
-            if (l->n)
-                OUT("<td>%s<td>%s<td>%s</tr>\n", ns(cpu_latency_percentile(l, 50)),
-                    ns(cpu_latency_percentile(l, 99)), ns(l->max));
-            else
-                PUTS("<td class=dim>-<td class=dim>-<td class=dim>-</tr>\n");
-        }
+    for (uint32_t i = from; i < to && i < b->num_cpus && i < e->num_cpus; i++) {
+        const struct cpu_snapshot_state *x = &b->cpus[i].states[k], *y = &e->cpus[i].states[k];
+        if (!r->trace->has_before || !r->trace->has_after || k >= b->cpus[i].num_states ||
+            k >= e->cpus[i].num_states)
+            continue;
+        sums[0] += y->usage - x->usage;
+        sums[1] += y->above - x->above;
+        sums[2] += y->below - x->below;
+        sums[3] += y->rejected - x->rejected;
+        any = true;
     }
-    PUTS("</table>");
-    end_card(o);
+    if (any)
+        OUT("<td class=dim>%s / %s / %s / %s</tr>\n", num(sums[0]), num(sums[1]), num(sums[2]), num(sums[3]));
+    else
+        PUTS("<td class=dim>n/a</tr>\n");
 }
 
-static void bar_row(struct strbuf *o, const char *label, const char *value, double percent)
+/* One state of one CPU, or of all that the trace shows. */
+struct state_figures {
+    const char *cpu, *name;
+    char declared[48];
+    uint64_t enters, idle_ns, above, below, span;
+    struct cpu_latency latency;
+    bool misses;   /* the recording says when a state was chosen badly */
+    bool reported; /* the latency is the system's own, in its own unit */
+};
+
+static void figures_add(struct state_figures *f, const struct cpu_stats *c, uint32_t k)
 {
-    OUT("<tr><td>%s<td>%s<td class=w><div class=track><div class=bar "
-        "style='width:%.2f%%'></div></div></tr>\n",
-        label, value, percent);
+    f->enters += c->enters[k];
+    f->idle_ns += c->idle_ns[k];
+    f->above += c->above[k];
+    f->below += c->below[k];
+    f->reported |= c->exit_reported[k].n != 0;
+    cpu_latency_merge(&f->latency, f->reported ? &c->exit_reported[k] : &c->wake_latency[k]);
+}
+
+static void declare(const struct cpu_report *r, struct state_figures *f, uint32_t cpu, uint32_t k)
+{
+    const struct cpu_snapshot *b = &r->trace->before;
+
+    if (r->trace->has_before && cpu < b->num_cpus && k < b->cpus[cpu].num_states)
+        snprintf(f->declared, sizeof(f->declared), "<td>%u us<td>%u us", b->cpus[cpu].states[k].latency_us,
+                 b->cpus[cpu].states[k].residency_us);
+    else
+        snprintf(f->declared, sizeof(f->declared), "<td class=dim>n/a<td class=dim>n/a");
+}
+
+static void state_row(struct strbuf *o, const struct state_figures *f, uint32_t cpu)
+{
+    const struct cpu_latency *l = &f->latency;
+
+    if (f->cpu)
+        OUT("<tr class=all><td class=l>%s<td class=l>", f->cpu);
+    else
+        OUT("<tr><td class=l>%u<td class=l>", cpu);
+    cpu_html_escape(o, f->name);
+    OUT("%s<td>%s<td>%s<td>%.2f %%<td>%s", f->declared, num(f->enters), ns(f->idle_ns),
+        f->span ? 100.0 * (double)f->idle_ns / (double)f->span : 0,
+        f->enters ? ns(f->idle_ns / f->enters) : "-");
+    if (f->misses)
+        OUT("<td>%s<td>%s", num(f->above), num(f->below));
+    else
+        PUTS("<td class=dim>n/a<td class=dim>n/a");
+    if (!l->n)
+        PUTS("<td class=dim>-<td class=dim>-<td class=dim>-");
+    else if (f->reported)
+        OUT("<td>%s<td>%s<td>%s units", num(cpu_latency_percentile(l, 50)),
+            num(cpu_latency_percentile(l, 99)), num(l->max));
+    else
+        OUT("<td>%s<td>%s<td>%s", ns(cpu_latency_percentile(l, 50)), ns(cpu_latency_percentile(l, 99)),
+            ns(l->max));
+}
+
+static void states_of(const struct cpu_report *r, struct strbuf *o, uint32_t cpu)
+{
+    const struct cpu_snapshot *b = &r->trace->before;
+    const struct cpu_stats *c = &r->a.cpu[cpu];
+    const uint32_t num_known = r->trace->has_before && cpu < b->num_cpus ? b->cpus[cpu].num_states : 0;
+    char buf[32];
+
+    for (uint32_t k = 0; k < CPU_MAX_STATES; k++) {
+        struct state_figures f = {.name = cpu_trace_state(r->trace, cpu, k, buf, sizeof(buf)),
+                                  .span = r->a.end_ns - r->a.begin_ns,
+                                  .misses = !r->trace->is_windows};
+        if (c->blind ? k >= num_known : !c->enters[k] && !c->idle_ns[k])
+            continue;
+        declare(r, &f, cpu, k);
+        if (c->blind) {
+            OUT("<tr class=dim><td class=l>%u<td class=l>", cpu);
+            cpu_html_escape(o, f.name);
+            OUT("%s<td colspan=9 class=l>not shown by the trace", f.declared);
+        } else {
+            figures_add(&f, c, k);
+            state_row(o, &f, cpu);
+        }
+        counted(r, o, cpu, cpu + 1, k);
+    }
+    if (c->exits_alone || c->enters_twice || c->off_target)
+        OUT("<tr class=dim><td class=l>%u<td class=l colspan=13>kept as they are: %s entries while idle, %s "
+            "exits while running; entries into another state than the target: %s</tr>\n",
+            cpu, num(c->enters_twice), num(c->exits_alone),
+            c->targets ? num(c->off_target) : "no targets recorded");
+}
+
+/* Each state over all CPUs that the trace shows. */
+static void states_of_all(const struct cpu_report *r, struct strbuf *o)
+{
+    char buf[32];
+
+    for (uint32_t k = 0; k < CPU_MAX_STATES; k++) {
+        struct state_figures f = {.cpu = "all",
+                                  .name = cpu_trace_state(r->trace, 0, k, buf, sizeof(buf)),
+                                  .span = (r->a.end_ns - r->a.begin_ns) * r->a.num_visible,
+                                  .misses = !r->trace->is_windows};
+        for (uint32_t i = 0; i < r->a.num_cpus; i++)
+            if (r->a.cpu[i].visible)
+                figures_add(&f, &r->a.cpu[i], k);
+        declare(r, &f, 0, k);
+        if (f.enters || f.idle_ns) {
+            state_row(o, &f, 0);
+            counted(r, o, 0, r->a.num_cpus, k);
+        }
+    }
+}
+
+static void idle_states(const struct cpu_report *r, struct strbuf *o)
+{
+    static const char titles[] =
+        "<tr><th class=l>CPU<th class=l>state<th>declared exit<th>declared residency<th>entries<th>time<th>"
+        "share<th>mean<th>too deep<th>too shallow<th>exit latency p50<th>p99<th>max<th "
+        "style='min-width:190px'>kernel's own count: "
+        "entries / too deep / too shallow / rejected</tr>\n";
+    const bool many = r->a.num_cpus > 8;
+
+    card(
+        o, "states", "Idle states",
+        r->trace->is_windows
+            ? "C1 is the event's state 0. Exit latency: as the system measured it, in its own unit, which is "
+              "not documented."
+            : "Too deep: woken before the state paid off. Too shallow: a deeper state would have paid off. "
+              "Exit latency: from the first IPI to an idle processor until it stirs.");
+    OUT("<table>%s", titles);
+    if (many) {
+        states_of_all(r, o);
+        OUT("</table><details><summary>each of the %u processors</summary><table>%s", r->a.num_cpus, titles);
+    }
+    for (uint32_t i = 0; i < r->a.num_cpus; i++)
+        states_of(r, o, i);
+    PUTS(many ? "</table></details>" : "</table>");
+    end_card(o);
 }
 
 static void intervals(const struct cpu_report *r, struct strbuf *o)
 {
-    uint64_t total[CPU_NUM_EDGES + 1] = {0}, max = 0;
-    uint32_t first = CPU_NUM_EDGES, last = 0;
-    char label[64];
-
-    for (uint32_t i = 0; i < r->a.num_cpus; i++)
-        for (uint32_t k = 0; k < CPU_MAX_STATES && r->a.cpu[i].visible; k++)
-            for (uint32_t n = 0; n <= CPU_NUM_EDGES; n++)
-                total[n] += r->a.cpu[i].interval[k].count[n];
-    for (uint32_t n = 0; n <= CPU_NUM_EDGES; n++) {
-        if (total[n] > max)
-            max = total[n];
-        if (total[n] && n < first)
-            first = n;
-        if (total[n])
-            last = n;
-    }
-    card(o, "Idle intervals",
-         "How long idle periods were, over all processors that the trace shows. A bucket holds [lower edge, "
-         "upper "
-         "edge).");
-    PUTS("<table><tr><th>interval<th>periods<th></tr>\n");
-    for (uint32_t n = first; n <= last; n++) {
-        snprintf(label, sizeof(label), "%s to %s", n ? ns(cpu_bucket_edges[n - 1]) : "0",
-                 n < CPU_NUM_EDGES ? ns(cpu_bucket_edges[n]) : "no end");
-        bar_row(o, label, num(total[n]), max ? 100.0 * (double)total[n] / (double)max : 0);
-    }
-    PUTS("</table>");
+    card(o, "intervals", "Idle intervals",
+         "How many idle periods were how long, over all processors that the trace shows, by state. A bucket "
+         "holds [left edge, right edge).");
+    cpu_svg_intervals(o, r);
     end_card(o);
 }
 
@@ -403,28 +471,26 @@ static void concurrency(const struct cpu_report *r, struct strbuf *o)
     const struct cpu_analysis *a = &r->a;
     uint8_t order[CPU_IDLE_SETS];
     uint32_t sets = cpu_report_sets(r, order);
+    uint64_t others = a->sets_other_ns;
     char label[256];
 
     snprintf(label, sizeof(label), "Time with exactly n processors idle, of the %u that the trace shows.",
              a->num_visible);
-    card(o, "Idle concurrency", label);
-    PUTS("<table><tr><th>idle processors<th>time<th></tr>\n");
-    for (uint32_t n = 0; a->num_visible && n <= a->num_visible; n++) {
-        char count[16];
-        snprintf(count, sizeof(count), "%u", n);
-        bar_row(o, count, ns(a->concurrency[n]), share(r, a->concurrency[n]));
-    }
-    bar_row(o, "not known", ns(a->concurrency_unknown_ns), share(r, a->concurrency_unknown_ns));
-    PUTS("</table>");
+    card(o, "concurrency", "Idle concurrency", label);
+    cpu_svg_concurrency(o, r);
     if (a->deep_from < CPU_MAX_STATES) {
         PUTS("<h2 style='margin-top:18px'>Deep idle sets</h2><p class=sub>Which processors were in ");
-        esc(o, cpu_trace_state(r->trace, 0, a->deep_from, label, sizeof(label)));
+        cpu_html_escape(o, cpu_trace_state(r->trace, 0, a->deep_from, label, sizeof(label)));
         PUTS(" or deeper at the same time.</p><table><tr><th class=l>processors<th>times<th>time<th></tr>\n");
         for (uint32_t i = 0; i < sets && i < 16; i++)
             OUT("<tr><td class=l>%s<td>%s<td>%s<td class=w><div class=track><div class=bar "
                 "style='width:%.2f%%'></div></div></tr>\n",
                 cpu_mask_text(a->sets[order[i]].mask, a->num_cpus, label, sizeof(label)),
                 num(a->sets[order[i]].times), ns(a->sets[order[i]].ns), share(r, a->sets[order[i]].ns));
+        for (uint32_t i = 16; i < sets; i++)
+            others += a->sets[order[i]].ns;
+        if (others)
+            OUT("<tr class=dim><td class=l>other sets<td><td>%s<td class=w></tr>\n", ns(others));
         PUTS("</table>");
     } else {
         PUTS("<p class=dim>No idle state of this machine is deep (exit latency of 50 us and more, or the "
@@ -435,7 +501,7 @@ static void concurrency(const struct cpu_report *r, struct strbuf *o)
 
 static void wakes(const struct cpu_report *r, struct strbuf *o)
 {
-    card(o, "Wake-ups", "By the first interrupt while idle or right after it.");
+    card(o, "wakes", "Wake-ups", "By the first interrupt while idle or right after it.");
     PUTS("<table><tr><th class=l>CPU");
     for (int k = 0; k < CPU_WAKE_COUNT; k++)
         OUT("<th>%s", cpu_wake_name(r, k));
@@ -446,7 +512,10 @@ static void wakes(const struct cpu_report *r, struct strbuf *o)
         for (int k = 0; k < CPU_WAKE_COUNT; k++)
             OUT("<td%s>%s", c->blind || !c->wakes[k] ? " class=dim" : "",
                 c->blind ? "n/a" : num(c->wakes[k]));
-        OUT("<td>%s / %s</tr>\n", num(c->ticks_stopped), num(c->ticks_kept));
+        if (c->blind)
+            PUTS("<td class=dim>n/a</tr>\n");
+        else
+            OUT("<td>%s / %s</tr>\n", num(c->ticks_stopped), num(c->ticks_kept));
     }
     PUTS("</table>");
     end_card(o);
@@ -467,11 +536,12 @@ static void wait_table(const struct cpu_report *r, struct strbuf *o, const char 
         const struct cpu_wait *x = &w->list[i];
         OUT("<tr><td>%s<td class=l>CPU %u<td class=l>CPU %u%s<td>%.6f s<td class=l>", ns(x->waited_ns),
             x->sender, x->target, x->target_idle ? " (idle)" : "", at_s(r, x->sent_ns));
-        esc(o, cpu_trace_thread(r->trace, x->tid));
+        cpu_html_escape(o, cpu_trace_thread(r->trace, x->tid));
         OUT("/%d<td class=l><code>", x->tid);
-        esc(o, x->callback ? cpu_trace_symbol(r->trace, x->callback, buf, sizeof(buf)) : "reschedule");
+        cpu_html_escape(o, x->callback ? cpu_trace_symbol(r->trace, x->callback, buf, sizeof(buf))
+                                       : "reschedule");
         PUTS("</code><td class=l><code>");
-        esc(o, x->site ? cpu_trace_symbol(r->trace, x->site, buf, sizeof(buf)) : "");
+        cpu_html_escape(o, x->site ? cpu_trace_symbol(r->trace, x->site, buf, sizeof(buf)) : "");
         PUTS("</code></tr>\n");
     }
     PUTS("</table>");
@@ -491,6 +561,7 @@ static void latency_row(struct strbuf *o, const char *name, uint64_t sent, uint6
 static void matrix(const struct cpu_report *r, struct strbuf *o)
 {
     const struct cpu_analysis *a = &r->a;
+    const bool dense = a->num_cpus > 8;
     uint64_t max = 1;
 
     if (!a->pairs || a->num_cpus > 64)
@@ -498,27 +569,33 @@ static void matrix(const struct cpu_report *r, struct strbuf *o)
     for (uint32_t i = 0; i < a->num_cpus * a->num_cpus; i++)
         if (a->pairs[i].sent > max)
             max = a->pairs[i].sent;
-    PUTS("<h2 style='margin-top:18px'>Who asked whom</h2><p class=sub>IPIs sent, and the mean time until "
-         "they were answered; red: "
-         "not all were.</p><table style='width:auto'><tr><th class=l>sender");
+    OUT("<h2 style='margin-top:18px'>Who asked whom</h2><p class=sub>IPIs sent, and the mean time until "
+        "they were answered%s. Red: not answered for %s and longer.</p><div class=pair><div>",
+        r->trace->is_windows ? ", which Windows does not record" : "", ns(a->params.stuck_ns));
+    cpu_svg_ipi_graph(o, r);
+    PUTS(dense ? "</div><div><table style='width:auto' class='matrix dense'><tr><th class=l>from \\ to"
+               : "</div><div><table style='width:auto' class=matrix><tr><th class=l>from \\ to");
     for (uint32_t t = 0; t < a->num_cpus; t++)
-        OUT("<th>&rarr; CPU %u", t);
+        OUT("<th>%u", t);
     PUTS("</tr>\n");
     for (uint32_t s = 0; s < a->num_cpus; s++) {
-        OUT("<tr><td class=l>CPU %u", s);
+        OUT("<tr><td class=l>%u", s);
         for (uint32_t t = 0; t < a->num_cpus; t++) {
             const struct cpu_pair *p = &a->pairs[s * a->num_cpus + t];
             if (!p->sent) {
                 PUTS("<td class=dim>&middot;");
                 continue;
             }
-            OUT("<td style='background:rgba(47,111,222,%.2f)'%s>%s<br><span class=dim>%s</span>",
-                0.06 + 0.34 * (double)p->sent / (double)max, p->answered < p->sent ? " class=bad" : "",
-                num(p->sent), p->answered ? ns(p->sum_ns / p->answered) : "-");
+            OUT("<td style='background:rgba(47,111,222,%.2f)'%s title='CPU %u to CPU %u: mean %s, max %s'>%s",
+                0.06 + 0.34 * (double)p->sent / (double)max, cpu_html_stuck(r, s, t) ? " class=bad" : "", s,
+                t, p->answered ? ns(p->sum_ns / p->answered) : "-", p->max_ns ? ns(p->max_ns) : "-",
+                num(p->sent));
+            if (!dense)
+                OUT("<br><span class=dim>%s</span>", p->answered ? ns(p->sum_ns / p->answered) : "-");
         }
         PUTS("</tr>\n");
     }
-    PUTS("</table>");
+    PUTS("</table></div></div>");
 }
 
 static void ipis(const struct cpu_report *r, struct strbuf *o)
@@ -530,7 +607,7 @@ static void ipis(const struct cpu_report *r, struct strbuf *o)
              "From sending until the handler starts. Never answered: %s, of these waiting %s and longer at "
              "the end: %s.",
              num(a->ipi_unanswered), ns(a->params.stuck_ns), num(a->unanswered_stuck));
-    card(o, "Inter-processor interrupts", sub);
+    card(o, "ipis", "Inter-processor interrupts", sub);
     PUTS("<table><tr><th class=l>kind<th>sent<th>answered<th>p50<th>p99<th>p99.9<th>max</tr>\n");
     latency_row(o, "reschedule", a->ipi_sent[CPU_IPI_RESCHEDULE], a->ipi_answered[CPU_IPI_RESCHEDULE],
                 &a->ipi_latency[CPU_IPI_RESCHEDULE]);
@@ -541,6 +618,11 @@ static void ipis(const struct cpu_report *r, struct strbuf *o)
     latency_row(o, "queued call, until done", a->csd_latency.n + a->csd_pending, a->csd_latency.n,
                 &a->csd_latency);
     PUTS("</table>");
+    PUTS("<div class=charts>");
+    cpu_svg_latency(o, &a->ipi_latency[CPU_IPI_RESCHEDULE], "reschedule");
+    cpu_svg_latency(o, &a->ipi_latency[CPU_IPI_CALL], "function call");
+    cpu_svg_latency(o, &a->csd_latency, "queued call, until done");
+    PUTS("</div><p class=dim>Bars: the logarithm of the number, so that a single late one is seen.</p>");
     matrix(r, o);
     wait_table(r, o, "Never answered", &a->unanswered);
     wait_table(r, o, "Slowest answers", &a->slowest);
@@ -552,7 +634,7 @@ static void detectors(const struct cpu_report *r, struct strbuf *o)
 {
     const struct cpu_analysis *a = &r->a;
 
-    card(o, "All but one",
+    card(o, "one", "All but one",
          "Long times with every processor but one idle, stopped at nearly the same moment: what a machine "
          "looks "
          "like whose processors cannot be woken.");
@@ -567,7 +649,9 @@ static void detectors(const struct cpu_report *r, struct strbuf *o)
         OUT("<tr><td>%.6f s<td>%s<td>%u<td>%s<td class=l>CPU %u<td class=l>", at_s(r, n->from_ns),
             ns(n->to_ns - n->from_ns), n->silent, ns(n->spread_ns), n->awake);
         if (n->waiting_for)
-            OUT("<span class=bad>waiting for %u IPIs</span> ", n->waiting_for);
+            OUT("<span class=bad>waiting for %u IPIs</span>", n->waiting_for);
+        if (n->waiting_for && n->at_end)
+            PUTS("; ");
         PUTS(n->at_end ? "<span class=bad>none came back</span></tr>\n" : "</tr>\n");
     }
     if (a->num_incidents && a->num_visible >= 3)
@@ -585,7 +669,8 @@ static void timers(const struct cpu_report *r, struct strbuf *o)
         any |= a->cpu[i].timer_late.n != 0;
     if (!any)
         return;
-    card(o, "Timers", "High-resolution timers, from the time they were due until their handler started.");
+    card(o, "timers", "Timers",
+         "High-resolution timers, from the time they were due until their handler started.");
     PUTS("<table><tr><th class=l>CPU<th>fired<th>due while idle<th>late p50<th>p99<th>p99.9<th>max</tr>\n");
     for (uint32_t i = 0; i < a->num_cpus; i++) {
         char cpu[16];
@@ -593,14 +678,19 @@ static void timers(const struct cpu_report *r, struct strbuf *o)
         if (a->cpu[i].timer_late.n)
             latency_row(o, cpu, a->cpu[i].timer_late.n, a->cpu[i].timer_late_idle, &a->cpu[i].timer_late);
     }
-    PUTS("</table><h2 style='margin-top:18px'>Latest</h2><table><tr><th>late<th class=l>CPU<th>due at<th "
+    PUTS("</table><div class=charts>");
+    for (uint32_t i = 0; i < a->num_cpus && i < 8; i++) {
+        snprintf(buf, sizeof(buf), "CPU %u", i);
+        cpu_svg_latency(o, &a->cpu[i].timer_late, buf);
+    }
+    PUTS("</div><h2 style='margin-top:18px'>Latest</h2><table><tr><th>late<th class=l>CPU<th>due at<th "
          "class=l>state when "
          "due</tr>\n");
     for (uint32_t i = 0; i < a->num_late_timers && i < 8; i++) {
         const struct cpu_late_timer *t = &a->late_timers[i];
         OUT("<tr><td>%s<td class=l>CPU %u<td>%.6f s<td class=l>", ns(t->late_ns), t->cpu, at_s(r, t->due_ns));
         if (t->was_idle)
-            esc(o, cpu_trace_state(r->trace, t->cpu, t->state, buf, sizeof(buf)));
+            cpu_html_escape(o, cpu_trace_state(r->trace, t->cpu, t->state, buf, sizeof(buf)));
         else
             PUTS(a->cpu[t->cpu].blind ? "not shown" : "running");
         PUTS("</tr>\n");
@@ -617,7 +707,7 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
     char name[160];
     uint32_t n;
 
-    card(o, "Frequency", "");
+    card(o, "frequency", "Frequency", "");
     for (uint32_t i = 0; i < a->num_cpus; i++) {
         const struct cpu_stats *c = &a->cpu[i];
         if (!c->max_khz)
@@ -629,7 +719,7 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
     if (!freq)
         PUTS("<p class=dim>Not available on this machine: no cpu_frequency events.</p>");
     end_card(o);
-    card(o, "Events", "Everything that was read, by kind.");
+    card(o, "events", "Events", "Everything that was read, by kind.");
     PUTS("<table style='width:auto'>");
     for (int k = 0; k < CPU_EV_COUNT; k++)
         if (a->kinds[k])
@@ -639,7 +729,7 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
     for (uint32_t i = 0; i < n; i++) {
         cpu_trace_type_name(r->trace, types[i], name, sizeof(name));
         PUTS("<tr class=dim><td class=l>not analysed: ");
-        esc(o, name);
+        cpu_html_escape(o, name);
         OUT("<td>%s</tr>\n", num(cpu_trace_counts(r->trace)[types[i]]));
     }
     PUTS("</table>");
@@ -648,36 +738,115 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
 
 static void verdict(const struct cpu_verdict *v, struct strbuf *o)
 {
-    PUTS("<section class=card style='border-left:5px solid #2f6fde'><h2 style='font-size:20px'>");
-    esc(o, cpu_verdict_name(v->kind));
+    static const char *const colours[CPU_VERDICT_COUNT] = {
+        [CPU_VERDICT_UNKNOWN] = "#8b96a8",    [CPU_VERDICT_HOST_STOLE_TIME] = "#7a4fc2",
+        [CPU_VERDICT_IPI_STALL] = "#c62f21",  [CPU_VERDICT_CPU_STARVED] = "#b86e00",
+        [CPU_VERDICT_CPU_ASLEEP] = "#24539f", [CPU_VERDICT_GPU_HUNG] = "#1a7f4b"};
+
+    OUT("<section class='card verdict' style='border-left-color:%s'><h2>", colours[v->kind]);
+    cpu_html_escape(o, cpu_verdict_name(v->kind));
     PUTS(" <span class=dim style='font-weight:400'>");
-    esc(o, v->reason);
+    cpu_html_escape(o, v->reason);
     OUT("</span></h2><p class=sub>The wait of %s from %.6f s on; times count from the submission.</p><ul>",
         ns(v->timeout_ns - v->submit_ns), (double)v->submit_ns / 1e9);
     for (uint32_t i = 0; i < v->num_lines + v->num_vblanks; i++) {
         PUTS("<li>");
-        esc(o, i < v->num_lines ? v->lines[i] : v->vblanks[i - v->num_lines]);
+        cpu_html_escape(o, i < v->num_lines ? v->lines[i] : v->vblanks[i - v->num_lines]);
         PUTS("</li>");
     }
     PUTS("</ul>");
     end_card(o);
 }
 
+/* One kind of handler of CPUs [from, to). */
+static void handler_row(const struct cpu_report *r, struct strbuf *o, uint32_t from, uint32_t to, int k)
+{
+    const bool dpc = k == CPU_IRQ_COUNT;
+    uint64_t n = 0, t = 0, longest = 0;
+
+    for (uint32_t i = from; i < to; i++) {
+        const struct cpu_stats *c = &r->a.cpu[i];
+        const uint64_t max = dpc ? c->dpc_max_ns : c->irq_max_ns[k];
+        n += dpc ? c->dpcs : c->irqs[k];
+        t += dpc ? c->dpc_ns : c->irq_ns[k];
+        longest = max > longest ? max : longest;
+    }
+    if (!n)
+        return;
+    if (to - from > 1)
+        PUTS("<tr class=all><td class=l>all");
+    else
+        OUT("<tr><td class=l>%u", from);
+    OUT("<td class=l>%s<td>%s<td>%.1f", dpc ? "DPC" : cpu_irq_name((enum cpu_irq)k), num(n),
+        cpu_report_seconds(r) > 0 ? (double)n / cpu_report_seconds(r) : 0);
+    if (t)
+        OUT("<td>%s<td>%.3f %%<td>%s<td>%s</tr>\n", ns(t), share(r, t) / (to - from), ns(t / n), ns(longest));
+    else
+        PUTS("<td class=dim>-<td class=dim>-<td class=dim>-<td class=dim>-</tr>\n");
+}
+
+static void interrupts(const struct cpu_report *r, struct strbuf *o)
+{
+    static const char titles[] =
+        "<table><tr><th class=l>CPU<th class=l>interrupt<th>times<th>a second<th>time<th>"
+        "share of a processor<th>mean<th>longest</tr>\n";
+    const uint32_t n = r->a.num_cpus;
+
+    if (!r->a.kinds[CPU_EV_IRQ_ENTRY] && !r->a.kinds[CPU_EV_DPC])
+        return;
+    card(o, "irqs", r->trace->is_windows ? "Interrupts and DPCs" : "Interrupts",
+         "Handlers that were recorded, and the time between their entry and exit.");
+    PUTS(titles);
+    for (int k = 0; n > 8 && k <= CPU_IRQ_COUNT; k++)
+        handler_row(r, o, 0, n, k);
+    if (n > 8)
+        OUT("</table><details><summary>each of the %u processors</summary>%s", n, titles);
+    for (uint32_t i = 0; i < n; i++)
+        for (int k = 0; k <= CPU_IRQ_COUNT; k++)
+            handler_row(r, o, i, i + 1, k);
+    PUTS(n > 8 ? "</table></details>" : "</table>");
+    end_card(o);
+}
+
+static void contents(const struct cpu_report *r, struct strbuf *o)
+{
+    static const char *const ids[][2] = {
+        {"time", "time line"},     {"shows", "completeness"},  {"processors", "processors"},
+        {"states", "idle states"}, {"intervals", "intervals"}, {"concurrency", "concurrency"},
+        {"one", "all but one"},    {"ipis", "IPIs"},           {"wakes", "wake-ups"},
+        {"timers", "timers"},      {"irqs", "interrupts"},     {"frequency", "frequency"},
+        {"events", "events"}};
+    bool timers_seen = false;
+
+    for (uint32_t i = 0; i < r->a.num_cpus; i++)
+        timers_seen |= r->a.cpu[i].timer_late.n != 0;
+    PUTS("<nav>");
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+        if ((strcmp(ids[i][0], "timers") || timers_seen) &&
+            (strcmp(ids[i][0], "irqs") || r->a.kinds[CPU_EV_IRQ_ENTRY] || r->a.kinds[CPU_EV_DPC]))
+            OUT("<a href='#%s'>%s</a>", ids[i][0], ids[i][1]);
+    PUTS("</nav>\n");
+}
+
 void cpu_report_html(const struct cpu_report *r, struct strbuf *o)
 {
     head(r, o);
+    contents(r, o);
     if (r->verdict)
         verdict(r->verdict, o);
     timeline(r, o);
     completeness(r, o);
     processors(r, o);
     idle_states(r, o);
+    intervals(r, o);
+    concurrency(r, o);
+    detectors(r, o);
     ipis(r, o);
     wakes(r, o);
     timers(r, o);
-    concurrency(r, o);
-    intervals(r, o);
-    detectors(r, o);
+    interrupts(r, o);
     rest(r, o);
-    PUTS("</main></html>\n");
+    PUTS("<p class=dim>Times are from the recording's first event on. What is not known is shown as not "
+         "known; "
+         "what a processor did before its first proof is not guessed.</p></main></html>\n");
 }

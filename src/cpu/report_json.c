@@ -90,8 +90,21 @@ static json_t *one_cpu(const struct cpu_report *r, uint32_t i)
                   number_or_null(util < 0 || perf < 0 ? -1 : util * perf), "steal_percent",
                   number_or_null(cpu_report_steal(r, i)), "states", states, "wakes", wakes, "interrupts",
                   irqs, "timer_lateness", latency(&c->timer_late));
-    if (c->blind)
+    if (c->dpcs)
+        json_object_set_new(o, "dpcs",
+                            json_pack("{s:I, s:I, s:I}", "count", I(c->dpcs), "time_ns", I(c->dpc_ns),
+                                      "max_ns", I(c->dpc_max_ns)));
+    if (r->trace->is_windows)
+        json_object_set_new(
+            o, "targets",
+            json_pack("{s:I, s:I}", "changes", I(c->targets), "selections_with_veto", I(c->vetoes)));
+    if (c->blind) {
+        json_object_set_new(o, "counted_utilization_percent",
+                            number_or_null(cpu_report_counted_utilization(r, i)));
         return o;
+    }
+    json_object_set_new(o, "ticks",
+                        json_pack("{s:I, s:I}", "stopped", I(c->ticks_stopped), "kept", I(c->ticks_kept)));
     json_object_update_new(
         o, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I}", "running_ns", I(c->running_ns),
                      "idle_ns", I(cpu_stats_idle(c)), "unknown_ns", I(c->unknown_ns), "longest_idle_ns",
@@ -182,6 +195,22 @@ static json_t *concurrency(const struct cpu_report *r)
                      sets, "deep_sets_other_ns", I(a->sets_other_ns), "all_but_one", incidents);
 }
 
+static json_t *late_timers(const struct cpu_report *r)
+{
+    json_t *list = json_array();
+    char buf[32];
+
+    for (uint32_t i = 0; i < r->a.num_late_timers; i++) {
+        const struct cpu_late_timer *t = &r->a.late_timers[i];
+        json_array_append_new(
+            list,
+            json_pack("{s:I, s:I, s:i, s:s?}", "due_ns", I(t->due_ns), "late_ns", I(t->late_ns), "cpu",
+                      t->cpu, "idle_state",
+                      t->was_idle ? cpu_trace_state(r->trace, t->cpu, t->state, buf, sizeof(buf)) : NULL));
+    }
+    return list;
+}
+
 json_t *cpu_report_json(const struct cpu_report *r)
 {
     const struct cpu_trace *t = r->trace;
@@ -212,6 +241,10 @@ json_t *cpu_report_json(const struct cpu_report *r)
                            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "completeness", completeness(r),
                                      "interval_edges_ns", edges, "cpus", cpus, "concurrency", concurrency(r),
                                      "ipis", ipis(r), "event_kinds", kinds, "not_analysed", others));
+    json_object_set_new(o, "late_timers", late_timers(r));
+    json_object_set_new(o, "fences",
+                        json_pack("{s:I, s:I, s:I}", "emitted", I(a->fences_emitted), "signalled",
+                                  I(a->fences_signaled), "waits", I(a->fence_waits)));
     if (r->verdict)
         json_object_set_new(o, "verdict", cpu_verdict_json(r->verdict));
     return o;

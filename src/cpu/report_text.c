@@ -90,7 +90,7 @@ static void percent(struct strbuf *o, double v)
 static void processors(const struct cpu_report *r, struct strbuf *o)
 {
     const double span = (double)(r->a.end_ns - r->a.begin_ns);
-    bool any_perf = false;
+    bool any_perf = false, counted = false;
 
     OUT("\nPROCESSORS   utilization = 100 * busy / (busy + idle); utility = utilization * delivered "
         "performance (100%% * "
@@ -100,8 +100,10 @@ static void processors(const struct cpu_report *r, struct strbuf *o)
         const struct cpu_stats *c = &r->a.cpu[i];
         const double util = c->blind ? -1 : cpu_stats_utilization(c);
         const double perf = cpu_stats_delivered(c, cpu_report_base_khz(r, i));
-        OUT("  %-3u    ", i);
-        percent(o, util);
+        const double by_kernel = c->blind ? cpu_report_counted_utilization(r, i) : -1;
+        OUT("  %-3u   %c", i, by_kernel >= 0 ? '*' : ' ');
+        percent(o, by_kernel >= 0 ? by_kernel : util);
+        counted |= by_kernel >= 0;
         percent(o, c->blind || span <= 0 ? -1 : 100.0 * (double)cpu_stats_idle(c) / span);
         percent(o, c->blind || span <= 0 ? -1 : 100.0 * (double)c->unknown_ns / span);
         percent(o, cpu_report_steal(r, i));
@@ -116,6 +118,9 @@ static void processors(const struct cpu_report *r, struct strbuf *o)
         else
             OUT("   %12s\n", "-");
     }
+    if (counted)
+        OUT("  * by the kernel's cpuidle counters over the whole recording; the trace does not show this "
+            "CPU\n");
     if (!any_perf)
         OUT("  delivered performance and utility: not available on this machine (no pstate_sample, no "
             "cpu_frequency "
@@ -154,7 +159,9 @@ static void idle_states(const struct cpu_report *r, struct strbuf *o)
             else
                 OUT("%8s", "-");
             OUT("  %9s %9s  %6.2f%%  %8s  %11s", num(c->enters[k]), ns(c->idle_ns[k]),
-                span > 0 ? 100.0 * (double)c->idle_ns[k] / span : 0, num(c->above[k]), num(c->below[k]));
+                span > 0 ? 100.0 * (double)c->idle_ns[k] / span : 0,
+                r->trace->is_windows ? "n/a" : num(c->above[k]),
+                r->trace->is_windows ? "n/a" : num(c->below[k]));
             if (w->n)
                 OUT("   %s / %s / %s (%s)", ns(cpu_latency_percentile(w, 50)),
                     ns(cpu_latency_percentile(w, 99)), ns(w->max), num(w->n));
@@ -163,10 +170,10 @@ static void idle_states(const struct cpu_report *r, struct strbuf *o)
                     num(cpu_latency_percentile(&c->exit_reported[k], 50)), num(c->exit_reported[k].max));
             OUT("\n");
         }
-        if (c->exits_alone || c->enters_twice || c->still_idle || c->off_target)
-            OUT("  %-3u  unmatched: %s entries while idle, %s exits while running%s%s%s\n", i,
-                num(c->enters_twice), num(c->exits_alone), c->still_idle ? ", still idle at the end" : "",
-                c->off_target ? ", entries off target: " : "", c->off_target ? num(c->off_target) : "");
+        if (c->exits_alone || c->enters_twice || c->off_target)
+            OUT("  %-3u  unmatched: %s entries while idle, %s exits while running%s%s\n", i,
+                num(c->enters_twice), num(c->exits_alone), c->off_target ? ", entries off target: " : "",
+                c->off_target ? num(c->off_target) : "");
     }
 }
 
@@ -353,6 +360,30 @@ static void timers(const struct cpu_report *r, struct strbuf *o)
     }
 }
 
+/* Handlers of one CPU: times, share of the span, the longest. */
+static void interrupts(const struct cpu_report *r, struct strbuf *o)
+{
+    const double span = (double)(r->a.end_ns - r->a.begin_ns);
+
+    if (!r->a.kinds[CPU_EV_IRQ_ENTRY] && !r->a.kinds[CPU_EV_DPC])
+        return;
+    OUT("\nINTERRUPTS   handlers: times, share of the CPU's time, longest\n");
+    for (uint32_t i = 0; i < r->a.num_cpus; i++) {
+        const struct cpu_stats *c = &r->a.cpu[i];
+        for (int k = 0; k <= CPU_IRQ_COUNT; k++) {
+            const bool dpc = k == CPU_IRQ_COUNT;
+            const uint64_t n = dpc ? c->dpcs : c->irqs[k], t = dpc ? c->dpc_ns : c->irq_ns[k];
+            if (!n)
+                continue;
+            OUT("  CPU %-3u %-26s %10s", i, dpc ? "DPC" : cpu_irq_name((enum cpu_irq)k), num(n));
+            if (t)
+                OUT("  %7.3f%%  %s", span > 0 ? 100.0 * (double)t / span : 0,
+                    ns(dpc ? c->dpc_max_ns : c->irq_max_ns[k]));
+            OUT("\n");
+        }
+    }
+}
+
 static void rest(const struct cpu_report *r, struct strbuf *o)
 {
     const struct cpu_analysis *a = &r->a;
@@ -401,5 +432,6 @@ void cpu_report_text(const struct cpu_report *r, struct strbuf *o)
     ipis(r, o);
     detectors(r, o);
     timers(r, o);
+    interrupts(r, o);
     rest(r, o);
 }

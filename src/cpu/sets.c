@@ -3,17 +3,27 @@
 
 #include <string.h>
 
-static struct cpu_idle_set *find_set(struct cpu_analysis *a)
+/* The set that was in force for `len`. When all places are taken, it takes that of the set with the least time
+ * if it brings more: what lasted is kept, what flickered is counted in sets_other_ns. */
+static struct cpu_idle_set *find_set(struct cpu_analysis *a, uint64_t len)
 {
     const uint32_t words = (a->num_cpus + 63) / 64;
+    struct cpu_idle_set *least = &a->sets[0];
 
-    for (uint32_t i = 0; i < a->num_sets; i++)
+    for (uint32_t i = 0; i < a->num_sets; i++) {
         if (!memcmp(a->sets[i].mask, a->deep_mask, words * sizeof(uint64_t)))
             return &a->sets[i];
-    if (a->num_sets == CPU_IDLE_SETS)
+        if (a->sets[i].ns < least->ns)
+            least = &a->sets[i];
+    }
+    if (a->num_sets < CPU_IDLE_SETS)
+        least = &a->sets[a->num_sets++];
+    else if (least->ns >= len)
         return NULL;
-    memcpy(a->sets[a->num_sets].mask, a->deep_mask, sizeof(a->deep_mask));
-    return &a->sets[a->num_sets++];
+    a->sets_other_ns += least->ns;
+    *least = (struct cpu_idle_set){.ns = 0};
+    memcpy(least->mask, a->deep_mask, sizeof(a->deep_mask));
+    return least;
 }
 
 /* The set that was in force ends at `ns`; the caller changes deep_mask after this. */
@@ -26,9 +36,7 @@ void cpu_sets_change(struct cpu_analysis *a, uint64_t ns)
     a->set_since = ns;
     if (to <= from)
         return;
-    s = a->set_dirty ? find_set(a) : a->current_set;
-    a->current_set = s;
-    a->set_dirty = false;
+    s = find_set(a, to - from);
     if (s) {
         s->ns += to - from;
         s->times++;

@@ -434,7 +434,7 @@ const char *cpu_trace_thread(const struct cpu_trace *t, int32_t tid)
     snprintf(key, sizeof(key), "%d", tid);
     s = tid == 0 ? "idle task"
                  : json_string_value(json_object_get(json_object_get(t->names, "threads"), key));
-    return s ? s : "";
+    return s ? s : "?";
 }
 
 const char *cpu_trace_state(const struct cpu_trace *t, uint32_t cpu, uint32_t state, char *buf, size_t cap)
