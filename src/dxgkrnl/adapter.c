@@ -564,11 +564,6 @@ struct kernel *dxgk_kernel(struct dxgk *d)
     return d->kernel;
 }
 
-void dxgk_interrupt(struct dxgk *d, unsigned message)
-{
-    kernel_interrupt(d->kernel, message);
-}
-
 void dxgk_interrupt_line(struct dxgk *d, bool asserted)
 {
     kernel_interrupt_line(d->kernel, asserted);

@@ -27,7 +27,13 @@ struct device *device_create(struct dxgk *d, struct dxgk_client *client, NTSTATU
         return NULL;
     }
     args.Flags.SystemDevice = !client;
-    *status = DDI(d, CreateDevice, d->miniport, &args);
+    {
+        struct kernel_ddi ddi;
+        kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiCreateDevice", PASSIVE_LEVEL, d->tdr_ddi_delay_ns);
+        fault_block(d);
+        *status = d->ddi.DxgkDdiCreateDevice(d->miniport, &args);
+        kernel_ddi_leave(d->kernel, &ddi);
+    }
     if (!NT_SUCCESS(*status)) {
         handle_free(d, dev->handle);
         free(dev);

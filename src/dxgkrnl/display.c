@@ -7,7 +7,8 @@
  *  1. A flip with interval n > 0 is shown on a vblank, n after the one before it or later, never earlier.
  *  2. Vblank interrupts are on while somebody waits for one or a flip is pending, and go off
  * VSYNC_IDLE_FRAMES after.
- *  3. What is scanned out is resident and stays where it is.
+ *  3. Vblanks are counted by the time between them: lost, late and doubled interrupts change nothing.
+ *  4. What is scanned out is resident and stays where it is.
  */
 #include "dxgkrnl/vidpn.h"
 
@@ -92,13 +93,29 @@ static void finish_flip(struct dxgk *d, unsigned i)
     sched_finish_soft(d, p);
 }
 
+/* How many vblanks there were up to `time_ns` since the last one that was noticed: interrupts get lost, come late
+ * and come twice. */
+static uint64_t vblanks_since(const struct source *s, uint64_t time_ns)
+{
+    const D3DDDI_RATIONAL *r = &s->mode.RefreshRate;
+    uint64_t period = r->Numerator ? NSEC_PER_SEC * r->Denominator / r->Numerator : NSEC_PER_SEC / 60;
+
+    if (!s->vblank_ns)
+        return 1;
+    return time_ns > s->vblank_ns ? (time_ns - s->vblank_ns + period / 2) / period : 0;
+}
+
 void display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t time_ns)
 {
     for (unsigned i = 0; i < d->num_sources; i++) {
         struct source *s = &d->sources[i];
+        uint64_t missed;
         if (!s->committed || s->target != target)
             continue;
-        s->vblanks++;
+        missed = vblanks_since(s, time_ns);
+        if (!missed)
+            continue; /* reported twice: the next one is what everybody waits for */
+        s->vblanks += missed;
         s->vblank_ns = time_ns;
         if (s->flips && s->flip_programmed && s->vblanks >= s->flip_due &&
             address.QuadPart == vidmm_address(d, s->flips->allocs[0]).QuadPart)

@@ -66,6 +66,8 @@ struct dxgk_bus {
     /* A descriptor of the memory behind `pa`, to hand to another process; the caller does not own it. May be
      * NULL. */
     int (*dma_fd)(void *ctx, uint64_t pa, size_t size, uint64_t *offset);
+    /* Arms one of the host's faults (dxgkrnl/faults.h). May be NULL. */
+    NTSTATUS (*inject)(void *ctx, uint32_t fault, uint32_t value);
 };
 
 enum dxgk_state {
@@ -142,6 +144,9 @@ const struct dxgk_progress *dxgk_context_progress(struct dxgk_client *c, D3DKMT_
 /* Until `value` packets of the context have completed. STATUS_DEVICE_REMOVED as soon as the device is lost,
  * STATUS_TIMEOUT (a success code!), STATUS_CANCELLED. LOOP_FOREVER for no limit. */
 NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64_t value, uint64_t timeout_ns);
+
+/* Arms a fault (dxgkrnl/faults.h). Any thread. STATUS_NOT_SUPPORTED: the host cannot. */
+NTSTATUS dxgk_inject(struct dxgk *d, uint32_t fault, uint32_t value);
 
 /* Event `i` since the start, or false. */
 bool dxgk_event(struct dxgk *d, unsigned i, struct dxgk_event *event);

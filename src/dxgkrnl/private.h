@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "dxgkrnl/dxgkrnl.h"
+#include "dxgkrnl/faults.h"
 #include "dxgkrnl/kernel.h"
 #include "dxgkrnl/progress.h"
 
@@ -321,6 +322,14 @@ struct dxgk {
     uint8_t *debug_info;
     size_t debug_info_size;
 
+    /* faults.c */
+    _Atomic uint32_t faults[DXGK_NUM_FAULTS];
+    bool may_inject;
+    struct ktimer late_timer, late_vblank;
+    unsigned late_message;
+    UINT late_target;
+    PHYSICAL_ADDRESS late_address;
+
     struct dxgk_event *events;
     unsigned num_events;
 
@@ -430,6 +439,13 @@ void sync_unref(struct syncobj *s);
 void sched_finish_soft(struct dxgk *d, struct packet *p);
 void sched_retire_to(struct dxgk *d, unsigned n, UINT fence);
 void sched_kick_tdr(struct dxgk *d);
+
+/* faults.c */
+bool fault_take(struct dxgk *d, enum dxgk_fault f);
+uint32_t fault_take_value(struct dxgk *d, enum dxgk_fault f);
+void fault_vblank(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data, uint64_t time_ns);
+void fault_block(struct dxgk *d);
+void faults_stop(struct dxgk *d);
 
 /* tdr.c */
 void tdr_configure(struct dxgk *d);

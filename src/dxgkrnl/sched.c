@@ -74,6 +74,7 @@ void sched_stop(struct dxgk *d)
 {
     for (unsigned i = 0; i < d->num_nodes && d->state == DXGK_STARTED; i++)
         sched_wait_node_idle(d, i);
+    faults_stop(d);
     while (d->devices) /* what clients left open, and the system's */
         device_destroy(d->devices);
     d->system = NULL;
@@ -673,7 +674,7 @@ void sched_dpc(struct dxgk *d)
             faulted(d, &r.data);
             break;
         case DXGK_INTERRUPT_CRTC_VSYNC:
-            display_vblank(d, r.data.CrtcVsync.VidPnTargetId, r.data.CrtcVsync.PhysicalAddress, r.time_ns);
+            fault_vblank(d, &r.data, r.time_ns);
             break;
         default:
             kernel_violation(d->kernel, "DxgkCbNotifyInterrupt with the interrupt type %d",

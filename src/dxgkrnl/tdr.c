@@ -35,6 +35,7 @@ void tdr_configure(struct dxgk *d)
     d->tdr_ddi_delay_ns = setting(d, "TdrDdiDelay", 5, 1, 3600) * NSEC_PER_SEC;
     d->tdr_limit_ns = setting(d, "TdrLimitTime", 60, 1, 86400) * NSEC_PER_SEC;
     d->tdr_limit_count = setting(d, "TdrLimitCount", 5, 0, UINT32_MAX);
+    d->may_inject = setting(d, "EnableFaultInjection", 0, 0, 1);
     d->hw_limit = setting(d, "HwQueuedRenderPacketGroupLimit", 2, 1, 64);
 }
 
@@ -123,6 +124,8 @@ static void recover(struct dxgk *d, struct device *guilty, const char *why)
         return;
     collect(d, VIDEO_TDR_TIMEOUT_DETECTED);
     s = DDI(d, ResetFromTimeout, d->miniport);
+    if (fault_take(d, DXGK_FAULT_FAIL_RESET))
+        s = STATUS_UNSUCCESSFUL;
     if (d->state == DXGK_FAILED)
         goto out;
     mark_devices(d, guilty);

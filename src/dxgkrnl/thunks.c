@@ -568,6 +568,20 @@ NTSTATUS dxgk_OpenResource(struct dxgk_client *c, D3DKMT_OPENRESOURCE *arg)
 
 /* ---- escapes ---- */
 
+static NTSTATUS inject(struct dxgk_client *c, const D3DKMT_ESCAPE *arg)
+{
+    struct dxgk_injection i;
+
+    if (arg->PrivateDriverDataSize != sizeof(i))
+        return STATUS_INVALID_PARAMETER;
+    if (!c->d->may_inject)
+        return STATUS_NOT_SUPPORTED;
+    if (!c->admin)
+        return STATUS_ACCESS_DENIED;
+    memcpy(&i, arg->pPrivateDriverData, sizeof(i));
+    return dxgk_inject(c->d, i.fault, i.value);
+}
+
 NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
 {
     struct dxgk *d = thunk_enter(c);
@@ -613,6 +627,9 @@ NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
             d->tdr_forced = true;
             sched_kick_tdr(d);
         }
+        break;
+    case DXGK_ESCAPE_INJECT:
+        s = inject(c, arg);
         break;
     default:
         s = STATUS_NOT_SUPPORTED;
