@@ -113,7 +113,8 @@ NTSTATUS dxgk_set_power(struct dxgk *d, DEVICE_POWER_STATE state, POWER_ACTION a
 enum dxgk_state dxgk_state(struct dxgk *d);
 struct kernel *dxgk_kernel(struct dxgk *d);
 
-/* From the device: message `message` was sent; the INTx line has this level. Any thread, never blocks. */
+/* From the device: message `message` was sent; the INTx line has this level. Any thread, and never waits; where the
+ * processor is free the interrupt routine runs inside, so no lock that the bus's functions take may be held. */
 void dxgk_interrupt(struct dxgk *d, unsigned message);
 void dxgk_interrupt_line(struct dxgk *d, bool asserted);
 

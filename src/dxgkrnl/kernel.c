@@ -1,8 +1,17 @@
+/* kernel.c: see kernel.h. How the live machine hands the processor around:
+ *
+ *   kernel_enter ──▶ cpu ──▶ … ──▶ cpu_unlock ──▶ threads that were unparked are woken, outside the lock
+ *                                      └──▶ serve_pending: interrupts that came while it was held
+ *   kernel_interrupt ──▶ serve_pending: ISR and DPC on the thread of the device, if the processor is free; else whoever
+ *                        holds it looks when it lets go (both sides set, then look: one of them sees the other)
+ *   service thread: timers
+ */
 #include "dxgkrnl/kernel.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <execinfo.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -11,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -33,8 +43,9 @@ struct kthread {
     struct kernel_caller caller;
     struct ktimer wait_timer, ddi_timer;
     bool parked, woken, is_main;
-    unsigned depth; /* of kernel_enter */
-    pthread_cond_t cond;
+    unsigned depth;            /* of kernel_enter */
+    _Atomic uint32_t signal;   /* live: 1 when it may go on; a futex */
+    struct kthread *next_wake; /* live: in the kernel's list of those to signal */
     pthread_t pthread;
     ucontext_t context;
     void *stack;
@@ -58,6 +69,9 @@ struct kernel {
     pthread_mutex_t cpu; /* live: held by the running thread */
     pthread_t service;
     int wake_fd;
+    struct kthread *wakes;
+    _Atomic uint64_t asleep_until; /* when the service thread looks at the timers next */
+    _Atomic bool service_waits;    /* for the processor, with timers that are due */
     bool stopping;
 
     struct kthread *current, service_thread, main_thread;
@@ -69,7 +83,7 @@ struct kernel {
 
     _Atomic uint32_t pending; /* one bit a message */
     _Atomic bool line;
-    bool connected;
+    _Atomic bool connected;
 
     struct kthread *ready, **ready_last, *all; /* sim */
     ucontext_t scheduler;
@@ -84,6 +98,12 @@ static _Thread_local struct kernel *self_kernel;
 static _Thread_local struct kthread *self_thread; /* live only */
 
 static void service(struct kernel *k);
+static void cpu_unlock(struct kernel *k);
+
+static void futex(_Atomic uint32_t *word, int op, uint32_t value)
+{
+    syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
 
 uint64_t kernel_now(const struct kernel *k)
 {
@@ -185,6 +205,8 @@ static void kick(struct kernel *k, bool now)
     uint64_t one = 1;
 
     if (!k->loop) {
+        if (!now && k->timers->deadline_ns >= atomic_load(&k->asleep_until))
+            return; /* it looks in time */
         if (write(k->wake_fd, &one, sizeof(one)) < 0)
             return; /* full: it is awake */
         return;
@@ -243,23 +265,50 @@ static void run_timers(struct kernel *k)
 
 /* ---- interrupts and DPCs ---- */
 
+static bool interrupt_pending(struct kernel *k)
+{
+    return atomic_load(&k->connected) && (atomic_load(&k->pending) || atomic_load(&k->line));
+}
+
+/* Live, without the processor: takes interrupts, if nobody else is about to. */
+static void serve_pending(struct kernel *k)
+{
+    struct kthread *self = self_thread;
+
+    while (interrupt_pending(k) && !pthread_mutex_trylock(&k->cpu)) {
+        self_thread = &k->service_thread;
+        service(k);
+        self_kernel = NULL;
+        self_thread = self;
+        cpu_unlock(k);
+    }
+}
+
+static void interrupted(struct kernel *k)
+{
+    if (k->loop)
+        kick(k, true);
+    else if (self_kernel != k) /* else this thread takes it when it lets go of the processor */
+        serve_pending(k);
+}
+
 void kernel_interrupt(struct kernel *k, unsigned message)
 {
     atomic_fetch_or(&k->pending, UINT32_C(1) << (message % MAX_MESSAGES));
-    kick(k, true);
+    interrupted(k);
 }
 
 void kernel_interrupt_line(struct kernel *k, bool asserted)
 {
     if (atomic_exchange(&k->line, asserted) != asserted && asserted)
-        kick(k, true);
+        interrupted(k);
 }
 
 void kernel_connect_interrupt(struct kernel *k, bool connected)
 {
     k->connected = connected;
-    if (connected && (atomic_load(&k->line) || atomic_load(&k->pending)))
-        kick(k, true);
+    if (interrupt_pending(k))
+        interrupted(k);
 }
 
 static void run_isr(struct kernel *k, unsigned message)
@@ -396,10 +445,30 @@ void kernel_unpark(struct kernel *k, struct kthread *t)
     if (!t->parked || t->woken)
         return;
     t->woken = true;
-    if (k->loop)
+    if (k->loop) {
         make_ready(k, t);
-    else
-        pthread_cond_signal(&t->cond);
+        return;
+    }
+    t->next_wake = k->wakes; /* when the processor is free: it could do nothing before */
+    k->wakes = t;
+}
+
+/* Gives the processor up, wakes who was unparked, and takes what interrupted meanwhile. */
+static void cpu_unlock(struct kernel *k)
+{
+    struct kthread *t = k->wakes;
+
+    k->wakes = NULL;
+    pthread_mutex_unlock(&k->cpu);
+    while (t) {
+        struct kthread *next = t->next_wake; /* t may be gone as soon as it is signalled */
+        atomic_store(&t->signal, 1);
+        futex(&t->signal, FUTEX_WAKE, 1);
+        t = next;
+    }
+    atomic_thread_fence(memory_order_seq_cst); /* unlocked before looking */
+    if (interrupt_pending(k))
+        serve_pending(k);
 }
 
 static void wait_expired(void *ctx)
@@ -443,6 +512,7 @@ bool kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routine)
         return false;
     t->parked = true;
     t->woken = false;
+    atomic_store(&t->signal, 0);
     drain(k); /* may wake it */
     if (deadline_ns != LOOP_FOREVER)
         kernel_arm(k, &t->wait_timer, deadline_ns, wait_expired, t);
@@ -455,8 +525,12 @@ bool kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routine)
     } else if (k->loop) {
         swapcontext(&t->context, &k->scheduler);
     } else {
-        while (!t->woken)
-            pthread_cond_wait(&t->cond, &k->cpu);
+        self_kernel = NULL;
+        cpu_unlock(k);
+        while (!atomic_load(&t->signal))
+            futex(&t->signal, FUTEX_WAIT, 0);
+        pthread_mutex_lock(&k->cpu);
+        self_kernel = k;
     }
     k->current = t;
     k->irql = irql;
@@ -522,7 +596,6 @@ void kernel_enter(struct kernel *k)
         if (!self_thread)
             abort();
         self_thread->name = "client";
-        pthread_cond_init(&self_thread->cond, NULL);
     }
     self_thread->kernel = k;
     self_thread->depth = 1;
@@ -542,7 +615,10 @@ void kernel_leave(struct kernel *k)
         kernel_violation(k, "a thread left the kernel at IRQL %d", k->irql);
         k->irql = PASSIVE_LEVEL;
     }
-    drain(k);
+    if (!k->loop && atomic_load(&k->service_waits))
+        service(k); /* its thread would wait its turn among many */
+    else
+        drain(k);
     if (k->loop) {
         if (t->is_main)
             k->current = NULL;
@@ -553,11 +629,10 @@ void kernel_leave(struct kernel *k)
     k->current = NULL;
     self_kernel = NULL;
     if (t != &k->service_thread && t == self_thread && !t->fn) {
-        pthread_cond_destroy(&t->cond);
         free(t);
         self_thread = NULL;
     }
-    pthread_mutex_unlock(&k->cpu);
+    cpu_unlock(k);
 }
 
 static void coroutine_main(unsigned lo, unsigned hi)
@@ -579,9 +654,6 @@ static void *live_main(void *arg)
     kernel_enter(t->kernel);
     t->fn(t->arg);
     kernel_leave(t->kernel);
-    pthread_mutex_lock(&t->kernel->cpu);
-    t->done = true;
-    pthread_mutex_unlock(&t->kernel->cpu);
     return NULL;
 }
 
@@ -593,7 +665,6 @@ int kernel_spawn(struct kernel *k, const char *name, void (*fn)(void *arg), void
     if (!t)
         return -ENOMEM;
     *t = (struct kthread){.kernel = k, .name = name, .fn = fn, .arg = arg};
-    pthread_cond_init(&t->cond, NULL);
     t->next_all = k->all;
     if (!k->loop) {
         k->all = t;
@@ -657,7 +728,9 @@ static void *service_main(void *arg)
         self_thread = &k->service_thread;
         service(k);
         next = k->timers ? k->timers->deadline_ns : LOOP_FOREVER;
-        pthread_mutex_unlock(&k->cpu);
+        atomic_store(&k->asleep_until, next);
+        self_kernel = NULL;
+        cpu_unlock(k);
         now = kernel_now(k);
         if (next > now && next != LOOP_FOREVER) {
             ts.tv_sec = (time_t)((next - now) / NSEC_PER_SEC);
@@ -665,9 +738,12 @@ static void *service_main(void *arg)
         }
         if (ppoll(&pfd, 1, next == LOOP_FOREVER ? NULL : &ts, NULL) > 0 && read(k->wake_fd, &value, 8) < 0)
             log_debug("dxgkrnl", "the wake-up counter was empty");
+        atomic_store(&k->service_waits, true);
         pthread_mutex_lock(&k->cpu);
+        atomic_store(&k->service_waits, false);
     }
-    pthread_mutex_unlock(&k->cpu);
+    self_kernel = NULL;
+    cpu_unlock(k);
     return NULL;
 }
 
@@ -707,6 +783,7 @@ void kernel_destroy(struct kernel *k)
     if (!k->loop) {
         pthread_mutex_lock(&k->cpu);
         k->stopping = true;
+        k->connected = false;
         pthread_mutex_unlock(&k->cpu);
         kick(k, true);
         pthread_join(k->service, NULL);
@@ -719,7 +796,6 @@ void kernel_destroy(struct kernel *k)
         k->all = t->next_all;
         if (!k->loop)
             pthread_join(t->pthread, NULL);
-        pthread_cond_destroy(&t->cond);
         free(t->stack);
         free(t);
     }

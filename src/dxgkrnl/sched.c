@@ -528,6 +528,16 @@ NTSTATUS sched_submit_paging(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
 
 /* ---- completion ---- */
 
+/* Wakes the scheduler's thread only for a reason: on the way of every fence it would be in the way. */
+static void kick_queued(struct dxgk *d)
+{
+    for (struct context *c = d->contexts; c; c = c->next_all)
+        if (c->queue) {
+            sched_kick(d);
+            return;
+        }
+}
+
 static void retire_head(struct dxgk *d, struct node *n)
 {
     struct packet *p = n->hw;
@@ -559,7 +569,7 @@ void sched_retire_to(struct dxgk *d, unsigned i, UINT fence)
         retire_head(d, n);
     n->completed = fence;
     tdr_arm(d, i);
-    sched_kick(d);
+    kick_queued(d);
     kernel_wake_all(d->kernel, &d->progress);
 }
 

@@ -33,7 +33,7 @@ static void raise_irq(struct softgpu *g, uint32_t bit)
 {
     g->irq_status |= bit;
     if (g->irq_status & g->irq_enable)
-        dxgk_interrupt(g->dxgk, 0);
+        g->raise = true; /* without the lock: the interrupt routine may run inside */
 }
 
 static void finish_job(struct softgpu *g)
@@ -120,6 +120,9 @@ static void on_timer(void *ctx)
     struct softgpu *g = ctx;
     uint64_t next = step(g);
 
+    if (g->raise)
+        dxgk_interrupt(g->dxgk, 0);
+    g->raise = false;
     if (next != LOOP_FOREVER)
         loop_arm(g->loop, &g->timer, next, on_timer, g);
 }
@@ -133,7 +136,12 @@ static void *thread_main(void *arg)
         uint64_t next = step(g);
         struct timespec ts = {.tv_sec = (time_t)(next / NSEC_PER_SEC),
                               .tv_nsec = (long)(next % NSEC_PER_SEC)};
-        if (next == LOOP_FOREVER)
+        if (g->raise) {
+            g->raise = false;
+            pthread_mutex_unlock(&g->lock);
+            dxgk_interrupt(g->dxgk, 0);
+            pthread_mutex_lock(&g->lock);
+        } else if (next == LOOP_FOREVER)
             pthread_cond_wait(&g->cond, &g->lock);
         else if (next > clock_now(g->clock))
             pthread_cond_timedwait(&g->cond, &g->lock, &ts);

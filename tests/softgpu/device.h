@@ -18,7 +18,7 @@ struct softgpu {
     pthread_t thread; /* live */
     pthread_mutex_t lock;
     pthread_cond_t cond;
-    bool stop;
+    bool stop, raise;
 
     uint32_t irq_status, irq_enable, completed, faulted, scan, scan_now, scan_enable;
     uint32_t cmd_lo, cmd_hi, cmd_size;
