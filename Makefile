@@ -6,6 +6,7 @@
 #   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
 #   make fuzz     run each fuzz target for FUZZ_SECONDS (60)
 #   make format   clang-format everything
+#   make kmd-windows   the miniport as aerogpu.sys with mingw-w64
 SHELL := /bin/bash
 B ?= build
 NEED = tools/build/need.sh
@@ -46,6 +47,10 @@ fuzz:
 bench: build
 	@tools/build/bench.sh $(B)
 
+kmd-windows:
+	@$(NEED) check
+	@tools/build/kmd-windows.sh $(B)/windows
+
 format:
 	@$(NEED) check
 	git ls-files '*.c' '*.h' | xargs clang-format -i
@@ -53,4 +58,4 @@ format:
 clean:
 	rm -rf build build-*
 
-.PHONY: all build run test verdicts check fuzz bench format clean
+.PHONY: all build run test verdicts check fuzz bench kmd-windows format clean

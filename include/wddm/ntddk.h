@@ -24,7 +24,14 @@ NTKERNELAPI KIRQL NTAPI KfRaiseIrql(KIRQL NewIrql);
 NTKERNELAPI VOID NTAPI KeLowerIrql(KIRQL NewIrql);
 #define KeRaiseIrql(new_irql, old_irql) (*(old_irql) = KfRaiseIrql(new_irql))
 
+#if defined(_WIN32)
+FORCEINLINE VOID KeInitializeSpinLock(PKSPIN_LOCK SpinLock) /* inline in the WDK, too: x64 exports none */
+{
+    *SpinLock = 0;
+}
+#else
 NTKERNELAPI VOID NTAPI KeInitializeSpinLock(PKSPIN_LOCK SpinLock);
+#endif
 NTKERNELAPI KIRQL NTAPI KeAcquireSpinLockRaiseToDpc(PKSPIN_LOCK SpinLock);
 NTKERNELAPI VOID NTAPI KeReleaseSpinLock(PKSPIN_LOCK SpinLock, KIRQL NewIrql);
 NTKERNELAPI VOID NTAPI KeAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock);
