@@ -25,9 +25,16 @@ NTSTATUS kmd_CreateDevice(CONST HANDLE adapter, DXGKARG_CREATEDEVICE *args)
     d->dxgk = args->hDevice;
     kmd_list_init(&d->opens);
     ExAcquireFastMutex(&k->mutex);
-    d->number = ++k->next_device;
-    kmd_list_add(&k->devices, &d->link);
+    d->number = kmd_device_number(k);
+    d->handles = d->number ? kmd_handles_create(d->number) : NULL;
+    if (d->handles)
+        kmd_list_add(&k->devices, &d->link);
     ExReleaseFastMutex(&k->mutex);
+    if (!d->handles) {
+        NTSTATUS s = d->number ? STATUS_NO_MEMORY : STATUS_INSUFFICIENT_RESOURCES;
+        kmd_free(d);
+        return s;
+    }
     args->hDevice = d;
     return STATUS_SUCCESS;
 }
@@ -38,6 +45,7 @@ NTSTATUS kmd_DestroyDevice(CONST HANDLE device)
 
     ExAcquireFastMutex(&d->kmd->mutex);
     kmd_list_remove(&d->link);
+    kmd_bury(d->kmd, d->handles);
     ExReleaseFastMutex(&d->kmd->mutex);
     kmd_free(d);
     return STATUS_SUCCESS;
@@ -282,9 +290,17 @@ NTSTATUS kmd_CreateAllocation(CONST HANDLE adapter, DXGKARG_CREATEALLOCATION *ar
 
 NTSTATUS kmd_DestroyAllocation(CONST HANDLE adapter, CONST DXGKARG_DESTROYALLOCATION *args)
 {
-    UNREFERENCED_PARAMETER(adapter);
-    for (UINT i = 0; i < args->NumAllocations; i++)
-        kmd_free(args->pAllocationList[i]);
+    struct kmd *k = adapter;
+
+    for (UINT i = 0; i < args->NumAllocations; i++) {
+        struct kmd_allocation *a = args->pAllocationList[i];
+        if (a->share_token) {
+            ExAcquireFastMutex(&k->mutex);
+            kmd_token_dies(k, a->share_token);
+            ExReleaseFastMutex(&k->mutex);
+        }
+        kmd_free(a);
+    }
     return STATUS_SUCCESS;
 }
 

@@ -152,7 +152,8 @@ static NTSTATUS dump_ring_v2(struct call *c)
             d.alloc_table_size_bytes, 0};
         for (ULONG r = 0; d.cmd_gpa && r < KMD_RECENT;
              r++) /* the copy, for the buffer may be another's by now */
-            if (k->recent[r].cmd_gpa && k->recent[r].fence == (ULONG)d.signal_fence) {
+            if (k->recent[r].cmd_gpa && k->recent[r].fence == (ULONG)d.signal_fence &&
+                k->recent[r].submitted_gpa == d.cmd_gpa) {
                 e->desc[i].cmd_gpa = k->recent[r].cmd_gpa;
                 e->desc[i].alloc_table_gpa = k->recent[r].table_gpa;
             }

@@ -104,6 +104,8 @@ NTSTATUS kmd_hw_create(struct kmd *k)
         s = kmd_memory_alloc(&k->fence_memory, sizeof(struct aerogpu_fence_page));
     if (NT_SUCCESS(s))
         s = kmd_memory_alloc(&k->recent_memory, KMD_RECENT_BYTES);
+    if (NT_SUCCESS(s))
+        s = kmd_memory_alloc(&k->reaper, 65536);
     k->overflow = kmd_alloc(KMD_MAX_IN_FLIGHT * sizeof(*k->overflow));
     if (NT_SUCCESS(s) && !k->overflow)
         s = STATUS_NO_MEMORY;
@@ -120,6 +122,7 @@ VOID kmd_hw_destroy(struct kmd *k)
     kmd_memory_free(&k->ring_memory);
     kmd_memory_free(&k->fence_memory);
     kmd_memory_free(&k->recent_memory);
+    kmd_memory_free(&k->reaper);
     kmd_free(k->overflow);
     k->overflow = NULL;
     k->ring = NULL;
@@ -598,6 +601,9 @@ NTSTATUS kmd_ResetFromTimeout(CONST HANDLE adapter)
     k->overflow_first = k->overflow_count = 0;
     KeReleaseSpinLock(&k->lock, old);
     kmd_synchronize(k, forget, k);
+    ExAcquireFastMutex(&k->mutex);
+    kmd_forget_names(k);
+    ExReleaseFastMutex(&k->mutex);
     k->reset_pending = TRUE;
     kmd_count(&k->perf.resets);
     InterlockedExchange64(&k->perf.last_reset_100ns, (LONGLONG)kmd_now());

@@ -40,6 +40,9 @@ enum {
     KMD_WATCHDOG_MS = 250,
     KMD_POOL_SLOTS = 8,
     KMD_DEBUG_TOKENS = 256,
+    KMD_MAX_DEVICES = 4094, /* numbers of devices; 4095 is the driver's own */
+    KMD_OWN_NUMBER = 4095,
+    KMD_OWN_CONTEXT = 0x7FFFFFFF, /* context_id of the driver's own streams */
 };
 
 /* What a DMA buffer says to SubmitCommand, in its private data. */
@@ -122,8 +125,9 @@ struct kmd_memory {
 };
 
 struct kmd_recent {
-    ULONGLONG fence;
+    ULONGLONG submitted_gpa;      /* of the DMA buffer */
     ULONGLONG cmd_gpa, table_gpa; /* of the copy; 0: none was kept */
+    ULONG fence;
 };
 
 struct kmd {
@@ -193,6 +197,14 @@ struct kmd {
     ULONGLONG next_share_token;
     LIST_ENTRY devices;
     ULONG next_device;
+    LIST_ENTRY dead; /* names that devices left behind */
+    struct kmd_dead_token {
+        struct kmd_dead_token *next;
+        ULONGLONG token;
+    } * dead_tokens;
+    struct kmd_memory reaper;
+    BOOLEAN reaper_busy;
+    ULONGLONG reaper_fence;
     volatile LONG next_context;
     struct aerogpu_escape_createallocation trace[AEROGPU_ESCAPE_RECENT];
     ULONG trace_written, trace_calls;
@@ -296,10 +308,30 @@ DXGKDDI_BUILDPAGINGBUFFER kmd_BuildPagingBuffer;
 ULONGLONG kmd_resolve(struct kmd *k, struct kmd_allocation *a, PHYSICAL_ADDRESS address, ULONGLONG size);
 
 /* render.c */
+#define KMD_TABLE_ALIGN 16u
+struct kmd_patches {
+    D3DDDI_PATCHLOCATIONLIST *at;
+    ULONG room;
+};
+ULONG kmd_table_bytes(ULONG entries);
+/* The table without addresses, at `table`, which is `offset` bytes into the DMA buffer, and its patch locations. */
+NTSTATUS kmd_build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list, ULONG n, PUCHAR table,
+                         ULONG offset, struct kmd_patches *patches, ULONG *size);
 DXGKDDI_RENDER kmd_Render;
 DXGKDDI_PRESENT kmd_Present;
 DXGKDDI_PATCH kmd_Patch;
 DXGKDDI_SUBMITCOMMAND kmd_SubmitCommand;
+
+/* stream.c */
+NTSTATUS kmd_stream_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, ULONG size);
+NTSTATUS kmd_stream_note(struct kmd_device *d, CONST UCHAR *stream, ULONG size);
+struct kmd_handles *kmd_handles_create(ULONG number);
+VOID kmd_handles_destroy(struct kmd_handles *h); /* NULL is legal */
+VOID kmd_bury(struct kmd *k, struct kmd_handles *h);
+VOID kmd_reap(struct kmd *k);
+VOID kmd_forget_names(struct kmd *k); /* the GPU is empty */
+VOID kmd_token_dies(struct kmd *k, ULONGLONG token);
+ULONG kmd_device_number(struct kmd *k); /* 0: none is left */
 
 /* display.c, vidpn.c */
 VOID kmd_display_init(struct kmd *k);

@@ -12,9 +12,7 @@
  */
 #include "kmd/kmd.h"
 
-#define TABLE_ALIGN 16u
-
-static ULONG table_bytes(ULONG entries)
+ULONG kmd_table_bytes(ULONG entries)
 {
     return entries ? (ULONG)(sizeof(struct aerogpu_alloc_table_header) +
                              entries * sizeof(struct aerogpu_alloc_entry))
@@ -30,14 +28,9 @@ static struct kmd_seen *find_seen(struct kmd_context *c, ULONG id)
     return &c->seen[i];
 }
 
-struct patches {
-    D3DDDI_PATCHLOCATIONLIST *at;
-    ULONG room;
-};
-
 /* Builds the table without addresses at `table`, which is `offset` bytes into the DMA buffer. */
-static NTSTATUS build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list, ULONG n, PUCHAR table,
-                            ULONG offset, struct patches *patches, ULONG *size)
+NTSTATUS kmd_build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list, ULONG n, PUCHAR table,
+                         ULONG offset, struct kmd_patches *patches, ULONG *size)
 {
     struct kmd *k = c->device->kmd;
     struct aerogpu_alloc_table_header *header = (PVOID)table;
@@ -78,7 +71,7 @@ static NTSTATUS build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *li
         patches->at++;
         count++;
     }
-    *size = table_bytes(count);
+    *size = kmd_table_bytes(count);
     if (!count)
         return STATUS_SUCCESS;
     *header = (struct aerogpu_alloc_table_header){.magic = AEROGPU_ALLOC_TABLE_MAGIC,
@@ -110,6 +103,7 @@ static NTSTATUS copy_packets(struct pass *p, CONST UCHAR *in, ULONG size, ULONG 
     while (*at < size) {
         struct aerogpu_cmd_hdr hdr;
         PUCHAR out = p->dma + p->used;
+        NTSTATUS s;
         if (size - *at < sizeof(hdr))
             return STATUS_INVALID_PARAMETER;
         RtlCopyMemory(&hdr, in + *at, sizeof(hdr));
@@ -121,6 +115,9 @@ static NTSTATUS copy_packets(struct pass *p, CONST UCHAR *in, ULONG size, ULONG 
                        : STATUS_BUFFER_TOO_SMALL;
         RtlCopyMemory(out, &hdr, sizeof(hdr));
         RtlCopyMemory(out + sizeof(hdr), in + *at + sizeof(hdr), hdr.size_bytes - sizeof(hdr));
+        s = kmd_stream_packet(p->c->device, out, hdr.opcode, hdr.size_bytes);
+        if (!NT_SUCCESS(s))
+            return s;
         if (hdr.opcode == AEROGPU_CMD_PRESENT || hdr.opcode == AEROGPU_CMD_PRESENT_EX)
             p->flags |= AEROGPU_SUBMIT_FLAG_PRESENT;
         *at += hdr.size_bytes;
@@ -142,9 +139,9 @@ static NTSTATUS render(struct kmd_context *c, DXGKARG_RENDER *r)
 {
     struct aerogpu_cmd_stream_header header = {0};
     struct pass p = {.c = c, .dma = r->pDmaBuffer};
-    struct patches patches = {r->pPatchLocationListOut, r->PatchLocationListOutSize};
+    struct kmd_patches patches = {r->pPatchLocationListOut, r->PatchLocationListOutSize};
     struct kmd_dma *dma = r->pDmaBufferPrivateData;
-    ULONG reserve = table_bytes(r->AllocationListSize) + TABLE_ALIGN, at, table, table_size;
+    ULONG reserve = kmd_table_bytes(r->AllocationListSize) + KMD_TABLE_ALIGN, at, table, table_size;
     NTSTATUS s, end;
 
     if (r->DmaBufferPrivateDataSize < sizeof(*dma) || reserve + sizeof(header) > r->DmaSize)
@@ -164,9 +161,9 @@ static NTSTATUS render(struct kmd_context *c, DXGKARG_RENDER *r)
         return end;
     header.size_bytes = p.used;
     RtlCopyMemory(p.dma, &header, sizeof(header));
-    table = (p.used + TABLE_ALIGN - 1) & ~(TABLE_ALIGN - 1);
-    s = build_table(c, r->pAllocationList, r->AllocationListSize, p.dma + table, table, &patches,
-                    &table_size);
+    table = (p.used + KMD_TABLE_ALIGN - 1) & ~(KMD_TABLE_ALIGN - 1);
+    s = kmd_build_table(c, r->pAllocationList, r->AllocationListSize, p.dma + table, table, &patches,
+                        &table_size);
     if (!NT_SUCCESS(s))
         return s;
     *dma = (struct kmd_dma){.magic = KMD_DMA_MAGIC,
@@ -207,22 +204,15 @@ NTSTATUS kmd_Render(CONST HANDLE context, DXGKARG_RENDER *r)
     return s;
 }
 
-NTSTATUS kmd_Present(CONST HANDLE context, DXGKARG_PRESENT *p)
-{
-    UNREFERENCED_PARAMETER(context);
-    UNREFERENCED_PARAMETER(p);
-    return STATUS_NOT_SUPPORTED;
-}
-
 /* ---- Patch ---- */
 
 /* A copy for whoever asks later what was submitted: the DMA buffer itself is used again. */
-static VOID keep_recent(struct kmd *k, CONST struct kmd_dma *dma, ULONG fence)
+static VOID keep_recent(struct kmd *k, CONST struct kmd_dma *dma, ULONGLONG gpa, ULONG fence)
 {
     ULONG size = dma->table_offset ? dma->table_offset + dma->table_size : dma->stream_size;
     struct kmd_recent *r = &k->recent[k->recent_count++ % KMD_RECENT];
 
-    *r = (struct kmd_recent){.fence = fence};
+    *r = (struct kmd_recent){.submitted_gpa = gpa, .fence = fence};
     if (size > KMD_RECENT_BYTES / KMD_RECENT)
         return;
     if (k->recent_at + size > KMD_RECENT_BYTES)
@@ -267,8 +257,13 @@ NTSTATUS kmd_Patch(CONST HANDLE adapter, CONST DXGKARG_PATCH *p)
         gpa += l->AllocationOffset;
         RtlCopyMemory((PUCHAR)p->pDmaBuffer + l->PatchOffset, &gpa, sizeof(gpa));
     }
-    if (NT_SUCCESS(s) && dma->magic == KMD_DMA_MAGIC)
-        keep_recent(k, dma, p->SubmissionFenceId);
+    if (NT_SUCCESS(s) && dma->magic == KMD_DMA_MAGIC) {
+        s = kmd_stream_note(((struct kmd_context *)p->hContext)->device, dma->buffer, dma->stream_size);
+        keep_recent(k, dma,
+                    (ULONGLONG)p->DmaBufferPhysicalAddress.QuadPart + p->DmaBufferSubmissionStartOffset,
+                    p->SubmissionFenceId);
+        kmd_reap(k);
+    }
     ExReleaseFastMutex(&k->mutex);
     return s;
 }

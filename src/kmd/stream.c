@@ -1,0 +1,420 @@
+/* stream.c: what a client may say in a stream, and what it leaves behind.
+ *
+ *   handle of a client, below 2^20 ─▶ number of its device << 20 | handle, at the GPU
+ *   Patch: created and destroyed names are noted ─▶ DestroyDevice: what is left is destroyed by a stream of our own
+ *
+ * The ABI has one namespace of handles for everybody. A device gets a part of it here, so that no client can name,
+ * by accident or on purpose, what another has made; surfaces cross that border by share token only, and a token can be
+ * said by those who opened its allocation.
+ *
+ * Invariants:
+ *  1. A packet that is known here is at least as long as its struct, and its counted tail lies inside it.
+ *  2. Names are noted when a stream is about to be submitted: those of streams that never are count for nothing.
+ *  3. What a dead device left is destroyed in the order of the ring, before a device of the same number says its first
+ *     word: the number is given out again only then.
+ *  4. A reset empties the GPU: nothing is left to destroy.
+ */
+#include "kmd/kmd.h"
+
+#define HANDLE_BITS   20
+#define HANDLE_LIMIT  (1u << HANDLE_BITS)
+#define CHUNK         4096u
+#define CHUNKS        (HANDLE_LIMIT / CHUNK)
+#define REAPER_BYTES  65536u
+#define DESTROY_BYTES 16u
+
+/* ---- the packets, from the table of cmd.h ---- */
+
+enum { K_OTHER, K_HANDLE, K_NEW, K_TOKEN };
+#define K_U               K_OTHER
+#define K_X               K_OTHER
+#define K_FLOAT           K_OTHER
+#define K_RSV             K_OTHER
+#define K_ALLOC           K_OTHER
+#define K_FORMAT          K_OTHER
+#define K_BOOL            K_OTHER
+#define K_MASK            K_OTHER
+#define K_D3DRS           K_OTHER
+#define K_D3DSAMP         K_OTHER
+#define K_SHADER_STAGE    K_OTHER
+#define K_SHADER_STAGE_EX K_OTHER
+#define K_INDEX_FORMAT    K_OTHER
+#define K_SAMPLER_FILTER  K_OTHER
+#define K_SAMPLER_ADDRESS K_OTHER
+#define K_FILL            K_OTHER
+#define K_CULL            K_OTHER
+#define K_BLEND_OP        K_OTHER
+#define K_BLEND           K_OTHER
+#define K_COMPARE         K_OTHER
+#define K_TOPOLOGY        K_OTHER
+#define K_RESOURCE_USAGE  K_OTHER
+#define K_COPY_FLAG       K_OTHER
+#define K_CLEAR           K_OTHER
+#define K_PRESENT_FLAG    K_OTHER
+#define K_RASTERIZER_FLAG K_OTHER
+#define BYTES_U8          1
+#define BYTES_U32         4
+#define BYTES_I32         4
+#define BYTES_F32         4
+#define BYTES_U64         8
+
+/* Tails: bytes of one element, and whether each begins with a handle. */
+#define TAIL_NONE                            0, 0
+#define TAIL_TEXT                            0, 0
+#define TAIL_BYTES                           1, 0
+#define TAIL_VEC4F                           16, 0
+#define TAIL_VEC4I                           16, 0
+#define TAIL_HANDLES                         4, 1
+#define TAIL_BIND                            4, 1
+#define TAIL_VERTEX_BUFFER_BINDING           16, 1
+#define TAIL_CONSTANT_BUFFER_BINDING         16, 1
+#define TAIL_SHADER_RESOURCE_BUFFER_BINDING  16, 1
+#define TAIL_UNORDERED_ACCESS_BUFFER_BINDING 16, 1
+
+struct field {
+    UCHAR kind, bytes, count;
+};
+#define FIELD(type, name, kind, doc)        {K_##kind, BYTES_##type, 1},
+#define ARRAY(type, name, count, kind, doc) {K_##kind, BYTES_##type, count},
+#define PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                                      \
+    static CONST struct field fields_##name[] = {AEROGPU_FIELDS_##NAME(FIELD, ARRAY){0, 0, 0}};
+AEROGPU_PACKETS(PACKET)
+#undef PACKET
+#undef FIELD
+#undef ARRAY
+
+static CONST struct packet {
+    ULONG opcode, size;
+    CONST struct field *fields;
+    ULONG count_at, count_bytes; /* 0: the tail is not counted */
+    UCHAR element, named;
+} packets[] = {
+#define COUNTED(name, count_field) offsetof(struct aerogpu_cmd_##name, count_field)
+#define PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                                      \
+    {opcode,                                                                                                 \
+     size,                                                                                                   \
+     fields_##name,                                                                                          \
+     COUNTED(name, count_field),                                                                             \
+     sizeof(((struct aerogpu_cmd_##name *)0)->count_field),                                                  \
+     TAIL_##tail},
+    AEROGPU_PACKETS(PACKET)
+#undef PACKET
+};
+
+enum {
+#define PACKET(opcode, NAME, name, size, tail, count_field, minor, doc) INDEX_##NAME,
+    AEROGPU_PACKETS(PACKET)
+#undef PACKET
+};
+
+static CONST UCHAR by_opcode[0x800] = {
+#define PACKET(opcode, NAME, name, size, tail, count_field, minor, doc) [opcode] = INDEX_##NAME + 1,
+    AEROGPU_PACKETS(PACKET)
+#undef PACKET
+};
+
+static CONST struct packet *find(ULONG opcode)
+{
+    return opcode < RTL_NUMBER_OF(by_opcode) && by_opcode[opcode] ? &packets[by_opcode[opcode] - 1] : NULL;
+}
+
+/* ---- checking and renaming, in the copy ---- */
+
+static NTSTATUS rename_handle(struct kmd_device *d, PUCHAR at)
+{
+    ULONG h;
+
+    RtlCopyMemory(&h, at, sizeof(h));
+    if (!h)
+        return STATUS_SUCCESS;
+    if (h >= HANDLE_LIMIT)
+        return STATUS_INVALID_PARAMETER;
+    h |= d->number << HANDLE_BITS;
+    RtlCopyMemory(at, &h, sizeof(h));
+    return STATUS_SUCCESS;
+}
+
+/* A token may be said by who has its allocation open; exported and released by who created it. */
+static NTSTATUS check_token(struct kmd_device *d, CONST UCHAR *at, BOOLEAN creator)
+{
+    NTSTATUS s = STATUS_ACCESS_DENIED;
+    ULONGLONG token;
+
+    RtlCopyMemory(&token, at, sizeof(token));
+    ExAcquireFastMutex(&d->kmd->mutex);
+    for (PLIST_ENTRY e = d->opens.Flink; e != &d->opens; e = e->Flink) {
+        struct kmd_open *o = CONTAINING_RECORD(e, struct kmd_open, link);
+        if (o->allocation->share_token == token && token && (!creator || o->creator))
+            s = STATUS_SUCCESS;
+    }
+    ExReleaseFastMutex(&d->kmd->mutex);
+    return s;
+}
+
+static NTSTATUS rename_tail(struct kmd_device *d, CONST struct packet *p, PUCHAR packet, ULONG size)
+{
+    ULONG room = size - p->size, n;
+    ULONGLONG count = 0;
+    NTSTATUS s = STATUS_SUCCESS;
+
+    if (!p->element)
+        return s;
+    if (p->opcode == AEROGPU_CMD_BIND_SHADERS) {
+        count = room >= 12 ? 3 : 0;
+    } else {
+        RtlCopyMemory(&count, packet + p->count_at, p->count_bytes);
+        if (count > room / p->element)
+            return STATUS_INVALID_PARAMETER;
+    }
+    for (n = 0; p->named && n < (ULONG)count && NT_SUCCESS(s); n++)
+        s = rename_handle(d, packet + p->size + n * p->element);
+    return s;
+}
+
+NTSTATUS kmd_stream_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, ULONG size)
+{
+    CONST struct packet *p = find(opcode);
+    ULONG at = sizeof(struct aerogpu_cmd_hdr);
+    NTSTATUS s = STATUS_SUCCESS;
+
+    if (!p)
+        return STATUS_SUCCESS; /* skipped by its size */
+    if (size < p->size)
+        return STATUS_INVALID_PARAMETER;
+    for (CONST struct field *f = p->fields; f->bytes && NT_SUCCESS(s); f++)
+        for (ULONG i = 0; i < f->count && NT_SUCCESS(s); i++, at += f->bytes)
+            if (f->kind == K_TOKEN)
+                s = check_token(d, packet + at, opcode != AEROGPU_CMD_IMPORT_SHARED_SURFACE);
+            else if (f->kind != K_OTHER)
+                s = rename_handle(d, packet + at);
+    return NT_SUCCESS(s) ? rename_tail(d, p, packet, size) : s;
+}
+
+/* ---- names that exist ---- */
+
+struct kmd_handles {
+    LIST_ENTRY link; /* among those of dead devices */
+    ULONG number;
+    ULONG next;            /* a dead device's: where the reaper goes on */
+    PUCHAR chunks[CHUNKS]; /* a byte a handle: which packet destroys it, as an index + 1 */
+};
+
+/* The packet that makes a name, and the one that ends it. */
+static ULONG ends_with(ULONG opcode)
+{
+    switch (opcode) {
+    case AEROGPU_CMD_CREATE_BUFFER:
+    case AEROGPU_CMD_CREATE_TEXTURE2D:
+    case AEROGPU_CMD_IMPORT_SHARED_SURFACE:
+        return AEROGPU_CMD_DESTROY_RESOURCE;
+    case AEROGPU_CMD_CREATE_TEXTURE_VIEW:
+        return AEROGPU_CMD_DESTROY_TEXTURE_VIEW;
+    case AEROGPU_CMD_CREATE_SHADER_DXBC:
+        return AEROGPU_CMD_DESTROY_SHADER;
+    case AEROGPU_CMD_CREATE_INPUT_LAYOUT:
+        return AEROGPU_CMD_DESTROY_INPUT_LAYOUT;
+    case AEROGPU_CMD_CREATE_SAMPLER:
+        return AEROGPU_CMD_DESTROY_SAMPLER;
+    default:
+        return 0;
+    }
+}
+
+static BOOLEAN is_end(ULONG opcode)
+{
+    return opcode == AEROGPU_CMD_DESTROY_RESOURCE || opcode == AEROGPU_CMD_DESTROY_TEXTURE_VIEW ||
+           opcode == AEROGPU_CMD_DESTROY_SHADER || opcode == AEROGPU_CMD_DESTROY_INPUT_LAYOUT ||
+           opcode == AEROGPU_CMD_DESTROY_SAMPLER;
+}
+
+static NTSTATUS note(struct kmd_handles *h, ULONG handle, UCHAR value)
+{
+    PUCHAR *chunk = &h->chunks[(handle & (HANDLE_LIMIT - 1)) / CHUNK];
+
+    if (!*chunk && !value)
+        return STATUS_SUCCESS;
+    if (!*chunk)
+        *chunk = kmd_alloc(CHUNK);
+    if (!*chunk)
+        return STATUS_NO_MEMORY;
+    (*chunk)[handle % CHUNK] = value;
+    return STATUS_SUCCESS;
+}
+
+/* All of these have the handle first, or (a view) the new one first. */
+NTSTATUS kmd_stream_note(struct kmd_device *d, CONST UCHAR *stream, ULONG size)
+{
+    NTSTATUS s = STATUS_SUCCESS;
+
+    if (!d->handles)
+        return s;
+    for (ULONG at = sizeof(struct aerogpu_cmd_stream_header); at < size && NT_SUCCESS(s);) {
+        struct aerogpu_cmd_hdr hdr;
+        ULONG handle, end;
+        RtlCopyMemory(&hdr, stream + at, sizeof(hdr));
+        end = ends_with(hdr.opcode);
+        if (end || is_end(hdr.opcode)) {
+            RtlCopyMemory(&handle, stream + at + sizeof(hdr), sizeof(handle));
+            if (handle >> HANDLE_BITS == d->number) /* not the driver's own, in a present */
+                s = note(d->handles, handle, end ? (UCHAR)by_opcode[end] : 0);
+        }
+        at += hdr.size_bytes;
+    }
+    return s;
+}
+
+struct kmd_handles *kmd_handles_create(ULONG number)
+{
+    struct kmd_handles *h = kmd_alloc(sizeof(*h));
+
+    if (h)
+        h->number = number;
+    return h;
+}
+
+VOID kmd_handles_destroy(struct kmd_handles *h)
+{
+    for (ULONG i = 0; h && i < CHUNKS; i++)
+        kmd_free(h->chunks[i]);
+    kmd_free(h);
+}
+
+/* ---- the reaper: with `mutex` held ---- */
+
+struct reap {
+    PUCHAR at;
+    ULONG left;
+};
+
+static BOOLEAN reap_handles(struct reap *r, struct kmd_handles *h)
+{
+    for (; h->next < HANDLE_LIMIT; h->next++) {
+        PUCHAR chunk = h->chunks[h->next / CHUNK];
+        struct aerogpu_cmd_destroy_resource c = {.hdr.size_bytes = sizeof(c)};
+        if (!chunk) {
+            h->next |= CHUNK - 1;
+            continue;
+        }
+        if (!chunk[h->next % CHUNK])
+            continue;
+        if (r->left < sizeof(c))
+            return FALSE;
+        c.hdr.opcode = packets[chunk[h->next % CHUNK] - 1].opcode;
+        c.resource_handle = h->number << HANDLE_BITS | h->next;
+        RtlCopyMemory(r->at, &c, sizeof(c));
+        r->at += sizeof(c);
+        r->left -= sizeof(c);
+    }
+    return TRUE;
+}
+
+static VOID reap_tokens(struct kmd *k, struct reap *r)
+{
+    while (k->dead_tokens && r->left >= sizeof(struct aerogpu_cmd_release_shared_surface)) {
+        struct kmd_dead_token *t = k->dead_tokens;
+        struct aerogpu_cmd_release_shared_surface c = {.hdr = {AEROGPU_CMD_RELEASE_SHARED_SURFACE, sizeof(c)},
+                                                       .share_token = t->token};
+        RtlCopyMemory(r->at, &c, sizeof(c));
+        r->at += sizeof(c);
+        r->left -= sizeof(c);
+        k->dead_tokens = t->next;
+        kmd_free(t);
+    }
+}
+
+VOID kmd_reap(struct kmd *k)
+{
+    struct aerogpu_cmd_stream_header header = {.magic = AEROGPU_CMD_STREAM_MAGIC,
+                                               .abi_version = AEROGPU_ABI_VERSION_U32};
+    struct aerogpu_submit_desc desc = {0};
+    struct reap r;
+
+    if ((k->dead.Flink == &k->dead && !k->dead_tokens) || !k->powered || k->reset_pending)
+        return;
+    /* The last stream has been executed when a fence behind it has completed. */
+    if (k->reaper_busy && k->completed <= k->reaper_fence)
+        return;
+    r.at = (PUCHAR)k->reaper.va + sizeof(header);
+    r.left = REAPER_BYTES - (ULONG)sizeof(header);
+    reap_tokens(k, &r);
+    while (k->dead.Flink != &k->dead) {
+        struct kmd_handles *h = CONTAINING_RECORD(k->dead.Flink, struct kmd_handles, link);
+        if (!reap_handles(&r, h))
+            break;
+        kmd_list_remove(&h->link);
+        kmd_handles_destroy(h);
+    }
+    header.size_bytes = (ULONG)(r.at - (PUCHAR)k->reaper.va);
+    if (header.size_bytes == sizeof(header))
+        return;
+    RtlCopyMemory(k->reaper.va, &header, sizeof(header));
+    desc.cmd_gpa = (ULONGLONG)k->reaper.pa.QuadPart;
+    desc.cmd_size_bytes = header.size_bytes;
+    k->reaper_busy = TRUE;
+    k->reaper_fence = k->submitted;
+    if (!NT_SUCCESS(kmd_hw_submit_internal(k, &desc)))
+        k->reaper_busy = FALSE; /* a full ring and a full queue: these are lost until a reset */
+}
+
+/* With `mutex` held; takes the names over. */
+VOID kmd_bury(struct kmd *k, struct kmd_handles *h)
+{
+    kmd_list_add(&k->dead, &h->link);
+    kmd_reap(k);
+}
+
+VOID kmd_forget_names(struct kmd *k)
+{
+    while (k->dead.Flink != &k->dead) {
+        struct kmd_handles *h = CONTAINING_RECORD(k->dead.Flink, struct kmd_handles, link);
+        kmd_list_remove(&h->link);
+        kmd_handles_destroy(h);
+    }
+    while (k->dead_tokens) {
+        struct kmd_dead_token *t = k->dead_tokens;
+        k->dead_tokens = t->next;
+        kmd_free(t);
+    }
+    for (PLIST_ENTRY e = k->devices.Flink; e != &k->devices; e = e->Flink) {
+        struct kmd_handles *h = CONTAINING_RECORD(e, struct kmd_device, link)->handles;
+        for (ULONG i = 0; h && i < CHUNKS; i++) {
+            kmd_free(h->chunks[i]);
+            h->chunks[i] = NULL;
+        }
+    }
+    k->reaper_busy = FALSE;
+}
+
+VOID kmd_token_dies(struct kmd *k, ULONGLONG token)
+{
+    struct kmd_dead_token *t = kmd_alloc(sizeof(*t));
+
+    if (!t)
+        return;
+    t->token = token;
+    t->next = k->dead_tokens;
+    k->dead_tokens = t;
+    kmd_reap(k);
+}
+
+static BOOLEAN taken(struct kmd *k, ULONG number)
+{
+    for (PLIST_ENTRY e = k->devices.Flink; e != &k->devices; e = e->Flink)
+        if (CONTAINING_RECORD(e, struct kmd_device, link)->number == number)
+            return TRUE;
+    for (PLIST_ENTRY e = k->dead.Flink; e != &k->dead; e = e->Flink)
+        if (CONTAINING_RECORD(e, struct kmd_handles, link)->number == number)
+            return TRUE;
+    return FALSE;
+}
+
+/* With `mutex` held. The search goes on where the last one ended, so that a number rests before it is used again. */
+ULONG kmd_device_number(struct kmd *k)
+{
+    for (ULONG i = 0; i < KMD_MAX_DEVICES; i++) {
+        k->next_device = k->next_device % KMD_MAX_DEVICES + 1;
+        if (!taken(k, k->next_device))
+            return k->next_device;
+    }
+    return 0;
+}

@@ -1,0 +1,800 @@
+/* The escapes of the miniport: what they answer, to whom, and what they say to bad input. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "aerogpu/ext.h"
+#include "kmd_rig.h"
+
+#define SIM  (&(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = 1}})
+#define LIVE (&(struct stack_params){.machine = {.kind = MACHINE_LIVE}})
+
+/* Renders one NOP and waits. */
+static void work(struct rig_context *x)
+{
+    struct abi_builder b;
+
+    abi_builder_init(&b);
+    ABI_EMIT(&b, NOP, nop);
+    assert_int_equal(rig_render(x, &b, NULL, 0, 0), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(x), STATUS_SUCCESS);
+    abi_builder_finish(&b);
+}
+
+static void the_device_is_described(void **state)
+{
+    struct aerogpu_escape_query_device a = {0};
+    struct aerogpu_escape_query_device_v2 b = {0};
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_DEVICE, &a), STATUS_SUCCESS);
+    assert_int_equal(a.mmio_version, 0x10004);
+    assert_int_equal(a.header.size, sizeof(a));
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_DEVICE_V2, &b), STATUS_SUCCESS);
+    assert_int_equal(b.detected_mmio_magic, AEROGPU_MMIO_MAGIC);
+    assert_int_equal(b.abi_version_u32, 0x10004);
+    assert_int_equal(b.features_lo, 0x3F);
+    assert_int_equal(b.features_hi, 0);
+    rig_down(&r);
+}
+
+/* Every op: sizes around its limits, foreign versions, unknown ops. */
+static void sizes_are_checked(void **state)
+{
+    static const struct {
+        uint32_t op, size, need;
+    } ops[] = {
+        {AEROGPU_ESCAPE_OP_QUERY_DEVICE, 24, 24},       {AEROGPU_ESCAPE_OP_QUERY_FENCE, 48, 32},
+        {AEROGPU_ESCAPE_OP_DUMP_RING, 808, 40},         {AEROGPU_ESCAPE_OP_SELFTEST, 32, 32},
+        {AEROGPU_ESCAPE_OP_QUERY_VBLANK, 56, 56},       {AEROGPU_ESCAPE_OP_DUMP_RING_V2, 1332, 52},
+        {AEROGPU_ESCAPE_OP_QUERY_DEVICE_V2, 48, 48},    {AEROGPU_ESCAPE_OP_DUMP_CREATEALLOCATION, 1824, 32},
+        {AEROGPU_ESCAPE_OP_QUERY_SCANOUT, 80, 72},      {AEROGPU_ESCAPE_OP_QUERY_CURSOR, 72, 72},
+        {AEROGPU_ESCAPE_OP_QUERY_PERF, 264, 144},       {AEROGPU_ESCAPE_OP_QUERY_ERROR, 40, 40},
+        {AEROGPU_ESCAPE_OP_SET_CURSOR_POSITION, 24, 24}};
+    struct {
+        struct aerogpu_escape_header h;
+        uint8_t rest[4096];
+    } e;
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    for (unsigned i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+        for (uint32_t size = 16; size <= ops[i].size + 8; size += 4) {
+            memset(&e, 0, sizeof(e));
+            memset(e.rest + size - 16, 0xEE, 64);
+            e.h = (struct aerogpu_escape_header){1, ops[i].op, size, 0};
+            assert_int_equal(rig_escape(&r, r.client, &e, size),
+                             size < ops[i].need ? STATUS_BUFFER_TOO_SMALL : STATUS_SUCCESS);
+            if (size >= ops[i].need)
+                assert_int_equal(e.h.size, size < ops[i].size ? size : ops[i].size);
+            for (int k = 0; k < 64; k++) /* nothing behind the block is touched */
+                assert_int_equal(e.rest[size - 16 + k], 0xEE);
+        }
+        e.h = (struct aerogpu_escape_header){1, ops[i].op, ops[i].size + 1, 0};
+        assert_int_equal(rig_escape(&r, r.client, &e, ops[i].size), STATUS_INVALID_PARAMETER); /* size lies */
+        e.h = (struct aerogpu_escape_header){2, ops[i].op, ops[i].size, 0};
+        assert_int_equal(rig_escape(&r, r.client, &e, ops[i].size), STATUS_INVALID_PARAMETER);
+    }
+    assert_int_equal(rig_escape(&r, r.client, &e, 15), STATUS_BUFFER_TOO_SMALL);
+    e.h = (struct aerogpu_escape_header){1, 0, 64, 0};
+    assert_int_equal(rig_escape(&r, r.client, &e, 64), STATUS_NOT_SUPPORTED);
+    e.h.op = 18;
+    assert_int_equal(rig_escape(&r, r.client, &e, 64), STATUS_NOT_SUPPORTED);
+    e.h.op = 0xFFFFFFFF;
+    assert_int_equal(rig_escape(&r, r.client, &e, 64), STATUS_NOT_SUPPORTED);
+    rig_down(&r);
+}
+
+static void other_sources_and_rings_do_not_exist(void **state)
+{
+    struct aerogpu_escape_query_vblank v = {.vidpn_source_id = 1};
+    struct aerogpu_escape_query_scanout s = {.vidpn_source_id = 1};
+    struct aerogpu_escape_dump_ring d = {.ring_id = 1};
+    struct aerogpu_escape_dump_ring_v2 d2 = {.ring_id = 7};
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_VBLANK, &v), STATUS_INVALID_PARAMETER);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_SCANOUT, &s), STATUS_INVALID_PARAMETER);
+    assert_int_equal(RIG_ESCAPE(&r, DUMP_RING, &d), STATUS_INVALID_PARAMETER);
+    assert_int_equal(RIG_ESCAPE(&r, DUMP_RING_V2, &d2), STATUS_INVALID_PARAMETER);
+    rig_down(&r);
+}
+
+static void the_ring_shows_what_was_submitted(void **state)
+{
+    struct aerogpu_escape_dump_ring d = {.desc_capacity = 32};
+    struct aerogpu_escape_dump_ring_v2 v = {.desc_capacity = 32};
+    struct rig_context x;
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    for (int i = 0; i < 40; i++)
+        work(&x);
+    assert_int_equal(RIG_ESCAPE(&r, DUMP_RING, &d), STATUS_SUCCESS);
+    assert_int_equal(d.head, d.tail);
+    assert_int_equal(d.desc_count, 0); /* nothing is pending */
+    assert_int_equal(d.desc_capacity, 32);
+    assert_int_equal(RIG_ESCAPE(&r, DUMP_RING_V2, &v), STATUS_SUCCESS);
+    assert_int_equal(v.desc_count, 32);
+    assert_int_equal(v.tail, 40);
+    assert_int_equal(v.ring_size_bytes, 64 + 256 * 64);
+    for (int i = 1; i < 32; i++)
+        assert_int_equal(v.desc[i].fence, v.desc[i - 1].fence + 1);
+    assert_int_equal(v.desc[31].cmd_size_bytes, 32);
+    v.desc_capacity = 5;
+    assert_int_equal(RIG_ESCAPE(&r, DUMP_RING_V2, &v), STATUS_SUCCESS);
+    assert_int_equal(v.desc_count, 5);
+    assert_int_equal(v.desc[4].fence, 40);
+    v.desc_capacity = 0xFFFFFFFF;
+    assert_int_equal(RIG_ESCAPE(&r, DUMP_RING_V2, &v), STATUS_SUCCESS);
+    assert_int_equal(v.desc_count, 32);
+    rig_down(&r);
+}
+
+static void pending_work_is_listed_while_the_device_hangs(void **state)
+{
+    struct aerogpu_escape_dump_ring_v2 v = {.desc_capacity = 32};
+    struct aerogpu_escape_query_fence f = {0};
+    struct aerogpu_escape_selftest t = {.timeout_ms = 5};
+    struct abi_builder b;
+    struct rig_context x;
+    struct rig r = {0};
+
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 100);
+    rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_SIM, .faults.hang = 1000000}});
+    x = rig_context(&r, r.client);
+    abi_builder_init(&b);
+    ABI_EMIT(&b, NOP, nop);
+    assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+    stack_sleep(r.stack, NSEC_PER_SEC);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_FENCE, &f), STATUS_SUCCESS);
+    assert_int_equal(f.last_submitted_fence, f.last_completed_fence + 1);
+    assert_int_equal(RIG_ESCAPE(&r, DUMP_RING_V2, &v), STATUS_SUCCESS);
+    assert_int_equal(v.desc[v.desc_count - 1].fence, f.last_submitted_fence);
+    assert_int_equal(RIG_ESCAPE(&r, SELFTEST, &t), STATUS_SUCCESS);
+    assert_int_equal(t.passed, 0);
+    assert_int_equal(t.error_code, AEROGPU_SELFTEST_GPU_BUSY);
+    abi_builder_finish(&b);
+    stack_sleep(r.stack, 150 * NSEC_PER_SEC); /* the time-out comes after all */
+    assert_int_equal(dxgk_event_count(r.dxgk, 4101), 1);
+    rig_down(&r);
+}
+
+/* After a reset that failed, escapes still answer. */
+static void the_selftest_tests(void **state)
+{
+    struct aerogpu_escape_selftest t = {.timeout_ms = 2000};
+    struct aerogpu_escape_query_perf p = {0};
+    struct rig r = {0}, l = {0};
+
+    rig_up(&r, SIM);
+    assert_int_equal(RIG_ESCAPE(&r, SELFTEST, &t), STATUS_SUCCESS);
+    assert_int_equal(t.error_code, AEROGPU_SELFTEST_OK);
+    assert_int_equal(t.passed, 1);
+    t.timeout_ms = 1; /* no vblank in a millisecond */
+    assert_int_equal(RIG_ESCAPE(&r, SELFTEST, &t), STATUS_SUCCESS);
+    assert_int_equal(t.passed, 0);
+    assert_int_not_equal(t.error_code, AEROGPU_SELFTEST_OK);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_PERF, &p), STATUS_SUCCESS);
+    assert_int_equal(p.selftest_count, 2);
+    assert_int_equal(p.selftest_last_error_code, t.error_code);
+    rig_down(&r);
+    rig_up(&l, LIVE);
+    t.timeout_ms = 10000;
+    assert_int_equal(RIG_ESCAPE(&l, SELFTEST, &t), STATUS_SUCCESS);
+    assert_int_equal(t.error_code, AEROGPU_SELFTEST_OK);
+    rig_down(&l);
+}
+
+static void created_allocations_are_traced(void **state)
+{
+    struct aerogpu_escape_dump_createallocation d = {.entry_capacity = 32};
+    struct aerogpu_alloc_priv_v2 p;
+    struct rig_context x;
+    struct rig r = {0};
+    D3DKMT_HANDLE a;
+    uint32_t before;
+
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    assert_int_equal(RIG_ESCAPE(&r, DUMP_CREATEALLOCATION, &d), STATUS_SUCCESS);
+    before = d.write_index; /* the desktop's own */
+    assert_int_equal(d.entry_count, before);
+    assert_true(d.entries[0].alloc_id >= AEROGPU_ALLOC_ID_KMD_MIN);
+    for (unsigned i = 0; i < 40; i++) {
+        p = rig_priv(1000 + i, 4096, 0, 0);
+        if (i == 39) {
+            p = rig_priv(1000 + i, 0, 64, 64);
+        }
+        assert_int_equal(rig_allocate(&x, &p, &a), STATUS_SUCCESS);
+    }
+    p.size_bytes = 0;
+    assert_int_equal(rig_allocate(&x, &p, &a), STATUS_INVALID_PARAMETER); /* is not traced */
+    d.entry_capacity = 32;
+    assert_int_equal(RIG_ESCAPE(&r, DUMP_CREATEALLOCATION, &d), STATUS_SUCCESS);
+    assert_int_equal(d.write_index, before + 40);
+    assert_int_equal(d.entry_count, 32);
+    for (unsigned i = 0; i < 32; i++) {
+        assert_int_equal(d.entries[i].seq, before + 8 + i);
+        assert_int_equal(d.entries[i].alloc_id, 1008 + i);
+        assert_int_equal(d.entries[i].num_allocations, 1);
+        assert_int_equal(d.entries[i].size_bytes, i == 31 ? 256 * 64 : 4096);
+        assert_int_equal(d.entries[i].pitch_bytes, i == 31 ? 256 : 0);
+        assert_int_equal(d.entries[i].flags_out & 1, 1);
+    }
+    rig_down(&r);
+}
+
+/* ---- cursor ---- */
+
+static void the_cursor_is_set_moved_and_shown(void **state)
+{
+    struct {
+        struct aerogpu_escape_set_cursor_shape e;
+        uint32_t pixels[32 * 32];
+    } shape = {.e = {.width = 32,
+                     .height = 32,
+                     .hot_x = 3,
+                     .hot_y = 4,
+                     .pitch_bytes = 128,
+                     .format = AEROGPU_FORMAT_B8G8R8A8_UNORM}};
+    struct aerogpu_escape_set_cursor_position pos = {.x = (uint32_t)-5, .y = 7};
+    struct aerogpu_escape_set_cursor_visibility vis = {.visible = 1};
+    struct aerogpu_escape_query_cursor q = {0};
+    struct gpu_picture pic;
+    struct error e = {0};
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    assert_int_equal(RIG_ESCAPE(&r, SET_CURSOR_VISIBILITY, &vis),
+                     STATUS_DEVICE_NOT_READY); /* there is no shape */
+    for (int i = 0; i < 32 * 32; i++)
+        shape.pixels[i] = 0xFF000000u | (uint32_t)i;
+    assert_int_equal(RIG_ESCAPE(&r, SET_CURSOR_SHAPE, &shape.e),
+                     STATUS_BUFFER_TOO_SMALL); /* pixels are missing */
+    shape.e.header.size = sizeof(shape);
+    assert_int_equal(rig_escape(&r, r.client, &shape, sizeof(shape)), STATUS_SUCCESS);
+    assert_int_equal(RIG_ESCAPE(&r, SET_CURSOR_POSITION, &pos), STATUS_SUCCESS);
+    assert_int_equal(RIG_ESCAPE(&r, SET_CURSOR_VISIBILITY, &vis), STATUS_SUCCESS);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_CURSOR, &q), STATUS_SUCCESS);
+    assert_int_equal(q.flags, AEROGPU_ESCAPE_FLAGS_VALID | 1);
+    assert_int_equal(q.enable, 1);
+    assert_int_equal((int32_t)q.x, -5);
+    assert_int_equal(q.y, 7);
+    assert_int_equal(q.hot_x, 3);
+    assert_int_equal(q.hot_y, 4);
+    assert_int_equal(q.width, 32);
+    assert_int_equal(q.height, 32);
+    assert_int_equal(q.pitch_bytes, 128);
+    assert_int_equal(gpu_read_cursor(machine_gpu(stack_machine(r.stack)), &pic, &e), 0);
+    assert_int_equal(pic.width, 32);
+    assert_int_equal(pic.rgba[4 * 33 + 2], 33); /* blue */
+    free(pic.rgba);
+    vis.visible = 2;
+    assert_int_equal(RIG_ESCAPE(&r, SET_CURSOR_VISIBILITY, &vis), STATUS_INVALID_PARAMETER);
+    vis.visible = 0;
+    assert_int_equal(RIG_ESCAPE(&r, SET_CURSOR_VISIBILITY, &vis), STATUS_SUCCESS);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_CURSOR, &q), STATUS_SUCCESS);
+    assert_int_equal(q.enable, 0);
+#define REFUSED(field, value)                                                                                \
+    do {                                                                                                     \
+        __typeof__(shape) bad = shape;                                                                       \
+        bad.e.header.size = sizeof(bad);                                                                     \
+        bad.e.field = value;                                                                                 \
+        assert_int_equal(rig_escape(&r, r.client, &bad, sizeof(bad)), STATUS_INVALID_PARAMETER);             \
+    } while (0)
+    REFUSED(width, 0);
+    REFUSED(height, 0);
+    REFUSED(width, 257);
+    REFUSED(height, 0xFFFFFFFF);
+    REFUSED(hot_x, 32);
+    REFUSED(hot_y, 32);
+    REFUSED(pitch_bytes, 127);
+    REFUSED(pitch_bytes, 0xFFFFFFFC);
+    REFUSED(format, AEROGPU_FORMAT_B5G6R5_UNORM);
+    REFUSED(format, 0);
+    rig_down(&r);
+}
+
+/* ---- gates ---- */
+
+static void reading_memory_needs_the_setting_and_privilege(void **state)
+{
+    struct aerogpu_escape_read_gpa e = {.gpa = 0x1000, .size_bytes = 16};
+    struct dxgk_client *admin;
+    struct rig r = {0};
+
+    for (int on = 0; on < 2; on++) {
+        memset(&r, 0, sizeof(r));
+        if (on)
+            rig_set(&r, RIG_SERVICE, "EnableReadGpaEscape", 1);
+        rig_up(&r, SIM);
+        assert_int_equal(dxgk_client_open(r.dxgk, &admin, 200, true), 0);
+        e.header = (struct aerogpu_escape_header){1, AEROGPU_ESCAPE_OP_READ_GPA, sizeof(e), 0};
+        assert_int_equal(rig_escape(&r, r.client, &e, sizeof(e)), STATUS_NOT_SUPPORTED);
+        assert_int_equal(rig_escape(&r, admin, &e, sizeof(e)), on ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED);
+        dxgk_client_close(admin);
+        rig_down(&r);
+    }
+}
+
+static void memory_is_read(void **state)
+{
+    struct aerogpu_escape_read_gpa e = {0};
+    struct dxgk_client *admin;
+    struct rig r = {0};
+    uint64_t ram;
+
+    rig_set(&r, RIG_SERVICE, "EnableReadGpaEscape", 1);
+    rig_up(&r, SIM);
+    ram = machine_ram_size(stack_machine(r.stack));
+    assert_int_equal(dxgk_client_open(r.dxgk, &admin, 200, true), 0);
+    for (int i = 0; i < 8192; i++)
+        machine_ram(stack_machine(r.stack))[ram - 8192 + i] = (uint8_t)(i * 7);
+#define READ(at, n, status_, copied, result)                                                                 \
+    do {                                                                                                     \
+        e = (struct aerogpu_escape_read_gpa){                                                                \
+            .header = {1, AEROGPU_ESCAPE_OP_READ_GPA, sizeof(e), 0}, .gpa = at, .size_bytes = n};            \
+        memset(e.data, 0xEE, sizeof(e.data));                                                                \
+        assert_int_equal(rig_escape(&r, admin, &e, sizeof(e)), result);                                      \
+        if (NT_SUCCESS(result)) {                                                                            \
+            assert_int_equal(e.status, (uint32_t)(status_));                                                 \
+            assert_int_equal(e.bytes_copied, copied);                                                        \
+            for (uint32_t i = 0; i < 4096; i++)                                                              \
+                assert_int_equal(                                                                            \
+                    e.data[i], (int)i < (int)(copied) ? machine_ram(stack_machine(r.stack))[(at) + i] : 0);  \
+        }                                                                                                    \
+    } while (0)
+    READ(ram - 8192, 4096, STATUS_SUCCESS, 4096, STATUS_SUCCESS);
+    READ(ram - 8192 + 100, 4096, STATUS_SUCCESS, 4096, STATUS_SUCCESS);
+    READ(ram - 10, 10, STATUS_SUCCESS, 10, STATUS_SUCCESS);
+    READ(ram - 4096 - 10, 4096 + 0, STATUS_SUCCESS, 4096, STATUS_SUCCESS);
+    READ(ram, 1, STATUS_SUCCESS, 0, STATUS_INVALID_PARAMETER);
+    READ(UINT64_MAX, 1, STATUS_SUCCESS, 0, STATUS_INVALID_PARAMETER);
+    READ(0xFEB00000ull, 4, STATUS_SUCCESS, 0, STATUS_INVALID_PARAMETER); /* registers are not memory */
+    READ(0x1000, 0, STATUS_SUCCESS, 0, STATUS_INVALID_PARAMETER);
+    READ(0x1000, 4097, STATUS_SUCCESS, 0, STATUS_INVALID_PARAMETER);
+    e = (struct aerogpu_escape_read_gpa){
+        .header = {1, AEROGPU_ESCAPE_OP_READ_GPA, 56, 0}, .gpa = 0x1000, .size_bytes = 17};
+    assert_int_equal(rig_escape(&r, admin, &e, 56), STATUS_BUFFER_TOO_SMALL); /* 16 bytes of room */
+    e.size_bytes = 16;
+    assert_int_equal(rig_escape(&r, admin, &e, 56), STATUS_SUCCESS);
+    dxgk_client_close(admin);
+    rig_down(&r);
+}
+
+static void a_partial_read_says_so(void **state)
+{
+    struct aerogpu_escape_read_gpa e;
+    struct dxgk_client *admin;
+    struct rig r = {0};
+    uint64_t ram;
+
+    rig_set(&r, RIG_SERVICE, "EnableReadGpaEscape", 1);
+    rig_up(&r, SIM);
+    ram = machine_ram_size(stack_machine(r.stack));
+    assert_int_equal(dxgk_client_open(r.dxgk, &admin, 200, true), 0);
+    READ(ram - 100, 4096, STATUS_PARTIAL_COPY, 100, STATUS_SUCCESS);
+    READ(ram - 1, 2, STATUS_PARTIAL_COPY, 1, STATUS_SUCCESS);
+    dxgk_client_close(admin);
+    rig_down(&r);
+}
+
+static D3DKMT_HANDLE shared(struct rig_context *x, uint32_t id, struct aerogpu_alloc_priv_v2 *p,
+                            D3DKMT_HANDLE *share)
+{
+    D3DDDI_ALLOCATIONINFO info = {.pPrivateDriverData = p, .PrivateDriverDataSize = sizeof(*p)};
+    D3DKMT_CREATEALLOCATION a = {.hDevice = x->device, .NumAllocations = 1, .pAllocationInfo = &info};
+
+    *p = rig_priv(id, 0, 64, 64);
+    p->flags |= AEROGPU_ALLOC_PRIV_FLAG_SHARED;
+    a.Flags.CreateResource = a.Flags.CreateShared = 1;
+    assert_int_equal(dxgk_CreateAllocation(x->client, &a), STATUS_SUCCESS);
+    *share = a.hGlobalShare;
+    return info.hAllocation;
+}
+
+static void shared_handles_have_debug_tokens(void **state)
+{
+    struct aerogpu_escape_map_shared_handle e = {0};
+    struct aerogpu_alloc_priv_v2 p;
+    D3DKMT_HANDLE share[2];
+    struct dxgk_client *admin;
+    struct rig_context x;
+    struct rig r = {0};
+    uint32_t token;
+
+    rig_set(&r, RIG_SERVICE, "EnableMapSharedHandleEscape", 1);
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    shared(&x, 5, &p, &share[0]);
+    shared(&x, 6, &p, &share[1]);
+    assert_int_equal(dxgk_client_open(r.dxgk, &admin, 200, true), 0);
+#define MAP(c, h)                                                                                            \
+    (e =                                                                                                     \
+         (struct aerogpu_escape_map_shared_handle){                                                          \
+             {1, AEROGPU_ESCAPE_OP_MAP_SHARED_HANDLE, sizeof(e), 0}, h, 0, 0},                               \
+     rig_escape(&r, c, &e, sizeof(e)))
+    assert_int_equal(MAP(r.client, share[0]), STATUS_NOT_SUPPORTED);
+    assert_int_equal(MAP(admin, share[0]), STATUS_SUCCESS);
+    token = e.debug_token;
+    assert_int_not_equal(token, 0);
+    assert_int_equal(MAP(admin, share[1]), STATUS_SUCCESS);
+    assert_int_not_equal(e.debug_token, token);
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(MAP(admin, share[0]), STATUS_SUCCESS);
+        assert_int_equal(e.debug_token, token);
+    }
+    assert_int_equal(MAP(admin, 0), STATUS_INVALID_PARAMETER);
+    assert_int_equal(MAP(admin, 0xDEAD), STATUS_INVALID_HANDLE);
+    assert_int_equal(MAP(admin, 0x123456789ull), STATUS_INVALID_HANDLE);
+    assert_int_equal(MAP(admin, x.device), STATUS_INVALID_HANDLE); /* another kind of handle */
+    dxgk_client_close(admin);
+    rig_down(&r);
+}
+
+/* ---- private data ---- */
+
+static void bad_private_data_is_refused(void **state)
+{
+    struct aerogpu_alloc_priv_v2 good = rig_priv(9, 4096, 0, 0), p;
+    struct rig_context x;
+    struct rig r = {0};
+    D3DKMT_HANDLE a;
+    D3DDDI_ALLOCATIONINFO info = {.pPrivateDriverData = &p};
+    D3DKMT_CREATEALLOCATION c = {.NumAllocations = 1, .pAllocationInfo = &info};
+
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+#define BAD(field, value)                                                                                    \
+    do {                                                                                                     \
+        p = good;                                                                                            \
+        p.field = value;                                                                                     \
+        assert_int_equal(rig_allocate(&x, &p, &a), STATUS_INVALID_PARAMETER);                                \
+    } while (0)
+    BAD(magic, 0);
+    BAD(version, 0);
+    BAD(version, 3);
+    BAD(alloc_id, 0);
+    BAD(alloc_id, 0x90000000); /* not given out */
+    BAD(flags, 8);
+    BAD(share_token, 77); /* not shared */
+    BAD(size_bytes, 0);
+    BAD(kind, 3);
+    good = rig_priv(9, 0, 64, 64);
+    BAD(height, 65); /* does not fit */
+    BAD(row_pitch_bytes, 0xFFFFFFFF);
+    good = rig_priv(9, 4096, 0, 0);
+    c.hDevice = x.device;
+    for (UINT size = 0; size < 80; size++) {
+        uint8_t bytes[80] = {0};
+        p = good;
+        p.version = size < 64 ? 1 : 2;
+        memcpy(bytes, &p, sizeof(p));
+        info.pPrivateDriverData = size ? bytes : NULL;
+        info.PrivateDriverDataSize = size;
+        assert_int_equal(dxgk_CreateAllocation(r.client, &c),
+                         size < 40 ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS);
+    }
+    p = good; /* version 2 in 40 bytes */
+    info.pPrivateDriverData = &p;
+    info.PrivateDriverDataSize = 40;
+    assert_int_equal(dxgk_CreateAllocation(r.client, &c), STATUS_INVALID_PARAMETER);
+    rig_down(&r);
+}
+
+static void a_shared_surface_is_one_allocation(void **state)
+{
+    struct aerogpu_alloc_priv_v2 p[2] = {rig_priv(1, 4096, 0, 0), rig_priv(2, 4096, 0, 0)};
+    D3DDDI_ALLOCATIONINFO info[2] = {{.pPrivateDriverData = &p[0], .PrivateDriverDataSize = sizeof(p[0])},
+                                     {.pPrivateDriverData = &p[1], .PrivateDriverDataSize = sizeof(p[1])}};
+    D3DKMT_CREATEALLOCATION a = {.NumAllocations = 2, .pAllocationInfo = info};
+    struct rig_context x;
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    a.hDevice = x.device;
+    a.Flags.CreateResource = 1;
+    assert_int_equal(dxgk_CreateAllocation(r.client, &a), STATUS_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        a.hResource = 0;
+        p[i].flags |= AEROGPU_ALLOC_PRIV_FLAG_SHARED;
+        assert_int_equal(dxgk_CreateAllocation(r.client, &a), STATUS_INVALID_PARAMETER);
+        p[i].flags &= ~AEROGPU_ALLOC_PRIV_FLAG_SHARED;
+    }
+    rig_down(&r);
+}
+
+static void contexts_ask_for_their_buffers(void **state)
+{
+    struct aerogpu_context_priv p = {AEROGPU_CONTEXT_PRIV_MAGIC, 1, 0, 0};
+    D3DKMT_CREATECONTEXT c = {.pPrivateDriverData = &p, .PrivateDriverDataSize = sizeof(p)};
+    static const struct {
+        uint32_t asked, got;
+    } sizes[] = {{0, 262144}, {1, 65536}, {100000, 102400}, {1 << 20, 1 << 20}, {UINT32_MAX, 1 << 20}};
+    struct rig_context x;
+    struct rig r = {0};
+
+    rig_set(&r, RIG_SERVICE, "MaxDmaBufferBytes", 1 << 20);
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    c.hDevice = x.device;
+    for (unsigned i = 0; i < 5; i++) {
+        p.dma_buffer_bytes = sizes[i].asked;
+        assert_int_equal(dxgk_CreateContext(r.client, &c), STATUS_SUCCESS);
+        assert_int_equal(c.CommandBufferSize, sizes[i].got);
+    }
+    p.magic++;
+    assert_int_equal(dxgk_CreateContext(r.client, &c), STATUS_INVALID_PARAMETER);
+    p.magic--;
+    p.version = 2;
+    assert_int_equal(dxgk_CreateContext(r.client, &c), STATUS_INVALID_PARAMETER);
+    p.version = 1;
+    p.flags = 1;
+    assert_int_equal(dxgk_CreateContext(r.client, &c), STATUS_INVALID_PARAMETER);
+    p.flags = 0;
+    c.PrivateDriverDataSize = 15;
+    assert_int_equal(dxgk_CreateContext(r.client, &c), STATUS_INVALID_PARAMETER);
+    rig_down(&r);
+}
+
+/* ---- streams ---- */
+
+static NTSTATUS raw(struct rig_context *x, const void *bytes, uint32_t size)
+{
+    memcpy(x->command, bytes, size);
+    return dxgk_Render(x->client, &(D3DKMT_RENDER){.hContext = x->context, .CommandLength = size});
+}
+
+static void bad_streams_are_refused(void **state)
+{
+    struct {
+        struct aerogpu_cmd_stream_header h;
+        union {
+            struct aerogpu_cmd_destroy_resource d;
+            struct aerogpu_cmd_set_samplers s;
+            struct aerogpu_cmd_import_shared_surface i;
+            struct aerogpu_cmd_hdr hdr;
+            uint8_t room[64];
+        };
+    } good = {.h = {AEROGPU_CMD_STREAM_MAGIC, AEROGPU_ABI_VERSION_U32, 40, 0, 0, 0},
+              .d = {{AEROGPU_CMD_DESTROY_RESOURCE, 16}, 5, 0}},
+      s;
+    struct rig_context x;
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    assert_int_equal(raw(&x, &good, 40), STATUS_SUCCESS);
+#define STREAM(change, size, result)                                                                         \
+    do {                                                                                                     \
+        s = good;                                                                                            \
+        change;                                                                                              \
+        assert_int_equal(raw(&x, &s, size), result);                                                         \
+    } while (0)
+    STREAM(s.h.magic++, 40, STATUS_INVALID_PARAMETER);
+    STREAM(s.h.abi_version = 0x20000, 40, STATUS_INVALID_PARAMETER);
+    STREAM(s.h.abi_version = 0x1FFFF, 40, STATUS_SUCCESS); /* newer minors are tolerated */
+    STREAM(s.h.size_bytes = 44, 40, STATUS_INVALID_PARAMETER);
+    STREAM(s.h.size_bytes = 20, 40, STATUS_INVALID_PARAMETER);
+    STREAM(s.h.size_bytes = 38, 40, STATUS_INVALID_PARAMETER);
+    STREAM(s.h.size_bytes = 24, 40, STATUS_SUCCESS); /* what follows is ignored */
+    STREAM(s.h.size_bytes = 28, 40, STATUS_INVALID_PARAMETER);
+    STREAM((void)0, 23, STATUS_INVALID_PARAMETER);
+    STREAM((void)0, 0, STATUS_INVALID_PARAMETER);
+    STREAM(s.d.hdr.size_bytes = 0, 40, STATUS_INVALID_PARAMETER);
+    STREAM(s.d.hdr.size_bytes = 4, 40, STATUS_INVALID_PARAMETER);
+    STREAM(s.d.hdr.size_bytes = 18, 40, STATUS_INVALID_PARAMETER);
+    STREAM(s.d.hdr.size_bytes = 20, 40, STATUS_INVALID_PARAMETER);
+    STREAM(s.d.hdr.size_bytes = 0xFFFFFFFC, 40, STATUS_INVALID_PARAMETER);
+    STREAM((s.d.hdr.size_bytes = 8, s.h.size_bytes = 32), 32,
+           STATUS_INVALID_PARAMETER);                    /* shorter than its struct */
+    STREAM(s.d.hdr.opcode = 0x7777, 40, STATUS_SUCCESS); /* unknown: skipped */
+    STREAM(s.d.resource_handle = 1 << 20, 40, STATUS_INVALID_PARAMETER);
+    STREAM(s.d.resource_handle = (1 << 20) - 1, 40, STATUS_SUCCESS);
+    STREAM((s.s = (struct aerogpu_cmd_set_samplers){{AEROGPU_CMD_SET_SAMPLERS, 32}, 0, 0, 2, 0},
+            s.h.size_bytes = 56),
+           56, STATUS_SUCCESS);
+    STREAM((s.s = (struct aerogpu_cmd_set_samplers){{AEROGPU_CMD_SET_SAMPLERS, 32}, 0, 0, 3, 0},
+            s.h.size_bytes = 56),
+           56, STATUS_INVALID_PARAMETER);
+    STREAM(
+        (s.i = (struct aerogpu_cmd_import_shared_surface){{AEROGPU_CMD_IMPORT_SHARED_SURFACE, 24}, 1, 0, 99},
+         s.h.size_bytes = 48),
+        48, STATUS_ACCESS_DENIED);
+    assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+    rig_down(&r);
+}
+
+static void two_allocations_with_one_id_are_refused(void **state)
+{
+    struct aerogpu_alloc_priv_v2 p = rig_priv(42, 4096, 0, 0);
+    struct rig_context x;
+    struct abi_builder b;
+    struct rig r = {0};
+    D3DKMT_HANDLE a[2];
+
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    assert_int_equal(rig_allocate(&x, &p, &a[0]), STATUS_SUCCESS);
+    assert_int_equal(rig_allocate(&x, &p, &a[1]), STATUS_SUCCESS);
+    abi_builder_init(&b);
+    ABI_EMIT(&b, NOP, nop);
+    assert_int_equal(rig_render(&x, &b, a, 2, 0), STATUS_INVALID_PARAMETER);
+    ABI_EMIT(&b, NOP, nop);
+    assert_int_equal(rig_render(&x, &b, a, 1, 0), STATUS_SUCCESS);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+/* ---- whose is what ---- */
+
+static uint32_t stream_of(struct rig *r, unsigned back, const struct aerogpu_cmd_hdr **packets)
+{
+    struct aerogpu_escape_dump_ring_v2 v = {.desc_capacity = 32};
+    const struct aerogpu_cmd_stream_header *h;
+
+    assert_int_equal(RIG_ESCAPE(r, DUMP_RING_V2, &v), STATUS_SUCCESS);
+    assert_true(v.desc_count > back);
+    h = (const void *)(machine_ram(stack_machine(r->stack)) + v.desc[v.desc_count - 1 - back].cmd_gpa);
+    *packets = (const void *)(h + 1);
+    return h->size_bytes - 24;
+}
+
+static void names_belong_to_their_device(void **state)
+{
+    struct rig_context x[2];
+    struct abi_builder b;
+    struct rig r = {0};
+    uint32_t handle[2];
+
+    rig_up(&r, SIM);
+    abi_builder_init(&b);
+    for (int i = 0; i < 2; i++) {
+        const struct aerogpu_cmd_hdr *p;
+        x[i] = rig_context(&r, r.client);
+        ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 77, .size_bytes = 64);
+        assert_int_equal(rig_render(&x[i], &b, NULL, 0, 0), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&x[i]), STATUS_SUCCESS);
+        assert_int_equal(stream_of(&r, 0, &p), sizeof(struct aerogpu_cmd_create_buffer));
+        handle[i] = ((const struct aerogpu_cmd_create_buffer *)(const void *)p)->buffer_handle;
+        assert_int_equal(handle[i] & 0xFFFFF, 77);
+    }
+    assert_int_not_equal(handle[0], handle[1]);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+static void what_a_client_leaves_is_destroyed(void **state)
+{
+    const struct aerogpu_cmd_destroy_resource *d;
+    const struct aerogpu_cmd_hdr *p;
+    struct dxgk_client *c;
+    struct rig_context x;
+    struct abi_builder b;
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    abi_builder_init(&b);
+    assert_int_equal(dxgk_client_open(r.dxgk, &c, 300, false), 0);
+    x = rig_context(&r, c);
+    for (uint32_t i = 1; i <= 3; i++)
+        ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = i, .size_bytes = 64);
+    ABI_EMIT(&b, CREATE_SAMPLER, create_sampler, .sampler_handle = 5000);
+    ABI_EMIT(&b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 2);
+    assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+    dxgk_client_close(c);
+    assert_int_equal(stream_of(&r, 0, &p), 3 * 16);
+    d = (const void *)p;
+    assert_int_equal(d[0].hdr.opcode, AEROGPU_CMD_DESTROY_RESOURCE);
+    assert_int_equal(d[0].resource_handle & 0xFFFFF, 1);
+    assert_int_equal(d[1].resource_handle & 0xFFFFF, 3);
+    assert_int_equal(d[2].hdr.opcode, AEROGPU_CMD_DESTROY_SAMPLER);
+    assert_int_equal(d[2].resource_handle & 0xFFFFF, 5000);
+    assert_int_equal(d[2].resource_handle >> 20, d[0].resource_handle >> 20);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+static void many_clients_come_and_go(void **state)
+{
+    struct abi_builder b;
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    abi_builder_init(&b);
+    for (int i = 0; i < 5000; i++) { /* more than there are numbers */
+        struct rig_context x = rig_context(&r, r.client);
+        ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 1, .size_bytes = 64);
+        assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+        rig_context_destroy(&x);
+    }
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+static void tokens_open_shared_surfaces_only(void **state)
+{
+    struct aerogpu_alloc_priv_v2 p, opened;
+    D3DKMT_HANDLE share;
+    struct dxgk_client *c;
+    struct rig_context x, y;
+    struct abi_builder b;
+    struct rig r = {0};
+    D3DDDI_OPENALLOCATIONINFO info;
+    D3DKMT_OPENRESOURCE open = {.NumAllocations = 1,
+                                .pOpenAllocationInfo = &info,
+                                .pTotalPrivateDriverDataBuffer = &opened,
+                                .TotalPrivateDriverDataBufferSize = sizeof(opened)};
+    uint8_t nothing[8];
+
+    rig_up(&r, SIM);
+    abi_builder_init(&b);
+    assert_int_equal(dxgk_client_open(r.dxgk, &c, 300, false), 0);
+    x = rig_context(&r, r.client);
+    y = rig_context(&r, c);
+    shared(&x, 5, &p, &share);
+    assert_true(p.share_token != 0); /* the driver has made it */
+    ABI_EMIT(&b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = 1,
+             .share_token = p.share_token);
+    assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+    ABI_EMIT(&b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 1,
+             .share_token = p.share_token);
+    assert_int_equal(rig_render(&y, &b, NULL, 0, 0), STATUS_ACCESS_DENIED); /* known, but not opened */
+    open.hDevice = y.device;
+    open.hGlobalShare = share;
+    open.pPrivateRuntimeData = open.pResourcePrivateDriverData = nothing;
+    assert_int_equal(dxgk_OpenResource(c, &open), STATUS_SUCCESS);
+    assert_memory_equal(&opened, &p, sizeof(p));
+    ABI_EMIT(&b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 1,
+             .share_token = p.share_token);
+    assert_int_equal(rig_render(&y, &b, NULL, 0, 0), STATUS_SUCCESS);
+    ABI_EMIT(&b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = 2,
+             .share_token = p.share_token);
+    assert_int_equal(rig_render(&y, &b, NULL, 0, 0), STATUS_ACCESS_DENIED); /* only its creator */
+    ABI_EMIT(&b, RELEASE_SHARED_SURFACE, release_shared_surface, .share_token = p.share_token);
+    assert_int_equal(rig_render(&y, &b, NULL, 0, 0), STATUS_ACCESS_DENIED);
+    abi_builder_finish(&b);
+    dxgk_client_close(c);
+    rig_down(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_device_is_described),
+        cmocka_unit_test(sizes_are_checked),
+        cmocka_unit_test(other_sources_and_rings_do_not_exist),
+        cmocka_unit_test(the_ring_shows_what_was_submitted),
+        cmocka_unit_test(pending_work_is_listed_while_the_device_hangs),
+        cmocka_unit_test(the_selftest_tests),
+        cmocka_unit_test(created_allocations_are_traced),
+        cmocka_unit_test(the_cursor_is_set_moved_and_shown),
+        cmocka_unit_test(reading_memory_needs_the_setting_and_privilege),
+        cmocka_unit_test(memory_is_read),
+        cmocka_unit_test(a_partial_read_says_so),
+        cmocka_unit_test(shared_handles_have_debug_tokens),
+        cmocka_unit_test(bad_private_data_is_refused),
+        cmocka_unit_test(a_shared_surface_is_one_allocation),
+        cmocka_unit_test(contexts_ask_for_their_buffers),
+        cmocka_unit_test(bad_streams_are_refused),
+        cmocka_unit_test(two_allocations_with_one_id_are_refused),
+        cmocka_unit_test(names_belong_to_their_device),
+        cmocka_unit_test(what_a_client_leaves_is_destroyed),
+        cmocka_unit_test(many_clients_come_and_go),
+        cmocka_unit_test(tokens_open_shared_surfaces_only),
+    };
+
+    return cmocka_run_group_tests_name("kmd_escape", tests, NULL, NULL);
+}
