@@ -44,13 +44,18 @@ static double cpu_ns(void)
 static ID3D12Resource *make_buffer(ID3D12Device *device)
 {
     D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_DEFAULT};
-    D3D12_RESOURCE_DESC desc = {.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER, .Width = 65536, .Height = 1,
-                                .DepthOrArraySize = 1, .MipLevels = 1, .SampleDesc = {1, 0},
+    D3D12_RESOURCE_DESC desc = {.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER,
+                                .Width = 65536,
+                                .Height = 1,
+                                .DepthOrArraySize = 1,
+                                .MipLevels = 1,
+                                .SampleDesc = {1, 0},
                                 .Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR};
     ID3D12Resource *r = NULL;
 
-    ID3D12Device_CreateCommittedResource(device, &heap, D3D12_HEAP_FLAG_NONE, &desc, D3D12_RESOURCE_STATE_COPY_DEST, NULL,
-                                         &IID_ID3D12Resource, (void **)&r);
+    ID3D12Device_CreateCommittedResource(device, &heap, D3D12_HEAP_FLAG_NONE, &desc,
+                                         D3D12_RESOURCE_STATE_COPY_DEST, NULL, &IID_ID3D12Resource,
+                                         (void **)&r);
     return r;
 }
 
@@ -64,8 +69,8 @@ static int loop(const char *kind)
     double ns[LOOPS];
 
     if (FAILED(D3D12CreateDevice(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, (void **)&device)) ||
-        FAILED(ID3D12Device_CreateCommandAllocator(device, D3D12_COMMAND_LIST_TYPE_DIRECT, &IID_ID3D12CommandAllocator,
-                                                   (void **)&allocator)) ||
+        FAILED(ID3D12Device_CreateCommandAllocator(device, D3D12_COMMAND_LIST_TYPE_DIRECT,
+                                                   &IID_ID3D12CommandAllocator, (void **)&allocator)) ||
         FAILED(ID3D12Device_CreateCommandList(device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, allocator, NULL,
                                               &IID_ID3D12GraphicsCommandList, (void **)&list)) ||
         !(a = make_buffer(device)) || !(b = make_buffer(device)))
@@ -110,7 +115,8 @@ static char *output(const char *fmt, ...)
 
 #define GFX                                                                                                  \
     "VK_INSTANCE_LAYERS=VK_LAYER_LUNARG_gfxreconstruct GFXRECON_LOG_LEVEL=error "                            \
-    "GFXRECON_CAPTURE_FILE_TIMESTAMP=false GFXRECON_CAPTURE_COMPRESSION_TYPE=%s GFXRECON_CAPTURE_FILE=%s/gfx.gfxr "
+    "GFXRECON_CAPTURE_FILE_TIMESTAMP=false GFXRECON_CAPTURE_COMPRESSION_TYPE=%s "                            \
+    "GFXRECON_CAPTURE_FILE=%s/gfx.gfxr "
 
 static bool have(const char *command)
 {
@@ -146,7 +152,8 @@ static void call_cost(struct bench *b, const char *kind, bool gfx)
     snprintf(path, sizeof(path), "%s/loop", dir);
     for (int n = 0; n < ROUNDS; n++) {
         ns[0][n] = atof(output("%s --loop %s 2>/dev/null", self, kind));
-        ns[1][n] = atof(output("%s d3d12 record -o %s -- %s --loop %s 2>/dev/null", AEROGPU, path, self, kind));
+        ns[1][n] =
+            atof(output("%s d3d12 record -o %s -- %s --loop %s 2>/dev/null", AEROGPU, path, self, kind));
         if (gfx)
             ns[2][n] = atof(output(GFX "%s --loop %s 2>/dev/null", "NONE", dir, self, kind));
     }
@@ -156,14 +163,16 @@ static void call_cost(struct bench *b, const char *kind, bool gfx)
         theirs = bench_quantile(ns[2], ROUNDS, 0.5) - plain;
     bytes_a_call(path, &raw, &packed);
     snprintf(id, sizeof(id), "d3d12_call_cost_%s", kind);
-    snprintf(note, sizeof(note), "added to %.0f ns a call; gfxreconstruct uncompressed adds %.0f", plain, theirs);
+    snprintf(note, sizeof(note), "added to %.0f ns a call; gfxreconstruct uncompressed adds %.0f", plain,
+             theirs);
     bench_report(b, &(struct bench_figure){.id = id, .ours = ours, .unit = "ns", .target = 60, .note = note});
     snprintf(id, sizeof(id), "d3d12_call_bytes_%s", kind);
-    bench_report(b, &(struct bench_figure){.id = id, .ours = raw, .unit = "bytes/call", .target = 10,
-                                           .note = "before compression"});
+    bench_report(
+        b, &(struct bench_figure){
+               .id = id, .ours = raw, .unit = "bytes/call", .target = 10, .note = "before compression"});
     snprintf(id, sizeof(id), "d3d12_call_packed_%s", kind);
-    bench_report(b, &(struct bench_figure){.id = id, .ours = packed, .unit = "bytes/call", .target = 2,
-                                           .note = "in the file"});
+    bench_report(b, &(struct bench_figure){
+                        .id = id, .ours = packed, .unit = "bytes/call", .target = 2, .note = "in the file"});
 }
 
 /* ---- gears -------------------------------------------------------------------------------------------------- */
@@ -189,11 +198,13 @@ static void gears(struct bench *b, bool gfx)
     }
     snprintf(path, sizeof(path), "%s/gears", dir);
     output("Xvfb -displayfd 9 -screen 0 640x480x24 9>%s/display >/dev/null 2>&1 & echo $! >%s/xpid; "
-           "for i in 1 2 3 4 5 6 7 8 9 10; do [ -s %s/display ] && break; sleep 0.2; done", dir, dir, dir);
+           "for i in 1 2 3 4 5 6 7 8 9 10; do [ -s %s/display ] && break; sleep 0.2; done",
+           dir, dir, dir);
     setenv("DISPLAY", "", 1);
     snprintf(text, sizeof(text), ":%d", atoi(output("cat %s/display", dir)));
     setenv("DISPLAY", text, 1);
-    snprintf(text, sizeof(text), "%s", output("%s d3d12 record -o %s -- timeout -s INT 4 vkd3d-gears 2>&1", AEROGPU, path));
+    snprintf(text, sizeof(text), "%s",
+             output("%s d3d12 record -o %s -- timeout -s INT 4 vkd3d-gears 2>&1", AEROGPU, path));
     frames = number_before(text, " frames, ");
     if (gfx) {
         output(GFX "timeout -s INT 4 vkd3d-gears 2>&1", "LZ4", dir);
@@ -213,12 +224,19 @@ static void gears(struct bench *b, bool gfx)
     }
     snprintf(note, sizeof(note), "%.0f frames with a hash each; gfxreconstruct LZ4: %.0f", frames, theirs);
     if (frames > 0 && !stat(path, &st))
-        bench_report(b, &(struct bench_figure){.id = "d3d12_bytes", .ours = (double)st.st_size / frames,
-                                               .unit = "bytes/frame", .target = 32, .note = note});
+        bench_report(b, &(struct bench_figure){.id = "d3d12_bytes",
+                                               .ours = (double)st.st_size / frames,
+                                               .unit = "bytes/frame",
+                                               .target = 32,
+                                               .note = note});
     if (theirs > 0 && fps[1][0] > 0)
-        bench_report(b, &(struct bench_figure){.id = "d3d12_play", .ours = bench_quantile(fps[0], 3, 0.5),
-                                               .reference = bench_quantile(fps[1], 3, 0.5), .unit = "frames/s",
-                                               .target = 1.5, .at_least = 1, .note = "against gfxrecon-replay"});
+        bench_report(b, &(struct bench_figure){.id = "d3d12_play",
+                                               .ours = bench_quantile(fps[0], 3, 0.5),
+                                               .reference = bench_quantile(fps[1], 3, 0.5),
+                                               .unit = "frames/s",
+                                               .target = 1.5,
+                                               .at_least = 1,
+                                               .note = "against gfxrecon-replay"});
     output("kill $(cat %s/xpid)", dir);
 }
 
@@ -242,8 +260,12 @@ static void show(struct bench *b)
         if (s > 0 && CALLS * LOOPS / s > best)
             best = CALLS * LOOPS / s;
     }
-    bench_report(b, &(struct bench_figure){.id = "d3d12_show", .ours = best / 1e6, .unit = "M calls/s", .target = 2,
-                                           .at_least = 1, .note = "decoded and printed, user CPU time"});
+    bench_report(b, &(struct bench_figure){.id = "d3d12_show",
+                                           .ours = best / 1e6,
+                                           .unit = "M calls/s",
+                                           .target = 2,
+                                           .at_least = 1,
+                                           .note = "decoded and printed, user CPU time"});
 }
 
 /* ---- written pages ------------------------------------------------------------------------------------------ */
@@ -320,8 +342,14 @@ static double bare_scan(uint8_t *p, size_t pages)
         ioctl(fd, UFFDIO_WRITEPROTECT, &w))
         return 0;
     for (int i = 0; i < 15; i++) {
-        struct pm_scan_arg a = {.size = sizeof(a), .flags = 3, .start = (uintptr_t)p, .end = (uintptr_t)p + 64 * MIB,
-                                .vec = (uintptr_t)v, .vec_len = 1024, .category_mask = 2, .return_mask = 2};
+        struct pm_scan_arg a = {.size = sizeof(a),
+                                .flags = 3,
+                                .start = (uintptr_t)p,
+                                .end = (uintptr_t)p + 64 * MIB,
+                                .vec = (uintptr_t)v,
+                                .vec_len = 1024,
+                                .category_mask = 2,
+                                .return_mask = 2};
         double start;
 
         touch(p, pages, (unsigned)i);
@@ -345,8 +373,12 @@ static void dirty(struct bench *b)
     memset(p, 1, 64 * MIB);
     bare = bare_scan(p, 100);
     if (bare > 0 && cost(DIRTY_KERNEL, p, 100, &w, &l))
-        bench_report(b, &(struct bench_figure){.id = "dirty_tracking", .ours = l, .reference = bare, .unit = "us",
-                                               .target = 1.2, .note = "64 MiB, 100 pages; against a bare PAGEMAP_SCAN"});
+        bench_report(b, &(struct bench_figure){.id = "dirty_tracking",
+                                               .ours = l,
+                                               .reference = bare,
+                                               .unit = "us",
+                                               .target = 1.2,
+                                               .note = "64 MiB, 100 pages; against a bare PAGEMAP_SCAN"});
     else
         printf("dirty_tracking: this kernel has no PAGEMAP_SCAN: not measured\n");
     printf("  64 MiB, microseconds of writing + looking, when changed are\n  %-8s", "");

@@ -22,6 +22,7 @@ int pingpong_start(struct pingpong *p)
 {
     p->there = eventfd(0, EFD_CLOEXEC);
     p->back = eventfd(0, EFD_CLOEXEC);
+    sched_getaffinity(0, sizeof(p->all), &p->all);
     p->pid = fork();
     if (p->pid == 0)
         answer(p);
@@ -34,6 +35,21 @@ void pingpong_once(struct pingpong *p)
 
     if (write(p->there, &n, sizeof(n)) != sizeof(n) || read(p->back, &n, sizeof(n)) != sizeof(n))
         _exit(1);
+}
+
+void pingpong_together(struct pingpong *p, bool together)
+{
+    cpu_set_t one = p->all;
+    int cpu = 0;
+
+    while (together && !CPU_ISSET(cpu, &p->all))
+        cpu++;
+    if (together) {
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+    }
+    sched_setaffinity(0, sizeof(one), &one);
+    sched_setaffinity(p->pid, sizeof(one), &one);
 }
 
 void pingpong_stop(struct pingpong *p)

@@ -91,15 +91,33 @@ int backing_resolve(struct exec_engine *g, const struct object *o, const struct 
     return 0;
 }
 
+/* Forgets the writes that have happened. */
+static void drop_done_writes(struct exec_engine *g)
+{
+    uint32_t kept = 0;
+    uint64_t done;
+
+    pthread_mutex_lock(&g->lock);
+    done = g->completed_serial;
+    pthread_mutex_unlock(&g->lock);
+    for (uint32_t i = 0; i < g->num_writes; i++)
+        if (g->writes[i].serial > done)
+            g->writes[kept++] = g->writes[i];
+    g->num_writes = kept;
+}
+
 static int note_write(struct exec_engine *g, uint64_t gpa, uint64_t size)
 {
     if (g->num_writes == g->cap_writes) {
-        uint32_t cap = g->cap_writes ? 2 * g->cap_writes : 16;
-        struct pending_write *p = realloc(g->writes, cap * sizeof(*p));
-        if (!p)
-            return fail_backend(g, "no memory");
-        g->writes = p;
-        g->cap_writes = cap;
+        drop_done_writes(g);
+        if (g->num_writes >= g->cap_writes / 2) { /* else there is room for long enough */
+            uint32_t cap = g->cap_writes ? 2 * g->cap_writes : 16;
+            struct pending_write *p = realloc(g->writes, cap * sizeof(*p));
+            if (!p)
+                return fail_backend(g, "no memory");
+            g->writes = p;
+            g->cap_writes = cap;
+        }
     }
     g->writes[g->num_writes++] = (struct pending_write){g->batch->serial, gpa, size};
     return 0;
@@ -108,23 +126,16 @@ static int note_write(struct exec_engine *g, uint64_t gpa, uint64_t size)
 /* Invariant 2. */
 static int wait_for_writes(struct exec_engine *g, uint64_t gpa, uint64_t size)
 {
-    uint64_t done, wait = 0;
-    uint32_t kept = 0;
+    uint64_t wait = 0;
 
     if (!g->num_writes)
         return 0;
-    pthread_mutex_lock(&g->lock);
-    done = g->completed_serial;
-    pthread_mutex_unlock(&g->lock);
+    drop_done_writes(g);
     for (uint32_t i = 0; i < g->num_writes; i++) {
         const struct pending_write *w = &g->writes[i];
-        if (w->serial <= done)
-            continue;
         if (w->gpa < gpa + size && gpa < w->gpa + w->size && w->serial > wait)
             wait = w->serial;
-        g->writes[kept++] = *w;
     }
-    g->num_writes = kept;
     if (wait == g->batch->serial)
         return batch_sync(g);
     pthread_mutex_lock(&g->lock);
