@@ -291,7 +291,7 @@ static double round_trip(void)
     return (now - t) / (double)n * 1e6;
 }
 
-static double round_trip_recorded(uint64_t *lost)
+static double round_trip_recorded(const struct cpu_record_params *params, uint64_t *lost)
 {
     static struct {
         atomic_int stop, recording;
@@ -306,8 +306,11 @@ static double round_trip_recorded(uint64_t *lost)
     atomic_store(&sh->recording, 0);
     pid = fork();
     if (!pid) {
-        struct cpu_record_run run = {
-            .path = path, .stop = &sh->stop, .recording = &sh->recording, .duration_ns = 5000 * MS};
+        struct cpu_record_run run = {.path = path,
+                                     .params = *params,
+                                     .stop = &sh->stop,
+                                     .recording = &sh->recording,
+                                     .duration_ns = 5000 * MS};
         struct error e = {0};
         if (cpu_record_run(&run, &e)) {
             fprintf(stderr, "cpu_bench: %s\n", e.text);
@@ -326,31 +329,32 @@ static double round_trip_recorded(uint64_t *lost)
     return us;
 }
 
-static void bench_overhead(struct bench *b)
+/* A ping-pong between two CPUs with and without a recorder, in turns. */
+static void bench_overhead(struct bench *b, const char *id, const char *what,
+                           const struct cpu_record_params *p, double target)
 {
     double off[5], on[5];
     uint64_t lost = 0;
     char note[96];
 
     if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
-        printf("cpu_record_overhead  skipped: it needs two CPUs\n");
+        printf("%s  skipped: it needs two CPUs\n", id);
         return;
     }
     for (int i = 0; i < 5; i++) {
         off[i] = round_trip();
-        on[i] = round_trip_recorded(&lost);
+        on[i] = round_trip_recorded(p, &lost);
         if (on[i] == 0) {
-            printf("cpu_record_overhead  skipped: this machine cannot record\n");
+            printf("%s  skipped: this machine cannot record\n", id);
             return;
         }
     }
-    snprintf(note, sizeof(note), "median of 5 pairs, default events; %llu events lost",
-             (unsigned long long)lost);
-    bench_report(b, &(struct bench_figure){.id = "cpu_record_overhead",
+    snprintf(note, sizeof(note), "median of 5 pairs, %s; %llu events lost", what, (unsigned long long)lost);
+    bench_report(b, &(struct bench_figure){.id = id,
                                            .ours = bench_quantile(on, 5, 0.5),
                                            .reference = bench_quantile(off, 5, 0.5),
                                            .unit = "us",
-                                           .target = 1.5,
+                                           .target = target,
                                            .note = note});
 }
 
@@ -365,7 +369,9 @@ int main(int argc, char **argv)
     bench_analyse(&b);
     bench_file(&b);
     bench_etl(&b);
-    bench_overhead(&b);
+    bench_overhead(&b, "cpu_record_overhead", "default events", &(struct cpu_record_params){0}, 1.5);
+    bench_overhead(&b, "cpu_record_overhead_all", "with --sched and --timers",
+                   &(struct cpu_record_params){.sched = true, .timers = true}, 2);
     unlink(path);
     return bench_finish(&b);
 }

@@ -2,14 +2,12 @@
 #include "cpu/etl.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
+#include "cpu/map.h"
 #include "cpu/xpress.h"
 
 #define BUFFER_HEADER   0x48u
@@ -210,25 +208,16 @@ int etl_open_memory(struct etl_file *f, const uint8_t *bytes, size_t size, struc
 
 int etl_open(struct etl_file *f, const char *path, struct error *e)
 {
-    struct stat st;
-    void *map;
-    int fd = open(path, O_RDONLY | O_CLOEXEC), r;
+    const uint8_t *map;
+    size_t size;
+    int r = cpu_map(path, &map, &size, e);
 
     memset(f, 0, sizeof(*f));
-    if (fd < 0)
-        return error_set(e, -errno, "%s: %s", path, strerror(errno));
-    if (fstat(fd, &st) || st.st_size == 0) {
-        close(fd);
-        return error_set(e, -EBADMSG, "%s: empty", path);
-    }
-    map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    r = -errno;
-    close(fd);
-    if (map == MAP_FAILED)
-        return error_set(e, r, "%s: cannot be mapped: %s", path, strerror(-r));
-    r = etl_open_memory(f, map, (size_t)st.st_size, e);
+    if (r)
+        return r;
+    r = etl_open_memory(f, map, size, e);
     if (r) {
-        munmap(map, (size_t)st.st_size);
+        munmap((void *)map, size);
         error_prefix(e, "%s", path);
         return r;
     }

@@ -1,5 +1,6 @@
 /* hist.h: two histograms. `cpu_buckets` has fixed edges in the series 1-2-5, printed with every report;
- * `cpu_latency` has eight buckets an octave, for percentiles (error below 7 %). Both hold nanoseconds. */
+ * `cpu_latency` has eight buckets an octave, for percentiles: the upper edge of a
+ * bucket, up to 13 % too high. Both hold nanoseconds. */
 #ifndef CPU_HIST_H_
 #define CPU_HIST_H_
 

@@ -145,6 +145,30 @@ const char *cpu_ns_text(uint64_t ns, char *buf, size_t cap)
     return buf;
 }
 
+const char *cpu_ns(uint64_t ns)
+{
+    static _Thread_local char bufs[16][24];
+    static _Thread_local unsigned at;
+
+    return cpu_ns_text(ns, bufs[at++ % 16], sizeof(bufs[0]));
+}
+
+const char *cpu_num(uint64_t v)
+{
+    static _Thread_local char bufs[16][32];
+    static _Thread_local unsigned at;
+    char plain[24], *out = bufs[at++ % 16], *p = out;
+    int len = snprintf(plain, sizeof(plain), "%llu", (unsigned long long)v);
+
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            *p++ = ',';
+        *p++ = plain[i];
+    }
+    *p = '\0';
+    return out;
+}
+
 const char *cpu_mask_text(const uint64_t *mask, uint32_t num_cpus, char *buf, size_t cap)
 {
     size_t n = 0;

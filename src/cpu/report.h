@@ -48,6 +48,9 @@ uint32_t cpu_report_others(const struct cpu_report *r, uint16_t *types, uint32_t
 uint32_t cpu_report_sets(const struct cpu_report *r, uint8_t order[CPU_IDLE_SETS]);
 /* "1.25 ms" and the like. */
 const char *cpu_ns_text(uint64_t ns, char *buf, size_t cap);
+/* The same, and 1234567 as "1,234,567"; each thread's last sixteen results of each live. */
+const char *cpu_ns(uint64_t ns);
+const char *cpu_num(uint64_t v);
 const char *cpu_mask_text(const uint64_t *mask, uint32_t num_cpus, char *buf, size_t cap); /* "0-2,5" */
 const char *cpu_wake_name(const struct cpu_report *r, int cause);
 

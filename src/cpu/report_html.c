@@ -70,30 +70,6 @@ void cpu_html_escape(struct strbuf *o, const char *s)
     }
 }
 
-static const char *num(uint64_t v)
-{
-    static _Thread_local char bufs[8][40];
-    static _Thread_local unsigned at;
-    char plain[24], *out = bufs[at++ % 8], *p = out;
-    int len = snprintf(plain, sizeof(plain), "%llu", (unsigned long long)v);
-
-    for (int i = 0; i < len; i++) {
-        if (i && (len - i) % 3 == 0)
-            *p++ = ',';
-        *p++ = plain[i];
-    }
-    *p = '\0';
-    return out;
-}
-
-static const char *ns(uint64_t v)
-{
-    static _Thread_local char bufs[8][24];
-    static _Thread_local unsigned at;
-
-    return cpu_ns_text(v, bufs[at++ % 8], sizeof(bufs[0]));
-}
-
 static double share(const struct cpu_report *r, uint64_t v)
 {
     const uint64_t span = r->a.end_ns - r->a.begin_ns;
@@ -151,15 +127,15 @@ static void head(const struct cpu_report *r, struct strbuf *o)
     tile(o, buf, "recorded", false);
     snprintf(buf, sizeof(buf), "%u", t->num_cpus);
     tile(o, buf, "processors", false);
-    tile(o, num(r->a.events), "events", false);
-    tile(o, num(t->overrun), "events lost", t->overrun != 0);
+    tile(o, cpu_num(r->a.events), "events", false);
+    tile(o, cpu_num(t->overrun), "events lost", t->overrun != 0);
     for (uint32_t i = 0; t->has_coverage && i < t->coverage.num_cpus; i++)
         blind += t->coverage.cpus[i].blind;
     snprintf(buf, sizeof(buf), "%u", blind);
     tile(o, t->has_coverage ? buf : "?", "CPUs not shown by the trace", blind != 0);
-    tile(o, t->is_windows ? "?" : num(r->a.unanswered_stuck), "IPIs stuck", r->a.unanswered_stuck != 0);
+    tile(o, t->is_windows ? "?" : cpu_num(r->a.unanswered_stuck), "IPIs stuck", r->a.unanswered_stuck != 0);
     if (r->a.num_visible >= 3)
-        tile(o, num(r->a.num_incidents), "times all but one idle", false);
+        tile(o, cpu_num(r->a.num_incidents), "times all but one idle", false);
     PUTS("</div>\n");
 }
 
@@ -186,7 +162,7 @@ static void completeness(const struct cpu_report *r, struct strbuf *o)
         }
         OUT("<p>%u of %u processors were checked; <span class=%s>%u are not shown</span>. %s idle entries "
             "recorded, %s counted by the kernel.</p><details%s><summary>each of them</summary>",
-            checked, t->num_cpus, blind ? "bad" : "ok", blind, num(recorded), num(expected),
+            checked, t->num_cpus, blind ? "bad" : "ok", blind, cpu_num(recorded), cpu_num(expected),
             blind ? " open" : "");
     }
     PUTS("<table><tr><th class=l>CPU<th>kernel counted<th>recorded<th>missing<th class=l>idle states<th "
@@ -198,18 +174,19 @@ static void completeness(const struct cpu_report *r, struct strbuf *o)
         if (!c || !c->checked) {
             OUT("<tr><td class=l>%u<td>-<td>%s<td>-<td class=l>no counter to check against<td "
                 "class=l>-</tr>\n",
-                i, num(cpu_stats_enters(&r->a.cpu[i])));
+                i, cpu_num(cpu_stats_enters(&r->a.cpu[i])));
             continue;
         }
-        OUT("<tr><td class=l>%u<td>%s<td>%s<td>%s<td class=l>%s<td class=l>", i, num(c->expected),
-            num(c->recorded), num(c->expected > c->recorded ? c->expected - c->recorded : 0),
+        OUT("<tr><td class=l>%u<td>%s<td>%s<td>%s<td class=l>%s<td class=l>", i, cpu_num(c->expected),
+            cpu_num(c->recorded), cpu_num(c->expected > c->recorded ? c->expected - c->recorded : 0),
             c->blind ? "<span class=bad>trace incomplete: not used</span>"
                      : "<span class=ok>complete</span>");
         for (int k = 0; k < CPU_COUNTER_COUNT; k++) {
             if (!c->irq_checked[k])
                 continue;
             OUT("%s<span class=%s>%s %s of %s</span>", any ? ", " : "", c->irq_blind[k] ? "bad" : "ok",
-                cpu_counter_name((enum cpu_counter)k), num(c->irq_recorded[k]), num(c->irq_expected[k]));
+                cpu_counter_name((enum cpu_counter)k), cpu_num(c->irq_recorded[k]),
+                cpu_num(c->irq_expected[k]));
             any = true;
         }
         PUTS(any ? "</tr>\n" : "-</tr>\n");
@@ -225,7 +202,7 @@ static void completeness(const struct cpu_report *r, struct strbuf *o)
         PUTS("</div>");
     }
     if (t->notes.count > NOTES_KEPT)
-        OUT("<div class=alert>and %s more notes</div>", num(t->notes.count - NOTES_KEPT));
+        OUT("<div class=alert>and %s more notes</div>", cpu_num(t->notes.count - NOTES_KEPT));
     end_card(o);
 }
 
@@ -234,7 +211,7 @@ static void timeline(const struct cpu_report *r, struct strbuf *o)
     char sub[200];
 
     snprintf(sub, sizeof(sub), "Share of each %s that a processor was running.",
-             ns(UINT64_C(1) << r->a.bin_shift));
+             cpu_ns(UINT64_C(1) << r->a.bin_shift));
     card(o, "time", "Time line", sub);
     cpu_svg_timeline(o, r);
     end_card(o);
@@ -274,7 +251,8 @@ static void processors(const struct cpu_report *r, struct strbuf *o)
         if (c->blind)
             PUTS("<td class=dim>n/a<td class=dim>n/a<td class=dim>n/a");
         else
-            OUT("<td>%s<td>%s<td>%s", ns(c->running_ns), ns(cpu_stats_idle(c)), ns(c->unknown_ns));
+            OUT("<td>%s<td>%s<td>%s", cpu_ns(c->running_ns), cpu_ns(cpu_stats_idle(c)),
+                cpu_ns(c->unknown_ns));
         cell(o, cpu_report_steal(r, i), " %");
         cell(o, perf, " %");
         cell(o, perf < 0 || util < 0 ? -1 : util * perf, "");
@@ -283,7 +261,7 @@ static void processors(const struct cpu_report *r, struct strbuf *o)
         if (c->blind)
             PUTS("<td class=dim>n/a<td></tr>\n");
         else
-            OUT("<td>%s%s<td>%.6f s</tr>\n", ns(c->longest_idle_ns),
+            OUT("<td>%s%s<td>%.6f s</tr>\n", cpu_ns(c->longest_idle_ns),
                 c->still_idle ? " (idle at the end)" : "", at_s(r, c->longest_idle_at));
     }
     PUTS("</table>");
@@ -316,7 +294,8 @@ static void counted(const struct cpu_report *r, struct strbuf *o, uint32_t from,
         any = true;
     }
     if (any)
-        OUT("<td class=dim>%s / %s / %s / %s</tr>\n", num(sums[0]), num(sums[1]), num(sums[2]), num(sums[3]));
+        OUT("<td class=dim>%s / %s / %s / %s</tr>\n", cpu_num(sums[0]), cpu_num(sums[1]), cpu_num(sums[2]),
+            cpu_num(sums[3]));
     else
         PUTS("<td class=dim>n/a</tr>\n");
 }
@@ -361,21 +340,21 @@ static void state_row(struct strbuf *o, const struct state_figures *f, uint32_t 
     else
         OUT("<tr><td class=l>%u<td class=l>", cpu);
     cpu_html_escape(o, f->name);
-    OUT("%s<td>%s<td>%s<td>%.2f %%<td>%s", f->declared, num(f->enters), ns(f->idle_ns),
+    OUT("%s<td>%s<td>%s<td>%.2f %%<td>%s", f->declared, cpu_num(f->enters), cpu_ns(f->idle_ns),
         f->span ? 100.0 * (double)f->idle_ns / (double)f->span : 0,
-        f->enters ? ns(f->idle_ns / f->enters) : "-");
+        f->enters ? cpu_ns(f->idle_ns / f->enters) : "-");
     if (f->misses)
-        OUT("<td>%s<td>%s", num(f->above), num(f->below));
+        OUT("<td>%s<td>%s", cpu_num(f->above), cpu_num(f->below));
     else
         PUTS("<td class=dim>n/a<td class=dim>n/a");
     if (!l->n)
         PUTS("<td class=dim>-<td class=dim>-<td class=dim>-");
     else if (f->reported)
-        OUT("<td>%s<td>%s<td>%s units", num(cpu_latency_percentile(l, 50)),
-            num(cpu_latency_percentile(l, 99)), num(l->max));
+        OUT("<td>%s<td>%s<td>%s units", cpu_num(cpu_latency_percentile(l, 50)),
+            cpu_num(cpu_latency_percentile(l, 99)), cpu_num(l->max));
     else
-        OUT("<td>%s<td>%s<td>%s", ns(cpu_latency_percentile(l, 50)), ns(cpu_latency_percentile(l, 99)),
-            ns(l->max));
+        OUT("<td>%s<td>%s<td>%s", cpu_ns(cpu_latency_percentile(l, 50)),
+            cpu_ns(cpu_latency_percentile(l, 99)), cpu_ns(l->max));
 }
 
 static void states_of(const struct cpu_report *r, struct strbuf *o, uint32_t cpu)
@@ -405,8 +384,8 @@ static void states_of(const struct cpu_report *r, struct strbuf *o, uint32_t cpu
     if (c->exits_alone || c->enters_twice || c->off_target)
         OUT("<tr class=dim><td class=l>%u<td class=l colspan=13>kept as they are: %s entries while idle, %s "
             "exits while running; entries into another state than the target: %s</tr>\n",
-            cpu, num(c->enters_twice), num(c->exits_alone),
-            c->targets ? num(c->off_target) : "no targets recorded");
+            cpu, cpu_num(c->enters_twice), cpu_num(c->exits_alone),
+            c->targets ? cpu_num(c->off_target) : "no targets recorded");
 }
 
 /* Each state over all CPUs that the trace shows. */
@@ -486,11 +465,12 @@ static void concurrency(const struct cpu_report *r, struct strbuf *o)
             OUT("<tr><td class=l>%s<td>%s<td>%s<td class=w><div class=track><div class=bar "
                 "style='width:%.2f%%'></div></div></tr>\n",
                 cpu_mask_text(a->sets[order[i]].mask, a->num_cpus, label, sizeof(label)),
-                num(a->sets[order[i]].times), ns(a->sets[order[i]].ns), share(r, a->sets[order[i]].ns));
+                cpu_num(a->sets[order[i]].times), cpu_ns(a->sets[order[i]].ns),
+                share(r, a->sets[order[i]].ns));
         for (uint32_t i = 16; i < sets; i++)
             others += a->sets[order[i]].ns;
         if (others)
-            OUT("<tr class=dim><td class=l>other sets<td><td>%s<td class=w></tr>\n", ns(others));
+            OUT("<tr class=dim><td class=l>other sets<td><td>%s<td class=w></tr>\n", cpu_ns(others));
         PUTS("</table>");
     } else {
         PUTS("<p class=dim>No idle state of this machine is deep (exit latency of 50 us and more, or the "
@@ -511,11 +491,11 @@ static void wakes(const struct cpu_report *r, struct strbuf *o)
         OUT("<tr><td class=l>%u", i);
         for (int k = 0; k < CPU_WAKE_COUNT; k++)
             OUT("<td%s>%s", c->blind || !c->wakes[k] ? " class=dim" : "",
-                c->blind ? "n/a" : num(c->wakes[k]));
+                c->blind ? "n/a" : cpu_num(c->wakes[k]));
         if (c->blind)
             PUTS("<td class=dim>n/a</tr>\n");
         else
-            OUT("<td>%s / %s</tr>\n", num(c->ticks_stopped), num(c->ticks_kept));
+            OUT("<td>%s / %s</tr>\n", cpu_num(c->ticks_stopped), cpu_num(c->ticks_kept));
     }
     PUTS("</table>");
     end_card(o);
@@ -534,7 +514,7 @@ static void wait_table(const struct cpu_report *r, struct strbuf *o, const char 
         title);
     for (uint32_t i = 0; i < w->num && i < 8; i++) {
         const struct cpu_wait *x = &w->list[i];
-        OUT("<tr><td>%s<td class=l>CPU %u<td class=l>CPU %u%s<td>%.6f s<td class=l>", ns(x->waited_ns),
+        OUT("<tr><td>%s<td class=l>CPU %u<td class=l>CPU %u%s<td>%.6f s<td class=l>", cpu_ns(x->waited_ns),
             x->sender, x->target, x->target_idle ? " (idle)" : "", at_s(r, x->sent_ns));
         cpu_html_escape(o, cpu_trace_thread(r->trace, x->tid));
         OUT("/%d<td class=l><code>", x->tid);
@@ -550,10 +530,10 @@ static void wait_table(const struct cpu_report *r, struct strbuf *o, const char 
 static void latency_row(struct strbuf *o, const char *name, uint64_t sent, uint64_t answered,
                         const struct cpu_latency *l)
 {
-    OUT("<tr><td class=l>%s<td>%s<td>%s", name, num(sent), num(answered));
+    OUT("<tr><td class=l>%s<td>%s<td>%s", name, cpu_num(sent), cpu_num(answered));
     if (l->n)
-        OUT("<td>%s<td>%s<td>%s<td>%s</tr>\n", ns(cpu_latency_percentile(l, 50)),
-            ns(cpu_latency_percentile(l, 99)), ns(cpu_latency_percentile(l, 99.9)), ns(l->max));
+        OUT("<td>%s<td>%s<td>%s<td>%s</tr>\n", cpu_ns(cpu_latency_percentile(l, 50)),
+            cpu_ns(cpu_latency_percentile(l, 99)), cpu_ns(cpu_latency_percentile(l, 99.9)), cpu_ns(l->max));
     else
         PUTS("<td class=dim>-<td class=dim>-<td class=dim>-<td class=dim>-</tr>\n");
 }
@@ -571,7 +551,7 @@ static void matrix(const struct cpu_report *r, struct strbuf *o)
             max = a->pairs[i].sent;
     OUT("<h2 style='margin-top:18px'>Who asked whom</h2><p class=sub>IPIs sent, and the mean time until "
         "they were answered%s. Red: not answered for %s and longer.</p><div class=pair><div>",
-        r->trace->is_windows ? ", which Windows does not record" : "", ns(a->params.stuck_ns));
+        r->trace->is_windows ? ", which Windows does not record" : "", cpu_ns(a->params.stuck_ns));
     cpu_svg_ipi_graph(o, r);
     PUTS(dense ? "</div><div><table style='width:auto' class='matrix dense'><tr><th class=l>from \\ to"
                : "</div><div><table style='width:auto' class=matrix><tr><th class=l>from \\ to");
@@ -588,10 +568,10 @@ static void matrix(const struct cpu_report *r, struct strbuf *o)
             }
             OUT("<td style='background:rgba(47,111,222,%.2f)'%s title='CPU %u to CPU %u: mean %s, max %s'>%s",
                 0.06 + 0.34 * (double)p->sent / (double)max, cpu_html_stuck(r, s, t) ? " class=bad" : "", s,
-                t, p->answered ? ns(p->sum_ns / p->answered) : "-", p->max_ns ? ns(p->max_ns) : "-",
-                num(p->sent));
+                t, p->answered ? cpu_ns(p->sum_ns / p->answered) : "-", p->max_ns ? cpu_ns(p->max_ns) : "-",
+                cpu_num(p->sent));
             if (!dense)
-                OUT("<br><span class=dim>%s</span>", p->answered ? ns(p->sum_ns / p->answered) : "-");
+                OUT("<br><span class=dim>%s</span>", p->answered ? cpu_ns(p->sum_ns / p->answered) : "-");
         }
         PUTS("</tr>\n");
     }
@@ -606,7 +586,7 @@ static void ipis(const struct cpu_report *r, struct strbuf *o)
     snprintf(sub, sizeof(sub),
              "From sending until the handler starts. Never answered: %s, of these waiting %s and longer at "
              "the end: %s.",
-             num(a->ipi_unanswered), ns(a->params.stuck_ns), num(a->unanswered_stuck));
+             cpu_num(a->ipi_unanswered), cpu_ns(a->params.stuck_ns), cpu_num(a->unanswered_stuck));
     card(o, "ipis", "Inter-processor interrupts", sub);
     PUTS("<table><tr><th class=l>kind<th>sent<th>answered<th>p50<th>p99<th>p99.9<th>max</tr>\n");
     latency_row(o, "reschedule", a->ipi_sent[CPU_IPI_RESCHEDULE], a->ipi_answered[CPU_IPI_RESCHEDULE],
@@ -641,13 +621,13 @@ static void detectors(const struct cpu_report *r, struct strbuf *o)
     if (a->num_visible < 3)
         OUT("<p>Needs at least three processors that the trace shows; there are %u.</p>", a->num_visible);
     else if (!a->num_incidents)
-        OUT("<p>None of %s or longer.</p>", ns(a->params.stuck_ns));
+        OUT("<p>None of %s or longer.</p>", cpu_ns(a->params.stuck_ns));
     else
         PUTS("<table><tr><th>at<th>for<th>stopped<th>within<th class=l>kept running<th class=l></tr>\n");
     for (uint32_t i = 0; i < a->num_incidents && i < CPU_INCIDENTS; i++) {
         const struct cpu_incident *n = &a->incidents[i];
         OUT("<tr><td>%.6f s<td>%s<td>%u<td>%s<td class=l>CPU %u<td class=l>", at_s(r, n->from_ns),
-            ns(n->to_ns - n->from_ns), n->silent, ns(n->spread_ns), n->awake);
+            cpu_ns(n->to_ns - n->from_ns), n->silent, cpu_ns(n->spread_ns), n->awake);
         if (n->waiting_for)
             OUT("<span class=bad>waiting for %u IPIs</span>", n->waiting_for);
         if (n->waiting_for && n->at_end)
@@ -688,7 +668,8 @@ static void timers(const struct cpu_report *r, struct strbuf *o)
          "due</tr>\n");
     for (uint32_t i = 0; i < a->num_late_timers && i < 8; i++) {
         const struct cpu_late_timer *t = &a->late_timers[i];
-        OUT("<tr><td>%s<td class=l>CPU %u<td>%.6f s<td class=l>", ns(t->late_ns), t->cpu, at_s(r, t->due_ns));
+        OUT("<tr><td>%s<td class=l>CPU %u<td>%.6f s<td class=l>", cpu_ns(t->late_ns), t->cpu,
+            at_s(r, t->due_ns));
         if (t->was_idle)
             cpu_html_escape(o, cpu_trace_state(r->trace, t->cpu, t->state, buf, sizeof(buf)));
         else
@@ -724,13 +705,13 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
     for (int k = 0; k < CPU_EV_COUNT; k++)
         if (a->kinds[k])
             OUT("<tr><td class=l>%s<td>%s</tr>\n", cpu_event_kind_name((enum cpu_event_kind)k),
-                num(a->kinds[k]));
+                cpu_num(a->kinds[k]));
     n = cpu_report_others(r, types, 24);
     for (uint32_t i = 0; i < n; i++) {
         cpu_trace_type_name(r->trace, types[i], name, sizeof(name));
         PUTS("<tr class=dim><td class=l>not analysed: ");
         cpu_html_escape(o, name);
-        OUT("<td>%s</tr>\n", num(cpu_trace_counts(r->trace)[types[i]]));
+        OUT("<td>%s</tr>\n", cpu_num(cpu_trace_counts(r->trace)[types[i]]));
     }
     PUTS("</table>");
     end_card(o);
@@ -748,7 +729,7 @@ static void verdict(const struct cpu_verdict *v, struct strbuf *o)
     PUTS(" <span class=dim style='font-weight:400'>");
     cpu_html_escape(o, v->reason);
     OUT("</span></h2><p class=sub>The wait of %s from %.6f s on; times count from the submission.</p><ul>",
-        ns(v->timeout_ns - v->submit_ns), (double)v->submit_ns / 1e9);
+        cpu_ns(v->timeout_ns - v->submit_ns), (double)v->submit_ns / 1e9);
     for (uint32_t i = 0; i < v->num_lines + v->num_vblanks; i++) {
         PUTS("<li>");
         cpu_html_escape(o, i < v->num_lines ? v->lines[i] : v->vblanks[i - v->num_lines]);
@@ -777,10 +758,11 @@ static void handler_row(const struct cpu_report *r, struct strbuf *o, uint32_t f
         PUTS("<tr class=all><td class=l>all");
     else
         OUT("<tr><td class=l>%u", from);
-    OUT("<td class=l>%s<td>%s<td>%.1f", dpc ? "DPC" : cpu_irq_name((enum cpu_irq)k), num(n),
+    OUT("<td class=l>%s<td>%s<td>%.1f", dpc ? "DPC" : cpu_irq_name((enum cpu_irq)k), cpu_num(n),
         cpu_report_seconds(r) > 0 ? (double)n / cpu_report_seconds(r) : 0);
     if (t)
-        OUT("<td>%s<td>%.3f %%<td>%s<td>%s</tr>\n", ns(t), share(r, t) / (to - from), ns(t / n), ns(longest));
+        OUT("<td>%s<td>%.3f %%<td>%s<td>%s</tr>\n", cpu_ns(t), share(r, t) / (to - from), cpu_ns(t / n),
+            cpu_ns(longest));
     else
         PUTS("<td class=dim>-<td class=dim>-<td class=dim>-<td class=dim>-</tr>\n");
 }

@@ -21,14 +21,6 @@
 static const char *const state_colours[8] = {"#c5d5f4", "#8fb0ea", "#4a7fd6", "#24539f",
                                              "#16376e", "#0d2347", "#3d2a6b", "#5d3a9b"};
 
-static const char *ns(uint64_t v)
-{
-    static _Thread_local char bufs[8][24];
-    static _Thread_local unsigned at;
-
-    return cpu_ns_text(v, bufs[at++ % 8], sizeof(bufs[0]));
-}
-
 struct plot {
     const struct cpu_report *r;
     uint64_t begin, span;
@@ -199,7 +191,7 @@ static void incidents(const struct plot *p, struct strbuf *o)
         const double a = x_of(p, n->from_ns), b = x_of(p, n->to_ns);
         OUT("<rect x=%.1f y=%.1f width=%.1f height=3 fill='%s'><title>all but CPU %u idle for "
             "%s</title></rect>\n",
-            a, p->top - 3.5, b - a < 1 ? 1 : b - a, BAD, n->awake, ns(n->to_ns - n->from_ns));
+            a, p->top - 3.5, b - a < 1 ? 1 : b - a, BAD, n->awake, cpu_ns(n->to_ns - n->from_ns));
     }
 }
 
@@ -306,7 +298,7 @@ static void edge(struct strbuf *o, const struct cpu_report *r, uint32_t s, uint3
         : r->a.num_cpus > 8 ? ".32"
                             : ".45",
         stuck ? "late" : "asked", s, t, (unsigned long long)p->sent,
-        p->answered ? ns(p->sum_ns / p->answered) : "-", p->max_ns ? ns(p->max_ns) : "-");
+        p->answered ? cpu_ns(p->sum_ns / p->answered) : "-", p->max_ns ? cpu_ns(p->max_ns) : "-");
 }
 
 void cpu_svg_ipi_graph(struct strbuf *o, const struct cpu_report *r)
@@ -377,8 +369,8 @@ void cpu_svg_latency(struct strbuf *o, const struct cpu_latency *l, const char *
     hi = log(latency_edge(last + 1)) + 0.35;
     OUT("<figure><figcaption><b>%s</b> <span class=dim>%llu; p50 %s, p99 %s, p99.9 %s, max %s</span>"
         "</figcaption><svg width='100%%' viewBox='0 0 480 112'><path d='M8 88H472' stroke='#c6cedb'/>",
-        title, (unsigned long long)l->n, ns(cpu_latency_percentile(l, 50)), ns(cpu_latency_percentile(l, 99)),
-        ns(cpu_latency_percentile(l, 99.9)), ns(l->max));
+        title, (unsigned long long)l->n, cpu_ns(cpu_latency_percentile(l, 50)),
+        cpu_ns(cpu_latency_percentile(l, 99)), cpu_ns(cpu_latency_percentile(l, 99.9)), cpu_ns(l->max));
     for (uint32_t i = first; i <= last; i++) {
         const double a = latency_x(latency_edge(i), lo, hi), b = latency_x(latency_edge(i + 1), lo, hi);
         const double h = 74 * log1p(l->count[i]) / log1p(most);
@@ -454,11 +446,11 @@ void cpu_svg_intervals(struct strbuf *o, const struct cpu_report *r)
             OUT("<text x=%.1f y=%.1f text-anchor=middle style='fill:#1c2330'>%llu</text>", x + step / 2,
                 y - 5, (unsigned long long)total[n]);
         OUT("<path d='M%.1f 180v5' stroke='#8b96a8'/><text x=%.1f y=198 text-anchor=middle>%s</text>", x, x,
-            n ? ns(cpu_bucket_edges[n - 1]) : "0");
+            n ? cpu_ns(cpu_bucket_edges[n - 1]) : "0");
     }
     OUT("<path d='M%.1f 180v5' stroke='#8b96a8'/><text x=%.1f y=198 text-anchor=middle>%s</text></svg>\n",
         50 + (last - first + 1) * step, 50 + (last - first + 1) * step,
-        last < CPU_NUM_EDGES ? ns(cpu_bucket_edges[last]) : "no end");
+        last < CPU_NUM_EDGES ? cpu_ns(cpu_bucket_edges[last]) : "no end");
     PUTS("<p class='dim key'>");
     for (uint32_t k = 0; k < CPU_MAX_STATES; k++)
         if (used[k]) {
@@ -488,7 +480,8 @@ void cpu_svg_concurrency(struct strbuf *o, const struct cpu_report *r)
         snprintf(label, sizeof(label), "%u", n);
         if (t)
             OUT("<rect x=%.1f y=%.1f width=%.1f height=%.1f fill='%s'><title>%s</title></rect>", x + 1,
-                112 - (h < 0.7 ? 0.7 : h), step - 2, h < 0.7 ? 0.7 : h, unknown ? UNKNOWN : RUNNING, ns(t));
+                112 - (h < 0.7 ? 0.7 : h), step - 2, h < 0.7 ? 0.7 : h, unknown ? UNKNOWN : RUNNING,
+                cpu_ns(t));
         if (t && step >= 34)
             OUT("<text x=%.1f y=%.1f text-anchor=middle style='fill:#1c2330'>%.*f%%</text>", x + step / 2,
                 107 - h, 100 * (double)t / span < 10 ? 2 : 1, 100 * (double)t / span);

@@ -7,31 +7,6 @@
 
 #define OUT(...) strbuf_printf(o, __VA_ARGS__)
 
-/* 1234567 as "1,234,567". Four results live at a time. */
-static const char *num(uint64_t v)
-{
-    static _Thread_local char bufs[4][32];
-    static _Thread_local unsigned at;
-    char plain[24], *out = bufs[at++ % 4], *p = out;
-    int len = snprintf(plain, sizeof(plain), "%llu", (unsigned long long)v);
-
-    for (int i = 0; i < len; i++) {
-        if (i && (len - i) % 3 == 0)
-            *p++ = ',';
-        *p++ = plain[i];
-    }
-    *p = '\0';
-    return out;
-}
-
-static const char *ns(uint64_t v)
-{
-    static _Thread_local char bufs[8][24];
-    static _Thread_local unsigned at;
-
-    return cpu_ns_text(v, bufs[at++ % 8], sizeof(bufs[0]));
-}
-
 static double at_seconds(const struct cpu_report *r, uint64_t t)
 {
     return (double)(int64_t)(t - r->a.begin_ns) / 1e9;
@@ -44,8 +19,8 @@ static void head(const struct cpu_report *r, struct strbuf *o)
 
     OUT("%s\n", t->path);
     OUT("  %s, clock %s, %.3f s from %.6f, %u CPUs, %s events (%s a second)\n", t->system, t->clock, s,
-        (double)r->a.begin_ns / 1e9, t->num_cpus, num(r->a.events),
-        num(s > 0 ? (uint64_t)((double)r->a.events / s) : 0));
+        (double)r->a.begin_ns / 1e9, t->num_cpus, cpu_num(r->a.events),
+        cpu_num(s > 0 ? (uint64_t)((double)r->a.events / s) : 0));
     if (t->has_before && t->before.driver[0])
         OUT("  cpuidle driver %s, governor %s\n", t->before.driver, t->before.governor);
     if (!t->complete && !t->is_windows)
@@ -56,27 +31,27 @@ static void head(const struct cpu_report *r, struct strbuf *o)
             t->has_coverage && i < t->coverage.num_cpus ? &t->coverage.cpus[i] : NULL;
         if (!c || !c->checked) {
             OUT("  CPU %-3u %s idle entries recorded; no counter to check them against\n", i,
-                num(cpu_stats_enters(&r->a.cpu[i])));
+                cpu_num(cpu_stats_enters(&r->a.cpu[i])));
             continue;
         }
         if (c->blind)
             OUT("  CPU %-3u IDLE TRACE INCOMPLETE: %s of %s idle entries are missing; its idle states are "
                 "not used below\n",
-                i, num(c->expected - c->recorded), num(c->expected));
+                i, cpu_num(c->expected - c->recorded), cpu_num(c->expected));
         else
-            OUT("  CPU %-3u %s idle entries recorded, the kernel counted %s\n", i, num(c->recorded),
-                num(c->expected));
+            OUT("  CPU %-3u %s idle entries recorded, the kernel counted %s\n", i, cpu_num(c->recorded),
+                cpu_num(c->expected));
         for (int k = 0; k < CPU_COUNTER_COUNT; k++)
             if (c->irq_blind[k])
-                OUT("          interrupts incomplete: %s of %s %s recorded\n", num(c->irq_recorded[k]),
-                    num(c->irq_expected[k]), cpu_counter_name((enum cpu_counter)k));
+                OUT("          interrupts incomplete: %s of %s %s recorded\n", cpu_num(c->irq_recorded[k]),
+                    cpu_num(c->irq_expected[k]), cpu_counter_name((enum cpu_counter)k));
     }
-    OUT("  lost events: %s%s\n", t->overrun ? num(t->overrun) : "none",
+    OUT("  lost events: %s%s\n", t->overrun ? cpu_num(t->overrun) : "none",
         t->complete || t->is_windows ? "" : " that the pages tell of; the kernel's own count is missing");
     for (uint32_t i = 0; i < cpu_notes_kept(&t->notes); i++)
         OUT("  note: %s\n", t->notes.text[i]);
     if (t->notes.count > NOTES_KEPT)
-        OUT("  and %s more notes\n", num(t->notes.count - NOTES_KEPT));
+        OUT("  and %s more notes\n", cpu_num(t->notes.count - NOTES_KEPT));
 }
 
 static void percent(struct strbuf *o, double v)
@@ -113,7 +88,7 @@ static void processors(const struct cpu_report *r, struct strbuf *o)
         else
             OUT("  %9s %10s", "n/a", "n/a");
         if (c->longest_idle_ns && !c->blind)
-            OUT("   %12s  %.6f%s\n", ns(c->longest_idle_ns), at_seconds(r, c->longest_idle_at),
+            OUT("   %12s  %.6f%s\n", cpu_ns(c->longest_idle_ns), at_seconds(r, c->longest_idle_at),
                 c->still_idle ? "  still idle at the end" : "");
         else
             OUT("   %12s\n", "-");
@@ -143,8 +118,8 @@ static void idle_states(const struct cpu_report *r, struct strbuf *o)
             for (uint32_t k = 0; k < b->cpus[i].num_states; k++)
                 OUT("  %-3u  %-18s %5u us  %9s %9s   by the kernel's counters; the trace does not show it\n",
                     i, b->cpus[i].states[k].name, b->cpus[i].states[k].latency_us,
-                    num(e->cpus[i].states[k].usage - b->cpus[i].states[k].usage),
-                    ns((e->cpus[i].states[k].time_us - b->cpus[i].states[k].time_us) * 1000));
+                    cpu_num(e->cpus[i].states[k].usage - b->cpus[i].states[k].usage),
+                    cpu_ns((e->cpus[i].states[k].time_us - b->cpus[i].states[k].time_us) * 1000));
             continue;
         }
         for (uint32_t k = 0; k < CPU_MAX_STATES; k++) {
@@ -158,22 +133,23 @@ static void idle_states(const struct cpu_report *r, struct strbuf *o)
                 OUT("%5u us", b->cpus[i].states[k].latency_us);
             else
                 OUT("%8s", "-");
-            OUT("  %9s %9s  %6.2f%%  %8s  %11s", num(c->enters[k]), ns(c->idle_ns[k]),
+            OUT("  %9s %9s  %6.2f%%  %8s  %11s", cpu_num(c->enters[k]), cpu_ns(c->idle_ns[k]),
                 span > 0 ? 100.0 * (double)c->idle_ns[k] / span : 0,
-                r->trace->is_windows ? "n/a" : num(c->above[k]),
-                r->trace->is_windows ? "n/a" : num(c->below[k]));
+                r->trace->is_windows ? "n/a" : cpu_num(c->above[k]),
+                r->trace->is_windows ? "n/a" : cpu_num(c->below[k]));
             if (w->n)
-                OUT("   %s / %s / %s (%s)", ns(cpu_latency_percentile(w, 50)),
-                    ns(cpu_latency_percentile(w, 99)), ns(w->max), num(w->n));
+                OUT("   %s / %s / %s (%s)", cpu_ns(cpu_latency_percentile(w, 50)),
+                    cpu_ns(cpu_latency_percentile(w, 99)), cpu_ns(w->max), cpu_num(w->n));
             if (c->exit_reported[k].n)
                 OUT("   exit latency by the system, in its own undocumented unit: p50 %s, max %s",
-                    num(cpu_latency_percentile(&c->exit_reported[k], 50)), num(c->exit_reported[k].max));
+                    cpu_num(cpu_latency_percentile(&c->exit_reported[k], 50)),
+                    cpu_num(c->exit_reported[k].max));
             OUT("\n");
         }
         if (c->exits_alone || c->enters_twice || c->off_target)
             OUT("  %-3u  unmatched: %s entries while idle, %s exits while running%s%s\n", i,
-                num(c->enters_twice), num(c->exits_alone), c->off_target ? ", entries off target: " : "",
-                c->off_target ? num(c->off_target) : "");
+                cpu_num(c->enters_twice), cpu_num(c->exits_alone),
+                c->off_target ? ", entries off target: " : "", c->off_target ? cpu_num(c->off_target) : "");
     }
 }
 
@@ -192,14 +168,14 @@ static void intervals(const struct cpu_report *r, struct strbuf *o)
     }
     OUT("\nIDLE INTERVALS   %s periods of the CPUs that the trace shows; a bucket holds [lower edge, upper "
         "edge)\n",
-        num(sum));
+        cpu_num(sum));
     for (uint32_t n = 0; n <= CPU_NUM_EDGES; n++) {
         int bar = max ? (int)(total[n] * 50 / max) : 0;
         if (!total[n])
             continue;
-        snprintf(lo, sizeof(lo), "%s", n ? ns(cpu_bucket_edges[n - 1]) : "0");
-        snprintf(hi, sizeof(hi), "%s", n < CPU_NUM_EDGES ? ns(cpu_bucket_edges[n]) : "no end");
-        OUT("  %9s to %-9s %10s  %.*s\n", lo, hi, num(total[n]), bar,
+        snprintf(lo, sizeof(lo), "%s", n ? cpu_ns(cpu_bucket_edges[n - 1]) : "0");
+        snprintf(hi, sizeof(hi), "%s", n < CPU_NUM_EDGES ? cpu_ns(cpu_bucket_edges[n]) : "no end");
+        OUT("  %9s to %-9s %10s  %.*s\n", lo, hi, cpu_num(total[n]), bar,
             "##################################################");
     }
 }
@@ -215,9 +191,9 @@ static void concurrency(const struct cpu_report *r, struct strbuf *o)
     OUT("\nCONCURRENCY   time with exactly n CPUs idle, of the %u that the trace shows\n", a->num_visible);
     for (uint32_t n = 0; n <= a->num_visible && a->num_visible; n++)
         if (a->concurrency[n] || n == 0 || n == a->num_visible)
-            OUT("  %3u idle  %10s  %6.2f%%\n", n, ns(a->concurrency[n]),
+            OUT("  %3u idle  %10s  %6.2f%%\n", n, cpu_ns(a->concurrency[n]),
                 span > 0 ? 100.0 * (double)a->concurrency[n] / span : 0);
-    OUT("  not known %9s  (before every CPU showed its state)\n", ns(a->concurrency_unknown_ns));
+    OUT("  not known %9s  (before every CPU showed its state)\n", cpu_ns(a->concurrency_unknown_ns));
     if (a->deep_from >= CPU_MAX_STATES) {
         OUT("\nDEEP IDLE SETS   no state of this machine is deep (exit latency of 50 us and more, or the "
             "deepest of three)\n");
@@ -227,10 +203,10 @@ static void concurrency(const struct cpu_report *r, struct strbuf *o)
         cpu_trace_state(r->trace, 0, a->deep_from, buf, sizeof(buf)));
     num_sets = cpu_report_sets(r, order);
     for (uint32_t i = 0; i < num_sets && i < 12; i++)
-        OUT("  %10s  %6s times  CPUs %s\n", ns(a->sets[order[i]].ns), num(a->sets[order[i]].times),
+        OUT("  %10s  %6s times  CPUs %s\n", cpu_ns(a->sets[order[i]].ns), cpu_num(a->sets[order[i]].times),
             cpu_mask_text(a->sets[order[i]].mask, a->num_cpus, buf, sizeof(buf)));
     if (a->sets_other_ns)
-        OUT("  %10s  in sets beyond the first %d\n", ns(a->sets_other_ns), CPU_IDLE_SETS);
+        OUT("  %10s  in sets beyond the first %d\n", cpu_ns(a->sets_other_ns), CPU_IDLE_SETS);
 }
 
 static void wakes(const struct cpu_report *r, struct strbuf *o)
@@ -245,9 +221,9 @@ static void wakes(const struct cpu_report *r, struct strbuf *o)
         OUT("  CPU %-3u", i);
         for (int k = 0; k < CPU_WAKE_COUNT; k++)
             if (c->wakes[k])
-                OUT("  %s: %s", cpu_wake_name(r, k), num(c->wakes[k]));
+                OUT("  %s: %s", cpu_wake_name(r, k), cpu_num(c->wakes[k]));
         if (c->ticks_stopped || c->ticks_kept)
-            OUT("  (tick stopped %s times, kept %s)", num(c->ticks_stopped), num(c->ticks_kept));
+            OUT("  (tick stopped %s times, kept %s)", cpu_num(c->ticks_stopped), cpu_num(c->ticks_kept));
         OUT("\n");
     }
 }
@@ -256,7 +232,7 @@ static void wait_line(const struct cpu_report *r, struct strbuf *o, const struct
 {
     char site[40], back[40], state[32];
 
-    OUT("  %10s  CPU %u -> CPU %u at %.6f", ns(w->waited_ns), w->sender, w->target,
+    OUT("  %10s  CPU %u -> CPU %u at %.6f", cpu_ns(w->waited_ns), w->sender, w->target,
         at_seconds(r, w->sent_ns));
     OUT("  by %s/%d", cpu_trace_thread(r->trace, w->tid), w->tid);
     if (w->callback)
@@ -277,45 +253,48 @@ static void ipis(const struct cpu_report *r, struct strbuf *o)
     OUT("\nINTER-PROCESSOR INTERRUPTS   sent until the handler starts\n");
     for (int k = 0; k < CPU_IPI_CLASSES; k++) {
         const struct cpu_latency *l = &a->ipi_latency[k];
-        OUT("  %-14s %10s sent, %10s answered", names[k], num(a->ipi_sent[k]), num(a->ipi_answered[k]));
+        OUT("  %-14s %10s sent, %10s answered", names[k], cpu_num(a->ipi_sent[k]),
+            cpu_num(a->ipi_answered[k]));
         if (r->trace->is_windows)
             OUT(" (Windows does not record the answer)");
         else if (l->n)
-            OUT(", p50 %s, p99 %s, p99.9 %s, max %s", ns(cpu_latency_percentile(l, 50)),
-                ns(cpu_latency_percentile(l, 99)), ns(cpu_latency_percentile(l, 99.9)), ns(l->max));
+            OUT(", p50 %s, p99 %s, p99.9 %s, max %s", cpu_ns(cpu_latency_percentile(l, 50)),
+                cpu_ns(cpu_latency_percentile(l, 99)), cpu_ns(cpu_latency_percentile(l, 99.9)),
+                cpu_ns(l->max));
         OUT("\n");
     }
     if (a->csd_latency.n)
         OUT("  queued calls   %10s done, p50 %s, p99 %s, max %s; %s not done at the end\n",
-            num(a->csd_latency.n), ns(cpu_latency_percentile(&a->csd_latency, 50)),
-            ns(cpu_latency_percentile(&a->csd_latency, 99)), ns(a->csd_latency.max), num(a->csd_pending));
+            cpu_num(a->csd_latency.n), cpu_ns(cpu_latency_percentile(&a->csd_latency, 50)),
+            cpu_ns(cpu_latency_percentile(&a->csd_latency, 99)), cpu_ns(a->csd_latency.max),
+            cpu_num(a->csd_pending));
     if (a->pairs && a->num_cpus <= 32) {
         OUT("  who asked whom (sent, mean until answered):\n");
         for (uint32_t s = 0; s < a->num_cpus; s++)
             for (uint32_t t = 0; t < a->num_cpus; t++) {
                 const struct cpu_pair *p = &a->pairs[s * a->num_cpus + t];
                 if (p->sent)
-                    OUT("    CPU %-3u -> CPU %-3u %10s  mean %s, max %s%s\n", s, t, num(p->sent),
-                        p->answered ? ns(p->sum_ns / p->answered) : "-", ns(p->max_ns),
+                    OUT("    CPU %-3u -> CPU %-3u %10s  mean %s, max %s%s\n", s, t, cpu_num(p->sent),
+                        p->answered ? cpu_ns(p->sum_ns / p->answered) : "-", cpu_ns(p->max_ns),
                         p->answered < p->sent ? "  (not all answered)" : "");
             }
     }
     OUT("  slowest answers:%s\n", a->slowest.num ? "" : " none");
     for (uint32_t i = 0; i < a->slowest.num && i < 5; i++)
         wait_line(r, o, &a->slowest.list[i]);
-    OUT("  never answered: %s; for %s and longer: %s\n", num(a->ipi_unanswered), ns(a->params.stuck_ns),
-        num(a->unanswered_stuck));
+    OUT("  never answered: %s; for %s and longer: %s\n", cpu_num(a->ipi_unanswered),
+        cpu_ns(a->params.stuck_ns), cpu_num(a->unanswered_stuck));
     for (uint32_t i = 0; i < a->unanswered.num && i < 16; i++)
         wait_line(r, o, &a->unanswered.list[i]);
     if (a->ipi_unanswered > 16)
-        OUT("  and %s more\n", num(a->ipi_unanswered - 16));
+        OUT("  and %s more\n", cpu_num(a->ipi_unanswered - 16));
 }
 
 static void detectors(const struct cpu_report *r, struct strbuf *o)
 {
     const struct cpu_analysis *a = &r->a;
 
-    OUT("\nALL BUT ONE   times of %s and longer with every CPU but one idle\n", ns(a->params.stuck_ns));
+    OUT("\nALL BUT ONE   times of %s and longer with every CPU but one idle\n", cpu_ns(a->params.stuck_ns));
     if (a->num_visible < 3)
         OUT("  needs at least three CPUs that the trace shows; there are %u\n", a->num_visible);
     else if (!a->num_incidents)
@@ -323,14 +302,14 @@ static void detectors(const struct cpu_report *r, struct strbuf *o)
     for (uint32_t i = 0; i < a->num_incidents && i < CPU_INCIDENTS; i++) {
         const struct cpu_incident *n = &a->incidents[i];
         OUT("  at %.6f for %s: %u CPUs stopped within %s, CPU %u kept running%s", at_seconds(r, n->from_ns),
-            ns(n->to_ns - n->from_ns), n->silent, ns(n->spread_ns), n->awake,
+            cpu_ns(n->to_ns - n->from_ns), n->silent, cpu_ns(n->spread_ns), n->awake,
             n->at_end ? "; none came back" : "");
         if (n->waiting_for)
             OUT("; it was waiting for %u IPIs", n->waiting_for);
         OUT("\n");
     }
     if (a->num_incidents > CPU_INCIDENTS)
-        OUT("  and %s more\n", num(a->num_incidents - CPU_INCIDENTS));
+        OUT("  and %s more\n", cpu_num(a->num_incidents - CPU_INCIDENTS));
 }
 
 static void timers(const struct cpu_report *r, struct strbuf *o)
@@ -347,13 +326,14 @@ static void timers(const struct cpu_report *r, struct strbuf *o)
     for (uint32_t i = 0; i < a->num_cpus; i++) {
         const struct cpu_latency *l = &a->cpu[i].timer_late;
         if (l->n)
-            OUT("  CPU %-3u %10s fired, late p50 %s, p99 %s, max %s; %s were due while idle\n", i, num(l->n),
-                ns(cpu_latency_percentile(l, 50)), ns(cpu_latency_percentile(l, 99)), ns(l->max),
-                num(a->cpu[i].timer_late_idle));
+            OUT("  CPU %-3u %10s fired, late p50 %s, p99 %s, max %s; %s were due while idle\n", i,
+                cpu_num(l->n), cpu_ns(cpu_latency_percentile(l, 50)), cpu_ns(cpu_latency_percentile(l, 99)),
+                cpu_ns(l->max), cpu_num(a->cpu[i].timer_late_idle));
     }
     for (uint32_t i = 0; i < a->num_late_timers && i < 5; i++) {
         const struct cpu_late_timer *t = &a->late_timers[i];
-        OUT("  timer on CPU %u due at %.6f fired %s late", t->cpu, at_seconds(r, t->due_ns), ns(t->late_ns));
+        OUT("  timer on CPU %u due at %.6f fired %s late", t->cpu, at_seconds(r, t->due_ns),
+            cpu_ns(t->late_ns));
         if (t->was_idle)
             OUT(": %s exit", cpu_trace_state(r->trace, t->cpu, t->state, buf, sizeof(buf)));
         OUT("\n");
@@ -375,10 +355,10 @@ static void interrupts(const struct cpu_report *r, struct strbuf *o)
             const uint64_t n = dpc ? c->dpcs : c->irqs[k], t = dpc ? c->dpc_ns : c->irq_ns[k];
             if (!n)
                 continue;
-            OUT("  CPU %-3u %-26s %10s", i, dpc ? "DPC" : cpu_irq_name((enum cpu_irq)k), num(n));
+            OUT("  CPU %-3u %-26s %10s", i, dpc ? "DPC" : cpu_irq_name((enum cpu_irq)k), cpu_num(n));
             if (t)
                 OUT("  %7.3f%%  %s", span > 0 ? 100.0 * (double)t / span : 0,
-                    ns(dpc ? c->dpc_max_ns : c->irq_max_ns[k]));
+                    cpu_ns(dpc ? c->dpc_max_ns : c->irq_max_ns[k]));
             OUT("\n");
         }
     }
@@ -393,8 +373,8 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
     uint32_t n;
 
     if (a->fences_emitted || a->fences_signaled)
-        OUT("\nFENCES   %s emitted, %s signalled, %s waits\n", num(a->fences_emitted),
-            num(a->fences_signaled), num(a->fence_waits));
+        OUT("\nFENCES   %s emitted, %s signalled, %s waits\n", cpu_num(a->fences_emitted),
+            cpu_num(a->fences_signaled), cpu_num(a->fence_waits));
     for (uint32_t i = 0; i < a->num_cpus; i++) {
         const struct cpu_stats *c = &a->cpu[i];
         if (!c->max_khz)
@@ -410,12 +390,12 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
     OUT("\nEVENTS   ");
     for (int k = 0; k < CPU_EV_COUNT; k++)
         if (a->kinds[k])
-            OUT("%s %s  ", cpu_event_kind_name((enum cpu_event_kind)k), num(a->kinds[k]));
+            OUT("%s %s  ", cpu_event_kind_name((enum cpu_event_kind)k), cpu_num(a->kinds[k]));
     OUT("\n");
     n = cpu_report_others(r, types, 16);
     for (uint32_t i = 0; i < n; i++) {
         cpu_trace_type_name(r->trace, types[i], name, sizeof(name));
-        OUT("  not analysed: %10s  %s\n", num(cpu_trace_counts(r->trace)[types[i]]), name);
+        OUT("  not analysed: %10s  %s\n", cpu_num(cpu_trace_counts(r->trace)[types[i]]), name);
     }
 }
 

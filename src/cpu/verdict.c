@@ -76,14 +76,6 @@ static bool decide(struct maker *m, enum cpu_verdict_kind kind, const char *reas
     return true;
 }
 
-static const char *ns(uint64_t v)
-{
-    static _Thread_local char bufs[8][24];
-    static _Thread_local unsigned at;
-
-    return cpu_ns_text(v, bufs[at++ % 8], sizeof(bufs[0]));
-}
-
 /* Milliseconds after the submission; the evidence speaks in these. */
 static double rel(const struct maker *m, uint64_t t)
 {
@@ -207,7 +199,7 @@ static bool host_stole(struct maker *m)
         found = true;
         say(m->v,
             "the host took CPU %u away for %s of the %s of the wait (%.0f%%, by the kernel's steal time)", i,
-            ns((uint64_t)c->stolen_ns), ns(m->wait_ns), part(m, (uint64_t)c->stolen_ns));
+            cpu_ns((uint64_t)c->stolen_ns), cpu_ns(m->wait_ns), part(m, (uint64_t)c->stolen_ns));
     }
     return found && decide(m, CPU_VERDICT_HOST_STOLE_TIME, "steal time");
 }
@@ -232,32 +224,46 @@ static void say_wait(struct maker *m, const struct cpu_wait *x)
     char site[48], state[32];
 
     say(m->v, "CPU %u asked CPU %u at %+.3f ms and %s for %s%s%s%s%s", x->sender, x->target,
-        rel(m, x->sent_ns), x->answered ? "waited" : "had no answer", ns(x->waited_ns),
+        rel(m, x->sent_ns), x->answered ? "waited" : "had no answer", cpu_ns(x->waited_ns),
         x->target_idle ? "; the target was idle in " : "",
         x->target_idle ? cpu_trace_state(m->t, x->target, x->target_state, state, sizeof(state)) : "",
         x->site ? ", from " : "", x->site ? cpu_trace_symbol(m->t, x->site, site, sizeof(site)) : "");
 }
 
-/* "CPU 10 waited for 20 CPUs that never answered: 0-1,4-9,12-23" */
-static void say_silent(struct maker *m, uint64_t limit)
+/* The CPUs that did not answer `sender`; returns how many. */
+static uint32_t silent_to(const struct maker *m, uint32_t sender, uint64_t limit,
+                          uint64_t mask[CPU_MASK_WORDS])
 {
     const struct cpu_worst *u = &m->a.unanswered;
+    uint32_t n = 0;
+
+    memset(mask, 0, CPU_MASK_WORDS * sizeof(mask[0]));
+    for (uint32_t i = 0; i < u->num; i++) {
+        const uint16_t t = u->list[i].target;
+        if (u->list[i].sender != sender || !stalls(m, &u->list[i], limit))
+            continue;
+        n += !(mask[t / 64] >> (t % 64) & 1);
+        mask[t / 64] |= UINT64_C(1) << (t % 64);
+    }
+    return n;
+}
+
+/* Of the one that waits for the most: "CPU 10 waited for 20 CPUs that did not answer: 0-1,4-9,12-23" */
+static void say_silent(struct maker *m, uint64_t limit)
+{
     uint64_t mask[CPU_MASK_WORDS];
+    uint32_t most = 1, who = 0;
     char text[128];
 
     for (uint32_t sender = 0; sender < m->t->num_cpus; sender++) {
-        uint32_t silent = 0;
-        memset(mask, 0, sizeof(mask));
-        for (uint32_t i = 0; i < u->num; i++) {
-            const uint16_t t = u->list[i].target;
-            if (u->list[i].sender != sender || !stalls(m, &u->list[i], limit))
-                continue;
-            silent += !(mask[t / 64] >> (t % 64) & 1);
-            mask[t / 64] |= UINT64_C(1) << (t % 64);
-        }
-        if (silent > 1)
-            say(m->v, "CPU %u waited for %u CPUs that did not answer: %s", sender, silent,
-                cpu_mask_text(mask, m->t->num_cpus, text, sizeof(text)));
+        const uint32_t n = silent_to(m, sender, limit, mask);
+        who = n > most ? sender : who;
+        most = n > most ? n : most;
+    }
+    if (most > 1) {
+        silent_to(m, who, limit, mask);
+        say(m->v, "CPU %u waited for %u CPUs that did not answer: %s", who, most,
+            cpu_mask_text(mask, m->t->num_cpus, text, sizeof(text)));
     }
 }
 
@@ -282,7 +288,7 @@ static bool ipi_stall(struct maker *m)
     for (uint32_t i = 0; i < m->a.num_incidents && i < CPU_INCIDENTS; i++) {
         const struct cpu_incident *n = &m->a.incidents[i];
         say(m->v, "all CPUs but CPU %u (%u of them) went idle within %s at %+.3f ms%s", n->awake, n->silent,
-            ns(n->spread_ns), rel(m, n->from_ns), n->at_end ? ", and none came back in the window" : "");
+            cpu_ns(n->spread_ns), rel(m, n->from_ns), n->at_end ? ", and none came back in the window" : "");
     }
     return decide(m, CPU_VERDICT_IPI_STALL, "an IPI was not answered");
 }
@@ -292,7 +298,7 @@ static void say_hogs(struct maker *m, const struct cpu_thread *th)
     for (int i = 0; i < CPU_HOGS; i++)
         if (th->hogs[i].tid > 0 && th->hogs[i].ns * 10 >= m->wait_ns)
             say(m->v, "meanwhile %s/%d ran on CPU %d for %s of it", cpu_trace_thread(m->t, th->hogs[i].tid),
-                th->hogs[i].tid, th->cpu, ns(th->hogs[i].ns));
+                th->hogs[i].tid, th->cpu, cpu_ns(th->hogs[i].ns));
 }
 
 static bool starved_thread(struct maker *m, const struct cpu_thread *th)
@@ -306,16 +312,16 @@ static bool starved_thread(struct maker *m, const struct cpu_thread *th)
     if (!(held * 10 >= m->wait_ns * 6 || long_stop || long_wait))
         return false;
     say(m->v, "%s thread %s/%d ran for %s of the %s of the wait", cpu_role_name(th->role),
-        cpu_trace_thread(m->t, th->tid), th->tid, ns(th->ns[CPU_THREAD_RUNNING]), ns(m->wait_ns));
+        cpu_trace_thread(m->t, th->tid), th->tid, cpu_ns(th->ns[CPU_THREAD_RUNNING]), cpu_ns(m->wait_ns));
     if (stopped >= runnable) {
         say(m->v,
             "it was stopped by a signal for %s (%.0f%% of the wait), in %u stops, the longest %s at %+.3f ms",
-            ns(stopped), part(m, stopped), th->stops, ns(th->longest[CPU_THREAD_STOPPED]),
+            cpu_ns(stopped), part(m, stopped), th->stops, cpu_ns(th->longest[CPU_THREAD_STOPPED]),
             rel(m, th->longest_at[CPU_THREAD_STOPPED]));
         reason = th->stops >= 3 ? "throttled by stop signals" : "stopped by a signal";
     } else {
         say(m->v, "it could run and did not for %s (%.0f%% of the wait), the longest %s at %+.3f ms",
-            ns(runnable), part(m, runnable), ns(th->longest[CPU_THREAD_RUNNABLE]),
+            cpu_ns(runnable), part(m, runnable), cpu_ns(th->longest[CPU_THREAD_RUNNABLE]),
             rel(m, th->longest_at[CPU_THREAD_RUNNABLE]));
         say_hogs(m, th);
         reason = th->nobody_ns * 2 > runnable ? "throttled while its CPU was idle" : "preempted";
@@ -341,7 +347,7 @@ static bool asleep(struct maker *m)
         if (x->was_idle && m->cpu[x->cpu].in_chain && x->late_ns >= m->stuck_ns &&
             x->late_ns * 4 >= m->wait_ns) {
             say(m->v, "a timer of CPU %u was due at %+.3f ms and fired %s late: the CPU was idle in %s",
-                x->cpu, rel(m, x->due_ns), ns(x->late_ns),
+                x->cpu, rel(m, x->due_ns), cpu_ns(x->late_ns),
                 cpu_trace_state(m->t, x->cpu, x->state, state, sizeof(state)));
             reason = "a timer did not wake the CPU";
         }
@@ -353,7 +359,7 @@ static bool asleep(struct maker *m)
             continue;
         if (c->slept_over_due) {
             say(m->v, "the time-out was due at %+.3f ms and detected %s later; CPU %u slept over it in %s",
-                rel(m, m->w->due_ns), ns(m->w->timeout_ns - m->w->due_ns), i,
+                rel(m, m->w->due_ns), cpu_ns(m->w->timeout_ns - m->w->due_ns), i,
                 cpu_trace_state(m->t, i, (uint32_t)c->idle_state, state, sizeof(state)));
             reason = reason ? reason : "it slept over the time-out";
         }
@@ -369,8 +375,8 @@ static bool asleep(struct maker *m)
             say(m->v,
                 "CPU %u, which takes the GPU's interrupt, was idle in %s for %s of the %s of the wait, and "
                 "%s",
-                i, cpu_trace_state(m->t, i, (uint32_t)c->idle_state, state, sizeof(state)), ns(c->idle_ns),
-                ns(m->wait_ns),
+                i, cpu_trace_state(m->t, i, (uint32_t)c->idle_state, state, sizeof(state)),
+                cpu_ns(c->idle_ns), cpu_ns(m->wait_ns),
                 c->idle_to == NEVER ? "had not come back at the end of the trace"
                                     : "came back after the time-out only");
             reason = reason ? reason : "the interrupt's CPU slept all the time";
@@ -433,14 +439,14 @@ static bool no_life(struct maker *m)
         const struct cpu_thread *th = &m->threads.list[i];
         if (th->ns[CPU_THREAD_UNKNOWN] * 2 > m->wait_ns) {
             say(m->v, "the state of %s thread %d is not known for %s of the %s of the wait",
-                cpu_role_name(th->role), th->tid, ns(th->ns[CPU_THREAD_UNKNOWN]), ns(m->wait_ns));
+                cpu_role_name(th->role), th->tid, cpu_ns(th->ns[CPU_THREAD_UNKNOWN]), cpu_ns(m->wait_ns));
             return decide(m, CPU_VERDICT_UNKNOWN, "a thread of the chain was not seen");
         }
     }
     for (uint32_t i = 0; i < m->t->num_cpus; i++)
         if (m->cpu[i].in_chain && m->cpu[i].gap_ns > limit) {
             say(m->v, "CPU %u showed no event for %s at %+.3f ms: it may not have been able to run", i,
-                ns(m->cpu[i].gap_ns), rel(m, m->cpu[i].gap_at));
+                cpu_ns(m->cpu[i].gap_ns), rel(m, m->cpu[i].gap_at));
             return decide(m, CPU_VERDICT_UNKNOWN, "a CPU of the chain showed no life");
         }
     return false;
@@ -458,16 +464,17 @@ static void gpu_hung(struct maker *m)
             irqs += m->a.cpu[i].irqs[k];
         say(m->v,
             "CPU %u of the chain was never silent for more than %s; longest idle period %s; the host took %s",
-            i, ns(c->gap_ns), ns(c->idle_ns), ns((uint64_t)c->stolen_ns));
+            i, cpu_ns(c->gap_ns), cpu_ns(c->idle_ns), cpu_ns((uint64_t)c->stolen_ns));
     }
     for (uint32_t i = 0; i < m->threads.num; i++) {
         const struct cpu_thread *th = &m->threads.list[i];
         say(m->v, "%s thread %s/%d: ran %s, waited for a CPU %s, stopped %s, slept %s",
-            cpu_role_name(th->role), cpu_trace_thread(m->t, th->tid), th->tid, ns(th->ns[CPU_THREAD_RUNNING]),
-            ns(th->ns[CPU_THREAD_RUNNABLE]), ns(th->ns[CPU_THREAD_STOPPED]), ns(th->ns[CPU_THREAD_ASLEEP]));
+            cpu_role_name(th->role), cpu_trace_thread(m->t, th->tid), th->tid,
+            cpu_ns(th->ns[CPU_THREAD_RUNNING]), cpu_ns(th->ns[CPU_THREAD_RUNNABLE]),
+            cpu_ns(th->ns[CPU_THREAD_STOPPED]), cpu_ns(th->ns[CPU_THREAD_ASLEEP]));
     }
     say(m->v, "no IPI waited for %s or longer; %llu interrupts were handled; %llu fences were signalled",
-        ns(m->stuck_ns), (unsigned long long)irqs, (unsigned long long)m->a.fences_signaled);
+        cpu_ns(m->stuck_ns), (unsigned long long)irqs, (unsigned long long)m->a.fences_signaled);
     decide(m, CPU_VERDICT_GPU_HUNG, "the processors were there, the GPU was not");
 }
 
@@ -485,7 +492,7 @@ static void explain_vblank(struct maker *m, uint32_t i)
             continue;
         snprintf(out, sizeof(m->v->vblanks[0]),
                  "vblank due at %+.3f ms came %s late: timer on CPU %u fired %s late%s%s%s",
-                 rel(m, x->due_ns), ns(late), t->cpu, ns(t->late_ns), t->was_idle ? ": " : "",
+                 rel(m, x->due_ns), cpu_ns(late), t->cpu, cpu_ns(t->late_ns), t->was_idle ? ": " : "",
                  t->was_idle ? cpu_trace_state(m->t, t->cpu, t->state, state, sizeof(state)) : "",
                  t->was_idle ? " exit" : "");
         return;
@@ -494,9 +501,9 @@ static void explain_vblank(struct maker *m, uint32_t i)
         p->left_ns <= x->actual_ns) {
         snprintf(out, sizeof(m->v->vblanks[0]),
                  "vblank due at %+.3f ms came %s late: CPU %u left %s only %s after it was due",
-                 rel(m, x->due_ns), ns(late), p->cpu,
+                 rel(m, x->due_ns), cpu_ns(late), p->cpu,
                  cpu_trace_state(m->t, p->cpu, (uint32_t)p->state, state, sizeof(state)),
-                 ns(p->left_ns - x->due_ns));
+                 cpu_ns(p->left_ns - x->due_ns));
         return;
     }
     for (uint32_t k = 0; k < m->threads.num; k++) {
@@ -507,11 +514,12 @@ static void explain_vblank(struct maker *m, uint32_t i)
             continue;
         snprintf(out, sizeof(m->v->vblanks[0]),
                  "vblank due at %+.3f ms came %s late: thread %d could run and waited %s for CPU %d",
-                 rel(m, x->due_ns), ns(late), th->tid, ns(th->longest[CPU_THREAD_RUNNABLE]), th->cpu);
+                 rel(m, x->due_ns), cpu_ns(late), th->tid, cpu_ns(th->longest[CPU_THREAD_RUNNABLE]), th->cpu);
         return;
     }
     snprintf(out, sizeof(m->v->vblanks[0]),
-             "vblank due at %+.3f ms came %s late: not explained by this trace", rel(m, x->due_ns), ns(late));
+             "vblank due at %+.3f ms came %s late: not explained by this trace", rel(m, x->due_ns),
+             cpu_ns(late));
 }
 
 static int read_window(struct maker *m, struct error *e)
@@ -593,7 +601,7 @@ void cpu_verdict_text(const struct cpu_verdict *v, struct strbuf *o)
 {
     strbuf_printf(o, "VERDICT   %s: %s\n", cpu_verdict_name(v->kind), v->reason);
     strbuf_printf(o, "  waited %s from %.6f s on; times below count from the submission\n",
-                  ns(v->timeout_ns - v->submit_ns), (double)v->submit_ns / 1e9);
+                  cpu_ns(v->timeout_ns - v->submit_ns), (double)v->submit_ns / 1e9);
     for (uint32_t i = 0; i < v->num_lines; i++)
         strbuf_printf(o, "  - %s\n", v->lines[i]);
     for (uint32_t i = 0; i < v->num_vblanks; i++)
