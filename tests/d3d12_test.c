@@ -1,5 +1,5 @@
 /* d3d12_test.c: the Direct3D 12 recorder: its tables, its file, its memory watchers, and whole programs recorded and
- * played. usage: d3d12_test AEROGPU WORKLOAD */
+ * played. usage: d3d12_test AEROGPU WORKLOAD STUB CALLALL */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -24,13 +24,13 @@
 #include "d3d12/table.h"
 #include "d3d12/trace_file.h"
 
-static const char *aerogpu, *workload;
+static const char *aerogpu, *workload, *stub, *callall;
 static char dir[] = "/tmp/aerogpu-d3d12-test-XXXXXX";
 
 /* Runs a command, its output (both streams) in `out`; returns its exit code. */
 static int run(struct strbuf *out, const char *fmt, ...)
 {
-    char command[4096], buf[4096];
+    char command[32768], buf[4096];
     size_t n;
     va_list ap;
     FILE *p;
@@ -595,6 +595,55 @@ static void wrong_handles_are_named(void **state)
     strbuf_finish(&out);
 }
 
+/* Every method of every interface of the IDL files, over an implementation that does nothing: recorded, played under the
+ * recorder, and the two recordings compared. What the player does on its own account is known. */
+static void every_method_plays_alike(void **state)
+{
+    struct strbuf out = {0}, list = {0};
+    const char *p;
+
+    need_device();
+    if (run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/all1 -- %s", stub, aerogpu, dir, callall) ||
+        run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/all2 -- %s d3d12 play %s/all1", stub, aerogpu, dir, aerogpu,
+            dir))
+        fail_msg("%s", strbuf_str(&out));
+    run(&out, "%s d3d12 diff %s/all1 %s/all2", aerogpu, dir, dir);
+    p = strstr(strbuf_str(&out), " calls alike");
+    assert_non_null(p);
+    while (p > strbuf_str(&out) && p[-1] != '\n')
+        p--;
+    assert_true(atoi(p) > 600);
+    run(&list, "grep -vE '^\\+ .*\\.(GetDevice|Release|Map|Unmap)\\(|^[-+] .* MemoryWrite\\(| calls alike' <<'END'\n%s\nEND", strbuf_str(&out));
+    assert_string_equal(strbuf_str(&list), "\n");
+    /* the recording has all that can be played */
+    assert_int_equal(run(&out, "%s d3d12 methods | grep -E 'recorded and played|asks only' | grep -v ^IUnknown | cut -d' ' -f2 | "
+                               "sort -u > %s/want; %s d3d12 show --json %s/all1 | grep -o '\"method\": \"[^\"]*' | "
+                               "cut -d'\"' -f4 | sort -u > %s/got; comm -23 %s/want %s/got",
+                         aerogpu, dir, aerogpu, dir, dir, dir, dir),
+                     0);
+    assert_string_equal(strbuf_str(&out), "");
+    /* what cannot be played is recorded, and named */
+    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/all3 -- %s all", stub, aerogpu, dir, callall), 0);
+    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s d3d12 play %s/all3", stub, aerogpu, dir), 3);
+    assert_non_null(strstr(strbuf_str(&out), "this cannot be played"));
+    strbuf_finish(&out);
+    strbuf_finish(&list);
+}
+
+static void unknown_stream_subobjects_are_noted(void **state)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/unknown -- %s unknown; %s d3d12 show %s/unknown", stub,
+                         aerogpu, dir, callall, aerogpu, dir),
+                     0);
+    assert_non_null(strstr(strbuf_str(&out), "CreatePipelineState(pDesc={SizeInBytes=16, pPipelineStateSubobjectStream=[0x7]}"));
+    assert_non_null(strstr(strbuf_str(&out), "Note(Text=\"pipeline stream: unknown subobject 999 at offset 8; it and what "
+                                             "follows are not recorded\")"));
+    strbuf_finish(&out);
+}
+
 static void recordings_are_compared(void **state)
 {
     struct strbuf out = {0};
@@ -710,12 +759,16 @@ int main(int argc, char **argv)
         cmocka_unit_test(names_and_json_are_shown),
         cmocka_unit_test(wrong_handles_are_named),
         cmocka_unit_test(playing_shows_what_is_inside),
+        cmocka_unit_test(every_method_plays_alike),
+        cmocka_unit_test(unknown_stream_subobjects_are_noted),
         cmocka_unit_test(recordings_are_compared),
         cmocka_unit_test(gears_play_alike),
     };
 
-    if (argc != 3)
+    if (argc != 5)
         return 2;
+    stub = realpath(argv[3], NULL);
+    callall = realpath(argv[4], NULL);
     aerogpu = realpath(argv[1], NULL);
     workload = realpath(argv[2], NULL);
     return cmocka_run_group_tests(tests, make_dir, drop_dir);

@@ -19,7 +19,7 @@
 
 struct row {
     uint64_t *hash;
-    uint8_t *noise; /* calls that never count: hashes of pictures, polls of fences */
+    uint64_t *call; /* the call's number: those that do not count are left out */
     size_t num, cap;
 };
 
@@ -91,20 +91,23 @@ static int read_row(struct row *r, struct trc *t, struct error *e)
 
     trc_rewind(t);
     while (state && (got = trc_next(t, &c, e)) > 0) {
+        if (c.method == D12_Native_FrameHash || c.method == D12_ID3D12Fence_GetCompletedValue ||
+            d12_methods[c.method].flags & D12_QUERY)
+            continue;
         if (r->num == r->cap) {
             size_t cap = r->cap ? 2 * r->cap : 4096;
             uint64_t *h = realloc(r->hash, cap * sizeof(*h));
-            uint8_t *n = h ? realloc(r->noise, cap) : NULL;
+            uint64_t *n = h ? realloc(r->call, cap * sizeof(*n)) : NULL;
 
             r->hash = h ? h : r->hash;
             if (!n) {
                 got = error_set(e, -ENOMEM, "out of memory");
                 break;
             }
-            r->noise = n;
+            r->call = n;
             r->cap = cap;
         }
-        r->noise[r->num] = c.method == D12_Native_FrameHash || c.method == D12_ID3D12Fence_GetCompletedValue;
+        r->call[r->num] = c.index;
         r->hash[r->num++] = hash_call(t, &c, state);
     }
     XXH3_freeState(state);
@@ -141,33 +144,24 @@ struct printing { /* one side: its calls are read in step with the comparison */
     struct trc *t;
     struct names names;
     uint64_t left; /* lines that may still be printed */
-    size_t at;
 };
 
-static void print_to(struct printing *p, const struct row *r, size_t end, char sign, bool print)
+/* The calls [from, to) of the row; those between them and what was printed last are passed over. */
+static void print_rows(struct printing *p, const struct row *r, size_t from, size_t to, char sign)
 {
     struct strbuf b = {0};
     struct trc_call c;
 
-    while (p->at < end && trc_next(p->t, &c, NULL) > 0) {
-        if (print && p->left && !r->noise[p->at]) {
-            strbuf_clear(&b);
-            show_call(&b, SHOW_TEXT, p->t, &c, &p->names);
-            fprintf(p->out, "%c %s\n", sign, strbuf_str(&b));
-            p->left--;
-        }
-        p->at++;
+    while (from < to && p->left && trc_next(p->t, &c, NULL) > 0) {
+        if (c.index != r->call[from])
+            continue;
+        strbuf_clear(&b);
+        show_call(&b, SHOW_TEXT, p->t, &c, &p->names);
+        fprintf(p->out, "%c %s\n", sign, strbuf_str(&b));
+        p->left--;
+        from++;
     }
     strbuf_finish(&b);
-}
-
-static uint64_t count(const struct row *r, size_t from, size_t to)
-{
-    uint64_t n = 0;
-
-    for (; from < to; from++)
-        n += !r->noise[from];
-    return n;
 }
 
 int diff_run(FILE *out, struct trc *ta, struct trc *tb, uint64_t limit, struct diff_result *r, struct error *e)
@@ -195,12 +189,10 @@ int diff_run(FILE *out, struct trc *ta, struct trc *tb, uint64_t limit, struct d
             resync(&a, &b, &x, &y);
         else
             x = a.num, y = b.num;
-        print_to(&pa, &a, i, '-', false);
-        print_to(&pa, &a, x, '-', true);
-        print_to(&pb, &b, k, '+', false);
-        print_to(&pb, &b, y, '+', true);
-        r->only_a += count(&a, i, x);
-        r->only_b += count(&b, k, y);
+        print_rows(&pa, &a, i, x, '-');
+        print_rows(&pb, &b, k, y, '+');
+        r->only_a += x - i;
+        r->only_b += y - k;
         i = x;
         k = y;
     }
@@ -208,8 +200,8 @@ out:
     names_finish(&pa.names);
     names_finish(&pb.names);
     free(a.hash);
-    free(a.noise);
+    free(a.call);
     free(b.hash);
-    free(b.noise);
+    free(b.call);
     return err;
 }

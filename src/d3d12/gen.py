@@ -855,8 +855,7 @@ class Gen:
         return '\n'.join(o) + '\n'
 
 
-def main():
-    idldir, annot, native, out = sys.argv[1:5]
+def load(idldir, annot, native):
     m = Model()
     for f in ('dxgiformat.idl', 'dxgicommon.idl', 'd3dcommon.idl', 'd3d12.idl'):
         m.read(os.path.join(idldir, f))
@@ -874,10 +873,17 @@ def main():
     m.ifaces = {n: m.ifaces[n] for n in ordered}
     g = Gen(m)
     g.prepare()
+    return g
+
+
+def main():
+    out = sys.argv[4]
+    g = load(*sys.argv[1:4])
     for name, text in (('d3d12_api.h', g.api()), ('d3d12_table.c', g.table()), ('d3d12_record.c', g.record()),
                        ('d3d12_args.h', g.args()), ('d3d12_play.c', g.play()), ('d3d12_stream.c', g.stream_table())):
         with open(os.path.join(out, name), 'w') as f:
             f.write(text)
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -204,6 +204,9 @@ int play_special_ID3D12Resource_WriteToSubresource(struct player *p, const struc
     mip = desc.MipLevels ? a->DstSubresource % desc.MipLevels : 0;
     rows = a->pDstBox ? a->pDstBox->bottom - a->pDstBox->top : (desc.Height >> mip ? desc.Height >> mip : 1);
     slices = a->pDstBox ? a->pDstBox->back - a->pDstBox->front : 1;
+    if (a->pDstBox && (a->pDstBox->right <= a->pDstBox->left || a->pDstBox->bottom <= a->pDstBox->top ||
+                       a->pDstBox->back <= a->pDstBox->front)) /* an empty box reads nothing */
+        rows = slices = 0;
     if (a->n_pSrcData < (slices > 1 ? (slices - 1) * a->SrcDepthPitch : 0) + rows * a->SrcRowPitch)
         return play_fail(p, c, -EBADMSG, "its %zu bytes are fewer than the box needs", a->n_pSrcData);
     hr = This->lpVtbl->WriteToSubresource(This, a->DstSubresource, a->pDstBox, a->pSrcData, a->SrcRowPitch,

@@ -216,6 +216,13 @@ static void commit(struct rec_thread *t)
         atomic_store_explicit(&t->chunk->partial, at, memory_order_release);
         atomic_store_explicit(&t->chunk->committed, at, memory_order_release);
     }
+    if (__builtin_expect(t->trouble[0], 0)) {
+        char text[sizeof(t->trouble)];
+
+        memcpy(text, t->trouble, sizeof(text));
+        t->trouble[0] = '\0';
+        rec_note(t, "%s", text);
+    }
 }
 
 bool rec_args_done(struct rec_thread *t, uint32_t method, bool has_result)

@@ -85,6 +85,7 @@ struct rec_thread {
         uint64_t version;
     } hit[3];
     uint32_t number;
+    char trouble[160]; /* to be noted behind the record that is being made */
 };
 
 extern struct shm *rec_shm; /* NULL: not recording */

@@ -2,6 +2,7 @@
 #include "d3d12/rec_hooks.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,14 +125,14 @@ size_t rec_subresource_bytes(void *resource, const D3D12_BOX *box, UINT row_pitc
     rec_self->depth++;
     r->lpVtbl->GetDesc(r, &d);
     rec_self->depth--;
+    if (box && (box->right <= box->left || box->bottom <= box->top || box->back <= box->front))
+        return 0; /* an empty box reads nothing */
     mip = d.MipLevels ? sub % d.MipLevels : 0;
     h = box ? box->bottom - box->top : (d.Height >> mip ? d.Height >> mip : 1);
     depth = box ? box->back - box->front
                 : (d.Dimension == D3D12_RESOURCE_DIMENSION_TEXTURE3D && d.DepthOrArraySize >> mip
                        ? (uint64_t)d.DepthOrArraySize >> mip
                        : 1);
-    if (!h || !depth || (box && box->right <= box->left))
-        return 0;
     /* Rows of block-compressed formats are four pixels high; without a table of formats the pitch bounds it. */
     return depth > 1 ? (size_t)(depth_pitch * (depth - 1) + (uint64_t)row_pitch * h) : (size_t)((uint64_t)row_pitch * h);
 }
@@ -193,11 +194,13 @@ void rec_post_ID3D12Resource_GetGPUVirtualAddress(struct rec_thread *t, struct r
 
 void rec_stream_trouble(uint32_t type, size_t offset)
 {
+    struct rec_thread *t = rec_self;
+
     if (type != UINT32_MAX)
-        log_warn("d3d12", "pipeline stream: unknown subobject %u at offset %zu; it and what follows are not recorded",
-                 type, offset);
+        snprintf(t->trouble, sizeof(t->trouble),
+                 "pipeline stream: unknown subobject %u at offset %zu; it and what follows are not recorded", type, offset);
     else
-        log_warn("d3d12", "pipeline stream: it ends inside the subobject at offset %zu", offset);
+        snprintf(t->trouble, sizeof(t->trouble), "pipeline stream: it ends inside the subobject at offset %zu", offset);
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------- */

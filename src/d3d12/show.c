@@ -390,3 +390,28 @@ void show_call(struct strbuf *out, enum show_form form, struct trc *t, const str
     if (json)
         strbuf_append(out, "}", 1);
 }
+
+static const char *fate(const struct d12_method_info *m)
+{
+    if (m->flags & D12_REFUSE)
+        return "recorded, cannot be played";
+    return m->flags & D12_QUERY ? "recorded, asks only: not played" : "recorded and played";
+}
+
+void show_methods(struct strbuf *out, bool markdown)
+{
+    if (markdown)
+        strbuf_puts(out, "# Direct3D 12: every method, and what becomes of it\n\n"
+                         "Made from the installed IDL files. Calls that are recorded but cannot be played stop the player, which "
+                         "names them.\n\n| interface | method | |\n|---|---|---|\n");
+    for (uint16_t i = 0; i < D12_NUM_IFACES; i++) {
+        const struct d12_iface_info *f = &d12_ifaces[i];
+
+        if (f->skip)
+            strbuf_printf(out, markdown ? "| %s | all | not recorded: %s |\n" : "%s * not recorded: %s\n", f->name, f->skip);
+        for (uint32_t k = 1; k < D12_NUM_METHODS && !f->skip; k++)
+            if (d12_methods[k].name && d12_methods[k].iface_index == i)
+                strbuf_printf(out, markdown ? "| %s | %s | %s |\n" : "%s %s %s\n", f->name, d12_methods[k].name,
+                              fate(&d12_methods[k]));
+    }
+}

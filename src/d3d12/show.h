@@ -16,4 +16,7 @@ enum show_form { SHOW_TEXT, SHOW_JSON };
 void show_call(struct strbuf *out, enum show_form form, struct trc *t, const struct trc_call *c,
                const struct names *names);
 
+/* Appends one line per method of the tables: what becomes of it. As a page in Markdown, or "interface method how". */
+void show_methods(struct strbuf *out, bool markdown);
+
 #endif

@@ -95,7 +95,7 @@ int d3d12_diff(int argc, char **argv)
             fprintf(o == 'h' ? stdout : stderr,
                     "usage: aerogpu d3d12 diff [--limit N] FILE FILE\n\n"
                     "Prints the calls that only one of the two recordings has (- the first, + the second), and a sum. Threads,\n"
-                    "times, polls of fences and hashes of pictures do not count. Exit 1 if they differ.\n");
+                    "times, hashes of pictures and calls that only ask something do not count. Exit 1 if they differ.\n");
             return o == 'h' ? EXIT_OK : EXIT_USAGE;
         }
     if (optind + 2 != argc) {

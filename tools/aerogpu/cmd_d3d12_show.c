@@ -179,3 +179,21 @@ int d3d12_show(int argc, char **argv)
     trc_close(t);
     return code;
 }
+
+int d3d12_methods_list(int argc, char **argv)
+{
+    bool markdown = argc == 2 && !strcmp(argv[1], "--markdown");
+    struct strbuf b = {0};
+
+    if (argc > 1 && !markdown) {
+        bool help = !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h");
+
+        fprintf(help ? stdout : stderr, "usage: aerogpu d3d12 methods [--markdown]\n\n"
+                                        "Lists every method of the tables, and what becomes of calls of it.\n");
+        return help ? EXIT_OK : EXIT_USAGE;
+    }
+    show_methods(&b, markdown);
+    fwrite(strbuf_str(&b), 1, b.len, stdout);
+    strbuf_finish(&b);
+    return EXIT_OK;
+}
