@@ -649,8 +649,9 @@ static void recordings_are_compared(void **state)
     struct strbuf out = {0};
 
     need_device();
-    assert_int_equal(run(&out, "cd %s; for n in a b; do %s d3d12 record -o $n.trc -- %s clears; done; %s d3d12 diff a.trc b.trc",
-                         dir, aerogpu, workload, aerogpu),
+    assert_int_equal(run(&out, "cd %s; %s d3d12 record -o a.trc -- %s clears; %s d3d12 trim a.trc --frames 0- -o b.trc; "
+                               "%s d3d12 diff a.trc b.trc",
+                         dir, aerogpu, workload, aerogpu, aerogpu),
                      0);
     assert_non_null(strstr(strbuf_str(&out), " calls alike, 0 only in the first, 0 only in the second\n"));
     assert_int_equal(run(&out, "cd %s; %s d3d12 record -o c.trc -- %s queries; %s d3d12 diff a.trc c.trc", dir, aerogpu,
