@@ -41,7 +41,11 @@ bool engine_is_busy(struct exec_engine *g, const struct object *o)
 
 static void complete_batch(struct exec_engine *g, struct batch *b)
 {
-    VkResult r = b->has_work ? vkWaitForFences(g->vk.device, 1, &b->fence, VK_TRUE, UINT64_MAX) : VK_SUCCESS;
+    uint64_t patience = g->crumbs.own.buffer ? 5000000 : UINT64_MAX; /* ns; the device's markers must be fetched */
+    VkResult r = VK_SUCCESS;
+
+    while (b->has_work && (r = vkWaitForFences(g->vk.device, 1, &b->fence, VK_TRUE, patience)) == VK_TIMEOUT)
+        crumbs_copy(g, b);
 
     if (r && !b->completion.error) {
         b->completion.error = AEROGPU_ERROR_BACKEND;
@@ -51,6 +55,8 @@ static void complete_batch(struct exec_engine *g, struct batch *b)
     if (!r)
         batch_run_readbacks(g, b);
     shader_jobs_finish(g, b);
+    crumbs_copy(g, b);
+    crumbs_state(g, b, EXEC_CRUMB_DONE);
     g->params.complete(g->params.ctx, &b->completion);
     if (r) {
         log_error("executor", "the Vulkan device failed: %s; giving up", vk_result_name(r));
@@ -200,6 +206,7 @@ static int decode(struct exec_engine *g, const struct exec_submission *s, struct
         return r;
     while ((r = abi_stream_next(&g->stream, &p, g->error)) > 0) {
         g->batch->error_packet = p.index;
+        crumbs_packet(g, &p);
         if (p.desc) {
             r = execute(g, &p);
             if (r) {
@@ -278,6 +285,7 @@ void exec_engine_submit(struct exec_engine *g, const struct exec_submission *s)
     g->submission = s;
     g->error = &error;
     g->error_code = AEROGPU_ERROR_NONE;
+    crumbs_begin(g);
     if (s->cmd_size) {
         g->ctx = context_get(g, s->context_id);
         if (g->ctx)
@@ -299,6 +307,7 @@ void exec_engine_submit(struct exec_engine *g, const struct exec_submission *s)
         b->error_packet = UINT32_MAX;
     }
     b->completion = done;
+    crumbs_state(g, b, EXEC_CRUMB_QUEUED);
     g->batch = NULL;
     g->ctx = NULL;
     queue_batch(g, b);
@@ -379,6 +388,7 @@ int exec_engine_create(struct exec_engine **out, const struct exec_engine_params
     r = caches_create(g);
     if (r)
         goto fail_vulkan;
+    crumbs_create(g);
     r = start_threads(g, e);
     if (!r)
         r = make_null_resources(g, e);
@@ -430,6 +440,7 @@ void exec_engine_destroy(struct exec_engine *g)
             object_unref(g, &g->null_texture->o);
         objects_bury_dead(g);
         caches_destroy(g);
+        crumbs_destroy(g);
         buffer_clean(g, &g->null_buffer);
         for (int i = 0; i < NUM_BATCHES; i++)
             batch_finish(g, &g->batches[i]);

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "executor/crumbs.h"
 
 /* The scanout registers as they were when the doorbell rang for a submission. */
 struct exec_scanout {
@@ -60,8 +61,11 @@ struct exec_engine_params {
     /* Called from engine threads, one call at a time. */
     void (*complete)(void *ctx, const struct exec_completion *c);
     void *ctx;
-    const char *
-        device; /* part of a Vulkan device name, an index, or NULL for AEROGPU_VULKAN_DEVICE, else the first */
+    /* Where progress is written, whole pages that nothing else uses, or NULL. With EXEC_MARKERS_EXACT every packet that the
+     * device works on gets a marker of its own, which costs much; else groups of draws do, which costs nothing. */
+    struct exec_crumbs *crumbs;
+    enum exec_markers markers;
+    const char *device; /* part of a Vulkan device name, an index, or NULL for AEROGPU_VULKAN_DEVICE, else the first */
 };
 
 /* Opens the Vulkan device. Returns 0 or a negative errno (-ENODEV: no usable device). */

@@ -9,6 +9,7 @@
  *   pipeline.c  programs, pipelines, render passes, framebuffers and samplers, and their caches
  *   bind.c      descriptor sets
  *   draw.c      render passes, clears, draws, dispatches
+ *   crumbs.c    progress markers
  *
  * Everything here belongs to the submit thread, except a batch between batch_submit and its completion, which belongs to
  * the completion thread.
@@ -28,6 +29,7 @@
 #include "abi/alloc_table.h"
 #include "abi/d3d9_states.h"
 #include "abi/stream.h"
+#include "executor/crumbs.h"
 #include "executor/engine.h"
 #include "executor/formats.h"
 #include "executor/shader.h"
@@ -318,6 +320,18 @@ struct pending_write {
 
 struct caches; /* pipeline.c */
 
+struct crumbs {
+    struct exec_crumbs *shared; /* NULL: no markers */
+    bool exact;
+    VkBuffer buffer; /* the same layout; imported pages, or `own` */
+    VkDeviceMemory memory;
+    struct vk_buffer own;
+    uint32_t packet; /* that is being decoded */
+    uint32_t draws;  /* of the open mark */
+    uint32_t write[2]; /* top and bottom: what the device writes behind the next barrier, if `due` */
+    bool due;
+};
+
 struct exec_engine {
     struct exec_engine_params params;
     struct vk vk;
@@ -368,8 +382,9 @@ struct exec_engine {
     /* what the command buffer is in the middle of */
     struct context *pass_ctx; /* NULL: no render pass is open */
     uint32_t pass_draws, pass_width, pass_height, pass_layers;
-    bool need_barrier; /* before the next pass, dispatch or copy */
-    bool pass_stale;   /* the open pass wrote UAVs: what comes next needs a barrier */
+    bool need_barrier;        /* before the next pass, dispatch or copy */
+    bool pass_stale;          /* the open pass wrote UAVs: what comes next needs a barrier */
+    struct crumbs crumbs;
     VkPipeline bound_pipeline;
     struct program *bound_program[2]; /* whose sets are bound: graphics, compute */
     struct context *bound_ctx;        /* whose state they show */
@@ -537,5 +552,18 @@ void pass_end(struct exec_engine *g);
 int op_clear(struct exec_engine *g, const struct abi_packet *p);
 int op_draw(struct exec_engine *g, const struct abi_packet *p);
 int op_dispatch(struct exec_engine *g, const struct abi_packet *p);
+
+/* ---- crumbs.c ----------------------------------------------------------------------------------------------------- */
+
+void crumbs_create(struct exec_engine *g);
+void crumbs_destroy(struct exec_engine *g);
+void crumbs_begin(struct exec_engine *g); /* g->submission in g->batch */
+void crumbs_packet(struct exec_engine *g, const struct abi_packet *p); /* is decoded next */
+void crumbs_open(struct exec_engine *g);                 /* the command buffer has just begun */
+void crumbs_close(struct exec_engine *g, uint32_t last); /* it is about to end; `last`: packet */
+void crumbs_behind_barrier(struct exec_engine *g);       /* all that was recorded before is waited for */
+void crumbs_state(struct exec_engine *g, const struct batch *b, enum exec_crumb_state state);
+/* Brings the shared memory up to date where the device cannot. */
+void crumbs_copy(struct exec_engine *g, const struct batch *b);
 
 #endif

@@ -450,6 +450,7 @@ static void gather_corpse(struct exec_host *host, struct batch *b)
         b->n_before = b->n;
         b->has_death = true;
         b->death = host->death;
+        b->death.crumbs = &host->corpse->crumbs;
         b->dead = host->corpse;
         host->corpse = NULL;
         host->dying = true;
@@ -656,6 +657,7 @@ int exec_host_create(struct exec_host **out, const struct exec_host_params *p, s
     host->complete = p->complete;
     host->died = p->died;
     host->ctx = p->ctx;
+    host->markers = p->markers;
     host->limits = p->limits;
     if (!host->limits.memory_bytes)
         host->limits.memory_bytes = UINT64_C(4) << 30;
@@ -715,6 +717,18 @@ void exec_host_destroy(struct exec_host *host)
 int exec_host_event_fd(const struct exec_host *host)
 {
     return host->event_fd;
+}
+
+bool exec_host_crumbs(struct exec_host *host, struct exec_crumbs *out)
+{
+    struct exec_shared *sh;
+
+    pthread_mutex_lock(&host->lock);
+    sh = host->corpse ? host->corpse : host->child.shared;
+    if (sh)
+        memcpy(out, &sh->crumbs, sizeof(*out));
+    pthread_mutex_unlock(&host->lock);
+    return sh != NULL;
 }
 
 pid_t exec_host_pid(struct exec_host *host)

@@ -27,6 +27,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "executor/crumbs.h"
 #include "executor/engine.h"
 
 enum {
@@ -43,6 +44,7 @@ struct exec_death {
     uint64_t fault_address;
     bool has_fault;    /* a page fault, at fault_address */
     char message[196]; /* one sentence; also in the completions that fail because of it */
+    const struct exec_crumbs *crumbs; /* how far it had come; valid during died() */
 };
 
 /* What the process may use. 0 stands for the default in brackets. */
@@ -57,6 +59,7 @@ struct exec_host_params {
     /* The executor program. NULL: $AEROGPU_EXECUTOR, else the one installed or built beside the running program. */
     const char *executable;
     const char *device; /* as in exec_engine_params */
+    enum exec_markers markers; /* as in exec_engine_params */
     struct exec_limits limits;
     void (*complete)(void *ctx, const struct exec_completion *c);
     void (*died)(void *ctx,
@@ -113,6 +116,9 @@ bool exec_host_look(struct exec_host *host);
 
 /* Waits until the executor is ready: 0; -ENODEV and others with the reason if it cannot be started, -ETIMEDOUT. */
 int exec_host_wait_ready(struct exec_host *host, int timeout_ms, struct error *e);
+
+/* Copies how far the running executor has come. False while there is none. Never waits for it. Any thread. */
+bool exec_host_crumbs(struct exec_host *host, struct exec_crumbs *out);
 
 /* The running executor's process id, 0 while there is none. */
 pid_t exec_host_pid(struct exec_host *host);

@@ -48,6 +48,7 @@ struct exec_host {
     void (*died)(void *ctx, const struct exec_death *d);
     void *ctx;
     bool spin;
+    enum exec_markers markers;
 
     enum exec_state state;
     struct error failure;    /* why, if EXEC_FAILED */

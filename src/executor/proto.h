@@ -24,13 +24,14 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "executor/crumbs.h"
 #include "executor/engine.h"
 
 enum exec_fd { EXEC_FD_SHARED = 3, EXEC_FD_DONE, EXEC_FD_CONTROL, EXEC_FD_END };
 
 enum {
     EXEC_PROTO_MAGIC = 0x45475041,
-    EXEC_PROTO_VERSION = 1,
+    EXEC_PROTO_VERSION = 2,
     EXEC_RING_SLOTS = 256,
     EXEC_DONE_SLOTS = 512, /* a full ring of completions from before a reset, and one from after it */
     EXEC_SPIN_NS = 20000,  /* how long a side that was just busy looks for more before it sleeps */
@@ -67,7 +68,7 @@ struct exec_fault {
 struct exec_start {
     uint32_t magic, version, files, spin;
     uint64_t memory_bytes;
-    uint32_t has_device;
+    uint32_t has_device, markers;
     char device[256];
 };
 
@@ -86,6 +87,7 @@ struct exec_shared {
     alignas(64) struct exec_fault fault;     /* executor */
     alignas(64) struct exec_slot ring[EXEC_RING_SLOTS];
     struct exec_done_slot done[EXEC_DONE_SLOTS];
+    alignas(EXEC_PAGE) struct exec_crumbs crumbs; /* executor and its Vulkan device */
 };
 
 enum exec_control_type { EXEC_CONTROL_MAP = 1, EXEC_CONTROL_UNMAP };

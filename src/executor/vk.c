@@ -219,7 +219,7 @@ static int create_device(struct vk *vk, struct error *e)
                                      .queueCount = 1,
                                      .pQueuePriorities = &priority};
     VkExtensionProperties *list;
-    const char *names[4];
+    const char *names[8];
     uint32_t n = 0, num_names = 0;
     VkResult r;
 
@@ -253,6 +253,10 @@ static int create_device(struct vk *vk, struct error *e)
             features.pNext = &border;
             vk->caps.border_color = true;
         }
+    }
+    if (has_extension(list, n, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
+        names[num_names++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+        vk->caps.host_memory = true;
     }
     free(list);
     VkDeviceCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,

@@ -17,6 +17,7 @@ struct vk_caps {
     bool geometry, tessellation, wireframe, depth_clamp, independent_blend, anisotropy, bc, divisor,
         border_color;
     bool vertex_stores, fragment_stores;
+    bool host_memory; /* VK_EXT_external_memory_host */
     uint32_t uniform_align, texel_align, max_uniform_range, max_image_2d, max_layers, max_bound_sets;
     uint32_t max_vertex_attributes, max_vertex_bindings;
     float max_anisotropy, max_lod_bias;

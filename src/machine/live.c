@@ -58,8 +58,7 @@ struct live {
     uint64_t wake_count;
     /* the executor */
     pthread_mutex_t death_lock;
-    uint64_t deaths;
-    char last_death[196];
+    struct machine_death death;
 };
 
 /* The machine that this thread is serving, if any. */
@@ -196,8 +195,16 @@ static void on_death(void *ctx, const struct exec_death *d)
 
     log_info("machine", "executor %d: %s", (int)d->pid, d->message);
     pthread_mutex_lock(&l->death_lock);
-    l->deaths++;
-    memcpy(l->last_death, d->message, sizeof(l->last_death));
+    l->death.count++;
+    l->death.time_ns = machine_now(ctx);
+    l->death.pid = d->pid;
+    l->death.signal = d->signal;
+    l->death.exit_code = d->exit_code;
+    l->death.submission = d->submission;
+    l->death.has_fault = d->has_fault;
+    l->death.fault_address = d->fault_address;
+    memcpy(l->death.message, d->message, sizeof(l->death.message));
+    memcpy(&l->death.crumbs, d->crumbs, sizeof(l->death.crumbs));
     pthread_mutex_unlock(&l->death_lock);
 }
 
@@ -350,6 +357,7 @@ static int run(struct machine *m, struct error *e)
     int r = exec_host_create(&l->host,
                              &(struct exec_host_params){.executable = m->params.executor,
                                                         .device = m->params.device,
+                                                        .markers = m->params.markers,
                                                         .complete = on_complete,
                                                         .died = on_death,
                                                         .ctx = m},
@@ -435,8 +443,8 @@ static void get_stats(struct machine *m, struct machine_stats *out)
     exec_host_stats(l->host, &host);
     *out = (struct machine_stats){.interrupts = atomic_load(&l->interrupts), .executor_starts = host.starts};
     pthread_mutex_lock(&l->death_lock);
-    out->executor_deaths = l->deaths;
-    memcpy(out->last_death, l->last_death, sizeof(out->last_death));
+    out->executor_deaths = l->death.count;
+    memcpy(out->last_death, l->death.message, sizeof(out->last_death));
     pthread_mutex_unlock(&l->death_lock);
 }
 
@@ -446,6 +454,26 @@ void machine_device_name(struct machine *m, char name[256], bool *is_cpu)
     *is_cpu = true;
     if (m->ops == &machine_live_ops)
         exec_host_device_name(live_of(m)->host, name, is_cpu);
+}
+
+bool machine_last_death(struct machine *m, struct machine_death *out)
+{
+    struct live *l = m->kind;
+    bool any;
+
+    if (m->ops != &machine_live_ops)
+        return false;
+    pthread_mutex_lock(&l->death_lock);
+    any = l->death.count > 0;
+    if (any)
+        memcpy(out, &l->death, sizeof(*out));
+    pthread_mutex_unlock(&l->death_lock);
+    return any;
+}
+
+bool machine_crumbs(struct machine *m, struct exec_crumbs *out)
+{
+    return m->ops == &machine_live_ops && exec_host_crumbs(live_of(m)->host, out);
 }
 
 int machine_executor_pid(struct machine *m)

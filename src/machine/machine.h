@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "executor/crumbs.h"
 #include "gpu/gpu.h"
 
 struct machine;
@@ -49,6 +50,7 @@ struct machine_params {
     /* live */
     const char *executor; /* program and Vulkan device as in exec_host_params; NULL for the defaults */
     const char *device;
+    enum exec_markers markers; /* as in exec_engine_params */
     /* sim */
     uint64_t seed;
     struct machine_faults faults;
@@ -104,6 +106,23 @@ struct machine_stats {
 };
 
 void machine_get_stats(struct machine *m, struct machine_stats *out);
+
+/* Live: how an executor ended, and how far it had come. */
+struct machine_death {
+    uint64_t count; /* of deaths so far */
+    uint64_t time_ns;
+    int pid, signal, exit_code;
+    uint64_t submission; /* that it was executing, 0 for none */
+    bool has_fault;
+    uint64_t fault_address;
+    char message[196];
+    struct exec_crumbs crumbs;
+};
+
+/* The last one; false if there was none. The other: how far the running one has come; false if none runs.
+ * Neither waits. Always false for a sim. */
+bool machine_last_death(struct machine *m, struct machine_death *out);
+bool machine_crumbs(struct machine *m, struct exec_crumbs *out);
 
 /* Live: the executor's process id, 0 while there is none; sim: 0. */
 int machine_executor_pid(struct machine *m);

@@ -1,0 +1,236 @@
+/* crumbs.c: writing the marks of crumbs.h while command buffers are recorded.
+ *
+ *   a command buffer begins ──crumbs_open──▶ mark open ──crumbs_close──▶ closed ──▶ cut or flushed to the device
+ *                                             └─exact: crumbs_packet closes it and opens the next before each packet's work
+ *
+ * Invariants:
+ *  1. A mark is open exactly while a command buffer is recorded.
+ *  2. The end of one mark and the beginning of the next are one write, behind the barrier that stands there anyway: a
+ *     barrier more for every group costs 5 % of a frame of small draws, and so do two writes in place of one.
+ *  3. Nothing here can fail: without memory or extension there are no markers, and the slot says so.
+ */
+#include "executor/engine_priv.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "executor/crumbs.h"
+
+enum { ALL_MARKS = EXEC_CRUMB_MARKS };
+
+static struct exec_crumb_slot *slot_of(struct exec_engine *g)
+{
+    return &g->crumbs.shared->slots[g->batch - g->batches];
+}
+
+static VkDeviceSize offset_of(struct exec_engine *g, const uint32_t *field)
+{
+    return (VkDeviceSize)((const uint8_t *)field - (const uint8_t *)g->crumbs.shared);
+}
+
+/* ---- memory that the device writes -------------------------------------------------------------------------------- */
+
+/* The shared pages as the memory of a buffer. */
+static VkResult import(struct exec_engine *g, struct crumbs *c)
+{
+    const VkExternalMemoryHandleTypeFlagBits type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    VkExternalMemoryBufferCreateInfo ext = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+                                            .handleTypes = type};
+    VkBufferCreateInfo bi = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                             .pNext = &ext,
+                             .size = sizeof(*c->shared),
+                             .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    VkImportMemoryHostPointerInfoEXT pointer = {.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+                                                .handleType = type,
+                                                .pHostPointer = c->shared};
+    VkMemoryAllocateInfo ai = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                               .pNext = &pointer,
+                               .allocationSize = sizeof(*c->shared)};
+    VkMemoryHostPointerPropertiesEXT props = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+    PFN_vkGetMemoryHostPointerPropertiesEXT get = (PFN_vkGetMemoryHostPointerPropertiesEXT)(void *)vkGetDeviceProcAddr(
+        g->vk.device, "vkGetMemoryHostPointerPropertiesEXT");
+    VkMemoryRequirements req;
+    VkResult r;
+
+    if (!g->vk.caps.host_memory || !get || get(g->vk.device, type, c->shared, &props))
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    r = vkCreateBuffer(g->vk.device, &bi, NULL, &c->buffer);
+    if (r)
+        return r;
+    vkGetBufferMemoryRequirements(g->vk.device, c->buffer, &req);
+    props.memoryTypeBits &= req.memoryTypeBits;
+    if (!props.memoryTypeBits || req.size > sizeof(*c->shared))
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    ai.memoryTypeIndex = (uint32_t)__builtin_ctz(props.memoryTypeBits);
+    r = vkAllocateMemory(g->vk.device, &ai, NULL, &c->memory);
+    return r ? r : vkBindBufferMemory(g->vk.device, c->buffer, c->memory, 0);
+}
+
+void crumbs_create(struct exec_engine *g)
+{
+    struct crumbs *c = &g->crumbs;
+
+    c->shared = g->params.markers == EXEC_MARKERS_OFF ? NULL : g->params.crumbs;
+    if (!c->shared)
+        return;
+    c->exact = g->params.markers == EXEC_MARKERS_EXACT;
+    c->shared->exact = c->exact;
+    c->shared->way = EXEC_CRUMBS_SHARED;
+    if (!import(g, c))
+        return;
+    vkDestroyBuffer(g->vk.device, c->buffer, NULL);
+    vkFreeMemory(g->vk.device, c->memory, NULL);
+    c->buffer = VK_NULL_HANDLE;
+    c->memory = VK_NULL_HANDLE;
+    c->shared->way = EXEC_CRUMBS_COPIED;
+    if (!vk_buffer_create(&g->vk, &c->own, sizeof(*c->shared), VK_BUFFER_USAGE_TRANSFER_DST_BIT, VK_USE_READBACK)) {
+        c->buffer = c->own.buffer;
+        memset(c->own.memory.map, 0, sizeof(*c->shared));
+        return;
+    }
+    log_warn("executor", "there is no memory for progress markers");
+    c->shared->way = EXEC_CRUMBS_NONE;
+    c->shared = NULL;
+}
+
+void crumbs_destroy(struct exec_engine *g)
+{
+    struct crumbs *c = &g->crumbs;
+
+    if (c->own.buffer) {
+        vk_buffer_destroy(&g->vk, &c->own);
+    } else {
+        vkDestroyBuffer(g->vk.device, c->buffer, NULL);
+        vkFreeMemory(g->vk.device, c->memory, NULL);
+    }
+    *c = (struct crumbs){0};
+}
+
+void crumbs_copy(struct exec_engine *g, const struct batch *b)
+{
+    struct crumbs *c = &g->crumbs;
+    struct exec_crumb_slot *slot;
+    const uint32_t *from;
+
+    if (!c->own.buffer)
+        return;
+    slot = &c->shared->slots[b - g->batches];
+    from = (const uint32_t *)(const void *)(c->own.memory.map + offset_of(g, &slot->top));
+    slot->top = from[0];
+    slot->bottom = from[1];
+}
+
+/* ---- marks -------------------------------------------------------------------------------------------------------- */
+
+void crumbs_open(struct exec_engine *g)
+{
+    struct crumbs *c = &g->crumbs;
+    struct exec_crumb_slot *slot;
+    uint32_t n;
+
+    if (!c->shared || !g->batch)
+        return;
+    slot = slot_of(g);
+    n = atomic_load_explicit(&slot->num_marks, memory_order_relaxed);
+    c->draws = n == ALL_MARKS ? slot->marks[n - 1].draws : 0;
+    if (n == ALL_MARKS)
+        return; /* the last one is extended */
+    slot->marks[n] = (struct exec_mark){.first = c->packet, .last = c->packet};
+    atomic_store_explicit(&slot->num_marks, n + 1, memory_order_release);
+    c->write[0] = n + 1;
+    c->due = true;
+}
+
+void crumbs_close(struct exec_engine *g, uint32_t last)
+{
+    struct crumbs *c = &g->crumbs;
+    struct exec_crumb_slot *slot;
+    uint32_t n;
+
+    if (!c->shared || !g->batch)
+        return;
+    slot = slot_of(g);
+    n = atomic_load_explicit(&slot->num_marks, memory_order_relaxed);
+    if (!n)
+        return;
+    if (last > slot->marks[n - 1].last)
+        slot->marks[n - 1].last = last;
+    slot->marks[n - 1].draws = c->draws;
+    c->write[1] = n;
+    c->due = true;
+}
+
+void crumbs_behind_barrier(struct exec_engine *g)
+{
+    struct crumbs *c = &g->crumbs;
+
+    if (!c->due)
+        return;
+    vkCmdUpdateBuffer(g->batch->cmd, c->buffer, offset_of(g, &slot_of(g)->top), sizeof(c->write), c->write);
+    c->due = false;
+}
+
+void crumbs_begin(struct exec_engine *g)
+{
+    struct crumbs *c = &g->crumbs;
+    struct exec_crumb_slot *slot;
+
+    c->packet = c->write[0] = c->write[1] = 0;
+    c->due = false;
+    if (!c->shared)
+        return;
+    slot = slot_of(g);
+    atomic_store_explicit(&slot->submission, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->num_marks, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->decoding, 0, memory_order_relaxed);
+    slot->top = slot->bottom = 0;
+    if (c->own.buffer)
+        memset(c->own.memory.map + offset_of(g, &slot->top), 0, 8);
+    slot->context = g->submission->context_id;
+    atomic_store_explicit(&slot->state, EXEC_CRUMB_DECODING, memory_order_relaxed);
+    atomic_store_explicit(&slot->submission, g->submission->id, memory_order_release);
+}
+
+void crumbs_state(struct exec_engine *g, const struct batch *b, enum exec_crumb_state state)
+{
+    if (g->crumbs.shared)
+        atomic_store_explicit(&g->crumbs.shared->slots[b - g->batches].state, (uint32_t)state, memory_order_release);
+}
+
+static bool is_work(uint32_t opcode)
+{
+    switch (opcode) {
+    case AEROGPU_CMD_DRAW:
+    case AEROGPU_CMD_DRAW_INDEXED:
+    case AEROGPU_CMD_DISPATCH:
+    case AEROGPU_CMD_CLEAR:
+    case AEROGPU_CMD_COPY_BUFFER:
+    case AEROGPU_CMD_COPY_TEXTURE2D:
+    case AEROGPU_CMD_UPLOAD_RESOURCE:
+    case AEROGPU_CMD_RESOURCE_DIRTY_RANGE:
+    case AEROGPU_CMD_PRESENT:
+    case AEROGPU_CMD_PRESENT_EX:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void crumbs_packet(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct crumbs *c = &g->crumbs;
+
+    if (!c->shared)
+        return;
+    atomic_store_explicit(&slot_of(g)->decoding, p->index + 1, memory_order_relaxed);
+    if (c->exact && g->batch->recording && is_work(p->opcode)) {
+        crumbs_close(g, c->packet);
+        g->need_barrier = true;
+        batch_transfer(g);
+        c->packet = p->index;
+        crumbs_open(g);
+    }
+    c->packet = p->index;
+    if (p->opcode >= AEROGPU_CMD_DRAW && p->opcode <= AEROGPU_CMD_DISPATCH)
+        c->draws++;
+}

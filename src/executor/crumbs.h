@@ -1,0 +1,63 @@
+/* crumbs.h: how far the device has come, in memory that outlives the executor process.
+ *
+ * Each submission in the engine has a slot. What it does on the Vulkan device is divided into marks: a mark covers the
+ * packets first..last. The device writes `top` when it reaches a mark and `bottom` when all work up to the mark's end is
+ * done, both as numbers of marks, straight into this memory where it can (see enum exec_crumb_way).
+ *
+ *   marks     │ 1: packets 0..251 │ 2: packets 252..502 │ 3: …        group markers: a mark is a command buffer
+ *   marks     │ 1: 17 │ 2: 18 │ 3: 21 │ …                            exact markers: a mark is a packet
+ *
+ * Invariants:
+ *  1. bottom <= top <= num_marks, once the slot is queued; a mark in (bottom, top] was running at that instant.
+ *  2. A mark is filled in before the device can reach it.
+ *  3. Whoever reads may read while all of it changes, and trusts no number in it.
+ */
+#ifndef EXECUTOR_CRUMBS_H_
+#define EXECUTOR_CRUMBS_H_
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { EXEC_CRUMB_SLOTS = 4, EXEC_CRUMB_MARKS = 4096 };
+
+enum exec_markers {
+    EXEC_MARKERS_GROUPS, /* around groups of draws: costs nothing that can be measured */
+    EXEC_MARKERS_EXACT,  /* around every packet that the device works on: several times slower */
+    EXEC_MARKERS_OFF,
+};
+
+enum exec_crumb_way {
+    EXEC_CRUMBS_NONE,
+    EXEC_CRUMBS_SHARED, /* the device writes this memory: current at any instant, also after the process ended */
+    EXEC_CRUMBS_COPIED, /* the device writes its own memory; the executor copies it every few milliseconds */
+};
+
+enum exec_crumb_state {
+    EXEC_CRUMB_FREE,
+    EXEC_CRUMB_DECODING, /* `decoding` says where */
+    EXEC_CRUMB_QUEUED,   /* decoded; the device works */
+    EXEC_CRUMB_DONE,
+};
+
+struct exec_mark {
+    uint32_t first, last; /* packets, counted from 0 */
+    uint32_t draws;       /* draws and dispatches among them */
+};
+
+struct exec_crumb_slot {
+    uint32_t top, bottom; /* by the device */
+    _Atomic uint32_t state, num_marks;
+    _Atomic uint64_t submission; /* id, 0 for none yet */
+    _Atomic uint32_t decoding;   /* number of the packet that is being decoded, from 1; 0: none yet */
+    uint32_t context;
+    struct exec_mark marks[EXEC_CRUMB_MARKS];
+};
+
+/* Begins on a page of its own and fills whole pages. */
+struct exec_crumbs {
+    uint32_t way, exact; /* enum exec_crumb_way; exact: every packet has its mark */
+    uint64_t reserved;
+    struct exec_crumb_slot slots[EXEC_CRUMB_SLOTS];
+};
+
+#endif
