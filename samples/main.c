@@ -20,6 +20,7 @@ static const struct {
     {"d3d9", "vs_2_0 and ps_2_0 with render states, sampler states and mipmaps", sample_d3d9},
     {"shared", "one context draws a surface that another one samples", sample_shared},
     {"stress", "1 000 small draws a frame", sample_stress},
+    {"hang", "a frame whose draw 77 does not finish", sample_hang},
 };
 
 static int write_sample(const char *shaders, const char *path)

@@ -104,5 +104,6 @@ void sample_compute(struct sample *s);
 void sample_d3d9(struct sample *s);
 void sample_shared(struct sample *s);
 void sample_stress(struct sample *s);
+void sample_hang(struct sample *s);
 
 #endif

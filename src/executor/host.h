@@ -43,6 +43,8 @@ struct exec_death {
     uint64_t submission; /* id of the submission that it was executing, 0 for none */
     uint64_t fault_address;
     bool has_fault;    /* a page fault, at fault_address */
+    bool in_decoder;   /* the fault was in the thread that decodes, not in the Vulkan device's */
+    bool by_host;      /* killed by us: it broke the protocol or did not answer a reset */
     char message[196]; /* one sentence; also in the completions that fail because of it */
     const struct exec_crumbs *crumbs; /* how far it had come; valid during died() */
 };

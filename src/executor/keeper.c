@@ -173,11 +173,13 @@ static void describe(struct exec_host *host, const siginfo_t *si, struct exec_de
     else
         d->signal = status;
     if (host->kill_reason[0]) {
+        d->by_host = true;
         snprintf(d->message, sizeof(d->message), "the executor was killed: %s", host->kill_reason);
     } else if (atomic_load(&f->state) == 2 && si->si_code == CLD_EXITED && status > EXEC_EXIT_FAULT) {
         d->signal = status - EXEC_EXIT_FAULT;
         d->submission = f->submission;
         d->fault_address = f->address;
+        d->in_decoder = f->thread == (uint32_t)host->child.pid;
         d->has_fault = (d->signal == SIGSEGV || d->signal == SIGBUS) && f->code > 0 && f->code != SI_KERNEL;
         snprintf(d->message, sizeof(d->message), "the executor died: %s at 0x%llx in thread %u (%s)",
                  d->has_fault ? "page fault" : "fault", (unsigned long long)f->address, f->thread,

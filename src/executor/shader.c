@@ -142,6 +142,8 @@ int shader_create(struct shader **out, enum exec_stage stage, const void *bytes,
     memcpy(s->bytes, bytes, size);
     if (dxbc_is(bytes, size))
         ret = shader_dxbc_init(s, e);
+    else if (spirv_is(bytes, size))
+        ret = shader_spirv_init(s, e);
     else if (d3d9_is(bytes, size))
         ret = shader_d3d9_init(s, e);
     else

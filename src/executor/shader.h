@@ -36,7 +36,7 @@ VkShaderStageFlagBits exec_stage_vk(enum exec_stage stage);
 /* Number of the stage's descriptor set (invariant 3). */
 uint32_t exec_stage_set(enum exec_stage stage);
 
-enum shader_kind { SHADER_DXBC, SHADER_D3D9 };
+enum shader_kind { SHADER_DXBC, SHADER_D3D9, SHADER_SPIRV };
 
 enum shader_component {
     SHADER_COMPONENT_NONE,
@@ -155,6 +155,7 @@ struct shader_info {
     bool writes_depth;                 /* PS */
     bool uses_kill;                    /* PS */
     bool writes_point_size;            /* VS */
+    bool uses_addresses;               /* SPIR-V: physical addresses */
     struct shader_d3d9_constants d3d9; /* zero for DXBC */
 };
 

@@ -203,6 +203,8 @@ static void on_death(void *ctx, const struct exec_death *d)
     l->death.submission = d->submission;
     l->death.has_fault = d->has_fault;
     l->death.fault_address = d->fault_address;
+    l->death.in_decoder = d->in_decoder;
+    l->death.by_host = d->by_host;
     memcpy(l->death.message, d->message, sizeof(l->death.message));
     memcpy(&l->death.crumbs, d->crumbs, sizeof(l->death.crumbs));
     pthread_mutex_unlock(&l->death_lock);

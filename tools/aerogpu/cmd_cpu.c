@@ -266,7 +266,7 @@ static int run_report(const struct report_options *opt)
     return r ? fail(&e, r) : EXIT_OK;
 }
 
-static int cmd_report(int argc, char **argv)
+static int cpu_report_command(int argc, char **argv)
 {
     static const struct option options[] = {{"json", no_argument, NULL, 'j'},
                                             {"html", required_argument, NULL, 'H'},
@@ -527,7 +527,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"record", "record this machine (root)", cpu_record},
-    {"report", "what a recording says", cmd_report},
+    {"report", "what a recording says", cpu_report_command},
     {"watch", "the processors live (root)", cmd_watch},
     {"import", "what a Windows .etl file holds", cmd_import},
 };

@@ -1,0 +1,346 @@
+/* blackbox.h: a library that explains crashes of a GPU, and of anything else that runs queues of commands.
+ *
+ *   while it runs   flight recorder: events of every process in rings that survive kill -9          bb_flight_*
+ *                   resources: what lies at an address, and what lay there before                    bb_resources_*
+ *                   status: active, timeout, page fault, …, with its times                           bb_status_*
+ *   when it crashed package: rows of evidence, handed to a short-lived process that makes the dump   bb_package_*
+ *   afterwards      inference: which command was it, from the markers that were written              bb_infer
+ *                   dump: an SQLite file with a documented schema (docs/dump-schema.md)              bb_dump_*
+ *                   report: the verdict in one sentence, then the evidence; text, JSON, HTML         bb_report_*
+ *
+ * The parts need nothing of each other: take one of them, or all. samples/blackbox.c uses the library alone.
+ *
+ * Functions return 0 or a negative errno, and say why in a `struct bb_error` where one is taken (NULL is legal). Times are
+ * nanoseconds of CLOCK_MONOTONIC, which is one clock for all processes of a machine. Text is UTF-8; bytes that are not are
+ * replaced by U+FFFD where they enter.
+ */
+#ifndef AEROGPU_BLACKBOX_H_
+#define AEROGPU_BLACKBOX_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bb_error {
+    int code;       /* 0, or a negative errno */
+    char text[300]; /* one sentence without a full stop */
+};
+
+/* ---- inference ------------------------------------------------------------------------------------------------------
+ *
+ * A queue is a list of items in the order in which the command processor meets them. Two kinds of markers stand between
+ * the commands:
+ *   a TOP marker is written when the command processor reaches it; it waits for nothing;
+ *   a BOTTOM marker is written when every command before it has finished; the command processor goes on meanwhile.
+ * From which of them were written follows what the commands were doing:
+ *   before a written BOTTOM marker          finished
+ *   behind an unwritten TOP marker          not started: the command processor never came there
+ *   else                                    running, or perhaps running: a candidate
+ * A command whose own TOP marker behind it is missing is left out as long as an earlier one is certainly unfinished: the
+ * command processor stopped in front of it because of that one.
+ */
+enum bb_item_kind {
+    BB_ITEM_COMMAND, /* a draw, dispatch, copy: it takes time */
+    BB_ITEM_WAIT,    /* a command that waits for another queue's fence */
+    BB_ITEM_TOP,
+    BB_ITEM_BOTTOM,
+    BB_ITEM_PUSH, /* a named region begins and ends; regions nest, and need not be balanced */
+    BB_ITEM_POP,
+};
+
+struct bb_item {
+    enum bb_item_kind kind;
+    bool written;     /* TOP and BOTTOM: found in memory. WAIT: what it waits for was signalled */
+    const char *name; /* of a command or region; may be NULL */
+    uint64_t id;      /* the caller's: packet number, marker index, … */
+};
+
+enum bb_state { BB_FINISHED, BB_RUNNING, BB_MAYBE_RUNNING, BB_NOT_STARTED };
+
+enum bb_certainty {
+    BB_NOTHING, /* everything finished */
+    BB_CERTAIN, /* one candidate, and it did not finish */
+    BB_SEVERAL, /* the markers leave more than one */
+    BB_UNKNOWN, /* unfinished, but no command can be named */
+};
+
+/* At most this many BOTTOM markers can wait at a time on the hardware that the model is taken from; then the command
+ * processor stops, also in front of commands. */
+#define BB_PENDING_BOTTOM_LIMIT 64
+
+struct bb_inference {
+    enum bb_certainty certainty;
+    uint32_t num_candidates;
+    uint32_t *candidates;   /* indices of items, in the order of the queue */
+    uint8_t *states;        /* enum bb_state of every item; of a marker: of what is in front of it */
+    uint32_t num_items;
+    uint32_t pending_bottoms;   /* BOTTOM markers that were reached and not written */
+    uint32_t stalled_by_limit;  /* 1: the limit on them may have stopped the command processor */
+    uint32_t unbalanced_pops, open_regions;
+    uint32_t contradictions;    /* markers that cannot have been written before others: the memory was reused */
+    char path[256];             /* of regions around the first candidate, "frame/shadows" */
+    char conclusion[512];       /* in words */
+};
+
+/* Fills `out`, whose memory belongs to the caller until bb_inference_finish. 0 or -ENOMEM. */
+int bb_infer(struct bb_inference *out, const struct bb_item *items, uint32_t num_items);
+void bb_inference_finish(struct bb_inference *inference);
+const char *bb_state_name(enum bb_state state);
+
+/* ---- device status ------------------------------------------------------------------------------------------------ */
+
+/* S(NAME, text) */
+#define BB_STATUSES(S)                                                                                                 \
+    S(ACTIVE, "active")                                                                                                \
+    S(TIMEOUT, "timeout")                                                                                              \
+    S(OUT_OF_MEMORY, "out of memory")                                                                                  \
+    S(PAGE_FAULT, "page fault")                                                                                        \
+    S(STOPPED, "stopped")                                                                                              \
+    S(RESET, "reset")                                                                                                  \
+    S(DMA_FAULT, "DMA fault")                                                                                          \
+    S(UNKNOWN, "unknown")
+
+enum bb_status {
+#define BB_ROW(NAME, text) BB_STATUS_##NAME,
+    BB_STATUSES(BB_ROW)
+#undef BB_ROW
+        BB_NUM_STATUSES
+};
+
+const char *bb_status_name(enum bb_status status);
+
+/* ---- resources ------------------------------------------------------------------------------------------------------
+ *
+ * A registry of what occupies which addresses, with a bounded history of what did. Any thread.
+ */
+struct bb_resources;
+
+struct bb_resource {
+    uint64_t id;      /* the caller's */
+    const char *name; /* "" for none */
+    const char *kind; /* "buffer", "texture 256x256", … */
+    uint64_t address, size;
+    uint64_t created_ns, last_use_ns, destroyed_ns; /* destroyed 0: alive */
+};
+
+/* `history` freed ones are remembered; 0 for 65 536. */
+int bb_resources_create(struct bb_resources **out, uint32_t history);
+void bb_resources_destroy(struct bb_resources *r);
+
+/* Names and kinds are copied, 63 bytes of them. -EEXIST: the id is alive. -EINVAL: the range wraps around. */
+int bb_resources_add(struct bb_resources *r, const struct bb_resource *resource);
+void bb_resources_use(struct bb_resources *r, uint64_t id, uint64_t time_ns);
+int bb_resources_remove(struct bb_resources *r, uint64_t id, uint64_t time_ns); /* -ENOENT */
+
+enum bb_fault_kind {
+    BB_FAULT_INSIDE,         /* the address belongs to a live resource: rights, residency or alignment */
+    BB_FAULT_USE_AFTER_FREE, /* it belonged to one that is gone */
+    BB_FAULT_OUT_OF_BOUNDS,  /* it lies just behind or before a live one */
+    BB_FAULT_NEVER_MAPPED,
+};
+
+enum { BB_FAULT_OWNERS = 4 };
+
+struct bb_fault {
+    enum bb_fault_kind kind;
+    uint64_t address;
+    uint64_t distance; /* OUT_OF_BOUNDS: bytes behind the end (or before the start) of `resource` */
+    bool before;
+    bool has_resource; /* that the verdict is about */
+    struct bb_resource resource;
+    uint32_t num_former; /* who had the address before, latest first */
+    struct bb_resource former[BB_FAULT_OWNERS];
+    bool has_below, has_above; /* the nearest living neighbours */
+    struct bb_resource below, above;
+    char text[400]; /* in words */
+};
+
+/* How far out of bounds an access can be and still be blamed on the neighbour. */
+#define BB_FAULT_REACH (UINT64_C(64) << 10)
+
+/* The strings in `out` are valid until the next call that changes `r`. */
+void bb_resources_fault(struct bb_resources *r, uint64_t address, struct bb_fault *out);
+
+void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const struct bb_resource *resource), void *ctx);
+
+/* ---- the package, and the dump made of it ---------------------------------------------------------------------------
+ *
+ * Evidence is written as rows of the tables of docs/dump-schema.md into memory, which costs no more than copying it. A
+ * process of its own then turns it into an SQLite file and moves that into place: there is never half a dump, and the
+ * program that crashed does not have to live that long.
+ */
+
+/* T(NAME, name, documentation); the columns of each are BB_COLUMNS_NAME: C(name, type, documentation), type being INT,
+ * REAL, TEXT or BLOB. */
+#define BB_SCHEMA_VERSION 1
+#define BB_TABLES(T)                                                                                                   \
+    T(META, meta, "What the dump is: one row per key")                                                                 \
+    T(STATUS, status, "The device's status and when it changed")                                                       \
+    T(FINDING, finding, "What the dump says, best first: the verdict is rank 0")                                       \
+    T(QUEUE, queue, "Queues or contexts: how far each had come")                                                       \
+    T(SUBMISSION, submission, "The last submissions, oldest first")                                                    \
+    T(MARK, mark, "Progress marks of submissions that had not completed")                                              \
+    T(PACKET, packet, "The commands of submissions that had not completed, and what became of each")                   \
+    T(BINDING, binding, "Shaders and resources that were bound at a command")                                          \
+    T(SHADER, shader, "Shaders")                                                                                       \
+    T(RESOURCE, resource, "Resources, alive and freed")                                                                \
+    T(FAULT, fault, "Page faults")                                                                                     \
+    T(FENCE, fence, "Fences and their values")                                                                         \
+    T(EVENT, event, "The time line: the device's events and those of the flight recorders")                            \
+    T(HOST, host, "The host's processors and memory around the fault")                                                 \
+    T(PICTURE, picture, "Scanout pictures")                                                                            \
+    T(FILE, file, "Files: the playable recording of the last submissions")                                             \
+    T(REPLAY, replay, "Re-executions of the recording, oldest first")
+
+#define BB_COLUMNS_META(C) C(key, TEXT, "see below") C(value, TEXT, "its value")
+#define BB_COLUMNS_STATUS(C)                                                                                           \
+    C(time_ns, INT, "when") C(status, TEXT, "the new status") C(detail, TEXT, "why, as the device or system said it")
+#define BB_COLUMNS_FINDING(C)                                                                                          \
+    C(rank, INT, "0: the verdict")                                                                                     \
+    C(certainty, TEXT, "certain, candidate, hint")                                                                     \
+    C(cause, TEXT, "hang, page fault, use after free, out of bounds, malformed, killed, fence wait, …")                \
+    C(text, TEXT, "one sentence")                                                                                      \
+    C(submission, INT, "submission.id or NULL")                                                                        \
+    C(packet, INT, "packet.number or NULL")                                                                            \
+    C(source, TEXT, "group markers, exact markers, fault address, device error")
+#define BB_COLUMNS_QUEUE(C)                                                                                            \
+    C(id, INT, "context or queue number") C(name, TEXT, "its name") C(last_submitted, INT, "id of a submission")       \
+    C(last_completed, INT, "id of a submission") C(top, TEXT, "the last checkpoint that was reached")                  \
+    C(bottom, TEXT, "the last checkpoint that was passed")
+#define BB_COLUMNS_SUBMISSION(C)                                                                                       \
+    C(id, INT, "its number on the device") C(queue, INT, "queue.id") C(fence, INT, "value that it signals")            \
+    C(time_ns, INT, "when the device took it") C(done_ns, INT, "when it completed, NULL: it did not")                  \
+    C(state, TEXT, "completed, failed, running, queued") C(error, TEXT, "what the device said, if it failed")          \
+    C(cmd_gpa, INT, "guest address of the stream") C(cmd_size, INT, "bytes") C(flags, INT, "of the descriptor")        \
+    C(packets, INT, "number of packets") C(draws, INT, "draws and dispatches among them")                              \
+    C(stream, BLOB, "the command stream") C(table_, BLOB, "the allocation table")
+#define BB_COLUMNS_MARK(C)                                                                                             \
+    C(submission, INT, "submission.id") C(number, INT, "from 1") C(first, INT, "packet") C(last, INT, "packet")        \
+    C(top, INT, "1: the device reached it") C(bottom, INT, "1: the device finished it")                                \
+    C(exact, INT, "1: one packet; 0: a group")
+#define BB_COLUMNS_PACKET(C)                                                                                           \
+    C(submission, INT, "submission.id") C(number, INT, "from 0") C(offset, INT, "in the stream")                       \
+    C(name, TEXT, "opcode") C(text, TEXT, "with its fields") C(work, INT, "1: it takes time on the device")            \
+    C(draw, INT, "number among draws and dispatches, NULL for others")                                                 \
+    C(path, TEXT, "names of the regions around it")                                                                    \
+    C(state, TEXT, "finished, running, perhaps running, not started; NULL: it takes no time")
+#define BB_COLUMNS_BINDING(C)                                                                                          \
+    C(submission, INT, "submission.id") C(packet, INT, "packet.number") C(slot, TEXT, "vs, ps, t0, cb1, rt0, …")       \
+    C(kind, TEXT, "shader or resource") C(handle, INT, "the guest's handle") C(what, TEXT, "shader.hash or a name")
+#define BB_COLUMNS_SHADER(C)                                                                                           \
+    C(hash, TEXT, "of the bytes") C(handle, INT, "the guest's handle") C(stage, TEXT, "vertex, pixel, …")              \
+    C(kind, TEXT, "DXBC, D3D9, SPIR-V") C(alive, INT, "0: destroyed") C(bytes, BLOB, "as created")                     \
+    C(text, TEXT, "disassembly")
+#define BB_COLUMNS_RESOURCE(C)                                                                                         \
+    C(id, INT, "number or handle") C(name, TEXT, "or empty") C(kind, TEXT, "buffer, texture 64x64 …")                  \
+    C(address, INT, "GPU virtual address, NULL for none") C(size, INT, "bytes") C(gpa, INT, "guest memory behind it")  \
+    C(created_ns, INT, "") C(last_use_ns, INT, "") C(destroyed_ns, INT, "NULL: alive")
+#define BB_COLUMNS_FAULT(C)                                                                                            \
+    C(time_ns, INT, "") C(address, INT, "") C(access, TEXT, "read, write or NULL") C(kind, TEXT, "use after free, …")  \
+    C(resource, INT, "resource.id or NULL") C(distance, INT, "bytes out of bounds") C(text, TEXT, "in words")
+#define BB_COLUMNS_FENCE(C)                                                                                            \
+    C(name, TEXT, "") C(value, INT, "the last signalled") C(waited, INT, "the last asked for") C(queue, INT, "queue.id")
+#define BB_COLUMNS_EVENT(C)                                                                                            \
+    C(time_ns, INT, "") C(process, TEXT, "who recorded it") C(pid, INT, "") C(thread, INT, "") C(name, TEXT, "")       \
+    C(a, INT, "arguments, by name") C(b, INT, "") C(c, INT, "") C(text, TEXT, "or NULL")
+#define BB_COLUMNS_HOST(C)                                                                                             \
+    C(name, TEXT, "counter") C(before, REAL, "a second before, or NULL") C(at, REAL, "when the dump was made")         \
+    C(unit, TEXT, "")
+#define BB_COLUMNS_PICTURE(C)                                                                                          \
+    C(time_ns, INT, "") C(name, TEXT, "") C(width, INT, "") C(height, INT, "") C(png, BLOB, "")
+#define BB_COLUMNS_FILE(C) C(name, TEXT, "") C(kind, TEXT, "recording") C(size, INT, "bytes") C(bytes, BLOB, "")
+#define BB_COLUMNS_REPLAY(C)                                                                                           \
+    C(time, TEXT, "UTC") C(markers, TEXT, "groups or exact") C(tries, INT, "how often it was played")                  \
+    C(crashed, INT, "1: it crashed again") C(same, INT, "1: at the same command") C(text, TEXT, "what happened")
+
+enum bb_table {
+#define BB_ROW(NAME, name, doc) BB_TABLE_##NAME,
+    BB_TABLES(BB_ROW)
+#undef BB_ROW
+        BB_NUM_TABLES
+};
+
+struct bb_package;
+
+/* `limit` bytes at most, 0 for 512 MiB: rows beyond it are left out, and the dump says how many. */
+int bb_package_create(struct bb_package **out, uint64_t limit);
+void bb_package_destroy(struct bb_package *p);
+
+/* A row: begin, one value per column in the order of the table, end. A row with too few values is filled up with NULL;
+ * a value too many is dropped. Text is cut at 1 MiB. Failures are kept and returned by bb_package_send. */
+void bb_row(struct bb_package *p, enum bb_table table);
+void bb_int(struct bb_package *p, int64_t value);
+void bb_real(struct bb_package *p, double value);
+void bb_text(struct bb_package *p, const char *text); /* NULL is a NULL value */
+void bb_textf(struct bb_package *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void bb_blob(struct bb_package *p, const void *bytes, size_t size);
+void bb_null(struct bb_package *p);
+void bb_row_end(struct bb_package *p);
+void bb_meta(struct bb_package *p, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+struct bb_send_params {
+    const char *path;   /* of the dump; must not exist */
+    const char *dumper; /* the program aerogpu-dumper; NULL: $AEROGPU_DUMPER, else where it was built or installed */
+    uint32_t timeout_ms; /* the process is killed after it; 0 for 10 000 */
+};
+
+/* Makes the dump and waits for it: the file is there, whole, when this returns 0. */
+int bb_package_send(struct bb_package *p, const struct bb_send_params *params, struct bb_error *e);
+
+/* ---- reports -------------------------------------------------------------------------------------------------------- */
+
+enum bb_report_format { BB_REPORT_TEXT, BB_REPORT_JSON, BB_REPORT_HTML, BB_REPORT_PERFETTO };
+
+/* Reads the dump at `path` and writes the report. A dump that is damaged, or of another version, is reported as far as it
+ * can be read, and `e` says what is wrong with it: then the result is -EBADMSG or -EPROTONOSUPPORT. */
+int bb_report(const char *path, enum bb_report_format format, FILE *out, struct bb_error *e);
+
+/* ---- flight recorder ------------------------------------------------------------------------------------------------
+ *
+ * A ring of fixed-size events in a file that is mapped into memory: recording one is a few stores, no lock, no system call.
+ * What was recorded is in the file at once, whatever then happens to the process. Any thread, also in a signal handler.
+ */
+struct bb_flight;
+
+struct bb_flight_params {
+    const char *directory; /* NULL: $AEROGPU_FLIGHT, else /dev/shm/aerogpu-UID; made if missing */
+    const char *name;      /* of the process's part: "executor", 31 bytes of it */
+    uint32_t events;       /* room, a power of two; 0 for 16 384 */
+};
+
+/* Event names are registered once, and belong to the file. 0..255. */
+int bb_flight_open(struct bb_flight **out, const struct bb_flight_params *params, struct bb_error *e);
+int bb_flight_name(struct bb_flight *f, uint8_t event, const char *name); /* "doorbell(tail, entries)" */
+void bb_flight_event(struct bb_flight *f, uint8_t event, uint64_t a, uint64_t b, uint64_t c); /* f NULL: nothing */
+void bb_flight_close(struct bb_flight *f); /* the file stays; NULL is legal */
+const char *bb_flight_path(const struct bb_flight *f);
+int bb_flight_fd(const struct bb_flight *f); /* to be mapped by another process, which then bb_flight_attach()es */
+int bb_flight_attach(struct bb_flight **out, int fd, struct bb_error *e);
+
+struct bb_flight_record {
+    uint64_t time_ns, number; /* of the event in its file, from 0 */
+    uint32_t pid, thread;
+    const char *process, *name;
+    uint8_t event;
+    uint64_t a, b, c;
+};
+
+/* Calls back for every event that can be read, oldest first. Half-written events are left out. Returns how many there
+ * were, or -EBADMSG, -EPROTONOSUPPORT or the system's errno. */
+int64_t bb_flight_read(const char *path, void (*each)(void *ctx, const struct bb_flight_record *r), void *ctx,
+                       struct bb_error *e);
+/* The same of all files of a directory, in order of time, from `since_ns` on. Files that cannot be read are skipped and
+ * counted in `*bad` (may be NULL). */
+int64_t bb_flight_read_all(const char *directory, uint64_t since_ns,
+                           void (*each)(void *ctx, const struct bb_flight_record *r), void *ctx, uint32_t *bad);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

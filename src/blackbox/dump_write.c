@@ -1,0 +1,134 @@
+/* dump_write.c: a package becomes a dump.
+ *
+ *   package ──▶ PATH.PID.tmp (SQLite, no journal, one transaction) ──fsync──▶ link to PATH
+ *
+ * Invariant: PATH is never seen before it is whole, and never replaced.
+ */
+#include "blackbox/package.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct writer {
+    sqlite3 *db;
+    sqlite3_stmt *insert[BB_NUM_TABLES];
+};
+
+static int fail(struct writer *w, const char *path, struct error *e)
+{
+    int code = w->db ? sqlite3_errcode(w->db) : SQLITE_NOMEM;
+
+    return error_set(e, code == SQLITE_FULL ? -ENOSPC : code == SQLITE_NOMEM ? -ENOMEM : -EIO, "%s: %s", path,
+                     w->db ? sqlite3_errmsg(w->db) : "out of memory");
+}
+
+static int prepare(struct writer *w, const char *path, struct error *e)
+{
+    struct strbuf sql = {0};
+    int r = 0;
+
+    strbuf_puts(&sql, "PRAGMA journal_mode=OFF;PRAGMA synchronous=OFF;PRAGMA page_size=16384;");
+    bb_schema_sql(&sql);
+    strbuf_puts(&sql, "BEGIN;");
+    if (strbuf_failed(&sql) || sqlite3_exec(w->db, strbuf_str(&sql), NULL, NULL, NULL))
+        r = fail(w, path, e);
+    for (int t = 0; t < BB_NUM_TABLES && !r; t++) {
+        strbuf_clear(&sql);
+        strbuf_printf(&sql, "INSERT INTO %s VALUES(?", bb_tables[t].name);
+        for (uint32_t c = 1; c < bb_tables[t].num_columns; c++)
+            strbuf_puts(&sql, ",?");
+        strbuf_puts(&sql, ")");
+        if (sqlite3_prepare_v2(w->db, strbuf_str(&sql), -1, &w->insert[t], NULL))
+            r = fail(w, path, e);
+    }
+    strbuf_finish(&sql);
+    return r;
+}
+
+static void bind(sqlite3_stmt *s, int at, const struct bb_value *v)
+{
+    switch (v->tag) {
+    case BB_TAG_INT:
+        sqlite3_bind_int64(s, at, v->i);
+        break;
+    case BB_TAG_REAL:
+        sqlite3_bind_double(s, at, v->real);
+        break;
+    case BB_TAG_TEXT:
+        sqlite3_bind_text64(s, at, v->bytes, v->size, SQLITE_STATIC, SQLITE_UTF8);
+        break;
+    case BB_TAG_BLOB:
+        sqlite3_bind_blob64(s, at, v->size ? v->bytes : "", v->size, SQLITE_STATIC);
+        break;
+    default:
+        sqlite3_bind_null(s, at);
+    }
+}
+
+static int insert_rows(struct writer *w, const void *data, size_t size, const char *path, struct error *e)
+{
+    struct bb_value values[BB_MAX_COLUMNS];
+    struct bb_package_reader reader;
+    enum bb_table table;
+    int r = bb_package_open(&reader, data, size, e);
+
+    while (!r && (r = bb_package_next(&reader, &table, values, e)) > 0) {
+        sqlite3_stmt *s = w->insert[table];
+
+        for (uint32_t c = 0; c < bb_tables[table].num_columns; c++)
+            bind(s, (int)c + 1, &values[c]);
+        r = sqlite3_step(s) == SQLITE_DONE ? 0 : fail(w, path, e);
+        sqlite3_reset(s);
+    }
+    if (!r && reader.dropped) {
+        char *sql = sqlite3_mprintf("INSERT INTO meta VALUES('dropped_rows','%llu')", reader.dropped);
+        if (sqlite3_exec(w->db, sql, NULL, NULL, NULL))
+            r = fail(w, path, e);
+        sqlite3_free(sql);
+    }
+    return r;
+}
+
+static int sync_file(const char *path, struct error *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;
+
+    if (fd < 0 || fdatasync(fd))
+        r = error_set(e, -errno, "%s: %s", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return r;
+}
+
+int bb_dump_write(const void *data, size_t size, const char *path, struct error *e)
+{
+    struct writer w = {0};
+    char tmp[PATH_MAX];
+    int r = 0;
+
+    if ((size_t)snprintf(tmp, sizeof(tmp), "%s.%d.tmp", path, (int)getpid()) >= sizeof(tmp))
+        return error_set(e, -ENAMETOOLONG, "%.100s...: the path is too long", path);
+    unlink(tmp);
+    if (sqlite3_open_v2(tmp, &w.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
+        r = fail(&w, tmp, e);
+    if (!r)
+        r = prepare(&w, tmp, e);
+    if (!r)
+        r = insert_rows(&w, data, size, tmp, e);
+    if (!r && sqlite3_exec(w.db, "COMMIT", NULL, NULL, NULL))
+        r = fail(&w, tmp, e);
+    for (int t = 0; t < BB_NUM_TABLES; t++)
+        sqlite3_finalize(w.insert[t]);
+    if (sqlite3_close(w.db) && !r)
+        r = error_set(e, -EIO, "%s: cannot be closed", tmp);
+    if (!r)
+        r = sync_file(tmp, e);
+    if (!r && link(tmp, path))
+        r = error_set(e, -errno, "%s: %s", path, strerror(errno));
+    unlink(tmp);
+    return r;
+}

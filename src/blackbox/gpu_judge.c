@@ -1,0 +1,280 @@
+/* gpu_judge.c: from the marks of a submission to the command that crashed.
+ *
+ * Each mark becomes a TOP marker, the commands that it covers, and a BOTTOM marker; bb_infer does the rest. What was not
+ * decoded yet stands behind a TOP marker that was never written.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blackbox/gpu_items.h"
+#include "blackbox/gpu_watch_priv.h"
+
+const char *gpu_crash_cause_name(enum gpu_crash_cause cause)
+{
+    static const char *const names[] = {"none", "hang", "page fault", "fault", "killed", "malformed", "device", "request"};
+
+    return names[cause];
+}
+
+const struct exec_crumb_slot *crumbs_find(const struct exec_crumbs *c, uint64_t submission)
+{
+    for (int i = 0; submission && i < EXEC_CRUMB_SLOTS; i++)
+        if (atomic_load(&c->slots[i].submission) == submission)
+            return &c->slots[i];
+    return NULL;
+}
+
+/* ---- items -------------------------------------------------------------------------------------------------------- */
+
+struct works {
+    uint32_t *packets;
+    uint32_t n, cap;
+};
+
+static bool find_works(struct works *w, const struct kept *k)
+{
+    struct abi_stream s;
+    struct abi_packet p;
+    bool draw;
+
+    *w = (struct works){.cap = 256};
+    w->packets = malloc(w->cap * sizeof(*w->packets));
+    if (!w->packets)
+        return false;
+    if (!k->stream || abi_stream_open(&s, k->stream, k->cmd_size, NULL))
+        return true;
+    while (abi_stream_next(&s, &p, NULL) > 0) {
+        if (!gpu_packet_works(p.opcode, &draw))
+            continue;
+        if (w->n == w->cap) {
+            uint32_t *bigger = realloc(w->packets, 2 * (size_t)w->cap * sizeof(*bigger));
+            if (!bigger)
+                return false;
+            w->packets = bigger;
+            w->cap *= 2;
+        }
+        w->packets[w->n++] = p.index;
+    }
+    return true;
+}
+
+int gpu_items_init(struct gpu_items *out, const struct kept *k, const struct exec_crumb_slot *slot)
+{
+    uint32_t marks = slot ? atomic_load(&slot->num_marks) : 0, at = 0, n = 0;
+    struct works w;
+
+    *out = (struct gpu_items){0};
+    if (marks > EXEC_CRUMB_MARKS)
+        marks = EXEC_CRUMB_MARKS; /* whatever wrote it */
+    if (!find_works(&w, k)) {
+        free(w.packets);
+        return -1;
+    }
+    out->items = calloc(w.n + 2 * (size_t)marks + 1, sizeof(*out->items));
+    if (!out->items) {
+        free(w.packets);
+        return -1;
+    }
+    for (uint32_t m = 0; m < marks; m++) {
+        out->items[n++] = (struct bb_item){.kind = BB_ITEM_TOP, .written = slot->top > m, .id = m + 1};
+        for (; at < w.n && w.packets[at] <= slot->marks[m].last; at++)
+            out->items[n++] = (struct bb_item){.kind = BB_ITEM_COMMAND, .id = w.packets[at]};
+        out->items[n++] = (struct bb_item){.kind = BB_ITEM_BOTTOM, .written = slot->bottom > m, .id = m + 1};
+    }
+    if (at < w.n)
+        out->items[n++] = (struct bb_item){.kind = BB_ITEM_TOP, .id = marks + 1};
+    for (; at < w.n; at++)
+        out->items[n++] = (struct bb_item){.kind = BB_ITEM_COMMAND, .id = w.packets[at]};
+    out->n = n;
+    free(w.packets);
+    return 0;
+}
+
+void gpu_items_finish(struct gpu_items *i)
+{
+    free(i->items);
+    i->items = NULL;
+}
+
+/* ---- who ---------------------------------------------------------------------------------------------------------- */
+
+static const struct kept *by_id(const struct evidence *ev, uint64_t id)
+{
+    for (uint32_t i = 0; id && i < ev->num_items; i++)
+        if (ev->items[i].id == id)
+            return &ev->items[i];
+    return NULL;
+}
+
+static const struct kept *culprit(const struct evidence *ev)
+{
+    const struct kept *k = by_id(ev, ev->failed_id);
+
+    if (!k && ev->died)
+        k = by_id(ev, ev->death.submission);
+    if (k)
+        return k;
+    for (uint32_t i = 0; i < ev->num_items; i++)
+        if (ev->items[i].state == KEPT_QUEUED)
+            return &ev->items[i];
+    return NULL;
+}
+
+/* The packet `index`: its number among draws, and its name. */
+static void describe(const struct kept *k, uint32_t index, uint32_t *draw, char *name, size_t size)
+{
+    struct abi_stream s;
+    struct abi_packet p;
+    bool is_draw;
+
+    *draw = 0;
+    snprintf(name, size, "packet %u", index);
+    if (!k->stream || abi_stream_open(&s, k->stream, k->cmd_size, NULL))
+        return;
+    while (abi_stream_next(&s, &p, NULL) > 0) {
+        gpu_packet_works(p.opcode, &is_draw);
+        if (p.index == index) {
+            if (!is_draw)
+                *draw = UINT32_MAX;
+            if (is_draw)
+                snprintf(name, size, "%s %u (packet %u, %s)", p.opcode == AEROGPU_CMD_DISPATCH ? "dispatch" : "draw", *draw,
+                         index, p.desc->name);
+            else
+                snprintf(name, size, "packet %u (%s)", index, p.desc ? p.desc->name : "unknown");
+            return;
+        }
+        *draw += is_draw;
+    }
+    *draw = UINT32_MAX;
+}
+
+static enum gpu_crash_cause cause_of(const struct evidence *ev)
+{
+    if (ev->failed_id)
+        return GPU_CRASH_MALFORMED;
+    if (!ev->died || ev->death.by_host)
+        return ev->hung || ev->died ? GPU_CRASH_HANG : GPU_CRASH_REQUEST;
+    if (ev->death.has_fault)
+        return GPU_CRASH_PAGE_FAULT;
+    if (ev->death.signal == 9 || ev->death.signal == 15 || ev->death.signal == 2)
+        return GPU_CRASH_KILLED;
+    return ev->death.signal == 6 ? GPU_CRASH_DEVICE : GPU_CRASH_FAULT;
+}
+
+static const char *verb_of(enum gpu_crash_cause cause)
+{
+    switch (cause) {
+    case GPU_CRASH_PAGE_FAULT:
+        return "caused a page fault";
+    case GPU_CRASH_FAULT:
+    case GPU_CRASH_DEVICE:
+        return "brought the executor down";
+    case GPU_CRASH_KILLED:
+        return "was running";
+    case GPU_CRASH_MALFORMED:
+        return "is malformed";
+    default:
+        return "does not finish";
+    }
+}
+
+static void name_packet(const struct kept *k, struct gpu_crash *c, const char *verb)
+{
+    char name[100], fault[64] = "";
+
+    describe(k, c->packet, &c->draw, name, sizeof(name));
+    if (c->has_fault)
+        snprintf(fault, sizeof(fault), " at 0x%llx", (unsigned long long)c->fault_address);
+    name[0] = (char)(name[0] >= 'a' && name[0] <= 'z' ? name[0] - 32 : name[0]);
+    if (c->certain)
+        snprintf(c->text, sizeof(c->text), "%s of submission %llu %s%s%s", name, (unsigned long long)k->id, verb, fault,
+                 c->in_decoder ? " while it was decoded" : "");
+}
+
+static void name_group(const struct kept *k, struct gpu_crash *c, uint32_t last, const char *verb)
+{
+    char first_name[100], last_name[100], fault[64] = "";
+    uint32_t unused;
+
+    describe(k, c->packet, &c->draw, first_name, sizeof(first_name));
+    describe(k, last, &unused, last_name, sizeof(last_name));
+    if (c->has_fault)
+        snprintf(fault, sizeof(fault), " at 0x%llx", (unsigned long long)c->fault_address);
+    snprintf(c->text, sizeof(c->text), "One of %u commands, %s to %s of submission %llu, %s%s", c->candidates, first_name,
+             last_name, (unsigned long long)k->id, verb, fault);
+}
+
+static void judge_marks(const struct evidence *ev, const struct kept *k, struct gpu_crash *c)
+{
+    const struct exec_crumb_slot *slot = ev->has_crumbs ? crumbs_find(&ev->crumbs, k->id) : NULL;
+    uint32_t decoding = slot ? atomic_load(&slot->decoding) : 0;
+    struct bb_inference x;
+    struct gpu_items items;
+
+    if (!slot || gpu_items_init(&items, k, slot))
+        return;
+    if (bb_infer(&x, items.items, items.n)) {
+        gpu_items_finish(&items);
+        return;
+    }
+    c->exact = ev->crumbs.exact != 0;
+    c->candidates = x.num_candidates;
+    if (ev->died && ev->death.in_decoder && decoding) {
+        c->in_decoder = c->certain = c->exact = true;
+        c->candidates = 1;
+        c->packet = decoding - 1;
+        name_packet(k, c, verb_of(c->cause));
+    } else if (x.num_candidates) {
+        c->packet = (uint32_t)items.items[x.candidates[0]].id;
+        c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && c->cause != GPU_CRASH_KILLED;
+        if (x.num_candidates == 1)
+            name_packet(k, c, verb_of(c->cause));
+        else
+            name_group(k, c, (uint32_t)items.items[x.candidates[x.num_candidates - 1]].id, verb_of(c->cause));
+    } else if (atomic_load(&slot->state) == EXEC_CRUMB_DECODING && decoding) {
+        c->in_decoder = c->certain = c->exact = true;
+        c->candidates = 1;
+        c->packet = decoding - 1;
+        name_packet(k, c, verb_of(c->cause));
+    }
+    gpu_items_finish(&items);
+    bb_inference_finish(&x);
+}
+
+void evidence_judge(const struct evidence *ev, struct gpu_crash *c)
+{
+    const struct kept *k = culprit(ev);
+    char killed[200];
+
+    *c = (struct gpu_crash){.cause = cause_of(ev), .packet = UINT32_MAX, .draw = UINT32_MAX};
+    if (ev->died && ev->death.has_fault) {
+        c->has_fault = true;
+        c->fault_address = ev->death.fault_address;
+    }
+    if (!k) {
+        snprintf(c->text, sizeof(c->text), "No submission was unfinished%s%s", ev->died ? ": " : "",
+                 ev->died ? ev->death.message : "");
+        return;
+    }
+    c->submission = k->id;
+    c->fence = k->fence;
+    c->ordinal = k->ordinal;
+    if (c->cause == GPU_CRASH_MALFORMED) {
+        c->certain = c->exact = true;
+        c->candidates = 1;
+        c->packet = k->packets;
+        name_packet(k, c, "was refused");
+        snprintf(c->text, sizeof(c->text), "The device refused submission %llu: %s", (unsigned long long)k->id, k->message);
+        return;
+    }
+    judge_marks(ev, k, c);
+    if (!c->text[0])
+        snprintf(c->text, sizeof(c->text), "Submission %llu %s; there are no markers that say where",
+                 (unsigned long long)k->id, verb_of(c->cause));
+    if (c->cause == GPU_CRASH_KILLED) {
+        snprintf(killed, sizeof(killed), "%.190s", c->candidates ? c->text : "");
+        snprintf(c->text, sizeof(c->text), "The executor was killed from outside (signal %d): no command is to blame%s%s",
+                 ev->death.signal, killed[0] ? ". " : "", killed);
+    }
+}

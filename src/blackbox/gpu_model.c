@@ -1,0 +1,363 @@
+#include "blackbox/gpu_model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <aerogpu/ext.h>
+
+void gpu_model_finish(struct gpu_model *m)
+{
+    while (m->contexts) {
+        struct gpu_model_context *c = m->contexts;
+        m->contexts = c->next;
+        free(c);
+    }
+    free(m->objects);
+    free(m->slots);
+    *m = (struct gpu_model){0};
+}
+
+struct gpu_model_context *gpu_model_context(struct gpu_model *m, uint32_t id)
+{
+    struct gpu_model_context *c = m->contexts;
+
+    while (c && c->id != id)
+        c = c->next;
+    if (c)
+        return c;
+    c = calloc(1, sizeof(*c));
+    if (!c) {
+        m->failed = true;
+        return NULL;
+    }
+    c->id = id;
+    c->next = m->contexts;
+    m->contexts = c;
+    return c;
+}
+
+/* ---- objects ------------------------------------------------------------------------------------------------------ */
+
+static uint32_t *slot_of(struct gpu_model *m, uint32_t handle)
+{
+    uint32_t i = (uint32_t)XXH3_64bits(&handle, sizeof(handle));
+
+    for (;; i++) {
+        uint32_t *s = &m->slots[i & (m->slot_cap - 1)];
+        if (!*s || m->objects[*s - 1].handle == handle)
+            return s;
+    }
+}
+
+struct gpu_object *gpu_model_find(struct gpu_model *m, uint32_t handle)
+{
+    uint32_t *s = m->slot_cap && handle ? slot_of(m, handle) : NULL;
+
+    return s && *s ? &m->objects[*s - 1] : NULL;
+}
+
+static bool grow(struct gpu_model *m)
+{
+    uint32_t cap = m->cap_objects ? 2 * m->cap_objects : 256;
+    struct gpu_object *objects = realloc(m->objects, cap * sizeof(*objects));
+    uint32_t *slots;
+
+    if (!objects)
+        return false;
+    m->objects = objects;
+    slots = calloc(2 * (size_t)cap, sizeof(*slots));
+    if (!slots)
+        return false;
+    free(m->slots);
+    m->slots = slots;
+    m->slot_cap = 2 * cap;
+    m->cap_objects = cap;
+    for (uint32_t i = 0; i < m->num_objects; i++)
+        *slot_of(m, m->objects[i].handle) = i + 1;
+    return true;
+}
+
+static void add(struct gpu_model *m, const struct gpu_object *o, uint64_t submission)
+{
+    if (m->num_objects == m->cap_objects && !grow(m)) {
+        m->failed = true;
+        return;
+    }
+    m->objects[m->num_objects] = *o;
+    m->objects[m->num_objects].alive = true;
+    m->objects[m->num_objects].created = m->objects[m->num_objects].last_use = submission;
+    *slot_of(m, o->handle) = ++m->num_objects;
+}
+
+static void destroy(struct gpu_model *m, uint32_t handle, uint64_t submission)
+{
+    struct gpu_object *o = gpu_model_find(m, handle);
+
+    if (!o || !o->alive)
+        return;
+    o->alive = false;
+    o->destroyed = submission;
+}
+
+static uint32_t u32(const struct abi_packet *p, size_t offset)
+{
+    uint32_t v;
+
+    memcpy(&v, p->data + offset, 4);
+    return v;
+}
+
+#define FIELD(p, name, field) u32(p, offsetof(struct aerogpu_cmd_##name, field))
+
+static void add_shader(struct gpu_model *m, const struct abi_stream *s, const struct abi_packet *p, uint64_t submission)
+{
+    struct gpu_object o = {.handle = FIELD(p, create_shader_dxbc, shader_handle),
+                           .kind = GPU_OBJECT_SHADER,
+                           .bytes = p->tail,
+                           .bytes_size = p->tail_size,
+                           .size = p->tail_size,
+                           .stage = abi_stage(s, FIELD(p, create_shader_dxbc, stage), FIELD(p, create_shader_dxbc, stage_ex))};
+
+    snprintf(o.hash, sizeof(o.hash), "%016llx", (unsigned long long)XXH3_64bits(p->tail, p->tail_size));
+    add(m, &o, submission);
+}
+
+static void add_texture(struct gpu_model *m, const struct abi_packet *p, uint64_t submission)
+{
+    struct aerogpu_cmd_create_texture2d t;
+
+    memcpy(&t, p->data, sizeof(t));
+    add(m,
+        &(struct gpu_object){.handle = t.texture_handle, .kind = GPU_OBJECT_TEXTURE, .width = t.width, .height = t.height,
+                             .format = t.format, .alloc_id = t.backing_alloc_id,
+                             .alloc_offset = t.backing_offset_bytes,
+                             .size = (uint64_t)(t.row_pitch_bytes ? t.row_pitch_bytes : t.width * UINT64_C(4)) * t.height *
+                                     (t.array_layers ? t.array_layers : 1)},
+        submission);
+}
+
+static void add_buffer(struct gpu_model *m, const struct abi_packet *p, uint64_t submission)
+{
+    struct aerogpu_cmd_create_buffer b;
+
+    memcpy(&b, p->data, sizeof(b));
+    add(m,
+        &(struct gpu_object){.handle = b.buffer_handle, .kind = GPU_OBJECT_BUFFER, .size = b.size_bytes,
+                             .alloc_id = b.backing_alloc_id, .alloc_offset = b.backing_offset_bytes},
+        submission);
+}
+
+/* ---- bindings ----------------------------------------------------------------------------------------------------- */
+
+static void bind(struct gpu_model_context *c, enum gpu_slot_kind kind, uint32_t stage, uint32_t index, uint32_t handle)
+{
+    struct gpu_slot *s = c->slots, *end = c->slots + c->num_slots;
+
+    while (s < end && (s->kind != kind || s->stage != stage || s->index != index))
+        s++;
+    if (s == end && (!handle || c->num_slots == GPU_MAX_SLOTS))
+        return;
+    if (!handle) {
+        *s = end[-1];
+        c->num_slots--;
+        return;
+    }
+    if (s == end)
+        c->num_slots++;
+    *s = (struct gpu_slot){(uint8_t)kind, (uint8_t)stage, (uint16_t)index, handle};
+}
+
+/* Packets whose tail is a list of bindings that begin with the handle: slot start at 16 for stages, 8 for vertices. */
+static void bind_list(struct gpu_model_context *c, const struct abi_stream *s, const struct abi_packet *p,
+                      enum gpu_slot_kind kind)
+{
+    uint32_t stage = 0, first = u32(p, 8);
+
+    if (kind != SLOT_VERTICES) {
+        stage = abi_stage(s, u32(p, 8), u32(p, 20));
+        first = u32(p, 12);
+    }
+    for (uint32_t i = 0; i < p->tail_count && i < 128; i++) {
+        uint32_t handle;
+        memcpy(&handle, p->tail + (size_t)i * p->desc->elem_size, 4);
+        bind(c, kind, stage, (first + i) & 0xFFFF, handle);
+    }
+}
+
+static void bind_shaders(struct gpu_model_context *c, const struct abi_packet *p)
+{
+    bool ex = p->size >= AEROGPU_BIND_SHADERS_EXTENDED_SIZE;
+
+    bind(c, SLOT_SHADER, ABI_VS, 0, FIELD(p, bind_shaders, vs));
+    bind(c, SLOT_SHADER, ABI_PS, 0, FIELD(p, bind_shaders, ps));
+    bind(c, SLOT_SHADER, ABI_CS, 0, FIELD(p, bind_shaders, cs));
+    bind(c, SLOT_SHADER, ABI_GS, 0, ex ? u32(p, 24) : FIELD(p, bind_shaders, gs_legacy));
+    bind(c, SLOT_SHADER, ABI_HS, 0, ex ? u32(p, 28) : 0);
+    bind(c, SLOT_SHADER, ABI_DS, 0, ex ? u32(p, 32) : 0);
+}
+
+static void bind_targets(struct gpu_model_context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_render_targets t;
+
+    memcpy(&t, p->data, sizeof(t));
+    for (uint32_t i = 0; i < AEROGPU_MAX_RENDER_TARGETS; i++)
+        bind(c, SLOT_TARGET, 0, i, i < t.color_count ? t.colors[i] : 0);
+    bind(c, SLOT_DEPTH, 0, 0, t.depth_stencil);
+}
+
+static void set_name(struct gpu_model_context *c, const struct abi_packet *p, bool push)
+{
+    uint16_t at = c->depth ? c->ends[c->depth - 1] : 0;
+    uint32_t n = p->size - 8;
+    const char *text = (const char *)p->data + 8;
+
+    n = (uint32_t)strnlen(text, n);
+    c->path[at] = '\0';
+    if (at + n + 2 >= GPU_PATH || (push && c->depth == 16))
+        return;
+    at = (uint16_t)(at + (uint16_t)snprintf(c->path + at, GPU_PATH - at, "%s%.*s", at ? "/" : "", (int)n, text));
+    if (push)
+        c->ends[c->depth++] = at;
+}
+
+void gpu_model_apply(struct gpu_model *m, struct gpu_model_context *c, const struct abi_stream *s,
+                     const struct abi_packet *p, uint64_t submission)
+{
+    switch (p->opcode) {
+    case AEROGPU_CMD_DEBUG_MARKER:
+        set_name(c, p, false);
+        break;
+    case AEROGPU_CMD_CREATE_BUFFER:
+        add_buffer(m, p, submission);
+        break;
+    case AEROGPU_CMD_CREATE_TEXTURE2D:
+        add_texture(m, p, submission);
+        break;
+    case AEROGPU_CMD_CREATE_TEXTURE_VIEW:
+        add(m, &(struct gpu_object){.handle = u32(p, 8), .kind = GPU_OBJECT_VIEW, .format = u32(p, 16)}, submission);
+        break;
+    case AEROGPU_CMD_CREATE_SHADER_DXBC:
+        add_shader(m, s, p, submission);
+        break;
+    case AEROGPU_CMD_CREATE_INPUT_LAYOUT:
+    case AEROGPU_CMD_CREATE_SAMPLER:
+    case AEROGPU_CMD_IMPORT_SHARED_SURFACE:
+        add(m, &(struct gpu_object){.handle = u32(p, 8), .kind = GPU_OBJECT_OTHER}, submission);
+        break;
+    case AEROGPU_CMD_DESTROY_RESOURCE:
+    case AEROGPU_CMD_DESTROY_TEXTURE_VIEW:
+    case AEROGPU_CMD_DESTROY_SHADER:
+    case AEROGPU_CMD_DESTROY_INPUT_LAYOUT:
+    case AEROGPU_CMD_DESTROY_SAMPLER:
+        destroy(m, u32(p, 8), submission);
+        break;
+    case AEROGPU_CMD_BIND_SHADERS:
+        bind_shaders(c, p);
+        break;
+    case AEROGPU_CMD_SET_RENDER_TARGETS:
+        bind_targets(c, p);
+        break;
+    case AEROGPU_CMD_SET_VERTEX_BUFFERS:
+        bind_list(c, s, p, SLOT_VERTICES);
+        break;
+    case AEROGPU_CMD_SET_INDEX_BUFFER:
+        bind(c, SLOT_INDICES, 0, 0, FIELD(p, set_index_buffer, buffer));
+        break;
+    case AEROGPU_CMD_SET_TEXTURE:
+        bind(c, SLOT_TEXTURE, abi_stage(s, FIELD(p, set_texture, shader_stage), FIELD(p, set_texture, stage_ex)),
+             FIELD(p, set_texture, slot) & 0xFFFF, FIELD(p, set_texture, texture));
+        break;
+    case AEROGPU_CMD_SET_CONSTANT_BUFFERS:
+        bind_list(c, s, p, SLOT_CONSTANTS);
+        break;
+    case AEROGPU_CMD_SET_SHADER_RESOURCE_BUFFERS:
+        bind_list(c, s, p, SLOT_SRV);
+        break;
+    case AEROGPU_CMD_SET_UNORDERED_ACCESS_BUFFERS:
+        bind_list(c, s, p, SLOT_UAV);
+        break;
+    default:
+        break;
+    }
+}
+
+void gpu_model_use(struct gpu_model *m, const struct gpu_model_context *c, uint64_t submission)
+{
+    for (uint32_t i = 0; i < c->num_slots; i++) {
+        struct gpu_object *o = gpu_model_find(m, c->slots[i].handle);
+        if (o)
+            o->last_use = submission;
+    }
+}
+
+/* ---- names -------------------------------------------------------------------------------------------------------- */
+
+bool gpu_packet_works(uint32_t opcode, bool *draw)
+{
+    *draw = opcode >= AEROGPU_CMD_DRAW && opcode <= AEROGPU_CMD_DISPATCH;
+    switch (opcode) {
+    case AEROGPU_CMD_DRAW:
+    case AEROGPU_CMD_DRAW_INDEXED:
+    case AEROGPU_CMD_DISPATCH:
+    case AEROGPU_CMD_CLEAR:
+    case AEROGPU_CMD_COPY_BUFFER:
+    case AEROGPU_CMD_COPY_TEXTURE2D:
+    case AEROGPU_CMD_UPLOAD_RESOURCE:
+    case AEROGPU_CMD_RESOURCE_DIRTY_RANGE:
+    case AEROGPU_CMD_PRESENT:
+    case AEROGPU_CMD_PRESENT_EX:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static const char *const stage_names[] = {"ps", "vs", "gs", "hs", "ds", "cs"};
+
+void gpu_slot_name(char name[24], const struct gpu_slot *s)
+{
+    static const char *const kinds[] = {"", "rt", "depth", "vb", "ib", "t", "cb", "t", "u"};
+    const char *stage = s->stage < 6 ? stage_names[s->stage] : "?";
+
+    switch (s->kind) {
+    case SLOT_SHADER:
+        snprintf(name, 24, "%s", stage);
+        break;
+    case SLOT_DEPTH:
+    case SLOT_INDICES:
+        snprintf(name, 24, "%s", kinds[s->kind]);
+        break;
+    case SLOT_TARGET:
+    case SLOT_VERTICES:
+        snprintf(name, 24, "%s%u", kinds[s->kind], s->index);
+        break;
+    default:
+        snprintf(name, 24, "%s %s%u", stage, kinds[s->kind], s->index);
+    }
+}
+
+void gpu_object_name(char name[64], const struct gpu_object *o)
+{
+    switch (o->kind) {
+    case GPU_OBJECT_BUFFER:
+        snprintf(name, 64, "buffer");
+        break;
+    case GPU_OBJECT_TEXTURE:
+        snprintf(name, 64, "texture %ux%u", o->width, o->height);
+        break;
+    case GPU_OBJECT_VIEW:
+        snprintf(name, 64, "view");
+        break;
+    case GPU_OBJECT_SHADER:
+        snprintf(name, 64, "%s", o->hash);
+        break;
+    case GPU_OBJECT_OTHER:
+        snprintf(name, 64, "object");
+        break;
+    }
+}

@@ -1,0 +1,584 @@
+/* gpu_watch.c: listening, and noticing (contract in gpu_watch.h; evidence in gpu_collect.c).
+ *
+ * A stream is kept from when the device takes it until the ring is reset or there is no more room. While evidence is being
+ * collected, what would be freed waits in `garbage`, so that the collector needs no lock.
+ */
+#include "blackbox/gpu_watch_priv.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/log.h"
+
+enum { TICK_MS = 25, SETTLE_MS = 200 };
+
+static void list_init(struct kept_list *l)
+{
+    *l = (struct kept_list){.end = &l->first};
+}
+
+static void kept_free(struct kept *k)
+{
+    free(k->stream);
+    free(k->table);
+    free(k);
+}
+
+static void list_free(struct kept_list *l)
+{
+    while (l->first) {
+        struct kept *k = l->first;
+        l->first = k->next;
+        kept_free(k);
+    }
+    list_init(l);
+}
+
+/* With the lock. */
+static void list_discard(struct gpu_watch *w, struct kept_list *l)
+{
+    if (w->collecting && l->first) {
+        *w->garbage.end = l->first;
+        w->garbage.end = l->end;
+        list_init(l);
+    } else {
+        list_free(l);
+    }
+}
+
+/* ---- on the device's threads -------------------------------------------------------------------------------------- */
+
+static void *guest_memory(struct machine *m, uint64_t gpa, uint64_t size)
+{
+    uint64_t ram = machine_ram_size(m);
+
+    return size && gpa < ram && size <= ram - gpa ? machine_ram(m) + gpa : NULL;
+}
+
+static uint8_t *copy(struct gpu_watch *w, uint64_t gpa, uint32_t size)
+{
+    const void *from = guest_memory(w->params.machine, gpa, size);
+    uint8_t *to = from ? malloc(size) : NULL;
+
+    if (to)
+        memcpy(to, from, size);
+    return to;
+}
+
+/* The oldest streams go first when there is no room; what they made stays unknown then, and the dump says so. */
+static void make_room(struct gpu_watch *w)
+{
+    while (w->list.bytes > w->params.max_stream_bytes && w->list.first->next) {
+        struct kept_list one;
+        struct kept *k = w->list.first;
+
+        list_init(&one);
+        w->list.first = k->next;
+        w->list.bytes -= (k->stream ? k->cmd_size : 0u) + (k->table ? k->alloc_size : 0u);
+        w->list.count--;
+        w->list.dropped++;
+        k->next = NULL;
+        one.first = k;
+        one.end = &k->next;
+        list_discard(w, &one);
+    }
+}
+
+static void on_take(struct gpu_watch *w, const struct gpu_event *e)
+{
+    const struct gpu_submission *s = e->submission;
+    struct kept *k = calloc(1, sizeof(*k));
+
+    if (!k)
+        return;
+    *k = (struct kept){.id = s->id, .fence = s->fence, .ordinal = w->ordinal++, .cmd_gpa = s->cmd_gpa,
+                       .alloc_gpa = s->alloc_gpa, .time_ns = e->time_ns, .context_id = s->context_id,
+                       .engine_id = s->engine_id, .flags = s->flags, .cmd_size = s->cmd_size,
+                       .alloc_size = s->alloc_size};
+    k->stream = copy(w, s->cmd_gpa, s->cmd_size);
+    k->table = copy(w, s->alloc_gpa, s->alloc_size);
+    *w->list.end = k;
+    w->list.end = &k->next;
+    w->list.count++;
+    w->list.bytes += (k->stream ? k->cmd_size : 0u) + (k->table ? k->alloc_size : 0u);
+    make_room(w);
+}
+
+static struct kept *find(struct gpu_watch *w, uint64_t id)
+{
+    struct kept *k = w->list.first;
+
+    while (k && k->id != id)
+        k = k->next;
+    return k;
+}
+
+static void on_complete(struct gpu_watch *w, const struct gpu_event *e)
+{
+    const struct gpu_completion *c = e->completion;
+    struct kept *k = find(w, e->id);
+
+    if (!k)
+        return;
+    k->done_ns = e->time_ns;
+    k->state = c->error ? KEPT_FAILED : KEPT_DONE;
+    k->error = c->error;
+    k->packets = c->packets;
+    k->has_fault = c->has_fault != 0;
+    k->fault_address = c->fault_address;
+    if (!c->error)
+        return;
+    snprintf(k->message, sizeof(k->message), "%.195s", c->message);
+    if (!w->crash_pending)
+        w->crash_id = e->id;
+    w->crash_pending = true;
+    w->happened++;
+    pthread_cond_broadcast(&w->changed);
+}
+
+static void set_status(struct gpu_watch *w, uint64_t time_ns, enum bb_status status, const char *detail)
+{
+    struct status_change *s;
+
+    if (w->num_statuses && w->statuses[w->num_statuses - 1].status == status)
+        return;
+    if (w->num_statuses == WATCH_STATUSES)
+        memmove(w->statuses, w->statuses + 1, --w->num_statuses * sizeof(w->statuses[0]));
+    s = &w->statuses[w->num_statuses++];
+    *s = (struct status_change){.time_ns = time_ns, .status = status};
+    snprintf(s->detail, sizeof(s->detail), "%s", detail ? detail : "");
+}
+
+static bool has_unfinished(const struct gpu_watch *w)
+{
+    for (const struct kept *k = w->list.first; k; k = k->next)
+        if (k->state == KEPT_QUEUED)
+            return true;
+    return false;
+}
+
+static struct evidence *snapshot(struct gpu_watch *w, const char *reason);
+
+static void on_ring_reset(struct gpu_watch *w, const struct gpu_event *e)
+{
+    /* What is dropped unfinished would be forgotten: the evidence is taken now, and looked at later. */
+    if (has_unfinished(w) && !w->rescued && !w->hang_reported) {
+        w->rescued = snapshot(w, "reset");
+        if (w->rescued)
+            w->rescued->has_crumbs = machine_crumbs(w->params.machine, &w->rescued->crumbs);
+        w->happened++;
+        pthread_cond_broadcast(&w->changed);
+    }
+    if (has_unfinished(w))
+        set_status(w, e->time_ns, BB_STATUS_RESET, "the driver reset the ring while work was unfinished");
+    list_discard(w, &w->list);
+    w->ordinal = 0;
+}
+
+static void note_event(struct gpu_watch *w, const struct gpu_event *e)
+{
+    struct device_event *d = &w->events[w->num_events++ % WATCH_EVENTS];
+
+    *d = (struct device_event){.time_ns = e->time_ns, .kind = (uint8_t)e->kind, .a = e->id, .b = e->fence, .c = e->value};
+    if (e->message)
+        snprintf(d->text, sizeof(d->text), "%.59s", e->message);
+}
+
+static void on_event(void *ctx, const struct gpu_event *e)
+{
+    struct gpu_watch *w = ctx;
+
+    pthread_mutex_lock(&w->lock);
+    note_event(w, e);
+    switch (e->kind) {
+    case GPU_EVENT_TAKE:
+        on_take(w, e);
+        if (w->list.count == 1)
+            pthread_cond_broadcast(&w->changed);
+        break;
+    case GPU_EVENT_COMPLETE:
+        on_complete(w, e);
+        break;
+    case GPU_EVENT_RING_RESET:
+        on_ring_reset(w, e);
+        break;
+    default:
+        break;
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* ---- evidence ----------------------------------------------------------------------------------------------------- */
+
+/* With the lock. The copies share the streams, which stay as long as `collecting` is not 0. */
+static struct evidence *snapshot(struct gpu_watch *w, const char *reason)
+{
+    struct evidence *ev = calloc(1, sizeof(*ev));
+    uint64_t first = w->num_events > WATCH_EVENTS ? w->num_events - WATCH_EVENTS : 0;
+
+    if (!ev)
+        return NULL;
+    ev->items = calloc(w->list.count ? w->list.count : 1, sizeof(*ev->items));
+    ev->events = calloc(WATCH_EVENTS, sizeof(*ev->events));
+    if (!ev->items || !ev->events) {
+        evidence_finish(ev);
+        free(ev);
+        return NULL;
+    }
+    for (const struct kept *k = w->list.first; k; k = k->next)
+        ev->items[ev->num_items++] = *k;
+    for (uint64_t i = first; i < w->num_events; i++)
+        ev->events[ev->num_events++] = w->events[i % WATCH_EVENTS];
+    memcpy(ev->statuses, w->statuses, sizeof(ev->statuses));
+    ev->num_statuses = w->num_statuses;
+    ev->streams_dropped = w->list.dropped;
+    ev->time_ns = machine_now(w->params.machine);
+    ev->reason = reason;
+    w->collecting++;
+    return ev;
+}
+
+void evidence_finish(struct evidence *ev)
+{
+    free(ev->items);
+    free(ev->events);
+    ev->items = NULL;
+    ev->events = NULL;
+}
+
+static void release(struct gpu_watch *w, struct evidence *ev)
+{
+    evidence_finish(ev);
+    free(ev);
+    pthread_mutex_lock(&w->lock);
+    if (!--w->collecting)
+        list_free(&w->garbage);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* ---- dumps -------------------------------------------------------------------------------------------------------- */
+
+static int write_dump(struct gpu_watch *w, struct evidence *ev, const struct gpu_crash *crash, const char *path,
+                      struct error *e)
+{
+    struct bb_package *p;
+    struct bb_error be = {0};
+    int r = bb_package_create(&p, 0);
+
+    if (r)
+        return error_set(e, r, "no memory for a dump");
+    evidence_collect(w, ev, crash, p);
+    r = bb_package_send(p, &(struct bb_send_params){.path = path}, &be);
+    bb_package_destroy(p);
+    return r ? error_set(e, r, "%s", be.text) : 0;
+}
+
+/* DIR/PROGRAM-20260801T101112-PID-1.aerogpudump */
+static void name_dump(struct gpu_watch *w)
+{
+    time_t t = time(NULL);
+    struct tm tm;
+    char stamp[32];
+
+    gmtime_r(&t, &tm);
+    strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", &tm);
+    snprintf(w->dump_path, sizeof(w->dump_path), "%s/%s-%s-%d-%u.aerogpudump", w->params.directory,
+             w->params.program ? w->params.program : "aerogpu", stamp, (int)getpid(), w->dumps);
+}
+
+static void look_at(struct gpu_watch *w, struct evidence *ev)
+{
+    struct gpu_crash crash;
+    struct error e = {0};
+    const char *path = NULL;
+
+    evidence_judge(ev, &crash);
+    if (w->params.directory && w->dumps < w->params.max_dumps) {
+        w->dumps++;
+        name_dump(w);
+        if (!write_dump(w, ev, &crash, w->dump_path, &e))
+            path = w->dump_path;
+        else
+            log_error("blackbox", "%s", e.text);
+    }
+    release(w, ev);
+    pthread_mutex_lock(&w->lock);
+    w->crashes++;
+    pthread_mutex_unlock(&w->lock);
+    if (w->params.found)
+        w->params.found(w->params.ctx, &crash, path, &e);
+}
+
+int gpu_watch_request(struct gpu_watch *w, const char *path, struct error *e)
+{
+    struct gpu_crash crash = {.cause = GPU_CRASH_REQUEST, .packet = UINT32_MAX, .draw = UINT32_MAX,
+                              .text = "nothing crashed: the dump was asked for"};
+    struct evidence *ev;
+    int r;
+
+    pthread_mutex_lock(&w->lock);
+    ev = snapshot(w, "request");
+    pthread_mutex_unlock(&w->lock);
+    if (!ev)
+        return error_set(e, -ENOMEM, "no memory for a dump");
+    ev->has_crumbs = machine_crumbs(w->params.machine, &ev->crumbs);
+    r = write_dump(w, ev, &crash, path, e);
+    release(w, ev);
+    return r;
+}
+
+/* ---- noticing ----------------------------------------------------------------------------------------------------- */
+
+static void wait_ms(struct gpu_watch *w, unsigned ms)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    ts.tv_nsec += (long)ms * 1000000;
+    ts.tv_sec += ts.tv_nsec / 1000000000;
+    ts.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&w->changed, &w->lock, &ts);
+}
+
+/* The submission that the executor died of must have failed before the evidence is complete. */
+static void wait_for_failure(struct gpu_watch *w, uint64_t id)
+{
+    for (unsigned ms = 0; ms < SETTLE_MS && !w->stop; ms += 10) {
+        struct kept *k = find(w, id);
+        if (!k || k->state != KEPT_QUEUED)
+            return;
+        wait_ms(w, 10);
+    }
+}
+
+static struct evidence *notice_death(struct gpu_watch *w, struct machine_death *death)
+{
+    struct evidence *ev;
+
+    pthread_mutex_unlock(&w->lock);
+    if (!machine_last_death(w->params.machine, death) || death->count == w->deaths_seen) {
+        pthread_mutex_lock(&w->lock);
+        return NULL;
+    }
+    w->deaths_seen = death->count;
+    pthread_mutex_lock(&w->lock);
+    if (death->submission)
+        wait_for_failure(w, death->submission);
+    w->crash_pending = false;
+    if (death->by_host && w->hang_reported)
+        return NULL; /* the end of a hang that was looked at */
+    if (!death->submission)
+        return NULL; /* it was idle: nothing is lost */
+    set_status(w, death->time_ns, death->has_fault ? BB_STATUS_PAGE_FAULT : BB_STATUS_STOPPED, death->message);
+    ev = snapshot(w, death->has_fault ? "page fault" : "executor death");
+    if (!ev)
+        return NULL;
+    ev->death = *death;
+    ev->died = ev->has_crumbs = true;
+    ev->crumbs = death->crumbs;
+    set_status(w, machine_now(w->params.machine), BB_STATUS_ACTIVE, "a new executor takes over");
+    return ev;
+}
+
+static uint64_t progress_hash(const struct exec_crumbs *c, uint64_t oldest)
+{
+    uint64_t v[4 * EXEC_CRUMB_SLOTS + 1];
+    int n = 0;
+
+    for (int i = 0; i < EXEC_CRUMB_SLOTS; i++) {
+        v[n++] = c->slots[i].top;
+        v[n++] = c->slots[i].bottom;
+        v[n++] = atomic_load(&c->slots[i].decoding);
+        v[n++] = atomic_load(&c->slots[i].submission);
+    }
+    v[n++] = oldest;
+    return XXH3_64bits(v, (size_t)n * sizeof(v[0]));
+}
+
+static struct evidence *notice_hang(struct gpu_watch *w, struct exec_crumbs *crumbs)
+{
+    const struct kept *oldest = w->list.first;
+    uint64_t now = machine_now(w->params.machine), hash, id;
+    struct evidence *ev;
+
+    while (oldest && oldest->state != KEPT_QUEUED)
+        oldest = oldest->next;
+    if (!oldest) {
+        w->hang_reported = 0;
+        w->progress_ns = now;
+        return NULL;
+    }
+    id = oldest->id;
+    if (id != w->hang_reported)
+        w->hang_reported = 0;
+    pthread_mutex_unlock(&w->lock);
+    hash = machine_crumbs(w->params.machine, crumbs) ? progress_hash(crumbs, id) : 0;
+    pthread_mutex_lock(&w->lock);
+    if (!hash || hash != w->progress_hash) {
+        w->progress_hash = hash;
+        w->progress_ns = now;
+        return NULL;
+    }
+    if (w->hang_reported || now - w->progress_ns < w->params.hang_ms * NSEC_PER_MSEC || !find(w, id) ||
+        find(w, id)->state != KEPT_QUEUED)
+        return NULL;
+    set_status(w, now, BB_STATUS_TIMEOUT, "no progress");
+    ev = snapshot(w, "timeout");
+    if (!ev)
+        return NULL;
+    w->hang_reported = id;
+    ev->hung = ev->has_crumbs = true;
+    ev->crumbs = *crumbs;
+    return ev;
+}
+
+static struct evidence *notice_error(struct gpu_watch *w)
+{
+    struct evidence *ev;
+
+    if (!w->crash_pending)
+        return NULL;
+    w->crash_pending = false;
+    if (!w->params.all_errors)
+        return NULL;
+    ev = snapshot(w, "error");
+    if (ev)
+        ev->failed_id = w->crash_id;
+    return ev;
+}
+
+static struct evidence *notice(struct gpu_watch *w, struct machine_death *death, struct exec_crumbs *crumbs)
+{
+    struct evidence *ev = notice_death(w, death);
+
+    if (!ev && w->rescued) {
+        ev = w->rescued;
+        w->rescued = NULL;
+        ev->hung = true;
+    }
+    if (!ev)
+        ev = notice_error(w);
+    return ev ? ev : notice_hang(w, crumbs);
+}
+
+static void *watch_thread(void *arg)
+{
+    struct machine_death *death = calloc(1, sizeof(*death));
+    struct exec_crumbs *crumbs = calloc(1, sizeof(*crumbs));
+    struct gpu_watch *w = arg;
+    uint64_t seen;
+
+    pthread_mutex_lock(&w->lock);
+    while (death && crumbs && (!w->stop || w->crash_pending || w->rescued)) {
+        struct evidence *ev;
+
+        seen = w->happened;
+        ev = notice(w, death, crumbs);
+        if (ev) {
+            pthread_mutex_unlock(&w->lock);
+            look_at(w, ev);
+            pthread_mutex_lock(&w->lock);
+            continue;
+        }
+        w->looked = seen;
+        pthread_cond_broadcast(&w->changed);
+        if (w->stop || w->happened != seen)
+            continue;
+        if (has_unfinished(w))
+            wait_ms(w, TICK_MS);
+        else
+            wait_ms(w, 1000);
+    }
+    w->looked = UINT64_MAX;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    free(death);
+    free(crumbs);
+    return NULL;
+}
+
+void gpu_watch_settle(struct gpu_watch *w)
+{
+    uint64_t up_to;
+
+    pthread_mutex_lock(&w->lock);
+    up_to = ++w->happened;
+    pthread_cond_broadcast(&w->changed);
+    while (w->looked < up_to)
+        pthread_cond_wait(&w->changed, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+}
+
+uint32_t gpu_watch_crashes(struct gpu_watch *w)
+{
+    uint32_t n;
+
+    pthread_mutex_lock(&w->lock);
+    n = w->crashes;
+    pthread_mutex_unlock(&w->lock);
+    return n;
+}
+
+/* ---- life cycle --------------------------------------------------------------------------------------------------- */
+
+int gpu_watch_create(struct gpu_watch **out, const struct gpu_watch_params *p, struct error *e)
+{
+    struct gpu_watch *w = calloc(1, sizeof(*w));
+    pthread_condattr_t attr;
+    sigset_t all, old;
+    int r;
+
+    *out = NULL;
+    if (!w)
+        return error_set(e, -ENOMEM, "no memory for a black box");
+    w->params = *p;
+    w->params.hang_ms = p->hang_ms ? p->hang_ms : 2000;
+    w->params.max_dumps = p->max_dumps ? p->max_dumps : 4;
+    w->params.max_stream_bytes = p->max_stream_bytes ? p->max_stream_bytes : UINT64_C(64) << 20;
+    w->params.max_memory_bytes = p->max_memory_bytes ? p->max_memory_bytes : UINT64_C(256) << 20;
+    list_init(&w->list);
+    list_init(&w->garbage);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    set_status(w, machine_now(p->machine), BB_STATUS_ACTIVE, "the black box was attached");
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    r = pthread_create(&w->thread, NULL, watch_thread, w);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (r) {
+        free(w);
+        return error_set(e, -r, "the black box cannot start its thread: %s", strerror(r));
+    }
+    w->observer = (struct gpu_observer){.event = on_event, .ctx = w};
+    gpu_observe(machine_gpu(p->machine), &w->observer);
+    *out = w;
+    return 0;
+}
+
+void gpu_watch_destroy(struct gpu_watch *w)
+{
+    if (!w)
+        return;
+    gpu_unobserve(machine_gpu(w->params.machine), &w->observer);
+    pthread_mutex_lock(&w->lock);
+    w->stop = true;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+    list_free(&w->list);
+    list_free(&w->garbage);
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+}

@@ -1,0 +1,74 @@
+/* gpu_watch.h: a black box for a machine: listens at the device's border, notices that something crashed, and has a dump
+ * made of it.
+ *
+ *   device ──event──▶ copies of the last streams ─┐
+ *   executor's death, latched error, no progress ─┴─▶ the watch's thread: evidence ──▶ package ──▶ dump, dumped()
+ *
+ * Invariants:
+ *  1. On the device's threads there is a copy of each stream and table, and nothing that waits.
+ *  2. A crash gives one dump. Not more than `max_dumps` are made.
+ *  3. Nothing of the device is changed: whether a hung submission is reset is for others to decide.
+ */
+#ifndef BLACKBOX_GPU_WATCH_H_
+#define BLACKBOX_GPU_WATCH_H_
+
+#include "base/error.h"
+#include "machine/machine.h"
+
+enum gpu_crash_cause {
+    GPU_CRASH_NONE,
+    GPU_CRASH_HANG,
+    GPU_CRASH_PAGE_FAULT,
+    GPU_CRASH_FAULT,     /* another signal of its own: an illegal instruction, a failed check */
+    GPU_CRASH_KILLED,    /* from outside */
+    GPU_CRASH_MALFORMED, /* the device refused a stream */
+    GPU_CRASH_DEVICE,    /* the Vulkan device gave up */
+    GPU_CRASH_REQUEST,   /* nothing crashed; somebody asked */
+};
+
+const char *gpu_crash_cause_name(enum gpu_crash_cause cause);
+
+/* What is known about a crash. */
+struct gpu_crash {
+    enum gpu_crash_cause cause;
+    bool certain;       /* the packet is the one */
+    bool exact;         /* by exact markers, or by what the device said; else by group markers */
+    uint64_t submission; /* id, 0: none can be named */
+    uint64_t fence, ordinal; /* of it; ordinal: how many were taken before it since the last ring reset */
+    uint32_t packet, draw;   /* numbers in the stream; of the first candidate; UINT32_MAX: none */
+    uint32_t candidates;     /* draws and other work that may be it */
+    bool in_decoder;         /* it happened while the packet was decoded, not on the Vulkan device */
+    bool has_fault;
+    uint64_t fault_address;
+    char text[400];          /* one sentence */
+};
+
+struct gpu_watch;
+
+struct gpu_watch_params {
+    struct machine *machine;
+    const char *directory; /* of dumps; NULL: none are written, found() is called all the same */
+    const char *program;   /* name of the program */
+    const char *producer;  /* "aerogpu 0.1.0" */
+    uint32_t hang_ms;      /* no progress for so long is a hang; 0 for 2 000 */
+    uint32_t max_dumps;    /* 0 for 4 */
+    uint64_t max_stream_bytes; /* kept since the last ring reset; 0 for 64 MiB */
+    uint64_t max_memory_bytes; /* of guest memory in a dump; 0 for 256 MiB */
+    bool all_errors; /* dump for latched errors too, not only for hangs and deaths */
+    /* On the watch's thread: `path` is NULL if no dump was written. */
+    void (*found)(void *ctx, const struct gpu_crash *crash, const char *path, const struct error *e);
+    void *ctx;
+};
+
+int gpu_watch_create(struct gpu_watch **out, const struct gpu_watch_params *p, struct error *e);
+/* Finishes a dump that has begun. NULL is legal. Before machine_destroy. */
+void gpu_watch_destroy(struct gpu_watch *w);
+
+/* A dump now, on the calling thread. 0, or what kept it from being made. */
+int gpu_watch_request(struct gpu_watch *w, const char *path, struct error *e);
+
+/* Waits until everything that has happened so far was looked at. */
+void gpu_watch_settle(struct gpu_watch *w);
+uint32_t gpu_watch_crashes(struct gpu_watch *w);
+
+#endif

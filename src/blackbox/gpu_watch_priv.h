@@ -1,0 +1,102 @@
+/* gpu_watch_priv.h: what gpu_watch.c (listening) and gpu_collect.c (evidence) share. */
+#ifndef BLACKBOX_GPU_WATCH_PRIV_H_
+#define BLACKBOX_GPU_WATCH_PRIV_H_
+
+#include <pthread.h>
+
+#include <aerogpu/blackbox.h>
+
+#include "blackbox/gpu_model.h"
+#include "blackbox/gpu_watch.h"
+#include "gpu/observer.h"
+
+enum { WATCH_EVENTS = 4096, WATCH_STATUSES = 64 };
+
+enum kept_state { KEPT_QUEUED, KEPT_DONE, KEPT_FAILED, KEPT_DROPPED };
+
+/* A submission since the last ring reset. In evidence it is a copy that shares stream and table. */
+struct kept {
+    struct kept *next;
+    uint64_t id, fence, ordinal, cmd_gpa, alloc_gpa, time_ns, done_ns;
+    uint32_t context_id, engine_id, flags, cmd_size, alloc_size;
+    enum kept_state state;
+    uint32_t error, packets; /* of the completion */
+    bool has_fault;
+    uint64_t fault_address;
+    char message[200];
+    uint8_t *stream, *table; /* NULL: not guest memory, or too much */
+};
+
+struct kept_list {
+    struct kept *first, **end;
+    uint32_t count;
+    uint64_t bytes, dropped; /* dropped: streams that were given up for room */
+};
+
+struct device_event {
+    uint64_t time_ns, a, b, c;
+    uint8_t kind;
+    char text[60];
+};
+
+struct status_change {
+    uint64_t time_ns;
+    enum bb_status status;
+    char detail[160];
+};
+
+/* All that a dump is made of. */
+struct evidence {
+    struct kept *items; /* oldest first */
+    uint32_t num_items;
+    uint64_t streams_dropped, failed_id;
+    struct exec_crumbs crumbs;
+    bool has_crumbs;
+    struct machine_death death;
+    bool died;       /* the death belongs to it */
+    bool hung;
+    uint64_t time_ns;
+    struct device_event *events;
+    uint32_t num_events;
+    struct status_change statuses[WATCH_STATUSES];
+    uint32_t num_statuses;
+    const char *reason;
+};
+
+struct gpu_watch {
+    struct gpu_watch_params params;
+    struct gpu_observer observer;
+    pthread_t thread;
+    bool has_thread;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* monotonic */
+    bool stop;
+    struct kept_list list, garbage; /* garbage: freed when nobody collects */
+    uint32_t collecting;
+    uint64_t ordinal;
+    uint64_t crash_id;       /* a submission that failed and was not looked at */
+    bool crash_pending;
+    struct evidence *rescued; /* taken at a ring reset, not looked at */
+    uint64_t looked, happened;
+    struct device_event events[WATCH_EVENTS];
+    uint64_t num_events;
+    struct status_change statuses[WATCH_STATUSES];
+    uint32_t num_statuses;
+
+    /* the watch's thread */
+    uint64_t deaths_seen, hang_reported;
+    uint64_t progress_ns, progress_hash;
+    uint32_t dumps, crashes;
+    char dump_path[4096];
+};
+
+/* gpu_collect.c */
+
+/* Says what crashed. */
+void evidence_judge(const struct evidence *ev, struct gpu_crash *crash);
+/* Writes everything into `p`. */
+void evidence_collect(struct gpu_watch *w, struct evidence *ev, const struct gpu_crash *crash, struct bb_package *p);
+void evidence_finish(struct evidence *ev);
+
+#endif

@@ -1,0 +1,296 @@
+/* infer.c: what the commands of a queue were doing, from the markers that were written (rules in blackbox.h).
+ *
+ *   ░ finished ░│ written BOTTOM … last written marker = `reach` │ … first unwritten TOP │ not started
+ *
+ * Invariants:
+ *  1. A command that is called finished stands before a written BOTTOM marker; one that is called not started stands
+ *     behind an unwritten TOP marker, or in front of one that an unfinished command kept from being reached.
+ *  2. "Certain" needs one candidate and proof that something in front of a reached, unwritten BOTTOM marker is unfinished,
+ *     or an unwritten marker behind the only command that is left.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "blackbox/internal.h"
+
+#define NONE UINT32_MAX
+
+enum { NAMED_CANDIDATES = 4, MAX_DEPTH = 64 };
+
+struct facts {
+    const struct bb_item *items;
+    uint32_t n;
+    uint32_t last_bottom; /* last written BOTTOM; NONE: none */
+    uint32_t reach;       /* last item that the command processor is known to have passed; NONE: none */
+    uint32_t stop;        /* first unwritten TOP behind `reach`; n: none */
+    uint32_t proven;      /* last reached and unwritten BOTTOM behind last_bottom; NONE: none */
+};
+
+static bool is_command(const struct bb_item *i)
+{
+    return i->kind == BB_ITEM_COMMAND || i->kind == BB_ITEM_WAIT;
+}
+
+static bool is_marker(const struct bb_item *i)
+{
+    return i->kind == BB_ITEM_TOP || i->kind == BB_ITEM_BOTTOM;
+}
+
+static void gather(struct facts *f, struct bb_inference *out)
+{
+    uint32_t certain, commands;
+
+    f->last_bottom = f->reach = f->proven = NONE;
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (!is_marker(&f->items[i]) || !f->items[i].written)
+            continue;
+        f->reach = i;
+        if (f->items[i].kind == BB_ITEM_BOTTOM)
+            f->last_bottom = i;
+    }
+    /* A TOP marker in front of a written one, or a BOTTOM marker in front of a written BOTTOM, must have been written. */
+    for (uint32_t i = 0; i < f->n && f->reach != NONE && i < f->reach; i++)
+        if (is_marker(&f->items[i]) && !f->items[i].written &&
+            (f->items[i].kind == BB_ITEM_TOP || (f->last_bottom != NONE && i < f->last_bottom)))
+            out->contradictions++;
+    f->stop = f->n;
+    for (uint32_t i = f->reach == NONE ? 0 : f->reach + 1; i < f->n && f->stop == f->n; i++)
+        if (f->items[i].kind == BB_ITEM_TOP)
+            f->stop = i;
+    /* Markers do not hold the command processor up: it certainly reached those up to the next command. */
+    certain = f->reach == NONE ? 0 : f->reach + 1;
+    while (certain < f->stop && !is_command(&f->items[certain]))
+        certain++;
+    commands = 0;
+    for (uint32_t i = f->last_bottom == NONE ? 0 : f->last_bottom + 1; i < certain && f->reach != NONE; i++) {
+        commands += is_command(&f->items[i]);
+        if (f->items[i].kind == BB_ITEM_BOTTOM && !f->items[i].written) {
+            out->pending_bottoms++;
+            if (commands)
+                f->proven = i;
+        }
+    }
+}
+
+/* True if a TOP marker that was never written stands between item `i` and the next command. */
+static bool own_top_is_missing(const struct facts *f, uint32_t i)
+{
+    for (i++; i < f->n && !is_command(&f->items[i]); i++)
+        if (f->items[i].kind == BB_ITEM_TOP)
+            return !f->items[i].written;
+    return false;
+}
+
+static enum bb_state state_of(const struct facts *f, uint32_t i)
+{
+    if (f->last_bottom != NONE && i < f->last_bottom)
+        return BB_FINISHED;
+    if (f->items[i].kind == BB_ITEM_WAIT && f->items[i].written)
+        return BB_FINISHED;
+    if (i > f->stop)
+        return BB_NOT_STARTED;
+    if (f->proven != NONE && i > f->proven && (f->reach == NONE || i > f->reach) && own_top_is_missing(f, i))
+        return BB_NOT_STARTED;
+    return BB_MAYBE_RUNNING;
+}
+
+/* The one command that certainly did not finish: alone between the last written BOTTOM marker and a proven one. */
+static void mark_certain(const struct facts *f, struct bb_inference *out)
+{
+    uint32_t found = NONE, n = 0;
+
+    if (f->proven == NONE)
+        return;
+    for (uint32_t i = 0; i < f->proven; i++)
+        if (is_command(&f->items[i]) && out->states[i] == BB_MAYBE_RUNNING) {
+            found = i;
+            n++;
+        }
+    if (n == 1)
+        out->states[found] = BB_RUNNING;
+}
+
+static bool all_markers_written(const struct facts *f)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (is_marker(&f->items[i]) && !f->items[i].written)
+            return false;
+        any |= is_marker(&f->items[i]);
+    }
+    return any;
+}
+
+/* Something behind the command was not written, so that it need not have finished by itself. */
+static bool unwritten_behind(const struct facts *f, uint32_t i)
+{
+    for (; i < f->n; i++)
+        if (is_marker(&f->items[i]) && !f->items[i].written)
+            return true;
+    return false;
+}
+
+/* ---- regions and words -------------------------------------------------------------------------------------------- */
+
+static void find_path(const struct facts *f, uint32_t target, struct bb_inference *out)
+{
+    uint32_t stack[MAX_DEPTH], depth = 0, deeper = 0;
+    size_t len = 0;
+
+    out->path[0] = '\0';
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (i == target)
+            for (uint32_t d = 0; d < depth && len < sizeof(out->path); d++)
+                len += (size_t)snprintf(out->path + len, sizeof(out->path) - len, "%s%s", d ? "/" : "",
+                                        f->items[stack[d]].name ? f->items[stack[d]].name : "?");
+        if (f->items[i].kind == BB_ITEM_PUSH && depth == MAX_DEPTH)
+            deeper++;
+        else if (f->items[i].kind == BB_ITEM_PUSH)
+            stack[depth++] = i;
+        else if (f->items[i].kind == BB_ITEM_POP && deeper)
+            deeper--;
+        else if (f->items[i].kind == BB_ITEM_POP && depth)
+            depth--;
+        else if (f->items[i].kind == BB_ITEM_POP)
+            out->unbalanced_pops++;
+    }
+    out->open_regions = depth + deeper;
+}
+
+static void put_name(struct strbuf *s, const struct bb_item *i)
+{
+    if (i->name)
+        strbuf_puts(s, i->name);
+    else
+        strbuf_printf(s, "command %llu", (unsigned long long)i->id);
+}
+
+static void put_candidates(struct strbuf *s, const struct facts *f, const struct bb_inference *x)
+{
+    for (uint32_t i = 0; i < x->num_candidates && i < NAMED_CANDIDATES; i++) {
+        if (i)
+            strbuf_puts(s, i + 1 == x->num_candidates ? " or " : ", ");
+        put_name(s, &f->items[x->candidates[i]]);
+    }
+    if (x->num_candidates > NAMED_CANDIDATES)
+        strbuf_printf(s, " or one of %u more", x->num_candidates - NAMED_CANDIDATES);
+}
+
+static void put_conclusion(const struct facts *f, struct bb_inference *x)
+{
+    const struct bb_item *first = x->num_candidates ? &f->items[x->candidates[0]] : NULL;
+    struct strbuf s = {0};
+
+    switch (x->certainty) {
+    case BB_NOTHING:
+        strbuf_puts(&s, "everything finished");
+        break;
+    case BB_UNKNOWN:
+        strbuf_puts(&s, f->reach == NONE ? "no marker was written: the queue never began"
+                                         : "it stopped where there is no command to blame");
+        break;
+    case BB_CERTAIN:
+        strbuf_puts(&s, first->kind == BB_ITEM_WAIT ? "it waits for ever in " : "the hang is in ");
+        put_name(&s, first);
+        break;
+    case BB_SEVERAL:
+        strbuf_puts(&s, "the hang is in ");
+        put_candidates(&s, f, x);
+        if (x->states[x->candidates[0]] == BB_RUNNING) {
+            strbuf_puts(&s, ": ");
+            put_name(&s, first);
+            strbuf_puts(&s, " did not finish, and what follows it was at the top of the pipe or running too");
+        }
+        break;
+    }
+    if (x->stalled_by_limit)
+        strbuf_printf(&s, "; %d bottom-of-pipe markers were pending, at which the command processor stops",
+                      BB_PENDING_BOTTOM_LIMIT);
+    if (x->contradictions)
+        strbuf_printf(&s, "; %u marker%s contradict the order and may be from earlier work", x->contradictions,
+                      x->contradictions == 1 ? "" : "s");
+    snprintf(x->conclusion, sizeof(x->conclusion), "%s", strbuf_str(&s));
+    strbuf_finish(&s);
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------------------------- */
+
+static void apply_limit(const struct facts *f, struct bb_inference *out)
+{
+    uint32_t pending = 0;
+
+    for (uint32_t i = f->last_bottom == NONE ? 0 : f->last_bottom + 1; i < f->n; i++) {
+        if (f->items[i].kind == BB_ITEM_BOTTOM && ++pending == BB_PENDING_BOTTOM_LIMIT && i < f->stop)
+            out->stalled_by_limit = 1;
+        else if (out->stalled_by_limit && is_command(&f->items[i]) && out->states[i] == BB_MAYBE_RUNNING &&
+                 (f->reach == NONE || i > f->reach))
+            out->states[i] = BB_NOT_STARTED;
+    }
+}
+
+int bb_infer(struct bb_inference *out, const struct bb_item *items, uint32_t num_items)
+{
+    struct facts f = {.items = items, .n = num_items};
+
+    *out = (struct bb_inference){.num_items = num_items};
+    out->states = calloc(num_items ? num_items : 1, 1);
+    out->candidates = calloc(num_items ? num_items : 1, sizeof(*out->candidates));
+    if (!out->states || !out->candidates) {
+        bb_inference_finish(out);
+        return -ENOMEM;
+    }
+    gather(&f, out);
+    for (uint32_t i = 0; i < num_items; i++)
+        out->states[i] = (uint8_t)state_of(&f, i);
+    apply_limit(&f, out);
+    mark_certain(&f, out);
+    for (uint32_t i = 0; i < num_items; i++)
+        if (is_command(&items[i]) && (out->states[i] == BB_RUNNING || out->states[i] == BB_MAYBE_RUNNING))
+            out->candidates[out->num_candidates++] = i;
+    if (all_markers_written(&f) && out->num_candidates && !unwritten_behind(&f, 0) && f.last_bottom != NONE &&
+        f.last_bottom > out->candidates[out->num_candidates - 1])
+        out->num_candidates = 0;
+    if (out->num_candidates == 1 && unwritten_behind(&f, out->candidates[0]))
+        out->states[out->candidates[0]] = BB_RUNNING;
+    if (!out->num_candidates)
+        out->certainty = unwritten_behind(&f, 0) ? BB_UNKNOWN : BB_NOTHING;
+    else
+        out->certainty = out->num_candidates == 1 ? BB_CERTAIN : BB_SEVERAL;
+    if (f.reach == NONE && out->num_candidates && f.stop == 0) {
+        out->num_candidates = 0;
+        out->certainty = BB_UNKNOWN;
+    }
+    find_path(&f, out->num_candidates ? out->candidates[0] : NONE, out);
+    put_conclusion(&f, out);
+    return 0;
+}
+
+void bb_inference_finish(struct bb_inference *x)
+{
+    free(x->candidates);
+    free(x->states);
+    x->candidates = NULL;
+    x->states = NULL;
+}
+
+const char *bb_state_name(enum bb_state state)
+{
+    static const char *const names[] = {"finished", "running", "perhaps running", "not started"};
+
+    return state <= BB_NOT_STARTED ? names[state] : "unknown";
+}
+
+const char *bb_status_name(enum bb_status status)
+{
+    static const char *const names[] = {
+#define ROW(NAME, text) text,
+        BB_STATUSES(ROW)
+#undef ROW
+    };
+
+    return status < BB_NUM_STATUSES ? names[status] : "unknown";
+}

@@ -1,0 +1,55 @@
+/* package.h: rows on their way from the program that crashed to the process that writes the dump.
+ *
+ *   header   magic "AGBP", u32 version, u64 bytes of rows, u64 rows, u64 dropped rows
+ *   row      u8 table, u8 number of values, values
+ *   value    u8 tag: 0 null │ 1 i64 │ 2 double │ 3 text: u32 size, bytes │ 4 blob: u32 size, bytes
+ *
+ * Invariants:
+ *  1. What is in the memory is well-formed up to the size in the header at any instant.
+ *  2. The reader believes nothing: it may be fed anything.
+ */
+#ifndef BLACKBOX_PACKAGE_H_
+#define BLACKBOX_PACKAGE_H_
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "blackbox/schema.h"
+
+enum { BB_PACKAGE_MAGIC = 0x50424741, BB_PACKAGE_VERSION = 1, BB_PACKAGE_HEADER = 32, BB_MAX_TEXT = 1 << 20 };
+
+enum bb_tag { BB_TAG_NULL, BB_TAG_INT, BB_TAG_REAL, BB_TAG_TEXT, BB_TAG_BLOB, BB_NUM_TAGS };
+
+struct bb_value {
+    enum bb_tag tag;
+    int64_t i;
+    double real;
+    const void *bytes; /* in the package */
+    uint32_t size;
+};
+
+enum { BB_MAX_COLUMNS = 16 };
+
+struct bb_package_reader {
+    struct bytes b;
+    uint64_t rows, dropped;
+};
+
+/* 0 or -EBADMSG. */
+int bb_package_open(struct bb_package_reader *r, const void *data, size_t size, struct error *e);
+/* 1: a row whose `values` hold as many values as the table has columns, 0: the end, -EBADMSG. */
+int bb_package_next(struct bb_package_reader *r, enum bb_table *table, struct bb_value values[BB_MAX_COLUMNS],
+                    struct error *e);
+
+/* What bb_package_create made: a sealed-size memory file. */
+int bb_package_fd(struct bb_package *p);
+int bb_package_failure(const struct bb_package *p);
+
+/* Makes the dump at `path` from the package, in place of the process. 0 or a negative errno. */
+int bb_dump_write(const void *data, size_t size, const char *path, struct error *e);
+
+/* Appends `text` as UTF-8, what is not is replaced; `max` bytes of it. Returns the length. `out` may be NULL. */
+size_t bb_utf8(char *out, size_t max, const char *text, size_t size);
+
+#endif

@@ -1,0 +1,234 @@
+/* report.c: bb_report, the verdict, and the report as text. */
+#include "blackbox/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void advise(struct bb_view *v, const char *text)
+{
+    if (v->num_advice < 4)
+        snprintf(v->advice[v->num_advice++], sizeof(v->advice[0]), "%s", text);
+}
+
+static void make_advice(struct bb_view *v)
+{
+    bool exact = !strcmp(v->certainty, "certain");
+
+    if (!strcmp(v->cause, "killed"))
+        advise(v, "Find out who sent the signal: the kernel's log names an out-of-memory kill; nothing in the stream is wrong.");
+    else if (!exact)
+        advise(v, "Run `aerogpu replay` on this dump: it plays the last submissions in a fresh executor with a marker around "
+                  "every command, and writes the exact one into the dump.");
+    if (!strcmp(v->cause, "hang"))
+        advise(v, "Look at the loops of the shaders below: what ends them, and can it be that it never comes?");
+    if (!strcmp(v->cause, "page fault"))
+        advise(v, "See who owns or owned the address below; then look where the shaders compute it.");
+    if (!strcmp(v->cause, "malformed"))
+        advise(v, "The sentence names the packet and field: compare them with what the driver meant to write.");
+    if (strcmp(v->cause, "killed") && strcmp(v->cause, "request"))
+        advise(v, "Run `aerogpu minimize` on this dump for the smallest recording that still crashes the same way.");
+}
+
+void bb_view_init(struct bb_view *v)
+{
+    struct bb_dump *d = &v->dump;
+    sqlite3_stmt *s = bb_select(d, "SELECT text, certainty, cause, source, submission, packet FROM finding ORDER BY rank LIMIT 1");
+
+    v->submission = v->packet = -1;
+    while (bb_step(d, &s)) {
+        snprintf(v->verdict, sizeof(v->verdict), "%s", bb_column_text(d, s, 0));
+        snprintf(v->certainty, sizeof(v->certainty), "%s", bb_column_text(d, s, 1));
+        snprintf(v->cause, sizeof(v->cause), "%s", bb_column_text(d, s, 2));
+        snprintf(v->source, sizeof(v->source), "%s", bb_column_text(d, s, 3));
+        v->submission = bb_column_int(d, s, 4, -1);
+        v->packet = bb_column_int(d, s, 5, -1);
+    }
+    if (!v->verdict[0])
+        bb_dump_meta(d, "summary", v->verdict, sizeof(v->verdict));
+    if (!v->verdict[0])
+        snprintf(v->verdict, sizeof(v->verdict), "This dump has no verdict");
+    make_advice(v);
+}
+
+void bb_when(char out[48], int64_t time_ns, int64_t dump_ns)
+{
+    double ms = (double)(dump_ns - time_ns) / 1e6;
+
+    if (ms >= 10000 || ms <= -10000)
+        snprintf(out, 48, "%.1f s %s", (ms < 0 ? -ms : ms) / 1000, ms < 0 ? "after" : "before");
+    else
+        snprintf(out, 48, "%.1f ms %s", ms < 0 ? -ms : ms, ms < 0 ? "after" : "before");
+}
+
+/* ---- text --------------------------------------------------------------------------------------------------------- */
+
+static void put_facts(struct bb_view *v, struct strbuf *o)
+{
+    static const char *const keys[][2] = {{"reason", "Made because of"}, {"time", "Time"}, {"program", "Program"},
+                                          {"device", "Device"}, {"markers", "Markers"}, {"death", "Executor"}};
+    char value[600];
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (*bb_dump_meta(&v->dump, keys[i][0], value, sizeof(value)))
+            strbuf_printf(o, "  %-16s %s\n", keys[i][1], value);
+}
+
+static void put_findings(struct bb_view *v, struct strbuf *o)
+{
+    sqlite3_stmt *s = bb_select(&v->dump, "SELECT text, certainty, source FROM finding WHERE rank > 0 ORDER BY rank");
+
+    while (bb_step(&v->dump, &s))
+        strbuf_printf(o, "  also (%s, %s): %s\n", bb_column_text(&v->dump, s, 1), bb_column_text(&v->dump, s, 2),
+                      bb_column_text(&v->dump, s, 0));
+    s = bb_select(&v->dump, "SELECT text FROM fault WHERE text IS NOT NULL");
+    while (bb_step(&v->dump, &s))
+        strbuf_printf(o, "  fault: %s\n", bb_column_text(&v->dump, s, 0));
+    s = bb_select(&v->dump, "SELECT text FROM replay");
+    while (bb_step(&v->dump, &s))
+        strbuf_printf(o, "  replay: %s\n", bb_column_text(&v->dump, s, 0));
+}
+
+/* Runs of commands in the same state are one line; running ones are shown each. */
+static void put_commands(struct bb_view *v, struct strbuf *o, int64_t submission)
+{
+    sqlite3_stmt *s = bb_select(&v->dump,
+                                "SELECT number, name, state, draw, path, text FROM packet WHERE submission=%lld AND work=1 "
+                                "ORDER BY number",
+                                (long long)submission);
+    char state[32] = "", path[256] = "";
+    int64_t first = 0, last = 0, count = 0, shown = 0;
+
+    while (bb_step(&v->dump, &s)) {
+        const char *st = bb_column_text(&v->dump, s, 2), *pa = bb_column_text(&v->dump, s, 4);
+        bool running = strstr(st, "running") != NULL;
+
+        if (count && (strcmp(st, state) || strcmp(pa, path) || running)) {
+            strbuf_printf(o, "    %-16s packets %" PRId64 "–%" PRId64 " (%" PRId64 ")%s%s\n", state, first, last, count,
+                          path[0] ? "  in " : "", path);
+            count = 0;
+        }
+        if (running) {
+            if (shown++ < 12)
+                strbuf_printf(o, "  ▶ %-16s %.160s%s%s\n", st, bb_column_text(&v->dump, s, 5), pa[0] ? "  in " : "", pa);
+            continue;
+        }
+        if (!count)
+            first = bb_column_int(&v->dump, s, 0, 0);
+        last = bb_column_int(&v->dump, s, 0, 0);
+        count++;
+        snprintf(state, sizeof(state), "%s", st);
+        snprintf(path, sizeof(path), "%s", pa);
+    }
+    if (count)
+        strbuf_printf(o, "    %-16s packets %" PRId64 "–%" PRId64 " (%" PRId64 ")%s%s\n", state, first, last, count,
+                      path[0] ? "  in " : "", path);
+    if (shown > 12)
+        strbuf_printf(o, "    … %" PRId64 " more were running or perhaps running\n", shown - 12);
+}
+
+static void put_submissions(struct bb_view *v, struct strbuf *o)
+{
+    sqlite3_stmt *s = bb_select(&v->dump, "SELECT id, queue, fence, state, packets, draws FROM submission WHERE state<>'completed' "
+                                          "ORDER BY id LIMIT 8");
+
+    while (bb_step(&v->dump, &s)) {
+        int64_t id = bb_column_int(&v->dump, s, 0, 0);
+
+        strbuf_printf(o, "\nSubmission %" PRId64 " (context %" PRId64 ", fence %" PRId64 "): %s, %" PRId64 " packets, %" PRId64
+                         " draws\n",
+                      id, bb_column_int(&v->dump, s, 1, 0), bb_column_int(&v->dump, s, 2, 0),
+                      bb_column_text(&v->dump, s, 3), bb_column_int(&v->dump, s, 4, 0), bb_column_int(&v->dump, s, 5, 0));
+        put_commands(v, o, id);
+    }
+}
+
+static void put_bound(struct bb_view *v, struct strbuf *o)
+{
+    sqlite3_stmt *s = bb_select(&v->dump,
+                                "SELECT slot, kind, handle, what FROM binding WHERE submission=%lld AND packet=%lld "
+                                "ORDER BY kind DESC, slot",
+                                (long long)v->submission, (long long)v->packet);
+    bool any = false;
+
+    while (v->packet >= 0 && bb_step(&v->dump, &s)) {
+        if (!any)
+            strbuf_puts(o, "\nBound at that command\n");
+        any = true;
+        strbuf_printf(o, "    %-8s handle %-6" PRId64 " %s\n", bb_column_text(&v->dump, s, 0),
+                      bb_column_int(&v->dump, s, 2, 0), bb_column_text(&v->dump, s, 3));
+    }
+    sqlite3_finalize(s);
+}
+
+static void put_statuses(struct bb_view *v, struct strbuf *o)
+{
+    sqlite3_stmt *s = bb_select(&v->dump, "SELECT time_ns, status, detail FROM status ORDER BY rowid");
+    char when[48], now[32];
+
+    bb_dump_meta(&v->dump, "time_ns", now, sizeof(now));
+    strbuf_puts(o, "\nDevice status\n");
+    while (bb_step(&v->dump, &s)) {
+        bb_when(when, bb_column_int(&v->dump, s, 0, 0), strtoll(now, NULL, 10));
+        strbuf_printf(o, "    %-18s %-14s %s\n", when, bb_column_text(&v->dump, s, 1), bb_column_text(&v->dump, s, 2));
+    }
+}
+
+void bb_report_text(struct bb_view *v, struct strbuf *o)
+{
+    strbuf_printf(o, "%s.\n\n", v->verdict);
+    strbuf_printf(o, "  %-16s %s, by %s\n", "Certainty", v->certainty[0] ? v->certainty : "none",
+                  v->source[0] ? v->source : "nothing");
+    put_facts(v, o);
+    put_findings(v, o);
+    put_submissions(v, o);
+    put_bound(v, o);
+    put_statuses(v, o);
+    strbuf_puts(o, v->num_advice ? "\nWhat to try next\n" : "");
+    for (uint32_t i = 0; i < v->num_advice; i++)
+        strbuf_printf(o, "  %u. %s\n", i + 1, v->advice[i]);
+}
+
+/* ---- all forms ---------------------------------------------------------------------------------------------------- */
+
+int bb_report(const char *path, enum bb_report_format format, FILE *out, struct bb_error *e)
+{
+    struct bb_view *v = calloc(1, sizeof(*v));
+    struct strbuf o = {0};
+    int r;
+
+    if (!v)
+        return error_set(bb_error_of(e), -ENOMEM, "no memory for a report");
+    r = bb_dump_open(&v->dump, path, bb_error_of(e));
+    if (r) {
+        free(v);
+        return r;
+    }
+    bb_view_init(v);
+    switch (format) {
+    case BB_REPORT_TEXT:
+        bb_report_text(v, &o);
+        break;
+    case BB_REPORT_JSON:
+        r = bb_report_json(v, &o);
+        break;
+    case BB_REPORT_HTML:
+        bb_report_html(v, &o);
+        break;
+    case BB_REPORT_PERFETTO:
+        r = bb_report_perfetto(v, &o);
+        break;
+    }
+    if (r || strbuf_failed(&o))
+        r = error_set(bb_error_of(e), -ENOMEM, "%s: no memory for a report", path);
+    else if (fwrite(strbuf_str(&o), 1, o.len, out) != o.len || fflush(out))
+        r = error_set(bb_error_of(e), -errno, "the report cannot be written: %s", strerror(errno));
+    else if (v->dump.trouble.code)
+        r = error_set(bb_error_of(e), v->dump.trouble.code, "%s", v->dump.trouble.text);
+    strbuf_finish(&o);
+    bb_dump_close(&v->dump);
+    free(v);
+    return r;
+}

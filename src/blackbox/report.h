@@ -1,0 +1,28 @@
+/* report.h: what a report says, before it has a form. The verdict first, then the evidence for it. */
+#ifndef BLACKBOX_REPORT_H_
+#define BLACKBOX_REPORT_H_
+
+#include "base/strbuf.h"
+#include "blackbox/dump_read.h"
+
+struct bb_view {
+    struct bb_dump dump;
+    char verdict[600];     /* one sentence */
+    char certainty[24], cause[40], source[40];
+    int64_t submission, packet; /* -1: none */
+    char advice[4][300];   /* what to try next */
+    uint32_t num_advice;
+};
+
+/* Reads what all forms need. */
+void bb_view_init(struct bb_view *v);
+
+void bb_report_text(struct bb_view *v, struct strbuf *out);
+int bb_report_json(struct bb_view *v, struct strbuf *out);
+void bb_report_html(struct bb_view *v, struct strbuf *out);
+int bb_report_perfetto(struct bb_view *v, struct strbuf *out);
+
+/* "12.3 ms before" the dump was made. */
+void bb_when(char out[48], int64_t time_ns, int64_t dump_ns);
+
+#endif

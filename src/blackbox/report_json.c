@@ -1,0 +1,104 @@
+/* report_json.c: the whole dump as one JSON object, blobs by their size; and its time line for Perfetto. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blackbox/report.h"
+#include "blackbox/schema.h"
+
+static json_t *text_json(const char *text)
+{
+    json_t *j = json_string(text);
+
+    return j ? j : json_string("(not UTF-8)");
+}
+
+static json_t *value_json(sqlite3_stmt *s, int c)
+{
+    switch (sqlite3_column_type(s, c)) {
+    case SQLITE_INTEGER:
+        return json_integer(sqlite3_column_int64(s, c));
+    case SQLITE_FLOAT:
+        return json_real(sqlite3_column_double(s, c));
+    case SQLITE_TEXT:
+        return text_json((const char *)sqlite3_column_text(s, c));
+    case SQLITE_BLOB:
+        return json_pack("{s:i}", "bytes", sqlite3_column_bytes(s, c));
+    default:
+        return json_null();
+    }
+}
+
+static json_t *table_json(struct bb_dump *d, const struct bb_table_desc *t)
+{
+    sqlite3_stmt *s = bb_select(d, "SELECT * FROM \"%w\" LIMIT 200000", t->name);
+    json_t *rows = json_array();
+
+    while (bb_step(d, &s)) {
+        json_t *row = json_object();
+
+        for (int c = 0; c < sqlite3_column_count(s); c++)
+            json_object_set_new(row, sqlite3_column_name(s, c), value_json(s, c));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static int dump_json(json_t *j, struct strbuf *out)
+{
+    char *text = json_dumps(j, JSON_INDENT(1));
+
+    json_decref(j);
+    if (!text)
+        return -ENOMEM;
+    strbuf_puts(out, text);
+    strbuf_puts(out, "\n");
+    free(text);
+    return 0;
+}
+
+int bb_report_json(struct bb_view *v, struct strbuf *out)
+{
+    json_t *tables = json_object(), *advice = json_array(), *all;
+
+    for (int t = 0; t < BB_NUM_TABLES; t++)
+        json_object_set_new(tables, bb_tables[t].name, table_json(&v->dump, &bb_tables[t]));
+    for (uint32_t i = 0; i < v->num_advice; i++)
+        json_array_append_new(advice, json_string(v->advice[i]));
+    all = json_pack("{s:o,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "verdict", text_json(v->verdict), "certainty", v->certainty,
+                    "cause", v->cause, "source", v->source, "submission",
+                    v->submission < 0 ? json_null() : json_integer(v->submission), "packet",
+                    v->packet < 0 ? json_null() : json_integer(v->packet), "advice", advice, "tables", tables, "trouble",
+                    v->dump.trouble.code ? text_json(v->dump.trouble.text) : json_null());
+    return all ? dump_json(all, out) : -ENOMEM;
+}
+
+/* Submissions as spans per context, everything else as instants per process. */
+int bb_report_perfetto(struct bb_view *v, struct strbuf *out)
+{
+    struct bb_dump *d = &v->dump;
+    json_t *events = json_array();
+    sqlite3_stmt *s = bb_select(d, "SELECT time_ns, coalesce(done_ns, (SELECT value FROM meta WHERE key='time_ns')), id, queue, "
+                                   "state, draws FROM submission");
+
+    while (bb_step(d, &s)) {
+        char name[80];
+        int64_t start = bb_column_int(d, s, 0, 0), end = sqlite3_column_int64(s, 1);
+
+        snprintf(name, sizeof(name), "submission %lld (%s)", (long long)bb_column_int(d, s, 2, 0), bb_column_text(d, s, 4));
+        json_array_append_new(
+            events, json_pack("{s:s,s:s,s:f,s:f,s:i,s:I,s:{s:I}}", "name", name, "ph", "X", "ts", (double)start / 1e3, "dur",
+                              (double)(end - start) / 1e3, "pid", 1, "tid", (json_int_t)bb_column_int(d, s, 3, 0), "args",
+                              "draws", (json_int_t)bb_column_int(d, s, 5, 0)));
+    }
+    s = bb_select(d, "SELECT time_ns, process, name, a, b, c, coalesce(pid, 0), coalesce(thread, 0) FROM event");
+    while (bb_step(d, &s))
+        json_array_append_new(
+            events, json_pack("{s:o,s:s,s:s,s:f,s:I,s:I,s:{s:I,s:I,s:I,s:o}}", "name", text_json(bb_column_text(d, s, 2)), "ph",
+                              "i", "s", "t", "ts", (double)bb_column_int(d, s, 0, 0) / 1e3, "pid",
+                              (json_int_t)bb_column_int(d, s, 6, 0), "tid", (json_int_t)bb_column_int(d, s, 7, 0), "args", "a",
+                              (json_int_t)bb_column_int(d, s, 3, 0), "b", (json_int_t)bb_column_int(d, s, 4, 0), "c",
+                              (json_int_t)bb_column_int(d, s, 5, 0), "process", text_json(bb_column_text(d, s, 1))));
+    return dump_json(json_pack("{s:o}", "traceEvents", events), out);
+}

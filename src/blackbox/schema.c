@@ -1,0 +1,69 @@
+#include "blackbox/schema.h"
+
+#define COLUMN(name, type, doc) {#name, doc, BB_##type},
+#define COLUMNS_OF(NAME, name, doc) static const struct bb_column columns_##name[] = {BB_COLUMNS_##NAME(COLUMN)};
+BB_TABLES(COLUMNS_OF)
+
+#define TABLE_ROW(NAME, name_, doc_)                                                                                   \
+    {.name = #name_,                                                                                                   \
+     .doc = doc_,                                                                                                      \
+     .columns = columns_##name_,                                                                                       \
+     .num_columns = sizeof(columns_##name_) / sizeof(columns_##name_[0])},
+const struct bb_table_desc bb_tables[BB_NUM_TABLES] = {BB_TABLES(TABLE_ROW)};
+
+const char *bb_type_name(enum bb_type type)
+{
+    static const char *const names[] = {"INTEGER", "REAL", "TEXT", "BLOB"};
+
+    return names[type];
+}
+
+void bb_schema_sql(struct strbuf *out)
+{
+    strbuf_printf(out, "PRAGMA application_id=%d;PRAGMA user_version=%d;", BB_APPLICATION_ID, BB_SCHEMA_VERSION);
+    for (int t = 0; t < BB_NUM_TABLES; t++) {
+        strbuf_printf(out, "CREATE TABLE %s(", bb_tables[t].name);
+        for (uint32_t c = 0; c < bb_tables[t].num_columns; c++)
+            strbuf_printf(out, "%s%s %s", c ? "," : "", bb_tables[t].columns[c].name,
+                          bb_type_name(bb_tables[t].columns[c].type));
+        strbuf_puts(out, ");");
+    }
+}
+
+static const char *const meta_keys[][2] = {
+    {"reason", "what made the dump: timeout, error, executor death, page fault, device removed, request"},
+    {"summary", "one line: what the one who made the dump saw"},
+    {"time", "UTC, ISO 8601"},
+    {"time_ns", "the same instant on CLOCK_MONOTONIC, the clock of every time_ns"},
+    {"producer", "program and version that made it"},
+    {"program", "name of the program that crashed"},
+    {"device", "name of the Vulkan device"},
+    {"markers", "where progress markers came from, and how exact they are"},
+    {"setting.NAME", "a setting that was in force"},
+    {"dropped_rows", "rows that did not fit the limit, if there were any"},
+    {"fingerprint", "16 hexadecimal digits: the same crash has the same ones"},
+};
+
+void bb_schema_markdown(struct strbuf *out)
+{
+    strbuf_printf(out,
+                  "# The schema of crash dumps, version %d\n\n"
+                  "A dump is an SQLite 3 database: `application_id` 0x%x (\"AGBD\"), `user_version` %d. Any SQLite tool can "
+                  "query it. Times (`…_ns`) are nanoseconds of CLOCK_MONOTONIC. A later version may add tables and columns; "
+                  "one that changes the meaning of a column has a new number, and older programs then refuse the file and "
+                  "say so. This page is printed by `aerogpu dump --schema`.\n",
+                  BB_SCHEMA_VERSION, BB_APPLICATION_ID, BB_SCHEMA_VERSION);
+    for (int t = 0; t < BB_NUM_TABLES; t++) {
+        const struct bb_table_desc *d = &bb_tables[t];
+
+        strbuf_printf(out, "\n## %s\n\n%s.\n\n| column | type | meaning |\n|---|---|---|\n", d->name, d->doc);
+        for (uint32_t c = 0; c < d->num_columns; c++)
+            strbuf_printf(out, "| `%s` | %s | %s |\n", d->columns[c].name, bb_type_name(d->columns[c].type),
+                          d->columns[c].doc);
+        if (t == BB_TABLE_META) {
+            strbuf_puts(out, "\n| key | value |\n|---|---|\n");
+            for (size_t i = 0; i < sizeof(meta_keys) / sizeof(meta_keys[0]); i++)
+                strbuf_printf(out, "| `%s` | %s |\n", meta_keys[i][0], meta_keys[i][1]);
+        }
+    }
+}

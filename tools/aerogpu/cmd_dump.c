@@ -1,0 +1,105 @@
+/* aerogpu dump: plays recordings with the black box attached, and makes a dump of what crashes. */
+#include "commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "blackbox/schema.h"
+#include "crash_run.h"
+
+static const char help[] =
+    "usage: aerogpu dump [OPTIONS] RECORDING...\n\n"
+    "Plays .aerogputrace recordings with the black box attached. When the executor dies, a submission makes no progress, or\n"
+    "the device refuses a stream, a crash dump is written and its name printed. Every program of AeroGPU does the same while\n"
+    "AEROGPU_DUMPS names a folder.\n\n"
+    "  --out DIR      where dumps go; made if missing (.)\n"
+    "  --hang MS      no progress for so long is a hang (2000)\n"
+    "  --exact        a marker around every command: slower, and the dump names the command at once\n"
+    "  --always       make a dump at the end if nothing crashed\n"
+    "  --schema       print the schema of dumps as Markdown\n"
+    "  --help         this text\n\n"
+    "Exit codes: 0 nothing crashed, 1 something did, 2 wrong usage, 3 a recording is bad, 4 there is no Vulkan device or no\n"
+    "executor.\n";
+
+static int dump_one(struct crash_run_params *p, const char *path, const char *dir, bool always)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    struct crash_run_result r;
+    struct error e = {0};
+    char program[64], at_end[4096];
+
+    snprintf(program, sizeof(program), "%.*s", (int)strcspn(name, "."), name);
+    snprintf(at_end, sizeof(at_end), "%s/%s-request.aerogpudump", dir, program);
+    p->path = path;
+    p->program = program;
+    p->dump_at_end = always ? at_end : NULL;
+    if (crash_run(p, &r, &e)) {
+        fprintf(stderr, "aerogpu dump: %s: %s\n", path, e.text);
+        return e.code == -EBADMSG || e.code == -ENODATA || e.code == -ENOENT || e.code == -EPROTONOSUPPORT ? EXIT_INPUT : EXIT_ENV;
+    }
+    if (r.crashed)
+        printf("%s: %s.\n", path, r.crash.text);
+    else
+        printf("%s: nothing crashed in %llu submissions.\n", path, (unsigned long long)r.submissions);
+    if (r.dump[0])
+        printf("  %s\n", r.dump);
+    if (e.code)
+        fprintf(stderr, "aerogpu dump: %s\n", e.text);
+    return r.crashed ? EXIT_FAILED : r.playing.code ? EXIT_INPUT : EXIT_OK;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+    static const struct option options[] = {{"out", required_argument, NULL, 'o'}, {"hang", required_argument, NULL, 't'},
+                                            {"exact", no_argument, NULL, 'x'},     {"always", no_argument, NULL, 'a'},
+                                            {"schema", no_argument, NULL, 's'},    {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct crash_run_params p = {.directory = ".", .errors_count = true};
+    struct strbuf schema = {0};
+    int c, code = EXIT_OK;
+    bool always = false;
+
+    optind = 1;
+    while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
+        switch (c) {
+        case 'o':
+            p.directory = optarg;
+            break;
+        case 't':
+            p.hang_ms = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        case 'x':
+            p.markers = EXEC_MARKERS_EXACT;
+            break;
+        case 'a':
+            always = true;
+            break;
+        case 's':
+            bb_schema_markdown(&schema);
+            fputs(strbuf_str(&schema), stdout);
+            strbuf_finish(&schema);
+            return EXIT_OK;
+        case 'h':
+            fputs(help, stdout);
+            return EXIT_OK;
+        default:
+            return EXIT_USAGE;
+        }
+    if (optind == argc) {
+        fputs("aerogpu dump: give at least one recording; `aerogpu dump --help` says more\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (mkdir(p.directory, 0777) && errno != EEXIST) {
+        fprintf(stderr, "aerogpu dump: %s: %s\n", p.directory, strerror(errno));
+        return EXIT_ENV;
+    }
+    for (int i = optind; i < argc; i++) {
+        int one = dump_one(&p, argv[i], p.directory, always);
+        code = one > code ? one : code;
+    }
+    return code;
+}

@@ -1,0 +1,79 @@
+/* aerogpu report: what a dump says, for people and for programs. */
+#include "commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <aerogpu/blackbox.h>
+
+static const char help[] =
+    "usage: aerogpu report [OPTIONS] DUMP\n\n"
+    "Says what crashed and how that is known: the verdict in one sentence first, then the evidence.\n\n"
+    "  --html FILE      write the report as one page that needs nothing else\n"
+    "  --perfetto FILE  write the time line for ui.perfetto.dev\n"
+    "  --json           print one JSON object, with every table of the dump\n"
+    "  --help           this text\n\n"
+    "Exit codes: 0 all is well, 2 wrong usage, 3 the dump is bad (what can be read of it is reported all the same), 4 the\n"
+    "report cannot be written.\n";
+
+static int to_file(const char *dump, enum bb_report_format format, const char *path, struct bb_error *e)
+{
+    FILE *f = fopen(path, "we");
+    int r;
+
+    if (!f) {
+        fprintf(stderr, "aerogpu report: %s: %s\n", path, strerror(errno));
+        return EXIT_ENV;
+    }
+    r = bb_report(dump, format, f, e);
+    if (fclose(f) && !r)
+        return EXIT_ENV;
+    return r ? EXIT_INPUT : EXIT_OK;
+}
+
+int cmd_report(int argc, char **argv)
+{
+    static const struct option options[] = {{"html", required_argument, NULL, 'H'},
+                                            {"perfetto", required_argument, NULL, 'p'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    const char *html = NULL, *perfetto = NULL;
+    struct bb_error e = {0};
+    int c, json = 0, code = EXIT_OK;
+
+    optind = 1;
+    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
+        switch (c) {
+        case 'H':
+            html = optarg;
+            break;
+        case 'p':
+            perfetto = optarg;
+            break;
+        case 'j':
+            json = 1;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return EXIT_OK;
+        default:
+            return EXIT_USAGE;
+        }
+    if (argc - optind != 1) {
+        fputs("aerogpu report: one dump is needed; --help says more\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (html)
+        code = to_file(argv[optind], BB_REPORT_HTML, html, &e);
+    if (perfetto && !code)
+        code = to_file(argv[optind], BB_REPORT_PERFETTO, perfetto, &e);
+    if ((json || (!html && !perfetto)) &&
+        bb_report(argv[optind], json ? BB_REPORT_JSON : BB_REPORT_TEXT, stdout, e.code ? NULL : &e))
+        code = EXIT_INPUT;
+    if (e.code)
+        fprintf(stderr, "aerogpu report: %s\n", e.text);
+    return code;
+}

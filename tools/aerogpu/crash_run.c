@@ -1,0 +1,95 @@
+#include "crash_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "player.h"
+
+struct run {
+    struct crash_run_result *out;
+    volatile sig_atomic_t stop;
+};
+
+/* On the watch's thread; the result is read after it has ended. */
+static void on_found(void *ctx, const struct gpu_crash *crash, const char *path, const struct error *e)
+{
+    struct run *r = ctx;
+
+    if (r->out->crashed)
+        return;
+    r->out->crashed = true;
+    r->out->crash = *crash;
+    if (path)
+        snprintf(r->out->dump, sizeof(r->out->dump), "%s", path);
+    r->stop = 1;
+}
+
+static int play(const struct crash_run_params *p, struct run *run, struct trace_reader *reader, struct machine *m,
+                struct error *e)
+{
+    uint32_t hang_ms = p->hang_ms ? p->hang_ms : 2000;
+    struct gpu_watch_params wp = {.machine = m,
+                                  .directory = p->directory,
+                                  .program = p->program,
+                                  .producer = "aerogpu " AEROGPU_VERSION,
+                                  .hang_ms = hang_ms,
+                                  .max_dumps = 1,
+                                  .all_errors = p->errors_count,
+                                  .found = on_found,
+                                  .ctx = run};
+    struct player_params pp = {.machine = m,
+                               .only_frame = UINT32_MAX,
+                               .stop = &run->stop,
+                               .timeout_ns = (hang_ms + 1500) * NSEC_PER_MSEC};
+    struct player_result result = {0};
+    struct gpu_watch *w;
+    struct player *player;
+    int r = gpu_watch_create(&w, &wp, e);
+
+    if (r)
+        return r;
+    r = player_create(&player, &pp, e);
+    if (!r) {
+        player_play(player, reader, &result, &run->out->playing);
+        gpu_watch_settle(w);
+        if (p->dump_at_end && !run->out->crashed && !gpu_watch_request(w, p->dump_at_end, e))
+            snprintf(run->out->dump, sizeof(run->out->dump), "%s", p->dump_at_end);
+        run->out->submissions = result.submissions;
+        run->out->errors = result.num_errors;
+        player_destroy(player);
+        player_result_finish(&result);
+    }
+    gpu_watch_destroy(w);
+    return r;
+}
+
+int crash_run(const struct crash_run_params *p, struct crash_run_result *out, struct error *e)
+{
+    struct trace_reader_params rp = {.path = p->path, .data = p->data, .size = p->size};
+    struct player_memory memory;
+    struct trace_reader *reader;
+    struct machine *m = NULL;
+    struct run run = {.out = out};
+    int r;
+
+    memset(out, 0, sizeof(*out));
+    r = trace_reader_open(&reader, &rp, e);
+    if (r)
+        return r;
+    r = player_can_play(reader, e);
+    if (!r)
+        r = player_measure(reader, &memory, e);
+    if (!r)
+        r = machine_create(&m,
+                           &(struct machine_params){.kind = MACHINE_LIVE,
+                                                    .ram_size = player_ram_size(&memory),
+                                                    .markers = p->markers},
+                           e);
+    if (!r)
+        r = machine_wait_ready(m, 60000, e);
+    if (!r)
+        r = play(p, &run, reader, m, e);
+    machine_destroy(m);
+    trace_reader_destroy(reader);
+    return r;
+}

@@ -1,0 +1,32 @@
+/* crash_run.h: plays a recording on a machine of its own, with a black box attached, until it crashes or ends. Every run
+ * has a fresh executor, so that no run can influence another. */
+#ifndef AEROGPU_CRASH_RUN_H_
+#define AEROGPU_CRASH_RUN_H_
+
+#include "blackbox/gpu_watch.h"
+#include "trace/reader.h"
+
+struct crash_run_params {
+    const char *path; /* of the recording, or NULL to play `data` */
+    const void *data;
+    size_t size;
+    enum exec_markers markers;
+    uint32_t hang_ms;      /* 0 for 2 000 */
+    const char *directory; /* of dumps, NULL for none */
+    const char *program, *dump_at_end; /* dump_at_end: a path: a dump even if nothing crashed */
+    bool errors_count;     /* a stream that the device refuses is a crash too */
+    const volatile int *stop; /* may be NULL */
+};
+
+struct crash_run_result {
+    bool crashed;
+    struct gpu_crash crash; /* the first */
+    char dump[4096];        /* "" for none */
+    uint64_t submissions, errors;
+    struct error playing; /* why it could not be played to its end, a hang aside */
+};
+
+/* 0, or what kept it from being played at all. */
+int crash_run(const struct crash_run_params *p, struct crash_run_result *out, struct error *e);
+
+#endif

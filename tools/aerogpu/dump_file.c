@@ -1,0 +1,79 @@
+#include "dump_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blackbox/dump_read.h"
+
+static int take_recording(struct dump_file *f, struct bb_dump *d, struct error *e)
+{
+    sqlite3_stmt *s = bb_select(d, "SELECT bytes FROM file WHERE kind='recording' LIMIT 1");
+
+    while (bb_step(d, &s)) {
+        if (sqlite3_column_type(s, 0) != SQLITE_BLOB || f->recording)
+            continue;
+        f->recording_size = (size_t)sqlite3_column_bytes(s, 0);
+        f->recording = malloc(f->recording_size ? f->recording_size : 1);
+        if (f->recording)
+            memcpy(f->recording, sqlite3_column_blob(s, 0), f->recording_size);
+    }
+    return f->recording ? 0 : error_set(e, -ENODATA, "%s: the dump has no recording that could be played", d->path);
+}
+
+static void take_suspects(struct dump_file *f, struct bb_dump *d)
+{
+    sqlite3_stmt *s = bb_select(d, "SELECT number FROM packet WHERE submission=%lld AND state LIKE '%%running'",
+                                (long long)f->submission);
+
+    while (bb_step(d, &s)) {
+        uint32_t *bigger = realloc(f->suspects, (f->num_suspects + 1) * sizeof(*bigger));
+        if (!bigger)
+            continue;
+        f->suspects = bigger;
+        f->suspects[f->num_suspects++] = (uint32_t)bb_column_int(d, s, 0, 0);
+    }
+}
+
+int dump_file_open(struct dump_file *f, const char *path, struct error *e)
+{
+    struct bb_dump d;
+    sqlite3_stmt *s;
+    int r;
+
+    *f = (struct dump_file){.submission = -1};
+    r = bb_dump_open(&d, path, e);
+    if (r)
+        return r;
+    s = bb_select(&d, "SELECT submission FROM finding ORDER BY rank LIMIT 1");
+    while (bb_step(&d, &s))
+        f->submission = bb_column_int(&d, s, 0, -1);
+    s = bb_select(&d, "SELECT count(*) FROM submission WHERE id < %lld AND stream IS NOT NULL", (long long)f->submission);
+    while (bb_step(&d, &s))
+        f->ordinal = (uint64_t)bb_column_int(&d, s, 0, 0);
+    bb_dump_meta(&d, "cause", f->cause, sizeof(f->cause));
+    take_suspects(f, &d);
+    r = take_recording(f, &d, e);
+    if (!r && d.trouble.code == -EPROTONOSUPPORT)
+        r = error_set(e, d.trouble.code, "%s", d.trouble.text);
+    bb_dump_close(&d);
+    if (r)
+        dump_file_close(f);
+    return r;
+}
+
+void dump_file_close(struct dump_file *f)
+{
+    free(f->recording);
+    free(f->suspects);
+    *f = (struct dump_file){.submission = -1};
+}
+
+bool dump_file_suspects(const struct dump_file *f, uint32_t packet)
+{
+    for (uint32_t i = 0; i < f->num_suspects; i++)
+        if (f->suspects[i] == packet)
+            return true;
+    return !f->num_suspects;
+}

@@ -1,0 +1,27 @@
+/* dump_file.h: what the tools that play a dump again need of it. */
+#ifndef AEROGPU_DUMP_FILE_H_
+#define AEROGPU_DUMP_FILE_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct dump_file {
+    void *recording;
+    size_t recording_size;
+    char cause[40];
+    int64_t submission; /* that the verdict names, -1 for none */
+    uint64_t ordinal;   /* of it in the recording, from 0 */
+    uint32_t *suspects; /* packets of it that its markers left */
+    uint32_t num_suspects;
+};
+
+/* -ENODATA: it has no recording. */
+int dump_file_open(struct dump_file *f, const char *path, struct error *e);
+void dump_file_close(struct dump_file *f);
+/* True if the packet may be the one, by the dump's markers; also if they leave nothing. */
+bool dump_file_suspects(const struct dump_file *f, uint32_t packet);
+
+#endif
