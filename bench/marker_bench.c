@@ -65,8 +65,8 @@ static void emit_shader(struct abi_builder *b, uint32_t handle, uint32_t stage, 
     }
     size = (uint32_t)fread(bytes, 1, sizeof(bytes), f);
     fclose(f);
-    ABI_EMIT_TAIL(b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = handle, .stage = stage,
-                  .dxbc_size_bytes = size);
+    ABI_EMIT_TAIL(b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = handle,
+                  .stage = stage, .dxbc_size_bytes = size);
 }
 
 static void make_vertices(void)
@@ -75,15 +75,31 @@ static void make_vertices(void)
         float x = -1 + 2.0f * (float)(i % 40) / 40, y = 1 - 2.0f * (float)(i / 40) / 25, w = 0.04f, h = 0.06f;
         const float corners[6][2] = {{x, y - h}, {x, y}, {x + w, y}, {x, y - h}, {x + w, y}, {x + w, y - h}};
         for (int k = 0; k < 6; k++)
-            vertices[i * 6 + k] = (struct vertex){{corners[k][0], corners[k][1], 0, 1}, {0.2f, 0.4f, (float)k / 6, 1}};
+            vertices[i * 6 + k] =
+                (struct vertex){{corners[k][0], corners[k][1], 0, 1}, {0.2f, 0.4f, (float)k / 6, 1}};
     }
 }
 
 static void open_side(struct side *s, enum exec_markers markers)
 {
-    const uint32_t layout[4 + 14] = {AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, 1, 2, 0,
-                                     abi_semantic_hash("POSITION"), 0, 2, 0, 0, 0, 0,
-                                     abi_semantic_hash("COLOR"), 0, 2, 0, 16, 0, 0};
+    const uint32_t layout[4 + 14] = {AEROGPU_INPUT_LAYOUT_BLOB_MAGIC,
+                                     1,
+                                     2,
+                                     0,
+                                     abi_semantic_hash("POSITION"),
+                                     0,
+                                     2,
+                                     0,
+                                     0,
+                                     0,
+                                     0,
+                                     abi_semantic_hash("COLOR"),
+                                     0,
+                                     2,
+                                     0,
+                                     16,
+                                     0,
+                                     0};
     const struct aerogpu_vertex_buffer_binding vb = {.buffer = 1, .stride_bytes = sizeof(struct vertex)};
     struct machine_params mp = {.kind = MACHINE_LIVE, .markers = markers};
     struct driver_params dp = {0};
@@ -100,13 +116,14 @@ static void open_side(struct side *s, enum exec_markers markers)
     ABI_EMIT(&b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 2, .usage_flags = 16,
              .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = WIDTH, .height = HEIGHT, .mip_levels = 1,
              .array_layers = 1);
-    ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 1, .usage_flags = 1, .size_bytes = sizeof(vertices));
+    ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 1, .usage_flags = 1,
+             .size_bytes = sizeof(vertices));
     ABI_EMIT_TAIL(&b, UPLOAD_RESOURCE, upload_resource, vertices, sizeof(vertices), .resource_handle = 1,
                   .size_bytes = sizeof(vertices));
     emit_shader(&b, 3, AEROGPU_SHADER_STAGE_VERTEX, "colour_vs.dxbc");
     emit_shader(&b, 4, AEROGPU_SHADER_STAGE_PIXEL, "colour_ps.dxbc");
-    ABI_EMIT_TAIL(&b, CREATE_INPUT_LAYOUT, create_input_layout, layout, sizeof(layout), .input_layout_handle = 5,
-                  .blob_size_bytes = sizeof(layout));
+    ABI_EMIT_TAIL(&b, CREATE_INPUT_LAYOUT, create_input_layout, layout, sizeof(layout),
+                  .input_layout_handle = 5, .blob_size_bytes = sizeof(layout));
     ABI_EMIT(&b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {2});
     ABI_EMIT(&b, BIND_SHADERS, bind_shaders, .vs = 3, .ps = 4);
     ABI_EMIT(&b, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = 5);
@@ -150,10 +167,14 @@ int main(int argc, char **argv)
             timed_frame(&sides[i & 1 && k < 2 ? 1 - k : k], i);
     for (int k = 0; k < 3; k++)
         median[k] = bench_quantile(sides[k].ms, k == 2 ? FRAMES / 8 : FRAMES, 0.5);
-    snprintf(note, sizeof(note), "1 000 draws with group markers, against none; exact markers: %.2f ms", median[2]);
-    bench_report(&b, &(struct bench_figure){
-                         .id = "marker_cost", .ours = median[1], .reference = median[0], .unit = "ms/frame",
-                         .target = 1.02, .note = note});
+    snprintf(note, sizeof(note), "1 000 draws with group markers, against none; exact markers: %.2f ms",
+             median[2]);
+    bench_report(&b, &(struct bench_figure){.id = "marker_cost",
+                                            .ours = median[1],
+                                            .reference = median[0],
+                                            .unit = "ms/frame",
+                                            .target = 1.02,
+                                            .note = note});
     for (int k = 0; k < 3; k++) {
         driver_destroy(sides[k].driver);
         machine_destroy(sides[k].machine);

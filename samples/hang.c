@@ -32,8 +32,8 @@ void sample_hang(struct sample *s)
     static struct corner vertices[(DRAWS + 1) * 3];
 
     for (int i = 0; i < DRAWS; i++)
-        set_triangle(&vertices[i * 3], -1 + 0.16f * (float)(i % 12), -0.9f + 0.18f * (float)(i / 12), 0.12f, 0.12f,
-                     (float)i / DRAWS);
+        set_triangle(&vertices[i * 3], -1 + 0.16f * (float)(i % 12), -0.9f + 0.18f * (float)(i / 12), 0.12f,
+                     0.12f, (float)i / DRAWS);
     set_triangle(&vertices[DRAWS * 3], -1, -1, 4, 4, 1);
     sample_begin_frame(s);
     sample_targets(s, COLOUR, 0, SIZE, SIZE, AEROGPU_FORMAT_B8G8R8X8_UNORM);
@@ -41,11 +41,13 @@ void sample_hang(struct sample *s)
     sample_shader(s, VS, AEROGPU_SHADER_STAGE_VERTEX, "colour_vs.dxbc");
     sample_shader(s, PS, AEROGPU_SHADER_STAGE_PIXEL, "colour_ps.dxbc");
     ABI_EMIT_TAIL(&s->stream, CREATE_SHADER_DXBC, create_shader_dxbc, endless_ps, sizeof(endless_ps),
-                  .shader_handle = SLOW_PS, .stage = AEROGPU_SHADER_STAGE_PIXEL, .dxbc_size_bytes = sizeof(endless_ps));
+                  .shader_handle = SLOW_PS, .stage = AEROGPU_SHADER_STAGE_PIXEL,
+                  .dxbc_size_bytes = sizeof(endless_ps));
     sample_layout(s, LAYOUT, "POSITION:4 COLOR:4");
     sample_bind_vertices(s, VERTICES, sizeof(struct corner));
     sample_clear(s, AEROGPU_CLEAR_COLOR, 0.1f, 0.1f, 0.15f);
-    ABI_EMIT(&s->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
+    ABI_EMIT(&s->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+             .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
     for (uint32_t i = 0; i < DRAWS; i++) {
         if (i == 0)
             name(s, "opaque");

@@ -76,15 +76,15 @@ enum bb_certainty {
 struct bb_inference {
     enum bb_certainty certainty;
     uint32_t num_candidates;
-    uint32_t *candidates;   /* indices of items, in the order of the queue */
-    uint8_t *states;        /* enum bb_state of every item; of a marker: of what is in front of it */
+    uint32_t *candidates; /* indices of items, in the order of the queue */
+    uint8_t *states;      /* enum bb_state of every item; of a marker: of what is in front of it */
     uint32_t num_items;
-    uint32_t pending_bottoms;   /* BOTTOM markers that were reached and not written */
-    uint32_t stalled_by_limit;  /* 1: the limit on them may have stopped the command processor */
+    uint32_t pending_bottoms;  /* BOTTOM markers that were reached and not written */
+    uint32_t stalled_by_limit; /* 1: the limit on them may have stopped the command processor */
     uint32_t unbalanced_pops, open_regions;
-    uint32_t contradictions;    /* markers that cannot have been written before others: the memory was reused */
-    char path[256];             /* of regions around the first candidate, "frame/shadows" */
-    char conclusion[512];       /* in words */
+    uint32_t contradictions; /* markers that cannot have been written before others: the memory was reused */
+    char path[256];          /* of regions around the first candidate, "frame/shadows" */
+    char conclusion[512];    /* in words */
 };
 
 /* Fills `out`, whose memory belongs to the caller until bb_inference_finish. 0 or -ENOMEM. */
@@ -95,14 +95,14 @@ const char *bb_state_name(enum bb_state state);
 /* ---- device status ------------------------------------------------------------------------------------------------ */
 
 /* S(NAME, text) */
-#define BB_STATUSES(S)                                                                                                 \
-    S(ACTIVE, "active")                                                                                                \
-    S(TIMEOUT, "timeout")                                                                                              \
-    S(OUT_OF_MEMORY, "out of memory")                                                                                  \
-    S(PAGE_FAULT, "page fault")                                                                                        \
-    S(STOPPED, "stopped")                                                                                              \
-    S(RESET, "reset")                                                                                                  \
-    S(DMA_FAULT, "DMA fault")                                                                                          \
+#define BB_STATUSES(S)                                                                                       \
+    S(ACTIVE, "active")                                                                                      \
+    S(TIMEOUT, "timeout")                                                                                    \
+    S(OUT_OF_MEMORY, "out of memory")                                                                        \
+    S(PAGE_FAULT, "page fault")                                                                              \
+    S(STOPPED, "stopped")                                                                                    \
+    S(RESET, "reset")                                                                                        \
+    S(DMA_FAULT, "DMA fault")                                                                                \
     S(UNKNOWN, "unknown")
 
 enum bb_status {
@@ -166,7 +166,8 @@ struct bb_fault {
 /* The strings in `out` are valid until the next call that changes `r`. */
 void bb_resources_fault(struct bb_resources *r, uint64_t address, struct bb_fault *out);
 
-void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const struct bb_resource *resource), void *ctx);
+void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const struct bb_resource *resource),
+                       void *ctx);
 
 /* ---- the package, and the dump made of it ---------------------------------------------------------------------------
  *
@@ -178,85 +179,105 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
 /* T(NAME, name, documentation); the columns of each are BB_COLUMNS_NAME: C(name, type, documentation), type being INT,
  * REAL, TEXT or BLOB. */
 #define BB_SCHEMA_VERSION 1
-#define BB_TABLES(T)                                                                                                   \
-    T(META, meta, "What the dump is: one row per key")                                                                 \
-    T(STATUS, status, "The device's status and when it changed")                                                       \
-    T(FINDING, finding, "What the dump says, best first: the verdict is rank 0")                                       \
-    T(QUEUE, queue, "Queues or contexts: how far each had come")                                                       \
-    T(SUBMISSION, submission, "The last submissions, oldest first")                                                    \
-    T(MARK, mark, "Progress marks of submissions that had not completed")                                              \
-    T(PACKET, packet, "The commands of submissions that had not completed, and what became of each")                   \
-    T(BINDING, binding, "Shaders and resources that were bound at a command")                                          \
-    T(SHADER, shader, "Shaders")                                                                                       \
-    T(RESOURCE, resource, "Resources, alive and freed")                                                                \
-    T(FAULT, fault, "Page faults")                                                                                     \
-    T(FENCE, fence, "Fences and their values")                                                                         \
-    T(EVENT, event, "The time line: the device's events and those of the flight recorders")                            \
-    T(HOST, host, "The host's processors and memory around the fault")                                                 \
-    T(PICTURE, picture, "Scanout pictures")                                                                            \
-    T(FILE, file, "Files: the playable recording of the last submissions")                                             \
+#define BB_TABLES(T)                                                                                         \
+    T(META, meta, "What the dump is: one row per key")                                                       \
+    T(STATUS, status, "The device's status and when it changed")                                             \
+    T(FINDING, finding, "What the dump says, best first: the verdict is rank 0")                             \
+    T(QUEUE, queue, "Queues or contexts: how far each had come")                                             \
+    T(SUBMISSION, submission, "The last submissions, oldest first")                                          \
+    T(MARK, mark, "Progress marks of submissions that had not completed")                                    \
+    T(PACKET, packet, "The commands of submissions that had not completed, and what became of each")         \
+    T(BINDING, binding, "Shaders and resources that were bound at a command")                                \
+    T(SHADER, shader, "Shaders")                                                                             \
+    T(RESOURCE, resource, "Resources, alive and freed")                                                      \
+    T(FAULT, fault, "Page faults")                                                                           \
+    T(FENCE, fence, "Fences and their values")                                                               \
+    T(EVENT, event, "The time line: the device's events and those of the flight recorders")                  \
+    T(HOST, host, "The host's processors and memory around the fault")                                       \
+    T(PICTURE, picture, "Scanout pictures")                                                                  \
+    T(FILE, file, "Files: the playable recording of the last submissions")                                   \
     T(REPLAY, replay, "Re-executions of the recording, oldest first")
 
 #define BB_COLUMNS_META(C) C(key, TEXT, "see below") C(value, TEXT, "its value")
-#define BB_COLUMNS_STATUS(C)                                                                                           \
-    C(time_ns, INT, "when") C(status, TEXT, "the new status") C(detail, TEXT, "why, as the device or system said it")
-#define BB_COLUMNS_FINDING(C)                                                                                          \
-    C(rank, INT, "0: the verdict")                                                                                     \
-    C(certainty, TEXT, "certain, candidate, hint")                                                                     \
-    C(cause, TEXT, "hang, page fault, use after free, out of bounds, malformed, killed, fence wait, …")                \
-    C(text, TEXT, "one sentence")                                                                                      \
-    C(submission, INT, "submission.id or NULL")                                                                        \
-    C(packet, INT, "packet.number or NULL")                                                                            \
+#define BB_COLUMNS_STATUS(C)                                                                                 \
+    C(time_ns, INT, "when")                                                                                  \
+    C(status, TEXT, "the new status") C(detail, TEXT, "why, as the device or system said it")
+#define BB_COLUMNS_FINDING(C)                                                                                \
+    C(rank, INT, "0: the verdict")                                                                           \
+    C(certainty, TEXT, "certain, candidate, hint")                                                           \
+    C(cause, TEXT, "hang, page fault, use after free, out of bounds, malformed, killed, fence wait, …")      \
+    C(text, TEXT, "one sentence")                                                                            \
+    C(submission, INT, "submission.id or NULL")                                                              \
+    C(packet, INT, "packet.number or NULL")                                                                  \
     C(source, TEXT, "group markers, exact markers, fault address, device error")
-#define BB_COLUMNS_QUEUE(C)                                                                                            \
-    C(id, INT, "context or queue number") C(name, TEXT, "its name") C(last_submitted, INT, "id of a submission")       \
-    C(last_completed, INT, "id of a submission") C(top, TEXT, "the last checkpoint that was reached")                  \
-    C(bottom, TEXT, "the last checkpoint that was passed")
-#define BB_COLUMNS_SUBMISSION(C)                                                                                       \
-    C(id, INT, "its number on the device") C(queue, INT, "queue.id") C(fence, INT, "value that it signals")            \
-    C(time_ns, INT, "when the device took it") C(done_ns, INT, "when it completed, NULL: it did not")                  \
-    C(state, TEXT, "completed, failed, running, queued") C(error, TEXT, "what the device said, if it failed")          \
-    C(cmd_gpa, INT, "guest address of the stream") C(cmd_size, INT, "bytes") C(flags, INT, "of the descriptor")        \
-    C(packets, INT, "number of packets") C(draws, INT, "draws and dispatches among them")                              \
-    C(stream, BLOB, "the command stream") C(table_, BLOB, "the allocation table")
-#define BB_COLUMNS_MARK(C)                                                                                             \
-    C(submission, INT, "submission.id") C(number, INT, "from 1") C(first, INT, "packet") C(last, INT, "packet")        \
-    C(top, INT, "1: the device reached it") C(bottom, INT, "1: the device finished it")                                \
-    C(exact, INT, "1: one packet; 0: a group")
-#define BB_COLUMNS_PACKET(C)                                                                                           \
-    C(submission, INT, "submission.id") C(number, INT, "from 0") C(offset, INT, "in the stream")                       \
-    C(name, TEXT, "opcode") C(text, TEXT, "with its fields") C(work, INT, "1: it takes time on the device")            \
-    C(draw, INT, "number among draws and dispatches, NULL for others")                                                 \
-    C(path, TEXT, "names of the regions around it")                                                                    \
-    C(state, TEXT, "finished, running, perhaps running, not started; NULL: it takes no time")
-#define BB_COLUMNS_BINDING(C)                                                                                          \
-    C(submission, INT, "submission.id") C(packet, INT, "packet.number") C(slot, TEXT, "vs, ps, t0, cb1, rt0, …")       \
-    C(kind, TEXT, "shader or resource") C(handle, INT, "the guest's handle") C(what, TEXT, "shader.hash or a name")
-#define BB_COLUMNS_SHADER(C)                                                                                           \
-    C(hash, TEXT, "of the bytes") C(handle, INT, "the guest's handle") C(stage, TEXT, "vertex, pixel, …")              \
-    C(kind, TEXT, "DXBC, D3D9, SPIR-V") C(alive, INT, "0: destroyed") C(bytes, BLOB, "as created")                     \
-    C(text, TEXT, "disassembly")
-#define BB_COLUMNS_RESOURCE(C)                                                                                         \
-    C(id, INT, "number or handle") C(name, TEXT, "or empty") C(kind, TEXT, "buffer, texture 64x64 …")                  \
-    C(address, INT, "GPU virtual address, NULL for none") C(size, INT, "bytes") C(gpa, INT, "guest memory behind it")  \
-    C(created_ns, INT, "") C(last_use_ns, INT, "") C(destroyed_ns, INT, "NULL: alive")
-#define BB_COLUMNS_FAULT(C)                                                                                            \
-    C(time_ns, INT, "") C(address, INT, "") C(access, TEXT, "read, write or NULL") C(kind, TEXT, "use after free, …")  \
-    C(resource, INT, "resource.id or NULL") C(distance, INT, "bytes out of bounds") C(text, TEXT, "in words")
-#define BB_COLUMNS_FENCE(C)                                                                                            \
-    C(name, TEXT, "") C(value, INT, "the last signalled") C(waited, INT, "the last asked for") C(queue, INT, "queue.id")
-#define BB_COLUMNS_EVENT(C)                                                                                            \
-    C(time_ns, INT, "") C(process, TEXT, "who recorded it") C(pid, INT, "") C(thread, INT, "") C(name, TEXT, "")       \
-    C(a, INT, "arguments, by name") C(b, INT, "") C(c, INT, "") C(text, TEXT, "or NULL")
-#define BB_COLUMNS_HOST(C)                                                                                             \
-    C(name, TEXT, "counter") C(before, REAL, "a second before, or NULL") C(at, REAL, "when the dump was made")         \
-    C(unit, TEXT, "")
-#define BB_COLUMNS_PICTURE(C)                                                                                          \
+#define BB_COLUMNS_QUEUE(C)                                                                                  \
+    C(id, INT, "context or queue number")                                                                    \
+    C(name, TEXT, "its name") C(last_submitted, INT, "id of a submission")                                   \
+        C(last_completed, INT, "id of a submission") C(top, TEXT, "the last checkpoint that was reached")    \
+            C(bottom, TEXT, "the last checkpoint that was passed")
+#define BB_COLUMNS_SUBMISSION(C)                                                                             \
+    C(id, INT, "its number on the device")                                                                   \
+    C(queue, INT, "queue.id") C(fence, INT, "value that it signals")                                         \
+        C(time_ns, INT, "when the device took it") C(done_ns, INT, "when it completed, NULL: it did not")    \
+            C(state, TEXT, "completed, failed, running, queued")                                             \
+                C(error, TEXT, "what the device said, if it failed")                                         \
+                    C(cmd_gpa, INT, "guest address of the stream") C(cmd_size, INT, "bytes")                 \
+                        C(flags, INT, "of the descriptor") C(packets, INT, "number of packets")              \
+                            C(draws, INT, "draws and dispatches among them")                                 \
+                                C(stream, BLOB, "the command stream")                                        \
+                                    C(table_, BLOB, "the allocation table")
+#define BB_COLUMNS_MARK(C)                                                                                   \
+    C(submission, INT, "submission.id")                                                                      \
+    C(number, INT, "from 1") C(first, INT, "packet") C(last, INT, "packet")                                  \
+        C(top, INT, "1: the device reached it") C(bottom, INT, "1: the device finished it")                  \
+            C(exact, INT, "1: one packet; 0: a group")
+#define BB_COLUMNS_PACKET(C)                                                                                 \
+    C(submission, INT, "submission.id")                                                                      \
+    C(number, INT, "from 0") C(offset, INT, "in the stream") C(name, TEXT, "opcode")                         \
+        C(text, TEXT, "with its fields") C(work, INT, "1: it takes time on the device")                      \
+            C(draw, INT, "number among draws and dispatches, NULL for others")                               \
+                C(path, TEXT, "names of the regions around it") C(                                           \
+                    state, TEXT, "finished, running, perhaps running, not started; NULL: it takes no time")
+#define BB_COLUMNS_BINDING(C)                                                                                \
+    C(submission, INT, "submission.id")                                                                      \
+    C(packet, INT, "packet.number") C(slot, TEXT, "vs, ps, t0, cb1, rt0, …")                                 \
+        C(kind, TEXT, "shader or resource") C(handle, INT, "the guest's handle")                             \
+            C(what, TEXT, "shader.hash or a name")
+#define BB_COLUMNS_SHADER(C)                                                                                 \
+    C(hash, TEXT, "of the bytes")                                                                            \
+    C(handle, INT, "the guest's handle") C(stage, TEXT, "vertex, pixel, …")                                  \
+        C(kind, TEXT, "DXBC, D3D9, SPIR-V") C(alive, INT, "0: destroyed") C(bytes, BLOB, "as created")       \
+            C(text, TEXT, "disassembly")
+#define BB_COLUMNS_RESOURCE(C)                                                                               \
+    C(id, INT, "number or handle")                                                                           \
+    C(name, TEXT, "or empty") C(kind, TEXT, "buffer, texture 64x64 …")                                       \
+        C(address, INT, "GPU virtual address, NULL for none") C(size, INT, "bytes")                          \
+            C(gpa, INT, "guest memory behind it") C(created_ns, INT, "") C(last_use_ns, INT, "")             \
+                C(destroyed_ns, INT, "NULL: alive")
+#define BB_COLUMNS_FAULT(C)                                                                                  \
+    C(time_ns, INT, "")                                                                                      \
+    C(address, INT, "") C(access, TEXT, "read, write or NULL") C(kind, TEXT, "use after free, …")            \
+        C(resource, INT, "resource.id or NULL") C(distance, INT, "bytes out of bounds")                      \
+            C(text, TEXT, "in words")
+#define BB_COLUMNS_FENCE(C)                                                                                  \
+    C(name, TEXT, "")                                                                                        \
+    C(value, INT, "the last signalled") C(waited, INT, "the last asked for") C(queue, INT, "queue.id")
+#define BB_COLUMNS_EVENT(C)                                                                                  \
+    C(time_ns, INT, "")                                                                                      \
+    C(process, TEXT, "who recorded it") C(pid, INT, "") C(thread, INT, "") C(name, TEXT, "")                 \
+        C(a, INT, "arguments, by name") C(b, INT, "") C(c, INT, "") C(text, TEXT, "or NULL")
+#define BB_COLUMNS_HOST(C)                                                                                   \
+    C(name, TEXT, "counter")                                                                                 \
+    C(before, REAL, "a second before, or NULL") C(at, REAL, "when the dump was made") C(unit, TEXT, "")
+#define BB_COLUMNS_PICTURE(C)                                                                                \
     C(time_ns, INT, "") C(name, TEXT, "") C(width, INT, "") C(height, INT, "") C(png, BLOB, "")
-#define BB_COLUMNS_FILE(C) C(name, TEXT, "") C(kind, TEXT, "recording") C(size, INT, "bytes") C(bytes, BLOB, "")
-#define BB_COLUMNS_REPLAY(C)                                                                                           \
-    C(time, TEXT, "UTC") C(markers, TEXT, "groups or exact") C(tries, INT, "how often it was played")                  \
-    C(crashed, INT, "1: it crashed again") C(same, INT, "1: at the same command") C(text, TEXT, "what happened")
+#define BB_COLUMNS_FILE(C)                                                                                   \
+    C(name, TEXT, "") C(kind, TEXT, "recording") C(size, INT, "bytes") C(bytes, BLOB, "")
+#define BB_COLUMNS_REPLAY(C)                                                                                 \
+    C(time, TEXT, "UTC")                                                                                     \
+    C(markers, TEXT, "groups or exact") C(tries, INT, "how often it was played")                             \
+        C(crashed, INT, "1: it crashed again") C(same, INT, "1: at the same command")                        \
+            C(text, TEXT, "what happened")
 
 enum bb_table {
 #define BB_ROW(NAME, name, doc) BB_TABLE_##NAME,
@@ -281,11 +302,13 @@ void bb_textf(struct bb_package *p, const char *fmt, ...) __attribute__((format(
 void bb_blob(struct bb_package *p, const void *bytes, size_t size);
 void bb_null(struct bb_package *p);
 void bb_row_end(struct bb_package *p);
-void bb_meta(struct bb_package *p, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void bb_meta(struct bb_package *p, const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 struct bb_send_params {
-    const char *path;   /* of the dump; must not exist */
-    const char *dumper; /* the program aerogpu-dumper; NULL: $AEROGPU_DUMPER, else where it was built or installed */
+    const char *path; /* of the dump; must not exist */
+    const char
+        *dumper; /* the program aerogpu-dumper; NULL: $AEROGPU_DUMPER, else where it was built or installed */
     uint32_t timeout_ms; /* the process is killed after it; 0 for 10 000 */
 };
 
@@ -316,10 +339,12 @@ struct bb_flight_params {
 /* Event names are registered once, and belong to the file. 0..255. */
 int bb_flight_open(struct bb_flight **out, const struct bb_flight_params *params, struct bb_error *e);
 int bb_flight_name(struct bb_flight *f, uint8_t event, const char *name); /* "doorbell(tail, entries)" */
-void bb_flight_event(struct bb_flight *f, uint8_t event, uint64_t a, uint64_t b, uint64_t c); /* f NULL: nothing */
+void bb_flight_event(struct bb_flight *f, uint8_t event, uint64_t a, uint64_t b,
+                     uint64_t c);          /* f NULL: nothing */
 void bb_flight_close(struct bb_flight *f); /* the file stays; NULL is legal */
 const char *bb_flight_path(const struct bb_flight *f);
-int bb_flight_fd(const struct bb_flight *f); /* to be mapped by another process, which then bb_flight_attach()es */
+int bb_flight_fd(
+    const struct bb_flight *f); /* to be mapped by another process, which then bb_flight_attach()es */
 int bb_flight_attach(struct bb_flight **out, int fd, struct bb_error *e);
 
 struct bb_flight_record {
@@ -337,7 +362,8 @@ int64_t bb_flight_read(const char *path, void (*each)(void *ctx, const struct bb
 /* The same of all files of a directory, in order of time, from `since_ns` on. Files that cannot be read are skipped and
  * counted in `*bad` (may be NULL). */
 int64_t bb_flight_read_all(const char *directory, uint64_t since_ns,
-                           void (*each)(void *ctx, const struct bb_flight_record *r), void *ctx, uint32_t *bad);
+                           void (*each)(void *ctx, const struct bb_flight_record *r), void *ctx,
+                           uint32_t *bad);
 
 #ifdef __cplusplus
 }

@@ -64,7 +64,8 @@ int bb_dump_open(struct bb_dump *d, const char *path, struct error *e)
     version = pragma(d, "user_version");
     if (id != BB_APPLICATION_ID) {
         bb_dump_close(d);
-        return error_set(e, -EBADMSG, "%s: an SQLite database, but no dump (application_id 0x%llx, 0x%x is a dump's)",
+        return error_set(e, -EBADMSG,
+                         "%s: an SQLite database, but no dump (application_id 0x%llx, 0x%x is a dump's)",
                          path, (long long)id, BB_APPLICATION_ID);
     }
     if (version != BB_SCHEMA_VERSION)

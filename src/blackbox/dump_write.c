@@ -22,8 +22,11 @@ static int fail(struct writer *w, const char *path, struct error *e)
 {
     int code = w->db ? sqlite3_errcode(w->db) : SQLITE_NOMEM;
 
-    return error_set(e, code == SQLITE_FULL ? -ENOSPC : code == SQLITE_NOMEM ? -ENOMEM : -EIO, "%s: %s", path,
-                     w->db ? sqlite3_errmsg(w->db) : "out of memory");
+    return error_set(e,
+                     code == SQLITE_FULL    ? -ENOSPC
+                     : code == SQLITE_NOMEM ? -ENOMEM
+                                            : -EIO,
+                     "%s: %s", path, w->db ? sqlite3_errmsg(w->db) : "out of memory");
 }
 
 static int prepare(struct writer *w, const char *path, struct error *e)

@@ -66,7 +66,8 @@ static void outcome_finish(struct outcome *o)
 
 /* ---- submissions -------------------------------------------------------------------------------------------------- */
 
-static void put_bindings(struct collector *c, const struct kept *k, const struct gpu_model_context *ctx, uint32_t packet)
+static void put_bindings(struct collector *c, const struct kept *k, const struct gpu_model_context *ctx,
+                         uint32_t packet)
 {
     for (uint32_t i = 0; i < ctx->num_slots && c->bound_rows < MAX_BOUND_ROWS; i++, c->bound_rows++) {
         const struct gpu_object *o = gpu_model_find(&c->model, ctx->slots[i].handle);
@@ -117,7 +118,8 @@ static void put_packet(struct collector *c, const struct kept *k, const struct a
         put_bindings(c, k, ctx, p->index);
 }
 
-static void walk(struct collector *c, const struct kept *k, bool verbose, uint32_t *packets, uint32_t *draws, bool *presents)
+static void walk(struct collector *c, const struct kept *k, bool verbose, uint32_t *packets, uint32_t *draws,
+                 bool *presents)
 {
     struct gpu_model_context *ctx = gpu_model_context(&c->model, k->context_id);
     struct outcome o = {.default_state = "finished"};
@@ -243,7 +245,9 @@ static uint64_t memory_blob(struct collector *c, struct recording *r, uint64_t g
 
 static void record_submission(struct collector *c, struct recording *r, const struct kept *k)
 {
-    struct trace_submission s = {.submit_flags = k->flags, .context_id = k->context_id, .engine_id = k->engine_id,
+    struct trace_submission s = {.submit_flags = k->flags,
+                                 .context_id = k->context_id,
+                                 .engine_id = k->engine_id,
                                  .signal_fence = k->fence};
     struct abi_alloc_table table = {0};
     struct trace_range *ranges = NULL;
@@ -261,8 +265,11 @@ static void record_submission(struct collector *c, struct recording *r, const st
         uint64_t blob = memory_blob(c, r, a->gpa, a->size);
 
         if (blob)
-            ranges[s.num_ranges++] = (struct trace_range){.alloc_id = a->alloc_id, .flags = a->readonly ? 1 : 0,
-                                                          .gpa = a->gpa, .size = a->size, .blob = blob};
+            ranges[s.num_ranges++] = (struct trace_range){.alloc_id = a->alloc_id,
+                                                          .flags = a->readonly ? 1 : 0,
+                                                          .gpa = a->gpa,
+                                                          .size = a->size,
+                                                          .blob = blob};
     }
     s.ranges = ranges;
     trace_writer_submission(r->t, &s, &r->e);
@@ -279,12 +286,13 @@ static void put_recording(struct collector *c, const bool *presents)
     void *map;
 
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    if (fd < 0 || trace_writer_create(&r.t,
-                                      &(struct trace_writer_params){.path = path,
-                                                                    .command_abi = AEROGPU_ABI_VERSION_U32,
-                                                                    .producer = c->w->params.producer,
-                                                                    .notes = "the last submissions before a crash"},
-                                      &r.e))
+    if (fd < 0 ||
+        trace_writer_create(&r.t,
+                            &(struct trace_writer_params){.path = path,
+                                                          .command_abi = AEROGPU_ABI_VERSION_U32,
+                                                          .producer = c->w->params.producer,
+                                                          .notes = "the last submissions before a crash"},
+                            &r.e))
         goto out;
     for (uint32_t i = 0, frame = 0; i < c->ev->num_items; i++) {
         if (!i || presents[i - 1])
@@ -402,9 +410,10 @@ static void put_host(struct collector *c)
             bb_real(c->p, v[0]);
             bb_text(c->p, "%");
             bb_row_end(c->p);
-        } else if (i == 2 && (n = sscanf(line, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &v[0], &v[1], &v[2], &v[3], &v[4],
-                                         &v[5], &v[6], &v[7])) == 8) {
-            static const char *const names[] = {"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"};
+        } else if (i == 2 && (n = sscanf(line, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &v[0], &v[1], &v[2],
+                                         &v[3], &v[4], &v[5], &v[6], &v[7])) == 8) {
+            static const char *const names[] = {"user",   "nice", "system",  "idle",
+                                                "iowait", "irq",  "softirq", "steal"};
 
             for (int k = 0; k < n; k++) {
                 bb_row(c->p, BB_TABLE_HOST);
@@ -452,10 +461,12 @@ static const char *markers_text(const struct evidence *ev)
     if (!ev->has_crumbs || ev->crumbs.way == EXEC_CRUMBS_NONE)
         return "none";
     if (ev->crumbs.exact)
-        return ev->crumbs.way == EXEC_CRUMBS_SHARED ? "exact: every command, written by the Vulkan device into shared memory"
-                                                    : "exact: every command, copied by the executor every 5 ms";
+        return ev->crumbs.way == EXEC_CRUMBS_SHARED
+                   ? "exact: every command, written by the Vulkan device into shared memory"
+                   : "exact: every command, copied by the executor every 5 ms";
     return ev->crumbs.way == EXEC_CRUMBS_SHARED
-               ? "groups of commands (one command buffer each), written by the Vulkan device into shared memory"
+               ? "groups of commands (one command buffer each), written by the Vulkan device into shared "
+                 "memory"
                : "groups of commands (one command buffer each), copied by the executor every 5 ms";
 }
 
@@ -554,7 +565,8 @@ static void put_queues(struct collector *c)
     }
 }
 
-void evidence_collect(struct gpu_watch *w, struct evidence *ev, const struct gpu_crash *crash, struct bb_package *p)
+void evidence_collect(struct gpu_watch *w, struct evidence *ev, const struct gpu_crash *crash,
+                      struct bb_package *p)
 {
     struct collector c = {.w = w, .ev = ev, .p = p};
     bool *presents = calloc(ev->num_items ? ev->num_items : 1, sizeof(*presents));

@@ -12,7 +12,8 @@
 
 const char *gpu_crash_cause_name(enum gpu_crash_cause cause)
 {
-    static const char *const names[] = {"none", "hang", "page fault", "fault", "killed", "malformed", "device", "request"};
+    static const char *const names[] = {"none",   "hang",      "page fault", "fault",
+                                        "killed", "malformed", "device",     "request"};
 
     return names[cause];
 }
@@ -138,8 +139,8 @@ static void describe(const struct kept *k, uint32_t index, uint32_t *draw, char 
             if (!is_draw)
                 *draw = UINT32_MAX;
             if (is_draw)
-                snprintf(name, size, "%s %u (packet %u, %s)", p.opcode == AEROGPU_CMD_DISPATCH ? "dispatch" : "draw", *draw,
-                         index, p.desc->name);
+                snprintf(name, size, "%s %u (packet %u, %s)",
+                         p.opcode == AEROGPU_CMD_DISPATCH ? "dispatch" : "draw", *draw, index, p.desc->name);
             else
                 snprintf(name, size, "packet %u (%s)", index, p.desc ? p.desc->name : "unknown");
             return;
@@ -188,8 +189,8 @@ static void name_packet(const struct kept *k, struct gpu_crash *c, const char *v
         snprintf(fault, sizeof(fault), " at 0x%llx", (unsigned long long)c->fault_address);
     name[0] = (char)(name[0] >= 'a' && name[0] <= 'z' ? name[0] - 32 : name[0]);
     if (c->certain)
-        snprintf(c->text, sizeof(c->text), "%s of submission %llu %s%s%s", name, (unsigned long long)k->id, verb, fault,
-                 c->in_decoder ? " while it was decoded" : "");
+        snprintf(c->text, sizeof(c->text), "%s of submission %llu %s%s%s", name, (unsigned long long)k->id,
+                 verb, fault, c->in_decoder ? " while it was decoded" : "");
 }
 
 static void name_group(const struct kept *k, struct gpu_crash *c, uint32_t last, const char *verb)
@@ -201,8 +202,8 @@ static void name_group(const struct kept *k, struct gpu_crash *c, uint32_t last,
     describe(k, last, &unused, last_name, sizeof(last_name));
     if (c->has_fault)
         snprintf(fault, sizeof(fault), " at 0x%llx", (unsigned long long)c->fault_address);
-    snprintf(c->text, sizeof(c->text), "One of %u commands, %s to %s of submission %llu, %s%s", c->candidates, first_name,
-             last_name, (unsigned long long)k->id, verb, fault);
+    snprintf(c->text, sizeof(c->text), "One of %u commands, %s to %s of submission %llu, %s%s", c->candidates,
+             first_name, last_name, (unsigned long long)k->id, verb, fault);
 }
 
 static void judge_marks(const struct evidence *ev, const struct kept *k, struct gpu_crash *c)
@@ -265,7 +266,8 @@ void evidence_judge(const struct evidence *ev, struct gpu_crash *c)
         c->candidates = 1;
         c->packet = k->packets;
         name_packet(k, c, "was refused");
-        snprintf(c->text, sizeof(c->text), "The device refused submission %llu: %s", (unsigned long long)k->id, k->message);
+        snprintf(c->text, sizeof(c->text), "The device refused submission %llu: %s",
+                 (unsigned long long)k->id, k->message);
         return;
     }
     judge_marks(ev, k, c);
@@ -274,7 +276,8 @@ void evidence_judge(const struct evidence *ev, struct gpu_crash *c)
                  (unsigned long long)k->id, verb_of(c->cause));
     if (c->cause == GPU_CRASH_KILLED) {
         snprintf(killed, sizeof(killed), "%.190s", c->candidates ? c->text : "");
-        snprintf(c->text, sizeof(c->text), "The executor was killed from outside (signal %d): no command is to blame%s%s",
+        snprintf(c->text, sizeof(c->text),
+                 "The executor was killed from outside (signal %d): no command is to blame%s%s",
                  ev->death.signal, killed[0] ? ". " : "", killed);
     }
 }

@@ -113,14 +113,16 @@ static uint32_t u32(const struct abi_packet *p, size_t offset)
 
 #define FIELD(p, name, field) u32(p, offsetof(struct aerogpu_cmd_##name, field))
 
-static void add_shader(struct gpu_model *m, const struct abi_stream *s, const struct abi_packet *p, uint64_t submission)
+static void add_shader(struct gpu_model *m, const struct abi_stream *s, const struct abi_packet *p,
+                       uint64_t submission)
 {
-    struct gpu_object o = {.handle = FIELD(p, create_shader_dxbc, shader_handle),
-                           .kind = GPU_OBJECT_SHADER,
-                           .bytes = p->tail,
-                           .bytes_size = p->tail_size,
-                           .size = p->tail_size,
-                           .stage = abi_stage(s, FIELD(p, create_shader_dxbc, stage), FIELD(p, create_shader_dxbc, stage_ex))};
+    struct gpu_object o = {
+        .handle = FIELD(p, create_shader_dxbc, shader_handle),
+        .kind = GPU_OBJECT_SHADER,
+        .bytes = p->tail,
+        .bytes_size = p->tail_size,
+        .size = p->tail_size,
+        .stage = abi_stage(s, FIELD(p, create_shader_dxbc, stage), FIELD(p, create_shader_dxbc, stage_ex))};
 
     snprintf(o.hash, sizeof(o.hash), "%016llx", (unsigned long long)XXH3_64bits(p->tail, p->tail_size));
     add(m, &o, submission);
@@ -132,11 +134,16 @@ static void add_texture(struct gpu_model *m, const struct abi_packet *p, uint64_
 
     memcpy(&t, p->data, sizeof(t));
     add(m,
-        &(struct gpu_object){.handle = t.texture_handle, .kind = GPU_OBJECT_TEXTURE, .width = t.width, .height = t.height,
-                             .format = t.format, .alloc_id = t.backing_alloc_id,
+        &(struct gpu_object){.handle = t.texture_handle,
+                             .kind = GPU_OBJECT_TEXTURE,
+                             .width = t.width,
+                             .height = t.height,
+                             .format = t.format,
+                             .alloc_id = t.backing_alloc_id,
                              .alloc_offset = t.backing_offset_bytes,
-                             .size = (uint64_t)(t.row_pitch_bytes ? t.row_pitch_bytes : t.width * UINT64_C(4)) * t.height *
-                                     (t.array_layers ? t.array_layers : 1)},
+                             .size =
+                                 (uint64_t)(t.row_pitch_bytes ? t.row_pitch_bytes : t.width * UINT64_C(4)) *
+                                 t.height * (t.array_layers ? t.array_layers : 1)},
         submission);
 }
 
@@ -146,14 +153,18 @@ static void add_buffer(struct gpu_model *m, const struct abi_packet *p, uint64_t
 
     memcpy(&b, p->data, sizeof(b));
     add(m,
-        &(struct gpu_object){.handle = b.buffer_handle, .kind = GPU_OBJECT_BUFFER, .size = b.size_bytes,
-                             .alloc_id = b.backing_alloc_id, .alloc_offset = b.backing_offset_bytes},
+        &(struct gpu_object){.handle = b.buffer_handle,
+                             .kind = GPU_OBJECT_BUFFER,
+                             .size = b.size_bytes,
+                             .alloc_id = b.backing_alloc_id,
+                             .alloc_offset = b.backing_offset_bytes},
         submission);
 }
 
 /* ---- bindings ----------------------------------------------------------------------------------------------------- */
 
-static void bind(struct gpu_model_context *c, enum gpu_slot_kind kind, uint32_t stage, uint32_t index, uint32_t handle)
+static void bind(struct gpu_model_context *c, enum gpu_slot_kind kind, uint32_t stage, uint32_t index,
+                 uint32_t handle)
 {
     struct gpu_slot *s = c->slots, *end = c->slots + c->num_slots;
 
@@ -220,7 +231,8 @@ static void set_name(struct gpu_model_context *c, const struct abi_packet *p, bo
     c->path[at] = '\0';
     if (at + n + 2 >= GPU_PATH || (push && c->depth == 16))
         return;
-    at = (uint16_t)(at + (uint16_t)snprintf(c->path + at, GPU_PATH - at, "%s%.*s", at ? "/" : "", (int)n, text));
+    at = (uint16_t)(at +
+                    (uint16_t)snprintf(c->path + at, GPU_PATH - at, "%s%.*s", at ? "/" : "", (int)n, text));
     if (push)
         c->ends[c->depth++] = at;
 }
@@ -239,7 +251,8 @@ void gpu_model_apply(struct gpu_model *m, struct gpu_model_context *c, const str
         add_texture(m, p, submission);
         break;
     case AEROGPU_CMD_CREATE_TEXTURE_VIEW:
-        add(m, &(struct gpu_object){.handle = u32(p, 8), .kind = GPU_OBJECT_VIEW, .format = u32(p, 16)}, submission);
+        add(m, &(struct gpu_object){.handle = u32(p, 8), .kind = GPU_OBJECT_VIEW, .format = u32(p, 16)},
+            submission);
         break;
     case AEROGPU_CMD_CREATE_SHADER_DXBC:
         add_shader(m, s, p, submission);
@@ -269,7 +282,8 @@ void gpu_model_apply(struct gpu_model *m, struct gpu_model_context *c, const str
         bind(c, SLOT_INDICES, 0, 0, FIELD(p, set_index_buffer, buffer));
         break;
     case AEROGPU_CMD_SET_TEXTURE:
-        bind(c, SLOT_TEXTURE, abi_stage(s, FIELD(p, set_texture, shader_stage), FIELD(p, set_texture, stage_ex)),
+        bind(c, SLOT_TEXTURE,
+             abi_stage(s, FIELD(p, set_texture, shader_stage), FIELD(p, set_texture, stage_ex)),
              FIELD(p, set_texture, slot) & 0xFFFF, FIELD(p, set_texture, texture));
         break;
     case AEROGPU_CMD_SET_CONSTANT_BUFFERS:

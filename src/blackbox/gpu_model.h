@@ -35,7 +35,13 @@ struct gpu_model_context {
     uint16_t depth, ends[16];
 };
 
-enum gpu_object_kind { GPU_OBJECT_BUFFER, GPU_OBJECT_TEXTURE, GPU_OBJECT_VIEW, GPU_OBJECT_SHADER, GPU_OBJECT_OTHER };
+enum gpu_object_kind {
+    GPU_OBJECT_BUFFER,
+    GPU_OBJECT_TEXTURE,
+    GPU_OBJECT_VIEW,
+    GPU_OBJECT_SHADER,
+    GPU_OBJECT_OTHER
+};
 
 struct gpu_object {
     uint32_t handle;
@@ -44,11 +50,11 @@ struct gpu_object {
     uint64_t size;
     uint32_t width, height, format, alloc_id; /* of textures; alloc_id of buffers too */
     uint64_t alloc_offset;
-    uint32_t stage;          /* enum abi_program */
-    const uint8_t *bytes;    /* of a shader: in the stream */
+    uint32_t stage;       /* enum abi_program */
+    const uint8_t *bytes; /* of a shader: in the stream */
     uint32_t bytes_size;
     uint64_t created, last_use, destroyed; /* submissions by number */
-    char hash[17];           /* of a shader's bytes */
+    char hash[17];                         /* of a shader's bytes */
 };
 
 struct gpu_model {

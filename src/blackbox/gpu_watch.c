@@ -99,9 +99,16 @@ static void on_take(struct gpu_watch *w, const struct gpu_event *e)
 
     if (!k)
         return;
-    *k = (struct kept){.id = s->id, .fence = s->fence, .ordinal = w->ordinal++, .cmd_gpa = s->cmd_gpa,
-                       .alloc_gpa = s->alloc_gpa, .time_ns = e->time_ns, .context_id = s->context_id,
-                       .engine_id = s->engine_id, .flags = s->flags, .cmd_size = s->cmd_size,
+    *k = (struct kept){.id = s->id,
+                       .fence = s->fence,
+                       .ordinal = w->ordinal++,
+                       .cmd_gpa = s->cmd_gpa,
+                       .alloc_gpa = s->alloc_gpa,
+                       .time_ns = e->time_ns,
+                       .context_id = s->context_id,
+                       .engine_id = s->engine_id,
+                       .flags = s->flags,
+                       .cmd_size = s->cmd_size,
                        .alloc_size = s->alloc_size};
     k->stream = copy(w, s->cmd_gpa, s->cmd_size);
     k->table = copy(w, s->alloc_gpa, s->alloc_size);
@@ -187,7 +194,8 @@ static void note_event(struct gpu_watch *w, const struct gpu_event *e)
 {
     struct device_event *d = &w->events[w->num_events++ % WATCH_EVENTS];
 
-    *d = (struct device_event){.time_ns = e->time_ns, .kind = (uint8_t)e->kind, .a = e->id, .b = e->fence, .c = e->value};
+    *d = (struct device_event){
+        .time_ns = e->time_ns, .kind = (uint8_t)e->kind, .a = e->id, .b = e->fence, .c = e->value};
     if (e->message)
         snprintf(d->text, sizeof(d->text), "%.59s", e->message);
 }
@@ -266,8 +274,8 @@ static void release(struct gpu_watch *w, struct evidence *ev)
 
 /* ---- dumps -------------------------------------------------------------------------------------------------------- */
 
-static int write_dump(struct gpu_watch *w, struct evidence *ev, const struct gpu_crash *crash, const char *path,
-                      struct error *e)
+static int write_dump(struct gpu_watch *w, struct evidence *ev, const struct gpu_crash *crash,
+                      const char *path, struct error *e)
 {
     struct bb_package *p;
     struct bb_error be = {0};
@@ -319,7 +327,9 @@ static void look_at(struct gpu_watch *w, struct evidence *ev)
 
 int gpu_watch_request(struct gpu_watch *w, const char *path, struct error *e)
 {
-    struct gpu_crash crash = {.cause = GPU_CRASH_REQUEST, .packet = UINT32_MAX, .draw = UINT32_MAX,
+    struct gpu_crash crash = {.cause = GPU_CRASH_REQUEST,
+                              .packet = UINT32_MAX,
+                              .draw = UINT32_MAX,
                               .text = "nothing crashed: the dump was asked for"};
     struct evidence *ev;
     int r;
@@ -377,7 +387,8 @@ static struct evidence *notice_death(struct gpu_watch *w, struct machine_death *
         return NULL; /* the end of a hang that was looked at */
     if (!death->submission)
         return NULL; /* it was idle: nothing is lost */
-    set_status(w, death->time_ns, death->has_fault ? BB_STATUS_PAGE_FAULT : BB_STATUS_STOPPED, death->message);
+    set_status(w, death->time_ns, death->has_fault ? BB_STATUS_PAGE_FAULT : BB_STATUS_STOPPED,
+               death->message);
     ev = snapshot(w, death->has_fault ? "page fault" : "executor death");
     if (!ev)
         return NULL;

@@ -31,30 +31,30 @@ const char *gpu_crash_cause_name(enum gpu_crash_cause cause);
 /* What is known about a crash. */
 struct gpu_crash {
     enum gpu_crash_cause cause;
-    bool certain;       /* the packet is the one */
-    bool exact;         /* by exact markers, or by what the device said; else by group markers */
-    uint64_t submission; /* id, 0: none can be named */
+    bool certain;            /* the packet is the one */
+    bool exact;              /* by exact markers, or by what the device said; else by group markers */
+    uint64_t submission;     /* id, 0: none can be named */
     uint64_t fence, ordinal; /* of it; ordinal: how many were taken before it since the last ring reset */
     uint32_t packet, draw;   /* numbers in the stream; of the first candidate; UINT32_MAX: none */
     uint32_t candidates;     /* draws and other work that may be it */
     bool in_decoder;         /* it happened while the packet was decoded, not on the Vulkan device */
     bool has_fault;
     uint64_t fault_address;
-    char text[400];          /* one sentence */
+    char text[400]; /* one sentence */
 };
 
 struct gpu_watch;
 
 struct gpu_watch_params {
     struct machine *machine;
-    const char *directory; /* of dumps; NULL: none are written, found() is called all the same */
-    const char *program;   /* name of the program */
-    const char *producer;  /* "aerogpu 0.1.0" */
-    uint32_t hang_ms;      /* no progress for so long is a hang; 0 for 2 000 */
-    uint32_t max_dumps;    /* 0 for 4 */
+    const char *directory;     /* of dumps; NULL: none are written, found() is called all the same */
+    const char *program;       /* name of the program */
+    const char *producer;      /* "aerogpu 0.1.0" */
+    uint32_t hang_ms;          /* no progress for so long is a hang; 0 for 2 000 */
+    uint32_t max_dumps;        /* 0 for 4 */
     uint64_t max_stream_bytes; /* kept since the last ring reset; 0 for 64 MiB */
     uint64_t max_memory_bytes; /* of guest memory in a dump; 0 for 256 MiB */
-    bool all_errors; /* dump for latched errors too, not only for hangs and deaths */
+    bool all_errors;           /* dump for latched errors too, not only for hangs and deaths */
     /* On the watch's thread: `path` is NULL if no dump was written. */
     void (*found)(void *ctx, const struct gpu_crash *crash, const char *path, const struct error *e);
     void *ctx;

@@ -53,7 +53,7 @@ struct evidence {
     struct exec_crumbs crumbs;
     bool has_crumbs;
     struct machine_death death;
-    bool died;       /* the death belongs to it */
+    bool died; /* the death belongs to it */
     bool hung;
     uint64_t time_ns;
     struct device_event *events;
@@ -75,7 +75,7 @@ struct gpu_watch {
     struct kept_list list, garbage; /* garbage: freed when nobody collects */
     uint32_t collecting;
     uint64_t ordinal;
-    uint64_t crash_id;       /* a submission that failed and was not looked at */
+    uint64_t crash_id; /* a submission that failed and was not looked at */
     bool crash_pending;
     struct evidence *rescued; /* taken at a ring reset, not looked at */
     uint64_t looked, happened;
@@ -96,7 +96,8 @@ struct gpu_watch {
 /* Says what crashed. */
 void evidence_judge(const struct evidence *ev, struct gpu_crash *crash);
 /* Writes everything into `p`. */
-void evidence_collect(struct gpu_watch *w, struct evidence *ev, const struct gpu_crash *crash, struct bb_package *p);
+void evidence_collect(struct gpu_watch *w, struct evidence *ev, const struct gpu_crash *crash,
+                      struct bb_package *p);
 void evidence_finish(struct evidence *ev);
 
 #endif

@@ -26,7 +26,8 @@ struct facts {
     uint32_t last_bottom; /* last written BOTTOM; NONE: none */
     uint32_t reach;       /* last item that the command processor is known to have passed; NONE: none */
     uint32_t stop;        /* first unwritten TOP behind `reach`; n: none */
-    uint32_t proven;      /* last reached and unwritten BOTTOM behind last_bottom; NONE: none */
+    uint32_t proven; /* last reached and unwritten BOTTOM behind a command behind last_bottom; NONE: none */
+    uint32_t first_proven; /* the first such */
 };
 
 static bool is_command(const struct bb_item *i)
@@ -43,7 +44,7 @@ static void gather(struct facts *f, struct bb_inference *out)
 {
     uint32_t certain, commands;
 
-    f->last_bottom = f->reach = f->proven = NONE;
+    f->last_bottom = f->reach = f->proven = f->first_proven = NONE;
     for (uint32_t i = 0; i < f->n; i++) {
         if (!is_marker(&f->items[i]) || !f->items[i].written)
             continue;
@@ -69,6 +70,8 @@ static void gather(struct facts *f, struct bb_inference *out)
         commands += is_command(&f->items[i]);
         if (f->items[i].kind == BB_ITEM_BOTTOM && !f->items[i].written) {
             out->pending_bottoms++;
+            if (commands && f->first_proven == NONE)
+                f->first_proven = i;
             if (commands)
                 f->proven = i;
         }
@@ -97,14 +100,15 @@ static enum bb_state state_of(const struct facts *f, uint32_t i)
     return BB_MAYBE_RUNNING;
 }
 
-/* The one command that certainly did not finish: alone between the last written BOTTOM marker and a proven one. */
+/* The one command that certainly did not finish: alone between the last written BOTTOM marker and the first
+ * that was reached and not written. */
 static void mark_certain(const struct facts *f, struct bb_inference *out)
 {
     uint32_t found = NONE, n = 0;
 
     if (f->proven == NONE)
         return;
-    for (uint32_t i = 0; i < f->proven; i++)
+    for (uint32_t i = 0; i < f->first_proven; i++)
         if (is_command(&f->items[i]) && out->states[i] == BB_MAYBE_RUNNING) {
             found = i;
             n++;
@@ -211,8 +215,8 @@ static void put_conclusion(const struct facts *f, struct bb_inference *x)
         strbuf_printf(&s, "; %d bottom-of-pipe markers were pending, at which the command processor stops",
                       BB_PENDING_BOTTOM_LIMIT);
     if (x->contradictions)
-        strbuf_printf(&s, "; %u marker%s contradict the order and may be from earlier work", x->contradictions,
-                      x->contradictions == 1 ? "" : "s");
+        strbuf_printf(&s, "; %u marker%s contradict the order and may be from earlier work",
+                      x->contradictions, x->contradictions == 1 ? "" : "s");
     snprintf(x->conclusion, sizeof(x->conclusion), "%s", strbuf_str(&s));
     strbuf_finish(&s);
 }

@@ -274,8 +274,8 @@ int bb_package_open(struct bb_package_reader *r, const void *data, size_t size, 
         return error_set(e, -EPROTONOSUPPORT, "package: offset 0x4: version %u, %d is known", version,
                          BB_PACKAGE_VERSION);
     if (n > bytes_left(&b))
-        return error_set(e, -EBADMSG, "package: offset 0x8: %llu bytes of rows, there are %zu", (unsigned long long)n,
-                         bytes_left(&b));
+        return error_set(e, -EBADMSG, "package: offset 0x8: %llu bytes of rows, there are %zu",
+                         (unsigned long long)n, bytes_left(&b));
     b.size = b.pos + n;
     r->b = b;
     return 0;
@@ -331,7 +331,11 @@ int bb_package_next(struct bb_package_reader *r, enum bb_table *table, struct bb
 /* Bytes of the well-formed character at `s`, 0 if there is none. */
 static size_t well_formed(const unsigned char *s, size_t left)
 {
-    size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
+    size_t n = s[0] < 0x80                   ? 1
+               : s[0] >= 0xC2 && s[0] < 0xE0 ? 2
+               : (s[0] & 0xF0) == 0xE0       ? 3
+               : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
+                                             : 0;
 
     if (!s[0] || !n || n > left)
         return 0;

@@ -18,24 +18,30 @@ static void make_advice(struct bb_view *v)
     bool exact = !strcmp(v->certainty, "certain");
 
     if (!strcmp(v->cause, "killed"))
-        advise(v, "Find out who sent the signal: the kernel's log names an out-of-memory kill; nothing in the stream is wrong.");
+        advise(v, "Find out who sent the signal: the kernel's log names an out-of-memory kill; nothing in "
+                  "the stream is wrong.");
     else if (!exact)
-        advise(v, "Run `aerogpu replay` on this dump: it plays the last submissions in a fresh executor with a marker around "
+        advise(v, "Run `aerogpu replay` on this dump: it plays the last submissions in a fresh executor with "
+                  "a marker around "
                   "every command, and writes the exact one into the dump.");
     if (!strcmp(v->cause, "hang"))
-        advise(v, "Look at the loops of the shaders below: what ends them, and can it be that it never comes?");
+        advise(v,
+               "Look at the loops of the shaders below: what ends them, and can it be that it never comes?");
     if (!strcmp(v->cause, "page fault"))
         advise(v, "See who owns or owned the address below; then look where the shaders compute it.");
     if (!strcmp(v->cause, "malformed"))
-        advise(v, "The sentence names the packet and field: compare them with what the driver meant to write.");
+        advise(v,
+               "The sentence names the packet and field: compare them with what the driver meant to write.");
     if (strcmp(v->cause, "killed") && strcmp(v->cause, "request"))
-        advise(v, "Run `aerogpu minimize` on this dump for the smallest recording that still crashes the same way.");
+        advise(v, "Run `aerogpu minimize` on this dump for the smallest recording that still crashes the "
+                  "same way.");
 }
 
 void bb_view_init(struct bb_view *v)
 {
     struct bb_dump *d = &v->dump;
-    sqlite3_stmt *s = bb_select(d, "SELECT text, certainty, cause, source, submission, packet FROM finding ORDER BY rank LIMIT 1");
+    sqlite3_stmt *s = bb_select(
+        d, "SELECT text, certainty, cause, source, submission, packet FROM finding ORDER BY rank LIMIT 1");
 
     v->submission = v->packet = -1;
     while (bb_step(d, &s)) {
@@ -67,8 +73,9 @@ void bb_when(char out[48], int64_t time_ns, int64_t dump_ns)
 
 static void put_facts(struct bb_view *v, struct strbuf *o)
 {
-    static const char *const keys[][2] = {{"reason", "Made because of"}, {"time", "Time"}, {"program", "Program"},
-                                          {"device", "Device"}, {"markers", "Markers"}, {"death", "Executor"}};
+    static const char *const keys[][2] = {{"reason", "Made because of"}, {"time", "Time"},
+                                          {"program", "Program"},        {"device", "Device"},
+                                          {"markers", "Markers"},        {"death", "Executor"}};
     char value[600];
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -78,11 +85,12 @@ static void put_facts(struct bb_view *v, struct strbuf *o)
 
 static void put_findings(struct bb_view *v, struct strbuf *o)
 {
-    sqlite3_stmt *s = bb_select(&v->dump, "SELECT text, certainty, source FROM finding WHERE rank > 0 ORDER BY rank");
+    sqlite3_stmt *s =
+        bb_select(&v->dump, "SELECT text, certainty, source FROM finding WHERE rank > 0 ORDER BY rank");
 
     while (bb_step(&v->dump, &s))
-        strbuf_printf(o, "  also (%s, %s): %s\n", bb_column_text(&v->dump, s, 1), bb_column_text(&v->dump, s, 2),
-                      bb_column_text(&v->dump, s, 0));
+        strbuf_printf(o, "  also (%s, %s): %s\n", bb_column_text(&v->dump, s, 1),
+                      bb_column_text(&v->dump, s, 2), bb_column_text(&v->dump, s, 0));
     s = bb_select(&v->dump, "SELECT text FROM fault WHERE text IS NOT NULL");
     while (bb_step(&v->dump, &s))
         strbuf_printf(o, "  fault: %s\n", bb_column_text(&v->dump, s, 0));
@@ -94,10 +102,11 @@ static void put_findings(struct bb_view *v, struct strbuf *o)
 /* Runs of commands in the same state are one line; running ones are shown each. */
 static void put_commands(struct bb_view *v, struct strbuf *o, int64_t submission)
 {
-    sqlite3_stmt *s = bb_select(&v->dump,
-                                "SELECT number, name, state, draw, path, text FROM packet WHERE submission=%lld AND work=1 "
-                                "ORDER BY number",
-                                (long long)submission);
+    sqlite3_stmt *s =
+        bb_select(&v->dump,
+                  "SELECT number, name, state, draw, path, text FROM packet WHERE submission=%lld AND work=1 "
+                  "ORDER BY number",
+                  (long long)submission);
     char state[32] = "", path[256] = "";
     int64_t first = 0, last = 0, count = 0, shown = 0;
 
@@ -106,13 +115,14 @@ static void put_commands(struct bb_view *v, struct strbuf *o, int64_t submission
         bool running = strstr(st, "running") != NULL;
 
         if (count && (strcmp(st, state) || strcmp(pa, path) || running)) {
-            strbuf_printf(o, "    %-16s packets %" PRId64 "–%" PRId64 " (%" PRId64 ")%s%s\n", state, first, last, count,
-                          path[0] ? "  in " : "", path);
+            strbuf_printf(o, "    %-16s packets %" PRId64 "–%" PRId64 " (%" PRId64 ")%s%s\n", state, first,
+                          last, count, path[0] ? "  in " : "", path);
             count = 0;
         }
         if (running) {
             if (shown++ < 12)
-                strbuf_printf(o, "  ▶ %-16s %.160s%s%s\n", st, bb_column_text(&v->dump, s, 5), pa[0] ? "  in " : "", pa);
+                strbuf_printf(o, "  ▶ %-16s %.160s%s%s\n", st, bb_column_text(&v->dump, s, 5),
+                              pa[0] ? "  in " : "", pa);
             continue;
         }
         if (!count)
@@ -123,34 +133,38 @@ static void put_commands(struct bb_view *v, struct strbuf *o, int64_t submission
         snprintf(path, sizeof(path), "%s", pa);
     }
     if (count)
-        strbuf_printf(o, "    %-16s packets %" PRId64 "–%" PRId64 " (%" PRId64 ")%s%s\n", state, first, last, count,
-                      path[0] ? "  in " : "", path);
+        strbuf_printf(o, "    %-16s packets %" PRId64 "–%" PRId64 " (%" PRId64 ")%s%s\n", state, first, last,
+                      count, path[0] ? "  in " : "", path);
     if (shown > 12)
         strbuf_printf(o, "    … %" PRId64 " more were running or perhaps running\n", shown - 12);
 }
 
 static void put_submissions(struct bb_view *v, struct strbuf *o)
 {
-    sqlite3_stmt *s = bb_select(&v->dump, "SELECT id, queue, fence, state, packets, draws FROM submission WHERE state<>'completed' "
-                                          "ORDER BY id LIMIT 8");
+    sqlite3_stmt *s = bb_select(
+        &v->dump, "SELECT id, queue, fence, state, packets, draws FROM submission WHERE state<>'completed' "
+                  "ORDER BY id LIMIT 8");
 
     while (bb_step(&v->dump, &s)) {
         int64_t id = bb_column_int(&v->dump, s, 0, 0);
 
-        strbuf_printf(o, "\nSubmission %" PRId64 " (context %" PRId64 ", fence %" PRId64 "): %s, %" PRId64 " packets, %" PRId64
-                         " draws\n",
+        strbuf_printf(o,
+                      "\nSubmission %" PRId64 " (context %" PRId64 ", fence %" PRId64 "): %s, %" PRId64
+                      " packets, %" PRId64 " draws\n",
                       id, bb_column_int(&v->dump, s, 1, 0), bb_column_int(&v->dump, s, 2, 0),
-                      bb_column_text(&v->dump, s, 3), bb_column_int(&v->dump, s, 4, 0), bb_column_int(&v->dump, s, 5, 0));
+                      bb_column_text(&v->dump, s, 3), bb_column_int(&v->dump, s, 4, 0),
+                      bb_column_int(&v->dump, s, 5, 0));
         put_commands(v, o, id);
     }
 }
 
 static void put_bound(struct bb_view *v, struct strbuf *o)
 {
-    sqlite3_stmt *s = bb_select(&v->dump,
-                                "SELECT slot, kind, handle, what FROM binding WHERE submission=%lld AND packet=%lld "
-                                "ORDER BY kind DESC, slot",
-                                (long long)v->submission, (long long)v->packet);
+    sqlite3_stmt *s =
+        bb_select(&v->dump,
+                  "SELECT slot, kind, handle, what FROM binding WHERE submission=%lld AND packet=%lld "
+                  "ORDER BY kind DESC, slot",
+                  (long long)v->submission, (long long)v->packet);
     bool any = false;
 
     while (v->packet >= 0 && bb_step(&v->dump, &s)) {
@@ -172,7 +186,8 @@ static void put_statuses(struct bb_view *v, struct strbuf *o)
     strbuf_puts(o, "\nDevice status\n");
     while (bb_step(&v->dump, &s)) {
         bb_when(when, bb_column_int(&v->dump, s, 0, 0), strtoll(now, NULL, 10));
-        strbuf_printf(o, "    %-18s %-14s %s\n", when, bb_column_text(&v->dump, s, 1), bb_column_text(&v->dump, s, 2));
+        strbuf_printf(o, "    %-18s %-14s %s\n", when, bb_column_text(&v->dump, s, 1),
+                      bb_column_text(&v->dump, s, 2));
     }
 }
 

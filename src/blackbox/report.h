@@ -7,10 +7,10 @@
 
 struct bb_view {
     struct bb_dump dump;
-    char verdict[600];     /* one sentence */
+    char verdict[600]; /* one sentence */
     char certainty[24], cause[40], source[40];
     int64_t submission, packet; /* -1: none */
-    char advice[4][300];   /* what to try next */
+    char advice[4][300];        /* what to try next */
     uint32_t num_advice;
 };
 

@@ -66,11 +66,11 @@ int bb_report_json(struct bb_view *v, struct strbuf *out)
         json_object_set_new(tables, bb_tables[t].name, table_json(&v->dump, &bb_tables[t]));
     for (uint32_t i = 0; i < v->num_advice; i++)
         json_array_append_new(advice, json_string(v->advice[i]));
-    all = json_pack("{s:o,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "verdict", text_json(v->verdict), "certainty", v->certainty,
-                    "cause", v->cause, "source", v->source, "submission",
+    all = json_pack("{s:o,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "verdict", text_json(v->verdict), "certainty",
+                    v->certainty, "cause", v->cause, "source", v->source, "submission",
                     v->submission < 0 ? json_null() : json_integer(v->submission), "packet",
-                    v->packet < 0 ? json_null() : json_integer(v->packet), "advice", advice, "tables", tables, "trouble",
-                    v->dump.trouble.code ? text_json(v->dump.trouble.text) : json_null());
+                    v->packet < 0 ? json_null() : json_integer(v->packet), "advice", advice, "tables", tables,
+                    "trouble", v->dump.trouble.code ? text_json(v->dump.trouble.text) : json_null());
     return all ? dump_json(all, out) : -ENOMEM;
 }
 
@@ -79,26 +79,31 @@ int bb_report_perfetto(struct bb_view *v, struct strbuf *out)
 {
     struct bb_dump *d = &v->dump;
     json_t *events = json_array();
-    sqlite3_stmt *s = bb_select(d, "SELECT time_ns, coalesce(done_ns, (SELECT value FROM meta WHERE key='time_ns')), id, queue, "
-                                   "state, draws FROM submission");
+    sqlite3_stmt *s = bb_select(
+        d, "SELECT time_ns, coalesce(done_ns, (SELECT value FROM meta WHERE key='time_ns')), id, queue, "
+           "state, draws FROM submission");
 
     while (bb_step(d, &s)) {
         char name[80];
         int64_t start = bb_column_int(d, s, 0, 0), end = sqlite3_column_int64(s, 1);
 
-        snprintf(name, sizeof(name), "submission %lld (%s)", (long long)bb_column_int(d, s, 2, 0), bb_column_text(d, s, 4));
-        json_array_append_new(
-            events, json_pack("{s:s,s:s,s:f,s:f,s:i,s:I,s:{s:I}}", "name", name, "ph", "X", "ts", (double)start / 1e3, "dur",
-                              (double)(end - start) / 1e3, "pid", 1, "tid", (json_int_t)bb_column_int(d, s, 3, 0), "args",
-                              "draws", (json_int_t)bb_column_int(d, s, 5, 0)));
+        snprintf(name, sizeof(name), "submission %lld (%s)", (long long)bb_column_int(d, s, 2, 0),
+                 bb_column_text(d, s, 4));
+        json_array_append_new(events, json_pack("{s:s,s:s,s:f,s:f,s:i,s:I,s:{s:I}}", "name", name, "ph", "X",
+                                                "ts", (double)start / 1e3, "dur", (double)(end - start) / 1e3,
+                                                "pid", 1, "tid", (json_int_t)bb_column_int(d, s, 3, 0),
+                                                "args", "draws", (json_int_t)bb_column_int(d, s, 5, 0)));
     }
-    s = bb_select(d, "SELECT time_ns, process, name, a, b, c, coalesce(pid, 0), coalesce(thread, 0) FROM event");
+    s = bb_select(d,
+                  "SELECT time_ns, process, name, a, b, c, coalesce(pid, 0), coalesce(thread, 0) FROM event");
     while (bb_step(d, &s))
         json_array_append_new(
-            events, json_pack("{s:o,s:s,s:s,s:f,s:I,s:I,s:{s:I,s:I,s:I,s:o}}", "name", text_json(bb_column_text(d, s, 2)), "ph",
-                              "i", "s", "t", "ts", (double)bb_column_int(d, s, 0, 0) / 1e3, "pid",
-                              (json_int_t)bb_column_int(d, s, 6, 0), "tid", (json_int_t)bb_column_int(d, s, 7, 0), "args", "a",
-                              (json_int_t)bb_column_int(d, s, 3, 0), "b", (json_int_t)bb_column_int(d, s, 4, 0), "c",
-                              (json_int_t)bb_column_int(d, s, 5, 0), "process", text_json(bb_column_text(d, s, 1))));
+            events,
+            json_pack("{s:o,s:s,s:s,s:f,s:I,s:I,s:{s:I,s:I,s:I,s:o}}", "name",
+                      text_json(bb_column_text(d, s, 2)), "ph", "i", "s", "t", "ts",
+                      (double)bb_column_int(d, s, 0, 0) / 1e3, "pid", (json_int_t)bb_column_int(d, s, 6, 0),
+                      "tid", (json_int_t)bb_column_int(d, s, 7, 0), "args", "a",
+                      (json_int_t)bb_column_int(d, s, 3, 0), "b", (json_int_t)bb_column_int(d, s, 4, 0), "c",
+                      (json_int_t)bb_column_int(d, s, 5, 0), "process", text_json(bb_column_text(d, s, 1))));
     return dump_json(json_pack("{s:o}", "traceEvents", events), out);
 }

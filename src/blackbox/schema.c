@@ -1,13 +1,14 @@
 #include "blackbox/schema.h"
 
 #define COLUMN(name, type, doc) {#name, doc, BB_##type},
-#define COLUMNS_OF(NAME, name, doc) static const struct bb_column columns_##name[] = {BB_COLUMNS_##NAME(COLUMN)};
+#define COLUMNS_OF(NAME, name, doc)                                                                          \
+    static const struct bb_column columns_##name[] = {BB_COLUMNS_##NAME(COLUMN)};
 BB_TABLES(COLUMNS_OF)
 
-#define TABLE_ROW(NAME, name_, doc_)                                                                                   \
-    {.name = #name_,                                                                                                   \
-     .doc = doc_,                                                                                                      \
-     .columns = columns_##name_,                                                                                       \
+#define TABLE_ROW(NAME, name_, doc_)                                                                         \
+    {.name = #name_,                                                                                         \
+     .doc = doc_,                                                                                            \
+     .columns = columns_##name_,                                                                             \
      .num_columns = sizeof(columns_##name_) / sizeof(columns_##name_[0])},
 const struct bb_table_desc bb_tables[BB_NUM_TABLES] = {BB_TABLES(TABLE_ROW)};
 
@@ -20,7 +21,8 @@ const char *bb_type_name(enum bb_type type)
 
 void bb_schema_sql(struct strbuf *out)
 {
-    strbuf_printf(out, "PRAGMA application_id=%d;PRAGMA user_version=%d;", BB_APPLICATION_ID, BB_SCHEMA_VERSION);
+    strbuf_printf(out, "PRAGMA application_id=%d;PRAGMA user_version=%d;", BB_APPLICATION_ID,
+                  BB_SCHEMA_VERSION);
     for (int t = 0; t < BB_NUM_TABLES; t++) {
         strbuf_printf(out, "CREATE TABLE %s(", bb_tables[t].name);
         for (uint32_t c = 0; c < bb_tables[t].num_columns; c++)
@@ -48,9 +50,12 @@ void bb_schema_markdown(struct strbuf *out)
 {
     strbuf_printf(out,
                   "# The schema of crash dumps, version %d\n\n"
-                  "A dump is an SQLite 3 database: `application_id` 0x%x (\"AGBD\"), `user_version` %d. Any SQLite tool can "
-                  "query it. Times (`…_ns`) are nanoseconds of CLOCK_MONOTONIC. A later version may add tables and columns; "
-                  "one that changes the meaning of a column has a new number, and older programs then refuse the file and "
+                  "A dump is an SQLite 3 database: `application_id` 0x%x (\"AGBD\"), `user_version` %d. Any "
+                  "SQLite tool can "
+                  "query it. Times (`…_ns`) are nanoseconds of CLOCK_MONOTONIC. A later version may add "
+                  "tables and columns; "
+                  "one that changes the meaning of a column has a new number, and older programs then refuse "
+                  "the file and "
                   "say so. This page is printed by `aerogpu dump --schema`.\n",
                   BB_SCHEMA_VERSION, BB_APPLICATION_ID, BB_SCHEMA_VERSION);
     for (int t = 0; t < BB_NUM_TABLES; t++) {

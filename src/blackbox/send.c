@@ -50,8 +50,9 @@ static int find_dumper(const char *wanted, char *path, size_t size, struct error
         return 0;
     if ((size_t)snprintf(path, size, "%s", BB_LIBEXECDIR "/" PROGRAM) < size && !access(path, X_OK))
         return 0;
-    return error_set(e, -ENOENT, PROGRAM " is neither in " BB_LIBEXECDIR " nor beside %.150s (AEROGPU_DUMPER can name it)",
-                     self);
+    return error_set(
+        e, -ENOENT, PROGRAM " is neither in " BB_LIBEXECDIR " nor beside %.150s (AEROGPU_DUMPER can name it)",
+        self);
 }
 
 static int spawn(pid_t *pid, const char *program, const char *path, int fd, int out)

@@ -103,8 +103,8 @@ VkCommandBuffer batch_transfer(struct exec_engine *g)
     pass_end(g);
     cmd = batch_cmd(g);
     if (g->need_barrier)
-        vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 1, &all, 0,
-                             NULL, 0, NULL);
+        vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0,
+                             1, &all, 0, NULL, 0, NULL);
     crumbs_behind_barrier(g);
     g->need_barrier = true;
     return cmd;
@@ -166,7 +166,8 @@ int batch_cut(struct exec_engine *g)
 
     if (!b->recording || b->num_cuts + 1 == MAX_CUTS)
         return 0;
-    crumbs_close(g, g->crumbs.packet ? g->crumbs.packet - 1 : 0); /* the packet that asks for room comes after it */
+    crumbs_close(g, g->crumbs.packet ? g->crumbs.packet - 1
+                                     : 0); /* the packet that asks for room comes after it */
     pass_end(g);
     b->recording = false;
     r = vkEndCommandBuffer(b->cmd);
@@ -193,8 +194,8 @@ VkResult batch_flush(struct exec_engine *g, struct batch *b)
         batch_cmd(g); /* cut right before the end: the fence needs something to follow */
     crumbs_close(g, g->crumbs.packet);
     pass_end(g);
-    vkCmdPipelineBarrier(b->cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host, 0, NULL,
-                         0, NULL);
+    vkCmdPipelineBarrier(b->cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
+                         &to_host, 0, NULL, 0, NULL);
     crumbs_behind_barrier(g);
     b->recording = false;
     r = vkEndCommandBuffer(b->cmd);

@@ -40,15 +40,17 @@ static VkResult import(struct exec_engine *g, struct crumbs *c)
                              .pNext = &ext,
                              .size = sizeof(*c->shared),
                              .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    VkImportMemoryHostPointerInfoEXT pointer = {.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+    VkImportMemoryHostPointerInfoEXT pointer = {.sType =
+                                                    VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
                                                 .handleType = type,
                                                 .pHostPointer = c->shared};
     VkMemoryAllocateInfo ai = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                .pNext = &pointer,
                                .allocationSize = sizeof(*c->shared)};
     VkMemoryHostPointerPropertiesEXT props = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
-    PFN_vkGetMemoryHostPointerPropertiesEXT get = (PFN_vkGetMemoryHostPointerPropertiesEXT)(void *)vkGetDeviceProcAddr(
-        g->vk.device, "vkGetMemoryHostPointerPropertiesEXT");
+    PFN_vkGetMemoryHostPointerPropertiesEXT get =
+        (PFN_vkGetMemoryHostPointerPropertiesEXT)(void *)vkGetDeviceProcAddr(
+            g->vk.device, "vkGetMemoryHostPointerPropertiesEXT");
     VkMemoryRequirements req;
     VkResult r;
 
@@ -83,7 +85,8 @@ void crumbs_create(struct exec_engine *g)
     c->buffer = VK_NULL_HANDLE;
     c->memory = VK_NULL_HANDLE;
     c->shared->way = EXEC_CRUMBS_COPIED;
-    if (!vk_buffer_create(&g->vk, &c->own, sizeof(*c->shared), VK_BUFFER_USAGE_TRANSFER_DST_BIT, VK_USE_READBACK)) {
+    if (!vk_buffer_create(&g->vk, &c->own, sizeof(*c->shared), VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                          VK_USE_READBACK)) {
         c->buffer = c->own.buffer;
         memset(c->own.memory.map, 0, sizeof(*c->shared));
         return;
@@ -194,7 +197,8 @@ void crumbs_begin(struct exec_engine *g)
 void crumbs_state(struct exec_engine *g, const struct batch *b, enum exec_crumb_state state)
 {
     if (g->crumbs.shared)
-        atomic_store_explicit(&g->crumbs.shared->slots[b - g->batches].state, (uint32_t)state, memory_order_release);
+        atomic_store_explicit(&g->crumbs.shared->slots[b - g->batches].state, (uint32_t)state,
+                              memory_order_release);
 }
 
 static bool is_work(uint32_t opcode)

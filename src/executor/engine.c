@@ -41,7 +41,8 @@ bool engine_is_busy(struct exec_engine *g, const struct object *o)
 
 static void complete_batch(struct exec_engine *g, struct batch *b)
 {
-    uint64_t patience = g->crumbs.own.buffer ? 5000000 : UINT64_MAX; /* ns; the device's markers must be fetched */
+    uint64_t patience =
+        g->crumbs.own.buffer ? 5000000 : UINT64_MAX; /* ns; the device's markers must be fetched */
     VkResult r = VK_SUCCESS;
 
     while (b->has_work && (r = vkWaitForFences(g->vk.device, 1, &b->fence, VK_TRUE, patience)) == VK_TIMEOUT)

@@ -65,7 +65,8 @@ struct exec_engine_params {
      * device works on gets a marker of its own, which costs much; else groups of draws do, which costs nothing. */
     struct exec_crumbs *crumbs;
     enum exec_markers markers;
-    const char *device; /* part of a Vulkan device name, an index, or NULL for AEROGPU_VULKAN_DEVICE, else the first */
+    const char *
+        device; /* part of a Vulkan device name, an index, or NULL for AEROGPU_VULKAN_DEVICE, else the first */
 };
 
 /* Opens the Vulkan device. Returns 0 or a negative errno (-ENODEV: no usable device). */

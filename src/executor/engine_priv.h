@@ -326,8 +326,8 @@ struct crumbs {
     VkBuffer buffer; /* the same layout; imported pages, or `own` */
     VkDeviceMemory memory;
     struct vk_buffer own;
-    uint32_t packet; /* that is being decoded */
-    uint32_t draws;  /* of the open mark */
+    uint32_t packet;   /* that is being decoded */
+    uint32_t draws;    /* of the open mark */
     uint32_t write[2]; /* top and bottom: what the device writes behind the next barrier, if `due` */
     bool due;
 };
@@ -382,8 +382,8 @@ struct exec_engine {
     /* what the command buffer is in the middle of */
     struct context *pass_ctx; /* NULL: no render pass is open */
     uint32_t pass_draws, pass_width, pass_height, pass_layers;
-    bool need_barrier;        /* before the next pass, dispatch or copy */
-    bool pass_stale;          /* the open pass wrote UAVs: what comes next needs a barrier */
+    bool need_barrier; /* before the next pass, dispatch or copy */
+    bool pass_stale;   /* the open pass wrote UAVs: what comes next needs a barrier */
     struct crumbs crumbs;
     VkPipeline bound_pipeline;
     struct program *bound_program[2]; /* whose sets are bound: graphics, compute */
@@ -557,9 +557,9 @@ int op_dispatch(struct exec_engine *g, const struct abi_packet *p);
 
 void crumbs_create(struct exec_engine *g);
 void crumbs_destroy(struct exec_engine *g);
-void crumbs_begin(struct exec_engine *g); /* g->submission in g->batch */
+void crumbs_begin(struct exec_engine *g);                              /* g->submission in g->batch */
 void crumbs_packet(struct exec_engine *g, const struct abi_packet *p); /* is decoded next */
-void crumbs_open(struct exec_engine *g);                 /* the command buffer has just begun */
+void crumbs_open(struct exec_engine *g);                               /* the command buffer has just begun */
 void crumbs_close(struct exec_engine *g, uint32_t last); /* it is about to end; `last`: packet */
 void crumbs_behind_barrier(struct exec_engine *g);       /* all that was recorded before is waited for */
 void crumbs_state(struct exec_engine *g, const struct batch *b, enum exec_crumb_state state);

@@ -60,7 +60,7 @@ struct exec_limits {
 struct exec_host_params {
     /* The executor program. NULL: $AEROGPU_EXECUTOR, else the one installed or built beside the running program. */
     const char *executable;
-    const char *device; /* as in exec_engine_params */
+    const char *device;        /* as in exec_engine_params */
     enum exec_markers markers; /* as in exec_engine_params */
     struct exec_limits limits;
     void (*complete)(void *ctx, const struct exec_completion *c);

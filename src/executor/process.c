@@ -393,7 +393,8 @@ static struct exec_shared *open_shared(void)
 static void open_engine(struct process *p, struct error *e)
 {
     static char device[sizeof(p->shared->start.device)]; /* an engine may keep it */
-    struct exec_engine_params params = {.dma_map = dma_map, .complete = on_complete,
+    struct exec_engine_params params = {.dma_map = dma_map,
+                                        .complete = on_complete,
                                         .ctx = p,
                                         .crumbs = &p->shared->crumbs,
                                         .markers = (enum exec_markers)p->shared->start.markers};

@@ -96,7 +96,8 @@ static int on_variable(struct scan *sc, const uint32_t *w, uint32_t n)
     switch (w[3]) {
     case CLASS_UNIFORM:
         if (d->set != exec_stage_set(info->stage) || d->binding)
-            return error_set(sc->e, -ENOTSUP, "SPIR-V uniform block at set %u, binding %u, only set %u, binding 0 is possible",
+            return error_set(sc->e, -ENOTSUP,
+                             "SPIR-V uniform block at set %u, binding %u, only set %u, binding 0 is possible",
                              d->set, d->binding, exec_stage_set(info->stage));
         sc->constants++;
         return 0;
@@ -117,7 +118,8 @@ static int on_variable(struct scan *sc, const uint32_t *w, uint32_t n)
 
 static int on_instruction(struct scan *sc, uint32_t op, const uint32_t *w, uint32_t n)
 {
-    static const int models[] = {[EXEC_VS] = 0, [EXEC_PS] = 4, [EXEC_GS] = 3, [EXEC_HS] = 1, [EXEC_DS] = 2, [EXEC_CS] = 5};
+    static const int models[] = {
+        [EXEC_VS] = 0, [EXEC_PS] = 4, [EXEC_GS] = 3, [EXEC_HS] = 1, [EXEC_DS] = 2, [EXEC_CS] = 5};
     struct shader_info *info = &sc->s->info;
 
     switch (op) {

@@ -112,7 +112,7 @@ struct machine_death {
     uint64_t count; /* of deaths so far */
     uint64_t time_ns;
     int pid, signal, exit_code;
-    uint64_t submission; /* that it was executing, 0 for none */
+    uint64_t submission;                 /* that it was executing, 0 for none */
     bool has_fault, in_decoder, by_host; /* as in exec_death */
     uint64_t fault_address;
     char message[196];

@@ -13,8 +13,10 @@
 
 static const char help[] =
     "usage: aerogpu dump [OPTIONS] RECORDING...\n\n"
-    "Plays .aerogputrace recordings with the black box attached. When the executor dies, a submission makes no progress, or\n"
-    "the device refuses a stream, a crash dump is written and its name printed. Every program of AeroGPU does the same while\n"
+    "Plays .aerogputrace recordings with the black box attached. When the executor dies, a submission makes "
+    "no progress, or\n"
+    "the device refuses a stream, a crash dump is written and its name printed. Every program of AeroGPU "
+    "does the same while\n"
     "AEROGPU_DUMPS names a folder.\n\n"
     "  --out DIR      where dumps go; made if missing (.)\n"
     "  --hang MS      no progress for so long is a hang (2000)\n"
@@ -22,7 +24,8 @@ static const char help[] =
     "  --always       make a dump at the end if nothing crashed\n"
     "  --schema       print the schema of dumps as Markdown\n"
     "  --help         this text\n\n"
-    "Exit codes: 0 nothing crashed, 1 something did, 2 wrong usage, 3 a recording is bad, 4 there is no Vulkan device or no\n"
+    "Exit codes: 0 nothing crashed, 1 something did, 2 wrong usage, 3 a recording is bad, 4 there is no "
+    "Vulkan device or no\n"
     "executor.\n";
 
 static int dump_one(struct crash_run_params *p, const char *path, const char *dir, bool always)
@@ -39,7 +42,9 @@ static int dump_one(struct crash_run_params *p, const char *path, const char *di
     p->dump_at_end = always ? at_end : NULL;
     if (crash_run(p, &r, &e)) {
         fprintf(stderr, "aerogpu dump: %s: %s\n", path, e.text);
-        return e.code == -EBADMSG || e.code == -ENODATA || e.code == -ENOENT || e.code == -EPROTONOSUPPORT ? EXIT_INPUT : EXIT_ENV;
+        return e.code == -EBADMSG || e.code == -ENODATA || e.code == -ENOENT || e.code == -EPROTONOSUPPORT
+                   ? EXIT_INPUT
+                   : EXIT_ENV;
     }
     if (r.crashed)
         printf("%s: %s.\n", path, r.crash.text);
@@ -54,9 +59,12 @@ static int dump_one(struct crash_run_params *p, const char *path, const char *di
 
 int cmd_dump(int argc, char **argv)
 {
-    static const struct option options[] = {{"out", required_argument, NULL, 'o'}, {"hang", required_argument, NULL, 't'},
-                                            {"exact", no_argument, NULL, 'x'},     {"always", no_argument, NULL, 'a'},
-                                            {"schema", no_argument, NULL, 's'},    {"help", no_argument, NULL, 'h'},
+    static const struct option options[] = {{"out", required_argument, NULL, 'o'},
+                                            {"hang", required_argument, NULL, 't'},
+                                            {"exact", no_argument, NULL, 'x'},
+                                            {"always", no_argument, NULL, 'a'},
+                                            {"schema", no_argument, NULL, 's'},
+                                            {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     struct crash_run_params p = {.directory = ".", .errors_count = true};
     struct strbuf schema = {0};

@@ -19,14 +19,16 @@
 
 static const char help[] =
     "usage: aerogpu replay [OPTIONS] DUMP\n\n"
-    "Plays the last submissions of a crash dump in a fresh executor, with a marker around every command, until the crash\n"
+    "Plays the last submissions of a crash dump in a fresh executor, with a marker around every command, "
+    "until the crash\n"
     "happens again. Says after how many tries, and at which command exactly, and adds that to the dump.\n\n"
     "  --tries N    give up after N times (5)\n"
     "  --hang MS    no progress for so long is a hang (2000)\n"
     "  --groups     markers around groups of commands, as when it crashed first\n"
     "  --keep       leave the dump as it is\n"
     "  --help       this text\n\n"
-    "Exit codes: 0 it crashed again, 1 it did not, 2 wrong usage, 3 the dump is bad or has no recording, 4 there is no Vulkan\n"
+    "Exit codes: 0 it crashed again, 1 it did not, 2 wrong usage, 3 the dump is bad or has no recording, 4 "
+    "there is no Vulkan\n"
     "device or no executor.\n";
 
 struct replay {
@@ -67,17 +69,22 @@ static void write_back(struct replay *r, const char *text)
     gmtime_r(&t, &tm);
     strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", &tm);
     exec_sql(r, db, sqlite3_mprintf("BEGIN IMMEDIATE"));
-    exec_sql(r, db, sqlite3_mprintf("INSERT INTO replay VALUES(%Q,%Q,%u,%d,%d,%Q)", stamp,
-                                    r->params.markers == EXEC_MARKERS_EXACT ? "exact" : "groups", r->tried,
-                                    (int)r->result.crashed, (int)r->same, text));
+    exec_sql(r, db,
+             sqlite3_mprintf("INSERT INTO replay VALUES(%Q,%Q,%u,%d,%d,%Q)", stamp,
+                             r->params.markers == EXEC_MARKERS_EXACT ? "exact" : "groups", r->tried,
+                             (int)r->result.crashed, (int)r->same, text));
     if (r->same && c->certain && c->packet != UINT32_MAX) {
         exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+1"));
-        exec_sql(r, db, sqlite3_mprintf("INSERT INTO finding VALUES(0,'certain',%Q,%Q,%lld,%u,%Q)",
-                                        gpu_crash_cause_name(c->cause), text, submission, c->packet,
-                                        c->in_decoder ? "decoder position, played again" : "exact markers, played again"));
-        exec_sql(r, db, sqlite3_mprintf("UPDATE packet SET state=CASE WHEN number<%u THEN 'finished' WHEN number=%u THEN "
-                                        "'running' ELSE 'not started' END WHERE submission=%lld AND state IS NOT NULL",
-                                        c->packet, c->packet, submission));
+        exec_sql(r, db,
+                 sqlite3_mprintf("INSERT INTO finding VALUES(0,'certain',%Q,%Q,%lld,%u,%Q)",
+                                 gpu_crash_cause_name(c->cause), text, submission, c->packet,
+                                 c->in_decoder ? "decoder position, played again"
+                                               : "exact markers, played again"));
+        exec_sql(
+            r, db,
+            sqlite3_mprintf("UPDATE packet SET state=CASE WHEN number<%u THEN 'finished' WHEN number=%u THEN "
+                            "'running' ELSE 'not started' END WHERE submission=%lld AND state IS NOT NULL",
+                            c->packet, c->packet, submission));
     }
     exec_sql(r, db, sqlite3_mprintf("COMMIT"));
     sqlite3_close(db);
@@ -135,9 +142,10 @@ static int replay(struct replay *r)
 
 int cmd_replay(int argc, char **argv)
 {
-    static const struct option options[] = {{"tries", required_argument, NULL, 'n'}, {"hang", required_argument, NULL, 't'},
-                                            {"groups", no_argument, NULL, 'g'},      {"keep", no_argument, NULL, 'k'},
-                                            {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"tries", required_argument, NULL, 'n'}, {"hang", required_argument, NULL, 't'},
+        {"groups", no_argument, NULL, 'g'},      {"keep", no_argument, NULL, 'k'},
+        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
     struct replay r = {.tries = 5, .params = {.markers = EXEC_MARKERS_EXACT, .errors_count = true}};
     struct error e = {0};
     int c, code;

@@ -15,7 +15,8 @@ static const char help[] =
     "  --perfetto FILE  write the time line for ui.perfetto.dev\n"
     "  --json           print one JSON object, with every table of the dump\n"
     "  --help           this text\n\n"
-    "Exit codes: 0 all is well, 2 wrong usage, 3 the dump is bad (what can be read of it is reported all the same), 4 the\n"
+    "Exit codes: 0 all is well, 2 wrong usage, 3 the dump is bad (what can be read of it is reported all the "
+    "same), 4 the\n"
     "report cannot be written.\n";
 
 static int to_file(const char *dump, enum bb_report_format format, const char *path, struct bb_error *e)

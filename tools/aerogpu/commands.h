@@ -19,10 +19,10 @@ enum exit_code {
     C(show, "decode a recording: every record, submission and packet")                                       \
     C(abi, "print the reference of the ABI as Markdown")                                                     \
     C(cpu, "record and explain what the processors did: idle, interrupts, stalls")                           \
-    C(version, "print the version and the ABI it speaks") \
-    C(dump, "play recordings and make a dump of what crashes") \
-    C(replay, "play a dump's last submissions until it crashes again") \
-    C(report, "say what crashed, from a dump") \
+    C(version, "print the version and the ABI it speaks")                                                    \
+    C(dump, "play recordings and make a dump of what crashes")                                               \
+    C(replay, "play a dump's last submissions until it crashes again")                                       \
+    C(report, "say what crashed, from a dump")                                                               \
     C(d3d12, "record, play and look into Direct3D 12 programs")
 
 #define DECLARE_COMMAND(name, summary) int cmd_##name(int argc, char **argv);

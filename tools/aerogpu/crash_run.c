@@ -24,8 +24,8 @@ static void on_found(void *ctx, const struct gpu_crash *crash, const char *path,
     r->stop = 1;
 }
 
-static int play(const struct crash_run_params *p, struct run *run, struct trace_reader *reader, struct machine *m,
-                struct error *e)
+static int play(const struct crash_run_params *p, struct run *run, struct trace_reader *reader,
+                struct machine *m, struct error *e)
 {
     uint32_t hang_ms = p->hang_ms ? p->hang_ms : 2000;
     struct gpu_watch_params wp = {.machine = m,

@@ -11,11 +11,11 @@ struct crash_run_params {
     const void *data;
     size_t size;
     enum exec_markers markers;
-    uint32_t hang_ms;      /* 0 for 2 000 */
-    const char *directory; /* of dumps, NULL for none */
+    uint32_t hang_ms;                  /* 0 for 2 000 */
+    const char *directory;             /* of dumps, NULL for none */
     const char *program, *dump_at_end; /* dump_at_end: a path: a dump even if nothing crashed */
-    bool errors_count;     /* a stream that the device refuses is a crash too */
-    const volatile int *stop; /* may be NULL */
+    bool errors_count;                 /* a stream that the device refuses is a crash too */
+    const volatile int *stop;          /* may be NULL */
 };
 
 struct crash_run_result {

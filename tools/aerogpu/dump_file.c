@@ -19,13 +19,16 @@ static int take_recording(struct dump_file *f, struct bb_dump *d, struct error *
         if (f->recording)
             memcpy(f->recording, sqlite3_column_blob(s, 0), f->recording_size);
     }
-    return f->recording ? 0 : error_set(e, -ENODATA, "%s: the dump has no recording that could be played", d->path);
+    return f->recording
+               ? 0
+               : error_set(e, -ENODATA, "%s: the dump has no recording that could be played", d->path);
 }
 
 static void take_suspects(struct dump_file *f, struct bb_dump *d)
 {
-    sqlite3_stmt *s = bb_select(d, "SELECT number FROM packet WHERE submission=%lld AND state LIKE '%%running'",
-                                (long long)f->submission);
+    sqlite3_stmt *s =
+        bb_select(d, "SELECT number FROM packet WHERE submission=%lld AND state LIKE '%%running'",
+                  (long long)f->submission);
 
     while (bb_step(d, &s)) {
         uint32_t *bigger = realloc(f->suspects, (f->num_suspects + 1) * sizeof(*bigger));
@@ -49,7 +52,8 @@ int dump_file_open(struct dump_file *f, const char *path, struct error *e)
     s = bb_select(&d, "SELECT submission FROM finding ORDER BY rank LIMIT 1");
     while (bb_step(&d, &s))
         f->submission = bb_column_int(&d, s, 0, -1);
-    s = bb_select(&d, "SELECT count(*) FROM submission WHERE id < %lld AND stream IS NOT NULL", (long long)f->submission);
+    s = bb_select(&d, "SELECT count(*) FROM submission WHERE id < %lld AND stream IS NOT NULL",
+                  (long long)f->submission);
     while (bb_step(&d, &s))
         f->ordinal = (uint64_t)bb_column_int(&d, s, 0, 0);
     bb_dump_meta(&d, "cause", f->cause, sizeof(f->cause));

@@ -1,0 +1,429 @@
+/* blackbox_test.c: the library alone: inference, packages, dumps, reports. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include <aerogpu/blackbox.h>
+
+#include "base/bytes.h"
+#include "blackbox/package.h"
+
+/* ---- inference: "T1 X B2" with written markers as digits in `written` ---------------------------------------------- */
+
+static uint32_t parse(const char *queue, const char *written, struct bb_item *items, char names[][16])
+{
+    uint32_t n = 0;
+    int used;
+
+    for (; sscanf(queue, " %15s%n", names[n], &used) == 1; queue += used, n++) {
+        char *w = names[n];
+
+        items[n] = (struct bb_item){.name = w, .id = n};
+        if ((w[0] == 'T' || w[0] == 'B') && w[1] >= '0' && w[1] <= '9') {
+            items[n].kind = w[0] == 'T' ? BB_ITEM_TOP : BB_ITEM_BOTTOM;
+            items[n].written = strchr(written, w[1]) != NULL;
+        } else if (w[0] == '(') {
+            items[n].kind = BB_ITEM_PUSH;
+            items[n].name = w + 1;
+        } else if (w[0] == ')') {
+            items[n].kind = BB_ITEM_POP;
+        } else if (w[0] == '?') {
+            items[n].kind = BB_ITEM_WAIT;
+        } else {
+            items[n].kind = BB_ITEM_COMMAND;
+        }
+    }
+    return n;
+}
+
+static void check(const char *queue, const char *written, enum bb_certainty certainty, const char *candidates,
+                  const char *conclusion)
+{
+    struct bb_item items[128];
+    char names[128][16], found[256] = "";
+    struct bb_inference x;
+
+    assert_int_equal(bb_infer(&x, items, parse(queue, written, items, names)), 0);
+    for (uint32_t i = 0; i < x.num_candidates; i++) {
+        strcat(found, i ? " " : "");
+        strcat(found, items[x.candidates[i]].name);
+    }
+    if (strcmp(found, candidates) || strcmp(x.conclusion, conclusion) || x.certainty != certainty)
+        print_message("%s | written %s: '%s' %d \"%s\"\n", queue, written, found, x.certainty, x.conclusion);
+    assert_string_equal(found, candidates);
+    assert_string_equal(x.conclusion, conclusion);
+    assert_int_equal(x.certainty, certainty);
+    bb_inference_finish(&x);
+}
+
+/* Reference 5, first example: markers in front of a draw are written without waiting, those behind it when it is done. */
+static void example_1(void **state)
+{
+    const char *q = "T1 B2 B3 DrawX B4 B5 T6";
+
+    check(q, "123", BB_CERTAIN, "DrawX", "the hang is in DrawX");
+    check(q, "1236", BB_CERTAIN, "DrawX", "the hang is in DrawX"); /* 6 is written before 4 and 5 */
+    check(q, "123456", BB_NOTHING, "", "everything finished");
+    check(q, "12345", BB_UNKNOWN, "", "it stopped where there is no command to blame");
+}
+
+static void example_2(void **state)
+{
+    check("T1 DrawX B2 T3 DrawY B4", "13", BB_SEVERAL, "DrawX DrawY",
+          "the hang is in DrawX or DrawY: DrawX did not finish, and what follows it was at the top of the pipe or running too");
+    check("T1 DrawX B2 T3 DrawY B4", "123", BB_CERTAIN, "DrawY", "the hang is in DrawY");
+    check("T1 DrawX B2 T3 DrawY B4", "1", BB_CERTAIN, "DrawX", "the hang is in DrawX");
+}
+
+static void example_3(void **state)
+{
+    const char *q = "T1 DrawX B2 DrawY B3 DrawZ B4";
+
+    check(q, "1", BB_SEVERAL, "DrawX DrawY DrawZ", "the hang is in DrawX, DrawY or DrawZ");
+    check(q, "12", BB_SEVERAL, "DrawY DrawZ", "the hang is in DrawY or DrawZ");
+    check(q, "123", BB_CERTAIN, "DrawZ", "the hang is in DrawZ");
+    check(q, "1234", BB_NOTHING, "", "everything finished");
+}
+
+static void example_4(void **state)
+{
+    const char *q = "T1 DrawX T2 DrawY T3 DrawZ";
+
+    check(q, "1", BB_CERTAIN, "DrawX", "the hang is in DrawX");
+    check(q, "12", BB_SEVERAL, "DrawX DrawY", "the hang is in DrawX or DrawY");
+    check(q, "123", BB_SEVERAL, "DrawX DrawY DrawZ", "the hang is in DrawX, DrawY or DrawZ");
+}
+
+static void example_5(void **state)
+{
+    const char *q = "DrawX T1 B2 DrawY T3 B4";
+
+    check(q, "13", BB_SEVERAL, "DrawX DrawY",
+          "the hang is in DrawX or DrawY: DrawX did not finish, and what follows it was at the top of the pipe or running too");
+    check(q, "1", BB_CERTAIN, "DrawX", "the hang is in DrawX");
+    check(q, "123", BB_CERTAIN, "DrawY", "the hang is in DrawY");
+}
+
+static void regions(void **state)
+{
+    struct bb_item items[64];
+    char names[64][16];
+    struct bb_inference x;
+
+    assert_int_equal(bb_infer(&x, items, parse("(frame T1 (sky A B2 ) (trees T3 B B4 ) ) ) T5 C B6", "123", items, names)), 0);
+    assert_string_equal(x.path, "frame/trees");
+    assert_int_equal(x.unbalanced_pops, 1);
+    assert_int_equal(x.certainty, BB_CERTAIN);
+    bb_inference_finish(&x);
+    assert_int_equal(bb_infer(&x, items, parse("(a (b T1 A B2", "1", items, names)), 0);
+    assert_string_equal(x.path, "a/b");
+    assert_int_equal(x.open_regions, 2);
+    bb_inference_finish(&x);
+}
+
+/* Overlapping pairs: one begins inside another and ends behind it. */
+static void overlapping(void **state)
+{
+    check("T1 A T2 B B3 C B4", "12", BB_SEVERAL, "A B C", "the hang is in A, B or C");
+    check("T1 A T2 B B3 C B4", "123", BB_CERTAIN, "C", "the hang is in C");
+}
+
+static void contradictions(void **state)
+{
+    struct bb_item items[64];
+    char names[64][16];
+    struct bb_inference x;
+
+    assert_int_equal(bb_infer(&x, items, parse("T1 A B2 T3 B B4", "4", items, names)), 0);
+    assert_int_equal(x.contradictions, 3);
+    assert_int_equal(x.num_candidates, 0);
+    bb_inference_finish(&x);
+    assert_int_equal(bb_infer(&x, items, 0), 0);
+    assert_int_equal(x.certainty, BB_NOTHING);
+    bb_inference_finish(&x);
+    check("T1 A B2", "", BB_UNKNOWN, "", "no marker was written: the queue never began");
+}
+
+static void dead_wait(void **state)
+{
+    check("T1 A B2 T3 ?fence B4 T5 C B6", "123", BB_CERTAIN, "?fence", "it waits for ever in ?fence");
+}
+
+/* 64 bottom-of-pipe markers behind one hanging draw: nothing behind the 64th was reached. */
+static void pending_limit(void **state)
+{
+    struct bb_item items[140] = {{.kind = BB_ITEM_TOP, .written = true}, {.kind = BB_ITEM_COMMAND, .name = "first"}};
+    struct bb_inference x;
+
+    for (uint32_t i = 0; i < 64; i++)
+        items[2 + i] = (struct bb_item){.kind = BB_ITEM_BOTTOM};
+    items[66] = (struct bb_item){.kind = BB_ITEM_COMMAND, .name = "second"};
+    assert_int_equal(bb_infer(&x, items, 67), 0);
+    assert_int_equal(x.stalled_by_limit, 1);
+    assert_int_equal(x.states[66], BB_NOT_STARTED);
+    assert_int_equal(x.certainty, BB_CERTAIN);
+    assert_string_equal(x.conclusion,
+                        "the hang is in first; 64 bottom-of-pipe markers were pending, at which the command processor stops");
+    bb_inference_finish(&x);
+}
+
+/* Whatever was written: what is called finished stands before a written BOTTOM, nothing is both. Counted exhaustively. */
+static void every_combination(void **state)
+{
+    const char *q = "A T1 B B2 T3 C B4 D T5";
+    struct bb_item items[32];
+    char names[32][16], written[8];
+
+    for (unsigned bits = 0; bits < 32; bits++) {
+        struct bb_inference x;
+        uint32_t n, w = 0;
+
+        for (unsigned k = 0; k < 5; k++)
+            if (bits >> k & 1)
+                written[w++] = (char)('1' + k);
+        written[w] = '\0';
+        n = parse(q, written, items, names);
+        assert_int_equal(bb_infer(&x, items, n), 0);
+        for (uint32_t i = 0; i < n; i++)
+            if (items[i].kind == BB_ITEM_COMMAND && x.states[i] == BB_FINISHED) {
+                bool later = false;
+                for (uint32_t k = i; k < n; k++)
+                    later |= items[k].kind == BB_ITEM_BOTTOM && items[k].written;
+                assert_true(later);
+            }
+        assert_true(x.certainty != BB_CERTAIN || x.num_candidates == 1);
+        bb_inference_finish(&x);
+    }
+}
+
+/* ---- packages and dumps -------------------------------------------------------------------------------------------- */
+
+static char dir[] = "/tmp/blackbox_testXXXXXX";
+
+static int make_dir(void **state)
+{
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    char command[64];
+
+    snprintf(command, sizeof(command), "rm -rf %s", dir);
+    return system(command);
+}
+
+static char *in_dir(const char *name)
+{
+    static char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    return path;
+}
+
+static struct bb_package *sample_package(void)
+{
+    struct bb_package *p;
+
+    assert_int_equal(bb_package_create(&p, 0), 0);
+    bb_meta(p, "reason", "timeout");
+    bb_meta(p, "time_ns", "%d", 5000000);
+    bb_row(p, BB_TABLE_FINDING);
+    bb_int(p, 0);
+    bb_text(p, "certain");
+    bb_text(p, "hang");
+    bb_text(p, "Draw 3 <does> not \xff\xfe finish");
+    bb_int(p, 7);
+    bb_int(p, 12);
+    bb_text(p, "exact markers");
+    bb_int(p, 99); /* one too many */
+    bb_row_end(p);
+    bb_row(p, BB_TABLE_FILE);
+    bb_text(p, "x");
+    bb_row_end(p);
+    return p;
+}
+
+static char *report_text(const char *path, enum bb_report_format format, int expected, struct bb_error *e)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+
+    assert_int_equal(bb_report(path, format, f, e), expected);
+    fclose(f);
+    return text;
+}
+
+static void dump_is_made(void **state)
+{
+    struct bb_package *p = sample_package();
+    struct bb_error e = {0};
+    char *text;
+
+    if (bb_package_send(p, &(struct bb_send_params){.path = in_dir("a.dump")}, &e))
+        fail_msg("%s", e.text);
+    text = report_text(in_dir("a.dump"), BB_REPORT_TEXT, 0, NULL);
+    assert_non_null(strstr(text, "Draw 3 <does> not \xEF\xBF\xBD\xEF\xBF\xBD finish.\n"));
+    free(text);
+    text = report_text(in_dir("a.dump"), BB_REPORT_HTML, 0, NULL);
+    assert_non_null(strstr(text, "Draw 3 &lt;does&gt; not"));
+    assert_null(strstr(text, "<does>"));
+    free(text);
+    text = report_text(in_dir("a.dump"), BB_REPORT_JSON, 0, NULL);
+    assert_non_null(strstr(text, "\"packet\": 12"));
+    free(text);
+    /* It is never replaced. */
+    assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("a.dump")}, &e), -EIO);
+    assert_non_null(strstr(e.text, "File exists"));
+    bb_package_destroy(p);
+}
+
+static void dumper_is_missing(void **state)
+{
+    struct bb_package *p = sample_package();
+    struct bb_error e = {0};
+
+    assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("b.dump"), .dumper = "/nonexistent"}, &e), -ENOENT);
+    assert_string_equal(e.text, "/nonexistent is no program that makes dumps");
+    memset(&e, 0, sizeof(e));
+    assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("no/b.dump")}, &e), -EIO);
+    assert_non_null(strstr(e.text, "unable to open database file"));
+    bb_package_destroy(p);
+}
+
+/* Rows that do not fit are left out, and counted; what came before stays. */
+static void package_limit(void **state)
+{
+    struct bb_package_reader r;
+    struct bb_value v[BB_MAX_COLUMNS];
+    struct bb_package *p;
+    enum bb_table t;
+    static char big[2 << 20];
+    uint8_t *bytes;
+    long n;
+
+    memset(big, 'x', sizeof(big) - 1);
+    assert_int_equal(bb_package_create(&p, 64 << 10), 0);
+    bb_meta(p, "a", "1");
+    bb_meta(p, "b", "%s", big);
+    bb_meta(p, "c", "3");
+    n = lseek(bb_package_fd(p), 0, SEEK_END);
+    bytes = malloc((size_t)n);
+    assert_int_equal(pread(bb_package_fd(p), bytes, (size_t)n, 0), n);
+    assert_int_equal(bb_package_open(&r, bytes, (size_t)n, NULL), 0);
+    assert_int_equal(r.rows, 2);
+    assert_int_equal(r.dropped, 1);
+    assert_int_equal(bb_package_next(&r, &t, v, NULL), 1);
+    assert_memory_equal(v[0].bytes, "a", 1);
+    assert_int_equal(bb_package_next(&r, &t, v, NULL), 1);
+    assert_memory_equal(v[0].bytes, "c", 1);
+    assert_int_equal(bb_package_next(&r, &t, v, NULL), 0);
+    free(bytes);
+    bb_package_destroy(p);
+}
+
+static void bad_packages(void **state)
+{
+    struct bb_package_reader r;
+    struct bb_value v[BB_MAX_COLUMNS];
+    struct error e = {0};
+    enum bb_table t;
+    uint8_t bytes[64] = "AGBP\1\0\0\0";
+
+    assert_int_equal(bb_package_open(&r, bytes, 10, &e), -EBADMSG);
+    assert_string_equal(e.text, "package: 10 bytes are no header");
+    error_clear(&e);
+    bytes[4] = 9;
+    assert_int_equal(bb_package_open(&r, bytes, 64, &e), -EPROTONOSUPPORT);
+    assert_string_equal(e.text, "package: offset 0x4: version 9, 1 is known");
+    error_clear(&e);
+    bytes[4] = 1;
+    bytes[8] = 33;
+    assert_int_equal(bb_package_open(&r, bytes, 64, &e), -EBADMSG);
+    assert_string_equal(e.text, "package: offset 0x8: 33 bytes of rows, there are 32");
+    error_clear(&e);
+    bytes[8] = 4;
+    bytes[32] = BB_NUM_TABLES;
+    assert_int_equal(bb_package_open(&r, bytes, 64, &e), 0);
+    assert_int_equal(bb_package_next(&r, &t, v, &e), -EBADMSG);
+    assert_string_equal(e.text, "package: offset 0x20: malformed row");
+}
+
+static void write_file(const char *path, const void *bytes, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, size, f), size);
+    fclose(f);
+}
+
+static void sql(const char *path, const char *text)
+{
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open(path, &db), 0);
+    assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), 0);
+    sqlite3_close(db);
+}
+
+static void bad_dumps(void **state)
+{
+    struct bb_package *p = sample_package();
+    struct bb_error e = {0};
+    char *text;
+
+    free(report_text(in_dir("none"), BB_REPORT_TEXT, -ENOENT, &e));
+    memset(&e, 0, sizeof(e));
+    write_file(in_dir("foreign"), "hello, this is a text file", 26);
+    free(report_text(in_dir("foreign"), BB_REPORT_TEXT, -EBADMSG, &e));
+    assert_non_null(strstr(e.text, "foreign: offset 0x0: no SQLite database, so no dump"));
+    memset(&e, 0, sizeof(e));
+    sql(in_dir("other.db"), "CREATE TABLE t(x)");
+    free(report_text(in_dir("other.db"), BB_REPORT_TEXT, -EBADMSG, &e));
+    assert_non_null(strstr(e.text, "an SQLite database, but no dump (application_id 0x0"));
+
+    assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("newer")}, NULL), 0);
+    sql(in_dir("newer"), "PRAGMA user_version=7");
+    memset(&e, 0, sizeof(e));
+    text = report_text(in_dir("newer"), BB_REPORT_TEXT, -EPROTONOSUPPORT, &e);
+    assert_non_null(strstr(text, "Draw 3"));
+    assert_non_null(strstr(e.text, "schema version 7, this program knows 1"));
+    free(text);
+
+    assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("types")}, NULL), 0);
+    sql(in_dir("types"), "UPDATE finding SET submission=x'00', certainty=x'01'; DROP TABLE status");
+    memset(&e, 0, sizeof(e));
+    text = report_text(in_dir("types"), BB_REPORT_TEXT, -EBADMSG, &e);
+    assert_non_null(strstr(text, "Draw 3"));
+    assert_non_null(strstr(e.text, "column certainty has the wrong type"));
+    free(text);
+
+    assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("cut")}, NULL), 0);
+    assert_int_equal(truncate(in_dir("cut"), 20000), 0);
+    memset(&e, 0, sizeof(e));
+    free(report_text(in_dir("cut"), BB_REPORT_TEXT, -EBADMSG, &e));
+    bb_package_destroy(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(example_1),     cmocka_unit_test(example_2),    cmocka_unit_test(example_3),
+        cmocka_unit_test(example_4),     cmocka_unit_test(example_5),    cmocka_unit_test(regions),
+        cmocka_unit_test(overlapping),   cmocka_unit_test(contradictions), cmocka_unit_test(dead_wait),
+        cmocka_unit_test(pending_limit), cmocka_unit_test(every_combination), cmocka_unit_test(dump_is_made),
+        cmocka_unit_test(dumper_is_missing), cmocka_unit_test(package_limit), cmocka_unit_test(bad_packages),
+        cmocka_unit_test(bad_dumps),
+    };
+
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
