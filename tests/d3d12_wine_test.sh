@@ -18,7 +18,7 @@ result() { # ok text
 
 make_prefix() {
     local libs f
-    wine wineboot -i >"$work/wineboot.log" 2>&1 && wineserver_end
+    wine wineboot -i >"$work/wineboot.log" 2>&1 && server -w
     [ -e "$prefix/drive_c/windows/system32/d3d12.dll" ] || return 1
     for libs in /usr/lib/x86_64-linux-gnu/wine/x86_64-windows /usr/lib64/wine/x86_64-windows; do
         for f in "$prefix"/drive_c/windows/system32/*; do
@@ -28,10 +28,10 @@ make_prefix() {
     touch "$prefix/ready"
 }
 
-wineserver_end() {
+server() {
     local s
     for s in $(command -v wineserver) /usr/lib/wine/wineserver /usr/lib/wine/wineserver64; do
-        [ -x "$s" ] && "$s" "$@" -w && return
+        [ -x "$s" ] && "$s" "$@" >/dev/null 2>&1 8>&- && return
     done
 }
 
@@ -45,7 +45,7 @@ flock 8
 export WINEPREFIX=$prefix WINEARCH=win64 WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml,winemenubuilder.exe,winedbg.exe='
 Xvfb -displayfd 1 -screen 0 640x480x24 -nolisten tcp >"$work/display" 2>/dev/null 8>&- &
 xvfb=$!
-trap 'kill $xvfb 2>/dev/null; wait $xvfb 2>/dev/null' EXIT
+trap 'server -k; kill $xvfb 2>/dev/null; wait $xvfb 2>/dev/null' EXIT
 for i in $(seq 100); do
     [ -s "$work/display" ] && break
     sleep 0.1
@@ -53,6 +53,8 @@ done
 [ -s "$work/display" ] || skip_all "Xvfb does not start"
 export DISPLAY=:$(cat "$work/display")
 [ -e "$prefix/ready" ] || make_prefix 8>&- || skip_all "wine cannot make a prefix here"
+
+server -p60 # starting it anew for each program takes a second
 
 # record NAME ARGUMENT...: the program's answer is the same as without the recorder, and playing gives what was recorded
 record() {
@@ -70,8 +72,58 @@ record() {
     result $rc "$name is played: $(grep '^frames:' "$work/$name.play")"
 }
 
-echo "1..6"
+# what `play` says of frames or read: says NAME TEXT
+says() {
+    grep -q "$2" "$work/$1.play" || { echo "# $(cat "$work/$1.play")"; return 1; }
+}
+
+# shows NAME PATTERN TEXT: the recording has such a call
+shows() {
+    "$aerogpu" d3d12 show "$work/$1.d3d12trace" >"$work/$1.show" 2>&1
+    result "$(grep -q "$2" "$work/$1.show"; echo $?)" "$3"
+}
+
+# Ends the program as hard as can be while it presents: all frames up to that instant are in the file.
+killed() {
+    local trace=$work/killed.d3d12trace recorder program
+    timeout 60 "$aerogpu" d3d12 record -o "$trace" -- wine "$samples/clear.exe" 1000000 2>"$work/killed.record" 8>&- &
+    recorder=$!
+    sleep 1.5
+    program=$(pgrep -P "$(pgrep -P $recorder)")
+    kill -9 $program
+    wait $recorder
+    result "$([ $? = 137 ]; echo $?)" "a program that is killed ends its recording"
+    timeout 100 "$aerogpu" d3d12 play --validate "$trace" >"$work/killed.play" 2>&1
+    result $? "what it did until then is played: $(grep '^frames:' "$work/killed.play")"
+    result "$(says killed '^frames: [1-9][0-9]* as recorded, 0 different'; echo $?)" "with the same pictures"
+}
+
+echo "1..36"
 before=$(cd "$samples" && ls -A)
 record clear 10
-result "$(grep -q '^frames: 10 as recorded, 0 different' "$work/clear.play"; echo $?)" "clear has ten pictures"
+result "$(says clear '^frames: 10 as recorded, 0 different'; echo $?)" "clear has ten pictures"
+record draws 12
+result "$(says draws '^frames: 12 as recorded, 0 different; read back: [1-9][0-9]* as recorded, 0'; echo $?)" \
+    "draws has twelve pictures, of two sizes"
+shows draws 'SwapChainResize(SwapChain=1, Width=240, Height=160' "the resize is in it"
+shows draws 'ExecuteIndirect' "and indirect draws"
+shows draws 'ExecuteBundle' "and bundles"
+shows draws 'MemoryWrite(.*constants, one slot per frame' "and what was written into mapped memory, by the buffer's name"
+record compute 5
+result "$(says compute 'read back: [1-9][0-9]* as recorded, 0'; echo $?)" "compute read back the same"
+shows compute 'WaitFor(hEvent=event#1, .*return=0' "its waits are in it"
+record many 5
+result "$(says many 'read back: [1-9][0-9]* as recorded, 0'; echo $?)" "many read back the same, from two devices"
+shows many 'UpdateTileMappings(.*pHeap=Heap#' "tile mappings are in it"
+shows many 'Name=.*the queue ä世' "names are, whatever their letters"
+for how in kernel hash fault; do
+    timeout 60 "$aerogpu" d3d12 record --memory $how -o "$work/memory.d3d12trace" -- wine "$samples/compute.exe" 4 \
+        >/dev/null 2>&1 8>&- &&
+        timeout 60 "$aerogpu" d3d12 play --validate "$work/memory.d3d12trace" 2>&1 | grep -q 'back: [4-9] as recorded, 0 d'
+    result $? "memory watched by: $how"
+done
+timeout 60 "$aerogpu" d3d12 record -o "$work/died.d3d12trace" -- wine "$samples/many.exe" 2 die >/dev/null 2>&1 8>&-
+result "$([ $? = 9 ]; echo $?)" "a program that ends itself has its exit code"
+shows died 'SOSetTargets(StartSlot=0' "and its last call"
+killed
 result "$([ "$before" = "$(cd "$samples" && ls -A)" ]; echo $?)" "nothing is left beside the program"

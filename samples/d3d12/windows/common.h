@@ -89,6 +89,63 @@ static inline ID3D12Resource *make_buffer(ID3D12Device *d, D3D12_HEAP_TYPE heap,
                          NULL);
 }
 
+/* What the GPU does not write is read back, too. */
+static inline void zero_readback(ID3D12Resource *r, size_t n)
+{
+    void *p;
+
+    CHECK(ID3D12Resource_Map(r, 0, NULL, &p));
+    memset(p, 0, n);
+    ID3D12Resource_Unmap(r, 0, NULL);
+}
+
+static inline D3D12_RESOURCE_DESC texture_desc(UINT width, UINT height, UINT16 layers, UINT16 mips, DXGI_FORMAT format,
+                                               D3D12_RESOURCE_FLAGS flags)
+{
+    return (D3D12_RESOURCE_DESC){.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D, .Width = width, .Height = height,
+                                 .DepthOrArraySize = layers, .MipLevels = mips, .Format = format, .SampleDesc = {1, 0},
+                                 .Flags = flags};
+}
+
+/* The bytes of samples/shaders/NAME.dxbc. */
+#define SHADER(name)                                                                                                   \
+    __asm__(".section .rdata,\"dr\"\n.balign 8\n" #name "_begin:\n.incbin \"" #name ".dxbc\"\n" #name "_end:\n.text\n");  \
+    extern const char name##_begin[], name##_end[];                                                                    \
+    static inline D3D12_SHADER_BYTECODE name(void)                                                                     \
+    {                                                                                                                  \
+        return (D3D12_SHADER_BYTECODE){name##_begin, (SIZE_T)(name##_end - name##_begin)};                             \
+    }
+
+static inline ID3D12RootSignature *make_root(ID3D12Device *d, const D3D12_ROOT_SIGNATURE_DESC *desc)
+{
+    ID3D12RootSignature *root;
+    ID3DBlob *blob = NULL;
+
+    CHECK(D3D12SerializeRootSignature(desc, D3D_ROOT_SIGNATURE_VERSION_1, &blob, NULL));
+    CHECK(ID3D12Device_CreateRootSignature(d, 0, ID3D10Blob_GetBufferPointer(blob), ID3D10Blob_GetBufferSize(blob),
+                                           &IID_ID3D12RootSignature, (void **)&root));
+    ID3D10Blob_Release(blob);
+    return root;
+}
+
+/* What a program computed, so that two runs can be compared. */
+static uint64_t checksum = 14695981039346656037u;
+
+static inline void mix(const void *p, size_t n)
+{
+    for (const uint8_t *b = p, *end = b + n; b < end; b++)
+        checksum = (checksum ^ *b) * 1099511628211u;
+}
+
+static inline void mix_readback(ID3D12Resource *r, size_t n)
+{
+    void *p;
+
+    CHECK(ID3D12Resource_Map(r, 0, (&(D3D12_RANGE){0, n}), &p));
+    mix(p, n);
+    ID3D12Resource_Unmap(r, 0, (&(D3D12_RANGE){0, 0}));
+}
+
 static inline ID3D12DescriptorHeap *make_heap(ID3D12Device *d, D3D12_DESCRIPTOR_HEAP_TYPE type, UINT n, bool visible)
 {
     D3D12_DESCRIPTOR_HEAP_DESC desc = {.Type = type, .NumDescriptors = n,
@@ -106,6 +163,16 @@ static inline D3D12_CPU_DESCRIPTOR_HANDLE cpu_handle(ID3D12Device *d, ID3D12Desc
 
     h->lpVtbl->GetCPUDescriptorHandleForHeapStart(h, &at);
     at.ptr += (SIZE_T)i * ID3D12Device_GetDescriptorHandleIncrementSize(d, type);
+    return at;
+}
+
+static inline D3D12_GPU_DESCRIPTOR_HANDLE gpu_handle(ID3D12Device *d, ID3D12DescriptorHeap *h,
+                                                     D3D12_DESCRIPTOR_HEAP_TYPE type, UINT i)
+{
+    D3D12_GPU_DESCRIPTOR_HANDLE at;
+
+    h->lpVtbl->GetGPUDescriptorHandleForHeapStart(h, &at);
+    at.ptr += (UINT64)i * ID3D12Device_GetDescriptorHandleIncrementSize(d, type);
     return at;
 }
 
