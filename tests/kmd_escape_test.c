@@ -233,6 +233,42 @@ static void created_allocations_are_traced(void **state)
     rig_down(&r);
 }
 
+static void the_log_is_read_line_by_line(void **state)
+{
+    struct aerogpu_escape_read_log e = {0};
+    struct rig r = {0};
+    uint64_t lines = 0, next = 0;
+    bool found = false;
+
+    rig_up(&r, SIM);
+    for (uint32_t size = 200;; size = 4096) { /* a short block holds some lines, the next the rest */
+        memset(&e, 0xEE, sizeof(e));
+        e.header = (struct aerogpu_escape_header){1, AEROGPU_EXT_ESCAPE_OP_READ_LOG, size, 0};
+        e.first = next;
+        assert_int_equal(rig_escape(&r, r.client, &e, size), STATUS_SUCCESS);
+        assert_int_equal(e.first, next);
+        if (e.next == e.first)
+            break;
+        assert_in_range(e.text_bytes, 1, size - 40);
+        assert_int_equal(e.text[e.text_bytes - 1], '\n');
+        for (uint32_t i = 0; i < e.text_bytes; i++)
+            lines += e.text[i] == '\n';
+        found |= size == 4096 && memmem(e.text, e.text_bytes, "mode: 1024 x 768, pitch 4096\n", 29);
+        next = e.next;
+    }
+    assert_int_equal(lines, next);
+    assert_true(lines >= 3);
+    assert_true(found);
+    e.header = (struct aerogpu_escape_header){1, AEROGPU_EXT_ESCAPE_OP_READ_LOG, 4096, 0};
+    e.first = UINT64_MAX;
+    assert_int_equal(rig_escape(&r, r.client, &e, 4096), STATUS_SUCCESS);
+    assert_int_equal(e.next, lines);
+    assert_int_equal(e.text_bytes, 0);
+    e.header.size = 39;
+    assert_int_equal(rig_escape(&r, r.client, &e, 4096), STATUS_BUFFER_TOO_SMALL);
+    rig_down(&r);
+}
+
 /* ---- cursor ---- */
 
 static void the_cursor_is_set_moved_and_shown(void **state)
@@ -780,6 +816,7 @@ int main(void)
         cmocka_unit_test(pending_work_is_listed_while_the_device_hangs),
         cmocka_unit_test(the_selftest_tests),
         cmocka_unit_test(created_allocations_are_traced),
+        cmocka_unit_test(the_log_is_read_line_by_line),
         cmocka_unit_test(the_cursor_is_set_moved_and_shown),
         cmocka_unit_test(reading_memory_needs_the_setting_and_privilege),
         cmocka_unit_test(memory_is_read),

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "dxgkrnl/faults.h"
 #include "kmd_rig.h"
 
 #define SIM  (&(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = 1}})
@@ -758,6 +759,87 @@ static void urgent_work_preempts(void **state)
     rig_down(&r);
 }
 
+/* The real executor stands still: the time-out replaces it, and new work draws. */
+static void a_stopped_executor_is_replaced(void **state)
+{
+    struct rig_context x;
+    struct abi_builder b;
+    struct rig r = {0};
+
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
+    rig_up(&r, LIVE);
+    abi_builder_init(&b);
+    for (unsigned i = 1; i <= 2; i++) {
+        x = rig_context(&r, r.client);
+        assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_STOP_EXECUTOR, 1), STATUS_SUCCESS);
+        ABI_EMIT(&b, NOP, nop);
+        assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&x), STATUS_DEVICE_REMOVED);
+        for (int n = 0; n < 1000 && dxgk_event_count(r.dxgk, 4101) < i; n++)
+            stack_sleep(r.stack, 10 * NSEC_PER_MSEC);
+        assert_int_equal(dxgk_event_count(r.dxgk, 4101), i);
+        assert_int_equal(rig_state(&x), D3DKMT_DEVICEEXECUTION_HUNG);
+        rig_context_destroy(&x);
+        x = rig_context(&r, r.client);
+        ABI_EMIT(&b, NOP, nop);
+        assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+        rig_context_destroy(&x);
+        /* the replacement has started, or the next round stops nobody */
+        for (int n = 0; n < 1000 && !machine_executor_pid(stack_machine(r.stack)); n++)
+            stack_sleep(r.stack, 10 * NSEC_PER_MSEC);
+    }
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+static void blits_and_fills_reach_the_screen(void **state)
+{
+    struct aerogpu_alloc_priv_v2 p = rig_priv(7, 0, 64, 64), big = rig_priv(8, 0, 128, 64);
+    D3DKMT_PRESENT blt = {0}, fill = {0};
+    RECT rects[2] = {{0, 0, 16, 16}, {32, 32, 300, 300}};
+    struct rig_context x;
+    struct rig r = {0};
+    D3DKMT_HANDLE src, dst;
+    uint32_t *pixels;
+
+    rig_up(&r, LIVE);
+    x = rig_context(&r, r.client);
+    assert_int_equal(rig_allocate(&x, &p, &src), STATUS_SUCCESS);
+    assert_int_equal(rig_allocate(&x, &big, &dst), STATUS_SUCCESS);
+    pixels = rig_lock(&x, src);
+    for (uint32_t i = 0; i < 64 * 64; i++)
+        pixels[i] = 0xFF000000 | i;
+    rig_unlock(&x, src);
+    fill = (D3DKMT_PRESENT){
+        .hContext = x.context, .hDestination = dst, .Color = 0xFF804020, .DstRect = {0, 0, 128, 64}};
+    fill.Flags.ColorFill = 1;
+    assert_int_equal(dxgk_Present(r.client, &fill), STATUS_SUCCESS);
+    blt = (D3DKMT_PRESENT){.hContext = x.context,
+                           .hSource = src,
+                           .hDestination = dst,
+                           .DstRect = {10, 0, 74, 64},
+                           .SrcRect = {0, 0, 64, 64},
+                           .SubRectCnt = 2,
+                           .pSrcSubRects = rects};
+    blt.Flags.Blt = 1;
+    assert_int_equal(dxgk_Present(r.client, &blt), STATUS_SUCCESS);
+    pixels = rig_lock(&x, dst);
+    for (int yy = 0; yy < 64; yy++)
+        for (int xx = 0; xx < 128; xx++) {
+            bool first = xx >= 10 && xx < 16 && yy < 16, second = xx >= 32 && xx < 74 && yy >= 32;
+            assert_int_equal(pixels[yy * 128 + xx],
+                             first || second ? 0xFF000000u | (uint32_t)(yy * 64 + xx - 10) : 0xFF804020u);
+        }
+    rig_unlock(&x, dst);
+    blt.SrcRect.right = 32; /* stretching */
+    assert_int_equal(dxgk_Present(r.client, &blt), STATUS_NOT_SUPPORTED);
+    blt.hDestination = src; /* onto itself */
+    assert_int_equal(dxgk_Present(r.client, &blt), STATUS_INVALID_PARAMETER);
+    assert_int_equal(rig_state(&x), D3DKMT_DEVICEEXECUTION_ACTIVE);
+    rig_down(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -784,6 +866,8 @@ int main(void)
         cmocka_unit_test(lost_doorbells_and_interrupts_are_noticed),
         cmocka_unit_test(a_small_ring_overflows_into_memory),
         cmocka_unit_test(urgent_work_preempts),
+        cmocka_unit_test(a_stopped_executor_is_replaced),
+        cmocka_unit_test(blits_and_fills_reach_the_screen),
     };
 
     return cmocka_run_group_tests_name("kmd", tests, NULL, NULL);

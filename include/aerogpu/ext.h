@@ -5,6 +5,7 @@
 #define AEROGPU_EXT_H_
 
 #include "aerogpu/abi.h"
+#include "aerogpu/escape.h"
 
 #define AEROGPU_EXT_FIRST_FEATURE_BIT 32
 #define AEROGPU_EXT_FIRST_OPCODE      0x8000u
@@ -14,11 +15,27 @@
 
 struct aerogpu_context_priv {
     uint32_t magic;
-    uint32_t version;          /* 1 */
-    uint32_t dma_buffer_bytes; /* longest stream of one submission; 0: the default; at most MaxDmaBufferBytes */
-    uint32_t flags;            /* 0 */
+    uint32_t version; /* 1 */
+    uint32_t
+        dma_buffer_bytes; /* longest stream of one submission; 0: the default; at most MaxDmaBufferBytes */
+    uint32_t flags;       /* 0 */
 };
 
 AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_context_priv) == 16, "version 1");
+
+/* An escape of our own: lines of the driver's circular log, oldest first, each "number seconds level text\n". */
+#define AEROGPU_EXT_ESCAPE_OP_READ_LOG 0x8000u
+#define AEROGPU_EXT_LOG_TEXT           4056u
+
+struct aerogpu_escape_read_log {
+    struct aerogpu_escape_header header;
+    uint64_t first;      /* in: number of the first line wanted; out: of the first in `text` */
+    uint64_t next;       /* out: what to ask for next; equal to first: there is nothing new */
+    uint32_t text_bytes; /* out */
+    uint32_t reserved0;
+    char text[AEROGPU_EXT_LOG_TEXT];
+};
+
+AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_escape_read_log) == 4096, "one page");
 
 #endif

@@ -478,6 +478,17 @@ static NTSTATUS map_shared_handle(struct call *c)
     return STATUS_SUCCESS;
 }
 
+static NTSTATUS read_log(struct call *c)
+{
+    struct aerogpu_escape_read_log *e = c->block;
+    ULONG room = c->given - (ULONG)offsetof(struct aerogpu_escape_read_log, text);
+
+    e->text_bytes = kmd_log_read(c->k, e->text, room, (PULONGLONG)&e->first, (PULONGLONG)&e->next);
+    e->reserved0 = 0;
+    RtlZeroMemory(e->text + e->text_bytes, AEROGPU_EXT_LOG_TEXT - e->text_bytes);
+    return STATUS_SUCCESS;
+}
+
 /* ---- self-test ---- */
 
 struct test {
@@ -624,6 +635,15 @@ static CONST struct op {
 #undef OP
 };
 
+static CONST struct op log_op = {read_log, sizeof(struct aerogpu_escape_read_log), 40};
+
+static CONST struct op *find(ULONG op)
+{
+    if (op == AEROGPU_EXT_ESCAPE_OP_READ_LOG)
+        return &log_op;
+    return op < RTL_NUMBER_OF(ops) && ops[op].run ? &ops[op] : NULL;
+}
+
 NTSTATUS kmd_Escape(CONST HANDLE adapter, CONST DXGKARG_ESCAPE *args)
 {
     struct aerogpu_escape_header header;
@@ -637,9 +657,9 @@ NTSTATUS kmd_Escape(CONST HANDLE adapter, CONST DXGKARG_ESCAPE *args)
     RtlCopyMemory(&header, args->pPrivateDriverData, sizeof(header));
     if (header.version != AEROGPU_ESCAPE_VERSION)
         return STATUS_INVALID_PARAMETER;
-    if (header.op >= RTL_NUMBER_OF(ops) || !ops[header.op].run)
+    op = find(header.op);
+    if (!op)
         return STATUS_NOT_SUPPORTED;
-    op = &ops[header.op];
     if (header.size > args->PrivateDriverDataSize)
         return STATUS_INVALID_PARAMETER;
     if (header.size < op->need)

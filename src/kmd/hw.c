@@ -635,6 +635,7 @@ NTSTATUS kmd_CollectDbgInfo(CONST HANDLE adapter, CONST DXGKARG_COLLECTDBGINFO *
     struct kmd *k = adapter;
     PUCHAR at = args->pBuffer;
     SIZE_T left = args->BufferSize;
+    ULONGLONG first = 0, next;
     ULONG words[12] = {KMD_TAG,
                        args->Reason,
                        (ULONG)k->submitted,
@@ -653,7 +654,12 @@ NTSTATUS kmd_CollectDbgInfo(CONST HANDLE adapter, CONST DXGKARG_COLLECTDBGINFO *
     RtlCopyMemory(at, words, sizeof(words));
     at += sizeof(words);
     left -= sizeof(words);
-    RtlCopyMemory(at, k->ring, left < k->ring_size ? left : k->ring_size);
+    if (left >= k->ring_size) {
+        RtlCopyMemory(at, k->ring, k->ring_size);
+        at += k->ring_size;
+        left -= k->ring_size;
+    }
+    kmd_log_read(k, (PCHAR)at, left > 0xFFFFFFFF ? 0xFFFFFFFF : (ULONG)left, &first, &next);
     if (args->pExtension) {
         args->pExtension->BucketingKey = k->last_error_code;
         args->pExtension->CurrentDmaBufferOffset = 0;

@@ -367,6 +367,8 @@ PVOID kmd_alloc(SIZE_T size); /* zeroed, nonpaged; NULL if there is none */
 VOID kmd_free(PVOID p);       /* NULL is legal */
 /* A line for the debugger and the circular log; at most DIRQL. */
 VOID kmd_log_line(struct kmd *k, ULONG level, PCSTR format, ULONGLONG a, ULONGLONG b, ULONGLONG c);
+/* Whole lines from number *first on, as text; returns their bytes. */
+ULONG kmd_log_read(struct kmd *k, PCHAR text, ULONG size, ULONGLONG *first, ULONGLONG *next);
 /* `format` is a literal with %llu and %llx only, which outlives the driver's image: the log keeps the pointer. */
 #define kmd_log(k, level, format, a, b, c)                                                                   \
     kmd_log_line(k, level, "aerogpu-kmd: " format "\n", (ULONGLONG)(a), (ULONGLONG)(b), (ULONGLONG)(c))

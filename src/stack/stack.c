@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "aerogpu/pci.h"
+#include "dxgkrnl/faults.h"
 
 enum { PAGE = 4096, MSI_ADDRESS = 0xFEE00000, MSI_DATA = 0x40 };
 
@@ -23,6 +26,7 @@ struct stack {
     pthread_mutex_t lock; /* pieces */
     struct piece *pieces;
     uint64_t used;
+    _Atomic uint32_t lost_doorbells; /* still to lose */
 };
 
 extern DRIVER_INITIALIZE DriverEntry;
@@ -71,11 +75,23 @@ static uint64_t mmio_read(void *ctx, uint64_t address, unsigned size)
     return UINT64_MAX;
 }
 
+static bool lose_doorbell(struct stack *s, uint64_t offset)
+{
+    uint32_t n = atomic_load(&s->lost_doorbells);
+
+    while (offset == AEROGPU_REG_DOORBELL && n)
+        if (atomic_compare_exchange_weak(&s->lost_doorbells, &n, n - 1))
+            return true;
+    return false;
+}
+
 static void mmio_write(void *ctx, uint64_t address, unsigned size, uint64_t value)
 {
     struct stack *s = ctx;
     uint64_t offset;
 
+    if (in_bar(s, 0, address, &offset) && lose_doorbell(s, offset))
+        return;
     if (in_bar(s, 0, address, &offset) && size == 4)
         machine_write(s->machine, (uint32_t)offset, (uint32_t)value); /* where the sim loses doorbells */
     else if (in_bar(s, 0, address, &offset))
@@ -187,6 +203,31 @@ static int dma_fd(void *ctx, uint64_t pa, size_t size, uint64_t *offset)
     return machine_ram_fd(s->machine);
 }
 
+/* ---- faults on demand; those of a sim come from its seed ---- */
+
+static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
+{
+    struct stack *s = ctx;
+    int pid = machine_executor_pid(s->machine), signal;
+
+    switch (fault) {
+    case DXGK_FAULT_LOSE_DOORBELL:
+        atomic_store(&s->lost_doorbells, value);
+        return STATUS_SUCCESS;
+    case DXGK_FAULT_KILL_EXECUTOR:
+        signal = SIGKILL;
+        break;
+    case DXGK_FAULT_STOP_EXECUTOR:
+        signal = SIGSTOP;
+        break;
+    default:
+        return STATUS_NOT_SUPPORTED;
+    }
+    if (!value)
+        return STATUS_SUCCESS;
+    return pid > 0 && !kill((pid_t)pid, signal) ? STATUS_SUCCESS : STATUS_DEVICE_NOT_READY;
+}
+
 /* ---- life ---- */
 
 static void describe(struct stack *s, bool swapped)
@@ -214,7 +255,8 @@ static void describe(struct stack *s, bool swapped)
                                .dma_alloc = dma_alloc,
                                .dma_free = dma_free,
                                .dma_ptr = dma_ptr,
-                               .dma_fd = dma_fd};
+                               .dma_fd = dma_fd,
+                               .inject = inject};
 }
 
 int stack_create(struct stack **out, const struct stack_params *p, struct error *e)
