@@ -283,6 +283,11 @@ static void all_but_one_is_found(void **state)
     struct synth s;
     struct cpu_trace t;
     struct cpu_report r;
+    struct error e = {0};
+    char *text = NULL;
+    size_t size;
+    uint32_t waits = 0;
+    FILE *f;
 
     synth_init(&s, 24, 4, T0);
     for (uint32_t i = 0; i < 24; i++)
@@ -309,8 +314,34 @@ static void all_but_one_is_found(void **state)
     assert_int_equal(r.a.unanswered_stuck, 20);
     assert_true(r.a.cpu[0].still_idle);
     assert_int_equal(r.a.num_sets, 24); /* the set grows by one CPU at a time, from none */
+    f = open_memstream(&text, &size);
+    assert_int_equal(cpu_perfetto_write(&t, f, 0, UINT64_MAX, &e), 0);
+    fclose(f);
+    for (const char *p = text; (p = strstr(p, "\"args\":{\"answered\":false}")); p++)
+        waits++;
+    assert_int_equal(waits, 20);
+    free(text);
     close_report(&t, &r);
     synth_finish(&s);
+}
+
+/* Times that differ by almost 2^64 ns: everything ends, and says so. */
+static void wild_times_end(void **state)
+{
+    struct cpu_analysis a;
+    const struct cpu_analysis_params params = {.num_cpus = 1, .to_ns = UINT64_MAX};
+    const struct cpu_event ev[] = {{.ns = 1, .kind = CPU_EV_IDLE, .a = 1},
+                                   {.ns = UINT64_MAX - 5, .kind = CPU_EV_IDLE, .a = CPU_IDLE_LEFT}};
+    uint64_t sum = 0;
+
+    assert_int_equal(cpu_analysis_init(&a, &params), 0);
+    cpu_analysis_events(&a, ev, 2);
+    cpu_analysis_end(&a);
+    for (uint32_t i = 0; i < CPU_BINS; i++)
+        sum += a.cpu[0].bins[i].idle_ns;
+    assert_int_equal(a.cpu[0].idle_ns[1], UINT64_MAX - 6);
+    assert_int_equal(sum, UINT64_MAX - 6);
+    cpu_analysis_finish(&a);
 }
 
 static uint8_t *slurp(size_t *size)
@@ -510,6 +541,7 @@ int main(void)
         cmocka_unit_test(a_blind_cpu_is_said_so_and_not_used),
         cmocka_unit_test(all_but_one_is_found),
         cmocka_unit_test(the_set_that_lasts_is_kept),
+        cmocka_unit_test(wild_times_end),
         cmocka_unit_test(files_cut_anywhere_are_read_up_to_there),
         cmocka_unit_test(damaged_blocks_are_skipped_and_named),
         cmocka_unit_test(this_machine_is_recorded),

@@ -1,4 +1,5 @@
-/* Time lines for the Chrome/Perfetto viewer, written as the events come. */
+/* Time lines for the Chrome/Perfetto viewer, written as the events come: idle states, interrupts and threads as
+ * slices of each CPU; IPIs as asynchronous slices from the send to the handler that answers, as ipi.c finds it. */
 #include "cpu/report.h"
 
 #include <errno.h>
@@ -10,7 +11,16 @@
 
 enum { TRACK_CPUS = 1, TRACK_IRQS = 2, TRACK_THREADS = 3, TRACK_IPIS = 4 };
 
+#define WAITING 64 /* IPIs of a class that wait for one CPU; more are not drawn */
+
+struct waiting {
+    uint32_t num;
+    uint64_t id[WAITING];
+    uint16_t sender[WAITING];
+};
+
 struct lane {
+    struct waiting waiting[2]; /* reschedule, function call */
     bool idle, running;
     uint32_t state;
     int32_t tid;
@@ -22,7 +32,7 @@ struct writer {
     FILE *out;
     bool any;
     uint32_t num_idle;
-    uint64_t last_ns;
+    uint64_t last_ns, ipis;
     struct lane *lanes;
 };
 
@@ -78,11 +88,51 @@ static void end_thread(struct writer *w, uint32_t cpu, uint64_t ns)
     }
 }
 
+static void ipi_edge(struct writer *w, const char *phase, uint64_t id, uint32_t sender, uint32_t target,
+                     uint64_t ns)
+{
+    open_event(w, phase, TRACK_IPIS, target, ns);
+    fprintf(w->out, ",\"cat\":\"ipi\",\"id\":%" PRIu64 ",\"name\":\"CPU %u to CPU %u\"", id, sender, target);
+}
+
+static void ipi_sent(struct writer *w, const struct cpu_event *ev, uint32_t target)
+{
+    struct waiting *l;
+    char buf[40];
+
+    if (target >= w->t->num_cpus)
+        return;
+    l = &w->lanes[target].waiting[ev->c != 0];
+    if (w->t->is_windows) { /* it records no answer */
+        open_event(w, "i", TRACK_IPIS, ev->cpu, ev->ns);
+        fprintf(w->out, ",\"s\":\"t\",\"name\":\"IPI to CPU %u\"}", target);
+    } else if (l->num < WAITING) {
+        l->id[l->num] = ++w->ipis;
+        l->sender[l->num++] = ev->cpu;
+        ipi_edge(w, "b", w->ipis, ev->cpu, target, ev->ns);
+        fputs(",\"args\":{\"function\":", w->out);
+        cpu_json_text(w->out, ev->c ? cpu_trace_symbol(w->t, ev->c, buf, sizeof(buf)) : "reschedule");
+        fputs(",\"from\":", w->out);
+        cpu_json_text(w->out, ev->b ? cpu_trace_symbol(w->t, ev->b, buf, sizeof(buf)) : "");
+        fputs("}}", w->out);
+    }
+}
+
+static void ipis_end(struct writer *w, uint32_t target, int class, uint64_t ns, bool answered)
+{
+    struct waiting *l = &w->lanes[target].waiting[class];
+
+    for (uint32_t i = 0; i < l->num; i++) {
+        ipi_edge(w, "e", l->id[i], l->sender[i], target, ns);
+        fprintf(w->out, ",\"args\":{\"answered\":%s}}", answered ? "true" : "false");
+    }
+    l->num = 0;
+}
+
 static void one(struct writer *w, const struct cpu_event *ev)
 {
     struct lane *l = &w->lanes[ev->cpu];
     const uint32_t irq = ev->a < CPU_IRQ_COUNT ? (uint32_t)ev->a : CPU_IRQ_OTHER;
-    char buf[40];
 
     switch (ev->kind) {
     case CPU_EV_IDLE:
@@ -101,6 +151,10 @@ static void one(struct writer *w, const struct cpu_event *ev)
         break;
     case CPU_EV_IRQ_ENTRY:
         l->irq_since[irq] = ev->ns;
+        if (irq == CPU_IRQ_RESCHEDULE)
+            ipis_end(w, ev->cpu, 0, ev->ns, true);
+        else if (irq == CPU_IRQ_CALL || irq == CPU_IRQ_CALL_SINGLE || irq == CPU_IRQ_IRQ_WORK)
+            ipis_end(w, ev->cpu, 1, ev->ns, true);
         if (w->t->is_windows && ev->c && ev->c < ev->ns) {
             slice(w, TRACK_IRQS, ev->cpu, ev->ns - ev->c, ev->ns, cpu_irq_name((enum cpu_irq)irq));
             fputs("}", w->out);
@@ -127,10 +181,12 @@ static void one(struct writer *w, const struct cpu_event *ev)
         l->run_since = ev->ns;
         break;
     case CPU_EV_IPI_SEND:
-        open_event(w, "i", TRACK_IPIS, ev->cpu, ev->ns);
-        fprintf(w->out, ",\"s\":\"t\",\"name\":\"IPI to CPU %" PRIu64 "\",\"args\":{\"function\":", ev->a);
-        cpu_json_text(w->out, ev->c ? cpu_trace_symbol(w->t, ev->c, buf, sizeof(buf)) : "reschedule");
-        fputs("}}", w->out);
+        ipi_sent(w, ev, (uint32_t)ev->a);
+        break;
+    case CPU_EV_IPI_SEND_MASK:
+        for (uint32_t byte = 0; byte < ev->data_size; byte++)
+            for (uint32_t bits = ev->data[byte]; bits; bits &= bits - 1)
+                ipi_sent(w, ev, byte * 8 + (uint32_t)__builtin_ctz(bits));
         break;
     case CPU_EV_FREQUENCY:
         open_event(w, "C", TRACK_CPUS, 0, ev->ns);
@@ -154,7 +210,7 @@ static void lanes(struct writer *w)
     } tracks[] = {{TRACK_CPUS, "idle states"},
                   {TRACK_IRQS, "interrupts"},
                   {TRACK_THREADS, "threads"},
-                  {TRACK_IPIS, "IPIs sent"}};
+                  {TRACK_IPIS, "IPIs, until answered"}};
     char name[96];
 
     for (size_t k = 0; k < 4; k++) {
@@ -196,6 +252,8 @@ int cpu_perfetto_write(struct cpu_trace *t, FILE *out, uint64_t from_ns, uint64_
         if (w.lanes[i].idle)
             end_idle(&w, i, w.last_ns, false);
         end_thread(&w, i, w.last_ns);
+        ipis_end(&w, i, 0, w.last_ns, false);
+        ipis_end(&w, i, 1, w.last_ns, false);
     }
     fputs("\n]}\n", out);
     if (ferror(out))

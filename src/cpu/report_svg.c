@@ -50,7 +50,7 @@ static void area(const struct plot *p, struct strbuf *o, const char *fill, doubl
 
     for (uint32_t i = 0; i < bins && i < CPU_BINS; i++) {
         const uint64_t start = (uint64_t)i << p->r->a.bin_shift,
-                       len = start + bin > p->span ? p->span - start : bin;
+                       len = p->span - start < bin ? p->span - start : bin;
         double v = len ? value(p, i, (double)len, cpu) : 0;
         v = v < 0 ? 0 : v > 1 ? 1 : v;
         if (!any && v > 0) {
@@ -144,7 +144,8 @@ static void axis(const struct plot *p, struct strbuf *o, double bottom)
     const bool in_ms = p->span < 2000000000;
     const uint64_t unit = in_ms ? 1000000 : 1000000000;
 
-    for (uint64_t t = 0; p->span && t <= p->span; t += step) {
+    for (uint64_t i = 0; p->span && i <= p->span / step; i++) {
+        const uint64_t t = i * step;
         const double x = x_of(p, p->begin + t);
         OUT("<path d='M%.1f %.0fV%.0f' stroke='#00000016'/><text x=%.1f y=%.0f "
             "text-anchor=middle>%.*f</text>",

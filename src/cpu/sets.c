@@ -75,8 +75,9 @@ void cpu_bins_add(struct cpu_analysis *a, struct cpu_stats *c, uint64_t from, ui
     if (known == CPU_RUNNING)
         return; /* what is left of a bin */
     while (rel < end) {
-        const uint64_t k = rel >> a->bin_shift, edge = (k + 1) << a->bin_shift;
-        const uint64_t n = (edge < end ? edge : end) - rel;
+        const uint64_t k = rel >> a->bin_shift,
+                       left = (UINT64_C(1) << a->bin_shift) - (rel - (k << a->bin_shift));
+        const uint64_t n = left < end - rel ? left : end - rel; /* no sum: a wild time may be near 2^64 */
         if (known == CPU_UNKNOWN)
             c->bins[k].unknown_ns += n;
         else
