@@ -440,6 +440,7 @@ void exec_engine_destroy(struct exec_engine *g)
         if (g->null_texture)
             object_unref(g, &g->null_texture->o);
         objects_bury_dead(g);
+        targets_finish(g);
         caches_destroy(g);
         crumbs_destroy(g);
         buffer_clean(g, &g->null_buffer);

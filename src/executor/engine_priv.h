@@ -6,7 +6,8 @@
  *   transfer.c  uploads, dirty ranges, copies, write-backs, present
  *   state.c     packets that only change a context's state, Direct3D 9 states included
  *   layout.c    input layouts
- *   pipeline.c  programs, pipelines, render passes, framebuffers and samplers, and their caches
+ *   targets.c   bound targets, render passes, framebuffers
+ *   pipeline.c  programs, pipelines and samplers, and their caches
  *   bind.c      descriptor sets
  *   draw.c      render passes, clears, draws, dispatches
  *   crumbs.c    progress markers
@@ -318,7 +319,9 @@ struct pending_write {
     uint64_t serial, gpa, size;
 };
 
-struct caches; /* pipeline.c */
+struct caches;            /* pipeline.c */
+struct pass_entry;        /* targets.c */
+struct framebuffer_entry; /* targets.c */
 
 struct crumbs {
     struct exec_crumbs *shared; /* NULL: no markers */
@@ -342,6 +345,8 @@ struct exec_engine {
     struct context *contexts;
     struct object *graveyard;
     struct caches *caches;
+    struct pass_entry *passes;
+    struct framebuffer_entry *framebuffers;
 
     struct buffer null_buffer;    /* zeroes; no handle names it */
     struct texture *null_texture; /* 1 x 1, zero, 6 layers */
@@ -497,6 +502,23 @@ void context_destroy(struct exec_engine *g, struct context *c);
 int op_state(struct exec_engine *g, const struct abi_packet *p);
 struct sampler_desc sampler_desc_of(const struct sampler_slot *slot, bool d3d9_shader);
 
+/* ---- targets.c --------------------------------------------------------------------------------------------------- */
+
+struct target_set {
+    uint32_t num_colors;
+    struct view colors[MAX_TARGETS]; /* texture NULL: unbound */
+    struct view depth;
+    uint32_t width, height, layers;
+};
+/* The targets that draws of `c` go to; -ENOENT if there are none. */
+int targets_of(struct exec_engine *g, struct context *c, struct target_set *t);
+VkFormat target_format(const struct view *v); /* VK_FORMAT_UNDEFINED where nothing is bound */
+VkRenderPass render_pass_get(struct exec_engine *g, const struct target_set *t, uint32_t clear_flags);
+VkFramebuffer framebuffer_get(struct exec_engine *g, const struct target_set *t, VkRenderPass pass);
+/* Forgets framebuffers that use one of the texture's views. */
+void targets_forget_texture(struct exec_engine *g, const struct texture *t);
+void targets_finish(struct exec_engine *g);
+
 /* ---- pipeline.c --------------------------------------------------------------------------------------------------- */
 
 struct pipeline {
@@ -520,22 +542,9 @@ struct program {
 
 int caches_create(struct exec_engine *g);
 void caches_destroy(struct exec_engine *g);
-/* Forgets framebuffers that use one of the texture's views. */
-void caches_forget_texture(struct exec_engine *g, const struct texture *t);
 int pipeline_resolve(struct exec_engine *g, struct context *c, bool indexed);
 int compute_pipeline_resolve(struct exec_engine *g, struct context *c, struct pipeline **out);
 VkSampler sampler_get(struct exec_engine *g, const struct sampler_desc *desc);
-
-struct target_set {
-    uint32_t num_colors;
-    struct view colors[MAX_TARGETS]; /* texture NULL: unbound */
-    struct view depth;
-    uint32_t width, height, layers;
-};
-/* The targets that draws of `c` go to; -ENOENT if there are none. */
-int targets_of(struct exec_engine *g, struct context *c, struct target_set *t);
-VkRenderPass render_pass_get(struct exec_engine *g, const struct target_set *t, uint32_t clear_flags);
-VkFramebuffer framebuffer_get(struct exec_engine *g, const struct target_set *t, VkRenderPass pass);
 
 /* ---- bind.c ------------------------------------------------------------------------------------------------------- */
 

@@ -115,7 +115,7 @@ void buffer_clean(struct exec_engine *g, struct buffer *b)
 
 static void destroy_texture(struct exec_engine *g, struct texture *t)
 {
-    caches_forget_texture(g, t);
+    targets_forget_texture(g, t);
     while (t->views) {
         struct image_view *v = t->views;
         t->views = v->next;
