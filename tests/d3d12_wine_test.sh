@@ -60,9 +60,9 @@ server -p60 # starting it anew for each program takes a second
 record() {
     local name=$1 trace=$work/$1.d3d12trace plain recorded
     shift
-    plain=$(timeout 60 wine "$samples/$name.exe" "$@" 2>"$work/$name.err" 8>&-)
+    plain=$(timeout 60 wine "$from/$name.exe" "$@" 2>"$work/$name.err" 8>&-)
     result $? "$name runs under wine"
-    recorded=$(timeout 60 "$aerogpu" d3d12 record -o "$trace" -- wine "$samples/$name.exe" "$@" 2>"$work/$name.record" 8>&-)
+    recorded=$(timeout 60 "$aerogpu" d3d12 record -o "$trace" -- wine "$from/$name.exe" "$@" 2>"$work/$name.record" 8>&-)
     result $? "$name is recorded"
     [ "$plain" = "$recorded" ] || { echo "# plain: $plain"; echo "# recorded: $recorded"; }
     result "$([ "$plain" = "$recorded" ]; echo $?)" "$name says the same while it is recorded"
@@ -98,7 +98,8 @@ killed() {
     result "$(says killed '^frames: [1-9][0-9]* as recorded, 0 different'; echo $?)" "with the same pictures"
 }
 
-echo "1..36"
+echo "1..44"
+from=$samples
 before=$(cd "$samples" && ls -A)
 record clear 10
 result "$(says clear '^frames: 10 as recorded, 0 different'; echo $?)" "clear has ten pictures"
@@ -116,6 +117,16 @@ record many 5
 result "$(says many 'read back: [1-9][0-9]* as recorded, 0'; echo $?)" "many read back the same, from two devices"
 shows many 'UpdateTileMappings(.*pHeap=Heap#' "tile mappings are in it"
 shows many 'Name=.*the queue ä世' "names are, whatever their letters"
+from=$work/late # it writes beside itself
+rm -rf "$from" && mkdir "$from" && cp "$samples/late.exe" "$from"
+record late
+result "$(says late 'read back: 5 as recorded, 0'; echo $?)" "late read back the same"
+result "$([ "$(grep -c 'CreateDevice(' <("$aerogpu" d3d12 show "$work/late.d3d12trace"))" = 2 ]; echo $?)" \
+    "both devices are in it, though it asked which library is loaded"
+result "$([ "$(ls "$from" | tr '\n' ' ')" = 'late.exe late.log ' ]; echo $?)" "its file is beside it, and nothing else"
+timeout 60 wine "$samples/../../../src/d3d12/windows/dirty_windows_test.exe" >"$work/dirty" 2>&1 8>&-
+result "$(! grep '^not ok' "$work/dirty" && [ "$(grep -c '^ok' "$work/dirty")" = 25 ]; echo $?)" \
+    "every way of finding written pages works in a Windows process"
 for how in kernel hash fault; do
     timeout 60 "$aerogpu" d3d12 record --memory $how -o "$work/memory.d3d12trace" -- wine "$samples/compute.exe" 4 \
         >/dev/null 2>&1 8>&- &&

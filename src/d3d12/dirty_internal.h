@@ -31,7 +31,7 @@ struct dirty_span {
 };
 
 extern const struct dirty_ops dirty_kernel, dirty_fault, dirty_hash;
-extern const struct dirty_ops dirty_linux; /* under Wine: DIRTY_KERNEL of the kernel below */
+extern const struct dirty_ops dirty_linux, dirty_watch; /* DIRTY_KERNEL on Windows: the kernel below Wine; GetWriteWatch */
 
 int hash_begin(struct dirty_span *s);
 /* Reports changed pages; returns how many there were. */

@@ -73,11 +73,11 @@ static int watch_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void 
     return 0;
 }
 
-static const struct dirty_ops watch = {.close = none, .add = watch_add, .remove = watch_remove, .collect = watch_collect};
+const struct dirty_ops dirty_watch = {.close = none, .add = watch_add, .remove = watch_remove, .collect = watch_collect};
 
 static int kernel_open(struct dirty *d)
 {
-    d->ops = dirty_linux.open(d) ? &watch : &dirty_linux;
+    d->ops = dirty_linux.open(d) ? &dirty_watch : &dirty_linux;
     return 0;
 }
 
