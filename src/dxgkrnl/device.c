@@ -278,6 +278,7 @@ int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process,
         return -ENOMEM;
     *c = (struct dxgk_client){.d = d, .process = process ? process : 1, .admin = admin};
     kernel_enter(d->kernel);
+    c->serial = ++d->owners;
     c->next = d->clients;
     d->clients = c;
     kernel_leave(d->kernel);

@@ -61,6 +61,7 @@ struct resource {
     unsigned count;
     void *priv, *runtime;
     UINT priv_size, runtime_size;
+    uint64_t owner;   /* of its memory: a client, or nobody but this resource; 0: the system */
     bool is_resource; /* made with CreateResource */
 };
 
@@ -254,7 +255,7 @@ struct handle_entry {
 struct dxgk_client {
     struct dxgk_client *next;
     struct dxgk *d;
-    uint64_t process;
+    uint64_t process, serial;
     bool admin, cancelled;
 };
 
@@ -299,6 +300,7 @@ struct dxgk {
     struct context *contexts;
     struct device *devices;
     struct dxgk_client *clients;
+    uint64_t owners; /* serial numbers of clients and shared resources */
     struct handle_entry *handles;
     unsigned num_handles;
 

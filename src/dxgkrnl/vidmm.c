@@ -296,6 +296,14 @@ static MDL *make_mdl(const struct physmem *m)
     return mdl;
 }
 
+/* What a client can map must hold nothing of anybody else. */
+static int alloc_backing(struct dxgk *d, const struct resource *r, struct alloc *a)
+{
+    if (!r->owner || !a->flags.CpuVisible || !d->bus->dma_alloc_for)
+        return physmem_alloc(d, a->backing.size, &a->backing);
+    return d->bus->dma_alloc_for(d->bus->ctx, a->backing.size, r->owner, &a->backing.va, &a->backing.pa);
+}
+
 static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONINFO *i,
                       const D3DDDI_ALLOCATIONINFO *u, struct alloc **out)
 {
@@ -330,7 +338,7 @@ static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONI
     a->next = d->allocs;
     d->allocs = a;
     a->priv = malloc(a->priv_size ? a->priv_size : 1);
-    if (!a->priv || physmem_alloc(d, a->backing.size, &a->backing) || !(a->mdl = make_mdl(&a->backing))) {
+    if (!a->priv || alloc_backing(d, r, a) || !(a->mdl = make_mdl(&a->backing))) {
         free_alloc(d, a);
         return STATUS_NO_MEMORY;
     }

@@ -483,7 +483,19 @@ int machine_executor_pid(struct machine *m)
     return m->ops == &machine_live_ops ? (int)exec_host_pid(live_of(m)->host) : 0;
 }
 
+static int map(struct machine *m, uint64_t gpa, uint64_t size, int fd, struct error *e)
+{
+    return exec_host_map(live_of(m)->host, gpa, size, fd, 0, e);
+}
+
+static void unmap(struct machine *m, uint64_t gpa, uint64_t size)
+{
+    exec_host_unmap(live_of(m)->host, gpa, size);
+}
+
 const struct machine_ops machine_live_ops = {
+    .map = map,
+    .unmap = unmap,
     .start = start,
     .run = run,
     .stop = stop,

@@ -4,9 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "aerogpu/ring.h"
 #include "machine/priv.h"
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, FENCE_PAGE = sizeof(struct aerogpu_fence_page) };
 
 static int open_ram(struct machine *m, struct error *e)
 {
@@ -20,7 +21,12 @@ static int open_ram(struct machine *m, struct error *e)
     m->ram_fd = memfd_create("aerogpu-ram", MFD_CLOEXEC);
     if (m->ram_fd < 0 || ftruncate(m->ram_fd, (off_t)m->ram_size))
         return error_set(e, -errno, "guest memory: %s", strerror(errno));
-    p = mmap(NULL, m->ram_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, m->ram_fd, 0);
+    p = mmap(NULL, BAR1_ADDRESS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p != MAP_FAILED && mmap(p, m->ram_size, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_NORESERVE | MAP_FIXED, m->ram_fd, 0) == MAP_FAILED) {
+        munmap(p, BAR1_ADDRESS);
+        p = MAP_FAILED;
+    }
     if (p == MAP_FAILED)
         return error_set(e, -errno, "guest memory: %s", strerror(errno));
     m->ram = p;
@@ -39,6 +45,7 @@ int machine_create(struct machine **out, const struct machine_params *p, struct 
     m->params = *p;
     m->ram_size = p->ram_size;
     m->ram_fd = -1;
+    pthread_mutex_init(&m->map_lock, NULL);
     r = open_ram(m, e);
     if (!r)
         r = m->ops->start(m, e);
@@ -77,17 +84,93 @@ void machine_destroy(struct machine *m)
     if (m->kind)
         m->ops->free(m);
     if (m->ram)
-        munmap(m->ram, m->ram_size);
+        munmap(m->ram, BAR1_ADDRESS);
     if (m->ram_fd >= 0)
         close(m->ram_fd);
+    pthread_mutex_destroy(&m->map_lock);
+    free(m->regions);
     free(m);
 }
 
 void *machine_dma_map(void *machine, uint64_t gpa, uint64_t size)
 {
     struct machine *m = machine;
+    static uint8_t nowhere[FENCE_PAGE];
+    bool found = gpa < m->ram_size && size <= m->ram_size - gpa;
 
-    return gpa < m->ram_size && size <= m->ram_size - gpa ? m->ram + gpa : NULL;
+    if (atomic_load_explicit(&m->stale_fences, memory_order_relaxed) && size == FENCE_PAGE &&
+        gpa == atomic_load(&m->fence_page)) {
+        atomic_fetch_sub(&m->stale_fences, 1);
+        return nowhere;
+    }
+    if (!found && gpa >= m->ram_size) {
+        pthread_mutex_lock(&m->map_lock);
+        for (unsigned i = 0; i < m->num_regions && !found; i++) {
+            const struct machine_region *r = &m->regions[i];
+            found = gpa >= r->gpa && gpa - r->gpa < r->size && size <= r->size - (gpa - r->gpa);
+        }
+        pthread_mutex_unlock(&m->map_lock);
+    }
+    return found ? m->ram + gpa : NULL;
+}
+
+int machine_map(struct machine *m, uint64_t gpa, uint64_t size, int fd, struct error *e)
+{
+    struct machine_region *grown;
+    int r = 0;
+
+    if (!size || gpa % PAGE || size % PAGE || gpa < m->ram_size || gpa > BAR1_ADDRESS ||
+        size > BAR1_ADDRESS - gpa)
+        return error_set(e, -EINVAL, "guest memory at 0x%llx, 0x%llx bytes: not whole pages behind RAM",
+                         (unsigned long long)gpa, (unsigned long long)size);
+    pthread_mutex_lock(&m->map_lock);
+    for (unsigned i = 0; i < m->num_regions && !r; i++)
+        if (gpa < m->regions[i].gpa + m->regions[i].size && m->regions[i].gpa < gpa + size)
+            r = error_set(e, -EEXIST, "guest memory at 0x%llx is there already", (unsigned long long)gpa);
+    grown = r ? NULL : realloc(m->regions, (m->num_regions + 1) * sizeof(*grown));
+    if (!r && !grown)
+        r = error_set(e, -ENOMEM, "no memory for a map");
+    if (grown)
+        m->regions = grown;
+    if (!r && m->ops->map)
+        r = m->ops->map(m, gpa, size, fd, e);
+    if (!r && mmap(m->ram + gpa, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        r = error_set(e, -errno, "guest memory at 0x%llx: %s", (unsigned long long)gpa, strerror(errno));
+        if (m->ops->unmap)
+            m->ops->unmap(m, gpa, size);
+    }
+    if (!r)
+        m->regions[m->num_regions++] = (struct machine_region){gpa, size};
+    pthread_mutex_unlock(&m->map_lock);
+    return r;
+}
+
+void machine_unmap(struct machine *m, uint64_t gpa, uint64_t size)
+{
+    pthread_mutex_lock(&m->map_lock);
+    for (unsigned i = 0; i < m->num_regions; i++)
+        if (m->regions[i].gpa == gpa && m->regions[i].size == size) {
+            m->regions[i] = m->regions[--m->num_regions];
+            if (m->ops->unmap)
+                m->ops->unmap(m, gpa, size);
+            /* The device may be about to read there: zeroes, not a fault. */
+            if (mmap(m->ram + gpa, size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+                abort(); /* replacing a mapping of the same size takes no memory */
+            break;
+        }
+    pthread_mutex_unlock(&m->map_lock);
+}
+
+uint64_t machine_memory_end(const struct machine *m)
+{
+    return BAR1_ADDRESS;
+}
+
+void machine_stale_fences(struct machine *m, uint32_t count)
+{
+    atomic_store(&m->fence_page, gpu_bar_read(m->gpu, 0, AEROGPU_REG_FENCE_GPA_LO, 8));
+    atomic_store(&m->stale_fences, count);
 }
 
 int machine_wait_ready(struct machine *m, int timeout_ms, struct error *e)

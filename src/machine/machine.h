@@ -83,6 +83,17 @@ uint8_t *machine_ram(struct machine *m);
 uint64_t machine_ram_size(const struct machine *m);
 int machine_ram_fd(const struct machine *m);
 
+/* More guest memory behind RAM: [gpa, gpa + size) is the file `fd`, for the device and the executor. Whole pages, between
+ * machine_ram_size and machine_memory_end, not overlapping. 0, -EINVAL, -EEXIST, -ENOSPC (too many), -ENOMEM. The
+ * descriptor stays the caller's. It is at machine_ram() + gpa. */
+int machine_map(struct machine *m, uint64_t gpa, uint64_t size, int fd, struct error *e);
+/* Takes back what one machine_map gave. The address range stays readable, as zeroes. */
+void machine_unmap(struct machine *m, uint64_t gpa, uint64_t size);
+uint64_t machine_memory_end(const struct machine *m);
+
+/* Fault: so many writes of the fence page go nowhere. */
+void machine_stale_fences(struct machine *m, uint32_t count);
+
 /* BAR0 and configuration space as the guest's processor reaches them. */
 uint32_t machine_read(struct machine *m, uint32_t reg);
 uint64_t machine_read64(struct machine *m, uint32_t reg);

@@ -21,9 +21,16 @@ struct machine_ops {
     void (*sleep)(struct machine *m, uint64_t ns);
     void (*set_irq)(struct machine *m, void (*irq)(void *ctx), void *ctx);
     void (*get_stats)(struct machine *m, struct machine_stats *out);
+    int (*map)(struct machine *m, uint64_t gpa, uint64_t size, int fd,
+               struct error *e); /* NULL: nothing to do */
+    void (*unmap)(struct machine *m, uint64_t gpa, uint64_t size);
     struct loop *(*loop)(struct machine *m); /* NULL: it has none */
     const struct gpu_host_ops *host;
     const struct gpu_backend_ops *backend;
+};
+
+struct machine_region {
+    uint64_t gpa, size;
 };
 
 struct machine {
@@ -34,7 +41,12 @@ struct machine {
     uint64_t ram_size;
     int ram_fd;
     struct gpu *gpu;
-    void *kind; /* struct live or struct sim */
+    pthread_mutex_t map_lock; /* what follows */
+    struct machine_region *regions;
+    unsigned num_regions;
+    _Atomic uint32_t stale_fences;
+    _Atomic uint64_t fence_page; /* where the driver put it */
+    void *kind;                  /* struct live or struct sim */
 };
 
 extern const struct machine_ops machine_live_ops, machine_sim_ops;

@@ -1,7 +1,6 @@
 #include "stack/stack.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -9,24 +8,17 @@
 
 #include "aerogpu/pci.h"
 #include "dxgkrnl/faults.h"
+#include "stack/memory.h"
 
-enum { PAGE = 4096, MSI_ADDRESS = 0xFEE00000, MSI_DATA = 0x40 };
-
-struct piece { /* guest memory, in address order */
-    uint64_t pa, size;
-    bool used;
-    struct piece *next;
-};
+enum { MSI_ADDRESS = 0xFEE00000, MSI_DATA = 0x40 };
 
 struct stack {
     struct machine *machine;
     struct dxgk *dxgk;
     struct dxgk_bus bus;
     struct dxgk_resource resources[3];
-    pthread_mutex_t lock; /* pieces */
-    struct piece *pieces;
-    uint64_t used;
-    _Atomic uint32_t lost_doorbells; /* still to lose */
+    struct memory *memory;
+    _Atomic uint32_t lost_doorbells; /* still to be lost */
 };
 
 extern DRIVER_INITIALIZE DriverEntry;
@@ -75,12 +67,12 @@ static uint64_t mmio_read(void *ctx, uint64_t address, unsigned size)
     return UINT64_MAX;
 }
 
-static bool lose_doorbell(struct stack *s, uint64_t offset)
+static bool lose_doorbell(struct stack *s)
 {
-    uint32_t n = atomic_load(&s->lost_doorbells);
+    uint32_t left = atomic_load_explicit(&s->lost_doorbells, memory_order_relaxed);
 
-    while (offset == AEROGPU_REG_DOORBELL && n)
-        if (atomic_compare_exchange_weak(&s->lost_doorbells, &n, n - 1))
+    while (left)
+        if (atomic_compare_exchange_weak(&s->lost_doorbells, &left, left - 1))
             return true;
     return false;
 }
@@ -90,7 +82,7 @@ static void mmio_write(void *ctx, uint64_t address, unsigned size, uint64_t valu
     struct stack *s = ctx;
     uint64_t offset;
 
-    if (in_bar(s, 0, address, &offset) && lose_doorbell(s, offset))
+    if (in_bar(s, 0, address, &offset) && offset == AEROGPU_REG_DOORBELL && lose_doorbell(s))
         return;
     if (in_bar(s, 0, address, &offset) && size == 4)
         machine_write(s->machine, (uint32_t)offset, (uint32_t)value); /* where the sim loses doorbells */
@@ -123,109 +115,58 @@ static void set_up_msi(struct machine *m)
 
 /* ---- guest memory ---- */
 
-static struct piece *piece_new(uint64_t pa, uint64_t size, struct piece *next)
-{
-    struct piece *p = calloc(1, sizeof(*p));
-
-    if (p)
-        *p = (struct piece){.pa = pa, .size = size, .next = next};
-    return p;
-}
-
 static int dma_alloc(void *ctx, size_t size, void **va, uint64_t *pa)
 {
-    struct stack *s = ctx;
-    struct piece *p;
+    return memory_alloc(((struct stack *)ctx)->memory, size, 0, va, pa);
+}
 
-    size = (size + PAGE - 1) & ~(size_t)(PAGE - 1);
-    pthread_mutex_lock(&s->lock);
-    for (p = s->pieces; p && (p->used || p->size < size); p = p->next)
-        ;
-    if (p && p->size > size) {
-        struct piece *rest = piece_new(p->pa + size, p->size - size, p->next);
-        if (rest) {
-            p->size = size;
-            p->next = rest;
-        } else {
-            p = NULL;
-        }
-    }
-    if (p) {
-        p->used = true;
-        s->used += size;
-    }
-    pthread_mutex_unlock(&s->lock);
-    if (!p || !size)
-        return -ENOMEM;
-    *pa = p->pa;
-    *va = machine_ram(s->machine) + p->pa;
-    memset(*va, 0, size);
-    return 0;
+static int dma_alloc_for(void *ctx, size_t size, uint64_t owner, void **va, uint64_t *pa)
+{
+    return memory_alloc(((struct stack *)ctx)->memory, size, owner, va, pa);
 }
 
 static void dma_free(void *ctx, void *va, uint64_t pa, size_t size)
 {
-    struct stack *s = ctx;
-
     (void)va;
     (void)size;
-    pthread_mutex_lock(&s->lock);
-    for (struct piece *p = s->pieces, *prev = NULL; p; prev = p, p = p->next) {
-        if (p->pa != pa || !p->used)
-            continue;
-        p->used = false;
-        s->used -= p->size;
-        for (struct piece *left = prev && !prev->used ? prev : p; left->next && !left->next->used;) {
-            struct piece *dead = left->next;
-            left->size += dead->size;
-            left->next = dead->next;
-            free(dead);
-        }
-        break;
-    }
-    pthread_mutex_unlock(&s->lock);
+    memory_free(((struct stack *)ctx)->memory, pa);
 }
 
 static void *dma_ptr(void *ctx, uint64_t pa, size_t size)
 {
-    struct stack *s = ctx;
-    uint64_t ram = machine_ram_size(s->machine);
-
-    return pa < ram && size <= ram - pa ? machine_ram(s->machine) + pa : NULL;
+    return memory_ptr(((struct stack *)ctx)->memory, pa, size);
 }
 
 static int dma_fd(void *ctx, uint64_t pa, size_t size, uint64_t *offset)
 {
-    struct stack *s = ctx;
-
     (void)size;
-    *offset = pa;
-    return machine_ram_fd(s->machine);
+    return memory_fd(((struct stack *)ctx)->memory, pa, offset);
 }
 
-/* ---- faults on demand; those of a sim come from its seed ---- */
+/* ---- faults ---- */
 
 static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
 {
     struct stack *s = ctx;
-    int pid = machine_executor_pid(s->machine), signal;
+    int pid = machine_executor_pid(s->machine);
 
     switch (fault) {
     case DXGK_FAULT_LOSE_DOORBELL:
-        atomic_store(&s->lost_doorbells, value);
+        s->lost_doorbells = value;
+        return STATUS_SUCCESS;
+    case DXGK_FAULT_STALE_FENCE:
+        machine_stale_fences(s->machine, value);
         return STATUS_SUCCESS;
     case DXGK_FAULT_KILL_EXECUTOR:
-        signal = SIGKILL;
-        break;
     case DXGK_FAULT_STOP_EXECUTOR:
-        signal = SIGSTOP;
-        break;
+        if (pid <= 0)
+            return STATUS_NOT_SUPPORTED; /* the sim's faults are its own */
+        if (value && kill(pid, fault == DXGK_FAULT_KILL_EXECUTOR ? SIGKILL : SIGSTOP))
+            return STATUS_UNSUCCESSFUL;
+        return STATUS_SUCCESS;
     default:
         return STATUS_NOT_SUPPORTED;
     }
-    if (!value)
-        return STATUS_SUCCESS;
-    return pid > 0 && !kill((pid_t)pid, signal) ? STATUS_SUCCESS : STATUS_DEVICE_NOT_READY;
 }
 
 /* ---- life ---- */
@@ -247,16 +188,17 @@ static void describe(struct stack *s, bool swapped)
     s->bus = (struct dxgk_bus){.ctx = s,
                                .resources = s->resources,
                                .num_resources = 3,
-                               .memory_size = machine_ram_size(s->machine),
+                               .memory_size = machine_memory_end(s->machine),
                                .config_read = config_read,
                                .config_write = config_write,
                                .mmio_read = mmio_read,
                                .mmio_write = mmio_write,
                                .dma_alloc = dma_alloc,
+                               .dma_alloc_for = dma_alloc_for,
+                               .inject = inject,
                                .dma_free = dma_free,
                                .dma_ptr = dma_ptr,
-                               .dma_fd = dma_fd,
-                               .inject = inject};
+                               .dma_fd = dma_fd};
 }
 
 int stack_create(struct stack **out, const struct stack_params *p, struct error *e)
@@ -268,14 +210,13 @@ int stack_create(struct stack **out, const struct stack_params *p, struct error 
     *out = NULL;
     if (!s)
         return error_set(e, -ENOMEM, "no memory for the stack");
-    pthread_mutex_init(&s->lock, NULL);
     mp.irq = NULL;
     r = machine_create(&s->machine, &mp, e);
     if (r)
         goto fail;
-    s->pieces = piece_new(PAGE, machine_ram_size(s->machine) - PAGE, NULL);
-    if (!s->pieces) {
-        r = error_set(e, -ENOMEM, "no memory for the stack");
+    r = memory_create(&s->memory, s->machine);
+    if (r) {
+        error_set(e, r, "no memory for the stack");
         goto fail;
     }
     describe(s, p->bars_swapped);
@@ -317,13 +258,8 @@ void stack_destroy(struct stack *s)
     if (s->machine)
         machine_set_irq(s->machine, NULL, NULL);
     dxgk_destroy(s->dxgk);
+    memory_destroy(s->memory);
     machine_destroy(s->machine);
-    while (s->pieces) {
-        struct piece *p = s->pieces;
-        s->pieces = p->next;
-        free(p);
-    }
-    pthread_mutex_destroy(&s->lock);
     free(s);
 }
 
@@ -349,10 +285,5 @@ void stack_sleep(struct stack *s, uint64_t ns)
 
 uint64_t stack_memory_used(struct stack *s)
 {
-    uint64_t used;
-
-    pthread_mutex_lock(&s->lock);
-    used = s->used;
-    pthread_mutex_unlock(&s->lock);
-    return used;
+    return memory_used(s->memory);
 }

@@ -1,0 +1,261 @@
+#include "stack/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+enum { PAGE = 4096, CHUNK = 8 << 20 };
+
+struct piece { /* of a chunk, in address order */
+    uint64_t pa, size;
+    bool used, dirty; /* dirty: was handed out before */
+    struct piece *next;
+};
+
+struct chunk { /* in address order; the first is RAM */
+    uint64_t base, size, used, owner;
+    int fd;
+    struct piece *pieces;
+    struct chunk *next;
+};
+
+struct memory {
+    struct machine *machine;
+    pthread_mutex_t lock;
+    struct chunk *chunks;
+    uint64_t used;
+};
+
+static struct piece *piece_new(uint64_t pa, uint64_t size, bool dirty, struct piece *next)
+{
+    struct piece *p = calloc(1, sizeof(*p));
+
+    if (p)
+        *p = (struct piece){.pa = pa, .size = size, .dirty = dirty, .next = next};
+    return p;
+}
+
+static struct chunk *chunk_new(uint64_t base, uint64_t size, uint64_t owner, int fd)
+{
+    struct chunk *c = calloc(1, sizeof(*c));
+
+    if (!c)
+        return NULL;
+    *c = (struct chunk){.base = base, .size = size, .owner = owner, .fd = fd};
+    c->pieces = piece_new(base, size, false, NULL);
+    if (c->pieces)
+        return c;
+    free(c);
+    return NULL;
+}
+
+static void chunk_free(struct chunk *c)
+{
+    while (c->pieces) {
+        struct piece *p = c->pieces;
+        c->pieces = p->next;
+        free(p);
+    }
+    if (c->fd >= 0)
+        close(c->fd);
+    free(c);
+}
+
+int memory_create(struct memory **out, struct machine *m)
+{
+    struct memory *mem = calloc(1, sizeof(*mem));
+
+    *out = NULL;
+    if (!mem)
+        return -ENOMEM;
+    mem->machine = m;
+    mem->chunks = chunk_new(PAGE, machine_ram_size(m) - PAGE, 0, -1);
+    if (!mem->chunks) {
+        free(mem);
+        return -ENOMEM;
+    }
+    pthread_mutex_init(&mem->lock, NULL);
+    *out = mem;
+    return 0;
+}
+
+void memory_destroy(struct memory *mem)
+{
+    if (!mem)
+        return;
+    while (mem->chunks) {
+        struct chunk *c = mem->chunks;
+        mem->chunks = c->next;
+        if (c->owner)
+            machine_unmap(mem->machine, c->base, c->size);
+        chunk_free(c);
+    }
+    pthread_mutex_destroy(&mem->lock);
+    free(mem);
+}
+
+/* A chunk of `owner` with room for `size` bytes, behind RAM in the first gap that holds it. */
+static struct chunk *add_chunk(struct memory *mem, uint64_t size, uint64_t owner)
+{
+    struct error e = {0};
+    struct chunk *c = NULL, *before = mem->chunks;
+    uint64_t base = machine_ram_size(mem->machine);
+    int fd;
+
+    if (size < CHUNK)
+        size = CHUNK;
+    for (; before->next && before->next->base - base < size; before = before->next)
+        base = before->next->base + before->next->size;
+    if (base > machine_memory_end(mem->machine) || size > machine_memory_end(mem->machine) - base)
+        return NULL;
+    fd = memfd_create("aerogpu-client", MFD_CLOEXEC);
+    if (fd >= 0 && !ftruncate(fd, (off_t)size))
+        c = chunk_new(base, size, owner, fd);
+    if (!c) {
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    if (machine_map(mem->machine, base, size, fd, &e)) {
+        log_warn("stack", "%s", e.text);
+        chunk_free(c);
+        return NULL;
+    }
+    c->next = before->next;
+    before->next = c;
+    return c;
+}
+
+static struct piece *take(struct chunk *c, uint64_t size)
+{
+    struct piece *p = c->pieces, *rest;
+
+    while (p && (p->used || p->size < size))
+        p = p->next;
+    if (p && p->size > size) {
+        rest = piece_new(p->pa + size, p->size - size, p->dirty, p->next);
+        if (!rest)
+            return NULL;
+        p->size = size;
+        p->next = rest;
+    }
+    return p;
+}
+
+int memory_alloc(struct memory *mem, size_t size, uint64_t owner, void **va, uint64_t *pa)
+{
+    struct piece *p = NULL;
+    struct chunk *c;
+    bool dirty = false;
+
+    if (!size || size > SIZE_MAX / 2)
+        return -ENOMEM;
+    size = (size + PAGE - 1) & ~(size_t)(PAGE - 1);
+    pthread_mutex_lock(&mem->lock);
+    for (c = mem->chunks; c; c = c->next)
+        if (c->owner == owner && (p = take(c, size)))
+            break;
+    if (!p && owner && (c = add_chunk(mem, size, owner)))
+        p = take(c, size);
+    if (p) {
+        dirty = p->dirty;
+        p->used = p->dirty = true;
+        c->used += size;
+        mem->used += size;
+        *pa = p->pa;
+    }
+    pthread_mutex_unlock(&mem->lock);
+    if (!p)
+        return -ENOMEM;
+    *va = machine_ram(mem->machine) + *pa;
+    if (dirty)
+        memset(*va, 0, size);
+    return 0;
+}
+
+/* Returns the piece to its chunk; neighbours become one. */
+static void give_back(struct chunk *c, struct piece *prev, struct piece *p)
+{
+    struct piece *left = prev && !prev->used ? prev : p;
+
+    p->used = false;
+    c->used -= p->size;
+    while (left->next && !left->next->used) {
+        struct piece *dead = left->next;
+        left->size += dead->size;
+        left->dirty |= dead->dirty;
+        left->next = dead->next;
+        free(dead);
+    }
+}
+
+void memory_free(struct memory *mem, uint64_t pa)
+{
+    struct chunk **at = &mem->chunks;
+    struct piece *p, *prev = NULL;
+
+    pthread_mutex_lock(&mem->lock);
+    while (*at && pa - (*at)->base >= (*at)->size)
+        at = &(*at)->next;
+    for (p = *at ? (*at)->pieces : NULL; p && (p->pa != pa || !p->used); p = p->next)
+        prev = p;
+    if (p) {
+        struct chunk *c = *at;
+        mem->used -= p->size;
+        give_back(c, prev, p);
+        if (c->owner && !c->used) {
+            *at = c->next;
+            machine_unmap(mem->machine, c->base, c->size);
+            chunk_free(c);
+        }
+    }
+    pthread_mutex_unlock(&mem->lock);
+}
+
+static struct chunk *find(struct memory *mem, uint64_t pa, size_t size)
+{
+    for (struct chunk *c = mem->chunks; c; c = c->next)
+        if (pa >= c->base && pa - c->base < c->size && size <= c->size - (pa - c->base))
+            return c;
+    return NULL;
+}
+
+void *memory_ptr(struct memory *mem, uint64_t pa, size_t size)
+{
+    bool found;
+
+    pthread_mutex_lock(&mem->lock);
+    found = find(mem, pa, size) != NULL;
+    pthread_mutex_unlock(&mem->lock);
+    return found ? machine_ram(mem->machine) + pa : NULL;
+}
+
+int memory_fd(struct memory *mem, uint64_t pa, uint64_t *offset)
+{
+    struct chunk *c;
+    int fd = -1;
+
+    pthread_mutex_lock(&mem->lock);
+    c = find(mem, pa, 1);
+    if (c && c->owner) {
+        fd = c->fd;
+        *offset = pa - c->base;
+    }
+    pthread_mutex_unlock(&mem->lock);
+    return fd;
+}
+
+uint64_t memory_used(struct memory *mem)
+{
+    uint64_t used;
+
+    pthread_mutex_lock(&mem->lock);
+    used = mem->used;
+    pthread_mutex_unlock(&mem->lock);
+    return used;
+}
