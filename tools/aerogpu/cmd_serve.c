@@ -34,7 +34,7 @@ static const char help[] =
     "  -x, --executor FILE   the executor program\n"
     "  -d, --device NAME     Vulkan device of the executor\n"
     "  -j, --json            say what happens in lines of JSON on standard output\n"
-    "  -h, --help            this text\n\n"
+    "  --help                this text\n\n"
     "Exit code: 0, or 1 when the miniport broke a rule or the display driver could not be recovered.\n";
 
 struct options {
