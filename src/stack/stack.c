@@ -160,7 +160,7 @@ static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
     case DXGK_FAULT_KILL_EXECUTOR:
     case DXGK_FAULT_STOP_EXECUTOR:
         if (pid <= 0)
-            return STATUS_NOT_SUPPORTED; /* the sim's faults are its own */
+            return STATUS_DEVICE_NOT_READY; /* none runs; the sim's faults are its own */
         if (value && kill(pid, fault == DXGK_FAULT_KILL_EXECUTOR ? SIGKILL : SIGSTOP))
             return STATUS_UNSUCCESSFUL;
         return STATUS_SUCCESS;
