@@ -1,0 +1,38 @@
+/* priv.h: what the files of the user-mode driver share. */
+#ifndef UMD_PRIV_H_
+#define UMD_PRIV_H_
+
+#include "umd/umd.h"
+
+enum { UMD_MAX_PACKETS_NOTED = 64 };
+
+struct umd_device {
+    D3DKMT_HANDLE adapter, device, context;
+    uint32_t source;
+    struct aerogpu_umd_private info;
+    struct abi_builder stream;
+    uint8_t *command;
+    uint32_t command_size;
+    D3DDDI_ALLOCATIONLIST *list;
+    uint32_t list_size;
+    D3DDDI_PATCHLOCATIONLIST *patches;
+    uint32_t patches_size;
+    const struct dxgk_progress *progress;
+    struct umd_resource *resources;
+    struct umd_resource *target, *vertices, *constants[8], *texture, *uav;
+    NTSTATUS failed; /* first failure that ends the device */
+    uint64_t work, budget, work_started_ns;
+    struct {
+        uint64_t fence, work, start_ns;
+    } watched; /* the submission that the budget learns from */
+    struct umd_stats stats;
+};
+
+/* Notes a device that is gone; returns `s`. */
+NTSTATUS umd_check(struct umd_device *d, NTSTATUS s);
+uint32_t umd_new_alloc_id(void);
+/* The handle that a binding slot holds changes from `*slot` to `r`. */
+void umd_rebind(struct umd_resource **slot, struct umd_resource *r, bool write);
+void umd_forget(struct umd_resource *r);
+
+#endif

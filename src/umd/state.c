@@ -1,0 +1,105 @@
+/* state.c: shaders, bindings, draws and dispatches. */
+#include "umd/priv.h"
+
+#include <stdio.h>
+
+NTSTATUS umd_shader(struct umd_device *d, uint32_t *out, uint32_t stage, const void *dxbc, size_t size)
+{
+    if (size > d->command_size / 2)
+        return STATUS_INVALID_BUFFER_SIZE;
+    *out = umd_name(d);
+    ABI_EMIT_TAIL(&d->stream, CREATE_SHADER_DXBC, create_shader_dxbc, dxbc, (uint32_t)size, .shader_handle = *out,
+                  .stage = stage, .dxbc_size_bytes = (uint32_t)size);
+    return STATUS_SUCCESS;
+}
+
+uint32_t umd_layout(struct umd_device *d, const char *spec)
+{
+    static const uint32_t dxgi[] = {0, 41, 16, 6, 2}; /* R32_FLOAT to R32G32B32A32_FLOAT by number of floats */
+    struct {
+        struct aerogpu_input_layout_blob_header header;
+        struct aerogpu_input_layout_element_dxgi elements[8];
+    } blob = {
+        .header = {.magic = AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, .version = AEROGPU_INPUT_LAYOUT_BLOB_VERSION}};
+    uint32_t n = 0, offset = 0, size, handle = umd_name(d);
+    char name[32];
+    int floats, used;
+
+    for (; n < 8 && sscanf(spec, " %31[A-Z_]:%d%n", name, &floats, &used) == 2; spec += used) {
+        if (floats < 1 || floats > 4)
+            break;
+        blob.elements[n++] =
+            (struct aerogpu_input_layout_element_dxgi){.semantic_name_hash = abi_semantic_hash(name),
+                                                       .dxgi_format = dxgi[floats],
+                                                       .aligned_byte_offset = offset};
+        offset += 4 * (uint32_t)floats;
+    }
+    blob.header.element_count = n;
+    size = (uint32_t)(sizeof(blob.header) + n * sizeof(blob.elements[0]));
+    ABI_EMIT_TAIL(&d->stream, CREATE_INPUT_LAYOUT, create_input_layout, &blob, size, .input_layout_handle = handle,
+                  .blob_size_bytes = size);
+    ABI_EMIT(&d->stream, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = handle);
+    return handle;
+}
+
+void umd_bind_shaders(struct umd_device *d, uint32_t vs, uint32_t ps, uint32_t cs)
+{
+    ABI_EMIT(&d->stream, BIND_SHADERS, bind_shaders, .vs = vs, .ps = ps, .cs = cs);
+}
+
+void umd_target(struct umd_device *d, struct umd_resource *colour)
+{
+    umd_rebind(&d->target, colour, true);
+    umd_use(colour, true);
+    ABI_EMIT(&d->stream, SET_RENDER_TARGETS, set_render_targets, .color_count = colour ? 1 : 0,
+             .colors = {colour ? colour->handle : 0});
+    if (colour)
+        ABI_EMIT(&d->stream, SET_VIEWPORT, set_viewport, .width = abi_f32((float)colour->width),
+                 .height = abi_f32((float)colour->height), .max_depth = abi_f32(1));
+}
+
+void umd_clear(struct umd_device *d, float r, float g, float b, float a)
+{
+    ABI_EMIT(&d->stream, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR,
+             .color_rgba = {abi_f32(r), abi_f32(g), abi_f32(b), abi_f32(a)}, .depth = abi_f32(1));
+}
+
+void umd_vertices(struct umd_device *d, struct umd_resource *buffer, uint32_t stride)
+{
+    struct aerogpu_vertex_buffer_binding binding = {.buffer = buffer ? buffer->handle : 0, .stride_bytes = stride};
+
+    umd_rebind(&d->vertices, buffer, false);
+    ABI_EMIT_TAIL(&d->stream, SET_VERTEX_BUFFERS, set_vertex_buffers, &binding, sizeof(binding), .buffer_count = 1);
+}
+
+void umd_constants(struct umd_device *d, uint32_t stage, struct umd_resource *buffer, uint32_t size)
+{
+    struct aerogpu_constant_buffer_binding binding = {.buffer = buffer ? buffer->handle : 0, .size_bytes = size};
+
+    umd_rebind(&d->constants[stage & 7], buffer, false);
+    ABI_EMIT_TAIL(&d->stream, SET_CONSTANT_BUFFERS, set_constant_buffers, &binding, sizeof(binding),
+                  .shader_stage = stage, .buffer_count = 1);
+}
+
+void umd_sample(struct umd_device *d, struct umd_resource *texture)
+{
+    umd_rebind(&d->texture, texture, false);
+    ABI_EMIT(&d->stream, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL,
+             .texture = texture ? texture->handle : 0);
+}
+
+void umd_draw(struct umd_device *d, uint32_t vertices)
+{
+    ABI_EMIT(&d->stream, DRAW, draw, .vertex_count = vertices, .instance_count = 1);
+}
+
+void umd_dispatch(struct umd_device *d, struct umd_resource *uav, uint32_t x, uint32_t y, uint32_t z)
+{
+    struct aerogpu_unordered_access_buffer_binding binding = {.buffer = uav ? uav->handle : 0,
+                                                              .initial_count = AEROGPU_UAV_INITIAL_COUNT_KEEP};
+
+    umd_rebind(&d->uav, uav, true);
+    ABI_EMIT_TAIL(&d->stream, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, &binding, sizeof(binding),
+                  .shader_stage = AEROGPU_SHADER_STAGE_COMPUTE, .uav_count = 1);
+    ABI_EMIT(&d->stream, DISPATCH, dispatch, .group_count_x = x, .group_count_y = y, .group_count_z = z);
+}

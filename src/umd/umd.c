@@ -1,0 +1,365 @@
+/* umd.c: devices and submissions. The contract is in umd.h. */
+#include "umd/priv.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dxgkrnl/progress.h"
+
+#include <aerogpu/ext.h>
+
+static atomic_uint next_id;
+
+/* Ids of processes must not meet in one submission (an opened surface keeps its creator's): the process id and a
+ * counter, mixed, in the 31 bits that are ours. */
+uint32_t umd_new_alloc_id(void)
+{
+    for (;;) {
+        uint64_t z = ((uint64_t)(uint32_t)getpid() << 32 | atomic_fetch_add(&next_id, 1)) * UINT64_C(0x9E3779B97F4A7C15);
+        uint32_t id;
+        z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+        z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+        id = (uint32_t)(z ^ z >> 31) & AEROGPU_ALLOC_ID_UMD_MAX;
+        if (id)
+            return id;
+    }
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+NTSTATUS umd_check(struct umd_device *d, NTSTATUS s)
+{
+    if (s == STATUS_DEVICE_REMOVED && !d->failed)
+        d->failed = s;
+    return s;
+}
+
+NTSTATUS umd_escape(D3DKMT_HANDLE adapter, uint32_t op, void *block, uint32_t size)
+{
+    struct aerogpu_escape_header *h = block;
+    D3DKMT_ESCAPE e = {.hAdapter = adapter,
+                       .Type = D3DKMT_ESCAPE_DRIVERPRIVATE,
+                       .pPrivateDriverData = block,
+                       .PrivateDriverDataSize = size};
+
+    *h = (struct aerogpu_escape_header){.version = AEROGPU_ESCAPE_VERSION, .op = op, .size = size};
+    return D3DKMTEscape(&e);
+}
+
+const char *umd_status_name(NTSTATUS status, char buffer[16])
+{
+#define ROW(name, value)                                                                                     \
+    if ((uint32_t)status == (uint32_t)(value))                                                               \
+        return #name;
+    WDDM_STATUS_CODES(ROW)
+#undef ROW
+    snprintf(buffer, 16, "0x%08X", (uint32_t)status);
+    return buffer;
+}
+
+static NTSTATUS open_adapter(struct umd_device *d, const char *display)
+{
+    D3DKMT_OPENADAPTERFROMHDC open = {.hDc = (HDC)(uintptr_t)display};
+    NTSTATUS s = D3DKMTOpenAdapterFromHdc(&open);
+
+    d->adapter = open.hAdapter;
+    d->source = open.VidPnSourceId;
+    return s;
+}
+
+static void query_private(struct umd_device *d)
+{
+    D3DKMT_QUERYADAPTERINFO q = {.hAdapter = d->adapter,
+                                 .Type = KMTQAITYPE_UMDRIVERPRIVATE,
+                                 .pPrivateDriverData = &d->info,
+                                 .PrivateDriverDataSize = sizeof(d->info)};
+
+    if (!NT_SUCCESS(D3DKMTQueryAdapterInfo(&q)))
+        memset(&d->info, 0, sizeof(d->info));
+}
+
+NTSTATUS umd_open(struct umd_device **out, const struct umd_params *params)
+{
+    static const struct umd_params defaults;
+    struct umd_device *d = calloc(1, sizeof(*d));
+    struct aerogpu_context_priv priv = {.magic = AEROGPU_CONTEXT_PRIV_MAGIC, .version = 1};
+    D3DKMT_CREATEDEVICE device = {0};
+    D3DKMT_CREATECONTEXT context = {.ClientHint = D3DKMT_CLIENTHINT_DX10};
+    NTSTATUS s;
+
+    if (!params)
+        params = &defaults;
+    *out = NULL;
+    if (!d)
+        return STATUS_NO_MEMORY;
+    abi_builder_init(&d->stream);
+    d->budget = 1;
+    s = open_adapter(d, params->display);
+    if (!NT_SUCCESS(s))
+        goto fail;
+    query_private(d);
+    device.hAdapter = d->adapter;
+    s = D3DKMTCreateDevice(&device);
+    if (!NT_SUCCESS(s))
+        goto fail;
+    d->device = device.hDevice;
+    context.hDevice = d->device;
+    if (params->dma_buffer_bytes) {
+        priv.dma_buffer_bytes = params->dma_buffer_bytes;
+        context.pPrivateDriverData = &priv;
+        context.PrivateDriverDataSize = sizeof(priv);
+    }
+    s = D3DKMTCreateContext(&context);
+    if (!NT_SUCCESS(s))
+        goto fail;
+    d->context = context.hContext;
+    d->command = context.pCommandBuffer;
+    d->command_size = context.CommandBufferSize;
+    d->list = context.pAllocationList;
+    d->list_size = context.AllocationListSize;
+    d->patches = context.pPatchLocationList;
+    d->patches_size = context.PatchLocationListSize;
+    d->progress = d3dkmt_progress(d->context);
+    *out = d;
+    return STATUS_SUCCESS;
+fail:
+    umd_close(d);
+    return s;
+}
+
+void umd_close(struct umd_device *d)
+{
+    if (!d)
+        return;
+    while (d->resources)
+        umd_destroy(d->resources);
+    if (d->context)
+        D3DKMTDestroyContext(&(D3DKMT_DESTROYCONTEXT){.hContext = d->context});
+    if (d->device)
+        D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){.hDevice = d->device});
+    if (d->adapter)
+        D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){.hAdapter = d->adapter});
+    abi_builder_finish(&d->stream);
+    free(d);
+}
+
+D3DKMT_HANDLE umd_adapter(const struct umd_device *d)
+{
+    return d->adapter;
+}
+
+D3DKMT_HANDLE umd_kmt_device(const struct umd_device *d)
+{
+    return d->device;
+}
+
+D3DKMT_HANDLE umd_context(const struct umd_device *d)
+{
+    return d->context;
+}
+
+const struct aerogpu_umd_private *umd_private(const struct umd_device *d)
+{
+    return &d->info;
+}
+
+const struct umd_stats *umd_stats(const struct umd_device *d)
+{
+    return &d->stats;
+}
+
+struct abi_builder *umd_stream(struct umd_device *d)
+{
+    return &d->stream;
+}
+
+uint32_t umd_name(struct umd_device *d)
+{
+    (void)d;
+    return umd_new_alloc_id();
+}
+
+void umd_use(struct umd_resource *r, bool write)
+{
+    if (!r || !r->alloc_id)
+        return;
+    r->noted = true;
+    r->noted_write |= write;
+}
+
+void umd_pin(struct umd_resource *r, bool write)
+{
+    if (!r)
+        return;
+    r->pinned = true;
+    r->pinned_write |= write;
+}
+
+void umd_unpin(struct umd_resource *r)
+{
+    if (r)
+        r->pinned = r->pinned_write = false;
+}
+
+void umd_rebind(struct umd_resource **slot, struct umd_resource *r, bool write)
+{
+    struct umd_device *d = r ? r->device : *slot ? (*slot)->device : NULL;
+    struct umd_resource *old = *slot;
+
+    *slot = r;
+    if (old && old != r) { /* still bound elsewhere? */
+        bool bound = old == d->target || old == d->vertices || old == d->texture || old == d->uav;
+        for (unsigned i = 0; i < 8; i++)
+            bound |= old == d->constants[i];
+        if (!bound)
+            umd_unpin(old);
+    }
+    umd_pin(r, write);
+}
+
+void umd_forget(struct umd_resource *r)
+{
+    struct umd_device *d = r->device;
+    struct umd_resource **slots[] = {&d->target, &d->vertices, &d->texture, &d->uav};
+
+    for (unsigned i = 0; i < 4; i++)
+        if (*slots[i] == r)
+            *slots[i] = NULL;
+    for (unsigned i = 0; i < 8; i++)
+        if (d->constants[i] == r)
+            d->constants[i] = NULL;
+}
+
+/* What the watched submission took says how much work fits into UMD_SPLIT_MS. */
+static void learn(struct umd_device *d)
+{
+    uint64_t took, want;
+
+    if (!d->watched.fence || umd_completed(d) < d->watched.fence)
+        return;
+    took = now_ns() - d->watched.start_ns;
+    if (took > d->stats.slowest_ns)
+        d->stats.slowest_ns = took;
+    if (d->watched.work && took) {
+        want = (uint64_t)((double)d->watched.work * UMD_SPLIT_MS * 1e6 / (double)took);
+        if (want > 4 * d->budget) /* careful upwards, at once downwards */
+            want = 4 * d->budget;
+        d->budget = want ? want : 1;
+    }
+    d->watched.fence = 0;
+}
+
+static NTSTATUS fill_list(struct umd_device *d, uint32_t *count)
+{
+    uint32_t n = 0;
+
+    for (struct umd_resource *r = d->resources; r; r = r->next) {
+        bool write = r->noted_write || r->pinned_write;
+        if (!r->alloc_id || !(r->noted || r->pinned))
+            continue;
+        if (n == d->list_size)
+            return STATUS_GRAPHICS_TOO_MANY_REFERENCES;
+        d->list[n] = (D3DDDI_ALLOCATIONLIST){.hAllocation = r->allocation};
+        d->list[n++].WriteOperation = write;
+    }
+    *count = n;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS umd_flush(struct umd_device *d, uint64_t *fence)
+{
+    uint32_t size = 0;
+    const void *stream;
+    D3DKMT_RENDER r = {.hContext = d->context};
+    NTSTATUS s;
+
+    if (fence)
+        *fence = d->progress ? atomic_load(&d->progress->queued) : 0;
+    if (d->failed)
+        return d->failed;
+    learn(d);
+    stream = abi_builder_end(&d->stream, &size);
+    if (!stream)
+        return STATUS_NO_MEMORY;
+    if (size <= sizeof(struct aerogpu_cmd_stream_header))
+        return STATUS_SUCCESS;
+    if (size > d->command_size) {
+        abi_builder_reset(&d->stream);
+        return STATUS_INVALID_BUFFER_SIZE;
+    }
+    memcpy(d->command, stream, size);
+    s = fill_list(d, &r.AllocationCount);
+    r.CommandLength = size;
+    if (NT_SUCCESS(s))
+        s = D3DKMTRender(&r);
+    abi_builder_reset(&d->stream);
+    for (struct umd_resource *u = d->resources; u; u = u->next)
+        u->noted = u->noted_write = false;
+    if (NT_SUCCESS(s)) {
+        d->command = r.pNewCommandBuffer;
+        d->command_size = r.NewCommandBufferSize;
+        d->list = r.pNewAllocationList;
+        d->list_size = r.NewAllocationListSize;
+        d->stats.submissions++;
+        d->stats.bytes += size;
+        if (!d->watched.fence) {
+            d->watched.fence = atomic_load(&d->progress->queued);
+            d->watched.work = d->work;
+            d->watched.start_ns = now_ns();
+        }
+        if (fence)
+            *fence = atomic_load(&d->progress->queued);
+    }
+    d->work = 0;
+    return umd_check(d, s);
+}
+
+NTSTATUS umd_split(struct umd_device *d, uint64_t work)
+{
+    d->work += work;
+    learn(d);
+    /* Half of the buffer, so that one more step always fits. */
+    if (d->work < d->budget && d->stream.bytes.len < d->command_size / 2)
+        return STATUS_SUCCESS;
+    d->stats.splits++;
+    return umd_flush(d, NULL);
+}
+
+uint64_t umd_completed(const struct umd_device *d)
+{
+    return d->progress ? atomic_load(&d->progress->completed) : 0;
+}
+
+bool umd_removed(const struct umd_device *d)
+{
+    return d->failed || (d->progress && atomic_load(&d->progress->state) != D3DKMT_DEVICEEXECUTION_ACTIVE);
+}
+
+NTSTATUS umd_wait(struct umd_device *d, uint64_t fence, int timeout_ms)
+{
+    NTSTATUS s;
+
+    if (d->failed)
+        return d->failed;
+    s = d3dkmt_wait(d->context, fence,
+                    timeout_ms < 0 ? D3DKMT_FOREVER : (uint64_t)timeout_ms * NSEC_PER_MSEC);
+    learn(d);
+    return umd_check(d, s);
+}
+
+NTSTATUS umd_finish(struct umd_device *d, int timeout_ms)
+{
+    uint64_t fence;
+    NTSTATUS s = umd_flush(d, &fence);
+
+    return NT_SUCCESS(s) ? umd_wait(d, fence, timeout_ms) : s;
+}

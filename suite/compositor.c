@@ -1,0 +1,162 @@
+/* compositor.c: a small desktop compositor in a process of its own: it opens the surfaces that clients share, copies
+ * them into its frame and presents each frame on a vblank, as DWM does. dwm_flush_pacing runs it with clients.
+ *
+ *   main ──"add HANDLE"──▶ compositor ──"frame N"──▶ main      client ──"handle H"──▶ main
+ */
+#include "suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_CLIENTS = 16 };
+
+/* One window: a surface whose colour changes every vblank. */
+static void be_client(struct suite *s)
+{
+    struct umd_texture_params p = {.width = 200,
+                                   .height = 150,
+                                   .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
+                                   .usage = AEROGPU_RESOURCE_USAGE_RENDER_TARGET | AEROGPU_RESOURCE_USAGE_TEXTURE,
+                                   .shared = true};
+    struct umd_device *d = NULL;
+    struct umd_resource *r = NULL;
+    char line[64];
+
+    CHECK_STATUS(s, umd_open(&d, NULL), "client: open");
+    CHECK_STATUS(s, umd_texture(d, &r, &p), "client: surface");
+    umd_target(d, r);
+    for (uint32_t frame = 0;; frame++) {
+        float phase = (float)(frame % 120) / 120;
+        umd_clear(d, phase, 0.5f, 1 - phase, 1);
+        CHECK_STATUS(s, umd_finish(d, 10000), "client: frame");
+        if (!frame)
+            suite_say("handle %u", r->global_share);
+        if (suite_hear(line, sizeof(line), 0) || suite_wait_vblank(s) != STATUS_SUCCESS)
+            break;
+    }
+    umd_close(d);
+}
+
+static void be_compositor(struct suite *s)
+{
+    struct umd_device *d = NULL;
+    struct umd_swapchain chain = {0};
+    struct umd_resource *windows[MAX_CLIENTS] = {0};
+    uint32_t n = 0, frame = 0;
+    bool go_on = true;
+    char line[64];
+
+    CHECK_STATUS(s, umd_open(&d, NULL), "compositor: open");
+    CHECK_STATUS(s, umd_swapchain(d, &chain), "compositor: swap chain");
+    while (go_on) {
+        unsigned handle;
+        NTSTATUS st;
+        umd_target(d, chain.target);
+        umd_clear(d, 0.15f, 0.2f, 0.3f, 1);
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t x = 20 + i % 4 * 240, y = 20 + i / 4 * 180;
+            ABI_EMIT(umd_stream(d), COPY_TEXTURE2D, copy_texture2d, .dst_texture = chain.target->handle,
+                     .src_texture = windows[i]->handle, .dst_x = x, .dst_y = y, .width = windows[i]->width,
+                     .height = windows[i]->height);
+            umd_use(windows[i], false);
+        }
+        st = umd_present(&chain, 1, NULL);
+        CHECK_STATUS(s, st, "compositor: present");
+        CHECK_STATUS(s, suite_wait_vblank(s), "compositor: vblank");
+        suite_say("frame %u", ++frame);
+        while (suite_hear(line, sizeof(line), 0)) {
+            if (sscanf(line, "add %u", &handle) == 1 && n < MAX_CLIENTS) {
+                CHECK_STATUS(s, umd_open_shared(d, &windows[n], handle), "compositor: opening a window");
+                n++;
+            } else if (!strcmp(line, "dump") && s->log_dir) {
+                uint32_t *pixels = NULL;
+                if (umd_read(chain.target, &pixels, 5000) == STATUS_SUCCESS)
+                    suite_dump(s, "desktop", pixels, chain.width, chain.height);
+                free(pixels);
+            } else if (!strcmp(line, "quit")) {
+                go_on = false;
+            }
+        }
+    }
+    umd_close(d);
+}
+
+static bool frame_of(struct suite *s, struct suite_peer *p)
+{
+    char line[400];
+
+    if (!suite_peer_hear(p, line, sizeof(line), 5000)) {
+        suite_fail(s, "the compositor is silent");
+        return false;
+    }
+    if (strncmp(line, "frame ", 6) != 0)
+        suite_fail(s, "the compositor says '%s'", line);
+    return !s->failed;
+}
+
+static void measure(struct suite *s, struct suite_peer *compositor)
+{
+    uint32_t n = suite_default(s->samples, 120);
+    double *ms = calloc(n, sizeof(*ms));
+    uint64_t first, last;
+
+    CHECK(s, ms, "no memory");
+    for (int i = 0; i < 5 && frame_of(s, compositor); i++)
+        ;
+    first = last = suite_now(s);
+    for (uint32_t i = 0; i < n && !s->failed && frame_of(s, compositor); i++) {
+        uint64_t now = suite_now(s);
+        ms[i] = (double)(now - last) / 1e6;
+        last = now;
+    }
+    if (!s->failed) {
+        suite_timing(s, ms, n);
+        suite_measure(s, "frames_per_second", n * 1e9 / (double)(last - first));
+        if (s->timing.avg < 2 || s->timing.max > 250)
+            suite_fail(s, "frames every %.3f ms on average, %.3f ms at most", s->timing.avg, s->timing.max);
+    }
+    free(ms);
+}
+
+static void direct(struct suite *s)
+{
+    struct suite_peer compositor, clients[MAX_CLIENTS];
+    uint32_t n = suite_default(s->producers, 4), started = 0;
+    char line[400];
+    unsigned handle;
+
+    if (!suite_peer_start(s, &compositor, "compositor"))
+        return;
+    if (!frame_of(s, &compositor))
+        goto out;
+    for (; started < n && started < MAX_CLIENTS && !s->failed; started++) {
+        if (!suite_peer_start(s, &clients[started], "client"))
+            break;
+        if (!suite_peer_hear(&clients[started], line, sizeof(line), 20000) || sscanf(line, "handle %u", &handle) != 1)
+            suite_fail(s, "client %u says '%s'", started, line);
+        else
+            suite_peer_say(&compositor, "add %u", handle);
+    }
+    if (!s->failed)
+        measure(s, &compositor);
+out:
+    suite_peer_say(&compositor, "quit");
+    while (suite_peer_hear(&compositor, line, sizeof(line), 5000))
+        if (!strncmp(line, "FAIL ", 5))
+            suite_fail(s, "%s", line + 5);
+    suite_peer_end(&compositor, 5000);
+    for (uint32_t i = 0; i < started; i++) {
+        suite_peer_say(&clients[i], "quit");
+        suite_peer_end(&clients[i], 5000);
+    }
+}
+
+void test_dwm_flush_pacing(struct suite *s)
+{
+    if (s->role && !strcmp(s->role, "client"))
+        be_client(s);
+    else if (s->role)
+        be_compositor(s);
+    else
+        direct(s);
+}

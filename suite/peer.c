@@ -1,0 +1,165 @@
+/* peer.c: tests that need other processes start themselves again with a role and talk over pipes, a line each way. */
+#include "suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+bool suite_peer_start(struct suite *s, struct suite_peer *p, const char *role)
+{
+    int to[2] = {-1, -1}, from[2] = {-1, -1};
+    posix_spawn_file_actions_t fa;
+    char arg[64];
+    char *argv[] = {(char *)(uintptr_t)s->name, arg, NULL};
+    pid_t pid = -1;
+
+    *p = (struct suite_peer){-1, -1, -1};
+    if (s->host && s->host->sim) {
+        suite_skip(s, "needs another process; a sim has one");
+        return false;
+    }
+    snprintf(arg, sizeof(arg), "--role=%s", role);
+    if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC)) {
+        suite_fail(s, "pipe: %s", strerror(errno));
+        goto out;
+    }
+    posix_spawn_file_actions_init(&fa);
+    posix_spawn_file_actions_adddup2(&fa, to[0], 0);
+    posix_spawn_file_actions_adddup2(&fa, from[1], 1);
+    if (posix_spawn(&pid, "/proc/self/exe", &fa, NULL, argv, environ)) {
+        suite_fail(s, "the other process cannot be started");
+        pid = -1;
+    }
+    posix_spawn_file_actions_destroy(&fa);
+out:
+    if (to[0] >= 0)
+        close(to[0]);
+    if (from[1] >= 0)
+        close(from[1]);
+    p->pid = pid;
+    p->to = to[1];
+    p->from = from[0];
+    return pid > 0;
+}
+
+static bool hear(int fd, char *line, size_t size, int timeout_ms)
+{
+    size_t n = 0;
+
+    for (;;) {
+        struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+        char c;
+        if (poll(&poll_fd, 1, timeout_ms) <= 0 || read(fd, &c, 1) != 1)
+            return false;
+        if (c == '\n')
+            break;
+        if (n + 1 < size)
+            line[n++] = c;
+    }
+    line[n] = '\0';
+    return true;
+}
+
+static void say(int fd, const char *fmt, va_list ap)
+{
+    char text[400];
+    int n = vsnprintf(text, sizeof(text) - 1, fmt, ap);
+
+    if (n > (int)sizeof(text) - 2)
+        n = (int)sizeof(text) - 2;
+    text[n++] = '\n';
+    if (write(fd, text, (size_t)n) != n)
+        return; /* the other end is gone; hearing from it will tell */
+}
+
+void suite_peer_say(struct suite_peer *p, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    say(p->to, fmt, ap);
+    va_end(ap);
+}
+
+void suite_say(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    say(1, fmt, ap);
+    va_end(ap);
+}
+
+bool suite_peer_hear(struct suite_peer *p, char *line, size_t size, int timeout_ms)
+{
+    return hear(p->from, line, size, timeout_ms);
+}
+
+bool suite_hear(char *line, size_t size, int timeout_ms)
+{
+    return hear(0, line, size, timeout_ms);
+}
+
+int suite_peer_end(struct suite_peer *p, int timeout_ms)
+{
+    int status = 0;
+
+    if (p->to >= 0)
+        close(p->to);
+    p->to = -1;
+    for (int waited = 0; waitpid(p->pid, &status, WNOHANG) == 0; waited += 5) {
+        if (waited >= timeout_ms) {
+            suite_peer_kill(p);
+            return -1;
+        }
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    }
+    close(p->from);
+    p->pid = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+void suite_peer_kill(struct suite_peer *p)
+{
+    if (p->pid <= 0)
+        return;
+    kill(p->pid, SIGKILL);
+    waitpid(p->pid, NULL, 0);
+    if (p->to >= 0)
+        close(p->to);
+    close(p->from);
+    *p = (struct suite_peer){-1, -1, -1};
+}
+
+bool suite_fault(struct suite *s, const char *wish)
+{
+    const char *path = getenv("AEROGPU_FAULTS");
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    char answer[16] = "";
+    int fd;
+    bool ok = false;
+
+    (void)s;
+    if (!path || strlen(path) >= sizeof(to.sun_path))
+        return false;
+    memcpy(to.sun_path, path, strlen(path) + 1);
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
+        send(fd, wish, strlen(wish), MSG_NOSIGNAL) > 0)
+        ok = recv(fd, answer, sizeof(answer) - 1, 0) > 0 && !strcmp(answer, "ok");
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}

@@ -1,0 +1,405 @@
+/* suite.c: options, the report, what every test needs. The contract is in suite.h. */
+#include "suite.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name, *doc;
+    suite_fn *fn;
+} tests[] = {
+#define ROW(name, doc) {#name, doc, test_##name},
+    SUITE_TESTS(ROW)
+#undef ROW
+};
+
+suite_fn *suite_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+        if (!strcmp(tests[i].name, name))
+            return tests[i].fn;
+    return NULL;
+}
+
+static const char *doc_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+        if (!strcmp(tests[i].name, name))
+            return tests[i].doc;
+    return "";
+}
+
+/* ---- time and words ---- */
+
+uint64_t suite_now(struct suite *s)
+{
+    struct timespec t;
+
+    if (s->host)
+        return s->host->now(s->host->ctx);
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+void suite_sleep(struct suite *s, uint64_t ns)
+{
+    struct timespec t = {(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
+
+    if (s->host)
+        s->host->sleep(s->host->ctx, ns);
+    else
+        while (nanosleep(&t, &t))
+            ;
+}
+
+uint64_t suite_sleep_ms(struct suite *s, uint32_t ms)
+{
+    suite_sleep(s, ms * NSEC_PER_MSEC);
+    return suite_now(s);
+}
+
+void suite_log(struct suite *s, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (s->host && s->host->sim) /* many tests, one screen */
+        return;
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    putchar('\n');
+    fflush(stdout);
+}
+
+void suite_fail(struct suite *s, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (s->failed)
+        return;
+    s->failed = true;
+    va_start(ap, fmt);
+    vsnprintf(s->failure, sizeof(s->failure), fmt, ap);
+    va_end(ap);
+}
+
+void suite_skip(struct suite *s, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (s->skipped)
+        return;
+    s->skipped = true;
+    va_start(ap, fmt);
+    vsnprintf(s->skip_reason, sizeof(s->skip_reason), fmt, ap);
+    va_end(ap);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+void suite_timing(struct suite *s, const double *ms, uint32_t n)
+{
+    double *sorted = malloc((n ? n : 1) * sizeof(double)), sum = 0;
+
+    if (!n || !sorted) {
+        free(sorted);
+        return;
+    }
+    json_decref(s->samples_ms);
+    s->samples_ms = json_array();
+    for (uint32_t i = 0; i < n; i++) {
+        sorted[i] = ms[i];
+        sum += ms[i];
+        if (i < 600)
+            json_array_append_new(s->samples_ms, json_real((double)(long)(ms[i] * 1e6) / 1e6));
+    }
+    qsort(sorted, n, sizeof(*sorted), by_value);
+    s->timing.count = n;
+    s->timing.avg = sum / n;
+    s->timing.min = sorted[0];
+    s->timing.max = sorted[n - 1];
+    s->timing.p99 = sorted[(n - 1) * 99 / 100];
+    free(sorted);
+    suite_log(s, "samples=%u avg=%.3f ms min=%.3f ms max=%.3f ms p99=%.3f ms", n, s->timing.avg, s->timing.min,
+              s->timing.max, s->timing.p99);
+}
+
+void suite_measure(struct suite *s, const char *name, double value)
+{
+    json_object_set_new(s->measured, name, json_real(value));
+    suite_log(s, "%s = %g", name, value);
+}
+
+void suite_artifact(struct suite *s, const char *path)
+{
+    json_array_append_new(s->artifacts, json_string(path));
+}
+
+/* ---- what every test asks ---- */
+
+NTSTATUS suite_escape(struct suite *s, uint32_t op, void *block, uint32_t size)
+{
+    return umd_escape(s->adapter, op, block, size);
+}
+
+NTSTATUS suite_wait_vblank(struct suite *s)
+{
+    return D3DKMTWaitForVerticalBlankEvent(
+        &(D3DKMT_WAITFORVERTICALBLANKEVENT){.hAdapter = s->adapter, .VidPnSourceId = s->source});
+}
+
+NTSTATUS suite_mode(struct suite *s, D3DKMT_DISPLAYMODE *mode)
+{
+    D3DKMT_CURRENTDISPLAYMODE m = {.VidPnSourceId = s->source};
+    D3DKMT_QUERYADAPTERINFO q = {.hAdapter = s->adapter,
+                                 .Type = KMTQAITYPE_CURRENTDISPLAYMODE,
+                                 .pPrivateDriverData = &m,
+                                 .PrivateDriverDataSize = sizeof(m)};
+    NTSTATUS st = D3DKMTQueryAdapterInfo(&q);
+
+    *mode = m.DisplayMode;
+    return st;
+}
+
+static NTSTATUS query(struct suite *s, KMTQUERYADAPTERINFOTYPE type, void *data, UINT size)
+{
+    return D3DKMTQueryAdapterInfo(
+        &(D3DKMT_QUERYADAPTERINFO){.hAdapter = s->adapter, .Type = type, .pPrivateDriverData = data,
+                                   .PrivateDriverDataSize = size});
+}
+
+static void open_adapter(struct suite *s)
+{
+    D3DKMT_OPENADAPTERFROMHDC open = {.hDc = (HDC)(uintptr_t)s->display};
+    D3DKMT_QUERY_DEVICE_IDS ids = {0};
+    static D3DKMT_ADAPTERREGISTRYINFO names;
+    size_t n = 0;
+
+    CHECK_STATUS(s, D3DKMTOpenAdapterFromHdc(&open), "D3DKMTOpenAdapterFromHdc");
+    s->adapter = open.hAdapter;
+    s->source = open.VidPnSourceId;
+    if (NT_SUCCESS(query(s, KMTQAITYPE_PHYSICALADAPTERDEVICEIDS, &ids, sizeof(ids)))) {
+        s->vid = ids.DeviceIds.VendorID;
+        s->did = ids.DeviceIds.DeviceID;
+    }
+    if (NT_SUCCESS(query(s, KMTQAITYPE_ADAPTERREGISTRYINFO, &names, sizeof(names))))
+        for (; n + 1 < sizeof(s->description) && names.AdapterString[n]; n++)
+            s->description[n] = names.AdapterString[n] < 128 ? (char)names.AdapterString[n] : '?';
+    CHECK(s, !s->require_vid || s->vid == s->require_vid, "the adapter's vendor is 0x%04X, 0x%04X is required", s->vid,
+          s->require_vid);
+    CHECK(s, !s->require_did || s->did == s->require_did, "the adapter's device is 0x%04X, 0x%04X is required",
+          s->did, s->require_did);
+    if (s->require_umd) {
+        struct aerogpu_umd_private p = {0};
+        CHECK_STATUS(s, query(s, KMTQAITYPE_UMDRIVERPRIVATE, &p, sizeof(p)), "--require-umd: UMDRIVERPRIVATE");
+        CHECK(s, p.size_bytes >= sizeof(p), "--require-umd: the blob says %u bytes", p.size_bytes);
+    }
+}
+
+/* ---- options ---- */
+
+enum kind { FLAG, NUMBER, TEXT, IGNORED_FLAG };
+
+struct option_row {
+    const char *name;
+    enum kind kind;
+    void *at;
+    const char *doc;
+};
+
+static bool number(const char *text, uint32_t *out)
+{
+    char *end;
+    unsigned long long v;
+
+    if (!isdigit((unsigned char)*text))
+        return false;
+    v = strtoull(text, &end, 0);
+    if (*end || v > UINT32_MAX)
+        return false;
+    *out = (uint32_t)v;
+    return true;
+}
+
+static void usage(const struct suite *s, const struct option_row *rows)
+{
+    printf("usage: %s [OPTIONS]\n\n%s.\nThe service is found by $AEROGPU_SOCKET.\n\noptions:\n", s->name,
+           doc_of(s->name));
+    for (const struct option_row *r = rows; r->name; r++)
+        if (r->kind != IGNORED_FLAG)
+            printf("  --%s%s  %s\n", r->name, r->kind == FLAG ? "" : r->kind == NUMBER ? "=N" : "=TEXT", r->doc);
+    printf("  --json[=PATH]  also write the report\nexit codes: 0 passed or skipped, 1 failed, 2 wrong usage\n");
+}
+
+/* 0; 1: help was shown; -1: wrong usage. */
+static int parse(struct suite *s, int argc, char **argv)
+{
+    bool ignored, no_sharing = false;
+    const struct option_row rows[] = {
+        {"samples", NUMBER, &s->samples, "how many samples to take"},
+        {"interval-ms", NUMBER, &s->interval_ms, "time between two samples"},
+        {"iterations", NUMBER, &s->iterations, "how often to repeat"},
+        {"stress-iterations", NUMBER, &s->iterations, "the same, for stress tests"},
+        {"wait-timeout-ms", NUMBER, &s->timeout_ms, "the longest wait before the test fails"},
+        {"producers", NUMBER, &s->producers, "how many producer processes"},
+        {"ring-id", NUMBER, &s->ring_id, "which ring (there is ring 0)"},
+        {"seed", NUMBER, &s->seed, "for what is random"},
+        {"require-vid", NUMBER, &s->require_vid, "fail unless the adapter has this vendor"},
+        {"require-did", NUMBER, &s->require_did, "fail unless the adapter has this device id"},
+        {"require-umd", FLAG, &s->require_umd, "fail unless the driver has data for the user-mode driver"},
+        {"display", TEXT, &s->display, "which display"},
+        {"dump", FLAG, &s->dump, "write pictures"},
+        {"log-dir", TEXT, &s->log_dir, "where pictures go"},
+        {"role", TEXT, &s->role, "(internal) the part of another process"},
+        {"no-validate-sharing", FLAG, &no_sharing, "do not compare the pixels of shared surfaces"},
+        {"validate-sharing", FLAG, &s->validate_sharing, "compare them"},
+        {"process-stress", FLAG, &s->stress, "with processes"},
+        {"hidden", IGNORED_FLAG, &ignored, ""},
+        {"show", IGNORED_FLAG, &ignored, ""},
+        {"allow-remote", IGNORED_FLAG, &ignored, ""},
+        {"allow-microsoft", IGNORED_FLAG, &ignored, ""},
+        {"allow-non-aerogpu", IGNORED_FLAG, &ignored, ""},
+        {"require-agpu", IGNORED_FLAG, &ignored, ""},
+        {NULL, FLAG, NULL, NULL},
+    };
+
+    for (int i = 1; i < argc; i++) {
+        const char *a = argv[i], *value = NULL;
+        const struct option_row *r = rows;
+        size_t n;
+        if (!strcmp(a, "--help") || !strcmp(a, "-h")) {
+            usage(s, rows);
+            return 1;
+        }
+        if (!strcmp(a, "--json") || !strncmp(a, "--json=", 7)) {
+            s->json = true;
+            s->json_path = a[6] ? a + 7 : NULL;
+            continue;
+        }
+        if (strncmp(a, "--", 2)) {
+            fprintf(stderr, "%s: unexpected argument '%s'\n", s->name, a);
+            return -1;
+        }
+        n = strcspn(a + 2, "=");
+        while (r->name && (strlen(r->name) != n || strncmp(r->name, a + 2, n) != 0))
+            r++;
+        if (!r->name) {
+            fprintf(stderr, "%s: unknown option '%s'\n", s->name, a);
+            return -1;
+        }
+        if (a[2 + n] == '=')
+            value = a + 3 + n;
+        else if ((r->kind == NUMBER || r->kind == TEXT) && i + 1 < argc)
+            value = argv[++i];
+        if ((r->kind == NUMBER || r->kind == TEXT) == !value) {
+            fprintf(stderr, "%s: --%s %s a value\n", s->name, r->name, value ? "takes no" : "needs");
+            return -1;
+        }
+        if (r->kind == FLAG)
+            *(bool *)r->at = true;
+        else if (r->kind == TEXT)
+            *(const char **)r->at = value;
+        else if (r->kind == NUMBER && !number(value, r->at)) {
+            fprintf(stderr, "%s: --%s: '%s' is no number\n", s->name, r->name, value);
+            return -1;
+        }
+    }
+    s->validate_sharing = !no_sharing || s->dump;
+    return 0;
+}
+
+/* ---- the report ---- */
+
+static json_t *adapter_json(const struct suite *s)
+{
+    char vid[16], did[16];
+
+    if (!s->adapter)
+        return json_null();
+    snprintf(vid, sizeof(vid), "0x%04X", s->vid);
+    snprintf(did, sizeof(did), "0x%04X", s->did);
+    return json_pack("{s:s, s:s, s:s}", "description", s->description, "vid", vid, "did", did);
+}
+
+static json_t *report(struct suite *s, int code)
+{
+    json_t *r = json_pack(
+        "{s:i, s:s, s:s, s:i, s:o, s:b, s:o, s:o, s:o, s:O, s:O}", "schema_version", 1, "test_name", s->name, "status",
+        s->failed ? "FAIL" : "PASS", "exit_code", code, "failure", s->failed ? json_string(s->failure) : json_null(),
+        "skipped", s->skipped && !s->failed, "skip_reason",
+        s->skipped && !s->failed ? json_string(s->skip_reason) : json_null(), "adapter", adapter_json(s), "timing",
+        s->timing.count
+            ? json_pack("{s:i, s:f, s:f, s:f, s:f}", "samples", (int)s->timing.count, "avg_ms", s->timing.avg, "min_ms",
+                        s->timing.min, "max_ms", s->timing.max, "p99_ms", s->timing.p99)
+            : json_null(),
+        "measured", s->measured, "artifacts", s->artifacts);
+
+    if (r && s->samples_ms)
+        json_object_set(json_object_get(r, "timing"), "samples_ms", s->samples_ms);
+    return r;
+}
+
+static void write_report(struct suite *s, json_t *r)
+{
+    char path[512];
+
+    if (s->json_path)
+        snprintf(path, sizeof(path), "%s", s->json_path);
+    else
+        snprintf(path, sizeof(path), "%s.json", s->name);
+    if (!r || json_dump_file(r, path, JSON_INDENT(2) | JSON_REAL_PRECISION(9)))
+        fprintf(stderr, "%s: %s cannot be written\n", s->name, path);
+}
+
+int suite_run_report(const char *name, suite_fn *fn, const struct suite_host *host, int argc, char **argv,
+                     json_t **out)
+{
+    struct suite s = {.name = name, .program = argv[0], .host = host, .argc = argc, .argv = argv};
+    int parsed = parse(&s, argc, argv), code;
+    json_t *r;
+
+    if (parsed)
+        return parsed < 0 ? 2 : 0;
+    s.measured = json_object();
+    s.artifacts = json_array();
+    open_adapter(&s);
+    if (!s.failed)
+        fn(&s);
+    if (s.adapter)
+        D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){.hAdapter = s.adapter});
+    code = s.failed ? 1 : 0;
+    r = s.role ? NULL : report(&s, code);
+    if (!s.role && !(host && host->sim)) {
+        if (s.failed)
+            printf("FAIL: %s: %s\n", name, s.failure);
+        else if (s.skipped)
+            printf("SKIP: %s: %s\n", name, s.skip_reason);
+        else
+            printf("PASS: %s\n", name);
+        if (s.json)
+            write_report(&s, r);
+    } else if (s.role && s.failed) {
+        suite_say("FAIL %s", s.failure);
+    }
+    if (out)
+        *out = json_incref(r);
+    json_decref(r);
+    json_decref(s.measured);
+    json_decref(s.artifacts);
+    json_decref(s.samples_ms);
+    return code;
+}
+
+int suite_run(const char *name, suite_fn *fn, const struct suite_host *host, int argc, char **argv)
+{
+    return suite_run_report(name, fn, host, argc, argv, NULL);
+}

@@ -1,0 +1,204 @@
+/* suite.h: the frame of the validation programs. Each test is one file with one function; the same function is a
+ * program of its own, which reaches the service over $AEROGPU_SOCKET, and a part of `aerogpu validate --sim`.
+ *
+ *   suite_run ─▶ options ─▶ required adapter? ─▶ the test ─▶ PASS, FAIL or SKIP on stdout, and as JSON
+ *
+ * Invariants:
+ *  1. A test reaches the stack through D3DKMT and the user-mode driver only, as any program could.
+ *  2. It fails once: the first failure is the reported one. A test that cannot run here says why and is SKIPped.
+ *  3. Time comes from suite_now and passes in suite_sleep, so that a test runs in virtual time too.
+ */
+#ifndef SUITE_SUITE_H_
+#define SUITE_SUITE_H_
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "umd/umd.h"
+
+#define SUITE_VID 0xA3A0u
+
+/* T(name, what it shows): every test, in the order in which the runner takes them. */
+#define SUITE_TESTS(T)                                                                                       \
+    T(device_state_sanity, "device identity: magic, ABI version, features")                                  \
+    T(umd_private_sanity, "the UMDRIVERPRIVATE blob")                                                        \
+    T(segment_budget_sanity, "segments and memory budget")                                                   \
+    T(transfer_feature_sanity, "TRANSFER is offered from ABI 1.1 on")                                        \
+    T(fence_state_sanity, "fences only go up, completed <= submitted, and work moves them")                  \
+    T(ring_state_sanity, "ring indices and the last descriptors")                                            \
+    T(perf_state_sanity, "counters")                                                                         \
+    T(scanout_state_sanity, "cached scanout state, registers and mode agree")                                \
+    T(cursor_state_sanity, "cursor registers follow the cursor")                                             \
+    T(modeset_roundtrip_sanity, "another mode and back")                                                     \
+    T(dump_createalloc_sanity, "the trace of created allocations")                                           \
+    T(vblank_wait, "a vblank can be waited for")                                                             \
+    T(wait_vblank_pacing, "cadence of WaitForVerticalBlankEvent")                                            \
+    T(vblank_wait_pacing, "the same, with a narrower band")                                                  \
+    T(vblank_wait_sanity, "every wait meets the next vblank")                                                \
+    T(vblank_state_sanity, "vblank number, time and period")                                                 \
+    T(get_scanline_sanity, "the scan line moves and matches the vertical blank")                             \
+    T(dbgctl_selftest_sanity, "the driver's self-test")                                                      \
+    T(dbgctl_escape_security_sanity, "gated escapes refuse who may not")                                     \
+    T(map_shared_handle_stress, "debug tokens of shared handles (gated)")                                    \
+    T(triangle, "a triangle drawn, read back and presented")                                                 \
+    T(readback_sanity, "copies to guest memory give what was drawn")                                         \
+    T(compute_smoke, "a dispatch writes a buffer that is read back")                                         \
+    T(event_query, "queries do not wait, and events arrive once")                                            \
+    T(submit_fence_stress, "a fence a submission, presents marked, tables attached")                         \
+    T(alloc_table_readonly_sanity, "READONLY follows WriteOperation")                                        \
+    T(alloc_id_persistence, "ids stay, and two allocations never share one")                                 \
+    T(shared_surface, "a surface shared between two devices")                                                \
+    T(shared_surface_ipc, "a surface shared between two processes")                                          \
+    T(shared_surface_many_producers, "many producers, one consumer, one submission")                         \
+    T(shared_surface_stress, "create, open, destroy, again and again")                                       \
+    T(shared_allocations, "a shared surface is one allocation")                                              \
+    T(present_intervals, "intervals 0 to 4 take that many vblanks")                                          \
+    T(dwm_flush_pacing, "the compositor keeps its pace with clients")                                        \
+    T(vblank_under_load, "vblank keeps its pace while the GPU is busy")                                      \
+    T(client_kill, "a client that is killed disturbs nobody")                                                \
+    T(device_removed_semantics, "after a reset old handles say device removed, new work runs")               \
+    T(tdr_recovery, "a hang is detected, the adapter reset, and work runs again")                            \
+    T(tdr_storm, "hang after hang")                                                                          \
+    T(dma_fault, "a bad stream is a fault of its context only")                                              \
+    T(lost_interrupt, "a lost interrupt is found out")                                                       \
+    T(executor_kill, "the executor dies and comes back")
+
+struct suite_host {
+    uint64_t (*now)(void *ctx);
+    void (*sleep)(void *ctx, uint64_t ns);
+    void *ctx;
+    bool sim;
+};
+
+struct suite {
+    const char *name, *program;
+    const struct suite_host *host;
+    char **argv;
+    int argc;
+
+    /* options */
+    uint32_t samples, interval_ms, iterations, timeout_ms, producers, ring_id, seed; /* 0: the test's default */
+    uint32_t require_vid, require_did; /* 0: any */
+    bool require_umd, hidden, dump, validate_sharing, allow_remote, stress;
+    const char *display, *json_path, *role, *log_dir;
+    bool json;
+
+    D3DKMT_HANDLE adapter;
+    uint32_t source;
+
+    /* what becomes the report */
+    char failure[400], skip_reason[200], description[128];
+    uint32_t vid, did;
+    bool failed, skipped;
+    struct {
+        double avg, min, max, p99;
+        uint32_t count;
+    } timing;
+    json_t *measured; /* figures of the test, by name */
+    json_t *artifacts;
+    json_t *samples_ms;
+};
+
+typedef void suite_fn(struct suite *s);
+#define SUITE_DECLARE(name, doc) suite_fn test_##name;
+SUITE_TESTS(SUITE_DECLARE)
+#undef SUITE_DECLARE
+
+suite_fn *suite_find(const char *name);
+/* A whole program: parses argv, runs, reports, returns the exit code. `host` NULL: this machine. */
+int suite_run(const char *name, suite_fn *fn, const struct suite_host *host, int argc, char **argv);
+/* The same with the report (schema of report.json's tests) in *out, for whoever runs tests itself. */
+int suite_run_report(const char *name, suite_fn *fn, const struct suite_host *host, int argc, char **argv,
+                     json_t **out);
+
+uint64_t suite_now(struct suite *s);
+void suite_sleep(struct suite *s, uint64_t ns);
+uint64_t suite_sleep_ms(struct suite *s, uint32_t ms);
+void suite_log(struct suite *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void suite_fail(struct suite *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void suite_skip(struct suite *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static inline uint32_t suite_default(uint32_t value, uint32_t otherwise)
+{
+    return value ? value : otherwise;
+}
+
+/* Fails the test and leaves it unless `cond`. */
+#define CHECK(s, cond, ...)                                                                                  \
+    do {                                                                                                     \
+        if (!(cond)) {                                                                                       \
+            suite_fail(s, __VA_ARGS__);                                                                      \
+            return;                                                                                          \
+        }                                                                                                    \
+    } while (0)
+/* The same for NTSTATUS: must be STATUS_SUCCESS. */
+#define CHECK_STATUS(s, call, what)                                                                          \
+    do {                                                                                                     \
+        NTSTATUS check_status_ = (call);                                                                     \
+        char check_buffer_[16];                                                                              \
+        if (check_status_ != STATUS_SUCCESS) {                                                               \
+            suite_fail(s, "%s: %s", what, umd_status_name(check_status_, check_buffer_));                    \
+            return;                                                                                          \
+        }                                                                                                    \
+    } while (0)
+#define CHECK_EQ_STATUS(s, call, want, what)                                                                 \
+    do {                                                                                                     \
+        NTSTATUS check_status_ = (call);                                                                     \
+        char check_a_[16], check_b_[16];                                                                     \
+        if (check_status_ != (want)) {                                                                       \
+            suite_fail(s, "%s: %s, expected %s", what, umd_status_name(check_status_, check_a_),             \
+                       umd_status_name(want, check_b_));                                                     \
+            return;                                                                                          \
+        }                                                                                                    \
+    } while (0)
+
+/* Interval samples in milliseconds become the test's timing. */
+void suite_timing(struct suite *s, const double *ms, uint32_t n);
+void suite_measure(struct suite *s, const char *name, double value);
+void suite_artifact(struct suite *s, const char *path);
+
+NTSTATUS suite_escape(struct suite *s, uint32_t op, void *block, uint32_t size);
+#define SUITE_ESCAPE(s, NAME, e) suite_escape(s, AEROGPU_ESCAPE_OP_##NAME, e, sizeof(*(e)))
+NTSTATUS suite_wait_vblank(struct suite *s);
+NTSTATUS suite_mode(struct suite *s, D3DKMT_DISPLAYMODE *mode);
+
+/* ---- scenes that several tests use (scene.c) ---- */
+
+struct suite_scene {
+    struct umd_device *device;
+    struct umd_resource *target, *vertices;
+    uint32_t vs, ps, layout;
+};
+/* A red ground with a green triangle in the middle, width x height. */
+NTSTATUS suite_scene_create(struct suite_scene *sc, struct umd_device *d, uint32_t width, uint32_t height);
+void suite_scene_draw(struct suite_scene *sc);
+void suite_scene_destroy(struct suite_scene *sc);
+/* Whether the picture is that scene; says what is wrong. */
+bool suite_scene_check(struct suite *s, const uint32_t *pixels, uint32_t width, uint32_t height);
+/* A picture next to the test's report, as an artifact, with --dump; 0xAARRGGBB. */
+void suite_dump(struct suite *s, const char *what, const uint32_t *pixels, uint32_t width, uint32_t height);
+/* A dispatch of `groups_x` x `groups_y` groups: 0 returns at once, 65535 x 65535 never ends in anybody's life. */
+NTSTATUS suite_dispatch(struct umd_device *d, struct umd_resource **buffer, uint32_t groups_x, uint32_t groups_y);
+/* Submits work that will not end; STATUS_SUCCESS when it is under way. In the sim the model is told by the stream. */
+NTSTATUS suite_hang(struct suite *s, struct umd_device *d);
+
+/* ---- other processes (peer.c) ---- */
+
+struct suite_peer {
+    int pid, to, from; /* pipes: lines of text */
+};
+/* This test again as another process, with --role=ROLE; a sim has none: false, and the test is skipped. */
+bool suite_peer_start(struct suite *s, struct suite_peer *p, const char *role);
+void suite_peer_say(struct suite_peer *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A line from it, without the newline; false after timeout_ms or when it is gone. */
+bool suite_peer_hear(struct suite_peer *p, char *line, size_t size, int timeout_ms);
+int suite_peer_end(struct suite_peer *p, int timeout_ms); /* exit status, -1: had to be killed */
+void suite_peer_kill(struct suite_peer *p);
+/* In the other process: the same pipes. */
+void suite_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+bool suite_hear(char *line, size_t size, int timeout_ms);
+
+/* Asks whoever hosts the stack ($AEROGPU_FAULTS names its socket) for a fault; false: it takes no such wishes. */
+bool suite_fault(struct suite *s, const char *wish);
+
+#endif

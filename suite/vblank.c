@@ -1,0 +1,172 @@
+/* vblank.c: the tests that wait for vblanks; they differ in what they accept. */
+#include "suite.h"
+
+#include <stdlib.h>
+
+struct band {
+    double fail_min, fail_max, fail_avg_max; /* ms; fails below or above */
+    double warn_min, warn_max;               /* average; 0: no warning */
+};
+
+static void pacing(struct suite *s, const struct band *band, uint32_t samples)
+{
+    double *ms = calloc(samples, sizeof(*ms));
+    uint64_t last;
+
+    CHECK(s, ms, "no memory");
+    if (suite_wait_vblank(s) != STATUS_SUCCESS)
+        suite_fail(s, "WaitForVerticalBlankEvent failed");
+    last = suite_now(s);
+    for (uint32_t i = 0; i < samples && !s->failed; i++) {
+        uint64_t now;
+        NTSTATUS st = suite_wait_vblank(s);
+        char text[16];
+        if (st != STATUS_SUCCESS) {
+            suite_fail(s, "WaitForVerticalBlankEvent: %s after %u samples", umd_status_name(st, text), i);
+            break;
+        }
+        now = suite_now(s);
+        ms[i] = (double)(now - last) / 1e6;
+        last = now;
+        if (s->timeout_ms && ms[i] > s->timeout_ms)
+            suite_fail(s, "a wait took %.3f ms, --wait-timeout-ms is %u", ms[i], s->timeout_ms);
+    }
+    if (!s->failed)
+        suite_timing(s, ms, samples);
+    free(ms);
+    if (s->failed)
+        return;
+    CHECK(s, s->timing.avg >= band->fail_min, "the average is %.3f ms: waits return at once", s->timing.avg);
+    CHECK(s, s->timing.max <= band->fail_max, "the longest wait was %.3f ms", s->timing.max);
+    CHECK(s, !band->fail_avg_max || s->timing.avg < band->fail_avg_max, "the average is %.3f ms", s->timing.avg);
+    if (band->warn_max && (s->timing.avg < band->warn_min || s->timing.avg > band->warn_max))
+        suite_log(s, "warning: the average is outside %g to %g ms", band->warn_min, band->warn_max);
+}
+
+void test_vblank_wait(struct suite *s)
+{
+    uint64_t start = suite_now(s), ms;
+
+    CHECK_STATUS(s, suite_wait_vblank(s), "WaitForVerticalBlankEvent");
+    ms = (suite_now(s) - start) / NSEC_PER_MSEC;
+    CHECK(s, ms <= 250, "one wait took %llu ms", (unsigned long long)ms);
+    CHECK_EQ_STATUS(s,
+                    D3DKMTWaitForVerticalBlankEvent(
+                        &(D3DKMT_WAITFORVERTICALBLANKEVENT){.hAdapter = s->adapter, .VidPnSourceId = 77}),
+                    STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE, "source 77");
+    CHECK_EQ_STATUS(
+        s, D3DKMTWaitForVerticalBlankEvent(&(D3DKMT_WAITFORVERTICALBLANKEVENT){.hAdapter = s->adapter + 64}),
+        STATUS_INVALID_HANDLE, "an adapter handle that nobody has");
+}
+
+void test_wait_vblank_pacing(struct suite *s)
+{
+    pacing(s, &(struct band){2, 250, 0, 10, 25}, suite_default(s->samples, 120));
+}
+
+void test_vblank_wait_pacing(struct suite *s)
+{
+    pacing(s, &(struct band){2, 250, 50, 0, 0}, suite_default(s->samples, 60));
+}
+
+/* Every wait ends with a vblank that was not there when it began, and none is skipped on the way. */
+void test_vblank_wait_sanity(struct suite *s)
+{
+    uint32_t n = suite_default(s->samples, 30), missed = 0;
+    struct aerogpu_escape_query_vblank before = {0}, after = {0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_VBLANK, &before), "QUERY_VBLANK");
+        CHECK_STATUS(s, suite_wait_vblank(s), "WaitForVerticalBlankEvent");
+        CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_VBLANK, &after), "QUERY_VBLANK");
+        CHECK(s, after.vblank_seq > before.vblank_seq, "a wait returned while vblank %llu was still the last",
+              (unsigned long long)before.vblank_seq);
+        missed += after.vblank_seq > before.vblank_seq + 2;
+    }
+    suite_measure(s, "late_wakeups", missed);
+    CHECK(s, missed <= n / 4, "%u of %u waits woke more than one vblank late", missed, n);
+}
+
+void test_vblank_state_sanity(struct suite *s)
+{
+    uint32_t n = suite_default(s->samples, 10), interval = suite_default(s->interval_ms, 50);
+    struct aerogpu_escape_query_vblank v = {0}, last = {0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_VBLANK, &v), "QUERY_VBLANK");
+        CHECK(s, v.flags & AEROGPU_ESCAPE_FLAGS_VALID, "flags 0x%08X: not valid", v.flags);
+        CHECK(s, v.flags & 1, "flags 0x%08X: no vblank", v.flags);
+        CHECK(s, v.vblank_period_ns >= 2000000 && v.vblank_period_ns <= 250000000, "period %u ns", v.vblank_period_ns);
+        if (i) {
+            uint64_t ticks = v.vblank_seq - last.vblank_seq, ns = v.last_vblank_time_ns - last.last_vblank_time_ns;
+            CHECK(s, v.vblank_seq >= last.vblank_seq && v.last_vblank_time_ns >= last.last_vblank_time_ns,
+                  "vblank %llu at %llu ns after %llu at %llu ns", (unsigned long long)v.vblank_seq,
+                  (unsigned long long)v.last_vblank_time_ns, (unsigned long long)last.vblank_seq,
+                  (unsigned long long)last.last_vblank_time_ns);
+            CHECK(s, ticks, "vblank stands at %llu for %u ms", (unsigned long long)v.vblank_seq, interval);
+            CHECK(s, ns == ticks * v.vblank_period_ns, "%llu vblanks in %llu ns, the period is %u",
+                  (unsigned long long)ticks, (unsigned long long)ns, v.vblank_period_ns);
+        }
+        last = v;
+        suite_sleep_ms(s, interval);
+    }
+    suite_measure(s, "period_ms", v.vblank_period_ns / 1e6);
+}
+
+void test_get_scanline_sanity(struct suite *s)
+{
+    uint32_t n = suite_default(s->samples, 50), distinct = 0, blank = 0, last = ~0u;
+    D3DKMT_DISPLAYMODE mode;
+
+    CHECK_STATUS(s, suite_mode(s, &mode), "CURRENTDISPLAYMODE");
+    for (uint32_t i = 0; i < n; i++) {
+        D3DKMT_GETSCANLINE g = {.hAdapter = s->adapter, .VidPnSourceId = s->source};
+        CHECK_STATUS(s, D3DKMTGetScanLine(&g), "GetScanLine");
+        CHECK(s, g.ScanLine < mode.Height + 40 + 1, "line %u of %u", g.ScanLine, mode.Height);
+        CHECK(s, g.InVerticalBlank == (g.ScanLine >= mode.Height), "line %u of %u, in vertical blank: %u", g.ScanLine,
+              mode.Height, g.InVerticalBlank);
+        distinct += g.ScanLine != last;
+        blank += g.InVerticalBlank;
+        last = g.ScanLine;
+        suite_sleep(s, suite_default(s->interval_ms, 0) * NSEC_PER_MSEC + 1300 * NSEC_PER_USEC);
+    }
+    suite_measure(s, "in_vblank_percent", 100.0 * blank / n);
+    CHECK(s, distinct > n / 4, "%u different lines in %u samples: the scan line stands", distinct, n);
+}
+
+/* The fences of one client's work must not slow the vblank of another's: GPU busy, vblank measured. */
+void test_vblank_under_load(struct suite *s)
+{
+    uint32_t n = suite_default(s->samples, 60);
+    struct umd_device *d = NULL;
+    struct umd_resource *buffer;
+    struct aerogpu_escape_query_vblank a = {0}, b = {0};
+    uint64_t t0, t1;
+    NTSTATUS st;
+    double rate;
+
+    CHECK_STATUS(s, umd_open(&d, NULL), "open");
+    st = suite_dispatch(d, &buffer, 64, 64);
+    if (NT_SUCCESS(st))
+        st = umd_flush(d, NULL);
+    t0 = suite_now(s);
+    if (NT_SUCCESS(st))
+        st = SUITE_ESCAPE(s, QUERY_VBLANK, &a);
+    for (uint32_t i = 0; i < n && NT_SUCCESS(st); i++) {
+        umd_dispatch(d, buffer, 64, 64, 1);
+        st = umd_flush(d, NULL);
+        if (NT_SUCCESS(st))
+            st = suite_wait_vblank(s);
+    }
+    if (NT_SUCCESS(st))
+        st = SUITE_ESCAPE(s, QUERY_VBLANK, &b);
+    t1 = suite_now(s);
+    if (NT_SUCCESS(st))
+        st = umd_finish(d, (int)suite_default(s->timeout_ms, 10000));
+    umd_close(d);
+    CHECK_STATUS(s, st, "work and waits");
+    rate = (double)(b.vblank_seq - a.vblank_seq) * 1e9 / (double)(t1 - t0);
+    suite_measure(s, "vblank_hz", rate);
+    CHECK(s, rate > 0.9e9 / b.vblank_period_ns && rate < 1.1e9 / b.vblank_period_ns,
+          "%.2f vblanks a second under load, %.2f are due", rate, 1e9 / b.vblank_period_ns);
+}

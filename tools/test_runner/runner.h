@@ -1,0 +1,46 @@
+/* runner.h: runs validation programs one after the other and writes report.json.
+ *
+ *   runner_run ─▶ report.json (empty, so that no old success stays) ─▶ each test: start ─▶ end or time-out
+ *              ─▶ on failure: dbgctl snapshots ─▶ report.json, JUnit XML
+ *
+ * Invariants:
+ *  1. A test that takes longer than its limit is killed with every process that it started; exit code 124.
+ *  2. A program that does not exist is a failure.
+ *  3. A test's own JSON is taken only if it was written by this run.
+ */
+#ifndef TEST_RUNNER_RUNNER_H_
+#define TEST_RUNNER_RUNNER_H_
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct runner_params {
+    const char *suite_name;
+    const char *bin_dir;
+    const char *const *tests; /* names, count of them */
+    unsigned num_tests;
+    int timeout_ms;        /* of one test; 0: none */
+    const char *json_path; /* NULL: no report is written */
+    const char *junit_path;
+    const char *log_dir; /* NULL: output of tests goes to ours */
+    const char *dbgctl;  /* NULL: no snapshots */
+    int dbgctl_timeout_ms;
+    const char *const *extra; /* arguments for every test */
+    unsigned num_extra;
+    bool quiet;
+    /* Called before (result NULL) and after each test. */
+    void (*progress)(void *ctx, const char *name, unsigned index, unsigned total, const json_t *result);
+    void *ctx;
+};
+
+/* The report (a new reference) or NULL without memory. `failures` of it says how many failed. */
+json_t *runner_run(const struct runner_params *p);
+/* Reads a manifest: the first word of each line; `#`, `;`, `::` and `rem` begin comments. Strings of *names are one
+ * block that starts at (*names)[0] … free() both. 0 or a negative errno. */
+int runner_manifest(const char *path, char ***names, unsigned *count);
+/* Runs a program with its output into `path` (NULL: dropped): its exit code, 124 after a time-out, 127 if it cannot be
+ * started. */
+int runner_exec(char *const argv[], const char *out_path, const char *err_path, int timeout_ms);
+int runner_write_junit(const char *path, const json_t *report);
+
+#endif
