@@ -9,8 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -141,25 +139,4 @@ void suite_peer_kill(struct suite_peer *p)
         close(p->to);
     close(p->from);
     *p = (struct suite_peer){-1, -1, -1};
-}
-
-bool suite_fault(struct suite *s, const char *wish)
-{
-    const char *path = getenv("AEROGPU_FAULTS");
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    char answer[16] = "";
-    int fd;
-    bool ok = false;
-
-    (void)s;
-    if (!path || strlen(path) >= sizeof(to.sun_path))
-        return false;
-    memcpy(to.sun_path, path, strlen(path) + 1);
-    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
-        send(fd, wish, strlen(wish), MSG_NOSIGNAL) > 0)
-        ok = recv(fd, answer, sizeof(answer) - 1, 0) > 0 && !strcmp(answer, "ok");
-    if (fd >= 0)
-        close(fd);
-    return ok;
 }

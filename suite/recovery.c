@@ -197,8 +197,8 @@ void test_lost_interrupt(struct suite *s)
         st = umd_finish(d, 5000);
     for (uint32_t i = 0; i < n && NT_SUCCESS(st) && !s->skipped; i++) {
         uint64_t start = suite_now(s), took;
-        if (!suite_fault(s, "lose-interrupts"))
-            suite_skip(s, "nobody here loses interrupts on demand ($AEROGPU_FAULTS)");
+        if (!suite_fault(s, DXGK_FAULT_LOSE_INTERRUPT, 2))
+            break;
         suite_scene_draw(&scene);
         st = umd_finish(d, 5000);
         took = suite_now(s) - start;
@@ -218,10 +218,8 @@ void test_executor_kill(struct suite *s)
     if (in_sim(s))
         return;
     CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_VBLANK, &a), "QUERY_VBLANK");
-    if (!suite_fault(s, "kill-executor")) {
-        suite_skip(s, "nobody here kills the executor on demand ($AEROGPU_FAULTS)");
+    if (!suite_fault(s, DXGK_FAULT_KILL_EXECUTOR, 1))
         return;
-    }
     works_again(s, 20000, &again);
     if (s->failed)
         return;

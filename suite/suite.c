@@ -151,6 +151,20 @@ NTSTATUS suite_escape(struct suite *s, uint32_t op, void *block, uint32_t size)
     return umd_escape(s->adapter, op, block, size);
 }
 
+bool suite_fault(struct suite *s, enum dxgk_fault fault, uint32_t value)
+{
+    struct dxgk_injection i = {.fault = fault, .value = value};
+    NTSTATUS st = D3DKMTEscape(&(D3DKMT_ESCAPE){.hAdapter = s->adapter,
+                                                .Type = (D3DKMT_ESCAPETYPE)DXGK_ESCAPE_INJECT,
+                                                .pPrivateDriverData = &i,
+                                                .PrivateDriverDataSize = sizeof(i)});
+    char text[16];
+
+    if (st != STATUS_SUCCESS)
+        suite_skip(s, "faults cannot be injected here: %s (EnableFaultInjection)", umd_status_name(st, text));
+    return st == STATUS_SUCCESS;
+}
+
 NTSTATUS suite_wait_vblank(struct suite *s)
 {
     return D3DKMTWaitForVerticalBlankEvent(

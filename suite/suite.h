@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dxgkrnl/faults.h"
 #include "umd/umd.h"
 
 #define SUITE_VID 0xA3A0u
@@ -198,7 +199,7 @@ void suite_peer_kill(struct suite_peer *p);
 void suite_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool suite_hear(char *line, size_t size, int timeout_ms);
 
-/* Asks whoever hosts the stack ($AEROGPU_FAULTS names its socket) for a fault; false: it takes no such wishes. */
-bool suite_fault(struct suite *s, const char *wish);
+/* Makes something go wrong `value` times (dxgkrnl/faults.h). False, and the test is skipped, where that is not allowed. */
+bool suite_fault(struct suite *s, enum dxgk_fault fault, uint32_t value);
 
 #endif

@@ -1,0 +1,448 @@
+/* aerogpu validate: see validate.h. */
+#include "commands.h"
+#include "validate.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "suite.h"
+
+static const char help[] =
+    "usage: aerogpu validate [OPTIONS]\n\n"
+    "Brings the whole stack up, goes through the bring-up checklist, runs the validation suite, breaks the stack on\n"
+    "purpose and watches it recover, measures, and writes the validation record, report.json, report.xml and one page,\n"
+    "report.html.\n\n"
+    "  -o, --out DIR        where to write; default out/validate\n"
+    "  -q, --quick          fewer samples\n"
+    "      --soak MINUTES   keep composing and measuring that long\n"
+    "      --sim            in virtual time, with the executor's timing modelled; nothing is drawn\n"
+    "      --seed N         of the sim\n"
+    "  -S, --settings FILE  what the registry holds\n"
+    "  -x, --executor FILE  the executor program\n"
+    "  -d, --device NAME    Vulkan device of the executor\n"
+    "  -j, --json           the report on standard output, nothing else\n"
+    "  -h, --help           this text\n\n"
+    "Exit code: 0 everything passed, 1 something failed, 2 wrong usage, 4 this machine lacks something.\n";
+
+struct run {
+    struct validate_options o;
+    struct validate_host host;
+    char bin_dir[PATH_MAX], dbgctl[PATH_MAX], logs[PATH_MAX];
+    json_t *report, *tests, *steps;
+    unsigned failures;
+    double start_ms;
+};
+
+static double now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void say(const struct run *r, const char *mark, const char *name, const char *text, double ms)
+{
+    if (r->o.json)
+        return;
+    printf("  %-4s  %-30s %s", mark, name, text ? text : "");
+    if (ms > 0)
+        printf("%s%.0f ms", text && *text ? "  " : "", ms);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static void figure(const json_t *result, char *text, size_t size)
+{
+    const json_t *t = json_object_get(result, "timing"), *v;
+    const char *key;
+    size_t n = 0;
+
+    *text = '\0';
+    if (json_is_object(t))
+        n += (size_t)snprintf(text, size, "avg %.3f max %.3f ms ", json_number_value(json_object_get(t, "avg_ms")),
+                              json_number_value(json_object_get(t, "max_ms")));
+    json_object_foreach((json_t *)(uintptr_t)json_object_get(result, "measured"), key, v) if (n + 40 < size) n +=
+        (size_t)snprintf(text + n, size - n, "%s %.4g ", key, json_number_value(v));
+}
+
+static void progress(void *ctx, const char *name, unsigned index, unsigned total, const json_t *result)
+{
+    struct run *r = ctx;
+    char text[200];
+    const char *status;
+
+    (void)total;
+    if (!result) {
+        if (!r->o.json && isatty(1)) {
+            printf("  ....  %s\r", name);
+            fflush(stdout);
+        }
+        return;
+    }
+    (void)index;
+    status = json_string_value(json_object_get(result, "status"));
+    figure(result, text, sizeof(text));
+    if (!strcmp(status, "FAIL"))
+        say(r, "FAIL", name, json_string_value(json_object_get(result, "failure")), 0);
+    else if (json_is_true(json_object_get(result, "skipped")))
+        say(r, "skip", name, json_string_value(json_object_get(result, "skip_reason")), 0);
+    else
+        say(r, "ok", name, text, json_number_value(json_object_get(result, "duration_ms")));
+}
+
+/* ---- running tests ---- */
+
+static uint64_t sim_now(void *ctx)
+{
+    return clock_now(stack_clock(((struct validate_host *)ctx)->stack));
+}
+
+static void sim_sleep(void *ctx, uint64_t ns)
+{
+    stack_sleep(((struct validate_host *)ctx)->stack, ns);
+}
+
+static json_t *run_in_sim(struct run *r, const char *const *names, unsigned n)
+{
+    struct suite_host host = {.now = sim_now, .sleep = sim_sleep, .ctx = &r->host, .sim = true};
+    json_t *out = json_array();
+
+    for (unsigned i = 0; i < n; i++) {
+        char *argv[] = {(char *)(uintptr_t)names[i], NULL};
+        uint64_t start = sim_now(&r->host);
+        json_t *result = NULL;
+        suite_run_report(names[i], suite_find(names[i]), &host, 1, argv, &result);
+        json_object_set_new(result, "duration_ms", json_real((double)(sim_now(&r->host) - start) / 1e6));
+        r->failures += strcmp(json_string_value(json_object_get(result, "status")), "FAIL") == 0;
+        progress(r, names[i], i, n, result);
+        json_array_append_new(out, result);
+    }
+    return out;
+}
+
+/* Runs tests and keeps their results; how many failed. */
+static unsigned run_tests(struct run *r, const char *const *names, unsigned n, const char *const *extra, unsigned num_extra)
+{
+    const char *args[16] = {"--dump"};
+    unsigned before = r->failures, k = 1;
+    json_t *results;
+    size_t i;
+    const json_t *t;
+
+    for (unsigned e = 0; e < num_extra && k < 16; e++)
+        args[k++] = extra[e];
+    if (r->o.sim) {
+        results = run_in_sim(r, names, n);
+    } else {
+        struct runner_params p = {.suite_name = "aerogpu_validation", .bin_dir = r->bin_dir, .tests = names, .num_tests = n,
+                                  .timeout_ms = 60000, .log_dir = r->logs, .extra = args, .num_extra = k,
+                                  .dbgctl_timeout_ms = 5000, .progress = progress, .ctx = r};
+        json_t *report;
+        if (!access(r->dbgctl, X_OK))
+            p.dbgctl = r->dbgctl;
+        report = runner_run(&p);
+        r->failures += (unsigned)json_integer_value(json_object_get(report, "failures"));
+        results = json_incref(json_object_get(report, "tests"));
+        json_decref(report);
+    }
+    json_array_foreach(results, i, t) json_object_set_new((json_t *)(uintptr_t)t, "start_ms", json_real(0));
+    json_array_extend(r->tests, results);
+    json_decref(results);
+    return r->failures - before;
+}
+
+/* ---- the checklist, in its strict order ---- */
+
+static void step(struct run *r, const char *name, bool passed, bool skipped, const char *evidence)
+{
+    json_array_append_new(r->steps, json_pack("{s:s, s:s, s:s}", "step", name, "result",
+                                              skipped ? "SKIP" : passed ? "PASS" : "FAIL", "evidence", evidence));
+    if (!r->o.json)
+        printf("%-4s  %s: %s\n", skipped ? "skip" : passed ? "ok" : "FAIL", name, evidence);
+    r->failures += !passed && !skipped;
+}
+
+static bool checked(struct run *r, const char *name, const char *const *tests, unsigned n)
+{
+    unsigned failed;
+    char evidence[160];
+    bool all_skipped = true;
+    size_t i, first = json_array_size(r->tests);
+
+    if (!r->o.json)
+        printf("\n%s\n", name);
+    failed = run_tests(r, tests, n, NULL, 0);
+    for (i = first; i < json_array_size(r->tests); i++)
+        all_skipped &= json_is_true(json_object_get(json_array_get(r->tests, i), "skipped"));
+    snprintf(evidence, sizeof(evidence), "%s%s%s: %u of %u failed", tests[0], n > 1 ? ", " : "", n > 1 ? tests[1] : "",
+             failed, n);
+    json_array_append_new(r->steps, json_pack("{s:s, s:s, s:s}", "step", name, "result",
+                                              failed ? "FAIL" : all_skipped ? "SKIP" : "PASS", "evidence", evidence));
+    return !failed;
+}
+
+static bool was_run(const struct run *r, const char *name)
+{
+    size_t i;
+    const json_t *t;
+
+    json_array_foreach(r->tests, i, t) if (!strcmp(json_string_value(json_object_get(t, "test_name")), name)) return true;
+    return false;
+}
+
+static void checklist(struct run *r)
+{
+    static const char *const mode[] = {"modeset_roundtrip_sanity", "scanout_state_sanity"};
+    static const char *const visible[] = {"triangle", "present_intervals"};
+    static const char *const compositor[] = {"dwm_flush_pacing"};
+    static const char *const sample[] = {"readback_sanity", "compute_smoke"};
+    char text[360];
+
+    snprintf(text, sizeof(text), "the miniport is started on %s; %u violations of the kernel's rules",
+             r->o.sim ? "the sim" : r->host.device, dxgk_violations(stack_dxgk(r->host.stack)));
+    step(r, "driver loads", dxgk_state(stack_dxgk(r->host.stack)) == DXGK_STARTED, false, text);
+    checked(r, "mode set", mode, 2);
+    checked(r, "scanout visible", visible, 2);
+    checked(r, "compositor starts, and composition stays on", compositor, 1);
+    checked(r, "3D sample passes", sample, 2);
+}
+
+static void rest_of_suite(struct run *r)
+{
+    static const char *const all[] = {
+#define ROW(name, doc) #name,
+        SUITE_TESTS(ROW)
+#undef ROW
+    };
+    const char *names[sizeof(all) / sizeof(all[0])];
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (!was_run(r, all[i]))
+            names[n++] = all[i];
+    if (!r->o.json)
+        printf("\nsuite\n");
+    run_tests(r, names, n, NULL, 0);
+}
+
+static void soak(struct run *r)
+{
+    static const char *const names[] = {"dwm_flush_pacing"};
+    char samples[48];
+    const char *extra[] = {samples, "--producers=8"};
+
+    if (!r->o.soak_minutes)
+        return;
+    if (!r->o.json)
+        printf("\nsoak: %u minutes of composition\n", r->o.soak_minutes);
+    snprintf(samples, sizeof(samples), "--samples=%u", r->o.soak_minutes * 60 * 60);
+    run_tests(r, names, 1, extra, 2);
+}
+
+/* ---- the whole ---- */
+
+static int parse(int argc, char **argv, struct validate_options *o)
+{
+    static const struct option options[] = {{"out", required_argument, NULL, 'o'},
+                                            {"quick", no_argument, NULL, 'q'},
+                                            {"soak", required_argument, NULL, 'K'},
+                                            {"sim", no_argument, NULL, 'M'},
+                                            {"seed", required_argument, NULL, 'N'},
+                                            {"settings", required_argument, NULL, 'S'},
+                                            {"executor", required_argument, NULL, 'x'},
+                                            {"device", required_argument, NULL, 'd'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    char *end = NULL;
+    int c;
+
+    optind = 1;
+    while ((c = getopt_long(argc, argv, "o:qS:x:d:jh", options, NULL)) != -1) {
+        if (c == 'o')
+            o->out = optarg;
+        else if (c == 'q')
+            o->quick = true;
+        else if (c == 'K')
+            o->soak_minutes = (unsigned)strtoul(optarg, &end, 10);
+        else if (c == 'M')
+            o->sim = true;
+        else if (c == 'N')
+            o->seed = strtoull(optarg, &end, 0);
+        else if (c == 'S')
+            o->settings = optarg;
+        else if (c == 'x')
+            o->executor = optarg;
+        else if (c == 'd')
+            o->device = optarg;
+        else if (c == 'j')
+            o->json = true;
+        else if (c == 'h') {
+            fputs(help, stdout);
+            return -1;
+        } else
+            return EXIT_USAGE;
+        if (end && (*end || end == optarg)) {
+            fprintf(stderr, "aerogpu validate: '%s' is no number\n", optarg);
+            return EXIT_USAGE;
+        }
+        end = NULL;
+    }
+    if (optind < argc) {
+        fprintf(stderr, "aerogpu validate: unexpected argument '%s'\n", argv[optind]);
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
+static void make_folders(const char *path)
+{
+    char part[PATH_MAX];
+
+    for (size_t i = 1; i < sizeof(part) && path[i - 1]; i++)
+        if (path[i] == '/' || !path[i]) {
+            snprintf(part, sizeof(part), "%.*s", (int)i, path);
+            mkdir(part, 0755);
+        }
+}
+
+static void find_programs(struct run *r)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    char *dir;
+
+    self[n > 0 ? n : 0] = '\0';
+    dir = dirname(self); /* PREFIX/bin, or tools/aerogpu of the build */
+    snprintf(r->bin_dir, sizeof(r->bin_dir), "%s/../../suite", dir);
+    if (access(r->bin_dir, X_OK))
+        snprintf(r->bin_dir, sizeof(r->bin_dir), "%s/../libexec/aerogpu/suite", dir);
+    snprintf(r->dbgctl, sizeof(r->dbgctl), "%s/../dbgctl/aerogpu_dbgctl", dir);
+    if (access(r->dbgctl, X_OK))
+        snprintf(r->dbgctl, sizeof(r->dbgctl), "%s/aerogpu_dbgctl", dir);
+}
+
+static void count_results(struct run *r)
+{
+    unsigned pass = 0, fail = 0, skip = 0;
+    size_t i;
+    const json_t *t;
+
+    json_array_foreach(r->tests, i, t)
+    {
+        if (!strcmp(json_string_value(json_object_get(t, "status")), "FAIL"))
+            fail++;
+        else if (json_is_true(json_object_get(t, "skipped")))
+            skip++;
+        else
+            pass++;
+    }
+    json_object_set_new(r->report, "counts",
+                        json_pack("{s:i, s:i, s:i}", "pass", (int)pass, "fail", (int)fail, "skip", (int)skip));
+}
+
+static int write_all(struct run *r)
+{
+    char path[PATH_MAX];
+    char *record;
+    struct error e = {0};
+    FILE *f;
+    int code;
+
+    count_results(r);
+    json_object_set_new(r->report, "failures", json_integer(r->failures));
+    json_object_set_new(r->report, "status", json_string(r->failures ? "FAIL" : "PASS"));
+    json_object_set_new(r->report, "seconds", json_real((now_ms() - r->start_ms) / 1e3));
+    record = validate_record(r->report);
+    snprintf(path, sizeof(path), "%s/record.txt", r->o.out);
+    f = fopen(path, "we");
+    if (f && record)
+        fputs(record, f);
+    code = !f || !record || fclose(f);
+    snprintf(path, sizeof(path), "%s/report.json", r->o.out);
+    code |= json_dump_file(r->report, path, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0;
+    snprintf(path, sizeof(path), "%s/report.xml", r->o.out);
+    code |= runner_write_junit(path, r->report) != 0;
+    snprintf(path, sizeof(path), "%s/report.html", r->o.out);
+    code |= validate_html(path, r->report, &e) != 0;
+    if (code)
+        fprintf(stderr, "aerogpu validate: not everything could be written to %s %s\n", r->o.out, e.text);
+    if (r->o.json)
+        json_dumpf(r->report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    else if (record)
+        printf("\n%s\n%s: %s/report.html, %s/report.json\n", record, r->failures ? "FAIL" : "PASS", r->o.out, r->o.out);
+    free(record);
+    return code;
+}
+
+static int bring_up(struct run *r)
+{
+    struct error e = {0};
+
+    if (!r->o.json)
+        printf("bringing up %s\n", r->o.sim ? "the sim" : "the stack");
+    if (validate_host_up(&r->host, &r->o, &e)) {
+        fprintf(stderr, "aerogpu validate: %s\n", e.text);
+        validate_host_down(&r->host);
+        return EXIT_ENV;
+    }
+    return 0;
+}
+
+int cmd_validate(int argc, char **argv)
+{
+    struct run r = {.o = {.out = "out/validate"}, .start_ms = now_ms()};
+    time_t t = time(NULL);
+    char date[64];
+    unsigned violations;
+    json_t *baseline;
+    int code = parse(argc, argv, &r.o);
+
+    if (code)
+        return code < 0 ? EXIT_OK : code;
+    make_folders(r.o.out);
+    snprintf(r.logs, sizeof(r.logs), "%s/logs", r.o.out);
+    make_folders(r.logs);
+    find_programs(&r);
+    code = bring_up(&r);
+    if (code)
+        return code;
+    strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime(&t));
+    r.report = json_pack("{s:i, s:s, s:s, s:i, s:s, s:s, s:s, s:b, s:I, s:o, s:o}", "schema_version", 1, "suite_name",
+                         "aerogpu_validation", "status", "FAIL", "failures", 0, "date", date, "version", AEROGPU_VERSION,
+                         "device", r.host.device, "sim", r.o.sim, "seed", (json_int_t)r.o.seed, "checklist",
+                         r.steps = json_array(), "tests", r.tests = json_array());
+    checklist(&r);
+    baseline = validate_baseline(&r.host, r.o.quick ? 1000 : 4000);
+    if (!baseline) {
+        baseline = json_null();
+        step(&r, "baseline", false, false, "the stack does not render");
+    }
+    rest_of_suite(&r);
+    soak(&r);
+    json_object_set_new(r.report, "baseline", baseline);
+    json_object_set_new(r.report, "events", validate_host_events(&r.host));
+    violations = dxgk_violations(stack_dxgk(r.host.stack));
+    json_object_set_new(r.report, "violations", validate_host_violations(&r.host));
+    if (violations) {
+        char text[64];
+        snprintf(text, sizeof(text), "%u, see report.json", violations);
+        step(&r, "rules of the kernel kept", false, false, text);
+    }
+    code = write_all(&r);
+    code = code ? EXIT_ENV : r.failures ? EXIT_FAILED : EXIT_OK;
+    json_decref(r.report);
+    validate_host_down(&r.host);
+    return code;
+}

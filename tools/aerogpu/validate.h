@@ -1,0 +1,49 @@
+/* validate.h: `aerogpu validate`: the stack brought up, looked at, broken, and written down.
+ *
+ *   bring up ─▶ checklist in its order ─▶ suite ─▶ what breaks and recovers ─▶ baseline ─▶ record, report.json, report.html
+ */
+#ifndef AEROGPU_VALIDATE_H_
+#define AEROGPU_VALIDATE_H_
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "d3dkmt/server.h"
+#include "stack/stack.h"
+
+struct validate_options {
+    const char *out; /* folder for everything that is written */
+    const char *executor, *device, *settings;
+    unsigned soak_minutes;
+    uint64_t seed;
+    bool quick, sim, json;
+};
+
+/* The stack in this process (validate_host.c). */
+struct validate_host {
+    struct stack *stack;
+    struct d3dkmt_server *server;
+    struct dxgk_client *client;
+    struct d3dkmt_transport transport;
+    struct settings settings;
+    char socket[108], device[256];
+    bool sim;
+    uint64_t start_ns;
+};
+
+int validate_host_up(struct validate_host *h, const struct validate_options *o, struct error *e);
+void validate_host_down(struct validate_host *h);
+/* Events of the log so far: [{time_ms, source, id, text}]. */
+json_t *validate_host_events(struct validate_host *h);
+json_t *validate_host_violations(struct validate_host *h);
+
+/* Section 4's metrics, measured on the running stack over `ms` (validate_baseline.c). NULL: the stack does not run. */
+json_t *validate_baseline(struct validate_host *h, unsigned ms);
+/* The record of section 0.1, filled in, as text. free() it. */
+char *validate_record(const json_t *report);
+/* The page (validate_html.c): 0 or a negative errno. */
+int validate_html(const char *path, const json_t *report, struct error *e);
+
+#endif

@@ -1,0 +1,107 @@
+/* validate_host.c: the stack in this process, answering on a socket (live) or directly (sim). */
+#include "validate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "umd/umd.h"
+
+#define SERVICE_KEY "HKLM\\SYSTEM\\CurrentControlSet\\Services\\aerogpu\\Parameters"
+
+/* What a validation needs that a user's machine has off: reading memory for pictures, planting faults; and enough resets
+ * before the adapter is given up, for a suite resets it more often than a minute allows. */
+static int settings_for(struct validate_host *h, const struct validate_options *o, struct error *e)
+{
+    int r = settings_set(&h->settings, SERVICE_KEY, "EnableReadGpaEscape", 1);
+
+    if (!r)
+        r = settings_set(&h->settings, SERVICE_KEY, "EnableMapSharedHandleEscape", 1);
+    if (!r)
+        r = settings_set(&h->settings, SETTINGS_GRAPHICS_DRIVERS, "EnableFaultInjection", 1);
+    if (!r)
+        r = settings_set(&h->settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 20);
+    if (r)
+        return error_set(e, r, "no memory for settings");
+    return o->settings ? settings_read(&h->settings, o->settings, e) : 0;
+}
+
+int validate_host_up(struct validate_host *h, const struct validate_options *o, struct error *e)
+{
+    struct stack_params p = {.machine = {.kind = o->sim ? MACHINE_SIM : MACHINE_LIVE,
+                                         .ram_size = UINT64_C(1024) << 20,
+                                         .executor = o->executor,
+                                         .device = o->device,
+                                         .seed = o->seed},
+                             .settings = &h->settings};
+    bool cpu;
+    int r;
+
+    *h = (struct validate_host){.sim = o->sim};
+    r = settings_for(h, o, e);
+    if (!r)
+        r = stack_create(&h->stack, &p, e);
+    if (!r)
+        r = machine_wait_ready(stack_machine(h->stack), 60000, e);
+    if (r)
+        return r;
+    machine_device_name(stack_machine(h->stack), h->device, &cpu);
+    h->start_ns = clock_now(stack_clock(h->stack));
+    if (!NT_SUCCESS(stack_start(h->stack, e)))
+        return e->code ? e->code : error_set(e, -EIO, "the adapter does not start");
+    r = dxgk_client_open(stack_dxgk(h->stack), &h->client, (uint64_t)getpid(), true);
+    if (r)
+        return error_set(e, r, "no memory for a client");
+    d3dkmt_local(&h->transport, h->client);
+    if (o->sim) {
+        d3dkmt_use(&h->transport);
+        return 0;
+    }
+    snprintf(h->socket, sizeof(h->socket), "/tmp/aerogpu-validate-%d.sock", (int)getpid());
+    r = d3dkmt_serve(&h->server, stack_dxgk(h->stack), h->socket, 0600, (gid_t)-1, e);
+    if (!r)
+        setenv(D3DKMT_SOCKET_VARIABLE, h->socket, 1);
+    d3dkmt_use(&h->transport); /* this process itself needs no socket */
+    return r;
+}
+
+void validate_host_down(struct validate_host *h)
+{
+    d3dkmt_use(NULL);
+    if (h->server)
+        d3dkmt_serve_end(h->server);
+    if (h->client) {
+        dxgk_client_cancel(h->client);
+        dxgk_client_close(h->client);
+    }
+    if (h->stack)
+        stack_destroy(h->stack);
+    settings_finish(&h->settings);
+    if (*h->socket)
+        unlink(h->socket);
+}
+
+json_t *validate_host_events(struct validate_host *h)
+{
+    json_t *out = json_array();
+    struct dxgk_event e;
+
+    for (unsigned i = 0; h->stack && dxgk_event(stack_dxgk(h->stack), i, &e); i++)
+        json_array_append_new(out, json_pack("{s:f, s:s, s:i, s:s}", "time_ms", (double)(e.time_ns - h->start_ns) / 1e6,
+                                             "source", e.source, "id", (int)e.id, "text", e.text));
+    return out;
+}
+
+json_t *validate_host_violations(struct validate_host *h)
+{
+    json_t *out = json_array();
+
+    for (unsigned i = 0; h->stack && i < dxgk_violations(stack_dxgk(h->stack)); i++) {
+        const char *text = dxgk_violation(stack_dxgk(h->stack), i);
+        if (text)
+            json_array_append_new(out, json_string(text));
+    }
+    return out;
+}
