@@ -4,8 +4,6 @@
 
 #include "umd/umd.h"
 
-enum { UMD_MAX_PACKETS_NOTED = 64 };
-
 struct umd_device {
     D3DKMT_HANDLE adapter, device, context;
     uint32_t source;
@@ -20,6 +18,7 @@ struct umd_device {
     const struct dxgk_progress *progress;
     struct umd_resource *resources;
     struct umd_resource *target, *vertices, *constants[8], *texture, *uav;
+    uint32_t last_name, free_names[256], num_free_names;
     NTSTATUS failed; /* first failure that ends the device */
     uint64_t work, budget, work_started_ns;
     struct {
@@ -31,6 +30,8 @@ struct umd_device {
 /* Notes a device that is gone; returns `s`. */
 NTSTATUS umd_check(struct umd_device *d, NTSTATUS s);
 uint32_t umd_new_alloc_id(void);
+/* A name that DESTROY_RESOURCE was said for. */
+void umd_free_name(struct umd_device *d, uint32_t name);
 /* The handle that a binding slot holds changes from `*slot` to `r`. */
 void umd_rebind(struct umd_resource **slot, struct umd_resource *r, bool write);
 void umd_forget(struct umd_resource *r);

@@ -86,6 +86,21 @@ static NTSTATUS allocate(struct umd_resource *r, bool shared, bool primary)
     return STATUS_SUCCESS;
 }
 
+static NTSTATUS find_token(struct umd_resource *r);
+
+/* The driver chooses the token; who created the surface learns it as anybody else does: by opening it. */
+static NTSTATUS learn_token(struct umd_resource *r)
+{
+    struct umd_resource opened = {.device = r->device, .global_share = r->global_share};
+    NTSTATUS s = find_token(&opened);
+
+    if (opened.resource)
+        D3DKMTDestroyAllocation(
+            &(D3DKMT_DESTROYALLOCATION){.hDevice = r->device->device, .hResource = opened.resource});
+    r->share_token = opened.share_token;
+    return umd_check(r->device, s);
+}
+
 static void emit_texture(struct umd_resource *r, uint32_t usage)
 {
     umd_use(r, false);
@@ -94,7 +109,7 @@ static void emit_texture(struct umd_resource *r, uint32_t usage)
              .row_pitch_bytes = r->alloc_id ? r->pitch : 0, .backing_alloc_id = r->alloc_id);
 }
 
-/* What a shared surface was created with is not in its private data: importers can do what these allow. */
+/* Opens a shared surface and reads what its private data says of it. */
 static NTSTATUS find_token(struct umd_resource *r)
 {
     struct umd_device *d = r->device;
@@ -160,6 +175,8 @@ NTSTATUS umd_texture(struct umd_device *d, struct umd_resource **out, const stru
     r->size = (uint64_t)r->pitch * p->height;
     if (p->guest || p->shared || p->primary)
         s = allocate(r, p->shared, p->primary);
+    if (NT_SUCCESS(s) && p->shared && !r->share_token)
+        s = learn_token(r);
     if (!NT_SUCCESS(s)) {
         unlink_resource(r);
         return s;
@@ -246,6 +263,7 @@ void umd_destroy(struct umd_resource *r)
         if (r->share_token && !r->imported)
             ABI_EMIT(&d->stream, RELEASE_SHARED_SURFACE, release_shared_surface, .share_token = r->share_token);
         ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = r->handle);
+        umd_free_name(d, r->handle);
         if (r->alloc_id)
             umd_flush(d, NULL); /* before its memory goes */
     }

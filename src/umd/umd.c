@@ -140,10 +140,17 @@ void umd_close(struct umd_device *d)
 {
     if (!d)
         return;
-    while (d->resources)
-        umd_destroy(d->resources);
-    if (d->context)
-        D3DKMTDestroyContext(&(D3DKMT_DESTROYCONTEXT){.hContext = d->context});
+    /* The device takes contexts and allocations with it, flips that wait for a vblank included; shared surfaces of ours
+     * are given up in the order of the stream first. */
+    for (struct umd_resource *r = d->resources; r && d->context; r = r->next)
+        if (r->share_token && !r->imported)
+            ABI_EMIT(&d->stream, RELEASE_SHARED_SURFACE, release_shared_surface, .share_token = r->share_token);
+    if (d->context && !d->failed)
+        umd_flush(d, NULL);
+    for (struct umd_resource *r = d->resources, *next; r; r = next) {
+        next = r->next;
+        free(r);
+    }
     if (d->device)
         D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){.hDevice = d->device});
     if (d->adapter)
@@ -182,10 +189,19 @@ struct abi_builder *umd_stream(struct umd_device *d)
     return &d->stream;
 }
 
+/* Names are the device's own, below 2^20; those of destroyed resources come round again. */
 uint32_t umd_name(struct umd_device *d)
 {
-    (void)d;
-    return umd_new_alloc_id();
+    if (d->num_free_names)
+        return d->free_names[--d->num_free_names];
+    return ++d->last_name;
+}
+
+void umd_free_name(struct umd_device *d, uint32_t name)
+{
+    if (d->num_free_names == sizeof(d->free_names) / sizeof(d->free_names[0]))
+        return; /* it stays unused */
+    d->free_names[d->num_free_names++] = name;
 }
 
 void umd_use(struct umd_resource *r, bool write)
