@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "endless_ps.h"
+#include "plant.h"
 
 enum { COLOUR = 1, VERTICES, VS, PS, SLOW_PS, LAYOUT };
 enum { SIZE = 1024, DRAWS = 120, CULPRIT = 77 };
@@ -40,9 +40,9 @@ void sample_hang(struct sample *s)
     sample_buffer(s, VERTICES, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, vertices, sizeof(vertices));
     sample_shader(s, VS, AEROGPU_SHADER_STAGE_VERTEX, "colour_vs.dxbc");
     sample_shader(s, PS, AEROGPU_SHADER_STAGE_PIXEL, "colour_ps.dxbc");
-    ABI_EMIT_TAIL(&s->stream, CREATE_SHADER_DXBC, create_shader_dxbc, endless_ps, sizeof(endless_ps),
+    ABI_EMIT_TAIL(&s->stream, CREATE_SHADER_DXBC, create_shader_dxbc, plant_endless.words, plant_endless.size,
                   .shader_handle = SLOW_PS, .stage = AEROGPU_SHADER_STAGE_PIXEL,
-                  .dxbc_size_bytes = sizeof(endless_ps));
+                  .dxbc_size_bytes = plant_endless.size);
     sample_layout(s, LAYOUT, "POSITION:4 COLOR:4");
     sample_bind_vertices(s, VERTICES, sizeof(struct corner));
     sample_clear(s, AEROGPU_CLEAR_COLOR, 0.1f, 0.1f, 0.15f);

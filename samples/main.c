@@ -21,6 +21,9 @@ static const struct {
     {"shared", "one context draws a surface that another one samples", sample_shared},
     {"stress", "1 000 small draws a frame", sample_stress},
     {"hang", "a frame whose draw 77 does not finish", sample_hang},
+    {"after_free", "a store to a buffer that was destroyed", sample_after_free},
+    {"beyond", "a store behind the end of a buffer", sample_beyond},
+    {"wild", "a store to an address that was never mapped", sample_wild},
 };
 
 static int write_sample(const char *shaders, const char *path)

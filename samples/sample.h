@@ -105,5 +105,8 @@ void sample_d3d9(struct sample *s);
 void sample_shared(struct sample *s);
 void sample_stress(struct sample *s);
 void sample_hang(struct sample *s);
+void sample_after_free(struct sample *s);
+void sample_beyond(struct sample *s);
+void sample_wild(struct sample *s);
 
 #endif

@@ -10,6 +10,27 @@
 #define AEROGPU_EXT_FIRST_FEATURE_BIT 32
 #define AEROGPU_EXT_FIRST_OPCODE      0x8000u
 
+/* SPIR-V: the bytes of CREATE_SHADER_DXBC may be a SPIR-V module: a pixel or compute shader 'main' without inputs, whose only
+ * resource is a uniform block at binding 0 (descriptor set 0 for compute, 1 for pixel shaders), which is constant buffer 0.
+ *
+ * GPU addresses, where the host allows them (they reach everything that the executor's process can): such a module may use
+ * physical storage buffers. A buffer made with AEROGPU_RESOURCE_USAGE_EXT_ADDRESS has an address, which EXT_BUFFER_ADDRESS
+ * writes into a buffer, so that a recording does not depend on what the address is. Accesses in front of and behind such a
+ * buffer, and to one that is destroyed, are page faults. */
+#define AEROGPU_RESOURCE_USAGE_EXT_ADDRESS 0x80000000u /* of CREATE_BUFFER */
+#define AEROGPU_CMD_EXT_BUFFER_ADDRESS     0x8001u
+
+#pragma pack(push, 1)
+struct aerogpu_cmd_ext_buffer_address {
+    uint32_t opcode, size_bytes;
+    uint32_t dst_buffer; /* gets the address, 8 bytes */
+    uint32_t src_buffer; /* whose address it is */
+    uint64_t dst_offset; /* multiple of 4 */
+    uint64_t src_offset; /* added to the address, modulo 2^64: may point outside of the buffer */
+};
+#pragma pack(pop)
+AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_ext_buffer_address) == 32, "EXT_BUFFER_ADDRESS");
+
 /* Private data of a WDDM context: what its user-mode driver asks for. Contexts without any get the defaults. */
 #define AEROGPU_CONTEXT_PRIV_MAGIC 0x58544341u /* "ACTX" */
 

@@ -16,7 +16,12 @@
 #include "blackbox/gpu_watch_priv.h"
 #include "trace/writer.h"
 
-enum { MAX_SHADER_TEXT = 256 << 10, MAX_BOUND_ROWS = 20000 };
+enum { MAX_BOUND_ROWS = 20000, MAX_USAGE = 1000, MAX_COUNTED = 20000 };
+
+struct usage {
+    char kind[12], name[GPU_PATH];
+    int64_t commands, running;
+};
 
 struct collector {
     struct gpu_watch *w;
@@ -24,6 +29,9 @@ struct collector {
     struct bb_package *p;
     struct gpu_model model;
     uint32_t bound_rows;
+    struct usage *usage;
+    uint32_t num_usage, cap_usage;
+    int64_t commands, running;
 };
 
 /* ---- what became of each packet ----------------------------------------------------------------------------------- */
@@ -64,6 +72,83 @@ static void outcome_finish(struct outcome *o)
     bb_inference_finish(&o->x);
 }
 
+/* What it is called in every table: alike in every dump of the same program. */
+static void full_name(char out[100], const struct gpu_object *o)
+{
+    char name[64];
+
+    gpu_object_name(name, o);
+    if (o->kind == GPU_OBJECT_SHADER)
+        snprintf(out, 100, "%s", name);
+    else
+        snprintf(out, 100, "%s, %llu bytes", name, (unsigned long long)o->size);
+}
+
+/* ---- what is used how often ---------------------------------------------------------------------------------------- */
+
+static void count(struct collector *c, const char *kind, const char *name, bool running)
+{
+    struct usage *u = c->usage;
+
+    while (u < c->usage + c->num_usage && (strcmp(u->kind, kind) || strcmp(u->name, name)))
+        u++;
+    if (u == c->usage + c->num_usage) {
+        if (c->num_usage == MAX_USAGE)
+            return;
+        if (c->num_usage == c->cap_usage) {
+            struct usage *bigger = realloc(c->usage, (c->cap_usage + 64) * sizeof(*bigger));
+            if (!bigger)
+                return;
+            c->usage = bigger;
+            c->cap_usage += 64;
+        }
+        u = &c->usage[c->num_usage++];
+        *u = (struct usage){0};
+        snprintf(u->kind, sizeof(u->kind), "%s", kind);
+        snprintf(u->name, sizeof(u->name), "%s", name);
+    }
+    u->commands++;
+    u->running += running;
+}
+
+static void count_command(struct collector *c, const struct abi_packet *p,
+                          const struct gpu_model_context *ctx, bool running)
+{
+    bool draw;
+
+    gpu_packet_works(p->opcode, &draw);
+    c->commands++;
+    c->running += running;
+    count(c, "command", p->desc->name, running);
+    if (ctx->path[0])
+        count(c, "path", ctx->path, running);
+    for (uint32_t i = 0; draw && i < ctx->num_slots; i++) {
+        const struct gpu_object *o = gpu_model_find(&c->model, ctx->slots[i].handle);
+        char name[100];
+
+        if (!o || (ctx->slots[i].kind == SLOT_SHADER &&
+                   (ctx->slots[i].stage == ABI_CS) != (p->opcode == AEROGPU_CMD_DISPATCH)))
+            continue;
+        full_name(name, o);
+        count(c, o->kind == GPU_OBJECT_SHADER ? "shader" : "resource", name, running);
+    }
+}
+
+static void put_usage(struct collector *c)
+{
+    for (uint32_t i = 0; i <= c->num_usage; i++) {
+        bool last = i == c->num_usage;
+
+        bb_row(c->p, BB_TABLE_USAGE);
+        bb_text(c->p, last ? "total" : c->usage[i].kind);
+        bb_text(c->p, last ? "" : c->usage[i].name);
+        bb_int(c->p, last ? c->commands : c->usage[i].commands);
+        bb_int(c->p, last ? c->running : c->usage[i].running);
+        bb_row_end(c->p);
+    }
+    free(c->usage);
+}
+
 /* ---- submissions -------------------------------------------------------------------------------------------------- */
 
 static void put_bindings(struct collector *c, const struct kept *k, const struct gpu_model_context *ctx,
@@ -71,11 +156,11 @@ static void put_bindings(struct collector *c, const struct kept *k, const struct
 {
     for (uint32_t i = 0; i < ctx->num_slots && c->bound_rows < MAX_BOUND_ROWS; i++, c->bound_rows++) {
         const struct gpu_object *o = gpu_model_find(&c->model, ctx->slots[i].handle);
-        char slot[24], name[64] = "unknown handle";
+        char slot[24], name[100] = "unknown handle";
 
         gpu_slot_name(slot, &ctx->slots[i]);
         if (o)
-            gpu_object_name(name, o);
+            full_name(name, o);
         bb_row(c->p, BB_TABLE_BINDING);
         bb_int(c->p, (int64_t)k->id);
         bb_int(c->p, packet);
@@ -139,6 +224,8 @@ static void walk(struct collector *c, const struct kept *k, bool verbose, uint32
             gpu_model_use(&c->model, ctx, k->id);
         if (verbose)
             put_packet(c, k, &p, ctx, &o, *draws);
+        if (gpu_packet_works(p.opcode, &draw) && c->commands < MAX_COUNTED)
+            count_command(c, &p, ctx, strstr(outcome_of(&o, p.index), "running") != NULL);
         *draws += draw;
         *presents |= p.opcode == AEROGPU_CMD_PRESENT || p.opcode == AEROGPU_CMD_PRESENT_EX;
         ++*packets;
@@ -483,6 +570,8 @@ static void put_meta(struct collector *c, const struct gpu_crash *crash)
     bb_meta(c->p, "reason", "%s", c->ev->reason);
     bb_meta(c->p, "cause", "%s", gpu_crash_cause_name(crash->cause));
     bb_meta(c->p, "summary", "%s", crash->text);
+    if (crash->fingerprint[0])
+        bb_meta(c->p, "fingerprint", "%s", crash->fingerprint);
     bb_meta(c->p, "time", "%s", stamp);
     bb_meta(c->p, "time_ns", "%llu", (unsigned long long)c->ev->time_ns);
     bb_meta(c->p, "producer", "%s", c->w->params.producer ? c->w->params.producer : "aerogpu");
@@ -505,6 +594,39 @@ static void put_status(struct collector *c)
         bb_text(c->p, c->ev->statuses[i].detail);
         bb_row_end(c->p);
     }
+}
+
+static void put_fault(struct collector *c, uint64_t address)
+{
+    static const char *const kinds[] = {"inside", "use after free", "out of bounds", "never mapped"};
+    struct bb_fault f;
+
+    bb_resources_fault(c->ev->resources, address, &f);
+    bb_text(c->p, kinds[f.kind]);
+    if (f.has_resource)
+        bb_int(c->p, (int64_t)(f.resource.id & UINT32_MAX));
+    else
+        bb_null(c->p);
+    bb_int(c->p, (int64_t)f.distance);
+    bb_text(c->p, f.text);
+}
+
+static void put_address(void *ctx, const struct bb_resource *r)
+{
+    struct bb_package *p = ctx;
+
+    bb_row(p, BB_TABLE_RESOURCE);
+    bb_int(p, (int64_t)(r->id & UINT32_MAX));
+    bb_text(p, r->name);
+    bb_text(p, r->kind);
+    bb_int(p, (int64_t)r->address);
+    bb_int(p, (int64_t)r->size);
+    bb_null(p);
+    bb_int(p, (int64_t)r->created_ns);
+    bb_int(p, (int64_t)r->last_use_ns);
+    if (r->destroyed_ns)
+        bb_int(p, (int64_t)r->destroyed_ns);
+    bb_row_end(p);
 }
 
 static void put_finding(struct collector *c, const struct gpu_crash *crash)
@@ -531,6 +653,8 @@ static void put_finding(struct collector *c, const struct gpu_crash *crash)
         bb_row(c->p, BB_TABLE_FAULT);
         bb_int(c->p, (int64_t)c->ev->death.time_ns);
         bb_int(c->p, (int64_t)crash->fault_address);
+        bb_null(c->p);
+        put_fault(c, crash->fault_address);
         bb_row_end(c->p);
     }
 }
@@ -576,8 +700,10 @@ void evidence_collect(struct gpu_watch *w, struct evidence *ev, const struct gpu
     put_finding(&c, crash);
     for (uint32_t i = 0; presents && i < ev->num_items; i++)
         put_submission(&c, &ev->items[i], &presents[i]);
+    put_usage(&c);
     put_queues(&c);
     put_objects(&c);
+    bb_resources_each(ev->resources, put_address, p);
     put_events(&c);
     put_host(&c);
     put_picture(&c);

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "blackbox/gpu_items.h"
 #include "blackbox/gpu_watch_priv.h"
 
@@ -243,9 +246,106 @@ static void judge_marks(const struct evidence *ev, const struct kept *k, struct 
     bb_inference_finish(&x);
 }
 
+/* Walks everything up to the packet, for what is bound there. */
+static void find_surroundings(const struct evidence *ev, const struct kept *culprit, struct gpu_crash *c)
+{
+    struct gpu_model model = {0};
+    bool found = false;
+
+    for (uint32_t i = 0; i < ev->num_items && !found; i++) {
+        const struct kept *k = &ev->items[i];
+        struct gpu_model_context *ctx = gpu_model_context(&model, k->context_id);
+        struct abi_stream s;
+        struct abi_packet p;
+
+        if (!ctx || !k->stream || abi_stream_open(&s, k->stream, k->cmd_size, NULL))
+            continue;
+        while (!found && abi_stream_next(&s, &p, NULL) > 0) {
+            gpu_model_apply(&model, ctx, &s, &p, k->id);
+            found = k == culprit && p.index == c->packet;
+        }
+        if (!found)
+            continue;
+        snprintf(c->command, sizeof(c->command), "%.31s", p.desc ? p.desc->name : "unknown");
+        snprintf(c->path, sizeof(c->path), "%s", ctx->path);
+        for (uint32_t k2 = 0; k2 < ctx->num_slots; k2++) {
+            const struct gpu_object *o =
+                ctx->slots[k2].kind == SLOT_SHADER ? gpu_model_find(&model, ctx->slots[k2].handle) : NULL;
+            bool compute = ctx->slots[k2].stage == ABI_CS;
+            size_t at = strlen(c->shaders);
+
+            if (o && compute == (p.opcode == AEROGPU_CMD_DISPATCH))
+                snprintf(c->shaders + at, sizeof(c->shaders) - at, "%s%s", at ? " " : "", o->hash);
+        }
+    }
+    gpu_model_finish(&model);
+}
+
+/* Numbers are of one run: they do not count. */
+static void make_fingerprint(const struct kept *k, struct gpu_crash *c)
+{
+    char text[800];
+    size_t n =
+        (size_t)snprintf(text, sizeof(text), "%s|%d|%s|%s|%s|", gpu_crash_cause_name(c->cause), c->in_decoder,
+                         c->command, c->cause == GPU_CRASH_KILLED ? "" : c->shaders, c->path);
+
+    for (const char *m = c->cause == GPU_CRASH_MALFORMED ? k->message : ""; *m && n < sizeof(text) - 1; m++)
+        if (*m < '0' || *m > '9')
+            text[n++] = *m;
+    snprintf(c->fingerprint, sizeof(c->fingerprint), "%016llx", (unsigned long long)XXH3_64bits(text, n));
+}
+
+static void judge(const struct evidence *ev, const struct kept *k, struct gpu_crash *c);
+
+/* Whose address it was. The number in the sentence is the guest's handle. */
+static void judge_fault(const struct evidence *ev, struct gpu_crash *c)
+{
+    size_t at = strlen(c->text);
+    struct bb_fault f;
+    char who[64];
+
+    if (!c->has_fault)
+        return;
+    bb_resources_fault(ev->resources, c->fault_address, &f);
+    c->fault_known = true;
+    c->fault_kind = f.kind;
+    c->fault_distance = f.distance;
+    c->fault_resource = f.has_resource ? f.resource.id & UINT32_MAX : 0;
+    snprintf(who, sizeof(who), "buffer %llu of %llu bytes", (unsigned long long)c->fault_resource,
+             (unsigned long long)(f.has_resource ? f.resource.size : 0));
+    switch (f.kind) {
+    case BB_FAULT_USE_AFTER_FREE:
+        snprintf(c->text + at, sizeof(c->text) - at, ": use after free, %llu bytes into the destroyed %s",
+                 (unsigned long long)(c->fault_address - f.resource.address), who);
+        break;
+    case BB_FAULT_OUT_OF_BOUNDS:
+        snprintf(c->text + at, sizeof(c->text) - at, ": out of bounds, %llu bytes %s %s",
+                 (unsigned long long)f.distance, f.before ? "before the start of" : "behind the end of", who);
+        break;
+    case BB_FAULT_INSIDE:
+        snprintf(c->text + at, sizeof(c->text) - at, ": inside %s, which is alive", who);
+        break;
+    case BB_FAULT_NEVER_MAPPED:
+        snprintf(c->text + at, sizeof(c->text) - at, ", which was never mapped");
+        break;
+    }
+}
+
 void evidence_judge(const struct evidence *ev, struct gpu_crash *c)
 {
     const struct kept *k = culprit(ev);
+
+    judge(ev, k, c);
+    judge_fault(ev, c);
+    if (!k)
+        return;
+    if (c->packet != UINT32_MAX)
+        find_surroundings(ev, k, c);
+    make_fingerprint(k, c);
+}
+
+static void judge(const struct evidence *ev, const struct kept *k, struct gpu_crash *c)
+{
     char killed[200];
 
     *c = (struct gpu_crash){.cause = cause_of(ev), .packet = UINT32_MAX, .draw = UINT32_MAX};

@@ -18,7 +18,7 @@
 
 #include "base/log.h"
 
-enum { TICK_MS = 25, SETTLE_MS = 200 };
+enum { TICK_MS = 25, SETTLE_MS = 200, MAX_LIVING = 65536 };
 
 static void list_init(struct kept_list *l)
 {
@@ -250,6 +250,7 @@ static struct evidence *snapshot(struct gpu_watch *w, const char *reason)
     ev->streams_dropped = w->list.dropped;
     ev->time_ns = machine_now(w->params.machine);
     ev->reason = reason;
+    ev->resources = w->resources;
     w->collecting++;
     return ev;
 }
@@ -302,11 +303,33 @@ static void name_dump(struct gpu_watch *w)
              w->params.program ? w->params.program : "aerogpu", stamp, (int)getpid(), w->dumps);
 }
 
+static void list_living(void *ctx, const struct bb_resource *r)
+{
+    uint64_t *ids = ctx;
+
+    if (!r->destroyed_ns && ids[0] < MAX_LIVING)
+        ids[++ids[0]] = r->id;
+}
+
+/* What a dead executor had is gone with it. */
+static void forget_living(struct gpu_watch *w)
+{
+    uint64_t *ids = calloc(MAX_LIVING + 1, sizeof(*ids));
+
+    if (!ids)
+        return;
+    bb_resources_each(w->resources, list_living, ids);
+    for (uint64_t i = 1; i <= ids[0]; i++)
+        bb_resources_remove(w->resources, ids[i], machine_now(w->params.machine));
+    free(ids);
+}
+
 static void look_at(struct gpu_watch *w, struct evidence *ev)
 {
     struct gpu_crash crash;
     struct error e = {0};
     const char *path = NULL;
+    bool died = ev->died;
 
     evidence_judge(ev, &crash);
     if (w->params.directory && w->dumps < w->params.max_dumps) {
@@ -318,6 +341,8 @@ static void look_at(struct gpu_watch *w, struct evidence *ev)
             log_error("blackbox", "%s", e.text);
     }
     release(w, ev);
+    if (died)
+        forget_living(w);
     pthread_mutex_lock(&w->lock);
     w->crashes++;
     pthread_mutex_unlock(&w->lock);
@@ -369,6 +394,50 @@ static void wait_for_failure(struct gpu_watch *w, uint64_t id)
     }
 }
 
+/* Ids are numbers of events, since handles come again. The address tells which buffer goes. */
+struct finder {
+    uint64_t address, id;
+};
+
+static void find_living(void *ctx, const struct bb_resource *r)
+{
+    struct finder *f = ctx;
+
+    if (!r->destroyed_ns && r->address == f->address)
+        f->id = r->id;
+}
+
+void watch_addresses(struct gpu_watch *w, const struct exec_crumbs *c)
+{
+    uint64_t n = atomic_load(&c->num_addresses);
+
+    if (n < w->addresses_seen)
+        w->addresses_seen = 0; /* another executor */
+    if (n - w->addresses_seen > EXEC_ADDRESS_EVENTS)
+        w->addresses_seen = n - EXEC_ADDRESS_EVENTS; /* those in between are lost */
+    for (; w->addresses_seen < n; w->addresses_seen++) {
+        const struct exec_address_event *e = &c->addresses[w->addresses_seen % EXEC_ADDRESS_EVENTS];
+        struct finder f = {.address = e->address};
+
+        if (e->alive) {
+            char name[24];
+
+            snprintf(name, sizeof(name), "%u", e->handle);
+            bb_resources_add(w->resources, &(struct bb_resource){.id = w->addresses_seen << 32 | e->handle,
+                                                                 .name = name,
+                                                                 .kind = "buffer",
+                                                                 .address = e->address,
+                                                                 .size = e->size,
+                                                                 .created_ns = e->time_ns,
+                                                                 .last_use_ns = e->time_ns});
+            continue;
+        }
+        bb_resources_each(w->resources, find_living, &f);
+        if (f.id)
+            bb_resources_remove(w->resources, f.id, e->time_ns);
+    }
+}
+
 static struct evidence *notice_death(struct gpu_watch *w, struct machine_death *death)
 {
     struct evidence *ev;
@@ -392,6 +461,8 @@ static struct evidence *notice_death(struct gpu_watch *w, struct machine_death *
     ev = snapshot(w, death->has_fault ? "page fault" : "executor death");
     if (!ev)
         return NULL;
+    watch_addresses(w, &death->crumbs);
+    w->addresses_seen = 0; /* the next executor begins anew */
     ev->death = *death;
     ev->died = ev->has_crumbs = true;
     ev->crumbs = death->crumbs;
@@ -433,6 +504,8 @@ static struct evidence *notice_hang(struct gpu_watch *w, struct exec_crumbs *cru
     pthread_mutex_unlock(&w->lock);
     hash = machine_crumbs(w->params.machine, crumbs) ? progress_hash(crumbs, id) : 0;
     pthread_mutex_lock(&w->lock);
+    if (hash)
+        watch_addresses(w, crumbs);
     if (!hash || hash != w->progress_hash) {
         w->progress_hash = hash;
         w->progress_ns = now;
@@ -555,6 +628,10 @@ int gpu_watch_create(struct gpu_watch **out, const struct gpu_watch_params *p, s
     w->params.max_dumps = p->max_dumps ? p->max_dumps : 4;
     w->params.max_stream_bytes = p->max_stream_bytes ? p->max_stream_bytes : UINT64_C(64) << 20;
     w->params.max_memory_bytes = p->max_memory_bytes ? p->max_memory_bytes : UINT64_C(256) << 20;
+    if (bb_resources_create(&w->resources, 0)) {
+        free(w);
+        return error_set(e, -ENOMEM, "no memory for a black box");
+    }
     list_init(&w->list);
     list_init(&w->garbage);
     pthread_mutex_init(&w->lock, NULL);
@@ -568,6 +645,7 @@ int gpu_watch_create(struct gpu_watch **out, const struct gpu_watch_params *p, s
     r = pthread_create(&w->thread, NULL, watch_thread, w);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (r) {
+        bb_resources_destroy(w->resources);
         free(w);
         return error_set(e, -r, "the black box cannot start its thread: %s", strerror(r));
     }
@@ -589,6 +667,7 @@ void gpu_watch_destroy(struct gpu_watch *w)
     pthread_join(w->thread, NULL);
     list_free(&w->list);
     list_free(&w->garbage);
+    bb_resources_destroy(w->resources);
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
     free(w);

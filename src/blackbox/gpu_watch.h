@@ -12,6 +12,8 @@
 #ifndef BLACKBOX_GPU_WATCH_H_
 #define BLACKBOX_GPU_WATCH_H_
 
+#include <aerogpu/blackbox.h>
+
 #include "base/error.h"
 #include "machine/machine.h"
 
@@ -40,7 +42,16 @@ struct gpu_crash {
     bool in_decoder;         /* it happened while the packet was decoded, not on the Vulkan device */
     bool has_fault;
     uint64_t fault_address;
-    char text[400]; /* one sentence */
+    enum bb_fault_kind fault_kind; /* if has_fault and fault_known */
+    bool fault_known;
+    uint64_t fault_resource; /* handle of the buffer that it is about, 0: none */
+    uint64_t fault_distance; /* bytes out of bounds */
+    char text[400];          /* one sentence */
+    /* What the same crash has in common when it happens again. */
+    char command[32];     /* name of the first candidate's opcode */
+    char shaders[120];    /* hashes of those bound to it */
+    char path[200];       /* names of the regions around it */
+    char fingerprint[17]; /* of all that */
 };
 
 struct gpu_watch;

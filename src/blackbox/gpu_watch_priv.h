@@ -61,6 +61,7 @@ struct evidence {
     struct status_change statuses[WATCH_STATUSES];
     uint32_t num_statuses;
     const char *reason;
+    struct bb_resources *resources; /* the watch's */
 };
 
 struct gpu_watch {
@@ -85,6 +86,9 @@ struct gpu_watch {
     uint32_t num_statuses;
 
     /* the watch's thread */
+    struct bb_resources *resources; /* buffers with addresses */
+    uint64_t addresses_seen;        /* events of the running executor */
+    int addresses_pid;
     uint64_t deaths_seen, hang_reported;
     uint64_t progress_ns, progress_hash;
     uint32_t dumps, crashes;
@@ -95,6 +99,8 @@ struct gpu_watch {
 
 /* Says what crashed. */
 void evidence_judge(const struct evidence *ev, struct gpu_crash *crash);
+/* Takes what happened to addresses since the last call. */
+void watch_addresses(struct gpu_watch *w, const struct exec_crumbs *c);
 /* Writes everything into `p`. */
 void evidence_collect(struct gpu_watch *w, struct evidence *ev, const struct gpu_crash *crash,
                       struct bb_package *p);

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "executor/crumbs.h"
 
-enum { ALL_MARKS = EXEC_CRUMB_MARKS };
+enum { ALL_MARKS = EXEC_CRUMB_MARKS, MARK_DRAWS = 50 };
 
 static struct exec_crumb_slot *slot_of(struct exec_engine *g)
 {
@@ -167,6 +167,11 @@ void crumbs_behind_barrier(struct exec_engine *g)
 {
     struct crumbs *c = &g->crumbs;
 
+    /* A barrier stands here anyway: a mark that has grown long can end. */
+    if (c->shared && !c->due && !c->exact && c->draws > MARK_DRAWS) {
+        crumbs_close(g, c->packet ? c->packet - 1 : 0);
+        crumbs_open(g);
+    }
     if (!c->due)
         return;
     vkCmdUpdateBuffer(g->batch->cmd, c->buffer, offset_of(g, &slot_of(g)->top), sizeof(c->write), c->write);

@@ -18,7 +18,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { EXEC_CRUMB_SLOTS = 4, EXEC_CRUMB_MARKS = 4096 };
+enum { EXEC_CRUMB_SLOTS = 4, EXEC_CRUMB_MARKS = 4096, EXEC_ADDRESS_EVENTS = 4096 };
 
 enum exec_markers {
     EXEC_MARKERS_GROUPS, /* around groups of draws: costs nothing that can be measured */
@@ -53,11 +53,18 @@ struct exec_crumb_slot {
     struct exec_mark marks[EXEC_CRUMB_MARKS];
 };
 
+/* A buffer got an address, or gave it up. */
+struct exec_address_event {
+    uint64_t time_ns, address, size;
+    uint32_t handle, alive;
+};
+
 /* Begins on a page of its own and fills whole pages. */
 struct exec_crumbs {
-    uint32_t way, exact; /* enum exec_crumb_way; exact: every packet has its mark */
-    uint64_t reserved;
+    uint32_t way, exact;            /* enum exec_crumb_way; exact: every packet has its mark */
+    _Atomic uint64_t num_addresses; /* events so far; the last EXEC_ADDRESS_EVENTS are there */
     struct exec_crumb_slot slots[EXEC_CRUMB_SLOTS];
+    struct exec_address_event addresses[EXEC_ADDRESS_EVENTS];
 };
 
 #endif

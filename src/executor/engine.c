@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <aerogpu/ext.h>
+
 #include "base/log.h"
 
 enum { MAX_STREAM = 64 << 20, MAX_TABLE = 16 << 20, NULL_BUFFER_SIZE = 64 << 10 };
@@ -208,6 +210,13 @@ static int decode(struct exec_engine *g, const struct exec_submission *s, struct
     while ((r = abi_stream_next(&g->stream, &p, g->error)) > 0) {
         g->batch->error_packet = p.index;
         crumbs_packet(g, &p);
+        if (p.opcode == AEROGPU_CMD_EXT_BUFFER_ADDRESS && g->vk.caps.addresses) {
+            r = op_ext_buffer_address(g, &p);
+            if (r) {
+                error_prefix(g->error, "packet %u at offset 0x%x: EXT_BUFFER_ADDRESS", p.index, p.offset);
+                return r;
+            }
+        }
         if (p.desc) {
             r = execute(g, &p);
             if (r) {
@@ -375,7 +384,8 @@ int exec_engine_create(struct exec_engine **out, const struct exec_engine_params
     pthread_mutex_init(&g->job_lock, NULL);
     pthread_cond_init(&g->job_changed, NULL);
     g->queue_end = &g->queue;
-    r = vk_open(&g->vk, p->device, e);
+    shader_allow_addresses(p->addresses);
+    r = vk_open_with(&g->vk, p->device, p->addresses, e);
     if (r)
         goto fail;
     g->is_cpu = g->vk.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;

@@ -65,6 +65,7 @@ struct exec_engine_params {
      * device works on gets a marker of its own, which costs much; else groups of draws do, which costs nothing. */
     struct exec_crumbs *crumbs;
     enum exec_markers markers;
+    bool addresses; /* shaders may use GPU addresses (ext.h) */
     const char *
         device; /* part of a Vulkan device name, an index, or NULL for AEROGPU_VULKAN_DEVICE, else the first */
 };

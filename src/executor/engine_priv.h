@@ -75,9 +75,18 @@ struct texel_view {
     struct texel_view *next;
 };
 
+/* Memory with a GPU address: pages of its own between pages that nobody may touch. */
+struct addressed {
+    uint8_t *base; /* NULL: the buffer has none */
+    size_t span;
+    VkDeviceMemory memory;
+    uint64_t address;
+};
+
 struct buffer {
     struct object o;
     struct vk_buffer vk;
+    struct addressed addressed;
     uint64_t size;
     struct backing backing;
     struct texel_view *views;
@@ -561,6 +570,14 @@ void pass_end(struct exec_engine *g);
 int op_clear(struct exec_engine *g, const struct abi_packet *p);
 int op_draw(struct exec_engine *g, const struct abi_packet *p);
 int op_dispatch(struct exec_engine *g, const struct abi_packet *p);
+
+/* ---- addresses.c --------------------------------------------------------------------------------- */
+
+/* Makes b->vk with an address. */
+int address_create(struct exec_engine *g, struct buffer *b, VkBufferUsageFlags usage);
+/* After b->vk was destroyed: its addresses fault from now on. */
+void address_destroy(struct exec_engine *g, struct buffer *b);
+int op_ext_buffer_address(struct exec_engine *g, const struct abi_packet *p);
 
 /* ---- crumbs.c ----------------------------------------------------------------------------------------------------- */
 

@@ -658,6 +658,7 @@ int exec_host_create(struct exec_host **out, const struct exec_host_params *p, s
     host->died = p->died;
     host->ctx = p->ctx;
     host->markers = p->markers;
+    host->addresses = p->addresses;
     host->limits = p->limits;
     if (!host->limits.memory_bytes)
         host->limits.memory_bytes = UINT64_C(4) << 30;

@@ -62,6 +62,7 @@ struct exec_host_params {
     const char *executable;
     const char *device;        /* as in exec_engine_params */
     enum exec_markers markers; /* as in exec_engine_params */
+    bool addresses;            /* as in exec_engine_params */
     struct exec_limits limits;
     void (*complete)(void *ctx, const struct exec_completion *c);
     void (*died)(void *ctx,

@@ -49,6 +49,7 @@ struct exec_host {
     void *ctx;
     bool spin;
     enum exec_markers markers;
+    bool addresses;
 
     enum exec_state state;
     struct error failure;    /* why, if EXEC_FAILED */

@@ -87,6 +87,7 @@ static void start_child(struct exec_host *host)
     p.start.spin = host->spin;
     p.start.has_device = host->device != NULL;
     p.start.markers = (uint32_t)host->markers;
+    p.start.addresses = host->addresses;
     if (host->device)
         snprintf(p.start.device, sizeof(p.start.device), "%s", host->device);
     pthread_mutex_unlock(&host->lock);

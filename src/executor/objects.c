@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <aerogpu/ext.h>
+
 const char *object_kind_name(enum object_kind kind)
 {
     static const char *const names[] = {"buffer", "texture",      "texture view",
@@ -111,6 +113,8 @@ void buffer_clean(struct exec_engine *g, struct buffer *b)
     destroy_texel_views(g, b->counter_views);
     vk_buffer_destroy(&g->vk, &b->counter);
     vk_buffer_destroy(&g->vk, &b->vk);
+    if (b->addressed.base)
+        address_destroy(g, b);
 }
 
 static void destroy_texture(struct exec_engine *g, struct texture *t)
@@ -218,6 +222,13 @@ static int read_backing(struct exec_engine *g, struct object *o, const struct ba
     return b->alloc_id ? transfer_from_guest(g, o, 0, size) : 0;
 }
 
+enum {
+    BUFFER_USAGE = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
+                   VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
+                   VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                   VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+};
+
 int op_create_buffer(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_create_buffer c;
@@ -241,12 +252,10 @@ int op_create_buffer(struct exec_engine *g, const struct abi_packet *p)
     b->size = c.size_bytes;
     b->backing = (struct backing){c.backing_alloc_id, c.backing_offset_bytes};
     /* Drivers bind buffers in ways that they did not announce, and all of these cost nothing. */
-    r = vk_buffer_create(&g->vk, &b->vk, c.size_bytes,
-                         VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
-                             VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
-                             VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                             VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                         VK_USE_SHARED);
+    if (c.usage_flags & AEROGPU_RESOURCE_USAGE_EXT_ADDRESS && g->vk.caps.addresses)
+        r = address_create(g, b, BUFFER_USAGE);
+    else
+        r = vk_buffer_create(&g->vk, &b->vk, c.size_bytes, BUFFER_USAGE, VK_USE_SHARED);
     if (r) {
         free(b);
         return fail_backend(g, "buffer %u: no device memory for %llu bytes", c.buffer_handle,

@@ -397,7 +397,8 @@ static void open_engine(struct process *p, struct error *e)
                                         .complete = on_complete,
                                         .ctx = p,
                                         .crumbs = &p->shared->crumbs,
-                                        .markers = (enum exec_markers)p->shared->start.markers};
+                                        .markers = (enum exec_markers)p->shared->start.markers,
+                                        .addresses = p->shared->start.addresses != 0};
     int r;
 
     memcpy(device, p->shared->start.device, sizeof(device));

@@ -68,7 +68,7 @@ struct exec_fault {
 struct exec_start {
     uint32_t magic, version, files, spin;
     uint64_t memory_bytes;
-    uint32_t has_device, markers;
+    uint32_t has_device, markers, addresses, reserved;
     char device[256];
 };
 

@@ -44,6 +44,13 @@ struct scan {
     struct error *e;
 };
 
+static bool addresses_allowed;
+
+void shader_allow_addresses(bool allow)
+{
+    addresses_allowed = allow;
+}
+
 bool spirv_is(const void *bytes, size_t size)
 {
     uint32_t magic = 0;
@@ -126,7 +133,9 @@ static int on_instruction(struct scan *sc, uint32_t op, const uint32_t *w, uint3
     case OP_CAPABILITY:
         if (n > 1 && w[1] == CAPABILITY_ADDRESSES)
             info->uses_addresses = true;
-        return 0;
+        return !info->uses_addresses || addresses_allowed
+                   ? 0
+                   : error_set(sc->e, -ENOTSUP, "SPIR-V with physical addresses, which are not allowed here");
     case OP_ENTRY_POINT:
         if (n < 5 || (int)w[1] != models[info->stage] || memcmp(&w[3], "main", 5) || sc->entries++)
             return error_set(sc->e, -EINVAL, "SPIR-V needs one entry point, 'main', for a %s shader",

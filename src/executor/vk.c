@@ -199,8 +199,11 @@ static void choose_features(struct vk *vk, VkPhysicalDeviceFeatures *want)
     };
 }
 
-static int create_device(struct vk *vk, struct error *e)
+static int create_device(struct vk *vk, bool addresses, struct error *e)
 {
+    VkPhysicalDeviceBufferDeviceAddressFeaturesKHR bda = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES_KHR,
+        .bufferDeviceAddress = VK_TRUE};
     VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT divisor = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_DIVISOR_FEATURES_EXT,
         .vertexAttributeInstanceRateDivisor = VK_TRUE,
@@ -258,6 +261,13 @@ static int create_device(struct vk *vk, struct error *e)
         names[num_names++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
         vk->caps.host_memory = true;
     }
+    if (addresses && vk->caps.host_memory &&
+        has_extension(list, n, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME)) {
+        names[num_names++] = VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME;
+        bda.pNext = features.pNext;
+        features.pNext = &bda;
+        vk->caps.addresses = true;
+    }
     free(list);
     VkDeviceCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                              .pNext = &features,
@@ -275,6 +285,11 @@ static int create_device(struct vk *vk, struct error *e)
 
 int vk_open(struct vk *vk, const char *select, struct error *e)
 {
+    return vk_open_with(vk, select, false, e);
+}
+
+int vk_open_with(struct vk *vk, const char *select, bool addresses, struct error *e)
+{
     int r;
 
     *vk = (struct vk){0};
@@ -284,7 +299,7 @@ int vk_open(struct vk *vk, const char *select, struct error *e)
     if (!r)
         r = pick_physical(vk, select, e);
     if (!r)
-        r = create_device(vk, e);
+        r = create_device(vk, addresses, e);
     if (r)
         vk_close(vk);
     return r;

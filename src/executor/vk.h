@@ -18,6 +18,7 @@ struct vk_caps {
         border_color;
     bool vertex_stores, fragment_stores;
     bool host_memory; /* VK_EXT_external_memory_host */
+    bool addresses;   /* VK_KHR_buffer_device_address, if asked for */
     uint32_t uniform_align, texel_align, max_uniform_range, max_image_2d, max_layers, max_bound_sets;
     uint32_t max_vertex_attributes, max_vertex_bindings;
     float max_anisotropy, max_lod_bias;
@@ -40,6 +41,7 @@ struct vk {
 
 /* `select`: an index, or part of a device name, or NULL for the environment's AEROGPU_VULKAN_DEVICE, else the first. */
 int vk_open(struct vk *vk, const char *select, struct error *e);
+int vk_open_with(struct vk *vk, const char *select, bool addresses, struct error *e);
 void vk_close(struct vk *vk);
 
 struct vk_memory {

@@ -360,6 +360,7 @@ static int run(struct machine *m, struct error *e)
                              &(struct exec_host_params){.executable = m->params.executor,
                                                         .device = m->params.device,
                                                         .markers = m->params.markers,
+                                                        .addresses = m->params.addresses,
                                                         .complete = on_complete,
                                                         .died = on_death,
                                                         .ctx = m},

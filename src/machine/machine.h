@@ -51,6 +51,7 @@ struct machine_params {
     const char *executor; /* program and Vulkan device as in exec_host_params; NULL for the defaults */
     const char *device;
     enum exec_markers markers; /* as in exec_engine_params */
+    bool addresses;            /* as in exec_engine_params */
     /* sim */
     uint64_t seed;
     struct machine_faults faults;

@@ -85,6 +85,18 @@ static void write_back(struct replay *r, const char *text)
             sqlite3_mprintf("UPDATE packet SET state=CASE WHEN number<%u THEN 'finished' WHEN number=%u THEN "
                             "'running' ELSE 'not started' END WHERE submission=%lld AND state IS NOT NULL",
                             c->packet, c->packet, submission));
+        exec_sql(
+            r, db,
+            sqlite3_mprintf(
+                "UPDATE usage SET running=CASE kind WHEN 'total' THEN 1 WHEN 'command' THEN "
+                "name=(SELECT name FROM packet WHERE submission=%lld AND number=%u) WHEN 'path' THEN "
+                "name=(SELECT path FROM packet WHERE submission=%lld AND number=%u) ELSE EXISTS(SELECT 1 "
+                "FROM binding WHERE what=usage.name AND submission=%lld AND packet=%u) END",
+                submission, c->packet, submission, c->packet, submission, c->packet));
+    }
+    if (r->same && c->certain) {
+        exec_sql(r, db, sqlite3_mprintf("DELETE FROM meta WHERE key='fingerprint'"));
+        exec_sql(r, db, sqlite3_mprintf("INSERT INTO meta VALUES('fingerprint',%Q)", c->fingerprint));
     }
     exec_sql(r, db, sqlite3_mprintf("COMMIT"));
     sqlite3_close(db);

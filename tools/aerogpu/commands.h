@@ -24,6 +24,8 @@ enum exit_code {
     C(version, "print the version and the ABI it speaks")                                                    \
     C(dump, "play recordings and make a dump of what crashes")                                               \
     C(replay, "play a dump's last submissions until it crashes again")                                       \
+    C(minimize, "find the smallest recording that still crashes the same way")                               \
+    C(crashes, "say what many dumps share")                                                                  \
     C(report, "say what crashed, from a dump")                                                               \
     C(d3d12, "record, play and look into Direct3D 12 programs")
 

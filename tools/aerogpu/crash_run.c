@@ -1,7 +1,10 @@
 #include "crash_run.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "player.h"
 
@@ -22,6 +25,23 @@ static void on_found(void *ctx, const struct gpu_crash *crash, const char *path,
     if (path)
         snprintf(r->out->dump, sizeof(r->out->dump), "%s", path);
     r->stop = 1;
+}
+
+struct killer {
+    struct machine *machine;
+    uint32_t after_us;
+};
+
+static void *kill_executor(void *arg)
+{
+    struct killer *k = arg;
+    int pid;
+
+    usleep(k->after_us);
+    pid = machine_executor_pid(k->machine);
+    if (pid > 0)
+        kill(pid, SIGKILL);
+    return NULL;
 }
 
 static int play(const struct crash_run_params *p, struct run *run, struct trace_reader *reader,
@@ -50,7 +70,13 @@ static int play(const struct crash_run_params *p, struct run *run, struct trace_
         return r;
     r = player_create(&player, &pp, e);
     if (!r) {
+        struct killer killer = {m, p->kill_after_us};
+        pthread_t thread;
+        bool has_thread = p->kill_after_us && !pthread_create(&thread, NULL, kill_executor, &killer);
+
         player_play(player, reader, &result, &run->out->playing);
+        if (has_thread)
+            pthread_join(thread, NULL);
         gpu_watch_settle(w);
         if (p->dump_at_end && !run->out->crashed && !gpu_watch_request(w, p->dump_at_end, e))
             snprintf(run->out->dump, sizeof(run->out->dump), "%s", p->dump_at_end);
@@ -83,7 +109,8 @@ int crash_run(const struct crash_run_params *p, struct crash_run_result *out, st
         r = machine_create(&m,
                            &(struct machine_params){.kind = MACHINE_LIVE,
                                                     .ram_size = player_ram_size(&memory),
-                                                    .markers = p->markers},
+                                                    .markers = p->markers,
+                                                    .addresses = true},
                            e);
     if (!r)
         r = machine_wait_ready(m, 60000, e);

@@ -1,0 +1,50 @@
+/* plant.h: recordings with a crash planted in them, by seed: frames of 50 to 2 000 draws and dispatches in which one thing is
+ * wrong, and what a crash analyst should say about it.
+ */
+#ifndef SAMPLES_PLANT_H_
+#define SAMPLES_PLANT_H_
+
+#include "sample.h"
+
+#define PLANT_KINDS(K)                                                                                       \
+    K(HANG, "a pixel shader that does not finish")                                                           \
+    K(WILD, "a store to an address that was never mapped")                                                   \
+    K(AFTER_FREE, "a store to a buffer that was destroyed")                                                  \
+    K(BEYOND, "a store behind the end of a buffer")                                                          \
+    K(MALFORMED, "a packet that names what does not exist")                                                  \
+    K(KILLED, "nothing: the executor is to be killed from outside")                                          \
+    K(TWO_CONTEXTS, "a hang in one of two contexts")
+
+enum plant_kind {
+#define PLANT_ROW(NAME, doc) PLANT_##NAME,
+    PLANT_KINDS(PLANT_ROW)
+#undef PLANT_ROW
+        PLANT_NUM_KINDS
+};
+
+struct plant {
+    enum plant_kind kind;
+    uint32_t draws;
+    /* the truth */
+    uint64_t ordinal;  /* of the submission that crashes, from 0 */
+    uint32_t packet;   /* in its stream */
+    uint32_t buffer;   /* AFTER_FREE, BEYOND: handle */
+    uint32_t distance; /* BEYOND: bytes behind the end, 1 is the first one */
+};
+
+struct plant_shader {
+    const uint32_t *words;
+    uint32_t size; /* bytes */
+};
+
+extern const struct plant_shader plant_endless, plant_poke;
+
+const char *plant_kind_name(enum plant_kind kind);
+
+/* Writes the recording that `seed` stands for. `shaders` as in struct sample. */
+int plant_write(struct plant *out, uint64_t seed, const char *path, const char *shaders, struct error *e);
+
+/* For the sample recordings: one of a kind, small. */
+void plant_into(struct plant *p, struct sample *s, enum plant_kind kind, uint64_t seed);
+
+#endif

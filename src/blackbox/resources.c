@@ -1,0 +1,312 @@
+/* resources.c: what lies at an address, and what lay there.
+ *
+ *   add ──▶ living (sorted by address) ──remove──▶ history (a ring, latest last) ──▶ forgotten
+ *
+ * Invariants:
+ *  1. Living resources are sorted by address; they may overlap (aliases), and lookups find the smallest that fits.
+ *  2. The history holds the last `history` that were removed, in the order of their removal.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blackbox/internal.h"
+#include "blackbox/package.h"
+
+enum { NAME = 64, DEFAULT_HISTORY = 65536 };
+
+struct entry {
+    struct bb_resource r;
+    char name[NAME], kind[NAME];
+};
+
+struct bb_resources {
+    pthread_mutex_t lock;
+    struct entry **living;
+    uint32_t n, cap;
+    struct entry *history;
+    uint64_t removed; /* ever */
+    uint32_t room;
+    uint64_t largest; /* size of a living resource, ever: how far back a lookup must go */
+};
+
+int bb_resources_create(struct bb_resources **out, uint32_t history)
+{
+    struct bb_resources *r = calloc(1, sizeof(*r));
+
+    *out = NULL;
+    if (!r)
+        return -ENOMEM;
+    r->room = history ? history : DEFAULT_HISTORY;
+    r->history = calloc(r->room, sizeof(*r->history));
+    if (!r->history) {
+        free(r);
+        return -ENOMEM;
+    }
+    pthread_mutex_init(&r->lock, NULL);
+    *out = r;
+    return 0;
+}
+
+void bb_resources_destroy(struct bb_resources *r)
+{
+    if (!r)
+        return;
+    for (uint32_t i = 0; i < r->n; i++)
+        free(r->living[i]);
+    free(r->living);
+    free(r->history);
+    pthread_mutex_destroy(&r->lock);
+    free(r);
+}
+
+/* Index of the first living resource that begins behind `address`. */
+static uint32_t behind(const struct bb_resources *r, uint64_t address)
+{
+    uint32_t lo = 0, hi = r->n;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (r->living[mid]->r.address <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static struct entry *by_id(struct bb_resources *r, uint64_t id, uint32_t *at)
+{
+    for (uint32_t i = 0; i < r->n; i++)
+        if (r->living[i]->r.id == id) {
+            *at = i;
+            return r->living[i];
+        }
+    return NULL;
+}
+
+static void copy_text(char to[NAME], const char *from)
+{
+    size_t n = from ? bb_utf8(to, NAME - 1, from, strlen(from)) : 0;
+
+    to[n] = '\0';
+}
+
+int bb_resources_add(struct bb_resources *r, const struct bb_resource *x)
+{
+    struct entry *e;
+    uint32_t at;
+    int ret = 0;
+
+    if (x->size && x->address + (x->size - 1) < x->address)
+        return -EINVAL;
+    pthread_mutex_lock(&r->lock);
+    if (by_id(r, x->id, &at)) {
+        ret = -EEXIST;
+        goto out;
+    }
+    if (r->n == r->cap) {
+        uint32_t cap = r->cap ? 2 * r->cap : 256;
+        struct entry **bigger = realloc(r->living, cap * sizeof(*bigger));
+        if (!bigger) {
+            ret = -ENOMEM;
+            goto out;
+        }
+        r->living = bigger;
+        r->cap = cap;
+    }
+    e = malloc(sizeof(*e));
+    if (!e) {
+        ret = -ENOMEM;
+        goto out;
+    }
+    e->r = *x;
+    copy_text(e->name, x->name);
+    copy_text(e->kind, x->kind);
+    at = behind(r, x->address);
+    memmove(&r->living[at + 1], &r->living[at], (r->n - at) * sizeof(*r->living));
+    r->living[at] = e;
+    r->n++;
+    if (x->size > r->largest)
+        r->largest = x->size;
+out:
+    pthread_mutex_unlock(&r->lock);
+    return ret;
+}
+
+void bb_resources_use(struct bb_resources *r, uint64_t id, uint64_t time_ns)
+{
+    struct entry *e;
+    uint32_t at;
+
+    pthread_mutex_lock(&r->lock);
+    e = by_id(r, id, &at);
+    if (e)
+        e->r.last_use_ns = time_ns;
+    pthread_mutex_unlock(&r->lock);
+}
+
+int bb_resources_remove(struct bb_resources *r, uint64_t id, uint64_t time_ns)
+{
+    struct entry *e;
+    uint32_t at;
+
+    pthread_mutex_lock(&r->lock);
+    e = by_id(r, id, &at);
+    if (e) {
+        e->r.destroyed_ns = time_ns ? time_ns : 1;
+        r->history[r->removed++ % r->room] = *e;
+        free(e);
+        memmove(&r->living[at], &r->living[at + 1], (--r->n - at) * sizeof(*r->living));
+    }
+    pthread_mutex_unlock(&r->lock);
+    return e ? 0 : -ENOENT;
+}
+
+/* ---- faults ------------------------------------------------------------------------------------------------------- */
+
+static struct bb_resource shown(const struct entry *e)
+{
+    struct bb_resource r = e->r;
+
+    r.name = e->name;
+    r.kind = e->kind;
+    return r;
+}
+
+static bool contains(const struct bb_resource *r, uint64_t address)
+{
+    return address >= r->address && address - r->address < r->size;
+}
+
+static void find_former(const struct bb_resources *r, uint64_t address, struct bb_fault *f)
+{
+    uint64_t kept = r->removed < r->room ? r->removed : r->room;
+
+    for (uint64_t i = 0; i < kept && f->num_former < BB_FAULT_OWNERS; i++) {
+        const struct entry *e = &r->history[(r->removed - 1 - i) % r->room];
+        if (contains(&e->r, address))
+            f->former[f->num_former++] = shown(e);
+    }
+}
+
+/* The smallest living owner, and the neighbours. */
+static const struct entry *find_living(const struct bb_resources *r, uint64_t address, struct bb_fault *f)
+{
+    uint32_t i = behind(r, address);
+    const struct entry *owner = NULL, *below = NULL;
+
+    if (i < r->n) {
+        f->has_above = true;
+        f->above = shown(r->living[i]);
+    }
+    while (i > 0 && r->living[i - 1]->r.address + r->largest + BB_FAULT_REACH >= address) {
+        const struct entry *e = r->living[--i];
+        if (contains(&e->r, address) && (!owner || e->r.size < owner->r.size))
+            owner = e;
+        else if (!contains(&e->r, address) &&
+                 (!below || e->r.address + e->r.size > below->r.address + below->r.size))
+            below = e;
+    }
+    if (!below && i > 0 && !owner)
+        below = r->living[i - 1];
+    if (below) {
+        f->has_below = true;
+        f->below = shown(below);
+    }
+    return owner;
+}
+
+static void name(char out[160], const struct bb_resource *r)
+{
+    if (r->name[0])
+        snprintf(out, 160, "%s '%s'", r->kind, r->name);
+    else
+        snprintf(out, 160, "%s %" PRIu64, r->kind, r->id);
+}
+
+static void put_words(struct bb_fault *f)
+{
+    char who[160] = "";
+
+    if (f->has_resource)
+        name(who, &f->resource);
+    switch (f->kind) {
+    case BB_FAULT_INSIDE:
+        snprintf(f->text, sizeof(f->text),
+                 "0x%" PRIx64 " lies %" PRIu64
+                 " bytes into %s, which is alive: not resident, not writable or misaligned",
+                 f->address, f->address - f->resource.address, who);
+        break;
+    case BB_FAULT_USE_AFTER_FREE:
+        snprintf(f->text, sizeof(f->text),
+                 "use after free: 0x%" PRIx64 " lies %" PRIu64 " bytes into %s (%" PRIu64
+                 " bytes), which was destroyed",
+                 f->address, f->address - f->resource.address, who, f->resource.size);
+        break;
+    case BB_FAULT_OUT_OF_BOUNDS:
+        snprintf(f->text, sizeof(f->text),
+                 "out of bounds by %" PRIu64 " bytes: 0x%" PRIx64 " lies %s %s (%" PRIu64 " bytes)",
+                 f->distance, f->address, f->before ? "before the start of" : "behind the end of", who,
+                 f->resource.size);
+        break;
+    case BB_FAULT_NEVER_MAPPED:
+        snprintf(f->text, sizeof(f->text), "0x%" PRIx64 " was never mapped, and no resource is near it",
+                 f->address);
+        break;
+    }
+}
+
+void bb_resources_fault(struct bb_resources *r, uint64_t address, struct bb_fault *f)
+{
+    const struct entry *owner;
+    uint64_t above = UINT64_MAX, below = UINT64_MAX;
+
+    *f = (struct bb_fault){.kind = BB_FAULT_NEVER_MAPPED, .address = address};
+    pthread_mutex_lock(&r->lock);
+    owner = find_living(r, address, f);
+    find_former(r, address, f);
+    if (f->has_below)
+        below = address - (f->below.address + f->below.size) + 1;
+    if (f->has_above)
+        above = f->above.address - address;
+    if (owner) {
+        f->kind = BB_FAULT_INSIDE;
+        f->resource = shown(owner);
+    } else if (f->num_former) {
+        f->kind = BB_FAULT_USE_AFTER_FREE;
+        f->resource = f->former[0];
+    } else if (below <= above && below <= BB_FAULT_REACH) {
+        f->kind = BB_FAULT_OUT_OF_BOUNDS;
+        f->resource = f->below;
+        f->distance = below;
+    } else if (above <= BB_FAULT_REACH) {
+        f->kind = BB_FAULT_OUT_OF_BOUNDS;
+        f->resource = f->above;
+        f->distance = above;
+        f->before = true;
+    }
+    f->has_resource = f->kind != BB_FAULT_NEVER_MAPPED;
+    put_words(f);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const struct bb_resource *resource),
+                       void *ctx)
+{
+    uint64_t kept;
+
+    pthread_mutex_lock(&r->lock);
+    kept = r->removed < r->room ? r->removed : r->room;
+    for (uint64_t i = r->removed - kept; i < r->removed; i++) {
+        struct bb_resource x = shown(&r->history[i % r->room]);
+        each(ctx, &x);
+    }
+    for (uint32_t i = 0; i < r->n; i++) {
+        struct bb_resource x = shown(r->living[i]);
+        each(ctx, &x);
+    }
+    pthread_mutex_unlock(&r->lock);
+}

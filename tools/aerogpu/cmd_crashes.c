@@ -1,0 +1,125 @@
+/* aerogpu crashes: what many dumps share. */
+#include "commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "blackbox/crashes.h"
+
+static const char help[] =
+    "usage: aerogpu crashes [OPTIONS] [DUMP|FOLDER...]\n\n"
+    "Adds dumps to an index and says what they share: groups of the same crash, largest first, and for each "
+    "which shaders,\n"
+    "resources, marker paths, commands and settings stand in the crashing region more often than elsewhere "
+    "in the same dumps.\n\n"
+    "  --index FILE  the index (~/.cache/aerogpu/crashes.db)\n"
+    "  --html FILE   write the report as one page\n"
+    "  --json        print one JSON object\n"
+    "  --help        this text\n\n"
+    "Exit codes: 0 all is well, 2 wrong usage, 3 some dumps could not be read, 4 the index cannot be used.\n";
+
+static int default_index(char path[4096])
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char dir[4000];
+
+    if (cache && *cache)
+        snprintf(dir, sizeof(dir), "%s", cache);
+    else
+        snprintf(dir, sizeof(dir), "%s/.cache", home ? home : "");
+    mkdir(dir, 0700);
+    snprintf(path, 4096, "%s/aerogpu", dir);
+    if (mkdir(path, 0700) && errno != EEXIST) {
+        fprintf(stderr, "aerogpu crashes: %s: %s\n", path, strerror(errno));
+        return EXIT_ENV;
+    }
+    snprintf(path, 4096, "%s/aerogpu/crashes.db", dir);
+    return EXIT_OK;
+}
+
+static int write_html(struct bb_crashes *c, const char *path, struct error *e)
+{
+    struct strbuf out = {0};
+    FILE *f = fopen(path, "we");
+    int r = f ? bb_crashes_html(c, &out, e) : error_set(e, -errno, "%s: %s", path, strerror(errno));
+
+    if (!r && fwrite(strbuf_str(&out), 1, out.len, f) != out.len)
+        r = error_set(e, -errno, "%s: %s", path, strerror(errno));
+    if (f && fclose(f) && !r)
+        r = error_set(e, -errno, "%s: %s", path, strerror(errno));
+    strbuf_finish(&out);
+    return r;
+}
+
+static int report(struct bb_crashes *c, const char *html, bool json, struct error *e)
+{
+    struct strbuf out = {0};
+    int r = html ? write_html(c, html, e) : 0;
+
+    if (!r && (json || !html))
+        r = json ? bb_crashes_json(c, &out, e) : bb_crashes_text(c, &out, e);
+    fputs(strbuf_str(&out), stdout);
+    strbuf_finish(&out);
+    return r;
+}
+
+int cmd_crashes(int argc, char **argv)
+{
+    static const struct option options[] = {{"index", required_argument, NULL, 'i'},
+                                            {"html", required_argument, NULL, 'H'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    const char *index = NULL, *html = NULL;
+    struct bb_crashes_added added = {0};
+    struct bb_crashes *crashes;
+    struct error e = {0};
+    char own[4096];
+    bool json = false, unreadable = false;
+    int c, r = 0;
+
+    optind = 1;
+    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
+        switch (c) {
+        case 'i':
+            index = optarg;
+            break;
+        case 'H':
+            html = optarg;
+            break;
+        case 'j':
+            json = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return EXIT_OK;
+        default:
+            return EXIT_USAGE;
+        }
+    if (!index && default_index(own))
+        return EXIT_ENV;
+    if (bb_crashes_open(&crashes, index ? index : own, &e)) {
+        fprintf(stderr, "aerogpu crashes: %s\n", e.text);
+        return EXIT_ENV;
+    }
+    for (int i = optind; i < argc; i++) {
+        struct error one = {0};
+
+        if (bb_crashes_add(crashes, argv[i], &added, &one)) {
+            fprintf(stderr, "aerogpu crashes: %s\n", one.text);
+            unreadable = true;
+        }
+    }
+    if (optind < argc)
+        fprintf(stderr, "%llu dumps added, %llu known, %llu bad\n", (unsigned long long)added.added,
+                (unsigned long long)added.known, (unsigned long long)added.bad);
+    r = report(crashes, html, json, &e);
+    bb_crashes_close(crashes);
+    if (r)
+        fprintf(stderr, "aerogpu crashes: %s\n", e.text);
+    return r ? EXIT_ENV : unreadable || added.bad ? EXIT_INPUT : EXIT_OK;
+}

@@ -1,0 +1,394 @@
+/* aerogpu minimize: the smallest recording that still crashes the same way.
+ *
+ *   recording ──▶ crashes? remember how ──▶ submissions ──▶ packets ──▶ bytes, and again while something went ──▶ check ──▶ SMALL
+ *
+ * Each candidate is played in an executor of its own, several at a time. Answers go to SMALL.progress, so that a run that was
+ * broken off goes on where it was: candidates are known by a hash of what they are.
+ *
+ * "The same way" is: the same cause, at a command of the same name, with the same shaders bound. */
+#include "commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/ddmin.h"
+#include "crash_run.h"
+#include "dump_file.h"
+#include "reduce.h"
+
+static const char help[] = "usage: aerogpu minimize [OPTIONS] DUMP|RECORDING -o SMALL.aerogputrace\n\n"
+                           "Leaves out submissions, packets and bytes, one after another, as long as it "
+                           "still crashes the same way: the same cause, at\n"
+                           "the same kind of command, with the same shaders.\n\n"
+                           "  -o, --out FILE  the result\n"
+                           "  --jobs N        candidates at a time (one per processor)\n"
+                           "  --hang MS       no progress for so long is a hang (1000)\n"
+                           "  --packets       leave out submissions and packets only, no bytes\n"
+                           "  --help          this text\n\n"
+                           "FILE.progress keeps what was found out, and is removed at the end: a run that "
+                           "was broken off goes on where it was.\n\n"
+                           "Exit codes: 0 done, 1 it does not crash, or was broken off, 2 wrong usage, 3 the "
+                           "input is bad, 4 there is no Vulkan device\n"
+                           "or no executor.\n";
+
+enum { MAX_JOBS = 16, MAX_KNOWN = 1 << 20 };
+
+struct known {
+    uint64_t hash;
+    bool still;
+};
+
+struct minimize {
+    const char *input, *output;
+    unsigned jobs;
+    uint32_t hang_ms;
+    bool bytes;
+    struct reduce r;
+    struct gpu_crash wanted;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    enum reduce_level level;
+    struct ddmin *dd;
+    struct known *known;
+    size_t num_known;
+    FILE *progress;
+    uint64_t tests, reused;
+    struct error failed;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+    interrupted = 1;
+}
+
+static bool same_way(const struct gpu_crash *a, const struct gpu_crash *b)
+{
+    return a->cause == b->cause && !strcmp(a->command, b->command) && !strcmp(a->shaders, b->shaders) &&
+           a->in_decoder == b->in_decoder;
+}
+
+static int run_once(struct minimize *m, const void *data, size_t size, uint32_t hang_ms,
+                    struct crash_run_result *out, struct error *e)
+{
+    struct crash_run_params p = {
+        .data = data, .size = size, .markers = EXEC_MARKERS_EXACT, .hang_ms = hang_ms, .errors_count = true};
+
+    return crash_run(&p, out, e);
+}
+
+/* ---- what is known already ---------------------------------------------------------------------------------------- */
+
+static int by_hash(const void *a, const void *b)
+{
+    const struct known *x = a, *y = b;
+
+    return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+static void load_progress(struct minimize *m, const char *path)
+{
+    FILE *f = fopen(path, "re");
+    unsigned long long hash;
+    int still;
+
+    m->known = calloc(MAX_KNOWN, sizeof(*m->known));
+    while (f && m->known && m->num_known < MAX_KNOWN && fscanf(f, "%llx %d\n", &hash, &still) == 2)
+        m->known[m->num_known++] = (struct known){hash, still != 0};
+    if (f)
+        fclose(f);
+    if (m->num_known)
+        qsort(m->known, m->num_known, sizeof(*m->known), by_hash);
+}
+
+static const struct known *find_known(const struct minimize *m, uint64_t hash)
+{
+    struct known key = {.hash = hash};
+
+    return m->num_known ? bsearch(&key, m->known, m->num_known, sizeof(key), by_hash) : NULL;
+}
+
+/* ---- candidates --------------------------------------------------------------------------------------------------- */
+
+static void show(struct minimize *m)
+{
+    static const char *const names[] = {"submissions", "packets", "bytes"};
+    uint32_t n = ddmin_num_kept(m->dd);
+
+    if (!isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r\033[K%s: %" PRIu32 " left, %" PRIu64 " candidates played", names[m->level], n,
+            m->tests);
+    fflush(stderr);
+}
+
+static bool try_candidate(struct minimize *m, const uint8_t *keep, struct error *e)
+{
+    struct crash_run_result result;
+    const struct known *known;
+    bool still;
+    uint64_t hash;
+    size_t size;
+    void *data;
+
+    if (reduce_write(&m->r, m->level, keep, &data, &size, e))
+        return false;
+    hash = XXH3_64bits(data, size);
+    known = find_known(m, hash);
+    if (known) {
+        munmap(data, size);
+        pthread_mutex_lock(&m->lock);
+        m->reused++;
+        pthread_mutex_unlock(&m->lock);
+        return known->still;
+    }
+    still = !run_once(m, data, size, m->hang_ms, &result, e) && result.crashed &&
+            same_way(&result.crash, &m->wanted);
+    munmap(data, size);
+    pthread_mutex_lock(&m->lock);
+    m->tests++;
+    if (m->progress && !e->code) {
+        fprintf(m->progress, "%016" PRIx64 " %d\n", hash, still);
+        fflush(m->progress);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return still;
+}
+
+static void *worker(void *arg)
+{
+    struct minimize *m = arg;
+    struct ddmin_candidate c;
+    uint32_t things = reduce_things(&m->r, m->level);
+    uint8_t *keep = malloc(things ? things : 1);
+
+    pthread_mutex_lock(&m->lock);
+    while (keep && !interrupted && !m->failed.code && !ddmin_is_done(m->dd)) {
+        struct error e = {0};
+        bool still;
+
+        if (!ddmin_next(m->dd, &c)) {
+            pthread_cond_wait(&m->changed, &m->lock);
+            continue;
+        }
+        memcpy(keep, c.keep, things);
+        pthread_mutex_unlock(&m->lock);
+        still = try_candidate(m, keep, &e);
+        pthread_mutex_lock(&m->lock);
+        if (e.code && !m->failed.code)
+            m->failed = e;
+        ddmin_answer(m->dd, c.ticket, still);
+        show(m);
+        pthread_cond_broadcast(&m->changed);
+    }
+    pthread_cond_broadcast(&m->changed);
+    pthread_mutex_unlock(&m->lock);
+    free(keep);
+    return NULL;
+}
+
+/* One level to its end. Returns whether something went. */
+static bool reduce_one_level(struct minimize *m, enum reduce_level level)
+{
+    pthread_t threads[MAX_JOBS];
+    uint32_t n = reduce_things(&m->r, level), started = 0, left = n;
+
+    m->level = level;
+    m->dd = ddmin_create(n);
+    if (!m->dd) {
+        error_set(&m->failed, -ENOMEM, "no memory");
+        return false;
+    }
+    for (unsigned i = 0; i < m->jobs; i++)
+        started += !pthread_create(&threads[started], NULL, worker, m);
+    for (uint32_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    left = ddmin_num_kept(m->dd);
+    reduce_apply(&m->r, level, ddmin_current(m->dd));
+    ddmin_destroy(m->dd);
+    return left != n;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------------------------- */
+
+static int find_crash(struct minimize *m, struct error *e)
+{
+    struct crash_run_result result;
+    uint32_t n = reduce_things(&m->r, REDUCE_SUBMISSIONS);
+    uint8_t *keep = malloc(n ? n : 1);
+    size_t size;
+    void *data;
+    int r;
+
+    if (!keep)
+        return error_set(e, -ENOMEM, "no memory");
+    memset(keep, 1, n);
+    r = reduce_write(&m->r, REDUCE_SUBMISSIONS, keep, &data, &size, e);
+    free(keep);
+    if (r)
+        return r;
+    r = run_once(m, data, size, 2 * m->hang_ms, &result, e);
+    munmap(data, size);
+    if (r)
+        return r;
+    if (!result.crashed)
+        return error_set(e, -ENOENT, "%s: it does not crash", m->input);
+    m->wanted = result.crash;
+    return 0;
+}
+
+static int finish(struct minimize *m, const char *progress_path)
+{
+    struct crash_run_result result;
+    struct error e = {0};
+    char notes[500];
+
+    snprintf(notes, sizeof(notes), "minimized: %.400s", m->wanted.text);
+    if (reduce_save(&m->r, m->output, notes, &e)) {
+        fprintf(stderr, "aerogpu minimize: %s\n", e.text);
+        return EXIT_ENV;
+    }
+    if (interrupted || m->failed.code) {
+        fprintf(stderr, "aerogpu minimize: broken off%s%s; the same call goes on from %s\n",
+                m->failed.code ? ": " : "", m->failed.text, progress_path);
+        return EXIT_FAILED;
+    }
+    {
+        struct crash_run_params p = {.path = m->output,
+                                     .markers = EXEC_MARKERS_EXACT,
+                                     .hang_ms = 2 * m->hang_ms,
+                                     .errors_count = true};
+        if (crash_run(&p, &result, &e) || !result.crashed || !same_way(&result.crash, &m->wanted)) {
+            fprintf(
+                stderr,
+                "aerogpu minimize: %s does not crash the same way when it is given more time: raise --hang\n",
+                m->output);
+            return EXIT_FAILED;
+        }
+    }
+    unlink(progress_path);
+    printf("%s.\n%" PRIu32 " packets are left in %s, after %" PRIu64 " candidates (%" PRIu64
+           " known before).\n",
+           result.crash.text, reduce_packets_left(&m->r), m->output, m->tests, m->reused);
+    return EXIT_OK;
+}
+
+static int minimize(struct minimize *m)
+{
+    struct error e = {0};
+    char path[4096];
+    uint32_t before;
+    int code;
+
+    if (find_crash(m, &e)) {
+        fprintf(stderr, "aerogpu minimize: %s\n", e.text);
+        return e.code == -ENOENT ? EXIT_FAILED : EXIT_ENV;
+    }
+    before = reduce_packets_left(&m->r);
+    fprintf(stderr, "%s: %s (%" PRIu32 " packets)\n", m->input, m->wanted.text, before);
+    snprintf(path, sizeof(path), "%s.progress", m->output);
+    load_progress(m, path);
+    m->progress = fopen(path, "ae");
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_cond_init(&m->changed, NULL);
+    for (bool went = true; went && !interrupted && !m->failed.code;) {
+        reduce_one_level(m, REDUCE_SUBMISSIONS);
+        went = reduce_one_level(m, REDUCE_PACKETS) && reduce_things(&m->r, REDUCE_SUBMISSIONS) > 1;
+    }
+    if (m->bytes && !interrupted && !m->failed.code)
+        reduce_one_level(m, REDUCE_BYTES);
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K");
+    if (m->progress)
+        fclose(m->progress);
+    code = finish(m, path);
+    pthread_cond_destroy(&m->changed);
+    pthread_mutex_destroy(&m->lock);
+    free(m->known);
+    return code;
+}
+
+static int load_input(struct minimize *m, struct error *e)
+{
+    char head[16] = "";
+    FILE *f = fopen(m->input, "re");
+    struct dump_file d;
+    int r;
+
+    if (!f)
+        return error_set(e, -errno, "%s: %s", m->input, strerror(errno));
+    if (fread(head, 1, sizeof(head), f) < sizeof(head))
+        head[0] = '\0';
+    fclose(f);
+    if (memcmp(head, "SQLite format 3", 16))
+        return reduce_load(&m->r, m->input, NULL, 0, e);
+    r = dump_file_open(&d, m->input, e);
+    if (r)
+        return r;
+    r = reduce_load(&m->r, NULL, d.recording, d.recording_size, e);
+    dump_file_close(&d);
+    return r;
+}
+
+int cmd_minimize(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"out", required_argument, NULL, 'o'},  {"jobs", required_argument, NULL, 'j'},
+        {"hang", required_argument, NULL, 't'}, {"packets", no_argument, NULL, 'p'},
+        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
+    struct sigaction on_int = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    struct minimize m = {.hang_ms = 1000, .bytes = true, .jobs = cpus < 1 ? 1 : (unsigned)cpus};
+    struct error e = {0};
+    int c, code;
+
+    optind = 1;
+    while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
+        switch (c) {
+        case 'o':
+            m.output = optarg;
+            break;
+        case 'j':
+            m.jobs = (unsigned)strtoul(optarg, NULL, 10);
+            break;
+        case 't':
+            m.hang_ms = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        case 'p':
+            m.bytes = false;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return EXIT_OK;
+        default:
+            return EXIT_USAGE;
+        }
+    if (argc - optind != 1 || !m.output || !m.jobs || !m.hang_ms) {
+        fputs("aerogpu minimize: one dump or recording and -o FILE are needed; --help says more\n", stderr);
+        return EXIT_USAGE;
+    }
+    m.jobs = m.jobs > MAX_JOBS ? MAX_JOBS : m.jobs;
+    m.input = argv[optind];
+    if (load_input(&m, &e)) {
+        fprintf(stderr, "aerogpu minimize: %s\n", e.text);
+        return EXIT_INPUT;
+    }
+    sigaction(SIGINT, &on_int, NULL);
+    sigaction(SIGTERM, &on_int, NULL);
+    code = minimize(&m);
+    reduce_finish(&m.r);
+    return code;
+}

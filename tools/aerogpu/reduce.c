@@ -1,0 +1,440 @@
+#include "reduce.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <aerogpu/cmd.h>
+
+#include "abi/stream.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+enum { PIECES = 16, MIN_DATA = 64 };
+
+/* ---- loading ------------------------------------------------------------------------------------------------------ */
+
+static void *take(const struct trace_buffer *b)
+{
+    void *copy = malloc(b->size ? b->size : 1);
+
+    if (copy)
+        memcpy(copy, b->data, b->size);
+    return copy;
+}
+
+static int load_blob(struct trace_reader *r, uint64_t id, uint32_t kind, struct trace_buffer *b,
+                     struct error *e)
+{
+    struct trace_blob blob;
+    int rc = trace_reader_find_blob(r, id, kind, "the recording", &blob, e);
+
+    return rc ? rc : trace_reader_load(r, blob.offset, blob.size, b, e);
+}
+
+/* A stream that cannot be taken apart stays whole: it is one packet. */
+static int split(struct reduce_submission *s)
+{
+    struct abi_stream st;
+    struct abi_packet p;
+    uint32_t cap = 64;
+
+    s->packets = malloc(cap * sizeof(*s->packets));
+    if (!s->packets || abi_stream_open(&st, s->stream, s->stream_size, NULL))
+        return s->packets ? 0 : -ENOMEM;
+    while (abi_stream_next(&st, &p, NULL) > 0) {
+        if (s->num_packets == cap) {
+            struct reduce_packet *bigger = realloc(s->packets, 2 * (size_t)cap * sizeof(*bigger));
+            if (!bigger)
+                return -ENOMEM;
+            s->packets = bigger;
+            cap *= 2;
+        }
+        s->packets[s->num_packets] = (struct reduce_packet){.offset = p.offset, .size = p.size};
+        if (p.opcode == AEROGPU_CMD_UPLOAD_RESOURCE && p.tail_size >= MIN_DATA) {
+            s->packets[s->num_packets].data = (uint32_t)(p.tail - s->stream);
+            s->packets[s->num_packets].data_size = p.tail_size;
+        }
+        s->num_packets++;
+    }
+    return 0;
+}
+
+static bool is_placed(uint64_t blob, const uint64_t *blobs, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (blobs[i] == blob)
+            return true;
+    return false;
+}
+
+struct loader {
+    struct reduce *r;
+    struct trace_reader *reader;
+    struct trace_buffer b;
+    uint64_t *blobs; /* of memory that was placed last, by range: what did not change is not placed again */
+    uint32_t num_blobs;
+};
+
+static int load_ranges(struct loader *l, struct reduce_submission *s, const struct trace_submission *t,
+                       struct error *e)
+{
+    s->ranges = calloc(t->num_ranges ? t->num_ranges : 1, sizeof(*s->ranges));
+    if (!s->ranges)
+        return error_set(e, -ENOMEM, "no memory for the recording");
+    for (uint32_t i = 0; i < t->num_ranges; i++) {
+        struct reduce_range *x = &s->ranges[s->num_ranges];
+        uint64_t *bigger;
+        int rc;
+
+        *x = (struct reduce_range){.alloc_id = t->ranges[i].alloc_id,
+                                   .flags = t->ranges[i].flags,
+                                   .gpa = t->ranges[i].gpa,
+                                   .size = t->ranges[i].size};
+        if (is_placed(t->ranges[i].blob, l->blobs, l->num_blobs))
+            continue;
+        rc = load_blob(l->reader, t->ranges[i].blob, TRACE_BLOB_ALLOC_MEMORY, &l->b, e);
+        if (rc)
+            return rc;
+        x->bytes = take(&l->b);
+        x->num_bytes = (uint32_t)l->b.size;
+        bigger = realloc(l->blobs, (l->num_blobs + 1) * sizeof(*bigger));
+        if (!x->bytes || !bigger)
+            return error_set(e, -ENOMEM, "no memory for the recording");
+        l->blobs = bigger;
+        l->blobs[l->num_blobs++] = t->ranges[i].blob;
+        s->num_ranges++;
+    }
+    return 0;
+}
+
+static int load_record(struct loader *l, const struct trace_record *rec, struct error *e)
+{
+    const struct trace_submission *t = &rec->submission;
+    struct reduce_submission *s;
+    int rc;
+
+    s = realloc(l->r->subs, (l->r->num_subs + 1) * sizeof(*s));
+    if (!s)
+        return error_set(e, -ENOMEM, "no memory for the recording");
+    l->r->subs = s;
+    s += l->r->num_subs++;
+    *s = (struct reduce_submission){.fence = l->r->num_subs};
+    if (rec->type == TRACE_PACKET) {
+        rc = trace_reader_load(l->reader, rec->packet.offset, rec->payload_len, &l->b, e);
+    } else {
+        s->flags = t->submit_flags;
+        s->context_id = t->context_id;
+        s->engine_id = t->engine_id;
+        rc = t->alloc_blob ? load_blob(l->reader, t->alloc_blob, TRACE_BLOB_ALLOC_TABLE, &l->b, e) : 0;
+        if (!rc && t->alloc_blob) {
+            s->table = take(&l->b);
+            s->table_size = (uint32_t)l->b.size;
+        }
+        if (!rc)
+            rc = load_ranges(l, s, t, e);
+        if (!rc)
+            rc = load_blob(l->reader, t->cmd_blob, TRACE_BLOB_CMD_STREAM, &l->b, e);
+    }
+    if (rc)
+        return rc;
+    s->stream = take(&l->b);
+    s->stream_size = (uint32_t)l->b.size;
+    if (!s->stream || split(s))
+        return error_set(e, -ENOMEM, "no memory for the recording");
+    return 0;
+}
+
+int reduce_load(struct reduce *r, const char *path, const void *data, size_t size, struct error *e)
+{
+    struct trace_reader_params rp = {.path = path, .data = data, .size = size};
+    struct loader l = {.r = r};
+    struct trace_record rec;
+    int rc;
+
+    *r = (struct reduce){0};
+    rc = trace_reader_open(&l.reader, &rp, e);
+    if (rc)
+        return rc;
+    r->command_abi = trace_reader_info(l.reader)->command_abi;
+    while ((rc = trace_reader_next(l.reader, &rec, e)) > 0)
+        if ((rec.type == TRACE_SUBMISSION || rec.type == TRACE_PACKET) && (rc = load_record(&l, &rec, e)) < 0)
+            break;
+    trace_buffer_finish(&l.b);
+    free(l.blobs);
+    trace_reader_destroy(l.reader);
+    if (rc)
+        reduce_finish(r);
+    return rc;
+}
+
+void reduce_finish(struct reduce *r)
+{
+    for (uint32_t i = 0; i < r->num_subs; i++) {
+        for (uint32_t k = 0; k < r->subs[i].num_ranges; k++)
+            free(r->subs[i].ranges[k].bytes);
+        free(r->subs[i].ranges);
+        free(r->subs[i].packets);
+        free(r->subs[i].stream);
+        free(r->subs[i].table);
+    }
+    free(r->subs);
+    *r = (struct reduce){0};
+}
+
+/* ---- things ------------------------------------------------------------------------------------------------------- */
+
+/* Calls for every thing of the level that is left, in one order that everybody uses. `packet` or `range` is UINT32_MAX. */
+static void each_thing(const struct reduce *r, enum reduce_level level,
+                       void (*each)(void *ctx, uint32_t sub, uint32_t packet, uint32_t range, uint32_t piece),
+                       void *ctx)
+{
+    for (uint32_t i = 0; i < r->num_subs; i++) {
+        const struct reduce_submission *s = &r->subs[i];
+
+        if (s->gone)
+            continue;
+        if (level == REDUCE_SUBMISSIONS)
+            each(ctx, i, UINT32_MAX, UINT32_MAX, 0);
+        for (uint32_t p = 0; level != REDUCE_SUBMISSIONS && p < s->num_packets; p++) {
+            if (s->packets[p].gone)
+                continue;
+            if (level == REDUCE_PACKETS)
+                each(ctx, i, p, UINT32_MAX, 0);
+            for (uint32_t k = 0; level == REDUCE_BYTES && s->packets[p].data_size && k < PIECES; k++)
+                each(ctx, i, p, UINT32_MAX, k);
+        }
+        for (uint32_t m = 0; level == REDUCE_BYTES && m < s->num_ranges; m++)
+            for (uint32_t k = 0; s->ranges[m].num_bytes >= MIN_DATA && k < PIECES; k++)
+                each(ctx, i, UINT32_MAX, m, k);
+    }
+}
+
+static void count_one(void *ctx, uint32_t sub, uint32_t packet, uint32_t range, uint32_t piece)
+{
+    ++*(uint32_t *)ctx;
+}
+
+uint32_t reduce_things(const struct reduce *r, enum reduce_level level)
+{
+    uint32_t n = 0;
+
+    each_thing(r, level, count_one, &n);
+    return n;
+}
+
+struct applying {
+    struct reduce *r;
+    const uint8_t *keep;
+    enum reduce_level level;
+    uint32_t n;
+};
+
+static void zero_piece(uint8_t *bytes, uint32_t size, uint32_t piece)
+{
+    uint32_t first = (uint32_t)((uint64_t)size * piece / PIECES),
+             end = (uint32_t)((uint64_t)size * (piece + 1) / PIECES);
+
+    memset(bytes + first, 0, end - first);
+}
+
+static void apply_one(void *ctx, uint32_t sub, uint32_t packet, uint32_t range, uint32_t piece)
+{
+    struct applying *a = ctx;
+    struct reduce_submission *s = &a->r->subs[sub];
+
+    if (a->keep[a->n++])
+        return;
+    if (a->level == REDUCE_SUBMISSIONS)
+        s->gone = true;
+    else if (a->level == REDUCE_PACKETS)
+        s->packets[packet].gone = true;
+    else if (packet != UINT32_MAX)
+        zero_piece(s->stream + s->packets[packet].data, s->packets[packet].data_size, piece);
+    else
+        zero_piece(s->ranges[range].bytes, s->ranges[range].num_bytes, piece);
+}
+
+void reduce_apply(struct reduce *r, enum reduce_level level, const uint8_t *keep)
+{
+    struct applying a = {.r = r, .keep = keep, .level = level};
+
+    /* What goes is asked for while it goes: each_thing skips only what went before. */
+    each_thing(r, level, apply_one, &a);
+    for (uint32_t i = 0; level == REDUCE_PACKETS && i < r->num_subs; i++) {
+        bool any = !r->subs[i].num_packets;
+        for (uint32_t p = 0; p < r->subs[i].num_packets; p++)
+            any |= !r->subs[i].packets[p].gone;
+        if (!any)
+            r->subs[i].gone = true;
+    }
+}
+
+uint32_t reduce_packets_left(const struct reduce *r)
+{
+    return reduce_things(r, REDUCE_PACKETS);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------ */
+
+static int copy_of(struct reduce *to, const struct reduce *from)
+{
+    *to = (struct reduce){.num_subs = from->num_subs, .command_abi = from->command_abi};
+    to->subs = calloc(from->num_subs ? from->num_subs : 1, sizeof(*to->subs));
+    if (!to->subs)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < from->num_subs; i++) {
+        const struct reduce_submission *f = &from->subs[i];
+        struct reduce_submission *t = &to->subs[i];
+
+        *t = *f;
+        t->stream = malloc(f->stream_size ? f->stream_size : 1);
+        t->table = f->table ? malloc(f->table_size ? f->table_size : 1) : NULL;
+        t->packets = malloc((f->num_packets ? f->num_packets : 1) * sizeof(*t->packets));
+        t->ranges = calloc(f->num_ranges ? f->num_ranges : 1, sizeof(*t->ranges));
+        t->num_ranges = 0;
+        if (!t->stream || (f->table && !t->table) || !t->packets || !t->ranges)
+            return -ENOMEM;
+        memcpy(t->stream, f->stream, f->stream_size);
+        if (f->table)
+            memcpy(t->table, f->table, f->table_size);
+        memcpy(t->packets, f->packets, f->num_packets * sizeof(*t->packets));
+        for (uint32_t k = 0; k < f->num_ranges; k++) {
+            t->ranges[k] = f->ranges[k];
+            t->ranges[k].bytes = malloc(f->ranges[k].num_bytes ? f->ranges[k].num_bytes : 1);
+            t->num_ranges++;
+            if (!t->ranges[k].bytes)
+                return -ENOMEM;
+            memcpy(t->ranges[k].bytes, f->ranges[k].bytes, f->ranges[k].num_bytes);
+        }
+    }
+    return 0;
+}
+
+static bool presents(const struct reduce_submission *s)
+{
+    for (uint32_t p = 0; p < s->num_packets; p++) {
+        uint32_t opcode;
+        memcpy(&opcode, s->stream + s->packets[p].offset, 4);
+        if (!s->packets[p].gone && (opcode == AEROGPU_CMD_PRESENT || opcode == AEROGPU_CMD_PRESENT_EX))
+            return true;
+    }
+    return false;
+}
+
+/* The packets that are left, behind the stream's header. */
+static uint32_t pack(const struct reduce_submission *s, uint8_t *out)
+{
+    uint32_t at = sizeof(struct aerogpu_cmd_stream_header);
+
+    if (!s->num_packets) {
+        memcpy(out, s->stream, s->stream_size);
+        return s->stream_size;
+    }
+    memcpy(out, s->stream, at);
+    for (uint32_t p = 0; p < s->num_packets; p++)
+        if (!s->packets[p].gone) {
+            memcpy(out + at, s->stream + s->packets[p].offset, s->packets[p].size);
+            at += s->packets[p].size;
+        }
+    memcpy(out + offsetof(struct aerogpu_cmd_stream_header, size_bytes), &at, 4);
+    return at;
+}
+
+static void write_submission(struct trace_writer *t, const struct reduce_submission *s, uint64_t fence,
+                             struct error *e)
+{
+    struct trace_submission sub = {.submit_flags = s->flags,
+                                   .context_id = s->context_id,
+                                   .engine_id = s->engine_id,
+                                   .signal_fence = fence};
+    struct trace_range *ranges = calloc(s->num_ranges ? s->num_ranges : 1, sizeof(*ranges));
+    uint8_t *stream = malloc(s->stream_size ? s->stream_size : 1);
+
+    if (!stream || !ranges)
+        error_set(e, -ENOMEM, "no memory for the recording");
+    else {
+        trace_writer_blob(t, TRACE_BLOB_CMD_STREAM, stream, pack(s, stream), &sub.cmd_blob, e);
+        if (s->table)
+            trace_writer_blob(t, TRACE_BLOB_ALLOC_TABLE, s->table, s->table_size, &sub.alloc_blob, e);
+        for (uint32_t k = 0; k < s->num_ranges; k++) {
+            ranges[k] = (struct trace_range){.alloc_id = s->ranges[k].alloc_id,
+                                             .flags = s->ranges[k].flags,
+                                             .gpa = s->ranges[k].gpa,
+                                             .size = s->ranges[k].size};
+            trace_writer_blob(t, TRACE_BLOB_ALLOC_MEMORY, s->ranges[k].bytes, s->ranges[k].num_bytes,
+                              &ranges[k].blob, e);
+        }
+        sub.ranges = ranges;
+        sub.num_ranges = s->num_ranges;
+        trace_writer_submission(t, &sub, e);
+    }
+    free(stream);
+    free(ranges);
+}
+
+int reduce_save(const struct reduce *r, const char *path, const char *notes, struct error *e)
+{
+    uint64_t fence = 0;
+    struct trace_writer *t;
+    uint32_t frame = 0;
+    bool open = false;
+    int rc = trace_writer_create(
+        &t,
+        &(struct trace_writer_params){
+            .path = path, .command_abi = r->command_abi, .producer = "aerogpu minimize", .notes = notes},
+        e);
+
+    if (rc)
+        return rc;
+    for (uint32_t i = 0; i < r->num_subs; i++) {
+        if (r->subs[i].gone)
+            continue;
+        if (!open)
+            trace_writer_begin_frame(t, frame++, e);
+        open = true;
+        write_submission(t, &r->subs[i], ++fence, e);
+        if (presents(&r->subs[i])) {
+            trace_writer_present(t, e);
+            open = false;
+        }
+    }
+    if (open)
+        trace_writer_end_frame(t, e);
+    rc = trace_writer_finish(t, e);
+    return rc ? rc : e->code;
+}
+
+int reduce_write(const struct reduce *r, enum reduce_level level, const uint8_t *keep, void **data,
+                 size_t *size, struct error *e)
+{
+    int fd = memfd_create("reduced", MFD_CLOEXEC), rc;
+    struct reduce copy;
+    char path[64];
+    struct stat st;
+
+    *data = NULL;
+    if (fd < 0)
+        return error_set(e, -errno, "memfd: %s", strerror(errno));
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    rc = copy_of(&copy, r);
+    if (!rc) {
+        reduce_apply(&copy, level, keep);
+        rc = reduce_save(&copy, path, NULL, e);
+    }
+    reduce_finish(&copy);
+    if (!rc && fstat(fd, &st))
+        rc = -errno;
+    if (!rc) {
+        *size = (size_t)st.st_size;
+        *data = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (*data == MAP_FAILED)
+            rc = -errno;
+    }
+    close(fd);
+    return rc ? error_set(e, rc, "a candidate cannot be written: %s", strerror(-rc)) : 0;
+}

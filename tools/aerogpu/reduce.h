@@ -1,0 +1,62 @@
+/* reduce.h: a recording in pieces that can be left out: submissions, packets, and the bytes that packets and guest memory
+ * carry. What is left is always a well-formed recording; whether it still makes sense is for the device to say.
+ */
+#ifndef AEROGPU_REDUCE_H_
+#define AEROGPU_REDUCE_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct reduce_packet {
+    uint32_t offset, size;    /* in its submission's stream */
+    uint32_t data, data_size; /* of it that is plain data: an upload's bytes; 0 for none */
+    bool gone;
+};
+
+struct reduce_range {
+    uint32_t alloc_id, flags;
+    uint64_t gpa, size;
+    uint8_t *bytes; /* NULL: the same as in an earlier submission */
+    uint32_t num_bytes;
+};
+
+struct reduce_submission {
+    uint32_t flags, context_id, engine_id;
+    uint64_t fence;
+    bool gone;
+    uint8_t *stream, *table;
+    uint32_t stream_size, table_size;
+    struct reduce_packet *packets;
+    uint32_t num_packets;
+    struct reduce_range *ranges;
+    uint32_t num_ranges;
+};
+
+struct reduce {
+    struct reduce_submission *subs;
+    uint32_t num_subs;
+    uint32_t command_abi;
+};
+
+/* What may go: submissions; the packets of those that are left; 1/16ths of the data of what is left, which become zeroes. */
+enum reduce_level { REDUCE_SUBMISSIONS, REDUCE_PACKETS, REDUCE_BYTES, REDUCE_LEVELS };
+
+int reduce_load(struct reduce *r, const char *path, const void *data, size_t size, struct error *e);
+void reduce_finish(struct reduce *r);
+
+/* Things of a level, and leaving out those whose keep[i] is 0, for good. */
+uint32_t reduce_things(const struct reduce *r, enum reduce_level level);
+void reduce_apply(struct reduce *r, enum reduce_level level, const uint8_t *keep);
+
+uint32_t reduce_packets_left(const struct reduce *r);
+
+/* The recording without what is left out at `level`; *data is the caller's to munmap. */
+int reduce_write(const struct reduce *r, enum reduce_level level, const uint8_t *keep, void **data,
+                 size_t *size, struct error *e);
+/* To a file. */
+int reduce_save(const struct reduce *r, const char *path, const char *notes, struct error *e);
+
+#endif
