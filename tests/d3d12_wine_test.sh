@@ -98,7 +98,7 @@ killed() {
     result "$(says killed '^frames: [1-9][0-9]* as recorded, 0 different'; echo $?)" "with the same pictures"
 }
 
-echo "1..44"
+echo "1..45"
 from=$samples
 before=$(cd "$samples" && ls -A)
 record clear 10
@@ -110,6 +110,9 @@ shows draws 'SwapChainResize(SwapChain=1, Width=240, Height=160' "the resize is 
 shows draws 'ExecuteIndirect' "and indirect draws"
 shows draws 'ExecuteBundle' "and bundles"
 shows draws 'MemoryWrite(.*constants, one slot per frame' "and what was written into mapped memory, by the buffer's name"
+"$aerogpu" d3d12 trim -o "$work/trimmed.d3d12trace" --frames 8-11 "$work/draws.d3d12trace" >/dev/null 2>&1 &&
+    "$aerogpu" d3d12 play --validate "$work/trimmed.d3d12trace" 2>&1 | grep -q '^frames: [1-4] as recorded, 0 different'
+result $? "frames behind the resize can be cut out"
 record compute 5
 result "$(says compute 'read back: [1-9][0-9]* as recorded, 0'; echo $?)" "compute read back the same"
 shows compute 'WaitFor(hEvent=event#1, .*return=0' "its waits are in it"

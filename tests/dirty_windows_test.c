@@ -27,7 +27,9 @@ static void on_run(void *ctx, struct dirty_run r)
 
 static struct dirty *make(const char *name)
 {
-    enum dirty_method m = !strcmp(name, "hash") ? DIRTY_HASH : !strcmp(name, "fault") ? DIRTY_FAULT : DIRTY_KERNEL;
+    enum dirty_method m = !strcmp(name, "hash")    ? DIRTY_HASH
+                          : !strcmp(name, "fault") ? DIRTY_FAULT
+                                                   : DIRTY_KERNEL;
     struct dirty *d;
 
     if (dirty_create(&d, m))
@@ -150,8 +152,8 @@ static void timings(const char *name, struct dirty *d)
         written = now_us();
         dirty_collect(d, s, nothing, NULL);
         looked = now_us();
-        printf("# %-12s %3d %% of 64 MiB: %8.0f us to write, %8.0f us to look\n", name, percent[k], written - start,
-               looked - written);
+        printf("# %-12s %3d %% of 64 MiB: %8.0f us to write, %8.0f us to look\n", name, percent[k],
+               written - start, looked - written);
     }
     dirty_remove(d, s);
 }

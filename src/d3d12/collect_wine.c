@@ -42,8 +42,11 @@ static char *host_path(const char *program)
     int n;
 
     if (isalpha((unsigned char)program[0]) && program[1] == ':')
-        n = asprintf(&at, "%s%s/dosdevices/%c:/%s", prefix ? prefix : home ? home : "", prefix ? "" : "/.wine",
-                     tolower((unsigned char)program[0]), program + 2);
+        n = asprintf(&at, "%s%s/dosdevices/%c:/%s",
+                     prefix ? prefix
+                     : home ? home
+                            : "",
+                     prefix ? "" : "/.wine", tolower((unsigned char)program[0]), program + 2);
     else
         n = asprintf(&at, "%s", program);
     if (n < 0)

@@ -13,9 +13,9 @@
 #include "base/error.h"
 
 struct wine_run {
-    char **argv;  /* what to run instead */
-    char *folder; /* the private one */
-    char *origin; /* the program's own */
+    char **argv;                /* what to run instead */
+    char *folder;               /* the private one */
+    char *origin;               /* the program's own */
     char *own_d3d12, *own_dxgi; /* such a library beside the program, or NULL */
 };
 

@@ -43,7 +43,8 @@ static void watch_remove(struct dirty *d, struct dirty_span *s)
 {
 }
 
-static int watch_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r), void *ctx)
+static int watch_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r),
+                         void *ctx)
 {
     void *at[RUNS];
     ULONG_PTR n;
@@ -73,7 +74,8 @@ static int watch_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void 
     return 0;
 }
 
-const struct dirty_ops dirty_watch = {.close = none, .add = watch_add, .remove = watch_remove, .collect = watch_collect};
+const struct dirty_ops dirty_watch = {
+    .close = none, .add = watch_add, .remove = watch_remove, .collect = watch_collect};
 
 static int kernel_open(struct dirty *d)
 {
@@ -162,7 +164,8 @@ static void fault_remove(struct dirty *d, struct dirty_span *s)
     ReleaseSRWLockExclusive(&lock);
 }
 
-static int fault_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r), void *ctx)
+static int fault_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r),
+                         void *ctx)
 {
     size_t pages = (s->end - s->start) / DIRTY_PAGE;
 

@@ -31,14 +31,14 @@ static any_fn real(const char *name)
     return module ? (any_fn)(void *)GetProcAddress(module, name) : NULL;
 }
 
-#define FORWARD(name)                                                                                                  \
-    __declspec(dllexport) uintptr_t WINAPI name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e,      \
-                                                uintptr_t f);                                                          \
-    uintptr_t WINAPI name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)                \
-    {                                                                                                                  \
-        any_fn fn = real(#name);                                                                                       \
-                                                                                                                       \
-        return fn ? fn(a, b, c, d, e, f) : (uintptr_t)(uint32_t)E_NOINTERFACE;                                         \
+#define FORWARD(name)                                                                                        \
+    __declspec(dllexport) uintptr_t WINAPI name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,          \
+                                                uintptr_t e, uintptr_t f);                                   \
+    uintptr_t WINAPI name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)      \
+    {                                                                                                        \
+        any_fn fn = real(#name);                                                                             \
+                                                                                                             \
+        return fn ? fn(a, b, c, d, e, f) : (uintptr_t)(uint32_t)E_NOINTERFACE;                               \
     }
 
 FORWARD(DXGID3D10CreateDevice)

@@ -125,9 +125,9 @@ static bool worth_a_slice(uint16_t method)
 {
     const char *n = d12_methods[method].name;
 
-    return method == D12_Native_EventWait || method == D12_Native_Present || method == D12_Native_CreateDevice ||
-           method == D12_ID3D12CommandQueue_ExecuteCommandLists || !strncmp(n, "Create", 6) || !strcmp(n, "Signal") ||
-           !strcmp(n, "Wait") || !strcmp(n, "Map");
+    return method == D12_Native_EventWait || method == D12_Native_WaitFor || method == D12_Native_Present ||
+           method == D12_Native_CreateDevice || method == D12_ID3D12CommandQueue_ExecuteCommandLists ||
+           !strncmp(n, "Create", 6) || !strcmp(n, "Signal") || !strcmp(n, "Wait") || !strcmp(n, "Map");
 }
 
 int export_perfetto(struct trc *t, const struct names *names, const char *path, struct error *e)

@@ -21,8 +21,9 @@ void *os_map_shared(const char *path, size_t size)
 
     if (fd < 0)
         return NULL;
-    map = fstat(fd, &st) || (size_t)st.st_size != size ? MAP_FAILED
-                                                       : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    map = fstat(fd, &st) || (size_t)st.st_size != size
+              ? MAP_FAILED
+              : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     return map == MAP_FAILED ? NULL : map;
 }

@@ -6,7 +6,8 @@
 
 #include "d3d12/rec_windows.h"
 
-#define TLS_SLOTS_AT 0x1480 /* of the 64 slots in the thread's block: part of the ABI since they are read inline */
+#define TLS_SLOTS_AT                                                                                         \
+    0x1480 /* of the 64 slots in the thread's block: part of the ABI since they are read inline */
 
 unsigned os_tls_offset = TLS_SLOTS_AT;
 static void (*thread_ended)(struct rec_thread *t);
@@ -19,13 +20,13 @@ void *os_map_shared(const char *path, size_t size)
     HANDLE file, section;
     void *map = NULL;
 
-
     /* Wine's name for a path of the system below it */
     snprintf(full, sizeof(full), "%s%s", path[0] == '/' ? "\\\\?\\unix" : "", path);
     if (!MultiByteToWideChar(CP_UTF8, 0, full, -1, wide, MAX_PATH))
         return NULL;
-    file = CreateFileW(wide, GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
-                       OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
+    file = CreateFileW(wide, GENERIC_READ | GENERIC_WRITE,
+                       FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
+                       FILE_ATTRIBUTE_NORMAL, NULL);
     if (file == INVALID_HANDLE_VALUE)
         return NULL;
     if (GetFileSizeEx(file, &have) && (uint64_t)have.QuadPart == size) {
@@ -54,7 +55,8 @@ uint64_t os_now_ns(void)
         frequency = (uint64_t)v.QuadPart;
     }
     QueryPerformanceCounter(&v);
-    return (uint64_t)v.QuadPart / frequency * 1000000000u + (uint64_t)v.QuadPart % frequency * 1000000000u / frequency;
+    return (uint64_t)v.QuadPart / frequency * 1000000000u +
+           (uint64_t)v.QuadPart % frequency * 1000000000u / frequency;
 }
 
 /* The counter's zero is the system's own affair: time begins when the first process loads the recorder. */

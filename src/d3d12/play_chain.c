@@ -51,7 +51,8 @@ int play_special_Native_SwapChainCreate(struct player *p, const struct play_call
     struct play_chain *n;
 
     if (find(p, a->SwapChain))
-        return play_fail(p, c, -EBADMSG, "swap chain %llu is there already", (unsigned long long)a->SwapChain);
+        return play_fail(p, c, -EBADMSG, "swap chain %llu is there already",
+                         (unsigned long long)a->SwapChain);
     n = calloc(1, sizeof(*n));
     if (!n)
         return play_fail(p, c, -ENOMEM, "out of memory");
@@ -128,7 +129,8 @@ int play_special_Native_WaitFor(struct player *p, const struct play_call *c, str
     return 0;
 }
 
-int play_special_Native_FenceSeen(struct player *p, const struct play_call *c, struct args_Native_FenceSeen *a)
+int play_special_Native_FenceSeen(struct player *p, const struct play_call *c,
+                                  struct args_Native_FenceSeen *a)
 {
     if (!a->pFence)
         return play_fail(p, c, -EBADMSG, "it has no fence");

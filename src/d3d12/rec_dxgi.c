@@ -24,18 +24,18 @@
 #define MAX_PATCH  40
 
 enum { /* slots of IDXGIFactory.. and IDXGISwapChain.. */
-    FACTORY_CREATE = 10,
-    FACTORY_CREATE_HWND = 15,
-    FACTORY_CREATE_CORE = 16,
-    FACTORY_CREATE_COMPOSITION = 24,
-    CHAIN_RELEASE = 2,
-    CHAIN_PRESENT = 8,
-    CHAIN_GET_BUFFER = 9,
-    CHAIN_GET_DESC = 12,
-    CHAIN_RESIZE = 13,
-    CHAIN_PRESENT1 = 22,
-    CHAIN_INDEX = 36,
-    CHAIN_RESIZE1 = 39,
+       FACTORY_CREATE = 10,
+       FACTORY_CREATE_HWND = 15,
+       FACTORY_CREATE_CORE = 16,
+       FACTORY_CREATE_COMPOSITION = 24,
+       CHAIN_RELEASE = 2,
+       CHAIN_PRESENT = 8,
+       CHAIN_GET_BUFFER = 9,
+       CHAIN_GET_DESC = 12,
+       CHAIN_RESIZE = 13,
+       CHAIN_PRESENT1 = 22,
+       CHAIN_INDEX = 36,
+       CHAIN_RESIZE1 = 39,
 };
 
 #define PRESENT_TEST 1 /* DXGI_PRESENT_TEST: nothing is presented */
@@ -81,7 +81,8 @@ static struct chain *chains;
 static uint64_t num_chains;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static const GUID iid_factory2 = {0x50c83a1c, 0xe072, 0x4c48, {0x87, 0xb0, 0x36, 0x30, 0xfa, 0x36, 0xa6, 0xd0}};
+static const GUID iid_factory2 = {
+    0x50c83a1c, 0xe072, 0x4c48, {0x87, 0xb0, 0x36, 0x30, 0xfa, 0x36, 0xa6, 0xd0}};
 static const GUID iid_chain1 = {0x790a45f7, 0x0d42, 0x4876, {0x98, 0x3a, 0x0a, 0x55, 0xcf, 0xe6, 0xf4, 0xaa}};
 static const GUID iid_chain3 = {0x94d99bdb, 0xf1f8, 0x4ab0, {0xb2, 0x36, 0x7d, 0xa0, 0x17, 0x0e, 0xda, 0xb1}};
 
@@ -178,15 +179,20 @@ static void picture_done(struct rec_thread *t, struct chain *c, struct copy *s)
 static bool copy_make(struct chain *c, struct copy *s, ID3D12Device *d, uint64_t size)
 {
     D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_READBACK};
-    D3D12_RESOURCE_DESC desc = {.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER, .Width = size, .Height = 1,
-                                .DepthOrArraySize = 1, .MipLevels = 1, .SampleDesc = {1, 0},
+    D3D12_RESOURCE_DESC desc = {.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER,
+                                .Width = size,
+                                .Height = 1,
+                                .DepthOrArraySize = 1,
+                                .MipLevels = 1,
+                                .SampleDesc = {1, 0},
                                 .Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR};
     const D3D12_COMMAND_LIST_TYPE type = D3D12_COMMAND_LIST_TYPE_DIRECT;
 
     if (!s->list &&
-        (FAILED(d->lpVtbl->CreateCommandAllocator(d, type, IID_OF(ID3D12CommandAllocator), (void **)&s->allocator)) ||
-         FAILED(d->lpVtbl->CreateCommandList(d, 0, type, s->allocator, NULL, IID_OF(ID3D12GraphicsCommandList),
-                                             (void **)&s->list)) ||
+        (FAILED(d->lpVtbl->CreateCommandAllocator(d, type, IID_OF(ID3D12CommandAllocator),
+                                                  (void **)&s->allocator)) ||
+         FAILED(d->lpVtbl->CreateCommandList(d, 0, type, s->allocator, NULL,
+                                             IID_OF(ID3D12GraphicsCommandList), (void **)&s->list)) ||
          FAILED(s->list->lpVtbl->Close(s->list))))
         return false;
     if (s->buffer && s->size >= size)
@@ -195,19 +201,20 @@ static bool copy_make(struct chain *c, struct copy *s, ID3D12Device *d, uint64_t
     s->buffer = NULL;
     s->size = size;
     return SUCCEEDED(d->lpVtbl->CreateCommittedResource(d, &heap, D3D12_HEAP_FLAG_NONE, &desc,
-                                                        D3D12_RESOURCE_STATE_COPY_DEST, NULL, IID_OF(ID3D12Resource),
-                                                        (void **)&s->buffer));
+                                                        D3D12_RESOURCE_STATE_COPY_DEST, NULL,
+                                                        IID_OF(ID3D12Resource), (void **)&s->buffer));
 }
 
 static bool copy_submit(struct chain *c, struct copy *s, ID3D12Resource *texture,
                         const D3D12_PLACED_SUBRESOURCE_FOOTPRINT *layout)
 {
-    D3D12_TEXTURE_COPY_LOCATION dst = {.pResource = s->buffer, .Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT,
-                                       .PlacedFootprint = *layout};
-    D3D12_TEXTURE_COPY_LOCATION src = {.pResource = texture, .Type = D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX};
-    D3D12_RESOURCE_BARRIER b = {.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
-                                .Transition = {texture, 0, D3D12_RESOURCE_STATE_PRESENT,
-                                               D3D12_RESOURCE_STATE_COPY_SOURCE}};
+    D3D12_TEXTURE_COPY_LOCATION dst = {
+        .pResource = s->buffer, .Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, .PlacedFootprint = *layout};
+    D3D12_TEXTURE_COPY_LOCATION src = {.pResource = texture,
+                                       .Type = D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX};
+    D3D12_RESOURCE_BARRIER b = {
+        .Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
+        .Transition = {texture, 0, D3D12_RESOURCE_STATE_PRESENT, D3D12_RESOURCE_STATE_COPY_SOURCE}};
     ID3D12GraphicsCommandList *l = s->list;
 
     if (FAILED(s->allocator->lpVtbl->Reset(s->allocator)) || FAILED(l->lpVtbl->Reset(l, s->allocator, NULL)))
@@ -297,7 +304,8 @@ static void before_present(struct rec_thread *t, struct chain *c)
     rec_begin(t, NULL, D12_Native_Present, REC_MODE_TICKET);
     enc_u64(e, c->number);
     enc_u32(e, index);
-    enc_object(e, texture && rec_object_find(texture) ? texture : NULL); /* the program may never have asked for it */
+    enc_object(e, texture && rec_object_find(texture) ? texture
+                                                      : NULL); /* the program may never have asked for it */
     enc_object(e, c->queue);
     rec_args_done(t, D12_Native_Present, false);
     atomic_fetch_add(&rec_shm->frame, 1);
@@ -416,15 +424,16 @@ static HRESULT WINAPI chain_resize(void *This, UINT buffers, UINT width, UINT he
     return hr;
 }
 
-static HRESULT WINAPI chain_resize1(void *This, UINT buffers, UINT width, UINT height, UINT format, UINT flags,
-                                    const UINT *masks, IUnknown *const *queues)
+static HRESULT WINAPI chain_resize1(void *This, UINT buffers, UINT width, UINT height, UINT format,
+                                    UINT flags, const UINT *masks, IUnknown *const *queues)
 {
     struct rec_thread *t = rec_enter();
     struct chain *c = t ? chain_of(This) : NULL;
     HRESULT hr;
 
     if (!c)
-        return ((resize1_fn)orig(This, CHAIN_RESIZE1))(This, buffers, width, height, format, flags, masks, queues);
+        return ((resize1_fn)orig(This, CHAIN_RESIZE1))(This, buffers, width, height, format, flags, masks,
+                                                       queues);
     chain_flush(t, c);
     t->depth++;
     hr = ((resize1_fn)orig(This, CHAIN_RESIZE1))(This, buffers, width, height, format, flags, masks, queues);
@@ -519,20 +528,21 @@ static void chain_made(struct rec_thread *t, HRESULT hr, IUnknown *device, void 
 /* ---- factories ---------------------------------------------------------------------------------------------- */
 
 typedef HRESULT(WINAPI *create_fn)(void *, IUnknown *, const void *, void **);
-typedef HRESULT(WINAPI *create_hwnd_fn)(void *, IUnknown *, HWND, const void *, const void *, void *, void **);
+typedef HRESULT(WINAPI *create_hwnd_fn)(void *, IUnknown *, HWND, const void *, const void *, void *,
+                                        void **);
 typedef HRESULT(WINAPI *create_core_fn)(void *, IUnknown *, void *, const void *, void *, void **);
 typedef HRESULT(WINAPI *create_composition_fn)(void *, IUnknown *, const void *, void *, void **);
 
 /* Makes the chain; the implementation's own calls in between are not the program's. */
-#define CREATE(slot, type, ...)                                                                                        \
-    struct rec_thread *t = rec_enter();                                                                                \
-    HRESULT hr;                                                                                                        \
-    if (!t)                                                                                                            \
-        return ((type)orig(This, slot))(__VA_ARGS__);                                                                  \
-    t->depth++;                                                                                                        \
-    hr = ((type)orig(This, slot))(__VA_ARGS__);                                                                        \
-    t->depth--;                                                                                                        \
-    chain_made(t, hr, device, out);                                                                                    \
+#define CREATE(slot, type, ...)                                                                              \
+    struct rec_thread *t = rec_enter();                                                                      \
+    HRESULT hr;                                                                                              \
+    if (!t)                                                                                                  \
+        return ((type)orig(This, slot))(__VA_ARGS__);                                                        \
+    t->depth++;                                                                                              \
+    hr = ((type)orig(This, slot))(__VA_ARGS__);                                                              \
+    t->depth--;                                                                                              \
+    chain_made(t, hr, device, out);                                                                          \
     return hr
 
 static HRESULT WINAPI factory_create(void *This, IUnknown *device, const void *desc, void **out)
@@ -540,19 +550,20 @@ static HRESULT WINAPI factory_create(void *This, IUnknown *device, const void *d
     CREATE(FACTORY_CREATE, create_fn, This, device, desc, out);
 }
 
-static HRESULT WINAPI factory_create_hwnd(void *This, IUnknown *device, HWND window, const void *desc, const void *full,
-                                          void *output, void **out)
+static HRESULT WINAPI factory_create_hwnd(void *This, IUnknown *device, HWND window, const void *desc,
+                                          const void *full, void *output, void **out)
 {
     CREATE(FACTORY_CREATE_HWND, create_hwnd_fn, This, device, window, desc, full, output, out);
 }
 
-static HRESULT WINAPI factory_create_core(void *This, IUnknown *device, void *window, const void *desc, void *output,
-                                          void **out)
+static HRESULT WINAPI factory_create_core(void *This, IUnknown *device, void *window, const void *desc,
+                                          void *output, void **out)
 {
     CREATE(FACTORY_CREATE_CORE, create_core_fn, This, device, window, desc, output, out);
 }
 
-static HRESULT WINAPI factory_create_composition(void *This, IUnknown *device, const void *desc, void *output, void **out)
+static HRESULT WINAPI factory_create_composition(void *This, IUnknown *device, const void *desc, void *output,
+                                                 void **out)
 {
     CREATE(FACTORY_CREATE_COMPOSITION, create_composition_fn, This, device, desc, output, out);
 }

@@ -18,7 +18,7 @@ static struct {
         ID3D12Fence *fence;
         uint64_t value;
         HANDLE event;
-    } *p;
+    } * p;
     _Atomic size_t num;
     size_t cap;
 } waits = {.lock = PTHREAD_MUTEX_INITIALIZER};

@@ -150,7 +150,8 @@ static void patch_slot(void **slot)
 static void patch_module(HMODULE module)
 {
     uint8_t *base = (uint8_t *)module;
-    const IMAGE_NT_HEADERS *nt = (const IMAGE_NT_HEADERS *)(base + ((const IMAGE_DOS_HEADER *)base)->e_lfanew);
+    const IMAGE_NT_HEADERS *nt =
+        (const IMAGE_NT_HEADERS *)(base + ((const IMAGE_DOS_HEADER *)base)->e_lfanew);
     const IMAGE_DATA_DIRECTORY *dir = &nt->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_IMPORT];
     const IMAGE_IMPORT_DESCRIPTOR *d = (const IMAGE_IMPORT_DESCRIPTOR *)(base + dir->VirtualAddress);
 
@@ -168,7 +169,8 @@ static void module_seen(HMODULE module)
     HMODULE own;
     UINT n = GetSystemDirectoryA(system, MAX_PATH);
 
-    if (!GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+    if (!GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
+                                GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
                             (const char *)hooks, &own) ||
         module == own || !GetModuleFileNameA(module, path, MAX_PATH) || !_strnicmp(path, system, n))
         return;
@@ -190,9 +192,11 @@ static void WINAPI on_load(ULONG reason, const struct loaded *data, void *contex
 
 void waits_install(void)
 {
-    LONG(WINAPI * on_loads)(ULONG, void *, void *, void **) =
+    LONG(WINAPI * on_loads)
+    (ULONG, void *, void *, void **) =
         (void *)GetProcAddress(GetModuleHandleA("ntdll.dll"), "LdrRegisterDllNotification");
-    BOOL(WINAPI * modules)(HANDLE, HMODULE *, DWORD, DWORD *) =
+    BOOL(WINAPI * modules)
+    (HANDLE, HMODULE *, DWORD, DWORD *) =
         (void *)GetProcAddress(GetModuleHandleA("kernel32.dll"), "K32EnumProcessModules");
     static HMODULE list[MAX_MODULES];
     DWORD bytes = 0;

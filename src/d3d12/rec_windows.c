@@ -17,10 +17,10 @@
 #include "d3d12/rec_hooks.h"
 #include "d3d12/table.h"
 
-#define REAL_ENV       "AEROGPU_D3D12_REAL" /* a library that the program brought itself */
-#define THREAD_START   9                    /* ThreadQuerySetWin32StartAddress */
-#define API_VERSION    2                    /* libvkd3d's name for what this is like: VKD3D_API_VERSION_1_2 */
-#define MAX_STUBS      16
+#define REAL_ENV     "AEROGPU_D3D12_REAL" /* a library that the program brought itself */
+#define THREAD_START 9                    /* ThreadQuerySetWin32StartAddress */
+#define API_VERSION  2                    /* libvkd3d's name for what this is like: VKD3D_API_VERSION_1_2 */
+#define MAX_STUBS    16
 
 typedef uintptr_t(WINAPI *any_fn)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
@@ -34,7 +34,8 @@ HMODULE windows_real_module(const char *file)
     HMODULE m;
     UINT n;
 
-    if (own && (m = LoadLibraryA(own)) && !GetProcAddress(m, "aerogpu_dxgi_factory")) /* not another copy of this one */
+    if (own && (m = LoadLibraryA(own)) &&
+        !GetProcAddress(m, "aerogpu_dxgi_factory")) /* not another copy of this one */
         return m;
     n = GetSystemDirectoryA(path, MAX_PATH);
     snprintf(path + n, MAX_PATH - n, "\\%s", file);
@@ -53,7 +54,8 @@ static uint8_t *stub_near(HMODULE module)
     if (page && used < MAX_STUBS && (uintptr_t)page > base && (uintptr_t)page - base < UINT32_MAX)
         return page + 16 * used++;
     page = NULL;
-    for (uintptr_t at = (base + 0x1000000) & ~(uintptr_t)0xffff; !page && at - base < 0x7fff0000; at += 0x100000)
+    for (uintptr_t at = (base + 0x1000000) & ~(uintptr_t)0xffff; !page && at - base < 0x7fff0000;
+         at += 0x100000)
         page = VirtualAlloc((void *)at, 4096, MEM_RESERVE | MEM_COMMIT, PAGE_EXECUTE_READWRITE);
     used = 1;
     return page;
@@ -62,7 +64,8 @@ static uint8_t *stub_near(HMODULE module)
 bool windows_export_patch(HMODULE module, const char *name, void *fn)
 {
     uint8_t *base = (uint8_t *)module, *stub;
-    const IMAGE_NT_HEADERS *nt = (const IMAGE_NT_HEADERS *)(base + ((const IMAGE_DOS_HEADER *)base)->e_lfanew);
+    const IMAGE_NT_HEADERS *nt =
+        (const IMAGE_NT_HEADERS *)(base + ((const IMAGE_DOS_HEADER *)base)->e_lfanew);
     const IMAGE_DATA_DIRECTORY *dir = &nt->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_EXPORT];
     const IMAGE_EXPORT_DIRECTORY *x = (const IMAGE_EXPORT_DIRECTORY *)(base + dir->VirtualAddress);
     const DWORD *names;
@@ -103,23 +106,24 @@ static void *real(const char *name)
             log_error("d3d12", "the system's d3d12.dll cannot be loaded");
         create_device = real_d3d12 ? (void *)GetProcAddress(real_d3d12, "D3D12CreateDevice") : NULL;
         if (rec_shm && real_d3d12)
-            windows_export_patch(real_d3d12, "D3D12CreateDevice", (void *)GetProcAddress(self, "D3D12CreateDevice"));
+            windows_export_patch(real_d3d12, "D3D12CreateDevice",
+                                 (void *)GetProcAddress(self, "D3D12CreateDevice"));
     }
     ReleaseSRWLockExclusive(&load_lock);
-    p = !real_d3d12 ? NULL
+    p = !real_d3d12                          ? NULL
         : !strcmp(name, "D3D12CreateDevice") ? create_device
                                              : (void *)GetProcAddress(real_d3d12, name);
     return p;
 }
 
-#define FORWARD(name)                                                                                                  \
-    __declspec(dllexport) uintptr_t WINAPI name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e,      \
-                                                uintptr_t f);                                                          \
-    uintptr_t WINAPI name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)                \
-    {                                                                                                                  \
-        any_fn fn = (any_fn)real(#name);                                                                               \
-                                                                                                                       \
-        return fn ? fn(a, b, c, d, e, f) : (uintptr_t)(uint32_t)E_NOINTERFACE;                                         \
+#define FORWARD(name)                                                                                        \
+    __declspec(dllexport) uintptr_t WINAPI name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,          \
+                                                uintptr_t e, uintptr_t f);                                   \
+    uintptr_t WINAPI name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)      \
+    {                                                                                                        \
+        any_fn fn = (any_fn)real(#name);                                                                     \
+                                                                                                             \
+        return fn ? fn(a, b, c, d, e, f) : (uintptr_t)(uint32_t)E_NOINTERFACE;                               \
     }
 
 FORWARD(D3D12GetDebugInterface)
@@ -158,8 +162,8 @@ static void first_device(void)
     f->lpVtbl->Release(f);
 }
 
-__declspec(dllexport) HRESULT WINAPI D3D12CreateDevice(IUnknown *adapter, D3D_FEATURE_LEVEL level, REFIID iid,
-                                                       void **device);
+__declspec(dllexport) HRESULT WINAPI
+    D3D12CreateDevice(IUnknown *adapter, D3D_FEATURE_LEVEL level, REFIID iid, void **device);
 HRESULT WINAPI D3D12CreateDevice(IUnknown *adapter, D3D_FEATURE_LEVEL level, REFIID iid, void **device)
 {
     HRESULT(WINAPI * create)(IUnknown *, D3D_FEATURE_LEVEL, REFIID, void **) = real("D3D12CreateDevice");
@@ -192,13 +196,14 @@ HRESULT WINAPI D3D12CreateDevice(IUnknown *adapter, D3D_FEATURE_LEVEL level, REF
 
 static bool is_implementation(const void *at)
 {
-    static const char *const names[] = {"d3d12.dll", "d3d12core.dll", "dxgi.dll", "wined3d.dll", "winevulkan.dll"};
+    static const char *const names[] = {"d3d12.dll", "d3d12core.dll", "dxgi.dll", "wined3d.dll",
+                                        "winevulkan.dll"};
     char path[MAX_PATH];
     const char *file;
     HMODULE m;
 
-    if (!GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, at,
-                            &m) ||
+    if (!GetModuleHandleExA(
+            GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, at, &m) ||
         !GetModuleFileNameA(m, path, MAX_PATH))
         return false;
     file = strrchr(path, '\\') ? strrchr(path, '\\') + 1 : path;
@@ -215,7 +220,8 @@ static void thread_attach(void)
 
     if (!query)
         query = (void *)GetProcAddress(GetModuleHandleA("ntdll.dll"), "NtQueryInformationThread");
-    if (query && !query(GetCurrentThread(), THREAD_START, &start, sizeof(start), NULL) && is_implementation(start))
+    if (query && !query(GetCurrentThread(), THREAD_START, &start, sizeof(start), NULL) &&
+        is_implementation(start))
         rec_thread_internal();
 }
 

@@ -263,12 +263,13 @@ int res_follow(struct res_states *s, const struct trc_call *c)
             execute(s, x.lists[i]);
         return 0;
     }
-    if (m->name[0] != 'C' || m->name[1] != 'r' || !creates_resource(m->name))
+    if (c->method != D12_Native_SwapChainBuffer &&
+        (m->name[0] != 'C' || m->name[1] != 'r' || !creates_resource(m->name)))
         return 0;
     walk_fields(&in, m->in, m->num_in, &v);
     x.in_desc = false;
     walk_fields(&in, m->out, m->num_out, &v);
-    return add(&x, c->method == D12_Native_CreateImageResource);
+    return add(&x, c->method == D12_Native_CreateImageResource || c->method == D12_Native_SwapChainBuffer);
 }
 
 void res_finish(struct res_states *s)

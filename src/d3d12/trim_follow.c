@@ -448,6 +448,8 @@ static bool has_no_effect(const struct trc_call *c)
     case D12_Native_ReadbackHash:
     case D12_Native_AddressFixup:
     case D12_Native_Contents:
+    case D12_Native_WaitFor:
+    case D12_Native_FenceSeen:
         return true;
     default:
         return d12_methods[c->method].flags & D12_QUERY;

@@ -15,7 +15,8 @@ int main(int argc, char **argv)
 {
     unsigned calls = argc > 1 ? (unsigned)atoi(argv[1]) : 1000000, batch = 100000;
     ID3D12Device *d = make_device();
-    ID3D12Resource *a = make_buffer(d, D3D12_HEAP_TYPE_DEFAULT, 65536), *b = make_buffer(d, D3D12_HEAP_TYPE_DEFAULT, 65536);
+    ID3D12Resource *a = make_buffer(d, D3D12_HEAP_TYPE_DEFAULT, 65536),
+                   *b = make_buffer(d, D3D12_HEAP_TYPE_DEFAULT, 65536);
     const D3D12_VIEWPORT viewport = {0, 0, 640, 480, 0, 1};
     ID3D12CommandAllocator *allocator;
     ID3D12GraphicsCommandList *l;

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define CHECK(what) check((what), #what, __LINE__)
-#define BUFFERS 2
+#define BUFFERS     2
 
 static inline void check(HRESULT hr, const char *what, int line)
 {
@@ -60,22 +60,28 @@ static inline ID3D12CommandQueue *make_queue(ID3D12Device *d, D3D12_COMMAND_LIST
     return q;
 }
 
-static inline ID3D12Resource *make_resource(ID3D12Device *d, D3D12_HEAP_TYPE heap, const D3D12_RESOURCE_DESC *desc,
-                                            D3D12_RESOURCE_STATES state, const D3D12_CLEAR_VALUE *clear)
+static inline ID3D12Resource *make_resource(ID3D12Device *d, D3D12_HEAP_TYPE heap,
+                                            const D3D12_RESOURCE_DESC *desc, D3D12_RESOURCE_STATES state,
+                                            const D3D12_CLEAR_VALUE *clear)
 {
     D3D12_HEAP_PROPERTIES props = {.Type = heap};
     ID3D12Resource *r;
 
-    CHECK(ID3D12Device_CreateCommittedResource(d, &props, D3D12_HEAP_FLAG_NONE, desc, state, clear, &IID_ID3D12Resource,
-                                               (void **)&r));
+    CHECK(ID3D12Device_CreateCommittedResource(d, &props, D3D12_HEAP_FLAG_NONE, desc, state, clear,
+                                               &IID_ID3D12Resource, (void **)&r));
     return r;
 }
 
 static inline D3D12_RESOURCE_DESC buffer_desc(UINT64 size, D3D12_RESOURCE_FLAGS flags)
 {
-    return (D3D12_RESOURCE_DESC){.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER, .Width = size, .Height = 1,
-                                 .DepthOrArraySize = 1, .MipLevels = 1, .SampleDesc = {1, 0},
-                                 .Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR, .Flags = flags};
+    return (D3D12_RESOURCE_DESC){.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER,
+                                 .Width = size,
+                                 .Height = 1,
+                                 .DepthOrArraySize = 1,
+                                 .MipLevels = 1,
+                                 .SampleDesc = {1, 0},
+                                 .Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR,
+                                 .Flags = flags};
 }
 
 static inline ID3D12Resource *make_buffer(ID3D12Device *d, D3D12_HEAP_TYPE heap, UINT64 size)
@@ -99,21 +105,27 @@ static inline void zero_readback(ID3D12Resource *r, size_t n)
     ID3D12Resource_Unmap(r, 0, NULL);
 }
 
-static inline D3D12_RESOURCE_DESC texture_desc(UINT width, UINT height, UINT16 layers, UINT16 mips, DXGI_FORMAT format,
-                                               D3D12_RESOURCE_FLAGS flags)
+static inline D3D12_RESOURCE_DESC texture_desc(UINT width, UINT height, UINT16 layers, UINT16 mips,
+                                               DXGI_FORMAT format, D3D12_RESOURCE_FLAGS flags)
 {
-    return (D3D12_RESOURCE_DESC){.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D, .Width = width, .Height = height,
-                                 .DepthOrArraySize = layers, .MipLevels = mips, .Format = format, .SampleDesc = {1, 0},
+    return (D3D12_RESOURCE_DESC){.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D,
+                                 .Width = width,
+                                 .Height = height,
+                                 .DepthOrArraySize = layers,
+                                 .MipLevels = mips,
+                                 .Format = format,
+                                 .SampleDesc = {1, 0},
                                  .Flags = flags};
 }
 
 /* The bytes of samples/shaders/NAME.dxbc. */
-#define SHADER(name)                                                                                                   \
-    __asm__(".section .rdata,\"dr\"\n.balign 8\n" #name "_begin:\n.incbin \"" #name ".dxbc\"\n" #name "_end:\n.text\n");  \
-    extern const char name##_begin[], name##_end[];                                                                    \
-    static inline D3D12_SHADER_BYTECODE name(void)                                                                     \
-    {                                                                                                                  \
-        return (D3D12_SHADER_BYTECODE){name##_begin, (SIZE_T)(name##_end - name##_begin)};                             \
+#define SHADER(name)                                                                                         \
+    __asm__(".section .rdata,\"dr\"\n.balign 8\n" #name "_begin:\n.incbin \"" #name ".dxbc\"\n" #name        \
+            "_end:\n.text\n");                                                                               \
+    extern const char name##_begin[], name##_end[];                                                          \
+    static inline D3D12_SHADER_BYTECODE name(void)                                                           \
+    {                                                                                                        \
+        return (D3D12_SHADER_BYTECODE){name##_begin, (SIZE_T)(name##_end - name##_begin)};                   \
     }
 
 static inline ID3D12RootSignature *make_root(ID3D12Device *d, const D3D12_ROOT_SIGNATURE_DESC *desc)
@@ -122,8 +134,9 @@ static inline ID3D12RootSignature *make_root(ID3D12Device *d, const D3D12_ROOT_S
     ID3DBlob *blob = NULL;
 
     CHECK(D3D12SerializeRootSignature(desc, D3D_ROOT_SIGNATURE_VERSION_1, &blob, NULL));
-    CHECK(ID3D12Device_CreateRootSignature(d, 0, ID3D10Blob_GetBufferPointer(blob), ID3D10Blob_GetBufferSize(blob),
-                                           &IID_ID3D12RootSignature, (void **)&root));
+    CHECK(ID3D12Device_CreateRootSignature(d, 0, ID3D10Blob_GetBufferPointer(blob),
+                                           ID3D10Blob_GetBufferSize(blob), &IID_ID3D12RootSignature,
+                                           (void **)&root));
     ID3D10Blob_Release(blob);
     return root;
 }
@@ -146,10 +159,11 @@ static inline void mix_readback(ID3D12Resource *r, size_t n)
     ID3D12Resource_Unmap(r, 0, (&(D3D12_RANGE){0, 0}));
 }
 
-static inline ID3D12DescriptorHeap *make_heap(ID3D12Device *d, D3D12_DESCRIPTOR_HEAP_TYPE type, UINT n, bool visible)
+static inline ID3D12DescriptorHeap *make_heap(ID3D12Device *d, D3D12_DESCRIPTOR_HEAP_TYPE type, UINT n,
+                                              bool visible)
 {
-    D3D12_DESCRIPTOR_HEAP_DESC desc = {.Type = type, .NumDescriptors = n,
-                                       .Flags = visible ? D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE : 0};
+    D3D12_DESCRIPTOR_HEAP_DESC desc = {
+        .Type = type, .NumDescriptors = n, .Flags = visible ? D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE : 0};
     ID3D12DescriptorHeap *h;
 
     CHECK(ID3D12Device_CreateDescriptorHeap(d, &desc, &IID_ID3D12DescriptorHeap, (void **)&h));
@@ -192,41 +206,48 @@ static inline void app_buffers(struct app *a)
 {
     for (UINT i = 0; i < BUFFERS; i++) {
         CHECK(IDXGISwapChain3_GetBuffer(a->chain, i, &IID_ID3D12Resource, (void **)&a->targets[i]));
-        ID3D12Device_CreateRenderTargetView(a->device, a->targets[i], NULL,
-                                            cpu_handle(a->device, a->rtvs, D3D12_DESCRIPTOR_HEAP_TYPE_RTV, i));
+        ID3D12Device_CreateRenderTargetView(
+            a->device, a->targets[i], NULL,
+            cpu_handle(a->device, a->rtvs, D3D12_DESCRIPTOR_HEAP_TYPE_RTV, i));
     }
     a->index = IDXGISwapChain3_GetCurrentBackBufferIndex(a->chain);
 }
 
 static inline void app_init(struct app *a, UINT width, UINT height)
 {
-    DXGI_SWAP_CHAIN_DESC1 desc = {.Width = width, .Height = height, .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
-                                  .SampleDesc = {1, 0}, .BufferUsage = DXGI_USAGE_RENDER_TARGET_OUTPUT,
-                                  .BufferCount = BUFFERS, .SwapEffect = DXGI_SWAP_EFFECT_FLIP_DISCARD};
+    DXGI_SWAP_CHAIN_DESC1 desc = {.Width = width,
+                                  .Height = height,
+                                  .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
+                                  .SampleDesc = {1, 0},
+                                  .BufferUsage = DXGI_USAGE_RENDER_TARGET_OUTPUT,
+                                  .BufferCount = BUFFERS,
+                                  .SwapEffect = DXGI_SWAP_EFFECT_FLIP_DISCARD};
     IDXGIFactory4 *factory;
     IDXGISwapChain1 *chain;
 
     memset(a, 0, sizeof(*a));
     a->width = width;
     a->height = height;
-    a->window = CreateWindowA("static", "sample", WS_POPUP | WS_VISIBLE, 0, 0, (int)width, (int)height, NULL, NULL, NULL,
-                              NULL);
+    a->window = CreateWindowA("static", "sample", WS_POPUP | WS_VISIBLE, 0, 0, (int)width, (int)height, NULL,
+                              NULL, NULL, NULL);
     CHECK(CreateDXGIFactory1(&IID_IDXGIFactory4, (void **)&factory));
     a->device = make_device();
     a->queue = make_queue(a->device, D3D12_COMMAND_LIST_TYPE_DIRECT);
-    CHECK(IDXGIFactory4_CreateSwapChainForHwnd(factory, (IUnknown *)a->queue, a->window, &desc, NULL, NULL, &chain));
+    CHECK(IDXGIFactory4_CreateSwapChainForHwnd(factory, (IUnknown *)a->queue, a->window, &desc, NULL, NULL,
+                                               &chain));
     CHECK(IDXGISwapChain1_QueryInterface(chain, &IID_IDXGISwapChain3, (void **)&a->chain));
     IDXGISwapChain1_Release(chain);
     IDXGIFactory4_Release(factory);
     a->rtvs = make_heap(a->device, D3D12_DESCRIPTOR_HEAP_TYPE_RTV, BUFFERS, false);
     app_buffers(a);
     for (int i = 0; i < BUFFERS; i++)
-        CHECK(ID3D12Device_CreateCommandAllocator(a->device, D3D12_COMMAND_LIST_TYPE_DIRECT, &IID_ID3D12CommandAllocator,
-                                                  (void **)&a->allocators[i]));
+        CHECK(ID3D12Device_CreateCommandAllocator(a->device, D3D12_COMMAND_LIST_TYPE_DIRECT,
+                                                  &IID_ID3D12CommandAllocator, (void **)&a->allocators[i]));
     CHECK(ID3D12Device_CreateCommandList(a->device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, a->allocators[0], NULL,
                                          &IID_ID3D12GraphicsCommandList, (void **)&a->list));
     CHECK(ID3D12GraphicsCommandList_Close(a->list));
-    CHECK(ID3D12Device_CreateFence(a->device, 0, D3D12_FENCE_FLAG_NONE, &IID_ID3D12Fence, (void **)&a->fence));
+    CHECK(
+        ID3D12Device_CreateFence(a->device, 0, D3D12_FENCE_FLAG_NONE, &IID_ID3D12Fence, (void **)&a->fence));
     a->event = CreateEventA(NULL, FALSE, FALSE, NULL);
 }
 
@@ -253,7 +274,8 @@ static inline void app_begin(struct app *a)
     app_wait(a, a->done[a->index]);
     CHECK(ID3D12CommandAllocator_Reset(a->allocators[a->index]));
     CHECK(ID3D12GraphicsCommandList_Reset(a->list, a->allocators[a->index], NULL));
-    transition(a->list, a->targets[a->index], D3D12_RESOURCE_STATE_PRESENT, D3D12_RESOURCE_STATE_RENDER_TARGET);
+    transition(a->list, a->targets[a->index], D3D12_RESOURCE_STATE_PRESENT,
+               D3D12_RESOURCE_STATE_RENDER_TARGET);
 }
 
 static inline void app_submit(struct app *a)
@@ -264,7 +286,8 @@ static inline void app_submit(struct app *a)
 
 static inline void app_end(struct app *a)
 {
-    transition(a->list, a->targets[a->index], D3D12_RESOURCE_STATE_RENDER_TARGET, D3D12_RESOURCE_STATE_PRESENT);
+    transition(a->list, a->targets[a->index], D3D12_RESOURCE_STATE_RENDER_TARGET,
+               D3D12_RESOURCE_STATE_PRESENT);
     app_submit(a);
     CHECK(IDXGISwapChain3_Present(a->chain, 0, 0));
     a->done[a->index] = ++a->value;

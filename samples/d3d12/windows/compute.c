@@ -15,7 +15,18 @@ SHADER(swap_structured_cs)
 SHADER(picture_raw_cs)
 SHADER(transpose_image_cs)
 
-enum { COUNT, RING, SWAP, TRANSPOSE, TABLE_PIPELINES, SUM = TABLE_PIPELINES, PICTURE, ROOT_RING, ROOT_SWAP, PIPELINES };
+enum {
+    COUNT,
+    RING,
+    SWAP,
+    TRANSPOSE,
+    TABLE_PIPELINES,
+    SUM = TABLE_PIPELINES,
+    PICTURE,
+    ROOT_RING,
+    ROOT_SWAP,
+    PIPELINES
+};
 enum { COPY, COMPUTE, DIRECT, QUEUES };
 
 struct work {
@@ -30,27 +41,36 @@ struct work {
     ID3D12PipelineState *pipeline[PIPELINES];
     ID3D12DescriptorHeap *heap, *staging;
     ID3D12CommandSignature *dispatch;
-    ID3D12Resource *upload, *input, *output, *typed, *ring, *swapped, *particles, *particles_swapped, *texture, *target, *arguments, *readback;
+    ID3D12Resource *upload, *input, *output, *typed, *ring, *swapped, *particles, *particles_swapped,
+        *texture, *target, *arguments, *readback;
     uint8_t *map;
     bool tables;
 };
 
 enum { SRV_RING, UAV_COUNT, UAV_RING, UAV_SWAP, SRV_TEXTURE, UAV_TARGET, UAV_CLEAR, VIEWS };
-enum { READ_OUTPUT = 0, READ_PARTICLES = 4096, READ_TYPED = 8192, READ_SWAP = 12288, READ_TARGET = 16384, READ_SIZE = 32768 };
+enum {
+    READ_OUTPUT = 0,
+    READ_PARTICLES = 4096,
+    READ_TYPED = 8192,
+    READ_SWAP = 12288,
+    READ_TARGET = 16384,
+    READ_SIZE = 32768
+};
 enum { UP_WORDS = 0, UP_ARGUMENTS = 4096, UP_TEXTURE = 8192, UP_SIZE = 16384 };
 
 static void make_queues(struct work *w)
 {
-    static const D3D12_COMMAND_LIST_TYPE types[] = {D3D12_COMMAND_LIST_TYPE_COPY, D3D12_COMMAND_LIST_TYPE_COMPUTE,
-                                                    D3D12_COMMAND_LIST_TYPE_DIRECT};
+    static const D3D12_COMMAND_LIST_TYPE types[] = {
+        D3D12_COMMAND_LIST_TYPE_COPY, D3D12_COMMAND_LIST_TYPE_COMPUTE, D3D12_COMMAND_LIST_TYPE_DIRECT};
 
     for (int i = 0; i < QUEUES; i++) {
         w->queue[i] = make_queue(w->device, types[i]);
         CHECK(ID3D12Device_CreateCommandAllocator(w->device, types[i], &IID_ID3D12CommandAllocator,
                                                   (void **)&w->allocator[i]));
-        CHECK(ID3D12Device_CreateCommandList(w->device, 0, types[i], w->allocator[i], NULL, &IID_ID3D12GraphicsCommandList,
-                                             (void **)&w->list[i]));
-        CHECK(ID3D12Device_CreateFence(w->device, 0, D3D12_FENCE_FLAG_NONE, &IID_ID3D12Fence, (void **)&w->fence[i]));
+        CHECK(ID3D12Device_CreateCommandList(w->device, 0, types[i], w->allocator[i], NULL,
+                                             &IID_ID3D12GraphicsCommandList, (void **)&w->list[i]));
+        CHECK(ID3D12Device_CreateFence(w->device, 0, D3D12_FENCE_FLAG_NONE, &IID_ID3D12Fence,
+                                       (void **)&w->fence[i]));
     }
     w->event = CreateEventA(NULL, TRUE, FALSE, NULL); /* by hand */
 }
@@ -59,14 +79,14 @@ static void make_roots(struct work *w)
 {
     D3D12_DESCRIPTOR_RANGE ranges[] = {{D3D12_DESCRIPTOR_RANGE_TYPE_SRV, 1, 0, 0, 0},
                                        {D3D12_DESCRIPTOR_RANGE_TYPE_UAV, 1, 0, 0, 0}};
-    D3D12_ROOT_PARAMETER tables[] = {{.ParameterType = D3D12_ROOT_PARAMETER_TYPE_32BIT_CONSTANTS, .Constants = {0, 0, 4}},
-                                     {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_DESCRIPTOR_TABLE,
-                                      .DescriptorTable = {1, &ranges[0]}},
-                                     {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_DESCRIPTOR_TABLE,
-                                      .DescriptorTable = {1, &ranges[1]}}};
-    D3D12_ROOT_PARAMETER direct[] = {{.ParameterType = D3D12_ROOT_PARAMETER_TYPE_32BIT_CONSTANTS, .Constants = {0, 0, 4}},
-                                     {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_SRV},
-                                     {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_UAV}};
+    D3D12_ROOT_PARAMETER tables[] = {
+        {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_32BIT_CONSTANTS, .Constants = {0, 0, 4}},
+        {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_DESCRIPTOR_TABLE, .DescriptorTable = {1, &ranges[0]}},
+        {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_DESCRIPTOR_TABLE, .DescriptorTable = {1, &ranges[1]}}};
+    D3D12_ROOT_PARAMETER direct[] = {
+        {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_32BIT_CONSTANTS, .Constants = {0, 0, 4}},
+        {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_SRV},
+        {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_UAV}};
 
     w->table_root = make_root(w->device, (&(D3D12_ROOT_SIGNATURE_DESC){3, tables, 0, NULL, 0}));
     w->view_root = make_root(w->device, (&(D3D12_ROOT_SIGNATURE_DESC){3, direct, 0, NULL, 0}));
@@ -74,17 +94,18 @@ static void make_roots(struct work *w)
 
 static void make_pipelines(struct work *w)
 {
-    const D3D12_SHADER_BYTECODE code[PIPELINES] = {count_typed_cs(),     ring_structured_cs(), swap_structured_cs(),
-                                                   transpose_image_cs(), sum_raw_cs(),         picture_raw_cs(),
-                                                   ring_structured_cs(), swap_structured_cs()};
+    const D3D12_SHADER_BYTECODE code[PIPELINES] = {
+        count_typed_cs(), ring_structured_cs(), swap_structured_cs(), transpose_image_cs(),
+        sum_raw_cs(),     picture_raw_cs(),     ring_structured_cs(), swap_structured_cs()};
     D3D12_INDIRECT_ARGUMENT_DESC argument = {.Type = D3D12_INDIRECT_ARGUMENT_TYPE_DISPATCH};
     D3D12_COMMAND_SIGNATURE_DESC signature = {sizeof(D3D12_DISPATCH_ARGUMENTS), 1, &argument, 0};
 
     for (int i = 0; i < PIPELINES; i++) {
-        D3D12_COMPUTE_PIPELINE_STATE_DESC d = {.pRootSignature = i < TABLE_PIPELINES ? w->table_root : w->view_root,
-                                               .CS = code[i]};
+        D3D12_COMPUTE_PIPELINE_STATE_DESC d = {
+            .pRootSignature = i < TABLE_PIPELINES ? w->table_root : w->view_root, .CS = code[i]};
 
-        CHECK(ID3D12Device_CreateComputePipelineState(w->device, &d, &IID_ID3D12PipelineState, (void **)&w->pipeline[i]));
+        CHECK(ID3D12Device_CreateComputePipelineState(w->device, &d, &IID_ID3D12PipelineState,
+                                                      (void **)&w->pipeline[i]));
     }
     CHECK(ID3D12Device_CreateCommandSignature(w->device, &signature, NULL, &IID_ID3D12CommandSignature,
                                               (void **)&w->dispatch));
@@ -100,8 +121,8 @@ static ID3D12Resource *storage(struct work *w, UINT64 size)
 static void make_resources(struct work *w)
 {
     D3D12_RESOURCE_DESC texture = texture_desc(SIDE, SIDE, 1, 1, DXGI_FORMAT_R32_FLOAT, 0);
-    D3D12_RESOURCE_DESC target = texture_desc(SIDE, SIDE, 1, 1, DXGI_FORMAT_R32_FLOAT,
-                                              D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS);
+    D3D12_RESOURCE_DESC target =
+        texture_desc(SIDE, SIDE, 1, 1, DXGI_FORMAT_R32_FLOAT, D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS);
 
     w->upload = make_buffer(w->device, D3D12_HEAP_TYPE_UPLOAD, UP_SIZE);
     w->readback = make_buffer(w->device, D3D12_HEAP_TYPE_READBACK, READ_SIZE);
@@ -113,8 +134,10 @@ static void make_resources(struct work *w)
     w->swapped = storage(w, PARTICLES);
     w->particles = storage(w, 4 * PARTICLES); /* four groups write it */
     w->particles_swapped = storage(w, PARTICLES);
-    w->texture = make_resource(w->device, D3D12_HEAP_TYPE_DEFAULT, &texture, D3D12_RESOURCE_STATE_COPY_DEST, NULL);
-    w->target = make_resource(w->device, D3D12_HEAP_TYPE_DEFAULT, &target, D3D12_RESOURCE_STATE_UNORDERED_ACCESS, NULL);
+    w->texture =
+        make_resource(w->device, D3D12_HEAP_TYPE_DEFAULT, &texture, D3D12_RESOURCE_STATE_COPY_DEST, NULL);
+    w->target = make_resource(w->device, D3D12_HEAP_TYPE_DEFAULT, &target,
+                              D3D12_RESOURCE_STATE_UNORDERED_ACCESS, NULL);
     CHECK(ID3D12Resource_Map(w->upload, 0, NULL, (void **)&w->map));
 }
 
@@ -127,13 +150,18 @@ static D3D12_CPU_DESCRIPTOR_HANDLE view(struct work *w, UINT i)
 static void make_views(struct work *w)
 {
     const D3D12_DESCRIPTOR_HEAP_TYPE type = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV;
-    D3D12_SHADER_RESOURCE_VIEW_DESC srv = {.Format = DXGI_FORMAT_UNKNOWN, .ViewDimension = D3D12_SRV_DIMENSION_BUFFER,
-                                           .Shader4ComponentMapping = D3D12_DEFAULT_SHADER_4_COMPONENT_MAPPING,
+    D3D12_SHADER_RESOURCE_VIEW_DESC srv = {.Format = DXGI_FORMAT_UNKNOWN,
+                                           .ViewDimension = D3D12_SRV_DIMENSION_BUFFER,
+                                           .Shader4ComponentMapping =
+                                               D3D12_DEFAULT_SHADER_4_COMPONENT_MAPPING,
                                            .Buffer = {0, 64, 32, 0}};
-    D3D12_UNORDERED_ACCESS_VIEW_DESC structured = {.ViewDimension = D3D12_UAV_DIMENSION_BUFFER, .Buffer = {0, 64, 32, 0, 0}};
-    D3D12_UNORDERED_ACCESS_VIEW_DESC typed = {.Format = DXGI_FORMAT_R32_UINT, .ViewDimension = D3D12_UAV_DIMENSION_BUFFER,
+    D3D12_UNORDERED_ACCESS_VIEW_DESC structured = {.ViewDimension = D3D12_UAV_DIMENSION_BUFFER,
+                                                   .Buffer = {0, 64, 32, 0, 0}};
+    D3D12_UNORDERED_ACCESS_VIEW_DESC typed = {.Format = DXGI_FORMAT_R32_UINT,
+                                              .ViewDimension = D3D12_UAV_DIMENSION_BUFFER,
                                               .Buffer = {0, WORDS, 0, 0, 0}};
-    D3D12_UNORDERED_ACCESS_VIEW_DESC raw = {.Format = DXGI_FORMAT_R32_TYPELESS, .ViewDimension = D3D12_UAV_DIMENSION_BUFFER,
+    D3D12_UNORDERED_ACCESS_VIEW_DESC raw = {.Format = DXGI_FORMAT_R32_TYPELESS,
+                                            .ViewDimension = D3D12_UAV_DIMENSION_BUFFER,
                                             .Buffer = {0, WORDS, 0, 0, D3D12_BUFFER_UAV_FLAG_RAW}};
 
     w->heap = make_heap(w->device, type, VIEWS, true);
@@ -145,7 +173,8 @@ static void make_views(struct work *w)
     ID3D12Device_CreateUnorderedAccessView(w->device, w->swapped, NULL, &structured, view(w, UAV_SWAP));
     ID3D12Device_CreateUnorderedAccessView(w->device, w->target, NULL, NULL, view(w, UAV_TARGET));
     ID3D12Device_CreateUnorderedAccessView(w->device, w->output, NULL, &raw, view(w, UAV_CLEAR));
-    ID3D12Device_CopyDescriptorsSimple(w->device, VIEWS, cpu_handle(w->device, w->heap, type, 0), view(w, 0), type);
+    ID3D12Device_CopyDescriptorsSimple(w->device, VIEWS, cpu_handle(w->device, w->heap, type, 0), view(w, 0),
+                                       type);
 }
 
 static void submit(struct work *w, int q)
@@ -158,9 +187,12 @@ static void submit(struct work *w, int q)
 static void upload(struct work *w, unsigned round)
 {
     const D3D12_DISPATCH_ARGUMENTS dispatch = {4, 1, 1};
-    D3D12_TEXTURE_COPY_LOCATION src = {.pResource = w->upload, .Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT,
-                                       .PlacedFootprint = {UP_TEXTURE, {DXGI_FORMAT_R32_FLOAT, SIDE, SIDE, 1, 256}}};
-    D3D12_TEXTURE_COPY_LOCATION dst = {.pResource = w->texture, .Type = D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX};
+    D3D12_TEXTURE_COPY_LOCATION src = {
+        .pResource = w->upload,
+        .Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT,
+        .PlacedFootprint = {UP_TEXTURE, {DXGI_FORMAT_R32_FLOAT, SIDE, SIDE, 1, 256}}};
+    D3D12_TEXTURE_COPY_LOCATION dst = {.pResource = w->texture,
+                                       .Type = D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX};
     ID3D12GraphicsCommandList *l = w->list[COPY];
 
     for (uint32_t i = 0; i < WORDS; i++)
@@ -186,7 +218,8 @@ static void use(struct work *w, int pipeline, UINT srv, UINT uav)
 
 static void uav_barrier(ID3D12GraphicsCommandList *l)
 {
-    ID3D12GraphicsCommandList_ResourceBarrier(l, 1, (&(D3D12_RESOURCE_BARRIER){.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV}));
+    ID3D12GraphicsCommandList_ResourceBarrier(
+        l, 1, (&(D3D12_RESOURCE_BARRIER){.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV}));
 }
 
 static void compute_tables(struct work *w, unsigned round)
@@ -225,18 +258,23 @@ static void compute_root_views(struct work *w, unsigned round)
     ID3D12GraphicsCommandList_SetComputeRootSignature(l, w->view_root);
     ID3D12GraphicsCommandList_SetComputeRoot32BitConstants(l, 0, 4, extent, 0);
     ID3D12GraphicsCommandList_SetPipelineState(l, w->pipeline[SUM]);
-    ID3D12GraphicsCommandList_SetComputeRootShaderResourceView(l, 1, ID3D12Resource_GetGPUVirtualAddress(w->input) + 256);
-    ID3D12GraphicsCommandList_SetComputeRootUnorderedAccessView(l, 2, ID3D12Resource_GetGPUVirtualAddress(w->output) + 256);
+    ID3D12GraphicsCommandList_SetComputeRootShaderResourceView(
+        l, 1, ID3D12Resource_GetGPUVirtualAddress(w->input) + 256);
+    ID3D12GraphicsCommandList_SetComputeRootUnorderedAccessView(
+        l, 2, ID3D12Resource_GetGPUVirtualAddress(w->output) + 256);
     ID3D12GraphicsCommandList_Dispatch(l, 1, 1, 1);
     ID3D12GraphicsCommandList_SetPipelineState(l, w->pipeline[PICTURE]);
-    ID3D12GraphicsCommandList_SetComputeRootUnorderedAccessView(l, 2, ID3D12Resource_GetGPUVirtualAddress(w->output) + 1024);
+    ID3D12GraphicsCommandList_SetComputeRootUnorderedAccessView(
+        l, 2, ID3D12Resource_GetGPUVirtualAddress(w->output) + 1024);
     ID3D12GraphicsCommandList_Dispatch(l, 2, 2, 1);
     ID3D12GraphicsCommandList_SetPipelineState(l, w->pipeline[ROOT_RING]);
-    ID3D12GraphicsCommandList_SetComputeRootUnorderedAccessView(l, 2, ID3D12Resource_GetGPUVirtualAddress(w->particles));
+    ID3D12GraphicsCommandList_SetComputeRootUnorderedAccessView(
+        l, 2, ID3D12Resource_GetGPUVirtualAddress(w->particles));
     ID3D12GraphicsCommandList_ExecuteIndirect(l, w->dispatch, 1, w->arguments, 0, NULL, 0);
     transition(l, w->particles, uav, srv);
     ID3D12GraphicsCommandList_SetPipelineState(l, w->pipeline[ROOT_SWAP]);
-    ID3D12GraphicsCommandList_SetComputeRootShaderResourceView(l, 1, ID3D12Resource_GetGPUVirtualAddress(w->particles));
+    ID3D12GraphicsCommandList_SetComputeRootShaderResourceView(
+        l, 1, ID3D12Resource_GetGPUVirtualAddress(w->particles));
     ID3D12GraphicsCommandList_SetComputeRootUnorderedAccessView(
         l, 2, ID3D12Resource_GetGPUVirtualAddress(w->particles_swapped));
     ID3D12GraphicsCommandList_Dispatch(l, 1, 1, 1);
@@ -245,17 +283,22 @@ static void compute_root_views(struct work *w, unsigned round)
 
 static void read_back(struct work *w)
 {
-    const D3D12_RESOURCE_STATES uav = D3D12_RESOURCE_STATE_UNORDERED_ACCESS, source = D3D12_RESOURCE_STATE_COPY_SOURCE;
+    const D3D12_RESOURCE_STATES uav = D3D12_RESOURCE_STATE_UNORDERED_ACCESS,
+                                source = D3D12_RESOURCE_STATE_COPY_SOURCE;
     ID3D12Resource *const all[] = {w->output, w->particles_swapped, w->typed, w->swapped, w->target};
-    D3D12_TEXTURE_COPY_LOCATION dst = {.pResource = w->readback, .Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT,
-                                       .PlacedFootprint = {READ_TARGET, {DXGI_FORMAT_R32_FLOAT, SIDE, SIDE, 1, 256}}};
-    D3D12_TEXTURE_COPY_LOCATION src = {.pResource = w->target, .Type = D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX};
+    D3D12_TEXTURE_COPY_LOCATION dst = {
+        .pResource = w->readback,
+        .Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT,
+        .PlacedFootprint = {READ_TARGET, {DXGI_FORMAT_R32_FLOAT, SIDE, SIDE, 1, 256}}};
+    D3D12_TEXTURE_COPY_LOCATION src = {.pResource = w->target,
+                                       .Type = D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX};
     ID3D12GraphicsCommandList *l = w->list[DIRECT];
 
     for (int i = 0; i < 5; i++)
         transition(l, all[i], uav, source);
     ID3D12GraphicsCommandList_CopyBufferRegion(l, w->readback, READ_OUTPUT, w->output, 0, 4 * 512);
-    ID3D12GraphicsCommandList_CopyBufferRegion(l, w->readback, READ_PARTICLES, w->particles_swapped, 0, PARTICLES);
+    ID3D12GraphicsCommandList_CopyBufferRegion(l, w->readback, READ_PARTICLES, w->particles_swapped, 0,
+                                               PARTICLES);
     if (w->tables) {
         ID3D12GraphicsCommandList_CopyBufferRegion(l, w->readback, READ_TYPED, w->typed, 0, BYTES);
         ID3D12GraphicsCommandList_CopyBufferRegion(l, w->readback, READ_SWAP, w->swapped, 0, PARTICLES);

@@ -58,24 +58,32 @@ static void make_roots(struct scene *s)
                                          .AddressW = D3D12_TEXTURE_ADDRESS_MODE_CLAMP,
                                          .MaxLOD = D3D12_FLOAT32_MAX,
                                          .ShaderVisibility = D3D12_SHADER_VISIBILITY_PIXEL};
-    D3D12_ROOT_SIGNATURE_DESC shape = {1, &cbv, 0, NULL, D3D12_ROOT_SIGNATURE_FLAG_ALLOW_INPUT_ASSEMBLER_INPUT_LAYOUT};
+    D3D12_ROOT_SIGNATURE_DESC shape = {1, &cbv, 0, NULL,
+                                       D3D12_ROOT_SIGNATURE_FLAG_ALLOW_INPUT_ASSEMBLER_INPUT_LAYOUT};
     D3D12_ROOT_SIGNATURE_DESC show = {1, &table, 1, &sampler, 0};
 
     s->shape_root = make_root(s->a.device, &shape);
     s->show_root = make_root(s->a.device, &show);
 }
 
-static ID3D12PipelineState *make_pipeline(struct scene *s, ID3D12RootSignature *root, D3D12_SHADER_BYTECODE vs,
-                                          D3D12_SHADER_BYTECODE ps, bool has_input, bool has_depth)
+static ID3D12PipelineState *make_pipeline(struct scene *s, ID3D12RootSignature *root,
+                                          D3D12_SHADER_BYTECODE vs, D3D12_SHADER_BYTECODE ps, bool has_input,
+                                          bool has_depth)
 {
     static const D3D12_INPUT_ELEMENT_DESC input[] = {
         {"POSITION", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0},
         {"COLOR", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 16, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0}};
-    D3D12_GRAPHICS_PIPELINE_STATE_DESC d = {
-        .pRootSignature = root, .VS = vs, .PS = ps, .SampleMask = UINT_MAX,
-        .RasterizerState = {.FillMode = D3D12_FILL_MODE_SOLID, .CullMode = D3D12_CULL_MODE_NONE, .DepthClipEnable = TRUE},
-        .PrimitiveTopologyType = D3D12_PRIMITIVE_TOPOLOGY_TYPE_TRIANGLE, .NumRenderTargets = 1,
-        .RTVFormats = {DXGI_FORMAT_R8G8B8A8_UNORM}, .SampleDesc = {1, 0}};
+    D3D12_GRAPHICS_PIPELINE_STATE_DESC d = {.pRootSignature = root,
+                                            .VS = vs,
+                                            .PS = ps,
+                                            .SampleMask = UINT_MAX,
+                                            .RasterizerState = {.FillMode = D3D12_FILL_MODE_SOLID,
+                                                                .CullMode = D3D12_CULL_MODE_NONE,
+                                                                .DepthClipEnable = TRUE},
+                                            .PrimitiveTopologyType = D3D12_PRIMITIVE_TOPOLOGY_TYPE_TRIANGLE,
+                                            .NumRenderTargets = 1,
+                                            .RTVFormats = {DXGI_FORMAT_R8G8B8A8_UNORM},
+                                            .SampleDesc = {1, 0}};
     ID3D12PipelineState *p;
 
     d.BlendState.RenderTarget[0].RenderTargetWriteMask = D3D12_COLOR_WRITE_ENABLE_ALL;
@@ -83,7 +91,8 @@ static ID3D12PipelineState *make_pipeline(struct scene *s, ID3D12RootSignature *
         d.InputLayout = (D3D12_INPUT_LAYOUT_DESC){input, 2};
     if (has_depth) {
         d.DSVFormat = DXGI_FORMAT_D32_FLOAT;
-        d.DepthStencilState = (D3D12_DEPTH_STENCIL_DESC){.DepthEnable = TRUE, .DepthWriteMask = D3D12_DEPTH_WRITE_MASK_ALL,
+        d.DepthStencilState = (D3D12_DEPTH_STENCIL_DESC){.DepthEnable = TRUE,
+                                                         .DepthWriteMask = D3D12_DEPTH_WRITE_MASK_ALL,
                                                          .DepthFunc = D3D12_COMPARISON_FUNC_LESS};
     }
     CHECK(ID3D12Device_CreateGraphicsPipelineState(s->a.device, &d, &IID_ID3D12PipelineState, (void **)&p));
@@ -119,18 +128,22 @@ static void make_targets(struct scene *s)
     const D3D12_CLEAR_VALUE far_clear = {.Format = DXGI_FORMAT_D32_FLOAT, .DepthStencil = {1, 0}};
     D3D12_RESOURCE_DESC colour = texture_desc(SIZE, SIZE, SLICES, MIPS, DXGI_FORMAT_R8G8B8A8_UNORM,
                                               D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET);
-    D3D12_RESOURCE_DESC depth = texture_desc(1024, 512, 1, 1, DXGI_FORMAT_D32_FLOAT,
-                                             D3D12_RESOURCE_FLAG_ALLOW_DEPTH_STENCIL);
+    D3D12_RESOURCE_DESC depth =
+        texture_desc(1024, 512, 1, 1, DXGI_FORMAT_D32_FLOAT, D3D12_RESOURCE_FLAG_ALLOW_DEPTH_STENCIL);
     D3D12_SHADER_RESOURCE_VIEW_DESC srv = {.Format = DXGI_FORMAT_R8G8B8A8_UNORM,
                                            .ViewDimension = D3D12_SRV_DIMENSION_TEXTURE2D,
-                                           .Shader4ComponentMapping = D3D12_DEFAULT_SHADER_4_COMPONENT_MAPPING,
+                                           .Shader4ComponentMapping =
+                                               D3D12_DEFAULT_SHADER_4_COMPONENT_MAPPING,
                                            .Texture2D = {0, MIPS, 0, 0}};
     ID3D12Device *d = s->a.device;
 
-    s->texture = make_resource(d, D3D12_HEAP_TYPE_DEFAULT, &colour, D3D12_RESOURCE_STATE_RENDER_TARGET, &clear);
+    s->texture =
+        make_resource(d, D3D12_HEAP_TYPE_DEFAULT, &colour, D3D12_RESOURCE_STATE_RENDER_TARGET, &clear);
     colour.DepthOrArraySize = colour.MipLevels = 1;
-    s->sampled = make_resource(d, D3D12_HEAP_TYPE_DEFAULT, &colour, D3D12_RESOURCE_STATE_RENDER_TARGET, &clear);
-    s->depth = make_resource(d, D3D12_HEAP_TYPE_DEFAULT, &depth, D3D12_RESOURCE_STATE_DEPTH_WRITE, &far_clear);
+    s->sampled =
+        make_resource(d, D3D12_HEAP_TYPE_DEFAULT, &colour, D3D12_RESOURCE_STATE_RENDER_TARGET, &clear);
+    s->depth =
+        make_resource(d, D3D12_HEAP_TYPE_DEFAULT, &depth, D3D12_RESOURCE_STATE_DEPTH_WRITE, &far_clear);
     s->rtvs = make_heap(d, D3D12_DESCRIPTOR_HEAP_TYPE_RTV, SLICES * MIPS + 1, false);
     s->dsvs = make_heap(d, D3D12_DESCRIPTOR_HEAP_TYPE_DSV, 1, false);
     s->views = make_heap(d, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 4, true);
@@ -139,11 +152,13 @@ static void make_targets(struct scene *s)
                                              .ViewDimension = D3D12_RTV_DIMENSION_TEXTURE2DARRAY,
                                              .Texture2DArray = {i % MIPS, i / MIPS, 1, 0}};
 
-        ID3D12Device_CreateRenderTargetView(d, s->texture, &rtv, cpu_handle(d, s->rtvs, D3D12_DESCRIPTOR_HEAP_TYPE_RTV, i));
+        ID3D12Device_CreateRenderTargetView(d, s->texture, &rtv,
+                                            cpu_handle(d, s->rtvs, D3D12_DESCRIPTOR_HEAP_TYPE_RTV, i));
     }
-    ID3D12Device_CreateRenderTargetView(d, s->sampled, NULL,
-                                        cpu_handle(d, s->rtvs, D3D12_DESCRIPTOR_HEAP_TYPE_RTV, SLICES * MIPS));
-    ID3D12Device_CreateDepthStencilView(d, s->depth, NULL, cpu_handle(d, s->dsvs, D3D12_DESCRIPTOR_HEAP_TYPE_DSV, 0));
+    ID3D12Device_CreateRenderTargetView(
+        d, s->sampled, NULL, cpu_handle(d, s->rtvs, D3D12_DESCRIPTOR_HEAP_TYPE_RTV, SLICES * MIPS));
+    ID3D12Device_CreateDepthStencilView(d, s->depth, NULL,
+                                        cpu_handle(d, s->dsvs, D3D12_DESCRIPTOR_HEAP_TYPE_DSV, 0));
     ID3D12Device_CreateShaderResourceView(d, s->texture, &srv,
                                           cpu_handle(d, s->views, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 1));
 }
@@ -159,11 +174,12 @@ static void make_rest(struct scene *s)
     CHECK(ID3D12Device_CreateCommandSignature(d, &signature, NULL, &IID_ID3D12CommandSignature,
                                               (void **)&s->draw_indirect));
     /* not every implementation has bundles */
-    if (FAILED(ID3D12Device_CreateCommandAllocator(d, D3D12_COMMAND_LIST_TYPE_BUNDLE, &IID_ID3D12CommandAllocator,
-                                                   (void **)&s->bundle_allocator)))
+    if (FAILED(ID3D12Device_CreateCommandAllocator(
+            d, D3D12_COMMAND_LIST_TYPE_BUNDLE, &IID_ID3D12CommandAllocator, (void **)&s->bundle_allocator)))
         return;
-    if (FAILED(ID3D12Device_CreateCommandList(d, 0, D3D12_COMMAND_LIST_TYPE_BUNDLE, s->bundle_allocator, s->shape,
-                                              &IID_ID3D12GraphicsCommandList, (void **)&s->bundle))) {
+    if (FAILED(ID3D12Device_CreateCommandList(d, 0, D3D12_COMMAND_LIST_TYPE_BUNDLE, s->bundle_allocator,
+                                              s->shape, &IID_ID3D12GraphicsCommandList,
+                                              (void **)&s->bundle))) {
         s->bundle = NULL;
         return;
     }
@@ -177,7 +193,8 @@ static void make_rest(struct scene *s)
 }
 
 /* Constants of one draw, written while the GPU may still read those of the frame before. */
-static D3D12_GPU_VIRTUAL_ADDRESS constants(struct scene *s, unsigned frame, unsigned draw, float scale, float x, float y)
+static D3D12_GPU_VIRTUAL_ADDRESS constants(struct scene *s, unsigned frame, unsigned draw, float scale,
+                                           float x, float y)
 {
     size_t at = ((frame % RING) * 4 + draw) * CONSTANTS;
     float v[4] = {scale, scale, x, y};
@@ -188,7 +205,8 @@ static D3D12_GPU_VIRTUAL_ADDRESS constants(struct scene *s, unsigned frame, unsi
 
 static void viewport(ID3D12GraphicsCommandList *l, UINT width, UINT height)
 {
-    ID3D12GraphicsCommandList_RSSetViewports(l, 1, (&(D3D12_VIEWPORT){0, 0, (float)width, (float)height, 0, 1}));
+    ID3D12GraphicsCommandList_RSSetViewports(l, 1,
+                                             (&(D3D12_VIEWPORT){0, 0, (float)width, (float)height, 0, 1}));
     ID3D12GraphicsCommandList_RSSetScissorRects(l, 1, (&(D3D12_RECT){0, 0, (LONG)width, (LONG)height}));
 }
 
@@ -216,7 +234,8 @@ static void draw_texture(struct scene *s, unsigned frame)
         viewport(l, SIZE >> i % MIPS, SIZE >> i % MIPS);
         ID3D12GraphicsCommandList_OMSetRenderTargets(l, 1, &rtv, FALSE, NULL);
         ID3D12GraphicsCommandList_ClearRenderTargetView(l, rtv, colour, 0, NULL);
-        ID3D12GraphicsCommandList_SetGraphicsRootConstantBufferView(l, 0, constants(s, frame, 0, 0.75f, 0, 0));
+        ID3D12GraphicsCommandList_SetGraphicsRootConstantBufferView(l, 0,
+                                                                    constants(s, frame, 0, 0.75f, 0, 0));
         ID3D12GraphicsCommandList_DrawInstanced(l, 3, 1, 0, 0);
     }
 }
@@ -246,7 +265,8 @@ static void draw_window(struct scene *s, unsigned frame)
     UINT q = frame % QUERIES;
 
     ID3D12GraphicsCommandList_ClearRenderTargetView(l, rtv, background, 0, NULL);
-    draw_sampled(s, cpu_handle(s->a.device, s->rtvs, D3D12_DESCRIPTOR_HEAP_TYPE_RTV, SLICES * MIPS), SIZE, SIZE);
+    draw_sampled(s, cpu_handle(s->a.device, s->rtvs, D3D12_DESCRIPTOR_HEAP_TYPE_RTV, SLICES * MIPS), SIZE,
+                 SIZE);
     if (s->tables)
         draw_sampled(s, rtv, s->a.width, s->a.height);
     viewport(l, s->a.width, s->a.height);
@@ -260,11 +280,13 @@ static void draw_window(struct scene *s, unsigned frame)
         l, 0, constants(s, frame, 2, 0.3f, 0.5f, (float)(frame % 10) / 10 - 0.5f));
     ID3D12GraphicsCommandList_ExecuteIndirect(l, s->draw_indirect, 2, s->upload, AT_DRAWS, NULL, 0);
     ID3D12GraphicsCommandList_EndQuery(l, s->queries, D3D12_QUERY_TYPE_OCCLUSION, q);
-    ID3D12GraphicsCommandList_ResolveQueryData(l, s->queries, D3D12_QUERY_TYPE_OCCLUSION, q, 1, s->query_results, 8 * q);
+    ID3D12GraphicsCommandList_ResolveQueryData(l, s->queries, D3D12_QUERY_TYPE_OCCLUSION, q, 1,
+                                               s->query_results, 8 * q);
     if (s->bundle) {
         ID3D12GraphicsCommandList_OMSetRenderTargets(l, 1, &rtv, TRUE, NULL);
         shape_state(s, s->shape);
-        ID3D12GraphicsCommandList_SetGraphicsRootConstantBufferView(l, 0, constants(s, frame, 3, 0.1f, 0, 0.8f));
+        ID3D12GraphicsCommandList_SetGraphicsRootConstantBufferView(l, 0,
+                                                                    constants(s, frame, 3, 0.1f, 0, 0.8f));
         ID3D12GraphicsCommandList_ExecuteBundle(l, s->bundle);
     }
 }
@@ -273,15 +295,20 @@ static void draw_window(struct scene *s, unsigned frame)
 static void copy_texture(struct scene *s)
 {
     ID3D12Resource *target = s->a.targets[s->a.index];
-    D3D12_TEXTURE_COPY_LOCATION src = {.pResource = s->texture, .Type = D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX};
-    D3D12_TEXTURE_COPY_LOCATION window = {.pResource = target, .Type = D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX};
-    D3D12_TEXTURE_COPY_LOCATION memory = {.pResource = s->readback, .Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT,
-                                          .PlacedFootprint = {0, {DXGI_FORMAT_R8G8B8A8_UNORM, SIZE, SIZE, 1, SIZE * 4}}};
+    D3D12_TEXTURE_COPY_LOCATION src = {.pResource = s->texture,
+                                       .Type = D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX};
+    D3D12_TEXTURE_COPY_LOCATION window = {.pResource = target,
+                                          .Type = D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX};
+    D3D12_TEXTURE_COPY_LOCATION memory = {
+        .pResource = s->readback,
+        .Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT,
+        .PlacedFootprint = {0, {DXGI_FORMAT_R8G8B8A8_UNORM, SIZE, SIZE, 1, SIZE * 4}}};
 
     transition(s->a.list, target, D3D12_RESOURCE_STATE_RENDER_TARGET, D3D12_RESOURCE_STATE_COPY_DEST);
     for (UINT i = 0; i < SLICES * MIPS; i++) {
         src.SubresourceIndex = i;
-        ID3D12GraphicsCommandList_CopyTextureRegion(s->a.list, &window, i % MIPS * SIZE, i / MIPS * SIZE, 0, &src, NULL);
+        ID3D12GraphicsCommandList_CopyTextureRegion(s->a.list, &window, i % MIPS * SIZE, i / MIPS * SIZE, 0,
+                                                    &src, NULL);
     }
     transition(s->a.list, target, D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_RENDER_TARGET);
     src.SubresourceIndex = MIPS;

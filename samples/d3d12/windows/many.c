@@ -27,7 +27,8 @@ static void device_init(struct device *d)
     memset(d, 0, sizeof(*d));
     d->device = make_device();
     d->queue = make_queue(d->device, D3D12_COMMAND_LIST_TYPE_DIRECT);
-    CHECK(ID3D12Device_CreateFence(d->device, 0, D3D12_FENCE_FLAG_NONE, &IID_ID3D12Fence, (void **)&d->fence));
+    CHECK(
+        ID3D12Device_CreateFence(d->device, 0, D3D12_FENCE_FLAG_NONE, &IID_ID3D12Fence, (void **)&d->fence));
     d->event = CreateEventA(NULL, FALSE, FALSE, NULL);
     ID3D12CommandQueue_SetName(d->queue, L"the queue \x00e4\x4e16");
 }
@@ -137,7 +138,8 @@ static void threads(struct device *d, unsigned rounds)
 /* Two buffers over the same bytes of a heap, in turns. */
 static void placed(struct device *d)
 {
-    D3D12_HEAP_DESC desc = {.SizeInBytes = 65536, .Properties = {.Type = D3D12_HEAP_TYPE_UPLOAD},
+    D3D12_HEAP_DESC desc = {.SizeInBytes = 65536,
+                            .Properties = {.Type = D3D12_HEAP_TYPE_UPLOAD},
                             .Flags = D3D12_HEAP_FLAG_ALLOW_ONLY_BUFFERS};
     D3D12_RESOURCE_DESC small = buffer_desc(1000, 0);
     ID3D12Resource *back = make_buffer(d->device, D3D12_HEAP_TYPE_READBACK, 2048), *r[2];
@@ -153,8 +155,8 @@ static void placed(struct device *d)
     pageable = (ID3D12Pageable *)heap;
     CHECK(ID3D12Device_MakeResident(d->device, 1, &pageable));
     for (int i = 0; i < 2; i++)
-        CHECK(ID3D12Device_CreatePlacedResource(d->device, heap, 0, &small, D3D12_RESOURCE_STATE_GENERIC_READ, NULL,
-                                                &IID_ID3D12Resource, (void **)&r[i]));
+        CHECK(ID3D12Device_CreatePlacedResource(d->device, heap, 0, &small, D3D12_RESOURCE_STATE_GENERIC_READ,
+                                                NULL, &IID_ID3D12Resource, (void **)&r[i]));
     alias.Aliasing.pResourceBefore = r[0];
     alias.Aliasing.pResourceAfter = r[1];
     for (int i = 0; i < 2; i++) {
@@ -186,14 +188,16 @@ static void placed(struct device *d)
 }
 
 /* mingw-w64 declares it without the heap */
-typedef void(WINAPI *update_fn)(ID3D12CommandQueue *, ID3D12Resource *, UINT, const D3D12_TILED_RESOURCE_COORDINATE *,
-                                const D3D12_TILE_REGION_SIZE *, ID3D12Heap *, UINT, const D3D12_TILE_RANGE_FLAGS *,
-                                const UINT *, const UINT *, D3D12_TILE_MAPPING_FLAGS);
+typedef void(WINAPI *update_fn)(ID3D12CommandQueue *, ID3D12Resource *, UINT,
+                                const D3D12_TILED_RESOURCE_COORDINATE *, const D3D12_TILE_REGION_SIZE *,
+                                ID3D12Heap *, UINT, const D3D12_TILE_RANGE_FLAGS *, const UINT *,
+                                const UINT *, D3D12_TILE_MAPPING_FLAGS);
 
 /* Not every device has them; what a device without them answers is recorded, too. */
 static void tiled(struct device *d)
 {
-    D3D12_HEAP_DESC desc = {.SizeInBytes = TILES * 65536, .Properties = {.Type = D3D12_HEAP_TYPE_DEFAULT},
+    D3D12_HEAP_DESC desc = {.SizeInBytes = TILES * 65536,
+                            .Properties = {.Type = D3D12_HEAP_TYPE_DEFAULT},
                             .Flags = D3D12_HEAP_FLAG_ALLOW_ONLY_BUFFERS};
     D3D12_RESOURCE_DESC buffer = buffer_desc(TILES * 65536, 0);
     D3D12_TILED_RESOURCE_COORDINATE at = {1, 0, 0, 0};
@@ -207,13 +211,16 @@ static void tiled(struct device *d)
     ID3D12Resource *r;
     ID3D12Heap *heap;
 
-    CHECK(ID3D12Device_CheckFeatureSupport(d->device, D3D12_FEATURE_D3D12_OPTIONS, &options, sizeof(options)));
+    CHECK(
+        ID3D12Device_CheckFeatureSupport(d->device, D3D12_FEATURE_D3D12_OPTIONS, &options, sizeof(options)));
     CHECK(ID3D12Device_CreateHeap(d->device, &desc, &IID_ID3D12Heap, (void **)&heap));
     if (SUCCEEDED(ID3D12Device_CreateReservedResource(d->device, &buffer, D3D12_RESOURCE_STATE_COMMON, NULL,
                                                       &IID_ID3D12Resource, (void **)&r))) {
         ID3D12Device_GetResourceTiling(d->device, r, &tiles, &packed, &shape, &subresources, 0, &tiling);
-        ((update_fn)d->queue->lpVtbl->UpdateTileMappings)(d->queue, r, 1, &at, &size, heap, 1, &flags, &first, &count, 0);
-        ID3D12CommandQueue_CopyTileMappings(d->queue, r, (&(D3D12_TILED_RESOURCE_COORDINATE){0}), r, &at, &size, 0);
+        ((update_fn)d->queue->lpVtbl->UpdateTileMappings)(d->queue, r, 1, &at, &size, heap, 1, &flags, &first,
+                                                          &count, 0);
+        ID3D12CommandQueue_CopyTileMappings(d->queue, r, (&(D3D12_TILED_RESOURCE_COORDINATE){0}), r, &at,
+                                            &size, 0);
         device_wait(d);
         ID3D12Resource_Release(r);
     }

@@ -21,11 +21,12 @@
 #define O_NONBLOCK 04000
 #define O_CLOEXEC  02000000
 
-#define IOC(dir, type, nr, size) ((unsigned)(dir) << 30 | (unsigned)(size) << 16 | (unsigned)(type) << 8 | (unsigned)(nr))
+#define IOC(dir, type, nr, size)                                                                             \
+    ((unsigned)(dir) << 30 | (unsigned)(size) << 16 | (unsigned)(type) << 8 | (unsigned)(nr))
 #undef _IOR
 #undef _IOWR
-#define _IOR(type, nr, what)     IOC(2, type, nr, sizeof(what))
-#define _IOWR(type, nr, what)    IOC(3, type, nr, sizeof(what))
+#define _IOR(type, nr, what)  IOC(2, type, nr, sizeof(what))
+#define _IOWR(type, nr, what) IOC(3, type, nr, sizeof(what))
 
 struct uffdio_api {
     uint64_t api, features, ioctls;
@@ -58,7 +59,10 @@ static inline long long linux_call(long long nr, uint64_t a, uint64_t b, uint64_
     register uint64_t r10 __asm__("r10") = d;
     long long ret;
 
-    __asm__ volatile("syscall" : "=a"(ret) : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+    __asm__ volatile("syscall"
+                     : "=a"(ret)
+                     : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10)
+                     : "rcx", "r11", "memory");
     if (ret < 0) {
         errno = (int)-ret;
         return -1;
@@ -66,10 +70,10 @@ static inline long long linux_call(long long nr, uint64_t a, uint64_t b, uint64_
     return ret;
 }
 
-#define syscall(nr, flags)  linux_call(nr, flags, 0, 0, 0)
+#define syscall(nr, flags)    linux_call(nr, flags, 0, 0, 0)
 #define ioctl(fd, request, p) linux_call(SYS_ioctl, (uint64_t)(fd), request, (uintptr_t)(p), 0)
-#define open(path, flags)   (int)linux_call(SYS_openat, (uint64_t)AT_FDCWD, (uintptr_t)(path), flags, 0)
-#define close(fd)           linux_call(SYS_close, (uint64_t)(fd), 0, 0, 0)
+#define open(path, flags)     (int)linux_call(SYS_openat, (uint64_t)AT_FDCWD, (uintptr_t)(path), flags, 0)
+#define close(fd)             linux_call(SYS_close, (uint64_t)(fd), 0, 0, 0)
 
 /* Wine says so itself; on Windows the call below would be another one. */
 static inline bool linux_below(void)
