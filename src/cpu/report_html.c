@@ -258,7 +258,7 @@ static void processors(const struct cpu_report *r, struct strbuf *o)
         cell(o, perf < 0 || util < 0 ? -1 : util * perf, "");
         any |= perf >= 0;
         counted |= c->blind && cpu_report_counted_utilization(r, i) >= 0;
-        if (c->blind)
+        if (c->blind || !c->longest_idle_ns)
             PUTS("<td class=dim>n/a<td></tr>\n");
         else
             OUT("<td>%s%s<td>%.6f s</tr>\n", cpu_ns(c->longest_idle_ns),
@@ -417,6 +417,7 @@ static void idle_states(const struct cpu_report *r, struct strbuf *o)
         "style='min-width:190px'>kernel's own count: "
         "entries / too deep / too shallow / rejected</tr>\n";
     const bool many = r->a.num_cpus > 8;
+    bool any = false;
 
     card(
         o, "states", "Idle states",
@@ -425,6 +426,13 @@ static void idle_states(const struct cpu_report *r, struct strbuf *o)
               "not documented."
             : "Too deep: woken before the state paid off. Too shallow: a deeper state would have paid off. "
               "Exit latency: from the first IPI to an idle processor until it stirs.");
+    for (uint32_t i = 0; i < r->a.num_cpus; i++)
+        any |= r->a.cpu[i].blind || cpu_stats_enters(&r->a.cpu[i]) || cpu_stats_idle(&r->a.cpu[i]);
+    if (!any) {
+        PUTS("<p class=dim>No idle state was entered.</p>");
+        end_card(o);
+        return;
+    }
     OUT("<table>%s", titles);
     if (many) {
         states_of_all(r, o);
