@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
+#include "cpu/family.h"
 #include "cpu/verdict.h"
 #include "cpu/watch.h"
 #include "cpu_synth.h"
@@ -93,6 +96,8 @@ static void machine(struct synth *s)
             const uint64_t t = T0 + i * 4 * MS, late = cpu == 1 && i == 125 ? 1800 * US : 0;
             if (i == 0)
                 synth_event(s, cpu, t, 7, CPU_EV_SWITCH, 7, 1, (uint64_t)tid);
+            if (i == 0 && cpu == 0)
+                synth_event(s, cpu, t + 10 * US, 100, CPU_EV_FORK, 100, 101, 0);
             if (i && !late)
                 synth_event(s, cpu, t, 0, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
             if (late)
@@ -181,6 +186,110 @@ static void a_hung_gpu_needs_every_proof(void **state)
         assert_string_equal(v.reason, reasons[k]);
         synth_finish(&s);
     }
+}
+
+/* A crash dump with the tables that a window needs. */
+static void write_dump(const char *file, int version, const char *sql)
+{
+    char text[1200];
+    sqlite3 *db;
+
+    unlink(file);
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    snprintf(text, sizeof(text),
+             "PRAGMA application_id = 1095189060; PRAGMA user_version = %d;"
+             "CREATE TABLE meta(key, value); CREATE TABLE status(time_ns, status, detail);"
+             "CREATE TABLE finding(rank, submission); CREATE TABLE submission(id, time_ns, done_ns);"
+             "CREATE TABLE event(time_ns, pid, thread); %s",
+             version, sql);
+    assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* Submissions 7, which is done, and 8, which is not; stuck since T0 + 800 ms. */
+#define DUMP                                                                                                 \
+    "INSERT INTO submission VALUES(7, 100200000000, 100250000000), (8, 100300000000, NULL);"                 \
+    "INSERT INTO status VALUES(100000000001, 'active', ''), (100800000000, 'timeout', '');"                  \
+    "INSERT INTO meta VALUES('time_ns', '100900000000'); INSERT INTO event VALUES(1, %s, NULL);"
+
+static void dumps_are_windows(void **state)
+{
+    static const struct {
+        const char *pid, *more;
+        enum cpu_verdict_kind kind;
+        const char *reason;
+    } cases[] = {
+        {"100", "", CPU_VERDICT_GPU_HUNG, "the processors were there, the GPU was not"},
+        {"4000", "", CPU_VERDICT_UNKNOWN, "the threads of the chain are not all known"},
+        {"100", "INSERT INTO finding VALUES(0, 7);", CPU_VERDICT_UNKNOWN, "the GPU was not hung"},
+    };
+    char file[64], sql[1000];
+    struct synth s;
+
+    machine(&s);
+    synth_write(&s, path);
+    snprintf(file, sizeof(file), "%s.dump", path);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cpu_window w;
+        struct cpu_verdict v;
+        struct error e = {0};
+        snprintf(sql, sizeof(sql), DUMP "%s", cases[i].pid, cases[i].more);
+        write_dump(file, 1, sql);
+        if (cpu_window_read(&w, file, &e))
+            fail_msg("%s", e.text);
+        assert_int_equal(w.submit_ns, i == 2 ? T0 + 200 * MS : T0 + 300 * MS);
+        assert_int_equal(w.timeout_ns, T0 + 800 * MS);
+        make(&v, &w);
+        assert_string_equal(v.reason, cases[i].reason);
+        assert_int_equal(v.kind, cases[i].kind);
+    }
+    unlink(file);
+    synth_finish(&s);
+}
+
+static void bad_dumps_say_what_is_wrong(void **state)
+{
+    static const struct {
+        int version;
+        const char *sql, *error;
+    } cases[] = {
+        {2, "", "a crash dump of version 2; this program reads version 1"},
+        {1, "", "the dump has no submission that is blamed or was not done"},
+        {1, "INSERT INTO submission VALUES(1, 5, NULL);",
+         "the dump's submission.time_ns and status.time_ns are not a span"},
+        {1, "DROP TABLE status;", "not a crash dump that can be read: no such table: status"},
+        {1, "PRAGMA application_id = 5;", "an SQLite database, but not a crash dump of AeroGPU"},
+    };
+    char file[64], wanted[200];
+
+    snprintf(file, sizeof(file), "%s.dump", path);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char sql[300];
+        struct cpu_window w;
+        struct error e = {0};
+        snprintf(sql, sizeof(sql), "%s%s", i == 3 ? "INSERT INTO submission VALUES(1, 5, NULL);" : "",
+                 cases[i].sql);
+        write_dump(file, cases[i].version, sql);
+        assert_int_equal(cpu_window_read(&w, file, &e), -EBADMSG);
+        snprintf(wanted, sizeof(wanted), "%s: %s", file, cases[i].error);
+        assert_string_equal(e.text, wanted);
+    }
+    assert_int_equal(truncate(file, 3000), 0);
+    assert_int_equal(cpu_window_read(&(struct cpu_window){0}, file, &(struct error){0}), -EBADMSG);
+    unlink(file);
+}
+
+/* This process has its parent as owner, and its threads have it. */
+static void this_machine_has_families(void **state)
+{
+    json_t *list = cpu_family_tasks("/proc");
+    json_int_t owner = 0;
+
+    for (size_t i = 0; i < json_array_size(list); i += 2)
+        if (json_integer_value(json_array_get(list, i)) == getpid())
+            owner = json_integer_value(json_array_get(list, i + 1));
+    assert_int_equal(owner, getppid());
+    json_decref(list);
 }
 
 static void reports_carry_the_verdict(void **state)
@@ -280,10 +389,11 @@ static void the_machine_is_watched(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_are_parsed),         cmocka_unit_test(bad_windows_name_the_member),
-        cmocka_unit_test(late_vblanks_are_explained), cmocka_unit_test(a_hung_gpu_needs_every_proof),
-        cmocka_unit_test(reports_carry_the_verdict),  cmocka_unit_test(a_part_of_a_trace_is_analysed),
-        cmocka_unit_test(the_machine_is_watched),
+        cmocka_unit_test(windows_are_parsed),          cmocka_unit_test(bad_windows_name_the_member),
+        cmocka_unit_test(late_vblanks_are_explained),  cmocka_unit_test(a_hung_gpu_needs_every_proof),
+        cmocka_unit_test(reports_carry_the_verdict),   cmocka_unit_test(a_part_of_a_trace_is_analysed),
+        cmocka_unit_test(the_machine_is_watched),      cmocka_unit_test(dumps_are_windows),
+        cmocka_unit_test(bad_dumps_say_what_is_wrong), cmocka_unit_test(this_machine_has_families),
     };
     return cmocka_run_group_tests_name("cpu-verdict", tests, make_file, drop_file);
 }

@@ -48,6 +48,7 @@
     K(FENCE_WAIT_END, "fence_wait_end", "a = context, b = seqno")                                            \
     K(SWITCH, "switch", "a = thread that goes, b = its state bits, c = thread that comes")                   \
     K(WAKEUP, "wakeup", "a = thread made runnable, b = its CPU")                                             \
+    K(FORK, "fork", "a = thread that starts another, b = the one it starts")                                 \
     K(WATCHDOG, "watchdog", "a = watchdog")                                                                  \
     K(DEEP_ENTER, "deep_enter", "a CPU entered deep idle")                                                   \
     K(DEEP_EXIT, "deep_exit", "a CPU left deep idle")                                                        \

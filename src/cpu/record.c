@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cpu/family.h"
 #include "cpu/file.h"
 #include "cpu/names.h"
 #include "cpu/trace.h"
@@ -255,7 +256,8 @@ int cpu_record_run(struct cpu_record_run *run, struct error *e)
     if (r)
         goto out;
     put_json(g.writer, CPU_BLOCK_SNAPSHOT, g.rec->before.ns,
-             json_pack("{s:s, s:o}", "when", "before", "snapshot", cpu_snapshot_to_json(&g.rec->before)));
+             json_pack("{s:s, s:o, s:o}", "when", "before", "snapshot", cpu_snapshot_to_json(&g.rec->before),
+                       "tasks", run->params.sched ? cpu_family_tasks("/proc") : json_null()));
     if (run->recording)
         atomic_store(run->recording, 1);
     record_loop(run, &g, &ticks);

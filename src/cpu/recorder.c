@@ -15,7 +15,7 @@ static const char *const single_events[] = {
     "power/pstate_sample", "timer/tick_stop",     "irq/irq_handler_entry",
 };
 static const char *const sched_events[] = {"sched/sched_switch", "sched/sched_wakeup",
-                                           "sched/sched_wakeup_new"};
+                                           "sched/sched_wakeup_new", "sched/sched_process_fork"};
 static const char *const timer_events[] = {"timer/hrtimer_start", "timer/hrtimer_expire_entry",
                                            "timer/hrtimer_cancel"};
 

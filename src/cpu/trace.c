@@ -201,6 +201,10 @@ static int load(struct cpu_trace *t, struct error *e)
             have_formats = !r;
         } else if (b->type == CPU_BLOCK_SNAPSHOT) {
             load_snapshot(t, j);
+            if (json_is_array(json_object_get(j, "tasks"))) {
+                json_decref(t->tasks);
+                t->tasks = json_incref(json_object_get(j, "tasks"));
+            }
         } else if (b->type == CPU_BLOCK_SAMPLE) {
             load_sample(t, j);
         } else if (b->type == CPU_BLOCK_NAMES) {
@@ -319,6 +323,7 @@ void cpu_trace_close(struct cpu_trace *t)
     cpu_coverage_finish(&t->coverage);
     json_decref(t->meta);
     json_decref(t->names);
+    json_decref(t->tasks);
     free(t->rules);
     cpu_file_close(&t->file);
     memset(t, 0, sizeof(*t));

@@ -40,6 +40,7 @@ struct cpu_trace {
     uint32_t num_samples;
     uint64_t overrun;     /* events that the kernel overwrote, by its own count */
     json_t *meta, *names; /* as stored */
+    json_t *tasks;        /* who was whose at the start, as family.h says; NULL if it was not recorded */
     uint64_t file_bytes;
 
     struct etl_file etl; /* if is_windows */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/family.h"
 #include "cpu/threads.h"
 
 #define RUN_UP UINT64_C(2000000000) /* before the window, to know every state at its begin */
@@ -184,7 +185,7 @@ static void mark_chain(struct maker *m)
             if (m->threads.list[i].cpus[cpu / 64] >> (cpu % 64) & 1)
                 m->cpu[cpu].in_chain = m->chain_named = true;
     for (uint32_t cpu = 0; cpu < m->t->num_cpus; cpu++)
-        m->cpu[cpu].in_chain |= !m->chain_named;
+        m->cpu[cpu].in_chain |= !m->chain_named || w->partial;
 }
 
 static bool host_stole(struct maker *m)
@@ -421,6 +422,12 @@ static bool cannot_tell(struct maker *m)
             "thread switches were not recorded (record with --sched): a starved thread cannot be excluded");
         return decide(m, CPU_VERDICT_UNKNOWN, "no thread switches");
     }
+    if (w->partial) {
+        say(m->v,
+            "the dump does not name the executor's threads: whether they could run is not known; a window "
+            "with them as threads can say");
+        return decide(m, CPU_VERDICT_UNKNOWN, "the threads of the chain are not all known");
+    }
     if (w->completed_ns && w->completed_ns < w->timeout_ns) {
         say(m->v,
             "the work was done at %+.3f ms, before the time-out; the trace does not show what held the news "
@@ -552,8 +559,8 @@ static int read_window(struct maker *m, struct error *e)
     return 0;
 }
 
-int cpu_verdict_make(struct cpu_verdict *v, struct cpu_trace *t, const struct cpu_window *w,
-                     uint64_t stuck_ns, struct error *e)
+static int judge(struct cpu_verdict *v, struct cpu_trace *t, const struct cpu_window *w, uint64_t stuck_ns,
+                 struct error *e)
 {
     struct maker m = {.v = v,
                       .t = t,
@@ -595,6 +602,15 @@ out:
     cpu_threads_finish(&m.threads);
     free(m.cpu);
     return r;
+}
+
+int cpu_verdict_make(struct cpu_verdict *v, struct cpu_trace *t, const struct cpu_window *w,
+                     uint64_t stuck_ns, struct error *e)
+{
+    struct cpu_window whole = *w;
+    int r = w->partial ? cpu_family_complete(&whole, t, e) : 0;
+
+    return r ? r : judge(v, t, &whole, stuck_ns, e);
 }
 
 void cpu_verdict_text(const struct cpu_verdict *v, struct strbuf *o)

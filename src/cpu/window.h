@@ -12,10 +12,14 @@
  *   "late_vblanks": [{"due_ns", "actual_ns", "cpu", "tid"}]
  *
  * Unknown members are ignored, so that a crash dump's export can carry more.
+ *
+ * A crash dump of the GPU (docs/dump-schema.md) is taken as it is: the window is from the submission that it
+ * blames to the time at which the device was seen to be stuck.
  */
 #ifndef CPU_WINDOW_H_
 #define CPU_WINDOW_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +53,8 @@ struct cpu_window_vblank {
 struct cpu_window {
     uint64_t submit_ns, timeout_ns;
     uint64_t due_ns, completed_ns; /* 0 = not given */
+    bool
+        partial; /* the threads are not all of the chain: every CPU belongs to it, and GPU-HUNG cannot be said */
     uint32_t num_threads, num_vblanks;
     struct cpu_window_thread threads[CPU_WINDOW_THREADS];
     struct cpu_window_vblank vblanks[CPU_WINDOW_VBLANKS];
@@ -58,6 +64,8 @@ const char *cpu_role_name(enum cpu_role role);
 
 /* 0, or -EBADMSG with the member that is wrong. */
 int cpu_window_parse(struct cpu_window *w, const char *text, size_t size, struct error *e);
+/* JSON or a crash dump. */
 int cpu_window_read(struct cpu_window *w, const char *path, struct error *e);
+int cpu_window_read_dump(struct cpu_window *w, const char *path, struct error *e);
 
 #endif
