@@ -4,6 +4,7 @@
 #   make bench    measure; one line per figure, and build/bench.json
 #   make verdicts plant 200 stalls by seed, live ones too if this is root, and print how each was judged
 #   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
+#   make sim      lives of the whole stack in virtual time, with faults: SEEDS (1000)
 #   make fuzz     run each fuzz target for FUZZ_SECONDS (60)
 #   make format   clang-format everything
 #   make kmd-windows   the miniport as aerogpu.sys with mingw-w64
@@ -55,7 +56,12 @@ format:
 	@$(NEED) check
 	git ls-files '*.c' '*.h' | xargs clang-format -i
 
+# The first of SEEDS lives of the stack that breaks a promise is printed with the command that repeats it.
+SEEDS ?= 1000
+sim: build
+	@$(B)/tools/aerogpu/aerogpu sim --seeds $(SEEDS)
+
 clean:
 	rm -rf build build-*
 
-.PHONY: all build run test verdicts check fuzz bench kmd-windows format clean
+.PHONY: sim all build run test verdicts check fuzz bench kmd-windows format clean

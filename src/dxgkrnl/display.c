@@ -4,9 +4,9 @@
  * finished
  *
  * Invariants:
- *  1. A flip with interval n > 0 is shown on a vblank, n after the one before it or later, never earlier.
+ *  1. A flip with interval n > 0 is shown on a vblank that came after it was programmed, n after the one before it or later, never earlier.
  *  2. Vblank interrupts are on while somebody waits for one or a flip is pending, and go off
- * VSYNC_IDLE_FRAMES after.
+ * VSYNC_IDLE_FRAMES after. When none comes for long they are switched off and on.
  *  3. Vblanks are counted by the time between them: lost, late and doubled interrupts change nothing.
  *  4. What is scanned out is resident and stays where it is.
  */
@@ -17,12 +17,51 @@
 
 /* ---- vblank ---- */
 
+/* No vblank for so long while somebody waits for one: its interrupt was lost, and with it those that would follow. */
+#define VSYNC_LOST_NS (250 * NSEC_PER_MSEC)
+enum { VSYNC_MISSES = 8 }; /* then it is a time-out like any other */
+
+static void vsync_check(void *ctx)
+{
+    struct dxgk *d = ctx;
+
+    if (kernel_now(d->kernel) >= d->vsync_ns + VSYNC_LOST_NS) {
+        d->vsync_stuck = true;
+        d->vsync_ns = kernel_now(d->kernel);
+        sched_kick(d);
+    }
+    kernel_arm(d->kernel, &d->vsync_timer, d->vsync_ns + VSYNC_LOST_NS, vsync_check, d);
+}
+
 static void enable_vsync(struct dxgk *d, bool on)
 {
     if (d->vsync_enabled == on || d->state != DXGK_STARTED)
         return;
     d->vsync_enabled = on;
+    d->vsync_ns = kernel_now(d->kernel);
+    if (on)
+        kernel_arm(d->kernel, &d->vsync_timer, d->vsync_ns + VSYNC_LOST_NS, vsync_check, d);
+    else
+        kernel_cancel(d->kernel, &d->vsync_timer);
     DDI(d, ControlInterrupt, d->miniport, DXGK_INTERRUPT_CRTC_VSYNC, on);
+}
+
+/* At PASSIVE_LEVEL: off and on again brings lost ones back; if not, the device is reset. */
+static void revive_vsync(struct dxgk *d)
+{
+    d->vsync_stuck = false;
+    if (!d->vsync_enabled || d->resetting)
+        return;
+    d->lost_interrupts++;
+    dxgk_log(d, "dxgkrnl", 4, "no vblank for %u ms: its interrupt is switched on again",
+             (unsigned)(VSYNC_LOST_NS / NSEC_PER_MSEC));
+    enable_vsync(d, false);
+    enable_vsync(d, true);
+    if (++d->vsync_misses == VSYNC_MISSES) {
+        d->vsync_misses = 0;
+        d->tdr_forced = true;
+        sched_kick_tdr(d);
+    }
 }
 
 static NTSTATUS program(struct dxgk *d, UINT source, struct alloc *a, bool mode_change, bool immediate)
@@ -32,6 +71,7 @@ static NTSTATUS program(struct dxgk *d, UINT source, struct alloc *a, bool mode_
                                           .PrimaryAddress = vidmm_address(d, a),
                                           .hAllocation = a->driver};
 
+    d->sources[source].flip_programmed = false; /* a flip that is, is not any more: the next vblank tries again */
     args.Flags.ModeChange = mode_change;
     args.Flags.FlipImmediate = immediate;
     args.Flags.FlipOnNextVSync = !mode_change && !immediate;
@@ -59,6 +99,59 @@ void display_flipped(struct dxgk *d, struct packet *p)
     p->context->device->present_count++;
 }
 
+/* ---- the grid of vblanks ----
+ *
+ * A notification may be lost, late or doubled, and says nothing of when its vblank was. So vblanks are numbered by a grid in
+ * time: its period is the mode's, its phase that of the notification with the least delay among the last few. The number of
+ * a notification is that of the last grid point before it; one that is not higher than the last is a repetition. */
+
+enum { GRID_WINDOW = 16 };
+#define GRID_EARLY                                                                                           \
+    (NSEC_PER_MSEC) /* a notification so much before its point is taken for it: the phase is found anew */
+#define GRID_GUARD                                                                                           \
+    (20 * NSEC_PER_USEC) /* what is programmed so shortly before a point is programmed after it */
+
+static uint64_t grid_period(const struct source *s)
+{
+    const D3DDDI_RATIONAL *r = &s->mode.RefreshRate;
+
+    return r->Numerator ? NSEC_PER_SEC * r->Denominator / r->Numerator : NSEC_PER_SEC / 60;
+}
+
+/* The number of the last vblank at or before `time_ns` + `ahead`. */
+static uint64_t grid_number(const struct source *s, uint64_t time_ns, uint64_t ahead)
+{
+    if (!s->grid_ns || time_ns + ahead < s->grid_ns)
+        return s->vblanks;
+    return s->grid_number + (time_ns + ahead - s->grid_ns) / grid_period(s);
+}
+
+/* Takes a notification in; its number. */
+static uint64_t grid_notice(struct source *s, uint64_t time_ns)
+{
+    uint64_t number = s->vblanks + 1, late;
+
+    if (s->grid_ns) {
+        number = grid_number(s, time_ns, GRID_EARLY);
+        s->grid_ns += (number - s->grid_number) * grid_period(s);
+    } else {
+        s->grid_ns = time_ns;
+        s->grid_least = 0;
+        s->grid_count = 0;
+    }
+    s->grid_number = number;
+    if (time_ns < s->grid_ns)
+        s->grid_ns = time_ns;
+    late = time_ns - s->grid_ns;
+    if (!s->grid_count || late < s->grid_least)
+        s->grid_least = late;
+    if (++s->grid_count == GRID_WINDOW) {
+        s->grid_ns += s->grid_least;
+        s->grid_count = 0;
+    }
+    return number;
+}
+
 static void start_flip(struct dxgk *d, unsigned i)
 {
     struct source *s = &d->sources[i];
@@ -68,8 +161,9 @@ static void start_flip(struct dxgk *d, unsigned i)
         return;
     if (s->vblanks + 1 < s->flip_due)
         return; /* a later vblank programs it */
-    s->flip_programmed = true;
     program(d, i, p->allocs[0], false, false);
+    s->flip_programmed = true;
+    s->flip_after = grid_number(s, kernel_now(d->kernel), GRID_GUARD);
 }
 
 static void finish_flip(struct dxgk *d, unsigned i)
@@ -93,31 +187,20 @@ static void finish_flip(struct dxgk *d, unsigned i)
     sched_finish_soft(d, p);
 }
 
-/* How many vblanks there were up to `time_ns` since the last one that was noticed: interrupts get lost, come late
- * and come twice. */
-static uint64_t vblanks_since(const struct source *s, uint64_t time_ns)
-{
-    const D3DDDI_RATIONAL *r = &s->mode.RefreshRate;
-    uint64_t period = r->Numerator ? NSEC_PER_SEC * r->Denominator / r->Numerator : NSEC_PER_SEC / 60;
-
-    if (!s->vblank_ns)
-        return 1;
-    return time_ns > s->vblank_ns ? (time_ns - s->vblank_ns + period / 2) / period : 0;
-}
-
 void display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t time_ns)
 {
     for (unsigned i = 0; i < d->num_sources; i++) {
         struct source *s = &d->sources[i];
-        uint64_t missed;
+        uint64_t number;
         if (!s->committed || s->target != target)
             continue;
-        missed = vblanks_since(s, time_ns);
-        if (!missed)
+        number = grid_notice(s, time_ns);
+        if (number <= s->vblanks)
             continue; /* reported twice: the next one is what everybody waits for */
-        s->vblanks += missed;
-        s->vblank_ns = time_ns;
-        if (s->flips && s->flip_programmed && s->vblanks >= s->flip_due &&
+        s->vblanks = number;
+        s->vblank_ns = d->vsync_ns = time_ns;
+        d->vsync_misses = 0;
+        if (s->flips && s->flip_programmed && s->vblanks >= s->flip_due && s->vblanks > s->flip_after &&
             address.QuadPart == vidmm_address(d, s->flips->allocs[0]).QuadPart)
             finish_flip(d, i);
         start_flip(d, i);
@@ -134,6 +217,8 @@ void display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint6
 /* At PASSIVE_LEVEL, from the scheduler's thread. */
 void display_work(struct dxgk *d)
 {
+    if (d->vsync_stuck)
+        revive_vsync(d);
     if (!d->vsync_idle)
         return;
     d->vsync_idle = false;
@@ -404,6 +489,7 @@ NTSTATUS display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE 
     }
     s->committed = true;
     s->mode = now;
+    s->grid_ns = 0; /* vblanks begin anew */
     s->stride = stride;
     st = program(d, source, primary, true, false);
     if (NT_SUCCESS(st))
@@ -573,6 +659,7 @@ void display_stop(struct dxgk *d)
     if (d->vsync_enabled && d->state == DXGK_STARTED)
         enable_vsync(d, false);
     d->vsync_enabled = false;
+    kernel_cancel(d->kernel, &d->vsync_timer);
     vidpn_destroy(d->active);
     d->active = NULL;
 }

@@ -143,6 +143,7 @@ struct context {
     DXGK_CONTEXTINFO info;
     struct packet *queue, **queue_last;
     unsigned queued, running; /* packets in the queue; packets at the device */
+    unsigned handling;        /* of these, in the hands of a thread that may be waiting */
     uint64_t last_run;
     struct dma *free_dma;
     unsigned num_free;
@@ -204,6 +205,9 @@ struct source {
     bool flip_programmed;
     uint64_t flip_due, last_flip, vblanks, frames;
     uint64_t vblank_ns;
+    uint64_t grid_ns, grid_number, grid_least; /* display.c */
+    unsigned grid_count;
+    uint64_t flip_after; /* the programmed flip is shown by a vblank after this one */
     struct kwaiters vblank_waiters;
     unsigned waiting;
     uint64_t last_wanted; /* vblank number at which somebody last waited */
@@ -292,7 +296,10 @@ struct dxgk {
     struct node nodes[MAX_NODES];
     unsigned num_nodes;
     struct source sources[MAX_SOURCES];
-    bool vsync_enabled;
+    bool vsync_enabled, vsync_stuck;
+    unsigned vsync_misses; /* times in a row that switching vblanks on again brought none */
+    uint64_t vsync_ns;     /* the last vblank of any source, or when they were switched on */
+    struct ktimer vsync_timer;
     struct vidpn *active;
     struct device *system;
 

@@ -442,6 +442,20 @@ static void consider_preemption(struct dxgk *d, unsigned i)
         }
 }
 
+/* The context stays while a thread has one of its packets in its hands. */
+static void handle(struct dxgk *d, struct packet *p)
+{
+    struct context *c = p->context;
+
+    c->handling++;
+    if (p->type == PACKET_FLIP)
+        display_flip(d, p);
+    else
+        submit(d, p);
+    if (!--c->handling)
+        kernel_wake_all(d->kernel, &c->idle);
+}
+
 void sched_pump(struct dxgk *d, unsigned i)
 {
     struct node *n = &d->nodes[i];
@@ -459,10 +473,8 @@ void sched_pump(struct dxgk *d, unsigned i)
                 sched_finish_soft(d, p);
             else if (p->type == PACKET_SIGNAL)
                 signal_sync(d, p);
-            else if (p->type == PACKET_FLIP)
-                display_flip(d, p);
             else
-                submit(d, p);
+                handle(d, p);
         }
         if (!d->resetting && d->state == DXGK_STARTED)
             consider_preemption(d, i);
@@ -721,6 +733,8 @@ void sched_drop_context(struct context *c)
     drop_queue(c);
     while (c->running && d->state != DXGK_FAILED)
         kernel_wait(d->kernel, &c->idle, kernel_now(d->kernel) + 10 * d->tdr_delay_ns);
+    while (c->handling)
+        kernel_wait(d->kernel, &c->idle, LOOP_FOREVER);
     drop_queue(c);    /* what a preemption put back */
     if (c->running) { /* FAILED: nothing will come back from the device */
         struct node *n = &d->nodes[c->node];

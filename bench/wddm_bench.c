@@ -1,0 +1,460 @@
+/* wddm_bench: what the operating system's half costs.
+ *
+ *   d3dkmt_render        D3DKMTRender of an empty stream over the socket until the client sees its fence, against a bare
+ *                        request and answer over a socket plus one wake-up by eventfd, between two processes
+ *   d3dkmt_render_local  the same in one process, against the device alone (doorbell to interrupt)
+ *   vblank_wait          lateness (p99) of WaitForVerticalBlankEvent in 16 processes, against a thread on a timerfd
+ *   tdr_recovery         from the deadline of a hang to the first fence of new work; 50 ms is the limit
+ *   sim_speed            an idle composed desktop in virtual time, times real time
+ *   sim_clients          16 clients x 60 Hz for ten simulated minutes: times real time, every promise kept
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "abi/builder.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "bench.h"
+#include "d3dkmt/server.h"
+#include "dxgkrnl/faults.h"
+#include "machine/driver.h"
+#include "machine/samples.h"
+#include "stack/explore.h"
+#include "stack/stack.h"
+
+enum { ROUNDS = 20, TURN = 100, WAITERS = 16, VBLANKS = 300, HANGS = 5 };
+
+static const char *path;
+static struct clock wall;
+
+static void die(const char *what, const char *why)
+{
+    fprintf(stderr, "wddm_bench: %s: %s\n", what, why);
+    exit(4);
+}
+
+/* ---- the service, in a process of its own ---- */
+
+static pid_t serve(void)
+{
+    struct settings settings = {0};
+    struct d3dkmt_server *server;
+    struct stack *stack;
+    struct error e = {0};
+    int fds[2], sig;
+    char c = 'r';
+    sigset_t term;
+    pid_t pid;
+
+    if (pipe(fds))
+        die("pipe", strerror(errno));
+    pid = fork();
+    if (pid) {
+        close(fds[1]);
+        if (read(fds[0], &c, 1) != 1)
+            die("service", "it did not start");
+        close(fds[0]);
+        return pid;
+    }
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    sigprocmask(SIG_BLOCK, &term, NULL);
+    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
+    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 100000);
+    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "EnableFaultInjection", 1);
+    if (stack_create(&stack, &(struct stack_params){.machine.kind = MACHINE_LIVE, .settings = &settings},
+                     &e) ||
+        machine_wait_ready(stack_machine(stack), 60000, &e) || !NT_SUCCESS(stack_start(stack, &e)) ||
+        d3dkmt_serve(&server, stack_dxgk(stack), path, 0600, (gid_t)-1, &e))
+        die("service", e.text);
+    if (write(fds[1], &c, 1) != 1)
+        _exit(1);
+    sigwait(&term, &sig);
+    d3dkmt_serve_end(server);
+    stack_destroy(stack);
+    _exit(0);
+}
+
+static void end(pid_t pid)
+{
+    d3dkmt_disconnect();
+    kill(pid, SIGTERM);
+    waitpid(pid, NULL, 0);
+}
+
+struct app {
+    D3DKMT_HANDLE adapter, device, context;
+    uint32_t size; /* of the empty stream in the command buffer */
+    void *command;
+    uint8_t stream[64];
+};
+
+static bool app_open(struct app *a)
+{
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+    D3DKMT_CREATEDEVICE d = {0};
+    D3DKMT_CREATECONTEXT x = {0};
+    struct abi_builder b;
+    const void *bytes;
+
+    if (!NT_SUCCESS(D3DKMTOpenAdapterFromHdc(&open)))
+        return false;
+    d.hAdapter = a->adapter = open.hAdapter;
+    if (!NT_SUCCESS(D3DKMTCreateDevice(&d)))
+        return false;
+    x.hDevice = a->device = d.hDevice;
+    if (!NT_SUCCESS(D3DKMTCreateContext(&x)))
+        return false;
+    a->context = x.hContext;
+    a->command = x.pCommandBuffer;
+    abi_builder_init(&b);
+    ABI_EMIT(&b, NOP, nop, 0);
+    bytes = abi_builder_end(&b, &a->size);
+    memcpy(a->command, bytes, a->size);
+    abi_builder_finish(&b);
+    return true;
+}
+
+static NTSTATUS app_render(struct app *a)
+{
+    D3DKMT_RENDER r = {.hContext = a->context, .CommandLength = a->size};
+    NTSTATUS s = D3DKMTRender(&r);
+
+    return NT_SUCCESS(s) ? d3dkmt_wait(a->context, d3dkmt_progress(a->context)->queued, D3DKMT_FOREVER) : s;
+}
+
+/* ---- d3dkmt_render ---- */
+
+struct peer {
+    pid_t pid;
+    int socket, event;
+};
+
+/* Answers a message of D3DKMTRender's size and then signals the event. */
+static void peer_start(struct peer *p)
+{
+    int s[2];
+    char msg[512];
+
+    p->event = eventfd(0, 0);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, s))
+        die("socketpair", strerror(errno));
+    p->socket = s[0];
+    p->pid = fork();
+    if (!p->pid) {
+        uint64_t one = 1;
+        close(s[0]);
+        while (recv(s[1], msg, sizeof(msg), 0) > 0)
+            if (send(s[1], msg, 392, 0) < 0 || write(p->event, &one, 8) != 8)
+                break;
+        _exit(0);
+    }
+    close(s[1]);
+}
+
+static void peer_once(struct peer *p)
+{
+    char msg[512] = {0};
+    uint64_t n;
+
+    if (send(p->socket, msg, 392, 0) < 0 || recv(p->socket, msg, sizeof(msg), 0) < 0 ||
+        read(p->event, &n, 8) != 8)
+        die("peer", strerror(errno));
+}
+
+static void render_over_socket(struct bench *b)
+{
+    struct samples ours = {0}, reference = {0};
+    struct peer peer;
+    struct app a;
+    pid_t pid = serve();
+
+    peer_start(&peer);
+    if (!app_open(&a))
+        die("d3dkmt_render", "no device");
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < TURN; i++) {
+            uint64_t then = clock_now(&wall);
+            if (app_render(&a) != STATUS_SUCCESS)
+                die("d3dkmt_render", "the device was lost");
+            if (round)
+                samples_add(&ours, clock_now(&wall) - then);
+        }
+        for (int i = 0; i < TURN; i++) {
+            uint64_t then = clock_now(&wall);
+            peer_once(&peer);
+            if (round)
+                samples_add(&reference, clock_now(&wall) - then);
+        }
+    }
+    close(peer.socket);
+    waitpid(peer.pid, NULL, 0);
+    bench_report(b, &(struct bench_figure){.id = "d3dkmt_render",
+                                           .ours = (double)samples_percentile(&ours, 50) / 1000,
+                                           .reference = (double)samples_percentile(&reference, 50) / 1000,
+                                           .unit = "us",
+                                           .target = 2});
+    end(pid);
+    samples_finish(&ours);
+    samples_finish(&reference);
+}
+
+/* ---- d3dkmt_render_local ---- */
+
+struct turn {
+    struct machine *m;
+    _Atomic bool heard;
+};
+
+static void heard(void *ctx, uint64_t fence, uint64_t submitted, uint64_t completed)
+{
+    atomic_store(&((struct turn *)ctx)->heard, true);
+}
+
+static bool has_heard(void *ctx)
+{
+    return atomic_load(&((struct turn *)ctx)->heard);
+}
+
+static void render_local(struct bench *b)
+{
+    struct samples ours = {0}, reference = {0};
+    struct turn t = {0};
+    struct driver_params dp = {.on_fence = heard, .ctx = &t};
+    struct dxgk_client *client;
+    struct d3dkmt_transport transport;
+    struct driver *driver;
+    struct stack *stack;
+    struct error e = {0};
+    struct app a;
+
+    if (stack_create(&stack, &(struct stack_params){.machine.kind = MACHINE_LIVE}, &e) ||
+        machine_wait_ready(stack_machine(stack), 60000, &e) || !NT_SUCCESS(stack_start(stack, &e)) ||
+        dxgk_client_open(stack_dxgk(stack), &client, 1, true))
+        die("stack", e.text);
+    if (machine_create(&t.m, &(struct machine_params){.kind = MACHINE_LIVE, .ram_size = 64 << 20}, &e) ||
+        machine_wait_ready(t.m, 60000, &e))
+        die("machine", e.text);
+    dp.machine = t.m;
+    if (driver_create(&driver, &dp, &e))
+        die("driver", e.text);
+    d3dkmt_local(&transport, client);
+    d3dkmt_use(&transport);
+    if (!app_open(&a))
+        die("d3dkmt_render_local", "no device");
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < TURN; i++) {
+            uint64_t then = clock_now(&wall);
+            if (app_render(&a) != STATUS_SUCCESS)
+                die("d3dkmt_render_local", "the device was lost");
+            if (round)
+                samples_add(&ours, clock_now(&wall) - then);
+        }
+        for (int i = 0; i < TURN; i++) {
+            uint64_t then = clock_now(&wall);
+            atomic_store(&t.heard, false);
+            if (driver_submit(driver, &(struct driver_submission){0}, NULL) ||
+                machine_wait(t.m, has_heard, &t, NSEC_PER_SEC))
+                die("device", "no interrupt");
+            if (round)
+                samples_add(&reference, clock_now(&wall) - then);
+        }
+    }
+    bench_report(b, &(struct bench_figure){.id = "d3dkmt_render_local",
+                                           .ours = (double)samples_percentile(&ours, 50) / 1000,
+                                           .reference = (double)samples_percentile(&reference, 50) / 1000,
+                                           .unit = "us",
+                                           .target = 1.3});
+    d3dkmt_use(NULL);
+    dxgk_client_close(client);
+    stack_destroy(stack);
+    driver_destroy(driver);
+    machine_destroy(t.m);
+    samples_finish(&ours);
+    samples_finish(&reference);
+}
+
+/* ---- vblank_wait ---- */
+
+/* In a process: how late each wake-up was after the vblank's own time, which the present statistics give. */
+static void wait_for_vblanks(uint64_t *late)
+{
+    struct app a;
+
+    if (!app_open(&a))
+        _exit(1);
+    for (int i = 0; i < VBLANKS; i++) {
+        D3DKMT_GETDEVICESTATE g = {.hDevice = a.device, .StateType = D3DKMT_DEVICESTATE_PRESENT};
+        uint64_t woken;
+        if (D3DKMTWaitForVerticalBlankEvent(&(D3DKMT_WAITFORVERTICALBLANKEVENT){a.adapter, a.device, 0}))
+            _exit(1);
+        woken = clock_now(&wall);
+        if (D3DKMTGetDeviceState(&g))
+            _exit(1);
+        late[i] = woken - (uint64_t)g.PresentState.PresentStats.SyncQPCTime.QuadPart * 100;
+    }
+    _exit(0);
+}
+
+static void wait_on_timerfd(uint64_t *late)
+{
+    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+    uint64_t due = clock_now(&wall), n;
+
+    for (int i = 0; i < VBLANKS; i++) {
+        struct itimerspec its = {0};
+        due += 16666667;
+        its.it_value.tv_sec = (time_t)(due / NSEC_PER_SEC);
+        its.it_value.tv_nsec = (long)(due % NSEC_PER_SEC);
+        timerfd_settime(fd, TFD_TIMER_ABSTIME, &its, NULL);
+        if (read(fd, &n, sizeof(n)) != sizeof(n))
+            _exit(1);
+        late[i] = clock_now(&wall) - due;
+    }
+    _exit(0);
+}
+
+/* 16 of each, at once, so that they have the same machine. */
+static void vblank_wait(struct bench *b)
+{
+    size_t size = 2 * WAITERS * VBLANKS * sizeof(uint64_t);
+    uint64_t *late = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct samples ours = {0}, reference = {0};
+    pid_t pid = serve(), children[2 * WAITERS];
+    int status, bad = 0;
+
+    for (int i = 0; i < 2 * WAITERS; i++) {
+        children[i] = fork();
+        if (!children[i] && i < WAITERS)
+            wait_for_vblanks(late + i * VBLANKS);
+        else if (!children[i])
+            wait_on_timerfd(late + i * VBLANKS);
+    }
+    for (int i = 0; i < 2 * WAITERS; i++) {
+        waitpid(children[i], &status, 0);
+        bad |= status;
+    }
+    if (bad)
+        die("vblank_wait", "a waiter failed");
+    for (int i = 0; i < WAITERS * VBLANKS; i++) {
+        samples_add(&ours, late[i]);
+        samples_add(&reference, late[WAITERS * VBLANKS + i]);
+    }
+    bench_report(b, &(struct bench_figure){.id = "vblank_wait",
+                                           .ours = (double)samples_percentile(&ours, 99) / 1000,
+                                           .reference = (double)samples_percentile(&reference, 99) / 1000,
+                                           .unit = "us",
+                                           .target = 1.3});
+    end(pid);
+    munmap(late, size);
+    samples_finish(&ours);
+    samples_finish(&reference);
+}
+
+/* ---- tdr_recovery ---- */
+
+static void inject(struct app *a, enum dxgk_fault fault)
+{
+    struct dxgk_injection i = {fault, 1};
+
+    if (D3DKMTEscape(&(D3DKMT_ESCAPE){.hAdapter = a->adapter,
+                                      .Type = (D3DKMT_ESCAPETYPE)DXGK_ESCAPE_INJECT,
+                                      .pPrivateDriverData = &i,
+                                      .PrivateDriverDataSize = sizeof(i)}))
+        die("tdr_recovery", "the fault cannot be injected");
+}
+
+static void app_close(struct app *a)
+{
+    D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){a->device});
+    D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){a->adapter});
+}
+
+static void tdr_recovery(struct bench *b)
+{
+    struct samples ours = {0};
+    pid_t pid = serve();
+    struct app a, next;
+
+    if (!app_open(&a))
+        die("tdr_recovery", "no device");
+    for (int i = 0; i < HANGS; i++) {
+        uint64_t deadline, done;
+        if (app_render(&a) != STATUS_SUCCESS)
+            die("tdr_recovery", "new work does not run");
+        inject(&a, DXGK_FAULT_STOP_EXECUTOR);
+        deadline = clock_now(&wall) + NSEC_PER_SEC; /* TdrDelay */
+        if (app_render(&a) != STATUS_DEVICE_REMOVED)
+            die("tdr_recovery", "the hang was not noticed");
+        if (!app_open(&next) || app_render(&next) != STATUS_SUCCESS)
+            die("tdr_recovery", "new work does not run");
+        done = clock_now(&wall);
+        samples_add(&ours, done > deadline ? done - deadline : 0);
+        app_close(&a);
+        a = next;
+    }
+    bench_report(b, &(struct bench_figure){.id = "tdr_recovery",
+                                           .ours = (double)samples_percentile(&ours, 50) / 1e6,
+                                           .reference = 0,
+                                           .unit = "ms",
+                                           .target = 50});
+    end(pid);
+    samples_finish(&ours);
+}
+
+/* ---- the sim ---- */
+
+static void sim(struct bench *b, const char *id, const struct explore_params *p, double target)
+{
+    uint64_t start = clock_now(&wall);
+    struct explore_result r;
+    double times;
+
+    if (explore(p, &r)) {
+        fprintf(stderr, "wddm_bench: %s: %s\n", id, r.broken);
+        b->bad++;
+        return;
+    }
+    times = (double)r.virtual_ns / (double)(clock_now(&wall) - start);
+    bench_report(
+        b,
+        &(struct bench_figure){
+            .id = id, .ours = times, .reference = 0, .unit = "x real time", .target = target, .at_least = 1});
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b;
+    char socket[64];
+
+    bench_init(&b, argc, argv);
+    clock_init_live(&wall);
+    log_set_level(LOG_ERROR);
+    snprintf(socket, sizeof(socket), "/tmp/aerogpu-bench-%d.sock", (int)getpid());
+    path = socket;
+    setenv(D3DKMT_SOCKET_VARIABLE, path, 1);
+    render_over_socket(&b);
+    vblank_wait(&b);
+    tdr_recovery(&b);
+    render_local(&b);
+    sim(&b, "sim_speed",
+        &(struct explore_params){
+            .seed = 1, .clients = 1, .length_ns = 120 * NSEC_PER_SEC, .calm = true, .steady = true},
+        500);
+    sim(&b, "sim_clients",
+        &(struct explore_params){
+            .seed = 1, .clients = 16, .length_ns = 600 * NSEC_PER_SEC, .calm = true, .steady = true},
+        1);
+    return bench_finish(&b);
+}
