@@ -160,7 +160,7 @@ int bb_flight_open(struct bb_flight **out, const struct bb_flight_params *p, str
     struct error *e = bb_error_of(public_error);
     uint32_t events = p->events ? p->events : 16384;
     struct bb_flight *f = calloc(1, sizeof(*f));
-    char dir[PATH_MAX - 64];
+    char dir[PATH_MAX - 64], tmp[PATH_MAX + 8];
     int r;
 
     *out = NULL;
@@ -177,8 +177,9 @@ int bb_flight_open(struct bb_flight **out, const struct bb_flight_params *p, str
     f->size = FLIGHT_EVENTS_AT + (size_t)events * sizeof(struct flight_event);
     f->mask = events - 1;
     f->tsc = counter_is_even();
-    unlink(f->path); /* a process before us had our number */
-    f->fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    snprintf(tmp, sizeof(tmp), "%s.tmp", f->path);
+    unlink(tmp); /* a process before us had our number */
+    f->fd = open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (f->fd < 0 || ftruncate(f->fd, (off_t)f->size)) {
         r = error_set(e, -errno, "%s: %s", f->path, strerror(errno));
         goto fail;
@@ -194,7 +195,12 @@ int bb_flight_open(struct bb_flight **out, const struct bb_flight_params *p, str
             strlen(p->name ? p->name : "process"));
     read_boot(f->header->boot);
     f->header->first = f->header->last = take_pair(f);
-    memcpy(f->header->magic, FLIGHT_MAGIC, 8); /* last: now it is one */
+    memcpy(f->header->magic, FLIGHT_MAGIC, 8);
+    if (rename(tmp, f->path)) { /* only now: whoever sees it can read it */
+        r = error_set(e, -errno, "%s: %s", f->path, strerror(errno));
+        unlink(tmp);
+        goto fail;
+    }
     *out = f;
     return 0;
 fail:

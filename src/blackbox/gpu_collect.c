@@ -432,6 +432,13 @@ static void put_objects(struct collector *c)
             bb_text(c->p, dxbc ? "DXBC" : spirv ? "SPIR-V" : "D3D9");
             bb_int(c->p, o->alive);
             bb_blob(c->p, o->bytes, o->bytes_size);
+            if (c->w->params.disassemble) {
+                struct strbuf text = {0};
+
+                c->w->params.disassemble(&text, o->bytes, o->bytes_size);
+                bb_text(c->p, strbuf_str(&text));
+                strbuf_finish(&text);
+            }
             bb_row_end(c->p);
         } else if (o->kind != GPU_OBJECT_OTHER) {
             bb_row(c->p, BB_TABLE_RESOURCE);

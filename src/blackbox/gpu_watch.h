@@ -15,6 +15,7 @@
 #include <aerogpu/blackbox.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "machine/machine.h"
 
 enum gpu_crash_cause {
@@ -65,7 +66,9 @@ struct gpu_watch_params {
     uint32_t max_dumps;        /* 0 for 4 */
     uint64_t max_stream_bytes; /* kept since the last ring reset; 0 for 64 MiB */
     uint64_t max_memory_bytes; /* of guest memory in a dump; 0 for 256 MiB */
-    bool all_errors;           /* dump for latched errors too, not only for hangs and deaths */
+    /* What a shader's bytes say, appended to `out`; NULL: dumps have the bytes only. On the watch's thread. */
+    void (*disassemble)(struct strbuf *out, const void *bytes, size_t size);
+    bool all_errors; /* dump for latched errors too, not only for hangs and deaths */
     /* On the watch's thread: `path` is NULL if no dump was written. */
     void (*found)(void *ctx, const struct gpu_crash *crash, const char *path, const struct error *e);
     void *ctx;

@@ -183,8 +183,9 @@ static void put_statuses(struct bb_view *v, struct strbuf *o)
     char when[48], now[32];
 
     bb_dump_meta(&v->dump, "time_ns", now, sizeof(now));
-    strbuf_puts(o, "\nDevice status\n");
-    while (bb_step(&v->dump, &s)) {
+    for (bool first = true; bb_step(&v->dump, &s); first = false) {
+        if (first)
+            strbuf_puts(o, "\nDevice status\n");
         bb_when(when, bb_column_int(&v->dump, s, 0, 0), strtoll(now, NULL, 10));
         strbuf_printf(o, "    %-18s %-14s %s\n", when, bb_column_text(&v->dump, s, 1),
                       bb_column_text(&v->dump, s, 2));
@@ -194,8 +195,8 @@ static void put_statuses(struct bb_view *v, struct strbuf *o)
 void bb_report_text(struct bb_view *v, struct strbuf *o)
 {
     strbuf_printf(o, "%s.\n\n", v->verdict);
-    strbuf_printf(o, "  %-16s %s, by %s\n", "Certainty", v->certainty[0] ? v->certainty : "none",
-                  v->source[0] ? v->source : "nothing");
+    strbuf_printf(o, "  %-16s %s%s%s\n", "Certainty", v->certainty[0] ? v->certainty : "none",
+                  v->source[0] ? ", by " : "", v->source);
     put_facts(v, o);
     put_findings(v, o);
     put_submissions(v, o);

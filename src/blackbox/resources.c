@@ -197,12 +197,13 @@ static const struct entry *find_living(const struct bb_resources *r, uint64_t ad
 {
     uint32_t i = behind(r, address);
     const struct entry *owner = NULL, *below = NULL;
+    uint64_t reach = r->largest < UINT64_MAX - BB_FAULT_REACH ? r->largest + BB_FAULT_REACH : UINT64_MAX;
 
     if (i < r->n) {
         f->has_above = true;
         f->above = shown(r->living[i]);
     }
-    while (i > 0 && r->living[i - 1]->r.address + r->largest + BB_FAULT_REACH >= address) {
+    while (i > 0 && address - r->living[i - 1]->r.address <= reach) {
         const struct entry *e = r->living[--i];
         if (contains(&e->r, address) && (!owner || e->r.size < owner->r.size))
             owner = e;

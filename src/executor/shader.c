@@ -246,12 +246,38 @@ static void print_dxbc(struct strbuf *out, const void *bytes, size_t size)
     sm4_print(out, &p);
 }
 
+static void print_spirv(struct strbuf *out, const void *bytes, size_t size)
+{
+    spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_1);
+    spv_diagnostic diagnostic = NULL;
+    uint32_t *words = malloc(size ? size : 1);
+    spv_text text = NULL;
+
+    strbuf_printf(out, "  SPIR-V, %zu bytes\n", size);
+    if (context && words) {
+        memcpy(words, bytes, size);
+        if (spvBinaryToText(context, words, size / 4,
+                            SPV_BINARY_TO_TEXT_OPTION_NO_HEADER | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES,
+                            &text, &diagnostic) == SPV_SUCCESS)
+            strbuf_append(out, text->str, text->length);
+        else
+            strbuf_printf(out, "  %s\n",
+                          diagnostic && diagnostic->error ? diagnostic->error : "cannot be disassembled");
+    }
+    spvTextDestroy(text);
+    spvDiagnosticDestroy(diagnostic);
+    spvContextDestroy(context);
+    free(words);
+}
+
 void shader_print(struct strbuf *out, const void *bytes, size_t size)
 {
     if (dxbc_is(bytes, size))
         print_dxbc(out, bytes, size);
     else if (d3d9_is(bytes, size))
         d3d9_print(out, bytes, size);
+    else if (spirv_is(bytes, size))
+        print_spirv(out, bytes, size);
     else
         strbuf_printf(out, "  %zu bytes that are neither DXBC nor Direct3D 9 bytecode\n", size);
 }

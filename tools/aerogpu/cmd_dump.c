@@ -10,6 +10,7 @@
 
 #include "blackbox/schema.h"
 #include "crash_run.h"
+#include "executor/shader.h"
 
 static const char help[] =
     "usage: aerogpu dump [OPTIONS] RECORDING...\n\n"
@@ -66,7 +67,7 @@ int cmd_dump(int argc, char **argv)
                                             {"schema", no_argument, NULL, 's'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
-    struct crash_run_params p = {.directory = ".", .errors_count = true};
+    struct crash_run_params p = {.directory = ".", .errors_count = true, .disassemble = shader_print};
     struct strbuf schema = {0};
     int c, code = EXIT_OK;
     bool always = false;

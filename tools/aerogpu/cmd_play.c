@@ -22,6 +22,7 @@
 #include <aerogpu/pci.h>
 
 #include "base/frame_hash.h"
+#include "blackbox/gpu_watch.h"
 #include "pictures.h"
 #include "player.h"
 #include "sheet.h"
@@ -49,7 +50,8 @@ static const char help[] =
     "top. Exit codes: 0 all is well, 1 the device latched errors or a frame was not presented, 2 wrong "
     "usage, 3 a\n"
     "recording is bad, 4 there is no Vulkan device or no executor.\n\n"
-    "AEROGPU_VULKAN_DEVICE picks the Vulkan device, AEROGPU_RECORD=FILE records what is played.\n\n"
+    "AEROGPU_VULKAN_DEVICE picks the Vulkan device, AEROGPU_RECORD=FILE records what is played,\n"
+    "AEROGPU_DUMPS=DIR has the black box make a dump of what crashes.\n\n"
     "  aerogpu play --json frame.aerogputrace | jq -r '.files[].frames[].hash'\n"
     "  aerogpu play --png out --frame 60 build/samples/spinning.aerogputrace\n";
 
@@ -79,6 +81,7 @@ struct play {
     struct machine *machine;
     struct player *player;
     struct trace_attachment *recording;
+    struct gpu_watch *watch; /* NULL unless AEROGPU_DUMPS names a folder */
     struct sheet sheet;
     struct pictures *pictures;
     struct error output_error; /* a picture could not be written */
@@ -444,6 +447,31 @@ static uint64_t look_at_files(struct play *p)
     return ram;
 }
 
+static void on_crash(void *ctx, const struct gpu_crash *crash, const char *path, const struct error *e)
+{
+    fprintf(stderr, "aerogpu play: %s. %s%s\n", crash->text,
+            path ? "The dump: " : "No dump was made: ", path ? path : e->text);
+}
+
+static int attach_watch(struct play *p, struct error *e)
+{
+    const char *dir = getenv("AEROGPU_DUMPS");
+    int rc;
+
+    if (!dir || !*dir)
+        return 0;
+    rc = make_dir(dir, e);
+    return rc ? rc
+              : gpu_watch_create(&p->watch,
+                                 &(struct gpu_watch_params){.machine = p->machine,
+                                                            .directory = dir,
+                                                            .program = "play",
+                                                            .producer = "aerogpu " AEROGPU_VERSION,
+                                                            .all_errors = !p->expect_errors,
+                                                            .found = on_crash},
+                                 e);
+}
+
 static int bring_up(struct play *p, uint64_t ram, struct error *e)
 {
     struct player_params params = {.pictures = p->png || p->json || p->sheet_path,
@@ -458,6 +486,8 @@ static int bring_up(struct play *p, uint64_t ram, struct error *e)
         rc = machine_wait_ready(p->machine, 60000, e);
     if (!rc)
         rc = trace_attach(&p->recording, p->machine, NULL, e);
+    if (!rc)
+        rc = attach_watch(p, e);
     params.machine = p->machine;
     return rc ? rc : player_create(&p->player, &params, e);
 }
@@ -472,6 +502,9 @@ static int tear_down(struct play *p)
     if (p->recording)
         snprintf(path, sizeof(path), "%s", trace_attachment_path(p->recording));
     player_destroy(p->player);
+    if (p->watch)
+        gpu_watch_settle(p->watch);
+    gpu_watch_destroy(p->watch);
     if (p->recording && trace_detach(p->recording, &stats, &e)) {
         fprintf(stderr, "aerogpu play: %s: the recording is not whole: %s\n", path, e.text);
         code = EXIT_FAILED;

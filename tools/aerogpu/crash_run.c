@@ -53,6 +53,7 @@ static int play(const struct crash_run_params *p, struct run *run, struct trace_
                                   .program = p->program,
                                   .producer = "aerogpu " AEROGPU_VERSION,
                                   .hang_ms = hang_ms,
+                                  .disassemble = p->disassemble,
                                   .max_dumps = 1,
                                   .all_errors = p->errors_count,
                                   .found = on_found,

@@ -15,7 +15,8 @@ struct crash_run_params {
     const char *directory;             /* of dumps, NULL for none */
     const char *program, *dump_at_end; /* dump_at_end: a path: a dump even if nothing crashed */
     bool errors_count;                 /* a stream that the device refuses is a crash too */
-    uint32_t kill_after_us;            /* not 0: the executor is killed so long after playing began */
+    void (*disassemble)(struct strbuf *out, const void *bytes, size_t size); /* as in gpu_watch_params */
+    uint32_t kill_after_us; /* not 0: the executor is killed so long after playing began */
 };
 
 struct crash_run_result {

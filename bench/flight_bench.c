@@ -1,0 +1,150 @@
+/* flight_bench: figures recorder_event and kill9.
+ *
+ * recorder_event: what one event of the flight recorder costs, beside an event with clock_gettime and a write to memory.
+ * kill9: processes that record as fast as they can are killed with SIGKILL at random instants; every file must be readable,
+ * and every event that is read must be whole: its three arguments belong together. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <aerogpu/blackbox.h>
+
+#include "bench.h"
+
+enum { EVENTS = 1 << 20, ROUNDS = 15 };
+
+static double now_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+static char dir[] = "/dev/shm/flight_benchXXXXXX";
+
+static struct bb_flight *open_flight(const char *name, uint32_t events)
+{
+    struct bb_flight *f;
+    struct bb_error e = {0};
+
+    if (bb_flight_open(&f, &(struct bb_flight_params){.directory = dir, .name = name, .events = events},
+                       &e)) {
+        fprintf(stderr, "flight_bench: %s\n", e.text);
+        exit(4);
+    }
+    return f;
+}
+
+static void event_cost(struct bench *b)
+{
+    struct bb_flight *f = open_flight("cost", 16384);
+    static volatile struct {
+        uint64_t time, a, b, c;
+    } ring[16384];
+    double ours[ROUNDS], reference[ROUNDS];
+
+    for (int r = 0; r < ROUNDS; r++) {
+        double start = now_ns();
+
+        for (uint64_t i = 0; i < EVENTS; i++)
+            bb_flight_event(f, 1, i, i + 1, i + 2);
+        ours[r] = (now_ns() - start) / EVENTS;
+        start = now_ns();
+        for (uint64_t i = 0; i < EVENTS; i++) {
+            struct timespec ts;
+            clock_gettime(CLOCK_MONOTONIC, &ts);
+            ring[i & 16383].time = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+            ring[i & 16383].a = i;
+            ring[i & 16383].b = i + 1;
+            ring[i & 16383].c = i + 2;
+        }
+        reference[r] = (now_ns() - start) / EVENTS;
+    }
+    bench_report(b, &(struct bench_figure){.id = "recorder_event",
+                                           .ours = bench_quantile(ours, ROUNDS, 0.5),
+                                           .unit = "ns",
+                                           .target = 25,
+                                           .note = "one event of the flight recorder"});
+    printf("  (clock_gettime and a store: %.1f ns; the last was event %llu)\n",
+           bench_quantile(reference, ROUNDS, 0.5), (unsigned long long)ring[(EVENTS - 1) & 16383].a);
+    bb_flight_close(f);
+}
+
+struct check {
+    uint64_t events, torn;
+};
+
+static void check_event(void *ctx, const struct bb_flight_record *r)
+{
+    struct check *c = ctx;
+
+    c->events++;
+    c->torn += r->b != r->a * 3 + 1 || r->c != (r->a ^ UINT64_C(0x5555555555555555));
+}
+
+static void __attribute__((noreturn)) victim(void)
+{
+    struct bb_flight *f = open_flight("victim", 1024);
+
+    bb_flight_name(f, 7, "work(n)");
+    for (uint64_t i = 0;; i++)
+        bb_flight_event(f, 7, i, i * 3 + 1, i ^ UINT64_C(0x5555555555555555));
+}
+
+static void kills(struct bench *b, int n)
+{
+    uint64_t readable = 0, torn = 0, events = 0;
+    char path[128], note[120];
+
+    srand(1);
+    for (int i = 0; i < n; i++) {
+        struct check c = {0};
+        pid_t pid = fork();
+
+        if (!pid)
+            victim();
+        snprintf(path, sizeof(path), "%s/victim-%d.flight", dir, (int)pid);
+        while (access(path, R_OK))
+            usleep(100);
+        usleep(400 + (useconds_t)(rand() % 2000));
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        readable += bb_flight_read(path, check_event, &c, NULL) >= 0;
+        torn += c.torn;
+        events += c.events;
+        unlink(path);
+    }
+    snprintf(note, sizeof(note),
+             "of %d processes killed while recording, files readable; %llu events, %llu torn", n,
+             (unsigned long long)events, (unsigned long long)torn);
+    bench_report(b, &(struct bench_figure){.id = "kill9",
+                                           .ours = torn ? 0 : 100.0 * (double)readable / n,
+                                           .unit = "%",
+                                           .target = 100,
+                                           .at_least = 1,
+                                           .note = note});
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b;
+    char path[128];
+
+    bench_init(&b, argc, argv);
+    if (!mkdtemp(dir)) {
+        perror(dir);
+        return 4;
+    }
+    event_cost(&b);
+    snprintf(path, sizeof(path), "%s/cost-%d.flight", dir, (int)getpid());
+    unlink(path);
+    kills(&b, 1000);
+    rmdir(dir);
+    return bench_finish(&b);
+}

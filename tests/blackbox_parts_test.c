@@ -1,0 +1,342 @@
+/* blackbox_parts_test.c: the flight recorder, the registry of resources, delta debugging. */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <aerogpu/blackbox.h>
+
+#include "base/ddmin.h"
+#include "base/rng.h"
+#include "blackbox/flight_file.h"
+#include "blackbox/flight_read.h"
+
+static char dir[] = "/tmp/blackbox_partsXXXXXX";
+
+static int make_dir(void **state)
+{
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    char command[64];
+
+    snprintf(command, sizeof(command), "rm -rf %s", dir);
+    return system(command);
+}
+
+/* ---- flight recorder ---------------------------------------------------------------------------------- */
+
+struct seen {
+    uint64_t n, last_number, last_time, out_of_order, torn;
+    char name[80];
+};
+
+static void see(void *ctx, const struct bb_flight_record *r)
+{
+    struct seen *s = ctx;
+
+    s->out_of_order += s->n && (r->time_ns < s->last_time);
+    s->torn += r->b != r->a * 3 || r->c != ~r->a;
+    s->n++;
+    s->last_number = r->number;
+    s->last_time = r->time_ns;
+    snprintf(s->name, sizeof(s->name), "%s", r->name);
+}
+
+static struct bb_flight *open_flight(const char *name, uint32_t events)
+{
+    struct bb_flight *f;
+    struct bb_error e = {0};
+
+    if (bb_flight_open(&f, &(struct bb_flight_params){.directory = dir, .name = name, .events = events}, &e))
+        fail_msg("%s", e.text);
+    return f;
+}
+
+static void record(struct bb_flight *f, uint64_t i)
+{
+    bb_flight_event(f, 3, i, i * 3, ~i);
+}
+
+static void flight_keeps_the_last(void **state)
+{
+    struct bb_flight *f = open_flight("last", 64);
+    struct seen s = {0};
+
+    bb_flight_name(f, 3, "tick(n)\xff");
+    for (uint64_t i = 0; i < 1000; i++)
+        record(f, i);
+    assert_int_equal(bb_flight_read(bb_flight_path(f), see, &s, NULL), 64);
+    assert_int_equal(s.last_number, 999);
+    assert_int_equal(s.out_of_order, 0);
+    assert_int_equal(s.torn, 0);
+    assert_string_equal(s.name, "tick(n)\xEF\xBF\xBD");
+    bb_flight_close(f);
+    bb_flight_event(NULL, 1, 2, 3, 4); /* without a recorder: nothing */
+}
+
+static void *record_many(void *f)
+{
+    for (uint64_t i = 0; i < 20000; i++)
+        record(f, i);
+    return NULL;
+}
+
+static void flight_takes_threads(void **state)
+{
+    struct bb_flight *f = open_flight("threads", 65536);
+    pthread_t t[3];
+    struct seen s = {0};
+
+    for (int i = 0; i < 3; i++)
+        pthread_create(&t[i], NULL, record_many, f);
+    for (int i = 0; i < 3; i++)
+        pthread_join(t[i], NULL);
+    assert_int_equal(bb_flight_read(bb_flight_path(f), see, &s, NULL), 60000);
+    assert_int_equal(s.torn, 0);
+    bb_flight_close(f);
+}
+
+static void flight_survives_kill(void **state)
+{
+    for (int i = 0; i < 10; i++) {
+        struct seen s = {0};
+        char path[128];
+        pid_t pid = fork();
+
+        if (!pid)
+            for (struct bb_flight *f = open_flight("victim", 256);;)
+                record_many(f);
+        snprintf(path, sizeof(path), "%s/victim-%d.flight", dir, (int)pid);
+        while (access(path, R_OK))
+            usleep(200);
+        usleep(1500);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        assert_true(bb_flight_read(path, see, &s, NULL) >= 0);
+        assert_int_equal(s.torn, 0);
+    }
+}
+
+static void flight_is_shared(void **state)
+{
+    struct bb_flight *f = open_flight("shared", 64), *other;
+    struct seen s = {0};
+
+    assert_int_equal(bb_flight_attach(&other, bb_flight_fd(f), NULL), 0);
+    record(f, 1);
+    record(other, 2);
+    assert_int_equal(bb_flight_read(bb_flight_path(f), see, &s, NULL), 2);
+    bb_flight_close(other);
+    bb_flight_close(f);
+}
+
+static void flight_folder(void **state)
+{
+    struct bb_flight *a = open_flight("a", 64), *b = open_flight("b", 64);
+    char path[128];
+    struct seen s = {0};
+    uint32_t bad;
+    FILE *f;
+
+    for (uint64_t i = 0; i < 20; i++)
+        record(i & 1 ? a : b, i);
+    snprintf(path, sizeof(path), "%s/garbage.flight", dir);
+    f = fopen(path, "w");
+    fputs("this is no flight recorder", f);
+    fclose(f);
+    assert_true(bb_flight_read_all(dir, 0, see, &s, &bad) >= 20);
+    assert_int_equal(s.out_of_order, 0);
+    assert_int_equal(bad, 1);
+    assert_int_equal(bb_flight_read_all(dir, UINT64_MAX, see, &s, &bad), 0);
+    assert_int_equal(bb_flight_read_all("/nonexistent", 0, see, &s, &bad), -ENOENT);
+    bb_flight_close(a);
+    bb_flight_close(b);
+}
+
+static void flight_is_refused(void **state)
+{
+    struct bb_flight *f;
+    struct bb_error e = {0};
+    struct flight_header h = {.magic = "AGFLIGHT", .version = 9, .events = 64};
+    struct error pe = {0};
+    struct seen s = {0};
+    static uint8_t bytes[FLIGHT_EVENTS_AT];
+
+    assert_int_equal(bb_flight_open(&f, &(struct bb_flight_params){.directory = dir, .events = 100}, &e),
+                     -EINVAL);
+    assert_string_equal(e.text, "100 events: a power of two up to 4194304 is needed");
+    assert_int_equal(flight_parse(bytes, 100, see, &s, "x", &pe), -EBADMSG);
+    assert_string_equal(pe.text, "x: 100 bytes are no flight recorder");
+    error_clear(&pe);
+    memcpy(bytes, &h, sizeof(h));
+    assert_int_equal(flight_parse(bytes, sizeof(bytes), see, &s, "x", &pe), -EPROTONOSUPPORT);
+    assert_string_equal(pe.text, "x: offset 0x8: version 9, 1 is known");
+    error_clear(&pe);
+    h.version = 1;
+    h.events = 63;
+    memcpy(bytes, &h, sizeof(h));
+    assert_int_equal(flight_parse(bytes, sizeof(bytes), see, &s, "x", &pe), -EBADMSG);
+    assert_string_equal(pe.text, "x: offset 0xc: 63 events");
+    /* Cut off behind the names: no event, no error. */
+    h.events = 64;
+    atomic_store(&h.next, 1000);
+    memcpy(bytes, &h, sizeof(h));
+    assert_int_equal(flight_parse(bytes, sizeof(bytes), see, &s, "x", NULL), 0);
+}
+
+/* ---- resources ---------------------------------------------------------------------------------------- */
+
+static void add(struct bb_resources *r, uint64_t id, uint64_t address, uint64_t size, const char *name)
+{
+    assert_int_equal(
+        bb_resources_add(r,
+                         &(struct bb_resource){
+                             .id = id, .name = name, .kind = "buffer", .address = address, .size = size}),
+        0);
+}
+
+static void faults_are_judged(void **state)
+{
+    struct bb_resources *r;
+    struct bb_fault f;
+
+    assert_int_equal(bb_resources_create(&r, 0), 0);
+    add(r, 1, 0x10000, 0x1000, "lights");
+    add(r, 2, 0x40000, 0x1000, "");
+    bb_resources_fault(r, 0x10010, &f);
+    assert_int_equal(f.kind, BB_FAULT_INSIDE);
+    assert_string_equal(f.text, "0x10010 lies 16 bytes into buffer 'lights', which is alive: not resident, "
+                                "not writable or misaligned");
+    bb_resources_fault(r, 0x11007, &f);
+    assert_int_equal(f.kind, BB_FAULT_OUT_OF_BOUNDS);
+    assert_int_equal(f.distance, 8);
+    assert_string_equal(
+        f.text, "out of bounds by 8 bytes: 0x11007 lies behind the end of buffer 'lights' (4096 bytes)");
+    assert_true(f.has_above && f.above.id == 2);
+    bb_resources_fault(r, 0x3fff0, &f);
+    assert_string_equal(f.text,
+                        "out of bounds by 16 bytes: 0x3fff0 lies before the start of buffer 2 (4096 bytes)");
+    assert_int_equal(bb_resources_remove(r, 1, 500), 0);
+    assert_int_equal(bb_resources_remove(r, 1, 500), -ENOENT);
+    bb_resources_fault(r, 0x10010, &f);
+    assert_int_equal(f.kind, BB_FAULT_USE_AFTER_FREE);
+    assert_int_equal(f.resource.destroyed_ns, 500);
+    assert_string_equal(
+        f.text,
+        "use after free: 0x10010 lies 16 bytes into buffer 'lights' (4096 bytes), which was destroyed");
+    add(r, 3, 0x10000, 0x100, "second");
+    assert_int_equal(bb_resources_remove(r, 3, 900), 0);
+    bb_resources_fault(r, 0x10010, &f);
+    assert_int_equal(f.num_former, 2);
+    assert_string_equal(f.former[0].name, "second"); /* the latest owner first */
+    assert_string_equal(f.former[1].name, "lights");
+    bb_resources_fault(r, 0x900000000, &f);
+    assert_int_equal(f.kind, BB_FAULT_NEVER_MAPPED);
+    bb_resources_destroy(r);
+}
+
+static void bad_resources(void **state)
+{
+    struct bb_resources *r;
+    struct bb_fault f;
+
+    assert_int_equal(bb_resources_create(&r, 4), 0);
+    assert_int_equal(
+        bb_resources_add(r, &(struct bb_resource){.id = 1, .address = UINT64_MAX - 10, .size = 100}),
+        -EINVAL);
+    add(r, 1, UINT64_MAX - 10, 11, "at the end \xff");
+    assert_int_equal(bb_resources_add(r, &(struct bb_resource){.id = 1}), -EEXIST);
+    bb_resources_fault(r, UINT64_MAX, &f);
+    assert_int_equal(f.kind, BB_FAULT_INSIDE);
+    assert_string_equal(f.resource.name, "at the end \xEF\xBF\xBD");
+    bb_resources_destroy(r);
+}
+
+static void count(void *ctx, const struct bb_resource *r)
+{
+    ++*(uint32_t *)ctx;
+}
+
+/* The last 65 536 that were freed are known, and not one more. */
+static void history_is_bounded(void **state)
+{
+    struct bb_resources *r;
+    struct bb_fault f;
+    uint32_t n = 0;
+
+    assert_int_equal(bb_resources_create(&r, 0), 0);
+    for (uint64_t i = 0; i < 65536 + 100; i++) {
+        add(r, i, 0x100000 + i * 0x1000, 0x1000, "");
+        bb_resources_remove(r, i, i + 1);
+    }
+    bb_resources_each(r, count, &n);
+    assert_int_equal(n, 65536);
+    bb_resources_fault(r, 0x100000 + 99 * 0x1000, &f);
+    assert_int_equal(f.kind, BB_FAULT_NEVER_MAPPED);
+    bb_resources_fault(r, 0x100000 + 100 * 0x1000, &f);
+    assert_int_equal(f.kind, BB_FAULT_USE_AFTER_FREE);
+    bb_resources_destroy(r);
+}
+
+/* ---- delta debugging ---------------------------------------------------------------------------------- */
+
+/* The smallest set is found whatever is needed, however many candidates are out at a time. */
+static void ddmin_finds_the_smallest(void **state)
+{
+    for (uint64_t seed = 1; seed < 200; seed++) {
+        struct rng rng = {.state = seed};
+        uint32_t n = (uint32_t)rng_below(&rng, 150), num_needed = n ? (uint32_t)rng_below(&rng, 5) : 0,
+                 distinct = 0;
+        uint32_t needed[5], jobs = 1 + (uint32_t)rng_below(&rng, 8), out = 0, steps = 0;
+        struct ddmin_candidate c[8];
+        struct ddmin *d = ddmin_create(n);
+
+        for (uint32_t i = 0; i < num_needed; i++) {
+            bool again = false;
+            needed[i] = (uint32_t)rng_below(&rng, n);
+            for (uint32_t k = 0; k < i; k++)
+                again |= needed[k] == needed[i];
+            distinct += !again;
+        }
+        while (!ddmin_is_done(d)) {
+            uint32_t pick;
+            while (out < jobs && ddmin_next(d, &c[out]))
+                out++;
+            assert_true(out > 0 && steps++ < 100000);
+            pick = (uint32_t)rng_below(&rng, out);
+            if (!ddmin_is_stale(d, c[pick].ticket)) {
+                bool still = true;
+                for (uint32_t i = 0; i < num_needed; i++)
+                    still &= c[pick].keep[needed[i]];
+                ddmin_answer(d, c[pick].ticket, still);
+            }
+            c[pick] = c[--out];
+        }
+        assert_int_equal(ddmin_num_kept(d), distinct);
+        ddmin_destroy(d);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flight_keeps_the_last), cmocka_unit_test(flight_takes_threads),
+        cmocka_unit_test(flight_survives_kill),  cmocka_unit_test(flight_is_shared),
+        cmocka_unit_test(flight_folder),         cmocka_unit_test(flight_is_refused),
+        cmocka_unit_test(faults_are_judged),     cmocka_unit_test(bad_resources),
+        cmocka_unit_test(history_is_bounded),    cmocka_unit_test(ddmin_finds_the_smallest),
+    };
+
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

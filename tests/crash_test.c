@@ -1,0 +1,148 @@
+/* crash_test.c: real crashes of the real executor, dumped, explained, played again. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "crash_run.h"
+
+enum { HANG_MS = 900 };
+
+static const char *samples;
+static char dir[] = "/tmp/crash_testXXXXXX";
+
+static int make_dir(void **state)
+{
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    char command[64];
+
+    snprintf(command, sizeof(command), "rm -rf %s", dir);
+    return system(command);
+}
+
+static void crash(const char *name, enum exec_markers markers, const char *dumps, struct crash_run_result *r)
+{
+    char path[4096];
+    struct error e = {0};
+
+    snprintf(path, sizeof(path), "%s/%s.aerogputrace", samples, name);
+    if (crash_run(&(struct crash_run_params){.path = path,
+                                             .markers = markers,
+                                             .hang_ms = HANG_MS,
+                                             .directory = dumps,
+                                             .program = name,
+                                             .errors_count = true},
+                  r, &e))
+        fail_msg("%s", e.text);
+    assert_true(r->crashed);
+}
+
+static void hang_is_placed_exactly(void **state)
+{
+    struct crash_run_result r;
+
+    crash("hang", EXEC_MARKERS_EXACT, NULL, &r);
+    assert_int_equal(r.crash.cause, GPU_CRASH_HANG);
+    assert_true(r.crash.certain);
+    assert_int_equal(r.crash.draw, 77);
+    assert_int_equal(r.crash.packet, 170);
+    assert_string_equal(r.crash.path, "fog");
+    assert_string_equal(r.crash.command, "DRAW");
+    assert_string_equal(r.crash.text, "Draw 77 (packet 170, DRAW) of submission 1 does not finish");
+}
+
+/* Group markers leave more than one command: none is named with certainty, and the right one is among them. */
+static void groups_leave_candidates(void **state)
+{
+    struct crash_run_result r;
+    struct bb_error e = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *f;
+
+    crash("hang", EXEC_MARKERS_GROUPS, dir, &r);
+    assert_false(r.crash.certain);
+    assert_true(r.crash.candidates > 1 && r.crash.packet <= 170);
+    f = open_memstream(&text, &size);
+    if (bb_report(r.dump, BB_REPORT_TEXT, f, &e))
+        fail_msg("%s", e.text);
+    fclose(f);
+    assert_non_null(strstr(text, "perhaps running"));
+    assert_non_null(strstr(text, "candidate, by group markers"));
+    free(text);
+    text = NULL;
+    f = open_memstream(&text, &size);
+    assert_int_equal(bb_report(r.dump, BB_REPORT_HTML, f, NULL), 0);
+    fclose(f);
+    assert_non_null(strstr(text, "</html>"));
+    assert_null(strstr(text, "http")); /* it needs nothing from elsewhere */
+    free(text);
+}
+
+static void use_after_free_is_told(void **state)
+{
+    struct crash_run_result r;
+
+    crash("after_free", EXEC_MARKERS_EXACT, NULL, &r);
+    assert_int_equal(r.crash.cause, GPU_CRASH_PAGE_FAULT);
+    assert_true(r.crash.certain && r.crash.fault_known);
+    assert_int_equal(r.crash.fault_kind, BB_FAULT_USE_AFTER_FREE);
+    assert_int_equal(r.crash.fault_resource, 11);
+    assert_string_equal(r.crash.command, "DISPATCH");
+}
+
+static void out_of_bounds_is_told(void **state)
+{
+    struct crash_run_result r;
+
+    crash("beyond", EXEC_MARKERS_EXACT, NULL, &r);
+    assert_true(r.crash.certain);
+    assert_int_equal(r.crash.fault_kind, BB_FAULT_OUT_OF_BOUNDS);
+    assert_int_equal(r.crash.fault_resource, 11);
+    assert_int_equal(r.crash.fault_distance % 4, 1); /* words, the first byte behind the end is 1 */
+}
+
+static void wild_store_is_told(void **state)
+{
+    struct crash_run_result r;
+
+    crash("wild", EXEC_MARKERS_EXACT, NULL, &r);
+    assert_true(r.crash.certain);
+    assert_int_equal(r.crash.fault_kind, BB_FAULT_NEVER_MAPPED);
+    assert_int_equal(r.crash.fault_address, 0x7ddead0000);
+}
+
+/* The same crash has the same fingerprint, another one another. */
+static void fingerprints(void **state)
+{
+    struct crash_run_result a, b, c;
+
+    crash("wild", EXEC_MARKERS_EXACT, NULL, &a);
+    crash("wild", EXEC_MARKERS_EXACT, NULL, &b);
+    crash("hang", EXEC_MARKERS_EXACT, NULL, &c);
+    assert_string_equal(a.crash.fingerprint, b.crash.fingerprint);
+    assert_string_not_equal(a.crash.fingerprint, c.crash.fingerprint);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hang_is_placed_exactly), cmocka_unit_test(groups_leave_candidates),
+        cmocka_unit_test(use_after_free_is_told), cmocka_unit_test(out_of_bounds_is_told),
+        cmocka_unit_test(wild_store_is_told),     cmocka_unit_test(fingerprints),
+    };
+
+    samples = argc > 1 ? argv[1] : "build/samples/crash";
+    log_set_level(LOG_ERROR);
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

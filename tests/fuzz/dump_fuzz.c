@@ -1,0 +1,31 @@
+/* Dumps of anybody: every form of the report is made of whatever can be read. */
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <aerogpu/blackbox.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[64];
+    FILE *out = fopen("/dev/null", "w");
+    int fd;
+
+    snprintf(path, sizeof(path), "/tmp/dump_fuzz.%d", (int)getpid());
+    fd = creat(path, 0600);
+    if (out && fd >= 0 && write(fd, data, size) == (ssize_t)size) {
+        bb_report(path, BB_REPORT_TEXT, out, NULL);
+        bb_report(path, BB_REPORT_JSON, out, NULL);
+        bb_report(path, BB_REPORT_HTML, out, NULL);
+        bb_report(path, BB_REPORT_PERFETTO, out, NULL);
+    }
+    if (fd >= 0)
+        close(fd);
+    unlink(path);
+    if (out)
+        fclose(out);
+    return 0;
+}
