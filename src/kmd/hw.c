@@ -9,8 +9,8 @@
  *     the wraps (extend). A fence value is never used again, over resets neither.
  *  2. Each fence that SubmitCommand accepted is reported once, in order: completed, faulted, or dropped by a reset.
  *  3. Nothing here waits. A full ring is a queue in memory, not a loop.
- *  4. The interrupt is what drives completions. The watchdog looks every KMD_WATCHDOG_MS while something is pending,
- *     so that a doorbell or an interrupt that got lost costs that long and not a time-out.
+ *  4. The interrupt is what drives completions. The watchdog looks every KMD_WATCHDOG_MS while something is pending
+ *     or vblanks are wanted, so that a doorbell or an interrupt that got lost costs that long and not a time-out.
  *  5. The error latch holds one error. When more than one happened since the last look, everything between may have
  *     failed and is reported as faulted: an innocent client may lose its device, a guilty one never keeps it.
  */
@@ -522,7 +522,8 @@ static VOID on_watchdog(PKDPC dpc, PVOID context, PVOID a, PVOID b)
         kmd_log(k, DPFLTR_WARNING_LEVEL, "ringing again: head %llu, tail %llu", head, k->ring->tail, 0);
         kmd_write(k, AEROGPU_REG_DOORBELL, 1);
     }
-    if (k->in_flight_head != k->in_flight_tail || head != k->ring->tail)
+    if (k->in_flight_head != k->in_flight_tail || head != k->ring->tail ||
+        k->irq_enable & AEROGPU_IRQ_SCANOUT_VBLANK)
         arm_watchdog(k);
     KeReleaseSpinLockFromDpcLevel(&k->lock);
 }
@@ -532,9 +533,16 @@ static VOID on_watchdog(PKDPC dpc, PVOID context, PVOID a, PVOID b)
 VOID kmd_hw_set_vsync(struct kmd *k, BOOLEAN on)
 {
     ULONG mask = k->irq_enable & ~AEROGPU_IRQ_SCANOUT_VBLANK;
+    KIRQL old;
 
-    if (k->powered)
-        enable_interrupts(k, on ? mask | AEROGPU_IRQ_SCANOUT_VBLANK : mask);
+    if (!k->powered)
+        return;
+    enable_interrupts(k, on ? mask | AEROGPU_IRQ_SCANOUT_VBLANK : mask);
+    if (on) { /* a message that gets lost would be the last: the device sends one when a bit becomes set */
+        KeAcquireSpinLock(&k->lock, &old);
+        arm_watchdog(k);
+        KeReleaseSpinLock(&k->lock, old);
+    }
 }
 
 NTSTATUS kmd_ControlInterrupt(CONST HANDLE adapter, CONST DXGK_INTERRUPT_TYPE type, BOOLEAN enable)
