@@ -730,8 +730,9 @@ static void what_a_client_leaves_is_destroyed(void **state)
     assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
     assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
     dxgk_client_close(c);
-    assert_int_equal(stream_of(&r, 0, &p), 3 * 16);
-    d = (const void *)p;
+    assert_int_equal(stream_of(&r, 0, &p), 4 * 16);
+    assert_int_equal(p->opcode, AEROGPU_EXT_CMD_DESTROY_CONTEXT);
+    d = (const void *)(p + 2);
     assert_int_equal(d[0].hdr.opcode, AEROGPU_CMD_DESTROY_RESOURCE);
     assert_int_equal(d[0].resource_handle & 0xFFFFF, 1);
     assert_int_equal(d[1].resource_handle & 0xFFFFF, 3);

@@ -6,6 +6,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "dxgkrnl/faults.h"
@@ -840,6 +842,113 @@ static void blits_and_fills_reach_the_screen(void **state)
     rig_down(&r);
 }
 
+static uint64_t resident(struct rig *r)
+{
+    unsigned long long pages = 0;
+    char path[64];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/statm", machine_executor_pid(stack_machine(r->stack)));
+    f = fopen(path, "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%*u %llu", &pages), 1);
+    fclose(f);
+    return pages * 4096;
+}
+
+/* Clients come, draw into 16 MiB each, and go without a word. */
+static void dead_clients_leave_nothing_at_the_gpu(void **state)
+{
+    struct abi_builder b;
+    struct rig r = {0};
+    uint64_t before = 0;
+
+    rig_up(&r, LIVE);
+    abi_builder_init(&b);
+    for (unsigned i = 0; i < 40; i++) {
+        struct dxgk_client *c;
+        struct rig_context x;
+        assert_int_equal(dxgk_client_open(r.dxgk, &c, 300 + i, false), 0);
+        x = rig_context(&r, c);
+        ABI_EMIT(&b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 1,
+                 .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET, .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
+                 .width = 2048, .height = 2048, .mip_levels = 1, .array_layers = 1);
+        ABI_EMIT(&b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {1});
+        ABI_EMIT(&b, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR, .color_rgba = {abi_f32(1)});
+        assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+        dxgk_client_close(c);
+        if (i == 4)
+            before = resident(&r);
+    }
+    assert_true(resident(&r) < before + (UINT64_C(200) << 20)); /* not 35 times 16 MiB */
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+struct crowd {
+    struct rig *r;
+    pthread_t thread;
+    unsigned id;
+    bool failed;
+};
+
+static void *one_of_many(void *arg)
+{
+    struct crowd *c = arg;
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+    D3DKMT_CREATEDEVICE d = {0};
+    D3DKMT_CREATECONTEXT x = {0};
+    struct dxgk_client *client;
+    struct abi_builder b;
+    const void *bytes;
+    uint32_t size;
+
+    if (dxgk_client_open(c->r->dxgk, &client, 400 + c->id, false))
+        return NULL;
+    abi_builder_init(&b);
+    ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 1, .size_bytes = 64);
+    ABI_EMIT(&b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 1);
+    bytes = abi_builder_end(&b, &size);
+    c->failed = dxgk_OpenAdapterFromHdc(client, &open);
+    d.hAdapter = open.hAdapter;
+    c->failed |= dxgk_CreateDevice(client, &d) != STATUS_SUCCESS;
+    x.hDevice = d.hDevice;
+    c->failed |= dxgk_CreateContext(client, &x) != STATUS_SUCCESS;
+    for (int i = 0; i < 100 && !c->failed; i++) {
+        D3DKMT_RENDER render = {.hContext = x.hContext, .CommandLength = size};
+        memcpy(x.pCommandBuffer, bytes, size);
+        c->failed |= dxgk_Render(client, &render) != STATUS_SUCCESS;
+        if (i % 10 == 0)
+            c->failed |=
+                dxgk_WaitForIdle(client, &(D3DKMT_WAITFORIDLE){.hDevice = d.hDevice}) != STATUS_SUCCESS;
+    }
+    dxgk_client_close(client);
+    abi_builder_finish(&b);
+    return NULL;
+}
+
+static void many_threads_at_once(void **state)
+{
+    struct aerogpu_escape_query_fence f = {0};
+    struct crowd crowd[8];
+    struct rig r = {0};
+
+    rig_up(&r, LIVE);
+    for (unsigned i = 0; i < 8; i++) {
+        crowd[i] = (struct crowd){.r = &r, .id = i, .failed = true};
+        assert_int_equal(pthread_create(&crowd[i].thread, NULL, one_of_many, &crowd[i]), 0);
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        pthread_join(crowd[i].thread, NULL);
+        assert_false(crowd[i].failed);
+    }
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_FENCE, &f), STATUS_SUCCESS);
+    assert_int_equal(f.error_irq_count, 0);
+    assert_true(f.last_completed_fence > 0);
+    rig_down(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -868,6 +977,8 @@ int main(void)
         cmocka_unit_test(urgent_work_preempts),
         cmocka_unit_test(a_stopped_executor_is_replaced),
         cmocka_unit_test(blits_and_fills_reach_the_screen),
+        cmocka_unit_test(dead_clients_leave_nothing_at_the_gpu),
+        cmocka_unit_test(many_threads_at_once),
     };
 
     return cmocka_run_group_tests_name("kmd", tests, NULL, NULL);

@@ -31,6 +31,17 @@ struct aerogpu_cmd_ext_buffer_address {
 #pragma pack(pop)
 AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_ext_buffer_address) == 32, "EXT_BUFFER_ADDRESS");
 
+/* The pipeline state of a context goes, and with it what is still bound there. A device that does not know the packet skips
+ * it. The context that the stream itself works on is left alone. */
+#define AEROGPU_EXT_CMD_DESTROY_CONTEXT 0x8000u
+
+struct aerogpu_ext_cmd_destroy_context {
+    uint32_t opcode;
+    uint32_t size_bytes; /* 16 */
+    uint32_t context_id;
+    uint32_t reserved0; /* 0 */
+};
+
 /* Private data of a WDDM context: what its user-mode driver asks for. Contexts without any get the defaults. */
 #define AEROGPU_CONTEXT_PRIV_MAGIC 0x58544341u /* "ACTX" */
 

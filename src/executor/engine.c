@@ -1,4 +1,5 @@
 /* engine.c: life cycle, the submission loop and the completion thread (contract in engine.h, map in engine_priv.h). */
+#include "aerogpu/ext.h"
 #include "executor/engine_priv.h"
 
 #include <errno.h>
@@ -188,6 +189,21 @@ static int fetch(struct exec_engine *g, uint8_t **buf, uint32_t *cap, uint64_t g
     return 0;
 }
 
+static void ext_destroy_context(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_ext_cmd_destroy_context c;
+    struct context *ctx;
+
+    if (p->size < sizeof(c))
+        return;
+    memcpy(&c, p->data, sizeof(c));
+    HASH_FIND(hh, g->contexts, &c.context_id, sizeof(c.context_id), ctx);
+    if (!ctx || ctx == g->ctx)
+        return;
+    HASH_DEL(g->contexts, ctx);
+    context_destroy(g, ctx);
+}
+
 static int decode(struct exec_engine *g, const struct exec_submission *s, struct exec_completion *done)
 {
     struct abi_packet p;
@@ -232,6 +248,8 @@ static int decode(struct exec_engine *g, const struct exec_submission *s, struct
                 if (present.flags & AEROGPU_PRESENT_FLAG_VSYNC)
                     done->flags |= EXEC_COMPLETION_VSYNC;
             }
+        } else if (p.opcode == AEROGPU_EXT_CMD_DESTROY_CONTEXT) {
+            ext_destroy_context(g, &p);
         }
         done->packets++;
     }

@@ -105,6 +105,10 @@ NTSTATUS kmd_DestroyContext(CONST HANDLE context)
 {
     struct kmd_context *c = context;
 
+    ExAcquireFastMutex(&c->device->kmd->mutex);
+    if (!c->system)
+        kmd_name_dies(c->device->kmd, 0, c->id);
+    ExReleaseFastMutex(&c->device->kmd->mutex);
     kmd_free(c->seen);
     kmd_free(c);
     return STATUS_SUCCESS;
@@ -296,7 +300,7 @@ NTSTATUS kmd_DestroyAllocation(CONST HANDLE adapter, CONST DXGKARG_DESTROYALLOCA
         struct kmd_allocation *a = args->pAllocationList[i];
         if (a->share_token) {
             ExAcquireFastMutex(&k->mutex);
-            kmd_token_dies(k, a->share_token);
+            kmd_name_dies(k, a->share_token, 0);
             ExReleaseFastMutex(&k->mutex);
         }
         kmd_free(a);

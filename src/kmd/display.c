@@ -188,7 +188,7 @@ NTSTATUS kmd_SetVidPnSourceAddress(CONST HANDLE adapter, CONST DXGKARG_SETVIDPNS
     if (args->VidPnSourceId != 0)
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
     f.gpa = args->PrimarySegment == KMD_APERTURE
-                ? kmd_resolve(k, a, args->PrimaryAddress, a ? a->size : (ULONGLONG)k->pitch * k->height)
+                ? kmd_resolve(k, NULL, args->PrimaryAddress, a ? a->size : (ULONGLONG)k->pitch * k->height)
                 : 0;
     if (!f.gpa || (a && a->size < (ULONGLONG)k->pitch * k->height)) {
         kmd_log(k, DPFLTR_ERROR_LEVEL, "SetVidPnSourceAddress: %llx cannot be shown",

@@ -198,7 +198,7 @@ static NTSTATUS query_scanout(struct call *c)
 
     if (e->vidpn_source_id)
         return STATUS_INVALID_PARAMETER;
-    e->flags = AEROGPU_ESCAPE_FLAGS_VALID | 1 | (k->post_display_released ? 2 : 0);
+    e->flags = AEROGPU_ESCAPE_FLAGS_VALID | 1; /* bit 1 is Windows 8's: nothing here hands the display over */
     e->cached_enable = k->visible;
     e->cached_width = k->width;
     e->cached_height = k->height;
@@ -221,7 +221,7 @@ static NTSTATUS query_cursor(struct call *c)
     struct aerogpu_escape_query_cursor *e = c->block;
     struct kmd *k = c->k;
 
-    e->flags = AEROGPU_ESCAPE_FLAGS_VALID | (k->post_display_released ? 2 : 0);
+    e->flags = AEROGPU_ESCAPE_FLAGS_VALID;
     e->reserved0 = e->reserved1 = 0;
     if (!k->regs || !(k->features & AEROGPU_FEATURE_CURSOR))
         return STATUS_SUCCESS;

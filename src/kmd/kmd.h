@@ -92,7 +92,6 @@ struct kmd_open {
 struct kmd_context {
     struct kmd_device *device;
     ULONG id; /* context_id of its submissions */
-    ULONG node;
     BOOLEAN system;
     ULONG list_size, dma_size;
     /* Scratch of Render: alloc ids seen, by hash. */
@@ -197,11 +196,12 @@ struct kmd {
     ULONGLONG next_share_token;
     LIST_ENTRY devices;
     ULONG next_device;
-    LIST_ENTRY dead; /* names that devices left behind */
-    struct kmd_dead_token {
-        struct kmd_dead_token *next;
-        ULONGLONG token;
-    } * dead_tokens;
+    LIST_ENTRY dead;       /* names that devices left behind */
+    struct kmd_dead_name { /* share tokens and contexts */
+        struct kmd_dead_name *next;
+        ULONGLONG token; /* 0: a context */
+        ULONG context_id;
+    } * dead_names;
     struct kmd_memory reaper;
     BOOLEAN reaper_busy;
     ULONGLONG reaper_fence;
@@ -223,7 +223,7 @@ struct kmd {
     struct kmd_mode modes[16];
     ULONG num_modes, preferred_mode;
     UCHAR edid[KMD_EDID_SIZE];
-    BOOLEAN visible, post_display_released;
+    BOOLEAN visible;
     ULONG width, height, pitch, format; /* of the committed mode; 0: none */
     PHYSICAL_ADDRESS scan_address;      /* shown, as dxgkrnl names it; DIRQL */
     ULONGLONG scan_gpa;
@@ -330,7 +330,8 @@ VOID kmd_handles_destroy(struct kmd_handles *h); /* NULL is legal */
 VOID kmd_bury(struct kmd *k, struct kmd_handles *h);
 VOID kmd_reap(struct kmd *k);
 VOID kmd_forget_names(struct kmd *k); /* the GPU is empty */
-VOID kmd_token_dies(struct kmd *k, ULONGLONG token);
+/* A share token, or (token 0) a context; with `mutex` held. The next reaping says so to the GPU. */
+VOID kmd_name_dies(struct kmd *k, ULONGLONG token, ULONG context_id);
 ULONG kmd_device_number(struct kmd *k); /* 0: none is left */
 
 /* display.c, vidpn.c */

@@ -286,6 +286,13 @@ struct reap {
     ULONG left;
 };
 
+static VOID append(struct reap *r, CONST VOID *packet, ULONG size)
+{
+    RtlCopyMemory(r->at, packet, size);
+    r->at += size;
+    r->left -= size;
+}
+
 static BOOLEAN reap_handles(struct reap *r, struct kmd_handles *h)
 {
     for (; h->next < HANDLE_LIMIT; h->next++) {
@@ -301,24 +308,25 @@ static BOOLEAN reap_handles(struct reap *r, struct kmd_handles *h)
             return FALSE;
         c.hdr.opcode = packets[chunk[h->next % CHUNK] - 1].opcode;
         c.resource_handle = h->number << HANDLE_BITS | h->next;
-        RtlCopyMemory(r->at, &c, sizeof(c));
-        r->at += sizeof(c);
-        r->left -= sizeof(c);
+        append(r, &c, sizeof(c));
     }
     return TRUE;
 }
 
-static VOID reap_tokens(struct kmd *k, struct reap *r)
+static VOID reap_names(struct kmd *k, struct reap *r)
 {
-    while (k->dead_tokens && r->left >= sizeof(struct aerogpu_cmd_release_shared_surface)) {
-        struct kmd_dead_token *t = k->dead_tokens;
-        struct aerogpu_cmd_release_shared_surface c = {.hdr = {AEROGPU_CMD_RELEASE_SHARED_SURFACE, sizeof(c)},
-                                                       .share_token = t->token};
-        RtlCopyMemory(r->at, &c, sizeof(c));
-        r->at += sizeof(c);
-        r->left -= sizeof(c);
-        k->dead_tokens = t->next;
-        kmd_free(t);
+    while (k->dead_names && r->left >= sizeof(struct aerogpu_cmd_release_shared_surface)) {
+        struct kmd_dead_name *n = k->dead_names;
+        struct aerogpu_cmd_release_shared_surface release = {
+            .hdr = {AEROGPU_CMD_RELEASE_SHARED_SURFACE, sizeof(release)}, .share_token = n->token};
+        struct aerogpu_ext_cmd_destroy_context destroy = {AEROGPU_EXT_CMD_DESTROY_CONTEXT, sizeof(destroy),
+                                                          n->context_id, 0};
+        if (n->token)
+            append(r, &release, sizeof(release));
+        else
+            append(r, &destroy, sizeof(destroy));
+        k->dead_names = n->next;
+        kmd_free(n);
     }
 }
 
@@ -329,14 +337,14 @@ VOID kmd_reap(struct kmd *k)
     struct aerogpu_submit_desc desc = {0};
     struct reap r;
 
-    if ((k->dead.Flink == &k->dead && !k->dead_tokens) || !k->powered || k->reset_pending)
+    if ((k->dead.Flink == &k->dead && !k->dead_names) || !k->powered || k->reset_pending)
         return;
     /* The last stream has been executed when a fence behind it has completed. */
     if (k->reaper_busy && k->completed <= k->reaper_fence)
         return;
     r.at = (PUCHAR)k->reaper.va + sizeof(header);
     r.left = REAPER_BYTES - (ULONG)sizeof(header);
-    reap_tokens(k, &r);
+    reap_names(k, &r);
     while (k->dead.Flink != &k->dead) {
         struct kmd_handles *h = CONTAINING_RECORD(k->dead.Flink, struct kmd_handles, link);
         if (!reap_handles(&r, h))
@@ -348,6 +356,7 @@ VOID kmd_reap(struct kmd *k)
     if (header.size_bytes == sizeof(header))
         return;
     RtlCopyMemory(k->reaper.va, &header, sizeof(header));
+    desc.context_id = KMD_OWN_CONTEXT;
     desc.cmd_gpa = (ULONGLONG)k->reaper.pa.QuadPart;
     desc.cmd_size_bytes = header.size_bytes;
     k->reaper_busy = TRUE;
@@ -370,10 +379,10 @@ VOID kmd_forget_names(struct kmd *k)
         kmd_list_remove(&h->link);
         kmd_handles_destroy(h);
     }
-    while (k->dead_tokens) {
-        struct kmd_dead_token *t = k->dead_tokens;
-        k->dead_tokens = t->next;
-        kmd_free(t);
+    while (k->dead_names) {
+        struct kmd_dead_name *n = k->dead_names;
+        k->dead_names = n->next;
+        kmd_free(n);
     }
     for (PLIST_ENTRY e = k->devices.Flink; e != &k->devices; e = e->Flink) {
         struct kmd_handles *h = CONTAINING_RECORD(e, struct kmd_device, link)->handles;
@@ -385,16 +394,14 @@ VOID kmd_forget_names(struct kmd *k)
     k->reaper_busy = FALSE;
 }
 
-VOID kmd_token_dies(struct kmd *k, ULONGLONG token)
+VOID kmd_name_dies(struct kmd *k, ULONGLONG token, ULONG context_id)
 {
-    struct kmd_dead_token *t = kmd_alloc(sizeof(*t));
+    struct kmd_dead_name *n = kmd_alloc(sizeof(*n));
 
-    if (!t)
+    if (!n)
         return;
-    t->token = token;
-    t->next = k->dead_tokens;
-    k->dead_tokens = t;
-    kmd_reap(k);
+    *n = (struct kmd_dead_name){k->dead_names, token, context_id};
+    k->dead_names = n;
 }
 
 static BOOLEAN taken(struct kmd *k, ULONG number)

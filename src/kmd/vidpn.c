@@ -477,7 +477,6 @@ NTSTATUS kmd_CommitVidPn(CONST HANDLE adapter, CONST DXGKARG_COMMITVIDPN *CONST 
     k->format = !pins.source.width                  ? AEROGPU_FORMAT_INVALID
                 : pins.format == D3DDDIFMT_A8R8G8B8 ? AEROGPU_FORMAT_B8G8R8A8_UNORM
                                                     : AEROGPU_FORMAT_B8G8R8X8_UNORM;
-    k->post_display_released = FALSE;
     ExReleaseFastMutex(&k->display);
     kmd_log(k, DPFLTR_INFO_LEVEL, "mode: %llu x %llu, pitch %llu", k->width, k->height, k->pitch);
     return STATUS_SUCCESS;
