@@ -1002,23 +1002,24 @@ static void what_came_before_the_error_has_happened(void **state)
 static void a_context_ends(void **state)
 {
     struct rig *r = rig_of(state);
-    struct aerogpu_ext_cmd_destroy_context end = {.context_id = 5};
+    struct aerogpu_cmd_ext_destroy_context end = {.context_id = 5};
 
     r->context_id = 5;
     rig_make_target_of(r, 7, AEROGPU_FORMAT_R8G8B8A8_UNORM, 64, 64);
     rig_set_target(r, 7, 0);
     rig_clear(r, 1, RED, 0, 0);
     rig_run_ok(r);
-    abi_builder_packet(&r->b, AEROGPU_EXT_CMD_DESTROY_CONTEXT, &end, sizeof(end), NULL, 0); /* of its own: no */
+    abi_builder_packet(&r->b, AEROGPU_CMD_EXT_DESTROY_CONTEXT, &end, sizeof(end), NULL,
+                       0); /* of its own: no */
     rig_clear(r, 1, BLUE, 0, 0);
     rig_present(r);
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 5, 5), BLUE);
     r->context_id = 1;
-    abi_builder_packet(&r->b, AEROGPU_EXT_CMD_DESTROY_CONTEXT, &end, sizeof(end), NULL, 0);
+    abi_builder_packet(&r->b, AEROGPU_CMD_EXT_DESTROY_CONTEXT, &end, sizeof(end), NULL, 0);
     end.context_id = 12345; /* there is none */
-    abi_builder_packet(&r->b, AEROGPU_EXT_CMD_DESTROY_CONTEXT, &end, sizeof(end), NULL, 0);
-    abi_builder_packet(&r->b, AEROGPU_EXT_CMD_DESTROY_CONTEXT, &end, 8, NULL, 0); /* too short: skipped */
+    abi_builder_packet(&r->b, AEROGPU_CMD_EXT_DESTROY_CONTEXT, &end, sizeof(end), NULL, 0);
+    abi_builder_packet(&r->b, AEROGPU_CMD_EXT_DESTROY_CONTEXT, &end, 8, NULL, 0); /* too short: skipped */
     rig_run_ok(r);
     r->context_id = 5;
     rig_clear(r, 1, GREEN, 0, 0); /* not into 7 */

@@ -635,6 +635,14 @@ static void bad_streams_are_refused(void **state)
     STREAM((s.d.hdr.size_bytes = 8, s.h.size_bytes = 32), 32,
            STATUS_INVALID_PARAMETER);                    /* shorter than its struct */
     STREAM(s.d.hdr.opcode = 0x7777, 40, STATUS_SUCCESS); /* unknown: skipped */
+    STREAM(s.d.hdr.opcode = AEROGPU_CMD_EXT_DESTROY_CONTEXT, 40, STATUS_NOT_SUPPORTED); /* not for clients */
+    STREAM(s.d.hdr.opcode = AEROGPU_CMD_EXT_BUFFER_ADDRESS, 40, STATUS_INVALID_PARAMETER); /* too short */
+    STREAM((s.d.hdr = (struct aerogpu_cmd_hdr){AEROGPU_CMD_EXT_BUFFER_ADDRESS, 32}, s.h.size_bytes = 56), 56,
+           STATUS_SUCCESS);
+    STREAM((s.d.hdr = (struct aerogpu_cmd_hdr){AEROGPU_CMD_EXT_BUFFER_ADDRESS, 32}, s.h.size_bytes = 56,
+            s.d.reserved0 = 1 << 20),
+           56, STATUS_INVALID_PARAMETER);
+    STREAM(s.d.hdr.opcode = 0xFFFF, 40, STATUS_NOT_SUPPORTED);
     STREAM(s.d.resource_handle = 1 << 20, 40, STATUS_INVALID_PARAMETER);
     STREAM(s.d.resource_handle = (1 << 20) - 1, 40, STATUS_SUCCESS);
     STREAM((s.s = (struct aerogpu_cmd_set_samplers){{AEROGPU_CMD_SET_SAMPLERS, 32}, 0, 0, 2, 0},
@@ -731,7 +739,7 @@ static void what_a_client_leaves_is_destroyed(void **state)
     assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
     dxgk_client_close(c);
     assert_int_equal(stream_of(&r, 0, &p), 4 * 16);
-    assert_int_equal(p->opcode, AEROGPU_EXT_CMD_DESTROY_CONTEXT);
+    assert_int_equal(p->opcode, AEROGPU_CMD_EXT_DESTROY_CONTEXT);
     d = (const void *)(p + 2);
     assert_int_equal(d[0].hdr.opcode, AEROGPU_CMD_DESTROY_RESOURCE);
     assert_int_equal(d[0].resource_handle & 0xFFFFF, 1);

@@ -33,9 +33,9 @@ AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_ext_buffer_address) == 32, "EXT_
 
 /* The pipeline state of a context goes, and with it what is still bound there. A device that does not know the packet skips
  * it. The context that the stream itself works on is left alone. */
-#define AEROGPU_EXT_CMD_DESTROY_CONTEXT 0x8000u
+#define AEROGPU_CMD_EXT_DESTROY_CONTEXT 0x8000u
 
-struct aerogpu_ext_cmd_destroy_context {
+struct aerogpu_cmd_ext_destroy_context {
     uint32_t opcode;
     uint32_t size_bytes; /* 16 */
     uint32_t context_id;

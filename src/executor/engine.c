@@ -191,7 +191,7 @@ static int fetch(struct exec_engine *g, uint8_t **buf, uint32_t *cap, uint64_t g
 
 static void ext_destroy_context(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct aerogpu_ext_cmd_destroy_context c;
+    struct aerogpu_cmd_ext_destroy_context c;
     struct context *ctx;
 
     if (p->size < sizeof(c))
@@ -248,7 +248,7 @@ static int decode(struct exec_engine *g, const struct exec_submission *s, struct
                 if (present.flags & AEROGPU_PRESENT_FLAG_VSYNC)
                     done->flags |= EXEC_COMPLETION_VSYNC;
             }
-        } else if (p.opcode == AEROGPU_EXT_CMD_DESTROY_CONTEXT) {
+        } else if (p.opcode == AEROGPU_CMD_EXT_DESTROY_CONTEXT) {
             ext_destroy_context(g, &p);
         }
         done->packets++;

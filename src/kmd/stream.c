@@ -171,12 +171,30 @@ static NTSTATUS rename_tail(struct kmd_device *d, CONST struct packet *p, PUCHAR
     return s;
 }
 
+/* Of our own packets, only those known here: another could carry names that nobody has looked at. Contexts end with
+ * their client, and are not for clients to end. */
+static NTSTATUS own_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, ULONG size)
+{
+    NTSTATUS s;
+
+    if (opcode != AEROGPU_CMD_EXT_BUFFER_ADDRESS)
+        return STATUS_NOT_SUPPORTED;
+    if (size < sizeof(struct aerogpu_cmd_ext_buffer_address))
+        return STATUS_INVALID_PARAMETER;
+    s = rename_handle(d, packet + offsetof(struct aerogpu_cmd_ext_buffer_address, dst_buffer));
+    return NT_SUCCESS(s)
+               ? rename_handle(d, packet + offsetof(struct aerogpu_cmd_ext_buffer_address, src_buffer))
+               : s;
+}
+
 NTSTATUS kmd_stream_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, ULONG size)
 {
     CONST struct packet *p = find(opcode);
     ULONG at = sizeof(struct aerogpu_cmd_hdr);
     NTSTATUS s = STATUS_SUCCESS;
 
+    if (opcode >= AEROGPU_EXT_FIRST_OPCODE)
+        return own_packet(d, packet, opcode, size);
     if (!p)
         return STATUS_SUCCESS; /* skipped by its size */
     if (size < p->size)
@@ -319,7 +337,7 @@ static VOID reap_names(struct kmd *k, struct reap *r)
         struct kmd_dead_name *n = k->dead_names;
         struct aerogpu_cmd_release_shared_surface release = {
             .hdr = {AEROGPU_CMD_RELEASE_SHARED_SURFACE, sizeof(release)}, .share_token = n->token};
-        struct aerogpu_ext_cmd_destroy_context destroy = {AEROGPU_EXT_CMD_DESTROY_CONTEXT, sizeof(destroy),
+        struct aerogpu_cmd_ext_destroy_context destroy = {AEROGPU_CMD_EXT_DESTROY_CONTEXT, sizeof(destroy),
                                                           n->context_id, 0};
         if (n->token)
             append(r, &release, sizeof(release));

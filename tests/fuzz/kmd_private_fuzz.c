@@ -96,7 +96,8 @@ static void render(struct client *c, const uint8_t *p, UINT size, unsigned writt
     }
     s = dxgk_Render(c->c, &r);
     must(NT_SUCCESS(s) || s == STATUS_INVALID_PARAMETER || s == STATUS_ACCESS_DENIED ||
-         s == STATUS_BUFFER_TOO_SMALL || s == STATUS_DEVICE_REMOVED || s == STATUS_NO_MEMORY);
+         s == STATUS_BUFFER_TOO_SMALL || s == STATUS_NOT_SUPPORTED || s == STATUS_DEVICE_REMOVED ||
+         s == STATUS_NO_MEMORY);
     s = dxgk_WaitForIdle(c->c, &(D3DKMT_WAITFORIDLE){.hDevice = c->device});
     must(s == STATUS_SUCCESS || s == STATUS_DEVICE_REMOVED); /* a stream that faults costs the device */
 }
