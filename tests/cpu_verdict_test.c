@@ -199,7 +199,8 @@ static void write_dump(const char *file, int version, const char *sql)
     snprintf(text, sizeof(text),
              "PRAGMA application_id = 1095189060; PRAGMA user_version = %d;"
              "CREATE TABLE meta(key, value); CREATE TABLE status(time_ns, status, detail);"
-             "CREATE TABLE finding(rank, submission); CREATE TABLE submission(id, time_ns, done_ns);"
+             "CREATE TABLE finding(rank, certainty, cause, text, submission, packet, source); CREATE TABLE "
+             "submission(id, time_ns, done_ns);"
              "CREATE TABLE event(time_ns, pid, thread); %s",
              version, sql);
     assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
@@ -212,6 +213,33 @@ static void write_dump(const char *file, int version, const char *sql)
     "INSERT INTO status VALUES(100000000001, 'active', ''), (100800000000, 'timeout', '');"                  \
     "INSERT INTO meta VALUES('time_ns', '100900000000'); INSERT INTO event VALUES(1, %s, NULL);"
 
+/* The verdict is the first finding after the dump's own, its evidence follows. */
+static void check_findings(const char *file, const struct cpu_verdict *v, int own)
+{
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    char text[200];
+
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT count(*), min(rank), max(rank) FROM finding", -1, &q, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    assert_int_equal(sqlite3_column_int(q, 0), own + 1 + (int)v->num_lines);
+    assert_int_equal(sqlite3_column_int(q, 2), 1 + (int)v->num_lines);
+    sqlite3_finalize(q);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT text, cause, source FROM finding WHERE rank = 1", -1, &q, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    snprintf(text, sizeof(text), "%s: %s", cpu_verdict_name(v->kind), v->reason);
+    assert_string_equal((const char *)sqlite3_column_text(q, 0), text);
+    assert_string_equal((const char *)sqlite3_column_text(q, 1), cpu_verdict_name(v->kind));
+    assert_string_equal((const char *)sqlite3_column_text(q, 2), "processor trace");
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+}
+
 static void dumps_are_windows(void **state)
 {
     static const struct {
@@ -221,7 +249,8 @@ static void dumps_are_windows(void **state)
     } cases[] = {
         {"100", "", CPU_VERDICT_GPU_HUNG, "the processors were there, the GPU was not"},
         {"4000", "", CPU_VERDICT_UNKNOWN, "the threads of the chain are not all known"},
-        {"100", "INSERT INTO finding VALUES(0, 7);", CPU_VERDICT_UNKNOWN, "the GPU was not hung"},
+        {"100", "INSERT INTO finding(rank, submission) VALUES(0, 7);", CPU_VERDICT_UNKNOWN,
+         "the GPU was not hung"},
     };
     char file[64], sql[1000];
     struct synth s;
@@ -242,7 +271,12 @@ static void dumps_are_windows(void **state)
         make(&v, &w);
         assert_string_equal(v.reason, cases[i].reason);
         assert_int_equal(v.kind, cases[i].kind);
+        for (int again = 0; again < 2; again++) /* the second time in place of the first */
+            assert_int_equal(cpu_verdict_save(&v, file, &e), 0);
+        check_findings(file, &v, i == 2);
     }
+    assert_int_equal(truncate(file, 3000), 0);
+    assert_int_equal(cpu_verdict_save(&(struct cpu_verdict){0}, file, &(struct error){0}), -EBADMSG);
     unlink(file);
     synth_finish(&s);
 }

@@ -60,6 +60,10 @@ const char *cpu_verdict_name(enum cpu_verdict_kind kind);
 int cpu_verdict_make(struct cpu_verdict *v, struct cpu_trace *t, const struct cpu_window *w,
                      uint64_t stuck_ns, struct error *e);
 
+/* Puts the verdict and its evidence into a crash dump, as findings after the dump's own, in place of those of
+ * an earlier call: the report on the dump shows them. 0, or -EBADMSG with the reason. */
+int cpu_verdict_save(const struct cpu_verdict *v, const char *dump, struct error *e);
+
 void cpu_verdict_text(const struct cpu_verdict *v, struct strbuf *out);
 json_t *cpu_verdict_json(const struct cpu_verdict *v);
 

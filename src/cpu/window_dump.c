@@ -1,7 +1,7 @@
-/* A window out of a crash dump of the GPU: an SQLite database whose schema docs/dump-schema.md describes. The
- * file is somebody else's: it is opened read-only, its views and triggers do not run, and what it says is
- * checked like a window that is written by hand. */
-#include "cpu/window.h"
+/* Crash dumps of the GPU: a window out of one, and a verdict into one. A dump is an SQLite database whose schema
+ * docs/dump-schema.md describes. It is somebody else's: its views and triggers are not trusted, it is written to
+ * only when a verdict is to be kept in it, and what it says is checked like a window written by hand. */
+#include "cpu/verdict.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -57,9 +57,9 @@ static int add_processes(struct cpu_window *w, sqlite3 *db, struct error *e)
     return r == SQLITE_OK ? 0 : -EBADMSG;
 }
 
-static int read_dump(struct cpu_window *w, sqlite3 *db, struct error *e)
+static int check(sqlite3 *db, struct error *e)
 {
-    int64_t id = 0, version = 0, submission[2] = {0}, timeout = 0;
+    int64_t id = 0, version = 0;
     int r = row(db, "PRAGMA application_id", 0, &id, 1, e);
 
     if (r >= 0)
@@ -71,7 +71,13 @@ static int read_dump(struct cpu_window *w, sqlite3 *db, struct error *e)
     if (version != SCHEMA_VERSION)
         return error_set(e, -EBADMSG, "a crash dump of version %lld; this program reads version %d",
                          (long long)version, SCHEMA_VERSION);
-    r = row(db, blamed, 0, submission, 2, e);
+    return 0;
+}
+
+static int read_dump(struct cpu_window *w, sqlite3 *db, struct error *e)
+{
+    int64_t submission[2] = {0}, timeout = 0;
+    int r = row(db, blamed, 0, submission, 2, e);
     if (r < 0)
         return r;
     if (r == 0)
@@ -89,20 +95,65 @@ static int read_dump(struct cpu_window *w, sqlite3 *db, struct error *e)
     return add_processes(w, db, e);
 }
 
+static int open_dump(sqlite3 **db, const char *path, int flags, struct error *e)
+{
+    if (sqlite3_open_v2(path, db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return error_set(e, -EBADMSG, "%s", *db ? sqlite3_errmsg(*db) : "no memory");
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_limit(*db, SQLITE_LIMIT_VDBE_OP, 20000);
+    return check(*db, e);
+}
+
 int cpu_window_read_dump(struct cpu_window *w, const char *path, struct error *e)
 {
     sqlite3 *db = NULL;
-    int r = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    int r = open_dump(&db, path, SQLITE_OPEN_READONLY, e);
 
     memset(w, 0, sizeof(*w));
-    if (r != SQLITE_OK) {
-        r = error_set(e, -EBADMSG, "%s", db ? sqlite3_errmsg(db) : "no memory");
-    } else {
-        sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-        sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-        sqlite3_limit(db, SQLITE_LIMIT_VDBE_OP, 20000);
+    if (!r)
         r = read_dump(w, db, e);
-    }
     sqlite3_close(db);
+    return r;
+}
+
+static int add_finding(sqlite3 *db, const struct cpu_verdict *v, const char *text)
+{
+    static const char sql[] = "INSERT INTO finding(rank, certainty, cause, text, source) "
+                              "SELECT coalesce(max(rank), 0) + 1, ?1, ?2, ?3, 'processor trace' FROM finding";
+    sqlite3_stmt *s = NULL;
+    int r = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+
+    if (r == SQLITE_OK) {
+        sqlite3_bind_text(s, 1, v->kind == CPU_VERDICT_UNKNOWN ? "hint" : "candidate", -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 2, cpu_verdict_name(v->kind), -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 3, text, -1, SQLITE_TRANSIENT);
+        r = sqlite3_step(s);
+    }
+    sqlite3_finalize(s);
+    return r == SQLITE_DONE ? SQLITE_OK : r;
+}
+
+int cpu_verdict_save(const struct cpu_verdict *v, const char *dump, struct error *e)
+{
+    sqlite3 *db = NULL;
+    char text[160];
+    int r = open_dump(&db, dump, SQLITE_OPEN_READWRITE, e), q = SQLITE_OK;
+
+    if (!r) {
+        snprintf(text, sizeof(text), "%s: %s", cpu_verdict_name(v->kind), v->reason);
+        q = sqlite3_exec(db, "BEGIN; DELETE FROM finding WHERE source = 'processor trace'", NULL, NULL, NULL);
+        q = q ? q : add_finding(db, v, text);
+        for (uint32_t i = 0; i < v->num_lines && !q; i++)
+            q = add_finding(db, v, v->lines[i]);
+        for (uint32_t i = 0; i < v->num_vblanks && !q; i++)
+            q = add_finding(db, v, v->vblanks[i]);
+        q = q ? q : sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+        if (q)
+            r = error_set(e, -EBADMSG, "the verdict cannot be kept in it: %s", sqlite3_errmsg(db));
+    }
+    sqlite3_close(db); /* what was begun and not committed is undone */
+    error_prefix(e, "%s", dump);
     return r;
 }

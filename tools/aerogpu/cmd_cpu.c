@@ -159,6 +159,7 @@ static const char report_help[] =
     "  --with WINDOW    was the GPU hung in this span, or was it the CPUs? WINDOW is a crash dump of\n"
     "                   `aerogpu dump`, or a small JSON file, see man aerogpu-cpu; the answer comes\n"
     "                   first in every format\n"
+    "  --save           with --with DUMP: keeps the answer in the dump; `aerogpu report DUMP` shows it\n"
     "  --stuck MS       an IPI that waits for so long is stuck (default: 10; less means little in a virtual "
     "machine)\n"
     "  --help           this text\n"
@@ -172,7 +173,7 @@ static const char report_help[] =
 
 struct report_options {
     const char *file, *html, *perfetto, *with;
-    bool json;
+    bool json, save;
     uint64_t from_ns, to_ns, stuck_ns;
 };
 
@@ -254,6 +255,8 @@ static int run_report(const struct report_options *opt)
         r = cpu_window_read(&window, o.with, &e);
     if (!r && o.with)
         r = cpu_verdict_make(&verdict, &trace, &window, o.stuck_ns, &e);
+    if (!r && o.save)
+        r = cpu_verdict_save(&verdict, o.with, &e);
     if (!r)
         r = cpu_report_init(&report, &trace, o.from_ns, o.to_ns, o.stuck_ns, &e);
     if (!r) {
@@ -269,15 +272,12 @@ static int run_report(const struct report_options *opt)
 
 static int cpu_report_command(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"html", required_argument, NULL, 'H'},
-                                            {"perfetto", required_argument, NULL, 'p'},
-                                            {"from", required_argument, NULL, 'f'},
-                                            {"to", required_argument, NULL, 't'},
-                                            {"stuck", required_argument, NULL, 's'},
-                                            {"with", required_argument, NULL, 'w'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'},           {"html", required_argument, NULL, 'H'},
+        {"perfetto", required_argument, NULL, 'p'}, {"from", required_argument, NULL, 'f'},
+        {"to", required_argument, NULL, 't'},       {"stuck", required_argument, NULL, 's'},
+        {"with", required_argument, NULL, 'w'},     {"save", no_argument, NULL, 'S'},
+        {"help", no_argument, NULL, 'h'},           {0}};
     struct report_options o = {0};
     bool good = true;
     int c;
@@ -302,6 +302,9 @@ static int cpu_report_command(int argc, char **argv)
         case 'w':
             o.with = optarg;
             break;
+        case 'S':
+            o.save = true;
+            break;
         case 's':
             good = seconds(optarg, &o.stuck_ns);
             o.stuck_ns /= 1000;
@@ -318,7 +321,7 @@ static int cpu_report_command(int argc, char **argv)
             return EXIT_USAGE;
         }
     }
-    if (optind + 1 != argc) {
+    if (optind + 1 != argc || (o.save && !o.with)) {
         fputs(report_help, stderr);
         return EXIT_USAGE;
     }
