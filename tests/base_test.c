@@ -176,6 +176,19 @@ static void strbuf_grows(void **state)
     assert_string_equal(strbuf_str(&b), "");
 }
 
+static void floats_are_as_short_as_they_can_be(void **state)
+{
+    const float values[] = {0.1f, 1, -2.5f, 16777216, 1.0f / 3, 1e-45f, 3.4028235e38f};
+    struct strbuf b = {0};
+
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        strbuf_float(&b, values[i]);
+        strbuf_puts(&b, " ");
+    }
+    assert_string_equal(strbuf_str(&b), "0.1 1 -2.5 16777216 0.33333334 1.4013e-45 3.4028235e+38 ");
+    strbuf_finish(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +199,7 @@ int main(void)
         cmocka_unit_test(frame_hash_matches_the_definition),
         cmocka_unit_test(png_files_round_trip),
         cmocka_unit_test(strbuf_grows),
+        cmocka_unit_test(floats_are_as_short_as_they_can_be),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

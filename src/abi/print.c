@@ -59,7 +59,7 @@ static void print_value(struct strbuf *out, const struct abi_field *f, uint64_t 
     if (name)
         strbuf_puts(out, name);
     else if (f->type == ABI_F32)
-        strbuf_printf(out, "%.9g", (double)as_float(v));
+        strbuf_float(out, as_float(v));
     else if (f->kind == ABI_KIND_X || f->kind == ABI_KIND_MASK || f->kind == ABI_KIND_TOKEN)
         strbuf_printf(out, "0x%llx", (unsigned long long)v);
     else if (f->type == ABI_I32)
@@ -130,10 +130,13 @@ static void print_tail_element(struct strbuf *out, const struct abi_packet *p, u
         return;
     }
     memcpy(v, at, p->desc->elem_size < 16 ? 4 : 16);
-    if (p->desc->tail == ABI_TAIL_VEC4F)
-        strbuf_printf(out, " (%.9g,%.9g,%.9g,%.9g)", (double)as_float(v[0]), (double)as_float(v[1]),
-                      (double)as_float(v[2]), (double)as_float(v[3]));
-    else if (p->desc->tail == ABI_TAIL_VEC4I)
+    if (p->desc->tail == ABI_TAIL_VEC4F) {
+        for (int k = 0; k < 4; k++) {
+            strbuf_puts(out, k ? "," : " (");
+            strbuf_float(out, as_float(v[k]));
+        }
+        strbuf_puts(out, ")");
+    } else if (p->desc->tail == ABI_TAIL_VEC4I)
         strbuf_printf(out, " (%d,%d,%d,%d)", (int32_t)v[0], (int32_t)v[1], (int32_t)v[2], (int32_t)v[3]);
     else if (p->desc->tail == ABI_TAIL_BIND)
         strbuf_printf(out, " %s=%u", i == 0 ? "gs" : i == 1 ? "hs" : "ds", v[0]);

@@ -56,6 +56,18 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
     va_end(ap);
 }
 
+void strbuf_float(struct strbuf *b, float value)
+{
+    char text[32];
+
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(text, sizeof(text), "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value)
+            break;
+    }
+    strbuf_puts(b, text);
+}
+
 void strbuf_clear(struct strbuf *b)
 {
     b->len = 0;

@@ -15,6 +15,8 @@ struct strbuf {
 void strbuf_append(struct strbuf *b, const char *bytes, size_t n);
 void strbuf_puts(struct strbuf *b, const char *s);
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The shortest decimal number that reads back as the same float. */
+void strbuf_float(struct strbuf *b, float value);
 void strbuf_clear(struct strbuf *b); /* empties, keeps the memory */
 void strbuf_finish(struct strbuf *b);
 

@@ -303,7 +303,7 @@ static void value(void *ctx, const struct d12_field *f, const char *name, const 
         break;
     case D12_KIND_F32:
         if (!json || isfinite(v->f))
-            strbuf_printf(p->out, "%.9g", (double)v->f);
+            strbuf_float(p->out, v->f);
         else
             strbuf_printf(p->out, "\"%g\"", (double)v->f);
         break;
