@@ -140,8 +140,8 @@ from=$work/late # it writes beside itself
 rm -rf "$from" && mkdir "$from" && cp "$samples/late.exe" "$from"
 record late
 result "$(says late 'read back: 5 as recorded, 0'; echo $?)" "late read back the same"
-result "$([ "$(grep -c 'CreateDevice(' <("$aerogpu" d3d12 show "$work/late.d3d12trace"))" = 2 ]; echo $?)" \
-    "both devices are in it, though it asked which library is loaded"
+result "$([ "$(grep -c 'CreateDevice(' <("$aerogpu" d3d12 show "$work/late.d3d12trace"))" = 4 ]; echo $?)" \
+    "both devices and both questions are in it, though it asked which library is loaded"
 result "$([ "$(ls "$from" | tr '\n' ' ')" = 'late.exe late.log ' ]; echo $?)" "its file is beside it, and nothing else"
 timeout 60 wine "$samples/../../../src/d3d12/windows/dirty_windows_test.exe" >"$work/dirty" 2>&1 8>&-
 result "$(! grep '^not ok' "$work/dirty" && [ "$(grep -c '^ok' "$work/dirty")" = 25 ]; echo $?)" \

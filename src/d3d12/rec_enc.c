@@ -99,7 +99,8 @@ void enc_reference(struct enc *e, enum rec_range_kind k, uint64_t v)
         enc_u8(e, 0);
         return;
     }
-    if (rec_range_find(rec_self, k, v, &r)) {
+    /* an address may also be the first behind its resource */
+    if (rec_range_find(rec_self, k, v, &r) || (k == REC_VA && rec_range_find(rec_self, k, v - 1, &r))) {
         at = v - r.start;
         if (at % r.step == 0) {
             enc_var(e, r.id);

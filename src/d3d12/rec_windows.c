@@ -173,7 +173,7 @@ HRESULT WINAPI D3D12CreateDevice(IUnknown *adapter, D3D_FEATURE_LEVEL level, REF
 
     if (!create)
         return E_FAIL;
-    if (!t || !device)
+    if (!t)
         return create(adapter, level, iid, device);
     e = &t->enc;
     rec_begin(t, NULL, D12_Native_CreateDevice, REC_MODE_LATE);
@@ -187,7 +187,7 @@ HRESULT WINAPI D3D12CreateDevice(IUnknown *adapter, D3D_FEATURE_LEVEL level, REF
     t->depth--;
     rec_result(t, REC_MODE_LATE);
     enc_hresult(e, hr);
-    enc_new_object(e, *device, (const GUID *)iid, D12_IFACE_ID3D12Device, SUCCEEDED(hr));
+    enc_new_object(e, device ? *device : NULL, (const GUID *)iid, D12_IFACE_ID3D12Device, SUCCEEDED(hr));
     rec_result_done(t);
     return hr;
 }

@@ -15,6 +15,7 @@ static ID3D12Device *late_device(void)
         (PFN_D3D12_CREATE_DEVICE)(void *)GetProcAddress(GetModuleHandleA("d3d12.dll"), "D3D12CreateDevice");
     ID3D12Device *d;
 
+    CHECK(create(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, NULL)); /* only asks whether it could */
     CHECK(create(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, (void **)&d));
     return d;
 }
