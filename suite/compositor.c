@@ -44,7 +44,7 @@ static void be_compositor(struct suite *s)
     struct umd_resource *windows[MAX_CLIENTS] = {0};
     uint32_t n = 0, frame = 0;
     bool go_on = true;
-    char line[64];
+    char line[512];
 
     CHECK_STATUS(s, umd_open(&d, NULL), "compositor: open");
     CHECK_STATUS(s, umd_swapchain(d, &chain), "compositor: swap chain");
@@ -68,8 +68,10 @@ static void be_compositor(struct suite *s)
             if (sscanf(line, "add %u", &handle) == 1 && n < MAX_CLIENTS) {
                 CHECK_STATUS(s, umd_open_shared(d, &windows[n], handle), "compositor: opening a window");
                 n++;
-            } else if (!strcmp(line, "dump") && s->log_dir) {
+            } else if (!strncmp(line, "dump ", 5)) {
                 uint32_t *pixels = NULL;
+                s->dump = true;
+                s->log_dir = line + 5;
                 if (umd_read(chain.target, &pixels, 5000) == STATUS_SUCCESS)
                     suite_dump(s, "desktop", pixels, chain.width, chain.height);
                 free(pixels);
@@ -139,6 +141,12 @@ static void direct(struct suite *s)
     }
     if (!s->failed)
         measure(s, &compositor);
+    if (!s->failed && s->dump) {
+        char path[512];
+        suite_peer_say(&compositor, "dump %s", s->log_dir ? s->log_dir : ".");
+        snprintf(path, sizeof(path), "%s/%s_desktop.png", s->log_dir ? s->log_dir : ".", s->name);
+        suite_artifact(s, path);
+    }
 out:
     suite_peer_say(&compositor, "quit");
     while (suite_peer_hear(&compositor, line, sizeof(line), 5000))

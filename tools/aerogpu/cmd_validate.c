@@ -21,7 +21,8 @@
 static const char help[] =
     "usage: aerogpu validate [OPTIONS]\n\n"
     "Brings the whole stack up, goes through the bring-up checklist, runs the validation suite, breaks the stack on\n"
-    "purpose and watches it recover, measures, and writes the validation record, report.json and report.xml.\n\n"
+    "purpose and watches it recover, measures, and writes the validation record, report.json, report.xml and one page,\n"
+    "report.html.\n\n"
     "  -o, --out DIR        where to write; default out/validate\n"
     "  -q, --quick          fewer samples\n"
     "      --soak MINUTES   keep composing and measuring that long\n"
@@ -356,6 +357,7 @@ static int write_all(struct run *r)
 {
     char path[PATH_MAX];
     char *record;
+    struct error e = {0};
     FILE *f;
     int code;
 
@@ -373,12 +375,14 @@ static int write_all(struct run *r)
     code |= json_dump_file(r->report, path, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0;
     snprintf(path, sizeof(path), "%s/report.xml", r->o.out);
     code |= runner_write_junit(path, r->report) != 0;
+    snprintf(path, sizeof(path), "%s/report.html", r->o.out);
+    code |= validate_html(path, r->report, &e) != 0;
     if (code)
-        fprintf(stderr, "aerogpu validate: not everything could be written to %s\n", r->o.out);
+        fprintf(stderr, "aerogpu validate: not everything could be written to %s %s\n", r->o.out, e.text);
     if (r->o.json)
         json_dumpf(r->report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     else if (record)
-        printf("\n%s\n%s: %s/report.json\n", record, r->failures ? "FAIL" : "PASS", r->o.out);
+        printf("\n%s\n%s: %s/report.html, %s/report.json\n", record, r->failures ? "FAIL" : "PASS", r->o.out, r->o.out);
     free(record);
     return code;
 }

@@ -1,6 +1,6 @@
 /* validate.h: `aerogpu validate`: the stack brought up, looked at, broken, and written down.
  *
- *   bring up ─▶ checklist in its order ─▶ suite ─▶ what breaks and recovers ─▶ baseline ─▶ record, report.json
+ *   bring up ─▶ checklist in its order ─▶ suite ─▶ what breaks and recovers ─▶ baseline ─▶ record, report.json, report.html
  */
 #ifndef AEROGPU_VALIDATE_H_
 #define AEROGPU_VALIDATE_H_
@@ -43,5 +43,7 @@ json_t *validate_host_violations(struct validate_host *h);
 json_t *validate_baseline(struct validate_host *h, unsigned ms);
 /* The record of section 0.1, filled in, as text. free() it. */
 char *validate_record(const json_t *report);
+/* The page (validate_html.c): 0 or a negative errno. */
+int validate_html(const char *path, const json_t *report, struct error *e);
 
 #endif

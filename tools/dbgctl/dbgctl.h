@@ -1,0 +1,115 @@
+/* dbgctl.h: aerogpu_dbgctl: asks the miniport, through D3DKMT only, where its fences are and why they do not move.
+ *
+ *   parse ─▶ open the adapter ─▶ the command fills a JSON object ─▶ printed as text or JSON ─▶ exit code
+ *
+ * Invariants:
+ *  1. One command a run. With --json exactly one JSON document is written, for wrong usage and failures too.
+ *  2. No call into the service takes longer than --timeout-ms: each runs on a thread that is left behind.
+ *  3. Files appear whole or not at all.
+ */
+#ifndef DBGCTL_DBGCTL_H_
+#define DBGCTL_DBGCTL_H_
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <aerogpu/escape.h>
+#include <aerogpu/pci.h>
+
+#include "d3dkmt/d3dkmt.h"
+
+enum dbgctl_exit {
+    DBGCTL_OK = 0,
+    DBGCTL_USAGE = 1, /* or the adapter cannot be opened */
+    DBGCTL_FAILED = 2,
+    DBGCTL_PARTIAL = 3, /* READ_GPA gave less than was asked for */
+    DBGCTL_CLOSE = 4,
+    DBGCTL_TRANSPORT = 254, /* --selftest did not reach the driver */
+};
+
+struct dbgctl {
+    /* options */
+    const char *display, *json_path, *csv_path, *cmd_out, *alloc_out, *out_path, *path;
+    uint32_t ring_id, timeout_ms, vblank_samples, vblank_interval_ms, samples, interval_ms, size, index_from_tail, count;
+    uint64_t argument; /* GPA or handle */
+    bool json, pretty, force, have_size, have_samples, have_interval, have_count;
+
+    const struct dbgctl_command *command;
+    D3DKMT_HANDLE adapter;
+    LUID luid;
+    uint32_t source;
+    json_t *body;
+    char message[300]; /* of the failure */
+    NTSTATUS status;
+    bool has_status;
+};
+
+enum dbgctl_argument { DBGCTL_NONE, DBGCTL_PATH, DBGCTL_NUMBER, DBGCTL_NUMBER_SIZE };
+
+struct dbgctl_command {
+    const char *name; /* canonical, as in the JSON */
+    const char *options[4];
+    enum dbgctl_argument argument;
+    bool without_adapter;
+    int (*run)(struct dbgctl *c);
+    const char *doc;
+};
+extern const struct dbgctl_command dbgctl_commands[];
+extern const unsigned dbgctl_num_commands;
+
+/* ---- call.c: bounded calls ---- */
+
+NTSTATUS dbgctl_call(struct dbgctl *c, enum d3dkmt_thunk thunk, void *arg, size_t size);
+NTSTATUS dbgctl_escape(struct dbgctl *c, uint32_t op, void *block, uint32_t size);
+#define DBGCTL_ESCAPE(c, NAME, e) dbgctl_escape(c, AEROGPU_ESCAPE_OP_##NAME, e, sizeof(*(e)))
+NTSTATUS dbgctl_query(struct dbgctl *c, KMTQUERYADAPTERINFOTYPE type, void *data, UINT size);
+/* Fills in the failure; returns DBGCTL_FAILED. */
+int dbgctl_fail(struct dbgctl *c, NTSTATUS status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int dbgctl_refuse(struct dbgctl *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void dbgctl_sleep_ms(uint32_t ms);
+uint64_t dbgctl_now_ns(void);
+/* Guest memory, piece by piece: how much was read in *got. */
+NTSTATUS dbgctl_read(struct dbgctl *c, uint64_t gpa, void *data, uint32_t size, uint32_t *got);
+
+/* ---- values.c: what the blocks say, as JSON ---- */
+
+json_t *dbgctl_u64(uint64_t v);    /* {"hex", "dec"} */
+json_t *dbgctl_hex(uint64_t v);    /* "0x…" */
+json_t *dbgctl_dec(uint64_t v);    /* "123": 64 bits do not fit a JSON number */
+json_t *dbgctl_size(uint64_t v);   /* {"bytes", "mib"} */
+json_t *dbgctl_format(uint32_t v); /* {"value", "name"} */
+json_t *dbgctl_irqs(uint32_t v);
+/* One object for each key of --status; *s gets the escape's status. NULL if it failed. */
+json_t *dbgctl_device(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_features(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_fences(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_perf(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_ring(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_scanout(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_cursor(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_vblank(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_segments(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_umd_private(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_error(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_createalloc(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_createalloc_summary(struct dbgctl *c, NTSTATUS *s);
+
+/* ---- text.c ---- */
+
+void dbgctl_print_text(const json_t *body);
+/* A line of watch-* as it happens; with --json nothing. */
+void dbgctl_line(const struct dbgctl *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- dumps.c ---- */
+
+int dbgctl_dump_scanout_bmp(struct dbgctl *c);
+int dbgctl_dump_scanout_png(struct dbgctl *c);
+int dbgctl_dump_cursor_bmp(struct dbgctl *c);
+int dbgctl_dump_cursor_png(struct dbgctl *c);
+int dbgctl_dump_last(struct dbgctl *c);
+int dbgctl_read_gpa(struct dbgctl *c);
+/* Replaces `path`. 0 or a negative errno. */
+int dbgctl_write_file(const char *path, const void *data, size_t size);
+
+#endif

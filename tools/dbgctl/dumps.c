@@ -1,0 +1,335 @@
+/* dumps.c: guest memory as pictures and files, through READ_GPA. */
+#include "dbgctl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/png_file.h"
+
+enum { DUMP_CAP = 1 << 20, DUMP_HARD_CAP = 64 << 20, PICTURE_CAP = 16384 };
+
+int dbgctl_write_file(const char *path, const void *data, size_t size)
+{
+    char part[1100];
+    FILE *f;
+    int r = 0;
+
+    snprintf(part, sizeof(part), "%s.part", path);
+    f = fopen(part, "we");
+    if (!f)
+        return -errno;
+    if (fwrite(data, 1, size, f) != size)
+        r = -EIO;
+    if (fclose(f) && !r)
+        r = -EIO;
+    if (!r && rename(part, path))
+        r = -errno;
+    if (r)
+        unlink(part);
+    return r;
+}
+
+/* ---- pictures ---- */
+
+struct picture {
+    const char *what;
+    uint64_t gpa;
+    uint32_t width, height, pitch, format;
+};
+
+static bool has_alpha(uint32_t format)
+{
+    return format == AEROGPU_FORMAT_B8G8R8A8_UNORM || format == AEROGPU_FORMAT_R8G8B8A8_UNORM;
+}
+
+static bool is_bgr(uint32_t format)
+{
+    return format == AEROGPU_FORMAT_B8G8R8A8_UNORM || format == AEROGPU_FORMAT_B8G8R8X8_UNORM;
+}
+
+static int write_bmp(const char *path, const uint8_t *rgba, uint32_t width, uint32_t height)
+{
+    size_t size = 54 + (size_t)width * height * 4;
+    uint8_t *b = calloc(1, size), *at;
+    const uint32_t words[] = {(uint32_t)size, 0, 54, 40, width, (uint32_t) - (int32_t)height, 1 | 32u << 16, 0,
+                              (uint32_t)(size - 54), 2835, 2835, 0, 0};
+    int r;
+
+    if (!b)
+        return -ENOMEM;
+    b[0] = 'B';
+    b[1] = 'M';
+    for (int i = 0; i < 13; i++)
+        for (int k = 0; k < 4; k++)
+            b[2 + 4 * i + k] = (uint8_t)(words[i] >> 8 * k);
+    at = b + 54;
+    for (size_t i = 0; i < (size_t)width * height; i++, at += 4) {
+        at[0] = rgba[4 * i + 2];
+        at[1] = rgba[4 * i + 1];
+        at[2] = rgba[4 * i];
+        at[3] = rgba[4 * i + 3];
+    }
+    r = dbgctl_write_file(path, b, size);
+    free(b);
+    return r;
+}
+
+static int dump_picture(struct dbgctl *c, const struct picture *p, bool png)
+{
+    uint64_t bytes = (uint64_t)p->pitch * p->height;
+    uint8_t *raw, *rgba;
+    struct error e = {0};
+    uint32_t got;
+    NTSTATUS s;
+    int r;
+
+    if (!p->gpa || !p->width || !p->height)
+        return dbgctl_refuse(c, "the %s shows nothing", p->what);
+    if (p->format < AEROGPU_FORMAT_B8G8R8A8_UNORM || p->format > AEROGPU_FORMAT_R8G8B8X8_UNORM)
+        return dbgctl_refuse(c, "the %s has format %u, which has no 32 bits a pixel", p->what, p->format);
+    if (p->width > PICTURE_CAP || p->height > PICTURE_CAP || p->pitch < 4 * p->width || bytes > DUMP_HARD_CAP)
+        return dbgctl_refuse(c, "the %s of %ux%u with pitch %u cannot be", p->what, p->width, p->height, p->pitch);
+    raw = malloc(bytes);
+    rgba = malloc((size_t)p->width * p->height * 4);
+    if (!raw || !rgba) {
+        free(raw);
+        free(rgba);
+        return dbgctl_refuse(c, "no memory");
+    }
+    s = dbgctl_read(c, p->gpa, raw, (uint32_t)bytes, &got);
+    if (s || got < bytes) {
+        free(raw);
+        free(rgba);
+        return dbgctl_fail(c, s ? s : STATUS_UNSUCCESSFUL, "READ_GPA of the %s gave %u of %llu bytes", p->what, got,
+                           (unsigned long long)bytes);
+    }
+    for (uint32_t y = 0; y < p->height; y++)
+        for (uint32_t x = 0; x < p->width; x++) {
+            const uint8_t *from = raw + (size_t)y * p->pitch + 4 * x;
+            uint8_t *to = rgba + ((size_t)y * p->width + x) * 4;
+            to[0] = from[is_bgr(p->format) ? 2 : 0];
+            to[1] = from[1];
+            to[2] = from[is_bgr(p->format) ? 0 : 2];
+            to[3] = has_alpha(p->format) ? from[3] : 255;
+        }
+    r = png ? png_file_write(c->path, rgba, p->width, p->height, (size_t)p->width * 4, &e)
+            : write_bmp(c->path, rgba, p->width, p->height);
+    free(raw);
+    free(rgba);
+    if (r)
+        return dbgctl_refuse(c, "%s: %s", c->path, strerror(-r));
+    json_object_update(c->body, json_pack("{s:s, s:i, s:i, s:o, s:o}", "path", c->path, "width", (int)p->width, "height",
+                                          (int)p->height, "format", dbgctl_format(p->format), "fb_gpa",
+                                          dbgctl_hex(p->gpa)));
+    return DBGCTL_OK;
+}
+
+static int dump_scanout(struct dbgctl *c, bool png)
+{
+    struct aerogpu_escape_query_scanout q = {.vidpn_source_id = c->source};
+    NTSTATUS s = DBGCTL_ESCAPE(c, QUERY_SCANOUT, &q);
+
+    if (s)
+        return dbgctl_fail(c, s, "QUERY_SCANOUT");
+    return dump_picture(c,
+                        &(struct picture){"scanout", q.mmio_fb_gpa, q.mmio_width, q.mmio_height, q.mmio_pitch_bytes,
+                                          q.mmio_format},
+                        png);
+}
+
+static int dump_cursor(struct dbgctl *c, bool png)
+{
+    struct aerogpu_escape_query_cursor q = {0};
+    NTSTATUS s = DBGCTL_ESCAPE(c, QUERY_CURSOR, &q);
+
+    if (s)
+        return dbgctl_fail(c, s, "QUERY_CURSOR");
+    return dump_picture(c, &(struct picture){"cursor", q.fb_gpa, q.width, q.height, q.pitch_bytes, q.format}, png);
+}
+
+int dbgctl_dump_scanout_bmp(struct dbgctl *c)
+{
+    return dump_scanout(c, false);
+}
+
+int dbgctl_dump_scanout_png(struct dbgctl *c)
+{
+    return dump_scanout(c, true);
+}
+
+int dbgctl_dump_cursor_bmp(struct dbgctl *c)
+{
+    return dump_cursor(c, false);
+}
+
+int dbgctl_dump_cursor_png(struct dbgctl *c)
+{
+    return dump_cursor(c, true);
+}
+
+/* ---- submissions ---- */
+
+static int dump_range(struct dbgctl *c, const char *path, uint64_t gpa, uint32_t size)
+{
+    uint32_t got = 0;
+    uint8_t *data;
+    NTSTATUS s;
+    int r;
+
+    if (size > DUMP_HARD_CAP || (size > DUMP_CAP && !c->force))
+        return dbgctl_refuse(c, "%u bytes are more than %u: --force dumps up to %u", size, DUMP_CAP, DUMP_HARD_CAP);
+    data = malloc(size ? size : 1);
+    if (!data)
+        return dbgctl_refuse(c, "no memory");
+    s = dbgctl_read(c, gpa, data, size, &got);
+    r = s || got < size ? 1 : dbgctl_write_file(path, data, size);
+    free(data);
+    if (r > 0)
+        return dbgctl_fail(c, s ? s : STATUS_UNSUCCESSFUL, "READ_GPA at 0x%llx gave %u of %u bytes",
+                           (unsigned long long)gpa, got, size);
+    return r ? dbgctl_refuse(c, "%s: %s", path, strerror(-r)) : DBGCTL_OK;
+}
+
+/* base.bin, or base_0.bin, base_1.bin … when several are dumped. */
+static void numbered(char *out, size_t size, const char *base, uint32_t count, uint32_t i)
+{
+    const char *slash = strrchr(base, '/'), *dot = strrchr(base, '.');
+
+    if (count == 1)
+        snprintf(out, size, "%s", base);
+    else if (dot && (!slash || dot > slash))
+        snprintf(out, size, "%.*s_%u%s", (int)(dot - base), base, i, dot);
+    else
+        snprintf(out, size, "%s_%u", base, i);
+}
+
+static int dump_one(struct dbgctl *c, const struct aerogpu_escape_ring_desc_v2 *d, uint32_t i, json_t *list)
+{
+    char cmd[1000], text[1040], table[1040], summary[600];
+    int r, n;
+
+    numbered(cmd, sizeof(cmd), c->cmd_out, c->count, i);
+    snprintf(text, sizeof(text), "%s.txt", cmd);
+    if (c->alloc_out)
+        snprintf(table, sizeof(table), "%s", c->alloc_out);
+    else
+        snprintf(table, sizeof(table), "%s.alloc_table.bin", cmd);
+    r = dump_range(c, cmd, d->cmd_gpa, d->cmd_size_bytes);
+    if (!r && d->alloc_table_gpa)
+        r = dump_range(c, table, d->alloc_table_gpa, d->alloc_table_size_bytes);
+    if (r)
+        return r;
+    n = snprintf(summary, sizeof(summary),
+                 "fence: %llu\nflags: 0x%x\ncmd_gpa: 0x%llx\ncmd_size_bytes: %u\nalloc_table_gpa: 0x%llx\n"
+                 "alloc_table_size_bytes: %u\nring_id: %u\nindex_from_tail: %u\n",
+                 (unsigned long long)d->fence, d->flags, (unsigned long long)d->cmd_gpa, d->cmd_size_bytes,
+                 (unsigned long long)d->alloc_table_gpa, d->alloc_table_size_bytes, c->ring_id, c->index_from_tail + i);
+    r = dbgctl_write_file(text, summary, (size_t)n);
+    if (r)
+        return dbgctl_refuse(c, "%s: %s", text, strerror(-r));
+    json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:o, s:i}", "cmd_path", cmd, "summary_path",
+                                          text, "alloc_table_path", d->alloc_table_gpa ? json_string(table) : json_null(),
+                                          "fence", dbgctl_u64(d->fence), "cmd_gpa", dbgctl_hex(d->cmd_gpa),
+                                          "cmd_size_bytes", (int)d->cmd_size_bytes, "flags", dbgctl_hex(d->flags),
+                                          "alloc_table_size_bytes", (int)d->alloc_table_size_bytes));
+    return DBGCTL_OK;
+}
+
+int dbgctl_dump_last(struct dbgctl *c)
+{
+    static struct aerogpu_escape_dump_ring_v2 ring;
+    json_t *list = json_array();
+    uint32_t done = 0, skip = c->index_from_tail;
+    NTSTATUS s;
+
+    ring.ring_id = c->ring_id;
+    ring.desc_capacity = AEROGPU_ESCAPE_RECENT;
+    s = DBGCTL_ESCAPE(c, DUMP_RING_V2, &ring);
+    json_object_set_new(c->body, "submissions", list);
+    if (s)
+        return dbgctl_fail(c, s, "DUMP_RING_V2");
+    if (ring.desc_count > AEROGPU_ESCAPE_RECENT)
+        ring.desc_count = AEROGPU_ESCAPE_RECENT;
+    for (uint32_t i = ring.desc_count; i-- > 0 && done < c->count;) {
+        int r;
+        if (!ring.desc[i].cmd_gpa || !ring.desc[i].cmd_size_bytes)
+            continue; /* without a stream, or no longer kept */
+        if (skip) {
+            skip--;
+            continue;
+        }
+        r = dump_one(c, &ring.desc[i], done, list);
+        if (r)
+            return r;
+        done++;
+    }
+    return done ? DBGCTL_OK
+                : dbgctl_refuse(c, "no submission with a stream at index %u from the tail", c->index_from_tail);
+}
+
+/* ---- memory ---- */
+
+static json_t *hex_text(const uint8_t *data, uint32_t size)
+{
+    char *text = malloc(2 * (size_t)size + 1);
+    json_t *out;
+
+    if (!text)
+        return json_null();
+    for (uint32_t i = 0; i < size; i++)
+        snprintf(text + 2 * i, 3, "%02x", data[i]);
+    text[2 * (size_t)size] = '\0';
+    out = json_string(text);
+    free(text);
+    return out;
+}
+
+static void hex_lines(const struct dbgctl *c, const uint8_t *data, uint32_t size)
+{
+    for (uint32_t at = 0; at < size && !c->json; at += 16) {
+        printf("%016llx ", (unsigned long long)(c->argument + at));
+        for (uint32_t i = at; i < at + 16 && i < size; i++)
+            printf(" %02x", data[i]);
+        putchar('\n');
+    }
+}
+
+int dbgctl_read_gpa(struct dbgctl *c)
+{
+    uint32_t size = c->have_size ? c->size : 256, got = 0;
+    uint8_t *data;
+    NTSTATUS s;
+    int r = 0;
+
+    if (size > DUMP_HARD_CAP || (size > DUMP_CAP && !c->force))
+        return dbgctl_refuse(c, "%u bytes are more than %u: --force reads up to %u", size, DUMP_CAP, DUMP_HARD_CAP);
+    data = malloc(size ? size : 1);
+    if (!data)
+        return dbgctl_refuse(c, "no memory");
+    s = dbgctl_read(c, c->argument, data, size, &got);
+    json_object_update(c->body, json_pack("{s:o, s:i, s:i}", "gpa", dbgctl_hex(c->argument), "size_bytes", (int)size,
+                                          "bytes_copied", (int)got));
+    if (s) {
+        free(data);
+        return dbgctl_fail(c, s, "READ_GPA at 0x%llx", (unsigned long long)c->argument);
+    }
+    if (c->out_path) {
+        r = dbgctl_write_file(c->out_path, data, got);
+        json_object_set_new(c->body, "path", json_string(c->out_path));
+    } else {
+        hex_lines(c, data, got < 256 ? got : 256);
+        if (c->json)
+            json_object_set_new(c->body, "data_hex", hex_text(data, got < 256 ? got : 256));
+    }
+    free(data);
+    if (r)
+        return dbgctl_refuse(c, "%s: %s", c->out_path, strerror(-r));
+    if (got < size) {
+        dbgctl_refuse(c, "%u of %u bytes were copied", got, size);
+        return DBGCTL_PARTIAL;
+    }
+    return DBGCTL_OK;
+}
