@@ -1,5 +1,6 @@
 /* aerogpu validate: see validate.h. */
 #include "commands.h"
+#include "diagnose.h"
 #include "validate.h"
 
 #include <errno.h>
@@ -435,6 +436,7 @@ int cmd_validate(int argc, char **argv)
     soak(&r);
     json_object_set_new(r.report, "baseline", baseline);
     json_object_set_new(r.report, "events", validate_host_events(&r.host));
+    json_object_set_new(r.report, "diagnosis", diagnose(r.report));
     violations = dxgk_violations(stack_dxgk(r.host.stack));
     json_object_set_new(r.report, "violations", validate_host_violations(&r.host));
     if (violations) {

@@ -15,6 +15,7 @@ enum exit_code {
 
 #define AEROGPU_COMMANDS(C)                                                                                  \
     C(validate, "bring the stack up, validate it, break it, write the record")                               \
+    C(doctor, "say what is wrong, by the table of symptoms, with the evidence")                              \
     C(play, "play recordings through the whole device")                                                      \
     C(record, "record what a program's device executes")                                                     \
     C(show, "decode a recording: every record, submission and packet")                                       \

@@ -102,6 +102,9 @@ char *validate_record(const json_t *report)
     json_array_foreach(json_object_get(report, "events"), i, e)
         strbuf_printf(&b, "- %8.1f ms %s %d: %s\n", number_of(e, "time_ms"), text_of(e, "source"),
                       (int)number_of(e, "id"), text_of(e, "text"));
+    strbuf_puts(&b, "\nDiagnosis:\n");
+    json_array_foreach(json_object_get(report, "diagnosis"), i, e)
+        strbuf_printf(&b, "- %s (%s)\n    seen: %s\n", text_of(e, "symptom"), text_of(e, "signal"), text_of(e, "evidence"));
     out = strbuf_failed(&b) ? NULL : strdup(strbuf_str(&b));
     strbuf_finish(&b);
     return out;

@@ -41,21 +41,60 @@ static void job_free(struct job *j)
     free(j);
 }
 
-static void *run(void *p)
-{
-    struct job *j = p;
-    NTSTATUS s = thunks[j->thunk].fn(j->arg.bytes);
-    bool abandoned;
+/* One thread makes the calls, for each calling thread is a connection to the service, and the client ends with the last
+ * of them. A call that is left behind takes its thread with it; the next call starts another. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct job *next;
+    bool running;
+} worker = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
-    pthread_mutex_lock(&j->lock);
-    j->status = s;
-    j->done = true;
-    abandoned = j->abandoned;
-    pthread_cond_signal(&j->done_cond);
-    pthread_mutex_unlock(&j->lock);
-    if (abandoned)
-        job_free(j);
+static void *run(void *unused)
+{
+    bool abandoned = false;
+
+    (void)unused;
+    while (!abandoned) {
+        struct job *j;
+        NTSTATUS s;
+        pthread_mutex_lock(&worker.lock);
+        while (!worker.next)
+            pthread_cond_wait(&worker.wake, &worker.lock);
+        j = worker.next;
+        worker.next = NULL;
+        pthread_mutex_unlock(&worker.lock);
+        s = thunks[j->thunk].fn(j->arg.bytes);
+        pthread_mutex_lock(&j->lock);
+        j->status = s;
+        j->done = true;
+        abandoned = j->abandoned;
+        pthread_cond_signal(&j->done_cond);
+        pthread_mutex_unlock(&j->lock);
+        if (abandoned)
+            job_free(j);
+    }
     return NULL;
+}
+
+static int hand_over(struct job *j)
+{
+    pthread_t thread;
+    int r = 0;
+
+    pthread_mutex_lock(&worker.lock);
+    if (!worker.running) {
+        r = pthread_create(&thread, NULL, run, NULL);
+        if (!r)
+            pthread_detach(thread);
+        worker.running = !r;
+    }
+    if (!r) {
+        worker.next = j;
+        pthread_cond_signal(&worker.wake);
+    }
+    pthread_mutex_unlock(&worker.lock);
+    return r;
 }
 
 /* The pointer inside the arguments and its size, for those calls that have one here. */
@@ -78,7 +117,6 @@ NTSTATUS dbgctl_call(struct dbgctl *c, enum d3dkmt_thunk thunk, void *arg, size_
     struct job *j = calloc(1, sizeof(*j));
     struct timespec until;
     pthread_condattr_t attr;
-    pthread_t thread;
     void **block, *callers = NULL;
     NTSTATUS s;
 
@@ -112,16 +150,16 @@ NTSTATUS dbgctl_call(struct dbgctl *c, enum d3dkmt_thunk thunk, void *arg, size_
         until.tv_nsec -= 1000000000;
         until.tv_sec++;
     }
-    if (pthread_create(&thread, NULL, run, j)) {
+    if (hand_over(j)) {
         job_free(j);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
-    pthread_detach(thread);
     pthread_mutex_lock(&j->lock);
     while (!j->done && pthread_cond_timedwait(&j->done_cond, &j->lock, &until) != ETIMEDOUT)
         ;
     if (!j->done) {
         j->abandoned = true;
+        worker.running = false; /* it belongs to that call now */
         pthread_mutex_unlock(&j->lock);
         return STATUS_TIMEOUT;
     }

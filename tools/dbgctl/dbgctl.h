@@ -4,7 +4,8 @@
  *
  * Invariants:
  *  1. One command a run. With --json exactly one JSON document is written, for wrong usage and failures too.
- *  2. No call into the service takes longer than --timeout-ms: each runs on a thread that is left behind.
+ *  2. No call into the service takes longer than --timeout-ms: one that does is left behind on its
+ *     thread.
  *  3. Files appear whole or not at all.
  */
 #ifndef DBGCTL_DBGCTL_H_

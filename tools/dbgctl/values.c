@@ -128,7 +128,7 @@ json_t *dbgctl_perf(struct dbgctl *c, NTSTATUS *s)
     if (!strstr(#name, "reserved"))                                                                          \
         json_object_set_new(out, #name,                                                                      \
                             sizeof(type) == 8                                                                \
-                                ? (strstr(#name, "fence") ? dbgctl_u64((uint64_t)p.name) : dbgctl_dec((uint64_t)p.name)) \
+                                ? (strstr(#name, "ed_fence") || strstr(#name, "error_fence") ? dbgctl_u64((uint64_t)p.name) : dbgctl_dec((uint64_t)p.name)) \
                                 : json_integer((json_int_t)p.name));
 #define A(elem, name, count, dir, doc)
     AEROGPU_ESCAPE_FIELDS_query_perf(F, A)

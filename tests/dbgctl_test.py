@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""dbgctl_test.py AEROGPU DBGCTL SUITE_DIR: aerogpu_dbgctl against a service: shapes of its JSON, exit codes, files."""
+import json, os, shutil, subprocess, sys, tempfile, time
+
+aerogpu, dbgctl, suite = sys.argv[1:4]
+tests = []
+
+
+def case(fn):
+    tests.append(fn)
+    return fn
+
+
+def run(*args, env=None):
+    p = subprocess.run([dbgctl, *args], capture_output=True, text=True, timeout=30, env=env)
+    return p.returncode, p.stdout, p.stderr
+
+
+def ask(*args, code=0, env=None):
+    rc, out, err = run(*args, '--json', env=env)
+    assert rc == code, '%s: exit code %d, expected %d: %s%s' % (args, rc, code, out, err)
+    doc = json.loads(out)
+    assert doc['schema_version'] == 1
+    assert doc['ok'] == (code == 0), doc
+    if code:
+        assert doc['error']['message']
+    return doc
+
+
+def u64(v):
+    assert int(v['hex'], 16) == int(v['dec'])
+    return int(v['dec'])
+
+
+@case
+def status_has_its_keys_under_three_names():
+    keys = ['device', 'features', 'fences', 'perf', 'ring0', 'scanout0', 'cursor', 'vblank', 'segments', 'umd_private',
+            'last_error', 'createallocation_trace']
+    for name in ('--status', '--query-version', '--query-device'):
+        d = ask(name)
+        assert d['command'] == 'status'
+        for k in keys:
+            assert k in d and 'unavailable' not in d[k], (k, d.get(k))
+    assert d['device']['abi_major'] == 1
+    assert d['features']['names'] == ['cursor', 'scanout', 'vblank', 'fence_page', 'transfer', 'error_info']
+    assert d['umd_private']['flags']['has_fence_page'] is True
+
+
+@case
+def fences_move_with_work():
+    before = u64(ask('--query-fence')['fences']['last_completed_fence'])
+    subprocess.run([suite + '/readback_sanity'], check=True, stdout=subprocess.DEVNULL)
+    f = ask('--query-fence')['fences']
+    assert u64(f['last_completed_fence']) > before
+    assert f['pending'] == '0'
+
+
+@case
+def perf_and_its_alias():
+    assert ask('--query-perf')['command'] == ask('--perf')['command'] == 'query-perf'
+    rc, out, _ = run('--query-perf')
+    assert rc == 0 and 'Last error: ' in out
+
+
+@case
+def ring_and_its_descriptors():
+    d = ask('--dump-ring', '--ring-id', '0')['ring']
+    assert d['format'] == 'agpu' and d['desc_count'] == len(d['descriptors'])
+    ask('--dump-ring', '--ring-id', '1', code=2)
+
+
+@case
+def watching():
+    d = ask('--watch-fence', '--samples', '3', '--interval-ms', '1')
+    assert len(d['samples']) == 3 and d['samples'][0]['completed_delta'] == '0'
+    d = ask('--watch-ring', '--samples', '2', '--interval-ms', '1')
+    assert len(d['samples']) == 2
+    rc, out, _ = run('--watch-ring', '--samples', '2', '--interval-ms', '1')
+    assert rc == 0 and len(out.splitlines()) == 2
+
+
+@case
+def vblank():
+    d = ask('--dump-vblank', '--vblank-samples', '2', '--vblank-interval-ms', '40')
+    assert d['command'] == ask('--query-vblank')['command'] == 'dump-vblank'
+    assert u64(d['samples'][1]['vblank_seq']) > u64(d['samples'][0]['vblank_seq'])
+    d = ask('--wait-vblank', '--vblank-samples', '3')
+    assert d['wait_vblank']['samples'] == 3 == len(d['intervals_ms'])
+    d = ask('--query-scanline', '--vblank-samples', '2', '--vblank-interval-ms', '1')
+    assert d['summary']['samples'] == 2
+
+
+@case
+def last_submissions():
+    d = ask('--dump-last-submit', '--cmd-out', tmp + '/cmd.bin')
+    assert d['command'] == 'dump-last-cmd' and len(d['submissions']) == 1
+    assert open(tmp + '/cmd.bin', 'rb').read(4) == b'ACMD'
+    assert 'fence: ' in open(tmp + '/cmd.bin.txt').read()
+    ask('--dump-last-cmd', '--cmd-out', tmp + '/many.bin', '--count', '2')
+    assert open(tmp + '/many_1.bin', 'rb').read(4) == b'ACMD'
+    ask('--dump-last-cmd', '--cmd-out', tmp + '/x.bin', '--index-from-tail', '5000', code=2)
+
+
+@case
+def pictures():
+    ask('--dump-scanout-png', tmp + '/s.png')
+    assert open(tmp + '/s.png', 'rb').read(8) == b'\x89PNG\r\n\x1a\n'
+    d = ask('--dump-scanout-bmp', tmp + '/s.bmp')
+    assert os.path.getsize(tmp + '/s.bmp') == 54 + 4 * d['width'] * d['height']
+
+
+@case
+def memory():
+    d = ask('--read-gpa', '0x1000', '64')
+    assert d['bytes_copied'] == 64 and len(d['data_hex']) == 128
+    ask('--read-gpa', '0x1000', '--size', '5000', '--out', tmp + '/mem.bin')
+    assert os.path.getsize(tmp + '/mem.bin') == 5000
+    d = ask('--read-gpa', '0xffffffffffff0000', code=2)
+    assert d['error']['status']['name'] == 'STATUS_INVALID_PARAMETER'
+    ask('--read-gpa', '0x1000', '0x200000', code=2)  # more than 1 MiB without --force
+
+
+@case
+def memory_ends():
+    end = 256 << 20
+    d = ask('--read-gpa', str(end - 100), '300', code=3)
+    assert d['bytes_copied'] == 100
+
+
+@case
+def allocations_and_csv():
+    d = ask('--dump-allocations', '--csv', tmp + '/a.csv')
+    rows = open(tmp + '/a.csv').read().splitlines()
+    assert d['command'] == 'dump-createalloc' and len(rows) == d['createallocation_trace']['entry_count'] + 1
+    assert rows[0].startswith('seq,call_seq,alloc_index')
+
+
+@case
+def others():
+    for name in ('--query-umd-private', '--query-segments', '--query-error', '--query-scanout', '--query-cursor', '--list-displays'):
+        assert ask(name)['command'] == name[2:]
+    assert ask('--dump-cursor')['command'] == 'query-cursor'
+    assert ask('--selftest')['selftest']['error_name'] == 'OK'
+    d = ask('--map-shared-handle', '0x1234', code=2)
+    assert d['error']['status']['hex'] == '0xc00000bb'
+
+
+@case
+def wrong_usage_is_code_1():
+    for args in (['--bogus'], [], ['--status', '--query-fence'], ['--read-gpa'], ['--read-gpa', 'x'], ['--timeout-ms', '0', '--status'],
+                 ['--dump-scanout-png'], ['--dump-last-cmd'], ['--status=1'], ['--ring-id'], ['--samples', '-1', '--watch-fence'],
+                 ['--dump-last-cmd', '--cmd-out', 'x', '--alloc-out', 'y', '--count', '2'], ['--map-shared-handle', '0xzz']):
+        assert ask(*args, code=1)['command'] == 'parse-args', args
+
+
+@case
+def json_to_a_file():
+    rc, out, _ = run('--status', '--json=' + tmp + '/st.json')
+    assert rc == 0 and out == '' and json.load(open(tmp + '/st.json'))['command'] == 'status'
+    rc, out, _ = run('--json', tmp + '/st2.json', '--query-fence', '--pretty')
+    assert rc == 0 and json.load(open(tmp + '/st2.json'))['ok'] and '\n' in open(tmp + '/st2.json').read().strip()
+
+
+@case
+def help_is_code_0():
+    for h in ('--help', '-h', '/?'):
+        rc, out, _ = run(h)
+        assert rc == 0 and '--dump-createallocation' in out
+
+
+@case
+def without_a_service_it_is_code_1():
+    env = dict(os.environ, AEROGPU_SOCKET=tmp + '/nobody.sock')
+    assert ask('--status', code=1, env=env)['command'] == 'status'
+    assert run('--selftest', env=env)[0] == 1
+
+
+@case
+def it_answers_during_a_hang():
+    p = subprocess.Popen([suite + '/tdr_recovery'], stdout=subprocess.DEVNULL)
+    time.sleep(1)
+    f = ask('--query-fence', '--timeout-ms', '1500')['fences']
+    ask('--dump-ring', '--timeout-ms', '1500')
+    assert p.wait(30) == 0
+    assert u64(f['last_submitted_fence']) > u64(f['last_completed_fence']), f
+    assert int(ask('--query-perf')['perf']['reset_from_timeout_count']) == 1
+
+
+@case
+def doctor_names_the_reset():
+    json.dump(ask('--status'), open(tmp + '/status.json', 'w'))
+    p = subprocess.run([aerogpu, 'doctor', '--json', tmp + '/events.log', tmp + '/status.json'], capture_output=True, text=True)
+    assert p.returncode == 1, p
+    signals = [r['signal'] for r in json.loads(p.stdout)['diagnosis']]
+    assert 'Display 4101' in signals and all(r['evidence'] for r in json.loads(p.stdout)['diagnosis'])
+    assert subprocess.run([aerogpu, 'doctor', '/dev/null'], capture_output=True).returncode == 3
+    assert subprocess.run([aerogpu, 'doctor'], capture_output=True).returncode == 2
+
+
+tmp = tempfile.mkdtemp(prefix='aerogpu-dbgctl-')
+os.environ['AEROGPU_SOCKET'] = tmp + '/s'
+with open(tmp + '/settings', 'w') as f:
+    f.write('[HKLM\\SYSTEM\\CurrentControlSet\\Services\\aerogpu\\Parameters]\nEnableReadGpaEscape = 1\n')
+server = subprocess.Popen([aerogpu, 'serve', '--socket', tmp + '/s', '--settings', tmp + '/settings', '--ram', '256',
+                           '--event-log', tmp + '/events.log', '--json'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+print('1..%d' % len(tests))
+try:
+    line = server.stdout.readline()
+    assert '"ready"' in line, line
+    for i, t in enumerate(tests):
+        try:
+            t()
+            print('ok %d - %s' % (i + 1, t.__name__))
+        except Exception as e:  # a test failed, whatever the reason
+            print('not ok %d - %s' % (i + 1, t.__name__))
+            print('# %s: %s' % (type(e).__name__, str(e).replace('\n', ' ')[:600]))
+        sys.stdout.flush()
+finally:
+    server.terminate()
+    server.wait(20)
+    shutil.rmtree(tmp)
