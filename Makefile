@@ -1,5 +1,6 @@
 # The front door. Each target installs the Debian packages that it lacks, and says so.
-#   make run      play the sample recordings through the whole device and show the pictures
+#   make run      bring the whole stack up, validate it, break it, and write the record, report.json and report.html
+#   make play     play the sample recordings through the whole device and show the pictures
 #   make test     build and run every test
 #   make bench    measure; one line per figure, and build/bench.json
 #   make verdicts plant 200 stalls by seed, live ones too if this is root, and print how each was judged
@@ -22,8 +23,14 @@ $(B)/build.ninja:
 build: $(B)/build.ninja
 	@ninja -C $(B) --quiet
 
-# Pictures of every frame go to out/run, one picture of them all to out/run/sheet.png.
+# The report goes to out/validate.
 run: build
+	@rm -rf out/validate
+	@$(B)/tools/aerogpu/aerogpu validate --out out/validate
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open out/validate/report.html; fi
+
+# Pictures of every frame go to out/run, one picture of them all to out/run/sheet.png.
+play: build
 	@rm -rf out/run
 	@$(B)/tools/aerogpu/aerogpu play --png out/run --sheet out/run/sheet.png $(B)/samples/*.aerogputrace
 	@echo; echo "pictures: out/run/NAME/frame_*.png; all at a glance: out/run/sheet.png"
@@ -68,4 +75,4 @@ sim: build
 clean:
 	rm -rf build build-*
 
-.PHONY: sim all build run test verdicts check fuzz bench kmd-windows format clean
+.PHONY: sim all build run play test verdicts check fuzz bench kmd-windows format clean

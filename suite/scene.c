@@ -109,9 +109,11 @@ NTSTATUS suite_dispatch(struct umd_device *d, struct umd_resource **buffer, uint
 NTSTATUS suite_hang(struct suite *s, struct umd_device *d)
 {
     struct umd_resource *buffer;
+    bool sim = s->host && s->host->sim; /* its executor runs no shaders: it is stopped instead */
     NTSTATUS st;
 
-    (void)s;
-    st = suite_dispatch(d, &buffer, 65535, 65535);
+    if (sim && !suite_fault(s, DXGK_FAULT_STOP_EXECUTOR, 1))
+        return STATUS_NOT_SUPPORTED;
+    st = suite_dispatch(d, &buffer, sim ? 1 : 65535, sim ? 1 : 65535);
     return NT_SUCCESS(st) ? umd_flush(d, NULL) : st;
 }

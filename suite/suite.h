@@ -63,7 +63,8 @@
     T(tdr_storm, "hang after hang")                                                                          \
     T(dma_fault, "a bad stream is a fault of its context only")                                              \
     T(lost_interrupt, "a lost interrupt is found out")                                                       \
-    T(executor_kill, "the executor dies and comes back")
+    T(executor_kill, "the executor dies and comes back")                                                     \
+    T(reset_failure, "a reset that fails ends in a report, not in a hang")
 
 struct suite_host {
     uint64_t (*now)(void *ctx);
@@ -180,7 +181,7 @@ bool suite_scene_check(struct suite *s, const uint32_t *pixels, uint32_t width, 
 void suite_dump(struct suite *s, const char *what, const uint32_t *pixels, uint32_t width, uint32_t height);
 /* A dispatch of `groups_x` x `groups_y` groups: 0 returns at once, 65535 x 65535 never ends in anybody's life. */
 NTSTATUS suite_dispatch(struct umd_device *d, struct umd_resource **buffer, uint32_t groups_x, uint32_t groups_y);
-/* Submits work that will not end; STATUS_SUCCESS when it is under way. In the sim the model is told by the stream. */
+/* Submits work that will not end; STATUS_SUCCESS when it is under way. */
 NTSTATUS suite_hang(struct suite *s, struct umd_device *d);
 
 /* ---- other processes (peer.c) ---- */

@@ -21,9 +21,9 @@ static const char style[] =
     "border-bottom:1px solid var(--line)}tr:last-child td{border-bottom:0}th{color:var(--soft);font-weight:600}"
     "td.n{text-align:right;font-variant-numeric:tabular-nums}.PASS{color:var(--good);font-weight:600}"
     ".FAIL{color:var(--bad);font-weight:600}.SKIP{color:var(--skip);font-weight:600}"
-    ".big{font-size:20px;font-weight:700}figure{margin:0;flex:1 1 300px}figure img{width:100%;border:1px solid "
-    "var(--line);border-radius:4px;background:#000}figcaption{color:var(--soft);font-size:13px}"
-    ".row{display:flex;gap:16px;flex-wrap:wrap}svg{width:100%;height:auto;display:block}"
+    ".big{font-size:20px;font-weight:700}figure{margin:0;min-width:0}figure img{width:100%;aspect-ratio:4/3;"
+    "object-fit:contain;image-rendering:pixelated;border:1px solid var(--line);border-radius:4px;background:#000}figcaption{color:var(--soft);font-size:13px}"
+    ".row{display:grid;gap:16px;grid-template-columns:repeat(auto-fill,minmax(300px,1fr))}svg{width:100%;height:auto;display:block}"
     "svg text{font:11px system-ui,sans-serif;fill:var(--soft)}code{font:13px ui-monospace,monospace}"
     "@media(prefers-color-scheme:dark){:root{--ink:#e5eaf0;--soft:#9aa7b5;--line:#33404e;--paper:#1a222b;--back:#12181f;"
     "--good:#5fd39a;--bad:#ff8a80;--skip:#e0c04c;--blue:#79b0ee}}";
