@@ -33,7 +33,7 @@ NTSTATUS umd_swapchain(struct umd_device *d, struct umd_swapchain *s)
     st = umd_texture(d, &s->target, &p);
     p.primary = true;
     p.usage |= AEROGPU_RESOURCE_USAGE_SCANOUT;
-    for (unsigned i = 0; i < 2 && NT_SUCCESS(st); i++)
+    for (unsigned i = 0; i < UMD_PRIMARIES && NT_SUCCESS(st); i++)
         st = umd_texture(d, &s->primary[i], &p);
     if (!NT_SUCCESS(st))
         umd_swapchain_finish(s);
@@ -43,7 +43,7 @@ NTSTATUS umd_swapchain(struct umd_device *d, struct umd_swapchain *s)
 void umd_swapchain_finish(struct umd_swapchain *s)
 {
     umd_destroy(s->target);
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < UMD_PRIMARIES; i++)
         umd_destroy(s->primary[i]);
     *s = (struct umd_swapchain){0};
 }
@@ -67,7 +67,7 @@ NTSTATUS umd_present(struct umd_swapchain *s, unsigned interval, uint64_t *fence
     if (!NT_SUCCESS(st))
         return st;
     d->stats.presents++;
-    s->next ^= 1;
+    s->next = (s->next + 1) % UMD_PRIMARIES;
     if (fence)
         *fence = atomic_load(&d->progress->queued);
     return STATUS_SUCCESS;

@@ -31,6 +31,7 @@
 enum {
     UMD_SPLIT_MS = 20,
     UMD_FOREVER_MS = -1,
+    UMD_PRIMARIES = 5, /* one on the screen, three queued (as many as dxgkrnl takes), one that is written */
 };
 
 struct umd_device;
@@ -134,7 +135,7 @@ void umd_dispatch(struct umd_device *d, struct umd_resource *uav, uint32_t x, ui
 /* A chain of primaries of the display's current mode; render to `target`, then umd_present. */
 struct umd_swapchain {
     struct umd_device *device;
-    struct umd_resource *target, *primary[2];
+    struct umd_resource *target, *primary[UMD_PRIMARIES];
     unsigned next;
     uint32_t width, height;
 };
