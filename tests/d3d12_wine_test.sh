@@ -101,10 +101,14 @@ shows() {
 
 # Ends the program as hard as can be while it presents: all frames up to that instant are in the file.
 killed() {
-    local trace=$work/killed.d3d12trace recorder program
-    timeout 60 "$aerogpu" d3d12 record -o "$trace" -- wine "$samples/clear.exe" 1000000 2>"$work/killed.record" 8>&- &
+    local trace=$work/killed.d3d12trace recorder program i
+    timeout 60 "$aerogpu" d3d12 record -o "$trace" -- wine "$samples/clear.exe" 1000000 >"$work/killed.out" \
+        2>"$work/killed.record" 8>&- &
     recorder=$!
-    sleep 1.5
+    for i in $(seq 500); do
+        grep -q eight "$work/killed.out" && break
+        sleep 0.1
+    done
     program=$(pgrep -P "$(pgrep -P $recorder)")
     kill -9 $program
     wait $recorder
@@ -114,7 +118,7 @@ killed() {
     result "$(says killed '^frames: [1-9][0-9]* as recorded, 0 different'; echo $?)" "with the same pictures"
 }
 
-echo "1..45"
+echo "1..47"
 from=$samples
 before=$(cd "$samples" && ls -A)
 record clear 10
@@ -146,6 +150,11 @@ result "$([ "$(ls "$from" | tr '\n' ' ')" = 'late.exe late.log ' ]; echo $?)" "i
 timeout 60 wine "$samples/../../../src/d3d12/windows/dirty_windows_test.exe" >"$work/dirty" 2>&1 8>&-
 result "$(! grep '^not ok' "$work/dirty" && [ "$(grep -c '^ok' "$work/dirty")" = 25 ]; echo $?)" \
     "every way of finding written pages works in a Windows process"
+mkdir -p "$prefix/drive_c/my games" && cp "$samples/late.exe" "$prefix/drive_c/my games"
+timeout 60 "$aerogpu" d3d12 record -o "$work/c.d3d12trace" -- wine 'C:\my games\late.exe' >/dev/null 2>&1 8>&-
+result $? "a program can be named as Windows names it"
+timeout 60 "$aerogpu" d3d12 record -o "$work/none.d3d12trace" -- wine nosuch.exe >"$work/none" 2>&1
+result "$([ $? = 4 ] && grep -q "cannot find nosuch.exe: name the program's file" "$work/none"; echo $?)" "one that is not there is"
 for how in kernel hash fault; do
     timeout 60 "$aerogpu" d3d12 record --memory $how -o "$work/memory.d3d12trace" -- wine "$samples/compute.exe" 4 \
         >/dev/null 2>&1 8>&- &&

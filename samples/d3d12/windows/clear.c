@@ -14,6 +14,10 @@ int main(int argc, char **argv)
         app_begin(&a);
         ID3D12GraphicsCommandList_ClearRenderTargetView(a.list, app_target(&a), colour, 0, NULL);
         app_end(&a);
+        if (i == 8) {
+            puts("eight frames");
+            fflush(stdout);
+        }
     }
     app_finish(&a);
     return 0;
