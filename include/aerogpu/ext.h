@@ -42,6 +42,36 @@ struct aerogpu_cmd_ext_destroy_context {
     uint32_t reserved0; /* 0 */
 };
 
+/* Breadcrumbs: 64-bit markers that a stream has written into guest memory, where they can be read at any instant, whatever
+ * became of the device. Each context has a buffer of its own. A TOP marker is written when the command processor reaches it,
+ * a BOTTOM marker when all draws and dispatches before it are done; neither holds anything up, but no more than 64 BOTTOM
+ * markers wait at a time. */
+#define AEROGPU_CMD_EXT_BREADCRUMB_BUFFER 0x8002u
+#define AEROGPU_CMD_EXT_WRITE_BREADCRUMB  0x8003u
+/* Named regions: what is between belongs to the name. They nest, and need not be balanced; a DEBUG_MARKER names what comes
+ * next inside of them. The text follows the header, UTF-8, padded with zeroes. */
+#define AEROGPU_CMD_EXT_PUSH_MARKER 0x8004u
+#define AEROGPU_CMD_EXT_POP_MARKER  0x8005u
+
+enum aerogpu_breadcrumb_type { AEROGPU_BREADCRUMB_TOP = 0, AEROGPU_BREADCRUMB_BOTTOM = 1 };
+
+#pragma pack(push, 1)
+struct aerogpu_cmd_ext_breadcrumb_buffer {
+    uint32_t opcode, size_bytes;
+    uint32_t alloc_id; /* writable guest memory */
+    uint32_t count;    /* markers of 8 bytes; 0: no buffer any more */
+    uint64_t offset;   /* multiple of 8, in the allocation */
+};
+struct aerogpu_cmd_ext_write_breadcrumb {
+    uint32_t opcode, size_bytes;
+    uint32_t type; /* enum aerogpu_breadcrumb_type */
+    uint32_t index;
+    uint64_t data;
+};
+#pragma pack(pop)
+AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_ext_breadcrumb_buffer) == 24, "EXT_BREADCRUMB_BUFFER");
+AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_ext_write_breadcrumb) == 24, "EXT_WRITE_BREADCRUMB");
+
 /* Private data of a WDDM context: what its user-mode driver asks for. Contexts without any get the defaults. */
 #define AEROGPU_CONTEXT_PRIV_MAGIC 0x58544341u /* "ACTX" */
 

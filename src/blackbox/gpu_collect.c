@@ -151,13 +151,25 @@ static void put_usage(struct collector *c)
 
 /* ---- submissions -------------------------------------------------------------------------------------------------- */
 
+static bool concerns(const struct gpu_slot *s, uint32_t opcode)
+{
+    bool graphics = s->kind == SLOT_TARGET || s->kind == SLOT_DEPTH || s->kind == SLOT_VERTICES ||
+                    s->kind == SLOT_INDICES;
+
+    if (opcode == AEROGPU_CMD_DISPATCH)
+        return !graphics && s->stage == ABI_CS;
+    return graphics || s->stage != ABI_CS;
+}
+
 static void put_bindings(struct collector *c, const struct kept *k, const struct gpu_model_context *ctx,
-                         uint32_t packet)
+                         uint32_t packet, uint32_t opcode)
 {
     for (uint32_t i = 0; i < ctx->num_slots && c->bound_rows < MAX_BOUND_ROWS; i++, c->bound_rows++) {
         const struct gpu_object *o = gpu_model_find(&c->model, ctx->slots[i].handle);
         char slot[24], name[100] = "unknown handle";
 
+        if (!concerns(&ctx->slots[i], opcode))
+            continue;
         gpu_slot_name(slot, &ctx->slots[i]);
         if (o)
             full_name(name, o);
@@ -200,7 +212,7 @@ static void put_packet(struct collector *c, const struct kept *k, const struct a
     bb_row_end(c->p);
     strbuf_finish(&text);
     if (state && (!strcmp(state, "running") || !strcmp(state, "perhaps running")))
-        put_bindings(c, k, ctx, p->index);
+        put_bindings(c, k, ctx, p->index, p->opcode);
 }
 
 static void walk(struct collector *c, const struct kept *k, bool verbose, uint32_t *packets, uint32_t *draws,

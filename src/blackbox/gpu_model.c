@@ -244,6 +244,14 @@ void gpu_model_apply(struct gpu_model *m, struct gpu_model_context *c, const str
     case AEROGPU_CMD_DEBUG_MARKER:
         set_name(c, p, false);
         break;
+    case AEROGPU_CMD_EXT_PUSH_MARKER:
+        set_name(c, p, true);
+        break;
+    case AEROGPU_CMD_EXT_POP_MARKER:
+        if (c->depth)
+            c->depth--;
+        c->path[c->depth ? c->ends[c->depth - 1] : 0] = '\0';
+        break;
     case AEROGPU_CMD_CREATE_BUFFER:
         add_buffer(m, p, submission);
         break;

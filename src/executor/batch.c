@@ -106,6 +106,7 @@ VkCommandBuffer batch_transfer(struct exec_engine *g)
         vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0,
                              1, &all, 0, NULL, 0, NULL);
     crumbs_behind_barrier(g);
+    breadcrumbs_behind_barrier(g);
     g->need_barrier = true;
     return cmd;
 }
@@ -197,6 +198,7 @@ VkResult batch_flush(struct exec_engine *g, struct batch *b)
     vkCmdPipelineBarrier(b->cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
                          &to_host, 0, NULL, 0, NULL);
     crumbs_behind_barrier(g);
+    breadcrumbs_behind_barrier(g);
     b->recording = false;
     r = vkEndCommandBuffer(b->cmd);
     if (!r)

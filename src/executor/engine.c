@@ -166,6 +166,20 @@ static int execute(struct exec_engine *g, const struct abi_packet *p)
     }
 }
 
+/* Opcodes of ours (ext.h). Those that this device cannot do are skipped, as unknown ones are. */
+static int execute_extension(struct exec_engine *g, const struct abi_packet *p)
+{
+    switch (p->opcode) {
+    case AEROGPU_CMD_EXT_BUFFER_ADDRESS:
+        return g->vk.caps.addresses ? op_ext_buffer_address(g, p) : 0;
+    case AEROGPU_CMD_EXT_BREADCRUMB_BUFFER:
+    case AEROGPU_CMD_EXT_WRITE_BREADCRUMB:
+        return g->vk.caps.host_memory ? op_ext_breadcrumb(g, p) : 0;
+    default:
+        return 0;
+    }
+}
+
 /* Copies guest memory into *buf, so that it cannot change while it is looked at. */
 static int fetch(struct exec_engine *g, uint8_t **buf, uint32_t *cap, uint64_t gpa, uint32_t size,
                  uint32_t limit, const char *what)
@@ -226,10 +240,10 @@ static int decode(struct exec_engine *g, const struct exec_submission *s, struct
     while ((r = abi_stream_next(&g->stream, &p, g->error)) > 0) {
         g->batch->error_packet = p.index;
         crumbs_packet(g, &p);
-        if (p.opcode == AEROGPU_CMD_EXT_BUFFER_ADDRESS && g->vk.caps.addresses) {
-            r = op_ext_buffer_address(g, &p);
+        if (!p.desc && p.opcode >= AEROGPU_EXT_FIRST_OPCODE) {
+            r = execute_extension(g, &p);
             if (r) {
-                error_prefix(g->error, "packet %u at offset 0x%x: EXT_BUFFER_ADDRESS", p.index, p.offset);
+                error_prefix(g->error, "packet %u at offset 0x%x: opcode 0x%x", p.index, p.offset, p.opcode);
                 return r;
             }
         }

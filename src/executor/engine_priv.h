@@ -262,7 +262,8 @@ struct context {
     int32_t scissor_rect[4];
     uint32_t rs[D3DRS_COUNT]; /* Direct3D 9 render states as last set */
 
-    struct pipeline *pipeline; /* while DIRTY_PIPELINE is clear */
+    struct breadcrumb_buffer *breadcrumbs; /* NULL: none is set */
+    struct pipeline *pipeline;             /* while DIRTY_PIPELINE is clear */
     bool pipeline_indexed;
 };
 
@@ -332,6 +333,23 @@ struct caches;            /* pipeline.c */
 struct pass_entry;        /* targets.c */
 struct framebuffer_entry; /* targets.c */
 
+struct breadcrumb_buffer;
+
+struct pending_breadcrumb {
+    const struct breadcrumb_buffer *buffer;
+    uint32_t index;
+    uint64_t data;
+};
+
+enum { BREADCRUMB_LIMIT = 64 };
+
+struct breadcrumbs {
+    struct breadcrumb_buffer *buffers;
+    uint32_t num_buffers, num_pending;
+    uint64_t limit_hits;
+    struct pending_breadcrumb pending[BREADCRUMB_LIMIT];
+};
+
 struct crumbs {
     struct exec_crumbs *shared; /* NULL: no markers */
     bool exact;
@@ -399,6 +417,7 @@ struct exec_engine {
     bool need_barrier; /* before the next pass, dispatch or copy */
     bool pass_stale;   /* the open pass wrote UAVs: what comes next needs a barrier */
     struct crumbs crumbs;
+    struct breadcrumbs breadcrumbs;
     VkPipeline bound_pipeline;
     struct program *bound_program[2]; /* whose sets are bound: graphics, compute */
     struct context *bound_ctx;        /* whose state they show */
@@ -578,6 +597,14 @@ int address_create(struct exec_engine *g, struct buffer *b, VkBufferUsageFlags u
 /* After b->vk was destroyed: its addresses fault from now on. */
 void address_destroy(struct exec_engine *g, struct buffer *b);
 int op_ext_buffer_address(struct exec_engine *g, const struct abi_packet *p);
+
+/* ---- breadcrumbs.c ------------------------------------------------------------------------------- */
+
+int op_ext_breadcrumb(struct exec_engine *g, const struct abi_packet *p);
+/* All that was recorded before is waited for: what waits is written. */
+void breadcrumbs_behind_barrier(struct exec_engine *g);
+/* The device is idle. */
+void breadcrumbs_forget_all(struct exec_engine *g);
 
 /* ---- crumbs.c ----------------------------------------------------------------------------------------------------- */
 

@@ -212,6 +212,7 @@ void objects_forget_all(struct exec_engine *g)
         free(h);
     }
     objects_bury_dead(g);
+    breadcrumbs_forget_all(g);
 }
 
 /* ---- buffers ------------------------------------------------------------------------------------------------------ */

@@ -1,0 +1,203 @@
+/* breadcrumbs.c: markers of the guest's own (ext.h), in guest memory.
+ *
+ *   TOP     written by the command processor, which is the thread that decodes, as soon as it comes there
+ *   BOTTOM  waits in a queue ──next barrier, or the queue is full──▶ written by the device behind everything before it
+ *   exact   with EXEC_MARKERS_EXACT both are written by the device, in their places
+ *
+ * Invariants:
+ *  1. An unwritten TOP marker means that nothing behind it was begun; a written BOTTOM marker that everything before it is
+ *     done. A BOTTOM marker may be written later than it could be, never earlier.
+ *  2. At most BREADCRUMB_LIMIT BOTTOM markers wait, as on the hardware that the model is taken from. One more ends the group
+ *     of draws; that is counted and, once, warned of.
+ */
+#include "executor/engine_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <aerogpu/ext.h>
+
+#include "base/log.h"
+
+enum { PAGE = 4096, MAX_BUFFERS = 256 };
+
+/* Guest memory that the device can write. Lives until everything is forgotten: command buffers may name it. */
+struct breadcrumb_buffer {
+    struct breadcrumb_buffer *next;
+    uint8_t *map; /* of marker 0 */
+    uint32_t count;
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    VkDeviceSize offset; /* of marker 0 */
+};
+
+static void destroy(struct exec_engine *g, struct breadcrumb_buffer *b)
+{
+    vkDestroyBuffer(g->vk.device, b->buffer, NULL);
+    vkFreeMemory(g->vk.device, b->memory, NULL);
+    free(b);
+}
+
+void breadcrumbs_forget_all(struct exec_engine *g)
+{
+    while (g->breadcrumbs.buffers) {
+        struct breadcrumb_buffer *b = g->breadcrumbs.buffers;
+        g->breadcrumbs.buffers = b->next;
+        destroy(g, b);
+    }
+    g->breadcrumbs.num_buffers = g->breadcrumbs.num_pending = 0;
+}
+
+static VkResult import(struct exec_engine *g, struct breadcrumb_buffer *b, uint64_t size)
+{
+    const VkExternalMemoryHandleTypeFlagBits type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    uint8_t *first = (uint8_t *)((uintptr_t)b->map & ~(uintptr_t)(PAGE - 1));
+    uint64_t span = ((uint64_t)(b->map - first) + size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    VkExternalMemoryBufferCreateInfo ext = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+                                            .handleTypes = type};
+    VkBufferCreateInfo bi = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                             .pNext = &ext,
+                             .size = span,
+                             .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    VkImportMemoryHostPointerInfoEXT pointer = {.sType =
+                                                    VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+                                                .handleType = type,
+                                                .pHostPointer = first};
+    VkMemoryAllocateInfo ai = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &pointer, .allocationSize = span};
+    VkMemoryHostPointerPropertiesEXT props = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+    PFN_vkGetMemoryHostPointerPropertiesEXT get =
+        (PFN_vkGetMemoryHostPointerPropertiesEXT)(void *)vkGetDeviceProcAddr(
+            g->vk.device, "vkGetMemoryHostPointerPropertiesEXT");
+    VkMemoryRequirements req;
+    VkResult r;
+
+    if (!g->vk.caps.host_memory || !get || get(g->vk.device, type, first, &props))
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    r = vkCreateBuffer(g->vk.device, &bi, NULL, &b->buffer);
+    if (r)
+        return r;
+    vkGetBufferMemoryRequirements(g->vk.device, b->buffer, &req);
+    props.memoryTypeBits &= req.memoryTypeBits;
+    if (!props.memoryTypeBits || req.size > span)
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    ai.memoryTypeIndex = (uint32_t)__builtin_ctz(props.memoryTypeBits);
+    r = vkAllocateMemory(g->vk.device, &ai, NULL, &b->memory);
+    b->offset = (VkDeviceSize)(b->map - first);
+    return r ? r : vkBindBufferMemory(g->vk.device, b->buffer, b->memory, 0);
+}
+
+static int set_buffer(struct exec_engine *g, const struct aerogpu_cmd_ext_breadcrumb_buffer *c)
+{
+    const struct abi_alloc *a = c->count ? abi_alloc_table_find(&g->allocs, c->alloc_id) : NULL;
+    uint64_t size = (uint64_t)c->count * 8;
+    struct breadcrumb_buffer *b;
+    VkResult r;
+
+    if (!c->count) {
+        g->ctx->breadcrumbs = NULL;
+        return 0;
+    }
+    if (!a)
+        return fail_decode(g, "alloc_id %u is not in the allocation table", c->alloc_id);
+    if (a->readonly)
+        return fail_decode(g, "alloc_id %u is READONLY in this submission", c->alloc_id);
+    if (c->offset % 8 || c->offset > a->size || size > a->size - c->offset)
+        return fail_oob(g, "%u markers at %llu do not fit alloc_id %u, which has %llu bytes", c->count,
+                        (unsigned long long)c->offset, c->alloc_id, (unsigned long long)a->size);
+    if (g->breadcrumbs.num_buffers == MAX_BUFFERS)
+        return fail_backend(g, "%d breadcrumb buffers were set already", MAX_BUFFERS);
+    b = calloc(1, sizeof(*b));
+    if (!b)
+        return fail_backend(g, "no memory for a breadcrumb buffer");
+    b->map = g->params.dma_map(g->params.ctx, a->gpa + c->offset, size);
+    b->count = c->count;
+    r = b->map ? import(g, b, size) : VK_SUCCESS;
+    if (!b->map || r) {
+        bool mapped = b->map != NULL;
+        destroy(g, b);
+        return mapped ? fail_backend(g, "the Vulkan device cannot write guest memory: %s", vk_result_name(r))
+                      : fail_oob(g, "0x%llx + %llu is not guest memory",
+                                 (unsigned long long)(a->gpa + c->offset), (unsigned long long)size);
+    }
+    b->next = g->breadcrumbs.buffers;
+    g->breadcrumbs.buffers = b;
+    g->breadcrumbs.num_buffers++;
+    g->ctx->breadcrumbs = b;
+    return 0;
+}
+
+static void write_now(struct exec_engine *g, const struct breadcrumb_buffer *b, uint32_t index, uint64_t data)
+{
+    vkCmdUpdateBuffer(g->batch->cmd, b->buffer, b->offset + 8 * (VkDeviceSize)index, 8, &data);
+}
+
+void breadcrumbs_behind_barrier(struct exec_engine *g)
+{
+    for (uint32_t i = 0; i < g->breadcrumbs.num_pending; i++)
+        write_now(g, g->breadcrumbs.pending[i].buffer, g->breadcrumbs.pending[i].index,
+                  g->breadcrumbs.pending[i].data);
+    g->breadcrumbs.num_pending = 0;
+}
+
+static void flush(struct exec_engine *g)
+{
+    g->need_barrier = true;
+    batch_transfer(g);
+}
+
+static void write_bottom(struct exec_engine *g, struct breadcrumb_buffer *b,
+                         const struct aerogpu_cmd_ext_write_breadcrumb *c)
+{
+    struct breadcrumbs *q = &g->breadcrumbs;
+
+    if (q->num_pending == BREADCRUMB_LIMIT) {
+        if (!q->limit_hits++)
+            log_warn("executor",
+                     "%d bottom-of-pipe markers are pending: hardware would stop here, fewer are better",
+                     BREADCRUMB_LIMIT);
+        flush(g);
+    }
+    batch_cmd(g); /* so that there is something that it can be written behind */
+    q->pending[q->num_pending++] =
+        (struct pending_breadcrumb){.buffer = b, .index = c->index, .data = c->data};
+    if (g->crumbs.exact)
+        flush(g);
+}
+
+static int write_marker(struct exec_engine *g, const struct aerogpu_cmd_ext_write_breadcrumb *c)
+{
+    struct breadcrumb_buffer *b = g->ctx->breadcrumbs;
+
+    if (!b)
+        return fail_decode(g, "no breadcrumb buffer is set");
+    if (c->type > AEROGPU_BREADCRUMB_BOTTOM)
+        return fail_decode(g, "type %u is neither TOP nor BOTTOM", c->type);
+    if (c->index >= b->count)
+        return fail_oob(g, "index %u, the breadcrumb buffer has %u", c->index, b->count);
+    if (c->type == AEROGPU_BREADCRUMB_BOTTOM) {
+        write_bottom(g, b, c);
+    } else if (g->crumbs.exact) {
+        batch_transfer(g);
+        write_now(g, b, c->index, c->data);
+    } else {
+        __atomic_store_n((uint64_t *)__builtin_assume_aligned(b->map + 8 * (size_t)c->index, 8), c->data,
+                         __ATOMIC_RELEASE);
+    }
+    return 0;
+}
+
+int op_ext_breadcrumb(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_ext_breadcrumb_buffer buffer;
+    struct aerogpu_cmd_ext_write_breadcrumb marker;
+    bool is_buffer = p->opcode == AEROGPU_CMD_EXT_BREADCRUMB_BUFFER;
+    size_t need = is_buffer ? sizeof(buffer) : sizeof(marker);
+
+    if (p->size < need)
+        return fail_decode(g, "%u bytes, %zu are needed", p->size, need);
+    memcpy(&buffer, p->data, is_buffer ? sizeof(buffer) : 0);
+    memcpy(&marker, p->data, is_buffer ? 0 : sizeof(marker));
+    return is_buffer ? set_buffer(g, &buffer) : write_marker(g, &marker);
+}

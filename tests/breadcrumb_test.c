@@ -1,0 +1,214 @@
+/* breadcrumb_test.c: the guest's own markers (ext.h), read in guest memory while and after the device works on them. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <aerogpu/alloc.h>
+#include <aerogpu/ext.h>
+
+#include "abi/builder.h"
+#include "base/log.h"
+#include "machine/driver.h"
+#include "plant.h"
+
+enum { SPACE = 1 << 18, MARKERS = 128, ALLOC = 9 };
+
+struct rig {
+    struct machine *m;
+    struct driver *d;
+    struct abi_builder b;
+    uint64_t stream, table, markers;
+    uint32_t errors;
+};
+
+static void on_error(void *ctx, uint32_t code, uint64_t fence, uint32_t count)
+{
+    ((struct rig *)ctx)->errors++;
+}
+
+static void rig_init(struct rig *r, enum exec_markers markers)
+{
+    struct aerogpu_alloc_entry entry = {.alloc_id = ALLOC, .size_bytes = MARKERS * 8};
+    struct aerogpu_alloc_table_header header = {.magic = AEROGPU_ALLOC_TABLE_MAGIC,
+                                                .abi_version = AEROGPU_ABI_VERSION_U32,
+                                                .size_bytes = sizeof(header) + sizeof(entry),
+                                                .entry_count = 1,
+                                                .entry_stride_bytes = sizeof(entry)};
+    struct error e = {0};
+
+    *r = (struct rig){0};
+    if (machine_create(&r->m, &(struct machine_params){.kind = MACHINE_LIVE, .markers = markers}, &e) ||
+        machine_wait_ready(r->m, 60000, &e) ||
+        driver_create(&r->d, &(struct driver_params){.machine = r->m, .on_error = on_error, .ctx = r}, &e))
+        fail_msg("%s", e.text);
+    r->stream = driver_alloc(r->d, SPACE, 4096);
+    r->table = driver_alloc(r->d, 4096, 4096);
+    r->markers = driver_alloc(r->d, 4096, 4096);
+    entry.gpa = r->markers;
+    memset(driver_ptr(r->d, r->markers), 0, 4096);
+    memcpy(driver_ptr(r->d, r->table), &header, sizeof(header));
+    memcpy((uint8_t *)driver_ptr(r->d, r->table) + sizeof(header), &entry, sizeof(entry));
+    abi_builder_init(&r->b);
+    abi_builder_packet(&r->b, AEROGPU_CMD_EXT_BREADCRUMB_BUFFER,
+                       &(struct aerogpu_cmd_ext_breadcrumb_buffer){.alloc_id = ALLOC, .count = MARKERS}, 24,
+                       NULL, 0);
+}
+
+static void rig_finish(struct rig *r)
+{
+    abi_builder_finish(&r->b);
+    driver_destroy(r->d);
+    machine_destroy(r->m);
+}
+
+static uint64_t submit(struct rig *r)
+{
+    uint32_t size;
+    uint64_t fence;
+    const void *bytes = abi_builder_end(&r->b, &size);
+
+    memcpy(driver_ptr(r->d, r->stream), bytes, size);
+    assert_int_equal(driver_submit(r->d,
+                                   &(struct driver_submission){.cmd_gpa = r->stream,
+                                                               .cmd_size = size,
+                                                               .alloc_gpa = r->table,
+                                                               .alloc_size = 24 + 32},
+                                   &fence),
+                     0);
+    return fence;
+}
+
+static void marker(struct rig *r, uint32_t type, uint32_t index, uint64_t data)
+{
+    abi_builder_packet(&r->b, AEROGPU_CMD_EXT_WRITE_BREADCRUMB,
+                       &(struct aerogpu_cmd_ext_write_breadcrumb){.type = type, .index = index, .data = data},
+                       24, NULL, 0);
+}
+
+static uint64_t value(struct rig *r, uint32_t index)
+{
+    return ((volatile uint64_t *)driver_ptr(r->d, r->markers))[index];
+}
+
+static void shader(struct rig *r, uint32_t handle, uint32_t stage, const void *bytes, uint32_t size)
+{
+    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = handle,
+                  .stage = stage, .dxbc_size_bytes = size);
+}
+
+static void scene(struct rig *r)
+{
+    static uint8_t code[65536];
+    char path[4096];
+    uint32_t size;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/samples/shaders/fullscreen_vs.dxbc", getenv("AEROGPU_SOURCE_ROOT"));
+    f = fopen(path, "rb");
+    assert_non_null(f);
+    size = (uint32_t)fread(code, 1, sizeof(code), f);
+    fclose(f);
+    ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 1, .usage_flags = 16,
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 1024, .height = 1024, .mip_levels = 1,
+             .array_layers = 1);
+    shader(r, 2, AEROGPU_SHADER_STAGE_VERTEX, code, size);
+    shader(r, 3, AEROGPU_SHADER_STAGE_PIXEL, plant_endless.words, plant_endless.size);
+    ABI_EMIT(&r->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {1});
+    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+             .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
+    ABI_EMIT(&r->b, CLEAR, clear, .flags = 1);
+}
+
+static void draw(struct rig *r)
+{
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 2, .ps = 3);
+    ABI_EMIT(&r->b, DRAW, draw, .vertex_count = 3, .instance_count = 1);
+}
+
+static void all_are_written(void **state)
+{
+    struct rig r;
+
+    rig_init(&r, EXEC_MARKERS_GROUPS);
+    scene(&r);
+    for (uint32_t i = 0; i < MARKERS; i++) /* more than can wait at a time */
+        marker(&r, i % 3 == 0 ? AEROGPU_BREADCRUMB_TOP : AEROGPU_BREADCRUMB_BOTTOM, i,
+               0x100000001u * (i + 1ull));
+    assert_int_equal(driver_wait(r.d, submit(&r), 20 * NSEC_PER_SEC), 0);
+    for (uint32_t i = 0; i < MARKERS; i++)
+        assert_int_equal(value(&r, i), 0x100000001u * (i + 1ull));
+    assert_int_equal(r.errors, 0);
+    rig_finish(&r);
+}
+
+/* Reference 5's second example on the real thing: X hangs, Y is at the top of the pipe. */
+static void hang(enum exec_markers markers, bool second_top)
+{
+    struct rig r;
+
+    rig_init(&r, markers);
+    scene(&r);
+    marker(&r, AEROGPU_BREADCRUMB_TOP, 1, 1);
+    draw(&r);
+    marker(&r, AEROGPU_BREADCRUMB_BOTTOM, 2, 2);
+    marker(&r, AEROGPU_BREADCRUMB_TOP, 3, 3);
+    draw(&r);
+    marker(&r, AEROGPU_BREADCRUMB_BOTTOM, 4, 4);
+    assert_int_equal(driver_wait(r.d, submit(&r), NSEC_PER_SEC), -ETIMEDOUT);
+    assert_int_equal(value(&r, 1), 1);
+    assert_int_equal(value(&r, 2), 0);
+    assert_int_equal(value(&r, 3), second_top ? 3 : 0);
+    assert_int_equal(value(&r, 4), 0);
+    rig_finish(&r);
+}
+
+static void groups_in_a_hang(void **state)
+{
+    hang(EXEC_MARKERS_GROUPS, true); /* the command processor has gone on */
+}
+
+static void exact_in_a_hang(void **state)
+{
+    hang(EXEC_MARKERS_EXACT, false);
+}
+
+static void bad_marker(void **state)
+{
+    static const struct {
+        uint32_t type, index;
+        const char *text;
+    } cases[] = {{0, MARKERS, "index 128, the breadcrumb buffer has 128"},
+                 {1, UINT32_MAX, "index 4294967295, the breadcrumb buffer has 128"},
+                 {2, 0, "type 2 is neither TOP nor BOTTOM"}};
+
+    for (int i = 0; i < 3; i++) {
+        struct gpu_stats stats;
+        struct rig r;
+
+        rig_init(&r, EXEC_MARKERS_GROUPS);
+        marker(&r, cases[i].type, cases[i].index, 1);
+        assert_int_equal(driver_wait(r.d, submit(&r), 20 * NSEC_PER_SEC), 0);
+        gpu_get_stats(machine_gpu(r.m), &stats);
+        assert_non_null(strstr(stats.last_error, cases[i].text));
+        rig_finish(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_are_written),
+        cmocka_unit_test(groups_in_a_hang),
+        cmocka_unit_test(exact_in_a_hang),
+        cmocka_unit_test(bad_marker),
+    };
+
+    log_set_level(LOG_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
