@@ -11,10 +11,14 @@
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct writer {
     sqlite3 *db;
+    const int *fds;
+    int num_fds;
     sqlite3_stmt *insert[BB_NUM_TABLES];
 };
 
@@ -52,7 +56,21 @@ static int prepare(struct writer *w, const char *path, struct error *e)
     return r;
 }
 
-static void bind(sqlite3_stmt *s, int at, const struct bb_value *v)
+/* A blob in a file of its own; NULL if it is not as long as it should be. */
+static void bind_file(const struct writer *w, sqlite3_stmt *s, int at, const struct bb_value *v)
+{
+    struct stat st;
+    void *map = MAP_FAILED;
+
+    if (v->i < w->num_fds && v->size && !fstat(w->fds[v->i], &st) && st.st_size >= (off_t)v->size)
+        map = mmap(NULL, v->size, PROT_READ, MAP_PRIVATE, w->fds[v->i], 0);
+    if (map == MAP_FAILED)
+        sqlite3_bind_null(s, at);
+    else
+        sqlite3_bind_blob64(s, at, map, v->size, SQLITE_STATIC); /* mapped until the process ends */
+}
+
+static void bind(const struct writer *w, sqlite3_stmt *s, int at, const struct bb_value *v)
 {
     switch (v->tag) {
     case BB_TAG_INT:
@@ -66,6 +84,9 @@ static void bind(sqlite3_stmt *s, int at, const struct bb_value *v)
         break;
     case BB_TAG_BLOB:
         sqlite3_bind_blob64(s, at, v->size ? v->bytes : "", v->size, SQLITE_STATIC);
+        break;
+    case BB_TAG_FILE:
+        bind_file(w, s, at, v);
         break;
     default:
         sqlite3_bind_null(s, at);
@@ -83,7 +104,7 @@ static int insert_rows(struct writer *w, const void *data, size_t size, const ch
         sqlite3_stmt *s = w->insert[table];
 
         for (uint32_t c = 0; c < bb_tables[table].num_columns; c++)
-            bind(s, (int)c + 1, &values[c]);
+            bind(w, s, (int)c + 1, &values[c]);
         r = sqlite3_step(s) == SQLITE_DONE ? 0 : fail(w, path, e);
         sqlite3_reset(s);
     }
@@ -107,9 +128,10 @@ static int sync_file(const char *path, struct error *e)
     return r;
 }
 
-int bb_dump_write(const void *data, size_t size, const char *path, struct error *e)
+int bb_dump_write(const void *data, size_t size, const int *fds, int num_fds, const char *path,
+                  struct error *e)
 {
-    struct writer w = {0};
+    struct writer w = {.fds = fds, .num_fds = num_fds};
     char tmp[PATH_MAX];
     int r = 0;
 

@@ -10,6 +10,7 @@
 
 int main(int argc, char **argv)
 {
+    static const int fds[BB_MAX_FILES] = {4, 5, 6, 7};
     struct error e = {0};
     struct stat st;
     void *map;
@@ -18,13 +19,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "aerogpu-dumper is started by the black box, not by hand\n");
         return 2;
     }
-    setpriority(PRIO_PROCESS, 0, -5); /* where it may: the processors may all be spinning */
+    setpriority(PRIO_PROCESS, 0, -10); /* where it may: the processors may all be spinning */
     map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, 3, 0);
     if (map == MAP_FAILED) {
         perror("aerogpu-dumper: mmap");
         return 1;
     }
-    if (bb_dump_write(map, (size_t)st.st_size, argv[1], &e)) {
+    if (bb_dump_write(map, (size_t)st.st_size, fds, BB_MAX_FILES, argv[1], &e)) {
         fprintf(stdout, "%s", e.text);
         return 1;
     }

@@ -208,6 +208,16 @@ fail:
     return r;
 }
 
+struct bb_flight *bb_flight_of_process(const char *name)
+{
+    const char *dir = getenv("AEROGPU_FLIGHT");
+    struct bb_flight *f = NULL;
+
+    if (dir && *dir)
+        bb_flight_open(&f, &(struct bb_flight_params){.directory = dir, .name = name}, NULL);
+    return f;
+}
+
 int bb_flight_attach(struct bb_flight **out, int fd, struct bb_error *public_error)
 {
     struct error *e = bb_error_of(public_error);

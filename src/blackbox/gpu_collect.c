@@ -14,9 +14,10 @@
 #include "base/png_file.h"
 #include "blackbox/gpu_items.h"
 #include "blackbox/gpu_watch_priv.h"
+#include "blackbox/package.h"
 #include "trace/writer.h"
 
-enum { MAX_BOUND_ROWS = 20000, MAX_USAGE = 1000, MAX_COUNTED = 20000 };
+enum { MAX_BOUND_ROWS = 20000, MAX_USAGE = 1000, MAX_COUNTED = 20000, MAX_FLIGHT = 50000 };
 
 struct usage {
     char kind[12], name[GPU_PATH];
@@ -382,15 +383,15 @@ static void put_recording(struct collector *c, const bool *presents)
     struct recording r = {0};
     char path[64];
     struct stat st;
-    void *map;
 
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     if (fd < 0 ||
         trace_writer_create(&r.t,
-                            &(struct trace_writer_params){.path = path,
-                                                          .command_abi = AEROGPU_ABI_VERSION_U32,
-                                                          .producer = c->w->params.producer,
-                                                          .notes = "the last submissions before a crash"},
+                            &(struct trace_writer_params){
+                                .path = path,
+                                .command_abi = AEROGPU_ABI_VERSION_U32,
+                                .producer = c->w->params.producer ? c->w->params.producer : "aerogpu",
+                                .notes = "the last submissions before a crash"},
                             &r.e))
         goto out;
     for (uint32_t i = 0, frame = 0; i < c->ev->num_items; i++) {
@@ -404,16 +405,13 @@ static void put_recording(struct collector *c, const bool *presents)
     }
     if (trace_writer_finish(r.t, &r.e) || fstat(fd, &st))
         goto out;
-    map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-    if (map == MAP_FAILED)
-        goto out;
     bb_row(c->p, BB_TABLE_FILE);
     bb_text(c->p, "last.aerogputrace");
     bb_text(c->p, "recording");
     bb_int(c->p, st.st_size);
-    bb_blob(c->p, map, (size_t)st.st_size);
+    if (st.st_size <= UINT32_MAX)
+        bb_blob_file(c->p, fd, (uint32_t)st.st_size);
     bb_row_end(c->p);
-    munmap(map, (size_t)st.st_size);
 out:
     if (r.e.code)
         bb_meta(c->p, "recording_error", "%s", r.e.text);
@@ -485,6 +483,39 @@ static void put_events(struct collector *c)
         bb_text(c->p, d->text[0] ? d->text : NULL);
         bb_row_end(c->p);
     }
+}
+
+struct flight_rows {
+    struct bb_package *p;
+    uint32_t left;
+};
+
+static void put_flight_event(void *ctx, const struct bb_flight_record *r)
+{
+    struct flight_rows *rows = ctx;
+
+    if (!rows->left || !strcmp(r->process, "device"))
+        return; /* the device's own are there already, with their texts */
+    rows->left--;
+    bb_row(rows->p, BB_TABLE_EVENT);
+    bb_int(rows->p, (int64_t)r->time_ns);
+    bb_text(rows->p, r->process);
+    bb_int(rows->p, r->pid);
+    bb_int(rows->p, r->thread);
+    bb_text(rows->p, r->name);
+    bb_int(rows->p, (int64_t)r->a);
+    bb_int(rows->p, (int64_t)r->b);
+    bb_int(rows->p, (int64_t)r->c);
+    bb_row_end(rows->p);
+}
+
+/* What every process recorded in the last ten seconds. */
+static void put_flight(struct collector *c)
+{
+    struct flight_rows rows = {c->p, MAX_FLIGHT};
+
+    if (c->w->flight)
+        bb_flight_read_all(NULL, c->ev->time_ns - 10 * NSEC_PER_SEC, put_flight_event, &rows, NULL);
 }
 
 static void put_host(struct collector *c)
@@ -724,6 +755,7 @@ void evidence_collect(struct gpu_watch *w, struct evidence *ev, const struct gpu
     put_objects(&c);
     bb_resources_each(ev->resources, put_address, p);
     put_events(&c);
+    put_flight(&c);
     put_host(&c);
     put_picture(&c);
     if (presents && ev->num_items)

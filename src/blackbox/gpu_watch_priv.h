@@ -67,6 +67,7 @@ struct evidence {
 struct gpu_watch {
     struct gpu_watch_params params;
     struct gpu_observer observer;
+    struct bb_flight *flight; /* NULL: none */
     pthread_t thread;
     bool has_thread;
 

@@ -1,6 +1,7 @@
 #include "blackbox/package.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@ struct bb_package {
     uint8_t table;
     uint32_t values;
     uint64_t row_start;
+    int files[BB_MAX_FILES], num_files;
 };
 
 enum { FIRST_SIZE = 1 << 20 };
@@ -64,6 +66,8 @@ void bb_package_destroy(struct bb_package *p)
         munmap(p->map, p->size);
     if (p->fd >= 0)
         close(p->fd);
+    for (int i = 0; i < p->num_files; i++)
+        close(p->files[i]);
     free(p);
 }
 
@@ -227,6 +231,25 @@ void bb_blob(struct bb_package *p, const void *bytes, size_t size)
         bb_null(p);
 }
 
+int bb_package_files(const struct bb_package *p, int fds[BB_MAX_FILES])
+{
+    memcpy(fds, p->files, sizeof(p->files));
+    return p->num_files;
+}
+
+void bb_blob_file(struct bb_package *p, int fd, uint32_t size)
+{
+    uint32_t v[2] = {htole32(size), htole32((uint32_t)p->num_files)};
+    int own = p->num_files < BB_MAX_FILES ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+
+    if (own < 0) {
+        bb_null(p);
+        return;
+    }
+    p->files[p->num_files++] = own;
+    put_value(p, BB_TAG_FILE, v, sizeof(v), false);
+}
+
 void bb_row_end(struct bb_package *p)
 {
     if (!p->in_row)
@@ -301,6 +324,10 @@ static void take_value(struct bytes *b, struct bb_value *v)
         v->size = bytes_u32(b);
         v->bytes = bytes_take(b, v->size);
         break;
+    case BB_TAG_FILE:
+        v->size = bytes_u32(b);
+        v->i = bytes_u32(b);
+        break;
     default:
         b->bad = true;
     }
@@ -324,44 +351,4 @@ int bb_package_next(struct bb_package_reader *r, enum bb_table *table, struct bb
         return error_set(e, -EBADMSG, "package: offset 0x%zx: malformed row", at);
     *table = (enum bb_table)t;
     return 1;
-}
-
-/* ---- UTF-8 -------------------------------------------------------------------------------------------------------- */
-
-/* Bytes of the well-formed character at `s`, 0 if there is none. */
-static size_t well_formed(const unsigned char *s, size_t left)
-{
-    size_t n = s[0] < 0x80                   ? 1
-               : s[0] >= 0xC2 && s[0] < 0xE0 ? 2
-               : (s[0] & 0xF0) == 0xE0       ? 3
-               : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
-                                             : 0;
-
-    if (!s[0] || !n || n > left)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
-        (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    return n;
-}
-
-size_t bb_utf8(char *out, size_t max, const char *text, size_t size)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    size_t len = 0, i = 0;
-
-    while (i < size) {
-        size_t n = well_formed(s + i, size - i), put = n ? n : 3;
-
-        if (put > max - len)
-            break;
-        if (out)
-            memcpy(out + len, n ? (const char *)s + i : "\xEF\xBF\xBD", put);
-        len += put;
-        i += n ? n : 1;
-    }
-    return len;
 }

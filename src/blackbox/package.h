@@ -3,6 +3,7 @@
  *   header   magic "AGBP", u32 version, u64 bytes of rows, u64 rows, u64 dropped rows
  *   row      u8 table, u8 number of values, values
  *   value    u8 tag: 0 null │ 1 i64 │ 2 double │ 3 text: u32 size, bytes │ 4 blob: u32 size, bytes
+ *            │ 5 file: u32 size, u32 number: a blob in a file of its own, which goes along as descriptor
  *
  * Invariants:
  *  1. What is in the memory is well-formed up to the size in the header at any instant.
@@ -19,17 +20,17 @@
 
 enum { BB_PACKAGE_MAGIC = 0x50424741, BB_PACKAGE_VERSION = 1, BB_PACKAGE_HEADER = 32, BB_MAX_TEXT = 1 << 20 };
 
-enum bb_tag { BB_TAG_NULL, BB_TAG_INT, BB_TAG_REAL, BB_TAG_TEXT, BB_TAG_BLOB, BB_NUM_TAGS };
+enum bb_tag { BB_TAG_NULL, BB_TAG_INT, BB_TAG_REAL, BB_TAG_TEXT, BB_TAG_BLOB, BB_TAG_FILE, BB_NUM_TAGS };
 
 struct bb_value {
     enum bb_tag tag;
-    int64_t i;
+    int64_t i; /* FILE: its number */
     double real;
     const void *bytes; /* in the package */
     uint32_t size;
 };
 
-enum { BB_MAX_COLUMNS = 16 };
+enum { BB_MAX_COLUMNS = 16, BB_MAX_FILES = 4 };
 
 struct bb_package_reader {
     struct bytes b;
@@ -44,10 +45,15 @@ int bb_package_next(struct bb_package_reader *r, enum bb_table *table, struct bb
 
 /* What bb_package_create made: a sealed-size memory file. */
 int bb_package_fd(struct bb_package *p);
+/* The files that go along; returns how many. */
+int bb_package_files(const struct bb_package *p, int fds[BB_MAX_FILES]);
+/* A blob that is the first `size` bytes of the memory file `fd`, which stays the caller's: it is not copied. */
+void bb_blob_file(struct bb_package *p, int fd, uint32_t size);
 int bb_package_failure(const struct bb_package *p);
 
 /* Makes the dump at `path` from the package, in place of the process. 0 or a negative errno. */
-int bb_dump_write(const void *data, size_t size, const char *path, struct error *e);
+int bb_dump_write(const void *data, size_t size, const int *fds, int num_fds, const char *path,
+                  struct error *e);
 
 /* Appends `text` as UTF-8, what is not is replaced; `max` bytes of it. Returns the length. `out` may be NULL. */
 size_t bb_utf8(char *out, size_t max, const char *text, size_t size);

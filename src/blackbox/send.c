@@ -55,7 +55,7 @@ static int find_dumper(const char *wanted, char *path, size_t size, struct error
         self);
 }
 
-static int spawn(pid_t *pid, const char *program, const char *path, int fd, int out)
+static int spawn(pid_t *pid, const char *program, const char *path, const int *fds, int num_fds, int out)
 {
     static char name[] = PROGRAM;
     char *argv[] = {name, (char *)path, NULL};
@@ -74,10 +74,10 @@ static int spawn(pid_t *pid, const char *program, const char *path, int fd, int 
     posix_spawnattr_setpgroup(&attr, 0);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     r = posix_spawn_file_actions_adddup2(&fa, out, 1);
+    for (int i = 0; i < num_fds && !r; i++)
+        r = posix_spawn_file_actions_adddup2(&fa, fds[i], 3 + i);
     if (!r)
-        r = posix_spawn_file_actions_adddup2(&fa, fd, 3);
-    if (!r)
-        r = posix_spawn_file_actions_addclosefrom_np(&fa, 4);
+        r = posix_spawn_file_actions_addclosefrom_np(&fa, 3 + num_fds);
     if (!r)
         r = posix_spawn(pid, program, &fa, &attr, argv, environ);
     posix_spawnattr_destroy(&attr);
@@ -106,7 +106,7 @@ int bb_package_send(struct bb_package *p, const struct bb_send_params *params, s
 {
     struct error *e = bb_error_of(public_error);
     uint32_t timeout = params->timeout_ms ? params->timeout_ms : 10000;
-    int fd = -1, out[2] = {-1, -1}, status = 0, r;
+    int fds[1 + BB_MAX_FILES], num_fds, out[2] = {-1, -1}, status = 0, r;
     char program[PATH_MAX], text[300] = "";
     pid_t pid;
 
@@ -117,11 +117,18 @@ int bb_package_send(struct bb_package *p, const struct bb_send_params *params, s
     r = find_dumper(params->dumper, program, sizeof(program), e);
     if (r)
         return r;
-    fd = fcntl(bb_package_fd(p), F_DUPFD_CLOEXEC, 10);
-    if (fd < 0 || pipe2(out, O_CLOEXEC))
+    /* Out of the way of the numbers that they get there. */
+    num_fds = 1 + bb_package_files(p, fds + 1);
+    fds[0] = bb_package_fd(p);
+    for (int i = 0; i < num_fds; i++) {
+        fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 20);
+        if (fds[i] < 0 && !r)
+            r = error_set(e, -errno, "%s: %s", program, strerror(errno));
+    }
+    if (!r && pipe2(out, O_CLOEXEC))
         r = error_set(e, -errno, "%s: %s", program, strerror(errno));
     if (!r) {
-        r = spawn(&pid, program, params->path, fd, out[1]);
+        r = spawn(&pid, program, params->path, fds, num_fds, out[1]);
         if (r)
             r = error_set(e, -r, "%s: %s", program, strerror(r));
         else if (await(pid, timeout, &status))
@@ -136,7 +143,8 @@ int bb_package_send(struct bb_package *p, const struct bb_send_params *params, s
     }
     if (out[0] >= 0)
         close(out[0]);
-    if (fd >= 0)
-        close(fd);
+    for (int i = 0; i < num_fds; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
     return r;
 }

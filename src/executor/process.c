@@ -23,6 +23,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <aerogpu/blackbox.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "executor/memory.h"
@@ -31,11 +33,14 @@
 
 #define COMPONENT "executor"
 
+enum { FLIGHT_TAKE, FLIGHT_DECODED, FLIGHT_COMPLETE, FLIGHT_RESET };
+
 struct process {
     struct exec_shared *shared;
     struct exec_engine *engine;
     struct memory memory;
     struct clock clock;
+    struct bb_flight *flight; /* NULL: nothing is recorded */
     bool may_spin;
 
     uint32_t ring_head, done_tail; /* the shared indices that are ours */
@@ -130,6 +135,7 @@ static void on_complete(void *ctx, const struct exec_completion *c)
     struct exec_done_slot *slot = &sh->done[p->done_tail % EXEC_DONE_SLOTS];
     bool dropped = atomic_load(&sh->epoch) != atomic_load(&p->epoch);
 
+    bb_flight_event(p->flight, FLIGHT_COMPLETE, c->id, c->error, c->draws);
     while (!dropped && p->done_tail - atomic_load(&sh->done_head) >= EXEC_DONE_SLOTS) {
         usleep(100); /* the host has dropped submissions and not looked since */
         dropped = atomic_load(&sh->epoch) != atomic_load(&p->epoch);
@@ -259,7 +265,9 @@ static void execute(struct process *p, const struct exec_slot *slot)
     atomic_store(&p->started, n + 1);
     atomic_store(&p->decoding, slot->s.id);
     atomic_store(&p->shared->executor_cpu, (uint32_t)sched_getcpu());
+    bb_flight_event(p->flight, FLIGHT_TAKE, slot->s.id, slot->s.cmd_size, slot->s.context_id);
     exec_engine_submit(p->engine, &slot->s);
+    bb_flight_event(p->flight, FLIGHT_DECODED, slot->s.id, 0, 0);
     atomic_store(&p->decoding, 0);
 }
 
@@ -289,6 +297,7 @@ static void start_epoch(struct process *p)
     struct exec_shared *sh = p->shared;
     uint32_t epoch = atomic_load(&sh->epoch);
 
+    bb_flight_event(p->flight, FLIGHT_RESET, epoch, 0, 0);
     exec_engine_reset(p->engine);
     wait_idle(p); /* the engine has promised it; the rings depend on it */
     p->ring_head = atomic_load(&sh->ring_tail);
@@ -426,6 +435,11 @@ int main(void)
     pthread_mutex_init(&p->idle_lock, NULL);
     pthread_cond_init(&p->idle, NULL);
     memory_init(&p->memory);
+    p->flight = bb_flight_of_process("executor"); /* before files cannot be opened any more */
+    bb_flight_name(p->flight, FLIGHT_TAKE, "take(submission, bytes, context)");
+    bb_flight_name(p->flight, FLIGHT_DECODED, "decoded(submission)");
+    bb_flight_name(p->flight, FLIGHT_COMPLETE, "complete(submission, error, draws)");
+    bb_flight_name(p->flight, FLIGHT_RESET, "reset(epoch)");
 
     r = sandbox_begin(p->shared->start.memory_bytes, p->shared->start.files, &e);
     if (!r)
