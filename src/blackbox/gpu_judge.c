@@ -285,9 +285,9 @@ static void find_surroundings(const struct evidence *ev, const struct kept *culp
 static void make_fingerprint(const struct kept *k, struct gpu_crash *c)
 {
     char text[800];
-    size_t n =
-        (size_t)snprintf(text, sizeof(text), "%s|%d|%s|%s|%s|", gpu_crash_cause_name(c->cause), c->in_decoder,
-                         c->command, c->cause == GPU_CRASH_KILLED ? "" : c->shaders, c->path);
+    size_t n = (size_t)snprintf(text, sizeof(text), "%s|%d|%d|%s|%s|%s|", gpu_crash_cause_name(c->cause),
+                                c->in_decoder, c->fault_known ? (int)c->fault_kind : -1, c->command,
+                                c->cause == GPU_CRASH_KILLED ? "" : c->shaders, c->path);
 
     for (const char *m = c->cause == GPU_CRASH_MALFORMED ? k->message : ""; *m && n < sizeof(text) - 1; m++)
         if (*m < '0' || *m > '9')

@@ -1,4 +1,5 @@
 /* Dumps of anybody: every form of the report is made of whatever can be read. */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>

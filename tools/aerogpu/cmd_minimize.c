@@ -5,7 +5,8 @@
  * Each candidate is played in an executor of its own, several at a time. Answers go to SMALL.progress, so that a run that was
  * broken off goes on where it was: candidates are known by a hash of what they are.
  *
- * "The same way" is: the same cause, at a command of the same name, with the same shaders bound. */
+ * "The same way" is: the same cause, at a command of the same name, with the same shaders bound; for a page fault, the same kind of
+ * address. */
 #include "commands.h"
 
 #include <errno.h>
@@ -78,7 +79,8 @@ static void on_signal(int sig)
 static bool same_way(const struct gpu_crash *a, const struct gpu_crash *b)
 {
     return a->cause == b->cause && !strcmp(a->command, b->command) && !strcmp(a->shaders, b->shaders) &&
-           a->in_decoder == b->in_decoder;
+           a->in_decoder == b->in_decoder && a->fault_known == b->fault_known &&
+           (!a->fault_known || a->fault_kind == b->fault_kind);
 }
 
 static int run_once(struct minimize *m, const void *data, size_t size, uint32_t hang_ms,
