@@ -215,13 +215,15 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(id, INT, "context or queue number")                                                                    \
     C(name, TEXT, "its name")                                                                                \
     C(last_submitted, INT, "id of a submission")                                                             \
-    C(last_completed, INT, "id of a submission") C(top, TEXT, "the last checkpoint that was reached")        \
+    C(last_completed, INT, "id of a submission")                                                             \
+    C(top, TEXT, "the last checkpoint that was reached")                                                     \
         C(bottom, TEXT, "the last checkpoint that was passed")
 #define BB_COLUMNS_SUBMISSION(C)                                                                             \
     C(id, INT, "its number on the device")                                                                   \
     C(queue, INT, "queue.id")                                                                                \
     C(fence, INT, "value that it signals")                                                                   \
-    C(time_ns, INT, "when the device took it") C(done_ns, INT, "when it completed, NULL: it did not")        \
+    C(time_ns, INT, "when the device took it")                                                               \
+    C(done_ns, INT, "when it completed, NULL: it did not")                                                   \
         C(state, TEXT, "completed, failed, running, queued")                                                 \
             C(error, TEXT, "what the device said, if it failed")                                             \
                 C(cmd_gpa, INT, "guest address of the stream") C(cmd_size, INT, "bytes")                     \
@@ -232,13 +234,15 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(submission, INT, "submission.id")                                                                      \
     C(number, INT, "from 1")                                                                                 \
     C(first, INT, "packet")                                                                                  \
-    C(last, INT, "packet") C(top, INT, "1: the device reached it")                                           \
-        C(bottom, INT, "1: the device finished it") C(exact, INT, "1: one packet; 0: a group")
+    C(last, INT, "packet")                                                                                   \
+    C(top, INT, "1: the device reached it") C(bottom, INT, "1: the device finished it")                      \
+        C(exact, INT, "1: one packet; 0: a group")
 #define BB_COLUMNS_PACKET(C)                                                                                 \
     C(submission, INT, "submission.id")                                                                      \
     C(number, INT, "from 0")                                                                                 \
     C(offset, INT, "in the stream")                                                                          \
-    C(name, TEXT, "opcode") C(text, TEXT, "with its fields") C(work, INT, "1: it takes time on the device")  \
+    C(name, TEXT, "opcode")                                                                                  \
+    C(text, TEXT, "with its fields") C(work, INT, "1: it takes time on the device")                          \
         C(draw, INT, "number among draws and dispatches, NULL for others")                                   \
             C(path, TEXT, "names of the regions around it")                                                  \
                 C(state, TEXT, "finished, running, perhaps running, not started; NULL: it takes no time")
@@ -246,8 +250,8 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(submission, INT, "submission.id")                                                                      \
     C(packet, INT, "packet.number")                                                                          \
     C(slot, TEXT, "vs, ps, t0, cb1, rt0, …")                                                                 \
-    C(kind, TEXT, "shader or resource") C(handle, INT, "the guest's handle")                                 \
-        C(what, TEXT, "shader.hash or a name")
+    C(kind, TEXT, "shader or resource")                                                                      \
+    C(handle, INT, "the guest's handle") C(what, TEXT, "shader.hash or a name")
 #define BB_COLUMNS_USAGE(C)                                                                                  \
     C(kind, TEXT, "shader, resource, path, command; total: of all")                                          \
     C(name, TEXT, "hash, kind and size, path, opcode")                                                       \
@@ -257,21 +261,22 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(hash, TEXT, "of the bytes")                                                                            \
     C(handle, INT, "the guest's handle")                                                                     \
     C(stage, TEXT, "vertex, pixel, …")                                                                       \
-    C(kind, TEXT, "DXBC, D3D9, SPIR-V") C(alive, INT, "0: destroyed") C(bytes, BLOB, "as created")           \
-        C(text, TEXT, "disassembly")
+    C(kind, TEXT, "DXBC, D3D9, SPIR-V")                                                                      \
+    C(alive, INT, "0: destroyed") C(bytes, BLOB, "as created") C(text, TEXT, "disassembly")
 #define BB_COLUMNS_RESOURCE(C)                                                                               \
     C(id, INT, "number or handle")                                                                           \
     C(name, TEXT, "or empty")                                                                                \
     C(kind, TEXT, "buffer, texture 64x64 …")                                                                 \
-    C(address, INT, "GPU virtual address, NULL for none") C(size, INT, "bytes")                              \
-        C(gpa, INT, "guest memory behind it") C(created_ns, INT, "") C(last_use_ns, INT, "")                 \
-            C(destroyed_ns, INT, "NULL: alive")
+    C(address, INT, "GPU virtual address, NULL for none")                                                    \
+    C(size, INT, "bytes") C(gpa, INT, "guest memory behind it") C(created_ns, INT, "")                       \
+        C(last_use_ns, INT, "") C(destroyed_ns, INT, "NULL: alive")
 #define BB_COLUMNS_FAULT(C)                                                                                  \
     C(time_ns, INT, "")                                                                                      \
     C(address, INT, "")                                                                                      \
     C(access, TEXT, "read, write or NULL")                                                                   \
-    C(kind, TEXT, "use after free, …") C(resource, INT, "resource.id or NULL")                               \
-        C(distance, INT, "bytes out of bounds") C(text, TEXT, "in words")
+    C(kind, TEXT, "use after free, …")                                                                       \
+    C(resource, INT, "resource.id or NULL") C(distance, INT, "bytes out of bounds")                          \
+        C(text, TEXT, "in words")
 #define BB_COLUMNS_FENCE(C)                                                                                  \
     C(name, TEXT, "")                                                                                        \
     C(value, INT, "the last signalled") C(waited, INT, "the last asked for") C(queue, INT, "queue.id")
@@ -279,21 +284,25 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(time_ns, INT, "")                                                                                      \
     C(process, TEXT, "who recorded it")                                                                      \
     C(pid, INT, "")                                                                                          \
-    C(thread, INT, "") C(name, TEXT, "") C(a, INT, "arguments, by name") C(b, INT, "") C(c, INT, "")         \
-        C(text, TEXT, "or NULL")
+    C(thread, INT, "")                                                                                       \
+    C(name, TEXT, "") C(a, INT, "arguments, by name") C(b, INT, "") C(c, INT, "") C(text, TEXT, "or NULL")
 #define BB_COLUMNS_HOST(C)                                                                                   \
     C(name, TEXT, "counter")                                                                                 \
     C(before, REAL, "a second before, or NULL") C(at, REAL, "when the dump was made") C(unit, TEXT, "")
 #define BB_COLUMNS_PICTURE(C)                                                                                \
     C(time_ns, INT, "") C(name, TEXT, "") C(width, INT, "") C(height, INT, "") C(png, BLOB, "")
 #define BB_COLUMNS_FILE(C)                                                                                   \
-    C(name, TEXT, "") C(kind, TEXT, "recording") C(size, INT, "bytes") C(bytes, BLOB, "")
+    C(name, TEXT, "")                                                                                        \
+    C(kind, TEXT, "recording")                                                                               \
+    C(size, INT, "bytes of all parts")                                                                       \
+    C(part, INT, "from 0: a file is the bytes of its parts one after another")                               \
+    C(bytes, BLOB, "")
 #define BB_COLUMNS_REPLAY(C)                                                                                 \
     C(time, TEXT, "UTC")                                                                                     \
     C(markers, TEXT, "groups or exact")                                                                      \
     C(tries, INT, "how often it was played")                                                                 \
-    C(crashed, INT, "1: it crashed again") C(same, INT, "1: at the same command")                            \
-        C(text, TEXT, "what happened")
+    C(crashed, INT, "1: it crashed again")                                                                   \
+    C(same, INT, "1: at the same command") C(text, TEXT, "what happened")
 
 enum bb_table {
 #define BB_ROW(NAME, name, doc) BB_TABLE_##NAME,

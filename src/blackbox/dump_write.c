@@ -15,6 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The column of table FILE that has the bytes; the one before it is the number of the part. */
+enum { FILE_BYTES = 4, PART = 256 << 10 };
+
 struct writer {
     sqlite3 *db;
     const int *fds;
@@ -56,18 +59,25 @@ static int prepare(struct writer *w, const char *path, struct error *e)
     return r;
 }
 
-/* A blob in a file of its own; NULL if it is not as long as it should be. */
-static void bind_file(const struct writer *w, sqlite3_stmt *s, int at, const struct bb_value *v)
+/* A blob in a file of its own, mapped until the process ends; NULL if it is not as long as it should be. */
+static const void *map_file(const struct writer *w, const struct bb_value *v)
 {
     struct stat st;
     void *map = MAP_FAILED;
 
     if (v->i < w->num_fds && v->size && !fstat(w->fds[v->i], &st) && st.st_size >= (off_t)v->size)
-        map = mmap(NULL, v->size, PROT_READ, MAP_PRIVATE, w->fds[v->i], 0);
-    if (map == MAP_FAILED)
-        sqlite3_bind_null(s, at);
+        map = mmap(NULL, v->size, PROT_READ, MAP_SHARED, w->fds[v->i], 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+static void bind_file(const struct writer *w, sqlite3_stmt *s, int at, const struct bb_value *v)
+{
+    const void *map = map_file(w, v);
+
+    if (map)
+        sqlite3_bind_blob64(s, at, map, v->size, SQLITE_STATIC);
     else
-        sqlite3_bind_blob64(s, at, map, v->size, SQLITE_STATIC); /* mapped until the process ends */
+        sqlite3_bind_null(s, at);
 }
 
 static void bind(const struct writer *w, sqlite3_stmt *s, int at, const struct bb_value *v)
@@ -86,11 +96,32 @@ static void bind(const struct writer *w, sqlite3_stmt *s, int at, const struct b
         sqlite3_bind_blob64(s, at, v->size ? v->bytes : "", v->size, SQLITE_STATIC);
         break;
     case BB_TAG_FILE:
-        bind_file(w, s, at, v);
+        if (v->size <= PART)
+            bind_file(w, s, at, v);
+        else
+            sqlite3_bind_null(s, at);
         break;
     default:
         sqlite3_bind_null(s, at);
     }
+}
+
+/* A large blob in parts: SQLite makes a copy of each row, and small ones stay in the processor's cache. */
+static int insert_parts(struct writer *w, sqlite3_stmt *s, const struct bb_value *v, const char *path,
+                        struct error *e)
+{
+    const uint8_t *bytes = map_file(w, v);
+    int r = 0;
+
+    for (uint32_t at = 0, part = 0; !r && at < (bytes ? v->size : 1u); at += PART, part++) {
+        sqlite3_bind_int64(s, FILE_BYTES, part);
+        if (bytes)
+            sqlite3_bind_blob64(s, FILE_BYTES + 1, bytes + at, v->size - at < PART ? v->size - at : PART,
+                                SQLITE_STATIC);
+        r = sqlite3_step(s) == SQLITE_DONE ? 0 : fail(w, path, e);
+        sqlite3_reset(s);
+    }
+    return r;
 }
 
 static int insert_rows(struct writer *w, const void *data, size_t size, const char *path, struct error *e)
@@ -105,6 +136,10 @@ static int insert_rows(struct writer *w, const void *data, size_t size, const ch
 
         for (uint32_t c = 0; c < bb_tables[table].num_columns; c++)
             bind(w, s, (int)c + 1, &values[c]);
+        if (table == BB_TABLE_FILE && values[FILE_BYTES].tag == BB_TAG_FILE) {
+            r = insert_parts(w, s, &values[FILE_BYTES], path, e);
+            continue;
+        }
         r = sqlite3_step(s) == SQLITE_DONE ? 0 : fail(w, path, e);
         sqlite3_reset(s);
     }

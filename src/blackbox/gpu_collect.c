@@ -409,6 +409,7 @@ static void put_recording(struct collector *c, const bool *presents)
     bb_text(c->p, "last.aerogputrace");
     bb_text(c->p, "recording");
     bb_int(c->p, st.st_size);
+    bb_int(c->p, 0);
     if (st.st_size <= UINT32_MAX)
         bb_blob_file(c->p, fd, (uint32_t)st.st_size);
     bb_row_end(c->p);

@@ -9,15 +9,18 @@
 
 static int take_recording(struct dump_file *f, struct bb_dump *d, struct error *e)
 {
-    sqlite3_stmt *s = bb_select(d, "SELECT bytes FROM file WHERE kind='recording' LIMIT 1");
+    sqlite3_stmt *s = bb_select(d, "SELECT bytes FROM file WHERE kind='recording' ORDER BY part");
 
     while (bb_step(d, &s)) {
-        if (sqlite3_column_type(s, 0) != SQLITE_BLOB || f->recording)
+        size_t n = (size_t)sqlite3_column_bytes(s, 0);
+        void *bigger =
+            sqlite3_column_type(s, 0) == SQLITE_BLOB ? realloc(f->recording, f->recording_size + n + 1) : NULL;
+
+        if (!bigger)
             continue;
-        f->recording_size = (size_t)sqlite3_column_bytes(s, 0);
-        f->recording = malloc(f->recording_size ? f->recording_size : 1);
-        if (f->recording)
-            memcpy(f->recording, sqlite3_column_blob(s, 0), f->recording_size);
+        f->recording = bigger;
+        memcpy((char *)f->recording + f->recording_size, sqlite3_column_blob(s, 0), n);
+        f->recording_size += n;
     }
     return f->recording
                ? 0
