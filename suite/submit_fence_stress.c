@@ -3,7 +3,7 @@
 
 void test_submit_fence_stress(struct suite *s)
 {
-    uint32_t n = suite_default(s->iterations, 200), presents = 0;
+    uint32_t n = suite_default(s->iterations, 600) /* more than the ring has entries */, presents = 0;
     static struct aerogpu_escape_dump_ring_v2 ring;
     struct aerogpu_escape_query_perf a = {0}, b = {0};
     struct umd_device *d = NULL;

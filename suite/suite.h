@@ -57,6 +57,7 @@
     T(present_intervals, "intervals 0 to 4 take that many vblanks")                                          \
     T(dwm_flush_pacing, "the compositor keeps its pace with clients")                                        \
     T(vblank_under_load, "vblank keeps its pace while the GPU is busy")                                      \
+    T(many_clients, "64 client processes at once")                                                           \
     T(client_kill, "a client that is killed disturbs nobody")                                                \
     T(device_removed_semantics, "after a reset old handles say device removed, new work runs")               \
     T(tdr_recovery, "a hang is detected, the adapter reset, and work runs again")                            \
