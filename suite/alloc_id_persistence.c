@@ -14,7 +14,10 @@ void test_alloc_id_persistence(struct suite *s)
 {
     enum { MAX = 256 };
     uint32_t ids[MAX], n = suite_default(s->iterations, 64), opened = 0, created = 0;
-    struct umd_texture_params p = {.width = 8, .height = 8, .format = AEROGPU_FORMAT_B8G8R8A8_UNORM, .shared = true,
+    struct umd_texture_params p = {.width = 8,
+                                   .height = 8,
+                                   .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
+                                   .shared = true,
                                    .usage = AEROGPU_RESOURCE_USAGE_TEXTURE};
     struct umd_device *a = NULL, *b = NULL;
     struct umd_resource *r = NULL, *o = NULL;

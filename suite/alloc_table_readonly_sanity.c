@@ -33,7 +33,9 @@ void test_alloc_table_readonly_sanity(struct suite *s)
     CHECK(s, b.alloc_table_entries - a.alloc_table_entries >= 2, "%llu entries for two allocations",
           (unsigned long long)(b.alloc_table_entries - a.alloc_table_entries));
     CHECK(s, b.alloc_table_readonly_entries > a.alloc_table_readonly_entries, "the source is not READONLY");
-    CHECK(s, b.alloc_table_readonly_entries - a.alloc_table_readonly_entries < b.alloc_table_entries - a.alloc_table_entries,
+    CHECK(s,
+          b.alloc_table_readonly_entries - a.alloc_table_readonly_entries <
+              b.alloc_table_entries - a.alloc_table_entries,
           "the destination is READONLY");
     if (!(s->host && s->host->sim))
         CHECK(s, got[0] == 1 && got[3] == 4, "the copy gives %u … %u", got[0], got[3]);

@@ -16,7 +16,8 @@ static void be_client(struct suite *s)
     struct umd_texture_params p = {.width = 200,
                                    .height = 150,
                                    .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
-                                   .usage = AEROGPU_RESOURCE_USAGE_RENDER_TARGET | AEROGPU_RESOURCE_USAGE_TEXTURE,
+                                   .usage =
+                                       AEROGPU_RESOURCE_USAGE_RENDER_TARGET | AEROGPU_RESOURCE_USAGE_TEXTURE,
                                    .shared = true};
     struct umd_device *d = NULL;
     struct umd_resource *r = NULL;
@@ -61,7 +62,8 @@ static void be_compositor(struct suite *s)
             umd_use(windows[i], false);
         }
         st = umd_present(&chain, 1, NULL);
-        CHECK_STATUS(s, st, "compositor: present"); /* waits while three frames are queued: that is the pace */
+        CHECK_STATUS(s, st,
+                     "compositor: present"); /* waits while three frames are queued: that is the pace */
         suite_say("frame %u", ++frame);
         while (suite_hear(line, sizeof(line), 0)) {
             if (sscanf(line, "add %u", &handle) == 1 && n < MAX_CLIENTS) {
@@ -133,7 +135,8 @@ static void direct(struct suite *s)
     for (; started < n && started < MAX_CLIENTS && !s->failed; started++) {
         if (!suite_peer_start(s, &clients[started], "client"))
             break;
-        if (!suite_peer_hear(&clients[started], line, sizeof(line), 20000) || sscanf(line, "handle %u", &handle) != 1)
+        if (!suite_peer_hear(&clients[started], line, sizeof(line), 20000) ||
+            sscanf(line, "handle %u", &handle) != 1)
             suite_fail(s, "client %u says '%s'", started, line);
         else
             suite_peer_say(&compositor, "add %u", handle);

@@ -24,8 +24,8 @@ void test_compute_smoke(struct suite *s)
         st = umd_map(back, &data, false);
     if (st == STATUS_SUCCESS) {
         const uint32_t *words = data;
-        outside = words[0];            /* c = -2-1i leaves at once */
-        inside = words[32 * 64 + 40];  /* c = -0.125, inside the set: 31 rounds */
+        outside = words[0];           /* c = -2-1i leaves at once */
+        inside = words[32 * 64 + 40]; /* c = -0.125, inside the set: 31 rounds */
         suite_dump(s, "mandelbrot", words, 64, 64);
         umd_unmap(back);
     }
@@ -33,6 +33,7 @@ void test_compute_smoke(struct suite *s)
     CHECK_STATUS(s, st, "dispatch and read back");
     if (s->host && s->host->sim)
         return;
-    CHECK(s, inside == (0xFF000000u | 7u << 16 | 124u << 8 | 248u), "inside the set: 0x%08x, expected 0xff077cf8", inside);
+    CHECK(s, inside == (0xFF000000u | 7u << 16 | 124u << 8 | 248u),
+          "inside the set: 0x%08x, expected 0xff077cf8", inside);
     CHECK(s, outside >> 24 == 0xFF && (outside & 0xFF) < 31 * 8, "outside: 0x%08x", outside);
 }

@@ -7,7 +7,11 @@ void test_cursor_state_sanity(struct suite *s)
     struct {
         struct aerogpu_escape_set_cursor_shape shape;
         uint32_t pixels[32 * 32];
-    } shape = {.shape = {.width = 32, .height = 32, .hot_x = 3, .hot_y = 4, .pitch_bytes = 128,
+    } shape = {.shape = {.width = 32,
+                         .height = 32,
+                         .hot_x = 3,
+                         .hot_y = 4,
+                         .pitch_bytes = 128,
                          .format = AEROGPU_FORMAT_B8G8R8A8_UNORM}};
     struct aerogpu_escape_set_cursor_position position = {.x = (uint32_t)-5, .y = 100};
     struct aerogpu_escape_set_cursor_visibility visible = {.visible = 1};
@@ -20,7 +24,8 @@ void test_cursor_state_sanity(struct suite *s)
     }
     for (int i = 0; i < 32 * 32; i++)
         shape.pixels[i] = i % 32 > i / 32 ? 0 : 0xFFFFFFFF;
-    CHECK_STATUS(s, suite_escape(s, AEROGPU_ESCAPE_OP_SET_CURSOR_SHAPE, &shape, sizeof(shape)), "SET_CURSOR_SHAPE");
+    CHECK_STATUS(s, suite_escape(s, AEROGPU_ESCAPE_OP_SET_CURSOR_SHAPE, &shape, sizeof(shape)),
+                 "SET_CURSOR_SHAPE");
     CHECK_STATUS(s, SUITE_ESCAPE(s, SET_CURSOR_POSITION, &position), "SET_CURSOR_POSITION");
     CHECK_STATUS(s, SUITE_ESCAPE(s, SET_CURSOR_VISIBILITY, &visible), "SET_CURSOR_VISIBILITY");
     CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_CURSOR, &q), "QUERY_CURSOR");
@@ -28,8 +33,8 @@ void test_cursor_state_sanity(struct suite *s)
     CHECK_STATUS(s, SUITE_ESCAPE(s, SET_CURSOR_VISIBILITY, &visible), "SET_CURSOR_VISIBILITY");
     CHECK(s, q.enable == 1, "CURSOR_ENABLE is %u", q.enable);
     CHECK(s, (int32_t)q.x == -5 && (int32_t)q.y == 100, "the cursor is at %d,%d", (int32_t)q.x, (int32_t)q.y);
-    CHECK(s, q.width == 32 && q.height == 32 && q.hot_x == 3 && q.hot_y == 4, "%ux%u, hot spot %u,%u", q.width,
-          q.height, q.hot_x, q.hot_y);
+    CHECK(s, q.width == 32 && q.height == 32 && q.hot_x == 3 && q.hot_y == 4, "%ux%u, hot spot %u,%u",
+          q.width, q.height, q.hot_x, q.hot_y);
     CHECK(s, q.pitch_bytes >= 128 && q.fb_gpa, "pitch %u, frame buffer 0x%llx", q.pitch_bytes,
           (unsigned long long)q.fb_gpa);
     CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_CURSOR, &q), "QUERY_CURSOR");

@@ -23,7 +23,8 @@ void test_dbgctl_escape_security_sanity(struct suite *s)
         r.size_bytes = AEROGPU_ESCAPE_READ_GPA_MAX + 1;
         CHECK_EQ_STATUS(s, SUITE_ESCAPE(s, READ_GPA, &r), STATUS_INVALID_PARAMETER, "READ_GPA of 4097 bytes");
     }
-    CHECK_EQ_STATUS(s, umd_escape(s->adapter, AEROGPU_ESCAPE_OP_QUERY_FENCE, &h, sizeof(h)), STATUS_BUFFER_TOO_SMALL,
-                    "QUERY_FENCE in a block of 16 bytes");
-    CHECK_EQ_STATUS(s, umd_escape(s->adapter, 0x4711, &h, sizeof(h)), STATUS_NOT_SUPPORTED, "an op that is not there");
+    CHECK_EQ_STATUS(s, umd_escape(s->adapter, AEROGPU_ESCAPE_OP_QUERY_FENCE, &h, sizeof(h)),
+                    STATUS_BUFFER_TOO_SMALL, "QUERY_FENCE in a block of 16 bytes");
+    CHECK_EQ_STATUS(s, umd_escape(s->adapter, 0x4711, &h, sizeof(h)), STATUS_NOT_SUPPORTED,
+                    "an op that is not there");
 }

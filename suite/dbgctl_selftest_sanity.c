@@ -8,7 +8,8 @@ void test_dbgctl_selftest_sanity(struct suite *s)
     for (int attempt = 0; attempt < 20; attempt++) {
         t = (struct aerogpu_escape_selftest){.timeout_ms = suite_default(s->timeout_ms, 2000)};
         CHECK_STATUS(s, SUITE_ESCAPE(s, SELFTEST, &t), "SELFTEST");
-        CHECK(s, t.passed == (t.error_code == AEROGPU_SELFTEST_OK), "passed %u with code %u", t.passed, t.error_code);
+        CHECK(s, t.passed == (t.error_code == AEROGPU_SELFTEST_OK), "passed %u with code %u", t.passed,
+              t.error_code);
         if (t.error_code != AEROGPU_SELFTEST_GPU_BUSY)
             break;
         suite_sleep_ms(s, 50);

@@ -28,8 +28,8 @@ void test_dump_createalloc_sanity(struct suite *s)
         if (t.entries[i].alloc_id == id) {
             CHECK(s, t.entries[i].size_bytes == 12344, "allocation 0x%x has %llu bytes in the trace", id,
                   (unsigned long long)t.entries[i].size_bytes);
-            CHECK(s, t.entries[i].alloc_index < t.entries[i].num_allocations, "index %u of %u", t.entries[i].alloc_index,
-                  t.entries[i].num_allocations);
+            CHECK(s, t.entries[i].alloc_index < t.entries[i].num_allocations, "index %u of %u",
+                  t.entries[i].alloc_index, t.entries[i].num_allocations);
             return;
         }
     suite_fail(s, "allocation 0x%x is not in the trace", id);

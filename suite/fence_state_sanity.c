@@ -21,10 +21,12 @@ void test_fence_state_sanity(struct suite *s)
         suite_sleep_ms(s, interval);
         if (NT_SUCCESS(st))
             st = SUITE_ESCAPE(s, QUERY_FENCE, &now);
-        if (now.last_submitted_fence < last.last_submitted_fence || now.last_completed_fence < last.last_completed_fence)
-            suite_fail(s, "fences go back: submitted %llu after %llu, completed %llu after %llu",
-                       (unsigned long long)now.last_submitted_fence, (unsigned long long)last.last_submitted_fence,
-                       (unsigned long long)now.last_completed_fence, (unsigned long long)last.last_completed_fence);
+        if (now.last_submitted_fence < last.last_submitted_fence ||
+            now.last_completed_fence < last.last_completed_fence)
+            suite_fail(
+                s, "fences go back: submitted %llu after %llu, completed %llu after %llu",
+                (unsigned long long)now.last_submitted_fence, (unsigned long long)last.last_submitted_fence,
+                (unsigned long long)now.last_completed_fence, (unsigned long long)last.last_completed_fence);
         if (now.last_completed_fence > now.last_submitted_fence)
             suite_fail(s, "completed %llu > submitted %llu", (unsigned long long)now.last_completed_fence,
                        (unsigned long long)now.last_submitted_fence);
@@ -36,8 +38,9 @@ void test_fence_state_sanity(struct suite *s)
         st = SUITE_ESCAPE(s, QUERY_FENCE, &now) ? STATUS_UNSUCCESSFUL : st;
     umd_close(d);
     CHECK_STATUS(s, st, "submissions");
-    CHECK(s, now.last_completed_fence >= before.last_completed_fence + n, "%u submissions moved the fence from %llu to %llu",
-          n, (unsigned long long)before.last_completed_fence, (unsigned long long)now.last_completed_fence);
+    CHECK(s, now.last_completed_fence >= before.last_completed_fence + n,
+          "%u submissions moved the fence from %llu to %llu", n,
+          (unsigned long long)before.last_completed_fence, (unsigned long long)now.last_completed_fence);
     CHECK(s, now.error_irq_count == before.error_irq_count, "%llu error interrupts came in",
           (unsigned long long)(now.error_irq_count - before.error_irq_count));
 }

@@ -26,13 +26,13 @@ static void expect(struct suite *s, uint32_t width, uint32_t height)
     D3DKMT_DISPLAYMODE mode;
 
     CHECK_STATUS(s, suite_mode(s, &mode), "CURRENTDISPLAYMODE");
-    CHECK(s, mode.Width == width && mode.Height == height, "the mode is %ux%u, %ux%u was set", mode.Width, mode.Height,
-          width, height);
+    CHECK(s, mode.Width == width && mode.Height == height, "the mode is %ux%u, %ux%u was set", mode.Width,
+          mode.Height, width, height);
     CHECK_STATUS(s, suite_wait_vblank(s), "vblank in the new mode");
     CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_SCANOUT, &q), "QUERY_SCANOUT");
     CHECK(s, q.mmio_enable && q.mmio_width == width && q.mmio_height == height && q.mmio_fb_gpa,
-          "scanout %ux%u, enable %u, frame buffer 0x%llx in mode %ux%u", q.mmio_width, q.mmio_height, q.mmio_enable,
-          (unsigned long long)q.mmio_fb_gpa, width, height);
+          "scanout %ux%u, enable %u, frame buffer 0x%llx in mode %ux%u", q.mmio_width, q.mmio_height,
+          q.mmio_enable, (unsigned long long)q.mmio_fb_gpa, width, height);
 }
 
 void test_modeset_roundtrip_sanity(struct suite *s)

@@ -31,6 +31,7 @@ void test_perf_state_sanity(struct suite *s)
           (unsigned long long)b.total_presents, (unsigned long long)b.total_render_submits);
     CHECK(s, b.last_completed_fence <= b.last_submitted_fence, "completed %llu > submitted %llu",
           (unsigned long long)b.last_completed_fence, (unsigned long long)b.last_submitted_fence);
-    CHECK(s, b.alloc_table_readonly_entries <= b.alloc_table_entries, "%llu of %llu table entries are READONLY",
-          (unsigned long long)b.alloc_table_readonly_entries, (unsigned long long)b.alloc_table_entries);
+    CHECK(s, b.alloc_table_readonly_entries <= b.alloc_table_entries,
+          "%llu of %llu table entries are READONLY", (unsigned long long)b.alloc_table_readonly_entries,
+          (unsigned long long)b.alloc_table_entries);
 }

@@ -121,7 +121,8 @@ void test_device_removed_semantics(struct suite *s)
     void *data;
 
     CHECK_STATUS(s, umd_open(&other, NULL), "open");
-    CHECK_STATUS(s, umd_buffer(other, &buffer, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, NULL, 4096, true), "buffer");
+    CHECK_STATUS(s, umd_buffer(other, &buffer, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, NULL, 4096, true),
+                 "buffer");
     CHECK_STATUS(s, umd_finish(other, 5000), "first work");
     hang_once(s, &guilty, &detected);
     if (!s->failed && !s->skipped) {
@@ -131,7 +132,9 @@ void test_device_removed_semantics(struct suite *s)
         CHECK_EQ_STATUS(s, umd_finish(other, 1000), STATUS_DEVICE_REMOVED, "Render after the reset");
         state.hDevice = umd_kmt_device(other);
         CHECK_STATUS(s, D3DKMTGetDeviceState(&state), "GetDeviceState");
-        CHECK(s, state.ExecutionState == D3DKMT_DEVICEEXECUTION_RESET || state.ExecutionState == D3DKMT_DEVICEEXECUTION_HUNG,
+        CHECK(s,
+              state.ExecutionState == D3DKMT_DEVICEEXECUTION_RESET ||
+                  state.ExecutionState == D3DKMT_DEVICEEXECUTION_HUNG,
               "the device's state is %d", state.ExecutionState);
         works_again(s, 10000, &again);
     }
@@ -242,7 +245,8 @@ static void be_victim(struct suite *s)
     struct umd_resource *buffer = NULL, *work = NULL;
 
     CHECK_STATUS(s, umd_open(&d, NULL), "victim: open");
-    CHECK_STATUS(s, umd_buffer(d, &buffer, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, NULL, 8 << 20, true), "victim: 8 MiB");
+    CHECK_STATUS(s, umd_buffer(d, &buffer, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, NULL, 8 << 20, true),
+                 "victim: 8 MiB");
     CHECK_STATUS(s, suite_dispatch(d, &work, 64, 64), "victim: dispatch");
     CHECK_STATUS(s, umd_flush(d, NULL), "victim: work");
     suite_say("ready");

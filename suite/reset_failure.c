@@ -42,7 +42,16 @@ static bool find_program(char *path, size_t size)
 
 static bool start(struct suite *s, struct service *v, const char *program)
 {
-    char *argv[] = {(char *)(uintptr_t)program, "serve", "--socket", v->socket, "--settings", v->settings, "--json", "--ram", "256", NULL};
+    char *argv[] = {(char *)(uintptr_t)program,
+                    "serve",
+                    "--socket",
+                    v->socket,
+                    "--settings",
+                    v->settings,
+                    "--json",
+                    "--ram",
+                    "256",
+                    NULL};
     posix_spawn_file_actions_t fa;
     char line[1024];
     int fds[2];
@@ -116,7 +125,8 @@ static void fail_a_reset(struct suite *s)
         suite_sleep_ms(s, 10);
     }
     CHECK_EQ_STATUS(s, st, STATUS_DEVICE_REMOVED, "opening a device after the failed reset");
-    CHECK_EQ_STATUS(s, suite_wait_vblank(s), STATUS_DEVICE_REMOVED, "WaitForVerticalBlankEvent after the failed reset");
+    CHECK_EQ_STATUS(s, suite_wait_vblank(s), STATUS_DEVICE_REMOVED,
+                    "WaitForVerticalBlankEvent after the failed reset");
     CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_FENCE, &f), "QUERY_FENCE after the failed reset");
 }
 

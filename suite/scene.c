@@ -9,18 +9,21 @@
 
 NTSTATUS suite_scene_create(struct suite_scene *sc, struct umd_device *d, uint32_t width, uint32_t height)
 {
-    static const float triangle[3][8] = {
-        {0, 0.6f, 0.5f, 1, 0, 1, 0, 1}, {0.6f, -0.6f, 0.5f, 1, 0, 1, 0, 1}, {-0.6f, -0.6f, 0.5f, 1, 0, 1, 0, 1}};
+    static const float triangle[3][8] = {{0, 0.6f, 0.5f, 1, 0, 1, 0, 1},
+                                         {0.6f, -0.6f, 0.5f, 1, 0, 1, 0, 1},
+                                         {-0.6f, -0.6f, 0.5f, 1, 0, 1, 0, 1}};
     struct umd_texture_params p = {.width = width,
                                    .height = height,
                                    .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
-                                   .usage = AEROGPU_RESOURCE_USAGE_RENDER_TARGET | AEROGPU_RESOURCE_USAGE_TEXTURE};
+                                   .usage =
+                                       AEROGPU_RESOURCE_USAGE_RENDER_TARGET | AEROGPU_RESOURCE_USAGE_TEXTURE};
     NTSTATUS s;
 
     *sc = (struct suite_scene){.device = d};
     s = umd_texture(d, &sc->target, &p);
     if (NT_SUCCESS(s))
-        s = umd_buffer(d, &sc->vertices, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, triangle, sizeof(triangle), false);
+        s = umd_buffer(d, &sc->vertices, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, triangle, sizeof(triangle),
+                       false);
     if (NT_SUCCESS(s))
         s = umd_shader(d, &sc->vs, AEROGPU_SHADER_STAGE_VERTEX, colour_vs_dxbc, sizeof(colour_vs_dxbc));
     if (NT_SUCCESS(s))
@@ -40,7 +43,8 @@ void suite_scene_draw(struct suite_scene *sc)
     umd_bind_shaders(d, sc->vs, sc->ps, 0);
     ABI_EMIT(umd_stream(d), SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = sc->layout);
     ABI_EMIT(umd_stream(d), SET_RASTERIZER_STATE, set_rasterizer_state, .cull_mode = AEROGPU_CULL_NONE);
-    ABI_EMIT(umd_stream(d), SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
+    ABI_EMIT(umd_stream(d), SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+             .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
     umd_vertices(d, sc->vertices, 32);
     umd_draw(d, 3);
 }
@@ -54,7 +58,8 @@ void suite_scene_destroy(struct suite_scene *sc)
 
 bool suite_scene_check(struct suite *s, const uint32_t *pixels, uint32_t width, uint32_t height)
 {
-    uint32_t corner = pixels[5 * width + 5] & 0xFFFFFF, centre = pixels[height / 2 * width + width / 2] & 0xFFFFFF;
+    uint32_t corner = pixels[5 * width + 5] & 0xFFFFFF,
+             centre = pixels[height / 2 * width + width / 2] & 0xFFFFFF;
 
     if (s->host && s->host->sim) /* nothing is drawn there */
         return true;
@@ -79,15 +84,18 @@ void suite_dump(struct suite *s, const char *what, const uint32_t *pixels, uint3
         rgba[4 * i + 2] = (uint8_t)pixels[i];
         rgba[4 * i + 3] = 255;
     }
-    snprintf(path, sizeof(path), "%s%s%s_%s.png", s->log_dir ? s->log_dir : "", s->log_dir ? "/" : "", s->name, what);
+    snprintf(path, sizeof(path), "%s%s%s_%s.png", s->log_dir ? s->log_dir : "", s->log_dir ? "/" : "",
+             s->name, what);
     if (rgba && !png_file_write(path, rgba, width, height, (size_t)width * 4, NULL))
         suite_artifact(s, path);
     free(rgba);
 }
 
-NTSTATUS suite_dispatch(struct umd_device *d, struct umd_resource **buffer, uint32_t groups_x, uint32_t groups_y)
+NTSTATUS suite_dispatch(struct umd_device *d, struct umd_resource **buffer, uint32_t groups_x,
+                        uint32_t groups_y)
 {
-    const uint32_t extent[4] = {groups_x * 8 < 64 ? groups_x * 8 : 64, groups_y * 8 < 64 ? groups_y * 8 : 64, 0, 0};
+    const uint32_t extent[4] = {groups_x * 8 < 64 ? groups_x * 8 : 64, groups_y * 8 < 64 ? groups_y * 8 : 64,
+                                0, 0};
     struct umd_resource *size = NULL;
     uint32_t cs;
     NTSTATUS s;
@@ -97,7 +105,8 @@ NTSTATUS suite_dispatch(struct umd_device *d, struct umd_resource **buffer, uint
     if (NT_SUCCESS(s))
         s = umd_buffer(d, &size, AEROGPU_RESOURCE_USAGE_CONSTANT_BUFFER, extent, sizeof(extent), false);
     if (NT_SUCCESS(s))
-        s = umd_shader(d, &cs, AEROGPU_SHADER_STAGE_COMPUTE, picture_raw_cs_dxbc, sizeof(picture_raw_cs_dxbc));
+        s = umd_shader(d, &cs, AEROGPU_SHADER_STAGE_COMPUTE, picture_raw_cs_dxbc,
+                       sizeof(picture_raw_cs_dxbc));
     if (!NT_SUCCESS(s))
         return s;
     umd_bind_shaders(d, 0, 0, cs);

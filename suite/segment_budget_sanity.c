@@ -29,10 +29,12 @@ void test_segment_budget_sanity(struct suite *s)
     status = D3DKMTQueryStatistics(&st);
     D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){.hAdapter = open.hAdapter});
     CHECK_STATUS(s, status, "QueryStatistics(SEGMENT 0)");
-    CHECK(s, st.QueryResult.SegmentInformation.CommitLimit == budget, "the segment commits %llu bytes, the budget is %llu",
+    CHECK(s, st.QueryResult.SegmentInformation.CommitLimit == budget,
+          "the segment commits %llu bytes, the budget is %llu",
           (unsigned long long)st.QueryResult.SegmentInformation.CommitLimit, (unsigned long long)budget);
     CHECK_STATUS(s, umd_open(&d, NULL), "open");
     status = umd_buffer(d, &r, AEROGPU_RESOURCE_USAGE_STORAGE, NULL, (uint32_t)(budget + 4096), true);
     umd_close(d);
-    CHECK_EQ_STATUS(s, status, STATUS_GRAPHICS_NO_VIDEO_MEMORY, "an allocation that is larger than the budget");
+    CHECK_EQ_STATUS(s, status, STATUS_GRAPHICS_NO_VIDEO_MEMORY,
+                    "an allocation that is larger than the budget");
 }

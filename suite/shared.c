@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct umd_texture_params surface = {
-    .width = 64,
-    .height = 64,
-    .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
-    .usage = AEROGPU_RESOURCE_USAGE_RENDER_TARGET | AEROGPU_RESOURCE_USAGE_TEXTURE,
-    .shared = true};
+static const struct umd_texture_params surface = {.width = 64,
+                                                  .height = 64,
+                                                  .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
+                                                  .usage = AEROGPU_RESOURCE_USAGE_RENDER_TARGET |
+                                                           AEROGPU_RESOURCE_USAGE_TEXTURE,
+                                                  .shared = true};
 
 static NTSTATUS fill(struct umd_resource *r, float red, float green, float blue)
 {
@@ -66,7 +66,9 @@ static void produce(struct suite *s, uint32_t colour)
 
     CHECK_STATUS(s, umd_open(&d, NULL), "producer: open");
     CHECK_STATUS(s, umd_texture(d, &r, &surface), "producer: texture");
-    CHECK_STATUS(s, fill(r, (float)(colour >> 16 & 0xFF) / 255, (float)(colour >> 8 & 0xFF) / 255, (float)(colour & 0xFF) / 255),
+    CHECK_STATUS(s,
+                 fill(r, (float)(colour >> 16 & 0xFF) / 255, (float)(colour >> 8 & 0xFF) / 255,
+                      (float)(colour & 0xFF) / 255),
                  "producer: fill");
     suite_say("handle %u", r->global_share);
     suite_hear(line, sizeof(line), 60000);

@@ -40,8 +40,9 @@ void test_submit_fence_stress(struct suite *s)
         st = SUITE_ESCAPE(s, QUERY_PERF, &b);
     umd_close(d);
     CHECK_STATUS(s, st, "submissions");
-    CHECK(s, b.total_presents - a.total_presents >= presents, "%u presents were submitted, the driver counts %llu",
-          presents, (unsigned long long)(b.total_presents - a.total_presents));
+    CHECK(s, b.total_presents - a.total_presents >= presents,
+          "%u presents were submitted, the driver counts %llu", presents,
+          (unsigned long long)(b.total_presents - a.total_presents));
     for (uint32_t i = 0; i < ring.desc_count && i < AEROGPU_ESCAPE_RECENT; i++)
         CHECK(s, !(ring.desc[i].flags & 1) || ring.desc[i].alloc_table_gpa || !ring.desc[i].cmd_gpa,
               "a present with fence %llu has no allocation table", (unsigned long long)ring.desc[i].fence);

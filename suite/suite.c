@@ -130,8 +130,8 @@ void suite_timing(struct suite *s, const double *ms, uint32_t n)
     s->timing.max = sorted[n - 1];
     s->timing.p99 = sorted[(n - 1) * 99 / 100];
     free(sorted);
-    suite_log(s, "samples=%u avg=%.3f ms min=%.3f ms max=%.3f ms p99=%.3f ms", n, s->timing.avg, s->timing.min,
-              s->timing.max, s->timing.p99);
+    suite_log(s, "samples=%u avg=%.3f ms min=%.3f ms max=%.3f ms p99=%.3f ms", n, s->timing.avg,
+              s->timing.min, s->timing.max, s->timing.p99);
 }
 
 void suite_measure(struct suite *s, const char *name, double value)
@@ -187,9 +187,8 @@ NTSTATUS suite_mode(struct suite *s, D3DKMT_DISPLAYMODE *mode)
 
 static NTSTATUS query(struct suite *s, KMTQUERYADAPTERINFOTYPE type, void *data, UINT size)
 {
-    return D3DKMTQueryAdapterInfo(
-        &(D3DKMT_QUERYADAPTERINFO){.hAdapter = s->adapter, .Type = type, .pPrivateDriverData = data,
-                                   .PrivateDriverDataSize = size});
+    return D3DKMTQueryAdapterInfo(&(D3DKMT_QUERYADAPTERINFO){
+        .hAdapter = s->adapter, .Type = type, .pPrivateDriverData = data, .PrivateDriverDataSize = size});
 }
 
 static void open_adapter(struct suite *s)
@@ -209,13 +208,14 @@ static void open_adapter(struct suite *s)
     if (NT_SUCCESS(query(s, KMTQAITYPE_ADAPTERREGISTRYINFO, &names, sizeof(names))))
         for (; n + 1 < sizeof(s->description) && names.AdapterString[n]; n++)
             s->description[n] = names.AdapterString[n] < 128 ? (char)names.AdapterString[n] : '?';
-    CHECK(s, !s->require_vid || s->vid == s->require_vid, "the adapter's vendor is 0x%04X, 0x%04X is required", s->vid,
-          s->require_vid);
-    CHECK(s, !s->require_did || s->did == s->require_did, "the adapter's device is 0x%04X, 0x%04X is required",
-          s->did, s->require_did);
+    CHECK(s, !s->require_vid || s->vid == s->require_vid,
+          "the adapter's vendor is 0x%04X, 0x%04X is required", s->vid, s->require_vid);
+    CHECK(s, !s->require_did || s->did == s->require_did,
+          "the adapter's device is 0x%04X, 0x%04X is required", s->did, s->require_did);
     if (s->require_umd) {
         struct aerogpu_umd_private p = {0};
-        CHECK_STATUS(s, query(s, KMTQAITYPE_UMDRIVERPRIVATE, &p, sizeof(p)), "--require-umd: UMDRIVERPRIVATE");
+        CHECK_STATUS(s, query(s, KMTQAITYPE_UMDRIVERPRIVATE, &p, sizeof(p)),
+                     "--require-umd: UMDRIVERPRIVATE");
         CHECK(s, p.size_bytes >= sizeof(p), "--require-umd: the blob says %u bytes", p.size_bytes);
     }
 }
@@ -251,8 +251,13 @@ static void usage(const struct suite *s, const struct option_row *rows)
            doc_of(s->name));
     for (const struct option_row *r = rows; r->name; r++)
         if (r->kind != IGNORED_FLAG)
-            printf("  --%s%s  %s\n", r->name, r->kind == FLAG ? "" : r->kind == NUMBER ? "=N" : "=TEXT", r->doc);
-    printf("  --json[=PATH]  also write the report\nexit codes: 0 passed or skipped, 1 failed, 2 wrong usage\n");
+            printf("  --%s%s  %s\n", r->name,
+                   r->kind == FLAG     ? ""
+                   : r->kind == NUMBER ? "=N"
+                                       : "=TEXT",
+                   r->doc);
+    printf(
+        "  --json[=PATH]  also write the report\nexit codes: 0 passed or skipped, 1 failed, 2 wrong usage\n");
 }
 
 /* 0; 1: help was shown; -1: wrong usage. */
@@ -347,16 +352,17 @@ static json_t *adapter_json(const struct suite *s)
 
 static json_t *report(struct suite *s, int code)
 {
-    json_t *r = json_pack(
-        "{s:i, s:s, s:s, s:i, s:o, s:b, s:o, s:o, s:o, s:O, s:O}", "schema_version", 1, "test_name", s->name, "status",
-        s->failed ? "FAIL" : "PASS", "exit_code", code, "failure", s->failed ? json_string(s->failure) : json_null(),
-        "skipped", s->skipped && !s->failed, "skip_reason",
-        s->skipped && !s->failed ? json_string(s->skip_reason) : json_null(), "adapter", adapter_json(s), "timing",
-        s->timing.count
-            ? json_pack("{s:i, s:f, s:f, s:f, s:f}", "samples", (int)s->timing.count, "avg_ms", s->timing.avg, "min_ms",
-                        s->timing.min, "max_ms", s->timing.max, "p99_ms", s->timing.p99)
-            : json_null(),
-        "measured", s->measured, "artifacts", s->artifacts);
+    json_t *r =
+        json_pack("{s:i, s:s, s:s, s:i, s:o, s:b, s:o, s:o, s:o, s:O, s:O}", "schema_version", 1, "test_name",
+                  s->name, "status", s->failed ? "FAIL" : "PASS", "exit_code", code, "failure",
+                  s->failed ? json_string(s->failure) : json_null(), "skipped", s->skipped && !s->failed,
+                  "skip_reason", s->skipped && !s->failed ? json_string(s->skip_reason) : json_null(),
+                  "adapter", adapter_json(s), "timing",
+                  s->timing.count ? json_pack("{s:i, s:f, s:f, s:f, s:f}", "samples", (int)s->timing.count,
+                                              "avg_ms", s->timing.avg, "min_ms", s->timing.min, "max_ms",
+                                              s->timing.max, "p99_ms", s->timing.p99)
+                                  : json_null(),
+                  "measured", s->measured, "artifacts", s->artifacts);
 
     if (r && s->samples_ms)
         json_object_set(json_object_get(r, "timing"), "samples_ms", s->samples_ms);

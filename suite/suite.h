@@ -81,7 +81,8 @@ struct suite {
     int argc;
 
     /* options */
-    uint32_t samples, interval_ms, iterations, timeout_ms, producers, ring_id, seed; /* 0: the test's default */
+    uint32_t samples, interval_ms, iterations, timeout_ms, producers, ring_id,
+        seed;                          /* 0: the test's default */
     uint32_t require_vid, require_did; /* 0: any */
     bool require_umd, hidden, dump, validate_sharing, allow_remote, stress;
     const char *display, *json_path, *role, *log_dir;
@@ -181,7 +182,8 @@ bool suite_scene_check(struct suite *s, const uint32_t *pixels, uint32_t width, 
 /* A picture next to the test's report, as an artifact, with --dump; 0xAARRGGBB. */
 void suite_dump(struct suite *s, const char *what, const uint32_t *pixels, uint32_t width, uint32_t height);
 /* A dispatch of `groups_x` x `groups_y` groups: 0 returns at once, 65535 x 65535 never ends in anybody's life. */
-NTSTATUS suite_dispatch(struct umd_device *d, struct umd_resource **buffer, uint32_t groups_x, uint32_t groups_y);
+NTSTATUS suite_dispatch(struct umd_device *d, struct umd_resource **buffer, uint32_t groups_x,
+                        uint32_t groups_y);
 /* Submits work that will not end; STATUS_SUCCESS when it is under way. */
 NTSTATUS suite_hang(struct suite *s, struct umd_device *d);
 

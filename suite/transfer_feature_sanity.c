@@ -12,5 +12,6 @@ void test_transfer_feature_sanity(struct suite *s)
         suite_skip(s, "ABI minor %u is older than TRANSFER", v2.abi_version_u32 & 0xFFFF);
         return;
     }
-    CHECK(s, v2.features_lo & AEROGPU_FEATURE_TRANSFER, "ABI 1.%u without TRANSFER", v2.abi_version_u32 & 0xFFFF);
+    CHECK(s, v2.features_lo & AEROGPU_FEATURE_TRANSFER, "ABI 1.%u without TRANSFER",
+          v2.abi_version_u32 & 0xFFFF);
 }

@@ -21,8 +21,8 @@ void test_umd_private_sanity(struct suite *s)
     CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_DEVICE_V2, &v2), "QUERY_DEVICE_V2");
     CHECK(s, p.device_abi_version == v2.abi_version_u32, "ABI 0x%08X, QUERY_DEVICE_V2 says 0x%08X",
           p.device_abi_version, v2.abi_version_u32);
-    CHECK(s, features == v2.features_lo, "features 0x%llx, QUERY_DEVICE_V2 says 0x%llx", (unsigned long long)features,
-          (unsigned long long)v2.features_lo);
+    CHECK(s, features == v2.features_lo, "features 0x%llx, QUERY_DEVICE_V2 says 0x%llx",
+          (unsigned long long)features, (unsigned long long)v2.features_lo);
     CHECK(s, !(p.flags & AEROGPU_UMD_PRIVATE_FLAG_LEGACY), "flags 0x%x claim the legacy device", p.flags);
     CHECK(s, !(p.flags & AEROGPU_UMD_PRIVATE_FLAG_VBLANK) == !(features & AEROGPU_FEATURE_VBLANK),
           "flags 0x%x and features 0x%llx disagree on vblank", p.flags, (unsigned long long)features);

@@ -38,7 +38,8 @@ static void pacing(struct suite *s, const struct band *band, uint32_t samples)
         return;
     CHECK(s, s->timing.avg >= band->fail_min, "the average is %.3f ms: waits return at once", s->timing.avg);
     CHECK(s, s->timing.max <= band->fail_max, "the longest wait was %.3f ms", s->timing.max);
-    CHECK(s, !band->fail_avg_max || s->timing.avg < band->fail_avg_max, "the average is %.3f ms", s->timing.avg);
+    CHECK(s, !band->fail_avg_max || s->timing.avg < band->fail_avg_max, "the average is %.3f ms",
+          s->timing.avg);
     if (band->warn_max && (s->timing.avg < band->warn_min || s->timing.avg > band->warn_max))
         suite_log(s, "warning: the average is outside %g to %g ms", band->warn_min, band->warn_max);
 }
@@ -96,9 +97,11 @@ void test_vblank_state_sanity(struct suite *s)
         CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_VBLANK, &v), "QUERY_VBLANK");
         CHECK(s, v.flags & AEROGPU_ESCAPE_FLAGS_VALID, "flags 0x%08X: not valid", v.flags);
         CHECK(s, v.flags & 1, "flags 0x%08X: no vblank", v.flags);
-        CHECK(s, v.vblank_period_ns >= 2000000 && v.vblank_period_ns <= 250000000, "period %u ns", v.vblank_period_ns);
+        CHECK(s, v.vblank_period_ns >= 2000000 && v.vblank_period_ns <= 250000000, "period %u ns",
+              v.vblank_period_ns);
         if (i) {
-            uint64_t ticks = v.vblank_seq - last.vblank_seq, ns = v.last_vblank_time_ns - last.last_vblank_time_ns;
+            uint64_t ticks = v.vblank_seq - last.vblank_seq,
+                     ns = v.last_vblank_time_ns - last.last_vblank_time_ns;
             CHECK(s, v.vblank_seq >= last.vblank_seq && v.last_vblank_time_ns >= last.last_vblank_time_ns,
                   "vblank %llu at %llu ns after %llu at %llu ns", (unsigned long long)v.vblank_seq,
                   (unsigned long long)v.last_vblank_time_ns, (unsigned long long)last.vblank_seq,
@@ -123,8 +126,8 @@ void test_get_scanline_sanity(struct suite *s)
         D3DKMT_GETSCANLINE g = {.hAdapter = s->adapter, .VidPnSourceId = s->source};
         CHECK_STATUS(s, D3DKMTGetScanLine(&g), "GetScanLine");
         CHECK(s, g.ScanLine < mode.Height + 40 + 1, "line %u of %u", g.ScanLine, mode.Height);
-        CHECK(s, g.InVerticalBlank == (g.ScanLine >= mode.Height), "line %u of %u, in vertical blank: %u", g.ScanLine,
-              mode.Height, g.InVerticalBlank);
+        CHECK(s, g.InVerticalBlank == (g.ScanLine >= mode.Height), "line %u of %u, in vertical blank: %u",
+              g.ScanLine, mode.Height, g.InVerticalBlank);
         distinct += g.ScanLine != last;
         blank += g.InVerticalBlank;
         last = g.ScanLine;

@@ -21,7 +21,8 @@ static NTSTATUS current_mode(struct umd_device *d, D3DKMT_DISPLAYMODE *mode)
 NTSTATUS umd_swapchain(struct umd_device *d, struct umd_swapchain *s)
 {
     struct umd_texture_params p = {.format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
-                                   .usage = AEROGPU_RESOURCE_USAGE_RENDER_TARGET | AEROGPU_RESOURCE_USAGE_TEXTURE};
+                                   .usage =
+                                       AEROGPU_RESOURCE_USAGE_RENDER_TARGET | AEROGPU_RESOURCE_USAGE_TEXTURE};
     D3DKMT_DISPLAYMODE mode = {0};
     NTSTATUS st = d->failed ? d->failed : current_mode(d, &mode);
 

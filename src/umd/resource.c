@@ -20,8 +20,9 @@ static uint32_t dxgi_format(uint32_t format)
 
 static uint32_t format_of_dxgi(uint32_t dxgi)
 {
-    return dxgi == 87 ? AEROGPU_FORMAT_B8G8R8A8_UNORM : dxgi == 28 ? AEROGPU_FORMAT_R8G8B8A8_UNORM
-                                                                   : AEROGPU_FORMAT_B8G8R8X8_UNORM;
+    return dxgi == 87   ? AEROGPU_FORMAT_B8G8R8A8_UNORM
+           : dxgi == 28 ? AEROGPU_FORMAT_R8G8B8A8_UNORM
+                        : AEROGPU_FORMAT_B8G8R8X8_UNORM;
 }
 
 static struct umd_resource *new_resource(struct umd_device *d)
@@ -52,19 +53,18 @@ static void unlink_resource(struct umd_resource *r)
 static NTSTATUS allocate(struct umd_resource *r, bool shared, bool primary)
 {
     struct umd_device *d = r->device;
-    struct aerogpu_alloc_priv_v2 priv = {.magic = AEROGPU_ALLOC_PRIV_MAGIC,
-                                         .version = 2,
-                                         .alloc_id = umd_new_alloc_id(),
-                                         .flags = AEROGPU_ALLOC_PRIV_FLAG_CPU_VISIBLE |
-                                                  (shared ? AEROGPU_ALLOC_PRIV_FLAG_SHARED : 0),
-                                         .size_bytes = r->size,
-                                         .desc = r->pitch,
-                                         .kind = r->buffer ? AEROGPU_ALLOC_KIND_BUFFER
-                                                           : AEROGPU_ALLOC_KIND_TEXTURE2D,
-                                         .width = r->width,
-                                         .height = r->height,
-                                         .format = r->buffer ? 0 : dxgi_format(r->format),
-                                         .row_pitch_bytes = r->pitch};
+    struct aerogpu_alloc_priv_v2 priv = {
+        .magic = AEROGPU_ALLOC_PRIV_MAGIC,
+        .version = 2,
+        .alloc_id = umd_new_alloc_id(),
+        .flags = AEROGPU_ALLOC_PRIV_FLAG_CPU_VISIBLE | (shared ? AEROGPU_ALLOC_PRIV_FLAG_SHARED : 0),
+        .size_bytes = r->size,
+        .desc = r->pitch,
+        .kind = r->buffer ? AEROGPU_ALLOC_KIND_BUFFER : AEROGPU_ALLOC_KIND_TEXTURE2D,
+        .width = r->width,
+        .height = r->height,
+        .format = r->buffer ? 0 : dxgi_format(r->format),
+        .row_pitch_bytes = r->pitch};
     D3DDDI_ALLOCATIONINFO info = {.pPrivateDriverData = &priv, .PrivateDriverDataSize = sizeof(priv)};
     D3DKMT_CREATEALLOCATION a = {.hDevice = d->device, .NumAllocations = 1, .pAllocationInfo = &info};
     NTSTATUS s;
@@ -104,9 +104,10 @@ static NTSTATUS learn_token(struct umd_resource *r)
 static void emit_texture(struct umd_resource *r, uint32_t usage)
 {
     umd_use(r, false);
-    ABI_EMIT(&r->device->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = r->handle, .usage_flags = usage,
-             .format = r->format, .width = r->width, .height = r->height, .mip_levels = 1, .array_layers = 1,
-             .row_pitch_bytes = r->alloc_id ? r->pitch : 0, .backing_alloc_id = r->alloc_id);
+    ABI_EMIT(&r->device->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = r->handle,
+             .usage_flags = usage, .format = r->format, .width = r->width, .height = r->height,
+             .mip_levels = 1, .array_layers = 1, .row_pitch_bytes = r->alloc_id ? r->pitch : 0,
+             .backing_alloc_id = r->alloc_id);
 }
 
 /* Opens a shared surface and reads what its private data says of it. */
@@ -127,7 +128,8 @@ static NTSTATUS find_token(struct umd_resource *r)
         return s;
     if (q.NumAllocations != 1 || q.TotalPrivateDriverDataSize < sizeof(priv))
         return STATUS_INVALID_PARAMETER;
-    total = calloc(1, q.TotalPrivateDriverDataSize + q.ResourcePrivateDriverDataSize + q.PrivateRuntimeDataSize);
+    total =
+        calloc(1, q.TotalPrivateDriverDataSize + q.ResourcePrivateDriverDataSize + q.PrivateRuntimeDataSize);
     if (!total)
         return STATUS_NO_MEMORY;
     o.pTotalPrivateDriverDataBuffer = total;
@@ -195,8 +197,8 @@ NTSTATUS umd_texture(struct umd_device *d, struct umd_resource **out, const stru
     return STATUS_SUCCESS;
 }
 
-NTSTATUS umd_buffer(struct umd_device *d, struct umd_resource **out, uint32_t usage, const void *data, uint32_t size,
-                    bool guest)
+NTSTATUS umd_buffer(struct umd_device *d, struct umd_resource **out, uint32_t usage, const void *data,
+                    uint32_t size, bool guest)
 {
     struct umd_resource *r = new_resource(d);
     uint32_t padded = (size + 3) & ~3u;
@@ -261,7 +263,8 @@ void umd_destroy(struct umd_resource *r)
     d = r->device;
     if (!d->failed && d->context) {
         if (r->share_token && !r->imported)
-            ABI_EMIT(&d->stream, RELEASE_SHARED_SURFACE, release_shared_surface, .share_token = r->share_token);
+            ABI_EMIT(&d->stream, RELEASE_SHARED_SURFACE, release_shared_surface,
+                     .share_token = r->share_token);
         ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = r->handle);
         umd_free_name(d, r->handle);
         if (r->alloc_id)
@@ -318,8 +321,9 @@ void umd_copy_buffer(struct umd_resource *dst, struct umd_resource *src, uint32_
 {
     umd_use(src, false);
     umd_use(dst, true);
-    ABI_EMIT(&dst->device->stream, COPY_BUFFER, copy_buffer, .dst_buffer = dst->handle, .src_buffer = src->handle,
-             .size_bytes = size, .flags = dst->alloc_id ? AEROGPU_COPY_FLAG_WRITEBACK_DST : 0);
+    ABI_EMIT(&dst->device->stream, COPY_BUFFER, copy_buffer, .dst_buffer = dst->handle,
+             .src_buffer = src->handle, .size_bytes = size,
+             .flags = dst->alloc_id ? AEROGPU_COPY_FLAG_WRITEBACK_DST : 0);
 }
 
 NTSTATUS umd_read(struct umd_resource *src, uint32_t **pixels, int timeout_ms)

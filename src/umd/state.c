@@ -8,14 +8,15 @@ NTSTATUS umd_shader(struct umd_device *d, uint32_t *out, uint32_t stage, const v
     if (size > d->command_size / 2)
         return STATUS_INVALID_BUFFER_SIZE;
     *out = umd_name(d);
-    ABI_EMIT_TAIL(&d->stream, CREATE_SHADER_DXBC, create_shader_dxbc, dxbc, (uint32_t)size, .shader_handle = *out,
-                  .stage = stage, .dxbc_size_bytes = (uint32_t)size);
+    ABI_EMIT_TAIL(&d->stream, CREATE_SHADER_DXBC, create_shader_dxbc, dxbc, (uint32_t)size,
+                  .shader_handle = *out, .stage = stage, .dxbc_size_bytes = (uint32_t)size);
     return STATUS_SUCCESS;
 }
 
 uint32_t umd_layout(struct umd_device *d, const char *spec)
 {
-    static const uint32_t dxgi[] = {0, 41, 16, 6, 2}; /* R32_FLOAT to R32G32B32A32_FLOAT by number of floats */
+    static const uint32_t dxgi[] = {0, 41, 16, 6,
+                                    2}; /* R32_FLOAT to R32G32B32A32_FLOAT by number of floats */
     struct {
         struct aerogpu_input_layout_blob_header header;
         struct aerogpu_input_layout_element_dxgi elements[8];
@@ -36,8 +37,8 @@ uint32_t umd_layout(struct umd_device *d, const char *spec)
     }
     blob.header.element_count = n;
     size = (uint32_t)(sizeof(blob.header) + n * sizeof(blob.elements[0]));
-    ABI_EMIT_TAIL(&d->stream, CREATE_INPUT_LAYOUT, create_input_layout, &blob, size, .input_layout_handle = handle,
-                  .blob_size_bytes = size);
+    ABI_EMIT_TAIL(&d->stream, CREATE_INPUT_LAYOUT, create_input_layout, &blob, size,
+                  .input_layout_handle = handle, .blob_size_bytes = size);
     ABI_EMIT(&d->stream, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = handle);
     return handle;
 }
@@ -66,15 +67,18 @@ void umd_clear(struct umd_device *d, float r, float g, float b, float a)
 
 void umd_vertices(struct umd_device *d, struct umd_resource *buffer, uint32_t stride)
 {
-    struct aerogpu_vertex_buffer_binding binding = {.buffer = buffer ? buffer->handle : 0, .stride_bytes = stride};
+    struct aerogpu_vertex_buffer_binding binding = {.buffer = buffer ? buffer->handle : 0,
+                                                    .stride_bytes = stride};
 
     umd_rebind(&d->vertices, buffer, false);
-    ABI_EMIT_TAIL(&d->stream, SET_VERTEX_BUFFERS, set_vertex_buffers, &binding, sizeof(binding), .buffer_count = 1);
+    ABI_EMIT_TAIL(&d->stream, SET_VERTEX_BUFFERS, set_vertex_buffers, &binding, sizeof(binding),
+                  .buffer_count = 1);
 }
 
 void umd_constants(struct umd_device *d, uint32_t stage, struct umd_resource *buffer, uint32_t size)
 {
-    struct aerogpu_constant_buffer_binding binding = {.buffer = buffer ? buffer->handle : 0, .size_bytes = size};
+    struct aerogpu_constant_buffer_binding binding = {.buffer = buffer ? buffer->handle : 0,
+                                                      .size_bytes = size};
 
     umd_rebind(&d->constants[stage & 7], buffer, false);
     ABI_EMIT_TAIL(&d->stream, SET_CONSTANT_BUFFERS, set_constant_buffers, &binding, sizeof(binding),
@@ -95,11 +99,11 @@ void umd_draw(struct umd_device *d, uint32_t vertices)
 
 void umd_dispatch(struct umd_device *d, struct umd_resource *uav, uint32_t x, uint32_t y, uint32_t z)
 {
-    struct aerogpu_unordered_access_buffer_binding binding = {.buffer = uav ? uav->handle : 0,
-                                                              .initial_count = AEROGPU_UAV_INITIAL_COUNT_KEEP};
+    struct aerogpu_unordered_access_buffer_binding binding = {
+        .buffer = uav ? uav->handle : 0, .initial_count = AEROGPU_UAV_INITIAL_COUNT_KEEP};
 
     umd_rebind(&d->uav, uav, true);
-    ABI_EMIT_TAIL(&d->stream, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, &binding, sizeof(binding),
-                  .shader_stage = AEROGPU_SHADER_STAGE_COMPUTE, .uav_count = 1);
+    ABI_EMIT_TAIL(&d->stream, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, &binding,
+                  sizeof(binding), .shader_stage = AEROGPU_SHADER_STAGE_COMPUTE, .uav_count = 1);
     ABI_EMIT(&d->stream, DISPATCH, dispatch, .group_count_x = x, .group_count_y = y, .group_count_z = z);
 }

@@ -18,7 +18,8 @@ static atomic_uint next_id;
 uint32_t umd_new_alloc_id(void)
 {
     for (;;) {
-        uint64_t z = ((uint64_t)(uint32_t)getpid() << 32 | atomic_fetch_add(&next_id, 1)) * UINT64_C(0x9E3779B97F4A7C15);
+        uint64_t z = ((uint64_t)(uint32_t)getpid() << 32 | atomic_fetch_add(&next_id, 1)) *
+                     UINT64_C(0x9E3779B97F4A7C15);
         uint32_t id;
         z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
         z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
@@ -144,7 +145,8 @@ void umd_close(struct umd_device *d)
      * are given up in the order of the stream first. */
     for (struct umd_resource *r = d->resources; r && d->context; r = r->next)
         if (r->share_token && !r->imported)
-            ABI_EMIT(&d->stream, RELEASE_SHARED_SURFACE, release_shared_surface, .share_token = r->share_token);
+            ABI_EMIT(&d->stream, RELEASE_SHARED_SURFACE, release_shared_surface,
+                     .share_token = r->share_token);
     if (d->context && !d->failed)
         umd_flush(d, NULL);
     for (struct umd_resource *r = d->resources, *next; r; r = next) {

@@ -38,8 +38,8 @@ struct umd_device;
 
 struct umd_resource {
     struct umd_device *device;
-    uint32_t handle;            /* object name in streams */
-    uint32_t alloc_id;          /* 0: the device keeps it, no guest memory behind it */
+    uint32_t handle;   /* object name in streams */
+    uint32_t alloc_id; /* 0: the device keeps it, no guest memory behind it */
     D3DKMT_HANDLE allocation, resource, global_share;
     uint64_t share_token, size; /* of the guest memory */
     uint32_t width, height, format, pitch;
@@ -98,8 +98,8 @@ struct umd_texture_params {
 };
 NTSTATUS umd_texture(struct umd_device *d, struct umd_resource **out, const struct umd_texture_params *p);
 /* `data` may be NULL; size in bytes, rounded up to 4. */
-NTSTATUS umd_buffer(struct umd_device *d, struct umd_resource **out, uint32_t usage, const void *data, uint32_t size,
-                    bool guest);
+NTSTATUS umd_buffer(struct umd_device *d, struct umd_resource **out, uint32_t usage, const void *data,
+                    uint32_t size, bool guest);
 /* Opens a surface that another process shared. */
 NTSTATUS umd_open_shared(struct umd_device *d, struct umd_resource **out, D3DKMT_HANDLE global_share);
 void umd_destroy(struct umd_resource *r);

@@ -13,9 +13,12 @@
 
 static const char help[] =
     "usage: aerogpu doctor [OPTIONS] [FILE...]\n\n"
-    "Reads what a run left behind and answers with the symptoms that apply, their likely causes, what to check first, and\n"
-    "the evidence. FILEs are told apart by what is in them: report.json of `aerogpu validate`, an event log of\n"
-    "`aerogpu serve --event-log`, output of `aerogpu_dbgctl --status --json` (two of them, taken some time apart, show\n"
+    "Reads what a run left behind and answers with the symptoms that apply, their likely causes, what to "
+    "check first, and\n"
+    "the evidence. FILEs are told apart by what is in them: report.json of `aerogpu validate`, an event log "
+    "of\n"
+    "`aerogpu serve --event-log`, output of `aerogpu_dbgctl --status --json` (two of them, taken some time "
+    "apart, show\n"
     "what stands still).\n\n"
     "  -S, --settings FILE  the registry's values that the service ran with\n"
     "  -j, --json           the answer as JSON\n"
@@ -83,8 +86,10 @@ static int take_settings(json_t *evidence, const char *path)
 
 static void print_rows(const json_t *rows)
 {
-    static const char *const keys[] = {"signal", "causes", "first_checks", "evidence"},
-                            *const labels[] = {"signal", "likely", "check", "seen"};
+    static const char *const keys[] = {"signal", "causes", "first_checks", "evidence"}, *const labels[] = {
+                                                                                            "signal",
+                                                                                            "likely", "check",
+                                                                                            "seen"};
     const json_t *r;
     size_t i;
 
@@ -123,7 +128,9 @@ int cmd_doctor(int argc, char **argv)
         }
     }
     if (!r && optind == argc) {
-        fprintf(stderr, "aerogpu doctor: name a report, an event log or a status; `aerogpu doctor --help` says which\n");
+        fprintf(
+            stderr,
+            "aerogpu doctor: name a report, an event log or a status; `aerogpu doctor --help` says which\n");
         r = EXIT_USAGE;
     }
     for (int i = optind; !r && i < argc; i++)

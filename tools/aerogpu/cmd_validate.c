@@ -21,8 +21,10 @@
 
 static const char help[] =
     "usage: aerogpu validate [OPTIONS]\n\n"
-    "Brings the whole stack up, goes through the bring-up checklist, runs the validation suite, breaks the stack on\n"
-    "purpose and watches it recover, measures, and writes the validation record, report.json, report.xml and one page,\n"
+    "Brings the whole stack up, goes through the bring-up checklist, runs the validation suite, breaks the "
+    "stack on\n"
+    "purpose and watches it recover, measures, and writes the validation record, report.json, report.xml and "
+    "one page,\n"
     "report.html.\n\n"
     "  -o, --out DIR        where to write; default out/validate\n"
     "  -q, --quick          fewer samples\n"
@@ -72,10 +74,11 @@ static void figure(const json_t *result, char *text, size_t size)
 
     *text = '\0';
     if (json_is_object(t))
-        n += (size_t)snprintf(text, size, "avg %.3f max %.3f ms ", json_number_value(json_object_get(t, "avg_ms")),
+        n += (size_t)snprintf(text, size, "avg %.3f max %.3f ms ",
+                              json_number_value(json_object_get(t, "avg_ms")),
                               json_number_value(json_object_get(t, "max_ms")));
-    json_object_foreach((json_t *)(uintptr_t)json_object_get(result, "measured"), key, v) if (n + 40 < size) n +=
-        (size_t)snprintf(text + n, size - n, "%s %.4g ", key, json_number_value(v));
+    json_object_foreach((json_t *)(uintptr_t)json_object_get(result, "measured"), key, v) if (n + 40 < size)
+        n += (size_t)snprintf(text + n, size - n, "%s %.4g ", key, json_number_value(v));
 }
 
 static void progress(void *ctx, const char *name, unsigned index, unsigned total, const json_t *result)
@@ -134,7 +137,8 @@ static json_t *run_in_sim(struct run *r, const char *const *names, unsigned n)
 }
 
 /* Runs tests and keeps their results; how many failed. */
-static unsigned run_tests(struct run *r, const char *const *names, unsigned n, const char *const *extra, unsigned num_extra)
+static unsigned run_tests(struct run *r, const char *const *names, unsigned n, const char *const *extra,
+                          unsigned num_extra)
 {
     const char *args[16] = {"--dump"};
     unsigned before = r->failures, k = 1;
@@ -147,9 +151,17 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
     if (r->o.sim) {
         results = run_in_sim(r, names, n);
     } else {
-        struct runner_params p = {.suite_name = "aerogpu_validation", .bin_dir = r->bin_dir, .tests = names, .num_tests = n,
-                                  .timeout_ms = 60000, .log_dir = r->logs, .extra = args, .num_extra = k,
-                                  .dbgctl_timeout_ms = 5000, .progress = progress, .ctx = r};
+        struct runner_params p = {.suite_name = "aerogpu_validation",
+                                  .bin_dir = r->bin_dir,
+                                  .tests = names,
+                                  .num_tests = n,
+                                  .timeout_ms = 60000,
+                                  .log_dir = r->logs,
+                                  .extra = args,
+                                  .num_extra = k,
+                                  .dbgctl_timeout_ms = 5000,
+                                  .progress = progress,
+                                  .ctx = r};
         json_t *report;
         if (!access(r->dbgctl, X_OK))
             p.dbgctl = r->dbgctl;
@@ -169,7 +181,10 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
 static void step(struct run *r, const char *name, bool passed, bool skipped, const char *evidence)
 {
     json_array_append_new(r->steps, json_pack("{s:s, s:s, s:s}", "step", name, "result",
-                                              skipped ? "SKIP" : passed ? "PASS" : "FAIL", "evidence", evidence));
+                                              skipped  ? "SKIP"
+                                              : passed ? "PASS"
+                                                       : "FAIL",
+                                              "evidence", evidence));
     if (!r->o.json)
         printf("%-4s  %s: %s\n", skipped ? "skip" : passed ? "ok" : "FAIL", name, evidence);
     r->failures += !passed && !skipped;
@@ -187,10 +202,13 @@ static bool checked(struct run *r, const char *name, const char *const *tests, u
     failed = run_tests(r, tests, n, NULL, 0);
     for (i = first; i < json_array_size(r->tests); i++)
         all_skipped &= json_is_true(json_object_get(json_array_get(r->tests, i), "skipped"));
-    snprintf(evidence, sizeof(evidence), "%s%s%s: %u of %u failed", tests[0], n > 1 ? ", " : "", n > 1 ? tests[1] : "",
-             failed, n);
+    snprintf(evidence, sizeof(evidence), "%s%s%s: %u of %u failed", tests[0], n > 1 ? ", " : "",
+             n > 1 ? tests[1] : "", failed, n);
     json_array_append_new(r->steps, json_pack("{s:s, s:s, s:s}", "step", name, "result",
-                                              failed ? "FAIL" : all_skipped ? "SKIP" : "PASS", "evidence", evidence));
+                                              failed        ? "FAIL"
+                                              : all_skipped ? "SKIP"
+                                                            : "PASS",
+                                              "evidence", evidence));
     return !failed;
 }
 
@@ -199,7 +217,8 @@ static bool was_run(const struct run *r, const char *name)
     size_t i;
     const json_t *t;
 
-    json_array_foreach(r->tests, i, t) if (!strcmp(json_string_value(json_object_get(t, "test_name")), name)) return true;
+    json_array_foreach(r->tests, i,
+                       t) if (!strcmp(json_string_value(json_object_get(t, "test_name")), name)) return true;
     return false;
 }
 
@@ -350,8 +369,9 @@ static void count_results(struct run *r)
         else
             pass++;
     }
-    json_object_set_new(r->report, "counts",
-                        json_pack("{s:i, s:i, s:i}", "pass", (int)pass, "fail", (int)fail, "skip", (int)skip));
+    json_object_set_new(
+        r->report, "counts",
+        json_pack("{s:i, s:i, s:i}", "pass", (int)pass, "fail", (int)fail, "skip", (int)skip));
 }
 
 static int write_all(struct run *r)
@@ -383,7 +403,8 @@ static int write_all(struct run *r)
     if (r->o.json)
         json_dumpf(r->report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     else if (record)
-        printf("\n%s\n%s: %s/report.html, %s/report.json\n", record, r->failures ? "FAIL" : "PASS", r->o.out, r->o.out);
+        printf("\n%s\n%s: %s/report.html, %s/report.json\n", record, r->failures ? "FAIL" : "PASS", r->o.out,
+               r->o.out);
     free(record);
     return code;
 }
@@ -422,10 +443,11 @@ int cmd_validate(int argc, char **argv)
     if (code)
         return code;
     strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime(&t));
-    r.report = json_pack("{s:i, s:s, s:s, s:i, s:s, s:s, s:s, s:b, s:I, s:o, s:o}", "schema_version", 1, "suite_name",
-                         "aerogpu_validation", "status", "FAIL", "failures", 0, "date", date, "version", AEROGPU_VERSION,
-                         "device", r.host.device, "sim", r.o.sim, "seed", (json_int_t)r.o.seed, "checklist",
-                         r.steps = json_array(), "tests", r.tests = json_array());
+    r.report =
+        json_pack("{s:i, s:s, s:s, s:i, s:s, s:s, s:s, s:b, s:I, s:o, s:o}", "schema_version", 1,
+                  "suite_name", "aerogpu_validation", "status", "FAIL", "failures", 0, "date", date,
+                  "version", AEROGPU_VERSION, "device", r.host.device, "sim", r.o.sim, "seed",
+                  (json_int_t)r.o.seed, "checklist", r.steps = json_array(), "tests", r.tests = json_array());
     checklist(&r);
     baseline = validate_baseline(&r.host, r.o.quick ? 1000 : 4000);
     if (!baseline) {

@@ -23,19 +23,24 @@ static const struct {
 } rows[] = {
     [RESET] = {"The display driver stopped responding and has recovered", "Display 4101",
                "fence or interrupt not progressing, a submission that is too long, a deadlock in the driver",
-               "aerogpu_dbgctl --query-fence: is the completed fence stuck? --dump-vblank: does vblank still tick?"},
-    [REMOVED] = {"Programs start failing after a stutter", "STATUS_DEVICE_REMOVED (DXGI_ERROR_DEVICE_REMOVED 0x887A0005)",
+               "aerogpu_dbgctl --query-fence: is the completed fence stuck? --dump-vblank: does vblank still "
+               "tick?"},
+    [REMOVED] = {"Programs start failing after a stutter",
+                 "STATUS_DEVICE_REMOVED (DXGI_ERROR_DEVICE_REMOVED 0x887A0005)",
                  "a time-out was recovered from; the device was reset",
                  "look for 4101 near that time; does the program make a new device?"},
     [HUNG] = {"A 3D program crashes during heavy drawing",
               "DMA fault (DXGI_ERROR_DEVICE_HUNG 0x887A0006, D3DERR_DEVICELOST)",
               "invalid command stream, access out of bounds, a shader or translation bug, a long batch",
               "aerogpu_dbgctl --query-error; --dump-last-submit; aerogpu show on the stream"},
-    [MEMORY] = {"Allocations fail too early", "STATUS_GRAPHICS_NO_VIDEO_MEMORY (E_OUTOFMEMORY, D3DERR_OUTOFVIDEOMEMORY)",
-                "the segment budget is too small", "raise NonLocalMemorySizeMB under HKR\\Parameters; --query-segments"},
-    [BUGCHECK] = {"The adapter is given up during or after a time-out", "BugCheck 0x116 VIDEO_TDR_FAILURE",
-                  "ResetFromTimeout failed or left an inconsistent state, or there were too many resets in a minute",
-                  "look into the reset path; do worker threads stop? TdrLimitCount, TdrLimitTime"},
+    [MEMORY] = {"Allocations fail too early",
+                "STATUS_GRAPHICS_NO_VIDEO_MEMORY (E_OUTOFMEMORY, D3DERR_OUTOFVIDEOMEMORY)",
+                "the segment budget is too small",
+                "raise NonLocalMemorySizeMB under HKR\\Parameters; --query-segments"},
+    [BUGCHECK] =
+        {"The adapter is given up during or after a time-out", "BugCheck 0x116 VIDEO_TDR_FAILURE",
+         "ResetFromTimeout failed or left an inconsistent state, or there were too many resets in a minute",
+         "look into the reset path; do worker threads stop? TdrLimitCount, TdrLimitTime"},
     [COMPOSITION] = {"Composition stops or stutters", "presents or vblank waits off their pace",
                      "the compositor's device was removed, vblank pacing is broken, presents fail",
                      "is the compositor running? 4101? aerogpu_dbgctl --dump-vblank --vblank-samples 10"},
@@ -64,9 +69,10 @@ static uint64_t u64_of(const json_t *o, const char *key)
 static void add(json_t *out, enum row r, struct strbuf *evidence)
 {
     if (evidence->len)
-        json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:s, s:s}", "symptom", rows[r].symptom, "signal",
-                                             rows[r].signal, "causes", rows[r].causes, "first_checks", rows[r].checks,
-                                             "evidence", strbuf_str(evidence)));
+        json_array_append_new(out,
+                              json_pack("{s:s, s:s, s:s, s:s, s:s}", "symptom", rows[r].symptom, "signal",
+                                        rows[r].signal, "causes", rows[r].causes, "first_checks",
+                                        rows[r].checks, "evidence", strbuf_str(evidence)));
     strbuf_clear(evidence);
 }
 
@@ -82,11 +88,13 @@ static unsigned events_of(const json_t *evidence, int id, struct strbuf *b)
         if (json_integer_value(json_object_get(e, "id")) != id)
             continue;
         if (!n++)
-            strbuf_printf(b, "event at %.1f ms: %s", json_number_value(json_object_get(e, "time_ms")), text_of(e, "text"));
+            strbuf_printf(b, "event at %.1f ms: %s", json_number_value(json_object_get(e, "time_ms")),
+                          text_of(e, "text"));
         last = e;
     }
     if (n > 1)
-        strbuf_printf(b, "; %u such events, the last at %.1f ms", n, json_number_value(json_object_get(last, "time_ms")));
+        strbuf_printf(b, "; %u such events, the last at %.1f ms", n,
+                      json_number_value(json_object_get(last, "time_ms")));
     return n;
 }
 
@@ -96,7 +104,8 @@ static void tests_that_say(const json_t *evidence, const char *word, struct strb
     size_t i;
 
     json_array_foreach(json_object_get(evidence, "tests"), i, t) if (strstr(text_of(t, "failure"), word))
-        strbuf_printf(b, "%s%s failed: %s", b->len ? "; " : "", text_of(t, "test_name"), text_of(t, "failure"));
+        strbuf_printf(b, "%s%s failed: %s", b->len ? "; " : "", text_of(t, "test_name"),
+                      text_of(t, "failure"));
 }
 
 static void look_at_reset(const json_t *evidence, const json_t *status, json_t *out)
@@ -109,7 +118,8 @@ static void look_at_reset(const json_t *evidence, const json_t *status, json_t *
         strbuf_printf(&b, "%sthe driver counts %" PRIu64 " resets", b.len ? "; " : "", resets);
     add(out, RESET, &b);
     if (n)
-        strbuf_printf(&b, "%u recoveries: every device that was open at one of them answers device removed", n);
+        strbuf_printf(&b, "%u recoveries: every device that was open at one of them answers device removed",
+                      n);
     tests_that_say(evidence, "DEVICE_REMOVED", &b);
     add(out, REMOVED, &b);
     strbuf_finish(&b);
@@ -125,8 +135,8 @@ static void look_at_faults(const json_t *evidence, const json_t *status, json_t 
         strbuf_printf(&b, "%s%" PRIu64 " error interrupts, the last at fence %" PRIu64, b.len ? "; " : "",
                       u64_of(f, "error_irq_count"), u64_of(f, "last_error_fence"));
     if (u64_of(e, "error_count"))
-        strbuf_printf(&b, "; the latch says %s for fence %" PRIu64, text_of(json_object_get(e, "error_code"), "name"),
-                      u64_of(e, "error_fence"));
+        strbuf_printf(&b, "; the latch says %s for fence %" PRIu64,
+                      text_of(json_object_get(e, "error_code"), "name"), u64_of(e, "error_fence"));
     add(out, HUNG, &b);
     strbuf_finish(&b);
 }
@@ -143,26 +153,29 @@ static void look_at_memory(const json_t *evidence, const json_t *status, json_t 
         uint64_t limit = u64_of(json_object_get(s, "commit_limit"), "bytes"),
                  used = u64_of(json_object_get(s, "committed"), "bytes");
         if (limit && used > limit - limit / 10)
-            strbuf_printf(&b, "%ssegment %zu has %" PRIu64 " of %" PRIu64 " bytes committed", b.len ? "; " : "", i + 1, used,
-                          limit);
+            strbuf_printf(&b, "%ssegment %zu has %" PRIu64 " of %" PRIu64 " bytes committed",
+                          b.len ? "; " : "", i + 1, used, limit);
     }
     add(out, MEMORY, &b);
     strbuf_finish(&b);
 }
 
-static void look_at_composition(const json_t *evidence, const json_t *status, const json_t *later, json_t *out)
+static void look_at_composition(const json_t *evidence, const json_t *status, const json_t *later,
+                                json_t *out)
 {
-    static const char *const names[] = {"dwm_flush_pacing", "wait_vblank_pacing", "vblank_wait_pacing", "present_intervals",
-                                        "vblank_under_load", "vblank_state_sanity"};
+    static const char *const names[] = {"dwm_flush_pacing",  "wait_vblank_pacing", "vblank_wait_pacing",
+                                        "present_intervals", "vblank_under_load",  "vblank_state_sanity"};
     struct strbuf b = {0};
     const json_t *t;
     size_t i;
 
-    json_array_foreach(json_object_get(evidence, "tests"), i, t) for (int k = 0; k < 6; k++) if (
-        !strcmp(text_of(t, "test_name"), names[k]) && !strcmp(text_of(t, "status"), "FAIL"))
+    json_array_foreach(json_object_get(evidence, "tests"), i,
+                       t) for (int k = 0; k < 6; k++) if (!strcmp(text_of(t, "test_name"), names[k]) &&
+                                                          !strcmp(text_of(t, "status"), "FAIL"))
         strbuf_printf(&b, "%s%s failed: %s", b.len ? "; " : "", names[k], text_of(t, "failure"));
     if (json_is_object(later) &&
-        u64_of(json_object_get(status, "vblank"), "vblank_seq") == u64_of(json_object_get(later, "vblank"), "vblank_seq") &&
+        u64_of(json_object_get(status, "vblank"), "vblank_seq") ==
+            u64_of(json_object_get(later, "vblank"), "vblank_seq") &&
         u64_of(json_object_get(later, "vblank"), "vblank_seq"))
         strbuf_printf(&b, "%svblank stands at %" PRIu64, b.len ? "; " : "",
                       u64_of(json_object_get(later, "vblank"), "vblank_seq"));

@@ -37,8 +37,9 @@ static json_t *summary(const struct series *s)
     }
     qsort(sorted, s->n, sizeof(*sorted), by_value);
     out = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:o}", "avg", sum / s->n, "min", sorted[0], "p50",
-                    sorted[s->n / 2], "p95", sorted[(s->n - 1) * 95 / 100], "p99", sorted[(s->n - 1) * 99 / 100], "max",
-                    sorted[s->n - 1], "count", (int)s->n, "values", values);
+                    sorted[s->n / 2], "p95", sorted[(s->n - 1) * 95 / 100], "p99",
+                    sorted[(s->n - 1) * 99 / 100], "max", sorted[s->n - 1], "count", (int)s->n, "values",
+                    values);
     free(sorted);
     return out;
 }
@@ -57,8 +58,10 @@ json_t *validate_baseline(struct validate_host *h, unsigned ms)
     struct suite_scene scene;
     struct aerogpu_escape_query_perf a = {0}, b = {0};
     struct aerogpu_escape_query_vblank v = {0};
-    struct series latency = {calloc(MAX_FRAMES, sizeof(double)), 0}, depth = {calloc(MAX_FRAMES, sizeof(double)), 0},
-                  interval = {calloc(MAX_FRAMES, sizeof(double)), 0}, jitter = {calloc(MAX_FRAMES, sizeof(double)), 0};
+    struct series latency = {calloc(MAX_FRAMES, sizeof(double)), 0},
+                  depth = {calloc(MAX_FRAMES, sizeof(double)), 0},
+                  interval = {calloc(MAX_FRAMES, sizeof(double)), 0},
+                  jitter = {calloc(MAX_FRAMES, sizeof(double)), 0};
     uint64_t start, now, last = 0, fence = 0, bytes;
     json_t *out = NULL;
     double seconds, period_ms = 0;
@@ -91,7 +94,8 @@ json_t *validate_baseline(struct validate_host *h, unsigned ms)
         if (NT_SUCCESS(st))
             st = umd_present(&chain, 1, &fence);
         if (NT_SUCCESS(st))
-            st = D3DKMTWaitForVerticalBlankEvent(&(D3DKMT_WAITFORVERTICALBLANKEVENT){.hAdapter = umd_adapter(d)});
+            st = D3DKMTWaitForVerticalBlankEvent(
+                &(D3DKMT_WAITFORVERTICALBLANKEVENT){.hAdapter = umd_adapter(d)});
         now = clock_now(clock);
         if (last) {
             double gap = (double)(now - last) / 1e6;
@@ -105,13 +109,13 @@ json_t *validate_baseline(struct validate_host *h, unsigned ms)
     if (NT_SUCCESS(st))
         st = umd_escape(umd_adapter(d), AEROGPU_ESCAPE_OP_QUERY_PERF, &b, sizeof(b));
     if (NT_SUCCESS(st))
-        out = json_pack("{s:f, s:f, s:o, s:o, s:f, s:o, s:o, s:I, s:I, s:f}", "seconds", seconds, "present_rate_hz",
-                        (double)umd_stats(d)->presents / seconds, "fence_latency_ms", summary(&latency), "queue_depth",
-                        summary(&depth), "command_bytes_per_second", (double)bytes / seconds, "vblank_interval_ms",
-                        summary(&interval), "vblank_jitter_ms", summary(&jitter), "reset_count",
-                        (json_int_t)b.reset_from_timeout_count, "submissions",
-                        (json_int_t)(b.total_submissions - a.total_submissions), "vblank_rate_hz",
-                        (double)(b.vblank_seq - a.vblank_seq) / seconds);
+        out = json_pack("{s:f, s:f, s:o, s:o, s:f, s:o, s:o, s:I, s:I, s:f}", "seconds", seconds,
+                        "present_rate_hz", (double)umd_stats(d)->presents / seconds, "fence_latency_ms",
+                        summary(&latency), "queue_depth", summary(&depth), "command_bytes_per_second",
+                        (double)bytes / seconds, "vblank_interval_ms", summary(&interval), "vblank_jitter_ms",
+                        summary(&jitter), "reset_count", (json_int_t)b.reset_from_timeout_count,
+                        "submissions", (json_int_t)(b.total_submissions - a.total_submissions),
+                        "vblank_rate_hz", (double)(b.vblank_seq - a.vblank_seq) / seconds);
     umd_close(d);
     free(latency.v);
     free(depth.v);

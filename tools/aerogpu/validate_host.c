@@ -89,8 +89,9 @@ json_t *validate_host_events(struct validate_host *h)
     struct dxgk_event e;
 
     for (unsigned i = 0; h->stack && dxgk_event(stack_dxgk(h->stack), i, &e); i++)
-        json_array_append_new(out, json_pack("{s:f, s:s, s:i, s:s}", "time_ms", (double)(e.time_ns - h->start_ns) / 1e6,
-                                             "source", e.source, "id", (int)e.id, "text", e.text));
+        json_array_append_new(out, json_pack("{s:f, s:s, s:i, s:s}", "time_ms",
+                                             (double)(e.time_ns - h->start_ns) / 1e6, "source", e.source,
+                                             "id", (int)e.id, "text", e.text));
     return out;
 }
 

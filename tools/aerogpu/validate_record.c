@@ -24,7 +24,8 @@ static const json_t *test_of(const json_t *report, const char *name)
     const json_t *t;
     size_t i;
 
-    json_array_foreach(json_object_get(report, "tests"), i, t) if (!strcmp(text_of(t, "test_name"), name)) return t;
+    json_array_foreach(json_object_get(report, "tests"), i,
+                       t) if (!strcmp(text_of(t, "test_name"), name)) return t;
     return NULL;
 }
 
@@ -32,14 +33,17 @@ static void pacing_table(struct strbuf *b, const json_t *report)
 {
     static const char *const names[] = {"wait_vblank_pacing", "vblank_state_sanity", "dwm_flush_pacing"};
 
-    strbuf_puts(b, "\nPacing:\n| Test | PASS/FAIL | avg (ms) | min (ms) | max (ms) |\n|---|---:|---:|---:|---:|\n");
+    strbuf_puts(
+        b, "\nPacing:\n| Test | PASS/FAIL | avg (ms) | min (ms) | max (ms) |\n|---|---:|---:|---:|---:|\n");
     for (int i = 0; i < 3; i++) {
         const json_t *t = test_of(report, names[i]), *timing = json_object_get(t, "timing");
-        strbuf_printf(b, "| %s | %s |", names[i], !t ? "not run" : json_is_true(json_object_get(t, "skipped")) ? "SKIP"
-                                                                                                         : text_of(t, "status"));
+        strbuf_printf(b, "| %s | %s |", names[i],
+                      !t                                            ? "not run"
+                      : json_is_true(json_object_get(t, "skipped")) ? "SKIP"
+                                                                    : text_of(t, "status"));
         if (json_is_object(timing))
-            strbuf_printf(b, " %.3f | %.3f | %.3f |\n", number_of(timing, "avg_ms"), number_of(timing, "min_ms"),
-                          number_of(timing, "max_ms"));
+            strbuf_printf(b, " %.3f | %.3f | %.3f |\n", number_of(timing, "avg_ms"),
+                          number_of(timing, "min_ms"), number_of(timing, "max_ms"));
         else
             strbuf_puts(b, " - | - | - |\n");
     }
@@ -60,8 +64,9 @@ static void baseline(struct strbuf *b, const json_t *report)
                   number_of(latency, "p95"), number_of(latency, "p99"));
     strbuf_printf(b, "- Queue depth: avg %.2f max %.0f\n", number_of(depth, "avg"), number_of(depth, "max"));
     strbuf_printf(b, "- Command throughput: %.0f bytes/s\n", number_of(m, "command_bytes_per_second"));
-    strbuf_printf(b, "- Vblank: %.2f Hz; jitter avg %.3f p99 %.3f max %.3f ms\n", number_of(m, "vblank_rate_hz"),
-                  number_of(jitter, "avg"), number_of(jitter, "p99"), number_of(jitter, "max"));
+    strbuf_printf(b, "- Vblank: %.2f Hz; jitter avg %.3f p99 %.3f max %.3f ms\n",
+                  number_of(m, "vblank_rate_hz"), number_of(jitter, "avg"), number_of(jitter, "p99"),
+                  number_of(jitter, "max"));
     strbuf_printf(b, "- Resets before the faults were planted: %.0f\n", number_of(m, "reset_count"));
 }
 
@@ -74,19 +79,21 @@ char *validate_record(const json_t *report)
     char *out;
 
     uname(&u);
-    json_array_foreach(json_object_get(report, "tests"), i, t) if (!adapter &&
-                                                                   json_is_object(json_object_get(t, "adapter")))
-        adapter = json_object_get(t, "adapter");
+    json_array_foreach(json_object_get(report, "tests"), i,
+                       t) if (!adapter && json_is_object(json_object_get(t, "adapter"))) adapter =
+        json_object_get(t, "adapter");
     strbuf_printf(&b, "Date: %s\n", text_of(report, "date"));
     strbuf_printf(&b, "Driver package version: %s\n", text_of(report, "version"));
     strbuf_printf(&b, "Device HWID: VID=%s / DID=%s (%s)\n", text_of(adapter, "vid"), text_of(adapter, "did"),
                   text_of(adapter, "description"));
-    strbuf_printf(&b, "Session: %s\n", json_is_true(json_object_get(report, "sim")) ? "sim, virtual time" : "live");
-    strbuf_printf(&b, "Executor: %s\n", *text_of(report, "device") ? text_of(report, "device") : "modelled timing, nothing drawn");
+    strbuf_printf(&b, "Session: %s\n",
+                  json_is_true(json_object_get(report, "sim")) ? "sim, virtual time" : "live");
+    strbuf_printf(&b, "Executor: %s\n",
+                  *text_of(report, "device") ? text_of(report, "device") : "modelled timing, nothing drawn");
     strbuf_printf(&b, "Host OS: %s %s %s\n", u.sysname, u.release, u.machine);
     strbuf_puts(&b, "\nChecklist:\n");
-    json_array_foreach(json_object_get(report, "checklist"), i, e)
-        strbuf_printf(&b, "- %s: %s (%s)\n", text_of(e, "step"), text_of(e, "result"), text_of(e, "evidence"));
+    json_array_foreach(json_object_get(report, "checklist"), i, e) strbuf_printf(
+        &b, "- %s: %s (%s)\n", text_of(e, "step"), text_of(e, "result"), text_of(e, "evidence"));
     strbuf_printf(&b, "\nResults summary: PASS=%d FAIL=%d SKIP=%d\n", (int)number_of(counts, "pass"),
                   (int)number_of(counts, "fail"), (int)number_of(counts, "skip"));
     json_array_foreach(json_object_get(report, "tests"), i, t)
@@ -103,8 +110,8 @@ char *validate_record(const json_t *report)
         strbuf_printf(&b, "- %8.1f ms %s %d: %s\n", number_of(e, "time_ms"), text_of(e, "source"),
                       (int)number_of(e, "id"), text_of(e, "text"));
     strbuf_puts(&b, "\nDiagnosis:\n");
-    json_array_foreach(json_object_get(report, "diagnosis"), i, e)
-        strbuf_printf(&b, "- %s (%s)\n    seen: %s\n", text_of(e, "symptom"), text_of(e, "signal"), text_of(e, "evidence"));
+    json_array_foreach(json_object_get(report, "diagnosis"), i, e) strbuf_printf(
+        &b, "- %s (%s)\n    seen: %s\n", text_of(e, "symptom"), text_of(e, "signal"), text_of(e, "evidence"));
     out = strbuf_failed(&b) ? NULL : strdup(strbuf_str(&b));
     strbuf_finish(&b);
     return out;

@@ -188,8 +188,8 @@ NTSTATUS dbgctl_escape(struct dbgctl *c, uint32_t op, void *block, uint32_t size
 
 NTSTATUS dbgctl_query(struct dbgctl *c, KMTQUERYADAPTERINFOTYPE type, void *data, UINT size)
 {
-    D3DKMT_QUERYADAPTERINFO q = {.hAdapter = c->adapter, .Type = type, .pPrivateDriverData = data,
-                                 .PrivateDriverDataSize = size};
+    D3DKMT_QUERYADAPTERINFO q = {
+        .hAdapter = c->adapter, .Type = type, .pPrivateDriverData = data, .PrivateDriverDataSize = size};
 
     return dbgctl_call(c, D3DKMT_THUNK_QueryAdapterInfo, &q, sizeof(q));
 }

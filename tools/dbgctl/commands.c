@@ -72,11 +72,12 @@ static int status(struct dbgctl *c)
         const char *key;
         json_t *(*get)(struct dbgctl *, NTSTATUS *);
     } parts[] = {
-        {"device", dbgctl_device},     {"features", dbgctl_features},       {"fences", dbgctl_fences},
-        {"perf", dbgctl_perf},         {"ring0", dbgctl_ring},              {"scanout0", dbgctl_scanout},
-        {"cursor", dbgctl_cursor},     {"vblank", dbgctl_vblank},           {"segments", dbgctl_segments},
-        {"umd_private", dbgctl_umd_private}, {"last_error", dbgctl_error},
-        {"createallocation_trace", dbgctl_createalloc_summary},
+        {"device", dbgctl_device},     {"features", dbgctl_features},
+        {"fences", dbgctl_fences},     {"perf", dbgctl_perf},
+        {"ring0", dbgctl_ring},        {"scanout0", dbgctl_scanout},
+        {"cursor", dbgctl_cursor},     {"vblank", dbgctl_vblank},
+        {"segments", dbgctl_segments}, {"umd_private", dbgctl_umd_private},
+        {"last_error", dbgctl_error},  {"createallocation_trace", dbgctl_createalloc_summary},
     };
     unsigned answered = 0;
     NTSTATUS s, last = 0;
@@ -119,8 +120,8 @@ static int list_displays(struct dbgctl *c)
             break;
         }
         found++;
-        json_array_append_new(list, json_pack("{s:s, s:i, s:b}", "name", name, "vidpn_source_id", (int)o.VidPnSourceId,
-                                              "primary", n == 1));
+        json_array_append_new(list, json_pack("{s:s, s:i, s:b}", "name", name, "vidpn_source_id",
+                                              (int)o.VidPnSourceId, "primary", n == 1));
         D3DKMT_CLOSEADAPTER close = {.hAdapter = o.hAdapter};
         dbgctl_call(c, D3DKMT_THUNK_CloseAdapter, &close, sizeof(close));
     }
@@ -155,16 +156,18 @@ static int watch_fence(struct dbgctl *c)
         stalled = i && !dc && f.last_submitted_fence != f.last_completed_fence ? stalled + 1 : 0;
         stall = stalled >= 3;
         stalls += stall;
-        dbgctl_line(c, "%4u  submitted %" PRIu64 " (+%" PRIu64 ")  completed %" PRIu64 " (+%" PRIu64 ")  pending %" PRIu64
-                       "  %.1f/s%s",
+        dbgctl_line(c,
+                    "%4u  submitted %" PRIu64 " (+%" PRIu64 ")  completed %" PRIu64 " (+%" PRIu64
+                    ")  pending %" PRIu64 "  %.1f/s%s",
                     i, f.last_submitted_fence, ds, f.last_completed_fence, dc,
                     f.last_submitted_fence - f.last_completed_fence, rate, stall ? "  STALLED" : "");
-        json_array_append_new(
-            list, json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:f, s:b}", "index", (int)i, "last_submitted_fence",
-                            dbgctl_u64(f.last_submitted_fence), "last_completed_fence", dbgctl_u64(f.last_completed_fence),
-                            "submitted_delta", dbgctl_dec(ds), "completed_delta", dbgctl_dec(dc), "pending",
-                            dbgctl_dec(f.last_submitted_fence - f.last_completed_fence), "completed_per_second", rate,
-                            "stalled", (int)stall));
+        json_array_append_new(list, json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:f, s:b}", "index", (int)i,
+                                              "last_submitted_fence", dbgctl_u64(f.last_submitted_fence),
+                                              "last_completed_fence", dbgctl_u64(f.last_completed_fence),
+                                              "submitted_delta", dbgctl_dec(ds), "completed_delta",
+                                              dbgctl_dec(dc), "pending",
+                                              dbgctl_dec(f.last_submitted_fence - f.last_completed_fence),
+                                              "completed_per_second", rate, "stalled", (int)stall));
         last = f;
         then = now;
         if (i + 1 < n)
@@ -192,11 +195,12 @@ static int watch_ring(struct dbgctl *c)
             return dbgctl_fail(c, s, "DUMP_RING_V2, sample %u", i);
         if (r.desc_count && r.desc_count <= AEROGPU_ESCAPE_RECENT)
             d = &r.desc[r.desc_count - 1];
-        dbgctl_line(c, "%4u  head %u  tail %u  pending %u  last fence %" PRIu64 "  flags 0x%x", i, r.head, r.tail,
-                    r.tail - r.head, d ? d->fence : 0, d ? d->flags : 0);
-        json_array_append_new(list, json_pack("{s:i, s:I, s:I, s:I, s:o, s:o}", "index", (int)i, "head", (json_int_t)r.head,
-                                              "tail", (json_int_t)r.tail, "pending", (json_int_t)(r.tail - r.head),
-                                              "last_fence", d ? dbgctl_u64(d->fence) : json_null(), "last_flags",
+        dbgctl_line(c, "%4u  head %u  tail %u  pending %u  last fence %" PRIu64 "  flags 0x%x", i, r.head,
+                    r.tail, r.tail - r.head, d ? d->fence : 0, d ? d->flags : 0);
+        json_array_append_new(list, json_pack("{s:i, s:I, s:I, s:I, s:o, s:o}", "index", (int)i, "head",
+                                              (json_int_t)r.head, "tail", (json_int_t)r.tail, "pending",
+                                              (json_int_t)(r.tail - r.head), "last_fence",
+                                              d ? dbgctl_u64(d->fence) : json_null(), "last_flags",
                                               d ? dbgctl_hex(d->flags) : json_null()));
         if (i + 1 < n)
             dbgctl_sleep_ms(c->interval_ms);
@@ -258,8 +262,9 @@ static int wait_vblank(struct dbgctl *c)
         last = now;
     }
     json_object_set_new(c->body, "wait_vblank",
-                        json_pack("{s:i, s:f, s:f, s:f, s:f}", "samples", (int)taken, "avg_ms", taken ? sum / taken : 0.0,
-                                  "min_ms", min, "max_ms", max, "hz", sum > 0 ? taken * 1e3 / sum : 0.0));
+                        json_pack("{s:i, s:f, s:f, s:f, s:f}", "samples", (int)taken, "avg_ms",
+                                  taken ? sum / taken : 0.0, "min_ms", min, "max_ms", max, "hz",
+                                  sum > 0 ? taken * 1e3 / sum : 0.0));
     return DBGCTL_OK;
 }
 
@@ -283,13 +288,14 @@ static int query_scanline(struct dbgctl *c)
         min = g.ScanLine < min ? g.ScanLine : min;
         max = g.ScanLine > max ? g.ScanLine : max;
         dbgctl_line(c, "%4u  line %u%s", i, g.ScanLine, g.InVerticalBlank ? "  in vertical blank" : "");
-        json_array_append_new(list, json_pack("{s:i, s:b}", "scanline", (int)g.ScanLine, "in_vblank", (int)g.InVerticalBlank));
+        json_array_append_new(
+            list, json_pack("{s:i, s:b}", "scanline", (int)g.ScanLine, "in_vblank", (int)g.InVerticalBlank));
         if (i + 1 < n)
             dbgctl_sleep_ms(c->vblank_interval_ms);
     }
     json_object_set_new(c->body, "summary",
-                        json_pack("{s:i, s:i, s:i, s:i}", "samples", (int)n, "in_vblank", (int)blank, "min", (int)min,
-                                  "max", (int)max));
+                        json_pack("{s:i, s:i, s:i, s:i}", "samples", (int)n, "in_vblank", (int)blank, "min",
+                                  (int)min, "max", (int)max));
     return DBGCTL_OK;
 }
 
@@ -297,8 +303,9 @@ static int query_scanline(struct dbgctl *c)
 
 static int write_csv(struct dbgctl *c, const json_t *entries)
 {
-    static const char *const columns[] = {"seq",      "call_seq",    "alloc_index", "num_allocations", "create_flags", "alloc_id",
-                                          "priv_flags", "pitch_bytes", "share_token", "size",            "flags_in",     "flags_out"};
+    static const char *const columns[] = {"seq",          "call_seq", "alloc_index", "num_allocations",
+                                          "create_flags", "alloc_id", "priv_flags",  "pitch_bytes",
+                                          "share_token",  "size",     "flags_in",    "flags_out"};
     char *text = NULL;
     size_t size = 0, i;
     FILE *f = open_memstream(&text, &size);
@@ -347,8 +354,8 @@ static int map_shared_handle(struct dbgctl *c)
 
     if (s)
         return dbgctl_fail(c, s, "MAP_SHARED_HANDLE of 0x%" PRIx64, c->argument);
-    json_object_update(c->body, json_pack("{s:o, s:o}", "shared_handle", dbgctl_hex(c->argument), "debug_token",
-                                          dbgctl_hex(m.debug_token)));
+    json_object_update(c->body, json_pack("{s:o, s:o}", "shared_handle", dbgctl_hex(c->argument),
+                                          "debug_token", dbgctl_hex(m.debug_token)));
     return DBGCTL_OK;
 }
 
@@ -378,8 +385,8 @@ static int selftest(struct dbgctl *c)
         break;
     }
     json_object_set_new(c->body, "selftest",
-                        json_pack("{s:b, s:i, s:s, s:s}", "passed", (int)t.passed, "error_code", (int)t.error_code,
-                                  "error_name", name, "meaning", doc));
+                        json_pack("{s:b, s:i, s:s, s:s}", "passed", (int)t.passed, "error_code",
+                                  (int)t.error_code, "error_name", name, "meaning", doc));
     if (t.passed)
         return DBGCTL_OK;
     dbgctl_refuse(c, "the self-test failed: %s, %s", name, doc);
@@ -388,27 +395,87 @@ static int selftest(struct dbgctl *c)
 
 const struct dbgctl_command dbgctl_commands[] = {
     {"list-displays", {"--list-displays"}, DBGCTL_NONE, true, list_displays, "the displays there are"},
-    {"status", {"--status", "--query-version", "--query-device"}, DBGCTL_NONE, false, status, "everything at a glance"},
-    {"query-umd-private", {"--query-umd-private"}, DBGCTL_NONE, false, query_umd_private, "the UMDRIVERPRIVATE blob"},
+    {"status",
+     {"--status", "--query-version", "--query-device"},
+     DBGCTL_NONE,
+     false,
+     status,
+     "everything at a glance"},
+    {"query-umd-private",
+     {"--query-umd-private"},
+     DBGCTL_NONE,
+     false,
+     query_umd_private,
+     "the UMDRIVERPRIVATE blob"},
     {"query-segments", {"--query-segments"}, DBGCTL_NONE, false, query_segments, "segments and budgets"},
     {"query-fence", {"--query-fence"}, DBGCTL_NONE, false, query_fence, "fences and error counters"},
     {"query-error", {"--query-error"}, DBGCTL_NONE, false, query_error, "the error latch"},
     {"watch-fence", {"--watch-fence"}, DBGCTL_NONE, false, watch_fence, "fences, again and again"},
     {"query-perf", {"--query-perf", "--perf"}, DBGCTL_NONE, false, query_perf, "counters"},
-    {"query-scanout", {"--query-scanout"}, DBGCTL_NONE, false, query_scanout, "scanout as the driver and the registers have it"},
-    {"dump-scanout-bmp", {"--dump-scanout-bmp"}, DBGCTL_PATH, false, dbgctl_dump_scanout_bmp, "what is on the screen"},
-    {"dump-scanout-png", {"--dump-scanout-png"}, DBGCTL_PATH, false, dbgctl_dump_scanout_png, "what is on the screen"},
-    {"query-cursor", {"--query-cursor", "--dump-cursor"}, DBGCTL_NONE, false, query_cursor, "cursor registers"},
-    {"dump-cursor-bmp", {"--dump-cursor-bmp"}, DBGCTL_PATH, false, dbgctl_dump_cursor_bmp, "the cursor's picture"},
-    {"dump-cursor-png", {"--dump-cursor-png"}, DBGCTL_PATH, false, dbgctl_dump_cursor_png, "the cursor's picture"},
+    {"query-scanout",
+     {"--query-scanout"},
+     DBGCTL_NONE,
+     false,
+     query_scanout,
+     "scanout as the driver and the registers have it"},
+    {"dump-scanout-bmp",
+     {"--dump-scanout-bmp"},
+     DBGCTL_PATH,
+     false,
+     dbgctl_dump_scanout_bmp,
+     "what is on the screen"},
+    {"dump-scanout-png",
+     {"--dump-scanout-png"},
+     DBGCTL_PATH,
+     false,
+     dbgctl_dump_scanout_png,
+     "what is on the screen"},
+    {"query-cursor",
+     {"--query-cursor", "--dump-cursor"},
+     DBGCTL_NONE,
+     false,
+     query_cursor,
+     "cursor registers"},
+    {"dump-cursor-bmp",
+     {"--dump-cursor-bmp"},
+     DBGCTL_PATH,
+     false,
+     dbgctl_dump_cursor_bmp,
+     "the cursor's picture"},
+    {"dump-cursor-png",
+     {"--dump-cursor-png"},
+     DBGCTL_PATH,
+     false,
+     dbgctl_dump_cursor_png,
+     "the cursor's picture"},
     {"dump-ring", {"--dump-ring"}, DBGCTL_NONE, false, dump_ring, "ring indices and the last descriptors"},
     {"watch-ring", {"--watch-ring"}, DBGCTL_NONE, false, watch_ring, "the ring, again and again"},
-    {"dump-last-cmd", {"--dump-last-submit", "--dump-last-cmd"}, DBGCTL_NONE, false, dbgctl_dump_last, "the last streams, as files"},
-    {"dump-createalloc", {"--dump-createalloc", "--dump-createallocation", "--dump-allocations"}, DBGCTL_NONE, false, dump_createalloc, "the last allocations"},
-    {"dump-vblank", {"--dump-vblank", "--query-vblank"}, DBGCTL_NONE, false, dump_vblank, "vblank registers and interrupt"},
+    {"dump-last-cmd",
+     {"--dump-last-submit", "--dump-last-cmd"},
+     DBGCTL_NONE,
+     false,
+     dbgctl_dump_last,
+     "the last streams, as files"},
+    {"dump-createalloc",
+     {"--dump-createalloc", "--dump-createallocation", "--dump-allocations"},
+     DBGCTL_NONE,
+     false,
+     dump_createalloc,
+     "the last allocations"},
+    {"dump-vblank",
+     {"--dump-vblank", "--query-vblank"},
+     DBGCTL_NONE,
+     false,
+     dump_vblank,
+     "vblank registers and interrupt"},
     {"wait-vblank", {"--wait-vblank"}, DBGCTL_NONE, false, wait_vblank, "cadence of vblank waits"},
     {"query-scanline", {"--query-scanline"}, DBGCTL_NONE, false, query_scanline, "the scan line"},
-    {"map-shared-handle", {"--map-shared-handle"}, DBGCTL_NUMBER, false, map_shared_handle, "debug token of a shared handle"},
+    {"map-shared-handle",
+     {"--map-shared-handle"},
+     DBGCTL_NUMBER,
+     false,
+     map_shared_handle,
+     "debug token of a shared handle"},
     {"read-gpa", {"--read-gpa"}, DBGCTL_NUMBER_SIZE, false, dbgctl_read_gpa, "guest memory"},
     {"selftest", {"--selftest"}, DBGCTL_NONE, false, selftest, "the driver's self-test"},
 };

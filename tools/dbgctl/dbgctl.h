@@ -32,7 +32,8 @@ enum dbgctl_exit {
 struct dbgctl {
     /* options */
     const char *display, *json_path, *csv_path, *cmd_out, *alloc_out, *out_path, *path;
-    uint32_t ring_id, timeout_ms, vblank_samples, vblank_interval_ms, samples, interval_ms, size, index_from_tail, count;
+    uint32_t ring_id, timeout_ms, vblank_samples, vblank_interval_ms, samples, interval_ms, size,
+        index_from_tail, count;
     uint64_t argument; /* GPA or handle */
     bool json, pretty, force, have_size, have_samples, have_interval, have_count;
 
@@ -66,7 +67,8 @@ NTSTATUS dbgctl_escape(struct dbgctl *c, uint32_t op, void *block, uint32_t size
 #define DBGCTL_ESCAPE(c, NAME, e) dbgctl_escape(c, AEROGPU_ESCAPE_OP_##NAME, e, sizeof(*(e)))
 NTSTATUS dbgctl_query(struct dbgctl *c, KMTQUERYADAPTERINFOTYPE type, void *data, UINT size);
 /* Fills in the failure; returns DBGCTL_FAILED. */
-int dbgctl_fail(struct dbgctl *c, NTSTATUS status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int dbgctl_fail(struct dbgctl *c, NTSTATUS status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 int dbgctl_refuse(struct dbgctl *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void dbgctl_sleep_ms(uint32_t ms);
 uint64_t dbgctl_now_ns(void);

@@ -54,8 +54,9 @@ static int write_bmp(const char *path, const uint8_t *rgba, uint32_t width, uint
 {
     size_t size = 54 + (size_t)width * height * 4;
     uint8_t *b = calloc(1, size), *at;
-    const uint32_t words[] = {(uint32_t)size, 0, 54, 40, width, (uint32_t) - (int32_t)height, 1 | 32u << 16, 0,
-                              (uint32_t)(size - 54), 2835, 2835, 0, 0};
+    const uint32_t words[] = {
+        (uint32_t)size,        0,    54,   40, width, (uint32_t) - (int32_t)height, 1 | 32u << 16, 0,
+        (uint32_t)(size - 54), 2835, 2835, 0,  0};
     int r;
 
     if (!b)
@@ -91,7 +92,8 @@ static int dump_picture(struct dbgctl *c, const struct picture *p, bool png)
     if (p->format < AEROGPU_FORMAT_B8G8R8A8_UNORM || p->format > AEROGPU_FORMAT_R8G8B8X8_UNORM)
         return dbgctl_refuse(c, "the %s has format %u, which has no 32 bits a pixel", p->what, p->format);
     if (p->width > PICTURE_CAP || p->height > PICTURE_CAP || p->pitch < 4 * p->width || bytes > DUMP_HARD_CAP)
-        return dbgctl_refuse(c, "the %s of %ux%u with pitch %u cannot be", p->what, p->width, p->height, p->pitch);
+        return dbgctl_refuse(c, "the %s of %ux%u with pitch %u cannot be", p->what, p->width, p->height,
+                             p->pitch);
     raw = malloc(bytes);
     rgba = malloc((size_t)p->width * p->height * 4);
     if (!raw || !rgba) {
@@ -103,8 +105,8 @@ static int dump_picture(struct dbgctl *c, const struct picture *p, bool png)
     if (s || got < bytes) {
         free(raw);
         free(rgba);
-        return dbgctl_fail(c, s ? s : STATUS_UNSUCCESSFUL, "READ_GPA of the %s gave %u of %llu bytes", p->what, got,
-                           (unsigned long long)bytes);
+        return dbgctl_fail(c, s ? s : STATUS_UNSUCCESSFUL, "READ_GPA of the %s gave %u of %llu bytes",
+                           p->what, got, (unsigned long long)bytes);
     }
     for (uint32_t y = 0; y < p->height; y++)
         for (uint32_t x = 0; x < p->width; x++) {
@@ -121,9 +123,9 @@ static int dump_picture(struct dbgctl *c, const struct picture *p, bool png)
     free(rgba);
     if (r)
         return dbgctl_refuse(c, "%s: %s", c->path, strerror(-r));
-    json_object_update(c->body, json_pack("{s:s, s:i, s:i, s:o, s:o}", "path", c->path, "width", (int)p->width, "height",
-                                          (int)p->height, "format", dbgctl_format(p->format), "fb_gpa",
-                                          dbgctl_hex(p->gpa)));
+    json_object_update(c->body, json_pack("{s:s, s:i, s:i, s:o, s:o}", "path", c->path, "width",
+                                          (int)p->width, "height", (int)p->height, "format",
+                                          dbgctl_format(p->format), "fb_gpa", dbgctl_hex(p->gpa)));
     return DBGCTL_OK;
 }
 
@@ -135,8 +137,8 @@ static int dump_scanout(struct dbgctl *c, bool png)
     if (s)
         return dbgctl_fail(c, s, "QUERY_SCANOUT");
     return dump_picture(c,
-                        &(struct picture){"scanout", q.mmio_fb_gpa, q.mmio_width, q.mmio_height, q.mmio_pitch_bytes,
-                                          q.mmio_format},
+                        &(struct picture){"scanout", q.mmio_fb_gpa, q.mmio_width, q.mmio_height,
+                                          q.mmio_pitch_bytes, q.mmio_format},
                         png);
 }
 
@@ -147,7 +149,8 @@ static int dump_cursor(struct dbgctl *c, bool png)
 
     if (s)
         return dbgctl_fail(c, s, "QUERY_CURSOR");
-    return dump_picture(c, &(struct picture){"cursor", q.fb_gpa, q.width, q.height, q.pitch_bytes, q.format}, png);
+    return dump_picture(c, &(struct picture){"cursor", q.fb_gpa, q.width, q.height, q.pitch_bytes, q.format},
+                        png);
 }
 
 int dbgctl_dump_scanout_bmp(struct dbgctl *c)
@@ -180,7 +183,8 @@ static int dump_range(struct dbgctl *c, const char *path, uint64_t gpa, uint32_t
     int r;
 
     if (size > DUMP_HARD_CAP || (size > DUMP_CAP && !c->force))
-        return dbgctl_refuse(c, "%u bytes are more than %u: --force dumps up to %u", size, DUMP_CAP, DUMP_HARD_CAP);
+        return dbgctl_refuse(c, "%u bytes are more than %u: --force dumps up to %u", size, DUMP_CAP,
+                             DUMP_HARD_CAP);
     data = malloc(size ? size : 1);
     if (!data)
         return dbgctl_refuse(c, "no memory");
@@ -226,15 +230,17 @@ static int dump_one(struct dbgctl *c, const struct aerogpu_escape_ring_desc_v2 *
                  "fence: %llu\nflags: 0x%x\ncmd_gpa: 0x%llx\ncmd_size_bytes: %u\nalloc_table_gpa: 0x%llx\n"
                  "alloc_table_size_bytes: %u\nring_id: %u\nindex_from_tail: %u\n",
                  (unsigned long long)d->fence, d->flags, (unsigned long long)d->cmd_gpa, d->cmd_size_bytes,
-                 (unsigned long long)d->alloc_table_gpa, d->alloc_table_size_bytes, c->ring_id, c->index_from_tail + i);
+                 (unsigned long long)d->alloc_table_gpa, d->alloc_table_size_bytes, c->ring_id,
+                 c->index_from_tail + i);
     r = dbgctl_write_file(text, summary, (size_t)n);
     if (r)
         return dbgctl_refuse(c, "%s: %s", text, strerror(-r));
-    json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:o, s:i}", "cmd_path", cmd, "summary_path",
-                                          text, "alloc_table_path", d->alloc_table_gpa ? json_string(table) : json_null(),
-                                          "fence", dbgctl_u64(d->fence), "cmd_gpa", dbgctl_hex(d->cmd_gpa),
-                                          "cmd_size_bytes", (int)d->cmd_size_bytes, "flags", dbgctl_hex(d->flags),
-                                          "alloc_table_size_bytes", (int)d->alloc_table_size_bytes));
+    json_array_append_new(
+        list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:o, s:i}", "cmd_path", cmd, "summary_path", text,
+                        "alloc_table_path", d->alloc_table_gpa ? json_string(table) : json_null(), "fence",
+                        dbgctl_u64(d->fence), "cmd_gpa", dbgctl_hex(d->cmd_gpa), "cmd_size_bytes",
+                        (int)d->cmd_size_bytes, "flags", dbgctl_hex(d->flags), "alloc_table_size_bytes",
+                        (int)d->alloc_table_size_bytes));
     return DBGCTL_OK;
 }
 
@@ -267,7 +273,8 @@ int dbgctl_dump_last(struct dbgctl *c)
         done++;
     }
     return done ? DBGCTL_OK
-                : dbgctl_refuse(c, "no submission with a stream at index %u from the tail", c->index_from_tail);
+                : dbgctl_refuse(c, "no submission with a stream at index %u from the tail",
+                                c->index_from_tail);
 }
 
 /* ---- memory ---- */
@@ -305,13 +312,14 @@ int dbgctl_read_gpa(struct dbgctl *c)
     int r = 0;
 
     if (size > DUMP_HARD_CAP || (size > DUMP_CAP && !c->force))
-        return dbgctl_refuse(c, "%u bytes are more than %u: --force reads up to %u", size, DUMP_CAP, DUMP_HARD_CAP);
+        return dbgctl_refuse(c, "%u bytes are more than %u: --force reads up to %u", size, DUMP_CAP,
+                             DUMP_HARD_CAP);
     data = malloc(size ? size : 1);
     if (!data)
         return dbgctl_refuse(c, "no memory");
     s = dbgctl_read(c, c->argument, data, size, &got);
-    json_object_update(c->body, json_pack("{s:o, s:i, s:i}", "gpa", dbgctl_hex(c->argument), "size_bytes", (int)size,
-                                          "bytes_copied", (int)got));
+    json_object_update(c->body, json_pack("{s:o, s:i, s:i}", "gpa", dbgctl_hex(c->argument), "size_bytes",
+                                          (int)size, "bytes_copied", (int)got));
     if (s) {
         free(data);
         return dbgctl_fail(c, s, "READ_GPA at 0x%llx", (unsigned long long)c->argument);

@@ -22,7 +22,8 @@ struct option_row {
 
 static void usage(FILE *f, const struct option_row *rows)
 {
-    fputs("usage: aerogpu_dbgctl [OPTIONS] COMMAND\n\nAsks the driver behind $AEROGPU_SOCKET where its fences are.\n\n"
+    fputs("usage: aerogpu_dbgctl [OPTIONS] COMMAND\n\nAsks the driver behind $AEROGPU_SOCKET where its "
+          "fences are.\n\n"
           "commands:\n",
           f);
     for (unsigned i = 0; i < dbgctl_num_commands; i++) {
@@ -39,10 +40,14 @@ static void usage(FILE *f, const struct option_row *rows)
     }
     fputs("  --help, -h, /?                                       this\n\noptions:\n", f);
     for (const struct option_row *r = rows; r->name; r++)
-        fprintf(f, "  %s%-*s %s\n", r->name, 26 - (int)strlen(r->name), r->kind == NUMBER ? " N" : r->kind == TEXT ? " X" : "",
+        fprintf(f, "  %s%-*s %s\n", r->name, 26 - (int)strlen(r->name),
+                r->kind == NUMBER ? " N"
+                : r->kind == TEXT ? " X"
+                                  : "",
                 r->doc);
     fputs("  --json[=PATH]             one JSON document, to standard output or PATH\n\n"
-          "exit codes: 0 ok, 1 wrong usage or no adapter, 2 the command failed, 3 READ_GPA copied a part, 4 closing the\n"
+          "exit codes: 0 ok, 1 wrong usage or no adapter, 2 the command failed, 3 READ_GPA copied a part, 4 "
+          "closing the\n"
           "adapter failed; --selftest: the driver's code, 254 if it was not reached\n",
           f);
 }
@@ -62,8 +67,8 @@ static bool number(const char *text, uint64_t max, uint64_t *out)
 
 static void output_json(struct dbgctl *c, bool ok)
 {
-    json_t *top = json_pack("{s:i, s:s, s:b}", "schema_version", 1, "command", c->command ? c->command->name : "parse-args",
-                            "ok", (int)ok);
+    json_t *top = json_pack("{s:i, s:s, s:b}", "schema_version", 1, "command",
+                            c->command ? c->command->name : "parse-args", "ok", (int)ok);
     size_t flags = c->pretty ? JSON_INDENT(2) : JSON_COMPACT;
     char hex[16];
     char *text;
@@ -141,7 +146,8 @@ static const struct dbgctl_command *find_command(const char *option)
     return NULL;
 }
 
-static int take_command(struct dbgctl *c, const struct dbgctl_command *k, int argc, char **argv, int *i, const char *given)
+static int take_command(struct dbgctl *c, const struct dbgctl_command *k, int argc, char **argv, int *i,
+                        const char *given)
 {
     uint64_t v;
 
@@ -173,7 +179,8 @@ static int take_command(struct dbgctl *c, const struct dbgctl_command *k, int ar
     return 0;
 }
 
-static int take_option(struct dbgctl *c, const struct option_row *r, int argc, char **argv, int *i, const char *given)
+static int take_option(struct dbgctl *c, const struct option_row *r, int argc, char **argv, int *i,
+                       const char *given)
 {
     uint64_t v;
 
@@ -210,7 +217,8 @@ static int parse(struct dbgctl *c, int argc, char **argv, const struct option_ro
         else if (!strcmp(argv[i], "--pretty"))
             c->pretty = true;
     for (int i = 1; i < argc && !r; i++) {
-        const char *a = argv[i], *equals = strncmp(a, "--", 2) ? NULL : strchr(a, '='), *given = equals ? equals + 1 : NULL;
+        const char *a = argv[i], *equals = strncmp(a, "--", 2) ? NULL : strchr(a, '='),
+                   *given = equals ? equals + 1 : NULL;
         char name[64];
         const struct dbgctl_command *k;
         const struct option_row *o = rows;
@@ -264,7 +272,8 @@ static int run(struct dbgctl *c)
         return c->command->run(c);
     s = dbgctl_call(c, D3DKMT_THUNK_OpenAdapterFromHdc, &open, sizeof(open));
     if (s) {
-        dbgctl_fail(c, s, "the adapter%s%s cannot be opened%s", c->display ? " of " : "", c->display ? c->display : "",
+        dbgctl_fail(c, s, "the adapter%s%s cannot be opened%s", c->display ? " of " : "",
+                    c->display ? c->display : "",
                     getenv(D3DKMT_SOCKET_VARIABLE) ? "" : ": $" D3DKMT_SOCKET_VARIABLE " is not set");
         return DBGCTL_USAGE;
     }
@@ -283,8 +292,12 @@ static int run(struct dbgctl *c)
 
 int main(int argc, char **argv)
 {
-    struct dbgctl c = {.timeout_ms = 2000, .vblank_samples = 1, .vblank_interval_ms = 250, .samples = 10,
-                       .interval_ms = 250, .count = 1};
+    struct dbgctl c = {.timeout_ms = 2000,
+                       .vblank_samples = 1,
+                       .vblank_interval_ms = 250,
+                       .samples = 10,
+                       .interval_ms = 250,
+                       .count = 1};
     const struct option_row rows[] = {
         {"--display", TEXT, &c.display, NULL, 0, "which display, \\\\.\\DISPLAY1"},
         {"--ring-id", NUMBER, &c.ring_id, NULL, 0, "which ring (0)"},

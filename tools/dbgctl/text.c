@@ -10,7 +10,8 @@ static void print_value(const json_t *v);
 /* {"hex","dec"}, {"bytes","mib"} and {"value","name"} read as one value. */
 static bool print_pair(const json_t *v)
 {
-    const char *a = json_string_value(json_object_get(v, "hex")), *b = json_string_value(json_object_get(v, "dec"));
+    const char *a = json_string_value(json_object_get(v, "hex")),
+               *b = json_string_value(json_object_get(v, "dec"));
 
     if (json_object_size(v) != 2)
         return false;
@@ -91,7 +92,8 @@ static bool is_group(const json_t *v)
 
     if (!json_is_object(v) || json_object_size(v) < 3)
         return is_record_list(v);
-    json_object_foreach((json_t *)(uintptr_t)v, key, e) if (json_is_object(e) || json_is_array(e)) return true;
+    json_object_foreach((json_t *)(uintptr_t)v, key,
+                        e) if (json_is_object(e) || json_is_array(e)) return true;
     return json_object_size(v) > 4;
 }
 

@@ -60,7 +60,8 @@ static json_t *feature_list(uint64_t features)
     static const struct {
         unsigned bit;
         const char *name;
-    } order[] = {{1, "cursor"}, {2, "scanout"}, {3, "vblank"}, {0, "fence_page"}, {4, "transfer"}, {5, "error_info"}};
+    } order[] = {{1, "cursor"},     {2, "scanout"},  {3, "vblank"},
+                 {0, "fence_page"}, {4, "transfer"}, {5, "error_info"}};
     json_t *out = json_array();
 
     for (unsigned i = 0; i < 6; i++) {
@@ -83,8 +84,8 @@ json_t *dbgctl_device(struct dbgctl *c, NTSTATUS *s)
     if (*s == STATUS_SUCCESS)
         return json_pack("{s:o, s:s, s:o, s:i, s:i}", "magic", dbgctl_hex(v2.detected_mmio_magic), "type",
                          v2.detected_mmio_magic == AEROGPU_MMIO_MAGIC ? "AGPU" : "unknown", "abi_version",
-                         dbgctl_hex(v2.abi_version_u32), "abi_major", (int)(v2.abi_version_u32 >> 16), "abi_minor",
-                         (int)(v2.abi_version_u32 & 0xFFFF));
+                         dbgctl_hex(v2.abi_version_u32), "abi_major", (int)(v2.abi_version_u32 >> 16),
+                         "abi_minor", (int)(v2.abi_version_u32 & 0xFFFF));
     if (*s == STATUS_TIMEOUT || *s == STATUS_DEVICE_REMOVED)
         return NULL;
     *s = DBGCTL_ESCAPE(c, QUERY_DEVICE, &v1); /* an older driver */
@@ -99,8 +100,8 @@ json_t *dbgctl_features(struct dbgctl *c, NTSTATUS *s)
 
     *s = DBGCTL_ESCAPE(c, QUERY_DEVICE_V2, &v2);
     return *s ? NULL
-              : json_pack("{s:o, s:o, s:o}", "lo", dbgctl_hex(v2.features_lo), "hi", dbgctl_hex(v2.features_hi), "names",
-                          feature_list(v2.features_lo));
+              : json_pack("{s:o, s:o, s:o}", "lo", dbgctl_hex(v2.features_lo), "hi",
+                          dbgctl_hex(v2.features_hi), "names", feature_list(v2.features_lo));
 }
 
 json_t *dbgctl_fences(struct dbgctl *c, NTSTATUS *s)
@@ -109,8 +110,9 @@ json_t *dbgctl_fences(struct dbgctl *c, NTSTATUS *s)
 
     *s = DBGCTL_ESCAPE(c, QUERY_FENCE, &f);
     return *s ? NULL
-              : json_pack("{s:o, s:o, s:o, s:o, s:o}", "last_submitted_fence", dbgctl_u64(f.last_submitted_fence),
-                          "last_completed_fence", dbgctl_u64(f.last_completed_fence), "pending",
+              : json_pack("{s:o, s:o, s:o, s:o, s:o}", "last_submitted_fence",
+                          dbgctl_u64(f.last_submitted_fence), "last_completed_fence",
+                          dbgctl_u64(f.last_completed_fence), "pending",
                           dbgctl_dec(f.last_submitted_fence - f.last_completed_fence), "error_irq_count",
                           dbgctl_dec(f.error_irq_count), "last_error_fence", dbgctl_u64(f.last_error_fence));
 }
@@ -127,14 +129,15 @@ json_t *dbgctl_perf(struct dbgctl *c, NTSTATUS *s)
 #define F(type, name, dir, doc)                                                                              \
     if (!strstr(#name, "reserved"))                                                                          \
         json_object_set_new(out, #name,                                                                      \
-                            sizeof(type) == 8                                                                \
-                                ? (strstr(#name, "ed_fence") || strstr(#name, "error_fence") ? dbgctl_u64((uint64_t)p.name) : dbgctl_dec((uint64_t)p.name)) \
-                                : json_integer((json_int_t)p.name));
+                            sizeof(type) == 8 ? (strstr(#name, "ed_fence") || strstr(#name, "error_fence")   \
+                                                     ? dbgctl_u64((uint64_t)p.name)                          \
+                                                     : dbgctl_dec((uint64_t)p.name))                         \
+                                              : json_integer((json_int_t)p.name));
 #define A(elem, name, count, dir, doc)
     AEROGPU_ESCAPE_FIELDS_query_perf(F, A)
 #undef F
 #undef A
-    json_object_set_new(out, "valid", json_boolean(p.flags & AEROGPU_ESCAPE_FLAGS_VALID));
+        json_object_set_new(out, "valid", json_boolean(p.flags & AEROGPU_ESCAPE_FLAGS_VALID));
     json_object_set_new(out, "ring_pending", json_integer(p.ring0_tail - p.ring0_head));
     json_object_set_new(out, "error_latched", json_boolean(p.error_state >> 31));
     return out;
@@ -153,17 +156,20 @@ json_t *dbgctl_ring(struct dbgctl *c, NTSTATUS *s)
         return NULL;
     list = json_array();
     for (uint32_t i = 0; i < r.desc_count && i < AEROGPU_ESCAPE_RECENT; i++)
-        json_array_append_new(
-            list, json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:i}", "index", (int)i, "fence", dbgctl_u64(r.desc[i].fence),
-                            "cmd_gpa", dbgctl_hex(r.desc[i].cmd_gpa), "cmd_size_bytes", (int)r.desc[i].cmd_size_bytes,
-                            "flags", dbgctl_hex(r.desc[i].flags), "alloc_table_gpa", dbgctl_hex(r.desc[i].alloc_table_gpa),
-                            "alloc_table_size_bytes", (int)r.desc[i].alloc_table_size_bytes));
+        json_array_append_new(list,
+                              json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:i}", "index", (int)i, "fence",
+                                        dbgctl_u64(r.desc[i].fence), "cmd_gpa", dbgctl_hex(r.desc[i].cmd_gpa),
+                                        "cmd_size_bytes", (int)r.desc[i].cmd_size_bytes, "flags",
+                                        dbgctl_hex(r.desc[i].flags), "alloc_table_gpa",
+                                        dbgctl_hex(r.desc[i].alloc_table_gpa), "alloc_table_size_bytes",
+                                        (int)r.desc[i].alloc_table_size_bytes));
     return json_pack("{s:i, s:s, s:i, s:I, s:I, s:I, s:i, s:o}", "ring_id", (int)r.ring_id, "format",
                      r.ring_format == AEROGPU_RING_FORMAT_AGPU     ? "agpu"
                      : r.ring_format == AEROGPU_RING_FORMAT_LEGACY ? "legacy"
                                                                    : "unknown",
-                     "size_bytes", (int)r.ring_size_bytes, "head", (json_int_t)r.head, "tail", (json_int_t)r.tail,
-                     "pending", (json_int_t)(r.tail - r.head), "desc_count", (int)r.desc_count, "descriptors", list);
+                     "size_bytes", (int)r.ring_size_bytes, "head", (json_int_t)r.head, "tail",
+                     (json_int_t)r.tail, "pending", (json_int_t)(r.tail - r.head), "desc_count",
+                     (int)r.desc_count, "descriptors", list);
 }
 
 json_t *dbgctl_scanout(struct dbgctl *c, NTSTATUS *s)
@@ -177,12 +183,14 @@ json_t *dbgctl_scanout(struct dbgctl *c, NTSTATUS *s)
     }
     return *s ? NULL
               : json_pack("{s:i, s:o, s:{s:i, s:i, s:i, s:o, s:i, s:o}, s:{s:i, s:i, s:i, s:o, s:i, s:o}}",
-                          "vidpn_source_id", (int)q.vidpn_source_id, "flags", dbgctl_hex(q.flags), "cached", "enable",
-                          (int)q.cached_enable, "width", (int)q.cached_width, "height", (int)q.cached_height, "format",
-                          dbgctl_format(q.cached_format), "pitch_bytes", (int)q.cached_pitch_bytes, "fb_gpa",
-                          q.flags & 1 ? dbgctl_hex(q.cached_fb_gpa) : json_null(), "mmio", "enable", (int)q.mmio_enable,
-                          "width", (int)q.mmio_width, "height", (int)q.mmio_height, "format", dbgctl_format(q.mmio_format),
-                          "pitch_bytes", (int)q.mmio_pitch_bytes, "fb_gpa", dbgctl_hex(q.mmio_fb_gpa));
+                          "vidpn_source_id", (int)q.vidpn_source_id, "flags", dbgctl_hex(q.flags), "cached",
+                          "enable", (int)q.cached_enable, "width", (int)q.cached_width, "height",
+                          (int)q.cached_height, "format", dbgctl_format(q.cached_format), "pitch_bytes",
+                          (int)q.cached_pitch_bytes, "fb_gpa",
+                          q.flags & 1 ? dbgctl_hex(q.cached_fb_gpa) : json_null(), "mmio", "enable",
+                          (int)q.mmio_enable, "width", (int)q.mmio_width, "height", (int)q.mmio_height,
+                          "format", dbgctl_format(q.mmio_format), "pitch_bytes", (int)q.mmio_pitch_bytes,
+                          "fb_gpa", dbgctl_hex(q.mmio_fb_gpa));
 }
 
 json_t *dbgctl_cursor(struct dbgctl *c, NTSTATUS *s)
@@ -191,10 +199,11 @@ json_t *dbgctl_cursor(struct dbgctl *c, NTSTATUS *s)
 
     *s = DBGCTL_ESCAPE(c, QUERY_CURSOR, &q);
     return *s ? NULL
-              : json_pack("{s:b, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:i}", "supported", (int)(q.flags & 1),
-                          "flags", dbgctl_hex(q.flags), "enable", (int)q.enable, "x", (int)(int32_t)q.x, "y",
-                          (int)(int32_t)q.y, "hot_x", (int)q.hot_x, "hot_y", (int)q.hot_y, "width", (int)q.width, "height",
-                          (int)q.height, "format", dbgctl_format(q.format), "fb_gpa", dbgctl_hex(q.fb_gpa), "pitch_bytes",
+              : json_pack("{s:b, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:i}", "supported",
+                          (int)(q.flags & 1), "flags", dbgctl_hex(q.flags), "enable", (int)q.enable, "x",
+                          (int)(int32_t)q.x, "y", (int)(int32_t)q.y, "hot_x", (int)q.hot_x, "hot_y",
+                          (int)q.hot_y, "width", (int)q.width, "height", (int)q.height, "format",
+                          dbgctl_format(q.format), "fb_gpa", dbgctl_hex(q.fb_gpa), "pitch_bytes",
                           (int)q.pitch_bytes);
 }
 
@@ -208,14 +217,16 @@ json_t *dbgctl_vblank(struct dbgctl *c, NTSTATUS *s)
         *s = DBGCTL_ESCAPE(c, QUERY_VBLANK, &q);
     }
     return *s ? NULL
-              : json_pack("{s:i, s:o, s:b, s:o, s:o, s:o, s:o, s:i, s:f, s:o}", "vidpn_source_id", (int)q.vidpn_source_id,
-                          "flags", dbgctl_hex(q.flags), "supported", (int)(q.flags & 1), "irq_enable",
-                          dbgctl_irqs(q.irq_enable), "irq_status", dbgctl_irqs(q.irq_status), "vblank_seq",
-                          dbgctl_u64(q.vblank_seq), "last_vblank_time_ns", dbgctl_u64(q.last_vblank_time_ns),
-                          "vblank_period_ns", (int)q.vblank_period_ns, "refresh_hz",
+              : json_pack("{s:i, s:o, s:b, s:o, s:o, s:o, s:o, s:i, s:f, s:o}", "vidpn_source_id",
+                          (int)q.vidpn_source_id, "flags", dbgctl_hex(q.flags), "supported",
+                          (int)(q.flags & 1), "irq_enable", dbgctl_irqs(q.irq_enable), "irq_status",
+                          dbgctl_irqs(q.irq_status), "vblank_seq", dbgctl_u64(q.vblank_seq),
+                          "last_vblank_time_ns", dbgctl_u64(q.last_vblank_time_ns), "vblank_period_ns",
+                          (int)q.vblank_period_ns, "refresh_hz",
                           q.vblank_period_ns ? 1e9 / q.vblank_period_ns : 0.0, "vblank_interrupt_type",
                           q.flags & 2 ? json_pack("{s:i, s:s}", "value", (int)q.vblank_interrupt_type, "name",
-                                                  q.vblank_interrupt_type == 3 ? "DXGK_INTERRUPT_CRTC_VSYNC" : "other")
+                                                  q.vblank_interrupt_type == 3 ? "DXGK_INTERRUPT_CRTC_VSYNC"
+                                                                               : "other")
                                       : json_string("(not enabled or not reported)"));
 }
 
@@ -234,18 +245,19 @@ json_t *dbgctl_segments(struct dbgctl *c, NTSTATUS *s)
     list = json_array();
     for (uint32_t i = 0; i < n && i < 32; i++) {
         const D3DKMT_QUERYSTATISTICS_SEGMENT_INFORMATION *seg = &q.QueryResult.SegmentInformation;
-        q = (D3DKMT_QUERYSTATISTICS){.Type = D3DKMT_QUERYSTATISTICS_SEGMENT, .AdapterLuid = c->luid,
-                                     .QuerySegment.SegmentId = i};
+        q = (D3DKMT_QUERYSTATISTICS){
+            .Type = D3DKMT_QUERYSTATISTICS_SEGMENT, .AdapterLuid = c->luid, .QuerySegment.SegmentId = i};
         if (dbgctl_call(c, D3DKMT_THUNK_QueryStatistics, &q, sizeof(q)) != STATUS_SUCCESS)
             break;
         json_array_append_new(list, json_pack("{s:i, s:b, s:o, s:o, s:o}", "segment", (int)i + 1, "aperture",
-                                              (int)(seg->Aperture & 1), "commit_limit", dbgctl_size(seg->CommitLimit),
-                                              "committed", dbgctl_size(seg->BytesCommitted), "resident",
+                                              (int)(seg->Aperture & 1), "commit_limit",
+                                              dbgctl_size(seg->CommitLimit), "committed",
+                                              dbgctl_size(seg->BytesCommitted), "resident",
                                               dbgctl_size(seg->BytesResident)));
     }
-    return json_pack("{s:o, s:o, s:o, s:o}", "local", dbgctl_size(g.DedicatedVideoMemorySize), "dedicated_system",
-                     dbgctl_size(g.DedicatedSystemMemorySize), "non_local", dbgctl_size(g.SharedSystemMemorySize),
-                     "segments", list);
+    return json_pack("{s:o, s:o, s:o, s:o}", "local", dbgctl_size(g.DedicatedVideoMemorySize),
+                     "dedicated_system", dbgctl_size(g.DedicatedSystemMemorySize), "non_local",
+                     dbgctl_size(g.SharedSystemMemorySize), "segments", list);
 }
 
 json_t *dbgctl_umd_private(struct dbgctl *c, NTSTATUS *s)
@@ -256,11 +268,13 @@ json_t *dbgctl_umd_private(struct dbgctl *c, NTSTATUS *s)
     *s = dbgctl_query(c, KMTQAITYPE_UMDRIVERPRIVATE, &p, sizeof(p));
     if (*s)
         return NULL;
-    memcpy(&features, (uint8_t *)&p + offsetof(struct aerogpu_umd_private, device_features), sizeof(features));
-    return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:{s:o, s:b, s:b, s:b}}", "size_bytes", (int)p.size_bytes,
-                     "struct_version", (int)p.struct_version, "device_mmio_magic", dbgctl_hex(p.device_mmio_magic),
-                     "device_abi_version", dbgctl_hex(p.device_abi_version), "device_features", dbgctl_hex(features),
-                     "feature_names", feature_list(features), "flags", "value", dbgctl_hex(p.flags), "is_legacy",
+    memcpy(&features, (uint8_t *)&p + offsetof(struct aerogpu_umd_private, device_features),
+           sizeof(features));
+    return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:{s:o, s:b, s:b, s:b}}", "size_bytes",
+                     (int)p.size_bytes, "struct_version", (int)p.struct_version, "device_mmio_magic",
+                     dbgctl_hex(p.device_mmio_magic), "device_abi_version", dbgctl_hex(p.device_abi_version),
+                     "device_features", dbgctl_hex(features), "feature_names", feature_list(features),
+                     "flags", "value", dbgctl_hex(p.flags), "is_legacy",
                      (int)(p.flags & AEROGPU_UMD_PRIVATE_FLAG_LEGACY) != 0, "has_vblank",
                      (int)(p.flags & AEROGPU_UMD_PRIVATE_FLAG_VBLANK) != 0, "has_fence_page",
                      (int)(p.flags & AEROGPU_UMD_PRIVATE_FLAG_FENCE_PAGE) != 0);
@@ -281,8 +295,9 @@ json_t *dbgctl_error(struct dbgctl *c, NTSTATUS *s)
            : q.error_code == 0xFFFF ? "INTERNAL"
                                     : "unknown";
     return json_pack("{s:b, s:b, s:o, s:{s:i, s:s}, s:o, s:I}", "supported", (int)(q.flags & 1), "latched",
-                     (int)(q.flags >> 1 & 1), "flags", dbgctl_hex(q.flags), "error_code", "value", (int)q.error_code,
-                     "name", name, "error_fence", dbgctl_u64(q.error_fence), "error_count", (json_int_t)q.error_count);
+                     (int)(q.flags >> 1 & 1), "flags", dbgctl_hex(q.flags), "error_code", "value",
+                     (int)q.error_code, "name", name, "error_fence", dbgctl_u64(q.error_fence), "error_count",
+                     (json_int_t)q.error_count);
 }
 
 static NTSTATUS dump_createalloc(struct dbgctl *c, struct aerogpu_escape_dump_createallocation *t)
@@ -304,15 +319,16 @@ json_t *dbgctl_createalloc(struct dbgctl *c, NTSTATUS *s)
     for (uint32_t i = 0; i < t.entry_count && i < AEROGPU_ESCAPE_RECENT; i++) {
         const struct aerogpu_escape_createallocation *e = &t.entries[i];
         json_array_append_new(
-            list, json_pack("{s:I, s:I, s:i, s:i, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "seq", (json_int_t)e->seq,
-                            "call_seq", (json_int_t)e->call_seq, "alloc_index", (int)e->alloc_index, "num_allocations",
-                            (int)e->num_allocations, "create_flags", dbgctl_hex(e->create_flags), "alloc_id",
-                            dbgctl_hex(e->alloc_id), "priv_flags", dbgctl_hex(e->priv_flags), "pitch_bytes",
-                            (int)e->pitch_bytes, "share_token", dbgctl_hex(e->share_token), "size", dbgctl_size(e->size_bytes),
-                            "flags_in", dbgctl_hex(e->flags_in), "flags_out", dbgctl_hex(e->flags_out)));
+            list, json_pack("{s:I, s:I, s:i, s:i, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "seq",
+                            (json_int_t)e->seq, "call_seq", (json_int_t)e->call_seq, "alloc_index",
+                            (int)e->alloc_index, "num_allocations", (int)e->num_allocations, "create_flags",
+                            dbgctl_hex(e->create_flags), "alloc_id", dbgctl_hex(e->alloc_id), "priv_flags",
+                            dbgctl_hex(e->priv_flags), "pitch_bytes", (int)e->pitch_bytes, "share_token",
+                            dbgctl_hex(e->share_token), "size", dbgctl_size(e->size_bytes), "flags_in",
+                            dbgctl_hex(e->flags_in), "flags_out", dbgctl_hex(e->flags_out)));
     }
-    return json_pack("{s:I, s:i, s:i, s:o}", "write_index", (json_int_t)t.write_index, "entry_count", (int)t.entry_count,
-                     "entry_capacity", (int)t.entry_capacity, "entries", list);
+    return json_pack("{s:I, s:i, s:i, s:o}", "write_index", (json_int_t)t.write_index, "entry_count",
+                     (int)t.entry_count, "entry_capacity", (int)t.entry_capacity, "entries", list);
 }
 
 json_t *dbgctl_createalloc_summary(struct dbgctl *c, NTSTATUS *s)
@@ -321,5 +337,6 @@ json_t *dbgctl_createalloc_summary(struct dbgctl *c, NTSTATUS *s)
 
     *s = dump_createalloc(c, &t);
     return *s ? NULL
-              : json_pack("{s:I, s:i}", "write_index", (json_int_t)t.write_index, "entry_count", (int)t.entry_count);
+              : json_pack("{s:I, s:i}", "write_index", (json_int_t)t.write_index, "entry_count",
+                          (int)t.entry_count);
 }

@@ -18,21 +18,23 @@ static const char *const all_tests[] = {
 
 static void usage(FILE *f)
 {
-    fputs("usage: aerogpu_test_runner [OPTIONS] [-- OPTIONS OF TESTS]\n\n"
-          "Runs the validation programs against the service at $AEROGPU_SOCKET. Options that it does not know go to\n"
-          "every test, as do --require-vid, --require-did, --require-umd, --samples and the like.\n\noptions:\n"
-          "  --bin-dir=DIR            where the programs are\n"
-          "  --manifest=FILE          the tests to run: the first word of each line\n"
-          "  --timeout-ms=N           time of one test (30000; $AEROGPU_TEST_TIMEOUT_MS)\n"
-          "  --no-timeout             let a test take as long as it wants\n"
-          "  --json[=PATH]            write report.json, a file for each test, and JUnit XML beside it\n"
-          "  --log-dir=DIR            stdout, stderr, pictures and snapshots of each test\n"
-          "  --dbgctl=PATH            take snapshots with it when a test fails\n"
-          "  --dbgctl-timeout-ms=N    time of one snapshot (5000)\n"
-          "  --list                   print the names of the tests\n"
-          "  --help                   this\n"
-          "exit codes: 0 every test passed or was skipped, 1 one failed or the command line is wrong\n",
-          f);
+    fputs(
+        "usage: aerogpu_test_runner [OPTIONS] [-- OPTIONS OF TESTS]\n\n"
+        "Runs the validation programs against the service at $AEROGPU_SOCKET. Options that it does not know "
+        "go to\n"
+        "every test, as do --require-vid, --require-did, --require-umd, --samples and the like.\n\noptions:\n"
+        "  --bin-dir=DIR            where the programs are\n"
+        "  --manifest=FILE          the tests to run: the first word of each line\n"
+        "  --timeout-ms=N           time of one test (30000; $AEROGPU_TEST_TIMEOUT_MS)\n"
+        "  --no-timeout             let a test take as long as it wants\n"
+        "  --json[=PATH]            write report.json, a file for each test, and JUnit XML beside it\n"
+        "  --log-dir=DIR            stdout, stderr, pictures and snapshots of each test\n"
+        "  --dbgctl=PATH            take snapshots with it when a test fails\n"
+        "  --dbgctl-timeout-ms=N    time of one snapshot (5000)\n"
+        "  --list                   print the names of the tests\n"
+        "  --help                   this\n"
+        "exit codes: 0 every test passed or was skipped, 1 one failed or the command line is wrong\n",
+        f);
 }
 
 static void progress(void *ctx, const char *name, unsigned index, unsigned total, const json_t *result)
@@ -42,14 +44,16 @@ static void progress(void *ctx, const char *name, unsigned index, unsigned total
     (void)ctx;
     if (!result)
         return;
-    status = json_is_true(json_object_get(result, "skipped")) ? "SKIP"
-                                                               : json_string_value(json_object_get(result, "status"));
+    status = json_is_true(json_object_get(result, "skipped"))
+                 ? "SKIP"
+                 : json_string_value(json_object_get(result, "status"));
     printf("%s: %s", status, name);
     if (!strcmp(status, "FAIL"))
         printf(": %s", json_string_value(json_object_get(result, "failure")));
     else if (!strcmp(status, "SKIP"))
         printf(": %s", json_string_value(json_object_get(result, "skip_reason")));
-    printf("  [%u/%u, %.0f ms]\n", index + 1, total, json_number_value(json_object_get(result, "duration_ms")));
+    printf("  [%u/%u, %.0f ms]\n", index + 1, total,
+           json_number_value(json_object_get(result, "duration_ms")));
     fflush(stdout);
 }
 
@@ -81,8 +85,12 @@ int main(int argc, char **argv)
 {
     static char default_dir[PATH_MAX], junit[PATH_MAX];
     static const char *extra[64];
-    struct runner_params p = {.suite_name = "aerogpu_validation", .timeout_ms = 30000, .dbgctl_timeout_ms = 5000,
-                              .extra = extra, .progress = progress, .tests = all_tests,
+    struct runner_params p = {.suite_name = "aerogpu_validation",
+                              .timeout_ms = 30000,
+                              .dbgctl_timeout_ms = 5000,
+                              .extra = extra,
+                              .progress = progress,
+                              .tests = all_tests,
                               .num_tests = sizeof(all_tests) / sizeof(all_tests[0])};
     const char *env = getenv("AEROGPU_TEST_TIMEOUT_MS"), *v, *manifest = NULL;
     char self[PATH_MAX], **names = NULL;
@@ -147,7 +155,8 @@ int main(int argc, char **argv)
     }
     if (p.json_path) {
         const char *dot = strrchr(p.json_path, '.');
-        snprintf(junit, sizeof(junit), "%.*s.xml", (int)(dot ? dot - p.json_path : (long)strlen(p.json_path)), p.json_path);
+        snprintf(junit, sizeof(junit), "%.*s.xml", (int)(dot ? dot - p.json_path : (long)strlen(p.json_path)),
+                 p.json_path);
         p.junit_path = junit;
     }
     report = runner_run(&p);

@@ -97,12 +97,13 @@ int runner_exec(char *const argv[], const char *out_path, const char *err_path, 
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attr, 0);
     posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&fa, 1, out_path ? out_path : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    posix_spawn_file_actions_addopen(&fa, 1, out_path ? out_path : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC,
+                                     0644);
     if (err_path && out_path && !strcmp(out_path, err_path))
         posix_spawn_file_actions_adddup2(&fa, 1, 2);
     else
-        posix_spawn_file_actions_addopen(&fa, 2, err_path ? err_path : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC,
-                                         0644);
+        posix_spawn_file_actions_addopen(&fa, 2, err_path ? err_path : "/dev/null",
+                                         O_WRONLY | O_CREAT | O_TRUNC, 0644);
     r = posix_spawn(&pid, argv[0], &fa, &attr, argv, environ);
     posix_spawn_file_actions_destroy(&fa);
     posix_spawnattr_destroy(&attr);
@@ -152,9 +153,9 @@ static void snapshot(const struct runner_params *p, const char *test, json_t *re
 
 static json_t *plain_result(const char *name)
 {
-    return json_pack("{s:i, s:s, s:s, s:i, s:n, s:b, s:n, s:n, s:n, s:[]}", "schema_version", 1, "test_name", name,
-                     "status", "PASS", "exit_code", 0, "failure", "skipped", 0, "skip_reason", "adapter", "timing",
-                     "artifacts");
+    return json_pack("{s:i, s:s, s:s, s:i, s:n, s:b, s:n, s:n, s:n, s:[]}", "schema_version", 1, "test_name",
+                     name, "status", "PASS", "exit_code", 0, "failure", "skipped", 0, "skip_reason",
+                     "adapter", "timing", "artifacts");
 }
 
 /* What the exit code says counts more than what the test wrote. */
@@ -180,7 +181,8 @@ static void settle(json_t *result, int code, int timeout_ms)
 
 static json_t *run_one(const struct runner_params *p, const char *name)
 {
-    char program[PATH_SIZE], json[PATH_SIZE], json_arg[PATH_SIZE + 8], log_arg[PATH_SIZE], out[PATH_SIZE], err[PATH_SIZE];
+    char program[PATH_SIZE], json[PATH_SIZE], json_arg[PATH_SIZE + 8], log_arg[PATH_SIZE], out[PATH_SIZE],
+        err[PATH_SIZE];
     const char *dir = p->log_dir ? p->log_dir : "/tmp";
     char *argv[MAX_ARGS];
     unsigned n = 0;
@@ -257,12 +259,15 @@ int runner_write_junit(const char *path, const json_t *report)
     if (!f)
         return -errno;
     json_array_foreach(tests, i, t) skipped += json_is_true(json_object_get(t, "skipped"));
-    fprintf(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"%s\" tests=\"%zu\" failures=\"%d\" skipped=\"%u\">\n",
+    fprintf(f,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"%s\" tests=\"%zu\" "
+            "failures=\"%d\" skipped=\"%u\">\n",
             json_string_value(json_object_get(report, "suite_name")), json_array_size(tests),
             (int)json_integer_value(json_object_get(report, "failures")), skipped);
     json_array_foreach(tests, i, t)
     {
-        fprintf(f, "  <testcase classname=\"aerogpu\" name=\"%s\" time=\"%.3f\">", json_string_value(json_object_get(t, "test_name")),
+        fprintf(f, "  <testcase classname=\"aerogpu\" name=\"%s\" time=\"%.3f\">",
+                json_string_value(json_object_get(t, "test_name")),
                 json_number_value(json_object_get(t, "duration_ms")) / 1e3);
         if (!strcmp(json_string_value(json_object_get(t, "status")), "FAIL")) {
             fputs("<failure message=\"", f);
@@ -281,8 +286,8 @@ int runner_write_junit(const char *path, const json_t *report)
 
 json_t *runner_run(const struct runner_params *p)
 {
-    json_t *report = json_pack("{s:i, s:s, s:s, s:i, s:[]}", "schema_version", 1, "suite_name", p->suite_name, "status",
-                               "FAIL", "failures", 0, "tests");
+    json_t *report = json_pack("{s:i, s:s, s:s, s:i, s:[]}", "schema_version", 1, "suite_name", p->suite_name,
+                               "status", "FAIL", "failures", 0, "tests");
     unsigned failures = 0;
 
     if (!report)
