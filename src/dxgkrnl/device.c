@@ -80,6 +80,8 @@ void device_destroy(struct device *dev)
     free(dev);
 }
 
+#define WATCH_NS (20 * NSEC_PER_MSEC)
+
 static void publish(struct context *c)
 {
     struct dxgk_progress *p = c->progress;
@@ -209,7 +211,11 @@ void context_destroy(struct context *c)
     struct dxgk *d = dev->d;
 
     handle_free(d, c->handle);
+    if (c->progress)
+        c->progress->state = D3DKMT_DEVICEEXECUTION_STOPPED;
     sched_drop_context(c);
+    while (c->watchers) /* they look up at the latest after WATCH_NS */
+        kernel_wait(d->kernel, &c->idle, LOOP_FOREVER);
     for (struct context **p = &dev->contexts; *p; p = &(*p)->next)
         if (*p == c) {
             *p = c->next;
@@ -243,6 +249,32 @@ const struct dxgk_progress *dxgk_context_progress(struct dxgk_client *c, D3DKMT_
     return p;
 }
 
+struct watch {
+    const struct dxgk_progress *progress;
+    uint64_t value;
+};
+
+static bool watched(void *arg)
+{
+    const struct watch *w = arg;
+
+    return w->progress->completed >= w->value || w->progress->state != D3DKMT_DEVICEEXECUTION_ACTIVE;
+}
+
+/* Lets the host wait for the device; for a while only, since not everything that may end the wait is an interrupt. */
+static void wait_by_host(struct dxgk *d, struct context *x, uint64_t value, uint64_t end)
+{
+    struct watch w = {x->progress, value};
+    uint64_t now = kernel_now(d->kernel);
+
+    x->watchers++;
+    kernel_leave(d->kernel);
+    d->bus->wait(d->bus->ctx, watched, &w, end - now < WATCH_NS ? end - now : WATCH_NS);
+    kernel_enter(d->kernel);
+    if (!--x->watchers)
+        kernel_wake_all(d->kernel, &x->idle);
+}
+
 NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64_t value, uint64_t timeout_ns)
 {
     struct dxgk *d = c->d;
@@ -263,6 +295,8 @@ NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64
             s = STATUS_CANCELLED;
         else if (kernel_now(d->kernel) >= end)
             s = STATUS_TIMEOUT;
+        else if (d->bus->wait && kernel_is_live(d->kernel))
+            wait_by_host(d, x, value, end);
         else
             kernel_wait(d->kernel, &x->done, end);
     }

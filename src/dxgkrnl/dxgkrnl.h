@@ -69,6 +69,9 @@ struct dxgk_bus {
     /* A descriptor of the memory behind `pa`, to hand to another process; the caller does not own it. May be
      * NULL. */
     int (*dma_fd)(void *ctx, uint64_t pa, size_t size, uint64_t *offset);
+    /* Waits until done(arg), which it asks after each interrupt, at most `timeout_ns`: a thread that waits for the
+     * device may as well serve it. NULL: there is nothing better than to sleep. */
+    void (*wait)(void *ctx, bool (*done)(void *arg), void *arg, uint64_t timeout_ns);
     /* Arms one of the host's faults (dxgkrnl/faults.h). May be NULL. */
     NTSTATUS (*inject)(void *ctx, uint32_t fault, uint32_t value);
 };

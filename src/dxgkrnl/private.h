@@ -144,6 +144,7 @@ struct context {
     struct packet *queue, **queue_last;
     unsigned queued, running; /* packets in the queue; packets at the device */
     unsigned handling;        /* of these, in the hands of a thread that may be waiting */
+    unsigned watchers;        /* threads that look at `progress` without the processor */
     uint64_t last_run;
     struct dma *free_dma;
     unsigned num_free;

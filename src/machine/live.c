@@ -361,6 +361,9 @@ static int run(struct machine *m, struct error *e)
                                                         .device = m->params.device,
                                                         .markers = m->params.markers,
                                                         .addresses = m->params.addresses,
+                                                        /* A driver resets after a time-out: what has not
+                                                         * answered in that time does not deserve more. */
+                                                        .limits.reset_ms = 10,
                                                         .complete = on_complete,
                                                         .died = on_death,
                                                         .ctx = m},

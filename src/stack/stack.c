@@ -145,6 +145,11 @@ static int dma_fd(void *ctx, uint64_t pa, size_t size, uint64_t *offset)
 
 /* ---- faults ---- */
 
+static void wait_for_device(void *ctx, bool (*done)(void *arg), void *arg, uint64_t timeout_ns)
+{
+    machine_wait(((struct stack *)ctx)->machine, done, arg, timeout_ns);
+}
+
 static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
 {
     struct stack *s = ctx;
@@ -196,6 +201,7 @@ static void describe(struct stack *s, bool swapped)
                                .dma_alloc = dma_alloc,
                                .dma_alloc_for = dma_alloc_for,
                                .inject = inject,
+                               .wait = wait_for_device,
                                .dma_free = dma_free,
                                .dma_ptr = dma_ptr,
                                .dma_fd = dma_fd};
