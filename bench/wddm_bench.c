@@ -5,6 +5,8 @@
  *   d3dkmt_render_local  the same in one process, against the device alone (doorbell to interrupt)
  *   vblank_wait          lateness (p99) of WaitForVerticalBlankEvent in 16 processes, against a thread on a timerfd
  *   tdr_recovery         from the deadline of a hang to the first fence of new work; 50 ms is the limit
+ *   tdr_growth           memory that a service has more after 1 000 hangs and resets than after 100; descriptors and
+ *                        processes must be as many as before
  *   sim_speed            an idle composed desktop in virtual time, times real time
  *   sim_clients          16 clients x 60 Hz for ten simulated minutes: times real time, every promise kept
  */
@@ -23,6 +25,7 @@
 #include <unistd.h>
 
 #include "abi/builder.h"
+#include "aerogpu/escape.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "bench.h"
@@ -33,6 +36,7 @@
 #include "stack/explore.h"
 #include "stack/stack.h"
 
+enum { CYCLES = 1000 };
 enum { ROUNDS = 20, TURN = 100, WAITERS = 16, VBLANKS = 300, HANGS = 5 };
 
 static const char *path;
@@ -287,7 +291,7 @@ static void render_local(struct bench *b)
 
 /* ---- vblank_wait ---- */
 
-/* In a process: how late each wake-up was after the vblank's own time, which the present statistics give. */
+/* In a process: how late each wake-up was after the time that the device gives the vblank. */
 static void wait_for_vblanks(uint64_t *late)
 {
     struct app a;
@@ -295,14 +299,16 @@ static void wait_for_vblanks(uint64_t *late)
     if (!app_open(&a))
         _exit(1);
     for (int i = 0; i < VBLANKS; i++) {
-        D3DKMT_GETDEVICESTATE g = {.hDevice = a.device, .StateType = D3DKMT_DEVICESTATE_PRESENT};
+        struct aerogpu_escape_query_vblank q = {
+            .header = {AEROGPU_ESCAPE_VERSION, AEROGPU_ESCAPE_OP_QUERY_VBLANK, sizeof(q), 0}};
         uint64_t woken;
         if (D3DKMTWaitForVerticalBlankEvent(&(D3DKMT_WAITFORVERTICALBLANKEVENT){a.adapter, a.device, 0}))
             _exit(1);
         woken = clock_now(&wall);
-        if (D3DKMTGetDeviceState(&g))
+        if (D3DKMTEscape(&(D3DKMT_ESCAPE){
+                .hAdapter = a.adapter, .pPrivateDriverData = &q, .PrivateDriverDataSize = sizeof(q)}))
             _exit(1);
-        late[i] = woken - (uint64_t)g.PresentState.PresentStats.SyncQPCTime.QuadPart * 100;
+        late[i] = woken > q.last_vblank_time_ns ? woken - q.last_vblank_time_ns : 0;
     }
     _exit(0);
 }
@@ -413,6 +419,83 @@ static void tdr_recovery(struct bench *b)
     samples_finish(&ours);
 }
 
+/* ---- tdr_growth ---- */
+
+struct size {
+    long resident_kib;
+    int descriptors, children;
+};
+
+static int count_lines(const char *command)
+{
+    FILE *f = popen(command, "r");
+    int n = 0;
+
+    if (!f || fscanf(f, "%d", &n) != 1)
+        n = -1;
+    if (f)
+        pclose(f);
+    return n;
+}
+
+static struct size measure(pid_t pid)
+{
+    struct size s = {0};
+    char text[128];
+
+    snprintf(text, sizeof(text), "awk '/VmRSS/{print $2}' /proc/%d/status", (int)pid);
+    s.resident_kib = count_lines(text);
+    snprintf(text, sizeof(text), "ls /proc/%d/fd | wc -l", (int)pid);
+    s.descriptors = count_lines(text);
+    snprintf(text, sizeof(text), "cat /proc/%d/task/*/children | wc -w", (int)pid);
+    s.children = count_lines(text);
+    return s;
+}
+
+/* A stopped executor, and a time-out that is asked for: what a hang does, without the wait for it. */
+static void hang_and_reset(struct app *a)
+{
+    UINT force = D3DKMT_TDRDBGCTRLTYPE_FORCETDR;
+
+    if (!app_open(a) || app_render(a) != STATUS_SUCCESS)
+        die("tdr_growth", "new work does not run");
+    inject(a, DXGK_FAULT_STOP_EXECUTOR);
+    if (D3DKMTRender(&(D3DKMT_RENDER){.hContext = a->context, .CommandLength = a->size}) ||
+        D3DKMTEscape(&(D3DKMT_ESCAPE){.hAdapter = a->adapter,
+                                      .Type = D3DKMT_ESCAPE_TDRDBGCTRL,
+                                      .pPrivateDriverData = &force,
+                                      .PrivateDriverDataSize = sizeof(force)}) ||
+        d3dkmt_wait(a->context, d3dkmt_progress(a->context)->queued, D3DKMT_FOREVER) != STATUS_DEVICE_REMOVED)
+        die("tdr_growth", "the hang was not noticed");
+    app_close(a);
+}
+
+static void tdr_growth(struct bench *b)
+{
+    pid_t pid = serve();
+    struct size before = {0}, after;
+    struct app a;
+    char note[96];
+
+    for (int i = 0; i < CYCLES; i++) {
+        hang_and_reset(&a);
+        if (i == CYCLES / 10)
+            before = measure(pid);
+    }
+    after = measure(pid);
+    snprintf(note, sizeof(note), "%d cycles; descriptors %d, then %d; processes %d, then %d", CYCLES,
+             before.descriptors, after.descriptors, before.children, after.children);
+    bench_report(b, &(struct bench_figure){.id = "tdr_growth",
+                                           .ours = (double)(after.resident_kib - before.resident_kib),
+                                           .unit = "KiB",
+                                           .target = after.descriptors > before.descriptors ||
+                                                             after.children > before.children
+                                                         ? -1
+                                                         : 1024,
+                                           .note = note});
+    end(pid);
+}
+
 /* ---- the sim ---- */
 
 static void sim(struct bench *b, const char *id, const struct explore_params *p, double target)
@@ -447,6 +530,7 @@ int main(int argc, char **argv)
     render_over_socket(&b);
     vblank_wait(&b);
     tdr_recovery(&b);
+    tdr_growth(&b);
     render_local(&b);
     sim(&b, "sim_speed",
         &(struct explore_params){
