@@ -4,7 +4,7 @@
 set -u
 root=$1 aerogpu=$2 n=0
 pages=("$root"/docs/man/*.1)
-commands=(play show record dump report replay minimize crashes serve validate doctor "cpu record" "cpu report" "cpu watch" "cpu import" "d3d12 record" "d3d12 play" "d3d12 show"
+commands=(play sim show record dump report replay minimize crashes serve validate doctor "cpu record" "cpu report" "cpu watch" "cpu import" "d3d12 record" "d3d12 play" "d3d12 show"
     "d3d12 diff" "d3d12 trim" "d3d12 methods")
 
 result() { # ok text
