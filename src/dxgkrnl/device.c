@@ -80,7 +80,7 @@ void device_destroy(struct device *dev)
     free(dev);
 }
 
-#define WATCH_NS (20 * NSEC_PER_MSEC)
+#define WATCH_NS (500 * NSEC_PER_USEC)
 
 static void publish(struct context *c)
 {
@@ -261,7 +261,8 @@ static bool watched(void *arg)
     return w->progress->completed >= w->value || w->progress->state != D3DKMT_DEVICEEXECUTION_ACTIVE;
 }
 
-/* Lets the host wait for the device; for a while only, since not everything that may end the wait is an interrupt. */
+/* Lets the host wait for the device: good for work that is done soon. Only for a while, since the end may come without an
+ * interrupt, or be noticed by a thread that has the processor just then. */
 static void wait_by_host(struct dxgk *d, struct context *x, uint64_t value, uint64_t end)
 {
     struct watch w = {x->progress, value};
@@ -279,6 +280,7 @@ NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64
 {
     struct dxgk *d = c->d;
     NTSTATUS s = STATUS_PENDING;
+    bool tried = false;
     uint64_t end;
 
     kernel_enter(d->kernel);
@@ -295,9 +297,10 @@ NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64
             s = STATUS_CANCELLED;
         else if (kernel_now(d->kernel) >= end)
             s = STATUS_TIMEOUT;
-        else if (d->bus->wait && kernel_is_live(d->kernel))
+        else if (!tried && d->bus->wait && kernel_is_live(d->kernel)) {
+            tried = true;
             wait_by_host(d, x, value, end);
-        else
+        } else
             kernel_wait(d->kernel, &x->done, end);
     }
     kernel_leave(d->kernel);
