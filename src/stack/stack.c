@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "aerogpu/pci.h"
 #include "dxgkrnl/faults.h"
@@ -150,6 +152,17 @@ static void wait_for_device(void *ctx, bool (*done)(void *arg), void *arg, uint6
     machine_wait(((struct stack *)ctx)->machine, done, arg, timeout_ns);
 }
 
+/* A signal takes a while: the next submission must find the executor standing still. */
+static void await_stop(int pid)
+{
+    for (int i = 0; i < 1000; i++) {
+        siginfo_t info = {0};
+        if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOWAIT | WNOHANG) || info.si_pid)
+            return;
+        usleep(100);
+    }
+}
+
 static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
 {
     struct stack *s = ctx;
@@ -168,6 +181,8 @@ static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
             return STATUS_DEVICE_NOT_READY; /* none runs; the sim's faults are its own */
         if (value && kill(pid, fault == DXGK_FAULT_KILL_EXECUTOR ? SIGKILL : SIGSTOP))
             return STATUS_UNSUCCESSFUL;
+        if (value && fault == DXGK_FAULT_STOP_EXECUTOR)
+            await_stop(pid);
         return STATUS_SUCCESS;
     default:
         return STATUS_NOT_SUPPORTED;
