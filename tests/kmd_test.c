@@ -773,6 +773,9 @@ static void a_stopped_executor_is_replaced(void **state)
     abi_builder_init(&b);
     for (unsigned i = 1; i <= 2; i++) {
         x = rig_context(&r, r.client);
+        ABI_EMIT(&b, NOP, nop); /* one that is still starting would be replaced, and the work would run */
+        assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
         assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_STOP_EXECUTOR, 1), STATUS_SUCCESS);
         ABI_EMIT(&b, NOP, nop);
         assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
