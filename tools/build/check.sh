@@ -51,7 +51,7 @@ stage_tsan()
 stage_tidy()
 {
     CC=clang configure build-clang --werror || return 1
-    run-clang-tidy -p build-clang -quiet -j "$JOBS" 'build-clang/\.\./(src|tools|bench)/.*\.c$' >$LOG/tidy.log 2>&1 && return 0
+    run-clang-tidy -p build-clang -quiet -j "$JOBS" "^$PWD/(src|tools|bench)/.*\.c\$" >$LOG/tidy.log 2>&1 && return 0
     sed "s/\x1b\[[0-9;]*m//g" $LOG/tidy.log | grep -E "(warning|error):" | sort -u
     return 1
 }
