@@ -1,6 +1,7 @@
 # The front door. Each target installs the Debian packages that it lacks, and says so.
-#   make run      bring the whole stack up, validate it, break it, and write the record, report.json and report.html
-#   make play     play the sample recordings through the whole device and show the pictures
+#   make run      make play, then make validate
+#   make play     play the sample recordings through the whole device; crash one, and say why
+#   make validate bring the whole stack up, validate it, break it, and write the record, report.json and report.html
 #   make test     build and run every test
 #   make bench    measure; one line per figure, and build/bench.json
 #   make verdicts plant 200 stalls by seed, live ones too if this is root, and print how each was judged
@@ -23,8 +24,10 @@ $(B)/build.ninja:
 build: $(B)/build.ninja
 	@ninja -C $(B) --quiet
 
+run: play validate
+
 # The report goes to out/validate.
-run: build
+validate: build
 	@rm -rf out/validate
 	@$(B)/tools/aerogpu/aerogpu validate --out out/validate
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open out/validate/report.html; fi
@@ -38,7 +41,6 @@ play: build
 	@AEROGPU_LOG=error $(B)/tools/aerogpu/aerogpu dump --hang 1000 --out out/crash $(B)/samples/crash/hang.aerogputrace || true
 	@AEROGPU_LOG=error $(B)/tools/aerogpu/aerogpu replay --hang 1000 out/crash/*.aerogpudump
 	@$(B)/tools/aerogpu/aerogpu report --html out/crash/report.html out/crash/*.aerogpudump && echo "the report: out/crash/report.html"
-	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open out/run/sheet.png; fi
 
 test: build
 	@meson test -C $(B) --no-rebuild --print-errorlogs; tools/build/test-summary.py $(B)
@@ -75,4 +77,4 @@ sim: build
 clean:
 	rm -rf build build-*
 
-.PHONY: sim all build run play test verdicts check fuzz bench kmd-windows format clean
+.PHONY: sim all build run validate play test verdicts check fuzz bench kmd-windows format clean
