@@ -552,6 +552,24 @@ static void a_killed_program_is_recorded_to_its_last_call(void **state)
     strbuf_finish(&out);
 }
 
+/* A recording of a crash crashes the player, and a few of its calls are enough for it. */
+static void crashes_come_back_and_get_small(void **state)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "%s d3d12 record -o %s/crash -- %s crash", aerogpu, dir, workload), 128 + 11);
+    assert_int_equal(run(&out, "ulimit -c 0; %s d3d12 play %s/crash", aerogpu, dir), 128 + 11);
+    assert_int_equal(run(&out, "%s d3d12 minimize --timeout 400 %s/crash -o %s/small", aerogpu, dir, dir), 0);
+    assert_non_null(strstr(strbuf_str(&out), "small: 5 of 172 calls still end by signal 11 in CopyBufferRegion"));
+    assert_int_equal(run(&out, "ulimit -c 0; %s d3d12 play %s/small", aerogpu, dir), 128 + 11);
+    assert_int_equal(run(&out, "%s d3d12 record -o %s/fine -- %s queries && %s d3d12 minimize --timeout 5000 %s/fine -o %s/x", aerogpu, dir,
+                         workload, aerogpu, dir, dir),
+                     3);
+    assert_non_null(strstr(strbuf_str(&out), "the recording plays to its end without a failure"));
+    strbuf_finish(&out);
+}
+
 static void names_and_json_are_shown(void **state)
 {
     struct strbuf out = {0};
@@ -757,6 +775,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(many_threads_play_alike),
         cmocka_unit_test(fences_and_devices_play_alike),
         cmocka_unit_test(a_killed_program_is_recorded_to_its_last_call),
+        cmocka_unit_test(crashes_come_back_and_get_small),
         cmocka_unit_test(names_and_json_are_shown),
         cmocka_unit_test(wrong_handles_are_named),
         cmocka_unit_test(playing_shows_what_is_inside),

@@ -11,6 +11,7 @@
  *   devices   two devices at work in turns
  *   gated     memory written after the submission that reads it, let go by a CPU signal
  *   killed    dies of SIGKILL in the middle of recording a list
+ *   crash     works for a while, then names no source for a copy, which the implementation does not survive
  *   queries   a query heap resolved into a buffer
  */
 #include <pthread.h>
@@ -529,6 +530,30 @@ static void killed(void)
     kill(getpid(), SIGKILL);
 }
 
+static void crash(void)
+{
+    ID3D12Resource *up, *back;
+    struct gpu g;
+
+    gpu_open(&g);
+    up = buffer(&g, D3D12_HEAP_TYPE_UPLOAD, 65536);
+    back = buffer(&g, D3D12_HEAP_TYPE_READBACK, 65536);
+    for (int i = 0; i < 10; i++) {
+        ID3D12Resource *extra = buffer(&g, D3D12_HEAP_TYPE_DEFAULT, 4096);
+        uint8_t *p = map(up);
+
+        memset(p, i, 1000);
+        ID3D12GraphicsCommandList_CopyResource(g.list, back, up);
+        gpu_run(&g);
+        read_back(back, 65536);
+        ID3D12Resource_Unmap(up, 0, NULL);
+        ID3D12Resource_Release(extra);
+    }
+    ID3D12GraphicsCommandList_CopyBufferRegion(g.list, back, 0, up, 0, 16);
+    ID3D12GraphicsCommandList_CopyBufferRegion(g.list, back, 0, NULL, 0, 16);
+    gpu_run(&g);
+}
+
 static void queries(void)
 {
     D3D12_QUERY_HEAP_DESC qd = {.Type = D3D12_QUERY_HEAP_TYPE_OCCLUSION, .Count = 4};
@@ -567,7 +592,7 @@ static const struct {
     void (*run)(void);
 } programs[] = {
     {"clears", clears}, {"maps", maps},   {"reused", reused}, {"placed", placed}, {"threads", threads}, {"events", events},
-    {"devices", devices}, {"gated", gated}, {"killed", killed}, {"queries", queries},
+    {"devices", devices}, {"gated", gated}, {"killed", killed}, {"crash", crash}, {"queries", queries},
 };
 
 int main(int argc, char **argv)
@@ -578,6 +603,6 @@ int main(int argc, char **argv)
             printf("%s %016llx\n", argv[1], (unsigned long long)checksum);
             return 0;
         }
-    fprintf(stderr, "usage: workload clears|maps|reused|placed|threads|events|devices|gated|killed|queries\n");
+    fprintf(stderr, "usage: workload clears|maps|reused|placed|threads|events|devices|gated|killed|crash|queries\n");
     return 2;
 }

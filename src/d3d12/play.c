@@ -178,6 +178,10 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
             if (play_idle(&p, &p.error) || params->at(&p, params->at_ctx, &p.error))
                 break; /* an error, or all that was wanted */
         }
+        if (params->keep && !params->keep[call.index])
+            continue;
+        if (params->progress)
+            *params->progress = (struct play_progress){call.index, call.method};
         got = play_one(&p, &call);
         if (got)
             break;

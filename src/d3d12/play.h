@@ -14,6 +14,11 @@
 
 struct player; /* play_internal.h */
 
+struct play_progress { /* the call that is being made, for whoever outlives the player */
+    uint64_t index;
+    uint16_t method;
+};
+
 struct play_params {
     uint64_t until_call;  /* stop after this call; UINT64_MAX: play all */
     uint32_t until_frame; /* stop after this frame; UINT32_MAX: play all */
@@ -31,6 +36,8 @@ struct play_params {
     uint32_t at_frame;
     int (*at)(struct player *p, void *ctx, struct error *e);
     void *at_ctx;
+    const uint8_t *keep; /* one byte a call: 0: leave it out; NULL: make all */
+    struct play_progress *progress;
 };
 
 struct play_result {

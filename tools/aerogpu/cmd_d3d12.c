@@ -152,6 +152,7 @@ static const struct {
     {"play", "make the calls of a recording again", d3d12_play},
     {"show", "print a recording", d3d12_show},
     {"diff", "the calls that only one of two recordings has", d3d12_diff},
+    {"minimize", "the smallest recording that still crashes", d3d12_minimize},
     {"methods", "every method, and what becomes of calls of it", d3d12_methods_list},
     {"trim", "cut frames out of a recording", d3d12_trim},
 };

@@ -11,6 +11,7 @@ int d3d12_play(int argc, char **argv);
 int d3d12_show(int argc, char **argv);
 int d3d12_trim(int argc, char **argv);
 int d3d12_diff(int argc, char **argv);
+int d3d12_minimize(int argc, char **argv);
 int d3d12_methods_list(int argc, char **argv);
 
 /* Cuts frames out of a recording; returns an exit code. */

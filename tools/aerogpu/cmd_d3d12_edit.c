@@ -1,4 +1,4 @@
-/* aerogpu d3d12 trim, diff: recordings made out of recordings, and compared. */
+/* aerogpu d3d12 trim, minimize, diff: recordings made out of recordings, and compared. */
 #include "commands.h"
 
 #include <getopt.h>
@@ -9,6 +9,8 @@
 
 #include "cmd_d3d12.h"
 #include "d3d12/diff.h"
+#include "d3d12/minimize.h"
+#include "d3d12/table.h"
 #include "d3d12/trim.h"
 
 int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
@@ -112,5 +114,63 @@ int d3d12_diff(int argc, char **argv)
     }
     trc_close(a);
     trc_close(b);
+    return code;
+}
+
+static void say_progress(void *ctx, uint32_t tests, uint64_t calls)
+{
+    if (isatty(2))
+        fprintf(stderr, "\r%llu calls after %u plays ", (unsigned long long)calls, tests);
+}
+
+int d3d12_minimize(int argc, char **argv)
+{
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"tests", required_argument, NULL, 'n'},
+                                            {"timeout", required_argument, NULL, 't'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    struct minimize_params p = {.progress = say_progress};
+    const char *output = NULL;
+    struct minimize_result r;
+    struct error e = {0};
+    struct trc *t;
+    int o, code;
+
+    while ((o = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
+        switch (o) {
+        case 'o':
+            output = optarg;
+            break;
+        case 'n':
+            p.max_tests = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        case 't':
+            p.timeout_ms = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        default:
+            fprintf(o == 'h' ? stdout : stderr,
+                    "usage: aerogpu d3d12 minimize FILE -o SMALL [--tests N] [--timeout MS]\n\n"
+                    "Leaves out frames, lists, objects and calls as long as playing still ends in the same way in the same\n"
+                    "method.\n"
+                    "  --tests N        play at most N times (2000)\n"
+                    "  --timeout MS     how long a fence may take (2000)\n");
+            return o == 'h' ? EXIT_OK : EXIT_USAGE;
+        }
+    if (!output || optind + 1 != argc) {
+        fprintf(stderr, "aerogpu d3d12 minimize: a file and -o SMALL are needed; --help tells more\n");
+        return EXIT_USAGE;
+    }
+    if (trc_open(&t, argv[optind], &e))
+        return d3d12_fail("minimize", &e);
+    if (minimize_run(t, output, &p, &r, &e)) {
+        code = d3d12_fail("minimize", &e);
+    } else {
+        printf("%s: %llu of %llu calls still end ", output, (unsigned long long)r.calls, (unsigned long long)r.calls_before);
+        printf(r.signal ? "by signal %d in %s" : "with failure %d in %s", r.signal, d12_methods[r.method].name);
+        printf(" (%u plays)\n", r.tests);
+        code = EXIT_OK;
+    }
+    trc_close(t);
     return code;
 }
