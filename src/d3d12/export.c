@@ -1,5 +1,6 @@
 #include "d3d12/export.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -187,7 +188,50 @@ static void put_escaped(FILE *f, const char *s, size_t n)
     }
 }
 
-int export_html(struct trc *t, const struct names *names, const char *path, struct error *e)
+static void put_base64(FILE *f, FILE *from)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint8_t b[3];
+    size_t n;
+
+    while ((n = fread(b, 1, 3, from)) > 0) {
+        uint32_t v = (uint32_t)b[0] << 16 | (n > 1 ? (uint32_t)b[1] << 8 : 0) | (n > 2 ? b[2] : 0);
+
+        fputc(digits[v >> 18], f);
+        fputc(digits[v >> 12 & 63], f);
+        fputc(n > 1 ? digits[v >> 6 & 63] : '=', f);
+        fputc(n > 2 ? digits[v & 63] : '=', f);
+    }
+}
+
+/* One line a file: its name, a tab, its bytes in base 64. */
+static void put_pictures(FILE *f, const char *dir)
+{
+    DIR *d = dir ? opendir(dir) : NULL;
+    struct dirent *x;
+    char path[4096];
+
+    fputs("<script type=\"text/plain\" id=\"pictures\">", f);
+    while (d && (x = readdir(d))) {
+        FILE *from;
+
+        if (x->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", dir, x->d_name);
+        from = fopen(path, "rb");
+        if (!from)
+            continue;
+        fprintf(f, "%s\t", x->d_name);
+        put_base64(f, from);
+        fputc('\n', f);
+        fclose(from);
+    }
+    if (d)
+        closedir(d);
+    fputs("</script>\n", f);
+}
+
+int export_html(struct trc *t, const struct names *names, const char *pictures, const char *path, struct error *e)
 {
     struct strbuf text = {0};
     FILE *f = fopen(path, "w");
@@ -226,6 +270,7 @@ int export_html(struct trc *t, const struct names *names, const char *path, stru
         fputc('\n', f);
     }
     fputs("</script>\n", f);
+    put_pictures(f, pictures);
     fputs(page_bottom, f);
     strbuf_finish(&text);
     trc_rewind(t);

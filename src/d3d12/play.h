@@ -28,6 +28,7 @@ struct play_params {
     uint32_t timeout_ms;  /* for a fence or an event; 0: 10 s */
     const char *dump_path; /* what `dump_resource` holds after the last call: raw bytes, or a picture if it ends in .png */
     uint32_t dump_resource, dump_sub;
+    const char *all_dir; /* what every resource holds after the last call: res-N-SUB.png, or the first bytes in .bin */
     uint64_t stop_before; /* from this call on nothing is drawn, copied or cleared; UINT64_MAX: all is */
     uint64_t draw_first, draw_last; /* with `png_dir`: the picture after each draw among these calls; first > last: none */
     bool gpu_time;        /* measure each list with timestamps, and print a line a frame */

@@ -23,6 +23,7 @@ struct shot { /* a picture that a list will bring */
     ID3D12Resource *buffer;
     D3D12_PLACED_SUBRESOURCE_FOOTPRINT layout;
     uint64_t row;
+    bool saved; /* the list may be executed again: the buffer stays until it is reset */
 };
 
 struct target { /* of a render target view */
@@ -84,7 +85,7 @@ int play_look_create(struct player *p)
     const struct play_params *q = p->params;
     const char *meta = trc_meta(p->trace);
 
-    p->follow = q->dump_path || wants_draws(p) || q->at || (meta && strstr(meta, "\"cut_from\""));
+    p->follow = q->dump_path || q->all_dir || wants_draws(p) || q->at || (meta && strstr(meta, "\"cut_from\""));
     if (!q->gpu_time && !wants_draws(p) && !q->paced && q->stop_before == UINT64_MAX)
         return 0;
     p->look = calloc(1, sizeof(*p->look));
@@ -389,22 +390,31 @@ static int executed(struct player *p, const struct trc_call *c)
         return 0;
     if (p->params->gpu_time)
         read_times(p, o->ptr, x.lists, x.num_lists);
-    for (uint32_t i = 0; i < l->num_shots && !err;) {
+    for (uint32_t i = 0; i < l->num_shots && !err; i++) {
         bool mine = false;
 
         for (size_t k = 0; k < x.num_lists; k++)
             mine = mine || x.lists[k] == l->shots[i].list;
-        if (!mine) {
-            i++;
+        if (!mine || l->shots[i].saved)
             continue;
-        }
         if (wait_for_queue(p, o->ptr))
             return error_set(&p->error, -ETIMEDOUT, "call %llu: its lists do not finish", (unsigned long long)c->index);
         err = save_shot(p, &l->shots[i]);
+        l->shots[i].saved = true;
+    }
+    return err;
+}
+
+static void forget_shots(struct play_look *l, uint32_t list)
+{
+    for (uint32_t i = 0; i < l->num_shots;) {
+        if (l->shots[i].list != list) {
+            i++;
+            continue;
+        }
         l->shots[i].buffer->lpVtbl->Release(l->shots[i].buffer);
         l->shots[i] = l->shots[--l->num_shots];
     }
-    return err;
 }
 
 /* A list that CreateCommandList makes is open from the start. */
@@ -459,6 +469,8 @@ int play_look_after(struct player *p, const struct trc_call *c)
         if (c->method == D12_Native_Present)
             frame_time(p, c->frame);
     }
+    if (c->method == D12_ID3D12GraphicsCommandList_Reset)
+        forget_shots(p->look, c->self);
     if (wants_draws(p)) {
         if (c->method == D12_ID3D12Device_CreateRenderTargetView)
             view_made(p, c);
@@ -508,8 +520,42 @@ static int dump(struct player *p)
     return err;
 }
 
+/* Every resource that is there: a picture where PNG has a way for it, else its first bytes. What cannot be read is
+ * left out. */
+static int dump_all(struct player *p)
+{
+    int err = play_idle(p, &p->error);
+
+    for (uint32_t id = 2; id < p->states.num && !err; id++) {
+        const struct res_info *r = res_get(&p->states, id);
+        const struct play_object *o = play_object(p, id);
+
+        for (uint32_t sub = 0; r && o && o->ptr && sub < r->num_subs && sub < 32; sub++) {
+            struct play_image i;
+            struct error e = {0};
+            char path[4096];
+            FILE *f;
+
+            if (play_read(p, NULL, o->ptr, sub, r->states ? (D3D12_RESOURCE_STATES)r->states[sub] : 0, &i, &e))
+                continue;
+            snprintf(path, sizeof(path), "%s/res-%u-%u.%s", p->params->all_dir, id, sub,
+                     i.width && i.row == (uint64_t)i.width * 4 ? "png" : "bin");
+            if (i.width && i.row == (uint64_t)i.width * 4) {
+                err = play_save_png(&i, path, &p->error);
+            } else if ((f = fopen(path, "wb"))) {
+                fwrite(i.bytes, 1, i.size < 4096 ? i.size : 4096, f);
+                fclose(f);
+            }
+            free(i.bytes);
+        }
+    }
+    return err;
+}
+
 int play_look_end(struct player *p)
 {
+    if (p->params->all_dir && dump_all(p))
+        return p->error.code;
     if (p->look && p->look->lists)
         frame_time(p, p->result->frames);
     return p->params->dump_path ? dump(p) : 0;

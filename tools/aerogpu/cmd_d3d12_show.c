@@ -1,13 +1,18 @@
 /* aerogpu d3d12 show: a recording as text or JSON lines. */
 #include "commands.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cmd_d3d12.h"
 #include "d3d12/export.h"
+#include "d3d12/play.h"
 #include "d3d12/show.h"
 #include "d3d12/state.h"
 #include "d3d12/table.h"
@@ -64,15 +69,75 @@ static int print(struct trc *t, enum show_form form, const struct selection *s, 
     return got < 0 ? got : 0;
 }
 
+/* Plays `path` up to frame `last` in a process of its own, and leaves what it looks like in the folder `dir`. */
+static void take_pictures(const char *path, const char *dir, uint64_t first, uint64_t last, uint64_t first_call,
+                          uint64_t last_call)
+{
+    struct play_params p = {.until_call = UINT64_MAX, .until_frame = (uint32_t)last, .stop_before = UINT64_MAX,
+                            .png_dir = dir, .png_first = (uint32_t)first, .png_last = (uint32_t)last, .all_dir = dir,
+                            .draw_first = first_call, .draw_last = last_call};
+    int status = 0;
+    pid_t pid = fork();
+
+    if (!pid) {
+        struct play_result r;
+        struct error e = {0};
+        struct trc *t;
+
+        if (!trc_open(&t, path, &e))
+            play_run(t, &p, &r, &e);
+        if (e.code)
+            fprintf(stderr, "aerogpu d3d12 show: pictures: %s\n", e.text);
+        fflush(NULL);
+        _exit(0);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
+        fprintf(stderr, "aerogpu d3d12 show: playing for pictures ended early; what was seen until then is in the page\n");
+}
+
+static int html(struct trc *t, const struct names *names, const char *recording, const char *pictures, const char *path,
+                struct error *e)
+{
+    char dir[] = "/tmp/aerogpu-pictures-XXXXXX", file[4096];
+    uint64_t first = 0, last = 0, first_call = UINT64_MAX, last_call = 0;
+    struct dirent *x;
+    struct trc_call c;
+    DIR *d;
+    int err;
+
+    if (!pictures)
+        return export_html(t, names, NULL, path, e);
+    if (!range(pictures, &first, &last) || !mkdtemp(dir))
+        return error_set(e, -EINVAL, "--pictures needs a range of frames A-B, not '%s'", pictures);
+    trc_rewind(t);
+    while (trc_next(t, &c, NULL) > 0 && c.frame <= last)
+        if (c.frame >= first) {
+            first_call = c.index < first_call ? c.index : first_call;
+            last_call = c.index;
+        }
+    take_pictures(recording, dir, first, last > UINT32_MAX ? UINT32_MAX : last, first_call, last_call);
+    err = export_html(t, names, dir, path, e);
+    d = opendir(dir);
+    while (d && (x = readdir(d))) {
+        snprintf(file, sizeof(file), "%s/%s", dir, x->d_name);
+        unlink(file);
+    }
+    if (d)
+        closedir(d);
+    rmdir(dir);
+    return err;
+}
+
 /* The ways of looking that are not a list of calls. */
-static int other(struct trc *t, int view, uint64_t at, const char *path, const struct names *names, struct error *e)
+static int other(struct trc *t, int view, uint64_t at, const char *path, const char *recording, const char *pictures,
+                 const struct names *names, struct error *e)
 {
     struct strbuf b = {0};
     int err;
 
     switch (view) {
     case 'H':
-        return export_html(t, names, path, e);
+        return html(t, names, recording, pictures, path, e);
     case 'S':
         return export_sqlite(t, names, path, e);
     case 'P':
@@ -97,7 +162,9 @@ static const char usage[] =
     "  --state N                        what was set on the command list at call N\n"
     "  --bytes N                        the bytes of call N: what was copied into memory, a shader, constants\n"
     "  --fences N                       the state of every fence at call N\n"
-    "  --html F --sqlite F --perfetto F a page to look around in, a database, a time line\n";
+    "  --html F --sqlite F --perfetto F a page to look around in, a database, a time line\n"
+    "  --pictures A-B                   with --html: plays up to frame B; the page has the pictures of frames A to B and\n"
+    "                                   of their draws, and what every resource holds at the end\n";
 
 int d3d12_show(int argc, char **argv)
 {
@@ -111,6 +178,7 @@ int d3d12_show(int argc, char **argv)
                                             {"bytes", required_argument, NULL, 'b'},
                                             {"fences", required_argument, NULL, 'F'},
                                             {"html", required_argument, NULL, 'H'},
+                                            {"pictures", required_argument, NULL, 'p'},
                                             {"sqlite", required_argument, NULL, 'S'},
                                             {"perfetto", required_argument, NULL, 'P'},
                                             {"help", no_argument, NULL, 'h'},
@@ -121,7 +189,7 @@ int d3d12_show(int argc, char **argv)
     struct error e = {0};
     struct trc *t;
     bool ok = true;
-    const char *path = NULL;
+    const char *path = NULL, *pictures = NULL;
     uint64_t at = 0;
     int o, code, err, view = 0;
 
@@ -151,6 +219,9 @@ int d3d12_show(int argc, char **argv)
             view = o;
             at = strtoull(optarg, NULL, 10);
             break;
+        case 'p':
+            pictures = optarg;
+            break;
         case 'H':
         case 'S':
         case 'P':
@@ -173,7 +244,7 @@ int d3d12_show(int argc, char **argv)
         fprintf(stderr, "aerogpu d3d12 show: %s; what stands before that is shown\n", trc_cut(t));
     err = names_read(&names, t, &e);
     if (!err)
-        err = view ? other(t, view, at, path, &names, &e) : print(t, form, &s, &names, &e);
+        err = view ? other(t, view, at, path, argv[optind], pictures, &names, &e) : print(t, form, &s, &names, &e);
     code = err ? d3d12_fail("show", &e) : EXIT_OK;
     names_finish(&names);
     trc_close(t);
