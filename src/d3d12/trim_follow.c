@@ -400,6 +400,7 @@ static bool fence_call(struct trim *s, const struct trc_call *c)
         remember(s, c, TRIM_SIGNAL, key(KEY_PENDING, first_arg(c)));
         return true;
     case D12_Native_EventWait:
+    case D12_Native_WaitFor:
         replace(s, TRIM_SIGNAL, key(KEY_PENDING, first_arg(c)));
         return true;
     case D12_Native_EventCreate:
@@ -448,7 +449,6 @@ static bool has_no_effect(const struct trc_call *c)
     case D12_Native_ReadbackHash:
     case D12_Native_AddressFixup:
     case D12_Native_Contents:
-    case D12_Native_WaitFor:
     case D12_Native_FenceSeen:
         return true;
     default:
