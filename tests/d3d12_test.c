@@ -23,6 +23,7 @@
 #include "d3d12/show.h"
 #include "d3d12/table.h"
 #include "d3d12/trace_file.h"
+#include "d3d12/trace_split.h"
 
 static const char *aerogpu, *workload, *stub, *callall;
 static char dir[] = "/tmp/aerogpu-d3d12-test-XXXXXX";
@@ -420,6 +421,67 @@ static void bad_files_are_refused_by_name(void **state)
     free(file);
 }
 
+/* Blocks that lie behind the first four gigabytes are found and read; the file is a hole in between. */
+static void files_over_four_gigabytes_are_read(void **state)
+{
+    struct trc_block hole = {.magic = TRC_BLOCK_MAGIC, .kind = 9, .packed = 0xfffffff0};
+    struct record r = {0};
+    struct trc_call c;
+    struct trc *t;
+    char path[100], *file;
+    size_t n, blocks, begin;
+    unsigned calls = 0;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/large", dir);
+    sample(&r);
+    write_file(path, r.bytes, r.n, 1);
+    file = slurp(path, &n);
+    begin = sizeof(struct trc_header) + 2;
+    memcpy(&hole.thread, file + begin + offsetof(struct trc_block, thread), 2);
+    blocks = sizeof(struct trc_block) + ((struct trc_block *)(void *)(file + begin))->packed;
+    fd = open(path, O_RDWR | O_TRUNC);
+    assert_int_equal(pwrite(fd, file, begin + blocks, 0), begin + blocks);
+    assert_int_equal(pwrite(fd, &hole, sizeof(hole), (off_t)(begin + blocks)), sizeof(hole));
+    assert_int_equal(pwrite(fd, file + begin, blocks, (off_t)(begin + blocks + sizeof(hole) + 0xfffffff0u)), blocks);
+    close(fd);
+    assert_int_equal(trc_open(&t, path, NULL), 0);
+    assert_int_equal(trc_num_blocks(t), 3);
+    assert_true(trc_block(t, 2)->offset > UINT64_C(1) << 32);
+    while (trc_next(t, &c, NULL) > 0)
+        calls++;
+    assert_int_equal(calls, 6);
+    trc_close(t);
+    unlink(path);
+    free(file);
+}
+
+static void split_blocks_come_back(void **state)
+{
+    struct record r = {0};
+    uint8_t split[SPLIT_BOUND(512 * 40)], raw[512 * 40], back[512 * 40];
+    size_t n = 0, m;
+
+    for (int i = 0; i < 40; i++) {
+        r.n = 0;
+        sample(&r);
+        op(&r, D12_ID3D12Fence_Signal, REC_SEQ);
+        var(&r, zigzag(-3));
+        var(&r, 100 + 7 * (uint64_t)i);
+        var(&r, 0);
+        memcpy(raw + n, r.bytes, r.n);
+        n += r.n;
+    }
+    m = split_block(raw, n, split);
+    assert_true(m > 0);
+    assert_int_equal(unsplit_block(split, m, back, n), 0);
+    assert_memory_equal(raw, back, n);
+    for (size_t cut = 0; cut < m; cut++)
+        assert_int_equal(unsplit_block(split, cut, back, n), -1);
+    assert_int_equal(unsplit_block(split, m, back, n - 1), -1);
+    assert_int_equal(split_block(raw, n - 1, split), 0); /* the last record is not whole */
+}
+
 static void threads_are_merged_in_ticket_order(void **state)
 {
     struct trc_block b = {.kind = TRC_CALLS};
@@ -768,6 +830,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(records_say_what_was_written),
         cmocka_unit_test(cut_files_are_read_up_to_the_cut),
         cmocka_unit_test(bad_files_are_refused_by_name),
+        cmocka_unit_test(files_over_four_gigabytes_are_read),
+        cmocka_unit_test(split_blocks_come_back),
         cmocka_unit_test(threads_are_merged_in_ticket_order),
         cmocka_unit_test(cleared_textures_play_alike),
         cmocka_unit_test(mapped_memory_plays_alike),

@@ -18,6 +18,7 @@
 
 #include "base/varint.h"
 #include "d3d12/table.h"
+#include "d3d12/trace_split.h"
 #include "d3d12/walk.h"
 #include "d3d12_api.h"
 
@@ -103,6 +104,18 @@ static int block_bytes(struct trc *t, uint64_t at, uint8_t **out, struct trc_blo
     *out = malloc(b->raw ? b->raw : 1);
     if (!*out)
         return error_set(e, -ENOMEM, "out of memory");
+    if (b->flags & TRC_SPLIT) {
+        uint8_t *split = malloc(SPLIT_BOUND((size_t)b->raw));
+
+        n = split ? ZSTD_decompressDCtx(t->z, split, SPLIT_BOUND((size_t)b->raw), p, b->packed) : 0;
+        err = !split || ZSTD_isError(n) || unsplit_block(split, n, *out, b->raw);
+        free(split);
+        if (err) {
+            free(*out);
+            return error_set(e, -EBADMSG, "the block at byte %llu does not unpack into records", (unsigned long long)at);
+        }
+        return 0;
+    }
     n = ZSTD_decompressDCtx(t->z, *out, b->raw, p, b->packed);
     if (ZSTD_isError(n) || n != b->raw) {
         free(*out);

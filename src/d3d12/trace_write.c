@@ -8,13 +8,15 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "d3d12/trace_split.h"
+
 #define ZSTD_LEVEL 6
 
 struct trc_writer {
     FILE *f;
     ZSTD_CCtx *z;
-    uint8_t *packed;
-    size_t packed_cap;
+    uint8_t *packed, *other, *split;
+    size_t packed_cap, split_cap;
     struct trc_index_entry *index;
     uint32_t num, cap;
     uint64_t size;
@@ -79,6 +81,33 @@ static int remember(struct trc_writer *w, const struct trc_block *b, struct erro
     return 0;
 }
 
+/* Packs the block in its other order as well; returns the size if that is smaller, with the bytes in `packed`. */
+static size_t pack_split(struct trc_writer *w, const void *raw, size_t size, size_t plain)
+{
+    size_t cap = SPLIT_BOUND(size), n;
+    uint8_t *p;
+
+    if (cap > w->split_cap) {
+        p = realloc(w->split, cap);
+        if (!p)
+            return 0;
+        w->split = p;
+        p = realloc(w->other, ZSTD_compressBound(cap));
+        if (!p)
+            return 0;
+        w->other = p;
+        w->split_cap = cap;
+    }
+    n = split_block(raw, size, w->split);
+    if (!n)
+        return 0;
+    n = ZSTD_compress2(w->z, w->other, ZSTD_compressBound(cap), w->split, n);
+    if (ZSTD_isError(n) || n >= plain)
+        return 0;
+    memcpy(w->packed, w->other, n);
+    return n;
+}
+
 int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void *raw, size_t size,
                        struct error *e)
 {
@@ -97,6 +126,14 @@ int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void
     n = ZSTD_compress2(w->z, w->packed, w->packed_cap, raw, size);
     if (ZSTD_isError(n))
         return error_set(e, -EIO, "zstd: %s", ZSTD_getErrorName(n));
+    if (h.kind == TRC_CALLS && !(h.flags & TRC_PARTIAL)) {
+        size_t other = pack_split(w, raw, size, n);
+
+        if (other) {
+            n = other;
+            h.flags |= TRC_SPLIT;
+        }
+    }
     h.magic = TRC_BLOCK_MAGIC;
     h.raw = (uint32_t)size;
     h.packed = (uint32_t)n;
@@ -122,6 +159,8 @@ int trc_writer_finish(struct trc_writer *w, struct error *e)
         err = error_set(e, -EIO, "cannot close the recording: %s", strerror(errno));
     ZSTD_freeCCtx(w->z);
     free(w->packed);
+    free(w->other);
+    free(w->split);
     free(w->index);
     free(w);
     return err;

@@ -45,6 +45,7 @@ enum trc_kind { TRC_CALLS = 1, TRC_BLOBS = 2, TRC_INDEX = 3 };
 
 enum trc_flags {
     TRC_PARTIAL = 1, /* ends in the middle of a record: the program died in that call */
+    TRC_SPLIT = 2,   /* what was packed is varint n, n bytes of headers, arguments (trace_split.c); `raw` is the size before */
 };
 
 struct trc_block {
