@@ -583,6 +583,35 @@ static void aliased_upload_memory_plays_alike(void **state)
     roundtrip("placed", "--memory hash", 12);
 }
 
+static void drawn_scenes_play_alike(void **state)
+{
+    need_device();
+    roundtrip("scene", "", 4);
+    roundtrip("scene", "--memory hash", 4);
+    roundtrip("scene", "--memory fault", 4); /* a read into watched memory is made again */
+}
+
+/* Pipeline streams need a libvkd3d that is newer than the installed one: AEROGPU_VKD3D_NEW is a program that runs another
+ * one with it (tools/build/vkd3d-new.sh makes one). */
+static void pipeline_streams_play_alike_on_a_newer_libvkd3d(void **state)
+{
+    const char *with = getenv("AEROGPU_VKD3D_NEW");
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "%s stream", workload), 77); /* the installed one says so */
+    if (!with) {
+        print_message("# AEROGPU_VKD3D_NEW is not set (tools/build/vkd3d-new.sh fetches a newer libvkd3d): skipped\n");
+        skip();
+    }
+    if (run(&out, "%s d3d12 record -o %s/stream -- %s %s stream; %s d3d12 show %s/stream; %s %s d3d12 play --validate %s/stream",
+            aerogpu, dir, with, workload, aerogpu, dir, with, aerogpu, dir))
+        fail_msg("%s", strbuf_str(&out));
+    assert_non_null(strstr(strbuf_str(&out), "CreatePipelineState(pDesc={SizeInBytes="));
+    assert_non_null(strstr(strbuf_str(&out), "read back: 4 as recorded, 0 different"));
+    strbuf_finish(&out);
+}
+
 static void many_threads_play_alike(void **state)
 {
     need_device();
@@ -836,6 +865,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(cleared_textures_play_alike),
         cmocka_unit_test(mapped_memory_plays_alike),
         cmocka_unit_test(aliased_upload_memory_plays_alike),
+        cmocka_unit_test(drawn_scenes_play_alike),
+        cmocka_unit_test(pipeline_streams_play_alike_on_a_newer_libvkd3d),
         cmocka_unit_test(many_threads_play_alike),
         cmocka_unit_test(fences_and_devices_play_alike),
         cmocka_unit_test(a_killed_program_is_recorded_to_its_last_call),

@@ -12,6 +12,9 @@
  *   gated     memory written after the submission that reads it, let go by a CPU signal
  *   killed    dies of SIGKILL in the middle of recording a list
  *   crash     works for a while, then names no source for a copy, which the implementation does not survive
+ *   scene     draws through root views at an offset from a buffer's address and by ExecuteIndirect; vertices read from a file
+ *             straight into mapped memory; a texture uploaded from rows that lie further apart than they must
+ *   stream    the same with a pipeline from a stream of subobjects (exit code 77 where there is no ID3D12Device2)
  *   queries   a query heap resolved into a buffer
  */
 #include <pthread.h>
@@ -554,6 +557,209 @@ static void crash(void)
     gpu_run(&g);
 }
 
+static size_t read_shader(const char *name, void *p, size_t cap)
+{
+    char path[4096];
+    size_t n;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", SHADER_DIR, name);
+    f = fopen(path, "rb");
+    if (!f || !(n = fread(p, 1, cap, f))) {
+        fprintf(stderr, "workload: cannot read %s\n", path);
+        exit(2);
+    }
+    fclose(f);
+    return n;
+}
+
+struct pipeline {
+    ID3D12RootSignature *root;
+    ID3D12PipelineState *state;
+};
+
+static const D3D12_INPUT_ELEMENT_DESC scene_inputs[] = {
+    {"POSITION", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0},
+    {"COLOR", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 16, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0}};
+
+/* The installed headers end at ID3D12Device1; CreatePipelineState is the slot behind it. */
+static void stream_pipeline(struct gpu *g, struct pipeline *p, D3D12_SHADER_BYTECODE vs, D3D12_SHADER_BYTECODE ps)
+{
+    static const GUID device2 = {0x30baa41e, 0xb15b, 0x475c, {0xa0, 0xbb, 0x1a, 0xf5, 0xc5, 0xb6, 0x43, 0x28}};
+    struct {
+        _Alignas(void *) UINT root_type;
+        ID3D12RootSignature *root;
+        _Alignas(void *) UINT vs_type;
+        D3D12_SHADER_BYTECODE vs;
+        _Alignas(void *) UINT topology_type;
+        D3D12_PRIMITIVE_TOPOLOGY_TYPE topology;
+        _Alignas(void *) UINT ps_type;
+        D3D12_SHADER_BYTECODE ps;
+        _Alignas(void *) UINT formats_type;
+        struct {
+            DXGI_FORMAT format[8];
+            UINT n;
+        } formats;
+        _Alignas(void *) UINT raster_type;
+        D3D12_RASTERIZER_DESC raster;
+        _Alignas(void *) UINT depth_type;
+        D3D12_DEPTH_STENCIL_DESC depth;
+        _Alignas(void *) UINT input_type;
+        D3D12_INPUT_LAYOUT_DESC input;
+    } s = {0, p->root, 1, vs, 14, D3D12_PRIMITIVE_TOPOLOGY_TYPE_TRIANGLE, 2, ps, 15, {{DXGI_FORMAT_R8G8B8A8_UNORM}, 1},
+           10, {D3D12_FILL_MODE_SOLID, D3D12_CULL_MODE_NONE, .DepthClipEnable = TRUE}, 11, {0}, 12, {scene_inputs, 2}};
+    struct {
+        SIZE_T size;
+        void *stream;
+    } desc = {sizeof(s), &s};
+    HRESULT(WINAPI * create)(void *, const void *, const GUID *, void **);
+    void **d;
+
+    if (FAILED(ID3D12Device_QueryInterface(g->device, &device2, (void **)&d))) {
+        printf("no ID3D12Device2\n");
+        exit(77);
+    }
+    create = (*(void ***)d)[47];
+    CHECK(create(d, &desc, &IID_ID3D12PipelineState, (void **)&p->state));
+    ID3D12Device_Release((ID3D12Device *)d);
+}
+
+static void make_pipeline(struct gpu *g, struct pipeline *p, int stream)
+{
+    static uint8_t vs[8192], ps[8192];
+    D3D12_ROOT_PARAMETER param = {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_CBV};
+    D3D12_ROOT_SIGNATURE_DESC rd = {1, &param, 0, NULL, D3D12_ROOT_SIGNATURE_FLAG_ALLOW_INPUT_ASSEMBLER_INPUT_LAYOUT};
+    D3D12_GRAPHICS_PIPELINE_STATE_DESC pd = {.SampleMask = 0xffffffff, .NumRenderTargets = 1,
+                                             .PrimitiveTopologyType = D3D12_PRIMITIVE_TOPOLOGY_TYPE_TRIANGLE,
+                                             .RTVFormats = {DXGI_FORMAT_R8G8B8A8_UNORM}, .SampleDesc = {1, 0},
+                                             .InputLayout = {scene_inputs, 2}};
+    ID3DBlob *blob;
+
+    pd.VS = (D3D12_SHADER_BYTECODE){vs, read_shader("scaled_vs.dxbc", vs, sizeof(vs))};
+    pd.PS = (D3D12_SHADER_BYTECODE){ps, read_shader("colour_ps.dxbc", ps, sizeof(ps))};
+    pd.RasterizerState.FillMode = D3D12_FILL_MODE_SOLID;
+    pd.RasterizerState.CullMode = D3D12_CULL_MODE_NONE;
+    pd.BlendState.RenderTarget[0].RenderTargetWriteMask = D3D12_COLOR_WRITE_ENABLE_ALL;
+    CHECK(D3D12SerializeRootSignature(&rd, D3D_ROOT_SIGNATURE_VERSION_1, &blob, NULL));
+    CHECK(ID3D12Device_CreateRootSignature(g->device, 0, ID3D10Blob_GetBufferPointer(blob), ID3D10Blob_GetBufferSize(blob),
+                                           &IID_ID3D12RootSignature, (void **)&p->root));
+    ID3D10Blob_Release(blob);
+    if (stream) {
+        stream_pipeline(g, p, pd.VS, pd.PS);
+        return;
+    }
+    pd.pRootSignature = p->root;
+    CHECK(ID3D12Device_CreateGraphicsPipelineState(g->device, &pd, &IID_ID3D12PipelineState, (void **)&p->state));
+}
+
+/* The kernel writes into the mapped memory, not the program. */
+static void read_into(void *to, const void *bytes, size_t n)
+{
+    FILE *f = tmpfile();
+
+    if (!f || fwrite(bytes, 1, n, f) != n || fflush(f) || pread(fileno(f), to, n, 0) != (ssize_t)n) {
+        perror("workload: reading into mapped memory");
+        exit(2);
+    }
+    fclose(f);
+}
+
+static void barrier(struct gpu *g, ID3D12Resource *r, D3D12_RESOURCE_STATES before, D3D12_RESOURCE_STATES after)
+{
+    D3D12_RESOURCE_BARRIER b = {.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION};
+
+    b.Transition.pResource = r;
+    b.Transition.StateBefore = before;
+    b.Transition.StateAfter = after;
+    ID3D12GraphicsCommandList_ResourceBarrier(g->list, 1, &b);
+}
+
+static void draw_scene(int stream)
+{
+    static const float triangle[3][8] = {{-1, -1, 0, 1, 1, 0, 0, 1}, {0, 1, 0, 1, 0, 1, 0, 1}, {1, -1, 0, 1, 0, 0, 1, 1}};
+    D3D12_INDIRECT_ARGUMENT_DESC arg = {.Type = D3D12_INDIRECT_ARGUMENT_TYPE_DRAW};
+    D3D12_COMMAND_SIGNATURE_DESC sd = {sizeof(D3D12_DRAW_ARGUMENTS), 1, &arg, 0};
+    D3D12_DESCRIPTOR_HEAP_DESC hd = {.Type = D3D12_DESCRIPTOR_HEAP_TYPE_RTV, .NumDescriptors = 1};
+    D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_DEFAULT};
+    D3D12_RESOURCE_DESC td = {.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D, .Width = 16, .Height = 16,
+                              .DepthOrArraySize = 1, .MipLevels = 1, .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
+                              .SampleDesc = {1, 0}, .Flags = D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET};
+    D3D12_VIEWPORT view = {0, 0, 16, 16, 0, 1};
+    D3D12_RECT rect = {0, 0, 16, 16};
+    D3D12_CPU_DESCRIPTOR_HANDLE rtv;
+    ID3D12CommandSignature *signature;
+    ID3D12DescriptorHeap *rtvs;
+    ID3D12Resource *target, *up, *back;
+    struct pipeline pipe;
+    struct gpu g;
+    uint8_t *p;
+
+    gpu_open(&g);
+    make_pipeline(&g, &pipe, stream);
+    CHECK(ID3D12Device_CreateDescriptorHeap(g.device, &hd, &IID_ID3D12DescriptorHeap, (void **)&rtvs));
+    CHECK(ID3D12Device_CreateCommittedResource(g.device, &heap, D3D12_HEAP_FLAG_NONE, &td, D3D12_RESOURCE_STATE_COPY_DEST,
+                                               NULL, &IID_ID3D12Resource, (void **)&target));
+    CHECK(ID3D12Device_CreateCommandSignature(g.device, &sd, NULL, &IID_ID3D12CommandSignature, (void **)&signature));
+    rtv = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(rtvs);
+    ID3D12Device_CreateRenderTargetView(g.device, target, NULL, rtv);
+    up = buffer(&g, D3D12_HEAP_TYPE_UPLOAD, 65536);
+    back = buffer(&g, D3D12_HEAP_TYPE_READBACK, 16 * 256);
+    p = map(up);
+    for (int frame = 0; frame < 4; frame++) {
+        const float place[4] = {0.9f - 0.1f * (float)frame, 0.9f, 0.05f * (float)frame, 0};
+        const D3D12_DRAW_ARGUMENTS draw = {3, 1, 0, 0};
+        D3D12_TEXTURE_COPY_LOCATION dst = {target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
+        D3D12_TEXTURE_COPY_LOCATION src = {up, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
+        D3D12_VERTEX_BUFFER_VIEW vb = {ID3D12Resource_GetGPUVirtualAddress(up) + 4096 + 32, sizeof(triangle), 32};
+
+        read_into(p + 4096 + 32, triangle, sizeof(triangle));
+        memcpy(p + 8192 + 256 * frame, place, sizeof(place));
+        memcpy(p + 12288, &draw, sizeof(draw));
+        for (int y = 0; y < 16; y++) /* rows of 64 bytes, 1024 apart */
+            memset(p + 16384 + 1024 * y, 16 * y + frame, 64);
+        src.PlacedFootprint.Offset = 16384;
+        src.PlacedFootprint.Footprint = (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, 16, 16, 1, 1024};
+        ID3D12GraphicsCommandList_CopyTextureRegion(g.list, &dst, 0, 0, 0, &src, NULL);
+        barrier(&g, target, D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_RENDER_TARGET);
+        ID3D12GraphicsCommandList_SetPipelineState(g.list, pipe.state);
+        ID3D12GraphicsCommandList_SetGraphicsRootSignature(g.list, pipe.root);
+        ID3D12GraphicsCommandList_SetGraphicsRootConstantBufferView(
+            g.list, 0, ID3D12Resource_GetGPUVirtualAddress(up) + 8192 + 256 * (UINT64)frame);
+        ID3D12GraphicsCommandList_OMSetRenderTargets(g.list, 1, &rtv, FALSE, NULL);
+        ID3D12GraphicsCommandList_RSSetViewports(g.list, 1, &view);
+        ID3D12GraphicsCommandList_RSSetScissorRects(g.list, 1, &rect);
+        ID3D12GraphicsCommandList_IASetPrimitiveTopology(g.list, D3D_PRIMITIVE_TOPOLOGY_TRIANGLELIST);
+        ID3D12GraphicsCommandList_IASetVertexBuffers(g.list, 0, 1, &vb);
+        ID3D12GraphicsCommandList_ExecuteIndirect(g.list, signature, 1, up, 12288, NULL, 0);
+        barrier(&g, target, D3D12_RESOURCE_STATE_RENDER_TARGET, D3D12_RESOURCE_STATE_COPY_SOURCE);
+        dst = (D3D12_TEXTURE_COPY_LOCATION){back, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
+        dst.PlacedFootprint.Footprint = (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, 16, 16, 1, 256};
+        src = (D3D12_TEXTURE_COPY_LOCATION){target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
+        ID3D12GraphicsCommandList_CopyTextureRegion(g.list, &dst, 0, 0, 0, &src, NULL);
+        barrier(&g, target, D3D12_RESOURCE_STATE_COPY_SOURCE, D3D12_RESOURCE_STATE_COPY_DEST);
+        gpu_run(&g);
+        read_back(back, 16 * 256);
+    }
+    ID3D12Resource_Release(up);
+    ID3D12Resource_Release(back);
+    ID3D12Resource_Release(target);
+    ID3D12DescriptorHeap_Release(rtvs);
+    ID3D12CommandSignature_Release(signature);
+    ID3D12PipelineState_Release(pipe.state);
+    ID3D12RootSignature_Release(pipe.root);
+    gpu_close(&g);
+}
+
+static void scene(void)
+{
+    draw_scene(0);
+}
+
+static void stream(void)
+{
+    draw_scene(1);
+}
+
 static void queries(void)
 {
     D3D12_QUERY_HEAP_DESC qd = {.Type = D3D12_QUERY_HEAP_TYPE_OCCLUSION, .Count = 4};
@@ -592,7 +798,7 @@ static const struct {
     void (*run)(void);
 } programs[] = {
     {"clears", clears}, {"maps", maps},   {"reused", reused}, {"placed", placed}, {"threads", threads}, {"events", events},
-    {"devices", devices}, {"gated", gated}, {"killed", killed}, {"crash", crash}, {"queries", queries},
+    {"devices", devices}, {"gated", gated}, {"killed", killed}, {"crash", crash}, {"scene", scene}, {"stream", stream}, {"queries", queries},
 };
 
 int main(int argc, char **argv)
@@ -603,6 +809,6 @@ int main(int argc, char **argv)
             printf("%s %016llx\n", argv[1], (unsigned long long)checksum);
             return 0;
         }
-    fprintf(stderr, "usage: workload clears|maps|reused|placed|threads|events|devices|gated|killed|crash|queries\n");
+    fprintf(stderr, "usage: workload clears|maps|reused|placed|threads|events|devices|gated|killed|crash|scene|stream|queries\n");
     return 2;
 }

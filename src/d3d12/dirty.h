@@ -13,6 +13,7 @@
 #ifndef D3D12_DIRTY_H_
 #define D3D12_DIRTY_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,5 +40,9 @@ void dirty_remove(struct dirty *d, struct dirty_span *s);
 
 /* Calls `fn` for every run of written pages and re-arms them. 0 or a negative errno. */
 int dirty_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r), void *ctx);
+
+/* DIRTY_FAULT: makes the watched pages of [p, p+n) writable, as writing to them would; false if there are none. For system
+ * calls that failed with EFAULT. */
+bool dirty_fault_touch(void *p, size_t n);
 
 #endif

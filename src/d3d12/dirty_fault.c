@@ -86,6 +86,30 @@ static int add(struct dirty *d, struct dirty_span *s)
     return 0;
 }
 
+bool dirty_fault_touch(void *p, size_t n)
+{
+    uintptr_t from = (uintptr_t)p, to = from + n;
+    bool any = false;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < num_spans; i++) {
+        struct dirty_span *s = atomic_load(&spans[i]);
+        uintptr_t a, b;
+
+        if (!s || to <= s->start || from >= s->end)
+            continue;
+        a = from > s->start ? from : s->start;
+        b = to < s->end ? to : s->end;
+        for (size_t page = (a - s->start) / DIRTY_PAGE; s->start + page * DIRTY_PAGE < b; page++) {
+            __atomic_fetch_or(&s->bits[page / 64], UINT64_C(1) << (page % 64), __ATOMIC_RELAXED);
+            mprotect((void *)(s->start + page * DIRTY_PAGE), DIRTY_PAGE, PROT_READ | PROT_WRITE);
+        }
+        any = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
 static void remove_(struct dirty *d, struct dirty_span *s)
 {
     mprotect((void *)s->start, s->end - s->start, PROT_READ | PROT_WRITE);
