@@ -13,8 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 bool suite_peer_start(struct suite *s, struct suite_peer *p, const char *role)
 {
     int to[2] = {-1, -1}, from[2] = {-1, -1};

@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static const char settings_text[] = "[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]\n"
                                     "EnableFaultInjection = 1\nTdrDelay = 1\n";
 

@@ -2,6 +2,7 @@
 #include "dbgctl.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,16 +280,17 @@ int dbgctl_dump_last(struct dbgctl *c)
 
 /* ---- memory ---- */
 
-static json_t *hex_text(const uint8_t *data, uint32_t size)
+static json_t *hex_text(const uint8_t *data, uint32_t bytes)
 {
-    char *text = malloc(2 * (size_t)size + 1);
+    size_t size = bytes;
+    char *text = malloc(2 * size + 1);
     json_t *out;
 
     if (!text)
         return json_null();
-    for (uint32_t i = 0; i < size; i++)
+    for (size_t i = 0; i < size; i++)
         snprintf(text + 2 * i, 3, "%02x", data[i]);
-    text[2 * (size_t)size] = '\0';
+    text[2 * size] = '\0';
     out = json_string(text);
     free(text);
     return out;
@@ -297,7 +299,7 @@ static json_t *hex_text(const uint8_t *data, uint32_t size)
 static void hex_lines(const struct dbgctl *c, const uint8_t *data, uint32_t size)
 {
     for (uint32_t at = 0; at < size && !c->json; at += 16) {
-        printf("%016llx ", (unsigned long long)(c->argument + at));
+        printf("%016" PRIx64 " ", c->argument + at);
         for (uint32_t i = at; i < at + 16 && i < size; i++)
             printf(" %02x", data[i]);
         putchar('\n');

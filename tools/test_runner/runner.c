@@ -17,8 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { PATH_SIZE = 1024, MAX_ARGS = 96, TIMEOUT_EXIT = 124 };
 
 static double now_ms(void)
