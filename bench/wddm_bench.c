@@ -236,7 +236,7 @@ static void render_local(struct bench *b)
     struct samples ours = {0}, reference = {0};
     struct turn t = {0};
     struct driver_params dp = {.on_fence = heard, .ctx = &t};
-    struct dxgk_client *client;
+    struct dxgk_client *client = NULL;
     struct d3dkmt_transport transport;
     struct driver *driver;
     struct stack *stack;
