@@ -164,18 +164,28 @@ static size_t read_shader(const char *name, void *p, size_t cap)
 
 static int scene_make(struct scene *s)
 {
-    D3D12_DESCRIPTOR_RANGE range = {.RangeType = D3D12_DESCRIPTOR_RANGE_TYPE_CBV, .NumDescriptors = 1, .BaseShaderRegister = 9};
+    D3D12_DESCRIPTOR_RANGE range = {
+        .RangeType = D3D12_DESCRIPTOR_RANGE_TYPE_CBV, .NumDescriptors = 1, .BaseShaderRegister = 9};
     D3D12_ROOT_PARAMETER params[2] = {{.ParameterType = D3D12_ROOT_PARAMETER_TYPE_32BIT_CONSTANTS},
                                       {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_DESCRIPTOR_TABLE}};
-    D3D12_ROOT_SIGNATURE_DESC rd = {2, params, 0, NULL, D3D12_ROOT_SIGNATURE_FLAG_ALLOW_INPUT_ASSEMBLER_INPUT_LAYOUT};
-    D3D12_DESCRIPTOR_HEAP_DESC hd = {D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 1000, D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE, 0};
+    D3D12_ROOT_SIGNATURE_DESC rd = {2, params, 0, NULL,
+                                    D3D12_ROOT_SIGNATURE_FLAG_ALLOW_INPUT_ASSEMBLER_INPUT_LAYOUT};
+    D3D12_DESCRIPTOR_HEAP_DESC hd = {D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 1000,
+                                     D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE, 0};
     D3D12_DESCRIPTOR_HEAP_DESC td = {D3D12_DESCRIPTOR_HEAP_TYPE_RTV, 1, D3D12_DESCRIPTOR_HEAP_FLAG_NONE, 0};
     D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_DEFAULT};
-    D3D12_RESOURCE_DESC rt = {.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D, .Width = 4, .Height = 4, .DepthOrArraySize = 1,
-                              .MipLevels = 1, .Format = DXGI_FORMAT_R8G8B8A8_UNORM, .SampleDesc = {1, 0},
+    D3D12_RESOURCE_DESC rt = {.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D,
+                              .Width = 4,
+                              .Height = 4,
+                              .DepthOrArraySize = 1,
+                              .MipLevels = 1,
+                              .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
+                              .SampleDesc = {1, 0},
                               .Flags = D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET};
-    D3D12_GRAPHICS_PIPELINE_STATE_DESC pd = {.SampleMask = UINT_MAX, .PrimitiveTopologyType = D3D12_PRIMITIVE_TOPOLOGY_TYPE_TRIANGLE,
-                                             .NumRenderTargets = 1, .RTVFormats = {DXGI_FORMAT_R8G8B8A8_UNORM},
+    D3D12_GRAPHICS_PIPELINE_STATE_DESC pd = {.SampleMask = UINT_MAX,
+                                             .PrimitiveTopologyType = D3D12_PRIMITIVE_TOPOLOGY_TYPE_TRIANGLE,
+                                             .NumRenderTargets = 1,
+                                             .RTVFormats = {DXGI_FORMAT_R8G8B8A8_UNORM},
                                              .SampleDesc = {1, 0}};
     static const D3D12_INPUT_ELEMENT_DESC inputs[] = {
         {"POSITION", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0},
@@ -193,35 +203,47 @@ static int scene_make(struct scene *s)
     pd.RasterizerState.CullMode = D3D12_CULL_MODE_NONE;
     pd.BlendState.RenderTarget[0].RenderTargetWriteMask = D3D12_COLOR_WRITE_ENABLE_ALL;
     if (FAILED(D3D12CreateDevice(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, (void **)&s->device)) ||
-        FAILED(ID3D12Device_CreateCommandQueue(s->device, &qd, &IID_ID3D12CommandQueue, (void **)&s->queue)) ||
+        FAILED(
+            ID3D12Device_CreateCommandQueue(s->device, &qd, &IID_ID3D12CommandQueue, (void **)&s->queue)) ||
         FAILED(D3D12SerializeRootSignature(&rd, D3D_ROOT_SIGNATURE_VERSION_1, &blob, NULL)) ||
-        FAILED(ID3D12Device_CreateRootSignature(s->device, 0, ID3D10Blob_GetBufferPointer(blob), ID3D10Blob_GetBufferSize(blob),
-                                                &IID_ID3D12RootSignature, (void **)&s->root)))
+        FAILED(ID3D12Device_CreateRootSignature(s->device, 0, ID3D10Blob_GetBufferPointer(blob),
+                                                ID3D10Blob_GetBufferSize(blob), &IID_ID3D12RootSignature,
+                                                (void **)&s->root)))
         return 1;
     pd.pRootSignature = s->root;
-    if (FAILED(ID3D12Device_CreateGraphicsPipelineState(s->device, &pd, &IID_ID3D12PipelineState, (void **)&s->pipeline)) ||
-        FAILED(ID3D12Device_CreateDescriptorHeap(s->device, &hd, &IID_ID3D12DescriptorHeap, (void **)&s->views)) ||
-        FAILED(ID3D12Device_CreateDescriptorHeap(s->device, &td, &IID_ID3D12DescriptorHeap, (void **)&s->targets)) ||
+    if (FAILED(ID3D12Device_CreateGraphicsPipelineState(s->device, &pd, &IID_ID3D12PipelineState,
+                                                        (void **)&s->pipeline)) ||
+        FAILED(ID3D12Device_CreateDescriptorHeap(s->device, &hd, &IID_ID3D12DescriptorHeap,
+                                                 (void **)&s->views)) ||
+        FAILED(ID3D12Device_CreateDescriptorHeap(s->device, &td, &IID_ID3D12DescriptorHeap,
+                                                 (void **)&s->targets)) ||
         FAILED(ID3D12Device_CreateCommittedResource(s->device, &heap, D3D12_HEAP_FLAG_NONE, &rt,
-                                                    D3D12_RESOURCE_STATE_RENDER_TARGET, NULL, &IID_ID3D12Resource,
-                                                    (void **)&s->target)))
+                                                    D3D12_RESOURCE_STATE_RENDER_TARGET, NULL,
+                                                    &IID_ID3D12Resource, (void **)&s->target)))
         return 1;
     s->target_view = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(s->targets);
     ID3D12Device_CreateRenderTargetView(s->device, s->target, NULL, s->target_view);
     s->table = ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(s->views);
-    s->step = ID3D12Device_GetDescriptorHandleIncrementSize(s->device, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV);
+    s->step =
+        ID3D12Device_GetDescriptorHandleIncrementSize(s->device, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV);
     return 0;
 }
 
 static int draw_views(struct scene *s, ID3D12Resource **up, uint8_t **p)
 {
     D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_UPLOAD};
-    D3D12_RESOURCE_DESC desc = {.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER, .Width = MAPPED, .Height = 1, .DepthOrArraySize = 1,
-                                .MipLevels = 1, .SampleDesc = {1, 0}, .Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR};
+    D3D12_RESOURCE_DESC desc = {.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER,
+                                .Width = MAPPED,
+                                .Height = 1,
+                                .DepthOrArraySize = 1,
+                                .MipLevels = 1,
+                                .SampleDesc = {1, 0},
+                                .Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR};
     D3D12_CPU_DESCRIPTOR_HANDLE h = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(s->views);
 
     if (FAILED(ID3D12Device_CreateCommittedResource(s->device, &heap, D3D12_HEAP_FLAG_NONE, &desc,
-                                                    D3D12_RESOURCE_STATE_GENERIC_READ, NULL, &IID_ID3D12Resource, (void **)up)) ||
+                                                    D3D12_RESOURCE_STATE_GENERIC_READ, NULL,
+                                                    &IID_ID3D12Resource, (void **)up)) ||
         FAILED(ID3D12Resource_Map(*up, 0, NULL, (void **)p)))
         return 1;
     for (UINT i = 0; i < 1000; i++) {
@@ -245,14 +267,16 @@ static int draws(void)
     uint8_t *p;
 
     if (scene_make(&s) || draw_views(&s, &up, &p) ||
-        FAILED(ID3D12Device_CreateFence(s.device, 0, D3D12_FENCE_FLAG_NONE, &IID_ID3D12Fence, (void **)&fence)))
+        FAILED(
+            ID3D12Device_CreateFence(s.device, 0, D3D12_FENCE_FLAG_NONE, &IID_ID3D12Fence, (void **)&fence)))
         return 1;
     for (int i = 0; i < RECORDERS; i++) {
         r[i].s = &s;
-        if (FAILED(ID3D12Device_CreateCommandAllocator(s.device, D3D12_COMMAND_LIST_TYPE_DIRECT, &IID_ID3D12CommandAllocator,
+        if (FAILED(ID3D12Device_CreateCommandAllocator(s.device, D3D12_COMMAND_LIST_TYPE_DIRECT,
+                                                       &IID_ID3D12CommandAllocator,
                                                        (void **)&r[i].allocator)) ||
-            FAILED(ID3D12Device_CreateCommandList(s.device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, r[i].allocator, NULL,
-                                                  &IID_ID3D12GraphicsCommandList, (void **)&r[i].list)))
+            FAILED(ID3D12Device_CreateCommandList(s.device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, r[i].allocator,
+                                                  NULL, &IID_ID3D12GraphicsCommandList, (void **)&r[i].list)))
             return 1;
         ID3D12GraphicsCommandList_Close(r[i].list);
         lists[i] = (ID3D12CommandList *)r[i].list;
@@ -264,7 +288,8 @@ static int draws(void)
 
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
         for (unsigned i = 0; i < MAPPED / DIRTY_PAGE / 20; i++)
-            memset(p + ((i * 37 + s.frame * 11) % (MAPPED / DIRTY_PAGE)) * DIRTY_PAGE, (int)(s.frame + i), 256);
+            memset(p + ((i * 37 + s.frame * 11) % (MAPPED / DIRTY_PAGE)) * DIRTY_PAGE, (int)(s.frame + i),
+                   256);
         for (int i = 0; i < RECORDERS; i++)
             pthread_create(&t[i], NULL, record_draws, &r[i]);
         for (int i = 0; i < RECORDERS; i++)
@@ -390,15 +415,25 @@ static void draw_heavy(struct bench *b, bool gfx)
         printf("d3d12_record: no Direct3D 12 device: not measured\n");
         return;
     }
-    snprintf(note, sizeof(note), "of %.0f us CPU a frame; adds %.0f us, gfxreconstruct %.0f us", plain, ours, theirs);
-    bench_report(b, &(struct bench_figure){.id = "d3d12_record", .ours = ours / plain * 100, .unit = "%", .target = 10,
-                                           .note = note});
+    snprintf(note, sizeof(note), "of %.0f us CPU a frame; adds %.0f us, gfxreconstruct %.0f us", plain, ours,
+             theirs);
+    bench_report(
+        b, &(struct bench_figure){
+               .id = "d3d12_record", .ours = ours / plain * 100, .unit = "%", .target = 10, .note = note});
     if (theirs > 0)
-        bench_report(b, &(struct bench_figure){.id = "d3d12_record_against", .ours = ours, .reference = theirs, .unit = "us/frame",
-                                               .target = 0.5, .note = "gfxreconstruct, LZ4"});
+        bench_report(b, &(struct bench_figure){.id = "d3d12_record_against",
+                                               .ours = ours,
+                                               .reference = theirs,
+                                               .unit = "us/frame",
+                                               .target = 0.5,
+                                               .note = "gfxreconstruct, LZ4"});
     if (their_bytes > 0)
-        bench_report(b, &(struct bench_figure){.id = "d3d12_record_bytes", .ours = bytes, .reference = their_bytes,
-                                               .unit = "bytes/frame", .target = 0.5, .note = "gfxreconstruct, LZ4"});
+        bench_report(b, &(struct bench_figure){.id = "d3d12_record_bytes",
+                                               .ours = bytes,
+                                               .reference = their_bytes,
+                                               .unit = "bytes/frame",
+                                               .target = 0.5,
+                                               .note = "gfxreconstruct, LZ4"});
 }
 
 /* ---- gears -------------------------------------------------------------------------------------------------- */
@@ -503,14 +538,20 @@ static void open_viewer(struct bench *b)
         printf("d3d12_viewer: chromium is not installed: not measured\n");
         return;
     }
-    output("%s d3d12 record -o %s/short -- %s --short-loop copy 2>/dev/null; %s d3d12 show --html %s/v.html %s/short", AEROGPU, dir,
-           self, AEROGPU, dir, dir);
+    output("%s d3d12 record -o %s/short -- %s --short-loop copy 2>/dev/null; %s d3d12 show --html %s/v.html "
+           "%s/short",
+           AEROGPU, dir, self, AEROGPU, dir, dir);
     for (int i = 0; i < 3; i++)
-        ms[i] = atof(output("HOME=%s chromium --headless --no-sandbox --disable-gpu --dump-dom file://%s/v.html 2>/dev/null | "
+        ms[i] = atof(output("HOME=%s chromium --headless --no-sandbox --disable-gpu --dump-dom "
+                            "file://%s/v.html 2>/dev/null | "
                             "grep -ao 'data-open-ms=\"[0-9]*' | head -1 | cut -d'\"' -f2",
                             dir, dir));
-    bench_report(b, &(struct bench_figure){.id = "d3d12_viewer", .ours = bench_quantile(ms, 3, 0.5) / 1e3, .unit = "s", .target = 2,
-                                           .note = "opening a recording of 100 000 calls in headless Chromium"});
+    bench_report(b,
+                 &(struct bench_figure){.id = "d3d12_viewer",
+                                        .ours = bench_quantile(ms, 3, 0.5) / 1e3,
+                                        .unit = "s",
+                                        .target = 2,
+                                        .note = "opening a recording of 100 000 calls in headless Chromium"});
 }
 
 /* ---- written pages ------------------------------------------------------------------------------------------ */

@@ -77,7 +77,8 @@ static void example_1(void **state)
 static void example_2(void **state)
 {
     check("T1 DrawX B2 T3 DrawY B4", "13", BB_SEVERAL, "DrawX DrawY",
-          "the hang is in DrawX or DrawY: DrawX did not finish, and what follows it was at the top of the pipe or running too");
+          "the hang is in DrawX or DrawY: DrawX did not finish, and what follows it was at the top of the "
+          "pipe or running too");
     check("T1 DrawX B2 T3 DrawY B4", "123", BB_CERTAIN, "DrawY", "the hang is in DrawY");
     check("T1 DrawX B2 T3 DrawY B4", "1", BB_CERTAIN, "DrawX", "the hang is in DrawX");
 }
@@ -106,7 +107,8 @@ static void example_5(void **state)
     const char *q = "DrawX T1 B2 DrawY T3 B4";
 
     check(q, "13", BB_SEVERAL, "DrawX DrawY",
-          "the hang is in DrawX or DrawY: DrawX did not finish, and what follows it was at the top of the pipe or running too");
+          "the hang is in DrawX or DrawY: DrawX did not finish, and what follows it was at the top of the "
+          "pipe or running too");
     check(q, "1", BB_CERTAIN, "DrawX", "the hang is in DrawX");
     check(q, "123", BB_CERTAIN, "DrawY", "the hang is in DrawY");
 }
@@ -117,7 +119,9 @@ static void regions(void **state)
     char names[64][16];
     struct bb_inference x;
 
-    assert_int_equal(bb_infer(&x, items, parse("(frame T1 (sky A B2 ) (trees T3 B B4 ) ) ) T5 C B6", "123", items, names)), 0);
+    assert_int_equal(
+        bb_infer(&x, items, parse("(frame T1 (sky A B2 ) (trees T3 B B4 ) ) ) T5 C B6", "123", items, names)),
+        0);
     assert_string_equal(x.path, "frame/trees");
     assert_int_equal(x.unbalanced_pops, 1);
     assert_int_equal(x.certainty, BB_CERTAIN);
@@ -159,7 +163,8 @@ static void dead_wait(void **state)
 /* 64 bottom-of-pipe markers behind one hanging draw: nothing behind the 64th was reached. */
 static void pending_limit(void **state)
 {
-    struct bb_item items[140] = {{.kind = BB_ITEM_TOP, .written = true}, {.kind = BB_ITEM_COMMAND, .name = "first"}};
+    struct bb_item items[140] = {{.kind = BB_ITEM_TOP, .written = true},
+                                 {.kind = BB_ITEM_COMMAND, .name = "first"}};
     struct bb_inference x;
 
     for (uint32_t i = 0; i < 64; i++)
@@ -169,8 +174,9 @@ static void pending_limit(void **state)
     assert_int_equal(x.stalled_by_limit, 1);
     assert_int_equal(x.states[66], BB_NOT_STARTED);
     assert_int_equal(x.certainty, BB_CERTAIN);
-    assert_string_equal(x.conclusion,
-                        "the hang is in first; 64 bottom-of-pipe markers were pending, at which the command processor stops");
+    assert_string_equal(
+        x.conclusion,
+        "the hang is in first; 64 bottom-of-pipe markers were pending, at which the command processor stops");
     bb_inference_finish(&x);
 }
 
@@ -291,7 +297,9 @@ static void dumper_is_missing(void **state)
     struct bb_package *p = sample_package();
     struct bb_error e = {0};
 
-    assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("b.dump"), .dumper = "/nonexistent"}, &e), -ENOENT);
+    assert_int_equal(
+        bb_package_send(p, &(struct bb_send_params){.path = in_dir("b.dump"), .dumper = "/nonexistent"}, &e),
+        -ENOENT);
     assert_string_equal(e.text, "/nonexistent is no program that makes dumps");
     memset(&e, 0, sizeof(e));
     assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("no/b.dump")}, &e), -EIO);
@@ -417,12 +425,14 @@ static void bad_dumps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(example_1),     cmocka_unit_test(example_2),    cmocka_unit_test(example_3),
-        cmocka_unit_test(example_4),     cmocka_unit_test(example_5),    cmocka_unit_test(regions),
-        cmocka_unit_test(overlapping),   cmocka_unit_test(contradictions), cmocka_unit_test(dead_wait),
-        cmocka_unit_test(pending_limit), cmocka_unit_test(every_combination), cmocka_unit_test(dump_is_made),
-        cmocka_unit_test(dumper_is_missing), cmocka_unit_test(package_limit), cmocka_unit_test(bad_packages),
-        cmocka_unit_test(bad_dumps),
+        cmocka_unit_test(example_1),         cmocka_unit_test(example_2),
+        cmocka_unit_test(example_3),         cmocka_unit_test(example_4),
+        cmocka_unit_test(example_5),         cmocka_unit_test(regions),
+        cmocka_unit_test(overlapping),       cmocka_unit_test(contradictions),
+        cmocka_unit_test(dead_wait),         cmocka_unit_test(pending_limit),
+        cmocka_unit_test(every_combination), cmocka_unit_test(dump_is_made),
+        cmocka_unit_test(dumper_is_missing), cmocka_unit_test(package_limit),
+        cmocka_unit_test(bad_packages),      cmocka_unit_test(bad_dumps),
     };
 
     return cmocka_run_group_tests(tests, make_dir, remove_dir);

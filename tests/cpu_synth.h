@@ -1,5 +1,4 @@
-/* cpu_synth.h: recordings made up event by event, in the kernel's own page format, for tests, proofs and
- * benchmarks. */
+/* cpu_synth.h: recordings made up event by event, in the kernel's own page format, for tests, proofs and benchmarks. */
 #ifndef CPU_SYNTH_H_
 #define CPU_SYNTH_H_
 

@@ -305,8 +305,9 @@ static void records_say_what_was_written(void **state)
         assert_int_equal(c.repeated, i);
         strbuf_clear(&s);
         show_call(&s, SHOW_TEXT, t, &c, NULL);
-        assert_non_null(strstr(strbuf_str(&s), "#5.DrawInstanced(VertexCountPerInstance=300, InstanceCount=301, "
-                                               "StartVertexLocation=302, StartInstanceLocation=303)"));
+        assert_non_null(strstr(strbuf_str(&s),
+                               "#5.DrawInstanced(VertexCountPerInstance=300, InstanceCount=301, "
+                               "StartVertexLocation=302, StartInstanceLocation=303)"));
     }
     assert_int_equal(trc_next(t, &c, NULL), 0);
     trc_close(t);
@@ -403,7 +404,8 @@ static void bad_files_are_refused_by_name(void **state)
     error_clear(&e);
     assert_int_equal(reading(file, n, &e, &calls), -EBADMSG);
     assert_int_equal(calls, 3);
-    assert_string_equal(e.text, "call 3: block 0 (thread 1) is malformed at offset 24: there is no such method");
+    assert_string_equal(e.text,
+                        "call 3: block 0 (thread 1) is malformed at offset 24: there is no such method");
     free(file);
 
     r.n = 0;
@@ -443,7 +445,8 @@ static void files_over_four_gigabytes_are_read(void **state)
     fd = open(path, O_RDWR | O_TRUNC);
     assert_int_equal(pwrite(fd, file, begin + blocks, 0), begin + blocks);
     assert_int_equal(pwrite(fd, &hole, sizeof(hole), (off_t)(begin + blocks)), sizeof(hole));
-    assert_int_equal(pwrite(fd, file + begin, blocks, (off_t)(begin + blocks + sizeof(hole) + 0xfffffff0u)), blocks);
+    assert_int_equal(pwrite(fd, file + begin, blocks, (off_t)(begin + blocks + sizeof(hole) + 0xfffffff0u)),
+                     blocks);
     close(fd);
     assert_int_equal(trc_open(&t, path, NULL), 0);
     assert_int_equal(trc_num_blocks(t), 3);
@@ -536,7 +539,8 @@ static void roundtrip(const char *name, const char *options, int reads)
     snprintf(begin, sizeof(begin), "%s ", name);
     assert_int_equal(run(&plain, "%s %s", workload, name), 0);
     snprintf(sum, sizeof(sum), "%s", last_line(&plain, begin));
-    if (run(&out, "%s d3d12 record %s -o %s/%s.d3d12trace -- %s %s", aerogpu, options, dir, name, workload, name))
+    if (run(&out, "%s d3d12 record %s -o %s/%s.d3d12trace -- %s %s", aerogpu, options, dir, name, workload,
+            name))
         fail_msg("%s", strbuf_str(&out));
     assert_string_equal(last_line(&out, begin), sum); /* recording changes nothing */
     if (run(&out, "%s d3d12 play --validate %s/%s.d3d12trace", aerogpu, dir, name))
@@ -551,7 +555,8 @@ static void roundtrip(const char *name, const char *options, int reads)
 static void need_device(void)
 {
     struct strbuf out = {0};
-    int code = run(&out, "%s events", workload), recorder = run(&out, "%s d3d12 record -o /dev/null -- true", aerogpu);
+    int code = run(&out, "%s events", workload),
+        recorder = run(&out, "%s d3d12 record -o /dev/null -- true", aerogpu);
 
     strbuf_finish(&out);
     if (code || recorder) {
@@ -601,10 +606,13 @@ static void pipeline_streams_play_alike_on_a_newer_libvkd3d(void **state)
     need_device();
     assert_int_equal(run(&out, "%s stream", workload), 77); /* the installed one says so */
     if (!with) {
-        print_message("# AEROGPU_VKD3D_NEW is not set (tools/build/vkd3d-new.sh fetches a newer libvkd3d): skipped\n");
+        print_message(
+            "# AEROGPU_VKD3D_NEW is not set (tools/build/vkd3d-new.sh fetches a newer libvkd3d): skipped\n");
         skip();
     }
-    if (run(&out, "%s d3d12 record -o %s/stream -- %s %s stream; %s d3d12 show %s/stream; %s %s d3d12 play --validate %s/stream",
+    if (run(&out,
+            "%s d3d12 record -o %s/stream -- %s %s stream; %s d3d12 show %s/stream; %s %s d3d12 play "
+            "--validate %s/stream",
             aerogpu, dir, with, workload, aerogpu, dir, with, aerogpu, dir))
         fail_msg("%s", strbuf_str(&out));
     assert_non_null(strstr(strbuf_str(&out), "CreatePipelineState(pDesc={SizeInBytes="));
@@ -633,12 +641,14 @@ static void a_killed_program_is_recorded_to_its_last_call(void **state)
     struct strbuf out = {0};
 
     need_device();
-    assert_int_equal(run(&out, "%s d3d12 record -o %s/killed.d3d12trace -- %s killed", aerogpu, dir, workload), 128 + 9);
+    assert_int_equal(
+        run(&out, "%s d3d12 record -o %s/killed.d3d12trace -- %s killed", aerogpu, dir, workload), 128 + 9);
     assert_int_equal(run(&out, "%s d3d12 show %s/killed.d3d12trace | tail -1", aerogpu, dir), 0);
     assert_non_null(strstr(strbuf_str(&out), "CopyBufferRegion(pDstBuffer=Resource#"));
     assert_non_null(strstr(strbuf_str(&out), "DstOffset=12345, "));
     assert_non_null(strstr(strbuf_str(&out), "SrcOffset=54321, NumBytes=4)"));
-    assert_int_equal(run(&out, "%s d3d12 show --method CopyBufferRegion %s/killed.d3d12trace | wc -l", aerogpu, dir), 0);
+    assert_int_equal(
+        run(&out, "%s d3d12 show --method CopyBufferRegion %s/killed.d3d12trace | wc -l", aerogpu, dir), 0);
     assert_int_equal(atoi(strbuf_str(&out)), 100001);
     strbuf_finish(&out);
 }
@@ -651,13 +661,16 @@ static void crashes_come_back_and_get_small(void **state)
     need_device();
     assert_int_equal(run(&out, "%s d3d12 record -o %s/crash -- %s crash", aerogpu, dir, workload), 128 + 11);
     assert_int_equal(run(&out, "ulimit -c 0; %s d3d12 play %s/crash", aerogpu, dir), 128 + 11);
-    assert_int_equal(run(&out, "%s d3d12 minimize --timeout 1000 %s/crash -o %s/small", aerogpu, dir, dir), 0);
+    assert_int_equal(run(&out, "%s d3d12 minimize --timeout 1000 %s/crash -o %s/small", aerogpu, dir, dir),
+                     0);
     assert_non_null(strstr(strbuf_str(&out), " of 172 calls still end by signal 11 in CopyBufferRegion"));
     assert_true(atoi(strstr(strbuf_str(&out), "small: ") + 7) <= 20); /* five where no fence comes late */
     assert_int_equal(run(&out, "ulimit -c 0; %s d3d12 play %s/small", aerogpu, dir), 128 + 11);
-    assert_int_equal(run(&out, "%s d3d12 record -o %s/fine -- %s queries && %s d3d12 minimize --timeout 5000 %s/fine -o %s/x", aerogpu, dir,
-                         workload, aerogpu, dir, dir),
-                     3);
+    assert_int_equal(
+        run(&out,
+            "%s d3d12 record -o %s/fine -- %s queries && %s d3d12 minimize --timeout 5000 %s/fine -o %s/x",
+            aerogpu, dir, workload, aerogpu, dir, dir),
+        3);
     assert_non_null(strstr(strbuf_str(&out), "the recording plays to its end without a failure"));
     strbuf_finish(&out);
 }
@@ -669,15 +682,18 @@ static void names_and_json_are_shown(void **state)
     need_device();
     roundtrip("clears", "", 1);
     assert_int_equal(run(&out, "%s d3d12 show %s/clears.d3d12trace", aerogpu, dir), 0);
-    assert_non_null(strstr(strbuf_str(&out), "\"Target \xc3\xa4\xe4\xb8\xad\".SetPrivateData(guid={12345678-0001-0002-0304-"
-                                             "05060708090a}, DataSize=5, pData=5 bytes 68656c6c6f) -> return=S_OK"));
-    assert_int_equal(run(&out, "%s d3d12 show --json %s/clears.d3d12trace | python3 -c '"
-                               "import json,sys\n"
-                               "c=[json.loads(l) for l in sys.stdin]\n"
-                               "d=[x for x in c if x[\"method\"]==\"ClearRenderTargetView\"]\n"
-                               "print(len(d), d[2][\"args\"][\"RenderTargetView\"][\"index\"], d[2][\"args\"][\"ColorRGBA\"])'",
-                         aerogpu, dir),
-                     0);
+    assert_non_null(strstr(strbuf_str(&out),
+                           "\"Target \xc3\xa4\xe4\xb8\xad\".SetPrivateData(guid={12345678-0001-0002-0304-"
+                           "05060708090a}, DataSize=5, pData=5 bytes 68656c6c6f) -> return=S_OK"));
+    assert_int_equal(
+        run(&out,
+            "%s d3d12 show --json %s/clears.d3d12trace | python3 -c '"
+            "import json,sys\n"
+            "c=[json.loads(l) for l in sys.stdin]\n"
+            "d=[x for x in c if x[\"method\"]==\"ClearRenderTargetView\"]\n"
+            "print(len(d), d[2][\"args\"][\"RenderTargetView\"][\"index\"], d[2][\"args\"][\"ColorRGBA\"])'",
+            aerogpu, dir),
+        0);
     assert_string_equal(strbuf_str(&out), "8 1 [0.25, 0.75, 0.5, 1]\n");
     strbuf_finish(&out);
 }
@@ -698,8 +714,9 @@ static void wrong_handles_are_named(void **state)
         var(&r, 1);
     write_file(path, r.bytes, r.n, 1);
     assert_int_equal(run(&out, "%s d3d12 play %s", aerogpu, path), 3);
-    assert_non_null(strstr(strbuf_str(&out), "aerogpu d3d12 play: call 0 (block 0): ID3D12GraphicsCommandList::"
-                                             "DrawInstanced: it is made on object 5, which does not exist"));
+    assert_non_null(strstr(strbuf_str(&out),
+                           "aerogpu d3d12 play: call 0 (block 0): ID3D12GraphicsCommandList::"
+                           "DrawInstanced: it is made on object 5, which does not exist"));
     assert_int_equal(run(&out, "%s d3d12 play /dev/null", aerogpu), 3);
     assert_int_equal(run(&out, "%s d3d12 frobnicate", aerogpu), 2);
     strbuf_finish(&out);
@@ -714,8 +731,8 @@ static void every_method_plays_alike(void **state)
 
     need_device();
     if (run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/all1 -- %s", stub, aerogpu, dir, callall) ||
-        run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/all2 -- %s d3d12 play %s/all1", stub, aerogpu, dir, aerogpu,
-            dir))
+        run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/all2 -- %s d3d12 play %s/all1", stub, aerogpu,
+            dir, aerogpu, dir))
         fail_msg("%s", strbuf_str(&out));
     run(&out, "%s d3d12 diff %s/all1 %s/all2", aerogpu, dir, dir);
     p = strstr(strbuf_str(&out), " calls alike");
@@ -723,17 +740,24 @@ static void every_method_plays_alike(void **state)
     while (p > strbuf_str(&out) && p[-1] != '\n')
         p--;
     assert_true(atoi(p) > 600);
-    run(&list, "grep -vE '^\\+ .*\\.(GetDevice|Release|Map|Unmap)\\(|^[-+] .* MemoryWrite\\(| calls alike' <<'END'\n%s\nEND", strbuf_str(&out));
+    run(&list,
+        "grep -vE '^\\+ .*\\.(GetDevice|Release|Map|Unmap)\\(|^[-+] .* MemoryWrite\\(| calls alike' "
+        "<<'END'\n%s\nEND",
+        strbuf_str(&out));
     assert_string_equal(strbuf_str(&list), "\n");
     /* the recording has all that can be played */
-    assert_int_equal(run(&out, "%s d3d12 methods | grep -E 'recorded and played|asks only' | grep -v ^IUnknown | cut -d' ' -f2 | "
-                               "sort -u > %s/want; %s d3d12 show --json %s/all1 | grep -o '\"method\": \"[^\"]*' | "
-                               "cut -d'\"' -f4 | sort -u > %s/got; comm -23 %s/want %s/got",
+    assert_int_equal(run(&out,
+                         "%s d3d12 methods | grep -E 'recorded and played|asks only' | grep -v ^IUnknown | "
+                         "cut -d' ' -f2 | "
+                         "sort -u > %s/want; %s d3d12 show --json %s/all1 | grep -o '\"method\": \"[^\"]*' | "
+                         "cut -d'\"' -f4 | sort -u > %s/got; comm -23 %s/want %s/got",
                          aerogpu, dir, aerogpu, dir, dir, dir, dir),
                      0);
     assert_string_equal(strbuf_str(&out), "");
     /* what cannot be played is recorded, and named */
-    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/all3 -- %s all", stub, aerogpu, dir, callall), 0);
+    assert_int_equal(
+        run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/all3 -- %s all", stub, aerogpu, dir, callall),
+        0);
     assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s d3d12 play %s/all3", stub, aerogpu, dir), 3);
     assert_non_null(strstr(strbuf_str(&out), "this cannot be played"));
     strbuf_finish(&out);
@@ -745,12 +769,16 @@ static void unknown_stream_subobjects_are_noted(void **state)
     struct strbuf out = {0};
 
     need_device();
-    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/unknown -- %s unknown; %s d3d12 show %s/unknown", stub,
-                         aerogpu, dir, callall, aerogpu, dir),
-                     0);
-    assert_non_null(strstr(strbuf_str(&out), "CreatePipelineState(pDesc={SizeInBytes=16, pPipelineStateSubobjectStream=[0x7]}"));
-    assert_non_null(strstr(strbuf_str(&out), "Note(Text=\"pipeline stream: unknown subobject 999 at offset 8; it and what "
-                                             "follows are not recorded\")"));
+    assert_int_equal(
+        run(&out,
+            "export LD_PRELOAD=%s; %s d3d12 record -o %s/unknown -- %s unknown; %s d3d12 show %s/unknown",
+            stub, aerogpu, dir, callall, aerogpu, dir),
+        0);
+    assert_non_null(strstr(
+        strbuf_str(&out), "CreatePipelineState(pDesc={SizeInBytes=16, pPipelineStateSubobjectStream=[0x7]}"));
+    assert_non_null(strstr(strbuf_str(&out),
+                           "Note(Text=\"pipeline stream: unknown subobject 999 at offset 8; it and what "
+                           "follows are not recorded\")"));
     strbuf_finish(&out);
 }
 
@@ -759,20 +787,24 @@ static void recordings_are_compared(void **state)
     struct strbuf out = {0};
 
     need_device();
-    assert_int_equal(run(&out, "cd %s; %s d3d12 record -o a.trc -- %s clears; %s d3d12 trim a.trc --frames 0- -o b.trc; "
-                               "%s d3d12 diff a.trc b.trc",
-                         dir, aerogpu, workload, aerogpu, aerogpu),
-                     0);
+    assert_int_equal(
+        run(&out,
+            "cd %s; %s d3d12 record -o a.trc -- %s clears; %s d3d12 trim a.trc --frames 0- -o b.trc; "
+            "%s d3d12 diff a.trc b.trc",
+            dir, aerogpu, workload, aerogpu, aerogpu),
+        0);
     assert_non_null(strstr(strbuf_str(&out), " calls alike, 0 only in the first, 0 only in the second\n"));
-    assert_int_equal(run(&out, "cd %s; %s d3d12 record -o c.trc -- %s queries; %s d3d12 diff a.trc c.trc", dir, aerogpu,
-                         workload, aerogpu),
+    assert_int_equal(run(&out, "cd %s; %s d3d12 record -o c.trc -- %s queries; %s d3d12 diff a.trc c.trc",
+                         dir, aerogpu, workload, aerogpu),
                      1);
     assert_non_null(strstr(strbuf_str(&out), "CreateQueryHeap("));
-    assert_int_equal(run(&out, "cd %s; n=$(%s d3d12 show --method SetPrivateData a.trc | head -1 | cut -d' ' -f1); "
-                               "%s d3d12 show --bytes $n a.trc",
+    assert_int_equal(run(&out,
+                         "cd %s; n=$(%s d3d12 show --method SetPrivateData a.trc | head -1 | cut -d' ' -f1); "
+                         "%s d3d12 show --bytes $n a.trc",
                          dir, aerogpu, aerogpu),
                      0);
-    assert_string_equal(strbuf_str(&out), "pData: 5 bytes\n00000000  68 65 6c 6c 6f                                   hello\n");
+    assert_string_equal(strbuf_str(&out),
+                        "pData: 5 bytes\n00000000  68 65 6c 6c 6f                                   hello\n");
     strbuf_finish(&out);
 }
 
@@ -798,7 +830,8 @@ static void gears_play_alike(void **state)
     assert_null(strstr(strbuf_str(&out), "frames: 0 as recorded"));
     /* frames cut out play on their own, from other frames' contents */
     assert_int_equal(run(&out, "%s d3d12 play --validate %s/part; ls %s", aerogpu, dir, dir), 0);
-    if (!strstr(strbuf_str(&out), " 20 frames in ") || !strstr(strbuf_str(&out), "frames: 16 as recorded, 0 different"))
+    if (!strstr(strbuf_str(&out), " 20 frames in ") ||
+        !strstr(strbuf_str(&out), "frames: 16 as recorded, 0 different"))
         fail_msg("%s", strbuf_str(&out));
     assert_null(strstr(strbuf_str(&out), "part.whole"));
     strbuf_finish(&out);
@@ -811,23 +844,24 @@ static void playing_shows_what_is_inside(void **state)
 
     need_device();
     roundtrip("clears", "", 1);
-    assert_int_equal(run(&out,
-                         "f=%s/clears.d3d12trace; a=%s; $a d3d12 show --json $f | python3 -c '\n"
-                         "import json,sys\n"
-                         "c=[json.loads(l) for l in sys.stdin]\n"
-                         "d=[x for x in c if x[\"method\"]==\"ClearRenderTargetView\"]\n"
-                         "r=[x for x in c if x[\"method\"]==\"CreateRenderTargetView\"][0][\"args\"]\n"
-                         "e=[x for x in c if x[\"method\"]==\"ExecuteCommandLists\"]\n"
-                         "print(r[\"pResource\"][\"object\"], d[0][\"call\"], d[2][\"call\"], e[0][\"call\"])' > %s/ids; "
-                         "read t first third exec < %s/ids; "
-                         "$a d3d12 play --until-call $exec --dump-resource $t:0=%s/one $f && "
-                         "$a d3d12 play --until-call $exec --stop-before $first --dump-resource $t:0=%s/none $f && "
-                         "$a d3d12 play --until-call $exec --gpu-time $f; "
-                         "cmp -s %s/one %s/none; echo differ=$?; wc -c < %s/one; "
-                         "$a d3d12 play --until-call $exec --dump-resource $t:99=%s/x $f; echo exit=$?; "
-                         "$a d3d12 play --validate --stop-before 1 $f; echo exit=$?",
-                         dir, aerogpu, dir, dir, dir, dir, dir, dir, dir, dir),
-                     0);
+    assert_int_equal(
+        run(&out,
+            "f=%s/clears.d3d12trace; a=%s; $a d3d12 show --json $f | python3 -c '\n"
+            "import json,sys\n"
+            "c=[json.loads(l) for l in sys.stdin]\n"
+            "d=[x for x in c if x[\"method\"]==\"ClearRenderTargetView\"]\n"
+            "r=[x for x in c if x[\"method\"]==\"CreateRenderTargetView\"][0][\"args\"]\n"
+            "e=[x for x in c if x[\"method\"]==\"ExecuteCommandLists\"]\n"
+            "print(r[\"pResource\"][\"object\"], d[0][\"call\"], d[2][\"call\"], e[0][\"call\"])' > %s/ids; "
+            "read t first third exec < %s/ids; "
+            "$a d3d12 play --until-call $exec --dump-resource $t:0=%s/one $f && "
+            "$a d3d12 play --until-call $exec --stop-before $first --dump-resource $t:0=%s/none $f && "
+            "$a d3d12 play --until-call $exec --gpu-time $f; "
+            "cmp -s %s/one %s/none; echo differ=$?; wc -c < %s/one; "
+            "$a d3d12 play --until-call $exec --dump-resource $t:99=%s/x $f; echo exit=$?; "
+            "$a d3d12 play --validate --stop-before 1 $f; echo exit=$?",
+            dir, aerogpu, dir, dir, dir, dir, dir, dir, dir, dir),
+        0);
     if (!strstr(strbuf_str(&out), "differ=1") || !strstr(strbuf_str(&out), "ms on the GPU in 1 lists"))
         fail_msg("%s", strbuf_str(&out));
     assert_non_null(strstr(strbuf_str(&out), "resource 8 has 4 subresources, and no 99\n"));

@@ -217,32 +217,33 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(last_submitted, INT, "id of a submission")                                                             \
     C(last_completed, INT, "id of a submission")                                                             \
     C(top, TEXT, "the last checkpoint that was reached")                                                     \
-        C(bottom, TEXT, "the last checkpoint that was passed")
+    C(bottom, TEXT, "the last checkpoint that was passed")
 #define BB_COLUMNS_SUBMISSION(C)                                                                             \
     C(id, INT, "its number on the device")                                                                   \
     C(queue, INT, "queue.id")                                                                                \
     C(fence, INT, "value that it signals")                                                                   \
     C(time_ns, INT, "when the device took it")                                                               \
     C(done_ns, INT, "when it completed, NULL: it did not")                                                   \
-        C(state, TEXT, "completed, failed, running, queued")                                                 \
-            C(error, TEXT, "what the device said, if it failed")                                             \
-                C(cmd_gpa, INT, "guest address of the stream") C(cmd_size, INT, "bytes")                     \
-                    C(flags, INT, "of the descriptor") C(packets, INT, "number of packets")                  \
-                        C(draws, INT, "draws and dispatches among them")                                     \
-                            C(stream, BLOB, "the command stream") C(table_, BLOB, "the allocation table")
+    C(state, TEXT, "completed, failed, running, queued")                                                     \
+    C(error, TEXT, "what the device said, if it failed")                                                     \
+    C(cmd_gpa, INT, "guest address of the stream")                                                           \
+    C(cmd_size, INT, "bytes") C(flags, INT, "of the descriptor") C(packets, INT, "number of packets")        \
+        C(draws, INT, "draws and dispatches among them") C(stream, BLOB, "the command stream")               \
+            C(table_, BLOB, "the allocation table")
 #define BB_COLUMNS_MARK(C)                                                                                   \
     C(submission, INT, "submission.id")                                                                      \
     C(number, INT, "from 1")                                                                                 \
     C(first, INT, "packet")                                                                                  \
     C(last, INT, "packet")                                                                                   \
-    C(top, INT, "1: the device reached it") C(bottom, INT, "1: the device finished it")                      \
-        C(exact, INT, "1: one packet; 0: a group")
+    C(top, INT, "1: the device reached it")                                                                  \
+    C(bottom, INT, "1: the device finished it") C(exact, INT, "1: one packet; 0: a group")
 #define BB_COLUMNS_PACKET(C)                                                                                 \
     C(submission, INT, "submission.id")                                                                      \
     C(number, INT, "from 0")                                                                                 \
     C(offset, INT, "in the stream")                                                                          \
     C(name, TEXT, "opcode")                                                                                  \
-    C(text, TEXT, "with its fields") C(work, INT, "1: it takes time on the device")                          \
+    C(text, TEXT, "with its fields")                                                                         \
+    C(work, INT, "1: it takes time on the device")                                                           \
         C(draw, INT, "number among draws and dispatches, NULL for others")                                   \
             C(path, TEXT, "names of the regions around it")                                                  \
                 C(state, TEXT, "finished, running, perhaps running, not started; NULL: it takes no time")
@@ -268,15 +269,15 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(name, TEXT, "or empty")                                                                                \
     C(kind, TEXT, "buffer, texture 64x64 …")                                                                 \
     C(address, INT, "GPU virtual address, NULL for none")                                                    \
-    C(size, INT, "bytes") C(gpa, INT, "guest memory behind it") C(created_ns, INT, "")                       \
-        C(last_use_ns, INT, "") C(destroyed_ns, INT, "NULL: alive")
+    C(size, INT, "bytes")                                                                                    \
+    C(gpa, INT, "guest memory behind it") C(created_ns, INT, "") C(last_use_ns, INT, "")                     \
+        C(destroyed_ns, INT, "NULL: alive")
 #define BB_COLUMNS_FAULT(C)                                                                                  \
     C(time_ns, INT, "")                                                                                      \
     C(address, INT, "")                                                                                      \
     C(access, TEXT, "read, write or NULL")                                                                   \
     C(kind, TEXT, "use after free, …")                                                                       \
-    C(resource, INT, "resource.id or NULL") C(distance, INT, "bytes out of bounds")                          \
-        C(text, TEXT, "in words")
+    C(resource, INT, "resource.id or NULL") C(distance, INT, "bytes out of bounds") C(text, TEXT, "in words")
 #define BB_COLUMNS_FENCE(C)                                                                                  \
     C(name, TEXT, "")                                                                                        \
     C(value, INT, "the last signalled") C(waited, INT, "the last asked for") C(queue, INT, "queue.id")

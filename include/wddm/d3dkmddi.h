@@ -1,5 +1,4 @@
-/* d3dkmddi.h: what dxgkrnl and a WDDM 1.1 display miniport say to each other about rendering, memory and
- * display.
+/* d3dkmddi.h: what dxgkrnl and a WDDM 1.1 display miniport say to each other about rendering, memory and display.
  *
  * Names, members, order and values: the WDK's public documentation of d3dkmddi.h, at the Windows 7 level
  * (DXGKDDI_INTERFACE_VERSION_WIN7); members that later versions added are absent.

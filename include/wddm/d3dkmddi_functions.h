@@ -1,5 +1,4 @@
-/* d3dkmddi_functions.h: the function types of d3dkmddi.h and the VidPN and monitor interfaces; d3dkmddi.h
- * includes it.
+/* d3dkmddi_functions.h: the function types of d3dkmddi.h and the VidPN and monitor interfaces; d3dkmddi.h includes it.
  *
  * Names, parameters and order: the WDK's public documentation of d3dkmddi.h, at the Windows 7 level. The IRQL
  * in a comment is the one that dxgkrnl calls at, where it is not PASSIVE_LEVEL.

@@ -654,8 +654,7 @@ typedef struct _D3DKMT_QUERYSTATISTICS {
 
 /* ---- the thunks ----
  *
- * One table: T(name, argument structure). D3DKMT_THUNKS is also what the service and its client are made
- * from. */
+ * One table: T(name, argument structure). D3DKMT_THUNKS is also what the service and its client are made from. */
 #define D3DKMT_THUNKS(T)                                                                                     \
     T(OpenAdapterFromHdc, D3DKMT_OPENADAPTERFROMHDC)                                                         \
     D3DKMT_PLAIN_THUNKS(T)

@@ -65,10 +65,12 @@ static void gpu_open(struct gpu *g)
     memset(g, 0, sizeof(*g));
     CHECK(D3D12CreateDevice(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, (void **)&g->device));
     CHECK(ID3D12Device_CreateCommandQueue(g->device, &q, &IID_ID3D12CommandQueue, (void **)&g->queue));
-    CHECK(ID3D12Device_CreateCommandAllocator(g->device, q.Type, &IID_ID3D12CommandAllocator, (void **)&g->allocator));
-    CHECK(ID3D12Device_CreateCommandList(g->device, 0, q.Type, g->allocator, NULL, &IID_ID3D12GraphicsCommandList,
-                                         (void **)&g->list));
-    CHECK(ID3D12Device_CreateFence(g->device, 0, D3D12_FENCE_FLAG_NONE, &IID_ID3D12Fence, (void **)&g->fence));
+    CHECK(ID3D12Device_CreateCommandAllocator(g->device, q.Type, &IID_ID3D12CommandAllocator,
+                                              (void **)&g->allocator));
+    CHECK(ID3D12Device_CreateCommandList(g->device, 0, q.Type, g->allocator, NULL,
+                                         &IID_ID3D12GraphicsCommandList, (void **)&g->list));
+    CHECK(
+        ID3D12Device_CreateFence(g->device, 0, D3D12_FENCE_FLAG_NONE, &IID_ID3D12Fence, (void **)&g->fence));
     g->event = vkd3d_create_event();
 }
 
@@ -102,8 +104,12 @@ static void gpu_close(struct gpu *g)
 
 static D3D12_RESOURCE_DESC buffer_desc(uint64_t size)
 {
-    return (D3D12_RESOURCE_DESC){.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER, .Width = size, .Height = 1,
-                                 .DepthOrArraySize = 1, .MipLevels = 1, .SampleDesc = {1, 0},
+    return (D3D12_RESOURCE_DESC){.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER,
+                                 .Width = size,
+                                 .Height = 1,
+                                 .DepthOrArraySize = 1,
+                                 .MipLevels = 1,
+                                 .SampleDesc = {1, 0},
                                  .Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR};
 }
 
@@ -115,8 +121,8 @@ static ID3D12Resource *buffer(struct gpu *g, D3D12_HEAP_TYPE type, uint64_t size
 
     CHECK(ID3D12Device_CreateCommittedResource(
         g->device, &heap, D3D12_HEAP_FLAG_NONE, &desc,
-        type == D3D12_HEAP_TYPE_UPLOAD ? D3D12_RESOURCE_STATE_GENERIC_READ : D3D12_RESOURCE_STATE_COPY_DEST, NULL,
-        &IID_ID3D12Resource, (void **)&r));
+        type == D3D12_HEAP_TYPE_UPLOAD ? D3D12_RESOURCE_STATE_GENERIC_READ : D3D12_RESOURCE_STATE_COPY_DEST,
+        NULL, &IID_ID3D12Resource, (void **)&r));
     if (type == D3D12_HEAP_TYPE_READBACK) { /* padding between rows is read, too */
         void *p;
 
@@ -152,9 +158,14 @@ static void clears(void)
     static const GUID tag = {0x12345678, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
     D3D12_DESCRIPTOR_HEAP_DESC hd = {.Type = D3D12_DESCRIPTOR_HEAP_TYPE_RTV, .NumDescriptors = 8};
     D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_DEFAULT};
-    D3D12_RESOURCE_DESC td = {.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D, .Width = 64, .Height = 32,
-                              .DepthOrArraySize = 2, .MipLevels = 2, .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
-                              .SampleDesc = {1, 0}, .Flags = D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET};
+    D3D12_RESOURCE_DESC td = {.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D,
+                              .Width = 64,
+                              .Height = 32,
+                              .DepthOrArraySize = 2,
+                              .MipLevels = 2,
+                              .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
+                              .SampleDesc = {1, 0},
+                              .Flags = D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET};
     D3D12_PLACED_SUBRESOURCE_FOOTPRINT layouts[4];
     D3D12_CPU_DESCRIPTOR_HANDLE rtv;
     ID3D12DescriptorHeap *rtvs;
@@ -175,7 +186,8 @@ static void clears(void)
     back = buffer(&g, D3D12_HEAP_TYPE_READBACK, total);
     rtv = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(rtvs);
     for (UINT i = 0; i < 4; i++) {
-        D3D12_RENDER_TARGET_VIEW_DESC vd = {.Format = td.Format, .ViewDimension = D3D12_RTV_DIMENSION_TEXTURE2DARRAY};
+        D3D12_RENDER_TARGET_VIEW_DESC vd = {.Format = td.Format,
+                                            .ViewDimension = D3D12_RTV_DIMENSION_TEXTURE2DARRAY};
         D3D12_CPU_DESCRIPTOR_HANDLE h = {rtv.ptr + i * step};
         const FLOAT color[4] = {(float)i / 4, 1 - (float)i / 4, 0.5f, 1};
         D3D12_RECT rect = {2, 2, 12, 10};
@@ -237,12 +249,13 @@ static void maps(void)
         ID3D12Resource_Unmap(up, 0, NULL);
         ID3D12GraphicsCommandList_CopyBufferRegion(g.list, back, 0, up, 0, 1 << 20);
         for (int i = 0; i < 8; i++)
-            ID3D12GraphicsCommandList_CopyBufferRegion(g.list, back, 4096 * (uint64_t)(i + 1), small[i], 0, 48);
+            ID3D12GraphicsCommandList_CopyBufferRegion(g.list, back, 4096 * (uint64_t)(i + 1), small[i], 0,
+                                                       48);
         gpu_run(&g);
         read_back(back, 1 << 20);
     }
     for (int i = 0; i < 8; i++)
-        ID3D12Resource_Release(small[i]); /* still mapped */
+        ID3D12Resource_Release(small[i]);              /* still mapped */
     small[0] = buffer(&g, D3D12_HEAP_TYPE_UPLOAD, 48); /* likely the same bytes as one of them */
     memset(map(small[0]), 0x5a, 48);
     ID3D12GraphicsCommandList_CopyBufferRegion(g.list, back, 0, small[0], 0, 48);
@@ -279,7 +292,8 @@ static void reused(void)
 
 static void placed(void)
 {
-    D3D12_HEAP_DESC hd = {.SizeInBytes = 1 << 18, .Properties = {.Type = D3D12_HEAP_TYPE_UPLOAD},
+    D3D12_HEAP_DESC hd = {.SizeInBytes = 1 << 18,
+                          .Properties = {.Type = D3D12_HEAP_TYPE_UPLOAD},
                           .Flags = D3D12_HEAP_FLAG_ALLOW_ONLY_BUFFERS};
     D3D12_RESOURCE_DESC desc = buffer_desc(1 << 17);
     ID3D12Resource *a, *b, *back;
@@ -291,8 +305,8 @@ static void placed(void)
     CHECK(ID3D12Device_CreateHeap(g.device, &hd, &IID_ID3D12Heap, (void **)&heap));
     CHECK(ID3D12Device_CreatePlacedResource(g.device, heap, 0, &desc, D3D12_RESOURCE_STATE_GENERIC_READ, NULL,
                                             &IID_ID3D12Resource, (void **)&a));
-    CHECK(ID3D12Device_CreatePlacedResource(g.device, heap, 1 << 16, &desc, D3D12_RESOURCE_STATE_GENERIC_READ, NULL,
-                                            &IID_ID3D12Resource, (void **)&b));
+    CHECK(ID3D12Device_CreatePlacedResource(g.device, heap, 1 << 16, &desc, D3D12_RESOURCE_STATE_GENERIC_READ,
+                                            NULL, &IID_ID3D12Resource, (void **)&b));
     back = buffer(&g, D3D12_HEAP_TYPE_READBACK, 1 << 17);
     pa = map(a);
     memset(pa, 0, 1 << 17);
@@ -336,12 +350,13 @@ static void *work(void *arg)
 
     D3D12_CPU_DESCRIPTOR_HANDLE rtv = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(w->rtvs);
 
-    rtv.ptr += (SIZE_T)w->index * ID3D12Device_GetDescriptorHandleIncrementSize(w->g->device,
-                                                                               D3D12_DESCRIPTOR_HEAP_TYPE_RTV);
+    rtv.ptr += (SIZE_T)w->index *
+               ID3D12Device_GetDescriptorHandleIncrementSize(w->g->device, D3D12_DESCRIPTOR_HEAP_TYPE_RTV);
     from.ptr += (SIZE_T)w->index * w->step;
     to.ptr += (SIZE_T)w->index * w->step;
     ID3D12Device_CreateRenderTargetView(w->g->device, w->target, NULL, rtv);
-    ID3D12Device_CreateConstantBufferView(w->g->device, &(D3D12_CONSTANT_BUFFER_VIEW_DESC){w->address + 256, 256}, from);
+    ID3D12Device_CreateConstantBufferView(w->g->device,
+                                          &(D3D12_CONSTANT_BUFFER_VIEW_DESC){w->address + 256, 256}, from);
     ID3D12Device_CopyDescriptorsSimple(w->g->device, 1, to, from, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV);
     CHECK(ID3D12CommandAllocator_Reset(w->allocator));
     CHECK(ID3D12GraphicsCommandList_Reset(w->list, w->allocator, NULL));
@@ -360,9 +375,14 @@ static void threads(void)
     D3D12_DESCRIPTOR_HEAP_DESC hd = {.Type = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, .NumDescriptors = 4};
     D3D12_DESCRIPTOR_HEAP_DESC rd = {.Type = D3D12_DESCRIPTOR_HEAP_TYPE_RTV, .NumDescriptors = 4};
     D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_DEFAULT};
-    D3D12_RESOURCE_DESC td = {.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D, .Width = 64, .Height = 8,
-                              .DepthOrArraySize = 1, .MipLevels = 1, .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
-                              .SampleDesc = {1, 0}, .Flags = D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET};
+    D3D12_RESOURCE_DESC td = {.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D,
+                              .Width = 64,
+                              .Height = 8,
+                              .DepthOrArraySize = 1,
+                              .MipLevels = 1,
+                              .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
+                              .SampleDesc = {1, 0},
+                              .Flags = D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET};
     ID3D12Resource *back, *constants;
     struct worker w[4] = {{0}};
     pthread_t t[4];
@@ -372,14 +392,14 @@ static void threads(void)
     back = buffer(&g, D3D12_HEAP_TYPE_READBACK, 4 * 64 * 4 * 8);
     for (int i = 0; i < 4; i++) {
         w[i] = (struct worker){.g = &g, .index = i};
-        CHECK(ID3D12Device_CreateCommandAllocator(g.device, D3D12_COMMAND_LIST_TYPE_DIRECT, &IID_ID3D12CommandAllocator,
-                                                  (void **)&w[i].allocator));
-        CHECK(ID3D12Device_CreateCommandList(g.device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, w[i].allocator, NULL,
-                                             &IID_ID3D12GraphicsCommandList, (void **)&w[i].list));
+        CHECK(ID3D12Device_CreateCommandAllocator(g.device, D3D12_COMMAND_LIST_TYPE_DIRECT,
+                                                  &IID_ID3D12CommandAllocator, (void **)&w[i].allocator));
+        CHECK(ID3D12Device_CreateCommandList(g.device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, w[i].allocator,
+                                             NULL, &IID_ID3D12GraphicsCommandList, (void **)&w[i].list));
         CHECK(ID3D12GraphicsCommandList_Close(w[i].list));
         CHECK(ID3D12Device_CreateCommittedResource(g.device, &heap, D3D12_HEAP_FLAG_NONE, &td,
-                                                   D3D12_RESOURCE_STATE_RENDER_TARGET, NULL, &IID_ID3D12Resource,
-                                                   (void **)&w[i].target));
+                                                   D3D12_RESOURCE_STATE_RENDER_TARGET, NULL,
+                                                   &IID_ID3D12Resource, (void **)&w[i].target));
         w[i].step = ID3D12Device_GetDescriptorHandleIncrementSize(g.device, hd.Type);
     }
     CHECK(ID3D12Device_CreateDescriptorHeap(g.device, &hd, &IID_ID3D12DescriptorHeap, (void **)&w[0].heap));
@@ -446,7 +466,8 @@ static void events(void)
     for (UINT64 n = 10; n < 20; n++)
         for (int i = 0; i < 3; i++) {
             CHECK(ID3D12CommandQueue_Signal(i & 1 ? copy : g.queue, fences[i], n));
-            CHECK(ID3D12Fence_SetEventOnCompletion(fences[i], n, g.event)); /* the same event again and again */
+            CHECK(
+                ID3D12Fence_SetEventOnCompletion(fences[i], n, g.event)); /* the same event again and again */
             vkd3d_wait_event(g.event, VKD3D_INFINITE);
             n += ID3D12Fence_GetCompletedValue(fences[i]) != n;
         }
@@ -583,9 +604,11 @@ static const D3D12_INPUT_ELEMENT_DESC scene_inputs[] = {
     {"COLOR", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 16, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0}};
 
 /* The installed headers end at ID3D12Device1; CreatePipelineState is the slot behind it. */
-static void stream_pipeline(struct gpu *g, struct pipeline *p, D3D12_SHADER_BYTECODE vs, D3D12_SHADER_BYTECODE ps)
+static void stream_pipeline(struct gpu *g, struct pipeline *p, D3D12_SHADER_BYTECODE vs,
+                            D3D12_SHADER_BYTECODE ps)
 {
-    static const GUID device2 = {0x30baa41e, 0xb15b, 0x475c, {0xa0, 0xbb, 0x1a, 0xf5, 0xc5, 0xb6, 0x43, 0x28}};
+    static const GUID device2 = {
+        0x30baa41e, 0xb15b, 0x475c, {0xa0, 0xbb, 0x1a, 0xf5, 0xc5, 0xb6, 0x43, 0x28}};
     struct {
         _Alignas(void *) UINT root_type;
         ID3D12RootSignature *root;
@@ -606,8 +629,14 @@ static void stream_pipeline(struct gpu *g, struct pipeline *p, D3D12_SHADER_BYTE
         D3D12_DEPTH_STENCIL_DESC depth;
         _Alignas(void *) UINT input_type;
         D3D12_INPUT_LAYOUT_DESC input;
-    } s = {0, p->root, 1, vs, 14, D3D12_PRIMITIVE_TOPOLOGY_TYPE_TRIANGLE, 2, ps, 15, {{DXGI_FORMAT_R8G8B8A8_UNORM}, 1},
-           10, {D3D12_FILL_MODE_SOLID, D3D12_CULL_MODE_NONE, .DepthClipEnable = TRUE}, 11, {0}, 12, {scene_inputs, 2}};
+    } s = {0,  p->root,
+           1,  vs,
+           14, D3D12_PRIMITIVE_TOPOLOGY_TYPE_TRIANGLE,
+           2,  ps,
+           15, {{DXGI_FORMAT_R8G8B8A8_UNORM}, 1},
+           10, {D3D12_FILL_MODE_SOLID, D3D12_CULL_MODE_NONE, .DepthClipEnable = TRUE},
+           11, {0},
+           12, {scene_inputs, 2}};
     struct {
         SIZE_T size;
         void *stream;
@@ -628,10 +657,13 @@ static void make_pipeline(struct gpu *g, struct pipeline *p, int stream)
 {
     static uint8_t vs[8192], ps[8192];
     D3D12_ROOT_PARAMETER param = {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_CBV};
-    D3D12_ROOT_SIGNATURE_DESC rd = {1, &param, 0, NULL, D3D12_ROOT_SIGNATURE_FLAG_ALLOW_INPUT_ASSEMBLER_INPUT_LAYOUT};
-    D3D12_GRAPHICS_PIPELINE_STATE_DESC pd = {.SampleMask = 0xffffffff, .NumRenderTargets = 1,
+    D3D12_ROOT_SIGNATURE_DESC rd = {1, &param, 0, NULL,
+                                    D3D12_ROOT_SIGNATURE_FLAG_ALLOW_INPUT_ASSEMBLER_INPUT_LAYOUT};
+    D3D12_GRAPHICS_PIPELINE_STATE_DESC pd = {.SampleMask = 0xffffffff,
+                                             .NumRenderTargets = 1,
                                              .PrimitiveTopologyType = D3D12_PRIMITIVE_TOPOLOGY_TYPE_TRIANGLE,
-                                             .RTVFormats = {DXGI_FORMAT_R8G8B8A8_UNORM}, .SampleDesc = {1, 0},
+                                             .RTVFormats = {DXGI_FORMAT_R8G8B8A8_UNORM},
+                                             .SampleDesc = {1, 0},
                                              .InputLayout = {scene_inputs, 2}};
     ID3DBlob *blob;
 
@@ -641,15 +673,17 @@ static void make_pipeline(struct gpu *g, struct pipeline *p, int stream)
     pd.RasterizerState.CullMode = D3D12_CULL_MODE_NONE;
     pd.BlendState.RenderTarget[0].RenderTargetWriteMask = D3D12_COLOR_WRITE_ENABLE_ALL;
     CHECK(D3D12SerializeRootSignature(&rd, D3D_ROOT_SIGNATURE_VERSION_1, &blob, NULL));
-    CHECK(ID3D12Device_CreateRootSignature(g->device, 0, ID3D10Blob_GetBufferPointer(blob), ID3D10Blob_GetBufferSize(blob),
-                                           &IID_ID3D12RootSignature, (void **)&p->root));
+    CHECK(ID3D12Device_CreateRootSignature(g->device, 0, ID3D10Blob_GetBufferPointer(blob),
+                                           ID3D10Blob_GetBufferSize(blob), &IID_ID3D12RootSignature,
+                                           (void **)&p->root));
     ID3D10Blob_Release(blob);
     if (stream) {
         stream_pipeline(g, p, pd.VS, pd.PS);
         return;
     }
     pd.pRootSignature = p->root;
-    CHECK(ID3D12Device_CreateGraphicsPipelineState(g->device, &pd, &IID_ID3D12PipelineState, (void **)&p->state));
+    CHECK(ID3D12Device_CreateGraphicsPipelineState(g->device, &pd, &IID_ID3D12PipelineState,
+                                                   (void **)&p->state));
 }
 
 /* The kernel writes into the mapped memory, not the program. */
@@ -664,7 +698,8 @@ static void read_into(void *to, const void *bytes, size_t n)
     fclose(f);
 }
 
-static void barrier(struct gpu *g, ID3D12Resource *r, D3D12_RESOURCE_STATES before, D3D12_RESOURCE_STATES after)
+static void barrier(struct gpu *g, ID3D12Resource *r, D3D12_RESOURCE_STATES before,
+                    D3D12_RESOURCE_STATES after)
 {
     D3D12_RESOURCE_BARRIER b = {.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION};
 
@@ -676,14 +711,20 @@ static void barrier(struct gpu *g, ID3D12Resource *r, D3D12_RESOURCE_STATES befo
 
 static void draw_scene(int stream)
 {
-    static const float triangle[3][8] = {{-1, -1, 0, 1, 1, 0, 0, 1}, {0, 1, 0, 1, 0, 1, 0, 1}, {1, -1, 0, 1, 0, 0, 1, 1}};
+    static const float triangle[3][8] = {
+        {-1, -1, 0, 1, 1, 0, 0, 1}, {0, 1, 0, 1, 0, 1, 0, 1}, {1, -1, 0, 1, 0, 0, 1, 1}};
     D3D12_INDIRECT_ARGUMENT_DESC arg = {.Type = D3D12_INDIRECT_ARGUMENT_TYPE_DRAW};
     D3D12_COMMAND_SIGNATURE_DESC sd = {sizeof(D3D12_DRAW_ARGUMENTS), 1, &arg, 0};
     D3D12_DESCRIPTOR_HEAP_DESC hd = {.Type = D3D12_DESCRIPTOR_HEAP_TYPE_RTV, .NumDescriptors = 1};
     D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_DEFAULT};
-    D3D12_RESOURCE_DESC td = {.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D, .Width = 16, .Height = 16,
-                              .DepthOrArraySize = 1, .MipLevels = 1, .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
-                              .SampleDesc = {1, 0}, .Flags = D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET};
+    D3D12_RESOURCE_DESC td = {.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D,
+                              .Width = 16,
+                              .Height = 16,
+                              .DepthOrArraySize = 1,
+                              .MipLevels = 1,
+                              .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
+                              .SampleDesc = {1, 0},
+                              .Flags = D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET};
     D3D12_VIEWPORT view = {0, 0, 16, 16, 0, 1};
     D3D12_RECT rect = {0, 0, 16, 16};
     D3D12_CPU_DESCRIPTOR_HANDLE rtv;
@@ -697,9 +738,11 @@ static void draw_scene(int stream)
     gpu_open(&g);
     make_pipeline(&g, &pipe, stream);
     CHECK(ID3D12Device_CreateDescriptorHeap(g.device, &hd, &IID_ID3D12DescriptorHeap, (void **)&rtvs));
-    CHECK(ID3D12Device_CreateCommittedResource(g.device, &heap, D3D12_HEAP_FLAG_NONE, &td, D3D12_RESOURCE_STATE_COPY_DEST,
-                                               NULL, &IID_ID3D12Resource, (void **)&target));
-    CHECK(ID3D12Device_CreateCommandSignature(g.device, &sd, NULL, &IID_ID3D12CommandSignature, (void **)&signature));
+    CHECK(ID3D12Device_CreateCommittedResource(g.device, &heap, D3D12_HEAP_FLAG_NONE, &td,
+                                               D3D12_RESOURCE_STATE_COPY_DEST, NULL, &IID_ID3D12Resource,
+                                               (void **)&target));
+    CHECK(ID3D12Device_CreateCommandSignature(g.device, &sd, NULL, &IID_ID3D12CommandSignature,
+                                              (void **)&signature));
     rtv = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(rtvs);
     ID3D12Device_CreateRenderTargetView(g.device, target, NULL, rtv);
     up = buffer(&g, D3D12_HEAP_TYPE_UPLOAD, 65536);
@@ -710,7 +753,8 @@ static void draw_scene(int stream)
         const D3D12_DRAW_ARGUMENTS draw = {3, 1, 0, 0};
         D3D12_TEXTURE_COPY_LOCATION dst = {target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
         D3D12_TEXTURE_COPY_LOCATION src = {up, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
-        D3D12_VERTEX_BUFFER_VIEW vb = {ID3D12Resource_GetGPUVirtualAddress(up) + 4096 + 32, sizeof(triangle), 32};
+        D3D12_VERTEX_BUFFER_VIEW vb = {ID3D12Resource_GetGPUVirtualAddress(up) + 4096 + 32, sizeof(triangle),
+                                       32};
 
         read_into(p + 4096 + 32, triangle, sizeof(triangle));
         memcpy(p + 8192 + 256 * frame, place, sizeof(place));
@@ -718,7 +762,8 @@ static void draw_scene(int stream)
         for (int y = 0; y < 16; y++) /* rows of 64 bytes, 1024 apart */
             memset(p + 16384 + 1024 * y, 16 * y + frame, 64);
         src.PlacedFootprint.Offset = 16384;
-        src.PlacedFootprint.Footprint = (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, 16, 16, 1, 1024};
+        src.PlacedFootprint.Footprint =
+            (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, 16, 16, 1, 1024};
         ID3D12GraphicsCommandList_CopyTextureRegion(g.list, &dst, 0, 0, 0, &src, NULL);
         barrier(&g, target, D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_RENDER_TARGET);
         ID3D12GraphicsCommandList_SetPipelineState(g.list, pipe.state);
@@ -733,7 +778,8 @@ static void draw_scene(int stream)
         ID3D12GraphicsCommandList_ExecuteIndirect(g.list, signature, 1, up, 12288, NULL, 0);
         barrier(&g, target, D3D12_RESOURCE_STATE_RENDER_TARGET, D3D12_RESOURCE_STATE_COPY_SOURCE);
         dst = (D3D12_TEXTURE_COPY_LOCATION){back, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
-        dst.PlacedFootprint.Footprint = (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, 16, 16, 1, 256};
+        dst.PlacedFootprint.Footprint =
+            (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, 16, 16, 1, 256};
         src = (D3D12_TEXTURE_COPY_LOCATION){target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
         ID3D12GraphicsCommandList_CopyTextureRegion(g.list, &dst, 0, 0, 0, &src, NULL);
         barrier(&g, target, D3D12_RESOURCE_STATE_COPY_SOURCE, D3D12_RESOURCE_STATE_COPY_DEST);
@@ -797,8 +843,9 @@ static const struct {
     const char *name;
     void (*run)(void);
 } programs[] = {
-    {"clears", clears}, {"maps", maps},   {"reused", reused}, {"placed", placed}, {"threads", threads}, {"events", events},
-    {"devices", devices}, {"gated", gated}, {"killed", killed}, {"crash", crash}, {"scene", scene}, {"stream", stream}, {"queries", queries},
+    {"clears", clears}, {"maps", maps},       {"reused", reused},   {"placed", placed}, {"threads", threads},
+    {"events", events}, {"devices", devices}, {"gated", gated},     {"killed", killed}, {"crash", crash},
+    {"scene", scene},   {"stream", stream},   {"queries", queries},
 };
 
 int main(int argc, char **argv)
@@ -809,6 +856,8 @@ int main(int argc, char **argv)
             printf("%s %016llx\n", argv[1], (unsigned long long)checksum);
             return 0;
         }
-    fprintf(stderr, "usage: workload clears|maps|reused|placed|threads|events|devices|gated|killed|crash|scene|stream|queries\n");
+    fprintf(stderr,
+            "usage: workload "
+            "clears|maps|reused|placed|threads|events|devices|gated|killed|crash|scene|stream|queries\n");
     return 2;
 }

@@ -459,8 +459,7 @@ static void one_event(struct cpu_analysis *a, const struct cpu_event *ev)
         c->first_ns = ev->ns;
     c->last_ns = ev->ns;
     a->kinds[ev->kind]++;
-    /* the idle task has thread 0; anything else proves that the CPU runs, but only if its idle entries would
-     * be seen */
+    /* the idle task has thread 0; anything else proves that the CPU runs, but only if its idle entries would be seen */
     if (c->known == CPU_UNKNOWN && c->checked && ev->tid > 0 && ev->kind != CPU_EV_IDLE)
         set_state(a, cpu, CPU_RUNNING, 0, ev->ns);
     switch (ev->kind) {

@@ -119,8 +119,7 @@ static int add_buffer(struct etl_file *f, const struct etl_buffer *b, uint32_t *
     return 0;
 }
 
-/* After a header that cannot be one: uncompressed buffers have a known stride, else the next plausible
- * header. */
+/* After a header that cannot be one: uncompressed buffers have a known stride, else the next plausible header. */
 static size_t resync(const struct etl_file *f, size_t pos)
 {
     struct etl_buffer b;

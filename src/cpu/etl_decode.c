@@ -31,8 +31,7 @@ static bool present(const struct etl_field *fd, uint8_t version)
     return version >= fd->since;
 }
 
-/* Value of every single field up to `last`; false if the payload ends before it. `have` gets a bit per field
- * found. */
+/* Value of every single field up to `last`; false if the payload ends before it. `have` gets a bit per field found. */
 static bool read_fields(const struct etl_event *ev, const struct etl_record *r, int last, uint64_t *values,
                         uint64_t *have)
 {

@@ -98,8 +98,7 @@ static int full_event(const uint8_t *d, struct etl_record *r, int type)
     return ETL_EVENT;
 }
 
-/* Extended items: {u16, u16 type, u16 link, u16 size}, data padded to 8; bit 0 of link says that another
- * follows. */
+/* Extended items: {u16, u16 type, u16 link, u16 size}, data padded to 8; bit 0 of link says that another follows. */
 static int extended_items(const uint8_t *d, struct etl_record *r, uint32_t *at, const char **why)
 {
     for (;;) {

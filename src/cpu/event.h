@@ -1,8 +1,7 @@
 /* event.h: the events that the analysis understands, whatever system recorded them.
  *
  * A source (tracefs pages, ETL buffers) turns its records into `struct cpu_event`; the analysis never sees a
- * page, a format file or a Windows header. CPU_EVENT_KINDS is the one table of kinds: names, what the
- * operands mean.
+ * page, a format file or a Windows header. CPU_EVENT_KINDS is the one table of kinds: names, what the operands mean.
  *
  * Invariants:
  *  1. `ns` is on the source's own clock (CLOCK_MONOTONIC for our recordings; nanoseconds since the start of

@@ -4,16 +4,14 @@
  *   16 bytes  "AGCPUTRC", u32 version (1), u32 0
  *   blocks    48-byte header, payload, zero bytes up to a multiple of 8:
  *             0 u32 "CPUB" · 4 u16 type · 6 u16 CPU · 8 u32 stored size · 12 u32 raw size · 16 u64 first ns
- *             24 u32 flags (1 = zstd) · 28 u32 0 · 32 u64 XXH64 of the payload · 40 u32 XXH64 of bytes 0..39
- * · 44 u32 0
+ *             24 u32 flags (1 = zstd) · 28 u32 0 · 32 u64 XXH64 of the payload · 40 u32 XXH64 of bytes 0..39 · 44 u32 0
  *
  * Block types are CPU_BLOCK_*. META and FORMATS come first, SNAPSHOT before and after the pages, END last.
  *
  * Invariants:
  *  1. A block is independent: readable without any other block, written with one call. A recorder killed at
  * any instant leaves a file that reads up to its last whole block.
- *  2. A damaged block costs that block: the reader notes it with its offset, finds the next header, and goes
- * on.
+ *  2. A damaged block costs that block: the reader notes it with its offset, finds the next header, and goes on.
  *  3. Pages of one CPU are in time order; blocks of different CPUs interleave.
  */
 #ifndef CPU_FILE_H_

@@ -11,8 +11,7 @@
  *
  * Invariants:
  *  1. No load leaves the page and the CPU_PAGE_PAD bytes that the caller keeps readable after it.
- *  2. An event whose format is unknown, or that is not one of cpu/event.h, becomes OTHER and is counted by
- * its id.
+ *  2. An event whose format is unknown, or that is not one of cpu/event.h, becomes OTHER and is counted by its id.
  *  3. A record that does not fit ends its page with a note; the next page is decoded all the same.
  *
  * Source: kernel/trace/ring_buffer.c (header_page and header_event in tracefs describe the same).
@@ -64,8 +63,7 @@ static inline uint32_t cpu_page_max_events(const struct cpu_rules *r)
     return r->page_size / 8 + 2;
 }
 
-/* Decodes one page of r->page_size bytes into `ev`; returns the number of events. `where` names the page in
- * notes. */
+/* Decodes one page of r->page_size bytes into `ev`; returns the number of events. `where` names the page in notes. */
 uint32_t cpu_page_decode(const struct cpu_rules *r, const uint8_t *page, uint16_t cpu, struct cpu_event *ev,
                          struct cpu_page_stats *stats, struct cpu_notes *notes, uint64_t where);
 

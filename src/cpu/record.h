@@ -35,8 +35,7 @@ struct cpu_recorder {
 int cpu_recorder_create(struct cpu_recorder **out, const struct cpu_record_params *p, struct error *e);
 /* Turns tracing on, wakes every CPU once and takes the `before` snapshot. */
 int cpu_recorder_start(struct cpu_recorder *r, struct error *e);
-/* Calls `fn` for every page that is ready; the page is the callee's until it returns. Returns the number of
- * pages. */
+/* Calls `fn` for every page that is ready; the page is the callee's until it returns. Returns the number of pages. */
 int cpu_recorder_drain(struct cpu_recorder *r, void (*fn)(void *ctx, uint16_t cpu, uint8_t *page), void *ctx);
 /* Takes the `after` snapshot and turns tracing off. Drain once more after it. */
 int cpu_recorder_stop(struct cpu_recorder *r, struct error *e);

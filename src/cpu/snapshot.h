@@ -1,8 +1,7 @@
 /* snapshot.h: the kernel's own counters around a recording: cpuidle, interrupts, steal, frequencies.
  *
  * They are the second witness: a trace that saw fewer idle entries than cpuidle's `usage` grew is blind on
- * that CPU. Each CPU's counters carry the time at which they were read, so that trace and counters cover the
- * same span.
+ * that CPU. Each CPU's counters carry the time at which they were read, so that trace and counters cover the same span.
  */
 #ifndef CPU_SNAPSHOT_H_
 #define CPU_SNAPSHOT_H_
@@ -43,8 +42,7 @@ struct cpu_snapshot {
     struct cpu_snapshot_cpu *cpus;
 };
 
-/* Reads this machine's counters. `cpu_dir` is /sys/devices/system/cpu and `proc_dir` is /proc, except in
- * tests. */
+/* Reads this machine's counters. `cpu_dir` is /sys/devices/system/cpu and `proc_dir` is /proc, except in tests. */
 int cpu_snapshot_take(struct cpu_snapshot *s, const char *cpu_dir, const char *proc_dir, struct error *e);
 void cpu_snapshot_finish(struct cpu_snapshot *s);
 

@@ -22,8 +22,7 @@ static void refill(struct cpu_merge *m, uint32_t i)
     m->heads[i] = s->done ? UINT64_MAX : s->events[s->at].ns;
 }
 
-/* heap[] holds the streams, the one with the earliest head first; each is not later than those at 2i+1 and
- * 2i+2. */
+/* heap[] holds the streams, the one with the earliest head first; each is not later than those at 2i+1 and 2i+2. */
 static void sift_down(struct cpu_merge *m, uint32_t i)
 {
     const uint32_t n = m->num_streams, stream = m->heap[i];

@@ -15,8 +15,7 @@
 #include "cpu/event.h"
 #include "cpu/notes.h"
 
-/* Decodes the stream's next events into `ev`, which has room for max_events, and returns their number; 0 at
- * the end. */
+/* Decodes the stream's next events into `ev`, which has room for max_events, and returns their number; 0 at the end. */
 typedef uint32_t (*cpu_fill_fn)(void *ctx, uint32_t stream, struct cpu_event *ev);
 
 struct cpu_stream {

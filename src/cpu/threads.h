@@ -4,8 +4,7 @@
  *                 ├──switched out in T or t──▶ STOPPED ──woken──▶ RUNNABLE
  *                 └──switched out otherwise──▶ ASLEEP ──woken──▶ RUNNABLE
  *
- * Invariant: a wake-up onto a CPU that the trace is blind on leads to UNKNOWN: the switch that follows may be
- * invisible.
+ * Invariant: a wake-up onto a CPU that the trace is blind on leads to UNKNOWN: the switch that follows may be invisible.
  */
 #ifndef CPU_THREADS_H_
 #define CPU_THREADS_H_

@@ -1,11 +1,8 @@
-/* trace.h: a recording as a whole: what was recorded on which machine, its counters, names and losses, and
- * its events.
+/* trace.h: a recording as a whole: what was recorded on which machine, its counters, names and losses, and its events.
  *
- * One struct for both kinds of recording (.cputrace and .etl), so that analysis and reports do not ask which
- * it was.
+ * One struct for both kinds of recording (.cputrace and .etl), so that analysis and reports do not ask which it was.
  *
- * Invariant: whatever is damaged or missing is in `notes` or in a has_ flag; nothing is filled in with a
- * guess.
+ * Invariant: whatever is damaged or missing is in `notes` or in a has_ flag; nothing is filled in with a guess.
  */
 #ifndef CPU_TRACE_H_
 #define CPU_TRACE_H_

@@ -130,8 +130,7 @@ void cpu_watch_destroy(struct cpu_watch *w)
     free(w);
 }
 
-/* Compares what was recorded with the counters of now; starts the analysis anew if a CPU turns out to be
- * blind. */
+/* Compares what was recorded with the counters of now; starts the analysis anew if a CPU turns out to be blind. */
 static int check_coverage(struct cpu_watch *w, struct cpu_snapshot *now, struct error *e)
 {
     bool changed = false;

@@ -1,10 +1,8 @@
 /* watch.h: a live view of the processors, one frame of text per interval.
  *
  * Invariants:
- *  1. Memory is bounded: at most CPU_WATCH_PAGES pages of a CPU are looked at per frame; what is more is
- * counted.
- *  2. A CPU that the trace is blind on is shown as such from the first frame that proves it, and counts for
- * nothing.
+ *  1. Memory is bounded: at most CPU_WATCH_PAGES pages of a CPU are looked at per frame; what is more is counted.
+ *  2. A CPU that the trace is blind on is shown as such from the first frame that proves it, and counts for nothing.
  */
 #ifndef CPU_WATCH_H_
 #define CPU_WATCH_H_

@@ -71,12 +71,14 @@ static int next_full(struct shm *s)
     return best;
 }
 
-static int write_chunk(struct shm *s, struct trc_writer *w, uint32_t i, bool dead, const struct collect_params *p,
-                       struct collect_result *r, struct error *e)
+static int write_chunk(struct shm *s, struct trc_writer *w, uint32_t i, bool dead,
+                       const struct collect_params *p, struct collect_result *r, struct error *e)
 {
     struct shm_chunk *c = &s->chunks[i];
     uint32_t committed = atomic_load(&c->committed), partial = atomic_load(&c->partial), size = committed;
-    struct trc_block b = {.kind = (uint8_t)c->kind, .thread = (uint16_t)c->thread, .first_seq = c->first_seq,
+    struct trc_block b = {.kind = (uint8_t)c->kind,
+                          .thread = (uint16_t)c->thread,
+                          .first_seq = c->first_seq,
                           .frame = c->frame};
 
     if (dead && c->kind == TRC_CALLS && partial > committed) {
@@ -84,14 +86,16 @@ static int write_chunk(struct shm *s, struct trc_writer *w, uint32_t i, bool dea
         b.flags |= TRC_PARTIAL;
     }
     if (size > TRC_CHUNK + SHM_SLACK)
-        return error_set(e, -EBADMSG, "the program destroyed the shared memory: chunk %u says %u bytes", i, size);
+        return error_set(e, -EBADMSG, "the program destroyed the shared memory: chunk %u says %u bytes", i,
+                         size);
     if (!size || (c->frame > p->last_frame && c->kind == TRC_CALLS))
         return 0;
     r->blocks++;
     return trc_writer_block(w, &b, shm_data(s, i), size, e);
 }
 
-static int drain(struct shm *s, struct trc_writer *w, const struct collect_params *p, struct collect_result *r, struct error *e)
+static int drain(struct shm *s, struct trc_writer *w, const struct collect_params *p,
+                 struct collect_result *r, struct error *e)
 {
     int i, err;
 
@@ -107,7 +111,8 @@ static int drain(struct shm *s, struct trc_writer *w, const struct collect_param
 }
 
 /* After the end: chunks that were still open, in the order in which they were begun. */
-static int drain_open(struct shm *s, struct trc_writer *w, const struct collect_params *p, struct collect_result *r, struct error *e)
+static int drain_open(struct shm *s, struct trc_writer *w, const struct collect_params *p,
+                      struct collect_result *r, struct error *e)
 {
     for (;;) {
         int best = -1, err;
@@ -146,7 +151,8 @@ static char *make_meta(const struct collect_params *p)
     return text;
 }
 
-static pid_t spawn(const struct collect_params *p, const struct wine_run *wine, const char *shm_path, struct error *e)
+static pid_t spawn(const struct collect_params *p, const struct wine_run *wine, const char *shm_path,
+                   struct error *e)
 {
     char *const *argv = wine ? wine->argv : p->argv;
     const char *old = getenv("LD_PRELOAD");

@@ -164,7 +164,8 @@ static void print_rows(struct printing *p, const struct row *r, size_t from, siz
     strbuf_finish(&b);
 }
 
-int diff_run(FILE *out, struct trc *ta, struct trc *tb, uint64_t limit, struct diff_result *r, struct error *e)
+int diff_run(FILE *out, struct trc *ta, struct trc *tb, uint64_t limit, struct diff_result *r,
+             struct error *e)
 {
     struct row a = {0}, b = {0};
     struct printing pa = {.out = out, .t = ta, .left = limit ? limit : UINT64_MAX};

@@ -39,7 +39,8 @@ int dirty_add(struct dirty *d, struct dirty_span **out, void *p, size_t n);
 void dirty_remove(struct dirty *d, struct dirty_span *s);
 
 /* Calls `fn` for every run of written pages and re-arms them. 0 or a negative errno. */
-int dirty_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r), void *ctx);
+int dirty_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r),
+                  void *ctx);
 
 /* DIRTY_FAULT: makes the watched pages of [p, p+n) writable, as writing to them would; false if there are none. For system
  * calls that failed with EFAULT. */

@@ -40,13 +40,15 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
         before.sa_handler(sig);
     } else {
-        signal(SIGSEGV, SIG_DFL); /* the faulting instruction runs again and ends the program as it would have */
+        signal(SIGSEGV,
+               SIG_DFL); /* the faulting instruction runs again and ends the program as it would have */
     }
 }
 
 static int open_(struct dirty *d)
 {
-    struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART};
+    struct sigaction sa = {.sa_sigaction = on_fault,
+                           .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART};
 
     pthread_mutex_lock(&lock);
     if (!installed && !sigaction(SIGSEGV, &sa, &before))
@@ -120,7 +122,8 @@ static void remove_(struct dirty *d, struct dirty_span *s)
     pthread_mutex_unlock(&lock);
 }
 
-static int collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r), void *ctx)
+static int collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r),
+                   void *ctx)
 {
     size_t pages = (s->end - s->start) / DIRTY_PAGE;
 

@@ -63,7 +63,8 @@ static void remove_(struct dirty *d, struct dirty_span *s)
 {
 }
 
-static int collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r), void *ctx)
+static int collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r),
+                   void *ctx)
 {
     hash_collect(s, fn, ctx);
     return 0;

@@ -11,7 +11,8 @@ struct dirty_ops {
     void (*close)(struct dirty *d);
     int (*add)(struct dirty *d, struct dirty_span *s);
     void (*remove)(struct dirty *d, struct dirty_span *s);
-    int (*collect)(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r), void *ctx);
+    int (*collect)(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r),
+                   void *ctx);
 };
 
 struct dirty {
@@ -26,12 +27,13 @@ struct dirty_span {
     uint64_t *hashes;     /* one a page, while hashing */
     bool hashing;         /* DIRTY_KERNEL: this span is too busy for the kernel's way */
     unsigned calm;
-    uint64_t *bits;       /* DIRTY_FAULT: written pages */
+    uint64_t *bits; /* DIRTY_FAULT: written pages */
     struct dirty_span *next;
 };
 
 extern const struct dirty_ops dirty_kernel, dirty_fault, dirty_hash;
-extern const struct dirty_ops dirty_linux, dirty_watch; /* DIRTY_KERNEL on Windows: the kernel below Wine; GetWriteWatch */
+extern const struct dirty_ops dirty_linux,
+    dirty_watch; /* DIRTY_KERNEL on Windows: the kernel below Wine; GetWriteWatch */
 
 int hash_begin(struct dirty_span *s);
 /* Reports changed pages; returns how many there were. */

@@ -47,8 +47,8 @@ static int open_(struct dirty *d)
     d->fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
     if (d->fd < 0)
         return -errno;
-    if (ioctl(d->fd, UFFDIO_API, &api) ||
-        (api.features & (FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED)) != (FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED))
+    if (ioctl(d->fd, UFFDIO_API, &api) || (api.features & (FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED)) !=
+                                              (FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED))
         goto no;
     d->pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (d->pagemap < 0)
@@ -71,7 +71,8 @@ static void close_(struct dirty *d)
 static int arm(struct dirty *d, struct dirty_span *s)
 {
     struct uffdio_register r = {.range = {s->start, s->end - s->start}, .mode = UFFDIO_REGISTER_MODE_WP};
-    struct uffdio_writeprotect w = {.range = {s->start, s->end - s->start}, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
+    struct uffdio_writeprotect w = {.range = {s->start, s->end - s->start},
+                                    .mode = UFFDIO_WRITEPROTECT_MODE_WP};
 
     if (ioctl(d->fd, UFFDIO_REGISTER, &r) || ioctl(d->fd, UFFDIO_WRITEPROTECT, &w))
         return -errno;
@@ -104,7 +105,8 @@ static void remove_(struct dirty *d, struct dirty_span *s)
 
 /* Back to the kernel's way after a few looks at which little had changed: armed before the last comparison, so that
  * nothing written in between is missed. */
-static void compare(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r), void *ctx)
+static void compare(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r),
+                    void *ctx)
 {
     size_t pages = (s->end - s->start) / DIRTY_PAGE, changed;
 
@@ -116,12 +118,18 @@ static void compare(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx,
     s->calm = changed * 8 < pages ? s->calm + 1 : 0;
 }
 
-static int collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r), void *ctx)
+static int collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r),
+                   void *ctx)
 {
     struct page_region v[RUNS];
-    struct pm_scan_arg a = {.size = sizeof(a), .flags = PM_SCAN_WP_MATCHING | PM_SCAN_CHECK_WPASYNC,
-                            .start = s->start, .end = s->end, .vec = (uintptr_t)v, .vec_len = RUNS,
-                            .category_mask = PAGE_IS_WRITTEN, .return_mask = PAGE_IS_WRITTEN};
+    struct pm_scan_arg a = {.size = sizeof(a),
+                            .flags = PM_SCAN_WP_MATCHING | PM_SCAN_CHECK_WPASYNC,
+                            .start = s->start,
+                            .end = s->end,
+                            .vec = (uintptr_t)v,
+                            .vec_len = RUNS,
+                            .category_mask = PAGE_IS_WRITTEN,
+                            .return_mask = PAGE_IS_WRITTEN};
     size_t changed = 0, pages = (s->end - s->start) / DIRTY_PAGE;
 
     if (s->hashing) {

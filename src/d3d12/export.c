@@ -17,9 +17,11 @@
 static const char schema[] =
     "CREATE TABLE info(key TEXT PRIMARY KEY, value TEXT);"
     "CREATE TABLE objects(id INTEGER PRIMARY KEY, type TEXT, name TEXT, born INTEGER, died INTEGER);"
-    "CREATE TABLE calls(id INTEGER PRIMARY KEY, frame INTEGER, thread INTEGER, time_us REAL, interface TEXT, method TEXT,"
+    "CREATE TABLE calls(id INTEGER PRIMARY KEY, frame INTEGER, thread INTEGER, time_us REAL, interface TEXT, "
+    "method TEXT,"
     " object INTEGER, returned INTEGER, call TEXT);"
-    "CREATE VIEW arguments AS SELECT calls.id, j.key AS name, j.value FROM calls, json_each(calls.call, '$.args') j;";
+    "CREATE VIEW arguments AS SELECT calls.id, j.key AS name, j.value FROM calls, json_each(calls.call, "
+    "'$.args') j;";
 
 static int run_sql(sqlite3 *db, const char *sql, struct error *e)
 {
@@ -104,7 +106,8 @@ int export_sqlite(struct trc *t, const struct names *names, const char *path, st
     }
     trc_rewind(t);
     if (!(err = run_sql(db, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN", e)) &&
-        !(err = run_sql(db, schema, e)) && !(err = put_objects(db, names, e)) && !(err = put_calls(db, t, names, e))) {
+        !(err = run_sql(db, schema, e)) && !(err = put_objects(db, names, e)) &&
+        !(err = put_calls(db, t, names, e))) {
         if (sqlite3_prepare_v2(db, "INSERT INTO info VALUES('recording', ?)", -1, &s, NULL) == SQLITE_OK) {
             sqlite3_bind_text(s, 1, trc_meta(t), -1, SQLITE_STATIC);
             sqlite3_step(s);
@@ -148,8 +151,9 @@ int export_perfetto(struct trc *t, const struct names *names, const char *path, 
         double us = (double)c.time_ns / 1e3;
 
         if (c.method == D12_Native_Present) {
-            fprintf(f, "%s\n{\"ph\":\"X\",\"pid\":1,\"tid\":0,\"name\":\"frame %u\",\"ts\":%.3f,\"dur\":%.3f}", comma, c.frame,
-                    (double)frame_start / 1e3, us - (double)frame_start / 1e3);
+            fprintf(f,
+                    "%s\n{\"ph\":\"X\",\"pid\":1,\"tid\":0,\"name\":\"frame %u\",\"ts\":%.3f,\"dur\":%.3f}",
+                    comma, c.frame, (double)frame_start / 1e3, us - (double)frame_start / 1e3);
             frame_start = c.time_ns;
             comma = ",";
         }
@@ -157,11 +161,15 @@ int export_perfetto(struct trc *t, const struct names *names, const char *path, 
             continue;
         strbuf_clear(&text);
         show_call(&text, SHOW_JSON, t, &c, names);
-        fprintf(f, "%s\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%u,\"name\":\"%s\",\"ts\":%.3f,\"args\":%s}", comma, c.thread,
-                d12_methods[c.method].name, us, strbuf_str(&text));
+        fprintf(f,
+                "%s\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%u,\"name\":\"%s\",\"ts\":%.3f,\"args\":%s}",
+                comma, c.thread, d12_methods[c.method].name, us, strbuf_str(&text));
         comma = ",";
     }
-    fprintf(f, "%s\n{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"thread_name\",\"args\":{\"name\":\"frames\"}}]}\n", comma);
+    fprintf(
+        f,
+        "%s\n{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"thread_name\",\"args\":{\"name\":\"frames\"}}]}\n",
+        comma);
     strbuf_finish(&text);
     trc_rewind(t);
     err = fclose(f) ? error_set(e, -EIO, "cannot write %s: %s", path, strerror(errno)) : 0;
@@ -231,7 +239,8 @@ static void put_pictures(FILE *f, const char *dir)
     fputs("</script>\n", f);
 }
 
-int export_html(struct trc *t, const struct names *names, const char *pictures, const char *path, struct error *e)
+int export_html(struct trc *t, const struct names *names, const char *pictures, const char *path,
+                struct error *e)
 {
     struct strbuf text = {0};
     FILE *f = fopen(path, "w");

@@ -10,6 +10,7 @@
 int export_sqlite(struct trc *t, const struct names *names, const char *path, struct error *e);
 int export_perfetto(struct trc *t, const struct names *names, const char *path, struct error *e);
 /* `pictures` is a folder with what playing wrote (frame-N.png, draw-CALL.png, res-N-SUB.png or .bin), or NULL. */
-int export_html(struct trc *t, const struct names *names, const char *pictures, const char *path, struct error *e);
+int export_html(struct trc *t, const struct names *names, const char *pictures, const char *path,
+                struct error *e);
 
 #endif

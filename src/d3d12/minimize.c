@@ -86,8 +86,12 @@ static int read_calls(struct work *w, struct error *e)
             grow((void **)&w->pool, &w->pool_cap, w->pool_num + n, sizeof(*w->pool)))
             return error_set(e, -ENOMEM, "out of memory");
         k = &w->calls[w->num++];
-        *k = (struct call){.group = c.frame, .self = c.self, .made = m ? made[0] : 0, .refs = (uint32_t)w->pool_num,
-                           .num_refs = (uint32_t)n, .method = c.method};
+        *k = (struct call){.group = c.frame,
+                           .self = c.self,
+                           .made = m ? made[0] : 0,
+                           .refs = (uint32_t)w->pool_num,
+                           .num_refs = (uint32_t)n,
+                           .method = c.method};
         if (n)
             memcpy(w->pool + w->pool_num, ids, n * sizeof(*ids));
         w->pool_num += n;
@@ -130,8 +134,12 @@ static size_t cascade(struct work *w)
 
 static struct outcome play(struct work *w)
 {
-    struct play_params p = {.until_call = UINT64_MAX, .until_frame = UINT32_MAX, .stop_before = UINT64_MAX, .draw_first = 1,
-                            .timeout_ms = w->q->timeout_ms ? w->q->timeout_ms : 2000, .keep = w->trial,
+    struct play_params p = {.until_call = UINT64_MAX,
+                            .until_frame = UINT32_MAX,
+                            .stop_before = UINT64_MAX,
+                            .draw_first = 1,
+                            .timeout_ms = w->q->timeout_ms ? w->q->timeout_ms : 2000,
+                            .keep = w->trial,
                             .progress = w->progress};
     struct outcome o = {.signal = -1};
     int status = 0;
@@ -212,7 +220,8 @@ static int reduce(struct work *w)
         if (!i || groups[i] != groups[i - 1])
             groups[m++] = groups[i];
     for (size_t run = m; run >= 1; run /= 2)
-        for (size_t end = m; end;) { /* from the end: what is last depends on what is first, seldom the other way round */
+        for (size_t end = m;
+             end;) { /* from the end: what is last depends on what is first, seldom the other way round */
             size_t from = end > run ? end - run : 0;
 
             memcpy(w->trial, w->keep, w->num);
@@ -239,7 +248,8 @@ static void group_by_recording(struct work *w)
         uint32_t one = c->num_refs == 1 ? w->pool[c->refs] : 0;
 
         c->group = 0;
-        if (!strncmp(d12_methods[c->method].iface, "ID3D12GraphicsCommandList", 25) && c->self < w->num_objects) {
+        if (!strncmp(d12_methods[c->method].iface, "ID3D12GraphicsCommandList", 25) &&
+            c->self < w->num_objects) {
             if (c->method == D12_ID3D12GraphicsCommandList_Reset || !now[c->self])
                 now[c->self] = next++;
             c->group = now[c->self];
@@ -250,8 +260,8 @@ static void group_by_recording(struct work *w)
     free(now);
 }
 
-int minimize_run(struct trc *t, const char *path, const struct minimize_params *params, struct minimize_result *r,
-                 struct error *e)
+int minimize_run(struct trc *t, const char *path, const struct minimize_params *params,
+                 struct minimize_result *r, struct error *e)
 {
     struct work w = {.t = t, .q = params, .r = r};
     struct trc_editor *ed = NULL;

@@ -20,7 +20,7 @@ struct minimize_result {
 };
 
 /* Each try plays part of the calls in a process of its own. -ENOENT: the whole recording plays without a failure. */
-int minimize_run(struct trc *t, const char *path, const struct minimize_params *params, struct minimize_result *r,
-                 struct error *e);
+int minimize_run(struct trc *t, const char *path, const struct minimize_params *params,
+                 struct minimize_result *r, struct error *e);
 
 #endif

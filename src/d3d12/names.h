@@ -9,8 +9,8 @@
 #include "d3d12/trace_file.h"
 
 struct name {
-    uint16_t iface; /* index in d12_ifaces, 0xffff: unknown */
-    char *text;     /* debug name, or NULL */
+    uint16_t iface;      /* index in d12_ifaces, 0xffff: unknown */
+    char *text;          /* debug name, or NULL */
     uint64_t born, died; /* call numbers; died UINT64_MAX: never */
 };
 

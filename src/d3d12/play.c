@@ -65,8 +65,9 @@ void *play_this(struct player *p, const struct play_call *c, uint16_t iface, uin
     struct play_object *o = play_object(p, c->call->self);
 
     if (!o || !o->ptr) {
-        play_fail(p, c, -EBADMSG, o && o->gone ? "it is made on object %u after its last release"
-                                               : "it is made on object %u, which does not exist",
+        play_fail(p, c, -EBADMSG,
+                  o && o->gone ? "it is made on object %u after its last release"
+                               : "it is made on object %u, which does not exist",
                   c->call->self);
         return NULL;
     }
@@ -111,8 +112,8 @@ int play_compare(struct player *p, const struct play_call *c, HRESULT recorded, 
     if (p->error.code)
         return p->error.code;
     if (SUCCEEDED(recorded) && FAILED(now) && !c->call->incomplete)
-        return play_fail(p, c, -EIO, "it failed with 0x%08x, where the recorded program got 0x%08x", (unsigned)now,
-                         (unsigned)recorded);
+        return play_fail(p, c, -EIO, "it failed with 0x%08x, where the recorded program got 0x%08x",
+                         (unsigned)now, (unsigned)recorded);
     return 0;
 }
 

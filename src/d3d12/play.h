@@ -25,14 +25,17 @@ struct play_params {
     bool validate;        /* compare pictures and read-back memory with the hashes in the recording */
     const char *png_dir;  /* write each frame's picture there; NULL: none */
     uint32_t png_first, png_last;
-    uint32_t timeout_ms;  /* for a fence or an event; 0: 10 s */
-    const char *dump_path; /* what `dump_resource` holds after the last call: raw bytes, or a picture if it ends in .png */
+    uint32_t timeout_ms; /* for a fence or an event; 0: 10 s */
+    const char *
+        dump_path; /* what `dump_resource` holds after the last call: raw bytes, or a picture if it ends in .png */
     uint32_t dump_resource, dump_sub;
-    const char *all_dir; /* what every resource holds after the last call: res-N-SUB.png, or the first bytes in .bin */
+    const char *
+        all_dir; /* what every resource holds after the last call: res-N-SUB.png, or the first bytes in .bin */
     uint64_t stop_before; /* from this call on nothing is drawn, copied or cleared; UINT64_MAX: all is */
-    uint64_t draw_first, draw_last; /* with `png_dir`: the picture after each draw among these calls; first > last: none */
-    bool gpu_time;        /* measure each list with timestamps, and print a line a frame */
-    bool paced;           /* frames no earlier than they were recorded */
+    uint64_t draw_first,
+        draw_last; /* with `png_dir`: the picture after each draw among these calls; first > last: none */
+    bool gpu_time; /* measure each list with timestamps, and print a line a frame */
+    bool paced;    /* frames no earlier than they were recorded */
     /* Called once with the device idle before the first call of frame `at_frame`: for whoever wants to look inside. */
     uint32_t at_frame;
     int (*at)(struct player *p, void *ctx, struct error *e);

@@ -88,9 +88,10 @@ void *dec_object(struct dec *d, uint16_t iface)
         return NULL;
     o = id <= UINT32_MAX ? play_object(d->p, (uint32_t)id) : NULL;
     if (!o || !o->ptr) {
-        dec_fail(d, id == 1       ? "it uses an object that the recorder did not know"
-                    : o && o->gone ? "it uses an object after its last release"
-                                   : "it uses an object that does not exist",
+        dec_fail(d,
+                 id == 1        ? "it uses an object that the recorder did not know"
+                 : o && o->gone ? "it uses an object after its last release"
+                                : "it uses an object that does not exist",
                  (uint32_t)id);
         return NULL;
     }

@@ -56,7 +56,7 @@ struct player {
     struct play_look *look;     /* play_look.c */
     struct res_states states;   /* followed if something needs them */
     bool follow;
-    struct play_chain *chains;  /* play_chain.c */
+    struct play_chain *chains; /* play_chain.c */
 };
 
 struct play_call {
@@ -207,16 +207,16 @@ struct play_image {
 };
 
 /* Behind everything on `queue`; NULL: on a queue of its own. The subresource stays in `state`. */
-int play_read(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *r, UINT sub, D3D12_RESOURCE_STATES state,
-              struct play_image *out, struct error *e);
-int play_write(struct player *p, ID3D12Resource *r, UINT sub, D3D12_RESOURCE_STATES before, D3D12_RESOURCE_STATES after,
-               const void *bytes, size_t size, struct error *e);
+int play_read(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *r, UINT sub,
+              D3D12_RESOURCE_STATES state, struct play_image *out, struct error *e);
+int play_write(struct player *p, ID3D12Resource *r, UINT sub, D3D12_RESOURCE_STATES before,
+               D3D12_RESOURCE_STATES after, const void *bytes, size_t size, struct error *e);
 /* Changes the bytes to RGBA on the way. A format of other than four bytes a pixel is left out. */
 int play_save_png(struct play_image *i, const char *path, struct error *e);
 HRESULT play_buffer(ID3D12Device *d, D3D12_HEAP_TYPE type, uint64_t size, ID3D12Resource **out);
 /* The hash of a presented texture's tight rows, and a PNG if `png` is not NULL. */
-int play_picture(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *texture, uint32_t *hash, const char *png,
-                 struct error *e);
+int play_picture(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *texture, uint32_t *hash,
+                 const char *png, struct error *e);
 void play_picture_finish(struct player *p);
 
 /* play_look.c: what playing shows beside pictures of frames: times, pictures after draws, contents of resources. */

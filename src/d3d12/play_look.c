@@ -13,8 +13,8 @@
 #include "d3d12/play_internal.h"
 #include "d3d12/walk.h"
 
-#define MAX_LISTS 4096
-#define MAX_SHOTS 4096 /* pictures that wait for their list */
+#define MAX_LISTS    4096
+#define MAX_SHOTS    4096 /* pictures that wait for their list */
 #define IID_OF(name) ((const IID *)&d12_ifaces[D12_IFACE_##name].iid)
 
 struct shot { /* a picture that a list will bring */
@@ -65,7 +65,8 @@ static bool on_list(const struct d12_method_info *m)
 
 static bool draws(const struct d12_method_info *m)
 {
-    return on_list(m) && (begins(m->name, "Draw") || begins(m->name, "Dispatch") || begins(m->name, "Execute"));
+    return on_list(m) &&
+           (begins(m->name, "Draw") || begins(m->name, "Dispatch") || begins(m->name, "Execute"));
 }
 
 /* Calls that make the GPU write something. */
@@ -85,7 +86,8 @@ int play_look_create(struct player *p)
     const struct play_params *q = p->params;
     const char *meta = trc_meta(p->trace);
 
-    p->follow = q->dump_path || q->all_dir || wants_draws(p) || q->at || (meta && strstr(meta, "\"cut_from\""));
+    p->follow =
+        q->dump_path || q->all_dir || wants_draws(p) || q->at || (meta && strstr(meta, "\"cut_from\""));
     if (!q->gpu_time && !wants_draws(p) && !q->paced && q->stop_before == UINT64_MAX)
         return 0;
     p->look = calloc(1, sizeof(*p->look));
@@ -155,9 +157,11 @@ static bool timing_ready(struct play_look *l, ID3D12GraphicsCommandList *list)
     if (FAILED(device->lpVtbl->CreateQueryHeap(device, &qd, IID_OF(ID3D12QueryHeap), (void **)&l->heap)) ||
         FAILED(play_buffer(device, D3D12_HEAP_TYPE_READBACK, 16 * MAX_LISTS, &l->back)) ||
         FAILED(device->lpVtbl->CreateCommandAllocator(device, D3D12_COMMAND_LIST_TYPE_DIRECT,
-                                                      IID_OF(ID3D12CommandAllocator), (void **)&l->allocator)) ||
-        FAILED(device->lpVtbl->CreateCommandList(device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, l->allocator, NULL,
-                                                 IID_OF(ID3D12GraphicsCommandList), (void **)&l->resolve))) {
+                                                      IID_OF(ID3D12CommandAllocator),
+                                                      (void **)&l->allocator)) ||
+        FAILED(device->lpVtbl->CreateCommandList(device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, l->allocator,
+                                                 NULL, IID_OF(ID3D12GraphicsCommandList),
+                                                 (void **)&l->resolve))) {
         log_warn("d3d12", "this device has no timestamps");
         l->no_time = true;
         return false;
@@ -171,8 +175,8 @@ static void stamp(struct play_look *l, ID3D12GraphicsCommandList *list, uint32_t
     D3D12_COMMAND_LIST_TYPE type = list->lpVtbl->GetType(list);
     int slot;
 
-    if ((type != D3D12_COMMAND_LIST_TYPE_DIRECT && type != D3D12_COMMAND_LIST_TYPE_COMPUTE) || !timing_ready(l, list) ||
-        (slot = slot_of(l, id, !end)) < 0)
+    if ((type != D3D12_COMMAND_LIST_TYPE_DIRECT && type != D3D12_COMMAND_LIST_TYPE_COMPUTE) ||
+        !timing_ready(l, list) || (slot = slot_of(l, id, !end)) < 0)
         return;
     list->lpVtbl->EndQuery(list, l->heap, D3D12_QUERY_TYPE_TIMESTAMP, 2 * (UINT)slot + end);
 }
@@ -341,7 +345,8 @@ static void take_picture(struct player *p, const struct trc_call *c, ID3D12Graph
     ((ID3D12Resource *)o->ptr)->lpVtbl->GetDesc(o->ptr, &d);
     *s = (struct shot){.list = c->self, .call = c->index};
     device->lpVtbl->GetCopyableFootprints(device, &d, t->sub, 1, 0, &s->layout, &rows, &s->row, &total);
-    if (d.SampleDesc.Count == 1 && SUCCEEDED(play_buffer(device, D3D12_HEAP_TYPE_READBACK, total, &s->buffer))) {
+    if (d.SampleDesc.Count == 1 &&
+        SUCCEEDED(play_buffer(device, D3D12_HEAP_TYPE_READBACK, total, &s->buffer))) {
         b.Transition.pResource = src.pResource = o->ptr;
         b.Transition.Subresource = src.SubresourceIndex = t->sub;
         b.Transition.StateBefore = D3D12_RESOURCE_STATE_RENDER_TARGET;
@@ -360,18 +365,23 @@ static void take_picture(struct player *p, const struct trc_call *c, ID3D12Graph
 
 static int save_shot(struct player *p, struct shot *s)
 {
-    struct play_image i = {.width = s->layout.Footprint.Width, .height = s->layout.Footprint.Height,
-                           .rows = s->layout.Footprint.Height, .row = s->row, .format = s->layout.Footprint.Format};
+    struct play_image i = {.width = s->layout.Footprint.Width,
+                           .height = s->layout.Footprint.Height,
+                           .rows = s->layout.Footprint.Height,
+                           .row = s->row,
+                           .format = s->layout.Footprint.Format};
     char path[4096];
     uint8_t *data;
     int err;
 
     if (FAILED(s->buffer->lpVtbl->Map(s->buffer, 0, NULL, (void **)&data)))
-        return error_set(&p->error, -EIO, "cannot read the picture after call %llu", (unsigned long long)s->call);
+        return error_set(&p->error, -EIO, "cannot read the picture after call %llu",
+                         (unsigned long long)s->call);
     i.size = i.row * i.rows;
     i.bytes = malloc(i.size ? i.size : 1);
     for (UINT y = 0; i.bytes && y < i.rows; y++)
-        memcpy(i.bytes + y * i.row, data + s->layout.Offset + (size_t)y * s->layout.Footprint.RowPitch, i.row);
+        memcpy(i.bytes + y * i.row, data + s->layout.Offset + (size_t)y * s->layout.Footprint.RowPitch,
+               i.row);
     s->buffer->lpVtbl->Unmap(s->buffer, 0, &(D3D12_RANGE){0});
     snprintf(path, sizeof(path), "%s/draw-%08llu.png", p->params->png_dir, (unsigned long long)s->call);
     err = i.bytes ? play_save_png(&i, path, &p->error) : error_set(&p->error, -ENOMEM, "out of memory");
@@ -398,7 +408,8 @@ static int executed(struct player *p, const struct trc_call *c)
         if (!mine || l->shots[i].saved)
             continue;
         if (wait_for_queue(p, o->ptr))
-            return error_set(&p->error, -ETIMEDOUT, "call %llu: its lists do not finish", (unsigned long long)c->index);
+            return error_set(&p->error, -ETIMEDOUT, "call %llu: its lists do not finish",
+                             (unsigned long long)c->index);
         err = save_shot(p, &l->shots[i]);
         l->shots[i].saved = true;
     }
@@ -437,7 +448,8 @@ static void pace(struct player *p, const struct trc_call *c)
 {
     const struct timespec *s = &p->look->start;
     uint64_t ns = (uint64_t)s->tv_nsec + c->time_ns;
-    struct timespec at = {.tv_sec = s->tv_sec + (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+    struct timespec at = {.tv_sec = s->tv_sec + (time_t)(ns / 1000000000),
+                          .tv_nsec = (long)(ns % 1000000000)};
 
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
@@ -476,7 +488,8 @@ int play_look_after(struct player *p, const struct trc_call *c)
             view_made(p, c);
         else if (c->method == D12_ID3D12GraphicsCommandList_OMSetRenderTargets)
             targets_bound(p->look, c);
-        else if (draws(m) && c->index >= p->params->draw_first && c->index <= p->params->draw_last && o && o->ptr)
+        else if (draws(m) && c->index >= p->params->draw_first && c->index <= p->params->draw_last && o &&
+                 o->ptr)
             take_picture(p, c, o->ptr);
     }
     return c->method == D12_ID3D12CommandQueue_ExecuteCommandLists ? executed(p, c) : 0;
@@ -494,17 +507,21 @@ static int dump(struct player *p)
     int err;
 
     if (!r || !o || !o->ptr)
-        return error_set(&p->error, -ENOENT, "there is no resource %u at the end of what was played", q->dump_resource);
+        return error_set(&p->error, -ENOENT, "there is no resource %u at the end of what was played",
+                         q->dump_resource);
     if (r->states && q->dump_sub >= r->num_subs)
-        return error_set(&p->error, -ENOENT, "resource %u has %u subresources, and no %u", r->id, r->num_subs, q->dump_sub);
+        return error_set(&p->error, -ENOENT, "resource %u has %u subresources, and no %u", r->id, r->num_subs,
+                         q->dump_sub);
     if (r->states)
         state = (D3D12_RESOURCE_STATES)r->states[q->dump_sub];
-    if ((err = play_idle(p, &p->error)) || (err = play_read(p, NULL, o->ptr, q->dump_sub, state, &i, &p->error)))
+    if ((err = play_idle(p, &p->error)) ||
+        (err = play_read(p, NULL, o->ptr, q->dump_sub, state, &i, &p->error)))
         return err;
     if (n > 4 && !strcmp(q->dump_path + n - 4, ".png")) {
-        err = i.row == (uint64_t)i.width * 4 && i.width
-                  ? play_save_png(&i, q->dump_path, &p->error)
-                  : error_set(&p->error, -ENOTSUP, "resource %u has no picture: not four bytes a pixel", r->id);
+        err =
+            i.row == (uint64_t)i.width * 4 && i.width
+                ? play_save_png(&i, q->dump_path, &p->error)
+                : error_set(&p->error, -ENOTSUP, "resource %u has no picture: not four bytes a pixel", r->id);
     } else {
         f = fopen(q->dump_path, "wb");
         if (!f || fwrite(i.bytes, 1, i.size, f) != i.size)
@@ -513,7 +530,8 @@ static int dump(struct player *p)
             fclose(f);
         printf("%s: %zu bytes of resource %u", q->dump_path, i.size, r->id);
         if (i.width)
-            printf(", %u x %u, format %d, %llu bytes a row", i.width, i.height, (int)i.format, (unsigned long long)i.row);
+            printf(", %u x %u, format %d, %llu bytes a row", i.width, i.height, (int)i.format,
+                   (unsigned long long)i.row);
         printf("\n");
     }
     free(i.bytes);
@@ -536,7 +554,8 @@ static int dump_all(struct player *p)
             char path[4096];
             FILE *f;
 
-            if (play_read(p, NULL, o->ptr, sub, r->states ? (D3D12_RESOURCE_STATES)r->states[sub] : 0, &i, &e))
+            if (play_read(p, NULL, o->ptr, sub, r->states ? (D3D12_RESOURCE_STATES)r->states[sub] : 0, &i,
+                          &e))
                 continue;
             snprintf(path, sizeof(path), "%s/res-%u-%u.%s", p->params->all_dir, id, sub,
                      i.width && i.row == (uint64_t)i.width * 4 ? "png" : "bin");
@@ -565,7 +584,8 @@ void play_look_finish(struct player *p)
 {
     struct play_look *l = p->look;
     IUnknown *u[] = {l ? (IUnknown *)l->resolve : NULL, l ? (IUnknown *)l->allocator : NULL,
-                     l ? (IUnknown *)l->back : NULL, l ? (IUnknown *)l->heap : NULL, l ? (IUnknown *)l->device : NULL};
+                     l ? (IUnknown *)l->back : NULL, l ? (IUnknown *)l->heap : NULL,
+                     l ? (IUnknown *)l->device : NULL};
 
     for (size_t i = 0; l && i < 5; i++)
         if (u[i])

@@ -48,14 +48,18 @@ void play_picture_finish(struct player *p)
 HRESULT play_buffer(ID3D12Device *d, D3D12_HEAP_TYPE type, uint64_t size, ID3D12Resource **out)
 {
     D3D12_HEAP_PROPERTIES heap = {.Type = type};
-    D3D12_RESOURCE_DESC desc = {.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER, .Width = size, .Height = 1,
-                                .DepthOrArraySize = 1, .MipLevels = 1, .SampleDesc = {1, 0},
+    D3D12_RESOURCE_DESC desc = {.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER,
+                                .Width = size,
+                                .Height = 1,
+                                .DepthOrArraySize = 1,
+                                .MipLevels = 1,
+                                .SampleDesc = {1, 0},
                                 .Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR};
 
-    return d->lpVtbl->CreateCommittedResource(d, &heap, D3D12_HEAP_FLAG_NONE, &desc,
-                                              type == D3D12_HEAP_TYPE_READBACK ? D3D12_RESOURCE_STATE_COPY_DEST
-                                                                               : D3D12_RESOURCE_STATE_GENERIC_READ,
-                                              NULL, IID_OF(ID3D12Resource), (void **)out);
+    return d->lpVtbl->CreateCommittedResource(
+        d, &heap, D3D12_HEAP_FLAG_NONE, &desc,
+        type == D3D12_HEAP_TYPE_READBACK ? D3D12_RESOURCE_STATE_COPY_DEST : D3D12_RESOURCE_STATE_GENERIC_READ,
+        NULL, IID_OF(ID3D12Resource), (void **)out);
 }
 
 static HRESULT make_reader(struct play_reader *r)
@@ -67,17 +71,18 @@ static HRESULT make_reader(struct play_reader *r)
     if (FAILED(hr = d->lpVtbl->CreateCommandQueue(d, &qd, IID_OF(ID3D12CommandQueue), (void **)&r->queue)) ||
         FAILED(hr = d->lpVtbl->CreateCommandAllocator(d, r->type, IID_OF(ID3D12CommandAllocator),
                                                       (void **)&r->allocator)) ||
-        FAILED(hr = d->lpVtbl->CreateCommandList(d, 0, r->type, r->allocator, NULL, IID_OF(ID3D12GraphicsCommandList),
-                                                 (void **)&r->list)) ||
+        FAILED(hr = d->lpVtbl->CreateCommandList(d, 0, r->type, r->allocator, NULL,
+                                                 IID_OF(ID3D12GraphicsCommandList), (void **)&r->list)) ||
         FAILED(hr = r->list->lpVtbl->Close(r->list)) ||
-        FAILED(hr = d->lpVtbl->CreateFence(d, 0, D3D12_FENCE_FLAG_NONE, IID_OF(ID3D12Fence), (void **)&r->fence)))
+        FAILED(hr = d->lpVtbl->CreateFence(d, 0, D3D12_FENCE_FLAG_NONE, IID_OF(ID3D12Fence),
+                                           (void **)&r->fence)))
         return hr;
     return play_buffer(d, r->heap, r->size, &r->buffer);
 }
 
 /* The reader for `texture`'s device, with a list for queues of `type` and a buffer of that heap and size. */
-static HRESULT reader_for(struct player *p, ID3D12Resource *of, D3D12_COMMAND_LIST_TYPE type, D3D12_HEAP_TYPE heap,
-                          uint64_t size)
+static HRESULT reader_for(struct player *p, ID3D12Resource *of, D3D12_COMMAND_LIST_TYPE type,
+                          D3D12_HEAP_TYPE heap, uint64_t size)
 {
     struct play_reader *r = p->reader;
     ID3D12Device *device = NULL;
@@ -107,9 +112,10 @@ static HRESULT copy(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource 
     struct play_reader *x = p->reader;
     bool in = x->heap == D3D12_HEAP_TYPE_UPLOAD;
     D3D12_RESOURCE_STATES during = in ? D3D12_RESOURCE_STATE_COPY_DEST : D3D12_RESOURCE_STATE_COPY_SOURCE;
-    D3D12_TEXTURE_COPY_LOCATION a = {.pResource = x->buffer, .Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT};
-    D3D12_TEXTURE_COPY_LOCATION b = {.pResource = r, .Type = D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX,
-                                     .SubresourceIndex = sub};
+    D3D12_TEXTURE_COPY_LOCATION a = {.pResource = x->buffer,
+                                     .Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT};
+    D3D12_TEXTURE_COPY_LOCATION b = {
+        .pResource = r, .Type = D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, .SubresourceIndex = sub};
     D3D12_RESOURCE_BARRIER t = {.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
                                 .Transition = {r, sub, before, during}};
     ID3D12GraphicsCommandList *l = x->list;
@@ -156,8 +162,8 @@ static HRESULT layout_of(ID3D12Resource *r, UINT sub, D3D12_PLACED_SUBRESOURCE_F
 }
 
 /* Rows to or from the mapped buffer, without its padding. */
-static void move_rows(uint8_t *tight, uint8_t *data, const D3D12_PLACED_SUBRESOURCE_FOOTPRINT *l, UINT rows, uint64_t row,
-                      bool in)
+static void move_rows(uint8_t *tight, uint8_t *data, const D3D12_PLACED_SUBRESOURCE_FOOTPRINT *l, UINT rows,
+                      uint64_t row, bool in)
 {
     for (uint64_t y = 0; y < (uint64_t)rows * (l->Footprint.Depth ? l->Footprint.Depth : 1); y++) {
         uint8_t *at = data + l->Offset + y * l->Footprint.RowPitch;
@@ -173,7 +179,8 @@ static bool cpu_visible(ID3D12Resource *r)
     if (FAILED(r->lpVtbl->GetHeapProperties(r, &heap, NULL)))
         return false;
     return heap.Type == D3D12_HEAP_TYPE_UPLOAD || heap.Type == D3D12_HEAP_TYPE_READBACK ||
-           (heap.Type == D3D12_HEAP_TYPE_CUSTOM && heap.CPUPageProperty > D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE);
+           (heap.Type == D3D12_HEAP_TYPE_CUSTOM &&
+            heap.CPUPageProperty > D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE);
 }
 
 static D3D12_COMMAND_LIST_TYPE type_of_queue(ID3D12CommandQueue *queue)
@@ -200,7 +207,8 @@ static int read_buffer(struct player *p, ID3D12Resource *r, struct play_image *o
     if (!visible) {
         hr = reader_for(p, r, D3D12_COMMAND_LIST_TYPE_DIRECT, D3D12_HEAP_TYPE_READBACK, desc.Width);
         if (SUCCEEDED(hr))
-            hr = copy(p, NULL, r, 0, NULL, D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATE_COMMON, desc.Width);
+            hr = copy(p, NULL, r, 0, NULL, D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATE_COMMON,
+                      desc.Width);
         from = p->reader ? p->reader->buffer : NULL;
     }
     if (FAILED(hr) || FAILED(hr = from->lpVtbl->Map(from, 0, NULL, (void **)&data)))
@@ -209,11 +217,13 @@ static int read_buffer(struct player *p, ID3D12Resource *r, struct play_image *o
     if (out->bytes)
         memcpy(out->bytes, data, desc.Width);
     from->lpVtbl->Unmap(from, 0, &(D3D12_RANGE){0});
-    return out->bytes ? 0 : error_set(e, -ENOMEM, "no memory for a buffer of %llu bytes", (unsigned long long)desc.Width);
+    return out->bytes ? 0
+                      : error_set(e, -ENOMEM, "no memory for a buffer of %llu bytes",
+                                  (unsigned long long)desc.Width);
 }
 
-int play_read(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *r, UINT sub, D3D12_RESOURCE_STATES state,
-              struct play_image *out, struct error *e)
+int play_read(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *r, UINT sub,
+              D3D12_RESOURCE_STATES state, struct play_image *out, struct error *e)
 {
     D3D12_PLACED_SUBRESOURCE_FOOTPRINT layout = {0};
     D3D12_RESOURCE_DESC desc = {0};
@@ -239,14 +249,14 @@ int play_read(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *r, UI
     out->size = out->row * out->rows;
     out->bytes = malloc(out->size ? out->size : 1);
     if (out->bytes)
-        move_rows(out->bytes, data, &layout, out->rows / (layout.Footprint.Depth ? layout.Footprint.Depth : 1), out->row,
-                  false);
+        move_rows(out->bytes, data, &layout,
+                  out->rows / (layout.Footprint.Depth ? layout.Footprint.Depth : 1), out->row, false);
     p->reader->buffer->lpVtbl->Unmap(p->reader->buffer, 0, &(D3D12_RANGE){0});
     return out->bytes ? 0 : error_set(e, -ENOMEM, "out of memory");
 }
 
-int play_write(struct player *p, ID3D12Resource *r, UINT sub, D3D12_RESOURCE_STATES before, D3D12_RESOURCE_STATES after,
-               const void *bytes, size_t size, struct error *e)
+int play_write(struct player *p, ID3D12Resource *r, UINT sub, D3D12_RESOURCE_STATES before,
+               D3D12_RESOURCE_STATES after, const void *bytes, size_t size, struct error *e)
 {
     D3D12_PLACED_SUBRESOURCE_FOOTPRINT layout = {0};
     D3D12_RESOURCE_DESC desc = {0};
@@ -308,8 +318,8 @@ int play_save_png(struct play_image *i, const char *path, struct error *e)
     return png_file_write(path, i->bytes, i->width, i->height, i->row, e);
 }
 
-int play_picture(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *texture, uint32_t *hash, const char *png,
-                 struct error *e)
+int play_picture(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *texture, uint32_t *hash,
+                 const char *png, struct error *e)
 {
     struct play_image i;
     int err = play_read(p, queue, texture, 0, D3D12_RESOURCE_STATE_PRESENT, &i, e);

@@ -48,7 +48,8 @@ int play_special_IUnknown_AddRef(struct player *p, const struct play_call *c, st
     return 0;
 }
 
-int play_special_IUnknown_Release(struct player *p, const struct play_call *c, struct args_IUnknown_Release *a)
+int play_special_IUnknown_Release(struct player *p, const struct play_call *c,
+                                  struct args_IUnknown_Release *a)
 {
     IUnknown *This = play_this(p, c, D12_IFACE_IUnknown, 2);
     struct play_object *o = self_object(p, c);
@@ -110,8 +111,9 @@ int play_special_ID3D12Device_CreateCommittedResource(struct player *p, const st
 
     if (!This)
         return p->error.code;
-    hr = This->lpVtbl->CreateCommittedResource(This, a->pHeapProperties, a->HeapFlags, a->pDesc, a->InitialResourceState,
-                                               a->pOptimizedClearValue, &a->riidResource, (void **)&r);
+    hr = This->lpVtbl->CreateCommittedResource(This, a->pHeapProperties, a->HeapFlags, a->pDesc,
+                                               a->InitialResourceState, a->pOptimizedClearValue,
+                                               &a->riidResource, (void **)&r);
     if (SUCCEEDED(hr) && r && a->pHeapProperties->Type == D3D12_HEAP_TYPE_READBACK &&
         a->pDesc->Dimension == D3D12_RESOURCE_DIMENSION_BUFFER && SUCCEEDED(r->lpVtbl->Map(r, 0, NULL, &m))) {
         memset(m, 0, a->pDesc->Width); /* as the recorder did */
@@ -121,7 +123,8 @@ int play_special_ID3D12Device_CreateCommittedResource(struct player *p, const st
     return play_compare(p, c, a->ret, hr);
 }
 
-int play_special_ID3D12Resource_Map(struct player *p, const struct play_call *c, struct args_ID3D12Resource_Map *a)
+int play_special_ID3D12Resource_Map(struct player *p, const struct play_call *c,
+                                    struct args_ID3D12Resource_Map *a)
 {
     ID3D12Resource *This = play_this(p, c, D12_IFACE_ID3D12Resource, 8);
     struct play_object *o = self_object(p, c);
@@ -141,7 +144,8 @@ int play_special_ID3D12Resource_Map(struct player *p, const struct play_call *c,
     return play_compare(p, c, a->ret, hr);
 }
 
-int play_special_ID3D12Resource_Unmap(struct player *p, const struct play_call *c, struct args_ID3D12Resource_Unmap *a)
+int play_special_ID3D12Resource_Unmap(struct player *p, const struct play_call *c,
+                                      struct args_ID3D12Resource_Unmap *a)
 {
     ID3D12Resource *This = play_this(p, c, D12_IFACE_ID3D12Resource, 9);
     struct play_object *o = self_object(p, c);
@@ -154,7 +158,8 @@ int play_special_ID3D12Resource_Unmap(struct player *p, const struct play_call *
     return 0;
 }
 
-int play_special_Native_MemoryWrite(struct player *p, const struct play_call *c, struct args_Native_MemoryWrite *a)
+int play_special_Native_MemoryWrite(struct player *p, const struct play_call *c,
+                                    struct args_Native_MemoryWrite *a)
 {
     struct play_object *o = NULL;
     struct bytes in = bytes_of(c->call->args, c->call->size);
@@ -164,12 +169,14 @@ int play_special_Native_MemoryWrite(struct player *p, const struct play_call *c,
         return play_fail(p, c, -EBADMSG, "it writes to memory that is not mapped");
     if (!a->pData || a->Offset > o->size || a->Size > o->size - a->Offset)
         return play_fail(p, c, -EBADMSG, "it writes %llu bytes at %llu of a buffer of %llu",
-                         (unsigned long long)a->Size, (unsigned long long)a->Offset, (unsigned long long)o->size);
+                         (unsigned long long)a->Size, (unsigned long long)a->Offset,
+                         (unsigned long long)o->size);
     memcpy(o->map + a->Offset, a->pData, a->Size);
     return 0;
 }
 
-int play_special_Native_ReadbackHash(struct player *p, const struct play_call *c, struct args_Native_ReadbackHash *a)
+int play_special_Native_ReadbackHash(struct player *p, const struct play_call *c,
+                                     struct args_Native_ReadbackHash *a)
 {
     struct bytes in = bytes_of(c->call->args, c->call->size);
     struct play_object *o = play_object(p, (uint32_t)bytes_varint(&in));
@@ -236,7 +243,8 @@ static int heap_describe(struct player *p, const struct play_call *c, ID3D12Desc
     if (o->step)
         return 0;
     heap->lpVtbl->GetDesc(heap, &d);
-    if (FAILED(heap->lpVtbl->GetDevice(heap, (const IID *)&d12_ifaces[D12_IFACE_ID3D12Device].iid, (void **)&device)))
+    if (FAILED(heap->lpVtbl->GetDevice(heap, (const IID *)&d12_ifaces[D12_IFACE_ID3D12Device].iid,
+                                       (void **)&device)))
         return play_fail(p, c, -EIO, "the heap has no device");
     o->step = device->lpVtbl->GetDescriptorHandleIncrementSize(device, d.Type);
     o->size = d.NumDescriptors;
@@ -245,7 +253,8 @@ static int heap_describe(struct player *p, const struct play_call *c, ID3D12Desc
 }
 
 int play_special_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(
-    struct player *p, const struct play_call *c, struct args_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart *a)
+    struct player *p, const struct play_call *c,
+    struct args_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart *a)
 {
     ID3D12DescriptorHeap *This = play_this(p, c, D12_IFACE_ID3D12DescriptorHeap, 9);
     D3D12_CPU_DESCRIPTOR_HANDLE h = {0};
@@ -258,7 +267,8 @@ int play_special_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(
 }
 
 int play_special_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(
-    struct player *p, const struct play_call *c, struct args_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart *a)
+    struct player *p, const struct play_call *c,
+    struct args_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart *a)
 {
     ID3D12DescriptorHeap *This = play_this(p, c, D12_IFACE_ID3D12DescriptorHeap, 10);
     D3D12_GPU_DESCRIPTOR_HANDLE h = {0};
@@ -374,18 +384,20 @@ bool play_wait_fence(struct player *p, ID3D12Fence *fence, uint64_t value)
     return got;
 }
 
-
-int play_special_Native_EventCreate(struct player *p, const struct play_call *c, struct args_Native_EventCreate *a)
+int play_special_Native_EventCreate(struct player *p, const struct play_call *c,
+                                    struct args_Native_EventCreate *a)
 {
     return event_of(p, a->hEvent) ? 0 : play_fail(p, c, -EBADMSG, "event %p", a->hEvent);
 }
 
-int play_special_Native_EventDestroy(struct player *p, const struct play_call *c, struct args_Native_EventDestroy *a)
+int play_special_Native_EventDestroy(struct player *p, const struct play_call *c,
+                                     struct args_Native_EventDestroy *a)
 {
     return 0; /* a fence may still hold it; events are few and die with the player */
 }
 
-int play_special_Native_EventSignal(struct player *p, const struct play_call *c, struct args_Native_EventSignal *a)
+int play_special_Native_EventSignal(struct player *p, const struct play_call *c,
+                                    struct args_Native_EventSignal *a)
 {
     HANDLE *e = event_of(p, a->hEvent);
 
@@ -394,15 +406,16 @@ int play_special_Native_EventSignal(struct player *p, const struct play_call *c,
     return 0;
 }
 
-int play_special_Native_EventWait(struct player *p, const struct play_call *c, struct args_Native_EventWait *a)
+int play_special_Native_EventWait(struct player *p, const struct play_call *c,
+                                  struct args_Native_EventWait *a)
 {
     HANDLE *e = event_of(p, a->hEvent);
 
     if (c->call->incomplete || a->ret) /* it never returned, or timed out */
         return 0;
     if (!e || !event_wait(*e, timeout(p)))
-        return play_fail(p, c, -ETIMEDOUT, "event %u is not signalled within %u ms", (unsigned)(uintptr_t)a->hEvent,
-                         timeout(p));
+        return play_fail(p, c, -ETIMEDOUT, "event %u is not signalled within %u ms",
+                         (unsigned)(uintptr_t)a->hEvent, timeout(p));
     return 0;
 }
 
@@ -418,22 +431,23 @@ int play_special_ID3D12Fence_SetEventOnCompletion(struct player *p, const struct
         return play_compare(p, c, a->ret, This->lpVtbl->SetEventOnCompletion(This, a->Value, *e));
     if (c->call->incomplete || play_wait_fence(p, This, a->Value)) /* no event: the call itself waits */
         return 0;
-    return play_fail(p, c, -ETIMEDOUT, "the fence does not reach %llu within %u ms", (unsigned long long)a->Value,
-                     timeout(p));
+    return play_fail(p, c, -ETIMEDOUT, "the fence does not reach %llu within %u ms",
+                     (unsigned long long)a->Value, timeout(p));
 }
 
 int play_special_ID3D12Device1_SetEventOnMultipleFenceCompletion(
-    struct player *p, const struct play_call *c, struct args_ID3D12Device1_SetEventOnMultipleFenceCompletion *a)
+    struct player *p, const struct play_call *c,
+    struct args_ID3D12Device1_SetEventOnMultipleFenceCompletion *a)
 {
     ID3D12Device1 *This = play_this(p, c, D12_IFACE_ID3D12Device1, 45);
     HANDLE *e = a->hEvent ? event_of(p, a->hEvent) : NULL;
 
     if (!This)
         return p->error.code;
-    return play_compare(p, c, a->ret,
-                        This->lpVtbl->SetEventOnMultipleFenceCompletion(This, (ID3D12Fence *const *)a->ppFences,
-                                                                        a->pFenceValues, a->NumFences, a->Flags,
-                                                                        e ? *e : NULL));
+    return play_compare(
+        p, c, a->ret,
+        This->lpVtbl->SetEventOnMultipleFenceCompletion(
+            This, (ID3D12Fence *const *)a->ppFences, a->pFenceValues, a->NumFences, a->Flags, e ? *e : NULL));
 }
 
 /* The program saw this value: what it did next may rely on it. */
@@ -446,18 +460,20 @@ int play_special_ID3D12Fence_GetCompletedValue(struct player *p, const struct pl
         return p->error.code;
     if (c->call->incomplete || a->ret == UINT64_MAX || play_wait_fence(p, This, a->ret))
         return 0;
-    return play_fail(p, c, -ETIMEDOUT, "the fence does not reach %llu within %u ms", (unsigned long long)a->ret,
-                     timeout(p));
+    return play_fail(p, c, -ETIMEDOUT, "the fence does not reach %llu within %u ms",
+                     (unsigned long long)a->ret, timeout(p));
 }
 
 /* ---- devices and presents ----------------------------------------------------------------------------------- */
 
-int play_special_Native_CreateDevice(struct player *p, const struct play_call *c, struct args_Native_CreateDevice *a)
+int play_special_Native_CreateDevice(struct player *p, const struct play_call *c,
+                                     struct args_Native_CreateDevice *a)
 {
     const struct vkd3d_application_info application = {.type = VKD3D_STRUCTURE_TYPE_APPLICATION_INFO,
                                                        .api_version = VKD3D_API_VERSION_1_2};
     const struct vkd3d_instance_create_info instance = {.type = VKD3D_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                                        .next = &application, .pfn_signal_event = event_signal,
+                                                        .next = &application,
+                                                        .pfn_signal_event = event_signal,
                                                         .wchar_size = sizeof(WCHAR)};
     struct vkd3d_device_create_info device = {.type = VKD3D_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                               .instance_create_info = &instance};
@@ -486,22 +502,23 @@ int play_special_Native_CreateImageResource(struct player *p, const struct play_
         return play_fail(p, c, -EBADMSG, "it has no device or no description");
     desc = *a->pDesc;
     desc.Flags |= D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET;
-    hr = a->pDevice->lpVtbl->CreateCommittedResource(a->pDevice, &heap, D3D12_HEAP_FLAG_NONE, &desc,
-                                                     D3D12_RESOURCE_STATE_PRESENT, NULL,
-                                                     (const IID *)&d12_ifaces[D12_IFACE_ID3D12Resource].iid,
-                                                     (void **)&r);
+    hr = a->pDevice->lpVtbl->CreateCommittedResource(
+        a->pDevice, &heap, D3D12_HEAP_FLAG_NONE, &desc, D3D12_RESOURCE_STATE_PRESENT, NULL,
+        (const IID *)&d12_ifaces[D12_IFACE_ID3D12Resource].iid, (void **)&r);
     play_new_object(p, c, a->ppResource, r, NULL, D12_IFACE_ID3D12Resource);
     return play_compare(p, c, a->ret, hr);
 }
 
-int play_special_Native_ResourceIncref(struct player *p, const struct play_call *c, struct args_Native_ResourceIncref *a)
+int play_special_Native_ResourceIncref(struct player *p, const struct play_call *c,
+                                       struct args_Native_ResourceIncref *a)
 {
     if (a->pResource)
         vkd3d_resource_incref(a->pResource);
     return 0;
 }
 
-int play_special_Native_ResourceDecref(struct player *p, const struct play_call *c, struct args_Native_ResourceDecref *a)
+int play_special_Native_ResourceDecref(struct player *p, const struct play_call *c,
+                                       struct args_Native_ResourceDecref *a)
 {
     struct bytes in = bytes_of(c->call->args, c->call->size);
     struct play_object *o = play_object(p, (uint32_t)bytes_varint(&in));
@@ -533,7 +550,8 @@ int play_special_Native_Present(struct player *p, const struct play_call *c, str
     return 0;
 }
 
-int play_special_Native_FrameHash(struct player *p, const struct play_call *c, struct args_Native_FrameHash *a)
+int play_special_Native_FrameHash(struct player *p, const struct play_call *c,
+                                  struct args_Native_FrameHash *a)
 {
     uint32_t frame = c->call->frame - a->PresentsAgo, i = frame % PLAY_HASHES;
 
@@ -547,7 +565,8 @@ int play_special_Native_FrameHash(struct player *p, const struct play_call *c, s
     return 0;
 }
 
-int play_special_Native_AddressFixup(struct player *p, const struct play_call *c, struct args_Native_AddressFixup *a)
+int play_special_Native_AddressFixup(struct player *p, const struct play_call *c,
+                                     struct args_Native_AddressFixup *a)
 {
     struct bytes in = bytes_of(c->call->args, c->call->size);
     struct play_object *o = play_object(p, (uint32_t)bytes_varint(&in));

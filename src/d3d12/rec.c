@@ -245,7 +245,8 @@ bool rec_args_done(struct rec_thread *t, uint32_t method, bool has_result)
     if (!t->retry) {
         uint32_t len = (uint32_t)(e->p - t->args), at = (uint32_t)(t->args - t->base);
 
-        if (t->last[method].at && t->last[method].len == len && !memcmp(t->base + t->last[method].at, t->args, len)) {
+        if (t->last[method].at && t->last[method].len == len &&
+            !memcmp(t->base + t->last[method].at, t->args, len)) {
             if (len) {
                 e->p = t->args;
                 *t->hdr |= REC_REPEAT;
@@ -338,7 +339,7 @@ static struct {
     struct blob_slot {
         uint64_t lo, hi;
         uint32_t number; /* 0: free */
-    } *slots;
+    } * slots;
     uint32_t cap, used;
 } blobs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -407,7 +408,8 @@ uint64_t rec_blob(const void *p, size_t n)
 
     pthread_mutex_lock(&blobs.lock);
     if (2 * (blobs.used + 1) > blobs.cap && !blob_table_grow() && blobs.used + 1 >= blobs.cap) {
-        number = atomic_fetch_add(&rec_shm->blobs, 1) + 1; /* no memory for the table: store without remembering */
+        number =
+            atomic_fetch_add(&rec_shm->blobs, 1) + 1; /* no memory for the table: store without remembering */
         blob_write(number, p, n);
         pthread_mutex_unlock(&blobs.lock);
         return number;

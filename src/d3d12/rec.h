@@ -36,7 +36,7 @@ struct rec_object {
     _Atomic bool dead; /* its last reference is gone; the address may come back as another object */
     _Atomic(struct rec_thread *) last_thread;
     _Atomic(struct rec_memory *) memory; /* rec_memory.c */
-    uint32_t extras; /* enum rec_extras */
+    uint32_t extras;                     /* enum rec_extras */
     _Atomic uint32_t lock;
 };
 

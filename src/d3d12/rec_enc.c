@@ -52,7 +52,7 @@ void enc_wstr(struct enc *e, const WCHAR *s)
         uint32_t c = (uint32_t)*s;
 
         if (sizeof(WCHAR) == 2 && c >= 0xd800 && c < 0xdc00 && s[1])
-            c = 0x10000 + ((c & 0x3ff) << 10) + ((uint32_t)*++s & 0x3ff);
+            c = 0x10000 + ((c & 0x3ff) << 10) + ((uint32_t) * ++s & 0x3ff);
         if (c < 0x80) {
             text[n++] = (char)c;
         } else if (c < 0x800) {

@@ -123,7 +123,7 @@ static inline bool enc_room(struct enc *e)
 
 void enc_bytes(struct enc *e, const void *p, size_t n);
 void enc_stream(struct enc *e, const void *p, size_t n);
-void enc_resource_desc(struct enc *e, const D3D12_RESOURCE_DESC *v);        /* generated */
+void enc_resource_desc(struct enc *e, const D3D12_RESOURCE_DESC *v);    /* generated */
 bool enc_stream_subobject(struct enc *e, uint32_t type, const void *p); /* generated */
 
 #endif

@@ -52,8 +52,8 @@ void rec_post_IUnknown_Release(struct rec_thread *t, struct rec_object *o, ULONG
 
 /* ---- memory ------------------------------------------------------------------------------------------------- */
 
-void rec_post_ID3D12Resource_Map(struct rec_thread *t, struct rec_object *o, HRESULT ret, ID3D12Resource *This,
-                                 UINT sub, const D3D12_RANGE *range, void **data)
+void rec_post_ID3D12Resource_Map(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                 ID3D12Resource *This, UINT sub, const D3D12_RANGE *range, void **data)
 {
     fence_look(t);
     if (SUCCEEDED(ret) && data && *data)
@@ -81,14 +81,15 @@ void rec_pre_ID3D12Fence_Signal(struct rec_thread *t, struct rec_object *o, ID3D
     rec_memory_scan(t);
 }
 
-void rec_pre_ID3D12Fence_SetEventOnCompletion(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This, UINT64 value,
-                                              HANDLE event)
+void rec_pre_ID3D12Fence_SetEventOnCompletion(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This,
+                                              UINT64 value, HANDLE event)
 {
     if (event)
         fence_event(o, This, value, event);
 }
 
-void rec_pre_ID3D12CommandAllocator_Reset(struct rec_thread *t, struct rec_object *o, ID3D12CommandAllocator *This)
+void rec_pre_ID3D12CommandAllocator_Reset(struct rec_thread *t, struct rec_object *o,
+                                          ID3D12CommandAllocator *This)
 {
     fence_look(t);
 }
@@ -97,8 +98,8 @@ void rec_pre_ID3D12CommandAllocator_Reset(struct rec_thread *t, struct rec_objec
 void rec_post_ID3D12Device_CreateCommittedResource(struct rec_thread *t, struct rec_object *o, HRESULT ret,
                                                    ID3D12Device *This, const D3D12_HEAP_PROPERTIES *heap,
                                                    D3D12_HEAP_FLAGS flags, const D3D12_RESOURCE_DESC *desc,
-                                                   D3D12_RESOURCE_STATES state, const D3D12_CLEAR_VALUE *clear,
-                                                   REFIID riid, void **out)
+                                                   D3D12_RESOURCE_STATES state,
+                                                   const D3D12_CLEAR_VALUE *clear, REFIID riid, void **out)
 {
     ID3D12Resource *r;
     void *p;
@@ -134,13 +135,14 @@ size_t rec_subresource_bytes(void *resource, const D3D12_BOX *box, UINT row_pitc
                        ? (uint64_t)d.DepthOrArraySize >> mip
                        : 1);
     /* Rows of block-compressed formats are four pixels high; without a table of formats the pitch bounds it. */
-    return depth > 1 ? (size_t)(depth_pitch * (depth - 1) + (uint64_t)row_pitch * h) : (size_t)((uint64_t)row_pitch * h);
+    return depth > 1 ? (size_t)(depth_pitch * (depth - 1) + (uint64_t)row_pitch * h)
+                     : (size_t)((uint64_t)row_pitch * h);
 }
 
 /* ---- handles and addresses ---------------------------------------------------------------------------------- */
 
-static void heap_span(struct rec_thread *t, struct rec_object *o, ID3D12DescriptorHeap *heap, enum rec_range_kind k,
-                      uint64_t start)
+static void heap_span(struct rec_thread *t, struct rec_object *o, ID3D12DescriptorHeap *heap,
+                      enum rec_range_kind k, uint64_t start)
 {
     D3D12_DESCRIPTOR_HEAP_DESC d = {0};
     ID3D12Device *device;
@@ -162,7 +164,8 @@ static void heap_span(struct rec_thread *t, struct rec_object *o, ID3D12Descript
     o->extras |= REC_HAS_RANGES;
 }
 
-void rec_post_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(struct rec_thread *t, struct rec_object *o,
+void rec_post_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(struct rec_thread *t,
+                                                                      struct rec_object *o,
                                                                       D3D12_CPU_DESCRIPTOR_HANDLE *ret,
                                                                       ID3D12DescriptorHeap *This,
                                                                       D3D12_CPU_DESCRIPTOR_HANDLE *out)
@@ -170,7 +173,8 @@ void rec_post_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(struct rec
     heap_span(t, o, This, REC_CPU, out->ptr);
 }
 
-void rec_post_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(struct rec_thread *t, struct rec_object *o,
+void rec_post_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(struct rec_thread *t,
+                                                                      struct rec_object *o,
                                                                       D3D12_GPU_DESCRIPTOR_HANDLE *ret,
                                                                       ID3D12DescriptorHeap *This,
                                                                       D3D12_GPU_DESCRIPTOR_HANDLE *out)
@@ -198,9 +202,11 @@ void rec_stream_trouble(uint32_t type, size_t offset)
 
     if (type != UINT32_MAX)
         snprintf(t->trouble, sizeof(t->trouble),
-                 "pipeline stream: unknown subobject %u at offset %zu; it and what follows are not recorded", type, offset);
+                 "pipeline stream: unknown subobject %u at offset %zu; it and what follows are not recorded",
+                 type, offset);
     else
-        snprintf(t->trouble, sizeof(t->trouble), "pipeline stream: it ends inside the subobject at offset %zu", offset);
+        snprintf(t->trouble, sizeof(t->trouble),
+                 "pipeline stream: it ends inside the subobject at offset %zu", offset);
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------- */
@@ -210,7 +216,7 @@ static struct {
     struct {
         HANDLE h;
         uint32_t number;
-    } *e;
+    } * e;
     size_t num, cap;
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

@@ -119,7 +119,8 @@ static void forget(uintptr_t start, uintptr_t end)
 
 /* ---- writing down what changed ------------------------------------------------------------------------------ */
 
-static void write_run(struct rec_thread *t, const struct rec_memory *m, uintptr_t from, const void *bytes, size_t n)
+static void write_run(struct rec_thread *t, const struct rec_memory *m, uintptr_t from, const void *bytes,
+                      size_t n)
 {
     do {
         struct enc *e = &t->enc;
@@ -395,7 +396,8 @@ static void map_begin(struct rec_thread *t, struct rec_memory *m, D3D12_HEAP_TYP
         forget(at, at + m->size); /* the GPU may have written since */
     if (m->tracked && region_add(t, at, at + m->size)) {
         m->tracked = false;
-        rec_note(t, "the memory of resource %u cannot be watched: what is written to it is not recorded", m->o->id);
+        rec_note(t, "the memory of resource %u cannot be watched: what is written to it is not recorded",
+                 m->o->id);
     }
 }
 
@@ -408,7 +410,9 @@ static void map_object(struct rec_thread *t, struct rec_object *o, ID3D12Resourc
 
     if (!m || !m->count) {
         if (!describe(t, r, &size, &type)) {
-            rec_note(t, "resource %u is a mapped texture: what is written through the pointer is not recorded", o->id);
+            rec_note(t,
+                     "resource %u is a mapped texture: what is written through the pointer is not recorded",
+                     o->id);
             return;
         }
         if (!m && !(m = map_new(t, o, sub, size, p)))

@@ -27,8 +27,8 @@
 
 static void *next_D3D12CreateDeviceVKD3D, *next_D3D12CreateDevice, *next_vkd3d_create_device,
     *next_vkd3d_create_image_resource, *next_vkd3d_resource_incref, *next_vkd3d_resource_decref,
-    *next_vkd3d_acquire_vk_queue, *next_vkd3d_create_event, *next_vkd3d_destroy_event, *next_vkd3d_signal_event,
-    *next_vkd3d_wait_event, *next_pthread_create, *next_vkd3d_get_vk_device;
+    *next_vkd3d_acquire_vk_queue, *next_vkd3d_create_event, *next_vkd3d_destroy_event,
+    *next_vkd3d_signal_event, *next_vkd3d_wait_event, *next_pthread_create, *next_vkd3d_get_vk_device;
 
 static void *next(const char *name, void **cache)
 {
@@ -53,9 +53,10 @@ __attribute__((constructor)) static void loaded(void)
 
 /* ---- devices ------------------------------------------------------------------------------------------------ */
 
-EXPORT HRESULT WINAPI D3D12CreateDeviceVKD3D(IUnknown *adapter, D3D_FEATURE_LEVEL level, REFIID iid, void **device,
-                                             enum vkd3d_api_version version);
-EXPORT HRESULT WINAPI D3D12CreateDevice(IUnknown *adapter, D3D_FEATURE_LEVEL level, REFIID iid, void **device);
+EXPORT HRESULT WINAPI D3D12CreateDeviceVKD3D(IUnknown *adapter, D3D_FEATURE_LEVEL level, REFIID iid,
+                                             void **device, enum vkd3d_api_version version);
+EXPORT HRESULT WINAPI D3D12CreateDevice(IUnknown *adapter, D3D_FEATURE_LEVEL level, REFIID iid,
+                                        void **device);
 
 static void begin_device(struct rec_thread *t, UINT level, UINT version, REFIID iid)
 {
@@ -76,8 +77,8 @@ static void end_device(struct rec_thread *t, HRESULT hr, REFIID iid, void **devi
     rec_result_done(t);
 }
 
-EXPORT HRESULT WINAPI D3D12CreateDeviceVKD3D(IUnknown *adapter, D3D_FEATURE_LEVEL level, REFIID iid, void **device,
-                                             enum vkd3d_api_version version)
+EXPORT HRESULT WINAPI D3D12CreateDeviceVKD3D(IUnknown *adapter, D3D_FEATURE_LEVEL level, REFIID iid,
+                                             void **device, enum vkd3d_api_version version)
 {
     struct rec_thread *t = rec_enter();
     HRESULT hr;
@@ -124,7 +125,8 @@ EXPORT HRESULT vkd3d_create_device(const struct vkd3d_device_create_info *info, 
 
 /* ---- back buffers ------------------------------------------------------------------------------------------- */
 
-EXPORT HRESULT vkd3d_create_image_resource(ID3D12Device *device, const struct vkd3d_image_resource_create_info *info,
+EXPORT HRESULT vkd3d_create_image_resource(ID3D12Device *device,
+                                           const struct vkd3d_image_resource_create_info *info,
                                            ID3D12Resource **resource)
 {
     struct rec_thread *t = rec_enter();
@@ -158,7 +160,8 @@ EXPORT HRESULT vkd3d_create_image_resource(ID3D12Device *device, const struct vk
     return hr;
 }
 
-static ULONG resource_ref(struct rec_thread *t, uint32_t method, ULONG (*fn)(ID3D12Resource *), ID3D12Resource *r)
+static ULONG resource_ref(struct rec_thread *t, uint32_t method, ULONG (*fn)(ID3D12Resource *),
+                          ID3D12Resource *r)
 {
     ULONG n;
 
@@ -276,7 +279,8 @@ EXPORT unsigned int vkd3d_wait_event(HANDLE event, unsigned int milliseconds)
  * takes the fault here, and the call is made again. */
 static bool make_again(ssize_t n, void *p, size_t size)
 {
-    if (n >= 0 || errno != EFAULT || !rec_shm || rec_shm->dirty_method != DIRTY_FAULT || !dirty_fault_touch(p, size))
+    if (n >= 0 || errno != EFAULT || !rec_shm || rec_shm->dirty_method != DIRTY_FAULT ||
+        !dirty_fault_touch(p, size))
         return false;
     return true;
 }

@@ -198,7 +198,8 @@ static struct {
     _Atomic uint64_t version; /* odd while it changes */
     struct rec_range *_Atomic r;
     size_t num, cap;
-} spans[3] = {{.lock = PTHREAD_MUTEX_INITIALIZER}, {.lock = PTHREAD_MUTEX_INITIALIZER},
+} spans[3] = {{.lock = PTHREAD_MUTEX_INITIALIZER},
+              {.lock = PTHREAD_MUTEX_INITIALIZER},
               {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
 /* Index of the first span that ends behind `at`. */
@@ -222,7 +223,8 @@ static void span_insert(enum rec_range_kind k, struct rec_range x)
     struct rec_range *r = atomic_load(&spans[k].r);
     size_t i = lower(r, spans[k].num, x.start), j = i;
 
-    while (j < spans[k].num && r[j].start < x.end) /* what overlaps is gone: the memory was handed out again */
+    while (j < spans[k].num &&
+           r[j].start < x.end) /* what overlaps is gone: the memory was handed out again */
         j++;
     if (spans[k].num + 1 - (j - i) > spans[k].cap) {
         size_t cap = spans[k].cap ? 2 * spans[k].cap : 256;

@@ -147,7 +147,8 @@ static void picture_done(struct rec_thread *t, struct chain *c, struct copy *s)
 static int32_t memory_type(uint32_t bits)
 {
     const VkMemoryPropertyFlags want[] = {
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
+            VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT};
     VkPhysicalDeviceMemoryProperties p;
 
@@ -161,11 +162,13 @@ static int32_t memory_type(uint32_t bits)
 
 static bool copy_make(struct chain *c, struct copy *s)
 {
-    VkBufferCreateInfo bi = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = (uint64_t)c->width * c->height * 4,
+    VkBufferCreateInfo bi = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                             .size = (uint64_t)c->width * c->height * 4,
                              .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VkCommandPoolCreateInfo pi = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                   .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
-    VkCommandBufferAllocateInfo ci = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, .commandBufferCount = 1};
+    VkCommandBufferAllocateInfo ci = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                      .commandBufferCount = 1};
     VkFenceCreateInfo fi = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkSemaphoreCreateInfo si = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
     VkMemoryAllocateInfo mi = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
@@ -194,36 +197,42 @@ static void record_copy(struct chain *c, struct copy *s, VkImage image)
 {
     VkCommandBufferBeginInfo bi = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                    .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
-    VkImageMemoryBarrier b = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER, .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT, .oldLayout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR,
-        .newLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED, .image = image,
-        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+    VkImageMemoryBarrier b = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+                              .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                              .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT,
+                              .oldLayout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR,
+                              .newLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+                              .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                              .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                              .image = image,
+                              .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
     VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
                                 .imageExtent = {c->width, c->height, 1}};
 
     REAL(vkBeginCommandBuffer)(s->cmd, &bi);
-    REAL(vkCmdPipelineBarrier)(s->cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 0,
-                               NULL, 1, &b);
+    REAL(vkCmdPipelineBarrier)
+    (s->cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 0, NULL, 1, &b);
     REAL(vkCmdCopyImageToBuffer)(s->cmd, image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, s->buffer, 1, &region);
     b.srcAccessMask = VK_ACCESS_TRANSFER_READ_BIT;
     b.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT;
     b.oldLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
     b.newLayout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR;
-    REAL(vkCmdPipelineBarrier)(s->cmd, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0,
-                               NULL, 1, &b);
+    REAL(vkCmdPipelineBarrier)
+    (s->cmd, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &b);
     REAL(vkEndCommandBuffer)(s->cmd);
 }
 
 /* Copies the picture that is about to be presented; the present then waits for `s->done`. */
-static struct copy *picture_take(struct rec_thread *t, struct chain *c, VkQueue queue, const VkPresentInfoKHR *info,
-                                 uint32_t index, uint32_t frame)
+static struct copy *picture_take(struct rec_thread *t, struct chain *c, VkQueue queue,
+                                 const VkPresentInfoKHR *info, uint32_t index, uint32_t frame)
 {
     VkPipelineStageFlags stages[16];
-    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .waitSemaphoreCount = info->waitSemaphoreCount,
-                           .pWaitSemaphores = info->pWaitSemaphores, .pWaitDstStageMask = stages,
-                           .commandBufferCount = 1, .signalSemaphoreCount = 1};
+    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                           .waitSemaphoreCount = info->waitSemaphoreCount,
+                           .pWaitSemaphores = info->pWaitSemaphores,
+                           .pWaitDstStageMask = stages,
+                           .commandBufferCount = 1,
+                           .signalSemaphoreCount = 1};
     struct copy *s = &c->slots[c->next];
 
     if (info->waitSemaphoreCount > 16)
@@ -298,8 +307,12 @@ EXPORT VkResult vkCreateSwapchainKHR(VkDevice device, const VkSwapchainCreateInf
     pthread_mutex_lock(&lock);
     c = chain_of(VK_NULL_HANDLE);
     if (c) {
-        *c = (struct chain){.vk = *out, .device = device, .number = ++num_chains, .width = info->imageExtent.width,
-                            .height = info->imageExtent.height, .format = info->imageFormat,
+        *c = (struct chain){.vk = *out,
+                            .device = device,
+                            .number = ++num_chains,
+                            .width = info->imageExtent.width,
+                            .height = info->imageExtent.height,
+                            .format = info->imageFormat,
                             .no_hash = !hash || !four_bytes(info->imageFormat)};
     }
     pthread_mutex_unlock(&lock);
@@ -405,7 +418,8 @@ static PFN_vkVoidFunction taken_over(const char *name)
 
 EXPORT PFN_vkVoidFunction vkGetDeviceProcAddr(VkDevice device, const char *name)
 {
-    PFN_vkVoidFunction real_fn = REAL(vkGetDeviceProcAddr)(device, name), fn = rec_shm ? taken_over(name) : NULL;
+    PFN_vkVoidFunction real_fn = REAL(vkGetDeviceProcAddr)(device, name),
+                       fn = rec_shm ? taken_over(name) : NULL;
 
     return real_fn && fn ? fn : real_fn;
 }

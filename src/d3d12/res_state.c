@@ -111,7 +111,9 @@ static int add(struct seen *x, bool presentable)
     r->buffer = x->dimension == D3D12_RESOURCE_DIMENSION_BUFFER;
     subs = r->buffer ? 1
                      : (uint64_t)(x->mips ? x->mips : 1) *
-                           (x->dimension == D3D12_RESOURCE_DIMENSION_TEXTURE3D ? 1 : x->layers ? x->layers : 1) *
+                           (x->dimension == D3D12_RESOURCE_DIMENSION_TEXTURE3D ? 1
+                            : x->layers                                        ? x->layers
+                                                                               : 1) *
                            planes(x->format);
     r->num_subs = subs > MAX_SUBS ? MAX_SUBS : (uint32_t)subs;
     if (!r->buffer) {
@@ -177,7 +179,8 @@ static void end_barrier(void *ctx, bool array)
 
     if (--x->depth != 1 || array) /* the array, then the barrier: its end is the way back to depth 1 */
         return;
-    if (x->type != D3D12_RESOURCE_BARRIER_TYPE_TRANSITION || x->flags == D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY)
+    if (x->type != D3D12_RESOURCE_BARRIER_TYPE_TRANSITION ||
+        x->flags == D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY)
         return;
     l = list_of(x->s, x->list);
     if (l && l->num == l->cap) {
@@ -220,9 +223,10 @@ static void execute(struct res_states *s, uint32_t list)
 
 static bool creates_resource(const char *name)
 {
-    return is(name, "CreateCommittedResource") || is(name, "CreatePlacedResource") || is(name, "CreateReservedResource") ||
-           is(name, "CreateCommittedResource1") || is(name, "CreatePlacedResource1") ||
-           is(name, "CreateReservedResource1") || is(name, "CreateCommittedResource2") || is(name, "CreateImageResource");
+    return is(name, "CreateCommittedResource") || is(name, "CreatePlacedResource") ||
+           is(name, "CreateReservedResource") || is(name, "CreateCommittedResource1") ||
+           is(name, "CreatePlacedResource1") || is(name, "CreateReservedResource1") ||
+           is(name, "CreateCommittedResource2") || is(name, "CreateImageResource");
 }
 
 int res_follow(struct res_states *s, const struct trc_call *c)

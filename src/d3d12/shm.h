@@ -20,10 +20,10 @@
 
 #include "d3d12/wire.h"
 
-#define SHM_MAGIC   UINT64_C(0x3153434552323144)
-#define SHM_ENV     "AEROGPU_D3D12_SHM"
-#define SHM_SLACK   (16 * 1024) /* room behind each chunk's limit for what is written unchecked */
-#define SHM_CHUNKS  224
+#define SHM_MAGIC  UINT64_C(0x3153434552323144)
+#define SHM_ENV    "AEROGPU_D3D12_SHM"
+#define SHM_SLACK  (16 * 1024) /* room behind each chunk's limit for what is written unchecked */
+#define SHM_CHUNKS 224
 
 enum shm_state { SHM_FREE, SHM_OPEN, SHM_FULL };
 
@@ -41,15 +41,15 @@ struct shm {
     uint64_t magic;
     uint64_t schema;
     uint32_t num_chunks, chunk_size;
-    uint32_t hash_every;   /* 0: no frame hashes; n: every nth frame */
-    uint32_t dirty_method; /* enum dirty_method */
+    uint32_t hash_every;              /* 0: no frame hashes; n: every nth frame */
+    uint32_t dirty_method;            /* enum dirty_method */
     uint32_t first_frame, last_frame; /* capture range; last 0: all */
     uint64_t start_ns;
     _Atomic uint64_t epoch_ns; /* where time begins for the recorded processes, by their clock */
     _Atomic uint64_t seq;
     _Atomic uint64_t order;
     _Atomic uint32_t blobs, threads, objects, events, frame;
-    _Atomic uint32_t bell;     /* futex: rung when a chunk turns FULL */
+    _Atomic uint32_t bell;      /* futex: rung when a chunk turns FULL */
     _Atomic uint32_t free_bell; /* futex: rung when one turns FREE */
     _Atomic uint32_t collector_gone;
     struct shm_chunk chunks[SHM_CHUNKS];

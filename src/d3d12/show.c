@@ -152,7 +152,8 @@ static void put_object(struct printer *p, uint64_t id)
         return;
     }
     if (n) /* without "ID3D12", which says nothing here */
-        strbuf_puts(p->out, d12_ifaces[n->iface].name + (strncmp(d12_ifaces[n->iface].name, "ID3D12", 6) ? 0 : 6));
+        strbuf_puts(p->out,
+                    d12_ifaces[n->iface].name + (strncmp(d12_ifaces[n->iface].name, "ID3D12", 6) ? 0 : 6));
     strbuf_append(p->out, "#", 1);
     put_num(p->out, id);
     if (n && n->text)
@@ -359,9 +360,11 @@ void show_call(struct strbuf *out, enum show_form form, struct trc *t, const str
     bool json = form == SHOW_JSON;
 
     if (json) {
-        strbuf_printf(out, "{\"call\": %llu, \"frame\": %u, \"thread\": %u, \"time_us\": %.3f, \"interface\": \"%s\", "
-                           "\"method\": \"%s\", \"this\": ",
-                      (unsigned long long)c->index, c->frame, c->thread, (double)c->time_ns / 1e3, m->iface, m->name);
+        strbuf_printf(
+            out,
+            "{\"call\": %llu, \"frame\": %u, \"thread\": %u, \"time_us\": %.3f, \"interface\": \"%s\", "
+            "\"method\": \"%s\", \"this\": ",
+            (unsigned long long)c->index, c->frame, c->thread, (double)c->time_ns / 1e3, m->iface, m->name);
         put_object(&p, c->self);
         strbuf_puts(out, ", \"args\": {");
     } else {
@@ -402,16 +405,18 @@ void show_methods(struct strbuf *out, bool markdown)
 {
     if (markdown)
         strbuf_puts(out, "# Direct3D 12: every method, and what becomes of it\n\n"
-                         "Made from the installed IDL files. Calls that are recorded but cannot be played stop the player, which "
+                         "Made from the installed IDL files. Calls that are recorded but cannot be played "
+                         "stop the player, which "
                          "names them.\n\n| interface | method | |\n|---|---|---|\n");
     for (uint16_t i = 0; i < D12_NUM_IFACES; i++) {
         const struct d12_iface_info *f = &d12_ifaces[i];
 
         if (f->skip)
-            strbuf_printf(out, markdown ? "| %s | all | not recorded: %s |\n" : "%s * not recorded: %s\n", f->name, f->skip);
+            strbuf_printf(out, markdown ? "| %s | all | not recorded: %s |\n" : "%s * not recorded: %s\n",
+                          f->name, f->skip);
         for (uint32_t k = 1; k < D12_NUM_METHODS && !f->skip; k++)
             if (d12_methods[k].name && d12_methods[k].iface_index == i)
-                strbuf_printf(out, markdown ? "| %s | %s | %s |\n" : "%s %s %s\n", f->name, d12_methods[k].name,
-                              fate(&d12_methods[k]));
+                strbuf_printf(out, markdown ? "| %s | %s | %s |\n" : "%s %s %s\n", f->name,
+                              d12_methods[k].name, fate(&d12_methods[k]));
     }
 }

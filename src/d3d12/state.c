@@ -31,9 +31,10 @@ static bool starts(const char *s, const char *with)
 
 static bool sets_state(const char *name)
 {
-    return starts(name, "Set") ? !starts(name, "SetMarker") && !starts(name, "SetName") && !starts(name, "SetPrivate")
-                               : starts(name, "IASet") || starts(name, "RSSet") || starts(name, "OMSet") ||
-                                     starts(name, "SOSet");
+    return starts(name, "Set")
+               ? !starts(name, "SetMarker") && !starts(name, "SetName") && !starts(name, "SetPrivate")
+               : starts(name, "IASet") || starts(name, "RSSet") || starts(name, "OMSet") ||
+                     starts(name, "SOSet");
 }
 
 /* Root parameters and buffer slots are pieces of state of their own; table, view and constants replace each other. */
@@ -56,7 +57,8 @@ static bool same_piece(const struct piece *p, const struct trc_call *c, uint64_t
     if (p->method == c->method)
         return true;
     return slot != UINT64_MAX && starts(a, "SetGraphicsRoot") == starts(b, "SetGraphicsRoot") &&
-           starts(a, "SetComputeRoot") == starts(b, "SetComputeRoot") && strstr(a, "Root") && strstr(b, "Root");
+           starts(a, "SetComputeRoot") == starts(b, "SetComputeRoot") && strstr(a, "Root") &&
+           strstr(b, "Root");
 }
 
 static void forget(struct pieces *s, uint32_t list, const char *method)
@@ -111,13 +113,15 @@ static int by_method(const void *a, const void *b)
     return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
-static void follow(struct pieces *s, struct trc *t, const struct trc_call *c, const struct names *names, int *err)
+static void follow(struct pieces *s, struct trc *t, const struct trc_call *c, const struct names *names,
+                   int *err)
 {
     const struct d12_method_info *m = &d12_methods[c->method];
 
     if (!starts(m->iface, "ID3D12GraphicsCommandList"))
         return;
-    if (c->method == D12_ID3D12GraphicsCommandList_Reset || c->method == D12_ID3D12GraphicsCommandList_ClearState) {
+    if (c->method == D12_ID3D12GraphicsCommandList_Reset ||
+        c->method == D12_ID3D12GraphicsCommandList_ClearState) {
         forget(s, c->self, NULL);
         *err = remember(s, t, c, names); /* it names the first pipeline */
         return;
@@ -219,7 +223,8 @@ int fences_at(struct strbuf *out, struct trc *t, const struct names *names, uint
         if (f[i].by_queue)
             strbuf_printf(out, " a queue was told to signal %llu", (unsigned long long)f[i].queue);
         if (f[i].by_cpu)
-            strbuf_printf(out, "%s the CPU signalled %llu", f[i].by_queue ? "," : "", (unsigned long long)f[i].cpu);
+            strbuf_printf(out, "%s the CPU signalled %llu", f[i].by_queue ? "," : "",
+                          (unsigned long long)f[i].cpu);
         if (f[i].was_read)
             strbuf_printf(out, "%s last read as %llu", f[i].by_queue || f[i].by_cpu ? "," : "",
                           (unsigned long long)f[i].read);
@@ -302,5 +307,7 @@ int bytes_at(struct strbuf *out, struct trc *t, uint64_t index, struct error *e)
             walk_fields(&in, m->out, m->num_out, &v);
     }
     trc_rewind(t);
-    return got < 0 ? got : got ? 0 : error_set(e, -ENOENT, "there is no call %llu", (unsigned long long)index);
+    return got < 0 ? got
+           : got   ? 0
+                   : error_set(e, -ENOENT, "there is no call %llu", (unsigned long long)index);
 }

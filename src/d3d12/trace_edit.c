@@ -44,8 +44,11 @@ struct trc_editor {
 
 static int flush_track(struct trc_editor *ed, struct track *t, bool partial, struct error *e)
 {
-    struct trc_block b = {.kind = TRC_CALLS, .flags = partial ? TRC_PARTIAL : 0, .thread = (uint16_t)t->id,
-                          .first_seq = t->first_seq, .frame = t->frame};
+    struct trc_block b = {.kind = TRC_CALLS,
+                          .flags = partial ? TRC_PARTIAL : 0,
+                          .thread = (uint16_t)t->id,
+                          .first_seq = t->first_seq,
+                          .frame = t->frame};
     int err = t->n ? trc_writer_block(ed->w, &b, t->buf, t->n, e) : 0;
 
     t->n = 0;
@@ -191,7 +194,8 @@ static struct track *track_of(struct trc_editor *ed, uint32_t id)
     return t;
 }
 
-static uint8_t *put_header(struct trc_editor *ed, struct track *t, uint8_t *w, uint16_t method, uint32_t self, bool repeat)
+static uint8_t *put_header(struct trc_editor *ed, struct track *t, uint8_t *w, uint16_t method, uint32_t self,
+                           bool repeat)
 {
     uint64_t time = ed->time > t->time ? ed->time : t->time;
     uint32_t flags = REC_TICKET | (ed->seq != t->expected ? REC_SEQ : 0) | (self != t->self ? REC_THIS : 0) |
@@ -217,8 +221,8 @@ static uint8_t *put_header(struct trc_editor *ed, struct track *t, uint8_t *w, u
     return w;
 }
 
-static int put_large(struct trc_editor *ed, struct track *t, uint16_t method, uint32_t self, const void *args, size_t size,
-                     struct error *e)
+static int put_large(struct trc_editor *ed, struct track *t, uint16_t method, uint32_t self, const void *args,
+                     size_t size, struct error *e)
 {
     uint8_t *all = malloc(size + HEADER), *w;
     uint64_t blob = 0;
@@ -237,8 +241,8 @@ static int put_large(struct trc_editor *ed, struct track *t, uint16_t method, ui
     return 0;
 }
 
-static int put(struct trc_editor *ed, struct track *t, uint16_t method, uint32_t self, const void *args, size_t size,
-               struct error *e)
+static int put(struct trc_editor *ed, struct track *t, uint16_t method, uint32_t self, const void *args,
+               size_t size, struct error *e)
 {
     bool repeat;
     uint8_t *w;
@@ -283,7 +287,8 @@ int trc_edit_copy(struct trc_editor *ed, const struct trc_call *c, struct error 
     return c->incomplete ? flush_track(ed, t, true, e) : 0;
 }
 
-int trc_edit_add(struct trc_editor *ed, uint16_t method, uint32_t self, const void *args, size_t size, struct error *e)
+int trc_edit_add(struct trc_editor *ed, uint16_t method, uint32_t self, const void *args, size_t size,
+                 struct error *e)
 {
     struct track *t = ed->cur ? ed->cur : track_of(ed, 1);
 
@@ -318,7 +323,8 @@ static uint64_t last_blob(struct trc *t)
     return max + 65536; /* a block begins with its first number: no block holds as many */
 }
 
-int trc_edit_create(struct trc_editor **out, struct trc *from, const char *path, const char *add, struct error *e)
+int trc_edit_create(struct trc_editor **out, struct trc *from, const char *path, const char *add,
+                    struct error *e)
 {
     struct trc_editor *ed = calloc(1, sizeof(*ed));
     char *meta = merged_meta(trc_meta(from), add);

@@ -18,10 +18,10 @@ struct trc_writer;
 
 /* Creates `path`; `meta` is a JSON object. 0 or a negative errno. */
 int trc_writer_create(struct trc_writer **out, const char *path, const char *meta, uint64_t schema,
-                        struct error *e);
+                      struct error *e);
 /* Compresses and appends one block; `b` says kind, flags, thread, first_seq and frame. */
 int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void *raw, size_t size,
-                       struct error *e);
+                     struct error *e);
 /* Appends the index, closes and frees. */
 int trc_writer_finish(struct trc_writer *w, struct error *e);
 /* Bytes written so far. */
@@ -36,7 +36,7 @@ struct trc_call {
     uint32_t thread, frame;
     uint32_t self; /* object number, 0 for entry points */
     uint16_t method;
-    bool incomplete; /* the program died in it: there is no answer */
+    bool incomplete;     /* the program died in it: there is no answer */
     const uint8_t *args; /* arguments and answer, valid until the next trc_next() */
     size_t size, args_size;
     uint32_t block;

@@ -78,7 +78,8 @@ struct trc {
 static int block_header(const struct trc *t, uint64_t at, struct trc_block *b, struct error *e)
 {
     if (at > t->size || t->size - at < sizeof(*b))
-        return error_set(e, -EBADMSG, "the file ends inside the block header at byte %llu", (unsigned long long)at);
+        return error_set(e, -EBADMSG, "the file ends inside the block header at byte %llu",
+                         (unsigned long long)at);
     memcpy(b, t->map + at, sizeof(*b));
     if (b->magic != TRC_BLOCK_MAGIC)
         return error_set(e, -EBADMSG, "no block at byte %llu", (unsigned long long)at);
@@ -100,7 +101,8 @@ static int block_bytes(struct trc *t, uint64_t at, uint8_t **out, struct trc_blo
     if (err)
         return err;
     if (XXH3_64bits(p, b->packed) != b->hash)
-        return error_set(e, -EBADMSG, "the block at byte %llu is damaged: its hash differs", (unsigned long long)at);
+        return error_set(e, -EBADMSG, "the block at byte %llu is damaged: its hash differs",
+                         (unsigned long long)at);
     *out = malloc(b->raw ? b->raw : 1);
     if (!*out)
         return error_set(e, -ENOMEM, "out of memory");
@@ -112,7 +114,8 @@ static int block_bytes(struct trc *t, uint64_t at, uint8_t **out, struct trc_blo
         free(split);
         if (err) {
             free(*out);
-            return error_set(e, -EBADMSG, "the block at byte %llu does not unpack into records", (unsigned long long)at);
+            return error_set(e, -EBADMSG, "the block at byte %llu does not unpack into records",
+                             (unsigned long long)at);
         }
         return 0;
     }
@@ -175,8 +178,14 @@ static int scan_blocks(struct trc *t, uint64_t at, struct error *e)
                 t->blocks = p;
             }
             t->blocks[t->num_blocks++] = (struct trc_index_entry){
-                .offset = at, .first_seq = b.first_seq, .raw = b.raw, .frame = b.frame, .thread = b.thread,
-                .kind = b.kind, .flags = b.flags, .packed = b.packed,
+                .offset = at,
+                .first_seq = b.first_seq,
+                .raw = b.raw,
+                .frame = b.frame,
+                .thread = b.thread,
+                .kind = b.kind,
+                .flags = b.flags,
+                .packed = b.packed,
             };
         }
         at += sizeof(b) + b.packed;
@@ -225,10 +234,11 @@ static int read_file(struct trc *t, struct error *e)
     if (memcmp(h.magic, TRC_MAGIC, 8))
         return error_set(e, -EBADMSG, "not a Direct3D 12 recording: it does not begin with %s", TRC_MAGIC);
     if (h.major != TRC_MAJOR)
-        return error_set(e, -ENOTSUP, "the recording has version %u.%u, this program reads %u", h.major, h.minor,
-                         TRC_MAJOR);
+        return error_set(e, -ENOTSUP, "the recording has version %u.%u, this program reads %u", h.major,
+                         h.minor, TRC_MAJOR);
     if (h.schema != d12_schema)
-        return error_set(e, -ENOTSUP, "the recording was made with other method tables (%016llx, these are %016llx)",
+        return error_set(e, -ENOTSUP,
+                         "the recording was made with other method tables (%016llx, these are %016llx)",
                          (unsigned long long)h.schema, (unsigned long long)d12_schema);
     if (h.meta_size > t->size - sizeof(h))
         return error_set(e, -EBADMSG, "the file ends inside its header");
@@ -348,7 +358,8 @@ static int by_number(const void *a, const void *b)
 /* One fragment: number, size of the whole blob, offset, length, bytes. */
 static int add_fragment(struct trc *t, struct bytes *in, uint64_t block_at, struct error *e)
 {
-    uint64_t number = bytes_varint(in), size = bytes_varint(in), offset = bytes_varint(in), n = bytes_varint(in);
+    uint64_t number = bytes_varint(in), size = bytes_varint(in), offset = bytes_varint(in),
+             n = bytes_varint(in);
     const void *p = bytes_take(in, n);
     struct blob *b = t->num_blobs ? &t->blobs[t->num_blobs - 1] : NULL;
 
@@ -438,10 +449,11 @@ static int open_block(struct trc *t, struct thread *th, struct error *e)
     return 0;
 }
 
-static int bad_record(const struct thread *th, const struct trc *t, size_t at, const char *what, struct error *e)
+static int bad_record(const struct thread *th, const struct trc *t, size_t at, const char *what,
+                      struct error *e)
 {
-    return error_set(e, -EBADMSG, "block %u (thread %u) is malformed at offset %zu: %s", th->blocks[th->cur], th->id,
-                     at, what);
+    return error_set(e, -EBADMSG, "block %u (thread %u) is malformed at offset %zu: %s", th->blocks[th->cur],
+                     th->id, at, what);
 }
 
 /* Finds the end of the arguments and the answer. */
@@ -480,8 +492,8 @@ static int read_head(struct trc *t, struct thread *th, struct bytes *in, struct 
 
     if (in->bad || op >> REC_FLAG_BITS >= D12_NUM_METHODS || !d12_methods[method].name)
         return bad_record(th, t, at, "there is no such method", e);
-    *c = (struct trc_call){.method = (uint16_t)method, .thread = th->id, .block = th->blocks[th->cur],
-                             .offset = (uint32_t)at};
+    *c = (struct trc_call){
+        .method = (uint16_t)method, .thread = th->id, .block = th->blocks[th->cur], .offset = (uint32_t)at};
     if (op & REC_SEQ)
         th->seq += d12_methods[method].flags & D12_LATE ? (uint64_t)bytes_u32(in)
                                                         : (uint64_t)unzigzag(bytes_varint(in));

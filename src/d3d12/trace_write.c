@@ -32,7 +32,7 @@ static int put(struct trc_writer *w, const void *p, size_t n, struct error *e)
 }
 
 int trc_writer_create(struct trc_writer **out, const char *path, const char *meta, uint64_t schema,
-                        struct error *e)
+                      struct error *e)
 {
     struct trc_header h = {.major = TRC_MAJOR, .minor = TRC_MINOR, .schema = schema};
     struct trc_writer *w = calloc(1, sizeof(*w));
@@ -75,8 +75,14 @@ static int remember(struct trc_writer *w, const struct trc_block *b, struct erro
         w->cap = cap;
     }
     w->index[w->num++] = (struct trc_index_entry){
-        .offset = w->size, .first_seq = b->first_seq, .raw = b->raw, .frame = b->frame, .thread = b->thread,
-        .kind = b->kind, .flags = b->flags, .packed = b->packed,
+        .offset = w->size,
+        .first_seq = b->first_seq,
+        .raw = b->raw,
+        .frame = b->frame,
+        .thread = b->thread,
+        .kind = b->kind,
+        .flags = b->flags,
+        .packed = b->packed,
     };
     return 0;
 }
@@ -109,7 +115,7 @@ static size_t pack_split(struct trc_writer *w, const void *raw, size_t size, siz
 }
 
 int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void *raw, size_t size,
-                       struct error *e)
+                     struct error *e)
 {
     struct trc_block h = *b;
     size_t bound = ZSTD_compressBound(size), n;

@@ -66,7 +66,8 @@ static int look(struct cut *x)
         for (size_t i = 0, n = trim_mentions(&c, false, ids, 256); i < n; i++)
             if (note_use(x, ids[i], USE_OTHER))
                 return -ENOMEM;
-        if (c.self && note_use(x, c.self, c.method == D12_ID3D12GraphicsCommandList_Reset ? USE_RESET : USE_OTHER))
+        if (c.self &&
+            note_use(x, c.self, c.method == D12_ID3D12GraphicsCommandList_Reset ? USE_RESET : USE_OTHER))
             return -ENOMEM;
     }
     if (got < 0)
@@ -111,7 +112,8 @@ static int emit_makers(struct cut *x)
         if (t->gone || !t->keep || t->stage != TRIM_MAKE)
             continue;
         err = emit(x, t);
-        if (!err && t->call.method == D12_ID3D12Device_CreateCommandList) /* it is open, and holds its allocator */
+        if (!err &&
+            t->call.method == D12_ID3D12Device_CreateCommandList) /* it is open, and holds its allocator */
             err = close_list(x, t->made);
     }
     return err;
@@ -183,7 +185,8 @@ static int emit_views(struct cut *x)
     for (size_t i = 0; i < x->s.cap_views && !err; i++) {
         const struct trim_view *v = &x->s.views[i];
 
-        if (v->slot && v->call != SIZE_MAX && x->s.calls[v->call].keep && is_alive(x, (uint32_t)(v->slot >> 32)))
+        if (v->slot && v->call != SIZE_MAX && x->s.calls[v->call].keep &&
+            is_alive(x, (uint32_t)(v->slot >> 32)))
             err = emit_view(x, &x->s.calls[v->call], v->slot);
     }
     return err;
@@ -280,7 +283,8 @@ static int take_contents(struct player *p, void *ctx, struct error *e)
             char text[300];
 
             if (play_read(p, NULL, o->ptr, sub, (D3D12_RESOURCE_STATES)state, &i, &why)) {
-                snprintf(text, sizeof(text), "resource %u, subresource %u begins empty: %.200s", id, sub, why.text);
+                snprintf(text, sizeof(text), "resource %u, subresource %u begins empty: %.200s", id, sub,
+                         why.text);
                 err = put_note(x, text);
                 continue;
             }
@@ -295,8 +299,13 @@ static int take_contents(struct player *p, void *ctx, struct error *e)
 
 static int emit_contents(struct cut *x)
 {
-    struct play_params q = {.until_call = UINT64_MAX, .until_frame = UINT32_MAX, .stop_before = UINT64_MAX, .draw_first = 1,
-                            .at_frame = x->first, .at = take_contents, .at_ctx = x};
+    struct play_params q = {.until_call = UINT64_MAX,
+                            .until_frame = UINT32_MAX,
+                            .stop_before = UINT64_MAX,
+                            .draw_first = 1,
+                            .at_frame = x->first,
+                            .at = take_contents,
+                            .at_ctx = x};
     struct play_result r;
 
     trc_rewind(x->t);
@@ -394,7 +403,8 @@ static int emit_frames(struct cut *x)
     return err ? err : got < 0 ? got : 0;
 }
 
-int trim_run(struct trc *t, const char *path, uint32_t first, uint32_t last, struct trim_result *r, struct error *e)
+int trim_run(struct trc *t, const char *path, uint32_t first, uint32_t last, struct trim_result *r,
+             struct error *e)
 {
     struct cut x = {.t = t, .first = first, .last = last, .r = r, .e = e};
     char add[100];
@@ -405,9 +415,9 @@ int trim_run(struct trc *t, const char *path, uint32_t first, uint32_t last, str
     if ((err = look(&x)) || (err = trc_edit_create(&x.ed, t, path, add, e)))
         goto out;
     trim_mark(&x.s);
-    (void)((err = emit_makers(&x)) || (err = emit_views(&x)) || (err = emit_maps(&x)) || (err = emit_signals(&x)) ||
-           (first && (err = emit_contents(&x))) || (err = emit_lists(&x)) || (err = emit_references(&x)) ||
-           (err = emit_frames(&x)));
+    (void)((err = emit_makers(&x)) || (err = emit_views(&x)) || (err = emit_maps(&x)) ||
+           (err = emit_signals(&x)) || (first && (err = emit_contents(&x))) || (err = emit_lists(&x)) ||
+           (err = emit_references(&x)) || (err = emit_frames(&x)));
 out:
     end = trc_edit_finish(x.ed, !err, e);
     trim_finish(&x.s);

@@ -277,8 +277,10 @@ static void copy_views(struct trim *s, const struct trc_call *c)
 
 static bool makes_view(uint16_t method)
 {
-    return (method >= D12_ID3D12Device_CreateConstantBufferView && method <= D12_ID3D12Device_CreateSampler) ||
-           method == D12_ID3D12Device8_CreateSamplerFeedbackUnorderedAccessView || method == D12_ID3D12Device11_CreateSampler2;
+    return (method >= D12_ID3D12Device_CreateConstantBufferView &&
+            method <= D12_ID3D12Device_CreateSampler) ||
+           method == D12_ID3D12Device8_CreateSamplerFeedbackUnorderedAccessView ||
+           method == D12_ID3D12Device11_CreateSampler2;
 }
 
 /* Every method that makes a view has the descriptor as its last argument. */
@@ -495,7 +497,8 @@ void trim_follow(struct trim *s, const struct trc_call *c)
         list_call(s, c);
     else if (makes_view(c->method))
         make_view(s, c);
-    else if (c->method == D12_ID3D12Device_CopyDescriptors || c->method == D12_ID3D12Device_CopyDescriptorsSimple)
+    else if (c->method == D12_ID3D12Device_CopyDescriptors ||
+             c->method == D12_ID3D12Device_CopyDescriptorsSimple)
         copy_views(s, c);
     else if (c->method == D12_ID3D12Resource_Map || c->method == D12_ID3D12Resource_Unmap)
         map_call(s, c);
@@ -509,7 +512,7 @@ void trim_follow(struct trim *s, const struct trc_call *c)
         o = trim_object(s, c->self);
         if (!o)
             return;
-        has = c->method == D12_ID3D12Resource_GetGPUVirtualAddress                                ? &o->has_va
+        has = c->method == D12_ID3D12Resource_GetGPUVirtualAddress                       ? &o->has_va
               : c->method == D12_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart ? &o->has_cpu
                                                                                          : &o->has_gpu;
         if (!*has)

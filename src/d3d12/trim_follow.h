@@ -10,7 +10,7 @@
 
 enum trim_stage { TRIM_MAKE, TRIM_VIEW, TRIM_MAP, TRIM_SIGNAL, TRIM_LIST };
 
-struct trim_call { /* a call that may have to be made again */
+struct trim_call {        /* a call that may have to be made again */
     struct trc_call call; /* args are a copy */
     uint32_t *refs;       /* objects among its arguments */
     uint32_t num_refs;
@@ -37,14 +37,15 @@ struct trim_object {
 struct trim {
     struct trim_call *calls;
     size_t num, cap;
-    size_t *spare; /* entries of `calls` that are gone: used again where the order of entries does not matter */
+    size_t
+        *spare; /* entries of `calls` that are gone: used again where the order of entries does not matter */
     size_t num_spare, cap_spare;
     struct trim_object *objects;
     uint32_t num_objects;
     struct trim_view { /* a descriptor */
         uint64_t slot; /* heap << 32 | index; 0: free */
         size_t call;
-    } *views;
+    } * views;
     size_t num_views, cap_views;
     bool failed;
 };

@@ -5,8 +5,8 @@
 #define MAX_DEPTH  24
 #define MAX_FIELDS 48
 
-static void walk_struct(struct bytes *in, const struct d12_field *fields, uint32_t n, const struct walk_visitor *v,
-                        int depth);
+static void walk_struct(struct bytes *in, const struct d12_field *fields, uint32_t n,
+                        const struct walk_visitor *v, int depth);
 
 /* A descriptor handle or a GPU address: number and what is added, or the raw value. */
 static void read_reference(struct bytes *in, struct walk_value *w)
@@ -68,8 +68,8 @@ static uint64_t read_scalar(struct bytes *in, const struct d12_type *t, struct w
     }
 }
 
-static uint64_t walk_value(struct bytes *in, const struct d12_field *f, const char *name, const struct walk_visitor *v,
-                           int depth)
+static uint64_t walk_value(struct bytes *in, const struct d12_field *f, const char *name,
+                           const struct walk_visitor *v, int depth)
 {
     const struct d12_type *t = &d12_types[f->type];
     struct walk_value w = {0};
@@ -88,7 +88,8 @@ static uint64_t walk_value(struct bytes *in, const struct d12_field *f, const ch
     return w.u;
 }
 
-static void walk_array(struct bytes *in, const struct d12_field *f, uint64_t n, const struct walk_visitor *v, int depth)
+static void walk_array(struct bytes *in, const struct d12_field *f, uint64_t n, const struct walk_visitor *v,
+                       int depth)
 {
     if (n > bytes_left(in)) { /* every element takes a byte at least */
         in->bad = true;
@@ -153,7 +154,8 @@ static void walk_stream(struct bytes *in, const struct d12_field *f, const struc
         v->end(v->ctx, true);
 }
 
-static uint64_t walk_field(struct bytes *in, const struct d12_field *f, const struct walk_visitor *v, int depth)
+static uint64_t walk_field(struct bytes *in, const struct d12_field *f, const struct walk_visitor *v,
+                           int depth)
 {
     switch (f->mode) {
     case D12_MODE_VALUE:
@@ -194,8 +196,8 @@ static uint64_t walk_field(struct bytes *in, const struct d12_field *f, const st
     }
 }
 
-static void walk_struct(struct bytes *in, const struct d12_field *fields, uint32_t n, const struct walk_visitor *v,
-                        int depth)
+static void walk_struct(struct bytes *in, const struct d12_field *fields, uint32_t n,
+                        const struct walk_visitor *v, int depth)
 {
     uint64_t seen[MAX_FIELDS];
 

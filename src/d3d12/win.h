@@ -47,11 +47,11 @@ typedef struct RECT {
 } RECT;
 typedef struct SECURITY_ATTRIBUTES SECURITY_ATTRIBUTES;
 
-#define WINAPI       __attribute__((ms_abi))
-#define S_OK         0
+#define WINAPI        __attribute__((ms_abi))
+#define S_OK          0
 #define E_NOINTERFACE ((HRESULT)0x80004002)
-#define E_FAIL       ((HRESULT)0x80004005)
-#define E_INVALIDARG ((HRESULT)0x80070057)
+#define E_FAIL        ((HRESULT)0x80004005)
+#define E_INVALIDARG  ((HRESULT)0x80070057)
 #define FAILED(hr)    ((HRESULT)(hr) < 0)
 #define SUCCEEDED(hr) ((HRESULT)(hr) >= 0)
 #endif

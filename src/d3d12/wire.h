@@ -45,13 +45,14 @@ enum trc_kind { TRC_CALLS = 1, TRC_BLOBS = 2, TRC_INDEX = 3 };
 
 enum trc_flags {
     TRC_PARTIAL = 1, /* ends in the middle of a record: the program died in that call */
-    TRC_SPLIT = 2,   /* what was packed is varint n, n bytes of headers, arguments (trace_split.c); `raw` is the size before */
+    TRC_SPLIT =
+        2, /* what was packed is varint n, n bytes of headers, arguments (trace_split.c); `raw` is the size before */
 };
 
 struct trc_block {
     uint32_t magic;
     uint8_t kind, flags;
-    uint16_t thread;    /* the recorder's number of the thread, from 1 */
+    uint16_t thread; /* the recorder's number of the thread, from 1 */
     uint32_t raw, packed;
     uint64_t first_seq; /* CALLS: the counter when the block was begun; BLOBS: its first blob number */
     uint32_t frame;     /* presents seen when it was begun */
@@ -76,7 +77,10 @@ struct trc_tail {
 
 enum rec_flags { REC_SEQ = 1, REC_THIS = 2, REC_TIME = 4, REC_REPEAT = 8, REC_TICKET = 16 };
 
-enum { REC_FLAG_BITS = 5, REC_LARGE = 0 }; /* method 0: the record itself is a blob: varint 0<<5, varint blob number */
+enum {
+    REC_FLAG_BITS = 5,
+    REC_LARGE = 0
+}; /* method 0: the record itself is a blob: varint 0<<5, varint blob number */
 
 enum { TRC_CHUNK = 256 * 1024, TRC_TIME_UNIT_NS = 1024, TRC_MAX_RAW = 1 << 26 };
 

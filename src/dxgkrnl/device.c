@@ -1,5 +1,4 @@
-/* device.c: clients, devices and contexts. A device's objects go with it; a client's devices go with the
- * client. */
+/* device.c: clients, devices and contexts. A device's objects go with it; a client's devices go with the client. */
 #include "dxgkrnl/private.h"
 
 #include <errno.h>

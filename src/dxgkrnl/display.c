@@ -1,7 +1,6 @@
 /* display.c: modes, vblank, flips.
  *
- *   queued ──display_flip──▶ waiting ──vblank (due - 1)──▶ programmed ──vblank (due)──▶ shown, the packet is
- * finished
+ *   queued ──display_flip──▶ waiting ──vblank (due - 1)──▶ programmed ──vblank (due)──▶ shown, the packet is finished
  *
  * Invariants:
  *  1. A flip with interval n > 0 is shown on a vblank that came after it was programmed, n after the one before it or later, never earlier.
@@ -71,7 +70,8 @@ static NTSTATUS program(struct dxgk *d, UINT source, struct alloc *a, bool mode_
                                           .PrimaryAddress = vidmm_address(d, a),
                                           .hAllocation = a->driver};
 
-    d->sources[source].flip_programmed = false; /* a flip that is, is not any more: the next vblank tries again */
+    d->sources[source].flip_programmed =
+        false; /* a flip that is, is not any more: the next vblank tries again */
     args.Flags.ModeChange = mode_change;
     args.Flags.FlipImmediate = immediate;
     args.Flags.FlipOnNextVSync = !mode_change && !immediate;

@@ -10,12 +10,10 @@
  *
  * Invariants:
  *  1. A fence that SubmitCommand accepted completes, faults or is dropped by a reset, once and in order.
- *  2. After a reset every device, context and allocation from before answers STATUS_DEVICE_REMOVED; new ones
- * work.
+ *  2. After a reset every device, context and allocation from before answers STATUS_DEVICE_REMOVED; new ones work.
  *  3. FAILED is the equivalent of bugcheck 0x116: everything answers STATUS_DEVICE_REMOVED but escapes, which
  * still reach the miniport, and what closes and destroys.
- *  4. A client sees its own objects and those whose share handle it opened. When it closes, everything it
- * owned goes.
+ *  4. A client sees its own objects and those whose share handle it opened. When it closes, everything it owned goes.
  */
 #ifndef DXGKRNL_DXGKRNL_H_
 #define DXGKRNL_DXGKRNL_H_
@@ -55,8 +53,7 @@ struct dxgk_bus {
     uint32_t (*config_write)(void *ctx, uint32_t offset, const void *data, uint32_t size);
     uint64_t (*mmio_read)(void *ctx, uint64_t address, unsigned size);
     void (*mmio_write)(void *ctx, uint64_t address, unsigned size, uint64_t value);
-    /* A window that is plain memory: its address in this process, or NULL if accesses must be trapped. May be
-     * NULL. */
+    /* A window that is plain memory: its address in this process, or NULL if accesses must be trapped. May be NULL. */
     void *(*mmio_map)(void *ctx, uint64_t address, uint64_t size);
     /* Contiguous page-aligned zeroed memory that the device reaches. 0 or -ENOMEM. */
     int (*dma_alloc)(void *ctx, size_t size, void **va, uint64_t *pa);
@@ -66,8 +63,7 @@ struct dxgk_bus {
     void (*dma_free)(void *ctx, void *va, uint64_t pa, size_t size);
     /* The memory behind a bus address, or NULL. */
     void *(*dma_ptr)(void *ctx, uint64_t pa, size_t size);
-    /* A descriptor of the memory behind `pa`, to hand to another process; the caller does not own it. May be
-     * NULL. */
+    /* A descriptor of the memory behind `pa`, to hand to another process; the caller does not own it. May be NULL. */
     int (*dma_fd)(void *ctx, uint64_t pa, size_t size, uint64_t *offset);
     /* Waits until done(arg), which it asks after each interrupt, at most `timeout_ns`: a thread that waits for the
      * device may as well serve it. NULL: there is nothing better than to sleep. */
@@ -126,8 +122,7 @@ void dxgk_interrupt_line(struct dxgk *d, bool asserted);
 
 /* A process that calls thunks. `process` is its id, `admin` whether privileged escapes are open to it. */
 int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process, bool admin);
-/* Everything that the client owned goes. Waiting calls of the client must have been ended by
- * dxgk_client_cancel. */
+/* Everything that the client owned goes. Waiting calls of the client must have been ended by dxgk_client_cancel. */
 void dxgk_client_close(struct dxgk_client *c);
 /* Calls of the client that wait, and those to come, return STATUS_CANCELLED. */
 void dxgk_client_cancel(struct dxgk_client *c);
@@ -150,7 +145,8 @@ NTSTATUS dxgk_context_fd(struct dxgk_client *c, D3DKMT_HANDLE context, int *fd, 
 const struct dxgk_progress *dxgk_context_progress(struct dxgk_client *c, D3DKMT_HANDLE context);
 /* Until `value` packets of the context have completed. STATUS_DEVICE_REMOVED as soon as the device is lost,
  * STATUS_TIMEOUT (a success code!), STATUS_CANCELLED. LOOP_FOREVER for no limit. */
-NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64_t value, uint64_t timeout_ns);
+NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64_t value,
+                            uint64_t timeout_ns);
 
 /* Arms a fault (dxgkrnl/faults.h). Any thread. STATUS_NOT_SUPPORTED: the host cannot. */
 NTSTATUS dxgk_inject(struct dxgk *d, uint32_t fault, uint32_t value);

@@ -3,10 +3,8 @@
  * A kernel is one virtual processor. Whoever runs kernel or miniport code holds it; a thread that waits gives
  * it up. So two pieces of kernel code never run at once, interrupts are delivered between them, and IRQL is a
  * property of the processor. There are two machines:
- *  - live: kernel threads are OS threads, the processor is a mutex; a service thread delivers interrupts and
- * timers;
- *  - sim: kernel threads are coroutines of the one OS thread that runs the host's event loop, in virtual
- * time.
+ *  - live: kernel threads are OS threads, the processor is a mutex; a service thread delivers interrupts and timers;
+ *  - sim: kernel threads are coroutines of the one OS thread that runs the host's event loop, in virtual time.
  *
  *   host thread ──kernel_enter──▶ running ──kernel_park──▶ parked ──kernel_unpark──▶ ready ──▶ running
  * ──kernel_leave──▶ out
@@ -16,10 +14,8 @@
  * does not wait.
  *  2. Interrupt routines run at DIRQL, DPCs at DISPATCH_LEVEL, and both whenever the processor is free or its
  * IRQL drops.
- *  3. A violation of the IRQL rules is recorded with the routine's name, the DDI it happened in and the call
- * stack.
- *  4. Time comes from the clock of the kernel; timers fire in the order of their deadlines, ties in the order
- * of arming.
+ *  3. A violation of the IRQL rules is recorded with the routine's name, the DDI it happened in and the call stack.
+ *  4. Time comes from the clock of the kernel; timers fire in the order of their deadlines, ties in the order of arming.
  */
 #ifndef DXGKRNL_KERNEL_H_
 #define DXGKRNL_KERNEL_H_
@@ -54,8 +50,7 @@ struct kernel_ops {
     void (*violation)(void *ctx, const char *text);
 };
 
-/* `loop` non-NULL makes a sim machine on that loop (virtual clock), NULL a live one. `clock` must outlive the
- * kernel. */
+/* `loop` non-NULL makes a sim machine on that loop (virtual clock), NULL a live one. `clock` must outlive the kernel. */
 int kernel_create(struct kernel **out, struct clock *clock, struct loop *loop, const struct kernel_ops *ops,
                   void *ctx);
 /* No thread may be inside. */
@@ -82,8 +77,7 @@ uint64_t kernel_now(const struct kernel *k);
 void kernel_arm(struct kernel *k, struct ktimer *t, uint64_t deadline_ns, void (*fn)(void *ctx), void *ctx);
 void kernel_cancel(struct kernel *k, struct ktimer *t);
 
-/* Any thread, never blocks: message `message` is pending. A line is asserted or not; while it is, the ISR
- * runs again. */
+/* Any thread, never blocks: message `message` is pending. A line is asserted or not; while it is, the ISR runs again. */
 void kernel_interrupt(struct kernel *k, unsigned message);
 void kernel_interrupt_line(struct kernel *k, bool asserted);
 void kernel_connect_interrupt(struct kernel *k, bool connected);
@@ -105,8 +99,7 @@ void kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, 
                       uint64_t limit_ns);
 void kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d);
 
-/* The kernel that the calling thread runs in; aborts when there is none (a kernel routine called from
- * outside). */
+/* The kernel that the calling thread runs in; aborts when there is none (a kernel routine called from outside). */
 struct kernel *kernel_self(const char *routine);
 struct kthread *kernel_thread(struct kernel *k);
 

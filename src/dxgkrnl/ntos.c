@@ -144,8 +144,7 @@ LONG KeReadStateEvent(PKEVENT Event)
     return Event->Header.SignalState;
 }
 
-/* A LARGE_INTEGER time: negative is relative, in 100 ns. Absolute system times count from this kernel's
- * clock. */
+/* A LARGE_INTEGER time: negative is relative, in 100 ns. Absolute system times count from this kernel's clock. */
 static uint64_t deadline(struct kernel *k, const LARGE_INTEGER *t)
 {
     if (!t)
@@ -515,10 +514,8 @@ PVOID MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes, MEMOR
     m = va ? calloc(1, sizeof(*m)) : NULL; /* memory: mapped as it is */
     if (!m)
         return NULL;
-    *m = (struct mapping){.next = d->mappings,
-                          .va = va,
-                          .address = (uint64_t)PhysicalAddress.QuadPart,
-                          .size = NumberOfBytes};
+    *m = (struct mapping){
+        .next = d->mappings, .va = va, .address = (uint64_t)PhysicalAddress.QuadPart, .size = NumberOfBytes};
     d->mappings = m;
     return va;
 }

@@ -1,5 +1,4 @@
-/* private.h: what the files of dxgkrnl share. Everything here is touched only by the thread that holds the
- * processor. */
+/* private.h: what the files of dxgkrnl share. Everything here is touched only by the thread that holds the processor. */
 #ifndef DXGKRNL_PRIVATE_H_
 #define DXGKRNL_PRIVATE_H_
 

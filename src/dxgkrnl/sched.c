@@ -647,8 +647,7 @@ static void preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *dat
     }
     if ((INT)(data->DmaPreempted.LastCompletedFenceId - n->completed) > 0)
         sched_retire_to(d, node, data->DmaPreempted.LastCompletedFenceId);
-    /* What did not run goes back to the front of its queue; the last at the device first, so that order is
-     * kept. */
+    /* What did not run goes back to the front of its queue; the last at the device first, so that order is kept. */
     while (n->hw) {
         struct packet **last = &n->hw, *p;
         while ((*last)->next)

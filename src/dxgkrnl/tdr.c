@@ -95,8 +95,7 @@ static void mark_devices(struct dxgk *d, struct device *guilty)
 {
     for (struct device *dev = d->devices; dev; dev = dev->next)
         if (dev->state == D3DKMT_DEVICEEXECUTION_ACTIVE && dev != d->system)
-            device_set_state(dev, dev == guilty ? D3DKMT_DEVICEEXECUTION_HUNG
-                                                : D3DKMT_DEVICEEXECUTION_RESET);
+            device_set_state(dev, dev == guilty ? D3DKMT_DEVICEEXECUTION_HUNG : D3DKMT_DEVICEEXECUTION_RESET);
 }
 
 static void recover(struct dxgk *d, struct device *guilty, const char *why)

@@ -1,5 +1,4 @@
-/* thunks.c: the D3DKMT thunks for adapters, devices, memory, escapes and statistics (those for work:
- * thunks_work.c).
+/* thunks.c: the D3DKMT thunks for adapters, devices, memory, escapes and statistics (those for work: thunks_work.c).
  *
  * Every thunk checks its handles against the calling client first; a handle that is not the client's is
  * STATUS_INVALID_HANDLE, whatever else is wrong. A lost device answers STATUS_DEVICE_REMOVED.

@@ -1,7 +1,6 @@
 /* vidmm.c: segments, budgets and residency.
  *
- *   created ──vidmm_make_resident──▶ in a segment ──evict──▶ in system memory ──vidmm_make_resident──▶ in a
- * segment ...
+ *   created ──vidmm_make_resident──▶ in a segment ──evict──▶ in system memory ──vidmm_make_resident──▶ in a segment ...
  *
  * Invariants:
  *  1. An allocation always has backing pages. In an aperture segment they are what the GPU sees (mapped by a

@@ -1,5 +1,4 @@
-/* Ring-buffer pages: no load may leave the page and its pad, and no page may hold more events than it says it
- * can. */
+/* Ring-buffer pages: no load may leave the page and its pad, and no page may hold more events than it says it can. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -30,8 +30,11 @@ static size_t wrap(uint8_t *out, const uint8_t *data, size_t size)
     for (int k = 0; k < 2; k++) {
         const uint8_t *p = k ? data + blobs : data;
         size_t len = k ? size - blobs : blobs;
-        struct trc_block b = {.magic = TRC_BLOCK_MAGIC, .kind = k ? TRC_CALLS : TRC_BLOBS, .thread = 1,
-                              .flags = (uint8_t)(k && len && p[0] & 1), .raw = (uint32_t)len};
+        struct trc_block b = {.magic = TRC_BLOCK_MAGIC,
+                              .kind = k ? TRC_CALLS : TRC_BLOBS,
+                              .thread = 1,
+                              .flags = (uint8_t)(k && len && p[0] & 1),
+                              .raw = (uint32_t)len};
         size_t packed = ZSTD_compress(out + n + sizeof(b), ZSTD_compressBound(len), p, len, 1);
 
         b.packed = (uint32_t)packed;

@@ -45,8 +45,7 @@ enum softgpu_op {
                unmapped */
 };
 
-/* What the user-mode side writes into a command buffer: `address` is an offset in allocation `pad` of the
- * list. */
+/* What the user-mode side writes into a command buffer: `address` is an offset in allocation `pad` of the list. */
 
 enum softgpu_escape_op {
     ESC_RESET_FAILS = 1, /* ResetFromTimeout fails from now on */

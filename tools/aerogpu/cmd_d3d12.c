@@ -25,7 +25,9 @@ int d3d12_fail(const char *what, const struct error *e)
 /* A file of the recorder beside this program: in the build tree, or where it was installed. */
 static int find_recorder(char *path, size_t cap, const char *file, const char *variable)
 {
-    static const char *const places[] = {"../../src/d3d12", "../lib/x86_64-linux-gnu", "../lib", "../lib/x86_64-linux-gnu/aerogpu", "../lib/aerogpu", "."};
+    static const char *const places[] = {"../../src/d3d12", "../lib/x86_64-linux-gnu",
+                                         "../lib",          "../lib/x86_64-linux-gnu/aerogpu",
+                                         "../lib/aerogpu",  "."};
     const char *env = getenv(variable);
     char self[PATH_MAX], at[PATH_MAX + 128], real[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -52,12 +54,10 @@ static int find_recorder(char *path, size_t cap, const char *file, const char *v
 
 static int record(int argc, char **argv)
 {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"hash-every", required_argument, NULL, 'H'},
-                                            {"frames", required_argument, NULL, 'f'},
-                                            {"memory", required_argument, NULL, 'm'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'}, {"hash-every", required_argument, NULL, 'H'},
+        {"frames", required_argument, NULL, 'f'}, {"memory", required_argument, NULL, 'm'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     struct collect_params p = {.hash_every = 1, .last_frame = UINT32_MAX};
     const char *output = NULL;
     char whole[PATH_MAX];
@@ -91,16 +91,20 @@ static int record(int argc, char **argv)
             }
             break;
         default:
-            fprintf(o == 'h' ? stdout : stderr,
-                    "usage: aerogpu d3d12 record -o FILE [--frames A-B] [--hash-every N] [--memory auto|kernel|fault|hash]\n"
-                    "                            -- PROGRAM [ARGUMENT...]\n\n"
-                    "Runs PROGRAM and records its Direct3D 12 calls, all threads and devices, into FILE. PROGRAM may be a Windows\n"
-                    "program: `wine PROGRAM.exe`.\n"
-                    "  --frames A-B     keep these only, behind what makes them play on their own; the frames before are\n"
-                    "                   kept in FILE.whole until the program ends, then played once\n"
-                    "  --hash-every N   hash the picture of every Nth frame (1; 0: none), for `play --validate`\n"
-                    "  --memory HOW     how writes into mapped memory are found (auto)\n"
-                    "The exit code is the program's, or 4 if it could not be run.\n");
+            fprintf(
+                o == 'h' ? stdout : stderr,
+                "usage: aerogpu d3d12 record -o FILE [--frames A-B] [--hash-every N] [--memory "
+                "auto|kernel|fault|hash]\n"
+                "                            -- PROGRAM [ARGUMENT...]\n\n"
+                "Runs PROGRAM and records its Direct3D 12 calls, all threads and devices, into FILE. PROGRAM "
+                "may be a Windows\n"
+                "program: `wine PROGRAM.exe`.\n"
+                "  --frames A-B     keep these only, behind what makes them play on their own; the frames "
+                "before are\n"
+                "                   kept in FILE.whole until the program ends, then played once\n"
+                "  --hash-every N   hash the picture of every Nth frame (1; 0: none), for `play --validate`\n"
+                "  --memory HOW     how writes into mapped memory are found (auto)\n"
+                "The exit code is the program's, or 4 if it could not be run.\n");
             return o == 'h' ? EXIT_OK : EXIT_USAGE;
         }
     if (!p.output || optind == argc) {
@@ -109,11 +113,13 @@ static int record(int argc, char **argv)
     }
     if (wine_command(argv + optind)) {
         if (find_recorder(wine, sizeof(wine), "windows/d3d12.dll", "AEROGPU_D3D12_DLL")) {
-            fprintf(stderr, "aerogpu d3d12 record: this was built without mingw-w64: it cannot record Windows programs\n");
+            fprintf(stderr, "aerogpu d3d12 record: this was built without mingw-w64: it cannot record "
+                            "Windows programs\n");
             return EXIT_ENV;
         }
         p.wine_dir = dirname(wine);
-    } else if (find_recorder(recorder, sizeof(recorder), "libaerogpu-d3d12-record.so", "AEROGPU_D3D12_RECORDER")) {
+    } else if (find_recorder(recorder, sizeof(recorder), "libaerogpu-d3d12-record.so",
+                             "AEROGPU_D3D12_RECORDER")) {
         fprintf(stderr, "aerogpu d3d12 record: libaerogpu-d3d12-record.so is not beside this program\n");
         return EXIT_ENV;
     }
@@ -137,8 +143,8 @@ static int record(int argc, char **argv)
         unlink(whole);
     }
     if (WIFSIGNALED(r.status)) {
-        fprintf(stderr, "the program was ended by signal %d (%s); it is recorded up to that\n", WTERMSIG(r.status),
-                strsignal(WTERMSIG(r.status)));
+        fprintf(stderr, "the program was ended by signal %d (%s); it is recorded up to that\n",
+                WTERMSIG(r.status), strsignal(WTERMSIG(r.status)));
         return 128 + WTERMSIG(r.status);
     }
     return WEXITSTATUS(r.status);

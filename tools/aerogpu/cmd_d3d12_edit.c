@@ -64,14 +64,15 @@ int d3d12_trim(int argc, char **argv)
             ok = d3d12_range(optarg, &first, &last);
             break;
         default:
-            fprintf(o == 'h' ? stdout : stderr,
-                    "usage: aerogpu d3d12 trim FILE --frames A-B -o OUTPUT\n\n"
-                    "Writes frames A to B of a recording so that they play on their own. Plays the frames before them, to\n"
-                    "see what is in the resources.\n");
+            fprintf(o == 'h' ? stdout : stderr, "usage: aerogpu d3d12 trim FILE --frames A-B -o OUTPUT\n\n"
+                                                "Writes frames A to B of a recording so that they play on "
+                                                "their own. Plays the frames before them, to\n"
+                                                "see what is in the resources.\n");
             return o == 'h' ? EXIT_OK : EXIT_USAGE;
         }
     if (!ok || !output || optind + 1 != argc) {
-        fprintf(stderr, "aerogpu d3d12 trim: a file, --frames A-B and -o OUTPUT are needed; --help tells more\n");
+        fprintf(stderr,
+                "aerogpu d3d12 trim: a file, --frames A-B and -o OUTPUT are needed; --help tells more\n");
         return EXIT_USAGE;
     }
     o = d3d12_cut(argv[optind], output, first, last);
@@ -81,7 +82,8 @@ int d3d12_trim(int argc, char **argv)
 
 int d3d12_diff(int argc, char **argv)
 {
-    static const struct option options[] = {{"limit", required_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'}, {0}};
+    static const struct option options[] = {
+        {"limit", required_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'}, {0}};
     struct trc *a = NULL, *b = NULL;
     struct diff_result r;
     struct error e = {0};
@@ -94,10 +96,11 @@ int d3d12_diff(int argc, char **argv)
             limit = strtoull(optarg, NULL, 10);
             break;
         default:
-            fprintf(o == 'h' ? stdout : stderr,
-                    "usage: aerogpu d3d12 diff [--limit N] FILE FILE\n\n"
-                    "Prints the calls that only one of the two recordings has (- the first, + the second), and a sum. Threads,\n"
-                    "times, hashes of pictures and calls that only ask something do not count. Exit 1 if they differ.\n");
+            fprintf(o == 'h' ? stdout : stderr, "usage: aerogpu d3d12 diff [--limit N] FILE FILE\n\n"
+                                                "Prints the calls that only one of the two recordings has (- "
+                                                "the first, + the second), and a sum. Threads,\n"
+                                                "times, hashes of pictures and calls that only ask something "
+                                                "do not count. Exit 1 if they differ.\n");
             return o == 'h' ? EXIT_OK : EXIT_USAGE;
         }
     if (optind + 2 != argc) {
@@ -108,8 +111,8 @@ int d3d12_diff(int argc, char **argv)
         diff_run(stdout, a, b, limit, &r, &e)) {
         code = d3d12_fail("diff", &e);
     } else {
-        printf("%llu calls alike, %llu only in the first, %llu only in the second\n", (unsigned long long)r.same,
-               (unsigned long long)r.only_a, (unsigned long long)r.only_b);
+        printf("%llu calls alike, %llu only in the first, %llu only in the second\n",
+               (unsigned long long)r.same, (unsigned long long)r.only_a, (unsigned long long)r.only_b);
         code = r.only_a || r.only_b ? EXIT_FAILED : EXIT_OK;
     }
     trc_close(a);
@@ -151,7 +154,8 @@ int d3d12_minimize(int argc, char **argv)
         default:
             fprintf(o == 'h' ? stdout : stderr,
                     "usage: aerogpu d3d12 minimize FILE -o SMALL [--tests N] [--timeout MS]\n\n"
-                    "Leaves out frames, lists, objects and calls as long as playing still ends in the same way in the same\n"
+                    "Leaves out frames, lists, objects and calls as long as playing still ends in the same "
+                    "way in the same\n"
                     "method.\n"
                     "  --tests N        play at most N times (2000)\n"
                     "  --timeout MS     how long a fence may take (2000)\n");
@@ -166,8 +170,10 @@ int d3d12_minimize(int argc, char **argv)
     if (minimize_run(t, output, &p, &r, &e)) {
         code = d3d12_fail("minimize", &e);
     } else {
-        printf("%s: %llu of %llu calls still end ", output, (unsigned long long)r.calls, (unsigned long long)r.calls_before);
-        printf(r.signal ? "by signal %d in %s" : "with failure %d in %s", r.signal, d12_methods[r.method].name);
+        printf("%s: %llu of %llu calls still end ", output, (unsigned long long)r.calls,
+               (unsigned long long)r.calls_before);
+        printf(r.signal ? "by signal %d in %s" : "with failure %d in %s", r.signal,
+               d12_methods[r.method].name);
         printf(" (%u plays)\n", r.tests);
         code = EXIT_OK;
     }

@@ -13,12 +13,14 @@
 static const char usage[] =
     "usage: aerogpu d3d12 play [OPTIONS] FILE\n\n"
     "Plays a recording on this machine's Direct3D 12 device, without a window.\n"
-    "  --validate       compare every frame and every memory read back with the recording; exit 1 if one differs\n"
+    "  --validate       compare every frame and every memory read back with the recording; exit 1 if one "
+    "differs\n"
     "  --until-call N   stop after call N; --until-frame N after frame N\n"
     "  --stop-before N  from call N on draw, copy and clear nothing; stop after that frame\n"
     "  --png DIR        write the frames' pictures (with --frames A-B: those of a range)\n"
     "  --draws A-B      with --png: also the picture after each draw among calls A to B\n"
-    "  --dump-resource N[:SUB]=FILE  what resource N holds at the end: bytes, or a picture if FILE ends in .png\n"
+    "  --dump-resource N[:SUB]=FILE  what resource N holds at the end: bytes, or a picture if FILE ends in "
+    ".png\n"
     "  --gpu-time       how long each frame's lists take on the GPU\n"
     "  --paced          frames no earlier than they were recorded (else as fast as the device allows)\n"
     "  --loop N         play it N times\n"
@@ -61,8 +63,11 @@ int d3d12_play(int argc, char **argv)
                                             {"timeout", required_argument, NULL, 't'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
-    struct play_params p = {.until_call = UINT64_MAX, .until_frame = UINT32_MAX, .png_last = UINT32_MAX,
-                            .stop_before = UINT64_MAX, .draw_first = 1};
+    struct play_params p = {.until_call = UINT64_MAX,
+                            .until_frame = UINT32_MAX,
+                            .png_last = UINT32_MAX,
+                            .stop_before = UINT64_MAX,
+                            .draw_first = 1};
     unsigned long loops = 1;
     struct play_result r;
     struct error e = {0};
@@ -128,7 +133,9 @@ int d3d12_play(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (p.stop_before != UINT64_MAX && p.validate) {
-        fprintf(stderr, "aerogpu d3d12 play: what is left out with --stop-before cannot be compared with --validate\n");
+        fprintf(
+            stderr,
+            "aerogpu d3d12 play: what is left out with --stop-before cannot be compared with --validate\n");
         return EXIT_USAGE;
     }
     if (p.png_dir)

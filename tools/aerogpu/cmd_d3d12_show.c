@@ -36,7 +36,8 @@ static bool range(const char *s, uint64_t *first, uint64_t *last)
 static bool selected(const struct selection *s, const struct trc_call *c)
 {
     return c->frame >= s->first_frame && c->frame <= s->last_frame && c->index >= s->first_call &&
-           c->index <= s->last_call && (!s->object || names_mentions(c, s->object)) && (!s->thread || c->thread == s->thread) &&
+           c->index <= s->last_call && (!s->object || names_mentions(c, s->object)) &&
+           (!s->thread || c->thread == s->thread) &&
            (!s->method || strstr(d12_methods[c->method].name, s->method));
 }
 
@@ -70,12 +71,18 @@ static int print(struct trc *t, enum show_form form, const struct selection *s, 
 }
 
 /* Plays `path` up to frame `last` in a process of its own, and leaves what it looks like in the folder `dir`. */
-static void take_pictures(const char *path, const char *dir, uint64_t first, uint64_t last, uint64_t first_call,
-                          uint64_t last_call)
+static void take_pictures(const char *path, const char *dir, uint64_t first, uint64_t last,
+                          uint64_t first_call, uint64_t last_call)
 {
-    struct play_params p = {.until_call = UINT64_MAX, .until_frame = (uint32_t)last, .stop_before = UINT64_MAX,
-                            .png_dir = dir, .png_first = (uint32_t)first, .png_last = (uint32_t)last, .all_dir = dir,
-                            .draw_first = first_call, .draw_last = last_call};
+    struct play_params p = {.until_call = UINT64_MAX,
+                            .until_frame = (uint32_t)last,
+                            .stop_before = UINT64_MAX,
+                            .png_dir = dir,
+                            .png_first = (uint32_t)first,
+                            .png_last = (uint32_t)last,
+                            .all_dir = dir,
+                            .draw_first = first_call,
+                            .draw_last = last_call};
     int status = 0;
     pid_t pid = fork();
 
@@ -92,11 +99,12 @@ static void take_pictures(const char *path, const char *dir, uint64_t first, uin
         _exit(0);
     }
     if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
-        fprintf(stderr, "aerogpu d3d12 show: playing for pictures ended early; what was seen until then is in the page\n");
+        fprintf(stderr, "aerogpu d3d12 show: playing for pictures ended early; what was seen until then is "
+                        "in the page\n");
 }
 
-static int html(struct trc *t, const struct names *names, const char *recording, const char *pictures, const char *path,
-                struct error *e)
+static int html(struct trc *t, const struct names *names, const char *recording, const char *pictures,
+                const char *path, struct error *e)
 {
     char dir[] = "/tmp/aerogpu-pictures-XXXXXX", file[4096];
     uint64_t first = 0, last = 0, first_call = UINT64_MAX, last_call = 0;
@@ -129,8 +137,8 @@ static int html(struct trc *t, const struct names *names, const char *recording,
 }
 
 /* The ways of looking that are not a list of calls. */
-static int other(struct trc *t, int view, uint64_t at, const char *path, const char *recording, const char *pictures,
-                 const struct names *names, struct error *e)
+static int other(struct trc *t, int view, uint64_t at, const char *path, const char *recording,
+                 const char *pictures, const struct names *names, struct error *e)
 {
     struct strbuf b = {0};
     int err;
@@ -160,10 +168,12 @@ static const char usage[] =
     "  --object N                       only calls that object N is part of: its whole life\n"
     "  --thread N --method TEXT         only of this thread, only methods with TEXT in their name\n"
     "  --state N                        what was set on the command list at call N\n"
-    "  --bytes N                        the bytes of call N: what was copied into memory, a shader, constants\n"
+    "  --bytes N                        the bytes of call N: what was copied into memory, a shader, "
+    "constants\n"
     "  --fences N                       the state of every fence at call N\n"
     "  --html F --sqlite F --perfetto F a page to look around in, a database, a time line\n"
-    "  --pictures A-B                   with --html: plays up to frame B; the page has the pictures of frames A to B and\n"
+    "  --pictures A-B                   with --html: plays up to frame B; the page has the pictures of "
+    "frames A to B and\n"
     "                                   of their draws, and what every resource holds at the end\n";
 
 int d3d12_show(int argc, char **argv)
@@ -244,7 +254,8 @@ int d3d12_show(int argc, char **argv)
         fprintf(stderr, "aerogpu d3d12 show: %s; what stands before that is shown\n", trc_cut(t));
     err = names_read(&names, t, &e);
     if (!err)
-        err = view ? other(t, view, at, path, argv[optind], pictures, &names, &e) : print(t, form, &s, &names, &e);
+        err = view ? other(t, view, at, path, argv[optind], pictures, &names, &e)
+                   : print(t, form, &s, &names, &e);
     code = err ? d3d12_fail("show", &e) : EXIT_OK;
     names_finish(&names);
     trc_close(t);
@@ -259,8 +270,9 @@ int d3d12_methods_list(int argc, char **argv)
     if (argc > 1 && !markdown) {
         bool help = !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h");
 
-        fprintf(help ? stdout : stderr, "usage: aerogpu d3d12 methods [--markdown]\n\n"
-                                        "Lists every method of the tables, and what becomes of calls of it.\n");
+        fprintf(help ? stdout : stderr,
+                "usage: aerogpu d3d12 methods [--markdown]\n\n"
+                "Lists every method of the tables, and what becomes of calls of it.\n");
         return help ? EXIT_OK : EXIT_USAGE;
     }
     show_methods(&b, markdown);

@@ -22,7 +22,7 @@ enum exit_code {
     C(abi, "print the reference of the ABI as Markdown")                                                     \
     C(cpu, "record and explain what the processors did: idle, interrupts, stalls")                           \
     C(serve, "answer the D3DKMT calls of other processes")                                                   \
-    C(sim, "run the stack in virtual time with faults, and check what may never happen")                   \
+    C(sim, "run the stack in virtual time with faults, and check what may never happen")                     \
     C(version, "print the version and the ABI it speaks")                                                    \
     C(dump, "play recordings and make a dump of what crashes")                                               \
     C(replay, "play a dump's last submissions until it crashes again")                                       \

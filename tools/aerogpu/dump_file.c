@@ -13,8 +13,9 @@ static int take_recording(struct dump_file *f, struct bb_dump *d, struct error *
 
     while (bb_step(d, &s)) {
         size_t n = (size_t)sqlite3_column_bytes(s, 0);
-        void *bigger =
-            sqlite3_column_type(s, 0) == SQLITE_BLOB ? realloc(f->recording, f->recording_size + n + 1) : NULL;
+        void *bigger = sqlite3_column_type(s, 0) == SQLITE_BLOB
+                           ? realloc(f->recording, f->recording_size + n + 1)
+                           : NULL;
 
         if (!bigger)
             continue;
