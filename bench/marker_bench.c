@@ -72,7 +72,8 @@ static void emit_shader(struct abi_builder *b, uint32_t handle, uint32_t stage, 
 static void make_vertices(void)
 {
     for (int i = 0; i < DRAWS; i++) {
-        float x = -1 + 2.0f * (float)(i % 40) / 40, y = 1 - 2.0f * (float)(i / 40) / 25, w = 0.04f, h = 0.06f;
+        const int row = i / 40;
+        float x = -1 + 2.0f * (float)(i % 40) / 40, y = 1 - 2.0f * (float)row / 25, w = 0.04f, h = 0.06f;
         const float corners[6][2] = {{x, y - h}, {x, y}, {x + w, y}, {x, y - h}, {x + w, y}, {x + w, y - h}};
         for (int k = 0; k < 6; k++)
             vertices[i * 6 + k] =

@@ -1,5 +1,4 @@
 /* engine.c: life cycle, the submission loop and the completion thread (contract in engine.h, map in engine_priv.h). */
-#include "aerogpu/ext.h"
 #include "executor/engine_priv.h"
 
 #include <errno.h>

@@ -31,16 +31,13 @@ static const char help[] =
     "Exit code: 0, or 1 when a promise broke; the first seed that did is printed with the command that "
     "repeats it.\n";
 
-static volatile uint64_t seed_now;
+/* Written before each life, because a signal handler may not format. */
+static char crash_text[96];
 
 /* A crash names its seed too. */
 static void crashed(int sig)
 {
-    char text[96];
-    int n = snprintf(text, sizeof(text), "aerogpu sim: crashed; again: aerogpu sim --seed %" PRIu64 "\n",
-                     seed_now);
-
-    if (n > 0 && write(2, text, (size_t)n) < 0)
+    if (write(2, crash_text, strlen(crash_text)) < 0)
         _exit(2);
     signal(sig, SIG_DFL);
     raise(sig);
@@ -159,7 +156,8 @@ int cmd_sim(int argc, char **argv)
     clock_init_live(&clock);
     start = clock_now(&clock);
     for (; n < o.seeds; n++, o.life.seed++) {
-        seed_now = o.life.seed;
+        snprintf(crash_text, sizeof(crash_text),
+                 "aerogpu sim: crashed; again: aerogpu sim --seed %" PRIu64 "\n", o.life.seed);
         bad = explore(&o.life, &r);
         if (o.json)
             print_json(&o.life, &r);
