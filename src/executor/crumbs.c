@@ -123,6 +123,20 @@ void crumbs_copy(struct exec_engine *g, const struct batch *b)
     slot->bottom = from[1];
 }
 
+void crumbs_done(struct exec_engine *g, const struct batch *b, bool finished)
+{
+    struct exec_crumb_slot *slot;
+
+    if (!g->crumbs.shared)
+        return;
+    slot = &g->crumbs.shared->slots[b - g->batches];
+    if (finished)
+        slot->top = slot->bottom = atomic_load_explicit(&slot->num_marks, memory_order_relaxed);
+    else
+        crumbs_copy(g, b);
+    crumbs_state(g, b, EXEC_CRUMB_DONE);
+}
+
 /* ---- marks -------------------------------------------------------------------------------------------------------- */
 
 void crumbs_open(struct exec_engine *g)

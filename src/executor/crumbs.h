@@ -4,7 +4,7 @@
  * packets first..last. The device writes `top` when it reaches a mark and `bottom` when all work up to the mark's end is
  * done, both as numbers of marks, straight into this memory where it can (see enum exec_crumb_way).
  *
- *   marks     │ 1: packets 0..251 │ 2: packets 252..502 │ 3: …        group markers: a mark is a command buffer
+ *   marks     │ 1: packets 0..1004 │ 2: packets 1005..2004 │ 3: …     group markers: a mark is a command buffer
  *   marks     │ 1: 17 │ 2: 18 │ 3: 21 │ …                            exact markers: a mark is a packet
  *
  * Invariants:
@@ -45,7 +45,7 @@ struct exec_mark {
 };
 
 struct exec_crumb_slot {
-    uint32_t top, bottom; /* by the device */
+    uint32_t top, bottom; /* by the device, and both at the end by whoever saw its fence */
     _Atomic uint32_t state, num_marks;
     _Atomic uint64_t submission; /* id, 0 for none yet */
     _Atomic uint32_t decoding;   /* number of the packet that is being decoded, from 1; 0: none yet */

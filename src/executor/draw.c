@@ -5,15 +5,15 @@
  * Invariants:
  *  1. At most one pass is open, and it belongs to one context and the targets that it had when the pass began.
  *  2. A pass begins behind a barrier against everything recorded before it.
- *  3. On a software device a long pass is cut into groups of draws that are handed over at once, each twice as long as the
- *     one before it, so that the device works on one while the next is being recorded and seldom waits for the next.
+ *  3. On a software device a long pass is cut into groups of draws that are handed over at once: no mark of progress
+ *     (crumbs.h) covers more of them. A cut costs one more walk over the targets, so groups are no smaller.
  */
 #include "executor/engine_priv.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { GROUP_DRAWS = 160, MAX_GROUPS = 65535 };
+enum { GROUP_DRAWS = 1000, MAX_GROUPS = 65535 };
 
 void pass_end(struct exec_engine *g)
 {
@@ -228,8 +228,7 @@ static int prepare(struct exec_engine *g, struct context *c, bool indexed)
     VkCommandBuffer cmd;
     int r;
 
-    if (g->is_cpu && g->pass_ctx &&
-        g->pass_draws >= (uint64_t)GROUP_DRAWS << (g->batch ? g->batch->num_cuts : 0)) {
+    if (g->is_cpu && g->pass_ctx && g->pass_draws >= GROUP_DRAWS) {
         r = batch_cut(g);
         if (r)
             return r;

@@ -58,8 +58,7 @@ static void complete_batch(struct exec_engine *g, struct batch *b)
     if (!r)
         batch_run_readbacks(g, b);
     shader_jobs_finish(g, b);
-    crumbs_copy(g, b);
-    crumbs_state(g, b, EXEC_CRUMB_DONE);
+    crumbs_done(g, b, !r);
     g->params.complete(g->params.ctx, &b->completion);
     if (r) {
         log_error("executor", "the Vulkan device failed: %s; giving up", vk_result_name(r));

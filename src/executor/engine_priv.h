@@ -616,6 +616,8 @@ void crumbs_open(struct exec_engine *g);                               /* the co
 void crumbs_close(struct exec_engine *g, uint32_t last); /* it is about to end; `last`: packet */
 void crumbs_behind_barrier(struct exec_engine *g);       /* all that was recorded before is waited for */
 void crumbs_state(struct exec_engine *g, const struct batch *b, enum exec_crumb_state state);
+void crumbs_done(struct exec_engine *g, const struct batch *b,
+                 bool finished); /* all of it, or the device failed */
 /* Brings the shared memory up to date where the device cannot. */
 void crumbs_copy(struct exec_engine *g, const struct batch *b);
 
