@@ -93,7 +93,8 @@ static NTSTATUS app_open(struct app *a)
     a->context = x.hContext;
     a->command = x.pCommandBuffer;
     a->list = x.pAllocationList;
-    abi_builder_init(&a->b);
+    if (NT_SUCCESS(s))
+        abi_builder_init(&a->b);
     return s;
 }
 
