@@ -38,7 +38,8 @@ static struct vertex vertices[DRAWS * 6];
 static void make_vertices(void)
 {
     for (int i = 0; i < DRAWS; i++) {
-        float x = -1 + 2.0f * (float)(i % 40) / 40, y = 1 - 2.0f * (float)(i / 40) / 25, w = 0.04f, h = 0.06f;
+        const int column = i % 40, row = i / 40;
+        float x = -1 + 2.0f * (float)column / 40, y = 1 - 2.0f * (float)row / 25, w = 0.04f, h = 0.06f;
         const float corners[6][2] = {{x, y - h}, {x, y}, {x + w, y}, {x, y - h}, {x + w, y}, {x + w, y - h}};
         for (int k = 0; k < 6; k++)
             vertices[i * 6 + k] =
@@ -380,7 +381,7 @@ static void direct_setup(struct direct *d)
 static void direct_frame(struct direct *d)
 {
     const unsigned at = d->frame++ & 1;
-    const VkCommandBuffer cmd = d->cmd[at];
+    VkCommandBuffer cmd = d->cmd[at];
     VkCommandBufferBeginInfo bi = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                    .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     VkClearValue clear = {.color = {.float32 = {0, 0, 0, 1}}};
