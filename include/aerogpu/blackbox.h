@@ -227,9 +227,11 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(state, TEXT, "completed, failed, running, queued")                                                     \
     C(error, TEXT, "what the device said, if it failed")                                                     \
     C(cmd_gpa, INT, "guest address of the stream")                                                           \
-    C(cmd_size, INT, "bytes") C(flags, INT, "of the descriptor") C(packets, INT, "number of packets")        \
-        C(draws, INT, "draws and dispatches among them") C(stream, BLOB, "the command stream")               \
-            C(table_, BLOB, "the allocation table")
+    C(cmd_size, INT, "bytes")                                                                                \
+    C(flags, INT, "of the descriptor")                                                                       \
+    C(packets, INT, "number of packets")                                                                     \
+    C(draws, INT, "draws and dispatches among them") C(stream, BLOB, "the command stream")                   \
+        C(table_, BLOB, "the allocation table")
 #define BB_COLUMNS_MARK(C)                                                                                   \
     C(submission, INT, "submission.id")                                                                      \
     C(number, INT, "from 1")                                                                                 \
@@ -244,9 +246,9 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(name, TEXT, "opcode")                                                                                  \
     C(text, TEXT, "with its fields")                                                                         \
     C(work, INT, "1: it takes time on the device")                                                           \
-        C(draw, INT, "number among draws and dispatches, NULL for others")                                   \
-            C(path, TEXT, "names of the regions around it")                                                  \
-                C(state, TEXT, "finished, running, perhaps running, not started; NULL: it takes no time")
+    C(draw, INT, "number among draws and dispatches, NULL for others")                                       \
+    C(path, TEXT, "names of the regions around it")                                                          \
+    C(state, TEXT, "finished, running, perhaps running, not started; NULL: it takes no time")
 #define BB_COLUMNS_BINDING(C)                                                                                \
     C(submission, INT, "submission.id")                                                                      \
     C(packet, INT, "packet.number")                                                                          \
@@ -270,8 +272,8 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(kind, TEXT, "buffer, texture 64x64 …")                                                                 \
     C(address, INT, "GPU virtual address, NULL for none")                                                    \
     C(size, INT, "bytes")                                                                                    \
-    C(gpa, INT, "guest memory behind it") C(created_ns, INT, "") C(last_use_ns, INT, "")                     \
-        C(destroyed_ns, INT, "NULL: alive")
+    C(gpa, INT, "guest memory behind it")                                                                    \
+    C(created_ns, INT, "") C(last_use_ns, INT, "") C(destroyed_ns, INT, "NULL: alive")
 #define BB_COLUMNS_FAULT(C)                                                                                  \
     C(time_ns, INT, "")                                                                                      \
     C(address, INT, "")                                                                                      \

@@ -107,30 +107,31 @@ struct exec_hello {
 
 /* Whether to look for more before sleeping, which costs a processor and saves two wake-ups, each some ten
  * microseconds where the other side is on another, idle processor. Never where both share one: the other
- * needs it to get anything done. Else as long as it pays, and once in a while to see if it does. */
+ * needs it to get anything done. Else as long as it pays, and once in a while to see if it does. Two threads
+ * may look at once: that the counters miss some of it does not matter. */
 struct exec_looker {
-    uint32_t credit, passed;
+    _Atomic uint32_t credit, passed;
 };
 
 enum { EXEC_LOOK_CREDIT = 16, EXEC_LOOK_PROBE = 32 };
 
 static inline bool exec_worth_looking(struct exec_looker *l, uint32_t my_cpu, uint32_t other_cpu)
 {
+    uint32_t passed = atomic_load_explicit(&l->passed, memory_order_relaxed) + 1;
+    bool worth = atomic_load_explicit(&l->credit, memory_order_relaxed) || passed >= EXEC_LOOK_PROBE;
+
     if (my_cpu == other_cpu)
         return false;
-    if (l->credit || ++l->passed >= EXEC_LOOK_PROBE) {
-        l->passed = 0;
-        return true;
-    }
-    return false;
+    atomic_store_explicit(&l->passed, worth ? 0 : passed, memory_order_relaxed);
+    return worth;
 }
 
 static inline void exec_looked(struct exec_looker *l, bool found)
 {
-    if (found)
-        l->credit = EXEC_LOOK_CREDIT;
-    else if (l->credit)
-        l->credit--;
+    uint32_t credit = atomic_load_explicit(&l->credit, memory_order_relaxed);
+
+    if (found || credit)
+        atomic_store_explicit(&l->credit, found ? EXEC_LOOK_CREDIT : credit - 1, memory_order_relaxed);
 }
 
 static inline void exec_pause(void)
