@@ -199,113 +199,140 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     T(FILE, file, "Files: the playable recording of the last submissions")                                   \
     T(REPLAY, replay, "Re-executions of the recording, oldest first")
 
-#define BB_COLUMNS_META(C) C(key, TEXT, "see below") C(value, TEXT, "its value")
-#define BB_COLUMNS_STATUS(C)                                                                                 \
-    C(time_ns, INT, "when")                                                                                  \
-    C(status, TEXT, "the new status") C(detail, TEXT, "why, as the device or system said it")
-#define BB_COLUMNS_FINDING(C)                                                                                \
-    C(rank, INT, "0: the verdict")                                                                           \
-    C(certainty, TEXT, "certain, candidate, hint")                                                           \
-    C(cause, TEXT, "hang, page fault, use after free, out of bounds, malformed, killed, fence wait, …")      \
-    C(text, TEXT, "one sentence")                                                                            \
-    C(submission, INT, "submission.id or NULL")                                                              \
-    C(packet, INT, "packet.number or NULL")                                                                  \
+/* clang-format off */
+#define BB_COLUMNS_META(C)                                                                                     \
+    C(key, TEXT, "see below")                                                                                  \
+    C(value, TEXT, "its value")
+#define BB_COLUMNS_STATUS(C)                                                                                   \
+    C(time_ns, INT, "when")                                                                                    \
+    C(status, TEXT, "the new status")                                                                          \
+    C(detail, TEXT, "why, as the device or system said it")
+#define BB_COLUMNS_FINDING(C)                                                                                  \
+    C(rank, INT, "0: the verdict")                                                                             \
+    C(certainty, TEXT, "certain, candidate, hint")                                                             \
+    C(cause, TEXT, "hang, page fault, use after free, out of bounds, malformed, killed, fence wait, …")        \
+    C(text, TEXT, "one sentence")                                                                              \
+    C(submission, INT, "submission.id or NULL")                                                                \
+    C(packet, INT, "packet.number or NULL")                                                                    \
     C(source, TEXT, "group markers, exact markers, fault address, device error")
-#define BB_COLUMNS_QUEUE(C)                                                                                  \
-    C(id, INT, "context or queue number")                                                                    \
-    C(name, TEXT, "its name")                                                                                \
-    C(last_submitted, INT, "id of a submission")                                                             \
-    C(last_completed, INT, "id of a submission")                                                             \
-    C(top, TEXT, "the last checkpoint that was reached")                                                     \
+#define BB_COLUMNS_QUEUE(C)                                                                                    \
+    C(id, INT, "context or queue number")                                                                      \
+    C(name, TEXT, "its name")                                                                                  \
+    C(last_submitted, INT, "id of a submission")                                                               \
+    C(last_completed, INT, "id of a submission")                                                               \
+    C(top, TEXT, "the last checkpoint that was reached")                                                       \
     C(bottom, TEXT, "the last checkpoint that was passed")
-#define BB_COLUMNS_SUBMISSION(C)                                                                             \
-    C(id, INT, "its number on the device")                                                                   \
-    C(queue, INT, "queue.id")                                                                                \
-    C(fence, INT, "value that it signals")                                                                   \
-    C(time_ns, INT, "when the device took it")                                                               \
-    C(done_ns, INT, "when it completed, NULL: it did not")                                                   \
-    C(state, TEXT, "completed, failed, running, queued")                                                     \
-    C(error, TEXT, "what the device said, if it failed")                                                     \
-    C(cmd_gpa, INT, "guest address of the stream")                                                           \
-    C(cmd_size, INT, "bytes")                                                                                \
-    C(flags, INT, "of the descriptor")                                                                       \
-    C(packets, INT, "number of packets")                                                                     \
-    C(draws, INT, "draws and dispatches among them") C(stream, BLOB, "the command stream")                   \
-        C(table_, BLOB, "the allocation table")
-#define BB_COLUMNS_MARK(C)                                                                                   \
-    C(submission, INT, "submission.id")                                                                      \
-    C(number, INT, "from 1")                                                                                 \
-    C(first, INT, "packet")                                                                                  \
-    C(last, INT, "packet")                                                                                   \
-    C(top, INT, "1: the device reached it")                                                                  \
-    C(bottom, INT, "1: the device finished it") C(exact, INT, "1: one packet; 0: a group")
-#define BB_COLUMNS_PACKET(C)                                                                                 \
-    C(submission, INT, "submission.id")                                                                      \
-    C(number, INT, "from 0")                                                                                 \
-    C(offset, INT, "in the stream")                                                                          \
-    C(name, TEXT, "opcode")                                                                                  \
-    C(text, TEXT, "with its fields")                                                                         \
-    C(work, INT, "1: it takes time on the device")                                                           \
-    C(draw, INT, "number among draws and dispatches, NULL for others")                                       \
-    C(path, TEXT, "names of the regions around it")                                                          \
+#define BB_COLUMNS_SUBMISSION(C)                                                                               \
+    C(id, INT, "its number on the device")                                                                     \
+    C(queue, INT, "queue.id")                                                                                  \
+    C(fence, INT, "value that it signals")                                                                     \
+    C(time_ns, INT, "when the device took it")                                                                 \
+    C(done_ns, INT, "when it completed, NULL: it did not")                                                     \
+    C(state, TEXT, "completed, failed, running, queued")                                                       \
+    C(error, TEXT, "what the device said, if it failed")                                                       \
+    C(cmd_gpa, INT, "guest address of the stream")                                                             \
+    C(cmd_size, INT, "bytes")                                                                                  \
+    C(flags, INT, "of the descriptor")                                                                         \
+    C(packets, INT, "number of packets")                                                                       \
+    C(draws, INT, "draws and dispatches among them")                                                           \
+    C(stream, BLOB, "the command stream")                                                                      \
+    C(table_, BLOB, "the allocation table")
+#define BB_COLUMNS_MARK(C)                                                                                     \
+    C(submission, INT, "submission.id")                                                                        \
+    C(number, INT, "from 1")                                                                                   \
+    C(first, INT, "packet")                                                                                    \
+    C(last, INT, "packet")                                                                                     \
+    C(top, INT, "1: the device reached it")                                                                    \
+    C(bottom, INT, "1: the device finished it")                                                                \
+    C(exact, INT, "1: one packet; 0: a group")
+#define BB_COLUMNS_PACKET(C)                                                                                   \
+    C(submission, INT, "submission.id")                                                                        \
+    C(number, INT, "from 0")                                                                                   \
+    C(offset, INT, "in the stream")                                                                            \
+    C(name, TEXT, "opcode")                                                                                    \
+    C(text, TEXT, "with its fields")                                                                           \
+    C(work, INT, "1: it takes time on the device")                                                             \
+    C(draw, INT, "number among draws and dispatches, NULL for others")                                         \
+    C(path, TEXT, "names of the regions around it")                                                            \
     C(state, TEXT, "finished, running, perhaps running, not started; NULL: it takes no time")
-#define BB_COLUMNS_BINDING(C)                                                                                \
-    C(submission, INT, "submission.id")                                                                      \
-    C(packet, INT, "packet.number")                                                                          \
-    C(slot, TEXT, "vs, ps, t0, cb1, rt0, …")                                                                 \
-    C(kind, TEXT, "shader or resource")                                                                      \
-    C(handle, INT, "the guest's handle") C(what, TEXT, "shader.hash or a name")
-#define BB_COLUMNS_USAGE(C)                                                                                  \
-    C(kind, TEXT, "shader, resource, path, command; total: of all")                                          \
-    C(name, TEXT, "hash, kind and size, path, opcode")                                                       \
-    C(commands, INT, "that use it, of all submissions")                                                      \
+#define BB_COLUMNS_BINDING(C)                                                                                  \
+    C(submission, INT, "submission.id")                                                                        \
+    C(packet, INT, "packet.number")                                                                            \
+    C(slot, TEXT, "vs, ps, t0, cb1, rt0, …")                                                                   \
+    C(kind, TEXT, "shader or resource")                                                                        \
+    C(handle, INT, "the guest's handle")                                                                       \
+    C(what, TEXT, "shader.hash or a name")
+#define BB_COLUMNS_USAGE(C)                                                                                    \
+    C(kind, TEXT, "shader, resource, path, command; total: of all")                                            \
+    C(name, TEXT, "hash, kind and size, path, opcode")                                                         \
+    C(commands, INT, "that use it, of all submissions")                                                        \
     C(running, INT, "of these: running or perhaps running")
-#define BB_COLUMNS_SHADER(C)                                                                                 \
-    C(hash, TEXT, "of the bytes")                                                                            \
-    C(handle, INT, "the guest's handle")                                                                     \
-    C(stage, TEXT, "vertex, pixel, …")                                                                       \
-    C(kind, TEXT, "DXBC, D3D9, SPIR-V")                                                                      \
-    C(alive, INT, "0: destroyed") C(bytes, BLOB, "as created") C(text, TEXT, "disassembly")
-#define BB_COLUMNS_RESOURCE(C)                                                                               \
-    C(id, INT, "number or handle")                                                                           \
-    C(name, TEXT, "or empty")                                                                                \
-    C(kind, TEXT, "buffer, texture 64x64 …")                                                                 \
-    C(address, INT, "GPU virtual address, NULL for none")                                                    \
-    C(size, INT, "bytes")                                                                                    \
-    C(gpa, INT, "guest memory behind it")                                                                    \
-    C(created_ns, INT, "") C(last_use_ns, INT, "") C(destroyed_ns, INT, "NULL: alive")
-#define BB_COLUMNS_FAULT(C)                                                                                  \
-    C(time_ns, INT, "")                                                                                      \
-    C(address, INT, "")                                                                                      \
-    C(access, TEXT, "read, write or NULL")                                                                   \
-    C(kind, TEXT, "use after free, …")                                                                       \
-    C(resource, INT, "resource.id or NULL") C(distance, INT, "bytes out of bounds") C(text, TEXT, "in words")
-#define BB_COLUMNS_FENCE(C)                                                                                  \
-    C(name, TEXT, "")                                                                                        \
-    C(value, INT, "the last signalled") C(waited, INT, "the last asked for") C(queue, INT, "queue.id")
-#define BB_COLUMNS_EVENT(C)                                                                                  \
-    C(time_ns, INT, "")                                                                                      \
-    C(process, TEXT, "who recorded it")                                                                      \
-    C(pid, INT, "")                                                                                          \
-    C(thread, INT, "")                                                                                       \
-    C(name, TEXT, "") C(a, INT, "arguments, by name") C(b, INT, "") C(c, INT, "") C(text, TEXT, "or NULL")
-#define BB_COLUMNS_HOST(C)                                                                                   \
-    C(name, TEXT, "counter")                                                                                 \
-    C(before, REAL, "a second before, or NULL") C(at, REAL, "when the dump was made") C(unit, TEXT, "")
-#define BB_COLUMNS_PICTURE(C)                                                                                \
-    C(time_ns, INT, "") C(name, TEXT, "") C(width, INT, "") C(height, INT, "") C(png, BLOB, "")
-#define BB_COLUMNS_FILE(C)                                                                                   \
-    C(name, TEXT, "")                                                                                        \
-    C(kind, TEXT, "recording")                                                                               \
-    C(size, INT, "bytes of all parts")                                                                       \
-    C(part, INT, "from 0: a file is the bytes of its parts one after another")                               \
+#define BB_COLUMNS_SHADER(C)                                                                                   \
+    C(hash, TEXT, "of the bytes")                                                                              \
+    C(handle, INT, "the guest's handle")                                                                       \
+    C(stage, TEXT, "vertex, pixel, …")                                                                         \
+    C(kind, TEXT, "DXBC, D3D9, SPIR-V")                                                                        \
+    C(alive, INT, "0: destroyed")                                                                              \
+    C(bytes, BLOB, "as created")                                                                               \
+    C(text, TEXT, "disassembly")
+#define BB_COLUMNS_RESOURCE(C)                                                                                 \
+    C(id, INT, "number or handle")                                                                             \
+    C(name, TEXT, "or empty")                                                                                  \
+    C(kind, TEXT, "buffer, texture 64x64 …")                                                                   \
+    C(address, INT, "GPU virtual address, NULL for none")                                                      \
+    C(size, INT, "bytes")                                                                                      \
+    C(gpa, INT, "guest memory behind it")                                                                      \
+    C(created_ns, INT, "")                                                                                     \
+    C(last_use_ns, INT, "")                                                                                    \
+    C(destroyed_ns, INT, "NULL: alive")
+#define BB_COLUMNS_FAULT(C)                                                                                    \
+    C(time_ns, INT, "")                                                                                        \
+    C(address, INT, "")                                                                                        \
+    C(access, TEXT, "read, write or NULL")                                                                     \
+    C(kind, TEXT, "use after free, …")                                                                         \
+    C(resource, INT, "resource.id or NULL")                                                                    \
+    C(distance, INT, "bytes out of bounds")                                                                    \
+    C(text, TEXT, "in words")
+#define BB_COLUMNS_FENCE(C)                                                                                    \
+    C(name, TEXT, "")                                                                                          \
+    C(value, INT, "the last signalled")                                                                        \
+    C(waited, INT, "the last asked for")                                                                       \
+    C(queue, INT, "queue.id")
+#define BB_COLUMNS_EVENT(C)                                                                                    \
+    C(time_ns, INT, "")                                                                                        \
+    C(process, TEXT, "who recorded it")                                                                        \
+    C(pid, INT, "")                                                                                            \
+    C(thread, INT, "")                                                                                         \
+    C(name, TEXT, "")                                                                                          \
+    C(a, INT, "arguments, by name")                                                                            \
+    C(b, INT, "")                                                                                              \
+    C(c, INT, "")                                                                                              \
+    C(text, TEXT, "or NULL")
+#define BB_COLUMNS_HOST(C)                                                                                     \
+    C(name, TEXT, "counter")                                                                                   \
+    C(before, REAL, "a second before, or NULL")                                                                \
+    C(at, REAL, "when the dump was made")                                                                      \
+    C(unit, TEXT, "")
+#define BB_COLUMNS_PICTURE(C)                                                                                  \
+    C(time_ns, INT, "")                                                                                        \
+    C(name, TEXT, "")                                                                                          \
+    C(width, INT, "")                                                                                          \
+    C(height, INT, "")                                                                                         \
+    C(png, BLOB, "")
+#define BB_COLUMNS_FILE(C)                                                                                     \
+    C(name, TEXT, "")                                                                                          \
+    C(kind, TEXT, "recording")                                                                                 \
+    C(size, INT, "bytes of all parts")                                                                         \
+    C(part, INT, "from 0: a file is the bytes of its parts one after another")                                 \
     C(bytes, BLOB, "")
-#define BB_COLUMNS_REPLAY(C)                                                                                 \
-    C(time, TEXT, "UTC")                                                                                     \
-    C(markers, TEXT, "groups or exact")                                                                      \
-    C(tries, INT, "how often it was played")                                                                 \
-    C(crashed, INT, "1: it crashed again")                                                                   \
-    C(same, INT, "1: at the same command") C(text, TEXT, "what happened")
+#define BB_COLUMNS_REPLAY(C)                                                                                   \
+    C(time, TEXT, "UTC")                                                                                       \
+    C(markers, TEXT, "groups or exact")                                                                        \
+    C(tries, INT, "how often it was played")                                                                   \
+    C(crashed, INT, "1: it crashed again")                                                                     \
+    C(same, INT, "1: at the same command")                                                                     \
+    C(text, TEXT, "what happened")
+/* clang-format on */
 
 enum bb_table {
 #define BB_ROW(NAME, name, doc) BB_TABLE_##NAME,
