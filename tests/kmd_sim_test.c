@@ -84,7 +84,7 @@ static void live_through(uint64_t seed)
     struct rig r = {0};
     uint64_t last = 0;
 
-    print_message("seed %llu\n", (unsigned long long)seed);
+    print_message("# seed %llu\n", (unsigned long long)seed);
     rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 1000000);
     rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = seed, .faults = faults}});
     for (int step = 0; step < STEPS; step++) {

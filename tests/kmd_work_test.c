@@ -1,0 +1,285 @@
+/* The miniport's work: allocation tables, long streams, preemption, many clients. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kmd_rig.h"
+
+#define SIM  (&(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = 1}})
+#define LIVE (&(struct stack_params){.machine = {.kind = MACHINE_LIVE}})
+
+/* ---- allocation tables ---- */
+
+static void the_table_says_what_is_read_only(void **state)
+{
+    struct aerogpu_escape_query_perf perf = {0};
+    struct aerogpu_escape_dump_ring_v2 ring = {.desc_capacity = 1};
+    const struct aerogpu_alloc_table_header *h;
+    const struct aerogpu_alloc_entry *e;
+    struct aerogpu_alloc_priv_v2 p;
+    struct abi_builder b;
+    struct rig_context x;
+    struct rig r = {0};
+    D3DKMT_HANDLE a[3], list[4];
+
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    for (unsigned i = 0; i < 3; i++) {
+        p = rig_priv(100 + i, 8192 * (i + 1), 0, 0);
+        assert_int_equal(rig_allocate(&x, &p, &a[i]), STATUS_SUCCESS);
+    }
+    abi_builder_init(&b);
+    ABI_EMIT(&b, NOP, nop);
+    memcpy(list, a, sizeof(a));
+    list[3] = a[0]; /* again, this time written */
+    assert_int_equal(rig_render(&x, &b, list, 4, 0xA), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_PERF, &perf), STATUS_SUCCESS);
+    assert_int_equal(perf.alloc_table_count, 1);
+    assert_int_equal(perf.alloc_table_entries, 3);
+    assert_int_equal(perf.alloc_table_readonly_entries, 1);
+    assert_int_equal(RIG_ESCAPE(&r, DUMP_RING_V2, &ring), STATUS_SUCCESS);
+    assert_int_equal(ring.desc_count, 1);
+    assert_int_equal(ring.ring_format, AEROGPU_RING_FORMAT_AGPU);
+    assert_true(ring.desc[0].alloc_table_gpa != 0);
+    assert_int_equal(ring.desc[0].alloc_table_size_bytes, 24 + 3 * 32);
+    h = (const void *)(machine_ram(stack_machine(r.stack)) + ring.desc[0].alloc_table_gpa);
+    e = (const void *)(h + 1);
+    assert_int_equal(h->magic, AEROGPU_ALLOC_TABLE_MAGIC);
+    assert_int_equal(h->entry_count, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(e[i].alloc_id, 100 + i);
+        assert_int_equal(e[i].size_bytes, 8192 * (i + 1));
+        assert_int_equal(e[i].flags, i == 2 ? AEROGPU_ALLOC_FLAG_READONLY : 0);
+        assert_true(e[i].gpa != 0 && e[i].gpa % 4096 == 0);
+    }
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+/* The device itself refuses to write where the list said it would not. */
+static void a_write_to_what_is_read_only_faults(void **state)
+{
+    struct aerogpu_escape_query_error q = {0};
+    struct aerogpu_alloc_priv_v2 p = rig_priv(7, 4096, 0, 0);
+    struct rig_context x, y;
+    struct abi_builder b;
+    struct rig r = {0};
+    D3DKMT_HANDLE a;
+
+    rig_up(&r, LIVE);
+    x = rig_context(&r, r.client);
+    y = rig_context(&r, r.client);
+    assert_int_equal(rig_allocate(&x, &p, &a), STATUS_SUCCESS);
+    abi_builder_init(&b);
+    ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 1, .size_bytes = 4096);
+    ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 2, .size_bytes = 4096, .backing_alloc_id = 7);
+    ABI_EMIT(&b, COPY_BUFFER, copy_buffer, .dst_buffer = 2, .src_buffer = 1, .size_bytes = 4096,
+             .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+    assert_int_equal(rig_render(&x, &b, &a, 1, 0), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&x), STATUS_DEVICE_REMOVED);
+    assert_int_equal(rig_state(&x), D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_ERROR, &q), STATUS_SUCCESS);
+    assert_int_equal(q.flags, AEROGPU_ESCAPE_FLAGS_VALID | 3);
+    assert_int_not_equal(q.error_code, AEROGPU_ERROR_NONE);
+    assert_int_equal(q.error_count, 1);
+    assert_int_equal(dxgk_event_count(r.dxgk, 4109), 1);
+    ABI_EMIT(&b, NOP, nop); /* others go on */
+    assert_int_equal(rig_render(&y, &b, NULL, 0, 0), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&y), STATUS_SUCCESS);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+static void a_long_stream_is_cut_between_packets(void **state)
+{
+    struct aerogpu_escape_query_fence f = {0};
+    static uint8_t data[16000];
+    struct abi_builder b;
+    struct rig_context x;
+    struct rig r = {0};
+    uint64_t before;
+    uint32_t size = 24;
+
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_FENCE, &f), STATUS_SUCCESS);
+    before = f.last_submitted_fence;
+    abi_builder_init(&b);
+    while (size + sizeof(data) + 8 <= x.command_size) {
+        ABI_EMIT_TAIL(&b, DEBUG_MARKER, debug_marker, data, sizeof(data));
+        size += sizeof(data) + 8;
+    }
+    while (size + 8 <= x.command_size) { /* to the last byte: the table's room makes it two submissions */
+        ABI_EMIT(&b, NOP, nop);
+        size += 8;
+    }
+    assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_FENCE, &f), STATUS_SUCCESS);
+    assert_int_equal(f.last_completed_fence - before, 2);
+    assert_int_equal(f.error_irq_count, 0);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+/* ---- order ---- */
+
+/* A context of a higher class passes the work of the others. */
+static void urgent_work_preempts(void **state)
+{
+    struct rig_context low, high;
+    struct abi_builder b;
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    low = rig_context(&r, r.client);
+    high = rig_context(&r, r.client);
+    assert_int_equal(
+        dxgk_SetContextSchedulingPriority(
+            r.client, &(D3DKMT_SETCONTEXTSCHEDULINGPRIORITY){.hContext = high.context, .Priority = 5}),
+        STATUS_SUCCESS);
+    abi_builder_init(&b);
+    for (int n = 0; n < 40; n++) {
+        for (int i = 0; i < 5; i++) {
+            ABI_EMIT(&b, NOP, nop);
+            assert_int_equal(rig_render(&low, &b, NULL, 0, 0), STATUS_SUCCESS);
+        }
+        ABI_EMIT(&b, NOP, nop);
+        assert_int_equal(rig_render(&high, &b, NULL, 0, 0), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&high), STATUS_SUCCESS);
+    }
+    assert_int_equal(rig_idle(&low), STATUS_SUCCESS);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+/* ---- many clients ---- */
+
+static uint64_t resident(struct rig *r)
+{
+    unsigned long long pages = 0;
+    char path[64];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/statm", machine_executor_pid(stack_machine(r->stack)));
+    f = fopen(path, "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%*u %llu", &pages), 1);
+    fclose(f);
+    return pages * 4096;
+}
+
+/* Clients come, draw into 16 MiB each, and go without a word. */
+static void dead_clients_leave_nothing_at_the_gpu(void **state)
+{
+    struct abi_builder b;
+    struct rig r = {0};
+    uint64_t before = 0;
+
+    rig_up(&r, LIVE);
+    abi_builder_init(&b);
+    for (unsigned i = 0; i < 40; i++) {
+        struct dxgk_client *c;
+        struct rig_context x;
+        assert_int_equal(dxgk_client_open(r.dxgk, &c, 300 + i, false), 0);
+        x = rig_context(&r, c);
+        ABI_EMIT(&b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 1,
+                 .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET, .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
+                 .width = 2048, .height = 2048, .mip_levels = 1, .array_layers = 1);
+        ABI_EMIT(&b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {1});
+        ABI_EMIT(&b, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR, .color_rgba = {abi_f32(1)});
+        assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+        dxgk_client_close(c);
+        if (i == 4)
+            before = resident(&r);
+    }
+    assert_true(resident(&r) < before + (UINT64_C(200) << 20)); /* not 35 times 16 MiB */
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+struct crowd {
+    struct rig *r;
+    pthread_t thread;
+    unsigned id;
+    bool failed;
+};
+
+static void *one_of_many(void *arg)
+{
+    struct crowd *c = arg;
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+    D3DKMT_CREATEDEVICE d = {0};
+    D3DKMT_CREATECONTEXT x = {0};
+    struct dxgk_client *client;
+    struct abi_builder b;
+    const void *bytes;
+    uint32_t size;
+
+    if (dxgk_client_open(c->r->dxgk, &client, 400 + c->id, false))
+        return NULL;
+    abi_builder_init(&b);
+    ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 1, .size_bytes = 64);
+    ABI_EMIT(&b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 1);
+    bytes = abi_builder_end(&b, &size);
+    c->failed = dxgk_OpenAdapterFromHdc(client, &open);
+    d.hAdapter = open.hAdapter;
+    c->failed |= dxgk_CreateDevice(client, &d) != STATUS_SUCCESS;
+    x.hDevice = d.hDevice;
+    c->failed |= dxgk_CreateContext(client, &x) != STATUS_SUCCESS;
+    for (int i = 0; i < 100 && !c->failed; i++) {
+        D3DKMT_RENDER render = {.hContext = x.hContext, .CommandLength = size};
+        memcpy(x.pCommandBuffer, bytes, size);
+        c->failed |= dxgk_Render(client, &render) != STATUS_SUCCESS;
+        if (i % 10 == 0)
+            c->failed |=
+                dxgk_WaitForIdle(client, &(D3DKMT_WAITFORIDLE){.hDevice = d.hDevice}) != STATUS_SUCCESS;
+    }
+    dxgk_client_close(client);
+    abi_builder_finish(&b);
+    return NULL;
+}
+
+static void many_threads_at_once(void **state)
+{
+    struct aerogpu_escape_query_fence f = {0};
+    struct crowd crowd[8];
+    struct rig r = {0};
+
+    rig_up(&r, LIVE);
+    for (unsigned i = 0; i < 8; i++) {
+        crowd[i] = (struct crowd){.r = &r, .id = i, .failed = true};
+        assert_int_equal(pthread_create(&crowd[i].thread, NULL, one_of_many, &crowd[i]), 0);
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        pthread_join(crowd[i].thread, NULL);
+        assert_false(crowd[i].failed);
+    }
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_FENCE, &f), STATUS_SUCCESS);
+    assert_int_equal(f.error_irq_count, 0);
+    assert_true(f.last_completed_fence > 0);
+    rig_down(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_says_what_is_read_only),
+        cmocka_unit_test(a_write_to_what_is_read_only_faults),
+        cmocka_unit_test(a_long_stream_is_cut_between_packets),
+        cmocka_unit_test(urgent_work_preempts),
+        cmocka_unit_test(dead_clients_leave_nothing_at_the_gpu),
+        cmocka_unit_test(many_threads_at_once),
+    };
+
+    return cmocka_run_group_tests_name("kmd_work", tests, NULL, NULL);
+}
