@@ -31,8 +31,8 @@ static void be_client(struct suite *s)
         umd_clear(d, phase, 0.5f, 1 - phase, 1);
         CHECK_STATUS(s, umd_finish(d, 10000), "client: frame");
         if (!frame)
-            suite_say("handle %u", r->global_share);
-        if (suite_hear(line, sizeof(line), 0) || suite_wait_vblank(s) != STATUS_SUCCESS)
+            suite_say(s, "handle %u", r->global_share);
+        if (suite_hear(s, line, sizeof(line), 0) || suite_wait_vblank(s) != STATUS_SUCCESS)
             break;
     }
     umd_close(d);
@@ -64,8 +64,8 @@ static void be_compositor(struct suite *s)
         st = umd_present(&chain, 1, NULL);
         CHECK_STATUS(s, st,
                      "compositor: present"); /* waits while three frames are queued: that is the pace */
-        suite_say("frame %u", ++frame);
-        while (suite_hear(line, sizeof(line), 0)) {
+        suite_say(s, "frame %u", ++frame);
+        while (suite_hear(s, line, sizeof(line), 0)) {
             if (sscanf(line, "add %u", &handle) == 1 && n < MAX_CLIENTS) {
                 CHECK_STATUS(s, umd_open_shared(d, &windows[n], handle), "compositor: opening a window");
                 n++;

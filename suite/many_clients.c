@@ -20,8 +20,8 @@ static void be_client(struct suite *s)
         st = umd_read(scene.target, &pixels, 30000);
     }
     if (st == STATUS_SUCCESS && suite_scene_check(s, pixels, 64, 64)) {
-        suite_say("ok");
-        while (!suite_hear(line, sizeof(line), 0) && suite_wait_vblank(s) == STATUS_SUCCESS)
+        suite_say(s, "ok");
+        while (!suite_hear(s, line, sizeof(line), 0) && suite_wait_vblank(s) == STATUS_SUCCESS)
             ;
     }
     free(pixels);

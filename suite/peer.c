@@ -1,4 +1,5 @@
-/* peer.c: tests that need other processes start themselves again with a role and talk over pipes, a line each way. */
+/* peer.c: tests that need other processes start themselves again with a role and talk over pipes, a line each way. A sim
+ * has no processes: there its host runs them. */
 #include "suite.h"
 
 #include <errno.h>
@@ -21,10 +22,13 @@ bool suite_peer_start(struct suite *s, struct suite_peer *p, const char *role)
     char *argv[] = {(char *)(uintptr_t)s->name, arg, NULL};
     pid_t pid = -1;
 
-    *p = (struct suite_peer){-1, -1, -1};
-    if (s->host && s->host->sim) {
-        suite_skip(s, "needs another process; a sim has one");
-        return false;
+    *p = (struct suite_peer){NULL, -1, -1, -1};
+    if (s->host && s->host->peer_start) {
+        p->host = s->host;
+        p->pid = s->host->peer_start(s->host->ctx, s->name, role);
+        if (p->pid <= 0)
+            suite_fail(s, "the other process cannot be started");
+        return p->pid > 0;
     }
     snprintf(arg, sizeof(arg), "--role=%s", role);
     if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC)) {
@@ -68,11 +72,15 @@ static bool hear(int fd, char *line, size_t size, int timeout_ms)
     return true;
 }
 
-static void say(int fd, const char *fmt, va_list ap)
+static void say(const struct suite_host *host, int peer, int fd, const char *fmt, va_list ap)
 {
     char text[400];
     int n = vsnprintf(text, sizeof(text) - 1, fmt, ap);
 
+    if (host) {
+        host->peer_say(host->ctx, peer, text);
+        return;
+    }
     if (n > (int)sizeof(text) - 2)
         n = (int)sizeof(text) - 2;
     text[n++] = '\n';
@@ -80,38 +88,50 @@ static void say(int fd, const char *fmt, va_list ap)
         return; /* the other end is gone; hearing from it will tell */
 }
 
+static const struct suite_host *peers_of(const struct suite *s)
+{
+    return s->host && s->host->peer_start ? s->host : NULL;
+}
+
 void suite_peer_say(struct suite_peer *p, const char *fmt, ...)
 {
     va_list ap;
 
     va_start(ap, fmt);
-    say(p->to, fmt, ap);
+    say(p->host, p->pid, p->to, fmt, ap);
     va_end(ap);
 }
 
-void suite_say(const char *fmt, ...)
+void suite_say(struct suite *s, const char *fmt, ...)
 {
     va_list ap;
 
     va_start(ap, fmt);
-    say(1, fmt, ap);
+    say(peers_of(s), 0, 1, fmt, ap);
     va_end(ap);
 }
 
 bool suite_peer_hear(struct suite_peer *p, char *line, size_t size, int timeout_ms)
 {
-    return hear(p->from, line, size, timeout_ms);
+    return p->host ? p->host->peer_hear(p->host->ctx, p->pid, line, size, timeout_ms)
+                   : hear(p->from, line, size, timeout_ms);
 }
 
-bool suite_hear(char *line, size_t size, int timeout_ms)
+bool suite_hear(struct suite *s, char *line, size_t size, int timeout_ms)
 {
-    return hear(0, line, size, timeout_ms);
+    const struct suite_host *host = peers_of(s);
+
+    return host ? host->peer_hear(host->ctx, 0, line, size, timeout_ms) : hear(0, line, size, timeout_ms);
 }
 
 int suite_peer_end(struct suite_peer *p, int timeout_ms)
 {
-    int status = 0;
+    int status = 0, pid = p->pid;
 
+    if (p->host) {
+        p->pid = -1;
+        return pid > 0 ? p->host->peer_end(p->host->ctx, pid, timeout_ms, false) : -1;
+    }
     if (p->to >= 0)
         close(p->to);
     p->to = -1;
@@ -131,10 +151,15 @@ void suite_peer_kill(struct suite_peer *p)
 {
     if (p->pid <= 0)
         return;
+    if (p->host) {
+        p->host->peer_end(p->host->ctx, p->pid, 0, true);
+        p->pid = -1;
+        return;
+    }
     kill(p->pid, SIGKILL);
     waitpid(p->pid, NULL, 0);
     if (p->to >= 0)
         close(p->to);
     close(p->from);
-    *p = (struct suite_peer){-1, -1, -1};
+    *p = (struct suite_peer){NULL, -1, -1, -1};
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static uint32_t tdr_count(struct suite *s)
+uint32_t suite_tdr_count(struct suite *s)
 {
     D3DKMT_OPENADAPTERFROMHDC open = {.hDc = (HDC)(uintptr_t)s->display};
     D3DKMT_QUERYSTATISTICS q = {.Type = D3DKMT_QUERYSTATISTICS_ADAPTER};
@@ -16,8 +16,7 @@ static uint32_t tdr_count(struct suite *s)
     return q.QueryResult.AdapterInformation.TdrDetectedCount;
 }
 
-/* Draws the scene on a fresh device until it comes out right, at most `ms`; how long that took in *took_ms. */
-static void works_again(struct suite *s, uint32_t ms, double *took_ms)
+void suite_works_again(struct suite *s, uint32_t ms, double *took_ms)
 {
     uint64_t start = suite_now(s);
     NTSTATUS st = STATUS_UNSUCCESSFUL;
@@ -46,20 +45,11 @@ static void works_again(struct suite *s, uint32_t ms, double *took_ms)
         suite_fail(s, "new work does not run within %u ms: %s", ms, umd_status_name(st, text));
 }
 
-static bool in_sim(struct suite *s)
-{
-    if (s->host && s->host->sim) {
-        suite_skip(s, "the sim's model of the executor writes no memory");
-        return true;
-    }
-    return false;
-}
-
 /* Hangs the GPU and waits for the reset; how long it took from the submission. */
 static void hang_once(struct suite *s, struct umd_device **device, double *detected_ms)
 {
     struct umd_device *d = NULL;
-    uint32_t before = tdr_count(s);
+    uint32_t before = suite_tdr_count(s);
     uint64_t start = suite_now(s), fence;
     NTSTATUS st;
 
@@ -75,9 +65,17 @@ static void hang_once(struct suite *s, struct umd_device **device, double *detec
         st = umd_wait(d, fence, 20000);
     *detected_ms = (double)(suite_now(s) - start) / 1e6;
     CHECK_EQ_STATUS(s, st, STATUS_DEVICE_REMOVED, "waiting for work that does not end");
-    while (tdr_count(s) == before && suite_now(s) - start < 20 * NSEC_PER_SEC)
+    while (suite_tdr_count(s) == before && suite_now(s) - start < 20 * NSEC_PER_SEC)
         suite_sleep_ms(s, 2);
-    CHECK(s, tdr_count(s) == before + 1, "%u resets, %u before the hang", tdr_count(s), before);
+    CHECK(s, suite_tdr_count(s) == before + 1, "%u resets, %u before the hang", suite_tdr_count(s), before);
+}
+
+/* What a reset leaves in the event log, and what the doctor makes of it. */
+static void expect_resets(struct suite *s, uint32_t n)
+{
+    suite_expect_event(s, "Display", 4101, (int)n);
+    suite_expect_row(s, "Display 4101");
+    suite_expect_row(s, "STATUS_DEVICE_REMOVED (DXGI_ERROR_DEVICE_REMOVED 0x887A0005)");
 }
 
 void test_tdr_recovery(struct suite *s)
@@ -85,9 +83,10 @@ void test_tdr_recovery(struct suite *s)
     struct umd_device *d = NULL;
     double detected, again;
 
+    expect_resets(s, 1);
     hang_once(s, &d, &detected);
     if (!s->failed && !s->skipped) {
-        works_again(s, 10000, &again);
+        suite_works_again(s, 10000, &again);
         suite_measure(s, "hang_to_removed_ms", detected);
         suite_measure(s, "removed_to_new_work_ms", again);
     }
@@ -99,11 +98,12 @@ void test_tdr_storm(struct suite *s)
     uint32_t n = suite_default(s->iterations, 2);
     double detected, again = 0, worst = 0;
 
+    expect_resets(s, n);
     for (uint32_t i = 0; i < n && !s->failed && !s->skipped; i++) {
         struct umd_device *d = NULL;
         hang_once(s, &d, &detected);
         if (!s->failed && !s->skipped)
-            works_again(s, 10000, &again);
+            suite_works_again(s, 10000, &again);
         worst = again > worst ? again : worst;
         umd_close(d);
     }
@@ -120,6 +120,7 @@ void test_device_removed_semantics(struct suite *s)
     double detected, again;
     void *data;
 
+    expect_resets(s, 1);
     CHECK_STATUS(s, umd_open(&other, NULL), "open");
     CHECK_STATUS(s, umd_buffer(other, &buffer, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, NULL, 4096, true),
                  "buffer");
@@ -136,7 +137,7 @@ void test_device_removed_semantics(struct suite *s)
               state.ExecutionState == D3DKMT_DEVICEEXECUTION_RESET ||
                   state.ExecutionState == D3DKMT_DEVICEEXECUTION_HUNG,
               "the device's state is %d", state.ExecutionState);
-        works_again(s, 10000, &again);
+        suite_works_again(s, 10000, &again);
     }
     umd_close(guilty);
     umd_close(other);
@@ -148,13 +149,13 @@ void test_dma_fault(struct suite *s)
     struct aerogpu_escape_query_fence before = {0}, after = {0};
     struct umd_device *d = NULL, *other = NULL;
     struct umd_resource *from = NULL, *to = NULL;
-    uint32_t resets = tdr_count(s);
+    uint32_t resets = suite_tdr_count(s);
     uint64_t fence = 0;
     double again;
     NTSTATUS st, other_st;
 
-    if (in_sim(s))
-        return;
+    suite_expect_event(s, "Display", 4109, 1);
+    suite_expect_row(s, "DMA fault (DXGI_ERROR_DEVICE_HUNG 0x887A0006, D3DERR_DEVICELOST)");
     CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_FENCE, &before), "QUERY_FENCE");
     CHECK_STATUS(s, umd_open(&other, NULL), "open");
     CHECK_STATUS(s, umd_open(&d, NULL), "open");
@@ -178,35 +179,8 @@ void test_dma_fault(struct suite *s)
     CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_FENCE, &after), "QUERY_FENCE");
     CHECK(s, after.error_irq_count > before.error_irq_count, "no error interrupt was counted");
     CHECK(s, after.last_error_fence, "last_error_fence is 0");
-    CHECK(s, tdr_count(s) == resets, "a fault reset the adapter");
-    works_again(s, 10000, &again);
-}
-
-void test_lost_interrupt(struct suite *s)
-{
-    uint32_t before = tdr_count(s), n = suite_default(s->iterations, 3);
-    struct umd_device *d = NULL;
-    struct suite_scene scene;
-    double worst = 0;
-    NTSTATUS st;
-
-    CHECK_STATUS(s, umd_open(&d, NULL), "open");
-    st = suite_scene_create(&scene, d, 64, 64);
-    if (NT_SUCCESS(st))
-        st = umd_finish(d, 5000);
-    for (uint32_t i = 0; i < n && NT_SUCCESS(st) && !s->skipped; i++) {
-        uint64_t start = suite_now(s), took;
-        if (!suite_fault(s, DXGK_FAULT_LOSE_INTERRUPT, 2))
-            break;
-        suite_scene_draw(&scene);
-        st = umd_finish(d, 5000);
-        took = suite_now(s) - start;
-        worst = took / 1e6 > worst ? (double)took / 1e6 : worst;
-    }
-    umd_close(d);
-    CHECK_STATUS(s, st, "work whose interrupt is lost");
-    suite_measure(s, "worst_ms", worst);
-    CHECK(s, tdr_count(s) == before, "a lost interrupt became a reset");
+    CHECK(s, suite_tdr_count(s) == resets, "a fault reset the adapter");
+    suite_works_again(s, 10000, &again);
 }
 
 void test_executor_kill(struct suite *s)
@@ -214,10 +188,11 @@ void test_executor_kill(struct suite *s)
     struct aerogpu_escape_query_vblank a = {0}, b = {0};
     double again;
 
+    suite_expect_event(s, "Display", 4109, SUITE_ANY_NUMBER); /* whoever had work there */
     CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_VBLANK, &a), "QUERY_VBLANK");
     if (!suite_fault(s, DXGK_FAULT_KILL_EXECUTOR, 1))
         return;
-    works_again(s, 20000, &again);
+    suite_works_again(s, 20000, &again);
     if (s->failed)
         return;
     suite_measure(s, "kill_to_new_work_ms", again);
@@ -249,9 +224,10 @@ static void be_victim(struct suite *s)
                  "victim: 8 MiB");
     CHECK_STATUS(s, suite_dispatch(d, &work, 64, 64), "victim: dispatch");
     CHECK_STATUS(s, umd_flush(d, NULL), "victim: work");
-    suite_say("ready");
-    for (;;)
-        suite_wait_vblank(s); /* killed in here */
+    suite_say(s, "ready");
+    while (suite_wait_vblank(s) == STATUS_SUCCESS) /* killed in here */
+        ;
+    umd_close(d);
 }
 
 void test_client_kill(struct suite *s)
@@ -284,5 +260,5 @@ void test_client_kill(struct suite *s)
             suite_fail(s, "no vblank after the client was killed");
     }
     if (!s->failed)
-        works_again(s, 10000, &again);
+        suite_works_again(s, 10000, &again);
 }

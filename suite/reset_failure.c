@@ -1,113 +1,33 @@
-/* A reset that fails ends the adapter with a report, the equivalent of bugcheck 0x116: everything answers device removed,
- * escapes still answer, and the service says so and goes on serving. Runs on a service of its own. */
+/* What the adapter does not survive: a reset that fails, and a driver call that does not come back. Both end in a report,
+ * the equivalent of bugcheck 0x116: everything answers device removed, escapes still answer, and the service says so and goes
+ * on serving. On a service of the test's own. */
 #include "suite.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-static const char settings_text[] = "[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]\n"
-                                    "EnableFaultInjection = 1\nTdrDelay = 1\n";
-
-struct service {
-    char folder[64], socket[96], settings[96];
-    pid_t pid;
-    FILE *out;
-};
-
-static bool find_program(char *path, size_t size)
+/* The adapter is given up: so say all that it does, and escapes. */
+static void check_given_up(struct suite *s)
 {
-    static const char *const places[] = {"../tools/aerogpu/aerogpu", "../../../bin/aerogpu"};
-    char self[400], *slash;
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    struct aerogpu_escape_query_fence f = {0};
+    struct aerogpu_escape_query_device_v2 q = {0};
+    struct umd_device *late = NULL;
+    NTSTATUS st = STATUS_SUCCESS;
 
-    self[n > 0 ? n : 0] = '\0';
-    slash = strrchr(self, '/');
-    if (slash)
-        *slash = '\0';
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, size, "%s/%s", self, places[i]);
-        if (!access(path, X_OK))
-            return true;
+    for (int i = 0; i < 300 && NT_SUCCESS(st = umd_open(&late, NULL)); i++) { /* it gives up a moment later */
+        umd_close(late);
+        suite_sleep_ms(s, 10);
     }
-    return false;
-}
-
-static bool start(struct suite *s, struct service *v, const char *program)
-{
-    char *argv[] = {(char *)(uintptr_t)program,
-                    "serve",
-                    "--socket",
-                    v->socket,
-                    "--settings",
-                    v->settings,
-                    "--json",
-                    "--ram",
-                    "256",
-                    NULL};
-    posix_spawn_file_actions_t fa;
-    char line[1024];
-    int fds[2];
-    FILE *f;
-
-    strcpy(v->folder, "/tmp/aerogpu-reset-XXXXXX");
-    if (!mkdtemp(v->folder))
-        return false;
-    snprintf(v->socket, sizeof(v->socket), "%s/s", v->folder);
-    snprintf(v->settings, sizeof(v->settings), "%s/settings", v->folder);
-    f = fopen(v->settings, "we");
-    if (!f || fputs(settings_text, f) < 0 || fclose(f) || pipe2(fds, O_CLOEXEC))
-        return false;
-    posix_spawn_file_actions_init(&fa);
-    posix_spawn_file_actions_adddup2(&fa, fds[1], 1);
-    if (posix_spawn(&v->pid, program, &fa, NULL, argv, environ))
-        v->pid = -1;
-    posix_spawn_file_actions_destroy(&fa);
-    close(fds[1]);
-    v->out = fdopen(fds[0], "r");
-    if (v->pid < 0 || !v->out || !fgets(line, sizeof(line), v->out) || !strstr(line, "\"ready\"")) {
-        suite_fail(s, "a service of our own does not start");
-        return false;
-    }
-    return true;
-}
-
-/* Ends the service; its exit code, and whether its log has the bugcheck. */
-static int stop(struct service *v, bool *bugcheck)
-{
-    char line[1024];
-    int status = 0;
-
-    *bugcheck = false;
-    if (v->pid > 0) {
-        kill(v->pid, SIGTERM);
-        while (v->out && fgets(line, sizeof(line), v->out))
-            *bugcheck |= strstr(line, "\"event\"") && strstr(line, "BugCheck");
-        waitpid(v->pid, &status, 0);
-    }
-    if (v->out)
-        fclose(v->out);
-    unlink(v->settings);
-    unlink(v->socket);
-    rmdir(v->folder);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    CHECK_EQ_STATUS(s, st, STATUS_DEVICE_REMOVED, "opening a device after the adapter was given up");
+    CHECK_EQ_STATUS(s, suite_wait_vblank(s), STATUS_DEVICE_REMOVED,
+                    "WaitForVerticalBlankEvent after the adapter was given up");
+    CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_FENCE, &f), "QUERY_FENCE after the adapter was given up");
+    CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_DEVICE_V2, &q), "QUERY_DEVICE after the adapter was given up");
 }
 
 static void fail_a_reset(struct suite *s)
 {
-    D3DKMT_OPENADAPTERFROMHDC open = {0};
-    struct aerogpu_escape_query_fence f = {0};
-    struct umd_device *d = NULL, *late = NULL;
+    struct umd_device *d = NULL;
     uint64_t fence = 0;
     NTSTATUS st;
 
-    CHECK_STATUS(s, D3DKMTOpenAdapterFromHdc(&open), "D3DKMTOpenAdapterFromHdc");
-    s->adapter = open.hAdapter;
     if (!suite_fault(s, DXGK_FAULT_FAIL_RESET, 1))
         return;
     CHECK_STATUS(s, umd_open(&d, NULL), "open");
@@ -118,46 +38,104 @@ static void fail_a_reset(struct suite *s)
         st = umd_wait(d, fence, 15000);
     umd_close(d);
     CHECK_EQ_STATUS(s, st, STATUS_DEVICE_REMOVED, "waiting for work that does not end");
-    for (int i = 0; i < 300 && NT_SUCCESS(st = umd_open(&late, NULL)); i++) { /* it gives up a moment later */
-        umd_close(late);
-        suite_sleep_ms(s, 10);
-    }
-    CHECK_EQ_STATUS(s, st, STATUS_DEVICE_REMOVED, "opening a device after the failed reset");
-    CHECK_EQ_STATUS(s, suite_wait_vblank(s), STATUS_DEVICE_REMOVED,
-                    "WaitForVerticalBlankEvent after the failed reset");
-    CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_FENCE, &f), "QUERY_FENCE after the failed reset");
+    check_given_up(s);
+}
+
+static void check_report(struct suite *s, const json_t *events, int code)
+{
+    CHECK(s, suite_count_events(events, "BugCheck", 0x116) == 1, "the service's log has %u bug checks",
+          suite_count_events(events, "BugCheck", 0x116));
+    CHECK(s, !suite_count_events(events, "dxgkrnl", 0xC4), "the miniport broke a rule");
+    CHECK(s, code == 1, "the service ended with code %d, expected 1", code);
 }
 
 void test_reset_failure(struct suite *s)
 {
-    D3DKMT_HANDLE adapter = s->adapter;
-    struct service v = {.pid = -1};
-    struct error e = {0};
-    char program[512];
-    bool bugcheck;
+    struct suite_service v;
+    json_t *events;
     int code;
 
-    if (s->host && s->host->sim) {
-        suite_skip(s, "needs a service of its own; a sim has none");
+    if (s->role) { /* leaves a broken service behind, for whoever wants to look at one */
+        fail_a_reset(s);
         return;
     }
-    if (!find_program(program, sizeof(program))) {
-        suite_skip(s, "the program aerogpu is not beside this one");
+    if (suite_service_up(s, &v, "TdrDelay = 1", ""))
+        fail_a_reset(s);
+    code = suite_service_down(s, &v, &events);
+    if (!s->failed && !s->skipped)
+        check_report(s, events, code);
+    if (!s->failed && !s->skipped && suite_count_events(events, "Display", 4101))
+        suite_fail(s, "a reset that failed is logged as a recovery");
+    json_decref(events);
+}
+
+/* In the other process: the call that is held up. */
+static void be_caller(struct suite *s)
+{
+    struct umd_device *d = NULL;
+    char text[16];
+    NTSTATUS st;
+
+    suite_say(s, "calling");
+    st = umd_open(&d, NULL);
+    umd_close(d);
+    suite_say(s, "%s", umd_status_name(st, text));
+}
+
+/* While one call is held up for `ms`: what others get. */
+static void hold_up(struct suite *s, uint32_t ms, const char *expected)
+{
+    struct aerogpu_escape_query_fence f = {0};
+    struct suite_peer p;
+    char line[400] = "";
+    uint64_t start, slowest = 0;
+
+    if (!suite_fault(s, DXGK_FAULT_BLOCK_DDI, ms) || !suite_peer_start(s, &p, "caller"))
+        return;
+    if (!suite_peer_hear(&p, line, sizeof(line), 20000) || strcmp(line, "calling") != 0)
+        suite_fail(s, "the caller says '%s'", line);
+    start = suite_now(s);
+    while (!s->failed && !suite_peer_hear(&p, line, sizeof(line), 10)) {
+        uint64_t asked = suite_now(s), took;
+        NTSTATUS st = SUITE_ESCAPE(s, QUERY_FENCE, &f);
+        took = suite_now(s) - asked;
+        slowest = took > slowest ? took : slowest;
+        if (st != STATUS_SUCCESS)
+            suite_fail(s, "QUERY_FENCE while a call is held up: 0x%08X", (uint32_t)st);
+        else if (suite_now(s) - start > 20 * NSEC_PER_SEC)
+            suite_fail(s, "the call does not come back");
+    }
+    if (!s->failed && strcmp(line, expected) != 0)
+        suite_fail(s, "a call that is held up for %u ms answers %s, expected %s", ms, line, expected);
+    if (!s->failed && suite_now(s) - start + 50 * NSEC_PER_MSEC < (ms < 1000 ? ms : 1000) * NSEC_PER_MSEC)
+        suite_fail(s, "it was held up for %llu ms only",
+                   (unsigned long long)((suite_now(s) - start) / NSEC_PER_MSEC));
+    suite_measure(s, "slowest_escape_ms", (double)slowest / 1e6);
+    suite_peer_end(&p, 10000);
+}
+
+void test_blocked_ddi(struct suite *s)
+{
+    struct suite_service v;
+    json_t *events = NULL;
+    double again;
+    int code;
+
+    if (s->role) {
+        be_caller(s);
         return;
     }
-    d3dkmt_disconnect();
-    s->adapter = 0;
-    if (start(s, &v, program)) {
-        if (d3dkmt_connect(v.socket, &e))
-            suite_fail(s, "%s", e.text);
-        else
-            fail_a_reset(s);
-        d3dkmt_disconnect();
+    if (suite_service_up(s, &v, "TdrDdiDelay = 1", "")) {
+        hold_up(s, suite_random(s, 100, 700), "STATUS_SUCCESS"); /* slow, and not too slow */
+        if (!s->failed && !s->skipped)
+            suite_works_again(s, 10000, &again);
+        if (!s->failed && !s->skipped)
+            hold_up(s, suite_random(s, 1500, 3000), "STATUS_DEVICE_REMOVED");
+        if (!s->failed && !s->skipped)
+            check_given_up(s);
     }
-    code = stop(&v, &bugcheck);
-    s->adapter = adapter; /* of a connection that is gone; the report names the adapter by it */
-    if (s->failed || s->skipped)
-        return;
-    CHECK(s, bugcheck, "the service's log has no BugCheck");
-    CHECK(s, code == 1, "the service ended with code %d, expected 1", code);
+    code = suite_service_down(s, &v, &events);
+    if (!s->failed && !s->skipped)
+        check_report(s, events, code);
+    json_decref(events);
 }

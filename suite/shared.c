@@ -70,8 +70,8 @@ static void produce(struct suite *s, uint32_t colour)
                  fill(r, (float)(colour >> 16 & 0xFF) / 255, (float)(colour >> 8 & 0xFF) / 255,
                       (float)(colour & 0xFF) / 255),
                  "producer: fill");
-    suite_say("handle %u", r->global_share);
-    suite_hear(line, sizeof(line), 60000);
+    suite_say(s, "handle %u", r->global_share);
+    suite_hear(s, line, sizeof(line), 60000);
     umd_close(d);
 }
 

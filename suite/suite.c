@@ -185,6 +185,32 @@ NTSTATUS suite_mode(struct suite *s, D3DKMT_DISPLAYMODE *mode)
     return st;
 }
 
+void suite_disarm(struct suite *s, enum dxgk_fault fault)
+{
+    struct dxgk_injection i = {.fault = fault};
+
+    D3DKMTEscape(&(D3DKMT_ESCAPE){.hAdapter = s->adapter,
+                                  .Type = (D3DKMT_ESCAPETYPE)DXGK_ESCAPE_INJECT,
+                                  .pPrivateDriverData = &i,
+                                  .PrivateDriverDataSize = sizeof(i)});
+}
+
+uint32_t suite_random(struct suite *s, uint32_t min, uint32_t max)
+{
+    return min + (uint32_t)rng_below(&s->rng, (uint64_t)max - min + 1);
+}
+
+void suite_expect_event(struct suite *s, const char *source, unsigned id, int count)
+{
+    json_array_append_new(json_object_get(s->expects, "events"),
+                          json_pack("{s:s, s:i, s:i}", "source", source, "id", (int)id, "count", count));
+}
+
+void suite_expect_row(struct suite *s, const char *signal)
+{
+    json_array_append_new(json_object_get(s->expects, "doctor"), json_string(signal));
+}
+
 static NTSTATUS query(struct suite *s, KMTQUERYADAPTERINFOTYPE type, void *data, UINT size)
 {
     return D3DKMTQueryAdapterInfo(&(D3DKMT_QUERYADAPTERINFO){
@@ -353,8 +379,8 @@ static json_t *adapter_json(const struct suite *s)
 static json_t *report(struct suite *s, int code)
 {
     json_t *r =
-        json_pack("{s:i, s:s, s:s, s:i, s:o, s:b, s:o, s:o, s:o, s:O, s:O}", "schema_version", 1, "test_name",
-                  s->name, "status", s->failed ? "FAIL" : "PASS", "exit_code", code, "failure",
+        json_pack("{s:i, s:s, s:s, s:i, s:o, s:b, s:o, s:o, s:o, s:O, s:O, s:O}", "schema_version", 1,
+                  "test_name", s->name, "status", s->failed ? "FAIL" : "PASS", "exit_code", code, "failure",
                   s->failed ? json_string(s->failure) : json_null(), "skipped", s->skipped && !s->failed,
                   "skip_reason", s->skipped && !s->failed ? json_string(s->skip_reason) : json_null(),
                   "adapter", adapter_json(s), "timing",
@@ -362,7 +388,7 @@ static json_t *report(struct suite *s, int code)
                                               "avg_ms", s->timing.avg, "min_ms", s->timing.min, "max_ms",
                                               s->timing.max, "p99_ms", s->timing.p99)
                                   : json_null(),
-                  "measured", s->measured, "artifacts", s->artifacts);
+                  "measured", s->measured, "artifacts", s->artifacts, "expects", s->expects);
 
     if (r && s->samples_ms)
         json_object_set(json_object_get(r, "timing"), "samples_ms", s->samples_ms);
@@ -393,6 +419,8 @@ int suite_run_report(const char *name, suite_fn *fn, const struct suite_host *ho
     signal(SIGPIPE, SIG_IGN); /* a peer that is gone is noticed by what it does not say */
     s.measured = json_object();
     s.artifacts = json_array();
+    s.expects = json_pack("{s:[], s:[]}", "events", "doctor");
+    s.rng.state = s.seed;
     open_adapter(&s);
     if (!s.failed)
         fn(&s);
@@ -410,7 +438,7 @@ int suite_run_report(const char *name, suite_fn *fn, const struct suite_host *ho
         if (s.json)
             write_report(&s, r);
     } else if (s.role && s.failed) {
-        suite_say("FAIL %s", s.failure);
+        suite_say(&s, "FAIL %s", s.failure);
     }
     if (out)
         *out = json_incref(r);
@@ -418,6 +446,7 @@ int suite_run_report(const char *name, suite_fn *fn, const struct suite_host *ho
     json_decref(s.measured);
     json_decref(s.artifacts);
     json_decref(s.samples_ms);
+    json_decref(s.expects);
     return code;
 }
 

@@ -6,7 +6,11 @@
  * Invariants:
  *  1. A test reaches the stack through D3DKMT and the user-mode driver only, as any program could.
  *  2. It fails once: the first failure is the reported one. A test that cannot run here says why and is SKIPped.
- *  3. Time comes from suite_now and passes in suite_sleep, so that a test runs in virtual time too.
+ *  3. Time comes from suite_now and passes in suite_sleep, so that a test runs in virtual time too; other processes and
+ *     services of its own it has through struct suite_host, so that a sim has them as well.
+ *  4. What a test draws at random comes from --seed.
+ *  5. What the event log must show, and which rows of `aerogpu doctor`, the test says (suite_expect_*); whoever runs it and
+ *     can read the log checks it. An event of a reset, a fault, a bug check or a broken rule that no test expects fails it.
  */
 #ifndef SUITE_SUITE_H_
 #define SUITE_SUITE_H_
@@ -15,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/rng.h"
 #include "dxgkrnl/faults.h"
 #include "umd/umd.h"
 
@@ -63,8 +68,19 @@
     T(tdr_recovery, "a hang is detected, the adapter reset, and work runs again")                            \
     T(tdr_storm, "hang after hang")                                                                          \
     T(dma_fault, "a bad stream is a fault of its context only")                                              \
+    T(freed_writeback, "nothing is written back into an allocation that is gone")                            \
     T(lost_interrupt, "a lost interrupt is found out")                                                       \
+    T(doubled_interrupt, "an interrupt that comes twice counts once")                                        \
+    T(delayed_interrupt, "an interrupt may be late")                                                         \
+    T(lost_doorbell, "a doorbell that is lost is rung again")                                                \
+    T(stale_fence, "a fence page that is not written loses no completion")                                   \
+    T(late_answer, "an executor that answers late is waited for")                                            \
+    T(late_vblank, "a vblank that is noticed late disturbs no pace")                                         \
+    T(missing_vblank, "vblanks that are missed block nobody")                                                \
+    T(burst_vblank, "vblanks reported again and again are one")                                              \
     T(executor_kill, "the executor dies and comes back")                                                     \
+    T(ring_full, "more work than the ring holds waits its turn")                                             \
+    T(blocked_ddi, "a driver call that does not come back ends in a report")                                 \
     T(reset_failure, "a reset that fails ends in a report, not in a hang")
 
 struct suite_host {
@@ -72,6 +88,16 @@ struct suite_host {
     void (*sleep)(void *ctx, uint64_t ns);
     void *ctx;
     bool sim;
+
+    /* What else a sim has; NULL in this machine, where processes are processes. Peers are numbers above 0; in a peer, 0 is
+     * whoever started it. A peer that is ended badly, or killed, has the exit code -1. */
+    int (*peer_start)(void *ctx, const char *test, const char *role);
+    void (*peer_say)(void *ctx, int peer, const char *line);
+    bool (*peer_hear)(void *ctx, int peer, char *line, size_t size, int timeout_ms);
+    int (*peer_end)(void *ctx, int peer, int timeout_ms, bool killed);
+    /* Another stack, with these settings, that D3DKMT leads to until it goes; its exit code and events. */
+    int (*service_up)(void *ctx, const char *settings, struct error *e);
+    int (*service_down)(void *ctx, json_t **events);
 };
 
 struct suite {
@@ -102,6 +128,8 @@ struct suite {
     json_t *measured; /* figures of the test, by name */
     json_t *artifacts;
     json_t *samples_ms;
+    json_t *expects; /* {events: [{source, id, count}], doctor: [signal]} */
+    struct rng rng;  /* of --seed */
 };
 
 typedef void suite_fn(struct suite *s);
@@ -190,9 +218,10 @@ NTSTATUS suite_hang(struct suite *s, struct umd_device *d);
 /* ---- other processes (peer.c) ---- */
 
 struct suite_peer {
-    int pid, to, from; /* pipes: lines of text */
+    const struct suite_host *host; /* of a sim: `pid` is the host's number of it; else NULL */
+    int pid, to, from;             /* pipes: lines of text */
 };
-/* This test again as another process, with --role=ROLE; a sim has none: false, and the test is skipped. */
+/* This test again as another process, with --role=ROLE. */
 bool suite_peer_start(struct suite *s, struct suite_peer *p, const char *role);
 void suite_peer_say(struct suite_peer *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A line from it, without the newline; false after timeout_ms or when it is gone. */
@@ -200,10 +229,40 @@ bool suite_peer_hear(struct suite_peer *p, char *line, size_t size, int timeout_
 int suite_peer_end(struct suite_peer *p, int timeout_ms); /* exit status, -1: had to be killed */
 void suite_peer_kill(struct suite_peer *p);
 /* In the other process: the same pipes. */
-void suite_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-bool suite_hear(char *line, size_t size, int timeout_ms);
+void suite_say(struct suite *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool suite_hear(struct suite *s, char *line, size_t size, int timeout_ms);
 
+/* ---- a service of the test's own (service.c): for what a service does not survive, or settings ---- */
+
+struct suite_service {
+    const struct suite_host *host; /* of a sim */
+    char folder[64], socket[96], settings[96];
+    int pid;
+    void *out; /* FILE: its standard output */
+    D3DKMT_HANDLE adapter;
+};
+/* `settings` are those of GraphicsDrivers, `parameters` the driver's. The test's adapter is this service's from now on.
+ * False: the test has failed or is skipped. suite_service_down in each case. */
+bool suite_service_up(struct suite *s, struct suite_service *v, const char *settings, const char *parameters);
+/* Its exit code, and its events [{source, id, text}], a new reference. */
+int suite_service_down(struct suite *s, struct suite_service *v, json_t **events);
+unsigned suite_count_events(const json_t *events, const char *source, int id);
+
+/* ---- what goes wrong, and what must go on (recovery.c) ---- */
+
+/* Resets that the adapter counts. */
+uint32_t suite_tdr_count(struct suite *s);
+/* Draws the scene on a fresh device until it comes out right, at most `ms`; how long that took. */
+void suite_works_again(struct suite *s, uint32_t ms, double *took_ms);
+/* min to max, from the seed. */
+uint32_t suite_random(struct suite *s, uint32_t min, uint32_t max);
+/* The event log must have `count` of these since the test began, and the doctor must name this row. */
+enum { SUITE_SOME = -1, SUITE_ANY_NUMBER = -2 };
+void suite_expect_event(struct suite *s, const char *source, unsigned id, int count);
+void suite_expect_row(struct suite *s, const char *signal);
 /* Makes something go wrong `value` times (dxgkrnl/faults.h). False, and the test is skipped, where that is not allowed. */
 bool suite_fault(struct suite *s, enum dxgk_fault fault, uint32_t value);
+/* What is left of it will not happen. */
+void suite_disarm(struct suite *s, enum dxgk_fault fault);
 
 #endif

@@ -24,7 +24,8 @@
     F(LOSE_DOORBELL, "lose-doorbell", "host: a doorbell never reaches the device")                           \
     F(STALE_FENCE, "stale-fence", "host: a write of the fence page goes nowhere")                            \
     F(KILL_EXECUTOR, "kill-executor", "host: the executor is killed, at once and once")                      \
-    F(STOP_EXECUTOR, "stop-executor", "host: the executor stands still, at once, until a reset replaces it")
+    F(STOP_EXECUTOR, "stop-executor", "host: the executor stands still, at once, until a reset replaces it") \
+    F(LATE_EXECUTOR, "late-executor", "host: the executor stands still, at once, for `value` microseconds")
 
 enum dxgk_fault {
 #define DXGK_FAULT_ID(id, name, text) DXGK_FAULT_##id,

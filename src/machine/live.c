@@ -25,6 +25,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,7 +43,9 @@ struct live {
     bool has_thread;
     _Atomic bool quit;
     int epoll_fd, timer_fd, wake_fd;
-    _Atomic uint64_t deadline; /* what timer_fd is set to */
+    _Atomic uint64_t deadline;  /* what timer_fd is set to */
+    _Atomic uint64_t resume_ns; /* when a stopped executor goes on; TIMER_NEVER */
+    _Atomic int stopped_pid;
     pthread_mutex_t serving;
     _Atomic bool has_helper;
     /* interrupts */
@@ -210,6 +213,54 @@ static void on_death(void *ctx, const struct exec_death *d)
     pthread_mutex_unlock(&l->death_lock);
 }
 
+/* ---- the executor stopped and killed on purpose ---- */
+
+static void resume(struct machine *m)
+{
+    struct live *l = m->kind;
+    int pid = atomic_exchange(&l->stopped_pid, 0);
+
+    atomic_store(&l->resume_ns, TIMER_NEVER);
+    if (pid && pid == (int)exec_host_pid(l->host)) /* else it was replaced meanwhile */
+        kill(pid, SIGCONT);
+}
+
+static int kill_executor(struct machine *m)
+{
+    int pid = (int)exec_host_pid(live_of(m)->host);
+
+    return pid <= 0 || kill(pid, SIGKILL) ? -ESRCH : 0;
+}
+
+/* A signal takes a while: the next submission must find the executor standing still. */
+static void await_stop(int pid)
+{
+    for (int i = 0; i < 1000; i++) {
+        siginfo_t info = {0};
+        if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOWAIT | WNOHANG) || info.si_pid)
+            return;
+        usleep(100);
+    }
+}
+
+static int stop_executor(struct machine *m, uint64_t ns)
+{
+    struct live *l = m->kind;
+    int pid = (int)exec_host_pid(l->host);
+
+    if (!ns) {
+        resume(m);
+        return 0;
+    }
+    if (pid <= 0 || kill(pid, SIGSTOP))
+        return -ESRCH;
+    await_stop(pid);
+    atomic_store(&l->stopped_pid, pid);
+    atomic_store(&l->resume_ns, ns == UINT64_MAX ? TIMER_NEVER : machine_now(m) + ns);
+    signal_fd(l->wake_fd); /* whoever sleeps, sleeps that long */
+    return 0;
+}
+
 /* ---- serving ---- */
 
 /* Sleeps until something is to be served, at most until `end_ns`. The events say little: what is to be done
@@ -218,11 +269,11 @@ static void await(struct machine *m, uint64_t end_ns)
 {
     struct live *l = m->kind;
     struct epoll_event events[3];
-    uint64_t now = end_ns == TIMER_NEVER ? 0 : machine_now(m);
-    uint64_t left = end_ns > now ? end_ns - now : 0;
+    uint64_t resume_ns = atomic_load(&l->resume_ns), end = resume_ns < end_ns ? resume_ns : end_ns;
+    uint64_t now = end == TIMER_NEVER ? 0 : machine_now(m), left = end > now ? end - now : 0;
     struct timespec ts = {(time_t)(left / NSEC_PER_SEC), (long)(left % NSEC_PER_SEC)};
 
-    epoll_pwait2(l->epoll_fd, events, 3, end_ns == TIMER_NEVER ? NULL : &ts, NULL);
+    epoll_pwait2(l->epoll_fd, events, 3, end == TIMER_NEVER ? NULL : &ts, NULL);
 }
 
 /* Does what is to be done. With `serving` held. Returns whether the executor had completed something. */
@@ -232,6 +283,8 @@ static bool serve(struct machine *m)
     unsigned n;
 
     serving_for = m;
+    if (machine_now(m) >= atomic_load(&l->resume_ns))
+        resume(m);
     n = exec_host_dispatch(l->host);
     if (machine_now(m) >= atomic_load(&l->deadline))
         gpu_timer(m->gpu);
@@ -325,7 +378,7 @@ static int start(struct machine *m, struct error *e)
         return error_set(e, -ENOMEM, "no memory for a machine");
     m->kind = l;
     l->epoll_fd = l->timer_fd = l->wake_fd = -1;
-    l->deadline = TIMER_NEVER;
+    l->deadline = l->resume_ns = TIMER_NEVER;
     clock_init_live(&m->clock);
     pthread_mutex_init(&l->serving, NULL);
     pthread_mutex_init(&l->irq_lock, NULL);
@@ -498,6 +551,8 @@ static void unmap(struct machine *m, uint64_t gpa, uint64_t size)
 }
 
 const struct machine_ops machine_live_ops = {
+    .kill_executor = kill_executor,
+    .stop_executor = stop_executor,
     .map = map,
     .unmap = unmap,
     .start = start,

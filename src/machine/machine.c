@@ -173,6 +173,16 @@ void machine_stale_fences(struct machine *m, uint32_t count)
     atomic_store(&m->stale_fences, count);
 }
 
+int machine_kill_executor(struct machine *m)
+{
+    return m->ops->kill_executor(m);
+}
+
+int machine_stop_executor(struct machine *m, uint64_t ns)
+{
+    return m->ops->stop_executor(m, ns);
+}
+
 int machine_wait_ready(struct machine *m, int timeout_ms, struct error *e)
 {
     return m->ops->wait_ready(m, timeout_ms, e);

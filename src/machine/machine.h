@@ -92,8 +92,12 @@ int machine_map(struct machine *m, uint64_t gpa, uint64_t size, int fd, struct e
 void machine_unmap(struct machine *m, uint64_t gpa, uint64_t size);
 uint64_t machine_memory_end(const struct machine *m);
 
-/* Fault: so many writes of the fence page go nowhere. */
+/* Faults, by hand. So many writes of the fence page go nowhere. */
 void machine_stale_fences(struct machine *m, uint32_t count);
+/* The executor is killed, at once; a new one starts. 0, or -ESRCH: none runs. */
+int machine_kill_executor(struct machine *m);
+/* The executor stands still from now on, for `ns`, or UINT64_MAX: until a reset replaces it; 0: it goes on. 0, or -ESRCH. */
+int machine_stop_executor(struct machine *m, uint64_t ns);
 
 /* BAR0 and configuration space as the guest's processor reaches them. */
 uint32_t machine_read(struct machine *m, uint32_t reg);

@@ -25,6 +25,8 @@ struct machine_ops {
                struct error *e); /* NULL: nothing to do */
     void (*unmap)(struct machine *m, uint64_t gpa, uint64_t size);
     struct loop *(*loop)(struct machine *m); /* NULL: it has none */
+    int (*kill_executor)(struct machine *m);
+    int (*stop_executor)(struct machine *m, uint64_t ns);
     const struct gpu_host_ops *host;
     const struct gpu_backend_ops *backend;
 };

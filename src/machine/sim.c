@@ -1,7 +1,8 @@
 /* sim.c: the machine in virtual time. One thread; the event loop holds everything that is still to happen.
  *
  * The executor here is a model: one submission at a time, in order, each taking a time drawn from the seed;
- * streams are decoded to find what is malformed and which presents want a vblank, and nothing is drawn.
+ * streams are decoded to find what is malformed, which presents want a vblank, and what must not be written back, and
+ * nothing is drawn.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "base/loop.h"
 #include "base/rng.h"
 #include "machine/priv.h"
+#include "machine/sim_memory.h"
 
 enum {
     DEPTH = 256,       /* submissions that the executor holds */
@@ -37,12 +39,14 @@ struct sim {
     struct loop *loop;
     struct rng rng;
     struct machine_stats stats;
-    struct loop_timer vblank, intx, work, restart;
+    struct loop_timer vblank, intx, work, restart, resume;
     bool line;
     uint32_t storm;
     struct job jobs[DEPTH];
     uint32_t first, count;
-    bool dead;               /* until restart */
+    bool dead;    /* until restart */
+    bool stopped; /* until resume, or a reset */
+    struct sim_memory memory;
     struct delayed *delayed; /* all that are armed */
 };
 
@@ -201,6 +205,7 @@ static void examine(struct machine *m, const struct gpu_submission *s, struct gp
     while (!r && (r = abi_stream_next(&stream, &p, &e)) > 0) {
         r = 0;
         c->packets++;
+        sim_memory_packet(&sim_of(m)->memory, m, s, &p, c);
         if (p.opcode == AEROGPU_CMD_PRESENT || p.opcode == AEROGPU_CMD_PRESENT_EX) {
             uint32_t flags;
             memcpy(&flags, p.data + 12, 4);
@@ -272,6 +277,7 @@ static void die(struct machine *m)
     s->dead = true;
     s->first = (first + n) % DEPTH;
     s->count = 0;
+    sim_memory_forget(&s->memory);
     arm(m, &s->restart, between(s, NSEC_PER_MSEC, 50 * NSEC_PER_MSEC), restarted, m);
     for (uint32_t i = 0; i < n; i++) {
         struct gpu_completion c = {.id = ids[i], .error = AEROGPU_ERROR_BACKEND};
@@ -291,7 +297,7 @@ static void start_work(struct machine *m)
     uint64_t min = m->params.exec_min_ns ? m->params.exec_min_ns : 20 * NSEC_PER_USEC;
     uint64_t max = m->params.exec_max_ns ? m->params.exec_max_ns : 4 * NSEC_PER_MSEC;
 
-    if (s->dead || !s->count || s->work.slot || s->jobs[s->first].hung)
+    if (s->dead || s->stopped || !s->count || s->work.slot || s->jobs[s->first].hung)
         return;
     if (chance(s, m->params.faults.hang)) {
         s->stats.hangs++;
@@ -322,6 +328,51 @@ static void reset(void *ctx)
     /* Late answers stay on their way: a real executor may have written them already. */
     loop_cancel(s->loop, &s->work);
     s->first = s->count = 0;
+    if (s->stopped) { /* it does not answer the reset: a new one takes its place, and knows no resources */
+        loop_cancel(s->loop, &s->resume);
+        s->stopped = false;
+        sim_memory_forget(&s->memory);
+    }
+}
+
+static int kill_executor(struct machine *m)
+{
+    struct sim *s = m->kind;
+
+    if (s->dead)
+        return -ESRCH;
+    loop_cancel(s->loop, &s->work);
+    loop_cancel(s->loop, &s->resume);
+    s->stopped = false;
+    die(m);
+    return 0;
+}
+
+static void resume(void *ctx)
+{
+    struct machine *m = ctx;
+
+    loop_cancel(sim_of(m)->loop, &sim_of(m)->resume);
+    sim_of(m)->stopped = false;
+    start_work(m);
+}
+
+/* What it was working on begins again when it goes on: a model has no other half of the work. */
+static int stop_executor(struct machine *m, uint64_t ns)
+{
+    struct sim *s = m->kind;
+
+    if (!ns) {
+        resume(m);
+        return 0;
+    }
+    if (s->dead)
+        return -ESRCH;
+    loop_cancel(s->loop, &s->work);
+    s->stopped = true;
+    if (ns != UINT64_MAX)
+        arm(m, &s->resume, ns, resume, m);
+    return 0;
 }
 
 /* ---- the machine ---- */
@@ -366,6 +417,7 @@ static void free_sim(struct machine *m)
 
     while (s->delayed)
         free_delayed(s->delayed);
+    sim_memory_finish(&s->memory);
     loop_destroy(s->loop);
     free(s);
 }
@@ -425,6 +477,8 @@ const struct machine_ops machine_sim_ops = {
     .set_irq = set_irq,
     .get_stats = get_stats,
     .loop = get_loop,
+    .kill_executor = kill_executor,
+    .stop_executor = stop_executor,
     .host = &(const struct gpu_host_ops){machine_dma_map, raise_irq, arm_timer},
     .backend = &(const struct gpu_backend_ops){submit, reset},
 };

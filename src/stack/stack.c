@@ -1,12 +1,9 @@
 #include "stack/stack.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "aerogpu/pci.h"
 #include "dxgkrnl/faults.h"
@@ -152,21 +149,9 @@ static void wait_for_device(void *ctx, bool (*done)(void *arg), void *arg, uint6
     machine_wait(((struct stack *)ctx)->machine, done, arg, timeout_ns);
 }
 
-/* A signal takes a while: the next submission must find the executor standing still. */
-static void await_stop(int pid)
-{
-    for (int i = 0; i < 1000; i++) {
-        siginfo_t info = {0};
-        if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOWAIT | WNOHANG) || info.si_pid)
-            return;
-        usleep(100);
-    }
-}
-
 static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
 {
     struct stack *s = ctx;
-    int pid = machine_executor_pid(s->machine);
 
     switch (fault) {
     case DXGK_FAULT_LOSE_DOORBELL:
@@ -176,14 +161,13 @@ static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
         machine_stale_fences(s->machine, value);
         return STATUS_SUCCESS;
     case DXGK_FAULT_KILL_EXECUTOR:
+        return !value || !machine_kill_executor(s->machine) ? STATUS_SUCCESS : STATUS_DEVICE_NOT_READY;
     case DXGK_FAULT_STOP_EXECUTOR:
-        if (pid <= 0)
-            return STATUS_DEVICE_NOT_READY; /* none runs; the sim's faults are its own */
-        if (value && kill(pid, fault == DXGK_FAULT_KILL_EXECUTOR ? SIGKILL : SIGSTOP))
-            return STATUS_UNSUCCESSFUL;
-        if (value && fault == DXGK_FAULT_STOP_EXECUTOR)
-            await_stop(pid);
-        return STATUS_SUCCESS;
+        return !machine_stop_executor(s->machine, value ? UINT64_MAX : 0) ? STATUS_SUCCESS
+                                                                          : STATUS_DEVICE_NOT_READY;
+    case DXGK_FAULT_LATE_EXECUTOR:
+        return !machine_stop_executor(s->machine, value * NSEC_PER_USEC) ? STATUS_SUCCESS
+                                                                         : STATUS_DEVICE_NOT_READY;
     default:
         return STATUS_NOT_SUPPORTED;
     }

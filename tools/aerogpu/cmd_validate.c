@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "diagnose.h"
 #include "validate.h"
+#include "validate_sim.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -16,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "expect.h"
 #include "runner.h"
 #include "suite.h"
 
@@ -41,6 +43,8 @@ static const char help[] =
 struct run {
     struct validate_options o;
     struct validate_host host;
+    struct sim_suite sim;
+    unsigned seen_events;
     char bin_dir[PATH_MAX], dbgctl[PATH_MAX], logs[PATH_MAX];
     json_t *report, *tests, *steps;
     unsigned failures;
@@ -108,27 +112,42 @@ static void progress(void *ctx, const char *name, unsigned index, unsigned total
 
 /* ---- running tests ---- */
 
-static uint64_t sim_now(void *ctx)
+static json_t *new_events(void *ctx)
 {
-    return clock_now(stack_clock(((struct validate_host *)ctx)->stack));
+    struct run *r = ctx;
+    json_t *all = validate_host_events(&r->host), *out = json_array();
+
+    for (; r->seen_events < json_array_size(all); r->seen_events++)
+        json_array_append(out, json_array_get(all, r->seen_events));
+    json_decref(all);
+    return out;
 }
 
-static void sim_sleep(void *ctx, uint64_t ns)
+static void test_ended(struct run *r, json_t *result)
 {
-    stack_sleep(((struct validate_host *)ctx)->stack, ns);
+    json_t *events = new_events(r);
+
+    expect_check(result, events);
+    json_decref(events);
 }
 
-static json_t *run_in_sim(struct run *r, const char *const *names, unsigned n)
+static json_t *run_in_sim(struct run *r, const char *const *names, unsigned n, const char *const *args,
+                          unsigned num_args)
 {
-    struct suite_host host = {.now = sim_now, .sleep = sim_sleep, .ctx = &r->host, .sim = true};
+    const struct suite_host *host = &r->sim.host;
     json_t *out = json_array();
 
     for (unsigned i = 0; i < n; i++) {
-        char *argv[] = {(char *)(uintptr_t)names[i], NULL};
-        uint64_t start = sim_now(&r->host);
+        char *argv[24] = {(char *)(uintptr_t)names[i]};
+        uint64_t start = host->now(host->ctx);
         json_t *result = NULL;
-        suite_run_report(names[i], suite_find(names[i]), &host, 1, argv, &result);
-        json_object_set_new(result, "duration_ms", json_real((double)(sim_now(&r->host) - start) / 1e6));
+        for (unsigned k = 0; k < num_args && k < 22; k++)
+            argv[1 + k] = (char *)(uintptr_t)args[k];
+        suite_run_report(names[i], suite_find(names[i]), host, 1 + (int)num_args, argv, &result);
+        if (!sim_suite_settle(&r->sim))
+            json_object_set_new(result, "status", json_string("FAIL"));
+        json_object_set_new(result, "duration_ms", json_real((double)(host->now(host->ctx) - start) / 1e6));
+        test_ended(r, result);
         r->failures += strcmp(json_string_value(json_object_get(result, "status")), "FAIL") == 0;
         progress(r, names[i], i, n, result);
         json_array_append_new(out, result);
@@ -140,16 +159,20 @@ static json_t *run_in_sim(struct run *r, const char *const *names, unsigned n)
 static unsigned run_tests(struct run *r, const char *const *names, unsigned n, const char *const *extra,
                           unsigned num_extra)
 {
-    const char *args[16] = {"--dump"};
+    char seed[40];
+    const char *args[16] = {seed};
     unsigned before = r->failures, k = 1;
     json_t *results;
     size_t i;
     const json_t *t;
 
+    snprintf(seed, sizeof(seed), "--seed=%u", (uint32_t)r->o.seed);
+    if (!r->o.sim)
+        args[k++] = "--dump";
     for (unsigned e = 0; e < num_extra && k < 16; e++)
         args[k++] = extra[e];
     if (r->o.sim) {
-        results = run_in_sim(r, names, n);
+        results = run_in_sim(r, names, n, args, k);
     } else {
         struct runner_params p = {.suite_name = "aerogpu_validation",
                                   .bin_dir = r->bin_dir,
@@ -160,6 +183,7 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
                                   .extra = args,
                                   .num_extra = k,
                                   .dbgctl_timeout_ms = 5000,
+                                  .events = new_events,
                                   .progress = progress,
                                   .ctx = r};
         json_t *report;
@@ -420,6 +444,8 @@ static int bring_up(struct run *r)
         validate_host_down(&r->host);
         return EXIT_ENV;
     }
+    if (r->o.sim)
+        sim_suite_init(&r->sim, &r->host, &r->o);
     return 0;
 }
 
@@ -469,6 +495,8 @@ int cmd_validate(int argc, char **argv)
     code = write_all(&r);
     code = code ? EXIT_ENV : r.failures ? EXIT_FAILED : EXIT_OK;
     json_decref(r.report);
+    if (r.o.sim)
+        sim_suite_finish(&r.sim);
     validate_host_down(&r.host);
     return code;
 }

@@ -34,6 +34,9 @@ struct validate_host {
 };
 
 int validate_host_up(struct validate_host *h, const struct validate_options *o, struct error *e);
+/* The same with more settings, as a settings file's text. */
+int validate_host_up_with(struct validate_host *h, const struct validate_options *o, const char *settings,
+                          struct error *e);
 void validate_host_down(struct validate_host *h);
 /* Events of the log so far: [{time_ms, source, id, text}]. */
 json_t *validate_host_events(struct validate_host *h);

@@ -13,7 +13,8 @@
 
 /* What a validation needs that a user's machine has off: reading memory for pictures, planting faults; and enough resets
  * before the adapter is given up, for a suite resets it more often than a minute allows. */
-static int settings_for(struct validate_host *h, const struct validate_options *o, struct error *e)
+static int settings_for(struct validate_host *h, const struct validate_options *o, const char *more,
+                        struct error *e)
 {
     int r = settings_set(&h->settings, SERVICE_KEY, "EnableReadGpaEscape", 1);
 
@@ -25,10 +26,17 @@ static int settings_for(struct validate_host *h, const struct validate_options *
         r = settings_set(&h->settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 20);
     if (r)
         return error_set(e, r, "no memory for settings");
-    return o->settings ? settings_read(&h->settings, o->settings, e) : 0;
+    r = o->settings ? settings_read(&h->settings, o->settings, e) : 0;
+    return !r && more ? settings_parse(&h->settings, more, strlen(more), e) : r;
 }
 
 int validate_host_up(struct validate_host *h, const struct validate_options *o, struct error *e)
+{
+    return validate_host_up_with(h, o, NULL, e);
+}
+
+int validate_host_up_with(struct validate_host *h, const struct validate_options *o, const char *settings,
+                          struct error *e)
 {
     struct stack_params p = {.machine = {.kind = o->sim ? MACHINE_SIM : MACHINE_LIVE,
                                          .ram_size = UINT64_C(1024) << 20,
@@ -40,7 +48,7 @@ int validate_host_up(struct validate_host *h, const struct validate_options *o, 
     int r;
 
     *h = (struct validate_host){.sim = o->sim};
-    r = settings_for(h, o, e);
+    r = settings_for(h, o, settings, e);
     if (!r)
         r = stack_create(&h->stack, &p, e);
     if (!r)

@@ -29,12 +29,40 @@ static void usage(FILE *f)
         "  --no-timeout             let a test take as long as it wants\n"
         "  --json[=PATH]            write report.json, a file for each test, and JUnit XML beside it\n"
         "  --log-dir=DIR            stdout, stderr, pictures and snapshots of each test\n"
+        "  --event-log=FILE         the service's event log (aerogpu serve --event-log): what the tests "
+        "expect there is checked\n"
         "  --dbgctl=PATH            take snapshots with it when a test fails\n"
         "  --dbgctl-timeout-ms=N    time of one snapshot (5000)\n"
         "  --list                   print the names of the tests\n"
         "  --help                   this\n"
         "exit codes: 0 every test passed or was skipped, 1 one failed or the command line is wrong\n",
         f);
+}
+
+struct event_log {
+    const char *path;
+    long at; /* how far it was read */
+};
+
+/* Whole lines that were not there before. */
+static json_t *new_events(void *ctx)
+{
+    struct event_log *l = ctx;
+    json_t *out = json_array();
+    FILE *f = fopen(l->path, "re");
+    char line[2048];
+
+    if (f && !fseek(f, l->at, SEEK_SET))
+        while (fgets(line, sizeof(line), f) && strchr(line, '\n')) {
+            json_t *e = json_loads(line, 0, NULL);
+            if (json_is_integer(json_object_get(e, "id")))
+                json_array_append(out, e);
+            json_decref(e);
+            l->at = ftell(f);
+        }
+    if (f)
+        fclose(f);
+    return out;
 }
 
 static void progress(void *ctx, const char *name, unsigned index, unsigned total, const json_t *result)
@@ -83,6 +111,7 @@ static bool positive(const char *text, int *out)
 
 int main(int argc, char **argv)
 {
+    struct event_log log;
     static char default_dir[PATH_MAX], junit[PATH_MAX];
     static const char *extra[64];
     struct runner_params p = {.suite_name = "aerogpu_validation",
@@ -139,6 +168,10 @@ int main(int argc, char **argv)
             p.json_path = a + 7;
         } else if (!rest && (v = value_of(a, "--log-dir", argc, argv, &i))) {
             p.log_dir = v;
+        } else if (!rest && (v = value_of(a, "--event-log", argc, argv, &i))) {
+            log = (struct event_log){.path = v};
+            p.events = new_events;
+            p.ctx = &log;
         } else if (!rest && (v = value_of(a, "--dbgctl", argc, argv, &i))) {
             p.dbgctl = v;
         } else if (p.num_extra < 64) {

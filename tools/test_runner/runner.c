@@ -1,6 +1,8 @@
 /* runner.c: see runner.h. */
 #include "runner.h"
 
+#include "expect.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -221,7 +223,12 @@ static json_t *run_one(const struct runner_params *p, const char *name)
     } else {
         unlink(json);
     }
-    if (code && p->dbgctl)
+    if (p->events) {
+        json_t *events = p->events(p->ctx);
+        expect_check(result, events);
+        json_decref(events);
+    }
+    if (!strcmp(json_string_value(json_object_get(result, "status")), "FAIL") && p->dbgctl)
         snapshot(p, name, result);
     return result;
 }
@@ -294,6 +301,8 @@ json_t *runner_run(const struct runner_params *p)
         mkdir(p->log_dir, 0755);
     if (p->json_path)
         json_dump_file(report, p->json_path, JSON_INDENT(2)); /* no old success stays */
+    if (p->events)
+        json_decref(p->events(p->ctx)); /* what came before is nobody's */
     for (unsigned i = 0; i < p->num_tests; i++) {
         json_t *r;
         if (p->progress)

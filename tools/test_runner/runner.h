@@ -25,6 +25,8 @@ struct runner_params {
     const char *log_dir; /* NULL: output of tests goes to ours */
     const char *dbgctl;  /* NULL: no snapshots */
     int dbgctl_timeout_ms;
+    /* The events of the log since it was last called, [{source, id, text}], a new reference. NULL: nobody can read it. */
+    json_t *(*events)(void *ctx);
     const char *const *extra; /* arguments for every test */
     unsigned num_extra;
     bool quiet;
