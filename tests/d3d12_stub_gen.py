@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """d3d12_stub_gen.py SRCDIR IDLDIR OUTDIR: a Direct3D 12 that does nothing, and a program that calls all of it.
 
-    d3d12_stub.c     every interface of the installed IDL files, also those that no implementation here has
+    d3d12_stub.c     every interface of the installed IDL files, also those that no implementation here has. STUB_BASE: its
+                     addresses begin there; STUB_LARGE: resources need more room, and stand farther apart; STUB_LOG: it
+                     says what it is asked for
     d3d12_callall.c  calls each method once with filled arguments: arrays, unions, nested structs, pipeline streams
 
 Recording the program, playing the recording over the stub and recording that again must give the same calls.
@@ -26,7 +28,10 @@ def stub(g):
     m = g.m
     o = ['#include <stdlib.h>', '#include <string.h>', '#include "d3d12_api.h"', '#include "d3d12/table.h"',
          'struct stub { const void *vtbl; unsigned refs; uint64_t number; void *memory; };',
-         'static uint64_t numbers = 1; static struct stub *the_device;',
+         '#include <stdio.h>',
+         'static uint64_t numbers = 1, base; static struct stub *the_device;',
+         'static void *memory(void *o) { struct stub *s = o; if (!s->memory) s->memory = calloc(1, 65536); return s->memory; }',
+         '#define LOG(...) do { if (getenv("STUB_LOG")) { printf("stub: " __VA_ARGS__); fflush(stdout); } } while (0)',
          'static const void *vtables[];',
          'static struct stub *make(unsigned iface) { struct stub *s = calloc(1, sizeof(*s)); s->vtbl = vtables[iface];',
          '    s->refs = 1; s->number = numbers++; return s; }',
@@ -39,15 +44,26 @@ def stub(g):
         'Release': 'return --((struct stub *)This)->refs;',
         'QueryInterface': '((struct stub *)This)->refs++; *ppvObject = This; return 0;',
         'GetDevice': 'the_device->refs++; *ppvDevice = the_device; return 0;',
-        'Map': 'struct stub *s = (void *)This; if (!s->memory) s->memory = calloc(1, 65536);'
-               ' if (ppData) *ppData = s->memory; return 0;',
-        'GetGPUVirtualAddress': 'return ((struct stub *)This)->number << 32;',
+        'Map': 'if (ppData) *ppData = memory(This); return 0;',
+        'GetGPUVirtualAddress': 'return (((struct stub *)This)->number + base) << 32;',
+        'CopyBufferRegion': 'if (SrcOffset + NumBytes <= 65536 && DstOffset + NumBytes <= 65536)'
+                            ' memcpy((char *)memory(pDstBuffer) + DstOffset, (char *)memory(pSrcBuffer) + SrcOffset, NumBytes);',
+        'GetResourceAllocationInfo': '__ret->Alignment = getenv("STUB_LARGE") ? 262144 : 65536;'
+                                     ' __ret->SizeInBytes = pResourceDescs->Width * (getenv("STUB_LARGE") ? 3 : 1); return __ret;',
         'GetCompletedValue': 'return 1000;',
         'GetDescriptorHandleIncrementSize': 'return 32;',
         'GetCPUDescriptorHandleForHeapStart': '__ret->ptr = ((struct stub *)This)->number << 32; return __ret;',
         'GetGPUDescriptorHandleForHeapStart': '__ret->ptr = ((struct stub *)This)->number << 32; return __ret;',
         'GetHeapProperties': 'if (pHeapProperties) { memset(pHeapProperties, 0, sizeof(*pHeapProperties));'
                              ' pHeapProperties->Type = D3D12_HEAP_TYPE_UPLOAD; } return 0;',
+    }
+    # what a program that is played elsewhere can be told apart by: addresses count from the stub's base
+    logs = {
+        'CreateHeap': 'LOG("heap of %llu\\n", (unsigned long long)pDesc->SizeInBytes);',
+        'CreatePlacedResource': 'LOG("placed at %llu\\n", (unsigned long long)HeapOffset);',
+        'ExecuteIndirect': 'for (UINT i = 0; i < MaxCommandCount && i < 8; i++) for (UINT k = 0; k < 3; k++) { uint64_t v = 0;'
+                           ' memcpy(&v, (char *)memory(pArgumentBuffer) + ArgumentBufferOffset % 32768 + 48 * i + 16 * k, 8);'
+                           ' LOG("indirect %u.%u: %llx\\n", i, k, (unsigned long long)(v >> 32 > base ? v - (base << 32) : v)); }',
     }
     for t in tables:
         names = []
@@ -66,7 +82,7 @@ def stub(g):
                         body += ' __ret->NumDescriptors = 1024;'
                     body += ' return __ret;'
                 if body is None:
-                    body = ''
+                    body = logs.get(me.name, '')
                     for p in me.params:
                         if p.cls == 'outobj':
                             iid = next((q.name for q in me.params if q.k == 'iid'), None)
@@ -81,7 +97,8 @@ def stub(g):
         '[D12_IFACE_%s] = &table_%s' % (n, fam[n]) for n in g.iface_order))
     o.append('__attribute__((visibility("default"))) HRESULT vkd3d_create_device(const void *info, const GUID *iid, void **out);')
     o.append('HRESULT vkd3d_create_device(const void *info, const GUID *iid, void **out)'
-             ' { *out = the_device = make(D12_IFACE_ID3D12Device); return 0; }')
+             ' { if (getenv("STUB_BASE")) base = strtoull(getenv("STUB_BASE"), NULL, 10);'
+             ' *out = the_device = make(D12_IFACE_ID3D12Device); return 0; }')
     return '\n'.join(o) + '\n'
 
 

@@ -25,7 +25,7 @@
 #include "d3d12/trace_file.h"
 #include "d3d12/trace_split.h"
 
-static const char *aerogpu, *workload, *stub, *callall;
+static const char *aerogpu, *workload, *stub, *callall, *elsewhere;
 static char dir[] = "/tmp/aerogpu-d3d12-test-XXXXXX";
 
 /* Runs a command, its output (both streams) in `out`; returns its exit code. */
@@ -764,6 +764,70 @@ static void every_method_plays_alike(void **state)
     strbuf_finish(&list);
 }
 
+/* What the stub was asked for, line by line. */
+static void stub_says(struct strbuf *out, const char *environment, const char *command)
+{
+    assert_int_equal(run(out, "{ export LD_PRELOAD=%s STUB_LOG=1 %s; %s; } 2>/dev/null | grep ^stub:", stub,
+                         environment, command),
+                     0);
+}
+
+/* Addresses in buffers mean the same resources on a device that hands out others, wherever the bytes came from. */
+static void addresses_in_buffers_are_translated(void **state)
+{
+    struct strbuf here = {0}, there = {0};
+    char command[500];
+
+    need_device();
+    snprintf(command, sizeof(command), "%s d3d12 record -o %s/elsewhere -- %s indirect", aerogpu, dir,
+             elsewhere);
+    stub_says(&here, "", command);
+    assert_non_null(strstr(strbuf_str(&here), "stub: indirect 1.1: "));
+    snprintf(command, sizeof(command), "%s d3d12 play %s/elsewhere", aerogpu, dir);
+    stub_says(&there, "STUB_BASE=4096", command);
+    assert_string_equal(strbuf_str(&here), strbuf_str(&there));
+    /* without its end, nobody says that there are such buffers: they are found all the same */
+    assert_int_equal(run(&there, "head -c -30 %s/elsewhere > %s/elsewhere2", dir, dir), 0);
+    snprintf(command, sizeof(command), "%s d3d12 play %s/elsewhere2", aerogpu, dir);
+    stub_says(&there, "STUB_BASE=77", command);
+    assert_string_equal(strbuf_str(&here), strbuf_str(&there));
+    /* what shaders write into an argument buffer cannot be translated: that is said */
+    assert_int_equal(
+        run(&there,
+            "export LD_PRELOAD=%s; %s d3d12 record -o %s/written -- %s written; %s d3d12 play %s/written",
+            stub, aerogpu, dir, elsewhere, aerogpu, dir),
+        0);
+    assert_non_null(
+        strstr(strbuf_str(&there), "which shaders may write; those are played as they were recorded"));
+    strbuf_finish(&here);
+    strbuf_finish(&there);
+}
+
+/* Resources that need more room on another device stand farther apart in a larger heap, and share memory as they did. */
+static void placed_resources_get_the_room_they_need(void **state)
+{
+    struct strbuf out = {0};
+    char command[500];
+
+    need_device();
+    snprintf(command, sizeof(command), "%s d3d12 record -o %s/placed -- %s placed", aerogpu, dir, elsewhere);
+    stub_says(&out, "", command);
+    assert_string_equal(strbuf_str(&out),
+                        "stub: heap of 458752\nstub: placed at 0\nstub: placed at 65536\n"
+                        "stub: placed at 65536\nstub: placed at 131072\nstub: placed at 196608\n");
+    snprintf(command, sizeof(command), "%s d3d12 play %s/placed", aerogpu, dir);
+    stub_says(&out, "", command);
+    assert_string_equal(strbuf_str(&out),
+                        "stub: heap of 458752\nstub: placed at 0\nstub: placed at 65536\n"
+                        "stub: placed at 65536\nstub: placed at 131072\nstub: placed at 196608\n");
+    /* the third of 262144 bytes shares memory with the two behind it */
+    stub_says(&out, "STUB_LARGE=1", command);
+    assert_string_equal(strbuf_str(&out),
+                        "stub: heap of 1048576\nstub: placed at 0\nstub: placed at 262144\n"
+                        "stub: placed at 262144\nstub: placed at 524288\nstub: placed at 786432\n");
+    strbuf_finish(&out);
+}
+
 static void unknown_stream_subobjects_are_noted(void **state)
 {
     struct strbuf out = {0};
@@ -910,15 +974,18 @@ int main(int argc, char **argv)
         cmocka_unit_test(wrong_handles_are_named),
         cmocka_unit_test(playing_shows_what_is_inside),
         cmocka_unit_test(every_method_plays_alike),
+        cmocka_unit_test(addresses_in_buffers_are_translated),
+        cmocka_unit_test(placed_resources_get_the_room_they_need),
         cmocka_unit_test(unknown_stream_subobjects_are_noted),
         cmocka_unit_test(recordings_are_compared),
         cmocka_unit_test(gears_play_alike),
     };
 
-    if (argc != 5)
+    if (argc != 6)
         return 2;
     stub = realpath(argv[3], NULL);
     callall = realpath(argv[4], NULL);
+    elsewhere = realpath(argv[5], NULL);
     aerogpu = realpath(argv[1], NULL);
     workload = realpath(argv[2], NULL);
     return cmocka_run_group_tests(tests, make_dir, drop_dir);

@@ -242,7 +242,10 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     r->threads = atomic_load(&s->threads);
 out:
     if (w) {
-        int end = trc_writer_finish(w, e);
+        int end;
+
+        trc_writer_features(w, TRC_FEATURES_KNOWN | atomic_load(&s->features));
+        end = trc_writer_finish(w, e);
 
         if (!end && !stat(p->output, &st))
             r->bytes = (uint64_t)st.st_size;

@@ -740,13 +740,18 @@ class Gen:
 
     def args(self):
         o = ['/* Made by gen.py from the installed IDL files. */', '#ifndef D3D12_ARGS_H_', '#define D3D12_ARGS_H_',
-             '#include <stdbool.h>', '#include "d3d12_api.h"', 'struct player;', 'struct play_call;']
+             '#include <stdbool.h>', '#include "d3d12_api.h"', 'struct player;', 'struct play_call;', 'struct dec;']
         for me in self.methods:
             if self.playable(me):
                 n = '%s_%s' % (me.iface, me.name)
                 o.append('struct args_%s {\n    %s\n};' % (n, '\n    '.join(self.arg_members(me))))
                 if 'special' in me.flags:
                     o.append('int play_special_%s(struct player *p, const struct play_call *c, struct args_%s *a);' % (n, n))
+                if 'plan' in me.flags:
+                    o.append('void dec_m_%s(struct dec *d, struct args_%s *a);' % (n, n))
+                if 'adjust' in me.flags:
+                    o.append('void play_adjust_%s(struct player *p, const struct play_call *c, %s *This, struct args_%s *a);'
+                             % (n, me.iface, n))
         o.append('#endif')
         return '\n'.join(o) + '\n'
 
@@ -794,8 +799,8 @@ class Gen:
                                   '    (void)after;', '}']
                     else:
                         raise SystemExit('%s: output %s cannot be played' % (n, p.name))
-            fns.append('static void dec_m_%s(struct dec *d, struct args_%s *a)\n{\n    %s\n}\n' % (
-                n, n, '\n    '.join(lines) or '(void)a;'))
+            fns.append('%svoid dec_m_%s(struct dec *d, struct args_%s *a)\n{\n    %s\n}\n' % (
+                '' if 'plan' in me.flags else 'static ', n, n, '\n    '.join(lines) or '(void)a;'))
             if 'special' in me.flags:
                 fns.append('static int run_%s(struct player *p, const struct play_call *c, struct dec *d)\n{\n'
                            '    struct args_%s a = {0};\n    dec_m_%s(d, &a);\n    if (play_decoded(p, c, d))\n'
@@ -820,6 +825,8 @@ class Gen:
                 body += ['dec_m_%s(d, &a);' % n, 'if (play_decoded(p, c, d))\n        return p->error.code;',
                          '%s *This = play_this(p, c, D12_IFACE_%s, %d);' % (me.iface, me.iface, me.slot),
                          'if (!This)\n        return p->error.code;']
+                if 'adjust' in me.flags:
+                    body.append('play_adjust_%s(p, c, This, &a);' % n)
                 call = '((%s *)This)->lpVtbl->%s(%s);' % (me.iface, me.name, ', '.join(args))
                 if me.ret == 'void':
                     body.append(call)

@@ -117,7 +117,7 @@ int play_compare(struct player *p, const struct play_call *c, HRESULT recorded, 
     return 0;
 }
 
-static void arena_reset(struct player *p)
+void play_arena_reset(struct player *p)
 {
     while (p->arena && p->arena->next) {
         struct arena_block *b = p->arena;
@@ -128,6 +128,13 @@ static void arena_reset(struct player *p)
     }
     if (p->arena)
         p->arena->used = 0;
+}
+
+void play_arena_finish(struct player *p)
+{
+    play_arena_reset(p);
+    free(p->arena);
+    p->arena = NULL;
 }
 
 static int play_one(struct player *p, const struct trc_call *call)
@@ -143,7 +150,7 @@ static int play_one(struct player *p, const struct trc_call *call)
         return play_fail(p, &c, -ENOTSUP, "this cannot be played (docs/d3d12.md says why)");
     if (!play_table[call->method])
         return play_fail(p, &c, -ENOTSUP, "this cannot be played");
-    arena_reset(p);
+    play_arena_reset(p);
     if (p->look && (err = play_look_before(p, call)))
         return err < 0 ? err : 0;
     err = play_table[call->method](p, &c, &d);
@@ -169,6 +176,10 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
     int got;
 
     *r = (struct play_result){0};
+    if (trc_features(t) != TRC_FEATURES_KNOWN && plan_make(&p.plan, t)) {
+        plan_finish(&p.plan);
+        return error_set(e, -ENOMEM, "out of memory");
+    }
     if (play_look_create(&p))
         return error_set(e, -ENOMEM, "out of memory");
     while ((got = trc_next(t, &call, &p.error)) > 0) {
@@ -199,8 +210,8 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
     play_picture_finish(&p);
     res_finish(&p.states);
     play_chains_finish(&p);
-    arena_reset(&p);
-    free(p.arena);
+    play_arena_finish(&p);
+    plan_finish(&p.plan);
     free(p.objects);
     free(p.events);
     return p.error.code;

@@ -86,6 +86,8 @@ void *dec_object(struct dec *d, uint16_t iface)
 
     if (!id || d->in.bad)
         return NULL;
+    if (d->numbers)
+        return (void *)(uintptr_t)(uint32_t)id;
     o = id <= UINT32_MAX ? play_object(d->p, (uint32_t)id) : NULL;
     if (!o || !o->ptr) {
         dec_fail(d,

@@ -13,6 +13,7 @@
 #include "base/varint.h"
 #include "d3d12/pipeline_stream.h"
 #include "d3d12/play.h"
+#include "d3d12/play_plan.h"
 #include "d3d12/res_state.h"
 #include "d3d12/table.h"
 #include "d3d12_api.h"
@@ -25,6 +26,7 @@ struct play_object {
     bool gone;
     uint32_t step;         /* descriptor heaps: distance of two handles */
     uint64_t cpu, gpu, va; /* base of its handles; address */
+    uint64_t recorded_va;  /* what the recorded program was told */
     uint8_t *map;
     uint64_t size; /* of a buffer that was mapped or has an address */
     int maps;
@@ -57,6 +59,7 @@ struct player {
     struct res_states states;   /* followed if something needs them */
     bool follow;
     struct play_chain *chains; /* play_chain.c */
+    struct play_plan plan;
 };
 
 struct play_call {
@@ -69,6 +72,7 @@ struct dec {
     const char *what; /* set once: why the record cannot be played */
     uint32_t id;      /* the object it is about */
     bool bad;
+    bool numbers; /* objects become their numbers: for those who only read */
 };
 
 typedef int (*play_fn)(struct player *p, const struct play_call *c, struct dec *d);
@@ -182,6 +186,8 @@ static inline void dec_expect(struct dec *d, const void *p, size_t n, uint64_t c
 
 /* ---- what generated and hand-written calls use ---------------------------------------------------------------- */
 
+void play_arena_reset(struct player *p);
+void play_arena_finish(struct player *p);
 /* Fails with the call's number in front. */
 int play_fail(struct player *p, const struct play_call *c, int err, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

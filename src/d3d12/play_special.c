@@ -161,17 +161,22 @@ int play_special_ID3D12Resource_Unmap(struct player *p, const struct play_call *
 int play_special_Native_MemoryWrite(struct player *p, const struct play_call *c,
                                     struct args_Native_MemoryWrite *a)
 {
-    struct play_object *o = NULL;
     struct bytes in = bytes_of(c->call->args, c->call->size);
+    uint32_t id = (uint32_t)bytes_varint(&in);
+    struct play_object *o = play_object(p, id);
+    struct plan_patch *patch;
 
-    o = play_object(p, (uint32_t)bytes_varint(&in));
     if (!o || !o->map)
         return play_fail(p, c, -EBADMSG, "it writes to memory that is not mapped");
     if (!a->pData || a->Offset > o->size || a->Size > o->size - a->Offset)
         return play_fail(p, c, -EBADMSG, "it writes %llu bytes at %llu of a buffer of %llu",
                          (unsigned long long)a->Size, (unsigned long long)a->Offset,
                          (unsigned long long)o->size);
-    memcpy(o->map + a->Offset, a->pData, a->Size);
+    patch = plan_patch(&p->plan, id);
+    if (patch)
+        plan_write(&p->plan, patch, o->map, o->size, a->Offset, a->pData, a->Size);
+    else
+        memcpy(o->map + a->Offset, a->pData, a->Size);
     return 0;
 }
 
@@ -227,10 +232,25 @@ int play_special_ID3D12Resource_GetGPUVirtualAddress(struct player *p, const str
                                                      struct args_ID3D12Resource_GetGPUVirtualAddress *a)
 {
     ID3D12Resource *This = play_this(p, c, D12_IFACE_ID3D12Resource, 11);
+    struct play_object *o, *other;
+    struct bytes in;
+    uint64_t id;
 
     if (!This)
         return p->error.code;
-    self_object(p, c)->va = This->lpVtbl->GetGPUVirtualAddress(This);
+    o = self_object(p, c);
+    o->va = This->lpVtbl->GetGPUVirtualAddress(This);
+    if (!p->plan.num_patches || c->call->incomplete)
+        return 0;
+    /* the answer: the address itself, or another resource's (this one's, the second time) and what is added to it */
+    in = bytes_of(c->call->args + c->call->args_size, c->call->size - c->call->args_size);
+    id = bytes_varint(&in);
+    if (id == 1)
+        o->recorded_va = bytes_u64(&in);
+    else if ((other = play_object(p, (uint32_t)id)) && other != o && other->recorded_va)
+        o->recorded_va = other->recorded_va + bytes_varint(&in);
+    if (o->recorded_va && o->va)
+        plan_address_add(p, o->recorded_va, buffer_size(This), o->va);
     return 0;
 }
 
@@ -565,18 +585,6 @@ int play_special_Native_FrameHash(struct player *p, const struct play_call *c,
     return 0;
 }
 
-int play_special_Native_AddressFixup(struct player *p, const struct play_call *c,
-                                     struct args_Native_AddressFixup *a)
-{
-    struct bytes in = bytes_of(c->call->args, c->call->size);
-    struct play_object *o = play_object(p, (uint32_t)bytes_varint(&in));
-
-    if (!o || !o->map || a->Offset > o->size || o->size - a->Offset < 8)
-        return play_fail(p, c, -EBADMSG, "it puts an address into memory that is not mapped");
-    memcpy(o->map + a->Offset, &a->Address, 8);
-    return 0;
-}
-
 /* What a resource held when the recording was cut out of a longer one. */
 int play_special_Native_Contents(struct player *p, const struct play_call *c, struct args_Native_Contents *a)
 {
@@ -584,14 +592,33 @@ int play_special_Native_Contents(struct player *p, const struct play_call *c, st
     uint32_t id = (uint32_t)bytes_varint(&in);
     const struct res_info *r = res_get(&p->states, id);
     D3D12_RESOURCE_STATES before = D3D12_RESOURCE_STATE_COMMON;
+    struct plan_patch *patch;
     struct error e = {0};
+    uint8_t *bytes = NULL;
 
     if (!a->pResource || (!a->pData && a->Size))
         return play_fail(p, c, -EBADMSG, "it has no resource or no bytes");
     if (r && r->states && a->Subresource < r->num_subs)
         before = (D3D12_RESOURCE_STATES)r->states[a->Subresource];
-    if (a->Size && play_write(p, a->pResource, a->Subresource, before, a->StateAfter, a->pData, a->Size, &e))
-        return play_fail(p, c, e.code, "%s", e.text);
+    patch = plan_patch(&p->plan, id);
+    if (patch && a->Size) {
+        bytes = malloc(a->Size);
+        if (!bytes)
+            return play_fail(p, c, -ENOMEM, "out of memory");
+        memcpy(bytes, a->pData, a->Size);
+        plan_contents(&p->plan, patch, bytes, a->Size, false);
+    }
+    if (a->Size && play_write(p, a->pResource, a->Subresource, before, a->StateAfter,
+                              bytes ? bytes : a->pData, a->Size, &e))
+        play_fail(p, c, e.code, "%s", e.text);
+    free(bytes);
+    return p->error.code;
+}
+
+/* What play_plan.c read before playing began. */
+int play_special_Native_PlacedSize(struct player *p, const struct play_call *c,
+                                   struct args_Native_PlacedSize *a)
+{
     return 0;
 }
 

@@ -116,6 +116,86 @@ void rec_post_ID3D12Device_CreateCommittedResource(struct rec_thread *t, struct 
     t->depth--;
 }
 
+/* ---- what the player must know before it begins ---------------------------------------------------------------- */
+
+/* How much room the resource needs here: another device may need more, and must know what shared memory. */
+static void placed_size(struct rec_thread *t, ID3D12Device *device, const void *desc, HRESULT hr, void **out)
+{
+    D3D12_RESOURCE_ALLOCATION_INFO info = {0};
+
+    if (FAILED(hr) || !out || !*out)
+        return;
+    t->depth++;
+    device->lpVtbl->GetResourceAllocationInfo(device, &info, 0, 1, desc);
+    t->depth--;
+    rec_begin(t, NULL, D12_Native_PlacedSize, REC_MODE_TICKET);
+    enc_object(&t->enc, *out);
+    enc_u64(&t->enc, info.SizeInBytes);
+    enc_u64(&t->enc, info.Alignment);
+    rec_args_done(t, D12_Native_PlacedSize, false);
+}
+
+void rec_post_ID3D12Device_CreatePlacedResource(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                ID3D12Device *This, ID3D12Heap *heap, UINT64 offset,
+                                                const D3D12_RESOURCE_DESC *desc, D3D12_RESOURCE_STATES state,
+                                                const D3D12_CLEAR_VALUE *clear, REFIID riid, void **out)
+{
+    placed_size(t, This, desc, ret, out);
+}
+
+/* A D3D12_RESOURCE_DESC1 begins as the older one does. */
+void rec_post_ID3D12Device8_CreatePlacedResource1(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                  ID3D12Device8 *This, ID3D12Heap *heap, UINT64 offset,
+                                                  const D3D12_RESOURCE_DESC1 *desc,
+                                                  D3D12_RESOURCE_STATES state, const D3D12_CLEAR_VALUE *clear,
+                                                  REFIID riid, void **out)
+{
+    placed_size(t, (ID3D12Device *)This, desc, ret, out);
+}
+
+void rec_post_ID3D12Device10_CreatePlacedResource2(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                   ID3D12Device10 *This, ID3D12Heap *heap, UINT64 offset,
+                                                   const D3D12_RESOURCE_DESC1 *desc,
+                                                   D3D12_BARRIER_LAYOUT layout,
+                                                   const D3D12_CLEAR_VALUE *clear, UINT32 num_formats,
+                                                   DXGI_FORMAT *formats, REFIID riid, void **out)
+{
+    placed_size(t, (ID3D12Device *)This, desc, ret, out);
+}
+
+void rec_post_ID3D12Device_CreateHeap(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                      ID3D12Device *This, const D3D12_HEAP_DESC *desc, REFIID riid,
+                                      void **out)
+{
+    atomic_fetch_or(&rec_shm->features, TRC_HAS_HEAPS);
+}
+
+void rec_post_ID3D12Device4_CreateHeap1(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                        ID3D12Device4 *This, const D3D12_HEAP_DESC *desc,
+                                        ID3D12ProtectedResourceSession *session, REFIID riid, void **out)
+{
+    atomic_fetch_or(&rec_shm->features, TRC_HAS_HEAPS);
+}
+
+void rec_post_ID3D12Device_CreateCommandSignature(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                  ID3D12Device *This,
+                                                  const D3D12_COMMAND_SIGNATURE_DESC *desc,
+                                                  ID3D12RootSignature *root, REFIID riid, void **out)
+{
+    for (UINT i = 0; desc && i < desc->NumArgumentDescs; i++)
+        switch (desc->pArgumentDescs[i].Type) {
+        case D3D12_INDIRECT_ARGUMENT_TYPE_VERTEX_BUFFER_VIEW:
+        case D3D12_INDIRECT_ARGUMENT_TYPE_INDEX_BUFFER_VIEW:
+        case D3D12_INDIRECT_ARGUMENT_TYPE_CONSTANT_BUFFER_VIEW:
+        case D3D12_INDIRECT_ARGUMENT_TYPE_SHADER_RESOURCE_VIEW:
+        case D3D12_INDIRECT_ARGUMENT_TYPE_UNORDERED_ACCESS_VIEW:
+            atomic_fetch_or(&rec_shm->features, TRC_HAS_ADDRESSES);
+            break;
+        default:
+            break;
+        }
+}
+
 size_t rec_subresource_bytes(void *resource, const D3D12_BOX *box, UINT row_pitch, UINT depth_pitch, UINT sub)
 {
     ID3D12Resource *r = resource;

@@ -50,6 +50,31 @@ void rec_post_ID3D12Device_CreateCommittedResource(struct rec_thread *t, struct 
                                                    D3D12_HEAP_FLAGS flags, const D3D12_RESOURCE_DESC *desc,
                                                    D3D12_RESOURCE_STATES state,
                                                    const D3D12_CLEAR_VALUE *clear, REFIID riid, void **out);
+void rec_post_ID3D12Device_CreatePlacedResource(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                ID3D12Device *This, ID3D12Heap *heap, UINT64 offset,
+                                                const D3D12_RESOURCE_DESC *desc, D3D12_RESOURCE_STATES state,
+                                                const D3D12_CLEAR_VALUE *clear, REFIID riid, void **out);
+void rec_post_ID3D12Device8_CreatePlacedResource1(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                  ID3D12Device8 *This, ID3D12Heap *heap, UINT64 offset,
+                                                  const D3D12_RESOURCE_DESC1 *desc,
+                                                  D3D12_RESOURCE_STATES state, const D3D12_CLEAR_VALUE *clear,
+                                                  REFIID riid, void **out);
+void rec_post_ID3D12Device10_CreatePlacedResource2(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                   ID3D12Device10 *This, ID3D12Heap *heap, UINT64 offset,
+                                                   const D3D12_RESOURCE_DESC1 *desc,
+                                                   D3D12_BARRIER_LAYOUT layout,
+                                                   const D3D12_CLEAR_VALUE *clear, UINT32 num_formats,
+                                                   DXGI_FORMAT *formats, REFIID riid, void **out);
+void rec_post_ID3D12Device_CreateHeap(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                      ID3D12Device *This, const D3D12_HEAP_DESC *desc, REFIID riid,
+                                      void **out);
+void rec_post_ID3D12Device4_CreateHeap1(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                        ID3D12Device4 *This, const D3D12_HEAP_DESC *desc,
+                                        ID3D12ProtectedResourceSession *session, REFIID riid, void **out);
+void rec_post_ID3D12Device_CreateCommandSignature(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                  ID3D12Device *This,
+                                                  const D3D12_COMMAND_SIGNATURE_DESC *desc,
+                                                  ID3D12RootSignature *root, REFIID riid, void **out);
 void rec_pre_ID3D12Fence_Signal(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This, UINT64 value);
 void rec_pre_ID3D12Fence_SetEventOnCompletion(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This,
                                               UINT64 value, HANDLE event);

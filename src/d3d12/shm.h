@@ -52,6 +52,7 @@ struct shm {
     _Atomic uint32_t bell;      /* futex: rung when a chunk turns FULL */
     _Atomic uint32_t free_bell; /* futex: rung when one turns FREE */
     _Atomic uint32_t collector_gone;
+    _Atomic uint32_t features; /* enum trc_features */
     struct shm_chunk chunks[SHM_CHUNKS];
 };
 

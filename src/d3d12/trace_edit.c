@@ -359,6 +359,7 @@ int trc_edit_finish(struct trc_editor *ed, bool keep, struct error *e)
         err = flush_track(ed, ed->tracks[i], false, e);
     if (keep && !err)
         err = flush_blobs(ed, e);
+    trc_writer_features(ed->w, trc_features(ed->from));
     end = trc_writer_finish(ed->w, e);
     err = err ? err : end;
     if (!keep || err)

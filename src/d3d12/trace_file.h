@@ -24,6 +24,8 @@ int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void
                      struct error *e);
 /* Appends the index, closes and frees. */
 int trc_writer_finish(struct trc_writer *w, struct error *e);
+/* What trc_features() will say of the file. */
+void trc_writer_features(struct trc_writer *w, uint64_t features);
 /* Bytes written so far. */
 uint64_t trc_writer_size(const struct trc_writer *w);
 
@@ -51,6 +53,8 @@ void trc_close(struct trc *t);
 
 const char *trc_meta(const struct trc *t);
 bool trc_has_index(const struct trc *t);
+/* enum trc_features, as far as the file's end is there to say it. */
+uint64_t trc_features(const struct trc *t);
 uint32_t trc_num_blocks(const struct trc *t);
 const struct trc_index_entry *trc_block(const struct trc *t, uint32_t i);
 /* Why the file ends early: "" if it does not. A file whose last block was cut is readable up to there. */

@@ -54,6 +54,7 @@ struct trc {
     const uint8_t *map;
     size_t size;
     bool owned, indexed;
+    uint64_t features;
     char *meta;
     struct trc_index_entry *blocks;
     uint32_t num_blocks;
@@ -146,6 +147,7 @@ static int load_index(struct trc *t)
     t->num_blocks = (uint32_t)(b.raw / sizeof(*t->blocks));
     t->blocks = (void *)raw;
     t->indexed = true;
+    t->features = tail.features;
     return 0;
 }
 
@@ -329,6 +331,11 @@ const char *trc_meta(const struct trc *t)
 bool trc_has_index(const struct trc *t)
 {
     return t->indexed;
+}
+
+uint64_t trc_features(const struct trc *t)
+{
+    return t->features;
 }
 
 uint32_t trc_num_blocks(const struct trc *t)

@@ -19,7 +19,7 @@ struct trc_writer {
     size_t packed_cap, split_cap;
     struct trc_index_entry *index;
     uint32_t num, cap;
-    uint64_t size;
+    uint64_t size, features;
 };
 
 static int put(struct trc_writer *w, const void *p, size_t n, struct error *e)
@@ -155,7 +155,7 @@ int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void
 
 int trc_writer_finish(struct trc_writer *w, struct error *e)
 {
-    struct trc_tail tail = {.index_offset = w->size, .magic = TRC_TAIL_MAGIC};
+    struct trc_tail tail = {.index_offset = w->size, .features = w->features, .magic = TRC_TAIL_MAGIC};
     struct trc_block b = {.kind = TRC_INDEX};
     int err = trc_writer_block(w, &b, w->index, w->num * sizeof(*w->index), e);
 
@@ -170,6 +170,11 @@ int trc_writer_finish(struct trc_writer *w, struct error *e)
     free(w->index);
     free(w);
     return err;
+}
+
+void trc_writer_features(struct trc_writer *w, uint64_t features)
+{
+    w->features = features;
 }
 
 uint64_t trc_writer_size(const struct trc_writer *w)

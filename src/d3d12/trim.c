@@ -273,6 +273,7 @@ static int take_contents(struct player *p, void *ctx, struct error *e)
     for (uint32_t id = 2; id < p->states.num && !err; id++) {
         const struct res_info *r = res_get(&p->states, id);
         const struct play_object *o = play_object(p, id);
+        struct plan_patch *patch = plan_patch(&p->plan, id);
 
         if (!r || !o || !o->ptr || !is_alive(x, id))
             continue;
@@ -288,6 +289,8 @@ static int take_contents(struct player *p, void *ctx, struct error *e)
                 err = put_note(x, text);
                 continue;
             }
+            if (patch)
+                plan_contents(&p->plan, patch, i.bytes, i.size, true);
             err = put_content(x, id, sub, state, &i);
             free(i.bytes);
         }

@@ -449,7 +449,6 @@ static bool has_no_effect(const struct trc_call *c)
     case D12_Native_FrameHash:
     case D12_Native_MemoryWrite:
     case D12_Native_ReadbackHash:
-    case D12_Native_AddressFixup:
     case D12_Native_Contents:
     case D12_Native_FenceSeen:
         return true;

@@ -71,8 +71,15 @@ struct trc_index_entry {
 
 struct trc_tail {
     uint64_t index_offset;
-    uint64_t reserved;
+    uint64_t features; /* enum trc_features; 0: nobody knows */
     uint64_t magic;
+};
+
+/* What a player must look for in all of the calls before it makes the first. */
+enum trc_features {
+    TRC_FEATURES_KNOWN = 1,
+    TRC_HAS_HEAPS = 2,     /* of resources that are placed */
+    TRC_HAS_ADDRESSES = 4, /* command signatures whose argument buffers hold GPU addresses */
 };
 
 enum rec_flags { REC_SEQ = 1, REC_THIS = 2, REC_TIME = 4, REC_REPEAT = 8, REC_TICKET = 16 };
