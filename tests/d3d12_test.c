@@ -675,6 +675,24 @@ static void crashes_come_back_and_get_small(void **state)
     strbuf_finish(&out);
 }
 
+/* A recorder that is killed leaves its shared memory; the next one clears it away. */
+static void killed_recorders_leave_nothing(void **state)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    if (run(&out,
+            "%s d3d12 record -o %s/gone -- sleep 100 & pid=$!; shm=; i=0;"
+            "while [ -z \"$shm\" ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i + 1));"
+            "  shm=$(readlink /proc/$pid/fd/* | grep -m1 /dev/shm/aerogpu-d3d12-); done;"
+            "child=$(pgrep -P $pid); kill -9 $pid; [ -n \"$shm\" ] && [ -e $shm ] && %s d3d12 record -o "
+            "%s/next -- true &&"
+            "[ ! -e $shm ]; code=$?; kill $child; exit $code",
+            aerogpu, dir, aerogpu, dir))
+        fail_msg("%s", strbuf_str(&out));
+    strbuf_finish(&out);
+}
+
 static void names_and_json_are_shown(void **state)
 {
     struct strbuf out = {0};
@@ -970,6 +988,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(fences_and_devices_play_alike),
         cmocka_unit_test(a_killed_program_is_recorded_to_its_last_call),
         cmocka_unit_test(crashes_come_back_and_get_small),
+        cmocka_unit_test(killed_recorders_leave_nothing),
         cmocka_unit_test(names_and_json_are_shown),
         cmocka_unit_test(wrong_handles_are_named),
         cmocka_unit_test(playing_shows_what_is_inside),

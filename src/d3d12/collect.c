@@ -2,6 +2,7 @@
  * process that recorded is gone, what the others hold: however the program ended, nothing it recorded is lost. */
 #include "d3d12/collect.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -23,24 +25,66 @@
 #include "d3d12/table.h"
 #include "d3d12/trace_file.h"
 
-static int shm_make(struct shm **out, char *path, size_t cap, const struct collect_params *p, struct error *e)
+#define SHM_NAME "aerogpu-d3d12-"
+
+/* Shared memory has a name while it is used, because the recorded program, a Windows one as well, maps it by that. A
+ * collector holds a lock on its own: what nobody holds was left by one that was killed. */
+static void shm_sweep(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *f;
+
+    while (dir && (f = readdir(dir))) {
+        struct stat st;
+        int fd;
+
+        if (strncmp(f->d_name, SHM_NAME, strlen(SHM_NAME)) ||
+            (fd = openat(dirfd(dir), f->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
+            continue;
+        if (!fstat(fd, &st) && st.st_size == (off_t)SHM_SIZE &&
+            st.st_uid == geteuid() && /* empty: not yet locked */
+            !flock(fd, LOCK_EX | LOCK_NB))
+            unlinkat(dirfd(dir), f->d_name, 0);
+        close(fd);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* `lock` stays open, and closes on exec, as long as the memory is used. */
+static int shm_make(struct shm **out, int *lock, char *path, size_t cap, const struct collect_params *p,
+                    struct error *e)
 {
     struct timespec ts;
     struct shm *s;
     int fd;
 
-    snprintf(path, cap, "/dev/shm/aerogpu-d3d12-XXXXXX");
-    fd = mkstemp(path);
+    shm_sweep("/dev/shm");
+    shm_sweep("/tmp");
+    snprintf(path, cap, "/dev/shm/" SHM_NAME "XXXXXX");
+    fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0) {
-        snprintf(path, cap, "/tmp/aerogpu-d3d12-XXXXXX");
-        fd = mkstemp(path);
+        snprintf(path, cap, "/tmp/" SHM_NAME "XXXXXX");
+        fd = mkostemp(path, O_CLOEXEC);
     }
-    if (fd < 0 || ftruncate(fd, SHM_SIZE))
-        return error_set(e, -errno, "cannot make the shared memory %s: %s", path, strerror(errno));
+    if (fd < 0 || flock(fd, LOCK_EX) || ftruncate(fd, SHM_SIZE)) {
+        int err = -errno;
+
+        if (fd >= 0) {
+            unlink(path);
+            close(fd);
+        }
+        return error_set(e, err, "cannot make the shared memory %s: %s", path, strerror(-err));
+    }
     s = mmap(NULL, SHM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    if (s == MAP_FAILED)
-        return error_set(e, -errno, "cannot map the shared memory: %s", strerror(errno));
+    if (s == MAP_FAILED) {
+        int err = -errno;
+
+        unlink(path);
+        close(fd);
+        return error_set(e, err, "cannot map the shared memory: %s", strerror(-err));
+    }
+    *lock = fd;
     clock_gettime(CLOCK_MONOTONIC, &ts);
     s->schema = d12_schema;
     s->num_chunks = SHM_CHUNKS;
@@ -197,18 +241,18 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
 {
     struct timespec tick = {.tv_nsec = 5000000};
     bool windows = p->wine_dir && wine_command(p->argv);
-    struct wine_run wine = {0};
+    struct wine_run wine = {.lock = -1};
     struct trc_writer *w = NULL;
     char path[64], *meta;
     struct stat st;
     struct shm *s;
     pid_t pid;
-    int err;
+    int err, lock = -1;
 
     *r = (struct collect_result){0};
     if (windows && (err = wine_prepare(&wine, p->argv, p->wine_dir, e)))
         return err;
-    if ((err = shm_make(&s, path, sizeof(path), p, e))) {
+    if ((err = shm_make(&s, &lock, path, sizeof(path), p, e))) {
         wine_finish(&wine);
         return err;
     }
@@ -253,6 +297,7 @@ out:
     }
     wine_finish(&wine);
     unlink(path);
+    close(lock);
     munmap(s, SHM_SIZE);
     return err;
 }

@@ -3,15 +3,19 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
+
+#define FOLDER "aerogpu-wine-"
 
 static const char *const libraries[] = {"d3d12.dll", "dxgi.dll"};
 
@@ -119,13 +123,43 @@ static char **new_argv(const struct wine_run *w, char *const *argv, unsigned pro
     return out;
 }
 
+/* Folders of recorders that were killed. Nobody holds them; what the program wrote into one stays there. */
+static void sweep(void)
+{
+    DIR *tmp = opendir("/tmp"), *dir;
+    struct dirent *f, *g;
+
+    while (tmp && (f = readdir(tmp))) {
+        struct stat st;
+        int fd;
+
+        if (strncmp(f->d_name, FOLDER, strlen(FOLDER)) ||
+            (fd = openat(dirfd(tmp), f->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+            continue;
+        if (fstat(fd, &st) || st.st_uid != geteuid() ||
+            faccessat(fd, "d3d12.dll", F_OK, AT_SYMLINK_NOFOLLOW) || flock(fd, LOCK_EX | LOCK_NB) ||
+            !(dir = fdopendir(fd))) { /* not filled yet, or in use */
+            close(fd);
+            continue;
+        }
+        while ((g = readdir(dir)))
+            if (!fstatat(fd, g->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISLNK(st.st_mode))
+                unlinkat(fd, g->d_name, 0);
+        unlinkat(dirfd(tmp), f->d_name, AT_REMOVEDIR);
+        closedir(dir);
+    }
+    if (tmp)
+        closedir(tmp);
+}
+
 int wine_prepare(struct wine_run *w, char *const *argv, const char *dll_dir, struct error *e)
 {
     unsigned program = is_exe(argv[0]) ? 0 : 1;
-    char *path = host_path(argv[program]), *slash, folder[] = "/tmp/aerogpu-wine-XXXXXX";
+    char *path = host_path(argv[program]), *slash, folder[] = "/tmp/" FOLDER "XXXXXX";
     int err;
 
-    *w = (struct wine_run){0};
+    sweep();
+    *w = (struct wine_run){.lock = -1};
     if (!path || !(slash = strrchr(path, '/'))) {
         free(path);
         return error_set(e, -ENOENT, "cannot find %s: name the program's file", argv[program]);
@@ -136,6 +170,9 @@ int wine_prepare(struct wine_run *w, char *const *argv, const char *dll_dir, str
         err = error_set(e, -errno, "cannot make a folder for the program: %s", strerror(errno));
         goto out;
     }
+    w->lock = open(w->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (w->lock >= 0)
+        flock(w->lock, LOCK_EX);
     err = link_all(w);
     for (int i = 0; !err && i < 2; i++)
         err = link_into(w->folder, dll_dir, libraries[i]);
@@ -198,5 +235,7 @@ void wine_finish(struct wine_run *w)
     free(w->origin);
     free(w->own_d3d12);
     free(w->own_dxgi);
-    *w = (struct wine_run){0};
+    if (w->lock >= 0)
+        close(w->lock);
+    *w = (struct wine_run){.lock = -1};
 }

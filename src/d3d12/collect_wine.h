@@ -16,6 +16,7 @@ struct wine_run {
     char **argv;                /* what to run instead */
     char *folder;               /* the private one */
     char *origin;               /* the program's own */
+    int lock;                   /* held on `folder` */
     char *own_d3d12, *own_dxgi; /* such a library beside the program, or NULL */
 };
 
