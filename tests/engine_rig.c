@@ -33,10 +33,18 @@ static void complete(void *ctx, const struct exec_completion *c)
 
 int rig_create(struct rig *r)
 {
-    struct exec_engine_params p = {.dma_map = dma_map, .complete = complete, .ctx = r};
+    return rig_create_like(r, &(struct exec_engine_params){0});
+}
+
+int rig_create_like(struct rig *r, const struct exec_engine_params *like)
+{
+    struct exec_engine_params p = *like;
     struct error e = {0};
     int err;
 
+    p.dma_map = dma_map;
+    p.complete = complete;
+    p.ctx = r;
     *r = (struct rig){0};
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);

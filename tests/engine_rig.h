@@ -31,6 +31,8 @@ struct rig {
 
 /* 0, or a negative errno when there is no Vulkan device. */
 int rig_create(struct rig *r);
+/* The same, with an engine of these parameters; whom it calls is filled in. */
+int rig_create_like(struct rig *r, const struct exec_engine_params *like);
 void rig_destroy(struct rig *r);
 /* A scanout of this size in format R8G8B8A8. */
 void rig_scanout(struct rig *r, uint32_t width, uint32_t height);

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { GROUP_DRAWS = 1000, MAX_GROUPS = 65535 };
+enum { MAX_GROUPS = 65535 };
 
 void pass_end(struct exec_engine *g)
 {
@@ -228,7 +228,7 @@ static int prepare(struct exec_engine *g, struct context *c, bool indexed)
     VkCommandBuffer cmd;
     int r;
 
-    if (g->is_cpu && g->pass_ctx && g->pass_draws >= GROUP_DRAWS) {
+    if (g->is_cpu && g->pass_ctx && g->pass_draws >= g->params.group_draws) {
         r = batch_cut(g);
         if (r)
             return r;

@@ -65,7 +65,8 @@ struct exec_engine_params {
      * device works on gets a marker of its own, which costs much; else groups of draws do, which costs nothing. */
     struct exec_crumbs *crumbs;
     enum exec_markers markers;
-    bool addresses; /* shaders may use GPU addresses (ext.h) */
+    bool addresses;       /* shaders may use GPU addresses (ext.h) */
+    uint32_t group_draws; /* draws that a software device gets at once; 0: as many as is fast */
     const char *
         device; /* part of a Vulkan device name, an index, or NULL for AEROGPU_VULKAN_DEVICE, else the first */
 };

@@ -462,6 +462,10 @@ static void fill_key(struct exec_engine *g, const struct context *c, const struc
                      const struct target_set *t, bool indexed, struct pipeline_key *k)
 {
     const VkStencilOpState *faces[2] = {&c->depth.front, &c->depth.back};
+    const struct shader_info *ps = prog->infos[EXEC_PS];
+    uint32_t written = ps                       ? ps->target_mask
+                       : prog->modules[EXEC_PS] ? 1
+                                                : 0; /* other targets stay as they are */
 
     memset(k, 0, sizeof(*k));
     k->program = prog->key;
@@ -471,7 +475,7 @@ static void fill_key(struct exec_engine *g, const struct context *c, const struc
         k->colors[i] = target_format(&t->colors[i]);
         if (t->colors[i].texture && !t->colors[i].format->alpha)
             k->opaque_targets |= 1u << i;
-        k->write_mask[i] = prog->modules[EXEC_PS] ? c->blend.write_mask[i] : 0;
+        k->write_mask[i] = written >> i & 1 ? c->blend.write_mask[i] : 0;
     }
     k->depth = target_format(&t->depth);
     k->masked_out = c->blend.masked_out;
