@@ -126,6 +126,7 @@ struct bb_resource {
     const char *kind; /* "buffer", "texture 256x256", … */
     uint64_t address, size;
     uint64_t created_ns, last_use_ns, destroyed_ns; /* destroyed 0: alive */
+    uint64_t evicted_ns;                            /* not 0: alive, and since then without memory */
 };
 
 /* `history` freed ones are remembered; 0 for 65 536. */
@@ -137,12 +138,18 @@ int bb_resources_add(struct bb_resources *r, const struct bb_resource *resource)
 void bb_resources_use(struct bb_resources *r, uint64_t id, uint64_t time_ns);
 int bb_resources_remove(struct bb_resources *r, uint64_t id, uint64_t time_ns); /* -ENOENT */
 
+/* Evicts it, or makes it resident again. -ENOENT. */
+int bb_resources_evict(struct bb_resources *r, uint64_t id, bool evicted, uint64_t time_ns);
+
 enum bb_fault_kind {
-    BB_FAULT_INSIDE,         /* the address belongs to a live resource: rights, residency or alignment */
+    BB_FAULT_INSIDE,         /* the address belongs to a live resource: rights or alignment */
     BB_FAULT_USE_AFTER_FREE, /* it belonged to one that is gone */
     BB_FAULT_OUT_OF_BOUNDS,  /* it lies just behind or before a live one */
     BB_FAULT_NEVER_MAPPED,
+    BB_FAULT_NOT_RESIDENT, /* it belongs to a live one that is evicted */
 };
+
+const char *bb_fault_kind_name(enum bb_fault_kind kind);
 
 enum { BB_FAULT_OWNERS = 4 };
 
@@ -184,6 +191,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     T(STATUS, status, "The device's status and when it changed")                                             \
     T(FINDING, finding, "What the dump says, best first: the verdict is rank 0")                             \
     T(QUEUE, queue, "Queues or contexts: how far each had come")                                             \
+    T(CHECKPOINT, checkpoint, "Places in the streams that the program named: each context's last ones")       \
     T(SUBMISSION, submission, "The last submissions, oldest first")                                          \
     T(MARK, mark, "Progress marks of submissions that had not completed")                                    \
     T(PACKET, packet, "The commands of submissions that had not completed, and what became of each")         \
@@ -195,6 +203,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     T(FENCE, fence, "Fences and their values")                                                               \
     T(EVENT, event, "The time line: the device's events and those of the flight recorders")                  \
     T(HOST, host, "The host's processors and memory around the fault")                                       \
+    T(SAMPLE, sample, "How busy the host was in the last seconds, oldest first")                             \
     T(PICTURE, picture, "Scanout pictures")                                                                  \
     T(FILE, file, "Files: the playable recording of the last submissions")                                   \
     T(REPLAY, replay, "Re-executions of the recording, oldest first")
@@ -222,6 +231,15 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(last_completed, INT, "id of a submission")                                                               \
     C(top, TEXT, "the last checkpoint that was reached")                                                       \
     C(bottom, TEXT, "the last checkpoint that was passed")
+#define BB_COLUMNS_CHECKPOINT(C)                                                                               \
+    C(queue, INT, "queue.id")                                                                                  \
+    C(which, TEXT, "top: the last that was reached; bottom: the last that was passed")                         \
+    C(submission, INT, "submission.id")                                                                        \
+    C(packet, INT, "in its stream")                                                                            \
+    C(kind, TEXT, "copy or pointer")                                                                           \
+    C(pointer, INT, "as the program gave it, NULL for copies")                                                 \
+    C(text, TEXT, "the payload, if it is text")                                                                \
+    C(payload, BLOB, "at most 1 024 bytes; NULL: there is none, or it cannot be read")
 #define BB_COLUMNS_SUBMISSION(C)                                                                               \
     C(id, INT, "its number on the device")                                                                     \
     C(queue, INT, "queue.id")                                                                                  \
@@ -284,7 +302,8 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(gpa, INT, "guest memory behind it")                                                                      \
     C(created_ns, INT, "")                                                                                     \
     C(last_use_ns, INT, "")                                                                                    \
-    C(destroyed_ns, INT, "NULL: alive")
+    C(destroyed_ns, INT, "NULL: alive")                                                                        \
+    C(evicted_ns, INT, "alive, and without memory since then; NULL: it has it")
 #define BB_COLUMNS_FAULT(C)                                                                                    \
     C(time_ns, INT, "")                                                                                        \
     C(address, INT, "")                                                                                        \
@@ -313,6 +332,16 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(before, REAL, "a second before, or NULL")                                                                \
     C(at, REAL, "when the dump was made")                                                                      \
     C(unit, TEXT, "")
+#define BB_COLUMNS_SAMPLE(C)                                                                                   \
+    C(time_ns, INT, "")                                                                                        \
+    C(user, REAL, "seconds of all processors since boot, nice included")                                       \
+    C(system, REAL, "interrupts included")                                                                     \
+    C(idle, REAL, "")                                                                                          \
+    C(iowait, REAL, "")                                                                                        \
+    C(steal, REAL, "taken by the hypervisor")                                                                  \
+    C(running, INT, "tasks that ran or waited for a processor")                                                \
+    C(executor_cpu, REAL, "seconds that the executor's threads ran, NULL: there was none")                     \
+    C(executor_wait, REAL, "seconds that they waited for a processor")
 #define BB_COLUMNS_PICTURE(C)                                                                                  \
     C(time_ns, INT, "")                                                                                        \
     C(name, TEXT, "")                                                                                          \

@@ -5,6 +5,7 @@
 #define AEROGPU_EXT_H_
 
 #include "aerogpu/abi.h"
+#include "aerogpu/cmd.h"
 #include "aerogpu/escape.h"
 
 #define AEROGPU_EXT_FIRST_FEATURE_BIT 32
@@ -18,59 +19,90 @@
  * writes into a buffer, so that a recording does not depend on what the address is. Accesses in front of and behind such a
  * buffer, and to one that is destroyed, are page faults. */
 #define AEROGPU_RESOURCE_USAGE_EXT_ADDRESS 0x80000000u /* of CREATE_BUFFER */
-#define AEROGPU_CMD_EXT_BUFFER_ADDRESS     0x8001u
 
-#pragma pack(push, 1)
-struct aerogpu_cmd_ext_buffer_address {
-    uint32_t opcode, size_bytes;
-    uint32_t dst_buffer; /* gets the address, 8 bytes */
-    uint32_t src_buffer; /* whose address it is */
-    uint64_t dst_offset; /* multiple of 4 */
-    uint64_t src_offset; /* added to the address, modulo 2^64: may point outside of the buffer */
-};
-#pragma pack(pop)
-AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_ext_buffer_address) == 32, "EXT_BUFFER_ADDRESS");
+/* Our packets, in the form of the table in cmd.h: structs, opcodes, decoder, printer and reference page come from it. */
+#define AEROGPU_FIELDS_EXT_DESTROY_CONTEXT(F, A)                                                             \
+    F(U32, context_id, U, "which; the one that the stream itself works on is left alone")                    \
+    F(U32, reserved0, RSV, "0")
+#define AEROGPU_FIELDS_EXT_BUFFER_ADDRESS(F, A)                                                              \
+    F(U32, dst_buffer, HANDLE, "gets the address, 8 bytes")                                                  \
+    F(U32, src_buffer, HANDLE, "whose address it is")                                                        \
+    F(U64, dst_offset, U, "multiple of 4")                                                                   \
+    F(U64, src_offset, U, "added to the address, modulo 2^64: may point outside of the buffer")
+#define AEROGPU_FIELDS_EXT_BREADCRUMB_BUFFER(F, A)                                                           \
+    F(U32, alloc_id, ALLOC, "writable guest memory")                                                         \
+    F(U32, count, U, "markers of 8 bytes; 0: no buffer any more")                                            \
+    F(U64, offset, U, "multiple of 8, in the allocation")
+#define AEROGPU_FIELDS_EXT_WRITE_BREADCRUMB(F, A)                                                            \
+    F(U32, type, U, "0 top of pipe, 1 bottom of pipe")                                                       \
+    F(U32, index, U, "in the context's breadcrumb buffer")                                                   \
+    F(U64, data, X, "what is written")
+#define AEROGPU_FIELDS_EXT_PUSH_MARKER(F, A)
+#define AEROGPU_FIELDS_EXT_POP_MARKER(F, A)
+#define AEROGPU_FIELDS_EXT_CHECKPOINT(F, A)                                                                  \
+    F(U32, payload_bytes, U, "1 to 1024, which follow")                                                      \
+    F(U32, reserved0, RSV, "0")
+#define AEROGPU_FIELDS_EXT_CHECKPOINT_POINTER(F, A)                                                          \
+    F(U32, alloc_id, ALLOC, "guest memory that is read when a dump is made; 0: none")                        \
+    F(U32, payload_bytes, U, "1 to 1024 of that memory; 0 without")                                          \
+    F(U64, pointer, X, "offset in the allocation; without one any number of the client's own")
 
-/* The pipeline state of a context goes, and with it what is still bound there. A device that does not know the packet skips
- * it. The context that the stream itself works on is left alone. */
-#define AEROGPU_CMD_EXT_DESTROY_CONTEXT 0x8000u
+#define AEROGPU_FIELDS_EXT_RESIDENCY(F, A)                                                                   \
+    F(U32, buffer, HANDLE, "a buffer with an address")                                                       \
+    F(U32, resident, BOOL, "0: evicted, its address faults; 1: back again, with what it held")
 
-struct aerogpu_cmd_ext_destroy_context {
-    uint32_t opcode;
-    uint32_t size_bytes; /* 16 */
-    uint32_t context_id;
-    uint32_t reserved0; /* 0 */
-};
-
-/* Breadcrumbs: 64-bit markers that a stream has written into guest memory, where they can be read at any instant, whatever
- * became of the device. Each context has a buffer of its own. A TOP marker is written when the command processor reaches it,
- * a BOTTOM marker when all draws and dispatches before it are done; neither holds anything up, but no more than 64 BOTTOM
- * markers wait at a time. */
-#define AEROGPU_CMD_EXT_BREADCRUMB_BUFFER 0x8002u
-#define AEROGPU_CMD_EXT_WRITE_BREADCRUMB  0x8003u
-/* Named regions: what is between belongs to the name. They nest, and need not be balanced; a DEBUG_MARKER names what comes
- * next inside of them. The text follows the header, UTF-8, padded with zeroes. */
-#define AEROGPU_CMD_EXT_PUSH_MARKER 0x8004u
-#define AEROGPU_CMD_EXT_POP_MARKER  0x8005u
+/* DESTROY_CONTEXT: the pipeline state of a context goes, and with it what is still bound there.
+ *
+ * BREADCRUMB_BUFFER, WRITE_BREADCRUMB: 64-bit markers that a stream has written into guest memory, where they can be read at
+ * any instant, whatever became of the device. Each context has a buffer of its own. A TOP marker is written when the command
+ * processor reaches it, a BOTTOM marker when all draws and dispatches before it are done; neither holds anything up, but no
+ * more than 64 BOTTOM markers and checkpoints wait at a time.
+ *
+ * PUSH_MARKER, POP_MARKER: named regions: what is between belongs to the name. They nest, and need not be balanced; a
+ * DEBUG_MARKER names what comes next inside of them. The text follows the header, UTF-8, padded with zeroes.
+ *
+ * CHECKPOINT, CHECKPOINT_POINTER: a context remembers the last one that its command processor reached (top) and the last one
+ * that everything before it is done for (bottom); a crash dump has both, with their payloads: a copy, or what is then found
+ * where the pointer points. */
+#define AEROGPU_EXT_PACKETS(P)                                                                               \
+    P(0x8000, EXT_DESTROY_CONTEXT, ext_destroy_context, 16, NONE, hdr, 4, "ends a context")                  \
+    P(0x8001, EXT_BUFFER_ADDRESS, ext_buffer_address, 32, NONE, hdr, 4, "writes a buffer's GPU address")     \
+    P(0x8002, EXT_BREADCRUMB_BUFFER, ext_breadcrumb_buffer, 24, NONE, hdr, 4,                                \
+      "sets the context's breadcrumb buffer")                                                                \
+    P(0x8003, EXT_WRITE_BREADCRUMB, ext_write_breadcrumb, 24, NONE, hdr, 4, "writes a marker")               \
+    P(0x8004, EXT_PUSH_MARKER, ext_push_marker, 8, TEXT, hdr, 4, "begins a named region")                    \
+    P(0x8005, EXT_POP_MARKER, ext_pop_marker, 8, NONE, hdr, 4,                                               \
+      "ends the innermost region; without one it is ignored")                                                \
+    P(0x8006, EXT_CHECKPOINT, ext_checkpoint, 16, BYTES, payload_bytes, 4,                                   \
+      "a place in the stream that a crash dump names")                                                       \
+    P(0x8007, EXT_CHECKPOINT_POINTER, ext_checkpoint_pointer, 24, NONE, hdr, 4,                              \
+      "the same, with what it says elsewhere")                                                               \
+    P(0x8008, EXT_RESIDENCY, ext_residency, 16, NONE, hdr, 4, "evicts a buffer, or makes it resident again")
 
 enum aerogpu_breadcrumb_type { AEROGPU_BREADCRUMB_TOP = 0, AEROGPU_BREADCRUMB_BOTTOM = 1 };
+#define AEROGPU_CHECKPOINT_MAX_BYTES 1024u
 
 #pragma pack(push, 1)
-struct aerogpu_cmd_ext_breadcrumb_buffer {
-    uint32_t opcode, size_bytes;
-    uint32_t alloc_id; /* writable guest memory */
-    uint32_t count;    /* markers of 8 bytes; 0: no buffer any more */
-    uint64_t offset;   /* multiple of 8, in the allocation */
-};
-struct aerogpu_cmd_ext_write_breadcrumb {
-    uint32_t opcode, size_bytes;
-    uint32_t type; /* enum aerogpu_breadcrumb_type */
-    uint32_t index;
-    uint64_t data;
-};
+#define AEROGPU_PACKET_STRUCT(opcode, NAME, name, size, tail, count_field, minor, doc)                       \
+    struct aerogpu_cmd_##name {                                                                              \
+        struct aerogpu_cmd_hdr hdr;                                                                          \
+        AEROGPU_FIELDS_##NAME(AEROGPU_STRUCT_FIELD, AEROGPU_STRUCT_ARRAY)                                    \
+    };
+AEROGPU_EXT_PACKETS(AEROGPU_PACKET_STRUCT)
+#undef AEROGPU_PACKET_STRUCT
 #pragma pack(pop)
-AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_ext_breadcrumb_buffer) == 24, "EXT_BREADCRUMB_BUFFER");
-AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_ext_write_breadcrumb) == 24, "EXT_WRITE_BREADCRUMB");
+
+enum aerogpu_cmd_ext_opcode {
+#define AEROGPU_PACKET_OPCODE(opcode, NAME, name, size, tail, count_field, minor, doc)                       \
+    AEROGPU_CMD_##NAME = opcode,
+    AEROGPU_EXT_PACKETS(AEROGPU_PACKET_OPCODE)
+#undef AEROGPU_PACKET_OPCODE
+};
+
+#define AEROGPU_ASSERT_PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                       \
+    AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_##name) == size, #NAME);
+AEROGPU_EXT_PACKETS(AEROGPU_ASSERT_PACKET)
+#undef AEROGPU_ASSERT_PACKET
 
 /* Private data of a WDDM context: what its user-mode driver asks for. Contexts without any get the defaults. */
 #define AEROGPU_CONTEXT_PRIV_MAGIC 0x58544341u /* "ACTX" */

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include <aerogpu/ext.h>
 #include <aerogpu/pci.h>
 
 #include "abi/d3d9_states.h"
@@ -21,6 +22,7 @@
 #define FIELDS_OF_PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                            \
     static struct abi_field fields_##name[] = {AEROGPU_FIELDS_##NAME(ROW_FIELD, ROW_ARRAY) END_ROW};
 AEROGPU_PACKETS(FIELDS_OF_PACKET)
+AEROGPU_EXT_PACKETS(FIELDS_OF_PACKET)
 
 #define FIELDS_OF_ELEMENT(NAME, name, size)                                                                  \
     static struct abi_field fields_of_##name[] = {AEROGPU_FIELDS_##NAME(ROW_FIELD, ROW_ARRAY) END_ROW};
@@ -55,12 +57,12 @@ AEROGPU_ELEMENTS(FIELDS_OF_ELEMENT)
      .name = #NAME,                                                                                          \
      .doc = doc_,                                                                                            \
      .fields = fields_##name_},
-const struct abi_packet_desc abi_packets[] = {AEROGPU_PACKETS(PACKET_ROW)};
+const struct abi_packet_desc abi_packets[] = {AEROGPU_PACKETS(PACKET_ROW) AEROGPU_EXT_PACKETS(PACKET_ROW)};
 const uint32_t abi_num_packets = sizeof(abi_packets) / sizeof(abi_packets[0]);
 
 enum {
 #define PACKET_INDEX(opcode, NAME, name, size, tail, count_field, minor, doc) INDEX_##NAME,
-    AEROGPU_PACKETS(PACKET_INDEX)
+    AEROGPU_PACKETS(PACKET_INDEX) AEROGPU_EXT_PACKETS(PACKET_INDEX)
 };
 
 /* opcode -> row + 1 */
@@ -68,8 +70,16 @@ static const uint8_t row_of_opcode[0x800] = {
 #define OPCODE_ROW(opcode, NAME, name, size, tail, count_field, minor, doc) [opcode] = INDEX_##NAME + 1,
     AEROGPU_PACKETS(OPCODE_ROW)};
 
+#define EXT_ROW(opcode, NAME, name, size, tail, count_field, minor, doc)                                     \
+    [opcode - AEROGPU_EXT_FIRST_OPCODE] = INDEX_##NAME + 1,
+static const uint8_t row_of_extension[] = {AEROGPU_EXT_PACKETS(EXT_ROW)};
+
 const struct abi_packet_desc *abi_packet_find(uint32_t opcode)
 {
+    uint32_t ext = opcode - AEROGPU_EXT_FIRST_OPCODE;
+
+    if (ext < sizeof(row_of_extension) && row_of_extension[ext])
+        return &abi_packets[row_of_extension[ext] - 1];
     if (opcode >= sizeof(row_of_opcode) || !row_of_opcode[opcode])
         return NULL;
     return &abi_packets[row_of_opcode[opcode] - 1];
@@ -144,6 +154,7 @@ __attribute__((constructor(101))) static void place_all_fields(void)
 #define PLACE_PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                                \
     place_fields(fields_##name, sizeof(struct aerogpu_cmd_hdr));
     AEROGPU_PACKETS(PLACE_PACKET)
+    AEROGPU_EXT_PACKETS(PLACE_PACKET)
 #define PLACE_ELEMENT(NAME, name, size) place_fields(fields_of_##name, 0);
     AEROGPU_ELEMENTS(PLACE_ELEMENT)
 }

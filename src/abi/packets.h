@@ -1,4 +1,4 @@
-/* packets.h: the tables of include/aerogpu/cmd.h as data: what packets, fields and enumerations there are. */
+/* packets.h: the tables of include/aerogpu/cmd.h and ext.h as data: what packets, fields and enumerations there are. */
 #ifndef ABI_PACKETS_H_
 #define ABI_PACKETS_H_
 

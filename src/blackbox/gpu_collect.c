@@ -12,6 +12,7 @@
 #include "abi/alloc_table.h"
 #include "abi/print.h"
 #include "base/png_file.h"
+#include "blackbox/gpu_checkpoint.h"
 #include "blackbox/gpu_items.h"
 #include "blackbox/gpu_watch_priv.h"
 #include "blackbox/package.h"
@@ -474,10 +475,10 @@ static void put_events(struct collector *c)
 
         bb_row(c->p, BB_TABLE_EVENT);
         bb_int(c->p, (int64_t)d->time_ns);
-        bb_text(c->p, "device");
+        bb_text(c->p, d->kind == GPU_EVENT_KINDS ? "system" : "device");
         bb_int(c->p, getpid());
         bb_null(c->p);
-        bb_text(c->p, gpu_event_name((enum gpu_event_kind)d->kind));
+        bb_text(c->p, d->kind == GPU_EVENT_KINDS ? "event" : gpu_event_name((enum gpu_event_kind)d->kind));
         bb_int(c->p, (int64_t)d->a);
         bb_int(c->p, (int64_t)d->b);
         bb_int(c->p, (int64_t)d->c);
@@ -517,52 +518,6 @@ static void put_flight(struct collector *c)
 
     if (c->w->flight)
         bb_flight_read_all(NULL, c->ev->time_ns - 10 * NSEC_PER_SEC, put_flight_event, &rows, NULL);
-}
-
-static void put_host(struct collector *c)
-{
-    static const char *const wanted[] = {"/proc/loadavg", "/proc/pressure/cpu", "/proc/stat"};
-    char line[256];
-
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        FILE *f = fopen(wanted[i], "re");
-        double v[10];
-        int n;
-
-        if (!f)
-            continue;
-        if (!fgets(line, sizeof(line), f))
-            line[0] = '\0';
-        fclose(f);
-        if (i == 0 && sscanf(line, "%lf %lf", &v[0], &v[1]) == 2) {
-            bb_row(c->p, BB_TABLE_HOST);
-            bb_text(c->p, "load average, 1 minute");
-            bb_null(c->p);
-            bb_real(c->p, v[0]);
-            bb_text(c->p, "processes");
-            bb_row_end(c->p);
-        } else if (i == 1 && sscanf(line, "some avg10=%lf", &v[0]) == 1) {
-            bb_row(c->p, BB_TABLE_HOST);
-            bb_text(c->p, "processor pressure, 10 s");
-            bb_null(c->p);
-            bb_real(c->p, v[0]);
-            bb_text(c->p, "%");
-            bb_row_end(c->p);
-        } else if (i == 2 && (n = sscanf(line, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &v[0], &v[1], &v[2],
-                                         &v[3], &v[4], &v[5], &v[6], &v[7])) == 8) {
-            static const char *const names[] = {"user",   "nice", "system",  "idle",
-                                                "iowait", "irq",  "softirq", "steal"};
-
-            for (int k = 0; k < n; k++) {
-                bb_row(c->p, BB_TABLE_HOST);
-                bb_textf(c->p, "processor time, %s", names[k]);
-                bb_null(c->p);
-                bb_real(c->p, v[k] / (double)sysconf(_SC_CLK_TCK));
-                bb_text(c->p, "s since boot");
-                bb_row_end(c->p);
-            }
-        }
-    }
 }
 
 static void put_picture(struct collector *c)
@@ -649,11 +604,10 @@ static void put_status(struct collector *c)
 
 static void put_fault(struct collector *c, uint64_t address)
 {
-    static const char *const kinds[] = {"inside", "use after free", "out of bounds", "never mapped"};
     struct bb_fault f;
 
     bb_resources_fault(c->ev->resources, address, &f);
-    bb_text(c->p, kinds[f.kind]);
+    bb_text(c->p, bb_fault_kind_name(f.kind));
     if (f.has_resource)
         bb_int(c->p, (int64_t)(f.resource.id & UINT32_MAX));
     else
@@ -677,6 +631,10 @@ static void put_address(void *ctx, const struct bb_resource *r)
     bb_int(p, (int64_t)r->last_use_ns);
     if (r->destroyed_ns)
         bb_int(p, (int64_t)r->destroyed_ns);
+    else
+        bb_null(p);
+    if (r->evicted_ns)
+        bb_int(p, (int64_t)r->evicted_ns);
     bb_row_end(p);
 }
 
@@ -695,10 +653,10 @@ static void put_finding(struct collector *c, const struct gpu_crash *crash)
         bb_int(c->p, crash->packet);
     else
         bb_null(c->p);
-    bb_text(c->p, crash->cause == GPU_CRASH_MALFORMED ? "device error"
-                  : crash->in_decoder                 ? "decoder position"
-                  : crash->exact                      ? "exact markers"
-                                                      : "group markers");
+    bb_text(c->p, gpu_crash_is_refusal(crash->cause) ? "device error"
+                  : crash->in_decoder                ? "decoder position"
+                  : crash->exact                     ? "exact markers"
+                                                     : "group markers");
     bb_row_end(c->p);
     if (crash->has_fault) {
         bb_row(c->p, BB_TABLE_FAULT);
@@ -710,10 +668,49 @@ static void put_finding(struct collector *c, const struct gpu_crash *crash)
     }
 }
 
+/* ---- queues and their checkpoints ---------------------------------------------------------------------------------- */
+
+/* In one line. */
+static void put_checkpoint_name(struct collector *c, const struct checkpoint *x, bool found)
+{
+    if (!found)
+        bb_null(c->p);
+    else if (x->text[0])
+        bb_textf(c->p, "%s (submission %llu, packet %u)", x->text, (unsigned long long)x->k->id, x->packet);
+    else if (x->by_pointer)
+        bb_textf(c->p, "pointer 0x%llx (submission %llu, packet %u)", (unsigned long long)x->pointer,
+                 (unsigned long long)x->k->id, x->packet);
+    else
+        bb_textf(c->p, "%u bytes (submission %llu, packet %u)", x->size, (unsigned long long)x->k->id,
+                 x->packet);
+}
+
+static void put_checkpoint(struct collector *c, uint32_t context, const char *which,
+                           const struct checkpoint *x)
+{
+    bb_row(c->p, BB_TABLE_CHECKPOINT);
+    bb_int(c->p, context);
+    bb_text(c->p, which);
+    bb_int(c->p, (int64_t)x->k->id);
+    bb_int(c->p, x->packet);
+    bb_text(c->p, x->by_pointer ? "pointer" : "copy");
+    if (x->by_pointer)
+        bb_int(c->p, (int64_t)x->pointer);
+    else
+        bb_null(c->p);
+    bb_text(c->p, x->text[0] ? x->text : NULL);
+    bb_blob(c->p, x->payload, x->payload ? x->size : 0);
+    bb_row_end(c->p);
+}
+
 static void put_queues(struct collector *c)
 {
     for (const struct gpu_model_context *ctx = c->model.contexts; ctx; ctx = ctx->next) {
+        const struct exec_checkpoints *x = checkpoints_of(c->ev, ctx->id);
         uint64_t submitted = 0, completed = 0, fence = 0;
+        struct checkpoint top, bottom;
+        bool has_top = x && checkpoint_find(c->w, c->ev, &x->top, ctx->id, &top),
+             has_bottom = x && checkpoint_find(c->w, c->ev, &x->bottom, ctx->id, &bottom);
 
         for (uint32_t i = 0; i < c->ev->num_items; i++) {
             const struct kept *k = &c->ev->items[i];
@@ -730,7 +727,13 @@ static void put_queues(struct collector *c)
         bb_textf(c->p, "context %u", ctx->id);
         bb_int(c->p, (int64_t)submitted);
         bb_int(c->p, (int64_t)completed);
+        put_checkpoint_name(c, &top, has_top);
+        put_checkpoint_name(c, &bottom, has_bottom);
         bb_row_end(c->p);
+        if (has_top)
+            put_checkpoint(c, ctx->id, "top", &top);
+        if (has_bottom)
+            put_checkpoint(c, ctx->id, "bottom", &bottom);
         bb_row(c->p, BB_TABLE_FENCE);
         bb_textf(c->p, "context %u", ctx->id);
         bb_int(c->p, (int64_t)fence);
@@ -752,12 +755,16 @@ void evidence_collect(struct gpu_watch *w, struct evidence *ev, const struct gpu
     for (uint32_t i = 0; presents && i < ev->num_items; i++)
         put_submission(&c, &ev->items[i], &presents[i]);
     put_usage(&c);
+    for (const struct gpu_model_context *ctx = c.model.contexts; ctx; ctx = ctx->next)
+        if (ctx->unbalanced_pops)
+            bb_meta(p, "unbalanced_pops", "context %u ended %u regions that it had not begun", ctx->id,
+                    ctx->unbalanced_pops);
     put_queues(&c);
     put_objects(&c);
     bb_resources_each(ev->resources, put_address, p);
     put_events(&c);
     put_flight(&c);
-    put_host(&c);
+    put_host(ev, p);
     put_picture(&c);
     if (presents && ev->num_items)
         put_recording(&c, presents);

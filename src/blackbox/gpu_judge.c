@@ -12,13 +12,20 @@
 
 #include "blackbox/gpu_items.h"
 #include "blackbox/gpu_watch_priv.h"
+#include "executor/engine.h"
 
 const char *gpu_crash_cause_name(enum gpu_crash_cause cause)
 {
-    static const char *const names[] = {"none",   "hang",      "page fault", "fault",
-                                        "killed", "malformed", "device",     "request"};
+    static const char *const names[] = {
+        "none",    "hang",          "page fault", "fault",      "killed",     "malformed",     "device",
+        "request", "out of memory", "DMA fault",  "misaligned", "wrong type", "device removed"};
 
     return names[cause];
+}
+
+bool gpu_crash_is_refusal(enum gpu_crash_cause cause)
+{
+    return cause == GPU_CRASH_MALFORMED || (cause >= GPU_CRASH_MEMORY && cause <= GPU_CRASH_TYPE);
 }
 
 const struct exec_crumb_slot *crumbs_find(const struct exec_crumbs *c, uint64_t submission)
@@ -155,8 +162,20 @@ static void describe(const struct kept *k, uint32_t index, uint32_t *draw, char 
 
 static enum gpu_crash_cause cause_of(const struct evidence *ev)
 {
-    if (ev->failed_id)
-        return GPU_CRASH_MALFORMED;
+    if (ev->failed_id) {
+        const struct kept *k = by_id(ev, ev->failed_id);
+        static const enum gpu_crash_cause causes[EXEC_CAUSES] = {
+            [EXEC_CAUSE_OTHER] = GPU_CRASH_MALFORMED,
+            [EXEC_CAUSE_MEMORY] = GPU_CRASH_MEMORY,
+            [EXEC_CAUSE_DMA] = GPU_CRASH_DMA,
+            [EXEC_CAUSE_TYPE] = GPU_CRASH_TYPE,
+            [EXEC_CAUSE_MISALIGNED] = GPU_CRASH_MISALIGNED,
+        };
+
+        return k && k->cause < EXEC_CAUSES ? causes[k->cause] : GPU_CRASH_MALFORMED;
+    }
+    if (ev->removed)
+        return GPU_CRASH_REMOVED;
     if (!ev->died || ev->death.by_host)
         return ev->hung || ev->died ? GPU_CRASH_HANG : GPU_CRASH_REQUEST;
     if (ev->death.has_fault)
@@ -176,8 +195,8 @@ static const char *verb_of(enum gpu_crash_cause cause)
         return "brought the executor down";
     case GPU_CRASH_KILLED:
         return "was running";
-    case GPU_CRASH_MALFORMED:
-        return "is malformed";
+    case GPU_CRASH_REMOVED:
+        return "was running";
     default:
         return "does not finish";
     }
@@ -289,7 +308,7 @@ static void make_fingerprint(const struct kept *k, struct gpu_crash *c)
                                 c->in_decoder, c->fault_known ? (int)c->fault_kind : -1, c->command,
                                 c->cause == GPU_CRASH_KILLED ? "" : c->shaders, c->path);
 
-    for (const char *m = c->cause == GPU_CRASH_MALFORMED ? k->message : ""; *m && n < sizeof(text) - 1; m++)
+    for (const char *m = gpu_crash_is_refusal(c->cause) ? k->message : ""; *m && n < sizeof(text) - 1; m++)
         if (*m < '0' || *m > '9')
             text[n++] = *m;
     snprintf(c->fingerprint, sizeof(c->fingerprint), "%016llx", (unsigned long long)XXH3_64bits(text, n));
@@ -325,6 +344,10 @@ static void judge_fault(const struct evidence *ev, struct gpu_crash *c)
     case BB_FAULT_INSIDE:
         snprintf(c->text + at, sizeof(c->text) - at, ": inside %s, which is alive", who);
         break;
+    case BB_FAULT_NOT_RESIDENT:
+        snprintf(c->text + at, sizeof(c->text) - at, ": not resident, %llu bytes into %s, which was evicted",
+                 (unsigned long long)(c->fault_address - f.resource.address), who);
+        break;
     case BB_FAULT_NEVER_MAPPED:
         snprintf(c->text + at, sizeof(c->text) - at, ", which was never mapped");
         break;
@@ -336,12 +359,35 @@ void evidence_judge(const struct evidence *ev, struct gpu_crash *c)
     const struct kept *k = culprit(ev);
 
     judge(ev, k, c);
+    if (ev->starved && c->cause == GPU_CRASH_HANG) {
+        size_t at = strlen(c->text);
+
+        c->certain = false;
+        snprintf(c->text + at, sizeof(c->text) - at,
+                 "; the executor was hardly let run by the host meanwhile: it may be slow, not hung");
+    }
     judge_fault(ev, c);
     if (!k)
         return;
     if (c->packet != UINT32_MAX)
         find_surroundings(ev, k, c);
     make_fingerprint(k, c);
+}
+
+static const char *refusal_of(enum gpu_crash_cause cause)
+{
+    switch (cause) {
+    case GPU_CRASH_MEMORY:
+        return "There was no memory left for";
+    case GPU_CRASH_DMA:
+        return "A guest address was no guest memory in";
+    case GPU_CRASH_MISALIGNED:
+        return "A buffer is bound misaligned in";
+    case GPU_CRASH_TYPE:
+        return "A resource of the wrong kind is used in";
+    default:
+        return "The device refused";
+    }
 }
 
 static void judge(const struct evidence *ev, const struct kept *k, struct gpu_crash *c)
@@ -361,12 +407,12 @@ static void judge(const struct evidence *ev, const struct kept *k, struct gpu_cr
     c->submission = k->id;
     c->fence = k->fence;
     c->ordinal = k->ordinal;
-    if (c->cause == GPU_CRASH_MALFORMED) {
+    if (gpu_crash_is_refusal(c->cause)) {
         c->certain = c->exact = true;
         c->candidates = 1;
         c->packet = k->packets;
         name_packet(k, c, "was refused");
-        snprintf(c->text, sizeof(c->text), "The device refused submission %llu: %s",
+        snprintf(c->text, sizeof(c->text), "%s submission %llu: %s", refusal_of(c->cause),
                  (unsigned long long)k->id, k->message);
         return;
     }

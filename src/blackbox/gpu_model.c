@@ -221,20 +221,33 @@ static void bind_targets(struct gpu_model_context *c, const struct abi_packet *p
     bind(c, SLOT_DEPTH, 0, 0, t.depth_stencil);
 }
 
+/* Names that are too long are cut, and regions deeper than can be kept are counted, so that each pop ends its own push. */
 static void set_name(struct gpu_model_context *c, const struct abi_packet *p, bool push)
 {
     uint16_t at = c->depth ? c->ends[c->depth - 1] : 0;
-    uint32_t n = p->size - 8;
     const char *text = (const char *)p->data + 8;
+    uint32_t n = (uint32_t)strnlen(text, p->size - 8), room = GPU_PATH - 2u - at;
 
-    n = (uint32_t)strnlen(text, n);
     c->path[at] = '\0';
-    if (at + n + 2 >= GPU_PATH || (push && c->depth == 16))
+    if (push && c->depth == GPU_DEPTH) {
+        c->too_deep++;
         return;
-    at = (uint16_t)(at +
-                    (uint16_t)snprintf(c->path + at, GPU_PATH - at, "%s%.*s", at ? "/" : "", (int)n, text));
+    }
+    if (at < GPU_PATH - 2)
+        snprintf(c->path + at, GPU_PATH - at, "%s%.*s", at ? "/" : "", (int)(n < room ? n : room), text);
     if (push)
-        c->ends[c->depth++] = at;
+        c->ends[c->depth++] = (uint16_t)strlen(c->path);
+}
+
+static void pop_name(struct gpu_model_context *c)
+{
+    if (c->too_deep)
+        c->too_deep--;
+    else if (c->depth)
+        c->depth--;
+    else
+        c->unbalanced_pops++;
+    c->path[c->depth ? c->ends[c->depth - 1] : 0] = '\0';
 }
 
 void gpu_model_apply(struct gpu_model *m, struct gpu_model_context *c, const struct abi_stream *s,
@@ -248,9 +261,7 @@ void gpu_model_apply(struct gpu_model *m, struct gpu_model_context *c, const str
         set_name(c, p, true);
         break;
     case AEROGPU_CMD_EXT_POP_MARKER:
-        if (c->depth)
-            c->depth--;
-        c->path[c->depth ? c->ends[c->depth - 1] : 0] = '\0';
+        pop_name(c);
         break;
     case AEROGPU_CMD_CREATE_BUFFER:
         add_buffer(m, p, submission);

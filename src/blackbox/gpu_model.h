@@ -25,14 +25,15 @@ struct gpu_slot {
     uint32_t handle;
 };
 
-enum { GPU_MAX_SLOTS = 192, GPU_PATH = 200 };
+enum { GPU_MAX_SLOTS = 192, GPU_PATH = 200, GPU_DEPTH = 16 };
 
 struct gpu_model_context {
     struct gpu_model_context *next;
     uint32_t id, num_slots;
     struct gpu_slot slots[GPU_MAX_SLOTS];
     char path[GPU_PATH]; /* the last DEBUG_MARKER and the regions pushed, "frame/shadows" */
-    uint16_t depth, ends[16];
+    uint16_t depth, ends[GPU_DEPTH];
+    uint32_t too_deep, unbalanced_pops;
 };
 
 enum gpu_object_kind {

@@ -4,6 +4,7 @@
  * collected, what would be freed waits in `garbage`, so that the collector needs no lock.
  */
 #include "blackbox/gpu_watch_priv.h"
+#include "executor/engine.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -17,9 +18,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <aerogpu/pci.h>
+
 #include "base/log.h"
 
-enum { TICK_MS = 25, SETTLE_MS = 200, MAX_LIVING = 65536 };
+enum { TICK_MS = 25, SETTLE_MS = 200, MAX_LIVING = 65536, SAMPLE_NS = 240000000, PATIENCE = 10 };
 
 static void list_init(struct kept_list *l)
 {
@@ -93,6 +96,19 @@ static void make_room(struct gpu_watch *w)
     }
 }
 
+static void set_status(struct gpu_watch *w, uint64_t time_ns, enum bb_status status, const char *detail)
+{
+    struct status_change *s;
+
+    if (w->num_statuses && w->statuses[w->num_statuses - 1].status == status)
+        return;
+    if (w->num_statuses == WATCH_STATUSES)
+        memmove(w->statuses, w->statuses + 1, --w->num_statuses * sizeof(w->statuses[0]));
+    s = &w->statuses[w->num_statuses++];
+    *s = (struct status_change){.time_ns = time_ns, .status = status};
+    snprintf(s->detail, sizeof(s->detail), "%s", detail ? detail : "");
+}
+
 static void on_take(struct gpu_watch *w, const struct gpu_event *e)
 {
     const struct gpu_submission *s = e->submission;
@@ -111,6 +127,8 @@ static void on_take(struct gpu_watch *w, const struct gpu_event *e)
                        .flags = s->flags,
                        .cmd_size = s->cmd_size,
                        .alloc_size = s->alloc_size};
+    if (w->num_statuses && w->statuses[w->num_statuses - 1].status == BB_STATUS_RESET)
+        set_status(w, e->time_ns, BB_STATUS_ACTIVE, "work is taken again");
     k->stream = copy(w, s->cmd_gpa, s->cmd_size);
     k->table = copy(w, s->alloc_gpa, s->alloc_size);
     *w->list.end = k;
@@ -129,6 +147,15 @@ static struct kept *find(struct gpu_watch *w, uint64_t id)
     return k;
 }
 
+/* What a refusal says about the device. Streams that are merely wrong say nothing about it. */
+static void status_of_error(struct gpu_watch *w, uint64_t time_ns, uint32_t cause, const char *text)
+{
+    if (cause != EXEC_CAUSE_MEMORY && cause != EXEC_CAUSE_DMA)
+        return;
+    set_status(w, time_ns, cause == EXEC_CAUSE_MEMORY ? BB_STATUS_OUT_OF_MEMORY : BB_STATUS_DMA_FAULT, text);
+    w->went_wrong = true;
+}
+
 static void on_complete(struct gpu_watch *w, const struct gpu_event *e)
 {
     const struct gpu_completion *c = e->completion;
@@ -139,30 +166,23 @@ static void on_complete(struct gpu_watch *w, const struct gpu_event *e)
     k->done_ns = e->time_ns;
     k->state = c->error ? KEPT_FAILED : KEPT_DONE;
     k->error = c->error;
+    k->cause = c->cause;
     k->packets = c->packets;
     k->has_fault = c->has_fault != 0;
     k->fault_address = c->fault_address;
-    if (!c->error)
+    if (!c->error) {
+        if (w->went_wrong)
+            set_status(w, e->time_ns, BB_STATUS_ACTIVE, "work is executed again");
+        w->went_wrong = false;
         return;
+    }
+    status_of_error(w, e->time_ns, c->cause, c->message);
     snprintf(k->message, sizeof(k->message), "%.195s", c->message);
     if (!w->crash_pending)
         w->crash_id = e->id;
     w->crash_pending = true;
     w->happened++;
     pthread_cond_broadcast(&w->changed);
-}
-
-static void set_status(struct gpu_watch *w, uint64_t time_ns, enum bb_status status, const char *detail)
-{
-    struct status_change *s;
-
-    if (w->num_statuses && w->statuses[w->num_statuses - 1].status == status)
-        return;
-    if (w->num_statuses == WATCH_STATUSES)
-        memmove(w->statuses, w->statuses + 1, --w->num_statuses * sizeof(w->statuses[0]));
-    s = &w->statuses[w->num_statuses++];
-    *s = (struct status_change){.time_ns = time_ns, .status = status};
-    snprintf(s->detail, sizeof(s->detail), "%s", detail ? detail : "");
 }
 
 static bool has_unfinished(const struct gpu_watch *w)
@@ -191,6 +211,31 @@ static void on_ring_reset(struct gpu_watch *w, const struct gpu_event *e)
     w->ordinal = 0;
 }
 
+/* The device's own refusals: a descriptor or page that it cannot reach; no completion comes for these. */
+static void on_error(struct gpu_watch *w, const struct gpu_event *e)
+{
+    snprintf(w->error_text, sizeof(w->error_text), "%.195s", e->message ? e->message : "");
+    if (e->value == AEROGPU_ERROR_OOB && strstr(w->error_text, "guest memory"))
+        status_of_error(w, e->time_ns, EXEC_CAUSE_DMA, w->error_text);
+}
+
+static void on_retire(struct gpu_watch *w, const struct gpu_event *e)
+{
+    struct kept *k = find(w, e->id);
+
+    if (!k || k->state != KEPT_QUEUED)
+        return;
+    k->state = KEPT_FAILED;
+    k->done_ns = e->time_ns;
+    k->cause = strstr(w->error_text, "guest memory") ? EXEC_CAUSE_DMA : EXEC_CAUSE_OTHER;
+    memcpy(k->message, w->error_text, sizeof(k->message));
+    if (!w->crash_pending)
+        w->crash_id = e->id;
+    w->crash_pending = true;
+    w->happened++;
+    pthread_cond_broadcast(&w->changed);
+}
+
 static void note_event(struct gpu_watch *w, const struct gpu_event *e)
 {
     struct device_event *d = &w->events[w->num_events++ % WATCH_EVENTS];
@@ -216,6 +261,12 @@ static void on_event(void *ctx, const struct gpu_event *e)
         break;
     case GPU_EVENT_COMPLETE:
         on_complete(w, e);
+        break;
+    case GPU_EVENT_ERROR:
+        on_error(w, e);
+        break;
+    case GPU_EVENT_RETIRE:
+        on_retire(w, e);
         break;
     case GPU_EVENT_RING_RESET:
         on_ring_reset(w, e);
@@ -251,6 +302,9 @@ static struct evidence *snapshot(struct gpu_watch *w, const char *reason)
     ev->num_statuses = w->num_statuses;
     ev->streams_dropped = w->list.dropped;
     ev->time_ns = machine_now(w->params.machine);
+    for (uint64_t i = w->num_samples > WATCH_SAMPLES - 1 ? w->num_samples - WATCH_SAMPLES + 1 : 0;
+         i < w->num_samples; i++)
+        ev->samples[ev->num_samples++] = w->samples[i % WATCH_SAMPLES];
     ev->reason = reason;
     ev->resources = w->resources;
     w->collecting++;
@@ -297,6 +351,7 @@ static int write_dump(struct gpu_watch *w, struct evidence *ev, const struct gpu
 /* DIR/PROGRAM-20260801T101112-PID-1.aerogpudump */
 static void name_dump(struct gpu_watch *w)
 {
+    static atomic_uint number; /* of this process: it may have several watches */
     time_t t = time(NULL);
     struct tm tm;
     char stamp[32];
@@ -304,7 +359,7 @@ static void name_dump(struct gpu_watch *w)
     gmtime_r(&t, &tm);
     strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", &tm);
     snprintf(w->dump_path, sizeof(w->dump_path), "%s/%s-%s-%d-%u.aerogpudump", w->params.directory,
-             w->params.program ? w->params.program : "aerogpu", stamp, (int)getpid(), w->dumps);
+             w->params.program ? w->params.program : "aerogpu", stamp, (int)getpid(), ++number);
 }
 
 static void list_living(void *ctx, const struct bb_resource *r)
@@ -335,6 +390,7 @@ static void look_at(struct gpu_watch *w, struct evidence *ev)
     const char *path = NULL;
     bool died = ev->died;
 
+    host_sample_take(&ev->samples[ev->num_samples++], ev->time_ns, machine_executor_pid(w->params.machine));
     evidence_judge(ev, &crash);
     if (w->params.directory && w->dumps < w->params.max_dumps) {
         w->dumps++;
@@ -349,6 +405,7 @@ static void look_at(struct gpu_watch *w, struct evidence *ev)
         forget_living(w);
     pthread_mutex_lock(&w->lock);
     w->crashes++;
+    w->looked_ns = machine_now(w->params.machine);
     pthread_mutex_unlock(&w->lock);
     if (w->params.found)
         w->params.found(w->params.ctx, &crash, path, &e);
@@ -369,6 +426,7 @@ int gpu_watch_request(struct gpu_watch *w, const char *path, struct error *e)
     if (!ev)
         return error_set(e, -ENOMEM, "no memory for a dump");
     ev->has_crumbs = machine_crumbs(w->params.machine, &ev->crumbs);
+    host_sample_take(&ev->samples[ev->num_samples++], ev->time_ns, machine_executor_pid(w->params.machine));
     r = write_dump(w, ev, &crash, path, e);
     release(w, ev);
     return r;
@@ -423,7 +481,7 @@ void watch_addresses(struct gpu_watch *w, const struct exec_crumbs *c)
         const struct exec_address_event *e = &c->addresses[w->addresses_seen % EXEC_ADDRESS_EVENTS];
         struct finder f = {.address = e->address};
 
-        if (e->alive) {
+        if (e->state == EXEC_ADDRESS_MADE) {
             char name[24];
 
             snprintf(name, sizeof(name), "%u", e->handle);
@@ -437,8 +495,10 @@ void watch_addresses(struct gpu_watch *w, const struct exec_crumbs *c)
             continue;
         }
         bb_resources_each(w->resources, find_living, &f);
-        if (f.id)
+        if (f.id && e->state == EXEC_ADDRESS_GONE)
             bb_resources_remove(w->resources, f.id, e->time_ns);
+        else if (f.id)
+            bb_resources_evict(w->resources, f.id, e->state == EXEC_ADDRESS_EVICTED, e->time_ns);
     }
 }
 
@@ -470,8 +530,38 @@ static struct evidence *notice_death(struct gpu_watch *w, struct machine_death *
     ev->death = *death;
     ev->died = ev->has_crumbs = true;
     ev->crumbs = death->crumbs;
-    set_status(w, machine_now(w->params.machine), BB_STATUS_ACTIVE, "a new executor takes over");
+    w->ended_pid = death->pid;
     return ev;
+}
+
+/* Whether an executor runs is known by its number only. */
+static void notice_executor(struct gpu_watch *w)
+{
+    int pid = machine_executor_pid(w->params.machine);
+    uint64_t now = machine_now(w->params.machine);
+
+    if (w->ended_pid && pid && pid != w->ended_pid) {
+        set_status(w, now, BB_STATUS_ACTIVE, "a new executor runs");
+        w->ended_pid = 0;
+        w->unknown = false;
+    } else if (!pid && !w->ended_pid && has_unfinished(w)) {
+        set_status(w, now, BB_STATUS_UNKNOWN, "work waits, and no executor runs");
+        w->unknown = true;
+    } else if (pid && w->unknown) {
+        set_status(w, now, BB_STATUS_ACTIVE, "an executor runs");
+        w->unknown = false;
+    }
+}
+
+static void sample_host(struct gpu_watch *w)
+{
+    uint64_t now = machine_now(w->params.machine);
+    const struct host_sample *last =
+        w->num_samples ? &w->samples[(w->num_samples - 1) % WATCH_SAMPLES] : NULL;
+
+    if (!last || now - last->time_ns > SAMPLE_NS)
+        host_sample_take(&w->samples[w->num_samples++ % WATCH_SAMPLES], now,
+                         machine_executor_pid(w->params.machine));
 }
 
 static uint64_t progress_hash(const struct exec_crumbs *c, uint64_t oldest)
@@ -489,22 +579,45 @@ static uint64_t progress_hash(const struct exec_crumbs *c, uint64_t oldest)
     return XXH3_64bits(v, (size_t)n * sizeof(v[0]));
 }
 
+/* Of the time in which the executor's threads could have run since there was progress last, the part in which they did: time
+ * in which nobody let it run does not count as a hang. 1 where it sleeps, or where that cannot be known. */
+static double share_of_processor(struct gpu_watch *w, uint64_t now)
+{
+    const struct host_sample *base = NULL;
+    double ran, waited;
+    struct host_sample s;
+
+    for (uint64_t i = w->num_samples > WATCH_SAMPLES ? w->num_samples - WATCH_SAMPLES : 0; i < w->num_samples;
+         i++)
+        if (!base || w->samples[i % WATCH_SAMPLES].time_ns <= w->progress_ns)
+            base = &w->samples[i % WATCH_SAMPLES];
+    host_sample_take(&s, now, machine_executor_pid(w->params.machine));
+    if (!base || base->executor_cpu < 0 || s.executor_cpu < base->executor_cpu)
+        return 1;
+    ran = s.executor_cpu - base->executor_cpu;
+    waited = s.executor_wait - base->executor_wait;
+    return ran + waited < 0.05 * (double)(now - base->time_ns) / 1e9 ? 1 : ran / (ran + waited);
+}
+
 static struct evidence *notice_hang(struct gpu_watch *w, struct exec_crumbs *crumbs)
 {
     const struct kept *oldest = w->list.first;
     uint64_t now = machine_now(w->params.machine), hash, id;
     struct evidence *ev;
+    bool starved;
 
     while (oldest && oldest->state != KEPT_QUEUED)
         oldest = oldest->next;
-    if (!oldest) {
+    if (w->hang_reported && (!oldest || oldest->id != w->hang_reported)) {
         w->hang_reported = 0;
+        if (w->num_statuses && w->statuses[w->num_statuses - 1].status == BB_STATUS_TIMEOUT)
+            set_status(w, now, BB_STATUS_ACTIVE, "it went on after all");
+    }
+    if (!oldest) {
         w->progress_ns = now;
         return NULL;
     }
     id = oldest->id;
-    if (id != w->hang_reported)
-        w->hang_reported = 0;
     pthread_mutex_unlock(&w->lock);
     hash = machine_crumbs(w->params.machine, crumbs) ? progress_hash(crumbs, id) : 0;
     pthread_mutex_lock(&w->lock);
@@ -518,12 +631,17 @@ static struct evidence *notice_hang(struct gpu_watch *w, struct exec_crumbs *cru
     if (w->hang_reported || now - w->progress_ns < w->params.hang_ms * NSEC_PER_MSEC || !find(w, id) ||
         find(w, id)->state != KEPT_QUEUED)
         return NULL;
+    starved = (double)(now - w->progress_ns) * share_of_processor(w, now) <
+              (double)w->params.hang_ms * NSEC_PER_MSEC;
+    if (starved && now - w->progress_ns < PATIENCE * w->params.hang_ms * NSEC_PER_MSEC)
+        return NULL;
     set_status(w, now, BB_STATUS_TIMEOUT, "no progress");
     ev = snapshot(w, "timeout");
     if (!ev)
         return NULL;
     w->hang_reported = id;
     ev->hung = ev->has_crumbs = true;
+    ev->starved = starved;
     ev->crumbs = *crumbs;
     return ev;
 }
@@ -543,6 +661,24 @@ static struct evidence *notice_error(struct gpu_watch *w)
     return ev;
 }
 
+/* A device that was removed for what was dumped already needs no dump of its own. */
+static struct evidence *notice_removal(struct gpu_watch *w)
+{
+    struct evidence *ev;
+
+    if (!w->removed_pending)
+        return NULL;
+    w->removed_pending = false;
+    if (w->looked_ns && (w->removed_ns < w->looked_ns || w->removed_ns - w->looked_ns < NSEC_PER_SEC))
+        return NULL;
+    ev = snapshot(w, "device removed");
+    if (ev) {
+        ev->removed = true;
+        ev->has_crumbs = machine_crumbs(w->params.machine, &ev->crumbs);
+    }
+    return ev;
+}
+
 static struct evidence *notice(struct gpu_watch *w, struct machine_death *death, struct exec_crumbs *crumbs)
 {
     struct evidence *ev = notice_death(w, death);
@@ -554,6 +690,8 @@ static struct evidence *notice(struct gpu_watch *w, struct machine_death *death,
     }
     if (!ev)
         ev = notice_error(w);
+    if (!ev)
+        ev = notice_removal(w);
     return ev ? ev : notice_hang(w, crumbs);
 }
 
@@ -565,10 +703,12 @@ static void *watch_thread(void *arg)
     uint64_t seen;
 
     pthread_mutex_lock(&w->lock);
-    while (death && crumbs && (!w->stop || w->crash_pending || w->rescued)) {
+    while (death && crumbs && (!w->stop || w->crash_pending || w->rescued || w->removed_pending)) {
         struct evidence *ev;
 
         seen = w->happened;
+        sample_host(w);
+        notice_executor(w);
         ev = notice(w, death, crumbs);
         if (ev) {
             pthread_mutex_unlock(&w->lock);
@@ -580,7 +720,7 @@ static void *watch_thread(void *arg)
         pthread_cond_broadcast(&w->changed);
         if (w->stop || w->happened != seen)
             continue;
-        if (has_unfinished(w))
+        if (has_unfinished(w) || w->ended_pid)
             wait_ms(w, TICK_MS);
         else
             wait_ms(w, 1000);
@@ -591,6 +731,30 @@ static void *watch_thread(void *arg)
     free(death);
     free(crumbs);
     return NULL;
+}
+
+void gpu_watch_system_event(struct gpu_watch *w, unsigned id, const char *text)
+{
+    struct device_event *d;
+    uint64_t now;
+
+    if (!w)
+        return;
+    now = machine_now(w->params.machine);
+    pthread_mutex_lock(&w->lock);
+    bb_flight_event(w->flight, GPU_EVENT_KINDS, id, 0, 0);
+    d = &w->events[w->num_events++ % WATCH_EVENTS];
+    *d = (struct device_event){.time_ns = now, .kind = GPU_EVENT_KINDS, .a = id};
+    snprintf(d->text, sizeof(d->text), "%s", text);
+    if (id == 0x116)
+        set_status(w, now, BB_STATUS_STOPPED, text);
+    if (id == 4109 || id == 0x116) {
+        w->removed_pending = true;
+        w->removed_ns = now;
+        w->happened++;
+        pthread_cond_broadcast(&w->changed);
+    }
+    pthread_mutex_unlock(&w->lock);
 }
 
 void gpu_watch_settle(struct gpu_watch *w)
@@ -639,6 +803,7 @@ int gpu_watch_create(struct gpu_watch **out, const struct gpu_watch_params *p, s
     w->flight = bb_flight_of_process("device");
     for (int i = 0; i < GPU_EVENT_KINDS; i++)
         bb_flight_name(w->flight, (uint8_t)i, gpu_event_name((enum gpu_event_kind)i));
+    bb_flight_name(w->flight, GPU_EVENT_KINDS, "system(event)");
     list_init(&w->list);
     list_init(&w->garbage);
     pthread_mutex_init(&w->lock, NULL);

@@ -22,12 +22,20 @@ enum gpu_crash_cause {
     GPU_CRASH_NONE,
     GPU_CRASH_HANG,
     GPU_CRASH_PAGE_FAULT,
-    GPU_CRASH_FAULT,     /* another signal of its own: an illegal instruction, a failed check */
-    GPU_CRASH_KILLED,    /* from outside */
-    GPU_CRASH_MALFORMED, /* the device refused a stream */
-    GPU_CRASH_DEVICE,    /* the Vulkan device gave up */
-    GPU_CRASH_REQUEST,   /* nothing crashed; somebody asked */
+    GPU_CRASH_FAULT,      /* another signal of its own: an illegal instruction, a failed check */
+    GPU_CRASH_KILLED,     /* from outside */
+    GPU_CRASH_MALFORMED,  /* the device refused a stream */
+    GPU_CRASH_DEVICE,     /* the Vulkan device gave up */
+    GPU_CRASH_REQUEST,    /* nothing crashed; somebody asked */
+    GPU_CRASH_MEMORY,     /* refused: no memory left */
+    GPU_CRASH_DMA,        /* refused: a guest address that is no guest memory, or not any more */
+    GPU_CRASH_MISALIGNED, /* refused: a buffer is bound where the device cannot read it */
+    GPU_CRASH_TYPE,       /* refused: a resource of one kind where another is needed */
+    GPU_CRASH_REMOVED,    /* the system removed a client's device */
 };
+
+/* True if the device refused a stream, which it says why in words. */
+bool gpu_crash_is_refusal(enum gpu_crash_cause cause);
 
 const char *gpu_crash_cause_name(enum gpu_crash_cause cause);
 
@@ -80,6 +88,11 @@ void gpu_watch_destroy(struct gpu_watch *w);
 
 /* A dump now, on the calling thread. 0, or what kept it from being made. */
 int gpu_watch_request(struct gpu_watch *w, const char *path, struct error *e);
+
+/* The operating system's event log: 4101 (the driver stopped responding and has recovered), 4109 (a device was removed
+ * because of an error), 0x116 (it gave up). A removal gives a dump, if none was made of what caused it. Any thread; takes a
+ * lock and no more. */
+void gpu_watch_system_event(struct gpu_watch *w, unsigned id, const char *text);
 
 /* Waits until everything that has happened so far was looked at. */
 void gpu_watch_settle(struct gpu_watch *w);

@@ -10,7 +10,7 @@
 #include "blackbox/gpu_watch.h"
 #include "gpu/observer.h"
 
-enum { WATCH_EVENTS = 4096, WATCH_STATUSES = 64 };
+enum { WATCH_EVENTS = 4096, WATCH_STATUSES = 64, WATCH_SAMPLES = 64 };
 
 enum kept_state { KEPT_QUEUED, KEPT_DONE, KEPT_FAILED, KEPT_DROPPED };
 
@@ -20,7 +20,7 @@ struct kept {
     uint64_t id, fence, ordinal, cmd_gpa, alloc_gpa, time_ns, done_ns;
     uint32_t context_id, engine_id, flags, cmd_size, alloc_size;
     enum kept_state state;
-    uint32_t error, packets; /* of the completion */
+    uint32_t error, cause, packets; /* of the completion; enum exec_cause */
     bool has_fault;
     uint64_t fault_address;
     char message[200];
@@ -39,6 +39,14 @@ struct device_event {
     char text[60];
 };
 
+/* How busy the host was; seconds since boot or since the process began. */
+struct host_sample {
+    uint64_t time_ns;
+    double user, system, idle, iowait, steal; /* of all processors */
+    uint32_t running;                         /* tasks that run or want to */
+    double executor_cpu, executor_wait;       /* its threads ran; waited for a processor */
+};
+
 struct status_change {
     uint64_t time_ns;
     enum bb_status status;
@@ -53,13 +61,16 @@ struct evidence {
     struct exec_crumbs crumbs;
     bool has_crumbs;
     struct machine_death death;
-    bool died; /* the death belongs to it */
-    bool hung;
+    bool died;          /* the death belongs to it */
+    bool hung, starved; /* starved: the executor was hardly let run meanwhile */
+    bool removed;       /* the system took a client's device away; `reason` says why */
     uint64_t time_ns;
     struct device_event *events;
     uint32_t num_events;
     struct status_change statuses[WATCH_STATUSES];
     uint32_t num_statuses;
+    struct host_sample samples[WATCH_SAMPLES]; /* oldest first; the last is of now */
+    uint32_t num_samples;
     const char *reason;
     struct bb_resources *resources; /* the watch's */
 };
@@ -85,8 +96,17 @@ struct gpu_watch {
     uint64_t num_events;
     struct status_change statuses[WATCH_STATUSES];
     uint32_t num_statuses;
+    char error_text[200]; /* of the last error that was latched */
+    uint64_t looked_ns;   /* when a crash was looked at last */
+    bool removed_pending; /* the system took a device away */
+    uint64_t removed_ns;
+    int ended_pid;   /* of the executor that ended, until another runs; else 0 */
+    bool unknown;    /* work waited and no executor ran */
+    bool went_wrong; /* the status is about a submission that was refused: the next good one clears it */
 
     /* the watch's thread */
+    struct host_sample samples[WATCH_SAMPLES];
+    uint64_t num_samples;
     struct bb_resources *resources; /* buffers with addresses */
     uint64_t addresses_seen;        /* events of the running executor */
     int addresses_pid;
@@ -106,5 +126,11 @@ void watch_addresses(struct gpu_watch *w, const struct exec_crumbs *c);
 void evidence_collect(struct gpu_watch *w, struct evidence *ev, const struct gpu_crash *crash,
                       struct bb_package *p);
 void evidence_finish(struct evidence *ev);
+
+/* gpu_host.c */
+
+/* How busy the host is now, and the process `pid` (0: none). Reads files in /proc: some 50 microseconds. */
+void host_sample_take(struct host_sample *s, uint64_t now, int pid);
+void put_host(const struct evidence *ev, struct bb_package *p);
 
 #endif

@@ -177,6 +177,18 @@ static void put_bound(struct bb_view *v, struct strbuf *o)
     sqlite3_finalize(s);
 }
 
+static void put_checkpoints(struct bb_view *v, struct strbuf *o)
+{
+    sqlite3_stmt *s = bb_select(
+        &v->dump,
+        "SELECT name, coalesce(top, 'none'), coalesce(bottom, 'none') FROM queue WHERE top IS NOT NULL");
+
+    for (bool first = true; bb_step(&v->dump, &s); first = false)
+        strbuf_printf(o, "%s    %-12s reached %s\n    %-12s passed  %s\n", first ? "\nCheckpoints\n" : "",
+                      bb_column_text(&v->dump, s, 0), bb_column_text(&v->dump, s, 1), "",
+                      bb_column_text(&v->dump, s, 2));
+}
+
 static void put_statuses(struct bb_view *v, struct strbuf *o)
 {
     sqlite3_stmt *s = bb_select(&v->dump, "SELECT time_ns, status, detail FROM status ORDER BY rowid");
@@ -201,6 +213,7 @@ void bb_report_text(struct bb_view *v, struct strbuf *o)
     put_findings(v, o);
     put_submissions(v, o);
     put_bound(v, o);
+    put_checkpoints(v, o);
     put_statuses(v, o);
     strbuf_puts(o, v->num_advice ? "\nWhat to try next\n" : "");
     for (uint32_t i = 0; i < v->num_advice; i++)

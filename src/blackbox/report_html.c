@@ -297,6 +297,27 @@ static void put_time_line(struct bb_view *v, struct strbuf *o)
     PUTS("<text x=0 y=102>vblanks</text></svg></section>");
 }
 
+static void put_checkpoints(struct bb_view *v, struct strbuf *o)
+{
+    sqlite3_stmt *s = bb_select(
+        &v->dump,
+        "SELECT name, coalesce(top, 'none'), coalesce(bottom, 'none') FROM queue WHERE top IS NOT NULL");
+    bool any = false;
+
+    while (bb_step(&v->dump, &s)) {
+        PUTS(any ? "" : "<section class=card><h2>Checkpoints</h2><dl>");
+        any = true;
+        PUTS("<dt>");
+        esc(o, bb_column_text(&v->dump, s, 0));
+        PUTS("</dt><dd>reached <b>");
+        esc(o, bb_column_text(&v->dump, s, 1));
+        PUTS("</b><br>passed <b>");
+        esc(o, bb_column_text(&v->dump, s, 2));
+        PUTS("</b></dd>");
+    }
+    PUTS(any ? "</dl></section>" : "");
+}
+
 static void put_statuses(struct bb_view *v, struct strbuf *o)
 {
     sqlite3_stmt *s = bb_select(&v->dump, "SELECT time_ns, status, detail FROM status ORDER BY rowid");
@@ -345,6 +366,7 @@ void bb_report_html(struct bb_view *v, struct strbuf *o)
     put_list(v, o, "Played again", "SELECT text FROM replay");
     put_submissions(v, o);
     put_bound(v, o);
+    put_checkpoints(v, o);
     put_time_line(v, o);
     put_statuses(v, o);
     put_pictures(v, o);

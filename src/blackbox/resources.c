@@ -123,6 +123,7 @@ int bb_resources_add(struct bb_resources *r, const struct bb_resource *x)
         goto out;
     }
     e->r = *x;
+    e->r.evicted_ns = 0;
     copy_text(e->name, x->name);
     copy_text(e->kind, x->kind);
     at = behind(r, x->address);
@@ -161,6 +162,19 @@ int bb_resources_remove(struct bb_resources *r, uint64_t id, uint64_t time_ns)
         free(e);
         memmove(&r->living[at], &r->living[at + 1], (--r->n - at) * sizeof(*r->living));
     }
+    pthread_mutex_unlock(&r->lock);
+    return e ? 0 : -ENOENT;
+}
+
+int bb_resources_evict(struct bb_resources *r, uint64_t id, bool evicted, uint64_t time_ns)
+{
+    struct entry *e;
+    uint32_t at;
+
+    pthread_mutex_lock(&r->lock);
+    e = by_id(r, id, &at);
+    if (e)
+        e->r.evicted_ns = !evicted ? 0 : time_ns ? time_ns : 1;
     pthread_mutex_unlock(&r->lock);
     return e ? 0 : -ENOENT;
 }
@@ -228,6 +242,14 @@ static void name(char out[160], const struct bb_resource *r)
         snprintf(out, 160, "%s %" PRIu64, r->kind, r->id);
 }
 
+const char *bb_fault_kind_name(enum bb_fault_kind kind)
+{
+    static const char *const names[] = {"inside", "use after free", "out of bounds", "never mapped",
+                                        "not resident"};
+
+    return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
+}
+
 static void put_words(struct bb_fault *f)
 {
     char who[160] = "";
@@ -237,8 +259,7 @@ static void put_words(struct bb_fault *f)
     switch (f->kind) {
     case BB_FAULT_INSIDE:
         snprintf(f->text, sizeof(f->text),
-                 "0x%" PRIx64 " lies %" PRIu64
-                 " bytes into %s, which is alive: not resident, not writable or misaligned",
+                 "0x%" PRIx64 " lies %" PRIu64 " bytes into %s, which is alive: not writable or misaligned",
                  f->address, f->address - f->resource.address, who);
         break;
     case BB_FAULT_USE_AFTER_FREE:
@@ -252,6 +273,11 @@ static void put_words(struct bb_fault *f)
                  "out of bounds by %" PRIu64 " bytes: 0x%" PRIx64 " lies %s %s (%" PRIu64 " bytes)",
                  f->distance, f->address, f->before ? "before the start of" : "behind the end of", who,
                  f->resource.size);
+        break;
+    case BB_FAULT_NOT_RESIDENT:
+        snprintf(f->text, sizeof(f->text),
+                 "not resident: 0x%" PRIx64 " lies %" PRIu64 " bytes into %s, which is alive and was evicted",
+                 f->address, f->address - f->resource.address, who);
         break;
     case BB_FAULT_NEVER_MAPPED:
         snprintf(f->text, sizeof(f->text), "0x%" PRIx64 " was never mapped, and no resource is near it",
@@ -274,7 +300,7 @@ void bb_resources_fault(struct bb_resources *r, uint64_t address, struct bb_faul
     if (f->has_above)
         above = f->above.address - address;
     if (owner) {
-        f->kind = BB_FAULT_INSIDE;
+        f->kind = owner->r.evicted_ns ? BB_FAULT_NOT_RESIDENT : BB_FAULT_INSIDE;
         f->resource = shown(owner);
     } else if (f->num_former) {
         f->kind = BB_FAULT_USE_AFTER_FREE;

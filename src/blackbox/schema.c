@@ -42,6 +42,7 @@ static const char *const meta_keys[][2] = {
     {"device", "name of the Vulkan device"},
     {"markers", "where progress markers came from, and how exact they are"},
     {"setting.NAME", "a setting that was in force"},
+    {"unbalanced_pops", "a context that ended more regions than it had begun"},
     {"dropped_rows", "rows that did not fit the limit, if there were any"},
     {"fingerprint", "16 hexadecimal digits: the same crash has the same ones"},
 };

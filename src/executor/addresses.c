@@ -1,7 +1,7 @@
 /* addresses.c: buffers that shaders reach by address (ext.h).
  *
  *   reserved: no access │ guard │ buffer …………… end │ guard │      alive
- *   reserved: no access │ guard │ no access        │ guard │      destroyed, for as long as the process lives
+ *   reserved: no access │ guard │ no access        │ guard │      evicted; or destroyed, for as long as the process lives
  *
  * Invariants:
  *  1. A buffer's end lies at the end of its pages, as near as alignment lets it: what is behind it faults at once.
@@ -19,7 +19,7 @@
 
 enum { GUARD = 64 << 10, PAGE = 4096 };
 
-static void publish(struct exec_engine *g, const struct buffer *b, bool alive)
+static void publish(struct exec_engine *g, const struct buffer *b, enum exec_address_state state)
 {
     struct exec_crumbs *c = g->crumbs.shared;
     struct exec_address_event *e;
@@ -35,7 +35,7 @@ static void publish(struct exec_engine *g, const struct buffer *b, bool alive)
                                      .address = b->addressed.address,
                                      .size = b->size,
                                      .handle = b->o.handle,
-                                     .alive = alive};
+                                     .state = (uint32_t)state};
     atomic_store_explicit(&c->num_addresses, n + 1, memory_order_release);
 }
 
@@ -101,7 +101,7 @@ int address_create(struct exec_engine *g, struct buffer *b, VkBufferUsageFlags u
     r = mprotect(a->base + GUARD, (size_t)size, PROT_READ | PROT_WRITE) ? -ENOMEM
                                                                         : bind_pages(g, b, usage, size);
     if (!r) {
-        publish(g, b, true);
+        publish(g, b, EXEC_ADDRESS_MADE);
         return 0;
     }
     vkDestroyBuffer(g->vk.device, b->vk.buffer, NULL);
@@ -116,7 +116,7 @@ void address_destroy(struct exec_engine *g, struct buffer *b)
 {
     struct addressed *a = &b->addressed;
 
-    publish(g, b, false);
+    publish(g, b, EXEC_ADDRESS_GONE);
     vkFreeMemory(g->vk.device, a->memory, NULL);
     /* Fresh pages in place of the old ones, with no access: the memory goes, the addresses stay taken. */
     if (mmap(a->base, a->span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
@@ -131,8 +131,6 @@ int op_ext_buffer_address(struct exec_engine *g, const struct abi_packet *p)
     struct buffer *dst, *src;
     uint64_t value;
 
-    if (p->size < sizeof(c))
-        return fail_decode(g, "%u bytes, %zu are needed", p->size, sizeof(c));
     memcpy(&c, p->data, sizeof(c));
     dst = object_find(g, c.dst_buffer, OBJECT_BUFFER);
     src = dst ? object_find(g, c.src_buffer, OBJECT_BUFFER) : NULL;
@@ -146,5 +144,29 @@ int op_ext_buffer_address(struct exec_engine *g, const struct abi_packet *p)
     value = src->addressed.address + c.src_offset;
     vkCmdUpdateBuffer(batch_transfer(g), dst->vk.buffer, c.dst_offset, sizeof(value), &value);
     batch_use(g, &dst->o);
+    return 0;
+}
+
+int op_ext_residency(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_ext_residency c;
+    struct buffer *b;
+    int r;
+
+    memcpy(&c, p->data, sizeof(c));
+    b = object_find(g, c.buffer, OBJECT_BUFFER);
+    if (!b)
+        return -EBADMSG;
+    if (!b->addressed.base)
+        return fail_decode(g, "buffer %u was made without an address", c.buffer);
+    if (c.resident > 1)
+        return fail_decode(g, "resident is %u, neither 0 nor 1", c.resident);
+    r = batch_sync(g); /* what was recorded before may still reach it */
+    if (r)
+        return r;
+    if (mprotect(b->addressed.base + GUARD, b->addressed.span - 2 * (size_t)GUARD,
+                 c.resident ? PROT_READ | PROT_WRITE : PROT_NONE))
+        return fail_memory(g, "no memory to change the pages of buffer %u", c.buffer);
+    publish(g, b, c.resident ? EXEC_ADDRESS_RESIDENT : EXEC_ADDRESS_EVICTED);
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "executor/engine_priv.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,14 +123,14 @@ int batch_stage(struct exec_engine *g, uint64_t size, uint64_t align, VkBuffer *
         int r;
         c = calloc(1, sizeof(*c));
         if (!c)
-            return fail_backend(g, "no memory for staging");
+            return fail_memory(g, "no memory for staging");
         r = vk_buffer_create(&g->vk, &c->buffer, size > CHUNK_SIZE ? size : CHUNK_SIZE,
                              VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                                  VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
                              VK_USE_READBACK);
         if (r) {
             free(c);
-            return fail_backend(g, "no device memory for %llu bytes of staging", (unsigned long long)size);
+            return fail_memory(g, "no device memory for %llu bytes of staging", (unsigned long long)size);
         }
         c->next = b->chunks;
         b->chunks = c;
@@ -176,7 +177,7 @@ int batch_cut(struct exec_engine *g)
         r = vkQueueSubmit(g->vk.queue, 1, &si, VK_NULL_HANDLE);
     if (!r)
         r = next_cmd(g, b, b->num_cuts + 1);
-    return r ? fail_backend(g, "the Vulkan device refused the commands: %s", vk_result_name(r)) : 0;
+    return r ? fail_vulkan(g, "the Vulkan device refused the commands", r) : 0;
 }
 
 VkResult batch_flush(struct exec_engine *g, struct batch *b)
@@ -234,8 +235,17 @@ void batch_run_readbacks(struct exec_engine *g, struct batch *b)
         uint32_t out_bytes = r->convert_to ? texels * format_find(r->convert_to)->bytes : r->row_bytes;
         uint64_t span = r->rows ? (uint64_t)(r->rows - 1) * r->pitch + out_bytes : 0;
         uint8_t *dst = span ? g->params.dma_map(g->params.ctx, r->gpa, span) : NULL;
+        if (!dst && span && !b->completion.error) {
+            /* It was there when the packet was decoded; the memory map has changed since. */
+            b->completion.error = AEROGPU_ERROR_OOB;
+            b->completion.cause = EXEC_CAUSE_DMA;
+            b->completion.fault_address = r->gpa;
+            snprintf(b->completion.message, sizeof(b->completion.message),
+                     "write-back: 0x%llx + %llu is not guest memory any more", (unsigned long long)r->gpa,
+                     (unsigned long long)span);
+        }
         if (!dst)
-            continue; /* checked when the packet was decoded; the memory map has changed since */
+            continue;
         for (uint32_t y = 0; y < r->rows; y++) {
             const uint8_t *src = r->from + (size_t)y * r->row_bytes;
             uint8_t *row = dst + y * r->pitch;
@@ -288,7 +298,7 @@ int batch_sync(struct exec_engine *g)
     if (!r && b->has_work)
         r = vkWaitForFences(g->vk.device, 1, &b->fence, VK_TRUE, UINT64_MAX);
     if (r)
-        return fail_backend(g, "the device failed: %s", vk_result_name(r));
+        return fail_vulkan(g, "the Vulkan device failed", r);
     pthread_mutex_lock(&g->lock);
     while (g->completed_serial < before)
         pthread_cond_wait(&g->changed, &g->lock);

@@ -63,7 +63,7 @@ static int add_pool(struct exec_engine *g)
 
     if (!p || vkCreateDescriptorPool(g->vk.device, &ci, NULL, &p->pool)) {
         free(p);
-        return fail_backend(g, "no memory for descriptor sets");
+        return fail_memory(g, "no memory for descriptor sets");
     }
     p->next = g->batch->pools;
     g->batch->pools = p;
@@ -85,7 +85,7 @@ static int alloc_set(struct exec_engine *g, VkDescriptorSetLayout layout, VkDesc
         return -ENOMEM;
     ai.descriptorPool = g->batch->pools->pool;
     if (vkAllocateDescriptorSets(g->vk.device, &ai, out))
-        return fail_backend(g, "no memory for a descriptor set");
+        return fail_memory(g, "no memory for a descriptor set");
     return 0;
 }
 
@@ -177,8 +177,8 @@ static int image_for(struct exec_engine *g, const struct shader_info *info, cons
 
     memset(&key, 0, sizeof(key));
     if (o && o->kind != OBJECT_TEXTURE && o->kind != OBJECT_VIEW)
-        return fail_backend(g, "the %s shader reads t%u as a texture, it is a %s",
-                            exec_stage_name(info->stage), d->index, object_kind_name(o->kind));
+        return fail_kind(g, "the %s shader reads t%u as a texture, it is a %s", exec_stage_name(info->stage),
+                         d->index, object_kind_name(o->kind));
     v = o ? view_of(o) : view_of(&g->null_texture->o);
     if (!view_shape(d->dim, &v, &key.type, &key.layers)) {
         v = view_of(&g->null_texture->o);
@@ -231,7 +231,7 @@ static int uniform_for(struct exec_engine *g, const struct shader_info *info,
         return 0;
     }
     if (r->offset % g->vk.caps.uniform_align)
-        return fail_backend(
+        return fail_align(
             g,
             "constant buffer b%u of the %s shader begins at %llu, this Vulkan device needs multiples of %u",
             d->index, exec_stage_name(info->stage), (unsigned long long)r->offset, g->vk.caps.uniform_align);
@@ -277,9 +277,9 @@ static int storage_for(struct exec_engine *g, const struct shader_info *info,
         out->texel = null_texel(g, format);
     } else {
         if (offset % g->vk.caps.texel_align)
-            return fail_backend(g,
-                                "buffer %u is bound from byte %llu, this Vulkan device needs multiples of %u",
-                                b->o.handle, (unsigned long long)offset, g->vk.caps.texel_align);
+            return fail_align(g,
+                              "buffer %u is bound from byte %llu, this Vulkan device needs multiples of %u",
+                              b->o.handle, (unsigned long long)offset, g->vk.caps.texel_align);
         out->texel = buffer_view(g, b, format, offset, size - size % unit);
     }
     if (b)
@@ -298,7 +298,7 @@ static int make_counter(struct exec_engine *g, struct buffer *b)
                          VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
                              VK_BUFFER_USAGE_TRANSFER_DST_BIT,
                          VK_USE_SHARED))
-        return fail_backend(g, "no device memory for the counter of buffer %u", b->o.handle);
+        return fail_memory(g, "no device memory for the counter of buffer %u", b->o.handle);
     memset(b->counter.memory.map, 0, 16);
     return 0;
 }
@@ -333,7 +333,7 @@ static int counter_for(struct exec_engine *g, const struct shader_info *info,
     shell.views = b->counter_views;
     out->texel = buffer_view(g, &shell, VK_FORMAT_R32_UINT, 0, 4);
     b->counter_views = shell.views;
-    return out->texel ? 0 : fail_backend(g, "no memory for the counter of buffer %u", b->o.handle);
+    return out->texel ? 0 : fail_memory(g, "no memory for the counter of buffer %u", b->o.handle);
 }
 
 /* ---- Direct3D 9 constants ----------------------------------------------------------------------------------------- */
@@ -411,8 +411,8 @@ static int content_for(struct exec_engine *g, struct context *c, const struct sh
     case SHADER_SRV_RAW:
     case SHADER_SRV_STRUCTURED:
         if (t->object && t->object->kind != OBJECT_BUFFER)
-            return fail_backend(g, "the %s shader reads t%u as a buffer, it is a %s",
-                                exec_stage_name(info->stage), d->index, object_kind_name(t->object->kind));
+            return fail_kind(g, "the %s shader reads t%u as a buffer, it is a %s",
+                             exec_stage_name(info->stage), d->index, object_kind_name(t->object->kind));
         return storage_for(g, info, d, (struct buffer *)t->object, t->offset, t->size, out);
     case SHADER_UAV_TYPED:
     case SHADER_UAV_RAW:

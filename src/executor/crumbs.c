@@ -16,7 +16,9 @@
 #include "base/log.h"
 #include "executor/crumbs.h"
 
-enum { ALL_MARKS = EXEC_CRUMB_MARKS, MARK_DRAWS = 50 };
+enum { ALL_MARKS = EXEC_CRUMB_MARKS, MARK_DRAWS = 50, PAGE = 4096 };
+
+static const VkDeviceSize shared_size = (sizeof(struct exec_crumbs) + PAGE - 1) / PAGE * PAGE;
 
 static struct exec_crumb_slot *slot_of(struct exec_engine *g)
 {
@@ -38,15 +40,14 @@ static VkResult import(struct exec_engine *g, struct crumbs *c)
                                             .handleTypes = type};
     VkBufferCreateInfo bi = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                              .pNext = &ext,
-                             .size = sizeof(*c->shared),
+                             .size = shared_size,
                              .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VkImportMemoryHostPointerInfoEXT pointer = {.sType =
                                                     VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
                                                 .handleType = type,
                                                 .pHostPointer = c->shared};
-    VkMemoryAllocateInfo ai = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                               .pNext = &pointer,
-                               .allocationSize = sizeof(*c->shared)};
+    VkMemoryAllocateInfo ai = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &pointer, .allocationSize = shared_size};
     VkMemoryHostPointerPropertiesEXT props = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
     PFN_vkGetMemoryHostPointerPropertiesEXT get =
         (PFN_vkGetMemoryHostPointerPropertiesEXT)(void *)vkGetDeviceProcAddr(
@@ -61,7 +62,7 @@ static VkResult import(struct exec_engine *g, struct crumbs *c)
         return r;
     vkGetBufferMemoryRequirements(g->vk.device, c->buffer, &req);
     props.memoryTypeBits &= req.memoryTypeBits;
-    if (!props.memoryTypeBits || req.size > sizeof(*c->shared))
+    if (!props.memoryTypeBits || req.size > shared_size)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     ai.memoryTypeIndex = (uint32_t)__builtin_ctz(props.memoryTypeBits);
     r = vkAllocateMemory(g->vk.device, &ai, NULL, &c->memory);
@@ -121,6 +122,11 @@ void crumbs_copy(struct exec_engine *g, const struct batch *b)
     from = (const uint32_t *)(const void *)(c->own.memory.map + offset_of(g, &slot->top));
     slot->top = from[0];
     slot->bottom = from[1];
+    for (int i = 0; i < EXEC_CHECKPOINT_CONTEXTS; i++)
+        memcpy(&c->shared->checkpoints[i].bottom,
+               c->own.memory.map +
+                   offset_of(g, (const uint32_t *)(const void *)&c->shared->checkpoints[i].bottom),
+               sizeof(struct exec_checkpoint));
 }
 
 void crumbs_done(struct exec_engine *g, const struct batch *b, bool finished)
@@ -130,10 +136,10 @@ void crumbs_done(struct exec_engine *g, const struct batch *b, bool finished)
     if (!g->crumbs.shared)
         return;
     slot = &g->crumbs.shared->slots[b - g->batches];
+    if (g->crumbs.own.buffer)
+        crumbs_copy(g, b);
     if (finished)
         slot->top = slot->bottom = atomic_load_explicit(&slot->num_marks, memory_order_relaxed);
-    else
-        crumbs_copy(g, b);
     crumbs_state(g, b, EXEC_CRUMB_DONE);
 }
 

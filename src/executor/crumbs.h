@@ -18,7 +18,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { EXEC_CRUMB_SLOTS = 4, EXEC_CRUMB_MARKS = 4096, EXEC_ADDRESS_EVENTS = 4096 };
+enum {
+    EXEC_CRUMB_SLOTS = 4,
+    EXEC_CRUMB_MARKS = 4096,
+    EXEC_ADDRESS_EVENTS = 4096,
+    EXEC_CHECKPOINT_CONTEXTS = 64, /* the first that set one; the others have none */
+};
 
 enum exec_markers {
     EXEC_MARKERS_GROUPS, /* around groups of draws: costs nothing that can be measured */
@@ -53,10 +58,25 @@ struct exec_crumb_slot {
     struct exec_mark marks[EXEC_CRUMB_MARKS];
 };
 
-/* A buffer got an address, or gave it up. */
+enum exec_address_state { EXEC_ADDRESS_GONE, EXEC_ADDRESS_MADE, EXEC_ADDRESS_EVICTED, EXEC_ADDRESS_RESIDENT };
+
+/* A buffer got an address, or gave it up, or lost or got back the memory behind it. */
 struct exec_address_event {
     uint64_t time_ns, address, size;
-    uint32_t handle, alive;
+    uint32_t handle, state; /* enum exec_address_state */
+};
+
+/* Where a checkpoint of the guest's (ext.h) stands: submission 0 for none. */
+struct exec_checkpoint {
+    uint64_t submission;
+    uint32_t packet, reserved;
+};
+
+/* The last ones of a context: reached, by the decoder; passed, by the device behind a barrier. */
+struct exec_checkpoints {
+    _Atomic uint32_t in_use;
+    uint32_t context;
+    struct exec_checkpoint top, bottom;
 };
 
 /* Begins on a page of its own and fills whole pages. */
@@ -65,6 +85,7 @@ struct exec_crumbs {
     _Atomic uint64_t num_addresses; /* events so far; the last EXEC_ADDRESS_EVENTS are there */
     struct exec_crumb_slot slots[EXEC_CRUMB_SLOTS];
     struct exec_address_event addresses[EXEC_ADDRESS_EVENTS];
+    struct exec_checkpoints checkpoints[EXEC_CHECKPOINT_CONTEXTS];
 };
 
 #endif

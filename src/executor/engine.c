@@ -13,7 +13,7 @@
 
 enum { MAX_STREAM = 64 << 20, MAX_TABLE = 16 << 20, NULL_BUFFER_SIZE = 64 << 10, GROUP_DRAWS = 1000 };
 
-int engine_fail(struct exec_engine *g, uint32_t code, int err, const char *fmt, ...)
+int engine_fail(struct exec_engine *g, uint32_t code, enum exec_cause cause, int err, const char *fmt, ...)
 {
     if (!g->error->code) {
         va_list ap;
@@ -23,8 +23,24 @@ int engine_fail(struct exec_engine *g, uint32_t code, int err, const char *fmt, 
         va_end(ap);
         error_set(g->error, err, "%s", text);
         g->error_code = code;
+        g->error_cause = cause;
     }
     return err;
+}
+
+int fail_dma(struct exec_engine *g, const char *what, uint64_t gpa, uint64_t size)
+{
+    if (!g->error->code)
+        g->error_address = gpa;
+    return engine_fail(g, AEROGPU_ERROR_OOB, EXEC_CAUSE_DMA, -ERANGE, "%s%s0x%llx + %llu is not guest memory",
+                       what, *what ? ": " : "", (unsigned long long)gpa, (unsigned long long)size);
+}
+
+int fail_vulkan(struct exec_engine *g, const char *what, VkResult r)
+{
+    return engine_fail(g, AEROGPU_ERROR_BACKEND,
+                       vk_errno(r) == -ENOMEM ? EXEC_CAUSE_MEMORY : EXEC_CAUSE_OTHER, -EIO, "%s: %s", what,
+                       vk_result_name(r));
 }
 
 bool engine_is_busy(struct exec_engine *g, const struct object *o)
@@ -52,6 +68,7 @@ static void complete_batch(struct exec_engine *g, struct batch *b)
 
     if (r && !b->completion.error) {
         b->completion.error = AEROGPU_ERROR_BACKEND;
+        b->completion.cause = vk_errno(r) == -ENOMEM ? EXEC_CAUSE_MEMORY : EXEC_CAUSE_OTHER;
         snprintf(b->completion.message, sizeof(b->completion.message), "the Vulkan device failed: %s",
                  vk_result_name(r));
     }
@@ -104,6 +121,42 @@ static void wait_idle(struct exec_engine *g)
 }
 
 /* ---- decoding ----------------------------------------------------------------------------------------------------- */
+
+static int ext_destroy_context(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_ext_destroy_context c;
+    struct context *ctx;
+
+    memcpy(&c, p->data, sizeof(c));
+    HASH_FIND(hh, g->contexts, &c.context_id, sizeof(c.context_id), ctx);
+    if (!ctx || ctx == g->ctx)
+        return 0;
+    checkpoints_forget(g, c.context_id);
+    HASH_DEL(g->contexts, ctx);
+    context_destroy(g, ctx);
+    return 0;
+}
+
+/* Opcodes of ours (ext.h). Those that this device cannot do are skipped, as unknown ones are. */
+static int execute_extension(struct exec_engine *g, const struct abi_packet *p)
+{
+    switch (p->opcode) {
+    case AEROGPU_CMD_EXT_DESTROY_CONTEXT:
+        return ext_destroy_context(g, p);
+    case AEROGPU_CMD_EXT_BUFFER_ADDRESS:
+        return g->vk.caps.addresses ? op_ext_buffer_address(g, p) : 0;
+    case AEROGPU_CMD_EXT_RESIDENCY:
+        return g->vk.caps.addresses ? op_ext_residency(g, p) : 0;
+    case AEROGPU_CMD_EXT_BREADCRUMB_BUFFER:
+    case AEROGPU_CMD_EXT_WRITE_BREADCRUMB:
+        return g->vk.caps.host_memory ? op_ext_breadcrumb(g, p) : 0;
+    case AEROGPU_CMD_EXT_CHECKPOINT:
+    case AEROGPU_CMD_EXT_CHECKPOINT_POINTER:
+        return op_ext_checkpoint(g, p);
+    default:
+        return 0;
+    }
+}
 
 static int execute(struct exec_engine *g, const struct abi_packet *p)
 {
@@ -160,21 +213,7 @@ static int execute(struct exec_engine *g, const struct abi_packet *p)
     case AEROGPU_CMD_FLUSH:
         return 0; /* all before it starts with its submission */
     default:
-        return op_state(g, p);
-    }
-}
-
-/* Opcodes of ours (ext.h). Those that this device cannot do are skipped, as unknown ones are. */
-static int execute_extension(struct exec_engine *g, const struct abi_packet *p)
-{
-    switch (p->opcode) {
-    case AEROGPU_CMD_EXT_BUFFER_ADDRESS:
-        return g->vk.caps.addresses ? op_ext_buffer_address(g, p) : 0;
-    case AEROGPU_CMD_EXT_BREADCRUMB_BUFFER:
-    case AEROGPU_CMD_EXT_WRITE_BREADCRUMB:
-        return g->vk.caps.host_memory ? op_ext_breadcrumb(g, p) : 0;
-    default:
-        return 0;
+        return p->opcode >= AEROGPU_EXT_FIRST_OPCODE ? execute_extension(g, p) : op_state(g, p);
     }
 }
 
@@ -189,31 +228,15 @@ static int fetch(struct exec_engine *g, uint8_t **buf, uint32_t *cap, uint64_t g
     if (size > *cap) {
         uint8_t *p = realloc(*buf, size);
         if (!p)
-            return fail_backend(g, "no memory for a %s of %u bytes", what, size);
+            return fail_memory(g, "no memory for a %s of %u bytes", what, size);
         *buf = p;
         *cap = size;
     }
     src = g->params.dma_map(g->params.ctx, gpa, size);
     if (!src)
-        return fail_oob(g, "%s at 0x%llx, %u bytes, is not guest memory", what, (unsigned long long)gpa,
-                        size);
+        return fail_dma(g, what, gpa, size);
     memcpy(*buf, src, size);
     return 0;
-}
-
-static void ext_destroy_context(struct exec_engine *g, const struct abi_packet *p)
-{
-    struct aerogpu_cmd_ext_destroy_context c;
-    struct context *ctx;
-
-    if (p->size < sizeof(c))
-        return;
-    memcpy(&c, p->data, sizeof(c));
-    HASH_FIND(hh, g->contexts, &c.context_id, sizeof(c.context_id), ctx);
-    if (!ctx || ctx == g->ctx)
-        return;
-    HASH_DEL(g->contexts, ctx);
-    context_destroy(g, ctx);
 }
 
 static int decode(struct exec_engine *g, const struct exec_submission *s, struct exec_completion *done)
@@ -238,13 +261,6 @@ static int decode(struct exec_engine *g, const struct exec_submission *s, struct
     while ((r = abi_stream_next(&g->stream, &p, g->error)) > 0) {
         g->batch->error_packet = p.index;
         crumbs_packet(g, &p);
-        if (!p.desc && p.opcode >= AEROGPU_EXT_FIRST_OPCODE) {
-            r = execute_extension(g, &p);
-            if (r) {
-                error_prefix(g->error, "packet %u at offset 0x%x: opcode 0x%x", p.index, p.offset, p.opcode);
-                return r;
-            }
-        }
         if (p.desc) {
             r = execute(g, &p);
             if (r) {
@@ -260,8 +276,6 @@ static int decode(struct exec_engine *g, const struct exec_submission *s, struct
                 if (present.flags & AEROGPU_PRESENT_FLAG_VSYNC)
                     done->flags |= EXEC_COMPLETION_VSYNC;
             }
-        } else if (p.opcode == AEROGPU_CMD_EXT_DESTROY_CONTEXT) {
-            ext_destroy_context(g, &p);
         }
         done->packets++;
     }
@@ -325,23 +339,27 @@ void exec_engine_submit(struct exec_engine *g, const struct exec_submission *s)
     g->submission = s;
     g->error = &error;
     g->error_code = AEROGPU_ERROR_NONE;
+    g->error_cause = EXEC_CAUSE_OTHER;
+    g->error_address = 0;
     crumbs_begin(g);
     if (s->cmd_size) {
         g->ctx = context_get(g, s->context_id);
         if (g->ctx)
             g->ctx->dirty = DIRTY_ALL;
         if (!g->ctx)
-            fail_backend(g, "no memory for context %u", s->context_id);
+            fail_memory(g, "no memory for context %u", s->context_id);
         else if (decode(g, s, &done) && !error.code)
-            fail_backend(g, "no memory");
+            fail_memory(g, "no memory");
     }
     vr = batch_flush(g, b);
     if (vr) {
         b->has_work = false;
-        fail_backend(g, "the Vulkan device refused the commands: %s", vk_result_name(vr));
+        fail_vulkan(g, "the Vulkan device refused the commands", vr);
     }
     if (error.code) {
         done.error = g->error_code;
+        done.cause = g->error_cause;
+        done.fault_address = g->error_address;
         snprintf(done.message, sizeof(done.message), "%.195s", error.text);
     } else {
         b->error_packet = UINT32_MAX;

@@ -41,14 +41,26 @@ enum exec_completion_flags {
     EXEC_COMPLETION_VSYNC = 1u << 1,   /* one of them asks for its vblank */
 };
 
+/* What kind of error it was, more exactly than enum aerogpu_error_code says. */
+enum exec_cause {
+    EXEC_CAUSE_OTHER,
+    EXEC_CAUSE_MEMORY,     /* the Vulkan device or the host has no more */
+    EXEC_CAUSE_DMA,        /* a guest address that is no guest memory, or not any more: fault_address */
+    EXEC_CAUSE_MISALIGNED, /* a buffer is bound where the device cannot read it */
+    EXEC_CAUSE_TYPE,       /* a resource of one kind where another is needed */
+    EXEC_CAUSES
+};
+
 struct exec_completion {
     uint64_t id;
-    uint32_t error;         /* enum aerogpu_error_code, 0 for none */
-    uint32_t flags;         /* exec_completion_flags */
-    uint32_t packets;       /* packets executed */
-    uint32_t draws;         /* draws and dispatches among them */
-    uint64_t fault_address; /* page fault address, if has_fault */
+    uint32_t error;   /* enum aerogpu_error_code, 0 for none */
+    uint32_t flags;   /* exec_completion_flags */
+    uint32_t packets; /* packets executed */
+    uint32_t draws;   /* draws and dispatches among them */
+    uint64_t
+        fault_address; /* page fault address, if has_fault; the guest address, if cause is EXEC_CAUSE_DMA */
     uint32_t has_fault;
+    uint32_t cause;    /* enum exec_cause, for error != 0 */
     char message[196]; /* one sentence for error != 0: packet, offset, handle */
 };
 

@@ -336,9 +336,10 @@ struct framebuffer_entry; /* targets.c */
 struct breadcrumb_buffer;
 
 struct pending_breadcrumb {
-    const struct breadcrumb_buffer *buffer;
-    uint32_t index;
-    uint64_t data;
+    VkBuffer buffer;
+    VkDeviceSize offset;
+    uint32_t size;
+    uint64_t data[2];
 };
 
 enum { BREADCRUMB_LIMIT = 64 };
@@ -410,6 +411,8 @@ struct exec_engine {
     uint32_t num_writes, cap_writes;
     struct error *error;
     uint32_t error_code; /* aerogpu_error_code that goes with *error */
+    enum exec_cause error_cause;
+    uint64_t error_address; /* of EXEC_CAUSE_DMA */
 
     /* what the command buffer is in the middle of */
     struct context *pass_ctx; /* NULL: no render pass is open */
@@ -425,11 +428,21 @@ struct exec_engine {
 
 /* ---- errors: every packet handler returns 0 or a negative errno after one of these ------------------------------- */
 
-int engine_fail(struct exec_engine *g, uint32_t code, int err, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-#define fail_decode(g, ...)  engine_fail(g, AEROGPU_ERROR_CMD_DECODE, -EBADMSG, __VA_ARGS__)
-#define fail_oob(g, ...)     engine_fail(g, AEROGPU_ERROR_OOB, -ERANGE, __VA_ARGS__)
-#define fail_backend(g, ...) engine_fail(g, AEROGPU_ERROR_BACKEND, -EIO, __VA_ARGS__)
+int engine_fail(struct exec_engine *g, uint32_t code, enum exec_cause cause, int err, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+#define fail_decode(g, ...) engine_fail(g, AEROGPU_ERROR_CMD_DECODE, EXEC_CAUSE_OTHER, -EBADMSG, __VA_ARGS__)
+#define fail_type(g, ...)   engine_fail(g, AEROGPU_ERROR_CMD_DECODE, EXEC_CAUSE_TYPE, -EBADMSG, __VA_ARGS__)
+#define fail_unaligned(g, ...)                                                                               \
+    engine_fail(g, AEROGPU_ERROR_CMD_DECODE, EXEC_CAUSE_MISALIGNED, -EBADMSG, __VA_ARGS__)
+#define fail_oob(g, ...)     engine_fail(g, AEROGPU_ERROR_OOB, EXEC_CAUSE_OTHER, -ERANGE, __VA_ARGS__)
+#define fail_backend(g, ...) engine_fail(g, AEROGPU_ERROR_BACKEND, EXEC_CAUSE_OTHER, -EIO, __VA_ARGS__)
+#define fail_memory(g, ...)  engine_fail(g, AEROGPU_ERROR_BACKEND, EXEC_CAUSE_MEMORY, -ENOMEM, __VA_ARGS__)
+#define fail_kind(g, ...)    engine_fail(g, AEROGPU_ERROR_BACKEND, EXEC_CAUSE_TYPE, -EIO, __VA_ARGS__)
+#define fail_align(g, ...)   engine_fail(g, AEROGPU_ERROR_BACKEND, EXEC_CAUSE_MISALIGNED, -EIO, __VA_ARGS__)
+/* "… is not guest memory" */
+int fail_dma(struct exec_engine *g, const char *what, uint64_t gpa, uint64_t size);
+/* The Vulkan device's own word. */
+int fail_vulkan(struct exec_engine *g, const char *what, VkResult r);
 
 /* ---- batch.c ------------------------------------------------------------------------------------------------------ */
 
@@ -596,11 +609,14 @@ int op_dispatch(struct exec_engine *g, const struct abi_packet *p);
 int address_create(struct exec_engine *g, struct buffer *b, VkBufferUsageFlags usage);
 /* After b->vk was destroyed: its addresses fault from now on. */
 void address_destroy(struct exec_engine *g, struct buffer *b);
+int op_ext_residency(struct exec_engine *g, const struct abi_packet *p);
 int op_ext_buffer_address(struct exec_engine *g, const struct abi_packet *p);
 
 /* ---- breadcrumbs.c ------------------------------------------------------------------------------- */
 
 int op_ext_breadcrumb(struct exec_engine *g, const struct abi_packet *p);
+int op_ext_checkpoint(struct exec_engine *g, const struct abi_packet *p);
+void checkpoints_forget(struct exec_engine *g, uint32_t context);
 /* All that was recorded before is waited for: what waits is written. */
 void breadcrumbs_behind_barrier(struct exec_engine *g);
 /* The device is idle. */

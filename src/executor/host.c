@@ -373,6 +373,7 @@ static void clean(struct exec_completion *c)
 {
     c->flags &= EXEC_COMPLETION_PRESENT | EXEC_COMPLETION_VSYNC;
     c->has_fault = c->has_fault != 0;
+    c->cause = c->cause < EXEC_CAUSES ? c->cause : EXEC_CAUSE_OTHER;
     c->message[sizeof(c->message) - 1] = '\0';
     for (char *m = c->message; *m; m++)
         if ((unsigned char)*m < 0x20 || (unsigned char)*m > 0x7e)

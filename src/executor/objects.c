@@ -42,8 +42,8 @@ void *object_find(struct exec_engine *g, uint32_t handle, enum object_kind kind)
         return NULL;
     }
     if (o->kind != kind) {
-        fail_decode(g, "handle %u is a %s, a %s is needed", handle, object_kind_name(o->kind),
-                    object_kind_name(kind));
+        fail_type(g, "handle %u is a %s, a %s is needed", handle, object_kind_name(o->kind),
+                  object_kind_name(kind));
         return NULL;
     }
     return o;
@@ -67,7 +67,7 @@ int handle_add(struct exec_engine *g, uint32_t handle, struct object *o)
 
     if (!h) {
         object_unref(g, o);
-        return fail_backend(g, "no memory for handle %u", handle);
+        return fail_memory(g, "no memory for handle %u", handle);
     }
     *h = (struct handle){.value = handle, .object = o};
     HASH_ADD(hh, g->handles, value, sizeof(handle), h);
@@ -248,7 +248,7 @@ int op_create_buffer(struct exec_engine *g, const struct abi_packet *p)
                             (unsigned long long)c.size_bytes);
     b = calloc(1, sizeof(*b));
     if (!b)
-        return fail_backend(g, "no memory for buffer %u", c.buffer_handle);
+        return fail_memory(g, "no memory for buffer %u", c.buffer_handle);
     b->o = (struct object){.kind = OBJECT_BUFFER, .handle = c.buffer_handle, .refs = 1};
     b->size = c.size_bytes;
     b->backing = (struct backing){c.backing_alloc_id, c.backing_offset_bytes};
@@ -259,8 +259,8 @@ int op_create_buffer(struct exec_engine *g, const struct abi_packet *p)
         r = vk_buffer_create(&g->vk, &b->vk, c.size_bytes, BUFFER_USAGE, VK_USE_SHARED);
     if (r) {
         free(b);
-        return fail_backend(g, "buffer %u: no device memory for %llu bytes", c.buffer_handle,
-                            (unsigned long long)c.size_bytes);
+        return fail_memory(g, "buffer %u: no device memory for %llu bytes", c.buffer_handle,
+                           (unsigned long long)c.size_bytes);
     }
     memset(b->vk.memory.map, 0, c.size_bytes);
     r = read_backing(g, &b->o, &b->backing, b->size);
@@ -388,7 +388,7 @@ int texture_make(struct exec_engine *g, struct texture **out, const struct aerog
                             format_find(c->format)->name);
     t = calloc(1, sizeof(*t));
     if (!t)
-        return fail_backend(g, "no memory for texture %u", c->texture_handle);
+        return fail_memory(g, "no memory for texture %u", c->texture_handle);
     *t = (struct texture){.o = {.kind = OBJECT_TEXTURE, .handle = c->texture_handle, .refs = 1},
                           .format = f,
                           .width = c->width,
@@ -415,8 +415,8 @@ int texture_make(struct exec_engine *g, struct texture **out, const struct aerog
         r = vk_errno(vkBindImageMemory(g->vk.device, t->image, t->memory.memory, t->memory.offset));
     if (r) {
         object_unref(g, &t->o);
-        return fail_backend(g, "texture %u: no device memory for %llu bytes", c->texture_handle,
-                            (unsigned long long)req.size);
+        return fail_memory(g, "texture %u: no device memory for %llu bytes", c->texture_handle,
+                           (unsigned long long)req.size);
     }
     image_start(g, t);
     *out = t;
@@ -539,7 +539,7 @@ int op_create_texture_view(struct exec_engine *g, const struct abi_packet *p)
                         c.base_array_layer, c.array_layer_count, c.texture_handle, t->layers);
     v = calloc(1, sizeof(*v));
     if (!v)
-        return fail_backend(g, "no memory for view %u", c.view_handle);
+        return fail_memory(g, "no memory for view %u", c.view_handle);
     *v = (struct view){.o = {.kind = OBJECT_VIEW, .handle = c.view_handle, .refs = 1},
                        .texture = t,
                        .format = f,
@@ -681,7 +681,7 @@ int op_create_shader_dxbc(struct exec_engine *g, const struct abi_packet *p)
     if (!s || !job) {
         free(s);
         free(job);
-        return fail_backend(g, "no memory for shader %u", c.shader_handle);
+        return fail_memory(g, "no memory for shader %u", c.shader_handle);
     }
     s->stage = stage_of[abi_stage(&g->stream, c.stage, c.stage_ex)];
     s->o = (struct object){.kind = OBJECT_SHADER, .handle = c.shader_handle, .refs = 1};
@@ -759,7 +759,7 @@ int op_create_sampler(struct exec_engine *g, const struct abi_packet *p)
         return r;
     s = calloc(1, sizeof(*s));
     if (!s)
-        return fail_backend(g, "no memory for sampler %u", c.sampler_handle);
+        return fail_memory(g, "no memory for sampler %u", c.sampler_handle);
     linear = c.filter == AEROGPU_SAMPLER_FILTER_LINEAR;
     s->o = (struct object){.kind = OBJECT_SAMPLER, .handle = c.sampler_handle, .refs = 1};
     s->desc = (struct sampler_desc){.min_linear = linear,
@@ -810,7 +810,7 @@ int op_export_shared_surface(struct exec_engine *g, const struct abi_packet *p)
                            t->object ? "already names another resource" : "is retired");
     t = malloc(sizeof(*t));
     if (!t)
-        return fail_backend(g, "no memory for a share token");
+        return fail_memory(g, "no memory for a share token");
     *t = (struct token){.value = c.share_token, .object = object_ref(o)};
     HASH_ADD(hh, g->tokens, value, sizeof(t->value), t);
     return 0;

@@ -269,7 +269,7 @@ static int program_get(struct exec_engine *g, const struct shader_link_params *l
     }
     p = calloc(1, sizeof(*p));
     if (!p)
-        return fail_backend(g, "no memory for a program");
+        return fail_memory(g, "no memory for a program");
     p->key = key;
     r = build_program(g, p, lp);
     if (r) {
@@ -689,7 +689,7 @@ int pipeline_resolve(struct exec_engine *g, struct context *c, bool indexed)
     entry = calloc(1, sizeof(*entry));
     if (!pass || !entry) {
         free(entry);
-        return fail_backend(g, "no memory for a pipeline");
+        return fail_memory(g, "no memory for a pipeline");
     }
     entry->key = key;
     entry->pipeline =

@@ -473,8 +473,8 @@ static int set_buffer_ranges(struct exec_engine *g, struct context *c, const str
         c->dirty |= DIRTY_STAGE << stage;
         if (p->opcode == AEROGPU_CMD_SET_CONSTANT_BUFFERS) {
             if (b && v.offset_bytes % 16)
-                return fail_decode(g, "slot %u: constant buffer offset %u is not a multiple of 16", slot,
-                                   v.offset_bytes);
+                return fail_unaligned(g, "slot %u: constant buffer offset %u is not a multiple of 16", slot,
+                                      v.offset_bytes);
             object_assign(g, &at->constants[slot].buffer, b);
             at->constants[slot].offset = v.offset_bytes;
             at->constants[slot].size = size;

@@ -114,7 +114,7 @@ static int note_write(struct exec_engine *g, uint64_t gpa, uint64_t size)
             uint32_t cap = g->cap_writes ? 2 * g->cap_writes : 16;
             struct pending_write *p = realloc(g->writes, cap * sizeof(*p));
             if (!p)
-                return fail_backend(g, "no memory");
+                return fail_memory(g, "no memory");
             g->writes = p;
             g->cap_writes = cap;
         }
@@ -404,8 +404,7 @@ int transfer_from_guest(struct exec_engine *g, struct object *o, uint64_t offset
         return r;
     src = g->params.dma_map(g->params.ctx, gpa, size);
     if (!src)
-        return fail_oob(g, "%s %u: 0x%llx + %llu is not guest memory", object_kind_name(o->kind), o->handle,
-                        (unsigned long long)gpa, (unsigned long long)size);
+        return fail_dma(g, object_kind_name(o->kind), gpa, size);
     return write_resource(g, o, offset, size, src);
 }
 
@@ -471,8 +470,7 @@ int op_copy_buffer(struct exec_engine *g, const struct abi_packet *p)
     if (r || !c.size_bytes)
         return r;
     if (c.flags & AEROGPU_COPY_FLAG_WRITEBACK_DST && !g->params.dma_map(g->params.ctx, gpa, c.size_bytes))
-        return fail_oob(g, "0x%llx + %llu is not guest memory", (unsigned long long)gpa,
-                        (unsigned long long)c.size_bytes);
+        return fail_dma(g, "", gpa, c.size_bytes);
     cmd = batch_transfer(g);
     region = (VkBufferCopy){c.src_offset_bytes, c.dst_offset_bytes, c.size_bytes};
     vkCmdCopyBuffer(cmd, src->vk.buffer, dst->vk.buffer, 1, &region);
@@ -487,7 +485,7 @@ int op_copy_buffer(struct exec_engine *g, const struct abi_packet *p)
             r = note_write(g, gpa, c.size_bytes);
         rb = r ? NULL : batch_readback(g);
         if (!rb)
-            return r ? r : fail_backend(g, "no memory");
+            return r ? r : fail_memory(g, "no memory");
         vkCmdCopyBuffer(batch_transfer(g), src->vk.buffer, staging, 1, &region);
         *rb = (struct readback){
             .from = map, .row_bytes = (uint32_t)c.size_bytes, .rows = 1, .gpa = gpa, .pitch = c.size_bytes};
@@ -594,7 +592,7 @@ static int write_back_rect(struct exec_engine *g, struct texture *t, const struc
         err = note_write(g, gpa, span);
     rb = err ? NULL : batch_readback(g);
     if (!rb)
-        return err ? err : fail_backend(g, "no memory");
+        return err ? err : fail_memory(g, "no memory");
     *rb = (struct readback){.from = map,
                             .row_bytes = r->width * t->format->bytes,
                             .rows = r->height,
@@ -648,8 +646,7 @@ int op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
         span = dr.height ? (dr.height - 1) * ds.pitch + (uint64_t)dr.width * dst->format->bytes : 0;
         r = backing_resolve(g, &dst->o, &dst->backing, at, span, true, &gpa);
         if (!r && span && !g->params.dma_map(g->params.ctx, gpa, span))
-            r = fail_oob(g, "0x%llx + %llu is not guest memory", (unsigned long long)gpa,
-                         (unsigned long long)span);
+            r = fail_dma(g, "", gpa, span);
         if (r)
             return r;
     }
@@ -697,15 +694,14 @@ int op_present(struct exec_engine *g, const struct abi_packet *p)
         return fail_backend(g, "scanout pitch %u is shorter than a row of %u pixels", out->pitch, rect.width);
     span = (uint64_t)(rect.height - 1) * out->pitch + (uint64_t)rect.width * f->bytes;
     if (!g->params.dma_map(g->params.ctx, out->fb_gpa, span))
-        return fail_oob(g, "scanout framebuffer 0x%llx + %llu is not guest memory",
-                        (unsigned long long)out->fb_gpa, (unsigned long long)span);
+        return fail_dma(g, "scanout framebuffer", out->fb_gpa, span);
     const uint8_t *map;
     r = read_rect(g, v.texture, &s, &rect, &map);
     if (!r)
         r = note_write(g, out->fb_gpa, span);
     rb = r ? NULL : batch_readback(g);
     if (!rb)
-        return r ? r : fail_backend(g, "no memory");
+        return r ? r : fail_memory(g, "no memory");
     *rb = (struct readback){.from = map,
                             .row_bytes = rect.width * v.texture->format->bytes,
                             .rows = rect.height,

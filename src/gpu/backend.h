@@ -50,6 +50,7 @@ struct gpu_completion {
     uint32_t draws;         /* draws and dispatches among them */
     uint64_t fault_address; /* page fault address, if has_fault */
     uint32_t has_fault;
+    uint32_t cause;    /* of the backend's own, for observers: enum exec_cause */
     char message[196]; /* one sentence for error != 0 */
 };
 

@@ -177,6 +177,12 @@ static NTSTATUS own_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, UL
 {
     NTSTATUS s;
 
+    if (opcode >= AEROGPU_CMD_EXT_BREADCRUMB_BUFFER && opcode <= AEROGPU_CMD_EXT_CHECKPOINT_POINTER)
+        return STATUS_SUCCESS; /* what they name is of the submission's own allocation table */
+    if (opcode == AEROGPU_CMD_EXT_RESIDENCY)
+        return size < sizeof(struct aerogpu_cmd_ext_residency)
+                   ? STATUS_INVALID_PARAMETER
+                   : rename_handle(d, packet + offsetof(struct aerogpu_cmd_ext_residency, buffer));
     if (opcode != AEROGPU_CMD_EXT_BUFFER_ADDRESS)
         return STATUS_NOT_SUPPORTED;
     if (size < sizeof(struct aerogpu_cmd_ext_buffer_address))
@@ -337,8 +343,8 @@ static VOID reap_names(struct kmd *k, struct reap *r)
         struct kmd_dead_name *n = k->dead_names;
         struct aerogpu_cmd_release_shared_surface release = {
             .hdr = {AEROGPU_CMD_RELEASE_SHARED_SURFACE, sizeof(release)}, .share_token = n->token};
-        struct aerogpu_cmd_ext_destroy_context destroy = {AEROGPU_CMD_EXT_DESTROY_CONTEXT, sizeof(destroy),
-                                                          n->context_id, 0};
+        struct aerogpu_cmd_ext_destroy_context destroy = {
+            .hdr = {AEROGPU_CMD_EXT_DESTROY_CONTEXT, sizeof(destroy)}, .context_id = n->context_id};
         if (n->token)
             append(r, &release, sizeof(release));
         else

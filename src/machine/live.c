@@ -181,7 +181,8 @@ static void on_complete(void *ctx, const struct exec_completion *x)
                                .packets = x->packets,
                                .draws = x->draws,
                                .fault_address = x->fault_address,
-                               .has_fault = x->has_fault};
+                               .has_fault = x->has_fault,
+                               .cause = x->cause};
 
     if (x->flags & EXEC_COMPLETION_PRESENT)
         c.flags |= GPU_COMPLETION_PRESENT;

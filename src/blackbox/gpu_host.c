@@ -1,0 +1,150 @@
+/* gpu_host.c: the host's processors around a crash: what a hang looks like that is none, because nobody let the device run. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "blackbox/gpu_watch_priv.h"
+
+enum { MAX_THREADS = 64 };
+
+static void executor_times(struct host_sample *s, int pid)
+{
+    char path[64];
+    struct dirent *d;
+    int n = 0;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    dir = opendir(path);
+    while (dir && n < MAX_THREADS && (d = readdir(dir))) {
+        unsigned long long ran, waited;
+        FILE *f;
+
+        if (d->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "/proc/%d/task/%.12s/schedstat", pid, d->d_name);
+        f = fopen(path, "re");
+        if (f && fscanf(f, "%llu %llu", &ran, &waited) == 2) {
+            s->executor_cpu += (double)ran / 1e9;
+            s->executor_wait += (double)waited / 1e9;
+            n++;
+        }
+        if (f)
+            fclose(f);
+    }
+    if (dir)
+        closedir(dir);
+    if (!n)
+        s->executor_cpu = s->executor_wait = -1;
+}
+
+void host_sample_take(struct host_sample *s, uint64_t now, int pid)
+{
+    double v[8], tick = (double)sysconf(_SC_CLK_TCK);
+    FILE *f = fopen("/proc/stat", "re");
+    char line[512];
+
+    *s = (struct host_sample){.time_ns = now};
+    while (f && fgets(line, sizeof(line), f)) {
+        if (sscanf(line, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5],
+                   &v[6], &v[7]) == 8) {
+            s->user = (v[0] + v[1]) / tick;
+            s->system = (v[2] + v[5] + v[6]) / tick;
+            s->idle = v[3] / tick;
+            s->iowait = v[4] / tick;
+            s->steal = v[7] / tick;
+        } else if (sscanf(line, "procs_running %lf", &v[0]) == 1) {
+            s->running = (uint32_t)v[0];
+        }
+    }
+    if (f)
+        fclose(f);
+    s->executor_cpu = s->executor_wait = pid ? 0 : -1;
+    if (pid)
+        executor_times(s, pid);
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------------------- */
+
+static void seconds(struct bb_package *p, double v)
+{
+    if (v < 0)
+        bb_null(p);
+    else
+        bb_real(p, v);
+}
+
+static void put_counter(struct bb_package *p, const char *name, bool has_before, double before, double at,
+                        const char *unit)
+{
+    bb_row(p, BB_TABLE_HOST);
+    bb_text(p, name);
+    if (has_before)
+        bb_real(p, before);
+    else
+        bb_null(p);
+    bb_real(p, at);
+    bb_text(p, unit);
+    bb_row_end(p);
+}
+
+static void put_file(struct bb_package *p, const char *path, const char *format, const char *name,
+                     const char *unit)
+{
+    FILE *f = fopen(path, "re");
+    double v;
+
+    if (f && fscanf(f, format, &v) == 1)
+        put_counter(p, name, false, 0, v, unit);
+    if (f)
+        fclose(f);
+}
+
+/* The sample that is a second older than the last, or as near to that as there is. */
+static const struct host_sample *second_before(const struct evidence *ev)
+{
+    const struct host_sample *now = &ev->samples[ev->num_samples - 1], *best = NULL;
+
+    for (uint32_t i = 0; i + 1 < ev->num_samples; i++)
+        if (now->time_ns - ev->samples[i].time_ns >= NSEC_PER_SEC)
+            best = &ev->samples[i];
+    return best;
+}
+
+void put_host(const struct evidence *ev, struct bb_package *p)
+{
+    const struct host_sample *b, *a;
+
+    put_file(p, "/proc/loadavg", "%lf", "load average, 1 minute", "processes");
+    put_file(p, "/proc/pressure/cpu", "some avg10=%lf", "processor pressure, 10 s", "%");
+    if (!ev->num_samples)
+        return;
+    for (uint32_t i = 0; i < ev->num_samples; i++) {
+        const struct host_sample *s = &ev->samples[i];
+
+        bb_row(p, BB_TABLE_SAMPLE);
+        bb_int(p, (int64_t)s->time_ns);
+        bb_real(p, s->user);
+        bb_real(p, s->system);
+        bb_real(p, s->idle);
+        bb_real(p, s->iowait);
+        bb_real(p, s->steal);
+        bb_int(p, s->running);
+        seconds(p, s->executor_cpu);
+        seconds(p, s->executor_wait);
+        bb_row_end(p);
+    }
+    a = &ev->samples[ev->num_samples - 1];
+    b = second_before(ev);
+#define COUNTER(field, name)                                                                                 \
+    put_counter(p, "processor time, " name, b != NULL, b ? b->field : 0, a->field, "s since boot")
+    COUNTER(user, "user");
+    COUNTER(system, "system");
+    COUNTER(idle, "idle");
+    COUNTER(iowait, "iowait");
+    COUNTER(steal, "steal");
+#undef COUNTER
+    put_counter(p, "tasks that want a processor", b != NULL, b ? b->running : 0, a->running, "tasks");
+}

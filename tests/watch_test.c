@@ -1,0 +1,527 @@
+/* watch_test.c: what the watch of a machine notices and puts into dumps: checkpoints, statuses, and causes told apart. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include <aerogpu/alloc.h>
+#include <aerogpu/ext.h>
+
+#include "abi/builder.h"
+#include "base/log.h"
+#include "blackbox/gpu_watch.h"
+#include "machine/driver.h"
+#include "plant.h"
+
+enum { SPACE = 1 << 18, ALLOC = 9, ALLOC_BYTES = 4096, HANG_MS = 500, NOWHERE = 10 };
+
+static char dir[] = "/tmp/watch_testXXXXXX";
+
+struct rig {
+    struct machine *m;
+    struct driver *d;
+    struct gpu_watch *w;
+    struct abi_builder b;
+    uint64_t stream, table, memory;
+    struct gpu_crash crash; /* the last */
+    uint32_t crashes;
+    char dump[4096];
+};
+
+static void on_found(void *ctx, const struct gpu_crash *crash, const char *path, const struct error *e)
+{
+    struct rig *r = ctx;
+
+    r->crash = *crash;
+    r->crashes++;
+    snprintf(r->dump, sizeof(r->dump), "%s", path ? path : "");
+}
+
+static void make_table(struct rig *r)
+{
+    struct aerogpu_alloc_entry entries[2] = {
+        {.alloc_id = ALLOC, .gpa = r->memory, .size_bytes = ALLOC_BYTES},
+        {.alloc_id = NOWHERE, .gpa = UINT64_C(1) << 40, .size_bytes = ALLOC_BYTES}};
+    struct aerogpu_alloc_table_header header = {.magic = AEROGPU_ALLOC_TABLE_MAGIC,
+                                                .abi_version = AEROGPU_ABI_VERSION_U32,
+                                                .size_bytes = sizeof(header) + sizeof(entries),
+                                                .entry_count = 2,
+                                                .entry_stride_bytes = sizeof(entries[0])};
+    uint8_t *at = driver_ptr(r->d, r->table);
+
+    memcpy(at, &header, sizeof(header));
+    memcpy(at + sizeof(header), entries, sizeof(entries));
+}
+
+static void rig_init(struct rig *r, enum exec_markers markers)
+{
+    struct error e = {0};
+
+    *r = (struct rig){0};
+    if (machine_create(&r->m,
+                       &(struct machine_params){.kind = MACHINE_LIVE, .markers = markers, .addresses = true},
+                       &e) ||
+        machine_wait_ready(r->m, 60000, &e) ||
+        driver_create(&r->d, &(struct driver_params){.machine = r->m}, &e) ||
+        gpu_watch_create(&r->w,
+                         &(struct gpu_watch_params){.machine = r->m,
+                                                    .directory = dir,
+                                                    .program = "watch_test",
+                                                    .hang_ms = HANG_MS,
+                                                    .max_dumps = 100,
+                                                    .all_errors = true,
+                                                    .found = on_found,
+                                                    .ctx = r},
+                         &e))
+        fail_msg("%s", e.text);
+    r->stream = driver_alloc(r->d, SPACE, 4096);
+    r->table = driver_alloc(r->d, 4096, 4096);
+    r->memory = driver_alloc(r->d, ALLOC_BYTES, 4096);
+    memset(driver_ptr(r->d, r->memory), 0, ALLOC_BYTES);
+    make_table(r);
+    abi_builder_init(&r->b);
+}
+
+static void rig_finish(struct rig *r)
+{
+    abi_builder_finish(&r->b);
+    gpu_watch_destroy(r->w);
+    driver_destroy(r->d);
+    machine_destroy(r->m);
+}
+
+static uint64_t submit(struct rig *r)
+{
+    uint32_t size;
+    uint64_t fence;
+    const void *bytes = abi_builder_end(&r->b, &size);
+
+    memcpy(driver_ptr(r->d, r->stream), bytes, size);
+    assert_int_equal(driver_submit(r->d,
+                                   &(struct driver_submission){.cmd_gpa = r->stream,
+                                                               .cmd_size = size,
+                                                               .alloc_gpa = r->table,
+                                                               .alloc_size = 24 + 64,
+                                                               .context_id = 3},
+                                   &fence),
+                     0);
+    abi_builder_reset(&r->b);
+    return fence;
+}
+
+/* Until the watch has found `crashes` in all. */
+static void await_crash(struct rig *r, uint32_t crashes)
+{
+    for (int i = 0; i < 4000 && gpu_watch_crashes(r->w) < crashes; i++)
+        usleep(10000);
+    gpu_watch_settle(r->w);
+    assert_int_equal(r->crashes, crashes);
+}
+
+/* The first column of the first row, as text; "" for none. */
+static const char *ask(const char *path, const char *sql)
+{
+    static char text[2048];
+    sqlite3_stmt *s;
+    sqlite3 *db;
+
+    text[0] = '\0';
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(db));
+    if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_text(s, 0))
+        snprintf(text, sizeof(text), "%s", (const char *)sqlite3_column_text(s, 0));
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return text;
+}
+
+/* All statuses so far, "active, timeout, …", from a dump that is made for it. */
+static const char *statuses(struct rig *r)
+{
+    static int n;
+    char path[128];
+    struct error e = {0};
+
+    snprintf(path, sizeof(path), "%s/statuses-%d", dir, n++);
+    gpu_watch_settle(r->w);
+    if (gpu_watch_request(r->w, path, &e))
+        fail_msg("%s", e.text);
+    return ask(path, "SELECT group_concat(status, ', ') FROM (SELECT status FROM status ORDER BY rowid)");
+}
+
+static void shader(struct rig *r, uint32_t handle, uint32_t stage, const void *bytes, uint32_t size)
+{
+    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = handle,
+                  .stage = stage, .dxbc_size_bytes = size);
+}
+
+static void scene(struct rig *r)
+{
+    static uint8_t code[65536];
+    char path[4096];
+    uint32_t size;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/samples/shaders/fullscreen_vs.dxbc", getenv("AEROGPU_SOURCE_ROOT"));
+    f = fopen(path, "rb");
+    assert_non_null(f);
+    size = (uint32_t)fread(code, 1, sizeof(code), f);
+    fclose(f);
+    ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 1, .usage_flags = 16,
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 1024, .height = 1024, .mip_levels = 1,
+             .array_layers = 1);
+    shader(r, 2, AEROGPU_SHADER_STAGE_VERTEX, code, size);
+    shader(r, 3, AEROGPU_SHADER_STAGE_PIXEL, plant_endless.words, plant_endless.size);
+    ABI_EMIT(&r->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {1});
+    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+             .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
+    ABI_EMIT(&r->b, CLEAR, clear, .flags = 1);
+}
+
+static void endless_draw(struct rig *r)
+{
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 2, .ps = 3);
+    ABI_EMIT(&r->b, DRAW, draw, .vertex_count = 3, .instance_count = 1);
+}
+
+/* Something that works. */
+static void run_good(struct rig *r)
+{
+    ABI_EMIT(&r->b, NOP, nop, .hdr = {0});
+    assert_int_equal(driver_wait(r->d, submit(r), 60 * NSEC_PER_SEC), 0);
+}
+
+#define CHECKPOINT(r, text)                                                                                  \
+    ABI_EMIT_TAIL(&(r)->b, EXT_CHECKPOINT, ext_checkpoint, text, (uint32_t)strlen(text),                     \
+                  .payload_bytes = (uint32_t)strlen(text))
+
+/* ---- checkpoints, names ------------------------------------------------------------------------------------------- */
+
+static void checkpoints_are_dumped(void **state)
+{
+    struct rig r;
+    char *text = NULL;
+    size_t size;
+    FILE *f;
+
+    rig_init(&r, EXEC_MARKERS_EXACT);
+    scene(&r);
+    ABI_EMIT_TAIL(&r.b, EXT_PUSH_MARKER, ext_push_marker, "fr\xff\xc3\xa4me", 8, .hdr = {0});
+    CHECKPOINT(&r, "shadows done");
+    endless_draw(&r);
+    strcpy(driver_ptr(r.d, r.memory + 100), "in guest memory");
+    ABI_EMIT(&r.b, EXT_CHECKPOINT_POINTER, ext_checkpoint_pointer, .alloc_id = ALLOC, .payload_bytes = 16,
+             .pointer = 100);
+    for (int i = 0; i < 3; i++)
+        ABI_EMIT(&r.b, EXT_POP_MARKER, ext_pop_marker, .hdr = {0});
+    submit(&r);
+    await_crash(&r, 1);
+    assert_int_equal(r.crash.cause, GPU_CRASH_HANG);
+    assert_string_equal(r.crash.command, "DRAW");
+    assert_string_equal(ask(r.dump, "SELECT text FROM checkpoint WHERE which='top'"), "in guest memory");
+    assert_string_equal(
+        ask(r.dump, "SELECT kind || length(payload) || queue FROM checkpoint WHERE which='top'"),
+        "pointer163");
+    assert_string_equal(ask(r.dump, "SELECT text FROM checkpoint WHERE which='bottom'"), "shadows done");
+    assert_string_equal(ask(r.dump, "SELECT path FROM packet WHERE name='DRAW'"), "fr\xef\xbf\xbd\xc3\xa4me");
+    assert_string_equal(ask(r.dump, "SELECT value FROM meta WHERE key='unbalanced_pops'"),
+                        "context 3 ended 2 regions that it had not begun");
+    f = open_memstream(&text, &size);
+    assert_int_equal(bb_report(r.dump, BB_REPORT_TEXT, f, NULL), 0);
+    fclose(f);
+    assert_non_null(strstr(text, "reached in guest memory (submission 1, packet 10)"));
+    assert_non_null(strstr(text, "passed  shadows done (submission 1, packet 7)"));
+    free(text);
+    rig_finish(&r);
+}
+
+/* With markers for groups they are kept as well, and a pointer of the client's own is only shown. */
+static void checkpoints_of_finished_work(void **state)
+{
+    struct rig r;
+    char path[128];
+    struct error e = {0};
+
+    rig_init(&r, EXEC_MARKERS_GROUPS);
+    scene(&r);
+    CHECKPOINT(&r, "\x01\x02\x03");
+    ABI_EMIT(&r.b, EXT_CHECKPOINT_POINTER, ext_checkpoint_pointer, .pointer = 0x1234567890);
+    assert_int_equal(driver_wait(r.d, submit(&r), 60 * NSEC_PER_SEC), 0);
+    snprintf(path, sizeof(path), "%s/finished", dir);
+    if (gpu_watch_request(r.w, path, &e))
+        fail_msg("%s", e.text);
+    assert_string_equal(ask(path, "SELECT top FROM queue WHERE id=3"),
+                        "pointer 0x1234567890 (submission 1, packet 7)");
+    assert_string_equal(ask(path, "SELECT bottom FROM queue WHERE id=3"),
+                        "pointer 0x1234567890 (submission 1, packet 7)");
+    assert_string_equal(ask(path, "SELECT value FROM meta WHERE key='reason'"), "request");
+    rig_finish(&r);
+}
+
+static void bad_checkpoints(void **state)
+{
+    static const struct {
+        uint32_t alloc_id, bytes;
+        uint64_t pointer;
+        const char *text;
+    } cases[] = {
+        {ALLOC, 1u << 30, 0, "EXT_CHECKPOINT_POINTER: a payload of 1073741824 bytes, 1024 are allowed"},
+        {ALLOC, 0, 0, "EXT_CHECKPOINT_POINTER: a payload of 0 bytes"},
+        {0, 7, 0, "EXT_CHECKPOINT_POINTER: a payload of 7 bytes without an alloc_id"},
+        {77, 7, 0, "EXT_CHECKPOINT_POINTER: alloc_id 77 is not in the allocation table"},
+        {ALLOC, 8, ALLOC_BYTES - 7, "8 bytes at 4089 do not fit alloc_id 9, which has 4096 bytes"},
+    };
+    static const char long_one[1028];
+    struct rig r;
+
+    rig_init(&r, EXEC_MARKERS_GROUPS);
+    for (uint32_t i = 0; i < 5; i++) {
+        ABI_EMIT(&r.b, EXT_CHECKPOINT_POINTER, ext_checkpoint_pointer, .alloc_id = cases[i].alloc_id,
+                 .payload_bytes = cases[i].bytes, .pointer = cases[i].pointer);
+        submit(&r);
+        await_crash(&r, i + 1);
+        if (!strstr(r.crash.text, cases[i].text))
+            fail_msg("%s", r.crash.text);
+        assert_int_equal(r.crash.cause, GPU_CRASH_MALFORMED);
+    }
+    ABI_EMIT_TAIL(&r.b, EXT_CHECKPOINT, ext_checkpoint, long_one, 1028, .payload_bytes = 1028);
+    submit(&r);
+    await_crash(&r, 6);
+    assert_non_null(strstr(r.crash.text, "EXT_CHECKPOINT: a payload of 1028 bytes, 1024 are allowed"));
+    ABI_EMIT_TAIL(&r.b, EXT_CHECKPOINT, ext_checkpoint, long_one, 8, .payload_bytes = 1u << 30);
+    submit(&r);
+    await_crash(&r, 7);
+    assert_non_null(strstr(r.crash.text, "1073741824 elements of 1 bytes do not fit its 24 bytes"));
+    assert_string_equal(statuses(&r), "active"); /* a bad stream says nothing about the device */
+    rig_finish(&r);
+}
+
+/* Deep regions and long names: each pop ends its own push. */
+static void deep_names(void **state)
+{
+    static char name[300];
+    struct rig r;
+
+    rig_init(&r, EXEC_MARKERS_EXACT);
+    scene(&r);
+    memset(name, 'x', sizeof(name));
+    ABI_EMIT_TAIL(&r.b, EXT_PUSH_MARKER, ext_push_marker, "outer", 5, .hdr = {0});
+    for (int i = 0; i < 40; i++)
+        ABI_EMIT_TAIL(&r.b, EXT_PUSH_MARKER, ext_push_marker, name, i == 39 ? 300 : 3, .hdr = {0});
+    for (int i = 0; i < 40; i++)
+        ABI_EMIT(&r.b, EXT_POP_MARKER, ext_pop_marker, .hdr = {0});
+    endless_draw(&r);
+    submit(&r);
+    await_crash(&r, 1);
+    assert_string_equal(r.crash.path, "outer");
+    assert_string_equal(ask(r.dump, "SELECT count(*) FROM meta WHERE key='unbalanced_pops'"), "0");
+    rig_finish(&r);
+}
+
+/* ---- causes, statuses --------------------------------------------------------------------------------------------- */
+
+static void constants(struct rig *r, uint32_t buffer, uint32_t offset)
+{
+    const struct aerogpu_constant_buffer_binding b = {
+        .buffer = buffer, .offset_bytes = offset, .size_bytes = 16};
+
+    ABI_EMIT_TAIL(&r->b, SET_CONSTANT_BUFFERS, set_constant_buffers, &b, sizeof(b),
+                  .shader_stage = AEROGPU_SHADER_STAGE_COMPUTE, .buffer_count = 1);
+}
+
+/* A store by the compute shader of samples/plant.c to buffer 11, whose address is in buffer 10. */
+static void poke(struct rig *r, uint32_t offset)
+{
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 10,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_CONSTANT_BUFFER, .size_bytes = 512);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 11,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_STORAGE | AEROGPU_RESOURCE_USAGE_EXT_ADDRESS,
+             .size_bytes = 8192);
+    shader(r, 12, AEROGPU_SHADER_STAGE_COMPUTE, plant_poke.words, plant_poke.size);
+    ABI_EMIT(&r->b, EXT_BUFFER_ADDRESS, ext_buffer_address, .dst_buffer = 10, .src_buffer = 11,
+             .src_offset = 4096);
+    constants(r, 10, offset);
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 12);
+}
+
+static void dispatch(struct rig *r)
+{
+    ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1);
+}
+
+static void evicted_memory_is_told(void **state)
+{
+    struct rig r;
+
+    rig_init(&r, EXEC_MARKERS_EXACT);
+    poke(&r, 0);
+    ABI_EMIT(&r.b, EXT_RESIDENCY, ext_residency, .buffer = 11, .resident = 0);
+    ABI_EMIT(&r.b, EXT_RESIDENCY, ext_residency, .buffer = 11, .resident = 1);
+    dispatch(&r);
+    assert_int_equal(driver_wait(r.d, submit(&r), 60 * NSEC_PER_SEC), 0);
+    ABI_EMIT(&r.b, EXT_RESIDENCY, ext_residency, .buffer = 11, .resident = 0);
+    dispatch(&r);
+    submit(&r);
+    await_crash(&r, 1);
+    assert_int_equal(r.crash.cause, GPU_CRASH_PAGE_FAULT);
+    assert_int_equal(r.crash.fault_kind, BB_FAULT_NOT_RESIDENT);
+    assert_int_equal(r.crash.fault_resource, 11);
+    assert_true(r.crash.certain);
+    assert_non_null(strstr(r.crash.text, "not resident, 4096 bytes into buffer 11 of 8192 bytes"));
+    assert_string_equal(ask(r.dump, "SELECT kind FROM fault"), "not resident");
+    assert_string_equal(ask(r.dump, "SELECT count(*) FROM resource WHERE evicted_ns > 0"), "1");
+    assert_string_equal(ask(r.dump, "SELECT count(*) > 0 FROM sample WHERE user > 0"), "1");
+    machine_wait_ready(r.m, 60000, NULL);
+    run_good(&r);
+    assert_string_equal(statuses(&r), "active, page fault, active");
+    rig_finish(&r);
+}
+
+static void refusals_are_told_apart(void **state)
+{
+    struct rig r;
+
+    rig_init(&r, EXEC_MARKERS_GROUPS);
+    poke(&r, 0);
+    constants(&r, 10, 4);
+    dispatch(&r);
+    submit(&r);
+    await_crash(&r, 1);
+    assert_int_equal(r.crash.cause, GPU_CRASH_MISALIGNED);
+    assert_non_null(strstr(r.crash.text, "constant buffer offset 4 is not a multiple of 16"));
+    assert_string_equal(ask(r.dump, "SELECT cause FROM finding"), "misaligned");
+
+    ABI_EMIT(&r.b, COPY_BUFFER, copy_buffer, .dst_buffer = 10, .src_buffer = 12, .size_bytes = 4);
+    submit(&r);
+    await_crash(&r, 2);
+    assert_int_equal(r.crash.cause, GPU_CRASH_TYPE);
+    assert_non_null(strstr(r.crash.text, "handle 12 is a shader, a buffer is needed"));
+
+    ABI_EMIT(&r.b, COPY_BUFFER, copy_buffer, .dst_buffer = 10, .src_buffer = 99, .size_bytes = 4);
+    submit(&r);
+    await_crash(&r, 3);
+    assert_int_equal(r.crash.cause, GPU_CRASH_MALFORMED);
+    assert_string_equal(statuses(&r), "active");
+    rig_finish(&r);
+}
+
+static void memory_and_dma_faults(void **state)
+{
+    struct driver_submission nowhere = {.cmd_gpa = UINT64_C(1) << 41, .cmd_size = 24};
+    struct rig r;
+
+    rig_init(&r, EXEC_MARKERS_GROUPS);
+    for (uint32_t i = 0; i < 4; i++) /* more than the executor may have */
+        ABI_EMIT(&r.b, CREATE_BUFFER, create_buffer, .buffer_handle = 50 + i, .size_bytes = UINT32_MAX - 3);
+    submit(&r);
+    await_crash(&r, 1);
+    assert_int_equal(r.crash.cause, GPU_CRASH_MEMORY);
+    run_good(&r);
+    assert_string_equal(statuses(&r), "active, out of memory, active");
+
+    ABI_EMIT(&r.b, CREATE_BUFFER, create_buffer, .buffer_handle = 60, .size_bytes = 64,
+             .backing_alloc_id = NOWHERE);
+    submit(&r);
+    await_crash(&r, 2);
+    assert_int_equal(r.crash.cause, GPU_CRASH_DMA);
+    assert_non_null(strstr(r.crash.text, "0x10000000000 + 64 is not guest memory"));
+    run_good(&r);
+
+    assert_int_equal(driver_submit(r.d, &nowhere, NULL), 0);
+    await_crash(&r, 3);
+    assert_int_equal(r.crash.cause, GPU_CRASH_DMA);
+    assert_non_null(strstr(r.crash.text, "24 bytes are not all guest memory"));
+    run_good(&r);
+    assert_string_equal(statuses(&r), "active, out of memory, active, DMA fault, active, DMA fault, active");
+    usleep((HANG_MS + 200) * 1000); /* what was refused is no hang */
+    assert_int_equal(gpu_watch_crashes(r.w), 3);
+    rig_finish(&r);
+}
+
+static void hangs_and_deaths(void **state)
+{
+    struct rig r;
+    int pid;
+
+    rig_init(&r, EXEC_MARKERS_GROUPS);
+    scene(&r);
+    endless_draw(&r);
+    submit(&r);
+    await_crash(&r, 1);
+    driver_reset(r.d);
+    run_good(&r);
+    assert_string_equal(statuses(&r), "active, timeout, reset, active");
+
+    scene(&r);
+    endless_draw(&r);
+    submit(&r);
+    usleep(100000);
+    pid = machine_executor_pid(r.m);
+    assert_true(pid > 0);
+    kill(pid, SIGKILL);
+    await_crash(&r, 2);
+    assert_int_equal(r.crash.cause, GPU_CRASH_KILLED);
+    machine_wait_ready(r.m, 60000, NULL);
+    run_good(&r);
+    assert_string_equal(statuses(&r), "active, timeout, reset, active, stopped, active");
+    rig_finish(&r);
+}
+
+/* The system took a device away: a dump, unless there was one of what caused it. */
+static void removed_device(void **state)
+{
+    struct rig r;
+
+    rig_init(&r, EXEC_MARKERS_GROUPS);
+    run_good(&r);
+    gpu_watch_system_event(r.w, 4109, "a DMA buffer of process 7 faulted: its device is removed");
+    await_crash(&r, 1);
+    assert_int_equal(r.crash.cause, GPU_CRASH_REMOVED);
+    assert_string_equal(ask(r.dump, "SELECT value FROM meta WHERE key='reason'"), "device removed");
+    assert_string_equal(ask(r.dump, "SELECT text FROM event WHERE process='system' AND a=4109"),
+                        "a DMA buffer of process 7 faulted: its device is removed");
+    ABI_EMIT(&r.b, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = 4711);
+    submit(&r);
+    await_crash(&r, 2);
+    gpu_watch_system_event(r.w, 4109, "the same");
+    gpu_watch_settle(r.w);
+    assert_int_equal(gpu_watch_crashes(r.w), 2);
+    gpu_watch_system_event(r.w, 0x116, "gave up");
+    assert_non_null(strstr(statuses(&r), "stopped"));
+    gpu_watch_system_event(NULL, 4109, "nobody listens");
+    rig_finish(&r);
+}
+
+static int make_dir(void **state)
+{
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    char command[64];
+
+    snprintf(command, sizeof(command), "rm -rf %s", dir);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(checkpoints_are_dumped), cmocka_unit_test(checkpoints_of_finished_work),
+        cmocka_unit_test(bad_checkpoints),        cmocka_unit_test(deep_names),
+        cmocka_unit_test(evicted_memory_is_told), cmocka_unit_test(refusals_are_told_apart),
+        cmocka_unit_test(memory_and_dma_faults),  cmocka_unit_test(hangs_and_deaths),
+        cmocka_unit_test(removed_device),
+    };
+
+    log_set_level(LOG_ERROR);
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
