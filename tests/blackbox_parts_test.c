@@ -216,7 +216,7 @@ static void faults_are_judged(void **state)
     add(r, 2, 0x40000, 0x1000, "");
     bb_resources_fault(r, 0x10010, &f);
     assert_int_equal(f.kind, BB_FAULT_INSIDE);
-    assert_string_equal(f.text, "0x10010 lies 16 bytes into buffer 'lights', which is alive: not resident, "
+    assert_string_equal(f.text, "0x10010 lies 16 bytes into buffer 'lights', which is alive: "
                                 "not writable or misaligned");
     bb_resources_fault(r, 0x11007, &f);
     assert_int_equal(f.kind, BB_FAULT_OUT_OF_BOUNDS);

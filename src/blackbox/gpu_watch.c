@@ -22,7 +22,14 @@
 
 #include "base/log.h"
 
-enum { TICK_MS = 25, SETTLE_MS = 200, MAX_LIVING = 65536, SAMPLE_NS = 240000000, PATIENCE = 10 };
+enum {
+    TICK_MS = 25,
+    SETTLE_MS = 200,
+    MAX_LIVING = 65536,
+    SAMPLE_NS = 240000000,
+    PATIENCE = 10,
+    NO_EXECUTOR_NS = 500000000
+};
 
 static void list_init(struct kept_list *l)
 {
@@ -544,12 +551,15 @@ static void notice_executor(struct gpu_watch *w)
         set_status(w, now, BB_STATUS_ACTIVE, "a new executor runs");
         w->ended_pid = 0;
         w->unknown = false;
-    } else if (!pid && !w->ended_pid && has_unfinished(w)) {
-        set_status(w, now, BB_STATUS_UNKNOWN, "work waits, and no executor runs");
-        w->unknown = true;
     } else if (pid && w->unknown) {
         set_status(w, now, BB_STATUS_ACTIVE, "an executor runs");
         w->unknown = false;
+    }
+    if (pid || !has_unfinished(w))
+        w->executor_ns = now;
+    else if (!w->ended_pid && !w->unknown && now - w->executor_ns > NO_EXECUTOR_NS) {
+        set_status(w, now, BB_STATUS_UNKNOWN, "work waits, and no executor runs");
+        w->unknown = true;
     }
 }
 

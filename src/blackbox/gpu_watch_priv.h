@@ -100,9 +100,10 @@ struct gpu_watch {
     uint64_t looked_ns;   /* when a crash was looked at last */
     bool removed_pending; /* the system took a device away */
     uint64_t removed_ns;
-    int ended_pid;   /* of the executor that ended, until another runs; else 0 */
-    bool unknown;    /* work waited and no executor ran */
-    bool went_wrong; /* the status is about a submission that was refused: the next good one clears it */
+    int ended_pid;        /* of the executor that ended, until another runs; else 0 */
+    uint64_t executor_ns; /* when an executor ran last, or none was needed */
+    bool unknown;         /* work waited and no executor ran */
+    bool went_wrong;      /* the status is about a submission that was refused: the next good one clears it */
 
     /* the watch's thread */
     struct host_sample samples[WATCH_SAMPLES];
