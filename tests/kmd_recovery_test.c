@@ -158,6 +158,35 @@ static void a_small_ring_overflows_into_memory(void **state)
     rig_down(&r);
 }
 
+/* The executor dies, and nobody hears of it before the deadline: what failed is reported as failed, not as done. */
+static void a_death_that_nobody_heard_of_is_a_fault(void **state)
+{
+    struct rig_context x;
+    struct abi_builder b;
+    struct rig r = {0};
+
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
+    rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = 3}});
+    x = rig_context(&r, r.client);
+    abi_builder_init(&b);
+    assert_int_equal(
+        dxgk_WaitForVerticalBlankEvent(r.client, &(D3DKMT_WAITFORVERTICALBLANKEVENT){.hAdapter = r.adapter}),
+        STATUS_SUCCESS); /* starts the watchdog, whose beat and the deadline then fall apart */
+    stack_sleep(r.stack, 40 * NSEC_PER_MSEC);
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_STOP_EXECUTOR, 1), STATUS_SUCCESS);
+    ABI_EMIT(&b, NOP, nop);
+    assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+    stack_sleep(r.stack, 990 * NSEC_PER_MSEC);
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_LOSE_INTERRUPT, 5), STATUS_SUCCESS);
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_KILL_EXECUTOR, 1), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&x), STATUS_DEVICE_REMOVED);
+    assert_int_equal(rig_state(&x), D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+    assert_int_equal(dxgk_event_count(r.dxgk, 4101), 0);
+    stack_sleep(r.stack, NSEC_PER_SEC);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
 /* The real executor stands still: the time-out replaces it, and new work draws. */
 static void a_stopped_executor_is_replaced(void **state)
 {
@@ -202,6 +231,7 @@ int main(void)
         cmocka_unit_test(the_stack_works_after_a_reset),
         cmocka_unit_test(lost_doorbells_and_interrupts_are_noticed),
         cmocka_unit_test(a_small_ring_overflows_into_memory),
+        cmocka_unit_test(a_death_that_nobody_heard_of_is_a_fault),
         cmocka_unit_test(a_stopped_executor_is_replaced),
     };
 

@@ -98,6 +98,37 @@ static void a_write_to_what_is_read_only_faults(void **state)
     rig_down(&r);
 }
 
+/* The driver's own submission behind it has the same fence, which completes only then: the error is there before. */
+static void a_fault_in_front_of_internal_work_is_a_fault(void **state)
+{
+    struct aerogpu_alloc_priv_v2 p = rig_priv(7, 4096, 0, 0);
+    struct rig_context x, y;
+    struct abi_builder b;
+    struct rig r = {0};
+    D3DKMT_HANDLE a;
+
+    rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_SIM,
+                                                  .exec_min_ns = 5 * NSEC_PER_MSEC,
+                                                  .exec_max_ns = 5 * NSEC_PER_MSEC}});
+    x = rig_context(&r, r.client);
+    y = rig_context(&r, r.client);
+    assert_int_equal(rig_allocate(&x, &p, &a), STATUS_SUCCESS);
+    abi_builder_init(&b);
+    ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 1, .size_bytes = 4096);
+    assert_int_equal(rig_render(&y, &b, NULL, 0, 0), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&y), STATUS_SUCCESS);
+    ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 2, .size_bytes = 4096, .backing_alloc_id = 7);
+    ABI_EMIT(&b, COPY_BUFFER, copy_buffer, .dst_buffer = 2, .src_buffer = 2, .size_bytes = 64,
+             .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+    assert_int_equal(rig_render(&x, &b, &a, 1, 0), STATUS_SUCCESS);
+    rig_context_destroy(&y); /* its buffer is destroyed for it */
+    assert_int_equal(rig_idle(&x), STATUS_DEVICE_REMOVED);
+    assert_int_equal(rig_state(&x), D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+    assert_int_equal(dxgk_event_count(r.dxgk, 4109), 1);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
 static void a_long_stream_is_cut_between_packets(void **state)
 {
     struct aerogpu_escape_query_fence f = {0};
@@ -275,6 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_says_what_is_read_only),
         cmocka_unit_test(a_write_to_what_is_read_only_faults),
+        cmocka_unit_test(a_fault_in_front_of_internal_work_is_a_fault),
         cmocka_unit_test(a_long_stream_is_cut_between_packets),
         cmocka_unit_test(urgent_work_preempts),
         cmocka_unit_test(dead_clients_leave_nothing_at_the_gpu),

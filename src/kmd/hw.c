@@ -392,7 +392,7 @@ static VOID report_faulted(struct kmd *k, ULONGLONG limit, ULONG code)
 static VOID on_error(struct kmd *k)
 {
     ULONG code = AEROGPU_ERROR_INTERNAL, count = k->error_count + 1, news;
-    ULONGLONG fence = 0, completed = kmd_read64(k, AEROGPU_REG_COMPLETED_FENCE_LO);
+    ULONGLONG fence = 0;
 
     if (k->features & AEROGPU_FEATURE_ERROR_INFO) {
         count = kmd_read(k, AEROGPU_REG_ERROR_COUNT);
@@ -409,7 +409,9 @@ static VOID on_error(struct kmd *k)
     k->last_error_fence = fence;
     k->last_error_100ns = kmd_now();
     kmd_log(k, DPFLTR_ERROR_LEVEL, "device error %llu, fence %llx, %llu since the last", code, fence, news);
-    if (fence <= k->completed || fence > completed)
+    /* The latch may run ahead of COMPLETED_FENCE, where a submission of our own follows with the same fence; what is
+     * before it is done in any case, for the device retires in order. */
+    if (fence <= k->completed || fence > k->submitted)
         return; /* of no submission, or of one that was reported: nothing can be faulted any more */
     if (news == 1)
         report_completed(k, fence - 1);
@@ -587,9 +589,10 @@ NTSTATUS kmd_PreemptCommand(CONST HANDLE adapter, CONST DXGKARG_PREEMPTCOMMAND *
 NTSTATUS kmd_QueryCurrentFence(CONST HANDLE adapter, DXGKARG_QUERYCURRENTFENCE *args)
 {
     struct kmd *k = adapter;
-    ULONGLONG device = k->powered ? kmd_read64(k, AEROGPU_REG_COMPLETED_FENCE_LO) : 0;
 
-    args->CurrentFence = (UINT)(device > k->completed ? device : k->completed);
+    /* The device's register would not do: what it counts may have failed, and is to be reported as a fault first. */
+    kmd_synchronize(k, look, k);
+    args->CurrentFence = (UINT)k->completed;
     return STATUS_SUCCESS;
 }
 

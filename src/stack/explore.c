@@ -18,6 +18,8 @@
 #include "dxgkrnl/progress.h"
 #include "stack/stack.h"
 
+#define DRIVER_KEY "HKLM\\SYSTEM\\CurrentControlSet\\Services\\aerogpu\\Parameters"
+
 enum { PERIOD = 16666667, MAX_CLIENTS = 64, WIDTH = 1024, HEIGHT = 768 };
 
 struct world {
@@ -29,7 +31,8 @@ struct world {
     struct rng rng;
     uint64_t end_ns;
     unsigned running; /* clients that have not ended */
-    bool over, may_fail, display_taken;
+    bool may_fail, display_taken;
+    bool deaths; /* an executor that died knows no resources, nor whose they are */
     struct actor {
         struct world *w;
         struct rng rng;
@@ -199,6 +202,46 @@ static NTSTATUS render(struct session *s, unsigned packets)
     return dxgk_Render(s->a->client, &r);
 }
 
+/* A write into memory that this client has given up: its device is lost, and nobody else's. */
+static NTSTATUS write_to_freed(struct session *s)
+{
+    D3DKMT_RENDER r = {.hContext = s->context, .AllocationCount = 1};
+    D3DKMT_HANDLE gone;
+    const void *bytes;
+    uint64_t before;
+    NTSTATUS st = allocate(s, 5000, 4096, false, &gone);
+
+    if (!NT_SUCCESS(st))
+        return st;
+    ABI_EMIT(&s->b, CREATE_BUFFER, create_buffer, .buffer_handle = 77, .size_bytes = 4096,
+             .backing_alloc_id = 5000);
+    bytes = abi_builder_end(&s->b, &r.CommandLength);
+    memcpy(s->command, bytes, r.CommandLength);
+    abi_builder_reset(&s->b);
+    s->list[0] = (D3DDDI_ALLOCATIONLIST){.hAllocation = gone};
+    st = dxgk_Render(s->a->client, &r);
+    if (NT_SUCCESS(st))
+        st = dxgk_DestroyAllocation(s->a->client, &(D3DKMT_DESTROYALLOCATION){.hDevice = s->device,
+                                                                              .phAllocationList = &gone,
+                                                                              .AllocationCount = 1});
+    if (!NT_SUCCESS(st))
+        return st;
+    before = s->progress->completed;
+    ABI_EMIT(&s->b, COPY_BUFFER, copy_buffer, .dst_buffer = 77, .src_buffer = 77, .size_bytes = 64,
+             .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+    r = (D3DKMT_RENDER){.hContext = s->context};
+    bytes = abi_builder_end(&s->b, &r.CommandLength);
+    memcpy(s->command, bytes, r.CommandLength);
+    abi_builder_reset(&s->b);
+    st = dxgk_Render(s->a->client, &r);
+    if (NT_SUCCESS(st))
+        st = dxgk_WaitForIdle(s->a->client, &(D3DKMT_WAITFORIDLE){.hDevice = s->device});
+    if (NT_SUCCESS(st) && !s->a->w->deaths && !s->a->killed)
+        broken(s->a->w, "promise 4: client %u wrote into memory that is gone (packet %llu)", s->a->id,
+               (unsigned long long)before + 1);
+    return st;
+}
+
 static NTSTATUS signal_event(struct session *s)
 {
     D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 sig = {.hContext = s->context,
@@ -338,7 +381,7 @@ static NTSTATUS act(struct session *s)
     struct rng *rng = &s->a->rng;
     NTSTATUS st = STATUS_SUCCESS;
 
-    switch (rng_below(rng, 12)) {
+    switch (rng_below(rng, 13)) {
     case 0:
     case 1:
     case 2:
@@ -370,6 +413,8 @@ static NTSTATUS act(struct session *s)
     case 10:
         misbehave(s);
         return st;
+    case 11:
+        return rng_below(rng, 8) ? st : write_to_freed(s);
     default:
         if (s->plain)
             return st;
@@ -510,9 +555,11 @@ static void sabotage(struct world *w)
         {DXGK_FAULT_LOSE_INTERRUPT, 3}, {DXGK_FAULT_DOUBLE_INTERRUPT, 3}, {DXGK_FAULT_DELAY_INTERRUPT, 40000},
         {DXGK_FAULT_MISS_VBLANK, 3},    {DXGK_FAULT_LATE_VBLANK, 30000},  {DXGK_FAULT_BURST_VBLANK, 5},
         {DXGK_FAULT_LOSE_DOORBELL, 2},  {DXGK_FAULT_STALE_FENCE, 3},      {DXGK_FAULT_BLOCK_DDI, 900},
+        {DXGK_FAULT_KILL_EXECUTOR, 1},  {DXGK_FAULT_STOP_EXECUTOR, 1},    {DXGK_FAULT_LATE_EXECUTOR, 700000},
     };
     unsigned i = (unsigned)rng_below(&w->rng, sizeof(faults) / sizeof(faults[0]));
 
+    w->deaths |= faults[i].fault == DXGK_FAULT_KILL_EXECUTOR || faults[i].fault == DXGK_FAULT_STOP_EXECUTOR;
     dxgk_inject(w->dxgk, faults[i].fault, 1 + (uint32_t)rng_below(&w->rng, faults[i].max));
     w->r->injected++;
 }
@@ -597,8 +644,8 @@ static void settle(struct world *w)
     dxgk_unload(w->dxgk);
     for (unsigned i = 0; i < dxgk_violations(w->dxgk); i++) {
         const char *text = dxgk_violation(w->dxgk, i);
-        if (w->r->failed && text && strstr(text, "leaked"))
-            continue; /* after a bug check nobody tidies up */
+        if (w->r->failed && (!text || strstr(text, "leaked")))
+            continue; /* after a bug check nobody tidies up; the text of so many is not kept */
         broken(w, "a rule was broken: %.200s", text ? text : "?");
     }
     if (stack_memory_used(w->stack) && !w->r->failed)
@@ -630,13 +677,20 @@ int explore(const struct explore_params *p, struct explore_result *out)
                                                : 1 + (unsigned)rng_below(&w->rng, MAX_CLIENTS);
     if (p->clients)
         clients = p->clients < MAX_CLIENTS ? p->clients : MAX_CLIENTS;
-    if (!p->calm)
+    if (!p->calm) {
         draw_faults(&w->rng, &sp.machine.faults);
+        w->deaths = sp.machine.faults.death || sp.machine.faults.hang;
+    }
     sp.machine.seed = rng_next(&w->rng);
     if (p->verbose)
         sp.on_event = on_event;
     settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1 + (uint32_t)rng_below(&w->rng, 2));
     settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 100000);
+    if (!rng_below(&w->rng, 4)) { /* a ring that is full all the time */
+        settings_set(&settings, DRIVER_KEY, "RingEntries", 2u << rng_below(&w->rng, 4));
+        settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "HwQueuedRenderPacketGroupLimit",
+                     1 + (uint32_t)rng_below(&w->rng, 64));
+    }
     if (stack_create(&w->stack, &sp, &e) || !NT_SUCCESS(stack_start(w->stack, &e))) {
         snprintf(out->broken, sizeof(out->broken), "the stack does not start: %.200s", e.text);
         goto out;
