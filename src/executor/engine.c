@@ -83,6 +83,14 @@ static void complete_batch(struct exec_engine *g, struct batch *b)
     }
 }
 
+/* With the lock held. */
+static void finished(struct exec_engine *g, struct batch *b)
+{
+    g->completed_serial = b->serial;
+    b->next = g->free_batches;
+    g->free_batches = b;
+}
+
 static void *completion_thread(void *arg)
 {
     struct exec_engine *g = arg;
@@ -103,9 +111,7 @@ static void *completion_thread(void *arg)
         g->queue = b->next;
         if (!g->queue)
             g->queue_end = &g->queue;
-        g->completed_serial = b->serial;
-        b->next = g->free_batches;
-        g->free_batches = b;
+        finished(g, b);
         pthread_cond_broadcast(&g->changed);
     }
     pthread_mutex_unlock(&g->lock);
@@ -303,6 +309,23 @@ static struct batch *take_batch(struct exec_engine *g)
     return b;
 }
 
+/* What changed state only, with nothing before it to wait for, needs no other thread to complete. */
+static bool complete_here(struct exec_engine *g, struct batch *b)
+{
+    bool alone;
+
+    pthread_mutex_lock(&g->lock);
+    alone = !b->has_work && !b->jobs && !b->num_readbacks && g->completed_serial + 1 == b->serial;
+    pthread_mutex_unlock(&g->lock);
+    if (!alone)
+        return false;
+    complete_batch(g, b);
+    pthread_mutex_lock(&g->lock);
+    finished(g, b);
+    pthread_mutex_unlock(&g->lock);
+    return true;
+}
+
 static void queue_batch(struct exec_engine *g, struct batch *b)
 {
     pthread_mutex_lock(&g->lock);
@@ -368,7 +391,8 @@ void exec_engine_submit(struct exec_engine *g, const struct exec_submission *s)
     crumbs_state(g, b, EXEC_CRUMB_QUEUED);
     g->batch = NULL;
     g->ctx = NULL;
-    queue_batch(g, b);
+    if (!complete_here(g, b))
+        queue_batch(g, b);
 }
 
 /* ---- life cycle --------------------------------------------------------------------------------------------------- */

@@ -567,20 +567,34 @@ static bool look(struct exec_host *host, struct exec_shared *sh, uint64_t ns)
     return false;
 }
 
-bool exec_host_look(struct exec_host *host)
+bool exec_host_expect(struct exec_host *host)
 {
     struct exec_shared *sh = atomic_load(&host->watched);
     uint32_t cpu = (uint32_t)sched_getcpu();
-    bool found;
 
     if (!sh || !host->spin)
-        return something(host);
-    atomic_store(&sh->host_cpu, cpu);
-    if (!exec_worth_looking(&host->looker, cpu, atomic_load(&sh->executor_cpu)))
-        return something(host);
-    found = look(host, sh, EXEC_SPIN_NS);
-    exec_looked(&host->looker, found);
+        return false;
+    atomic_store_explicit(&sh->host_cpu, cpu, memory_order_relaxed);
+    host->shares_cpu = cpu == atomic_load(&sh->executor_cpu);
+    if (!host->shares_cpu && !exec_worth_looking(&host->looker, cpu, ~cpu))
+        return false;
+    atomic_store_explicit(&sh->host_sleeping, 0, memory_order_relaxed); /* late is a signal too many */
+    return true;
+}
+
+bool exec_host_find(struct exec_host *host)
+{
+    /* On one processor the executor has run before the doorbell returned, or will not while this looks. */
+    bool found = look(host, atomic_load(&host->watched), host->shares_cpu ? 0 : EXEC_SPIN_NS);
+
+    if (!host->shares_cpu)
+        exec_looked(&host->looker, found);
     return found || something(host);
+}
+
+bool exec_host_look(struct exec_host *host)
+{
+    return exec_host_expect(host) ? exec_host_find(host) : something(host);
 }
 
 bool exec_host_wait(struct exec_host *host, int timeout_ms)

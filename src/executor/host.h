@@ -117,6 +117,12 @@ bool exec_host_wait(struct exec_host *host, int timeout_ms);
  * if that is likely to help. The dispatching thread only. */
 bool exec_host_look(struct exec_host *host);
 
+/* exec_host_look in two parts, for an owner that is about to submit: what completes between the two is found by the
+ * second, without a signal. False: not worth it, and there is no second part. The dispatching thread only, which calls
+ * nothing else of the three between them. */
+bool exec_host_expect(struct exec_host *host);
+bool exec_host_find(struct exec_host *host);
+
 /* Waits until the executor is ready: 0; -ENODEV and others with the reason if it cannot be started, -ETIMEDOUT. */
 int exec_host_wait_ready(struct exec_host *host, int timeout_ms, struct error *e);
 

@@ -314,7 +314,7 @@ static bool has_work(struct process *p)
 
 static bool look(struct process *p)
 {
-    uint64_t end = clock_now(&p->clock) + EXEC_SPIN_NS;
+    uint64_t end = clock_now(&p->clock) + EXEC_AWAKE_NS;
 
     do {
         for (int i = 0; i < 16; i++) {

@@ -34,7 +34,10 @@ enum {
     EXEC_PROTO_VERSION = 2,
     EXEC_RING_SLOTS = 256,
     EXEC_DONE_SLOTS = 512, /* a full ring of completions from before a reset, and one from after it */
-    EXEC_SPIN_NS = 20000,  /* how long a side that was just busy looks for more before it sleeps */
+    EXEC_SPIN_NS = 20000,  /* how long the host looks for a completion before it sleeps */
+    /* How long the executor looks for more work: time enough for a client in another process to be woken on a processor
+     * that was asleep, and to submit again. */
+    EXEC_AWAKE_NS = 100000,
     EXEC_PAGE = 4096,
 };
 
