@@ -88,8 +88,8 @@ static void publish(struct context *c)
     if (!p)
         return;
     kernel_wake_all(c->device->d->kernel, &c->done);
-    p->state = (uint32_t)c->device->state;
-    p->completed = c->packets_done;
+    atomic_store_explicit(&p->state, (uint32_t)c->device->state, memory_order_relaxed);
+    atomic_store_explicit(&p->completed, c->packets_done, memory_order_release); /* after the state */
     p->change++;
     if (p->waiters)
         syscall(SYS_futex, &p->change, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -99,7 +99,7 @@ void context_packet_queued(struct context *c)
 {
     c->packets++;
     if (c->progress)
-        c->progress->queued = c->packets;
+        atomic_store_explicit(&c->progress->queued, c->packets, memory_order_release);
 }
 
 void context_packet_done(struct context *c)
@@ -275,6 +275,12 @@ static void wait_by_host(struct dxgk *d, struct context *x, uint64_t value, uint
         kernel_wake_all(d->kernel, &x->idle);
 }
 
+static void note_awaited(struct context *x, uint64_t value)
+{
+    if (x && x->progress)
+        atomic_store_explicit(&x->progress->awaited, value, memory_order_relaxed);
+}
+
 NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64_t value, uint64_t timeout_ns)
 {
     struct dxgk *d = c->d;
@@ -283,6 +289,7 @@ NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64
     uint64_t end;
 
     kernel_enter(d->kernel);
+    note_awaited(handle_get(d, context, HANDLE_CONTEXT, c), value);
     end = timeout_ns == LOOP_FOREVER ? LOOP_FOREVER : kernel_now(d->kernel) + timeout_ns;
     while (s == STATUS_PENDING) {
         struct context *x = handle_get(d, context, HANDLE_CONTEXT, c);

@@ -95,7 +95,7 @@ struct kernel {
 };
 
 static _Thread_local struct kernel *self_kernel;
-static _Thread_local struct kthread *self_thread; /* live only */
+static _Thread_local struct kthread *self_thread, host_thread; /* live only */
 
 static void service(struct kernel *k);
 static void cpu_unlock(struct kernel *k);
@@ -516,8 +516,11 @@ bool kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routine)
     drain(k); /* may wake it */
     if (deadline_ns != LOOP_FOREVER)
         kernel_arm(k, &t->wait_timer, deadline_ns, wait_expired, t);
-    if (t->ddi && t->ddi->limit_ns)
+    if (t->ddi && t->ddi->limit_ns) {
+        if (!t->ddi->start_ns)
+            t->ddi->start_ns = kernel_now(k);
         kernel_arm(k, &t->ddi_timer, t->ddi->start_ns + t->ddi->limit_ns, ddi_expired, t);
+    }
     k->current = NULL;
     k->irql = PASSIVE_LEVEL;
     if (k->loop && t->is_main) {
@@ -592,10 +595,10 @@ void kernel_enter(struct kernel *k)
         return;
     }
     if (!self_thread) {
-        self_thread = calloc(1, sizeof(*self_thread));
-        if (!self_thread)
-            abort();
+        self_thread = &host_thread;
         self_thread->name = "client";
+        self_thread->ddi = NULL;
+        self_thread->caller = (struct kernel_caller){0};
     }
     self_thread->kernel = k;
     self_thread->depth = 1;
@@ -628,10 +631,8 @@ void kernel_leave(struct kernel *k)
     }
     k->current = NULL;
     self_kernel = NULL;
-    if (t != &k->service_thread && t == self_thread && !t->fn) {
-        free(t);
+    if (t == &host_thread)
         self_thread = NULL;
-    }
     cpu_unlock(k);
 }
 
@@ -811,11 +812,7 @@ void kernel_destroy(struct kernel *k)
 
 void kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql, uint64_t limit_ns)
 {
-    *d = (struct kernel_ddi){.name = name,
-                             .start_ns = kernel_now(k),
-                             .limit_ns = limit_ns,
-                             .irql = irql,
-                             .outer = k->current->ddi};
+    *d = (struct kernel_ddi){.name = name, .limit_ns = limit_ns, .irql = irql, .outer = k->current->ddi};
     k->current->ddi = d;
     if (k->irql != irql && !(irql == PASSIVE_LEVEL && k->irql == APC_LEVEL))
         kernel_violation(k, "dxgkrnl calls %s at IRQL %d, documented is %d", name, k->irql, irql);

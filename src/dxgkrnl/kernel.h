@@ -91,7 +91,7 @@ void kernel_queue_dpc(struct kernel *k, KDPC *dpc);
  * was called at. `limit_ns` is 0 for no bound. */
 struct kernel_ddi {
     const char *name;
-    uint64_t start_ns, limit_ns;
+    uint64_t start_ns, limit_ns; /* start: of its first wait */
     KIRQL irql;
     struct kernel_ddi *outer;
 };

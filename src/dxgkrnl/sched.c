@@ -305,6 +305,16 @@ static void append_hw(struct dxgk *d, struct packet *p)
     }
 }
 
+/* Whether somebody waits for `p`, and for nothing else: its client did so for everything before it. */
+static bool is_awaited(struct dxgk *d, const struct packet *p)
+{
+    const struct context *c = p->context;
+
+    return c->progress &&
+           atomic_load_explicit(&c->progress->awaited, memory_order_relaxed) + 1 >= c->packets &&
+           d->nodes[p->node].hw == p && kernel_is_live(d->kernel);
+}
+
 static void submit_now(struct dxgk *d, struct packet *p)
 {
     DXGKARG_SUBMITCOMMAND args = {
@@ -325,10 +335,14 @@ static void submit_now(struct dxgk *d, struct packet *p)
     struct device *dev = p->context->device;
     KIRQL old = kernel_raise(d->kernel, DISPATCH_LEVEL);
     UINT fence = p->fence;
+    bool expected;
     NTSTATUS s;
 
     append_hw(d, p);
+    expected = d->bus->expect && is_awaited(d, p) && d->bus->expect(d->bus->ctx);
     s = DDI_AT(d, DISPATCH_LEVEL, SubmitCommand, d->miniport, &args);
+    if (expected)
+        d->bus->collect(d->bus->ctx); /* before the IRQL drops: that is when the interrupt is taken */
     if (!NT_SUCCESS(s)) {
         /* The rules allow no failure here: the packet can never complete, and the device is lost. */
         kernel_violation(d->kernel, "DxgkDdiSubmitCommand returned %08x for fence %u", (unsigned)s, fence);

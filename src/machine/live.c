@@ -368,6 +368,29 @@ static int wait_done(struct machine *m, bool (*done)(void *ctx), void *ctx, uint
     return help_until(m, done, ctx, end);
 }
 
+/* ---- serving for one completion ---- */
+
+static bool expect(struct machine *m)
+{
+    struct live *l = m->kind;
+
+    if (pthread_mutex_trylock(&l->serving))
+        return false; /* who serves will see it */
+    if (exec_host_expect(l->host))
+        return true;
+    pthread_mutex_unlock(&l->serving);
+    return false;
+}
+
+static void collect(struct machine *m)
+{
+    struct live *l = m->kind;
+
+    if (exec_host_find(l->host))
+        serve(m);
+    pthread_mutex_unlock(&l->serving);
+}
+
 /* ---- life ---- */
 
 static int start(struct machine *m, struct error *e)
@@ -562,6 +585,8 @@ const struct machine_ops machine_live_ops = {
     .free = free_live,
     .wait_ready = wait_ready,
     .wait = wait_done,
+    .expect = expect,
+    .collect = collect,
     .sleep = sleep_ns,
     .set_irq = set_irq,
     .get_stats = get_stats,

@@ -264,6 +264,16 @@ int machine_wait(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t
     return m->ops->wait(m, done, ctx, timeout_ns);
 }
 
+bool machine_expect(struct machine *m)
+{
+    return m->ops->expect && m->ops->expect(m);
+}
+
+void machine_collect(struct machine *m)
+{
+    m->ops->collect(m);
+}
+
 void machine_sleep(struct machine *m, uint64_t ns)
 {
     m->ops->sleep(m, ns);

@@ -149,6 +149,16 @@ static void wait_for_device(void *ctx, bool (*done)(void *arg), void *arg, uint6
     machine_wait(((struct stack *)ctx)->machine, done, arg, timeout_ns);
 }
 
+static bool expect_device(void *ctx)
+{
+    return machine_expect(((struct stack *)ctx)->machine);
+}
+
+static void collect_device(void *ctx)
+{
+    machine_collect(((struct stack *)ctx)->machine);
+}
+
 static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
 {
     struct stack *s = ctx;
@@ -201,6 +211,8 @@ static void describe(struct stack *s, bool swapped)
                                .dma_alloc_for = dma_alloc_for,
                                .inject = inject,
                                .wait = wait_for_device,
+                               .expect = expect_device,
+                               .collect = collect_device,
                                .dma_free = dma_free,
                                .dma_ptr = dma_ptr,
                                .dma_fd = dma_fd};
