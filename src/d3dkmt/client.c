@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -329,7 +330,7 @@ static NTSTATUS remote(enum d3dkmt_thunk thunk, void *arg)
 
     if (connection())
         return STATUS_NO_SUCH_DEVICE;
-    size = wire_write(self.buffer, thunk, arg, 0, NULL);
+    size = wire_write(self.buffer, thunk, arg, sched_getcpu(), NULL);
     if (!size)
         return STATUS_INVALID_PARAMETER; /* longer than a message */
     n = exchange(self.fd, self.buffer, size, event_of(thunk, arg), &fd);
@@ -473,6 +474,7 @@ NTSTATUS d3dkmt_wait(D3DKMT_HANDLE context, uint64_t value, uint64_t timeout_ns)
     p = remote_progress(context, &device);
     if (!p)
         return STATUS_INVALID_HANDLE;
+    atomic_store_explicit(&p->awaited, value, memory_order_relaxed);
     now = now_ns();
     end = timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
     for (;;) {

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@
 #include "base/log.h"
 #include "d3dkmt/wire.h"
 
-enum { ARG_MAX_SIZE = 1024 };
+enum { ARG_MAX_SIZE = 1024, FOLLOW_AFTER = 8, FOLLOW_MOST = 4096 };
 
 struct client {
     struct client *next;
@@ -48,6 +49,8 @@ struct connection {
     int fd;
     struct ucred peer;
     _Atomic bool in_call, gone, done;
+    unsigned apart, together,
+        patience; /* calls in a row on another processor than the client's, or on the same */
 };
 
 struct d3dkmt_server {
@@ -296,14 +299,49 @@ static void wake(struct d3dkmt_server *s)
         log_debug("d3dkmt", "the watcher is awake already");
 }
 
+/* A client's thread and the connection's take turns. To wake the other is ten times faster on a processor that is awake, which
+ * is the one that both are on. So the connection's thread moves there when they have been apart for a while; less and less
+ * often where the scheduler moves it away again. Where it may run is not limited for longer than the move takes. */
+static void follow(struct connection *c, const cpu_set_t *all, const void *msg, size_t size)
+{
+    struct wire_header h;
+    cpu_set_t one;
+
+    if (size < sizeof(h))
+        return;
+    memcpy(&h, msg, sizeof(h));
+    if (h.status == sched_getcpu() || h.status < 0 || h.status >= CPU_SETSIZE) {
+        c->apart = 0;
+        if (++c->together >= c->patience && c->patience > FOLLOW_AFTER) {
+            c->patience /= 2;
+            c->together = 0;
+        }
+        return;
+    }
+    c->together = 0;
+    if (++c->apart < c->patience || !CPU_ISSET(h.status, all))
+        return;
+    c->apart = 0;
+    c->patience = c->patience < FOLLOW_MOST ? 2 * c->patience : FOLLOW_MOST;
+    CPU_ZERO(&one);
+    CPU_SET(h.status, &one);
+    if (sched_setaffinity(0, sizeof(one), &one) || sched_setaffinity(0, sizeof(*all), all))
+        log_debug("d3dkmt", "a connection cannot follow its client to processor %d", h.status);
+}
+
 static void serve_requests(struct connection *c, uint8_t *msg, uint8_t *reply)
 {
     int fd, reply_fd;
+    cpu_set_t all;
     ssize_t n;
 
+    CPU_ZERO(&all);
+    sched_getaffinity(0, sizeof(all), &all);
+    c->patience = FOLLOW_AFTER;
     while ((n = receive(c->fd, msg, &fd)) > 0) {
         size_t size;
         bool bad;
+        follow(c, &all, msg, (size_t)n);
         atomic_store(&c->in_call, true);
         if (atomic_load(&c->gone))
             dxgk_client_cancel(c->client->dxgk);

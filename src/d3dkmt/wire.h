@@ -30,7 +30,7 @@ enum {
 
 struct wire_header {
     uint32_t magic, thunk, size; /* of the whole message */
-    int32_t status;
+    int32_t status; /* reply: the NTSTATUS; request: the processor that the caller runs on, a hint */
     uint64_t fd_offset, fd_size; /* reply: of the descriptor's memory */
 };
 
