@@ -8,12 +8,22 @@
 void bench_init(struct bench *b, int argc, char **argv)
 {
     *b = (struct bench){0};
-    if (argc == 3 && strcmp(argv[1], "--json") == 0) {
+    b->only = argv + 1;
+    if (argc >= 3 && strcmp(argv[1], "--json") == 0) {
         b->json = argv[2];
-    } else if (argc != 1) {
-        fprintf(stderr, "usage: %s [--json FILE]\n", argv[0]);
+        b->only = argv + 3;
+    } else if (argc >= 2 && argv[1][0] == '-') {
+        fprintf(stderr, "usage: %s [--json FILE] [FIGURE...]\n", argv[0]);
         exit(2);
     }
+}
+
+bool bench_wants(const struct bench *b, const char *id)
+{
+    for (char *const *p = b->only; *p; p++)
+        if (strcmp(*p, id) == 0)
+            return true;
+    return !*b->only;
 }
 
 static int add_to_file(const char *path, const char *id, json_t *figure)

@@ -2,7 +2,7 @@
  *
  *   d3dkmt_render        D3DKMTRender of an empty stream over the socket until the client sees its fence, against a bare
  *                        request and answer over a socket plus one wake-up by eventfd, between two processes
- *   d3dkmt_render_local  the same in one process, against the device alone (doorbell to interrupt)
+ *   d3dkmt_render_local  the same in one process, against the device alone with the same stream (doorbell to interrupt)
  *   vblank_wait          lateness (p99) of WaitForVerticalBlankEvent in 16 processes, against a thread on a timerfd
  *   tdr_recovery         from the deadline of a hang to the first fence of new work; 50 ms is the limit
  *   tdr_growth           memory that a service has more after 1 000 hangs and resets than after 100; descriptors and
@@ -99,6 +99,7 @@ static void end(pid_t pid)
 
 struct app {
     D3DKMT_HANDLE adapter, device, context;
+    const struct dxgk_progress *progress;
     uint32_t size; /* of the empty stream in the command buffer */
     void *command;
     uint8_t stream[64];
@@ -122,6 +123,7 @@ static bool app_open(struct app *a)
         return false;
     a->context = x.hContext;
     a->command = x.pCommandBuffer;
+    a->progress = d3dkmt_progress(a->context);
     abi_builder_init(&b);
     ABI_EMIT(&b, NOP, nop, 0);
     bytes = abi_builder_end(&b, &a->size);
@@ -135,7 +137,7 @@ static NTSTATUS app_render(struct app *a)
     D3DKMT_RENDER r = {.hContext = a->context, .CommandLength = a->size};
     NTSTATUS s = D3DKMTRender(&r);
 
-    return NT_SUCCESS(s) ? d3dkmt_wait(a->context, d3dkmt_progress(a->context)->queued, D3DKMT_FOREVER) : s;
+    return NT_SUCCESS(s) ? d3dkmt_wait(a->context, a->progress->queued, D3DKMT_FOREVER) : s;
 }
 
 /* ---- d3dkmt_render ---- */
@@ -241,6 +243,7 @@ static void render_local(struct bench *b)
     struct driver *driver;
     struct stack *stack;
     struct error e = {0};
+    struct driver_submission stream = {0};
     struct app a;
 
     if (stack_create(&stack, &(struct stack_params){.machine.kind = MACHINE_LIVE}, &e) ||
@@ -257,6 +260,9 @@ static void render_local(struct bench *b)
     d3dkmt_use(&transport);
     if (!app_open(&a))
         die("d3dkmt_render_local", "no device");
+    stream.cmd_gpa = driver_alloc(driver, a.size, 64);
+    stream.cmd_size = a.size;
+    memcpy(driver_ptr(driver, stream.cmd_gpa), a.command, a.size);
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < TURN; i++) {
             uint64_t then = clock_now(&wall);
@@ -268,8 +274,7 @@ static void render_local(struct bench *b)
         for (int i = 0; i < TURN; i++) {
             uint64_t then = clock_now(&wall);
             atomic_store(&t.heard, false);
-            if (driver_submit(driver, &(struct driver_submission){0}, NULL) ||
-                machine_wait(t.m, has_heard, &t, NSEC_PER_SEC))
+            if (driver_submit(driver, &stream, NULL) || machine_wait(t.m, has_heard, &t, NSEC_PER_SEC))
                 die("device", "no interrupt");
             if (round)
                 samples_add(&reference, clock_now(&wall) - then);
@@ -516,8 +521,33 @@ static void sim(struct bench *b, const char *id, const struct explore_params *p,
             .id = id, .ours = times, .reference = 0, .unit = "x real time", .target = target, .at_least = 1});
 }
 
+static void sim_speed(struct bench *b)
+{
+    sim(b, "sim_speed",
+        &(struct explore_params){
+            .seed = 1, .clients = 1, .length_ns = 120 * NSEC_PER_SEC, .calm = true, .steady = true},
+        500);
+}
+
+static void sim_clients(struct bench *b)
+{
+    sim(b, "sim_clients",
+        &(struct explore_params){
+            .seed = 1, .clients = 16, .length_ns = 600 * NSEC_PER_SEC, .calm = true, .steady = true},
+        1);
+}
+
 int main(int argc, char **argv)
 {
+    static const struct {
+        const char *id;
+        void (*measure)(struct bench *b);
+    } figures[] = {
+        {"d3dkmt_render", render_over_socket}, {"vblank_wait", vblank_wait},
+        {"tdr_recovery", tdr_recovery},        {"tdr_growth", tdr_growth},
+        {"d3dkmt_render_local", render_local}, {"sim_speed", sim_speed},
+        {"sim_clients", sim_clients},
+    };
     struct bench b;
     char socket[64];
 
@@ -527,18 +557,8 @@ int main(int argc, char **argv)
     snprintf(socket, sizeof(socket), "/tmp/aerogpu-bench-%d.sock", (int)getpid());
     path = socket;
     setenv(D3DKMT_SOCKET_VARIABLE, path, 1);
-    render_over_socket(&b);
-    vblank_wait(&b);
-    tdr_recovery(&b);
-    tdr_growth(&b);
-    render_local(&b);
-    sim(&b, "sim_speed",
-        &(struct explore_params){
-            .seed = 1, .clients = 1, .length_ns = 120 * NSEC_PER_SEC, .calm = true, .steady = true},
-        500);
-    sim(&b, "sim_clients",
-        &(struct explore_params){
-            .seed = 1, .clients = 16, .length_ns = 600 * NSEC_PER_SEC, .calm = true, .steady = true},
-        1);
+    for (unsigned i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+        if (bench_wants(&b, figures[i].id))
+            figures[i].measure(&b);
     return bench_finish(&b);
 }
