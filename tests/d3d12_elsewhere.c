@@ -1,6 +1,7 @@
 /* d3d12_elsewhere.c: programs whose calls mean something else on another device, over the stub.
  *   indirect   GPU addresses in argument buffers: in upload memory, copied from there, changed by half
  *   written    an argument buffer that shaders may write
+ *   null       what an implementation may crash at
  *   placed     resources next to each other in a heap, one of them over two others */
 #include <stdio.h>
 #include <string.h>
@@ -121,13 +122,22 @@ int main(int argc, char **argv)
 
     if (argc != 2)
         return 2;
-    vkd3d_create_device(NULL, IID(ID3D12Device), (void **)&device);
+    struct {
+        int type;
+        const void *next;
+        int minimum_feature_level;
+        void *rest[8];
+    } info = {.minimum_feature_level = D3D_FEATURE_LEVEL_11_0};
+
+    vkd3d_create_device(&info, IID(ID3D12Device), (void **)&device);
     device->lpVtbl->CreateCommandQueue(device, &q, IID(ID3D12CommandQueue), (void **)&queue);
     device->lpVtbl->CreateCommandAllocator(device, 0, IID(ID3D12CommandAllocator), (void **)&allocator);
     device->lpVtbl->CreateCommandList(device, 0, 0, allocator, NULL, IID(ID3D12GraphicsCommandList),
                                       (void **)&list);
     if (!strcmp(argv[1], "placed"))
         placed();
+    else if (!strcmp(argv[1], "null"))
+        list->lpVtbl->IASetVertexBuffers(list, 0, 1, NULL);
     else
         indirect(strcmp(argv[1], "written") ? 0 : D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS);
     puts("done");

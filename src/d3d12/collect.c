@@ -237,6 +237,12 @@ static pid_t spawn(const struct collect_params *p, const struct wine_run *wine, 
     return error_set(e, -err, "cannot run %s: %s", argv[0], strerror(err));
 }
 
+/* A Windows program's code is the exception's, of which eight bits are left: access violation. */
+static bool crashed(int status, bool windows)
+{
+    return WIFSIGNALED(status) || (windows && WIFEXITED(status) && WEXITSTATUS(status) == 5);
+}
+
 int collect_run(const struct collect_params *p, struct collect_result *r, struct error *e)
 {
     struct timespec tick = {.tv_nsec = 5000000};
@@ -288,7 +294,8 @@ out:
     if (w) {
         int end;
 
-        trc_writer_features(w, TRC_FEATURES_KNOWN | atomic_load(&s->features));
+        trc_writer_features(w, TRC_FEATURES_KNOWN | atomic_load(&s->features) |
+                                   (crashed(r->status, windows) ? TRC_DIED : 0));
         end = trc_writer_finish(w, e);
 
         if (!end && !stat(p->output, &st))

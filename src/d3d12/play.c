@@ -171,12 +171,13 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
 {
     struct player p = {.trace = t, .params = params, .result = r};
     struct trc_call call;
+    uint64_t known = trc_features(t);
     double start = now();
     bool at_done = false;
     int got;
 
     *r = (struct play_result){0};
-    if (trc_features(t) != TRC_FEATURES_KNOWN && plan_make(&p.plan, t)) {
+    if ((!known || known & (TRC_HAS_HEAPS | TRC_HAS_ADDRESSES)) && plan_make(&p.plan, t)) {
         plan_finish(&p.plan);
         return error_set(e, -ENOMEM, "out of memory");
     }
@@ -193,7 +194,7 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
         if (params->keep && !params->keep[call.index])
             continue;
         if (params->progress)
-            *params->progress = (struct play_progress){call.index, call.method};
+            *params->progress = (struct play_progress){call.index, call.block, call.method, call.incomplete};
         got = play_one(&p, &call);
         if (got)
             break;

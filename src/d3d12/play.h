@@ -16,7 +16,9 @@ struct player; /* play_internal.h */
 
 struct play_progress { /* the call that is being made, for whoever outlives the player */
     uint64_t index;
+    uint32_t block;
     uint16_t method;
+    bool incomplete; /* the recorded program died in it */
 };
 
 struct play_params {
@@ -47,7 +49,7 @@ struct play_params {
 struct play_result {
     uint64_t calls;
     uint32_t frames, frames_same, frames_different, first_different;
-    uint32_t reads_same, reads_different;
+    uint32_t reads_same, reads_different, reads_of_times; /* timestamps are never alike */
     uint64_t first_read_call;
     double seconds;
     double gpu_ms; /* with gpu_time: of all lists */

@@ -31,6 +31,7 @@ struct play_object {
     uint64_t size; /* of a buffer that was mapped or has an address */
     int maps;
     uint32_t heap_type;
+    bool times; /* a buffer that timestamps are put into */
 };
 
 struct arena_block {

@@ -190,6 +190,10 @@ int play_special_Native_ReadbackHash(struct player *p, const struct play_call *c
         return 0;
     if (!o || !o->map || a->Offset > o->size || a->Size > o->size - a->Offset)
         return play_fail(p, c, -EBADMSG, "it hashes memory that is not mapped");
+    if (o->times) {
+        p->result->reads_of_times++;
+        return 0;
+    }
     if (XXH3_64bits(o->map + a->Offset, a->Size) == a->Hash) {
         p->result->reads_same++;
         return 0;
@@ -199,6 +203,20 @@ int play_special_Native_ReadbackHash(struct player *p, const struct play_call *c
     if (!p->result->reads_different++)
         p->result->first_read_call = c->call->index;
     return 0;
+}
+
+void play_adjust_ID3D12GraphicsCommandList_ResolveQueryData(
+    struct player *p, const struct play_call *c, ID3D12GraphicsCommandList *This,
+    struct args_ID3D12GraphicsCommandList_ResolveQueryData *a)
+{
+    struct bytes in = bytes_of(c->call->args, c->call->size);
+    struct play_object *o;
+
+    for (int i = 0; i < 4; i++) /* in front of the buffer's number */
+        bytes_varint(&in);
+    o = play_object(p, (uint32_t)bytes_varint(&in));
+    if (o && a->Type == D3D12_QUERY_TYPE_TIMESTAMP)
+        o->times = true;
 }
 
 int play_special_ID3D12Resource_WriteToSubresource(struct player *p, const struct play_call *c,

@@ -308,7 +308,8 @@ static int emit_contents(struct cut *x)
                             .draw_first = 1,
                             .at_frame = x->first,
                             .at = take_contents,
-                            .at_ctx = x};
+                            .at_ctx = x,
+                            .progress = &x->r->progress};
     struct play_result r;
 
     trc_rewind(x->t);

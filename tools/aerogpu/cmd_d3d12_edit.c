@@ -22,6 +22,7 @@ int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
 
     if (trc_open(&t, from, &e))
         return d3d12_fail("trim", &e);
+    d3d12_guard("trim", t, &r.progress);
     err = trim_run(t, to, first, last, &r, &e);
     if (err)
         err = d3d12_fail("trim", &e);

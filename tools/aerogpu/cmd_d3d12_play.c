@@ -40,6 +40,8 @@ static int report(const struct play_result *r, bool validate)
            r->frames_different, r->reads_same, r->reads_different);
     if (r->frames_different)
         printf("the first different frame is %u\n", r->first_different);
+    if (r->reads_of_times)
+        printf("%u reads of timestamps are not compared\n", r->reads_of_times);
     if (r->reads_different)
         printf("the first different read is call %llu\n", (unsigned long long)r->first_read_call);
     if (!r->frames_same && !r->frames_different && !r->reads_same && !r->reads_different)
@@ -68,6 +70,7 @@ int d3d12_play(int argc, char **argv)
                             .png_last = UINT32_MAX,
                             .stop_before = UINT64_MAX,
                             .draw_first = 1};
+    static struct play_progress progress;
     unsigned long loops = 1;
     struct play_result r;
     struct error e = {0};
@@ -144,6 +147,8 @@ int d3d12_play(int argc, char **argv)
         return d3d12_fail("play", &e);
     if (*trc_cut(t))
         fprintf(stderr, "aerogpu d3d12 play: %s; what stands before that is played\n", trc_cut(t));
+    p.progress = &progress;
+    d3d12_guard("play", t, &progress);
     for (unsigned long i = 0; i < loops && code == EXIT_OK; i++) {
         trc_rewind(t);
         code = play_run(t, &p, &r, &e) ? d3d12_fail("play", &e) : EXIT_OK;
