@@ -366,6 +366,33 @@ static void face_and_pixel_position(void **state)
     assert_int_equal(rig_pixel(r, 11, 11), GREEN);
 }
 
+/* What nobody bound is black, and less-or-equal is the depth test until the stream says another. */
+static void defaults_of_direct3d_9(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0.5f, RED), RECT(-1, 0, 0.5f, 1, 0.5f, GREEN),
+                                   RECT(0, -1, 1, 1, 0.75f, BLUE)};
+
+    textured(r, "lit_vs_2_0.d3d9", "textured_ps_2_0.d3d9");
+    rig_clear(r, 1, WHITE, 0, 0);
+    rig_draw(r, 4, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 40), BLACK);
+    rig_each(state);
+    rig_make_target(r);
+    rig_make_target_of(r, DEPTH, AEROGPU_FORMAT_D32_FLOAT, 64, 64);
+    rig_set_target(r, TARGET, DEPTH);
+    rig_clear(r, 2, 0, 1, 0);
+    coloured(r, "colour_ps_2_0.d3d9", v, 18);
+    rig_draw(r, 18, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 47, 31), GREEN);
+    assert_int_equal(rig_pixel(r, 48, 31), RED);
+    assert_int_equal(rig_pixel(r, 47, 32), RED);
+}
+
 static void malformed_declarations(void **state)
 {
     struct rig *r = rig_of(state);
@@ -399,6 +426,7 @@ int main(void)
         cmocka_unit_test_setup(integer_and_boolean_constants, rig_each),
         cmocka_unit_test_setup(table_fog, rig_each),
         cmocka_unit_test_setup(face_and_pixel_position, rig_each),
+        cmocka_unit_test_setup(defaults_of_direct3d_9, rig_each),
         cmocka_unit_test_setup(malformed_declarations, rig_each),
     };
     return cmocka_run_group_tests_name("engine_d3d9", tests, rig_group_setup, rig_group_teardown);

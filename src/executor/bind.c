@@ -193,7 +193,8 @@ static int image_for(struct exec_engine *g, const struct shader_info *info, cons
     key.base_mip = v.base_mip;
     key.mips = v.mips;
     key.base_layer = v.base_layer;
-    key.opaque = !v.format->alpha && !v.format->depth;
+    /* An unbound texture is zero; in Direct3D 9 it is black. */
+    key.opaque = (!v.format->alpha && !v.format->depth) || (!o && d->kind == SHADER_D3D9_SAMPLER);
     *out = texture_view(g, v.texture, &key);
     if (!*out)
         return fail_backend(g, "the Vulkan device cannot make a view of texture %u", v.texture->o.handle);

@@ -70,13 +70,35 @@ static int pass_begin(struct exec_engine *g, struct context *c, const struct tar
     return 0;
 }
 
+/* ---- the scissor rectangle ---------------------------------------------------------------------------------------- */
+
+static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
+{
+    return v < lo ? lo : v > hi ? hi : v;
+}
+
+/* Drivers of Direct3D 10 and later say "no rectangle" with an empty one; Direct3D 9 means what it says. */
+VkRect2D scissor_of(const struct context *c, uint32_t width, uint32_t height)
+{
+    const int32_t *s = c->scissor_rect;
+    int64_t x0, y0, x1, y1;
+
+    if (!c->raster.scissor || !c->scissor_set || (!c->raster.scissor_d3d9 && (s[2] <= 0 || s[3] <= 0)))
+        return (VkRect2D){.extent = {width, height}};
+    x0 = clamp(s[0], 0, width);
+    y0 = clamp(s[1], 0, height);
+    x1 = clamp((int64_t)s[0] + s[2], x0, width);
+    y1 = clamp((int64_t)s[1] + s[3], y0, height);
+    return (VkRect2D){{(int32_t)x0, (int32_t)y0}, {(uint32_t)(x1 - x0), (uint32_t)(y1 - y0)}};
+}
+
 /* ---- clear -------------------------------------------------------------------------------------------------------- */
 
-static void clear_in_pass(struct exec_engine *g, const struct target_set *t,
+static void clear_in_pass(struct exec_engine *g, const struct target_set *t, VkRect2D area,
                           const struct aerogpu_cmd_clear *clear)
 {
     VkClearAttachment at[MAX_TARGETS + 1];
-    VkClearRect rect = {.rect = {.extent = {t->width, t->height}}, .layerCount = t->layers};
+    VkClearRect rect = {.rect = area, .layerCount = t->layers};
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < t->num_colors && clear->flags & AEROGPU_CLEAR_COLOR; i++) {
@@ -109,7 +131,9 @@ int op_clear(struct exec_engine *g, const struct abi_packet *p)
     struct context *c = g->ctx;
     struct aerogpu_cmd_clear clear;
     struct target_set t;
+    VkRect2D area;
     float depth;
+    int r = 0;
 
     memcpy(&clear, p->data, sizeof(clear));
     memcpy(&depth, &clear.depth, sizeof(depth));
@@ -120,11 +144,20 @@ int op_clear(struct exec_engine *g, const struct abi_packet *p)
     memcpy(&clear.depth, &depth, sizeof(depth));
     if (!(clear.flags & 7) || targets_of(g, c, &t))
         return 0; /* there is nothing to clear */
+    area =
+        c->raster.scissor_d3d9 ? scissor_of(c, t.width, t.height) : (VkRect2D){.extent = {t.width, t.height}};
+    if (!area.extent.width || !area.extent.height)
+        return 0;
     if (g->pass_ctx == c && !(c->dirty & DIRTY_TARGETS)) {
-        clear_in_pass(g, &t, &clear);
+        clear_in_pass(g, &t, area, &clear);
         return 0;
     }
-    return pass_begin(g, c, &t, &clear);
+    if (area.extent.width == t.width && area.extent.height == t.height)
+        return pass_begin(g, c, &t, &clear);
+    r = pass_begin(g, c, &t, NULL);
+    if (!r)
+        clear_in_pass(g, &t, area, &clear);
+    return r;
 }
 
 /* ---- draw --------------------------------------------------------------------------------------------------------- */
@@ -139,22 +172,10 @@ static void set_viewport(struct exec_engine *g, const struct context *c, VkComma
     vkCmdSetViewport(cmd, 0, 1, &vp);
 }
 
-static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
-{
-    return v < lo ? lo : v > hi ? hi : v;
-}
-
 static void set_scissor(struct exec_engine *g, const struct context *c, VkCommandBuffer cmd)
 {
-    VkRect2D r = {.extent = {g->pass_width, g->pass_height}};
+    VkRect2D r = scissor_of(c, g->pass_width, g->pass_height);
 
-    if (c->raster.scissor && c->scissor_set) {
-        const int32_t *s = c->scissor_rect;
-        int64_t x0 = clamp(s[0], 0, g->pass_width), y0 = clamp(s[1], 0, g->pass_height);
-        int64_t x1 = clamp((int64_t)s[0] + s[2], x0, g->pass_width);
-        int64_t y1 = clamp((int64_t)s[1] + s[3], y0, g->pass_height);
-        r = (VkRect2D){{(int32_t)x0, (int32_t)y0}, {(uint32_t)(x1 - x0), (uint32_t)(y1 - y0)}};
-    }
     vkCmdSetScissor(cmd, 0, 1, &r);
 }
 

@@ -58,6 +58,10 @@ struct object {
     enum object_kind kind;
     uint32_t handle; /* the first one, for messages */
     uint32_t refs;
+    uint32_t names; /* handles that name it now */
+    bool exported;  /* a share token names it, or did */
+    bool
+        first_is_kept; /* `handle` was destroyed and other names are left: it names nothing until they are gone */
     uint64_t last_use;        /* serial of the last batch that uses it */
     struct object *next_dead; /* in the engine's graveyard */
 };
@@ -176,6 +180,7 @@ struct blend_state {
 
 struct depth_state {
     bool enable, write, stencil, two_sided;
+    bool func_set; /* by the stream: until then Direct3D 9 and later ones differ */
     VkCompareOp func;
     VkStencilOpState front, back; /* of clockwise and of counter-clockwise faces */
 };
@@ -185,6 +190,7 @@ struct raster_state {
     VkCullModeFlags cull;
     bool cull_set; /* by the stream: until then the built-in program draws both sides */
     bool front_ccw, scissor, depth_clamp;
+    bool scissor_d3d9; /* turned on as a render state: the rectangle limits clears too, and may be empty */
     float bias, slope_bias;
     bool bias_is_float; /* Direct3D 9: bias is in units of depth, not of its resolution */
 };
@@ -320,7 +326,7 @@ struct token {
 
 struct handle {
     uint32_t value;
-    struct object *object;
+    struct object *object; /* NULL: kept from use, see object.first_is_kept */
     UT_hash_handle hh;
 };
 
@@ -540,6 +546,8 @@ uint64_t texture_linear_size(const struct format_info *f, uint32_t width, uint32
 
 struct context *context_get(struct exec_engine *g, uint32_t id);
 void context_destroy(struct exec_engine *g, struct context *c);
+/* Takes `o` out of every slot of every context. */
+void contexts_unbind(struct exec_engine *g, const struct object *o);
 int op_state(struct exec_engine *g, const struct abi_packet *p);
 struct sampler_desc sampler_desc_of(const struct sampler_slot *slot, bool d3d9_shader);
 
@@ -599,6 +607,8 @@ void bind_forget(struct batch *b);
 /* ---- draw.c ------------------------------------------------------------------------------------------------------- */
 
 void pass_end(struct exec_engine *g);
+/* What of the targets the scissor rectangle leaves, if it counts. */
+VkRect2D scissor_of(const struct context *c, uint32_t width, uint32_t height);
 int op_clear(struct exec_engine *g, const struct abi_packet *p);
 int op_draw(struct exec_engine *g, const struct abi_packet *p);
 int op_dispatch(struct exec_engine *g, const struct abi_packet *p);

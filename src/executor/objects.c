@@ -1,12 +1,15 @@
 /* objects.c: handles and what they name.
  *
  * A handle holds one reference to an object; aliases of shared surfaces, tokens, bindings and views hold others. When the
- * last one goes, the object waits in the graveyard until the device is done with the batches that use it.
+ * last handle goes, bindings and tokens let go of a resource or view too. When the last reference goes, the object waits in
+ * the graveyard until the device is done with the batches that use it.
  *
  * Invariants:
  *  1. One namespace: a live handle names one object of one kind; making it again without destroying it is an error.
- *  2. A share token names one resource for ever: once released it is never exported again.
+ *  2. A share token names one resource for ever: once released, or once the resource has no handle, it is never exported
+ *     again.
  *  3. Destroying an unknown handle does nothing; destroying one of another kind is an error.
+ *  4. The first handle of a shared resource names nothing else as long as the resource has other handles.
  */
 #include "executor/engine_priv.h"
 
@@ -51,13 +54,15 @@ void *object_find(struct exec_engine *g, uint32_t handle, enum object_kind kind)
 
 int handle_check_new(struct exec_engine *g, uint32_t handle)
 {
-    struct object *o;
+    struct handle *h;
 
     if (!handle)
         return fail_decode(g, "handle 0 cannot name anything");
-    o = object_lookup(g, handle);
-    if (o)
-        return fail_decode(g, "handle %u already names a %s", handle, object_kind_name(o->kind));
+    HASH_FIND(hh, g->handles, &handle, sizeof(handle), h);
+    if (h && h->object)
+        return fail_decode(g, "handle %u already names a %s", handle, object_kind_name(h->object->kind));
+    if (h)
+        return fail_decode(g, "handle %u was destroyed, but its resource has other handles", handle);
     return 0;
 }
 
@@ -71,7 +76,32 @@ int handle_add(struct exec_engine *g, uint32_t handle, struct object *o)
     }
     *h = (struct handle){.value = handle, .object = o};
     HASH_ADD(hh, g->handles, value, sizeof(handle), h);
+    o->names++;
     return 0;
+}
+
+/* The last handle of a resource or view has gone. */
+static void nameless(struct exec_engine *g, struct object *o)
+{
+    struct token *t, *next;
+    struct handle *h;
+
+    if (o->first_is_kept) {
+        HASH_FIND(hh, g->handles, &o->handle, sizeof(o->handle), h);
+        HASH_DEL(g->handles, h);
+        free(h);
+    }
+    if (o->refs > 1)
+        contexts_unbind(g, o);
+    if (!o->exported)
+        return;
+    HASH_ITER(hh, g->tokens, t, next)
+    {
+        if (t->object != o)
+            continue;
+        t->object = NULL;
+        object_unref(g, o);
+    }
 }
 
 /* Removes `handle` if it names an object of kind `a` or `b`. */
@@ -81,14 +111,21 @@ static int handle_remove(struct exec_engine *g, uint32_t handle, enum object_kin
     struct object *o;
 
     HASH_FIND(hh, g->handles, &handle, sizeof(handle), h);
-    if (!h)
+    if (!h || !h->object)
         return 0;
     o = h->object;
     if (o->kind != a && o->kind != b)
         return fail_decode(g, "handle %u is a %s, a %s is needed", handle, object_kind_name(o->kind),
                            object_kind_name(a));
-    HASH_DEL(g->handles, h);
-    free(h);
+    if (--o->names && handle == o->handle) {
+        h->object = NULL;
+        o->first_is_kept = true;
+    } else {
+        HASH_DEL(g->handles, h);
+        free(h);
+        if (!o->names && o->kind <= OBJECT_VIEW)
+            nameless(g, o);
+    }
     object_unref(g, o);
     return 0;
 }
@@ -812,6 +849,7 @@ int op_export_shared_surface(struct exec_engine *g, const struct abi_packet *p)
     if (!t)
         return fail_memory(g, "no memory for a share token");
     *t = (struct token){.value = c.share_token, .object = object_ref(o)};
+    o->exported = true;
     HASH_ADD(hh, g->tokens, value, sizeof(t->value), t);
     return 0;
 }

@@ -488,6 +488,8 @@ static void fill_key(struct exec_engine *g, const struct context *c, const struc
         k->depth_enable = c->depth.enable;
         k->depth_write = c->depth.write;
         k->depth_func = c->depth.func;
+        if (!c->depth.func_set && prog->infos[EXEC_VS] && prog->infos[EXEC_VS]->kind == SHADER_D3D9)
+            k->depth_func = VK_COMPARE_OP_LESS_OR_EQUAL;
         k->stencil = c->depth.stencil && t->depth.format->stencil;
         for (int i = 0; i < 2 && k->stencil; i++) {
             k->stencil_ops[i][0] = faces[i]->failOp;

@@ -7,6 +7,7 @@
 #include "executor/engine_priv.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +75,37 @@ void context_destroy(struct exec_engine *g, struct context *c)
             object_unref(g, (struct object *)b->uavs[i].buffer);
     }
     free(c);
+}
+
+static void unbind(struct exec_engine *g, void *slot, const struct object *o)
+{
+    if (*(struct object **)slot == o)
+        object_assign(g, slot, NULL);
+}
+
+void contexts_unbind(struct exec_engine *g, const struct object *o)
+{
+    struct context *c, *next;
+
+    HASH_ITER(hh, g->contexts, c, next)
+    {
+        for (int i = 0; i < MAX_TARGETS; i++)
+            unbind(g, &c->color[i], o);
+        unbind(g, &c->depth_stencil, o);
+        unbind(g, &c->ib, o);
+        for (int i = 0; i < MAX_VERTEX_BUFFERS; i++)
+            unbind(g, &c->vb[i].buffer, o);
+        for (int s = 0; s < EXEC_STAGE_COUNT; s++) {
+            struct stage_bindings *b = &c->stages[s];
+            for (int i = 0; i < MAX_TEXTURE_SLOTS; i++)
+                unbind(g, &b->textures[i].object, o);
+            for (int i = 0; i < MAX_CONSTANT_BUFFER_SLOTS; i++)
+                unbind(g, &b->constants[i].buffer, o);
+            for (int i = 0; i < MAX_UAV_SLOTS; i++)
+                unbind(g, &b->uavs[i].buffer, o);
+        }
+        c->dirty = DIRTY_ALL;
+    }
 }
 
 static enum exec_stage stage_of(struct exec_engine *g, uint32_t stage, uint32_t stage_ex)
@@ -224,6 +256,7 @@ static void set_depth_stencil_state(struct context *c, const struct abi_packet *
     c->depth.enable = s.depth_enable != 0;
     c->depth.write = s.depth_write_enable != 0;
     c->depth.func = (VkCompareOp)s.depth_func; /* the same numbers */
+    c->depth.func_set = true;
     c->depth.stencil = s.stencil_enable != 0;
     c->depth.front.compareMask = c->depth.back.compareMask = s.stencil_read_mask;
     c->depth.front.writeMask = c->depth.back.writeMask = s.stencil_write_mask;
@@ -241,6 +274,7 @@ static void set_rasterizer_state(struct context *c, const struct abi_packet *p)
     c->raster.cull_set = true;
     c->raster.front_ccw = s.front_ccw != 0;
     c->raster.scissor = s.scissor_enable != 0;
+    c->raster.scissor_d3d9 = false;
     c->raster.bias = (float)s.depth_bias;
     c->raster.bias_is_float = false;
     c->raster.depth_clamp = s.flags & AEROGPU_RASTERIZER_FLAG_DEPTH_CLIP_DISABLE;
@@ -286,6 +320,11 @@ static int set_viewport(struct exec_engine *g, struct context *c, const struct a
     float v[6];
 
     memcpy(v, p->data + sizeof(struct aerogpu_cmd_hdr), sizeof(v));
+    c->dirty |= DIRTY_VIEWPORT;
+    c->viewport_set = false;
+    for (int i = 0; i < 6; i++)
+        if (!isfinite(v[i]))
+            return 0; /* means the whole target, as an empty one does */
     for (int i = 0; i < 4; i++)
         if (!(v[i] >= -65536 && v[i] <= 65536))
             return fail_decode(g, "viewport %g,%g %g x %g", (double)v[0], (double)v[1], (double)v[2],
@@ -293,8 +332,7 @@ static int set_viewport(struct exec_engine *g, struct context *c, const struct a
     v[4] = clamp01(v[4]);
     v[5] = clamp01(v[5]);
     memcpy(c->viewport, v, sizeof(v));
-    c->viewport_set = v[2] > 0 && v[3] > 0; /* an empty one means the whole target */
-    c->dirty |= DIRTY_VIEWPORT;
+    c->viewport_set = v[2] > 0 && v[3] > 0;
     return 0;
 }
 
@@ -594,6 +632,7 @@ static void d3d9_depth_raster(struct context *c, uint32_t state, uint32_t v)
         break;
     case D3DRS_ZFUNC:
         c->depth.func = d3d9_compare(v);
+        c->depth.func_set = true;
         break;
     case D3DRS_FILLMODE:
         c->raster.fill = v == 1   ? VK_POLYGON_MODE_POINT
@@ -606,7 +645,7 @@ static void d3d9_depth_raster(struct context *c, uint32_t state, uint32_t v)
         c->raster.front_ccw = false;
         break;
     case D3DRS_SCISSORTESTENABLE:
-        c->raster.scissor = v != 0;
+        c->raster.scissor = c->raster.scissor_d3d9 = v != 0;
         c->dirty |= DIRTY_SCISSOR;
         break;
     case D3DRS_DEPTHBIAS:

@@ -147,12 +147,16 @@ static int wait_for_writes(struct exec_engine *g, uint64_t gpa, uint64_t size)
 
 /* ---- buffers ------------------------------------------------------------------------------------------------------ */
 
-/* Gives the buffer fresh memory; the old goes when the device is done with it. False: no memory, nothing changed. */
+/* Gives the buffer fresh memory; the old goes when the device is done with it. False: no memory, or the buffer has an
+ * address or a counter, which would not come along; nothing changed. */
 static bool buffer_rename(struct exec_engine *g, struct buffer *b)
 {
-    struct buffer *ghost = calloc(1, sizeof(*ghost));
+    struct buffer *ghost;
     struct vk_buffer fresh;
 
+    if (b->addressed.base || b->counter.buffer)
+        return false;
+    ghost = calloc(1, sizeof(*ghost));
     if (!ghost)
         return false;
     if (vk_buffer_create(&g->vk, &fresh, b->size,
@@ -422,6 +426,8 @@ int op_resource_dirty_range(struct exec_engine *g, const struct abi_packet *p)
     limit = o->kind == OBJECT_BUFFER ? ((struct buffer *)o)->size : ((struct texture *)o)->linear_size;
     lo = c.offset_bytes;
     hi = lo + c.size_bytes;
+    if (!(o->kind == OBJECT_BUFFER ? ((struct buffer *)o)->backing : ((struct texture *)o)->backing).alloc_id)
+        return 0; /* it has no guest memory that could have changed */
     if (lo > limit || c.size_bytes > limit - lo)
         return fail_oob(g, "bytes %llu + %llu pass the end of %s %u, which has %llu", (unsigned long long)lo,
                         (unsigned long long)c.size_bytes, object_kind_name(o->kind), o->handle,
@@ -586,6 +592,8 @@ static int write_back_rect(struct exec_engine *g, struct texture *t, const struc
 {
     struct readback *rb;
     const uint8_t *map;
+    /* In guest memory, what such a format has in the place of alpha is all ones. */
+    bool x8 = t->format->bytes == 4 && !t->format->alpha && !t->format->depth;
     int err = read_rect(g, t, s, r, &map);
 
     if (!err)
@@ -598,6 +606,8 @@ static int write_back_rect(struct exec_engine *g, struct texture *t, const struc
                             .rows = r->height,
                             .gpa = gpa,
                             .pitch = s->pitch,
+                            .convert_from = x8 ? t->format : NULL,
+                            .convert_to = x8 ? t->format->abi : 0,
                             .stencil_follows = t->format->stencil,
                             .depth_is_float = t->format->vk == VK_FORMAT_D32_SFLOAT_S8_UINT};
     return 0;
