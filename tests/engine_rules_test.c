@@ -308,6 +308,255 @@ static void dirty_ranges_of_what_has_no_guest_memory_are_nothing(void **state)
     rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 99 names no buffer and no texture");
 }
 
+/* SET_SHADER_CONSTANTS_F feeds constant buffer 0 of a DXBC shader until the stream binds one, or none. */
+static void float_constants_are_constant_buffer_0(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, RED)};
+    const float right[4] = {0.5f, 0.25f, 0.5f, -0.75f}, left[4] = {0.25f, 0.5f, -0.75f, 0.5f};
+    struct aerogpu_constant_buffer_binding b = {.buffer = 2};
+
+    rig_make_target(r);
+    coloured_with(r, "scaled_vs.dxbc", "colour_ps.dxbc", v, 6);
+    rig_make_buffer(r, 2, left, 16);
+    for (int step = 0; step < 3; step++) {
+        rig_clear(r, 1, BLACK, 0, 0);
+        if (step == 0)
+            ABI_EMIT_TAIL(&r->b, SET_SHADER_CONSTANTS_F, set_shader_constants_f, right, 16, .vec4_count = 1);
+        b.buffer = step == 1 ? 2 : 0;
+        if (step)
+            ABI_EMIT_TAIL(&r->b, SET_CONSTANT_BUFFERS, set_constant_buffers, &b, sizeof(b),
+                          .buffer_count = 1);
+        rig_draw(r, 6, 0);
+        rig_present(r);
+        rig_run_ok(r);
+        assert_int_equal(rig_pixel(r, 40, 50), step == 0 ? RED : BLACK); /* x 32..64, y 48..64 */
+        assert_int_equal(rig_pixel(r, 40, 47), BLACK);
+        assert_int_equal(rig_pixel(r, 10, 20), step == 1 ? RED : BLACK); /* x 0..16, y 0..32 */
+        assert_int_equal(rig_pixel(r, 10, 34), BLACK);
+    }
+}
+
+/* SV_VertexID counts from zero whatever the first vertex is. */
+static void vertex_ids_begin_at_zero(void **state)
+{
+    struct rig *r = rig_of(state);
+    const uint32_t texel = 0xFF3366CC, indices[] = {0, 1, 2};
+
+    rig_make_target(r);
+    rig_make_target_of(r, 30, AEROGPU_FORMAT_R8G8B8A8_UNORM, 1, 1);
+    rig_upload(r, 30, 0, &texel, 4);
+    rig_use_texture(r, 30);
+    rig_make_shader(r, 13, AEROGPU_SHADER_STAGE_VERTEX, 0, "fullscreen_vs.dxbc");
+    rig_make_shader(r, 14, AEROGPU_SHADER_STAGE_PIXEL, 0, "texture_ps.dxbc");
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 13, .ps = 14);
+    rig_draw(r, 3, 5);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 9, 40), 0xCC6633FF);
+    rig_clear(r, 1, BLACK, 0, 0);
+    rig_make_buffer(r, 2, indices, sizeof(indices));
+    ABI_EMIT(&r->b, SET_INDEX_BUFFER, set_index_buffer, .buffer = 2, .format = 1);
+    ABI_EMIT(&r->b, DRAW_INDEXED, draw_indexed, .index_count = 3, .instance_count = 1, .base_vertex = 7);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 9, 40), 0xCC6633FF);
+}
+
+/* Element = first instance + instance / step rate; with a step rate of 0 all instances have the first one's. */
+static void instances_step_as_they_are_told(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, RED)};
+    /* a column each: x -0.875, -0.625 …; rows high and low in turn */
+    float places[8][4];
+    const struct {
+        uint32_t step, first, count, columns;
+    } cases[] = {{1, 2, 3, 0x1C}, {2, 1, 3, 0x06}, {3, 0, 7, 0x07}, {0, 3, 5, 0x08}};
+
+    for (int i = 0; i < 8; i++) {
+        const float p[4] = {-0.875f + 0.25f * (float)i, i % 2 ? -0.5f : 0.5f, 0.125f, 0.5f};
+        memcpy(places[i], p, sizeof(p));
+    }
+    for (int k = 0; k < 4; k++) {
+        const struct rig_element e[] = {{"POSITION", 0, 2, 0, 0, 0, 0},
+                                        {"COLOR", 0, 2, 0, 16, 0, 0},
+                                        {"TEXCOORD", 1, 2, 1, 0, 1, cases[k].step}};
+        rig_each(state);
+        rig_make_target(r);
+        coloured_with(r, "instanced_vs.dxbc", "colour_ps.dxbc", v, 6);
+        rig_make_layout(r, 21, e, 3);
+        rig_make_buffer(r, 2, places, sizeof(places));
+        rig_bind_vb(r, 1, 2, 16, 0);
+        ABI_EMIT(&r->b, DRAW, draw, .vertex_count = 6, .instance_count = cases[k].count,
+                 .first_instance = cases[k].first);
+        rig_present(r);
+        rig_run_ok(r);
+        for (uint32_t i = 0; i < 8; i++) {
+            uint32_t high = cases[k].columns >> i & 1 && i % 2 == 0, low = cases[k].columns >> i & 1 && i % 2;
+            assert_int_equal(rig_pixel(r, 8 * i + 1, 10), high ? RED : 0);
+            assert_int_equal(rig_pixel(r, 8 * i + 6, 50), low ? RED : 0);
+        }
+    }
+}
+
+/* A stride of 0 gives every vertex the same; past the end of a buffer there are zeroes. */
+static void vertices_past_the_end_are_zero(void **state)
+{
+    struct rig *r = rig_of(state);
+    static const struct rig_element e[] = {{"POSITION", 0, 2, 0, 0, 0, 0}, {"COLOR", 0, 2, 1, 0, 0, 0}};
+    const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, RED)};
+    const float colour[4] = {0.2f, 0.4f, 0.6f, 0.8f};
+
+    rig_make_target(r);
+    coloured(r, v, 6);
+    rig_make_layout(r, 22, e, 2);
+    rig_make_buffer(r, 2, colour, sizeof(colour));
+    rig_bind_vb(r, 1, 2, 0, 0);
+    rig_clear(r, 1, BLUE, 0, 0);
+    rig_draw(r, 6, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 3, 30), 0x336699CC);
+    assert_int_equal(rig_pixel(r, 50, 30), BLUE);
+    rig_bind_vb(r, 1, 2, 16, 16); /* the offset is where the buffer ends */
+    rig_draw(r, 6, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 3, 30), 0);
+    assert_int_equal(rig_pixel(r, 50, 30), BLUE);
+}
+
+/* Eight empty slots, and no pixel shader's output anywhere: depth is written all the same. */
+static void depth_without_colours(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0.25f, RED), RECT(-1, -1, 1, 1, 0.5f, GREEN)};
+
+    rig_make_target(r);
+    rig_make_target_of(r, DEPTH, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 64, 64);
+    ABI_EMIT(&r->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 8, .depth_stencil = DEPTH);
+    rig_clear(r, 7, 0, 1, 0);
+    coloured(r, v, 12);
+    rig_draw(r, 6, 0);
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 0);
+    rig_draw(r, 6, 0);
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11);
+    rig_set_target(r, TARGET, DEPTH);
+    rig_clear(r, 1, BLUE, 0, 0);
+    rig_draw(r, 6, 6);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 47, 31), BLUE);
+    assert_int_equal(rig_pixel(r, 48, 31), GREEN);
+    assert_int_equal(rig_pixel(r, 47, 32), GREEN);
+}
+
+/* ---- formats ------------------------------------------------------------------------------------------------------ */
+
+static void draws_into_16_bits(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, 0xFF8400FF), RECT(-1, -1, 1, 0, 0, 0x0084FF00)};
+    const struct {
+        uint32_t format;
+        uint16_t above, below, right;
+    } cases[] = {{AEROGPU_FORMAT_B5G6R5_UNORM, 0xFC20, 0x043F, 0x001F},
+                 {AEROGPU_FORMAT_B5G5R5A1_UNORM, 0xFE00, 0x021F, 0x801F}};
+
+    for (int i = 0; i < 2; i++) {
+        rig_each(state);
+        memset(r->ram + RIG_DATA_GPA, 0xAB, 4096);
+        rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+        rig_make_target_of(r, 30, cases[i].format, 8, 6);
+        rig_set_target(r, 30, 0);
+        rig_clear(r, 1, BLUE, 0, 0);
+        coloured(r, v, 12);
+        rig_draw(r, 12, 0);
+        ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 31, .usage_flags = 8,
+                 .format = cases[i].format, .width = 8, .height = 6, .mip_levels = 1, .array_layers = 1,
+                 .row_pitch_bytes = 18, .backing_alloc_id = 7);
+        ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 31, .src_texture = 30, .dst_x = 1,
+                 .src_x = 1, .width = 7, .height = 6, .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+        rig_run_ok(r);
+        for (uint32_t y = 0; y < 6; y++)
+            for (uint32_t x = 0; x < 9; x++) {
+                uint16_t got;
+                memcpy(&got, r->ram + RIG_DATA_GPA + y * 18 + 2 * x, 2);
+                assert_int_equal(got, x == 0 || x == 8 ? 0xABAB
+                                      : y >= 3         ? cases[i].below
+                                      : x >= 6         ? cases[i].right
+                                                       : cases[i].above);
+            }
+    }
+}
+
+/* BC1, 10 x 6 with three mips in guest memory: 3 x 2 blocks on a padded pitch, then 2 x 1 and 1 x 1 tight. */
+static void blocks_at_the_edge(void **state)
+{
+    struct rig *r = rig_of(state);
+    uint8_t *mem = r->ram + RIG_DATA_GPA, *back = mem + 4096;
+
+    memset(mem, 0, 8192);
+    for (uint32_t y = 0; y < 2; y++)
+        for (uint32_t i = 0; i < 32; i++)
+            mem[y * 32 + i] = (uint8_t)(1 + y * 32 + i);
+    for (uint32_t i = 64; i < 64 + 16 + 8; i++)
+        mem[i] = (uint8_t)(1 + i);
+    memset(back, 0xAB, 4096);
+    for (uint32_t k = 0; k < 2; k++) {
+        rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+        rig_alloc(r, 8, RIG_DATA_GPA + 4096, 4096, 0);
+        ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30 + k, .usage_flags = 8,
+                 .format = AEROGPU_FORMAT_BC1_RGBA_UNORM, .width = 10, .height = 6, .mip_levels = 3,
+                 .array_layers = 1, .row_pitch_bytes = 32, .backing_alloc_id = 7 + k);
+        if (!k)
+            rig_run_ok(r);
+    }
+    ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 31, .src_texture = 30, .dst_x = 8,
+             .src_x = 8, .dst_y = 4, .src_y = 4, .width = 2, .height = 2, .flags = 1);
+    ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 31, .src_texture = 30, .dst_mip_level = 1,
+             .src_mip_level = 1, .dst_x = 4, .src_x = 4, .width = 1, .height = 3, .flags = 1);
+    ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 31, .src_texture = 30, .dst_mip_level = 2,
+             .src_mip_level = 2, .width = 2, .height = 1, .flags = 1);
+    rig_run_ok(r);
+    for (uint32_t i = 0; i < 96; i++) {
+        bool copied = (i >= 48 && i < 56) || (i >= 72 && i < 80) || (i >= 80 && i < 88);
+        assert_int_equal(back[i], copied ? mem[i] : 0xAB);
+    }
+    ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 31, .src_texture = 30, .dst_x = 4,
+             .src_x = 4, .width = 2, .height = 4);
+    rig_alloc(r, 8, RIG_DATA_GPA + 4096, 4096, 0);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "cuts 4 x 4 blocks of texture 31");
+}
+
+/* What a pixel shader leaves out of a target is 0, and alpha is 1. */
+static void targets_written_in_part_are_filled(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, 0x6699CC33)};
+
+    rig_make_target(r);
+    rig_make_target_of(r, 102, AEROGPU_FORMAT_B8G8R8A8_UNORM, 64, 64);
+    coloured_with(r, "colour_vs.dxbc", "three_ps.dxbc", v, 6);
+    rig_clear(r, 1, 0x11223344, 0, 0);
+    rig_draw(r, 6, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 47, 31), 0x6699CCFF);
+    assert_int_equal(rig_pixel(r, 48, 32), 0x11223344);
+    rig_make_shader(r, 13, AEROGPU_SHADER_STAGE_PIXEL, 0, "two_ps.dxbc");
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 13);
+    ABI_EMIT(&r->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 2, .colors = {TARGET, 102});
+    rig_clear(r, 1, 0x11223344, 0, 0);
+    rig_draw(r, 6, 0);
+    show(r, 102);
+    assert_int_equal(rig_pixel(r, 47, 31), 0x990000FF);
+    assert_int_equal(rig_pixel(r, 48, 32), 0x11223344);
+    show(r, TARGET);
+    assert_int_equal(rig_pixel(r, 47, 31), 0x6699CC33);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +568,14 @@ int main(void)
         cmocka_unit_test_setup(tokens_end_with_the_last_handle, rig_each),
         cmocka_unit_test_setup(x8_is_opaque_in_guest_memory, rig_each),
         cmocka_unit_test_setup(dirty_ranges_of_what_has_no_guest_memory_are_nothing, rig_each),
+        cmocka_unit_test_setup(float_constants_are_constant_buffer_0, rig_each),
+        cmocka_unit_test_setup(vertex_ids_begin_at_zero, rig_each),
+        cmocka_unit_test_setup(instances_step_as_they_are_told, rig_each),
+        cmocka_unit_test_setup(vertices_past_the_end_are_zero, rig_each),
+        cmocka_unit_test_setup(depth_without_colours, rig_each),
+        cmocka_unit_test_setup(draws_into_16_bits, rig_each),
+        cmocka_unit_test_setup(blocks_at_the_edge, rig_each),
+        cmocka_unit_test_setup(targets_written_in_part_are_filled, rig_each),
     };
 
     return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);

@@ -109,3 +109,14 @@ float4 clip_ps(coloured v) : SV_Target
     clip(v.colour.a - 0.5);
     return v.colour;
 }
+
+float3 three_ps(coloured v) : SV_Target
+{
+    return v.colour.rgb;
+}
+
+float4 two_ps(coloured v, out float second : SV_Target1) : SV_Target
+{
+    second = v.colour.g;
+    return v.colour;
+}

@@ -48,6 +48,8 @@ basic ps_4_0 load_ps
 basic ps_4_0 targets_ps
 basic ps_4_0 depth_ps
 basic ps_4_0 clip_ps
+basic ps_4_0 three_ps
+basic ps_4_0 two_ps
 geometry gs_4_0 quads_gs
 geometry gs_5_0 point_gs
 tessellation vs_5_0 control_vs

@@ -218,6 +218,24 @@ static int sampler_for(struct exec_engine *g, const struct sampler_slot *slot, b
 
 /* ---- buffers ------------------------------------------------------------------------------------------------------ */
 
+/* Streams that set float constants for DXBC shaders mean constant buffer 0. */
+static int float_constants(struct exec_engine *g, const struct shader_descriptor *d,
+                           const struct stage_bindings *b, VkDescriptorBufferInfo *out)
+{
+    uint32_t size = d->size < sizeof(b->f) ? d->size : (uint32_t)sizeof(b->f);
+    VkDeviceSize offset;
+    VkBuffer buffer;
+    uint8_t *map;
+    int r = batch_stage(g, size, g->vk.caps.uniform_align > 16 ? g->vk.caps.uniform_align : 16, &buffer,
+                        &offset, &map);
+
+    if (r)
+        return r;
+    memcpy(map, b->f, size);
+    *out = (VkDescriptorBufferInfo){buffer, offset, size};
+    return 0;
+}
+
 static int uniform_for(struct exec_engine *g, const struct shader_info *info,
                        const struct shader_descriptor *d, const struct range_binding *r,
                        VkDescriptorBufferInfo *out)
@@ -404,6 +422,8 @@ static int content_for(struct exec_engine *g, struct context *c, const struct sh
 
     switch ((enum shader_descriptor_kind)d->kind) {
     case SHADER_CBV:
+        if (!d->index && b->f_set && !b->cb0_set)
+            return float_constants(g, d, b, &out->buffer);
         return uniform_for(g, info, d, &b->constants[d->index % MAX_CONSTANT_BUFFER_SLOTS], &out->buffer);
     case SHADER_SRV_TEXTURE:
         out->image.imageLayout = VK_IMAGE_LAYOUT_GENERAL;

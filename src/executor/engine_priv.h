@@ -221,6 +221,7 @@ struct stage_bindings {
     struct sampler_slot samplers[MAX_SAMPLER_SLOTS];
     struct range_binding constants[MAX_CONSTANT_BUFFER_SLOTS];
     struct range_binding uavs[MAX_UAV_SLOTS];
+    bool cb0_set, f_set; /* by the stream: until cb0 is, it holds the float constants */
     float f[MAX_D3D9_FLOATS][4];
     int32_t i[MAX_D3D9_INTS][4];
     uint32_t b[MAX_D3D9_INTS];

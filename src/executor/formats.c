@@ -186,6 +186,7 @@ static const struct {
     {25, 4, VK_FORMAT_A2B10G10R10_UINT_PACK32},
     {26, 4, VK_FORMAT_B10G11R11_UFLOAT_PACK32},
     {28, 4, VK_FORMAT_R8G8B8A8_UNORM},
+    {29, 4, VK_FORMAT_R8G8B8A8_UNORM}, /* vertex data is not decoded from sRGB */
     {30, 4, VK_FORMAT_R8G8B8A8_UINT},
     {31, 4, VK_FORMAT_R8G8B8A8_SNORM},
     {32, 4, VK_FORMAT_R8G8B8A8_SINT},
@@ -212,6 +213,7 @@ static const struct {
     {64, 1, VK_FORMAT_R8_SINT},
     {87, 4, VK_FORMAT_B8G8R8A8_UNORM},
     {88, 4, VK_FORMAT_B8G8R8A8_UNORM},
+    {91, 4, VK_FORMAT_B8G8R8A8_UNORM},
 };
 
 VkFormat format_of_dxgi_attribute(uint32_t dxgi, uint32_t *bytes)

@@ -6,6 +6,7 @@
 #include <vkd3d_shader.h>
 
 #include "executor/dxbc.h"
+#include "executor/dxbc_targets.h"
 #include "executor/shader_internal.h"
 #include "executor/sm4.h"
 
@@ -167,8 +168,8 @@ static void explain(struct error *e, int ret, const char *messages)
               n ? text : "no reason given");
 }
 
-int shader_dxbc_translate(const struct shader *s, const struct shader *hull, uint32_t **words, size_t *count,
-                          struct error *e)
+static int translate(const struct shader *s, const void *bytes, size_t size, const struct shader *hull,
+                     uint32_t **words, size_t *count, struct error *e)
 {
     struct vkd3d_shader_parameter samples = {
         .name = VKD3D_SHADER_PARAMETER_NAME_RASTERIZER_SAMPLE_COUNT,
@@ -199,7 +200,7 @@ int shader_dxbc_translate(const struct shader *s, const struct shader *hull, uin
     };
     struct vkd3d_shader_compile_info info = {
         .type = VKD3D_SHADER_STRUCTURE_TYPE_COMPILE_INFO,
-        .source = {s->bytes, s->size},
+        .source = {bytes, size},
         .source_type = VKD3D_SHADER_SOURCE_DXBC_TPF,
         .target_type = VKD3D_SHADER_TARGET_SPIRV_BINARY,
         .options = options,
@@ -236,6 +237,28 @@ out:
     vkd3d_shader_free_shader_code(&code);
     vkd3d_shader_free_messages(messages);
     free(f);
+    return ret;
+}
+
+int shader_dxbc_translate(const struct shader *s, const struct shader *hull, uint32_t **words, size_t *count,
+                          struct error *e)
+{
+    return translate(s, s->bytes, s->size, hull, words, count, e);
+}
+
+/* A pixel shader, with all components of its targets. */
+static int translate_pixel(struct shader *s, const struct dxbc *d, const struct sm4 *p,
+                           const struct dxbc_signature *outputs, struct error *e)
+{
+    uint8_t *bytes;
+    size_t size;
+    int ret = dxbc_fill_targets(d, p, find_any(d, "OSGN", "OSG5", "OSG1"), outputs, &bytes, &size, e);
+
+    if (ret)
+        return ret;
+    ret = bytes ? translate(s, bytes, size, NULL, &s->words, &s->word_count, e)
+                : shader_dxbc_translate(s, NULL, &s->words, &s->word_count, e);
+    free(bytes);
     return ret;
 }
 
@@ -276,6 +299,8 @@ static int init_program(struct shader *s, const struct dxbc *d, struct dxbc_sign
         return ret;
     s->info.descriptor_count = facts.descriptor_count;
     shader_assign_bindings(s);
+    if (s->info.stage == EXEC_PS)
+        return translate_pixel(s, d, &p, &sigs[1], e);
     return shader_dxbc_translate(s, NULL, &s->words, &s->word_count, e);
 }
 

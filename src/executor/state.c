@@ -192,6 +192,7 @@ static int set_constants(struct exec_engine *g, struct context *c, const struct 
     stage = stage_of(g, s.stage, s.stage_ex);
     b = &c->stages[stage];
     if (floats) {
+        b->f_set = true;
         memcpy(b->f[s.start_register], p->tail, p->tail_size);
     } else if (p->opcode == AEROGPU_CMD_SET_SHADER_CONSTANTS_I) {
         memcpy(b->i[s.start_register], p->tail, p->tail_size);
@@ -513,6 +514,8 @@ static int set_buffer_ranges(struct exec_engine *g, struct context *c, const str
             if (b && v.offset_bytes % 16)
                 return fail_unaligned(g, "slot %u: constant buffer offset %u is not a multiple of 16", slot,
                                       v.offset_bytes);
+            if (!slot)
+                at->cb0_set = true;
             object_assign(g, &at->constants[slot].buffer, b);
             at->constants[slot].offset = v.offset_bytes;
             at->constants[slot].size = size;
@@ -699,11 +702,7 @@ static void d3d9_masks(struct context *c, uint32_t state, uint32_t v)
             c->blend.constant[i] = (float)(v >> (i == 3 ? 24 : 16 - 8 * i) & 0xFF) / 255.0f;
         c->dirty |= DIRTY_BLEND_CONSTANT;
         break;
-    case D3DRS_MULTISAMPLEMASK:
-        c->blend.masked_out = !(v & 1);
-        c->dirty |= DIRTY_PIPELINE;
-        break;
-    default:
+    default: /* MULTISAMPLEMASK: of no effect without multisampling */
         break;
     }
 }
