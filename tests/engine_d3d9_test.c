@@ -393,6 +393,49 @@ static void defaults_of_direct3d_9(void **state)
     assert_int_equal(rig_pixel(r, 47, 32), RED);
 }
 
+/* Types of vertex elements, as a colour. */
+static void vertex_element_types(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct {
+        uint8_t type, bytes[16];
+        uint32_t want;
+    } cases[] = {
+        {5, {1, 0, 1, 1}, 0xFF00FFFF},                                      /* UBYTE4 */
+        {6, {1, 0, 0, 0}, 0xFF0000FF},                                      /* SHORT2: z 0, w 1 */
+        {7, {0, 0, 1, 0, 0, 0, 1, 0}, 0x00FF00FF},                          /* SHORT4 */
+        {8, {0x33, 0x66, 0x99, 0xCC}, 0x336699CC},                          /* UBYTE4N */
+        {9, {0xFF, 0x7F, 0, 0}, 0xFF0000FF},                                /* SHORT2N */
+        {10, {0, 0, 0xFF, 0x7F, 0x33, 0x33, 0x66, 0x66}, 0x00FF66CC},       /* SHORT4N */
+        {11, {0x33, 0x33, 0x99, 0x99}, 0x339900FF},                         /* USHORT2N */
+        {12, {0x33, 0x33, 0x66, 0x66, 0x99, 0x99, 0xCC, 0xCC}, 0x336699CC}, /* USHORT4N */
+        {15, {0, 0x3C, 0, 0x34}, 0xFF4000FF},                               /* FLOAT16_2: 1, 0.25 */
+        {16, {0, 0, 0, 0x3C, 0, 0x34, 0, 0x3C}, 0x00FF40FF},                /* FLOAT16_4 */
+        {0, {0, 0, 0x80, 0x3F}, 0xFF0000FF},                                /* FLOAT1 */
+    };
+    const float at[3][4] = {{-1, -1, 0, 1}, {-1, 3, 0, 1}, {3, -1, 0, 1}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct decl d[] = {
+            {0, 0, FLOAT4, 0, POSITION, 0}, {1, 0, cases[i].type, 0, COLOR, 0}, DECL_END};
+        rig_each(state);
+        rig_make_target(r);
+        rig_make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, "colour_vs_2_0.d3d9");
+        rig_make_shader(r, 11, AEROGPU_SHADER_STAGE_PIXEL, 0, "colour_ps_2_0.d3d9");
+        ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11);
+        declare(r, 12, d, 3);
+        rig_make_buffer(r, 1, at, sizeof(at));
+        rig_make_buffer(r, 2, cases[i].bytes, 16);
+        rig_bind_vb(r, 0, 1, 16, 0);
+        rig_bind_vb(r, 1, 2, 0, 0);
+        rig_draw(r, 3, 0);
+        rig_present(r);
+        rig_run_ok(r);
+        if (rig_pixel(r, 20, 40) != cases[i].want)
+            fail_msg("type %u: %08x, not %08x", cases[i].type, rig_pixel(r, 20, 40), cases[i].want);
+    }
+}
+
 static void malformed_declarations(void **state)
 {
     struct rig *r = rig_of(state);
@@ -427,6 +470,7 @@ int main(void)
         cmocka_unit_test_setup(table_fog, rig_each),
         cmocka_unit_test_setup(face_and_pixel_position, rig_each),
         cmocka_unit_test_setup(defaults_of_direct3d_9, rig_each),
+        cmocka_unit_test_setup(vertex_element_types, rig_each),
         cmocka_unit_test_setup(malformed_declarations, rig_each),
     };
     return cmocka_run_group_tests_name("engine_d3d9", tests, rig_group_setup, rig_group_teardown);

@@ -557,6 +557,42 @@ static void targets_written_in_part_are_filled(void **state)
     assert_int_equal(rig_pixel(r, 47, 31), 0x6699CC33);
 }
 
+/* ---- buffers of shaders ------------------------------------------------------------------------------------------- */
+
+/* Raw views may begin at any word, and end where they say: what is past the end reads zero. */
+static void raw_views_begin_at_words(void **state)
+{
+    struct rig *r = rig_of(state);
+    uint32_t words[80], *mem = (uint32_t *)(void *)(r->ram + RIG_DATA_GPA);
+    struct aerogpu_shader_resource_buffer_binding in = {.buffer = 60, .offset_bytes = 20};
+    struct aerogpu_unordered_access_buffer_binding out = {
+        .buffer = 61, .offset_bytes = 12, .size_bytes = 4, .initial_count = UINT32_MAX};
+
+    for (uint32_t i = 0; i < 80; i++)
+        words[i] = i < 5 ? 1000000 : i;
+    rig_make_buffer(r, 60, words, sizeof(words));
+    rig_make_buffer(r, 61, NULL, 64);
+    rig_make_shader(r, 62, AEROGPU_SHADER_STAGE_COMPUTE, 0, "sum_raw_cs.dxbc");
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 62);
+    for (int k = 0; k < 2; k++) {
+        in.size_bytes = k ? 40 : 0;
+        out.offset_bytes = k ? 20 : 12;
+        ABI_EMIT_TAIL(&r->b, SET_SHADER_RESOURCE_BUFFERS, set_shader_resource_buffers, &in, sizeof(in),
+                      .shader_stage = 2, .buffer_count = 1);
+        ABI_EMIT_TAIL(&r->b, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, &out, sizeof(out),
+                      .shader_stage = 2, .uav_count = 1);
+        ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1);
+    }
+    rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 63, .size_bytes = 64,
+             .backing_alloc_id = 7);
+    ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 63, .src_buffer = 61, .size_bytes = 64,
+             .flags = 1);
+    rig_run_ok(r);
+    for (uint32_t i = 0; i < 16; i++)
+        assert_int_equal(mem[i], i == 3 ? 64 * (5 + 68) / 2 : i == 5 ? 10 * (5 + 14) / 2 : 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -576,6 +612,7 @@ int main(void)
         cmocka_unit_test_setup(draws_into_16_bits, rig_each),
         cmocka_unit_test_setup(blocks_at_the_edge, rig_each),
         cmocka_unit_test_setup(targets_written_in_part_are_filled, rig_each),
+        cmocka_unit_test_setup(raw_views_begin_at_words, rig_each),
     };
 
     return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);

@@ -288,6 +288,7 @@ static int storage_for(struct exec_engine *g, const struct shader_info *info,
 {
     VkFormat format = texel_format(d);
     uint32_t unit = d->kind == SHADER_SRV_TYPED ? 16 : 4;
+    uint32_t align = g->vk.caps.texel_single && unit < g->vk.caps.texel_align ? unit : g->vk.caps.texel_align;
 
     if (d->vk_type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER) {
         out->buffer = b && size ? (VkDescriptorBufferInfo){b->vk.buffer, offset, size}
@@ -295,10 +296,10 @@ static int storage_for(struct exec_engine *g, const struct shader_info *info,
     } else if (!b || size < unit) {
         out->texel = null_texel(g, format);
     } else {
-        if (offset % g->vk.caps.texel_align)
+        if (offset % align)
             return fail_align(g,
                               "buffer %u is bound from byte %llu, this Vulkan device needs multiples of %u",
-                              b->o.handle, (unsigned long long)offset, g->vk.caps.texel_align);
+                              b->o.handle, (unsigned long long)offset, align);
         out->texel = buffer_view(g, b, format, offset, size - size % unit);
     }
     if (b)

@@ -199,8 +199,28 @@ static void choose_features(struct vk *vk, VkPhysicalDeviceFeatures *want)
     };
 }
 
+/* Views of buffers may begin where a texel may, if the device says so. */
+static bool texels_align_singly(struct vk *vk)
+{
+    VkPhysicalDeviceTexelBufferAlignmentPropertiesEXT align = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TEXEL_BUFFER_ALIGNMENT_PROPERTIES_EXT};
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                              .pNext = &align};
+    VkPhysicalDeviceTexelBufferAlignmentFeaturesEXT have = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TEXEL_BUFFER_ALIGNMENT_FEATURES_EXT};
+    VkPhysicalDeviceFeatures2 query = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &have};
+
+    vkGetPhysicalDeviceFeatures2(vk->physical, &query);
+    vkGetPhysicalDeviceProperties2(vk->physical, &properties);
+    return have.texelBufferAlignment && align.storageTexelBufferOffsetSingleTexelAlignment &&
+           align.uniformTexelBufferOffsetSingleTexelAlignment;
+}
+
 static int create_device(struct vk *vk, bool addresses, struct error *e)
 {
+    VkPhysicalDeviceTexelBufferAlignmentFeaturesEXT texels = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TEXEL_BUFFER_ALIGNMENT_FEATURES_EXT,
+        .texelBufferAlignment = VK_TRUE};
     VkPhysicalDeviceBufferDeviceAddressFeaturesKHR bda = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES_KHR,
         .bufferDeviceAddress = VK_TRUE};
@@ -256,6 +276,12 @@ static int create_device(struct vk *vk, bool addresses, struct error *e)
             features.pNext = &border;
             vk->caps.border_color = true;
         }
+    }
+    if (has_extension(list, n, VK_EXT_TEXEL_BUFFER_ALIGNMENT_EXTENSION_NAME) && texels_align_singly(vk)) {
+        names[num_names++] = VK_EXT_TEXEL_BUFFER_ALIGNMENT_EXTENSION_NAME;
+        texels.pNext = features.pNext;
+        features.pNext = &texels;
+        vk->caps.texel_single = true;
     }
     if (has_extension(list, n, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
         names[num_names++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;

@@ -19,6 +19,8 @@ struct vk_caps {
     bool vertex_stores, fragment_stores;
     bool host_memory; /* VK_EXT_external_memory_host */
     bool addresses;   /* VK_KHR_buffer_device_address, if asked for */
+    bool
+        texel_single; /* a buffer view may begin at any texel: texel_align is more than what a small texel needs */
     uint32_t uniform_align, texel_align, max_uniform_range, max_image_2d, max_layers, max_bound_sets;
     uint32_t max_vertex_attributes, max_vertex_bindings;
     float max_anisotropy, max_lod_bias;
