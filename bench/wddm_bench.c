@@ -3,7 +3,8 @@
  *   d3dkmt_render        D3DKMTRender of an empty stream over the socket until the client sees its fence, against a bare
  *                        request and answer over a socket plus one wake-up by eventfd, between two processes
  *   d3dkmt_render_local  the same in one process, against the device alone with the same stream (doorbell to interrupt)
- *   vblank_wait          lateness (p99) of WaitForVerticalBlankEvent in 16 processes, against a thread on a timerfd
+ *   vblank_wait          lateness (p99) of WaitForVerticalBlankEvent in 16 processes, against 16 processes on timerfds that
+ *                        are due together too, half a period later
  *   tdr_recovery         from the deadline of a hang to the first fence of new work; 50 ms is the limit
  *   tdr_growth           memory that a service has more after 1 000 hangs and resets than after 100; descriptors and
  *                        processes must be as many as before
@@ -37,6 +38,7 @@
 #include "stack/stack.h"
 
 enum { CYCLES = 1000 };
+enum { PERIOD_NS = 16666667 }; /* 60 Hz */
 enum { ROUNDS = 20, TURN = 100, WAITERS = 16, VBLANKS = 300, HANGS = 5 };
 
 static const char *path;
@@ -296,36 +298,45 @@ static void render_local(struct bench *b)
 
 /* ---- vblank_wait ---- */
 
-/* In a process: how late each wake-up was after the time that the device gives the vblank. */
+/* How late a wait for the next vblank ends after the time that the device gives it, and that time. */
+static bool wait_once(struct app *a, uint64_t *late, uint64_t *vblank)
+{
+    struct aerogpu_escape_query_vblank q = {
+        .header = {AEROGPU_ESCAPE_VERSION, AEROGPU_ESCAPE_OP_QUERY_VBLANK, sizeof(q), 0}};
+    uint64_t woken;
+
+    if (D3DKMTWaitForVerticalBlankEvent(&(D3DKMT_WAITFORVERTICALBLANKEVENT){a->adapter, a->device, 0}))
+        return false;
+    woken = clock_now(&wall);
+    if (D3DKMTEscape(&(D3DKMT_ESCAPE){
+            .hAdapter = a->adapter, .pPrivateDriverData = &q, .PrivateDriverDataSize = sizeof(q)}))
+        return false;
+    *late = woken > q.last_vblank_time_ns ? woken - q.last_vblank_time_ns : 0;
+    *vblank = q.last_vblank_time_ns;
+    return true;
+}
+
 static void wait_for_vblanks(uint64_t *late)
 {
     struct app a;
+    uint64_t vblank;
 
     if (!app_open(&a))
         _exit(1);
-    for (int i = 0; i < VBLANKS; i++) {
-        struct aerogpu_escape_query_vblank q = {
-            .header = {AEROGPU_ESCAPE_VERSION, AEROGPU_ESCAPE_OP_QUERY_VBLANK, sizeof(q), 0}};
-        uint64_t woken;
-        if (D3DKMTWaitForVerticalBlankEvent(&(D3DKMT_WAITFORVERTICALBLANKEVENT){a.adapter, a.device, 0}))
+    for (int i = 0; i < VBLANKS; i++)
+        if (!wait_once(&a, &late[i], &vblank))
             _exit(1);
-        woken = clock_now(&wall);
-        if (D3DKMTEscape(&(D3DKMT_ESCAPE){
-                .hAdapter = a.adapter, .pPrivateDriverData = &q, .PrivateDriverDataSize = sizeof(q)}))
-            _exit(1);
-        late[i] = woken > q.last_vblank_time_ns ? woken - q.last_vblank_time_ns : 0;
-    }
     _exit(0);
 }
 
-static void wait_on_timerfd(uint64_t *late)
+static void wait_on_timerfd(uint64_t *late, uint64_t due)
 {
     int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-    uint64_t due = clock_now(&wall), n;
+    uint64_t n;
 
     for (int i = 0; i < VBLANKS; i++) {
         struct itimerspec its = {0};
-        due += 16666667;
+        due += PERIOD_NS;
         its.it_value.tv_sec = (time_t)(due / NSEC_PER_SEC);
         its.it_value.tv_nsec = (long)(due % NSEC_PER_SEC);
         timerfd_settime(fd, TFD_TIMER_ABSTIME, &its, NULL);
@@ -343,14 +354,20 @@ static void vblank_wait(struct bench *b)
     uint64_t *late = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct samples ours = {0}, reference = {0};
     pid_t pid = serve(), children[2 * WAITERS];
+    uint64_t vblank, ignored;
     int status, bad = 0;
+    struct app a;
+
+    if (!app_open(&a) || !wait_once(&a, &ignored, &vblank))
+        die("vblank_wait", "no vblank");
+    d3dkmt_disconnect();
 
     for (int i = 0; i < 2 * WAITERS; i++) {
         children[i] = fork();
         if (!children[i] && i < WAITERS)
             wait_for_vblanks(late + i * VBLANKS);
         else if (!children[i])
-            wait_on_timerfd(late + i * VBLANKS);
+            wait_on_timerfd(late + i * VBLANKS, vblank + PERIOD_NS / 2);
     }
     for (int i = 0; i < 2 * WAITERS; i++) {
         waitpid(children[i], &status, 0);

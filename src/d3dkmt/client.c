@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "d3dkmt/vblanks.h"
 #include "d3dkmt/views.h"
 #include "d3dkmt/wire.h"
 
@@ -59,6 +60,7 @@ static void forked(void)
     cookie = 0;
     generation++;
     view_drop_all();
+    vblanks_unmap();
 }
 
 static void make_key(void)
@@ -202,6 +204,7 @@ void d3dkmt_disconnect(void)
     generation++;
     cookie = 0;
     view_drop_all();
+    vblanks_unmap();
     pthread_mutex_unlock(&lock);
     thread_ends(NULL);
 }
@@ -299,7 +302,14 @@ static NTSTATUS after(enum d3dkmt_thunk thunk, void *arg, const struct wire_head
     case D3DKMT_THUNK_DestroyContext:
         view_drop(((D3DKMT_DESTROYCONTEXT *)arg)->hContext);
         break;
+    case D3DKMT_THUNK_WaitForVerticalBlankEvent:
+        vblanks_map(fd, h->fd_size);
+        break;
+    case D3DKMT_THUNK_CloseAdapter:
+        vblanks_forget();
+        break;
     case D3DKMT_THUNK_DestroyDevice:
+        vblanks_forget();
         view_drop_device(((D3DKMT_DESTROYDEVICE *)arg)->hDevice, 0);
         break;
     }
@@ -337,6 +347,9 @@ static NTSTATUS remote(enum d3dkmt_thunk thunk, void *arg)
     if (n < (ssize_t)sizeof(h)) {
         close(self.fd);
         self.fd = -1;
+        pthread_mutex_lock(&lock);
+        vblanks_abandon();
+        pthread_mutex_unlock(&lock);
         return STATUS_DEVICE_REMOVED; /* the service is gone */
     }
     memcpy(&h, self.buffer, sizeof(h));
@@ -350,11 +363,35 @@ static NTSTATUS remote(enum d3dkmt_thunk thunk, void *arg)
     return s;
 }
 
+/* Without a call, once one has said that these arguments are good. */
+static NTSTATUS wait_for_vblank(void *arg)
+{
+    const D3DKMT_WAITFORVERTICALBLANKEVENT *w = arg;
+    struct dxgk_vblanks *known;
+    uint32_t epoch;
+    NTSTATUS s;
+
+    pthread_mutex_lock(&lock);
+    epoch = vblanks_epoch();
+    known = vblanks_known(w);
+    pthread_mutex_unlock(&lock);
+    if (known && vblanks_wait(known, w->VidPnSourceId, epoch))
+        return STATUS_SUCCESS;
+    s = remote(D3DKMT_THUNK_WaitForVerticalBlankEvent, arg);
+    pthread_mutex_lock(&lock);
+    if (NT_SUCCESS(s))
+        vblanks_remember(w, epoch);
+    pthread_mutex_unlock(&lock);
+    return s;
+}
+
 static NTSTATUS call(enum d3dkmt_thunk thunk, void *arg)
 {
     if (!arg)
         return STATUS_INVALID_PARAMETER;
-    return transport ? transport->call(transport->ctx, thunk, arg) : remote(thunk, arg);
+    if (transport)
+        return transport->call(transport->ctx, thunk, arg);
+    return thunk == D3DKMT_THUNK_WaitForVerticalBlankEvent ? wait_for_vblank(arg) : remote(thunk, arg);
 }
 
 /* An HDC is the name of a display: over a connection it goes by that name. */

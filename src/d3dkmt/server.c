@@ -163,6 +163,8 @@ size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd
         if (!NT_SUCCESS(s))
             dxgk_Unlock(c, &(D3DKMT_UNLOCK){l->hDevice, 1, &l->hAllocation});
     }
+    if (NT_SUCCESS(s) && thunk == D3DKMT_THUNK_WaitForVerticalBlankEvent)
+        *reply_fd = dxgk_vblanks_fd(c, &length); /* without it the next wait is a call again */
     clear_nested(thunk, arg);
     n = wire_write(reply, thunk, arg, s, lengths);
     free(heap);

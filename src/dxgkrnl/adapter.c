@@ -46,6 +46,7 @@ void adapter_fail(struct dxgk *d, unsigned code, const char *why)
     for (unsigned i = 0; i < d->num_nodes; i++)
         kernel_cancel(d->kernel, &d->nodes[i].timer);
     kernel_wake_all(d->kernel, &d->adapter_waiters);
+    vblanks_changed(d);
     for (unsigned i = 0; i < d->num_sources; i++)
         kernel_wake_all(d->kernel, &d->sources[i].vblank_waiters);
     for (struct context *c = d->contexts; c; c = c->next_all) {

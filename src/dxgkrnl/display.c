@@ -43,6 +43,7 @@ static void enable_vsync(struct dxgk *d, bool on)
     else
         kernel_cancel(d->kernel, &d->vsync_timer);
     DDI(d, ControlInterrupt, d->miniport, DXGK_INTERRUPT_CRTC_VSYNC, on);
+    vblanks_changed(d);
 }
 
 /* At PASSIVE_LEVEL: off and on again brings lost ones back; if not, the device is reset. */
@@ -192,6 +193,7 @@ void display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint6
     for (unsigned i = 0; i < d->num_sources; i++) {
         struct source *s = &d->sources[i];
         uint64_t number;
+        bool waited;
         if (!s->committed || s->target != target)
             continue;
         number = grid_notice(s, time_ns);
@@ -204,7 +206,8 @@ void display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint6
             address.QuadPart == vidmm_address(d, s->flips->allocs[0]).QuadPart)
             finish_flip(d, i);
         start_flip(d, i);
-        if (s->waiting || s->flips)
+        waited = vblanks_tick(d, i);
+        if (s->waiting || s->flips || waited)
             s->last_wanted = s->vblanks;
         kernel_wake_all(d->kernel, &s->vblank_waiters);
         if (s->vblanks > s->last_wanted + VSYNC_IDLE_FRAMES && d->vsync_enabled) {
@@ -434,6 +437,7 @@ static NTSTATUS set_visible(struct dxgk *d, UINT source, bool visible)
 
     if (NT_SUCCESS(s))
         d->sources[source].visible = visible;
+    vblanks_changed(d);
     return s;
 }
 
@@ -659,6 +663,7 @@ void display_stop(struct dxgk *d)
     if (d->vsync_enabled && d->state == DXGK_STARTED)
         enable_vsync(d, false);
     d->vsync_enabled = false;
+    vblanks_changed(d);
     kernel_cancel(d->kernel, &d->vsync_timer);
     vidpn_destroy(d->active);
     d->active = NULL;

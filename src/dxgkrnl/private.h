@@ -261,6 +261,8 @@ struct dxgk_client {
     struct dxgk *d;
     uint64_t process, serial;
     bool admin, cancelled;
+    struct dxgk_vblanks *vblanks; /* NULL: it never waited for one */
+    int vblanks_fd;
 };
 
 struct record {
@@ -468,6 +470,12 @@ void vidpn_destroy(struct vidpn *v);
 NTSTATUS vidpn_query_interface(D3DKMDT_HVIDPN h, DXGK_VIDPN_INTERFACE_VERSION version,
                                CONST DXGK_VIDPN_INTERFACE **interface);
 D3DKMDT_HVIDPN vidpn_handle(struct vidpn *v);
+
+/* vblanks.c */
+bool vblanks_tick(struct dxgk *d, unsigned source); /* whether somebody waits */
+void vblanks_changed(struct dxgk *d);               /* what a wait would answer, perhaps */
+void vblanks_changed_for(struct dxgk *d, struct dxgk_client *c);
+void vblanks_free(struct dxgk_client *c);
 
 /* display.c */
 NTSTATUS display_start(struct dxgk *d);

@@ -1,4 +1,4 @@
-/* progress.h: how far a context is, in memory that its client maps: a fence without a call.
+/* progress.h: how far a context is, and the display, in memory that a client maps: a fence or a vblank without a call.
  *
  * The client only reads, but for `waiters` and `awaited`; dxgkrnl believes nothing it finds here.
  */
@@ -17,6 +17,21 @@ struct dxgk_progress {
     _Atomic uint32_t waiters; /* how many wait on `change`: while it is 0 nobody is woken */
     _Atomic uint64_t
         awaited; /* the last packet that the client waited for; who waits for each gets it within Render */
+};
+
+enum { DXGK_VBLANK_SOURCES = 4 };
+
+/* A page of one client. Who waits, waits on the futex `change` as long as `on` is set and `epoch` is that of a call of
+ * WaitForVerticalBlankEvent that succeeded; else by another call, which has the right answer. */
+struct dxgk_vblanks {
+    _Atomic uint32_t
+        epoch; /* rises when such a call might answer something else: reset, mode, vblanks on and off; never 0 */
+    struct {
+        _Atomic uint32_t on;      /* vblanks are reported */
+        _Atomic uint32_t change;  /* rises with `count` and `epoch`; a futex */
+        _Atomic uint64_t count;   /* vblanks so far */
+        _Atomic uint32_t waiters; /* the client's: how many wait; keeps vblanks on */
+    } source[DXGK_VBLANK_SOURCES];
 };
 
 #endif

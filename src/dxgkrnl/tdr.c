@@ -117,6 +117,7 @@ static void recover(struct dxgk *d, struct device *guilty, const char *why)
     }
     d->resetting = true;
     d->epoch++;
+    vblanks_changed(d);
     kernel_wake_all(d->kernel,
                     &d->progress); /* whoever waits for the device while it holds the adapter gives up */
     if (!adapter_lock(d))

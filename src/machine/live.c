@@ -33,9 +33,10 @@
 #include "executor/host.h"
 #include "machine/priv.h"
 
-#define SPIN_NS     20000 /* how long the thread looks for more after it was busy */
 #define STORM_LIMIT 1000  /* calls of the routine in a row that leave INTx high */
+#define LEAD_MOST   80000 /* ns; to be awake for a vblank that somebody waits for */
 #define TIMER_NEVER UINT64_MAX
+enum { WANTED = 8 }; /* vblanks without an interrupt until nobody is taken to wait */
 
 struct live {
     struct exec_host *host;
@@ -43,7 +44,11 @@ struct live {
     bool has_thread;
     _Atomic bool quit;
     int epoll_fd, timer_fd, wake_fd;
-    _Atomic uint64_t deadline;  /* what timer_fd is set to */
+    _Atomic uint64_t deadline; /* what the device asked for; timer_fd is set a little earlier: */
+    _Atomic uint64_t timer_at;
+    _Atomic uint32_t lead; /* ns: how late a thread tends to be when that timer wakes it */
+    _Atomic uint32_t
+        wanted; /* WANTED when the last vblank raised an interrupt, then less; 0: be on time for nobody */
     _Atomic uint64_t resume_ns; /* when a stopped executor goes on; TIMER_NEVER */
     _Atomic int stopped_pid;
     pthread_mutex_t serving;
@@ -138,14 +143,18 @@ static void deliver(struct machine *m)
 
 static void arm_timer(void *ctx, uint64_t deadline_ns)
 {
+    struct live *l = live_of(ctx);
     struct itimerspec its = {0};
+    uint64_t at = deadline_ns;
 
     if (deadline_ns != TIMER_NEVER) {
-        its.it_value.tv_sec = (time_t)(deadline_ns / NSEC_PER_SEC);
-        its.it_value.tv_nsec = (long)(deadline_ns % NSEC_PER_SEC);
+        at -= atomic_load(&l->wanted) ? atomic_load(&l->lead) : 0;
+        its.it_value.tv_sec = (time_t)(at / NSEC_PER_SEC);
+        its.it_value.tv_nsec = (long)(at % NSEC_PER_SEC);
     }
-    atomic_store(&live_of(ctx)->deadline, deadline_ns);
-    timerfd_settime(live_of(ctx)->timer_fd, TFD_TIMER_ABSTIME, &its, NULL);
+    atomic_store(&l->timer_at, at);
+    atomic_store(&l->deadline, deadline_ns);
+    timerfd_settime(l->timer_fd, TFD_TIMER_ABSTIME, &its, NULL);
 }
 
 /* ---- the executor ---- */
@@ -264,9 +273,21 @@ static int stop_executor(struct machine *m, uint64_t ns)
 
 /* ---- serving ---- */
 
+/* The timer woke this thread: half of being late is learned at once, being early little by little. */
+static void learn_lead(struct machine *m)
+{
+    struct live *l = m->kind;
+    uint64_t at = atomic_load(&l->timer_at), now = machine_now(m);
+    int64_t lead = atomic_load(&l->lead), late = now > at ? (int64_t)(now - at) : 0;
+
+    late = late < LEAD_MOST ? late : LEAD_MOST;
+    lead += late > lead ? (late - lead) / 2 : (late - lead) / 32;
+    atomic_store(&l->lead, (uint32_t)lead);
+}
+
 /* Sleeps until something is to be served, at most until `end_ns`. The events say little: what is to be done
- * is found by looking. */
-static void await(struct machine *m, uint64_t end_ns)
+ * is found by looking. Returns whether the timer was among them. */
+static bool await(struct machine *m, uint64_t end_ns)
 {
     struct live *l = m->kind;
     struct epoll_event events[3];
@@ -274,7 +295,26 @@ static void await(struct machine *m, uint64_t end_ns)
     uint64_t now = end == TIMER_NEVER ? 0 : machine_now(m), left = end > now ? end - now : 0;
     struct timespec ts = {(time_t)(left / NSEC_PER_SEC), (long)(left % NSEC_PER_SEC)};
 
-    epoll_pwait2(l->epoll_fd, events, 3, end == TIMER_NEVER ? NULL : &ts, NULL);
+    bool timer = false;
+    int n = epoll_pwait2(l->epoll_fd, events, 3, end == TIMER_NEVER ? NULL : &ts, NULL);
+
+    for (int i = 0; i < n; i++)
+        timer |= events[i].data.fd == l->timer_fd;
+    if (timer)
+        learn_lead(m);
+    return timer;
+}
+
+static void tick(struct machine *m)
+{
+    struct live *l = m->kind;
+    uint64_t before = atomic_load(&l->interrupts);
+
+    gpu_timer(m->gpu);
+    if (atomic_load(&l->interrupts) != before)
+        atomic_store(&l->wanted, WANTED);
+    else if (atomic_load(&l->wanted))
+        atomic_fetch_sub(&l->wanted, 1);
 }
 
 /* Does what is to be done. With `serving` held. Returns whether the executor had completed something. */
@@ -288,10 +328,23 @@ static bool serve(struct machine *m)
         resume(m);
     n = exec_host_dispatch(l->host);
     if (machine_now(m) >= atomic_load(&l->deadline))
-        gpu_timer(m->gpu);
+        tick(m);
     deliver(m);
     serving_for = NULL;
     return n;
+}
+
+/* After the timer, which comes early: looks on until what the device waits for is due. With `serving` held. */
+static void until_due(struct machine *m)
+{
+    struct live *l = m->kind;
+    uint64_t due = atomic_load(&l->deadline), now;
+
+    while ((now = machine_now(m)) < due && due - now <= LEAD_MOST) {
+        if (exec_host_wait(l->host, 0))
+            serve(m);
+        due = atomic_load(&l->deadline);
+    }
 }
 
 static void *device_thread(void *arg)
@@ -300,14 +353,16 @@ static void *device_thread(void *arg)
     struct live *l = m->kind;
 
     while (!atomic_load(&l->quit)) {
-        bool busy;
+        bool busy, timer = await(m, TIMER_NEVER);
 
-        await(m, TIMER_NEVER);
         do {
             if (pthread_mutex_trylock(&l->serving)) {
                 signal_fd(l->wake_fd); /* it was meant for the helper */
                 pthread_mutex_lock(&l->serving);
             }
+            if (timer)
+                until_due(m);
+            timer = false;
             busy = serve(m);
             pthread_mutex_unlock(&l->serving);
         } while (busy && !atomic_load(&l->has_helper) && exec_host_look(l->host));
@@ -323,8 +378,8 @@ static int help_until(struct machine *m, bool (*done)(void *ctx), void *ctx, uin
 
     pthread_mutex_lock(&l->serving);
     while (!(is_done = done(ctx)) && machine_now(m) < end) {
-        if (!busy || !exec_host_look(l->host))
-            await(m, end);
+        if ((!busy || !exec_host_look(l->host)) && await(m, end))
+            until_due(m);
         busy = serve(m);
     }
     atomic_store(&l->has_helper, false);

@@ -1,0 +1,107 @@
+#include "d3dkmt/vblanks.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dxgkrnl/progress.h"
+
+/* No vblank for so long: the service looks after it, or is gone. */
+#define LOOK_NS 200000000
+enum { KNOWN = 16 };
+
+static struct dxgk_vblanks *page;
+static struct {
+    D3DKMT_WAITFORVERTICALBLANKEVENT arg;
+    uint32_t epoch; /* 0: free */
+} known[KNOWN];
+static unsigned next;
+
+uint32_t vblanks_epoch(void)
+{
+    return page ? page->epoch : 0;
+}
+
+void vblanks_map(int fd, uint64_t size)
+{
+    void *p;
+
+    if (page || fd < 0 || size < sizeof(*page))
+        return;
+    p = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    page = p == MAP_FAILED ? NULL : p;
+}
+
+static int find(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg)
+{
+    for (int i = 0; i < KNOWN; i++)
+        if (known[i].epoch && known[i].arg.hAdapter == arg->hAdapter &&
+            known[i].arg.hDevice == arg->hDevice && known[i].arg.VidPnSourceId == arg->VidPnSourceId)
+            return i;
+    return -1;
+}
+
+void vblanks_remember(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg, uint32_t epoch)
+{
+    int i = find(arg);
+
+    if (!epoch || arg->VidPnSourceId >= DXGK_VBLANK_SOURCES)
+        return;
+    if (i < 0)
+        i = (int)(next++ % KNOWN);
+    known[i].arg = *arg;
+    known[i].epoch = epoch;
+}
+
+void vblanks_forget(void)
+{
+    memset(known, 0, sizeof(known));
+}
+
+void vblanks_unmap(void)
+{
+    vblanks_forget();
+    if (page)
+        munmap(page, sizeof(*page));
+    page = NULL;
+}
+
+void vblanks_abandon(void)
+{
+    vblanks_forget();
+    page = NULL; /* not unmapped: other threads may be waiting on it still */
+}
+
+struct dxgk_vblanks *vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg)
+{
+    int i = page ? find(arg) : -1;
+
+    return i >= 0 && known[i].epoch == page->epoch ? page : NULL;
+}
+
+bool vblanks_wait(struct dxgk_vblanks *v, UINT source, uint32_t epoch)
+{
+    static const struct timespec look = {0, LOOK_NS};
+    uint64_t seen = v->source[source].count;
+
+    for (;;) {
+        uint32_t change = v->source[source].change;
+        bool late = false;
+
+        if (v->epoch != epoch || !v->source[source].on)
+            return false;
+        if (v->source[source].count != seen)
+            return true;
+        v->source[source].waiters++;
+        if (v->source[source].change == change)
+            late = syscall(SYS_futex, &v->source[source].change, FUTEX_WAIT, change, &look, NULL, 0) &&
+                   errno == ETIMEDOUT;
+        v->source[source].waiters--;
+        if (late)
+            return false;
+    }
+}
