@@ -56,6 +56,8 @@ void device_destroy(struct device *dev)
         context_destroy(dev->contexts);
     while (dev->resources)
         vidmm_close(dev->resources);
+    while (dev->closing) /* by the scheduler's thread */
+        kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
     while (dev->syncs) {
         struct syncobj *s = dev->syncs;
         dev->syncs = s->next;

@@ -80,6 +80,7 @@ struct open_resource {
     struct device *device;
     struct resource *resource;
     D3DKMT_HANDLE handle; /* 0 when made without CreateResource */
+    bool doomed;          /* destroyed by its client, as soon as no work of the device names it */
 };
 
 struct segment {
@@ -170,6 +171,7 @@ struct device {
     struct open_resource *resources;
     struct syncobj *syncs;
     UINT present_count;
+    unsigned closing; /* resources whose closing is under way */
 };
 
 struct node {
@@ -309,6 +311,7 @@ struct dxgk {
     struct context *contexts;
     struct device *devices;
     struct dxgk_client *clients;
+    unsigned doomed; /* resources that are */
     uint64_t owners; /* serial numbers of clients and shared resources */
     struct handle_entry *handles;
     unsigned num_handles;
@@ -410,7 +413,11 @@ NTSTATUS vidmm_create(struct dxgk *d, struct resource *r, const void *priv, UINT
                       D3DDDI_ALLOCATIONINFO *infos, unsigned count);
 NTSTATUS vidmm_open(struct device *dev, struct resource *r, bool create, struct open_resource **out,
                     struct open_alloc **opens);
+/* At once; no work of the device may name it. */
 void vidmm_close(struct open_resource *g);
+/* Its handles go at once, the rest as soon as no work of the device names it. */
+void vidmm_doom(struct open_resource *g);
+void vidmm_reap(struct dxgk *d);                        /* at PASSIVE_LEVEL: closes the doomed that can be */
 void vidmm_release(struct dxgk *d, struct resource *r); /* drops one reference */
 /* Puts `a` into one of the segments of `set`; may evict, page and wait. */
 NTSTATUS vidmm_make_resident(struct dxgk *d, struct alloc *a, UINT set);

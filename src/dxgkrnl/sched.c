@@ -29,6 +29,7 @@ static void worker(void *arg)
         if (d->stopping)
             break;
         display_work(d);
+        vidmm_reap(d);
         for (unsigned i = 0; i < d->num_nodes; i++)
             sched_pump(d, i);
     }
@@ -152,7 +153,8 @@ void sync_unref(struct syncobj *s)
 
 void packet_free(struct dxgk *d, struct packet *p)
 {
-    UNREFERENCED_PARAMETER(d);
+    if (d->doomed)
+        sched_kick(d); /* it may have been the last to name one */
     for (unsigned i = 0; i < p->sync_count; i++)
         sync_unref(p->sync[i]);
     if (p->dma && p->frees_dma)

@@ -428,22 +428,28 @@ fail:
 NTSTATUS dxgk_CreateAllocation(struct dxgk_client *c, D3DKMT_CREATEALLOCATION *arg)
 {
     struct dxgk *d = thunk_enter(c);
-    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    uint64_t patience = kernel_now(d->kernel) + d->tdr_delay_ns;
     NTSTATUS s;
 
-    if (!dev)
-        return thunk_leave(d, STATUS_INVALID_HANDLE);
-    s = thunk_usable(d, dev);
-    if (NT_SUCCESS(s))
-        s = check_create(arg);
-    if (NT_SUCCESS(s)) {
-        s = STATUS_DEVICE_REMOVED;
-        if (adapter_lock(d)) {
-            s = create_locked(c, dev, arg);
-            adapter_unlock(d);
+    for (;;) {
+        struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+        s = dev ? thunk_usable(d, dev) : STATUS_INVALID_HANDLE;
+        if (NT_SUCCESS(s) && c->cancelled)
+            s = STATUS_CANCELLED;
+        if (NT_SUCCESS(s))
+            s = check_create(arg);
+        if (NT_SUCCESS(s)) {
+            s = STATUS_DEVICE_REMOVED;
+            if (adapter_lock(d)) {
+                s = create_locked(c, dev, arg);
+                adapter_unlock(d);
+            }
         }
+        /* What was destroyed may still hold the memory, until the work that names it is done. */
+        if (s != STATUS_GRAPHICS_NO_VIDEO_MEMORY || !d->doomed ||
+            !kernel_wait(d->kernel, &d->progress, patience))
+            return thunk_leave(d, s);
     }
-    return thunk_leave(d, s);
 }
 
 NTSTATUS dxgk_DestroyAllocation(struct dxgk_client *c, CONST D3DKMT_DESTROYALLOCATION *arg)
@@ -459,22 +465,19 @@ NTSTATUS dxgk_DestroyAllocation(struct dxgk_client *c, CONST D3DKMT_DESTROYALLOC
         g = handle_get(d, arg->hResource, HANDLE_RES, c);
         if (!g || g->device != dev)
             return thunk_leave(d, STATUS_INVALID_HANDLE);
-        thunk_wait_queued(dev, g);
-        vidmm_close(g);
+        vidmm_doom(g);
         return thunk_leave(d, STATUS_SUCCESS);
     }
     if (!arg->AllocationCount || arg->AllocationCount > MAX_ALLOCATIONS || !arg->phAllocationList)
         return thunk_leave(d, STATUS_INVALID_PARAMETER);
     for (UINT i = 0; i < arg->AllocationCount && NT_SUCCESS(s); i++) {
         struct open_alloc *o = handle_get(d, arg->phAllocationList[i], HANDLE_ALLOC, c);
-        if (!o || o->device != dev)
+        if (!o || o->device != dev || handle_get(d, arg->hDevice, HANDLE_DEVICE, c) != dev)
             s = STATUS_INVALID_HANDLE;
         else if (o->group->handle)
             s = STATUS_INVALID_PARAMETER; /* of a resource: goes with it */
-        else {
-            thunk_wait_queued(dev, o->group);
-            vidmm_close(o->group);
-        }
+        else
+            vidmm_doom(o->group);
     }
     return thunk_leave(d, s);
 }

@@ -9,7 +9,5 @@ enum { MAX_PRESENTS = 3 }; /* flips a context may have queued before Present wai
 struct dxgk *thunk_enter(struct dxgk_client *c);
 NTSTATUS thunk_leave(struct dxgk *d, NTSTATUS s);
 NTSTATUS thunk_usable(const struct dxgk *d, const struct device *dev);
-/* Until no queued packet of the device refers to the allocations of `g`, or the device is lost. */
-void thunk_wait_queued(struct device *dev, struct open_resource *g);
 
 #endif

@@ -24,18 +24,6 @@ static bool queued_use(struct dxgk *d, const struct alloc *a)
     return false;
 }
 
-void thunk_wait_queued(struct device *dev, struct open_resource *g)
-{
-    struct dxgk *d = dev->d;
-
-    for (unsigned i = 0; i < g->resource->count; i++)
-        while (queued_use(d, g->resource->allocs[i]) && dev->state == D3DKMT_DEVICEEXECUTION_ACTIVE &&
-               d->state == DXGK_STARTED)
-            kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
-    if (queued_use(d, g->resource->count ? g->resource->allocs[0] : NULL))
-        sched_kick(d);
-}
-
 /* Waits until the context has room for one more packet. */
 static NTSTATUS make_room(struct dxgk_client *c, D3DKMT_HANDLE handle, unsigned limit)
 {

@@ -483,14 +483,98 @@ fail:
     return s;
 }
 
+static bool names(const struct packet *p, const struct resource *r)
+{
+    for (unsigned i = 0; p->allocs && i < p->list_count; i++)
+        if (p->allocs[i] && p->allocs[i]->resource == r)
+            return true;
+    return false;
+}
+
+static bool queue_names(const struct packet *p, const struct device *dev, const struct resource *r)
+{
+    for (; p; p = p->next)
+        if (p->context && p->context->device == dev && names(p, r))
+            return true;
+    return false;
+}
+
+/* Whether work of the device that opened it, queued or under way, names it. What others do with a shared resource is the
+ * business of their own handles. */
+static bool in_use(const struct open_resource *g)
+{
+    const struct device *dev = g->device;
+    const struct dxgk *d = dev->d;
+    bool used = false;
+
+    for (const struct context *x = dev->contexts; x; x = x->next)
+        used |= x->handling || queue_names(x->queue, dev, g->resource);
+    for (unsigned i = 0; i < d->num_nodes; i++)
+        used |= queue_names(d->nodes[i].hw, dev, g->resource);
+    for (unsigned i = 0; i < d->num_sources; i++)
+        used |= queue_names(d->sources[i].flips, dev, g->resource);
+    return used;
+}
+
+void vidmm_doom(struct open_resource *g)
+{
+    struct device *dev = g->device;
+    struct dxgk *d = dev->d;
+
+    if (!in_use(g)) {
+        vidmm_close(g);
+        return;
+    }
+    for (struct open_alloc *o = dev->allocs; o; o = o->next)
+        if (o->group == g) {
+            o->alloc->pins -= o->locks;
+            o->locks = 0;
+            handle_free(d, o->handle);
+            o->handle = 0;
+        }
+    handle_free(d, g->handle);
+    g->handle = 0;
+    g->doomed = true;
+    d->doomed++;
+}
+
+static struct open_resource *find_doomed(struct dxgk *d)
+{
+    for (struct device *dev = d->devices; dev; dev = dev->next)
+        for (struct open_resource *g = dev->resources; g; g = g->next)
+            if (g->doomed && !in_use(g))
+                return g;
+    return NULL;
+}
+
+void vidmm_reap(struct dxgk *d)
+{
+    struct open_resource *g;
+
+    while (d->doomed && (g = find_doomed(d)))
+        vidmm_close(g);
+}
+
+static void unlink_resource(struct open_resource *g)
+{
+    for (struct open_resource **p = &g->device->resources; *p; p = &(*p)->next)
+        if (*p == g) {
+            *p = g->next;
+            return;
+        }
+}
+
 void vidmm_close(struct open_resource *g)
 {
     struct device *dev = g->device;
     struct dxgk *d = dev->d;
     struct resource *r = g->resource;
     HANDLE *handles = calloc(r->count ? r->count : 1, sizeof(*handles));
+    bool doomed = g->doomed;
     UINT n = 0;
 
+    unlink_resource(g); /* before anything here waits: nobody else closes it too */
+    dev->closing++;
     for (struct open_alloc **p = &dev->allocs; *p;) {
         struct open_alloc *o = *p;
         if (o->group != g) {
@@ -498,30 +582,25 @@ void vidmm_close(struct open_resource *g)
             continue;
         }
         *p = o->next;
-        while (o->alloc->busy && d->state != DXGK_FAILED)
-            kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
         o->alloc->pins -= o->locks;
         if (o->driver && handles)
             handles[n++] = o->driver;
         handle_free(d, o->handle);
         free(o);
-        p = &dev->allocs; /* the list may have changed while waiting */
     }
+    if (g->handle)
+        handle_free(d, g->handle);
     if (n && d->miniport && adapter_lock_cleanup(d)) {
         DXGKARG_CLOSEALLOCATION args = {.NumAllocations = n, .pOpenHandleList = handles};
         DDI(d, CloseAllocation, dev->driver, &args);
         adapter_unlock(d);
     }
     free(handles);
-    for (struct open_resource **p = &dev->resources; *p; p = &(*p)->next)
-        if (*p == g) {
-            *p = g->next;
-            break;
-        }
-    if (g->handle)
-        handle_free(d, g->handle);
     free(g);
     vidmm_release(d, r);
+    dev->closing--;
+    d->doomed -= doomed; /* now: who waits for the memory looks at it */
+    kernel_wake_all(d->kernel, &d->progress);
 }
 
 void vidmm_release(struct dxgk *d, struct resource *r)

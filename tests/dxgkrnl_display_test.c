@@ -1,0 +1,291 @@
+/* dxgkrnl: vblanks, flips, and allocations that go while work names them. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "dxgkrnl_rig.h"
+
+static void vblanks_are_gated(void **state)
+{
+    struct world w;
+    struct softgpu_escape e = {.op = ESC_COUNTERS};
+    D3DKMT_WAITFORVERTICALBLANKEVENT v = {0};
+    uint64_t t, last = 0;
+
+    world_up(&w, false);
+    v.hAdapter = w.adapter;
+    world_escape(&w, &e);
+    assert_int_equal(e.value2, 0);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(dxgk_WaitForVerticalBlankEvent(w.client, &v), STATUS_SUCCESS);
+        t = clock_now(&w.clock);
+        if (last)
+            assert_int_equal(t - last, 16666667);
+        last = t;
+    }
+    world_escape(&w, &e);
+    assert_int_equal(e.value2, 1);
+    while (clock_now(&w.clock) < last + NSEC_PER_SEC)
+        loop_run_once(w.loop, last + NSEC_PER_SEC);
+    world_escape(&w, &e);
+    assert_int_equal(e.value2, 0); /* nobody wants them any more */
+    v.VidPnSourceId = 1;
+    assert_int_equal(dxgk_WaitForVerticalBlankEvent(w.client, &v),
+                     STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
+    world_down(&w, 0);
+}
+
+static void flips_keep_their_interval(void **state)
+{
+    struct world w;
+    struct ctx x;
+    D3DKMT_HANDLE a[2];
+    D3DKMT_PRESENT p = {0};
+    D3DKMT_SETDISPLAYMODE m;
+    uint64_t start;
+    D3DKMT_QUERYSTATISTICS st = {.Type = D3DKMT_QUERYSTATISTICS_VIDPNSOURCE, .AdapterLuid.LowPart = 0x1000};
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ctx_allocate(&w, &x, 320 * 200 * 4, true, &a[i]), STATUS_SUCCESS);
+    p = (D3DKMT_PRESENT){.hContext = x.context, .hSource = a[0], .FlipInterval = D3DDDI_FLIPINTERVAL_TWO};
+    p.Flags.Flip = 1;
+    assert_int_equal(dxgk_Present(w.client, &p), STATUS_GRAPHICS_PRESENT_MODE_CHANGED); /* still 640x480 */
+    m = (D3DKMT_SETDISPLAYMODE){.hDevice = x.device, .hPrimaryAllocation = a[0]};
+    assert_int_equal(dxgk_SetDisplayMode(w.client, &m), STATUS_SUCCESS);
+    assert_int_equal(w.gpu.scan_enable, 1);
+    start = clock_now(&w.clock);
+    for (int i = 0; i < 30; i++) {
+        p.hSource = a[i & 1];
+        assert_int_equal(dxgk_Present(w.client, &p), STATUS_SUCCESS);
+    }
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    assert_true(clock_now(&w.clock) - start >= UINT64_C(59) * 16666667);
+    assert_true(clock_now(&w.clock) - start <= UINT64_C(63) * 16666667);
+    assert_int_equal(dxgk_QueryStatistics(w.client, &st), STATUS_SUCCESS);
+    assert_int_equal(st.QueryResult.VidPnSourceInformation.GlobalInformation.Frame, 30);
+    p.FlipInterval = D3DDDI_FLIPINTERVAL_IMMEDIATE;
+    start = clock_now(&w.clock);
+    assert_int_equal(dxgk_Present(w.client, &p), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    assert_int_equal(clock_now(&w.clock), start);
+    world_down(&w, 0);
+}
+
+/* ---- what is destroyed while work names it ---- */
+
+/* A second context on the device of `x`. */
+static struct ctx beside(struct world *w, const struct ctx *x)
+{
+    D3DKMT_CREATECONTEXT c = {.hDevice = x->device};
+
+    assert_int_equal(dxgk_CreateContext(w->client, &c), STATUS_SUCCESS);
+    return (struct ctx){x->device, c.hContext, c.pCommandBuffer, c.pAllocationList, 0};
+}
+
+/* Makes `x` wait for a fence that nobody has signalled yet; its handle. */
+static D3DKMT_HANDLE block(struct dxgk_client *client, const struct ctx *x)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 c = {.hDevice = x->device, .Info.Type = D3DDDI_FENCE};
+    D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2 wait = {.hContext = x->context, .ObjectCount = 1};
+
+    assert_int_equal(dxgk_CreateSynchronizationObject2(client, &c), STATUS_SUCCESS);
+    wait.ObjectHandleArray[0] = c.hSyncObject;
+    wait.Fence.FenceValue = 1;
+    assert_int_equal(dxgk_WaitForSynchronizationObject2(client, &wait), STATUS_SUCCESS);
+    return c.hSyncObject;
+}
+
+static void unblock(struct world *w, const struct ctx *from, D3DKMT_HANDLE fence)
+{
+    D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 sig = {.hContext = from->context, .ObjectCount = 1};
+
+    sig.ObjectHandleArray[0] = fence;
+    sig.Fence.FenceValue = 1;
+    assert_int_equal(dxgk_SignalSynchronizationObject2(w->client, &sig), STATUS_SUCCESS);
+}
+
+static NTSTATUS destroy(struct dxgk_client *client, D3DKMT_HANDLE device, D3DKMT_HANDLE alloc)
+{
+    return dxgk_DestroyAllocation(client, &(D3DKMT_DESTROYALLOCATION){device, 0, &alloc, 1});
+}
+
+static void an_allocation_outlives_its_handle_as_long_as_work_names_it(void **state)
+{
+    struct world w;
+    struct ctx x, y;
+    D3DKMT_HANDLE a, fence;
+    uint64_t before, executed;
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    y = beside(&w, &x);
+    ctx_put(&x, OP_NOP, 0, 0, 0, 0); /* the DMA buffer that it will use again */
+    assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    before = w.gpu.allocated;
+    assert_int_equal(ctx_allocate(&w, &x, 1 << 20, false, &a), STATUS_SUCCESS);
+    fence = block(w.client, &x);
+    ctx_put(&x, OP_FILL, 7, 0, 4, 0);
+    assert_int_equal(ctx_render(w.client, &x, &a, 1), STATUS_SUCCESS);
+    executed = w.gpu.executed;
+    assert_int_equal(destroy(w.client, x.device, a), STATUS_SUCCESS); /* nobody else could end the wait */
+    assert_int_equal(destroy(w.client, x.device, a), STATUS_INVALID_HANDLE);
+    assert_int_equal(dxgk_Lock(w.client, &(D3DKMT_LOCK){.hDevice = x.device, .hAllocation = a}),
+                     STATUS_INVALID_HANDLE);
+    assert_true(w.gpu.allocated >= before + (1 << 20)); /* the work may still write there */
+    unblock(&w, &y, fence);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    world_settle(&w);
+    assert_true(w.gpu.executed > executed);
+    assert_true(w.gpu.allocated < before + (1 << 20));
+    world_down(&w, 0);
+}
+
+static void what_nobody_will_signal_goes_with_its_device(void **state)
+{
+    struct world w;
+    struct ctx x;
+    D3DKMT_HANDLE a;
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    assert_int_equal(ctx_allocate(&w, &x, 1 << 20, false, &a), STATUS_SUCCESS);
+    block(w.client, &x);
+    ctx_put(&x, OP_FILL, 7, 0, 4, 0);
+    assert_int_equal(ctx_render(w.client, &x, &a, 1), STATUS_SUCCESS);
+    assert_int_equal(destroy(w.client, x.device, a), STATUS_SUCCESS);
+    assert_int_equal(dxgk_DestroyDevice(w.client, &(D3DKMT_DESTROYDEVICE){x.device}), STATUS_SUCCESS);
+    x = ctx_make(&w, w.client, w.adapter); /* and what is left open goes with the client */
+    assert_int_equal(ctx_allocate(&w, &x, 1 << 20, false, &a), STATUS_SUCCESS);
+    block(w.client, &x);
+    ctx_put(&x, OP_FILL, 7, 0, 4, 0);
+    assert_int_equal(ctx_render(w.client, &x, &a, 1), STATUS_SUCCESS);
+    assert_int_equal(destroy(w.client, x.device, a), STATUS_SUCCESS);
+    world_down(&w, 0);
+}
+
+static void primaries_go_while_queued_and_shown(void **state)
+{
+    struct world w;
+    struct ctx x;
+    D3DKMT_HANDLE a[3];
+    D3DKMT_PRESENT p = {.FlipInterval = D3DDDI_FLIPINTERVAL_FOUR};
+    uint64_t before;
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    before = w.gpu.allocated;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ctx_allocate(&w, &x, 640 * 480 * 4, false, &a[i]), STATUS_SUCCESS);
+    p.hContext = x.context;
+    p.Flags.Flip = 1;
+    for (int i = 0; i < 2; i++) {
+        p.hSource = a[i];
+        assert_int_equal(dxgk_Present(w.client, &p), STATUS_SUCCESS);
+    }
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS); /* a[1] is shown */
+    p.hSource = a[2];
+    assert_int_equal(dxgk_Present(w.client, &p), STATUS_SUCCESS); /* due in four vblanks */
+    assert_int_equal(destroy(w.client, x.device, a[2]), STATUS_SUCCESS);
+    assert_int_equal(destroy(w.client, x.device, a[1]), STATUS_SUCCESS);
+    assert_int_equal(destroy(w.client, x.device, a[0]), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    world_settle(&w);
+    assert_int_equal(w.gpu.allocated, before);
+    assert_int_equal(w.gpu.scan_enable, 1); /* the desktop is back */
+    block(w.client, &x);                    /* and behind something that never comes */
+    assert_int_equal(ctx_allocate(&w, &x, 640 * 480 * 4, false, &a[0]), STATUS_SUCCESS);
+    p.hSource = a[0];
+    assert_int_equal(dxgk_Present(w.client, &p), STATUS_SUCCESS);
+    assert_int_equal(destroy(w.client, x.device, a[0]), STATUS_SUCCESS);
+    world_down(&w, 0);
+}
+
+static void work_of_others_holds_up_nobody(void **state)
+{
+    struct world w;
+    struct dxgk_client *other;
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+    struct ctx x, y;
+    struct softgpu_alloc priv = {.size = 4096};
+    D3DDDI_ALLOCATIONINFO info = {.pPrivateDriverData = &priv, .PrivateDriverDataSize = sizeof(priv)};
+    D3DKMT_CREATEALLOCATION a = {.NumAllocations = 1, .pAllocationInfo = &info};
+    D3DDDI_OPENALLOCATIONINFO opened;
+    char total[64];
+    D3DKMT_OPENRESOURCE o = {.NumAllocations = 1,
+                             .pOpenAllocationInfo = &opened,
+                             .pTotalPrivateDriverDataBuffer = total,
+                             .TotalPrivateDriverDataBufferSize = sizeof(total)};
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    assert_int_equal(dxgk_client_open(w.dxgk, &other, 200, true), 0);
+    assert_int_equal(dxgk_OpenAdapterFromHdc(other, &open), STATUS_SUCCESS);
+    y = ctx_make(&w, other, open.hAdapter);
+    a.hDevice = x.device;
+    a.Flags.CreateShared = a.Flags.CreateResource = 1;
+    assert_int_equal(dxgk_CreateAllocation(w.client, &a), STATUS_SUCCESS);
+    o.hDevice = y.device;
+    o.hGlobalShare = a.hGlobalShare;
+    assert_int_equal(dxgk_OpenResource(other, &o), STATUS_SUCCESS);
+    block(other, &y);
+    ctx_put(&y, OP_FILL, 1, 0, 1, 0);
+    assert_int_equal(ctx_render(other, &y, &opened.hAllocation, 1), STATUS_SUCCESS);
+    assert_int_equal(
+        dxgk_DestroyAllocation(w.client, &(D3DKMT_DESTROYALLOCATION){x.device, a.hResource, NULL, 0}),
+        STATUS_SUCCESS);
+    assert_int_equal(
+        dxgk_DestroyAllocation(w.client, &(D3DKMT_DESTROYALLOCATION){x.device, a.hResource, NULL, 0}),
+        STATUS_INVALID_HANDLE);
+    dxgk_client_close(other);
+    world_down(&w, 0);
+}
+
+static void memory_of_what_is_going_is_waited_for(void **state)
+{
+    enum { SIZE = 11 << 18, FIT = 5 }; /* so many beside the desktop */
+    struct world w;
+    struct ctx x;
+    D3DKMT_HANDLE a[FIT], b;
+    uint64_t start;
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    for (int i = 0; i < FIT; i++)
+        assert_int_equal(ctx_allocate(&w, &x, SIZE, false, &a[i]), STATUS_SUCCESS);
+    assert_int_equal(ctx_allocate(&w, &x, SIZE, false, &b), STATUS_GRAPHICS_NO_VIDEO_MEMORY);
+    ctx_put(&x, OP_DELAY, 50, 0, 0, 0);
+    assert_int_equal(ctx_render(w.client, &x, &a[0], 1), STATUS_SUCCESS);
+    assert_int_equal(destroy(w.client, x.device, a[0]), STATUS_SUCCESS);
+    assert_int_equal(ctx_allocate(&w, &x, SIZE, false, &a[0]), STATUS_SUCCESS);
+    /* What is never done with is waited for as long as a time-out takes. */
+    block(w.client, &x);
+    ctx_put(&x, OP_NOP, 0, 0, 0, 0);
+    assert_int_equal(ctx_render(w.client, &x, &a[0], 1), STATUS_SUCCESS);
+    assert_int_equal(destroy(w.client, x.device, a[0]), STATUS_SUCCESS);
+    start = clock_now(&w.clock);
+    assert_int_equal(ctx_allocate(&w, &x, SIZE, false, &b), STATUS_GRAPHICS_NO_VIDEO_MEMORY);
+    assert_int_equal(clock_now(&w.clock) - start, 2 * NSEC_PER_SEC);
+    world_down(&w, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vblanks_are_gated),
+        cmocka_unit_test(flips_keep_their_interval),
+        cmocka_unit_test(an_allocation_outlives_its_handle_as_long_as_work_names_it),
+        cmocka_unit_test(what_nobody_will_signal_goes_with_its_device),
+        cmocka_unit_test(primaries_go_while_queued_and_shown),
+        cmocka_unit_test(work_of_others_holds_up_nobody),
+        cmocka_unit_test(memory_of_what_is_going_is_waited_for),
+    };
+    setenv("AEROGPU_LOG", "error", 0);
+    return cmocka_run_group_tests_name("dxgkrnl_display", tests, NULL, NULL);
+}

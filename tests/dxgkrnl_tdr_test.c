@@ -1,0 +1,327 @@
+/* dxgkrnl: time-outs, resets that succeed and fail, lost interrupts, DDIs that block, faults by seed. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "dxgkrnl/kernel.h"
+#include "dxgkrnl_rig.h"
+
+static void a_hang_is_recovered_from(void **state)
+{
+    struct world w;
+    struct ctx x, other, fresh;
+    uint64_t start, waited;
+    D3DKMT_HANDLE a;
+    struct dxgk_event e;
+    bool found = false;
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    other = ctx_make(&w, w.client, w.adapter);
+    assert_int_equal(ctx_allocate(&w, &other, 4096, false, &a), STATUS_SUCCESS);
+    start = clock_now(&w.clock);
+    ctx_put(&x, OP_HANG, 0, 0, 0, 0);
+    assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_DEVICE_REMOVED);
+    waited = clock_now(&w.clock) - start;
+    world_settle(&w);
+    assert_true(waited >= 2 * NSEC_PER_SEC && waited < 2 * NSEC_PER_SEC + 100 * NSEC_PER_MSEC);
+    assert_int_equal(dxgk_event_count(w.dxgk, 4101), 1);
+    for (unsigned i = 0; dxgk_event(w.dxgk, i, &e); i++)
+        if (e.id == 4101) {
+            found = true;
+            assert_string_equal(e.source, "Display");
+            assert_non_null(
+                strstr(e.text, "Display driver softgpu stopped responding and has successfully recovered"));
+        }
+    assert_true(found);
+    assert_int_equal(device_state(&w, x.device), D3DKMT_DEVICEEXECUTION_HUNG);
+    assert_int_equal(device_state(&w, other.device), D3DKMT_DEVICEEXECUTION_RESET);
+    ctx_put(&other, OP_NOP, 0, 0, 0, 0);
+    assert_int_equal(ctx_render(w.client, &other, NULL, 0), STATUS_DEVICE_REMOVED);
+    assert_int_equal(ctx_allocate(&w, &other, 4096, false, &a), STATUS_DEVICE_REMOVED);
+    fresh = ctx_make(&w, w.client, w.adapter);
+    assert_int_equal(ctx_allocate(&w, &fresh, 4096, false, &a), STATUS_SUCCESS);
+    ctx_put(&fresh, OP_FILL, 9, 0, 1, 0);
+    assert_int_equal(ctx_render(w.client, &fresh, &a, 1), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &fresh), STATUS_SUCCESS);
+    world_down(&w, 0);
+}
+
+static void settings_move_the_deadline(void **state)
+{
+    struct world w;
+    struct ctx x;
+    uint64_t start;
+
+    world_set("TdrDelay", 10);
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    start = clock_now(&w.clock);
+    ctx_put(&x, OP_DELAY, 9500, 0, 0, 0); /* slow, not hung */
+    assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    assert_int_equal(dxgk_event_count(w.dxgk, 4101), 0);
+    ctx_put(&x, OP_HANG, 0, 0, 0, 0);
+    assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_DEVICE_REMOVED);
+    assert_true(clock_now(&w.clock) - start >= UINT64_C(19500) * NSEC_PER_MSEC);
+    world_down(&w, 0);
+}
+
+static void expect_failed(struct world *w, struct ctx *x, const char *why)
+{
+    struct softgpu_escape e = {.op = ESC_COUNTERS};
+    struct dxgk_event ev = {0};
+    D3DKMT_CREATEDEVICE d = {.hAdapter = w->adapter};
+
+    assert_int_equal(dxgk_state(w->dxgk), DXGK_FAILED);
+    assert_int_equal(dxgk_event_count(w->dxgk, 0x116), 1);
+    for (unsigned i = 0; dxgk_event(w->dxgk, i, &ev) && ev.id != 0x116; i++)
+        ;
+    assert_string_equal(ev.source, "BugCheck");
+    if (!strstr(ev.text, why))
+        fail_msg("'%s' does not say '%s'", ev.text, why);
+    assert_int_equal(ctx_render(w->client, x, NULL, 0), STATUS_DEVICE_REMOVED);
+    assert_int_equal(dxgk_CreateDevice(w->client, &d), STATUS_DEVICE_REMOVED);
+    assert_int_equal(world_escape(w, &e), STATUS_SUCCESS); /* the tools can still ask */
+}
+
+static void a_failing_reset_reports_and_stops(void **state)
+{
+    struct world w;
+    struct ctx x;
+    struct softgpu_escape e = {.op = ESC_RESET_FAILS};
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
+    ctx_hang(&w, &x);
+    expect_failed(&w, &x, "DxgkDdiResetFromTimeout failed");
+    assert_int_equal(dxgk_event_count(w.dxgk, 4101), 0);
+    world_down(&w, 0);
+}
+
+static void too_many_resets_stop(void **state)
+{
+    struct world w;
+    struct ctx x;
+
+    world_set("TdrLimitCount", 2);
+    world_up(&w, false);
+    for (int i = 0; i < 3; i++) {
+        x = ctx_make(&w, w.client, w.adapter);
+        ctx_hang(&w, &x);
+    }
+    expect_failed(&w, &x, "more than 2 time-outs within 60 s");
+    assert_int_equal(dxgk_event_count(w.dxgk, 4101), 2);
+    world_down(&w, 0);
+}
+
+static void old_resets_are_forgotten(void **state)
+{
+    struct world w;
+    struct ctx x;
+
+    world_set("TdrLimitCount", 1);
+    world_set("TdrLimitTime", 5);
+    world_up(&w, false);
+    for (int i = 0; i < 4; i++) {
+        x = ctx_make(&w, w.client, w.adapter);
+        for (int j = 0; j < 4; j++) { /* 8 s of work between two hangs */
+            ctx_put(&x, OP_DELAY, 1900, 0, 0, 0);
+            assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
+        }
+        ctx_hang(&w, &x);
+    }
+    assert_int_equal(dxgk_event_count(w.dxgk, 4101), 4);
+    world_down(&w, 0);
+}
+
+static void level_one_stops_at_once(void **state)
+{
+    struct world w;
+    struct ctx x;
+
+    world_set("TdrLevel", 1);
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    ctx_hang(&w, &x);
+    expect_failed(&w, &x, "TdrLevel is 1");
+    world_down(&w, 0);
+}
+
+static void a_lost_interrupt_is_noticed(void **state)
+{
+    struct world w;
+    struct ctx x;
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    w.gpu.lose_interrupts = 1;
+    ctx_put(&x, OP_NOP, 0, 0, 0, 0);
+    assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    assert_int_equal(dxgk_event_count(w.dxgk, 4101), 0);
+    assert_int_equal(dxgk_event_count(w.dxgk, 2), 1);
+    world_down(&w, 0);
+}
+
+static void a_ddi_that_blocks_stops_the_adapter(void **state)
+{
+    struct world w;
+    struct ctx x;
+    struct softgpu_escape e = {.op = ESC_BLOCK, .value = 4};
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS); /* TdrDdiDelay is 5 s */
+    assert_int_equal(dxgk_state(w.dxgk), DXGK_STARTED);
+    e.value = 6;
+    assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
+    expect_failed(&w, &x, "DxgkDdiEscape has not returned within TdrDdiDelay (5 s)");
+    world_down(&w, 0);
+}
+
+static void a_fault_takes_only_its_device(void **state)
+{
+    struct world w;
+    struct ctx bad, good;
+
+    world_up(&w, false);
+    bad = ctx_make(&w, w.client, w.adapter);
+    good = ctx_make(&w, w.client, w.adapter);
+    ctx_put(&bad, OP_FAULT, 0, 0, 0, 0);
+    assert_int_equal(ctx_render(w.client, &bad, NULL, 0), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &bad), STATUS_DEVICE_REMOVED);
+    assert_int_equal(device_state(&w, bad.device), D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+    assert_int_equal(dxgk_event_count(w.dxgk, 4109), 1);
+    assert_int_equal(device_state(&w, good.device), D3DKMT_DEVICEEXECUTION_ACTIVE);
+    ctx_put(&good, OP_NOP, 0, 0, 0, 0);
+    assert_int_equal(ctx_render(w.client, &good, NULL, 0), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &good), STATUS_SUCCESS);
+    ctx_put(&good, OP_MAP, 0, 0, 0, 0); /* the miniport refuses a privileged command */
+    assert_int_equal(ctx_render(w.client, &good, NULL, 0), STATUS_PRIVILEGE_NOT_HELD);
+    world_down(&w, 0);
+}
+
+static void a_live_hang_is_recovered_from(void **state)
+{
+    struct world w;
+    struct ctx x;
+
+    world_set("TdrDelay", 1);
+    world_up(&w, true);
+    x = ctx_make(&w, w.client, w.adapter);
+    ctx_hang(&w, &x);
+    for (int i = 0; i < 1000 && !dxgk_event_count(w.dxgk, 4101); i++)
+        usleep(1000);
+    assert_int_equal(dxgk_event_count(w.dxgk, 4101), 1);
+    x = ctx_make(&w, w.client, w.adapter);
+    ctx_put(&x, OP_NOP, 0, 0, 0, 0);
+    assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    world_down(&w, 0);
+}
+
+/* Sim: clients as coroutines, faults by seed; invariants hold at the end. */
+struct actor {
+    struct world *w;
+    struct rng rng;
+    unsigned id, removed, rendered;
+    bool done;
+};
+
+static void act(void *arg)
+{
+    struct actor *a = arg;
+    struct world *w = a->w;
+    struct dxgk_client *c;
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+    bool ok = !dxgk_client_open(w->dxgk, &c, 1000 + a->id, false) && !dxgk_OpenAdapterFromHdc(c, &open);
+
+    for (int i = 0; ok && i < 12; i++) {
+        D3DKMT_CREATEDEVICE d = {.hAdapter = open.hAdapter};
+        D3DKMT_CREATECONTEXT x = {0};
+        NTSTATUS s = dxgk_CreateDevice(c, &d);
+        x.hDevice = d.hDevice;
+        if (NT_SUCCESS(s))
+            s = dxgk_CreateContext(c, &x);
+        for (int j = 0; NT_SUCCESS(s) && j < 6; j++) {
+            struct softgpu_cmd *cmd = x.pCommandBuffer;
+            D3DKMT_RENDER r = {.hContext = x.hContext, .CommandLength = sizeof(*cmd)};
+            uint64_t roll = rng_below(&a->rng, 200);
+            *cmd = (struct softgpu_cmd){.op = roll == 0   ? OP_HANG
+                                              : roll == 1 ? OP_FAULT
+                                                          : OP_DELAY,
+                                        .value = (uint32_t)rng_below(&a->rng, 30)};
+            if (roll == 2)
+                w->gpu.lose_interrupts++;
+            s = dxgk_Render(c, &r);
+            a->rendered++;
+            if (NT_SUCCESS(s) && rng_below(&a->rng, 2))
+                s = dxgk_WaitForIdle(c, &(D3DKMT_WAITFORIDLE){d.hDevice});
+        }
+        if (s == STATUS_DEVICE_REMOVED)
+            a->removed++;
+        else if (!NT_SUCCESS(s))
+            ok = false;
+        if (rng_below(&a->rng, 2))
+            dxgk_DestroyDevice(c, &(D3DKMT_DESTROYDEVICE){d.hDevice});
+    }
+    dxgk_client_close(c);
+    a->done = ok;
+}
+
+static void seeds_of_trouble_are_survived(void **state)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct world w;
+        struct actor a[8];
+        struct ctx x;
+        world_set("TdrLimitCount", 1000);
+        world_up(&w, false);
+        for (unsigned i = 0; i < 8; i++) {
+            a[i] = (struct actor){.w = &w, .rng = {seed * 100 + i}, .id = i};
+            assert_int_equal(kernel_spawn(dxgk_kernel(w.dxgk), "actor", act, &a[i]), 0);
+        }
+        for (unsigned i = 0; i < 8; i++)
+            while (!a[i].done && loop_run_once(w.loop, LOOP_FOREVER) > 0)
+                ;
+        for (unsigned i = 0; i < 8; i++)
+            if (!a[i].done)
+                fail_msg("seed %u: client %u did not end well", (unsigned)seed, i);
+        assert_int_equal(dxgk_state(w.dxgk), DXGK_STARTED);
+        x = ctx_make(&w, w.client, w.adapter);
+        ctx_put(&x, OP_NOP, 0, 0, 0, 0);
+        assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
+        assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+        world_down(&w, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_hang_is_recovered_from),
+        cmocka_unit_test(settings_move_the_deadline),
+        cmocka_unit_test(a_failing_reset_reports_and_stops),
+        cmocka_unit_test(too_many_resets_stop),
+        cmocka_unit_test(old_resets_are_forgotten),
+        cmocka_unit_test(level_one_stops_at_once),
+        cmocka_unit_test(a_lost_interrupt_is_noticed),
+        cmocka_unit_test(a_ddi_that_blocks_stops_the_adapter),
+        cmocka_unit_test(a_fault_takes_only_its_device),
+        cmocka_unit_test(a_live_hang_is_recovered_from),
+        cmocka_unit_test(seeds_of_trouble_are_survived),
+    };
+    setenv("AEROGPU_LOG", "error", 0);
+    return cmocka_run_group_tests_name("dxgkrnl_tdr", tests, NULL, NULL);
+}
