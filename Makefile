@@ -19,7 +19,7 @@ all: build
 
 $(B)/build.ninja:
 	@$(NEED) build
-	meson setup $(B) >/dev/null
+	@meson setup $(B) >$(B).setup || { cat $(B).setup; rm -f $(B).setup; exit 1; }; rm -f $(B).setup
 
 build: $(B)/build.ninja
 	@ninja -C $(B) --quiet
