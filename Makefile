@@ -17,9 +17,11 @@ FUZZ_SECONDS ?= 60
 
 all: build
 
-$(B)/build.ninja:
+# A longer list of packages sets the build up again.
+$(B)/build.ninja: tools/build/packages/build.txt
 	@$(NEED) build
-	@meson setup $(B) >$(B).setup || { cat $(B).setup; rm -f $(B).setup; exit 1; }; rm -f $(B).setup
+	@meson setup $(if $(wildcard $(B)/build.ninja),--reconfigure) $(B) >$(B).setup || { cat $(B).setup; rm $(B).setup; exit 1; }
+	@rm $(B).setup; touch $@
 
 build: $(B)/build.ninja
 	@ninja -C $(B) --quiet

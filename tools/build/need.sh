@@ -5,8 +5,10 @@ set -eu
 here=$(dirname "$0")
 missing=
 for group in "$@"; do
-    for p in $(sed 's/#.*//' "$here/packages/$group.txt"); do
-        dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"
+    packages=$(sed 's/#.*//' "$here/packages/$group.txt")
+    installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $packages 2>/dev/null | sed -n 's/^installed //p')
+    for p in $packages; do
+        echo "$installed" | grep -qx -e "$p" || missing="$missing $p"
     done
 done
 [ -n "$missing" ] || exit 0
