@@ -18,12 +18,12 @@ FUZZ_SECONDS ?= 60
 all: build
 
 # A longer list of packages sets the build up again.
-$(B)/build.ninja: tools/build/packages/build.txt
+$(B)/set-up: tools/build/packages/build.txt
 	@$(NEED) build
-	@meson setup $(if $(wildcard $(B)/build.ninja),--reconfigure) $(B) >$(B).setup || { cat $(B).setup; rm $(B).setup; exit 1; }
-	@rm $(B).setup; touch $@
+	@$(if $(wildcard $(B)/build.ninja),ninja -C $(B) reconfigure,meson setup $(B)) >$(B).log || { cat $(B).log; rm $(B).log; exit 1; }
+	@mv $(B).log $@
 
-build: $(B)/build.ninja
+build: $(B)/set-up
 	@ninja -C $(B) --quiet
 
 run: play validate
