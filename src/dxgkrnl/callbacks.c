@@ -196,8 +196,7 @@ static VOID DxgkCbNotifyDpc(CONST HANDLE h)
     sched_dpc(d);
 }
 
-static NTSTATUS DxgkCbQueryVidPnInterface(CONST D3DKMDT_HVIDPN vidpn,
-                                          CONST DXGK_VIDPN_INTERFACE_VERSION version,
+static NTSTATUS DxgkCbQueryVidPnInterface(D3DKMDT_HVIDPN vidpn, DXGK_VIDPN_INTERFACE_VERSION version,
                                           CONST DXGK_VIDPN_INTERFACE **interface)
 {
     struct dxgk *d = kernel_ctx(kernel_self(__func__));

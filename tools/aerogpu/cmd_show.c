@@ -104,7 +104,7 @@ static void show_packet(struct show *s, const struct abi_packet *p, uint64_t bas
     j = abi_packet_json(p);
     if (shader)
         show_shader(s, p, j);
-    json_object_set_new(j, "file_offset", json_integer((json_int_t)(base + p->offset)));
+    json_object_set_new(j, "file_offset", json_integer((json_int_t)base + (json_int_t)p->offset));
     json_array_append_new(packets, j);
 }
 
