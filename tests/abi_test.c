@@ -192,6 +192,48 @@ static void packet_sizes_are_minima(void **state)
     assert_int_equal(decode_one(4, (uint32_t[]){0, UINT32_MAX, 0}, 3, NULL), -EBADMSG);
 }
 
+/* 28 bytes were all of SET_BLEND_STATE once. */
+static void short_blend_states_are_filled_up(void **state)
+{
+    struct aerogpu_cmd_set_blend_state full = {.enable = 1,
+                                               .src_factor = AEROGPU_BLEND_SRC_ALPHA,
+                                               .dst_factor = AEROGPU_BLEND_INV_SRC_ALPHA,
+                                               .blend_op = AEROGPU_BLEND_OP_MAX,
+                                               .color_write_mask = 5,
+                                               .src_factor_alpha = AEROGPU_BLEND_ZERO,
+                                               .sample_mask = 6},
+                                       got;
+    struct abi_builder b;
+    struct abi_stream s;
+    struct abi_packet p;
+    struct error e;
+    const void *bytes;
+    uint32_t size;
+
+    (void)state;
+    abi_builder_init(&b);
+    abi_builder_packet(&b, AEROGPU_CMD_SET_BLEND_STATE, &full, 28, NULL, 0);
+    abi_builder_packet(&b, AEROGPU_CMD_SET_BLEND_STATE, &full, 32, NULL, 0);
+    abi_builder_packet(&b, AEROGPU_CMD_SET_BLEND_STATE, &full, 24, NULL, 0);
+    bytes = abi_builder_end(&b, &size);
+    assert_int_equal(abi_stream_open(&s, bytes, size, &e), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(abi_stream_next(&s, &p, &e), 1);
+        assert_int_equal(p.size, i ? 32 : 28);
+        memcpy(&got, p.data, sizeof(got));
+        assert_int_equal(got.color_write_mask, 5);
+        assert_int_equal(got.src_factor_alpha, i ? AEROGPU_BLEND_ZERO : AEROGPU_BLEND_SRC_ALPHA);
+        assert_int_equal(got.dst_factor_alpha, AEROGPU_BLEND_INV_SRC_ALPHA);
+        assert_int_equal(got.blend_op_alpha, AEROGPU_BLEND_OP_MAX);
+        assert_int_equal(got.blend_constant_rgba[3], abi_f32(1));
+        assert_int_equal(got.sample_mask, UINT32_MAX);
+    }
+    assert_int_equal(abi_stream_next(&s, &p, &e), -EBADMSG);
+    assert_string_equal(e.text,
+                        "packet 2 at offset 0x54: SET_BLEND_STATE: size_bytes is 24, at least 60 is needed");
+    abi_builder_finish(&b);
+}
+
 static void counted_tails_stay_inside(void **state)
 {
     struct error e = {0};
@@ -323,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_built_stream_decodes),
         cmocka_unit_test(bad_headers_are_refused),
         cmocka_unit_test(packet_sizes_are_minima),
+        cmocka_unit_test(short_blend_states_are_filled_up),
         cmocka_unit_test(counted_tails_stay_inside),
         cmocka_unit_test(enumerations_are_checked),
         cmocka_unit_test(stage_ex_counts_from_minor_3),

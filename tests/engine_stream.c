@@ -39,6 +39,7 @@ enum {
     FIRST_LAYOUT = 40,
     FIRST_SHADER = 50,
     FIRST_SAMPLER = 90,
+    NOISE_TARGET = 99,
     BACKING_GPA = RIG_DATA_GPA + (31 << 20),
     MIRROR_BYTES = 1 << 20,
 };
@@ -119,7 +120,8 @@ struct stream {
     const struct program *program;
     uint32_t topology;
     uint32_t targets[8], num_targets, depth;
-    uint32_t texture[2]; /* bound to t0 of the pixel stage, and the texture behind it */
+    uint32_t texture[2];  /* bound to t0 of the pixel stage, and the texture behind it */
+    struct stream *noise; /* what the other context does; NULL: nothing */
 };
 
 /* ---- chance ------------------------------------------------------------------------------------------------------- */
@@ -156,6 +158,8 @@ static void allow(struct stream *s)
         rig_alloc(s->r, 2 + i, RIG_DATA_GPA + (uint64_t)i * MIRROR_BYTES, MIRROR_BYTES, 0);
 }
 
+static void make_noise(struct stream *s);
+
 static void submit(struct stream *s)
 {
     const struct exec_completion *c;
@@ -164,12 +168,21 @@ static void submit(struct stream *s)
     c = rig_run(s->r);
     if (c->error)
         fail_msg("seed %llu: error %u: %s", (unsigned long long)s->seed, c->error, c->message);
+    if (!s->noise)
+        return;
+    s->r->context_id = 7;
+    make_noise(s->noise);
+    c = rig_run(s->r);
+    if (c->error)
+        fail_msg("seed %llu: the other context: error %u: %s", (unsigned long long)s->seed, c->error,
+                 c->message);
+    s->r->context_id = 0;
 }
 
 /* Behind something that the device works on. */
 static void worked(struct stream *s)
 {
-    if (s->cuts == CUT_DRAWS || (s->cuts == CUT_RANDOM && next(&s->cut_rng) % 4 == 0))
+    if (s->cuts == CUT_DRAWS || s->cuts == CUT_NOISE || (s->cuts == CUT_RANDOM && next(&s->cut_rng) % 4 == 0))
         submit(s);
 }
 
@@ -778,7 +791,48 @@ static void step(struct stream *s)
         submit(s);
 }
 
-static void start(struct stream *s)
+static void bind_all(struct stream *s)
+{
+    rig_bind_vb(s->r, 0, VB, 32, 0);
+    rig_bind_vb(s->r, 1, VB_INSTANCES, 16, 0);
+    rig_bind_vb(s->r, 2, VB_TEXTURED, 24, 0);
+    rig_bind_vb(s->r, 3, VB_LIT, 32, 0);
+    ABI_EMIT(&s->r->b, SET_INDEX_BUFFER, set_index_buffer, .buffer = IB16);
+}
+
+static void make_noise(struct stream *s)
+{
+    static void (*const states[])(struct stream *) = {use_topology,         use_window,       use_blend,
+                                                      use_depth_and_raster, use_render_state, use_samplers,
+                                                      use_constants,        use_buffers};
+
+    if (chance(s, 3))
+        use_program(s);
+    for (uint32_t n = below(s, 5); n > 0; n--)
+        states[below(s, sizeof(states) / sizeof(states[0]))](s);
+    rig_use_texture(s->r, FIRST_TEXTURE);
+    rig_set_target(s->r, NOISE_TARGET, 0);
+    draw_some(s);
+}
+
+/* The other context begins with buffers, as the first one does. */
+static void start_noise(struct stream *s, struct stream *noise)
+{
+    *noise = *s;
+    noise->rng = s->cut_rng * 77;
+    noise->cuts = CUT_NEVER;
+    noise->noise = NULL;
+    s->r->context_id = 7;
+    rig_make_target_of(s->r, NOISE_TARGET, AEROGPU_FORMAT_R8G8B8A8_UNORM, WIDTH, HEIGHT);
+    bind_all(noise);
+    use_program(noise);
+    use_topology(noise);
+    submit(noise);
+    s->r->context_id = 0;
+    s->noise = noise;
+}
+
+static void start(struct stream *s, struct stream *noise)
 {
     memset(s->r->ram + RIG_DATA_GPA, 0, 32 << 20);
     for (int i = 0; i < 4096; i++)
@@ -792,13 +846,11 @@ static void start(struct stream *s)
     s->num_targets = 1;
     s->targets[0] = FIRST_TARGET;
     rig_set_target(s->r, FIRST_TARGET, 0);
-    rig_bind_vb(s->r, 0, VB, 32, 0);
-    rig_bind_vb(s->r, 1, VB_INSTANCES, 16, 0);
-    rig_bind_vb(s->r, 2, VB_TEXTURED, 24, 0);
-    rig_bind_vb(s->r, 3, VB_LIT, 32, 0);
-    ABI_EMIT(&s->r->b, SET_INDEX_BUFFER, set_index_buffer, .buffer = IB16);
+    bind_all(s);
     if (s->cuts != CUT_NEVER)
         submit(s);
+    if (s->cuts == CUT_NOISE)
+        start_noise(s, noise);
 }
 
 static void mirror_all(struct stream *s)
@@ -838,8 +890,11 @@ void stream_run(struct rig *r, uint64_t seed, uint32_t steps, enum stream_cuts c
 {
     struct stream s = {.r = r, .rng = seed * 1000003, .cut_rng = ~seed, .cuts = cuts, .seed = seed};
 
+    struct stream noise;
+
     exec_engine_reset(r->engine);
-    start(&s);
+    r->context_id = 0;
+    start(&s, &noise);
     for (uint32_t i = 0; i < steps; i++) {
         say("step %u", i);
         step(&s);

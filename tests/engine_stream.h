@@ -17,6 +17,7 @@ enum stream_cuts {
     CUT_NEVER,  /* one submission for everything */
     CUT_DRAWS,  /* each draw, clear, dispatch and copy in its own */
     CUT_RANDOM, /* here and there, also between the states of one draw */
+    CUT_NOISE,  /* as CUT_DRAWS, and between two of them another context draws to a target of its own */
 };
 
 enum { STREAM_MIRRORS = 24 };

@@ -201,6 +201,23 @@ static int find_tail(struct abi_packet *p, struct error *e)
     return 0;
 }
 
+/* Invariant 5. */
+static void widen_blend(struct abi_stream *s, struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_blend_state *w = &s->widened;
+    const uint32_t one = 0x3F800000;
+
+    memcpy(w, p->data, offsetof(struct aerogpu_cmd_set_blend_state, src_factor_alpha));
+    w->src_factor_alpha = w->src_factor;
+    w->dst_factor_alpha = w->dst_factor;
+    w->blend_op_alpha = w->blend_op;
+    for (int i = 0; i < 4; i++)
+        w->blend_constant_rgba[i] = one;
+    w->sample_mask = UINT32_MAX;
+    memcpy(w, p->data, p->size);
+    p->data = (const uint8_t *)w;
+}
+
 int abi_stream_next(struct abi_stream *s, struct abi_packet *p, struct error *e)
 {
     struct aerogpu_cmd_hdr h;
@@ -228,9 +245,14 @@ int abi_stream_next(struct abi_stream *s, struct abi_packet *p, struct error *e)
     p->desc = abi_packet_find(h.opcode);
     if (p->desc) {
         if (h.size_bytes < p->desc->size) {
-            error_set(e, -EBADMSG, "packet %u at offset 0x%x: %s: size_bytes is %u, at least %u is needed",
-                      s->index, s->pos, p->desc->name, h.size_bytes, p->desc->size);
-            return fail(s);
+            if (h.opcode != AEROGPU_CMD_SET_BLEND_STATE ||
+                h.size_bytes < offsetof(struct aerogpu_cmd_set_blend_state, src_factor_alpha)) {
+                error_set(e, -EBADMSG,
+                          "packet %u at offset 0x%x: %s: size_bytes is %u, at least %u is needed", s->index,
+                          s->pos, p->desc->name, h.size_bytes, p->desc->size);
+                return fail(s);
+            }
+            widen_blend(s, p);
         }
         if ((p->desc->tail && find_tail(p, e)) || check_fields(p, e) || check_stage_ex(s, p, e))
             return fail(s);

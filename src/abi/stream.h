@@ -8,6 +8,7 @@
  *  2. Its enumerated fields hold values that the ABI defines; stage_ex follows the rules of the stream's minor version.
  *  3. Unknown opcodes are handed out with desc == NULL, to be skipped.
  *  4. After an error the stream stays at its end.
+ *  5. SET_BLEND_STATE of the first ABI minors ends after the write mask: what it lacks is handed out as what it meant then.
  */
 #ifndef ABI_STREAM_H_
 #define ABI_STREAM_H_
@@ -22,13 +23,15 @@ struct abi_stream {
     const uint8_t *data;
     uint32_t size; /* of the stream by its header */
     uint32_t pos;
-    uint32_t minor; /* ABI minor of the writer */
-    uint32_t index; /* packets handed out */
+    uint32_t minor;                             /* ABI minor of the writer */
+    uint32_t index;                             /* packets handed out */
+    struct aerogpu_cmd_set_blend_state widened; /* the last short one, filled up */
 };
 
 struct abi_packet {
     const struct abi_packet_desc *desc; /* NULL: unknown opcode */
-    const uint8_t *data;                /* the packet, `size` bytes; not aligned to more than 4 */
+    const uint8_t
+        *data; /* the packet, `size` bytes and as many as its struct has; not aligned to more than 4 */
     uint32_t opcode, size;
     uint32_t offset; /* in the stream */
     uint32_t index;  /* in the stream, from 0 */
