@@ -35,7 +35,9 @@ static bool read_event_log(const char *path, json_t *events)
     while (f && fgets(line, sizeof(line), f)) {
         json_t *e = json_loads(line, 0, NULL);
         if (json_is_object(e) && json_is_integer(json_object_get(e, "id")) && json_object_get(e, "text")) {
-            json_object_set_new(e, "time_ms", json_real(json_number_value(json_object_get(e, "time")) * 1e3));
+            if (!json_object_get(e, "time_ms"))
+                json_object_set_new(e, "time_ms",
+                                    json_real(json_number_value(json_object_get(e, "time")) * 1e3));
             json_array_append(events, e);
             any = true;
         }

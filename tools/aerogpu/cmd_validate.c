@@ -1,8 +1,10 @@
 /* aerogpu validate: see validate.h. */
 #include "commands.h"
+#include "commit.h"
 #include "diagnose.h"
 #include "validate.h"
 #include "validate_sim.h"
+#include "validate_watch.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -45,6 +47,8 @@ struct run {
     struct validate_host host;
     struct sim_suite sim;
     unsigned seen_events;
+    struct witness *witness; /* while tdr_recovery runs */
+    char command[256];       /* this one, for the record */
     char bin_dir[PATH_MAX], dbgctl[PATH_MAX], logs[PATH_MAX];
     json_t *report, *tests, *steps;
     unsigned failures;
@@ -92,6 +96,14 @@ static void progress(void *ctx, const char *name, unsigned index, unsigned total
     const char *status;
 
     (void)total;
+    if (!strcmp(name, "tdr_recovery")) {
+        if (!result)
+            r->witness = witness_start(&r->host);
+        else if (r->witness)
+            json_object_set_new((json_t *)(uintptr_t)result, "witness", witness_stop(r->witness));
+        if (result)
+            r->witness = NULL;
+    }
     if (!result) {
         if (!r->o.json && isatty(1)) {
             printf("  ....  %s\r", name);
@@ -143,6 +155,7 @@ static json_t *run_in_sim(struct run *r, const char *const *names, unsigned n, c
         json_t *result = NULL;
         for (unsigned k = 0; k < num_args && k < 22; k++)
             argv[1 + k] = (char *)(uintptr_t)args[k];
+        progress(r, names[i], i, n, NULL);
         suite_run_report(names[i], suite_find(names[i]), host, 1 + (int)num_args, argv, &result);
         if (!sim_suite_settle(&r->sim))
             json_object_set_new(result, "status", json_string("FAIL"));
@@ -281,18 +294,56 @@ static void rest_of_suite(struct run *r)
     run_tests(r, names, n, NULL, 0);
 }
 
+/* Composition for most of each minute, then what starts, kills and resets things; in between, what is held. */
+static void soak_minute(struct run *r)
+{
+    static const char *const desktop[] = {"dwm_flush_pacing"};
+    static const char *const others[] = {"client_kill",  "shared_surface_stress", "submit_fence_stress",
+                                         "many_clients", "executor_kill",         "tdr_recovery"};
+    static const char *const extra[] = {"--samples=2800", "--producers=8"};
+
+    run_tests(r, desktop, 1, extra, 2);
+    run_tests(r, others, sizeof(others) / sizeof(others[0]), NULL, 0);
+}
+
+static json_t *level_json(const struct growth_level *l)
+{
+    return json_pack("{s:f, s:f, s:f, s:f, s:i, s:i}", "minute", l->minute, "memory_mib",
+                     (double)l->memory / 0x1p20, "executor_mib", (double)l->executor_memory / 0x1p20,
+                     "guest_mib", (double)l->guest_memory / 0x1p20, "descriptors", (int)l->descriptors,
+                     "processes", (int)l->processes);
+}
+
 static void soak(struct run *r)
 {
-    static const char *const names[] = {"dwm_flush_pacing"};
-    char samples[48];
-    const char *extra[] = {samples, "--producers=8"};
+    unsigned n = r->o.soak_minutes + 1;
+    struct growth_level *levels;
+    json_t *list;
+    char text[300];
+    bool grows;
 
-    if (!r->o.soak_minutes)
+    if (n == 1)
         return;
-    if (!r->o.json)
-        printf("\nsoak: %u minutes of composition\n", r->o.soak_minutes);
-    snprintf(samples, sizeof(samples), "--samples=%u", r->o.soak_minutes * 60 * 60);
-    run_tests(r, names, 1, extra, 2);
+    levels = calloc(n, sizeof(*levels));
+    list = json_array();
+    if (!levels) {
+        step(r, "soak", false, false, "no memory");
+        return;
+    }
+    growth_look(&r->host, &levels[0]);
+    for (unsigned i = 1; i < n; i++) {
+        if (!r->o.json)
+            printf("\nsoak, minute %u of %u\n", i, n - 1);
+        soak_minute(r);
+        growth_look(&r->host, &levels[i]);
+    }
+    for (unsigned i = 0; i < n; i++)
+        json_array_append_new(list, level_json(&levels[i]));
+    grows = growth_verdict(levels, n, text, sizeof(text));
+    step(r, "nothing grows", !grows, false, text);
+    json_object_set_new(r->report, "soak",
+                        json_pack("{s:o, s:b, s:s}", "levels", list, "grows", grows, "text", text));
+    free(levels);
 }
 
 /* ---- the whole ---- */
@@ -398,6 +449,45 @@ static void count_results(struct run *r)
         json_pack("{s:i, s:i, s:i}", "pass", (int)pass, "fail", (int)fail, "skip", (int)skip));
 }
 
+/* What dbgctl says at the end, as the record asks for it. */
+static void snapshots(struct run *r)
+{
+    static const char *const args[] = {"--status",           "--query-fence", "--dump-ring",
+                                       "--dump-vblank",      "--query-perf",  "--dump-createalloc",
+                                       "--query-umd-private"};
+    json_t *list = json_array();
+
+    for (size_t i = 0; !r->o.sim && !access(r->dbgctl, X_OK) && i < sizeof(args) / sizeof(args[0]); i++) {
+        char path[PATH_MAX + 64];
+        char *argv[] = {r->dbgctl, (char *)(uintptr_t)args[i], NULL};
+        snprintf(path, sizeof(path), "%s/end_%s.txt", r->logs, args[i] + 2);
+        if (runner_exec(argv, path, path, 5000) == 0)
+            json_array_append_new(list, json_string(path));
+        else
+            step(r, "dbgctl answers at the end", false, false, args[i]);
+    }
+    json_object_set_new(r->report, "snapshots", list);
+}
+
+static int write_events(struct run *r)
+{
+    char path[PATH_MAX];
+    const json_t *e;
+    size_t i;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/events.log", r->o.out);
+    f = fopen(path, "we");
+    if (!f)
+        return -errno;
+    json_array_foreach(json_object_get(r->report, "events"), i, e)
+    {
+        json_dumpf(e, f, JSON_COMPACT);
+        fputc('\n', f);
+    }
+    return fclose(f) ? -EIO : 0;
+}
+
 static int write_all(struct run *r)
 {
     char path[PATH_MAX];
@@ -420,6 +510,7 @@ static int write_all(struct run *r)
     code |= json_dump_file(r->report, path, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0;
     snprintf(path, sizeof(path), "%s/report.xml", r->o.out);
     code |= runner_write_junit(path, r->report) != 0;
+    code |= write_events(r) != 0;
     snprintf(path, sizeof(path), "%s/report.html", r->o.out);
     code |= validate_html(path, r->report, &e) != 0;
     if (code)
@@ -465,15 +556,19 @@ int cmd_validate(int argc, char **argv)
     snprintf(r.logs, sizeof(r.logs), "%s/logs", r.o.out);
     make_folders(r.logs);
     find_programs(&r);
+    for (int i = 0; i < argc && strlen(r.command) + strlen(argv[i]) + 10 < sizeof(r.command); i++)
+        snprintf(r.command + strlen(r.command), sizeof(r.command) - strlen(r.command), "%s%s",
+                 i ? " " : "aerogpu ", argv[i]);
     code = bring_up(&r);
     if (code)
         return code;
     strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime(&t));
     r.report =
-        json_pack("{s:i, s:s, s:s, s:i, s:s, s:s, s:s, s:b, s:I, s:o, s:o}", "schema_version", 1,
-                  "suite_name", "aerogpu_validation", "status", "FAIL", "failures", 0, "date", date,
-                  "version", AEROGPU_VERSION, "device", r.host.device, "sim", r.o.sim, "seed",
-                  (json_int_t)r.o.seed, "checklist", r.steps = json_array(), "tests", r.tests = json_array());
+        json_pack("{s:i, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:o, s:o}", "schema_version",
+                  1, "suite_name", "aerogpu_validation", "status", "FAIL", "failures", 0, "date", date,
+                  "version", AEROGPU_VERSION, "commit", AEROGPU_COMMIT, "command", r.command, "out", r.o.out,
+                  "device", r.host.device, "sim", r.o.sim, "seed", (json_int_t)r.o.seed, "checklist",
+                  r.steps = json_array(), "tests", r.tests = json_array());
     checklist(&r);
     baseline = validate_baseline(&r.host, r.o.quick ? 1000 : 4000);
     if (!baseline) {
@@ -485,6 +580,7 @@ int cmd_validate(int argc, char **argv)
     json_object_set_new(r.report, "baseline", baseline);
     json_object_set_new(r.report, "events", validate_host_events(&r.host));
     json_object_set_new(r.report, "diagnosis", diagnose(r.report));
+    snapshots(&r);
     violations = dxgk_violations(stack_dxgk(r.host.stack));
     json_object_set_new(r.report, "violations", validate_host_violations(&r.host));
     if (violations) {

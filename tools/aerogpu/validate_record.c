@@ -70,30 +70,68 @@ static void baseline(struct strbuf *b, const json_t *report)
     strbuf_printf(b, "- Resets before the faults were planted: %.0f\n", number_of(m, "reset_count"));
 }
 
+static void head(struct strbuf *b, const json_t *report, const json_t *adapter)
+{
+    bool sim = json_is_true(json_object_get(report, "sim"));
+    struct utsname u;
+
+    uname(&u);
+    strbuf_printf(b, "Date: %s\n", text_of(report, "date"));
+    strbuf_printf(b, "Repo commit (device, executor, dxgkrnl and drivers): %s\n", text_of(report, "commit"));
+    strbuf_printf(b, "Driver package version: %s\n", text_of(report, "version"));
+    strbuf_printf(b, "Device HWID: VID=%s / DID=%s (%s)\n", text_of(adapter, "vid"), text_of(adapter, "did"),
+                  text_of(adapter, "description"));
+    strbuf_puts(b, "Test signing: does not apply (dxgkrnl in user space)\n");
+    strbuf_printf(b, "Session: %s\n", sim ? "sim, virtual time" : "live");
+    strbuf_printf(b, "Executor: %s\n",
+                  *text_of(report, "device") ? text_of(report, "device") : "modelled timing, nothing drawn");
+    strbuf_printf(b, "Host OS: %s %s %s\n", u.sysname, u.release, u.machine);
+    strbuf_printf(b, "\nTest suite:\n- command: %s\n- seed: %lld\n", text_of(report, "command"),
+                  (long long)json_integer_value(json_object_get(report, "seed")));
+}
+
+static void artifacts(struct strbuf *b, const json_t *report)
+{
+    const char *out = text_of(report, "out");
+    const json_t *t, *a;
+    size_t i, k, pictures = 0, dumps = 0;
+
+    json_array_foreach(json_object_get(report, "tests"), i, t)
+        json_array_foreach(json_object_get(t, "artifacts"), k, a)
+    {
+        pictures += strstr(json_string_value(a), ".png") != NULL;
+        dumps += strstr(json_string_value(a), "_cmd_") != NULL;
+    }
+    strbuf_printf(b, "\nArtifacts collected:\n- report.json: %s/report.json, report.xml, report.html\n", out);
+    strbuf_printf(b, "- event log: %s/events.log\n", out);
+    if (json_is_true(json_object_get(report, "sim")))
+        return;
+    strbuf_printf(b, "- per-test JSON, stdout and stderr: %s/logs/\n", out);
+    strbuf_printf(b, "- pictures: %zu in %s/logs/\n", pictures, out);
+    strbuf_printf(b, "- dbgctl snapshots and submissions of tests that failed: %zu streams%s%s\n", dumps,
+                  dumps ? " in " : "", dumps ? "logs/" : "");
+    strbuf_puts(b, "- state at the end:");
+    json_array_foreach(json_object_get(report, "snapshots"), i, a)
+        strbuf_printf(b, "%s %s", i ? "," : "", json_string_value(a));
+    strbuf_puts(b, "\n");
+}
+
 char *validate_record(const json_t *report)
 {
     struct strbuf b = {0};
     const json_t *counts = json_object_get(report, "counts"), *e, *adapter = NULL, *t;
-    struct utsname u;
     size_t i;
     char *out;
 
-    uname(&u);
     json_array_foreach(json_object_get(report, "tests"), i,
                        t) if (!adapter && json_is_object(json_object_get(t, "adapter"))) adapter =
         json_object_get(t, "adapter");
-    strbuf_printf(&b, "Date: %s\n", text_of(report, "date"));
-    strbuf_printf(&b, "Driver package version: %s\n", text_of(report, "version"));
-    strbuf_printf(&b, "Device HWID: VID=%s / DID=%s (%s)\n", text_of(adapter, "vid"), text_of(adapter, "did"),
-                  text_of(adapter, "description"));
-    strbuf_printf(&b, "Session: %s\n",
-                  json_is_true(json_object_get(report, "sim")) ? "sim, virtual time" : "live");
-    strbuf_printf(&b, "Executor: %s\n",
-                  *text_of(report, "device") ? text_of(report, "device") : "modelled timing, nothing drawn");
-    strbuf_printf(&b, "Host OS: %s %s %s\n", u.sysname, u.release, u.machine);
+    head(&b, report, adapter);
     strbuf_puts(&b, "\nChecklist:\n");
     json_array_foreach(json_object_get(report, "checklist"), i, e) strbuf_printf(
         &b, "- %s: %s (%s)\n", text_of(e, "step"), text_of(e, "result"), text_of(e, "evidence"));
+    if (json_is_object(json_object_get(report, "soak")))
+        strbuf_printf(&b, "\nSoak: %s\n", text_of(json_object_get(report, "soak"), "text"));
     strbuf_printf(&b, "\nResults summary: PASS=%d FAIL=%d SKIP=%d\n", (int)number_of(counts, "pass"),
                   (int)number_of(counts, "fail"), (int)number_of(counts, "skip"));
     json_array_foreach(json_object_get(report, "tests"), i, t)
@@ -105,6 +143,7 @@ char *validate_record(const json_t *report)
     }
     pacing_table(&b, report);
     baseline(&b, report);
+    artifacts(&b, report);
     strbuf_puts(&b, "\nEvents:\n");
     json_array_foreach(json_object_get(report, "events"), i, e)
         strbuf_printf(&b, "- %8.1f ms %s %d: %s\n", number_of(e, "time_ms"), text_of(e, "source"),
