@@ -130,9 +130,11 @@ json_t *witness_stop(struct witness *w)
         machine_wait(stack_machine(w->h->stack), is_done, w, NSEC_PER_SEC);
     else
         pthread_join(w->thread, NULL);
+    look(w); /* how it ended */
     dxgk_client_close(w->client);
-    out = json_pack("{s:i, s:f, s:o}", "interval_ms", (int)INTERVAL_MS, "slowest_ms",
-                    (double)w->slowest_ns / 1e6, "samples", w->samples);
+    out = json_pack("{s:f, s:i, s:f, s:o}", "start_ms", (double)(w->start_ns - w->h->start_ns) / 1e6,
+                    "interval_ms", (int)INTERVAL_MS, "slowest_ms", (double)w->slowest_ns / 1e6, "samples",
+                    w->samples);
     free(w);
     return out;
 }

@@ -1,0 +1,19 @@
+/* validate_page.h: what the parts of the report's page share. */
+#ifndef AEROGPU_VALIDATE_PAGE_H_
+#define AEROGPU_VALIDATE_PAGE_H_
+
+#include <jansson.h>
+
+#include "base/strbuf.h"
+
+const char *page_text(const json_t *o, const char *key); /* "" if it is none */
+double page_number(const json_t *o, const char *key);
+/* Text, for the page. */
+void page_put(struct strbuf *b, const char *s);
+/* A test of the report by name; NULL. */
+const json_t *page_test(const json_t *report, const char *name);
+
+/* The hang of tdr_recovery and the way back, as its witness saw it (validate_timeline.c); nothing without a witness. */
+void page_timeline(struct strbuf *b, const json_t *report);
+
+#endif
