@@ -299,6 +299,7 @@ static int parse(struct suite *s, int argc, char **argv)
         {"producers", NUMBER, &s->producers, "how many producer processes"},
         {"ring-id", NUMBER, &s->ring_id, "which ring (there is ring 0)"},
         {"seed", NUMBER, &s->seed, "for what is random"},
+        {"time-slack", NUMBER, &s->slack, "multiply the upper limits of time, for a busy machine"},
         {"require-vid", NUMBER, &s->require_vid, "fail unless the adapter has this vendor"},
         {"require-did", NUMBER, &s->require_did, "fail unless the adapter has this device id"},
         {"require-umd", FLAG, &s->require_umd, "fail unless the driver has data for the user-mode driver"},

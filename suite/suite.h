@@ -108,7 +108,8 @@ struct suite {
 
     /* options */
     uint32_t samples, interval_ms, iterations, timeout_ms, producers, ring_id,
-        seed;                          /* 0: the test's default */
+        seed,                          /* 0: the test's default */
+        slack;                         /* what upper limits of time are multiplied by: suite_limit */
     uint32_t require_vid, require_did; /* 0: any */
     bool require_umd, hidden, dump, validate_sharing, allow_remote, stress;
     const char *display, *json_path, *role, *log_dir;
@@ -153,6 +154,12 @@ void suite_skip(struct suite *s, const char *fmt, ...) __attribute__((format(pri
 static inline uint32_t suite_default(uint32_t value, uint32_t otherwise)
 {
     return value ? value : otherwise;
+}
+
+/* An upper limit of time (or of vblanks): larger on a machine that has other things to do. */
+static inline double suite_limit(const struct suite *s, double limit)
+{
+    return limit * suite_default(s->slack, 1);
 }
 
 /* Fails the test and leaves it unless `cond`. */

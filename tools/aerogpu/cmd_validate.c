@@ -33,6 +33,8 @@ static const char help[] =
     "  -o, --out DIR        where to write; default out/validate\n"
     "  -q, --quick          fewer samples\n"
     "      --soak MINUTES   keep composing and measuring that long\n"
+    "      --time-slack N   multiply the tests' upper limits of time, on a machine that has other things to "
+    "do\n"
     "      --sim            in virtual time, with the executor's timing modelled; nothing is drawn\n"
     "      --seed N         of the sim\n"
     "  -S, --settings FILE  what the registry holds\n"
@@ -172,7 +174,7 @@ static json_t *run_in_sim(struct run *r, const char *const *names, unsigned n, c
 static unsigned run_tests(struct run *r, const char *const *names, unsigned n, const char *const *extra,
                           unsigned num_extra)
 {
-    char seed[40];
+    char seed[40], slack[40];
     const char *args[16] = {seed};
     unsigned before = r->failures, k = 1;
     json_t *results;
@@ -180,6 +182,10 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
     const json_t *t;
 
     snprintf(seed, sizeof(seed), "--seed=%u", (uint32_t)r->o.seed);
+    if (r->o.time_slack) {
+        snprintf(slack, sizeof(slack), "--time-slack=%u", r->o.time_slack);
+        args[k++] = slack;
+    }
     if (!r->o.sim)
         args[k++] = "--dump";
     for (unsigned e = 0; e < num_extra && k < 16; e++)
@@ -353,6 +359,7 @@ static int parse(int argc, char **argv, struct validate_options *o)
     static const struct option options[] = {{"out", required_argument, NULL, 'o'},
                                             {"quick", no_argument, NULL, 'q'},
                                             {"soak", required_argument, NULL, 'K'},
+                                            {"time-slack", required_argument, NULL, 'T'},
                                             {"sim", no_argument, NULL, 'M'},
                                             {"seed", required_argument, NULL, 'N'},
                                             {"settings", required_argument, NULL, 'S'},
@@ -372,6 +379,8 @@ static int parse(int argc, char **argv, struct validate_options *o)
             o->quick = true;
         else if (c == 'K')
             o->soak_minutes = (unsigned)strtoul(optarg, &end, 10);
+        else if (c == 'T')
+            o->time_slack = (unsigned)strtoul(optarg, &end, 10);
         else if (c == 'M')
             o->sim = true;
         else if (c == 'N')
