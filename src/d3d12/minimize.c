@@ -5,8 +5,8 @@
  *     the same method. What happened last is kept in shared memory, so that it survives the process.
  *  2. A call that mentions an object goes when the call that makes the object goes.
  *
- * Groups of calls are tried from coarse to fine: frames, recordings of lists, objects, single calls; each by removing runs
- * of groups that get shorter.
+ * Groups of calls are tried from coarse to fine: frames, recordings of lists, objects, single calls; each with the engine
+ * of base/ddmin.h.
  */
 #include "d3d12/minimize.h"
 
@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/ddmin.h"
 #include "d3d12/play.h"
 #include "d3d12/table.h"
 #include "d3d12/trace_edit.h"
@@ -171,13 +172,17 @@ static struct outcome play(struct work *w)
     return o;
 }
 
+static uint32_t max_tests(const struct work *w)
+{
+    return w->q->max_tests ? w->q->max_tests : 2000;
+}
+
 static bool still(struct work *w)
 {
-    uint32_t max = w->q->max_tests ? w->q->max_tests : 2000;
     struct outcome o;
     size_t left;
 
-    if (w->r->tests >= max)
+    if (w->r->tests >= max_tests(w))
         return false;
     left = cascade(w);
     o = play(w);
@@ -199,19 +204,11 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool in_run(const uint32_t *groups, size_t from, size_t to, uint32_t g)
+/* The groups that are left, each once; returns how many. */
+static uint32_t groups_left(const struct work *w, uint32_t *groups)
 {
-    return g >= groups[from] && g <= groups[to - 1];
-}
-
-/* Removes runs of groups, shorter and shorter ones. Group 0 stays. */
-static int reduce(struct work *w)
-{
-    uint32_t *groups = malloc((w->num + 1) * sizeof(*groups));
     size_t n = 0, m = 0;
 
-    if (!groups)
-        return -ENOMEM;
     for (size_t i = 0; i < w->num; i++)
         if (w->keep[i] && w->calls[i].group)
             groups[n++] = w->calls[i].group;
@@ -219,22 +216,38 @@ static int reduce(struct work *w)
     for (size_t i = 0; i < n; i++)
         if (!i || groups[i] != groups[i - 1])
             groups[m++] = groups[i];
-    for (size_t run = m; run >= 1; run /= 2)
-        for (size_t end = m;
-             end;) { /* from the end: what is last depends on what is first, seldom the other way round */
-            size_t from = end > run ? end - run : 0;
+    return (uint32_t)m;
+}
 
-            memcpy(w->trial, w->keep, w->num);
-            for (size_t i = 0; i < w->num; i++)
-                if (w->calls[i].group && in_run(groups, from, end, w->calls[i].group))
-                    w->trial[i] = 0;
-            if (memcmp(w->trial, w->keep, w->num) && still(w)) {
-                memmove(groups + from, groups + end, (m - end) * sizeof(*groups));
-                m -= end - from;
-            }
-            end = from;
-        }
+/* Removes groups while the failure stays the same. Group 0 stays. */
+static int reduce(struct work *w)
+{
+    uint32_t *groups = malloc((w->num + 1) * sizeof(*groups)), m = groups ? groups_left(w, groups) : 0,
+             *place;
+    struct ddmin *d = ddmin_create(m);
+    struct ddmin_candidate c;
+
+    place = calloc(m ? (size_t)groups[m - 1] + 1 : 1, sizeof(*place));
+    if (!groups || !d || !place) {
+        free(groups);
+        free(place);
+        ddmin_destroy(d);
+        return -ENOMEM;
+    }
+    /* the last one first: what is last depends on what is first, seldom the other way round */
+    for (uint32_t i = 0; i < m; i++)
+        place[groups[i]] = m - 1 - i;
+    while (w->r->tests < max_tests(w) && ddmin_next(d, &c)) {
+        memcpy(w->trial, w->keep, w->num);
+        for (size_t i = 0; i < w->num; i++)
+            if (w->keep[i] && w->calls[i].group && !c.keep[place[w->calls[i].group]])
+                w->trial[i] = 0;
+        /* what went with others need not be tried */
+        ddmin_answer(d, c.ticket, !memcmp(w->trial, w->keep, w->num) || still(w));
+    }
+    ddmin_destroy(d);
     free(groups);
+    free(place);
     return 0;
 }
 
@@ -291,15 +304,19 @@ int minimize_run(struct trc *t, const char *path, const struct minimize_params *
         err = error_set(e, -EAGAIN, "the failure does not come back when the recording is played again");
         goto out;
     }
-    reduce(&w); /* frames */
+    err = reduce(&w); /* frames */
     group_by_recording(&w);
-    reduce(&w);
+    err = err ? err : reduce(&w);
     for (size_t i = 0; i < w.num; i++) /* objects: with them goes all that mentions them */
         w.calls[i].group = w.calls[i].made;
-    reduce(&w);
+    err = err ? err : reduce(&w);
     for (size_t i = 0; i < w.num; i++)
         w.calls[i].group = (uint32_t)i + 1;
-    reduce(&w);
+    err = err ? err : reduce(&w);
+    if (err) {
+        error_set(e, err, "out of memory");
+        goto out;
+    }
     if ((err = trc_edit_create(&ed, t, path, "{\"minimized\": true}", e)))
         goto out;
     trc_rewind(t);
