@@ -459,6 +459,81 @@ static void files_over_four_gigabytes_are_read(void **state)
     free(file);
 }
 
+/* Blob n has 1000 n bytes n; they span blocks, and only some fit into memory at a time. */
+static void blobs_are_read_when_they_are_asked_for(void **state)
+{
+    enum { NUM = 60 };
+    uint8_t *raw = malloc(NUM * NUM * 1000), *w = raw;
+    struct trc_block b = {.kind = TRC_BLOBS};
+    struct trc_writer *out;
+    struct trc *t;
+    char path[100];
+
+    snprintf(path, sizeof(path), "%s/blobs", dir);
+    assert_int_equal(trc_writer_create(&out, path, "{}", d12_schema, NULL), 0);
+    for (uint64_t n = 1; n <= NUM; n++) {
+        for (uint64_t half = 0; half < 2; half++) {
+            w = varint_put(varint_put(varint_put(varint_put(w, n), 1000 * n), half * 500 * n), 500 * n);
+            memset(w, (int)n, 500 * n);
+            w += 500 * n;
+            if (half == 0 && n % 7 == 0) {
+                assert_int_equal(trc_writer_block(out, &b, raw, (size_t)(w - raw), NULL), 0);
+                w = raw;
+            }
+        }
+    }
+    assert_int_equal(trc_writer_block(out, &b, raw, (size_t)(w - raw), NULL), 0);
+    assert_int_equal(trc_writer_finish(out, NULL), 0);
+    for (int round = 0; round < 2; round++) {
+        struct error e = {0};
+        struct trc_call c;
+        size_t size = 0;
+
+        assert_int_equal(trc_open(&t, path, NULL), 0);
+        trc_blob_budget(t, round ? 100000 : 0);
+        for (unsigned k = 0; k < 1000; k++) {
+            unsigned n = 1 + k * 37 % NUM, m = 1 + k * 11 % NUM;
+            const uint8_t *p = trc_blob(t, n, &size, &e), *q;
+
+            assert_non_null(p);
+            assert_int_equal(size, 1000 * n);
+            q = trc_blob(t, m, &size, &e); /* both are there until the next call */
+            assert_int_equal(size, 1000 * m);
+            for (unsigned i = 0; i < 1000 * n; i += 499)
+                assert_int_equal(p[i], n);
+            assert_int_equal(q[0] + q[1000 * m - 1], 2 * m);
+            assert_int_equal(trc_next(t, &c, NULL), 0);
+        }
+        assert_null(trc_blob(t, NUM + 1, &size, &e));
+        assert_string_equal(e.text, "there is no blob 61");
+        trc_close(t);
+    }
+    free(raw);
+}
+
+/* Tables of another IDL file: the recording says what made it, and the reader what to do. */
+static void other_tables_are_refused_with_advice(void **state)
+{
+    static const char *const meta = "{\"by\":\"aerogpu 9.9\"}";
+    struct trc_writer *out;
+    struct error e = {0};
+    struct trc *t;
+    char path[100], want[500];
+
+    snprintf(path, sizeof(path), "%s/other", dir);
+    assert_int_equal(trc_writer_create(&out, path, meta, 0x1234, NULL), 0);
+    assert_int_equal(trc_writer_finish(out, NULL), 0);
+    assert_int_equal(trc_open(&t, path, &e), -ENOTSUP);
+    snprintf(want, sizeof(want),
+             "%s: the recording was made with other method tables (0000000000001234, these are %016llx): "
+             "read it with "
+             "the aerogpu that made it, or one that was built from the same d3d12.idl (meson "
+             "-Dd3d12_idl_dir=...); it "
+             "says of itself: %s",
+             path, (unsigned long long)d12_schema, meta);
+    assert_string_equal(e.text, want);
+}
+
 static void split_blocks_come_back(void **state)
 {
     struct record r = {0};
@@ -996,6 +1071,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(cut_files_are_read_up_to_the_cut),
         cmocka_unit_test(bad_files_are_refused_by_name),
         cmocka_unit_test(files_over_four_gigabytes_are_read),
+        cmocka_unit_test(blobs_are_read_when_they_are_asked_for),
+        cmocka_unit_test(other_tables_are_refused_with_advice),
         cmocka_unit_test(split_blocks_come_back),
         cmocka_unit_test(threads_are_merged_in_ticket_order),
         cmocka_unit_test(cleared_textures_play_alike),

@@ -189,6 +189,7 @@ static char *make_meta(const struct collect_params *p)
     json_object_set_new(o, "command", args);
     json_object_set_new(o, "system", json_sprintf("%s %s %s", u.sysname, u.release, u.machine));
     json_object_set_new(o, "started", json_string(when));
+    json_object_set_new(o, "by", json_string("aerogpu " AEROGPU_VERSION));
     json_object_set_new(o, "hash_every", json_integer(p->hash_every));
     text = json_dumps(o, JSON_COMPACT);
     json_decref(o);

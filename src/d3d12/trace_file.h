@@ -64,7 +64,9 @@ const char *trc_cut(const struct trc *t);
 int trc_next(struct trc *t, struct trc_call *c, struct error *e);
 void trc_rewind(struct trc *t);
 
-/* The bytes of blob `number`, valid until trc_close. NULL and *e if there is no such blob. */
+/* The bytes of blob `number`, valid until the next trc_next(). NULL and *e if there is no such blob. */
 const void *trc_blob(struct trc *t, uint64_t number, size_t *size, struct error *e);
+/* How many bytes of blobs may be kept in memory (a quarter of the machine's). Before the first trc_blob(). */
+void trc_blob_budget(struct trc *t, uint64_t bytes);
 
 #endif

@@ -18,6 +18,7 @@
 
 #include "base/varint.h"
 #include "d3d12/table.h"
+#include "d3d12/trace_blobs.h"
 #include "d3d12/trace_split.h"
 #include "d3d12/walk.h"
 #include "d3d12_api.h"
@@ -43,12 +44,6 @@ struct thread {
     struct head head;
 };
 
-struct blob {
-    uint64_t number;
-    uint8_t *bytes;
-    size_t size;
-};
-
 struct trc {
     int fd;
     const uint8_t *map;
@@ -66,9 +61,8 @@ struct trc {
     bool started;
     uint64_t calls;
     uint32_t frame;
-    struct blob *blobs; /* sorted by number */
-    size_t num_blobs;
-    bool blobs_loaded;
+    struct trc_blobs *blobs; /* made when the first one is asked for */
+    uint64_t blob_budget;
     ZSTD_DCtx *z;
     struct thread *taken; /* the thread whose call was handed out last: refilled by the next trc_next() */
 };
@@ -93,7 +87,7 @@ static int block_header(const struct trc *t, uint64_t at, struct trc_block *b, s
 }
 
 /* The unpacked bytes of the block at `at`, malloc'd. */
-static int block_bytes(struct trc *t, uint64_t at, uint8_t **out, struct trc_block *b, struct error *e)
+int trc_block_bytes(struct trc *t, uint64_t at, uint8_t **out, struct trc_block *b, struct error *e)
 {
     int err = block_header(t, at, b, e);
     const uint8_t *p = t->map + at + sizeof(*b);
@@ -138,7 +132,7 @@ static int load_index(struct trc *t)
     if (t->size < sizeof(tail))
         return -EBADMSG;
     memcpy(&tail, t->map + t->size - sizeof(tail), sizeof(tail));
-    if (tail.magic != TRC_TAIL_MAGIC || block_bytes(t, tail.index_offset, &raw, &b, NULL))
+    if (tail.magic != TRC_TAIL_MAGIC || trc_block_bytes(t, tail.index_offset, &raw, &b, NULL))
         return -EBADMSG;
     if (b.kind != TRC_INDEX || b.raw % sizeof(*t->blocks)) {
         free(raw);
@@ -225,6 +219,13 @@ static int add_to_thread(struct trc *t, uint32_t block, struct error *e)
     return 0;
 }
 
+static int meta_size(const struct trc_header *h, size_t size)
+{
+    size_t n = size - sizeof(*h) < h->meta_size ? size - sizeof(*h) : h->meta_size;
+
+    return n > 150 ? 150 : (int)n;
+}
+
 static int read_file(struct trc *t, struct error *e)
 {
     struct trc_header h;
@@ -239,9 +240,14 @@ static int read_file(struct trc *t, struct error *e)
         return error_set(e, -ENOTSUP, "the recording has version %u.%u, this program reads %u", h.major,
                          h.minor, TRC_MAJOR);
     if (h.schema != d12_schema)
-        return error_set(e, -ENOTSUP,
-                         "the recording was made with other method tables (%016llx, these are %016llx)",
-                         (unsigned long long)h.schema, (unsigned long long)d12_schema);
+        return error_set(
+            e, -ENOTSUP,
+            "the recording was made with other method tables (%016llx, these are %016llx): read it "
+            "with the aerogpu that made it, or one that was built from the same d3d12.idl "
+            "(meson -Dd3d12_idl_dir=...)%s%.*s",
+            (unsigned long long)h.schema, (unsigned long long)d12_schema,
+            h.meta_size ? "; it says of itself: " : "", meta_size(&h, t->size),
+            (const char *)t->map + sizeof(h));
     if (h.meta_size > t->size - sizeof(h))
         return error_set(e, -EBADMSG, "the file ends inside its header");
     if (!(t->meta = strndup((const char *)t->map + sizeof(h), h.meta_size)) || !(t->z = ZSTD_createDCtx()))
@@ -310,9 +316,7 @@ void trc_close(struct trc *t)
         free(t->threads[i].blocks);
         free(t->threads[i].raw);
     }
-    for (size_t i = 0; i < t->num_blobs; i++)
-        free(t->blobs[i].bytes);
-    free(t->blobs);
+    trc_blobs_destroy(t->blobs);
     free(t->threads);
     free(t->heap);
     free(t->blocks);
@@ -348,91 +352,21 @@ const struct trc_index_entry *trc_block(const struct trc *t, uint32_t i)
     return &t->blocks[i];
 }
 
-const char *trc_cut(const struct trc *t)
+void trc_blob_budget(struct trc *t, uint64_t bytes)
 {
-    return t->cut;
-}
-
-/* ---- blobs -------------------------------------------------------------------------------------------------- */
-
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = ((const struct blob *)a)->number, y = ((const struct blob *)b)->number;
-
-    return x < y ? -1 : x > y;
-}
-
-/* One fragment: number, size of the whole blob, offset, length, bytes. */
-static int add_fragment(struct trc *t, struct bytes *in, uint64_t block_at, struct error *e)
-{
-    uint64_t number = bytes_varint(in), size = bytes_varint(in), offset = bytes_varint(in),
-             n = bytes_varint(in);
-    const void *p = bytes_take(in, n);
-    struct blob *b = t->num_blobs ? &t->blobs[t->num_blobs - 1] : NULL;
-
-    if (in->bad || size > t->size * UINT64_C(40000) || offset > size || n > size - offset)
-        return error_set(e, -EBADMSG, "the blob block at byte %llu is malformed at offset %zu",
-                         (unsigned long long)block_at, in->pos);
-    if (!b || b->number != number || b->size != size) {
-        if (offset)
-            return error_set(e, -EBADMSG, "the blob block at byte %llu: blob %llu does not begin at 0",
-                             (unsigned long long)block_at, (unsigned long long)number);
-        if ((t->num_blobs & (t->num_blobs - 1)) == 0) {
-            size_t cap = t->num_blobs ? 2 * t->num_blobs : 1;
-            struct blob *grown = realloc(t->blobs, cap * sizeof(*grown));
-
-            if (!grown)
-                return error_set(e, -ENOMEM, "out of memory");
-            t->blobs = grown;
-        }
-        b = &t->blobs[t->num_blobs];
-        *b = (struct blob){.number = number, .size = size, .bytes = calloc(1, size ? size : 1)};
-        if (!b->bytes)
-            return error_set(e, -ENOMEM, "no memory for a blob of %llu bytes", (unsigned long long)size);
-        t->num_blobs++;
-    }
-    memcpy(b->bytes + offset, p, n);
-    return 0;
-}
-
-static int load_blobs(struct trc *t, struct error *e)
-{
-    t->blobs_loaded = true;
-    for (uint32_t i = 0; i < t->num_blocks; i++) {
-        struct trc_block b;
-        struct bytes in;
-        uint8_t *raw;
-        int err;
-
-        if (t->blocks[i].kind != TRC_BLOBS)
-            continue;
-        if ((err = block_bytes(t, t->blocks[i].offset, &raw, &b, e)))
-            return err;
-        in = bytes_of(raw, b.raw);
-        while (!err && bytes_left(&in))
-            err = add_fragment(t, &in, t->blocks[i].offset, e);
-        free(raw);
-        if (err)
-            return err;
-    }
-    if (t->num_blobs)
-        qsort(t->blobs, t->num_blobs, sizeof(*t->blobs), by_number);
-    return 0;
+    t->blob_budget = bytes;
 }
 
 const void *trc_blob(struct trc *t, uint64_t number, size_t *size, struct error *e)
 {
-    struct blob key = {.number = number}, *b;
+    if (!t->blobs && trc_blobs_create(&t->blobs, t, t->blob_budget, t->size * UINT64_C(40000), e))
+        return NULL;
+    return trc_blobs_get(t->blobs, number, size, e);
+}
 
-    if (!t->blobs_loaded && load_blobs(t, e))
-        return NULL;
-    b = t->num_blobs ? bsearch(&key, t->blobs, t->num_blobs, sizeof(key), by_number) : NULL;
-    if (!b) {
-        error_set(e, -EBADMSG, "there is no blob %llu", (unsigned long long)number);
-        return NULL;
-    }
-    *size = b->size;
-    return b->bytes;
+const char *trc_cut(const struct trc *t)
+{
+    return t->cut;
 }
 
 /* ---- calls -------------------------------------------------------------------------------------------------- */
@@ -445,7 +379,7 @@ static int open_block(struct trc *t, struct thread *th, struct error *e)
 
     free(th->raw);
     th->raw = NULL;
-    if ((err = block_bytes(t, x->offset, &th->raw, &b, e)))
+    if ((err = trc_block_bytes(t, x->offset, &th->raw, &b, e)))
         return err;
     th->in = bytes_of(th->raw, b.raw);
     th->open = true;
@@ -559,6 +493,7 @@ static int advance(struct trc *t, struct thread *th, struct error *e)
             return bad_record(th, t, at, "the record is cut", e);
         if (!(p = trc_blob(t, number, &size, e)))
             return -EBADMSG;
+        trc_blobs_pin(t->blobs, number); /* later records may repeat its arguments */
         in = bytes_of(p, size);
         err = read_head(t, th, &in, e);
         th->head.call.offset = (uint32_t)at;
@@ -625,6 +560,7 @@ int trc_next(struct trc *t, struct trc_call *c, struct error *e)
 {
     int got;
 
+    trc_blobs_turn(t->blobs);
     if (!t->started) {
         if ((got = start(t, e)))
             goto fail;
