@@ -750,6 +750,21 @@ static void crashes_come_back_and_get_small(void **state)
     strbuf_finish(&out);
 }
 
+/* Whoever ends the recorder ends the program, and has its recording. */
+static void signals_end_the_program(void **state)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run(&out, "timeout --foreground -s %s 2 %s d3d12 record -o %s/ended -- sleep 100",
+                             i ? "TERM" : "INT", aerogpu, dir),
+                         124);
+        assert_non_null(strstr(strbuf_str(&out), i ? "ended by signal 15" : "ended by signal 2"));
+    }
+    strbuf_finish(&out);
+}
+
 /* A recorder that is killed leaves its shared memory; the next one clears it away. */
 static void killed_recorders_leave_nothing(void **state)
 {
@@ -1084,6 +1099,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(fences_and_devices_play_alike),
         cmocka_unit_test(a_killed_program_is_recorded_to_its_last_call),
         cmocka_unit_test(crashes_come_back_and_get_small),
+        cmocka_unit_test(signals_end_the_program),
         cmocka_unit_test(killed_recorders_leave_nothing),
         cmocka_unit_test(names_and_json_are_shown),
         cmocka_unit_test(wrong_handles_are_named),

@@ -196,6 +196,24 @@ static char *make_meta(const struct collect_params *p)
     return text;
 }
 
+static volatile sig_atomic_t recorded; /* the program, for the handler */
+
+/* The program is to end, and its recording to be completed. From a terminal it gets the signal as well; what was sent to the
+ * recorder alone is passed on. */
+static void pass_on(int sig, siginfo_t *info, void *context)
+{
+    if (info->si_code <= 0 && recorded > 0)
+        kill((pid_t)recorded, sig);
+}
+
+static void catch_signals(void)
+{
+    struct sigaction a = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+}
+
 static pid_t spawn(const struct collect_params *p, const struct wine_run *wine, const char *shm_path,
                    struct error *e)
 {
@@ -213,6 +231,8 @@ static pid_t spawn(const struct collect_params *p, const struct wine_run *wine, 
     }
     pid = fork();
     if (!pid) {
+        signal(SIGINT, SIG_DFL); /* whoever started the recorder may have had it ignored */
+        signal(SIGTERM, SIG_DFL);
         if (wine)
             wine_environment(wine);
         else
@@ -241,7 +261,10 @@ static pid_t spawn(const struct collect_params *p, const struct wine_run *wine, 
 /* A Windows program's code is the exception's, of which eight bits are left: access violation. */
 static bool crashed(int status, bool windows)
 {
-    return WIFSIGNALED(status) || (windows && WIFEXITED(status) && WEXITSTATUS(status) == 5);
+    int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+    return sig == SIGSEGV || sig == SIGBUS || sig == SIGABRT || sig == SIGFPE || sig == SIGILL ||
+           (windows && WIFEXITED(status) && WEXITSTATUS(status) == 5);
 }
 
 int collect_run(const struct collect_params *p, struct collect_result *r, struct error *e)
@@ -268,8 +291,8 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     free(meta);
     if (err)
         goto out;
-    signal(SIGINT, SIG_IGN); /* the program gets it and ends; its recording is completed */
-    pid = spawn(p, windows ? &wine : NULL, path, e);
+    catch_signals();
+    recorded = pid = spawn(p, windows ? &wine : NULL, path, e);
     if (pid < 0) {
         err = (int)pid;
         goto out;
@@ -281,8 +304,10 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
         if ((err = drain(s, w, p, r, e)))
             break;
         got = waitpid(pid, &r->status, WNOHANG);
-        if (got == pid)
+        if (got == pid) {
+            recorded = 0;
             break;
+        }
         syscall(SYS_futex, &s->bell, FUTEX_WAIT, bell, &tick, NULL, 0);
     }
     atomic_store(&s->collector_gone, 1);
