@@ -48,6 +48,7 @@ struct connection {
     pthread_t thread;
     int fd;
     struct ucred peer;
+    bool spare; /* for diagnosis */
     _Atomic bool in_call, gone, done;
     unsigned apart, together,
         patience; /* calls in a row on another processor than the client's, or on the same */
@@ -61,6 +62,7 @@ struct d3dkmt_server {
     _Atomic bool stopping;
     _Atomic uint64_t calls, refused;
     pthread_mutex_t lock; /* what follows */
+    unsigned spares;
     struct client *clients;
     struct connection *connections;
     struct d3dkmt_server_stats stats;
@@ -331,6 +333,17 @@ static void follow(struct connection *c, const cpu_set_t *all, const void *msg, 
         log_debug("d3dkmt", "a connection cannot follow its client to processor %d", h.status);
 }
 
+/* What a spare connection may not ask for: without a device nothing is made that lasts. */
+static bool makes_a_device(const void *msg, size_t size)
+{
+    struct wire_header h;
+
+    if (size < sizeof(h))
+        return false; /* malformed, and answered as that */
+    memcpy(&h, msg, sizeof(h));
+    return h.thunk == D3DKMT_THUNK_CreateDevice;
+}
+
 static void serve_requests(struct connection *c, uint8_t *msg, uint8_t *reply)
 {
     int fd, reply_fd;
@@ -347,7 +360,13 @@ static void serve_requests(struct connection *c, uint8_t *msg, uint8_t *reply)
         atomic_store(&c->in_call, true);
         if (atomic_load(&c->gone))
             dxgk_client_cancel(c->client->dxgk);
-        size = d3dkmt_handle(c->client->dxgk, msg, (size_t)n, fd, reply, &reply_fd, &bad);
+        if (c->spare && makes_a_device(msg, (size_t)n)) {
+            size = refuse(reply, D3DKMT_THUNK_CreateDevice, STATUS_INSUFFICIENT_RESOURCES);
+            reply_fd = -1;
+            bad = true;
+        } else {
+            size = d3dkmt_handle(c->client->dxgk, msg, (size_t)n, fd, reply, &reply_fd, &bad);
+        }
         atomic_store(&c->in_call, false);
         atomic_fetch_add_explicit(&c->server->calls, 1, memory_order_relaxed);
         if (bad)
@@ -391,11 +410,24 @@ static void *connection_main(void *arg)
 
 /* ---- the watcher ---- */
 
+/* Ends the spare connection that is the oldest of those without a call. */
+static void end_a_spare(struct d3dkmt_server *s)
+{
+    struct connection *oldest = NULL;
+
+    for (struct connection *c = s->connections; c; c = c->next)
+        if (c->spare && !atomic_load(&c->in_call) && !atomic_load(&c->done))
+            oldest = c; /* the list begins with the newest */
+    if (oldest)
+        shutdown(oldest->fd, SHUT_RDWR);
+}
+
 static void accept_one(struct d3dkmt_server *s)
 {
     int size = 2 * WIRE_MAX, fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+    bool spare = s->stats.connected - s->spares >= D3DKMT_MAX_CONNECTIONS;
     struct connection *c =
-        fd >= 0 && s->stats.connected < D3DKMT_MAX_CONNECTIONS ? calloc(1, sizeof(*c)) : NULL;
+        fd >= 0 && (!spare || s->spares < 2 * D3DKMT_MAX_SPARE) ? calloc(1, sizeof(*c)) : NULL;
     struct epoll_event ev = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = c};
     socklen_t len = sizeof(c->peer);
 
@@ -406,7 +438,11 @@ static void accept_one(struct d3dkmt_server *s)
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
     c->server = s;
     c->fd = fd;
+    c->spare = spare;
     pthread_mutex_lock(&s->lock);
+    if (spare && s->spares >= D3DKMT_MAX_SPARE)
+        end_a_spare(s); /* it is gone soon: this one need not wait for it */
+    s->spares += spare;
     c->next = s->connections;
     s->connections = c;
     s->stats.connections++;
@@ -420,6 +456,7 @@ static void accept_one(struct d3dkmt_server *s)
     pthread_mutex_lock(&s->lock);
     s->connections = c->next;
     s->stats.connected--;
+    s->spares -= spare;
     pthread_mutex_unlock(&s->lock);
 refuse:
     atomic_fetch_add(&s->refused, 1);
@@ -443,6 +480,7 @@ static void reap(struct d3dkmt_server *s)
         c->next = dead;
         dead = c;
         s->stats.connected--;
+        s->spares -= c->spare;
     }
     pthread_mutex_unlock(&s->lock);
     while (dead) {

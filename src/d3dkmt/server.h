@@ -5,7 +5,9 @@
  * The socket's owner and mode decide who may connect. A client is the process that said hello first, with every
  * connection that presents the cookie it was given from the same process; it is privileged when its uid is 0 or
  * the service's own. Each connection has a thread, so that a call that waits holds up nobody else. When the last
- * connection of a client ends, or one ends under a call, everything that the client owned goes.
+ * connection of a client ends, or one ends under a call, everything that the client owned goes. A service whose connections
+ * are all taken still answers who wants to know why: on a spare connection what would make a device is
+ * STATUS_INSUFFICIENT_RESOURCES.
  */
 #ifndef D3DKMT_SERVER_H_
 #define D3DKMT_SERVER_H_
@@ -16,7 +18,9 @@
 #include "dxgkrnl/dxgkrnl.h"
 
 enum {
-    D3DKMT_MAX_CONNECTIONS = 512, /* further ones are closed at once */
+    D3DKMT_MAX_CONNECTIONS =
+        512,               /* further ones are for diagnosis only: they ask and escape, but have no device */
+    D3DKMT_MAX_SPARE = 16, /* so many of these; a further one takes the place of the oldest that is idle */
     D3DKMT_MAX_MESSAGE = 160 * 1024,
 };
 

@@ -235,6 +235,9 @@ void context_destroy(struct context *c)
         DDI(d, DestroyContext, c->driver);
         adapter_unlock(d);
     }
+    kernel_wake_all(d->kernel, &c->space); /* they find the handle gone */
+    kernel_wake_all(d->kernel, &c->idle);
+    kernel_wake_all(d->kernel, &c->done);
     free_buffers(c);
     free(c);
 }
