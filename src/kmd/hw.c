@@ -479,6 +479,7 @@ BOOLEAN kmd_InterruptRoutine(CONST PVOID context, ULONG message)
     struct kmd *k = context;
 
     UNREFERENCED_PARAMETER(message);
+    k->interrupts++;
     if (!k->powered || !service(k, kmd_read(k, AEROGPU_REG_IRQ_STATUS) & k->irq_enable)) {
         kmd_count(&k->perf.irq_spurious);
         return FALSE;
@@ -527,9 +528,12 @@ static VOID on_watchdog(PKDPC dpc, PVOID context, PVOID a, PVOID b)
     UNREFERENCED_PARAMETER(b);
     if (!k->powered)
         return;
-    if (kmd_synchronize(k, look, k))
-        kmd_log(k, DPFLTR_WARNING_LEVEL, "an interrupt is late or lost; completed is %llx, submitted %llx",
+    /* What is found here may be ahead of an interrupt that is on its way. It is lost if none has come until the next look. */
+    if (k->watchdog_found && k->interrupts == k->watchdog_interrupts)
+        kmd_log(k, DPFLTR_WARNING_LEVEL, "an interrupt was lost; completed is %llx, submitted %llx",
                 k->completed, k->submitted, 0);
+    k->watchdog_interrupts = k->interrupts;
+    k->watchdog_found = kmd_synchronize(k, look, k);
     KeAcquireSpinLockAtDpcLevel(&k->lock);
     k->watchdog_armed = FALSE;
     head = ring_head(k);
@@ -538,7 +542,7 @@ static VOID on_watchdog(PKDPC dpc, PVOID context, PVOID a, PVOID b)
         kmd_write(k, AEROGPU_REG_DOORBELL, 1);
     }
     if (k->in_flight_head != k->in_flight_tail || head != k->ring->tail ||
-        k->irq_enable & AEROGPU_IRQ_SCANOUT_VBLANK)
+        k->irq_enable & AEROGPU_IRQ_SCANOUT_VBLANK || k->watchdog_found)
         arm_watchdog(k);
     KeReleaseSpinLockFromDpcLevel(&k->lock);
 }
@@ -615,7 +619,7 @@ NTSTATUS kmd_ResetFromTimeout(CONST HANDLE adapter)
     ULONG control, status;
     KIRQL old;
 
-    kmd_log(k, DPFLTR_ERROR_LEVEL, "reset: submitted %llx, completed %llx, head %llu", k->submitted,
+    kmd_log(k, DPFLTR_WARNING_LEVEL, "reset: submitted %llx, completed %llx, head %llu", k->submitted,
             k->completed, k->ring ? k->ring->head : 0);
     enable_interrupts(k, 0);
     KeCancelTimer(&k->watchdog);

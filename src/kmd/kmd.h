@@ -158,6 +158,9 @@ struct kmd {
     KTIMER watchdog;
     KDPC watchdog_dpc;
     BOOLEAN watchdog_armed;
+    BOOLEAN watchdog_found;    /* something that no interrupt had brought; it may be late only */
+    ULONG watchdog_interrupts; /* then */
+    ULONG interrupts;          /* runs of the interrupt routine */
     ULONG watchdog_head;
     struct kmd_memory recent_memory;
     ULONG recent_at, recent_count;
