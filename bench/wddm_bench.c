@@ -8,10 +8,15 @@
  *   tdr_recovery         from the deadline of a hang to the first fence of new work; 50 ms is the limit
  *   tdr_growth           memory that a service has more after 1 000 hangs and resets than after 100; descriptors and
  *                        processes must be as many as before
+ *   present_rate         how far the desktop's rate of presents is from 60 Hz in a minute, with the compositor and 8
+ *                        clients, each a process
  *   sim_speed            an idle composed desktop in virtual time, times real time
  *   sim_clients          16 clients x 60 Hz for ten simulated minutes: times real time, every promise kept
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -518,6 +523,60 @@ static void tdr_growth(struct bench *b)
     end(pid);
 }
 
+/* ---- present_rate ---- */
+
+enum { COMPOSED_FRAMES = 3600 };
+
+/* Starts the suite's compositor with its clients; says how long it has run now and then. */
+static bool compose(const char *report)
+{
+    char samples[32], json[80];
+    int status, seconds = 0;
+    pid_t pid;
+
+    snprintf(samples, sizeof(samples), "--samples=%d", COMPOSED_FRAMES);
+    snprintf(json, sizeof(json), "--json=%s", report);
+    pid = fork();
+    if (!pid) {
+        int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, 1);
+        execl(AEROGPU_SUITE_DIR "/dwm_flush_pacing", "dwm_flush_pacing", samples, "--producers=8", json,
+              (char *)NULL);
+        _exit(127);
+    }
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        sleep(1);
+        if (++seconds % 10 == 0)
+            fprintf(stderr, "present_rate: %d of %d s\n", seconds, COMPOSED_FRAMES / 60);
+    }
+    return status == 0;
+}
+
+static void present_rate(struct bench *b)
+{
+    char report[64], note[64];
+    pid_t pid = serve();
+    json_t *r = NULL;
+    double rate = 0;
+
+    snprintf(report, sizeof(report), "/tmp/aerogpu-bench-%d.json", (int)getpid());
+    if (compose(report))
+        r = json_load_file(report, 0, NULL);
+    rate = json_number_value(json_object_get(json_object_get(r, "measured"), "frames_per_second"));
+    unlink(report);
+    json_decref(r);
+    end(pid);
+    if (rate == 0) {
+        fprintf(stderr, "wddm_bench: present_rate: the compositor failed\n");
+        b->failed++;
+        return;
+    }
+    snprintf(note, sizeof(note), "%.4f Hz", rate);
+    bench_report(
+        b, &(struct bench_figure){
+               .id = "present_rate", .ours = fabs(rate - 60), .unit = "Hz", .target = 0.1, .note = note});
+}
+
 /* ---- the sim ---- */
 
 static void sim(struct bench *b, const char *id, const struct explore_params *p, double target)
@@ -560,9 +619,13 @@ int main(int argc, char **argv)
         const char *id;
         void (*measure)(struct bench *b);
     } figures[] = {
-        {"d3dkmt_render", render_over_socket}, {"vblank_wait", vblank_wait},
-        {"tdr_recovery", tdr_recovery},        {"tdr_growth", tdr_growth},
-        {"d3dkmt_render_local", render_local}, {"sim_speed", sim_speed},
+        {"d3dkmt_render", render_over_socket},
+        {"vblank_wait", vblank_wait},
+        {"tdr_recovery", tdr_recovery},
+        {"tdr_growth", tdr_growth},
+        {"d3dkmt_render_local", render_local},
+        {"present_rate", present_rate},
+        {"sim_speed", sim_speed},
         {"sim_clients", sim_clients},
     };
     struct bench b;
