@@ -18,179 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "d3dkmt/server.h"
 #include "d3dkmt/wire.h"
-#include "softgpu/device.h"
-
-static struct rig {
-    struct clock clock;
-    struct softgpu gpu;
-    struct dxgk *dxgk;
-    struct d3dkmt_server *server;
-    struct dxgk_client *local;
-    struct d3dkmt_transport transport;
-    char path[108];
-} rig;
-
-static void up(void)
-{
-    static struct settings settings;
-    struct error e = {0};
-    struct dxgk_params p = {
-        .clock = &rig.clock, .bus = &rig.gpu.bus, .settings = &settings, .service = "softgpu"};
-
-    memset(&rig, 0, sizeof(rig));
-    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
-    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 1000);
-    clock_init_live(&rig.clock);
-    assert_int_equal(softgpu_init(&rig.gpu, &rig.clock, NULL), 0);
-    assert_int_equal(dxgk_create(&rig.dxgk, &p, &e), 0);
-    settings_finish(&settings);
-    rig.gpu.dxgk = rig.dxgk;
-    if (dxgk_load_file(rig.dxgk, SOFTGPU_KMD, &e) || !NT_SUCCESS(dxgk_start(rig.dxgk, &e)))
-        fail_msg("%s", e.text);
-}
-
-static int up_local(void **state)
-{
-    up();
-    assert_int_equal(dxgk_client_open(rig.dxgk, &rig.local, (uint64_t)getpid(), true), 0);
-    d3dkmt_local(&rig.transport, rig.local);
-    d3dkmt_use(&rig.transport);
-    return 0;
-}
-
-static int up_served(void **state)
-{
-    struct error e = {0};
-
-    up();
-    snprintf(rig.path, sizeof(rig.path), "/tmp/d3dkmt-test.%d", (int)getpid());
-    if (d3dkmt_serve(&rig.server, rig.dxgk, rig.path, 0600, (gid_t)-1, &e))
-        fail_msg("%s", e.text);
-    setenv(D3DKMT_SOCKET_VARIABLE, rig.path, 1); /* found without d3dkmt_connect */
-    return 0;
-}
-
-static int up_connected(void **state)
-{
-    struct error e = {0};
-
-    up_served(state);
-    if (d3dkmt_connect(rig.path, &e))
-        fail_msg("%s", e.text);
-    return 0;
-}
-
-static int down(void **state)
-{
-    d3dkmt_use(NULL);
-    d3dkmt_disconnect();
-    unsetenv(D3DKMT_SOCKET_VARIABLE);
-    d3dkmt_serve_end(rig.server);
-    dxgk_client_close(rig.local);
-    dxgk_unload(rig.dxgk);
-    for (unsigned i = 0; i < dxgk_violations(rig.dxgk); i++)
-        print_error("violation: %s\n", dxgk_violation(rig.dxgk, i));
-    assert_int_equal(dxgk_violations(rig.dxgk), 0);
-    dxgk_destroy(rig.dxgk);
-    assert_int_equal(rig.gpu.allocated, 0);
-    softgpu_finish(&rig.gpu);
-    return 0;
-}
-
-/* ---- what a program does ---- */
-
-struct app {
-    D3DKMT_HANDLE adapter, device, context;
-    UINT source;
-    struct softgpu_cmd *cmd;
-    D3DDDI_ALLOCATIONLIST *list;
-    unsigned n;
-};
-
-static NTSTATUS app_open(struct app *a)
-{
-    D3DKMT_OPENADAPTERFROMHDC open = {0};
-    D3DKMT_CREATEDEVICE d = {0};
-    D3DKMT_CREATECONTEXT x = {0};
-    NTSTATUS s = D3DKMTOpenAdapterFromHdc(&open);
-
-    *a = (struct app){.adapter = open.hAdapter, .source = open.VidPnSourceId};
-    d.hAdapter = open.hAdapter;
-    if (NT_SUCCESS(s))
-        s = D3DKMTCreateDevice(&d);
-    x.hDevice = a->device = d.hDevice;
-    if (NT_SUCCESS(s))
-        s = D3DKMTCreateContext(&x);
-    a->context = x.hContext;
-    a->cmd = x.pCommandBuffer;
-    a->list = x.pAllocationList;
-    return s;
-}
-
-/* In a child, a failed check must not go on with the tests. */
-static bool in_child;
-
-static void app_close(struct app *a)
-{
-    assert_int_equal(D3DKMTDestroyContext(&(D3DKMT_DESTROYCONTEXT){a->context}), STATUS_SUCCESS);
-    assert_int_equal(D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){a->device}), STATUS_SUCCESS);
-    assert_int_equal(D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){a->adapter}), STATUS_SUCCESS);
-}
-
-static NTSTATUS app_alloc(struct app *a, uint32_t size, bool primary, bool shared, D3DKMT_HANDLE *out,
-                          D3DKMT_CREATEALLOCATION *c)
-{
-    struct softgpu_alloc priv = {.size = size, .width = primary ? 320 : 0, .height = primary ? 200 : 0};
-    D3DDDI_ALLOCATIONINFO info = {.pPrivateDriverData = &priv, .PrivateDriverDataSize = sizeof(priv)};
-    NTSTATUS s;
-
-    *c = (D3DKMT_CREATEALLOCATION){.hDevice = a->device, .NumAllocations = 1, .pAllocationInfo = &info};
-    c->Flags.CreateResource = c->Flags.CreateShared = shared;
-    info.Flags.Primary = primary;
-    s = D3DKMTCreateAllocation(c);
-    *out = info.hAllocation;
-    assert_ptr_equal(info.pPrivateDriverData, &priv);
-    return s;
-}
-
-static uint64_t app_render(struct app *a, uint32_t op, uint32_t value, D3DKMT_HANDLE alloc, uint32_t words,
-                           NTSTATUS expected)
-{
-    D3DKMT_RENDER r = {.hContext = a->context, .CommandLength = sizeof(*a->cmd), .AllocationCount = !!alloc};
-    NTSTATUS s;
-
-    a->cmd[0] = (struct softgpu_cmd){op, value, 0, words, 0};
-    a->list[0] = (D3DDDI_ALLOCATIONLIST){.hAllocation = alloc};
-    a->list[0].WriteOperation = 1;
-    s = D3DKMTRender(&r);
-    if (in_child && s != expected)
-        _exit(100);
-    assert_int_equal(s, expected);
-    if (NT_SUCCESS(s)) {
-        assert_ptr_equal(r.pNewCommandBuffer, a->cmd);
-        assert_ptr_equal(r.pNewAllocationList, a->list);
-    }
-    return d3dkmt_progress(a->context)->queued;
-}
-
-static uint32_t *app_lock(struct app *a, D3DKMT_HANDLE h)
-{
-    D3DKMT_LOCK l = {.hDevice = a->device, .hAllocation = h};
-
-    if (D3DKMTLock(&l) != STATUS_SUCCESS || !l.pData) {
-        if (in_child)
-            _exit(101);
-        fail_msg("the allocation cannot be locked");
-    }
-    return l.pData;
-}
-
-static void app_unlock(struct app *a, D3DKMT_HANDLE h)
-{
-    assert_int_equal(D3DKMTUnlock(&(D3DKMT_UNLOCK){a->device, 1, &h}), STATUS_SUCCESS);
-}
+#include "d3dkmt_rig.h"
 
 static void a_program_does_everything(void **state)
 {
@@ -305,27 +134,6 @@ static void a_reset_is_seen_without_a_call(void **state)
 
 /* ---- other processes ---- */
 
-/* Runs fn in a process of its own; its exit status. */
-static pid_t run_in_child(int (*fn)(void *arg), void *arg)
-{
-    pid_t pid = fork();
-
-    if (!pid) {
-        alarm(30);
-        in_child = true;
-        _exit(fn(arg));
-    }
-    return pid;
-}
-
-static int child_result(pid_t pid)
-{
-    int status = 0;
-
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 static int paint_shared(void *arg)
 {
     D3DKMT_HANDLE share = *(D3DKMT_HANDLE *)arg, alloc;
@@ -436,14 +244,8 @@ static void a_client_that_is_killed_leaves_nothing(void **state)
         kill(pid, SIGKILL);
         assert_int_equal(child_result(pid), 128 + SIGKILL);
     }
-    for (int i = 0; i < 1000; i++) {
-        d3dkmt_serve_stats(rig.server, &st);
-        if (!st.open_clients && !st.connected)
-            break;
-        usleep(10000);
-    }
-    assert_int_equal(st.open_clients, 0);
-    assert_int_equal(st.connected, 0);
+    rig_await_nobody();
+    d3dkmt_serve_stats(rig.server, &st);
     assert_int_equal(st.clients, 5);
     close(fds[0]);
     close(fds[1]);
@@ -724,8 +526,6 @@ static void an_event_needs_a_descriptor(void **state)
     assert_int_equal(D3DKMTCreateSynchronizationObject2(&c), STATUS_INVALID_HANDLE);
     app_close(&a);
 }
-
-#define CASE_IN(f, how) cmocka_unit_test_setup_teardown(f, up_##how, down)
 
 int main(void)
 {
