@@ -556,18 +556,21 @@ static void present_rate(struct bench *b)
 {
     char report[64], note[64];
     pid_t pid = serve();
-    json_t *r = NULL;
-    double rate = 0;
+    bool composed;
+    json_t *r;
+    double rate;
 
     snprintf(report, sizeof(report), "/tmp/aerogpu-bench-%d.json", (int)getpid());
-    if (compose(report))
-        r = json_load_file(report, 0, NULL);
+    composed = compose(report);
+    r = json_load_file(report, 0, NULL);
     rate = json_number_value(json_object_get(json_object_get(r, "measured"), "frames_per_second"));
+    if (!composed)
+        fprintf(stderr, "wddm_bench: present_rate: %s\n",
+                r ? json_string_value(json_object_get(r, "failure")) : "the compositor cannot be started");
     unlink(report);
     json_decref(r);
     end(pid);
-    if (rate == 0) {
-        fprintf(stderr, "wddm_bench: present_rate: the compositor failed\n");
+    if (!composed) {
         b->failed++;
         return;
     }

@@ -567,6 +567,11 @@ static bool look(struct exec_host *host, struct exec_shared *sh, uint64_t ns)
     return false;
 }
 
+static bool shares_processor(const struct exec_shared *sh)
+{
+    return atomic_load_explicit(&sh->host_cpu, memory_order_relaxed) == atomic_load(&sh->executor_cpu);
+}
+
 bool exec_host_expect(struct exec_host *host)
 {
     struct exec_shared *sh = atomic_load(&host->watched);
@@ -575,8 +580,7 @@ bool exec_host_expect(struct exec_host *host)
     if (!sh || !host->spin)
         return false;
     atomic_store_explicit(&sh->host_cpu, cpu, memory_order_relaxed);
-    host->shares_cpu = cpu == atomic_load(&sh->executor_cpu);
-    if (!host->shares_cpu && !exec_worth_looking(&host->looker, cpu, ~cpu))
+    if (!shares_processor(sh) && !exec_worth_looking(&host->looker, cpu, ~cpu))
         return false;
     atomic_store_explicit(&sh->host_sleeping, 0, memory_order_relaxed); /* late is a signal too many */
     return true;
@@ -585,9 +589,10 @@ bool exec_host_expect(struct exec_host *host)
 bool exec_host_find(struct exec_host *host)
 {
     /* On one processor the executor has run before the doorbell returned, or will not while this looks. */
-    bool found = look(host, atomic_load(&host->watched), host->shares_cpu ? 0 : EXEC_SPIN_NS);
+    struct exec_shared *sh = atomic_load(&host->watched);
+    bool shares = shares_processor(sh), found = look(host, sh, shares ? 0 : EXEC_SPIN_NS);
 
-    if (!host->shares_cpu)
+    if (!shares)
         exec_looked(&host->looker, found);
     return found || something(host);
 }

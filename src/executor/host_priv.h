@@ -84,8 +84,7 @@ struct exec_host {
     _Atomic(struct exec_shared *) watched; /* where completions appear */
     _Atomic uint32_t watched_head;         /* up to where they were taken */
     struct exec_looker looker;             /* of the dispatching thread */
-    bool shares_cpu;     /* at its last look: the processor that it runs on, with the executor */
-    _Atomic bool notice; /* a death, a failure or an answered reset waits for dispatch */
+    _Atomic bool notice;                   /* a death, a failure or an answered reset waits for dispatch */
 };
 
 #define EXEC_COMPONENT "executor"
