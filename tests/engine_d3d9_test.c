@@ -393,6 +393,75 @@ static void defaults_of_direct3d_9(void **state)
     assert_int_equal(rig_pixel(r, 47, 32), RED);
 }
 
+/* Faces in the order +x -x +y -y +z -z, each seen as Direct3D sees it; texel 0 of each is white. */
+static void cube_textures(void **state)
+{
+    struct rig *r = rig_of(state);
+    static const uint32_t faces[6] = {0xFF0000FF, 0xFF00FF00, 0xFFFF0000,
+                                      0xFF00FFFF, 0xFFFF00FF, 0xFFFFFF00}; /* ABGR */
+    static const uint32_t rgba[6] = {0xFF0000FF, 0x00FF00FF, 0x0000FFFF, 0xFFFF00FF, 0xFF00FFFF, 0x00FFFFFF};
+    /* the direction of the middle of texel 0 of each face, and of texel 3 */
+    static const float first[6][3] = {{1, 0.5f, 0.5f},   {-1, 0.5f, -0.5f}, {-0.5f, 1, -0.5f},
+                                      {-0.5f, -1, 0.5f}, {-0.5f, 0.5f, 1},  {0.5f, 0.5f, -1}};
+    static const float last[6][3] = {{1, -0.5f, -0.5f}, {-1, -0.5f, 0.5f}, {0.5f, 1, 0.5f},
+                                     {0.5f, -1, -0.5f}, {0.5f, -0.5f, 1},  {-0.5f, -0.5f, -1}};
+    struct rig_vertex v[6 * 2 * 6];
+    uint32_t texels[24];
+
+    for (int i = 0; i < 24; i++)
+        texels[i] = i % 4 ? faces[i / 4] : 0xFFFFFFFF;
+    for (int i = 0; i < 12; i++) { /* a column for each face, above and below */
+        const float *d = i < 6 ? first[i] : last[i - 6], x = -1 + (float)(i % 6) / 3, y = i < 6 ? 0 : -1;
+        const struct rig_vertex quad[] = {RECT(x, y, x + 1.0f / 3, y + 1, 0, 0)};
+        for (int k = 0; k < 6; k++) {
+            v[6 * i + k] = quad[k];
+            v[6 * i + k].r = d[0] / 2 + 0.5f;
+            v[6 * i + k].g = d[1] / 2 + 0.5f;
+            v[6 * i + k].b = d[2] / 2 + 0.5f;
+        }
+    }
+    rig_scanout(r, 60, 60);
+    rig_make_target_of(r, TARGET, AEROGPU_FORMAT_R8G8B8A8_UNORM, 60, 60);
+    rig_set_target(r, TARGET, 0);
+    ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30, .usage_flags = 8,
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 2, .height = 2, .mip_levels = 1,
+             .array_layers = 6);
+    rig_upload(r, 30, 0, texels, sizeof(texels));
+    rig_use_texture(r, 30);
+    coloured(r, "cube_ps20.d3d9", v, 72);
+    rig_draw(r, 72, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(rig_pixel(r, 10 * i + 4, 12), WHITE);
+        assert_int_equal(rig_pixel(r, 10 * i + 4, 47), rgba[i]);
+    }
+}
+
+/* Sampler 0 of the vertex shader and sampler 0 of the pixel shader are two. */
+static void vertex_textures(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {V(-1, -1, 0, 0x40C000FF), V(-1, 3, 0, 0x40C000FF),
+                                   V(3, -1, 0, 0x40C000FF)};
+    const uint32_t texels[4] = {0xFF000001, 0xFF000002, 0xFF400003, 0xFF000004}, blue = 0x00003000; /* ABGR */
+
+    rig_make_target(r);
+    rig_make_target_of(r, 30, AEROGPU_FORMAT_R8G8B8A8_UNORM, 2, 2);
+    rig_upload(r, 30, 0, texels, sizeof(texels));
+    rig_make_target_of(r, 31, AEROGPU_FORMAT_R8G8B8A8_UNORM, 1, 1);
+    rig_upload(r, 31, 0, &blue, 4);
+    ABI_EMIT(&r->b, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_VERTEX, .texture = 30);
+    rig_use_texture(r, 31);
+    coloured(r, "fetch_ps30.d3d9", v, 3);
+    rig_make_shader(r, 20, AEROGPU_SHADER_STAGE_VERTEX, 0, "fetch_vs30.d3d9");
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 20, .ps = 11);
+    rig_draw(r, 3, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 40), 0x033040FF); /* the lower left texel, and the blue one */
+}
+
 /* Types of vertex elements, as a colour. */
 static void vertex_element_types(void **state)
 {
@@ -470,6 +539,8 @@ int main(void)
         cmocka_unit_test_setup(table_fog, rig_each),
         cmocka_unit_test_setup(face_and_pixel_position, rig_each),
         cmocka_unit_test_setup(defaults_of_direct3d_9, rig_each),
+        cmocka_unit_test_setup(cube_textures, rig_each),
+        cmocka_unit_test_setup(vertex_textures, rig_each),
         cmocka_unit_test_setup(vertex_element_types, rig_each),
         cmocka_unit_test_setup(malformed_declarations, rig_each),
     };

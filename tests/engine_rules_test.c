@@ -14,6 +14,7 @@
 
 #include "abi/d3d9_states.h"
 #include "engine_rig.h"
+#include "executor/dxbc.h"
 
 /* ---- building blocks ---------------------------------------------------------------------------------------------- */
 
@@ -593,6 +594,158 @@ static void raw_views_begin_at_words(void **state)
         assert_int_equal(mem[i], i == 3 ? 64 * (5 + 68) / 2 : i == 5 ? 10 * (5 + 14) / 2 : 0);
 }
 
+/* A positive bias pushes away: at equal depth, the second rectangle wins with a negative one only. */
+static void depth_bias_moves_depth(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0.5f, RED), RECT(-1, 0, 0.5f, 1, 0.5f, GREEN)};
+    const uint32_t formats[] = {AEROGPU_FORMAT_D32_FLOAT, AEROGPU_FORMAT_D24_UNORM_S8_UINT};
+
+    for (int f = 0; f < 2; f++)
+        for (int bias = -100; bias <= 100; bias += 100) {
+            rig_each(state);
+            rig_make_target(r);
+            rig_make_target_of(r, DEPTH, formats[f], 64, 64);
+            rig_set_target(r, TARGET, DEPTH);
+            rig_clear(r, 3, BLACK, 1, 0);
+            coloured(r, v, 12);
+            rig_draw(r, 6, 0);
+            ABI_EMIT(&r->b, SET_RASTERIZER_STATE, set_rasterizer_state, .depth_bias = bias);
+            rig_draw(r, 6, 6);
+            rig_present(r);
+            rig_run_ok(r);
+            assert_int_equal(rig_pixel(r, 47, 31), bias < 0 ? GREEN : RED);
+            assert_int_equal(rig_pixel(r, 48, 31), RED);
+            assert_int_equal(rig_pixel(r, 47, 32), RED);
+        }
+}
+
+/* Without a viewport, what is drawn covers the target of the moment. */
+static void the_viewport_follows_the_target(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, RED)};
+
+    rig_make_target(r);
+    ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30, .usage_flags = 16,
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 64, .height = 32, .mip_levels = 3,
+             .array_layers = 2);
+    ABI_EMIT(&r->b, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = 31, .texture_handle = 30,
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .base_mip_level = 2, .mip_level_count = 1,
+             .base_array_layer = 1, .array_layer_count = 1);
+    coloured(r, v, 6);
+    rig_draw(r, 6, 0);
+    rig_set_target(r, 31, 0);
+    rig_clear(r, 1, BLUE, 0, 0);
+    rig_draw(r, 6, 0);
+    rig_present(r);
+    rig_set_target(r, TARGET, 0);
+    rig_draw(r, 6, 0);
+    rig_run_ok(r);
+    for (uint32_t y = 0; y < 8; y++)
+        for (uint32_t x = 0; x < 16; x++)
+            assert_int_equal(rig_pixel(r, x, y), x < 12 && y < 4 ? RED : BLUE);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 47, 31), RED);
+    assert_int_equal(rig_pixel(r, 48, 31), 0);
+    assert_int_equal(rig_pixel(r, 47, 32), 0);
+}
+
+/* Indices from an offset, 16 and 32 bits, with and without a first index and a negative base. */
+static void indices_begin_at_their_offset(void **state)
+{
+    struct rig *r = rig_of(state);
+    struct rig_vertex v[6 + 12] = {RECT(-1, -1, 1, 1, 0, BLUE), RECT(-1, 0, 0.5f, 1, 0, RED),
+                                   RECT(0, -1, 1, -0.5f, 0, GREEN)};
+    uint16_t i16[24];
+    uint32_t i32[24];
+
+    for (uint32_t i = 0; i < 24; i++) {
+        i16[i] = (uint16_t)(i % 6 + (i < 12 ? 0 : i < 18 ? 9 : 15));
+        i32[i] = i16[i];
+    }
+    for (uint32_t wide = 0; wide < 2; wide++) {
+        rig_each(state);
+        rig_make_target(r);
+        coloured(r, v, 18);
+        rig_make_buffer(r, 2, wide ? (void *)i32 : (void *)i16, wide ? sizeof(i32) : sizeof(i16));
+        ABI_EMIT(&r->b, SET_INDEX_BUFFER, set_index_buffer, .buffer = 2, .format = wide,
+                 .offset_bytes = wide ? 40 : 20);
+        ABI_EMIT(&r->b, DRAW_INDEXED, draw_indexed, .index_count = 12, .instance_count = 1, .first_index = 2,
+                 .base_vertex = -3);
+        rig_present(r);
+        rig_run_ok(r);
+        assert_int_equal(rig_pixel(r, 47, 31), RED);
+        assert_int_equal(rig_pixel(r, 48, 31), 0);
+        assert_int_equal(rig_pixel(r, 32, 48), GREEN);
+        assert_int_equal(rig_pixel(r, 31, 48), 0);
+        assert_int_equal(rig_pixel(r, 32, 47), 0);
+    }
+}
+
+/* A container around the words of a program, with empty signatures. Returns its size. */
+static uint32_t container(uint8_t *out, const uint32_t *words, uint32_t n)
+{
+    const uint32_t at[3] = {44, 60, 76},
+                   names[3] = {DXBC_FOURCC('I', 'S', 'G', 'N'), DXBC_FOURCC('O', 'S', 'G', 'N'),
+                               DXBC_FOURCC('S', 'H', 'E', 'X')};
+    uint32_t size = 84 + 4 * n, w[21 + 64] = {DXBC_FOURCC('D', 'X', 'B', 'C'), 0, 0, 0, 0, 1, size, 3};
+
+    for (uint32_t i = 0; i < 3; i++) {
+        w[8 + i] = at[i];
+        w[at[i] / 4] = names[i];
+        w[at[i] / 4 + 1] = i < 2 ? 8 : 4 * n;
+        if (i < 2)
+            w[at[i] / 4 + 3] = 8;
+    }
+    memcpy(&w[21], words, 4 * n);
+    memcpy(out, w, size);
+    dxbc_checksum(out, size, &w[1]);
+    memcpy(out + 4, &w[1], 16);
+    return size;
+}
+
+/* Each group writes its ticket at its ticket's place. */
+static void uav_counters_start_and_go_on(void **state)
+{
+    struct rig *r = rig_of(state);
+    uint32_t *mem = (uint32_t *)(void *)(r->ram + RIG_DATA_GPA);
+    static const uint32_t program[] = {
+        0x00050050, 27,         0x0480009E, 0x0011E000, 0, 4, /* dcl_uav_structured_opc u0, 4 */
+        0x02000068, 1,                                        /* dcl_temps 1 */
+        0x0400009B, 1,          1,          1,                /* dcl_thread_group 1, 1, 1 */
+        0x050000B2, 0x00100012, 0,          0x0011E000, 0,    /* imm_atomic_alloc r0.x, u0 */
+        0x090000A8, 0x0011E012, 0,          0x0010000A, 0, 0x00004001,
+        0,          0x0010000A, 0, /* store_structured u0.x, r0.x, 0, r0.x */
+        0x0100003E};               /* ret */
+    const struct {
+        uint32_t start, groups;
+    } steps[] = {{2, 3}, {UINT32_MAX, 2}, {10, 1}};
+    uint8_t bytes[512];
+    uint32_t size = container(bytes, program, sizeof(program) / 4);
+
+    rig_make_buffer(r, 60, NULL, 64);
+    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = 62, .stage = 2,
+                  .dxbc_size_bytes = size);
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 62);
+    for (int i = 0; i < 3; i++) {
+        struct aerogpu_unordered_access_buffer_binding u = {.buffer = 60, .initial_count = steps[i].start};
+        ABI_EMIT_TAIL(&r->b, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, &u, sizeof(u),
+                      .shader_stage = 2, .uav_count = 1);
+        ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = steps[i].groups, .group_count_y = 1,
+                 .group_count_z = 1);
+    }
+    rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 63, .size_bytes = 64,
+             .backing_alloc_id = 7);
+    ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 63, .src_buffer = 60, .size_bytes = 64,
+             .flags = 1);
+    rig_run_ok(r);
+    for (uint32_t i = 0; i < 16; i++)
+        assert_int_equal(mem[i], (i >= 2 && i <= 6) || i == 10 ? i : 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -613,6 +766,10 @@ int main(void)
         cmocka_unit_test_setup(blocks_at_the_edge, rig_each),
         cmocka_unit_test_setup(targets_written_in_part_are_filled, rig_each),
         cmocka_unit_test_setup(raw_views_begin_at_words, rig_each),
+        cmocka_unit_test_setup(depth_bias_moves_depth, rig_each),
+        cmocka_unit_test_setup(the_viewport_follows_the_target, rig_each),
+        cmocka_unit_test_setup(indices_begin_at_their_offset, rig_each),
+        cmocka_unit_test_setup(uav_counters_start_and_go_on, rig_each),
     };
 
     return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);
