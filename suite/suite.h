@@ -52,6 +52,7 @@
     T(compute_smoke, "a dispatch writes a buffer that is read back")                                         \
     T(event_query, "queries do not wait, and events arrive once")                                            \
     T(submit_fence_stress, "a fence a submission, presents marked, tables attached")                         \
+    T(submission_split, "long work is cut into submissions of less than 100 ms")                             \
     T(alloc_table_readonly_sanity, "READONLY follows WriteOperation")                                        \
     T(alloc_id_persistence, "ids stay, and two allocations never share one")                                 \
     T(shared_surface, "a surface shared between two devices")                                                \

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """dbgctl_test.py AEROGPU DBGCTL SUITE_DIR: aerogpu_dbgctl against a service: shapes of its JSON, exit codes, files."""
-import json, os, shutil, subprocess, sys, tempfile, time
+import json, os, shutil, signal, subprocess, sys, tempfile, time
 
 aerogpu, dbgctl, suite = sys.argv[1:4]
 tests = []
@@ -102,6 +102,23 @@ def last_submissions():
 
 
 @case
+def displays():
+    name = ask('--list-displays')['displays'][0]['name']
+    assert name == '\\\\.\\DISPLAY1'
+    ask('--query-fence', '--display', name)
+    ask('--query-fence', '--display', '\\\\.\\DISPLAY9', code=1)
+
+
+@case
+def the_cursor():
+    subprocess.run([suite + '/cursor_state_sanity'], check=True, stdout=subprocess.DEVNULL)
+    d = ask('--dump-cursor-png', tmp + '/c.png')
+    assert open(tmp + '/c.png', 'rb').read(8) == b'\x89PNG\r\n\x1a\n' and d['width'] == 32
+    ask('--dump-cursor-bmp', tmp + '/c.bmp')
+    assert os.path.getsize(tmp + '/c.bmp') == 54 + 4 * d['width'] * d['height']
+
+
+@case
 def pictures():
     ask('--dump-scanout-png', tmp + '/s.png')
     assert open(tmp + '/s.png', 'rb').read(8) == b'\x89PNG\r\n\x1a\n'
@@ -181,9 +198,76 @@ def it_answers_during_a_hang():
     time.sleep(1)
     f = ask('--query-fence', '--timeout-ms', '1500')['fences']
     ask('--dump-ring', '--timeout-ms', '1500')
+    w = ask('--watch-fence', '--samples', '4', '--interval-ms', '20', '--timeout-ms', '1500')['samples']
     assert p.wait(30) == 0
+    assert w[-1]['stalled'] is True and w[-1]['completed_delta'] == '0', w
     assert u64(f['last_submitted_fence']) > u64(f['last_completed_fence']), f
     assert int(ask('--query-perf')['perf']['reset_from_timeout_count']) == 1
+
+
+ALL = [['--list-displays'], ['--status'], ['--query-umd-private'], ['--query-segments'], ['--query-fence'], ['--query-error'],
+       ['--watch-fence', '--samples', '2', '--interval-ms', '1'], ['--query-perf'], ['--query-scanout'], ['--query-cursor'],
+       ['--dump-ring'], ['--watch-ring', '--samples', '2', '--interval-ms', '1'], ['--dump-createalloc'], ['--dump-vblank']]
+
+
+class Service:
+    """Another service, for what this one would not survive."""
+
+    def __init__(self, name, settings):
+        self.socket = tmp + '/' + name
+        with open(self.socket + '.settings', 'w') as f:
+            f.write('[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]\nEnableFaultInjection = 1\nTdrDelay = 1\n' + settings)
+        self.process = subprocess.Popen([aerogpu, 'serve', '--socket', self.socket, '--settings', self.socket + '.settings', '--ram', '256',
+                                         '--json'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.env = dict(os.environ, AEROGPU_SOCKET=self.socket)
+
+    def __enter__(self):
+        assert '"ready"' in self.process.stdout.readline()
+        return self
+
+    def __exit__(self, *unused):
+        self.process.terminate()
+        self.process.communicate(timeout=30)
+
+
+@case
+def it_answers_after_a_failed_reset():
+    with Service('broken', '') as s:
+        subprocess.run([suite + '/reset_failure', '--role=break'], env=s.env, check=True, timeout=60)
+        for args in ALL:
+            d = ask(*args, env=s.env)
+            if args == ['--status']:
+                for key in ('device', 'fences', 'perf', 'ring0', 'scanout0', 'vblank', 'last_error', 'createallocation_trace'):
+                    assert 'unavailable' not in d[key], (key, d[key])
+                assert int(d['perf']['reset_from_timeout_count']) == 1
+        d = ask('--wait-vblank', '--vblank-samples', '1', code=2, env=s.env)
+        assert d['error']['status']['name'] == 'STATUS_DEVICE_REMOVED', d
+        rc, out, _ = run('--status', env=s.env)
+        assert rc == 0 and 'last_submitted_fence' in out
+        json.dump(ask('--status', env=s.env), open(tmp + '/dead.json', 'w'))
+    assert s.process.returncode == 1  # the service says that the adapter was given up
+
+
+@case
+def it_answers_when_the_service_is_saturated():
+    load = [['submit_fence_stress', '--iterations=200000', '--wait-timeout-ms=100000']] * 6 + [['shared_surface_stress', '--iterations=100000']] * 2 + [
+        ['many_clients', '--producers=64']]
+    with Service('busy', '') as s:
+        running = [subprocess.Popen([suite + '/' + a[0], *a[1:]], env=s.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                    start_new_session=True) for a in load]
+        try:
+            time.sleep(1)
+            before = u64(ask('--query-fence', '--timeout-ms', '20000', env=s.env)['fences']['last_completed_fence'])
+            for args in ALL:
+                ask(*args, '--timeout-ms', '20000', env=s.env)
+            after = u64(ask('--query-fence', '--timeout-ms', '20000', env=s.env)['fences']['last_completed_fence'])
+            assert after > before, 'nothing was going on'
+            assert sum(p.poll() is None for p in running) >= 6, 'the load has ended'
+        finally:
+            for p in running:
+                if p.poll() is None:
+                    os.killpg(p.pid, signal.SIGKILL)
+                p.wait()
 
 
 @case

@@ -56,6 +56,7 @@ struct machine_params {
     uint64_t seed;
     struct machine_faults faults;
     uint32_t exec_min_ns, exec_max_ns; /* time that a submission takes; 0 for 20 us .. 4 ms */
+    uint32_t exec_packet_ns;           /* and for each packet of its stream */
 };
 
 /* Comes up as firmware leaves it: BARs assigned, memory decoding and bus mastering off. Returns 0 or a

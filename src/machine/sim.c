@@ -291,6 +291,22 @@ static void work_dies(void *ctx)
     die(ctx);
 }
 
+static uint64_t time_of_packets(struct machine *m, const struct gpu_submission *s)
+{
+    const void *data =
+        m->params.exec_packet_ns && s->cmd_size ? machine_dma_map(m, s->cmd_gpa, s->cmd_size) : NULL;
+    struct error e = {0};
+    struct abi_stream stream;
+    struct abi_packet p;
+    uint64_t n = 0;
+
+    if (!data || abi_stream_open(&stream, data, s->cmd_size, &e))
+        return 0;
+    while (abi_stream_next(&stream, &p, &e) > 0)
+        n++;
+    return n * m->params.exec_packet_ns;
+}
+
 static void start_work(struct machine *m)
 {
     struct sim *s = m->kind;
@@ -304,7 +320,7 @@ static void start_work(struct machine *m)
         s->jobs[s->first].hung = true;
         return;
     }
-    arm(m, &s->work, between(s, min, max < min ? min : max),
+    arm(m, &s->work, between(s, min, max < min ? min : max) + time_of_packets(m, &s->jobs[s->first].s),
         chance(s, m->params.faults.death) ? work_dies : work_done, m);
 }
 

@@ -19,11 +19,17 @@ struct umd_device {
     struct umd_resource *resources;
     struct umd_resource *target, *vertices, *constants[8], *texture, *uav;
     uint32_t last_name, free_names[256], num_free_names;
-    NTSTATUS failed; /* first failure that ends the device */
-    uint64_t work, budget, work_started_ns;
-    struct {
-        uint64_t fence, work, start_ns;
-    } watched; /* the submission that the budget learns from */
+    NTSTATUS failed;       /* first failure that ends the device */
+    uint64_t work, budget; /* of the stream under construction; for a submission (split.c) */
+    struct umd_pace {
+        struct {
+            uint64_t fence, work; /* work up to and with this submission */
+        } marks[64];
+        uint32_t first, count;
+        uint64_t submitted; /* work, in all */
+        uint64_t since_ns, since_work,
+            since_fence; /* the GPU has been busy since then, when so much was done */
+    } pace;
     struct umd_stats stats;
 };
 
@@ -35,5 +41,9 @@ void umd_free_name(struct umd_device *d, uint32_t name);
 /* The handle that a binding slot holds changes from `*slot` to `r`. */
 void umd_rebind(struct umd_resource **slot, struct umd_resource *r, bool write);
 void umd_forget(struct umd_resource *r);
+/* Submission `fence` took the stream's work along; and: a look at how far the GPU is, `now` if it has got there this very
+ * moment. */
+void umd_pace_submitted(struct umd_device *d, uint64_t fence);
+void umd_pace_look(struct umd_device *d, bool now);
 
 #endif

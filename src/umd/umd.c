@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "dxgkrnl/progress.h"
@@ -27,14 +26,6 @@ uint32_t umd_new_alloc_id(void)
         if (id)
             return id;
     }
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
 NTSTATUS umd_check(struct umd_device *d, NTSTATUS s)
@@ -257,25 +248,6 @@ void umd_forget(struct umd_resource *r)
             d->constants[i] = NULL;
 }
 
-/* What the watched submission took says how much work fits into UMD_SPLIT_MS. */
-static void learn(struct umd_device *d)
-{
-    uint64_t took, want;
-
-    if (!d->watched.fence || umd_completed(d) < d->watched.fence)
-        return;
-    took = now_ns() - d->watched.start_ns;
-    if (took > d->stats.slowest_ns)
-        d->stats.slowest_ns = took;
-    if (d->watched.work && took) {
-        want = (uint64_t)((double)d->watched.work * UMD_SPLIT_MS * 1e6 / (double)took);
-        if (want > 4 * d->budget) /* careful upwards, at once downwards */
-            want = 4 * d->budget;
-        d->budget = want ? want : 1;
-    }
-    d->watched.fence = 0;
-}
-
 static NTSTATUS fill_list(struct umd_device *d, uint32_t *count)
 {
     uint32_t n = 0;
@@ -304,7 +276,6 @@ NTSTATUS umd_flush(struct umd_device *d, uint64_t *fence)
         *fence = d->progress ? atomic_load(&d->progress->queued) : 0;
     if (d->failed)
         return d->failed;
-    learn(d);
     stream = abi_builder_end(&d->stream, &size);
     if (!stream)
         return STATUS_NO_MEMORY;
@@ -329,27 +300,12 @@ NTSTATUS umd_flush(struct umd_device *d, uint64_t *fence)
         d->list_size = r.NewAllocationListSize;
         d->stats.submissions++;
         d->stats.bytes += size;
-        if (!d->watched.fence) {
-            d->watched.fence = atomic_load(&d->progress->queued);
-            d->watched.work = d->work;
-            d->watched.start_ns = now_ns();
-        }
+        umd_pace_submitted(d, atomic_load(&d->progress->queued));
         if (fence)
             *fence = atomic_load(&d->progress->queued);
     }
     d->work = 0;
     return umd_check(d, s);
-}
-
-NTSTATUS umd_split(struct umd_device *d, uint64_t work)
-{
-    d->work += work;
-    learn(d);
-    /* Half of the buffer, so that one more step always fits. */
-    if (d->work < d->budget && d->stream.bytes.len < d->command_size / 2)
-        return STATUS_SUCCESS;
-    d->stats.splits++;
-    return umd_flush(d, NULL);
 }
 
 uint64_t umd_completed(const struct umd_device *d)
@@ -370,7 +326,7 @@ NTSTATUS umd_wait(struct umd_device *d, uint64_t fence, int timeout_ms)
         return d->failed;
     s = d3dkmt_wait(d->context, fence,
                     timeout_ms < 0 ? D3DKMT_FOREVER : (uint64_t)timeout_ms * NSEC_PER_MSEC);
-    learn(d);
+    umd_pace_look(d, s == STATUS_SUCCESS && umd_completed(d) == fence);
     return umd_check(d, s);
 }
 

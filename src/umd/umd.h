@@ -54,7 +54,7 @@ struct umd_params {
 
 struct umd_stats {
     uint64_t submissions, splits, presents, bytes;
-    uint64_t slowest_ns; /* of the submissions that were waited for */
+    uint64_t slowest_ns; /* longest time of a submission at the GPU, as far as it was seen */
 };
 
 NTSTATUS umd_open(struct umd_device **out, const struct umd_params *params);
@@ -79,8 +79,13 @@ void umd_unpin(struct umd_resource *r);
 
 /* Submits what is in the stream, if anything. `fence` (NULL is legal) gets the context's packet number. */
 NTSTATUS umd_flush(struct umd_device *d, uint64_t *fence);
-/* Submits if `work` units since the last submission are more than the budget; the caller says what a unit is. */
+/* Notes `work` units in the stream, and submits it if they have become as many as the GPU does in UMD_SPLIT_MS. The caller
+ * says what a unit is, and notes before it goes on: what lies between two calls is not cut. */
 NTSTATUS umd_split(struct umd_device *d, uint64_t work);
+/* How many units go into a submission now. */
+uint64_t umd_budget(const struct umd_device *d);
+/* Where time comes from, for every device; NULL: CLOCK_MONOTONIC. */
+void umd_use_clock(const struct clock *clock);
 NTSTATUS umd_wait(struct umd_device *d, uint64_t fence, int timeout_ms);
 /* Flushes and waits for everything. */
 NTSTATUS umd_finish(struct umd_device *d, int timeout_ms);

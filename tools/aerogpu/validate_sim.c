@@ -244,6 +244,13 @@ static int peer_end(void *ctx, int number, int timeout_ms, bool killed)
 
 /* ---- services ---- */
 
+/* D3DKMT and the user-mode driver's time belong to the stack on top. */
+static void lead_to(struct sim_suite *s)
+{
+    d3dkmt_use(&s->transport);
+    umd_use_clock(s->top->stack ? stack_clock(s->top->stack) : NULL);
+}
+
 static int service_up(void *ctx, const char *settings, struct error *e)
 {
     struct sim_suite *s = ctx;
@@ -255,7 +262,7 @@ static int service_up(void *ctx, const char *settings, struct error *e)
     s->outer = s->top;
     s->top = h;
     r = validate_host_up_with(h, s->options, settings, e);
-    d3dkmt_use(&s->transport);
+    lead_to(s);
     return r;
 }
 
@@ -273,7 +280,7 @@ static int service_down(void *ctx, json_t **events)
     validate_host_down(h);
     free(h);
     s->top = s->outer;
-    d3dkmt_use(&s->transport);
+    lead_to(s);
     return code;
 }
 
@@ -292,7 +299,7 @@ void sim_suite_init(struct sim_suite *s, struct validate_host *h, const struct v
                                   .peer_end = peer_end,
                                   .service_up = service_up,
                                   .service_down = service_down};
-    d3dkmt_use(&s->transport);
+    lead_to(s);
 }
 
 bool sim_suite_settle(struct sim_suite *s)
@@ -319,4 +326,5 @@ void sim_suite_finish(struct sim_suite *s)
 {
     sim_suite_settle(s);
     d3dkmt_use(NULL);
+    umd_use_clock(NULL);
 }

@@ -1,0 +1,167 @@
+/* The user-mode driver on the whole stack in virtual time: how it cuts long work into submissions. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "d3dkmt/server.h"
+#include "kmd_rig.h"
+#include "umd/umd.h"
+
+enum { PACKET_NS = 50000 };
+
+struct bench {
+    struct rig rig;
+    struct d3dkmt_transport transport;
+    struct umd_device *d;
+};
+
+static void up(struct bench *b)
+{
+    *b = (struct bench){0};
+    rig_up(&b->rig, &(struct stack_params){.machine = {.kind = MACHINE_SIM,
+                                                       .exec_min_ns = 1000,
+                                                       .exec_max_ns = 2000,
+                                                       .exec_packet_ns = PACKET_NS}});
+    d3dkmt_local(&b->transport, b->rig.client);
+    d3dkmt_use(&b->transport);
+    umd_use_clock(stack_clock(b->rig.stack));
+    assert_int_equal(umd_open(&b->d, NULL), STATUS_SUCCESS);
+}
+
+static void down(struct bench *b)
+{
+    umd_close(b->d);
+    umd_use_clock(NULL);
+    d3dkmt_use(NULL);
+    rig_down(&b->rig);
+}
+
+struct cut {
+    uint32_t submissions, long_ones; /* longer than 100 ms at the GPU */
+    uint64_t longest_ns;
+};
+
+/* `steps` steps of `packets` packets, which the program takes for `units` units; itself it needs `own_ns` for each. */
+static struct cut work(struct bench *b, uint32_t steps, uint32_t packets, uint32_t units, uint64_t own_ns)
+{
+    struct cut c = {0};
+    uint64_t before = umd_stats(b->d)->submissions, in_stream = 0;
+
+    for (uint32_t i = 0; i < steps; i++) {
+        for (uint32_t k = 0; k < packets; k++)
+            ABI_EMIT(umd_stream(b->d), NOP, nop);
+        in_stream += packets;
+        assert_int_equal(umd_split(b->d, units), STATUS_SUCCESS);
+        if (umd_stats(b->d)->submissions != before) {
+            uint64_t took = in_stream * PACKET_NS;
+            before = umd_stats(b->d)->submissions;
+            c.submissions++;
+            c.long_ones += took > 100 * NSEC_PER_MSEC;
+            c.longest_ns = took > c.longest_ns ? took : c.longest_ns;
+            in_stream = 0;
+        }
+        if (own_ns)
+            stack_sleep(b->rig.stack, own_ns);
+    }
+    assert_int_equal(umd_finish(b->d, 600000), STATUS_SUCCESS);
+    assert_int_equal(dxgk_event_count(b->rig.dxgk, 4101), 0);
+    return c;
+}
+
+/* Light work goes in few submissions, and heavy work in many: each is about UMD_SPLIT_MS long. */
+static void submissions_find_their_size(void **state)
+{
+    static const uint32_t packets[] = {1, 5, 40, 300};
+
+    for (unsigned i = 0; i < 4; i++) {
+        uint32_t steps = 40000 / packets[i];
+        struct bench b;
+        struct cut c;
+        up(&b);
+        c = work(&b, steps, packets[i], 1, 200000);
+        assert_int_equal(c.long_ones, 0);
+        assert_true((uint64_t)steps * packets[i] * PACKET_NS / c.submissions > 4 * NSEC_PER_MSEC);
+        assert_true((uint64_t)steps * packets[i] * PACKET_NS / c.submissions < 40 * NSEC_PER_MSEC);
+        down(&b);
+    }
+}
+
+/* A program that is far ahead of the GPU: what waits behind other submissions is not itself long. */
+static void a_queue_is_not_taken_for_slowness(void **state)
+{
+    struct bench b;
+    struct cut c;
+
+    up(&b);
+    c = work(&b, 40000, 1, 1, 1000); /* fifty times as fast as the GPU */
+    assert_int_equal(c.long_ones, 0);
+    assert_true(c.submissions < 40000 * (uint64_t)PACKET_NS / (5 * NSEC_PER_MSEC));
+    down(&b);
+}
+
+/* Steps that become three hundred times as heavy, and the program does not know: what is under way by then is too long. */
+static void sudden_weight_is_noticed(void **state)
+{
+    struct bench b;
+    struct cut light, heavy;
+
+    up(&b);
+    light = work(&b, 5000, 1, 1, 60000);
+    assert_int_equal(light.long_ones, 0);
+    heavy = work(&b, 2000, 300, 1, 15 * NSEC_PER_MSEC);
+    assert_true(heavy.long_ones <= 2);
+    assert_true(heavy.submissions >= 1000); /* of 15 ms each */
+    down(&b);
+}
+
+/* The checklist's aim: 99.9 % of submissions under 100 ms, whatever the work is like, and with a program whose units are
+ * wrong by up to three in either direction. */
+static void nearly_all_submissions_are_short(void **state)
+{
+    struct rng rng = {.state = 7};
+    uint32_t submissions = 0, long_ones = 0;
+    struct bench b;
+
+    up(&b);
+    for (int i = 0; i < 60; i++) {
+        uint32_t packets = 1 + (uint32_t)rng_below(&rng, 100);
+        struct cut c = work(&b, 400, packets, packets + (uint32_t)rng_below(&rng, 3 * packets),
+                            rng_below(&rng, 5 * NSEC_PER_MSEC));
+        submissions += c.submissions;
+        long_ones += c.long_ones;
+    }
+    assert_true(submissions > 1000);
+    assert_true(long_ones * 1000 <= submissions);
+    down(&b);
+}
+
+/* Half of the command buffer is the other limit. */
+static void a_stream_stays_inside_its_buffer(void **state)
+{
+    struct bench b;
+
+    up(&b);
+    for (int i = 0; i < 20000; i++) {
+        ABI_EMIT(umd_stream(b.d), NOP, nop);
+        assert_int_equal(umd_split(b.d, 0), STATUS_SUCCESS); /* the caller says that it weighs nothing */
+    }
+    assert_int_equal(umd_finish(b.d, 60000), STATUS_SUCCESS);
+    assert_true(umd_stats(b.d)->splits >= 1);
+    down(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(submissions_find_their_size),
+        cmocka_unit_test(a_queue_is_not_taken_for_slowness),
+        cmocka_unit_test(sudden_weight_is_noticed),
+        cmocka_unit_test(nearly_all_submissions_are_short),
+        cmocka_unit_test(a_stream_stays_inside_its_buffer),
+    };
+
+    return cmocka_run_group_tests_name("umd", tests, NULL, NULL);
+}
