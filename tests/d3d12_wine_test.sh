@@ -102,11 +102,12 @@ shows() {
 # Ends the program as hard as can be while it presents: all frames up to that instant are in the file.
 killed() {
     local trace=$work/killed.d3d12trace recorder program i
+    rm -f "$work/killed.out" # of an earlier run: it would say that the program is there already
     timeout 60 "$aerogpu" d3d12 record -o "$trace" -- wine "$samples/clear.exe" 1000000 >"$work/killed.out" \
         2>"$work/killed.record" 8>&- &
     recorder=$!
     for i in $(seq 500); do
-        grep -q eight "$work/killed.out" && break
+        grep -qs eight "$work/killed.out" && break
         sleep 0.1
     done
     program=$(pgrep -P "$(pgrep -P $recorder)")

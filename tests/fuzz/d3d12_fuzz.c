@@ -1,5 +1,6 @@
 /* d3d12_fuzz.c: the reader of .d3d12trace files and the walk over records. The hash of a block is made right first, so
  * that mutations reach what is behind it. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -10,11 +11,13 @@
 #include "d3d12/show.h"
 #include "d3d12/table.h"
 #include "d3d12/trace_file.h"
+#include "d3d12/trace_split.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The input is [blobs size: 1 byte][blob stream][call stream], as the recorder would have left them. */
-static size_t wrap(uint8_t *out, const uint8_t *data, size_t size)
+/* The input is [blobs size: 1 byte][blob stream][call stream], as the recorder would have left them. With `split` the calls
+ * are in their other order (trace_split.h), and the input's last two bytes say how many bytes they become. */
+static size_t wrap(uint8_t *out, const uint8_t *data, size_t size, bool split)
 {
     struct trc_header h = {.major = TRC_MAJOR, .schema = d12_schema};
     size_t blobs = size ? data[0] : 0, n = 0;
@@ -35,8 +38,14 @@ static size_t wrap(uint8_t *out, const uint8_t *data, size_t size)
                               .thread = 1,
                               .flags = (uint8_t)(k && len && p[0] & 1),
                               .raw = (uint32_t)len};
-        size_t packed = ZSTD_compress(out + n + sizeof(b), ZSTD_compressBound(len), p, len, 1);
+        size_t packed;
 
+        if (k && split) {
+            b.flags = TRC_SPLIT;
+            b.raw = len > 2 ? (uint32_t)(p[len - 1] << 8 | p[len - 2]) : 0;
+            len -= len > 2 ? 2 : 0;
+        }
+        packed = ZSTD_compress(out + n + sizeof(b), ZSTD_compressBound(len), p, len, 1);
         b.packed = (uint32_t)packed;
         b.hash = XXH3_64bits(out + n + sizeof(b), packed);
         memcpy(out + n, &b, sizeof(b));
@@ -65,6 +74,18 @@ static void read_all(const uint8_t *data, size_t size)
     trc_close(t);
 }
 
+/* Records come back as they were. */
+static void split_and_back(const uint8_t *data, size_t size)
+{
+    uint8_t *split = malloc(SPLIT_BOUND(size)), *raw = malloc(size ? size : 1);
+    size_t n = split && raw ? split_block(data, size, split) : 0;
+
+    if (n && (unsplit_block(split, n, raw, size) || memcmp(raw, data, size)))
+        abort();
+    free(split);
+    free(raw);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *file;
@@ -75,7 +96,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     file = malloc(4096 + 2 * ZSTD_compressBound(size));
     if (!file)
         return 0;
-    read_all(file, wrap(file, data, size));
+    for (int split = 0; split < 2; split++)
+        read_all(file, wrap(file, data, size, split));
+    if (size)
+        split_and_back(data + 1, size - 1);
     free(file);
     return 0;
 }
