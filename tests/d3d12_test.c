@@ -426,7 +426,7 @@ static void bad_files_are_refused_by_name(void **state)
 /* Blocks that lie behind the first four gigabytes are found and read; the file is a hole in between. */
 static void files_over_four_gigabytes_are_read(void **state)
 {
-    struct trc_block hole = {.magic = TRC_BLOCK_MAGIC, .kind = 9, .packed = 0xfffffff0};
+    struct trc_block hole = {.magic = TRC_BLOCK_MAGIC, .kind = 9, .packed = 0xfffffff0}, first;
     struct record r = {0};
     struct trc_call c;
     struct trc *t;
@@ -441,7 +441,8 @@ static void files_over_four_gigabytes_are_read(void **state)
     file = slurp(path, &n);
     begin = sizeof(struct trc_header) + 2;
     memcpy(&hole.thread, file + begin + offsetof(struct trc_block, thread), 2);
-    blocks = sizeof(struct trc_block) + ((struct trc_block *)(void *)(file + begin))->packed;
+    memcpy(&first, file + begin, sizeof(first));
+    blocks = sizeof(first) + first.packed;
     fd = open(path, O_RDWR | O_TRUNC);
     assert_int_equal(pwrite(fd, file, begin + blocks, 0), begin + blocks);
     assert_int_equal(pwrite(fd, &hole, sizeof(hole), (off_t)(begin + blocks)), sizeof(hole));

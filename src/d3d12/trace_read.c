@@ -109,6 +109,7 @@ int trc_block_bytes(struct trc *t, uint64_t at, uint8_t **out, struct trc_block 
         free(split);
         if (err) {
             free(*out);
+            *out = NULL;
             return error_set(e, -EBADMSG, "the block at byte %llu does not unpack into records",
                              (unsigned long long)at);
         }
@@ -117,6 +118,7 @@ int trc_block_bytes(struct trc *t, uint64_t at, uint8_t **out, struct trc_block 
     n = ZSTD_decompressDCtx(t->z, *out, b->raw, p, b->packed);
     if (ZSTD_isError(n) || n != b->raw) {
         free(*out);
+        *out = NULL;
         return error_set(e, -EBADMSG, "the block at byte %llu does not unpack: %s", (unsigned long long)at,
                          ZSTD_isError(n) ? ZSTD_getErrorName(n) : "its size differs");
     }

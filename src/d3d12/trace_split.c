@@ -56,8 +56,10 @@ size_t split_block(const uint8_t *raw, size_t n, uint8_t *out)
         const struct d12_method_info *m;
         const uint8_t *p = raw + in.pos;
 
-        if (method < 0)
+        if (method < 0) {
+            in.bad = true; /* it may have been the last */
             break;
+        }
         memcpy(h, raw + at, in.pos - at);
         h += in.pos - at;
         if (repeat)
