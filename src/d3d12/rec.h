@@ -83,6 +83,7 @@ struct rec_thread {
         struct rec_range r;
         uint64_t version;
     } hit[3];
+    struct rec_object *object; /* that the last call was made on: nodes are never freed */
     uint32_t number;
     char trouble[160]; /* to be noted behind the record that is being made */
 };
@@ -107,13 +108,21 @@ static inline struct rec_thread *rec_enter(void)
     return t->depth ? NULL : t;
 }
 
+struct rec_object *rec_object_look_up(struct rec_thread *t, void *ptr);
+
+static inline struct rec_object *rec_object_of(struct rec_thread *t, void *ptr)
+{
+    struct rec_object *o = t->object;
+
+    return __builtin_expect(o && o->ptr == ptr, 1) ? o : rec_object_look_up(t, ptr);
+}
+
 int rec_start(void);
 void rec_thread_internal(void); /* marks the calling thread as one of the implementation's */
 void rec_thread_end(void);
 
 /* The real method behind a patched slot, for calls that are not recorded. */
 void *rec_orig(void *object, unsigned slot);
-struct rec_object *rec_object_of(struct rec_thread *t, void *ptr);
 struct rec_object *rec_object_find(const void *ptr);
 struct rec_object *rec_object_add(void *ptr, uint16_t iface);
 uint64_t rec_now(void); /* units of TRC_TIME_UNIT_NS since the recording began */

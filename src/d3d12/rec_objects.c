@@ -179,12 +179,12 @@ struct rec_object *rec_object_add(void *ptr, uint16_t iface)
     return o;
 }
 
-struct rec_object *rec_object_of(struct rec_thread *t, void *ptr)
+struct rec_object *rec_object_look_up(struct rec_thread *t, void *ptr)
 {
     struct rec_object *o = rec_object_find(ptr);
 
     if (__builtin_expect(o != NULL, 1))
-        return o;
+        return t->object = o;
     /* Its table is patched, but nobody saw it being made. */
     o = rec_object_add(ptr, D12_IFACE_UNKNOWN);
     rec_note(t, "object %u was made before the recorder could see it; calls on it cannot be played", o->id);
