@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <aerogpu/pci.h>
@@ -462,6 +463,127 @@ static void vertex_textures(void **state)
     assert_int_equal(rig_pixel(r, 20, 40), 0x033040FF); /* the lower left texel, and the blue one */
 }
 
+/* Clockwise faces on the left count by the first set of operations, the others by the CCW set while there are two sides. */
+static void two_sided_stencil(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {
+        V(-1, -1, 0, RED),  V(-1, 1, 0, RED),  V(0, 1, 0, RED), /* clockwise */
+        V(1, -1, 0, RED),   V(1, 1, 0, RED),   V(0, 1, 0, RED), /* counter-clockwise */
+        V(-1, -1, 0, BLUE), V(-1, 3, 0, BLUE), V(3, -1, 0, BLUE)};
+    /* two sides or one, the reference, and what of both passes then */
+    const struct {
+        uint32_t two, ref;
+        bool left, right, middle;
+    } cases[] = {{1, 6, true, false, false},
+                 {1, 4, false, true, false},
+                 {0, 6, true, true, false},
+                 {1, 5, false, false, true}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        rig_each(state);
+        rig_make_target(r);
+        rig_make_target_of(r, DEPTH, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 64, 64);
+        rig_set_target(r, TARGET, DEPTH);
+        rig_clear(r, 7, BLACK, 1, 5);
+        coloured(r, "colour_ps_2_0.d3d9", v, 9);
+        render_state(r, D3DRS_CULLMODE, 1);
+        render_state(r, D3DRS_ZFUNC, 8);
+        render_state(r, D3DRS_STENCILENABLE, 1);
+        render_state(r, D3DRS_TWOSIDEDSTENCILMODE, cases[i].two);
+        render_state(r, D3DRS_STENCILPASS, 7);     /* up */
+        render_state(r, D3DRS_CCW_STENCILPASS, 8); /* down */
+        rig_draw(r, 6, 0);
+        render_state(r, D3DRS_TWOSIDEDSTENCILMODE, 0);
+        render_state(r, D3DRS_STENCILPASS, 1);
+        render_state(r, D3DRS_STENCILFUNC, 3); /* equal */
+        render_state(r, D3DRS_STENCILREF, cases[i].ref);
+        rig_draw(r, 3, 6);
+        rig_present(r);
+        rig_run_ok(r);
+        assert_int_equal(rig_pixel(r, 4, 20), cases[i].left ? BLUE : RED);
+        assert_int_equal(rig_pixel(r, 59, 20), cases[i].right ? BLUE : RED);
+        assert_int_equal(rig_pixel(r, 32, 60), cases[i].middle ? BLUE : BLACK);
+    }
+}
+
+static bool near(uint32_t a, uint32_t b)
+{
+    for (int shift = 0; shift < 32; shift += 8)
+        if (abs((int)(a >> shift & 255) - (int)(b >> shift & 255)) > 1)
+            return false;
+    return true;
+}
+
+/* Colour by SRCBLEND and DESTBLEND; alpha too, unless it has its own: ZERO and ONE here. */
+static void blending_by_render_states(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, 0xFF008040)};
+    const struct {
+        uint32_t src, dst, op, separate, want;
+    } cases[] = {{5, 6, 1, 0, 0x40309E58},   /* SRCALPHA, INVSRCALPHA */
+                 {5, 6, 1, 1, 0x40309E60},   /* and alpha by itself */
+                 {12, 2, 1, 0, 0x40309E58},  /* BOTHSRCALPHA names both */
+                 {9, 1, 1, 0, 0x00005418},   /* DESTCOLOR, ZERO */
+                 {4, 3, 1, 0, 0x00009448},   /* INVSRCCOLOR, SRCCOLOR */
+                 {2, 2, 3, 0, 0x00402820},   /* what is there less what comes */
+                 {2, 2, 5, 0, 0xFF40A860},   /* the larger */
+                 {14, 15, 1, 0, 0x2010945E}, /* BLENDFACTOR and its opposite */
+                 {11, 2, 1, 0, 0x4040C8A0}}; /* SRCALPHASAT, ONE */
+
+    rig_make_target(r);
+    coloured(r, "colour_ps_2_0.d3d9", v, 6);
+    render_state(r, D3DRS_ALPHABLENDENABLE, 1);
+    render_state(r, D3DRS_SRCBLENDALPHA, 1);
+    render_state(r, D3DRS_DESTBLENDALPHA, 2);
+    render_state(r, D3DRS_BLENDFACTOR, 0x1020C080);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        render_state(r, D3DRS_SRCBLEND, cases[i].src);
+        render_state(r, D3DRS_DESTBLEND, cases[i].dst);
+        render_state(r, D3DRS_BLENDOP, cases[i].op);
+        render_state(r, D3DRS_SEPARATEALPHABLENDENABLE, cases[i].separate);
+        rig_clear(r, 1, 0x0040A860, 0, 0);
+        rig_draw(r, 6, 0);
+        rig_present(r);
+        rig_run_ok(r);
+        if (!near(rig_pixel(r, 47, 31), cases[i].want))
+            fail_msg("case %zu: %08x, not %08x", i, rig_pixel(r, 47, 31), cases[i].want);
+        assert_int_equal(rig_pixel(r, 48, 32), 0x0040A860);
+    }
+}
+
+/* A target without alpha blends as if it were one, whatever is in its place. */
+static void opaque_targets_blend_as_opaque(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, 0xFF008040)};
+    const uint32_t factors[][3] = {/* source, destination, what comes out of 0x0040A8 and 0xFF0080 */
+                                   {7, 1, 0xFF0080FF},
+                                   {8, 2, 0x0040A8FF},
+                                   {11, 2, 0x0040A8FF},
+                                   {1, 7, 0x0040A8FF}};
+    uint8_t texels[64 * 64 * 4];
+
+    for (int i = 0; i < 64 * 64; i++)
+        memcpy(texels + 4 * i, (const uint8_t[]){0xA8, 0x40, 0x00, 0x00}, 4);
+    for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++) {
+        rig_each(state);
+        rig_make_target_of(r, TARGET, AEROGPU_FORMAT_B8G8R8X8_UNORM, 64, 64);
+        rig_set_target(r, TARGET, 0);
+        rig_upload(r, TARGET, 0, texels, sizeof(texels));
+        coloured(r, "colour_ps_2_0.d3d9", v, 6);
+        render_state(r, D3DRS_ALPHABLENDENABLE, 1);
+        render_state(r, D3DRS_SRCBLEND, factors[i][0]);
+        render_state(r, D3DRS_DESTBLEND, factors[i][1]);
+        rig_draw(r, 6, 0);
+        rig_present(r);
+        rig_run_ok(r);
+        assert_int_equal(rig_pixel(r, 47, 31), factors[i][2]);
+        assert_int_equal(rig_pixel(r, 48, 32), 0x0040A8FF);
+    }
+}
+
 /* Types of vertex elements, as a colour. */
 static void vertex_element_types(void **state)
 {
@@ -541,6 +663,9 @@ int main(void)
         cmocka_unit_test_setup(defaults_of_direct3d_9, rig_each),
         cmocka_unit_test_setup(cube_textures, rig_each),
         cmocka_unit_test_setup(vertex_textures, rig_each),
+        cmocka_unit_test_setup(two_sided_stencil, rig_each),
+        cmocka_unit_test_setup(blending_by_render_states, rig_each),
+        cmocka_unit_test_setup(opaque_targets_blend_as_opaque, rig_each),
         cmocka_unit_test_setup(vertex_element_types, rig_each),
         cmocka_unit_test_setup(malformed_declarations, rig_each),
     };

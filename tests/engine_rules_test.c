@@ -746,6 +746,130 @@ static void uav_counters_start_and_go_on(void **state)
         assert_int_equal(mem[i], (i >= 2 && i <= 6) || i == 10 ? i : 0);
 }
 
+/* SV_PrimitiveID goes on over a cut of the strip; SV_IsFrontFace follows front_ccw and not the culling. */
+static void primitives_have_numbers_and_sides(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {V(-1, -1, 0, RED),   V(-1, 1, 0, RED),    V(-0.5f, -1, 0, RED),
+                                   V(-0.5f, 1, 0, RED), V(0.5f, -1, 0, RED), V(0.5f, 1, 0, RED),
+                                   V(1, -1, 0, RED)};
+    const uint16_t indices[] = {0, 1, 2, 0xFFFF, 1, 3, 2, 0xFFFF, 4, 5, 6, 0xFFFF};
+
+    rig_make_target(r);
+    coloured_with(r, "colour_vs.dxbc", "number_ps.dxbc", v, 7);
+    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+             .topology = AEROGPU_TOPOLOGY_TRIANGLESTRIP);
+    rig_make_buffer(r, 2, indices, sizeof(indices));
+    ABI_EMIT(&r->b, SET_INDEX_BUFFER, set_index_buffer, .buffer = 2);
+    rig_clear(r, 1, WHITE, 0, 0);
+    ABI_EMIT(&r->b, DRAW_INDEXED, draw_indexed, .index_count = 12, .instance_count = 1);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 1, 32), RED);
+    assert_int_equal(rig_pixel(r, 14, 32), 0x00FF20FF);
+    assert_int_equal(rig_pixel(r, 49, 40), 0x000040FF);
+    assert_int_equal(rig_pixel(r, 32, 32), WHITE); /* nothing bridges the cut */
+    for (uint32_t ccw = 0; ccw < 2; ccw++) {
+        rig_make_shader(r, 20 + ccw, AEROGPU_SHADER_STAGE_PIXEL, 0, "front_ps.dxbc");
+        ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 20 + ccw);
+        ABI_EMIT(&r->b, SET_RASTERIZER_STATE, set_rasterizer_state, .front_ccw = ccw);
+        rig_clear(r, 1, WHITE, 0, 0);
+        ABI_EMIT(&r->b, DRAW_INDEXED, draw_indexed, .index_count = 3, .instance_count = 1);
+        rig_present(r);
+        rig_run_ok(r);
+        assert_int_equal(rig_pixel(r, 1, 32), ccw ? GREEN : RED);
+        assert_int_equal(rig_pixel(r, 20, 32), WHITE);
+    }
+}
+
+/* A topology that a geometry or hull shader does not take is an error, and the next draw is none. */
+static void shaders_take_their_topology_only(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {V(-0.5f, -0.5f, 0, RED), V(-0.5f, 0.5f, 0, GREEN), V(0.5f, 0.5f, 0, BLUE),
+                                   V(0.5f, -0.5f, 0, BLUE)};
+    const uint32_t tess[3] = {0, 21, 22};
+    const struct {
+        const char *gs;
+        uint32_t topology;
+        bool fits;
+    } cases[] = {{"quads_gs.dxbc", AEROGPU_TOPOLOGY_POINTLIST, false},
+                 {"quads_gs.dxbc", AEROGPU_TOPOLOGY_LINESTRIP, false},
+                 {"quads_gs.dxbc", AEROGPU_TOPOLOGY_TRIANGLESTRIP_ADJ, false},
+                 {"quads_gs.dxbc", AEROGPU_TOPOLOGY_TRIANGLEFAN, true},
+                 {"point_gs.dxbc", AEROGPU_TOPOLOGY_POINTLIST, true},
+                 {"point_gs.dxbc", AEROGPU_TOPOLOGY_TRIANGLELIST, false}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        rig_each(state);
+        rig_make_target(r);
+        coloured(r, v, 4);
+        rig_make_shader(r, 20, AEROGPU_SHADER_STAGE_GEOMETRY, 0, cases[i].gs);
+        ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11, .gs_legacy = 20);
+        ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = cases[i].topology);
+        rig_draw(r, 4, 0);
+        if (cases[i].fits)
+            rig_run_ok(r);
+        else
+            rig_expect_error(r, AEROGPU_ERROR_BACKEND, "is not what the geometry shader takes");
+    }
+    rig_make_shader(r, 23, AEROGPU_SHADER_STAGE_VERTEX, 0, "control_vs.dxbc");
+    rig_make_shader(r, 21, AEROGPU_SHADER_STAGE_COMPUTE, AEROGPU_SHADER_STAGE_EX_HULL, "bulge_hs.dxbc");
+    rig_make_shader(r, 22, AEROGPU_SHADER_STAGE_COMPUTE, AEROGPU_SHADER_STAGE_EX_DOMAIN, "bulge_ds.dxbc");
+    ABI_EMIT_TAIL(&r->b, BIND_SHADERS, bind_shaders, tess, 12, .vs = 23, .ps = 11);
+    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = AEROGPU_TOPOLOGY_PATCHLIST_4);
+    rig_draw(r, 4, 0);
+    rig_expect_error(r, AEROGPU_ERROR_BACKEND,
+                     "DRAW: topology PATCHLIST_4, the hull shader takes patches of 3 points");
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11);
+    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+             .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
+    rig_clear(r, 1, BLACK, 0, 0);
+    rig_draw(r, 3, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_not_equal(rig_pixel(r, 20, 20), BLACK);
+    assert_int_equal(rig_pixel(r, 45, 45), BLACK);
+}
+
+/* A new texture is zero, also where memory that another one had is used again. */
+static void new_textures_are_zero(void **state)
+{
+    struct rig *r = rig_of(state);
+    uint8_t junk[64 * 64 + 32 * 32], *mem = r->ram + RIG_DATA_GPA;
+    const uint32_t formats[] = {AEROGPU_FORMAT_BC3_RGBA_UNORM, AEROGPU_FORMAT_R8G8B8A8_UNORM,
+                                AEROGPU_FORMAT_D32_FLOAT};
+
+    memset(junk, 0x5A, sizeof(junk));
+    for (int k = 0; k < 3; k++) {
+        uint32_t size = k ? 32 : 64, pitch = k ? 128 : 256, bytes = pitch * (k ? 32 : 16);
+        for (int again = 0; again < 2; again++) {
+            ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30, .usage_flags = 8,
+                     .format = formats[k], .width = size, .height = size, .mip_levels = 2, .array_layers = 1);
+            if (!again)
+                rig_upload(r, 30, 0, junk, bytes + bytes / 4);
+            if (!again)
+                ABI_EMIT(&r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 30);
+            rig_run_ok(r);
+        }
+        memset(mem, 0xAB, 8192);
+        rig_alloc(r, 7, RIG_DATA_GPA, 8192, 0);
+        ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 31, .usage_flags = 8,
+                 .format = formats[k], .width = size, .height = size, .mip_levels = 2, .array_layers = 1,
+                 .row_pitch_bytes = pitch, .backing_alloc_id = 7);
+        for (uint32_t mip = 0; mip < 2; mip++)
+            ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 31, .src_texture = 30,
+                     .dst_mip_level = mip, .src_mip_level = mip, .width = size >> mip, .height = size >> mip,
+                     .flags = 1);
+        ABI_EMIT(&r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 30);
+        ABI_EMIT(&r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 31);
+        rig_run_ok(r);
+        for (uint32_t i = 0; i < bytes + bytes / 4; i++)
+            assert_int_equal(mem[i], 0);
+        assert_int_equal(mem[bytes + bytes / 4], 0xAB);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -770,6 +894,9 @@ int main(void)
         cmocka_unit_test_setup(the_viewport_follows_the_target, rig_each),
         cmocka_unit_test_setup(indices_begin_at_their_offset, rig_each),
         cmocka_unit_test_setup(uav_counters_start_and_go_on, rig_each),
+        cmocka_unit_test_setup(primitives_have_numbers_and_sides, rig_each),
+        cmocka_unit_test_setup(shaders_take_their_topology_only, rig_each),
+        cmocka_unit_test_setup(new_textures_are_zero, rig_each),
     };
 
     return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);

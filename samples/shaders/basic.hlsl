@@ -120,3 +120,14 @@ float4 two_ps(coloured v, out float second : SV_Target1) : SV_Target
     second = v.colour.g;
     return v.colour;
 }
+
+// Which primitive, in red for 0 and green for 1; blue counts eighths. The sides of a face, in another way.
+float4 number_ps(coloured v, uint id : SV_PrimitiveID) : SV_Target
+{
+    return float4(id == 0 ? 1.0 : 0.0, id == 1 ? 1.0 : 0.0, id / 8.0, 1.0);
+}
+
+float4 front_ps(coloured v, bool front : SV_IsFrontFace) : SV_Target
+{
+    return front ? v.colour : float4(0.0, 1.0, 0.0, 1.0);
+}

@@ -50,6 +50,8 @@ basic ps_4_0 depth_ps
 basic ps_4_0 clip_ps
 basic ps_4_0 three_ps
 basic ps_4_0 two_ps
+basic ps_4_0 number_ps
+basic ps_4_0 front_ps
 geometry gs_4_0 quads_gs
 geometry gs_5_0 point_gs
 tessellation vs_5_0 control_vs

@@ -203,9 +203,15 @@ static void bind_vertex_buffers(struct exec_engine *g, const struct context *c, 
 
     for (uint32_t i = 0; slots >> i; i++) {
         VkDeviceSize offset = c->vb[i].offset;
+        VkBuffer buffer;
         if (!(slots >> i & 1))
             continue;
-        vkCmdBindVertexBuffers(cmd, i, 1, &c->vb[i].buffer->vk.buffer, &offset);
+        buffer = c->vb[i].buffer->vk.buffer;
+        if (offset == c->vb[i].buffer->size) { /* nothing is left of it, and Vulkan cannot say so */
+            buffer = g->null_buffer.vk.buffer;
+            offset = 0;
+        }
+        vkCmdBindVertexBuffers(cmd, i, 1, &buffer, &offset);
         batch_use(g, &c->vb[i].buffer->o);
         if (i == MAX_VERTEX_BUFFERS - 1)
             break;

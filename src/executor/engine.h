@@ -8,6 +8,18 @@
  *  3. A malformed packet ends its submission with one error; packets before it have taken effect, those after it have
  *     not, and no other submission is affected.
  *  4. Guest memory is read once and never trusted to stay as it was.
+ *  5. Where a submission ends changes no pixel, and neither does what another context does in between.
+ *
+ * Where the ABI says nothing, or its writers differ:
+ *  - A viewport that is empty or no number is the whole target. An empty scissor rectangle is none where
+ *    SET_RASTERIZER_STATE turned the test on; SCISSORTESTENABLE means what it says, and limits clears as well.
+ *  - The last handle of a resource takes bindings and share tokens along; its first one stays taken while there are others.
+ *  - A target that the pixel shader does not write stays as it is; components that it leaves out are 0, and 1 for alpha.
+ *  - What has no alpha reads as opaque, blends as opaque and is all ones in guest memory. New resources are zero.
+ *  - An unbound texture is zero, for Direct3D 9 shaders black; unbound constants are zero, but SET_SHADER_CONSTANTS_F
+ *    fills constant buffer 0 of DXBC shaders until the stream binds one. Nothing bound samples linearly and clamps.
+ *  - Depth tests start as LESS, for Direct3D 9 shaders as LESSEQUAL. Pixel centres are at halves, for all shaders.
+ *  - Dirty ranges of what has no guest memory are ignored.
  */
 #ifndef EXECUTOR_ENGINE_H_
 #define EXECUTOR_ENGINE_H_

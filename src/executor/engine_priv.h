@@ -535,6 +535,8 @@ int op_upload_resource(struct exec_engine *g, const struct abi_packet *p);
 int op_copy_buffer(struct exec_engine *g, const struct abi_packet *p);
 int op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p);
 int op_present(struct exec_engine *g, const struct abi_packet *p);
+/* Makes a texture of blocks zero. */
+int transfer_zero_blocks(struct exec_engine *g, struct texture *t);
 /* Reads [offset, offset + size) of the resource from its guest memory. */
 int transfer_from_guest(struct exec_engine *g, struct object *o, uint64_t offset, uint64_t size);
 /* Bytes [0, size) of guest memory behind `b` from `offset` on; checks the allocation table. *gpa gets the address. */

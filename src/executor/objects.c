@@ -359,9 +359,11 @@ static VkImageUsageFlags image_usage(struct exec_engine *g, const struct format_
     return usage;
 }
 
-/* Brings the new image into the one layout that all images stay in, and makes it zero. */
-static int image_start(struct exec_engine *g, struct texture *t)
+/* Brings the new image into the one layout that all images stay in, and makes it zero. What is read from guest memory next
+ * (`backed`) need not be. */
+static int image_start(struct exec_engine *g, struct texture *t, bool backed)
 {
+    int r = 0;
     VkImageAspectFlags aspects = format_aspects(t->format);
     VkImageMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
                                     .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
@@ -381,9 +383,11 @@ static int image_start(struct exec_engine *g, struct texture *t)
     } else if (t->format->block == 1) {
         VkClearColorValue zero = {{0}};
         vkCmdClearColorImage(cmd, t->image, VK_IMAGE_LAYOUT_GENERAL, &zero, 1, &barrier.subresourceRange);
+    } else if (!backed) {
+        r = transfer_zero_blocks(g, t);
     }
     batch_use(g, &t->o);
-    return 0;
+    return r;
 }
 
 /* Resolves the format to one that the device has. */
@@ -455,9 +459,12 @@ int texture_make(struct exec_engine *g, struct texture **out, const struct aerog
         return fail_memory(g, "texture %u: no device memory for %llu bytes", c->texture_handle,
                            (unsigned long long)req.size);
     }
-    image_start(g, t);
-    *out = t;
-    return 0;
+    r = image_start(g, t, c->backing_alloc_id != 0);
+    if (r)
+        object_unref(g, &t->o);
+    else
+        *out = t;
+    return r;
 }
 
 static int check_texture(struct exec_engine *g, const struct aerogpu_cmd_create_texture2d *c)

@@ -516,9 +516,15 @@ static void fill_key(struct exec_engine *g, const struct context *c, const struc
 /* Targets without alpha have none to blend with: it is one. */
 static VkBlendFactor without_alpha(VkBlendFactor f)
 {
-    if (f == VK_BLEND_FACTOR_DST_ALPHA)
+    switch (f) {
+    case VK_BLEND_FACTOR_DST_ALPHA:
         return VK_BLEND_FACTOR_ONE;
-    return f == VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA ? VK_BLEND_FACTOR_ZERO : f;
+    case VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA:
+    case VK_BLEND_FACTOR_SRC_ALPHA_SATURATE:
+        return VK_BLEND_FACTOR_ZERO;
+    default:
+        return f;
+    }
 }
 
 static void fill_blend(const struct exec_engine *g, const struct pipeline_key *k,
@@ -644,8 +650,33 @@ static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key
     return out;
 }
 
+/* Whether primitives of this topology are what the geometry shader takes. */
+static bool geometry_takes(enum shader_primitive input, uint32_t topology)
+{
+    switch (topology) {
+    case AEROGPU_TOPOLOGY_POINTLIST:
+        return input == SHADER_PRIMITIVE_POINTS;
+    case AEROGPU_TOPOLOGY_LINELIST:
+    case AEROGPU_TOPOLOGY_LINESTRIP:
+        return input == SHADER_PRIMITIVE_LINES;
+    case AEROGPU_TOPOLOGY_TRIANGLELIST:
+    case AEROGPU_TOPOLOGY_TRIANGLESTRIP:
+    case AEROGPU_TOPOLOGY_TRIANGLEFAN:
+        return input == SHADER_PRIMITIVE_TRIANGLES;
+    case AEROGPU_TOPOLOGY_LINELIST_ADJ:
+    case AEROGPU_TOPOLOGY_LINESTRIP_ADJ:
+        return input == SHADER_PRIMITIVE_LINES_ADJ;
+    case AEROGPU_TOPOLOGY_TRIANGLELIST_ADJ:
+    case AEROGPU_TOPOLOGY_TRIANGLESTRIP_ADJ:
+        return input == SHADER_PRIMITIVE_TRIANGLES_ADJ;
+    default:
+        return true; /* patches: tessellation makes other primitives of them */
+    }
+}
+
 static int check_topology(struct exec_engine *g, const struct context *c, const struct program *p)
 {
+    const struct shader_info *hs = p->infos[EXEC_HS], *gs = p->infos[EXEC_GS];
     bool patches = c->topology >= AEROGPU_TOPOLOGY_PATCHLIST_1,
          tess = p->modules[EXEC_HS] && p->modules[EXEC_DS];
 
@@ -653,6 +684,11 @@ static int check_topology(struct exec_engine *g, const struct context *c, const 
         return fail_backend(g, "topology PATCHLIST_%u without hull and domain shader", c->topology - 32);
     if (!patches && (p->modules[EXEC_HS] || p->modules[EXEC_DS]))
         return fail_backend(g, "hull or domain shader without a patch list");
+    if (patches && hs && hs->hs_input_points && hs->hs_input_points != c->topology - 32)
+        return fail_backend(g, "topology PATCHLIST_%u, the hull shader takes patches of %u points",
+                            c->topology - 32, hs->hs_input_points);
+    if (gs && gs->gs_input && !geometry_takes(gs->gs_input, c->topology))
+        return fail_backend(g, "topology %u is not what the geometry shader takes", c->topology);
     if (c->topology >= AEROGPU_TOPOLOGY_LINELIST_ADJ && !patches && !g->vk.caps.geometry)
         return fail_backend(g, "this Vulkan device has no adjacency topologies");
     return 0;

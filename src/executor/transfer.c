@@ -289,6 +289,30 @@ static int write_rect(struct exec_engine *g, struct texture *t, const struct sub
     return 0;
 }
 
+int transfer_zero_blocks(struct exec_engine *g, struct texture *t)
+{
+    struct subresource s = texture_subresource(t, 0, 0);
+    VkDeviceSize offset;
+    VkBuffer staging;
+    uint8_t *map;
+    int r = batch_stage(g, s.row_bytes * s.rows, 16, &staging, &offset, &map);
+
+    if (r)
+        return r;
+    memset(map, 0, s.row_bytes * s.rows);
+    for (uint32_t layer = 0; layer < t->layers; layer++)
+        for (uint32_t mip = 0; mip < t->mips; mip++) {
+            VkBufferImageCopy region;
+            s = texture_subresource(t, mip, layer);
+            region = image_region(
+                t->format, &s,
+                &(struct rect){.width = (uint32_t)(s.row_bytes / t->format->bytes), .height = s.rows}, offset,
+                VK_IMAGE_ASPECT_COLOR_BIT);
+            vkCmdCopyBufferToImage(batch_transfer(g), staging, t->image, VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+        }
+    return 0;
+}
+
 /* Bytes [lo, hi) of one subresource: a piece of a row, whole rows, a piece of a row. */
 static int write_subresource(struct exec_engine *g, struct texture *t, const struct subresource *s,
                              uint64_t lo, uint64_t hi, const uint8_t *src)
