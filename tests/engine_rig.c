@@ -286,6 +286,18 @@ void rig_make_layout(struct rig *r, uint32_t handle, const struct rig_element *e
     ABI_EMIT(&r->b, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = handle);
 }
 
+void rig_coloured(struct rig *r, const char *vs, const char *ps, const struct rig_vertex *v, uint32_t n)
+{
+    static const struct rig_element e[] = {{"POSITION", 0, 2, 0, 0, 0, 0}, {"COLOR", 0, 2, 0, 16, 0, 0}};
+
+    rig_make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, vs);
+    rig_make_shader(r, 11, AEROGPU_SHADER_STAGE_PIXEL, 0, ps);
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11);
+    rig_make_layout(r, 12, e, 2);
+    rig_make_buffer(r, 1, v, n * (uint32_t)sizeof(*v));
+    rig_bind_vb(r, 0, 1, sizeof(*v), 0);
+}
+
 /* ---- groups of tests -------------------------------------------------------------------------------------------- */
 
 struct rig *rig_of(void **state)

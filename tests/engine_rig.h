@@ -96,6 +96,9 @@ void rig_upload(struct rig *r, uint32_t handle, uint64_t offset, const void *dat
 void rig_use_texture(struct rig *r, uint32_t handle);
 void rig_make_layout(struct rig *r, uint32_t handle, const struct rig_element *e, uint32_t n);
 
+/* Shaders 10 and 11 of these files, which take a rig_vertex, their layout 12, and the vertices as buffer 1. */
+void rig_coloured(struct rig *r, const char *vs, const char *ps, const struct rig_vertex *v, uint32_t n);
+
 /* ---- groups of tests: cmocka's state is the rig, NULL where there is no Vulkan device ---- */
 
 struct rig *rig_of(void **state); /* skips the test if there is none */

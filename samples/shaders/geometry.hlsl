@@ -36,3 +36,20 @@ void point_gs(point coloured v[1], inout TriangleStream<coloured> stream)
     o.position = v[0].position + float4(-0.25, -0.25, 0.0, 0.0);
     stream.Append(o);
 }
+
+// What lies beside: a triangle of the three neighbours of a triangle; of a line, its ends and the point before it.
+[maxvertexcount(3)]
+void around_gs(triangleadj coloured v[6], inout TriangleStream<coloured> stream)
+{
+    stream.Append(v[1]);
+    stream.Append(v[3]);
+    stream.Append(v[5]);
+}
+
+[maxvertexcount(3)]
+void before_gs(lineadj coloured v[4], inout TriangleStream<coloured> stream)
+{
+    stream.Append(v[0]);
+    stream.Append(v[1]);
+    stream.Append(v[2]);
+}

@@ -58,10 +58,8 @@ struct object {
     enum object_kind kind;
     uint32_t handle; /* the first one, for messages */
     uint32_t refs;
-    uint32_t names; /* handles that name it now */
-    bool exported;  /* a share token names it, or did */
-    bool
-        first_is_kept; /* `handle` was destroyed and other names are left: it names nothing until they are gone */
+    uint32_t names;           /* handles that name it now */
+    bool exported;            /* a share token names it, or did */
     uint64_t last_use;        /* serial of the last batch that uses it */
     struct object *next_dead; /* in the engine's graveyard */
 };
@@ -327,7 +325,7 @@ struct token {
 
 struct handle {
     uint32_t value;
-    struct object *object; /* NULL: kept from use, see object.first_is_kept */
+    struct object *object;
     UT_hash_handle hh;
 };
 

@@ -9,7 +9,6 @@
  *  2. A share token names one resource for ever: once released, or once the resource has no handle, it is never exported
  *     again.
  *  3. Destroying an unknown handle does nothing; destroying one of another kind is an error.
- *  4. The first handle of a shared resource names nothing else as long as the resource has other handles.
  */
 #include "executor/engine_priv.h"
 
@@ -54,15 +53,13 @@ void *object_find(struct exec_engine *g, uint32_t handle, enum object_kind kind)
 
 int handle_check_new(struct exec_engine *g, uint32_t handle)
 {
-    struct handle *h;
+    struct object *o;
 
     if (!handle)
         return fail_decode(g, "handle 0 cannot name anything");
-    HASH_FIND(hh, g->handles, &handle, sizeof(handle), h);
-    if (h && h->object)
-        return fail_decode(g, "handle %u already names a %s", handle, object_kind_name(h->object->kind));
-    if (h)
-        return fail_decode(g, "handle %u was destroyed, but its resource has other handles", handle);
+    o = object_lookup(g, handle);
+    if (o)
+        return fail_decode(g, "handle %u already names a %s", handle, object_kind_name(o->kind));
     return 0;
 }
 
@@ -84,13 +81,7 @@ int handle_add(struct exec_engine *g, uint32_t handle, struct object *o)
 static void nameless(struct exec_engine *g, struct object *o)
 {
     struct token *t, *next;
-    struct handle *h;
 
-    if (o->first_is_kept) {
-        HASH_FIND(hh, g->handles, &o->handle, sizeof(o->handle), h);
-        HASH_DEL(g->handles, h);
-        free(h);
-    }
     if (o->refs > 1)
         contexts_unbind(g, o);
     if (!o->exported)
@@ -111,21 +102,16 @@ static int handle_remove(struct exec_engine *g, uint32_t handle, enum object_kin
     struct object *o;
 
     HASH_FIND(hh, g->handles, &handle, sizeof(handle), h);
-    if (!h || !h->object)
+    if (!h)
         return 0;
     o = h->object;
     if (o->kind != a && o->kind != b)
         return fail_decode(g, "handle %u is a %s, a %s is needed", handle, object_kind_name(o->kind),
                            object_kind_name(a));
-    if (--o->names && handle == o->handle) {
-        h->object = NULL;
-        o->first_is_kept = true;
-    } else {
-        HASH_DEL(g->handles, h);
-        free(h);
-        if (!o->names && o->kind <= OBJECT_VIEW)
-            nameless(g, o);
-    }
+    HASH_DEL(g->handles, h);
+    free(h);
+    if (!--o->names && o->kind <= OBJECT_VIEW)
+        nameless(g, o);
     object_unref(g, o);
     return 0;
 }
