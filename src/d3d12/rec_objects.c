@@ -193,24 +193,58 @@ struct rec_object *rec_object_look_up(struct rec_thread *t, void *ptr)
 
 /* ---- spans of handles and addresses ------------------------------------------------------------------------- */
 
+/* Read while it changes: what was read counts only if the version stayed the same. */
+struct span {
+    _Atomic uint64_t start, end, what; /* `what`: the object's number, and the step */
+};
+
 static struct {
     pthread_mutex_t lock;
     _Atomic uint64_t version; /* odd while it changes */
-    struct rec_range *_Atomic r;
-    size_t num, cap;
+    struct span *_Atomic s;
+    _Atomic size_t num;
+    size_t cap;
 } spans[3] = {{.lock = PTHREAD_MUTEX_INITIALIZER},
               {.lock = PTHREAD_MUTEX_INITIALIZER},
               {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
+static struct rec_range get(struct span *s)
+{
+    uint64_t what = atomic_load_explicit(&s->what, memory_order_relaxed);
+
+    return (struct rec_range){.start = atomic_load_explicit(&s->start, memory_order_relaxed),
+                              .end = atomic_load_explicit(&s->end, memory_order_relaxed),
+                              .id = (uint32_t)(what >> 32),
+                              .step = (uint32_t)what};
+}
+
+static void put(struct span *s, struct rec_range r)
+{
+    atomic_store_explicit(&s->start, r.start, memory_order_relaxed);
+    atomic_store_explicit(&s->end, r.end, memory_order_relaxed);
+    atomic_store_explicit(&s->what, (uint64_t)r.id << 32 | r.step, memory_order_relaxed);
+}
+
+/* Spans from `from` on, `n` of them, stand at `to` afterwards. */
+static void move(struct span *s, size_t to, size_t from, size_t n)
+{
+    if (to < from)
+        for (size_t i = 0; i < n; i++)
+            put(&s[to + i], get(&s[from + i]));
+    else if (to > from)
+        for (size_t i = n; i-- > 0;)
+            put(&s[to + i], get(&s[from + i]));
+}
+
 /* Index of the first span that ends behind `at`. */
-static size_t lower(const struct rec_range *r, size_t n, uint64_t at)
+static size_t lower(struct span *s, size_t n, uint64_t at)
 {
     size_t lo = 0;
 
     while (lo < n) {
         size_t mid = lo + (n - lo) / 2;
 
-        if (r[mid].end <= at)
+        if (get(&s[mid]).end <= at)
             lo = mid + 1;
         else
             n = mid;
@@ -220,27 +254,26 @@ static size_t lower(const struct rec_range *r, size_t n, uint64_t at)
 
 static void span_insert(enum rec_range_kind k, struct rec_range x)
 {
-    struct rec_range *r = atomic_load(&spans[k].r);
-    size_t i = lower(r, spans[k].num, x.start), j = i;
+    struct span *s = atomic_load(&spans[k].s);
+    size_t num = atomic_load(&spans[k].num), i = lower(s, num, x.start), j = i;
 
-    while (j < spans[k].num &&
-           r[j].start < x.end) /* what overlaps is gone: the memory was handed out again */
+    while (j < num && get(&s[j]).start < x.end) /* what overlaps is gone: the memory was handed out again */
         j++;
-    if (spans[k].num + 1 - (j - i) > spans[k].cap) {
+    if (num + 1 - (j - i) > spans[k].cap) {
         size_t cap = spans[k].cap ? 2 * spans[k].cap : 256;
-        struct rec_range *p = malloc(cap * sizeof(*p));
+        struct span *p = calloc(cap, sizeof(*p));
 
         if (!p)
             return;
-        if (r)
-            memcpy(p, r, spans[k].num * sizeof(*p));
+        for (size_t m = 0; m < num; m++)
+            put(&p[m], get(&s[m]));
         spans[k].cap = cap;
-        atomic_store(&spans[k].r, p); /* the old array stays for readers */
-        r = p;
+        atomic_store(&spans[k].s, p); /* the old array stays for readers */
+        s = p;
     }
-    memmove(&r[i + 1], &r[j], (spans[k].num - j) * sizeof(*r));
-    r[i] = x;
-    spans[k].num = spans[k].num + 1 - (j - i);
+    move(s, i + 1, j, num - j);
+    put(&s[i], x);
+    atomic_store(&spans[k].num, num + 1 - (j - i));
 }
 
 void rec_range_add(enum rec_range_kind k, uint64_t start, uint64_t size, uint32_t id, uint32_t step)
@@ -255,17 +288,21 @@ void rec_range_add(enum rec_range_kind k, uint64_t start, uint64_t size, uint32_
 void rec_range_drop(uint32_t id)
 {
     for (int k = 0; k < 3; k++) {
-        pthread_mutex_lock(&spans[k].lock);
-        for (size_t i = 0; i < spans[k].num; i++) {
-            struct rec_range *r = atomic_load(&spans[k].r);
+        struct span *s;
+        size_t num;
 
-            if (r[i].id != id)
+        pthread_mutex_lock(&spans[k].lock);
+        s = atomic_load(&spans[k].s);
+        num = atomic_load(&spans[k].num);
+        for (size_t i = 0; i < num;) {
+            if (get(&s[i]).id != id) {
+                i++;
                 continue;
+            }
             atomic_fetch_add(&spans[k].version, 1);
-            memmove(&r[i], &r[i + 1], (spans[k].num - i - 1) * sizeof(*r));
-            spans[k].num--;
+            move(s, i, i + 1, num - i - 1);
+            atomic_store(&spans[k].num, --num);
             atomic_fetch_add(&spans[k].version, 1);
-            i--;
         }
         pthread_mutex_unlock(&spans[k].lock);
     }
@@ -275,7 +312,7 @@ bool rec_range_find(struct rec_thread *t, enum rec_range_kind k, uint64_t at, st
 {
     for (;;) {
         uint64_t v = atomic_load_explicit(&spans[k].version, memory_order_acquire);
-        const struct rec_range *r;
+        struct span *s;
         size_t n, i;
         bool hit;
 
@@ -285,12 +322,12 @@ bool rec_range_find(struct rec_thread *t, enum rec_range_kind k, uint64_t at, st
         }
         if (v & 1)
             continue;
-        r = atomic_load(&spans[k].r);
-        n = spans[k].num;
-        i = lower(r, n, at);
-        hit = i < n && r[i].start <= at && at < r[i].end;
-        if (hit)
-            *out = r[i];
+        n = atomic_load(&spans[k].num); /* before the array: a larger number belongs to the larger array */
+        s = atomic_load(&spans[k].s);
+        i = lower(s, n, at);
+        if (i < n)
+            *out = get(&s[i]);
+        hit = i < n && out->start <= at && at < out->end;
         atomic_thread_fence(memory_order_acquire);
         if (atomic_load_explicit(&spans[k].version, memory_order_relaxed) != v)
             continue;
