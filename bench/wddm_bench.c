@@ -43,7 +43,6 @@
 #include "stack/stack.h"
 
 enum { CYCLES = 1000 };
-enum { PERIOD_NS = 16666667 }; /* 60 Hz */
 enum { ROUNDS = 20, TURN = 100, WAITERS = 16, VBLANKS = 300, HANGS = 5 };
 
 static const char *path;
@@ -303,45 +302,45 @@ static void render_local(struct bench *b)
 
 /* ---- vblank_wait ---- */
 
-/* How late a wait for the next vblank ends after the time that the device gives it, and that time. */
-static bool wait_once(struct app *a, uint64_t *late, uint64_t *vblank)
+/* A vblank's time as the device gives it: all are whole periods apart. */
+static bool ask_vblank(struct app *a, uint64_t *vblank, uint64_t *period)
 {
     struct aerogpu_escape_query_vblank q = {
         .header = {AEROGPU_ESCAPE_VERSION, AEROGPU_ESCAPE_OP_QUERY_VBLANK, sizeof(q), 0}};
-    uint64_t woken;
 
-    if (D3DKMTWaitForVerticalBlankEvent(&(D3DKMT_WAITFORVERTICALBLANKEVENT){a->adapter, a->device, 0}))
-        return false;
-    woken = clock_now(&wall);
-    if (D3DKMTEscape(&(D3DKMT_ESCAPE){
+    if (D3DKMTWaitForVerticalBlankEvent(&(D3DKMT_WAITFORVERTICALBLANKEVENT){a->adapter, a->device, 0}) ||
+        D3DKMTEscape(&(D3DKMT_ESCAPE){
             .hAdapter = a->adapter, .pPrivateDriverData = &q, .PrivateDriverDataSize = sizeof(q)}))
         return false;
-    *late = woken > q.last_vblank_time_ns ? woken - q.last_vblank_time_ns : 0;
     *vblank = q.last_vblank_time_ns;
+    *period = q.vblank_period_ns;
     return true;
 }
 
+/* How late each wait ends after the last vblank, without a call between them that would be in the others' way. */
 static void wait_for_vblanks(uint64_t *late)
 {
     struct app a;
-    uint64_t vblank;
+    uint64_t vblank, period;
 
-    if (!app_open(&a))
+    if (!app_open(&a) || !ask_vblank(&a, &vblank, &period))
         _exit(1);
-    for (int i = 0; i < VBLANKS; i++)
-        if (!wait_once(&a, &late[i], &vblank))
+    for (int i = 0; i < VBLANKS; i++) {
+        if (D3DKMTWaitForVerticalBlankEvent(&(D3DKMT_WAITFORVERTICALBLANKEVENT){a.adapter, a.device, 0}))
             _exit(1);
+        late[i] = (clock_now(&wall) - vblank) % period;
+    }
     _exit(0);
 }
 
-static void wait_on_timerfd(uint64_t *late, uint64_t due)
+static void wait_on_timerfd(uint64_t *late, uint64_t due, uint64_t period)
 {
     int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
     uint64_t n;
 
     for (int i = 0; i < VBLANKS; i++) {
         struct itimerspec its = {0};
-        due += PERIOD_NS;
+        due += period;
         its.it_value.tv_sec = (time_t)(due / NSEC_PER_SEC);
         its.it_value.tv_nsec = (long)(due % NSEC_PER_SEC);
         timerfd_settime(fd, TFD_TIMER_ABSTIME, &its, NULL);
@@ -359,11 +358,11 @@ static void vblank_wait(struct bench *b)
     uint64_t *late = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct samples ours = {0}, reference = {0};
     pid_t pid = serve(), children[2 * WAITERS];
-    uint64_t vblank, ignored;
+    uint64_t vblank, period;
     int status, bad = 0;
     struct app a;
 
-    if (!app_open(&a) || !wait_once(&a, &ignored, &vblank))
+    if (!app_open(&a) || !ask_vblank(&a, &vblank, &period))
         die("vblank_wait", "no vblank");
     d3dkmt_disconnect();
 
@@ -372,7 +371,7 @@ static void vblank_wait(struct bench *b)
         if (!children[i] && i < WAITERS)
             wait_for_vblanks(late + i * VBLANKS);
         else if (!children[i])
-            wait_on_timerfd(late + i * VBLANKS, vblank + PERIOD_NS / 2);
+            wait_on_timerfd(late + i * VBLANKS, vblank + period / 2, period);
     }
     for (int i = 0; i < 2 * WAITERS; i++) {
         waitpid(children[i], &status, 0);
