@@ -355,17 +355,16 @@ static void *device_thread(void *arg)
     while (!atomic_load(&l->quit)) {
         bool busy, timer = await(m, TIMER_NEVER);
 
-        do {
-            if (pthread_mutex_trylock(&l->serving)) {
-                signal_fd(l->wake_fd); /* it was meant for the helper */
-                pthread_mutex_lock(&l->serving);
-            }
-            if (timer)
-                until_due(m);
-            timer = false;
+        if (pthread_mutex_trylock(&l->serving)) {
+            signal_fd(l->wake_fd); /* it was meant for the helper */
+            pthread_mutex_lock(&l->serving);
+        }
+        if (timer)
+            until_due(m);
+        do
             busy = serve(m);
-            pthread_mutex_unlock(&l->serving);
-        } while (busy && !atomic_load(&l->has_helper) && exec_host_look(l->host));
+        while (busy && !atomic_load(&l->has_helper) && exec_host_look(l->host));
+        pthread_mutex_unlock(&l->serving);
     }
     return NULL;
 }
