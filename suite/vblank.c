@@ -165,7 +165,7 @@ void test_vblank_under_load(struct suite *s)
         st = SUITE_ESCAPE(s, QUERY_VBLANK, &b);
     t1 = suite_now(s);
     if (NT_SUCCESS(st))
-        st = umd_finish(d, (int)suite_default(s->timeout_ms, 10000));
+        st = umd_finish(d, (int)suite_limit(s, suite_default(s->timeout_ms, 10000)));
     umd_close(d);
     CHECK_STATUS(s, st, "work and waits");
     rate = (double)(b.vblank_seq - a.vblank_seq) * 1e9 / (double)(t1 - t0);
