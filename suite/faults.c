@@ -10,6 +10,7 @@ struct ride {
     enum dxgk_fault fault;
     uint32_t min, max;   /* of the fault's value */
     uint32_t iterations; /* by default */
+    double limit_ms;     /* that work may take; 0: until umd_wait gives up */
     bool ahead;          /* submitting must be done before the work is */
 };
 
@@ -108,6 +109,8 @@ static void ride(struct suite *s, const struct ride *r)
           (unsigned long long)x.asked);
     CHECK(s, suite_tdr_count(s) == before, "it became a reset");
     check_rate(s, &a, &b, end - start);
+    CHECK(s, !r->limit_ms || x.worst_ms < suite_limit(s, r->limit_ms),
+          "work took %.1f ms: it was found out late", x.worst_ms);
     suite_measure(s, "worst_ms", x.worst_ms);
     if (!s->failed)
         suite_works_again(s, 10000, &again);
@@ -115,32 +118,32 @@ static void ride(struct suite *s, const struct ride *r)
 
 void test_lost_interrupt(struct suite *s)
 {
-    ride(s, &(struct ride){DXGK_FAULT_LOSE_INTERRUPT, 1, 4, 3, false});
+    ride(s, &(struct ride){DXGK_FAULT_LOSE_INTERRUPT, 1, 4, 3, 0, false});
 }
 
 void test_doubled_interrupt(struct suite *s)
 {
-    ride(s, &(struct ride){DXGK_FAULT_DOUBLE_INTERRUPT, 1, 6, 12, false});
+    ride(s, &(struct ride){DXGK_FAULT_DOUBLE_INTERRUPT, 1, 6, 12, 200, false});
 }
 
 void test_delayed_interrupt(struct suite *s)
 {
-    ride(s, &(struct ride){DXGK_FAULT_DELAY_INTERRUPT, 1000, 200000, 5, false});
+    ride(s, &(struct ride){DXGK_FAULT_DELAY_INTERRUPT, 1000, 200000, 5, 0, false});
 }
 
 void test_lost_doorbell(struct suite *s)
 {
-    ride(s, &(struct ride){DXGK_FAULT_LOSE_DOORBELL, 1, 3, 3, false});
+    ride(s, &(struct ride){DXGK_FAULT_LOSE_DOORBELL, 1, 3, 3, 0, false});
 }
 
 void test_stale_fence(struct suite *s)
 {
-    ride(s, &(struct ride){DXGK_FAULT_STALE_FENCE, 1, 6, 12, false});
+    ride(s, &(struct ride){DXGK_FAULT_STALE_FENCE, 1, 6, 12, 200, false});
 }
 
 void test_late_answer(struct suite *s)
 {
-    ride(s, &(struct ride){DXGK_FAULT_LATE_EXECUTOR, 300000, 800000, 3, true});
+    ride(s, &(struct ride){DXGK_FAULT_LATE_EXECUTOR, 300000, 800000, 3, 0, true});
 }
 
 /* ---- memory that is gone ---- */
