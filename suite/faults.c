@@ -118,7 +118,7 @@ static void ride(struct suite *s, const struct ride *r)
 
 void test_lost_interrupt(struct suite *s)
 {
-    ride(s, &(struct ride){DXGK_FAULT_LOSE_INTERRUPT, 1, 4, 3, 0, false});
+    ride(s, &(struct ride){DXGK_FAULT_LOSE_INTERRUPT, 1, 4, 3, 1600, false});
 }
 
 void test_doubled_interrupt(struct suite *s)

@@ -169,7 +169,7 @@ void test_missing_vblank(struct suite *s)
 {
     uint32_t n = suite_random(s, 22, 30);
 
-    endure(s, &(struct vblank_fault){DXGK_FAULT_MISS_VBLANK, 1, 6, 250});
+    endure(s, &(struct vblank_fault){DXGK_FAULT_MISS_VBLANK, 1, 6, 500});
     if (s->failed || s->skipped)
         return;
     suite_expect_event(s, "dxgkrnl", 4, SUITE_SOME);

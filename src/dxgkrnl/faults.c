@@ -2,6 +2,8 @@
 #include "dxgkrnl/faults.h"
 #include "dxgkrnl/private.h"
 
+#define LOOK_NS NSEC_PER_MSEC
+
 static bool take(struct dxgk *d, enum dxgk_fault f)
 {
     uint32_t left = atomic_load_explicit(&d->faults[f], memory_order_relaxed);
@@ -23,6 +25,23 @@ uint32_t fault_take_value(struct dxgk *d, enum dxgk_fault f)
     return atomic_exchange(&d->faults[f], 0);
 }
 
+/* Looks every LOOK_NS, from the moment that the fault is armed, for a message that was held back: whoever brings messages
+ * must not wait for the processor, and so cannot arm a timer. */
+static void look_for_late(void *ctx)
+{
+    struct dxgk *d = ctx;
+    uint64_t now = kernel_now(d->kernel), due = atomic_load(&d->late_ns);
+
+    if (due && due <= now) {
+        atomic_store(&d->late_ns, 0);
+        kernel_interrupt(d->kernel, d->late_message);
+        due = 0;
+    }
+    if (due || atomic_load(&d->faults[DXGK_FAULT_DELAY_INTERRUPT]))
+        kernel_arm(d->kernel, &d->late_timer, due && due < now + LOOK_NS ? due : now + LOOK_NS, look_for_late,
+                   d);
+}
+
 NTSTATUS dxgk_inject(struct dxgk *d, uint32_t fault, uint32_t value)
 {
     if (fault >= DXGK_NUM_FAULTS)
@@ -30,14 +49,12 @@ NTSTATUS dxgk_inject(struct dxgk *d, uint32_t fault, uint32_t value)
     if (fault >= DXGK_FAULT_LOSE_DOORBELL)
         return d->bus->inject ? d->bus->inject(d->bus->ctx, fault, value) : STATUS_NOT_SUPPORTED;
     atomic_store(&d->faults[fault], value);
+    if (fault == DXGK_FAULT_DELAY_INTERRUPT && value) {
+        kernel_enter(d->kernel);
+        kernel_arm(d->kernel, &d->late_timer, kernel_now(d->kernel) + LOOK_NS, look_for_late, d);
+        kernel_leave(d->kernel);
+    }
     return STATUS_SUCCESS;
-}
-
-static void late_interrupt(void *ctx)
-{
-    struct dxgk *d = ctx;
-
-    kernel_interrupt(d->kernel, d->late_message);
 }
 
 void dxgk_interrupt(struct dxgk *d, unsigned message)
@@ -47,12 +64,10 @@ void dxgk_interrupt(struct dxgk *d, unsigned message)
     if (fault_take(d, DXGK_FAULT_LOSE_INTERRUPT))
         return;
     if (atomic_load_explicit(&d->faults[DXGK_FAULT_DELAY_INTERRUPT], memory_order_relaxed)) {
+        atomic_store(&d->late_ns, UINT64_MAX); /* so that the timer stays armed */
         late = fault_take_value(d, DXGK_FAULT_DELAY_INTERRUPT);
-        kernel_enter(d->kernel);
         d->late_message = message;
-        kernel_arm(d->kernel, &d->late_timer, kernel_now(d->kernel) + late * NSEC_PER_USEC, late_interrupt,
-                   d);
-        kernel_leave(d->kernel);
+        atomic_store(&d->late_ns, kernel_now(d->kernel) + late * NSEC_PER_USEC);
         return;
     }
     kernel_interrupt(d->kernel, message);
@@ -99,6 +114,7 @@ void fault_block(struct dxgk *d)
 
 void faults_stop(struct dxgk *d)
 {
+    atomic_store(&d->late_ns, 0);
     kernel_cancel(d->kernel, &d->late_timer);
     kernel_cancel(d->kernel, &d->late_vblank);
 }

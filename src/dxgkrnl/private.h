@@ -341,6 +341,7 @@ struct dxgk {
     bool may_inject;
     struct ktimer late_timer, late_vblank;
     unsigned late_message;
+    _Atomic uint64_t late_ns; /* when it is to be delivered; 0: none is held back */
     UINT late_target;
     PHYSICAL_ADDRESS late_address;
 
