@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static atomic_int current = -1;
+static atomic_int current = -1, destination = STDERR_FILENO;
 
 enum log_level log_level(void)
 {
@@ -32,6 +32,11 @@ void log_set_level(enum log_level level)
     atomic_store_explicit(&current, (int)level, memory_order_relaxed);
 }
 
+void log_to(int fd)
+{
+    atomic_store_explicit(&destination, fd, memory_order_relaxed);
+}
+
 void log_line(enum log_level level, const char *component, const char *fmt, ...)
 {
     char buf[1024];
@@ -50,6 +55,6 @@ void log_line(enum log_level level, const char *component, const char *fmt, ...)
     if ((size_t)n > sizeof(buf) - 2)
         n = (int)sizeof(buf) - 2;
     buf[n++] = '\n';
-    if (write(STDERR_FILENO, buf, (size_t)n) < 0)
+    if (write(atomic_load_explicit(&destination, memory_order_relaxed), buf, (size_t)n) < 0)
         return; /* nobody is left to tell */
 }

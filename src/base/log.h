@@ -9,6 +9,8 @@ enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
 enum log_level log_level(void);
 void log_set_level(enum log_level level);
+/* From now on lines go to this descriptor, which stays the caller's, instead of standard error. */
+void log_to(int fd);
 void log_line(enum log_level level, const char *component, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -7,6 +7,7 @@
 #include "validate_watch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <libgen.h>
@@ -19,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "expect.h"
 #include "runner.h"
 #include "suite.h"
@@ -65,11 +67,24 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+/* In colour where a person looks at it (https://no-color.org). */
+static void put_mark(const char *indent, const char *mark)
+{
+    const char *no = getenv("NO_COLOR");
+    const char *colour = !strcmp(mark, "ok") ? "32" : !strcmp(mark, "FAIL") ? "1;31" : "33";
+
+    if (isatty(STDOUT_FILENO) && !(no && *no))
+        printf("%s\033[%sm%-4s\033[0m", indent, colour, mark);
+    else
+        printf("%s%-4s", indent, mark);
+}
+
 static void say(const struct run *r, const char *mark, const char *name, const char *text, double ms)
 {
     if (r->o.json)
         return;
-    printf("  %-4s  %-30s %s", mark, name, text ? text : "");
+    put_mark("  ", mark);
+    printf("  %-30s %s", name, text ? text : "");
     if (ms > 0)
         printf("%s%.0f ms", text && *text ? "  " : "", ms);
     putchar('\n');
@@ -228,8 +243,10 @@ static void step(struct run *r, const char *name, bool passed, bool skipped, con
                                               : passed ? "PASS"
                                                        : "FAIL",
                                               "evidence", evidence));
-    if (!r->o.json)
-        printf("%-4s  %s: %s\n", skipped ? "skip" : passed ? "ok" : "FAIL", name, evidence);
+    if (!r->o.json) {
+        put_mark("", skipped ? "skip" : passed ? "ok" : "FAIL");
+        printf("  %s: %s\n", name, evidence);
+    }
     r->failures += !passed && !skipped;
 }
 
@@ -422,6 +439,21 @@ static void make_folders(const char *path)
         }
 }
 
+/* What the stack says while it is broken on purpose belongs in the record, not between the results. */
+static void keep_log(const struct run *r)
+{
+    char path[PATH_MAX];
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/stack.log", r->o.out);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+    if (fd < 0)
+        fprintf(stderr, "aerogpu validate: %s: %s; what the stack logs goes to standard error\n", path,
+                strerror(errno));
+    else
+        log_to(fd);
+}
+
 static void find_programs(struct run *r)
 {
     char self[PATH_MAX];
@@ -564,6 +596,7 @@ int cmd_validate(int argc, char **argv)
     make_folders(r.o.out);
     snprintf(r.logs, sizeof(r.logs), "%s/logs", r.o.out);
     make_folders(r.logs);
+    keep_log(&r);
     find_programs(&r);
     for (int i = 0; i < argc && strlen(r.command) + strlen(argv[i]) + 10 < sizeof(r.command); i++)
         snprintf(r.command + strlen(r.command), sizeof(r.command) - strlen(r.command), "%s%s",

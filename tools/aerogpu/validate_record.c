@@ -103,17 +103,15 @@ static void artifacts(struct strbuf *b, const json_t *report)
         dumps += strstr(json_string_value(a), "_cmd_") != NULL;
     }
     strbuf_printf(b, "\nArtifacts collected:\n- report.json: %s/report.json, report.xml, report.html\n", out);
-    strbuf_printf(b, "- event log: %s/events.log\n", out);
+    strbuf_printf(b, "- event log: %s/events.log; what the stack logged: %s/stack.log\n", out, out);
     if (json_is_true(json_object_get(report, "sim")))
         return;
     strbuf_printf(b, "- per-test JSON, stdout and stderr: %s/logs/\n", out);
     strbuf_printf(b, "- pictures: %zu in %s/logs/\n", pictures, out);
     strbuf_printf(b, "- dbgctl snapshots and submissions of tests that failed: %zu streams%s%s\n", dumps,
                   dumps ? " in " : "", dumps ? "logs/" : "");
-    strbuf_puts(b, "- state at the end:");
-    json_array_foreach(json_object_get(report, "snapshots"), i, a)
-        strbuf_printf(b, "%s %s", i ? "," : "", json_string_value(a));
-    strbuf_puts(b, "\n");
+    strbuf_printf(b, "- state at the end: %zu dbgctl snapshots in %s/logs/end_*.txt\n",
+                  json_array_size(json_object_get(report, "snapshots")), out);
 }
 
 char *validate_record(const json_t *report)
