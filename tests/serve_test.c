@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +190,44 @@ static void a_program_copies_on_the_device(void **state)
     assert_non_null(strstr(s.line, "\"violations\":0"));
 }
 
+/* Short work that its client waits for completes on whichever thread finds it first: none may be overlooked. */
+static void *waits_for_each(void *arg)
+{
+    NTSTATUS *status = arg;
+    struct app a;
+
+    *status = app_open(&a);
+    if (*status != STATUS_SUCCESS)
+        return NULL;
+    for (int i = 0; i < 300 && *status == STATUS_SUCCESS; i++) {
+        ABI_EMIT(&a.b, NOP, nop, 0);
+        if (i % 7 == 0) /* something that takes longer now and then */
+            ABI_EMIT(&a.b, CREATE_BUFFER, create_buffer, .buffer_handle = (uint32_t)i + 1, .usage_flags = 1,
+                     .size_bytes = 65536);
+        *status = app_run(&a, 0);
+    }
+    abi_builder_finish(&a.b);
+    return NULL;
+}
+
+static void what_is_awaited_completes(void **state)
+{
+    struct service s;
+    pthread_t t[4];
+    NTSTATUS status[4];
+
+    start(&s, "");
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&t[i], NULL, waits_for_each, &status[i]), 0);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(t[i], NULL);
+        assert_int_equal(status[i], STATUS_SUCCESS);
+    }
+    assert_int_equal(stop(&s), 0);
+    assert_non_null(strstr(s.line, "\"recoveries\":0"));
+    assert_non_null(strstr(s.line, "\"violations\":0"));
+}
+
 static void an_executor_that_stands_still_is_survived(void **state)
 {
     struct service s;
@@ -285,6 +324,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_command_lines_are_refused),
         cmocka_unit_test(a_program_copies_on_the_device),
+        cmocka_unit_test(what_is_awaited_completes),
         cmocka_unit_test(an_executor_that_stands_still_is_survived),
         cmocka_unit_test(a_failed_reset_is_reported_and_answered),
     };
