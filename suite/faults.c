@@ -133,7 +133,7 @@ void test_delayed_interrupt(struct suite *s)
 
 void test_lost_doorbell(struct suite *s)
 {
-    ride(s, &(struct ride){DXGK_FAULT_LOSE_DOORBELL, 1, 3, 3, 0, false});
+    ride(s, &(struct ride){DXGK_FAULT_LOSE_DOORBELL, 1, 3, 2, 0, false});
 }
 
 void test_stale_fence(struct suite *s)
@@ -143,7 +143,7 @@ void test_stale_fence(struct suite *s)
 
 void test_late_answer(struct suite *s)
 {
-    ride(s, &(struct ride){DXGK_FAULT_LATE_EXECUTOR, 300000, 800000, 3, 0, true});
+    ride(s, &(struct ride){DXGK_FAULT_LATE_EXECUTOR, 300000, 800000, 2, 0, true});
 }
 
 /* ---- memory that is gone ---- */

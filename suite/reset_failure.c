@@ -130,7 +130,7 @@ void test_blocked_ddi(struct suite *s)
         if (!s->failed && !s->skipped)
             suite_works_again(s, 10000, &again);
         if (!s->failed && !s->skipped)
-            hold_up(s, suite_random(s, 1500, 3000), "STATUS_DEVICE_REMOVED");
+            hold_up(s, suite_random(s, 1200, 1800), "STATUS_DEVICE_REMOVED");
         if (!s->failed && !s->skipped)
             check_given_up(s);
     }

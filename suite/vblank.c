@@ -85,7 +85,7 @@ void test_vblank_wait_sanity(struct suite *s)
         missed += after.vblank_seq > before.vblank_seq + 2;
     }
     suite_measure(s, "late_wakeups", missed);
-    CHECK(s, missed <= suite_limit(s, n / 4), "%u of %u waits woke more than one vblank late", missed, n);
+    CHECK(s, missed <= suite_limit(s, 0.25 * n), "%u of %u waits woke more than one vblank late", missed, n);
 }
 
 void test_vblank_state_sanity(struct suite *s)

@@ -109,7 +109,7 @@ static NTSTATUS check_pace(struct suite *s, struct beat *b)
         st = SUITE_ESCAPE(s, QUERY_VBLANK, &after);
     if (st == STATUS_SUCCESS &&
         (after.vblank_seq - before.vblank_seq < WAITS - 1 ||
-         (double)(after.vblank_seq - before.vblank_seq) > suite_limit(s, WAITS + WAITS / 2)))
+         (double)(after.vblank_seq - before.vblank_seq) > suite_limit(s, 1.5 * WAITS)))
         suite_fail(s, "afterwards %d waits took %llu vblanks", WAITS,
                    (unsigned long long)(after.vblank_seq - before.vblank_seq));
     return st;

@@ -612,7 +612,7 @@ int cmd_validate(int argc, char **argv)
                   "device", r.host.device, "sim", r.o.sim, "seed", (json_int_t)r.o.seed, "checklist",
                   r.steps = json_array(), "tests", r.tests = json_array());
     checklist(&r);
-    baseline = validate_baseline(&r.host, r.o.quick ? 1000 : 4000);
+    baseline = validate_baseline(&r.host, r.o.quick ? 1000 : 3000);
     if (!baseline) {
         baseline = json_null();
         step(&r, "baseline", false, false, "the stack does not render");

@@ -107,12 +107,12 @@ static void ticks(struct strbuf *b, const struct story *t, const json_t *samples
 
 static void axis(struct strbuf *b, const struct story *t)
 {
-    double step = t->length > 1500 ? 500 : t->length > 300 ? 100 : 20;
+    int step = t->length > 1500 ? 500 : t->length > 300 ? 100 : 20;
     int y = TOP + 3 * LANE;
 
     strbuf_printf(b, "<path d=\"M%d %dH%d\" stroke=\"var(--line)\"/>", LEFT, y, RIGHT);
-    for (double ms = 0; ms <= t->length; ms += step)
-        strbuf_printf(b, "<text x=%.1f y=%d text-anchor=middle>%.0f ms</text>", x_of(t, ms), y + 14, ms);
+    for (int ms = 0; ms <= t->length; ms += step)
+        strbuf_printf(b, "<text x=%.1f y=%d text-anchor=middle>%d ms</text>", x_of(t, ms), y + 14, ms);
 }
 
 void page_timeline(struct strbuf *b, const json_t *report)
