@@ -271,6 +271,33 @@ def it_answers_when_the_service_is_saturated():
 
 
 @case
+def the_runner_checks_the_event_log():
+    runner = os.path.dirname(dbgctl) + '/../test_runner/aerogpu_test_runner'
+
+    def suite_run(*tests_and_args, log=tmp + '/events.log', code=0):
+        names = [a for a in tests_and_args if not a.startswith('--')]
+        with open(tmp + '/manifest', 'w') as f:
+            f.write('# what to run\n' + '\n'.join(names) + '\n')
+        p = subprocess.run([runner, '--bin-dir=' + suite, '--manifest=' + tmp + '/manifest', '--json=' + tmp + '/report.json',
+                            '--log-dir=' + tmp + '/logs', '--dbgctl=' + dbgctl, '--event-log=' + log,
+                            *[a for a in tests_and_args if a.startswith('--')]], capture_output=True, text=True, timeout=120)
+        assert p.returncode == code, p
+        return {t['test_name']: t for t in json.load(open(tmp + '/report.json'))['tests']}
+
+    t = suite_run('fence_state_sanity', 'dma_fault', '--require-vid=0xA3A0')
+    assert [e['id'] for e in t['dma_fault']['events']] == [4109] and not t['fence_state_sanity']['events']
+    open(tmp + '/empty.log', 'w').close()  # an event that is missing, and what dbgctl says then
+    t = suite_run('dma_fault', log=tmp + '/empty.log', code=1)
+    assert t['dma_fault']['failure'] == 'the event log has Display 4109 0 times, expected 1', t
+    assert any('dbgctl_dma_fault_status.txt' in a for a in t['dma_fault']['artifacts'])
+    assert 'failures="1"' in open(tmp + '/report.xml').read()
+    t = suite_run('vblank_wait_pacing', '--timeout-ms=200', code=1)
+    assert t['vblank_wait_pacing']['exit_code'] == 124
+    t = suite_run('no_such_test', code=1)
+    assert t['no_such_test']['failure'] == 'the program is missing or cannot be started'
+
+
+@case
 def doctor_names_the_reset():
     json.dump(ask('--status'), open(tmp + '/status.json', 'w'))
     p = subprocess.run([aerogpu, 'doctor', '--json', tmp + '/events.log', tmp + '/status.json'], capture_output=True, text=True)
