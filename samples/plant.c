@@ -247,6 +247,74 @@ int plant_write(struct plant *out, uint64_t seed, const char *path, const char *
     return s.error.code ? error_set(e, s.error.code, "%s", s.error.text) : 0;
 }
 
+/* ---- the smallest of each kind ------------------------------------------------------------------------------------ */
+
+static void smallest_draw(struct planter *w)
+{
+    static struct corner full[3];
+
+    for (int k = 0; k < 3; k++)
+        full[k] = (struct corner){{k == 2 ? 3.0f : -1.0f, k == 1 ? 3.0f : -1.0f, 0, 1}, {1, 1, 1, 1}};
+    EMIT(w, CREATE_TEXTURE2D, create_texture2d, .texture_handle = COLOUR,
+         .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET, .format = AEROGPU_FORMAT_B8G8R8X8_UNORM,
+         .width = SIZE, .height = SIZE, .mip_levels = 1, .array_layers = 1);
+    sample_buffer(w->s, VERTICES, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, full, sizeof(full));
+    sample_shader(w->s, VS, AEROGPU_SHADER_STAGE_VERTEX, "colour_vs.dxbc");
+    spirv(w, SLOW_PS, AEROGPU_SHADER_STAGE_PIXEL, &plant_endless);
+    sample_layout(w->s, LAYOUT, "POSITION:4 COLOR:4");
+    EMIT(w, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {COLOUR});
+    EMIT(w, BIND_SHADERS, bind_shaders, .vs = VS, .ps = SLOW_PS);
+    EMIT(w, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = LAYOUT);
+    sample_bind_vertices(w->s, VERTICES, sizeof(struct corner));
+    EMIT(w, DRAW, draw, .vertex_count = 3, .instance_count = 1);
+}
+
+static void smallest_poke(struct planter *w, enum plant_kind kind)
+{
+    spirv(w, POKE, AEROGPU_SHADER_STAGE_COMPUTE, &plant_poke);
+    if (kind == PLANT_WILD) {
+        params(w, PARAMS);
+    } else {
+        EMIT(w, CREATE_BUFFER, create_buffer, .buffer_handle = PARAMS,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_CONSTANT_BUFFER, .size_bytes = 256);
+        addressed_buffer(w, VICTIM, 4096);
+        address(w, PARAMS, VICTIM, kind == PLANT_BEYOND ? 4096 : 0);
+    }
+    if (kind == PLANT_AFTER_FREE)
+        EMIT(w, DESTROY_RESOURCE, destroy_resource, .resource_handle = VICTIM);
+    poke(w, PARAMS);
+}
+
+int plant_write_smallest(enum plant_kind kind, const char *path, const char *shaders, uint32_t *packets,
+                         struct error *e)
+{
+    struct sample s = {.shaders = shaders};
+    struct plant p = {.kind = kind};
+    struct planter w = {.p = &p, .s = &s};
+
+    abi_builder_init(&s.stream);
+    trace_writer_create(&s.trace,
+                        &(struct trace_writer_params){
+                            .path = path, .command_abi = AEROGPU_ABI_VERSION_U32, .producer = "plant"},
+                        &s.error);
+    sample_begin_frame(&s);
+    if (kind == PLANT_MALFORMED)
+        bad(&w);
+    else if (kind == PLANT_HANG || kind == PLANT_TWO_CONTEXTS)
+        smallest_draw(&w);
+    else
+        smallest_poke(&w, kind);
+    *packets = num_packets(&w);
+    sample_submit(&s, 1, 0);
+    sample_end_frame(&s);
+    if (s.trace && s.error.code)
+        trace_writer_abandon(s.trace);
+    else if (s.trace)
+        trace_writer_finish(s.trace, &s.error);
+    abi_builder_finish(&s.stream);
+    return s.error.code ? error_set(e, s.error.code, "%s", s.error.text) : 0;
+}
+
 void sample_after_free(struct sample *s)
 {
     struct plant p;

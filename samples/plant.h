@@ -44,6 +44,10 @@ const char *plant_kind_name(enum plant_kind kind);
 /* Writes the recording that `seed` stands for. `shaders` as in struct sample. */
 int plant_write(struct plant *out, uint64_t seed, const char *path, const char *shaders, struct error *e);
 
+/* The same crash in as few packets as somebody who knows it would write; *packets of them. Not for KILLED. */
+int plant_write_smallest(enum plant_kind kind, const char *path, const char *shaders, uint32_t *packets,
+                         struct error *e);
+
 /* For the sample recordings: one of a kind, small. */
 void plant_into(struct plant *p, struct sample *s, enum plant_kind kind, uint64_t seed);
 

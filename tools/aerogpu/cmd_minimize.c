@@ -1,12 +1,15 @@
 /* aerogpu minimize: the smallest recording that still crashes the same way.
  *
- *   recording ──▶ crashes? remember how ──▶ submissions ──▶ packets ──▶ bytes, and again while something went ──▶ check ──▶ SMALL
+ *   recording ──▶ crashes? remember how ──▶ what the culprit depends on ──▶ submissions ──▶ packets ──▶ bindings ──┐
+ *                                                            ▲───────── again while a binding went ◀───────────────┤
+ *                                                                                  SMALL ◀── check ◀── bytes ◀─────┘
  *
  * Each candidate is played in an executor of its own, several at a time. Answers go to SMALL.progress, so that a run that was
  * broken off goes on where it was: candidates are known by a hash of what they are.
  *
- * "The same way" is: the same cause, at a command of the same name, with the same shaders bound; for a page fault, the same kind of
- * address. */
+ * "The same way" is: the same cause, at a command of the same name, with the same shaders bound (if these are compute shaders for a
+ * dispatch, all others for a draw); for a page fault, the same kind of address, of the same buffer, and a null pointer is another
+ * kind than an address that comes from nowhere. */
 #include "commands.h"
 
 #include <errno.h>
@@ -24,26 +27,29 @@
 #include <xxhash.h>
 
 #include "base/ddmin.h"
+#include "base/log.h"
 #include "crash_run.h"
 #include "dump_file.h"
 #include "reduce.h"
 
-static const char help[] = "usage: aerogpu minimize [OPTIONS] DUMP|RECORDING -o SMALL.aerogputrace\n\n"
-                           "Leaves out submissions, packets and bytes, one after another, as long as it "
-                           "still crashes the same way: the same cause, at\n"
-                           "the same kind of command, with the same shaders.\n\n"
-                           "  -o, --out FILE  the result\n"
-                           "  --jobs N        candidates at a time (one per processor)\n"
-                           "  --hang MS       no progress for so long is a hang (1000)\n"
-                           "  --packets       leave out submissions and packets only, no bytes\n"
-                           "  --help          this text\n\n"
-                           "FILE.progress keeps what was found out, and is removed at the end: a run that "
-                           "was broken off goes on where it was.\n\n"
-                           "Exit codes: 0 done, 1 it does not crash, or was broken off, 2 wrong usage, 3 the "
-                           "input is bad, 4 there is no Vulkan device\n"
-                           "or no executor.\n";
+static const char help[] =
+    "usage: aerogpu minimize [OPTIONS] DUMP|RECORDING -o SMALL.aerogputrace\n\n"
+    "Leaves out submissions, packets, bindings and bytes, one after another, as long as it "
+    "still crashes the same way: the same cause, at\n"
+    "the same kind of command, with the same shaders.\n\n"
+    "  -o, --out FILE  the result\n"
+    "  --jobs N        candidates at a time (one per processor)\n"
+    "  --hang MS       no progress for so long is a hang (500); time in which\n                  the "
+    "executor was not let run does not count\n"
+    "  --packets       leave out submissions, packets and bindings only, no bytes\n"
+    "  --help          this text\n\n"
+    "FILE.progress keeps what was found out, and is removed at the end: a run that "
+    "was broken off goes on where it was.\n\n"
+    "Exit codes: 0 done, 1 it does not crash, or was broken off, 2 wrong usage, 3 the "
+    "input is bad, 4 there is no Vulkan device\n"
+    "or no executor.\n";
 
-enum { MAX_JOBS = 16, MAX_KNOWN = 1 << 20 };
+enum { MAX_JOBS = 16, MAX_KNOWN = 1 << 20, NULL_PAGES = 64 << 10, BAR = 24 };
 
 struct known {
     uint64_t hash;
@@ -62,6 +68,7 @@ struct minimize {
     pthread_cond_t changed;
     enum reduce_level level;
     struct ddmin *dd;
+    uint32_t things; /* of this level, at its beginning */
     struct known *known;
     size_t num_known;
     FILE *progress;
@@ -80,7 +87,8 @@ static bool same_way(const struct gpu_crash *a, const struct gpu_crash *b)
 {
     return a->cause == b->cause && !strcmp(a->command, b->command) && !strcmp(a->shaders, b->shaders) &&
            a->in_decoder == b->in_decoder && a->fault_known == b->fault_known &&
-           (!a->fault_known || a->fault_kind == b->fault_kind);
+           (!a->fault_known || (a->fault_kind == b->fault_kind && a->fault_resource == b->fault_resource &&
+                                (a->fault_address < NULL_PAGES) == (b->fault_address < NULL_PAGES)));
 }
 
 static int run_once(struct minimize *m, const void *data, size_t size, uint32_t hang_ms,
@@ -127,13 +135,16 @@ static const struct known *find_known(const struct minimize *m, uint64_t hash)
 
 static void show(struct minimize *m)
 {
-    static const char *const names[] = {"submissions", "packets", "bytes"};
+    static const char *const names[] = {"submissions", "packets", "bindings", "bytes"};
     uint32_t n = ddmin_num_kept(m->dd);
 
     if (!isatty(STDERR_FILENO))
         return;
-    fprintf(stderr, "\r\033[K%s: %" PRIu32 " left, %" PRIu64 " candidates played", names[m->level], n,
-            m->tests);
+    fprintf(stderr, "\r\033[K[");
+    for (uint32_t i = 0; i < BAR; i++)
+        fputs(i < BAR - BAR * (uint64_t)n / (m->things ? m->things : 1) ? "━" : "·", stderr);
+    fprintf(stderr, "] %s: %" PRIu32 " of %" PRIu32 " left, %" PRIu64 " candidates played", names[m->level],
+            n, m->things, m->tests);
     fflush(stderr);
 }
 
@@ -209,6 +220,7 @@ static bool reduce_one_level(struct minimize *m, enum reduce_level level)
     uint32_t n = reduce_things(&m->r, level), started = 0, left = n;
 
     m->level = level;
+    m->things = n;
     m->dd = ddmin_create(n);
     if (!m->dd) {
         error_set(&m->failed, -ENOMEM, "no memory");
@@ -222,6 +234,20 @@ static bool reduce_one_level(struct minimize *m, enum reduce_level level)
     reduce_apply(&m->r, level, ddmin_current(m->dd));
     ddmin_destroy(m->dd);
     return left != n;
+}
+
+/* What handles and state tell: one candidate that often leaves a handful of packets. */
+static void try_slice(struct minimize *m)
+{
+    uint32_t n = reduce_things(&m->r, REDUCE_PACKETS);
+    uint8_t *keep = malloc(n ? n : 1);
+    struct error e = {0};
+
+    m->level = REDUCE_PACKETS;
+    if (keep && m->wanted.packet != UINT32_MAX &&
+        reduce_slice(&m->r, m->wanted.ordinal, m->wanted.packet, keep) && try_candidate(m, keep, &e))
+        reduce_apply(&m->r, REDUCE_PACKETS, keep);
+    free(keep);
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------------------------- */
@@ -306,9 +332,13 @@ static int minimize(struct minimize *m)
     m->progress = fopen(path, "ae");
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->changed, NULL);
+    try_slice(m);
     for (bool went = true; went && !interrupted && !m->failed.code;) {
         reduce_one_level(m, REDUCE_SUBMISSIONS);
-        went = reduce_one_level(m, REDUCE_PACKETS) && reduce_things(&m->r, REDUCE_SUBMISSIONS) > 1;
+        reduce_one_level(m, REDUCE_PACKETS);
+        if (interrupted || m->failed.code)
+            break;
+        went = reduce_one_level(m, REDUCE_BINDINGS);
     }
     if (m->bytes && !interrupted && !m->failed.code)
         reduce_one_level(m, REDUCE_BYTES);
@@ -353,7 +383,7 @@ int cmd_minimize(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
     struct sigaction on_int = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    struct minimize m = {.hang_ms = 1000, .bytes = true, .jobs = cpus < 1 ? 1 : (unsigned)cpus};
+    struct minimize m = {.hang_ms = 500, .bytes = true, .jobs = cpus < 1 ? 1 : (unsigned)cpus};
     struct error e = {0};
     int c, code;
 
@@ -388,6 +418,8 @@ int cmd_minimize(int argc, char **argv)
         fprintf(stderr, "aerogpu minimize: %s\n", e.text);
         return EXIT_INPUT;
     }
+    if (!getenv("AEROGPU_LOG"))
+        log_set_level(LOG_ERROR); /* executors that die are what this is about */
     sigaction(SIGINT, &on_int, NULL);
     sigaction(SIGTERM, &on_int, NULL);
     code = minimize(&m);

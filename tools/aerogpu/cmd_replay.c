@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "blackbox/dump_read.h"
 #include "crash_run.h"
 #include "dump_file.h"
@@ -187,6 +188,8 @@ int cmd_replay(int argc, char **argv)
         fputs("aerogpu replay: one dump is needed; --help says more\n", stderr);
         return EXIT_USAGE;
     }
+    if (!getenv("AEROGPU_LOG"))
+        log_set_level(LOG_ERROR);
     r.path = argv[optind];
     if (dump_file_open(&r.file, r.path, &e)) {
         fprintf(stderr, "aerogpu replay: %s\n", e.text);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <aerogpu/cmd.h>
+#include <aerogpu/ext.h>
 
 #include "abi/stream.h"
 #include "trace/reader.h"
@@ -186,7 +187,260 @@ void reduce_finish(struct reduce *r)
     *r = (struct reduce){0};
 }
 
+/* ---- what packets name -------------------------------------------------------------------------------------------- */
+
+enum { MAX_HANDLES = 256 };
+
+struct handle {
+    uint32_t offset, value; /* offset in the packet; value not 0 */
+    bool made;              /* the packet makes it */
+};
+
+static void add_handle(struct handle *out, uint32_t *n, const uint8_t *packet, uint32_t offset, bool made)
+{
+    uint32_t value;
+
+    memcpy(&value, packet + offset, 4);
+    if (*n < MAX_HANDLES && out)
+        out[*n] = (struct handle){offset, value, made};
+    *n += *n < MAX_HANDLES;
+}
+
+static bool read_packet(const struct reduce_submission *s, uint32_t i, struct abi_packet *p,
+                        struct abi_stream *st)
+{
+    /* A stream of its own: the header of the old one, and the packet. */
+    *st =
+        (struct abi_stream){.data = s->stream + s->packets[i].offset, .size = s->packets[i].size, .minor = 4};
+    return abi_stream_next(st, p, NULL) > 0 && p->desc;
+}
+
+/* All places for handles, in order, also those that hold 0. */
+static uint32_t handles_of(const struct reduce_submission *s, uint32_t i, struct handle *out)
+{
+    const struct abi_elem_desc *elem;
+    struct abi_stream st;
+    struct abi_packet p;
+    uint32_t n = 0, tail;
+
+    if (!read_packet(s, i, &p, &st))
+        return 0;
+    for (uint32_t f = 0; f < p.desc->num_fields; f++)
+        for (uint32_t k = 0; k < p.desc->fields[f].count; k++)
+            if (p.desc->fields[f].kind == ABI_KIND_HANDLE || p.desc->fields[f].kind == ABI_KIND_NEW)
+                add_handle(out, &n, p.data, p.desc->fields[f].offset + 4 * k,
+                           p.desc->fields[f].kind == ABI_KIND_NEW);
+    tail = (uint32_t)(p.tail_count ? p.tail - p.data : 0);
+    elem = abi_elem((enum abi_tail)p.desc->tail);
+    for (uint32_t k = 0; k < p.tail_count; k++) {
+        if (p.desc->tail == ABI_TAIL_HANDLES || p.desc->tail == ABI_TAIL_BIND)
+            add_handle(out, &n, p.data, tail + 4 * k, false);
+        for (uint32_t f = 0; elem && f < elem->num_fields; f++)
+            if (elem->fields[f].kind == ABI_KIND_HANDLE)
+                add_handle(out, &n, p.data, tail + k * elem->size + elem->fields[f].offset, false);
+    }
+    return n;
+}
+
+static void clear_handle(struct reduce_submission *s, uint32_t i, uint32_t place)
+{
+    struct handle h[MAX_HANDLES];
+
+    if (place < handles_of(s, i, h) && !h[place].made)
+        memset(s->stream + s->packets[i].offset + h[place].offset, 0, 4);
+}
+
+/* ---- what a packet depends on ------------------------------------------------------------------------------------- */
+
+struct slicer {
+    const struct reduce *r;
+    uint8_t **keep; /* by submission and packet */
+    uint32_t *needed, num_needed, cap_needed;
+    bool failed;
+};
+
+static bool is_needed(const struct slicer *x, uint32_t handle)
+{
+    for (uint32_t i = 0; i < x->num_needed; i++)
+        if (x->needed[i] == handle)
+            return true;
+    return false;
+}
+
+static void need_all_of(struct slicer *x, uint32_t sub, uint32_t packet)
+{
+    struct handle h[MAX_HANDLES];
+    uint32_t n = handles_of(&x->r->subs[sub], packet, h);
+
+    x->keep[sub][packet] = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!h[i].value || is_needed(x, h[i].value))
+            continue;
+        if (x->num_needed == x->cap_needed) {
+            uint32_t *bigger = realloc(x->needed, (x->cap_needed + 64) * sizeof(*bigger));
+            if (!bigger) {
+                x->failed = true;
+                return;
+            }
+            x->needed = bigger;
+            x->cap_needed += 64;
+        }
+        x->needed[x->num_needed++] = h[i].value;
+    }
+}
+
+static uint32_t opcode_of(const struct reduce_submission *s, uint32_t i)
+{
+    uint32_t opcode;
+
+    memcpy(&opcode, s->stream + s->packets[i].offset, 4);
+    return opcode;
+}
+
+enum packet_class { DOES_WORK, SETS_STATE, OF_RESOURCES };
+
+static enum packet_class class_of(uint32_t opcode)
+{
+    switch (opcode) {
+    case AEROGPU_CMD_DRAW:
+    case AEROGPU_CMD_DRAW_INDEXED:
+    case AEROGPU_CMD_DISPATCH:
+    case AEROGPU_CMD_CLEAR:
+    case AEROGPU_CMD_PRESENT:
+    case AEROGPU_CMD_PRESENT_EX:
+    case AEROGPU_CMD_FLUSH:
+    case AEROGPU_CMD_NOP:
+    case AEROGPU_CMD_DEBUG_MARKER:
+        return DOES_WORK;
+    case AEROGPU_CMD_CREATE_SHADER_DXBC:
+    case AEROGPU_CMD_DESTROY_SHADER:
+    case AEROGPU_CMD_CREATE_INPUT_LAYOUT:
+    case AEROGPU_CMD_DESTROY_INPUT_LAYOUT:
+    case AEROGPU_CMD_CREATE_SAMPLER:
+    case AEROGPU_CMD_DESTROY_SAMPLER:
+    case AEROGPU_CMD_EXPORT_SHARED_SURFACE:
+    case AEROGPU_CMD_IMPORT_SHARED_SURFACE:
+    case AEROGPU_CMD_RELEASE_SHARED_SURFACE:
+        return OF_RESOURCES;
+    default: /* 0x100: buffers, textures and what is written into them */
+        return opcode < 0x200 || opcode >= AEROGPU_EXT_FIRST_OPCODE ? OF_RESOURCES : SETS_STATE;
+    }
+}
+
+/* Two packets of the same opcode set the same state if these bytes agree: stage and slot, where there are slots. */
+static uint32_t key_size(uint32_t opcode)
+{
+    switch (opcode) {
+    case AEROGPU_CMD_BIND_SHADERS:
+    case AEROGPU_CMD_SET_RENDER_TARGETS:
+    case AEROGPU_CMD_SET_INPUT_LAYOUT:
+    case AEROGPU_CMD_SET_INDEX_BUFFER:
+    case AEROGPU_CMD_SET_PRIMITIVE_TOPOLOGY:
+        return 0;
+    case AEROGPU_CMD_SET_VERTEX_BUFFERS:
+        return 4;
+    default:
+        return 8;
+    }
+}
+
+static bool same_state(const struct reduce_submission *a, uint32_t i, const struct reduce_submission *b,
+                       uint32_t k)
+{
+    uint32_t opcode = opcode_of(a, i), n = key_size(opcode);
+
+    return opcode == opcode_of(b, k) && a->packets[i].size >= 8 + n && b->packets[k].size >= 8 + n &&
+           !memcmp(a->stream + a->packets[i].offset + 8, b->stream + b->packets[k].offset + 8, n);
+}
+
+/* The last setting of everything, in the culprit's context, in front of it. */
+static void keep_state(struct slicer *x, uint32_t sub, uint32_t packet)
+{
+    const struct reduce *r = x->r;
+    uint32_t seen[256][2], num_seen = 0;
+
+    for (uint32_t i = sub + 1; i-- > 0;) {
+        const struct reduce_submission *s = &r->subs[i];
+
+        for (uint32_t p = i == sub ? packet : s->num_packets; !s->gone && p-- > 0;) {
+            bool again = s->context_id != r->subs[sub].context_id || s->packets[p].gone ||
+                         class_of(opcode_of(s, p)) != SETS_STATE;
+
+            for (uint32_t k = 0; k < num_seen && !again; k++)
+                again = same_state(s, p, &r->subs[seen[k][0]], seen[k][1]);
+            if (again || num_seen == 256)
+                continue;
+            seen[num_seen][0] = i;
+            seen[num_seen++][1] = p;
+            need_all_of(x, i, p);
+        }
+    }
+}
+
+static void keep_resources(struct slicer *x, uint32_t sub, uint32_t packet)
+{
+    for (uint32_t before = UINT32_MAX; before != x->num_needed && !x->failed;) {
+        before = x->num_needed;
+        for (uint32_t i = 0; i <= sub; i++) {
+            const struct reduce_submission *s = &x->r->subs[i];
+
+            for (uint32_t p = 0; p < (i == sub ? packet : s->num_packets); p++) {
+                struct handle h[MAX_HANDLES];
+                uint32_t n;
+
+                if (s->gone || s->packets[p].gone || x->keep[i][p] ||
+                    class_of(opcode_of(s, p)) != OF_RESOURCES)
+                    continue;
+                n = handles_of(s, p, h);
+                for (uint32_t k = 0; k < n; k++)
+                    if (is_needed(x, h[k].value)) {
+                        need_all_of(x, i, p);
+                        break;
+                    }
+            }
+        }
+    }
+}
+
+bool reduce_slice(const struct reduce *r, uint64_t sub, uint32_t packet, uint8_t *keep)
+{
+    struct slicer x = {.r = r, .keep = calloc(r->num_subs ? r->num_subs : 1, sizeof(*x.keep))};
+    uint32_t n = 0;
+
+    x.failed = !x.keep || sub >= r->num_subs || packet >= r->subs[sub].num_packets;
+    for (uint32_t i = 0; x.keep && i < r->num_subs; i++) {
+        x.keep[i] = calloc(r->subs[i].num_packets ? r->subs[i].num_packets : 1, 1);
+        x.failed |= !x.keep[i];
+    }
+    if (!x.failed) {
+        need_all_of(&x, (uint32_t)sub, packet);
+        keep_state(&x, (uint32_t)sub, packet);
+        keep_resources(&x, (uint32_t)sub, packet);
+    }
+    for (uint32_t i = 0; !x.failed && i < r->num_subs; i++)
+        for (uint32_t p = 0; !r->subs[i].gone && p < r->subs[i].num_packets; p++)
+            if (!r->subs[i].packets[p].gone)
+                keep[n++] = x.keep[i][p];
+    for (uint32_t i = 0; x.keep && i < r->num_subs; i++)
+        free(x.keep[i]);
+    free(x.keep);
+    free(x.needed);
+    return !x.failed;
+}
+
 /* ---- things ------------------------------------------------------------------------------------------------------- */
+
+static void
+each_handle(const struct reduce_submission *s, uint32_t sub, uint32_t packet,
+            void (*each)(void *ctx, uint32_t sub, uint32_t packet, uint32_t range, uint32_t piece), void *ctx)
+{
+    struct handle h[MAX_HANDLES];
+    uint32_t n = handles_of(s, packet, h);
+
+    for (uint32_t k = 0; k < n; k++)
+        if (h[k].value && !h[k].made)
+            each(ctx, sub, packet, UINT32_MAX, k);
+}
 
 /* Calls for every thing of the level that is left, in one order that everybody uses. `packet` or `range` is UINT32_MAX. */
 static void each_thing(const struct reduce *r, enum reduce_level level,
@@ -205,6 +459,8 @@ static void each_thing(const struct reduce *r, enum reduce_level level,
                 continue;
             if (level == REDUCE_PACKETS)
                 each(ctx, i, p, UINT32_MAX, 0);
+            if (level == REDUCE_BINDINGS)
+                each_handle(s, i, p, each, ctx);
             for (uint32_t k = 0; level == REDUCE_BYTES && s->packets[p].data_size && k < PIECES; k++)
                 each(ctx, i, p, UINT32_MAX, k);
         }
@@ -253,6 +509,8 @@ static void apply_one(void *ctx, uint32_t sub, uint32_t packet, uint32_t range, 
         s->gone = true;
     else if (a->level == REDUCE_PACKETS)
         s->packets[packet].gone = true;
+    else if (a->level == REDUCE_BINDINGS)
+        clear_handle(s, packet, piece);
     else if (packet != UINT32_MAX)
         zero_piece(s->stream + s->packets[packet].data, s->packets[packet].data_size, piece);
     else

@@ -1,5 +1,5 @@
-/* reduce.h: a recording in pieces that can be left out: submissions, packets, and the bytes that packets and guest memory
- * carry. What is left is always a well-formed recording; whether it still makes sense is for the device to say.
+/* reduce.h: a recording in pieces that can be left out: submissions, packets, what packets bind, and the bytes that packets
+ * and guest memory carry. What is left is always a well-formed recording; whether it still makes sense is for the device to say.
  */
 #ifndef AEROGPU_REDUCE_H_
 #define AEROGPU_REDUCE_H_
@@ -41,8 +41,9 @@ struct reduce {
     uint32_t command_abi;
 };
 
-/* What may go: submissions; the packets of those that are left; 1/16ths of the data of what is left, which become zeroes. */
-enum reduce_level { REDUCE_SUBMISSIONS, REDUCE_PACKETS, REDUCE_BYTES, REDUCE_LEVELS };
+/* What may go: submissions; the packets of those that are left; the handles that these name, which become 0; 1/16ths of the
+ * data of what is left, which become zeroes. */
+enum reduce_level { REDUCE_SUBMISSIONS, REDUCE_PACKETS, REDUCE_BINDINGS, REDUCE_BYTES, REDUCE_LEVELS };
 
 int reduce_load(struct reduce *r, const char *path, const void *data, size_t size, struct error *e);
 void reduce_finish(struct reduce *r);
@@ -50,6 +51,10 @@ void reduce_finish(struct reduce *r);
 /* Things of a level, and leaving out those whose keep[i] is 0, for good. */
 uint32_t reduce_things(const struct reduce *r, enum reduce_level level);
 void reduce_apply(struct reduce *r, enum reduce_level level, const uint8_t *keep);
+
+/* At REDUCE_PACKETS: what packet `packet` of submission `sub` can depend on, as far as handles and state tell: a guess that is
+ * worth a try. False without memory, or if there is no such packet. */
+bool reduce_slice(const struct reduce *r, uint64_t sub, uint32_t packet, uint8_t *keep);
 
 uint32_t reduce_packets_left(const struct reduce *r);
 

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""crash_commands_test.py AEROGPU SAMPLES: dump, report, replay, minimize and crashes on real crashes."""
+import json, os, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+
+aerogpu, samples = sys.argv[1:3]
+folder = tempfile.mkdtemp(prefix='crash_commands')
+tests = []
+dumps = {}
+
+
+def case(fn):
+    tests.append(fn)
+    return fn
+
+
+def run(*args, code=0, env=None):
+    p = subprocess.run([aerogpu, *args], capture_output=True, text=True, timeout=100, env=env)
+    assert p.returncode == code, '%s: exit code %d, expected %d: %s%s' % (args, p.returncode, code, p.stdout, p.stderr)
+    return p.stdout, p.stderr
+
+
+def sample(name):
+    return os.path.join(samples, name + '.aerogputrace')
+
+
+def path(name):
+    return os.path.join(folder, name)
+
+
+def ask(dump, sql):
+    db = sqlite3.connect('file:%s?mode=ro' % dump, uri=True)
+    try:
+        return db.execute(sql).fetchone()
+    finally:
+        db.close()
+
+
+@case
+def dumps_are_made():
+    for name in ('wild', 'hang'):
+        out, _ = run('dump', '--out', folder, '--hang', '600', sample(name), code=1)
+        dumps[name] = out.splitlines()[1].strip()
+        assert os.path.exists(dumps[name]), out
+    assert 'page fault at 0x7ddead0000' in ask(dumps['wild'], 'SELECT text FROM finding')[0]
+    assert ask(dumps['hang'], 'SELECT certainty FROM finding')[0] == 'candidate'
+    assert ask(dumps['wild'], 'SELECT count(*) FROM sample')[0] > 0
+    assert not [f for f in os.listdir(folder) if not f.endswith('.aerogpudump')]
+
+
+@case
+def a_dump_of_what_does_not_crash():
+    small = os.path.join(os.path.dirname(samples), 'spinning.aerogputrace')
+    run('dump', '--out', folder, '--always', small)
+    assert ask(path('spinning-request.aerogpudump'), "SELECT value FROM meta WHERE key='reason'")[0] == 'request'
+    os.unlink(path('spinning-request.aerogpudump'))
+
+
+@case
+def replay_names_the_command():
+    out, _ = run('replay', '--hang', '600', dumps['hang'])
+    assert out.startswith('It crashed again on try 1: Draw 77 (packet 170, DRAW)'), out
+    assert ask(dumps['hang'], 'SELECT certainty, packet, source FROM finding WHERE rank=0') == \
+        ('certain', 170, 'exact markers, played again')
+    assert ask(dumps['hang'], 'SELECT markers, tries, crashed, same FROM replay') == ('exact', 1, 1, 1)
+    assert ask(dumps['hang'], "SELECT count(*) FROM packet WHERE state='running'")[0] == 1
+    assert ask(dumps['hang'], 'PRAGMA integrity_check')[0] == 'ok'
+
+
+@case
+def replay_leaves_the_dump_alone():
+    before = open(dumps['wild'], 'rb').read()
+    out, _ = run('replay', '--keep', dumps['wild'])
+    assert 'It crashed again on try 1' in out and 'was never mapped' in out, out
+    assert open(dumps['wild'], 'rb').read() == before
+
+
+@case
+def reports():
+    run('report', '--html', path('r.html'), dumps['hang'])
+    out, _ = run('report', dumps['hang'])
+    assert out.startswith('Draw 77 (packet 170, DRAW) of submission'), out
+    assert 'http' not in open(path('r.html')).read()
+    doc = json.loads(run('report', '--json', dumps['hang'])[0])
+    assert doc['certainty'] == 'certain' and doc['packet'] == 170, doc['verdict']
+    os.unlink(path('r.html'))
+
+
+@case
+def minimize_finds_the_smallest():
+    run('minimize', '--packets', dumps['wild'], '-o', path('small'))
+    out, _ = run('minimize', '--packets', path('small'), '-o', path('smaller'))
+    assert out.splitlines()[1].startswith('6 packets are left'), out  # as many as by hand: nothing more can go
+    assert 'page fault at 0x7ddead0000' in out, out
+    assert not os.path.exists(path('small.progress'))
+    run('dump', '--out', folder, path('smaller'), code=1)
+
+
+@case
+def minimize_goes_on_where_it_was():
+    args = [aerogpu, 'minimize', '--packets', sample('beyond'), '-o', path('resumed')]
+    p = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    progress = path('resumed.progress')
+    for _ in range(3000):
+        if os.path.exists(progress) and len(open(progress).readlines()) >= 5:
+            break
+        time.sleep(0.02)
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=60)
+    assert p.returncode == 1 and 'broken off; the same call goes on from' in err, err
+    out, _ = run(*args[1:])
+    known = int(out.split('(')[-1].split()[0])
+    assert known >= 5, out
+    assert out.splitlines()[1].startswith('7 packets'), out
+
+
+@case
+def minimize_refuses():
+    small = os.path.join(os.path.dirname(samples), 'spinning.aerogputrace')
+    _, err = run('minimize', small, '-o', path('x'), code=1)
+    assert 'it does not crash' in err, err
+    _, err = run('minimize', sys.argv[0], '-o', path('x'), code=3)
+    run('minimize', small, code=2)
+    run('minimize', '/nonexistent', '-o', path('x'), code=3)
+
+
+@case
+def replay_refuses():
+    _, err = run('replay', sample('wild'), code=3)
+    assert 'no SQLite database, so no dump' in err, err
+    run('replay', code=2)
+    shutil.copy(dumps['wild'], path('empty.aerogpudump'))
+    db = sqlite3.connect(path('empty.aerogpudump'))
+    db.execute('DELETE FROM file')
+    db.commit()
+    db.close()
+    _, err = run('replay', path('empty.aerogpudump'), code=3)
+    assert 'recording' in err, err
+    os.unlink(path('empty.aerogpudump'))
+
+
+@case
+def crashes_are_grouped():
+    index = ['--index', path('crashes.db')]
+    with open(path('broken.aerogpudump'), 'wb') as f:
+        f.write(b'SQLite format 3\0' + bytes(100))
+    run('crashes', *index, '--html', path('c.html'), folder, code=3)
+    os.unlink(path('broken.aerogpudump'))
+    doc = json.loads(run('crashes', *index, '--json')[0])
+    groups = doc['groups']
+    # the minimized one is the same crash
+    assert [(g['cause'], g['dumps']) for g in groups] == [('page fault', 2), ('hang', 1), ('', 1)], groups
+    assert groups[1]['features'][0]['kind'] == 'shader', groups[1]
+    assert 'http' not in open(path('c.html')).read()
+    again, _ = run('crashes', *index, folder)  # what is known is not read again
+    assert again == run('crashes', *index)[0], again
+
+
+failed = 0
+print('1..%d' % len(tests))
+try:
+    for i, t in enumerate(tests):
+        try:
+            t()
+            print('ok %d - %s' % (i + 1, t.__name__), flush=True)
+        except Exception as e:
+            failed = 1
+            print('not ok %d - %s\n# %s' % (i + 1, t.__name__, str(e).replace('\n', '\n# ')), flush=True)
+finally:
+    shutil.rmtree(folder, ignore_errors=True)
+sys.exit(failed)
