@@ -282,7 +282,9 @@ static void smallest_poke(struct planter *w, enum plant_kind kind)
     }
     if (kind == PLANT_AFTER_FREE)
         EMIT(w, DESTROY_RESOURCE, destroy_resource, .resource_handle = VICTIM);
-    poke(w, PARAMS);
+    sample_bind_constants(w->s, AEROGPU_SHADER_STAGE_COMPUTE, 0, PARAMS, 16);
+    EMIT(w, BIND_SHADERS, bind_shaders, .cs = POKE);
+    EMIT(w, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1);
 }
 
 int plant_write_smallest(enum plant_kind kind, const char *path, const char *shaders, uint32_t *packets,

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "crash_run.h"
 
-enum { HANG_MS = 900 };
+enum { HANG_MS = 500 };
 
 static const char *samples;
 static char dir[] = "/tmp/crash_testXXXXXX";

@@ -19,7 +19,7 @@
 #include "machine/driver.h"
 #include "plant.h"
 
-enum { SPACE = 1 << 18, ALLOC = 9, ALLOC_BYTES = 4096, HANG_MS = 500, NOWHERE = 10 };
+enum { SPACE = 1 << 18, ALLOC = 9, ALLOC_BYTES = 4096, HANG_MS = 300, NOWHERE = 10 };
 
 static char dir[] = "/tmp/watch_testXXXXXX";
 

@@ -22,14 +22,7 @@
 
 #include "base/log.h"
 
-enum {
-    TICK_MS = 25,
-    SETTLE_MS = 200,
-    MAX_LIVING = 65536,
-    SAMPLE_NS = 240000000,
-    PATIENCE = 10,
-    NO_EXECUTOR_NS = 500000000
-};
+enum { TICK_MS = 25, SETTLE_MS = 200, MAX_LIVING = 65536, SAMPLE_NS = 240000000, NO_EXECUTOR_NS = 500000000 };
 
 static void list_init(struct kept_list *l)
 {
@@ -205,15 +198,17 @@ static struct evidence *snapshot(struct gpu_watch *w, const char *reason);
 static void on_ring_reset(struct gpu_watch *w, const struct gpu_event *e)
 {
     /* What is dropped unfinished would be forgotten: the evidence is taken now, and looked at later. */
-    if (has_unfinished(w) && !w->rescued && !w->hang_reported) {
+    bool unfinished = has_unfinished(w);
+
+    if (unfinished)
+        set_status(w, e->time_ns, BB_STATUS_RESET, "the driver reset the ring while work was unfinished");
+    if (unfinished && !w->rescued && !w->hang_reported) {
         w->rescued = snapshot(w, "reset");
         if (w->rescued)
             w->rescued->has_crumbs = machine_crumbs(w->params.machine, &w->rescued->crumbs);
         w->happened++;
         pthread_cond_broadcast(&w->changed);
     }
-    if (has_unfinished(w))
-        set_status(w, e->time_ns, BB_STATUS_RESET, "the driver reset the ring while work was unfinished");
     list_discard(w, &w->list);
     w->ordinal = 0;
 }
@@ -643,7 +638,7 @@ static struct evidence *notice_hang(struct gpu_watch *w, struct exec_crumbs *cru
         return NULL;
     starved = (double)(now - w->progress_ns) * share_of_processor(w, now) <
               (double)w->params.hang_ms * NSEC_PER_MSEC;
-    if (starved && now - w->progress_ns < PATIENCE * w->params.hang_ms * NSEC_PER_MSEC)
+    if (starved && now - w->progress_ns < GPU_WATCH_PATIENCE * w->params.hang_ms * NSEC_PER_MSEC)
         return NULL;
     set_status(w, now, BB_STATUS_TIMEOUT, "no progress");
     ev = snapshot(w, "timeout");
@@ -697,6 +692,9 @@ static struct evidence *notice(struct gpu_watch *w, struct machine_death *death,
         ev = w->rescued;
         w->rescued = NULL;
         ev->hung = true;
+        /* Whoever reset the ring had his own idea of how long is too long. */
+        ev->starved = (double)(ev->time_ns - w->progress_ns) * share_of_processor(w, ev->time_ns) <
+                      0.5 * (double)w->params.hang_ms * NSEC_PER_MSEC;
     }
     if (!ev)
         ev = notice_error(w);

@@ -29,6 +29,13 @@ static void make_advice(struct bb_view *v)
                "Look at the loops of the shaders below: what ends them, and can it be that it never comes?");
     if (!strcmp(v->cause, "page fault"))
         advise(v, "See who owns or owned the address below; then look where the shaders compute it.");
+    if (!strcmp(v->cause, "out of memory"))
+        advise(v, "Look at the resources below by size: what grows, and what is never destroyed?");
+    if (!strcmp(v->cause, "DMA fault"))
+        advise(v, "The address is the guest's: was the allocation unmapped or evicted while a stream still "
+                  "named it?");
+    if (!strcmp(v->cause, "misaligned") || !strcmp(v->cause, "wrong type"))
+        advise(v, "The sentence names the slot or handle: look where the program binds it.");
     if (!strcmp(v->cause, "malformed"))
         advise(v,
                "The sentence names the packet and field: compare them with what the driver meant to write.");
@@ -67,6 +74,42 @@ void bb_when(char out[48], int64_t time_ns, int64_t dump_ns)
         snprintf(out, 48, "%.1f s %s", (ms < 0 ? -ms : ms) / 1000, ms < 0 ? "after" : "before");
     else
         snprintf(out, 48, "%.1f ms %s", ms < 0 ? -ms : ms, ms < 0 ? "after" : "before");
+}
+
+/* From the first of the samples of the last three seconds to the last one. */
+void bb_view_host(struct bb_view *v, char out[400])
+{
+    struct bb_dump *d = &v->dump;
+    double at[2][7], busy, all, seconds;
+    int n = 0;
+    sqlite3_stmt *s =
+        bb_select(d, "SELECT time_ns, user + system, idle + iowait, steal, coalesce(executor_cpu, -1), "
+                     "coalesce(executor_wait, -1), running FROM sample WHERE time_ns > (SELECT max(time_ns) "
+                     "FROM sample) - "
+                     "3000000000 ORDER BY time_ns");
+
+    out[0] = '\0';
+    while (bb_step(d, &s)) {
+        for (int i = 0; i < 7; i++)
+            at[n != 0][i] = sqlite3_column_double(s, i);
+        n++;
+    }
+    if (n < 2)
+        return;
+    seconds = (at[1][0] - at[0][0]) / 1e9;
+    busy = at[1][1] - at[0][1];
+    all = busy + at[1][2] - at[0][2] + at[1][3] - at[0][3];
+    if (seconds <= 0 || all <= 0)
+        return;
+    snprintf(
+        out, 400,
+        "in the last %.1f s the processors were %.0f %% busy and %.0f %% taken by the hypervisor, and %.0f "
+        "tasks wanted one at the end",
+        seconds, 100 * busy / all, 100 * (at[1][3] - at[0][3]) / all, at[1][6]);
+    if (at[0][4] >= 0 && at[1][4] >= at[0][4])
+        snprintf(out + strlen(out), 400 - strlen(out),
+                 "; the executor's threads ran %.2f s and waited %.2f s for a processor", at[1][4] - at[0][4],
+                 at[1][5] - at[0][5]);
 }
 
 /* ---- text --------------------------------------------------------------------------------------------------------- */
@@ -177,6 +220,33 @@ static void put_bound(struct bb_view *v, struct strbuf *o)
     sqlite3_finalize(s);
 }
 
+/* The life of what a page fault is about. */
+static void put_lives(struct bb_view *v, struct strbuf *o)
+{
+    sqlite3_stmt *s = bb_select(
+        &v->dump,
+        "SELECT DISTINCT r.kind, r.id, r.address, r.size, r.created_ns, r.destroyed_ns, r.evicted_ns FROM "
+        "resource r JOIN fault f ON r.id=f.resource AND r.address IS NOT NULL AND f.address "
+        "BETWEEN r.address - 65536 AND r.address + r.size + 65536");
+    char when[48], now[32];
+    int64_t dump_ns;
+
+    dump_ns = strtoll(bb_dump_meta(&v->dump, "time_ns", now, sizeof(now)), NULL, 10);
+    for (bool first = true; bb_step(&v->dump, &s); first = false) {
+        static const char *const events[] = {"created", "destroyed", "evicted"};
+
+        strbuf_printf(o, "%s    %s %lld: %lld bytes at 0x%llx\n", first ? "\nThe resource\n" : "",
+                      bb_column_text(&v->dump, s, 0), (long long)bb_column_int(&v->dump, s, 1, 0),
+                      (long long)bb_column_int(&v->dump, s, 3, 0),
+                      (long long)bb_column_int(&v->dump, s, 2, 0));
+        for (int i = 0; i < 3; i++)
+            if (bb_column_int(&v->dump, s, 4 + i, 0)) {
+                bb_when(when, bb_column_int(&v->dump, s, 4 + i, 0), dump_ns);
+                strbuf_printf(o, "      %-10s %s\n", events[i], when);
+            }
+    }
+}
+
 static void put_checkpoints(struct bb_view *v, struct strbuf *o)
 {
     sqlite3_stmt *s = bb_select(
@@ -206,6 +276,8 @@ static void put_statuses(struct bb_view *v, struct strbuf *o)
 
 void bb_report_text(struct bb_view *v, struct strbuf *o)
 {
+    char host[400];
+
     strbuf_printf(o, "%s.\n\n", v->verdict);
     strbuf_printf(o, "  %-16s %s%s%s\n", "Certainty", v->certainty[0] ? v->certainty : "none",
                   v->source[0] ? ", by " : "", v->source);
@@ -213,8 +285,12 @@ void bb_report_text(struct bb_view *v, struct strbuf *o)
     put_findings(v, o);
     put_submissions(v, o);
     put_bound(v, o);
+    put_lives(v, o);
     put_checkpoints(v, o);
     put_statuses(v, o);
+    bb_view_host(v, host);
+    if (host[0])
+        strbuf_printf(o, "\nHost\n    %s\n", host);
     strbuf_puts(o, v->num_advice ? "\nWhat to try next\n" : "");
     for (uint32_t i = 0; i < v->num_advice; i++)
         strbuf_printf(o, "  %u. %s\n", i + 1, v->advice[i]);

@@ -14,6 +14,9 @@ struct bb_view {
     uint32_t num_advice;
 };
 
+/* How busy the host was in the last seconds, in one sentence without a full stop; "" if the dump does not say. */
+void bb_view_host(struct bb_view *v, char out[400]);
+
 /* Reads what all forms need. */
 void bb_view_init(struct bb_view *v);
 

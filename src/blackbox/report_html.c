@@ -28,7 +28,7 @@ static const char head[] =
     "dl{display:grid;grid-template-columns:minmax(90px,max-content) 1fr;gap:4px "
     "14px;margin:0}dt{color:var(--dim)}dd{margin:0}"
     "code,pre{font:13px/1.45 ui-monospace,'DejaVu Sans "
-    "Mono',monospace}pre{overflow-x:auto;white-space:pre-wrap;margin:6px 0}"
+    "Mono',monospace}pre{overflow:auto;max-height:26em;white-space:pre-wrap;margin:6px 0}"
     ".bar{display:flex;height:18px;border-radius:4px;overflow:hidden;margin:8px "
     "0;background:var(--line)}.bar i{display:block}"
     ".f{background:var(--ok)}.r{background:var(--run)}.n{background:var(--wait)}"
@@ -39,8 +39,9 @@ static const char head[] =
     "li.r{background:none;border-color:var(--run);"
     "font-weight:600}ol.cmds li.n{background:none}"
     "img{max-width:100%;height:auto;border-radius:6px;border:1px solid var(--line)}summary{cursor:pointer}"
-    "svg{width:100%;height:auto;display:block}svg text{font:10px "
-    "system-ui,sans-serif;fill:var(--dim)}</style><main>";
+    "svg{width:100%;height:auto;display:block}svg text{font:15px "
+    "system-ui,sans-serif;fill:var(--dim)}table{border-collapse:collapse;width:100%}td{padding:2px 8px 2px "
+    "0;vertical-align:top}</style><main>";
 
 static void esc(struct strbuf *o, const char *s)
 {
@@ -164,11 +165,11 @@ static void put_run(struct strbuf *o, const char *state, const char *path, int64
 
 static void put_commands(struct bb_view *v, struct strbuf *o, int64_t id)
 {
-    sqlite3_stmt *s =
-        bb_select(&v->dump,
-                  "SELECT number, state, path, text FROM packet WHERE submission=%lld AND work=1 "
-                  "ORDER BY number",
-                  (long long)id);
+    sqlite3_stmt *s = bb_select(
+        &v->dump,
+        "SELECT number, state, path, text, coalesce(draw, -1) FROM packet WHERE submission=%lld AND "
+        "work=1 ORDER BY number",
+        (long long)id);
     char state[32] = "", path[256] = "";
     int64_t first = 0, last = 0, n = 0, shown = 0;
 
@@ -182,7 +183,10 @@ static void put_commands(struct bb_view *v, struct strbuf *o, int64_t id)
             n = 0;
         }
         if (running && shown++ < 16) {
-            PUTS("<li class=r><code>");
+            PUTS("<li class=r>");
+            if (bb_column_int(&v->dump, s, 4, -1) >= 0)
+                OUT("draw %lld, ", (long long)bb_column_int(&v->dump, s, 4, 0));
+            OUT("packet %lld: <code>", (long long)bb_column_int(&v->dump, s, 0, 0));
             esc(o, bb_column_text(&v->dump, s, 3));
             PUTS("</code> ");
             esc(o, st);
@@ -247,54 +251,186 @@ static void put_bound(struct bb_view *v, struct strbuf *o)
                   "what FROM binding WHERE submission=%lld AND packet=%lld AND kind='shader') LIMIT 6",
                   (long long)v->submission, (long long)v->packet);
     while (bb_step(&v->dump, &s)) {
-        OUT("<section class=card><details><summary>%s shader %s (%s)</summary><pre>",
-            bb_column_text(&v->dump, s, 1), bb_column_text(&v->dump, s, 0), bb_column_text(&v->dump, s, 2));
+        OUT("<section class=card><details%s><summary>%s shader %s (%s)</summary><pre>",
+            strcmp(bb_column_text(&v->dump, s, 1), "vertex") ? " open" : "", bb_column_text(&v->dump, s, 1),
+            bb_column_text(&v->dump, s, 0), bb_column_text(&v->dump, s, 2));
         esc(o, bb_column_text(&v->dump, s, 3));
         PUTS("</pre></details></section>");
     }
 }
 
-/* The last seconds: one line per context with its submissions, and the vblanks. */
-static void put_time_line(struct bb_view *v, struct strbuf *o)
+/* ---- the last seconds ---------------------------------------------------------------------------------------------- */
+
+enum { LINE_LEFT = 110, LINE_WIDTH = 480 };
+
+struct span {
+    int64_t start, end;
+};
+
+static double x_of(const struct span *t, int64_t at)
 {
-    sqlite3_stmt *s;
-    int64_t now, start, row = 0, last_queue = -1;
+    int64_t v = at < t->start ? t->start : at > t->end ? t->end : at;
+
+    return LINE_LEFT + (double)(v - t->start) / (double)(t->end - t->start) * LINE_WIDTH;
+}
+
+/* Three seconds, or since the first submission and vblank if that is less. */
+static struct span find_span(struct bb_view *v)
+{
+    struct span t;
     char text[32];
-    double span;
+    sqlite3_stmt *s;
 
-    now = strtoll(bb_dump_meta(&v->dump, "time_ns", text, sizeof(text)), NULL, 10);
-    start = now - INT64_C(3000000000);
-    span = (double)(now - start);
-    PUTS("<section class=card><h2>The last three seconds</h2><svg viewBox='0 0 600 110' role=img "
-         "aria-label='time line'>");
-    s = bb_select(
-        &v->dump,
-        "SELECT queue, time_ns, coalesce(done_ns, %lld), state, id FROM submission WHERE coalesce(done_ns, "
-        "%lld) > %lld ORDER BY queue, time_ns LIMIT 2000",
-        (long long)now, (long long)now, (long long)start);
+    t.end = strtoll(bb_dump_meta(&v->dump, "time_ns", text, sizeof(text)), NULL, 10);
+    t.start = t.end - INT64_C(3000000000);
+    s = bb_select(&v->dump,
+                  "SELECT min(time_ns) FROM (SELECT time_ns FROM submission UNION ALL SELECT time_ns FROM "
+                  "event WHERE name='vblank')");
     while (bb_step(&v->dump, &s)) {
-        int64_t a = bb_column_int(&v->dump, s, 1, 0), b = bb_column_int(&v->dump, s, 2, now);
-        double x, w;
+        int64_t first = bb_column_int(&v->dump, s, 0, 0);
 
-        if (bb_column_int(&v->dump, s, 0, 0) != last_queue && row < 4) {
+        if (first > t.start && first < t.end - 1000000)
+            t.start = first;
+    }
+    return t;
+}
+
+/* One line per context with its submissions. Returns how many lines. */
+static int64_t put_spans(struct bb_view *v, struct strbuf *o, const struct span *t)
+{
+    int64_t row = -1, last_queue = -1;
+    sqlite3_stmt *s =
+        bb_select(&v->dump,
+                  "SELECT queue, time_ns, coalesce(done_ns, %lld), state, id FROM submission WHERE "
+                  "coalesce(done_ns, %lld) > %lld AND queue IN (SELECT DISTINCT queue FROM submission "
+                  "ORDER BY queue LIMIT 6) ORDER BY queue, time_ns LIMIT 2000",
+                  (long long)t->end, (long long)t->end, (long long)t->start);
+
+    while (bb_step(&v->dump, &s)) {
+        double a = x_of(t, bb_column_int(&v->dump, s, 1, 0)),
+               b = x_of(t, bb_column_int(&v->dump, s, 2, t->end));
+
+        if (bb_column_int(&v->dump, s, 0, 0) != last_queue) {
             last_queue = bb_column_int(&v->dump, s, 0, 0);
-            OUT("<text x=0 y=%lld>context %lld</text>", (long long)(12 + row * 22), (long long)last_queue);
-            row++;
+            OUT("<text x=0 y=%lld>context %lld</text>", (long long)(15 + ++row * 24), (long long)last_queue);
         }
-        x = a < start ? 0 : (double)(a - start) / span * 500;
-        w = (double)(b - (a < start ? start : a)) / span * 500;
-        OUT("<rect x='%.1f' y=%lld width='%.1f' height=12 rx=2 fill='var(--%s)'><title>submission %lld: "
+        OUT("<rect x='%.1f' y=%lld width='%.1f' height=14 rx=2 fill='var(--%s)'><title>submission %lld: "
             "%s</title></rect>",
-            95 + x, (long long)(3 + (row - 1) * 22), w < 1 ? 1 : w,
+            a, (long long)(3 + row * 24), b - a < 1 ? 1 : b - a,
             !strcmp(bb_column_text(&v->dump, s, 3), "completed") ? "ok" : "run",
             (long long)bb_column_int(&v->dump, s, 4, 0), bb_column_text(&v->dump, s, 3));
     }
+    return row + 1;
+}
+
+static void put_time_line(struct bb_view *v, struct strbuf *o)
+{
+    struct span t = find_span(v);
+    struct strbuf lines = {0};
+    sqlite3_stmt *s;
+    int64_t rows = put_spans(v, &lines, &t), y = rows * 24;
+
+    OUT("<section class=card><h2>The last %.1f seconds</h2><svg viewBox='0 0 600 %lld' role=img "
+        "aria-label='time "
+        "line'>",
+        (double)(t.end - t.start) / 1e9, (long long)(y + 50));
+    strbuf_append(o, strbuf_str(&lines), lines.len);
+    strbuf_finish(&lines);
     s = bb_select(&v->dump, "SELECT time_ns FROM event WHERE name='vblank' AND time_ns > %lld",
-                  (long long)start);
+                  (long long)t.start);
     while (bb_step(&v->dump, &s))
-        OUT("<rect x='%.1f' y=94 width=.6 height=8 fill='var(--dim)'/>",
-            95 + (double)(bb_column_int(&v->dump, s, 0, start) - start) / span * 500);
-    PUTS("<text x=0 y=102>vblanks</text></svg></section>");
+        OUT("<rect x='%.1f' y=%lld width=.7 height=12 fill='var(--dim)'/>",
+            x_of(&t, bb_column_int(&v->dump, s, 0, 0)), (long long)(y + 4));
+    OUT("<text x=0 y=%lld>vblanks</text>", (long long)(y + 15));
+    s = bb_select(&v->dump,
+                  "SELECT time_ns, name FROM event WHERE name IN ('error','ring_reset','event') AND time_ns "
+                  "> %lld LIMIT 50",
+                  (long long)t.start);
+    while (bb_step(&v->dump, &s)) {
+        OUT("<rect x='%.1f' y=0 width=2 height=%lld fill='var(--bad)'><title>",
+            x_of(&t, bb_column_int(&v->dump, s, 0, 0)), (long long)(y + 18));
+        esc(o, bb_column_text(&v->dump, s, 1));
+        PUTS("</title></rect>");
+    }
+    OUT("<text x=%d y=%lld>%.1f s before</text><text x=%d y=%lld text-anchor=end>the "
+        "crash</text></svg></section>",
+        LINE_LEFT, (long long)(y + 40), (double)(t.end - t.start) / 1e9, LINE_LEFT + LINE_WIDTH,
+        (long long)(y + 40));
+}
+
+static void put_events(struct bb_view *v, struct strbuf *o)
+{
+    sqlite3_stmt *s =
+        bb_select(&v->dump, "SELECT time_ns, process, name, a, b, c, text FROM (SELECT * FROM event WHERE "
+                            "name<>'vblank' ORDER BY time_ns DESC LIMIT 40) ORDER BY time_ns");
+    char when[48], now[32];
+    bool any = false;
+
+    bb_dump_meta(&v->dump, "time_ns", now, sizeof(now));
+    while (bb_step(&v->dump, &s)) {
+        PUTS(any ? "" : "<section class=card><details><summary>The last events</summary><table>");
+        any = true;
+        bb_when(when, bb_column_int(&v->dump, s, 0, 0), strtoll(now, NULL, 10));
+        OUT("<tr><td class=dim>%s<td>", when);
+        esc(o, bb_column_text(&v->dump, s, 1));
+        PUTS("<td>");
+        esc(o, bb_column_text(&v->dump, s, 2));
+        OUT("<td>%lld %lld %lld ", (long long)bb_column_int(&v->dump, s, 3, 0),
+            (long long)bb_column_int(&v->dump, s, 4, 0), (long long)bb_column_int(&v->dump, s, 5, 0));
+        esc(o, bb_column_text(&v->dump, s, 6));
+    }
+    PUTS(any ? "</table></details></section>" : "");
+}
+
+/* ---- lives --------------------------------------------------------------------------------------------------------- */
+
+/* What a page fault is about, and who lies next to it. */
+static void put_lives(struct bb_view *v, struct strbuf *o)
+{
+    sqlite3_stmt *s = bb_select(
+        &v->dump,
+        "SELECT r.kind, r.id, r.address, r.size, r.created_ns, r.destroyed_ns, r.evicted_ns, f.address, "
+        "r.id=f.resource FROM resource r JOIN fault f ON r.address IS NOT NULL AND (r.id=f.resource OR "
+        "f.address BETWEEN r.address - 1048576 AND r.address + r.size + 1048576) ORDER BY r.address LIMIT "
+        "12");
+    char when[48], now[32];
+    bool any = false;
+    int64_t dump_ns;
+
+    dump_ns = strtoll(bb_dump_meta(&v->dump, "time_ns", now, sizeof(now)), NULL, 10);
+    while (bb_step(&v->dump, &s)) {
+        int64_t address = bb_column_int(&v->dump, s, 2, 0), at = bb_column_int(&v->dump, s, 7, 0);
+        static const char *const events[] = {"created", "destroyed", "evicted"};
+
+        PUTS(any ? "" : "<section class=card><h2>Around the address</h2><dl>");
+        any = true;
+        OUT("<dt>0x%llx</dt><dd>%s", (long long)address, bb_column_int(&v->dump, s, 8, 0) ? "<b>" : "");
+        esc(o, bb_column_text(&v->dump, s, 0));
+        OUT(" %lld%s, %lld bytes", (long long)bb_column_int(&v->dump, s, 1, 0),
+            bb_column_int(&v->dump, s, 8, 0) ? "</b>" : "", (long long)bb_column_int(&v->dump, s, 3, 0));
+        if (at >= address && at - address < bb_column_int(&v->dump, s, 3, 0))
+            OUT(", <b>byte %lld</b> was accessed", (long long)(at - address));
+        for (int i = 0; i < 3; i++)
+            if (bb_column_int(&v->dump, s, 4 + i, 0)) {
+                bb_when(when, bb_column_int(&v->dump, s, 4 + i, 0), dump_ns);
+                OUT("<br><span class=dim>%s %s</span>", events[i], when);
+            }
+        PUTS("</dd>");
+    }
+    PUTS(any ? "</dl></section>" : "");
+}
+
+static void put_host(struct bb_view *v, struct strbuf *o)
+{
+    char text[400];
+
+    bb_view_host(v, text);
+    if (!text[0])
+        return;
+    PUTS("<section class=card><h2>The host</h2>");
+    text[0] = (char)(text[0] >= 'a' ? text[0] - 32 : text[0]);
+    esc(o, text);
+    PUTS(".</section>");
 }
 
 static void put_checkpoints(struct bb_view *v, struct strbuf *o)
@@ -362,14 +498,17 @@ void bb_report_html(struct bb_view *v, struct strbuf *o)
     }
     PUTS(v->num_advice ? "</ol></section>" : "");
     put_list(v, o, "Page faults", "SELECT coalesce(text, printf('address 0x%x', address)) FROM fault");
-    put_list(v, o, "Also", "SELECT text FROM finding WHERE rank > 0 ORDER BY rank");
+    put_list(v, o, "Known before, or besides", "SELECT text FROM finding WHERE rank > 0 ORDER BY rank");
     put_list(v, o, "Played again", "SELECT text FROM replay");
     put_submissions(v, o);
     put_bound(v, o);
+    put_lives(v, o);
     put_checkpoints(v, o);
     put_time_line(v, o);
     put_statuses(v, o);
+    put_host(v, o);
     put_pictures(v, o);
+    put_events(v, o);
     if (v->dump.trouble.code) {
         PUTS("<section class=card><h2>Not all of the dump could be read</h2>");
         esc(o, v->dump.trouble.text);

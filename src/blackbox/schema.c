@@ -33,7 +33,8 @@ void bb_schema_sql(struct strbuf *out)
 }
 
 static const char *const meta_keys[][2] = {
-    {"reason", "what made the dump: timeout, error, executor death, page fault, device removed, request"},
+    {"reason", "what made the dump: timeout, reset (of the ring, with work unfinished), error, executor "
+               "death, page fault, device removed, request"},
     {"summary", "one line: what the one who made the dump saw"},
     {"time", "UTC, ISO 8601"},
     {"time_ns", "the same instant on CLOCK_MONOTONIC, the clock of every time_ns"},

@@ -61,7 +61,8 @@ static int play(const struct crash_run_params *p, struct run *run, struct trace_
     struct player_params pp = {.machine = m,
                                .only_frame = UINT32_MAX,
                                .stop = &run->stop,
-                               .timeout_ns = (hang_ms + 1500) * NSEC_PER_MSEC};
+                               /* The watch is sure sooner, also where the executor is hardly let run. */
+                               .timeout_ns = (GPU_WATCH_PATIENCE * hang_ms + 5000ull) * NSEC_PER_MSEC};
     struct player_result result = {0};
     struct gpu_watch *w;
     struct player *player;
