@@ -43,6 +43,7 @@ struct outcome {
     struct gpu_items items;
     struct bb_inference x;
     bool inferred;
+    uint32_t decoded; /* packets that the decoder had done */
 };
 
 static void outcome_init(struct outcome *o, const struct evidence *ev, const struct kept *k)
@@ -52,6 +53,8 @@ static void outcome_init(struct outcome *o, const struct evidence *ev, const str
     *o = (struct outcome){.default_state = k->state == KEPT_DONE ? "finished" : "not started"};
     if (!slot || k->state == KEPT_DONE || gpu_items_init(&o->items, k, slot))
         return;
+    o->decoded = atomic_load(&slot->decoding);
+    o->decoded -= o->decoded > 0;
     if (bb_infer(&o->x, o->items.items, o->items.n))
         gpu_items_finish(&o->items);
     else
@@ -63,7 +66,7 @@ static const char *outcome_of(const struct outcome *o, uint32_t packet)
     for (uint32_t i = 0; o->inferred && i < o->items.n; i++)
         if (o->items.items[i].kind == BB_ITEM_COMMAND && o->items.items[i].id == packet)
             return bb_state_name((enum bb_state)o->x.states[i]);
-    return o->default_state;
+    return o->inferred && packet < o->decoded ? "finished" : o->default_state;
 }
 
 static void outcome_finish(struct outcome *o)

@@ -61,6 +61,7 @@ void host_sample_take(struct host_sample *s, uint64_t now, int pid)
     }
     if (f)
         fclose(f);
+    s->executor_pid = pid;
     s->executor_cpu = s->executor_wait = pid ? 0 : -1;
     if (pid)
         executor_times(s, pid);

@@ -88,6 +88,8 @@ int gpu_items_init(struct gpu_items *out, const struct kept *k, const struct exe
         return -1;
     }
     for (uint32_t m = 0; m < marks; m++) {
+        while (at < w.n && w.packets[at] < slot->marks[m].first)
+            at++; /* no command buffer was open: the decoder did it itself, an upload to an idle buffer for one */
         out->items[n++] = (struct bb_item){.kind = BB_ITEM_TOP, .written = slot->top > m, .id = m + 1};
         for (; at < w.n && w.packets[at] <= slot->marks[m].last; at++)
             out->items[n++] = (struct bb_item){.kind = BB_ITEM_COMMAND, .id = w.packets[at]};
@@ -290,10 +292,11 @@ static void find_surroundings(const struct evidence *ev, const struct kept *culp
         for (uint32_t k2 = 0; k2 < ctx->num_slots; k2++) {
             const struct gpu_object *o =
                 ctx->slots[k2].kind == SLOT_SHADER ? gpu_model_find(&model, ctx->slots[k2].handle) : NULL;
-            bool compute = ctx->slots[k2].stage == ABI_CS;
+            bool compute = ctx->slots[k2].stage == ABI_CS, draws;
             size_t at = strlen(c->shaders);
 
-            if (o && compute == (p.opcode == AEROGPU_CMD_DISPATCH))
+            gpu_packet_works(p.opcode, &draws);
+            if (o && draws && compute == (p.opcode == AEROGPU_CMD_DISPATCH))
                 snprintf(c->shaders + at, sizeof(c->shaders) - at, "%s%s", at ? " " : "", o->hash);
         }
     }

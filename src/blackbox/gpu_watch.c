@@ -585,7 +585,8 @@ static uint64_t progress_hash(const struct exec_crumbs *c, uint64_t oldest)
 }
 
 /* Of the time in which the executor's threads could have run since there was progress last, the part in which they did: time
- * in which nobody let it run does not count as a hang. 1 where it sleeps, or where that cannot be known. */
+ * in which nobody let it run does not count as a hang, nor does time in which there is none. 1 where it sleeps, or where that
+ * cannot be known. */
 static double share_of_processor(struct gpu_watch *w, uint64_t now)
 {
     const struct host_sample *base = NULL;
@@ -597,10 +598,17 @@ static double share_of_processor(struct gpu_watch *w, uint64_t now)
         if (!base || w->samples[i % WATCH_SAMPLES].time_ns <= w->progress_ns)
             base = &w->samples[i % WATCH_SAMPLES];
     host_sample_take(&s, now, machine_executor_pid(w->params.machine));
-    if (!base || base->executor_cpu < 0 || s.executor_cpu < base->executor_cpu)
+    if (!s.executor_pid)
+        return 0;
+    if (!base || s.executor_cpu < 0)
         return 1;
-    ran = s.executor_cpu - base->executor_cpu;
-    waited = s.executor_wait - base->executor_wait;
+    if (base->executor_pid == s.executor_pid && base->executor_cpu >= 0 &&
+        s.executor_cpu >= base->executor_cpu) {
+        s.executor_cpu -= base->executor_cpu;
+        s.executor_wait -= base->executor_wait;
+    }
+    ran = s.executor_cpu;
+    waited = s.executor_wait;
     return ran + waited < 0.05 * (double)(now - base->time_ns) / 1e9 ? 1 : ran / (ran + waited);
 }
 

@@ -67,7 +67,7 @@ struct gpu_watch;
 
 /* The longest that the watch waits before it calls something a hang, in times of hang_ms: time in which the executor was not
  * let run by the host counts less. */
-enum { GPU_WATCH_PATIENCE = 10 };
+enum { GPU_WATCH_PATIENCE = 20 };
 
 struct gpu_watch_params {
     struct machine *machine;

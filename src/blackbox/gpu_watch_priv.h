@@ -44,7 +44,8 @@ struct host_sample {
     uint64_t time_ns;
     double user, system, idle, iowait, steal; /* of all processors */
     uint32_t running;                         /* tasks that run or want to */
-    double executor_cpu, executor_wait;       /* its threads ran; waited for a processor */
+    int executor_pid;                         /* 0: none */
+    double executor_cpu, executor_wait;       /* its threads ran; waited for a processor; -1: not known */
 };
 
 struct status_change {

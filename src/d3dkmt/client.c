@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <aerogpu/blackbox.h>
+
 #include "d3dkmt/vblanks.h"
 #include "d3dkmt/views.h"
 #include "d3dkmt/wire.h"
@@ -385,13 +387,36 @@ static NTSTATUS wait_for_vblank(void *arg)
     return s;
 }
 
+enum { FLIGHT_ANSWER = 128 }; /* plus the thunk */
+
+static struct bb_flight *flight;
+static pthread_once_t flight_once = PTHREAD_ONCE_INIT;
+
+/* The flight recorder of a client, where AEROGPU_FLIGHT names a folder. */
+static void open_flight(void)
+{
+    flight = bb_flight_of_process("client");
+#define NAME_THUNK(name, type)                                                                               \
+    bb_flight_name(flight, D3DKMT_THUNK_##name, #name);                                                      \
+    bb_flight_name(flight, FLIGHT_ANSWER + D3DKMT_THUNK_##name, #name " answered(status)");
+    D3DKMT_THUNKS(NAME_THUNK)
+#undef NAME_THUNK
+}
+
 static NTSTATUS call(enum d3dkmt_thunk thunk, void *arg)
 {
+    NTSTATUS s;
+
     if (!arg)
         return STATUS_INVALID_PARAMETER;
+    pthread_once(&flight_once, open_flight);
+    bb_flight_event(flight, (uint8_t)thunk, 0, 0, 0);
     if (transport)
-        return transport->call(transport->ctx, thunk, arg);
-    return thunk == D3DKMT_THUNK_WaitForVerticalBlankEvent ? wait_for_vblank(arg) : remote(thunk, arg);
+        s = transport->call(transport->ctx, thunk, arg);
+    else
+        s = thunk == D3DKMT_THUNK_WaitForVerticalBlankEvent ? wait_for_vblank(arg) : remote(thunk, arg);
+    bb_flight_event(flight, (uint8_t)(FLIGHT_ANSWER + thunk), (uint32_t)s, 0, 0);
+    return s;
 }
 
 /* An HDC is the name of a display: over a connection it goes by that name. */

@@ -1,4 +1,5 @@
 /* adapter.c: the life of a miniport and of its adapter. */
+#include "dxgkrnl/flight.h"
 #include "dxgkrnl/private.h"
 
 #include <dlfcn.h>
@@ -18,6 +19,7 @@ void dxgk_log(struct dxgk *d, const char *source, unsigned id, const char *fmt, 
     va_start(ap, fmt);
     vsnprintf(e.text, sizeof(e.text), fmt, ap);
     va_end(ap);
+    bb_flight_event(d->flight, DXGK_FLIGHT_LOG, id, 0, 0);
     log_warn("dxgkrnl", "event %s %u: %s", source, id, e.text);
     if (d->num_events < MAX_EVENTS) {
         grown = realloc(d->events, (d->num_events + 1) * sizeof(*grown));
@@ -532,6 +534,7 @@ int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *er
         free(d);
         return error_set(err, r, "cannot start the kernel: %s", strerror(-r));
     }
+    d->flight = dxgk_flight_open();
     *out = d;
     return 0;
 }
@@ -542,6 +545,7 @@ void dxgk_destroy(struct dxgk *d)
         return;
     dxgk_unload(d);
     kernel_destroy(d->kernel);
+    bb_flight_close(d->flight);
     free(d->handles);
     free(d->events);
     free(d->resources);

@@ -280,6 +280,7 @@ struct dxgk {
     char service[64];
     void (*on_event)(void *ctx, const struct dxgk_event *event);
     void *event_ctx;
+    struct bb_flight *flight; /* NULL: nothing is recorded */
 
     enum dxgk_state state;
     void *object; /* dlopen */

@@ -12,6 +12,7 @@
  *  3. At most HwQueuedRenderPacketGroupLimit packets of a node are at the device.
  *  4. A waiting packet (synchronisation, flip) holds up only its own context.
  */
+#include "dxgkrnl/flight.h"
 #include "dxgkrnl/private.h"
 
 #include <stdlib.h>
@@ -341,6 +342,8 @@ static void submit_now(struct dxgk *d, struct packet *p)
     NTSTATUS s;
 
     append_hw(d, p);
+    bb_flight_event(d->flight, DXGK_FLIGHT_SUBMIT, fence, p->dma_end - p->dma_start,
+                    dev->client ? dev->client->process : 0);
     expected = d->bus->expect && is_awaited(d, p) && d->bus->expect(d->bus->ctx);
     s = DDI_AT(d, DISPATCH_LEVEL, SubmitCommand, d->miniport, &args);
     if (expected)
@@ -576,6 +579,7 @@ static void retire_head(struct dxgk *d, struct node *n)
     if (!n->hw)
         n->hw_last = &n->hw;
     n->hw_count--;
+    bb_flight_event(d->flight, DXGK_FLIGHT_COMPLETE, p->fence, (now - n->head_start_ns) / 1000, 0);
     n->busy_ns += now - n->head_start_ns;
     n->packets_completed[p->type == PACKET_PAGING ? D3DKMT_SystemPagingBuffer : D3DKMT_ClientRenderBuffer]++;
     n->head_start_ns = now;
@@ -711,6 +715,8 @@ void sched_dpc(struct dxgk *d)
             faulted(d, &r.data);
             break;
         case DXGK_INTERRUPT_CRTC_VSYNC:
+            bb_flight_event(d->flight, DXGK_FLIGHT_VBLANK, r.data.CrtcVsync.VidPnTargetId,
+                            (uint64_t)r.data.CrtcVsync.PhysicalAddress.QuadPart, 0);
             fault_vblank(d, &r.data, r.time_ns);
             break;
         default:

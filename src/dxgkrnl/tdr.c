@@ -9,6 +9,7 @@
  * Settings, under their registry names in HKLM\SYSTEM\CurrentControlSet\Control\GraphicsDrivers: TdrLevel (0
  * off, 1 bug check, 3 recover), TdrDelay, TdrDdiDelay, TdrLimitTime (seconds), TdrLimitCount.
  */
+#include "dxgkrnl/flight.h"
 #include "dxgkrnl/private.h"
 
 #include <stdio.h>
@@ -123,6 +124,7 @@ static void recover(struct dxgk *d, struct device *guilty, const char *why)
     if (!adapter_lock(d))
         return;
     collect(d, VIDEO_TDR_TIMEOUT_DETECTED);
+    bb_flight_event(d->flight, DXGK_FLIGHT_RESET, d->epoch, 0, 0);
     s = DDI(d, ResetFromTimeout, d->miniport);
     if (fault_take(d, DXGK_FAULT_FAIL_RESET))
         s = STATUS_UNSUCCESSFUL;

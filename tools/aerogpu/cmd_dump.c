@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +11,22 @@
 
 #include "blackbox/schema.h"
 #include "crash_run.h"
+#include "dumps.h"
 #include "executor/shader.h"
 
 static const char help[] =
-    "usage: aerogpu dump [OPTIONS] RECORDING...\n\n"
+    "usage: aerogpu dump [OPTIONS] RECORDING...\n"
+    "       aerogpu dump --pid PID\n\n"
     "Plays .aerogputrace recordings with the black box attached. When the executor dies, a submission makes "
     "no progress, or\n"
     "the device refuses a stream, a crash dump is written and its name printed. Every program of AeroGPU "
     "does the same while\n"
-    "AEROGPU_DUMPS names a folder.\n\n"
+    "AEROGPU_DUMPS names a folder; of a running `aerogpu serve` that does, --pid makes one now.\n\n"
     "  --out DIR      where dumps go; made if missing (.)\n"
     "  --hang MS      no progress for so long is a hang (2000)\n"
     "  --exact        a marker around every command: slower, and the dump names the command at once\n"
     "  --always       make a dump at the end if nothing crashed\n"
+    "  --pid PID      a dump of what the process does now\n"
     "  --schema       print the schema of dumps as Markdown\n"
     "  --help         this text\n\n"
     "Exit codes: 0 nothing crashed, 1 something did, 2 wrong usage, 3 a recording is bad, 4 there is no "
@@ -58,15 +62,31 @@ static int dump_one(struct crash_run_params *p, const char *path, const char *di
     return r.crashed ? EXIT_FAILED : r.playing.code ? EXIT_INPUT : EXIT_OK;
 }
 
+static int dump_process(const char *number)
+{
+    struct error e = {0};
+    char path[4096], *end;
+    long pid = strtol(number, &end, 10);
+
+    if (pid <= 0 || pid > INT_MAX || *end) {
+        fprintf(stderr, "aerogpu dump: %s is no process number\n", number);
+        return EXIT_USAGE;
+    }
+    if (dumps_ask((int)pid, path, &e)) {
+        fprintf(stderr, "aerogpu dump: %s\n", e.text);
+        return EXIT_ENV;
+    }
+    printf("%s\n", path);
+    return EXIT_OK;
+}
+
 int cmd_dump(int argc, char **argv)
 {
-    static const struct option options[] = {{"out", required_argument, NULL, 'o'},
-                                            {"hang", required_argument, NULL, 't'},
-                                            {"exact", no_argument, NULL, 'x'},
-                                            {"always", no_argument, NULL, 'a'},
-                                            {"schema", no_argument, NULL, 's'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"out", required_argument, NULL, 'o'}, {"hang", required_argument, NULL, 't'},
+        {"exact", no_argument, NULL, 'x'},     {"always", no_argument, NULL, 'a'},
+        {"pid", required_argument, NULL, 'p'}, {"schema", no_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0}};
     struct crash_run_params p = {.directory = ".", .errors_count = true, .disassemble = shader_print};
     struct strbuf schema = {0};
     int c, code = EXIT_OK;
@@ -87,6 +107,8 @@ int cmd_dump(int argc, char **argv)
         case 'a':
             always = true;
             break;
+        case 'p':
+            return dump_process(optarg);
         case 's':
             bb_schema_markdown(&schema);
             fputs(strbuf_str(&schema), stdout);

@@ -22,7 +22,7 @@
 #include <aerogpu/pci.h>
 
 #include "base/frame_hash.h"
-#include "blackbox/gpu_watch.h"
+#include "dumps.h"
 #include "pictures.h"
 #include "player.h"
 #include "sheet.h"
@@ -373,7 +373,7 @@ static void print_json(struct play *p, int code)
 /* What the exit code says of one recording. */
 static int judge(const struct play *p, const struct file *f)
 {
-    if (f->error.code == -ETIMEDOUT)
+    if (f->error.code == -ETIMEDOUT || f->error.code == -ECANCELED)
         return EXIT_FAILED;
     if (f->error.code == -ENOMEM)
         return EXIT_ENV;
@@ -447,31 +447,6 @@ static uint64_t look_at_files(struct play *p)
     return ram;
 }
 
-static void on_crash(void *ctx, const struct gpu_crash *crash, const char *path, const struct error *e)
-{
-    fprintf(stderr, "aerogpu play: %s. %s%s\n", crash->text,
-            path ? "The dump: " : "No dump was made: ", path ? path : e->text);
-}
-
-static int attach_watch(struct play *p, struct error *e)
-{
-    const char *dir = getenv("AEROGPU_DUMPS");
-    int rc;
-
-    if (!dir || !*dir)
-        return 0;
-    rc = make_dir(dir, e);
-    return rc ? rc
-              : gpu_watch_create(&p->watch,
-                                 &(struct gpu_watch_params){.machine = p->machine,
-                                                            .directory = dir,
-                                                            .program = "play",
-                                                            .producer = "aerogpu " AEROGPU_VERSION,
-                                                            .all_errors = !p->expect_errors,
-                                                            .found = on_crash},
-                                 e);
-}
-
 static int bring_up(struct play *p, uint64_t ram, struct error *e)
 {
     struct player_params params = {.pictures = p->png || p->json || p->sheet_path,
@@ -487,7 +462,10 @@ static int bring_up(struct play *p, uint64_t ram, struct error *e)
     if (!rc)
         rc = trace_attach(&p->recording, p->machine, NULL, e);
     if (!rc)
-        rc = attach_watch(p, e);
+        rc = dumps_begin(
+            &p->watch,
+            &(struct dumps_params){.machine = p->machine, .program = "play", .all_errors = !p->expect_errors},
+            e);
     params.machine = p->machine;
     return rc ? rc : player_create(&p->player, &params, e);
 }

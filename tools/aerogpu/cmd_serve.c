@@ -16,6 +16,7 @@
 #include <jansson.h>
 
 #include "d3dkmt/server.h"
+#include "dumps.h"
 #include "stack/stack.h"
 
 static const char help[] =
@@ -47,7 +48,8 @@ struct options {
 struct service {
     const struct options *o;
     FILE *event_log;
-    pthread_mutex_t lock; /* output */
+    pthread_mutex_t lock;            /* output */
+    struct gpu_watch *_Atomic watch; /* NULL: AEROGPU_DUMPS is not set */
 };
 
 static void emit(FILE *f, json_t *line)
@@ -61,9 +63,12 @@ static void emit(FILE *f, json_t *line)
 static void on_event(void *ctx, const struct dxgk_event *e)
 {
     struct service *s = ctx;
+    struct gpu_watch *watch = s->watch;
     json_t *line = json_pack("{s:s, s:f, s:s, s:i, s:s}", "type", "event", "time", (double)e->time_ns / 1e9,
                              "source", e->source, "id", (int)e->id, "text", e->text);
 
+    if (watch)
+        gpu_watch_system_event(watch, e->id, e->text);
     pthread_mutex_lock(&s->lock);
     if (s->event_log)
         emit(s->event_log, line);
@@ -225,6 +230,7 @@ static int run(struct service *s, const struct settings *settings, const sigset_
     struct error e = {0};
     struct d3dkmt_server *server = NULL;
     struct d3dkmt_server_stats st = {0};
+    struct gpu_watch *watch = NULL;
     struct stack *stack;
     bool failed;
     int r = EXIT_ENV, sig;
@@ -242,19 +248,29 @@ static int run(struct service *s, const struct settings *settings, const sigset_
         fprintf(stderr, "aerogpu serve: %s\n", e.text);
         return EXIT_ENV;
     }
-    if (machine_wait_ready(stack_machine(stack), 60000, &e) || !NT_SUCCESS(stack_start(stack, &e)) ||
+    if (machine_wait_ready(stack_machine(stack), 60000, &e) ||
+        dumps_begin(&watch,
+                    &(struct dumps_params){
+                        .machine = stack_machine(stack), .program = "serve", .all_errors = true, .max = 32},
+                    &e) ||
+        !NT_SUCCESS(stack_start(stack, &e)) ||
         d3dkmt_serve(&server, stack_dxgk(stack), o->socket, o->mode, o->group, &e)) {
         fprintf(stderr, "aerogpu serve: %s\n", e.text);
         goto out;
     }
+    s->watch = watch;
     announce(o, stack);
-    sigwait(signals, &sig);
+    while (!sigwait(signals, &sig) && sig == SIGUSR1)
+        if (watch)
+            dumps_request(watch, "serve");
     d3dkmt_serve_stats(server, &st);
     d3dkmt_serve_end(server);
     failed = dxgk_state(stack_dxgk(stack)) == DXGK_FAILED;
     dxgk_unload(stack_dxgk(stack)); /* what the miniport leaves behind is a violation too */
     r = report(o, stack_dxgk(stack), &st, failed);
 out:
+    s->watch = NULL;
+    gpu_watch_destroy(watch);
     stack_destroy(stack);
     return r;
 }
@@ -285,6 +301,7 @@ int cmd_serve(int argc, char **argv)
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGUSR1);               /* a dump is asked for */
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before there are threads */
     r = run(&s, &settings, &signals);
     if (s.event_log)

@@ -21,7 +21,7 @@
 enum { MAX_SAMPLES = 1 << 22, MAX_ERRORS = 1000 };
 
 /* The player's own memory, from the top of what the recording uses. */
-enum { RING_ENTRIES = 64 };
+enum { RING_ENTRIES = 64, SLICE_NS = 100000000 };
 #define RING_AT    UINT64_C(0)
 #define FENCE_AT   (UINT64_C(1) * MIB)
 #define TABLE_AT   (UINT64_C(2) * MIB)
@@ -203,6 +203,11 @@ static bool fence_is_there(void *ctx)
     return completed(p) >= p->fence;
 }
 
+static bool stopped(const struct player *p)
+{
+    return p->params.stop && *p->params.stop;
+}
+
 /* The highest fence that was given. One that comes with an interrupt is waited for by it; one without is
  * looked for in the fence page. */
 static int wait_fence(struct player *p, bool irq, struct error *e)
@@ -210,12 +215,14 @@ static int wait_fence(struct player *p, bool irq, struct error *e)
     uint64_t timeout = p->params.timeout_ns ? p->params.timeout_ns : 30 * NSEC_PER_SEC, start = now(p);
     unsigned tries = 0;
 
-    if (irq)
-        machine_wait(p->machine, fence_is_there, p, timeout);
-    while (!irq && !fence_is_there(p) && now(p) - start < timeout)
+    while (irq && !fence_is_there(p) && !stopped(p) && now(p) - start < timeout)
+        machine_wait(p->machine, fence_is_there, p, timeout < SLICE_NS ? timeout : SLICE_NS);
+    while (!irq && !stopped(p) && !fence_is_there(p) && now(p) - start < timeout)
         machine_sleep(p->machine, tries++ < 100 ? 20 * NSEC_PER_USEC : 500 * NSEC_PER_USEC);
     if (fence_is_there(p))
         return 0;
+    if (stopped(p))
+        return error_set(e, -ECANCELED, "stopped while fence %" PRIu64 " was waited for", p->fence);
     return error_set(e, -ETIMEDOUT,
                      "fence %" PRIu64 " is not signalled within %.0f s (COMPLETED_FENCE %" PRIu64
                      ", the recording's fence %" PRIu64 ")",
@@ -586,11 +593,6 @@ static int play_record(struct player *p, const struct trace_record *rec, struct 
     default:
         return 0;
     }
-}
-
-static bool stopped(const struct player *p)
-{
-    return p->params.stop && *p->params.stop;
 }
 
 int player_can_play(const struct trace_reader *r, struct error *e)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "dumps.h"
 #include "d3dkmt/server.h"
 #include "stack/stack.h"
 
@@ -24,6 +25,7 @@ struct validate_options {
 /* The stack in this process (validate_host.c). */
 struct validate_host {
     struct stack *stack;
+    struct gpu_watch *watch; /* NULL: AEROGPU_DUMPS is not set */
     struct d3dkmt_server *server;
     struct dxgk_client *client;
     struct d3dkmt_transport transport;

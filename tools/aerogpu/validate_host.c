@@ -30,6 +30,11 @@ static int settings_for(struct validate_host *h, const struct validate_options *
     return !r && more ? settings_parse(&h->settings, more, strlen(more), e) : r;
 }
 
+static void on_event(void *ctx, const struct dxgk_event *e)
+{
+    gpu_watch_system_event(((struct validate_host *)ctx)->watch, e->id, e->text);
+}
+
 int validate_host_up(struct validate_host *h, const struct validate_options *o, struct error *e)
 {
     return validate_host_up_with(h, o, NULL, e);
@@ -43,7 +48,9 @@ int validate_host_up_with(struct validate_host *h, const struct validate_options
                                          .executor = o->executor,
                                          .device = o->device,
                                          .seed = o->seed},
-                             .settings = &h->settings};
+                             .settings = &h->settings,
+                             .on_event = on_event,
+                             .event_ctx = h};
     bool cpu;
     int r;
 
@@ -53,6 +60,10 @@ int validate_host_up_with(struct validate_host *h, const struct validate_options
         r = stack_create(&h->stack, &p, e);
     if (!r)
         r = machine_wait_ready(stack_machine(h->stack), 60000, e);
+    if (!r && !o->sim)
+        r = dumps_begin(
+            &h->watch,
+            &(struct dumps_params){.machine = stack_machine(h->stack), .program = "validate", .max = 64}, e);
     if (r)
         return r;
     machine_device_name(stack_machine(h->stack), h->device, &cpu);
@@ -84,6 +95,8 @@ void validate_host_down(struct validate_host *h)
         dxgk_client_cancel(h->client);
         dxgk_client_close(h->client);
     }
+    gpu_watch_destroy(h->watch);
+    h->watch = NULL;
     if (h->stack)
         stack_destroy(h->stack);
     settings_finish(&h->settings);
