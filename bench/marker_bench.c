@@ -1,10 +1,18 @@
-/* marker_bench: figure marker_cost. A frame of 1 000 small draws at 1024 x 768 through the whole device with progress
+/* marker_bench: figures marker_cost, marker_record and markers_off.
+ *
+ * marker_record: what a marker of the program's own costs it to record, in nanoseconds. markers_off: with everything off, a check
+ * per packet and per event is left; how much of a frame that is.
+ *
+ * marker_cost. A frame of 1 000 small draws at 1024 x 768 through the whole device with progress
  * markers, against the same with markers off; and what exact markers would cost, for comparison. Two machines run at the
  * same time and take turns, frame by frame, so that a noisy machine is noisy for both. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include <aerogpu/blackbox.h>
+#include <aerogpu/ext.h>
 #include <aerogpu/pci.h>
 
 #include "abi/builder.h"
@@ -140,6 +148,69 @@ static void open_side(struct side *s, enum exec_markers markers)
     abi_builder_finish(&b);
 }
 
+static double now_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+/* A push, a breadcrumb and a pop are three markers. */
+static void record_figure(struct bench *b)
+{
+    enum { MARKERS = 30000, ROUNDS = 41 };
+    double ns[ROUNDS];
+    struct abi_builder s;
+    uint32_t size;
+
+    abi_builder_init(&s);
+    for (int r = 0; r < ROUNDS; r++) {
+        double start = now_ns();
+
+        abi_builder_reset(&s);
+        for (uint32_t i = 0; i < MARKERS / 3; i++) {
+            ABI_EMIT_TAIL(&s, EXT_PUSH_MARKER, ext_push_marker, "shadow pass", 11, .hdr = {0});
+            ABI_EMIT(&s, EXT_WRITE_BREADCRUMB, ext_write_breadcrumb, .type = AEROGPU_BREADCRUMB_BOTTOM,
+                     .index = i, .data = i);
+            ABI_EMIT(&s, EXT_POP_MARKER, ext_pop_marker, .hdr = {0});
+        }
+        abi_builder_end(&s, &size);
+        ns[r] = (now_ns() - start) / MARKERS;
+    }
+    abi_builder_finish(&s);
+    bench_report(
+        b, &(struct bench_figure){.id = "marker_record",
+                                  .ours = bench_quantile(ns, ROUNDS, 0.5),
+                                  .unit = "ns",
+                                  .target = 60,
+                                  .note = "to record a marker of the program's own: push, breadcrumb, pop"});
+}
+
+static void off_figure(struct bench *b, double frame_ms)
+{
+    enum { CALLS = 1 << 20, ROUNDS = 41 };
+    double ns[ROUNDS];
+    char note[160];
+
+    for (int r = 0; r < ROUNDS; r++) {
+        double start = now_ns();
+
+        for (uint64_t i = 0; i < CALLS; i++)
+            bb_flight_event(NULL, 0, i, i, i);
+        ns[r] = (now_ns() - start) / CALLS;
+    }
+    snprintf(note, sizeof(note),
+             "of a frame with all off: %d packets with a check that finds nothing to do, %.1f ns each",
+             DRAWS + 2, bench_quantile(ns, ROUNDS, 0.5));
+    bench_report(b, &(struct bench_figure){.id = "markers_off",
+                                           .ours = 100 * (DRAWS + 2) * bench_quantile(ns, ROUNDS, 0.5) /
+                                                   (frame_ms * 1e6),
+                                           .unit = "%",
+                                           .target = 0.1,
+                                           .note = note});
+}
+
 static void timed_frame(struct side *s, int i)
 {
     uint64_t start = machine_now(s->machine);
@@ -176,6 +247,8 @@ int main(int argc, char **argv)
                                             .unit = "ms/frame",
                                             .target = 1.02,
                                             .note = note});
+    record_figure(&b);
+    off_figure(&b, median[0]);
     for (int k = 0; k < 3; k++) {
         driver_destroy(sides[k].driver);
         machine_destroy(sides[k].machine);

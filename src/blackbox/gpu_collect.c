@@ -552,6 +552,16 @@ out:
         close(fd);
 }
 
+/* The extension that the marks are written with. */
+static const char *writer_text(const struct evidence *ev)
+{
+    static const char *const names[] = {"", "; by VK_AMD_buffer_marker, top and bottom of pipe",
+                                        "; with VK_NV_device_diagnostic_checkpoints once the device is lost"};
+    uint32_t w = ev->has_crumbs ? ev->crumbs.writer : 0;
+
+    return names[w < 3 ? w : 0];
+}
+
 static const char *markers_text(const struct evidence *ev)
 {
     if (!ev->has_crumbs || ev->crumbs.way == EXEC_CRUMBS_NONE)
@@ -587,7 +597,7 @@ static void put_meta(struct collector *c, const struct gpu_crash *crash)
     bb_meta(c->p, "program", "%s", c->w->params.program ? c->w->params.program : "");
     bb_meta(c->p, "pid", "%d", (int)getpid());
     bb_meta(c->p, "device", "%s", device);
-    bb_meta(c->p, "markers", "%s", markers_text(c->ev));
+    bb_meta(c->p, "markers", "%s%s", markers_text(c->ev), writer_text(c->ev));
     if (c->ev->streams_dropped)
         bb_meta(c->p, "streams_dropped", "%llu", (unsigned long long)c->ev->streams_dropped);
     if (c->ev->died)

@@ -8,6 +8,8 @@
  *  2. The end of one mark and the beginning of the next are one write, behind the barrier that stands there anyway: a
  *     barrier more for every group costs 5 % of a frame of small draws, and so do two writes in place of one.
  *  3. Nothing here can fail: without memory or extension there are no markers, and the slot says so.
+ *  4. With VK_AMD_buffer_marker each end of a mark is a write of its own, top of pipe and bottom of pipe, where the mark
+ *     begins and ends, also inside a render pass; invariant 2 is about devices without it.
  */
 #include "executor/engine_priv.h"
 
@@ -69,6 +71,27 @@ static VkResult import(struct exec_engine *g, struct crumbs *c)
     return r ? r : vkBindBufferMemory(g->vk.device, c->buffer, c->memory, 0);
 }
 
+/* Which extension writes the marks, if any does. Lavapipe has none of them: these two ways are written by their
+ * specifications. */
+static void choose_writer(struct exec_engine *g)
+{
+    struct crumbs *c = &g->crumbs;
+
+    if (g->vk.caps.amd_marker)
+        c->write_marker = (PFN_vkCmdWriteBufferMarkerAMD)(void *)vkGetDeviceProcAddr(
+            g->vk.device, "vkCmdWriteBufferMarkerAMD");
+    if (!c->write_marker && g->vk.caps.nv_checkpoints) {
+        c->get_checkpoints = (PFN_vkGetQueueCheckpointDataNV)(void *)vkGetDeviceProcAddr(
+            g->vk.device, "vkGetQueueCheckpointDataNV");
+        if (c->get_checkpoints)
+            c->set_checkpoint =
+                (PFN_vkCmdSetCheckpointNV)(void *)vkGetDeviceProcAddr(g->vk.device, "vkCmdSetCheckpointNV");
+    }
+    c->shared->writer = c->write_marker     ? EXEC_WRITER_AMD
+                        : c->set_checkpoint ? EXEC_WRITER_CHECKPOINTS
+                                            : EXEC_WRITER_UPDATES;
+}
+
 void crumbs_create(struct exec_engine *g)
 {
     struct crumbs *c = &g->crumbs;
@@ -79,6 +102,7 @@ void crumbs_create(struct exec_engine *g)
     c->exact = g->params.markers == EXEC_MARKERS_EXACT;
     c->shared->exact = c->exact;
     c->shared->way = EXEC_CRUMBS_SHARED;
+    choose_writer(g);
     if (!import(g, c))
         return;
     vkDestroyBuffer(g->vk.device, c->buffer, NULL);
@@ -129,6 +153,33 @@ void crumbs_copy(struct exec_engine *g, const struct batch *b)
                sizeof(struct exec_checkpoint));
 }
 
+/* The device is lost: what its queue's checkpoints say about the batch. A checkpoint is a pointer that only we understand:
+ * slot + 1 in the upper, mark in the lower 16 bits. */
+void crumbs_lost(struct exec_engine *g, const struct batch *b)
+{
+    struct crumbs *c = &g->crumbs;
+    VkCheckpointDataNV data[16];
+    uint32_t n = 16;
+
+    if (!c->shared || !c->set_checkpoint)
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        data[i] = (VkCheckpointDataNV){.sType = VK_STRUCTURE_TYPE_CHECKPOINT_DATA_NV};
+    c->get_checkpoints(g->vk.queue, &n, data);
+    for (uint32_t i = 0; i < n && i < 16; i++) {
+        uintptr_t v = (uintptr_t)data[i].pCheckpointMarker;
+        struct exec_crumb_slot *slot = &c->shared->slots[b - g->batches];
+        uint32_t mark = (uint32_t)(v & 0xFFFF);
+
+        if (v >> 16 != (uintptr_t)(b - g->batches) + 1 || !mark)
+            continue;
+        if (data[i].stage == VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT && mark > slot->top)
+            slot->top = mark; /* the mark was reached */
+        if (data[i].stage == VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT && mark - 1 > slot->bottom)
+            slot->bottom = mark - 1; /* what came before the mark is done */
+    }
+}
+
 void crumbs_done(struct exec_engine *g, const struct batch *b, bool finished)
 {
     struct exec_crumb_slot *slot;
@@ -161,6 +212,14 @@ void crumbs_open(struct exec_engine *g)
     slot->marks[n] = (struct exec_mark){.first = c->packet, .last = c->packet};
     atomic_store_explicit(&slot->num_marks, n + 1, memory_order_release);
     c->write[0] = n + 1;
+    if (c->write_marker) {
+        c->write_marker(g->batch->cmd, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, c->buffer, offset_of(g, &slot->top),
+                        n + 1);
+        return;
+    }
+    if (c->set_checkpoint)
+        c->set_checkpoint(g->batch->cmd,
+                          (const void *)(((uintptr_t)(g->batch - g->batches) + 1) << 16 | (n + 1)));
     c->due = true;
 }
 
@@ -180,7 +239,11 @@ void crumbs_close(struct exec_engine *g, uint32_t last)
         slot->marks[n - 1].last = last;
     slot->marks[n - 1].draws = c->draws;
     c->write[1] = n;
-    c->due = true;
+    if (c->write_marker)
+        c->write_marker(g->batch->cmd, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, c->buffer,
+                        offset_of(g, &slot->bottom), n);
+    else
+        c->due = true;
 }
 
 void crumbs_behind_barrier(struct exec_engine *g)
@@ -256,6 +319,12 @@ void crumbs_packet(struct exec_engine *g, const struct abi_packet *p)
         crumbs_close(g, c->packet);
         g->need_barrier = true;
         batch_transfer(g);
+        c->packet = p->index;
+        crumbs_open(g);
+    }
+    /* Where a mark can end anywhere it ends as soon as it is long. */
+    if (c->write_marker && !c->exact && g->batch->recording && c->draws > MARK_DRAWS && is_work(p->opcode)) {
+        crumbs_close(g, c->packet);
         c->packet = p->index;
         crumbs_open(g);
     }

@@ -37,6 +37,13 @@ enum exec_crumb_way {
     EXEC_CRUMBS_COPIED, /* the device writes its own memory; the executor copies it every few milliseconds */
 };
 
+/* What writes the marks. */
+enum exec_crumb_writer {
+    EXEC_WRITER_UPDATES, /* transfers behind barriers, outside of render passes */
+    EXEC_WRITER_AMD, /* VK_AMD_buffer_marker: top and bottom of pipe, in render passes too, without barriers */
+    EXEC_WRITER_CHECKPOINTS, /* transfers, and VK_NV_device_diagnostic_checkpoints once the device is lost */
+};
+
 enum exec_crumb_state {
     EXEC_CRUMB_FREE,
     EXEC_CRUMB_DECODING, /* `decoding` says where */
@@ -82,6 +89,7 @@ struct exec_checkpoints {
 /* Begins on a page of its own and fills whole pages. */
 struct exec_crumbs {
     uint32_t way, exact;            /* enum exec_crumb_way; exact: every packet has its mark */
+    uint32_t writer, reserved;      /* enum exec_crumb_writer */
     _Atomic uint64_t num_addresses; /* events so far; the last EXEC_ADDRESS_EVENTS are there */
     struct exec_crumb_slot slots[EXEC_CRUMB_SLOTS];
     struct exec_address_event addresses[EXEC_ADDRESS_EVENTS];

@@ -75,6 +75,8 @@ static void complete_batch(struct exec_engine *g, struct batch *b)
     if (!r)
         batch_run_readbacks(g, b);
     shader_jobs_finish(g, b);
+    if (r == VK_ERROR_DEVICE_LOST)
+        crumbs_lost(g, b);
     crumbs_done(g, b, !r);
     g->params.complete(g->params.ctx, &b->completion);
     if (r) {

@@ -366,6 +366,9 @@ struct crumbs {
     uint32_t draws;    /* of the open mark */
     uint32_t write[2]; /* top and bottom: what the device writes behind the next barrier, if `due` */
     bool due;
+    PFN_vkCmdWriteBufferMarkerAMD write_marker; /* NULL: not by these */
+    PFN_vkCmdSetCheckpointNV set_checkpoint;    /* NULL: not by these */
+    PFN_vkGetQueueCheckpointDataNV get_checkpoints;
 };
 
 struct exec_engine {
@@ -643,6 +646,7 @@ void crumbs_open(struct exec_engine *g);                               /* the co
 void crumbs_close(struct exec_engine *g, uint32_t last); /* it is about to end; `last`: packet */
 void crumbs_behind_barrier(struct exec_engine *g);       /* all that was recorded before is waited for */
 void crumbs_state(struct exec_engine *g, const struct batch *b, enum exec_crumb_state state);
+void crumbs_lost(struct exec_engine *g, const struct batch *b);
 void crumbs_done(struct exec_engine *g, const struct batch *b,
                  bool finished); /* all of it, or the device failed */
 /* Brings the shared memory up to date where the device cannot. */

@@ -242,7 +242,7 @@ static int create_device(struct vk *vk, bool addresses, struct error *e)
                                      .queueCount = 1,
                                      .pQueuePriorities = &priority};
     VkExtensionProperties *list;
-    const char *names[8];
+    const char *names[10];
     uint32_t n = 0, num_names = 0;
     VkResult r;
 
@@ -286,6 +286,14 @@ static int create_device(struct vk *vk, bool addresses, struct error *e)
     if (has_extension(list, n, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
         names[num_names++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
         vk->caps.host_memory = true;
+    }
+    if (has_extension(list, n, VK_AMD_BUFFER_MARKER_EXTENSION_NAME)) {
+        names[num_names++] = VK_AMD_BUFFER_MARKER_EXTENSION_NAME;
+        vk->caps.amd_marker = true;
+    }
+    if (has_extension(list, n, VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME)) {
+        names[num_names++] = VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME;
+        vk->caps.nv_checkpoints = true;
     }
     if (addresses && vk->caps.host_memory &&
         has_extension(list, n, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME)) {
