@@ -155,6 +155,30 @@ def crashes_are_grouped():
     assert again == run('crashes', *index)[0], again
 
 
+@case
+def a_service_dumps_on_request():
+    env = dict(os.environ, AEROGPU_DUMPS=path('service'), AEROGPU_FLIGHT=path('flight'))
+    os.mkdir(path('flight'))
+    service = subprocess.Popen([aerogpu, 'serve', '--socket', path('s')], env=env, stdout=subprocess.PIPE, text=True)
+    try:
+        assert service.stdout.readline().startswith('ready')
+        client = subprocess.run([os.path.join(samples, '../../suite/triangle')], capture_output=True, text=True,
+                                env=dict(env, AEROGPU_SOCKET=path('s')), timeout=60)
+        assert client.returncode == 0, client.stdout + client.stderr
+        dump = run('dump', '--pid', str(service.pid))[0].strip()
+        assert ask(dump, "SELECT value FROM meta WHERE key='reason'")[0] == 'request'
+        for process in ('client', 'dxgkrnl', 'device', 'executor'):
+            assert ask(dump, "SELECT count(*) FROM event WHERE process='%s'" % process)[0] > 0, process
+    finally:
+        service.terminate()
+        service.wait(60)
+    names = {f.rsplit('-', 1)[0] for f in os.listdir(path('flight'))}
+    assert names == {'client', 'dxgkrnl', 'device', 'executor'}, names
+    _, err = run('dump', '--pid', str(os.getpid()), code=4)
+    assert 'makes no dumps' in err, err
+    run('dump', '--pid', 'x', code=2)
+
+
 failed = 0
 print('1..%d' % len(tests))
 try:

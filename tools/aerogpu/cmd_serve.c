@@ -275,6 +275,10 @@ out:
     return r;
 }
 
+static void nothing(int sig)
+{
+}
+
 int cmd_serve(int argc, char **argv)
 {
     char socket[200];
@@ -282,6 +286,7 @@ int cmd_serve(int argc, char **argv)
     struct service s = {.o = &o, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct settings settings = {0};
     struct error e = {0};
+    struct sigaction on_request = {.sa_handler = nothing}; /* seen from outside: a request does not end us */
     sigset_t signals;
     int r = parse(argc, argv, &o);
 
@@ -301,7 +306,8 @@ int cmd_serve(int argc, char **argv)
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGUSR1);               /* a dump is asked for */
+    sigaddset(&signals, SIGUSR1); /* a dump is asked for */
+    sigaction(SIGUSR1, &on_request, NULL);
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before there are threads */
     r = run(&s, &settings, &signals);
     if (s.event_log)

@@ -59,20 +59,21 @@ void dumps_request(struct gpu_watch *w, const char *program)
 
 /* ---- asking another process --------------------------------------------------------------------------------------- */
 
+/* One that catches the signal does not die of it. */
 static bool waits_for_requests(int pid)
 {
-    unsigned long long blocked = 0;
+    unsigned long long caught = 0;
     char path[64], line[256];
     FILE *f;
 
     snprintf(path, sizeof(path), "/proc/%d/status", pid);
     f = fopen(path, "re");
     while (f && fgets(line, sizeof(line), f))
-        if (sscanf(line, "SigBlk: %llx", &blocked) == 1)
+        if (sscanf(line, "SigCgt: %llx", &caught) == 1)
             break;
     if (f)
         fclose(f);
-    return blocked >> (SIGUSR1 - 1) & 1;
+    return caught >> (SIGUSR1 - 1) & 1;
 }
 
 static bool folder_of(int pid, char dir[3000])

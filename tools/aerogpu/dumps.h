@@ -17,7 +17,7 @@ int dumps_begin(struct gpu_watch **out, const struct dumps_params *p, struct err
 /* A dump now: DIR/PROGRAM-request-PID-N.aerogpudump. */
 void dumps_request(struct gpu_watch *w, const char *program);
 
-/* Asks another process, which made known by blocking SIGUSR1 that it takes that for a request, and waits for the dump, whose
+/* Asks another process, which made known by catching SIGUSR1 that it takes that for a request, and waits for the dump, whose
  * path goes to `path`. 0, -ESRCH, -EPERM, -ENOTSUP (it does not), -ETIMEDOUT. */
 int dumps_ask(int pid, char path[4096], struct error *e);
 
