@@ -106,6 +106,13 @@ static void placed(void)
     ID3D12Heap *heap = NULL;
 
     device->lpVtbl->CreateHeap(device, &d, IID(ID3D12Heap), (void **)&heap);
+    D3D12_HEAP_PROPERTIES custom = {.Type = D3D12_HEAP_TYPE_CUSTOM,
+                                    .CPUPageProperty = D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE,
+                                    .MemoryPoolPreference = D3D12_MEMORY_POOL_L1};
+    D3D12_RESOURCE_DESC small = buffer_desc(256, 0);
+    void *made = NULL;
+
+    device->lpVtbl->CreateCommittedResource(device, &custom, 0, &small, 0, NULL, IID(ID3D12Resource), &made);
     for (int i = 0; i < 5; i++) {
         D3D12_RESOURCE_DESC r = buffer_desc(places[i].size, 0);
         void *out = NULL;

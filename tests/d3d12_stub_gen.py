@@ -2,7 +2,8 @@
 """d3d12_stub_gen.py SRCDIR IDLDIR OUTDIR: a Direct3D 12 that does nothing, and a program that calls all of it.
 
     d3d12_stub.c     every interface of the installed IDL files, also those that no implementation here has. STUB_BASE: its
-                     addresses begin there; STUB_LARGE: resources need more room, and stand farther apart; STUB_LOG: it
+                     addresses begin there; STUB_LARGE: resources need more room, and stand farther apart, and
+                     the CPU has no memory of its own; STUB_LOG: it
                      says what it is asked for
     d3d12_callall.c  calls each method once with filled arguments: arrays, unions, nested structs, pipeline streams
 
@@ -51,6 +52,8 @@ def stub(g):
         'GetResourceAllocationInfo': '__ret->Alignment = getenv("STUB_LARGE") ? 262144 : 65536;'
                                      ' __ret->SizeInBytes = pResourceDescs->Width * (getenv("STUB_LARGE") ? 3 : 1); return __ret;',
         'GetCompletedValue': 'return 1000;',
+        'CheckFeatureSupport': 'if (Feature == D3D12_FEATURE_ARCHITECTURE && FeatureSupportDataSize == sizeof(D3D12_FEATURE_DATA_ARCHITECTURE))'
+                               ' ((D3D12_FEATURE_DATA_ARCHITECTURE *)pFeatureSupportData)->UMA = getenv("STUB_LARGE") != NULL; return 0;',
         'GetDescriptorHandleIncrementSize': 'return 32;',
         'GetCPUDescriptorHandleForHeapStart': '__ret->ptr = ((struct stub *)This)->number << 32; return __ret;',
         'GetGPUDescriptorHandleForHeapStart': '__ret->ptr = ((struct stub *)This)->number << 32; return __ret;',
@@ -60,6 +63,8 @@ def stub(g):
     # what a program that is played elsewhere can be told apart by: addresses count from the stub's base
     logs = {
         'CreateHeap': 'LOG("heap of %llu\\n", (unsigned long long)pDesc->SizeInBytes);',
+        'CreateCommittedResource': 'if (pHeapProperties && pHeapProperties->Type == D3D12_HEAP_TYPE_CUSTOM)'
+                                   ' LOG("custom, pool %d\\n", pHeapProperties->MemoryPoolPreference);',
         'CreatePlacedResource': 'LOG("placed at %llu\\n", (unsigned long long)HeapOffset);',
         'ExecuteIndirect': 'for (UINT i = 0; i < MaxCommandCount && i < 8; i++) for (UINT k = 0; k < 3; k++) { uint64_t v = 0;'
                            ' memcpy(&v, (char *)memory(pArgumentBuffer) + ArgumentBufferOffset % 32768 + 48 * i + 16 * k, 8);'

@@ -387,19 +387,22 @@ static void placed_resources_get_the_room_they_need(void **state)
     need_device();
     snprintf(command, sizeof(command), "%s d3d12 record -o %s/placed -- %s placed", aerogpu, dir, elsewhere);
     stub_says(&out, "", command);
-    assert_string_equal(strbuf_str(&out),
-                        "stub: heap of 458752\nstub: placed at 0\nstub: placed at 65536\n"
-                        "stub: placed at 65536\nstub: placed at 131072\nstub: placed at 196608\n");
+    assert_string_equal(
+        strbuf_str(&out),
+        "stub: heap of 458752\nstub: custom, pool 2\nstub: placed at 0\nstub: placed at 65536\n"
+        "stub: placed at 65536\nstub: placed at 131072\nstub: placed at 196608\n");
     snprintf(command, sizeof(command), "%s d3d12 play %s/placed", aerogpu, dir);
     stub_says(&out, "", command);
-    assert_string_equal(strbuf_str(&out),
-                        "stub: heap of 458752\nstub: placed at 0\nstub: placed at 65536\n"
-                        "stub: placed at 65536\nstub: placed at 131072\nstub: placed at 196608\n");
+    assert_string_equal(
+        strbuf_str(&out),
+        "stub: heap of 458752\nstub: custom, pool 2\nstub: placed at 0\nstub: placed at 65536\n"
+        "stub: placed at 65536\nstub: placed at 131072\nstub: placed at 196608\n");
     /* the third of 262144 bytes shares memory with the two behind it */
     stub_says(&out, "STUB_LARGE=1", command);
-    assert_string_equal(strbuf_str(&out),
-                        "stub: heap of 1048576\nstub: placed at 0\nstub: placed at 262144\n"
-                        "stub: placed at 262144\nstub: placed at 524288\nstub: placed at 786432\n");
+    assert_string_equal(
+        strbuf_str(&out),
+        "stub: heap of 1048576\nstub: custom, pool 1\nstub: placed at 0\nstub: placed at 262144\n"
+        "stub: placed at 262144\nstub: placed at 524288\nstub: placed at 786432\n");
     strbuf_finish(&out);
 }
 

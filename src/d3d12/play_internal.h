@@ -189,6 +189,8 @@ static inline void dec_expect(struct dec *d, const void *p, size_t n, uint64_t c
 
 void play_arena_reset(struct player *p);
 void play_arena_finish(struct player *p);
+/* Custom heaps name a memory pool; where CPU and GPU share memory there is only one. */
+void play_adjust_pool(ID3D12Device *device, const D3D12_HEAP_PROPERTIES *heap);
 /* Fails with the call's number in front. */
 int play_fail(struct player *p, const struct play_call *c, int err, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

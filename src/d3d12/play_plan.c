@@ -617,12 +617,24 @@ static struct plan_place *places_of(struct play_plan *plan, uint32_t heap, size_
     return plan->places + lo;
 }
 
+void play_adjust_pool(ID3D12Device *device, const D3D12_HEAP_PROPERTIES *heap)
+{
+    D3D12_FEATURE_DATA_ARCHITECTURE a = {0};
+
+    if (heap && heap->Type == D3D12_HEAP_TYPE_CUSTOM && heap->MemoryPoolPreference == D3D12_MEMORY_POOL_L1 &&
+        SUCCEEDED(device->lpVtbl->CheckFeatureSupport(device, D3D12_FEATURE_ARCHITECTURE, &a, sizeof(a))) &&
+        a.UMA)
+        ((D3D12_HEAP_PROPERTIES *)heap)->MemoryPoolPreference = D3D12_MEMORY_POOL_L0;
+}
+
 static void adjust_heap(struct player *p, ID3D12Device *device, uint32_t id, const D3D12_HEAP_DESC *desc)
 {
     size_t num;
     struct plan_place *places = places_of(&p->plan, id, &num);
     uint64_t size;
 
+    if (desc)
+        play_adjust_pool(device, &desc->Properties);
     if (!num || !desc)
         return;
     for (size_t i = 0; i < num; i++) {
@@ -686,4 +698,25 @@ void play_adjust_ID3D12Device10_CreatePlacedResource2(struct player *p, const st
                                                       struct args_ID3D12Device10_CreatePlacedResource2 *a)
 {
     adjust_place(p, c, &a->HeapOffset);
+}
+
+void play_adjust_ID3D12Device4_CreateCommittedResource1(struct player *p, const struct play_call *c,
+                                                        ID3D12Device4 *This,
+                                                        struct args_ID3D12Device4_CreateCommittedResource1 *a)
+{
+    play_adjust_pool((ID3D12Device *)This, a->pHeapProperties);
+}
+
+void play_adjust_ID3D12Device8_CreateCommittedResource2(struct player *p, const struct play_call *c,
+                                                        ID3D12Device8 *This,
+                                                        struct args_ID3D12Device8_CreateCommittedResource2 *a)
+{
+    play_adjust_pool((ID3D12Device *)This, a->pHeapProperties);
+}
+
+void play_adjust_ID3D12Device10_CreateCommittedResource3(
+    struct player *p, const struct play_call *c, ID3D12Device10 *This,
+    struct args_ID3D12Device10_CreateCommittedResource3 *a)
+{
+    play_adjust_pool((ID3D12Device *)This, a->pHeapProperties);
 }

@@ -111,6 +111,7 @@ int play_special_ID3D12Device_CreateCommittedResource(struct player *p, const st
 
     if (!This)
         return p->error.code;
+    play_adjust_pool(This, a->pHeapProperties);
     hr = This->lpVtbl->CreateCommittedResource(This, a->pHeapProperties, a->HeapFlags, a->pDesc,
                                                a->InitialResourceState, a->pOptimizedClearValue,
                                                &a->riidResource, (void **)&r);
