@@ -145,6 +145,7 @@ struct rec_object *rec_object_add(void *ptr, uint16_t iface)
     static struct rec_object none = {.id = 1, .iface = D12_IFACE_UNKNOWN};
     struct method_table *m;
     struct rec_object *o;
+    void **orig;
 
     pthread_mutex_lock(&lock);
     m = table_patch(*(void ***)ptr, iface);
@@ -156,10 +157,12 @@ struct rec_object *rec_object_add(void *ptr, uint16_t iface)
             o->extras = 0;
             o->last_thread = NULL;
             atomic_store(&o->dead, false);
-        } else if (iface < D12_NUM_IFACES && d12_iface_is(iface, o->iface)) {
+        } else if (iface != o->iface && iface < D12_NUM_IFACES && d12_iface_is(iface, o->iface)) {
             o->iface = iface;
         }
-        o->orig = m ? m->orig : *(void ***)ptr;
+        orig = m ? m->orig : *(void ***)ptr;
+        if (o->orig != orig) /* other threads may be reading it */
+            o->orig = orig;
     } else if ((!atomic_load(&objects) || 2 * (num_objects + 1) > atomic_load(&objects)->mask) && !grow()) {
         o = &none;
     } else {
