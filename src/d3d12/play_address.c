@@ -130,7 +130,8 @@ static void address_changed(struct player *p, uint64_t start, uint64_t size)
     for (size_t i = 0; i < p->plan.num_patches; i++) {
         struct plan_patch *x = &p->plan.patches[i];
         struct play_object *o = play_object(p, x->resource);
-        ID3D12Resource *r = o ? o->ptr : NULL;
+        ID3D12Resource *r = o && d12_iface_is(o->iface, D12_IFACE_ID3D12Resource) ? o->ptr : NULL;
+        D3D12_RESOURCE_DESC desc = {0};
         bool any = false;
         void *map;
 
@@ -144,7 +145,7 @@ static void address_changed(struct player *p, uint64_t start, uint64_t size)
                 any |= v - start < size;
             }
         }
-        if (!any)
+        if (!any || !r->lpVtbl->GetDesc(r, &desc) || desc.Width < x->size)
             continue;
         map = o->map;
         if (!map && FAILED(r->lpVtbl->Map(r, 0, NULL, &map)))

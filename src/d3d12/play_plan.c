@@ -14,7 +14,8 @@
 #include "d3d12_args.h"
 
 #define MAX_SLOTS  (1u << 20)
-#define MAX_PLACES 8192 /* in one heap; with more it stays as it was recorded */
+#define MAX_OFFSET (UINT64_C(1) << 40) /* what lies farther in a buffer is not one */
+#define MAX_PLACES 8192                /* in one heap; with more it stays as it was recorded */
 #define HEAP_ALIGN 65536u
 
 struct signature {
@@ -144,6 +145,8 @@ static void add_slots(struct reading *x, struct plan_slots s)
     struct play_plan *p = x->plan;
     uint32_t *at;
 
+    if (s.base > MAX_OFFSET || !s.count || s.stride > MAX_OFFSET / s.count)
+        return;
     if (2 * (p->num_slots + 1) > x->cap_seen) {
         size_t cap = x->cap_seen ? 2 * x->cap_seen : 256;
 

@@ -1,4 +1,4 @@
-/* d3d12_fuzz.c: the reader of .d3d12trace files and the walk over records. The hash of a block is made right first, so
+/* d3d12_fuzz.c: the reader of .d3d12trace files, the walk over records, and what a player reads of them. The hash of a block is made right first, so
  * that mutations reach what is behind it. */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 
 #include "base/strbuf.h"
 #include "d3d12/names.h"
+#include "d3d12/play_plan.h"
 #include "d3d12/show.h"
 #include "d3d12/table.h"
 #include "d3d12/trace_file.h"
@@ -56,6 +57,7 @@ static size_t wrap(uint8_t *out, const uint8_t *data, size_t size, bool split)
 
 static void read_all(const uint8_t *data, size_t size)
 {
+    struct play_plan plan = {0};
     struct names names = {0};
     struct strbuf b = {0};
     struct error e = {0};
@@ -69,6 +71,8 @@ static void read_all(const uint8_t *data, size_t size)
         strbuf_clear(&b);
         show_call(&b, c.index & 1 ? SHOW_JSON : SHOW_TEXT, t, &c, &names);
     }
+    plan_make(&plan, t); /* what a player reads before it plays */
+    plan_finish(&plan);
     names_finish(&names);
     strbuf_finish(&b);
     trc_close(t);
