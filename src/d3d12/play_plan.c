@@ -178,7 +178,6 @@ static void read_indirect(struct reading *x, const struct trc_call *c,
         for (uint32_t k = 0; k < s->num && a->MaxCommandCount; k++) {
             struct plan_slots n;
 
-            memset(&n, 0, sizeof(n)); /* compared as bytes */
             n.resource = id;
             n.base = a->ArgumentBufferOffset + s->at[k];
             n.stride = s->stride;
@@ -394,7 +393,6 @@ static void follow(struct reading *x, struct plan_slots s, uint64_t at, uint64_t
         last = (end - 8 - s.base) / s.stride + 1;
     if (first >= last)
         return;
-    memset(&n, 0, sizeof(n));
     n.resource = from;
     n.base = s.base + first * s.stride - at + from_at;
     n.stride = s.stride;
@@ -473,7 +471,7 @@ static int make_patches(struct play_plan *p)
 
         if (!x || x->resource != p->slots[i].resource) {
             x = &p->patches[p->num_patches++];
-            *x = (struct plan_patch){.resource = p->slots[i].resource, .first = i};
+            *x = (struct plan_patch){.resource = (uint32_t)p->slots[i].resource, .first = i};
         }
         x->num++;
     }

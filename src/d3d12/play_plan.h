@@ -23,8 +23,7 @@ struct player;
 
 /* Addresses, eight bytes each, at base + i * stride of a buffer. */
 struct plan_slots {
-    uint32_t resource;
-    uint64_t base, stride, count;
+    uint64_t resource, base, stride, count; /* no padding: they are compared as bytes */
 };
 
 struct plan_place { /* a resource in a heap */
