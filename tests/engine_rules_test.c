@@ -204,7 +204,7 @@ static void destroyed_resources_are_bound_nowhere(void **state)
     assert_int_equal(rig_pixel(r, 60, 60), MAGENTA);
 }
 
-static void tokens_end_with_the_last_handle(void **state)
+static void tokens_end_with_their_release(void **state)
 {
     struct rig *r = rig_of(state);
 
@@ -236,8 +236,15 @@ static void tokens_end_with_the_last_handle(void **state)
     ABI_EMIT(&r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 501);
     rig_make_buffer(r, 500, NULL, 16);
     rig_run_ok(r);
-    /* and the token has gone with the last one */
+    /* an importer may come after the last handle, but not after the release */
     ABI_EMIT(&r->b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 502,
+             .share_token = 77);
+    rig_set_target(r, 502, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 40, 20), GREEN);
+    ABI_EMIT(&r->b, RELEASE_SHARED_SURFACE, release_shared_surface, .share_token = 77);
+    ABI_EMIT(&r->b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 503,
              .share_token = 77);
     rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "share_token 0x4d is retired");
     ABI_EMIT(&r->b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = TARGET,
@@ -638,7 +645,7 @@ int main(void)
         cmocka_unit_test_setup(clears_and_the_scissor, rig_each),
         cmocka_unit_test_setup(viewports_that_are_no_numbers_are_the_target, rig_each),
         cmocka_unit_test_setup(destroyed_resources_are_bound_nowhere, rig_each),
-        cmocka_unit_test_setup(tokens_end_with_the_last_handle, rig_each),
+        cmocka_unit_test_setup(tokens_end_with_their_release, rig_each),
         cmocka_unit_test_setup(float_constants_are_constant_buffer_0, rig_each),
         cmocka_unit_test_setup(vertex_ids_begin_at_zero, rig_each),
         cmocka_unit_test_setup(instances_step_as_they_are_told, rig_each),

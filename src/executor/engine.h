@@ -13,8 +13,8 @@
  * Where the ABI says nothing, or its writers differ:
  *  - A viewport that is empty or no number is the whole target. An empty scissor rectangle is none where
  *    SET_RASTERIZER_STATE turned the test on; SCISSORTESTENABLE means what it says, and limits clears as well.
- *  - The last handle of a resource takes bindings and share tokens along. Any destroyed handle may name something new, the
- *    first one of a shared resource too: drivers use names again.
+ *  - The last handle of a resource takes bindings along; its share token stays until it is released, because an importer's
+ *    submission may come late. Any destroyed handle may name something new, the first one of a shared resource too.
  *  - A target that the pixel shader does not write stays as it is; components that it leaves out are 0, and 1 for alpha.
  *  - What has no alpha reads as opaque, blends as opaque and is all ones in guest memory. New resources are zero.
  *  - An unbound texture is zero, for Direct3D 9 shaders black; unbound constants are zero, but SET_SHADER_CONSTANTS_F

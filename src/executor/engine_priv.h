@@ -59,7 +59,6 @@ struct object {
     uint32_t handle; /* the first one, for messages */
     uint32_t refs;
     uint32_t names;           /* handles that name it now */
-    bool exported;            /* a share token names it, or did */
     uint64_t last_use;        /* serial of the last batch that uses it */
     struct object *next_dead; /* in the engine's graveyard */
 };

@@ -1,13 +1,13 @@
 /* objects.c: handles and what they name.
  *
  * A handle holds one reference to an object; aliases of shared surfaces, tokens, bindings and views hold others. When the
- * last handle goes, bindings and tokens let go of a resource or view too. When the last reference goes, the object waits in
- * the graveyard until the device is done with the batches that use it.
+ * last handle goes, bindings let go of a resource or view too; a token holds on until it is released, since an import may
+ * come after the exporter's end. When the last reference goes, the object waits in the graveyard until the device is done
+ * with the batches that use it.
  *
  * Invariants:
  *  1. One namespace: a live handle names one object of one kind; making it again without destroying it is an error.
- *  2. A share token names one resource for ever: once released, or once the resource has no handle, it is never exported
- *     again.
+ *  2. A share token names one resource for ever: once released, it is never exported again.
  *  3. Destroying an unknown handle does nothing; destroying one of another kind is an error.
  */
 #include "executor/engine_priv.h"
@@ -77,24 +77,6 @@ int handle_add(struct exec_engine *g, uint32_t handle, struct object *o)
     return 0;
 }
 
-/* The last handle of a resource or view has gone. */
-static void nameless(struct exec_engine *g, struct object *o)
-{
-    struct token *t, *next;
-
-    if (o->refs > 1)
-        contexts_unbind(g, o);
-    if (!o->exported)
-        return;
-    HASH_ITER(hh, g->tokens, t, next)
-    {
-        if (t->object != o)
-            continue;
-        t->object = NULL;
-        object_unref(g, o);
-    }
-}
-
 /* Removes `handle` if it names an object of kind `a` or `b`. */
 static int handle_remove(struct exec_engine *g, uint32_t handle, enum object_kind a, enum object_kind b)
 {
@@ -110,8 +92,8 @@ static int handle_remove(struct exec_engine *g, uint32_t handle, enum object_kin
                            object_kind_name(a));
     HASH_DEL(g->handles, h);
     free(h);
-    if (!--o->names && o->kind <= OBJECT_VIEW)
-        nameless(g, o);
+    if (!--o->names && o->refs > 1 && o->kind <= OBJECT_VIEW)
+        contexts_unbind(g, o);
     object_unref(g, o);
     return 0;
 }
@@ -842,7 +824,6 @@ int op_export_shared_surface(struct exec_engine *g, const struct abi_packet *p)
     if (!t)
         return fail_memory(g, "no memory for a share token");
     *t = (struct token){.value = c.share_token, .object = object_ref(o)};
-    o->exported = true;
     HASH_ADD(hh, g->tokens, value, sizeof(t->value), t);
     return 0;
 }

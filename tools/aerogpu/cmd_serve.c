@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <grp.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -49,6 +50,7 @@ struct service {
     const struct options *o;
     FILE *event_log;
     pthread_mutex_t lock;            /* output */
+    unsigned unread;                 /* events that nobody took from standard output */
     struct gpu_watch *_Atomic watch; /* NULL: AEROGPU_DUMPS is not set */
 };
 
@@ -58,6 +60,33 @@ static void emit(FILE *f, json_t *line)
         json_dumpf(line, f, JSON_COMPACT);
     fputc('\n', f);
     fflush(f);
+}
+
+/* Whether a line goes out without waiting: the service may not stand still because nobody reads what it prints. */
+static bool can_print(void)
+{
+    struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    return poll(&p, 1, 0) == 1 && p.revents & POLLOUT; /* of a pipe: there is room for 4 096 bytes */
+}
+
+/* With the lock. */
+static void print_event(struct service *s, const struct dxgk_event *e, json_t *line)
+{
+    if (!can_print()) {
+        s->unread++;
+        return;
+    }
+    if (s->unread && s->o->json)
+        printf("{\"type\":\"unread\",\"events\":%u}\n", s->unread);
+    else if (s->unread)
+        printf("unread %u events: nobody took them from here\n", s->unread);
+    s->unread = 0;
+    if (s->o->json)
+        emit(stdout, line);
+    else
+        printf("event  %s %u: %s\n", e->source, e->id, e->text);
+    fflush(stdout);
 }
 
 static void on_event(void *ctx, const struct dxgk_event *e)
@@ -72,11 +101,7 @@ static void on_event(void *ctx, const struct dxgk_event *e)
     pthread_mutex_lock(&s->lock);
     if (s->event_log)
         emit(s->event_log, line);
-    if (s->o->json)
-        emit(stdout, line);
-    else
-        printf("event  %s %u: %s\n", e->source, e->id, e->text);
-    fflush(stdout);
+    print_event(s, e, line);
     pthread_mutex_unlock(&s->lock);
     json_decref(line);
 }
