@@ -191,7 +191,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     T(STATUS, status, "The device's status and when it changed")                                             \
     T(FINDING, finding, "What the dump says, best first: the verdict is rank 0")                             \
     T(QUEUE, queue, "Queues or contexts: how far each had come")                                             \
-    T(CHECKPOINT, checkpoint, "Places in the streams that the program named: each context's last ones")       \
+    T(CHECKPOINT, checkpoint, "Places in the streams that the program named: each context's last ones")      \
     T(SUBMISSION, submission, "The last submissions, oldest first")                                          \
     T(MARK, mark, "Progress marks of submissions that had not completed")                                    \
     T(PACKET, packet, "The commands of submissions that had not completed, and what became of each")         \

@@ -501,7 +501,7 @@ typedef uint32_t aerogpu_handle_t;
       buffer_count, 2, "binds buffers for reading to a stage")                                               \
     P(0x525, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, 24,                                 \
       UNORDERED_ACCESS_BUFFER_BINDING, uav_count, 2, "binds buffers for reading and writing to a stage")     \
-    P(0x600, CLEAR, clear, 36, NONE, hdr, 0, "clears the bound targets")                              \
+    P(0x600, CLEAR, clear, 36, NONE, hdr, 0, "clears the bound targets")                                     \
     P(0x601, DRAW, draw, 24, NONE, hdr, 0, "draws vertices")                                                 \
     P(0x602, DRAW_INDEXED, draw_indexed, 28, NONE, hdr, 0, "draws indexed vertices")                         \
     P(0x603, DISPATCH, dispatch, 24, NONE, hdr, 2, "runs the compute shader")                                \
