@@ -60,6 +60,11 @@ static void make_table(struct rig *r)
     memcpy(at + sizeof(header), entries, sizeof(entries));
 }
 
+static void one_setting(const void *of, void (*row)(void *to, const char *name, const char *value), void *to)
+{
+    row(to, "TdrDelay", "2");
+}
+
 static void rig_init(struct rig *r, enum exec_markers markers)
 {
     struct error e = {0};
@@ -74,6 +79,7 @@ static void rig_init(struct rig *r, enum exec_markers markers)
                          &(struct gpu_watch_params){.machine = r->m,
                                                     .directory = dir,
                                                     .program = "watch_test",
+                                                    .settings = one_setting,
                                                     .hang_ms = hang_ms,
                                                     .max_dumps = 100,
                                                     .all_errors = true,
@@ -263,6 +269,8 @@ static void checkpoints_of_finished_work(void **state)
     assert_string_equal(ask(path, "SELECT bottom FROM queue WHERE id=3"),
                         "pointer 0x1234567890 (submission 1, packet 7)");
     assert_string_equal(ask(path, "SELECT value FROM meta WHERE key='reason'"), "request");
+    assert_string_equal(ask(path, "SELECT value FROM meta WHERE key='setting.hang_ms'"), "300");
+    assert_string_equal(ask(path, "SELECT value FROM meta WHERE key='setting.TdrDelay'"), "2");
     rig_finish(&r);
 }
 

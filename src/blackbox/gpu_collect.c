@@ -1,6 +1,7 @@
 /* gpu_collect.c: evidence about a machine becomes rows of the dump. Streams are walked from the first to the last, so that
  * what was bound at a command is known when it comes. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -576,6 +577,34 @@ static const char *markers_text(const struct evidence *ev)
                : "groups of commands (one command buffer each), copied by the executor every 5 ms";
 }
 
+static void setting(void *package, const char *name, const char *value)
+{
+    char key[300];
+
+    snprintf(key, sizeof(key), "setting.%s", name);
+    bb_meta(package, key, "%s", value);
+}
+
+/* What the system and the environment had set. */
+static void collect_settings(struct collector *c)
+{
+    const struct gpu_watch_params *p = &c->w->params;
+    char text[256];
+
+    snprintf(text, sizeof(text), "%u", p->hang_ms);
+    setting(c->p, "hang_ms", text);
+    if (p->settings)
+        p->settings(p->settings_of, setting, c->p);
+    for (char **e = environ; *e; e++) {
+        const char *value = strchr(*e, '=');
+
+        if (strncmp(*e, "AEROGPU_", 8) || !value || value - *e >= (ptrdiff_t)sizeof(text))
+            continue;
+        snprintf(text, sizeof(text), "%.*s", (int)(value - *e), *e);
+        setting(c->p, text, value + 1);
+    }
+}
+
 static void put_meta(struct collector *c, const struct gpu_crash *crash)
 {
     char device[256], stamp[40];
@@ -602,6 +631,7 @@ static void put_meta(struct collector *c, const struct gpu_crash *crash)
         bb_meta(c->p, "streams_dropped", "%llu", (unsigned long long)c->ev->streams_dropped);
     if (c->ev->died)
         bb_meta(c->p, "death", "%s", c->ev->death.message);
+    collect_settings(c);
 }
 
 static void put_status(struct collector *c)

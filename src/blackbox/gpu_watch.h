@@ -80,6 +80,9 @@ struct gpu_watch_params {
     uint64_t max_memory_bytes; /* of guest memory in a dump; 0 for 256 MiB */
     /* What a shader's bytes say, appended to `out`; NULL: dumps have the bytes only. On the watch's thread. */
     void (*disassemble)(struct strbuf *out, const void *bytes, size_t size);
+    /* Calls row(to, name, value) for each setting that the system runs with; NULL: there are none. On the watch's thread. */
+    void (*settings)(const void *of, void (*row)(void *to, const char *name, const char *value), void *to);
+    const void *settings_of;
     bool all_errors; /* dump for latched errors too, not only for hangs and deaths */
     /* On the watch's thread: `path` is NULL if no dump was written. */
     void (*found)(void *ctx, const struct gpu_crash *crash, const char *path, const struct error *e);

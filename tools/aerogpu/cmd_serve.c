@@ -275,8 +275,11 @@ static int run(struct service *s, const struct settings *settings, const sigset_
     }
     if (machine_wait_ready(stack_machine(stack), 60000, &e) ||
         dumps_begin(&watch,
-                    &(struct dumps_params){
-                        .machine = stack_machine(stack), .program = "serve", .all_errors = true, .max = 32},
+                    &(struct dumps_params){.machine = stack_machine(stack),
+                                           .program = "serve",
+                                           .all_errors = true,
+                                           .max = 32,
+                                           .settings = settings},
                     &e) ||
         !NT_SUCCESS(stack_start(stack, &e)) ||
         d3dkmt_serve(&server, stack_dxgk(stack), o->socket, o->mode, o->group, &e)) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "dxgkrnl/settings.h"
 #include "executor/shader.h"
 
 enum { WAIT_MS = 15000 };
@@ -20,6 +21,19 @@ static void on_crash(void *ctx, const struct gpu_crash *crash, const char *path,
             path ? "The dump: " : "No dump was made", path ? path : "");
     if (!path && e->code)
         fprintf(stderr, "aerogpu %s: %s\n", (const char *)ctx, e->text);
+}
+
+static void each_setting(const void *of, void (*row)(void *to, const char *name, const char *value), void *to)
+{
+    const struct settings *s = of;
+
+    for (unsigned i = 0; s && i < s->count; i++) {
+        char name[sizeof(s->values[i].key) + sizeof(s->values[i].name) + 1], value[16];
+
+        snprintf(name, sizeof(name), "%s\\%s", s->values[i].key, s->values[i].name);
+        snprintf(value, sizeof(value), "%u", s->values[i].value);
+        row(to, name, value);
+    }
 }
 
 int dumps_begin(struct gpu_watch **out, const struct dumps_params *p, struct error *e)
@@ -37,6 +51,8 @@ int dumps_begin(struct gpu_watch **out, const struct dumps_params *p, struct err
                                                        .program = p->program,
                                                        .producer = "aerogpu " AEROGPU_VERSION,
                                                        .all_errors = p->all_errors,
+                                                       .settings = each_setting,
+                                                       .settings_of = p->settings,
                                                        .max_dumps = p->max,
                                                        .disassemble = shader_print,
                                                        .found = on_crash,

@@ -6,9 +6,10 @@
 
 struct dumps_params {
     struct machine *machine;
-    const char *program; /* "serve" */
-    bool all_errors;     /* for refused streams too */
-    uint32_t max;        /* dumps; 0: as in gpu_watch_params */
+    const char *program;             /* "serve" */
+    bool all_errors;                 /* for refused streams too */
+    const struct settings *settings; /* that the system runs with; lives as long as the watch */
+    uint32_t max;                    /* dumps; 0: as in gpu_watch_params */
 };
 
 /* *out is NULL if the variable is not set. What crashed, and where the dump is, goes to standard error. */

@@ -61,9 +61,12 @@ int validate_host_up_with(struct validate_host *h, const struct validate_options
     if (!r)
         r = machine_wait_ready(stack_machine(h->stack), 60000, e);
     if (!r && !o->sim)
-        r = dumps_begin(
-            &h->watch,
-            &(struct dumps_params){.machine = stack_machine(h->stack), .program = "validate", .max = 64}, e);
+        r = dumps_begin(&h->watch,
+                        &(struct dumps_params){.machine = stack_machine(h->stack),
+                                               .program = "validate",
+                                               .max = 64,
+                                               .settings = &h->settings},
+                        e);
     if (r)
         return r;
     machine_device_name(stack_machine(h->stack), h->device, &cpu);
