@@ -41,45 +41,21 @@ static void publish(struct exec_engine *g, const struct buffer *b, enum exec_add
 
 static int bind_pages(struct exec_engine *g, struct buffer *b, VkBufferUsageFlags usage, uint64_t size)
 {
-    const VkExternalMemoryHandleTypeFlagBits type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
-    VkExternalMemoryBufferCreateInfo ext = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
-                                            .handleTypes = type};
-    VkBufferCreateInfo bi = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                             .pNext = &ext,
-                             .size = b->size,
-                             .usage = usage | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
-    VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-                                       .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
-    VkImportMemoryHostPointerInfoEXT pointer = {.sType =
-                                                    VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
-                                                .pNext = &flags,
-                                                .handleType = type,
-                                                .pHostPointer = b->addressed.base + GUARD};
-    VkMemoryAllocateInfo ai = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &pointer, .allocationSize = size};
-    VkMemoryHostPointerPropertiesEXT props = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
-    PFN_vkGetMemoryHostPointerPropertiesEXT get =
-        (PFN_vkGetMemoryHostPointerPropertiesEXT)(void *)vkGetDeviceProcAddr(
-            g->vk.device, "vkGetMemoryHostPointerPropertiesEXT");
     PFN_vkGetBufferDeviceAddressKHR address = (PFN_vkGetBufferDeviceAddressKHR)(void *)vkGetDeviceProcAddr(
         g->vk.device, "vkGetBufferDeviceAddressKHR");
-    VkMemoryRequirements req;
-    VkDeviceSize offset;
+    uint8_t *first = b->addressed.base + GUARD;
+    struct vk_pages pages;
+    VkResult r;
 
-    if (!get || !address || get(g->vk.device, type, pointer.pHostPointer, &props) ||
-        vkCreateBuffer(g->vk.device, &bi, NULL, &b->vk.buffer))
+    if (!address)
         return -ENOTSUP;
-    vkGetBufferMemoryRequirements(g->vk.device, b->vk.buffer, &req);
-    offset = req.size <= size ? (size - req.size) / req.alignment * req.alignment : 0;
-    props.memoryTypeBits &= req.memoryTypeBits;
-    if (!props.memoryTypeBits || req.size > size)
-        return -ENOTSUP;
-    ai.memoryTypeIndex = (uint32_t)__builtin_ctz(props.memoryTypeBits);
-    if (vkAllocateMemory(g->vk.device, &ai, NULL, &b->addressed.memory) ||
-        vkBindBufferMemory(g->vk.device, b->vk.buffer, b->addressed.memory, offset))
-        return -ENOMEM;
-    b->vk.size = b->size;
-    b->vk.memory.map = (uint8_t *)pointer.pHostPointer + offset;
+    r = vk_pages_import(&g->vk, &pages, first, size, b->size,
+                        usage | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT);
+    if (r)
+        return vk_errno(r);
+    b->vk = (struct vk_buffer){.buffer = pages.buffer, .size = b->size};
+    b->vk.memory.map = first + pages.offset;
+    b->addressed.memory = pages.memory;
     b->addressed.address = address(
         g->vk.device, &(VkBufferDeviceAddressInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
                                                    .buffer = b->vk.buffer});
@@ -104,10 +80,7 @@ int address_create(struct exec_engine *g, struct buffer *b, VkBufferUsageFlags u
         publish(g, b, EXEC_ADDRESS_MADE);
         return 0;
     }
-    vkDestroyBuffer(g->vk.device, b->vk.buffer, NULL);
-    vkFreeMemory(g->vk.device, a->memory, NULL);
     munmap(a->base, a->span);
-    b->vk = (struct vk_buffer){0};
     *a = (struct addressed){0};
     return r;
 }

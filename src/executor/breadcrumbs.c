@@ -28,15 +28,13 @@ struct breadcrumb_buffer {
     struct breadcrumb_buffer *next;
     uint8_t *map; /* of marker 0 */
     uint32_t count;
-    VkBuffer buffer;
-    VkDeviceMemory memory;
+    struct vk_pages pages;
     VkDeviceSize offset; /* of marker 0 */
 };
 
 static void destroy(struct exec_engine *g, struct breadcrumb_buffer *b)
 {
-    vkDestroyBuffer(g->vk.device, b->buffer, NULL);
-    vkFreeMemory(g->vk.device, b->memory, NULL);
+    vk_pages_release(&g->vk, &b->pages);
     free(b);
 }
 
@@ -54,41 +52,11 @@ void breadcrumbs_forget_all(struct exec_engine *g)
 
 static VkResult import(struct exec_engine *g, struct breadcrumb_buffer *b, uint64_t size)
 {
-    const VkExternalMemoryHandleTypeFlagBits type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
     uint8_t *first = (uint8_t *)((uintptr_t)b->map & ~(uintptr_t)(PAGE - 1));
     uint64_t span = ((uint64_t)(b->map - first) + size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-    VkExternalMemoryBufferCreateInfo ext = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
-                                            .handleTypes = type};
-    VkBufferCreateInfo bi = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                             .pNext = &ext,
-                             .size = span,
-                             .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    VkImportMemoryHostPointerInfoEXT pointer = {.sType =
-                                                    VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
-                                                .handleType = type,
-                                                .pHostPointer = first};
-    VkMemoryAllocateInfo ai = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &pointer, .allocationSize = span};
-    VkMemoryHostPointerPropertiesEXT props = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
-    PFN_vkGetMemoryHostPointerPropertiesEXT get =
-        (PFN_vkGetMemoryHostPointerPropertiesEXT)(void *)vkGetDeviceProcAddr(
-            g->vk.device, "vkGetMemoryHostPointerPropertiesEXT");
-    VkMemoryRequirements req;
-    VkResult r;
 
-    if (!g->vk.caps.host_memory || !get || get(g->vk.device, type, first, &props))
-        return VK_ERROR_FEATURE_NOT_PRESENT;
-    r = vkCreateBuffer(g->vk.device, &bi, NULL, &b->buffer);
-    if (r)
-        return r;
-    vkGetBufferMemoryRequirements(g->vk.device, b->buffer, &req);
-    props.memoryTypeBits &= req.memoryTypeBits;
-    if (!props.memoryTypeBits || req.size > span)
-        return VK_ERROR_FEATURE_NOT_PRESENT;
-    ai.memoryTypeIndex = (uint32_t)__builtin_ctz(props.memoryTypeBits);
-    r = vkAllocateMemory(g->vk.device, &ai, NULL, &b->memory);
     b->offset = (VkDeviceSize)(b->map - first);
-    return r ? r : vkBindBufferMemory(g->vk.device, b->buffer, b->memory, 0);
+    return vk_pages_import(&g->vk, &b->pages, first, span, span, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
 }
 
 static int set_buffer(struct exec_engine *g, const struct aerogpu_cmd_ext_breadcrumb_buffer *c)
@@ -178,8 +146,10 @@ static int write_marker(struct exec_engine *g, const struct aerogpu_cmd_ext_writ
         return fail_decode(g, "type %u is neither TOP nor BOTTOM", c->type);
     if (c->index >= b->count)
         return fail_oob(g, "index %u, the breadcrumb buffer has %u", c->index, b->count);
-    p = (struct pending_breadcrumb){
-        .buffer = b->buffer, .offset = b->offset + 8 * (VkDeviceSize)c->index, .size = 8, .data = {c->data}};
+    p = (struct pending_breadcrumb){.buffer = b->pages.buffer,
+                                    .offset = b->offset + 8 * (VkDeviceSize)c->index,
+                                    .size = 8,
+                                    .data = {c->data}};
     if (c->type == AEROGPU_BREADCRUMB_BOTTOM) {
         write_bottom(g, &p);
     } else if (g->crumbs.exact) {

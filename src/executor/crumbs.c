@@ -34,43 +34,6 @@ static VkDeviceSize offset_of(struct exec_engine *g, const uint32_t *field)
 
 /* ---- memory that the device writes -------------------------------------------------------------------------------- */
 
-/* The shared pages as the memory of a buffer. */
-static VkResult import(struct exec_engine *g, struct crumbs *c)
-{
-    const VkExternalMemoryHandleTypeFlagBits type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
-    VkExternalMemoryBufferCreateInfo ext = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
-                                            .handleTypes = type};
-    VkBufferCreateInfo bi = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                             .pNext = &ext,
-                             .size = shared_size,
-                             .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    VkImportMemoryHostPointerInfoEXT pointer = {.sType =
-                                                    VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
-                                                .handleType = type,
-                                                .pHostPointer = c->shared};
-    VkMemoryAllocateInfo ai = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &pointer, .allocationSize = shared_size};
-    VkMemoryHostPointerPropertiesEXT props = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
-    PFN_vkGetMemoryHostPointerPropertiesEXT get =
-        (PFN_vkGetMemoryHostPointerPropertiesEXT)(void *)vkGetDeviceProcAddr(
-            g->vk.device, "vkGetMemoryHostPointerPropertiesEXT");
-    VkMemoryRequirements req;
-    VkResult r;
-
-    if (!g->vk.caps.host_memory || !get || get(g->vk.device, type, c->shared, &props))
-        return VK_ERROR_FEATURE_NOT_PRESENT;
-    r = vkCreateBuffer(g->vk.device, &bi, NULL, &c->buffer);
-    if (r)
-        return r;
-    vkGetBufferMemoryRequirements(g->vk.device, c->buffer, &req);
-    props.memoryTypeBits &= req.memoryTypeBits;
-    if (!props.memoryTypeBits || req.size > shared_size)
-        return VK_ERROR_FEATURE_NOT_PRESENT;
-    ai.memoryTypeIndex = (uint32_t)__builtin_ctz(props.memoryTypeBits);
-    r = vkAllocateMemory(g->vk.device, &ai, NULL, &c->memory);
-    return r ? r : vkBindBufferMemory(g->vk.device, c->buffer, c->memory, 0);
-}
-
 /* Which extension writes the marks, if any does. Lavapipe has none of them: these two ways are written by their
  * specifications. */
 static void choose_writer(struct exec_engine *g)
@@ -103,12 +66,11 @@ void crumbs_create(struct exec_engine *g)
     c->shared->exact = c->exact;
     c->shared->way = EXEC_CRUMBS_SHARED;
     choose_writer(g);
-    if (!import(g, c))
+    if (!vk_pages_import(&g->vk, &c->pages, c->shared, shared_size, shared_size,
+                         VK_BUFFER_USAGE_TRANSFER_DST_BIT)) {
+        c->buffer = c->pages.buffer;
         return;
-    vkDestroyBuffer(g->vk.device, c->buffer, NULL);
-    vkFreeMemory(g->vk.device, c->memory, NULL);
-    c->buffer = VK_NULL_HANDLE;
-    c->memory = VK_NULL_HANDLE;
+    }
     c->shared->way = EXEC_CRUMBS_COPIED;
     if (!vk_buffer_create(&g->vk, &c->own, sizeof(*c->shared), VK_BUFFER_USAGE_TRANSFER_DST_BIT,
                           VK_USE_READBACK)) {
@@ -125,12 +87,8 @@ void crumbs_destroy(struct exec_engine *g)
 {
     struct crumbs *c = &g->crumbs;
 
-    if (c->own.buffer) {
-        vk_buffer_destroy(&g->vk, &c->own);
-    } else {
-        vkDestroyBuffer(g->vk.device, c->buffer, NULL);
-        vkFreeMemory(g->vk.device, c->memory, NULL);
-    }
+    vk_buffer_destroy(&g->vk, &c->own);
+    vk_pages_release(&g->vk, &c->pages);
     *c = (struct crumbs){0};
 }
 

@@ -358,8 +358,8 @@ struct breadcrumbs {
 struct crumbs {
     struct exec_crumbs *shared; /* NULL: no markers */
     bool exact;
-    VkBuffer buffer; /* the same layout; imported pages, or `own` */
-    VkDeviceMemory memory;
+    VkBuffer buffer; /* the same layout; of `pages`, or `own` */
+    struct vk_pages pages;
     struct vk_buffer own;
     uint32_t packet;   /* that is being decoded */
     uint32_t draws;    /* of the open mark */

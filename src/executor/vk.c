@@ -552,3 +552,56 @@ void vk_buffer_destroy(struct vk *vk, struct vk_buffer *b)
     vk_free(vk, &b->memory);
     *b = (struct vk_buffer){0};
 }
+
+VkResult vk_pages_import(struct vk *vk, struct vk_pages *out, void *pages, VkDeviceSize span,
+                         VkDeviceSize size, VkBufferUsageFlags usage)
+{
+    const VkExternalMemoryHandleTypeFlagBits type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    VkExternalMemoryBufferCreateInfo ext = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+                                            .handleTypes = type};
+    VkBufferCreateInfo bi = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .pNext = &ext, .size = size, .usage = usage};
+    VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                       .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+    VkImportMemoryHostPointerInfoEXT pointer = {
+        .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+        .pNext = usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT ? &flags : NULL,
+        .handleType = type,
+        .pHostPointer = pages};
+    VkMemoryAllocateInfo ai = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &pointer, .allocationSize = span};
+    VkMemoryHostPointerPropertiesEXT props = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+    PFN_vkGetMemoryHostPointerPropertiesEXT get =
+        (PFN_vkGetMemoryHostPointerPropertiesEXT)(void *)vkGetDeviceProcAddr(
+            vk->device, "vkGetMemoryHostPointerPropertiesEXT");
+    VkMemoryRequirements req;
+    VkResult r;
+
+    *out = (struct vk_pages){0};
+    if (!vk->caps.host_memory || !get || get(vk->device, type, pages, &props))
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    r = vkCreateBuffer(vk->device, &bi, NULL, &out->buffer);
+    if (r)
+        return r;
+    vkGetBufferMemoryRequirements(vk->device, out->buffer, &req);
+    props.memoryTypeBits &= req.memoryTypeBits;
+    if (props.memoryTypeBits && req.size <= span) {
+        out->offset = (span - req.size) / req.alignment * req.alignment;
+        ai.memoryTypeIndex = (uint32_t)__builtin_ctz(props.memoryTypeBits);
+        r = vkAllocateMemory(vk->device, &ai, NULL, &out->memory);
+        if (!r)
+            r = vkBindBufferMemory(vk->device, out->buffer, out->memory, out->offset);
+    } else {
+        r = VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    if (r)
+        vk_pages_release(vk, out);
+    return r;
+}
+
+void vk_pages_release(struct vk *vk, struct vk_pages *p)
+{
+    vkDestroyBuffer(vk->device, p->buffer, NULL);
+    vkFreeMemory(vk->device, p->memory, NULL);
+    *p = (struct vk_pages){0};
+}

@@ -74,6 +74,19 @@ int vk_buffer_create(struct vk *vk, struct vk_buffer *b, VkDeviceSize size, VkBu
                      enum vk_memory_use use);
 void vk_buffer_destroy(struct vk *vk, struct vk_buffer *b);
 
+/* A buffer in pages of this process, which stay the caller's and must outlive it. */
+struct vk_pages {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    VkDeviceSize offset; /* of the buffer in the pages */
+};
+
+/* `size` bytes as near to the end of the `span` bytes at `pages` as their alignment permits. Leaves nothing behind when it
+ * fails; VK_ERROR_FEATURE_NOT_PRESENT: without caps.host_memory, or the device cannot use these pages. */
+VkResult vk_pages_import(struct vk *vk, struct vk_pages *out, void *pages, VkDeviceSize span,
+                         VkDeviceSize size, VkBufferUsageFlags usage);
+void vk_pages_release(struct vk *vk, struct vk_pages *p);
+
 /* A negative errno for a VkResult. */
 int vk_errno(VkResult r);
 const char *vk_result_name(VkResult r);
