@@ -33,6 +33,7 @@
 
 #define COMPONENT "executor"
 
+enum { LEAST_PATIENCE = 32, MOST_PATIENCE = 1 << 16 }; /* turns; see step_aside */
 enum { FLIGHT_TAKE, FLIGHT_DECODED, FLIGHT_COMPLETE, FLIGHT_RESET };
 
 struct process {
@@ -54,6 +55,7 @@ struct process {
     _Atomic uint64_t ids[EXEC_RING_SLOTS];
     _Atomic uint32_t started, completed;
     struct exec_looker looker;
+    uint32_t shared_turns, patience; /* see step_aside */
     pthread_mutex_t idle_lock;
     pthread_cond_t idle;
 
@@ -326,17 +328,40 @@ static bool look(struct process *p)
     return false;
 }
 
+/* The scheduler leaves two that take turns on one processor there, though another may be free: each turn then costs a change of
+ * thread, some five times what it costs to look. After many such turns in a row this thread moves away. If the other processor
+ * is busy that costs more than it brings, so each move that did not lead to looking makes the next one twice as rare. */
+static void step_aside(struct process *p, int cpu)
+{
+    cpu_set_t all, others;
+
+    if (p->shared_turns < p->patience || sched_getaffinity(0, sizeof(all), &all))
+        return;
+    p->shared_turns = 0;
+    p->patience = p->patience < MOST_PATIENCE ? p->patience * 2 : MOST_PATIENCE;
+    others = all;
+    CPU_CLR(cpu, &others);
+    if (CPU_COUNT(&others) && !sched_setaffinity(0, sizeof(others), &others))
+        sched_setaffinity(0, sizeof(all), &all);
+}
+
 /* Looks for more work before sleeping, if that is likely to help. */
 static bool spin(struct process *p)
 {
-    uint32_t cpu = (uint32_t)sched_getcpu();
+    uint32_t cpu = (uint32_t)sched_getcpu(), host = atomic_load(&p->shared->host_cpu);
     bool found;
 
+    if (p->may_spin && cpu == host) {
+        step_aside(p, (int)cpu);
+        cpu = (uint32_t)sched_getcpu();
+    }
     atomic_store(&p->shared->executor_cpu, cpu);
-    if (!p->may_spin || !exec_worth_looking(&p->looker, cpu, atomic_load(&p->shared->host_cpu)))
+    if (!p->may_spin || !exec_worth_looking(&p->looker, cpu, host))
         return false;
     found = look(p);
     exec_looked(&p->looker, found);
+    if (found)
+        p->patience = LEAST_PATIENCE;
     return found;
 }
 
@@ -345,12 +370,18 @@ static void sleep_until_rung(struct process *p)
     static const struct timespec at_most = {.tv_sec =
                                                 5}; /* in case the host ended and the kernel did not end us */
     _Atomic uint32_t *sleeping = &p->shared->executor_sleeping;
+    uint64_t then = clock_now(&p->clock);
 
     atomic_store(sleeping, 1);
     if (!has_work(p) && !receive_control(p, false) &&
         syscall(SYS_futex, sleeping, FUTEX_WAIT, 1, &at_most, NULL, 0) < 0 && errno == ETIMEDOUT)
         receive_control(p, true);
     atomic_store(sleeping, 0);
+    /* A turn is what looking would have found. */
+    p->shared_turns = p->may_spin && atomic_load(&p->shared->host_cpu) == (uint32_t)sched_getcpu() &&
+                              clock_now(&p->clock) - then < EXEC_AWAKE_NS
+                          ? p->shared_turns + 1
+                          : 0;
 }
 
 static void __attribute__((noreturn)) run(struct process *p)
@@ -430,6 +461,7 @@ int main(void)
     p->shared = open_shared();
     p->main_thread = (pid_t)syscall(SYS_gettid);
     p->may_spin = p->shared->start.spin != 0;
+    p->patience = LEAST_PATIENCE;
     atomic_store(&p->epoch, atomic_load(&p->shared->epoch_done));
     clock_init_live(&p->clock);
     pthread_mutex_init(&p->idle_lock, NULL);
