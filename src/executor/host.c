@@ -30,6 +30,21 @@ static void signal_event(int fd)
     (void)n; /* full means signalled */
 }
 
+/* The dispatching thread sleeps, or may: the executor is to ring. */
+static void arm(struct exec_host *host, struct exec_shared *sh)
+{
+    atomic_store(&sh->host_sleeping, 1);
+    host->armed = true;
+}
+
+/* It is awake and will look. */
+static void disarm(struct exec_host *host, struct exec_shared *sh)
+{
+    if (host->armed)
+        host->rung |= !atomic_exchange(&sh->host_sleeping, 0);
+    host->armed = false;
+}
+
 /* Wakes the executor if it sleeps; true if it did. */
 static bool ring_doorbell(struct exec_shared *sh)
 {
@@ -514,14 +529,20 @@ unsigned exec_host_dispatch(struct exec_host *host)
     /* First without arming: while the owner is busy here the executor need not signal. */
     for (int round = 0; round < 2 * EXEC_HOST_DEPTH && (more || !armed); round++) {
         pthread_mutex_lock(&host->lock);
+        if (!round && host->state == EXEC_READY)
+            disarm(host, host->child.shared);
         if (!more) {
             armed = true;
-            n = read(host->event_fd, &count, sizeof(count));
-            (void)n; /* nothing to read is fine */
+            /* What was found by looking needs no reading. In doubt it is: a signal that stays would wake for ever. */
+            if (host->rung || !delivered || atomic_load(&host->notice)) {
+                n = read(host->event_fd, &count, sizeof(count));
+                (void)n; /* nothing to read is fine */
+            }
+            host->rung = false;
             atomic_store(&host->notice, false);
             if (host->state == EXEC_READY) {
                 atomic_store(&host->child.shared->host_cpu, (uint32_t)sched_getcpu());
-                atomic_store(&host->child.shared->host_sleeping, 1);
+                arm(host, host->child.shared);
             }
         }
         more = gather(host, &b);
@@ -553,17 +574,19 @@ static bool event_ready(const struct exec_host *host, int timeout_ms)
 
 static bool look(struct exec_host *host, struct exec_shared *sh, uint64_t ns)
 {
-    uint64_t end = exec_now() + ns;
+    uint64_t end = 0, now = 0;
 
-    atomic_store(&sh->host_sleeping, 0);
-    do {
-        for (int i = 0; i < 16; i++) {
+    disarm(host, sh);
+    do { /* the clock is first read when a quick answer has not come */
+        for (int i = 0; i < 32; i++) {
             if (something(host))
                 return true;
             exec_pause();
         }
-    } while (exec_now() < end);
-    atomic_store(&sh->host_sleeping, 1);
+        now = exec_now();
+        end = end ? end : now + ns;
+    } while (now < end);
+    arm(host, sh);
     return false;
 }
 
@@ -580,9 +603,11 @@ bool exec_host_expect(struct exec_host *host)
     if (!sh || !host->spin)
         return false;
     atomic_store_explicit(&sh->host_cpu, cpu, memory_order_relaxed);
-    if (!shares_processor(sh) && !exec_worth_looking(&host->looker, cpu, ~cpu))
+    if (shares_processor(sh))
+        atomic_fetch_add_explicit(&sh->host_would_look, 1, memory_order_relaxed);
+    else if (!exec_worth_looking(&host->looker, cpu, ~cpu))
         return false;
-    atomic_store_explicit(&sh->host_sleeping, 0, memory_order_relaxed); /* late is a signal too many */
+    disarm(host, sh);
     return true;
 }
 

@@ -84,6 +84,8 @@ struct exec_host {
     _Atomic(struct exec_shared *) watched; /* where completions appear */
     _Atomic uint32_t watched_head;         /* up to where they were taken */
     struct exec_looker looker;             /* of the dispatching thread */
+    bool armed;                            /* the dispatching thread has said that it sleeps */
+    bool rung;                             /* and the executor has rung since: event_fd is to be read */
     _Atomic bool notice;                   /* a death, a failure or an answered reset waits for dispatch */
 };
 

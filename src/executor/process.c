@@ -55,7 +55,7 @@ struct process {
     _Atomic uint64_t ids[EXEC_RING_SLOTS];
     _Atomic uint32_t started, completed;
     struct exec_looker looker;
-    uint32_t shared_turns, patience; /* see step_aside */
+    uint32_t turns_seen, patience; /* see step_aside */
     pthread_mutex_t idle_lock;
     pthread_cond_t idle;
 
@@ -328,16 +328,18 @@ static bool look(struct process *p)
     return false;
 }
 
-/* The scheduler leaves two that take turns on one processor there, though another may be free: each turn then costs a change of
- * thread, some five times what it costs to look. After many such turns in a row this thread moves away. If the other processor
- * is busy that costs more than it brings, so each move that did not lead to looking makes the next one twice as rare. */
+/* The scheduler leaves two that take turns on one processor there, though another may be free. That is best as long as both
+ * sleep in between; but a host that would look for the completion pays a change of thread, five times what it costs to look.
+ * After many such turns this thread moves away. If the other processor is busy that costs more than it brings, so each move
+ * that did not lead to looking makes the next one twice as rare. */
 static void step_aside(struct process *p, int cpu)
 {
+    uint32_t turns = atomic_load_explicit(&p->shared->host_would_look, memory_order_relaxed);
     cpu_set_t all, others;
 
-    if (p->shared_turns < p->patience || sched_getaffinity(0, sizeof(all), &all))
+    if (turns - p->turns_seen < p->patience || sched_getaffinity(0, sizeof(all), &all))
         return;
-    p->shared_turns = 0;
+    p->turns_seen = turns;
     p->patience = p->patience < MOST_PATIENCE ? p->patience * 2 : MOST_PATIENCE;
     others = all;
     CPU_CLR(cpu, &others);
@@ -370,18 +372,12 @@ static void sleep_until_rung(struct process *p)
     static const struct timespec at_most = {.tv_sec =
                                                 5}; /* in case the host ended and the kernel did not end us */
     _Atomic uint32_t *sleeping = &p->shared->executor_sleeping;
-    uint64_t then = clock_now(&p->clock);
 
     atomic_store(sleeping, 1);
     if (!has_work(p) && !receive_control(p, false) &&
         syscall(SYS_futex, sleeping, FUTEX_WAIT, 1, &at_most, NULL, 0) < 0 && errno == ETIMEDOUT)
         receive_control(p, true);
     atomic_store(sleeping, 0);
-    /* A turn is what looking would have found. */
-    p->shared_turns = p->may_spin && atomic_load(&p->shared->host_cpu) == (uint32_t)sched_getcpu() &&
-                              clock_now(&p->clock) - then < EXEC_AWAKE_NS
-                          ? p->shared_turns + 1
-                          : 0;
 }
 
 static void __attribute__((noreturn)) run(struct process *p)

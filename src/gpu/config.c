@@ -35,13 +35,7 @@ bool gpu_msi_enabled(const struct gpu *gpu)
 
 uint64_t gpu_bar_address(struct gpu *gpu, unsigned bar)
 {
-    uint64_t address = 0;
-
-    gpu_lock(gpu);
-    if (bar <= 1)
-        address = gpu->config.bar[bar];
-    gpu_unlock(gpu);
-    return address;
+    return bar <= 1 ? atomic_load_explicit(&gpu->config.bar[bar], memory_order_relaxed) : 0;
 }
 
 static uint32_t read_dword(const struct gpu *gpu, uint32_t offset)

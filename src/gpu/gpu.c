@@ -71,10 +71,16 @@ void gpu_destroy(struct gpu *gpu)
     free(gpu);
 }
 
-void gpu_lock(struct gpu *gpu)
+static void lock_only(struct gpu *gpu)
 {
     pthread_mutex_lock(&gpu->lock);
-    if (++gpu->depth == 1)
+    gpu->depth++;
+}
+
+void gpu_lock(struct gpu *gpu)
+{
+    lock_only(gpu);
+    if (gpu->depth == 1)
         gpu_vblank_catch_up(gpu);
 }
 
@@ -158,7 +164,11 @@ void gpu_bar_write(struct gpu *gpu, unsigned bar, uint64_t offset, uint32_t size
     bool legal = bar <= 1 && (size == 1 || size == 2 || size == 4 || size == 8) && offset < limit &&
                  size <= limit - offset;
 
-    gpu_lock(gpu);
+    if (bar == 0 && (offset == AEROGPU_REG_DOORBELL || offset == AEROGPU_REG_IRQ_ACK))
+        lock_only(
+            gpu); /* they do the same before a vblank that is due and after it, and they are on every fence's way */
+    else
+        gpu_lock(gpu);
     if (legal && gpu->config.command & 0x2) {
         if (bar == 0)
             gpu_regs_write(gpu, offset, size, value);

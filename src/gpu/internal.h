@@ -8,6 +8,7 @@
 #define GPU_INTERNAL_H_
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "aerogpu/pci.h"
 #include "aerogpu/ring.h"
@@ -58,7 +59,7 @@ struct gpu_plane_regs { /* scanout or cursor */
 struct gpu_config_space {
     uint16_t command;
     uint8_t interrupt_line;
-    uint32_t bar[2]; /* address bits */
+    _Atomic uint32_t bar[2]; /* address bits; read without the lock by gpu_bar_address */
     uint16_t msi_control;
     uint64_t msi_address;
     uint16_t msi_data;

@@ -321,13 +321,14 @@ static void tick(struct machine *m)
 static bool serve(struct machine *m)
 {
     struct live *l = m->kind;
+    uint64_t now = machine_now(m);
     unsigned n;
 
     serving_for = m;
-    if (machine_now(m) >= atomic_load(&l->resume_ns))
+    if (now >= atomic_load(&l->resume_ns))
         resume(m);
     n = exec_host_dispatch(l->host);
-    if (machine_now(m) >= atomic_load(&l->deadline))
+    if (now >= atomic_load(&l->deadline))
         tick(m);
     deliver(m);
     serving_for = NULL;

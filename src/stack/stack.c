@@ -81,14 +81,16 @@ static void mmio_write(void *ctx, uint64_t address, unsigned size, uint64_t valu
     struct stack *s = ctx;
     uint64_t offset;
 
-    if (in_bar(s, 0, address, &offset) && offset == AEROGPU_REG_DOORBELL && lose_doorbell(s))
-        return;
-    if (in_bar(s, 0, address, &offset) && size == 4)
-        machine_write(s->machine, (uint32_t)offset, (uint32_t)value); /* where the sim loses doorbells */
-    else if (in_bar(s, 0, address, &offset))
-        gpu_bar_write(machine_gpu(s->machine), 0, offset, size, value);
-    else if (in_bar(s, 1, address, &offset))
+    if (in_bar(s, 0, address, &offset)) {
+        if (offset == AEROGPU_REG_DOORBELL && lose_doorbell(s))
+            return;
+        if (size == 4)
+            machine_write(s->machine, (uint32_t)offset, (uint32_t)value); /* where the sim loses doorbells */
+        else
+            gpu_bar_write(machine_gpu(s->machine), 0, offset, size, value);
+    } else if (in_bar(s, 1, address, &offset)) {
         gpu_bar_write(machine_gpu(s->machine), 1, offset, size, value);
+    }
 }
 
 static void on_irq(void *ctx)
