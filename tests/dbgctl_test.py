@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """dbgctl_test.py AEROGPU DBGCTL SUITE_DIR: aerogpu_dbgctl against a service: shapes of its JSON, exit codes, files."""
-import json, os, shutil, signal, subprocess, sys, tempfile, time
+import json, os, re, shutil, signal, subprocess, sys, tempfile, time
 
 aerogpu, dbgctl, suite = sys.argv[1:4]
 tests = []
@@ -40,7 +40,7 @@ def status_has_its_keys_under_three_names():
         d = ask(name)
         assert d['command'] == 'status'
         for k in keys:
-            assert k in d and 'unavailable' not in d[k], (k, d.get(k))
+            assert k in d and d[k].get('supported') is not False, (k, d.get(k))
     assert d['device']['abi_major'] == 1
     assert d['features']['names'] == ['cursor', 'scanout', 'vblank', 'fence_page', 'transfer', 'error_info']
     assert d['umd_private']['flags']['has_fence_page'] is True
@@ -58,8 +58,17 @@ def fences_move_with_work():
 @case
 def perf_and_its_alias():
     assert ask('--query-perf')['command'] == ask('--perf')['command'] == 'query-perf'
-    rc, out, _ = run('--query-perf')
-    assert rc == 0 and 'Last error: ' in out
+    for p in ask('--query-perf'), ask('--status')['perf']:
+        assert all(p['flags'][k] for k in ('valid', 'ring_valid', 'vblank_valid', 'getscanline_counters_valid'))
+        assert u64(p['submits']['total']) >= u64(p['submits']['render']) + u64(p['submits']['present']) > 0
+        assert all(p[k]['available'] for k in ('get_scanline', 'contig_pool', 'alloc_table', 'selftest', 'pending_meta_handles'))
+        assert p['contig_pool']['bytes_saved'].keys() == {'bytes', 'mib'} and p['device_error']['latched'] is False
+        assert u64(p['alloc_table']['entries']) >= max(1, u64(p['alloc_table']['readonly_entries']))
+        assert u64(p['irqs']['fence_delivered']) > 0 and u64(p['vblank']['seq']) > 0
+    assert ask('--query-perf')['last_error']['error_code']['name'] == 'NONE'
+    for name in ('--query-perf', '--status'):
+        rc, out, _ = run(name)
+        assert rc == 0 and 'Last error: latched=no code=0 (NONE) fence=0x0 (0) count=0' in out
 
 
 @case
@@ -72,9 +81,11 @@ def ring_and_its_descriptors():
 @case
 def watching():
     d = ask('--watch-fence', '--samples', '3', '--interval-ms', '1')
-    assert len(d['samples']) == 3 and d['samples'][0]['completed_delta'] == '0'
+    assert len(d['samples']) == 3 and d['samples'][0]['completed_delta'] == '0' and d['samples'][0]['latched'] is False
+    d = ask('--watch-fence', '--samples', '10000', '--interval-ms', '10', '--timeout-ms', '60', code=2)  # of all of them
+    assert d['error']['status']['name'] == 'STATUS_TIMEOUT' and 1 <= len(d['samples']) < 8, d
     d = ask('--watch-ring', '--samples', '2', '--interval-ms', '1')
-    assert len(d['samples']) == 2
+    assert len(d['samples']) == 2 and d['samples'][1]['pending_delta'] == 0 and d['stall_warnings'] == 0
     rc, out, _ = run('--watch-ring', '--samples', '2', '--interval-ms', '1')
     assert rc == 0 and len(out.splitlines()) == 2
 
@@ -84,6 +95,7 @@ def vblank():
     d = ask('--dump-vblank', '--vblank-samples', '2', '--vblank-interval-ms', '40')
     assert d['command'] == ask('--query-vblank')['command'] == 'dump-vblank'
     assert u64(d['samples'][1]['vblank_seq']) > u64(d['samples'][0]['vblank_seq'])
+    assert d['summary']['intervals'] == 1 and abs(d['summary']['avg_ms'] - 16.667) < .01 and d['summary']['stalls'] == 0, d['summary']
     d = ask('--wait-vblank', '--vblank-samples', '3')
     assert d['wait_vblank']['samples'] == 3 == len(d['intervals_ms'])
     d = ask('--query-scanline', '--vblank-samples', '2', '--vblank-interval-ms', '1')
@@ -98,6 +110,14 @@ def last_submissions():
     assert 'fence: ' in open(tmp + '/cmd.bin.txt').read()
     ask('--dump-last-cmd', '--cmd-out', tmp + '/many.bin', '--count', '2')
     assert open(tmp + '/many_1.bin', 'rb').read(4) == b'ACMD'
+    d = ask('--dump-last-cmd', '--out', tmp + '/older', '--count', '2', '--index-from-tail', '1')  # numbered from the tail
+    assert [s['cmd_path'] for s in d['submissions']] == [tmp + '/older_1.bin', tmp + '/older_2.bin'], d
+    assert open(tmp + '/older_1.bin', 'rb').read() == open(tmp + '/many_1.bin', 'rb').read()
+    for k in range(8):  # a table where there is one, an empty file where there is none
+        d = ask('--dump-last-submit', '--cmd-out', tmp + '/k.bin', '--alloc-out', tmp + '/k.table', '--index-from-tail', str(k))['submissions'][0]
+        assert os.path.getsize(tmp + '/k.table') == d['alloc_table_size_bytes'], d
+    rc, _, err = run('--dump-last-cmd', '--cmd-out', tmp + '/none/x.bin')
+    assert rc == 2 and 'No such file or directory' in err
     ask('--dump-last-cmd', '--cmd-out', tmp + '/x.bin', '--index-from-tail', '5000', code=2)
 
 
@@ -129,7 +149,13 @@ def pictures():
 @case
 def memory():
     d = ask('--read-gpa', '0x1000', '64')
-    assert d['bytes_copied'] == 64 and len(d['data_hex']) == 128
+    assert d['response']['bytes_copied'] == 64 and len(d['response']['data_hex']) == 128 and d['response']['truncated'] is False
+    assert d['request'] == {'gpa': {'hex': '0x1000', 'dec': '4096'}, 'size_bytes': 64, 'size_bytes_effective': 64}
+    for force, shown in ([], 256), (['--force'], 4096):
+        d = ask('--read-gpa', '0x1000', '5000', *force)
+        assert d['response']['truncated'] is True and len(d['response']['data_hex']) == 2 * shown == 2 * d['request']['size_bytes_effective']
+        rc, out, _ = run('--read-gpa', '0x1000', '5000', *force)
+        assert rc == 0 and len(out.splitlines()) == shown / 16 + 1 and 'not shown: %d bytes' % (5000 - shown) in out
     ask('--read-gpa', '0x1000', '--size', '5000', '--out', tmp + '/mem.bin')
     assert os.path.getsize(tmp + '/mem.bin') == 5000
     d = ask('--read-gpa', '0xffffffffffff0000', code=2)
@@ -140,8 +166,12 @@ def memory():
 @case
 def memory_ends():
     end = 256 << 20
-    d = ask('--read-gpa', str(end - 100), '300', code=3)
-    assert d['bytes_copied'] == 100
+    for size in 300, 8192:  # in its first piece, and in a later one
+        open(tmp + '/part.bin', 'w').close()
+        d = ask('--read-gpa', str(end - size + 100), str(size), '--out', tmp + '/part.bin', code=3)
+        assert d['response']['bytes_copied'] == size - 100 and d['response']['partial_copy'] is True, d
+        assert d['error']['status']['name'] == d['response']['status']['name'] == 'STATUS_PARTIAL_COPY'
+        assert not os.path.exists(tmp + '/part.bin')  # a part is not what was asked for
 
 
 @case
@@ -149,7 +179,10 @@ def allocations_and_csv():
     d = ask('--dump-allocations', '--csv', tmp + '/a.csv')
     rows = open(tmp + '/a.csv').read().splitlines()
     assert d['command'] == 'dump-createalloc' and len(rows) == d['createallocation_trace']['entry_count'] + 1
-    assert rows[0].startswith('seq,call_seq,alloc_index')
+    assert rows[0] == ('write_index,entry_count,entry_capacity,seq,call_seq,alloc_index,num_allocations,create_flags,alloc_id,'
+                       'priv_flags,pitch_bytes,share_token,size_bytes,flags_in,flags_out')
+    t = d['createallocation_trace']
+    assert rows[1].split(',')[:3] == [str(t['write_index']), str(t['entry_count']), str(t['entry_capacity'])]
 
 
 @case
@@ -164,10 +197,28 @@ def others():
 
 @case
 def wrong_usage_is_code_1():
-    for args in (['--bogus'], [], ['--status', '--query-fence'], ['--read-gpa'], ['--read-gpa', 'x'], ['--timeout-ms', '0', '--status'],
-                 ['--dump-scanout-png'], ['--dump-last-cmd'], ['--status=1'], ['--ring-id'], ['--samples', '-1', '--watch-fence'],
+    for args in (['--bogus'], ['word'], [], ['--status', '--query-fence'], ['--timeout-ms', '0', '--status'], ['--status=1'],
+                 ['--ring-id'], ['--ring-id', 'nope', '--dump-ring'], ['--samples', '-1', '--watch-fence'],
+                 ['--watch-fence', '--samples', '1', '--interval-ms', 'nope'], ['--timeout-ms', '4294967296', '--status'],
+                 ['--size', '0', '--read-gpa', '0x1000'], ['--size', '4', '--size', '8', '--read-gpa', '0'],
+                 ['--size', '--json', '--read-gpa', '0'], ['--dump-last-cmd', '--cmd-out', 'a', '--out', 'b'],
+                 ['--dump-last-cmd', '--cmd-out', 'x', '--cmd-out', 'y'], ['--dump-createalloc', '--csv', 'a', '--csv', 'b'],
+                 ['--read-gpa', '0', '4', '--out', 'a', '--out', 'b'], ['--read-gpa', '0', '4', '--size', '4'],
+                 # options that the command would not look at
+                 ['--status', '--out', 'x'], ['--status', '--cmd-out', 'x'], ['--status', '--alloc-out', 'x'],
+                 ['--status', '--csv', 'x'], ['--query-fence', '--count', '2'], ['--dump-ring', '--index-from-tail', '1'],
+                 ['--query-perf', '--size', '4']):
+        d = ask(*args, code=1)
+        assert d['command'] == 'parse-args' and d['error']['hint'], args
+    for args in (['--read-gpa'], ['--read-gpa', 'x'], ['--read-gpa', '0', 'nope'], ['--read-gpa', '-1'], ['--size', '4', '--read-gpa', '0', '4'],
+                 ['--read-gpa', '0x10000000000000000'], ['--dump-scanout-png'], ['--dump-cursor-bmp', '--json'], ['--dump-last-cmd'],
                  ['--dump-last-cmd', '--cmd-out', 'x', '--alloc-out', 'y', '--count', '2'], ['--map-shared-handle', '0xzz']):
-        assert ask(*args, code=1)['command'] == 'parse-args', args
+        name = [a for a in args if a.startswith('--') and a not in ('--size', '--json')][0]
+        assert ask(*args, code=1)['command'] == name[2:], args  # the command's own words
+    rc, out, err = run('--json', '')
+    assert rc == 1 and json.loads(out)['command'] == 'parse-args'
+    rc, out, err = run('--bogus')
+    assert rc == 1 and out == '' and "unknown option '--bogus'" in err and '--help' in err
 
 
 @case
@@ -176,6 +227,12 @@ def json_to_a_file():
     assert rc == 0 and out == '' and json.load(open(tmp + '/st.json'))['command'] == 'status'
     rc, out, _ = run('--json', tmp + '/st2.json', '--query-fence', '--pretty')
     assert rc == 0 and json.load(open(tmp + '/st2.json'))['ok'] and '\n' in open(tmp + '/st2.json').read().strip()
+    rc, out, _ = run('--status', '--query-fence', '--json=' + tmp + '/st3.json')  # complaints go there too
+    assert rc == 1 and out == '' and json.load(open(tmp + '/st3.json'))['command'] == 'parse-args'
+    rc, out, _ = run('--query-fence', '--pretty')
+    assert rc == 0 and json.loads(out)['ok'] and len(out.splitlines()) > 5
+    rc, _, err = run('--query-fence', '--json=' + tmp + '/none/x.json')
+    assert rc == 2 and 'No such file or directory' in err
 
 
 @case
@@ -183,12 +240,26 @@ def help_is_code_0():
     for h in ('--help', '-h', '/?'):
         rc, out, _ = run(h)
         assert rc == 0 and '--dump-createallocation' in out
+        d = ask(h)
+        assert d['command'] == 'help' and len(d['commands']) == 24
+
+
+@case
+def the_man_pages_have_every_option():
+    root = os.path.dirname(os.path.abspath(__file__)) + '/../docs/man/'
+    runner = os.path.dirname(dbgctl) + '/../test_runner/aerogpu_test_runner'
+    for page, program in ('aerogpu_dbgctl.1', dbgctl), ('aerogpu_test_runner.1', runner):
+        text = open(root + page).read().replace('\\-', '-')
+        out = subprocess.run([program, '--help'], capture_output=True, text=True).stdout
+        options = set(re.findall(r'--[a-z]+(?:-[a-z]+)*(?![a-z*-])', out))
+        assert len(options) > 8 and not [o for o in options if o not in text], (page, [o for o in options if o not in text])
 
 
 @case
 def without_a_service_it_is_code_1():
     env = dict(os.environ, AEROGPU_SOCKET=tmp + '/nobody.sock')
-    assert ask('--status', code=1, env=env)['command'] == 'status'
+    d = ask('--status', code=1, env=env)
+    assert d['command'] == 'status' and 'aerogpu serve' in d['error']['hint']
     assert run('--selftest', env=env)[0] == 1
 
 
@@ -202,7 +273,7 @@ def it_answers_during_a_hang():
     assert p.wait(30) == 0
     assert w[-1]['stalled'] is True and w[-1]['completed_delta'] == '0', w
     assert u64(f['last_submitted_fence']) > u64(f['last_completed_fence']), f
-    assert int(ask('--query-perf')['perf']['reset_from_timeout_count']) == 1
+    assert u64(ask('--query-perf')['resets']['reset_from_timeout_count']) == 1
 
 
 ALL = [['--list-displays'], ['--status'], ['--query-umd-private'], ['--query-segments'], ['--query-fence'], ['--query-error'],
@@ -238,8 +309,8 @@ def it_answers_after_a_failed_reset():
             d = ask(*args, env=s.env)
             if args == ['--status']:
                 for key in ('device', 'fences', 'perf', 'ring0', 'scanout0', 'vblank', 'last_error', 'createallocation_trace'):
-                    assert 'unavailable' not in d[key], (key, d[key])
-                assert int(d['perf']['reset_from_timeout_count']) == 1
+                    assert d[key].get('supported') is not False, (key, d[key])
+                assert u64(d['perf']['resets']['reset_from_timeout_count']) == 1
         d = ask('--wait-vblank', '--vblank-samples', '1', code=2, env=s.env)
         assert d['error']['status']['name'] == 'STATUS_DEVICE_REMOVED', d
         rc, out, _ = run('--status', env=s.env)

@@ -236,21 +236,21 @@ uint64_t dbgctl_now_ns(void)
 NTSTATUS dbgctl_read(struct dbgctl *c, uint64_t gpa, void *data, uint32_t size, uint32_t *got)
 {
     static struct aerogpu_escape_read_gpa r;
-    NTSTATUS s = STATUS_SUCCESS;
 
-    for (*got = 0; *got < size && NT_SUCCESS(s);) {
+    for (*got = 0; *got < size;) {
+        NTSTATUS s;
         memset(&r, 0, sizeof(r));
         r.gpa = gpa + *got;
         r.size_bytes = size - *got < AEROGPU_ESCAPE_READ_GPA_MAX ? size - *got : AEROGPU_ESCAPE_READ_GPA_MAX;
         s = DBGCTL_ESCAPE(c, READ_GPA, &r);
-        if (s == STATUS_TIMEOUT || !NT_SUCCESS(s))
-            break;
+        if (s)
+            return *got && s != STATUS_TIMEOUT ? STATUS_PARTIAL_COPY : s;
         if (r.bytes_copied > r.size_bytes)
             r.bytes_copied = r.size_bytes;
         memcpy((uint8_t *)data + *got, r.data, r.bytes_copied);
         *got += r.bytes_copied;
-        if (r.bytes_copied < r.size_bytes)
-            break;
+        if (r.bytes_copied < r.size_bytes) /* without the status a driver that gives less than it says */
+            return r.status == (uint32_t)STATUS_PARTIAL_COPY ? STATUS_PARTIAL_COPY : STATUS_SUCCESS;
     }
-    return s == STATUS_TIMEOUT ? s : *got ? STATUS_SUCCESS : s;
+    return STATUS_SUCCESS;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SAMPLES = 10000 };
+enum { MAX_SAMPLES = 10000, STALL_AFTER = 3 /* intervals without progress */ };
 
 /* ---- one query each ---- */
 
@@ -41,14 +41,23 @@ static int query_error(struct dbgctl *c)
     return simple(c, "error_state", dbgctl_error);
 }
 
+static json_t *unanswered(NTSTATUS s)
+{
+    return json_pack("{s:b, s:o}", "supported", 0, "error", dbgctl_status(s));
+}
+
 static int query_perf(struct dbgctl *c)
 {
-    int r = simple(c, "perf", dbgctl_perf);
+    NTSTATUS s;
+    json_t *perf = dbgctl_perf(c, &s), *e;
 
-    if (!r)
-        simple(c, "last_error", dbgctl_error); /* where the device has the latch */
-    c->message[0] = '\0';
-    return r;
+    if (!perf)
+        return dbgctl_fail(c, s, "QUERY_PERF");
+    json_object_update(c->body, perf);
+    json_decref(perf);
+    e = dbgctl_error(c, &s); /* where the device has the latch */
+    json_object_set_new(c->body, "last_error", e ? e : unanswered(s));
+    return DBGCTL_OK;
 }
 
 static int query_scanout(struct dbgctl *c)
@@ -81,7 +90,6 @@ static int status(struct dbgctl *c)
     };
     unsigned answered = 0;
     NTSTATUS s, last = 0;
-    char name[16];
 
     c->ring_id = 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -90,11 +98,7 @@ static int status(struct dbgctl *c)
             answered++;
         else
             last = s;
-        if (!v) {
-            snprintf(name, sizeof(name), "0x%08x", (uint32_t)s);
-            v = json_pack("{s:s}", "unavailable", name);
-        }
-        json_object_set_new(c->body, parts[i].key, v);
+        json_object_set_new(c->body, parts[i].key, v ? v : unanswered(s));
     }
     return answered ? DBGCTL_OK : dbgctl_fail(c, last, "the driver answers nothing");
 }
@@ -114,7 +118,7 @@ static int list_displays(struct dbgctl *c)
         if (s) {
             if (n == 1) {
                 json_object_set_new(c->body, "displays", list);
-                dbgctl_fail(c, s, "the service does not answer");
+                dbgctl_fail(c, s, "no display can be opened");
                 return DBGCTL_USAGE;
             }
             break;
@@ -136,79 +140,156 @@ static uint32_t capped(uint32_t n)
     return n > MAX_SAMPLES ? MAX_SAMPLES : n;
 }
 
+struct fence_sample {
+    struct aerogpu_escape_query_fence f;
+    uint64_t time_ns;
+    uint32_t stalled; /* intervals without progress while work was pending */
+};
+
+static const char *warning(const struct fence_sample *last, const struct fence_sample *now, bool first)
+{
+    if (!first && now->f.last_completed_fence < last->f.last_completed_fence)
+        return "RESET";
+    if (!first && now->f.error_irq_count > last->f.error_irq_count)
+        return "ERROR";
+    return now->stalled >= STALL_AFTER ? "STALLED" : "";
+}
+
+static void fence_line(struct dbgctl *c, json_t *list, uint32_t i, const struct fence_sample *last,
+                       struct fence_sample *now)
+{
+    const struct aerogpu_escape_query_fence *f = &now->f;
+    uint64_t ds = i ? f->last_submitted_fence - last->f.last_submitted_fence : 0,
+             dc = i ? f->last_completed_fence - last->f.last_completed_fence : 0,
+             pending = f->last_submitted_fence - f->last_completed_fence;
+    double ms = i ? (double)(now->time_ns - last->time_ns) / 1e6 : 0,
+           rate = ms > 0 ? (double)dc * 1e3 / ms : 0;
+    json_t *latched = dbgctl_latched(c);
+    const char *warn;
+
+    now->stalled = i && !dc && pending ? last->stalled + 1 : 0;
+    warn = warning(last, now, !i);
+    dbgctl_line(c,
+                "%4u  submitted %" PRIu64 " (+%" PRIu64 ")  completed %" PRIu64 " (+%" PRIu64
+                ")  pending %" PRIu64 "  %.1f/s  errors %" PRIu64 " (last fence %" PRIu64 ")%s%s%s",
+                i, f->last_submitted_fence, ds, f->last_completed_fence, dc, pending, rate,
+                f->error_irq_count, f->last_error_fence, json_is_true(latched) ? "  latched" : "",
+                *warn ? "  " : "", warn);
+    json_array_append_new(
+        list,
+        json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:i, s:b, s:s}", "index", (int)i,
+                  "last_submitted_fence", dbgctl_u64(f->last_submitted_fence), "last_completed_fence",
+                  dbgctl_u64(f->last_completed_fence), "submitted_delta", dbgctl_dec(ds), "completed_delta",
+                  dbgctl_dec(dc), "pending", dbgctl_dec(pending), "error_irq_count",
+                  dbgctl_u64(f->error_irq_count), "last_error_fence", dbgctl_u64(f->last_error_fence),
+                  "latched", latched, "dt_ms", ms, "completed_per_second", rate, "stall_intervals",
+                  (int)now->stalled, "stalled", (int)(now->stalled >= STALL_AFTER), "warn", warn));
+}
+
 static int watch_fence(struct dbgctl *c)
 {
-    uint32_t n = capped(c->samples), stalls = 0, stalled = 0;
-    struct aerogpu_escape_query_fence last = {0}, f = {0};
+    uint32_t n = capped(c->samples), warnings = 0;
+    struct fence_sample last = {0}, now = {0};
     json_t *list = json_array();
-    uint64_t then = 0;
+    uint64_t end = dbgctl_now_ns() + (uint64_t)c->timeout_ms * 1000000;
 
+    json_object_set_new(c->body, "samples_requested", json_integer(c->samples));
     json_object_set_new(c->body, "samples", list);
     for (uint32_t i = 0; i < n; i++) {
-        NTSTATUS s = DBGCTL_ESCAPE(c, QUERY_FENCE, &f);
-        uint64_t now = dbgctl_now_ns();
-        uint64_t ds = i ? f.last_submitted_fence - last.last_submitted_fence : 0,
-                 dc = i ? f.last_completed_fence - last.last_completed_fence : 0;
-        double rate = i && now > then ? (double)dc * 1e9 / (double)(now - then) : 0;
-        bool stall;
+        NTSTATUS s = c->timeout_given && dbgctl_now_ns() >= end ? STATUS_TIMEOUT
+                                                                : DBGCTL_ESCAPE(c, QUERY_FENCE, &now.f);
         if (s)
-            return dbgctl_fail(c, s, "QUERY_FENCE, sample %u", i);
-        stalled = i && !dc && f.last_submitted_fence != f.last_completed_fence ? stalled + 1 : 0;
-        stall = stalled >= 3;
-        stalls += stall;
-        dbgctl_line(c,
-                    "%4u  submitted %" PRIu64 " (+%" PRIu64 ")  completed %" PRIu64 " (+%" PRIu64
-                    ")  pending %" PRIu64 "  %.1f/s%s",
-                    i, f.last_submitted_fence, ds, f.last_completed_fence, dc,
-                    f.last_submitted_fence - f.last_completed_fence, rate, stall ? "  STALLED" : "");
-        json_array_append_new(list, json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:f, s:b}", "index", (int)i,
-                                              "last_submitted_fence", dbgctl_u64(f.last_submitted_fence),
-                                              "last_completed_fence", dbgctl_u64(f.last_completed_fence),
-                                              "submitted_delta", dbgctl_dec(ds), "completed_delta",
-                                              dbgctl_dec(dc), "pending",
-                                              dbgctl_dec(f.last_submitted_fence - f.last_completed_fence),
-                                              "completed_per_second", rate, "stalled", (int)stall));
-        last = f;
-        then = now;
+            return dbgctl_fail(c, s, "--watch-fence ended after %u of %u samples", i, n);
+        now.time_ns = dbgctl_now_ns();
+        fence_line(c, list, i, &last, &now);
+        warnings += now.stalled >= STALL_AFTER;
+        last = now;
         if (i + 1 < n)
             dbgctl_sleep_ms(c->interval_ms);
     }
-    json_object_set_new(c->body, "stall_warnings", json_integer(stalls));
+    json_object_set_new(c->body, "stall_warnings", json_integer(warnings));
     return DBGCTL_OK;
+}
+
+static NTSTATUS ring_sample(struct dbgctl *c, struct aerogpu_escape_dump_ring_v2 *r)
+{
+    memset(r, 0, sizeof(*r));
+    r->ring_id = c->ring_id;
+    r->desc_capacity = AEROGPU_ESCAPE_RECENT;
+    return DBGCTL_ESCAPE(c, DUMP_RING_V2, r);
 }
 
 static int watch_ring(struct dbgctl *c)
 {
     static struct aerogpu_escape_dump_ring_v2 r;
-    uint32_t n = capped(c->samples);
+    uint32_t n = capped(c->samples), last_head = 0, last_pending = 0, stalled = 0, warnings = 0;
     json_t *list = json_array();
 
+    json_object_set_new(c->body, "ring_id", json_integer(c->ring_id));
+    json_object_set_new(c->body, "samples_requested", json_integer(c->samples));
     json_object_set_new(c->body, "samples", list);
     for (uint32_t i = 0; i < n; i++) {
         const struct aerogpu_escape_ring_desc_v2 *d = NULL;
-        NTSTATUS s;
-        memset(&r, 0, sizeof(r));
-        r.ring_id = c->ring_id;
-        r.desc_capacity = AEROGPU_ESCAPE_RECENT;
-        s = DBGCTL_ESCAPE(c, DUMP_RING_V2, &r);
+        NTSTATUS s = ring_sample(c, &r);
+        uint32_t pending = r.tail - r.head;
+        int64_t delta = i ? (int64_t)pending - last_pending : 0;
+        bool stall;
         if (s)
-            return dbgctl_fail(c, s, "DUMP_RING_V2, sample %u", i);
+            return dbgctl_fail(c, s, "--watch-ring ended after %u of %u samples", i, n);
         if (r.desc_count && r.desc_count <= AEROGPU_ESCAPE_RECENT)
             d = &r.desc[r.desc_count - 1];
-        dbgctl_line(c, "%4u  head %u  tail %u  pending %u  last fence %" PRIu64 "  flags 0x%x", i, r.head,
-                    r.tail, r.tail - r.head, d ? d->fence : 0, d ? d->flags : 0);
-        json_array_append_new(list, json_pack("{s:i, s:I, s:I, s:I, s:o, s:o}", "index", (int)i, "head",
-                                              (json_int_t)r.head, "tail", (json_int_t)r.tail, "pending",
-                                              (json_int_t)(r.tail - r.head), "last_fence",
-                                              d ? dbgctl_u64(d->fence) : json_null(), "last_flags",
-                                              d ? dbgctl_hex(d->flags) : json_null()));
+        stalled = i && pending && r.head == last_head ? stalled + 1 : 0;
+        stall = stalled >= STALL_AFTER;
+        warnings += stall;
+        dbgctl_line(
+            c, "%4u  head %u  tail %u  pending %u (%+" PRId64 ")  last fence %" PRIu64 "  flags 0x%x%s", i,
+            r.head, r.tail, pending, delta, d ? d->fence : 0, d ? d->flags : 0, stall ? "  STALLED" : "");
+        json_array_append_new(
+            list, json_pack("{s:i, s:I, s:I, s:I, s:I, s:i, s:b, s:o, s:o}", "index", (int)i, "head",
+                            (json_int_t)r.head, "tail", (json_int_t)r.tail, "pending", (json_int_t)pending,
+                            "pending_delta", (json_int_t)delta, "stall_intervals", (int)stalled, "stalled",
+                            (int)stall, "last_fence", d ? dbgctl_u64(d->fence) : json_null(), "last_flags",
+                            d ? dbgctl_hex(d->flags) : json_null()));
+        last_head = r.head;
+        last_pending = pending;
         if (i + 1 < n)
             dbgctl_sleep_ms(c->interval_ms);
     }
+    json_object_set_new(c->body, "stall_warnings", json_integer(warnings));
     return DBGCTL_OK;
 }
 
 /* ---- vblank ---- */
+
+static uint64_t dec_of(const json_t *v, const char *key)
+{
+    return strtoull(json_string_value(json_object_get(json_object_get(v, key), "dec")), NULL, 10);
+}
+
+/* What lies between the samples: the cadence of vblank itself, from the registers. */
+static json_t *vblank_cadence(const json_t *samples)
+{
+    double sum = 0, min = 0, max = 0;
+    unsigned taken = 0, stalls = 0;
+
+    for (size_t i = 1; i < json_array_size(samples); i++) {
+        const json_t *a = json_array_get(samples, i - 1), *b = json_array_get(samples, i);
+        uint64_t n = dec_of(b, "vblank_seq") - dec_of(a, "vblank_seq"),
+                 ns = dec_of(b, "last_vblank_time_ns") - dec_of(a, "last_vblank_time_ns");
+        double ms = n ? (double)ns / 1e6 / (double)n : 0;
+        if (!n) {
+            stalls++;
+            continue;
+        }
+        sum += ms;
+        min = !taken || ms < min ? ms : min;
+        max = ms > max ? ms : max;
+        taken++;
+    }
+    return json_pack("{s:i, s:f, s:f, s:f, s:f, s:i}", "intervals", (int)taken, "avg_ms",
+                     taken ? sum / taken : 0.0, "min_ms", min, "max_ms", max, "hz",
+                     sum > 0 ? taken * 1e3 / sum : 0.0, "stalls", (int)stalls);
+}
 
 static int dump_vblank(struct dbgctl *c)
 {
@@ -229,6 +310,8 @@ static int dump_vblank(struct dbgctl *c)
         if (i + 1 < n)
             dbgctl_sleep_ms(c->vblank_interval_ms);
     }
+    if (n > 1)
+        json_object_set_new(c->body, "summary", vblank_cadence(list));
     return DBGCTL_OK;
 }
 
@@ -301,11 +384,14 @@ static int query_scanline(struct dbgctl *c)
 
 /* ---- allocations, handles, the self-test ---- */
 
-static int write_csv(struct dbgctl *c, const json_t *entries)
+/* The first three columns are the same in each row: whether entries were overwritten between two dumps. */
+static int write_csv(struct dbgctl *c, const json_t *trace)
 {
-    static const char *const columns[] = {"seq",          "call_seq", "alloc_index", "num_allocations",
-                                          "create_flags", "alloc_id", "priv_flags",  "pitch_bytes",
-                                          "share_token",  "size",     "flags_in",    "flags_out"};
+    static const char *const columns[] = {"write_index", "entry_count", "entry_capacity",  "seq",
+                                          "call_seq",    "alloc_index", "num_allocations", "create_flags",
+                                          "alloc_id",    "priv_flags",  "pitch_bytes",     "share_token",
+                                          "size",        "flags_in",    "flags_out"};
+    enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
     char *text = NULL;
     size_t size = 0, i;
     FILE *f = open_memstream(&text, &size);
@@ -314,13 +400,13 @@ static int write_csv(struct dbgctl *c, const json_t *entries)
 
     if (!f)
         return dbgctl_refuse(c, "no memory");
-    for (i = 0; i < 12; i++)
+    for (i = 0; i < COLUMNS; i++)
         fprintf(f, "%s%s%s", i ? "," : "", columns[i], !strcmp(columns[i], "size") ? "_bytes" : "");
     fputc('\n', f);
-    json_array_foreach(entries, i, e)
+    json_array_foreach(json_object_get(trace, "entries"), i, e)
     {
-        for (int k = 0; k < 12; k++) {
-            const json_t *v = json_object_get(e, columns[k]);
+        for (int k = 0; k < COLUMNS; k++) {
+            const json_t *v = json_object_get(k < 3 ? trace : e, columns[k]);
             if (json_is_object(v))
                 v = json_object_get(v, "bytes");
             fputs(k ? "," : "", f);
@@ -343,7 +429,7 @@ static int dump_createalloc(struct dbgctl *c)
     int r = simple(c, "createallocation_trace", dbgctl_createalloc);
 
     if (!r && c->csv_path)
-        r = write_csv(c, json_object_get(json_object_get(c->body, "createallocation_trace"), "entries"));
+        r = write_csv(c, json_object_get(c->body, "createallocation_trace"));
     return r;
 }
 
@@ -352,10 +438,16 @@ static int map_shared_handle(struct dbgctl *c)
     struct aerogpu_escape_map_shared_handle m = {.shared_handle = c->argument};
     NTSTATUS s = DBGCTL_ESCAPE(c, MAP_SHARED_HANDLE, &m);
 
+    if (s == STATUS_NOT_SUPPORTED)
+        c->hint = "EnableMapSharedHandleEscape = 1 in the service's settings opens it, to root and the "
+                  "service's user";
+    else if (s == STATUS_INVALID_HANDLE)
+        c->hint =
+            "the handle is that of a shared resource that lives: hGlobalShare of D3DKMTCreateAllocation";
     if (s)
         return dbgctl_fail(c, s, "MAP_SHARED_HANDLE of 0x%" PRIx64, c->argument);
     json_object_update(c->body, json_pack("{s:o, s:o}", "shared_handle", dbgctl_hex(c->argument),
-                                          "debug_token", dbgctl_hex(m.debug_token)));
+                                          "debug_token", dbgctl_u64(m.debug_token)));
     return DBGCTL_OK;
 }
 
@@ -393,90 +485,60 @@ static int selftest(struct dbgctl *c)
     return t.error_code && t.error_code < 200 ? (int)t.error_code : DBGCTL_FAILED;
 }
 
+/* C(name, its options, argument, function, what it is for, the options that are its own) */
+#define C(name, names, arg, fn, doc, ...)                                                                    \
+    {                                                                                                        \
+        name, {GROUP names}, DBGCTL_##arg, false, fn, doc, __VA_ARGS__                                       \
+    }
+#define GROUP(...) __VA_ARGS__
 const struct dbgctl_command dbgctl_commands[] = {
-    {"list-displays", {"--list-displays"}, DBGCTL_NONE, true, list_displays, "the displays there are"},
-    {"status",
-     {"--status", "--query-version", "--query-device"},
-     DBGCTL_NONE,
-     false,
-     status,
-     "everything at a glance"},
-    {"query-umd-private",
-     {"--query-umd-private"},
-     DBGCTL_NONE,
-     false,
-     query_umd_private,
-     "the UMDRIVERPRIVATE blob"},
-    {"query-segments", {"--query-segments"}, DBGCTL_NONE, false, query_segments, "segments and budgets"},
-    {"query-fence", {"--query-fence"}, DBGCTL_NONE, false, query_fence, "fences and error counters"},
-    {"query-error", {"--query-error"}, DBGCTL_NONE, false, query_error, "the error latch"},
-    {"watch-fence", {"--watch-fence"}, DBGCTL_NONE, false, watch_fence, "fences, again and again"},
-    {"query-perf", {"--query-perf", "--perf"}, DBGCTL_NONE, false, query_perf, "counters"},
-    {"query-scanout",
-     {"--query-scanout"},
-     DBGCTL_NONE,
-     false,
-     query_scanout,
-     "scanout as the driver and the registers have it"},
-    {"dump-scanout-bmp",
-     {"--dump-scanout-bmp"},
-     DBGCTL_PATH,
-     false,
-     dbgctl_dump_scanout_bmp,
-     "what is on the screen"},
-    {"dump-scanout-png",
-     {"--dump-scanout-png"},
-     DBGCTL_PATH,
-     false,
-     dbgctl_dump_scanout_png,
-     "what is on the screen"},
-    {"query-cursor",
-     {"--query-cursor", "--dump-cursor"},
-     DBGCTL_NONE,
-     false,
-     query_cursor,
-     "cursor registers"},
-    {"dump-cursor-bmp",
-     {"--dump-cursor-bmp"},
-     DBGCTL_PATH,
-     false,
-     dbgctl_dump_cursor_bmp,
-     "the cursor's picture"},
-    {"dump-cursor-png",
-     {"--dump-cursor-png"},
-     DBGCTL_PATH,
-     false,
-     dbgctl_dump_cursor_png,
-     "the cursor's picture"},
-    {"dump-ring", {"--dump-ring"}, DBGCTL_NONE, false, dump_ring, "ring indices and the last descriptors"},
-    {"watch-ring", {"--watch-ring"}, DBGCTL_NONE, false, watch_ring, "the ring, again and again"},
-    {"dump-last-cmd",
-     {"--dump-last-submit", "--dump-last-cmd"},
-     DBGCTL_NONE,
-     false,
-     dbgctl_dump_last,
-     "the last streams, as files"},
-    {"dump-createalloc",
-     {"--dump-createalloc", "--dump-createallocation", "--dump-allocations"},
-     DBGCTL_NONE,
-     false,
-     dump_createalloc,
-     "the last allocations"},
-    {"dump-vblank",
-     {"--dump-vblank", "--query-vblank"},
-     DBGCTL_NONE,
-     false,
-     dump_vblank,
-     "vblank registers and interrupt"},
-    {"wait-vblank", {"--wait-vblank"}, DBGCTL_NONE, false, wait_vblank, "cadence of vblank waits"},
-    {"query-scanline", {"--query-scanline"}, DBGCTL_NONE, false, query_scanline, "the scan line"},
-    {"map-shared-handle",
-     {"--map-shared-handle"},
-     DBGCTL_NUMBER,
-     false,
-     map_shared_handle,
-     "debug token of a shared handle"},
-    {"read-gpa", {"--read-gpa"}, DBGCTL_NUMBER_SIZE, false, dbgctl_read_gpa, "guest memory"},
-    {"selftest", {"--selftest"}, DBGCTL_NONE, false, selftest, "the driver's self-test"},
+    {"list-displays", {"--list-displays"}, DBGCTL_NONE, true, list_displays, "the displays there are", NULL},
+    C("status", ("--status", "--query-version", "--query-device"), NONE, status,
+      "everything at a glance: the first command of any bug report", NULL),
+    C("query-umd-private", ("--query-umd-private"), NONE, query_umd_private,
+      "the UMDRIVERPRIVATE blob: ABI and features for user-mode drivers", NULL),
+    C("query-segments", ("--query-segments"), NONE, query_segments, "memory segments and budgets", NULL),
+    C("query-fence", ("--query-fence"), NONE, query_fence,
+      "last submitted and completed fence, error counters", NULL),
+    C("query-error", ("--query-error"), NONE, query_error, "the error latch of the device", NULL),
+    C("watch-fence", ("--watch-fence"), NONE, watch_fence, "fences, a line for each sample; marks a stall",
+      "--samples N --interval-ms M [--timeout-ms T]"),
+    C("query-perf", ("--query-perf", "--perf"), NONE, query_perf,
+      "counters: submissions, interrupts, resets, vblank", NULL),
+    C("query-scanout", ("--query-scanout"), NONE, query_scanout,
+      "scanout as the driver and the registers have it", NULL),
+    C("dump-scanout-bmp", ("--dump-scanout-bmp"), PATH, dbgctl_dump_scanout_bmp,
+      "what is on the screen, as BMP", NULL),
+    C("dump-scanout-png", ("--dump-scanout-png"), PATH, dbgctl_dump_scanout_png,
+      "what is on the screen, as PNG", NULL),
+    C("query-cursor", ("--query-cursor", "--dump-cursor"), NONE, query_cursor, "cursor registers", NULL),
+    C("dump-cursor-bmp", ("--dump-cursor-bmp"), PATH, dbgctl_dump_cursor_bmp, "the cursor's picture, as BMP",
+      NULL),
+    C("dump-cursor-png", ("--dump-cursor-png"), PATH, dbgctl_dump_cursor_png, "the cursor's picture, as PNG",
+      NULL),
+    C("dump-ring", ("--dump-ring"), NONE, dump_ring, "ring indices and the last descriptors, the newest last",
+      "[--ring-id N]"),
+    C("watch-ring", ("--watch-ring"), NONE, watch_ring,
+      "head and tail, a line for each sample; marks a stall", "--samples N --interval-ms M [--ring-id N]"),
+    C("dump-last-cmd", ("--dump-last-submit", "--dump-last-cmd"), NONE, dbgctl_dump_last,
+      "the last command streams and allocation tables, as files",
+      "--cmd-out FILE [--alloc-out FILE] [--index-from-tail K] [--count N] [--force]"),
+    C("dump-createalloc", ("--dump-createalloc", "--dump-createallocation", "--dump-allocations"), NONE,
+      dump_createalloc, "the last allocations that were created", "[--csv FILE]"),
+    C("dump-vblank", ("--dump-vblank", "--query-vblank"), NONE, dump_vblank,
+      "vblank registers, interrupt mask and the interrupt type asked for",
+      "[--vblank-samples N --vblank-interval-ms M]"),
+    C("wait-vblank", ("--wait-vblank"), NONE, wait_vblank, "cadence of D3DKMTWaitForVerticalBlankEvent",
+      "[--vblank-samples N] [--timeout-ms T of each wait]"),
+    C("query-scanline", ("--query-scanline"), NONE, query_scanline,
+      "D3DKMTGetScanLine: line and vertical blank", "[--vblank-samples N --vblank-interval-ms M]"),
+    C("map-shared-handle", ("--map-shared-handle"), NUMBER, map_shared_handle,
+      "the debug token of a shared resource's handle, the same in every process", NULL),
+    C("read-gpa", ("--read-gpa"), NUMBER_SIZE, dbgctl_read_gpa, "guest memory",
+      "[N or --size N] [--out FILE] [--force]"),
+    C("selftest", ("--selftest"), NONE, selftest, "the driver's self-test; its code is the exit code",
+      "[--timeout-ms T]"),
 };
+#undef C
+#undef GROUP
 const unsigned dbgctl_num_commands = sizeof(dbgctl_commands) / sizeof(dbgctl_commands[0]);

@@ -33,16 +33,18 @@ struct dbgctl {
     /* options */
     const char *display, *json_path, *csv_path, *cmd_out, *alloc_out, *out_path, *path;
     uint32_t ring_id, timeout_ms, vblank_samples, vblank_interval_ms, samples, interval_ms, size,
-        index_from_tail, count;
-    uint64_t argument; /* GPA or handle */
-    bool json, pretty, force, have_size, have_samples, have_interval, have_count;
+        index_from_tail, count, given; /* bits: the options that were given */
+    uint64_t argument;                 /* GPA or handle */
+    bool json, pretty, force, timeout_given;
 
     const struct dbgctl_command *command;
+    const char *name; /* what the JSON calls it */
     D3DKMT_HANDLE adapter;
     LUID luid;
     uint32_t source;
     json_t *body;
     char message[300]; /* of the failure */
+    const char *hint;  /* what to do next, or NULL */
     NTSTATUS status;
     bool has_status;
 };
@@ -55,10 +57,15 @@ struct dbgctl_command {
     enum dbgctl_argument argument;
     bool without_adapter;
     int (*run)(struct dbgctl *c);
-    const char *doc;
+    const char *doc, *takes; /* takes: its own options, or NULL */
 };
 extern const struct dbgctl_command dbgctl_commands[];
 extern const unsigned dbgctl_num_commands;
+
+/* ---- args.c ---- */
+
+/* 0, DBGCTL_USAGE with the complaint in c->message, or -1 when help was shown (with --json: is in c->body). */
+int dbgctl_parse(struct dbgctl *c, int argc, char **argv);
 
 /* ---- call.c: bounded calls ---- */
 
@@ -72,11 +79,13 @@ int dbgctl_fail(struct dbgctl *c, NTSTATUS status, const char *fmt, ...)
 int dbgctl_refuse(struct dbgctl *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void dbgctl_sleep_ms(uint32_t ms);
 uint64_t dbgctl_now_ns(void);
-/* Guest memory, piece by piece: how much was read in *got. */
+/* Guest memory, piece by piece: how much was read in *got. STATUS_PARTIAL_COPY: it ends there. */
 NTSTATUS dbgctl_read(struct dbgctl *c, uint64_t gpa, void *data, uint32_t size, uint32_t *got);
 
 /* ---- values.c: what the blocks say, as JSON ---- */
 
+const char *dbgctl_status_name(NTSTATUS s, char buffer[16]);
+json_t *dbgctl_status(NTSTATUS s); /* {"hex", "name"} */
 json_t *dbgctl_u64(uint64_t v);    /* {"hex", "dec"} */
 json_t *dbgctl_hex(uint64_t v);    /* "0x…" */
 json_t *dbgctl_dec(uint64_t v);    /* "123": 64 bits do not fit a JSON number */
@@ -87,6 +96,7 @@ json_t *dbgctl_irqs(uint32_t v);
 json_t *dbgctl_device(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_features(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_fences(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_latched(struct dbgctl *c);
 json_t *dbgctl_perf(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_ring(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_scanout(struct dbgctl *c, NTSTATUS *s);

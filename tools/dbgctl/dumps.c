@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/png_file.h"
@@ -35,20 +36,52 @@ int dbgctl_write_file(const char *path, const void *data, size_t size)
 
 /* ---- pictures ---- */
 
+static void gate_hint(struct dbgctl *c, NTSTATUS s)
+{
+    if (s == STATUS_NOT_SUPPORTED)
+        c->hint =
+            "EnableReadGpaEscape = 1 in the service's settings opens it, to root and the service's user";
+}
+
 struct picture {
     const char *what;
     uint64_t gpa;
     uint32_t width, height, pitch, format;
 };
 
-static bool has_alpha(uint32_t format)
+/* Bytes of a pixel of the formats that a picture can be made of; 0: none. */
+static uint32_t pixel_bytes(uint32_t format)
 {
-    return format == AEROGPU_FORMAT_B8G8R8A8_UNORM || format == AEROGPU_FORMAT_R8G8B8A8_UNORM;
+    if (format == AEROGPU_FORMAT_B5G6R5_UNORM || format == AEROGPU_FORMAT_B5G5R5A1_UNORM)
+        return 2;
+    return (format >= AEROGPU_FORMAT_B8G8R8A8_UNORM && format <= AEROGPU_FORMAT_R8G8B8X8_UNORM) ||
+                   (format >= AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB &&
+                    format <= AEROGPU_FORMAT_R8G8B8X8_UNORM_SRGB)
+               ? 4
+               : 0;
 }
 
-static bool is_bgr(uint32_t format)
+/* X is opaque; sRGB formats have the bytes of their linear ones, and keep them. */
+static void to_rgba(uint32_t format, const uint8_t *from, uint8_t to[4])
 {
-    return format == AEROGPU_FORMAT_B8G8R8A8_UNORM || format == AEROGPU_FORMAT_B8G8R8X8_UNORM;
+    uint32_t v = from[0] | (uint32_t)from[1] << 8, base = format;
+
+    if (format == AEROGPU_FORMAT_B5G6R5_UNORM || format == AEROGPU_FORMAT_B5G5R5A1_UNORM) {
+        bool six = format == AEROGPU_FORMAT_B5G6R5_UNORM;
+        uint32_t r = six ? v >> 11 : v >> 10 & 31, g = six ? v >> 5 & 63 : v >> 5 & 31, b = v & 31;
+        to[0] = (uint8_t)(r << 3 | r >> 2);
+        to[1] = (uint8_t)(six ? g << 2 | g >> 4 : g << 3 | g >> 2);
+        to[2] = (uint8_t)(b << 3 | b >> 2);
+        to[3] = six || v >> 15 ? 255 : 0;
+        return;
+    }
+    if (base >= AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB)
+        base = base - AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB + AEROGPU_FORMAT_B8G8R8A8_UNORM;
+    bool bgr = base == AEROGPU_FORMAT_B8G8R8A8_UNORM || base == AEROGPU_FORMAT_B8G8R8X8_UNORM;
+    to[0] = from[bgr ? 2 : 0];
+    to[1] = from[1];
+    to[2] = from[bgr ? 0 : 2];
+    to[3] = base == AEROGPU_FORMAT_B8G8R8A8_UNORM || base == AEROGPU_FORMAT_R8G8B8A8_UNORM ? from[3] : 255;
 }
 
 static int write_bmp(const char *path, const uint8_t *rgba, uint32_t width, uint32_t height)
@@ -82,6 +115,7 @@ static int write_bmp(const char *path, const uint8_t *rgba, uint32_t width, uint
 static int dump_picture(struct dbgctl *c, const struct picture *p, bool png)
 {
     uint64_t bytes = (uint64_t)p->pitch * p->height;
+    uint32_t pixel = pixel_bytes(p->format);
     uint8_t *raw, *rgba;
     struct error e = {0};
     uint32_t got;
@@ -90,9 +124,11 @@ static int dump_picture(struct dbgctl *c, const struct picture *p, bool png)
 
     if (!p->gpa || !p->width || !p->height)
         return dbgctl_refuse(c, "the %s shows nothing", p->what);
-    if (p->format < AEROGPU_FORMAT_B8G8R8A8_UNORM || p->format > AEROGPU_FORMAT_R8G8B8X8_UNORM)
-        return dbgctl_refuse(c, "the %s has format %u, which has no 32 bits a pixel", p->what, p->format);
-    if (p->width > PICTURE_CAP || p->height > PICTURE_CAP || p->pitch < 4 * p->width || bytes > DUMP_HARD_CAP)
+    if (!pixel)
+        return dbgctl_refuse(c, "the %s has format %u, which is no format of pixels to show", p->what,
+                             p->format);
+    if (p->width > PICTURE_CAP || p->height > PICTURE_CAP || p->pitch < pixel * p->width ||
+        bytes > DUMP_HARD_CAP)
         return dbgctl_refuse(c, "the %s of %ux%u with pitch %u cannot be", p->what, p->width, p->height,
                              p->pitch);
     raw = malloc(bytes);
@@ -104,20 +140,15 @@ static int dump_picture(struct dbgctl *c, const struct picture *p, bool png)
     }
     s = dbgctl_read(c, p->gpa, raw, (uint32_t)bytes, &got);
     if (s || got < bytes) {
+        gate_hint(c, s);
         free(raw);
         free(rgba);
         return dbgctl_fail(c, s ? s : STATUS_UNSUCCESSFUL, "READ_GPA of the %s gave %u of %llu bytes",
                            p->what, got, (unsigned long long)bytes);
     }
     for (uint32_t y = 0; y < p->height; y++)
-        for (uint32_t x = 0; x < p->width; x++) {
-            const uint8_t *from = raw + (size_t)y * p->pitch + 4 * x;
-            uint8_t *to = rgba + ((size_t)y * p->width + x) * 4;
-            to[0] = from[is_bgr(p->format) ? 2 : 0];
-            to[1] = from[1];
-            to[2] = from[is_bgr(p->format) ? 0 : 2];
-            to[3] = has_alpha(p->format) ? from[3] : 255;
-        }
+        for (uint32_t x = 0; x < p->width; x++)
+            to_rgba(p->format, raw + (size_t)y * p->pitch + pixel * x, rgba + ((size_t)y * p->width + x) * 4);
     r = png ? png_file_write(c->path, rgba, p->width, p->height, (size_t)p->width * 4, &e)
             : write_bmp(c->path, rgba, p->width, p->height);
     free(raw);
@@ -138,8 +169,8 @@ static int dump_scanout(struct dbgctl *c, bool png)
     if (s)
         return dbgctl_fail(c, s, "QUERY_SCANOUT");
     return dump_picture(c,
-                        &(struct picture){"scanout", q.mmio_fb_gpa, q.mmio_width, q.mmio_height,
-                                          q.mmio_pitch_bytes, q.mmio_format},
+                        &(struct picture){"scanout", q.mmio_fb_gpa ? q.mmio_fb_gpa : q.cached_fb_gpa,
+                                          q.mmio_width, q.mmio_height, q.mmio_pitch_bytes, q.mmio_format},
                         png);
 }
 
@@ -191,6 +222,7 @@ static int dump_range(struct dbgctl *c, const char *path, uint64_t gpa, uint32_t
         return dbgctl_refuse(c, "no memory");
     s = dbgctl_read(c, gpa, data, size, &got);
     r = s || got < size ? 1 : dbgctl_write_file(path, data, size);
+    gate_hint(c, s);
     free(data);
     if (r > 0)
         return dbgctl_fail(c, s ? s : STATUS_UNSUCCESSFUL, "READ_GPA at 0x%llx gave %u of %u bytes",
@@ -198,17 +230,16 @@ static int dump_range(struct dbgctl *c, const char *path, uint64_t gpa, uint32_t
     return r ? dbgctl_refuse(c, "%s: %s", path, strerror(-r)) : DBGCTL_OK;
 }
 
-/* base.bin, or base_0.bin, base_1.bin … when several are dumped. */
+/* base.bin, or base_0.bin, base_1.bin … by the index from the tail when several are dumped. */
 static void numbered(char *out, size_t size, const char *base, uint32_t count, uint32_t i)
 {
-    const char *slash = strrchr(base, '/'), *dot = strrchr(base, '.');
+    size_t n = strlen(base);
 
     if (count == 1)
         snprintf(out, size, "%s", base);
-    else if (dot && (!slash || dot > slash))
-        snprintf(out, size, "%.*s_%u%s", (int)(dot - base), base, i, dot);
     else
-        snprintf(out, size, "%s_%u", base, i);
+        snprintf(out, size, "%.*s_%u.bin", (int)(n > 4 && !strcasecmp(base + n - 4, ".bin") ? n - 4 : n),
+                 base, i);
 }
 
 static int dump_one(struct dbgctl *c, const struct aerogpu_escape_ring_desc_v2 *d, uint32_t i, json_t *list)
@@ -216,17 +247,21 @@ static int dump_one(struct dbgctl *c, const struct aerogpu_escape_ring_desc_v2 *
     char cmd[1000], text[1040], table[1040], summary[600];
     int r, n;
 
-    numbered(cmd, sizeof(cmd), c->cmd_out, c->count, i);
+    if (strlen(c->cmd_out) > 900)
+        return dbgctl_refuse(c, "--cmd-out: the path is too long");
+    numbered(cmd, sizeof(cmd), c->cmd_out, c->count, c->index_from_tail + i);
     snprintf(text, sizeof(text), "%s.txt", cmd);
     if (c->alloc_out)
         snprintf(table, sizeof(table), "%s", c->alloc_out);
     else
         snprintf(table, sizeof(table), "%s.alloc_table.bin", cmd);
     r = dump_range(c, cmd, d->cmd_gpa, d->cmd_size_bytes);
-    if (!r && d->alloc_table_gpa)
-        r = dump_range(c, table, d->alloc_table_gpa, d->alloc_table_size_bytes);
-    if (r)
+    if (!r && (d->alloc_table_gpa || c->alloc_out)) /* no table: an empty file where one was asked for */
+        r = dump_range(c, table, d->alloc_table_gpa, d->alloc_table_gpa ? d->alloc_table_size_bytes : 0);
+    if (r) {
+        unlink(cmd); /* half a dump would be taken for a whole one */
         return r;
+    }
     n = snprintf(summary, sizeof(summary),
                  "fence: %llu\nflags: 0x%x\ncmd_gpa: 0x%llx\ncmd_size_bytes: %u\nalloc_table_gpa: 0x%llx\n"
                  "alloc_table_size_bytes: %u\nring_id: %u\nindex_from_tail: %u\n",
@@ -236,12 +271,14 @@ static int dump_one(struct dbgctl *c, const struct aerogpu_escape_ring_desc_v2 *
     r = dbgctl_write_file(text, summary, (size_t)n);
     if (r)
         return dbgctl_refuse(c, "%s: %s", text, strerror(-r));
-    json_array_append_new(
-        list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:o, s:i}", "cmd_path", cmd, "summary_path", text,
-                        "alloc_table_path", d->alloc_table_gpa ? json_string(table) : json_null(), "fence",
-                        dbgctl_u64(d->fence), "cmd_gpa", dbgctl_hex(d->cmd_gpa), "cmd_size_bytes",
-                        (int)d->cmd_size_bytes, "flags", dbgctl_hex(d->flags), "alloc_table_size_bytes",
-                        (int)d->alloc_table_size_bytes));
+    json_array_append_new(list,
+                          json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:i, s:o, s:i}", "index_from_tail",
+                                    (json_int_t)c->index_from_tail + i, "cmd_path", cmd, "summary_path", text,
+                                    "alloc_table_path",
+                                    d->alloc_table_gpa || c->alloc_out ? json_string(table) : json_null(),
+                                    "fence", dbgctl_u64(d->fence), "cmd_gpa", dbgctl_hex(d->cmd_gpa),
+                                    "cmd_size_bytes", (int)d->cmd_size_bytes, "flags", dbgctl_hex(d->flags),
+                                    "alloc_table_size_bytes", (int)d->alloc_table_size_bytes));
     return DBGCTL_OK;
 }
 
@@ -300,46 +337,77 @@ static void hex_lines(const struct dbgctl *c, const uint8_t *data, uint32_t size
 {
     for (uint32_t at = 0; at < size && !c->json; at += 16) {
         printf("%016" PRIx64 " ", c->argument + at);
+        for (uint32_t i = at; i < at + 16; i++)
+            printf(i < size ? " %02x" : "   ", i < size ? data[i] : 0);
+        fputs("  ", stdout);
         for (uint32_t i = at; i < at + 16 && i < size; i++)
-            printf(" %02x", data[i]);
+            putchar(data[i] >= 32 && data[i] < 127 ? data[i] : '.');
         putchar('\n');
     }
 }
 
+/* What was asked for, and what came of it; people have the hex lines already. */
+static void answer(struct dbgctl *c, NTSTATUS s, const uint8_t *data, uint32_t got, uint32_t shown,
+                   bool written)
+{
+    json_t *r =
+        json_pack("{s:o, s:I, s:b, s:b, s:b, s:b}", "status", dbgctl_status(s), "bytes_copied",
+                  (json_int_t)got, "partial_copy", (int)(s == STATUS_PARTIAL_COPY), "short_read",
+                  (int)(!s && got < c->size), "truncated", (int)(shown < got), "out_written", (int)written);
+
+    if (c->json) {
+        json_object_set_new(r, "data_hex", hex_text(data, shown));
+        json_object_set_new(c->body, "request",
+                            json_pack("{s:o, s:I, s:I}", "gpa", dbgctl_u64(c->argument), "size_bytes",
+                                      (json_int_t)c->size, "size_bytes_effective", (json_int_t)shown));
+        json_object_set(c->body, "response", r);
+        if (c->out_path)
+            json_object_set_new(r, "out_path", json_string(c->out_path));
+    } else if (written) {
+        json_object_set_new(c->body, "path", json_string(c->out_path));
+        json_object_set_new(c->body, "bytes_copied", json_integer(got));
+    } else if (!c->out_path && shown < got) {
+        json_object_set_new(c->body, "not shown",
+                            json_sprintf("%u bytes: --force shows up to %u, --out FILE writes all",
+                                         got - shown, AEROGPU_ESCAPE_READ_GPA_MAX));
+    }
+    json_decref(r);
+}
+
 int dbgctl_read_gpa(struct dbgctl *c)
 {
-    uint32_t size = c->have_size ? c->size : 256, got = 0;
+    uint32_t size = c->size, got = 0, shown;
     uint8_t *data;
     NTSTATUS s;
     int r = 0;
 
-    if (size > DUMP_HARD_CAP || (size > DUMP_CAP && !c->force))
+    if (size > DUMP_HARD_CAP)
+        return dbgctl_refuse(c, "%u bytes are more than %u", size, DUMP_HARD_CAP);
+    if (size > DUMP_CAP && !c->force)
         return dbgctl_refuse(c, "%u bytes are more than %u: --force reads up to %u", size, DUMP_CAP,
                              DUMP_HARD_CAP);
-    data = malloc(size ? size : 1);
+    data = malloc(size);
     if (!data)
         return dbgctl_refuse(c, "no memory");
     s = dbgctl_read(c, c->argument, data, size, &got);
-    json_object_update(c->body, json_pack("{s:o, s:i, s:i}", "gpa", dbgctl_hex(c->argument), "size_bytes",
-                                          (int)size, "bytes_copied", (int)got));
-    if (s) {
-        free(data);
-        return dbgctl_fail(c, s, "READ_GPA at 0x%llx", (unsigned long long)c->argument);
-    }
-    if (c->out_path) {
+    shown = c->force ? AEROGPU_ESCAPE_READ_GPA_MAX : 256;
+    shown = got < shown ? got : shown;
+    if (c->out_path && got == size)
         r = dbgctl_write_file(c->out_path, data, got);
-        json_object_set_new(c->body, "path", json_string(c->out_path));
-    } else {
-        hex_lines(c, data, got < 256 ? got : 256);
-        if (c->json)
-            json_object_set_new(c->body, "data_hex", hex_text(data, got < 256 ? got : 256));
-    }
+    answer(c, s, data, got, shown, c->out_path && got == size && !r);
+    if (!c->out_path)
+        hex_lines(c, data, shown);
     free(data);
-    if (r)
-        return dbgctl_refuse(c, "%s: %s", c->out_path, strerror(-r));
-    if (got < size) {
-        dbgctl_refuse(c, "%u of %u bytes were copied", got, size);
+    if (c->out_path && got < size)
+        unlink(c->out_path); /* an old file would be taken for what was asked for */
+    gate_hint(c, s);
+    if (s == STATUS_PARTIAL_COPY) {
+        dbgctl_fail(c, s, "READ_GPA at 0x%llx copied %u of %u bytes", (unsigned long long)c->argument, got,
+                    size);
         return DBGCTL_PARTIAL;
     }
-    return DBGCTL_OK;
+    if (s || got < size)
+        return dbgctl_fail(c, s, "READ_GPA at 0x%llx copied %u of %u bytes", (unsigned long long)c->argument,
+                           got, size);
+    return r ? dbgctl_refuse(c, "%s: %s", c->out_path, strerror(-r)) : DBGCTL_OK;
 }

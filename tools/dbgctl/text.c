@@ -128,9 +128,15 @@ static void last_error(const json_t *body)
 {
     const json_t *e = json_object_get(body, "last_error");
 
-    if (!e || !json_object_get(e, "error_code"))
+    if (!e)
         return;
-    printf("Last error: ");
+    if (!json_object_get(e, "error_code")) {
+        puts("Last error: (not supported)");
+        return;
+    }
+    printf("Last error: latched=");
+    print_value(json_object_get(e, "latched"));
+    printf(" code=");
     print_value(json_object_get(e, "error_code"));
     printf(" fence=");
     print_value(json_object_get(e, "error_fence"));

@@ -5,6 +5,28 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *dbgctl_status_name(NTSTATUS s, char buffer[16])
+{
+    switch ((uint32_t)s) {
+#define ROW(id, value)                                                                                       \
+    case (uint32_t)(value):                                                                                  \
+        return #id;
+        WDDM_STATUS_CODES(ROW)
+#undef ROW
+    default:
+        snprintf(buffer, 16, "0x%08x", (uint32_t)s);
+        return buffer;
+    }
+}
+
+json_t *dbgctl_status(NTSTATUS s)
+{
+    char name[16];
+
+    return json_pack("{s:o, s:s}", "hex", json_sprintf("0x%08x", (uint32_t)s), "name",
+                     dbgctl_status_name(s, name));
+}
+
 json_t *dbgctl_hex(uint64_t v)
 {
     return json_sprintf("0x%" PRIx64, v);
@@ -55,7 +77,7 @@ json_t *dbgctl_irqs(uint32_t v)
     return json_pack("{s:o, s:o}", "value", dbgctl_hex(v), "names", names);
 }
 
-static json_t *feature_list(uint64_t features)
+static json_t *feature_list(uint64_t features, uint64_t high)
 {
     static const struct {
         unsigned bit;
@@ -72,6 +94,9 @@ static json_t *feature_list(uint64_t features)
     for (unsigned bit = 0; bit < 64; bit++)
         if (features >> bit & 1)
             json_array_append_new(out, json_sprintf("unknown_bit_%u", bit));
+    for (unsigned bit = 0; bit < 64; bit++)
+        if (high >> bit & 1)
+            json_array_append_new(out, json_sprintf("unknown_bit_%u", bit + 64));
     return out;
 }
 
@@ -101,7 +126,17 @@ json_t *dbgctl_features(struct dbgctl *c, NTSTATUS *s)
     *s = DBGCTL_ESCAPE(c, QUERY_DEVICE_V2, &v2);
     return *s ? NULL
               : json_pack("{s:o, s:o, s:o}", "lo", dbgctl_hex(v2.features_lo), "hi",
-                          dbgctl_hex(v2.features_hi), "names", feature_list(v2.features_lo));
+                          dbgctl_hex(v2.features_hi), "names", feature_list(v2.features_lo, v2.features_hi));
+}
+
+/* Whether the device stands in an error now: true, false, or null from a driver that does not say. */
+json_t *dbgctl_latched(struct dbgctl *c)
+{
+    struct aerogpu_escape_query_error e = {0};
+
+    if (DBGCTL_ESCAPE(c, QUERY_ERROR, &e) || !(e.flags & AEROGPU_ESCAPE_FLAGS_VALID))
+        return json_null();
+    return json_boolean(e.flags >> 1 & 1);
 }
 
 json_t *dbgctl_fences(struct dbgctl *c, NTSTATUS *s)
@@ -110,11 +145,59 @@ json_t *dbgctl_fences(struct dbgctl *c, NTSTATUS *s)
 
     *s = DBGCTL_ESCAPE(c, QUERY_FENCE, &f);
     return *s ? NULL
-              : json_pack("{s:o, s:o, s:o, s:o, s:o}", "last_submitted_fence",
+              : json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "last_submitted_fence",
                           dbgctl_u64(f.last_submitted_fence), "last_completed_fence",
                           dbgctl_u64(f.last_completed_fence), "pending",
                           dbgctl_dec(f.last_submitted_fence - f.last_completed_fence), "error_irq_count",
-                          dbgctl_dec(f.error_irq_count), "last_error_fence", dbgctl_u64(f.last_error_fence));
+                          dbgctl_u64(f.error_irq_count), "last_error_fence", dbgctl_u64(f.last_error_fence),
+                          "latched", dbgctl_latched(c));
+}
+
+static void group(json_t *out, const char *key, bool available, json_t *members)
+{
+    json_t *g = available ? json_pack("{s:b}", "available", 1)
+                          : json_pack("{s:b}", "available", 0); /* an older driver: it says less */
+
+    if (available)
+        json_object_update(g, members);
+    json_decref(members);
+    json_object_set_new(out, key, g);
+}
+
+/* Counters that came later than the escape itself are there if the driver filled in that much. */
+static void later_counters(json_t *out, const struct aerogpu_escape_query_perf *p)
+{
+#define HAS(field) (p->header.size >= offsetof(struct aerogpu_escape_query_perf, field) + sizeof(p->field))
+    const char *name = "unknown";
+
+    switch (p->selftest_last_error_code) {
+#define ROW(value, NAME, text)                                                                               \
+    case value:                                                                                              \
+        name = #NAME;                                                                                        \
+        break;
+        AEROGPU_SELFTEST_CODES(ROW)
+#undef ROW
+    default:
+        break;
+    }
+    group(out, "selftest", HAS(selftest_last_error_code),
+          json_pack("{s:o, s:I, s:s}", "count", dbgctl_u64(p->selftest_count), "last_error_code",
+                    (json_int_t)p->selftest_last_error_code, "last_error_name", name));
+    group(out, "pending_meta_handles", HAS(pending_meta_handle_bytes),
+          json_pack("{s:I, s:o}", "count", (json_int_t)p->pending_meta_handle_count, "bytes",
+                    dbgctl_size(p->pending_meta_handle_bytes)));
+    group(out, "get_scanline", HAS(get_scanline_mmio_polls),
+          json_pack("{s:b, s:o, s:o}", "valid", (int)(p->flags >> 2 & 1), "cache_hits",
+                    dbgctl_u64(p->get_scanline_cache_hits), "mmio_polls",
+                    dbgctl_u64(p->get_scanline_mmio_polls)));
+    group(out, "contig_pool", HAS(contig_pool_bytes_saved),
+          json_pack("{s:o, s:o, s:o}", "hit", dbgctl_u64(p->contig_pool_hit), "miss",
+                    dbgctl_u64(p->contig_pool_miss), "bytes_saved", dbgctl_size(p->contig_pool_bytes_saved)));
+    group(out, "alloc_table", HAS(alloc_table_readonly_entries),
+          json_pack("{s:o, s:o, s:o}", "count", dbgctl_u64(p->alloc_table_count), "entries",
+                    dbgctl_u64(p->alloc_table_entries), "readonly_entries",
+                    dbgctl_u64(p->alloc_table_readonly_entries)));
+#undef HAS
 }
 
 json_t *dbgctl_perf(struct dbgctl *c, NTSTATUS *s)
@@ -125,21 +208,44 @@ json_t *dbgctl_perf(struct dbgctl *c, NTSTATUS *s)
     *s = DBGCTL_ESCAPE(c, QUERY_PERF, &p);
     if (*s)
         return NULL;
-    out = json_object();
-#define F(type, name, dir, doc)                                                                              \
-    if (!strstr(#name, "reserved"))                                                                          \
-        json_object_set_new(out, #name,                                                                      \
-                            sizeof(type) == 8 ? (strstr(#name, "ed_fence") || strstr(#name, "error_fence")   \
-                                                     ? dbgctl_u64((uint64_t)p.name)                          \
-                                                     : dbgctl_dec((uint64_t)p.name))                         \
-                                              : json_integer((json_int_t)p.name));
-#define A(elem, name, count, dir, doc)
-    AEROGPU_ESCAPE_FIELDS_query_perf(F, A)
-#undef F
-#undef A
-        json_object_set_new(out, "valid", json_boolean(p.flags & AEROGPU_ESCAPE_FLAGS_VALID));
-    json_object_set_new(out, "ring_pending", json_integer(p.ring0_tail - p.ring0_head));
-    json_object_set_new(out, "error_latched", json_boolean(p.error_state >> 31));
+    out =
+        json_pack("{s:b, s:{s:o, s:b, s:b, s:b, s:b}}", "supported", 1, "flags", "value", dbgctl_hex(p.flags),
+                  "valid", (int)(p.flags >> 31), "ring_valid", (int)(p.flags & 1), "vblank_valid",
+                  (int)(p.flags >> 1 & 1), "getscanline_counters_valid", (int)(p.flags >> 2 & 1));
+    json_object_set_new(
+        out, "fences",
+        json_pack("{s:o, s:o, s:o, s:o, s:o}", "last_submitted_fence", dbgctl_u64(p.last_submitted_fence),
+                  "last_completed_fence", dbgctl_u64(p.last_completed_fence), "pending",
+                  dbgctl_dec(p.last_submitted_fence - p.last_completed_fence), "error_irq_count",
+                  dbgctl_u64(p.error_irq_count), "last_error_fence", dbgctl_u64(p.last_error_fence)));
+    json_object_set_new(out, "ring0",
+                        json_pack("{s:I, s:I, s:I, s:I, s:I}", "head", (json_int_t)p.ring0_head, "tail",
+                                  (json_int_t)p.ring0_tail, "pending",
+                                  (json_int_t)(p.ring0_tail - p.ring0_head), "entry_count",
+                                  (json_int_t)p.ring0_entry_count, "size_bytes",
+                                  (json_int_t)p.ring0_size_bytes));
+    json_object_set_new(out, "submits",
+                        json_pack("{s:o, s:o, s:o, s:o, s:o}", "total", dbgctl_u64(p.total_submissions),
+                                  "render", dbgctl_u64(p.total_render_submits), "present",
+                                  dbgctl_u64(p.total_presents), "internal",
+                                  dbgctl_u64(p.total_internal_submits), "ring_push_failures",
+                                  dbgctl_u64(p.ring_push_failures)));
+    json_object_set_new(out, "irqs",
+                        json_pack("{s:o, s:o, s:o}", "fence_delivered", dbgctl_u64(p.irq_fence_delivered),
+                                  "vblank_delivered", dbgctl_u64(p.irq_vblank_delivered), "spurious",
+                                  dbgctl_u64(p.irq_spurious)));
+    json_object_set_new(out, "resets",
+                        json_pack("{s:o, s:o}", "reset_from_timeout_count",
+                                  dbgctl_u64(p.reset_from_timeout_count), "last_reset_time_100ns",
+                                  dbgctl_u64(p.last_reset_time_100ns)));
+    json_object_set_new(out, "device_error",
+                        json_pack("{s:b, s:I}", "latched", (int)(p.error_state >> 31), "last_time_10ms",
+                                  (json_int_t)(p.error_state & 0x7FFFFFFF)));
+    json_object_set_new(out, "vblank",
+                        json_pack("{s:o, s:o, s:I}", "seq", dbgctl_u64(p.vblank_seq), "last_time_ns",
+                                  dbgctl_u64(p.last_vblank_time_ns), "period_ns",
+                                  (json_int_t)p.vblank_period_ns));
+    later_counters(out, &p);
     return out;
 }
 
@@ -217,17 +323,18 @@ json_t *dbgctl_vblank(struct dbgctl *c, NTSTATUS *s)
         *s = DBGCTL_ESCAPE(c, QUERY_VBLANK, &q);
     }
     return *s ? NULL
-              : json_pack("{s:i, s:o, s:b, s:o, s:o, s:o, s:o, s:i, s:f, s:o}", "vidpn_source_id",
-                          (int)q.vidpn_source_id, "flags", dbgctl_hex(q.flags), "supported",
-                          (int)(q.flags & 1), "irq_enable", dbgctl_irqs(q.irq_enable), "irq_status",
-                          dbgctl_irqs(q.irq_status), "vblank_seq", dbgctl_u64(q.vblank_seq),
-                          "last_vblank_time_ns", dbgctl_u64(q.last_vblank_time_ns), "vblank_period_ns",
-                          (int)q.vblank_period_ns, "refresh_hz",
-                          q.vblank_period_ns ? 1e9 / q.vblank_period_ns : 0.0, "vblank_interrupt_type",
-                          q.flags & 2 ? json_pack("{s:i, s:s}", "value", (int)q.vblank_interrupt_type, "name",
-                                                  q.vblank_interrupt_type == 3 ? "DXGK_INTERRUPT_CRTC_VSYNC"
-                                                                               : "other")
-                                      : json_string("(not enabled or not reported)"));
+              : json_pack(
+                    "{s:i, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:o}", "vidpn_source_id",
+                    (int)q.vidpn_source_id, "flags", dbgctl_hex(q.flags), "supported", (int)(q.flags & 1),
+                    "irq_enable", dbgctl_irqs(q.irq_enable), "irq_status", dbgctl_irqs(q.irq_status),
+                    "irq_active", dbgctl_irqs(q.irq_enable & q.irq_status), "vblank_seq",
+                    dbgctl_u64(q.vblank_seq), "last_vblank_time_ns", dbgctl_u64(q.last_vblank_time_ns),
+                    "vblank_period_ns", (int)q.vblank_period_ns, "refresh_hz",
+                    q.vblank_period_ns ? 1e9 / q.vblank_period_ns : 0.0, "vblank_interrupt_type",
+                    q.flags & 2
+                        ? json_pack("{s:i, s:s}", "value", (int)q.vblank_interrupt_type, "name",
+                                    q.vblank_interrupt_type == 3 ? "DXGK_INTERRUPT_CRTC_VSYNC" : "other")
+                        : json_string("(not enabled or not reported)"));
 }
 
 json_t *dbgctl_segments(struct dbgctl *c, NTSTATUS *s)
@@ -273,7 +380,7 @@ json_t *dbgctl_umd_private(struct dbgctl *c, NTSTATUS *s)
     return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:{s:o, s:b, s:b, s:b}}", "size_bytes",
                      (int)p.size_bytes, "struct_version", (int)p.struct_version, "device_mmio_magic",
                      dbgctl_hex(p.device_mmio_magic), "device_abi_version", dbgctl_hex(p.device_abi_version),
-                     "device_features", dbgctl_hex(features), "feature_names", feature_list(features),
+                     "device_features", dbgctl_hex(features), "feature_names", feature_list(features, 0),
                      "flags", "value", dbgctl_hex(p.flags), "is_legacy",
                      (int)(p.flags & AEROGPU_UMD_PRIVATE_FLAG_LEGACY) != 0, "has_vblank",
                      (int)(p.flags & AEROGPU_UMD_PRIVATE_FLAG_VBLANK) != 0, "has_fence_page",
@@ -337,6 +444,6 @@ json_t *dbgctl_createalloc_summary(struct dbgctl *c, NTSTATUS *s)
 
     *s = dump_createalloc(c, &t);
     return *s ? NULL
-              : json_pack("{s:I, s:i}", "write_index", (json_int_t)t.write_index, "entry_count",
-                          (int)t.entry_count);
+              : json_pack("{s:I, s:i, s:i}", "write_index", (json_int_t)t.write_index, "entry_count",
+                          (int)t.entry_count, "entry_capacity", (int)t.entry_capacity);
 }
