@@ -1,6 +1,39 @@
 /* The budget is within the documented clamp, GETSEGMENTSIZE and the segment's statistics say the same, and it is kept:
- * what does not fit is refused with STATUS_GRAPHICS_NO_VIDEO_MEMORY. */
+ * what does not fit is refused with STATUS_GRAPHICS_NO_VIDEO_MEMORY. NonLocalMemorySizeMB sets it, and is clamped: seen on
+ * services of our own. */
 #include "suite.h"
+
+#include <stdio.h>
+
+static NTSTATUS budget_of(struct suite *s, uint64_t *bytes)
+{
+    D3DKMT_SEGMENTSIZEINFO size = {0};
+    NTSTATUS st = D3DKMTQueryAdapterInfo(&(D3DKMT_QUERYADAPTERINFO){.hAdapter = s->adapter,
+                                                                    .Type = KMTQAITYPE_GETSEGMENTSIZE,
+                                                                    .pPrivateDriverData = &size,
+                                                                    .PrivateDriverDataSize = sizeof(size)});
+
+    *bytes = size.SharedSystemMemorySize;
+    return st;
+}
+
+/* The setting takes effect, within its limits. */
+static void check_setting(struct suite *s, uint32_t mib, uint32_t want)
+{
+    struct suite_service v;
+    char parameters[64];
+    uint64_t budget = 0;
+    json_t *events;
+
+    snprintf(parameters, sizeof(parameters), "[HKR\\Parameters]\nNonLocalMemorySizeMB = %u", mib);
+    if (suite_service_up(s, &v, "", parameters) && budget_of(s, &budget) != STATUS_SUCCESS)
+        suite_fail(s, "GETSEGMENTSIZE with NonLocalMemorySizeMB = %u", mib);
+    suite_service_down(s, &v, &events);
+    json_decref(events);
+    CHECK(s, s->failed || s->skipped || budget >> 20 == want,
+          "NonLocalMemorySizeMB = %u gives %llu MiB, expected %u", mib, (unsigned long long)budget >> 20,
+          want);
+}
 
 void test_segment_budget_sanity(struct suite *s)
 {
@@ -37,4 +70,9 @@ void test_segment_budget_sanity(struct suite *s)
     umd_close(d);
     CHECK_EQ_STATUS(s, status, STATUS_GRAPHICS_NO_VIDEO_MEMORY,
                     "an allocation that is larger than the budget");
+    check_setting(s, 1024, 1024);
+    if (!s->failed && !s->skipped)
+        check_setting(s, 1, 128);
+    if (!s->failed && !s->skipped)
+        check_setting(s, 100000, 2048);
 }

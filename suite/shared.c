@@ -84,8 +84,10 @@ static void consume(struct suite *s, uint32_t producers)
     uint32_t n = 0;
     NTSTATUS st;
 
-    if (producers > MAX)
+    if (producers > MAX) {
+        suite_log(s, "%u producers are asked for, %u are started", producers, MAX);
         producers = MAX;
+    }
     st = umd_open(&d, NULL);
     for (; n < producers && NT_SUCCESS(st) && !s->failed; n++) {
         char role[32], line[400];
@@ -131,22 +133,68 @@ void test_shared_surface_many_producers(struct suite *s)
         consume(s, suite_default(s->producers, 6));
 }
 
+/* The process that opens what it is told, for --process-stress. */
+static void open_and_close(struct suite *s)
+{
+    char line[64];
+    unsigned handle;
+
+    while (suite_hear(s, line, sizeof(line), 20000) && sscanf(line, "open %u", &handle) == 1) {
+        struct umd_device *b = NULL;
+        struct umd_resource *o = NULL;
+        NTSTATUS st = umd_open(&b, NULL);
+        if (NT_SUCCESS(st))
+            st = umd_open_shared(b, &o, handle);
+        if (NT_SUCCESS(st)) /* the import, before the token goes */
+            st = umd_flush(b, NULL);
+        umd_close(b);
+        suite_say(s, "status %u", (uint32_t)st);
+    }
+}
+
+static NTSTATUS open_elsewhere(struct suite *s, struct suite_peer *peer, uint32_t handle)
+{
+    char line[64] = "";
+    unsigned status = 0;
+
+    suite_peer_say(peer, "open %u", handle);
+    if (!suite_peer_hear(peer, line, sizeof(line), 20000) || sscanf(line, "status %u", &status) != 1) {
+        suite_fail(s, "the process that opens says '%s'", line);
+        return STATUS_UNSUCCESSFUL;
+    }
+    return (NTSTATUS)status;
+}
+
+static NTSTATUS open_here(struct umd_device **b, uint32_t handle)
+{
+    struct umd_resource *o = NULL;
+    NTSTATUS st = umd_open(b, NULL);
+
+    if (NT_SUCCESS(st))
+        st = umd_open_shared(*b, &o, handle);
+    return NT_SUCCESS(st) ? umd_flush(*b, NULL) : st; /* the import, before the token goes */
+}
+
 void test_shared_surface_stress(struct suite *s)
 {
     uint32_t n = suite_default(s->iterations, 60);
     struct umd_device *a = NULL;
-    NTSTATUS st = umd_open(&a, NULL);
+    struct suite_peer peer;
+    NTSTATUS st;
 
+    if (s->role) {
+        open_and_close(s);
+        return;
+    }
+    if (s->processes && !suite_peer_start(s, &peer, "opener"))
+        return;
+    st = umd_open(&a, NULL);
     for (uint32_t i = 0; i < n && NT_SUCCESS(st); i++) {
         struct umd_device *b = NULL;
-        struct umd_resource *r = NULL, *o = NULL;
+        struct umd_resource *r = NULL;
         st = umd_texture(a, &r, &surface);
         if (NT_SUCCESS(st))
-            st = umd_open(&b, NULL);
-        if (NT_SUCCESS(st))
-            st = umd_open_shared(b, &o, r->global_share);
-        if (NT_SUCCESS(st)) /* the import, before the token goes */
-            st = umd_flush(b, NULL);
+            st = s->processes ? open_elsewhere(s, &peer, r->global_share) : open_here(&b, r->global_share);
         if (i % 2) { /* the creator goes first, or the opener */
             umd_destroy(r);
             umd_close(b);
@@ -158,6 +206,11 @@ void test_shared_surface_stress(struct suite *s)
     if (NT_SUCCESS(st))
         st = umd_finish(a, 10000);
     umd_close(a);
+    if (s->processes) {
+        suite_peer_say(&peer, "end");
+        if (suite_peer_end(&peer, 10000) != 0)
+            suite_fail(s, "the process that opens ended badly");
+    }
     CHECK_STATUS(s, st, "create, open, destroy");
 }
 

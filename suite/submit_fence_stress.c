@@ -1,9 +1,12 @@
 /* A fence for every submission, in order; presents are marked in their descriptors and have an allocation table. */
 #include "suite.h"
 
+#include <aerogpu/ring.h>
+
 void test_submit_fence_stress(struct suite *s)
 {
-    uint32_t n = suite_default(s->iterations, 600) /* more than the ring has entries */, presents = 0;
+    /* more than the ring has entries, and the last is a present */
+    uint32_t n = (suite_default(s->iterations, 600) + 7) / 8 * 8, presents = 0, marked = 0;
     static struct aerogpu_escape_dump_ring_v2 ring;
     struct aerogpu_escape_query_perf a = {0}, b = {0};
     struct umd_device *d = NULL;
@@ -43,7 +46,13 @@ void test_submit_fence_stress(struct suite *s)
     CHECK(s, b.total_presents - a.total_presents >= presents,
           "%u presents were submitted, the driver counts %llu", presents,
           (unsigned long long)(b.total_presents - a.total_presents));
-    for (uint32_t i = 0; i < ring.desc_count && i < AEROGPU_ESCAPE_RECENT; i++)
-        CHECK(s, !(ring.desc[i].flags & 1) || ring.desc[i].alloc_table_gpa || !ring.desc[i].cmd_gpa,
+    for (uint32_t i = 0; i < ring.desc_count && i < AEROGPU_ESCAPE_RECENT; i++) {
+        if (!(ring.desc[i].flags & AEROGPU_SUBMIT_FLAG_PRESENT))
+            continue;
+        marked++;
+        CHECK(s, ring.desc[i].alloc_table_gpa || !ring.desc[i].cmd_gpa,
               "a present with fence %llu has no allocation table", (unsigned long long)ring.desc[i].fence);
+    }
+    CHECK(s, marked, "none of the last %u descriptors is marked PRESENT, our last submission was one",
+          ring.desc_count);
 }

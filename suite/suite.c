@@ -2,12 +2,17 @@
 #include "suite.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <aerogpu/pci.h>
+
+#include "d3dkmt/d3dkmt.h"
 
 static const struct {
     const char *name, *doc;
@@ -224,7 +229,11 @@ static void open_adapter(struct suite *s)
     static D3DKMT_ADAPTERREGISTRYINFO names;
     size_t n = 0;
 
-    CHECK_STATUS(s, D3DKMTOpenAdapterFromHdc(&open), "D3DKMTOpenAdapterFromHdc");
+    NTSTATUS st = D3DKMTOpenAdapterFromHdc(&open);
+    CHECK(s, st != STATUS_NO_SUCH_DEVICE,
+          "no %s: `aerogpu serve` starts a service, $" D3DKMT_SOCKET_VARIABLE " says where it is",
+          s->display ? "such display, or no service" : "service answers");
+    CHECK_STATUS(s, st, "D3DKMTOpenAdapterFromHdc");
     s->adapter = open.hAdapter;
     s->source = open.VidPnSourceId;
     if (NT_SUCCESS(query(s, KMTQAITYPE_PHYSICALADAPTERDEVICEIDS, &ids, sizeof(ids)))) {
@@ -234,27 +243,32 @@ static void open_adapter(struct suite *s)
     if (NT_SUCCESS(query(s, KMTQAITYPE_ADAPTERREGISTRYINFO, &names, sizeof(names))))
         for (; n + 1 < sizeof(s->description) && names.AdapterString[n]; n++)
             s->description[n] = names.AdapterString[n] < 128 ? (char)names.AdapterString[n] : '?';
+    CHECK(s, s->allow_others || s->require_vid || !s->vid || s->vid == SUITE_VID,
+          "the adapter is 0x%04X:0x%04X, not AeroGPU: --allow-non-aerogpu takes it all the same", s->vid,
+          s->did);
     CHECK(s, !s->require_vid || s->vid == s->require_vid,
           "the adapter's vendor is 0x%04X, 0x%04X is required", s->vid, s->require_vid);
     CHECK(s, !s->require_did || s->did == s->require_did,
           "the adapter's device is 0x%04X, 0x%04X is required", s->did, s->require_did);
-    if (s->require_umd) {
+    if (s->require_umd || s->require_agpu) {
         struct aerogpu_umd_private p = {0};
-        CHECK_STATUS(s, query(s, KMTQAITYPE_UMDRIVERPRIVATE, &p, sizeof(p)),
-                     "--require-umd: UMDRIVERPRIVATE");
+        CHECK_STATUS(s, query(s, KMTQAITYPE_UMDRIVERPRIVATE, &p, sizeof(p)), "UMDRIVERPRIVATE");
         CHECK(s, p.size_bytes >= sizeof(p), "--require-umd: the blob says %u bytes", p.size_bytes);
+        CHECK(s, !s->require_agpu || p.device_mmio_magic == AEROGPU_MMIO_MAGIC,
+              "--require-agpu: the device has the magic 0x%08X", p.device_mmio_magic);
     }
 }
 
 /* ---- options ---- */
 
-enum kind { FLAG, NUMBER, TEXT, IGNORED_FLAG };
+enum kind { FLAG, NUMBER, TEXT };
 
 struct option_row {
     const char *name;
     enum kind kind;
     void *at;
     const char *doc;
+    uint32_t min;
 };
 
 static bool number(const char *text, uint32_t *out)
@@ -273,50 +287,71 @@ static bool number(const char *text, uint32_t *out)
 
 static void usage(const struct suite *s, const struct option_row *rows)
 {
-    printf("usage: %s [OPTIONS]\n\n%s.\nThe service is found by $AEROGPU_SOCKET.\n\noptions:\n", s->name,
-           doc_of(s->name));
-    for (const struct option_row *r = rows; r->name; r++)
-        if (r->kind != IGNORED_FLAG)
-            printf("  --%s%s  %s\n", r->name,
-                   r->kind == FLAG     ? ""
-                   : r->kind == NUMBER ? "=N"
-                                       : "=TEXT",
-                   r->doc);
-    printf(
-        "  --json[=PATH]  also write the report\nexit codes: 0 passed or skipped, 1 failed, 2 wrong usage\n");
+    printf("usage: %s [OPTIONS]\n\n%s.\nThe service is found by $AEROGPU_SOCKET (`aerogpu serve` starts "
+           "one). Every test "
+           "takes every option;\nwhat is not given has the test's own default.\n\noptions:\n",
+           s->name, doc_of(s->name));
+    for (const struct option_row *r = rows; r->name; r++) {
+        int n = printf("  --%s%s", r->name, r->kind == FLAG ? "" : r->kind == NUMBER ? "=N" : "=TEXT");
+        printf("%*s%s\n", 28 - n, "", r->doc);
+    }
+    printf("  %-26salso write the report; default %s.json\n"
+           "exit codes: 0 passed or skipped, 1 failed, 2 wrong usage\n",
+           "--json[=PATH]", s->name);
+}
+
+static int take_value(struct suite *s, const struct option_row *r, const char *value)
+{
+    uint32_t v;
+
+    if (r->kind == FLAG) {
+        *(bool *)r->at = true;
+    } else if (r->kind == TEXT) {
+        *(const char **)r->at = value;
+    } else if (!number(value, &v) || v < r->min) {
+        fprintf(stderr, "%s: --%s: '%s' is no number from %u to %u\n", s->name, r->name, value, r->min,
+                UINT32_MAX);
+        return -1;
+    } else {
+        *(uint32_t *)r->at = v;
+    }
+    return 0;
 }
 
 /* 0; 1: help was shown; -1: wrong usage. */
 static int parse(struct suite *s, int argc, char **argv)
 {
-    bool ignored, no_sharing = false;
+    static const char nothing[] =
+        "taken, and changes nothing: no windows, no remote sessions, no Microsoft adapter here";
+    bool unused, no_sharing = false;
     const struct option_row rows[] = {
-        {"samples", NUMBER, &s->samples, "how many samples to take"},
-        {"interval-ms", NUMBER, &s->interval_ms, "time between two samples"},
-        {"iterations", NUMBER, &s->iterations, "how often to repeat"},
-        {"stress-iterations", NUMBER, &s->iterations, "the same, for stress tests"},
-        {"wait-timeout-ms", NUMBER, &s->timeout_ms, "the longest wait before the test fails"},
-        {"producers", NUMBER, &s->producers, "how many producer processes"},
-        {"ring-id", NUMBER, &s->ring_id, "which ring (there is ring 0)"},
-        {"seed", NUMBER, &s->seed, "for what is random"},
-        {"time-slack", NUMBER, &s->slack, "multiply the upper limits of time, for a busy machine"},
-        {"require-vid", NUMBER, &s->require_vid, "fail unless the adapter has this vendor"},
-        {"require-did", NUMBER, &s->require_did, "fail unless the adapter has this device id"},
-        {"require-umd", FLAG, &s->require_umd, "fail unless the driver has data for the user-mode driver"},
-        {"display", TEXT, &s->display, "which display"},
-        {"dump", FLAG, &s->dump, "write pictures"},
-        {"log-dir", TEXT, &s->log_dir, "where pictures go"},
-        {"role", TEXT, &s->role, "(internal) the part of another process"},
-        {"no-validate-sharing", FLAG, &no_sharing, "do not compare the pixels of shared surfaces"},
-        {"validate-sharing", FLAG, &s->validate_sharing, "compare them"},
-        {"process-stress", FLAG, &s->stress, "with processes"},
-        {"hidden", IGNORED_FLAG, &ignored, ""},
-        {"show", IGNORED_FLAG, &ignored, ""},
-        {"allow-remote", IGNORED_FLAG, &ignored, ""},
-        {"allow-microsoft", IGNORED_FLAG, &ignored, ""},
-        {"allow-non-aerogpu", IGNORED_FLAG, &ignored, ""},
-        {"require-agpu", IGNORED_FLAG, &ignored, ""},
-        {NULL, FLAG, NULL, NULL},
+        {"samples", NUMBER, &s->samples, "how many samples to take", 1},
+        {"interval-ms", NUMBER, &s->interval_ms, "time between two samples", 1},
+        {"iterations", NUMBER, &s->iterations, "how often to repeat", 1},
+        {"stress-iterations", NUMBER, &s->iterations, "the same, for stress tests", 1},
+        {"wait-timeout-ms", NUMBER, &s->timeout_ms, "the longest wait before the test fails", 1},
+        {"producers", NUMBER, &s->producers, "how many producer or client processes", 1},
+        {"ring-id", NUMBER, &s->ring_id, "which ring (there is ring 0)", 0},
+        {"seed", NUMBER, &s->seed, "for what is random", 0},
+        {"time-slack", NUMBER, &s->slack, "multiply the upper limits of time, for a busy machine", 1},
+        {"require-vid", NUMBER, &s->require_vid, "fail unless the adapter has this vendor", 1},
+        {"require-did", NUMBER, &s->require_did, "fail unless the adapter has this device id", 1},
+        {"require-umd", FLAG, &s->require_umd, "fail unless the driver has data for the user-mode driver", 0},
+        {"require-agpu", FLAG, &s->require_agpu, "fail unless the device is AGPU, not the legacy one", 0},
+        {"allow-non-aerogpu", FLAG, &s->allow_others, "run on an adapter of another vendor too", 0},
+        {"display", TEXT, &s->display, "which display, \\\\.\\DISPLAY1", 0},
+        {"dump", FLAG, &s->dump, "write pictures", 0},
+        {"log-dir", TEXT, &s->log_dir, "where pictures go", 0},
+        {"no-validate-sharing", FLAG, &no_sharing,
+         "do not compare the pixels of shared surfaces; --dump does", 0},
+        {"validate-sharing", FLAG, &s->validate_sharing, "compare them: the default", 0},
+        {"process-stress", FLAG, &s->processes, "shared_surface_stress: open in another process", 0},
+        {"role", TEXT, &s->role, "(internal) the part of another process", 0},
+        {"hidden", FLAG, &unused, nothing, 0},
+        {"show", FLAG, &unused, nothing, 0},
+        {"allow-remote", FLAG, &unused, nothing, 0},
+        {"allow-microsoft", FLAG, &unused, nothing, 0},
+        {NULL, FLAG, NULL, NULL, 0},
     };
 
     for (int i = 1; i < argc; i++) {
@@ -340,25 +375,19 @@ static int parse(struct suite *s, int argc, char **argv)
         while (r->name && (strlen(r->name) != n || strncmp(r->name, a + 2, n) != 0))
             r++;
         if (!r->name) {
-            fprintf(stderr, "%s: unknown option '%s'\n", s->name, a);
+            fprintf(stderr, "%s: unknown option '%s'; --help lists them\n", s->name, a);
             return -1;
         }
         if (a[2 + n] == '=')
             value = a + 3 + n;
-        else if ((r->kind == NUMBER || r->kind == TEXT) && i + 1 < argc)
+        else if (r->kind != FLAG && i + 1 < argc && strncmp(argv[i + 1], "--", 2) != 0)
             value = argv[++i];
-        if ((r->kind == NUMBER || r->kind == TEXT) == !value) {
+        if ((r->kind != FLAG) == !value) {
             fprintf(stderr, "%s: --%s %s a value\n", s->name, r->name, value ? "takes no" : "needs");
             return -1;
         }
-        if (r->kind == FLAG)
-            *(bool *)r->at = true;
-        else if (r->kind == TEXT)
-            *(const char **)r->at = value;
-        else if (r->kind == NUMBER && !number(value, r->at)) {
-            fprintf(stderr, "%s: --%s: '%s' is no number\n", s->name, r->name, value);
+        if (take_value(s, r, value))
             return -1;
-        }
     }
     s->validate_sharing = !no_sharing || s->dump;
     return 0;
@@ -406,6 +435,59 @@ static void write_report(struct suite *s, json_t *r)
         snprintf(path, sizeof(path), "%s.json", s->name);
     if (!r || json_dump_file(r, path, JSON_INDENT(2) | JSON_REAL_PRECISION(9)))
         fprintf(stderr, "%s: %s cannot be written\n", s->name, path);
+}
+
+/* ---- a wait that may hang ---- */
+
+/* The thread looks on: the wait itself must stay in its own thread, whose time is measured. */
+static struct {
+    pthread_mutex_t lock;
+    struct suite *s;
+    uint64_t end; /* 0: nobody waits */
+    uint32_t ms;
+    bool running;
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *watch_main(void *unused)
+{
+    for (;;) {
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+        pthread_mutex_lock(&watch.lock);
+        if (watch.end && suite_now(watch.s) > watch.end) {
+            suite_fail(watch.s, "no vblank within %u ms: the wait hangs", watch.ms);
+            json_t *r = report(watch.s, 1);
+            printf("FAIL: %s: %s\n", watch.s->name, watch.s->failure);
+            if (watch.s->json)
+                write_report(watch.s, r);
+            fflush(NULL);
+            _exit(1);
+        }
+        pthread_mutex_unlock(&watch.lock);
+    }
+    return unused;
+}
+
+NTSTATUS suite_wait_vblank_bounded(struct suite *s)
+{
+    pthread_t thread;
+    NTSTATUS st;
+
+    if (s->host) /* in a sim a wait that hangs is seen by the sim */
+        return suite_wait_vblank(s);
+    pthread_mutex_lock(&watch.lock);
+    watch.s = s;
+    watch.ms = (uint32_t)suite_limit(s, suite_default(s->timeout_ms, 2000));
+    watch.end = suite_now(s) + watch.ms * NSEC_PER_MSEC;
+    if (!watch.running && !pthread_create(&thread, NULL, watch_main, NULL)) {
+        pthread_detach(thread);
+        watch.running = true;
+    }
+    pthread_mutex_unlock(&watch.lock);
+    st = suite_wait_vblank(s);
+    pthread_mutex_lock(&watch.lock);
+    watch.end = 0;
+    pthread_mutex_unlock(&watch.lock);
+    return st;
 }
 
 int suite_run_report(const char *name, suite_fn *fn, const struct suite_host *host, int argc, char **argv,

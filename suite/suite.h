@@ -112,7 +112,7 @@ struct suite {
         seed,                          /* 0: the test's default */
         slack;                         /* what upper limits of time are multiplied by: suite_limit */
     uint32_t require_vid, require_did; /* 0: any */
-    bool require_umd, hidden, dump, validate_sharing, allow_remote, stress;
+    bool require_umd, require_agpu, allow_others, dump, validate_sharing, processes;
     const char *display, *json_path, *role, *log_dir;
     bool json;
 
@@ -200,6 +200,8 @@ void suite_artifact(struct suite *s, const char *path);
 NTSTATUS suite_escape(struct suite *s, uint32_t op, void *block, uint32_t size);
 #define SUITE_ESCAPE(s, NAME, e) suite_escape(s, AEROGPU_ESCAPE_OP_##NAME, e, sizeof(*(e)))
 NTSTATUS suite_wait_vblank(struct suite *s);
+/* The same, but a wait that hangs ends the test (and its process) as failed, after --wait-timeout-ms, else 2 s. */
+NTSTATUS suite_wait_vblank_bounded(struct suite *s);
 NTSTATUS suite_mode(struct suite *s, D3DKMT_DISPLAYMODE *mode);
 
 /* ---- scenes that several tests use (scene.c) ---- */

@@ -301,6 +301,57 @@ class Service:
         self.process.communicate(timeout=30)
 
 
+def unprivileged(*args, env):
+    """dbgctl as nobody; None where we are not root."""
+    if os.getuid():
+        return None
+    return subprocess.run([dbgctl, *args, '--json'], capture_output=True, text=True, timeout=30, env=env, user=65534, group=65534, extra_groups=[])
+
+
+@case
+def shared_handles_have_tokens():
+    with Service('mapping', '[HKLM\\SYSTEM\\CurrentControlSet\\Services\\aerogpu\\Parameters]\nEnableMapSharedHandleEscape = 1\n'
+                            'EnableReadGpaEscape = 1\n') as s:
+        holders = [subprocess.Popen([suite + '/map_shared_handle_stress', '--role=hold'], env=s.env, stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        handles = [p.stdout.readline().split() for p in holders]
+        assert all(h[0] == 'handle' for h in handles), handles
+        handles = [h[1] for h in handles]
+        tokens = [u64(ask('--map-shared-handle', h, env=s.env)['debug_token']) for h in handles]
+        assert tokens[0] != tokens[1] and all(0 < t < 1 << 32 for t in tokens), tokens
+        assert [u64(ask('--map-shared-handle', hex(int(h)), env=s.env)['debug_token']) for h in handles] == tokens
+        rc, out, _ = run('--map-shared-handle', handles[0], env=s.env)
+        assert rc == 0 and 'debug_token: 0x%x (%d)' % (tokens[0], tokens[0]) in out, out
+        for bad, name in ('0', 'STATUS_INVALID_PARAMETER'), ('7', 'STATUS_INVALID_HANDLE'), ('0xffffffffffffffff', 'STATUS_INVALID_HANDLE'):
+            assert ask('--map-shared-handle', bad, code=2, env=s.env)['error']['status']['name'] == name
+        os.chmod(tmp, 0o755)
+        os.chmod(s.socket, 0o666)  # who may connect may ask for state, but not for what is privileged
+        for args, code in (['--query-fence'], 0), (['--status'], 0), (['--map-shared-handle', handles[0]], 2), (['--read-gpa', '0x1000'], 2):
+            p = unprivileged(*args, env=s.env)
+            if p:
+                assert p.returncode == code, p
+                assert not code or json.loads(p.stdout)['error']['status']['name'] == 'STATUS_NOT_SUPPORTED', p.stdout
+        for p in holders:
+            p.communicate('end\n', timeout=30)
+            assert p.returncode == 0
+        d = ask('--map-shared-handle', handles[0], code=2, env=s.env)
+        assert d['error']['status']['name'] == 'STATUS_INVALID_HANDLE' and 'lives' in d['error']['hint']
+        assert subprocess.run([suite + '/map_shared_handle_stress'], env=s.env, capture_output=True, text=True).stdout.startswith('PASS')
+
+
+@case
+def a_wait_that_hangs_fails_its_test():
+    with Service('stopped', '') as s:
+        p = subprocess.Popen([suite + '/wait_vblank_pacing', '--samples=100000', '--wait-timeout-ms=300', '--json=' + tmp + '/hang.json'],
+                             env=s.env, stdout=subprocess.PIPE, text=True)
+        time.sleep(0.5)
+        s.process.send_signal(signal.SIGSTOP)
+        out = p.communicate(timeout=20)[0]
+        s.process.send_signal(signal.SIGCONT)
+        assert p.returncode == 1 and 'no vblank within 300 ms: the wait hangs' in out, out
+        assert json.load(open(tmp + '/hang.json'))['status'] == 'FAIL'
+
+
 @case
 def it_answers_after_a_failed_reset():
     with Service('broken', '') as s:

@@ -208,7 +208,7 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
     if (r->o.sim) {
         results = run_in_sim(r, names, n, args, k);
     } else {
-        struct runner_params p = {.suite_name = "aerogpu_validation",
+        struct runner_params p = {.suite_name = "aerogpu_win7_validation",
                                   .bin_dir = r->bin_dir,
                                   .tests = names,
                                   .num_tests = n,
@@ -607,7 +607,7 @@ int cmd_validate(int argc, char **argv)
     strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime(&t));
     r.report =
         json_pack("{s:i, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:o, s:o}", "schema_version",
-                  1, "suite_name", "aerogpu_validation", "status", "FAIL", "failures", 0, "date", date,
+                  1, "suite_name", "aerogpu_win7_validation", "status", "FAIL", "failures", 0, "date", date,
                   "version", AEROGPU_VERSION, "commit", AEROGPU_COMMIT, "command", r.command, "out", r.o.out,
                   "device", r.host.device, "sim", r.o.sim, "seed", (json_int_t)r.o.seed, "checklist",
                   r.steps = json_array(), "tests", r.tests = json_array());

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
     struct event_log log;
     static char default_dir[PATH_MAX], junit[PATH_MAX];
     static const char *extra[64];
-    struct runner_params p = {.suite_name = "aerogpu_validation",
+    struct runner_params p = {.suite_name = "aerogpu_win7_validation",
                               .timeout_ms = 30000,
                               .dbgctl_timeout_ms = 5000,
                               .extra = extra,
