@@ -2,7 +2,7 @@
 """dbgctl_test.py AEROGPU DBGCTL SUITE_DIR: aerogpu_dbgctl against a service: shapes of its JSON, exit codes, files."""
 import json, os, re, shutil, signal, subprocess, sys, tempfile, time
 
-aerogpu, dbgctl, suite = sys.argv[1:4]
+aerogpu, dbgctl, suite = map(os.path.abspath, sys.argv[1:4])
 tests = []
 
 
@@ -417,6 +417,49 @@ def the_runner_checks_the_event_log():
     assert t['vblank_wait_pacing']['exit_code'] == 124
     t = suite_run('no_such_test', code=1)
     assert t['no_such_test']['failure'] == 'the program is missing or cannot be started'
+
+
+@case
+def the_runner_and_its_files():
+    runner = os.path.dirname(dbgctl) + '/../test_runner/aerogpu_test_runner'
+    place = tmp + '/runner'
+    os.mkdir(place)
+    with open(place + '/manifest', 'wb') as f:
+        f.write(b'\xef\xbb\xbf# comment\r\nvblank_wait and more words\r\n\r\n; c\n:: c\nREM c\n  device_state_sanity\n')
+
+    def go(*args, env=None):
+        p = subprocess.run([runner, '--manifest=manifest', *args], cwd=place, capture_output=True, text=True, timeout=60, env=env)
+        return p.returncode, p.stdout, p.stderr
+
+    rc, out, err = go('--json', '--log-dir=logs/deep', '--dbgctl=aerogpu_dbgctl', '--require-vid=0xA3A0', '--require-did=0x0001', '--require-umd')
+    assert rc == 0 and 'PASS: 2 tests, PASS=2 FAIL=0 SKIP=0' in out, (out, err)
+    report = json.load(open(place + '/report.json'))
+    assert {k: report[k] for k in ('schema_version', 'suite_name', 'status', 'failures')} == {
+        'schema_version': 1, 'suite_name': 'aerogpu_win7_validation', 'status': 'PASS', 'failures': 0}
+    for t, name in zip(report['tests'], ('vblank_wait', 'device_state_sanity')):
+        assert t['test_name'] == name and t['status'] == 'PASS' and t['exit_code'] == 0 and t['failure'] is t['skip_reason'] is None
+        assert t['skipped'] is False and t['adapter']['vid'] == '0xA3A0' and t['adapter']['did'] == '0x0001' and 'timing' in t
+        assert json.load(open('%s/%s.json' % (place, name)))['test_name'] == name  # beside the report
+        assert os.path.exists('%s/logs/deep/%s.stdout.txt' % (place, name)) and os.path.exists('%s/logs/deep/%s.stderr.txt' % (place, name))
+    rc, out, err = go('--json', '--log-dir=logs', '--dbgctl', 'aerogpu_dbgctl', '--require-did', '2')
+    t = json.load(open(place + '/report.json'))['tests'][0]
+    assert rc == 1 and t['status'] == 'FAIL' and t['failure'] == "the adapter's device is 0x0001, 0x0002 is required"
+    for name in ('vblank_wait.stdout.txt', 'dbgctl_vblank_wait_status.txt', 'dbgctl_vblank_wait_query_error.txt',
+                 'dbgctl_vblank_wait_dump_last_cmd.txt', 'dbgctl_vblank_wait_cmd_0.bin', 'dbgctl_vblank_wait_cmd_3.bin.txt'):
+        assert 'logs/' + name in t['artifacts'] and os.path.getsize(place + '/logs/' + name), (name, t['artifacts'])
+    for args in (['--samples=x'], ['--bogus']):  # goes to every test, and every test refuses it
+        rc, out, err = go('--json', *args)
+        t = json.load(open(place + '/report.json'))['tests'][1]
+        assert rc == 1 and t['failure'].startswith('exit code 2: it does not take these options') and t['exit_code'] == 2, t
+    for args, text in ((['--manifest=/dev/null'], 'names no test'), (['--manifest=nope'], 'No such file'), (['--dbgctl=nope'], 'no program nope'),
+                       (['--timeout-ms=0'], 'no number'), (['--timeout-ms=-1'], 'no number'), (['--dbgctl-timeout-ms=1s'], 'no number'),
+                       (['--timeout-ms'], 'needs a value'), (['--json='], 'needs a path'), (['word'], 'unexpected'), (['--bin-dir=nope'], 'No such file'),
+                       (['--json=none/r.json'], 'No such file'), (['--log-dir=/proc/x/y'], 'No such file'), (['--event-log=nope'], 'No such file')):
+        rc, out, err = go(*args)
+        assert rc == 1 and text in err and not out, (args, rc, out, err)
+    assert go(env=dict(os.environ, AEROGPU_TEST_TIMEOUT_MS='soon'))[0] == 1
+    rc, out, err = go('--json', env=dict(os.environ, AEROGPU_SOCKET=tmp + '/nobody'))
+    assert rc == 1 and '`aerogpu serve` starts a service' in out, out
 
 
 @case

@@ -112,7 +112,8 @@ static void look_at_reset(const json_t *evidence, const json_t *status, json_t *
 {
     struct strbuf b = {0};
     unsigned n = events_of(evidence, 4101, &b);
-    uint64_t resets = u64_of(json_object_get(json_object_get(status, "perf"), "resets"), "reset_from_timeout_count");
+    uint64_t resets =
+        u64_of(json_object_get(json_object_get(status, "perf"), "resets"), "reset_from_timeout_count");
 
     if (resets)
         strbuf_printf(&b, "%sthe driver counts %" PRIu64 " resets", b.len ? "; " : "", resets);

@@ -1,8 +1,9 @@
 /* main.c: aerogpu_test_runner, the command line of runner.h. */
 #include "runner.h"
 
-#include <libgen.h>
+#include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +24,19 @@ static void usage(FILE *f)
         "Runs the validation programs against the service at $AEROGPU_SOCKET. Options that it does not know "
         "go to\n"
         "every test, as do --require-vid, --require-did, --require-umd, --samples and the like.\n\noptions:\n"
-        "  --bin-dir=DIR            where the programs are\n"
+        "  --bin-dir=DIR            where the programs are; default: those of this build or installation\n"
         "  --manifest=FILE          the tests to run: the first word of each line\n"
-        "  --timeout-ms=N           time of one test (30000; $AEROGPU_TEST_TIMEOUT_MS)\n"
+        "  --timeout-ms=N           time of one test (30000; $AEROGPU_TEST_TIMEOUT_MS); it is killed then, "
+        "exit code 124\n"
         "  --no-timeout             let a test take as long as it wants\n"
-        "  --json[=PATH]            write report.json, a file for each test, and JUnit XML beside it\n"
+        "  --json[=PATH]            write report.json, and beside it JUnit XML and the JSON of each test\n"
         "  --log-dir=DIR            stdout, stderr, pictures and snapshots of each test\n"
         "  --event-log=FILE         the service's event log (aerogpu serve --event-log): what the tests "
         "expect there is checked\n"
-        "  --dbgctl=PATH            take snapshots with it when a test fails\n"
+        "  --dbgctl=PATH            take snapshots with it when a test fails; a plain name is looked for "
+        "beside "
+        "this\n"
+        "                           program, beside the tests and in PATH\n"
         "  --dbgctl-timeout-ms=N    time of one snapshot (5000)\n"
         "  --list                   print the names of the tests\n"
         "  --help                   this\n"
@@ -85,17 +90,16 @@ static void progress(void *ctx, const char *name, unsigned index, unsigned total
     fflush(stdout);
 }
 
+/* The value of "NAME=VALUE" or "NAME VALUE"; "" if there is none, NULL if it is another option. */
 static const char *value_of(const char *arg, const char *name, int argc, char **argv, int *i)
 {
     size_t n = strlen(name);
 
-    if (strncmp(arg, name, n) != 0)
+    if (strncmp(arg, name, n) != 0 || (arg[n] && arg[n] != '='))
         return NULL;
-    if (arg[n] == '=')
+    if (arg[n])
         return arg + n + 1;
-    if (!arg[n] && *i + 1 < argc)
-        return argv[++*i];
-    return NULL;
+    return *i + 1 < argc && strncmp(argv[*i + 1], "--", 2) != 0 ? argv[++*i] : "";
 }
 
 static bool positive(const char *text, int *out)
@@ -109,98 +113,207 @@ static bool positive(const char *text, int *out)
     return true;
 }
 
+struct command_line {
+    struct runner_params p;
+    const char *manifest, *event_log, *extra[64];
+    char bin_dir[PATH_MAX], dbgctl[PATH_MAX], junit[PATH_MAX], self[PATH_MAX];
+    bool rest;
+};
+
+static int wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static int wrong(const char *fmt, ...)
+{
+    va_list ap;
+
+    fputs("aerogpu_test_runner: ", stderr);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputs("; --help lists the options\n", stderr);
+    return 1;
+}
+
+/* Where the programs are: in the build directory or installed. */
+static void find_programs(struct command_line *c)
+{
+    static const char *const places[] = {"../../suite", "../libexec/aerogpu/suite", "."};
+    ssize_t n = readlink("/proc/self/exe", c->self, sizeof(c->self) - 1);
+    char path[PATH_MAX + 32];
+
+    c->self[n > 0 ? n : 0] = '\0';
+    if (strrchr(c->self, '/'))
+        *strrchr(c->self, '/') = '\0';
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "%s/%s/%s", c->self, places[i], all_tests[0]);
+        snprintf(c->bin_dir, sizeof(c->bin_dir), "%.*s/%s", PATH_MAX - 32, c->self, places[i]);
+        if (!access(path, X_OK))
+            return;
+    }
+}
+
+/* A plain name is looked for beside us, beside the programs, beside us in the build directory, and in PATH. */
+static bool find_dbgctl(struct command_line *c)
+{
+    const char *name = c->p.dbgctl, *path = getenv("PATH"), *dirs[] = {c->self, c->p.bin_dir};
+
+    if (strchr(name, '/'))
+        return !access(name, X_OK);
+    for (int i = 0; i < 3; i++) {
+        if (i < 2)
+            snprintf(c->dbgctl, sizeof(c->dbgctl), "%.*s/%s", PATH_MAX - 300, dirs[i], name);
+        else
+            snprintf(c->dbgctl, sizeof(c->dbgctl), "%.*s/../dbgctl/%s", PATH_MAX - 300, c->self, name);
+        if (!access(c->dbgctl, X_OK)) {
+            c->p.dbgctl = c->dbgctl;
+            return true;
+        }
+    }
+    while (path && *path) {
+        size_t n = strcspn(path, ":");
+        snprintf(c->dbgctl, sizeof(c->dbgctl), "%.*s/%s", (int)n, path, name);
+        if (n && !access(c->dbgctl, X_OK)) {
+            c->p.dbgctl = c->dbgctl;
+            return true;
+        }
+        path += n + (path[n] == ':');
+    }
+    return false;
+}
+
+/* -1: done, exit with 0. */
+static int take(struct command_line *c, int argc, char **argv, int *i)
+{
+    const struct {
+        const char *name, **text;
+        int *number;
+    } options[] = {
+        {"--bin-dir", &c->p.bin_dir, NULL},       {"--manifest", &c->manifest, NULL},
+        {"--log-dir", &c->p.log_dir, NULL},       {"--event-log", &c->event_log, NULL},
+        {"--dbgctl", &c->p.dbgctl, NULL},         {"--dbgctl-timeout-ms", NULL, &c->p.dbgctl_timeout_ms},
+        {"--timeout-ms", NULL, &c->p.timeout_ms},
+    };
+    const char *a = argv[*i], *v;
+
+    if (!strcmp(a, "--")) {
+        c->rest = true;
+        return 0;
+    }
+    if (!strcmp(a, "--help") || !strcmp(a, "-h")) {
+        usage(stdout);
+        return -1;
+    }
+    if (!strcmp(a, "--list")) {
+        for (unsigned k = 0; k < c->p.num_tests; k++)
+            puts(c->p.tests[k]);
+        return -1;
+    }
+    if (!strcmp(a, "--no-timeout")) {
+        c->p.timeout_ms = 0;
+        return 0;
+    }
+    if (!strcmp(a, "--json") || !strncmp(a, "--json=", 7)) {
+        c->p.json_path = a[6] ? a + 7 : "report.json";
+        return *c->p.json_path ? 0 : wrong("--json= needs a path");
+    }
+    for (size_t k = 0; k < sizeof(options) / sizeof(options[0]); k++) {
+        if (!(v = value_of(a, options[k].name, argc, argv, i)))
+            continue;
+        if (!*v)
+            return wrong("%s needs a value", options[k].name);
+        if (options[k].text)
+            *options[k].text = v;
+        else if (!positive(v, options[k].number))
+            return wrong("%s: '%s' is no number from 1 to %d", options[k].name, v, INT_MAX);
+        return 0;
+    }
+    if (strncmp(a, "--", 2) != 0)
+        return wrong("unexpected argument '%s'", a);
+    if (c->p.num_extra == 64)
+        return wrong("more than 64 options for the tests");
+    c->extra[c->p.num_extra++] = a;
+    if (!strchr(a, '=') && *i + 1 < argc && strncmp(argv[*i + 1], "--", 2) != 0 && c->p.num_extra < 64)
+        c->extra[c->p.num_extra++] = argv[++*i]; /* its value */
+    return 0;
+}
+
+/* What can only be looked at when the whole line is known. */
+static int check(struct command_line *c, char ***names)
+{
+    const char *dot;
+    int r;
+
+    if (access(c->p.bin_dir, X_OK))
+        return wrong("--bin-dir: %s: %s", c->p.bin_dir, strerror(errno));
+    if (c->p.dbgctl && !find_dbgctl(c))
+        return wrong("--dbgctl: there is no program %s", c->p.dbgctl);
+    if (c->event_log && access(c->event_log, R_OK))
+        return wrong("--event-log: %s: %s", c->event_log, strerror(errno));
+    if (c->manifest) {
+        r = runner_manifest(c->manifest, names, &c->p.num_tests);
+        if (r)
+            return wrong("--manifest: %s: %s", c->manifest, strerror(-r));
+        if (!c->p.num_tests)
+            return wrong("--manifest: %s names no test", c->manifest);
+        c->p.tests = (const char *const *)*names;
+    }
+    if (c->p.json_path) {
+        dot = strrchr(c->p.json_path, '.');
+        if (dot && strchr(dot, '/'))
+            dot = NULL;
+        snprintf(c->junit, sizeof(c->junit), "%.*s.xml",
+                 (int)(dot ? dot - c->p.json_path : (long)strlen(c->p.json_path)), c->p.json_path);
+        c->p.junit_path = c->junit;
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    struct event_log log;
-    static char default_dir[PATH_MAX], junit[PATH_MAX];
-    static const char *extra[64];
-    struct runner_params p = {.suite_name = "aerogpu_win7_validation",
-                              .timeout_ms = 30000,
-                              .dbgctl_timeout_ms = 5000,
-                              .extra = extra,
-                              .progress = progress,
-                              .tests = all_tests,
-                              .num_tests = sizeof(all_tests) / sizeof(all_tests[0])};
-    const char *env = getenv("AEROGPU_TEST_TIMEOUT_MS"), *v, *manifest = NULL;
-    char self[PATH_MAX], **names = NULL;
-    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    static struct command_line c;
+    struct event_log log = {0};
+    const char *env = getenv("AEROGPU_TEST_TIMEOUT_MS");
+    char **names = NULL;
     json_t *report;
-    bool rest = false;
-    int code;
+    int r = 0, skipped = 0;
+    size_t i;
+    const json_t *t;
 
-    if (len > 0) {
-        self[len] = '\0';
-        snprintf(default_dir, sizeof(default_dir), "%s/../../suite", dirname(self));
-        p.bin_dir = default_dir;
+    c.p = (struct runner_params){.suite_name = "aerogpu_win7_validation",
+                                 .timeout_ms = 30000,
+                                 .dbgctl_timeout_ms = 5000,
+                                 .bin_dir = c.bin_dir,
+                                 .extra = c.extra,
+                                 .progress = progress,
+                                 .tests = all_tests,
+                                 .num_tests = sizeof(all_tests) / sizeof(all_tests[0])};
+    find_programs(&c);
+    if (env && *env && !positive(env, &c.p.timeout_ms))
+        return wrong("AEROGPU_TEST_TIMEOUT_MS: '%s' is no number from 1 to %d", env, INT_MAX);
+    for (int k = 1; k < argc && !r; k++)
+        if (c.rest && c.p.num_extra < 64)
+            c.extra[c.p.num_extra++] = argv[k];
+        else
+            r = c.rest ? wrong("more than 64 options for the tests") : take(&c, argc, argv, &k);
+    if (!r)
+        r = check(&c, &names);
+    if (r)
+        return r < 0 ? 0 : r;
+    if (c.event_log) {
+        log.path = c.event_log;
+        c.p.events = new_events;
+        c.p.ctx = &log;
     }
-    if (env && !positive(env, &p.timeout_ms))
-        p.timeout_ms = 30000;
-    for (int i = 1; i < argc; i++) {
-        const char *a = argv[i];
-        if (!rest && !strcmp(a, "--")) {
-            rest = true;
-        } else if (!rest && (!strcmp(a, "--help") || !strcmp(a, "-h"))) {
-            usage(stdout);
-            return 0;
-        } else if (!rest && !strcmp(a, "--list")) {
-            for (unsigned k = 0; k < p.num_tests; k++)
-                puts(p.tests[k]);
-            return 0;
-        } else if (!rest && (v = value_of(a, "--bin-dir", argc, argv, &i))) {
-            p.bin_dir = v;
-        } else if (!rest && (v = value_of(a, "--manifest", argc, argv, &i))) {
-            manifest = v;
-        } else if (!rest && !strcmp(a, "--no-timeout")) {
-            p.timeout_ms = 0;
-        } else if (!rest && (v = value_of(a, "--dbgctl-timeout-ms", argc, argv, &i))) {
-            if (!positive(v, &p.dbgctl_timeout_ms)) {
-                fprintf(stderr, "aerogpu_test_runner: --dbgctl-timeout-ms: '%s' is no positive number\n", v);
-                return 1;
-            }
-        } else if (!rest && (v = value_of(a, "--timeout-ms", argc, argv, &i))) {
-            if (!positive(v, &p.timeout_ms)) {
-                fprintf(stderr, "aerogpu_test_runner: --timeout-ms: '%s' is no positive number\n", v);
-                return 1;
-            }
-        } else if (!rest && !strcmp(a, "--json")) {
-            p.json_path = "report.json";
-        } else if (!rest && !strncmp(a, "--json=", 7)) {
-            p.json_path = a + 7;
-        } else if (!rest && (v = value_of(a, "--log-dir", argc, argv, &i))) {
-            p.log_dir = v;
-        } else if (!rest && (v = value_of(a, "--event-log", argc, argv, &i))) {
-            log = (struct event_log){.path = v};
-            p.events = new_events;
-            p.ctx = &log;
-        } else if (!rest && (v = value_of(a, "--dbgctl", argc, argv, &i))) {
-            p.dbgctl = v;
-        } else if (p.num_extra < 64) {
-            extra[p.num_extra++] = a;
-        }
-    }
-    if (manifest) {
-        int r = runner_manifest(manifest, &names, &p.num_tests);
-        if (r) {
-            fprintf(stderr, "aerogpu_test_runner: %s: %s\n", manifest, strerror(-r));
-            return 1;
-        }
-        p.tests = (const char *const *)names;
-    }
-    if (p.json_path) {
-        const char *dot = strrchr(p.json_path, '.');
-        snprintf(junit, sizeof(junit), "%.*s.xml", (int)(dot ? dot - p.json_path : (long)strlen(p.json_path)),
-                 p.json_path);
-        p.junit_path = junit;
-    }
-    report = runner_run(&p);
+    report = runner_run(&c.p);
     if (!report)
         return 1;
-    code = json_integer_value(json_object_get(report, "failures")) ? 1 : 0;
-    printf("%s: %u tests, %d failures\n", code ? "FAIL" : "PASS", p.num_tests,
-           (int)json_integer_value(json_object_get(report, "failures")));
+    r = (int)json_integer_value(json_object_get(report, "failures"));
+    json_array_foreach(json_object_get(report, "tests"), i, t) skipped +=
+        json_is_true(json_object_get(t, "skipped"));
+    printf("%s: %u tests, PASS=%u FAIL=%d SKIP=%d\n", r ? "FAIL" : "PASS", c.p.num_tests,
+           c.p.num_tests - (unsigned)(r + skipped), r, skipped);
     json_decref(report);
-    for (unsigned i = 0; names && i < p.num_tests; i++)
-        free(names[i]);
+    for (unsigned k = 0; names && k < c.p.num_tests; k++)
+        free(names[k]);
     free(names);
-    return code;
+    return r ? 1 : 0;
 }

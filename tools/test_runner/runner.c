@@ -129,10 +129,15 @@ static void snapshot(const struct runner_params *p, const char *test, json_t *re
         {"query_error", {"--query-error"}},
         {"dump_last_cmd", {"--dump-last-cmd", "--count", "4", "--cmd-out"}},
     };
+    static const char *const siblings[] = {"", ".alloc_table.bin", ".txt"};
     const char *dir = p->log_dir ? p->log_dir : ".";
+    char out[PATH_SIZE], cmd[PATH_SIZE];
 
+    for (int k = 0; k < 4 * 3; k++) {
+        snprintf(cmd, sizeof(cmd), "%s/dbgctl_%s_cmd_%d.bin%s", dir, test, k / 3, siblings[k % 3]);
+        unlink(cmd);
+    }
     for (int i = 0; i < 3; i++) {
-        char out[PATH_SIZE], cmd[PATH_SIZE];
         char *argv[12] = {(char *)(uintptr_t)p->dbgctl};
         int n = 1;
         snprintf(out, sizeof(out), "%s/dbgctl_%s_%s.txt", dir, test, shots[i].suffix);
@@ -144,8 +149,9 @@ static void snapshot(const struct runner_params *p, const char *test, json_t *re
         argv[n] = NULL;
         runner_exec(argv, out, out, p->dbgctl_timeout_ms);
         add_artifact(result, out);
-        for (int k = 0; i == 2 && k < 4; k++) {
-            snprintf(cmd, sizeof(cmd), "%s/dbgctl_%s_cmd_%d.bin", dir, test, k);
+        for (int k = 0; i == 2 && k < 4 * 3;
+             k++) { /* what an older run left is not of this one: unlinked before */
+            snprintf(cmd, sizeof(cmd), "%s/dbgctl_%s_cmd_%d.bin%s", dir, test, k / 3, siblings[k % 3]);
             add_artifact(result, cmd);
         }
     }
@@ -172,18 +178,35 @@ static void settle(json_t *result, int code, int timeout_ms)
     else if (code > 128)
         snprintf(text, sizeof(text), "ended by signal %d", code - 128);
     else if (code && (!status || strcmp(status, "FAIL") != 0))
-        snprintf(text, sizeof(text), "exit code %d", code);
+        snprintf(text, sizeof(text), "exit code %d%s", code,
+                 code == 2 ? ": it does not take these options, its stderr says which" : "");
     if (*text)
         json_object_set_new(result, "failure", json_string(text));
     if (code)
         json_object_set_new(result, "status", json_string("FAIL"));
 }
 
-static json_t *run_one(const struct runner_params *p, const char *name)
+/* Where the JSON of the tests goes: beside the report, to the logs, or somewhere that only we know. */
+static const char *json_dir(const struct runner_params *p, char *buffer, size_t size)
 {
-    char program[PATH_SIZE], json[PATH_SIZE], json_arg[PATH_SIZE + 8], log_arg[PATH_SIZE], out[PATH_SIZE],
-        err[PATH_SIZE];
-    const char *dir = p->log_dir ? p->log_dir : "/tmp";
+    const char *slash = p->json_path ? strrchr(p->json_path, '/') : NULL;
+
+    if (slash)
+        snprintf(buffer, size, "%.*s", slash == p->json_path ? 1 : (int)(slash - p->json_path), p->json_path);
+    else if (p->json_path)
+        snprintf(buffer, size, ".");
+    else if (p->log_dir)
+        snprintf(buffer, size, "%s", p->log_dir);
+    else
+        snprintf(buffer, size, "/tmp/aerogpu-tests-XXXXXX");
+    return p->json_path || p->log_dir || mkdtemp(buffer) ? buffer : NULL;
+}
+
+static json_t *run_one(const struct runner_params *p, const char *name, const char *dir)
+{
+    char program[PATH_SIZE], json[2 * PATH_SIZE], json_arg[2 * PATH_SIZE + 8], log_arg[2 * PATH_SIZE],
+        out[2 * PATH_SIZE], err[2 * PATH_SIZE];
+    const char *logs = p->log_dir ? p->log_dir : dir;
     char *argv[MAX_ARGS];
     unsigned n = 0;
     int code, limit = p->timeout_ms;
@@ -191,11 +214,11 @@ static json_t *run_one(const struct runner_params *p, const char *name)
     json_t *result;
 
     snprintf(program, sizeof(program), "%s/%s", p->bin_dir, name);
-    snprintf(json, sizeof(json), "%s/%s%s.json", dir, p->log_dir ? "" : "aerogpu-test-", name);
+    snprintf(json, sizeof(json), "%s/%s.json", dir, name);
     snprintf(json_arg, sizeof(json_arg), "--json=%s", json);
-    snprintf(log_arg, sizeof(log_arg), "--log-dir=%s", dir);
-    snprintf(out, sizeof(out), "%s/%s.stdout.txt", dir, name);
-    snprintf(err, sizeof(err), "%s/%s.stderr.txt", dir, name);
+    snprintf(log_arg, sizeof(log_arg), "--log-dir=%s", logs);
+    snprintf(out, sizeof(out), "%s/%s.stdout.txt", logs, name);
+    snprintf(err, sizeof(err), "%s/%s.stderr.txt", logs, name);
     unlink(json);
     argv[n++] = program;
     argv[n++] = json_arg;
@@ -220,7 +243,7 @@ static json_t *run_one(const struct runner_params *p, const char *name)
     if (p->log_dir) {
         add_artifact(result, out);
         add_artifact(result, err);
-    } else {
+    } else if (!p->json_path) {
         unlink(json);
     }
     if (p->events) {
@@ -289,35 +312,90 @@ int runner_write_junit(const char *path, const json_t *report)
     return fclose(f) ? -EIO : 0;
 }
 
+/* A folder with those above it. */
+static int make_folder(const char *path)
+{
+    char part[PATH_SIZE];
+    struct stat st;
+
+    if (snprintf(part, sizeof(part), "%s", path) >= (int)sizeof(part))
+        return -ENAMETOOLONG;
+    for (char *c = part + 1; *c; c++)
+        if (*c == '/') {
+            *c = '\0';
+            mkdir(part, 0755);
+            *c = '/';
+        }
+    if (mkdir(part, 0755) && errno != EEXIST)
+        return -errno;
+    return stat(part, &st) ? -errno : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
+static bool write_report(const struct runner_params *p, const json_t *report)
+{
+    int r = 0;
+
+    errno = 0;
+    if (p->json_path && json_dump_file(report, p->json_path, JSON_INDENT(2) | JSON_REAL_PRECISION(9)))
+        r = errno ? -errno : -EIO;
+    if (r)
+        fprintf(stderr, "aerogpu_test_runner: %s: %s\n", p->json_path, strerror(-r));
+    return !r;
+}
+
+/* A test that could not say which adapter it ran on ran on the one that the others name. */
+static void give_adapter(json_t *tests)
+{
+    const json_t *adapter = NULL;
+    json_t *t;
+    size_t i;
+
+    json_array_foreach(tests, i, t) if (!adapter && json_is_object(json_object_get(t, "adapter"))) adapter =
+        json_object_get(t, "adapter");
+    json_array_foreach(tests, i, t) if (adapter && !json_is_object(json_object_get(t, "adapter")))
+        json_object_set_new(t, "adapter", json_deep_copy(adapter));
+}
+
 json_t *runner_run(const struct runner_params *p)
 {
     json_t *report = json_pack("{s:i, s:s, s:s, s:i, s:[]}", "schema_version", 1, "suite_name", p->suite_name,
-                               "status", "FAIL", "failures", 0, "tests");
+                               "status", "FAIL", "failures", 0, "tests"),
+           *tests = json_object_get(report, "tests");
+    char buffer[PATH_SIZE];
+    const char *dir;
     unsigned failures = 0;
+    int r = p->log_dir ? make_folder(p->log_dir) : 0;
 
-    if (!report)
+    if (r)
+        fprintf(stderr, "aerogpu_test_runner: %s: %s\n", p->log_dir, strerror(-r));
+    dir = r || !report ? NULL : json_dir(p, buffer, sizeof(buffer));
+    if (!dir || !write_report(p, report)) { /* no old success stays */
+        json_decref(report);
         return NULL;
-    if (p->log_dir)
-        mkdir(p->log_dir, 0755);
-    if (p->json_path)
-        json_dump_file(report, p->json_path, JSON_INDENT(2)); /* no old success stays */
+    }
     if (p->events)
         json_decref(p->events(p->ctx)); /* what came before is nobody's */
     for (unsigned i = 0; i < p->num_tests; i++) {
-        json_t *r;
+        json_t *t;
         if (p->progress)
             p->progress(p->ctx, p->tests[i], i, p->num_tests, NULL);
-        r = run_one(p, p->tests[i]);
-        failures += strcmp(json_string_value(json_object_get(r, "status")), "FAIL") == 0;
+        t = run_one(p, p->tests[i], dir);
+        failures += strcmp(json_string_value(json_object_get(t, "status")), "FAIL") == 0;
         if (p->progress)
-            p->progress(p->ctx, p->tests[i], i, p->num_tests, r);
-        json_array_append_new(json_object_get(report, "tests"), r);
+            p->progress(p->ctx, p->tests[i], i, p->num_tests, t);
+        json_array_append_new(tests, t);
     }
+    give_adapter(tests);
+    if (!p->json_path && !p->log_dir)
+        rmdir(dir);
     json_object_set_new(report, "failures", json_integer(failures));
     json_object_set_new(report, "status", json_string(failures ? "FAIL" : "PASS"));
-    if (p->json_path)
-        json_dump_file(report, p->json_path, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    if (p->junit_path)
-        runner_write_junit(p->junit_path, report);
+    r = p->junit_path ? runner_write_junit(p->junit_path, report) : 0;
+    if (r)
+        fprintf(stderr, "aerogpu_test_runner: %s: %s\n", p->junit_path, strerror(-r));
+    if (!write_report(p, report) || r) {
+        json_decref(report);
+        return NULL;
+    }
     return report;
 }

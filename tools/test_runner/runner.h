@@ -22,7 +22,7 @@ struct runner_params {
     int timeout_ms;        /* of one test; 0: none */
     const char *json_path; /* NULL: no report is written */
     const char *junit_path;
-    const char *log_dir; /* NULL: output of tests goes to ours */
+    const char *log_dir; /* NULL: output of tests is dropped; made if it is not there */
     const char *dbgctl;  /* NULL: no snapshots */
     int dbgctl_timeout_ms;
     /* The events of the log since it was last called, [{source, id, text}], a new reference. NULL: nobody can read it. */
@@ -35,7 +35,8 @@ struct runner_params {
     void *ctx;
 };
 
-/* The report (a new reference) or NULL without memory. `failures` of it says how many failed. */
+/* The report (a new reference); NULL, and a line on stderr, where it or the logs cannot be written. `failures` of it says how
+ * many failed. The JSON of each test stays beside the report, else in the log directory. */
 json_t *runner_run(const struct runner_params *p);
 /* Reads a manifest: the first word of each line; `#`, `;`, `::` and `rem` begin comments. Strings of *names are one
  * block that starts at (*names)[0] … free() both. 0 or a negative errno. */
