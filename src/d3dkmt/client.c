@@ -369,7 +369,7 @@ static NTSTATUS remote(enum d3dkmt_thunk thunk, void *arg)
 static NTSTATUS wait_for_vblank(void *arg)
 {
     const D3DKMT_WAITFORVERTICALBLANKEVENT *w = arg;
-    struct dxgk_vblanks *known;
+    const struct dxgk_vblanks *known;
     uint32_t epoch;
     NTSTATUS s;
 

@@ -14,7 +14,7 @@
 #define LOOK_NS 200000000
 enum { KNOWN = 16 };
 
-static struct dxgk_vblanks *page;
+static const struct dxgk_vblanks *page;
 static struct {
     D3DKMT_WAITFORVERTICALBLANKEVENT arg;
     uint32_t epoch; /* 0: free */
@@ -28,11 +28,11 @@ uint32_t vblanks_epoch(void)
 
 void vblanks_map(int fd, uint64_t size)
 {
-    void *p;
+    const void *p;
 
     if (page || fd < 0 || size < sizeof(*page))
         return;
-    p = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    p = mmap(NULL, sizeof(*page), PROT_READ, MAP_SHARED, fd, 0);
     page = p == MAP_FAILED ? NULL : p;
 }
 
@@ -66,7 +66,7 @@ void vblanks_unmap(void)
 {
     vblanks_forget();
     if (page)
-        munmap(page, sizeof(*page));
+        munmap((void *)(uintptr_t)page, sizeof(*page));
     page = NULL;
 }
 
@@ -76,32 +76,27 @@ void vblanks_abandon(void)
     page = NULL; /* not unmapped: other threads may be waiting on it still */
 }
 
-struct dxgk_vblanks *vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg)
+const struct dxgk_vblanks *vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg)
 {
     int i = page ? find(arg) : -1;
 
     return i >= 0 && known[i].epoch == page->epoch ? page : NULL;
 }
 
-bool vblanks_wait(struct dxgk_vblanks *v, UINT source, uint32_t epoch)
+bool vblanks_wait(const struct dxgk_vblanks *v, UINT source, uint32_t epoch)
 {
     static const struct timespec look = {0, LOOK_NS};
     uint64_t seen = v->source[source].count;
 
     for (;;) {
         uint32_t change = v->source[source].change;
-        bool late = false;
 
         if (v->epoch != epoch || !v->source[source].on)
             return false;
         if (v->source[source].count != seen)
             return true;
-        v->source[source].waiters++;
-        if (v->source[source].change == change)
-            late = syscall(SYS_futex, &v->source[source].change, FUTEX_WAIT, change, &look, NULL, 0) &&
-                   errno == ETIMEDOUT;
-        v->source[source].waiters--;
-        if (late)
+        if (syscall(SYS_futex, &v->source[source].change, FUTEX_WAIT, change, &look, NULL, 0) &&
+            errno == ETIMEDOUT)
             return false;
     }
 }

@@ -25,8 +25,8 @@ void vblanks_forget(void);
 void vblanks_unmap(void);
 void vblanks_abandon(void);
 /* The page, when a wait with these arguments needs no call; else NULL. */
-struct dxgk_vblanks *vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg);
+const struct dxgk_vblanks *vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg);
 /* Waits for the next vblank. False: ask the service; it may have news, or be gone. */
-bool vblanks_wait(struct dxgk_vblanks *v, UINT source, uint32_t epoch);
+bool vblanks_wait(const struct dxgk_vblanks *v, UINT source, uint32_t epoch);
 
 #endif

@@ -546,6 +546,7 @@ void dxgk_destroy(struct dxgk *d)
     dxgk_unload(d);
     kernel_destroy(d->kernel);
     bb_flight_close(d->flight);
+    vblanks_finish(d);
     free(d->handles);
     free(d->events);
     free(d->resources);

@@ -113,7 +113,7 @@ void context_packet_done(struct context *c)
 void device_set_state(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE state)
 {
     dev->state = state;
-    vblanks_changed_for(dev->d, dev->client);
+    vblanks_changed(dev->d);
     for (struct context *c = dev->contexts; c; c = c->next)
         publish(c);
 }
@@ -380,7 +380,6 @@ void dxgk_client_close(struct dxgk_client *c)
             *p = c->next;
             break;
         }
-    vblanks_free(c);
     kernel_leave(d->kernel);
     free(c);
 }

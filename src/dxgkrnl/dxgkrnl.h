@@ -146,7 +146,7 @@ NTSTATUS dxgk_lock_fd(struct dxgk_client *c, D3DKMT_HANDLE allocation, int *fd, 
  * order, each rounded up to 64 bytes. */
 NTSTATUS dxgk_context_fd(struct dxgk_client *c, D3DKMT_HANDLE context, int *fd, uint64_t *size);
 
-/* The client's struct dxgk_vblanks: a descriptor that lives as long as the client, or a negative errno. */
+/* The adapter's struct dxgk_vblanks: a descriptor that lives as long as the adapter, or a negative errno. */
 int dxgk_vblanks_fd(struct dxgk_client *c, uint64_t *size);
 
 /* How far a context is; until it is destroyed. NULL: no such context. */

@@ -263,8 +263,6 @@ struct dxgk_client {
     struct dxgk *d;
     uint64_t process, serial;
     bool admin, cancelled;
-    struct dxgk_vblanks *vblanks; /* NULL: it never waited for one */
-    int vblanks_fd;
 };
 
 struct record {
@@ -305,6 +303,8 @@ struct dxgk {
     unsigned vsync_misses; /* times in a row that switching vblanks on again brought none */
     uint64_t vsync_ns;     /* the last vblank of any source, or when they were switched on */
     struct ktimer vsync_timer;
+    struct dxgk_vblanks *vblanks; /* NULL: no client ever waited for one */
+    int vblanks_fd;
     struct vidpn *active;
     struct device *system;
 
@@ -483,8 +483,7 @@ D3DKMDT_HVIDPN vidpn_handle(struct vidpn *v);
 /* vblanks.c */
 bool vblanks_tick(struct dxgk *d, unsigned source); /* whether somebody waits */
 void vblanks_changed(struct dxgk *d);               /* what a wait would answer, perhaps */
-void vblanks_changed_for(struct dxgk *d, struct dxgk_client *c);
-void vblanks_free(struct dxgk_client *c);
+void vblanks_finish(struct dxgk *d);
 
 /* display.c */
 NTSTATUS display_start(struct dxgk *d);

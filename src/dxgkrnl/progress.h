@@ -1,6 +1,6 @@
 /* progress.h: how far a context is, and the display, in memory that a client maps: a fence or a vblank without a call.
  *
- * The client only reads, but for `waiters` and `awaited`; dxgkrnl believes nothing it finds here.
+ * The client only reads, but for `waiters` and `awaited` of its contexts; dxgkrnl believes nothing it finds here.
  */
 #ifndef DXGKRNL_PROGRESS_H_
 #define DXGKRNL_PROGRESS_H_
@@ -21,16 +21,16 @@ struct dxgk_progress {
 
 enum { DXGK_VBLANK_SOURCES = 4 };
 
-/* A page of one client. Who waits, waits on the futex `change` as long as `on` is set and `epoch` is that of a call of
- * WaitForVerticalBlankEvent that succeeded; else by another call, which has the right answer. */
+/* A page of the adapter, which clients cannot write. Who waits, waits on the futex `change` as long as `on` is set and `epoch` is
+ * that of a call of WaitForVerticalBlankEvent that succeeded; else by another call, which has the right answer. All wait on one
+ * word: a vblank wakes them by one system call, and how many it woke says whether vblanks are wanted. */
 struct dxgk_vblanks {
-    _Atomic uint32_t
-        epoch; /* rises when such a call might answer something else: reset, mode, vblanks on and off; never 0 */
+    /* Rises when such a call might answer something else: reset, mode, vblanks on and off, a device lost; never 0. */
+    _Atomic uint32_t epoch;
     struct {
-        _Atomic uint32_t on;      /* vblanks are reported */
-        _Atomic uint32_t change;  /* rises with `count` and `epoch`; a futex */
-        _Atomic uint64_t count;   /* vblanks so far */
-        _Atomic uint32_t waiters; /* the client's: how many wait; keeps vblanks on */
+        _Atomic uint32_t on;     /* vblanks are reported */
+        _Atomic uint32_t change; /* rises with `count` and `epoch`; a futex */
+        _Atomic uint64_t count;  /* vblanks so far */
     } source[DXGK_VBLANK_SOURCES];
 };
 
