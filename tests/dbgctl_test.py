@@ -286,10 +286,11 @@ class Service:
 
     def __init__(self, name, settings):
         self.socket = tmp + '/' + name
+        self.log = self.socket + '.log'
         with open(self.socket + '.settings', 'w') as f:
             f.write('[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]\nEnableFaultInjection = 1\nTdrDelay = 1\n' + settings)
         self.process = subprocess.Popen([aerogpu, 'serve', '--socket', self.socket, '--settings', self.socket + '.settings', '--ram', '256',
-                                         '--json'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                                         '--event-log', self.log, '--json'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.env = dict(os.environ, AEROGPU_SOCKET=self.socket)
 
     def __enter__(self):
@@ -462,15 +463,72 @@ def the_runner_and_its_files():
     assert rc == 1 and '`aerogpu serve` starts a service' in out, out
 
 
+def doctor(*files, code=1):
+    p = subprocess.run([aerogpu, 'doctor', '--json', *files], capture_output=True, text=True)
+    assert p.returncode == code, (files, p)
+    rows = json.loads(p.stdout)['diagnosis'] if code < 2 else []
+    assert all(r['symptom'] and r['causes'] and r['first_checks'] and r['evidence'] for r in rows)
+    return {r['signal'].split(' (')[0]: r['evidence'] for r in rows}
+
+
 @case
 def doctor_names_the_reset():
     json.dump(ask('--status'), open(tmp + '/status.json', 'w'))
-    p = subprocess.run([aerogpu, 'doctor', '--json', tmp + '/events.log', tmp + '/status.json'], capture_output=True, text=True)
-    assert p.returncode == 1, p
-    signals = [r['signal'] for r in json.loads(p.stdout)['diagnosis']]
-    assert 'Display 4101' in signals and all(r['evidence'] for r in json.loads(p.stdout)['diagnosis'])
+    d = doctor(tmp + '/events.log', tmp + '/status.json')
+    assert 'the driver counts 1 reset' in d['Display 4101'] and 'STATUS_DEVICE_REMOVED' in d, d
+    assert 'error interrupts' in d['DMA fault'] or 'faulted' in d['DMA fault'], d
+    json.dump(ask('--query-perf'), open(tmp + '/perf.json', 'w'))
+    assert doctor(tmp + '/perf.json')['Display 4101'] == 'the driver counts 1 reset'
+    p = subprocess.run([aerogpu, 'doctor', tmp + '/status.json'], capture_output=True, text=True)
+    assert p.returncode == 1 and '  seen    the driver counts 1 reset\n' in p.stdout
     assert subprocess.run([aerogpu, 'doctor', '/dev/null'], capture_output=True).returncode == 3
+    assert subprocess.run([aerogpu, 'doctor', tmp + '/nothing'], capture_output=True).returncode == 3
     assert subprocess.run([aerogpu, 'doctor'], capture_output=True).returncode == 2
+
+
+@case
+def doctor_names_every_row():
+    """The rows of the table of symptoms, each from what says it; and none from a service that is well."""
+    def put(name, *docs):
+        with open(tmp + '/' + name, 'w') as f:
+            for d in docs:
+                f.write((d if isinstance(d, str) else json.dumps(d)) + '\n')
+        return tmp + '/' + name
+
+    def event(source, id, text='it said so'):
+        return {'type': 'event', 'time': 1.5, 'source': source, 'id': id, 'text': text}
+
+    with Service('well', '') as s:
+        open(tmp + '/none.log', 'w').close()
+        a, b = put('a.json', ask('--status', env=s.env)), put('b.json', ask('--status', env=s.env))
+        w = put('w.json', ask('--wait-vblank', '--vblank-samples', '3', env=s.env))
+        v = put('v.json', ask('--dump-vblank', '--vblank-samples', '3', '--vblank-interval-ms', '40', env=s.env))
+        time.sleep(0.05)
+        b = put('b.json', ask('--status', env=s.env))
+        assert doctor(tmp + '/none.log', a, b, w, v, code=0) == {}
+        subprocess.run([suite + '/segment_budget_sanity'], env=s.env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        assert 'of 524288 KiB are committed' in doctor(s.log)['STATUS_GRAPHICS_NO_VIDEO_MEMORY']
+    assert doctor(put('e', event('Display', 4101), event('Display', 4101))).keys() == {'Display 4101', 'STATUS_DEVICE_REMOVED'}
+    assert doctor(put('e', event('Display', 4109))).keys() == {'DMA fault'}
+    assert doctor(put('e', event('BugCheck', 0x116))).keys() == {'BugCheck 0x116 VIDEO_TDR_FAILURE'}
+    assert doctor(put('e', event('dxgkrnl', 5, 'no room'))) == {'STATUS_GRAPHICS_NO_VIDEO_MEMORY': 'event at 1500.0 ms: no room'}
+    assert doctor(put('e', event('dxgkrnl', 4))).keys() == {'presents or vblank waits off their pace'}
+    assert doctor(put('e', event('dxgkrnl', 1)), code=0) == {}
+    for doc, row in (({'command': 'wait-vblank', 'ok': True, 'wait_vblank': {'avg_ms': 0.1, 'max_ms': 0.2}}, 'presents or vblank waits off their pace'),
+                     ({'command': 'dump-vblank', 'ok': True, 'summary': {'stalls': 2}}, 'presents or vblank waits off their pace'),
+                     ({'command': 'watch-fence', 'ok': True, 'stall_warnings': 3}, 'fences stand still and no 4101'),
+                     ({'command': 'query-fence', 'ok': False, 'error': {'message': 'm', 'status': {'name': 'STATUS_TIMEOUT'}}},
+                      'fences stand still and no 4101'),
+                     ({'command': 'status', 'ok': False, 'error': {'message': 'm', 'status': {'name': 'STATUS_DEVICE_REMOVED'}}},
+                      'STATUS_DEVICE_REMOVED')):
+        assert doctor(put('x.json', doc)).keys() == {row}, doc
+    stuck = {'command': 'query-fence', 'ok': True, 'fences': {'last_submitted_fence': {'dec': '9'}, 'last_completed_fence': {'dec': '7'}}}
+    f = put('f.json', stuck)
+    assert 'fence 7 stays' in doctor(f, f)['fences stand still and no 4101']
+    settings = put('off', '[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]', 'TdrLevel = 0')
+    assert 'TdrLevel is 0' in doctor('--settings', settings, f, f)['fences stand still and no 4101']
+    run = {'tests': [{'test_name': 'dwm_flush_pacing', 'status': 'FAIL', 'failure': 'frames every 300 ms', 'events': [event('Display', 4101)]}]}
+    assert doctor(put('r.json', run)).keys() == {'Display 4101', 'STATUS_DEVICE_REMOVED', 'presents or vblank waits off their pace'}
 
 
 tmp = tempfile.mkdtemp(prefix='aerogpu-dbgctl-')

@@ -312,7 +312,9 @@ struct dxgk {
     struct context *contexts;
     struct device *devices;
     struct dxgk_client *clients;
-    unsigned doomed; /* resources that are */
+    unsigned doomed;        /* resources that are */
+    uint64_t refused_bytes; /* the allocation that no segment's budget had room for */
+    uint64_t refused_ns;    /* when that was last said */
     uint64_t owners; /* serial numbers of clients and shared resources */
     struct handle_entry *handles;
     unsigned num_handles;
@@ -419,6 +421,7 @@ NTSTATUS vidmm_open(struct device *dev, struct resource *r, bool create, struct 
 void vidmm_close(struct open_resource *g);
 /* Its handles go at once, the rest as soon as no work of the device names it. */
 void vidmm_doom(struct open_resource *g);
+void vidmm_log_refusal(struct dxgk *d, uint64_t process); /* the budget is too small: an event, once a second */
 void vidmm_reap(struct dxgk *d);                        /* at PASSIVE_LEVEL: closes the doomed that can be */
 void vidmm_release(struct dxgk *d, struct resource *r); /* drops one reference */
 /* Puts `a` into one of the segments of `set`; may evict, page and wait. */

@@ -108,7 +108,7 @@ int settings_read(struct settings *s, const char *path, struct error *err)
     int r;
 
     if (!f)
-        return error_set(err, -errno, "cannot read the settings %s: %s", path, strerror(errno));
+        return error_set(err, -errno, "%s: %s", path, strerror(errno));
     text = malloc(65536);
     n = text ? fread(text, 1, 65536, f) : 0;
     if (!text)

@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 enum { DEBUG_INFO_SIZE = 64 * 1024 };
 
@@ -29,8 +30,30 @@ static uint32_t setting(struct dxgk *d, const char *name, uint32_t otherwise, ui
     return v;
 }
 
+/* A name that is not known is most likely one that is not spelled right. */
+static void report_unknown(struct dxgk *d)
+{
+    static const char *const known[] = {"TdrLevel",
+                                        "TdrDelay",
+                                        "TdrDdiDelay",
+                                        "TdrLimitTime",
+                                        "TdrLimitCount",
+                                        "EnableFaultInjection",
+                                        "HwQueuedRenderPacketGroupLimit"};
+
+    for (unsigned i = 0; i < d->settings.count; i++) {
+        const struct settings_value *v = &d->settings.values[i];
+        bool found = strcasecmp(v->key, SETTINGS_GRAPHICS_DRIVERS) != 0;
+        for (size_t k = 0; k < sizeof(known) / sizeof(known[0]) && !found; k++)
+            found = !strcasecmp(v->name, known[k]);
+        if (!found)
+            dxgk_log(d, "dxgkrnl", 1, "%s is no setting that is known here: it is ignored", v->name);
+    }
+}
+
 void tdr_configure(struct dxgk *d)
 {
+    report_unknown(d);
     d->tdr_level = setting(d, "TdrLevel", 3, 0, 3);
     d->tdr_delay_ns = setting(d, "TdrDelay", 2, 1, 3600) * NSEC_PER_SEC;
     d->tdr_ddi_delay_ns = setting(d, "TdrDdiDelay", 5, 1, 3600) * NSEC_PER_SEC;

@@ -447,8 +447,11 @@ NTSTATUS dxgk_CreateAllocation(struct dxgk_client *c, D3DKMT_CREATEALLOCATION *a
         }
         /* What was destroyed may still hold the memory, until the work that names it is done. */
         if (s != STATUS_GRAPHICS_NO_VIDEO_MEMORY || !d->doomed ||
-            !kernel_wait(d->kernel, &d->progress, patience))
+            !kernel_wait(d->kernel, &d->progress, patience)) {
+            if (s == STATUS_GRAPHICS_NO_VIDEO_MEMORY)
+                vidmm_log_refusal(d, c->process);
             return thunk_leave(d, s);
+        }
     }
 }
 

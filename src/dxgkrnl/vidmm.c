@@ -10,6 +10,7 @@
  */
 #include "dxgkrnl/private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,6 +260,27 @@ static bool commit(struct dxgk *d, struct alloc *a)
     return !set;
 }
 
+void vidmm_log_refusal(struct dxgk *d, uint64_t process)
+{
+    uint64_t now = clock_now(d->clock), committed = 0, limit = 0;
+    char wants[48] = "is larger than all of it"; /* the driver refused it itself */
+
+    if (d->refused_ns && now - d->refused_ns < NSEC_PER_SEC)
+        return;
+    for (unsigned id = 1; id <= d->num_segments; id++) {
+        committed += segment(d, id)->committed;
+        limit += segment(d, id)->desc.CommitLimit;
+    }
+    if (d->refused_bytes)
+        snprintf(wants, sizeof(wants), "wants %llu KiB", (unsigned long long)d->refused_bytes >> 10);
+    dxgk_log(d, "dxgkrnl", 5,
+             "an allocation of process %llu does not fit the budget: it %s, %llu of %llu KiB are committed",
+             (unsigned long long)process, wants, (unsigned long long)committed >> 10,
+             (unsigned long long)limit >> 10);
+    d->refused_ns = now;
+    d->refused_bytes = 0;
+}
+
 static void free_alloc(struct dxgk *d, struct alloc *a)
 {
     for (struct alloc **p = &d->allocs; *p; p = &(*p)->next)
@@ -331,6 +353,7 @@ static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONI
                         .priv_size = u->PrivateDriverDataSize};
     a->backing.size = ((size_t)i->Size + PAGE_SIZE - 1) & ~(size_t)(PAGE_SIZE - 1);
     if (!commit(d, a)) {
+        d->refused_bytes = a->backing.size;
         free(a);
         return STATUS_GRAPHICS_NO_VIDEO_MEMORY;
     }

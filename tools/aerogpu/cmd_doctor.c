@@ -7,23 +7,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "dxgkrnl/settings.h"
 
 static const char help[] =
-    "usage: aerogpu doctor [OPTIONS] [FILE...]\n\n"
+    "usage: aerogpu doctor [OPTIONS] FILE...\n\n"
     "Reads what a run left behind and answers with the symptoms that apply, their likely causes, what to "
     "check first, and\n"
-    "the evidence. FILEs are told apart by what is in them: report.json of `aerogpu validate`, an event log "
-    "of\n"
-    "`aerogpu serve --event-log`, output of `aerogpu_dbgctl --status --json` (two of them, taken some time "
-    "apart, show\n"
-    "what stands still).\n\n"
+    "the evidence. FILEs are told apart by what is in them: report.json of `aerogpu validate` or "
+    "aerogpu_test_runner, an event\n"
+    "log of `aerogpu serve --event-log`, output of `aerogpu_dbgctl COMMAND --json`: --status and other "
+    "commands, "
+    "failed ones\n"
+    "too (two of --status, taken some time apart, show what stands still).\n\n"
     "  -S, --settings FILE  the registry's values that the service ran with\n"
     "  -j, --json           the answer as JSON\n"
     "  -h, --help           this text\n\n"
     "Exit code: 0 nothing was found, 1 something was, 2 wrong usage, 3 a file cannot be read.\n";
+
+/* Logs have seconds, report.json has milliseconds. */
+static void set_time(json_t *e)
+{
+    if (!json_object_get(e, "time_ms"))
+        json_object_set_new(e, "time_ms", json_real(json_number_value(json_object_get(e, "time")) * 1e3));
+}
 
 /* Lines of JSON: events in the shape of report.json. */
 static bool read_event_log(const char *path, json_t *events)
@@ -35,9 +45,7 @@ static bool read_event_log(const char *path, json_t *events)
     while (f && fgets(line, sizeof(line), f)) {
         json_t *e = json_loads(line, 0, NULL);
         if (json_is_object(e) && json_is_integer(json_object_get(e, "id")) && json_object_get(e, "text")) {
-            if (!json_object_get(e, "time_ms"))
-                json_object_set_new(e, "time_ms",
-                                    json_real(json_number_value(json_object_get(e, "time")) * 1e3));
+            set_time(e);
             json_array_append(events, e);
             any = true;
         }
@@ -48,26 +56,69 @@ static bool read_event_log(const char *path, json_t *events)
     return any;
 }
 
+static bool is_empty_file(const char *path)
+{
+    struct stat st;
+
+    return !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size;
+}
+
+/* What one command of dbgctl said, in the shape of --status; and the answer as it is. */
+static void take_answer(json_t *evidence, json_t *file)
+{
+    const char *command = json_string_value(json_object_get(file, "command"));
+    json_t *status = json_object_get(evidence, "status"), *shaped = NULL;
+
+    json_array_append(json_object_get(evidence, "answers"), file);
+    if (json_is_false(json_object_get(file, "ok")) || !command)
+        return;
+    if (!strcmp(command, "query-perf"))
+        shaped = json_pack("{s:O, s:O*}", "perf", file, "last_error", json_object_get(file, "last_error"));
+    else if (!strcmp(command, "query-error"))
+        shaped = json_pack("{s:O*}", "last_error", json_object_get(file, "error_state"));
+    else
+        shaped = json_incref(file);
+    if (status && ((json_object_get(status, "fences") && json_object_get(shaped, "fences")) ||
+                   (json_object_get(status, "vblank") && json_object_get(shaped, "vblank"))))
+        json_object_set(evidence, "later", shaped);
+    else if (status) /* what it does not have yet */
+        json_object_update_missing(status, shaped);
+    else
+        json_object_set_new(evidence, "status", json_copy(shaped));
+    json_decref(shaped);
+}
+
+static void take_report(json_t *evidence, json_t *file)
+{
+    json_t *events = json_object_get(evidence, "events"), *tests = json_object_get(file, "tests"), *t, *e;
+    size_t i, k;
+
+    json_object_set(evidence, "tests", tests);
+    if (json_array_extend(events, json_object_get(file, "events")) == 0)
+        return;
+    json_array_foreach(tests, i, t) json_array_foreach(json_object_get(t, "events"), k, e) /* the runner's */
+    {
+        set_time(e);
+        json_array_append(events, e);
+    }
+}
+
 static int take(json_t *evidence, const char *path)
 {
-    json_t *file = json_load_file(path, 0, NULL), *status;
+    json_t *file = json_load_file(path, 0, NULL);
+    int r = 0;
 
-    if (!json_is_object(file) || (!json_object_get(file, "tests") && !json_object_get(file, "command"))) {
-        bool ok = read_event_log(path, json_object_get(evidence, "events"));
-        json_decref(file);
-        if (!ok)
-            fprintf(stderr, "aerogpu doctor: %s is no report, event log or status\n", path);
-        return ok ? 0 : EXIT_INPUT;
-    }
-    if (json_object_get(file, "tests")) {
-        json_array_extend(json_object_get(evidence, "events"), json_object_get(file, "events"));
-        json_object_set(evidence, "tests", json_object_get(file, "tests"));
-    } else {
-        status = json_object_get(evidence, "status");
-        json_object_set(evidence, status ? "later" : "status", file);
+    if (json_is_array(json_object_get(file, "tests"))) {
+        take_report(evidence, file);
+    } else if (json_is_string(json_object_get(file, "command"))) {
+        take_answer(evidence, file);
+    } else if (!is_empty_file(path) && !read_event_log(path, json_object_get(evidence, "events"))) {
+        fprintf(stderr, "aerogpu doctor: %s: %s\n", path,
+                access(path, R_OK) ? strerror(errno) : "no report, event log or answer of aerogpu_dbgctl");
+        r = EXIT_INPUT;
     }
     json_decref(file);
-    return 0;
+    return r;
 }
 
 static int take_settings(json_t *evidence, const char *path)
@@ -111,7 +162,7 @@ int cmd_doctor(int argc, char **argv)
                                             {"json", no_argument, NULL, 'j'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
-    json_t *evidence = json_pack("{s:[]}", "events"), *rows = NULL, *top;
+    json_t *evidence = json_pack("{s:[], s:[]}", "events", "answers"), *rows = NULL, *top;
     bool json = false;
     int c, r = 0;
 

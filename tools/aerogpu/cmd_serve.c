@@ -37,7 +37,10 @@ static const char help[] =
     "  -d, --device NAME     Vulkan device of the executor\n"
     "  -j, --json            say what happens in lines of JSON on standard output\n"
     "  --help                this text\n\n"
-    "Exit code: 0, or 1 when the miniport broke a rule or the display driver could not be recovered.\n";
+    "Exit codes: 0; 1 when the miniport broke a rule or the display driver could not be recovered; 2 wrong "
+    "usage; 3 a "
+    "bad\n"
+    "settings file; 4 the stack could not be started or the socket not be opened.\n";
 
 struct options {
     const char *socket, *settings, *event_log, *miniport, *executor, *device;

@@ -76,8 +76,8 @@ static void add(json_t *out, enum row r, struct strbuf *evidence)
     strbuf_clear(evidence);
 }
 
-/* Events with this id: how many, and the first and the last in words. */
-static unsigned events_of(const json_t *evidence, int id, struct strbuf *b)
+/* Events with this id: how many, and the first and the last in words. Ids below 0x100 are dxgkrnl's own. */
+static unsigned source_events_of(const json_t *evidence, const char *source, int id, struct strbuf *b)
 {
     const json_t *e, *last = NULL;
     unsigned n = 0;
@@ -85,11 +85,11 @@ static unsigned events_of(const json_t *evidence, int id, struct strbuf *b)
 
     json_array_foreach(json_object_get(evidence, "events"), i, e)
     {
-        if (json_integer_value(json_object_get(e, "id")) != id)
+        if (json_integer_value(json_object_get(e, "id")) != id || strcmp(text_of(e, "source"), source) != 0)
             continue;
         if (!n++)
-            strbuf_printf(b, "event at %.1f ms: %s", json_number_value(json_object_get(e, "time_ms")),
-                          text_of(e, "text"));
+            strbuf_printf(b, "%sevent at %.1f ms: %s", b->len ? "; " : "",
+                          json_number_value(json_object_get(e, "time_ms")), text_of(e, "text"));
         last = e;
     }
     if (n > 1)
@@ -108,19 +108,46 @@ static void tests_that_say(const json_t *evidence, const char *word, struct strb
                       text_of(t, "failure"));
 }
 
+/* What dbgctl was told where it asked, if that is this status. */
+static void answers_that_say(const json_t *evidence, const char *status, struct strbuf *b)
+{
+    const json_t *f, *e;
+    size_t i;
+
+    json_array_foreach(json_object_get(evidence, "answers"), i, f)
+    {
+        e = json_object_get(f, "error");
+        if (!strcmp(text_of(json_object_get(e, "status"), "name"), status))
+            strbuf_printf(b, "%saerogpu_dbgctl %s: %s (%s)", b->len ? "; " : "", text_of(f, "command"),
+                          text_of(e, "message"), status);
+    }
+}
+
+static const json_t *answer_of(const json_t *evidence, const char *command)
+{
+    const json_t *f, *found = NULL;
+    size_t i;
+
+    json_array_foreach(json_object_get(evidence, "answers"), i,
+                       f) if (!strcmp(text_of(f, "command"), command)) found = f;
+    return found;
+}
+
 static void look_at_reset(const json_t *evidence, const json_t *status, json_t *out)
 {
     struct strbuf b = {0};
-    unsigned n = events_of(evidence, 4101, &b);
+    unsigned n = source_events_of(evidence, "Display", 4101, &b);
     uint64_t resets =
         u64_of(json_object_get(json_object_get(status, "perf"), "resets"), "reset_from_timeout_count");
 
     if (resets)
-        strbuf_printf(&b, "%sthe driver counts %" PRIu64 " resets", b.len ? "; " : "", resets);
+        strbuf_printf(&b, "%sthe driver counts %" PRIu64 " reset%s", b.len ? "; " : "", resets,
+                      resets == 1 ? "" : "s");
     add(out, RESET, &b);
     if (n)
-        strbuf_printf(&b, "%u recoveries: every device that was open at one of them answers device removed",
-                      n);
+        strbuf_printf(&b, "%u recover%s: every device that was open then answers device removed", n,
+                      n == 1 ? "y" : "ies");
+    answers_that_say(evidence, "STATUS_DEVICE_REMOVED", &b);
     tests_that_say(evidence, "DEVICE_REMOVED", &b);
     add(out, REMOVED, &b);
     strbuf_finish(&b);
@@ -131,7 +158,7 @@ static void look_at_faults(const json_t *evidence, const json_t *status, json_t 
     struct strbuf b = {0};
     const json_t *f = json_object_get(status, "fences"), *e = json_object_get(status, "last_error");
 
-    events_of(evidence, 4109, &b);
+    source_events_of(evidence, "Display", 4109, &b);
     if (u64_of(f, "error_irq_count"))
         strbuf_printf(&b, "%s%" PRIu64 " error interrupts, the last at fence %" PRIu64, b.len ? "; " : "",
                       u64_of(f, "error_irq_count"), u64_of(f, "last_error_fence"));
@@ -148,6 +175,7 @@ static void look_at_memory(const json_t *evidence, const json_t *status, json_t 
     struct strbuf b = {0};
     size_t i;
 
+    source_events_of(evidence, "dxgkrnl", 5, &b);
     tests_that_say(evidence, "NO_VIDEO_MEMORY", &b);
     json_array_foreach(list, i, s)
     {
@@ -159,6 +187,25 @@ static void look_at_memory(const json_t *evidence, const json_t *status, json_t 
     }
     add(out, MEMORY, &b);
     strbuf_finish(&b);
+}
+
+/* The limits of the checklist's pacing tests. */
+static void look_at_cadence(const json_t *evidence, struct strbuf *b)
+{
+    const json_t *wait = answer_of(evidence, "wait-vblank"), *dump = answer_of(evidence, "dump-vblank"),
+                 *w = json_object_get(wait, "wait_vblank");
+    json_int_t stalls = json_integer_value(json_object_get(json_object_get(dump, "summary"), "stalls"));
+    double avg = json_number_value(json_object_get(w, "avg_ms")),
+           max = json_number_value(json_object_get(w, "max_ms"));
+
+    if (w && (avg < 2 || max > 250))
+        strbuf_printf(b, "%svblank waits take %.3f ms on average, %.3f ms at most", b->len ? "; " : "", avg,
+                      max);
+    if (wait && json_object_get(wait, "error"))
+        strbuf_printf(b, "%saerogpu_dbgctl wait-vblank: %s", b->len ? "; " : "",
+                      text_of(json_object_get(wait, "error"), "message"));
+    if (stalls)
+        strbuf_printf(b, "%svblank stood still between %d samples", b->len ? "; " : "", (int)stalls);
 }
 
 static void look_at_composition(const json_t *evidence, const json_t *status, const json_t *later,
@@ -180,6 +227,8 @@ static void look_at_composition(const json_t *evidence, const json_t *status, co
         u64_of(json_object_get(later, "vblank"), "vblank_seq"))
         strbuf_printf(&b, "%svblank stands at %" PRIu64, b.len ? "; " : "",
                       u64_of(json_object_get(later, "vblank"), "vblank_seq"));
+    source_events_of(evidence, "dxgkrnl", 4, &b);
+    look_at_cadence(evidence, &b);
     add(out, COMPOSITION, &b);
     strbuf_finish(&b);
 }
@@ -187,13 +236,17 @@ static void look_at_composition(const json_t *evidence, const json_t *status, co
 static void look_at_freeze(const json_t *evidence, const json_t *status, const json_t *later, json_t *out)
 {
     const json_t *a = json_object_get(status, "fences"), *c = json_object_get(later, "fences"),
-                 *level = json_object_get(evidence, "tdr_level");
+                 *level = json_object_get(evidence, "tdr_level"), *watch = answer_of(evidence, "watch-fence");
     struct strbuf b = {0};
 
     if (json_is_object(c) && u64_of(a, "last_completed_fence") == u64_of(c, "last_completed_fence") &&
         u64_of(c, "last_completed_fence") < u64_of(a, "last_submitted_fence"))
         strbuf_printf(&b, "fence %" PRIu64 " stays the last completed one, %" PRIu64 " is submitted",
                       u64_of(c, "last_completed_fence"), u64_of(c, "last_submitted_fence"));
+    if (json_integer_value(json_object_get(watch, "stall_warnings")))
+        strbuf_printf(&b, "%s%d samples of --watch-fence are marked STALLED", b.len ? "; " : "",
+                      (int)json_integer_value(json_object_get(watch, "stall_warnings")));
+    answers_that_say(evidence, "STATUS_TIMEOUT", &b);
     if (b.len && json_is_integer(level) && !json_integer_value(level))
         strbuf_puts(&b, "; TdrLevel is 0: nothing will recover it");
     add(out, FREEZE, &b);
@@ -209,7 +262,7 @@ json_t *diagnose(const json_t *evidence)
     look_at_reset(evidence, status, out);
     look_at_faults(evidence, status, out);
     look_at_memory(evidence, status, out);
-    events_of(evidence, 0x116, &b);
+    source_events_of(evidence, "BugCheck", 0x116, &b);
     add(out, BUGCHECK, &b);
     look_at_composition(evidence, status, later, out);
     look_at_freeze(evidence, status, later, out);
