@@ -326,10 +326,9 @@ static void deliver_interrupts(struct kernel *k)
 
     if (!k->connected)
         return;
-    while ((pending = atomic_exchange(&k->pending, 0)))
-        for (unsigned m = 0; m < MAX_MESSAGES; m++)
-            if (pending & UINT32_C(1) << m)
-                run_isr(k, m);
+    while (atomic_load(&k->pending) && (pending = atomic_exchange(&k->pending, 0)))
+        for (; pending; pending &= pending - 1)
+            run_isr(k, (unsigned)__builtin_ctz(pending));
     for (unsigned n = 0; atomic_load(&k->line); n++) {
         if (n == STORM) {
             kernel_violation(k, "interrupt storm: the line is still asserted after %d runs of the ISR",

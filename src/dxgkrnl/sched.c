@@ -631,7 +631,7 @@ void sched_notify(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
     }
     r = &d->records[(d->record_head + d->record_count++) % MAX_RECORDS];
     r->data = *data;
-    r->time_ns = kernel_now(d->kernel);
+    r->time_ns = data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC ? kernel_now(d->kernel) : 0;
 }
 
 static void faulted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)

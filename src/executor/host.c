@@ -384,6 +384,17 @@ struct batch {
     struct exec_completion c[64];
 };
 
+/* What the executor wrote, read once. Without an error there is no message, and most of the slot is left in its cache. */
+static uint32_t read_slot(const struct exec_done_slot *slot, struct exec_completion *c)
+{
+    memcpy(c, &slot->c, offsetof(struct exec_completion, message));
+    if (c->error)
+        memcpy(c->message, slot->c.message, sizeof(c->message));
+    else
+        c->message[0] = '\0';
+    return slot->epoch;
+}
+
 static void clean(struct exec_completion *c)
 {
     c->flags &= EXEC_COMPLETION_PRESENT | EXEC_COMPLETION_VSYNC;
@@ -395,9 +406,10 @@ static void clean(struct exec_completion *c)
             *m = '?';
 }
 
-static void completed(struct exec_host *host, struct batch *b, const struct exec_completion *c)
+/* b->c[b->n] is one. */
+static void completed(struct exec_host *host, struct batch *b)
 {
-    b->c[b->n++] = *c;
+    b->n++;
     host->first++;
     host->stats.completed++;
 }
@@ -410,14 +422,14 @@ static const char *take(struct exec_host *host, struct exec_shared *sh, uint32_t
     if (tail - at > EXEC_DONE_SLOTS)
         return "its completion ring index makes no sense";
     while (at != tail && b->n < sizeof(b->c) / sizeof(b->c[0])) {
-        struct exec_done_slot slot = sh->done[at++ % EXEC_DONE_SLOTS];
+        struct exec_completion *c = &b->c[b->n];
 
-        if (slot.epoch != host->epoch)
+        if (read_slot(&sh->done[at++ % EXEC_DONE_SLOTS], c) != host->epoch)
             continue; /* dropped by a reset */
-        if (host->first == host->pushed || slot.c.id != host->queue[host->first % EXEC_HOST_DEPTH].id)
+        if (host->first == host->pushed || c->id != host->queue[host->first % EXEC_HOST_DEPTH].id)
             return "it completed a submission that it does not have";
-        clean(&slot.c);
-        completed(host, b, &slot.c);
+        clean(c);
+        completed(host, b);
     }
     *head = at;
     atomic_store(&sh->done_head, at);
@@ -427,18 +439,19 @@ static const char *take(struct exec_host *host, struct exec_shared *sh, uint32_t
 static void fail_up_to(struct exec_host *host, struct batch *b, uint32_t end, const struct exec_death *d)
 {
     while (host->first != end && b->n < sizeof(b->c) / sizeof(b->c[0])) {
-        struct exec_completion c = {.id = host->queue[host->first % EXEC_HOST_DEPTH].id,
-                                    .error = AEROGPU_ERROR_BACKEND};
+        struct exec_completion *c = &b->c[b->n];
 
-        if (d && d->has_fault && d->submission == c.id) {
-            c.has_fault = 1;
-            c.fault_address = d->fault_address;
+        *c = (struct exec_completion){.id = host->queue[host->first % EXEC_HOST_DEPTH].id,
+                                      .error = AEROGPU_ERROR_BACKEND};
+        if (d && d->has_fault && d->submission == c->id) {
+            c->has_fault = 1;
+            c->fault_address = d->fault_address;
         }
-        snprintf(c.message, sizeof(c.message), "%.195s", d ? d->message : host->failure.text);
+        snprintf(c->message, sizeof(c->message), "%.195s", d ? d->message : host->failure.text);
         if (host->first == host->pushed)
             host->pushed++; /* it never got into a ring */
         host->stats.failed++;
-        completed(host, b, &c);
+        completed(host, b);
     }
 }
 
@@ -518,34 +531,47 @@ static void deliver(struct exec_host *host, const struct batch *b)
     exec_shared_unmap(b->dead);
 }
 
-unsigned exec_host_dispatch(struct exec_host *host)
+/* With the lock held: from here on the executor rings. `woken`: whether this thread may have been woken by event_fd. */
+static void rest(struct exec_host *host, bool woken)
 {
-    unsigned delivered = 0;
-    bool armed = false, more = true;
-    struct batch b;
     uint64_t count;
     ssize_t n;
 
-    /* First without arming: while the owner is busy here the executor need not signal. */
+    /* What was found by looking needs no reading. In doubt it is read: a signal that stays would wake for ever. */
+    if (woken || host->rung || atomic_load(&host->notice)) {
+        n = read(host->event_fd, &count, sizeof(count));
+        (void)n; /* nothing to read is fine */
+    }
+    host->rung = false;
+    atomic_store(&host->notice, false);
+    if (host->state == EXEC_READY) {
+        atomic_store(&host->child.shared->host_cpu, (uint32_t)sched_getcpu());
+        arm(host, host->child.shared);
+    }
+}
+
+unsigned exec_host_dispatch(struct exec_host *host)
+{
+    unsigned delivered = 0;
+    bool armed = false, more = true, silent;
+    struct batch b;
+
+    /* First without arming: while the owner is busy here the executor need not signal, unless it has nothing to do. */
     for (int round = 0; round < 2 * EXEC_HOST_DEPTH && (more || !armed); round++) {
         pthread_mutex_lock(&host->lock);
         if (!round && host->state == EXEC_READY)
             disarm(host, host->child.shared);
         if (!more) {
             armed = true;
-            /* What was found by looking needs no reading. In doubt it is: a signal that stays would wake for ever. */
-            if (host->rung || !delivered || atomic_load(&host->notice)) {
-                n = read(host->event_fd, &count, sizeof(count));
-                (void)n; /* nothing to read is fine */
-            }
-            host->rung = false;
-            atomic_store(&host->notice, false);
-            if (host->state == EXEC_READY) {
-                atomic_store(&host->child.shared->host_cpu, (uint32_t)sched_getcpu());
-                arm(host, host->child.shared);
-            }
+            rest(host, !delivered);
         }
+        silent = host->state == EXEC_READY && !resetting(host);
         more = gather(host, &b);
+        silent &= host->state == EXEC_READY && host->first == host->last; /* it has nothing left to say */
+        if (b.n && !more && !armed && silent) {
+            armed = true;
+            rest(host, false);
+        }
         pthread_mutex_unlock(&host->lock);
         deliver(host, &b);
         delivered += b.n;

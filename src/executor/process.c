@@ -143,7 +143,7 @@ static void on_complete(void *ctx, const struct exec_completion *c)
         dropped = atomic_load(&sh->epoch) != atomic_load(&p->epoch);
     }
     if (!dropped) {
-        slot->c = *c;
+        memcpy(&slot->c, c, c->error ? sizeof(*c) : offsetof(struct exec_completion, message));
         slot->epoch = atomic_load(&p->epoch);
         atomic_store(&sh->done_tail, ++p->done_tail);
     }

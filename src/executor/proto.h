@@ -54,9 +54,10 @@ struct exec_slot {
     uint32_t epoch, reserved;
 };
 
+/* One cache line, unless there is a message. */
 struct exec_done_slot {
+    alignas(64) uint32_t epoch;
     struct exec_completion c;
-    uint32_t epoch;
 };
 
 /* What a fault handler leaves behind. */

@@ -124,8 +124,8 @@ void gpu_complete(struct gpu *gpu, const struct gpu_completion *c)
     if (e && e->state == GPU_ENTRY_IN_FLIGHT) {
         e->state = GPU_ENTRY_DONE;
         e->error = c->error;
-        memcpy(e->message, c->message, sizeof(e->message));
-        e->message[sizeof(e->message) - 1] = '\0';
+        if (c->error)
+            snprintf(e->message, sizeof(e->message), "%s", c->message);
         e->wants_vblank = c->flags & GPU_COMPLETION_VSYNC;
         gpu->stats.completions++;
         gpu->stats.packets += c->packets;
