@@ -68,6 +68,7 @@ void test_modeset_roundtrip_sanity(struct suite *s)
     refused = s->failed || !NT_SUCCESS(st) ? STATUS_UNSUCCESSFUL : set(d, 1000, 333, &bad);
     umd_close(d);
     CHECK_STATUS(s, st, "SetDisplayMode");
-    CHECK(s, !NT_SUCCESS(refused), "a mode of 1000x333, which is not in the list, was set");
+    CHECK_EQ_STATUS(s, refused, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE,
+                    "a mode of 1000x333, which is not in the list");
     expect(s, mode.Width, mode.Height);
 }

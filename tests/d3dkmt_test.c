@@ -104,8 +104,22 @@ static void adapters_are_found_by_name(void **state)
     assert_int_equal(D3DKMTOpenAdapterFromDeviceName(&n), STATUS_INVALID_PARAMETER);
     assert_int_equal(D3DKMTOpenAdapterFromGdiDisplayName(&g), STATUS_SUCCESS);
     assert_int_equal(D3DKMTOpenAdapterFromHdc(&hdc), STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
-    hdc.hDc = (HDC) "DISPLAY";
-    assert_int_equal(D3DKMTOpenAdapterFromHdc(&hdc), STATUS_INVALID_PARAMETER);
+    static const char *const bad[] = {"DISPLAY",
+                                      "\\\\.\\DISPLAY",
+                                      "\\\\.\\DISPLAY0",
+                                      "\\\\.\\DISPLAY1x",
+                                      "\\\\.\\DISPLAY 1",
+                                      "\\\\.\\DISPLAY-1",
+                                      "\\\\.\\DISPLAY+1",
+                                      "\\\\.\\DISPLAY01",
+                                      "\\\\.\\DISPLAY4294967297",
+                                      ""};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        hdc.hDc = (HDC)(uintptr_t)bad[i];
+        assert_int_equal(D3DKMTOpenAdapterFromHdc(&hdc), STATUS_INVALID_PARAMETER);
+    }
+    hdc.hDc = (HDC) "\\\\.\\display1";
+    assert_int_equal(D3DKMTOpenAdapterFromHdc(&hdc), STATUS_SUCCESS);
     assert_int_equal(D3DKMTOpenAdapterFromHdc(NULL), STATUS_INVALID_PARAMETER);
     assert_int_equal(D3DKMTRender(NULL), STATUS_INVALID_PARAMETER);
 }

@@ -75,7 +75,7 @@ def perf_and_its_alias():
 def ring_and_its_descriptors():
     d = ask('--dump-ring', '--ring-id', '0')['ring']
     assert d['format'] == 'agpu' and d['desc_count'] == len(d['descriptors'])
-    ask('--dump-ring', '--ring-id', '1', code=2)
+    assert 'ring 0' in ask('--dump-ring', '--ring-id', '1', code=2)['error']['hint']
 
 
 @case
@@ -126,7 +126,8 @@ def displays():
     name = ask('--list-displays')['displays'][0]['name']
     assert name == '\\\\.\\DISPLAY1'
     ask('--query-fence', '--display', name)
-    ask('--query-fence', '--display', '\\\\.\\DISPLAY9', code=1)
+    for bad in '\\\\.\\DISPLAY9', 'DISPLAY1', 'x':
+        assert '--list-displays' in ask('--query-fence', '--display', bad, code=1)['error']['hint'], bad
 
 
 @case

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { MAX_PRIVATE = 1 << 20, MAX_ALLOCATIONS = 1024 };
@@ -52,12 +53,29 @@ static NTSTATUS open_adapter(struct dxgk_client *c, UINT source, D3DKMT_HANDLE *
     return thunk_leave(d, s);
 }
 
+/* \\.\DISPLAYn, n from 1 on: device names have no case, and nothing behind them. */
+static bool source_of(const char *name, UINT *source)
+{
+    static const char prefix[] = "\\\\.\\DISPLAY";
+    UINT n = 0;
+
+    if (strncasecmp(name, prefix, sizeof(prefix) - 1) != 0)
+        return false;
+    name += sizeof(prefix) - 1;
+    if (*name < '1' || *name > '9' || strlen(name) > 9)
+        return false;
+    for (; *name >= '0' && *name <= '9'; name++)
+        n = n * 10 + (UINT)(*name - '0');
+    *source = n - 1;
+    return !*name;
+}
+
 NTSTATUS dxgk_OpenAdapterFromHdc(struct dxgk_client *c, D3DKMT_OPENADAPTERFROMHDC *arg)
 {
     const char *name = arg->hDc;
     UINT source = 0;
 
-    if (name && (sscanf(name, "\\\\.\\DISPLAY%u", &source) != 1 || !source--))
+    if (name && !source_of(name, &source))
         return STATUS_INVALID_PARAMETER;
     return open_adapter(c, source, &arg->hAdapter, &arg->AdapterLuid, &arg->VidPnSourceId);
 }
@@ -69,9 +87,9 @@ NTSTATUS dxgk_OpenAdapterFromGdiDisplayName(struct dxgk_client *c, D3DKMT_OPENAD
 
     for (int i = 0; i < 32 && arg->DeviceName[i]; i++)
         name[i] = arg->DeviceName[i] < 127 ? (char)arg->DeviceName[i] : '?';
-    if (sscanf(name, "\\\\.\\DISPLAY%u", &source) != 1 || !source)
+    if (!source_of(name, &source))
         return STATUS_INVALID_PARAMETER;
-    return open_adapter(c, source - 1, &arg->hAdapter, &arg->AdapterLuid, &arg->VidPnSourceId);
+    return open_adapter(c, source, &arg->hAdapter, &arg->AdapterLuid, &arg->VidPnSourceId);
 }
 
 NTSTATUS dxgk_CloseAdapter(struct dxgk_client *c, CONST D3DKMT_CLOSEADAPTER *arg)

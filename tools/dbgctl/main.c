@@ -44,6 +44,11 @@ static const char *hint_for(const struct dbgctl *c)
 {
     if (c->hint || !c->has_status)
         return c->hint;
+    if (!c->adapter && c->display &&
+        (c->status == STATUS_INVALID_PARAMETER || c->status == STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE))
+        return "--list-displays names the displays; a shell wants quotes: --display '\\\\.\\DISPLAY1'";
+    if (c->ring_id && c->status == STATUS_INVALID_PARAMETER)
+        return "there is ring 0 only";
     switch (c->status) {
     case STATUS_TIMEOUT:
         return "the service is busy or hangs: a longer --timeout-ms waits longer";
