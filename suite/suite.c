@@ -167,7 +167,10 @@ bool suite_fault(struct suite *s, enum dxgk_fault fault, uint32_t value)
     char text[16];
 
     if (st != STATUS_SUCCESS)
-        suite_skip(s, "faults cannot be injected here: %s (EnableFaultInjection)", umd_status_name(st, text));
+        suite_skip(
+            s,
+            "faults cannot be injected here: %s; EnableFaultInjection = 1 and root or the service's user can",
+            umd_status_name(st, text));
     return st == STATUS_SUCCESS;
 }
 
