@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/frame_hash.h"
+#include "base/log.h"
 #include "base/loop.h"
 #include "base/png_file.h"
 #include "base/rng.h"
@@ -189,9 +191,57 @@ static void floats_are_as_short_as_they_can_be(void **state)
     strbuf_finish(&b);
 }
 
+enum { PIPE_BYTES = 4096, LINES = 200 };
+
+static ssize_t drain(int fd, char *text, size_t size)
+{
+    ssize_t n, all = 0;
+
+    while ((n = read(fd, text + all, size - 1 - (size_t)all)) > 0)
+        all += n;
+    text[all] = '\0';
+    return all;
+}
+
+/* A pipe of one page that nobody reads: lines beyond it are left out, counted, and the count is told once there is room. */
+static void log_lines_that_nobody_reads_are_left_out(void **state)
+{
+    char text[2 * PIPE_BYTES], note[128];
+    unsigned lines = 0;
+    int fds[2];
+
+    assert_int_equal(pipe(fds), 0);
+    assert_int_equal(fcntl(fds[1], F_SETPIPE_SZ, PIPE_BYTES), PIPE_BYTES);
+    assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
+    assert_true(log_can_write(fds[1], 0));
+    log_to(fds[1]);
+    for (int i = 0; i < LINES; i++) /* a writer that waits for its reader never gets past this */
+        log_error("test", "line %d of many, with some text to fill the pipe", i);
+    assert_false(log_can_write(fds[1], 0));
+    drain(fds[0], text, sizeof(text));
+    assert_ptr_equal(strstr(text, "aerogpu: test: error: line 0 of many"), text);
+    for (const char *p = text; (p = strchr(p, '\n')); p++)
+        lines++;
+    assert_in_range(lines, 1, LINES - 1);
+    log_error("test", "somebody reads again");
+    drain(fds[0], text, sizeof(text));
+    snprintf(note, sizeof(note),
+             "aerogpu: log: lines left out, because nobody read them: %u\naerogpu: test: error: somebody",
+             LINES - lines);
+    assert_ptr_equal(strstr(text, note), text);
+    log_error("test", "the rest");
+    assert_int_equal(drain(fds[0], text, sizeof(text)), strlen("aerogpu: test: error: the rest\n"));
+    close(fds[0]);
+    assert_false(log_can_write(fds[1], 0));
+    log_error("test", "without a reader, and without a SIGPIPE");
+    log_to(STDERR_FILENO);
+    close(fds[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(log_lines_that_nobody_reads_are_left_out),
         cmocka_unit_test(error_keeps_the_first_failure),
         cmocka_unit_test(bytes_turn_bad_once),
         cmocka_unit_test(virtual_loop_runs_timers_in_order),

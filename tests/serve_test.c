@@ -23,6 +23,7 @@
 
 static const char *aerogpu;
 static char dir[] = "/tmp/aerogpu-serve-XXXXXX";
+static int service_log = STDERR_FILENO; /* where the services' logs go */
 
 struct service {
     pid_t pid;
@@ -45,6 +46,7 @@ static void start(struct service *s, const char *settings)
     s->pid = fork();
     if (!s->pid) {
         dup2(fds[1], 1);
+        dup2(service_log, 2);
         execl(aerogpu, aerogpu, "serve", "--json", "--ram", "256", "--socket", s->socket, "--settings", file,
               NULL);
         _exit(127);
@@ -292,6 +294,52 @@ static void a_failed_reset_is_reported_and_answered(void **state)
     assert_non_null(strstr(s.line, "\"failed\":true"));
 }
 
+/* Fills a pipe that its reader leaves alone. */
+static void fill(int fd)
+{
+    static const char page[4096];
+
+    assert_int_equal(fcntl(fd, F_SETPIPE_SZ, sizeof(page)), sizeof(page));
+    assert_int_equal(write(fd, page, sizeof(page)), sizeof(page));
+}
+
+/* Nobody reads what the service prints: neither its events, nor what the stack logs when the executor is replaced. */
+static void a_service_that_nobody_listens_to_goes_on(void **state)
+{
+    char path[32];
+    struct service s;
+    struct app a;
+    int log[2], out, status;
+
+    assert_int_equal(pipe2(log, O_CLOEXEC), 0);
+    fill(log[1]);
+    service_log = log[1];
+    setenv("AEROGPU_LOG", "debug", 1);
+    start(&s, "[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]\nEnableFaultInjection = 1\n");
+    setenv("AEROGPU_LOG", "error", 1);
+    service_log = STDERR_FILENO;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(s.out));
+    out = open(path, O_WRONLY | O_CLOEXEC);
+    fill(out);
+    assert_int_equal(app_open(&a), STATUS_SUCCESS);
+    assert_int_equal(inject(&a, DXGK_FAULT_KILL_EXECUTOR, 1), STATUS_SUCCESS);
+    ABI_EMIT(&a.b, NOP, nop, 0);
+    assert_int_equal(app_run(&a, 0), STATUS_DEVICE_REMOVED);
+    app_close(&a);
+    assert_int_equal(app_open(&a), STATUS_SUCCESS);
+    ABI_EMIT(&a.b, NOP, nop, 0);
+    assert_int_equal(app_run(&a, 0), STATUS_SUCCESS);
+    app_close(&a);
+    d3dkmt_disconnect();
+    kill(s.pid, SIGTERM);
+    assert_int_equal(waitpid(s.pid, &status, 0), s.pid);
+    assert_int_equal(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+    fclose(s.out);
+    close(out);
+    close(log[0]);
+    close(log[1]);
+}
+
 static int exit_code(const char *arguments)
 {
     char command[512];
@@ -327,6 +375,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_awaited_completes),
         cmocka_unit_test(an_executor_that_stands_still_is_survived),
         cmocka_unit_test(a_failed_reset_is_reported_and_answered),
+        cmocka_unit_test(a_service_that_nobody_listens_to_goes_on),
     };
     char command[64];
     int r;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { LINE_BYTES = 1024 };
+
 static atomic_int current = -1, destination = STDERR_FILENO;
 
 enum log_level log_level(void)
@@ -39,7 +41,7 @@ void log_to(int fd)
 
 void log_line(enum log_level level, const char *component, const char *fmt, ...)
 {
-    char buf[1024];
+    char buf[LINE_BYTES];
     va_list ap;
     int n, k;
 
@@ -55,6 +57,5 @@ void log_line(enum log_level level, const char *component, const char *fmt, ...)
     if ((size_t)n > sizeof(buf) - 2)
         n = (int)sizeof(buf) - 2;
     buf[n++] = '\n';
-    if (write(atomic_load_explicit(&destination, memory_order_relaxed), buf, (size_t)n) < 0)
-        return; /* nobody is left to tell */
+    log_put(atomic_load_explicit(&destination, memory_order_relaxed), buf, (size_t)n);
 }

@@ -1,9 +1,17 @@
 /* log.h: one line per event to standard error, "aerogpu: component: text".
  *
  * AEROGPU_LOG=error|warn|info|debug sets what is printed (default: warn). Safe from any thread; one write per line.
+ *
+ * Nothing stands still, and nobody dies, because of who reads the log. A reader of a pipe that lags is waited for, 100 ms
+ * at the most and once in 10 s at the most; lines that find no room then are counted and left out, and the next one that
+ * finds room is preceded by "aerogpu: log: lines left out, because nobody read them: N". Where no reader is left at all, lines
+ * are left out as well, without a SIGPIPE. A line is at most 1,023 bytes long; what is longer is cut.
  */
 #ifndef BASE_LOG_H_
 #define BASE_LOG_H_
+
+#include <stdbool.h>
+#include <stddef.h>
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
@@ -11,6 +19,11 @@ enum log_level log_level(void);
 void log_set_level(enum log_level level);
 /* From now on lines go to this descriptor, which stays the caller's, instead of standard error. */
 void log_to(int fd);
+/* Whether up to 4,096 bytes (PIPE_BUF) can be written to this descriptor without waiting for its reader, now or within
+ * `wait_ms` milliseconds. False where a pipe has no reader any more. For what a service prints besides its log. */
+bool log_can_write(int fd, int wait_ms);
+/* Writes one line that ends in '\n', or leaves it out, as said above: what log_line does once the text is made. */
+void log_put(int fd, const char *line, size_t bytes);
 void log_line(enum log_level level, const char *component, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -6,7 +6,6 @@
 #include <getopt.h>
 #include <grp.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 
 #include <jansson.h>
 
+#include "base/log.h"
 #include "d3dkmt/server.h"
 #include "dumps.h"
 #include "stack/stack.h"
@@ -65,12 +65,10 @@ static void emit(FILE *f, json_t *line)
     fflush(f);
 }
 
-/* Whether a line goes out without waiting: the service may not stand still because nobody reads what it prints. */
+/* The service may not stand still because nobody reads what it prints. */
 static bool can_print(void)
 {
-    struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
-
-    return poll(&p, 1, 0) == 1 && p.revents & POLLOUT; /* of a pipe: there is room for 4 096 bytes */
+    return log_can_write(STDOUT_FILENO, 0);
 }
 
 /* With the lock. */
@@ -234,16 +232,16 @@ static int report(const struct options *o, struct dxgk *d, const struct d3dkmt_s
     unsigned violations = dxgk_violations(d), tdrs = dxgk_event_count(d, 4101);
     json_t *line;
 
-    for (unsigned i = 0; i < violations && dxgk_violation(d, i); i++)
+    for (unsigned i = 0; i < violations && dxgk_violation(d, i) && log_can_write(STDERR_FILENO, 0); i++)
         fprintf(stderr, "aerogpu serve: the miniport broke a rule: %s\n", dxgk_violation(d, i));
-    if (o->json) {
+    if (can_print() && o->json) {
         line = json_pack("{s:s, s:I, s:I, s:I, s:i, s:i, s:b}", "type", "end", "clients",
                          (json_int_t)st->clients, "calls", (json_int_t)st->calls, "refused",
                          (json_int_t)st->refused, "recoveries", (int)tdrs, "violations", (int)violations,
                          "failed", failed);
         emit(stdout, line);
         json_decref(line);
-    } else {
+    } else if (can_print()) {
         printf("end    %" PRIu64 " clients, %" PRIu64 " calls, %" PRIu64
                " refused, %u recoveries, %u violations%s\n",
                st->clients, st->calls, st->refused, tdrs, violations,
@@ -339,6 +337,7 @@ int cmd_serve(int argc, char **argv)
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGUSR1); /* a dump is asked for */
     sigaction(SIGUSR1, &on_request, NULL);
+    signal(SIGPIPE, SIG_IGN);                   /* whoever reads what we print may end before we do */
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before there are threads */
     r = run(&s, &settings, &signals);
     if (s.event_log)

@@ -1,0 +1,71 @@
+/* log_put.c: writes the log's lines without ever standing still for their reader (log.h). */
+#include "base/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum { PATIENCE_MS = 100 };
+#define PATIENCE_AGAIN_NS (10 * NSEC_PER_SEC)
+
+/* Between asking for room and writing, this process writes nothing else: a page of the pipe's is free, and a line with
+ * a note before it is less than a third of that, so that the executor's lines find room in it as well. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned left_out;        /* lines, since the last one that was written */
+static uint64_t impatient_to_ns; /* until then there is no waiting */
+
+bool log_can_write(int fd, int wait_ms)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    int r;
+
+    do
+        r = poll(&p, 1, wait_ms);
+    while (r < 0 && errno == EINTR);
+    return r < 0 || (r > 0 && !(p.revents & POLLERR)); /* who cannot ask finds out by writing */
+}
+
+/* With the lock. */
+static bool find_room(int fd)
+{
+    uint64_t now;
+
+    if (log_can_write(fd, 0))
+        return true;
+    now = clock_now(&(struct clock){0});
+    if (now < impatient_to_ns)
+        return false;
+    impatient_to_ns = now + PATIENCE_AGAIN_NS;
+    return log_can_write(fd, PATIENCE_MS);
+}
+
+void log_put(int fd, const char *text, size_t n)
+{
+    char note[96];
+    struct timespec until;
+
+    /* A child that was forked while another thread held the lock must not wait for ever. */
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec++;
+    if (pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until))
+        return;
+    if (!find_room(fd)) {
+        left_out++;
+    } else {
+        if (left_out) {
+            int k = snprintf(note, sizeof(note),
+                             "aerogpu: log: lines left out, because nobody read them: %u\n", left_out);
+            if (write(fd, note, (size_t)k) == k)
+                left_out = 0;
+        }
+        if (write(fd, text, n) < 0)
+            left_out++;
+    }
+    pthread_mutex_unlock(&lock);
+}
