@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "cmd_d3d12.h"
 #include "d3d12/collect.h"
 #include "d3d12/collect_wine.h"
@@ -20,36 +21,6 @@ int d3d12_fail(const char *what, const struct error *e)
 {
     fprintf(stderr, "aerogpu d3d12 %s: %s\n", what, e->text);
     return e->code == -EBADMSG || e->code == -ENOTSUP || e->code == -ENOENT ? EXIT_INPUT : EXIT_FAILED;
-}
-
-/* A file of the recorder beside this program: in the build tree, or where it was installed. */
-static int find_recorder(char *path, size_t cap, const char *file, const char *variable)
-{
-    static const char *const places[] = {"../../src/d3d12", "../lib/x86_64-linux-gnu",
-                                         "../lib",          "../lib/x86_64-linux-gnu/aerogpu",
-                                         "../lib/aerogpu",  "."};
-    const char *env = getenv(variable);
-    char self[PATH_MAX], at[PATH_MAX + 128], real[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-    if (env) {
-        snprintf(path, cap, "%s", env);
-        return access(path, R_OK);
-    }
-    if (n < 0)
-        return -1;
-    self[n] = '\0';
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        char dir[PATH_MAX];
-
-        memcpy(dir, self, sizeof(dir));
-        snprintf(at, sizeof(at), "%s/%s/%s", dirname(dir), places[i], file);
-        if (realpath(at, real)) {
-            snprintf(path, cap, "%s", real);
-            return 0;
-        }
-    }
-    return -1;
 }
 
 static int record(int argc, char **argv)
@@ -112,13 +83,13 @@ static int record(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (wine_command(argv + optind)) {
-        if (find_recorder(wine, sizeof(wine), "windows/d3d12.dll", "AEROGPU_D3D12_DLL")) {
+        if (find_beside(wine, sizeof(wine), "d3d12", "windows/d3d12.dll", "AEROGPU_D3D12_DLL")) {
             fprintf(stderr, "aerogpu d3d12 record: this was built without mingw-w64: it cannot record "
                             "Windows programs\n");
             return EXIT_ENV;
         }
         p.wine_dir = dirname(wine);
-    } else if (find_recorder(recorder, sizeof(recorder), "libaerogpu-d3d12-record.so",
+    } else if (find_beside(recorder, sizeof(recorder), "d3d12", "libaerogpu-d3d12-record.so",
                              "AEROGPU_D3D12_RECORDER")) {
         fprintf(stderr, "aerogpu d3d12 record: libaerogpu-d3d12-record.so is not beside this program\n");
         return EXIT_ENV;

@@ -29,7 +29,8 @@ enum exit_code {
     C(minimize, "find the smallest recording that still crashes the same way")                               \
     C(crashes, "say what many dumps share")                                                                  \
     C(report, "say what crashed, from a dump")                                                               \
-    C(d3d12, "record, play and look into Direct3D 12 programs")
+    C(d3d12, "record, play and look into Direct3D 12 programs")                                              \
+    C(lose, "run a program, take its Vulkan device away, and see whether it survives")
 
 #define DECLARE_COMMAND(name, summary) int cmd_##name(int argc, char **argv);
 AEROGPU_COMMANDS(DECLARE_COMMAND)

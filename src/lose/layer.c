@@ -1,0 +1,727 @@
+/* layer.c: a Vulkan layer that takes a program's device away on purpose, as a driver does after a reset.
+ *
+ *   ALIVE ──the asked frame or submission──▶ HUNG ──hang_ns──▶ LOST        (asked to hang)
+ *     └────────────────────────────────────────────────────────▲          (asked to be lost)
+ *
+ * Invariants:
+ *  1. ALIVE: every call goes through unchanged.
+ *  2. HUNG: submissions are accepted and never run; what was submitted before completes; a wait for more lasts until LOST.
+ *  3. LOST: the calls that the specification lets answer VK_ERROR_DEVICE_LOST do so, at once; all others go through, so that the
+ *     program can destroy what it has. The real device is idle then: destroying is safe whatever the program waits for.
+ *  4. A new device is a new start. It can be refused for some time, as by a driver that is being restarted.
+ *  5. Without a record, or in a device for which there is no slot, the layer does nothing.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <vulkan/vk_layer.h>
+#include <vulkan/vulkan.h>
+
+#include "base/clock.h"
+#include "lose/record.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define IDLE_WAIT_NS                                                                                         \
+    (2 * NSEC_PER_SEC) /* for the real device, whose work may wait for a host that gives up now */
+#define STEP_NS (20 * NSEC_PER_MSEC)
+
+enum state { ALIVE, HUNG, LOST };
+
+/* The next functions of a device; NULL where it has none. */
+#define NEXT(N)                                                                                              \
+    N(vkDestroyDevice)                                                                                       \
+    N(vkQueueSubmit2KHR) N(vkWaitSemaphoresKHR) N(vkGetSemaphoreCounterValueKHR) LOSE_CALLS(N)
+
+struct device {
+    struct device *next;
+    void *key;
+    VkDevice handle;
+    struct lose_device *slot;
+    _Atomic enum state state;
+    pthread_mutex_t queues; /* held in calls to the real queues, so that the real device can be waited for */
+    PFN_vkGetDeviceProcAddr get;
+#define NEXT_ROW(name) PFN_##name name;
+    NEXT(NEXT_ROW)
+#undef NEXT_ROW
+};
+
+struct instance {
+    struct instance *next;
+    void *key;
+    VkInstance handle;
+    PFN_vkGetInstanceProcAddr get;
+    PFN_vkDestroyInstance destroy;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the lists */
+static struct device *devices;
+static struct instance *instances;
+static struct lose_record *record;
+
+static uint64_t now(void)
+{
+    struct clock live;
+
+    clock_init_live(&live);
+    return clock_now(&live);
+}
+
+/* Objects of one device, or instance, begin with the same pointer. */
+static void *key_of(const void *dispatchable)
+{
+    return *(void *const *)dispatchable;
+}
+
+static struct device *device_of(const void *dispatchable)
+{
+    struct device *d;
+
+    pthread_mutex_lock(&lock);
+    for (d = devices; d && d->key != key_of(dispatchable); d = d->next)
+        continue;
+    pthread_mutex_unlock(&lock);
+    return d;
+}
+
+static struct instance *instance_of(const void *dispatchable)
+{
+    struct instance *i;
+
+    pthread_mutex_lock(&lock);
+    for (i = instances; i && i->key != key_of(dispatchable); i = i->next)
+        continue;
+    pthread_mutex_unlock(&lock);
+    return i;
+}
+
+static void open_record(void)
+{
+    const char *path = getenv(LOSE_VARIABLE);
+    int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    struct lose_record *r;
+
+    if (fd < 0)
+        return;
+    r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (r != MAP_FAILED && r->magic == LOSE_MAGIC && r->size == sizeof(*r))
+        record = r;
+    else if (r != MAP_FAILED)
+        munmap(r, sizeof(*r));
+}
+
+/* ---- losing ---- */
+
+static void first(_Atomic uint64_t *when)
+{
+    uint64_t none = 0;
+
+    if (!atomic_load_explicit(when, memory_order_relaxed))
+        atomic_compare_exchange_strong(when, &none, now());
+}
+
+/* The program hears of it. */
+static VkResult tell(struct device *d, enum lose_call call)
+{
+    uint32_t none = LOSE_NO_CALL;
+
+    atomic_compare_exchange_strong(&d->slot->call, &none, call);
+    first(&d->slot->told_ns);
+    atomic_store(&d->slot->last_told_ns, now());
+    atomic_fetch_add(&d->slot->told, 1);
+    return VK_ERROR_DEVICE_LOST;
+}
+
+static void *wait_idle(void *arg)
+{
+    struct device *d = arg;
+
+    d->vkDeviceWaitIdle(d->handle);
+    return NULL;
+}
+
+/* With `queues` held. */
+static void lose(struct device *d)
+{
+    struct timespec until;
+    uint64_t end;
+    pthread_t t;
+
+    if (atomic_load(&d->state) == LOST)
+        return;
+    clock_gettime(CLOCK_REALTIME, &until);
+    end = (uint64_t)until.tv_sec * NSEC_PER_SEC + (uint64_t)until.tv_nsec + IDLE_WAIT_NS;
+    until = (struct timespec){(time_t)(end / NSEC_PER_SEC), (long)(end % NSEC_PER_SEC)};
+    if (!pthread_create(&t, NULL, wait_idle, d) && pthread_timedjoin_np(t, NULL, &until))
+        pthread_detach(t);
+    first(&d->slot->lost_ns);
+    atomic_store(&record->lost_ns, atomic_load(&d->slot->lost_ns));
+    atomic_store(&d->state, LOST);
+}
+
+static bool claim(void)
+{
+    int32_t left = atomic_load(&record->left);
+
+    while (left > 0)
+        if (atomic_compare_exchange_weak(&record->left, &left, left - 1))
+            return true;
+    return false;
+}
+
+/* With `queues` held: it is time. */
+static void begin(struct device *d)
+{
+    if (record->how == LOSE_LOST) {
+        lose(d);
+        return;
+    }
+    first(&d->slot->hung_ns);
+    atomic_store(&d->state, HUNG);
+}
+
+static uint64_t reset_at(const struct device *d)
+{
+    return atomic_load(&d->slot->hung_ns) + record->hang_ns;
+}
+
+/* The state at this instant. With `queues` held. */
+static enum state update(struct device *d)
+{
+    if (atomic_load(&d->state) == HUNG && now() >= reset_at(d))
+        lose(d);
+    return atomic_load(&d->state);
+}
+
+static enum state state_of(struct device *d)
+{
+    enum state s = atomic_load(&d->state);
+
+    if (s != HUNG)
+        return s;
+    pthread_mutex_lock(&d->queues);
+    s = update(d);
+    pthread_mutex_unlock(&d->queues);
+    return s;
+}
+
+/* Before work is given to a queue. With `queues` held. */
+static enum state submitting(struct device *d, uint32_t frame, uint32_t submit)
+{
+    enum state s = update(d);
+    bool due = (frame && record->at_frame && atomic_load(&d->slot->frames) + 1 >= record->at_frame) ||
+               (submit && record->at_submit && atomic_load(&d->slot->submits) + submit >= record->at_submit);
+
+    if (s == ALIVE && due && claim()) {
+        begin(d);
+        s = atomic_load(&d->state);
+    }
+    if (s != ALIVE)
+        return s;
+    atomic_fetch_add(&d->slot->frames, frame);
+    atomic_fetch_add(&d->slot->submits, submit);
+    if (frame)
+        first(&d->slot->first_frame_ns);
+    if (submit)
+        first(&d->slot->first_submit_ns);
+    return s;
+}
+
+/* Waits until `end` at most, by steps of `poll` as long as that times out: the device may be lost meanwhile, and what would
+ * have ended the wait never comes. */
+static VkResult wait_until(struct device *d, enum lose_call call, uint64_t end, VkResult late,
+                           VkResult (*poll)(struct device *d, void *args, uint64_t ns), void *args)
+{
+    for (;;) {
+        uint64_t at = now(), left = end > at ? end - at : 0;
+        VkResult r;
+
+        if (state_of(d) == LOST)
+            return tell(d, call);
+        r = poll(d, args, left < STEP_NS ? left : STEP_NS);
+        if (r != VK_TIMEOUT)
+            return r;
+        if (left < STEP_NS && state_of(d) != LOST)
+            return late;
+    }
+}
+
+static uint64_t deadline(uint64_t timeout)
+{
+    uint64_t at = now();
+
+    return timeout > UINT64_MAX - at ? UINT64_MAX : at + timeout;
+}
+
+/* ---- queues ---- */
+
+#define QUEUE_CALL(name, frames, submits, swallowed, ...)                                                    \
+    struct device *d = device_of(queue);                                                                     \
+    VkResult r = swallowed;                                                                                  \
+    enum state s;                                                                                            \
+                                                                                                             \
+    if (!d->slot)                                                                                            \
+        return d->name(queue, __VA_ARGS__);                                                                  \
+    pthread_mutex_lock(&d->queues);                                                                          \
+    s = submitting(d, frames, submits);                                                                      \
+    if (s == ALIVE)                                                                                          \
+        r = d->name(queue, __VA_ARGS__);                                                                     \
+    pthread_mutex_unlock(&d->queues);                                                                        \
+    return s == LOST ? tell(d, LOSE_##name) : r
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t count,
+                                                         const VkSubmitInfo *infos, VkFence fence)
+{
+    QUEUE_CALL(vkQueueSubmit, 0, 1, VK_SUCCESS, count, infos, fence);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit2(VkQueue queue, uint32_t count,
+                                                          const VkSubmitInfo2 *infos, VkFence fence)
+{
+    QUEUE_CALL(vkQueueSubmit2, 0, 1, VK_SUCCESS, count, infos, fence);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueBindSparse(VkQueue queue, uint32_t count,
+                                                             const VkBindSparseInfo *infos, VkFence fence)
+{
+    QUEUE_CALL(vkQueueBindSparse, 0, 1, VK_SUCCESS, count, infos, fence);
+}
+
+static VkResult present(VkQueue queue, const VkPresentInfoKHR *info)
+{
+    QUEUE_CALL(vkQueuePresentKHR, 1, 0, VK_SUCCESS, info);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueuePresentKHR(VkQueue queue, const VkPresentInfoKHR *info)
+{
+    VkResult r = present(queue, info);
+
+    for (uint32_t i = 0; r == VK_ERROR_DEVICE_LOST && info->pResults && i < info->swapchainCount; i++)
+        info->pResults[i] = r;
+    return r;
+}
+
+/* A hung device is idle when it is lost. */
+static VkResult poll_nothing(struct device *d, void *args, uint64_t ns)
+{
+    struct timespec ts = {(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
+
+    nanosleep(&ts, NULL);
+    return VK_TIMEOUT;
+}
+
+/* Without the lock: what is waited for may depend on what another thread is about to submit. */
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueWaitIdle(VkQueue queue)
+{
+    struct device *d = device_of(queue);
+
+    if (!d->slot || state_of(d) == ALIVE)
+        return d->vkQueueWaitIdle(queue);
+    return wait_until(d, LOSE_vkQueueWaitIdle, UINT64_MAX, VK_TIMEOUT, poll_nothing, NULL);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkDeviceWaitIdle(VkDevice device)
+{
+    struct device *d = device_of(device);
+
+    if (!d->slot || state_of(d) == ALIVE)
+        return d->vkDeviceWaitIdle(device);
+    return wait_until(d, LOSE_vkDeviceWaitIdle, UINT64_MAX, VK_TIMEOUT, poll_nothing, NULL);
+}
+
+/* ---- waits ---- */
+
+struct fences {
+    uint32_t count;
+    const VkFence *fences;
+    VkBool32 all;
+};
+
+static VkResult poll_fences(struct device *d, void *args, uint64_t ns)
+{
+    const struct fences *f = args;
+
+    return d->vkWaitForFences(d->handle, f->count, f->fences, f->all, ns);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitForFences(VkDevice device, uint32_t count,
+                                                           const VkFence *fences, VkBool32 all,
+                                                           uint64_t timeout)
+{
+    struct device *d = device_of(device);
+    struct fences f = {count, fences, all};
+
+    if (!d->slot)
+        return d->vkWaitForFences(device, count, fences, all, timeout);
+    return wait_until(d, LOSE_vkWaitForFences, deadline(timeout), VK_TIMEOUT, poll_fences, &f);
+}
+
+static VkResult poll_semaphores(struct device *d, void *args, uint64_t ns)
+{
+    return d->vkWaitSemaphores(d->handle, args, ns);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitSemaphores(VkDevice device, const VkSemaphoreWaitInfo *info,
+                                                            uint64_t timeout)
+{
+    struct device *d = device_of(device);
+
+    if (!d->slot)
+        return d->vkWaitSemaphores(device, info, timeout);
+    return wait_until(d, LOSE_vkWaitSemaphores, deadline(timeout), VK_TIMEOUT, poll_semaphores,
+                      (void *)(uintptr_t)info);
+}
+
+struct acquire {
+    VkAcquireNextImageInfoKHR info;
+    uint32_t *index;
+    bool by_info;
+};
+
+static VkResult poll_acquire(struct device *d, void *args, uint64_t ns)
+{
+    struct acquire *a = args;
+    VkResult r;
+
+    a->info.timeout = ns;
+    r = a->by_info ? d->vkAcquireNextImage2KHR(d->handle, &a->info, a->index)
+                   : d->vkAcquireNextImageKHR(d->handle, a->info.swapchain, ns, a->info.semaphore,
+                                              a->info.fence, a->index);
+    return r == VK_NOT_READY ? VK_TIMEOUT : r;
+}
+
+static VkResult acquire(struct device *d, enum lose_call call, struct acquire *a)
+{
+    uint64_t timeout = a->info.timeout;
+
+    return wait_until(d, call, deadline(timeout), timeout ? VK_TIMEOUT : VK_NOT_READY, poll_acquire, a);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkAcquireNextImageKHR(VkDevice device, VkSwapchainKHR swapchain,
+                                                                 uint64_t timeout, VkSemaphore semaphore,
+                                                                 VkFence fence, uint32_t *index)
+{
+    struct device *d = device_of(device);
+    struct acquire a = {
+        .info = {.swapchain = swapchain, .timeout = timeout, .semaphore = semaphore, .fence = fence},
+        .index = index};
+
+    if (!d->slot)
+        return d->vkAcquireNextImageKHR(device, swapchain, timeout, semaphore, fence, index);
+    return acquire(d, LOSE_vkAcquireNextImageKHR, &a);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkAcquireNextImage2KHR(VkDevice device,
+                                                                  const VkAcquireNextImageInfoKHR *info,
+                                                                  uint32_t *index)
+{
+    struct device *d = device_of(device);
+    struct acquire a = {.info = *info, .index = index, .by_info = true};
+
+    if (!d->slot)
+        return d->vkAcquireNextImage2KHR(device, info, index);
+    return acquire(d, LOSE_vkAcquireNextImage2KHR, &a);
+}
+
+/* ---- questions ---- */
+
+#define DEVICE_CALL(name, ...)                                                                               \
+    struct device *d = device_of(device);                                                                    \
+                                                                                                             \
+    return d->slot && state_of(d) == LOST ? tell(d, LOSE_##name) : d->name(device, __VA_ARGS__)
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetFenceStatus(VkDevice device, VkFence fence)
+{
+    DEVICE_CALL(vkGetFenceStatus, fence);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetSemaphoreCounterValue(VkDevice device, VkSemaphore semaphore,
+                                                                      uint64_t *value)
+{
+    DEVICE_CALL(vkGetSemaphoreCounterValue, semaphore, value);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetEventStatus(VkDevice device, VkEvent event)
+{
+    DEVICE_CALL(vkGetEventStatus, event);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetQueryPoolResults(VkDevice device, VkQueryPool pool,
+                                                                 uint32_t from, uint32_t count, size_t size,
+                                                                 void *data, VkDeviceSize stride,
+                                                                 VkQueryResultFlags flags)
+{
+    /* What a device that hangs has not run never becomes available: no wait for it in the driver. */
+    struct device *hung = device_of(device);
+
+    if (hung->slot && state_of(hung) == HUNG && flags & VK_QUERY_RESULT_WAIT_BIT)
+        wait_until(hung, LOSE_vkGetQueryPoolResults, UINT64_MAX, VK_TIMEOUT, poll_nothing, NULL);
+    DEVICE_CALL(vkGetQueryPoolResults, pool, from, count, size, data, stride, flags);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateSwapchainKHR(VkDevice device,
+                                                                const VkSwapchainCreateInfoKHR *info,
+                                                                const VkAllocationCallbacks *allocator,
+                                                                VkSwapchainKHR *out)
+{
+    DEVICE_CALL(vkCreateSwapchainKHR, info, allocator, out);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetSwapchainStatusKHR(VkDevice device, VkSwapchainKHR swapchain)
+{
+    DEVICE_CALL(vkGetSwapchainStatusKHR, swapchain);
+}
+
+/* ---- devices ---- */
+
+static VkLayerDeviceCreateInfo *device_link(const VkDeviceCreateInfo *info)
+{
+    const VkLayerDeviceCreateInfo *i = info->pNext;
+
+    while (i &&
+           !(i->sType == VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO && i->function == VK_LAYER_LINK_INFO))
+        i = i->pNext;
+    return (VkLayerDeviceCreateInfo *)(uintptr_t)i; /* the loader's, made to be moved on */
+}
+
+static struct lose_device *take_slot(const char *name)
+{
+    uint32_t n = record ? atomic_fetch_add(&record->devices, 1) : LOSE_DEVICES;
+    struct lose_device *slot;
+
+    if (n >= LOSE_DEVICES)
+        return NULL;
+    slot = &record->device[n];
+    snprintf(slot->name, sizeof(slot->name), "%.127s", name);
+    atomic_store(&slot->created_ns, now());
+    atomic_store(&slot->pid, (uint32_t)getpid());
+    return slot;
+}
+
+static bool refused(void)
+{
+    uint64_t lost = record ? atomic_load(&record->lost_ns) : 0;
+
+    if (!lost || now() >= lost + record->refuse_ns)
+        return false;
+    atomic_fetch_add(&record->refused, 1);
+    return true;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physical,
+                                                          const VkDeviceCreateInfo *info,
+                                                          const VkAllocationCallbacks *allocator,
+                                                          VkDevice *out)
+{
+    struct instance *i = instance_of(physical);
+    VkLayerDeviceCreateInfo *link = device_link(info);
+    VkPhysicalDeviceProperties properties;
+    PFN_vkGetInstanceProcAddr get_instance;
+    PFN_vkGetPhysicalDeviceProperties get_properties;
+    PFN_vkGetDeviceProcAddr get;
+    PFN_vkCreateDevice create;
+    struct device *d;
+    VkResult r;
+
+    if (!i || !link || refused())
+        return VK_ERROR_INITIALIZATION_FAILED;
+    get_instance = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+    get = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
+    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+    create = (PFN_vkCreateDevice)get_instance(i->handle, "vkCreateDevice");
+    get_properties =
+        (PFN_vkGetPhysicalDeviceProperties)get_instance(i->handle, "vkGetPhysicalDeviceProperties");
+    if (!create || !get_properties)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    d = calloc(1, sizeof(*d));
+    if (!d)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    r = create(physical, info, allocator, out);
+    if (r != VK_SUCCESS) {
+        free(d);
+        return r;
+    }
+    d->handle = *out;
+    d->key = key_of(*out);
+    d->get = get;
+    pthread_mutex_init(&d->queues, NULL);
+#define NEXT_ROW(name) d->name = (PFN_##name)get(*out, #name);
+    NEXT(NEXT_ROW)
+#undef NEXT_ROW
+    /* A device of Vulkan 1.2 and older has these by their extensions' names. */
+    d->vkQueueSubmit2 = d->vkQueueSubmit2 ? d->vkQueueSubmit2 : d->vkQueueSubmit2KHR;
+    d->vkWaitSemaphores = d->vkWaitSemaphores ? d->vkWaitSemaphores : d->vkWaitSemaphoresKHR;
+    d->vkGetSemaphoreCounterValue =
+        d->vkGetSemaphoreCounterValue ? d->vkGetSemaphoreCounterValue : d->vkGetSemaphoreCounterValueKHR;
+    get_properties(physical, &properties);
+    d->slot = take_slot(properties.deviceName);
+    pthread_mutex_lock(&lock);
+    d->next = devices;
+    devices = d;
+    pthread_mutex_unlock(&lock);
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyDevice(VkDevice device,
+                                                       const VkAllocationCallbacks *allocator)
+{
+    struct device *d = NULL;
+
+    if (device == VK_NULL_HANDLE)
+        return;
+    pthread_mutex_lock(&lock);
+    for (struct device **p = &devices; *p; p = &(*p)->next)
+        if ((*p)->key == key_of(device)) {
+            d = *p;
+            *p = d->next;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    d->vkDestroyDevice(device, allocator);
+    if (d->slot)
+        first(&d->slot->destroyed_ns);
+    pthread_mutex_destroy(&d->queues);
+    free(d);
+}
+
+/* ---- instances ---- */
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateInstance(const VkInstanceCreateInfo *info,
+                                                            const VkAllocationCallbacks *allocator,
+                                                            VkInstance *out)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)(uintptr_t)info->pNext;
+    PFN_vkGetInstanceProcAddr get;
+    PFN_vkCreateInstance create;
+    struct instance *i;
+    VkResult r;
+
+    pthread_once(&once, open_record);
+    while (link && !(link->sType == VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO &&
+                     link->function == VK_LAYER_LINK_INFO))
+        link = (VkLayerInstanceCreateInfo *)(uintptr_t)link->pNext;
+    if (!link)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    get = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+    create = (PFN_vkCreateInstance)get(VK_NULL_HANDLE, "vkCreateInstance");
+    i = calloc(1, sizeof(*i));
+    if (!create || !i) {
+        free(i);
+        return create ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INITIALIZATION_FAILED;
+    }
+    r = create(info, allocator, out);
+    if (r != VK_SUCCESS) {
+        free(i);
+        return r;
+    }
+    i->handle = *out;
+    i->key = key_of(*out);
+    i->get = get;
+    i->destroy = (PFN_vkDestroyInstance)get(*out, "vkDestroyInstance");
+    pthread_mutex_lock(&lock);
+    i->next = instances;
+    instances = i;
+    pthread_mutex_unlock(&lock);
+    if (record)
+        atomic_fetch_add(&record->instances, 1);
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyInstance(VkInstance instance,
+                                                         const VkAllocationCallbacks *allocator)
+{
+    struct instance *i = NULL;
+
+    if (instance == VK_NULL_HANDLE)
+        return;
+    pthread_mutex_lock(&lock);
+    for (struct instance **p = &instances; *p; p = &(*p)->next)
+        if ((*p)->key == key_of(instance)) {
+            i = *p;
+            *p = i->next;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    i->destroy(instance, allocator);
+    free(i);
+}
+
+/* ---- what the loader asks for ---- */
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name);
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance, const char *name);
+
+struct hook {
+    const char *name;
+    PFN_vkVoidFunction fn;
+};
+
+static PFN_vkVoidFunction find(const struct hook *hooks, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(hooks[i].name, name))
+            return hooks[i].fn;
+    return NULL;
+}
+
+static PFN_vkVoidFunction device_hook(const char *name)
+{
+    static const struct hook hooks[] = {
+        {"vkGetDeviceProcAddr", (PFN_vkVoidFunction)get_device_proc},
+        {"vkDestroyDevice", (PFN_vkVoidFunction)hook_vkDestroyDevice},
+        {"vkQueueSubmit2KHR", (PFN_vkVoidFunction)hook_vkQueueSubmit2},
+        {"vkWaitSemaphoresKHR", (PFN_vkVoidFunction)hook_vkWaitSemaphores},
+        {"vkGetSemaphoreCounterValueKHR", (PFN_vkVoidFunction)hook_vkGetSemaphoreCounterValue},
+#define HOOK_ROW(name) {#name, (PFN_vkVoidFunction)hook_##name},
+        LOSE_CALLS(HOOK_ROW)
+#undef HOOK_ROW
+    };
+
+    return strcmp(name, "vkCreateDevice") ? find(hooks, sizeof(hooks) / sizeof(hooks[0]), name) : NULL;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name)
+{
+    PFN_vkVoidFunction next = device_of(device)->get(device, name), hook = device_hook(name);
+
+    return next && hook ? hook : next; /* what the device has not, it has not with the layer either */
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance, const char *name)
+{
+    static const struct hook hooks[] = {
+        {"vkGetInstanceProcAddr", (PFN_vkVoidFunction)get_instance_proc},
+        {"vkCreateInstance", (PFN_vkVoidFunction)hook_vkCreateInstance},
+        {"vkDestroyInstance", (PFN_vkVoidFunction)hook_vkDestroyInstance},
+        {"vkCreateDevice", (PFN_vkVoidFunction)hook_vkCreateDevice},
+    };
+    PFN_vkVoidFunction hook = find(hooks, sizeof(hooks) / sizeof(hooks[0]), name), next;
+    struct instance *i = instance ? instance_of(instance) : NULL;
+
+    if (hook)
+        return hook;
+    next = i ? i->get(instance, name) : NULL;
+    hook = device_hook(name);
+    return next && hook ? hook : next;
+}
+
+EXPORT VKAPI_ATTR VkResult VKAPI_CALL vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *n)
+{
+    if (n->loaderLayerInterfaceVersion < 2)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    n->loaderLayerInterfaceVersion = 2;
+    n->pfnGetInstanceProcAddr = get_instance_proc;
+    n->pfnGetDeviceProcAddr = get_device_proc;
+    n->pfnGetPhysicalDeviceProcAddr = NULL;
+    return VK_SUCCESS;
+}

@@ -1,0 +1,396 @@
+/* run.c: the program in a process group of its own, and the record that its layer fills in, looked at every few milliseconds. */
+#include "lose/lose.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/strbuf.h"
+
+#define LOOK_NS  (5 * NSEC_PER_MSEC)
+#define GRACE_NS (3 * NSEC_PER_SEC) /* between SIGTERM and SIGKILL */
+
+struct run {
+    const struct lose_params *p;
+    struct lose_result *out;
+    struct lose_record *record;
+    struct clock clock;
+    uint64_t start_ns;
+    pid_t pid;
+    bool ended; /* and waited for */
+    int status;
+    /* Which slots were news already. */
+    uint32_t seen, slot_of[LOSE_DEVICES]; /* slot_of: of each loss */
+    uint32_t stage[LOSE_DEVICES];         /* of each loss: how many of its steps were told */
+};
+
+const char *lose_verdict_name(enum lose_verdict v)
+{
+    static const char *const names[] = {"survived", "ended",       "died",     "deaf",
+                                        "stuck",    "not-reached", "no-device"};
+
+    return v < LOSE_VERDICTS ? names[v] : "?";
+}
+
+const char *lose_call_name(enum lose_call call)
+{
+    static const char *const names[] = {"",
+#define ROW(name) #name,
+                                        LOSE_CALLS(ROW)
+#undef ROW
+    };
+
+    return call < LOSE_NUM_CALLS ? names[call] : "?";
+}
+
+static uint64_t now(const struct run *r)
+{
+    return clock_now(&r->clock);
+}
+
+static void __attribute__((format(printf, 4, 5)))
+tell(struct run *r, uint64_t at_ns, uint64_t lost_ns, const char *fmt, ...)
+{
+    char text[300];
+    va_list ap;
+
+    if (!r->p->news)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    r->p->news(r->p->ctx, at_ns > r->start_ns ? at_ns - r->start_ns : 0,
+               lost_ns && at_ns > lost_ns ? at_ns - lost_ns : 0, text);
+}
+
+/* ---- the program ---- */
+
+static int make_record(struct run *r, char path[64], struct error *e)
+{
+    int fd = memfd_create("aerogpu-lose", MFD_CLOEXEC);
+    struct lose_record *m = MAP_FAILED;
+
+    if (fd >= 0 && !ftruncate(fd, sizeof(*m)))
+        m = mmap(NULL, sizeof(*m), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (m == MAP_FAILED) {
+        int code = -errno;
+        if (fd >= 0)
+            close(fd);
+        return error_set(e, code, "no memory for the record: %s", strerror(-code));
+    }
+    m->magic = LOSE_MAGIC;
+    m->size = sizeof(*m);
+    m->how = r->p->how;
+    m->at_frame = r->p->at_frame;
+    m->at_submit = r->p->at_submit;
+    m->hang_ns = r->p->hang_ns;
+    m->refuse_ns = r->p->refuse_ns;
+    m->left = (int32_t)r->p->times;
+    r->record = m;
+    snprintf(path, 64, "/proc/%d/fd/%d", (int)getpid(), fd);
+    return fd;
+}
+
+/* `name=value`, or what is there with `value` behind it. */
+static char *extended(const char *name, const char *value)
+{
+    const char *old = getenv(name);
+    struct strbuf b = {0};
+    char *text;
+
+    strbuf_printf(&b, "%s=%s%s%s", name, old ? old : "", old && *old ? ":" : "", value);
+    text = strdup(strbuf_str(&b));
+    strbuf_finish(&b);
+    return text;
+}
+
+/* The environment with the layer in it. The three strings at its end are to be freed too. */
+static char **environment(const struct lose_params *p, const char *path)
+{
+    const char *folder = getenv("VK_LAYER_PATH") ? "VK_LAYER_PATH" : "VK_ADD_LAYER_PATH";
+    char record[96], *mine[3];
+    size_t n = 0, k = 0;
+    char **env;
+
+    snprintf(record, sizeof(record), LOSE_VARIABLE "=%s", path);
+    mine[0] = extended("VK_INSTANCE_LAYERS", LOSE_LAYER);
+    mine[1] = extended(folder, p->layers);
+    mine[2] = strdup(record);
+    while (environ[n])
+        n++;
+    env = calloc(n + 4, sizeof(*env));
+    for (size_t i = 0; env && i < n; i++) {
+        bool replaced = false;
+        for (int m = 0; m < 3; m++)
+            replaced |= mine[m] && !strncmp(environ[i], mine[m], strcspn(mine[m], "=") + 1);
+        if (!replaced)
+            env[k++] = environ[i];
+    }
+    for (int m = 0; m < 3; m++)
+        if (env && mine[m])
+            env[k++] = mine[m];
+        else
+            free(mine[m]);
+    return env;
+}
+
+static int start(struct run *r, const char *path, struct error *e)
+{
+    char **env = environment(r->p, path), **mine = env;
+    posix_spawnattr_t attr;
+    int code;
+
+    if (!env)
+        return error_set(e, -ENOMEM, "no memory for the environment");
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setpgroup(&attr, 0);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
+    code = posix_spawnp(&r->pid, r->p->argv[0], NULL, &attr, r->p->argv, env);
+    posix_spawnattr_destroy(&attr);
+    while (*mine)
+        mine++;
+    for (int i = 0; i < 3 && mine > env; i++)
+        free(*--mine);
+    free(env);
+    return code ? error_set(e, -code, "cannot run %s: %s", r->p->argv[0], strerror(code)) : 0;
+}
+
+static void reap(struct run *r)
+{
+    if (!r->ended && waitpid(r->pid, &r->status, WNOHANG) == r->pid)
+        r->ended = true;
+}
+
+static void pause_a_little(void)
+{
+    nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+}
+
+static void end_program(struct run *r)
+{
+    uint64_t limit = now(r) + GRACE_NS;
+
+    kill(-r->pid, SIGTERM);
+    for (reap(r); !r->ended && now(r) < limit; reap(r))
+        pause_a_little();
+    kill(-r->pid, SIGKILL); /* and whoever it left behind */
+    if (!r->ended)
+        waitpid(r->pid, &r->status, 0);
+    r->ended = true;
+}
+
+/* ---- watching ---- */
+
+/* The first device made after `ns`, or NULL. */
+static const struct lose_device *successor(const struct run *r, uint64_t ns)
+{
+    for (uint32_t i = 0; i < LOSE_DEVICES; i++) {
+        const struct lose_device *d = &r->record->device[i];
+        if (atomic_load(&d->pid) && atomic_load(&d->created_ns) > ns)
+            return d;
+    }
+    return NULL;
+}
+
+static bool shows(const struct lose_device *d)
+{
+    return atomic_load(&d->frames) > 0;
+}
+
+static uint64_t work_of(const struct lose_device *d, bool frames)
+{
+    return frames ? atomic_load(&d->frames) : atomic_load(&d->submits);
+}
+
+/* How much a new device must do: less if it is to be lost itself before. */
+static uint64_t proof(const struct run *r, uint32_t loss)
+{
+    uint32_t at = r->p->at_frame ? r->p->at_frame : r->p->at_submit;
+
+    if (loss + 1 < r->p->times && at - 1 < r->p->proof)
+        return at > 1 ? at - 1 : 1;
+    return r->p->proof;
+}
+
+static bool proven(const struct run *r, uint32_t loss)
+{
+    const struct lose_device *d = &r->record->device[r->slot_of[loss]],
+                             *s = successor(r, atomic_load(&d->lost_ns));
+
+    return s && work_of(s, shows(d)) >= proof(r, loss);
+}
+
+static void note_new_device(struct run *r, const struct lose_device *d)
+{
+    if (!r->out->num_losses)
+        tell(r, atomic_load(&d->created_ns), 0, "a device: %s, process %u", d->name, atomic_load(&d->pid));
+}
+
+static void note_loss(struct run *r, uint32_t slot)
+{
+    const struct lose_device *d = &r->record->device[slot];
+    struct lose_loss *l = &r->out->losses[r->out->num_losses];
+    uint64_t hung = atomic_load(&d->hung_ns), lost = atomic_load(&d->lost_ns);
+
+    r->slot_of[r->out->num_losses++] = slot;
+    l->frames = atomic_load(&d->frames);
+    l->submits = atomic_load(&d->submits);
+    l->at_ns = lost - r->start_ns;
+    tell(r, lost, 0, "after %llu frames and %llu submissions the device %s", (unsigned long long)l->frames,
+         (unsigned long long)l->submits, hung ? "hangs, is reset, and is lost" : "is lost");
+}
+
+/* What has become of a loss since it was looked at last. */
+static void follow(struct run *r, uint32_t loss)
+{
+    const struct lose_device *d = &r->record->device[r->slot_of[loss]];
+    uint64_t lost = atomic_load(&d->lost_ns);
+    const struct lose_device *s = successor(r, lost);
+    struct lose_loss *l = &r->out->losses[loss];
+    bool frames = shows(d);
+    char told[96];
+    const struct {
+        uint64_t at, *ns;
+        const char *text;
+    } steps[] = {
+        {atomic_load(&d->told_ns), &l->told_ns, told},
+        {atomic_load(&d->destroyed_ns), &l->destroyed_ns, "the lost device is destroyed"},
+        {s ? atomic_load(&s->created_ns) : 0, &l->device_ns, "a new device"},
+        {s ? (frames ? atomic_load(&s->first_frame_ns) : atomic_load(&s->first_submit_ns)) : 0, &l->work_ns,
+         frames ? "its first frame" : "its first submission"},
+    };
+
+    l->told = atomic_load(&d->told);
+    l->call = atomic_load(&d->call);
+    snprintf(told, sizeof(told), "%s answers VK_ERROR_DEVICE_LOST", lose_call_name(l->call));
+    for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        if (!steps[i].at || r->stage[loss] & 1u << i)
+            continue;
+        r->stage[loss] |= 1u << i;
+        *steps[i].ns = steps[i].at > lost ? steps[i].at - lost : 1;
+        tell(r, steps[i].at, lost, "%s", steps[i].text);
+    }
+}
+
+static void look(struct run *r)
+{
+    uint32_t n = atomic_load(&r->record->devices);
+
+    for (n = n < LOSE_DEVICES ? n : LOSE_DEVICES; r->seen < n && atomic_load(&r->record->device[r->seen].pid);
+         r->seen++)
+        note_new_device(r, &r->record->device[r->seen]);
+    for (uint32_t i = 0; i < r->seen; i++) {
+        bool known = false;
+        for (uint32_t k = 0; k < r->out->num_losses; k++)
+            known |= r->slot_of[k] == i;
+        if (!known && atomic_load(&r->record->device[i].lost_ns))
+            note_loss(r, i);
+    }
+    for (uint32_t k = 0; k < r->out->num_losses; k++)
+        follow(r, k);
+    r->out->devices = r->seen;
+    r->out->refused = atomic_load(&r->record->refused);
+}
+
+static bool all_proven(const struct run *r)
+{
+    for (uint32_t k = 0; k < r->out->num_losses; k++)
+        if (!proven(r, k))
+            return false;
+    return r->out->num_losses == r->p->times;
+}
+
+/* When the program must have done the next thing that is asked of it. */
+static uint64_t limit(const struct run *r)
+{
+    uint32_t n = r->out->num_losses;
+    const struct lose_device *last = n ? &r->record->device[r->slot_of[n - 1]] : NULL;
+
+    if (!last)
+        return r->start_ns + r->p->reach_ns;
+    return atomic_load(&last->lost_ns) + r->p->patience_ns + (proven(r, n - 1) ? r->p->reach_ns : 0);
+}
+
+static enum lose_verdict judge(const struct run *r, bool by_itself)
+{
+    uint32_t n = r->out->num_losses;
+    const struct lose_device *last = n ? &r->record->device[r->slot_of[n - 1]] : NULL;
+
+    if (all_proven(r))
+        return LOSE_SURVIVED;
+    if (!r->seen)
+        return LOSE_NO_DEVICE;
+    if (!n || (proven(r, n - 1) && n < r->p->times))
+        return by_itself && WIFSIGNALED(r->status) ? LOSE_DIED : LOSE_NOT_REACHED;
+    if (by_itself && WIFSIGNALED(r->status))
+        return LOSE_DIED;
+    if (by_itself) /* a program that had little left to do, and did it */
+        return !WEXITSTATUS(r->status) && r->out->losses[n - 1].work_ns && n == r->p->times ? LOSE_SURVIVED
+                                                                                            : LOSE_ENDED;
+    return now(r) - atomic_load(&last->last_told_ns) < NSEC_PER_SEC ? LOSE_DEAF : LOSE_STUCK;
+}
+
+static int watch(struct run *r)
+{
+    bool by_itself;
+
+    for (;;) {
+        reap(r); /* before looking: what it did last counts */
+        look(r);
+        if (r->p->stop && *r->p->stop) {
+            end_program(r);
+            return -EINTR;
+        }
+        if (r->ended || all_proven(r) || now(r) >= limit(r))
+            break;
+        pause_a_little();
+    }
+    by_itself = r->ended;
+    r->out->verdict = judge(r, by_itself);
+    if (r->out->verdict == LOSE_SURVIVED && r->p->keep)
+        while (!r->ended && !(r->p->stop && *r->p->stop)) {
+            reap(r);
+            pause_a_little();
+        }
+    r->out->exited = by_itself && WIFEXITED(r->status);
+    r->out->signalled = by_itself && WIFSIGNALED(r->status);
+    if (by_itself)
+        r->out->code = WIFEXITED(r->status) ? WEXITSTATUS(r->status) : WTERMSIG(r->status);
+    end_program(r);
+    return 0;
+}
+
+int lose_run(const struct lose_params *p, struct lose_result *out, struct error *e)
+{
+    struct run *r = calloc(1, sizeof(*r));
+    char path[64];
+    int fd, code;
+
+    memset(out, 0, sizeof(*out));
+    if (!r)
+        return error_set(e, -ENOMEM, "no memory");
+    r->p = p;
+    r->out = out;
+    clock_init_live(&r->clock);
+    r->start_ns = now(r);
+    code = fd = make_record(r, path, e);
+    if (fd >= 0) {
+        code = start(r, path, e);
+        if (!code)
+            code = watch(r);
+        munmap(r->record, sizeof(*r->record));
+        close(fd);
+    }
+    free(r);
+    return code;
+}
