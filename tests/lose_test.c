@@ -1,0 +1,164 @@
+/* aerogpu lose: what the layer does to a program, and what is said of it, with a program that reacts in every way there is. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "lose/lose.h"
+
+static struct lose_result result;
+
+/* Runs the client so; what a test does not set is patient. */
+static int run(const char *how, const char *limit, struct lose_params p)
+{
+    char *argv[] = {getenv("LOSE_CLIENT"), (char *)(uintptr_t)how, (char *)(uintptr_t)limit, NULL};
+    struct error e = {0};
+
+    p.argv = argv;
+    p.layers = getenv("LOSE_LAYERS");
+    p.at_submit = p.at_submit ? p.at_submit : 20;
+    p.times = p.times ? p.times : 1;
+    p.proof = 10;
+    p.reach_ns = p.reach_ns ? p.reach_ns : 60 * NSEC_PER_SEC;
+    p.patience_ns = p.patience_ns ? p.patience_ns : 60 * NSEC_PER_SEC;
+    return lose_run(&p, &result, &e);
+}
+
+#define assert_verdict(v) assert_string_equal(lose_verdict_name(result.verdict), lose_verdict_name(v))
+
+static void who_makes_a_new_device_survives(void **state)
+{
+    const struct lose_loss *l = &result.losses[0];
+
+    assert_int_equal(run("recover", NULL, (struct lose_params){0}), 0);
+    assert_verdict(LOSE_SURVIVED);
+    assert_int_equal(result.num_losses, 1);
+    assert_int_equal(l->submits, 19); /* the 20th was not done */
+    assert_int_equal(l->frames, 0);
+    assert_int_equal(l->call, LOSE_vkQueueSubmit);
+    assert_int_equal(l->told, 1);
+    assert_true(l->told_ns && l->told_ns <= l->destroyed_ns && l->destroyed_ns <= l->device_ns && l->device_ns <= l->work_ns);
+    assert_int_equal(result.devices, 2);
+    assert_false(result.exited || result.signalled);
+}
+
+static void again_and_again(void **state)
+{
+    assert_int_equal(run("recover", NULL, (struct lose_params){.times = 5, .at_submit = 12}), 0);
+    assert_verdict(LOSE_SURVIVED);
+    assert_int_equal(result.num_losses, 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(result.losses[i].submits, 11);
+    assert_int_equal(result.devices, 6);
+}
+
+/* Whatever the program waits with, the wait ends when the device is reset, and not before. */
+static void a_hang_ends_every_wait(void **state)
+{
+    static const enum lose_call calls[] = {LOSE_vkWaitForFences, LOSE_vkWaitSemaphores, LOSE_vkDeviceWaitIdle};
+
+    for (uint32_t i = 0; i < 3; i++) {
+        struct lose_params p = {.how = LOSE_HUNG, .hang_ns = 200 * NSEC_PER_MSEC, .at_submit = 21 + i};
+        assert_int_equal(run("recover", NULL, p), 0);
+        assert_verdict(LOSE_SURVIVED);
+        assert_int_equal(result.losses[0].submits, 20 + i);
+        assert_int_equal(result.losses[0].call, calls[i]);
+        assert_true(result.losses[0].at_ns >= 200 * NSEC_PER_MSEC);
+    }
+}
+
+static void new_devices_are_refused_for_a_while(void **state)
+{
+    assert_int_equal(run("recover", NULL, (struct lose_params){.refuse_ns = 200 * NSEC_PER_MSEC}), 0);
+    assert_verdict(LOSE_SURVIVED);
+    assert_true(result.refused > 0);
+    assert_true(result.losses[0].device_ns >= 200 * NSEC_PER_MSEC);
+}
+
+static void a_program_that_ends_soon_after_survives_too(void **state)
+{
+    assert_int_equal(run("recover", "24", (struct lose_params){0}), 0);
+    assert_verdict(LOSE_SURVIVED);
+    assert_true(result.exited);
+    assert_int_equal(result.code, 0);
+}
+
+static void who_ends_has_ended(void **state)
+{
+    assert_int_equal(run("exit", NULL, (struct lose_params){0}), 0);
+    assert_verdict(LOSE_ENDED);
+    assert_true(result.exited);
+    assert_int_equal(result.code, 3);
+}
+
+static void who_aborts_has_died(void **state)
+{
+    assert_int_equal(run("abort", NULL, (struct lose_params){0}), 0);
+    assert_verdict(LOSE_DIED);
+    assert_true(result.signalled);
+    assert_int_equal(result.code, SIGABRT);
+}
+
+static void who_does_not_listen_is_deaf(void **state)
+{
+    assert_int_equal(run("ignore", NULL, (struct lose_params){.patience_ns = NSEC_PER_SEC}), 0);
+    assert_verdict(LOSE_DEAF);
+    assert_true(result.losses[0].told > 1);
+    assert_int_equal(result.losses[0].destroyed_ns, 0);
+}
+
+static void who_sleeps_is_stuck(void **state)
+{
+    assert_int_equal(run("pause", NULL, (struct lose_params){.patience_ns = 2 * NSEC_PER_SEC}), 0);
+    assert_verdict(LOSE_STUCK);
+    assert_int_equal(result.losses[0].told, 1);
+}
+
+static void the_loss_may_not_be_reached(void **state)
+{
+    assert_int_equal(run("recover", "10", (struct lose_params){0}), 0);
+    assert_verdict(LOSE_NOT_REACHED);
+    assert_true(result.exited);
+    assert_int_equal(run("recover", NULL, (struct lose_params){.at_submit = UINT32_MAX, .reach_ns = NSEC_PER_SEC}), 0);
+    assert_verdict(LOSE_NOT_REACHED);
+    assert_false(result.exited);
+    assert_int_equal(run("nothing", NULL, (struct lose_params){0}), 0);
+    assert_verdict(LOSE_NO_DEVICE);
+}
+
+static void what_cannot_run_is_an_error(void **state)
+{
+    char *argv[] = {"/nonexistent/program", NULL};
+    struct error e = {0};
+    struct lose_params p = {.argv = argv, .layers = "/", .at_frame = 1, .times = 1, .proof = 1};
+
+    assert_int_equal(lose_run(&p, &result, &e), -ENOENT);
+    assert_string_equal(e.text, "cannot run /nonexistent/program: No such file or directory");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_makes_a_new_device_survives),
+        cmocka_unit_test(again_and_again),
+        cmocka_unit_test(a_hang_ends_every_wait),
+        cmocka_unit_test(new_devices_are_refused_for_a_while),
+        cmocka_unit_test(a_program_that_ends_soon_after_survives_too),
+        cmocka_unit_test(who_ends_has_ended),
+        cmocka_unit_test(who_aborts_has_died),
+        cmocka_unit_test(who_does_not_listen_is_deaf),
+        cmocka_unit_test(who_sleeps_is_stuck),
+        cmocka_unit_test(the_loss_may_not_be_reached),
+        cmocka_unit_test(what_cannot_run_is_an_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
