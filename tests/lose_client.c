@@ -46,7 +46,8 @@ static VkResult make(struct gpu *g)
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                       .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-    VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, .commandBufferCount = 1};
+    VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                            .commandBufferCount = 1};
     VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     VkResult r = vkCreateDevice(physical, &info, NULL, &g->device);
 
@@ -85,17 +86,20 @@ static VkResult work(struct gpu *g)
                          .pCommandBuffers = &g->commands,
                          .signalSemaphoreCount = 1,
                          .pSignalSemaphores = &g->timeline};
-    VkSemaphoreWaitInfo wait = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, .semaphoreCount = 1, .pSemaphores = &g->timeline, .pValues = &next};
-    VkResult r = vkQueueSubmit(g->queue, 1, &info, g->fence);
+    VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                .semaphoreCount = 1,
+                                .pSemaphores = &g->timeline,
+                                .pValues = &next};
+    bool fenced = next % 3 == 0;
+    VkResult r = vkQueueSubmit(g->queue, 1, &info, fenced ? g->fence : VK_NULL_HANDLE);
 
     if (r)
         return r;
     g->value = next;
-    r = next % 3 == 0   ? vkWaitForFences(g->device, 1, &g->fence, VK_TRUE, UINT64_MAX)
+    r = fenced          ? vkWaitForFences(g->device, 1, &g->fence, VK_TRUE, UINT64_MAX)
         : next % 3 == 1 ? vkWaitSemaphores(g->device, &wait, UINT64_MAX)
                         : vkDeviceWaitIdle(g->device);
-    if (!r)
+    if (!r && fenced)
         r = vkResetFences(g->device, 1, &g->fence);
     return r;
 }

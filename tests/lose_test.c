@@ -45,7 +45,8 @@ static void who_makes_a_new_device_survives(void **state)
     assert_int_equal(l->frames, 0);
     assert_int_equal(l->call, LOSE_vkQueueSubmit);
     assert_int_equal(l->told, 1);
-    assert_true(l->told_ns && l->told_ns <= l->destroyed_ns && l->destroyed_ns <= l->device_ns && l->device_ns <= l->work_ns);
+    assert_true(l->told_ns && l->told_ns <= l->destroyed_ns && l->destroyed_ns <= l->device_ns &&
+                l->device_ns <= l->work_ns);
     assert_int_equal(result.devices, 2);
     assert_false(result.exited || result.signalled);
 }
@@ -63,7 +64,8 @@ static void again_and_again(void **state)
 /* Whatever the program waits with, the wait ends when the device is reset, and not before. */
 static void a_hang_ends_every_wait(void **state)
 {
-    static const enum lose_call calls[] = {LOSE_vkWaitForFences, LOSE_vkWaitSemaphores, LOSE_vkDeviceWaitIdle};
+    static const enum lose_call calls[] = {LOSE_vkWaitForFences, LOSE_vkWaitSemaphores,
+                                           LOSE_vkDeviceWaitIdle};
 
     for (uint32_t i = 0; i < 3; i++) {
         struct lose_params p = {.how = LOSE_HUNG, .hang_ns = 200 * NSEC_PER_MSEC, .at_submit = 21 + i};
@@ -127,7 +129,8 @@ static void the_loss_may_not_be_reached(void **state)
     assert_int_equal(run("recover", "10", (struct lose_params){0}), 0);
     assert_verdict(LOSE_NOT_REACHED);
     assert_true(result.exited);
-    assert_int_equal(run("recover", NULL, (struct lose_params){.at_submit = UINT32_MAX, .reach_ns = NSEC_PER_SEC}), 0);
+    assert_int_equal(
+        run("recover", NULL, (struct lose_params){.at_submit = UINT32_MAX, .reach_ns = NSEC_PER_SEC}), 0);
     assert_verdict(LOSE_NOT_REACHED);
     assert_false(result.exited);
     assert_int_equal(run("nothing", NULL, (struct lose_params){0}), 0);

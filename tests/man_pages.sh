@@ -6,7 +6,7 @@ root=$1 aerogpu=$2 n=0
 pages=("$root"/docs/man/*.1)
 commands=(play sim show record dump report replay minimize crashes serve validate doctor "cpu record" "cpu report" "cpu watch" "cpu import" "d3d12 record" "d3d12 play" "d3d12 show"
     "d3d12 diff" "d3d12 trim" "d3d12 methods")
-commands+=("d3d12 minimize")
+commands+=("d3d12 minimize" lose)
 
 result() { # ok text
     n=$((n + 1))

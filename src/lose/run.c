@@ -232,8 +232,10 @@ static bool proven(const struct run *r, uint32_t loss)
 
 static void note_new_device(struct run *r, const struct lose_device *d)
 {
-    if (!r->out->num_losses)
-        tell(r, atomic_load(&d->created_ns), 0, "a device: %s, process %u", d->name, atomic_load(&d->pid));
+    uint64_t created = atomic_load(&d->created_ns), lost = atomic_load(&r->record->lost_ns);
+
+    if (!lost || created < lost)
+        tell(r, created, 0, "a device: %s, process %u", d->name, atomic_load(&d->pid));
 }
 
 static void note_loss(struct run *r, uint32_t slot)

@@ -236,7 +236,7 @@ static void print_json(const struct options *o, const struct lose_result *r, boo
                   r->exited ? json_integer(r->code) : json_null(), "signal",
                   r->signalled ? json_integer(r->code) : json_null(), "devices", (int)r->devices, "refused",
                   (int)r->refused, "losses", losses);
-    json_dumpf(j, stdout, JSON_INDENT(2));
+    json_dumpf(j, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     putchar('\n');
     json_decref(j);
 }
