@@ -426,6 +426,36 @@ def the_runner_checks_the_event_log():
 
 
 @case
+def the_runner_kills_what_a_test_leaves():
+    runner = os.path.dirname(dbgctl) + '/../test_runner/aerogpu_test_runner'
+    place = tmp + '/strays'
+    os.mkdir(place)
+    for name, last in ('leaves', 'exit 0'), ('hangs', 'sleep 1000'):
+        with open(place + '/' + name, 'w') as f:  # in a session of its own, and another behind it
+            f.write('#!/bin/bash\nsetsid bash -c "echo \\$\\$ >> %s/pids; sleep 1000 & echo \\$! >> %s/pids; wait" &\n'
+                    'while [ "$(wc -l < %s/pids)" -lt $1 ]; do sleep 0.01; done\n%s\n' % (place, place, place, last))
+        os.chmod(place + '/' + name, 0o755)
+    open(place + '/pids', 'w').close()
+    for i, (name, code) in enumerate((('leaves', 0), ('hangs', 124))):
+        with open(place + '/' + name) as f:
+            text = f.read().replace('$1', str(2 * i + 2))
+        with open(place + '/' + name, 'w') as f:
+            f.write(text)
+        with open(place + '/manifest', 'w') as f:
+            f.write(name + '\n')
+        p = subprocess.run([runner, '--bin-dir=' + place, '--manifest=' + place + '/manifest', '--timeout-ms=1500', '--json=' + place + '/r.json'],
+                           capture_output=True, text=True, timeout=60)
+        assert json.load(open(place + '/r.json'))['tests'][0]['exit_code'] == code, p
+        pids = [int(x) for x in open(place + '/pids').read().split()]
+        assert len(pids) == 2 * i + 2
+        for pid in pids:  # gone, or a zombie that nobody waits for here
+            try:
+                assert open('/proc/%d/stat' % pid).read().rsplit(')', 1)[1].split()[0] == 'Z', pid
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+
+
+@case
 def the_runner_and_its_files():
     runner = os.path.dirname(dbgctl) + '/../test_runner/aerogpu_test_runner'
     place = tmp + '/runner'

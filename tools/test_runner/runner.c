@@ -3,6 +3,7 @@
 
 #include "expect.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -60,6 +61,52 @@ int runner_manifest(const char *path, char ***names, unsigned *count)
     return r;
 }
 
+/* Whether that process was started with this in its environment. */
+static bool has_marker(const char *pid, const char *marker)
+{
+    char path[64], *text = NULL;
+    size_t size = 0, room = 0, n = 0;
+    bool found = false;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
+    f = fopen(path, "re");
+    if (!f)
+        return false;
+    do {
+        char *more = size + 4096 > room ? realloc(text, room = 2 * room + 8192) : text;
+        if (!more)
+            break;
+        text = more;
+        n = fread(text + size, 1, 4096, f);
+        size += n;
+    } while (n == 4096);
+    for (size_t at = 0; at < size && !found; at += strnlen(text + at, size - at) + 1)
+        found = size - at > strlen(marker) && !strcmp(text + at, marker);
+    free(text);
+    fclose(f);
+    return found;
+}
+
+/* Whatever the test started and did not end, in whatever group or session it is. */
+static void kill_marked(const char *marker)
+{
+    for (int round = 0, found = 1; found && round < 50; round++) {
+        DIR *proc = opendir("/proc");
+        struct dirent *e;
+        found = 0;
+        while (proc && (e = readdir(proc))) {
+            pid_t pid = (pid_t)atoi(e->d_name);
+            if (pid > 0 && pid != getpid() && has_marker(e->d_name, marker))
+                found += !kill(pid, SIGKILL);
+        }
+        if (proc)
+            closedir(proc);
+        if (found)
+            nanosleep(&(struct timespec){0, 2000000}, NULL);
+    }
+}
+
 static int wait_for(pid_t pid, int timeout_ms)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
@@ -77,9 +124,9 @@ static int wait_for(pid_t pid, int timeout_ms)
         close(fd);
     }
     if (late)
-        kill(-pid, SIGKILL); /* the group: whatever it started */
+        kill(-pid, SIGKILL); /* the group, at once */
     waitpid(pid, &status, 0);
-    kill(-pid, SIGKILL); /* what it left behind */
+    kill(-pid, SIGKILL);
     if (late)
         return TIMEOUT_EXIT;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -89,9 +136,21 @@ int runner_exec(char *const argv[], const char *out_path, const char *err_path, 
 {
     posix_spawn_file_actions_t fa;
     posix_spawnattr_t attr;
+    static unsigned serial;
+    char marker[64], **env;
+    size_t n = 0;
     pid_t pid;
     int r;
 
+    while (environ[n])
+        n++;
+    env = malloc((n + 2) * sizeof(*env));
+    if (!env)
+        return 127;
+    snprintf(marker, sizeof(marker), "AEROGPU_TEST_RUN=%d.%u", (int)getpid(), ++serial);
+    memcpy(env, environ, n * sizeof(*env));
+    env[n] = marker;
+    env[n + 1] = NULL;
     posix_spawn_file_actions_init(&fa);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
@@ -104,10 +163,13 @@ int runner_exec(char *const argv[], const char *out_path, const char *err_path, 
     else
         posix_spawn_file_actions_addopen(&fa, 2, err_path ? err_path : "/dev/null",
                                          O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    r = posix_spawn(&pid, argv[0], &fa, &attr, argv, environ);
+    r = posix_spawn(&pid, argv[0], &fa, &attr, argv, env);
     posix_spawn_file_actions_destroy(&fa);
     posix_spawnattr_destroy(&attr);
-    return r ? 127 : wait_for(pid, timeout_ms);
+    free(env);
+    r = r ? 127 : wait_for(pid, timeout_ms);
+    kill_marked(marker);
+    return r;
 }
 
 static void add_artifact(json_t *result, const char *path)
