@@ -15,6 +15,8 @@ void test_dbgctl_escape_security_sanity(struct suite *s)
     gpa = SUITE_ESCAPE(s, READ_GPA, &r);
     map = SUITE_ESCAPE(s, MAP_SHARED_HANDLE, &m);
     CHECK(s, !NT_SUCCESS(gpa), "READ_GPA of 0xfffffffffffff000 succeeded");
+    for (size_t i = 0; i < sizeof(r.data); i++)
+        CHECK(s, !r.data[i] && !r.bytes_copied, "READ_GPA of 0xfffffffffffff000 failed and gave bytes");
     CHECK(s, !NT_SUCCESS(map), "MAP_SHARED_HANDLE of a handle that nobody has succeeded");
     suite_log(s, "READ_GPA is %s, MAP_SHARED_HANDLE is %s", gpa == STATUS_NOT_SUPPORTED ? "closed" : "open",
               map == STATUS_NOT_SUPPORTED ? "closed" : "open");

@@ -1,9 +1,79 @@
-/* A query is asked without waiting and becomes done; an event is signalled once for once; the state stays. */
+/* A query is asked without waiting and becomes done; an event is signalled once for once; the state stays. Then two devices, or
+ * with --process-stress two processes, do it at once. */
 #include "suite.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+/* One device's part of the stress phase: queries come due, and in order. */
+struct stress {
+    struct umd_device *device;
+    struct suite_scene scene;
+    struct umd_query query[2];
+};
+
+static NTSTATUS stress_open(struct stress *t)
+{
+    NTSTATUS st = umd_open(&t->device, NULL);
+
+    return NT_SUCCESS(st) ? suite_scene_create(&t->scene, t->device, 64, 64) : st;
+}
+
+static NTSTATUS stress_round(struct suite *s, struct stress *t, uint32_t i)
+{
+    NTSTATUS st;
+
+    suite_scene_draw(&t->scene);
+    st = umd_query_issue(t->device, &t->query[i & 1]);
+    if (i && umd_query_get(&t->query[i & 1]) == STATUS_SUCCESS &&
+        umd_query_get(&t->query[~i & 1]) != STATUS_SUCCESS)
+        suite_fail(s, "stress round %u: a query is done before the one before it", i);
+    if (NT_SUCCESS(st) && i % 16 == 15) {
+        st = umd_finish(t->device, (int)suite_limit(s, suite_default(s->timeout_ms, 10000)));
+        if (st == STATUS_SUCCESS && umd_query_get(&t->query[i & 1]) != STATUS_SUCCESS)
+            suite_fail(s, "stress round %u: the work is done, its query is not", i);
+    }
+    return st;
+}
+
+/* Two devices of this process, or of two processes, take turns at the GPU. */
+static NTSTATUS stress(struct suite *s, uint32_t n, bool two)
+{
+    struct stress a = {0}, b = {0};
+    NTSTATUS st = stress_open(&a);
+
+    if (NT_SUCCESS(st) && two)
+        st = stress_open(&b);
+    for (uint32_t i = 0; i < n && NT_SUCCESS(st) && st != STATUS_TIMEOUT && !s->failed; i++) {
+        st = stress_round(s, &a, i);
+        if (NT_SUCCESS(st) && two)
+            st = stress_round(s, &b, i);
+    }
+    umd_close(a.device);
+    umd_close(b.device);
+    return st;
+}
+
+static void stress_phase(struct suite *s)
+{
+    uint32_t n = suite_default(s->stress_iterations, 100);
+    struct suite_peer peer;
+    char role[32], line[64] = "";
+    NTSTATUS st;
+
+    snprintf(role, sizeof(role), "stress-%u", n);
+    if (s->processes && !suite_peer_start(s, &peer, role))
+        return;
+    st = stress(s, n, !s->processes);
+    if (s->processes) {
+        if (!suite_peer_hear(&peer, line, sizeof(line), 60000) || strcmp(line, "ok") != 0)
+            suite_fail(s, "the other process says '%s'", line);
+        suite_peer_end(&peer, 5000);
+    }
+    CHECK_STATUS(s, st, "the stress phase");
+}
 
 void test_event_query(struct suite *s)
 {
@@ -13,8 +83,15 @@ void test_event_query(struct suite *s)
     double ms[512];
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     uint64_t count = 0;
+    unsigned rounds;
     NTSTATUS st;
 
+    if (s->role && sscanf(s->role, "stress-%u", &rounds) == 1) {
+        close(fd);
+        CHECK_STATUS(s, stress(s, rounds, false), "the stress phase in another process");
+        suite_say(s, "ok");
+        return;
+    }
     if (n > 512)
         n = 512;
     CHECK(s, fd >= 0, "no event");
@@ -55,4 +132,6 @@ void test_event_query(struct suite *s)
     umd_close(d);
     close(fd);
     CHECK(s, NT_SUCCESS(st), "submissions failed with 0x%08X", (uint32_t)st);
+    if (!s->failed)
+        stress_phase(s);
 }

@@ -331,7 +331,8 @@ static int parse(struct suite *s, int argc, char **argv)
         {"samples", NUMBER, &s->samples, "how many samples to take", 1},
         {"interval-ms", NUMBER, &s->interval_ms, "time between two samples", 1},
         {"iterations", NUMBER, &s->iterations, "how often to repeat", 1},
-        {"stress-iterations", NUMBER, &s->iterations, "the same, for stress tests", 1},
+        {"stress-iterations", NUMBER, &s->stress_iterations, "the same, for the stress phase of event_query",
+         1},
         {"wait-timeout-ms", NUMBER, &s->timeout_ms, "the longest wait before the test fails", 1},
         {"producers", NUMBER, &s->producers, "how many producer or client processes", 1},
         {"ring-id", NUMBER, &s->ring_id, "which ring (there is ring 0)", 0},
@@ -348,7 +349,8 @@ static int parse(struct suite *s, int argc, char **argv)
         {"no-validate-sharing", FLAG, &no_sharing,
          "do not compare the pixels of shared surfaces; --dump does", 0},
         {"validate-sharing", FLAG, &s->validate_sharing, "compare them: the default", 0},
-        {"process-stress", FLAG, &s->processes, "shared_surface_stress: open in another process", 0},
+        {"process-stress", FLAG, &s->processes, "event_query, shared_surface_stress: with another process",
+         0},
         {"role", TEXT, &s->role, "(internal) the part of another process", 0},
         {"hidden", FLAG, &unused, nothing, 0},
         {"show", FLAG, &unused, nothing, 0},
@@ -361,7 +363,7 @@ static int parse(struct suite *s, int argc, char **argv)
         const char *a = argv[i], *value = NULL;
         const struct option_row *r = rows;
         size_t n;
-        if (!strcmp(a, "--help") || !strcmp(a, "-h")) {
+        if (!strcmp(a, "--help") || !strcmp(a, "-h") || !strcmp(a, "/?")) {
             usage(s, rows);
             return 1;
         }

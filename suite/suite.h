@@ -108,7 +108,7 @@ struct suite {
     int argc;
 
     /* options */
-    uint32_t samples, interval_ms, iterations, timeout_ms, producers, ring_id,
+    uint32_t samples, interval_ms, iterations, stress_iterations, timeout_ms, producers, ring_id,
         seed,                          /* 0: the test's default */
         slack;                         /* what upper limits of time are multiplied by: suite_limit */
     uint32_t require_vid, require_did; /* 0: any */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 struct band {
-    double fail_min, fail_max, fail_avg_max; /* ms; fails below or above */
+    double fail_min, fail_max, fail_avg_max; /* ms; fails at or below, or above */
     double warn_min, warn_max;               /* average; 0: no warning */
 };
 
@@ -36,7 +36,7 @@ static void pacing(struct suite *s, const struct band *band, uint32_t samples)
     free(ms);
     if (s->failed)
         return;
-    CHECK(s, s->timing.avg >= band->fail_min, "the average is %.3f ms: waits return at once", s->timing.avg);
+    CHECK(s, s->timing.avg > band->fail_min, "the average is %.3f ms: waits return at once", s->timing.avg);
     CHECK(s, s->timing.max <= suite_limit(s, band->fail_max), "the longest wait was %.3f ms", s->timing.max);
     CHECK(s, !band->fail_avg_max || s->timing.avg < suite_limit(s, band->fail_avg_max),
           "the average is %.3f ms", s->timing.avg);
@@ -44,13 +44,12 @@ static void pacing(struct suite *s, const struct band *band, uint32_t samples)
         suite_log(s, "warning: the average is outside %g to %g ms", band->warn_min, band->warn_max);
 }
 
+/* Cadence on the display that --display names, and what is no display. */
 void test_vblank_wait(struct suite *s)
 {
-    uint64_t start = suite_now(s), ms;
-
-    CHECK_STATUS(s, suite_wait_vblank_bounded(s), "WaitForVerticalBlankEvent");
-    ms = (suite_now(s) - start) / NSEC_PER_MSEC;
-    CHECK(s, (double)ms <= suite_limit(s, 250), "one wait took %llu ms", (unsigned long long)ms);
+    pacing(s, &(struct band){2, 250, 0, 0, 0}, suite_default(s->samples, 30));
+    if (s->failed)
+        return;
     CHECK_EQ_STATUS(s,
                     D3DKMTWaitForVerticalBlankEvent(
                         &(D3DKMT_WAITFORVERTICALBLANKEVENT){.hAdapter = s->adapter, .VidPnSourceId = 77}),

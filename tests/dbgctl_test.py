@@ -52,6 +52,8 @@ def fences_move_with_work():
     subprocess.run([suite + '/readback_sanity'], check=True, stdout=subprocess.DEVNULL)
     f = ask('--query-fence')['fences']
     assert u64(f['last_completed_fence']) > before
+    last = ask('--status')['ring0']['last']
+    assert last == ask('--dump-ring')['ring']['descriptors'][-1] and last['cmd_size_bytes'] > 0
     assert f['pending'] == '0'
 
 
@@ -483,6 +485,11 @@ def the_runner_and_its_files():
     for name in ('vblank_wait.stdout.txt', 'dbgctl_vblank_wait_status.txt', 'dbgctl_vblank_wait_query_error.txt',
                  'dbgctl_vblank_wait_dump_last_cmd.txt', 'dbgctl_vblank_wait_cmd_0.bin', 'dbgctl_vblank_wait_cmd_3.bin.txt'):
         assert 'logs/' + name in t['artifacts'] and os.path.getsize(place + '/logs/' + name), (name, t['artifacts'])
+    assert json.load(open(place + '/vblank_wait.json'))['artifacts'] == t['artifacts']
+    os.mkdir(place + '/out')
+    rc, out, err = go('--json=out/r.json', '--dbgctl', 'aerogpu_dbgctl', '--require-did', '2')  # without logs: beside the report
+    t = json.load(open(place + '/out/r.json'))['tests'][0]
+    assert rc == 1 and 'out/dbgctl_vblank_wait_status.txt' in t['artifacts'] and os.path.exists(place + '/out/r.xml'), t
     for args in (['--samples=x'], ['--bogus']):  # goes to every test, and every test refuses it
         rc, out, err = go('--json', *args)
         t = json.load(open(place + '/report.json'))['tests'][1]

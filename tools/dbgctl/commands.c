@@ -75,6 +75,19 @@ static int dump_ring(struct dbgctl *c)
     return simple(c, "ring", dbgctl_ring);
 }
 
+/* The newest submission is enough at a glance. */
+static json_t *ring_summary(struct dbgctl *c, NTSTATUS *s)
+{
+    json_t *ring = dbgctl_ring(c, s), *list = json_object_get(ring, "descriptors"), *last;
+
+    if (!ring)
+        return NULL;
+    last = json_array_get(list, json_array_size(list) - 1);
+    json_object_set_new(ring, "last", last ? json_incref(last) : json_null());
+    json_object_del(ring, "descriptors");
+    return ring;
+}
+
 static int status(struct dbgctl *c)
 {
     static const struct {
@@ -83,7 +96,7 @@ static int status(struct dbgctl *c)
     } parts[] = {
         {"device", dbgctl_device},     {"features", dbgctl_features},
         {"fences", dbgctl_fences},     {"perf", dbgctl_perf},
-        {"ring0", dbgctl_ring},        {"scanout0", dbgctl_scanout},
+        {"ring0", ring_summary},       {"scanout0", dbgctl_scanout},
         {"cursor", dbgctl_cursor},     {"vblank", dbgctl_vblank},
         {"segments", dbgctl_segments}, {"umd_private", dbgctl_umd_private},
         {"last_error", dbgctl_error},  {"createallocation_trace", dbgctl_createalloc_summary},

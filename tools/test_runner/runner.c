@@ -181,7 +181,7 @@ static void add_artifact(json_t *result, const char *path)
 }
 
 /* State, error latch and last submissions of a test that failed. */
-static void snapshot(const struct runner_params *p, const char *test, json_t *result)
+static void snapshot(const struct runner_params *p, const char *test, const char *dir, json_t *result)
 {
     static const struct {
         const char *suffix;
@@ -192,8 +192,7 @@ static void snapshot(const struct runner_params *p, const char *test, json_t *re
         {"dump_last_cmd", {"--dump-last-cmd", "--count", "4", "--cmd-out"}},
     };
     static const char *const siblings[] = {"", ".alloc_table.bin", ".txt"};
-    const char *dir = p->log_dir ? p->log_dir : ".";
-    char out[PATH_SIZE], cmd[PATH_SIZE];
+    char out[2 * PATH_SIZE], cmd[2 * PATH_SIZE];
 
     for (int k = 0; k < 4 * 3; k++) {
         snprintf(cmd, sizeof(cmd), "%s/dbgctl_%s_cmd_%d.bin%s", dir, test, k / 3, siblings[k % 3]);
@@ -314,7 +313,9 @@ static json_t *run_one(const struct runner_params *p, const char *name, const ch
         json_decref(events);
     }
     if (!strcmp(json_string_value(json_object_get(result, "status")), "FAIL") && p->dbgctl)
-        snapshot(p, name, result);
+        snapshot(p, name, p->log_dir || p->json_path ? logs : ".", result);
+    if (p->json_path) /* with what the runner knows: exit code, events, artifacts */
+        json_dump_file(result, json, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     return result;
 }
 
