@@ -145,6 +145,9 @@ def the_cursor():
 def pictures():
     ask('--dump-scanout-png', tmp + '/s.png')
     assert open(tmp + '/s.png', 'rb').read(8) == b'\x89PNG\r\n\x1a\n'
+    for option in '--dump-scanout-png', '--dump-scanout-bmp':
+        rc, _, err = run(option, tmp + '/none/s')
+        assert rc == 2 and 'No such file or directory' in err and not [f for f in os.listdir(tmp) if f.endswith('.part')]
     d = ask('--dump-scanout-bmp', tmp + '/s.bmp')
     assert os.path.getsize(tmp + '/s.bmp') == 54 + 4 * d['width'] * d['height']
 

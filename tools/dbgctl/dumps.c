@@ -112,12 +112,31 @@ static int write_bmp(const char *path, const uint8_t *rgba, uint32_t width, uint
     return r;
 }
 
+static int write_png(const char *path, const uint8_t *rgba, uint32_t width, uint32_t height)
+{
+    struct error e = {0};
+    char part[1100];
+    int r;
+
+    snprintf(part, sizeof(part), "%s.part", path);
+    if (access(path, W_OK) && errno != ENOENT)
+        return -errno;
+    errno = 0;
+    r = png_file_write(part, rgba, width, height, (size_t)width * 4, &e);
+    if (r && errno)
+        r = -errno;
+    if (!r && rename(part, path))
+        r = -errno;
+    if (r)
+        unlink(part);
+    return r;
+}
+
 static int dump_picture(struct dbgctl *c, const struct picture *p, bool png)
 {
     uint64_t bytes = (uint64_t)p->pitch * p->height;
     uint32_t pixel = pixel_bytes(p->format);
     uint8_t *raw, *rgba;
-    struct error e = {0};
     uint32_t got;
     NTSTATUS s;
     int r;
@@ -149,8 +168,7 @@ static int dump_picture(struct dbgctl *c, const struct picture *p, bool png)
     for (uint32_t y = 0; y < p->height; y++)
         for (uint32_t x = 0; x < p->width; x++)
             to_rgba(p->format, raw + (size_t)y * p->pitch + pixel * x, rgba + ((size_t)y * p->width + x) * 4);
-    r = png ? png_file_write(c->path, rgba, p->width, p->height, (size_t)p->width * 4, &e)
-            : write_bmp(c->path, rgba, p->width, p->height);
+    r = png ? write_png(c->path, rgba, p->width, p->height) : write_bmp(c->path, rgba, p->width, p->height);
     free(raw);
     free(rgba);
     if (r)
@@ -166,6 +184,10 @@ static int dump_scanout(struct dbgctl *c, bool png)
     struct aerogpu_escape_query_scanout q = {.vidpn_source_id = c->source};
     NTSTATUS s = DBGCTL_ESCAPE(c, QUERY_SCANOUT, &q);
 
+    if (s && c->source && s != STATUS_TIMEOUT) { /* an adapter without that source has source 0 */
+        q = (struct aerogpu_escape_query_scanout){0};
+        s = DBGCTL_ESCAPE(c, QUERY_SCANOUT, &q);
+    }
     if (s)
         return dbgctl_fail(c, s, "QUERY_SCANOUT");
     return dump_picture(c,
