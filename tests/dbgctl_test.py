@@ -461,6 +461,23 @@ def the_runner_kills_what_a_test_leaves():
 
 
 @case
+def the_runner_can_be_interrupted():
+    runner = os.path.dirname(dbgctl) + '/../test_runner/aerogpu_test_runner'
+    with open(tmp + '/manifest', 'w') as f:
+        f.write('device_state_sanity\nwait_vblank_pacing\nvblank_wait\n')
+    p = subprocess.Popen([runner, '--bin-dir=' + suite, '--manifest=' + tmp + '/manifest', '--json=' + tmp + '/int.json', '--samples=100000'],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert 'PASS: device_state_sanity' in p.stdout.readline()
+    time.sleep(0.3)
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=20)
+    r = json.load(open(tmp + '/int.json'))
+    assert p.returncode == 130 and r['status'] == 'FAIL' and r['interrupted'] is True and len(r['tests']) == 2, (p.returncode, r)
+    assert r['tests'][1]['failure'] == 'the run was interrupted', r
+    assert subprocess.run(['pgrep', '-f', suite + '/wait_vblank_pacing.*--samples=100000'], capture_output=True).returncode == 1
+
+
+@case
 def the_runner_and_its_files():
     runner = os.path.dirname(dbgctl) + '/../test_runner/aerogpu_test_runner'
     place = tmp + '/runner'

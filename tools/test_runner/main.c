@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,8 @@ static void usage(FILE *f)
         "  --dbgctl-timeout-ms=N    time of one snapshot (5000)\n"
         "  --list                   print the names of the tests\n"
         "  --help                   this\n"
-        "exit codes: 0 every test passed or was skipped, 1 one failed or the command line is wrong\n",
+        "exit codes: 0 every test passed or was skipped, 1 one failed or the command line is wrong, 130 "
+        "interrupted\n",
         f);
 }
 
@@ -267,6 +269,12 @@ static int check(struct command_line *c, char ***names)
     return 0;
 }
 
+static void on_signal(int number)
+{
+    (void)number;
+    runner_stop();
+}
+
 int main(int argc, char **argv)
 {
     static struct command_line c;
@@ -303,9 +311,16 @@ int main(int argc, char **argv)
         c.p.events = new_events;
         c.p.ctx = &log;
     }
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = on_signal}, NULL);
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_signal}, NULL);
     report = runner_run(&c.p);
     if (!report)
         return 1;
+    if (json_object_get(report, "interrupted")) {
+        json_decref(report);
+        fputs("aerogpu_test_runner: interrupted\n", stderr);
+        return 130;
+    }
     r = (int)json_integer_value(json_object_get(report, "failures"));
     json_array_foreach(json_object_get(report, "tests"), i, t) skipped +=
         json_is_true(json_object_get(t, "skipped"));

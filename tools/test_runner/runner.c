@@ -22,6 +22,15 @@
 
 enum { PATH_SIZE = 1024, MAX_ARGS = 96, TIMEOUT_EXIT = 124 };
 
+static volatile sig_atomic_t stopped, current; /* current: the test's process group */
+
+void runner_stop(void)
+{
+    stopped = 1;
+    if (current)
+        kill(-(pid_t)current, SIGKILL);
+}
+
 static double now_ms(void)
 {
     struct timespec t;
@@ -167,7 +176,15 @@ int runner_exec(char *const argv[], const char *out_path, const char *err_path, 
     posix_spawn_file_actions_destroy(&fa);
     posix_spawnattr_destroy(&attr);
     free(env);
-    r = r ? 127 : wait_for(pid, timeout_ms);
+    if (!r) {
+        current = pid;
+        if (stopped)
+            kill(-pid, SIGKILL);
+        r = wait_for(pid, timeout_ms);
+        current = 0;
+    } else {
+        r = 127;
+    }
     kill_marked(marker);
     return r;
 }
@@ -237,7 +254,8 @@ static void settle(json_t *result, int code, int timeout_ms)
     else if (code == 127)
         snprintf(text, sizeof(text), "the program is missing or cannot be started");
     else if (code > 128)
-        snprintf(text, sizeof(text), "ended by signal %d", code - 128);
+        snprintf(text, sizeof(text), "%s%s", stopped ? "the run was interrupted" : "ended by signal: ",
+                 stopped ? "" : strsignal(code - 128));
     else if (code && (!status || strcmp(status, "FAIL") != 0))
         snprintf(text, sizeof(text), "exit code %d%s", code,
                  code == 2 ? ": it does not take these options, its stderr says which" : "");
@@ -438,7 +456,7 @@ json_t *runner_run(const struct runner_params *p)
     }
     if (p->events)
         json_decref(p->events(p->ctx)); /* what came before is nobody's */
-    for (unsigned i = 0; i < p->num_tests; i++) {
+    for (unsigned i = 0; i < p->num_tests && !stopped; i++) {
         json_t *t;
         if (p->progress)
             p->progress(p->ctx, p->tests[i], i, p->num_tests, NULL);
@@ -452,7 +470,9 @@ json_t *runner_run(const struct runner_params *p)
     if (!p->json_path && !p->log_dir)
         rmdir(dir);
     json_object_set_new(report, "failures", json_integer(failures));
-    json_object_set_new(report, "status", json_string(failures ? "FAIL" : "PASS"));
+    json_object_set_new(report, "status", json_string(failures || stopped ? "FAIL" : "PASS"));
+    if (stopped)
+        json_object_set_new(report, "interrupted", json_true());
     r = p->junit_path ? runner_write_junit(p->junit_path, report) : 0;
     if (r)
         fprintf(stderr, "aerogpu_test_runner: %s: %s\n", p->junit_path, strerror(-r));

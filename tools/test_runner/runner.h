@@ -38,6 +38,8 @@ struct runner_params {
 /* The report (a new reference); NULL, and a line on stderr, where it or the logs cannot be written. `failures` of it says how
  * many failed. The JSON of each test stays beside the report, else in the log directory. */
 json_t *runner_run(const struct runner_params *p);
+/* From a signal handler: the running test is killed and no other one starts; the report is written and says so. */
+void runner_stop(void);
 /* Reads a manifest: the first word of each line; `#`, `;`, `::` and `rem` begin comments. Strings of *names are one
  * block that starts at (*names)[0] … free() both. 0 or a negative errno. */
 int runner_manifest(const char *path, char ***names, unsigned *count);
