@@ -98,6 +98,19 @@ def vblank():
     assert d['command'] == ask('--query-vblank')['command'] == 'dump-vblank'
     assert u64(d['samples'][1]['vblank_seq']) > u64(d['samples'][0]['vblank_seq'])
     assert d['summary']['intervals'] == 1 and abs(d['summary']['avg_ms'] - 16.667) < .01 and d['summary']['stalls'] == 0, d['summary']
+    waiter = subprocess.Popen([dbgctl, '--wait-vblank', '--vblank-samples', '1000'], stdout=subprocess.DEVNULL)
+    time.sleep(0.3)
+    d = ask('--dump-vblank')  # while somebody waits the interrupt is on
+    waiter.terminate()
+    waiter.wait()
+    assert d['vblank']['vblank_interrupt_type'] == {'value': 3, 'name': 'DXGK_INTERRUPT_CRTC_VSYNC'} and 'note' not in d, d
+    assert d['vblank']['irq_enable']['names'] == ['FENCE', 'VBLANK', 'ERROR'] and d['samples'] == [d['vblank']], d
+    for _ in range(100):
+        d = ask('--dump-vblank')
+        if d['vblank']['irq_enable']['names'] == ['FENCE', 'ERROR']:
+            break
+        time.sleep(0.05)
+    assert d['vblank']['vblank_interrupt_type']['value'] == 3 and '--wait-vblank' in d['note'], d  # and says so when it is off
     d = ask('--wait-vblank', '--vblank-samples', '3')
     assert d['wait_vblank']['samples'] == 3 == len(d['intervals_ms'])
     d = ask('--query-scanline', '--vblank-samples', '2', '--vblank-interval-ms', '1')

@@ -304,9 +304,19 @@ static json_t *vblank_cadence(const json_t *samples)
                      sum > 0 ? taken * 1e3 / sum : 0.0, "stalls", (int)stalls);
 }
 
+/* The interrupt was asked for once and is not on now: by itself no fault. */
+static bool is_masked(const json_t *v)
+{
+    const char *mask = json_string_value(json_object_get(json_object_get(v, "irq_enable"), "value"));
+
+    return json_is_object(json_object_get(v, "vblank_interrupt_type")) && mask &&
+           !(strtoul(mask, NULL, 0) & 2);
+}
+
 static int dump_vblank(struct dbgctl *c)
 {
     uint32_t n = capped(c->vblank_samples);
+    bool masked = true;
     json_t *list = json_array();
     NTSTATUS s;
 
@@ -315,16 +325,22 @@ static int dump_vblank(struct dbgctl *c)
         json_t *v = dbgctl_vblank(c, &s);
         if (!v)
             return dbgctl_fail(c, s, "QUERY_VBLANK, sample %u", i);
-        if (!i)
-            json_object_set(c->body, "vblank", v);
-        if (n > 1)
-            json_array_append(list, v);
+        json_object_set(c->body, "vblank", v); /* the last one */
+        masked = masked && is_masked(v);
+        json_array_append(list, v);
         json_decref(v);
         if (i + 1 < n)
             dbgctl_sleep_ms(c->vblank_interval_ms);
     }
     if (n > 1)
         json_object_set_new(c->body, "summary", vblank_cadence(list));
+    else if (!c->json)
+        json_object_del(c->body, "samples"); /* it is "vblank" */
+    if (masked)
+        json_object_set_new(
+            c->body, "note",
+            json_string("VBLANK is off in IRQ_ENABLE, as it is while nobody waits for a vblank; it must "
+                        "be on while aerogpu_dbgctl --wait-vblank runs beside this"));
     return DBGCTL_OK;
 }
 
