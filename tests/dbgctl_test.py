@@ -156,6 +156,9 @@ def the_cursor():
 
 @case
 def pictures():
+    q = ask('--query-scanout')['scanout']
+    assert q['flags_valid'] and q['cached_fb_gpa_valid'] and q['agree'] and not q['post_display_ownership_released']
+    assert q['cached'] == q['mmio'] and q['mmio']['format']['name'] == 'B8G8R8X8_UNORM' and int(q['mmio']['fb_gpa'], 16)
     ask('--dump-scanout-png', tmp + '/s.png')
     assert open(tmp + '/s.png', 'rb').read(8) == b'\x89PNG\r\n\x1a\n'
     for option in '--dump-scanout-png', '--dump-scanout-bmp':

@@ -278,25 +278,39 @@ json_t *dbgctl_ring(struct dbgctl *c, NTSTATUS *s)
                      (int)r.desc_count, "descriptors", list);
 }
 
+static json_t *scanout_state(uint32_t enable, uint32_t width, uint32_t height, uint32_t format,
+                             uint32_t pitch, json_t *fb_gpa)
+{
+    return json_pack("{s:i, s:i, s:i, s:o, s:i, s:o}", "enable", (int)enable, "width", (int)width, "height",
+                     (int)height, "format", dbgctl_format(format), "pitch_bytes", (int)pitch, "fb_gpa",
+                     fb_gpa);
+}
+
 json_t *dbgctl_scanout(struct dbgctl *c, NTSTATUS *s)
 {
     struct aerogpu_escape_query_scanout q = {.vidpn_source_id = c->source};
+    bool agree;
 
     *s = DBGCTL_ESCAPE(c, QUERY_SCANOUT, &q);
     if (*s && c->source && *s != STATUS_TIMEOUT) { /* an adapter without that source has source 0 */
         q = (struct aerogpu_escape_query_scanout){0};
         *s = DBGCTL_ESCAPE(c, QUERY_SCANOUT, &q);
     }
-    return *s ? NULL
-              : json_pack("{s:i, s:o, s:{s:i, s:i, s:i, s:o, s:i, s:o}, s:{s:i, s:i, s:i, s:o, s:i, s:o}}",
-                          "vidpn_source_id", (int)q.vidpn_source_id, "flags", dbgctl_hex(q.flags), "cached",
-                          "enable", (int)q.cached_enable, "width", (int)q.cached_width, "height",
-                          (int)q.cached_height, "format", dbgctl_format(q.cached_format), "pitch_bytes",
-                          (int)q.cached_pitch_bytes, "fb_gpa",
-                          q.flags & 1 ? dbgctl_hex(q.cached_fb_gpa) : json_null(), "mmio", "enable",
-                          (int)q.mmio_enable, "width", (int)q.mmio_width, "height", (int)q.mmio_height,
-                          "format", dbgctl_format(q.mmio_format), "pitch_bytes", (int)q.mmio_pitch_bytes,
-                          "fb_gpa", dbgctl_hex(q.mmio_fb_gpa));
+    if (*s)
+        return NULL;
+    agree = q.cached_enable == q.mmio_enable && q.cached_width == q.mmio_width &&
+            q.cached_height == q.mmio_height && q.cached_format == q.mmio_format &&
+            q.cached_pitch_bytes == q.mmio_pitch_bytes &&
+            (!(q.flags & 1) || q.cached_fb_gpa == q.mmio_fb_gpa);
+    return json_pack(
+        "{s:i, s:o, s:b, s:b, s:b, s:b, s:o, s:o}", "vidpn_source_id", (int)q.vidpn_source_id, "flags",
+        dbgctl_hex(q.flags), "flags_valid", (int)(q.flags >> 31), "cached_fb_gpa_valid", (int)(q.flags & 1),
+        "post_display_ownership_released", (int)(q.flags >> 1 & 1), "agree", (int)agree, "cached",
+        scanout_state(q.cached_enable, q.cached_width, q.cached_height, q.cached_format, q.cached_pitch_bytes,
+                      q.flags & 1 ? dbgctl_hex(q.cached_fb_gpa) : json_null()),
+        "mmio",
+        scanout_state(q.mmio_enable, q.mmio_width, q.mmio_height, q.mmio_format, q.mmio_pitch_bytes,
+                      dbgctl_hex(q.mmio_fb_gpa)));
 }
 
 json_t *dbgctl_cursor(struct dbgctl *c, NTSTATUS *s)
