@@ -131,6 +131,23 @@ def last_submissions():
     for k in range(8):  # a table where there is one, an empty file where there is none
         d = ask('--dump-last-submit', '--cmd-out', tmp + '/k.bin', '--alloc-out', tmp + '/k.table', '--index-from-tail', str(k))['submissions'][0]
         assert os.path.getsize(tmp + '/k.table') == d['alloc_table_size_bytes'], d
+    ask('--dump-last-cmd', '--cmd-out', tmp + '/show.bin', '--count', '8')
+    tables = 0
+    for k in range(8):  # what was dumped is decoded offline
+        p = subprocess.run([aerogpu, 'show', tmp + '/show_%d.bin' % k], capture_output=True, text=True)
+        assert p.returncode == 0 and 'ABI 1.4' in p.stdout, p
+        d = json.loads(subprocess.run([aerogpu, 'show', '--json', tmp + '/show_%d.bin' % k], capture_output=True, text=True).stdout)
+        assert d['stream']['packets'], d
+        if os.path.exists(tmp + '/show_%d.bin.alloc_table.bin' % k):
+            assert d['alloc_table'] and d['alloc_table'][0]['size_bytes'] and 'alloc ' in p.stdout, d
+            d = json.loads(subprocess.run([aerogpu, 'show', '--json', tmp + '/show_%d.bin.alloc_table.bin' % k], capture_output=True,
+                                          text=True).stdout)
+            tables += len(d['alloc_table'])
+    assert tables > 0
+    with open(tmp + '/cut.bin', 'wb') as f:
+        f.write(open(tmp + '/show_0.bin', 'rb').read()[:40])
+    p = subprocess.run([aerogpu, 'show', tmp + '/cut.bin'], capture_output=True, text=True)
+    assert p.returncode == 3 and 'error: stream at 0x0' in p.stdout, p
     rc, _, err = run('--dump-last-cmd', '--cmd-out', tmp + '/none/x.bin')
     assert rc == 2 and 'No such file or directory' in err
     ask('--dump-last-cmd', '--cmd-out', tmp + '/x.bin', '--index-from-tail', '5000', code=2)

@@ -1,6 +1,7 @@
 /* aerogpu show: every record, submission and packet of a recording, decoded. */
 #include "commands.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -21,7 +22,11 @@ static const char help[] =
     "usage: aerogpu show [OPTIONS] FILE\n\n"
     "Prints what an .aerogputrace recording holds: its records with their file offsets, every submission, "
     "and every\n"
-    "packet of its command streams with names, stream offsets and values.\n\n"
+    "packet of its command streams with names, stream offsets and values. A command stream or an allocation "
+    "table alone, "
+    "as\n"
+    "`aerogpu_dbgctl --dump-last-submit` writes them, is decoded too; FILE.alloc_table.bin goes with a "
+    "stream.\n\n"
     "  --frame N   only frame N\n"
     "  --full      do not shorten the lists that packets carry\n"
     "  --shaders   list the instructions of shaders where they are made\n"
@@ -33,6 +38,7 @@ static const char help[] =
     "3. So it is\n"
     "if a command stream in it is malformed.\n\n"
     "  aerogpu show frame.aerogputrace | grep DRAW      which draws there are\n"
+    "  aerogpu show cmd.bin                             what the driver submitted last\n"
     "  aerogpu show --json f | jq '.records[] | select(.submission) | .submission.signal_fence'\n";
 
 struct show {
@@ -390,6 +396,88 @@ static int show_file(struct show *s)
     return rc || s->bad ? EXIT_INPUT : EXIT_OK;
 }
 
+/* ---- a stream or a table alone, as aerogpu_dbgctl dumps it ---- */
+
+enum { BARE_MAX = 64 << 20 };
+
+/* The whole file into s->bytes. 0 or a negative errno. */
+static int load_bare(struct show *s, const char *path)
+{
+    FILE *f = fopen(path, "re");
+    size_t n = 0;
+    int r = 0;
+
+    if (!f)
+        return -errno;
+    trace_buffer_finish(&s->bytes);
+    s->bytes.data = malloc(BARE_MAX + 1);
+    if (s->bytes.data)
+        n = fread(s->bytes.data, 1, BARE_MAX + 1, f);
+    s->bytes.size = n;
+    s->bytes.capacity = s->bytes.data ? BARE_MAX + 1 : 0;
+    if (!s->bytes.data)
+        r = -ENOMEM;
+    else if (ferror(f))
+        r = -EIO;
+    else if (n > BARE_MAX)
+        r = -EFBIG;
+    fclose(f);
+    return r;
+}
+
+static uint32_t magic_of(const char *path)
+{
+    uint8_t b[4] = {0};
+    FILE *f = fopen(path, "re");
+
+    if (f && fread(b, 1, sizeof(b), f) != sizeof(b))
+        memset(b, 0, sizeof(b));
+    if (f)
+        fclose(f);
+    return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static int show_part(struct show *s, const char *path, bool table, json_t *into)
+{
+    int r = load_bare(s, path);
+
+    if (r) {
+        fprintf(stderr, "aerogpu show: %s: %s\n", path, strerror(-r));
+        s->bad = true;
+        return r;
+    }
+    if (!s->json)
+        printf("%s: %zu bytes\n", path, s->bytes.size);
+    if (table)
+        show_alloc_table(s, into);
+    else
+        show_stream(s, 0, into);
+    return 0;
+}
+
+static int show_bare(struct show *s, bool table)
+{
+    json_t *into = json_pack("{s:s}", "file", s->path);
+    char beside[4096];
+    int n = snprintf(beside, sizeof(beside), "%s.alloc_table.bin", s->path);
+
+    if (!table && n < (int)sizeof(beside) && magic_of(beside) == AEROGPU_ALLOC_TABLE_MAGIC)
+        show_part(s, beside, true, into);
+    show_part(s, s->path, table, into);
+    if (s->json && into) {
+        json_dumpf(into, stdout, JSON_COMPACT);
+        putchar('\n');
+    }
+    json_decref(into);
+    trace_buffer_finish(&s->bytes);
+    strbuf_finish(&s->line);
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "aerogpu show: cannot write the output\n");
+        return EXIT_FAILED;
+    }
+    return s->bad ? EXIT_INPUT : EXIT_OK;
+}
+
 int cmd_show(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -399,6 +487,7 @@ int cmd_show(int argc, char **argv)
     struct show s = {.only_frame = UINT32_MAX};
     char *end;
     unsigned long n;
+    uint32_t magic;
     int c;
 
     optind = 1;
@@ -433,5 +522,13 @@ int cmd_show(int argc, char **argv)
         return EXIT_USAGE;
     }
     s.path = argv[optind];
+    magic = magic_of(s.path);
+    if (magic == AEROGPU_CMD_STREAM_MAGIC || magic == AEROGPU_ALLOC_TABLE_MAGIC) {
+        if (s.only_frame != UINT32_MAX) {
+            fprintf(stderr, "aerogpu show: %s is no recording: it has no frames\n", s.path);
+            return EXIT_USAGE;
+        }
+        return show_bare(&s, magic == AEROGPU_ALLOC_TABLE_MAGIC);
+    }
     return show_file(&s);
 }
