@@ -223,10 +223,8 @@ int cmd_abi(int argc, char **argv)
                "packets, enumerations and escapes, from the tables that the code is made of.\n");
         return EXIT_OK;
     }
-    if (argc != 1) {
-        fprintf(stderr, "aerogpu abi: takes no arguments; `aerogpu abi --help`\n");
-        return EXIT_USAGE;
-    }
+    if (argc != 1)
+        return usage_error("takes no arguments");
     printf(
         "# AeroGPU ABI %u.%u\n\nMade by `aerogpu abi` from the tables in `include/aerogpu`. All values are "
         "little-endian.\n\n",

@@ -38,7 +38,7 @@ static void catch_signals(void)
 
 static int fail(const struct error *e, int code)
 {
-    fprintf(stderr, "aerogpu: cpu: %s\n", e->text);
+    fprintf(stderr, "aerogpu cpu: %s\n", e->text);
     return code == -EBADMSG || code == -EINVAL || code == -ENOENT ? EXIT_INPUT
            : code == -EIO                                         ? EXIT_FAILED
                                                                   : EXIT_ENV;
@@ -94,20 +94,15 @@ static int cpu_record(int argc, char **argv)
     while ((c = getopt_long(argc, argv, "+d:o:b:h", options, NULL)) != -1) {
         switch (c) {
         case 'd':
-            if (!seconds(optarg, &run.duration_ns)) {
-                fprintf(stderr, "aerogpu: cpu record: -d %s is not a number of seconds\n", optarg);
-                return EXIT_USAGE;
-            }
+            if (!seconds(optarg, &run.duration_ns))
+                return usage_error("-d: '%s' is no number of seconds", optarg);
             break;
         case 'o':
             run.path = optarg;
             break;
         case 'b':
-            run.params.buffer_kb = (uint32_t)strtoul(optarg, NULL, 10);
-            if (run.params.buffer_kb < 16 || run.params.buffer_kb > 4u << 20) {
-                fprintf(stderr, "aerogpu: cpu record: -b %s is not between 16 and 4194304\n", optarg);
+            if (option_u32("-b", 16, 4u << 20, &run.params.buffer_kb))
                 return EXIT_USAGE;
-            }
             break;
         case 's':
             run.params.sched = true;
@@ -119,8 +114,7 @@ static int cpu_record(int argc, char **argv)
             fputs(record_help, stdout);
             return EXIT_OK;
         default:
-            fputs(record_help, stderr);
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
     }
     if (optind < argc)
@@ -313,18 +307,15 @@ static int cpu_report_command(int argc, char **argv)
             fputs(report_help, stdout);
             return EXIT_OK;
         default:
-            fputs(report_help, stderr);
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
-        if (!good) {
-            fprintf(stderr, "aerogpu: cpu report: %s is not a positive number\n", optarg);
-            return EXIT_USAGE;
-        }
+        if (!good)
+            return usage_error("'%s' is no positive number", optarg);
     }
-    if (optind + 1 != argc || (o.save && !o.with)) {
-        fputs(report_help, stderr);
-        return EXIT_USAGE;
-    }
+    if (optind + 1 != argc)
+        return usage_error("give one recording");
+    if (o.save && !o.with)
+        return usage_error("--save goes with --with DUMP");
     o.file = argv[optind];
     return run_report(&o);
 }
@@ -343,13 +334,13 @@ static const char watch_help[] =
     "\n"
     "Exit codes: 0 done, 2 wrong usage, 4 no root or no tracefs.\n";
 
-static int watch_loop(struct cpu_watch *w, uint64_t interval_ns, unsigned long frames, struct error *e)
+static int watch_loop(struct cpu_watch *w, uint64_t interval_ns, uint64_t frames, struct error *e)
 {
     const bool tty = isatty(STDOUT_FILENO);
     struct strbuf frame = {0};
     int r = 0;
 
-    for (unsigned long i = 0; !r && (!frames || i < frames) && !atomic_load(&stop); i++) {
+    for (uint64_t i = 0; !r && (!frames || i < frames) && !atomic_load(&stop); i++) {
         struct timespec ts = {(time_t)(interval_ns / NSEC_PER_SEC), (long)(interval_ns % NSEC_PER_SEC)};
         nanosleep(&ts, NULL);
         if (atomic_load(&stop))
@@ -370,7 +361,7 @@ static int cmd_watch(int argc, char **argv)
         {"no-timers", no_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}, {0}};
     struct cpu_record_params params = {.timers = true};
     uint64_t interval_ns = NSEC_PER_SEC;
-    unsigned long frames = 0;
+    uint64_t frames = 0;
     struct cpu_watch *w;
     struct error e = {0};
     int c, r;
@@ -378,13 +369,12 @@ static int cmd_watch(int argc, char **argv)
     while ((c = getopt_long(argc, argv, "i:n:h", options, NULL)) != -1) {
         switch (c) {
         case 'i':
-            if (!seconds(optarg, &interval_ns)) {
-                fprintf(stderr, "aerogpu: cpu watch: -i %s is not a number of seconds\n", optarg);
-                return EXIT_USAGE;
-            }
+            if (!seconds(optarg, &interval_ns))
+                return usage_error("-i: '%s' is no number of seconds", optarg);
             break;
         case 'n':
-            frames = strtoul(optarg, NULL, 10);
+            if (option_u64("-n", 1, UINT32_MAX, &frames))
+                return EXIT_USAGE;
             break;
         case 't':
             params.timers = false;
@@ -393,10 +383,11 @@ static int cmd_watch(int argc, char **argv)
             fputs(watch_help, stdout);
             return EXIT_OK;
         default:
-            fputs(watch_help, stderr);
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
     }
+    if (optind < argc)
+        return usage_error("it takes no '%s'", argv[optind]);
     catch_signals();
     r = cpu_watch_create(&w, &params, &e);
     if (r)
@@ -505,14 +496,11 @@ static int cmd_import(int argc, char **argv)
             fputs(import_help, stdout);
             return EXIT_OK;
         default:
-            fputs(import_help, stderr);
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
     }
-    if (optind + 1 != argc) {
-        fputs(import_help, stderr);
-        return EXIT_USAGE;
-    }
+    if (optind + 1 != argc)
+        return usage_error("give one .etl file");
     r = etl_open(&f, argv[optind], &e);
     if (r)
         return fail(&e, r);
@@ -526,10 +514,7 @@ static int cmd_import(int argc, char **argv)
     return r;
 }
 
-static const struct {
-    const char *name, *summary;
-    int (*run)(int argc, char **argv);
-} commands[] = {
+static const struct command commands[] = {
     {"record", "record this machine (root)", cpu_record},
     {"report", "what a recording says", cpu_report_command},
     {"watch", "the processors live (root)", cmd_watch},
@@ -551,13 +536,16 @@ static void usage(FILE *out)
 
 int cmd_cpu(int argc, char **argv)
 {
+    int code;
+
     if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         usage(stdout);
         return EXIT_OK;
     }
-    for (size_t i = 0; argc >= 2 && i < sizeof(commands) / sizeof(commands[0]); i++)
-        if (!strcmp(argv[1], commands[i].name))
-            return commands[i].run(argc - 1, argv + 1);
-    usage(stderr);
-    return EXIT_USAGE;
+    if (argc < 2) {
+        usage(stderr);
+        return EXIT_USAGE;
+    }
+    code = command_run("aerogpu cpu", commands, sizeof(commands) / sizeof(commands[0]), argc - 1, argv + 1);
+    return code < 0 ? usage_error("no command '%s'", argv[1]) : code;
 }

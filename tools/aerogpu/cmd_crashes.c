@@ -82,7 +82,6 @@ int cmd_crashes(int argc, char **argv)
     bool json = false, unreadable = false;
     int c, r = 0;
 
-    optind = 1;
     while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
         switch (c) {
         case 'i':
@@ -98,7 +97,7 @@ int cmd_crashes(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_OK;
         default:
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
     if (!index && default_index(own))
         return EXIT_ENV;

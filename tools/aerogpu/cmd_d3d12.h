@@ -16,8 +16,6 @@ int d3d12_methods_list(int argc, char **argv);
 
 /* Cuts frames out of a recording; returns an exit code. */
 int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last);
-/* "A-B", "A-" or "A". */
-bool d3d12_range(const char *s, uint32_t *first, uint32_t *last);
 
 struct trc;
 struct play_progress;

@@ -33,17 +33,10 @@ int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
     return err;
 }
 
-bool d3d12_range(const char *s, uint32_t *first, uint32_t *last)
-{
-    char *end;
-
-    *first = *last = (uint32_t)strtoul(s, &end, 10);
-    if (end == s)
-        return false;
-    if (*end == '-')
-        *last = end[1] ? (uint32_t)strtoul(end + 1, &end, 10) : UINT32_MAX;
-    return (!*end || (*end == '-' && !end[1])) && *first <= *last;
-}
+static const char trim_usage[] =
+    "usage: aerogpu d3d12 trim FILE --frames A-B -o OUTPUT\n\n"
+    "Writes frames A to B of a recording so that they play on their own. Plays the frames before them, to\n"
+    "see what is in the resources.\n";
 
 int d3d12_trim(int argc, char **argv)
 {
@@ -53,33 +46,37 @@ int d3d12_trim(int argc, char **argv)
                                             {0}};
     const char *output = NULL;
     uint32_t first = 0, last = UINT32_MAX;
-    bool ok = true;
-    int o;
+    int o, bad = 0;
 
-    while ((o = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
+    while (!bad && (o = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
         switch (o) {
         case 'o':
             output = optarg;
             break;
         case 'f':
-            ok = d3d12_range(optarg, &first, &last);
+            bad = option_range_u32("--frames", &first, &last);
             break;
+        case 'h':
+            fputs(trim_usage, stdout);
+            return EXIT_OK;
         default:
-            fprintf(o == 'h' ? stdout : stderr, "usage: aerogpu d3d12 trim FILE --frames A-B -o OUTPUT\n\n"
-                                                "Writes frames A to B of a recording so that they play on "
-                                                "their own. Plays the frames before them, to\n"
-                                                "see what is in the resources.\n");
-            return o == 'h' ? EXIT_OK : EXIT_USAGE;
+            return usage_error(NULL);
         }
-    if (!ok || !output || optind + 1 != argc) {
-        fprintf(stderr,
-                "aerogpu d3d12 trim: a file, --frames A-B and -o OUTPUT are needed; --help tells more\n");
-        return EXIT_USAGE;
-    }
+    if (bad)
+        return bad;
+    if (!output || optind + 1 != argc)
+        return usage_error("a file, --frames A-B and -o OUTPUT are needed");
     o = d3d12_cut(argv[optind], output, first, last);
     fflush(NULL);
     _exit(o); /* without taking the driver apart under its threads, as after playing */
 }
+
+static const char diff_usage[] =
+    "usage: aerogpu d3d12 diff [--limit N] FILE FILE\n\n"
+    "Prints the calls that only one of the two recordings has (- the first, + the second), and a sum. "
+    "Threads,\n"
+    "times, hashes of pictures and calls that only ask something do not count. Exit 1 if they differ.\n"
+    "  --limit N        print no more than N of them\n";
 
 int d3d12_diff(int argc, char **argv)
 {
@@ -89,25 +86,23 @@ int d3d12_diff(int argc, char **argv)
     struct diff_result r;
     struct error e = {0};
     uint64_t limit = 0;
-    int o, code;
+    int o, code, bad = 0;
 
-    while ((o = getopt_long(argc, argv, "h", options, NULL)) != -1)
+    while (!bad && (o = getopt_long(argc, argv, "h", options, NULL)) != -1)
         switch (o) {
         case 'l':
-            limit = strtoull(optarg, NULL, 10);
+            bad = option_u64("--limit", 1, UINT64_MAX, &limit);
             break;
+        case 'h':
+            fputs(diff_usage, stdout);
+            return EXIT_OK;
         default:
-            fprintf(o == 'h' ? stdout : stderr, "usage: aerogpu d3d12 diff [--limit N] FILE FILE\n\n"
-                                                "Prints the calls that only one of the two recordings has (- "
-                                                "the first, + the second), and a sum. Threads,\n"
-                                                "times, hashes of pictures and calls that only ask something "
-                                                "do not count. Exit 1 if they differ.\n");
-            return o == 'h' ? EXIT_OK : EXIT_USAGE;
+            return usage_error(NULL);
         }
-    if (optind + 2 != argc) {
-        fprintf(stderr, "aerogpu d3d12 diff: two files are needed; --help tells more\n");
-        return EXIT_USAGE;
-    }
+    if (bad)
+        return bad;
+    if (optind + 2 != argc)
+        return usage_error("two files are needed");
     if (trc_open(&a, argv[optind], &e) || trc_open(&b, argv[optind + 1], &e) ||
         diff_run(stdout, a, b, limit, &r, &e)) {
         code = d3d12_fail("diff", &e);
@@ -127,6 +122,13 @@ static void say_progress(void *ctx, uint32_t tests, uint64_t calls)
         fprintf(stderr, "\r%llu calls after %u plays ", (unsigned long long)calls, tests);
 }
 
+static const char minimize_usage[] =
+    "usage: aerogpu d3d12 minimize FILE -o SMALL [--tests N] [--timeout MS]\n\n"
+    "Leaves out frames, lists, objects and calls as long as playing still ends in the same way in the same\n"
+    "method.\n"
+    "  --tests N        play at most N times (2000)\n"
+    "  --timeout MS     how long a fence may take (2000)\n";
+
 int d3d12_minimize(int argc, char **argv)
 {
     static const struct option options[] = {{"output", required_argument, NULL, 'o'},
@@ -139,33 +141,29 @@ int d3d12_minimize(int argc, char **argv)
     struct minimize_result r;
     struct error e = {0};
     struct trc *t;
-    int o, code;
+    int o, code, bad = 0;
 
-    while ((o = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
+    while (!bad && (o = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
         switch (o) {
         case 'o':
             output = optarg;
             break;
         case 'n':
-            p.max_tests = (uint32_t)strtoul(optarg, NULL, 10);
+            bad = option_u32("--tests", 1, UINT32_MAX, &p.max_tests);
             break;
         case 't':
-            p.timeout_ms = (uint32_t)strtoul(optarg, NULL, 10);
+            bad = option_u32("--timeout", 1, UINT32_MAX, &p.timeout_ms);
             break;
+        case 'h':
+            fputs(minimize_usage, stdout);
+            return EXIT_OK;
         default:
-            fprintf(o == 'h' ? stdout : stderr,
-                    "usage: aerogpu d3d12 minimize FILE -o SMALL [--tests N] [--timeout MS]\n\n"
-                    "Leaves out frames, lists, objects and calls as long as playing still ends in the same "
-                    "way in the same\n"
-                    "method.\n"
-                    "  --tests N        play at most N times (2000)\n"
-                    "  --timeout MS     how long a fence may take (2000)\n");
-            return o == 'h' ? EXIT_OK : EXIT_USAGE;
+            return usage_error(NULL);
         }
-    if (!output || optind + 1 != argc) {
-        fprintf(stderr, "aerogpu d3d12 minimize: a file and -o SMALL are needed; --help tells more\n");
-        return EXIT_USAGE;
-    }
+    if (bad)
+        return bad;
+    if (!output || optind + 1 != argc)
+        return usage_error("a file and -o SMALL are needed");
     if (trc_open(&t, argv[optind], &e))
         return d3d12_fail("minimize", &e);
     if (minimize_run(t, output, &p, &r, &e)) {

@@ -1,9 +1,11 @@
 /* aerogpu d3d12 play: makes the calls of a recording again. */
 #include "commands.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,7 +51,22 @@ static int report(const struct play_result *r, bool validate)
     return r->frames_different || r->reads_different ? EXIT_FAILED : EXIT_OK;
 }
 
-int d3d12_play(int argc, char **argv)
+/* "N[:SUB]=FILE" */
+static int parse_dump(struct play_params *p)
+{
+    char *end;
+
+    p->dump_resource = (uint32_t)strtoul(optarg, &end, 10);
+    if (*end == ':')
+        p->dump_sub = (uint32_t)strtoul(end + 1, &end, 10);
+    p->dump_path = end + 1;
+    return end == optarg || *end != '=' || !end[1]
+               ? usage_error("--dump-resource needs N[:SUB]=FILE, not '%s'", optarg)
+               : 0;
+}
+
+/* -1: the help was asked for. */
+static int parse(int argc, char **argv, struct play_params *p, uint64_t *loops)
 {
     static const struct option options[] = {{"validate", no_argument, NULL, 'v'},
                                             {"until-call", required_argument, NULL, 'c'},
@@ -65,91 +82,87 @@ int d3d12_play(int argc, char **argv)
                                             {"timeout", required_argument, NULL, 't'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
+    int o, bad = 0;
+
+    while (!bad && (o = getopt_long(argc, argv, "h", options, NULL)) != -1)
+        switch (o) {
+        case 'v':
+            p->validate = true;
+            break;
+        case 'c':
+            bad = option_u64("--until-call", 0, UINT64_MAX, &p->until_call);
+            break;
+        case 'f':
+            bad = option_u32("--until-frame", 0, UINT32_MAX, &p->until_frame);
+            break;
+        case 'p':
+            p->png_dir = optarg;
+            break;
+        case 'r':
+            bad = option_range_u32("--frames", &p->png_first, &p->png_last);
+            break;
+        case 's':
+            bad = option_u64("--stop-before", 0, UINT64_MAX, &p->stop_before);
+            break;
+        case 'd':
+            bad = option_range("--draws", &p->draw_first, &p->draw_last);
+            break;
+        case 'D':
+            bad = parse_dump(p);
+            break;
+        case 'g':
+            p->gpu_time = true;
+            break;
+        case 'P':
+            p->paced = true;
+            break;
+        case 'l':
+            bad = option_u64("--loop", 1, UINT64_MAX, loops);
+            break;
+        case 't':
+            bad = option_u32("--timeout", 1, UINT32_MAX, &p->timeout_ms);
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return -1;
+        default:
+            return usage_error(NULL);
+        }
+    if (!bad && optind + 1 != argc)
+        return usage_error("one recording is needed");
+    if (!bad && p->stop_before != UINT64_MAX && p->validate)
+        return usage_error("what is left out with --stop-before cannot be compared with --validate");
+    return bad;
+}
+
+int d3d12_play(int argc, char **argv)
+{
     struct play_params p = {.until_call = UINT64_MAX,
                             .until_frame = UINT32_MAX,
                             .png_last = UINT32_MAX,
                             .stop_before = UINT64_MAX,
                             .draw_first = 1};
     static struct play_progress progress;
-    unsigned long loops = 1;
+    uint64_t loops = 1;
     struct play_result r;
     struct error e = {0};
     struct trc *t;
-    int o, code = EXIT_OK;
-    char *end;
+    int code = parse(argc, argv, &p, &loops);
 
-    while ((o = getopt_long(argc, argv, "h", options, NULL)) != -1)
-        switch (o) {
-        case 'v':
-            p.validate = true;
-            break;
-        case 'c':
-            p.until_call = strtoull(optarg, NULL, 10);
-            break;
-        case 'f':
-            p.until_frame = (uint32_t)strtoul(optarg, NULL, 10);
-            break;
-        case 'p':
-            p.png_dir = optarg;
-            break;
-        case 'r':
-            p.png_first = p.png_last = (uint32_t)strtoul(optarg, &end, 10);
-            if (*end == '-')
-                p.png_last = end[1] ? (uint32_t)strtoul(end + 1, NULL, 10) : UINT32_MAX;
-            break;
-        case 's':
-            p.stop_before = strtoull(optarg, NULL, 10);
-            break;
-        case 'd':
-            p.draw_first = p.draw_last = strtoull(optarg, &end, 10);
-            if (*end == '-')
-                p.draw_last = end[1] ? strtoull(end + 1, NULL, 10) : UINT64_MAX;
-            break;
-        case 'D':
-            p.dump_resource = (uint32_t)strtoul(optarg, &end, 10);
-            if (*end == ':')
-                p.dump_sub = (uint32_t)strtoul(end + 1, &end, 10);
-            if (*end != '=' || !end[1]) {
-                fputs(usage, stderr);
-                return EXIT_USAGE;
-            }
-            p.dump_path = end + 1;
-            break;
-        case 'g':
-            p.gpu_time = true;
-            break;
-        case 'P':
-            p.paced = true;
-            break;
-        case 'l':
-            loops = strtoul(optarg, NULL, 10);
-            break;
-        case 't':
-            p.timeout_ms = (uint32_t)strtoul(optarg, NULL, 10);
-            break;
-        default:
-            fputs(usage, o == 'h' ? stdout : stderr);
-            return o == 'h' ? EXIT_OK : EXIT_USAGE;
-        }
-    if (optind + 1 != argc) {
-        fputs(usage, stderr);
-        return EXIT_USAGE;
-    }
-    if (p.stop_before != UINT64_MAX && p.validate) {
-        fprintf(
-            stderr,
-            "aerogpu d3d12 play: what is left out with --stop-before cannot be compared with --validate\n");
-        return EXIT_USAGE;
-    }
-    if (p.png_dir)
-        mkdir(p.png_dir, 0777);
+    if (code)
+        return code < 0 ? EXIT_OK : code;
     if (trc_open(&t, argv[optind], &e))
         return d3d12_fail("play", &e);
+    if (p.png_dir && mkdir(p.png_dir, 0777) && errno != EEXIST) {
+        fprintf(stderr, "aerogpu d3d12 play: %s: %s\n", p.png_dir, strerror(errno));
+        trc_close(t);
+        return EXIT_FAILED;
+    }
     if (*trc_cut(t))
         fprintf(stderr, "aerogpu d3d12 play: %s; what stands before that is played\n", trc_cut(t));
     p.progress = &progress;
     d3d12_guard("play", t, &progress);
-    for (unsigned long i = 0; i < loops && code == EXIT_OK; i++) {
+    for (uint64_t i = 0; i < loops && code == EXIT_OK; i++) {
         trc_rewind(t);
         code = play_run(t, &p, &r, &e) ? d3d12_fail("play", &e) : EXIT_OK;
         if (code == EXIT_OK)
@@ -160,6 +173,6 @@ int d3d12_play(int argc, char **argv)
     trc_close(t);
     /* What the recorded program never released is still alive, and so are the driver's threads that work on it: end
      * without taking the driver apart under them. */
-    fflush(NULL);
-    _exit(code);
+    fflush(stderr);
+    _exit(command_end(code));
 }

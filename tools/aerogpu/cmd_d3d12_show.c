@@ -23,15 +23,15 @@ struct selection {
     const char *method;
 };
 
-static bool range(const char *s, uint64_t *first, uint64_t *last)
-{
-    char *end;
-
-    *first = *last = strtoull(s, &end, 10);
-    if (*end == '-')
-        *last = end[1] ? strtoull(end + 1, &end, 10) : UINT64_MAX;
-    return end != s && (!*end || (*end == '-' && !end[1]));
-}
+struct show_options {
+    const char *recording, *path; /* `path`: what the view is written to */
+    enum show_form form;
+    struct selection only;
+    int view;    /* the option's letter; 0: a list of calls */
+    uint64_t at; /* the call that --state, --bytes or --fences names */
+    bool pictures;
+    uint32_t first_picture, last_picture; /* frames */
+};
 
 static bool selected(const struct selection *s, const struct trc_call *c)
 {
@@ -103,28 +103,28 @@ static void take_pictures(const char *path, const char *dir, uint64_t first, uin
                         "in the page\n");
 }
 
-static int html(struct trc *t, const struct names *names, const char *recording, const char *pictures,
-                const char *path, struct error *e)
+static int html(struct trc *t, const struct names *names, const struct show_options *o, struct error *e)
 {
+    const uint32_t first = o->first_picture, last = o->last_picture;
     char dir[] = "/tmp/aerogpu-pictures-XXXXXX", file[4096];
-    uint64_t first = 0, last = 0, first_call = UINT64_MAX, last_call = 0;
+    uint64_t first_call = UINT64_MAX, last_call = 0;
     struct dirent *x;
     struct trc_call c;
     DIR *d;
     int err;
 
-    if (!pictures)
-        return export_html(t, names, NULL, path, e);
-    if (!range(pictures, &first, &last) || !mkdtemp(dir))
-        return error_set(e, -EINVAL, "--pictures needs a range of frames A-B, not '%s'", pictures);
+    if (!o->pictures)
+        return export_html(t, names, NULL, o->path, e);
+    if (!mkdtemp(dir))
+        return error_set(e, -errno, "%s: %s", dir, strerror(errno));
     trc_rewind(t);
     while (trc_next(t, &c, NULL) > 0 && c.frame <= last)
         if (c.frame >= first) {
             first_call = c.index < first_call ? c.index : first_call;
             last_call = c.index;
         }
-    take_pictures(recording, dir, first, last > UINT32_MAX ? UINT32_MAX : last, first_call, last_call);
-    err = export_html(t, names, dir, path, e);
+    take_pictures(o->recording, dir, first, last, first_call, last_call);
+    err = export_html(t, names, dir, o->path, e);
     d = opendir(dir);
     while (d && (x = readdir(d))) {
         snprintf(file, sizeof(file), "%s/%s", dir, x->d_name);
@@ -137,23 +137,22 @@ static int html(struct trc *t, const struct names *names, const char *recording,
 }
 
 /* The ways of looking that are not a list of calls. */
-static int other(struct trc *t, int view, uint64_t at, const char *path, const char *recording,
-                 const char *pictures, const struct names *names, struct error *e)
+static int other(struct trc *t, const struct names *names, const struct show_options *o, struct error *e)
 {
     struct strbuf b = {0};
     int err;
 
-    switch (view) {
+    switch (o->view) {
     case 'H':
-        return html(t, names, recording, pictures, path, e);
+        return html(t, names, o, e);
     case 'S':
-        return export_sqlite(t, names, path, e);
+        return export_sqlite(t, names, o->path, e);
     case 'P':
-        return export_perfetto(t, names, path, e);
+        return export_perfetto(t, names, o->path, e);
     default:
-        err = view == 's'   ? state_at(&b, t, names, at, e)
-              : view == 'b' ? bytes_at(&b, t, at, e)
-                            : fences_at(&b, t, names, at, e);
+        err = o->view == 's'   ? state_at(&b, t, names, o->at, e)
+              : o->view == 'b' ? bytes_at(&b, t, o->at, e)
+                               : fences_at(&b, t, names, o->at, e);
         fwrite(strbuf_str(&b), 1, b.len, stdout);
         strbuf_finish(&b);
         return err;
@@ -176,7 +175,8 @@ static const char usage[] =
     "frames A to B and\n"
     "                                   of their draws, and what every resource holds at the end\n";
 
-int d3d12_show(int argc, char **argv)
+/* -1: the help was asked for. */
+static int parse(int argc, char **argv, struct show_options *s)
 {
     static const struct option options[] = {{"json", no_argument, NULL, 'j'},
                                             {"frames", required_argument, NULL, 'f'},
@@ -193,69 +193,75 @@ int d3d12_show(int argc, char **argv)
                                             {"perfetto", required_argument, NULL, 'P'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
-    struct selection s = {.last_frame = UINT64_MAX, .last_call = UINT64_MAX};
-    enum show_form form = SHOW_TEXT;
-    struct names names = {0};
-    struct error e = {0};
-    struct trc *t;
-    bool ok = true;
-    const char *path = NULL, *pictures = NULL;
-    uint64_t at = 0;
-    int o, code, err, view = 0;
+    int o, bad = 0;
 
-    while ((o = getopt_long(argc, argv, "h", options, NULL)) != -1)
+    while (!bad && (o = getopt_long(argc, argv, "h", options, NULL)) != -1)
         switch (o) {
         case 'j':
-            form = SHOW_JSON;
+            s->form = SHOW_JSON;
             break;
         case 'f':
-            ok = ok && range(optarg, &s.first_frame, &s.last_frame);
+            bad = option_range("--frames", &s->only.first_frame, &s->only.last_frame);
             break;
         case 'c':
-            ok = ok && range(optarg, &s.first_call, &s.last_call);
+            bad = option_range("--calls", &s->only.first_call, &s->only.last_call);
             break;
         case 'o':
-            s.object = (uint32_t)strtoul(optarg, NULL, 10);
+            bad = option_u32("--object", 1, UINT32_MAX, &s->only.object);
             break;
         case 't':
-            s.thread = (uint32_t)strtoul(optarg, NULL, 10);
+            bad = option_u32("--thread", 1, UINT32_MAX, &s->only.thread);
             break;
         case 'm':
-            s.method = optarg;
+            s->only.method = optarg;
             break;
         case 's':
         case 'b':
         case 'F':
-            view = o;
-            at = strtoull(optarg, NULL, 10);
+            s->view = o;
+            bad = option_u64(o == 's' ? "--state" : o == 'b' ? "--bytes" : "--fences", 0, UINT64_MAX, &s->at);
             break;
         case 'p':
-            pictures = optarg;
+            s->pictures = true;
+            bad = option_range_u32("--pictures", &s->first_picture, &s->last_picture);
             break;
         case 'H':
         case 'S':
         case 'P':
-            view = o;
-            path = optarg;
+            s->view = o;
+            s->path = optarg;
             break;
         case 'h':
             fputs(usage, stdout);
-            return EXIT_OK;
+            return -1;
         default:
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
-    if (!ok || optind + 1 != argc) {
-        fprintf(stderr, "aerogpu d3d12 show: one file is needed, and ranges are A-B; --help tells more\n");
-        return EXIT_USAGE;
-    }
-    if (trc_open(&t, argv[optind], &e))
+    if (!bad && optind + 1 != argc)
+        return usage_error("one recording is needed");
+    if (!bad && s->pictures && s->view != 'H')
+        return usage_error("--pictures goes with --html");
+    s->recording = argv[optind];
+    return bad;
+}
+
+int d3d12_show(int argc, char **argv)
+{
+    struct show_options o = {.only = {.last_frame = UINT64_MAX, .last_call = UINT64_MAX}, .form = SHOW_TEXT};
+    struct names names = {0};
+    struct error e = {0};
+    struct trc *t;
+    int code = parse(argc, argv, &o), err;
+
+    if (code)
+        return code < 0 ? EXIT_OK : code;
+    if (trc_open(&t, o.recording, &e))
         return d3d12_fail("show", &e);
     if (*trc_cut(t))
         fprintf(stderr, "aerogpu d3d12 show: %s; what stands before that is shown\n", trc_cut(t));
     err = names_read(&names, t, &e);
     if (!err)
-        err = view ? other(t, view, at, path, argv[optind], pictures, &names, &e)
-                   : print(t, form, &s, &names, &e);
+        err = o.view ? other(t, &names, &o, &e) : print(t, o.form, &o.only, &names, &e);
     code = err ? d3d12_fail("show", &e) : EXIT_OK;
     names_finish(&names);
     trc_close(t);

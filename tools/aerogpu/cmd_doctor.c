@@ -166,7 +166,6 @@ int cmd_doctor(int argc, char **argv)
     bool json = false;
     int c, r = 0;
 
-    optind = 1;
     while (!r && (c = getopt_long(argc, argv, "S:jh", options, NULL)) != -1) {
         if (c == 'S') {
             r = take_settings(evidence, optarg);
@@ -177,15 +176,11 @@ int cmd_doctor(int argc, char **argv)
             json_decref(evidence);
             return EXIT_OK;
         } else {
-            r = EXIT_USAGE;
+            r = usage_error(NULL);
         }
     }
-    if (!r && optind == argc) {
-        fprintf(
-            stderr,
-            "aerogpu doctor: name a report, an event log or a status; `aerogpu doctor --help` says which\n");
-        r = EXIT_USAGE;
-    }
+    if (!r && optind == argc)
+        r = usage_error("name a report, an event log or a status");
     for (int i = optind; !r && i < argc; i++)
         r = take(evidence, argv[i]);
     if (!r) {

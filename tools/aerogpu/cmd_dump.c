@@ -62,16 +62,15 @@ static int dump_one(struct crash_run_params *p, const char *path, const char *di
     return r.crashed ? EXIT_FAILED : r.playing.code ? EXIT_INPUT : EXIT_OK;
 }
 
-static int dump_process(const char *number)
+/* The process that --pid names. */
+static int dump_process(void)
 {
     struct error e = {0};
-    char path[4096], *end;
-    long pid = strtol(number, &end, 10);
+    char path[4096];
+    uint32_t pid;
 
-    if (pid <= 0 || pid > INT_MAX || *end) {
-        fprintf(stderr, "aerogpu dump: %s is no process number\n", number);
+    if (option_u32("--pid", 1, INT_MAX, &pid))
         return EXIT_USAGE;
-    }
     if (dumps_ask((int)pid, path, &e)) {
         fprintf(stderr, "aerogpu dump: %s\n", e.text);
         return EXIT_ENV;
@@ -92,14 +91,14 @@ int cmd_dump(int argc, char **argv)
     int c, code = EXIT_OK;
     bool always = false;
 
-    optind = 1;
     while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
         switch (c) {
         case 'o':
             p.directory = optarg;
             break;
         case 't':
-            p.hang_ms = (uint32_t)strtoul(optarg, NULL, 10);
+            if (option_u32("--hang", 1, MAX_HANG_MS, &p.hang_ms))
+                return EXIT_USAGE;
             break;
         case 'x':
             p.markers = EXEC_MARKERS_EXACT;
@@ -108,7 +107,7 @@ int cmd_dump(int argc, char **argv)
             always = true;
             break;
         case 'p':
-            return dump_process(optarg);
+            return dump_process();
         case 's':
             bb_schema_markdown(&schema);
             fputs(strbuf_str(&schema), stdout);
@@ -118,12 +117,10 @@ int cmd_dump(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_OK;
         default:
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
-    if (optind == argc) {
-        fputs("aerogpu dump: give at least one recording; `aerogpu dump --help` says more\n", stderr);
-        return EXIT_USAGE;
-    }
+    if (optind == argc)
+        return usage_error("give at least one recording");
     if (mkdir(p.directory, 0777) && errno != EEXIST) {
         fprintf(stderr, "aerogpu dump: %s: %s\n", p.directory, strerror(errno));
         return EXIT_ENV;

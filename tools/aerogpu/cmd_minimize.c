@@ -387,17 +387,18 @@ int cmd_minimize(int argc, char **argv)
     struct error e = {0};
     int c, code;
 
-    optind = 1;
     while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
         switch (c) {
         case 'o':
             m.output = optarg;
             break;
         case 'j':
-            m.jobs = (unsigned)strtoul(optarg, NULL, 10);
+            if (option_u32("--jobs", 1, UINT32_MAX, &m.jobs))
+                return EXIT_USAGE;
             break;
         case 't':
-            m.hang_ms = (uint32_t)strtoul(optarg, NULL, 10);
+            if (option_u32("--hang", 1, MAX_HANG_MS, &m.hang_ms))
+                return EXIT_USAGE;
             break;
         case 'p':
             m.bytes = false;
@@ -406,15 +407,14 @@ int cmd_minimize(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_OK;
         default:
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
-    if (argc - optind != 1 || !m.output || !m.jobs || !m.hang_ms) {
-        fputs("aerogpu minimize: one dump or recording and -o FILE are needed; --help says more\n", stderr);
-        return EXIT_USAGE;
-    }
+    if (argc - optind != 1 || !m.output)
+        return usage_error("one dump or recording and -o FILE are needed");
     m.jobs = m.jobs > MAX_JOBS ? MAX_JOBS : m.jobs;
     m.input = argv[optind];
     if (load_input(&m, &e)) {
+        error_prefix(&e, "%s", m.input);
         fprintf(stderr, "aerogpu minimize: %s\n", e.text);
         return EXIT_INPUT;
     }

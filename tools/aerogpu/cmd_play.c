@@ -538,11 +538,8 @@ static int check_output(struct play *p)
         fprintf(stderr, "aerogpu play: %s: %s\n", p->png, strerror(errno));
         return EXIT_FAILED;
     }
-    if (getenv("AEROGPU_RECORD") && *getenv("AEROGPU_RECORD") && (p->num_files > 1 || p->loop)) {
-        fprintf(stderr,
-                "aerogpu play: a recording holds one run: give one file and no --loop to record it\n");
-        return EXIT_USAGE;
-    }
+    if (getenv("AEROGPU_RECORD") && *getenv("AEROGPU_RECORD") && (p->num_files > 1 || p->loop))
+        return usage_error("a recording holds one run: give one file and no --loop to record it");
     return EXIT_OK;
 }
 
@@ -557,11 +554,8 @@ static int parse(struct play *p, int argc, char **argv)
                                             {"salvage", no_argument, NULL, 'S'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
-    unsigned long n;
-    char *end;
     int c;
 
-    optind = 1;
     while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         switch (c) {
         case 'p':
@@ -571,12 +565,8 @@ static int parse(struct play *p, int argc, char **argv)
             p->sheet_path = optarg;
             break;
         case 'f':
-            n = strtoul(optarg, &end, 10);
-            if (end == optarg || *end || *optarg == '-' || n >= UINT32_MAX) {
-                fprintf(stderr, "aerogpu play: --frame wants a number, not '%s'\n", optarg);
+            if (option_u32("--frame", 0, UINT32_MAX - 1, &p->only_frame))
                 return EXIT_USAGE;
-            }
-            p->only_frame = (uint32_t)n;
             break;
         case 'l':
             p->loop = true;
@@ -594,13 +584,11 @@ static int parse(struct play *p, int argc, char **argv)
             fputs(help, stdout);
             return -1;
         default:
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
     }
-    if (optind == argc) {
-        fprintf(stderr, "aerogpu play: give at least one recording; `aerogpu play --help` says more\n");
-        return EXIT_USAGE;
-    }
+    if (optind == argc)
+        return usage_error("give at least one recording");
     return EXIT_OK;
 }
 

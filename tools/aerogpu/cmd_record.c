@@ -26,20 +26,12 @@ static const char help[] =
     "  aerogpu record -o copy.aerogputrace play frame.aerogputrace      plays to the same pictures\n"
     "  aerogpu record -o run.aerogputrace -- ./my-test\n";
 
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-} commands[] = {
-#define ROW(name, summary) {#name, cmd_##name},
-    AEROGPU_COMMANDS(ROW)
-#undef ROW
-};
-
 static int run(int argc, char **argv)
 {
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        if (!strcmp(commands[i].name, argv[0]))
-            return commands[i].run(argc, argv);
+    int code = command_run_top(argc, argv);
+
+    if (code >= 0)
+        return code;
     execvp(argv[0], argv);
     fprintf(stderr, "aerogpu record: %s: %s\n", argv[0], strerror(errno));
     return errno == ENOENT ? EXIT_USAGE : EXIT_ENV;
@@ -52,7 +44,6 @@ int cmd_record(int argc, char **argv)
     const char *output = NULL;
     int c, fd;
 
-    optind = 1;
     while ((c = getopt_long(argc, argv, "+o:h", options, NULL)) != -1) {
         switch (c) {
         case 'o':
@@ -62,14 +53,11 @@ int cmd_record(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_OK;
         default:
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
     }
-    if (!output || optind == argc || !strcmp(argv[optind], "record")) {
-        fprintf(stderr,
-                "aerogpu record: give -o OUT and a command to run; `aerogpu record --help` says more\n");
-        return EXIT_USAGE;
-    }
+    if (!output || optind == argc || !strcmp(argv[optind], "record"))
+        return usage_error("give -o OUT and a command to run");
     /* Said here, before anything runs; the file is made anew by the recorder. */
     fd = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) {

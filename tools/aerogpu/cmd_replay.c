@@ -163,14 +163,15 @@ int cmd_replay(int argc, char **argv)
     struct error e = {0};
     int c, code;
 
-    optind = 1;
     while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
         switch (c) {
         case 'n':
-            r.tries = (unsigned)strtoul(optarg, NULL, 10);
+            if (option_u32("--tries", 1, UINT32_MAX, &r.tries))
+                return EXIT_USAGE;
             break;
         case 't':
-            r.params.hang_ms = (uint32_t)strtoul(optarg, NULL, 10);
+            if (option_u32("--hang", 1, MAX_HANG_MS, &r.params.hang_ms))
+                return EXIT_USAGE;
             break;
         case 'g':
             r.params.markers = EXEC_MARKERS_GROUPS;
@@ -182,12 +183,10 @@ int cmd_replay(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_OK;
         default:
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
-    if (argc - optind != 1 || !r.tries) {
-        fputs("aerogpu replay: one dump is needed; --help says more\n", stderr);
-        return EXIT_USAGE;
-    }
+    if (argc - optind != 1)
+        return usage_error("one dump is needed");
     if (!getenv("AEROGPU_LOG"))
         log_set_level(LOG_ERROR);
     r.path = argv[optind];

@@ -45,7 +45,6 @@ int cmd_report(int argc, char **argv)
     struct bb_error e = {0};
     int c, json = 0, code = EXIT_OK;
 
-    optind = 1;
     while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
         switch (c) {
         case 'H':
@@ -61,12 +60,10 @@ int cmd_report(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_OK;
         default:
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
-    if (argc - optind != 1) {
-        fputs("aerogpu report: one dump is needed; --help says more\n", stderr);
-        return EXIT_USAGE;
-    }
+    if (argc - optind != 1)
+        return usage_error("one dump is needed");
     if (html)
         code = to_file(argv[optind], BB_REPORT_HTML, html, &e);
     if (perfetto && !code)

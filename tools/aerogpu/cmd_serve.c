@@ -159,7 +159,6 @@ static int parse(int argc, char **argv, struct options *o)
     const char *bad = NULL;
     int c;
 
-    optind = 1;
     while (!bad && (c = getopt_long(argc, argv, "s:m:g:S:e:M:r:x:d:jh", options, NULL)) != -1) {
         switch (c) {
         case 's':
@@ -198,14 +197,12 @@ static int parse(int argc, char **argv, struct options *o)
             fputs(help, stdout);
             return -1;
         default:
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
     }
     if (!bad && optind < argc)
         bad = "it takes no further arguments";
-    if (bad)
-        fprintf(stderr, "aerogpu serve: %s\n", bad);
-    return bad ? EXIT_USAGE : EXIT_OK;
+    return bad ? usage_error("%s", bad) : EXIT_OK;
 }
 
 static void announce(const struct options *o, struct stack *stack)

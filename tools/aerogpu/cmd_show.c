@@ -389,10 +389,6 @@ static int show_file(struct show *s)
     trace_reader_destroy(s->reader);
     trace_buffer_finish(&s->bytes);
     strbuf_finish(&s->line);
-    if (ferror(stdout)) {
-        fprintf(stderr, "aerogpu show: cannot write the output\n");
-        return EXIT_FAILED;
-    }
     return rc || s->bad ? EXIT_INPUT : EXIT_OK;
 }
 
@@ -485,21 +481,14 @@ int cmd_show(int argc, char **argv)
         {"full", no_argument, NULL, 'a'},        {"shaders", no_argument, NULL, 's'},
         {"help", no_argument, NULL, 'h'},        {0}};
     struct show s = {.only_frame = UINT32_MAX};
-    char *end;
-    unsigned long n;
     uint32_t magic;
     int c;
 
-    optind = 1;
     while ((c = getopt_long(argc, argv, "f:jh", options, NULL)) != -1) {
         switch (c) {
         case 'f':
-            n = strtoul(optarg, &end, 10);
-            if (end == optarg || *end || *optarg == '-' || n >= UINT32_MAX) {
-                fprintf(stderr, "aerogpu show: --frame wants a number, not '%s'\n", optarg);
+            if (option_u32("--frame", 0, UINT32_MAX - 1, &s.only_frame))
                 return EXIT_USAGE;
-            }
-            s.only_frame = (uint32_t)n;
             break;
         case 'j':
             s.json = true;
@@ -514,20 +503,16 @@ int cmd_show(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_OK;
         default:
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
     }
-    if (argc - optind != 1) {
-        fprintf(stderr, "aerogpu show: give one recording; `aerogpu show --help` says more\n");
-        return EXIT_USAGE;
-    }
+    if (argc - optind != 1)
+        return usage_error("give one recording");
     s.path = argv[optind];
     magic = magic_of(s.path);
     if (magic == AEROGPU_CMD_STREAM_MAGIC || magic == AEROGPU_ALLOC_TABLE_MAGIC) {
-        if (s.only_frame != UINT32_MAX) {
-            fprintf(stderr, "aerogpu show: %s is no recording: it has no frames\n", s.path);
-            return EXIT_USAGE;
-        }
+        if (s.only_frame != UINT32_MAX)
+            return usage_error("%s is no recording: it has no frames", s.path);
         return show_bare(&s, magic == AEROGPU_ALLOC_TABLE_MAGIC);
     }
     return show_file(&s);

@@ -49,14 +49,7 @@ struct options {
     bool one, json;
 };
 
-static bool number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
-{
-    char *end;
-
-    errno = 0;
-    *out = strtoull(text, &end, 0);
-    return *text && *text != '-' && !*end && !errno && *out >= min && *out <= max;
-}
+enum { MAX_SEEDS = 1000000000, MAX_CLIENTS = 64, MAX_LENGTH_S = 1000000 };
 
 static int parse(int argc, char **argv, struct options *o)
 {
@@ -66,25 +59,22 @@ static int parse(int argc, char **argv, struct options *o)
         {"calm", no_argument, NULL, 'q'},          {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},          {0}};
     uint64_t n = 0;
-    bool ok = true;
-    int c;
+    int c, bad = 0;
 
-    optind = 1;
-    while (ok && (c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+    while (!bad && (c = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (c) {
         case 'n':
-            ok = number(optarg, 1, 1000000000, &o->seeds);
+            bad = option_u64("--seeds", 1, MAX_SEEDS, &o->seeds);
             break;
         case 's':
-            ok = number(optarg, 0, UINT64_MAX, &o->life.seed);
+            bad = option_u64("--seed", 0, UINT64_MAX, &o->life.seed);
             o->one = true;
             break;
         case 'c':
-            ok = number(optarg, 1, 64, &n);
-            o->life.clients = (unsigned)n;
+            bad = option_u32("--clients", 1, MAX_CLIENTS, &o->life.clients);
             break;
         case 'l':
-            ok = number(optarg, 1, 1000000, &n);
+            bad = option_u64("--length", 1, MAX_LENGTH_S, &n);
             o->life.length_ns = n * NSEC_PER_SEC;
             break;
         case 'q':
@@ -97,14 +87,12 @@ static int parse(int argc, char **argv, struct options *o)
             fputs(help, stdout);
             return -1;
         default:
-            return EXIT_USAGE;
+            return usage_error(NULL);
         }
     }
-    if (ok && optind == argc)
-        return EXIT_OK;
-    fprintf(stderr,
-            "aerogpu sim: a number is out of range, or there are arguments too many; --help says more\n");
-    return EXIT_USAGE;
+    if (!bad && optind < argc)
+        return usage_error("it takes no '%s'", argv[optind]);
+    return bad;
 }
 
 static void print_json(const struct explore_params *p, const struct explore_result *r)

@@ -371,6 +371,8 @@ static void soak(struct run *r)
 
 /* ---- the whole ---- */
 
+enum { MAX_SOAK_MINUTES = 60 * 24 * 365, MAX_TIME_SLACK = 1000 };
+
 static int parse(int argc, char **argv, struct validate_options *o)
 {
     static const struct option options[] = {{"out", required_argument, NULL, 'o'},
@@ -385,23 +387,21 @@ static int parse(int argc, char **argv, struct validate_options *o)
                                             {"json", no_argument, NULL, 'j'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
-    char *end = NULL;
-    int c;
+    int c, bad = 0;
 
-    optind = 1;
-    while ((c = getopt_long(argc, argv, "o:qS:x:d:jh", options, NULL)) != -1) {
+    while (!bad && (c = getopt_long(argc, argv, "o:qS:x:d:jh", options, NULL)) != -1) {
         if (c == 'o')
             o->out = optarg;
         else if (c == 'q')
             o->quick = true;
         else if (c == 'K')
-            o->soak_minutes = (unsigned)strtoul(optarg, &end, 10);
+            bad = option_u32("--soak", 0, MAX_SOAK_MINUTES, &o->soak_minutes);
         else if (c == 'T')
-            o->time_slack = (unsigned)strtoul(optarg, &end, 10);
+            bad = option_u32("--time-slack", 1, MAX_TIME_SLACK, &o->time_slack);
         else if (c == 'M')
             o->sim = true;
         else if (c == 'N')
-            o->seed = strtoull(optarg, &end, 0);
+            bad = option_u64("--seed", 0, UINT64_MAX, &o->seed);
         else if (c == 'S')
             o->settings = optarg;
         else if (c == 'x')
@@ -414,18 +414,11 @@ static int parse(int argc, char **argv, struct validate_options *o)
             fputs(help, stdout);
             return -1;
         } else
-            return EXIT_USAGE;
-        if (end && (*end || end == optarg)) {
-            fprintf(stderr, "aerogpu validate: '%s' is no number\n", optarg);
-            return EXIT_USAGE;
-        }
-        end = NULL;
+            bad = usage_error(NULL);
     }
-    if (optind < argc) {
-        fprintf(stderr, "aerogpu validate: unexpected argument '%s'\n", argv[optind]);
-        return EXIT_USAGE;
-    }
-    return 0;
+    if (!bad && optind < argc)
+        return usage_error("it takes no '%s'", argv[optind]);
+    return bad;
 }
 
 static void make_folders(const char *path)

@@ -5,6 +5,9 @@
 #ifndef AEROGPU_COMMANDS_H_
 #define AEROGPU_COMMANDS_H_
 
+#include <stddef.h>
+#include <stdint.h>
+
 enum exit_code {
     EXIT_OK = 0,
     EXIT_FAILED = 1, /* it ran, and what it was asked to check or do failed */
@@ -35,5 +38,31 @@ enum exit_code {
 #define DECLARE_COMMAND(name, summary) int cmd_##name(int argc, char **argv);
 AEROGPU_COMMANDS(DECLARE_COMMAND)
 #undef DECLARE_COMMAND
+
+/* A command, or one below it. argv[0] becomes what one types for it: "aerogpu d3d12 play". */
+struct command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+};
+
+/* Runs the command that argv[0] names; `parent` is what stands before it. -1: there is none of that name. */
+int command_run(const char *parent, const struct command *commands, size_t n, int argc, char **argv);
+/* The same with the commands of `aerogpu`. */
+int command_run_top(int argc, char **argv);
+
+/* Says what is wrong with the command line and where help is; NULL: getopt has said what is wrong. Always EXIT_USAGE. */
+int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* getopt's optarg as a number (decimal, or hexadecimal with 0x) from `min` to `max`. 0, or EXIT_USAGE, having said what is
+ * wrong with `option`. */
+int option_u64(const char *option, uint64_t min, uint64_t max, uint64_t *out);
+int option_u32(const char *option, uint32_t min, uint32_t max, uint32_t *out);
+
+/* The same of "A-B", "A-" (to the end: the type's highest value) and "A". */
+int option_range(const char *option, uint64_t *first, uint64_t *last);
+int option_range_u32(const char *option, uint32_t *first, uint32_t *last);
+enum { MAX_HANG_MS = 3600000 }; /* of --hang: an hour */
+
+/* A command that ends the process itself passes its exit code through here: what it printed must have arrived. */
+int command_end(int code);
 
 #endif

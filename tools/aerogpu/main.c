@@ -4,10 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *name, *summary;
-    int (*run)(int argc, char **argv);
-} commands[] = {
+static const struct command commands[] = {
 #define ROW(name, summary) {#name, summary, cmd_##name},
     AEROGPU_COMMANDS(ROW)
 #undef ROW
@@ -28,12 +25,25 @@ static void usage(FILE *out)
 
 int cmd_version(int argc, char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "--help")) {
+        printf("usage: aerogpu version\n\nPrints the version and the ABI it speaks.\n");
+        return EXIT_OK;
+    }
+    if (argc > 1)
+        return usage_error("it takes no arguments");
     printf("aerogpu %s, AeroGPU ABI 1.4\n", AEROGPU_VERSION);
     return EXIT_OK;
 }
 
-int main(int argc, char **argv)
+int command_run_top(int argc, char **argv)
 {
+    return command_run("aerogpu", commands, NUM_COMMANDS, argc, argv);
+}
+
+static int run(int argc, char **argv)
+{
+    int code;
+
     if (argc < 2) {
         usage(stderr);
         return EXIT_USAGE;
@@ -44,9 +54,11 @@ int main(int argc, char **argv)
     }
     if (!strcmp(argv[1], "--version"))
         return cmd_version(argc - 1, argv + 1);
-    for (int i = 0; i < NUM_COMMANDS; i++)
-        if (!strcmp(argv[1], commands[i].name))
-            return commands[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "aerogpu: no command '%s'; `aerogpu --help` lists them\n", argv[1]);
-    return EXIT_USAGE;
+    code = command_run_top(argc - 1, argv + 1);
+    return code < 0 ? usage_error("no command '%s'", argv[1]) : code;
+}
+
+int main(int argc, char **argv)
+{
+    return command_end(run(argc, argv));
 }
