@@ -508,7 +508,7 @@ static void playing_shows_what_is_inside(void **state)
     if (!strstr(strbuf_str(&out), "differ=1") || !strstr(strbuf_str(&out), "ms on the GPU in 1 lists"))
         fail_msg("%s", strbuf_str(&out));
     assert_non_null(strstr(strbuf_str(&out), "resource 8 has 4 subresources, and no 99\n"));
-    assert_non_null(strstr(strbuf_str(&out), "cannot be compared with --validate\nexit=2"));
+    assert_non_null(strstr(strbuf_str(&out), "cannot be compared with --validate; "));
     strbuf_finish(&out);
 }
 

@@ -5,17 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/out_file.h"
+
 int png_file_write(const char *path, const uint8_t *rgba, uint32_t width, uint32_t height, size_t stride,
                    struct error *e)
 {
     png_image image = {
         .version = PNG_IMAGE_VERSION, .width = width, .height = height, .format = PNG_FORMAT_RGBA};
+    FILE *f;
+    int r = 0;
 
     if (stride > INT32_MAX)
         return error_set(e, -EINVAL, "%s: rows of %zu bytes are too long", path, stride);
-    if (!png_image_write_to_file(&image, path, 0, rgba, (png_int_32)stride, NULL))
-        return error_set(e, -EIO, "%s: %s", path, image.message);
-    return 0;
+    f = out_file_open(path, e);
+    if (!f)
+        return -EIO;
+    if (!png_image_write_to_stdio(&image, f, 0, rgba, (png_int_32)stride, NULL) && !ferror(f))
+        r = error_set(e, -EIO, "%s: %s", path, image.message);
+    return out_file_close(f, path, r, e);
 }
 
 int png_file_read(const char *path, uint8_t **rgba, uint32_t *width, uint32_t *height, struct error *e)

@@ -291,6 +291,11 @@ uint64_t cpu_writer_bytes(const struct cpu_writer *w)
     return w->bytes;
 }
 
+int cpu_writer_failed(const struct cpu_writer *w)
+{
+    return w->failed;
+}
+
 int cpu_writer_close(struct cpu_writer *w)
 {
     int r;

@@ -76,6 +76,8 @@ int cpu_writer_put(struct cpu_writer *w, enum cpu_block_type type, uint16_t cpu,
                    const void *data, size_t size);
 uint64_t cpu_writer_bytes(const struct cpu_writer *w);
 /* 0, or the first failure of any put. */
+int cpu_writer_failed(const struct cpu_writer *w);
+/* The same, or the failure to close. */
 int cpu_writer_close(struct cpu_writer *w);
 
 #endif

@@ -15,7 +15,11 @@ int cpu_map(const char *path, const uint8_t **map, size_t *size, struct error *e
 
     if (fd < 0)
         return error_set(e, -errno, "%s: %s", path, strerror(errno));
-    if (fstat(fd, &st) || st.st_size == 0) {
+    if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) {
+        close(fd);
+        return error_set(e, -EISDIR, "%s: is a folder, not a recording", path);
+    }
+    if (st.st_size == 0) {
         close(fd);
         return error_set(e, -EBADMSG, "%s: empty", path);
     }

@@ -256,8 +256,6 @@ int cpu_perfetto_write(struct cpu_trace *t, FILE *out, uint64_t from_ns, uint64_
         ipis_end(&w, i, 1, w.last_ns, false);
     }
     fputs("\n]}\n", out);
-    if (ferror(out))
-        r = error_set(e, -EIO, "the time lines cannot be written");
 out:
     free(w.lanes);
     return r;

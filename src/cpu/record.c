@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/out_file.h"
 #include "cpu/family.h"
 #include "cpu/file.h"
 #include "cpu/names.h"
@@ -273,13 +274,17 @@ int cpu_record_run(struct cpu_record_run *run, struct error *e)
     cpu_tracefs_close(&g.rec->fs);
     g.rec->fs.name[0] = '\0';
     run->pages = g.total_pages;
-    r = finish_file(run, &g, losses, strbuf_str(&saved), e);
+    r = cpu_writer_failed(g.writer); /* said below, with the name of the file */
+    if (!r)
+        r = finish_file(run, &g, losses, strbuf_str(&saved), e);
 out:
     if (g.writer)
         run->bytes = cpu_writer_bytes(g.writer);
     closed = cpu_writer_close(g.writer);
-    if (!r && closed)
-        r = error_set(e, closed, "%s: writing failed: %s", run->path, strerror(-closed));
+    if (closed) {
+        r = error_set(e, -EIO, "%s: writing failed: %s", run->path, strerror(-closed));
+        out_file_discard(run->path);
+    }
     json_decref(losses);
     strbuf_finish(&saved);
     cpu_snapshot_finish(&ticks);

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/out_file.h"
 #include "d3d12/collect_wine.h"
 #include "d3d12/shm.h"
 #include "d3d12/table.h"
@@ -295,6 +296,7 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     recorded = pid = spawn(p, windows ? &wine : NULL, path, e);
     if (pid < 0) {
         err = (int)pid;
+        out_file_discard(p->output);
         goto out;
     }
     for (;;) {

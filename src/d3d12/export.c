@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/out_file.h"
 #include "d3d12/show.h"
 #include "d3d12/table.h"
 #include "d3d12_api.h"
@@ -98,7 +99,7 @@ int export_sqlite(struct trc *t, const struct names *names, const char *path, st
     sqlite3 *db;
     int err;
 
-    unlink(path);
+    out_file_discard(path);
     if (sqlite3_open(path, &db) != SQLITE_OK) {
         err = error_set(e, -EIO, "cannot create %s: %s", path, sqlite3_errmsg(db));
         sqlite3_close(db);
@@ -119,6 +120,10 @@ int export_sqlite(struct trc *t, const struct names *names, const char *path, st
                       e);
     }
     sqlite3_close(db);
+    if (err) {
+        error_prefix(e, "%s", path);
+        out_file_discard(path);
+    }
     trc_rewind(t);
     return err;
 }
@@ -138,13 +143,13 @@ int export_perfetto(struct trc *t, const struct names *names, const char *path, 
 {
     uint64_t frame_start = 0;
     struct strbuf text = {0};
-    FILE *f = fopen(path, "w");
+    FILE *f = out_file_open(path, e);
     const char *comma = "";
     struct trc_call c;
-    int got, err;
+    int got;
 
     if (!f)
-        return error_set(e, -errno, "cannot create %s: %s", path, strerror(errno));
+        return -EIO;
     trc_rewind(t);
     fprintf(f, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
     while ((got = trc_next(t, &c, e)) > 0) {
@@ -172,8 +177,7 @@ int export_perfetto(struct trc *t, const struct names *names, const char *path, 
         comma);
     strbuf_finish(&text);
     trc_rewind(t);
-    err = fclose(f) ? error_set(e, -EIO, "cannot write %s: %s", path, strerror(errno)) : 0;
-    return got < 0 ? got : err;
+    return out_file_close(f, path, got < 0 ? got : 0, e);
 }
 
 /* ---- web page ----------------------------------------------------------------------------------------------- */
@@ -243,12 +247,12 @@ int export_html(struct trc *t, const struct names *names, const char *pictures, 
                 struct error *e)
 {
     struct strbuf text = {0};
-    FILE *f = fopen(path, "w");
+    FILE *f = out_file_open(path, e);
     struct trc_call c;
-    int got, err;
+    int got;
 
     if (!f)
-        return error_set(e, -errno, "cannot create %s: %s", path, strerror(errno));
+        return -EIO;
     trc_rewind(t);
     fputs(page_top, f);
     fputs("<script type=\"application/json\" id=\"meta\">", f);
@@ -283,6 +287,5 @@ int export_html(struct trc *t, const struct names *names, const char *pictures, 
     fputs(page_bottom, f);
     strbuf_finish(&text);
     trc_rewind(t);
-    err = fclose(f) ? error_set(e, -EIO, "cannot write %s: %s", path, strerror(errno)) : 0;
-    return got < 0 ? got : err;
+    return out_file_close(f, path, got < 0 ? got : 0, e);
 }

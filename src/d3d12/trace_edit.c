@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/out_file.h"
 #include "base/varint.h"
 #include "d3d12/table.h"
 #include "d3d12/walk.h"
@@ -363,7 +364,7 @@ int trc_edit_finish(struct trc_editor *ed, bool keep, struct error *e)
     end = trc_writer_finish(ed->w, e);
     err = err ? err : end;
     if (!keep || err)
-        unlink(ed->path);
+        out_file_discard(ed->path);
     for (size_t i = 0; i < ed->num_tracks; i++) {
         free(ed->tracks[i]->buf);
         free(ed->tracks[i]);

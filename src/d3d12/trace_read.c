@@ -293,6 +293,10 @@ int trc_open(struct trc **out, const char *path, struct error *e)
             close(fd);
         return err;
     }
+    if (S_ISDIR(st.st_mode)) {
+        close(fd);
+        return error_set(e, -EISDIR, "%s: is a folder, not a Direct3D 12 recording", path);
+    }
     if (!st.st_size) {
         close(fd);
         return error_set(e, -EBADMSG, "%s: not a Direct3D 12 recording: the file is empty", path);

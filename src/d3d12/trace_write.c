@@ -8,12 +8,14 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/out_file.h"
 #include "d3d12/trace_split.h"
 
 #define ZSTD_LEVEL 6
 
 struct trc_writer {
     FILE *f;
+    char *path;
     ZSTD_CCtx *z;
     uint8_t *packed, *other, *split;
     size_t packed_cap, split_cap;
@@ -25,8 +27,8 @@ struct trc_writer {
 static int put(struct trc_writer *w, const void *p, size_t n, struct error *e)
 {
     if (fwrite(p, 1, n, w->f) != n)
-        return error_set(e, -EIO, "cannot write the recording at byte %llu: %s", (unsigned long long)w->size,
-                         strerror(errno));
+        return error_set(e, -EIO, "%s: cannot be written at byte %llu: %s", w->path,
+                         (unsigned long long)w->size, strerror(errno));
     w->size += n;
     return 0;
 }
@@ -40,14 +42,18 @@ int trc_writer_create(struct trc_writer **out, const char *path, const char *met
 
     memcpy(h.magic, TRC_MAGIC, 8);
     h.meta_size = (uint32_t)strlen(meta);
-    if (!w || !(w->z = ZSTD_createCCtx())) {
-        free(w);
+    if (!w)
         return error_set(e, -ENOMEM, "out of memory");
+    w->path = strdup(path);
+    w->z = ZSTD_createCCtx();
+    if (!w->path || !w->z) {
+        err = error_set(e, -ENOMEM, "out of memory");
+        goto fail;
     }
     ZSTD_CCtx_setParameter(w->z, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-    w->f = fopen(path, "wb");
+    w->f = out_file_open(path, e);
     if (!w->f) {
-        err = error_set(e, -errno, "cannot create %s: %s", path, strerror(errno));
+        err = -EIO;
         goto fail;
     }
     if ((err = put(w, &h, sizeof(h), e)) || (err = put(w, meta, h.meta_size, e)))
@@ -57,8 +63,9 @@ int trc_writer_create(struct trc_writer **out, const char *path, const char *met
     return 0;
 fail:
     if (w->f)
-        fclose(w->f);
+        out_file_close(w->f, path, err, e);
     ZSTD_freeCCtx(w->z);
+    free(w->path);
     free(w);
     return err;
 }
@@ -149,7 +156,7 @@ int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void
     if ((err = put(w, &h, sizeof(h), e)) || (err = put(w, w->packed, n, e)))
         return err;
     if (fflush(w->f))
-        return error_set(e, -EIO, "cannot write the recording: %s", strerror(errno));
+        return error_set(e, -EIO, "%s: cannot be written: %s", w->path, strerror(errno));
     return 0;
 }
 
@@ -162,12 +169,13 @@ int trc_writer_finish(struct trc_writer *w, struct error *e)
     if (!err)
         err = put(w, &tail, sizeof(tail), e);
     if (fclose(w->f) && !err)
-        err = error_set(e, -EIO, "cannot close the recording: %s", strerror(errno));
+        err = error_set(e, -EIO, "%s: cannot be written: %s", w->path, strerror(errno));
     ZSTD_freeCCtx(w->z);
     free(w->packed);
     free(w->other);
     free(w->split);
     free(w->index);
+    free(w->path);
     free(w);
     return err;
 }

@@ -224,7 +224,7 @@ int cmd_abi(int argc, char **argv)
         return EXIT_OK;
     }
     if (argc != 1)
-        return usage_error("takes no arguments");
+        return usage_error("it takes no '%s'", argv[argc - 1]);
     printf(
         "# AeroGPU ABI %u.%u\n\nMade by `aerogpu abi` from the tables in `include/aerogpu`. All values are "
         "little-endian.\n\n",
@@ -233,5 +233,5 @@ int cmd_abi(int argc, char **argv)
     print_memory();
     print_stream();
     print_escapes();
-    return fflush(stdout) ? EXIT_FAILED : EXIT_OK;
+    return EXIT_OK;
 }

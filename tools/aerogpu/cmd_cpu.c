@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/out_file.h"
 #include "cpu/record.h"
 #include "cpu/report.h"
 #include "cpu/verdict.h"
@@ -39,9 +40,9 @@ static void catch_signals(void)
 static int fail(const struct error *e, int code)
 {
     fprintf(stderr, "aerogpu cpu: %s\n", e->text);
-    return code == -EBADMSG || code == -EINVAL || code == -ENOENT ? EXIT_INPUT
-           : code == -EIO                                         ? EXIT_FAILED
-                                                                  : EXIT_ENV;
+    return code == -EBADMSG || code == -EINVAL || code == -ENOENT || code == -EISDIR ? EXIT_INPUT
+           : code == -EIO                                                            ? EXIT_FAILED
+                                                                                     : EXIT_ENV;
 }
 
 /* "2", "0.5"; false if it is not a number of seconds. */
@@ -174,29 +175,21 @@ struct report_options {
 /* Writes a whole file; "-" is standard output. */
 static int write_file(const char *path, const char *text, size_t size, struct error *e)
 {
-    FILE *f = !strcmp(path, "-") ? stdout : fopen(path, "we");
-    int r = 0;
+    FILE *f = !strcmp(path, "-") ? stdout : out_file_open(path, e);
 
     if (!f)
-        return error_set(e, -EIO, "%s: %s", path, strerror(errno));
-    if (fwrite(text, 1, size, f) != size)
-        r = error_set(e, -EIO, "%s: %s", path, strerror(errno));
-    if (f != stdout && fclose(f) && !r)
-        r = error_set(e, -EIO, "%s: %s", path, strerror(errno));
-    return r;
+        return -EIO;
+    fwrite(text, 1, size, f);
+    return f == stdout ? 0 : out_file_close(f, path, 0, e);
 }
 
 static int write_perfetto(struct cpu_trace *t, const struct report_options *o, struct error *e)
 {
-    FILE *f = fopen(o->perfetto, "we");
-    int r;
+    FILE *f = out_file_open(o->perfetto, e);
 
     if (!f)
-        return error_set(e, -EIO, "%s: %s", o->perfetto, strerror(errno));
-    r = cpu_perfetto_write(t, f, o->from_ns, o->to_ns, e);
-    if (fclose(f) && !r)
-        r = error_set(e, -EIO, "%s: %s", o->perfetto, strerror(errno));
-    return r;
+        return -EIO;
+    return out_file_close(f, o->perfetto, cpu_perfetto_write(t, f, o->from_ns, o->to_ns, e), e);
 }
 
 static int print_report(struct cpu_report *report, const struct report_options *o, struct error *e)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/out_file.h"
 #include "blackbox/crashes.h"
 
 static const char help[] =
@@ -44,13 +45,13 @@ static int default_index(char path[4096])
 static int write_html(struct bb_crashes *c, const char *path, struct error *e)
 {
     struct strbuf out = {0};
-    FILE *f = fopen(path, "we");
-    int r = f ? bb_crashes_html(c, &out, e) : error_set(e, -errno, "%s: %s", path, strerror(errno));
+    FILE *f = out_file_open(path, e);
+    int r = f ? bb_crashes_html(c, &out, e) : -EIO;
 
-    if (!r && fwrite(strbuf_str(&out), 1, out.len, f) != out.len)
-        r = error_set(e, -errno, "%s: %s", path, strerror(errno));
-    if (f && fclose(f) && !r)
-        r = error_set(e, -errno, "%s: %s", path, strerror(errno));
+    if (!r)
+        fwrite(strbuf_str(&out), 1, out.len, f);
+    if (f)
+        r = out_file_close(f, path, r, e);
     strbuf_finish(&out);
     return r;
 }

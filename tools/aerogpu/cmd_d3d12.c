@@ -20,7 +20,8 @@
 int d3d12_fail(const char *what, const struct error *e)
 {
     fprintf(stderr, "aerogpu d3d12 %s: %s\n", what, e->text);
-    return e->code == -EBADMSG || e->code == -ENOTSUP || e->code == -ENOENT || e->code == -EISDIR
+    return e->code == -EBADMSG || e->code == -ENOTSUP || e->code == -ENOENT || e->code == -EACCES ||
+                   e->code == -EISDIR
                ? EXIT_INPUT
                : EXIT_FAILED;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/out_file.h"
 #include "cmd_d3d12.h"
 #include "d3d12/diff.h"
 #include "d3d12/minimize.h"
@@ -20,7 +21,7 @@ int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
     struct trc *t;
     int err;
 
-    if (trc_open(&t, from, &e))
+    if (out_file_check(to, &e) || trc_open(&t, from, &e))
         return d3d12_fail("trim", &e);
     d3d12_guard("trim", t, &r.progress);
     err = trim_run(t, to, first, last, &r, &e);
@@ -164,7 +165,7 @@ int d3d12_minimize(int argc, char **argv)
         return bad;
     if (!output || optind + 1 != argc)
         return usage_error("a file and -o SMALL are needed");
-    if (trc_open(&t, argv[optind], &e))
+    if (out_file_check(output, &e) || trc_open(&t, argv[optind], &e))
         return d3d12_fail("minimize", &e);
     if (minimize_run(t, output, &p, &r, &e)) {
         code = d3d12_fail("minimize", &e);

@@ -273,14 +273,14 @@ int d3d12_methods_list(int argc, char **argv)
     bool markdown = argc == 2 && !strcmp(argv[1], "--markdown");
     struct strbuf b = {0};
 
-    if (argc > 1 && !markdown) {
-        bool help = !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h");
-
-        fprintf(help ? stdout : stderr,
-                "usage: aerogpu d3d12 methods [--markdown]\n\n"
-                "Lists every method of the tables, and what becomes of calls of it.\n");
-        return help ? EXIT_OK : EXIT_USAGE;
+    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        fputs("usage: aerogpu d3d12 methods [--markdown]\n\n"
+              "Lists every method of the tables, and what becomes of calls of it.\n",
+              stdout);
+        return EXIT_OK;
     }
+    if (argc > 1 && !markdown)
+        return usage_error("it takes --markdown or nothing, not '%s'", argv[argc - 1]);
     show_methods(&b, markdown);
     fwrite(strbuf_str(&b), 1, b.len, stdout);
     strbuf_finish(&b);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "blackbox/schema.h"
 #include "crash_run.h"
@@ -47,7 +48,8 @@ static int dump_one(struct crash_run_params *p, const char *path, const char *di
     p->dump_at_end = always ? at_end : NULL;
     if (crash_run(p, &r, &e)) {
         fprintf(stderr, "aerogpu dump: %s: %s\n", path, e.text);
-        return e.code == -EBADMSG || e.code == -ENODATA || e.code == -ENOENT || e.code == -EPROTONOSUPPORT
+        return e.code == -EBADMSG || e.code == -ENODATA || e.code == -ENOENT || e.code == -EISDIR ||
+                       e.code == -EPROTONOSUPPORT
                    ? EXIT_INPUT
                    : EXIT_ENV;
     }
@@ -59,7 +61,7 @@ static int dump_one(struct crash_run_params *p, const char *path, const char *di
         printf("  %s\n", r.dump);
     if (e.code)
         fprintf(stderr, "aerogpu dump: %s\n", e.text);
-    return r.crashed ? EXIT_FAILED : r.playing.code ? EXIT_INPUT : EXIT_OK;
+    return r.crashed ? EXIT_FAILED : r.playing.code ? EXIT_INPUT : e.code ? EXIT_ENV : EXIT_OK;
 }
 
 /* The process that --pid names. */
@@ -79,6 +81,17 @@ static int dump_process(void)
     return EXIT_OK;
 }
 
+/* With errno. */
+static bool is_folder(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st))
+        return false;
+    errno = ENOTDIR;
+    return S_ISDIR(st.st_mode);
+}
+
 int cmd_dump(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -89,7 +102,7 @@ int cmd_dump(int argc, char **argv)
     struct crash_run_params p = {.directory = ".", .errors_count = true, .disassemble = shader_print};
     struct strbuf schema = {0};
     int c, code = EXIT_OK;
-    bool always = false;
+    bool always = false, made;
 
     while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
         switch (c) {
@@ -121,7 +134,8 @@ int cmd_dump(int argc, char **argv)
         }
     if (optind == argc)
         return usage_error("give at least one recording");
-    if (mkdir(p.directory, 0777) && errno != EEXIST) {
+    made = !mkdir(p.directory, 0777);
+    if (!made && (errno != EEXIST || !is_folder(p.directory))) {
         fprintf(stderr, "aerogpu dump: %s: %s\n", p.directory, strerror(errno));
         return EXIT_ENV;
     }
@@ -129,5 +143,7 @@ int cmd_dump(int argc, char **argv)
         int one = dump_one(&p, argv[i], p.directory, always);
         code = one > code ? one : code;
     }
+    if (made)
+        rmdir(p.directory); /* stays if there is a dump in it */
     return code;
 }

@@ -28,6 +28,7 @@
 
 #include "base/ddmin.h"
 #include "base/log.h"
+#include "base/out_file.h"
 #include "crash_run.h"
 #include "dump_file.h"
 #include "reduce.h"
@@ -287,6 +288,7 @@ static int finish(struct minimize *m, const char *progress_path)
     snprintf(notes, sizeof(notes), "minimized: %.400s", m->wanted.text);
     if (reduce_save(&m->r, m->output, notes, &e)) {
         fprintf(stderr, "aerogpu minimize: %s\n", e.text);
+        out_file_discard(m->output);
         return EXIT_ENV;
     }
     if (interrupted || m->failed.code) {
@@ -413,6 +415,10 @@ int cmd_minimize(int argc, char **argv)
         return usage_error("one dump or recording and -o FILE are needed");
     m.jobs = m.jobs > MAX_JOBS ? MAX_JOBS : m.jobs;
     m.input = argv[optind];
+    if (out_file_check(m.output, &e)) {
+        fprintf(stderr, "aerogpu minimize: %s\n", e.text);
+        return EXIT_ENV;
+    }
     if (load_input(&m, &e)) {
         error_prefix(&e, "%s", m.input);
         fprintf(stderr, "aerogpu minimize: %s\n", e.text);

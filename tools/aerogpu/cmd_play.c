@@ -22,6 +22,7 @@
 #include <aerogpu/pci.h>
 
 #include "base/frame_hash.h"
+#include "base/out_file.h"
 #include "dumps.h"
 #include "pictures.h"
 #include "player.h"
@@ -536,6 +537,10 @@ static int check_output(struct play *p)
     }
     if (p->png && access(p->png, W_OK | X_OK)) {
         fprintf(stderr, "aerogpu play: %s: %s\n", p->png, strerror(errno));
+        return EXIT_FAILED;
+    }
+    if (p->sheet_path && out_file_check(p->sheet_path, &e)) {
+        fprintf(stderr, "aerogpu play: %s\n", e.text);
         return EXIT_FAILED;
     }
     if (getenv("AEROGPU_RECORD") && *getenv("AEROGPU_RECORD") && (p->num_files > 1 || p->loop))

@@ -8,6 +8,8 @@
 
 #include <aerogpu/blackbox.h>
 
+#include "base/out_file.h"
+
 static const char help[] =
     "usage: aerogpu report [OPTIONS] DUMP\n\n"
     "Says what crashed and how that is known: the verdict in one sentence first, then the evidence.\n\n"
@@ -21,17 +23,20 @@ static const char help[] =
 
 static int to_file(const char *dump, enum bb_report_format format, const char *path, struct bb_error *e)
 {
-    FILE *f = fopen(path, "we");
-    int r;
+    struct error out = {0};
+    FILE *f = out_file_open(path, &out);
+    int r = 0;
 
-    if (!f) {
-        fprintf(stderr, "aerogpu report: %s: %s\n", path, strerror(errno));
-        return EXIT_ENV;
+    /* A dump that can be read in part makes a page all the same: the page says what is missing. */
+    if (f) {
+        r = bb_report(dump, format, f, e);
+        out_file_close(f, path, 0, &out);
     }
-    r = bb_report(dump, format, f, e);
-    if (fclose(f) && !r)
-        return EXIT_ENV;
-    return r ? EXIT_INPUT : EXIT_OK;
+    if (!out.code)
+        return r ? EXIT_INPUT : EXIT_OK;
+    *e = (struct bb_error){0}; /* one clear error: the page could not be written */
+    fprintf(stderr, "aerogpu report: %s\n", out.text);
+    return EXIT_ENV;
 }
 
 int cmd_report(int argc, char **argv)
@@ -70,8 +75,8 @@ int cmd_report(int argc, char **argv)
         code = to_file(argv[optind], BB_REPORT_PERFETTO, perfetto, &e);
     if ((json || (!html && !perfetto)) &&
         bb_report(argv[optind], json ? BB_REPORT_JSON : BB_REPORT_TEXT, stdout, e.code ? NULL : &e))
-        code = EXIT_INPUT;
-    if (e.code)
+        code = ferror(stdout) ? EXIT_ENV : EXIT_INPUT;
+    if (e.code && code != EXIT_ENV)
         fprintf(stderr, "aerogpu report: %s\n", e.text);
     return code;
 }

@@ -433,18 +433,19 @@ static void make_folders(const char *path)
 }
 
 /* What the stack says while it is broken on purpose belongs in the record, not between the results. */
-static void keep_log(const struct run *r)
+static int keep_log(const struct run *r)
 {
     char path[PATH_MAX];
     int fd;
 
     snprintf(path, sizeof(path), "%s/stack.log", r->o.out);
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
-    if (fd < 0)
-        fprintf(stderr, "aerogpu validate: %s: %s; what the stack logs goes to standard error\n", path,
-                strerror(errno));
-    else
-        log_to(fd);
+    if (fd < 0) {
+        fprintf(stderr, "aerogpu validate: %s: %s\n", path, strerror(errno));
+        return EXIT_ENV;
+    }
+    log_to(fd);
+    return EXIT_OK;
 }
 
 static void find_programs(struct run *r)
@@ -589,11 +590,12 @@ int cmd_validate(int argc, char **argv)
     make_folders(r.o.out);
     snprintf(r.logs, sizeof(r.logs), "%s/logs", r.o.out);
     make_folders(r.logs);
-    keep_log(&r);
+    if (keep_log(&r))
+        return EXIT_ENV;
     find_programs(&r);
     for (int i = 0; i < argc && strlen(r.command) + strlen(argv[i]) + 10 < sizeof(r.command); i++)
-        snprintf(r.command + strlen(r.command), sizeof(r.command) - strlen(r.command), "%s%s",
-                 i ? " " : "aerogpu ", argv[i]);
+        snprintf(r.command + strlen(r.command), sizeof(r.command) - strlen(r.command), "%s%s", i ? " " : "",
+                 argv[i]);
     code = bring_up(&r);
     if (code)
         return code;

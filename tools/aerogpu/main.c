@@ -30,7 +30,7 @@ int cmd_version(int argc, char **argv)
         return EXIT_OK;
     }
     if (argc > 1)
-        return usage_error("it takes no arguments");
+        return usage_error("it takes no '%s'", argv[1]);
     printf("aerogpu %s, AeroGPU ABI 1.4\n", AEROGPU_VERSION);
     return EXIT_OK;
 }
