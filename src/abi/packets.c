@@ -90,6 +90,30 @@ const struct abi_packet_desc *abi_packet_find(uint32_t opcode)
                          fields_of_##name_},
 static const struct abi_elem_desc elements[ABI_TAIL_COUNT] = {AEROGPU_ELEMENTS(ELEMENT_ROW)};
 
+bool abi_opcode_is_work(uint32_t opcode)
+{
+    switch (opcode) {
+    case AEROGPU_CMD_DRAW:
+    case AEROGPU_CMD_DRAW_INDEXED:
+    case AEROGPU_CMD_DISPATCH:
+    case AEROGPU_CMD_CLEAR:
+    case AEROGPU_CMD_COPY_BUFFER:
+    case AEROGPU_CMD_COPY_TEXTURE2D:
+    case AEROGPU_CMD_UPLOAD_RESOURCE:
+    case AEROGPU_CMD_RESOURCE_DIRTY_RANGE:
+    case AEROGPU_CMD_PRESENT:
+    case AEROGPU_CMD_PRESENT_EX:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool abi_opcode_is_draw(uint32_t opcode)
+{
+    return opcode == AEROGPU_CMD_DRAW || opcode == AEROGPU_CMD_DRAW_INDEXED || opcode == AEROGPU_CMD_DISPATCH;
+}
+
 const struct abi_elem_desc *abi_elem(enum abi_tail tail)
 {
     return tail < ABI_TAIL_COUNT && elements[tail].size ? &elements[tail] : NULL;

@@ -87,6 +87,11 @@ extern const uint32_t abi_num_packets;
 /* The packet with this opcode, or NULL if this ABI does not know it. */
 const struct abi_packet_desc *abi_packet_find(uint32_t opcode);
 
+/* Whether the device works on such a packet (the others set state, or are done before the device sees them), and whether it
+ * is a draw or a dispatch. */
+bool abi_opcode_is_work(uint32_t opcode);
+bool abi_opcode_is_draw(uint32_t opcode);
+
 /* Fields of one element of such a tail, or NULL if it has none. */
 const struct abi_elem_desc *abi_elem(enum abi_tail tail);
 

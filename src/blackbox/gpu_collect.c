@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "abi/alloc_table.h"
+#include "abi/packets.h"
 #include "abi/print.h"
 #include "base/png_file.h"
 #include "blackbox/gpu_checkpoint.h"
@@ -120,9 +121,8 @@ static void count(struct collector *c, const char *kind, const char *name, bool 
 static void count_command(struct collector *c, const struct abi_packet *p,
                           const struct gpu_model_context *ctx, bool running)
 {
-    bool draw;
+    const bool draw = abi_opcode_is_draw(p->opcode);
 
-    gpu_packet_works(p->opcode, &draw);
     c->commands++;
     c->running += running;
     count(c, "command", p->desc->name, running);
@@ -194,7 +194,7 @@ static void put_packet(struct collector *c, const struct kept *k, const struct a
                        const struct gpu_model_context *ctx, const struct outcome *o, uint32_t draws)
 {
     struct strbuf text = {0};
-    bool draw, works = gpu_packet_works(p->opcode, &draw);
+    const bool draw = abi_opcode_is_draw(p->opcode), works = abi_opcode_is_work(p->opcode);
     const char *state = works ? outcome_of(o, p->index) : NULL;
 
     if (p->desc)
@@ -228,7 +228,6 @@ static void walk(struct collector *c, const struct kept *k, bool verbose, uint32
     struct outcome o = {.default_state = "finished"};
     struct abi_stream s;
     struct abi_packet p;
-    bool draw;
 
     *packets = *draws = 0;
     *presents = false;
@@ -238,13 +237,13 @@ static void walk(struct collector *c, const struct kept *k, bool verbose, uint32
         outcome_init(&o, c->ev, k);
     while (abi_stream_next(&s, &p, NULL) > 0) {
         gpu_model_apply(&c->model, ctx, &s, &p, k->id);
-        if (gpu_packet_works(p.opcode, &draw))
+        if (abi_opcode_is_work(p.opcode))
             gpu_model_use(&c->model, ctx, k->id);
         if (verbose)
             put_packet(c, k, &p, ctx, &o, *draws);
-        if (gpu_packet_works(p.opcode, &draw) && c->commands < MAX_COUNTED)
+        if (abi_opcode_is_work(p.opcode) && c->commands < MAX_COUNTED)
             count_command(c, &p, ctx, strstr(outcome_of(&o, p.index), "running") != NULL);
-        *draws += draw;
+        *draws += abi_opcode_is_draw(p.opcode);
         *presents |= p.opcode == AEROGPU_CMD_PRESENT || p.opcode == AEROGPU_CMD_PRESENT_EX;
         ++*packets;
     }

@@ -10,6 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "abi/packets.h"
 #include "blackbox/gpu_items.h"
 #include "blackbox/gpu_watch_priv.h"
 #include "executor/engine.h"
@@ -47,7 +48,6 @@ static bool find_works(struct works *w, const struct kept *k)
 {
     struct abi_stream s;
     struct abi_packet p;
-    bool draw;
 
     *w = (struct works){.cap = 256};
     w->packets = malloc(w->cap * sizeof(*w->packets));
@@ -56,7 +56,7 @@ static bool find_works(struct works *w, const struct kept *k)
     if (!k->stream || abi_stream_open(&s, k->stream, k->cmd_size, NULL))
         return true;
     while (abi_stream_next(&s, &p, NULL) > 0) {
-        if (!gpu_packet_works(p.opcode, &draw))
+        if (!abi_opcode_is_work(p.opcode))
             continue;
         if (w->n == w->cap) {
             uint32_t *bigger = realloc(w->packets, 2 * (size_t)w->cap * sizeof(*bigger));
@@ -139,14 +139,14 @@ static void describe(const struct kept *k, uint32_t index, uint32_t *draw, char 
 {
     struct abi_stream s;
     struct abi_packet p;
-    bool is_draw;
 
     *draw = 0;
     snprintf(name, size, "packet %u", index);
     if (!k->stream || abi_stream_open(&s, k->stream, k->cmd_size, NULL))
         return;
     while (abi_stream_next(&s, &p, NULL) > 0) {
-        gpu_packet_works(p.opcode, &is_draw);
+        const bool is_draw = abi_opcode_is_draw(p.opcode);
+
         if (p.index == index) {
             if (!is_draw)
                 *draw = UINT32_MAX;
@@ -292,11 +292,10 @@ static void find_surroundings(const struct evidence *ev, const struct kept *culp
         for (uint32_t k2 = 0; k2 < ctx->num_slots; k2++) {
             const struct gpu_object *o =
                 ctx->slots[k2].kind == SLOT_SHADER ? gpu_model_find(&model, ctx->slots[k2].handle) : NULL;
-            bool compute = ctx->slots[k2].stage == ABI_CS, draws;
+            bool compute = ctx->slots[k2].stage == ABI_CS;
             size_t at = strlen(c->shaders);
 
-            gpu_packet_works(p.opcode, &draws);
-            if (o && draws && compute == (p.opcode == AEROGPU_CMD_DISPATCH))
+            if (o && abi_opcode_is_draw(p.opcode) && compute == (p.opcode == AEROGPU_CMD_DISPATCH))
                 snprintf(c->shaders + at, sizeof(c->shaders) - at, "%s%s", at ? " " : "", o->hash);
         }
     }

@@ -330,26 +330,6 @@ void gpu_model_use(struct gpu_model *m, const struct gpu_model_context *c, uint6
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
 
-bool gpu_packet_works(uint32_t opcode, bool *draw)
-{
-    *draw = opcode >= AEROGPU_CMD_DRAW && opcode <= AEROGPU_CMD_DISPATCH;
-    switch (opcode) {
-    case AEROGPU_CMD_DRAW:
-    case AEROGPU_CMD_DRAW_INDEXED:
-    case AEROGPU_CMD_DISPATCH:
-    case AEROGPU_CMD_CLEAR:
-    case AEROGPU_CMD_COPY_BUFFER:
-    case AEROGPU_CMD_COPY_TEXTURE2D:
-    case AEROGPU_CMD_UPLOAD_RESOURCE:
-    case AEROGPU_CMD_RESOURCE_DIRTY_RANGE:
-    case AEROGPU_CMD_PRESENT:
-    case AEROGPU_CMD_PRESENT_EX:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static const char *const stage_names[] = {"ps", "vs", "gs", "hs", "ds", "cs"};
 
 void gpu_slot_name(char name[24], const struct gpu_slot *s)

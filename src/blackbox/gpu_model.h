@@ -77,8 +77,6 @@ void gpu_model_apply(struct gpu_model *m, struct gpu_model_context *c, const str
 void gpu_model_use(struct gpu_model *m, const struct gpu_model_context *c, uint64_t submission);
 struct gpu_object *gpu_model_find(struct gpu_model *m, uint32_t handle);
 
-/* True for packets that the device works on; `*draw` for draws and dispatches. */
-bool gpu_packet_works(uint32_t opcode, bool *draw);
 void gpu_slot_name(char name[24], const struct gpu_slot *s);
 void gpu_object_name(char name[64], const struct gpu_object *o);
 

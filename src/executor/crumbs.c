@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "abi/packets.h"
 #include "base/log.h"
 #include "executor/crumbs.h"
 
@@ -247,25 +248,6 @@ void crumbs_state(struct exec_engine *g, const struct batch *b, enum exec_crumb_
                               memory_order_release);
 }
 
-static bool is_work(uint32_t opcode)
-{
-    switch (opcode) {
-    case AEROGPU_CMD_DRAW:
-    case AEROGPU_CMD_DRAW_INDEXED:
-    case AEROGPU_CMD_DISPATCH:
-    case AEROGPU_CMD_CLEAR:
-    case AEROGPU_CMD_COPY_BUFFER:
-    case AEROGPU_CMD_COPY_TEXTURE2D:
-    case AEROGPU_CMD_UPLOAD_RESOURCE:
-    case AEROGPU_CMD_RESOURCE_DIRTY_RANGE:
-    case AEROGPU_CMD_PRESENT:
-    case AEROGPU_CMD_PRESENT_EX:
-        return true;
-    default:
-        return false;
-    }
-}
-
 void crumbs_packet(struct exec_engine *g, const struct abi_packet *p)
 {
     struct crumbs *c = &g->crumbs;
@@ -273,7 +255,7 @@ void crumbs_packet(struct exec_engine *g, const struct abi_packet *p)
     if (!c->shared)
         return;
     atomic_store_explicit(&slot_of(g)->decoding, p->index + 1, memory_order_relaxed);
-    if (c->exact && g->batch->recording && is_work(p->opcode)) {
+    if (c->exact && g->batch->recording && abi_opcode_is_work(p->opcode)) {
         crumbs_close(g, c->packet);
         g->need_barrier = true;
         batch_transfer(g);
@@ -281,7 +263,8 @@ void crumbs_packet(struct exec_engine *g, const struct abi_packet *p)
         crumbs_open(g);
     }
     /* Where a mark can end anywhere it ends as soon as it is long. */
-    if (c->write_marker && !c->exact && g->batch->recording && c->draws > MARK_DRAWS && is_work(p->opcode)) {
+    if (c->write_marker && !c->exact && g->batch->recording && c->draws > MARK_DRAWS &&
+        abi_opcode_is_work(p->opcode)) {
         crumbs_close(g, c->packet);
         c->packet = p->index;
         crumbs_open(g);
