@@ -10,61 +10,13 @@
 
 #include <vulkan/vulkan.h>
 
-#include <aerogpu/pci.h>
-
-#include "abi/builder.h"
+#include "base/clock.h"
 #include "bench.h"
 #include "executor/shader.h"
 #include "executor/vk.h"
-#include "machine/driver.h"
-#include "machine/machine.h"
+#include "thousand.h"
 
-enum {
-    DRAWS = 1000,
-    WIDTH = 1024,
-    HEIGHT = 768,
-    WARM_UP = 5,
-    BURST = 16,
-    FRAMES = 60,
-    STREAM_SPACE = 1 << 20
-};
-
-struct vertex {
-    float position[4], color[4];
-};
-
-static struct vertex vertices[DRAWS * 6];
-
-static void make_vertices(void)
-{
-    for (int i = 0; i < DRAWS; i++) {
-        const int column = i % 40, row = i / 40;
-        float x = -1 + 2.0f * (float)column / 40, y = 1 - 2.0f * (float)row / 25, w = 0.04f, h = 0.06f;
-        const float corners[6][2] = {{x, y - h}, {x, y}, {x + w, y}, {x, y - h}, {x + w, y}, {x + w, y - h}};
-        for (int k = 0; k < 6; k++)
-            vertices[i * 6 + k] =
-                (struct vertex){{corners[k][0], corners[k][1], 0, 1},
-                                {(float)(i % 7) / 7, (float)(i % 11) / 11, (float)k / 6, 1}};
-    }
-}
-
-static void *read_file(const char *name, size_t *size)
-{
-    char path[512];
-    uint8_t *bytes;
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/samples/shaders/%s", AEROGPU_SOURCE_DIR, name);
-    f = fopen(path, "rb");
-    if (!f) {
-        perror(path);
-        exit(4);
-    }
-    bytes = malloc(65536);
-    *size = fread(bytes, 1, 65536, f);
-    fclose(f);
-    return bytes;
-}
+enum { WARM_UP = 5, BURST = 16, FRAMES = 60 };
 
 static double now_ms(void)
 {
@@ -74,122 +26,26 @@ static double now_ms(void)
     return (double)clock_now(&c) / 1e6;
 }
 
-static void check(int r, const char *what, const struct error *e)
-{
-    if (!r)
-        return;
-    fprintf(stderr, "draw_bench: %s: %s\n", what, e && e->code ? e->text : strerror(-r));
-    exit(4);
-}
-
 /* ---- through the device ------------------------------------------------------------------------------------------- */
 
 struct ours {
-    struct machine *machine;
-    struct driver *driver;
-    uint64_t stream_gpa;
-    uint32_t frame_size;
+    struct thousand t;
     uint64_t before; /* the fence of the frame in flight */
-    int errors;
 };
-
-static void on_error(void *ctx, uint32_t code, uint64_t fence, uint32_t count)
-{
-    ((struct ours *)ctx)->errors++;
-}
-
-static void submit(struct ours *o, struct abi_builder *b, uint32_t *size)
-{
-    const void *bytes = abi_builder_end(b, size);
-
-    memcpy(driver_ptr(o->driver, o->stream_gpa), bytes, *size);
-}
-
-static void run_frame(struct ours *o, uint32_t size)
-{
-    struct driver_submission s = {.cmd_gpa = o->stream_gpa, .cmd_size = size};
-    uint64_t fence;
-
-    check(driver_submit(o->driver, &s, &fence), "submit", NULL);
-    if (o->before)
-        check(driver_wait(o->driver, o->before, 10 * NSEC_PER_SEC), "wait", NULL);
-    o->before = fence;
-}
 
 static void drain_ours(struct ours *o)
 {
-    check(driver_wait(o->driver, o->before, 10 * NSEC_PER_SEC), "wait", NULL);
+    thousand_wait(&o->t, o->before);
     o->before = 0;
 }
 
-static void emit_shader(struct abi_builder *b, uint32_t handle, uint32_t stage, const char *file)
+static void run_frame(struct ours *o)
 {
-    size_t size;
-    void *bytes = read_file(file, &size);
+    uint64_t fence = thousand_submit(&o->t);
 
-    ABI_EMIT_TAIL(b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, (uint32_t)size, .shader_handle = handle,
-                  .stage = stage, .dxbc_size_bytes = (uint32_t)size);
-    free(bytes);
-}
-
-static void ours_setup(struct ours *o)
-{
-    const uint32_t layout[4 + 14] = {AEROGPU_INPUT_LAYOUT_BLOB_MAGIC,
-                                     1,
-                                     2,
-                                     0,
-                                     abi_semantic_hash("POSITION"),
-                                     0,
-                                     2,
-                                     0,
-                                     0,
-                                     0,
-                                     0,
-                                     abi_semantic_hash("COLOR"),
-                                     0,
-                                     2,
-                                     0,
-                                     16,
-                                     0,
-                                     0};
-    const struct aerogpu_vertex_buffer_binding vb = {.buffer = 1, .stride_bytes = sizeof(struct vertex)};
-    struct machine_params mp = {.kind = MACHINE_LIVE};
-    struct driver_params dp = {.on_error = on_error, .ctx = o};
-    struct abi_builder b;
-    struct error e = {0};
-    uint32_t size;
-
-    check(machine_create(&o->machine, &mp, &e), "machine", &e);
-    check(machine_wait_ready(o->machine, 30000, &e), "executor", &e);
-    dp.machine = o->machine;
-    check(driver_create(&o->driver, &dp, &e), "driver", &e);
-    o->stream_gpa = driver_alloc(o->driver, STREAM_SPACE, 4096);
-    abi_builder_init(&b);
-    ABI_EMIT(&b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 2, .usage_flags = 16,
-             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = WIDTH, .height = HEIGHT, .mip_levels = 1,
-             .array_layers = 1);
-    ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 1, .usage_flags = 1,
-             .size_bytes = sizeof(vertices));
-    ABI_EMIT_TAIL(&b, UPLOAD_RESOURCE, upload_resource, vertices, sizeof(vertices), .resource_handle = 1,
-                  .size_bytes = sizeof(vertices));
-    emit_shader(&b, 3, AEROGPU_SHADER_STAGE_VERTEX, "colour_vs.dxbc");
-    emit_shader(&b, 4, AEROGPU_SHADER_STAGE_PIXEL, "colour_ps.dxbc");
-    ABI_EMIT_TAIL(&b, CREATE_INPUT_LAYOUT, create_input_layout, layout, sizeof(layout),
-                  .input_layout_handle = 5, .blob_size_bytes = sizeof(layout));
-    ABI_EMIT(&b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {2});
-    ABI_EMIT(&b, BIND_SHADERS, bind_shaders, .vs = 3, .ps = 4);
-    ABI_EMIT(&b, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = 5);
-    ABI_EMIT_TAIL(&b, SET_VERTEX_BUFFERS, set_vertex_buffers, &vb, sizeof(vb), .buffer_count = 1);
-    submit(o, &b, &size);
-    run_frame(o, size);
-    drain_ours(o);
-    abi_builder_reset(&b);
-    ABI_EMIT(&b, CLEAR, clear, .flags = 1, .color_rgba = {0, 0, 0, abi_f32(1)});
-    for (uint32_t i = 0; i < DRAWS; i++)
-        ABI_EMIT(&b, DRAW, draw, .vertex_count = 6, .instance_count = 1, .first_vertex = i * 6);
-    ABI_EMIT(&b, PRESENT, present, .scanout_id = 0);
-    submit(o, &b, &o->frame_size);
-    abi_builder_finish(&b);
+    if (o->before)
+        drain_ours(o);
+    o->before = fence;
 }
 
 /* ---- straight on Vulkan ------------------------------------------------------------------------------------------- */
@@ -345,15 +201,16 @@ static void direct_setup(struct direct *d)
     struct shader_link_params lp = {0};
     struct shader_program program;
     struct shader *vs, *ps;
+    const struct vertex *vertices;
     struct error e = {0};
     size_t size;
     void *bytes;
 
     check(vk_open(&d->vk, NULL, &e), "Vulkan", &e);
-    bytes = read_file("colour_vs.dxbc", &size);
+    bytes = thousand_shader("colour_vs.dxbc", &size);
     check(shader_create(&vs, EXEC_VS, bytes, size, &e), "vertex shader", &e);
     free(bytes);
-    bytes = read_file("colour_ps.dxbc", &size);
+    bytes = thousand_shader("colour_ps.dxbc", &size);
     check(shader_create(&ps, EXEC_PS, bytes, size, &e), "pixel shader", &e);
     free(bytes);
     lp.stages[EXEC_VS] = vs;
@@ -361,10 +218,10 @@ static void direct_setup(struct direct *d)
     check(shader_link(&program, &lp, &e), "program", &e);
     direct_target(d);
     direct_pipeline(d, &program);
-    check(vk_buffer_create(&d->vk, &d->vertices, sizeof(vertices), VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
-                           VK_USE_SHARED),
+    vertices = thousand_vertices(&size);
+    check(vk_buffer_create(&d->vk, &d->vertices, size, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, VK_USE_SHARED),
           "vertex buffer", NULL);
-    memcpy(d->vertices.memory.map, vertices, sizeof(vertices));
+    memcpy(d->vertices.memory.map, vertices, size);
     pci.queueFamilyIndex = d->vk.queue_family;
     fci.flags = VK_FENCE_CREATE_SIGNALED_BIT;
     for (int i = 0; i < 2; i++) {
@@ -422,13 +279,12 @@ int main(int argc, char **argv)
     struct bench b;
 
     bench_init(&b, argc, argv);
-    make_vertices();
-    ours_setup(&o);
+    thousand_open(&o.t, EXEC_MARKERS_GROUPS);
     direct_setup(&d);
     for (int i = -WARM_UP; i < FRAMES; i++) {
         double t0 = now_ms(), t1, t2;
         for (int k = 0; k < BURST; k++)
-            run_frame(&o, o.frame_size);
+            run_frame(&o);
         drain_ours(&o);
         t1 = now_ms();
         for (int k = 0; k < BURST; k++)
@@ -440,8 +296,8 @@ int main(int argc, char **argv)
             direct_ms[i] = (t2 - t1) / BURST;
         }
     }
-    if (o.errors) {
-        fprintf(stderr, "draw_bench: the device latched %d errors\n", o.errors);
+    if (o.t.errors) {
+        fprintf(stderr, "draw_bench: the device latched %d errors\n", o.t.errors);
         return 1;
     }
     bench_report(&b, &(struct bench_figure){
@@ -451,7 +307,6 @@ int main(int argc, char **argv)
                          .unit = "ms/frame",
                          .target = 1.05,
                          .note = "1 000 draws through the device, against one pass of bare Vulkan"});
-    driver_destroy(o.driver);
-    machine_destroy(o.machine);
+    thousand_close(&o.t);
     return bench_finish(&b);
 }

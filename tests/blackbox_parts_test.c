@@ -18,21 +18,7 @@
 #include "base/rng.h"
 #include "blackbox/flight_file.h"
 #include "blackbox/flight_read.h"
-
-static char dir[] = "/tmp/blackbox_partsXXXXXX";
-
-static int make_dir(void **state)
-{
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state)
-{
-    char command[64];
-
-    snprintf(command, sizeof(command), "rm -rf %s", dir);
-    return system(command);
-}
+#include "temp_dir.h"
 
 /* ---- flight recorder ---------------------------------------------------------------------------------- */
 

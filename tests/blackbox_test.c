@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "blackbox/package.h"
+#include "temp_dir.h"
 
 /* ---- inference: "T1 X B2" with written markers as digits in `written` ---------------------------------------------- */
 
@@ -210,21 +211,6 @@ static void every_combination(void **state)
 }
 
 /* ---- packages and dumps -------------------------------------------------------------------------------------------- */
-
-static char dir[] = "/tmp/blackbox_testXXXXXX";
-
-static int make_dir(void **state)
-{
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state)
-{
-    char command[64];
-
-    snprintf(command, sizeof(command), "rm -rf %s", dir);
-    return system(command);
-}
 
 static char *in_dir(const char *name)
 {

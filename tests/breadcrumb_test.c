@@ -15,6 +15,7 @@
 #include "abi/builder.h"
 #include "base/log.h"
 #include "machine/driver.h"
+#include "crash_scene.h"
 #include "plant.h"
 
 enum { SPACE = 1 << 18, MARKERS = 128, ALLOC = 9 };
@@ -96,47 +97,12 @@ static uint64_t value(struct rig *r, uint32_t index)
     return ((volatile uint64_t *)driver_ptr(r->d, r->markers))[index];
 }
 
-static void shader(struct rig *r, uint32_t handle, uint32_t stage, const void *bytes, uint32_t size)
-{
-    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = handle,
-                  .stage = stage, .dxbc_size_bytes = size);
-}
-
-static void scene(struct rig *r)
-{
-    static uint8_t code[65536];
-    char path[4096];
-    uint32_t size;
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/samples/shaders/fullscreen_vs.dxbc", getenv("AEROGPU_SOURCE_ROOT"));
-    f = fopen(path, "rb");
-    assert_non_null(f);
-    size = (uint32_t)fread(code, 1, sizeof(code), f);
-    fclose(f);
-    ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 1, .usage_flags = 16,
-             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 1024, .height = 1024, .mip_levels = 1,
-             .array_layers = 1);
-    shader(r, 2, AEROGPU_SHADER_STAGE_VERTEX, code, size);
-    shader(r, 3, AEROGPU_SHADER_STAGE_PIXEL, plant_endless.words, plant_endless.size);
-    ABI_EMIT(&r->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {1});
-    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
-             .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
-    ABI_EMIT(&r->b, CLEAR, clear, .flags = 1);
-}
-
-static void draw(struct rig *r)
-{
-    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 2, .ps = 3);
-    ABI_EMIT(&r->b, DRAW, draw, .vertex_count = 3, .instance_count = 1);
-}
-
 static void all_are_written(void **state)
 {
     struct rig r;
 
     rig_init(&r, EXEC_MARKERS_GROUPS);
-    scene(&r);
+    crash_scene(&r.b);
     for (uint32_t i = 0; i < MARKERS; i++) /* more than can wait at a time */
         marker(&r, i % 3 == 0 ? AEROGPU_BREADCRUMB_TOP : AEROGPU_BREADCRUMB_BOTTOM, i,
                0x100000001u * (i + 1ull));
@@ -153,12 +119,12 @@ static void hang(enum exec_markers markers, bool second_top)
     struct rig r;
 
     rig_init(&r, markers);
-    scene(&r);
+    crash_scene(&r.b);
     marker(&r, AEROGPU_BREADCRUMB_TOP, 1, 1);
-    draw(&r);
+    crash_endless_draw(&r.b);
     marker(&r, AEROGPU_BREADCRUMB_BOTTOM, 2, 2);
     marker(&r, AEROGPU_BREADCRUMB_TOP, 3, 3);
-    draw(&r);
+    crash_endless_draw(&r.b);
     marker(&r, AEROGPU_BREADCRUMB_BOTTOM, 4, 4);
     assert_int_equal(driver_wait(r.d, submit(&r), NSEC_PER_SEC), -ETIMEDOUT);
     assert_int_equal(value(&r, 1), 1);

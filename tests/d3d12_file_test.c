@@ -23,8 +23,7 @@
 #include "d3d12/trace_file.h"
 #include "d3d12/trace_split.h"
 #include "d3d12_records.h"
-
-static char dir[] = "/tmp/aerogpu-d3d12-file-XXXXXX";
+#include "temp_dir.h"
 
 /* ---- tables ------------------------------------------------------------------------------------------------- */
 
@@ -524,19 +523,6 @@ static void threads_are_merged_in_ticket_order(void **state)
     trc_close(t);
 }
 
-static int make_dir(void **state)
-{
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int drop_dir(void **state)
-{
-    char command[100];
-
-    snprintf(command, sizeof(command), "rm -rf %s", dir);
-    return system(command);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -556,5 +542,5 @@ int main(void)
         cmocka_unit_test(threads_are_merged_in_ticket_order),
     };
 
-    return cmocka_run_group_tests(tests, make_dir, drop_dir);
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

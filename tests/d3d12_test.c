@@ -14,10 +14,9 @@
 
 #include "base/strbuf.h"
 #include "d3d12_records.h"
+#include "temp_dir.h"
 
 static const char *aerogpu, *workload, *stub, *callall, *elsewhere;
-static char dir[] = "/tmp/aerogpu-d3d12-test-XXXXXX";
-
 /* Runs a command, its output (both streams) in `out`; returns its exit code. */
 static int run(struct strbuf *out, const char *fmt, ...)
 {
@@ -512,19 +511,6 @@ static void playing_shows_what_is_inside(void **state)
     strbuf_finish(&out);
 }
 
-static int make_dir(void **state)
-{
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int drop_dir(void **state)
-{
-    char command[100];
-
-    snprintf(command, sizeof(command), "rm -rf %s", dir);
-    return system(command);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -558,5 +544,5 @@ int main(int argc, char **argv)
     elsewhere = realpath(argv[5], NULL);
     aerogpu = realpath(argv[1], NULL);
     workload = realpath(argv[2], NULL);
-    return cmocka_run_group_tests(tests, make_dir, drop_dir);
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -17,13 +17,13 @@
 #include "base/log.h"
 #include "blackbox/gpu_watch.h"
 #include "machine/driver.h"
+#include "crash_scene.h"
 #include "plant.h"
+#include "temp_dir.h"
 
 enum { SPACE = 1 << 18, ALLOC = 9, ALLOC_BYTES = 4096, HANG_MS = 300, NOWHERE = 10 };
 
 static uint32_t hang_ms = HANG_MS;
-static char dir[] = "/tmp/watch_testXXXXXX";
-
 struct rig {
     struct machine *m;
     struct driver *d;
@@ -163,41 +163,6 @@ static const char *statuses(struct rig *r)
     return ask(path, "SELECT group_concat(status, ', ') FROM (SELECT status FROM status ORDER BY rowid)");
 }
 
-static void shader(struct rig *r, uint32_t handle, uint32_t stage, const void *bytes, uint32_t size)
-{
-    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = handle,
-                  .stage = stage, .dxbc_size_bytes = size);
-}
-
-static void scene(struct rig *r)
-{
-    static uint8_t code[65536];
-    char path[4096];
-    uint32_t size;
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/samples/shaders/fullscreen_vs.dxbc", getenv("AEROGPU_SOURCE_ROOT"));
-    f = fopen(path, "rb");
-    assert_non_null(f);
-    size = (uint32_t)fread(code, 1, sizeof(code), f);
-    fclose(f);
-    ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 1, .usage_flags = 16,
-             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 1024, .height = 1024, .mip_levels = 1,
-             .array_layers = 1);
-    shader(r, 2, AEROGPU_SHADER_STAGE_VERTEX, code, size);
-    shader(r, 3, AEROGPU_SHADER_STAGE_PIXEL, plant_endless.words, plant_endless.size);
-    ABI_EMIT(&r->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {1});
-    ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
-             .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
-    ABI_EMIT(&r->b, CLEAR, clear, .flags = 1);
-}
-
-static void endless_draw(struct rig *r)
-{
-    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 2, .ps = 3);
-    ABI_EMIT(&r->b, DRAW, draw, .vertex_count = 3, .instance_count = 1);
-}
-
 /* Something that works. */
 static void run_good(struct rig *r)
 {
@@ -219,10 +184,10 @@ static void checkpoints_are_dumped(void **state)
     FILE *f;
 
     rig_init(&r, EXEC_MARKERS_EXACT);
-    scene(&r);
+    crash_scene(&r.b);
     ABI_EMIT_TAIL(&r.b, EXT_PUSH_MARKER, ext_push_marker, "fr\xff\xc3\xa4me", 8, .hdr = {0});
     CHECKPOINT(&r, "shadows done");
-    endless_draw(&r);
+    crash_endless_draw(&r.b);
     strcpy(driver_ptr(r.d, r.memory + 100), "in guest memory");
     ABI_EMIT(&r.b, EXT_CHECKPOINT_POINTER, ext_checkpoint_pointer, .alloc_id = ALLOC, .payload_bytes = 16,
              .pointer = 100);
@@ -257,7 +222,7 @@ static void checkpoints_of_finished_work(void **state)
     struct error e = {0};
 
     rig_init(&r, EXEC_MARKERS_GROUPS);
-    scene(&r);
+    crash_scene(&r.b);
     CHECKPOINT(&r, "\x01\x02\x03");
     ABI_EMIT(&r.b, EXT_CHECKPOINT_POINTER, ext_checkpoint_pointer, .pointer = 0x1234567890);
     assert_int_equal(driver_wait(r.d, submit(&r), 60 * NSEC_PER_SEC), 0);
@@ -319,14 +284,14 @@ static void deep_names(void **state)
     struct rig r;
 
     rig_init(&r, EXEC_MARKERS_EXACT);
-    scene(&r);
+    crash_scene(&r.b);
     memset(name, 'x', sizeof(name));
     ABI_EMIT_TAIL(&r.b, EXT_PUSH_MARKER, ext_push_marker, "outer", 5, .hdr = {0});
     for (int i = 0; i < 40; i++)
         ABI_EMIT_TAIL(&r.b, EXT_PUSH_MARKER, ext_push_marker, name, i == 39 ? 300 : 3, .hdr = {0});
     for (int i = 0; i < 40; i++)
         ABI_EMIT(&r.b, EXT_POP_MARKER, ext_pop_marker, .hdr = {0});
-    endless_draw(&r);
+    crash_endless_draw(&r.b);
     submit(&r);
     await_crash(&r, 1);
     assert_string_equal(r.crash.path, "outer");
@@ -353,7 +318,7 @@ static void poke(struct rig *r, uint32_t offset)
     ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 11,
              .usage_flags = AEROGPU_RESOURCE_USAGE_STORAGE | AEROGPU_RESOURCE_USAGE_EXT_ADDRESS,
              .size_bytes = 8192);
-    shader(r, 12, AEROGPU_SHADER_STAGE_COMPUTE, plant_poke.words, plant_poke.size);
+    crash_shader(&r->b, 12, AEROGPU_SHADER_STAGE_COMPUTE, plant_poke.words, plant_poke.size);
     ABI_EMIT(&r->b, EXT_BUFFER_ADDRESS, ext_buffer_address, .dst_buffer = 10, .src_buffer = 11,
              .src_offset = 4096);
     constants(r, 10, offset);
@@ -483,16 +448,16 @@ static void hangs_and_deaths(void **state)
     int pid;
 
     rig_init(&r, EXEC_MARKERS_GROUPS);
-    scene(&r);
-    endless_draw(&r);
+    crash_scene(&r.b);
+    crash_endless_draw(&r.b);
     submit(&r);
     await_crash(&r, 1);
     driver_reset(r.d);
     run_good(&r);
     assert_string_equal(statuses(&r), "active, timeout, reset, active");
 
-    scene(&r);
-    endless_draw(&r);
+    crash_scene(&r.b);
+    crash_endless_draw(&r.b);
     submit(&r);
     usleep(100000);
     pid = machine_executor_pid(r.m);
@@ -529,19 +494,6 @@ static void removed_device(void **state)
     assert_non_null(strstr(statuses(&r), "stopped"));
     gpu_watch_system_event(NULL, 4109, "nobody listens");
     rig_finish(&r);
-}
-
-static int make_dir(void **state)
-{
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state)
-{
-    char command[64];
-
-    snprintf(command, sizeof(command), "rm -rf %s", dir);
-    return system(command);
 }
 
 int main(void)
