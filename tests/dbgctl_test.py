@@ -225,6 +225,17 @@ def allocations_and_csv():
 
 
 @case
+def the_drivers_log():
+    d = ask('--dump-log')
+    lines = d['log']
+    assert d['command'] == 'dump-log' and len(lines) >= 3 and [l['number'] for l in lines] == list(range(lines[0]['number'], lines[-1]['number'] + 1))
+    assert any('BAR0 probe inspected' in l['text'] and 'selected mem[0] len=65536 magic=0x55504741' in l['text'] for l in lines), lines
+    assert any('ABI=v1 magic=0x55504741' in l['text'] for l in lines) and any('mode: 1024 x 768' in l['text'] for l in lines) and all(l['level'] in 'EWTI' and l['time'] > 0 for l in lines), lines
+    rc, out, _ = run('--dump-log')
+    assert rc == 0 and len(out.splitlines()) >= len(lines) and lines[0]['text'] in out.splitlines()[0], out
+
+
+@case
 def others():
     for name in ('--query-umd-private', '--query-segments', '--query-error', '--query-scanout', '--query-cursor', '--list-displays'):
         assert ask(name)['command'] == name[2:]
@@ -280,7 +291,7 @@ def help_is_code_0():
         rc, out, _ = run(h)
         assert rc == 0 and '--dump-createallocation' in out
         d = ask(h)
-        assert d['command'] == 'help' and len(d['commands']) == 24
+        assert d['command'] == 'help' and len(d['commands']) == 25
 
 
 @case
@@ -317,7 +328,7 @@ def it_answers_during_a_hang():
 
 ALL = [['--list-displays'], ['--status'], ['--query-umd-private'], ['--query-segments'], ['--query-fence'], ['--query-error'],
        ['--watch-fence', '--samples', '2', '--interval-ms', '1'], ['--query-perf'], ['--query-scanout'], ['--query-cursor'],
-       ['--dump-ring'], ['--watch-ring', '--samples', '2', '--interval-ms', '1'], ['--dump-createalloc'], ['--dump-vblank']]
+       ['--dump-ring'], ['--watch-ring', '--samples', '2', '--interval-ms', '1'], ['--dump-createalloc'], ['--dump-vblank'], ['--dump-log']]
 
 
 class Service:
@@ -535,7 +546,7 @@ def the_runner_and_its_files():
     rc, out, err = go('--json', '--log-dir=logs', '--dbgctl', 'aerogpu_dbgctl', '--require-did', '2')
     t = json.load(open(place + '/report.json'))['tests'][0]
     assert rc == 1 and t['status'] == 'FAIL' and t['failure'] == "the adapter's device is 0x0001, 0x0002 is required"
-    for name in ('vblank_wait.stdout.txt', 'dbgctl_vblank_wait_status.txt', 'dbgctl_vblank_wait_query_error.txt',
+    for name in ('vblank_wait.stdout.txt', 'dbgctl_vblank_wait_status.txt', 'dbgctl_vblank_wait_query_error.txt', 'dbgctl_vblank_wait_dump_log.txt',
                  'dbgctl_vblank_wait_dump_last_cmd.txt', 'dbgctl_vblank_wait_cmd_0.bin', 'dbgctl_vblank_wait_cmd_3.bin.txt'):
         assert 'logs/' + name in t['artifacts'] and os.path.getsize(place + '/logs/' + name), (name, t['artifacts'])
     assert json.load(open(place + '/vblank_wait.json'))['artifacts'] == t['artifacts']

@@ -135,8 +135,9 @@ static NTSTATUS find_registers(struct kmd *k, PCM_RESOURCE_LIST list)
             windows++;
             if (probe(k, r)) {
                 kmd_log(k, DPFLTR_INFO_LEVEL,
-                        "StartDevice: BAR0 probe selected mem[%llu] at %llx, %llu bytes", j,
-                        (ULONGLONG)r->u.Memory.Start.QuadPart, r->u.Memory.Length);
+                        "StartDevice: BAR0 probe inspected %llu windows, selected mem[%llu] len=%llu "
+                        "magic=0x55504741",
+                        windows, j, r->u.Memory.Length);
                 return STATUS_SUCCESS;
             }
         }
@@ -152,7 +153,8 @@ static NTSTATUS identify(struct kmd *k)
     k->abi = kmd_read(k, AEROGPU_REG_ABI_VERSION);
     k->features =
         (ULONGLONG)kmd_read(k, AEROGPU_REG_FEATURES_HI) << 32 | kmd_read(k, AEROGPU_REG_FEATURES_LO);
-    kmd_log(k, DPFLTR_INFO_LEVEL, "StartDevice: ABI %llx, features %llx", k->abi, k->features, 0);
+    kmd_log(k, DPFLTR_INFO_LEVEL, "StartDevice: ABI=v%llu magic=0x55504741 version=0x%llx features=0x%llx",
+            AEROGPU_ABI_VERSION_MAJOR(k->abi), k->abi, k->features);
     if (AEROGPU_ABI_VERSION_MAJOR(k->abi) != AEROGPU_ABI_MAJOR)
         return STATUS_DEVICE_CONFIGURATION_ERROR;
     if (!(k->features & AEROGPU_FEATURE_SCANOUT))

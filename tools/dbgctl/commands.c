@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <aerogpu/ext.h>
+
 enum { MAX_SAMPLES = 10000, STALL_AFTER = 3 /* intervals without progress */ };
 
 /* ---- one query each ---- */
@@ -411,6 +413,56 @@ static int query_scanline(struct dbgctl *c)
     return DBGCTL_OK;
 }
 
+/* ---- the driver's log ---- */
+
+/* "NUMBER SECONDS LEVEL TEXT" */
+static json_t *log_line(const char *line)
+{
+    char level = 0;
+    unsigned long long number = 0;
+    double time = 0;
+    int at = 0;
+
+    if (sscanf(line, "%llu %lf %c %n", &number, &time, &level, &at) < 3 || !at)
+        return json_pack("{s:n, s:n, s:n, s:s}", "number", "time", "level", "text", line);
+    return json_pack("{s:I, s:f, s:s#, s:s}", "number", (json_int_t)number, "time", time, "level", &level, 1,
+                     "text", line + at);
+}
+
+static int dump_log(struct dbgctl *c)
+{
+    static struct aerogpu_escape_read_log e;
+    json_t *list = json_array();
+    uint64_t next = 0;
+
+    json_object_set_new(c->body, "log", list);
+    for (;;) {
+        char *line, *end = NULL;
+        NTSTATUS s;
+        memset(&e, 0, sizeof(e));
+        e.first = next;
+        s = dbgctl_escape(c, AEROGPU_EXT_ESCAPE_OP_READ_LOG, &e, sizeof(e));
+        if (s)
+            return dbgctl_fail(c, s, "READ_LOG");
+        if (e.next <= next || !e.text_bytes || e.text_bytes > sizeof(e.text) ||
+            json_array_size(list) >= MAX_SAMPLES)
+            break;
+        if (json_array_size(list) == 0 && e.first)
+            json_object_set_new(c->body, "lines_lost", json_integer((json_int_t)e.first));
+        e.text[e.text_bytes - 1] = '\0';
+        for (line = strtok_r(e.text, "\n", &end); line; line = strtok_r(NULL, "\n", &end)) {
+            if (c->json)
+                json_array_append_new(list, log_line(line));
+            else
+                puts(line);
+        }
+        next = e.next;
+    }
+    if (!c->json)
+        json_object_clear(c->body);
+    return DBGCTL_OK;
+}
+
 /* ---- allocations, handles, the self-test ---- */
 
 /* The first three columns are the same in each row: whether entries were overwritten between two dumps. */
@@ -555,6 +607,8 @@ const struct dbgctl_command dbgctl_commands[] = {
       "--cmd-out FILE [--alloc-out FILE] [--index-from-tail K] [--count N] [--force]"),
     C("dump-createalloc", ("--dump-createalloc", "--dump-createallocation", "--dump-allocations"), NONE,
       dump_createalloc, "the last allocations that were created", "[--csv FILE]"),
+    C("dump-log", ("--dump-log"), NONE, dump_log, "the driver's own log, the oldest line that is left first",
+      NULL),
     C("dump-vblank", ("--dump-vblank", "--query-vblank"), NONE, dump_vblank,
       "vblank registers, interrupt mask and the interrupt type asked for",
       "[--vblank-samples N --vblank-interval-ms M]"),

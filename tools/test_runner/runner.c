@@ -206,6 +206,7 @@ static void snapshot(const struct runner_params *p, const char *test, const char
     } shots[] = {
         {"status", {"--status"}},
         {"query_error", {"--query-error"}},
+        {"dump_log", {"--dump-log"}},
         {"dump_last_cmd", {"--dump-last-cmd", "--count", "4", "--cmd-out"}},
     };
     static const char *const siblings[] = {"", ".alloc_table.bin", ".txt"};
@@ -215,19 +216,19 @@ static void snapshot(const struct runner_params *p, const char *test, const char
         snprintf(cmd, sizeof(cmd), "%s/dbgctl_%s_cmd_%d.bin%s", dir, test, k / 3, siblings[k % 3]);
         unlink(cmd);
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         char *argv[12] = {(char *)(uintptr_t)p->dbgctl};
         int n = 1;
         snprintf(out, sizeof(out), "%s/dbgctl_%s_%s.txt", dir, test, shots[i].suffix);
         snprintf(cmd, sizeof(cmd), "%s/dbgctl_%s_cmd.bin", dir, test);
         for (int k = 0; k < 6 && shots[i].args[k]; k++)
             argv[n++] = (char *)(uintptr_t)shots[i].args[k];
-        if (i == 2)
+        if (i == 3)
             argv[n++] = cmd;
         argv[n] = NULL;
         runner_exec(argv, out, out, p->dbgctl_timeout_ms);
         add_artifact(result, out);
-        for (int k = 0; i == 2 && k < 4 * 3;
+        for (int k = 0; i == 3 && k < 4 * 3;
              k++) { /* what an older run left is not of this one: unlinked before */
             snprintf(cmd, sizeof(cmd), "%s/dbgctl_%s_cmd_%d.bin%s", dir, test, k / 3, siblings[k % 3]);
             add_artifact(result, cmd);
