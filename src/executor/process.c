@@ -34,6 +34,7 @@
 #define COMPONENT "executor"
 
 enum { LEAST_PATIENCE = 32, MOST_PATIENCE = 1 << 16 }; /* turns; see step_aside */
+enum { IDS = 2 * EXEC_RING_SLOTS };
 enum { FLIGHT_TAKE, FLIGHT_DECODED, FLIGHT_COMPLETE, FLIGHT_RESET };
 
 struct process {
@@ -51,8 +52,9 @@ struct process {
     struct exec_control control;
     int control_fd; /* that came with it, or -1 */
 
-    /* Submissions in the engine, by number; ids[number % EXEC_RING_SLOTS]. */
-    _Atomic uint64_t ids[EXEC_RING_SLOTS];
+    /* Submissions in the engine, by number; ids[number % IDS]. The host, which never has more than EXEC_RING_SLOTS under way, may
+     * send one for a completion that it has seen and that is not counted here yet. */
+    _Atomic uint64_t ids[IDS];
     _Atomic uint32_t started, completed;
     struct exec_looker looker;
     uint32_t turns_seen, patience; /* see step_aside */
@@ -96,7 +98,7 @@ static void on_fault(int sig, siginfo_t *si, void *context)
     f->address = (uint64_t)(uintptr_t)si->si_addr;
     f->submission = thread == p->main_thread ? atomic_load(&p->decoding) : 0;
     if (!f->submission && done != atomic_load(&p->started))
-        f->submission = atomic_load(&p->ids[done % EXEC_RING_SLOTS]);
+        f->submission = atomic_load(&p->ids[done % IDS]);
     atomic_store(&f->state, 2);
     leave(EXEC_EXIT_FAULT + sig);
 }
@@ -261,9 +263,9 @@ static void execute(struct process *p, const struct exec_slot *slot)
     if (slot->epoch != atomic_load(&p->epoch))
         return;
     control_up_to(p, slot->control_seq);
-    if (n - atomic_load(&p->completed) >= EXEC_RING_SLOTS)
+    if (n - atomic_load(&p->completed) > EXEC_RING_SLOTS)
         leave_broken("number of submissions");
-    atomic_store(&p->ids[n % EXEC_RING_SLOTS], slot->s.id);
+    atomic_store(&p->ids[n % IDS], slot->s.id);
     atomic_store(&p->started, n + 1);
     atomic_store(&p->decoding, slot->s.id);
     atomic_store(&p->shared->executor_cpu, (uint32_t)sched_getcpu());
