@@ -88,7 +88,7 @@ struct bench {
     int num_taken;
     uint64_t alloc_gpa;
     uint8_t memory; /* first byte at alloc_gpa when it was taken */
-    volatile sig_atomic_t stop;
+    _Atomic int stop;
 };
 
 static void on_frame(void *ctx, struct player_frame *f)

@@ -386,8 +386,8 @@ static void refusals_are_told_apart(void **state)
     rig_finish(&r);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-enum { LIMITED = 0 }; /* ASan's executor has all the memory there is */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { LIMITED = 0 }; /* a sanitizer's executor has all the memory there is */
 #else
 enum { LIMITED = 1 };
 #endif

@@ -77,7 +77,7 @@ struct minimize {
     struct error failed;
 };
 
-static volatile sig_atomic_t interrupted;
+static _Atomic int interrupted; /* the workers read it */
 
 static void on_signal(int sig)
 {

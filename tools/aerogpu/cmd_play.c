@@ -94,7 +94,7 @@ struct play {
     bool progress_shown;
 };
 
-static volatile sig_atomic_t interrupted;
+static _Atomic int interrupted;
 
 static void on_signal(int sig)
 {

@@ -10,7 +10,7 @@
 
 struct run {
     struct crash_run_result *out;
-    volatile sig_atomic_t stop;
+    _Atomic int stop;
 };
 
 /* On the watch's thread; the result is read after it has ended. */

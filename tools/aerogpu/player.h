@@ -15,7 +15,7 @@
 #ifndef AEROGPU_PLAYER_H_
 #define AEROGPU_PLAYER_H_
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -66,7 +66,8 @@ struct player_params {
     /* Every now and then: the file offset that was reached. May be NULL. */
     void (*progress)(void *ctx, uint64_t offset, uint64_t end);
     void *ctx;
-    const volatile sig_atomic_t *stop; /* ends playing early when it is not 0; may be NULL */
+    /* Ends playing early when it is not 0; may be NULL. Atomic: other threads set it as well as signal handlers. */
+    const _Atomic int *stop;
     uint64_t timeout_ns;               /* for one submission; 0: 30 s */
 };
 
