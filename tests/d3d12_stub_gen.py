@@ -28,14 +28,14 @@ def family(g, name):
 def stub(g):
     m = g.m
     o = ['#include <stdlib.h>', '#include <string.h>', '#include "d3d12_api.h"', '#include "d3d12/table.h"',
-         'struct stub { const void *vtbl; unsigned refs; uint64_t number; void *memory; };',
+         'struct stub { const void *vtbl; unsigned refs; uint64_t number; void *memory; struct stub *next; };',
          '#include <stdio.h>',
-         'static uint64_t numbers = 1, base; static struct stub *the_device;',
+         'static uint64_t numbers = 1, base; static struct stub *the_device, *stubs; /* none is freed, none lost */',
          'static void *memory(void *o) { struct stub *s = o; if (!s->memory) s->memory = calloc(1, 65536); return s->memory; }',
          '#define LOG(...) do { if (getenv("STUB_LOG")) { printf("stub: " __VA_ARGS__); fflush(stdout); } } while (0)',
          'static const void *vtables[];',
          'static struct stub *make(unsigned iface) { struct stub *s = calloc(1, sizeof(*s)); s->vtbl = vtables[iface];',
-         '    s->refs = 1; s->number = numbers++; return s; }',
+         '    s->refs = 1; s->number = numbers++; s->next = stubs; stubs = s; return s; }',
          'static unsigned wanted(const GUID *iid, unsigned natural) {',
          '    uint16_t i = d12_iface_of(iid); return i == 0xffff || d12_iface_is((uint16_t)natural, i) ? natural : i; }']
     fam = {n: family(g, n) for n in g.iface_order}
@@ -48,7 +48,7 @@ def stub(g):
         'Map': 'if (ppData) *ppData = memory(This); return 0;',
         'GetGPUVirtualAddress': 'return (((struct stub *)This)->number + base) << 32;',
         'CopyBufferRegion': 'if (SrcOffset + NumBytes <= 65536 && DstOffset + NumBytes <= 65536)'
-                            ' memcpy((char *)memory(pDstBuffer) + DstOffset, (char *)memory(pSrcBuffer) + SrcOffset, NumBytes);',
+                            ' memmove((char *)memory(pDstBuffer) + DstOffset, (char *)memory(pSrcBuffer) + SrcOffset, NumBytes);',
         'GetResourceAllocationInfo': '__ret->Alignment = getenv("STUB_LARGE") ? 262144 : 65536;'
                                      ' __ret->SizeInBytes = pResourceDescs->Width * (getenv("STUB_LARGE") ? 3 : 1); return __ret;',
         'GetCompletedValue': 'return 1000;',
@@ -238,8 +238,9 @@ class Caller:
              'HRESULT vkd3d_create_device(const void *info, const GUID *iid, void **out);',
              'static uint32_t number(uint32_t n) { seed = seed * 1664525u + 1013904223u; return 1 + (seed >> 8) % n; }',
              'static uint32_t pick(const uint32_t *v, size_t n) { return v[number((uint32_t)n) - 1]; }',
-             'static void *room(size_t n) { return calloc(1, n); }',
-             'static void *noise(size_t n) { uint8_t *p = malloc(n); for (size_t i = 0; i < n; i++) p[i] = (uint8_t)number(256);'
+             'static void *rooms; /* all of them, so that none is lost */',
+             'static void *room(size_t n) { void **p = calloc(1, n + 16); *p = rooms; rooms = p; return p + 2; }',
+             'static void *noise(size_t n) { uint8_t *p = room(n); for (size_t i = 0; i < n; i++) p[i] = (uint8_t)number(256);'
              ' return p; }',
              'static void *stream(SIZE_T *size);']
         o += [self.fills[b] for b in self.order]

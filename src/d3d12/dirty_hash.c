@@ -1,7 +1,11 @@
 /* dirty_hash.c: DIRTY_HASH. */
 #include <errno.h>
 #include <stdlib.h>
+/* Whole pages are hashed, and with them what else lies there. Sanitizers would see reads beyond the memory that is watched, and
+ * do not look into the library. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define XXH_INLINE_ALL
+#endif
 #include <xxhash.h>
 
 #include "d3d12/dirty_internal.h"

@@ -20,6 +20,14 @@ configure()
     ninja -C "$dir" -j "$JOBS" --quiet
 }
 
+# The whole suite live; the tests have only the quick one. A sanitizer's machine is a slow one.
+validate()
+{
+    "$1/tools/aerogpu/aerogpu" validate --time-slack 20 --out "$1/validate" >"$LOG/$(basename "$1").validate" && return 0
+    grep -E '^- FAIL|^FAIL' "$LOG/$(basename "$1").validate"
+    return 1
+}
+
 stage_gcc()
 {
     CC=gcc configure build-gcc --werror
@@ -34,18 +42,20 @@ stage_clang()
 stage_asan()
 {
     CC=gcc configure build-asan -Db_sanitize=address,undefined || return 1
-    export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0
+    export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0:verify_asan_link_order=0
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
     export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
-    meson test -C build-asan --no-rebuild --print-errorlogs --num-processes "$JOBS" --timeout-multiplier 5
+    meson test -C build-asan --no-rebuild --print-errorlogs --num-processes "$JOBS" --timeout-multiplier 5 || return 1
+    validate build-asan
 }
 
-# Data races, in the tests that have threads.
+# Data races, in the tests that have threads. An executor that ends must be seen to end at once, hence no sleep at exit.
 stage_tsan()
 {
     CC=gcc configure build-tsan -Db_sanitize=thread || return 1
-    export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=$PWD/tests/tsan.supp
-    meson test -C build-tsan --no-rebuild --print-errorlogs --num-processes 1 --timeout-multiplier 5 --suite threaded
+    export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:atexit_sleep_ms=0:suppressions=$PWD/tests/tsan.supp
+    meson test -C build-tsan --no-rebuild --print-errorlogs --num-processes 1 --timeout-multiplier 5 --suite threaded || return 1
+    validate build-tsan
 }
 
 stage_tidy()
