@@ -78,7 +78,7 @@ void test_alloc_table_readonly_sanity(struct suite *s)
         st = umd_buffer(d, &to, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, NULL, sizeof(words), true);
     if (NT_SUCCESS(st)) {
         umd_copy_buffer(to, from, sizeof(words));
-        st = umd_finish(d, 5000);
+        st = umd_finish(d, suite_ms(s, 5000));
     }
     if (st == STATUS_SUCCESS)
         st = umd_map(to, &data, false);

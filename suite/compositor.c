@@ -29,7 +29,7 @@ static void be_client(struct suite *s)
     for (uint32_t frame = 0;; frame++) {
         float phase = (float)(frame % 120) / 120;
         umd_clear(d, phase, 0.5f, 1 - phase, 1);
-        CHECK_STATUS(s, umd_finish(d, 10000), "client: frame");
+        CHECK_STATUS(s, umd_finish(d, suite_ms(s, 10000)), "client: frame");
         if (!frame)
             suite_say(s, "handle %u", r->global_share);
         if (suite_hear(s, line, sizeof(line), 0) || suite_wait_vblank(s) != STATUS_SUCCESS)
@@ -73,7 +73,7 @@ static void be_compositor(struct suite *s)
                 uint32_t *pixels = NULL;
                 s->dump = true;
                 s->log_dir = line + 5;
-                if (umd_read(chain.target, &pixels, 5000) == STATUS_SUCCESS)
+                if (umd_read(chain.target, &pixels, suite_ms(s, 5000)) == STATUS_SUCCESS)
                     suite_dump(s, "desktop", pixels, chain.width, chain.height);
                 free(pixels);
             } else if (!strcmp(line, "quit")) {
@@ -88,8 +88,8 @@ static bool frame_of(struct suite *s, struct suite_peer *p)
 {
     char line[400];
 
-    if (!suite_peer_hear(p, line, sizeof(line), 5000)) {
-        suite_fail(s, "the compositor is silent");
+    if (!suite_peer_hear(p, line, sizeof(line), suite_ms(s, 5000))) {
+        suite_fail(s, "the compositor is silent" SUITE_SLACK);
         return false;
     }
     if (strncmp(line, "frame ", 6) != 0)
@@ -116,7 +116,8 @@ static void measure(struct suite *s, struct suite_peer *compositor)
         suite_timing(s, ms, n);
         suite_measure(s, "frames_per_second", n * 1e9 / (double)(last - first));
         if (s->timing.avg < 2 || s->timing.max > suite_limit(s, 250))
-            suite_fail(s, "frames every %.3f ms on average, %.3f ms at most", s->timing.avg, s->timing.max);
+            suite_fail(s, "frames every %.3f ms on average, %.3f ms at most" SUITE_SLACK, s->timing.avg,
+                       s->timing.max);
     }
     free(ms);
 }
@@ -135,9 +136,9 @@ static void direct(struct suite *s)
     for (; started < n && started < MAX_CLIENTS && !s->failed; started++) {
         if (!suite_peer_start(s, &clients[started], "client"))
             break;
-        if (!suite_peer_hear(&clients[started], line, sizeof(line), 20000) ||
+        if (!suite_peer_hear(&clients[started], line, sizeof(line), suite_ms(s, 20000)) ||
             sscanf(line, "handle %u", &handle) != 1)
-            suite_fail(s, "client %u says '%s'", started, line);
+            suite_fail(s, "client %u says '%s'" SUITE_SLACK, started, line);
         else
             suite_peer_say(&compositor, "add %u", handle);
     }
@@ -151,13 +152,13 @@ static void direct(struct suite *s)
     }
 out:
     suite_peer_say(&compositor, "quit");
-    while (suite_peer_hear(&compositor, line, sizeof(line), 5000))
+    while (suite_peer_hear(&compositor, line, sizeof(line), suite_ms(s, 5000)))
         if (!strncmp(line, "FAIL ", 5))
             suite_fail(s, "%s", line + 5);
-    suite_peer_end(&compositor, 5000);
+    suite_peer_end(&compositor, suite_ms(s, 5000));
     for (uint32_t i = 0; i < started; i++) {
         suite_peer_say(&clients[i], "quit");
-        suite_peer_end(&clients[i], 5000);
+        suite_peer_end(&clients[i], suite_ms(s, 5000));
     }
 }
 

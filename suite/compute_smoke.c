@@ -18,7 +18,7 @@ void test_compute_smoke(struct suite *s)
         st = umd_buffer(d, &back, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, NULL, SIZE, true);
     if (NT_SUCCESS(st)) {
         umd_copy_buffer(back, buffer, SIZE);
-        st = umd_finish(d, (int)suite_default(s->timeout_ms, 10000));
+        st = umd_finish(d, suite_ms(s, suite_default(s->timeout_ms, 10000)));
     }
     if (st == STATUS_SUCCESS)
         st = umd_map(back, &data, false);

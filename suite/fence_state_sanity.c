@@ -33,7 +33,7 @@ void test_fence_state_sanity(struct suite *s)
         last = now;
     }
     if (NT_SUCCESS(st))
-        st = umd_finish(d, (int)suite_default(s->timeout_ms, 5000));
+        st = umd_finish(d, suite_ms(s, suite_default(s->timeout_ms, 5000)));
     if (NT_SUCCESS(st))
         st = SUITE_ESCAPE(s, QUERY_FENCE, &now) ? STATUS_UNSUCCESSFUL : st;
     umd_close(d);

@@ -1,7 +1,8 @@
 /* Another mode of the list, and back: the mode, the scanout and vblank follow. A mode outside the list is refused. */
 #include "suite.h"
 
-static NTSTATUS set(struct umd_device *d, uint32_t width, uint32_t height, struct umd_resource **r)
+static NTSTATUS set(struct suite *s, struct umd_device *d, uint32_t width, uint32_t height,
+                    struct umd_resource **r)
 {
     struct umd_texture_params p = {.width = width,
                                    .height = height,
@@ -11,8 +12,8 @@ static NTSTATUS set(struct umd_device *d, uint32_t width, uint32_t height, struc
     NTSTATUS st = umd_texture(d, r, &p);
 
     if (NT_SUCCESS(st))
-        st = umd_finish(d, 5000);
-    if (NT_SUCCESS(st))
+        st = umd_finish(d, suite_ms(s, 5000));
+    if (st == STATUS_SUCCESS)
         st = D3DKMTSetDisplayMode(&(D3DKMT_SETDISPLAYMODE){.hDevice = umd_kmt_device(d),
                                                            .hPrimaryAllocation = (*r)->allocation,
                                                            .ScanLineOrdering = D3DDDI_VSSLO_PROGRESSIVE,
@@ -58,14 +59,14 @@ void test_modeset_roundtrip_sanity(struct suite *s)
         return;
     }
     CHECK_STATUS(s, umd_open(&d, NULL), "open");
-    st = set(d, other.Width, other.Height, &there);
+    st = set(s, d, other.Width, other.Height, &there);
     if (st == STATUS_SUCCESS)
         expect(s, other.Width, other.Height);
     if (!s->failed && NT_SUCCESS(st))
-        st = set(d, mode.Width, mode.Height, &back);
+        st = set(s, d, mode.Width, mode.Height, &back);
     if (!s->failed && NT_SUCCESS(st))
         expect(s, mode.Width, mode.Height);
-    refused = s->failed || !NT_SUCCESS(st) ? STATUS_UNSUCCESSFUL : set(d, 1000, 333, &bad);
+    refused = s->failed || !NT_SUCCESS(st) ? STATUS_UNSUCCESSFUL : set(s, d, 1000, 333, &bad);
     umd_close(d);
     CHECK_STATUS(s, st, "SetDisplayMode");
     CHECK_EQ_STATUS(s, refused, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE,

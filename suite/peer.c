@@ -18,8 +18,8 @@ bool suite_peer_start(struct suite *s, struct suite_peer *p, const char *role)
 {
     int to[2] = {-1, -1}, from[2] = {-1, -1};
     posix_spawn_file_actions_t fa;
-    char arg[64];
-    char *argv[] = {(char *)(uintptr_t)s->name, arg, NULL};
+    char arg[64], slack[32];
+    char *argv[] = {(char *)(uintptr_t)s->name, arg, slack, NULL};
     pid_t pid = -1;
 
     *p = (struct suite_peer){NULL, -1, -1, -1};
@@ -31,6 +31,7 @@ bool suite_peer_start(struct suite *s, struct suite_peer *p, const char *role)
         return p->pid > 0;
     }
     snprintf(arg, sizeof(arg), "--role=%s", role);
+    snprintf(slack, sizeof(slack), "--time-slack=%u", suite_default(s->slack, 1));
     if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC)) {
         suite_fail(s, "pipe: %s", strerror(errno));
         goto out;
@@ -61,6 +62,7 @@ static bool hear(int fd, char *line, size_t size, int timeout_ms)
     for (;;) {
         struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
         char c;
+        line[n] = '\0';
         if (poll(&poll_fd, 1, timeout_ms) <= 0 || read(fd, &c, 1) != 1)
             return false;
         if (c == '\n')
@@ -68,7 +70,6 @@ static bool hear(int fd, char *line, size_t size, int timeout_ms)
         if (n + 1 < size)
             line[n++] = c;
     }
-    line[n] = '\0';
     return true;
 }
 
@@ -113,6 +114,7 @@ void suite_say(struct suite *s, const char *fmt, ...)
 
 bool suite_peer_hear(struct suite_peer *p, char *line, size_t size, int timeout_ms)
 {
+    *line = '\0';
     return p->host ? p->host->peer_hear(p->host->ctx, p->pid, line, size, timeout_ms)
                    : hear(p->from, line, size, timeout_ms);
 }

@@ -14,7 +14,7 @@ void test_perf_state_sanity(struct suite *s)
     st = suite_scene_create(&scene, d, 64, 64);
     suite_scene_draw(&scene);
     if (NT_SUCCESS(st))
-        st = umd_finish(d, (int)suite_default(s->timeout_ms, 5000));
+        st = umd_finish(d, suite_ms(s, suite_default(s->timeout_ms, 5000)));
     if (st == STATUS_SUCCESS)
         st = suite_wait_vblank(s);
     if (st == STATUS_SUCCESS)

@@ -16,7 +16,7 @@ void test_readback_sanity(struct suite *s)
         char text[16];
         if (NT_SUCCESS(st)) {
             suite_scene_draw(&scene);
-            st = umd_read(scene.target, &pixels, (int)suite_default(s->timeout_ms, 10000));
+            st = umd_read(scene.target, &pixels, suite_ms(s, suite_default(s->timeout_ms, 10000)));
         }
         if (st != STATUS_SUCCESS)
             suite_fail(s, "%ux%u: %s", sizes[i][0], sizes[i][1], umd_status_name(st, text));

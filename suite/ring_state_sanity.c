@@ -37,7 +37,7 @@ static NTSTATUS sample(struct suite *s, struct umd_device *d, struct suite_scene
     NTSTATUS st;
 
     suite_scene_draw(scene);
-    st = umd_finish(d, (int)suite_default(s->timeout_ms, 5000));
+    st = umd_finish(d, suite_ms(s, suite_default(s->timeout_ms, 5000)));
     if (st == STATUS_SUCCESS)
         st = SUITE_ESCAPE(s, QUERY_FENCE, &f);
     if (st == STATUS_SUCCESS)

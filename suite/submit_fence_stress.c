@@ -35,7 +35,7 @@ void test_submit_fence_stress(struct suite *s)
         last = fence;
     }
     if (NT_SUCCESS(st))
-        st = umd_wait(d, fence, (int)suite_default(s->timeout_ms, 20000));
+        st = umd_wait(d, fence, suite_ms(s, suite_default(s->timeout_ms, 20000)));
     ring.desc_capacity = AEROGPU_ESCAPE_RECENT;
     if (st == STATUS_SUCCESS)
         st = SUITE_ESCAPE(s, DUMP_RING_V2, &ring);

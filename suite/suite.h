@@ -163,6 +163,17 @@ static inline double suite_limit(const struct suite *s, double limit)
     return limit * suite_default(s->slack, 1);
 }
 
+/* The same for the longest that something may take, in ms. */
+static inline int suite_ms(const struct suite *s, uint32_t ms)
+{
+    double limit = suite_limit(s, ms);
+
+    return limit < INT32_MAX ? (int)limit : INT32_MAX;
+}
+
+/* Ends the message of a failure that such a limit is behind. */
+#define SUITE_SLACK " (--time-slack N multiplies this limit)"
+
 /* Fails the test and leaves it unless `cond`. */
 #define CHECK(s, cond, ...)                                                                                  \
     do {                                                                                                     \
@@ -177,7 +188,8 @@ static inline double suite_limit(const struct suite *s, double limit)
         NTSTATUS check_status_ = (call);                                                                     \
         char check_buffer_[16];                                                                              \
         if (check_status_ != STATUS_SUCCESS) {                                                               \
-            suite_fail(s, "%s: %s", what, umd_status_name(check_status_, check_buffer_));                    \
+            suite_fail(s, "%s: %s%s", what, umd_status_name(check_status_, check_buffer_),                   \
+                       check_status_ == STATUS_TIMEOUT ? SUITE_SLACK : "");                                  \
             return;                                                                                          \
         }                                                                                                    \
     } while (0)
@@ -186,8 +198,8 @@ static inline double suite_limit(const struct suite *s, double limit)
         NTSTATUS check_status_ = (call);                                                                     \
         char check_a_[16], check_b_[16];                                                                     \
         if (check_status_ != (want)) {                                                                       \
-            suite_fail(s, "%s: %s, expected %s", what, umd_status_name(check_status_, check_a_),             \
-                       umd_status_name(want, check_b_));                                                     \
+            suite_fail(s, "%s: %s, expected %s%s", what, umd_status_name(check_status_, check_a_),           \
+                       umd_status_name(want, check_b_), check_status_ == STATUS_TIMEOUT ? SUITE_SLACK : ""); \
             return;                                                                                          \
         }                                                                                                    \
     } while (0)
@@ -202,6 +214,9 @@ NTSTATUS suite_escape(struct suite *s, uint32_t op, void *block, uint32_t size);
 NTSTATUS suite_wait_vblank(struct suite *s);
 /* The same, but a wait that hangs ends the test (and its process) as failed, after --wait-timeout-ms, else 2 s. */
 NTSTATUS suite_wait_vblank_bounded(struct suite *s);
+/* How many vblanks the system has noticed: what a wait waits for one more of. The device's own number runs ahead of it as long as
+ * news of a vblank is under way. */
+NTSTATUS suite_noticed_vblanks(struct suite *s, struct umd_device *d, uint32_t *count);
 NTSTATUS suite_mode(struct suite *s, D3DKMT_DISPLAYMODE *mode);
 
 /* ---- scenes that several tests use (scene.c) ---- */
@@ -234,7 +249,7 @@ struct suite_peer {
 /* This test again as another process, with --role=ROLE. */
 bool suite_peer_start(struct suite *s, struct suite_peer *p, const char *role);
 void suite_peer_say(struct suite_peer *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A line from it, without the newline; false after timeout_ms or when it is gone. */
+/* A line from it, without the newline; false, and what there is of a line, after timeout_ms or when it is gone. */
 bool suite_peer_hear(struct suite_peer *p, char *line, size_t size, int timeout_ms);
 int suite_peer_end(struct suite_peer *p, int timeout_ms); /* exit status, -1: had to be killed */
 void suite_peer_kill(struct suite_peer *p);
@@ -262,7 +277,7 @@ unsigned suite_count_events(const json_t *events, const char *source, int id);
 
 /* Resets that the adapter counts. */
 uint32_t suite_tdr_count(struct suite *s);
-/* Draws the scene on a fresh device until it comes out right, at most `ms`; how long that took. */
+/* Draws the scene on a fresh device until it comes out right, at most `ms` (and the slack); how long that took. */
 void suite_works_again(struct suite *s, uint32_t ms, double *took_ms);
 /* min to max, from the seed. */
 uint32_t suite_random(struct suite *s, uint32_t min, uint32_t max);

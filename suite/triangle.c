@@ -22,9 +22,9 @@ void test_triangle(struct suite *s)
         st = umd_present(&chain, 1, &fence);
     }
     if (NT_SUCCESS(st))
-        st = umd_wait(d, fence, (int)suite_default(s->timeout_ms, 10000));
+        st = umd_wait(d, fence, suite_ms(s, suite_default(s->timeout_ms, 10000)));
     if (st == STATUS_SUCCESS)
-        st = umd_read(chain.target, &pixels, (int)suite_default(s->timeout_ms, 10000));
+        st = umd_read(chain.target, &pixels, suite_ms(s, suite_default(s->timeout_ms, 10000)));
     if (pixels && suite_scene_check(s, pixels, chain.width, chain.height))
         suite_dump(s, "frame", pixels, chain.width, chain.height);
     free(pixels);

@@ -37,9 +37,10 @@ static void pacing(struct suite *s, const struct band *band, uint32_t samples)
     if (s->failed)
         return;
     CHECK(s, s->timing.avg > band->fail_min, "the average is %.3f ms: waits return at once", s->timing.avg);
-    CHECK(s, s->timing.max <= suite_limit(s, band->fail_max), "the longest wait was %.3f ms", s->timing.max);
+    CHECK(s, s->timing.max <= suite_limit(s, band->fail_max), "the longest wait was %.3f ms" SUITE_SLACK,
+          s->timing.max);
     CHECK(s, !band->fail_avg_max || s->timing.avg < suite_limit(s, band->fail_avg_max),
-          "the average is %.3f ms", s->timing.avg);
+          "the average is %.3f ms" SUITE_SLACK, s->timing.avg);
     if (band->warn_max && (s->timing.avg < band->warn_min || s->timing.avg > band->warn_max))
         suite_log(s, "warning: the average is outside %g to %g ms", band->warn_min, band->warn_max);
 }
@@ -69,22 +70,55 @@ void test_vblank_wait_pacing(struct suite *s)
     pacing(s, &(struct band){2, 250, 50, 0, 0}, suite_default(s->samples, 60));
 }
 
-/* Every wait ends with a vblank that was not there when it began, and none is skipped on the way. */
-void test_vblank_wait_sanity(struct suite *s)
+struct vblank_waits {
+    struct umd_device *device;
+    uint32_t before, after; /* noticed by the system */
+    struct aerogpu_escape_query_vblank device_first, device_before, device_after;
+};
+
+static NTSTATUS wait_once(struct suite *s, struct vblank_waits *w)
 {
-    uint32_t n = suite_default(s->samples, 30), missed = 0;
-    struct aerogpu_escape_query_vblank before = {0}, after = {0};
+    NTSTATUS st = SUITE_ESCAPE(s, QUERY_VBLANK, &w->device_before);
+
+    if (st == STATUS_SUCCESS)
+        st = suite_noticed_vblanks(s, w->device, &w->before);
+    if (st == STATUS_SUCCESS)
+        st = suite_wait_vblank_bounded(s);
+    if (st == STATUS_SUCCESS)
+        st = suite_noticed_vblanks(s, w->device, &w->after);
+    return st == STATUS_SUCCESS ? SUITE_ESCAPE(s, QUERY_VBLANK, &w->device_after) : st;
+}
+
+/* Every wait ends with a vblank that was not noticed when it began, none is skipped on the way, and the device has had as many. */
+static void wait_often(struct suite *s, struct vblank_waits *w, uint32_t n)
+{
+    uint32_t missed = 0;
+    uint64_t had;
 
     for (uint32_t i = 0; i < n; i++) {
-        CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_VBLANK, &before), "QUERY_VBLANK");
-        CHECK_STATUS(s, suite_wait_vblank_bounded(s), "WaitForVerticalBlankEvent");
-        CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_VBLANK, &after), "QUERY_VBLANK");
-        CHECK(s, after.vblank_seq > before.vblank_seq, "a wait returned while vblank %llu was still the last",
-              (unsigned long long)before.vblank_seq);
-        missed += after.vblank_seq > before.vblank_seq + 2;
+        CHECK_STATUS(s, wait_once(s, w), "WaitForVerticalBlankEvent, and the vblanks before and after");
+        CHECK(s, (int32_t)(w->after - w->before) > 0, "a wait returned while vblank %u was still the last",
+              w->before);
+        if (!i)
+            w->device_first = w->device_before;
+        missed += w->device_after.vblank_seq > w->device_before.vblank_seq + 2;
     }
+    had = w->device_after.vblank_seq - w->device_first.vblank_seq;
     suite_measure(s, "late_wakeups", missed);
-    CHECK(s, missed <= suite_limit(s, 0.25 * n), "%u of %u waits woke more than one vblank late", missed, n);
+    CHECK(s, missed <= suite_limit(s, 0.25 * n), "%u of %u waits woke more than one vblank late" SUITE_SLACK,
+          missed, n);
+    /* News of one may have been under way when the first wait began. */
+    CHECK(s, (double)had + suite_limit(s, 1) >= n, "%u waits in %llu vblanks of the device" SUITE_SLACK, n,
+          (unsigned long long)had);
+}
+
+void test_vblank_wait_sanity(struct suite *s)
+{
+    struct vblank_waits w = {0};
+
+    CHECK_STATUS(s, umd_open(&w.device, NULL), "open");
+    wait_often(s, &w, suite_default(s->samples, 30));
+    umd_close(w.device);
 }
 
 void test_vblank_state_sanity(struct suite *s)
@@ -164,7 +198,7 @@ void test_vblank_under_load(struct suite *s)
         st = SUITE_ESCAPE(s, QUERY_VBLANK, &b);
     t1 = suite_now(s);
     if (NT_SUCCESS(st))
-        st = umd_finish(d, (int)suite_limit(s, suite_default(s->timeout_ms, 10000)));
+        st = umd_finish(d, suite_ms(s, suite_default(s->timeout_ms, 10000)));
     umd_close(d);
     CHECK_STATUS(s, st, "work and waits");
     rate = (double)(b.vblank_seq - a.vblank_seq) * 1e9 / (double)(t1 - t0);
@@ -172,5 +206,5 @@ void test_vblank_under_load(struct suite *s)
     CHECK(s,
           rate > 0.9e9 / b.vblank_period_ns / suite_limit(s, 1) &&
               rate < suite_limit(s, 1.1e9) / b.vblank_period_ns,
-          "%.2f vblanks a second under load, %.2f are due", rate, 1e9 / b.vblank_period_ns);
+          "%.2f vblanks a second under load, %.2f are due" SUITE_SLACK, rate, 1e9 / b.vblank_period_ns);
 }

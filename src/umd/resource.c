@@ -187,7 +187,9 @@ NTSTATUS umd_texture(struct umd_device *d, struct umd_resource **out, const stru
     if (p->shared) {
         ABI_EMIT(&d->stream, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = r->handle,
                  .share_token = r->share_token);
-        s = umd_flush(d, NULL); /* whoever gets the handle may import at once */
+        s = umd_finish(
+            d,
+            -1); /* whoever gets the handle may import at once, on a context that does not wait for this one */
         if (!NT_SUCCESS(s)) {
             umd_destroy(r);
             return s;

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -197,6 +198,26 @@ static void add_artifact(json_t *result, const char *path)
         json_array_append_new(json_object_get(result, "artifacts"), json_string(path));
 }
 
+/* `ms` times the --time-slack that the tests get. */
+static int slackened(const struct runner_params *p, int ms)
+{
+    static const char option[] = "--time-slack";
+    unsigned long slack = 1;
+
+    for (unsigned i = 0; i < p->num_extra; i++) {
+        const char *a = p->extra[i], *value = a + sizeof(option) - 1;
+        if (strncmp(a, option, sizeof(option) - 1) != 0)
+            continue;
+        if (*value == '=')
+            slack = strtoul(value + 1, NULL, 10);
+        else if (!*value && i + 1 < p->num_extra)
+            slack = strtoul(p->extra[i + 1], NULL, 10);
+    }
+    if (!slack || ms <= 0)
+        return ms;
+    return slack > (unsigned long)(INT_MAX / ms) ? INT_MAX : ms * (int)slack;
+}
+
 /* State, error latch and last submissions of a test that failed. */
 static void snapshot(const struct runner_params *p, const char *test, const char *dir, json_t *result)
 {
@@ -226,7 +247,7 @@ static void snapshot(const struct runner_params *p, const char *test, const char
         if (i == 3)
             argv[n++] = cmd;
         argv[n] = NULL;
-        runner_exec(argv, out, out, p->dbgctl_timeout_ms);
+        runner_exec(argv, out, out, slackened(p, p->dbgctl_timeout_ms));
         add_artifact(result, out);
         for (int k = 0; i == 3 && k < 4 * 3;
              k++) { /* what an older run left is not of this one: unlinked before */
@@ -251,7 +272,8 @@ static void settle(json_t *result, int code, int timeout_ms)
 
     json_object_set_new(result, "exit_code", json_integer(code));
     if (code == TIMEOUT_EXIT)
-        snprintf(text, sizeof(text), "no end after %d ms: killed", timeout_ms);
+        snprintf(text, sizeof(text), "no end after %d ms: killed (--time-slack N multiplies this limit)",
+                 timeout_ms);
     else if (code == 127)
         snprintf(text, sizeof(text), "the program is missing or cannot be started");
     else if (code > 128)
@@ -309,6 +331,7 @@ static json_t *run_one(const struct runner_params *p, const char *name, const ch
     argv[n] = NULL;
     if (!strcmp(name, "dbgctl_escape_security_sanity") && (!limit || limit > 5000))
         limit = 5000;
+    limit = slackened(p, limit);
     if (access(program, X_OK))
         code = 127;
     else

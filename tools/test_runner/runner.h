@@ -19,7 +19,7 @@ struct runner_params {
     const char *bin_dir;
     const char *const *tests; /* names, count of them */
     unsigned num_tests;
-    int timeout_ms;        /* of one test; 0: none */
+    int timeout_ms;        /* of one test, times its --time-slack; 0: none */
     const char *json_path; /* NULL: no report is written */
     const char *junit_path;
     const char *log_dir; /* NULL: output of tests is dropped; made if it is not there */
