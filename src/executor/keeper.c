@@ -230,10 +230,16 @@ static void on_death(struct exec_host *host, const siginfo_t *si)
     }
 }
 
+/* A process that has ended is reaped; before that what it said last is heard: why it cannot run here, perhaps. */
 static void reap(struct exec_host *host)
 {
+    struct pollfd ended = {.fd = host->child.pidfd, .events = POLLIN};
     siginfo_t si = {0};
 
+    if (poll(&ended, 1, 0) <= 0)
+        return;
+    if (host->state == EXEC_STARTING && !host->control_closed)
+        hear(host);
     if (waitid((idtype_t)P_PIDFD, (id_t)host->child.pidfd, &si, WEXITED | WNOHANG) < 0) {
         if (errno != ECHILD)
             return;

@@ -224,9 +224,9 @@ NTSTATUS kmd_SetVidPnSourceVisibility(CONST HANDLE adapter, CONST DXGKARG_SETVID
 
 static VOID poll_anchor(struct kmd *k, ULONGLONG now)
 {
-    ULONGLONG seq = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO),
-              ns = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_TIME_NS_LO);
+    ULONGLONG seq, ns;
 
+    kmd_read_vblank(k, &seq, &ns);
     if (!k->anchor.valid)
         k->anchor.guest_100ns = now; /* its phase is unknown until an interrupt comes */
     else if (seq != k->anchor.seq && ns > k->anchor.device_ns)

@@ -180,8 +180,7 @@ static NTSTATUS query_vblank(struct call *c)
     e->irq_status = kmd_read(k, AEROGPU_REG_IRQ_STATUS);
     if (k->features & AEROGPU_FEATURE_VBLANK) {
         e->flags |= 1;
-        e->vblank_seq = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO);
-        e->last_vblank_time_ns = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_TIME_NS_LO);
+        kmd_read_vblank(k, &e->vblank_seq, &e->last_vblank_time_ns);
         e->vblank_period_ns = kmd_read(k, AEROGPU_REG_SCANOUT0_VBLANK_PERIOD_NS);
     }
     if (k->vsync_requested) {
@@ -353,8 +352,7 @@ static NTSTATUS query_perf(struct call *c)
     e->last_reset_time_100ns = (ULONGLONG)p->last_reset_100ns;
     if (k->regs && k->features & AEROGPU_FEATURE_VBLANK) {
         e->flags |= 2;
-        e->vblank_seq = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO);
-        e->last_vblank_time_ns = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_TIME_NS_LO);
+        kmd_read_vblank(k, &e->vblank_seq, &e->last_vblank_time_ns);
         e->vblank_period_ns = kmd_read(k, AEROGPU_REG_SCANOUT0_VBLANK_PERIOD_NS);
     }
     e->error_state = packed_error(k);

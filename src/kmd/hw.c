@@ -40,6 +40,18 @@ ULONGLONG kmd_read64(struct kmd *k, ULONG reg)
     return (ULONGLONG)hi << 32 | lo;
 }
 
+/* The last vblank's number and time. One that comes between the two reads would give the time of another. */
+VOID kmd_read_vblank(struct kmd *k, ULONGLONG *seq, ULONGLONG *time_ns)
+{
+    ULONGLONG again = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO);
+
+    do {
+        *seq = again;
+        *time_ns = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_TIME_NS_LO);
+        again = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO);
+    } while (*seq != again);
+}
+
 VOID kmd_write64(struct kmd *k, ULONG reg, ULONGLONG value)
 {
     kmd_write(k, reg, (ULONG)value);
@@ -425,8 +437,7 @@ static VOID on_vblank(struct kmd *k)
     kmd_count(&k->perf.irq_vblank);
     k->selftest_vblanks++;
     k->anchor.guest_100ns = kmd_now();
-    k->anchor.seq = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO);
-    k->anchor.device_ns = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_TIME_NS_LO);
+    kmd_read_vblank(k, &k->anchor.seq, &k->anchor.device_ns);
     k->anchor.valid = TRUE;
     if (k->flip.pending) {
         k->flip.pending = FALSE;

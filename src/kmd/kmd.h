@@ -255,6 +255,7 @@ extern UNICODE_STRING kmd_service_key;
 ULONG kmd_read(struct kmd *k, ULONG reg);
 VOID kmd_write(struct kmd *k, ULONG reg, ULONG value);
 ULONGLONG kmd_read64(struct kmd *k, ULONG reg); /* of a pair that the device may change meanwhile */
+VOID kmd_read_vblank(struct kmd *k, ULONGLONG *seq, ULONGLONG *time_ns);
 VOID kmd_write64(struct kmd *k, ULONG reg, ULONGLONG value);
 ULONGLONG kmd_now(VOID); /* 100 ns */
 NTSTATUS kmd_hw_create(struct kmd *k);
