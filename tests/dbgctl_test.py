@@ -306,6 +306,40 @@ def the_man_pages_have_every_option():
 
 
 @case
+def the_page_of_shapes_is_true():
+    text = open(os.path.dirname(os.path.abspath(__file__)) + '/../docs/dbgctl.md').read()
+    types = {'u64': {'hex', 'dec'}, 'size': {'bytes', 'mib'}, 'named': {'value', 'name'}, 'mask': {'value', 'names'}, 'status': {'hex', 'name'}}
+
+    def keys(v):
+        if isinstance(v, list):
+            return set().union(*map(keys, v)) if v else set()
+        if not isinstance(v, dict) or set(v) in types.values():
+            return set()
+        return set(v).union(*map(keys, v.values()))
+
+    block = text[text.index('```') + 4:text.rindex('```')]
+    shapes = {}
+    for line in block.splitlines():
+        if line.startswith('--'):
+            name = line
+            shapes[name] = ''
+        else:
+            shapes[name] += line
+    extra = {'--dump-last-submit': ['--cmd-out', tmp + '/shape.bin'], '--read-gpa': ['0x1000', '16'], '--watch-fence': ['--samples', '1'],
+             '--watch-ring': ['--samples', '1'], '--dump-vblank': ['--vblank-samples', '2', '--vblank-interval-ms', '20']}
+    assert len(shapes) == 21
+    for name, shape in shapes.items():
+        first = name.split(',')[0]
+        if first == '--map-shared-handle':
+            continue
+        d = ask(first, *([tmp + '/shape.png'] if first == '--dump-scanout-png' else extra.get(first, [])))
+        for k in ('schema_version', 'command', 'ok', 'note'):
+            d.pop(k, None)
+        said = set(re.findall(r'[a-z_0-9]+(?=[:,}\]])', re.sub(r': *(%s)\b' % '|'.join(types), ':', shape)))
+        assert said == keys(d), (name, said ^ keys(d))
+
+
+@case
 def without_a_service_it_is_code_1():
     env = dict(os.environ, AEROGPU_SOCKET=tmp + '/nobody.sock')
     d = ask('--status', code=1, env=env)

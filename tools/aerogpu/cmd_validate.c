@@ -487,9 +487,9 @@ static void count_results(struct run *r)
 /* What dbgctl says at the end, as the record asks for it. */
 static void snapshots(struct run *r)
 {
-    static const char *const args[] = {"--status",           "--query-fence", "--dump-ring",
-                                       "--dump-vblank",      "--query-perf",  "--dump-createalloc",
-                                       "--query-umd-private"};
+    static const char *const args[] = {
+        "--status",     "--query-fence",      "--dump-ring",         "--dump-vblank",
+        "--query-perf", "--dump-createalloc", "--query-umd-private", "--dump-log"};
     json_t *list = json_array();
 
     for (size_t i = 0; !r->o.sim && !access(r->dbgctl, X_OK) && i < sizeof(args) / sizeof(args[0]); i++) {

@@ -539,7 +539,7 @@ static int selftest(struct dbgctl *c)
     const char *name = "unknown", *doc = "";
     NTSTATUS s;
 
-    c->timeout_ms = limit + 1000; /* the driver keeps its own budget */
+    c->timeout_ms = limit < UINT32_MAX - 1000 ? limit + 1000 : limit; /* the driver keeps its own budget */
     s = DBGCTL_ESCAPE(c, SELFTEST, &t);
     c->timeout_ms = limit;
     if (s) {
