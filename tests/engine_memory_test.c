@@ -13,11 +13,6 @@
 #include "executor/dxbc.h"
 
 /* colour_vs and colour_ps over buffer 1. */
-static void coloured(struct rig *r, const struct rig_vertex *v, uint32_t n)
-{
-    rig_coloured(r, "colour_vs.dxbc", "colour_ps.dxbc", v, n);
-}
-
 static void x8_is_opaque_in_guest_memory(void **state)
 {
     struct rig *r = rig_of(state);
@@ -47,7 +42,7 @@ static void dirty_ranges_of_what_has_no_guest_memory_are_nothing(void **state)
     const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, RED)};
 
     rig_make_target(r);
-    coloured(r, v, 6);
+    rig_plain(r, v, 6);
     ABI_EMIT(&r->b, RESOURCE_DIRTY_RANGE, resource_dirty_range, .resource_handle = 1, .size_bytes = 32);
     rig_draw(r, 6, 0);
     ABI_EMIT(&r->b, RESOURCE_DIRTY_RANGE, resource_dirty_range, .resource_handle = TARGET,
@@ -77,7 +72,7 @@ static void draws_into_16_bits(void **state)
         rig_make_target_of(r, 30, cases[i].format, 8, 6);
         rig_set_target(r, 30, 0);
         rig_clear(r, 1, BLUE, 0, 0);
-        coloured(r, v, 12);
+        rig_plain(r, v, 12);
         rig_draw(r, 12, 0);
         ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 31, .usage_flags = 8,
                  .format = cases[i].format, .width = 8, .height = 6, .mip_levels = 1, .array_layers = 1,

@@ -298,6 +298,22 @@ void rig_coloured(struct rig *r, const char *vs, const char *ps, const struct ri
     rig_bind_vb(r, 0, 1, sizeof(*v), 0);
 }
 
+void rig_plain(struct rig *r, const struct rig_vertex *v, uint32_t n)
+{
+    rig_coloured(r, "colour_vs.dxbc", "colour_ps.dxbc", v, n);
+}
+
+void rig_textured(struct rig *r, const char *ps)
+{
+    rig_make_shader(r, 13, AEROGPU_SHADER_STAGE_VERTEX, 0, "fullscreen_vs.dxbc");
+    rig_make_shader(r, 14, AEROGPU_SHADER_STAGE_PIXEL, 0, ps);
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 13, .ps = 14);
+    ABI_EMIT(&r->b, CREATE_SAMPLER, create_sampler, .sampler_handle = 15);
+    const uint32_t s = 15;
+    ABI_EMIT_TAIL(&r->b, SET_SAMPLERS, set_samplers, &s, 4, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL,
+                  .sampler_count = 1);
+}
+
 /* ---- groups of tests -------------------------------------------------------------------------------------------- */
 
 struct rig *rig_of(void **state)

@@ -98,6 +98,10 @@ void rig_make_layout(struct rig *r, uint32_t handle, const struct rig_element *e
 
 /* Shaders 10 and 11 of these files, which take a rig_vertex, their layout 12, and the vertices as buffer 1. */
 void rig_coloured(struct rig *r, const char *vs, const char *ps, const struct rig_vertex *v, uint32_t n);
+/* The same with colour_vs.dxbc and colour_ps.dxbc. */
+void rig_plain(struct rig *r, const struct rig_vertex *v, uint32_t n);
+/* fullscreen_vs.dxbc (shader 13) with a pixel shader that reads t0 (14), and sampler 15. */
+void rig_textured(struct rig *r, const char *ps);
 
 /* ---- groups of tests: cmocka's state is the rig, NULL where there is no Vulkan device ---- */
 

@@ -15,11 +15,6 @@
 #include "engine_rig.h"
 
 /* colour_vs and colour_ps over buffer 1. */
-static void coloured(struct rig *r, const struct rig_vertex *v, uint32_t n)
-{
-    rig_coloured(r, "colour_vs.dxbc", "colour_ps.dxbc", v, n);
-}
-
 static void show(struct rig *r, uint32_t handle)
 {
     rig_set_target(r, handle, 0);
@@ -36,7 +31,7 @@ static void targets_that_the_shader_does_not_write_stay(void **state)
     rig_make_target_of(r, 102, AEROGPU_FORMAT_R8G8B8A8_UNORM, 64, 64);
     rig_set_target(r, 102, 0);
     rig_clear(r, 1, 0x336699CC, 0, 0);
-    coloured(r, v, 6);
+    rig_plain(r, v, 6);
     ABI_EMIT(&r->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 2, .colors = {TARGET, 102});
     rig_draw(r, 6, 0);
     show(r, 102);
@@ -54,7 +49,7 @@ static void empty_scissors(void **state)
     const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, RED)};
 
     rig_make_target(r);
-    coloured(r, v, 6);
+    rig_plain(r, v, 6);
     ABI_EMIT(&r->b, SET_RASTERIZER_STATE, set_rasterizer_state, .scissor_enable = 1);
     ABI_EMIT(&r->b, SET_SCISSOR, set_scissor, .x = 4, .y = 8, .width = 20, .height = 10);
     rig_draw(r, 6, 0);
@@ -136,7 +131,7 @@ static void viewports_that_are_no_numbers_are_the_target(void **state)
     const float bad[] = {NAN, INFINITY, 0, -5};
 
     rig_make_target(r);
-    coloured(r, v, 6);
+    rig_plain(r, v, 6);
     for (int i = 0; i < 4; i++) {
         rig_clear(r, 1, BLACK, 0, 0);
         ABI_EMIT(&r->b, SET_VIEWPORT, set_viewport, .x = abi_f32(10), .y = abi_f32(20), .width = abi_f32(30),
@@ -185,7 +180,7 @@ static void destroyed_resources_are_bound_nowhere(void **state)
     rig_clear(r, 3, BLACK, 1, 0);
     ABI_EMIT(&r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 31);
     rig_clear(r, 2, BLACK, 1, 0);
-    coloured(r, v, 12);
+    rig_plain(r, v, 12);
     rig_draw(r, 6, 0); /* near, the upper left */
     rig_set_target(r, TARGET, DEPTH);
     rig_clear(r, 1, BLUE, 0, 0);
@@ -353,7 +348,7 @@ static void vertices_past_the_end_are_zero(void **state)
     const float colour[4] = {0.2f, 0.4f, 0.6f, 0.8f};
 
     rig_make_target(r);
-    coloured(r, v, 6);
+    rig_plain(r, v, 6);
     rig_make_layout(r, 22, e, 2);
     rig_make_buffer(r, 2, colour, sizeof(colour));
     rig_bind_vb(r, 1, 2, 0, 0);
@@ -381,7 +376,7 @@ static void depth_without_colours(void **state)
     rig_make_target_of(r, DEPTH, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 64, 64);
     ABI_EMIT(&r->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 8, .depth_stencil = DEPTH);
     rig_clear(r, 7, 0, 1, 0);
-    coloured(r, v, 12);
+    rig_plain(r, v, 12);
     rig_draw(r, 6, 0);
     ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 0);
     rig_draw(r, 6, 0);
@@ -437,7 +432,7 @@ static void depth_bias_moves_depth(void **state)
             rig_make_target_of(r, DEPTH, formats[f], 64, 64);
             rig_set_target(r, TARGET, DEPTH);
             rig_clear(r, 3, BLACK, 1, 0);
-            coloured(r, v, 12);
+            rig_plain(r, v, 12);
             rig_draw(r, 6, 0);
             ABI_EMIT(&r->b, SET_RASTERIZER_STATE, set_rasterizer_state, .depth_bias = bias);
             rig_draw(r, 6, 6);
@@ -462,7 +457,7 @@ static void the_viewport_follows_the_target(void **state)
     ABI_EMIT(&r->b, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = 31, .texture_handle = 30,
              .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .base_mip_level = 2, .mip_level_count = 1,
              .base_array_layer = 1, .array_layer_count = 1);
-    coloured(r, v, 6);
+    rig_plain(r, v, 6);
     rig_draw(r, 6, 0);
     rig_set_target(r, 31, 0);
     rig_clear(r, 1, BLUE, 0, 0);
@@ -497,7 +492,7 @@ static void indices_begin_at_their_offset(void **state)
     for (uint32_t wide = 0; wide < 2; wide++) {
         rig_each(state);
         rig_make_target(r);
-        coloured(r, v, 18);
+        rig_plain(r, v, 18);
         rig_make_buffer(r, 2, wide ? (void *)i32 : (void *)i16, wide ? sizeof(i32) : sizeof(i16));
         ABI_EMIT(&r->b, SET_INDEX_BUFFER, set_index_buffer, .buffer = 2, .format = wide,
                  .offset_bytes = wide ? 40 : 20);
@@ -570,7 +565,7 @@ static void shaders_take_their_topology_only(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         rig_each(state);
         rig_make_target(r);
-        coloured(r, v, 4);
+        rig_plain(r, v, 4);
         rig_make_shader(r, 20, AEROGPU_SHADER_STAGE_GEOMETRY, 0, cases[i].gs);
         ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11, .gs_legacy = 20);
         ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = cases[i].topology);
@@ -622,7 +617,7 @@ static void neighbours_of_primitives(void **state)
         rig_each(state);
         rig_make_target(r);
         rig_clear(r, 1, BLACK, 0, 0);
-        coloured(r, cases[i].v, cases[i].n);
+        rig_plain(r, cases[i].v, cases[i].n);
         rig_make_shader(r, 20, AEROGPU_SHADER_STAGE_GEOMETRY, 0, cases[i].gs);
         ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11, .gs_legacy = 20);
         ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = cases[i].topology);

@@ -18,12 +18,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    rig_free(*state);
-    return 0;
-}
-
 static void identity(void **state)
 {
     struct rig *r = *state;
@@ -550,8 +544,8 @@ static void isr_may_use_the_device(void **state)
 
 int main(void)
 {
-#define CASE(f)     cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define CASE_OFF(f) cmocka_unit_test_setup_teardown(f, setup_off, teardown)
+#define CASE(f)     cmocka_unit_test_setup_teardown(f, setup, rig_teardown)
+#define CASE_OFF(f) cmocka_unit_test_setup_teardown(f, setup_off, rig_teardown)
     const struct CMUnitTest tests[] = {
         CASE_OFF(identity),
         CASE_OFF(identity_is_read_only),

@@ -218,3 +218,38 @@ void rig_advance(struct rig *r, uint64_t ns)
     }
     clock_advance_to(&r->clock, end);
 }
+
+int rig_ring_setup(void **state)
+{
+    struct rig *r = rig_on(0);
+
+    rig_ring(r, 8);
+    rig_write(r, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_FENCE | AEROGPU_IRQ_ERROR);
+    *state = r;
+    return 0;
+}
+
+int rig_teardown(void **state)
+{
+    rig_free(*state);
+    return 0;
+}
+
+void rig_assert_error(struct rig *r, uint32_t code, uint64_t fence, uint32_t count, const char *words)
+{
+    struct gpu_stats s;
+
+    gpu_get_stats(r->gpu, &s);
+    assert_int_equal(rig_read(r, AEROGPU_REG_ERROR_CODE), code);
+    assert_int_equal(rig_read64(r, AEROGPU_REG_ERROR_FENCE_LO), fence);
+    assert_int_equal(rig_read(r, AEROGPU_REG_ERROR_COUNT), count);
+    assert_true(rig_read(r, AEROGPU_REG_IRQ_STATUS) & AEROGPU_IRQ_ERROR);
+    if (!strstr(s.last_error, words))
+        fail_msg("'%s' does not say '%s'", s.last_error, words);
+}
+
+void rig_assert_no_error(struct rig *r)
+{
+    assert_int_equal(rig_read(r, AEROGPU_REG_ERROR_COUNT), 0);
+    assert_false(rig_read(r, AEROGPU_REG_IRQ_STATUS) & AEROGPU_IRQ_ERROR);
+}

@@ -80,4 +80,11 @@ void rig_advance(struct rig *r, uint64_t ns);
 /* Time passes, and the host is too busy to fire the timer. */
 void rig_advance_late(struct rig *r, uint64_t ns);
 
+/* Set-up of a test on a ring of 8 with fence and error interrupts on, and tear-down of any test. */
+int rig_ring_setup(void **state);
+int rig_teardown(void **state);
+/* The error latch holds exactly this, and the message has these words. */
+void rig_assert_error(struct rig *r, uint32_t code, uint64_t fence, uint32_t count, const char *words);
+void rig_assert_no_error(struct rig *r);
+
 #endif

@@ -12,12 +12,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    rig_free(*state);
-    return 0;
-}
-
 static void assert_pixel(const struct gpu_picture *p, uint32_t x, uint32_t y, uint32_t rgba)
 {
     const uint8_t *d = p->rgba + ((size_t)y * p->width + x) * 4;
@@ -320,7 +314,7 @@ static void a_bad_cursor_is_an_error(void **state)
 
 int main(void)
 {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, rig_teardown)
     const struct CMUnitTest tests[] = {
         CASE(every_colour_format),
         CASE(formats_that_cannot_be_shown),

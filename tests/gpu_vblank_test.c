@@ -14,12 +14,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    rig_free(*state);
-    return 0;
-}
-
 static uint64_t seq(struct rig *r)
 {
     return rig_read64(r, AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO);
@@ -454,7 +448,7 @@ static void reset_drops_waiting_presents(void **state)
 
 int main(void)
 {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, rig_teardown)
     const struct CMUnitTest tests[] = {
         CASE(ticks_only_while_scanout_is_on),
         CASE(edges_do_not_drift),

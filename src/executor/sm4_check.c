@@ -10,8 +10,9 @@
 
 #define MAX_DEPTH   48u
 #define MAX_TEMPS   4096u
-#define MAX_ARRAY   4096u /* elements of an indexable temporary or bytes/16 of group-shared memory */
-#define MAX_CBUFFER 4096u /* vec4s, as in Direct3D */
+#define MAX_SHARED  32768u /* bytes that a thread group shares */
+#define MAX_ARRAY   4096u  /* elements of an indexable temporary or bytes/16 of group-shared memory */
+#define MAX_CBUFFER 4096u  /* vec4s, as in Direct3D */
 
 enum memory_kind { KIND_NONE, KIND_TEXTURE, KIND_TYPED, KIND_RAW, KIND_STRUCTURED };
 
@@ -47,7 +48,7 @@ static bool is_declaration(uint32_t op)
 {
     return (op >= SM4_OP_DCL_RESOURCE && op <= SM4_OP_DCL_GLOBAL_FLAGS) || op == SM4_OP_CUSTOMDATA ||
            op == SM4_OP_HS_DECLS || (op >= SM4_OP_DCL_STREAM && op <= SM4_OP_DCL_RESOURCE_STRUCTURED) ||
-           op == 206;
+           op == SM4_OP_DCL_GS_INSTANCES;
 }
 
 static int declare_buffer(struct checker *c, const struct sm4_instruction *i, uint32_t index)
@@ -128,12 +129,108 @@ static int declare_register(struct checker *c, const struct sm4_instruction *i)
     return 0;
 }
 
-/* Declarations of registers. Indices are checked here so that uses only look up. */
+/* t and u registers: what is behind one, and how it is laid out. `kinds` has `count` entries. */
+static int declare_view(struct checker *c, const struct sm4_instruction *i, uint32_t file, uint8_t *kinds,
+                        uint32_t count)
+{
+    const struct sm4_operand *o = &i->operands[0];
+    uint32_t n = o->index[0], w = sm4_word(c->p, i->extra_at), dimension = i->token >> 11 & 31;
+    bool raw = i->opcode == SM4_OP_DCL_RESOURCE_RAW || i->opcode == SM4_OP_DCL_UAV_RAW;
+    bool structured = i->opcode == SM4_OP_DCL_RESOURCE_STRUCTURED || i->opcode == SM4_OP_DCL_UAV_STRUCTURED;
+
+    if (o->type != file || o->dims != 1 || n >= count)
+        return fail(c, i, file == SM4_UAV ? "does not name one of u0..u63" : "does not name one of t0..t127");
+    if (!raw && !structured && (dimension - 1 > 9 || (w & 15) - 1 > 4))
+        return fail(c, i, "has an unknown dimension or type");
+    if (structured && (!w || w > 2048 || w % 4))
+        return fail(c, i, "has an impossible stride");
+    if (kinds[n])
+        return fail(c, i, "declares its register twice");
+    kinds[n] = raw                              ? KIND_RAW
+               : structured                     ? KIND_STRUCTURED
+               : dimension == SHADER_DIM_BUFFER ? KIND_TYPED
+                                                : KIND_TEXTURE;
+    return 0;
+}
+
+/* g registers: memory that a thread group shares. */
+static int declare_shared(struct checker *c, const struct sm4_instruction *i)
+{
+    const struct sm4_operand *o = &i->operands[0];
+    uint32_t n = o->index[0], w = sm4_word(c->p, i->extra_at), w1 = sm4_word(c->p, i->extra_at + 1);
+    bool raw = i->opcode == SM4_OP_DCL_TGSM_RAW;
+
+    if (o->type != SM4_TGSM || o->dims != 1 || n >= 32 || c->shared[n])
+        return fail(c, i, "does not name a new g0..g31");
+    if (raw ? !w || w > MAX_SHARED || w % 4 : !w || w % 4 || !w1 || (uint64_t)w * w1 > MAX_SHARED)
+        return fail(c, i, "asks for none or more than 32768 bytes");
+    c->shared[n] = raw ? KIND_RAW : KIND_STRUCTURED;
+    return 0;
+}
+
+/* Registers and constants of the shader's own. */
+static int declare_array(struct checker *c, const struct sm4_instruction *i)
+{
+    uint32_t w = sm4_word(c->p, i->extra_at), length = sm4_word(c->p, i->extra_at + 1);
+
+    if (w >= 64 || !length || length > MAX_ARRAY || sm4_word(c->p, i->extra_at + 2) - 1 > 3)
+        return fail(c, i, "names an impossible array");
+    if (c->arrays[w])
+        return fail(c, i, "declares its array again");
+    c->arrays[w] = length;
+    return 0;
+}
+
+static int declare_constants(struct checker *c, const struct sm4_instruction *i)
+{
+    uint32_t words = i->length - 2;
+
+    if (i->token >> 11 != 3)
+        return 0; /* comments, debug information */
+    if (!words || words % 4 || words > 16384)
+        return fail(c, i, "is no list of at most 4096 vectors");
+    if (c->icb_words)
+        return fail(c, i, "is a second immediate constant buffer");
+    c->icb_words = words;
+    return 0;
+}
+
+/* Declarations of numbers: how many threads, vertices, instances, points. */
+static int declare_number(struct checker *c, const struct sm4_instruction *i)
+{
+    const struct sm4_operand *o = &i->operands[0];
+    uint32_t w = sm4_word(c->p, i->extra_at), y = sm4_word(c->p, i->extra_at + 1);
+    uint32_t z = sm4_word(c->p, i->extra_at + 2);
+
+    switch (i->opcode) {
+    case SM4_OP_DCL_THREAD_GROUP:
+        if (!w || !y || !z || w > 1024 || y > 1024 || z > 64 || (uint64_t)w * y * z > 1024)
+            return fail(c, i, "has an impossible size");
+        return 0;
+    case SM4_OP_DCL_MAX_VERTICES:
+        return !w || w > 1024 ? fail(c, i, "is not in 1..1024") : 0;
+    case SM4_OP_DCL_FORK_COUNT:
+    case SM4_OP_DCL_JOIN_COUNT:
+        return !w || w > 64 ? fail(c, i, "is not in 1..64") : 0;
+    case SM4_OP_DCL_GS_INSTANCES:
+        return !w || w > 32 ? fail(c, i, "is not in 1..32") : 0;
+    case SM4_OP_DCL_INDEX_RANGE:
+        return !w || w > 32 || o->index[o->dims ? o->dims - 1 : 0] + w > 32
+                   ? fail(c, i, "leaves the registers")
+                   : 0;
+    case SM4_OP_DCL_INPUT_POINTS:
+    case SM4_OP_DCL_OUTPUT_POINTS:
+        return (i->token >> 11 & 63) > 32 ? fail(c, i, "is more than 32") : 0;
+    default:
+        return i->operand_count ? declare_register(c, i) : 0;
+    }
+}
+
+/* Declarations. Indices are checked here so that uses only look up. */
 static int declare(struct checker *c, const struct sm4_instruction *i)
 {
     const struct sm4_operand *o = &i->operands[0];
     uint32_t n = i->operand_count ? o->index[0] : 0, w = sm4_word(c->p, i->extra_at);
-    uint32_t w1 = sm4_word(c->p, i->extra_at + 1);
 
     if (i->operand_count && o->relative)
         return fail(c, i, "has a relative operand");
@@ -146,12 +243,9 @@ static int declare(struct checker *c, const struct sm4_instruction *i)
         c->temps = w;
         return 0;
     case SM4_OP_DCL_INDEXABLE_TEMP:
-        if (w >= 64 || !w1 || w1 > MAX_ARRAY || sm4_word(c->p, i->extra_at + 2) - 1 > 3)
-            return fail(c, i, "names an impossible array");
-        if (c->arrays[w])
-            return fail(c, i, "declares its array again");
-        c->arrays[w] = w1;
-        return 0;
+        return declare_array(c, i);
+    case SM4_OP_CUSTOMDATA:
+        return declare_constants(c, i);
     case SM4_OP_DCL_CONSTANT_BUFFER:
         return declare_buffer(c, i, n);
     case SM4_OP_DCL_SAMPLER:
@@ -162,77 +256,17 @@ static int declare(struct checker *c, const struct sm4_instruction *i)
     case SM4_OP_DCL_RESOURCE:
     case SM4_OP_DCL_RESOURCE_RAW:
     case SM4_OP_DCL_RESOURCE_STRUCTURED:
-        if (o->type != SM4_RESOURCE || o->dims != 1 || n >= 128)
-            return fail(c, i, "does not name one of t0..t127");
-        if (i->opcode == SM4_OP_DCL_RESOURCE && ((i->token >> 11 & 31) - 1 > 9 || (w & 15) - 1 > 4))
-            return fail(c, i, "has an unknown dimension or type");
-        if (i->opcode == SM4_OP_DCL_RESOURCE_STRUCTURED && (!w || w > 2048 || w % 4))
-            return fail(c, i, "has an impossible stride");
-        if (c->resources[n])
-            return fail(c, i, "declares its register twice");
-        c->resources[n] = i->opcode == SM4_OP_DCL_RESOURCE_RAW          ? KIND_RAW
-                          : i->opcode == SM4_OP_DCL_RESOURCE_STRUCTURED ? KIND_STRUCTURED
-                          : (i->token >> 11 & 31) == SHADER_DIM_BUFFER  ? KIND_TYPED
-                                                                        : KIND_TEXTURE;
-        return 0;
+        return declare_view(c, i, SM4_RESOURCE, c->resources, sizeof(c->resources));
     case SM4_OP_DCL_UAV_TYPED:
     case SM4_OP_DCL_UAV_RAW:
     case SM4_OP_DCL_UAV_STRUCTURED:
-        if (o->type != SM4_UAV || o->dims != 1 || n >= 64)
-            return fail(c, i, "does not name one of u0..u63");
-        if (i->opcode == SM4_OP_DCL_UAV_TYPED && ((i->token >> 11 & 31) - 1 > 9 || (w & 15) - 1 > 4))
-            return fail(c, i, "has an unknown dimension or type");
-        if (i->opcode == SM4_OP_DCL_UAV_STRUCTURED && (!w || w > 2048 || w % 4))
-            return fail(c, i, "has an impossible stride");
-        if (c->uavs[n])
-            return fail(c, i, "declares its register twice");
-        c->uavs[n] = i->opcode == SM4_OP_DCL_UAV_RAW              ? KIND_RAW
-                     : i->opcode == SM4_OP_DCL_UAV_STRUCTURED     ? KIND_STRUCTURED
-                     : (i->token >> 11 & 31) == SHADER_DIM_BUFFER ? KIND_TYPED
-                                                                  : KIND_TEXTURE;
-        return 0;
+        return declare_view(c, i, SM4_UAV, c->uavs, sizeof(c->uavs));
     case SM4_OP_DCL_TGSM_RAW:
     case SM4_OP_DCL_TGSM_STRUCTURED:
-        if (o->type != SM4_TGSM || o->dims != 1 || n >= 32 || c->shared[n])
-            return fail(c, i, "does not name a new g0..g31");
-        if (i->opcode == SM4_OP_DCL_TGSM_RAW ? !w || w > 32768 || w % 4
-                                             : !w || w % 4 || !w1 || (uint64_t)w * w1 > 32768)
-            return fail(c, i, "asks for none or more than 32768 bytes");
-        c->shared[n] = i->opcode == SM4_OP_DCL_TGSM_RAW ? KIND_RAW : KIND_STRUCTURED;
-        return 0;
-    case SM4_OP_DCL_THREAD_GROUP: {
-        uint32_t z = sm4_word(c->p, i->extra_at + 2);
-        if (!w || !w1 || !z || w > 1024 || w1 > 1024 || z > 64 || (uint64_t)w * w1 * z > 1024)
-            return fail(c, i, "has an impossible size");
-        return 0;
-    }
-    case SM4_OP_DCL_MAX_VERTICES:
-        return !w || w > 1024 ? fail(c, i, "is not in 1..1024") : 0;
-    case SM4_OP_DCL_FORK_COUNT:
-    case SM4_OP_DCL_JOIN_COUNT:
-        return !w || w > 64 ? fail(c, i, "is not in 1..64") : 0;
-    case 206: /* dcl_gs_instance_count */
-        return !w || w > 32 ? fail(c, i, "is not in 1..32") : 0;
-    case SM4_OP_DCL_INDEX_RANGE:
-        return !w || w > 32 || o->index[o->dims ? o->dims - 1 : 0] + w > 32
-                   ? fail(c, i, "leaves the registers")
-                   : 0;
-    case SM4_OP_DCL_INPUT_POINTS:
-    case SM4_OP_DCL_OUTPUT_POINTS:
-        return (i->token >> 11 & 63) > 32 ? fail(c, i, "is more than 32") : 0;
-    case SM4_OP_CUSTOMDATA:
-        if (i->token >> 11 == 3) {
-            if (!(i->length - 2) || (i->length - 2) % 4 || i->length - 2 > 16384)
-                return fail(c, i, "is no list of at most 4096 vectors");
-            if (c->icb_words)
-                return fail(c, i, "is a second immediate constant buffer");
-            c->icb_words = i->length - 2;
-        }
-        return 0;
+        return declare_shared(c, i);
     default:
-        break;
+        return declare_number(c, i);
     }
-    return i->operand_count ? declare_register(c, i) : 0;
 }
 
 /* Components that an operand names, for registers of which not all four are declared. */

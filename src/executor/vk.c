@@ -216,99 +216,124 @@ static bool texels_align_singly(struct vk *vk)
            align.uniformTexelBufferOffsetSingleTexelAlignment;
 }
 
-static int create_device(struct vk *vk, bool addresses, struct error *e)
+/* The extensions that a device is opened with, and their features, chained to `features`. */
+struct device_wants {
+    VkPhysicalDeviceFeatures2 features;
+    VkPhysicalDeviceShaderDrawParametersFeatures parameters;
+    VkPhysicalDeviceTexelBufferAlignmentFeaturesEXT texels;
+    VkPhysicalDeviceBufferDeviceAddressFeaturesKHR addresses;
+    VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT divisor;
+    VkPhysicalDeviceCustomBorderColorFeaturesEXT border;
+    const char *names[10];
+    uint32_t num_names;
+};
+
+/* `feature`: what the extension wants in the chain, or NULL. */
+static void want(struct device_wants *w, const char *name, void *feature)
 {
-    VkPhysicalDeviceTexelBufferAlignmentFeaturesEXT texels = {
+    VkBaseOutStructure *f = feature;
+
+    w->names[w->num_names++] = name;
+    if (!f)
+        return;
+    f->pNext = w->features.pNext;
+    w->features.pNext = f;
+}
+
+/* Leaves in `feature` what the device has of it. */
+static void query_feature(struct vk *vk, void *feature)
+{
+    VkPhysicalDeviceFeatures2 query = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                       .pNext = feature};
+
+    vkGetPhysicalDeviceFeatures2(vk->physical, &query);
+}
+
+/* Extensions that count with all that we need of them only. */
+static void want_states(struct vk *vk, struct device_wants *w, const VkExtensionProperties *list, uint32_t n)
+{
+    w->divisor = (VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_DIVISOR_FEATURES_EXT};
+    w->border = (VkPhysicalDeviceCustomBorderColorFeaturesEXT){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT};
+    w->texels = (VkPhysicalDeviceTexelBufferAlignmentFeaturesEXT){
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TEXEL_BUFFER_ALIGNMENT_FEATURES_EXT,
         .texelBufferAlignment = VK_TRUE};
-    VkPhysicalDeviceBufferDeviceAddressFeaturesKHR bda = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES_KHR,
-        .bufferDeviceAddress = VK_TRUE};
-    VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT divisor = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_DIVISOR_FEATURES_EXT,
-        .vertexAttributeInstanceRateDivisor = VK_TRUE,
-        .vertexAttributeInstanceRateZeroDivisor = VK_TRUE};
-    VkPhysicalDeviceCustomBorderColorFeaturesEXT border = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT,
-        .customBorderColors = VK_TRUE,
-        .customBorderColorWithoutFormat = VK_TRUE};
-    VkPhysicalDeviceShaderDrawParametersFeatures parameters = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_DRAW_PARAMETERS_FEATURES};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = &parameters};
+    if (has_extension(list, n, VK_EXT_VERTEX_ATTRIBUTE_DIVISOR_EXTENSION_NAME)) {
+        query_feature(vk, &w->divisor);
+        vk->caps.divisor = w->divisor.vertexAttributeInstanceRateDivisor &&
+                           w->divisor.vertexAttributeInstanceRateZeroDivisor;
+        if (vk->caps.divisor)
+            want(w, VK_EXT_VERTEX_ATTRIBUTE_DIVISOR_EXTENSION_NAME, &w->divisor);
+    }
+    if (has_extension(list, n, VK_EXT_CUSTOM_BORDER_COLOR_EXTENSION_NAME)) {
+        query_feature(vk, &w->border);
+        vk->caps.border_color = w->border.customBorderColors && w->border.customBorderColorWithoutFormat;
+        if (vk->caps.border_color)
+            want(w, VK_EXT_CUSTOM_BORDER_COLOR_EXTENSION_NAME, &w->border);
+    }
+    if (has_extension(list, n, VK_EXT_TEXEL_BUFFER_ALIGNMENT_EXTENSION_NAME) && texels_align_singly(vk)) {
+        want(w, VK_EXT_TEXEL_BUFFER_ALIGNMENT_EXTENSION_NAME, &w->texels);
+        vk->caps.texel_single = true;
+    }
+}
+
+/* Guest memory as the device's own, and marks of progress. */
+static void want_memory(struct vk *vk, struct device_wants *w, const VkExtensionProperties *list, uint32_t n,
+                        bool addresses)
+{
+    if (has_extension(list, n, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
+        want(w, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, NULL);
+        vk->caps.host_memory = true;
+    }
+    if (has_extension(list, n, VK_AMD_BUFFER_MARKER_EXTENSION_NAME)) {
+        want(w, VK_AMD_BUFFER_MARKER_EXTENSION_NAME, NULL);
+        vk->caps.amd_marker = true;
+    }
+    if (has_extension(list, n, VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME)) {
+        want(w, VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME, NULL);
+        vk->caps.nv_checkpoints = true;
+    }
+    if (addresses && vk->caps.host_memory &&
+        has_extension(list, n, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME)) {
+        w->addresses = (VkPhysicalDeviceBufferDeviceAddressFeaturesKHR){
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES_KHR,
+            .bufferDeviceAddress = VK_TRUE};
+        want(w, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, &w->addresses);
+        vk->caps.addresses = true;
+    }
+}
+
+static int create_device(struct vk *vk, bool addresses, struct error *e)
+{
+    struct device_wants w = {
+        .features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &w.parameters},
+        .parameters = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_DRAW_PARAMETERS_FEATURES}};
     float priority = 1;
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = vk->queue_family,
                                      .queueCount = 1,
                                      .pQueuePriorities = &priority};
+    VkDeviceCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                             .pNext = &w.features,
+                             .queueCreateInfoCount = 1,
+                             .pQueueCreateInfos = &queue,
+                             .ppEnabledExtensionNames = w.names};
     VkExtensionProperties *list;
-    const char *names[10];
-    uint32_t n = 0, num_names = 0;
+    uint32_t n = 0;
     VkResult r;
 
-    vkGetPhysicalDeviceFeatures2(vk->physical, &features); /* leaves in `parameters` what the device has */
-    choose_features(vk, &features.features);
+    vkGetPhysicalDeviceFeatures2(vk->physical, &w.features); /* leaves in `parameters` what the device has */
+    choose_features(vk, &w.features.features);
     vkEnumerateDeviceExtensionProperties(vk->physical, NULL, &n, NULL);
     list = calloc(n ? n : 1, sizeof(*list));
     if (!list)
         return error_set(e, -ENOMEM, "no memory for the list of Vulkan extensions");
     vkEnumerateDeviceExtensionProperties(vk->physical, NULL, &n, list);
-    if (has_extension(list, n, VK_EXT_VERTEX_ATTRIBUTE_DIVISOR_EXTENSION_NAME)) {
-        VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT have = {.sType = divisor.sType};
-        VkPhysicalDeviceFeatures2 query = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                           .pNext = &have};
-        vkGetPhysicalDeviceFeatures2(vk->physical, &query);
-        if (have.vertexAttributeInstanceRateDivisor && have.vertexAttributeInstanceRateZeroDivisor) {
-            names[num_names++] = VK_EXT_VERTEX_ATTRIBUTE_DIVISOR_EXTENSION_NAME;
-            divisor.pNext = features.pNext;
-            features.pNext = &divisor;
-            vk->caps.divisor = true;
-        }
-    }
-    if (has_extension(list, n, VK_EXT_CUSTOM_BORDER_COLOR_EXTENSION_NAME)) {
-        VkPhysicalDeviceCustomBorderColorFeaturesEXT have = {.sType = border.sType};
-        VkPhysicalDeviceFeatures2 query = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                           .pNext = &have};
-        vkGetPhysicalDeviceFeatures2(vk->physical, &query);
-        if (have.customBorderColors && have.customBorderColorWithoutFormat) {
-            names[num_names++] = VK_EXT_CUSTOM_BORDER_COLOR_EXTENSION_NAME;
-            border.pNext = features.pNext;
-            features.pNext = &border;
-            vk->caps.border_color = true;
-        }
-    }
-    if (has_extension(list, n, VK_EXT_TEXEL_BUFFER_ALIGNMENT_EXTENSION_NAME) && texels_align_singly(vk)) {
-        names[num_names++] = VK_EXT_TEXEL_BUFFER_ALIGNMENT_EXTENSION_NAME;
-        texels.pNext = features.pNext;
-        features.pNext = &texels;
-        vk->caps.texel_single = true;
-    }
-    if (has_extension(list, n, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
-        names[num_names++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
-        vk->caps.host_memory = true;
-    }
-    if (has_extension(list, n, VK_AMD_BUFFER_MARKER_EXTENSION_NAME)) {
-        names[num_names++] = VK_AMD_BUFFER_MARKER_EXTENSION_NAME;
-        vk->caps.amd_marker = true;
-    }
-    if (has_extension(list, n, VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME)) {
-        names[num_names++] = VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME;
-        vk->caps.nv_checkpoints = true;
-    }
-    if (addresses && vk->caps.host_memory &&
-        has_extension(list, n, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME)) {
-        names[num_names++] = VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME;
-        bda.pNext = features.pNext;
-        features.pNext = &bda;
-        vk->caps.addresses = true;
-    }
+    want_states(vk, &w, list, n);
+    want_memory(vk, &w, list, n, addresses);
     free(list);
-    VkDeviceCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                             .pNext = &features,
-                             .queueCreateInfoCount = 1,
-                             .pQueueCreateInfos = &queue,
-                             .enabledExtensionCount = num_names,
-                             .ppEnabledExtensionNames = names};
+    ci.enabledExtensionCount = w.num_names;
     r = vkCreateDevice(vk->physical, &ci, NULL, &vk->device);
     if (r)
         return error_set(e, -ENODEV, "Vulkan device '%s' cannot be opened: %s", vk->properties.deviceName,
