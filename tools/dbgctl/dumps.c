@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,12 @@ enum { DUMP_CAP = 1 << 20, DUMP_HARD_CAP = 64 << 20, PICTURE_CAP = 16384 };
 
 int dbgctl_write_file(const char *path, const void *data, size_t size)
 {
-    char part[1100];
+    char part[PATH_MAX];
     FILE *f;
     int r = 0;
 
-    snprintf(part, sizeof(part), "%s.part", path);
+    if (snprintf(part, sizeof(part), "%s.part", path) >= (int)sizeof(part))
+        return -ENAMETOOLONG;
     f = fopen(part, "we");
     if (!f)
         return -errno;
@@ -115,10 +117,11 @@ static int write_bmp(const char *path, const uint8_t *rgba, uint32_t width, uint
 static int write_png(const char *path, const uint8_t *rgba, uint32_t width, uint32_t height)
 {
     struct error e = {0};
-    char part[1100];
+    char part[PATH_MAX];
     int r;
 
-    snprintf(part, sizeof(part), "%s.part", path);
+    if (snprintf(part, sizeof(part), "%s.part", path) >= (int)sizeof(part))
+        return -ENAMETOOLONG;
     if (access(path, W_OK) && errno != ENOENT)
         return -errno;
     errno = 0;
@@ -266,17 +269,15 @@ static void numbered(char *out, size_t size, const char *base, uint32_t count, u
 
 static int dump_one(struct dbgctl *c, const struct aerogpu_escape_ring_desc_v2 *d, uint32_t i, json_t *list)
 {
-    char cmd[1000], text[1040], table[1040], summary[600];
+    char cmd[1000], text[1040], beside[1040], summary[600];
+    const char *table = c->alloc_out ? c->alloc_out : beside;
     int r, n;
 
     if (strlen(c->cmd_out) > 900)
         return dbgctl_refuse(c, "--cmd-out: the path is too long");
     numbered(cmd, sizeof(cmd), c->cmd_out, c->count, c->index_from_tail + i);
     snprintf(text, sizeof(text), "%s.txt", cmd);
-    if (c->alloc_out)
-        snprintf(table, sizeof(table), "%s", c->alloc_out);
-    else
-        snprintf(table, sizeof(table), "%s.alloc_table.bin", cmd);
+    snprintf(beside, sizeof(beside), "%s.alloc_table.bin", cmd);
     r = dump_range(c, cmd, d->cmd_gpa, d->cmd_size_bytes);
     if (!r && (d->alloc_table_gpa || c->alloc_out)) /* no table: an empty file where one was asked for */
         r = dump_range(c, table, d->alloc_table_gpa, d->alloc_table_gpa ? d->alloc_table_size_bytes : 0);
