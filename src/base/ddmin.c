@@ -20,7 +20,7 @@ struct ddmin {
     uint32_t clean;   /* chunks in a row that were refused, since the set last changed */
     uint32_t waiting; /* handed out */
     bool changed;     /* since the chunks began to have this size */
-    uint64_t tickets, tests;
+    uint64_t tickets;
     struct out out[MAX_OUT];
 };
 
@@ -121,7 +121,6 @@ bool ddmin_answer(struct ddmin *d, uint64_t ticket, bool still)
 
     if (!o)
         return false;
-    d->tests++;
     d->waiting--;
     o->ticket = 0;
     if (!still)
@@ -163,9 +162,4 @@ const uint8_t *ddmin_current(const struct ddmin *d)
 uint32_t ddmin_num_kept(const struct ddmin *d)
 {
     return d->kept;
-}
-
-uint64_t ddmin_num_tests(const struct ddmin *d)
-{
-    return d->tests;
 }

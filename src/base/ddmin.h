@@ -43,6 +43,5 @@ bool ddmin_is_stale(const struct ddmin *d, uint64_t ticket);
 bool ddmin_is_done(const struct ddmin *d);
 const uint8_t *ddmin_current(const struct ddmin *d); /* keep[n] */
 uint32_t ddmin_num_kept(const struct ddmin *d);
-uint64_t ddmin_num_tests(const struct ddmin *d); /* answers that counted */
 
 #endif

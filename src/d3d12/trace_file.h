@@ -26,8 +26,6 @@ int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void
 int trc_writer_finish(struct trc_writer *w, struct error *e);
 /* What trc_features() will say of the file. */
 void trc_writer_features(struct trc_writer *w, uint64_t features);
-/* Bytes written so far. */
-uint64_t trc_writer_size(const struct trc_writer *w);
 
 struct trc;
 

@@ -185,7 +185,3 @@ void trc_writer_features(struct trc_writer *w, uint64_t features)
     w->features = features;
 }
 
-uint64_t trc_writer_size(const struct trc_writer *w)
-{
-    return w->size;
-}

@@ -223,11 +223,6 @@ uint64_t machine_ram_size(const struct machine *m)
     return m->ram_size;
 }
 
-int machine_ram_fd(const struct machine *m)
-{
-    return m->ram_fd;
-}
-
 uint32_t machine_read(struct machine *m, uint32_t reg)
 {
     return (uint32_t)gpu_bar_read(m->gpu, 0, reg, 4);

@@ -83,7 +83,6 @@ struct loop *machine_loop(struct machine *m);
 /* Guest memory begins at guest address 0. */
 uint8_t *machine_ram(struct machine *m);
 uint64_t machine_ram_size(const struct machine *m);
-int machine_ram_fd(const struct machine *m);
 
 /* More guest memory behind RAM: [gpa, gpa + size) is the file `fd`, for the device and the executor. Whole pages, between
  * machine_ram_size and machine_memory_end, not overlapping. 0, -EINVAL, -EEXIST, -ENOSPC (too many), -ENOMEM. The

@@ -252,11 +252,6 @@ int trace_writer_submission(struct trace_writer *w, const struct trace_submissio
     return rc;
 }
 
-uint64_t trace_writer_position(const struct trace_writer *w)
-{
-    return w->pos;
-}
-
 int trace_writer_flush(struct trace_writer *w, struct error *e)
 {
     if (!w->failed.code && fflush(w->file))

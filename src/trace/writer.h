@@ -41,8 +41,6 @@ int trace_writer_packet(struct trace_writer *w, const void *data, size_t size, s
 /* Container version 2 (-EPROTONOSUPPORT otherwise); its blobs have been written. */
 int trace_writer_submission(struct trace_writer *w, const struct trace_submission *s, struct error *e);
 
-uint64_t trace_writer_position(const struct trace_writer *w);
-
 /* Hands what was written to the system, so that a crash of this process keeps it. */
 int trace_writer_flush(struct trace_writer *w, struct error *e);
 
