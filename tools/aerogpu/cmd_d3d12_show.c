@@ -153,6 +153,8 @@ static int other(struct trc *t, const struct names *names, const struct show_opt
         err = o->view == 's'   ? state_at(&b, t, names, o->at, e)
               : o->view == 'b' ? bytes_at(&b, t, o->at, e)
                                : fences_at(&b, t, names, o->at, e);
+        if (!err && !b.len)
+            err = error_set(e, -EINVAL, "call %llu carries no bytes", (unsigned long long)o->at);
         fwrite(strbuf_str(&b), 1, b.len, stdout);
         strbuf_finish(&b);
         return err;

@@ -467,10 +467,6 @@ static int show_bare(struct show *s, bool table)
     json_decref(into);
     trace_buffer_finish(&s->bytes);
     strbuf_finish(&s->line);
-    if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "aerogpu show: cannot write the output\n");
-        return EXIT_FAILED;
-    }
     return s->bad ? EXIT_INPUT : EXIT_OK;
 }
 
