@@ -1,5 +1,5 @@
-/* vblank_faults.c: vblanks that are noticed late, not at all, or again and again. Waits end with a vblank that was not
- * noticed when they began, presents complete on theirs and not before, and the pace comes back by itself. */
+/* vblank_faults.c: vblanks that are noticed late, not at all, or again and again. Waits end with a vblank after they
+ * began, whenever it is noticed, presents complete on theirs and not before, and the pace comes back by itself. */
 #include "suite.h"
 
 struct beat {
@@ -7,6 +7,7 @@ struct beat {
     struct umd_swapchain chain;
     uint32_t period_ns;
     double longest_ms;
+    bool strict; /* a vblank lies clearly behind: the next wait must not end with it */
 };
 
 static NTSTATUS beat_open(struct suite *s, struct beat *b)
@@ -52,8 +53,9 @@ static NTSTATUS one(struct suite *s, struct beat *b, bool present, uint64_t *too
     ms = (double)(suite_now(s) - start) / 1e6;
     b->longest_ms = ms > b->longest_ms ? ms : b->longest_ms;
     *took = after.vblank_seq - before.vblank_seq;
-    if (st == STATUS_SUCCESS && present && !*took)
-        suite_fail(s, "a present ended while vblank %llu was still the last",
+    /* The device's vblank is noticed some microseconds later, more on a busy machine: of one wait it says little. */
+    if (st == STATUS_SUCCESS && (present || b->strict) && !*took)
+        suite_fail(s, "a %s ended while vblank %llu was still the last", present ? "present" : "wait",
                    (unsigned long long)before.vblank_seq);
     if (st == STATUS_SUCCESS && last == seen)
         suite_fail(s, "a %s ended while vblank %u was still the last that was noticed",
@@ -136,10 +138,12 @@ static void endure(struct suite *s, const struct vblank_fault *f)
         uint64_t took;
         if (!suite_fault(s, f->fault, suite_random(s, f->min, f->max)))
             break;
-        if (f->fault == DXGK_FAULT_LATE_VBLANK && i % 2) /* present between a vblank and its notice */
+        b.strict = f->fault == DXGK_FAULT_LATE_VBLANK;
+        if (b.strict) /* present or wait between a vblank and its notice */
             st = await_device(s);
         if (st == STATUS_SUCCESS)
             st = one(s, &b, i % 2, &took);
+        b.strict = false;
         for (int k = 0; k < 2 && st == STATUS_SUCCESS && !s->failed; k++)
             st = one(s, &b, false, &took);
     }

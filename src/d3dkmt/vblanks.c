@@ -83,17 +83,29 @@ const struct dxgk_vblanks *vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT 
     return i >= 0 && known[i].epoch == page->epoch ? page : NULL;
 }
 
+/* The last vblank before this instant, noticed or not. */
+static uint64_t last_number(const struct dxgk_vblanks *v, UINT source)
+{
+    uint64_t count = v->source[source].count, period = v->source[source].period_ns, since;
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    since = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec + DXGK_VBLANK_GUARD_NS -
+            v->source[source].zero_ns;
+    return period && (int64_t)since > 0 && since / period > count ? since / period : count;
+}
+
 bool vblanks_wait(const struct dxgk_vblanks *v, UINT source, uint32_t epoch)
 {
     static const struct timespec look = {0, LOOK_NS};
-    uint64_t seen = v->source[source].count;
+    uint64_t seen = last_number(v, source);
 
     for (;;) {
         uint32_t change = v->source[source].change;
 
         if (v->epoch != epoch || !v->source[source].on)
             return false;
-        if (v->source[source].count != seen)
+        if (v->source[source].count > seen)
             return true;
         if (syscall(SYS_futex, &v->source[source].change, FUTEX_WAIT, change, &look, NULL, 0) &&
             errno == ETIMEDOUT)

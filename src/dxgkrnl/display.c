@@ -109,8 +109,6 @@ void display_flipped(struct dxgk *d, struct packet *p)
 enum { GRID_WINDOW = 16 };
 #define GRID_EARLY                                                                                           \
     (NSEC_PER_MSEC) /* a notification so much before its point is taken for it: the phase is found anew */
-#define GRID_GUARD                                                                                           \
-    (20 * NSEC_PER_USEC) /* what is programmed so shortly before a point is programmed after it */
 
 static uint64_t grid_period(const struct source *s)
 {
@@ -125,6 +123,12 @@ static uint64_t grid_number(const struct source *s, uint64_t time_ns, uint64_t a
     if (!s->grid_ns || time_ns + ahead < s->grid_ns)
         return s->vblanks;
     return s->grid_number + (time_ns + ahead - s->grid_ns) / grid_period(s);
+}
+
+uint64_t display_grid(const struct source *s, uint64_t *zero_ns)
+{
+    *zero_ns = s->grid_ns - s->grid_number * grid_period(s);
+    return s->grid_ns ? grid_period(s) : 0;
 }
 
 /* Takes a notification in; its number. */
@@ -164,7 +168,7 @@ static void start_flip(struct dxgk *d, unsigned i)
         return; /* a later vblank programs it */
     program(d, i, p->allocs[0], false, false);
     s->flip_programmed = true;
-    s->flip_after = grid_number(s, kernel_now(d->kernel), GRID_GUARD);
+    s->flip_after = grid_number(s, kernel_now(d->kernel), DXGK_VBLANK_GUARD_NS);
 }
 
 static void finish_flip(struct dxgk *d, unsigned i)
@@ -320,8 +324,9 @@ NTSTATUS display_wait_vblank(struct dxgk_client *c, UINT source, struct device *
         return STATUS_GRAPHICS_PRESENT_OCCLUDED;
     s->waiting++;
     enable_vsync(d, true);
-    seen = s->vblanks;
-    while (s->vblanks == seen && !c->cancelled && d->state == DXGK_STARTED && epoch == d->epoch && s->visible)
+    seen = grid_number(s, kernel_now(d->kernel),
+                       DXGK_VBLANK_GUARD_NS); /* one that is noticed late is none to wait for */
+    while (s->vblanks <= seen && !c->cancelled && d->state == DXGK_STARTED && epoch == d->epoch && s->visible)
         kernel_wait(d->kernel, &s->vblank_waiters, LOOP_FOREVER);
     s->waiting--;
     s->last_wanted = s->vblanks;

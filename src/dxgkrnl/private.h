@@ -315,7 +315,7 @@ struct dxgk {
     unsigned doomed;        /* resources that are */
     uint64_t refused_bytes; /* the allocation that no segment's budget had room for */
     uint64_t refused_ns;    /* when that was last said */
-    uint64_t owners; /* serial numbers of clients and shared resources */
+    uint64_t owners;        /* serial numbers of clients and shared resources */
     struct handle_entry *handles;
     unsigned num_handles;
 
@@ -421,7 +421,8 @@ NTSTATUS vidmm_open(struct device *dev, struct resource *r, bool create, struct 
 void vidmm_close(struct open_resource *g);
 /* Its handles go at once, the rest as soon as no work of the device names it. */
 void vidmm_doom(struct open_resource *g);
-void vidmm_log_refusal(struct dxgk *d, uint64_t process); /* the budget is too small: an event, once a second */
+void vidmm_log_refusal(struct dxgk *d,
+                       uint64_t process);               /* the budget is too small: an event, once a second */
 void vidmm_reap(struct dxgk *d);                        /* at PASSIVE_LEVEL: closes the doomed that can be */
 void vidmm_release(struct dxgk *d, struct resource *r); /* drops one reference */
 /* Puts `a` into one of the segments of `set`; may evict, page and wait. */
@@ -490,6 +491,8 @@ void vblanks_finish(struct dxgk *d);
 
 /* display.c */
 NTSTATUS display_start(struct dxgk *d);
+/* The period of the source's vblanks, 0 while there is no grid, and the time of number 0 (progress.h). */
+uint64_t display_grid(const struct source *s, uint64_t *zero_ns);
 void display_stop(struct dxgk *d);
 NTSTATUS display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE *mode, struct alloc *primary);
 NTSTATUS display_restore(struct dxgk *d);

@@ -19,7 +19,10 @@ struct dxgk_progress {
         awaited; /* the last packet that the client waited for; who waits for each gets it within Render */
 };
 
-enum { DXGK_VBLANK_SOURCES = 4 };
+enum {
+    DXGK_VBLANK_SOURCES = 4,
+    DXGK_VBLANK_GUARD_NS = 20000, /* what begins so shortly before a vblank begins after it */
+};
 
 /* A page of the adapter, which clients cannot write. Who waits, waits on the futex `change` as long as `on` is set and `epoch` is
  * that of a call of WaitForVerticalBlankEvent that succeeded; else by another call, which has the right answer. All wait on one
@@ -31,6 +34,10 @@ struct dxgk_vblanks {
         _Atomic uint32_t on;     /* vblanks are reported */
         _Atomic uint32_t change; /* rises with `count` and `epoch`; a futex */
         _Atomic uint64_t count;  /* vblanks so far */
+        /* The grid of vblanks (display.c): the last one before a time t has the number (t - zero_ns) / period_ns, modulo 2^64,
+         * whether it was noticed yet or not. period_ns is 0 while there is no grid. A wait ends with a later one. */
+        _Atomic uint64_t zero_ns;
+        _Atomic uint32_t period_ns;
     } source[DXGK_VBLANK_SOURCES];
 };
 

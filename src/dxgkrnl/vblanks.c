@@ -29,14 +29,22 @@ static bool is_on(const struct dxgk *d, unsigned source)
     return d->state == DXGK_STARTED && !d->resetting && d->vsync_enabled && s->committed && s->visible;
 }
 
-bool vblanks_tick(struct dxgk *d, unsigned source)
+static void publish(const struct dxgk *d, unsigned source)
 {
     struct dxgk_vblanks *v = d->vblanks;
+    uint64_t zero, period = display_grid(&d->sources[source], &zero);
 
-    if (!v)
+    v->source[source].zero_ns = zero;
+    v->source[source].period_ns = (uint32_t)period;
+    v->source[source].count = d->sources[source].vblanks;
+}
+
+bool vblanks_tick(struct dxgk *d, unsigned source)
+{
+    if (!d->vblanks)
         return false;
-    atomic_store_explicit(&v->source[source].count, d->sources[source].vblanks, memory_order_release);
-    return wake(v, source) > 0;
+    publish(d, source);
+    return wake(d->vblanks, source) > 0;
 }
 
 void vblanks_changed(struct dxgk *d)
@@ -48,6 +56,7 @@ void vblanks_changed(struct dxgk *d)
     if (!++v->epoch)
         v->epoch++;
     for (unsigned i = 0; i < d->num_sources; i++) {
+        publish(d, i);
         v->source[i].on = is_on(d, i);
         wake(v, i);
     }
@@ -72,8 +81,6 @@ static int make(struct dxgk *d)
     }
     d->vblanks = p;
     d->vblanks_fd = fd;
-    for (unsigned i = 0; i < d->num_sources; i++)
-        d->vblanks->source[i].count = d->sources[i].vblanks;
     vblanks_changed(d);
     return 0;
 }
