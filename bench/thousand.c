@@ -68,9 +68,6 @@ static void emit_shader(struct abi_builder *b, uint32_t handle, uint32_t stage, 
 
 static void emit_objects(struct abi_builder *b)
 {
-    const uint32_t layout[] = {AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, 1, 2, 0, /* version 1, two elements */
-                               abi_semantic_hash("POSITION"),   0, 2, 0, 0,  0, 0,
-                               abi_semantic_hash("COLOR"),      0, 2, 0, 16, 0, 0};
     const struct aerogpu_vertex_buffer_binding vb = {.buffer = 1, .stride_bytes = sizeof(struct vertex)};
     size_t bytes;
     const struct vertex *v = thousand_vertices(&bytes);
@@ -83,8 +80,7 @@ static void emit_objects(struct abi_builder *b)
                   .size_bytes = bytes);
     emit_shader(b, 3, AEROGPU_SHADER_STAGE_VERTEX, "colour_vs.dxbc");
     emit_shader(b, 4, AEROGPU_SHADER_STAGE_PIXEL, "colour_ps.dxbc");
-    ABI_EMIT_TAIL(b, CREATE_INPUT_LAYOUT, create_input_layout, layout, sizeof(layout),
-                  .input_layout_handle = 5, .blob_size_bytes = sizeof(layout));
+    abi_builder_layout(b, 5, "POSITION:4 COLOR:4");
     ABI_EMIT(b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {2});
     ABI_EMIT(b, BIND_SHADERS, bind_shaders, .vs = 3, .ps = 4);
     ABI_EMIT(b, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = 5);

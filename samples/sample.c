@@ -138,27 +138,7 @@ void sample_clear(struct sample *s, uint32_t flags, float r, float g, float b)
 
 void sample_layout(struct sample *s, uint32_t handle, const char *spec)
 {
-    static const uint32_t dxgi[] = {0, 41, 16, 6, 2}; /* R32 to R32G32B32A32_FLOAT by number of floats */
-    struct {
-        struct aerogpu_input_layout_blob_header header;
-        struct aerogpu_input_layout_element_dxgi elements[8];
-    } blob = {
-        .header = {.magic = AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, .version = AEROGPU_INPUT_LAYOUT_BLOB_VERSION}};
-    uint32_t n = 0, offset = 0, size;
-    char name[32];
-    int floats, used;
-
-    for (; sscanf(spec, " %31[A-Z_]:%d%n", name, &floats, &used) == 2; spec += used) {
-        blob.elements[n++] =
-            (struct aerogpu_input_layout_element_dxgi){.semantic_name_hash = abi_semantic_hash(name),
-                                                       .dxgi_format = dxgi[floats],
-                                                       .aligned_byte_offset = offset};
-        offset += 4 * (uint32_t)floats;
-    }
-    blob.header.element_count = n;
-    size = (uint32_t)(sizeof(blob.header) + n * sizeof(blob.elements[0]));
-    ABI_EMIT_TAIL(&s->stream, CREATE_INPUT_LAYOUT, create_input_layout, &blob, size,
-                  .input_layout_handle = handle, .blob_size_bytes = size);
+    abi_builder_layout(&s->stream, handle, spec);
     ABI_EMIT(&s->stream, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = handle);
 }
 

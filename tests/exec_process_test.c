@@ -21,21 +21,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "base/sanitized.h"
 #include "exec_test_engine.h"
 #include "executor/host.h"
 #include "executor/memory.h"
 #include "executor/proto.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 #define BACKEND 3u
 #define RAM_GPA UINT64_C(0x10000000)
@@ -323,7 +313,7 @@ static void bad_regions_are_refused(void **state)
     assert_int_equal(exec_host_unmap(f.host, RAM_GPA, 4096), -ENOENT);
     assert_int_equal(exec_host_unmap(f.host, 0, 4096), -ENOENT);
     close(fd);
-    f.files_before--; /* counted after `fd` was open */
+    f.files_before--;  /* counted after `fd` was open */
     must_be_ready(&f); /* to start it takes descriptors, and there may be none left */
     for (unsigned i = 1; i < EXEC_HOST_REGIONS; i++) {
         int r = exec_host_map(f.host, RAM_GPA + RAM_SIZE + 4096 * i, 4096, f.ram_fd, 0, &e);

@@ -15,6 +15,7 @@
 
 #include "abi/builder.h"
 #include "base/log.h"
+#include "base/sanitized.h"
 #include "blackbox/gpu_watch.h"
 #include "machine/driver.h"
 #include "crash_scene.h"
@@ -404,11 +405,7 @@ static void refusals_are_told_apart(void **state)
     rig_finish(&r);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { LIMITED = 0 }; /* a sanitizer's executor has all the memory there is */
-#else
-enum { LIMITED = 1 };
-#endif
+enum { LIMITED = !SANITIZED }; /* a sanitizer's executor has all the memory there is */
 
 static void memory_and_dma_faults(void **state)
 {

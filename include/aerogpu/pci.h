@@ -168,4 +168,17 @@ enum aerogpu_format {
 #undef AEROGPU_ROW
 };
 
+/* Bytes of a pixel of the formats that can be shown, 0 for the others. */
+static inline uint32_t aerogpu_pixel_bytes(uint32_t format)
+{
+    switch (format) {
+#define AEROGPU_ROW(value, name, bytes, block, kind, alpha, srgb, minor, doc)                                \
+    case value:                                                                                              \
+        return AEROGPU_FORMAT_KIND_##kind == AEROGPU_FORMAT_KIND_COLOR ? bytes : 0;
+        AEROGPU_FORMATS(AEROGPU_ROW)
+#undef AEROGPU_ROW
+    }
+    return 0;
+}
+
 #endif

@@ -1,5 +1,7 @@
 #include "abi/builder.h"
 
+#include <stdio.h>
+
 void abi_builder_init(struct abi_builder *b)
 {
     *b = (struct abi_builder){.abi_version = AEROGPU_ABI_VERSION_U32};
@@ -29,6 +31,35 @@ void abi_builder_packet(struct abi_builder *b, uint32_t opcode, const void *fixe
     strbuf_append(&b->bytes, (const char *)fixed + sizeof(h), fixed_size - sizeof(h));
     strbuf_append(&b->bytes, tail, tail_size);
     strbuf_append(&b->bytes, "\0\0\0", padded - tail_size);
+}
+
+void abi_builder_layout(struct abi_builder *b, uint32_t handle, const char *spec)
+{
+    static const uint32_t dxgi[] = {0, 41, 16, 6,
+                                    2}; /* R32_FLOAT to R32G32B32A32_FLOAT by number of floats */
+    struct {
+        struct aerogpu_input_layout_blob_header header;
+        struct aerogpu_input_layout_element_dxgi elements[8];
+    } blob = {
+        .header = {.magic = AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, .version = AEROGPU_INPUT_LAYOUT_BLOB_VERSION}};
+    const uint32_t max = sizeof(blob.elements) / sizeof(blob.elements[0]);
+    uint32_t n = 0, offset = 0, size;
+    char name[32];
+    int floats, used;
+
+    for (; n < max && sscanf(spec, " %31[A-Z_]:%d%n", name, &floats, &used) == 2; spec += used) {
+        if (floats < 1 || floats > 4)
+            break;
+        blob.elements[n++] =
+            (struct aerogpu_input_layout_element_dxgi){.semantic_name_hash = abi_semantic_hash(name),
+                                                       .dxgi_format = dxgi[floats],
+                                                       .aligned_byte_offset = offset};
+        offset += (uint32_t)sizeof(float) * (uint32_t)floats;
+    }
+    blob.header.element_count = n;
+    size = (uint32_t)(sizeof(blob.header) + n * sizeof(blob.elements[0]));
+    ABI_EMIT_TAIL(b, CREATE_INPUT_LAYOUT, create_input_layout, &blob, size, .input_layout_handle = handle,
+                  .blob_size_bytes = size);
 }
 
 const void *abi_builder_end(struct abi_builder *b, uint32_t *size)

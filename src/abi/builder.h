@@ -40,6 +40,10 @@ const void *abi_builder_end(struct abi_builder *b, uint32_t *size);
                        sizeof(struct aerogpu_cmd_##name), tail, tail_size)
 #define ABI_EMIT(b, NAME, name, ...) ABI_EMIT_TAIL(b, NAME, name, NULL, 0, __VA_ARGS__)
 
+/* CREATE_INPUT_LAYOUT of one vertex buffer: `spec` names its elements in order, with their numbers of floats (1 to 4), as in
+ * "POSITION:4 TEXCOORD:2"; at most 8. What it cannot read ends the list. */
+void abi_builder_layout(struct abi_builder *b, uint32_t handle, const char *spec);
+
 /* IEEE-754 bits, as float fields of packets hold them. */
 static inline uint32_t abi_f32(float f)
 {

@@ -22,19 +22,6 @@ bool gpu_format_known(uint32_t format)
     return false;
 }
 
-/* Bytes per pixel of a format that can be shown, 0 for the others. */
-static uint32_t pixel_bytes(uint32_t format)
-{
-    switch (format) {
-#define ROW(value, name, bytes, block, kind, alpha, srgb, minor, doc)                                        \
-    case value:                                                                                              \
-        return AEROGPU_FORMAT_KIND_##kind == AEROGPU_FORMAT_KIND_COLOR ? bytes : 0;
-        AEROGPU_FORMATS(ROW)
-#undef ROW
-    }
-    return 0;
-}
-
 struct gpu_scanout gpu_scanout_snapshot(const struct gpu *gpu)
 {
     const struct gpu_plane_regs *s = &gpu->scanout;
@@ -55,7 +42,7 @@ static uint8_t widen(uint32_t v, uint32_t bits)
 static void convert_row(uint32_t format, const uint8_t *src, uint8_t *dst, uint32_t width)
 {
     for (uint32_t x = 0; x < width; x++, dst += 4) {
-        const uint8_t *p = src + (size_t)x * pixel_bytes(format);
+        const uint8_t *p = src + (size_t)x * aerogpu_pixel_bytes(format);
         uint32_t v = (uint32_t)p[0] | (uint32_t)p[1] << 8;
         switch (format) {
         case AEROGPU_FORMAT_B8G8R8A8_UNORM:
@@ -105,7 +92,7 @@ static bool has_alpha(uint32_t format)
 static int read_plane(struct gpu *gpu, const struct gpu_plane_regs *p, const char *name,
                       struct gpu_picture *out, struct error *e)
 {
-    uint32_t bytes = pixel_bytes(p->format);
+    uint32_t bytes = aerogpu_pixel_bytes(p->format);
     uint64_t row = (uint64_t)p->width * bytes, size;
     const uint8_t *src;
     uint8_t *rgba;

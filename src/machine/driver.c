@@ -310,18 +310,6 @@ void driver_destroy(struct driver *d)
 
 /* ---- scanout ---- */
 
-static uint32_t pixel_bytes(uint32_t format)
-{
-    switch (format) {
-#define ROW(value, name, bytes, block, kind, alpha, srgb, minor, doc)                                        \
-    case value:                                                                                              \
-        return AEROGPU_FORMAT_KIND_##kind == AEROGPU_FORMAT_KIND_COLOR ? bytes : 0;
-        AEROGPU_FORMATS(ROW)
-#undef ROW
-    }
-    return 0;
-}
-
 void driver_set_scanout(struct driver *d, uint64_t fb_gpa, uint32_t width, uint32_t height, uint32_t format,
                         uint32_t pitch)
 {
@@ -335,7 +323,7 @@ void driver_set_scanout(struct driver *d, uint64_t fb_gpa, uint32_t width, uint3
 
 int driver_set_mode(struct driver *d, uint32_t width, uint32_t height, uint32_t format)
 {
-    uint64_t pitch = align_up((uint64_t)width * pixel_bytes(format), 256), fb;
+    uint64_t pitch = align_up((uint64_t)width * aerogpu_pixel_bytes(format), 256), fb;
 
     if (!pitch || !height || pitch > UINT32_MAX)
         return -EINVAL;

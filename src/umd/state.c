@@ -1,8 +1,6 @@
 /* state.c: shaders, bindings, draws and dispatches. */
 #include "umd/priv.h"
 
-#include <stdio.h>
-
 NTSTATUS umd_shader(struct umd_device *d, uint32_t *out, uint32_t stage, const void *dxbc, size_t size)
 {
     if (size > d->command_size / 2)
@@ -15,30 +13,9 @@ NTSTATUS umd_shader(struct umd_device *d, uint32_t *out, uint32_t stage, const v
 
 uint32_t umd_layout(struct umd_device *d, const char *spec)
 {
-    static const uint32_t dxgi[] = {0, 41, 16, 6,
-                                    2}; /* R32_FLOAT to R32G32B32A32_FLOAT by number of floats */
-    struct {
-        struct aerogpu_input_layout_blob_header header;
-        struct aerogpu_input_layout_element_dxgi elements[8];
-    } blob = {
-        .header = {.magic = AEROGPU_INPUT_LAYOUT_BLOB_MAGIC, .version = AEROGPU_INPUT_LAYOUT_BLOB_VERSION}};
-    uint32_t n = 0, offset = 0, size, handle = umd_name(d);
-    char name[32];
-    int floats, used;
+    uint32_t handle = umd_name(d);
 
-    for (; n < 8 && sscanf(spec, " %31[A-Z_]:%d%n", name, &floats, &used) == 2; spec += used) {
-        if (floats < 1 || floats > 4)
-            break;
-        blob.elements[n++] =
-            (struct aerogpu_input_layout_element_dxgi){.semantic_name_hash = abi_semantic_hash(name),
-                                                       .dxgi_format = dxgi[floats],
-                                                       .aligned_byte_offset = offset};
-        offset += 4 * (uint32_t)floats;
-    }
-    blob.header.element_count = n;
-    size = (uint32_t)(sizeof(blob.header) + n * sizeof(blob.elements[0]));
-    ABI_EMIT_TAIL(&d->stream, CREATE_INPUT_LAYOUT, create_input_layout, &blob, size,
-                  .input_layout_handle = handle, .blob_size_bytes = size);
+    abi_builder_layout(&d->stream, handle, spec);
     ABI_EMIT(&d->stream, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = handle);
     return handle;
 }

@@ -51,18 +51,6 @@ struct picture {
     uint32_t width, height, pitch, format;
 };
 
-/* Bytes of a pixel of the formats that a picture can be made of; 0: none. */
-static uint32_t pixel_bytes(uint32_t format)
-{
-    if (format == AEROGPU_FORMAT_B5G6R5_UNORM || format == AEROGPU_FORMAT_B5G5R5A1_UNORM)
-        return 2;
-    return (format >= AEROGPU_FORMAT_B8G8R8A8_UNORM && format <= AEROGPU_FORMAT_R8G8B8X8_UNORM) ||
-                   (format >= AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB &&
-                    format <= AEROGPU_FORMAT_R8G8B8X8_UNORM_SRGB)
-               ? 4
-               : 0;
-}
-
 /* X is opaque; sRGB formats have the bytes of their linear ones, and keep them. */
 static void to_rgba(uint32_t format, const uint8_t *from, uint8_t to[4])
 {
@@ -138,7 +126,7 @@ static int write_png(const char *path, const uint8_t *rgba, uint32_t width, uint
 static int dump_picture(struct dbgctl *c, const struct picture *p, bool png)
 {
     uint64_t bytes = (uint64_t)p->pitch * p->height;
-    uint32_t pixel = pixel_bytes(p->format);
+    uint32_t pixel = aerogpu_pixel_bytes(p->format);
     uint8_t *raw, *rgba;
     uint32_t got;
     NTSTATUS s;
