@@ -338,9 +338,19 @@ int exec_host_submit(struct exec_host *host, const struct exec_submission *s)
     return err;
 }
 
+/* A reset of an executor that worked follows a time-out; one that was idle did nothing wrong, and may have to wait for a
+ * processor first. With the lock. */
+void exec_host_be_patient(struct exec_host *host, bool idle)
+{
+    host->reset_ms = host->limits.reset_ms;
+    if (idle && host->reset_ms < EXEC_IDLE_RESET_MS)
+        host->reset_ms = EXEC_IDLE_RESET_MS;
+}
+
 void exec_host_reset(struct exec_host *host)
 {
     pthread_mutex_lock(&host->lock);
+    exec_host_be_patient(host, host->first == host->last);
     host->stats.dropped += host->last - host->first;
     host->first = host->pushed = host->last;
     host->corpse_end = host->first;
@@ -355,7 +365,7 @@ void exec_host_reset(struct exec_host *host)
 
         atomic_store(&sh->epoch, host->epoch);
         if (host->state == EXEC_READY)
-            host->deadline_ns = exec_now() + host->limits.reset_ms * NSEC_PER_MSEC;
+            host->deadline_ns = exec_now() + host->reset_ms * NSEC_PER_MSEC;
         ring_doorbell(sh);
     }
     pthread_mutex_unlock(&host->lock);
@@ -735,7 +745,7 @@ int exec_host_create(struct exec_host **out, const struct exec_host_params *p, s
         host->limits.memory_bytes = UINT64_C(4) << 30;
     default_limit(&host->limits.files, 128);
     default_limit(&host->limits.start_ms, 30000);
-    default_limit(&host->limits.reset_ms, 200);
+    default_limit(&host->limits.reset_ms, EXEC_IDLE_RESET_MS);
     host->spin = many_processors();
     host->ops_end = &host->ops;
     host->deadline_ns = UINT64_MAX;

@@ -49,12 +49,14 @@ struct exec_death {
     const struct exec_crumbs *crumbs; /* how far it had come; valid during died() */
 };
 
+enum { EXEC_IDLE_RESET_MS = 200 };
+
 /* What the process may use. 0 stands for the default in brackets. */
 struct exec_limits {
     uint64_t memory_bytes; /* private memory of the process; guest memory does not count [4 GiB] */
     uint32_t files;        /* open descriptors [128] */
     uint32_t start_ms;     /* from start to ready [30 000] */
-    uint32_t reset_ms;     /* from exec_host_reset to its answer [200] */
+    uint32_t reset_ms;     /* from exec_host_reset to its answer [EXEC_IDLE_RESET_MS] */
 };
 
 struct exec_host_params {
@@ -95,7 +97,7 @@ int exec_host_unmap(struct exec_host *host, uint64_t gpa, uint64_t size);
 
 /* Drops everything in flight without completions and makes the executor forget every resource; memory regions
  * stay. Returns at once; submissions after it run after it. An executor that has not answered within
- * limits.reset_ms is killed and replaced. What was dropped may write guest memory until exec_host_resetting()
+ * limits.reset_ms (one that had nothing to do: EXEC_IDLE_RESET_MS, if that is more) is killed and replaced. What was dropped may write guest memory until exec_host_resetting()
  * is false. A completion that another thread is delivering while this is called may still arrive. Any thread.
  */
 void exec_host_reset(struct exec_host *host);

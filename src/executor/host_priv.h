@@ -55,6 +55,7 @@ struct exec_host {
     struct error failure;    /* why, if EXEC_FAILED */
     unsigned start_failures; /* in a row */
     uint64_t start_at_ns;    /* not before; while STARTING without a process */
+    uint32_t reset_ms;       /* for the reset that is under way */
     uint64_t deadline_ns;    /* of the start or the reset, UINT64_MAX for none */
     char device_name[256];
     bool is_cpu;
@@ -100,6 +101,7 @@ void exec_host_flush_ops(struct exec_host *host); /* control messages to the soc
 void exec_host_drop_ops(struct exec_host *host);
 int exec_host_queue_op(struct exec_host *host, uint32_t type, struct exec_region *r);
 void exec_host_break(struct exec_host *host, const char *why); /* the child is to be killed */
+void exec_host_be_patient(struct exec_host *host, bool idle);  /* before a reset */
 void exec_region_put(struct exec_region *r);
 
 /* keeper.c */

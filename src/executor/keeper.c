@@ -119,8 +119,9 @@ static void on_ready(struct exec_host *host, const struct exec_hello *hello)
         atomic_store(&host->watched, host->child.shared);
     }
     set_state(host, EXEC_READY);
+    exec_host_be_patient(host, true);
     if (atomic_load(&host->child.shared->epoch_done) != host->epoch)
-        host->deadline_ns = exec_now() + host->limits.reset_ms * NSEC_PER_MSEC;
+        host->deadline_ns = exec_now() + host->reset_ms * NSEC_PER_MSEC;
     log_info(EXEC_COMPONENT, "process %d draws on %s", (int)host->child.pid, host->device_name);
     exec_host_push(host);
 }
@@ -261,7 +262,7 @@ static void check_deadline(struct exec_host *host)
         snprintf(why, sizeof(why), "it was not ready after %u ms", host->limits.start_ms);
         exec_host_break(host, why);
     } else if (atomic_load(&host->child.shared->epoch_done) != host->epoch) {
-        snprintf(why, sizeof(why), "it did not answer a reset within %u ms", host->limits.reset_ms);
+        snprintf(why, sizeof(why), "it did not answer a reset within %u ms", host->reset_ms);
         exec_host_break(host, why);
     }
 }
