@@ -279,7 +279,8 @@ static void render_local(struct bench *b)
         }
         for (int i = 0; i < TURN; i++) {
             uint64_t then = clock_now(&wall);
-            memcpy(driver_ptr(driver, stream.cmd_gpa), a.command, a.size); /* a driver's buffer is new each time */
+            memcpy(driver_ptr(driver, stream.cmd_gpa), a.command,
+                   a.size); /* a driver's buffer is new each time */
             atomic_store(&t.heard, false);
             if (driver_submit(driver, &stream, NULL) || machine_wait(t.m, has_heard, &t, NSEC_PER_SEC))
                 die("device", "no interrupt");

@@ -431,6 +431,29 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkAcquireNextImage2KHR(VkDevice devic
     return acquire(d, LOSE_vkAcquireNextImage2KHR, &a);
 }
 
+struct shown {
+    VkSwapchainKHR swapchain;
+    uint64_t id;
+};
+
+static VkResult poll_present(struct device *d, void *args, uint64_t ns)
+{
+    const struct shown *s = args;
+
+    return d->vkWaitForPresentKHR(d->handle, s->swapchain, s->id, ns);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitForPresentKHR(VkDevice device, VkSwapchainKHR swapchain,
+                                                               uint64_t id, uint64_t timeout)
+{
+    struct device *d = device_of(device);
+    struct shown s = {swapchain, id};
+
+    if (!d->slot)
+        return d->vkWaitForPresentKHR(device, swapchain, id, timeout);
+    return wait_until(d, LOSE_vkWaitForPresentKHR, deadline(timeout), VK_TIMEOUT, poll_present, &s);
+}
+
 /* ---- questions ---- */
 
 #define DEVICE_CALL(name, ...)                                                                               \

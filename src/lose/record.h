@@ -31,6 +31,7 @@ enum lose_how {
     C(vkAcquireNextImage2KHR)                                                                                \
     C(vkCreateSwapchainKHR)                                                                                  \
     C(vkGetSwapchainStatusKHR)                                                                               \
+    C(vkWaitForPresentKHR)                                                                                   \
     C(vkWaitForFences)                                                                                       \
     C(vkGetFenceStatus)                                                                                      \
     C(vkWaitSemaphores)                                                                                      \
