@@ -30,6 +30,16 @@ static void signal_event(int fd)
     (void)n; /* full means signalled */
 }
 
+/* Where the dispatching thread runs. */
+static uint32_t tell_cpu(struct exec_shared *sh)
+{
+    uint32_t cpu = (uint32_t)sched_getcpu();
+
+    if (atomic_load_explicit(&sh->host_cpu, memory_order_relaxed) != cpu)
+        atomic_store_explicit(&sh->host_cpu, cpu, memory_order_relaxed);
+    return cpu;
+}
+
 /* The dispatching thread sleeps, or may: the executor is to ring. */
 static void arm(struct exec_host *host, struct exec_shared *sh)
 {
@@ -81,12 +91,15 @@ void exec_host_push(struct exec_host *host)
     if (host->state != EXEC_READY || host->kill_reason[0] || host->corpse || host->dying ||
         host->pushed == host->last || resetting(host))
         return;
-    if (tail - atomic_load(&sh->ring_head) > EXEC_RING_SLOTS) {
+    if (tail - host->ring_head + (host->last - host->pushed) >
+        EXEC_RING_SLOTS) /* not enough, as far as is known */
+        host->ring_head = atomic_load(&sh->ring_head);
+    if (tail - host->ring_head > EXEC_RING_SLOTS) {
         exec_host_break(host, "its submission ring index makes no sense");
         return;
     }
     exec_host_flush_ops(host);
-    while (host->pushed != host->last && tail - atomic_load(&sh->ring_head) < EXEC_RING_SLOTS) {
+    while (host->pushed != host->last && tail - host->ring_head < EXEC_RING_SLOTS) {
         struct exec_slot *slot = &sh->ring[tail % EXEC_RING_SLOTS];
 
         slot->s = host->queue[host->pushed % EXEC_HOST_DEPTH];
@@ -555,7 +568,7 @@ static void rest(struct exec_host *host, bool woken)
     host->rung = false;
     atomic_store(&host->notice, false);
     if (host->state == EXEC_READY) {
-        atomic_store(&host->child.shared->host_cpu, (uint32_t)sched_getcpu());
+        tell_cpu(host->child.shared);
         arm(host, host->child.shared);
     }
 }
@@ -634,11 +647,11 @@ static bool shares_processor(const struct exec_shared *sh)
 bool exec_host_expect(struct exec_host *host)
 {
     struct exec_shared *sh = atomic_load(&host->watched);
-    uint32_t cpu = (uint32_t)sched_getcpu();
+    uint32_t cpu;
 
     if (!sh || !host->spin)
         return false;
-    atomic_store_explicit(&sh->host_cpu, cpu, memory_order_relaxed);
+    cpu = tell_cpu(sh);
     if (shares_processor(sh))
         atomic_fetch_add_explicit(&sh->host_would_look, 1, memory_order_relaxed);
     else if (!exec_worth_looking(&host->looker, cpu, ~cpu))

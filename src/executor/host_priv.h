@@ -62,6 +62,7 @@ struct exec_host {
 
     struct exec_child child;
     uint32_t ring_tail, done_head; /* the child's indices that are ours */
+    uint32_t ring_head;            /* of the child, when it was looked at last */
     char kill_reason[128];         /* not empty: it is being killed, and nothing it says counts */
     bool control_closed;           /* no message goes either way any more */
     uint64_t op_seq;               /* of the last message meant for the child */

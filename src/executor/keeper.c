@@ -100,7 +100,7 @@ static void start_child(struct exec_host *host)
         return;
     }
     host->child = child;
-    host->ring_tail = host->done_head = 0;
+    host->ring_tail = host->ring_head = host->done_head = 0;
     host->kill_reason[0] = '\0';
     host->control_closed = false;
     host->deadline_ns = exec_now() + host->limits.start_ms * NSEC_PER_MSEC;

@@ -46,6 +46,7 @@ struct process {
     bool may_spin;
 
     uint32_t ring_head, done_tail; /* the shared indices that are ours */
+    uint32_t done_head;            /* the host's, when it was looked at last */
     _Atomic uint32_t epoch;        /* the one we are in */
     uint64_t control_seq;          /* the last message applied */
     bool has_control; /* one is received and not applied: what is in the ring may come before it */
@@ -140,7 +141,10 @@ static void on_complete(void *ctx, const struct exec_completion *c)
     bool dropped = atomic_load(&sh->epoch) != atomic_load(&p->epoch);
 
     bb_flight_event(p->flight, FLIGHT_COMPLETE, c->id, c->error, c->draws);
-    while (!dropped && p->done_tail - atomic_load(&sh->done_head) >= EXEC_DONE_SLOTS) {
+    while (!dropped && p->done_tail - p->done_head >= EXEC_DONE_SLOTS) {
+        p->done_head = atomic_load(&sh->done_head);
+        if (p->done_tail - p->done_head < EXEC_DONE_SLOTS)
+            break;
         usleep(100); /* the host has dropped submissions and not looked since */
         dropped = atomic_load(&sh->epoch) != atomic_load(&p->epoch);
     }
@@ -256,6 +260,15 @@ static void control_up_to(struct process *p, uint64_t seq)
 
 /* ---- the loop ---- */
 
+static uint32_t tell_cpu(struct process *p)
+{
+    uint32_t cpu = (uint32_t)sched_getcpu();
+
+    if (atomic_load_explicit(&p->shared->executor_cpu, memory_order_relaxed) != cpu)
+        atomic_store(&p->shared->executor_cpu, cpu);
+    return cpu;
+}
+
 static void execute(struct process *p, const struct exec_slot *slot)
 {
     uint32_t n = atomic_load(&p->started);
@@ -268,7 +281,7 @@ static void execute(struct process *p, const struct exec_slot *slot)
     atomic_store(&p->ids[n % IDS], slot->s.id);
     atomic_store(&p->started, n + 1);
     atomic_store(&p->decoding, slot->s.id);
-    atomic_store(&p->shared->executor_cpu, (uint32_t)sched_getcpu());
+    tell_cpu(p);
     bb_flight_event(p->flight, FLIGHT_TAKE, slot->s.id, slot->s.cmd_size, slot->s.context_id);
     exec_engine_submit(p->engine, &slot->s);
     bb_flight_event(p->flight, FLIGHT_DECODED, slot->s.id, 0, 0);
@@ -355,11 +368,9 @@ static bool spin(struct process *p)
     uint32_t cpu = (uint32_t)sched_getcpu(), host = atomic_load(&p->shared->host_cpu);
     bool found;
 
-    if (p->may_spin && cpu == host) {
+    if (p->may_spin && cpu == host)
         step_aside(p, (int)cpu);
-        cpu = (uint32_t)sched_getcpu();
-    }
-    atomic_store(&p->shared->executor_cpu, cpu);
+    cpu = tell_cpu(p);
     if (!p->may_spin || !exec_worth_looking(&p->looker, cpu, host))
         return false;
     found = look(p);

@@ -76,20 +76,23 @@ struct exec_start {
     char device[256];
 };
 
+/* Each line has one writer, and what changes with every submission is apart from what seldom does: a line that the other side has
+ * written must come from its processor's cache, which takes as long as executing an empty submission. */
 struct exec_shared {
     struct exec_start start;
-    alignas(64) _Atomic uint32_t ring_tail; /* host */
-    _Atomic uint32_t epoch;                 /* host */
-    _Atomic uint32_t controls;              /* host: control messages sent */
-    alignas(64) _Atomic uint32_t ring_head; /* executor */
-    _Atomic uint32_t epoch_done;            /* executor */
-    _Atomic uint32_t executor_sleeping;     /* both; the doorbell */
-    alignas(64) _Atomic uint32_t done_tail; /* executor */
-    alignas(64) _Atomic uint32_t done_head; /* host */
-    _Atomic uint32_t host_sleeping;         /* both */
-    _Atomic uint32_t host_would_look; /* host: how often it did not look because both share a processor */
-    _Atomic uint32_t host_cpu, executor_cpu; /* where each side ran last; a hint */
-    alignas(64) struct exec_fault fault;     /* executor */
+    alignas(64) _Atomic uint32_t ring_tail;         /* host */
+    _Atomic uint32_t epoch;                         /* host */
+    _Atomic uint32_t controls;                      /* host: control messages sent */
+    alignas(64) _Atomic uint32_t ring_head;         /* executor */
+    alignas(64) _Atomic uint32_t done_tail;         /* executor */
+    alignas(64) _Atomic uint32_t done_head;         /* host */
+    alignas(64) _Atomic uint32_t executor_sleeping; /* both; the doorbell */
+    alignas(64) _Atomic uint32_t host_sleeping;     /* both */
+    alignas(64) _Atomic uint32_t epoch_done;        /* executor */
+    _Atomic uint32_t executor_cpu;                  /* executor: where it ran last; a hint */
+    alignas(64) _Atomic uint32_t host_cpu;          /* host: likewise */
+    _Atomic uint32_t host_would_look;    /* host: how often it did not look because both share a processor */
+    alignas(64) struct exec_fault fault; /* executor */
     alignas(64) struct exec_slot ring[EXEC_RING_SLOTS];
     struct exec_done_slot done[EXEC_DONE_SLOTS];
     alignas(EXEC_PAGE) struct exec_crumbs crumbs; /* executor and its Vulkan device */
