@@ -73,6 +73,7 @@ int rig_down(void **state)
     d3dkmt_serve_end(rig.server);
     dxgk_client_close(rig.local);
     dxgk_unload(rig.dxgk);
+    softgpu_stop(&rig.gpu);
     for (unsigned i = 0; i < dxgk_violations(rig.dxgk); i++)
         print_error("violation: %s\n", dxgk_violation(rig.dxgk, i));
     assert_int_equal(dxgk_violations(rig.dxgk), 0);

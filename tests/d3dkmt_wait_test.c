@@ -35,18 +35,26 @@ static uint64_t calls(void)
 static void vblanks_need_no_call_once_one_succeeded(void **state)
 {
     struct app a, b;
-    uint64_t before, start;
+    uint64_t before, start, last, now;
 
     assert_int_equal(app_open(&a), STATUS_SUCCESS);
     assert_int_equal(app_open(&b), STATUS_SUCCESS);
     for (int i = 0; i < 3; i++) /* a page, its state, and that the call changed nothing */
         assert_int_equal(wait_vblank(&a), STATUS_SUCCESS);
-    before = calls();
-    start = clock_now(&rig.clock);
-    for (int i = 0; i < 20; i++)
+    start = last = clock_now(&rig.clock);
+    for (int quick = 0, i = 0; quick < 20; i++) {
+        before = calls();
         assert_int_equal(wait_vblank(&a), STATUS_SUCCESS);
-    assert_true(clock_now(&rig.clock) - start >= UINT64_C(19) * 16666667 - NSEC_PER_MSEC);
-    assert_int_equal(calls(), before);
+        now = clock_now(&rig.clock);
+        /* Who does not come back for long finds vblanks switched off, and none for long is asked about. */
+        if (now - last < 100 * NSEC_PER_MSEC) {
+            assert_int_equal(calls(), before);
+            quick++;
+        }
+        last = now;
+        assert_true(i < 10000);
+    }
+    assert_true(last - start >= UINT64_C(19) * 16666667 - NSEC_PER_MSEC);
 
     a.source = 7; /* what is not known to be good is asked for */
     assert_int_equal(wait_vblank(&a), STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);

@@ -41,6 +41,7 @@ void world_down(struct world *w, unsigned violations)
 {
     dxgk_client_close(w->client);
     dxgk_unload(w->dxgk);
+    softgpu_stop(&w->gpu);
     for (unsigned i = violations; i < dxgk_violations(w->dxgk); i++)
         print_error("violation: %s\n", dxgk_violation(w->dxgk, i));
     assert_int_equal(dxgk_violations(w->dxgk), violations);

@@ -121,7 +121,8 @@ enum dxgk_state dxgk_state(struct dxgk *d);
 struct kernel *dxgk_kernel(struct dxgk *d);
 
 /* From the device: message `message` was sent; the INTx line has this level. Any thread, and never waits; where the
- * processor is free the interrupt routine runs inside, so no lock that the bus's functions take may be held. */
+ * processor is free the interrupt routine runs inside, so no lock that the bus's functions take may be held. Comes no more when dxgk_destroy
+ * is called: not even one that began earlier. */
 void dxgk_interrupt(struct dxgk *d, unsigned message);
 void dxgk_interrupt_line(struct dxgk *d, bool asserted);
 

@@ -353,17 +353,22 @@ int softgpu_init(struct softgpu *g, struct clock *clock, struct loop *loop)
     return loop ? 0 : -pthread_create(&g->thread, NULL, thread_main, g);
 }
 
-void softgpu_finish(struct softgpu *g)
+void softgpu_stop(struct softgpu *g)
 {
     if (g->loop) {
         loop_cancel(g->loop, &g->timer);
-    } else {
+    } else if (!g->stop) { /* set by nobody else */
         pthread_mutex_lock(&g->lock);
         g->stop = true;
         pthread_cond_signal(&g->cond);
         pthread_mutex_unlock(&g->lock);
         pthread_join(g->thread, NULL);
     }
+}
+
+void softgpu_finish(struct softgpu *g)
+{
+    softgpu_stop(g);
     pthread_cond_destroy(&g->cond);
     pthread_mutex_destroy(&g->lock);
 }

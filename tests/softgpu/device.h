@@ -46,6 +46,8 @@ struct softgpu {
 
 /* `loop` as in dxgk_params. */
 int softgpu_init(struct softgpu *g, struct clock *clock, struct loop *loop);
+/* No interrupt comes any more: before dxgk_destroy. softgpu_finish does it too. */
+void softgpu_stop(struct softgpu *g);
 void softgpu_finish(struct softgpu *g);
 
 #endif
