@@ -233,7 +233,7 @@ static void killed_recorders_leave_nothing(void **state)
             "while [ -z \"$shm\" ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i + 1));"
             "  shm=$(readlink /proc/$pid/fd/* | grep -m1 /dev/shm/aerogpu-d3d12-); done;"
             "until child=$(pgrep -x -P $pid sleep) || [ $((i += 1)) -gt 400 ]; do sleep 0.05; done; kill -9 "
-            "$pid; [ -n \"$shm\" ] && [ "
+            "$pid; wait $pid; [ -n \"$shm\" ] && [ "
             "-e $shm ] && %s d3d12 record -o "
             "%s/next -- true &&"
             "[ ! -e $shm ]; code=$?; kill $child; exit $code",
