@@ -1,4 +1,4 @@
-#include "engine_stream.h"
+#include "engine_stream_priv.h"
 
 #include <stdarg.h>
 #include <setjmp.h>
@@ -13,141 +13,6 @@
 #include "abi/d3d9_states.h"
 
 bool stream_verbose;
-
-enum {
-    VERTICES = 96,  /* of buffers 1 and 7 */
-    INDICES = 120,  /* of buffers 4 and 5 */
-    MAX_INDEX = 40, /* in them */
-    WIDTH = 48,
-    HEIGHT = 32,
-    VB = 1,
-    VB_TEXTURED = 2,
-    VB_INSTANCES = 3,
-    IB16 = 4,
-    IB32 = 5,
-    CB = 6,
-    VB_COMPUTED = 7,
-    VB_LIT = 8,
-    VB_COMPUTED2 = 9,
-    BACKED = 10,
-    BACKED_ALIAS = 11, /* two buffers over the same guest memory */
-    FIRST_TARGET = 100,
-    FIRST_DEPTH = 120,
-    FIRST_TEXTURE = 130,
-    FIRST_VIEW = 140,
-    FIRST_MIRROR = 200,
-    FIRST_LAYOUT = 40,
-    FIRST_SHADER = 50,
-    FIRST_SAMPLER = 90,
-    NOISE_TARGET = 99,
-    BACKING_GPA = RIG_DATA_GPA + (31 << 20),
-    MIRROR_BYTES = 1 << 20,
-};
-
-/* ---- what there is ------------------------------------------------------------------------------------------------ */
-
-struct image {
-    uint32_t handle, format, width, height, mips, layers, bytes;
-};
-
-static const struct image images[] = {
-    {FIRST_TARGET + 0, AEROGPU_FORMAT_R8G8B8A8_UNORM, WIDTH, HEIGHT, 1, 1, 4},
-    {FIRST_TARGET + 1, AEROGPU_FORMAT_B8G8R8X8_UNORM, WIDTH, HEIGHT, 1, 1, 4},
-    {FIRST_TARGET + 2, AEROGPU_FORMAT_B5G6R5_UNORM, WIDTH, HEIGHT, 1, 1, 2},
-    {FIRST_TARGET + 3, AEROGPU_FORMAT_R8G8B8A8_UNORM_SRGB, WIDTH, HEIGHT, 1, 1, 4},
-    {FIRST_TARGET + 4, AEROGPU_FORMAT_R8G8B8A8_UNORM, 2 * WIDTH, 2 * HEIGHT, 3, 2, 4},
-    {FIRST_TARGET + 5, AEROGPU_FORMAT_B8G8R8A8_UNORM, 40, 24, 1, 1, 4},
-    {FIRST_DEPTH + 0, AEROGPU_FORMAT_D32_FLOAT, WIDTH, HEIGHT, 1, 1, 4},
-    {FIRST_DEPTH + 1, AEROGPU_FORMAT_D24_UNORM_S8_UINT, WIDTH, HEIGHT, 1, 1, 4},
-    {FIRST_DEPTH + 2, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 2 * WIDTH, 2 * HEIGHT, 1, 1, 4},
-    {FIRST_TEXTURE + 0, AEROGPU_FORMAT_R8G8B8A8_UNORM, 8, 8, 4, 1, 4},
-    {FIRST_TEXTURE + 1, AEROGPU_FORMAT_B5G5R5A1_UNORM, 5, 3, 1, 1, 2},
-    {FIRST_TEXTURE + 2, AEROGPU_FORMAT_B8G8R8X8_UNORM, 4, 4, 1, 2, 4},
-    {FIRST_TEXTURE + 3, AEROGPU_FORMAT_R8G8B8A8_UNORM, WIDTH, HEIGHT, 1, 1, 4},
-};
-enum { NUM_IMAGES = sizeof(images) / sizeof(images[0]), NUM_TARGETS = 6, NUM_DEPTHS = 3, NUM_TEXTURES = 4 };
-
-static const struct {
-    uint32_t handle, texture, mip, mips, layer, layers;
-} views[] = {{FIRST_VIEW + 0, FIRST_TARGET + 4, 1, 1, 1, 1},
-             {FIRST_VIEW + 1, FIRST_TARGET + 4, 0, 1, 0, 1},
-             {FIRST_VIEW + 2, FIRST_TEXTURE + 0, 1, 2, 0, 1},
-             {FIRST_VIEW + 3, FIRST_TEXTURE + 2, 0, 1, 1, 1}};
-
-static const struct {
-    uint32_t handle, size;
-} mirrored_buffers[] = {
-    {VB, VERTICES * 32}, {VB_COMPUTED, VERTICES * 32}, {VB_COMPUTED2, VERTICES * 32}, {CB, 512},
-    {BACKED, 512},       {BACKED_ALIAS, 512}};
-enum { NUM_BUFFERS = sizeof(mirrored_buffers) / sizeof(mirrored_buffers[0]) };
-_Static_assert(NUM_IMAGES + NUM_BUFFERS <= STREAM_MIRRORS, "room for all mirrors");
-
-enum uses { USES_TEXTURE = 1, USES_TRIANGLES = 2, USES_PATCHES = 4, USES_D3D9 = 8 };
-
-static const struct program {
-    const char *vs, *ps, *gs, *hs, *ds;
-    uint32_t layout, uses;
-} programs[] = {
-    {"colour_vs.dxbc", "colour_ps.dxbc", NULL, NULL, NULL, 0, 0},
-    {"scaled_vs.dxbc", "colour_ps.dxbc", NULL, NULL, NULL, 0, 0},
-    {"instanced_vs.dxbc", "colour_ps.dxbc", NULL, NULL, NULL, 1, 0},
-    {"instanced_vs.dxbc", "clip_ps.dxbc", NULL, NULL, NULL, 2, 0},
-    {"fullscreen_vs.dxbc", "texture_ps.dxbc", NULL, NULL, NULL, 0, USES_TEXTURE},
-    {"fullscreen_vs.dxbc", "load_ps.dxbc", NULL, NULL, NULL, 0, USES_TEXTURE},
-    {"texture_vs.dxbc", "texture_ps.dxbc", NULL, NULL, NULL, 3, USES_TEXTURE},
-    {"texture_vs.dxbc", "texture_level_ps.dxbc", NULL, NULL, NULL, 3, USES_TEXTURE},
-    {"colour_vs.dxbc", "targets_ps.dxbc", NULL, NULL, NULL, 0, 0},
-    {"colour_vs.dxbc", "depth_ps.dxbc", NULL, NULL, NULL, 0, 0},
-    {"colour_vs.dxbc", "colour_ps.dxbc", "quads_gs.dxbc", NULL, NULL, 0, USES_TRIANGLES},
-    {"control_vs.dxbc", "colour_ps.dxbc", NULL, "bulge_hs.dxbc", "bulge_ds.dxbc", 0, USES_PATCHES},
-    {"colour_vs_2_0.d3d9", "colour_ps_2_0.d3d9", NULL, NULL, NULL, 4, USES_D3D9},
-    {"loop_vs30.d3d9", "targets_ps_3_0.d3d9", NULL, NULL, NULL, 4, USES_D3D9},
-    {"lit_vs_2_0.d3d9", "textured_ps_2_0.d3d9", NULL, NULL, NULL, 5, USES_D3D9 | USES_TEXTURE},
-    {"lit_vs_3_0.d3d9", "textured_ps_3_0.d3d9", NULL, NULL, NULL, 5, USES_D3D9 | USES_TEXTURE},
-};
-enum { NUM_PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
-
-static const char *const compute_shaders[] = {"ring_structured_cs.dxbc", "swap_structured_cs.dxbc"};
-
-struct stream {
-    struct rig *r;
-    uint64_t rng, cut_rng;
-    enum stream_cuts cuts;
-    uint64_t seed;
-    uint32_t handles[64]; /* of shader files, in the order in which they were made */
-    const char *files[64];
-    uint32_t num_files;
-    const struct program *program;
-    uint32_t topology;
-    uint32_t targets[8], num_targets, depth;
-    uint32_t texture[2];  /* bound to t0 of the pixel stage, and the texture behind it */
-    struct stream *noise; /* what the other context does; NULL: nothing */
-};
-
-/* ---- chance ------------------------------------------------------------------------------------------------------- */
-
-static uint32_t next(uint64_t *rng)
-{
-    *rng += 0x9E3779B97F4A7C15u;
-    uint64_t z = (*rng ^ *rng >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return (uint32_t)(z >> 32);
-}
-
-static uint32_t below(struct stream *s, uint32_t n)
-{
-    return next(&s->rng) % n;
-}
-
-static bool chance(struct stream *s, uint32_t one_in)
-{
-    return below(s, one_in) == 0;
-}
-
-static float between(struct stream *s, float lo, float hi)
-{
-    return lo + (hi - lo) * (float)below(s, 1 << 20) / (float)((1 << 20) - 1);
-}
 
 /* ---- submissions -------------------------------------------------------------------------------------------------- */
 
@@ -199,171 +64,17 @@ static void say(const char *fmt, ...)
     fputc('\n', stderr);
 }
 
-/* ---- setup -------------------------------------------------------------------------------------------------------- */
-
-static struct rig_vertex vertex(struct stream *s)
-{
-    return (struct rig_vertex){
-        between(s, -1.3f, 1.3f), between(s, -1.3f, 1.3f), between(s, -0.1f, 1.1f), 1,
-        between(s, 0, 1),        between(s, 0, 1),        between(s, 0, 1),        between(s, 0, 1)};
-}
-
-static void make_vertices(struct stream *s)
-{
-    struct rig_vertex v[VERTICES];
-    float uv[VERTICES][6], lit[VERTICES][8], places[16][4];
-
-    for (int i = 0; i < VERTICES; i++) {
-        v[i] = vertex(s);
-        for (int k = 0; k < 6; k++)
-            uv[i][k] = k == 3 ? 1 : k == 2 ? between(s, 0, 1) : between(s, -1.3f, 1.3f);
-        for (int k = 0; k < 8; k++)
-            lit[i][k] = k == 2 ? between(s, 0, 1) : between(s, -1.2f, 1.2f);
-    }
-    for (int i = 0; i < 16; i++)
-        for (int k = 0; k < 4; k++)
-            places[i][k] = k < 2 ? between(s, -1, 1) : between(s, 0.1f, 0.6f);
-    rig_make_buffer(s->r, VB, v, sizeof(v));
-    rig_make_buffer(s->r, VB_TEXTURED, uv, sizeof(uv));
-    rig_make_buffer(s->r, VB_LIT, lit, sizeof(lit));
-    rig_make_buffer(s->r, VB_INSTANCES, places, sizeof(places));
-    rig_make_buffer(s->r, VB_COMPUTED, NULL, sizeof(v));
-    rig_make_buffer(s->r, VB_COMPUTED2, NULL, sizeof(v));
-}
-
-static void make_other_buffers(struct stream *s)
-{
-    uint16_t i16[INDICES];
-    uint32_t i32[INDICES];
-    float c[128];
-
-    for (int i = 0; i < INDICES; i++) { /* some end a strip */
-        i32[i] = i % 7 == 6 && chance(s, 2) ? UINT32_MAX : below(s, MAX_INDEX);
-        i16[i] = i % 7 == 6 && chance(s, 2) ? UINT16_MAX : (uint16_t)below(s, MAX_INDEX);
-    }
-    for (int i = 0; i < 128; i++)
-        c[i] = between(s, -1, 1);
-    rig_make_buffer(s->r, IB16, i16, sizeof(i16));
-    rig_make_buffer(s->r, IB32, i32, sizeof(i32));
-    rig_make_buffer(s->r, CB, c, sizeof(c));
-    for (uint32_t h = BACKED; h <= BACKED_ALIAS; h++)
-        ABI_EMIT(&s->r->b, CREATE_BUFFER, create_buffer, .buffer_handle = h, .usage_flags = 255,
-                 .size_bytes = 512, .backing_alloc_id = 1);
-}
-
-static uint32_t linear_size(const struct image *t)
-{
-    uint32_t size = 0;
-
-    for (uint32_t m = 0; m < t->mips; m++)
-        size += (t->width >> m ? t->width >> m : 1) * (t->height >> m ? t->height >> m : 1) * t->bytes;
-    return size * t->layers;
-}
-
-static void create_image(struct stream *s, const struct image *t)
-{
-    ABI_EMIT(&s->r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = t->handle, .usage_flags = 0x38,
-             .format = t->format, .width = t->width, .height = t->height, .mip_levels = t->mips,
-             .array_layers = t->layers);
-}
-
-static void fill_image(struct stream *s, const struct image *t)
-{
-    uint8_t bytes[8192];
-    uint32_t size = linear_size(t);
-
-    assert_true(size <= sizeof(bytes));
-    for (uint32_t i = 0; i < size; i++)
-        bytes[i] = (uint8_t)below(s, 256);
-    rig_upload(s->r, t->handle, 0, bytes, size);
-}
-
-static void make_images(struct stream *s)
-{
-    for (int i = 0; i < NUM_IMAGES; i++) {
-        create_image(s, &images[i]);
-        if (images[i].handle >= FIRST_TEXTURE && images[i].handle < FIRST_VIEW)
-            fill_image(s, &images[i]);
-    }
-    for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
-        const struct image *t = images;
-        while (t->handle != views[i].texture)
-            t++;
-        ABI_EMIT(&s->r->b, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = views[i].handle,
-                 .texture_handle = t->handle, .format = t->format, .base_mip_level = views[i].mip,
-                 .mip_level_count = views[i].mips, .base_array_layer = views[i].layer,
-                 .array_layer_count = views[i].layers);
-    }
-    for (uint32_t i = 0; i < 4; i++)
-        ABI_EMIT(&s->r->b, CREATE_SAMPLER, create_sampler, .sampler_handle = FIRST_SAMPLER + i,
-                 .filter = i & 1, .address_u = i % 3, .address_v = (i + 1) % 3, .address_w = 0);
-}
-
-static uint32_t shader(struct stream *s, const char *file, uint32_t stage, uint32_t stage_ex)
-{
-    if (!file)
-        return 0;
-    for (uint32_t i = 0; i < s->num_files; i++)
-        if (!strcmp(s->files[i], file))
-            return s->handles[i];
-    s->files[s->num_files] = file;
-    s->handles[s->num_files] = FIRST_SHADER + s->num_files;
-    rig_make_shader(s->r, s->handles[s->num_files], stage, stage_ex, file);
-    return s->handles[s->num_files++];
-}
-
-static void make_programs(struct stream *s)
-{
-    static const struct rig_element coloured[] = {{"POSITION", 0, 2, 0, 0, 0, 0},
-                                                  {"COLOR", 0, 2, 0, 16, 0, 0}};
-    static const struct rig_element each[] = {
-        {"POSITION", 0, 2, 0, 0, 0, 0}, {"COLOR", 0, 2, 0, 16, 0, 0}, {"TEXCOORD", 1, 2, 1, 0, 1, 1}};
-    static const struct rig_element every_second[] = {
-        {"POSITION", 0, 2, 0, 0, 0, 0}, {"COLOR", 0, 2, 0, 16, 0, 0}, {"TEXCOORD", 1, 2, 1, 0, 1, 2}};
-    static const struct rig_element textured[] = {{"POSITION", 0, 2, 2, 0, 0, 0},
-                                                  {"TEXCOORD", 0, 16, 2, 16, 0, 0}};
-    /* stream, offset; type, method, usage, index */
-    static const uint16_t d3d9_coloured[] = {0, 0, 3, 0, 0, 16, 3, 10, 0xFF, 0, 17, 0};
-    static const uint16_t d3d9_lit[] = {3, 0, 2, 0, 3, 12, 2, 3, 3, 24, 1, 5, 0xFF, 0, 17, 0};
-
-    for (int i = 0; i < NUM_PROGRAMS; i++) {
-        shader(s, programs[i].vs, AEROGPU_SHADER_STAGE_VERTEX, 0);
-        shader(s, programs[i].ps, AEROGPU_SHADER_STAGE_PIXEL, 0);
-        shader(s, programs[i].gs, AEROGPU_SHADER_STAGE_GEOMETRY, 0);
-        shader(s, programs[i].hs, AEROGPU_SHADER_STAGE_COMPUTE, AEROGPU_SHADER_STAGE_EX_HULL);
-        shader(s, programs[i].ds, AEROGPU_SHADER_STAGE_COMPUTE, AEROGPU_SHADER_STAGE_EX_DOMAIN);
-    }
-    for (int i = 0; i < 2; i++)
-        shader(s, compute_shaders[i], AEROGPU_SHADER_STAGE_COMPUTE, 0);
-    rig_make_layout(s->r, FIRST_LAYOUT + 0, coloured, 2);
-    rig_make_layout(s->r, FIRST_LAYOUT + 1, each, 3);
-    rig_make_layout(s->r, FIRST_LAYOUT + 2, every_second, 3);
-    rig_make_layout(s->r, FIRST_LAYOUT + 3, textured, 2);
-    for (int i = 0; i < 2; i++) {
-        const uint16_t *d = i ? d3d9_lit : d3d9_coloured;
-        uint32_t n = i ? sizeof(d3d9_lit) : sizeof(d3d9_coloured);
-        uint8_t bytes[32];
-        for (uint32_t k = 0; k < n / 8; k++) {
-            memcpy(bytes + 8 * k, d + 4 * k, 4);
-            bytes[8 * k + 4] = (uint8_t)d[4 * k + 2];
-            bytes[8 * k + 5] = 0;
-            bytes[8 * k + 6] = (uint8_t)d[4 * k + 3];
-            bytes[8 * k + 7] = 0;
-        }
-        ABI_EMIT_TAIL(&s->r->b, CREATE_INPUT_LAYOUT, create_input_layout, bytes, n,
-                      .input_layout_handle = FIRST_LAYOUT + 4 + (uint32_t)i, .blob_size_bytes = n);
-    }
-}
-
 /* ---- states ------------------------------------------------------------------------------------------------------- */
 
 static void use_program(struct stream *s)
 {
     const struct program *p = &programs[below(s, NUM_PROGRAMS)];
-    const uint32_t more[3] = {shader(s, p->gs, 3, 0), shader(s, p->hs, 2, 3), shader(s, p->ds, 2, 4)};
+    const uint32_t more[3] = {stream_shader(s, p->gs, 3, 0), stream_shader(s, p->hs, 2, 3),
+                              stream_shader(s, p->ds, 2, 4)};
 
-    ABI_EMIT_TAIL(&s->r->b, BIND_SHADERS, bind_shaders, more, 12, .vs = shader(s, p->vs, 0, 0),
-                  .ps = shader(s, p->ps, 1, 0), .cs = shader(s, compute_shaders[below(s, 2)], 2, 0));
+    ABI_EMIT_TAIL(&s->r->b, BIND_SHADERS, bind_shaders, more, 12, .vs = stream_shader(s, p->vs, 0, 0),
+                  .ps = stream_shader(s, p->ps, 1, 0),
+                  .cs = stream_shader(s, compute_shaders[below(s, 2)], 2, 0));
     ABI_EMIT(&s->r->b, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = FIRST_LAYOUT + p->layout);
     s->program = p;
     say("  program %s %s", p->vs, p->ps);
@@ -633,7 +344,7 @@ static void upload_some(struct stream *s)
 
     if (chance(s, 2)) {
         for (uint32_t i = 0; i < n; i++)
-            v[i] = vertex(s);
+            v[i] = stream_vertex(s);
         rig_upload(s->r, VB, first * 32, v, n * 32);
     } else {
         first = chance(s, 2) ? 0 : below(s, 100);
@@ -654,8 +365,8 @@ static void upload_texels(struct stream *s)
     if (chance(s, 4)) { /* the same handle, another texture */
         const struct image *t = &images[NUM_IMAGES - NUM_TEXTURES + 1];
         ABI_EMIT(&s->r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = t->handle);
-        create_image(s, t);
-        fill_image(s, t);
+        stream_create_image(s, t);
+        stream_fill_image(s, t);
         say("  texture %u made anew", t->handle);
         return;
     }
@@ -837,10 +548,7 @@ static void start(struct stream *s, struct stream *noise)
     memset(s->r->ram + RIG_DATA_GPA, 0, 32 << 20);
     for (int i = 0; i < 4096; i++)
         s->r->ram[BACKING_GPA + i] = (uint8_t)below(s, 64);
-    make_vertices(s);
-    make_other_buffers(s);
-    make_images(s);
-    make_programs(s);
+    stream_make_all(s);
     use_program(s);
     use_topology(s);
     s->num_targets = 1;
@@ -881,7 +589,7 @@ static void mirror_all(struct stream *s)
 static uint32_t mirror_size(int mirror)
 {
     if (mirror < NUM_IMAGES)
-        return linear_size(&images[mirror]);
+        return stream_image_bytes(&images[mirror]);
     return mirror < NUM_IMAGES + NUM_BUFFERS ? mirrored_buffers[mirror - NUM_IMAGES].size : 0;
 }
 

@@ -709,91 +709,124 @@ static void barrier(struct gpu *g, ID3D12Resource *r, D3D12_RESOURCE_STATES befo
     ID3D12GraphicsCommandList_ResourceBarrier(g->list, 1, &b);
 }
 
-static void draw_scene(int stream)
+/* Where things are in the scene's upload buffer, and the size of its target. */
+enum {
+    AT_VERTICES = 4096 + 32,
+    AT_CONSTANTS = 8192,
+    AT_ARGUMENTS = 12288,
+    AT_TEXELS = 16384,
+    TEXEL_PITCH = 1024,
+    SIDE = 16
+};
+
+struct scene {
+    struct gpu g;
+    struct pipeline pipe;
+    ID3D12CommandSignature *signature;
+    ID3D12DescriptorHeap *rtvs;
+    D3D12_CPU_DESCRIPTOR_HANDLE rtv;
+    ID3D12Resource *target, *up, *back;
+    uint8_t *p; /* of `up` */
+};
+
+static void open_scene(struct scene *s, int stream)
 {
-    static const float triangle[3][8] = {
-        {-1, -1, 0, 1, 1, 0, 0, 1}, {0, 1, 0, 1, 0, 1, 0, 1}, {1, -1, 0, 1, 0, 0, 1, 1}};
     D3D12_INDIRECT_ARGUMENT_DESC arg = {.Type = D3D12_INDIRECT_ARGUMENT_TYPE_DRAW};
     D3D12_COMMAND_SIGNATURE_DESC sd = {sizeof(D3D12_DRAW_ARGUMENTS), 1, &arg, 0};
     D3D12_DESCRIPTOR_HEAP_DESC hd = {.Type = D3D12_DESCRIPTOR_HEAP_TYPE_RTV, .NumDescriptors = 1};
     D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_DEFAULT};
     D3D12_RESOURCE_DESC td = {.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D,
-                              .Width = 16,
-                              .Height = 16,
+                              .Width = SIDE,
+                              .Height = SIDE,
                               .DepthOrArraySize = 1,
                               .MipLevels = 1,
                               .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
                               .SampleDesc = {1, 0},
                               .Flags = D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET};
-    D3D12_VIEWPORT view = {0, 0, 16, 16, 0, 1};
-    D3D12_RECT rect = {0, 0, 16, 16};
-    D3D12_CPU_DESCRIPTOR_HANDLE rtv;
-    ID3D12CommandSignature *signature;
-    ID3D12DescriptorHeap *rtvs;
-    ID3D12Resource *target, *up, *back;
-    struct pipeline pipe;
-    struct gpu g;
-    uint8_t *p;
 
-    gpu_open(&g);
-    make_pipeline(&g, &pipe, stream);
-    CHECK(ID3D12Device_CreateDescriptorHeap(g.device, &hd, &IID_ID3D12DescriptorHeap, (void **)&rtvs));
-    CHECK(ID3D12Device_CreateCommittedResource(g.device, &heap, D3D12_HEAP_FLAG_NONE, &td,
+    gpu_open(&s->g);
+    make_pipeline(&s->g, &s->pipe, stream);
+    CHECK(ID3D12Device_CreateDescriptorHeap(s->g.device, &hd, &IID_ID3D12DescriptorHeap, (void **)&s->rtvs));
+    CHECK(ID3D12Device_CreateCommittedResource(s->g.device, &heap, D3D12_HEAP_FLAG_NONE, &td,
                                                D3D12_RESOURCE_STATE_COPY_DEST, NULL, &IID_ID3D12Resource,
-                                               (void **)&target));
-    CHECK(ID3D12Device_CreateCommandSignature(g.device, &sd, NULL, &IID_ID3D12CommandSignature,
-                                              (void **)&signature));
-    rtv = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(rtvs);
-    ID3D12Device_CreateRenderTargetView(g.device, target, NULL, rtv);
-    up = buffer(&g, D3D12_HEAP_TYPE_UPLOAD, 65536);
-    back = buffer(&g, D3D12_HEAP_TYPE_READBACK, 16 * 256);
-    p = map(up);
-    for (int frame = 0; frame < 4; frame++) {
-        const float place[4] = {0.9f - 0.1f * (float)frame, 0.9f, 0.05f * (float)frame, 0};
-        const D3D12_DRAW_ARGUMENTS draw = {3, 1, 0, 0};
-        D3D12_TEXTURE_COPY_LOCATION dst = {target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
-        D3D12_TEXTURE_COPY_LOCATION src = {up, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
-        D3D12_VERTEX_BUFFER_VIEW vb = {ID3D12Resource_GetGPUVirtualAddress(up) + 4096 + 32, sizeof(triangle),
-                                       32};
+                                               (void **)&s->target));
+    CHECK(ID3D12Device_CreateCommandSignature(s->g.device, &sd, NULL, &IID_ID3D12CommandSignature,
+                                              (void **)&s->signature));
+    s->rtv = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(s->rtvs);
+    ID3D12Device_CreateRenderTargetView(s->g.device, s->target, NULL, s->rtv);
+    s->up = buffer(&s->g, D3D12_HEAP_TYPE_UPLOAD, 65536);
+    s->back = buffer(&s->g, D3D12_HEAP_TYPE_READBACK, SIDE * 256);
+    s->p = map(s->up);
+}
 
-        read_into(p + 4096 + 32, triangle, sizeof(triangle));
-        memcpy(p + 8192 + 256 * frame, place, sizeof(place));
-        memcpy(p + 12288, &draw, sizeof(draw));
-        for (int y = 0; y < 16; y++) /* rows of 64 bytes, 1024 apart */
-            memset(p + 16384 + 1024 * y, 16 * y + frame, 64);
-        src.PlacedFootprint.Offset = 16384;
-        src.PlacedFootprint.Footprint =
-            (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, 16, 16, 1, 1024};
-        ID3D12GraphicsCommandList_CopyTextureRegion(g.list, &dst, 0, 0, 0, &src, NULL);
-        barrier(&g, target, D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_RENDER_TARGET);
-        ID3D12GraphicsCommandList_SetPipelineState(g.list, pipe.state);
-        ID3D12GraphicsCommandList_SetGraphicsRootSignature(g.list, pipe.root);
-        ID3D12GraphicsCommandList_SetGraphicsRootConstantBufferView(
-            g.list, 0, ID3D12Resource_GetGPUVirtualAddress(up) + 8192 + 256 * (UINT64)frame);
-        ID3D12GraphicsCommandList_OMSetRenderTargets(g.list, 1, &rtv, FALSE, NULL);
-        ID3D12GraphicsCommandList_RSSetViewports(g.list, 1, &view);
-        ID3D12GraphicsCommandList_RSSetScissorRects(g.list, 1, &rect);
-        ID3D12GraphicsCommandList_IASetPrimitiveTopology(g.list, D3D_PRIMITIVE_TOPOLOGY_TRIANGLELIST);
-        ID3D12GraphicsCommandList_IASetVertexBuffers(g.list, 0, 1, &vb);
-        ID3D12GraphicsCommandList_ExecuteIndirect(g.list, signature, 1, up, 12288, NULL, 0);
-        barrier(&g, target, D3D12_RESOURCE_STATE_RENDER_TARGET, D3D12_RESOURCE_STATE_COPY_SOURCE);
-        dst = (D3D12_TEXTURE_COPY_LOCATION){back, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
-        dst.PlacedFootprint.Footprint =
-            (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, 16, 16, 1, 256};
-        src = (D3D12_TEXTURE_COPY_LOCATION){target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
-        ID3D12GraphicsCommandList_CopyTextureRegion(g.list, &dst, 0, 0, 0, &src, NULL);
-        barrier(&g, target, D3D12_RESOURCE_STATE_COPY_SOURCE, D3D12_RESOURCE_STATE_COPY_DEST);
-        gpu_run(&g);
-        read_back(back, 16 * 256);
+/* What the frame reads: vertices from a file, constants, the draw's arguments, and texels behind the triangle. */
+static void write_frame(struct scene *s, int frame)
+{
+    static const float triangle[3][8] = {
+        {-1, -1, 0, 1, 1, 0, 0, 1}, {0, 1, 0, 1, 0, 1, 0, 1}, {1, -1, 0, 1, 0, 0, 1, 1}};
+    const float place[4] = {0.9f - 0.1f * (float)frame, 0.9f, 0.05f * (float)frame, 0};
+    const D3D12_DRAW_ARGUMENTS draw = {3, 1, 0, 0};
+
+    read_into(s->p + AT_VERTICES, triangle, sizeof(triangle));
+    memcpy(s->p + AT_CONSTANTS + 256 * frame, place, sizeof(place));
+    memcpy(s->p + AT_ARGUMENTS, &draw, sizeof(draw));
+    for (int y = 0; y < SIDE; y++)
+        memset(s->p + AT_TEXELS + TEXEL_PITCH * y, 16 * y + frame, SIDE * 4);
+}
+
+static void draw_frame(struct scene *s, int frame)
+{
+    const D3D12_GPU_VIRTUAL_ADDRESS up = ID3D12Resource_GetGPUVirtualAddress(s->up);
+    D3D12_VIEWPORT view = {0, 0, SIDE, SIDE, 0, 1};
+    D3D12_RECT rect = {0, 0, SIDE, SIDE};
+    D3D12_TEXTURE_COPY_LOCATION dst = {s->target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
+    D3D12_TEXTURE_COPY_LOCATION src = {s->up, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
+    D3D12_VERTEX_BUFFER_VIEW vb = {up + AT_VERTICES, 3 * 8 * sizeof(float), 8 * sizeof(float)};
+    ID3D12GraphicsCommandList *list = s->g.list;
+
+    src.PlacedFootprint.Offset = AT_TEXELS;
+    src.PlacedFootprint.Footprint =
+        (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, SIDE, SIDE, 1, TEXEL_PITCH};
+    ID3D12GraphicsCommandList_CopyTextureRegion(list, &dst, 0, 0, 0, &src, NULL);
+    barrier(&s->g, s->target, D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_RENDER_TARGET);
+    ID3D12GraphicsCommandList_SetPipelineState(list, s->pipe.state);
+    ID3D12GraphicsCommandList_SetGraphicsRootSignature(list, s->pipe.root);
+    ID3D12GraphicsCommandList_SetGraphicsRootConstantBufferView(list, 0,
+                                                                up + AT_CONSTANTS + 256 * (UINT64)frame);
+    ID3D12GraphicsCommandList_OMSetRenderTargets(list, 1, &s->rtv, FALSE, NULL);
+    ID3D12GraphicsCommandList_RSSetViewports(list, 1, &view);
+    ID3D12GraphicsCommandList_RSSetScissorRects(list, 1, &rect);
+    ID3D12GraphicsCommandList_IASetPrimitiveTopology(list, D3D_PRIMITIVE_TOPOLOGY_TRIANGLELIST);
+    ID3D12GraphicsCommandList_IASetVertexBuffers(list, 0, 1, &vb);
+    ID3D12GraphicsCommandList_ExecuteIndirect(list, s->signature, 1, s->up, AT_ARGUMENTS, NULL, 0);
+    barrier(&s->g, s->target, D3D12_RESOURCE_STATE_RENDER_TARGET, D3D12_RESOURCE_STATE_COPY_SOURCE);
+    dst = (D3D12_TEXTURE_COPY_LOCATION){s->back, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
+    dst.PlacedFootprint.Footprint =
+        (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, SIDE, SIDE, 1, 256};
+    src = (D3D12_TEXTURE_COPY_LOCATION){s->target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
+    ID3D12GraphicsCommandList_CopyTextureRegion(list, &dst, 0, 0, 0, &src, NULL);
+    barrier(&s->g, s->target, D3D12_RESOURCE_STATE_COPY_SOURCE, D3D12_RESOURCE_STATE_COPY_DEST);
+}
+
+static void draw_scene(int stream)
+{
+    struct scene s;
+
+    open_scene(&s, stream);
+    for (int frame = 0; frame < 4; frame++) {
+        write_frame(&s, frame);
+        draw_frame(&s, frame);
+        gpu_run(&s.g);
+        read_back(s.back, SIDE * 256);
     }
-    ID3D12Resource_Release(up);
-    ID3D12Resource_Release(back);
-    ID3D12Resource_Release(target);
-    ID3D12DescriptorHeap_Release(rtvs);
-    ID3D12CommandSignature_Release(signature);
-    ID3D12PipelineState_Release(pipe.state);
-    ID3D12RootSignature_Release(pipe.root);
-    gpu_close(&g);
+    ID3D12Resource_Release(s.up);
+    ID3D12Resource_Release(s.back);
+    ID3D12Resource_Release(s.target);
+    ID3D12DescriptorHeap_Release(s.rtvs);
+    ID3D12CommandSignature_Release(s.signature);
+    ID3D12PipelineState_Release(s.pipe.state);
+    ID3D12RootSignature_Release(s.pipe.root);
+    gpu_close(&s.g);
 }
 
 static void scene(void)

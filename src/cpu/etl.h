@@ -96,8 +96,10 @@ struct etl_file {
     uint32_t num_streams;
 };
 
+/* Whether these first bytes of a file are an event trace's. */
 bool etl_is(const uint8_t *bytes, size_t size);
 
+/* 0, or a negative errno with the offset in `e`. The bytes stay the caller's, and must outlive the file. */
 int etl_open(struct etl_file *f, const char *path, struct error *e);
 int etl_open_memory(struct etl_file *f, const uint8_t *bytes, size_t size, struct error *e);
 void etl_close(struct etl_file *f);
@@ -109,6 +111,7 @@ int etl_rewind(struct etl_file *f, struct cpu_source **out, struct error *e);
 void etl_each(struct etl_file *f,
               void (*fn)(void *ctx, const struct etl_record *r, uint16_t kind, uint16_t cpu), void *ctx);
 
+/* Nanoseconds since the trace began, from the ticks of its clock. */
 uint64_t etl_ns(const struct etl_file *f, uint64_t ticks);
 
 /* "System Power: IdleStateEnter", or what identifies a kind that is not decoded. */

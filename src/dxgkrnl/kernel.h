@@ -73,6 +73,8 @@ void kernel_unpark(struct kernel *k, struct kthread *t);
 bool kernel_wait(struct kernel *k, struct kwaiters *q, uint64_t deadline_ns);
 void kernel_wake_all(struct kernel *k, struct kwaiters *q);
 
+/* Time in nanoseconds of the kernel's clock; `deadline_ns` is of the same. A timer is the caller's memory (zero: disarmed), and
+ * its function runs on a kernel thread at DISPATCH_LEVEL. */
 uint64_t kernel_now(const struct kernel *k);
 void kernel_arm(struct kernel *k, struct ktimer *t, uint64_t deadline_ns, void (*fn)(void *ctx), void *ctx);
 void kernel_cancel(struct kernel *k, struct ktimer *t);
@@ -82,6 +84,8 @@ void kernel_interrupt(struct kernel *k, unsigned message);
 void kernel_interrupt_line(struct kernel *k, bool asserted);
 void kernel_connect_interrupt(struct kernel *k, bool connected);
 
+/* The calling thread's IRQL. Raising returns the one before; going the wrong way is a violation. A DPC that is queued already
+ * stays queued once. */
 KIRQL kernel_irql(struct kernel *k);
 KIRQL kernel_raise(struct kernel *k, KIRQL to);
 void kernel_lower(struct kernel *k, KIRQL to);
@@ -117,6 +121,7 @@ struct kernel_caller {
 void kernel_set_caller(struct kernel *k, struct kernel_caller caller);
 struct kernel_caller kernel_caller(struct kernel *k);
 
+/* kernel_create's `ctx`. */
 void *kernel_ctx(struct kernel *k);
 
 #endif

@@ -134,6 +134,7 @@ struct gpu_stats {
     bool has_fault;
 };
 
+/* A copy of what the device has counted. */
 void gpu_get_stats(struct gpu *gpu, struct gpu_stats *out);
 
 #endif

@@ -61,6 +61,7 @@ NTSTATUS umd_open(struct umd_device **out, const struct umd_params *params);
 /* Takes every resource with it. NULL is legal. */
 void umd_close(struct umd_device *d);
 
+/* The handles behind the device, its private answer of the driver, and what it counted; all live as long as it does. */
 D3DKMT_HANDLE umd_adapter(const struct umd_device *d);
 D3DKMT_HANDLE umd_kmt_device(const struct umd_device *d);
 D3DKMT_HANDLE umd_context(const struct umd_device *d);
