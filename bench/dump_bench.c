@@ -2,7 +2,6 @@
  *
  * dump_time: a dump on request of a machine with 256 MiB of guest memory in use, while as many threads as there are
  * processors spin. crash_index: 10 000 dumps (500 different files, 20 names each) are indexed and ranked; and then one more. */
-#include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -2,13 +2,10 @@
  * packets that are left with those of the same crash as written by hand (which is played as well: it must crash likewise).
  *
  * The figure is the worst of them. MINIMIZE=20 plants 20 crashes in place of 6, one of each kind. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "bench.h"

@@ -5,7 +5,6 @@
  * The name of the output says which sample is meant. Everything comes out of the programs beside this one and
  * of the bytecode in the folder SHADERS: the same call writes the same bytes.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 

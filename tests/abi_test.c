@@ -6,7 +6,6 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <aerogpu/alloc.h>

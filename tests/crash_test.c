@@ -1,5 +1,4 @@
 /* crash_test.c: real crashes of the real executor, dumped, explained, played again. */
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

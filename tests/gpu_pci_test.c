@@ -1,6 +1,5 @@
 /* gpu_pci_test: configuration space, BAR access rules, VRAM, interrupts as the host sees them, plain registers. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 

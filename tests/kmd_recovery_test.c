@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <errno.h>
 #include <string.h>
 
 #include "dxgkrnl/faults.h"

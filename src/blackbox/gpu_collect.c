@@ -1,6 +1,5 @@
 /* gpu_collect.c: evidence about a machine becomes rows of the dump. Streams are walked from the first to the last, so that
  * what was bound at a command is known when it comes. */
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

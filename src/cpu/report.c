@@ -1,6 +1,5 @@
 #include "cpu/report.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

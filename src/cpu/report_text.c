@@ -2,7 +2,6 @@
 #include "cpu/report.h"
 #include "cpu/verdict.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #define OUT(...) strbuf_printf(o, __VA_ARGS__)

@@ -1,6 +1,5 @@
 #include "cpu/tracefs.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,6 @@
 #else
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>

@@ -4,9 +4,7 @@
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/out_file.h"
 #include "d3d12/show.h"

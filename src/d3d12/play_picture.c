@@ -1,6 +1,5 @@
 /* play_picture.c: what a resource holds: copied out of it, or into it, on a queue of the player's choice, and waited for. */
 #include <errno.h>
-#include <stdio.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

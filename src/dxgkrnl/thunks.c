@@ -5,11 +5,9 @@
  */
 #include "dxgkrnl/thunks.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 enum { MAX_PRIVATE = 1 << 20, MAX_ALLOCATIONS = 1024 };
 

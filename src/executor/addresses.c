@@ -10,7 +10,6 @@
 #include "executor/engine_priv.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>

@@ -13,7 +13,6 @@
  */
 #include "executor/engine_priv.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

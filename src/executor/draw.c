@@ -10,7 +10,6 @@
  */
 #include "executor/engine_priv.h"
 
-#include <errno.h>
 #include <string.h>
 
 enum { MAX_GROUPS = 65535 };

@@ -2,7 +2,6 @@
 #include "lose/lose.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 #include "machine/sim_memory.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

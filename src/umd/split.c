@@ -11,7 +11,6 @@
  *  2. The budget goes down at once, while a submission that takes too long is still at the GPU, and up by four at most.
  *  3. A look that comes late makes the GPU seem slow: it may raise the budget, and only one that is on time may lower it.
  */
-#include <stdatomic.h>
 #include <time.h>
 
 #include "dxgkrnl/progress.h"

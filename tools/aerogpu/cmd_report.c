@@ -1,7 +1,6 @@
 /* aerogpu report: what a dump says, for people and for programs. */
 #include "commands.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>

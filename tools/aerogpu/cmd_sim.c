@@ -1,7 +1,6 @@
 /* aerogpu sim: lives of the whole stack in virtual time, one for each seed, with faults, until a promise breaks. */
 #include "commands.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>

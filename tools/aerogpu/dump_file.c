@@ -1,7 +1,6 @@
 #include "dump_file.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* validate_record.c: the validation record of the checklist's section 0.1, filled in from the report. */
 #include "validate.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
