@@ -242,6 +242,8 @@ static void play_file(struct play *p, struct file *file)
         error_set(&file->error, -ENOENT, "%s", e.text);
     else if (player_play(p->player, r, &file->result, &file->error) == 0)
         file->passes++;
+    if (p->loop && file->error.code == -ECANCELED)
+        error_clear(&file->error); /* Ctrl-C is how a loop ends */
     if (p->progress_shown)
         fprintf(stderr, "\r\033[K");
     p->progress_shown = false;

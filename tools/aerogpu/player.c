@@ -559,7 +559,7 @@ static int end_frame(struct player *p, struct error *e)
         return 0;
     p->frame = NO_FRAME;
     if (!p->shown) {
-        p->result->unpresented += p->should_show;
+        p->result->unpresented += p->should_show && !stopped(p);
         return 0;
     }
     p->result->frames++;
