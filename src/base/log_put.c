@@ -45,15 +45,28 @@ static bool find_room(int fd)
     return log_can_write(fd, PATIENCE_MS);
 }
 
+/* A child that was forked while another thread held the lock must not wait for ever. TSan knows only the lock that goes by the
+ * time of day. */
+static bool take_lock(void)
+{
+    struct timespec until;
+
+#ifdef __SANITIZE_THREAD__
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    return !pthread_mutex_timedlock(&lock, &until);
+#else
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec++;
+    return !pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until);
+#endif
+}
+
 void log_put(int fd, const char *text, size_t n)
 {
     char note[96];
-    struct timespec until;
 
-    /* A child that was forked while another thread held the lock must not wait for ever. */
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec++;
-    if (pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until))
+    if (!take_lock())
         return;
     if (!find_room(fd)) {
         left_out++;
