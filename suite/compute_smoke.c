@@ -1,7 +1,6 @@
 /* A dispatch fills a buffer with a Mandelbrot picture; known points of it are looked at after a copy back. */
 #include "suite.h"
 
-
 void test_compute_smoke(struct suite *s)
 {
     enum { SIZE = 64 * 64 * 4 };

@@ -383,7 +383,8 @@ static void what_the_adapter_lacks_it_says(void **state)
     dbg.BufferSize = sizeof(info);
     assert_int_equal(kmd_CollectDbgInfo(k, &dbg), STATUS_SUCCESS);
     assert_memory_equal(info, "AGPU", 0);
-    assert_non_null(memmem(info, sizeof(info), "selected mem[0] len=65536 magic=0x55504741", 42)); /* the log is in it */
+    assert_non_null(
+        memmem(info, sizeof(info), "selected mem[0] len=65536 magic=0x55504741", 42)); /* the log is in it */
     kmd_ControlEtwLogging(TRUE, 0, 0);
     assert_int_equal(kmd_SetPowerState(k, 99, PowerDeviceD3, PowerActionNone), STATUS_INVALID_PARAMETER);
     assert_int_equal(kmd_SetPowerState(k, KMD_TARGET, PowerDeviceD3, PowerActionNone), STATUS_SUCCESS);

@@ -1,6 +1,5 @@
 #include "d3d12/rec_enc.h"
 
-
 #include "d3d12/pipeline_stream.h"
 #include "d3d12/rec_hooks.h"
 #include "d3d12/table.h"

@@ -184,4 +184,3 @@ void trc_writer_features(struct trc_writer *w, uint64_t features)
 {
     w->features = features;
 }
-

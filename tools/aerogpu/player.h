@@ -68,7 +68,7 @@ struct player_params {
     void *ctx;
     /* Ends playing early when it is not 0; may be NULL. Atomic: other threads set it as well as signal handlers. */
     const _Atomic int *stop;
-    uint64_t timeout_ns;               /* for one submission; 0: 30 s */
+    uint64_t timeout_ns; /* for one submission; 0: 30 s */
 };
 
 struct player;

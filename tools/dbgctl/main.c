@@ -53,7 +53,8 @@ static const char *hint_for(const struct dbgctl *c)
     case STATUS_TIMEOUT:
         return "the service is busy or hangs: a longer --timeout-ms waits longer";
     case STATUS_DEVICE_REMOVED:
-        return "the adapter was given up, or the service has ended: `aerogpu doctor` on the service's event log says why; start the "
+        return "the adapter was given up, or the service has ended: `aerogpu doctor` on the service's event "
+               "log says why; start the "
                "service again";
     case STATUS_NO_SUCH_DEVICE:
         return c->display
