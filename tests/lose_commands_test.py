@@ -89,10 +89,17 @@ def an_interrupt_ends_the_program_too():
 @case
 def gears_do_not_survive():
     """A program that nobody here wrote, on Direct3D 12: its assertion fails, and that is what is said."""
-    if not shutil.which('vkd3d-gears') or not shutil.which('xvfb-run'):
-        return 'vkd3d-gears and xvfb are not installed'
-    p = subprocess.run(['xvfb-run', '-a', aerogpu, 'lose', '--at-frame', '20', '--json', '--patience', '60', '--', 'vkd3d-gears'],
-                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=200)
+    if not shutil.which('vkd3d-gears') or not shutil.which('Xvfb'):
+        return 'vkd3d-gears and Xvfb are not installed'
+    screen = subprocess.Popen(['Xvfb', '-displayfd', '1', '-screen', '0', '640x480x24', '-nolisten', 'tcp'], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        p = subprocess.run([aerogpu, 'lose', '--at-frame', '20', '--json', '--patience', '60', '--', 'vkd3d-gears'], text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=200,
+                           env=dict(os.environ, DISPLAY=':' + screen.stdout.readline().strip()))
+    finally:
+        screen.terminate()
+        screen.wait()
     j = json.loads(p.stdout)
     assert (p.returncode, j['verdict'], j['signal']) == (1, 'died', signal.SIGABRT), j
     assert j['losses'][0]['frames'] == 19 and j['losses'][0]['told_by'] == 'vkQueuePresentKHR', j
