@@ -362,8 +362,12 @@ void exec_host_be_patient(struct exec_host *host, bool idle)
 
 void exec_host_reset(struct exec_host *host)
 {
+    bool unanswered;
+
     pthread_mutex_lock(&host->lock);
-    exec_host_be_patient(host, host->first == host->last);
+    unanswered = resetting(host); /* its time goes on: what was submitted before it is still what must end */
+    if (!unanswered)
+        exec_host_be_patient(host, host->first == host->last);
     host->stats.dropped += host->last - host->first;
     host->first = host->pushed = host->last;
     host->corpse_end = host->first;
@@ -377,7 +381,7 @@ void exec_host_reset(struct exec_host *host)
         struct exec_shared *sh = host->child.shared;
 
         atomic_store(&sh->epoch, host->epoch);
-        if (host->state == EXEC_READY)
+        if (host->state == EXEC_READY && !unanswered)
             host->deadline_ns = exec_now() + host->reset_ms * NSEC_PER_MSEC;
         ring_doorbell(sh);
     }
