@@ -228,6 +228,17 @@ void plant_into(struct plant *p, struct sample *s, enum plant_kind kind, uint64_
     }
 }
 
+/* Ends the recording: whole, or not there. */
+static int end_file(struct sample *s, struct error *e)
+{
+    if (s->trace && s->error.code)
+        trace_writer_abandon(s->trace);
+    else if (s->trace)
+        trace_writer_finish(s->trace, &s->error);
+    abi_builder_finish(&s->stream);
+    return s->error.code ? error_set(e, s->error.code, "%s", s->error.text) : 0;
+}
+
 int plant_write(struct plant *out, uint64_t seed, const char *path, const char *shaders, struct error *e)
 {
     struct sample s = {.shaders = shaders};
@@ -239,12 +250,7 @@ int plant_write(struct plant *out, uint64_t seed, const char *path, const char *
                         &s.error);
     if (!s.error.code)
         plant_into(out, &s, (enum plant_kind)(seed % PLANT_NUM_KINDS), seed);
-    if (s.trace && s.error.code)
-        trace_writer_abandon(s.trace);
-    else if (s.trace)
-        trace_writer_finish(s.trace, &s.error);
-    abi_builder_finish(&s.stream);
-    return s.error.code ? error_set(e, s.error.code, "%s", s.error.text) : 0;
+    return end_file(&s, e);
 }
 
 /* ---- the smallest of each kind ------------------------------------------------------------------------------------ */
@@ -309,12 +315,7 @@ int plant_write_smallest(enum plant_kind kind, const char *path, const char *sha
     *packets = num_packets(&w);
     sample_submit(&s, 1, 0);
     sample_end_frame(&s);
-    if (s.trace && s.error.code)
-        trace_writer_abandon(s.trace);
-    else if (s.trace)
-        trace_writer_finish(s.trace, &s.error);
-    abi_builder_finish(&s.stream);
-    return s.error.code ? error_set(e, s.error.code, "%s", s.error.text) : 0;
+    return end_file(&s, e);
 }
 
 void sample_after_free(struct sample *s)

@@ -58,14 +58,16 @@ def what_shows_nothing_needs_at_submit():
 
 @case
 def wrong_usage():
-    for args, said in ((['--'], 'aerogpu lose: no program is given; aerogpu lose --help tells more'),
-                       (['--at-frame', '0', 'x'], "aerogpu lose: --at-frame is a number from 1 to 4294967295, not '0'"),
-                       (['--at-submit', '-1', 'x'], "aerogpu lose: --at-submit is a number from 1 to 4294967295, not '-1'"),
-                       (['--hang', '2s', 'x'], "aerogpu lose: --hang is a number from 1 to 3600000, not '2s'"),
-                       (['--times', '256', 'x'], "aerogpu lose: --times is a number from 1 to 255, not '256'"),
-                       (['--patience', 'nan', 'x'], "aerogpu lose: --patience is a time in seconds, up to 86400, not 'nan'"),
-                       (['--expect', 'luck', 'x'], "aerogpu lose: --expect is survive or end, not 'luck'"),
-                       (['--nonsense', 'x'], 'aerogpu lose --help tells more')):
+    more = '; `aerogpu lose --help` says more'
+    for args, said in ((['--'], 'aerogpu lose: no program is given' + more),
+                       (['--at-frame', '0', 'x'], "aerogpu lose: --at-frame: '0' is no number from 1 to 4294967295" + more),
+                       (['--at-submit', '-1', 'x'], "aerogpu lose: --at-submit: '-1' is no number from 1 to 4294967295" + more),
+                       (['--hang', '2s', 'x'], "aerogpu lose: --hang: '2s' is no number from 1 to 3600000" + more),
+                       (['--times', '256', 'x'], "aerogpu lose: --times: '256' is no number from 1 to 255" + more),
+                       (['--patience', 'nan', 'x'],
+                        "aerogpu lose: --patience: 'nan' is no time in seconds, above 0 and up to 86400" + more),
+                       (['--expect', 'luck', 'x'], "aerogpu lose: --expect: 'luck' is neither survive nor end" + more),
+                       (['--nonsense', 'x'], '`aerogpu lose --help` lists the options')):
         out, err = lose(*args, code=2)
         assert out == '' and err.splitlines()[-1] == said, (args, err)
 

@@ -64,29 +64,26 @@ static void on_signal(int sig)
     stopped = sig;
 }
 
-static bool whole(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *out)
+/* 0, or the exit code. */
+static int seconds(const char *option, uint64_t *ns)
 {
     char *end;
+    double s = strtod(optarg, &end);
 
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && !*end && !errno && *out >= min && *out <= max)
-        return true;
-    fprintf(stderr, "aerogpu lose: --%s is a number from %" PRIu64 " to %" PRIu64 ", not '%s'\n", option, min,
-            max, text);
-    return false;
+    if (end == optarg || *end || !isfinite(s) || s <= 0 || s > 86400)
+        return usage_error("%s: '%s' is no time in seconds, above 0 and up to 86400", option, optarg);
+    *ns = (uint64_t)(s * 1e9);
+    return 0;
 }
 
-static bool seconds(const char *option, const char *text, uint64_t *ns)
+static int milliseconds_option(const char *option, uint64_t *ns)
 {
-    char *end;
-    double s = strtod(text, &end);
+    uint64_t n;
+    int r = option_u64(option, 1, 3600000, &n);
 
-    *ns = (uint64_t)(s * 1e9);
-    if (end != text && !*end && isfinite(s) && s > 0 && s <= 86400)
-        return true;
-    fprintf(stderr, "aerogpu lose: --%s is a time in seconds, up to 86400, not '%s'\n", option, text);
-    return false;
+    if (!r)
+        *ns = n * NSEC_PER_MSEC;
+    return r;
 }
 
 enum { AT_FRAME = 256, AT_SUBMIT, SEED, TIMES, HANG, REFUSE, PROOF, PATIENCE, REACH, EXPECT, KEEP, JSON };
@@ -106,57 +103,47 @@ static const struct option long_options[] = {{"at-frame", required_argument, NUL
                                              {"help", no_argument, NULL, 'h'},
                                              {0}};
 
-static bool option(struct options *o, int c)
+/* 0, or the exit code. */
+static int option(struct options *o, int c)
 {
     struct lose_params *p = &o->run;
-    uint64_t n = 0;
-    bool ok = true;
 
     switch (c) {
     case AT_FRAME:
+        p->at_submit = 0;
+        return option_u32("--at-frame", 1, UINT32_MAX, &p->at_frame);
     case AT_SUBMIT:
-        ok = whole(c == AT_FRAME ? "at-frame" : "at-submit", optarg, 1, UINT32_MAX, &n);
-        p->at_frame = c == AT_FRAME ? (uint32_t)n : 0;
-        p->at_submit = c == AT_SUBMIT ? (uint32_t)n : 0;
-        return ok;
+        p->at_frame = 0;
+        return option_u32("--at-submit", 1, UINT32_MAX, &p->at_submit);
     case SEED:
         o->has_seed = true;
-        return whole("seed", optarg, 0, UINT64_MAX, &o->seed);
+        return option_u64("--seed", 0, UINT64_MAX, &o->seed);
     case TIMES:
-        ok = whole("times", optarg, 1, LOSE_DEVICES - 1, &n);
-        p->times = (uint32_t)n;
-        return ok;
+        return option_u32("--times", 1, LOSE_DEVICES - 1, &p->times);
     case HANG:
-        ok = whole("hang", optarg, 1, 3600000, &n);
         p->how = LOSE_HUNG;
-        p->hang_ns = n * NSEC_PER_MSEC;
-        return ok;
+        return milliseconds_option("--hang", &p->hang_ns);
     case REFUSE:
-        ok = whole("refuse", optarg, 1, 3600000, &n);
-        p->refuse_ns = n * NSEC_PER_MSEC;
-        return ok;
+        return milliseconds_option("--refuse", &p->refuse_ns);
     case PROOF:
-        ok = whole("proof", optarg, 1, UINT32_MAX, &n);
-        p->proof = (uint32_t)n;
-        return ok;
+        return option_u32("--proof", 1, UINT32_MAX, &p->proof);
     case PATIENCE:
-        return seconds("patience", optarg, &p->patience_ns);
+        return seconds("--patience", &p->patience_ns);
     case REACH:
-        return seconds("reach", optarg, &p->reach_ns);
+        return seconds("--reach", &p->reach_ns);
     case EXPECT:
         o->may_end = !strcmp(optarg, "end");
-        if (!o->may_end && strcmp(optarg, "survive")) {
-            fprintf(stderr, "aerogpu lose: --expect is survive or end, not '%s'\n", optarg);
-            return false;
-        }
-        return true;
+        return o->may_end || !strcmp(optarg, "survive")
+                   ? 0
+                   : usage_error("--expect: '%s' is neither survive nor end", optarg);
     case KEEP:
-        return p->keep = true;
+        p->keep = true;
+        return 0;
     case JSON:
-        return o->json = true;
+        o->json = true;
+        return 0;
     }
-    fprintf(stderr, "aerogpu lose --help tells more\n");
-    return false;
+    return usage_error(NULL);
 }
 
 /* ---- what is printed ---- */
@@ -252,13 +239,12 @@ static int parse(int argc, char **argv, struct options *o)
             fputs(help, stdout);
             exit(EXIT_OK);
         }
-        if (!option(o, c))
-            return EXIT_USAGE;
+        c = option(o, c);
+        if (c)
+            return c;
     }
-    if (optind == argc) {
-        fprintf(stderr, "aerogpu lose: no program is given; aerogpu lose --help tells more\n");
-        return EXIT_USAGE;
-    }
+    if (optind == argc)
+        return usage_error("no program is given");
     at = o->run.at_frame ? &o->run.at_frame : &o->run.at_submit;
     if (o->has_seed) {
         rng = (struct rng){o->seed};
