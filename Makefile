@@ -48,7 +48,7 @@ test: build
 	@meson test -C $(B) --no-rebuild --print-errorlogs; tools/build/test-summary.py $(B)
 
 verdicts: build
-	@$(B)/tests/stall_verdicts --runs 200 --seed 1
+	@$(B)/tests/cpu/stall_verdicts --runs 200 --seed 1
 
 # CHECK="asan tidy" runs those stages only.
 check:

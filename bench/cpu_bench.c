@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "cpu/record.h"
-#include "cpu/report.h"
-#include "cpu_synth.h"
+#include "cpu/capture/record.h"
+#include "cpu/report/report.h"
+#include "synth.h"
 #include "etl_synth.h"
 
 #define MS UINT64_C(1000000)

@@ -2,8 +2,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "cpu/report.h"
-#include "cpu/verdict.h"
+#include "cpu/report/report.h"
+#include "cpu/model/verdict.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

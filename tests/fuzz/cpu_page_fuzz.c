@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/page.h"
+#include "cpu/capture/page.h"
 
 static const char header_page[] = "field: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
                                   "field: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "cpu/etl.h"
+#include "cpu/etl/etl.h"
 
 static void print(void *ctx, const struct etl_record *r, uint16_t kind, uint16_t cpu)
 {

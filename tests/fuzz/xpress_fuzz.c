@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "cpu/xpress.h"
+#include "cpu/etl/xpress.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

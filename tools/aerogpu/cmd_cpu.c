@@ -15,10 +15,10 @@
 
 #include "base/clock.h"
 #include "base/out_file.h"
-#include "cpu/record.h"
-#include "cpu/report.h"
-#include "cpu/verdict.h"
-#include "cpu/watch.h"
+#include "cpu/capture/record.h"
+#include "cpu/report/report.h"
+#include "cpu/model/verdict.h"
+#include "cpu/report/watch.h"
 
 static atomic_int stop;
 

@@ -1,0 +1,159 @@
+/* Crash dumps of the GPU: a window out of one, and a verdict into one. A dump is an SQLite database whose schema
+ * docs/dump-schema.md describes. It is somebody else's: its views and triggers are not trusted, it is written to
+ * only when a verdict is to be kept in it, and what it says is checked like a window written by hand. */
+#include "cpu/model/verdict.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#define APPLICATION_ID 0x41474244 /* "AGBD" */
+#define SCHEMA_VERSION 1
+
+/* The submission that the dump blames; else the first that was not done. */
+static const char blamed[] = "SELECT s.time_ns, s.done_ns FROM submission s LEFT JOIN finding f "
+                             "ON f.submission = s.id AND f.rank = 0 "
+                             "WHERE f.rank = 0 OR s.done_ns IS NULL "
+                             "ORDER BY f.rank IS NULL, s.time_ns LIMIT 1";
+/* When it was seen that the device is stuck; else when the dump was made. */
+static const char noticed[] =
+    "SELECT min(t) FROM (SELECT time_ns AS t, 0 AS k FROM status WHERE status <> 'active' AND time_ns > ?1 "
+    "UNION ALL SELECT CAST(value AS INTEGER), 1 FROM meta WHERE key = 'time_ns') "
+    "WHERE k = (SELECT NOT EXISTS(SELECT 1 FROM status WHERE status <> 'active' AND time_ns > ?1))";
+static const char processes[] = "SELECT DISTINCT coalesce(thread, pid) FROM event WHERE pid > 0";
+
+/* The first row of a query into `out`; 1, 0 if there is none, or a negative errno. */
+static int row(sqlite3 *db, const char *sql, int64_t arg, int64_t *out, int columns, struct error *e)
+{
+    sqlite3_stmt *s = NULL;
+    int r = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+
+    if (r == SQLITE_OK)
+        sqlite3_bind_int64(s, 1, arg);
+    if (r == SQLITE_OK)
+        r = sqlite3_step(s);
+    for (int i = 0; r == SQLITE_ROW && i < columns; i++)
+        out[i] = sqlite3_column_int64(s, i);
+    if (r != SQLITE_ROW && r != SQLITE_DONE)
+        error_set(e, -EBADMSG, "not a crash dump that can be read: %s", sqlite3_errmsg(db));
+    sqlite3_finalize(s);
+    return r == SQLITE_ROW ? 1 : r == SQLITE_DONE ? 0 : -EBADMSG;
+}
+
+static int add_processes(struct cpu_window *w, sqlite3 *db, struct error *e)
+{
+    sqlite3_stmt *s = NULL;
+    int r = sqlite3_prepare_v2(db, processes, -1, &s, NULL);
+
+    while (r == SQLITE_OK && w->num_threads < CPU_WINDOW_THREADS && sqlite3_step(s) == SQLITE_ROW) {
+        const int64_t tid = sqlite3_column_int64(s, 0);
+        if (tid > 0 && tid <= INT32_MAX)
+            w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_WAITER, (int32_t)tid, -1};
+    }
+    if (r != SQLITE_OK)
+        error_set(e, -EBADMSG, "not a crash dump that can be read: %s", sqlite3_errmsg(db));
+    sqlite3_finalize(s);
+    return r == SQLITE_OK ? 0 : -EBADMSG;
+}
+
+static int check(sqlite3 *db, struct error *e)
+{
+    int64_t id = 0, version = 0;
+    int r = row(db, "PRAGMA application_id", 0, &id, 1, e);
+
+    if (r >= 0)
+        r = row(db, "PRAGMA user_version", 0, &version, 1, e);
+    if (r < 0)
+        return r;
+    if (id != APPLICATION_ID)
+        return error_set(e, -EBADMSG, "an SQLite database, but not a crash dump of AeroGPU");
+    if (version != SCHEMA_VERSION)
+        return error_set(e, -EBADMSG, "a crash dump of version %lld; this program reads version %d",
+                         (long long)version, SCHEMA_VERSION);
+    return 0;
+}
+
+static int read_dump(struct cpu_window *w, sqlite3 *db, struct error *e)
+{
+    int64_t submission[2] = {0}, timeout = 0;
+    int r = row(db, blamed, 0, submission, 2, e);
+    if (r < 0)
+        return r;
+    if (r == 0)
+        return error_set(e, -EBADMSG, "the dump has no submission that is blamed or was not done");
+    r = row(db, noticed, submission[0], &timeout, 1, e);
+    if (r < 0)
+        return r;
+    if (submission[0] <= 0 || timeout <= submission[0])
+        return error_set(e, -EBADMSG, "the dump's submission.time_ns and status.time_ns are not a span");
+    w->submit_ns = (uint64_t)submission[0];
+    w->timeout_ns = (uint64_t)timeout;
+    if (submission[1] > submission[0])
+        w->completed_ns = (uint64_t)submission[1];
+    w->partial = true;
+    return add_processes(w, db, e);
+}
+
+static int open_dump(sqlite3 **db, const char *path, int flags, struct error *e)
+{
+    if (sqlite3_open_v2(path, db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return error_set(e, -EBADMSG, "%s", *db ? sqlite3_errmsg(*db) : "no memory");
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_limit(*db, SQLITE_LIMIT_VDBE_OP, 20000);
+    return check(*db, e);
+}
+
+int cpu_window_read_dump(struct cpu_window *w, const char *path, struct error *e)
+{
+    sqlite3 *db = NULL;
+    int r = open_dump(&db, path, SQLITE_OPEN_READONLY, e);
+
+    memset(w, 0, sizeof(*w));
+    if (!r)
+        r = read_dump(w, db, e);
+    sqlite3_close(db);
+    return r;
+}
+
+static int add_finding(sqlite3 *db, const struct cpu_verdict *v, const char *text)
+{
+    static const char sql[] = "INSERT INTO finding(rank, certainty, cause, text, source) "
+                              "SELECT coalesce(max(rank), 0) + 1, ?1, ?2, ?3, 'processor trace' FROM finding";
+    sqlite3_stmt *s = NULL;
+    int r = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+
+    if (r == SQLITE_OK) {
+        sqlite3_bind_text(s, 1, v->kind == CPU_VERDICT_UNKNOWN ? "hint" : "candidate", -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 2, cpu_verdict_name(v->kind), -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 3, text, -1, SQLITE_TRANSIENT);
+        r = sqlite3_step(s);
+    }
+    sqlite3_finalize(s);
+    return r == SQLITE_DONE ? SQLITE_OK : r;
+}
+
+int cpu_verdict_save(const struct cpu_verdict *v, const char *dump, struct error *e)
+{
+    sqlite3 *db = NULL;
+    char text[160];
+    int r = open_dump(&db, dump, SQLITE_OPEN_READWRITE, e), q = SQLITE_OK;
+
+    if (!r) {
+        snprintf(text, sizeof(text), "%s: %s", cpu_verdict_name(v->kind), v->reason);
+        q = sqlite3_exec(db, "BEGIN; DELETE FROM finding WHERE source = 'processor trace'", NULL, NULL, NULL);
+        q = q ? q : add_finding(db, v, text);
+        for (uint32_t i = 0; i < v->num_lines && !q; i++)
+            q = add_finding(db, v, v->lines[i]);
+        for (uint32_t i = 0; i < v->num_vblanks && !q; i++)
+            q = add_finding(db, v, v->vblanks[i]);
+        q = q ? q : sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+        if (q)
+            r = error_set(e, -EBADMSG, "the verdict cannot be kept in it: %s", sqlite3_errmsg(db));
+    }
+    sqlite3_close(db); /* what was begun and not committed is undone */
+    error_prefix(e, "%s", dump);
+    return r;
+}

@@ -1,0 +1,25 @@
+/* report_html.h: the pieces of the HTML page. report_html.c makes the cards and tables, report_svg.c draws. */
+#ifndef CPU_REPORT_HTML_H_
+#define CPU_REPORT_HTML_H_
+
+#include "cpu/report/report.h"
+
+void cpu_html_escape(struct strbuf *o, const char *s);
+
+/* Every CPU over time, with what is worth seeing on it: the window of a verdict, IPIs that were never
+ * answered, times when all CPUs but one stopped; and how many CPUs were idle and deep. */
+void cpu_svg_timeline(struct strbuf *o, const struct cpu_report *r);
+/* Who asked whom, as a graph; nothing above 64 CPUs. */
+void cpu_svg_ipi_graph(struct strbuf *o, const struct cpu_report *r);
+/* A latency histogram over a logarithmic time axis; nothing if it is empty. */
+void cpu_svg_latency(struct strbuf *o, const struct cpu_latency *l, const char *title);
+/* Lengths of idle periods, stacked by state. */
+void cpu_svg_intervals(struct strbuf *o, const struct cpu_report *r);
+
+/* Time with exactly n CPUs idle; nothing if no CPU is shown. */
+void cpu_svg_concurrency(struct strbuf *o, const struct cpu_report *r);
+
+/* Did an IPI from `sender` to `target` stay unanswered for as long as is called stuck? */
+bool cpu_html_stuck(const struct cpu_report *r, uint32_t sender, uint32_t target);
+
+#endif

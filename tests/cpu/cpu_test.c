@@ -1,0 +1,551 @@
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "cpu/capture/record.h"
+#include "cpu/report/report.h"
+#include "synth.h"
+
+#define MS UINT64_C(1000000)
+#define US UINT64_C(1000)
+#define T0 (100 * UINT64_C(1000000000))
+
+static char dir[] = "/tmp/aerogpu-cpu-XXXXXX";
+static char path[64];
+
+static int make_dir(void **state)
+{
+    if (!mkdtemp(dir))
+        return -1;
+    snprintf(path, sizeof(path), "%s/t.cputrace", dir);
+    return 0;
+}
+
+static int drop_dir(void **state)
+{
+    unlink(path);
+    rmdir(dir);
+    return 0;
+}
+
+static const char miss_format[] =
+    "name: cpu_idle_miss\nID: 567\nformat:\n"
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+    "\tfield:u32 cpu_id;\toffset:8;\tsize:4;\tsigned:0;\n"
+    "\tfield:u32 state;\toffset:12;\tsize:4;\tsigned:0;\n"
+    "\tfield:char comm[16];\toffset:20;\tsize:16;\tsigned:0;\n"
+    "\tfield:__data_loc char[] timeline;\toffset:36;\tsize:4;\tsigned:0;\n"
+    "\tfield:bool below;\toffset:16;\tsize:1;\tsigned:0;\n\nprint fmt: \"field:x;\"\n";
+
+static void formats_are_parsed(void **state)
+{
+    struct cpu_format f;
+    struct error e = {0};
+
+    assert_int_equal(cpu_format_parse(&f, miss_format, sizeof(miss_format) - 1, &e), 0);
+    assert_string_equal(f.name, "cpu_idle_miss");
+    assert_int_equal(f.id, 567);
+    assert_int_equal(f.num_fields, 7);
+    assert_int_equal(cpu_format_field(&f, "below")->offset, 16);
+    assert_int_equal(cpu_format_field(&f, "comm")->size, 16);
+    assert_true(cpu_format_field(&f, "timeline")->is_data_loc);
+    assert_true(cpu_format_field(&f, "common_pid")->is_signed);
+    assert_null(cpu_format_field(&f, "belo"));
+}
+
+static void bad_formats_name_the_line(void **state)
+{
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {"", "no field in 0 lines"},
+        {"name: x\nID: 70000\n", "line 2: the event's ID is not a 16-bit number"},
+        {"name: x\nfield:int a;\tsize:4;\n", "line 2: field a has no offset or size"},
+        {"field:;\toffset:0;\tsize:4;\n", "line 1: no field name"},
+        {"\n\nfield:int a;\toffset:99999;\tsize:4;\n", "line 3: field a is at offset 99999 with size 4"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cpu_format f;
+        struct error e = {0};
+        assert_int_equal(cpu_format_parse(&f, cases[i].text, strlen(cases[i].text), &e), -EINVAL);
+        assert_string_equal(e.text, cases[i].error);
+    }
+}
+
+/* All that a page can hold: short and long records, padding, extended and absolute time, losses. */
+static void pages_are_decoded(void **state)
+{
+    struct cpu_rules *r = calloc(1, sizeof(*r));
+    static uint8_t page[SYNTH_PAGE + CPU_PAGE_PAD];
+    uint32_t *w = (uint32_t *)(page + 16);
+    struct cpu_event ev[600];
+    struct cpu_page_stats st = {0};
+    struct cpu_notes notes = {0};
+    uint64_t ts = 1000, lost = 77;
+    int n = 0;
+
+    synth_rules(r);
+    memset(page, 0, sizeof(page));
+    memcpy(page, &ts, 8);
+    w[n++] = 4 | 5u << 5; /* 16 bytes of data, 5 ns later */
+    w[n++] = 568;
+    w[n++] = 0;
+    w[n++] = 2;
+    w[n++] = 1;
+    w[n++] = 29 | 1u << 5; /* discarded: 12 bytes with the length word */
+    w[n++] = 12;
+    w[n++] = 0xdead;
+    w[n++] = 0xbeef;
+    w[n++] = 30 | 3u << 5; /* (1 << 27) + 3 ns pass */
+    w[n++] = 1;
+    w[n++] = 0 | 2u << 5; /* a length word follows: 4 + 20 */
+    w[n++] = 24;
+    w[n++] = 567;
+    w[n++] = 4242;
+    w[n++] = 1;
+    w[n++] = 3;
+    w[n++] = 1;
+    w[n++] = 31 | 7u << 5; /* absolute time (2 << 27) + 7 */
+    w[n++] = 2;
+    w[n++] = 4;
+    w[n++] = 999; /* no such event */
+    w[n++] = 1;
+    w[n++] = 0;
+    w[n++] = 0;
+    memcpy(page + 16 + n * 4, &lost, 8);
+    {
+        uint64_t commit = (uint64_t)n * 4 | 0xc0000000u;
+        memcpy(page + 8, &commit, 8);
+    }
+    assert_int_equal(cpu_page_decode(r, page, 1, ev, &st, &notes, 0), 4);
+    assert_int_equal(notes.count, 0);
+    assert_int_equal(ev[0].kind, CPU_EV_LOST);
+    assert_int_equal(ev[0].a, 77);
+    assert_int_equal(st.lost, 77);
+    assert_int_equal(ev[1].kind, CPU_EV_IDLE);
+    assert_int_equal(ev[1].ns, 1005);
+    assert_int_equal(ev[1].a, 2);
+    assert_int_equal(ev[1].b, 1);
+    assert_int_equal(ev[2].kind, CPU_EV_IDLE_MISS);
+    assert_int_equal(ev[2].ns, 1005 + (1u << 27) + 3 + 2);
+    assert_int_equal(ev[2].a, 3);
+    assert_int_equal(ev[2].b, 1);
+    assert_int_equal(ev[2].c, 1);
+    assert_int_equal(ev[2].tid, 4242);
+    assert_int_equal(ev[3].kind, CPU_EV_OTHER);
+    assert_int_equal(ev[3].ns, (UINT64_C(2) << 27) + 7);
+    assert_int_equal(ev[3].type, 999);
+    free(r);
+}
+
+static void damaged_pages_cost_a_note(void **state)
+{
+    struct cpu_rules *r = calloc(1, sizeof(*r));
+    static uint8_t page[SYNTH_PAGE + CPU_PAGE_PAD];
+    struct cpu_event ev[600];
+    struct cpu_page_stats st = {0};
+    struct cpu_notes notes = {0};
+    uint32_t words[] = {20, 0, 4 | 1 << 5, 568, 0, 1, 1, 28 | 1 << 5, 568};
+
+    synth_rules(r);
+    words[0] = sizeof(words) - 8;
+    memcpy(page + 8, &words[0], 4);
+    memcpy(page + 16, words + 2, sizeof(words) - 8);
+    assert_int_equal(cpu_page_decode(r, page, 3, ev, &st, &notes, 9), 1);
+    assert_int_equal(notes.count, 1);
+    assert_string_equal(notes.text[0], "CPU 3, page 9, offset 36: a record reaches past the page");
+    /* a commit word beyond the page */
+    words[0] = 5000;
+    memcpy(page + 8, &words[0], 4);
+    assert_int_equal(cpu_page_decode(r, page, 3, ev, &st, &notes, 10), 2);
+    assert_string_equal(notes.text[1],
+                        "CPU 3, page 10, offset 8: the page says that it holds more than a page");
+    /* an idle event with 8 bytes of data only */
+    words[0] = 12;
+    memcpy(page + 8, &words[0], 4);
+    words[2] = 2 | 1 << 5;
+    memcpy(page + 16, words + 2, 12);
+    notes.count = 0;
+    assert_int_equal(cpu_page_decode(r, page, 3, ev, &st, &notes, 11), 0);
+    assert_string_equal(notes.text[0], "CPU 3, page 11, offset 20: an event is shorter than its format");
+    free(r);
+}
+
+/* Two CPUs, 1 ms apart: what the analysis must find is known exactly. */
+static void small_trace(struct synth *s)
+{
+    synth_init(s, 2, 4, T0);
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t t = T0 + i * 10 * MS;
+        synth_event(s, 0, t, 55, CPU_EV_WAKEUP, 1, 1, 0);
+        synth_idle(s, 0, t + 1 * MS, 2);
+        synth_idle(s, 1, t + 3 * MS, 1);
+        synth_event(s, 1, t + 5 * MS - 20 * US, 0, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+        synth_wake(s, 1, t + 5 * MS);
+        synth_event(s, 1, t + 6 * MS, 77, CPU_EV_IPI_SEND, 0, 0x1000, 0);
+        synth_event(s, 0, t + 6 * MS + 30 * US, 0, CPU_EV_IRQ_ENTRY, CPU_IRQ_RESCHEDULE, 253, 0);
+        synth_wake(s, 0, t + 6 * MS + 40 * US);
+    }
+}
+
+static void open_report(struct cpu_trace *t, struct cpu_report *r)
+{
+    struct error e = {0};
+
+    if (cpu_trace_open(t, path, &e) || cpu_report_init(r, t, 0, UINT64_MAX, 0, &e))
+        fail_msg("%s", e.text);
+}
+
+static void close_report(struct cpu_trace *t, struct cpu_report *r)
+{
+    cpu_report_finish(r);
+    cpu_trace_close(t);
+}
+
+static void known_traces_give_known_answers(void **state)
+{
+    struct synth s;
+    struct cpu_trace t;
+    struct cpu_report r;
+    const struct cpu_stats *c;
+
+    small_trace(&s);
+    synth_write(&s, path);
+    open_report(&t, &r);
+    c = r.a.cpu;
+    assert_int_equal(t.notes.count, 0);
+    assert_true(t.has_coverage);
+    assert_false(t.coverage.cpus[0].blind);
+    assert_int_equal(c[0].enters[2], 100);
+    assert_int_equal(c[0].idle_ns[2], 100 * (5 * MS + 40 * US));
+    assert_int_equal(c[1].idle_ns[1], 100 * 2 * MS);
+    assert_int_equal(c[1].unknown_ns, 3 * MS); /* nothing before its first entry */
+    assert_int_equal(c[0].unknown_ns, 0);      /* thread 55 ran at the start */
+    assert_int_equal(c[0].wakes[CPU_IRQ_RESCHEDULE], 100);
+    assert_int_equal(c[1].wakes[CPU_IRQ_TIMER], 100);
+    assert_int_equal(r.a.ipi_sent[CPU_IPI_RESCHEDULE], 100);
+    assert_int_equal(r.a.ipi_answered[CPU_IPI_RESCHEDULE], 100);
+    assert_int_equal(r.a.ipi_latency[CPU_IPI_RESCHEDULE].max, 30 * US);
+    assert_int_equal(r.a.ipi_unanswered, 0);
+    assert_int_equal(r.a.pairs[1 * 2 + 0].sent, 100);
+    assert_int_equal(c[0].wake_latency[2].n, 100);
+    assert_int_equal(c[0].wake_latency[2].max, 30 * US);
+    assert_int_equal(r.a.concurrency[2], 100 * 2 * MS);
+    assert_int_equal(r.a.concurrency[1], 100 * (3 * MS + 40 * US) - 2 * MS);
+    assert_int_equal(r.a.concurrency_unknown_ns, 3 * MS);
+    assert_int_equal(r.a.deep_from, 2);
+    close_report(&t, &r);
+    synth_finish(&s);
+}
+
+/* The kernel counted 500 more entries of CPU 1 than the trace shows. */
+static void a_blind_cpu_is_said_so_and_not_used(void **state)
+{
+    struct strbuf text = {0};
+    struct synth s;
+    struct cpu_trace t;
+    struct cpu_report r;
+
+    small_trace(&s);
+    s.after.cpus[1].states[1].usage = 500;
+    synth_write(&s, path);
+    open_report(&t, &r);
+    assert_true(t.coverage.cpus[1].blind);
+    assert_int_equal(t.coverage.cpus[1].expected, 600);
+    assert_int_equal(r.a.num_visible, 1);
+    assert_int_equal(r.a.concurrency[1], 100 * (5 * MS + 40 * US));
+    cpu_report_text(&r, &text);
+    assert_non_null(
+        strstr(strbuf_str(&text), "CPU 1   IDLE TRACE INCOMPLETE: 500 of 600 idle entries are missing"));
+    strbuf_finish(&text);
+    close_report(&t, &r);
+    synth_finish(&s);
+}
+
+/* 24 CPUs; 23 go to deep idle within 300 us; CPU 10 sends IPIs to 20 of them and spins for ever. */
+static void all_but_one_is_found(void **state)
+{
+    struct synth s;
+    struct cpu_trace t;
+    struct cpu_report r;
+    struct error e = {0};
+    char *text = NULL;
+    size_t size;
+    uint32_t waits = 0;
+    FILE *f;
+
+    synth_init(&s, 24, 4, T0);
+    for (uint32_t i = 0; i < 24; i++)
+        synth_event(&s, i, T0 + i, 1000 + (int)i, CPU_EV_WAKEUP, 1, 1, 0);
+    for (uint32_t i = 0, n = 0; i < 24; i++)
+        if (i != 10)
+            synth_idle(&s, i, T0 + 50 * MS + n++ * 300 * US / 22, 3);
+    for (uint32_t i = 0, n = 0; i < 24 && n < 20; i++)
+        if (i != 10) {
+            synth_event(&s, 10, T0 + 60 * MS + n, 4, CPU_EV_IPI_SEND, i, 0x10, 0x20);
+            n++;
+        }
+    for (uint32_t i = 0; i < 100; i++)
+        synth_event(&s, 10, T0 + 61 * MS + i * 10 * MS, 4, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+    synth_write(&s, path);
+    open_report(&t, &r);
+    assert_int_equal(r.a.num_incidents, 1);
+    assert_int_equal(r.a.incidents[0].awake, 10);
+    assert_int_equal(r.a.incidents[0].silent, 23);
+    assert_int_equal(r.a.incidents[0].spread_ns, 300 * US);
+    assert_int_equal(r.a.incidents[0].waiting_for, 20);
+    assert_true(r.a.incidents[0].at_end);
+    assert_int_equal(r.a.ipi_unanswered, 20);
+    assert_int_equal(r.a.unanswered_stuck, 20);
+    assert_true(r.a.cpu[0].still_idle);
+    assert_int_equal(r.a.num_sets, 24); /* the set grows by one CPU at a time, from none */
+    f = open_memstream(&text, &size);
+    assert_int_equal(cpu_perfetto_write(&t, f, 0, UINT64_MAX, &e), 0);
+    fclose(f);
+    for (const char *p = text; (p = strstr(p, "\"args\":{\"answered\":false}")); p++)
+        waits++;
+    assert_int_equal(waits, 20);
+    free(text);
+    close_report(&t, &r);
+    synth_finish(&s);
+}
+
+/* Times that differ by almost 2^64 ns: everything ends, and says so. */
+static void wild_times_end(void **state)
+{
+    struct cpu_analysis a;
+    const struct cpu_analysis_params params = {.num_cpus = 1, .to_ns = UINT64_MAX};
+    const struct cpu_event ev[] = {{.ns = 1, .kind = CPU_EV_IDLE, .a = 1},
+                                   {.ns = UINT64_MAX - 5, .kind = CPU_EV_IDLE, .a = CPU_IDLE_LEFT}};
+    uint64_t sum = 0;
+
+    assert_int_equal(cpu_analysis_init(&a, &params), 0);
+    cpu_analysis_events(&a, ev, 2);
+    cpu_analysis_end(&a);
+    for (uint32_t i = 0; i < CPU_BINS; i++)
+        sum += a.cpu[0].bins[i].idle_ns;
+    assert_int_equal(a.cpu[0].idle_ns[1], UINT64_MAX - 6);
+    assert_int_equal(sum, UINT64_MAX - 6);
+    cpu_analysis_finish(&a);
+}
+
+static uint8_t *slurp(size_t *size)
+{
+    int fd = open(path, O_RDONLY);
+    struct stat st;
+    uint8_t *p;
+
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &st), 0);
+    p = malloc((size_t)st.st_size);
+    assert_int_equal(read(fd, p, (size_t)st.st_size), st.st_size);
+    close(fd);
+    *size = (size_t)st.st_size;
+    return p;
+}
+
+/* Cut at any byte: an error that says why, or a report of what is left with a note. */
+/* More sets of deeply idle CPUs than there are places, then one that lasts: it is not among the forgotten. */
+static void the_set_that_lasts_is_kept(void **state)
+{
+    struct synth s;
+    struct cpu_trace t;
+    struct cpu_report r;
+    uint8_t order[CPU_IDLE_SETS];
+    uint64_t sum = 0, all;
+
+    synth_init(&s, 9, 4, T0);
+    for (uint32_t cpu = 0; cpu < 9; cpu++)
+        synth_event(&s, cpu, T0 + cpu, 7, CPU_EV_SWITCH, 7, 1, 100);
+    for (uint32_t i = 1; i < 256; i++) { /* a Gray code: one CPU changes at a time, every set comes once */
+        const uint32_t gray = i ^ i >> 1, changed = (uint32_t)__builtin_ctz(gray ^ ((i - 1) ^ (i - 1) >> 1));
+        if (gray >> changed & 1)
+            synth_idle(&s, changed, T0 + i * MS, 3);
+        else
+            synth_wake(&s, changed, T0 + i * MS);
+    }
+    for (uint32_t cpu = 0; cpu < 7; cpu++) /* the last one left CPU 7 alone in deep idle */
+        synth_idle(&s, cpu, T0 + 256 * MS, 3);
+    synth_event(&s, 8, T0 + 900 * MS, 100, CPU_EV_SWITCH, 100, 1, 101);
+    synth_write(&s, path);
+    open_report(&t, &r);
+    assert_int_equal(cpu_report_sets(&r, order), CPU_IDLE_SETS);
+    assert_int_equal(r.a.sets[order[0]].mask[0], 0xff);
+    assert_int_equal(r.a.sets[order[0]].ns, 644 * MS);
+    for (uint32_t i = 0; i < CPU_IDLE_SETS; i++)
+        sum += r.a.sets[i].ns;
+    all = r.a.end_ns - r.a.begin_ns;
+    assert_int_equal(sum + r.a.sets_other_ns, all);
+    close_report(&t, &r);
+    synth_finish(&s);
+}
+
+static void files_cut_anywhere_are_read_up_to_there(void **state)
+{
+    struct synth s;
+    size_t size, whole = 0;
+    uint8_t *bytes;
+
+    small_trace(&s);
+    synth_write(&s, path);
+    bytes = slurp(&size);
+    for (size_t cut = 0; cut < size; cut += cut < 200 ? 1 : 13) {
+        uint8_t *part = malloc(cut ? cut : 1); /* of its own, so that a sanitizer sees a read past it */
+        struct cpu_trace t;
+        struct cpu_report r;
+        struct error e = {0};
+        memcpy(part, bytes, cut);
+        if (cpu_trace_open_memory(&t, part, cut, &e)) {
+            assert_int_equal(e.code, -EBADMSG);
+            assert_true(e.text[0] != '\0');
+        } else {
+            assert_false(t.has_coverage);
+            assert_int_equal(cpu_report_init(&r, &t, 0, UINT64_MAX, 0, &e), 0);
+            whole += r.a.events > 0;
+            close_report(&t, &r);
+        }
+        free(part);
+    }
+    assert_true(whole > 0);
+    free(bytes);
+    synth_finish(&s);
+}
+
+static void damaged_blocks_are_skipped_and_named(void **state)
+{
+    struct rng rng = {3};
+    struct synth s;
+    size_t size;
+    uint8_t *bytes;
+    int noted = 0;
+
+    small_trace(&s);
+    synth_write(&s, path);
+    bytes = slurp(&size);
+    for (int i = 0; i < 300; i++) {
+        uint8_t *bad = malloc(size);
+        struct cpu_trace t;
+        struct cpu_report r;
+        struct error e = {0};
+        memcpy(bad, bytes, size);
+        bad[16 + rng_below(&rng, size - 16)] ^= (uint8_t)(1 + rng_below(&rng, 255));
+        if (!cpu_trace_open_memory(&t, bad, size, &e)) {
+            assert_int_equal(cpu_report_init(&r, &t, 0, UINT64_MAX, 0, &e), 0);
+            if (t.notes.count) {
+                noted++;
+                assert_non_null(strstr(t.notes.text[0], "offset "));
+            }
+            close_report(&t, &r);
+        } else {
+            assert_int_equal(e.code, -EBADMSG);
+        }
+        free(bad);
+    }
+    assert_true(noted > 200);
+    free(bytes);
+    synth_finish(&s);
+}
+
+/* Needs root and tracefs; says why if it cannot run. */
+static bool can_record(void)
+{
+    struct cpu_tracefs t;
+    struct error e = {0};
+
+    if (cpu_tracefs_open(&t, 16, &e)) {
+        print_message("skipped: %s\n", e.text);
+        return false;
+    }
+    cpu_tracefs_close(&t);
+    return true;
+}
+
+static void this_machine_is_recorded(void **state)
+{
+    struct cpu_record_run run = {.path = path, .duration_ns = 200 * MS, .params = {.buffer_kb = 256}};
+    struct cpu_trace t;
+    struct cpu_report r;
+    struct error e = {0};
+
+    if (!can_record())
+        skip();
+    if (cpu_record_run(&run, &e))
+        fail_msg("%s", e.text);
+    open_report(&t, &r);
+    assert_true(t.complete);
+    assert_true(r.a.events > 0);
+    assert_int_equal(r.a.events, run.events);
+    assert_int_equal(t.notes.count, 0);
+    for (uint32_t i = 0; i < t.coverage.num_cpus; i++)
+        if (!t.coverage.cpus[i].blind)
+            assert_true(t.coverage.cpus[i].recorded + 3 >= t.coverage.cpus[i].expected * 99 / 100);
+    close_report(&t, &r);
+}
+
+/* The guard removes the instance of a recorder that was killed. */
+static void nothing_stays_behind_after_a_kill(void **state)
+{
+    struct cpu_tracefs t;
+    struct error e = {0};
+    char name[64], file[128];
+    int p[2], gone = 0;
+    pid_t pid;
+
+    if (!can_record())
+        skip();
+    assert_int_equal(pipe(p), 0);
+    pid = fork();
+    if (pid == 0) {
+        if (!cpu_tracefs_open(&t, 16, &e) && write(p[1], t.name, sizeof(t.name)) > 0)
+            pause();
+        _exit(1);
+    }
+    close(p[1]);
+    assert_int_equal(read(p[0], name, sizeof(name)), sizeof(name));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(p[0]);
+    assert_int_equal(cpu_tracefs_open(&t, 16, &e), 0);
+    snprintf(file, sizeof(file), "instances/%s", name);
+    for (int i = 0; i < 500 && !gone; i++) {
+        gone = faccessat(t.root, file, F_OK, 0) != 0;
+        usleep(10000);
+    }
+    cpu_tracefs_close(&t);
+    assert_true(gone);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formats_are_parsed),
+        cmocka_unit_test(bad_formats_name_the_line),
+        cmocka_unit_test(pages_are_decoded),
+        cmocka_unit_test(damaged_pages_cost_a_note),
+        cmocka_unit_test(known_traces_give_known_answers),
+        cmocka_unit_test(a_blind_cpu_is_said_so_and_not_used),
+        cmocka_unit_test(all_but_one_is_found),
+        cmocka_unit_test(the_set_that_lasts_is_kept),
+        cmocka_unit_test(wild_times_end),
+        cmocka_unit_test(files_cut_anywhere_are_read_up_to_there),
+        cmocka_unit_test(damaged_blocks_are_skipped_and_named),
+        cmocka_unit_test(this_machine_is_recorded),
+        cmocka_unit_test(nothing_stays_behind_after_a_kill),
+    };
+    return cmocka_run_group_tests_name("cpu", tests, make_dir, drop_dir);
+}

@@ -1,0 +1,433 @@
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "cpu/model/family.h"
+#include "cpu/model/verdict.h"
+#include "cpu/report/watch.h"
+#include "synth.h"
+
+#define MS UINT64_C(1000000)
+#define US UINT64_C(1000)
+#define T0 (100 * UINT64_C(1000000000))
+
+static char path[] = "/tmp/aerogpu-verdict-XXXXXX";
+
+static int make_file(void **state)
+{
+    int fd = mkstemp(path);
+
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int drop_file(void **state)
+{
+    return unlink(path);
+}
+
+static void windows_are_parsed(void **state)
+{
+    static const char text[] =
+        "{\"format\": \"aerogpu-window\", \"version\": 1, \"submit_ns\": 10, \"timeout_ns\": 20, "
+        "\"due_ns\": 15, \"more\": true, \"threads\": [{\"role\": \"irq\", \"cpu\": 3}, {\"role\": "
+        "\"waiter\", \"tid\": 9}], \"late_vblanks\": [{\"due_ns\": 11, \"actual_ns\": 12, \"cpu\": 1}]}";
+    struct cpu_window w;
+    struct error e = {0};
+
+    assert_int_equal(cpu_window_parse(&w, text, sizeof(text) - 1, &e), 0);
+    assert_int_equal(w.submit_ns, 10);
+    assert_int_equal(w.due_ns, 15);
+    assert_int_equal(w.completed_ns, 0);
+    assert_int_equal(w.num_threads, 2);
+    assert_int_equal(w.threads[0].role, CPU_ROLE_IRQ);
+    assert_int_equal(w.threads[0].tid, -1);
+    assert_int_equal(w.threads[1].tid, 9);
+    assert_int_equal(w.vblanks[0].cpu, 1);
+}
+
+#define HEAD "{\"format\": \"aerogpu-window\", \"version\": 1, "
+
+static void bad_windows_name_the_member(void **state)
+{
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {"{", "line 1: string or '}' expected near end of file"},
+        {"{\"format\": \"x\"}", "format is not \"aerogpu-window\""},
+        {"{\"format\": \"aerogpu-window\", \"version\": 2}", "version is not 1"},
+        {HEAD "\"submit_ns\": \"x\"}", "submit_ns is not a whole number from 1 up"},
+        {HEAD "\"submit_ns\": 5, \"timeout_ns\": 5}", "submit_ns and timeout_ns are not a span"},
+        {HEAD "\"submit_ns\": 5, \"timeout_ns\": 6, \"threads\": [{\"role\": \"boss\", \"tid\": 1}]}",
+         "threads[0].role is not one of submit, executor, irq, dpc, waiter, vblank"},
+        {HEAD "\"submit_ns\": 5, \"timeout_ns\": 6, \"threads\": [{\"role\": \"irq\"}]}",
+         "threads[0].tid and cpu are both missing"},
+        {HEAD "\"submit_ns\": 5, \"timeout_ns\": 6, \"threads\": [{\"role\": \"irq\", \"cpu\": -1}]}",
+         "threads[0].cpu is not a whole number from 0 up"},
+        {HEAD "\"submit_ns\": 5, \"timeout_ns\": 6, \"late_vblanks\": [{\"due_ns\": 7, \"actual_ns\": 6}]}",
+         "late_vblanks[0].due_ns and actual_ns are not a lateness"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cpu_window w;
+        struct error e = {0};
+        assert_int_equal(cpu_window_parse(&w, cases[i].text, strlen(cases[i].text), &e), -EBADMSG);
+        assert_string_equal(e.text, cases[i].error);
+    }
+}
+
+/* Two CPUs that wake every 4 ms for 1 s; CPU 0 runs thread 100, CPU 1 thread 101. CPU 1 sleeps in C2 (state
+ * 2) and its timer of 500 ms fires 1.8 ms late. */
+static void machine(struct synth *s)
+{
+    synth_init(s, 2, 4, T0);
+    for (uint32_t cpu = 0; cpu < 2; cpu++)
+        for (uint64_t i = 0; i < 250; i++) {
+            const int32_t tid = 100 + (int32_t)cpu;
+            const uint64_t t = T0 + i * 4 * MS, late = cpu == 1 && i == 125 ? 1800 * US : 0;
+            if (i == 0)
+                synth_event(s, cpu, t, 7, CPU_EV_SWITCH, 7, 1, (uint64_t)tid);
+            if (i == 0 && cpu == 0)
+                synth_event(s, cpu, t + 10 * US, 100, CPU_EV_FORK, 100, 101, 0);
+            if (i && !late)
+                synth_event(s, cpu, t, 0, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+            if (late)
+                synth_event(s, cpu, t + late, 0, CPU_EV_TIMER_EXPIRE, t + late, 0, 0xf00);
+            if (i) {
+                synth_event(s, cpu, t + late + US, 0, CPU_EV_WAKEUP, (uint64_t)tid, cpu, 0);
+                synth_wake(s, cpu, t + late + 2 * US);
+                synth_event(s, cpu, t + late + 3 * US, 0, CPU_EV_SWITCH, 0, 0, (uint64_t)tid);
+            }
+            if (cpu == 1 && i == 124)
+                synth_event(s, 1, t + 50 * US, tid, CPU_EV_TIMER_START, T0 + 500 * MS, 0, 0xf00);
+            synth_event(s, cpu, t + late + 300 * US, tid, CPU_EV_SWITCH, (uint64_t)tid, 1, 0);
+            synth_idle(s, cpu, t + late + 302 * US, 2);
+        }
+}
+
+static const struct cpu_window window = {
+    .submit_ns = T0 + 300 * MS,
+    .timeout_ns = T0 + 800 * MS,
+    .num_threads = 2,
+    .threads = {{CPU_ROLE_WAITER, 100, -1}, {CPU_ROLE_EXECUTOR, 101, -1}},
+    .num_vblanks = 2,
+    .vblanks = {{T0 + 500 * MS, T0 + 500 * MS + 1900 * US, 1, -1},
+                {T0 + 601 * MS, T0 + 604 * MS + 10 * US, 0, -1}},
+};
+
+static void make(struct cpu_verdict *v, const struct cpu_window *w)
+{
+    struct cpu_trace t;
+    struct error e = {0};
+
+    if (cpu_trace_open(&t, path, &e) || cpu_verdict_make(v, &t, w, 0, &e))
+        fail_msg("%s", e.text);
+    cpu_trace_close(&t);
+    assert_true(v->num_lines > 0);
+}
+
+static void late_vblanks_are_explained(void **state)
+{
+    struct cpu_verdict v;
+    struct synth s;
+
+    machine(&s);
+    synth_write(&s, path);
+    make(&v, &window);
+    assert_int_equal(v.kind, CPU_VERDICT_GPU_HUNG);
+    assert_int_equal(v.num_vblanks, 2);
+    assert_string_equal(
+        v.vblanks[0],
+        "vblank due at +200.000 ms came 1.90 ms late: timer on CPU 1 fired 1.80 ms late: C2 exit");
+    assert_string_equal(
+        v.vblanks[1],
+        "vblank due at +301.000 ms came 3.01 ms late: CPU 0 left C2 only 3.00 ms after it was due");
+    synth_finish(&s);
+}
+
+/* Each of these forbids to call the same trace a hung GPU. */
+static void a_hung_gpu_needs_every_proof(void **state)
+{
+    for (int k = 0; k < 6; k++) {
+        static const char *const reasons[] = {
+            "the trace is blind on a CPU of the chain", "the trace cannot be checked",
+            "the trace does not cover the wait",        "the GPU was not hung",
+            "a thread of the chain was not seen",       "the trace does not cover the wait",
+        };
+        struct cpu_window w = window;
+        struct cpu_verdict v;
+        struct synth s;
+        machine(&s);
+        if (k == 0)
+            s.after.cpus[1].states[2].usage = 5000;
+        s.no_end = k == 1;
+        if (k == 2)
+            w.timeout_ns = T0 + 1500 * MS;
+        if (k == 3)
+            w.completed_ns = T0 + 400 * MS;
+        if (k == 4)
+            w.threads[1].tid = 4444;
+        if (k == 5) {
+            w.submit_ns -= 350 * MS;
+            w.timeout_ns -= 350 * MS;
+        }
+        synth_write(&s, path);
+        make(&v, &w);
+        assert_int_equal(v.kind, CPU_VERDICT_UNKNOWN);
+        assert_string_equal(v.reason, reasons[k]);
+        synth_finish(&s);
+    }
+}
+
+/* A crash dump with the tables that a window needs. */
+static void write_dump(const char *file, int version, const char *sql)
+{
+    char text[1200];
+    sqlite3 *db;
+
+    unlink(file);
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    snprintf(text, sizeof(text),
+             "PRAGMA application_id = 1095189060; PRAGMA user_version = %d;"
+             "CREATE TABLE meta(key, value); CREATE TABLE status(time_ns, status, detail);"
+             "CREATE TABLE finding(rank, certainty, cause, text, submission, packet, source); CREATE TABLE "
+             "submission(id, time_ns, done_ns);"
+             "CREATE TABLE event(time_ns, pid, thread); %s",
+             version, sql);
+    assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* Submissions 7, which is done, and 8, which is not; stuck since T0 + 800 ms. */
+#define DUMP                                                                                                 \
+    "INSERT INTO submission VALUES(7, 100200000000, 100250000000), (8, 100300000000, NULL);"                 \
+    "INSERT INTO status VALUES(100000000001, 'active', ''), (100800000000, 'timeout', '');"                  \
+    "INSERT INTO meta VALUES('time_ns', '100900000000'); INSERT INTO event VALUES(1, %s, NULL);"
+
+/* The verdict is the first finding after the dump's own, its evidence follows. */
+static void check_findings(const char *file, const struct cpu_verdict *v, int own)
+{
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    char text[200];
+
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT count(*), min(rank), max(rank) FROM finding", -1, &q, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    assert_int_equal(sqlite3_column_int(q, 0), own + 1 + (int)v->num_lines);
+    assert_int_equal(sqlite3_column_int(q, 2), 1 + (int)v->num_lines);
+    sqlite3_finalize(q);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT text, cause, source FROM finding WHERE rank = 1", -1, &q, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    snprintf(text, sizeof(text), "%s: %s", cpu_verdict_name(v->kind), v->reason);
+    assert_string_equal((const char *)sqlite3_column_text(q, 0), text);
+    assert_string_equal((const char *)sqlite3_column_text(q, 1), cpu_verdict_name(v->kind));
+    assert_string_equal((const char *)sqlite3_column_text(q, 2), "processor trace");
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+}
+
+static void dumps_are_windows(void **state)
+{
+    static const struct {
+        const char *pid, *more;
+        enum cpu_verdict_kind kind;
+        const char *reason;
+    } cases[] = {
+        {"100", "", CPU_VERDICT_GPU_HUNG, "the processors were there, the GPU was not"},
+        {"4000", "", CPU_VERDICT_UNKNOWN, "the threads of the chain are not all known"},
+        {"100", "INSERT INTO finding(rank, submission) VALUES(0, 7);", CPU_VERDICT_UNKNOWN,
+         "the GPU was not hung"},
+    };
+    char file[64], sql[1000];
+    struct synth s;
+
+    machine(&s);
+    synth_write(&s, path);
+    snprintf(file, sizeof(file), "%s.dump", path);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cpu_window w;
+        struct cpu_verdict v;
+        struct error e = {0};
+        snprintf(sql, sizeof(sql), DUMP "%s", cases[i].pid, cases[i].more);
+        write_dump(file, 1, sql);
+        if (cpu_window_read(&w, file, &e))
+            fail_msg("%s", e.text);
+        assert_int_equal(w.submit_ns, i == 2 ? T0 + 200 * MS : T0 + 300 * MS);
+        assert_int_equal(w.timeout_ns, T0 + 800 * MS);
+        make(&v, &w);
+        assert_string_equal(v.reason, cases[i].reason);
+        assert_int_equal(v.kind, cases[i].kind);
+        for (int again = 0; again < 2; again++) /* the second time in place of the first */
+            assert_int_equal(cpu_verdict_save(&v, file, &e), 0);
+        check_findings(file, &v, i == 2);
+    }
+    assert_int_equal(truncate(file, 3000), 0);
+    assert_int_equal(cpu_verdict_save(&(struct cpu_verdict){0}, file, &(struct error){0}), -EBADMSG);
+    unlink(file);
+    synth_finish(&s);
+}
+
+static void bad_dumps_say_what_is_wrong(void **state)
+{
+    static const struct {
+        int version;
+        const char *sql, *error;
+    } cases[] = {
+        {2, "", "a crash dump of version 2; this program reads version 1"},
+        {1, "", "the dump has no submission that is blamed or was not done"},
+        {1, "INSERT INTO submission VALUES(1, 5, NULL);",
+         "the dump's submission.time_ns and status.time_ns are not a span"},
+        {1, "DROP TABLE status;", "not a crash dump that can be read: no such table: status"},
+        {1, "PRAGMA application_id = 5;", "an SQLite database, but not a crash dump of AeroGPU"},
+    };
+    char file[64], wanted[200];
+
+    snprintf(file, sizeof(file), "%s.dump", path);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char sql[300];
+        struct cpu_window w;
+        struct error e = {0};
+        snprintf(sql, sizeof(sql), "%s%s", i == 3 ? "INSERT INTO submission VALUES(1, 5, NULL);" : "",
+                 cases[i].sql);
+        write_dump(file, cases[i].version, sql);
+        assert_int_equal(cpu_window_read(&w, file, &e), -EBADMSG);
+        snprintf(wanted, sizeof(wanted), "%s: %s", file, cases[i].error);
+        assert_string_equal(e.text, wanted);
+    }
+    assert_int_equal(truncate(file, 3000), 0);
+    assert_int_equal(cpu_window_read(&(struct cpu_window){0}, file, &(struct error){0}), -EBADMSG);
+    unlink(file);
+}
+
+/* This process has its parent as owner, and its threads have it. */
+static void this_machine_has_families(void **state)
+{
+    json_t *list = cpu_family_tasks("/proc");
+    json_int_t owner = 0;
+
+    for (size_t i = 0; i < json_array_size(list); i += 2)
+        if (json_integer_value(json_array_get(list, i)) == getpid())
+            owner = json_integer_value(json_array_get(list, i + 1));
+    assert_int_equal(owner, getppid());
+    json_decref(list);
+}
+
+static void reports_carry_the_verdict(void **state)
+{
+    struct strbuf text = {0}, html = {0};
+    struct cpu_verdict v;
+    struct cpu_report r;
+    struct cpu_trace t;
+    struct error e = {0};
+    struct synth s;
+    json_t *j, *again;
+    char *dump, *perfetto = NULL;
+    size_t size;
+    FILE *f;
+
+    machine(&s);
+    synth_write(&s, path);
+    assert_int_equal(cpu_trace_open(&t, path, &e), 0);
+    assert_int_equal(cpu_verdict_make(&v, &t, &window, 0, &e), 0);
+    assert_int_equal(cpu_report_init(&r, &t, 0, UINT64_MAX, 0, &e), 0);
+    r.verdict = &v;
+    cpu_report_text(&r, &text);
+    assert_int_equal(strncmp(strbuf_str(&text), "VERDICT   GPU-HUNG: ", 20), 0);
+    j = cpu_report_json(&r);
+    assert_non_null(j);
+    dump = json_dumps(j, 0);
+    again = json_loads(dump, 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(again, "verdict"), "verdict")),
+                        "GPU-HUNG");
+    assert_int_equal(
+        json_integer_value(json_object_get(json_array_get(json_object_get(again, "cpus"), 0), "idle_ns")),
+        cpu_stats_idle(&r.a.cpu[0]));
+    free(dump);
+    json_decref(j);
+    json_decref(again);
+    snprintf(t.system, sizeof(t.system), "<script>&\"");
+    cpu_report_html(&r, &html);
+    assert_non_null(strstr(strbuf_str(&html), "GPU-HUNG"));
+    assert_non_null(strstr(strbuf_str(&html), ">submitted</text>"));
+    assert_null(strstr(strbuf_str(&html), "<script>"));
+    assert_null(strstr(strbuf_str(&html), "nan"));
+    assert_non_null(strstr(strbuf_str(&html), "&lt;script&gt;&amp;&quot;"));
+    f = open_memstream(&perfetto, &size);
+    assert_int_equal(cpu_perfetto_write(&t, f, 0, UINT64_MAX, &e), 0);
+    fclose(f);
+    j = json_loads(perfetto, 0, NULL);
+    assert_true(json_array_size(json_object_get(j, "traceEvents")) > 1000);
+    json_decref(j);
+    free(perfetto);
+    strbuf_finish(&text);
+    strbuf_finish(&html);
+    cpu_report_finish(&r);
+    cpu_trace_close(&t);
+    synth_finish(&s);
+}
+
+/* A window of the trace is read alone, with the states at its borders known. */
+static void a_part_of_a_trace_is_analysed(void **state)
+{
+    struct cpu_report r;
+    struct cpu_trace t;
+    struct error e = {0};
+    struct synth s;
+
+    machine(&s);
+    synth_write(&s, path);
+    assert_int_equal(cpu_trace_open(&t, path, &e), 0);
+    assert_int_equal(cpu_report_init(&r, &t, T0 + 401 * MS, T0 + 402 * MS, 0, &e), 0);
+    assert_int_equal(r.a.cpu[0].idle_ns[2], MS);
+    assert_int_equal(r.a.cpu[0].running_ns + r.a.cpu[0].unknown_ns, 0);
+    cpu_report_finish(&r);
+    cpu_trace_close(&t);
+    synth_finish(&s);
+}
+
+static void the_machine_is_watched(void **state)
+{
+    const struct cpu_record_params params = {.buffer_kb = 256};
+    struct strbuf frame = {0};
+    struct cpu_watch *w;
+    struct error e = {0};
+
+    if (cpu_watch_create(&w, &params, &e)) {
+        print_message("skipped: %s\n", e.text);
+        skip();
+    }
+    for (int i = 0; i < 3; i++) {
+        usleep(20000);
+        assert_int_equal(cpu_watch_frame(w, &frame, &e), 0);
+    }
+    assert_non_null(strstr(strbuf_str(&frame), "events a second"));
+    assert_non_null(strstr(strbuf_str(&frame), "\n   0  "));
+    cpu_watch_destroy(w);
+    strbuf_finish(&frame);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(windows_are_parsed),          cmocka_unit_test(bad_windows_name_the_member),
+        cmocka_unit_test(late_vblanks_are_explained),  cmocka_unit_test(a_hung_gpu_needs_every_proof),
+        cmocka_unit_test(reports_carry_the_verdict),   cmocka_unit_test(a_part_of_a_trace_is_analysed),
+        cmocka_unit_test(the_machine_is_watched),      cmocka_unit_test(dumps_are_windows),
+        cmocka_unit_test(bad_dumps_say_what_is_wrong), cmocka_unit_test(this_machine_has_families),
+    };
+    return cmocka_run_group_tests_name("cpu-verdict", tests, make_file, drop_file);
+}
