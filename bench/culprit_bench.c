@@ -22,15 +22,15 @@ struct tally {
     unsigned planted, exact, wrong, missed;
 };
 
-static bool is_right(const struct plant *p, const struct gpu_crash *c)
+static bool is_right(const struct plant *p, const struct watch_crash *c)
 {
-    static const enum gpu_crash_cause causes[] = {[PLANT_HANG] = GPU_CRASH_HANG,
-                                                  [PLANT_WILD] = GPU_CRASH_PAGE_FAULT,
-                                                  [PLANT_AFTER_FREE] = GPU_CRASH_PAGE_FAULT,
-                                                  [PLANT_BEYOND] = GPU_CRASH_PAGE_FAULT,
-                                                  [PLANT_MALFORMED] = GPU_CRASH_MALFORMED,
-                                                  [PLANT_KILLED] = GPU_CRASH_KILLED,
-                                                  [PLANT_TWO_CONTEXTS] = GPU_CRASH_HANG};
+    static const enum watch_crash_cause causes[] = {[PLANT_HANG] = WATCH_CRASH_HANG,
+                                                    [PLANT_WILD] = WATCH_CRASH_PAGE_FAULT,
+                                                    [PLANT_AFTER_FREE] = WATCH_CRASH_PAGE_FAULT,
+                                                    [PLANT_BEYOND] = WATCH_CRASH_PAGE_FAULT,
+                                                    [PLANT_MALFORMED] = WATCH_CRASH_MALFORMED,
+                                                    [PLANT_KILLED] = WATCH_CRASH_KILLED,
+                                                    [PLANT_TWO_CONTEXTS] = WATCH_CRASH_HANG};
 
     if (c->cause != causes[p->kind])
         return false;

@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "bench.h"
 #include "blackbox/crashes.h"
-#include "blackbox/gpu_watch.h"
+#include "watch/watch.h"
 #include "machine/driver.h"
 
 enum { RUNS = 5, FILES = 500, NAMES = 20 };
@@ -56,7 +56,7 @@ static void dump_time(struct bench *b)
     struct driver_params dp = {0};
     struct machine *m;
     struct driver *d;
-    struct gpu_watch *w;
+    struct watch *w;
     struct abi_builder builder;
     struct error e = {0};
     pthread_t threads[64];
@@ -74,7 +74,7 @@ static void dump_time(struct bench *b)
     check(machine_create(&m, &mp, &e), "machine", &e);
     check(machine_wait_ready(m, 60000, &e), "executor", &e);
     dp.machine = m;
-    check(gpu_watch_create(&w, &(struct gpu_watch_params){.machine = m}, &e), "watch", &e);
+    check(watch_create(&w, &(struct watch_params){.machine = m}, &e), "watch", &e);
     check(driver_create(&d, &dp, &e), "driver", &e);
     memory = driver_alloc(d, TRACKED, 4096);
     table = driver_alloc(d, 4096, 4096);
@@ -100,7 +100,7 @@ static void dump_time(struct bench *b)
         double start = now_ms();
 
         snprintf(path, sizeof(path), "%s/%d.aerogpudump", dir, i);
-        check(gpu_watch_request(w, path, &e), "dump", &e);
+        check(watch_request(w, path, &e), "dump", &e);
         ms[i] = now_ms() - start;
         if (stat(path, &st) || (uint64_t)st.st_size < TRACKED) {
             fprintf(stderr, "dump_bench: the dump has %lld bytes\n", (long long)st.st_size);
@@ -117,7 +117,7 @@ static void dump_time(struct bench *b)
                                            .target = 500,
                                            .note = "256 MiB of guest memory, all processors spinning"});
     abi_builder_finish(&builder);
-    gpu_watch_destroy(w);
+    watch_destroy(w);
     driver_destroy(d);
     machine_destroy(m);
 }

@@ -63,7 +63,7 @@ struct minimize {
     uint32_t hang_ms;
     bool bytes;
     struct reduce r;
-    struct gpu_crash wanted;
+    struct watch_crash wanted;
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -84,7 +84,7 @@ static void on_signal(int sig)
     interrupted = 1;
 }
 
-static bool same_way(const struct gpu_crash *a, const struct gpu_crash *b)
+static bool same_way(const struct watch_crash *a, const struct watch_crash *b)
 {
     return a->cause == b->cause && !strcmp(a->command, b->command) && !strcmp(a->shaders, b->shaders) &&
            a->in_decoder == b->in_decoder && a->fault_known == b->fault_known &&

@@ -82,7 +82,7 @@ struct play {
     struct machine *machine;
     struct player *player;
     struct trace_attachment *recording;
-    struct gpu_watch *watch; /* NULL unless AEROGPU_DUMPS names a folder */
+    struct watch *watch; /* NULL unless AEROGPU_DUMPS names a folder */
     struct sheet sheet;
     struct pictures *pictures;
     struct error output_error; /* a picture could not be written */
@@ -484,8 +484,8 @@ static int tear_down(struct play *p)
         snprintf(path, sizeof(path), "%s", trace_attachment_path(p->recording));
     player_destroy(p->player);
     if (p->watch)
-        gpu_watch_settle(p->watch);
-    gpu_watch_destroy(p->watch);
+        watch_settle(p->watch);
+    watch_destroy(p->watch);
     if (p->recording && trace_detach(p->recording, &stats, &e)) {
         fprintf(stderr, "aerogpu play: %s: the recording is not whole: %s\n", path, e.text);
         code = EXIT_FAILED;

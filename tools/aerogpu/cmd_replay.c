@@ -54,7 +54,7 @@ static void exec_sql(struct replay *r, sqlite3 *db, char *sql)
 /* In one transaction: the dump is as it was, or has all of it. */
 static void write_back(struct replay *r, const char *text)
 {
-    const struct gpu_crash *c = &r->result.crash;
+    const struct watch_crash *c = &r->result.crash;
     long long submission = r->file.submission;
     char stamp[40];
     time_t t = time(NULL);
@@ -77,7 +77,7 @@ static void write_back(struct replay *r, const char *text)
         exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+1"));
         exec_sql(r, db,
                  sqlite3_mprintf("INSERT INTO finding VALUES(0,'certain',%Q,%Q,%lld,%u,%Q)",
-                                 gpu_crash_cause_name(c->cause), text, submission, c->packet,
+                                 watch_crash_cause_name(c->cause), text, submission, c->packet,
                                  c->in_decoder ? "decoder position, played again"
                                                : "exact markers, played again"));
         exec_sql(
@@ -104,9 +104,9 @@ static void write_back(struct replay *r, const char *text)
 
 static bool is_same(const struct replay *r)
 {
-    const struct gpu_crash *c = &r->result.crash;
+    const struct watch_crash *c = &r->result.crash;
 
-    if (strcmp(gpu_crash_cause_name(c->cause), r->file.cause) || c->ordinal != r->file.ordinal)
+    if (strcmp(watch_crash_cause_name(c->cause), r->file.cause) || c->ordinal != r->file.ordinal)
         return false;
     return c->packet == UINT32_MAX || dump_file_suspects(&r->file, c->packet);
 }
@@ -114,7 +114,7 @@ static bool is_same(const struct replay *r)
 /* The replay numbers submissions from 1; the dump has its own numbers. */
 static void sentence(const struct replay *r, char *text, size_t size)
 {
-    const struct gpu_crash *c = &r->result.crash;
+    const struct watch_crash *c = &r->result.crash;
     char here[48], there[48], *at;
 
     snprintf(text, size, "%s", c->text);

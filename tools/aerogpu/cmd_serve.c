@@ -52,9 +52,9 @@ struct options {
 struct service {
     const struct options *o;
     FILE *event_log;
-    pthread_mutex_t lock;            /* output */
-    unsigned unread;                 /* events that nobody took from standard output */
-    struct gpu_watch *_Atomic watch; /* NULL: AEROGPU_DUMPS is not set */
+    pthread_mutex_t lock;        /* output */
+    unsigned unread;             /* events that nobody took from standard output */
+    struct watch *_Atomic watch; /* NULL: AEROGPU_DUMPS is not set */
 };
 
 static void emit(FILE *f, json_t *line)
@@ -93,12 +93,12 @@ static void print_event(struct service *s, const struct dxgk_event *e, json_t *l
 static void on_event(void *ctx, const struct dxgk_event *e)
 {
     struct service *s = ctx;
-    struct gpu_watch *watch = s->watch;
+    struct watch *watch = s->watch;
     json_t *line = json_pack("{s:s, s:f, s:s, s:i, s:s}", "type", "event", "time", (double)e->time_ns / 1e9,
                              "source", e->source, "id", (int)e->id, "text", e->text);
 
     if (watch)
-        gpu_watch_system_event(watch, e->id, e->text);
+        watch_system_event(watch, e->id, e->text);
     pthread_mutex_lock(&s->lock);
     if (s->event_log)
         emit(s->event_log, line);
@@ -253,7 +253,7 @@ static int run(struct service *s, const struct settings *settings, const sigset_
     struct error e = {0};
     struct d3dkmt_server *server = NULL;
     struct d3dkmt_server_stats st = {0};
-    struct gpu_watch *watch = NULL;
+    struct watch *watch = NULL;
     struct stack *stack;
     bool failed;
     int r = EXIT_ENV, sig;
@@ -296,7 +296,7 @@ static int run(struct service *s, const struct settings *settings, const sigset_
     r = report(o, stack_dxgk(stack), &st, failed);
 out:
     s->watch = NULL;
-    gpu_watch_destroy(watch);
+    watch_destroy(watch);
     stack_destroy(stack);
     return r;
 }

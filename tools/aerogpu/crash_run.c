@@ -14,7 +14,7 @@ struct run {
 };
 
 /* On the watch's thread; the result is read after it has ended. */
-static void on_found(void *ctx, const struct gpu_crash *crash, const char *path, const struct error *e)
+static void on_found(void *ctx, const struct watch_crash *crash, const char *path, const struct error *e)
 {
     struct run *r = ctx;
 
@@ -48,25 +48,25 @@ static int play(const struct crash_run_params *p, struct run *run, struct trace_
                 struct machine *m, struct error *e)
 {
     uint32_t hang_ms = p->hang_ms ? p->hang_ms : 2000;
-    struct gpu_watch_params wp = {.machine = m,
-                                  .directory = p->directory,
-                                  .program = p->program,
-                                  .producer = "aerogpu " AEROGPU_VERSION,
-                                  .hang_ms = hang_ms,
-                                  .disassemble = p->disassemble,
-                                  .max_dumps = 1,
-                                  .all_errors = p->errors_count,
-                                  .found = on_found,
-                                  .ctx = run};
+    struct watch_params wp = {.machine = m,
+                              .directory = p->directory,
+                              .program = p->program,
+                              .producer = "aerogpu " AEROGPU_VERSION,
+                              .hang_ms = hang_ms,
+                              .disassemble = p->disassemble,
+                              .max_dumps = 1,
+                              .all_errors = p->errors_count,
+                              .found = on_found,
+                              .ctx = run};
     struct player_params pp = {.machine = m,
                                .only_frame = UINT32_MAX,
                                .stop = &run->stop,
                                /* The watch is sure sooner, also where the executor is hardly let run. */
-                               .timeout_ns = (GPU_WATCH_PATIENCE * hang_ms + 5000ull) * NSEC_PER_MSEC};
+                               .timeout_ns = (WATCH_PATIENCE * hang_ms + 5000ull) * NSEC_PER_MSEC};
     struct player_result result = {0};
-    struct gpu_watch *w;
+    struct watch *w;
     struct player *player;
-    int r = gpu_watch_create(&w, &wp, e);
+    int r = watch_create(&w, &wp, e);
 
     if (r)
         return r;
@@ -79,15 +79,15 @@ static int play(const struct crash_run_params *p, struct run *run, struct trace_
         player_play(player, reader, &result, &run->out->playing);
         if (has_thread)
             pthread_join(thread, NULL);
-        gpu_watch_settle(w);
-        if (p->dump_at_end && !run->out->crashed && !gpu_watch_request(w, p->dump_at_end, e))
+        watch_settle(w);
+        if (p->dump_at_end && !run->out->crashed && !watch_request(w, p->dump_at_end, e))
             snprintf(run->out->dump, sizeof(run->out->dump), "%s", p->dump_at_end);
         run->out->submissions = result.submissions;
         run->out->errors = result.num_errors;
         player_destroy(player);
         player_result_finish(&result);
     }
-    gpu_watch_destroy(w);
+    watch_destroy(w);
     return r;
 }
 

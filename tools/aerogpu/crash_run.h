@@ -3,7 +3,7 @@
 #ifndef AEROGPU_CRASH_RUN_H_
 #define AEROGPU_CRASH_RUN_H_
 
-#include "blackbox/gpu_watch.h"
+#include "watch/watch.h"
 #include "trace/reader.h"
 
 struct crash_run_params {
@@ -15,14 +15,14 @@ struct crash_run_params {
     const char *directory;             /* of dumps, NULL for none */
     const char *program, *dump_at_end; /* dump_at_end: a path: a dump even if nothing crashed */
     bool errors_count;                 /* a stream that the device refuses is a crash too */
-    void (*disassemble)(struct strbuf *out, const void *bytes, size_t size); /* as in gpu_watch_params */
+    void (*disassemble)(struct strbuf *out, const void *bytes, size_t size); /* as in watch_params */
     uint32_t kill_after_us; /* not 0: the executor is killed so long after playing began */
 };
 
 struct crash_run_result {
     bool crashed;
-    struct gpu_crash crash; /* the first */
-    char dump[4096];        /* "" for none */
+    struct watch_crash crash; /* the first */
+    char dump[4096];          /* "" for none */
     uint64_t submissions, errors;
     struct error playing; /* why it could not be played to its end, a hang aside */
 };

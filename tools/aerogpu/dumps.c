@@ -15,7 +15,7 @@
 
 enum { WAIT_MS = 15000 };
 
-static void on_crash(void *ctx, const struct gpu_crash *crash, const char *path, const struct error *e)
+static void on_crash(void *ctx, const struct watch_crash *crash, const char *path, const struct error *e)
 {
     fprintf(stderr, "aerogpu %s: %s. %s%s\n", (const char *)ctx, crash->text,
             path ? "The dump: " : "No dump was made", path ? path : "");
@@ -36,7 +36,7 @@ static void each_setting(const void *of, void (*row)(void *to, const char *name,
     }
 }
 
-int dumps_begin(struct gpu_watch **out, const struct dumps_params *p, struct error *e)
+int dumps_begin(struct watch **out, const struct dumps_params *p, struct error *e)
 {
     const char *dir = getenv("AEROGPU_DUMPS");
 
@@ -45,22 +45,22 @@ int dumps_begin(struct gpu_watch **out, const struct dumps_params *p, struct err
         return 0;
     if (mkdir(dir, 0777) && errno != EEXIST)
         return error_set(e, -errno, "AEROGPU_DUMPS: %s: %s", dir, strerror(errno));
-    return gpu_watch_create(out,
-                            &(struct gpu_watch_params){.machine = p->machine,
-                                                       .directory = dir,
-                                                       .program = p->program,
-                                                       .producer = "aerogpu " AEROGPU_VERSION,
-                                                       .all_errors = p->all_errors,
-                                                       .settings = each_setting,
-                                                       .settings_of = p->settings,
-                                                       .max_dumps = p->max,
-                                                       .disassemble = shader_print,
-                                                       .found = on_crash,
-                                                       .ctx = (void *)p->program},
-                            e);
+    return watch_create(out,
+                        &(struct watch_params){.machine = p->machine,
+                                               .directory = dir,
+                                               .program = p->program,
+                                               .producer = "aerogpu " AEROGPU_VERSION,
+                                               .all_errors = p->all_errors,
+                                               .settings = each_setting,
+                                               .settings_of = p->settings,
+                                               .max_dumps = p->max,
+                                               .disassemble = shader_print,
+                                               .found = on_crash,
+                                               .ctx = (void *)p->program},
+                        e);
 }
 
-void dumps_request(struct gpu_watch *w, const char *program)
+void dumps_request(struct watch *w, const char *program)
 {
     static unsigned number;
     const char *dir = getenv("AEROGPU_DUMPS");
@@ -69,7 +69,7 @@ void dumps_request(struct gpu_watch *w, const char *program)
 
     snprintf(path, sizeof(path), "%s/%s-request-%d-%u.aerogpudump", dir ? dir : ".", program, (int)getpid(),
              ++number);
-    if (gpu_watch_request(w, path, &e))
+    if (watch_request(w, path, &e))
         log_error("blackbox", "%s", e.text);
 }
 

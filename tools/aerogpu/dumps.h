@@ -2,21 +2,21 @@
 #ifndef AEROGPU_DUMPS_H_
 #define AEROGPU_DUMPS_H_
 
-#include "blackbox/gpu_watch.h"
+#include "watch/watch.h"
 
 struct dumps_params {
     struct machine *machine;
     const char *program;             /* "serve" */
     bool all_errors;                 /* for refused streams too */
     const struct settings *settings; /* that the system runs with; lives as long as the watch */
-    uint32_t max;                    /* dumps; 0: as in gpu_watch_params */
+    uint32_t max;                    /* dumps; 0: as in watch_params */
 };
 
 /* *out is NULL if the variable is not set. What crashed, and where the dump is, goes to standard error. */
-int dumps_begin(struct gpu_watch **out, const struct dumps_params *p, struct error *e);
+int dumps_begin(struct watch **out, const struct dumps_params *p, struct error *e);
 
 /* A dump now: DIR/PROGRAM-request-PID-N.aerogpudump. */
-void dumps_request(struct gpu_watch *w, const char *program);
+void dumps_request(struct watch *w, const char *program);
 
 /* Asks another process, which made known by catching SIGUSR1 that it takes that for a request, and waits for the dump, whose
  * path goes to `path`. 0, -ESRCH, -EPERM, -ENOTSUP (it does not), -ETIMEDOUT. */

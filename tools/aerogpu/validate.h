@@ -25,7 +25,7 @@ struct validate_options {
 /* The stack in this process (validate_host.c). */
 struct validate_host {
     struct stack *stack;
-    struct gpu_watch *watch; /* NULL: AEROGPU_DUMPS is not set */
+    struct watch *watch; /* NULL: AEROGPU_DUMPS is not set */
     struct d3dkmt_server *server;
     struct dxgk_client *client;
     struct d3dkmt_transport transport;

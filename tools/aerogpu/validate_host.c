@@ -32,7 +32,7 @@ static int settings_for(struct validate_host *h, const struct validate_options *
 
 static void on_event(void *ctx, const struct dxgk_event *e)
 {
-    gpu_watch_system_event(((struct validate_host *)ctx)->watch, e->id, e->text);
+    watch_system_event(((struct validate_host *)ctx)->watch, e->id, e->text);
 }
 
 int validate_host_up(struct validate_host *h, const struct validate_options *o, struct error *e)
@@ -98,7 +98,7 @@ void validate_host_down(struct validate_host *h)
         dxgk_client_cancel(h->client);
         dxgk_client_close(h->client);
     }
-    gpu_watch_destroy(h->watch);
+    watch_destroy(h->watch);
     h->watch = NULL;
     if (h->stack)
         stack_destroy(h->stack);

@@ -1,4 +1,4 @@
-/* gpu_collect.c: evidence about a machine becomes rows of the dump. Streams are walked from the first to the last, so that
+/* collect.c: evidence about a machine becomes rows of the dump. Streams are walked from the first to the last, so that
  * what was bound at a command is known when it comes. */
 #include <stddef.h>
 #include <stdio.h>
@@ -13,24 +13,24 @@
 #include "abi/packets.h"
 #include "abi/print.h"
 #include "base/png_file.h"
-#include "blackbox/gpu_checkpoint.h"
-#include "blackbox/gpu_items.h"
-#include "blackbox/gpu_watch_priv.h"
+#include "watch/checkpoint.h"
+#include "watch/items.h"
+#include "watch/priv.h"
 #include "blackbox/package.h"
 #include "trace/writer.h"
 
 enum { MAX_BOUND_ROWS = 20000, MAX_USAGE = 1000, MAX_COUNTED = 20000, MAX_FLIGHT = 50000 };
 
 struct usage {
-    char kind[12], name[GPU_PATH];
+    char kind[12], name[WATCH_PATH];
     int64_t commands, running;
 };
 
 struct collector {
-    struct gpu_watch *w;
+    struct watch *w;
     struct evidence *ev;
     struct bb_package *p;
-    struct gpu_model model;
+    struct watch_model model;
     uint32_t bound_rows;
     struct usage *usage;
     uint32_t num_usage, cap_usage;
@@ -41,7 +41,7 @@ struct collector {
 
 struct outcome {
     const char *default_state;
-    struct gpu_items items;
+    struct watch_items items;
     struct bb_inference x;
     bool inferred;
     uint32_t decoded; /* packets that the decoder had done */
@@ -49,15 +49,15 @@ struct outcome {
 
 static void outcome_init(struct outcome *o, const struct evidence *ev, const struct kept *k)
 {
-    const struct exec_crumb_slot *slot = ev->has_crumbs ? crumbs_find(&ev->crumbs, k->id) : NULL;
+    const struct exec_crumb_slot *slot = ev->has_crumbs ? watch_crumbs_find(&ev->crumbs, k->id) : NULL;
 
     *o = (struct outcome){.default_state = k->state == KEPT_DONE ? "finished" : "not started"};
-    if (!slot || k->state == KEPT_DONE || gpu_items_init(&o->items, k, slot))
+    if (!slot || k->state == KEPT_DONE || watch_items_init(&o->items, k, slot))
         return;
     o->decoded = atomic_load(&slot->decoding);
     o->decoded -= o->decoded > 0;
     if (bb_infer(&o->x, o->items.items, o->items.n))
-        gpu_items_finish(&o->items);
+        watch_items_finish(&o->items);
     else
         o->inferred = true;
 }
@@ -74,17 +74,17 @@ static void outcome_finish(struct outcome *o)
 {
     if (!o->inferred)
         return;
-    gpu_items_finish(&o->items);
+    watch_items_finish(&o->items);
     bb_inference_finish(&o->x);
 }
 
 /* What it is called in every table: alike in every dump of the same program. */
-static void full_name(char out[100], const struct gpu_object *o)
+static void full_name(char out[100], const struct watch_object *o)
 {
     char name[64];
 
-    gpu_object_name(name, o);
-    if (o->kind == GPU_OBJECT_SHADER)
+    watch_object_name(name, o);
+    if (o->kind == WATCH_OBJECT_SHADER)
         snprintf(out, 100, "%s", name);
     else
         snprintf(out, 100, "%s, %llu bytes", name, (unsigned long long)o->size);
@@ -118,7 +118,7 @@ static void count(struct collector *c, const char *kind, const char *name, bool 
 }
 
 static void count_command(struct collector *c, const struct abi_packet *p,
-                          const struct gpu_model_context *ctx, bool running)
+                          const struct watch_model_context *ctx, bool running)
 {
     const bool draw = abi_opcode_is_draw(p->opcode);
 
@@ -128,14 +128,14 @@ static void count_command(struct collector *c, const struct abi_packet *p,
     if (ctx->path[0])
         count(c, "path", ctx->path, running);
     for (uint32_t i = 0; draw && i < ctx->num_slots; i++) {
-        const struct gpu_object *o = gpu_model_find(&c->model, ctx->slots[i].handle);
+        const struct watch_object *o = watch_model_find(&c->model, ctx->slots[i].handle);
         char name[100];
 
-        if (!o || (ctx->slots[i].kind == SLOT_SHADER &&
+        if (!o || (ctx->slots[i].kind == WATCH_SLOT_SHADER &&
                    (ctx->slots[i].stage == ABI_CS) != (p->opcode == AEROGPU_CMD_DISPATCH)))
             continue;
         full_name(name, o);
-        count(c, o->kind == GPU_OBJECT_SHADER ? "shader" : "resource", name, running);
+        count(c, o->kind == WATCH_OBJECT_SHADER ? "shader" : "resource", name, running);
     }
 }
 
@@ -156,33 +156,33 @@ static void put_usage(struct collector *c)
 
 /* ---- submissions -------------------------------------------------------------------------------------------------- */
 
-static bool concerns(const struct gpu_slot *s, uint32_t opcode)
+static bool concerns(const struct watch_slot *s, uint32_t opcode)
 {
-    bool graphics = s->kind == SLOT_TARGET || s->kind == SLOT_DEPTH || s->kind == SLOT_VERTICES ||
-                    s->kind == SLOT_INDICES;
+    bool graphics = s->kind == WATCH_SLOT_TARGET || s->kind == WATCH_SLOT_DEPTH ||
+                    s->kind == WATCH_SLOT_VERTICES || s->kind == WATCH_SLOT_INDICES;
 
     if (opcode == AEROGPU_CMD_DISPATCH)
         return !graphics && s->stage == ABI_CS;
     return graphics || s->stage != ABI_CS;
 }
 
-static void put_bindings(struct collector *c, const struct kept *k, const struct gpu_model_context *ctx,
+static void put_bindings(struct collector *c, const struct kept *k, const struct watch_model_context *ctx,
                          uint32_t packet, uint32_t opcode)
 {
     for (uint32_t i = 0; i < ctx->num_slots && c->bound_rows < MAX_BOUND_ROWS; i++, c->bound_rows++) {
-        const struct gpu_object *o = gpu_model_find(&c->model, ctx->slots[i].handle);
+        const struct watch_object *o = watch_model_find(&c->model, ctx->slots[i].handle);
         char slot[24], name[100] = "unknown handle";
 
         if (!concerns(&ctx->slots[i], opcode))
             continue;
-        gpu_slot_name(slot, &ctx->slots[i]);
+        watch_slot_name(slot, &ctx->slots[i]);
         if (o)
             full_name(name, o);
         bb_row(c->p, BB_TABLE_BINDING);
         bb_int(c->p, (int64_t)k->id);
         bb_int(c->p, packet);
         bb_text(c->p, slot);
-        bb_text(c->p, ctx->slots[i].kind == SLOT_SHADER ? "shader" : "resource");
+        bb_text(c->p, ctx->slots[i].kind == WATCH_SLOT_SHADER ? "shader" : "resource");
         bb_int(c->p, ctx->slots[i].handle);
         bb_textf(c->p, "%s%s", name, o && !o->alive ? " (destroyed)" : "");
         bb_row_end(c->p);
@@ -190,7 +190,7 @@ static void put_bindings(struct collector *c, const struct kept *k, const struct
 }
 
 static void put_packet(struct collector *c, const struct kept *k, const struct abi_packet *p,
-                       const struct gpu_model_context *ctx, const struct outcome *o, uint32_t draws)
+                       const struct watch_model_context *ctx, const struct outcome *o, uint32_t draws)
 {
     struct strbuf text = {0};
     const bool draw = abi_opcode_is_draw(p->opcode), works = abi_opcode_is_work(p->opcode);
@@ -223,7 +223,7 @@ static void put_packet(struct collector *c, const struct kept *k, const struct a
 static void walk(struct collector *c, const struct kept *k, bool verbose, uint32_t *packets, uint32_t *draws,
                  bool *presents)
 {
-    struct gpu_model_context *ctx = gpu_model_context(&c->model, k->context_id);
+    struct watch_model_context *ctx = watch_model_context(&c->model, k->context_id);
     struct outcome o = {.default_state = "finished"};
     struct abi_stream s;
     struct abi_packet p;
@@ -235,9 +235,9 @@ static void walk(struct collector *c, const struct kept *k, bool verbose, uint32
     if (verbose)
         outcome_init(&o, c->ev, k);
     while (abi_stream_next(&s, &p, NULL) > 0) {
-        gpu_model_apply(&c->model, ctx, &s, &p, k->id);
+        watch_model_apply(&c->model, ctx, &s, &p, k->id);
         if (abi_opcode_is_work(p.opcode))
-            gpu_model_use(&c->model, ctx, k->id);
+            watch_model_use(&c->model, ctx, k->id);
         if (verbose)
             put_packet(c, k, &p, ctx, &o, *draws);
         if (abi_opcode_is_work(p.opcode) && c->commands < MAX_COUNTED)
@@ -252,7 +252,7 @@ static void walk(struct collector *c, const struct kept *k, bool verbose, uint32
 
 static void put_marks(struct collector *c, const struct kept *k)
 {
-    const struct exec_crumb_slot *slot = c->ev->has_crumbs ? crumbs_find(&c->ev->crumbs, k->id) : NULL;
+    const struct exec_crumb_slot *slot = c->ev->has_crumbs ? watch_crumbs_find(&c->ev->crumbs, k->id) : NULL;
     uint32_t n = slot ? atomic_load(&slot->num_marks) : 0;
 
     for (uint32_t m = 0; m < n && m < EXEC_CRUMB_MARKS; m++) {
@@ -270,7 +270,7 @@ static void put_marks(struct collector *c, const struct kept *k)
 
 static const char *state_of(const struct collector *c, const struct kept *k)
 {
-    const struct exec_crumb_slot *slot = c->ev->has_crumbs ? crumbs_find(&c->ev->crumbs, k->id) : NULL;
+    const struct exec_crumb_slot *slot = c->ev->has_crumbs ? watch_crumbs_find(&c->ev->crumbs, k->id) : NULL;
 
     if (k->state == KEPT_DONE)
         return "completed";
@@ -431,11 +431,11 @@ static void put_objects(struct collector *c)
     static const char *const stages[] = {"pixel", "vertex", "geometry", "hull", "domain", "compute"};
 
     for (uint32_t i = 0; i < c->model.num_objects; i++) {
-        const struct gpu_object *o = &c->model.objects[i];
+        const struct watch_object *o = &c->model.objects[i];
         char name[64];
 
-        gpu_object_name(name, o);
-        if (o->kind == GPU_OBJECT_SHADER) {
+        watch_object_name(name, o);
+        if (o->kind == WATCH_OBJECT_SHADER) {
             bool dxbc = o->bytes_size >= 4 && !memcmp(o->bytes, "DXBC", 4);
             bool spirv = o->bytes_size >= 4 && !memcmp(o->bytes, "\x03\x02\x23\x07", 4);
 
@@ -454,7 +454,7 @@ static void put_objects(struct collector *c)
                 strbuf_finish(&text);
             }
             bb_row_end(c->p);
-        } else if (o->kind != GPU_OBJECT_OTHER) {
+        } else if (o->kind != WATCH_OBJECT_OTHER) {
             bb_row(c->p, BB_TABLE_RESOURCE);
             bb_int(c->p, o->handle);
             bb_text(c->p, "");
@@ -586,7 +586,7 @@ static void setting(void *package, const char *name, const char *value)
 /* What the system and the environment had set. */
 static void collect_settings(struct collector *c)
 {
-    const struct gpu_watch_params *p = &c->w->params;
+    const struct watch_params *p = &c->w->params;
     char text[256];
 
     snprintf(text, sizeof(text), "%u", p->hang_ms);
@@ -603,7 +603,7 @@ static void collect_settings(struct collector *c)
     }
 }
 
-static void put_meta(struct collector *c, const struct gpu_crash *crash)
+static void put_meta(struct collector *c, const struct watch_crash *crash)
 {
     char device[256], stamp[40];
     time_t t = time(NULL);
@@ -614,7 +614,7 @@ static void put_meta(struct collector *c, const struct gpu_crash *crash)
     strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", &tm);
     machine_device_name(c->w->params.machine, device, &is_cpu);
     bb_meta(c->p, "reason", "%s", c->ev->reason);
-    bb_meta(c->p, "cause", "%s", gpu_crash_cause_name(crash->cause));
+    bb_meta(c->p, "cause", "%s", watch_crash_cause_name(crash->cause));
     bb_meta(c->p, "summary", "%s", crash->text);
     if (crash->fingerprint[0])
         bb_meta(c->p, "fingerprint", "%s", crash->fingerprint);
@@ -632,7 +632,7 @@ static void put_meta(struct collector *c, const struct gpu_crash *crash)
     collect_settings(c);
 }
 
-static void put_status(struct collector *c)
+static void put_statuses(struct collector *c)
 {
     for (uint32_t i = 0; i < c->ev->num_statuses; i++) {
         bb_row(c->p, BB_TABLE_STATUS);
@@ -679,12 +679,12 @@ static void put_address(void *ctx, const struct bb_resource *r)
     bb_row_end(p);
 }
 
-static void put_finding(struct collector *c, const struct gpu_crash *crash)
+static void put_finding(struct collector *c, const struct watch_crash *crash)
 {
     bb_row(c->p, BB_TABLE_FINDING);
     bb_int(c->p, 0);
-    bb_text(c->p, crash->certain || crash->cause == GPU_CRASH_KILLED ? "certain" : "candidate");
-    bb_text(c->p, gpu_crash_cause_name(crash->cause));
+    bb_text(c->p, crash->certain || crash->cause == WATCH_CRASH_KILLED ? "certain" : "candidate");
+    bb_text(c->p, watch_crash_cause_name(crash->cause));
     bb_text(c->p, crash->text);
     if (crash->submission)
         bb_int(c->p, (int64_t)crash->submission);
@@ -694,10 +694,10 @@ static void put_finding(struct collector *c, const struct gpu_crash *crash)
         bb_int(c->p, crash->packet);
     else
         bb_null(c->p);
-    bb_text(c->p, gpu_crash_is_refusal(crash->cause) ? "device error"
-                  : crash->in_decoder                ? "decoder position"
-                  : crash->exact                     ? "exact markers"
-                                                     : "group markers");
+    bb_text(c->p, watch_crash_is_refusal(crash->cause) ? "device error"
+                  : crash->in_decoder                  ? "decoder position"
+                  : crash->exact                       ? "exact markers"
+                                                       : "group markers");
     bb_row_end(c->p);
     if (crash->has_fault) {
         bb_row(c->p, BB_TABLE_FAULT);
@@ -712,7 +712,7 @@ static void put_finding(struct collector *c, const struct gpu_crash *crash)
 /* ---- queues and their checkpoints ---------------------------------------------------------------------------------- */
 
 /* In one line. */
-static void put_checkpoint_name(struct collector *c, const struct checkpoint *x, bool found)
+static void put_checkpoint_name(struct collector *c, const struct watch_checkpoint *x, bool found)
 {
     if (!found)
         bb_null(c->p);
@@ -727,7 +727,7 @@ static void put_checkpoint_name(struct collector *c, const struct checkpoint *x,
 }
 
 static void put_checkpoint(struct collector *c, uint32_t context, const char *which,
-                           const struct checkpoint *x)
+                           const struct watch_checkpoint *x)
 {
     bb_row(c->p, BB_TABLE_CHECKPOINT);
     bb_int(c->p, context);
@@ -746,12 +746,12 @@ static void put_checkpoint(struct collector *c, uint32_t context, const char *wh
 
 static void put_queues(struct collector *c)
 {
-    for (const struct gpu_model_context *ctx = c->model.contexts; ctx; ctx = ctx->next) {
-        const struct exec_checkpoints *x = checkpoints_of(c->ev, ctx->id);
+    for (const struct watch_model_context *ctx = c->model.contexts; ctx; ctx = ctx->next) {
+        const struct exec_checkpoints *x = watch_checkpoints_of(c->ev, ctx->id);
         uint64_t submitted = 0, completed = 0, fence = 0;
-        struct checkpoint top, bottom;
-        bool has_top = x && checkpoint_find(c->w, c->ev, &x->top, ctx->id, &top),
-             has_bottom = x && checkpoint_find(c->w, c->ev, &x->bottom, ctx->id, &bottom);
+        struct watch_checkpoint top, bottom;
+        bool has_top = x && watch_checkpoint_find(c->w, c->ev, &x->top, ctx->id, &top),
+             has_bottom = x && watch_checkpoint_find(c->w, c->ev, &x->bottom, ctx->id, &bottom);
 
         for (uint32_t i = 0; i < c->ev->num_items; i++) {
             const struct kept *k = &c->ev->items[i];
@@ -784,19 +784,19 @@ static void put_queues(struct collector *c)
     }
 }
 
-void evidence_collect(struct gpu_watch *w, struct evidence *ev, const struct gpu_crash *crash,
-                      struct bb_package *p)
+void watch_evidence_collect(struct watch *w, struct evidence *ev, const struct watch_crash *crash,
+                            struct bb_package *p)
 {
     struct collector c = {.w = w, .ev = ev, .p = p};
     bool *presents = calloc(ev->num_items ? ev->num_items : 1, sizeof(*presents));
 
     put_meta(&c, crash);
-    put_status(&c);
+    put_statuses(&c);
     put_finding(&c, crash);
     for (uint32_t i = 0; presents && i < ev->num_items; i++)
         put_submission(&c, &ev->items[i], &presents[i]);
     put_usage(&c);
-    for (const struct gpu_model_context *ctx = c.model.contexts; ctx; ctx = ctx->next)
+    for (const struct watch_model_context *ctx = c.model.contexts; ctx; ctx = ctx->next)
         if (ctx->unbalanced_pops)
             bb_meta(p, "unbalanced_pops", "context %u ended %u regions that it had not begun", ctx->id,
                     ctx->unbalanced_pops);
@@ -805,10 +805,10 @@ void evidence_collect(struct gpu_watch *w, struct evidence *ev, const struct gpu
     bb_resources_each(ev->resources, put_address, p);
     put_events(&c);
     put_flight(&c);
-    put_host(ev, p);
+    watch_put_host(ev, p);
     put_picture(&c);
     if (presents && ev->num_items)
         put_recording(&c, presents);
     free(presents);
-    gpu_model_finish(&c.model);
+    watch_model_finish(&c.model);
 }

@@ -1,4 +1,4 @@
-/* blackbox_parts_test.c: the flight recorder, the registry of resources, delta debugging. */
+/* parts_test.c: the flight recorder, the registry of resources, delta debugging. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "blackbox/gpu_model.h"
+#include "watch/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,21 +9,21 @@
 
 #include <aerogpu/ext.h>
 
-void gpu_model_finish(struct gpu_model *m)
+void watch_model_finish(struct watch_model *m)
 {
     while (m->contexts) {
-        struct gpu_model_context *c = m->contexts;
+        struct watch_model_context *c = m->contexts;
         m->contexts = c->next;
         free(c);
     }
     free(m->objects);
     free(m->slots);
-    *m = (struct gpu_model){0};
+    *m = (struct watch_model){0};
 }
 
-struct gpu_model_context *gpu_model_context(struct gpu_model *m, uint32_t id)
+struct watch_model_context *watch_model_context(struct watch_model *m, uint32_t id)
 {
-    struct gpu_model_context *c = m->contexts;
+    struct watch_model_context *c = m->contexts;
 
     while (c && c->id != id)
         c = c->next;
@@ -42,7 +42,7 @@ struct gpu_model_context *gpu_model_context(struct gpu_model *m, uint32_t id)
 
 /* ---- objects ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t *slot_of(struct gpu_model *m, uint32_t handle)
+static uint32_t *slot_of(struct watch_model *m, uint32_t handle)
 {
     uint32_t i = (uint32_t)XXH3_64bits(&handle, sizeof(handle));
 
@@ -53,17 +53,17 @@ static uint32_t *slot_of(struct gpu_model *m, uint32_t handle)
     }
 }
 
-struct gpu_object *gpu_model_find(struct gpu_model *m, uint32_t handle)
+struct watch_object *watch_model_find(struct watch_model *m, uint32_t handle)
 {
     uint32_t *s = m->slot_cap && handle ? slot_of(m, handle) : NULL;
 
     return s && *s ? &m->objects[*s - 1] : NULL;
 }
 
-static bool grow(struct gpu_model *m)
+static bool grow(struct watch_model *m)
 {
     uint32_t cap = m->cap_objects ? 2 * m->cap_objects : 256;
-    struct gpu_object *objects = realloc(m->objects, cap * sizeof(*objects));
+    struct watch_object *objects = realloc(m->objects, cap * sizeof(*objects));
     uint32_t *slots;
 
     if (!objects)
@@ -81,7 +81,7 @@ static bool grow(struct gpu_model *m)
     return true;
 }
 
-static void add(struct gpu_model *m, const struct gpu_object *o, uint64_t submission)
+static void add(struct watch_model *m, const struct watch_object *o, uint64_t submission)
 {
     if (m->num_objects == m->cap_objects && !grow(m)) {
         m->failed = true;
@@ -93,9 +93,9 @@ static void add(struct gpu_model *m, const struct gpu_object *o, uint64_t submis
     *slot_of(m, o->handle) = ++m->num_objects;
 }
 
-static void destroy(struct gpu_model *m, uint32_t handle, uint64_t submission)
+static void destroy(struct watch_model *m, uint32_t handle, uint64_t submission)
 {
-    struct gpu_object *o = gpu_model_find(m, handle);
+    struct watch_object *o = watch_model_find(m, handle);
 
     if (!o || !o->alive)
         return;
@@ -113,12 +113,12 @@ static uint32_t u32(const struct abi_packet *p, size_t offset)
 
 #define FIELD(p, name, field) u32(p, offsetof(struct aerogpu_cmd_##name, field))
 
-static void add_shader(struct gpu_model *m, const struct abi_stream *s, const struct abi_packet *p,
+static void add_shader(struct watch_model *m, const struct abi_stream *s, const struct abi_packet *p,
                        uint64_t submission)
 {
-    struct gpu_object o = {
+    struct watch_object o = {
         .handle = FIELD(p, create_shader_dxbc, shader_handle),
-        .kind = GPU_OBJECT_SHADER,
+        .kind = WATCH_OBJECT_SHADER,
         .bytes = p->tail,
         .bytes_size = p->tail_size,
         .size = p->tail_size,
@@ -128,49 +128,49 @@ static void add_shader(struct gpu_model *m, const struct abi_stream *s, const st
     add(m, &o, submission);
 }
 
-static void add_texture(struct gpu_model *m, const struct abi_packet *p, uint64_t submission)
+static void add_texture(struct watch_model *m, const struct abi_packet *p, uint64_t submission)
 {
     struct aerogpu_cmd_create_texture2d t;
 
     memcpy(&t, p->data, sizeof(t));
     add(m,
-        &(struct gpu_object){.handle = t.texture_handle,
-                             .kind = GPU_OBJECT_TEXTURE,
-                             .width = t.width,
-                             .height = t.height,
-                             .format = t.format,
-                             .alloc_id = t.backing_alloc_id,
-                             .alloc_offset = t.backing_offset_bytes,
-                             .size =
-                                 (uint64_t)(t.row_pitch_bytes ? t.row_pitch_bytes : t.width * UINT64_C(4)) *
-                                 t.height * (t.array_layers ? t.array_layers : 1)},
+        &(struct watch_object){.handle = t.texture_handle,
+                               .kind = WATCH_OBJECT_TEXTURE,
+                               .width = t.width,
+                               .height = t.height,
+                               .format = t.format,
+                               .alloc_id = t.backing_alloc_id,
+                               .alloc_offset = t.backing_offset_bytes,
+                               .size =
+                                   (uint64_t)(t.row_pitch_bytes ? t.row_pitch_bytes : t.width * UINT64_C(4)) *
+                                   t.height * (t.array_layers ? t.array_layers : 1)},
         submission);
 }
 
-static void add_buffer(struct gpu_model *m, const struct abi_packet *p, uint64_t submission)
+static void add_buffer(struct watch_model *m, const struct abi_packet *p, uint64_t submission)
 {
     struct aerogpu_cmd_create_buffer b;
 
     memcpy(&b, p->data, sizeof(b));
     add(m,
-        &(struct gpu_object){.handle = b.buffer_handle,
-                             .kind = GPU_OBJECT_BUFFER,
-                             .size = b.size_bytes,
-                             .alloc_id = b.backing_alloc_id,
-                             .alloc_offset = b.backing_offset_bytes},
+        &(struct watch_object){.handle = b.buffer_handle,
+                               .kind = WATCH_OBJECT_BUFFER,
+                               .size = b.size_bytes,
+                               .alloc_id = b.backing_alloc_id,
+                               .alloc_offset = b.backing_offset_bytes},
         submission);
 }
 
 /* ---- bindings ----------------------------------------------------------------------------------------------------- */
 
-static void bind(struct gpu_model_context *c, enum gpu_slot_kind kind, uint32_t stage, uint32_t index,
+static void bind(struct watch_model_context *c, enum watch_slot_kind kind, uint32_t stage, uint32_t index,
                  uint32_t handle)
 {
-    struct gpu_slot *s = c->slots, *end = c->slots + c->num_slots;
+    struct watch_slot *s = c->slots, *end = c->slots + c->num_slots;
 
     while (s < end && (s->kind != kind || s->stage != stage || s->index != index))
         s++;
-    if (s == end && (!handle || c->num_slots == GPU_MAX_SLOTS))
+    if (s == end && (!handle || c->num_slots == WATCH_MAX_SLOTS))
         return;
     if (!handle) {
         *s = end[-1];
@@ -179,16 +179,16 @@ static void bind(struct gpu_model_context *c, enum gpu_slot_kind kind, uint32_t 
     }
     if (s == end)
         c->num_slots++;
-    *s = (struct gpu_slot){(uint8_t)kind, (uint8_t)stage, (uint16_t)index, handle};
+    *s = (struct watch_slot){(uint8_t)kind, (uint8_t)stage, (uint16_t)index, handle};
 }
 
 /* Packets whose tail is a list of bindings that begin with the handle: slot start at 16 for stages, 8 for vertices. */
-static void bind_list(struct gpu_model_context *c, const struct abi_stream *s, const struct abi_packet *p,
-                      enum gpu_slot_kind kind)
+static void bind_list(struct watch_model_context *c, const struct abi_stream *s, const struct abi_packet *p,
+                      enum watch_slot_kind kind)
 {
     uint32_t stage = 0, first = u32(p, 8);
 
-    if (kind != SLOT_VERTICES) {
+    if (kind != WATCH_SLOT_VERTICES) {
         stage = abi_stage(s, u32(p, 8), u32(p, 20));
         first = u32(p, 12);
     }
@@ -199,47 +199,47 @@ static void bind_list(struct gpu_model_context *c, const struct abi_stream *s, c
     }
 }
 
-static void bind_shaders(struct gpu_model_context *c, const struct abi_packet *p)
+static void bind_shaders(struct watch_model_context *c, const struct abi_packet *p)
 {
     bool ex = p->size >= AEROGPU_BIND_SHADERS_EXTENDED_SIZE;
 
-    bind(c, SLOT_SHADER, ABI_VS, 0, FIELD(p, bind_shaders, vs));
-    bind(c, SLOT_SHADER, ABI_PS, 0, FIELD(p, bind_shaders, ps));
-    bind(c, SLOT_SHADER, ABI_CS, 0, FIELD(p, bind_shaders, cs));
-    bind(c, SLOT_SHADER, ABI_GS, 0, ex ? u32(p, 24) : FIELD(p, bind_shaders, gs_legacy));
-    bind(c, SLOT_SHADER, ABI_HS, 0, ex ? u32(p, 28) : 0);
-    bind(c, SLOT_SHADER, ABI_DS, 0, ex ? u32(p, 32) : 0);
+    bind(c, WATCH_SLOT_SHADER, ABI_VS, 0, FIELD(p, bind_shaders, vs));
+    bind(c, WATCH_SLOT_SHADER, ABI_PS, 0, FIELD(p, bind_shaders, ps));
+    bind(c, WATCH_SLOT_SHADER, ABI_CS, 0, FIELD(p, bind_shaders, cs));
+    bind(c, WATCH_SLOT_SHADER, ABI_GS, 0, ex ? u32(p, 24) : FIELD(p, bind_shaders, gs_legacy));
+    bind(c, WATCH_SLOT_SHADER, ABI_HS, 0, ex ? u32(p, 28) : 0);
+    bind(c, WATCH_SLOT_SHADER, ABI_DS, 0, ex ? u32(p, 32) : 0);
 }
 
-static void bind_targets(struct gpu_model_context *c, const struct abi_packet *p)
+static void bind_targets(struct watch_model_context *c, const struct abi_packet *p)
 {
     struct aerogpu_cmd_set_render_targets t;
 
     memcpy(&t, p->data, sizeof(t));
     for (uint32_t i = 0; i < AEROGPU_MAX_RENDER_TARGETS; i++)
-        bind(c, SLOT_TARGET, 0, i, i < t.color_count ? t.colors[i] : 0);
-    bind(c, SLOT_DEPTH, 0, 0, t.depth_stencil);
+        bind(c, WATCH_SLOT_TARGET, 0, i, i < t.color_count ? t.colors[i] : 0);
+    bind(c, WATCH_SLOT_DEPTH, 0, 0, t.depth_stencil);
 }
 
 /* Names that are too long are cut, and regions deeper than can be kept are counted, so that each pop ends its own push. */
-static void set_name(struct gpu_model_context *c, const struct abi_packet *p, bool push)
+static void set_name(struct watch_model_context *c, const struct abi_packet *p, bool push)
 {
     uint16_t at = c->depth ? c->ends[c->depth - 1] : 0;
     const char *text = (const char *)p->data + 8;
-    uint32_t n = (uint32_t)strnlen(text, p->size - 8), room = GPU_PATH - 2u - at;
+    uint32_t n = (uint32_t)strnlen(text, p->size - 8), room = WATCH_PATH - 2u - at;
 
     c->path[at] = '\0';
-    if (push && c->depth == GPU_DEPTH) {
+    if (push && c->depth == WATCH_DEPTH) {
         c->too_deep++;
         return;
     }
-    if (at < GPU_PATH - 2)
-        snprintf(c->path + at, GPU_PATH - at, "%s%.*s", at ? "/" : "", (int)(n < room ? n : room), text);
+    if (at < WATCH_PATH - 2)
+        snprintf(c->path + at, WATCH_PATH - at, "%s%.*s", at ? "/" : "", (int)(n < room ? n : room), text);
     if (push)
         c->ends[c->depth++] = (uint16_t)strlen(c->path);
 }
 
-static void pop_name(struct gpu_model_context *c)
+static void pop_name(struct watch_model_context *c)
 {
     if (c->too_deep)
         c->too_deep--;
@@ -250,8 +250,8 @@ static void pop_name(struct gpu_model_context *c)
     c->path[c->depth ? c->ends[c->depth - 1] : 0] = '\0';
 }
 
-void gpu_model_apply(struct gpu_model *m, struct gpu_model_context *c, const struct abi_stream *s,
-                     const struct abi_packet *p, uint64_t submission)
+void watch_model_apply(struct watch_model *m, struct watch_model_context *c, const struct abi_stream *s,
+                       const struct abi_packet *p, uint64_t submission)
 {
     switch (p->opcode) {
     case AEROGPU_CMD_DEBUG_MARKER:
@@ -270,7 +270,7 @@ void gpu_model_apply(struct gpu_model *m, struct gpu_model_context *c, const str
         add_texture(m, p, submission);
         break;
     case AEROGPU_CMD_CREATE_TEXTURE_VIEW:
-        add(m, &(struct gpu_object){.handle = u32(p, 8), .kind = GPU_OBJECT_VIEW, .format = u32(p, 16)},
+        add(m, &(struct watch_object){.handle = u32(p, 8), .kind = WATCH_OBJECT_VIEW, .format = u32(p, 16)},
             submission);
         break;
     case AEROGPU_CMD_CREATE_SHADER_DXBC:
@@ -279,7 +279,7 @@ void gpu_model_apply(struct gpu_model *m, struct gpu_model_context *c, const str
     case AEROGPU_CMD_CREATE_INPUT_LAYOUT:
     case AEROGPU_CMD_CREATE_SAMPLER:
     case AEROGPU_CMD_IMPORT_SHARED_SURFACE:
-        add(m, &(struct gpu_object){.handle = u32(p, 8), .kind = GPU_OBJECT_OTHER}, submission);
+        add(m, &(struct watch_object){.handle = u32(p, 8), .kind = WATCH_OBJECT_OTHER}, submission);
         break;
     case AEROGPU_CMD_DESTROY_RESOURCE:
     case AEROGPU_CMD_DESTROY_TEXTURE_VIEW:
@@ -295,34 +295,34 @@ void gpu_model_apply(struct gpu_model *m, struct gpu_model_context *c, const str
         bind_targets(c, p);
         break;
     case AEROGPU_CMD_SET_VERTEX_BUFFERS:
-        bind_list(c, s, p, SLOT_VERTICES);
+        bind_list(c, s, p, WATCH_SLOT_VERTICES);
         break;
     case AEROGPU_CMD_SET_INDEX_BUFFER:
-        bind(c, SLOT_INDICES, 0, 0, FIELD(p, set_index_buffer, buffer));
+        bind(c, WATCH_SLOT_INDICES, 0, 0, FIELD(p, set_index_buffer, buffer));
         break;
     case AEROGPU_CMD_SET_TEXTURE:
-        bind(c, SLOT_TEXTURE,
+        bind(c, WATCH_SLOT_TEXTURE,
              abi_stage(s, FIELD(p, set_texture, shader_stage), FIELD(p, set_texture, stage_ex)),
              FIELD(p, set_texture, slot) & 0xFFFF, FIELD(p, set_texture, texture));
         break;
     case AEROGPU_CMD_SET_CONSTANT_BUFFERS:
-        bind_list(c, s, p, SLOT_CONSTANTS);
+        bind_list(c, s, p, WATCH_SLOT_CONSTANTS);
         break;
     case AEROGPU_CMD_SET_SHADER_RESOURCE_BUFFERS:
-        bind_list(c, s, p, SLOT_SRV);
+        bind_list(c, s, p, WATCH_SLOT_SRV);
         break;
     case AEROGPU_CMD_SET_UNORDERED_ACCESS_BUFFERS:
-        bind_list(c, s, p, SLOT_UAV);
+        bind_list(c, s, p, WATCH_SLOT_UAV);
         break;
     default:
         break;
     }
 }
 
-void gpu_model_use(struct gpu_model *m, const struct gpu_model_context *c, uint64_t submission)
+void watch_model_use(struct watch_model *m, const struct watch_model_context *c, uint64_t submission)
 {
     for (uint32_t i = 0; i < c->num_slots; i++) {
-        struct gpu_object *o = gpu_model_find(m, c->slots[i].handle);
+        struct watch_object *o = watch_model_find(m, c->slots[i].handle);
         if (o)
             o->last_use = submission;
     }
@@ -332,21 +332,21 @@ void gpu_model_use(struct gpu_model *m, const struct gpu_model_context *c, uint6
 
 static const char *const stage_names[] = {"ps", "vs", "gs", "hs", "ds", "cs"};
 
-void gpu_slot_name(char name[24], const struct gpu_slot *s)
+void watch_slot_name(char name[24], const struct watch_slot *s)
 {
     static const char *const kinds[] = {"", "rt", "depth", "vb", "ib", "t", "cb", "t", "u"};
     const char *stage = s->stage < 6 ? stage_names[s->stage] : "?";
 
     switch (s->kind) {
-    case SLOT_SHADER:
+    case WATCH_SLOT_SHADER:
         snprintf(name, 24, "%s", stage);
         break;
-    case SLOT_DEPTH:
-    case SLOT_INDICES:
+    case WATCH_SLOT_DEPTH:
+    case WATCH_SLOT_INDICES:
         snprintf(name, 24, "%s", kinds[s->kind]);
         break;
-    case SLOT_TARGET:
-    case SLOT_VERTICES:
+    case WATCH_SLOT_TARGET:
+    case WATCH_SLOT_VERTICES:
         snprintf(name, 24, "%s%u", kinds[s->kind], s->index);
         break;
     default:
@@ -354,22 +354,22 @@ void gpu_slot_name(char name[24], const struct gpu_slot *s)
     }
 }
 
-void gpu_object_name(char name[64], const struct gpu_object *o)
+void watch_object_name(char name[64], const struct watch_object *o)
 {
     switch (o->kind) {
-    case GPU_OBJECT_BUFFER:
+    case WATCH_OBJECT_BUFFER:
         snprintf(name, 64, "buffer");
         break;
-    case GPU_OBJECT_TEXTURE:
+    case WATCH_OBJECT_TEXTURE:
         snprintf(name, 64, "texture %ux%u", o->width, o->height);
         break;
-    case GPU_OBJECT_VIEW:
+    case WATCH_OBJECT_VIEW:
         snprintf(name, 64, "view");
         break;
-    case GPU_OBJECT_SHADER:
+    case WATCH_OBJECT_SHADER:
         snprintf(name, 64, "%s", o->hash);
         break;
-    case GPU_OBJECT_OTHER:
+    case WATCH_OBJECT_OTHER:
         snprintf(name, 64, "object");
         break;
     }

@@ -1,4 +1,4 @@
-#include "blackbox/gpu_checkpoint.h"
+#include "watch/checkpoint.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "abi/alloc_table.h"
 #include "abi/stream.h"
 
-const struct exec_checkpoints *checkpoints_of(const struct evidence *ev, uint32_t context)
+const struct exec_checkpoints *watch_checkpoints_of(const struct evidence *ev, uint32_t context)
 {
     for (int i = 0; ev->has_crumbs && i < EXEC_CHECKPOINT_CONTEXTS; i++)
         if (atomic_load(&ev->crumbs.checkpoints[i].in_use) && ev->crumbs.checkpoints[i].context == context)
@@ -41,7 +41,7 @@ static const uint8_t *pointed_at(struct machine *m, const struct kept *k, uint32
     return at;
 }
 
-static void checkpoint_text(struct checkpoint *x)
+static void checkpoint_text(struct watch_checkpoint *x)
 {
     uint32_t n = x->payload ? x->size : 0;
 
@@ -53,14 +53,15 @@ static void checkpoint_text(struct checkpoint *x)
     snprintf(x->text, sizeof(x->text), "%.*s", n < 160 ? (int)n : 160, n ? (const char *)x->payload : "");
 }
 
-bool checkpoint_find(const struct gpu_watch *w, const struct evidence *ev,
-                     const struct exec_checkpoint *where, uint32_t context, struct checkpoint *out)
+bool watch_checkpoint_find(const struct watch *w, const struct evidence *ev,
+                           const struct exec_checkpoint *where, uint32_t context,
+                           struct watch_checkpoint *out)
 {
     struct aerogpu_cmd_ext_checkpoint_pointer cp;
     struct abi_stream s;
     struct abi_packet p;
 
-    *out = (struct checkpoint){.k = kept_by_id(ev, where->submission), .packet = where->packet};
+    *out = (struct watch_checkpoint){.k = kept_by_id(ev, where->submission), .packet = where->packet};
     if (!out->k || out->k->context_id != context || !out->k->stream ||
         abi_stream_open(&s, out->k->stream, out->k->cmd_size, NULL))
         return false;

@@ -1,11 +1,11 @@
-/* gpu_host.c: the host's processors around a crash: what a hang looks like that is none, because nobody let the device run. */
+/* host.c: the host's processors around a crash: what a hang looks like that is none, because nobody let the device run. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "blackbox/gpu_watch_priv.h"
+#include "watch/priv.h"
 
 enum { MAX_THREADS = 64 };
 
@@ -40,7 +40,7 @@ static void executor_times(struct host_sample *s, int pid)
         s->executor_cpu = s->executor_wait = -1;
 }
 
-void host_sample_take(struct host_sample *s, uint64_t now, int pid)
+void watch_host_sample(struct host_sample *s, uint64_t now, int pid)
 {
     double v[8], tick = (double)sysconf(_SC_CLK_TCK);
     FILE *f = fopen("/proc/stat", "re");
@@ -114,7 +114,7 @@ static const struct host_sample *second_before(const struct evidence *ev)
     return best;
 }
 
-void put_host(const struct evidence *ev, struct bb_package *p)
+void watch_put_host(const struct evidence *ev, struct bb_package *p)
 {
     const struct host_sample *b, *a;
 

@@ -1,13 +1,13 @@
-/* gpu_watch_priv.h: what gpu_watch.c (listening) and gpu_collect.c (evidence) share. */
-#ifndef BLACKBOX_GPU_WATCH_PRIV_H_
-#define BLACKBOX_GPU_WATCH_PRIV_H_
+/* priv.h: what watch.c (listening) and collect.c (evidence) share. */
+#ifndef WATCH_PRIV_H_
+#define WATCH_PRIV_H_
 
 #include <pthread.h>
 
 #include <aerogpu/blackbox.h>
 
-#include "blackbox/gpu_model.h"
-#include "blackbox/gpu_watch.h"
+#include "watch/model.h"
+#include "watch/watch.h"
 #include "gpu/observer.h"
 
 enum { WATCH_EVENTS = 4096, WATCH_STATUSES = 64, WATCH_SAMPLES = 64 };
@@ -76,8 +76,8 @@ struct evidence {
     struct bb_resources *resources; /* the watch's */
 };
 
-struct gpu_watch {
-    struct gpu_watch_params params;
+struct watch {
+    struct watch_params params;
     struct gpu_observer observer;
     struct bb_flight *flight; /* NULL: none */
     pthread_t thread;
@@ -118,21 +118,21 @@ struct gpu_watch {
     char dump_path[4096];
 };
 
-/* gpu_collect.c */
+/* collect.c */
 
 /* Says what crashed. */
-void evidence_judge(const struct evidence *ev, struct gpu_crash *crash);
+void watch_evidence_judge(const struct evidence *ev, struct watch_crash *crash);
 /* Takes what happened to addresses since the last call. */
-void watch_addresses(struct gpu_watch *w, const struct exec_crumbs *c);
+void watch_addresses(struct watch *w, const struct exec_crumbs *c);
 /* Writes everything into `p`. */
-void evidence_collect(struct gpu_watch *w, struct evidence *ev, const struct gpu_crash *crash,
-                      struct bb_package *p);
-void evidence_finish(struct evidence *ev);
+void watch_evidence_collect(struct watch *w, struct evidence *ev, const struct watch_crash *crash,
+                            struct bb_package *p);
+void watch_evidence_finish(struct evidence *ev);
 
-/* gpu_host.c */
+/* host.c */
 
 /* How busy the host is now, and the process `pid` (0: none). Reads files in /proc: some 50 microseconds. */
-void host_sample_take(struct host_sample *s, uint64_t now, int pid);
-void put_host(const struct evidence *ev, struct bb_package *p);
+void watch_host_sample(struct host_sample *s, uint64_t now, int pid);
+void watch_put_host(const struct evidence *ev, struct bb_package *p);
 
 #endif

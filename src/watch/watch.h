@@ -1,4 +1,4 @@
-/* gpu_watch.h: a black box for a machine: listens at the device's border, notices that something crashed, and has a dump
+/* watch.h: a black box for a machine: listens at the device's border, notices that something crashed, and has a dump
  * made of it.
  *
  *   device ──event──▶ copies of the last streams ─┐
@@ -9,8 +9,8 @@
  *  2. A crash gives one dump. Not more than `max_dumps` are made.
  *  3. Nothing of the device is changed: whether a hung submission is reset is for others to decide.
  */
-#ifndef BLACKBOX_GPU_WATCH_H_
-#define BLACKBOX_GPU_WATCH_H_
+#ifndef WATCH_WATCH_H_
+#define WATCH_WATCH_H_
 
 #include <aerogpu/blackbox.h>
 
@@ -18,30 +18,30 @@
 #include "base/strbuf.h"
 #include "machine/machine.h"
 
-enum gpu_crash_cause {
-    GPU_CRASH_NONE,
-    GPU_CRASH_HANG,
-    GPU_CRASH_PAGE_FAULT,
-    GPU_CRASH_FAULT,      /* another signal of its own: an illegal instruction, a failed check */
-    GPU_CRASH_KILLED,     /* from outside */
-    GPU_CRASH_MALFORMED,  /* the device refused a stream */
-    GPU_CRASH_DEVICE,     /* the Vulkan device gave up */
-    GPU_CRASH_REQUEST,    /* nothing crashed; somebody asked */
-    GPU_CRASH_MEMORY,     /* refused: no memory left */
-    GPU_CRASH_DMA,        /* refused: a guest address that is no guest memory, or not any more */
-    GPU_CRASH_MISALIGNED, /* refused: a buffer is bound where the device cannot read it */
-    GPU_CRASH_TYPE,       /* refused: a resource of one kind where another is needed */
-    GPU_CRASH_REMOVED,    /* the system removed a client's device */
+enum watch_crash_cause {
+    WATCH_CRASH_NONE,
+    WATCH_CRASH_HANG,
+    WATCH_CRASH_PAGE_FAULT,
+    WATCH_CRASH_FAULT,      /* another signal of its own: an illegal instruction, a failed check */
+    WATCH_CRASH_KILLED,     /* from outside */
+    WATCH_CRASH_MALFORMED,  /* the device refused a stream */
+    WATCH_CRASH_DEVICE,     /* the Vulkan device gave up */
+    WATCH_CRASH_REQUEST,    /* nothing crashed; somebody asked */
+    WATCH_CRASH_MEMORY,     /* refused: no memory left */
+    WATCH_CRASH_DMA,        /* refused: a guest address that is no guest memory, or not any more */
+    WATCH_CRASH_MISALIGNED, /* refused: a buffer is bound where the device cannot read it */
+    WATCH_CRASH_TYPE,       /* refused: a resource of one kind where another is needed */
+    WATCH_CRASH_REMOVED,    /* the system removed a client's device */
 };
 
 /* True if the device refused a stream, which it says why in words. */
-bool gpu_crash_is_refusal(enum gpu_crash_cause cause);
+bool watch_crash_is_refusal(enum watch_crash_cause cause);
 
-const char *gpu_crash_cause_name(enum gpu_crash_cause cause);
+const char *watch_crash_cause_name(enum watch_crash_cause cause);
 
 /* What is known about a crash. */
-struct gpu_crash {
-    enum gpu_crash_cause cause;
+struct watch_crash {
+    enum watch_crash_cause cause;
     bool certain;            /* the packet is the one */
     bool exact;              /* by exact markers, or by what the device said; else by group markers */
     uint64_t submission;     /* id, 0: none can be named */
@@ -63,13 +63,13 @@ struct gpu_crash {
     char fingerprint[17]; /* of all that */
 };
 
-struct gpu_watch;
+struct watch;
 
 /* The longest that the watch waits before it calls something a hang, in times of hang_ms: time in which the executor was not
  * let run by the host counts less. */
-enum { GPU_WATCH_PATIENCE = 20 };
+enum { WATCH_PATIENCE = 20 };
 
-struct gpu_watch_params {
+struct watch_params {
     struct machine *machine;
     const char *directory;     /* of dumps; NULL: none are written, found() is called all the same */
     const char *program;       /* name of the program */
@@ -85,24 +85,24 @@ struct gpu_watch_params {
     const void *settings_of;
     bool all_errors; /* dump for latched errors too, not only for hangs and deaths */
     /* On the watch's thread: `path` is NULL if no dump was written. */
-    void (*found)(void *ctx, const struct gpu_crash *crash, const char *path, const struct error *e);
+    void (*found)(void *ctx, const struct watch_crash *crash, const char *path, const struct error *e);
     void *ctx;
 };
 
-int gpu_watch_create(struct gpu_watch **out, const struct gpu_watch_params *p, struct error *e);
+int watch_create(struct watch **out, const struct watch_params *p, struct error *e);
 /* Finishes a dump that has begun. NULL is legal. Before machine_destroy. */
-void gpu_watch_destroy(struct gpu_watch *w);
+void watch_destroy(struct watch *w);
 
 /* A dump now, on the calling thread. 0, or what kept it from being made. */
-int gpu_watch_request(struct gpu_watch *w, const char *path, struct error *e);
+int watch_request(struct watch *w, const char *path, struct error *e);
 
 /* The operating system's event log: 4101 (the driver stopped responding and has recovered), 4109 (a device was removed
  * because of an error), 0x116 (it gave up). A removal gives a dump, if none was made of what caused it. Any thread; takes a
  * lock and no more. */
-void gpu_watch_system_event(struct gpu_watch *w, unsigned id, const char *text);
+void watch_system_event(struct watch *w, unsigned id, const char *text);
 
 /* Waits until everything that has happened so far was looked at. */
-void gpu_watch_settle(struct gpu_watch *w);
-uint32_t gpu_watch_crashes(struct gpu_watch *w);
+void watch_settle(struct watch *w);
+uint32_t watch_crashes(struct watch *w);
 
 #endif

@@ -1,9 +1,9 @@
-/* gpu_watch.c: listening, and noticing (contract in gpu_watch.h; evidence in gpu_collect.c).
+/* watch.c: listening, and noticing (contract in watch.h; evidence in collect.c).
  *
  * A stream is kept from when the device takes it until the ring is reset or there is no more room. While evidence is being
  * collected, what would be freed waits in `garbage`, so that the collector needs no lock.
  */
-#include "blackbox/gpu_watch_priv.h"
+#include "watch/priv.h"
 #include "executor/engine.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static void list_free(struct kept_list *l)
 }
 
 /* With the lock. */
-static void list_discard(struct gpu_watch *w, struct kept_list *l)
+static void list_discard(struct watch *w, struct kept_list *l)
 {
     if (w->collecting && l->first) {
         *w->garbage.end = l->first;
@@ -67,7 +67,7 @@ static void *guest_memory(struct machine *m, uint64_t gpa, uint64_t size)
     return size && gpa < ram && size <= ram - gpa ? machine_ram(m) + gpa : NULL;
 }
 
-static uint8_t *copy(struct gpu_watch *w, uint64_t gpa, uint32_t size)
+static uint8_t *copy(struct watch *w, uint64_t gpa, uint32_t size)
 {
     const void *from = guest_memory(w->params.machine, gpa, size);
     uint8_t *to = from ? malloc(size) : NULL;
@@ -78,7 +78,7 @@ static uint8_t *copy(struct gpu_watch *w, uint64_t gpa, uint32_t size)
 }
 
 /* The oldest streams go first when there is no room; what they made stays unknown then, and the dump says so. */
-static void make_room(struct gpu_watch *w)
+static void make_room(struct watch *w)
 {
     while (w->list.bytes > w->params.max_stream_bytes && w->list.first->next) {
         struct kept_list one;
@@ -96,7 +96,7 @@ static void make_room(struct gpu_watch *w)
     }
 }
 
-static void set_status(struct gpu_watch *w, uint64_t time_ns, enum bb_status status, const char *detail)
+static void set_status(struct watch *w, uint64_t time_ns, enum bb_status status, const char *detail)
 {
     struct status_change *s;
 
@@ -109,7 +109,7 @@ static void set_status(struct gpu_watch *w, uint64_t time_ns, enum bb_status sta
     snprintf(s->detail, sizeof(s->detail), "%s", detail ? detail : "");
 }
 
-static void on_take(struct gpu_watch *w, const struct gpu_event *e)
+static void on_take(struct watch *w, const struct gpu_event *e)
 {
     const struct gpu_submission *s = e->submission;
     struct kept *k = calloc(1, sizeof(*k));
@@ -138,7 +138,7 @@ static void on_take(struct gpu_watch *w, const struct gpu_event *e)
     make_room(w);
 }
 
-static struct kept *find(struct gpu_watch *w, uint64_t id)
+static struct kept *find(struct watch *w, uint64_t id)
 {
     struct kept *k = w->list.first;
 
@@ -148,7 +148,7 @@ static struct kept *find(struct gpu_watch *w, uint64_t id)
 }
 
 /* What a refusal says about the device. Streams that are merely wrong say nothing about it. */
-static void status_of_error(struct gpu_watch *w, uint64_t time_ns, uint32_t cause, const char *text)
+static void status_of_error(struct watch *w, uint64_t time_ns, uint32_t cause, const char *text)
 {
     if (cause != EXEC_CAUSE_MEMORY && cause != EXEC_CAUSE_DMA)
         return;
@@ -156,7 +156,7 @@ static void status_of_error(struct gpu_watch *w, uint64_t time_ns, uint32_t caus
     w->went_wrong = true;
 }
 
-static void on_complete(struct gpu_watch *w, const struct gpu_event *e)
+static void on_complete(struct watch *w, const struct gpu_event *e)
 {
     const struct gpu_completion *c = e->completion;
     struct kept *k = find(w, e->id);
@@ -185,7 +185,7 @@ static void on_complete(struct gpu_watch *w, const struct gpu_event *e)
     pthread_cond_broadcast(&w->changed);
 }
 
-static bool has_unfinished(const struct gpu_watch *w)
+static bool has_unfinished(const struct watch *w)
 {
     for (const struct kept *k = w->list.first; k; k = k->next)
         if (k->state == KEPT_QUEUED)
@@ -193,9 +193,9 @@ static bool has_unfinished(const struct gpu_watch *w)
     return false;
 }
 
-static struct evidence *snapshot(struct gpu_watch *w, const char *reason);
+static struct evidence *snapshot(struct watch *w, const char *reason);
 
-static void on_ring_reset(struct gpu_watch *w, const struct gpu_event *e)
+static void on_ring_reset(struct watch *w, const struct gpu_event *e)
 {
     /* What is dropped unfinished would be forgotten: the evidence is taken now, and looked at later. */
     bool unfinished = has_unfinished(w);
@@ -214,14 +214,14 @@ static void on_ring_reset(struct gpu_watch *w, const struct gpu_event *e)
 }
 
 /* The device's own refusals: a descriptor or page that it cannot reach; no completion comes for these. */
-static void on_error(struct gpu_watch *w, const struct gpu_event *e)
+static void on_error(struct watch *w, const struct gpu_event *e)
 {
     snprintf(w->error_text, sizeof(w->error_text), "%.195s", e->message ? e->message : "");
     if (e->value == AEROGPU_ERROR_OOB && strstr(w->error_text, "guest memory"))
         status_of_error(w, e->time_ns, EXEC_CAUSE_DMA, w->error_text);
 }
 
-static void on_retire(struct gpu_watch *w, const struct gpu_event *e)
+static void on_retire(struct watch *w, const struct gpu_event *e)
 {
     struct kept *k = find(w, e->id);
 
@@ -238,7 +238,7 @@ static void on_retire(struct gpu_watch *w, const struct gpu_event *e)
     pthread_cond_broadcast(&w->changed);
 }
 
-static void note_event(struct gpu_watch *w, const struct gpu_event *e)
+static void note_event(struct watch *w, const struct gpu_event *e)
 {
     struct device_event *d = &w->events[w->num_events++ % WATCH_EVENTS];
 
@@ -251,7 +251,7 @@ static void note_event(struct gpu_watch *w, const struct gpu_event *e)
 
 static void on_event(void *ctx, const struct gpu_event *e)
 {
-    struct gpu_watch *w = ctx;
+    struct watch *w = ctx;
 
     pthread_mutex_lock(&w->lock);
     note_event(w, e);
@@ -282,7 +282,7 @@ static void on_event(void *ctx, const struct gpu_event *e)
 /* ---- evidence ----------------------------------------------------------------------------------------------------- */
 
 /* With the lock. The copies share the streams, which stay as long as `collecting` is not 0. */
-static struct evidence *snapshot(struct gpu_watch *w, const char *reason)
+static struct evidence *snapshot(struct watch *w, const char *reason)
 {
     struct evidence *ev = calloc(1, sizeof(*ev));
     uint64_t first = w->num_events > WATCH_EVENTS ? w->num_events - WATCH_EVENTS : 0;
@@ -292,7 +292,7 @@ static struct evidence *snapshot(struct gpu_watch *w, const char *reason)
     ev->items = calloc(w->list.count ? w->list.count : 1, sizeof(*ev->items));
     ev->events = calloc(WATCH_EVENTS, sizeof(*ev->events));
     if (!ev->items || !ev->events) {
-        evidence_finish(ev);
+        watch_evidence_finish(ev);
         free(ev);
         return NULL;
     }
@@ -313,7 +313,7 @@ static struct evidence *snapshot(struct gpu_watch *w, const char *reason)
     return ev;
 }
 
-void evidence_finish(struct evidence *ev)
+void watch_evidence_finish(struct evidence *ev)
 {
     free(ev->items);
     free(ev->events);
@@ -321,9 +321,9 @@ void evidence_finish(struct evidence *ev)
     ev->events = NULL;
 }
 
-static void release(struct gpu_watch *w, struct evidence *ev)
+static void release(struct watch *w, struct evidence *ev)
 {
-    evidence_finish(ev);
+    watch_evidence_finish(ev);
     free(ev);
     pthread_mutex_lock(&w->lock);
     if (!--w->collecting)
@@ -333,8 +333,8 @@ static void release(struct gpu_watch *w, struct evidence *ev)
 
 /* ---- dumps -------------------------------------------------------------------------------------------------------- */
 
-static int write_dump(struct gpu_watch *w, struct evidence *ev, const struct gpu_crash *crash,
-                      const char *path, struct error *e)
+static int write_dump(struct watch *w, struct evidence *ev, const struct watch_crash *crash, const char *path,
+                      struct error *e)
 {
     struct bb_package *p;
     struct bb_error be = {0};
@@ -343,7 +343,7 @@ static int write_dump(struct gpu_watch *w, struct evidence *ev, const struct gpu
     if (r)
         return error_set(e, r, "no memory for a dump");
     setpriority(PRIO_PROCESS, 0, -10); /* where it may: what crashed may spin on all processors */
-    evidence_collect(w, ev, crash, p);
+    watch_evidence_collect(w, ev, crash, p);
     r = bb_package_send(p, &(struct bb_send_params){.path = path}, &be);
     bb_package_destroy(p);
     setpriority(PRIO_PROCESS, 0, priority);
@@ -351,7 +351,7 @@ static int write_dump(struct gpu_watch *w, struct evidence *ev, const struct gpu
 }
 
 /* DIR/PROGRAM-20260801T101112-PID-1.aerogpudump */
-static void name_dump(struct gpu_watch *w)
+static void name_dump(struct watch *w)
 {
     static atomic_uint number; /* of this process: it may have several watches */
     time_t t = time(NULL);
@@ -373,7 +373,7 @@ static void list_living(void *ctx, const struct bb_resource *r)
 }
 
 /* What a dead executor had is gone with it. */
-static void forget_living(struct gpu_watch *w)
+static void forget_living(struct watch *w)
 {
     uint64_t *ids = calloc(MAX_LIVING + 1, sizeof(*ids));
 
@@ -385,15 +385,15 @@ static void forget_living(struct gpu_watch *w)
     free(ids);
 }
 
-static void look_at(struct gpu_watch *w, struct evidence *ev)
+static void look_at(struct watch *w, struct evidence *ev)
 {
-    struct gpu_crash crash;
+    struct watch_crash crash;
     struct error e = {0};
     const char *path = NULL;
     bool died = ev->died;
 
-    host_sample_take(&ev->samples[ev->num_samples++], ev->time_ns, machine_executor_pid(w->params.machine));
-    evidence_judge(ev, &crash);
+    watch_host_sample(&ev->samples[ev->num_samples++], ev->time_ns, machine_executor_pid(w->params.machine));
+    watch_evidence_judge(ev, &crash);
     if (w->params.directory && w->dumps < w->params.max_dumps) {
         w->dumps++;
         name_dump(w);
@@ -413,12 +413,12 @@ static void look_at(struct gpu_watch *w, struct evidence *ev)
         w->params.found(w->params.ctx, &crash, path, &e);
 }
 
-int gpu_watch_request(struct gpu_watch *w, const char *path, struct error *e)
+int watch_request(struct watch *w, const char *path, struct error *e)
 {
-    struct gpu_crash crash = {.cause = GPU_CRASH_REQUEST,
-                              .packet = UINT32_MAX,
-                              .draw = UINT32_MAX,
-                              .text = "nothing crashed: the dump was asked for"};
+    struct watch_crash crash = {.cause = WATCH_CRASH_REQUEST,
+                                .packet = UINT32_MAX,
+                                .draw = UINT32_MAX,
+                                .text = "nothing crashed: the dump was asked for"};
     struct evidence *ev;
     int r;
 
@@ -428,7 +428,7 @@ int gpu_watch_request(struct gpu_watch *w, const char *path, struct error *e)
     if (!ev)
         return error_set(e, -ENOMEM, "no memory for a dump");
     ev->has_crumbs = machine_crumbs(w->params.machine, &ev->crumbs);
-    host_sample_take(&ev->samples[ev->num_samples++], ev->time_ns, machine_executor_pid(w->params.machine));
+    watch_host_sample(&ev->samples[ev->num_samples++], ev->time_ns, machine_executor_pid(w->params.machine));
     r = write_dump(w, ev, &crash, path, e);
     release(w, ev);
     return r;
@@ -436,7 +436,7 @@ int gpu_watch_request(struct gpu_watch *w, const char *path, struct error *e)
 
 /* ---- noticing ----------------------------------------------------------------------------------------------------- */
 
-static void wait_ms(struct gpu_watch *w, unsigned ms)
+static void wait_ms(struct watch *w, unsigned ms)
 {
     struct timespec ts;
 
@@ -448,7 +448,7 @@ static void wait_ms(struct gpu_watch *w, unsigned ms)
 }
 
 /* The submission that the executor died of must have failed before the evidence is complete. */
-static void wait_for_failure(struct gpu_watch *w, uint64_t id)
+static void wait_for_failure(struct watch *w, uint64_t id)
 {
     for (unsigned ms = 0; ms < SETTLE_MS && !w->stop; ms += 10) {
         struct kept *k = find(w, id);
@@ -471,7 +471,7 @@ static void find_living(void *ctx, const struct bb_resource *r)
         f->id = r->id;
 }
 
-void watch_addresses(struct gpu_watch *w, const struct exec_crumbs *c)
+void watch_addresses(struct watch *w, const struct exec_crumbs *c)
 {
     uint64_t n = atomic_load(&c->num_addresses);
 
@@ -504,7 +504,7 @@ void watch_addresses(struct gpu_watch *w, const struct exec_crumbs *c)
     }
 }
 
-static struct evidence *notice_death(struct gpu_watch *w, struct machine_death *death)
+static struct evidence *notice_death(struct watch *w, struct machine_death *death)
 {
     struct evidence *ev;
 
@@ -537,7 +537,7 @@ static struct evidence *notice_death(struct gpu_watch *w, struct machine_death *
 }
 
 /* Whether an executor runs is known by its number only. */
-static void notice_executor(struct gpu_watch *w)
+static void notice_executor(struct watch *w)
 {
     int pid = machine_executor_pid(w->params.machine);
     uint64_t now = machine_now(w->params.machine);
@@ -558,15 +558,15 @@ static void notice_executor(struct gpu_watch *w)
     }
 }
 
-static void sample_host(struct gpu_watch *w)
+static void sample_host(struct watch *w)
 {
     uint64_t now = machine_now(w->params.machine);
     const struct host_sample *last =
         w->num_samples ? &w->samples[(w->num_samples - 1) % WATCH_SAMPLES] : NULL;
 
     if (!last || now - last->time_ns > SAMPLE_NS)
-        host_sample_take(&w->samples[w->num_samples++ % WATCH_SAMPLES], now,
-                         machine_executor_pid(w->params.machine));
+        watch_host_sample(&w->samples[w->num_samples++ % WATCH_SAMPLES], now,
+                          machine_executor_pid(w->params.machine));
 }
 
 static uint64_t progress_hash(const struct exec_crumbs *c, uint64_t oldest)
@@ -587,7 +587,7 @@ static uint64_t progress_hash(const struct exec_crumbs *c, uint64_t oldest)
 /* Of the time in which the executor's threads could have run since there was progress last, the part in which they did: time
  * in which nobody let it run does not count as a hang, nor does time in which there is none. 1 where it sleeps, or where that
  * cannot be known. */
-static double share_of_processor(struct gpu_watch *w, uint64_t now)
+static double share_of_processor(struct watch *w, uint64_t now)
 {
     const struct host_sample *base = NULL;
     double ran, waited;
@@ -597,7 +597,7 @@ static double share_of_processor(struct gpu_watch *w, uint64_t now)
          i++)
         if (!base || w->samples[i % WATCH_SAMPLES].time_ns <= w->progress_ns)
             base = &w->samples[i % WATCH_SAMPLES];
-    host_sample_take(&s, now, machine_executor_pid(w->params.machine));
+    watch_host_sample(&s, now, machine_executor_pid(w->params.machine));
     if (!s.executor_pid)
         return 0;
     if (!base || s.executor_cpu < 0)
@@ -612,7 +612,7 @@ static double share_of_processor(struct gpu_watch *w, uint64_t now)
     return ran + waited < 0.05 * (double)(now - base->time_ns) / 1e9 ? 1 : ran / (ran + waited);
 }
 
-static struct evidence *notice_hang(struct gpu_watch *w, struct exec_crumbs *crumbs)
+static struct evidence *notice_hang(struct watch *w, struct exec_crumbs *crumbs)
 {
     const struct kept *oldest = w->list.first;
     uint64_t now = machine_now(w->params.machine), hash, id;
@@ -646,7 +646,7 @@ static struct evidence *notice_hang(struct gpu_watch *w, struct exec_crumbs *cru
         return NULL;
     starved = (double)(now - w->progress_ns) * share_of_processor(w, now) <
               (double)w->params.hang_ms * NSEC_PER_MSEC;
-    if (starved && now - w->progress_ns < GPU_WATCH_PATIENCE * w->params.hang_ms * NSEC_PER_MSEC)
+    if (starved && now - w->progress_ns < WATCH_PATIENCE * w->params.hang_ms * NSEC_PER_MSEC)
         return NULL;
     set_status(w, now, BB_STATUS_TIMEOUT, "no progress");
     ev = snapshot(w, "timeout");
@@ -659,7 +659,7 @@ static struct evidence *notice_hang(struct gpu_watch *w, struct exec_crumbs *cru
     return ev;
 }
 
-static struct evidence *notice_error(struct gpu_watch *w)
+static struct evidence *notice_error(struct watch *w)
 {
     struct evidence *ev;
 
@@ -675,7 +675,7 @@ static struct evidence *notice_error(struct gpu_watch *w)
 }
 
 /* A device that was removed for what was dumped already needs no dump of its own. */
-static struct evidence *notice_removal(struct gpu_watch *w)
+static struct evidence *notice_removal(struct watch *w)
 {
     struct evidence *ev;
 
@@ -692,7 +692,7 @@ static struct evidence *notice_removal(struct gpu_watch *w)
     return ev;
 }
 
-static struct evidence *notice(struct gpu_watch *w, struct machine_death *death, struct exec_crumbs *crumbs)
+static struct evidence *notice(struct watch *w, struct machine_death *death, struct exec_crumbs *crumbs)
 {
     struct evidence *ev = notice_death(w, death);
 
@@ -715,7 +715,7 @@ static void *watch_thread(void *arg)
 {
     struct machine_death *death = calloc(1, sizeof(*death));
     struct exec_crumbs *crumbs = calloc(1, sizeof(*crumbs));
-    struct gpu_watch *w = arg;
+    struct watch *w = arg;
     uint64_t seen;
 
     pthread_mutex_lock(&w->lock);
@@ -749,7 +749,7 @@ static void *watch_thread(void *arg)
     return NULL;
 }
 
-void gpu_watch_system_event(struct gpu_watch *w, unsigned id, const char *text)
+void watch_system_event(struct watch *w, unsigned id, const char *text)
 {
     struct device_event *d;
     uint64_t now;
@@ -773,7 +773,7 @@ void gpu_watch_system_event(struct gpu_watch *w, unsigned id, const char *text)
     pthread_mutex_unlock(&w->lock);
 }
 
-void gpu_watch_settle(struct gpu_watch *w)
+void watch_settle(struct watch *w)
 {
     uint64_t up_to;
 
@@ -785,7 +785,7 @@ void gpu_watch_settle(struct gpu_watch *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-uint32_t gpu_watch_crashes(struct gpu_watch *w)
+uint32_t watch_crashes(struct watch *w)
 {
     uint32_t n;
 
@@ -797,9 +797,9 @@ uint32_t gpu_watch_crashes(struct gpu_watch *w)
 
 /* ---- life cycle --------------------------------------------------------------------------------------------------- */
 
-int gpu_watch_create(struct gpu_watch **out, const struct gpu_watch_params *p, struct error *e)
+int watch_create(struct watch **out, const struct watch_params *p, struct error *e)
 {
-    struct gpu_watch *w = calloc(1, sizeof(*w));
+    struct watch *w = calloc(1, sizeof(*w));
     pthread_condattr_t attr;
     sigset_t all, old;
     int r;
@@ -843,7 +843,7 @@ int gpu_watch_create(struct gpu_watch **out, const struct gpu_watch_params *p, s
     return 0;
 }
 
-void gpu_watch_destroy(struct gpu_watch *w)
+void watch_destroy(struct watch *w)
 {
     if (!w)
         return;

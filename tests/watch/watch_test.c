@@ -16,7 +16,7 @@
 #include "abi/builder.h"
 #include "base/log.h"
 #include "base/sanitized.h"
-#include "blackbox/gpu_watch.h"
+#include "watch/watch.h"
 #include "machine/driver.h"
 #include "crash_scene.h"
 #include "plant.h"
@@ -28,15 +28,15 @@ static uint32_t hang_ms = HANG_MS;
 struct rig {
     struct machine *m;
     struct driver *d;
-    struct gpu_watch *w;
+    struct watch *w;
     struct abi_builder b;
     uint64_t stream, table, memory;
-    struct gpu_crash crash; /* the last */
+    struct watch_crash crash; /* the last */
     uint32_t crashes;
     char dump[4096];
 };
 
-static void on_found(void *ctx, const struct gpu_crash *crash, const char *path, const struct error *e)
+static void on_found(void *ctx, const struct watch_crash *crash, const char *path, const struct error *e)
 {
     struct rig *r = ctx;
 
@@ -76,17 +76,17 @@ static void rig_init(struct rig *r, enum exec_markers markers)
                        &e) ||
         machine_wait_ready(r->m, 60000, &e) ||
         driver_create(&r->d, &(struct driver_params){.machine = r->m}, &e) ||
-        gpu_watch_create(&r->w,
-                         &(struct gpu_watch_params){.machine = r->m,
-                                                    .directory = dir,
-                                                    .program = "watch_test",
-                                                    .settings = one_setting,
-                                                    .hang_ms = hang_ms,
-                                                    .max_dumps = 100,
-                                                    .all_errors = true,
-                                                    .found = on_found,
-                                                    .ctx = r},
-                         &e))
+        watch_create(&r->w,
+                     &(struct watch_params){.machine = r->m,
+                                            .directory = dir,
+                                            .program = "watch_test",
+                                            .settings = one_setting,
+                                            .hang_ms = hang_ms,
+                                            .max_dumps = 100,
+                                            .all_errors = true,
+                                            .found = on_found,
+                                            .ctx = r},
+                     &e))
         fail_msg("%s", e.text);
     r->stream = driver_alloc(r->d, SPACE, 4096);
     r->table = driver_alloc(r->d, 4096, 4096);
@@ -99,7 +99,7 @@ static void rig_init(struct rig *r, enum exec_markers markers)
 static void rig_finish(struct rig *r)
 {
     abi_builder_finish(&r->b);
-    gpu_watch_destroy(r->w);
+    watch_destroy(r->w);
     driver_destroy(r->d);
     machine_destroy(r->m);
 }
@@ -126,9 +126,9 @@ static uint64_t submit(struct rig *r)
 /* Until the watch has found `crashes` in all. */
 static void await_crash(struct rig *r, uint32_t crashes)
 {
-    for (int i = 0; i < 4000 && gpu_watch_crashes(r->w) < crashes; i++)
+    for (int i = 0; i < 4000 && watch_crashes(r->w) < crashes; i++)
         usleep(10000);
-    gpu_watch_settle(r->w);
+    watch_settle(r->w);
     assert_int_equal(r->crashes, crashes);
 }
 
@@ -176,8 +176,8 @@ static const char *statuses(struct rig *r)
     struct error e = {0};
 
     snprintf(path, sizeof(path), "%s/statuses-%d", dir, n++);
-    gpu_watch_settle(r->w);
-    if (gpu_watch_request(r->w, path, &e))
+    watch_settle(r->w);
+    if (watch_request(r->w, path, &e))
         fail_msg("%s", e.text);
     return ask(path, "SELECT group_concat(status, ', ') FROM (SELECT status FROM status ORDER BY rowid)");
 }
@@ -214,7 +214,7 @@ static void checkpoints_are_dumped(void **state)
         ABI_EMIT(&r.b, EXT_POP_MARKER, ext_pop_marker, .hdr = {0});
     submit(&r);
     await_crash(&r, 1);
-    assert_int_equal(r.crash.cause, GPU_CRASH_HANG);
+    assert_int_equal(r.crash.cause, WATCH_CRASH_HANG);
     assert_string_equal(r.crash.command, "DRAW");
     assert_string_equal(ask(r.dump, "SELECT text FROM checkpoint WHERE which='top'"), "in guest memory");
     assert_string_equal(
@@ -246,7 +246,7 @@ static void checkpoints_of_finished_work(void **state)
     ABI_EMIT(&r.b, EXT_CHECKPOINT_POINTER, ext_checkpoint_pointer, .pointer = 0x1234567890);
     assert_int_equal(driver_wait(r.d, submit(&r), 60 * NSEC_PER_SEC), 0);
     snprintf(path, sizeof(path), "%s/finished", dir);
-    if (gpu_watch_request(r.w, path, &e))
+    if (watch_request(r.w, path, &e))
         fail_msg("%s", e.text);
     assert_string_equal(ask(path, "SELECT top FROM queue WHERE id=3"),
                         "pointer 0x1234567890 (submission 1, packet 7)");
@@ -282,7 +282,7 @@ static void bad_checkpoints(void **state)
         await_crash(&r, i + 1);
         if (!strstr(r.crash.text, cases[i].text))
             fail_msg("%s", r.crash.text);
-        assert_int_equal(r.crash.cause, GPU_CRASH_MALFORMED);
+        assert_int_equal(r.crash.cause, WATCH_CRASH_MALFORMED);
     }
     ABI_EMIT_TAIL(&r.b, EXT_CHECKPOINT, ext_checkpoint, long_one, 1028, .payload_bytes = 1028);
     submit(&r);
@@ -363,7 +363,7 @@ static void evicted_memory_is_told(void **state)
     dispatch(&r);
     submit(&r);
     await_crash(&r, 1);
-    assert_int_equal(r.crash.cause, GPU_CRASH_PAGE_FAULT);
+    assert_int_equal(r.crash.cause, WATCH_CRASH_PAGE_FAULT);
     assert_int_equal(r.crash.fault_kind, BB_FAULT_NOT_RESIDENT);
     assert_int_equal(r.crash.fault_resource, 11);
     assert_true(r.crash.certain);
@@ -387,20 +387,20 @@ static void refusals_are_told_apart(void **state)
     dispatch(&r);
     submit(&r);
     await_crash(&r, 1);
-    assert_int_equal(r.crash.cause, GPU_CRASH_MISALIGNED);
+    assert_int_equal(r.crash.cause, WATCH_CRASH_MISALIGNED);
     assert_non_null(strstr(r.crash.text, "constant buffer offset 4 is not a multiple of 16"));
     assert_string_equal(ask(r.dump, "SELECT cause FROM finding"), "misaligned");
 
     ABI_EMIT(&r.b, COPY_BUFFER, copy_buffer, .dst_buffer = 10, .src_buffer = 12, .size_bytes = 4);
     submit(&r);
     await_crash(&r, 2);
-    assert_int_equal(r.crash.cause, GPU_CRASH_TYPE);
+    assert_int_equal(r.crash.cause, WATCH_CRASH_TYPE);
     assert_non_null(strstr(r.crash.text, "handle 12 is a shader, a buffer is needed"));
 
     ABI_EMIT(&r.b, COPY_BUFFER, copy_buffer, .dst_buffer = 10, .src_buffer = 99, .size_bytes = 4);
     submit(&r);
     await_crash(&r, 3);
-    assert_int_equal(r.crash.cause, GPU_CRASH_MALFORMED);
+    assert_int_equal(r.crash.cause, WATCH_CRASH_MALFORMED);
     assert_string_equal(statuses(&r), "active");
     rig_finish(&r);
 }
@@ -421,7 +421,7 @@ static void memory_and_dma_faults(void **state)
         ABI_EMIT(&r.b, CREATE_BUFFER, create_buffer, .buffer_handle = 50 + i, .size_bytes = UINT32_MAX - 3);
     submit(&r);
     await_crash(&r, 1);
-    assert_int_equal(r.crash.cause, GPU_CRASH_MEMORY);
+    assert_int_equal(r.crash.cause, WATCH_CRASH_MEMORY);
     run_good(&r);
     assert_string_equal(statuses(&r), "active, out of memory, active");
 
@@ -429,13 +429,13 @@ static void memory_and_dma_faults(void **state)
              .backing_alloc_id = NOWHERE);
     submit(&r);
     await_crash(&r, 2);
-    assert_int_equal(r.crash.cause, GPU_CRASH_DMA);
+    assert_int_equal(r.crash.cause, WATCH_CRASH_DMA);
     assert_non_null(strstr(r.crash.text, "0x10000000000 + 64 is not guest memory"));
     run_good(&r);
 
     assert_int_equal(driver_submit(r.d, &nowhere, NULL), 0);
     await_crash(&r, 3);
-    assert_int_equal(r.crash.cause, GPU_CRASH_DMA);
+    assert_int_equal(r.crash.cause, WATCH_CRASH_DMA);
     assert_non_null(strstr(r.crash.text, "24 bytes are not all guest memory"));
     run_good(&r);
     assert_string_equal(statuses(&r), "active, out of memory, active, DMA fault, active, DMA fault, active");
@@ -451,9 +451,9 @@ static void what_was_refused_is_no_hang(void **state)
     rig_init(&r, EXEC_MARKERS_GROUPS);
     assert_int_equal(driver_submit(r.d, &nowhere, NULL), 0);
     await_crash(&r, 1);
-    assert_int_equal(r.crash.cause, GPU_CRASH_DMA);
+    assert_int_equal(r.crash.cause, WATCH_CRASH_DMA);
     usleep((HANG_MS + 200) * 1000);
-    assert_int_equal(gpu_watch_crashes(r.w), 1);
+    assert_int_equal(watch_crashes(r.w), 1);
     rig_finish(&r);
 }
 
@@ -479,7 +479,7 @@ static void hangs_and_deaths(void **state)
     assert_true(pid > 0);
     kill(pid, SIGKILL);
     await_crash(&r, 2);
-    assert_int_equal(r.crash.cause, GPU_CRASH_KILLED);
+    assert_int_equal(r.crash.cause, WATCH_CRASH_KILLED);
     machine_wait_ready(r.m, 60000, NULL);
     run_good(&r);
     assert_string_equal(statuses(&r), "active, timeout, reset, active, stopped, active");
@@ -493,21 +493,21 @@ static void removed_device(void **state)
 
     rig_init(&r, EXEC_MARKERS_GROUPS);
     run_good(&r);
-    gpu_watch_system_event(r.w, 4109, "a DMA buffer of process 7 faulted: its device is removed");
+    watch_system_event(r.w, 4109, "a DMA buffer of process 7 faulted: its device is removed");
     await_crash(&r, 1);
-    assert_int_equal(r.crash.cause, GPU_CRASH_REMOVED);
+    assert_int_equal(r.crash.cause, WATCH_CRASH_REMOVED);
     assert_string_equal(ask(r.dump, "SELECT value FROM meta WHERE key='reason'"), "device removed");
     assert_string_equal(ask(r.dump, "SELECT text FROM event WHERE process='system' AND a=4109"),
                         "a DMA buffer of process 7 faulted: its device is removed");
     ABI_EMIT(&r.b, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = 4711);
     submit(&r);
     await_crash(&r, 2);
-    gpu_watch_system_event(r.w, 4109, "the same");
-    gpu_watch_settle(r.w);
-    assert_int_equal(gpu_watch_crashes(r.w), 2);
-    gpu_watch_system_event(r.w, 0x116, "gave up");
+    watch_system_event(r.w, 4109, "the same");
+    watch_settle(r.w);
+    assert_int_equal(watch_crashes(r.w), 2);
+    watch_system_event(r.w, 0x116, "gave up");
     assert_non_null(strstr(statuses(&r), "stopped"));
-    gpu_watch_system_event(NULL, 4109, "nobody listens");
+    watch_system_event(NULL, 4109, "nobody listens");
     rig_finish(&r);
 }
 

@@ -1,4 +1,4 @@
-/* gpu_judge.c: from the marks of a submission to the command that crashed.
+/* judge.c: from the marks of a submission to the command that crashed.
  *
  * Each mark becomes a TOP marker, the commands that it covers, and a BOTTOM marker; bb_infer does the rest. What was not
  * decoded yet stands behind a TOP marker that was never written.
@@ -11,11 +11,11 @@
 #include <xxhash.h>
 
 #include "abi/packets.h"
-#include "blackbox/gpu_items.h"
-#include "blackbox/gpu_watch_priv.h"
+#include "watch/items.h"
+#include "watch/priv.h"
 #include "executor/engine.h"
 
-const char *gpu_crash_cause_name(enum gpu_crash_cause cause)
+const char *watch_crash_cause_name(enum watch_crash_cause cause)
 {
     static const char *const names[] = {
         "none",    "hang",          "page fault", "fault",      "killed",     "malformed",     "device",
@@ -24,12 +24,12 @@ const char *gpu_crash_cause_name(enum gpu_crash_cause cause)
     return names[cause];
 }
 
-bool gpu_crash_is_refusal(enum gpu_crash_cause cause)
+bool watch_crash_is_refusal(enum watch_crash_cause cause)
 {
-    return cause == GPU_CRASH_MALFORMED || (cause >= GPU_CRASH_MEMORY && cause <= GPU_CRASH_TYPE);
+    return cause == WATCH_CRASH_MALFORMED || (cause >= WATCH_CRASH_MEMORY && cause <= WATCH_CRASH_TYPE);
 }
 
-const struct exec_crumb_slot *crumbs_find(const struct exec_crumbs *c, uint64_t submission)
+const struct exec_crumb_slot *watch_crumbs_find(const struct exec_crumbs *c, uint64_t submission)
 {
     for (int i = 0; submission && i < EXEC_CRUMB_SLOTS; i++)
         if (atomic_load(&c->slots[i].submission) == submission)
@@ -70,12 +70,12 @@ static bool find_works(struct works *w, const struct kept *k)
     return true;
 }
 
-int gpu_items_init(struct gpu_items *out, const struct kept *k, const struct exec_crumb_slot *slot)
+int watch_items_init(struct watch_items *out, const struct kept *k, const struct exec_crumb_slot *slot)
 {
     uint32_t marks = slot ? atomic_load(&slot->num_marks) : 0, at = 0, n = 0;
     struct works w;
 
-    *out = (struct gpu_items){0};
+    *out = (struct watch_items){0};
     if (marks > EXEC_CRUMB_MARKS)
         marks = EXEC_CRUMB_MARKS; /* whatever wrote it */
     if (!find_works(&w, k)) {
@@ -104,7 +104,7 @@ int gpu_items_init(struct gpu_items *out, const struct kept *k, const struct exe
     return 0;
 }
 
-void gpu_items_finish(struct gpu_items *i)
+void watch_items_finish(struct watch_items *i)
 {
     free(i->items);
     i->items = NULL;
@@ -162,49 +162,49 @@ static void describe(const struct kept *k, uint32_t index, uint32_t *draw, char 
     *draw = UINT32_MAX;
 }
 
-static enum gpu_crash_cause cause_of(const struct evidence *ev)
+static enum watch_crash_cause cause_of(const struct evidence *ev)
 {
     if (ev->failed_id) {
         const struct kept *k = by_id(ev, ev->failed_id);
-        static const enum gpu_crash_cause causes[EXEC_CAUSES] = {
-            [EXEC_CAUSE_OTHER] = GPU_CRASH_MALFORMED,
-            [EXEC_CAUSE_MEMORY] = GPU_CRASH_MEMORY,
-            [EXEC_CAUSE_DMA] = GPU_CRASH_DMA,
-            [EXEC_CAUSE_TYPE] = GPU_CRASH_TYPE,
-            [EXEC_CAUSE_MISALIGNED] = GPU_CRASH_MISALIGNED,
+        static const enum watch_crash_cause causes[EXEC_CAUSES] = {
+            [EXEC_CAUSE_OTHER] = WATCH_CRASH_MALFORMED,
+            [EXEC_CAUSE_MEMORY] = WATCH_CRASH_MEMORY,
+            [EXEC_CAUSE_DMA] = WATCH_CRASH_DMA,
+            [EXEC_CAUSE_TYPE] = WATCH_CRASH_TYPE,
+            [EXEC_CAUSE_MISALIGNED] = WATCH_CRASH_MISALIGNED,
         };
 
-        return k && k->cause < EXEC_CAUSES ? causes[k->cause] : GPU_CRASH_MALFORMED;
+        return k && k->cause < EXEC_CAUSES ? causes[k->cause] : WATCH_CRASH_MALFORMED;
     }
     if (ev->removed)
-        return GPU_CRASH_REMOVED;
+        return WATCH_CRASH_REMOVED;
     if (!ev->died || ev->death.by_host)
-        return ev->hung || ev->died ? GPU_CRASH_HANG : GPU_CRASH_REQUEST;
+        return ev->hung || ev->died ? WATCH_CRASH_HANG : WATCH_CRASH_REQUEST;
     if (ev->death.has_fault)
-        return GPU_CRASH_PAGE_FAULT;
+        return WATCH_CRASH_PAGE_FAULT;
     if (ev->death.signal == 9 || ev->death.signal == 15 || ev->death.signal == 2)
-        return GPU_CRASH_KILLED;
-    return ev->death.signal == 6 ? GPU_CRASH_DEVICE : GPU_CRASH_FAULT;
+        return WATCH_CRASH_KILLED;
+    return ev->death.signal == 6 ? WATCH_CRASH_DEVICE : WATCH_CRASH_FAULT;
 }
 
-static const char *verb_of(enum gpu_crash_cause cause)
+static const char *verb_of(enum watch_crash_cause cause)
 {
     switch (cause) {
-    case GPU_CRASH_PAGE_FAULT:
+    case WATCH_CRASH_PAGE_FAULT:
         return "caused a page fault";
-    case GPU_CRASH_FAULT:
-    case GPU_CRASH_DEVICE:
+    case WATCH_CRASH_FAULT:
+    case WATCH_CRASH_DEVICE:
         return "brought the executor down";
-    case GPU_CRASH_KILLED:
+    case WATCH_CRASH_KILLED:
         return "was running";
-    case GPU_CRASH_REMOVED:
+    case WATCH_CRASH_REMOVED:
         return "was running";
     default:
         return "does not finish";
     }
 }
 
-static void name_packet(const struct kept *k, struct gpu_crash *c, const char *verb)
+static void name_packet(const struct kept *k, struct watch_crash *c, const char *verb)
 {
     char name[100], fault[64] = "";
 
@@ -217,7 +217,7 @@ static void name_packet(const struct kept *k, struct gpu_crash *c, const char *v
                  verb, fault, c->in_decoder ? " while it was decoded" : "");
 }
 
-static void name_group(const struct kept *k, struct gpu_crash *c, uint32_t last, const char *verb)
+static void name_group(const struct kept *k, struct watch_crash *c, uint32_t last, const char *verb)
 {
     char first_name[100], last_name[100], fault[64] = "";
     uint32_t unused;
@@ -230,17 +230,17 @@ static void name_group(const struct kept *k, struct gpu_crash *c, uint32_t last,
              first_name, last_name, (unsigned long long)k->id, verb, fault);
 }
 
-static void judge_marks(const struct evidence *ev, const struct kept *k, struct gpu_crash *c)
+static void judge_marks(const struct evidence *ev, const struct kept *k, struct watch_crash *c)
 {
-    const struct exec_crumb_slot *slot = ev->has_crumbs ? crumbs_find(&ev->crumbs, k->id) : NULL;
+    const struct exec_crumb_slot *slot = ev->has_crumbs ? watch_crumbs_find(&ev->crumbs, k->id) : NULL;
     uint32_t decoding = slot ? atomic_load(&slot->decoding) : 0;
     struct bb_inference x;
-    struct gpu_items items;
+    struct watch_items items;
 
-    if (!slot || gpu_items_init(&items, k, slot))
+    if (!slot || watch_items_init(&items, k, slot))
         return;
     if (bb_infer(&x, items.items, items.n)) {
-        gpu_items_finish(&items);
+        watch_items_finish(&items);
         return;
     }
     c->exact = ev->crumbs.exact != 0;
@@ -252,7 +252,7 @@ static void judge_marks(const struct evidence *ev, const struct kept *k, struct 
         name_packet(k, c, verb_of(c->cause));
     } else if (x.num_candidates) {
         c->packet = (uint32_t)items.items[x.candidates[0]].id;
-        c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && c->cause != GPU_CRASH_KILLED;
+        c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && c->cause != WATCH_CRASH_KILLED;
         if (x.num_candidates == 1)
             name_packet(k, c, verb_of(c->cause));
         else
@@ -263,26 +263,26 @@ static void judge_marks(const struct evidence *ev, const struct kept *k, struct 
         c->packet = decoding - 1;
         name_packet(k, c, verb_of(c->cause));
     }
-    gpu_items_finish(&items);
+    watch_items_finish(&items);
     bb_inference_finish(&x);
 }
 
 /* Walks everything up to the packet, for what is bound there. */
-static void find_surroundings(const struct evidence *ev, const struct kept *culprit, struct gpu_crash *c)
+static void find_surroundings(const struct evidence *ev, const struct kept *culprit, struct watch_crash *c)
 {
-    struct gpu_model model = {0};
+    struct watch_model model = {0};
     bool found = false;
 
     for (uint32_t i = 0; i < ev->num_items && !found; i++) {
         const struct kept *k = &ev->items[i];
-        struct gpu_model_context *ctx = gpu_model_context(&model, k->context_id);
+        struct watch_model_context *ctx = watch_model_context(&model, k->context_id);
         struct abi_stream s;
         struct abi_packet p;
 
         if (!ctx || !k->stream || abi_stream_open(&s, k->stream, k->cmd_size, NULL))
             continue;
         while (!found && abi_stream_next(&s, &p, NULL) > 0) {
-            gpu_model_apply(&model, ctx, &s, &p, k->id);
+            watch_model_apply(&model, ctx, &s, &p, k->id);
             found = k == culprit && p.index == c->packet;
         }
         if (!found)
@@ -290,8 +290,9 @@ static void find_surroundings(const struct evidence *ev, const struct kept *culp
         snprintf(c->command, sizeof(c->command), "%.31s", p.desc ? p.desc->name : "unknown");
         snprintf(c->path, sizeof(c->path), "%s", ctx->path);
         for (uint32_t k2 = 0; k2 < ctx->num_slots; k2++) {
-            const struct gpu_object *o =
-                ctx->slots[k2].kind == SLOT_SHADER ? gpu_model_find(&model, ctx->slots[k2].handle) : NULL;
+            const struct watch_object *o = ctx->slots[k2].kind == WATCH_SLOT_SHADER
+                                               ? watch_model_find(&model, ctx->slots[k2].handle)
+                                               : NULL;
             bool compute = ctx->slots[k2].stage == ABI_CS;
             size_t at = strlen(c->shaders);
 
@@ -299,27 +300,27 @@ static void find_surroundings(const struct evidence *ev, const struct kept *culp
                 snprintf(c->shaders + at, sizeof(c->shaders) - at, "%s%s", at ? " " : "", o->hash);
         }
     }
-    gpu_model_finish(&model);
+    watch_model_finish(&model);
 }
 
 /* Numbers are of one run: they do not count. */
-static void make_fingerprint(const struct kept *k, struct gpu_crash *c)
+static void make_fingerprint(const struct kept *k, struct watch_crash *c)
 {
     char text[800];
-    size_t n = (size_t)snprintf(text, sizeof(text), "%s|%d|%d|%s|%s|%s|", gpu_crash_cause_name(c->cause),
+    size_t n = (size_t)snprintf(text, sizeof(text), "%s|%d|%d|%s|%s|%s|", watch_crash_cause_name(c->cause),
                                 c->in_decoder, c->fault_known ? (int)c->fault_kind : -1, c->command,
-                                c->cause == GPU_CRASH_KILLED ? "" : c->shaders, c->path);
+                                c->cause == WATCH_CRASH_KILLED ? "" : c->shaders, c->path);
 
-    for (const char *m = gpu_crash_is_refusal(c->cause) ? k->message : ""; *m && n < sizeof(text) - 1; m++)
+    for (const char *m = watch_crash_is_refusal(c->cause) ? k->message : ""; *m && n < sizeof(text) - 1; m++)
         if (*m < '0' || *m > '9')
             text[n++] = *m;
     snprintf(c->fingerprint, sizeof(c->fingerprint), "%016llx", (unsigned long long)XXH3_64bits(text, n));
 }
 
-static void judge(const struct evidence *ev, const struct kept *k, struct gpu_crash *c);
+static void judge(const struct evidence *ev, const struct kept *k, struct watch_crash *c);
 
 /* Whose address it was. The number in the sentence is the guest's handle. */
-static void judge_fault(const struct evidence *ev, struct gpu_crash *c)
+static void judge_fault(const struct evidence *ev, struct watch_crash *c)
 {
     size_t at = strlen(c->text);
     struct bb_fault f;
@@ -356,12 +357,12 @@ static void judge_fault(const struct evidence *ev, struct gpu_crash *c)
     }
 }
 
-void evidence_judge(const struct evidence *ev, struct gpu_crash *c)
+void watch_evidence_judge(const struct evidence *ev, struct watch_crash *c)
 {
     const struct kept *k = culprit(ev);
 
     judge(ev, k, c);
-    if (ev->starved && c->cause == GPU_CRASH_HANG) {
+    if (ev->starved && c->cause == WATCH_CRASH_HANG) {
         size_t at = strlen(c->text);
 
         c->certain = false;
@@ -376,27 +377,27 @@ void evidence_judge(const struct evidence *ev, struct gpu_crash *c)
     make_fingerprint(k, c);
 }
 
-static const char *refusal_of(enum gpu_crash_cause cause)
+static const char *refusal_of(enum watch_crash_cause cause)
 {
     switch (cause) {
-    case GPU_CRASH_MEMORY:
+    case WATCH_CRASH_MEMORY:
         return "There was no memory left for";
-    case GPU_CRASH_DMA:
+    case WATCH_CRASH_DMA:
         return "A guest address was no guest memory in";
-    case GPU_CRASH_MISALIGNED:
+    case WATCH_CRASH_MISALIGNED:
         return "A buffer is bound misaligned in";
-    case GPU_CRASH_TYPE:
+    case WATCH_CRASH_TYPE:
         return "A resource of the wrong kind is used in";
     default:
         return "The device refused";
     }
 }
 
-static void judge(const struct evidence *ev, const struct kept *k, struct gpu_crash *c)
+static void judge(const struct evidence *ev, const struct kept *k, struct watch_crash *c)
 {
     char killed[200];
 
-    *c = (struct gpu_crash){.cause = cause_of(ev), .packet = UINT32_MAX, .draw = UINT32_MAX};
+    *c = (struct watch_crash){.cause = cause_of(ev), .packet = UINT32_MAX, .draw = UINT32_MAX};
     if (ev->died && ev->death.has_fault) {
         c->has_fault = true;
         c->fault_address = ev->death.fault_address;
@@ -409,7 +410,7 @@ static void judge(const struct evidence *ev, const struct kept *k, struct gpu_cr
     c->submission = k->id;
     c->fence = k->fence;
     c->ordinal = k->ordinal;
-    if (gpu_crash_is_refusal(c->cause)) {
+    if (watch_crash_is_refusal(c->cause)) {
         c->certain = c->exact = true;
         c->candidates = 1;
         c->packet = k->packets;
@@ -422,7 +423,7 @@ static void judge(const struct evidence *ev, const struct kept *k, struct gpu_cr
     if (!c->text[0])
         snprintf(c->text, sizeof(c->text), "Submission %llu %s; there are no markers that say where",
                  (unsigned long long)k->id, verb_of(c->cause));
-    if (c->cause == GPU_CRASH_KILLED) {
+    if (c->cause == WATCH_CRASH_KILLED) {
         snprintf(killed, sizeof(killed), "%.190s", c->candidates ? c->text : "");
         snprintf(c->text, sizeof(c->text),
                  "The executor was killed from outside (signal %d): no command is to blame%s%s",

@@ -1,0 +1,24 @@
+/* items.h: a submission as the inference engine sees it. */
+#ifndef WATCH_ITEMS_H_
+#define WATCH_ITEMS_H_
+
+#include <aerogpu/blackbox.h>
+
+#include "executor/crumbs.h"
+
+struct kept;
+
+/* Commands have the packet's number as id, markers that of their mark. */
+struct watch_items {
+    struct bb_item *items;
+    uint32_t n;
+};
+
+/* 0, or -1 without memory. `slot` NULL: nothing is known about its progress. */
+int watch_items_init(struct watch_items *out, const struct kept *k, const struct exec_crumb_slot *slot);
+void watch_items_finish(struct watch_items *i);
+
+/* The slot of a submission, NULL if it has none. */
+const struct exec_crumb_slot *watch_crumbs_find(const struct exec_crumbs *c, uint64_t submission);
+
+#endif

@@ -1,0 +1,83 @@
+/* model.h: what a walk over AeroGPU command streams knows at each packet: which handles exist, and what is bound in
+ * which context. It executes nothing, and believes nothing: unknown handles are just numbers.
+ */
+#ifndef WATCH_MODEL_H_
+#define WATCH_MODEL_H_
+
+#include "abi/stream.h"
+#include "base/error.h"
+
+enum watch_slot_kind {
+    WATCH_SLOT_SHADER,
+    WATCH_SLOT_TARGET,
+    WATCH_SLOT_DEPTH,
+    WATCH_SLOT_VERTICES,
+    WATCH_SLOT_INDICES,
+    WATCH_SLOT_TEXTURE,
+    WATCH_SLOT_CONSTANTS,
+    WATCH_SLOT_SRV,
+    WATCH_SLOT_UAV,
+};
+
+struct watch_slot {
+    uint8_t kind, stage; /* enum abi_program; 0 where there is none */
+    uint16_t index;
+    uint32_t handle;
+};
+
+enum { WATCH_MAX_SLOTS = 192, WATCH_PATH = 200, WATCH_DEPTH = 16 };
+
+struct watch_model_context {
+    struct watch_model_context *next;
+    uint32_t id, num_slots;
+    struct watch_slot slots[WATCH_MAX_SLOTS];
+    char path[WATCH_PATH]; /* the last DEBUG_MARKER and the regions pushed, "frame/shadows" */
+    uint16_t depth, ends[WATCH_DEPTH];
+    uint32_t too_deep, unbalanced_pops;
+};
+
+enum watch_object_kind {
+    WATCH_OBJECT_BUFFER,
+    WATCH_OBJECT_TEXTURE,
+    WATCH_OBJECT_VIEW,
+    WATCH_OBJECT_SHADER,
+    WATCH_OBJECT_OTHER
+};
+
+struct watch_object {
+    uint32_t handle;
+    enum watch_object_kind kind;
+    bool alive;
+    uint64_t size;
+    uint32_t width, height, format, alloc_id; /* of textures; alloc_id of buffers too */
+    uint64_t alloc_offset;
+    uint32_t stage;       /* enum abi_program */
+    const uint8_t *bytes; /* of a shader: in the stream */
+    uint32_t bytes_size;
+    uint64_t created, last_use, destroyed; /* submissions by number */
+    char hash[17];                         /* of a shader's bytes */
+};
+
+struct watch_model {
+    struct watch_model_context *contexts;
+    struct watch_object *objects; /* in order of creation; a handle may come again */
+    uint32_t num_objects, cap_objects;
+    uint32_t *slots; /* open hashing: handle -> object + 1 */
+    uint32_t slot_cap;
+    bool failed; /* out of memory: what is known is right, but not all */
+};
+
+void watch_model_finish(struct watch_model *m);
+struct watch_model_context *watch_model_context(struct watch_model *m, uint32_t id);
+
+/* Applies a packet. `submission` is its number, for first and last uses. */
+void watch_model_apply(struct watch_model *m, struct watch_model_context *c, const struct abi_stream *s,
+                       const struct abi_packet *p, uint64_t submission);
+/* Notes that what is bound is used, by a packet that does work. */
+void watch_model_use(struct watch_model *m, const struct watch_model_context *c, uint64_t submission);
+struct watch_object *watch_model_find(struct watch_model *m, uint32_t handle);
+
+void watch_slot_name(char name[24], const struct watch_slot *s);
+void watch_object_name(char name[64], const struct watch_object *o);
+
+#endif
