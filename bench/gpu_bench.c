@@ -24,7 +24,7 @@
 #include "base/clock.h"
 #include "bench.h"
 #include "machine/driver.h"
-#include "machine/samples.h"
+#include "base/samples.h"
 #include "pingpong.h"
 
 enum { ROUNDS = 40, TURN = 250, VBLANKS = 600 };

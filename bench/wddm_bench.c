@@ -37,7 +37,7 @@
 #include "d3dkmt/server.h"
 #include "dxgkrnl/faults.h"
 #include "machine/driver.h"
-#include "machine/samples.h"
+#include "base/samples.h"
 #include "stack/explore.h"
 #include "stack/stack.h"
 

@@ -17,7 +17,7 @@
 #include "aerogpu/ring.h"
 #include "exec_test_engine.h"
 #include "machine/driver.h"
-#include "machine/samples.h"
+#include "base/samples.h"
 
 #define SECOND NSEC_PER_SEC
 #define PATIENCE                                                                                             \

@@ -19,6 +19,7 @@
 
 #include "blackbox/internal.h"
 #include "blackbox/package.h"
+#include "base/utf8.h"
 
 struct bb_flight {
     struct flight_header *header;
@@ -102,7 +103,7 @@ int bb_flight_name(struct bb_flight *f, uint8_t event, const char *name)
     if (!f)
         return 0;
     at = (char *)f->header + sizeof(*f->header) + (size_t)event * FLIGHT_NAME;
-    n = bb_utf8(at, FLIGHT_NAME - 1, name, strlen(name));
+    n = utf8_clean(at, FLIGHT_NAME - 1, name, strlen(name));
     memset(at + n, 0, FLIGHT_NAME - n);
     return 0;
 }
@@ -191,8 +192,8 @@ int bb_flight_open(struct bb_flight **out, const struct bb_flight_params *p, str
     f->header->events = events;
     f->header->pid = (uint32_t)getpid();
     f->header->counter_is_tsc = f->tsc;
-    bb_utf8(f->header->name, sizeof(f->header->name) - 1, p->name ? p->name : "process",
-            strlen(p->name ? p->name : "process"));
+    utf8_clean(f->header->name, sizeof(f->header->name) - 1, p->name ? p->name : "process",
+               strlen(p->name ? p->name : "process"));
     read_boot(f->header->boot);
     f->header->first = f->header->last = take_pair(f);
     memcpy(f->header->magic, FLIGHT_MAGIC, 8);

@@ -18,6 +18,7 @@
 
 #include "blackbox/flight_read.h"
 #include "blackbox/package.h"
+#include "base/utf8.h"
 
 /* ---- time --------------------------------------------------------------------------------------------------------- */
 
@@ -79,7 +80,7 @@ static void clean_text(char *out, size_t max, const char *text, size_t size)
 {
     size_t n = strnlen(text, size);
 
-    n = bb_utf8(out, max - 1, text, n);
+    n = utf8_clean(out, max - 1, text, n);
     out[n] = '\0';
 }
 

@@ -1,4 +1,5 @@
 #include "blackbox/package.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -180,13 +181,13 @@ static void put_text(struct bb_package *p, const char *text, size_t size)
 
     if (size > BB_MAX_TEXT)
         size = BB_MAX_TEXT;
-    n = bb_utf8(NULL, SIZE_MAX, text, size);
+    n = utf8_clean(NULL, SIZE_MAX, text, size);
     clean = malloc(n + 1);
     if (!clean) {
         bb_null(p);
         return;
     }
-    bb_utf8(clean, n, text, size);
+    utf8_clean(clean, n, text, size);
     put_value(p, BB_TAG_TEXT, clean, n, true);
     free(clean);
 }

@@ -55,7 +55,4 @@ int bb_package_failure(const struct bb_package *p);
 int bb_dump_write(const void *data, size_t size, const int *fds, int num_fds, const char *path,
                   struct error *e);
 
-/* Appends `text` as UTF-8, what is not is replaced; `max` bytes of it. Returns the length. `out` may be NULL. */
-size_t bb_utf8(char *out, size_t max, const char *text, size_t size);
-
 #endif

@@ -14,6 +14,7 @@
 
 #include "blackbox/internal.h"
 #include "blackbox/package.h"
+#include "base/utf8.h"
 
 enum { NAME = 64, DEFAULT_HISTORY = 65536 };
 
@@ -89,7 +90,7 @@ static struct entry *by_id(struct bb_resources *r, uint64_t id, uint32_t *at)
 
 static void copy_text(char to[NAME], const char *from)
 {
-    size_t n = from ? bb_utf8(to, NAME - 1, from, strlen(from)) : 0;
+    size_t n = from ? utf8_clean(to, NAME - 1, from, strlen(from)) : 0;
 
     to[n] = '\0';
 }

@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "gpu/gpu.h"
 #include "machine/machine.h"
-#include "machine/samples.h"
+#include "base/samples.h"
 #include "trace/reader.h"
 
 /* Memory that a player needs for itself. */

@@ -1,11 +1,10 @@
-/* utf8.c: text from outside becomes UTF-8. */
+#include "base/utf8.h"
+
 #include <string.h>
 
-#include "blackbox/package.h"
-
-/* Bytes of the well-formed character at `s`, 0 if there is none. */
-static size_t well_formed(const unsigned char *s, size_t left)
+size_t utf8_length(const char *text, size_t left)
 {
+    const unsigned char *s = (const unsigned char *)text;
     size_t n = s[0] < 0x80                   ? 1
                : s[0] >= 0xC2 && s[0] < 0xE0 ? 2
                : (s[0] & 0xF0) == 0xE0       ? 3
@@ -23,18 +22,17 @@ static size_t well_formed(const unsigned char *s, size_t left)
     return n;
 }
 
-size_t bb_utf8(char *out, size_t max, const char *text, size_t size)
+size_t utf8_clean(char *out, size_t max, const char *text, size_t size)
 {
-    const unsigned char *s = (const unsigned char *)text;
     size_t len = 0, i = 0;
 
     while (i < size) {
-        size_t n = well_formed(s + i, size - i), put = n ? n : 3;
+        size_t n = utf8_length(text + i, size - i), put = n ? n : 3;
 
         if (put > max - len)
             break;
         if (out)
-            memcpy(out + len, n ? (const char *)s + i : "\xEF\xBF\xBD", put);
+            memcpy(out + len, n ? text + i : "\xEF\xBF\xBD", put);
         len += put;
         i += n ? n : 1;
     }

@@ -1,4 +1,4 @@
-#include "machine/samples.h"
+#include "base/samples.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* samples.h: numbers collected for a median or a percentile. Zero-initialised is empty; a failed allocation
  * drops samples and says so in `failed`. */
-#ifndef MACHINE_SAMPLES_H_
-#define MACHINE_SAMPLES_H_
+#ifndef BASE_SAMPLES_H_
+#define BASE_SAMPLES_H_
 
 #include <stdbool.h>
 #include <stddef.h>

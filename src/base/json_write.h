@@ -1,0 +1,53 @@
+/* json_write.h: JSON onto a stream, for what is too large to be held as a tree (jansson is for what is not).
+ *
+ *     struct json_writer w = json_writer(stdout);
+ *     json_write_object(&w, NULL);
+ *     json_write_string(&w, "name", "triangle");
+ *     json_write_array(&w, "frames");
+ *     json_write_unsigned(&w, NULL, 7);
+ *     json_write_end(&w);
+ *     json_write_end(&w);
+ *
+ * 1. Members of objects have a key, those of arrays have none (NULL).
+ * 2. What comes out can be parsed, whatever the bytes of the strings are: control characters are escaped, and bytes that
+ *    are not UTF-8 become U+FFFD. Numbers that JSON does not have (infinities, not-a-number) become null.
+ * 3. Errors are the stream's: ferror() at the end tells.
+ */
+#ifndef BASE_JSON_WRITE_H_
+#define BASE_JSON_WRITE_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define JSON_WRITE_DEPTH 63 /* objects and arrays in one another */
+
+struct json_writer {
+    FILE *out;
+    unsigned depth;
+    uint64_t is_array; /* a bit per depth */
+    uint64_t has_items;
+};
+
+static inline struct json_writer json_writer(FILE *out)
+{
+    return (struct json_writer){.out = out};
+}
+
+void json_write_object(struct json_writer *w, const char *key);
+void json_write_array(struct json_writer *w, const char *key);
+void json_write_end(struct json_writer *w);
+
+void json_write_string(struct json_writer *w, const char *key, const char *s); /* NULL: null */
+void json_write_format(struct json_writer *w, const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4))); /* a string of at most 1,023 bytes */
+void json_write_unsigned(struct json_writer *w, const char *key, uint64_t v);
+void json_write_signed(struct json_writer *w, const char *key, int64_t v);
+void json_write_real(struct json_writer *w, const char *key, double v); /* as short as reads back the same */
+void json_write_bool(struct json_writer *w, const char *key, bool v);
+void json_write_null(struct json_writer *w, const char *key);
+
+/* One string with its quotes, for writers of other forms. */
+void json_write_text(FILE *out, const char *s);
+
+#endif

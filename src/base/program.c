@@ -1,0 +1,67 @@
+#include "base/program.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Relative to the prefix, and the prefix. From meson's options. */
+static const char *const places[] = {
+    [PROGRAM_BIN] = AEROGPU_BINDIR, [PROGRAM_LIBEXEC] = AEROGPU_LIBEXECDIR, [PROGRAM_LIB] = AEROGPU_LIBDIR};
+
+static bool is_there(const struct program_params *p, const char *path)
+{
+    return access(path, p->is_data ? R_OK : X_OK) == 0;
+}
+
+/* Built: BUILD/tools/aerogpu/x, and BUILD/src/room/it. Installed: PREFIX/bin/x, and PREFIX/libexec/it. */
+static bool find_beside(const struct program_params *p, const char *self, char *path, size_t size)
+{
+    const char *name = strrchr(p->installed, '/');
+    char dir[PATH_MAX], *slash;
+
+    name = name ? name + 1 : p->installed;
+    snprintf(dir, sizeof(dir), "%s", self);
+    for (int up = 0; up < 4 && (slash = strrchr(dir, '/')); up++) {
+        *slash = '\0';
+        if ((size_t)snprintf(path, size, "%s/%s", dir, name) < size && is_there(p, path))
+            return true;
+        if ((size_t)snprintf(path, size, "%s/%s", dir, p->built) < size && is_there(p, path))
+            return true;
+        if ((size_t)snprintf(path, size, "%s/%s/%s", dir, places[p->place], p->installed) < size &&
+            is_there(p, path))
+            return true;
+    }
+    return false;
+}
+
+int program_find(const struct program_params *p, char *path, size_t size, struct error *e)
+{
+    const char *wanted = p->wanted ? p->wanted : p->variable ? getenv(p->variable) : NULL;
+    char self[PATH_MAX];
+    ssize_t n;
+
+    if (wanted && *wanted) {
+        const char *by = p->wanted ? "" : p->variable, *names = p->wanted ? "" : " names ";
+
+        if ((size_t)snprintf(path, size, "%s", wanted) >= size)
+            return error_set(e, -ENAMETOOLONG, "%s%s%.60s...: the path is too long", by, names, wanted);
+        return is_there(p, path)
+                   ? 0
+                   : error_set(e, -ENOENT, "%s%s%.200s, which is not %s", by, names, wanted, p->what);
+    }
+    n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (n < 0)
+        return error_set(e, -errno, "cannot read /proc/self/exe: %s", strerror(errno));
+    self[n] = '\0';
+    if (find_beside(p, self, path, size))
+        return 0;
+    if ((size_t)snprintf(path, size, AEROGPU_PREFIX "/%s/%s", places[p->place], p->installed) < size &&
+        is_there(p, path))
+        return 0;
+    return error_set(e, -ENOENT, "%s is neither beside %.120s nor at " AEROGPU_PREFIX "/%s/%s%s%s%s", p->what,
+                     self, places[p->place], p->installed, p->variable ? " (" : "",
+                     p->variable ? p->variable : "", p->variable ? " can name it)" : "");
+}

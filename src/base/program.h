@@ -1,0 +1,30 @@
+/* program.h: where the files are that belong to this one: helper programs, libraries that are loaded in front of others,
+ * layers. They are looked for, in this order: what the caller wants; what an environment variable names; beside the
+ * running program and up to three folders above it, in a build tree as well as under a prefix; and where `meson install`
+ * would have put them.
+ */
+#ifndef BASE_PROGRAM_H_
+#define BASE_PROGRAM_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+enum program_place { PROGRAM_BIN, PROGRAM_LIBEXEC, PROGRAM_LIB }; /* meson's bindir, libexecdir, libdir */
+
+struct program_params {
+    const char *what;      /* for the sentence: "the executor" */
+    const char *wanted;    /* a path that must be it, or NULL */
+    const char *variable;  /* of the environment, or NULL */
+    const char *built;     /* in the build tree: "src/executor/aerogpu-executor" */
+    const char *installed; /* in `place`: "aerogpu-executor" */
+    enum program_place place;
+    bool is_data; /* to be read, not to be run */
+};
+
+/* Fills `path`. 0; -ENOENT, -ENAMETOOLONG or what reading /proc/self/exe answered, with a sentence that says where it was
+ * looked for. */
+int program_find(const struct program_params *p, char *path, size_t size, struct error *e);
+
+#endif

@@ -1,0 +1,230 @@
+/* shelf_test.c: the containers, searches and writers of src/base. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/fds.h"
+#include "base/json_write.h"
+#include "base/map.h"
+#include "base/program.h"
+#include "base/rng.h"
+#include "base/utf8.h"
+
+static void array_grows_and_keeps(void **state)
+{
+    size_t room = 0, num = 0;
+    uint32_t *items = NULL;
+
+    for (; num < 10000; num++) {
+        assert_int_equal(array_reserve(items, room, num + 1), 0);
+        items[num] = (uint32_t)num;
+    }
+    for (size_t i = 0; i < num; i++)
+        assert_int_equal(items[i], i);
+    assert_int_equal(array_reserve(items, room, SIZE_MAX / 2), -ENOMEM);
+    assert_int_equal(items[9999], 9999);
+    free(items);
+}
+
+/* Against an array of the same 512 keys, with as many removals as insertions, and clusters of neighbours. */
+static void map_holds_what_was_put(void **state)
+{
+    enum { KEYS = 512 };
+    uint64_t value[KEYS] = {0}, sum = 0, expected = 0;
+    bool there[KEYS] = {false};
+    struct rng rng = {7};
+    struct map_slot slot;
+    struct map m = {0};
+    size_t num = 0, at = 0;
+
+    assert_null(map_find(&m, 0));
+    assert_null(map_find(&m, 1));
+    assert_false(map_remove(&m, 1));
+    for (unsigned turn = 0; turn < 200000; turn++) {
+        const uint64_t k = rng_below(&rng, KEYS), key = k % 3 ? k : k << 40;
+
+        if (rng_below(&rng, 2)) {
+            uint64_t *v = map_put(&m, key);
+            assert_non_null(v);
+            assert_int_equal(*v, there[k] ? value[k] : 0);
+            num += !there[k];
+            there[k] = true;
+            *v = value[k] = turn;
+        } else {
+            assert_int_equal(map_remove(&m, key), there[k]);
+            num -= there[k];
+            there[k] = false;
+        }
+        assert_int_equal(m.num, num);
+    }
+    for (uint64_t k = 0; k < KEYS; k++) {
+        const uint64_t *v = map_find(&m, k % 3 ? k : k << 40);
+        assert_int_equal(!!v, there[k]);
+        if (v)
+            expected += value[k];
+    }
+    while (map_next(&m, &at, &slot)) {
+        sum += slot.value;
+        num--;
+    }
+    assert_int_equal(sum, expected);
+    assert_int_equal(num, 0);
+    map_finish(&m);
+    assert_null(map_pointer(&m, 1));
+}
+
+static unsigned open_descriptors(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    unsigned n = 0;
+
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+static void descriptors_arrive_or_are_closed(void **state)
+{
+    int pair[2], sent[FDS_MAX], got[4];
+    char text[8] = "";
+    unsigned before;
+    size_t num;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    for (int i = 0; i < FDS_MAX; i++)
+        sent[i] = pair[0];
+    before = open_descriptors();
+    num = 4;
+    assert_int_equal(fds_send(pair[0], "two", 3, sent, 2, 0), 3);
+    assert_int_equal(fds_receive(pair[1], text, sizeof(text), got, &num, 0), 3);
+    assert_int_equal(num, 2);
+    assert_int_equal(fcntl(got[0], F_GETFD), FD_CLOEXEC);
+    close(got[0]);
+    close(got[1]);
+    /* more descriptors than expected, up to what Linux lets through */
+    for (size_t more = 5; more <= FDS_MAX; more += 248) {
+        num = 4;
+        assert_int_equal(fds_send(pair[0], "many", 4, sent, more, 0), 4);
+        assert_int_equal(fds_receive(pair[1], text, sizeof(text), got, &num, 0), -E2BIG);
+        assert_int_equal(num, 0);
+        assert_int_equal(open_descriptors(), before);
+    }
+    assert_int_equal(fds_send(pair[0], "many", 4, sent, FDS_MAX + 1, 0), -E2BIG);
+    num = 4;
+    assert_int_equal(fds_send(pair[0], "too long", 9, sent, 1, 0), 9);
+    assert_int_equal(fds_receive(pair[1], text, sizeof(text), got, &num, 0), -EMSGSIZE);
+    assert_int_equal(open_descriptors(), before);
+    num = 0;
+    assert_int_equal(fds_receive(pair[1], text, sizeof(text), NULL, &num, MSG_DONTWAIT), -EAGAIN);
+    close(pair[0]);
+    assert_int_equal(fds_receive(pair[1], text, sizeof(text), NULL, &num, 0), 0);
+    assert_int_equal(fds_send(pair[1], "x", 1, NULL, 0, 0), -EPIPE);
+    close(pair[1]);
+}
+
+static void json_can_be_parsed_whatever_the_bytes(void **state)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    struct json_writer w = json_writer(out);
+    json_t *v;
+
+    json_write_object(&w, NULL);
+    json_write_string(&w, "quote\"d", "\\ \" \n \x01 \x7f \xff \xc3\xa4 \xe2\x82");
+    json_write_string(&w, "none", NULL);
+    json_write_format(&w, "made", "%d of %s", 7, "9");
+    json_write_array(&w, "numbers");
+    json_write_unsigned(&w, NULL, UINT64_C(1) << 62);
+    json_write_signed(&w, NULL, -5);
+    json_write_real(&w, NULL, 0.1);
+    json_write_real(&w, NULL, 1.0 / 3);
+    json_write_real(&w, NULL, INFINITY);
+    json_write_array(&w, NULL);
+    json_write_end(&w);
+    json_write_object(&w, NULL);
+    json_write_bool(&w, "yes", true);
+    json_write_end(&w);
+    json_write_end(&w);
+    json_write_end(&w);
+    fclose(out);
+    assert_int_equal(w.depth, 0);
+    v = json_loads(text, 0, NULL);
+    assert_non_null(v);
+    assert_string_equal(json_string_value(json_object_get(v, "quote\"d")),
+                        "\\ \" \n \x01 \x7f \xef\xbf\xbd \xc3\xa4 \xef\xbf\xbd\xef\xbf\xbd");
+    assert_true(json_is_null(json_object_get(v, "none")));
+    assert_string_equal(json_string_value(json_object_get(v, "made")), "7 of 9");
+    assert_non_null(
+        strstr(text, "\"numbers\":[4611686018427387904,-5,0.1,0.3333333333333333,null,[],{\"yes\":true}]"));
+    json_decref(v);
+    free(text);
+}
+
+static void utf8_is_cut_between_characters(void **state)
+{
+    char out[8] = "";
+
+    assert_int_equal(utf8_length("\xe2\x82\xac", 3), 3);
+    assert_int_equal(utf8_length("\xe2\x82\xac", 2), 0);
+    assert_int_equal(utf8_length("\xed\xa0\x80", 3), 0); /* half of a surrogate pair */
+    assert_int_equal(utf8_length("", 1), 0);
+    assert_int_equal(utf8_clean(out, 4, "ab\xe2\x82\xac", 5), 2);
+    assert_int_equal(utf8_clean(NULL, SIZE_MAX, "a\xff", 2), 4);
+}
+
+static void programs_are_found_or_the_sentence_says_where(void **state)
+{
+    struct program_params p = {.what = "the test's own program",
+                               .variable = "AEROGPU_SHELF_TEST",
+                               .built = "tests/base/shelf_test",
+                               .installed = "shelf_test",
+                               .place = PROGRAM_LIBEXEC};
+    struct error e = {0};
+    char path[4096];
+
+    unsetenv("AEROGPU_SHELF_TEST");
+    assert_int_equal(program_find(&p, path, sizeof(path), &e), 0);
+    assert_non_null(strstr(path, "shelf_test"));
+    setenv("AEROGPU_SHELF_TEST", "/dev/null", 1);
+    assert_int_equal(program_find(&p, path, sizeof(path), &e), -ENOENT);
+    assert_string_equal(e.text, "AEROGPU_SHELF_TEST names /dev/null, which is not the test's own program");
+    p.is_data = true;
+    assert_int_equal(program_find(&p, path, sizeof(path), NULL), 0);
+    assert_string_equal(path, "/dev/null");
+    p.installed = p.built = "no-such-file";
+    unsetenv("AEROGPU_SHELF_TEST");
+    error_clear(&e);
+    assert_int_equal(program_find(&p, path, sizeof(path), &e), -ENOENT);
+    assert_non_null(strstr(e.text, "the test's own program is neither beside "));
+    assert_non_null(strstr(e.text, "(AEROGPU_SHELF_TEST can name it)"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(array_grows_and_keeps),
+        cmocka_unit_test(map_holds_what_was_put),
+        cmocka_unit_test(descriptors_arrive_or_are_closed),
+        cmocka_unit_test(json_can_be_parsed_whatever_the_bytes),
+        cmocka_unit_test(utf8_is_cut_between_characters),
+        cmocka_unit_test(programs_are_found_or_the_sentence_says_where),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
