@@ -36,8 +36,7 @@ static int add_to_file(const char *path, const char *id, json_t *figure)
         json_decref(all);
         all = json_array();
     }
-    json_array_foreach(all, i, old)
-    {
+    json_array_foreach(all, i, old) {
         const char *old_id = json_string_value(json_object_get(old, "id"));
 
         if (old_id && strcmp(old_id, id) == 0) {

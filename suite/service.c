@@ -154,7 +154,8 @@ unsigned suite_count_events(const json_t *events, const char *source, int id)
     unsigned n = 0;
     size_t i;
 
-    json_array_foreach(events, i, e) n += json_integer_value(json_object_get(e, "id")) == id &&
-                                          !strcmp(json_string_value(json_object_get(e, "source")), source);
+    json_array_foreach(events, i, e)
+        n += json_integer_value(json_object_get(e, "id")) == id &&
+             !strcmp(json_string_value(json_object_get(e, "source")), source);
     return n;
 }

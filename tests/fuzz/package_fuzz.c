@@ -17,6 +17,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (bb_package_next(&r, &table, values, &e) > 0)
         for (uint32_t i = 0; i < bb_tables[table].num_columns; i++)
             if (values[i].tag == BB_TAG_TEXT && values[i].size)
-                bb_utf8(NULL, SIZE_MAX, values[i].bytes, values[i].size);
+                utf8_clean(NULL, SIZE_MAX, values[i].bytes, values[i].size);
     return 0;
 }

@@ -95,11 +95,12 @@ static void take_report(json_t *evidence, json_t *file)
     json_object_set(evidence, "tests", tests);
     if (json_array_extend(events, json_object_get(file, "events")) == 0)
         return;
-    json_array_foreach(tests, i, t) json_array_foreach(json_object_get(t, "events"), k, e) /* the runner's */
-    {
-        set_time(e);
-        json_array_append(events, e);
-    }
+    json_array_foreach(tests, i, t)
+        json_array_foreach(json_object_get(t, "events"), k, e) /* the runner's */
+        {
+            set_time(e);
+            json_array_append(events, e);
+        }
 }
 
 static int take(json_t *evidence, const char *path)
@@ -145,8 +146,7 @@ static void print_rows(const json_t *rows)
     const json_t *r;
     size_t i;
 
-    json_array_foreach(rows, i, r)
-    {
+    json_array_foreach(rows, i, r) {
         printf("%s%s\n", i ? "\n" : "", json_string_value(json_object_get(r, "symptom")));
         for (int k = 0; k < 4; k++)
             printf("  %-7s %s\n", labels[k], json_string_value(json_object_get(r, keys[k])));

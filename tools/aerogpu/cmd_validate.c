@@ -101,8 +101,9 @@ static void figure(const json_t *result, char *text, size_t size)
         n += (size_t)snprintf(text, size, "avg %.3f max %.3f ms ",
                               json_number_value(json_object_get(t, "avg_ms")),
                               json_number_value(json_object_get(t, "max_ms")));
-    json_object_foreach((json_t *)(uintptr_t)json_object_get(result, "measured"), key, v) if (n + 40 < size)
-        n += (size_t)snprintf(text + n, size - n, "%s %.4g ", key, json_number_value(v));
+    json_object_foreach((json_t *)(uintptr_t)json_object_get(result, "measured"), key, v)
+        if (n + 40 < size)
+            n += (size_t)snprintf(text + n, size - n, "%s %.4g ", key, json_number_value(v));
 }
 
 static void progress(void *ctx, const char *name, unsigned index, unsigned total, const json_t *result)
@@ -227,7 +228,8 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
         results = json_incref(json_object_get(report, "tests"));
         json_decref(report);
     }
-    json_array_foreach(results, i, t) json_object_set_new((json_t *)(uintptr_t)t, "start_ms", json_real(0));
+    json_array_foreach(results, i, t)
+        json_object_set_new((json_t *)(uintptr_t)t, "start_ms", json_real(0));
     json_array_extend(r->tests, results);
     json_decref(results);
     return r->failures - before;
@@ -276,8 +278,9 @@ static bool was_run(const struct run *r, const char *name)
     size_t i;
     const json_t *t;
 
-    json_array_foreach(r->tests, i,
-                       t) if (!strcmp(json_string_value(json_object_get(t, "test_name")), name)) return true;
+    json_array_foreach(r->tests, i, t)
+        if (!strcmp(json_string_value(json_object_get(t, "test_name")), name))
+            return true;
     return false;
 }
 
@@ -469,8 +472,7 @@ static void count_results(struct run *r)
     size_t i;
     const json_t *t;
 
-    json_array_foreach(r->tests, i, t)
-    {
+    json_array_foreach(r->tests, i, t) {
         if (!strcmp(json_string_value(json_object_get(t, "status")), "FAIL"))
             fail++;
         else if (json_is_true(json_object_get(t, "skipped")))
@@ -514,8 +516,7 @@ static int write_events(struct run *r)
     f = fopen(path, "we");
     if (!f)
         return -errno;
-    json_array_foreach(json_object_get(r->report, "events"), i, e)
-    {
+    json_array_foreach(json_object_get(r->report, "events"), i, e) {
         json_dumpf(e, f, JSON_COMPACT);
         fputc('\n', f);
     }

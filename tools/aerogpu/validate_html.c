@@ -97,22 +97,22 @@ static void failures(struct strbuf *b, const json_t *r)
     const json_t *t;
     size_t i;
 
-    json_array_foreach(json_object_get(r, "checklist"), i, t) if (!strcmp(page_text(t, "result"), "FAIL"))
-    {
-        strbuf_puts(b, "<div class=fail><b>");
-        page_put(b, page_text(t, "step"));
-        strbuf_puts(b, "</b> ");
-        page_put(b, page_text(t, "evidence"));
-        strbuf_puts(b, "</div>");
-    }
-    json_array_foreach(json_object_get(r, "tests"), i, t) if (!strcmp(page_text(t, "status"), "FAIL"))
-    {
-        strbuf_puts(b, "<div class=fail><code>");
-        page_put(b, page_text(t, "test_name"));
-        strbuf_puts(b, "</code> ");
-        page_put(b, page_text(t, "failure"));
-        strbuf_puts(b, "</div>");
-    }
+    json_array_foreach(json_object_get(r, "checklist"), i, t)
+        if (!strcmp(page_text(t, "result"), "FAIL")) {
+            strbuf_puts(b, "<div class=fail><b>");
+            page_put(b, page_text(t, "step"));
+            strbuf_puts(b, "</b> ");
+            page_put(b, page_text(t, "evidence"));
+            strbuf_puts(b, "</div>");
+        }
+    json_array_foreach(json_object_get(r, "tests"), i, t)
+        if (!strcmp(page_text(t, "status"), "FAIL")) {
+            strbuf_puts(b, "<div class=fail><code>");
+            page_put(b, page_text(t, "test_name"));
+            strbuf_puts(b, "</code> ");
+            page_put(b, page_text(t, "failure"));
+            strbuf_puts(b, "</div>");
+        }
 }
 
 static void summary(struct strbuf *b, const json_t *r)
@@ -143,9 +143,9 @@ static void record(struct strbuf *b, const json_t *r)
     char text[200];
     size_t i;
 
-    json_array_foreach(json_object_get(r, "tests"), i,
-                       t) if (!adapter && json_is_object(json_object_get(t, "adapter"))) adapter =
-        json_object_get(t, "adapter");
+    json_array_foreach(json_object_get(r, "tests"), i, t)
+        if (!adapter && json_is_object(json_object_get(t, "adapter")))
+            adapter = json_object_get(t, "adapter");
     strbuf_puts(b, "<section><h3>Record</h3><table>");
     record_row(b, "Date", page_text(r, "date"));
     record_row(b, "Commit", page_text(r, "commit"));
@@ -177,8 +177,7 @@ static void checklist(struct strbuf *b, const json_t *r)
     size_t i;
 
     strbuf_puts(b, "<section><h3>Bring-up checklist</h3><table>");
-    json_array_foreach(json_object_get(r, "checklist"), i, s)
-    {
+    json_array_foreach(json_object_get(r, "checklist"), i, s) {
         strbuf_printf(b, "<tr><td class=%s>%s<td>", page_text(s, "result"), page_text(s, "result"));
         page_put(b, page_text(s, "step"));
         strbuf_puts(b, "<div class=\"soft small\">");
@@ -197,8 +196,7 @@ static void graph(struct strbuf *b, const json_t *values, const char *title, dou
 
     if (n < 2)
         return;
-    json_array_foreach(values, i, v)
-    {
+    json_array_foreach(values, i, v) {
         max = json_number_value(v) > max ? json_number_value(v) : max;
         sum += json_number_value(v);
     }
@@ -216,8 +214,9 @@ static void graph(struct strbuf *b, const json_t *values, const char *title, dou
         strbuf_printf(b, "<path d=\"M40 %.1fH474\" stroke=\"var(--good)\" stroke-dasharray=\"4 4\"/>",
                       124 - 116 * due / max);
     strbuf_puts(b, "<polyline fill=none stroke=\"var(--blue)\" stroke-width=1.3 points=\"");
-    json_array_foreach(values, i, v) strbuf_printf(b, "%.1f,%.1f ", 40 + 434.0 * (double)i / (double)(n - 1),
-                                                   124 - 116 * json_number_value(v) / max);
+    json_array_foreach(values, i, v)
+        strbuf_printf(b, "%.1f,%.1f ", 40 + 434.0 * (double)i / (double)(n - 1),
+                      124 - 116 * json_number_value(v) / max);
     strbuf_puts(b, "\"/></svg><figcaption>");
     page_put(b, title);
     strbuf_printf(b, ", average %.3f", sum / (double)n);
@@ -237,11 +236,11 @@ static void histogram(struct strbuf *b, const json_t *values, const char *title)
 
     if (json_array_size(values) < 2)
         return;
-    json_array_foreach(values, i, v) max = json_number_value(v) > max ? json_number_value(v) : max;
+    json_array_foreach(values, i, v)
+        max = json_number_value(v) > max ? json_number_value(v) : max;
     if (max <= 0)
         max = 1;
-    json_array_foreach(values, i, v)
-    {
+    json_array_foreach(values, i, v) {
         unsigned k = (unsigned)(json_number_value(v) / max * (BARS - 1));
         if (++count[k] > most)
             most = count[k];
@@ -267,8 +266,9 @@ const json_t *page_test(const json_t *r, const char *name)
     const json_t *t;
     size_t i;
 
-    json_array_foreach(json_object_get(r, "tests"), i,
-                       t) if (!strcmp(page_text(t, "test_name"), name)) return t;
+    json_array_foreach(json_object_get(r, "tests"), i, t)
+        if (!strcmp(page_text(t, "test_name"), name))
+            return t;
     return NULL;
 }
 
@@ -387,15 +387,14 @@ static void pictures(struct strbuf *b, const json_t *r)
 
     strbuf_puts(b, "<h2>Pictures</h2><section><div class=row>");
     json_array_foreach(json_object_get(r, "tests"), i, t)
-        json_array_foreach(json_object_get(t, "artifacts"), k, a)
-    {
-        const char *path = json_string_value(a);
-        size_t n = strlen(path);
-        if (n > 4 && !strcmp(path + n - 4, ".png") && shown < 12 && !strstr(path, "shared"))
-            shown += put_picture(b, path, page_text(t, "test_name"));
-    }
-    json_array_foreach(json_object_get(r, "pictures"), k, a) shown +=
-        put_picture(b, page_text(a, "path"), page_text(a, "caption"));
+        json_array_foreach(json_object_get(t, "artifacts"), k, a) {
+            const char *path = json_string_value(a);
+            size_t n = strlen(path);
+            if (n > 4 && !strcmp(path + n - 4, ".png") && shown < 12 && !strstr(path, "shared"))
+                shown += put_picture(b, path, page_text(t, "test_name"));
+        }
+    json_array_foreach(json_object_get(r, "pictures"), k, a)
+        shown += put_picture(b, page_text(a, "path"), page_text(a, "caption"));
     strbuf_puts(b, shown ? "</div></section>" : "nothing was drawn</div></section>");
 }
 
@@ -414,8 +413,7 @@ static void figures(struct strbuf *b, const json_t *t)
     const json_t *v;
     const char *key;
 
-    json_object_foreach((json_t *)(uintptr_t)json_object_get(t, "measured"), key, v)
-    {
+    json_object_foreach((json_t *)(uintptr_t)json_object_get(t, "measured"), key, v) {
         strbuf_puts(b, "<span class=figure>");
         for (const char *c = key; *c; c++)
             strbuf_printf(b, "%c", *c == '_' ? ' ' : *c);
@@ -442,8 +440,7 @@ static void recovery(struct strbuf *b, const json_t *r)
             continue;
         strbuf_printf(b, "<tr><td class=%s>%s<td><code>%s</code><td>", result_of(t), result_of(t), names[i]);
         page_put(b, doc_of(names[i]));
-        json_array_foreach(json_object_get(t, "events"), k, e)
-        {
+        json_array_foreach(json_object_get(t, "events"), k, e) {
             strbuf_printf(b, "<div class=\"soft small\">%s %d: ", page_text(e, "source"),
                           (int)page_number(e, "id"));
             page_put(b, page_text(e, "text"));
@@ -462,8 +459,7 @@ static void events(struct strbuf *b, const json_t *r)
     size_t i;
 
     strbuf_puts(b, "<h2>Event log</h2><section><table><tr><th>ms<th>Source<th>Id<th></tr>");
-    json_array_foreach(json_object_get(r, "events"), i, e)
-    {
+    json_array_foreach(json_object_get(r, "events"), i, e) {
         strbuf_printf(b, "<tr><td class=n>%.1f<td>%s<td class=n>%d<td>", page_number(e, "time_ms"),
                       page_text(e, "source"), (int)page_number(e, "id"));
         page_put(b, page_text(e, "text"));
@@ -481,8 +477,7 @@ static void diagnosis(struct strbuf *b, const json_t *r)
         return;
     strbuf_puts(b,
                 "<h2>Diagnosis</h2><section><table><tr><th>Symptom<th>Signal<th>Likely causes<th>Seen</tr>");
-    json_array_foreach(json_object_get(r, "diagnosis"), i, d)
-    {
+    json_array_foreach(json_object_get(r, "diagnosis"), i, d) {
         static const char *const keys[] = {"symptom", "signal", "causes", "evidence"};
         strbuf_puts(b, "<tr>");
         for (int k = 0; k < 4; k++) {
@@ -500,8 +495,7 @@ static void tests(struct strbuf *b, const json_t *r)
     size_t i;
 
     strbuf_puts(b, "<h2>Suite</h2><section><table><tr><th><th>Test<th><th>ms<th></tr>");
-    json_array_foreach(json_object_get(r, "tests"), i, t)
-    {
+    json_array_foreach(json_object_get(r, "tests"), i, t) {
         const json_t *timing = json_object_get(t, "timing");
         const char *name = page_text(t, "test_name");
         strbuf_printf(b, "<tr><td class=%s>%s<td><code>%s</code><td class=soft>", result_of(t), result_of(t),

@@ -23,8 +23,9 @@ static const json_t *test_of(const json_t *report, const char *name)
     const json_t *t;
     size_t i;
 
-    json_array_foreach(json_object_get(report, "tests"), i,
-                       t) if (!strcmp(text_of(t, "test_name"), name)) return t;
+    json_array_foreach(json_object_get(report, "tests"), i, t)
+        if (!strcmp(text_of(t, "test_name"), name))
+            return t;
     return NULL;
 }
 
@@ -96,11 +97,10 @@ static void artifacts(struct strbuf *b, const json_t *report)
     size_t i, k, pictures = 0, dumps = 0;
 
     json_array_foreach(json_object_get(report, "tests"), i, t)
-        json_array_foreach(json_object_get(t, "artifacts"), k, a)
-    {
-        pictures += strstr(json_string_value(a), ".png") != NULL;
-        dumps += strstr(json_string_value(a), "_cmd_") != NULL;
-    }
+        json_array_foreach(json_object_get(t, "artifacts"), k, a) {
+            pictures += strstr(json_string_value(a), ".png") != NULL;
+            dumps += strstr(json_string_value(a), "_cmd_") != NULL;
+        }
     strbuf_printf(b, "\nArtifacts collected:\n- report.json: %s/report.json, report.xml, report.html\n", out);
     strbuf_printf(b, "- event log: %s/events.log; what the stack logged: %s/stack.log\n", out, out);
     if (json_is_true(json_object_get(report, "sim")))
@@ -120,19 +120,19 @@ char *validate_record(const json_t *report)
     size_t i;
     char *out;
 
-    json_array_foreach(json_object_get(report, "tests"), i,
-                       t) if (!adapter && json_is_object(json_object_get(t, "adapter"))) adapter =
-        json_object_get(t, "adapter");
+    json_array_foreach(json_object_get(report, "tests"), i, t)
+        if (!adapter && json_is_object(json_object_get(t, "adapter")))
+            adapter = json_object_get(t, "adapter");
     head(&b, report, adapter);
     strbuf_puts(&b, "\nChecklist:\n");
-    json_array_foreach(json_object_get(report, "checklist"), i, e) strbuf_printf(
-        &b, "- %s: %s (%s)\n", text_of(e, "step"), text_of(e, "result"), text_of(e, "evidence"));
+    json_array_foreach(json_object_get(report, "checklist"), i, e)
+        strbuf_printf(&b, "- %s: %s (%s)\n", text_of(e, "step"), text_of(e, "result"),
+                      text_of(e, "evidence"));
     if (json_is_object(json_object_get(report, "soak")))
         strbuf_printf(&b, "\nSoak: %s\n", text_of(json_object_get(report, "soak"), "text"));
     strbuf_printf(&b, "\nResults summary: PASS=%d FAIL=%d SKIP=%d\n", (int)number_of(counts, "pass"),
                   (int)number_of(counts, "fail"), (int)number_of(counts, "skip"));
-    json_array_foreach(json_object_get(report, "tests"), i, t)
-    {
+    json_array_foreach(json_object_get(report, "tests"), i, t) {
         if (!strcmp(text_of(t, "status"), "FAIL"))
             strbuf_printf(&b, "- FAIL %s: %s\n", text_of(t, "test_name"), text_of(t, "failure"));
         else if (json_is_true(json_object_get(t, "skipped")))
@@ -146,8 +146,9 @@ char *validate_record(const json_t *report)
         strbuf_printf(&b, "- %8.1f ms %s %d: %s\n", number_of(e, "time_ms"), text_of(e, "source"),
                       (int)number_of(e, "id"), text_of(e, "text"));
     strbuf_puts(&b, "\nDiagnosis:\n");
-    json_array_foreach(json_object_get(report, "diagnosis"), i, e) strbuf_printf(
-        &b, "- %s (%s)\n    seen: %s\n", text_of(e, "symptom"), text_of(e, "signal"), text_of(e, "evidence"));
+    json_array_foreach(json_object_get(report, "diagnosis"), i, e)
+        strbuf_printf(&b, "- %s (%s)\n    seen: %s\n", text_of(e, "symptom"), text_of(e, "signal"),
+                      text_of(e, "evidence"));
     out = strbuf_failed(&b) ? NULL : strdup(strbuf_str(&b));
     strbuf_finish(&b);
     return out;

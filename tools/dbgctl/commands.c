@@ -484,8 +484,7 @@ static int write_csv(struct dbgctl *c, const json_t *trace)
     for (i = 0; i < COLUMNS; i++)
         fprintf(f, "%s%s%s", i ? "," : "", columns[i], !strcmp(columns[i], "size") ? "_bytes" : "");
     fputc('\n', f);
-    json_array_foreach(json_object_get(trace, "entries"), i, e)
-    {
+    json_array_foreach(json_object_get(trace, "entries"), i, e) {
         for (int k = 0; k < COLUMNS; k++) {
             const json_t *v = json_object_get(k < 3 ? trace : e, columns[k]);
             if (json_is_object(v))

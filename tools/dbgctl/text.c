@@ -60,8 +60,7 @@ static void print_value(const json_t *v)
         fputs("-", stdout);
         break;
     case JSON_ARRAY:
-        json_array_foreach(v, i, e)
-        {
+        json_array_foreach(v, i, e) {
             if (i)
                 fputs(", ", stdout);
             print_value(e);
@@ -71,8 +70,7 @@ static void print_value(const json_t *v)
         if (print_pair(v))
             break;
         i = 0;
-        json_object_foreach((json_t *)(uintptr_t)v, key, e)
-        {
+        json_object_foreach((json_t *)(uintptr_t)v, key, e) {
             printf("%s%s=", i++ ? " " : "", key);
             print_value(e);
         }
@@ -92,8 +90,9 @@ static bool is_group(const json_t *v)
 
     if (!json_is_object(v) || json_object_size(v) < 3)
         return is_record_list(v);
-    json_object_foreach((json_t *)(uintptr_t)v, key,
-                        e) if (json_is_object(e) || json_is_array(e)) return true;
+    json_object_foreach((json_t *)(uintptr_t)v, key, e)
+        if (json_is_object(e) || json_is_array(e))
+            return true;
     return json_object_size(v) > 4;
 }
 
@@ -103,12 +102,10 @@ static void print_group(const json_t *o, int indent)
     const char *key;
     size_t i;
 
-    json_object_foreach((json_t *)(uintptr_t)o, key, v)
-    {
+    json_object_foreach((json_t *)(uintptr_t)o, key, v) {
         if (is_record_list(v)) {
             printf("%*s%s:\n", indent, "", key);
-            json_array_foreach(v, i, e)
-            {
+            json_array_foreach(v, i, e) {
                 printf("%*s", indent + 2, "");
                 print_value(e);
                 putchar('\n');

@@ -83,8 +83,7 @@ static unsigned source_events_of(const json_t *evidence, const char *source, int
     unsigned n = 0;
     size_t i;
 
-    json_array_foreach(json_object_get(evidence, "events"), i, e)
-    {
+    json_array_foreach(json_object_get(evidence, "events"), i, e) {
         if (json_integer_value(json_object_get(e, "id")) != id || strcmp(text_of(e, "source"), source) != 0)
             continue;
         if (!n++)
@@ -103,9 +102,10 @@ static void tests_that_say(const json_t *evidence, const char *word, struct strb
     const json_t *t;
     size_t i;
 
-    json_array_foreach(json_object_get(evidence, "tests"), i, t) if (strstr(text_of(t, "failure"), word))
-        strbuf_printf(b, "%s%s failed: %s", b->len ? "; " : "", text_of(t, "test_name"),
-                      text_of(t, "failure"));
+    json_array_foreach(json_object_get(evidence, "tests"), i, t)
+        if (strstr(text_of(t, "failure"), word))
+            strbuf_printf(b, "%s%s failed: %s", b->len ? "; " : "", text_of(t, "test_name"),
+                          text_of(t, "failure"));
 }
 
 /* What dbgctl was told where it asked, if that is this status. */
@@ -114,8 +114,7 @@ static void answers_that_say(const json_t *evidence, const char *status, struct 
     const json_t *f, *e;
     size_t i;
 
-    json_array_foreach(json_object_get(evidence, "answers"), i, f)
-    {
+    json_array_foreach(json_object_get(evidence, "answers"), i, f) {
         e = json_object_get(f, "error");
         if (!strcmp(text_of(json_object_get(e, "status"), "name"), status))
             strbuf_printf(b, "%saerogpu_dbgctl %s: %s (%s)", b->len ? "; " : "", text_of(f, "command"),
@@ -128,8 +127,9 @@ static const json_t *answer_of(const json_t *evidence, const char *command)
     const json_t *f, *found = NULL;
     size_t i;
 
-    json_array_foreach(json_object_get(evidence, "answers"), i,
-                       f) if (!strcmp(text_of(f, "command"), command)) found = f;
+    json_array_foreach(json_object_get(evidence, "answers"), i, f)
+        if (!strcmp(text_of(f, "command"), command))
+            found = f;
     return found;
 }
 
@@ -177,8 +177,7 @@ static void look_at_memory(const json_t *evidence, const json_t *status, json_t 
 
     source_events_of(evidence, "dxgkrnl", 5, &b);
     tests_that_say(evidence, "NO_VIDEO_MEMORY", &b);
-    json_array_foreach(list, i, s)
-    {
+    json_array_foreach(list, i, s) {
         uint64_t limit = u64_of(json_object_get(s, "commit_limit"), "bytes"),
                  used = u64_of(json_object_get(s, "committed"), "bytes");
         if (limit && used > limit - limit / 10)
@@ -217,10 +216,10 @@ static void look_at_composition(const json_t *evidence, const json_t *status, co
     const json_t *t;
     size_t i;
 
-    json_array_foreach(json_object_get(evidence, "tests"), i,
-                       t) for (int k = 0; k < 6; k++) if (!strcmp(text_of(t, "test_name"), names[k]) &&
-                                                          !strcmp(text_of(t, "status"), "FAIL"))
-        strbuf_printf(&b, "%s%s failed: %s", b.len ? "; " : "", names[k], text_of(t, "failure"));
+    json_array_foreach(json_object_get(evidence, "tests"), i, t)
+        for (int k = 0; k < 6; k++)
+            if (!strcmp(text_of(t, "test_name"), names[k]) && !strcmp(text_of(t, "status"), "FAIL"))
+                strbuf_printf(&b, "%s%s failed: %s", b.len ? "; " : "", names[k], text_of(t, "failure"));
     if (json_is_object(later) &&
         u64_of(json_object_get(status, "vblank"), "vblank_seq") ==
             u64_of(json_object_get(later, "vblank"), "vblank_seq") &&

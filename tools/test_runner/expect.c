@@ -30,7 +30,8 @@ static int count(const json_t *list, const char *source, int id)
     int n = 0;
     size_t i;
 
-    json_array_foreach(list, i, e) n += matches(e, source, id);
+    json_array_foreach(list, i, e)
+        n += matches(e, source, id);
     return n;
 }
 
@@ -46,8 +47,7 @@ static bool check_expected(json_t *result, const json_t *expected, const json_t 
     char text[200];
     size_t i;
 
-    json_array_foreach(expected, i, x)
-    {
+    json_array_foreach(expected, i, x) {
         int want = (int)json_integer_value(json_object_get(x, "count")), id;
         int got = count(events, text_of(x, "source"), id = (int)json_integer_value(json_object_get(x, "id")));
         if (want == -2 || got == want || (want == -1 && got))
@@ -66,15 +66,16 @@ static bool check_alarms(json_t *result, const json_t *expected, const json_t *e
     char text[400];
     size_t i;
 
-    json_array_foreach(events, i, e) for (size_t k = 0; k < sizeof(alarms) / sizeof(alarms[0]); k++)
-    {
-        if (!matches(e, alarms[k].source, alarms[k].id) || count(expected, alarms[k].source, alarms[k].id))
-            continue;
-        snprintf(text, sizeof(text), "the event log has %s %d: %s", alarms[k].source, alarms[k].id,
-                 text_of(e, "text"));
-        fail(result, text);
-        return false;
-    }
+    json_array_foreach(events, i, e)
+        for (size_t k = 0; k < sizeof(alarms) / sizeof(alarms[0]); k++) {
+            if (!matches(e, alarms[k].source, alarms[k].id) ||
+                count(expected, alarms[k].source, alarms[k].id))
+                continue;
+            snprintf(text, sizeof(text), "the event log has %s %d: %s", alarms[k].source, alarms[k].id,
+                     text_of(e, "text"));
+            fail(result, text);
+            return false;
+        }
     return true;
 }
 
@@ -85,10 +86,10 @@ static void check_rows(json_t *result, const json_t *signals, json_t *events)
     char text[200];
     size_t i, k;
 
-    json_array_foreach(signals, i, want)
-    {
+    json_array_foreach(signals, i, want) {
         bool found = false;
-        json_array_foreach(rows, k, row) found |= !strcmp(text_of(row, "signal"), json_string_value(want));
+        json_array_foreach(rows, k, row)
+            found |= !strcmp(text_of(row, "signal"), json_string_value(want));
         if (found)
             continue;
         snprintf(text, sizeof(text), "the doctor does not name the row '%s'", json_string_value(want));

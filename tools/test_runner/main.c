@@ -322,8 +322,8 @@ int main(int argc, char **argv)
         return 130;
     }
     r = (int)json_integer_value(json_object_get(report, "failures"));
-    json_array_foreach(json_object_get(report, "tests"), i, t) skipped +=
-        json_is_true(json_object_get(t, "skipped"));
+    json_array_foreach(json_object_get(report, "tests"), i, t)
+        skipped += json_is_true(json_object_get(t, "skipped"));
     printf("%s: %u tests, PASS=%u FAIL=%d SKIP=%d\n", r ? "FAIL" : "PASS", c.p.num_tests,
            c.p.num_tests - (unsigned)(r + skipped), r, skipped);
     json_decref(report);

@@ -391,14 +391,14 @@ int runner_write_junit(const char *path, const json_t *report)
 
     if (!f)
         return -errno;
-    json_array_foreach(tests, i, t) skipped += json_is_true(json_object_get(t, "skipped"));
+    json_array_foreach(tests, i, t)
+        skipped += json_is_true(json_object_get(t, "skipped"));
     fprintf(f,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"%s\" tests=\"%zu\" "
             "failures=\"%d\" skipped=\"%u\">\n",
             json_string_value(json_object_get(report, "suite_name")), json_array_size(tests),
             (int)json_integer_value(json_object_get(report, "failures")), skipped);
-    json_array_foreach(tests, i, t)
-    {
+    json_array_foreach(tests, i, t) {
         fprintf(f, "  <testcase classname=\"aerogpu\" name=\"%s\" time=\"%.3f\">",
                 json_string_value(json_object_get(t, "test_name")),
                 json_number_value(json_object_get(t, "duration_ms")) / 1e3);
@@ -455,10 +455,12 @@ static void give_adapter(json_t *tests)
     json_t *t;
     size_t i;
 
-    json_array_foreach(tests, i, t) if (!adapter && json_is_object(json_object_get(t, "adapter"))) adapter =
-        json_object_get(t, "adapter");
-    json_array_foreach(tests, i, t) if (adapter && !json_is_object(json_object_get(t, "adapter")))
-        json_object_set_new(t, "adapter", json_deep_copy(adapter));
+    json_array_foreach(tests, i, t)
+        if (!adapter && json_is_object(json_object_get(t, "adapter")))
+            adapter = json_object_get(t, "adapter");
+    json_array_foreach(tests, i, t)
+        if (adapter && !json_is_object(json_object_get(t, "adapter")))
+            json_object_set_new(t, "adapter", json_deep_copy(adapter));
 }
 
 json_t *runner_run(const struct runner_params *p)

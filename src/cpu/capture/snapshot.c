@@ -255,8 +255,7 @@ int cpu_snapshot_from_json(struct cpu_snapshot *s, const json_t *j, struct error
     s->cpus = calloc(s->num_cpus + 1, sizeof(*s->cpus));
     if (!s->cpus)
         return error_set(e, -ENOMEM, "no memory for the counters of %u CPUs", s->num_cpus);
-    json_array_foreach((json_t *)cpus, i, c)
-    {
+    json_array_foreach((json_t *)cpus, i, c) {
         struct cpu_snapshot_cpu *out = &s->cpus[i];
         const json_t *irq = json_object_get(c, "interrupts"), *states = json_object_get(c, "states");
         out->ns = get(c, "ns");
@@ -271,8 +270,7 @@ int cpu_snapshot_from_json(struct cpu_snapshot *s, const json_t *j, struct error
             out->has_counter[n] = json_object_get(irq, counter_names[n]) != NULL;
             out->counter[n] = get(irq, counter_names[n]);
         }
-        json_array_foreach((json_t *)states, k, st)
-        {
+        json_array_foreach((json_t *)states, k, st) {
             struct cpu_snapshot_state *o = &out->states[k];
             if (k == CPU_MAX_STATES)
                 break;

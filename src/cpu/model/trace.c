@@ -74,8 +74,7 @@ static int load_formats(struct cpu_trace *t, const json_t *j, struct error *e)
     r = cpu_rules_init(t->rules, page, strlen(page), e);
     if (r)
         return r;
-    json_object_foreach(json_object_get(j, "events"), key, text)
-    {
+    json_object_foreach(json_object_get(j, "events"), key, text) {
         char system[64];
         struct error fe = {0};
         snprintf(system, sizeof(system), "%.*s", (int)strcspn(key, ":"), key);
