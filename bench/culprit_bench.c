@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "bench.h"
-#include "crash_run.h"
+#include "minimize/crash_run.h"
 #include "plant.h"
 
 enum { HANG_MS = 700 };

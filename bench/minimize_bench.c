@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "bench.h"
-#include "crash_run.h"
+#include "minimize/crash_run.h"
 #include "plant.h"
 
 static char dir[] = "/tmp/minimize_benchXXXXXX";

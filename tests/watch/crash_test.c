@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/log.h"
-#include "crash_run.h"
+#include "minimize/crash_run.h"
 
 /* No progress for so long is a hang; what is none must not become one where shaders are translated slowly. */
 enum { HANG_MS = 500, NO_HANG_MS = 60000 };

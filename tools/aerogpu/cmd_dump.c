@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "blackbox/schema.h"
-#include "crash_run.h"
-#include "dumps.h"
+#include "minimize/crash_run.h"
+#include "minimize/dumps.h"
 #include "executor/shader.h"
 
 static const char help[] =

@@ -29,9 +29,9 @@
 #include "base/ddmin.h"
 #include "base/log.h"
 #include "base/out_file.h"
-#include "crash_run.h"
-#include "dump_file.h"
-#include "reduce.h"
+#include "minimize/crash_run.h"
+#include "minimize/dump_file.h"
+#include "minimize/reduce.h"
 
 static const char help[] =
     "usage: aerogpu minimize [OPTIONS] DUMP|RECORDING -o SMALL.aerogputrace\n\n"

@@ -23,10 +23,10 @@
 
 #include "base/frame_hash.h"
 #include "base/out_file.h"
-#include "dumps.h"
-#include "pictures.h"
-#include "player.h"
-#include "sheet.h"
+#include "minimize/dumps.h"
+#include "play/pictures.h"
+#include "play/player.h"
+#include "play/sheet.h"
 #include "trace/attach.h"
 
 static const char help[] =

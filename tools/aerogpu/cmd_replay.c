@@ -14,8 +14,8 @@
 
 #include "base/log.h"
 #include "blackbox/dump_read.h"
-#include "crash_run.h"
-#include "dump_file.h"
+#include "minimize/crash_run.h"
+#include "minimize/dump_file.h"
 
 static const char help[] =
     "usage: aerogpu replay [OPTIONS] DUMP\n\n"

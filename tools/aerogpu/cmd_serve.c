@@ -17,7 +17,7 @@
 
 #include "base/log.h"
 #include "d3dkmt/server.h"
-#include "dumps.h"
+#include "minimize/dumps.h"
 #include "stack/stack.h"
 
 static const char help[] =

@@ -1,4 +1,4 @@
-#include "dumps.h"
+#include "minimize/dumps.h"
 
 #include <dirent.h>
 #include <errno.h>

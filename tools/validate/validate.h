@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "dumps.h"
+#include "minimize/dumps.h"
 #include "d3dkmt/server.h"
 #include "stack/stack.h"
 

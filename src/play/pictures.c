@@ -1,4 +1,4 @@
-#include "pictures.h"
+#include "play/pictures.h"
 
 #include <errno.h>
 #include <pthread.h>

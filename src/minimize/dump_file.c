@@ -1,4 +1,4 @@
-#include "dump_file.h"
+#include "minimize/dump_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "player.h"
+#include "play/player.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include <aerogpu/ring.h>
 
 #include "abi/alloc_table.h"
-#include "targets.h"
+#include "play/targets.h"
 
 #define MIB       (UINT64_C(1) << 20)
 #define NO_FRAME  UINT32_MAX

@@ -15,8 +15,8 @@
 #include <aerogpu/pci.h>
 #include <aerogpu/ring.h>
 
-#include "../tools/aerogpu/player.h"
-#include "../tools/aerogpu/targets.h"
+#include "play/player.h"
+#include "play/targets.h"
 #include "abi/builder.h"
 #include "trace/writer.h"
 

@@ -1,4 +1,4 @@
-#include "targets.h"
+#include "play/targets.h"
 
 #include <stdlib.h>
 

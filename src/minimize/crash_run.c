@@ -1,4 +1,4 @@
-#include "crash_run.h"
+#include "minimize/crash_run.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "player.h"
+#include "play/player.h"
 
 struct run {
     struct crash_run_result *out;

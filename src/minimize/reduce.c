@@ -1,4 +1,4 @@
-#include "reduce.h"
+#include "minimize/reduce.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -296,7 +296,7 @@ def help_is_code_0():
 
 @case
 def the_man_pages_have_every_option():
-    root = os.path.dirname(os.path.abspath(__file__)) + '/../docs/man/'
+    root = os.path.dirname(os.path.abspath(__file__)) + '/../../docs/man/'
     runner = os.path.dirname(dbgctl) + '/../test_runner/aerogpu_test_runner'
     for page, program in ('aerogpu_dbgctl.1', dbgctl), ('aerogpu_test_runner.1', runner):
         text = open(root + page).read().replace('\\-', '-')
@@ -307,7 +307,7 @@ def the_man_pages_have_every_option():
 
 @case
 def the_page_of_shapes_is_true():
-    text = open(os.path.dirname(os.path.abspath(__file__)) + '/../docs/dbgctl.md').read()
+    text = open(os.path.dirname(os.path.abspath(__file__)) + '/../../docs/dbgctl.md').read()
     types = {'u64': {'hex', 'dec'}, 'size': {'bytes', 'mib'}, 'named': {'value', 'name'}, 'mask': {'value', 'names'}, 'status': {'hex', 'name'}}
 
     def keys(v):

@@ -1,4 +1,4 @@
-#include "sheet.h"
+#include "play/sheet.h"
 
 #include <ctype.h>
 #include <errno.h>
