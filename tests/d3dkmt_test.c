@@ -146,7 +146,7 @@ static void a_reset_is_seen_without_a_call(void **state)
     app_close(&a);
 }
 
-/* ---- other processes ---- */
+/* ---- other processes ----------------------------------------------------- */
 
 static int paint_shared(void *arg)
 {
@@ -402,7 +402,7 @@ static void sockets_are_replaced_with_care(void **state)
     assert_int_equal(d3dkmt_connect(path, &e), -ENAMETOOLONG);
 }
 
-/* ---- malformed messages ---- */
+/* ---- malformed messages -------------------------------------------------- */
 
 static int raw(void)
 {

@@ -91,7 +91,7 @@ static void nobody_waits_and_vblanks_go_off(void **state)
     app_close(&a);
 }
 
-/* ---- what ends a wait ---- */
+/* ---- what ends a wait ---------------------------------------------------- */
 
 struct waiter {
     struct app *a;
@@ -280,7 +280,7 @@ static void killed_in_any_wait_a_client_leaves_nothing(void **state)
     close(fds[1]);
 }
 
-/* ---- slots ---- */
+/* ---- slots --------------------------------------------------------------- */
 
 /* Connects, says hello and stays. */
 static int hold(int n, int pipe)

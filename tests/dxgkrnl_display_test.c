@@ -77,7 +77,7 @@ static void flips_keep_their_interval(void **state)
     world_down(&w, 0);
 }
 
-/* ---- what is destroyed while work names it ---- */
+/* ---- what is destroyed while work names it ------------------------------- */
 
 /* A second context on the device of `x`. */
 static struct ctx beside(struct world *w, const struct ctx *x)

@@ -25,7 +25,7 @@ static void leave(struct rig *r)
     kernel_leave(r->dxgk->kernel);
 }
 
-/* ---- pointer ---- */
+/* ---- pointer ------------------------------------------------------------- */
 
 static void shape(struct rig *r, DXGKARG_SETPOINTERSHAPE *s, NTSTATUS want)
 {
@@ -100,7 +100,7 @@ static void pointers_of_all_kinds_are_shown(void **state)
     rig_down(&r);
 }
 
-/* ---- monitor and networks ---- */
+/* ---- monitor and networks ------------------------------------------------ */
 
 static void the_edid_is_sound(void **state)
 {
@@ -208,7 +208,7 @@ static void networks_are_recommended_and_checked(void **state)
     rig_down(&r);
 }
 
-/* ---- memory ---- */
+/* ---- memory -------------------------------------------------------------- */
 
 static void scattered_pages_are_refused(void **state)
 {
@@ -297,7 +297,7 @@ static void standard_allocations_describe_themselves(void **state)
     rig_down(&r);
 }
 
-/* ---- fences ---- */
+/* ---- fences -------------------------------------------------------------- */
 
 static void fences_pass_32_bits(void **state)
 {
@@ -333,7 +333,7 @@ static void fences_pass_32_bits(void **state)
     rig_down(&r);
 }
 
-/* ---- the rest ---- */
+/* ---- the rest ------------------------------------------------------------ */
 
 static void what_the_adapter_lacks_it_says(void **state)
 {

@@ -12,7 +12,7 @@
 #define SIM  (&(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = 1}})
 #define LIVE (&(struct stack_params){.machine = {.kind = MACHINE_LIVE}})
 
-/* ---- modes ---- */
+/* ---- modes --------------------------------------------------------------- */
 
 static D3DKMT_DISPLAYMODE current_mode(struct rig *r)
 {
@@ -131,7 +131,7 @@ static void modes_go_round_and_others_are_refused(void **state)
     rig_down(&r);
 }
 
-/* ---- vblank, scan line, flips ---- */
+/* ---- vblank, scan line, flips -------------------------------------------- */
 
 static void vblanks_come_at_sixty_hertz(void **state)
 {
@@ -257,7 +257,7 @@ static void a_vsynced_present_completes_on_a_vblank(void **state)
     rig_down(&r);
 }
 
-/* ---- copies onto the screen ---- */
+/* ---- copies onto the screen ---------------------------------------------- */
 
 static void blits_and_fills_reach_the_screen(void **state)
 {

@@ -269,7 +269,7 @@ static void the_log_is_read_line_by_line(void **state)
     rig_down(&r);
 }
 
-/* ---- cursor ---- */
+/* ---- cursor -------------------------------------------------------------- */
 
 static void the_cursor_is_set_moved_and_shown(void **state)
 {
@@ -340,7 +340,7 @@ static void the_cursor_is_set_moved_and_shown(void **state)
     rig_down(&r);
 }
 
-/* ---- gates ---- */
+/* ---- gates --------------------------------------------------------------- */
 
 static void reading_memory_needs_the_setting_and_privilege(void **state)
 {
@@ -477,7 +477,7 @@ static void shared_handles_have_debug_tokens(void **state)
     rig_down(&r);
 }
 
-/* ---- private data ---- */
+/* ---- private data -------------------------------------------------------- */
 
 static void bad_private_data_is_refused(void **state)
 {
@@ -583,7 +583,7 @@ static void contexts_ask_for_their_buffers(void **state)
     rig_down(&r);
 }
 
-/* ---- streams ---- */
+/* ---- streams ------------------------------------------------------------- */
 
 static NTSTATUS raw(struct rig_context *x, const void *bytes, uint32_t size)
 {
@@ -680,7 +680,7 @@ static void two_allocations_with_one_id_are_refused(void **state)
     rig_down(&r);
 }
 
-/* ---- whose is what ---- */
+/* ---- whose is what ------------------------------------------------------- */
 
 static uint32_t stream_of(struct rig *r, unsigned back, const struct aerogpu_cmd_hdr **packets)
 {

@@ -12,7 +12,7 @@
 
 #define LIVE (&(struct stack_params){.machine = {.kind = MACHINE_LIVE}})
 
-/* ---- time-outs ---- */
+/* ---- time-outs ----------------------------------------------------------- */
 
 static void hang_and_recover(struct rig *r, unsigned times)
 {
@@ -87,7 +87,7 @@ static void the_stack_works_after_a_reset(void **state)
     }
 }
 
-/* ---- what gets lost ---- */
+/* ---- what gets lost ------------------------------------------------------ */
 
 static void lost_things_cost_a_moment(struct machine_faults faults, uint64_t *worst)
 {

@@ -12,7 +12,7 @@
 #define SIM  (&(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = 1}})
 #define LIVE (&(struct stack_params){.machine = {.kind = MACHINE_LIVE}})
 
-/* ---- starting ---- */
+/* ---- starting ------------------------------------------------------------ */
 
 static D3DKMT_DISPLAYMODE current_mode(struct rig *r)
 {
@@ -56,7 +56,7 @@ static void starts_and_shows_a_mode(void **state)
     rig_down(&r);
 }
 
-/* ---- work ---- */
+/* ---- work ---------------------------------------------------------------- */
 
 static void work_completes(struct rig *r)
 {
@@ -134,7 +134,7 @@ static void a_clear_reaches_guest_memory(void **state)
     rig_down(&r);
 }
 
-/* ---- settings ---- */
+/* ---- settings ------------------------------------------------------------ */
 
 #define HKR "HKR\\Parameters"
 

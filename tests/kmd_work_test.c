@@ -14,7 +14,7 @@
 #define SIM  (&(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = 1}})
 #define LIVE (&(struct stack_params){.machine = {.kind = MACHINE_LIVE}})
 
-/* ---- allocation tables ---- */
+/* ---- allocation tables --------------------------------------------------- */
 
 static void the_table_says_what_is_read_only(void **state)
 {
@@ -160,7 +160,7 @@ static void a_long_stream_is_cut_between_packets(void **state)
     rig_down(&r);
 }
 
-/* ---- order ---- */
+/* ---- order --------------------------------------------------------------- */
 
 /* A context of a higher class passes the work of the others. */
 static void urgent_work_preempts(void **state)
@@ -191,7 +191,7 @@ static void urgent_work_preempts(void **state)
     rig_down(&r);
 }
 
-/* ---- many clients ---- */
+/* ---- many clients -------------------------------------------------------- */
 
 static uint64_t resident(struct rig *r)
 {

@@ -9,7 +9,7 @@
 #include "wddm/d3dkmdt.h"
 #include "wddm/ntddk.h"
 
-/* ---- QueryAdapterInfo ---- */
+/* ---- QueryAdapterInfo ---------------------------------------------------- */
 
 typedef enum _DXGK_QUERYADAPTERINFOTYPE {
     DXGKQAITYPE_UMDRIVERPRIVATE = 0,
@@ -182,7 +182,7 @@ typedef struct _DXGK_QUERYSEGMENTOUT {
     UINT PagingBufferPrivateDataSize;
 } DXGK_QUERYSEGMENTOUT;
 
-/* ---- devices and contexts ---- */
+/* ---- devices and contexts ------------------------------------------------ */
 
 typedef struct _DXGK_CREATEDEVICEFLAGS {
     union {
@@ -251,7 +251,7 @@ typedef struct _DXGKARG_CREATECONTEXT {
     DXGK_CONTEXTINFO ContextInfo; /* out */
 } DXGKARG_CREATECONTEXT;
 
-/* ---- allocations ---- */
+/* ---- allocations --------------------------------------------------------- */
 
 typedef struct _DXGK_SEGMENTBANKPREFERENCE {
     union {
@@ -468,7 +468,7 @@ typedef struct _DXGKARG_RELEASESWIZZLINGRANGE {
     UINT RangeId;
 } DXGKARG_RELEASESWIZZLINGRANGE;
 
-/* ---- rendering ---- */
+/* ---- rendering ----------------------------------------------------------- */
 
 typedef struct _DXGK_ALLOCATIONLIST {
     HANDLE hDeviceSpecificAllocation;
@@ -757,7 +757,7 @@ typedef struct _DXGKARG_BUILDPAGINGBUFFER {
     HANDLE hSystemContext;
 } DXGKARG_BUILDPAGINGBUFFER;
 
-/* ---- interrupts, diagnosis, escapes ---- */
+/* ---- interrupts, diagnosis, escapes -------------------------------------- */
 
 typedef enum _DXGK_INTERRUPT_TYPE {
     DXGK_INTERRUPT_DMA_COMPLETED = 1,
@@ -828,7 +828,7 @@ typedef struct _DXGKARG_ESCAPE {
     HANDLE hContext;
 } DXGKARG_ESCAPE;
 
-/* ---- display ---- */
+/* ---- display ------------------------------------------------------------- */
 
 typedef struct _DXGKARG_GETSCANLINE {
     D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId;
@@ -1002,7 +1002,7 @@ typedef struct _DXGKARG_FLIPOVERLAY {
     UINT PrivateDriverDataSize;
 } DXGKARG_FLIPOVERLAY;
 
-/* ---- handles ---- */
+/* ---- handles ------------------------------------------------------------- */
 
 typedef enum DXGK_HANDLE_TYPE { DXGK_HANDLE_ALLOCATION = 1, DXGK_HANDLE_RESOURCE = 2 } DXGK_HANDLE_TYPE;
 

@@ -73,7 +73,7 @@ WDDM_DDI(QUERYVIDPNHWCAPABILITY, CONST HANDLE hAdapter, DXGKARG_QUERYVIDPNHWCAPA
 WDDM_DDI(SETDISPLAYPRIVATEDRIVERFORMAT, CONST HANDLE hAdapter,
          CONST DXGKARG_SETDISPLAYPRIVATEDRIVERFORMAT *pSetDisplayPrivateDriverFormat);
 
-/* ---- VidPN ---- */
+/* ---- VidPN --------------------------------------------------------------- */
 
 typedef enum _DXGK_VIDPN_INTERFACE_VERSION {
     DXGK_VIDPN_INTERFACE_VERSION_UNINITIALIZED = 0,
@@ -174,7 +174,7 @@ typedef struct _DXGK_VIDPN_INTERFACE {
     DXGKDDI_VIDPN_ASSIGNTARGETMODESET pfnAssignTargetModeSet;
 } DXGK_VIDPN_INTERFACE;
 
-/* ---- monitors ---- */
+/* ---- monitors ------------------------------------------------------------ */
 
 typedef enum _DXGK_MONITOR_INTERFACE_VERSION {
     DXGK_MONITOR_INTERFACE_VERSION_UNINITIALIZED = 0,
@@ -226,7 +226,7 @@ typedef struct _DXGK_MONITOR_INTERFACE {
     DXGKDDI_MONITOR_GETMONITORDESCRIPTORSET pfnGetMonitorDescriptorSet;
 } DXGK_MONITOR_INTERFACE;
 
-/* ---- callbacks ---- */
+/* ---- callbacks ----------------------------------------------------------- */
 
 typedef VOID(APIENTRY *DXGKCB_NOTIFY_INTERRUPT)(CONST HANDLE hAdapter,
                                                 CONST DXGKARGCB_NOTIFY_INTERRUPT_DATA *);

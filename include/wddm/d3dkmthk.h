@@ -13,7 +13,7 @@
 typedef PVOID HDC;
 typedef PVOID HWND;
 
-/* ---- adapters ---- */
+/* ---- adapters ------------------------------------------------------------ */
 
 typedef struct _D3DKMT_OPENADAPTERFROMHDC {
     HDC hDc;
@@ -136,7 +136,7 @@ typedef struct _D3DKMT_CURRENTDISPLAYMODE {
     D3DKMT_DISPLAYMODE DisplayMode;
 } D3DKMT_CURRENTDISPLAYMODE;
 
-/* ---- devices and contexts ---- */
+/* ---- devices and contexts ------------------------------------------------ */
 
 typedef struct _D3DKMT_CREATEDEVICEFLAGS {
     UINT LegacyMode : 1;
@@ -249,7 +249,7 @@ typedef struct _D3DKMT_GETDEVICESTATE {
     };
 } D3DKMT_GETDEVICESTATE;
 
-/* ---- allocations ---- */
+/* ---- allocations --------------------------------------------------------- */
 
 typedef struct _D3DKMT_CREATEALLOCATIONFLAGS {
     UINT CreateResource : 1;
@@ -319,7 +319,7 @@ typedef struct _D3DKMT_UNLOCK {
     CONST D3DKMT_HANDLE *phAllocations;
 } D3DKMT_UNLOCK;
 
-/* ---- work ---- */
+/* ---- work ---------------------------------------------------------------- */
 
 typedef struct _D3DKMT_RENDERFLAGS {
     UINT ResizeCommandBuffer : 1;
@@ -439,7 +439,7 @@ typedef struct _D3DKMT_WAITFORIDLE {
     D3DKMT_HANDLE hDevice;
 } D3DKMT_WAITFORIDLE;
 
-/* ---- escapes ---- */
+/* ---- escapes ------------------------------------------------------------- */
 
 typedef enum _D3DKMT_ESCAPETYPE {
     D3DKMT_ESCAPE_DRIVERPRIVATE = 0,
@@ -469,7 +469,7 @@ typedef struct _D3DKMT_ESCAPE {
     D3DKMT_HANDLE hContext;
 } D3DKMT_ESCAPE;
 
-/* ---- display ---- */
+/* ---- display ------------------------------------------------------------- */
 
 typedef struct _D3DKMT_WAITFORVERTICALBLANKEVENT {
     D3DKMT_HANDLE hAdapter;
@@ -519,7 +519,7 @@ typedef struct _D3DKMT_SETVIDPNSOURCEOWNER {
     UINT VidPnSourceCount;
 } D3DKMT_SETVIDPNSOURCEOWNER;
 
-/* ---- statistics ---- */
+/* ---- statistics ---------------------------------------------------------- */
 
 typedef enum _D3DKMT_QUERYSTATISTICS_TYPE {
     D3DKMT_QUERYSTATISTICS_ADAPTER = 0,
@@ -652,7 +652,7 @@ typedef struct _D3DKMT_QUERYSTATISTICS {
     };
 } D3DKMT_QUERYSTATISTICS;
 
-/* ---- the thunks ----
+/* ---- the thunks -------------------------------------------------------------
  *
  * One table: T(name, argument structure). D3DKMT_THUNKS is also what the service and its client are made from. */
 #define D3DKMT_THUNKS(T)                                                                                     \

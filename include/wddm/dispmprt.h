@@ -136,7 +136,7 @@ typedef struct _LINKED_DEVICE {
 #define DXGK_WHICHSPACE_CONFIG 0 /* PCI configuration space */
 #define DXGK_WHICHSPACE_ROM    0x52696350
 
-/* ---- what dxgkrnl offers ---- */
+/* ---- what dxgkrnl offers ------------------------------------------------- */
 
 typedef BOOLEAN NTAPI KSYNCHRONIZE_ROUTINE(PVOID SynchronizeContext);
 typedef KSYNCHRONIZE_ROUTINE *PKSYNCHRONIZE_ROUTINE;
@@ -199,7 +199,7 @@ typedef struct _DXGKRNL_INTERFACE {
     DXGKCB_EXCLUDE_ADAPTER_ACCESS DxgkCbExcludeAdapterAccess;
 } DXGKRNL_INTERFACE, *PDXGKRNL_INTERFACE;
 
-/* ---- what the miniport offers ---- */
+/* ---- what the miniport offers -------------------------------------------- */
 
 #define WDDM_PORT_DDI(ret, name, ...)                                                                        \
     typedef ret APIENTRY DXGKDDI_##name(__VA_ARGS__);                                                        \

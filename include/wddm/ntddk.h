@@ -10,7 +10,7 @@
 
 #include "wddm/ntdef.h"
 
-/* ---- IRQL ---- */
+/* ---- IRQL ---------------------------------------------------------------- */
 
 #define PASSIVE_LEVEL  0
 #define APC_LEVEL      1
@@ -38,7 +38,7 @@ NTKERNELAPI VOID NTAPI KeAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock);
 NTKERNELAPI VOID NTAPI KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK SpinLock);
 #define KeAcquireSpinLock(lock, old_irql) (*(old_irql) = KeAcquireSpinLockRaiseToDpc(lock))
 
-/* ---- waiting ---- */
+/* ---- waiting ------------------------------------------------------------- */
 
 typedef enum _KWAIT_REASON { Executive = 0 } KWAIT_REASON;
 typedef enum _MODE { KernelMode = 0, UserMode = 1 } MODE;
@@ -87,13 +87,13 @@ FORCEINLINE VOID ExInitializeFastMutex(PFAST_MUTEX FastMutex)
     KeInitializeEvent(&FastMutex->Event, SynchronizationEvent, FALSE);
 }
 
-/* ---- time ---- */
+/* ---- time ---------------------------------------------------------------- */
 
 NTHALAPI LARGE_INTEGER NTAPI KeQueryPerformanceCounter(PLARGE_INTEGER PerformanceFrequency);
 NTKERNELAPI ULONGLONG NTAPI KeQueryInterruptTimePrecise(PULONG64 QpcTimeStamp);
 NTKERNELAPI ULONG NTAPI KeQueryTimeIncrement(VOID);
 
-/* ---- DPCs, timers and work items ---- */
+/* ---- DPCs, timers and work items ----------------------------------------- */
 
 struct _KDPC;
 typedef VOID NTAPI KDEFERRED_ROUTINE(struct _KDPC *Dpc, PVOID DeferredContext, PVOID SystemArgument1,
@@ -127,7 +127,7 @@ NTKERNELAPI VOID NTAPI KeInitializeTimer(PKTIMER Timer);
 NTKERNELAPI BOOLEAN NTAPI KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc);
 NTKERNELAPI BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer);
 
-/* ---- memory ---- */
+/* ---- memory -------------------------------------------------------------- */
 
 typedef enum _POOL_TYPE { NonPagedPool = 0, PagedPool = 1 } POOL_TYPE;
 
@@ -243,7 +243,7 @@ FORCEINLINE LONGLONG InterlockedExchange64(volatile LONGLONG *Target, LONGLONG V
     return __atomic_exchange_n(Target, Value, __ATOMIC_SEQ_CST);
 }
 
-/* ---- resources, as the PnP manager hands them out ---- */
+/* ---- resources, as the PnP manager hands them out ------------------------ */
 
 typedef enum _INTERFACE_TYPE { InterfaceTypeUndefined = -1, PCIBus = 5 } INTERFACE_TYPE;
 
@@ -303,7 +303,7 @@ typedef struct _CM_RESOURCE_LIST {
 } CM_RESOURCE_LIST, *PCM_RESOURCE_LIST;
 #pragma pack(pop)
 
-/* ---- objects, registry, security ---- */
+/* ---- objects, registry, security ----------------------------------------- */
 
 typedef struct _DRIVER_OBJECT *PDRIVER_OBJECT;
 typedef struct _DEVICE_OBJECT *PDEVICE_OBJECT;

@@ -2,7 +2,7 @@
  *
  * Source: the WDK's public documentation. Invariants:
  *  1. ULONG, LONG and UINT are 32 bits also where the compiler's `long` has 64, so that every structure of
- * include/wddm has the layout that it has on Windows x64. The headers assert this.
+ *     include/wddm has the layout that it has on Windows x64. The headers assert this.
  *  2. A WCHAR is one UTF-16 unit. Outside Windows, L"..." literals have that type under -fshort-wchar, u"..." always.
  *  3. These headers include no header of the platform but the freestanding ones, and so never mix with a Windows SDK.
  */

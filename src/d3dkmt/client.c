@@ -211,7 +211,7 @@ void d3dkmt_disconnect(void)
     thread_ends(NULL);
 }
 
-/* ---- memory of the service ---- */
+/* ---- memory of the service ----------------------------------------------- */
 
 static size_t round_up(size_t n)
 {
@@ -318,7 +318,7 @@ static NTSTATUS after(enum d3dkmt_thunk thunk, void *arg, const struct wire_head
     return STATUS_SUCCESS;
 }
 
-/* ---- calls ---- */
+/* ---- calls --------------------------------------------------------------- */
 
 static int event_of(enum d3dkmt_thunk thunk, void *arg)
 {
@@ -485,7 +485,7 @@ NTSTATUS D3DKMTOpenAdapterFromDeviceName(D3DKMT_OPENADAPTERFROMDEVICENAME *arg)
     }
 D3DKMT_PLAIN_THUNKS(DEFINE)
 
-/* ---- progress ---- */
+/* ---- progress ------------------------------------------------------------ */
 
 static struct dxgk_progress *remote_progress(D3DKMT_HANDLE context, D3DKMT_HANDLE *device)
 {

@@ -95,7 +95,7 @@ void d3dkmt_local(struct d3dkmt_transport *t, struct dxgk_client *client)
     *t = (struct d3dkmt_transport){local_call, local_progress, local_wait, client};
 }
 
-/* ---- one request ---- */
+/* ---- one request --------------------------------------------------------- */
 
 static size_t refuse(void *reply, uint32_t thunk, NTSTATUS s)
 {
@@ -177,7 +177,7 @@ size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd
     return n;
 }
 
-/* ---- connections ---- */
+/* ---- connections --------------------------------------------------------- */
 
 static ssize_t receive(int s, void *msg, int *fd)
 {
@@ -406,7 +406,7 @@ static void *connection_main(void *arg)
     return NULL;
 }
 
-/* ---- the watcher ---- */
+/* ---- the watcher --------------------------------------------------------- */
 
 /* Ends the spare connection that is the oldest of those without a call. */
 static void end_a_spare(struct d3dkmt_server *s)
@@ -526,7 +526,7 @@ static void *watch_main(void *arg)
     return NULL;
 }
 
-/* ---- the socket ---- */
+/* ---- the socket ---------------------------------------------------------- */
 
 /* Removes a socket that nobody listens on any more. */
 static int clear_path(const struct sockaddr_un *a)

@@ -117,7 +117,7 @@ static void clear_results(enum d3dkmt_thunk thunk, void *arg)
     }
 }
 
-/* ---- writing ---- */
+/* ---- writing ------------------------------------------------------------- */
 
 struct out {
     uint8_t *data;
@@ -189,7 +189,7 @@ size_t wire_write(void *msg, enum d3dkmt_thunk thunk, const void *arg, NTSTATUS 
     return o.pos;
 }
 
-/* ---- reading ---- */
+/* ---- reading ------------------------------------------------------------- */
 
 /* A block of `expected` bytes. Its memory, from the heap, in *data (NULL when absent). */
 static NTSTATUS get_block(struct bytes *b, uint64_t expected, bool content, uint8_t **heap, size_t *left,

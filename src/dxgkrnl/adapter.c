@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- events and failure ---- */
+/* ---- events and failure -------------------------------------------------- */
 
 void dxgk_log(struct dxgk *d, const char *source, unsigned id, const char *fmt, ...)
 {
@@ -110,7 +110,7 @@ void physmem_free(struct dxgk *d, struct physmem *m)
     *m = (struct physmem){0};
 }
 
-/* ---- loading ---- */
+/* ---- loading ------------------------------------------------------------- */
 
 static _Thread_local struct dxgk *loading;
 
@@ -271,7 +271,7 @@ void dxgk_unload(struct dxgk *d)
     d->state = DXGK_EMPTY;
 }
 
-/* ---- starting ---- */
+/* ---- starting ------------------------------------------------------------ */
 
 static CM_RESOURCE_LIST *make_resources(const struct dxgk_bus *bus)
 {
@@ -463,7 +463,7 @@ NTSTATUS dxgk_set_power(struct dxgk *d, DEVICE_POWER_STATE state, POWER_ACTION a
     return s;
 }
 
-/* ---- the kernel's side ---- */
+/* ---- the kernel's side --------------------------------------------------- */
 
 static bool on_isr(void *ctx, unsigned message)
 {

@@ -3,9 +3,10 @@
  *   queued ──display_flip──▶ waiting ──vblank (due - 1)──▶ programmed ──vblank (due)──▶ shown, the packet is finished
  *
  * Invariants:
- *  1. A flip with interval n > 0 is shown on a vblank that came after it was programmed, n after the one before it or later, never earlier.
- *  2. Vblank interrupts are on while somebody waits for one or a flip is pending, and go off
- * VSYNC_IDLE_FRAMES after. When none comes for long they are switched off and on.
+ *  1. A flip with interval n > 0 is shown on a vblank that came after it was programmed, n after the one before it or
+ *     later, never earlier.
+ *  2. Vblank interrupts are on while somebody waits for one or a flip is pending, and go off VSYNC_IDLE_FRAMES after.
+ *     When none comes for long they are switched off and on.
  *  3. Vblanks are counted by the time between them: lost, late and doubled interrupts change nothing.
  *  4. What is scanned out is resident and stays where it is.
  */
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- vblank ---- */
+/* ---- vblank -------------------------------------------------------------- */
 
 /* No vblank for so long while somebody waits for one: its interrupt was lost, and with it those that would follow. */
 #define VSYNC_LOST_NS (250 * NSEC_PER_MSEC)
@@ -72,7 +73,7 @@ static NTSTATUS program(struct dxgk *d, UINT source, struct alloc *a, bool mode_
                                           .hAllocation = a->driver};
 
     d->sources[source].flip_programmed =
-        false; /* a flip that is, is not any more: the next vblank tries again */
+        false; /* one that was is not any more: the next vblank tries again */
     args.Flags.ModeChange = mode_change;
     args.Flags.FlipImmediate = immediate;
     args.Flags.FlipOnNextVSync = !mode_change && !immediate;
@@ -100,15 +101,15 @@ void display_flipped(struct dxgk *d, struct packet *p)
     p->context->device->present_count++;
 }
 
-/* ---- the grid of vblanks ----
+/* ---- the grid of vblanks ----------------------------------------------------
  *
  * A notification may be lost, late or doubled, and says nothing of when its vblank was. So vblanks are numbered by a grid in
  * time: its period is the mode's, its phase that of the notification with the least delay among the last few. The number of
  * a notification is that of the last grid point before it; one that is not higher than the last is a repetition. */
 
 enum { GRID_WINDOW = 16 };
-#define GRID_EARLY                                                                                           \
-    (NSEC_PER_MSEC) /* a notification so much before its point is taken for it: the phase is found anew */
+/* A notification so much before its point is taken for it: the phase is found anew. */
+#define GRID_EARLY NSEC_PER_MSEC
 
 static uint64_t grid_period(const struct source *s)
 {
@@ -337,7 +338,7 @@ NTSTATUS display_wait_vblank(struct dxgk_client *c, UINT source, struct device *
     return s->visible ? STATUS_SUCCESS : STATUS_GRAPHICS_PRESENT_OCCLUDED;
 }
 
-/* ---- modes ---- */
+/* ---- modes --------------------------------------------------------------- */
 
 static struct vidpn *make_vidpn(struct dxgk *d, UINT source, UINT target)
 {
@@ -536,7 +537,7 @@ NTSTATUS display_restore(struct dxgk *d)
     return st;
 }
 
-/* ---- monitors ---- */
+/* ---- monitors ------------------------------------------------------------ */
 
 static void recommend_modes(struct dxgk *d, UINT target)
 {
@@ -613,7 +614,7 @@ NTSTATUS display_query_monitor_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_
     return STATUS_SUCCESS;
 }
 
-/* ---- start and stop ---- */
+/* ---- start and stop ------------------------------------------------------ */
 
 NTSTATUS display_start(struct dxgk *d)
 {

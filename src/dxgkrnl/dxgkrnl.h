@@ -5,14 +5,13 @@
  *
  *   dxgk_create ─▶ dxgk_load ─▶ dxgk_start ⇄ dxgk_stop ─▶ dxgk_unload ─▶ dxgk_destroy
  *                                  │  ▲
- *                       time-out ──▼──┴── reset            reset fails, too many resets, a DDI that never
- * returns ─▶ FAILED
+ *                       time-out ──▼──┴── reset      reset fails, too many resets, a DDI that never returns ─▶ FAILED
  *
  * Invariants:
  *  1. A fence that SubmitCommand accepted completes, faults or is dropped by a reset, once and in order.
  *  2. After a reset every device, context and allocation from before answers STATUS_DEVICE_REMOVED; new ones work.
- *  3. FAILED is the equivalent of bugcheck 0x116: everything answers STATUS_DEVICE_REMOVED but escapes, which
- * still reach the miniport, and what closes and destroys.
+ *  3. FAILED is the equivalent of bugcheck 0x116: everything answers STATUS_DEVICE_REMOVED but escapes, which still
+ *     reach the miniport, and what closes and destroys.
  *  4. A client sees its own objects and those whose share handle it opened. When it closes, everything it owned goes.
  */
 #ifndef DXGKRNL_DXGKRNL_H_

@@ -149,7 +149,7 @@ struct kernel_caller kernel_caller(struct kernel *k)
     return k->current->caller;
 }
 
-/* ---- violations ---- */
+/* ---- violations ---------------------------------------------------------- */
 
 void kernel_violation(struct kernel *k, const char *fmt, ...)
 {
@@ -197,7 +197,7 @@ bool kernel_check(struct kernel *k, const char *routine, KIRQL max)
     return false;
 }
 
-/* ---- timers ---- */
+/* ---- timers -------------------------------------------------------------- */
 
 /* Makes service() run: at the next deadline, or at once if something is pending already. */
 static void kick(struct kernel *k, bool now)
@@ -263,7 +263,7 @@ static void run_timers(struct kernel *k)
     k->irql = old;
 }
 
-/* ---- interrupts and DPCs ---- */
+/* ---- interrupts and DPCs ------------------------------------------------- */
 
 static bool interrupt_pending(struct kernel *k)
 {
@@ -395,7 +395,7 @@ void kernel_lower(struct kernel *k, KIRQL to)
     drain(k);
 }
 
-/* ---- waiting ---- */
+/* ---- waiting ------------------------------------------------------------- */
 
 static void swap_to(struct kernel *k, struct kthread *t)
 {
@@ -578,7 +578,7 @@ void kernel_wake_all(struct kernel *k, struct kwaiters *q)
     }
 }
 
-/* ---- threads ---- */
+/* ---- threads ------------------------------------------------------------- */
 
 void kernel_enter(struct kernel *k)
 {
@@ -807,7 +807,7 @@ void kernel_destroy(struct kernel *k)
     free(k);
 }
 
-/* ---- DDI bookkeeping ---- */
+/* ---- DDI bookkeeping ----------------------------------------------------- */
 
 void kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql, uint64_t limit_ns)
 {

@@ -7,13 +7,11 @@
  *  - sim: kernel threads are coroutines of the one OS thread that runs the host's event loop, in virtual time.
  *
  *   host thread ──kernel_enter──▶ running ──kernel_park──▶ parked ──kernel_unpark──▶ ready ──▶ running
- * ──kernel_leave──▶ out
+ *                                    └────kernel_leave──▶ out
  *
  * Invariants:
- *  1. A thread parks only below DISPATCH_LEVEL, with no spin lock held; an attempt above is a violation and
- * does not wait.
- *  2. Interrupt routines run at DIRQL, DPCs at DISPATCH_LEVEL, and both whenever the processor is free or its
- * IRQL drops.
+ *  1. A thread parks only below DISPATCH_LEVEL, with no spin lock held; an attempt above is a violation and does not wait.
+ *  2. Interrupt routines run at DIRQL, DPCs at DISPATCH_LEVEL, and both whenever the processor is free or its IRQL drops.
  *  3. A violation of the IRQL rules is recorded with the routine's name, the DDI it happened in and the call stack.
  *  4. Time comes from the clock of the kernel; timers fire in the order of their deadlines, ties in the order of arming.
  */

@@ -17,7 +17,7 @@ enum { POOL_MAGIC = 0x6C6F6F50, TIMER_FREQUENCY = 10000000 };
     kernel_check(k, __func__, max)
 #define OWNER() ((struct dxgk *)kernel_ctx(SELF()))
 
-/* ---- IRQL and spin locks ---- */
+/* ---- IRQL and spin locks ------------------------------------------------- */
 
 KIRQL KeGetCurrentIrql(VOID)
 {
@@ -96,7 +96,7 @@ VOID KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK SpinLock)
     release(k, "KeReleaseSpinLockFromDpcLevel", SpinLock);
 }
 
-/* ---- events and waiting ---- */
+/* ---- events and waiting -------------------------------------------------- */
 
 /* A dispatcher object's waiters are a kwaiters that its WaitListHead points to. */
 static struct kwaiters *waiters(DISPATCHER_HEADER *h)
@@ -233,7 +233,7 @@ VOID ExReleaseFastMutex(PFAST_MUTEX FastMutex)
     kernel_lower(k, (KIRQL)FastMutex->OldIrql);
 }
 
-/* ---- time ---- */
+/* ---- time ---------------------------------------------------------------- */
 
 LARGE_INTEGER KeQueryPerformanceCounter(PLARGE_INTEGER PerformanceFrequency)
 {
@@ -258,7 +258,7 @@ ULONG KeQueryTimeIncrement(VOID)
     return 156250;
 }
 
-/* ---- DPCs and timers ---- */
+/* ---- DPCs and timers ----------------------------------------------------- */
 
 VOID KeInitializeDpc(PKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine, PVOID DeferredContext)
 {
@@ -330,7 +330,7 @@ BOOLEAN KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc)
     return was_set;
 }
 
-/* ---- memory ---- */
+/* ---- memory -------------------------------------------------------------- */
 
 void ntos_init(struct dxgk *d)
 {
@@ -452,7 +452,7 @@ PVOID MmGetVirtualForPhysical(PHYSICAL_ADDRESS PhysicalAddress)
     return d->bus->dma_ptr(d->bus->ctx, (uint64_t)PhysicalAddress.QuadPart, 1);
 }
 
-/* ---- device registers ---- */
+/* ---- device registers ---------------------------------------------------- */
 
 NTSTATUS ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va)
 {
@@ -620,7 +620,7 @@ VOID WRITE_REGISTER_ULONG(volatile ULONG *Register, ULONG Value)
     register_write(__func__, Register, 4, Value);
 }
 
-/* ---- leaks ---- */
+/* ---- leaks --------------------------------------------------------------- */
 
 unsigned ntos_check_leaks(struct dxgk *d)
 {
@@ -655,7 +655,7 @@ void ntos_finish(struct dxgk *d)
         ntos_unmap(d, d->mappings->va);
 }
 
-/* ---- registry ---- */
+/* ---- registry ------------------------------------------------------------ */
 
 static bool to_ascii(const UNICODE_STRING *s, char *out, size_t size)
 {
@@ -758,7 +758,7 @@ VOID RtlInitUnicodeString(PUNICODE_STRING DestinationString, PCWSTR SourceString
     DestinationString->MaximumLength = (USHORT)(SourceString ? 2 * n + 2 : 0);
 }
 
-/* ---- who calls ---- */
+/* ---- who calls ----------------------------------------------------------- */
 
 KPROCESSOR_MODE ExGetPreviousMode(VOID)
 {

@@ -29,7 +29,7 @@ struct physmem {
     size_t size;
 };
 
-/* ---- memory ---- */
+/* ---- memory -------------------------------------------------------------- */
 
 struct alloc {
     struct alloc *next;
@@ -89,7 +89,7 @@ struct segment {
     unsigned commits, residents;
 };
 
-/* ---- scheduling ---- */
+/* ---- scheduling ---------------------------------------------------------- */
 
 enum packet_type { PACKET_RENDER, PACKET_PRESENT, PACKET_FLIP, PACKET_WAIT, PACKET_SIGNAL, PACKET_PAGING };
 
@@ -187,7 +187,7 @@ struct node {
     struct context *last_context;
 };
 
-/* ---- display ---- */
+/* ---- display ------------------------------------------------------------- */
 
 struct child {
     DXGK_CHILD_DESCRIPTOR desc;
@@ -220,7 +220,7 @@ struct source {
     struct ktimer timer;
 };
 
-/* ---- the adapter ---- */
+/* ---- the adapter --------------------------------------------------------- */
 
 struct mapping {
     struct mapping *next;

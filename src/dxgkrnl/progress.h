@@ -16,7 +16,7 @@ struct dxgk_progress {
     _Atomic uint32_t change;  /* rises with every change of `completed` and `state`; a futex */
     _Atomic uint32_t waiters; /* how many wait on `change`: while it is 0 nobody is woken */
     _Atomic uint64_t
-        awaited; /* the last packet that the client waited for; who waits for each gets it within Render */
+        awaited; /* the last packet that the client waited for: who waits for each gets it within Render */
 };
 
 enum {

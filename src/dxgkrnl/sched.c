@@ -1,15 +1,16 @@
 /* sched.c: the GPU scheduler.
  *
- *   sched_queue ─▶ context's queue ─▶ take ─▶ resident, Patch, SubmitCommand ─▶ at the device ─┬─
- * DMA_COMPLETED ─▶ retired ▲                                                                     ├─
- * DMA_FAULTED ──▶ retired, device lost └──────────────────── DMA_PREEMPTED
- * ──────────────────────────────────┤ └─ reset ─▶ dropped
+ *   sched_queue ─▶ context's queue ─take─▶ resident, Patch, SubmitCommand ─▶ at the device ─┬─ DMA_COMPLETED ─▶ retired
+ *                        ▲                                                                  ├─ DMA_FAULTED ───▶ retired, device lost
+ *                        └─────────────────────────────────────────── DMA_PREEMPTED ────────┤
+ *                                                                                           └─ reset ─────────▶ dropped
  *
  * Invariants:
  *  1. Packets of one context reach the device, and take effect, in the order they were queued in.
- *  2. Fences of a node rise by one a submission; completions are accepted only between the last completed and
- * the last submitted one: anything else is a violation.
- *  3. At most HwQueuedRenderPacketGroupLimit packets of a node are at the device.
+ *  2. Fences of a node rise by one a submission; completions are accepted only between the last completed and the last
+ *     submitted one: anything else is a violation.
+ *  3. At most HwQueuedRenderPacketGroupLimit packets of a node are at the device; paging, which frees memory for them,
+ *     comes on top.
  *  4. A waiting packet (synchronisation, flip) holds up only its own context.
  */
 #include "dxgkrnl/flight.h"
@@ -92,7 +93,7 @@ void sched_stop(struct dxgk *d)
     }
 }
 
-/* ---- packets and buffers ---- */
+/* ---- packets and buffers ------------------------------------------------- */
 
 struct dma *sched_dma(struct context *c, UINT list_size, UINT patch_size)
 {
@@ -205,7 +206,7 @@ void sched_finish_soft(struct dxgk *d, struct packet *p)
     kernel_wake_all(d->kernel, &d->progress);
 }
 
-/* ---- choosing ---- */
+/* ---- choosing ------------------------------------------------------------ */
 
 static bool wait_satisfied(struct packet *p)
 {
@@ -287,7 +288,7 @@ static void signal_sync(struct dxgk *d, struct packet *p)
     sched_finish_soft(d, p);
 }
 
-/* ---- submitting ---- */
+/* ---- submitting ---------------------------------------------------------- */
 
 static void append_hw(struct dxgk *d, struct packet *p)
 {
@@ -501,7 +502,7 @@ void sched_pump(struct dxgk *d, unsigned i)
     n->pumping = false;
 }
 
-/* ---- paging ---- */
+/* ---- paging -------------------------------------------------------------- */
 
 NTSTATUS sched_submit_paging(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
 {
@@ -557,7 +558,7 @@ NTSTATUS sched_submit_paging(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
     return s;
 }
 
-/* ---- completion ---- */
+/* ---- completion ---------------------------------------------------------- */
 
 /* Wakes the scheduler's thread only for a reason: on the way of every fence it would be in the way. */
 static void kick_queued(struct dxgk *d)
@@ -726,7 +727,7 @@ void sched_dpc(struct dxgk *d)
     }
 }
 
-/* ---- ending ---- */
+/* ---- ending -------------------------------------------------------------- */
 
 void sched_wait_node_idle(struct dxgk *d, unsigned i)
 {

@@ -1,13 +1,12 @@
 /* tdr.c: time-out detection and recovery.
  *
  *   head packet at the device ──TdrDelay──▶ ask the miniport for the current fence
- *        │ it moved: an interrupt was lost; complete what is done, go on
- *        └ it did not: DETECTED ──CollectDbgInfo──▶ ResetFromTimeout ──▶ drop everything ──▶
- * RestartFromTimeout ──▶ mode ──▶ 4101 │ TdrLevel 1, more than TdrLimitCount in TdrLimitTime, a DDI that
- * fails or never returns ─▶ FAILED
+ *        ├─ it moved: an interrupt was lost; complete what is done, go on
+ *        └─ it did not: DETECTED ─▶ CollectDbgInfo ─▶ ResetFromTimeout ─▶ drop everything ─▶ RestartFromTimeout ─▶ mode ─▶ 4101
+ *                          └─ TdrLevel 1, more than TdrLimitCount in TdrLimitTime, a DDI that fails or never returns ─▶ FAILED
  *
- * Settings, under their registry names in HKLM\SYSTEM\CurrentControlSet\Control\GraphicsDrivers: TdrLevel (0
- * off, 1 bug check, 3 recover), TdrDelay, TdrDdiDelay, TdrLimitTime (seconds), TdrLimitCount.
+ * Settings, under their registry names in HKLM\SYSTEM\CurrentControlSet\Control\GraphicsDrivers: TdrLevel (0 off,
+ * 1 bug check, 3 recover), TdrDelay, TdrDdiDelay, TdrLimitTime (seconds), TdrLimitCount.
  */
 #include "dxgkrnl/flight.h"
 #include "dxgkrnl/private.h"

@@ -32,7 +32,7 @@ NTSTATUS thunk_usable(const struct dxgk *d, const struct device *dev)
     return STATUS_SUCCESS;
 }
 
-/* ---- adapters ---- */
+/* ---- adapters ------------------------------------------------------------ */
 
 static NTSTATUS open_adapter(struct dxgk_client *c, UINT source, D3DKMT_HANDLE *handle, LUID *luid,
                              UINT *out_source)
@@ -227,7 +227,7 @@ NTSTATUS dxgk_QueryAdapterInfo(struct dxgk_client *c, CONST D3DKMT_QUERYADAPTERI
     return thunk_leave(d, s);
 }
 
-/* ---- devices and contexts ---- */
+/* ---- devices and contexts ------------------------------------------------ */
 
 NTSTATUS dxgk_CreateDevice(struct dxgk_client *c, D3DKMT_CREATEDEVICE *arg)
 {
@@ -368,7 +368,7 @@ NTSTATUS dxgk_SetContextSchedulingPriority(struct dxgk_client *c,
     return thunk_leave(d, s);
 }
 
-/* ---- allocations ---- */
+/* ---- allocations --------------------------------------------------------- */
 
 static NTSTATUS check_create(const D3DKMT_CREATEALLOCATION *arg)
 {
@@ -588,7 +588,7 @@ NTSTATUS dxgk_OpenResource(struct dxgk_client *c, D3DKMT_OPENRESOURCE *arg)
     return thunk_leave(d, s);
 }
 
-/* ---- escapes ---- */
+/* ---- escapes ------------------------------------------------------------- */
 
 static NTSTATUS inject(struct dxgk_client *c, const D3DKMT_ESCAPE *arg)
 {
@@ -659,7 +659,7 @@ NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
     return thunk_leave(d, s);
 }
 
-/* ---- statistics ---- */
+/* ---- statistics ---------------------------------------------------------- */
 
 static void node_statistics(struct dxgk *d, const struct node *n,
                             D3DKMT_QUERYSTATISTICS_PROCESS_NODE_INFORMATION *out)

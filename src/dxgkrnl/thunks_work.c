@@ -45,7 +45,7 @@ static NTSTATUS make_room(struct dxgk_client *c, D3DKMT_HANDLE handle, unsigned 
     }
 }
 
-/* ---- Render ---- */
+/* ---- Render -------------------------------------------------------------- */
 
 /* The client's list is in memory that it can change under us: every entry is read once. */
 static NTSTATUS resolve(struct dxgk_client *c, struct context *x, struct dma *dma, struct alloc **allocs,
@@ -191,7 +191,7 @@ NTSTATUS dxgk_Render(struct dxgk_client *c, D3DKMT_RENDER *arg)
     return thunk_leave(d, s);
 }
 
-/* ---- Present ---- */
+/* ---- Present ------------------------------------------------------------- */
 
 static NTSTATUS present_flip(struct dxgk_client *c, struct context *x, const D3DKMT_PRESENT *arg,
                              struct open_alloc *src)
@@ -337,7 +337,7 @@ NTSTATUS dxgk_Present(struct dxgk_client *c, CONST D3DKMT_PRESENT *arg)
     return thunk_leave(d, present(c, arg));
 }
 
-/* ---- Lock ---- */
+/* ---- Lock ---------------------------------------------------------------- */
 
 static NTSTATUS lock_memory(struct dxgk *d, struct alloc *a, void **data)
 {
@@ -446,7 +446,7 @@ NTSTATUS dxgk_Unlock(struct dxgk_client *c, CONST D3DKMT_UNLOCK *arg)
     return thunk_leave(d, s);
 }
 
-/* ---- synchronisation ---- */
+/* ---- synchronisation ----------------------------------------------------- */
 
 NTSTATUS dxgk_CreateSynchronizationObject2(struct dxgk_client *c, D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *arg)
 {
@@ -597,7 +597,7 @@ NTSTATUS dxgk_WaitForIdle(struct dxgk_client *c, CONST D3DKMT_WAITFORIDLE *arg)
     }
 }
 
-/* ---- display ---- */
+/* ---- display ------------------------------------------------------------- */
 
 NTSTATUS dxgk_WaitForVerticalBlankEvent(struct dxgk_client *c, CONST D3DKMT_WAITFORVERTICALBLANKEVENT *arg)
 {

@@ -3,8 +3,8 @@
  *   created ──vidmm_make_resident──▶ in a segment ──evict──▶ in system memory ──vidmm_make_resident──▶ in a segment ...
  *
  * Invariants:
- *  1. An allocation always has backing pages. In an aperture segment they are what the GPU sees (mapped by a
- * paging operation); in a memory segment the content is in the segment, and is moved back when it is evicted.
+ *  1. An allocation always has backing pages. In an aperture segment they are what the GPU sees (mapped by a paging
+ *     operation); in a memory segment the content is in the segment, and is moved back when it is evicted.
  *  2. Nothing that a packet at the device uses, that is scanned out or locked is evicted.
  *  3. The allocations committed to a segment never exceed its CommitLimit.
  */
@@ -62,7 +62,7 @@ PHYSICAL_ADDRESS vidmm_address(struct dxgk *d, const struct alloc *a)
     return pa;
 }
 
-/* ---- paging ---- */
+/* ---- paging -------------------------------------------------------------- */
 
 static NTSTATUS page_aperture(struct dxgk *d, struct alloc *a, bool map)
 {
@@ -239,7 +239,7 @@ void vidmm_forget(struct dxgk *d)
         d->segments[i].resident = d->segments[i].residents = 0;
 }
 
-/* ---- creation ---- */
+/* ---- creation ------------------------------------------------------------ */
 
 static bool commit(struct dxgk *d, struct alloc *a)
 {
@@ -452,7 +452,7 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
     free(r);
 }
 
-/* ---- opening and closing ---- */
+/* ---- opening and closing ------------------------------------------------- */
 
 NTSTATUS vidmm_open(struct device *dev, struct resource *r, bool create, struct open_resource **out,
                     struct open_alloc **opens)
@@ -632,7 +632,7 @@ void vidmm_release(struct dxgk *d, struct resource *r)
         destroy_resource(d, r);
 }
 
-/* ---- what dxgkrnl itself allocates ---- */
+/* ---- what dxgkrnl itself allocates --------------------------------------- */
 
 NTSTATUS vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_TYPE type, void *data,
                                struct alloc **out)

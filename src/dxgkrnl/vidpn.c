@@ -59,7 +59,7 @@ static struct vidpn *get(const void *h)
     return v && v->magic == VIDPN_MAGIC ? v : NULL;
 }
 
-/* ---- the topology; its handle is the VidPN itself ---- */
+/* ---- the topology; its handle is the VidPN itself ------------------------ */
 
 static struct vidpn_path *path_of(const D3DKMDT_VIDPN_PRESENT_PATH *info)
 {
@@ -289,7 +289,7 @@ NTSTATUS vidpn_add_path(struct vidpn *v, UINT source, UINT target)
     return s;
 }
 
-/* ---- the network ---- */
+/* ---- the network --------------------------------------------------------- */
 
 static struct modeset **slot(struct vidpn *v, bool is_source, UINT id)
 {

@@ -12,7 +12,7 @@
  */
 #include "kmd/kmd.h"
 
-/* ---- devices and contexts ---- */
+/* ---- devices and contexts ------------------------------------------------ */
 
 NTSTATUS kmd_CreateDevice(CONST HANDLE adapter, DXGKARG_CREATEDEVICE *args)
 {
@@ -114,7 +114,7 @@ NTSTATUS kmd_DestroyContext(CONST HANDLE context)
     return STATUS_SUCCESS;
 }
 
-/* ---- formats ---- */
+/* ---- formats ------------------------------------------------------------- */
 
 static CONST struct {
     ULONG format, dxgi, d3d, bytes;
@@ -146,7 +146,7 @@ static ULONG dxgi_from(ULONG d3d)
     return 0;
 }
 
-/* ---- creating ---- */
+/* ---- creating ------------------------------------------------------------ */
 
 static BOOLEAN fits(ULONGLONG size, ULONG pitch, ULONG height)
 {
@@ -326,7 +326,7 @@ NTSTATUS kmd_DescribeAllocation(CONST HANDLE adapter, DXGKARG_DESCRIBEALLOCATION
     return STATUS_SUCCESS;
 }
 
-/* ---- what the operating system allocates itself ---- */
+/* ---- what the operating system allocates itself -------------------------- */
 
 NTSTATUS kmd_GetStandardAllocationDriverData(CONST HANDLE adapter,
                                              DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *args)
@@ -392,7 +392,7 @@ NTSTATUS kmd_GetStandardAllocationDriverData(CONST HANDLE adapter,
     return STATUS_SUCCESS;
 }
 
-/* ---- opening ---- */
+/* ---- opening ------------------------------------------------------------- */
 
 static VOID close_one(struct kmd_open *o)
 {
@@ -447,7 +447,7 @@ NTSTATUS kmd_CloseAllocation(CONST HANDLE device, CONST DXGKARG_CLOSEALLOCATION 
     return STATUS_SUCCESS;
 }
 
-/* ---- the aperture ---- */
+/* ---- the aperture -------------------------------------------------------- */
 
 static NTSTATUS map(struct kmd *k, CONST DXGKARG_BUILDPAGINGBUFFER *b)
 {

@@ -10,7 +10,7 @@
  */
 #include "kmd/kmd.h"
 
-/* ---- modes ---- */
+/* ---- modes --------------------------------------------------------------- */
 
 static CONST struct kmd_mode builtin[] = {
     {640, 480}, {800, 600}, {1024, 768}, {1280, 720}, {1280, 800}, {1366, 768}, {1600, 900}, {1920, 1080},
@@ -133,7 +133,7 @@ VOID kmd_display_init(struct kmd *k)
     make_edid(k);
 }
 
-/* ---- scanout ---- */
+/* ---- scanout ------------------------------------------------------------- */
 
 VOID kmd_scanout_off(struct kmd *k)
 {
@@ -220,7 +220,7 @@ NTSTATUS kmd_SetVidPnSourceVisibility(CONST HANDLE adapter, CONST DXGKARG_SETVID
     return STATUS_SUCCESS;
 }
 
-/* ---- the scan line ---- */
+/* ---- the scan line ------------------------------------------------------- */
 
 static VOID poll_anchor(struct kmd *k, ULONGLONG now)
 {
@@ -276,7 +276,7 @@ NTSTATUS kmd_GetScanLine(CONST HANDLE adapter, DXGKARG_GETSCANLINE *args)
     return STATUS_SUCCESS;
 }
 
-/* ---- the pointer ---- */
+/* ---- the pointer --------------------------------------------------------- */
 
 VOID kmd_cursor_move(struct kmd *k, LONG x, LONG y)
 {
@@ -459,7 +459,7 @@ NTSTATUS kmd_SetPointerPosition(CONST HANDLE adapter, CONST DXGKARG_SETPOINTERPO
     return STATUS_SUCCESS;
 }
 
-/* ---- what this adapter does not have ---- */
+/* ---- what this adapter does not have ------------------------------------- */
 
 NTSTATUS kmd_SetPalette(CONST HANDLE adapter, CONST DXGKARG_SETPALETTE *args)
 {

@@ -20,7 +20,7 @@ struct call {
     ULONG given, tail_size;
 };
 
-/* ---- device, fences, errors ---- */
+/* ---- device, fences, errors ---------------------------------------------- */
 
 static NTSTATUS query_device(struct call *c)
 {
@@ -72,7 +72,7 @@ static NTSTATUS query_error(struct call *c)
     return STATUS_SUCCESS;
 }
 
-/* ---- the ring ---- */
+/* ---- the ring ------------------------------------------------------------ */
 
 struct window {
     ULONG head, tail, first, count;
@@ -161,7 +161,7 @@ static NTSTATUS dump_ring_v2(struct call *c)
     return STATUS_SUCCESS;
 }
 
-/* ---- display ---- */
+/* ---- display ------------------------------------------------------------- */
 
 static NTSTATUS query_vblank(struct call *c)
 {
@@ -293,7 +293,7 @@ static NTSTATUS set_cursor_visibility(struct call *c)
     return STATUS_SUCCESS;
 }
 
-/* ---- allocations, counters ---- */
+/* ---- allocations, counters ----------------------------------------------- */
 
 static NTSTATUS dump_createallocation(struct call *c)
 {
@@ -372,7 +372,7 @@ static NTSTATUS query_perf(struct call *c)
     return STATUS_SUCCESS;
 }
 
-/* ---- behind the gates ---- */
+/* ---- behind the gates ---------------------------------------------------- */
 
 /* An administrator, or somebody who may debug. */
 static BOOLEAN privileged(VOID)
@@ -487,7 +487,7 @@ static NTSTATUS read_log(struct call *c)
     return STATUS_SUCCESS;
 }
 
-/* ---- self-test ---- */
+/* ---- self-test ----------------------------------------------------------- */
 
 struct test {
     struct kmd *k;
@@ -605,7 +605,7 @@ static NTSTATUS selftest(struct call *c)
     return STATUS_SUCCESS;
 }
 
-/* ---- the table ---- */
+/* ---- the table ----------------------------------------------------------- */
 
 /* `need`: the bytes without which the op means nothing. A caller built against an older header has at least those. */
 static CONST struct op {

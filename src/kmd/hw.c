@@ -16,7 +16,7 @@
  */
 #include "kmd/kmd.h"
 
-/* ---- registers ---- */
+/* ---- registers ----------------------------------------------------------- */
 
 ULONG kmd_read(struct kmd *k, ULONG reg)
 {
@@ -76,7 +76,7 @@ BOOLEAN kmd_synchronize(struct kmd *k, PKSYNCHRONIZE_ROUTINE routine, PVOID cont
     return result;
 }
 
-/* ---- memory that the device reaches ---- */
+/* ---- memory that the device reaches -------------------------------------- */
 
 NTSTATUS kmd_memory_alloc(struct kmd_memory *m, SIZE_T size)
 {
@@ -99,7 +99,7 @@ VOID kmd_memory_free(struct kmd_memory *m)
     m->va = NULL;
 }
 
-/* ---- life ---- */
+/* ---- life ---------------------------------------------------------------- */
 
 static KDEFERRED_ROUTINE on_watchdog;
 
@@ -213,7 +213,7 @@ VOID kmd_hw_stop(struct kmd *k)
         kmd_write64(k, AEROGPU_REG_FENCE_GPA_LO, 0);
 }
 
-/* ---- submitting: with `lock` ---- */
+/* ---- submitting: with `lock` --------------------------------------------- */
 
 static ULONG ring_head(struct kmd *k)
 {
@@ -317,7 +317,7 @@ NTSTATUS kmd_hw_submit_internal(struct kmd *k, struct aerogpu_submit_desc *desc)
     return s;
 }
 
-/* ---- interrupts: at DIRQL ---- */
+/* ---- interrupts: at DIRQL ------------------------------------------------ */
 
 static VOID notify(struct kmd *k, CONST DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
@@ -509,7 +509,7 @@ VOID kmd_DpcRoutine(CONST PVOID context)
     KeReleaseSpinLockFromDpcLevel(&k->lock);
 }
 
-/* ---- the watchdog ---- */
+/* ---- the watchdog -------------------------------------------------------- */
 
 /* What an interrupt would have done, had it come. */
 static BOOLEAN look(PVOID context)
@@ -558,7 +558,7 @@ static VOID on_watchdog(PKDPC dpc, PVOID context, PVOID a, PVOID b)
     KeReleaseSpinLockFromDpcLevel(&k->lock);
 }
 
-/* ---- the DDIs about it ---- */
+/* ---- the DDIs about it --------------------------------------------------- */
 
 VOID kmd_hw_set_vsync(struct kmd *k, BOOLEAN on)
 {
@@ -611,7 +611,7 @@ NTSTATUS kmd_QueryCurrentFence(CONST HANDLE adapter, DXGKARG_QUERYCURRENTFENCE *
     return STATUS_SUCCESS;
 }
 
-/* ---- time-outs ---- */
+/* ---- time-outs ----------------------------------------------------------- */
 
 static BOOLEAN forget(PVOID context)
 {

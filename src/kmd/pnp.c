@@ -1,7 +1,7 @@
 /* pnp.c: the adapter's life, its settings, what it is and what hangs on it. */
 #include "kmd/kmd.h"
 
-/* ---- settings ---- */
+/* ---- settings ------------------------------------------------------------ */
 
 struct setting {
     CONST WCHAR *name;
@@ -104,7 +104,7 @@ static VOID read_settings(struct kmd *k)
         ZwClose(key);
 }
 
-/* ---- the registers, wherever the PnP manager lists them ---- */
+/* ---- the registers, wherever the PnP manager lists them ------------------ */
 
 static BOOLEAN probe(struct kmd *k, CM_PARTIAL_RESOURCE_DESCRIPTOR *r)
 {
@@ -166,7 +166,7 @@ static NTSTATUS identify(struct kmd *k)
     return STATUS_SUCCESS;
 }
 
-/* ---- life ---- */
+/* ---- life ---------------------------------------------------------------- */
 
 NTSTATUS kmd_AddDevice(CONST PDEVICE_OBJECT pdo, PVOID *context)
 {
@@ -321,7 +321,7 @@ VOID kmd_ControlEtwLogging(BOOLEAN enable, ULONG flags, UCHAR level)
     UNREFERENCED_PARAMETER(level);
 }
 
-/* ---- children ---- */
+/* ---- children ------------------------------------------------------------ */
 
 NTSTATUS kmd_QueryChildRelations(CONST PVOID context, PDXGK_CHILD_DESCRIPTOR list, ULONG size)
 {
@@ -364,7 +364,7 @@ NTSTATUS kmd_QueryDeviceDescriptor(CONST PVOID context, ULONG uid, PDXGK_DEVICE_
     return STATUS_SUCCESS;
 }
 
-/* ---- what the adapter can do ---- */
+/* ---- what the adapter can do --------------------------------------------- */
 
 static NTSTATUS query_umd_private(struct kmd *k, CONST DXGKARG_QUERYADAPTERINFO *q)
 {

@@ -87,7 +87,7 @@ NTSTATUS kmd_build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list,
     return STATUS_SUCCESS;
 }
 
-/* ---- Render ---- */
+/* ---- Render -------------------------------------------------------------- */
 
 struct pass {
     struct kmd_context *c;
@@ -204,7 +204,7 @@ NTSTATUS kmd_Render(CONST HANDLE context, DXGKARG_RENDER *r)
     return s;
 }
 
-/* ---- Patch ---- */
+/* ---- Patch --------------------------------------------------------------- */
 
 /* A copy for whoever asks later what was submitted: the DMA buffer itself is used again. */
 static VOID keep_recent(struct kmd *k, CONST struct kmd_dma *dma, ULONGLONG gpa, ULONG fence)

@@ -23,7 +23,7 @@
 #define REAPER_BYTES  65536u
 #define DESTROY_BYTES 16u
 
-/* ---- the packets, from the table of cmd.h ---- */
+/* ---- the packets, from the table of cmd.h -------------------------------- */
 
 enum { K_OTHER, K_HANDLE, K_NEW, K_TOKEN };
 #define K_U               K_OTHER
@@ -118,7 +118,7 @@ static CONST struct packet *find(ULONG opcode)
     return opcode < RTL_NUMBER_OF(by_opcode) && by_opcode[opcode] ? &packets[by_opcode[opcode] - 1] : NULL;
 }
 
-/* ---- checking and renaming, in the copy ---- */
+/* ---- checking and renaming, in the copy ---------------------------------- */
 
 static NTSTATUS rename_handle(struct kmd_device *d, PUCHAR at)
 {
@@ -214,7 +214,7 @@ NTSTATUS kmd_stream_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, UL
     return NT_SUCCESS(s) ? rename_tail(d, p, packet, size) : s;
 }
 
-/* ---- names that exist ---- */
+/* ---- names that exist ---------------------------------------------------- */
 
 struct kmd_handles {
     LIST_ENTRY link; /* among those of dead devices */
@@ -303,7 +303,7 @@ VOID kmd_handles_destroy(struct kmd_handles *h)
     kmd_free(h);
 }
 
-/* ---- the reaper: with `mutex` held ---- */
+/* ---- the reaper: with `mutex` held --------------------------------------- */
 
 struct reap {
     PUCHAR at;

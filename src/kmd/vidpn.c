@@ -70,7 +70,7 @@ static BOOLEAN known_target_mode(struct kmd *k, CONST D3DKMDT_VIDPN_TARGET_MODE 
     return known_mode(k, v->ActiveSize.cx, v->ActiveSize.cy) && den && num >= 59 * den && num <= 61 * den;
 }
 
-/* ---- pinned modes; width 0: none ---- */
+/* ---- pinned modes; width 0: none ----------------------------------------- */
 
 struct pins {
     struct kmd_mode source, target;
@@ -133,7 +133,7 @@ static NTSTATUS read_pins(struct kmd *k, struct net *n, CONST D3DKMDT_VIDPN_PRES
     return s;
 }
 
-/* ---- mode sets ---- */
+/* ---- mode sets ----------------------------------------------------------- */
 
 static BOOLEAN goes_with(CONST struct kmd_mode *m, CONST struct kmd_mode *pinned)
 {
@@ -311,7 +311,7 @@ NTSTATUS kmd_IsSupportedVidPn(CONST HANDLE adapter, DXGKARG_ISSUPPORTEDVIDPN *ar
     return s;
 }
 
-/* ---- recommending ---- */
+/* ---- recommending -------------------------------------------------------- */
 
 static NTSTATUS add_path(struct net *n)
 {
@@ -439,7 +439,7 @@ NTSTATUS kmd_QueryVidPnHWCapability(CONST HANDLE adapter, DXGKARG_QUERYVIDPNHWCA
     return STATUS_SUCCESS;
 }
 
-/* ---- committing ---- */
+/* ---- committing ---------------------------------------------------------- */
 
 NTSTATUS kmd_CommitVidPn(CONST HANDLE adapter, CONST DXGKARG_COMMITVIDPN *CONST args)
 {

@@ -80,7 +80,7 @@ static uint64_t device_vblanks(struct world *w)
     return machine_read64(stack_machine(w->stack), AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO);
 }
 
-/* ---- a client ---- */
+/* ---- a client ------------------------------------------------------------ */
 
 struct session {
     struct actor *a;
@@ -490,7 +490,7 @@ static void client_main(void *arg)
     w->running--;
 }
 
-/* ---- the observer ---- */
+/* ---- the observer -------------------------------------------------------- */
 
 static void check_vblanks(struct world *w, uint64_t *seq, uint64_t *time, unsigned *resets)
 {
@@ -544,7 +544,7 @@ static void observer_main(void *arg)
     w->running--;
 }
 
-/* ---- the saboteur ---- */
+/* ---- the saboteur -------------------------------------------------------- */
 
 static void sabotage(struct world *w)
 {
@@ -590,7 +590,7 @@ static void saboteur_main(void *arg)
     w->running--;
 }
 
-/* ---- a life ---- */
+/* ---- a life -------------------------------------------------------------- */
 
 static uint32_t rate(struct rng *rng, uint32_t max)
 {

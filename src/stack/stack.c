@@ -22,7 +22,7 @@ struct stack {
 
 extern DRIVER_INITIALIZE DriverEntry;
 
-/* ---- the PCI function ---- */
+/* ---- the PCI function ---------------------------------------------------- */
 
 static uint32_t config_read(void *ctx, uint32_t offset, void *data, uint32_t size)
 {
@@ -114,7 +114,7 @@ static void set_up_msi(struct machine *m)
     machine_config_write(m, cap + 2, 2, 1);
 }
 
-/* ---- guest memory ---- */
+/* ---- guest memory -------------------------------------------------------- */
 
 static int dma_alloc(void *ctx, size_t size, void **va, uint64_t *pa)
 {
@@ -144,7 +144,7 @@ static int dma_fd(void *ctx, uint64_t pa, size_t size, uint64_t *offset)
     return memory_fd(((struct stack *)ctx)->memory, pa, offset);
 }
 
-/* ---- faults ---- */
+/* ---- faults -------------------------------------------------------------- */
 
 static void wait_for_device(void *ctx, bool (*done)(void *arg), void *arg, uint64_t timeout_ns)
 {
@@ -185,7 +185,7 @@ static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
     }
 }
 
-/* ---- life ---- */
+/* ---- life ---------------------------------------------------------------- */
 
 static void describe(struct stack *s, bool swapped)
 {

@@ -93,7 +93,7 @@ NTSTATUS umd_finish(struct umd_device *d, int timeout_ms);
 uint64_t umd_completed(const struct umd_device *d);
 bool umd_removed(const struct umd_device *d);
 
-/* ---- resources (resource.c) ---- */
+/* ---- resources (resource.c) ---------------------------------------------- */
 
 struct umd_texture_params {
     uint32_t width, height, format; /* AEROGPU_FORMAT_*, 8888 formats if `guest` */
@@ -121,7 +121,7 @@ void umd_copy_buffer(struct umd_resource *dst, struct umd_resource *src, uint32_
 /* The pixels of a texture, read back through a staging surface: width * height words of 0xAARRGGBB, free() them. */
 NTSTATUS umd_read(struct umd_resource *src, uint32_t **pixels, int timeout_ms);
 
-/* ---- state and work (state.c) ---- */
+/* ---- state and work (state.c) -------------------------------------------- */
 
 NTSTATUS umd_shader(struct umd_device *d, uint32_t *out, uint32_t stage, const void *dxbc, size_t size);
 /* An input layout on slot 0, elements of floats in a row: "POSITION:4 COLOR:4". */
@@ -136,7 +136,7 @@ void umd_sample(struct umd_device *d, struct umd_resource *texture);
 void umd_draw(struct umd_device *d, uint32_t vertices);
 void umd_dispatch(struct umd_device *d, struct umd_resource *uav, uint32_t x, uint32_t y, uint32_t z);
 
-/* ---- presenting (present.c) ---- */
+/* ---- presenting (present.c) ---------------------------------------------- */
 
 /* A chain of primaries of the display's current mode; render to `target`, then umd_present. */
 struct umd_swapchain {
@@ -150,7 +150,7 @@ void umd_swapchain_finish(struct umd_swapchain *s);
 /* Shows the target after `interval` vblanks (0 to 4; 0: at once). Waits while too many are queued. */
 NTSTATUS umd_present(struct umd_swapchain *s, unsigned interval, uint64_t *fence);
 
-/* ---- queries and events (present.c) ---- */
+/* ---- queries and events (present.c) -------------------------------------- */
 
 struct umd_query {
     struct umd_device *device;

@@ -44,7 +44,7 @@ static PVOID alloc(SIZE_T size)
     return p;
 }
 
-/* ---- start and stop ---- */
+/* ---- start and stop ------------------------------------------------------ */
 
 static NTSTATUS AddDevice(CONST PDEVICE_OBJECT pdo, PVOID *context)
 {
@@ -153,7 +153,7 @@ static VOID Unload(VOID)
 {
 }
 
-/* ---- interrupts ---- */
+/* ---- interrupts ---------------------------------------------------------- */
 
 static VOID notify(struct adapter *a, DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
@@ -239,7 +239,7 @@ static NTSTATUS ControlInterrupt(CONST HANDLE h, CONST DXGK_INTERRUPT_TYPE type,
     return STATUS_SUCCESS;
 }
 
-/* ---- capabilities, memory ---- */
+/* ---- capabilities, memory ------------------------------------------------ */
 
 static NTSTATUS QueryAdapterInfo(CONST HANDLE h, CONST DXGKARG_QUERYADAPTERINFO *q)
 {
@@ -392,7 +392,7 @@ static NTSTATUS CreateContext(CONST HANDLE h, DXGKARG_CREATECONTEXT *args)
     return STATUS_SUCCESS;
 }
 
-/* ---- work ---- */
+/* ---- work ---------------------------------------------------------------- */
 
 static NTSTATUS Render(CONST HANDLE h, DXGKARG_RENDER *r)
 {
@@ -582,7 +582,7 @@ static NTSTATUS Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
     }
 }
 
-/* ---- display ---- */
+/* ---- display ------------------------------------------------------------- */
 
 static CONST struct {
     UINT w, h;
