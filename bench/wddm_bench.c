@@ -38,7 +38,7 @@
 #include "dxgkrnl/faults.h"
 #include "machine/driver.h"
 #include "base/samples.h"
-#include "stack/explore.h"
+#include "sim/explore.h"
 #include "stack/stack.h"
 
 enum { CYCLES = 1000 };

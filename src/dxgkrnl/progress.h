@@ -15,8 +15,7 @@ struct dxgk_progress {
         state; /* of the device: D3DKMT_DEVICEEXECUTION_STATE, set before what it drops completes */
     _Atomic uint32_t change;  /* rises with every change of `completed` and `state`; a futex */
     _Atomic uint32_t waiters; /* how many wait on `change`: while it is 0 nobody is woken */
-    _Atomic uint64_t
-        awaited; /* the last packet that the client waited for: who waits for each gets it within Render */
+    _Atomic uint64_t awaited; /* the last packet that the client waited for (dxgkrnl/sched.c) */
 };
 
 enum {

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "stack/explore.h"
+#include "sim/explore.h"
 
 static const char help[] =
     "usage: aerogpu sim [OPTIONS]\n\n"

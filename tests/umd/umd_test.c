@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 #include "d3dkmt/server.h"
-#include "kmd_rig.h"
+#include "../kmd/kmd_rig.h"
 #include "umd/umd.h"
 
 enum { PACKET_NS = 50000 };

@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 #include "d3dkmt/server.h"
-#include "softgpu/device.h"
+#include "../dxgkrnl/softgpu/device.h"
 
 extern struct rig {
     struct clock clock;

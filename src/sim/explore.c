@@ -1,4 +1,4 @@
-#include "stack/explore.h"
+#include "sim/explore.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -15,8 +15,8 @@
  *  6. The miniport answers an escape at any time, at once.
  *  And at the end: nothing is left of memory, objects or threads; the adapter failed only where it was made to.
  */
-#ifndef STACK_EXPLORE_H_
-#define STACK_EXPLORE_H_
+#ifndef SIM_EXPLORE_H_
+#define SIM_EXPLORE_H_
 
 #include <stdbool.h>
 #include <stdint.h>
