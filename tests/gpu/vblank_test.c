@@ -1,4 +1,4 @@
-/* gpu_vblank_test: the vblank clock, its interrupt, and vsynced presents. */
+/* vblank_test: the vblank clock, its interrupt, and vsynced presents. */
 #include <string.h>
 
 #include "gpu_rig.h"

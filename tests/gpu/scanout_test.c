@@ -1,4 +1,4 @@
-/* gpu_scanout_test: the pictures that the scanout and cursor registers describe. */
+/* scanout_test: the pictures that the scanout and cursor registers describe. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

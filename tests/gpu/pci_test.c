@@ -1,4 +1,4 @@
-/* gpu_pci_test: configuration space, BAR access rules, VRAM, interrupts as the host sees them, plain registers. */
+/* pci_test: configuration space, BAR access rules, VRAM, interrupts as the host sees them, plain registers. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

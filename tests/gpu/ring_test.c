@@ -1,4 +1,4 @@
-/* gpu_ring_test: the ring, descriptors, ring reset and bus mastering. */
+/* ring_test: the ring, descriptors, ring reset and bus mastering. */
 #include <errno.h>
 #include <string.h>
 

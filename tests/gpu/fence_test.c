@@ -1,4 +1,4 @@
-/* gpu_fence_test: fences, the fence page and the error latch. */
+/* fence_test: fences, the fence page and the error latch. */
 #include <string.h>
 
 #include "gpu_rig.h"
