@@ -13,9 +13,9 @@
 
 #include "beside.h"
 #include "cmd_d3d12.h"
-#include "d3d12/collect.h"
-#include "d3d12/collect_wine.h"
-#include "d3d12/dirty.h"
+#include "d3d12/record/collect.h"
+#include "d3d12/record/collect_wine.h"
+#include "record/dirty.h"
 
 int d3d12_fail(const char *what, const struct error *e)
 {

@@ -8,10 +8,10 @@
 
 #include "base/out_file.h"
 #include "cmd_d3d12.h"
-#include "d3d12/diff.h"
-#include "d3d12/minimize.h"
-#include "d3d12/table.h"
-#include "d3d12/trim.h"
+#include "d3d12/edit/diff.h"
+#include "d3d12/edit/minimize.h"
+#include "d3d12/gen/table.h"
+#include "d3d12/edit/trim.h"
 
 int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
 {

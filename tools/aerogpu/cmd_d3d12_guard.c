@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "cmd_d3d12.h"
-#include "d3d12/play.h"
-#include "d3d12/table.h"
+#include "d3d12/play/play.h"
+#include "d3d12/gen/table.h"
 
 static struct {
     const char *what;

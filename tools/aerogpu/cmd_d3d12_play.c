@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cmd_d3d12.h"
-#include "d3d12/play.h"
+#include "d3d12/play/play.h"
 
 static const char usage[] =
     "usage: aerogpu d3d12 play [OPTIONS] FILE\n\n"

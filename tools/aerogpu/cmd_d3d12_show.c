@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "cmd_d3d12.h"
-#include "d3d12/export.h"
-#include "d3d12/play.h"
-#include "d3d12/show.h"
-#include "d3d12/state.h"
-#include "d3d12/table.h"
+#include "d3d12/view/export.h"
+#include "d3d12/play/play.h"
+#include "d3d12/view/show.h"
+#include "d3d12/view/state.h"
+#include "d3d12/gen/table.h"
 
 struct selection {
     uint64_t first_frame, last_frame, first_call, last_call;
