@@ -15,7 +15,7 @@
 #include "abi/builder.h"
 #include "aerogpu/pci.h"
 #include "aerogpu/ring.h"
-#include "exec_test_engine.h"
+#include "executor/exec_test_engine.h"
 #include "machine/driver.h"
 #include "base/samples.h"
 

@@ -15,7 +15,7 @@
 
 #include "abi/alloc_table.h"
 #include "abi/print.h"
-#include "executor/shader.h"
+#include "executor/shader/shader.h"
 #include "trace/reader.h"
 
 static const char help[] =
