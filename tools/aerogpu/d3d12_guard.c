@@ -1,4 +1,4 @@
-/* cmd_d3d12_guard.c: what becomes of a crash while a recording is played (cmd_d3d12.h). */
+/* d3d12_guard.c: what becomes of a crash while a recording is played (d3d12.h). */
 #include "commands.h"
 
 #include <signal.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd_d3d12.h"
+#include "d3d12.h"
 #include "d3d12/play/play.h"
 #include "d3d12/gen/table.h"
 

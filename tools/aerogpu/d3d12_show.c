@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd_d3d12.h"
+#include "d3d12.h"
 #include "d3d12/view/export.h"
 #include "d3d12/play/play.h"
 #include "d3d12/view/show.h"

@@ -1,4 +1,4 @@
-/* cmd_d3d12.h: the subcommands of `aerogpu d3d12`, and what they share. */
+/* d3d12.h: the subcommands of `aerogpu d3d12`, and what they share. */
 #ifndef AEROGPU_CMD_D3D12_H_
 #define AEROGPU_CMD_D3D12_H_
 

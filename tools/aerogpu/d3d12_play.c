@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd_d3d12.h"
+#include "d3d12.h"
 #include "d3d12/play/play.h"
 
 static const char usage[] =

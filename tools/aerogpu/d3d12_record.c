@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "beside.h"
-#include "cmd_d3d12.h"
+#include "d3d12.h"
 #include "d3d12/record/collect.h"
 #include "d3d12/record/collect_wine.h"
 #include "record/dirty.h"

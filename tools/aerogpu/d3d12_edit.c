@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/out_file.h"
-#include "cmd_d3d12.h"
+#include "d3d12.h"
 #include "d3d12/edit/diff.h"
 #include "d3d12/edit/minimize.h"
 #include "d3d12/gen/table.h"
