@@ -4,7 +4,7 @@
 
 #include <aerogpu/blackbox.h>
 
-#include "executor/engine/crumbs.h"
+#include "executor/crumbs.h"
 
 struct kept;
 

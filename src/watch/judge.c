@@ -13,7 +13,7 @@
 #include "abi/packets.h"
 #include "watch/items.h"
 #include "watch/priv.h"
-#include "executor/engine/engine.h"
+#include "executor/engine.h"
 
 const char *watch_crash_cause_name(enum watch_crash_cause cause)
 {

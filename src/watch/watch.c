@@ -4,7 +4,7 @@
  * collected, what would be freed waits in `garbage`, so that the collector needs no lock.
  */
 #include "watch/priv.h"
-#include "executor/engine/engine.h"
+#include "executor/engine.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -62,12 +62,12 @@ def wrong_usage():
     for args, said in ((['--'], 'aerogpu lose: no program is given' + more),
                        (['--at-frame', '0', 'x'], "aerogpu lose: --at-frame: '0' is no number from 1 to 4294967295" + more),
                        (['--at-submit', '-1', 'x'], "aerogpu lose: --at-submit: '-1' is no number from 1 to 4294967295" + more),
-                       (['--hang', '2s', 'x'], "aerogpu lose: --hang: '2s' is no number from 1 to 3600000" + more),
+                       (['--hang', '2s', 'x'], "aerogpu lose: --hang: '2s' is no time in milliseconds, above 0 and up to 3600000" + more),
                        (['--times', '256', 'x'], "aerogpu lose: --times: '256' is no number from 1 to 255" + more),
                        (['--patience', 'nan', 'x'],
                         "aerogpu lose: --patience: 'nan' is no time in seconds, above 0 and up to 86400" + more),
-                       (['--expect', 'luck', 'x'], "aerogpu lose: --expect: 'luck' is neither survive nor end" + more),
-                       (['--nonsense', 'x'], '`aerogpu lose --help` lists the options')):
+                       (['--expect', 'luck', 'x'], "aerogpu lose: --expect: 'luck' is none of survive|end" + more),
+                       (['--nonsense', 'x'], "aerogpu lose: unknown option '--nonsense'" + more)):
         out, err = lose(*args, code=2)
         assert out == '' and err.splitlines()[-1] == said, (args, err)
 

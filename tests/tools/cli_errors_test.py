@@ -61,7 +61,7 @@ wrong = [
     ("dump --pid 0", "--pid: '0' is no number"),
     ("replay --tries 0 f", "--tries: '0' is no number"),
     ("minimize --jobs 0 -o small f", "--jobs: '0' is no number"),
-    ("serve --ram 1", "--ram wants 64 to 3072 MiB"),
+    ("serve --ram 1", "--ram: '1' is no number from 64 to 3072"),
     ("cpu record -d never", "-d: 'never' is no number of seconds"),
     ("cpu record -b 1", "-b: '1' is no number from 16 to 4194304"),
     ("cpu report", "give one recording"),

@@ -47,7 +47,7 @@ for command in "${commands[@]}"; do
     page=aerogpu-${command%% *}.1
     # shellcheck disable=SC2086 # a command and its subcommand
     for option in $("$aerogpu" $command --help | grep -o -- '^  \(-[a-zA-Z]\b,\? *\)\?\(--[a-z-]*\)\?' | grep -o -- '-[a-zA-Z-]*'); do
-        [ "$option" = --help ] && continue
+        case $option in --help|-h) continue ;; esac
         sed 's/\\-/-/g' "$root/docs/man/$page" | grep -Eq -- "(^|[^a-z-])$option([^a-z-]|\$)" || bad="$bad $option"
     done
     [ -n "$bad" ] && echo "# not in the page:$bad"

@@ -2,8 +2,8 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
+#include <getopt.h>
 #include <libgen.h>
 #include <limits.h>
 #include <math.h>
@@ -20,130 +20,20 @@
 #include "beside.h"
 #include "lose/lose.h"
 
-static const char help[] =
-    "usage: aerogpu lose [OPTIONS] -- PROGRAM [ARGUMENT...]\n\n"
-    "Runs PROGRAM, takes its Vulkan device away as a driver does after a reset, and watches what it does. "
-    "The GPU is not\n"
-    "harmed: a Vulkan layer answers VK_ERROR_DEVICE_LOST. PROGRAM may use Vulkan itself, or what is built on "
-    "it: Direct3D 12\n"
-    "(libvkd3d; also under Wine), DXVK, OpenGL through Zink.\n\n"
-    "when\n"
-    "  --at-frame N    the Nth frame (vkQueuePresentKHR) of a device is not shown any more; 60\n"
-    "  --at-submit N   the Nth submission of a device is not run any more: for programs that show nothing\n"
-    "  --seed S        draw N by this seed, from 1 to the N given\n"
-    "  --times N       so many losses, each on a device made after the one before; 1\n"
-    "how\n"
-    "  --hang MS       the device hangs: submissions are taken and never complete, and after MS it is reset "
-    "and lost\n"
-    "  --refuse MS     for MS after a loss no new device can be made, as while a driver starts again\n"
-    "what counts as surviving\n"
-    "  --proof N       so many frames (or submissions) on a new device; 30\n"
-    "  --patience S    within so many seconds of the loss; 10\n"
-    "  --reach S       seconds to come to the loss; 60\n"
-    "  --expect WHAT   survive, or end: it may also end by itself, with any code but by no signal; survive\n"
-    "  --keep          let the program go on afterwards; else it is ended\n"
-    "  --json          print one JSON object on standard output; news go to standard error either way\n"
-    "  --help          this text\n\n"
-    "Exit code: 0 it survived (or ended, where that is expected), 1 it did not, or never came to the loss, 2 "
-    "wrong usage,\n"
-    "4 the program cannot be run, or makes no Vulkan device.\n\n"
-    "  aerogpu lose -- vkcube\n"
-    "  aerogpu lose --at-submit 100 --hang 2000 --json -- ./my-renderer --headless\n"
-    "  for s in $(seq 20); do aerogpu lose --seed $s --at-submit 500 -- ./my-renderer || break; done\n";
-
-struct options {
+struct command_line {
     struct lose_params run;
-    bool json, may_end, has_seed;
+    bool json;
+    unsigned expect; /* END, or that it survives */
     uint64_t seed;
 };
+
+enum { SURVIVE, END };
 
 static volatile int stopped;
 
 static void on_signal(int sig)
 {
     stopped = sig;
-}
-
-/* 0, or the exit code. */
-static int seconds(const char *option, uint64_t *ns)
-{
-    char *end;
-    double s = strtod(optarg, &end);
-
-    if (end == optarg || *end || !isfinite(s) || s <= 0 || s > 86400)
-        return usage_error("%s: '%s' is no time in seconds, above 0 and up to 86400", option, optarg);
-    *ns = (uint64_t)(s * 1e9);
-    return 0;
-}
-
-static int milliseconds_option(const char *option, uint64_t *ns)
-{
-    uint64_t n;
-    int r = option_u64(option, 1, 3600000, &n);
-
-    if (!r)
-        *ns = n * NSEC_PER_MSEC;
-    return r;
-}
-
-enum { AT_FRAME = 256, AT_SUBMIT, SEED, TIMES, HANG, REFUSE, PROOF, PATIENCE, REACH, EXPECT, KEEP, JSON };
-
-static const struct option long_options[] = {{"at-frame", required_argument, NULL, AT_FRAME},
-                                             {"at-submit", required_argument, NULL, AT_SUBMIT},
-                                             {"seed", required_argument, NULL, SEED},
-                                             {"times", required_argument, NULL, TIMES},
-                                             {"hang", required_argument, NULL, HANG},
-                                             {"refuse", required_argument, NULL, REFUSE},
-                                             {"proof", required_argument, NULL, PROOF},
-                                             {"patience", required_argument, NULL, PATIENCE},
-                                             {"reach", required_argument, NULL, REACH},
-                                             {"expect", required_argument, NULL, EXPECT},
-                                             {"keep", no_argument, NULL, KEEP},
-                                             {"json", no_argument, NULL, JSON},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {0}};
-
-/* 0, or the exit code. */
-static int option(struct options *o, int c)
-{
-    struct lose_params *p = &o->run;
-
-    switch (c) {
-    case AT_FRAME:
-        p->at_submit = 0;
-        return option_u32("--at-frame", 1, UINT32_MAX, &p->at_frame);
-    case AT_SUBMIT:
-        p->at_frame = 0;
-        return option_u32("--at-submit", 1, UINT32_MAX, &p->at_submit);
-    case SEED:
-        o->has_seed = true;
-        return option_u64("--seed", 0, UINT64_MAX, &o->seed);
-    case TIMES:
-        return option_u32("--times", 1, LOSE_DEVICES - 1, &p->times);
-    case HANG:
-        p->how = LOSE_HUNG;
-        return milliseconds_option("--hang", &p->hang_ns);
-    case REFUSE:
-        return milliseconds_option("--refuse", &p->refuse_ns);
-    case PROOF:
-        return option_u32("--proof", 1, UINT32_MAX, &p->proof);
-    case PATIENCE:
-        return seconds("--patience", &p->patience_ns);
-    case REACH:
-        return seconds("--reach", &p->reach_ns);
-    case EXPECT:
-        o->may_end = !strcmp(optarg, "end");
-        return o->may_end || !strcmp(optarg, "survive")
-                   ? 0
-                   : usage_error("--expect: '%s' is neither survive nor end", optarg);
-    case KEEP:
-        p->keep = true;
-        return 0;
-    case JSON:
-        o->json = true;
-        return 0;
-    }
-    return usage_error(NULL);
 }
 
 /* ---- what is printed ---- */
@@ -156,7 +46,7 @@ static void news(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *tex
         fprintf(stderr, "%10.3f s   %s\n", (double)ns / 1e9, text);
 }
 
-static void explain(const struct options *o, const struct lose_result *r)
+static void explain(const struct command_line *o, const struct lose_result *r)
 {
     const struct lose_loss *l = r->num_losses ? &r->losses[r->num_losses - 1] : NULL;
     const char *what = o->run.at_frame ? "frame" : "submission";
@@ -210,7 +100,7 @@ static json_t *loss_json(const struct lose_loss *l)
                      milliseconds(l->device_ns), "work_ms", milliseconds(l->work_ns));
 }
 
-static void print_json(const struct options *o, const struct lose_result *r, bool ok)
+static void print_json(const struct command_line *o, const struct lose_result *r, bool ok)
 {
     json_t *losses = json_array(), *j;
 
@@ -227,43 +117,90 @@ static void print_json(const struct options *o, const struct lose_result *r, boo
     json_decref(j);
 }
 
-static int parse(int argc, char **argv, struct options *o)
+static int parse(int argc, char **argv, struct command_line *c)
 {
-    struct rng rng;
-    uint32_t *at;
-    int c;
+    struct lose_params *p = &c->run;
+    struct options_row rows[] = {
+        OPT_GROUP("when"),
+        OPT_U32("at-frame", 0, &p->at_frame, 1, UINT32_MAX, "N",
+                "the Nth frame (`vkQueuePresentKHR`) of a device is not shown any more; 60"),
+        OPT_U32(
+            "at-submit", 0, &p->at_submit, 1, UINT32_MAX, "N",
+            "the Nth submission of a device is not run any more: for programs that show nothing, and to hit any place"),
+        OPT_U64("seed", 0, &c->seed, 0, UINT64_MAX, "S",
+                "draw N by this seed, from 1 to the N given. The same seed hits the same place"),
+        OPT_U32("times", 0, &p->times, 1, LOSE_DEVICES - 1, "N",
+                "so many losses, each on a device made after the one before; 1 to 255, 1 if not given"),
+        OPT_GROUP("how"),
+        OPT_TIME(
+            "hang", 0, &p->hang_ns, NSEC_PER_MSEC, MAX_HANG_MS, "MS",
+            "the device hangs first: submissions are accepted and never complete, what waits for them waits, and after so many milliseconds the device is reset and lost, as by the operating system"),
+        OPT_TIME(
+            "refuse", 0, &p->refuse_ns, NSEC_PER_MSEC, MAX_HANG_MS, "MS",
+            "for so long after a loss `vkCreateDevice` answers `VK_ERROR_INITIALIZATION_FAILED`, as while a driver starts again"),
+        OPT_GROUP("what counts as surviving"),
+        OPT_U32("proof", 0, &p->proof, 1, UINT32_MAX, "N",
+                "so many frames on a new device, or submissions if the lost one showed no frames; 30"),
+        OPT_TIME("patience", 0, &p->patience_ns, NSEC_PER_SEC, 86400, "SECONDS", "from the loss to that; 10"),
+        OPT_TIME("reach", 0, &p->reach_ns, NSEC_PER_SEC, 86400, "SECONDS", "to come to a loss; 60"),
+        OPT_CHOICE(
+            "expect", 0, &c->expect, "survive|end",
+            "with `end` it is enough that the program ends by itself, with any exit code, but by no signal"),
+        OPT_FLAG(
+            "keep", 0, &p->keep,
+            "let the program go on when it has survived. Else it is ended, with SIGTERM and three seconds later with SIGKILL"),
+        OPT_FLAG("json", 0, &c->json,
+                 "one JSON object on standard output; news go to standard error either way"),
+        OPT_END};
+    struct options line = {
+        .rows = rows,
+        .operands = "-- PROGRAM [ARGUMENT...]",
+        .min = 1,
+        .max = -1,
+        .wrong = "no program is given",
+        .stops = true,
+        .about =
+            "A GPU that hangs is reset, and every program that used it is told that its device is lost. Few programs were ever tried in that case. This brings it about: a Vulkan layer in the program's processes lets its device work until the chosen frame or submission. From there on, each call that may answer `VK_ERROR_DEVICE_LOST` does; everything else works, so that the program can destroy what it has and start again. The driver and the GPU are the machine's own, and come to no harm.\n\n"
+            "The program may use Vulkan itself, or anything that is built on it: Direct3D 12 with libvkd3d, also under Wine; DXVK; ANGLE; OpenGL with Zink. All of its processes count: a program that starts a new process with a new device has survived.",
+        .exits = {"it survived, or ended where that is expected", "it did not, or never came to the loss",
+                  [EXIT_ENV] = "the program cannot be run, or makes no Vulkan device"},
+        .examples =
+            "aerogpu lose -- vkcube\n"
+            "aerogpu lose --at-submit 100 --hang 2000 --json -- ./my-renderer --headless\n"
+            "for s in $(seq 20); do aerogpu lose --seed $s --at-submit 500 -- ./my-renderer || break; done\n",
+        .see = "aerogpu(1), aerogpu-validate(1)"};
+    unsigned frame, submit;
+    int r = command_line(&line, argc, argv);
 
-    optind = 1;
-    while ((c = getopt_long(argc, argv, "+h", long_options, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(help, stdout);
-            exit(EXIT_OK);
-        }
-        c = option(o, c);
-        if (c)
-            return c;
-    }
-    if (optind == argc)
-        return usage_error("no program is given");
-    at = o->run.at_frame ? &o->run.at_frame : &o->run.at_submit;
-    if (o->has_seed) {
-        rng = (struct rng){o->seed};
+    if (r)
+        return r;
+    frame = options_find(&line, "at-frame")->given;
+    submit = options_find(&line, "at-submit")->given;
+    if (submit > frame)
+        p->at_frame = 0;
+    else
+        p->at_submit = 0;
+    if (options_find(&line, "hang")->given)
+        p->how = LOSE_HUNG;
+    if (options_find(&line, "seed")->given) {
+        struct rng rng = {c->seed};
+        uint32_t *at = p->at_frame ? &p->at_frame : &p->at_submit;
         *at = 1 + (uint32_t)rng_below(&rng, *at);
     }
-    o->run.argv = argv + optind;
-    return EXIT_OK;
+    p->argv = argv + optind;
+    return 0;
 }
 
 int cmd_lose(int argc, char **argv)
 {
     static struct lose_result result;
-    struct options o = {.run = {.at_frame = 60,
-                                .times = 1,
-                                .proof = 30,
-                                .reach_ns = 60 * NSEC_PER_SEC,
-                                .patience_ns = 10 * NSEC_PER_SEC,
-                                .news = news,
-                                .stop = &stopped}};
+    struct command_line o = {.run = {.at_frame = 60,
+                                     .times = 1,
+                                     .proof = 30,
+                                     .reach_ns = 60 * NSEC_PER_SEC,
+                                     .patience_ns = 10 * NSEC_PER_SEC,
+                                     .news = news,
+                                     .stop = &stopped}};
     struct sigaction sa = {.sa_handler = on_signal};
     struct error e = {0};
     char manifest[PATH_MAX];
@@ -271,7 +208,7 @@ int cmd_lose(int argc, char **argv)
     int r = parse(argc, argv, &o);
 
     if (r)
-        return r;
+        return r < 0 ? EXIT_OK : r;
     if (find_beside(manifest, sizeof(manifest), "lose", "VkLayer_AEROGPU_lose.json", "AEROGPU_LOSE_LAYER")) {
         fprintf(stderr, "aerogpu lose: VkLayer_AEROGPU_lose.json is not beside this program; a build with a "
                         "sanitizer has no "
@@ -290,7 +227,7 @@ int cmd_lose(int argc, char **argv)
         fprintf(stderr, "aerogpu lose: %s\n", e.text);
         return EXIT_ENV;
     }
-    ok = result.verdict == LOSE_SURVIVED || (o.may_end && result.verdict == LOSE_ENDED);
+    ok = result.verdict == LOSE_SURVIVED || (o.expect == END && result.verdict == LOSE_ENDED);
     explain(&o, &result);
     if (o.json)
         print_json(&o, &result, ok);

@@ -3,7 +3,6 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -20,37 +19,16 @@
 #include "minimize/dumps.h"
 #include "stack/stack.h"
 
-static const char help[] =
-    "usage: aerogpu serve [OPTIONS]\n\n"
-    "Starts the device, its executor, dxgkrnl and the miniport, and answers the D3DKMT calls of other "
-    "processes on a "
-    "socket\n"
-    "until SIGINT or SIGTERM. Programs find it by AEROGPU_SOCKET=PATH in their environment.\n\n"
-    "  -s, --socket PATH     the socket; default $XDG_RUNTIME_DIR/aerogpu.sock, else /tmp/aerogpu-UID.sock\n"
-    "  -m, --mode OCTAL      who may connect: the socket's mode; default 0600\n"
-    "  -g, --group GROUP     the socket's group\n"
-    "  -S, --settings FILE   what the registry holds: TdrDelay and so on; `man aerogpu-serve` lists them\n"
-    "  -e, --event-log FILE  the event log, a line of JSON for each event, appended\n"
-    "  -M, --miniport FILE   a miniport (shared object) in place of AeroGPU's own\n"
-    "  -r, --ram MIB         guest memory; default 1024\n"
-    "  -x, --executor FILE   the executor program\n"
-    "  -d, --device NAME     Vulkan device of the executor\n"
-    "  -j, --json            say what happens in lines of JSON on standard output\n"
-    "  --help                this text\n\n"
-    "Exit codes: 0; 1 when the miniport broke a rule or the display driver could not be recovered; 2 wrong "
-    "usage; 3 a "
-    "bad\n"
-    "settings file; 4 the stack could not be started or the socket not be opened.\n";
-
-struct options {
+struct serve {
     const char *socket, *settings, *event_log, *miniport, *executor, *device;
-    unsigned mode, ram_mib;
+    unsigned mode;
+    uint32_t ram_mib;
     gid_t group;
     bool json;
 };
 
 struct service {
-    const struct options *o;
+    const struct serve *o;
     FILE *event_log;
     pthread_mutex_t lock;        /* output */
     unsigned unread;             /* events that nobody took from standard output */
@@ -118,94 +96,72 @@ static const char *default_socket(char *buffer, size_t size)
     return buffer;
 }
 
-static bool parse_number(const char *text, int base, unsigned max, unsigned *out)
+static int set_mode(void *ctx, const struct options_row *row, const char *value, struct error *e)
 {
     char *end;
-    unsigned long v;
+    unsigned long v = strtoul(value, &end, 8);
 
-    errno = 0;
-    v = strtoul(text, &end, base);
-    *out = (unsigned)v;
-    return *text && *text != '-' && !*end && !errno && v <= max;
+    if (*value < '0' || *value > '7' || *end || v > 0777)
+        return error_set(e, -EINVAL, "--mode: '%s' is no octal mode, at most 777", value);
+    *(unsigned *)ctx = (unsigned)v;
+    return 0;
 }
 
-static bool parse_group(const char *text, gid_t *out)
+static int set_group(void *ctx, const struct options_row *row, const char *value, struct error *e)
 {
-    const struct group *g = getgrnam(text);
-    unsigned id;
+    const struct group *g = getgrnam(value);
+    uint64_t id;
 
-    if (g) {
-        *out = g->gr_gid;
-        return true;
-    }
-    *out = parse_number(text, 10, UINT32_MAX - 1, &id) ? id : (gid_t)-1;
-    return *out != (gid_t)-1;
+    if (!g && options_number("--group", value, 0, UINT32_MAX - 1, &id, NULL))
+        return error_set(e, -EINVAL, "--group: '%s' names no group", value);
+    *(gid_t *)ctx = g ? g->gr_gid : (gid_t)id;
+    return 0;
 }
 
-static int parse(int argc, char **argv, struct options *o)
+static int parse(int argc, char **argv, struct serve *o)
 {
-    static const struct option options[] = {{"socket", required_argument, NULL, 's'},
-                                            {"mode", required_argument, NULL, 'm'},
-                                            {"group", required_argument, NULL, 'g'},
-                                            {"settings", required_argument, NULL, 'S'},
-                                            {"event-log", required_argument, NULL, 'e'},
-                                            {"miniport", required_argument, NULL, 'M'},
-                                            {"ram", required_argument, NULL, 'r'},
-                                            {"executor", required_argument, NULL, 'x'},
-                                            {"device", required_argument, NULL, 'd'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    const char *bad = NULL;
-    int c;
+    struct options_row rows[] = {
+        OPT_TEXT(
+            "socket", 's', &o->socket, "PATH",
+            "the socket; else $XDG_RUNTIME_DIR/aerogpu.sock, and /tmp/aerogpu-UID.sock where there is no such folder. A socket that nobody listens on is replaced; anything else at PATH is an error"),
+        OPT_CALL("mode", 'm', set_mode, &o->mode, "OCTAL",
+                 "who may connect: the socket's mode; 0600, the service's own user and root"),
+        OPT_CALL("group", 'g', set_group, &o->group, "GROUP",
+                 "the socket's group, by name or number; useful with mode 0660"),
+        OPT_TEXT("settings", 'S', &o->settings, "FILE",
+                 "what the registry holds: TdrDelay and so on; `man aerogpu-serve` lists them"),
+        OPT_TEXT("event-log", 'e', &o->event_log, "FILE",
+                 "append each event as a line of JSON: time, source, id, text"),
+        OPT_TEXT("miniport", 'M', &o->miniport, "FILE",
+                 "a miniport (shared object) in place of AeroGPU's own"),
+        OPT_U32("ram", 'r', &o->ram_mib, 64, 3072, "MIB",
+                "guest memory, 64 to 3072; 1024. Pages are used once touched"),
+        OPT_TEXT("executor", 'x', &o->executor, "FILE", "the executor program"),
+        OPT_TEXT("device", 'd', &o->device, "NAME", "Vulkan device of the executor"),
+        OPT_FLAG(
+            "json", 'j', &o->json,
+            "say what happens in lines of JSON on standard output: one of type \"ready\", one of type \"event\" for each event, one of type \"end\""),
+        OPT_END};
 
-    while (!bad && (c = getopt_long(argc, argv, "s:m:g:S:e:M:r:x:d:jh", options, NULL)) != -1) {
-        switch (c) {
-        case 's':
-            o->socket = optarg;
-            break;
-        case 'm':
-            bad = parse_number(optarg, 8, 0777, &o->mode) ? NULL : "--mode wants an octal mode, at most 777";
-            break;
-        case 'g':
-            bad = parse_group(optarg, &o->group) ? NULL : "--group names no group";
-            break;
-        case 'S':
-            o->settings = optarg;
-            break;
-        case 'e':
-            o->event_log = optarg;
-            break;
-        case 'M':
-            o->miniport = optarg;
-            break;
-        case 'r':
-            bad = parse_number(optarg, 10, 3072, &o->ram_mib) && o->ram_mib >= 64
-                      ? NULL
-                      : "--ram wants 64 to 3072 MiB";
-            break;
-        case 'x':
-            o->executor = optarg;
-            break;
-        case 'd':
-            o->device = optarg;
-            break;
-        case 'j':
-            o->json = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return -1;
-        default:
-            return usage_error(NULL);
-        }
-    }
-    if (!bad && optind < argc)
-        bad = "it takes no further arguments";
-    return bad ? usage_error("%s", bad) : EXIT_OK;
+    return command_line(
+        &(struct options){
+            .rows = rows,
+            .about =
+                "Brings the stack up as a booted Windows would have it for a program: the device, its executor in a process of its own, dxgkrnl, the miniport, and the preferred mode on the screen. Then it answers the D3DKMT calls of other processes until SIGINT or SIGTERM. A program finds the service by `AEROGPU_SOCKET`=PATH in its environment.\n\n"
+                "The owner and mode of the socket decide who may connect. A client is a process with all its threads; when it goes away, even under a call, everything that it owned goes with it. Escapes that ask for an administrator are open to uid 0 and the service's own uid.\n\n"
+                "A device that hangs is reset, as TdrDelay and its relatives say; the clients see their devices removed and can make new ones. When a reset fails, or there are too many, the service says so (event BugCheck 0x116) and goes on: calls answer that the device is removed, escapes still reach the miniport, so that a debugger can look.",
+            .exits =
+                {"it was told to end",
+                 "the miniport broke a rule (each is printed with its call stack), or the display driver could not be recovered",
+                 [EXIT_INPUT] = "the settings file is bad",
+                 [EXIT_ENV] = "the stack could not be started, or the socket not be opened"},
+            .examples =
+                "aerogpu serve --socket /tmp/gpu.sock & AEROGPU_SOCKET=/tmp/gpu.sock aerogpu_dbgctl --status\n",
+            .see = "aerogpu_dbgctl(1), aerogpu-validate(1), docs/dxgkrnl.md"},
+        argc, argv);
 }
 
-static void announce(const struct options *o, struct stack *stack)
+static void announce(const struct serve *o, struct stack *stack)
 {
     char device[256];
     bool cpu;
@@ -224,7 +180,7 @@ static void announce(const struct options *o, struct stack *stack)
 }
 
 /* Reports what the run was, and whether it went by the rules. */
-static int report(const struct options *o, struct dxgk *d, const struct d3dkmt_server_stats *st, bool failed)
+static int report(const struct serve *o, struct dxgk *d, const struct d3dkmt_server_stats *st, bool failed)
 {
     unsigned violations = dxgk_violations(d), tdrs = dxgk_event_count(d, 4101);
     json_t *line;
@@ -249,7 +205,7 @@ static int report(const struct options *o, struct dxgk *d, const struct d3dkmt_s
 
 static int run(struct service *s, const struct settings *settings, const sigset_t *signals)
 {
-    const struct options *o = s->o;
+    const struct serve *o = s->o;
     struct error e = {0};
     struct d3dkmt_server *server = NULL;
     struct d3dkmt_server_stats st = {0};
@@ -308,7 +264,7 @@ static void nothing(int sig)
 int cmd_serve(int argc, char **argv)
 {
     char socket[200];
-    struct options o = {.mode = 0600, .ram_mib = 1024, .group = (gid_t)-1};
+    struct serve o = {.mode = 0600, .ram_mib = 1024, .group = (gid_t)-1};
     struct service s = {.o = &o, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct settings settings = {0};
     struct error e = {0};

@@ -1,7 +1,6 @@
 /* aerogpu sim: lives of the whole stack in virtual time, one for each seed, with faults, until a promise breaks. */
 #include "commands.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,21 +14,6 @@
 #include "base/log.h"
 #include "sim/explore.h"
 
-static const char help[] =
-    "usage: aerogpu sim [OPTIONS]\n\n"
-    "Runs the stack in virtual time, with clients and faults drawn from a seed, and checks all along what "
-    "may never\n"
-    "happen. The executor is a model of its timing: nothing is drawn. A seed that fails, fails again.\n\n"
-    "  --seeds N    so many seeds, from --seed on; default 100\n"
-    "  --seed S     the first; alone: this one, with its events and what it did\n"
-    "  --clients N  1 to 64; default: from the seed\n"
-    "  --length S   seconds of virtual time; default: from the seed\n"
-    "  --calm       no faults\n"
-    "  --json       lines of JSON\n"
-    "  --help       this text\n\n"
-    "Exit code: 0, or 1 when a promise broke; the first seed that did is printed with the command that "
-    "repeats it.\n";
-
 /* Written before each life, because a signal handler may not format. */
 static char crash_text[96];
 
@@ -42,7 +26,7 @@ static void crashed(int sig)
     raise(sig);
 }
 
-struct options {
+struct sim {
     struct explore_params life;
     uint64_t seeds;
     bool one, json;
@@ -50,48 +34,33 @@ struct options {
 
 enum { MAX_SEEDS = 1000000000, MAX_CLIENTS = 64, MAX_LENGTH_S = 1000000 };
 
-static int parse(int argc, char **argv, struct options *o)
+static int parse(int argc, char **argv, struct sim *o)
 {
-    static const struct option options[] = {
-        {"seeds", required_argument, NULL, 'n'},   {"seed", required_argument, NULL, 's'},
-        {"clients", required_argument, NULL, 'c'}, {"length", required_argument, NULL, 'l'},
-        {"calm", no_argument, NULL, 'q'},          {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},          {0}};
-    uint64_t n = 0;
-    int c, bad = 0;
+    struct options_row rows[] = {
+        OPT_U64("seeds", 0, &o->seeds, 1, MAX_SEEDS, "N",
+                "so many seeds, from --seed on, one life each; 100 if neither is given"),
+        OPT_U64("seed", 0, &o->life.seed, 0, UINT64_MAX, "S",
+                "the first seed; alone: this one, with its events and what it did"),
+        OPT_U32("clients", 0, &o->life.clients, 1, MAX_CLIENTS, "N",
+                "so many clients, 1 to 64; else a few, drawn from the seed"),
+        OPT_TIME("length", 0, &o->life.length_ns, NSEC_PER_SEC, MAX_LENGTH_S, "SECONDS",
+                 "virtual time of a life; else drawn from the seed"),
+        OPT_FLAG("calm", 0, &o->life.calm, "no faults"),
+        OPT_FLAG("json", 0, &o->json, "a line of JSON for each seed"),
+        OPT_END};
+    struct options line = {
+        .rows = rows,
+        .about =
+            "For each seed the whole stack lives a few seconds of virtual time: device, miniport, dxgkrnl and clients. What goes wrong is drawn from the seed: submissions that hang, an executor that dies or answers late, doorbells and interrupts that are lost, doubled or delayed, vblanks that are late, missing or in bursts, a fence page that is not written, a call into the miniport that blocks, a reset that fails, clients that are killed while they wait or call nonsense. All along it is checked that what may never happen does not: docs/dxgkrnl.md has the list.\n\n"
+            "The executor here is a model of its timing, and nothing is drawn. A seed that fails, fails again.",
+        .exits = {"every promise held",
+                  "one broke: the first seed for which it did is printed, with the command that repeats it"},
+        .examples = "aerogpu sim --seeds 1000\naerogpu sim --seed 4711\n",
+        .see = "aerogpu-validate(1), docs/dxgkrnl.md"};
+    int r = command_line(&line, argc, argv);
 
-    while (!bad && (c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (c) {
-        case 'n':
-            bad = option_u64("--seeds", 1, MAX_SEEDS, &o->seeds);
-            break;
-        case 's':
-            bad = option_u64("--seed", 0, UINT64_MAX, &o->life.seed);
-            o->one = true;
-            break;
-        case 'c':
-            bad = option_u32("--clients", 1, MAX_CLIENTS, &o->life.clients);
-            break;
-        case 'l':
-            bad = option_u64("--length", 1, MAX_LENGTH_S, &n);
-            o->life.length_ns = n * NSEC_PER_SEC;
-            break;
-        case 'q':
-            o->life.calm = true;
-            break;
-        case 'j':
-            o->json = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return -1;
-        default:
-            return usage_error(NULL);
-        }
-    }
-    if (!bad && optind < argc)
-        return usage_error("it takes no '%s'", argv[optind]);
-    return bad;
+    o->one = options_find(&line, "seed")->given;
+    return r;
 }
 
 static void print_json(const struct explore_params *p, const struct explore_result *r)
@@ -109,20 +78,20 @@ static void print_json(const struct explore_params *p, const struct explore_resu
     json_decref(line);
 }
 
-static void again(const struct options *o, const struct explore_result *r)
+static void again(const struct sim *o, const struct explore_result *r)
 {
     printf("seed %" PRIu64 ": %s\n", o->life.seed, r->broken);
     printf("again: aerogpu sim --seed %" PRIu64, o->life.seed);
     if (o->life.clients)
         printf(" --clients %u", o->life.clients);
     if (o->life.length_ns)
-        printf(" --length %" PRIu64, o->life.length_ns / NSEC_PER_SEC);
+        printf(" --length %.9g", (double)o->life.length_ns / NSEC_PER_SEC);
     puts(o->life.calm ? " --calm" : "");
 }
 
 int cmd_sim(int argc, char **argv)
 {
-    struct options o = {.seeds = 0};
+    struct sim o = {.seeds = 0};
     struct explore_result r, sum = {0};
     struct clock clock;
     uint64_t start, failed = 0, n = 0;

@@ -10,18 +10,31 @@
 #include <string.h>
 
 static char running[64] = "aerogpu";
+static const char *summary = "a virtual GPU that can be crashed on purpose";
 
-int command_run(const char *parent, const struct command *commands, size_t n, int argc, char **argv)
+int command_run(const char *parent, const struct options_command *commands, size_t n, int argc, char **argv)
 {
     for (size_t i = 0; i < n; i++) {
         if (strcmp(argv[0], commands[i].name) != 0)
             continue;
         snprintf(running, sizeof(running), "%s %s", parent, commands[i].name);
+        summary = commands[i].summary;
         argv[0] = running; /* getopt's complaints begin with it */
         optind = 1;
         return commands[i].run(argc, argv);
     }
     return -1;
+}
+
+int command_line(struct options *o, int argc, char **argv)
+{
+    struct error e = {0};
+    int r;
+
+    if (!o->summary)
+        o->summary = summary;
+    r = options_parse(o, argc, argv, &e);
+    return r < 0 ? usage_error("%s", e.text) : -r;
 }
 
 int usage_error(const char *fmt, ...)

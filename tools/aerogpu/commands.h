@@ -1,6 +1,6 @@
 /* commands.h: the subcommands of `aerogpu`. One row in main.c's table and one cmd_NAME.c each.
  *
- * A command gets argv with argv[0] = its own name and returns the exit code:
+ * A command gets argv with argv[0] = its own name and returns the exit code (base/options.h).
  */
 #ifndef AEROGPU_COMMANDS_H_
 #define AEROGPU_COMMANDS_H_
@@ -8,13 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum exit_code {
-    EXIT_OK = 0,
-    EXIT_FAILED = 1, /* it ran, and what it was asked to check or do failed */
-    EXIT_USAGE = 2,  /* the command line is wrong */
-    EXIT_INPUT = 3,  /* a file or stream it was given is bad */
-    EXIT_ENV = 4,    /* this machine lacks something: a Vulkan device, a permission, memory */
-};
+#include "base/options.h"
 
 #define AEROGPU_COMMANDS(C)                                                                                  \
     C(validate, "bring the stack up, validate it, break it, write the record")                               \
@@ -39,16 +33,15 @@ enum exit_code {
 AEROGPU_COMMANDS(DECLARE_COMMAND)
 #undef DECLARE_COMMAND
 
-/* A command, or one below it. argv[0] becomes what one types for it: "aerogpu d3d12 play". */
-struct command {
-    const char *name, *summary;
-    int (*run)(int argc, char **argv);
-};
-
-/* Runs the command that argv[0] names; `parent` is what stands before it. -1: there is none of that name. */
-int command_run(const char *parent, const struct command *commands, size_t n, int argc, char **argv);
+/* Runs the command that argv[0] names; `parent` is what stands before it, and argv[0]
+ * becomes what one types: "aerogpu d3d12 play". -1: there is none of that name. */
+int command_run(const char *parent, const struct options_command *commands, size_t n, int argc, char **argv);
 /* The same with the commands of `aerogpu`. */
 int command_run_top(int argc, char **argv);
+
+/* Reads the command line by the table. 0: libc's optind is the first operand; -1: help was printed; or EXIT_USAGE, having said
+ * what is wrong. */
+int command_line(struct options *o, int argc, char **argv);
 
 /* Says what is wrong with the command line and where help is; NULL: getopt has said what is wrong. Always EXIT_USAGE. */
 int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct command commands[] = {
+static const struct options_command commands[] = {
 #define ROW(name, summary) {#name, summary, cmd_##name},
     AEROGPU_COMMANDS(ROW)
 #undef ROW
