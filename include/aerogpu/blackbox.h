@@ -25,6 +25,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __ELF__
+#pragma GCC visibility push(default)
+#endif
 
 struct bb_error {
     int code;       /* 0, or a negative errno */
@@ -451,6 +454,9 @@ int64_t bb_flight_read_all(const char *directory, uint64_t since_ns,
                            void (*each)(void *ctx, const struct bb_flight_record *r), void *ctx,
                            uint32_t *bad);
 
+#ifdef __ELF__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -16,6 +16,9 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/public.h"
+
+PUBLIC_BEGIN
 
 #define LOOP_FOREVER UINT64_MAX
 
@@ -41,5 +44,7 @@ void loop_cancel(struct loop *loop, struct loop_timer *t);
 /* Runs what is due next, if that is not after `until_ns` (clock time; LOOP_FOREVER for no limit), and returns the number of
  * callbacks run: 0 once nothing is armed before `until_ns`, with the clock moved to `until_ns` unless that is LOOP_FOREVER. */
 int loop_run_once(struct loop *loop, uint64_t until_ns);
+
+PUBLIC_END
 
 #endif

@@ -14,8 +14,11 @@
 #define D3DKMT_D3DKMT_H_
 
 #include "base/error.h"
+#include "base/public.h"
 #include "dxgkrnl/progress.h"
 #include "wddm/d3dkmthk.h"
+
+PUBLIC_BEGIN
 
 #define D3DKMT_SOCKET_VARIABLE "AEROGPU_SOCKET"
 #define D3DKMT_FOREVER         UINT64_MAX
@@ -50,5 +53,7 @@ const struct dxgk_progress *d3dkmt_progress(D3DKMT_HANDLE context);
 /* Waits until the context has completed `value` packets. STATUS_SUCCESS; STATUS_DEVICE_REMOVED (also when the service
  * is gone); STATUS_TIMEOUT, which NT_SUCCESS takes for a success; STATUS_INVALID_HANDLE. */
 NTSTATUS d3dkmt_wait(D3DKMT_HANDLE context, uint64_t value, uint64_t timeout_ns);
+
+PUBLIC_END
 
 #endif

@@ -14,8 +14,11 @@
 
 #include <sys/types.h>
 
+#include "base/public.h"
 #include "d3dkmt/d3dkmt.h"
 #include "dxgkrnl/dxgkrnl.h"
+
+PUBLIC_BEGIN
 
 enum {
     D3DKMT_MAX_CONNECTIONS =
@@ -48,5 +51,7 @@ void d3dkmt_local(struct d3dkmt_transport *t, struct dxgk_client *client);
  * server, and for fuzzing it. */
 size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd, void *reply, int *reply_fd,
                      bool *bad);
+
+PUBLIC_END
 
 #endif

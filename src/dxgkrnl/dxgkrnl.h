@@ -23,9 +23,12 @@
 
 #include "base/error.h"
 #include "base/loop.h"
+#include "base/public.h"
 #include "dxgkrnl/settings.h"
 #include "wddm/d3dkmthk.h"
 #include "wddm/dispmprt.h"
+
+PUBLIC_BEGIN
 
 struct dxgk;
 struct dxgk_client;
@@ -166,5 +169,7 @@ unsigned dxgk_event_count(struct dxgk *d, unsigned id);
 /* Rule violations, memory that a miniport did not free included: a run with one has failed. */
 unsigned dxgk_violations(struct dxgk *d);
 const char *dxgk_violation(struct dxgk *d, unsigned i);
+
+PUBLIC_END
 
 #endif

@@ -16,6 +16,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/public.h"
+
+PUBLIC_BEGIN
 
 #define SETTINGS_GRAPHICS_DRIVERS "HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers"
 
@@ -35,5 +38,7 @@ int settings_set(struct settings *s, const char *key, const char *name, uint32_t
 bool settings_get(const struct settings *s, const char *key, const char *name, uint32_t *value);
 bool settings_has_key(const struct settings *s, const char *key);
 void settings_finish(struct settings *s);
+
+PUBLIC_END
 
 #endif

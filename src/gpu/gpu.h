@@ -25,8 +25,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/public.h"
 #include "gpu/backend.h"
 #include "gpu/observer.h"
+
+PUBLIC_BEGIN
 
 enum gpu_interrupt_kind {
     GPU_INTX, /* the INTA# level changed to `level` */
@@ -136,5 +139,7 @@ struct gpu_stats {
 
 /* A copy of what the device has counted. */
 void gpu_get_stats(struct gpu *gpu, struct gpu_stats *out);
+
+PUBLIC_END
 
 #endif

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# What `meson install` brings is enough for programs outside of this tree: they are built with nothing but pkg-config's answers,
+# and run. TAP.
+#   install_test.sh SOURCE_ROOT BUILD_ROOT CC
+set -u
+root=$1 build=$2 cc=$3
+dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
+n=0
+ok() # NAME COMMAND...
+{
+    local name=$1
+    shift
+    n=$((n + 1))
+    if "$@" >"$dir/out" 2>&1; then
+        echo "ok $n - $name"
+    else
+        sed 's/^/# /' "$dir/out"
+        echo "not ok $n - $name"
+    fi
+}
+says() # TEXT COMMAND...
+{
+    local text=$1
+    shift
+    "$@" | tee "$dir/says"
+    [ "${PIPESTATUS[0]}" = 0 ] && grep -qF -- "$text" "$dir/says"
+}
+echo 1..11
+ok "meson install succeeds" env DESTDIR="$dir/root" meson install -C "$build" --no-rebuild --quiet
+prefix=$(meson introspect --buildoptions "$build" | python3 -c 'import json,sys; print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')
+libdir=$(dirname "$(find "$dir/root" -name libaerogpu-gpu.so)")
+export PKG_CONFIG_PATH=$libdir/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dir/root LD_LIBRARY_PATH=$libdir AEROGPU_DUMPER=$dir/root$prefix/libexec/aerogpu-dumper
+unset AEROGPU_SOCKET
+cp "$root/samples/blackbox.c" "$root"/tests/install/*.c "$root"/tests/dxgkrnl/softgpu/* "$dir"
+cd "$dir" || exit 1
+make_it() # OUTPUT LIBRARY SOURCE... [FLAGS]
+{
+    local out=$1 library=$2
+    shift 2
+    $cc -std=gnu17 -D_GNU_SOURCE -Wall -Werror -o "$out" "$@" $(pkg-config --cflags --libs "libaerogpu-$library")
+}
+ok "a program of the black box is built" make_it blackbox blackbox blackbox.c
+ok "it hangs, dumps and reports" says "draw oak" ./blackbox "$dir/example.aerogpudump"
+ok "a program with a device is built" make_it gpu gpu gpu.c
+ok "it sees PCI a3a0:0001" says "PCI a3a0:0001" ./gpu
+ok "a client of the thunks is built" make_it d3dkmt d3dkmt d3dkmt.c
+ok "it is told that there is no adapter" says "status c000000e" ./d3dkmt
+ok "a miniport and its host are built" eval 'make_it miniport.so wddm -shared -fPIC kmd.c && make_it host wddm wddm.c device.c'
+ok "the miniport runs on dxgkrnl" says "started and stopped, 0 violations" ./host ./miniport.so
+# Where a header is not C alone, C++ takes it too.
+for h in aerogpu/cmd.h aerogpu/ext.h aerogpu/blackbox.h wddm/dispmprt.h wddm/d3dkmthk.h gpu/gpu.h dxgkrnl/dxgkrnl.h base/loop.h; do
+    echo "#include <$h>"
+done >all.cc
+ok "the headers are C++, too" sh -c 'c++ -std=c++17 -Wall -Werror -fsyntax-only all.cc $(pkg-config --cflags libaerogpu-wddm)'
+ok "the libraries export what is public, and nothing else" sh -c '
+    ! nm -D --defined-only '"$libdir"'/libaerogpu-blackbox.so '"$libdir"'/libaerogpu-gpu.so '"$libdir"'/libaerogpu-d3dkmt.so |
+        awk "NF == 3 {print \$3}" | grep -vE "^(bb_|gpu_|d3dkmt_|D3DKMT)"'
