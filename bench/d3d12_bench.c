@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "d3d12/dirty.h"
-#include "d3d12/trace_file.h"
+#include "record/dirty.h"
+#include "record/trace_file.h"
 
 #define INITGUID
 #define COBJMACROS

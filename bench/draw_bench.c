@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "bench.h"
-#include "executor/shader.h"
-#include "executor/vk.h"
+#include "executor/shader/shader.h"
+#include "executor/engine/vk.h"
 #include "thousand.h"
 
 enum { WARM_UP = 5, BURST = 16, FRAMES = 60 };

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "bench.h"
-#include "executor/host.h"
+#include "executor/host/host.h"
 #include "pingpong.h"
 
 enum { ROUNDS = 40, TRIPS = 500 };

@@ -82,9 +82,7 @@ static void base64(struct strbuf *o, const unsigned char *b, size_t n)
 
 static const char *class_of(const char *state)
 {
-    enum bb_state s = bb_state_find(state);
-
-    return bb_state_is_candidate(s) ? "r" : s == BB_FINISHED ? "f" : "n";
+    return strstr(state, "running") ? "r" : !strcmp(state, "finished") ? "f" : "n";
 }
 
 static void put_verdict(struct bb_view *v, struct strbuf *o)
@@ -178,7 +176,7 @@ static void put_commands(struct bb_view *v, struct strbuf *o, int64_t id)
     PUTS("<ol class=cmds>");
     while (bb_step(&v->dump, &s)) {
         const char *st = bb_column_text(&v->dump, s, 1), *pa = bb_column_text(&v->dump, s, 2);
-        bool running = bb_state_is_candidate(bb_state_find(st));
+        bool running = strstr(st, "running") != NULL;
 
         if (n && (strcmp(st, state) || strcmp(pa, path) || running)) {
             put_run(o, state, path, first, last, n);
@@ -261,7 +259,7 @@ static void put_bound(struct bb_view *v, struct strbuf *o)
     }
 }
 
-/* ---- the last seconds ---------------------------------------------------- */
+/* ---- the last seconds ---------------------------------------------------------------------------------------------- */
 
 enum { LINE_LEFT = 110, LINE_WIDTH = 480 };
 
@@ -384,7 +382,7 @@ static void put_events(struct bb_view *v, struct strbuf *o)
     PUTS(any ? "</table></details></section>" : "");
 }
 
-/* ---- lives --------------------------------------------------------------- */
+/* ---- lives --------------------------------------------------------------------------------------------------------- */
 
 /* What a page fault is about, and who lies next to it. */
 static void put_lives(struct bb_view *v, struct strbuf *o)

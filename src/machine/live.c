@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "executor/host.h"
+#include "executor/host/host.h"
 #include "machine/priv.h"
 
 #define STORM_LIMIT 1000  /* calls of the routine in a row that leave INTx high */

@@ -22,7 +22,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "executor/crumbs.h"
+#include "executor/engine/crumbs.h"
 #include "gpu/gpu.h"
 
 struct machine;

@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "dxgkrnl/settings.h"
-#include "executor/shader.h"
+#include "executor/shader/shader.h"
 
 enum { WAIT_MS = 15000 };
 

@@ -28,7 +28,7 @@
 #include "cpu/capture/record.h"
 #include "cpu/model/verdict.h"
 #include "synth.h"
-#include "exec_test_engine.h"
+#include "executor/exec_test_engine.h"
 #include "machine/driver.h"
 
 #define MS UINT64_C(1000000)

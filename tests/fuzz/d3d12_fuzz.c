@@ -7,12 +7,12 @@
 #include <zstd.h>
 
 #include "base/strbuf.h"
-#include "d3d12/names.h"
-#include "d3d12/play_plan.h"
-#include "d3d12/show.h"
-#include "d3d12/table.h"
-#include "d3d12/trace_file.h"
-#include "d3d12/trace_split.h"
+#include "d3d12/view/names.h"
+#include "d3d12/play/play_plan.h"
+#include "d3d12/view/show.h"
+#include "d3d12/gen/table.h"
+#include "record/trace_file.h"
+#include "d3d12/view/trace_split.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

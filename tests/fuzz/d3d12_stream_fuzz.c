@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "d3d12/pipeline_stream.h"
+#include "d3d12/gen/pipeline_stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,7 +12,7 @@
 
 #include "abi/builder.h"
 #include "abi/stream.h"
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 
 enum { RAM = 4 << 20, STREAM = 1 << 20, TABLE = 2 << 20, SCANOUT = 3 << 20, MAX_INPUT = 64 << 10 };
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "executor/dxbc.h"
-#include "executor/shader.h"
+#include "executor/shader/dxbc.h"
+#include "executor/shader/shader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

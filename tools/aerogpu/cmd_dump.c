@@ -12,7 +12,7 @@
 #include "blackbox/schema.h"
 #include "minimize/crash_run.h"
 #include "minimize/dumps.h"
-#include "executor/shader.h"
+#include "executor/shader/shader.h"
 
 static const char help[] =
     "usage: aerogpu dump [OPTIONS] RECORDING...\n"

@@ -1,0 +1,338 @@
+/* minimize.c: delta debugging over the calls of a recording.
+ *
+ * Invariants:
+ *  1. A smaller set of calls is taken over only if playing it ends the same way: the same signal (or a failing call) in
+ *     the same method. What happened last is kept in shared memory, so that it survives the process.
+ *  2. A call that mentions an object goes when the call that makes the object goes.
+ *
+ * Groups of calls are tried from coarse to fine: frames, recordings of lists, objects, single calls; each with the engine
+ * of base/ddmin.h.
+ */
+#include "d3d12/edit/minimize.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/ddmin.h"
+#include "d3d12/play/play.h"
+#include "d3d12/gen/table.h"
+#include "d3d12/edit/trace_edit.h"
+#include "d3d12/edit/trim_follow.h"
+#include "d3d12_api.h"
+
+#define MAX_ID (1u << 26)
+
+struct call {
+    uint32_t group, self, made;
+    uint32_t refs, num_refs; /* in `pool` */
+    uint16_t method;
+};
+
+struct outcome {
+    int signal; /* 0: it failed; -1: it played */
+    uint16_t method;
+};
+
+struct work {
+    struct trc *t;
+    const struct minimize_params *q;
+    struct minimize_result *r;
+    struct call *calls;
+    size_t num, cap;
+    uint32_t *pool;
+    size_t pool_num, pool_cap;
+    uint8_t *keep, *trial; /* one byte a call */
+    uint8_t *dead;         /* one byte an object: its maker is gone */
+    uint32_t num_objects;
+    struct play_progress *progress; /* shared with the players */
+    struct outcome want;
+};
+
+static int grow(void **p, size_t *cap, size_t num, size_t item)
+{
+    size_t n = *cap ? 2 * *cap : 4096;
+    void *q;
+
+    if (num <= *cap)
+        return 0;
+    while (n < num)
+        n *= 2;
+    q = realloc(*p, n * item);
+    if (!q)
+        return -ENOMEM;
+    *p = q;
+    *cap = n;
+    return 0;
+}
+
+static int read_calls(struct work *w, struct error *e)
+{
+    uint32_t ids[4096], made[4];
+    struct trc_call c;
+    int got;
+
+    trc_rewind(w->t);
+    while ((got = trc_next(w->t, &c, e)) > 0) {
+        size_t n = trim_mentions(&c, false, ids, 4096), m = trim_mentions(&c, true, made, 4);
+        struct call *k;
+
+        if (grow((void **)&w->calls, &w->cap, w->num + 1, sizeof(*w->calls)) ||
+            grow((void **)&w->pool, &w->pool_cap, w->pool_num + n, sizeof(*w->pool)))
+            return error_set(e, -ENOMEM, "out of memory");
+        k = &w->calls[w->num++];
+        *k = (struct call){.group = c.frame,
+                           .self = c.self,
+                           .made = m ? made[0] : 0,
+                           .refs = (uint32_t)w->pool_num,
+                           .num_refs = (uint32_t)n,
+                           .method = c.method};
+        if (n)
+            memcpy(w->pool + w->pool_num, ids, n * sizeof(*ids));
+        w->pool_num += n;
+        if (k->made >= w->num_objects)
+            w->num_objects = k->made + 1;
+    }
+    w->keep = malloc(w->num + 1);
+    w->trial = malloc(w->num + 1);
+    w->dead = malloc(w->num_objects + 1);
+    if (!w->keep || !w->trial || !w->dead)
+        return error_set(e, -ENOMEM, "out of memory");
+    memset(w->keep, 1, w->num);
+    return got < 0 ? got : 0;
+}
+
+/* ---- one try ------------------------------------------------------------------------------------------------ */
+
+/* Takes out of `trial` what mentions objects that nobody makes any more; returns how many calls are left. */
+static size_t cascade(struct work *w)
+{
+    size_t left = 0;
+
+    memset(w->dead, 0, w->num_objects);
+    for (size_t i = 0; i < w->num; i++) {
+        const struct call *c = &w->calls[i];
+        bool gone = !w->trial[i] || (c->self < w->num_objects && c->self && w->dead[c->self] == 1);
+
+        for (uint32_t k = 0; k < c->num_refs && !gone; k++) {
+            uint32_t id = w->pool[c->refs + k];
+
+            gone = id < w->num_objects && w->dead[id] == 1;
+        }
+        if (c->made > 1 && w->dead[c->made] != 2) /* the first call that brings it makes it */
+            w->dead[c->made] = gone ? 1 : 2;
+        w->trial[i] = !gone;
+        left += !gone;
+    }
+    return left;
+}
+
+static struct outcome play(struct work *w)
+{
+    struct play_params p = {.until_call = UINT64_MAX,
+                            .until_frame = UINT32_MAX,
+                            .stop_before = UINT64_MAX,
+                            .draw_first = 1,
+                            .timeout_ms = w->q->timeout_ms ? w->q->timeout_ms : 2000,
+                            .keep = w->trial,
+                            .progress = w->progress};
+    struct outcome o = {.signal = -1};
+    int status = 0;
+    pid_t pid;
+
+    w->r->tests++;
+    *w->progress = (struct play_progress){0};
+    pid = fork();
+    if (!pid) {
+        int null = open("/dev/null", O_WRONLY);
+        struct rlimit no_core = {0};
+        struct play_result r;
+        struct error e = {0};
+
+        setrlimit(RLIMIT_CORE, &no_core);
+        dup2(null, 2);
+        dup2(null, 1);
+        alarm(p.timeout_ms / 100 + 1);
+        trc_rewind(w->t);
+        _exit(play_run(w->t, &p, &r, &e) ? 1 : 0);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) < 0)
+        return o;
+    o.method = w->progress->method;
+    if (WIFSIGNALED(status))
+        o.signal = WTERMSIG(status);
+    else if (WEXITSTATUS(status))
+        o.signal = 0;
+    return o;
+}
+
+static uint32_t max_tests(const struct work *w)
+{
+    return w->q->max_tests ? w->q->max_tests : 2000;
+}
+
+static bool still(struct work *w)
+{
+    struct outcome o;
+    size_t left;
+
+    if (w->r->tests >= max_tests(w))
+        return false;
+    left = cascade(w);
+    o = play(w);
+    if (o.signal != w->want.signal || o.method != w->want.method)
+        return false;
+    memcpy(w->keep, w->trial, w->num);
+    w->r->calls = left;
+    if (w->q->progress)
+        w->q->progress(w->q->ctx, w->r->tests, left);
+    return true;
+}
+
+/* ---- groups ------------------------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* The groups that are left, each once; returns how many. */
+static uint32_t groups_left(const struct work *w, uint32_t *groups)
+{
+    size_t n = 0, m = 0;
+
+    for (size_t i = 0; i < w->num; i++)
+        if (w->keep[i] && w->calls[i].group)
+            groups[n++] = w->calls[i].group;
+    qsort(groups, n, sizeof(*groups), by_value);
+    for (size_t i = 0; i < n; i++)
+        if (!i || groups[i] != groups[i - 1])
+            groups[m++] = groups[i];
+    return (uint32_t)m;
+}
+
+/* Removes groups while the failure stays the same. Group 0 stays. */
+static int reduce(struct work *w)
+{
+    uint32_t *groups = malloc((w->num + 1) * sizeof(*groups)), m = groups ? groups_left(w, groups) : 0,
+             *place;
+    struct ddmin *d = ddmin_create(m);
+    struct ddmin_candidate c;
+
+    place = calloc(m ? (size_t)groups[m - 1] + 1 : 1, sizeof(*place));
+    if (!groups || !d || !place) {
+        free(groups);
+        free(place);
+        ddmin_destroy(d);
+        return -ENOMEM;
+    }
+    /* the last one first: what is last depends on what is first, seldom the other way round */
+    for (uint32_t i = 0; i < m; i++)
+        place[groups[i]] = m - 1 - i;
+    while (w->r->tests < max_tests(w) && ddmin_next(d, &c)) {
+        memcpy(w->trial, w->keep, w->num);
+        for (size_t i = 0; i < w->num; i++)
+            if (w->keep[i] && w->calls[i].group && !c.keep[place[w->calls[i].group]])
+                w->trial[i] = 0;
+        /* what went with others need not be tried */
+        ddmin_answer(d, c.ticket, !memcmp(w->trial, w->keep, w->num) || still(w));
+    }
+    ddmin_destroy(d);
+    free(groups);
+    free(place);
+    return 0;
+}
+
+/* Every recording of a list is a group, with what executes it alone. */
+static void group_by_recording(struct work *w)
+{
+    uint32_t *now = calloc(w->num_objects + 1, sizeof(*now)), next = 1;
+
+    for (size_t i = 0; now && i < w->num; i++) {
+        struct call *c = &w->calls[i];
+        uint32_t one = c->num_refs == 1 ? w->pool[c->refs] : 0;
+
+        c->group = 0;
+        if (!strncmp(d12_methods[c->method].iface, "ID3D12GraphicsCommandList", 25) &&
+            c->self < w->num_objects) {
+            if (c->method == D12_ID3D12GraphicsCommandList_Reset || !now[c->self])
+                now[c->self] = next++;
+            c->group = now[c->self];
+        } else if (c->method == D12_ID3D12CommandQueue_ExecuteCommandLists && one < w->num_objects) {
+            c->group = now[one];
+        }
+    }
+    free(now);
+}
+
+int minimize_run(struct trc *t, const char *path, const struct minimize_params *params,
+                 struct minimize_result *r, struct error *e)
+{
+    struct work w = {.t = t, .q = params, .r = r};
+    struct trc_editor *ed = NULL;
+    struct trc_call c;
+    uint64_t crash;
+    int err, got = 0;
+
+    *r = (struct minimize_result){0};
+    w.progress = mmap(NULL, sizeof(*w.progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (w.progress == MAP_FAILED)
+        return error_set(e, -errno, "cannot share memory: %s", strerror(errno));
+    if ((err = read_calls(&w, e)))
+        goto out;
+    memset(w.trial, 1, w.num);
+    w.want = play(&w);
+    if (w.want.signal < 0) {
+        err = error_set(e, -ENOENT, "the recording plays to its end without a failure");
+        goto out;
+    }
+    r->signal = w.want.signal;
+    r->method = w.want.method;
+    r->calls_before = r->calls = w.num;
+    crash = w.progress->index;
+    memset(w.trial, 0, w.num);
+    memset(w.trial, 1, crash < w.num ? crash + 1 : w.num);
+    if (!still(&w)) {
+        err = error_set(e, -EAGAIN, "the failure does not come back when the recording is played again");
+        goto out;
+    }
+    err = reduce(&w); /* frames */
+    group_by_recording(&w);
+    err = err ? err : reduce(&w);
+    for (size_t i = 0; i < w.num; i++) /* objects: with them goes all that mentions them */
+        w.calls[i].group = w.calls[i].made;
+    err = err ? err : reduce(&w);
+    for (size_t i = 0; i < w.num; i++)
+        w.calls[i].group = (uint32_t)i + 1;
+    err = err ? err : reduce(&w);
+    if (err) {
+        error_set(e, err, "out of memory");
+        goto out;
+    }
+    if ((err = trc_edit_create(&ed, t, path, "{\"minimized\": true}", e)))
+        goto out;
+    trc_rewind(t);
+    while (!err && (got = trc_next(t, &c, e)) > 0)
+        if (w.keep[c.index])
+            err = trc_edit_copy(ed, &c, e);
+    err = err ? err : got < 0 ? got : 0;
+    got = trc_edit_finish(ed, !err, e);
+    err = err ? err : got;
+out:
+    munmap(w.progress, sizeof(*w.progress));
+    free(w.calls);
+    free(w.pool);
+    free(w.keep);
+    free(w.trial);
+    free(w.dead);
+    trc_rewind(t);
+    return err;
+}

@@ -1,0 +1,21 @@
+/* trim.h: cuts frames out of a recording so that they play on their own. */
+#ifndef D3D12_TRIM_H_
+#define D3D12_TRIM_H_
+
+#include "base/error.h"
+#include "d3d12/play/play.h"
+#include "record/trace_file.h"
+
+struct trim_result {
+    uint32_t objects;  /* that are made in front of the first frame */
+    uint32_t contents; /* subresources whose content is in the file */
+    uint64_t calls;
+    struct play_progress progress; /* of playing what stands before the first frame */
+};
+
+/* Writes frames `first` to `last` of `t` to `path`, behind the calls that make what they use as it was. Plays the frames
+ * before on this machine's device to see what was in the resources. -ENOENT: there is no frame `first`. */
+int trim_run(struct trc *t, const char *path, uint32_t first, uint32_t last, struct trim_result *r,
+             struct error *e);
+
+#endif

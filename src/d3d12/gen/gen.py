@@ -1,0 +1,896 @@
+#!/usr/bin/env python3
+"""gen.py IDLDIR ANNOTATIONS NATIVE OUTDIR: writes the C sources that are made from the Direct3D 12 IDL files.
+
+    d3d12_api.h     declarations: enums, structs, interfaces with their tables, method numbers
+    d3d12_table.c   the tables that the printers and the validator walk
+    d3d12_record.c  one thunk per method: encode, forward, encode the answer
+    d3d12_args.h    one struct of decoded arguments per method
+    d3d12_play.c    one decoder per method, and the call itself where nothing special is needed
+"""
+import hashlib
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from idl import Field, Interface, Method, Model  # noqa: E402
+
+SCALARS = {'BOOL': 'u32', 'UINT': 'u32', 'UINT32': 'u32', 'DWORD': 'u32', 'ULONG': 'u32', 'INT': 'i32', 'INT32': 'i32',
+           'LONG': 'i32', 'int': 'i32', 'HRESULT': 'hresult', 'UINT8': 'u8', 'INT8': 'u8', 'BYTE': 'u8', 'UINT16': 'u16',
+           'UINT64': 'u64', 'SIZE_T': 'u64', 'ULONG_PTR': 'u64', 'INT64': 'i64', 'LONG_PTR': 'i64', 'FLOAT': 'f32',
+           'GUID': 'guid', 'IID': 'guid', 'HANDLE': 'handle', 'LPCSTR': 'str', 'LPCWSTR': 'wstr',
+           'REFIID': 'iid', 'REFGUID': 'iid', 'REFCLSID': 'iid', 'D3D12_GPU_VIRTUAL_ADDRESS': 'va',
+           'D3D12_CPU_DESCRIPTOR_HANDLE': 'cpu', 'D3D12_GPU_DESCRIPTOR_HANDLE': 'gpu'}
+KINDS = ['u8', 'u16', 'u32', 'i32', 'u64', 'i64', 'f32', 'hresult', 'guid', 'handle', 'str', 'wstr', 'iid', 'va', 'cpu',
+         'gpu', 'enum', 'object', 'struct']
+
+
+class Gen:
+    def __init__(self, m):
+        self.m = m
+        self.types = []      # table rows
+        self.type_index = {}
+        self.encs, self.decs = {}, {}
+        self.enc_order, self.dec_order = [], []
+
+    # ---- classification -------------------------------------------------------------------------------------
+    def base(self, ctype):
+        stars = ctype.count('*')
+        b = ' '.join(w for w in ctype.replace('*', ' ').split() if w != 'const')
+        return b, stars
+
+    def kind(self, b):
+        if b in SCALARS:
+            return SCALARS[b]
+        if b in self.m.typedefs and b not in self.m.structs:
+            return self.kind(self.m.typedefs[b])
+        if b in self.m.enums:
+            return 'enum'
+        if b in self.m.structs:
+            return 'struct'
+        if b in self.m.ifaces:
+            return 'object'
+        return None
+
+    def real(self, b):
+        while b in self.m.typedefs and b not in SCALARS:
+            b = self.m.typedefs[b]
+        return b
+
+    def classify(self, f, is_param, method=None):
+        """Sets f.role and friends: value, fixed, one, array, bytes, stream, opaque, ignore for what goes in;
+        outobj, outone, outarray, outbytes, map for what comes out; inout for both."""
+        if f.members is not None:
+            f.cls = 'union' if f.kind == 'union' else 'nested'
+            for x in f.members:
+                self.classify(x, False)
+            return
+        b, stars = self.base(f.ctype)
+        f.b, f.stars = self.real(b), stars
+        sal, role = f.sal, f.role
+        m = re.search(r'(_\w+_)\s*\((.*)\)', sal)
+        word, expr = (m.group(1), m.group(2).strip()) if m else (sal.split()[0] if sal else '', None)
+        f.expr = f.count or expr
+        k = self.kind(b)
+        f.k = k
+        if role == 'string':
+            f.cls, f.k = 'value', 'str'
+        elif role == 'loose':
+            f.cls = 'value'
+        elif role in ('opaque', 'ignore', 'map', 'stream', 'outbytes', 'bytes'):
+            f.cls = role
+        elif role in ('in', 'out'):
+            f.cls = 'array' if role == 'in' else 'outarray'
+        elif stars == 0:
+            f.cls = ('array' if is_param else 'fixed') if f.dims else 'value'
+            if f.cls == 'array':
+                f.expr = str(f.dims[0])
+            if k is None:
+                f.cls = 'opaque'
+        elif stars == 1 and k == 'object':
+            f.cls = 'value'
+        elif stars == 2 and (k == 'object' or b == 'void'):
+            if '_COM_Outptr' in sal or '_Outptr' in sal:
+                f.cls = 'outobj' if b != 'ID3DBlob' else 'ignore'
+            elif '_In_reads' in sal:
+                f.cls, f.k = 'array', 'object'
+            else:
+                f.cls = 'opaque'
+        elif b == 'void':
+            f.cls = 'bytes' if '_In_reads' in word or '_Field_size_bytes' in word else (
+                'outbytes' if '_Out_writes' in word or '_Inout' in word else 'opaque')
+        elif k is None:
+            f.cls = 'opaque'
+        elif word.startswith(('_In_reads', '_Field_size', '_In_opt_count')):
+            f.cls = 'array'
+        elif word.startswith('_Out_writes'):
+            f.cls = 'outarray'
+        elif '_Out_' in sal:
+            f.cls = 'outone'
+        elif '_Inout' in sal:
+            f.cls = 'inout'
+        else:
+            f.cls = 'one'
+        if f.cls in ('outarray', 'array') and f.expr and f.expr.startswith('*'):
+            f.expr = '(%s ? %s : 0)' % (f.expr[1:].strip(), f.expr)
+        if f.cls == 'outobj':
+            f.iface = self.natural(f, method) if is_param else None
+
+    def natural(self, f, method):
+        if method and method.natural:
+            return method.natural
+        if f.k == 'object':
+            return f.b
+        n = re.sub(r'^ppv?', '', f.name)
+        return 'ID3D12' + n if 'ID3D12' + n in self.m.ifaces else 'IUnknown'
+
+    def prepare(self):
+        m = self.m
+        for fields in m.structs.values():
+            for f in fields:
+                self.classify(f, False)
+        nid = 1
+        order = ['Native', 'IUnknown', 'ID3D12GraphicsCommandList'] + [
+            n for n in m.ifaces if n not in ('Native', 'IUnknown', 'ID3D12GraphicsCommandList')]
+        self.methods = []
+        for name in order:
+            i = m.ifaces[name]
+            first = sum(len(c.methods) for c in m.chain(name)[:-1]) if name != 'Native' else 0
+            for slot, me in enumerate(i.methods):
+                me.slot = first + slot
+                me.id, nid = nid, nid + 1
+                me.skip = i.skip or ('norec' in me.flags and 'flagged')
+                for p in me.params:
+                    self.classify(p, True, me)
+                b, stars = self.base(me.ret)
+                me.retb, me.retk = b, None if me.ret == 'void' else ('opaque' if stars else self.kind(b))
+                me.aggregate = me.retk in ('struct', 'cpu', 'gpu')
+                me.outs = [p for p in me.params if p.cls.startswith('out') or p.cls in ('map', 'inout')]
+                me.has_result = me.ret != 'void' or bool(me.outs)
+                me.late = bool(me.outs) or me.retk not in (None, 'hresult') and me.name not in ('AddRef', 'Release')
+                self.methods.append(me)
+        self.iface_order = [n for n in m.ifaces if n != 'Native']
+        self.iface_index = {n: k for k, n in enumerate(self.iface_order)}
+
+    # ---- declarations ---------------------------------------------------------------------------------------
+    def decl_fields(self, fields, ind):
+        out = ''
+        for f in fields:
+            pad = '    ' * ind
+            if f.members is not None:
+                out += '%s%s {\n%s%s}%s;\n' % (pad, f.kind, self.decl_fields(f.members, ind + 1), pad,
+                                               ' ' + f.name if f.name else '')
+            else:
+                ct = f.ctype
+                b, _ = self.base(ct)
+                if b in self.m.structs and '*' in ct:
+                    ct = re.sub(r'\b%s\b' % b, 'struct ' + b, ct)
+                out += '%s%s %s%s%s;\n' % (pad, ct, f.name, ''.join('[%d]' % d for d in f.dims),
+                                           ' : %d' % f.bits if f.bits else '')
+        return out
+
+    def params(self, me, names=True):
+        out = []
+        if me.aggregate:
+            out.append('%s *__ret' % me.retb)
+        for p in me.params:
+            out.append('%s %s%s' % (p.ctype, p.name, ''.join('[%d]' % d for d in p.dims)))
+        return out
+
+    def api(self):
+        m = self.m
+        o = ['/* Made by gen.py from the installed IDL files. */', '#ifndef D3D12_API_H_', '#define D3D12_API_H_',
+             '#include "d3d12/gen/win.h"', '']
+        for n, v in m.consts.items():
+            if n.startswith('D3D12_'):
+                o.append('#define %s %s' % (n, hex(v) if v > 0x7fffffff else v))
+        for n in m.ifaces:
+            if n != 'Native' and n != 'IUnknown':
+                o.append('typedef struct %s %s;' % (n, n))
+        o += ['#ifndef _WIN32', 'typedef struct IUnknown IUnknown;', '#endif']
+        for what, n in m.order:
+            if what == 'enum':
+                o.append('typedef enum %s {' % n)
+                o += ['    %s = %s,' % (k, '(int)0x%xu' % v if v > 0x7fffffff else v) for k, v in m.enums[n]]
+                o.append('} %s;' % n)
+            elif what == 'struct':
+                if n == 'LUID':
+                    o.append('#ifndef _WIN32')
+                o.append('typedef struct %s {\n%s} %s;' % (n, self.decl_fields(m.structs[n], 1), n))
+                if n == 'LUID':
+                    o.append('#endif')
+            elif m.typedefs[n] not in ('ID3D10Blob',) or True:
+                o.append('typedef %s %s;' % (m.typedefs[n], n))
+        for n in m.ifaces:
+            if n == 'Native':
+                continue
+            if n == 'IUnknown':
+                o.append('#ifndef _WIN32')
+            o.append('typedef struct %sVtbl {' % n)
+            for i in m.chain(n):
+                for me in i.methods:
+                    ps = ['%s *This' % n] + self.params(me)
+                    ret = me.retb + ' *' if me.aggregate else me.ret
+                    o.append('    %s (WINAPI *%s)(%s);' % (ret, me.name, ', '.join(ps)))
+            o.append('} %sVtbl;\nstruct %s {\n    const %sVtbl *lpVtbl;\n};' % (n, n, n))
+            if n == 'IUnknown':
+                o.append('#endif')
+        o.append('\nenum d12_method {\n    D12_NONE,')
+        o += ['    D12_%s_%s = %d,' % (me.iface, me.name, me.id) for me in self.methods]
+        o.append('    D12_NUM_METHODS\n};\n\nenum d12_iface {')
+        o += ['    D12_IFACE_%s = %d,' % (n, k) for n, k in self.iface_index.items()]
+        o.append('    D12_NUM_IFACES,\n    D12_IFACE_UNKNOWN = 0xffff\n};')
+        o.append('#define D12_MAX_SLOTS %d' % max(
+            sum(len(i.methods) for i in m.chain(n)) for n in self.iface_order))
+        o.append('#endif')
+        return '\n'.join(o) + '\n'
+
+    # ---- tables ---------------------------------------------------------------------------------------------
+    def type_of(self, k, b, nested=None):
+        """Index of a table row for one value."""
+        key = (k, b) if k in ('enum', 'struct', 'object') else (k, None)
+        if k is None:
+            raise SystemExit('no kind for ' + str(b))
+        if key in self.type_index:
+            return self.type_index[key]
+        idx = len(self.types)
+        self.type_index[key] = idx
+        self.types.append(None)
+        fields = self.table_fields(nested if nested is not None else self.m.structs[b], b) if k == 'struct' else []
+        self.types[idx] = (k, b if key[1] else k, fields)
+        return idx
+
+    def table_field(self, f, owner):
+        """(name, type, mode, count)"""
+        mode = {'value': 'VALUE', 'fixed': 'FIXED', 'one': 'ONE', 'array': 'ARRAY', 'bytes': 'BYTES',
+                'stream': 'STREAM', 'opaque': 'OPAQUE', 'ignore': 'IGNORE', 'outobj': 'VALUE', 'outone': 'ONE',
+                'outarray': 'ARRAY', 'outbytes': 'BYTES', 'map': 'OPAQUE', 'inout': 'ONE'}[f.cls]
+        if f.cls == 'outobj':
+            return (f.name, self.type_of('object', f.iface), mode, 0)
+        t = 0
+        if mode in ('VALUE', 'FIXED', 'ONE', 'ARRAY'):
+            t = self.type_of(f.k, f.b)
+        n = 1
+        for d in f.dims:
+            n *= d
+        return (f.name, t, mode, n if mode == 'FIXED' else 0)
+
+    def table_fields(self, fields, owner):
+        out = []
+        for f in fields:
+            if f.cls == 'union':
+                disc, cases = self.m.unions.get(owner, (None, None))
+                if cases is None:
+                    continue
+                rows = []
+                for v, name in ([(0, cases)] if disc is None else cases):
+                    x = next(x for x in f.members if x.name == name)
+                    if x.members is not None:
+                        rows.append((v, (x.name, self.type_of('struct', owner + '_' + x.name, x.members), 'VALUE', 0)))
+                    else:
+                        rows.append((v, self.table_field(x, owner)))
+                d = 0xff if disc is None else [y.name for y in fields].index(disc)
+                out.append(('', 0, 'UNION', rows, d))
+            else:
+                out.append(self.table_field(f, owner))
+        return out
+
+    def table(self):
+        m = self.m
+        self.type_of('u32', None)
+        for tb in self.stream_types().values():
+            self.type_of(*tb)
+        meth, arrays = [], []
+        num = [0]
+
+        def field_row(f):
+            if f[2] == 'UNION':
+                num[0] += 1
+                cn = 'cases_%d' % num[0]
+                arrays.append('static const struct d12_case %s[] = {%s};' % (
+                    cn, ', '.join('{%d, {"%s", %d, D12_MODE_%s, 0, %d, 0, 0}}' % ((v,) + (r[0], r[1], r[2], r[3]))
+                                  for v, r in f[3])))
+                return '{"", 0, D12_MODE_UNION, %d, 0, %s, %d}' % (f[4], cn, len(f[3]))
+            return '{"%s", %d, D12_MODE_%s, 0, %d, 0, 0}' % (f[0], f[1], f[2], f[3])
+
+        def fields_array(name, fields):
+            if not fields:
+                return '0'
+            rows = ',\n    '.join(field_row(f) for f in fields)
+            arrays.append('static const struct d12_field %s[] = {\n    %s};' % (name, rows))
+            return name
+
+        for me in self.methods:
+            if me.skip:
+                continue
+            ins = [self.table_field(p, '') for p in me.params if not p.cls.startswith('out') and p.cls != 'map']
+            outs = []
+            if me.ret != 'void':
+                outs.append(('return', 0 if me.retk == 'opaque' else self.type_of(me.retk, self.real(me.retb)),
+                             'OPAQUE' if me.retk == 'opaque' else 'VALUE', 0))
+            outs += [self.table_field(p, '') for p in me.outs]
+            flags = sorted(me.flags & {'query', 'refuse'})
+            i = m.ifaces[me.iface]
+            meth.append((me, fields_array('in_%d' % me.id, ins), len(ins), fields_array('out_%d' % me.id, outs),
+                         len(outs), flags))
+        enums, erows = [], {}
+        for k, b, _ in self.types:
+            if k == 'enum':
+                erows[b] = 'enum_%s' % b
+                enums.append('static const struct d12_enum enum_%s[] = {\n    %s};' % (
+                    b, ',\n    '.join('{%d, "%s"}' % (v & 0xffffffff, n) for n, v in m.enums[b])))
+        trows = []
+        for idx, (k, b, fields) in enumerate(self.types):
+            fa = fields_array('fields_%d' % idx, fields)
+            n = len(fields)
+            extra = '0, 0'
+            if k == 'enum':
+                flags = [v for _, v in m.enums[b] if v > 0]
+                is_flags = b.endswith(('_FLAGS', 'STATES', 'SYNC', 'ACCESS')) and len(flags) > 0
+                extra = '%s, %d' % (erows[b], len(m.enums[b]))
+                n = 1 if is_flags else 0
+            iface = self.iface_index.get(b, 0xffff) if k == 'object' else 0
+            if k is None:
+                raise SystemExit('no kind for type %r %r' % (b, idx))
+            trows.append('{D12_KIND_%s, "%s", %s, %d, %s, %d}' % (k.upper(), b, fa, n, extra, iface))
+        o = ['/* Made by gen.py from the installed IDL files. */', '#include "d3d12/gen/table.h"', '#include "d3d12_api.h"', '']
+        o += enums + arrays
+        o.append('const struct d12_type d12_types[] = {\n    %s};' % ',\n    '.join(trows))
+        o.append('const struct d12_method_info d12_methods[D12_NUM_METHODS] = {')
+        for me, a, na, b, nb, flags in meth:
+            fl = ' | '.join(['D12_' + f.upper() for f in flags] + (['D12_LATE'] if me.late else []) +
+                            (['D12_RESULT'] if me.has_result else [])) or '0'
+            o.append('    [%d] = {"%s", "%s", %s, %d, %s, %d, %s, %d, %d},' % (
+                me.id, me.iface, me.name, a, na, b, nb, fl,
+                self.iface_index.get(me.iface, 0xffff), me.slot))
+        o.append('};')
+        o.append('const struct d12_iface_info d12_ifaces[D12_NUM_IFACES] = {')
+        for n in self.iface_order:
+            i = m.ifaces[n]
+            d = i.iid.replace('-', '')
+            g = '{0x%s, 0x%s, 0x%s, {%s}}' % (d[:8], d[8:12], d[12:16],
+                                              ', '.join('0x' + d[j:j + 2] for j in range(16, 32, 2)))
+            slots = sum(len(c.methods) for c in m.chain(n))
+            o.append('    [%d] = {"%s", %s, %s, %d, %s},' % (
+                self.iface_index[n], n, self.iface_index[i.base] if i.base else '0xffff', g, slots,
+                '"%s"' % i.skip if i.skip else '0'))
+        o.append('};')
+        body = '\n'.join(o)
+        o.append('const uint64_t d12_schema = UINT64_C(0x%s);' % hashlib.sha256(body.encode()).hexdigest()[:16])
+        return '\n'.join(o) + '\n'
+
+    # ---- encoding -------------------------------------------------------------------------------------------
+    def enc_value(self, f, lv, k=None, b=None):
+        k, b = k or f.k, b or f.b
+        if k == 'struct':
+            self.need_enc(b)
+            return 'enc_s_%s(e, &%s);' % (b, lv)
+        if k == 'enum':
+            return 'enc_u32(e, (uint32_t)%s);' % lv
+        if k == 'object':
+            return 'enc_object(e, %s);' % lv
+        if k in ('cpu', 'gpu'):
+            return 'enc_%s(e, %s.ptr);' % (k, lv)
+        if k == 'guid':
+            return 'enc_guid(e, &%s);' % lv
+        return 'enc_%s(e, %s);' % (k, lv)
+
+    def enc_field(self, f, lv, owner, fields, prefix, out=False):
+        def ex(s):
+            names = {x.name for x in fields if x.name} | {y.name for x in fields if x.members for y in x.members}
+            return re.sub(r'\b([A-Za-z_]\w*)\b', lambda m: prefix + m.group(1) if m.group(1) in names else m.group(1), s)
+        cls = f.cls
+        if cls == 'value':
+            return [self.enc_value(f, lv)]
+        if cls == 'fixed':
+            n = 1
+            for d in f.dims:
+                n *= d
+            ptr = lv + '[0]' * (len(f.dims) - 1)
+            return ['for (size_t i = 0; i < %d; i++)' % n, '    ' + self.enc_value(f, ptr + '[i]')]
+        if cls in ('one', 'outone', 'inout'):
+            return ['if (enc_present(e, %s))' % lv, '    ' + self.enc_value(f, '(*%s)' % lv)]
+        if cls in ('array', 'outarray'):
+            return ['for (size_t i = 0, n = enc_count(e, %s, %s); i < n && enc_room(e); i++)' % (lv, ex(f.expr)),
+                    '    ' + self.enc_value(f, lv + '[i]')]
+        if cls in ('bytes', 'outbytes'):
+            return ['enc_bytes(e, %s, %s);' % (lv, ex(f.expr))]
+        if cls == 'stream':
+            return ['enc_stream(e, %s, %s);' % (lv, ex(f.expr))]
+        if cls in ('opaque', 'map'):
+            if owner and not f.role:
+                raise SystemExit('%s.%s: no way to encode %s' % (owner, f.name, f.ctype))
+            return ['enc_present(e, %s);' % lv]
+        if cls == 'ignore':
+            return []
+        if cls == 'outobj':
+            iid = next((p.name for p in fields if p.k == 'iid'), None)
+            return ['enc_new_object(e, %s ? *(void **)%s : NULL, %s, D12_IFACE_%s, %s);' % (
+                lv, lv, '(const GUID *)' + iid if iid else 'NULL', f.iface,
+                'SUCCEEDED(ret)' if True else '')]
+        raise SystemExit('cannot encode ' + cls)
+
+    def need_enc(self, b):
+        if b in self.encs:
+            return
+        self.encs[b] = None
+        fields = self.m.structs[b]
+        lines = []
+        for f in fields:
+            if f.cls == 'union':
+                disc, cases = self.m.unions.get(b, (None, None))
+                if cases is None:
+                    raise SystemExit('union in %s has no annotation' % b)
+                if disc is None:
+                    x = next(x for x in f.members if x.name == cases)
+                    lines += self.enc_member(x, 'v->', b, fields)
+                    continue
+                lines.append('switch ((int)v->%s) {' % disc)
+                for v, name in cases:
+                    x = next(x for x in f.members if x.name == name)
+                    lines += ['case %d:' % v] + ['    ' + s for s in self.enc_member(x, 'v->', b, fields)] + ['    break;']
+                lines.append('}')
+            else:
+                lines += self.enc_member(f, 'v->', b, fields)
+        self.encs[b] = 'static void enc_s_%s(struct enc *e, const %s *v)\n{\n    %s\n}\n' % (b, b, '\n    '.join(lines))
+        self.enc_order.append(b)
+
+    def enc_member(self, f, prefix, owner, fields):
+        if f.members is not None:
+            out = []
+            for y in f.members:
+                out += self.enc_member(y, prefix + (f.name + '.' if f.name else ''), owner, f.members)
+            return out
+        return self.enc_field(f, prefix + f.name, owner, fields, prefix)
+
+    def record(self):
+        body, thunks = [], {}
+        for me in self.methods:
+            if me.iface == 'Native' or me.skip:
+                continue
+            name = '%s_%s' % (me.iface, me.name)
+            ps = ['%s *This' % me.iface] + self.params(me)
+            args = ['This'] + (['__ret'] if me.aggregate else []) + [p.name for p in me.params]
+            ret = me.retb + ' *' if me.aggregate else me.ret
+            isvoid = me.ret == 'void'
+            queue = me.iface == 'ID3D12CommandQueue' and 'query' not in me.flags
+            mode = 'REC_MODE_LATE' if me.late else (
+                'REC_MODE_LOAD' if me.iface.startswith('ID3D12GraphicsCommandList') and isvoid else 'REC_MODE_TICKET')
+            ins, outs = [], []
+            for p in me.params:
+                if not p.cls.startswith('out') and p.cls != 'map':
+                    ins += self.enc_field(p, p.name, '', me.params, '')
+            if not isvoid:
+                if me.retk == 'opaque':
+                    outs.append('enc_present(e, ret);')
+                elif me.aggregate:
+                    f = Field(me.retb, '', [])
+                    f.k, f.b = me.retk, me.retb
+                    outs.append(self.enc_value(f, '(*__ret)'))
+                else:
+                    f = Field(me.retb, '', [])
+                    f.k, f.b = me.retk, me.retb
+                    outs.append(self.enc_value(f, 'ret'))
+            for p in me.outs:
+                outs += self.enc_field(p, p.name, '', me.params, '')
+            if isvoid and any('SUCCEEDED(ret)' in s for s in outs):
+                outs = [s.replace('SUCCEEDED(ret)', '1') for s in outs]
+            t = []
+            t.append('typedef %s (WINAPI *pfn_%s)(%s);' % (ret, name, ', '.join(ps)))
+            t.append('static %s WINAPI thunk_%s(%s)\n{' % (ret, name, ', '.join(ps)))
+            t.append('    struct rec_thread *t = rec_enter();')
+            t.append('    if (!t)')
+            call = '((pfn_%s)rec_orig(This, %d))(%s);' % (name, me.slot, ', '.join(args))
+            if isvoid:
+                t[-1] += ' {'
+                t += ['        ' + call, '        return;', '    }']
+            else:
+                t.append('        return ' + call)
+            t.append('    struct rec_object *o = rec_object_of(t, This);')
+            t.append('    pfn_%s orig = (pfn_%s)o->orig[%d];' % (name, name, me.slot))
+            t.append('    struct enc *e = &t->enc;')
+            hookargs = ', '.join(['t', 'o'] + args)
+            if 'pre' in me.flags:
+                t.append('    rec_pre_%s(%s);' % (name, hookargs))
+            if queue:
+                t.append('    rec_lock(o);')
+            t.append('    do {\n        rec_begin(t, o, %d, %s);' % (me.id, mode))
+            t += ['        ' + s for s in ins]
+            t.append('    } while (rec_args_done(t, %d, %d));' % (me.id, me.has_result))
+            t.append('    t->depth++;')
+            t.append('    %sorig(%s);' % ('' if isvoid else ret + (' ' if ret[-1] != '*' else '') + 'ret = ', ', '.join(args)))
+            t.append('    t->depth--;')
+            if queue:
+                t.append('    rec_unlock(o);')
+            if me.has_result:
+                t.append('    do {\n        rec_result(t, %s);' % mode)
+                t += ['        ' + s for s in outs]
+                t.append('    } while (rec_result_done(t));')
+            if 'post' in me.flags:
+                t.append('    rec_post_%s(%s);' % (name, ', '.join(['t', 'o'] + ([] if isvoid else ['ret']) + args)))
+            if not isvoid:
+                t.append('    return ret;')
+            t.append('}\n')
+            body.append('\n'.join(t))
+            thunks[(me.iface, me.name)] = 'thunk_' + name
+        o = ['/* Made by gen.py from the installed IDL files. */', '#include "d3d12/record/rec.h"', '#include "d3d12/record/rec_enc.h"',
+             '#include "d3d12/record/rec_hooks.h"', '']
+        streams = self.stream_types()
+        for b in streams.values():
+            if b[0] == 'struct':
+                self.need_enc(b[1])
+        o += [self.encs[b] for b in self.enc_order]
+        o.append(self.stream_encoder(streams))
+        o.append('void enc_resource_desc(struct enc *e, const D3D12_RESOURCE_DESC *v)\n{\n    enc_s_D3D12_RESOURCE_DESC(e, v);\n}\n')
+        o += body
+        for n in self.iface_order:
+            if self.m.ifaces[n].skip:
+                continue
+            row = []
+            for c in self.m.chain(n):
+                for me in c.methods:
+                    row.append('(void *)' + thunks[(c.name, me.name)] if (c.name, me.name) in thunks else 'NULL')
+            o.append('static void *const table_%s[] = {%s};' % (n, ', '.join(row)))
+        o.append('void *const *const rec_thunks[D12_NUM_IFACES] = {')
+        o += ['    %s,' % ('NULL' if self.m.ifaces[n].skip else 'table_' + n) for n in self.iface_order]
+        o.append('};')
+        return '\n'.join(o) + '\n'
+
+    # The stream's subobject types stand in comments of the IDL file; their values in the enum.
+    STREAM = {'ROOT_SIGNATURE': ('object', 'ID3D12RootSignature'), 'VS': ('struct', 'D3D12_SHADER_BYTECODE'),
+              'PS': ('struct', 'D3D12_SHADER_BYTECODE'), 'DS': ('struct', 'D3D12_SHADER_BYTECODE'),
+              'HS': ('struct', 'D3D12_SHADER_BYTECODE'), 'GS': ('struct', 'D3D12_SHADER_BYTECODE'),
+              'CS': ('struct', 'D3D12_SHADER_BYTECODE'), 'AS': ('struct', 'D3D12_SHADER_BYTECODE'),
+              'MS': ('struct', 'D3D12_SHADER_BYTECODE'), 'STREAM_OUTPUT': ('struct', 'D3D12_STREAM_OUTPUT_DESC'),
+              'BLEND': ('struct', 'D3D12_BLEND_DESC'), 'SAMPLE_MASK': ('u32', 'UINT'),
+              'RASTERIZER': ('struct', 'D3D12_RASTERIZER_DESC'),
+              'DEPTH_STENCIL': ('struct', 'D3D12_DEPTH_STENCIL_DESC'),
+              'INPUT_LAYOUT': ('struct', 'D3D12_INPUT_LAYOUT_DESC'),
+              'IB_STRIP_CUT_VALUE': ('enum', 'D3D12_INDEX_BUFFER_STRIP_CUT_VALUE'),
+              'PRIMITIVE_TOPOLOGY': ('enum', 'D3D12_PRIMITIVE_TOPOLOGY_TYPE'),
+              'RENDER_TARGET_FORMATS': ('struct', 'D3D12_RT_FORMAT_ARRAY'),
+              'DEPTH_STENCIL_FORMAT': ('enum', 'DXGI_FORMAT'), 'SAMPLE_DESC': ('struct', 'DXGI_SAMPLE_DESC'),
+              'NODE_MASK': ('u32', 'UINT'), 'CACHED_PSO': ('struct', 'D3D12_CACHED_PIPELINE_STATE'),
+              'FLAGS': ('enum', 'D3D12_PIPELINE_STATE_FLAGS'),
+              'DEPTH_STENCIL1': ('struct', 'D3D12_DEPTH_STENCIL_DESC1'),
+              'VIEW_INSTANCING': ('struct', 'D3D12_VIEW_INSTANCING_DESC'),
+              'DEPTH_STENCIL2': ('struct', 'D3D12_DEPTH_STENCIL_DESC2')}
+
+    def stream_types(self):
+        pre = 'D3D12_PIPELINE_STATE_SUBOBJECT_TYPE_'
+        out = {}
+        for n, v in self.m.enums['D3D12_PIPELINE_STATE_SUBOBJECT_TYPE']:
+            s = n[len(pre):]
+            if s == 'MAX_VALID':
+                continue
+            if s not in self.STREAM:
+                raise SystemExit('pipeline stream subobject %s has no type' % s)
+            out[v] = self.STREAM[s]
+        return out
+
+    def ctype(self, tb):
+        return tb[1] + ' *' if tb[0] == 'object' else tb[1]
+
+    def stream_encoder(self, streams):
+        o = ['bool enc_stream_subobject(struct enc *e, uint32_t type, const void *p)\n{\n    switch (type) {']
+        f = Field('', '', [])
+        for v, tb in streams.items():
+            f.k, f.b = tb
+            ct = self.ctype(tb)
+            o.append('    case %d: {\n        const %s *v = p;' % (v, ct) if tb[0] != 'object' else
+                     '    case %d: {\n        %s const *v = p;' % (v, ct))
+            o.append('        %s\n        return true;\n    }' % self.enc_value(f, '(*v)'))
+        o.append('    }\n    return false;\n}\n')
+        return '\n'.join(o)
+
+    def stream_table(self):
+        streams = self.stream_types()
+        f = Field('', '', [])
+        o = ['/* Made by gen.py from the installed IDL files. */', '#include "d3d12/gen/pipeline_stream.h"', '']
+        o.append('const struct d12_subobject d12_subobjects[D12_NUM_SUBOBJECTS] = {')
+        for v, tb in streams.items():
+            ct = self.ctype(tb)
+            o.append('    [%d] = {sizeof(%s), _Alignof(%s), %d},' % (v, ct, ct, self.type_of(*tb)))
+        o.append('};')
+        return '\n'.join(o) + '\n'
+
+    # ---- decoding -------------------------------------------------------------------------------------------
+    def dec_value(self, f, lv, k=None, b=None):
+        k, b = k or f.k, b or f.b
+        if k == 'struct':
+            self.need_dec(b)
+            return 'dec_s_%s(d, &%s);' % (b, lv)
+        if k == 'enum':
+            return '%s = (%s)dec_u32(d);' % (lv, b)
+        if k == 'object':
+            if f.role == 'loose':
+                return '%s = dec_loose_object(d);' % lv
+            return '%s = dec_object(d, D12_IFACE_%s);' % (lv, b)
+        if k in ('cpu', 'gpu'):
+            return '%s.ptr = dec_%s(d);' % (lv, k)
+        if k == 'guid':
+            return 'dec_guid(d, &%s);' % lv
+        return '%s = dec_%s(d);' % (lv, k)
+
+    def dec_field(self, f, lv, fields, prefix, ptr=None):
+        def ex(s):
+            names = {x.name for x in fields if x.name} | {y.name for x in fields if x.members for y in x.members}
+            return re.sub(r'\b([A-Za-z_]\w*)\b', lambda m: prefix + m.group(1) if m.group(1) in names else m.group(1), s)
+        cls = f.cls
+        if cls == 'value':
+            return [self.dec_value(f, lv)]
+        if cls == 'fixed':
+            n = 1
+            for x in f.dims:
+                n *= x
+            p = lv + '[0]' * (len(f.dims) - 1)
+            return ['for (size_t i = 0; i < %d; i++)' % n, '    ' + self.dec_value(f, p + '[i]')]
+        ct = f.b + (' *' if f.k == 'object' else '')
+        if cls in ('one', 'inout', 'outone'):
+            return ['{', '    %s *p = dec_present(d) ? dec_alloc(d, sizeof(*p), 1) : NULL;' % ct,
+                    '    if (p)', '        ' + self.dec_value(f, '(*p)'), '    %s = (void *)p;' % lv, '}']
+        if cls in ('array', 'outarray'):
+            return ['{', '    size_t n;', '    %s *p = dec_array(d, sizeof(*p), &n);' % ct,
+                    '    for (size_t i = 0; p && i < n; i++)', '        ' + self.dec_value(f, 'p[i]'),
+                    '    %s = (void *)p;' % lv, '    %sn_%s = n;' % (prefix, f.name) if ptr else '    (void)n;', '}']
+        if cls in ('bytes', 'outbytes'):
+            return ['%s = (void *)dec_bytes(d, %s);' % (lv, '&%sn_%s' % (prefix, f.name) if ptr else 'NULL')]
+        if cls == 'stream':
+            return ['%s = dec_stream(d, &v->%s);' % (lv, f.expr)]
+        if cls in ('opaque', 'map'):
+            return ['dec_present(d);']
+        return []
+
+    def check_field(self, f, fields, prefix, where):
+        """Lines that refuse an array whose recorded length is not what the API will read."""
+        if f.cls not in ('array', 'bytes') or not f.expr or 'rec_' in f.expr:
+            return []
+        names = {x.name for x in fields if x.name} | {y.name for x in fields if x.members for y in x.members}
+        e = re.sub(r'\b([A-Za-z_]\w*)\b', lambda m: prefix + m.group(1) if m.group(1) in names else m.group(1), f.expr)
+        return [e]
+
+    def need_dec(self, b):
+        if b in self.decs:
+            return
+        self.decs[b] = None
+        fields = self.m.structs[b]
+        lines = []
+
+        def member(f, prefix, siblings):
+            if f.members is not None:
+                return [s for y in f.members for s in member(y, prefix + (f.name + '.' if f.name else ''), f.members)]
+            if f.cls in ('array', 'bytes'):  # inside a union: its count stands outside and was decoded before
+                return (['{', '    size_t n_%s = 0;' % f.name] +
+                        ['    ' + x for x in self.counted(f, prefix, siblings)] +
+                        ['    dec_expect(d, %s%s, n_%s, %s, "%s.%s");' % (prefix, f.name, f.name, x, b, f.name)
+                         for x in self.check_field(f, fields, 'v->', b)] + ['}'])
+            return self.dec_field(f, prefix + f.name, siblings, prefix)
+
+        checks = []
+        for f in fields:
+            if f.cls == 'union':
+                disc, cases = self.m.unions[b]
+                if disc is None:
+                    x = next(x for x in f.members if x.name == cases)
+                    lines += member(x, 'v->', fields)
+                    continue
+                lines.append('switch ((int)v->%s) {' % disc)
+                for v, name in cases:
+                    x = next(x for x in f.members if x.name == name)
+                    lines += ['case %d:' % v] + ['    ' + s for s in member(x, 'v->', fields)] + ['    break;']
+                lines.append('}')
+            else:
+                if f.cls in ('array', 'bytes'):
+                    lines += self.counted(f, 'v->', fields)
+                    checks += ['dec_expect(d, v->%s, n_%s, %s, "%s.%s");' % (f.name, f.name, e, b, f.name)
+                               for e in self.check_field(f, fields, 'v->', b)]
+                else:
+                    lines += member(f, 'v->', fields)
+        decl = ''.join('    size_t n_%s = 0;\n' % f.name for f in fields if f.cls in ('array', 'bytes'))
+        self.decs[b] = 'static void dec_s_%s(struct dec *d, %s *v)\n{\n%s    %s\n}\n' % (
+            b, b, decl, '\n    '.join(lines + checks))
+        self.dec_order.append(b)
+
+    def counted(self, f, prefix, fields):
+        lv = prefix + f.name
+        if f.cls == 'bytes':
+            return ['%s = (void *)dec_bytes(d, &n_%s);' % (lv, f.name)]
+        ct = f.b + (' *' if f.k == 'object' else '')
+        return ['{', '    %s *p = dec_array(d, sizeof(*p), &n_%s);' % (ct, f.name),
+                '    for (size_t i = 0; p && i < n_%s; i++)' % f.name, '        ' + self.dec_value(f, 'p[i]'),
+                '    %s = (void *)p;' % lv, '}']
+
+    def arg_members(self, me):
+        out = []
+        for p in me.params:
+            if p.cls == 'outobj':
+                out.append('uint32_t %s;' % p.name)
+                continue
+            if p.cls in ('ignore',):
+                continue
+            if p.cls in ('opaque', 'map'):
+                out.append('bool %s;' % p.name)
+                continue
+            if p.cls in ('outbytes', 'outone', 'outarray'):
+                out.append('const void *%s;' % p.name)
+                out.append('size_t n_%s;' % p.name)
+                continue
+            if p.k == 'iid':
+                out.append('GUID %s;' % p.name)
+                continue
+            ct = p.ctype
+            if p.dims:
+                ct = ct + ' *'
+            elif p.cls in ('one', 'array', 'inout') and not ct.startswith('const') and p.k != 'object':
+                pass
+            if p.cls == 'array' and p.k == 'object':
+                ct = '%s **' % p.b
+            if p.cls == 'value':
+                ct = re.sub(r'^const ', '', ct) if p.stars == 0 else ct
+            out.append('%s %s;' % (ct, p.name))
+            if p.cls in ('array', 'bytes'):
+                out.append('size_t n_%s;' % p.name)
+        if me.ret != 'void':
+            out.append('%s ret;' % (me.retb if me.retk != 'opaque' else 'bool'))
+        out.append('char pad_;')
+        return out
+
+    def playable(self, me):
+        return not me.skip and not me.flags & {'query', 'refuse'}
+
+    def args(self):
+        o = ['/* Made by gen.py from the installed IDL files. */', '#ifndef D3D12_ARGS_H_', '#define D3D12_ARGS_H_',
+             '#include <stdbool.h>', '#include "d3d12_api.h"', 'struct player;', 'struct play_call;', 'struct dec;']
+        for me in self.methods:
+            if self.playable(me):
+                n = '%s_%s' % (me.iface, me.name)
+                o.append('struct args_%s {\n    %s\n};' % (n, '\n    '.join(self.arg_members(me))))
+                if 'special' in me.flags:
+                    o.append('int play_special_%s(struct player *p, const struct play_call *c, struct args_%s *a);' % (n, n))
+                if 'plan' in me.flags:
+                    o.append('void dec_m_%s(struct dec *d, struct args_%s *a);' % (n, n))
+                if 'adjust' in me.flags:
+                    o.append('void play_adjust_%s(struct player *p, const struct play_call *c, %s *This, struct args_%s *a);'
+                             % (n, me.iface, n))
+        o.append('#endif')
+        return '\n'.join(o) + '\n'
+
+    def play(self):
+        fns, rows = [], []
+        for me in self.methods:
+            if not self.playable(me):
+                continue
+            n = '%s_%s' % (me.iface, me.name)
+            lines, checks = [], []
+            for p in me.params:
+                if p.cls == 'ignore' or p.cls.startswith('out') or p.cls == 'map':
+                    continue
+                if p.cls in ('array', 'bytes'):
+                    got = self.counted(p, 'a->', me.params)
+                    got = [s.replace('&n_%s' % p.name, '&a->n_%s' % p.name).replace('i < n_%s' % p.name,
+                                                                                   'i < a->n_%s' % p.name) for s in got]
+                    lines += got
+                    checks += ['dec_expect(d, a->%s, a->n_%s, %s, "%s");' % (p.name, p.name, e, p.name)
+                               for e in self.check_field(p, me.params, 'a->', n)]
+                elif p.k == 'iid':
+                    lines.append('dec_iid(d, &a->%s);' % p.name)
+                elif p.cls == 'opaque':
+                    lines.append('a->%s = dec_present(d);' % p.name)
+                else:
+                    lines += self.dec_field(p, 'a->' + p.name, me.params, 'a->')
+            lines += checks
+            if me.has_result:
+                lines.append('if (!dec_has_result(d))\n        return;')
+                if me.ret != 'void':
+                    f = Field(me.retb, '', [])
+                    f.k, f.b = me.retk, me.retb
+                    lines.append('a->ret = dec_present(d);' if me.retk == 'opaque' else self.dec_value(f, 'a->ret').replace(
+                        'dec_cpu(d)', 'dec_raw_cpu(d)').replace('dec_gpu(d)', 'dec_raw_gpu(d)').replace(
+                        'dec_va(d)', 'dec_raw_va(d)'))
+                for p in me.outs:
+                    if p.cls == 'outobj':
+                        lines.append('a->%s = dec_new_id(d);' % p.name)
+                    elif p.cls == 'map':
+                        lines.append('a->%s = dec_present(d);' % p.name)
+                    elif p.cls == 'outbytes':
+                        lines.append('a->%s = dec_bytes(d, &a->n_%s);' % (p.name, p.name))
+                    elif p.cls == 'inout':
+                        lines += ['if (dec_present(d)) {', '    %s after;' % p.b, '    ' + self.dec_value(p, 'after'),
+                                  '    (void)after;', '}']
+                    else:
+                        raise SystemExit('%s: output %s cannot be played' % (n, p.name))
+            fns.append('%svoid dec_m_%s(struct dec *d, struct args_%s *a)\n{\n    %s\n}\n' % (
+                '' if 'plan' in me.flags else 'static ', n, n, '\n    '.join(lines) or '(void)a;'))
+            if 'special' in me.flags:
+                fns.append('static int run_%s(struct player *p, const struct play_call *c, struct dec *d)\n{\n'
+                           '    struct args_%s a = {0};\n    dec_m_%s(d, &a);\n    if (play_decoded(p, c, d))\n'
+                           '        return p->error.code;\n'
+                           '    return play_special_%s(p, c, &a);\n}\n' % (n, n, n, n))
+            else:
+                args = ['This']
+                outs = [p for p in me.params if p.cls == 'outobj']
+                for p in me.params:
+                    if p.cls == 'outobj':
+                        args.append('(void *)&out_%s' % p.name)
+                    elif p.k == 'iid' and p.cls == 'value':
+                        args.append('&a.' + p.name)
+                    elif p.cls in ('ignore', 'opaque', 'map', 'outone', 'outarray', 'outbytes'):
+                        args.append('NULL')
+                    elif p.cls == 'array' and p.k == 'object':
+                        args.append('(void *)a.' + p.name)
+                    else:
+                        args.append('(void *)a.' + p.name if p.stars else 'a.' + p.name)
+                body = ['struct args_%s a = {0};' % n]
+                body += ['void *out_%s = NULL;' % p.name for p in outs]
+                body += ['dec_m_%s(d, &a);' % n, 'if (play_decoded(p, c, d))\n        return p->error.code;',
+                         '%s *This = play_this(p, c, D12_IFACE_%s, %d);' % (me.iface, me.iface, me.slot),
+                         'if (!This)\n        return p->error.code;']
+                if 'adjust' in me.flags:
+                    body.append('play_adjust_%s(p, c, This, &a);' % n)
+                call = '((%s *)This)->lpVtbl->%s(%s);' % (me.iface, me.name, ', '.join(args))
+                if me.ret == 'void':
+                    body.append(call)
+                else:
+                    body.append('%s ret = %s' % (me.ret, call))
+                for p in outs:
+                    iid = next((q.name for q in me.params if q.k == 'iid'), None)
+                    body.append('play_new_object(p, c, a.%s, out_%s, %s, D12_IFACE_%s);' % (
+                        p.name, p.name, '&a.' + iid if iid else 'NULL', p.iface))
+                if me.retk == 'hresult':
+                    body.append('return play_compare(p, c, a.ret, ret);')
+                else:
+                    if me.ret != 'void':
+                        body.append('(void)ret;')
+                    body.append('return 0;')
+                fns.append('static int run_%s(struct player *p, const struct play_call *c, struct dec *d)\n{\n    %s\n}\n'
+                           % (n, '\n    '.join(body)))
+            rows.append('    [%d] = run_%s,' % (me.id, n))
+        streams = self.stream_types()
+        f = Field('', '', [])
+        so = ['size_t dec_stream_subobject(struct dec *d, uint32_t type, void *out)\n{\n    switch (type) {']
+        for v, tb in streams.items():
+            f.k, f.b = tb
+            so.append('    case %d: {\n        %s *v = out;\n        %s\n        return sizeof(*v);\n    }' % (
+                v, self.ctype(tb), self.dec_value(f, '(*v)')))
+        so.append('    }\n    return 0;\n}\n')
+        o = ['/* Made by gen.py from the installed IDL files. */', '#include "d3d12/play/play_internal.h"',
+             '#include "d3d12_args.h"', '']
+        o += [self.decs[b] for b in self.dec_order]
+        o += so + fns
+        o.append('const play_fn play_table[D12_NUM_METHODS] = {')
+        o += rows + ['};']
+        return '\n'.join(o) + '\n'
+
+
+def load(idldir, annot, native):
+    m = Model()
+    for f in ('dxgiformat.idl', 'dxgicommon.idl', 'd3dcommon.idl', 'd3d12.idl'):
+        m.read(os.path.join(idldir, f))
+    m.structs['RECT'] = [Field('LONG', n, []) for n in ('left', 'top', 'right', 'bottom')]  # win.h declares it
+    m.read(native)
+    m.ifaces.pop('ID3DDestructionNotifier', None)
+    m.annotate(annot)
+    if '@' in ''.join(m.ifaces):
+        raise SystemExit('unreadable IDL')
+    ordered = ['Native', 'IUnknown']
+    while len(ordered) < len(m.ifaces):
+        for n, i in m.ifaces.items():
+            if n not in ordered and i.base in ordered:
+                ordered.append(n)
+    m.ifaces = {n: m.ifaces[n] for n in ordered}
+    g = Gen(m)
+    g.prepare()
+    return g
+
+
+def main():
+    out = sys.argv[4]
+    g = load(*sys.argv[1:4])
+    for name, text in (('d3d12_api.h', g.api()), ('d3d12_table.c', g.table()), ('d3d12_record.c', g.record()),
+                       ('d3d12_args.h', g.args()), ('d3d12_play.c', g.play()), ('d3d12_stream.c', g.stream_table())):
+        with open(os.path.join(out, name), 'w') as f:
+            f.write(text)
+
+
+if __name__ == '__main__':
+    main()

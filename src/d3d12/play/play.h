@@ -1,0 +1,61 @@
+/* play.h: plays a recording: makes the calls again, in their order, on a device of this machine.
+ *
+ * Swap chain images become ordinary textures, so nothing needs a window. Where the recorded program read a fence or
+ * waited for an event, the player waits until the fence is as far as it was then.
+ */
+#ifndef D3D12_PLAY_H_
+#define D3D12_PLAY_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "record/trace_file.h"
+
+struct player; /* play_internal.h */
+
+struct play_progress { /* the call that is being made, for whoever outlives the player */
+    uint64_t index;
+    uint32_t block;
+    uint16_t method;
+    bool incomplete; /* the recorded program died in it */
+};
+
+struct play_params {
+    uint64_t until_call;  /* stop after this call; UINT64_MAX: play all */
+    uint32_t until_frame; /* stop after this frame; UINT32_MAX: play all */
+    bool validate;        /* compare pictures and read-back memory with the hashes in the recording */
+    const char *png_dir;  /* write each frame's picture there; NULL: none */
+    uint32_t png_first, png_last;
+    uint32_t timeout_ms; /* for a fence or an event; 0: 10 s */
+    const char *
+        dump_path; /* what `dump_resource` holds after the last call: raw bytes, or a picture if it ends in .png */
+    uint32_t dump_resource, dump_sub;
+    const char *
+        all_dir; /* what every resource holds after the last call: res-N-SUB.png, or the first bytes in .bin */
+    uint64_t stop_before; /* from this call on nothing is drawn, copied or cleared; UINT64_MAX: all is */
+    uint64_t draw_first,
+        draw_last; /* with `png_dir`: the picture after each draw among these calls; first > last: none */
+    bool gpu_time; /* measure each list with timestamps, and print a line a frame */
+    bool paced;    /* frames no earlier than they were recorded */
+    /* Called once with the device idle before the first call of frame `at_frame`: for whoever wants to look inside. */
+    uint32_t at_frame;
+    int (*at)(struct player *p, void *ctx, struct error *e);
+    void *at_ctx;
+    const uint8_t *keep; /* one byte a call: 0: leave it out; NULL: make all */
+    struct play_progress *progress;
+};
+
+struct play_result {
+    uint64_t calls;
+    uint32_t frames, frames_same, frames_different, first_different;
+    uint32_t reads_same, reads_different, reads_of_times; /* timestamps are never alike */
+    uint64_t first_read_call;
+    double seconds;
+    double gpu_ms; /* with gpu_time: of all lists */
+};
+
+/* 0, or a negative errno with the call that could not be played in *e. */
+int play_run(struct trc *t, const struct play_params *params, struct play_result *r, struct error *e);
+
+#endif

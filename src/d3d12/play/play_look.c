@@ -1,0 +1,599 @@
+/* play_look.c: what playing shows beside pictures of frames (play.h): the time that lists take on the GPU, the picture
+ * after each draw, playing that stops before a draw, what a resource holds at the end.
+ *
+ * Times: a timestamp in front of and behind each list, two slots of a query heap a list, resolved by a list of the
+ * player's own right after the list was executed. Pictures: behind the draw the list copies its render target into
+ * a buffer, which is saved once the list has been executed. Both wait for each execution.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "d3d12/play/play_internal.h"
+#include "d3d12/view/walk.h"
+
+#define MAX_LISTS    4096
+#define MAX_SHOTS    4096 /* pictures that wait for their list */
+#define IID_OF(name) ((const IID *)&d12_ifaces[D12_IFACE_##name].iid)
+
+struct shot { /* a picture that a list will bring */
+    uint32_t list;
+    uint64_t call;
+    ID3D12Resource *buffer;
+    D3D12_PLACED_SUBRESOURCE_FOOTPRINT layout;
+    uint64_t row;
+    bool saved; /* the list may be executed again: the buffer stays until it is reset */
+};
+
+struct target { /* of a render target view */
+    uint32_t heap, index, resource, sub;
+};
+
+struct play_look {
+    struct timespec start;
+    /* times */
+    ID3D12Device *device;
+    ID3D12QueryHeap *heap;
+    ID3D12Resource *back;
+    ID3D12CommandAllocator *allocator;
+    ID3D12GraphicsCommandList *resolve;
+    uint32_t slots[MAX_LISTS]; /* object number of the list that owns two queries */
+    uint32_t num_slots, lists;
+    double frame_ms;
+    bool no_time;
+    /* pictures */
+    struct target *targets;
+    size_t num_targets;
+    struct {
+        uint32_t list, heap, index;
+    } bound[MAX_LISTS];
+    uint32_t num_bound;
+    struct shot shots[MAX_SHOTS];
+    uint32_t num_shots;
+};
+
+static bool begins(const char *s, const char *with)
+{
+    return !strncmp(s, with, strlen(with));
+}
+
+static bool on_list(const struct d12_method_info *m)
+{
+    return begins(m->iface, "ID3D12GraphicsCommandList");
+}
+
+static bool draws(const struct d12_method_info *m)
+{
+    return on_list(m) &&
+           (begins(m->name, "Draw") || begins(m->name, "Dispatch") || begins(m->name, "Execute"));
+}
+
+/* Calls that make the GPU write something. */
+static bool works(const struct d12_method_info *m)
+{
+    return draws(m) || (on_list(m) && (begins(m->name, "Copy") || begins(m->name, "Resolve") ||
+                                       (begins(m->name, "Clear") && strcmp(m->name, "ClearState"))));
+}
+
+static bool wants_draws(const struct player *p)
+{
+    return p->params->png_dir && p->params->draw_first <= p->params->draw_last;
+}
+
+int play_look_create(struct player *p)
+{
+    const struct play_params *q = p->params;
+    const char *meta = trc_meta(p->trace);
+
+    p->follow =
+        q->dump_path || q->all_dir || wants_draws(p) || q->at || (meta && strstr(meta, "\"cut_from\""));
+    if (!q->gpu_time && !wants_draws(p) && !q->paced && q->stop_before == UINT64_MAX)
+        return 0;
+    p->look = calloc(1, sizeof(*p->look));
+    if (!p->look)
+        return -ENOMEM;
+    clock_gettime(CLOCK_MONOTONIC, &p->look->start);
+    return 0;
+}
+
+/* ---- idle --------------------------------------------------------------------------------------------------- */
+
+static int wait_for_queue(struct player *p, ID3D12CommandQueue *queue)
+{
+    ID3D12Device *device = NULL;
+    ID3D12Fence *fence = NULL;
+    bool done;
+
+    if (FAILED(queue->lpVtbl->GetDevice(queue, IID_OF(ID3D12Device), (void **)&device)))
+        return -EIO;
+    done = SUCCEEDED(device->lpVtbl->CreateFence(device, 0, D3D12_FENCE_FLAG_NONE, IID_OF(ID3D12Fence),
+                                                 (void **)&fence)) &&
+           SUCCEEDED(queue->lpVtbl->Signal(queue, fence, 1)) && play_wait_fence(p, fence, 1);
+    if (fence && done)
+        fence->lpVtbl->Release(fence);
+    device->lpVtbl->Release(device);
+    return done ? 0 : -ETIMEDOUT;
+}
+
+int play_idle(struct player *p, struct error *e)
+{
+    for (uint32_t i = 0; i < p->num_objects; i++) {
+        const struct play_object *o = &p->objects[i];
+
+        if (!o->ptr || !d12_iface_is(o->iface, D12_IFACE_ID3D12CommandQueue))
+            continue;
+        if (wait_for_queue(p, o->ptr))
+            return error_set(e, -ETIMEDOUT, "queue %u does not finish its work", i);
+    }
+    return 0;
+}
+
+/* ---- times -------------------------------------------------------------------------------------------------- */
+
+static int slot_of(struct play_look *l, uint32_t list, bool make)
+{
+    for (uint32_t i = 0; i < l->num_slots; i++)
+        if (l->slots[i] == list)
+            return (int)i;
+    if (!make || l->num_slots == MAX_LISTS)
+        return -1;
+    l->slots[l->num_slots] = list;
+    return (int)l->num_slots++;
+}
+
+static bool timing_ready(struct play_look *l, ID3D12GraphicsCommandList *list)
+{
+    D3D12_QUERY_HEAP_DESC qd = {.Type = D3D12_QUERY_HEAP_TYPE_TIMESTAMP, .Count = 2 * MAX_LISTS};
+    ID3D12Device *device = NULL;
+
+    if (l->no_time || FAILED(list->lpVtbl->GetDevice(list, IID_OF(ID3D12Device), (void **)&device)))
+        return false;
+    if (l->device) {
+        device->lpVtbl->Release(device);
+        return l->device == device;
+    }
+    l->device = device;
+    if (FAILED(device->lpVtbl->CreateQueryHeap(device, &qd, IID_OF(ID3D12QueryHeap), (void **)&l->heap)) ||
+        FAILED(play_buffer(device, D3D12_HEAP_TYPE_READBACK, 16 * MAX_LISTS, &l->back)) ||
+        FAILED(device->lpVtbl->CreateCommandAllocator(device, D3D12_COMMAND_LIST_TYPE_DIRECT,
+                                                      IID_OF(ID3D12CommandAllocator),
+                                                      (void **)&l->allocator)) ||
+        FAILED(device->lpVtbl->CreateCommandList(device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, l->allocator,
+                                                 NULL, IID_OF(ID3D12GraphicsCommandList),
+                                                 (void **)&l->resolve))) {
+        log_warn("d3d12", "this device has no timestamps");
+        l->no_time = true;
+        return false;
+    }
+    l->resolve->lpVtbl->Close(l->resolve);
+    return true;
+}
+
+static void stamp(struct play_look *l, ID3D12GraphicsCommandList *list, uint32_t id, bool end)
+{
+    D3D12_COMMAND_LIST_TYPE type = list->lpVtbl->GetType(list);
+    int slot;
+
+    if ((type != D3D12_COMMAND_LIST_TYPE_DIRECT && type != D3D12_COMMAND_LIST_TYPE_COMPUTE) ||
+        !timing_ready(l, list) || (slot = slot_of(l, id, !end)) < 0)
+        return;
+    list->lpVtbl->EndQuery(list, l->heap, D3D12_QUERY_TYPE_TIMESTAMP, 2 * (UINT)slot + end);
+}
+
+static void read_times(struct player *p, ID3D12CommandQueue *queue, const uint32_t *lists, size_t n)
+{
+    struct play_look *l = p->look;
+    ID3D12GraphicsCommandList *r = l->resolve;
+    uint64_t freq = 0, *ticks;
+
+    if (!r || FAILED(queue->lpVtbl->GetTimestampFrequency(queue, &freq)) || !freq)
+        return;
+    l->allocator->lpVtbl->Reset(l->allocator);
+    r->lpVtbl->Reset(r, l->allocator, NULL);
+    for (size_t i = 0; i < n; i++) {
+        int slot = slot_of(l, lists[i], false);
+
+        if (slot >= 0)
+            r->lpVtbl->ResolveQueryData(r, l->heap, D3D12_QUERY_TYPE_TIMESTAMP, 2 * (UINT)slot, 2, l->back,
+                                        16 * (UINT64)slot);
+    }
+    r->lpVtbl->Close(r);
+    queue->lpVtbl->ExecuteCommandLists(queue, 1, (ID3D12CommandList *const *)&r);
+    if (wait_for_queue(p, queue) || FAILED(l->back->lpVtbl->Map(l->back, 0, NULL, (void **)&ticks)))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        int slot = slot_of(l, lists[i], false);
+
+        if (slot < 0 || ticks[2 * slot + 1] < ticks[2 * slot])
+            continue;
+        l->frame_ms += (double)(ticks[2 * slot + 1] - ticks[2 * slot]) * 1e3 / (double)freq;
+        l->lists++;
+    }
+    l->back->lpVtbl->Unmap(l->back, 0, &(D3D12_RANGE){0});
+}
+
+static void frame_time(struct player *p, uint32_t frame)
+{
+    printf("frame %u: %.3f ms on the GPU in %u lists\n", frame, p->look->frame_ms, p->look->lists);
+    p->result->gpu_ms += p->look->frame_ms;
+    p->look->frame_ms = 0;
+    p->look->lists = 0;
+}
+
+/* ---- pictures after draws ----------------------------------------------------------------------------------- */
+
+struct picked { /* what a walk over one call picks up */
+    uint64_t resource, heap, index, n, mip, first;
+    uint32_t lists[64];
+    size_t num_lists;
+    bool handle_seen;
+};
+
+static void pick(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+{
+    struct picked *x = ctx;
+
+    if (!v->type)
+        return;
+    if (v->type->kind == D12_KIND_CPU && !v->raw && !x->handle_seen) {
+        x->handle_seen = true;
+        x->heap = v->u;
+        x->index = v->offset;
+    } else if (v->type->kind == D12_KIND_OBJECT) {
+        x->resource = v->u;
+        if (x->num_lists < 64)
+            x->lists[x->num_lists++] = (uint32_t)v->u;
+    } else if (name && !strcmp(name, "MipSlice")) {
+        x->mip = v->u;
+    } else if (name && (!strcmp(name, "FirstArraySlice") || !strcmp(name, "FirstWSlice"))) {
+        x->first = v->u;
+    }
+}
+
+static void skip_begin(void *ctx, const struct d12_field *f, const char *name, bool array, uint64_t n)
+{
+}
+
+static void skip_end(void *ctx, bool array)
+{
+}
+
+static void skip_null(void *ctx, const struct d12_field *f, const char *name, bool is_null)
+{
+}
+
+static struct picked pick_args(const struct trc_call *c)
+{
+    const struct d12_method_info *m = &d12_methods[c->method];
+    struct picked x = {0};
+    struct walk_visitor v = {skip_begin, skip_end, pick, skip_null, &x};
+    struct bytes in = bytes_of(c->args, c->size);
+
+    walk_fields(&in, m->in, m->num_in, &v);
+    return x;
+}
+
+static struct target *target_of(struct play_look *l, uint64_t heap, uint64_t index)
+{
+    for (size_t i = l->num_targets; i-- > 0;)
+        if (l->targets[i].heap == heap && l->targets[i].index == index)
+            return &l->targets[i];
+    return NULL;
+}
+
+static void view_made(struct player *p, const struct trc_call *c)
+{
+    struct play_look *l = p->look;
+    struct picked x = pick_args(c);
+    struct target *t = target_of(l, x.heap, x.index);
+    const struct play_object *o = play_object(p, (uint32_t)x.resource);
+    D3D12_RESOURCE_DESC d = {0};
+
+    if (!o || !o->ptr)
+        return;
+    ((ID3D12Resource *)o->ptr)->lpVtbl->GetDesc(o->ptr, &d);
+    if (!t) {
+        void *grown = l->num_targets & (l->num_targets - 1)
+                          ? l->targets
+                          : realloc(l->targets, (l->num_targets ? 2 * l->num_targets : 1) * sizeof(*t));
+
+        if (!grown)
+            return;
+        l->targets = grown;
+        t = &l->targets[l->num_targets++];
+    }
+    *t = (struct target){(uint32_t)x.heap, (uint32_t)x.index, (uint32_t)x.resource,
+                         (uint32_t)(x.mip + x.first * (d.MipLevels ? d.MipLevels : 1))};
+}
+
+static void targets_bound(struct play_look *l, const struct trc_call *c)
+{
+    struct picked x = pick_args(c);
+    uint32_t i = 0;
+
+    while (i < l->num_bound && l->bound[i].list != c->self)
+        i++;
+    if (i == MAX_LISTS)
+        return;
+    if (i == l->num_bound)
+        l->num_bound++;
+    l->bound[i].list = c->self;
+    l->bound[i].heap = (uint32_t)x.heap;
+    l->bound[i].index = (uint32_t)x.index;
+}
+
+static void take_picture(struct player *p, const struct trc_call *c, ID3D12GraphicsCommandList *list)
+{
+    struct play_look *l = p->look;
+    struct shot *s = &l->shots[l->num_shots];
+    D3D12_TEXTURE_COPY_LOCATION dst = {.Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT}, src = {0};
+    D3D12_RESOURCE_BARRIER b = {.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION};
+    const struct target *t = NULL;
+    const struct play_object *o;
+    D3D12_RESOURCE_DESC d = {0};
+    ID3D12Device *device;
+    uint64_t total = 0;
+    UINT rows;
+
+    for (uint32_t i = 0; i < l->num_bound && !t; i++)
+        if (l->bound[i].list == c->self)
+            t = target_of(l, l->bound[i].heap, l->bound[i].index);
+    if (!t || l->num_shots == MAX_SHOTS || !(o = play_object(p, t->resource)) || !o->ptr ||
+        FAILED(list->lpVtbl->GetDevice(list, IID_OF(ID3D12Device), (void **)&device)))
+        return;
+    ((ID3D12Resource *)o->ptr)->lpVtbl->GetDesc(o->ptr, &d);
+    *s = (struct shot){.list = c->self, .call = c->index};
+    device->lpVtbl->GetCopyableFootprints(device, &d, t->sub, 1, 0, &s->layout, &rows, &s->row, &total);
+    if (d.SampleDesc.Count == 1 &&
+        SUCCEEDED(play_buffer(device, D3D12_HEAP_TYPE_READBACK, total, &s->buffer))) {
+        b.Transition.pResource = src.pResource = o->ptr;
+        b.Transition.Subresource = src.SubresourceIndex = t->sub;
+        b.Transition.StateBefore = D3D12_RESOURCE_STATE_RENDER_TARGET;
+        b.Transition.StateAfter = D3D12_RESOURCE_STATE_COPY_SOURCE;
+        dst.pResource = s->buffer;
+        dst.PlacedFootprint = s->layout;
+        list->lpVtbl->ResourceBarrier(list, 1, &b);
+        list->lpVtbl->CopyTextureRegion(list, &dst, 0, 0, 0, &src, NULL);
+        b.Transition.StateBefore = D3D12_RESOURCE_STATE_COPY_SOURCE;
+        b.Transition.StateAfter = D3D12_RESOURCE_STATE_RENDER_TARGET;
+        list->lpVtbl->ResourceBarrier(list, 1, &b);
+        l->num_shots++;
+    }
+    device->lpVtbl->Release(device);
+}
+
+static int save_shot(struct player *p, struct shot *s)
+{
+    struct play_image i = {.width = s->layout.Footprint.Width,
+                           .height = s->layout.Footprint.Height,
+                           .rows = s->layout.Footprint.Height,
+                           .row = s->row,
+                           .format = s->layout.Footprint.Format};
+    char path[4096];
+    uint8_t *data;
+    int err;
+
+    if (FAILED(s->buffer->lpVtbl->Map(s->buffer, 0, NULL, (void **)&data)))
+        return error_set(&p->error, -EIO, "cannot read the picture after call %llu",
+                         (unsigned long long)s->call);
+    i.size = i.row * i.rows;
+    i.bytes = malloc(i.size ? i.size : 1);
+    for (UINT y = 0; i.bytes && y < i.rows; y++)
+        memcpy(i.bytes + y * i.row, data + s->layout.Offset + (size_t)y * s->layout.Footprint.RowPitch,
+               i.row);
+    s->buffer->lpVtbl->Unmap(s->buffer, 0, &(D3D12_RANGE){0});
+    snprintf(path, sizeof(path), "%s/draw-%08llu.png", p->params->png_dir, (unsigned long long)s->call);
+    err = i.bytes ? play_save_png(&i, path, &p->error) : error_set(&p->error, -ENOMEM, "out of memory");
+    free(i.bytes);
+    return err;
+}
+
+static int executed(struct player *p, const struct trc_call *c)
+{
+    struct play_look *l = p->look;
+    const struct play_object *o = play_object(p, c->self);
+    struct picked x = pick_args(c);
+    int err = 0;
+
+    if (!o || !o->ptr)
+        return 0;
+    if (p->params->gpu_time)
+        read_times(p, o->ptr, x.lists, x.num_lists);
+    for (uint32_t i = 0; i < l->num_shots && !err; i++) {
+        bool mine = false;
+
+        for (size_t k = 0; k < x.num_lists; k++)
+            mine = mine || x.lists[k] == l->shots[i].list;
+        if (!mine || l->shots[i].saved)
+            continue;
+        if (wait_for_queue(p, o->ptr))
+            return error_set(&p->error, -ETIMEDOUT, "call %llu: its lists do not finish",
+                             (unsigned long long)c->index);
+        err = save_shot(p, &l->shots[i]);
+        l->shots[i].saved = true;
+    }
+    return err;
+}
+
+static void forget_shots(struct play_look *l, uint32_t list)
+{
+    for (uint32_t i = 0; i < l->num_shots;) {
+        if (l->shots[i].list != list) {
+            i++;
+            continue;
+        }
+        l->shots[i].buffer->lpVtbl->Release(l->shots[i].buffer);
+        l->shots[i] = l->shots[--l->num_shots];
+    }
+}
+
+/* A list that CreateCommandList makes is open from the start. */
+static void list_made(struct player *p, const struct trc_call *c)
+{
+    struct bytes in = bytes_of(c->args + c->args_size, c->size - c->args_size);
+    const struct play_object *o;
+    uint32_t id;
+
+    bytes_varint(&in); /* HRESULT */
+    id = (uint32_t)bytes_varint(&in);
+    o = play_object(p, id);
+    if (o && o->ptr)
+        stamp(p->look, o->ptr, id, false);
+}
+
+/* ---- the loop's hooks --------------------------------------------------------------------------------------- */
+
+static void pace(struct player *p, const struct trc_call *c)
+{
+    const struct timespec *s = &p->look->start;
+    uint64_t ns = (uint64_t)s->tv_nsec + c->time_ns;
+    struct timespec at = {.tv_sec = s->tv_sec + (time_t)(ns / 1000000000),
+                          .tv_nsec = (long)(ns % 1000000000)};
+
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+}
+
+int play_look_before(struct player *p, const struct trc_call *c)
+{
+    const struct d12_method_info *m = &d12_methods[c->method];
+    const struct play_object *o = play_object(p, c->self);
+
+    if (p->params->paced && c->method == D12_Native_Present)
+        pace(p, c);
+    if (c->index >= p->params->stop_before && works(m))
+        return 1;
+    if (p->params->gpu_time && c->method == D12_ID3D12GraphicsCommandList_Close && o && o->ptr)
+        stamp(p->look, o->ptr, c->self, true);
+    return 0;
+}
+
+int play_look_after(struct player *p, const struct trc_call *c)
+{
+    const struct d12_method_info *m = &d12_methods[c->method];
+    const struct play_object *o = play_object(p, c->self);
+
+    if (p->params->gpu_time) {
+        if (c->method == D12_ID3D12GraphicsCommandList_Reset && o && o->ptr)
+            stamp(p->look, o->ptr, c->self, false);
+        if (c->method == D12_ID3D12Device_CreateCommandList)
+            list_made(p, c);
+        if (c->method == D12_Native_Present)
+            frame_time(p, c->frame);
+    }
+    if (c->method == D12_ID3D12GraphicsCommandList_Reset)
+        forget_shots(p->look, c->self);
+    if (wants_draws(p)) {
+        if (c->method == D12_ID3D12Device_CreateRenderTargetView)
+            view_made(p, c);
+        else if (c->method == D12_ID3D12GraphicsCommandList_OMSetRenderTargets)
+            targets_bound(p->look, c);
+        else if (draws(m) && c->index >= p->params->draw_first && c->index <= p->params->draw_last && o &&
+                 o->ptr)
+            take_picture(p, c, o->ptr);
+    }
+    return c->method == D12_ID3D12CommandQueue_ExecuteCommandLists ? executed(p, c) : 0;
+}
+
+static int dump(struct player *p)
+{
+    const struct play_params *q = p->params;
+    const struct res_info *r = res_get(&p->states, q->dump_resource);
+    const struct play_object *o = play_object(p, q->dump_resource);
+    D3D12_RESOURCE_STATES state = D3D12_RESOURCE_STATE_COMMON;
+    size_t n = strlen(q->dump_path);
+    struct play_image i;
+    FILE *f;
+    int err;
+
+    if (!r || !o || !o->ptr)
+        return error_set(&p->error, -ENOENT, "there is no resource %u at the end of what was played",
+                         q->dump_resource);
+    if (r->states && q->dump_sub >= r->num_subs)
+        return error_set(&p->error, -ENOENT, "resource %u has %u subresources, and no %u", r->id, r->num_subs,
+                         q->dump_sub);
+    if (r->states)
+        state = (D3D12_RESOURCE_STATES)r->states[q->dump_sub];
+    if ((err = play_idle(p, &p->error)) ||
+        (err = play_read(p, NULL, o->ptr, q->dump_sub, state, &i, &p->error)))
+        return err;
+    if (n > 4 && !strcmp(q->dump_path + n - 4, ".png")) {
+        err =
+            i.row == (uint64_t)i.width * 4 && i.width
+                ? play_save_png(&i, q->dump_path, &p->error)
+                : error_set(&p->error, -ENOTSUP, "resource %u has no picture: not four bytes a pixel", r->id);
+    } else {
+        f = fopen(q->dump_path, "wb");
+        if (!f || fwrite(i.bytes, 1, i.size, f) != i.size)
+            err = error_set(&p->error, -errno, "cannot write %s: %s", q->dump_path, strerror(errno));
+        if (f)
+            fclose(f);
+        printf("%s: %zu bytes of resource %u", q->dump_path, i.size, r->id);
+        if (i.width)
+            printf(", %u x %u, format %d, %llu bytes a row", i.width, i.height, (int)i.format,
+                   (unsigned long long)i.row);
+        printf("\n");
+    }
+    free(i.bytes);
+    return err;
+}
+
+/* Every resource that is there: a picture where PNG has a way for it, else its first bytes. What cannot be read is
+ * left out. */
+static int dump_all(struct player *p)
+{
+    int err = play_idle(p, &p->error);
+
+    for (uint32_t id = 2; id < p->states.num && !err; id++) {
+        const struct res_info *r = res_get(&p->states, id);
+        const struct play_object *o = play_object(p, id);
+
+        for (uint32_t sub = 0; r && o && o->ptr && sub < r->num_subs && sub < 32; sub++) {
+            struct play_image i;
+            struct error e = {0};
+            char path[4096];
+            FILE *f;
+
+            if (play_read(p, NULL, o->ptr, sub, r->states ? (D3D12_RESOURCE_STATES)r->states[sub] : 0, &i,
+                          &e))
+                continue;
+            snprintf(path, sizeof(path), "%s/res-%u-%u.%s", p->params->all_dir, id, sub,
+                     i.width && i.row == (uint64_t)i.width * 4 ? "png" : "bin");
+            if (i.width && i.row == (uint64_t)i.width * 4) {
+                err = play_save_png(&i, path, &p->error);
+            } else if ((f = fopen(path, "wb"))) {
+                fwrite(i.bytes, 1, i.size < 4096 ? i.size : 4096, f);
+                fclose(f);
+            }
+            free(i.bytes);
+        }
+    }
+    return err;
+}
+
+int play_look_end(struct player *p)
+{
+    if (p->params->all_dir && dump_all(p))
+        return p->error.code;
+    if (p->look && p->look->lists)
+        frame_time(p, p->result->frames);
+    return p->params->dump_path ? dump(p) : 0;
+}
+
+void play_look_finish(struct player *p)
+{
+    struct play_look *l = p->look;
+    IUnknown *u[] = {l ? (IUnknown *)l->resolve : NULL, l ? (IUnknown *)l->allocator : NULL,
+                     l ? (IUnknown *)l->back : NULL, l ? (IUnknown *)l->heap : NULL,
+                     l ? (IUnknown *)l->device : NULL};
+
+    for (size_t i = 0; l && i < 5; i++)
+        if (u[i])
+            u[i]->lpVtbl->Release(u[i]);
+    for (uint32_t i = 0; l && i < l->num_shots; i++)
+        l->shots[i].buffer->lpVtbl->Release(l->shots[i].buffer);
+    if (l)
+        free(l->targets);
+    free(l);
+    p->look = NULL;
+}

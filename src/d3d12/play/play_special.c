@@ -1,0 +1,648 @@
+/* play_special.c: the calls that mean something else when they are made again: references, memory, handles, fences,
+ * events, devices, presents. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/log.h"
+#include "d3d12/play/play_internal.h"
+#include "d3d12_args.h"
+
+#define VKD3D_NO_WIN32_TYPES
+#include <vkd3d.h>
+
+#define MAX_EVENTS (1u << 20)
+
+static struct play_object *self_object(struct player *p, const struct play_call *c)
+{
+    return play_object(p, c->call->self);
+}
+
+/* ---- references --------------------------------------------------------------------------------------------- */
+
+int play_special_IUnknown_QueryInterface(struct player *p, const struct play_call *c,
+                                         struct args_IUnknown_QueryInterface *a)
+{
+    IUnknown *This = play_this(p, c, D12_IFACE_IUnknown, 0);
+    void *out = NULL;
+    HRESULT hr;
+
+    if (!This)
+        return p->error.code;
+    hr = This->lpVtbl->QueryInterface(This, &a->riid, &out);
+    if (SUCCEEDED(hr))
+        play_new_object(p, c, a->ppvObject, out, &a->riid, D12_IFACE_IUnknown);
+    return play_compare(p, c, a->ret, hr);
+}
+
+int play_special_IUnknown_AddRef(struct player *p, const struct play_call *c, struct args_IUnknown_AddRef *a)
+{
+    IUnknown *This = play_this(p, c, D12_IFACE_IUnknown, 1);
+
+    if (!This)
+        return p->error.code;
+    This->lpVtbl->AddRef(This);
+    return 0;
+}
+
+int play_special_IUnknown_Release(struct player *p, const struct play_call *c,
+                                  struct args_IUnknown_Release *a)
+{
+    IUnknown *This = play_this(p, c, D12_IFACE_IUnknown, 2);
+    struct play_object *o = self_object(p, c);
+
+    if (!This)
+        return p->error.code;
+    if (!This->lpVtbl->Release(This)) {
+        o->ptr = NULL;
+        o->gone = true;
+    }
+    return 0;
+}
+
+/* An interface among private data is a reference, and so is each answer that holds it. */
+int play_special_ID3D12Object_SetPrivateDataInterface(struct player *p, const struct play_call *c,
+                                                      struct args_ID3D12Object_SetPrivateDataInterface *a)
+{
+    ID3D12Object *This = play_this(p, c, D12_IFACE_ID3D12Object, 5);
+
+    if (!This)
+        return p->error.code;
+    This->lpVtbl->SetPrivateDataInterface(This, &a->guid, a->pData);
+    return 0;
+}
+
+int play_special_ID3D12Object_GetPrivateData(struct player *p, const struct play_call *c,
+                                             struct args_ID3D12Object_GetPrivateData *a)
+{
+    ID3D12Object *This = play_this(p, c, D12_IFACE_ID3D12Object, 3);
+    UINT size = a->pDataSize ? *a->pDataSize : 0;
+    void *data;
+
+    if (!This)
+        return p->error.code;
+    if (!a->pData || !size || size > 1 << 20 || !(data = malloc(size)))
+        return 0;
+    This->lpVtbl->GetPrivateData(This, &a->guid, &size, data);
+    free(data);
+    return 0;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------- */
+
+static uint64_t buffer_size(ID3D12Resource *r)
+{
+    D3D12_RESOURCE_DESC d = {0};
+
+    r->lpVtbl->GetDesc(r, &d);
+    return d.Dimension == D3D12_RESOURCE_DIMENSION_BUFFER ? d.Width : 0;
+}
+
+int play_special_ID3D12Device_CreateCommittedResource(struct player *p, const struct play_call *c,
+                                                      struct args_ID3D12Device_CreateCommittedResource *a)
+{
+    ID3D12Device *This = play_this(p, c, D12_IFACE_ID3D12Device, 27);
+    ID3D12Resource *r = NULL;
+    HRESULT hr;
+    void *m;
+
+    if (!This)
+        return p->error.code;
+    play_adjust_pool(This, a->pHeapProperties);
+    hr = This->lpVtbl->CreateCommittedResource(This, a->pHeapProperties, a->HeapFlags, a->pDesc,
+                                               a->InitialResourceState, a->pOptimizedClearValue,
+                                               &a->riidResource, (void **)&r);
+    if (SUCCEEDED(hr) && r && a->pHeapProperties->Type == D3D12_HEAP_TYPE_READBACK &&
+        a->pDesc->Dimension == D3D12_RESOURCE_DIMENSION_BUFFER && SUCCEEDED(r->lpVtbl->Map(r, 0, NULL, &m))) {
+        memset(m, 0, a->pDesc->Width); /* as the recorder did */
+        r->lpVtbl->Unmap(r, 0, NULL);
+    }
+    play_new_object(p, c, a->ppvResource, r, &a->riidResource, D12_IFACE_ID3D12Resource);
+    return play_compare(p, c, a->ret, hr);
+}
+
+int play_special_ID3D12Resource_Map(struct player *p, const struct play_call *c,
+                                    struct args_ID3D12Resource_Map *a)
+{
+    ID3D12Resource *This = play_this(p, c, D12_IFACE_ID3D12Resource, 8);
+    struct play_object *o = self_object(p, c);
+    void *data = NULL;
+    HRESULT hr;
+
+    if (!This)
+        return p->error.code;
+    hr = This->lpVtbl->Map(This, a->Subresource, a->pReadRange, a->ppData ? &data : NULL);
+    if (SUCCEEDED(hr)) {
+        o->maps++;
+        if (data) {
+            o->map = data;
+            o->size = buffer_size(This);
+        }
+    }
+    return play_compare(p, c, a->ret, hr);
+}
+
+int play_special_ID3D12Resource_Unmap(struct player *p, const struct play_call *c,
+                                      struct args_ID3D12Resource_Unmap *a)
+{
+    ID3D12Resource *This = play_this(p, c, D12_IFACE_ID3D12Resource, 9);
+    struct play_object *o = self_object(p, c);
+
+    if (!This)
+        return p->error.code;
+    This->lpVtbl->Unmap(This, a->Subresource, a->pWrittenRange);
+    if (o->maps > 0 && !--o->maps)
+        o->map = NULL;
+    return 0;
+}
+
+int play_special_Native_MemoryWrite(struct player *p, const struct play_call *c,
+                                    struct args_Native_MemoryWrite *a)
+{
+    struct bytes in = bytes_of(c->call->args, c->call->size);
+    uint32_t id = (uint32_t)bytes_varint(&in);
+    struct play_object *o = play_object(p, id);
+    struct plan_patch *patch;
+
+    if (!o || !o->map)
+        return play_fail(p, c, -EBADMSG, "it writes to memory that is not mapped");
+    if (!a->pData || a->Offset > o->size || a->Size > o->size - a->Offset)
+        return play_fail(p, c, -EBADMSG, "it writes %llu bytes at %llu of a buffer of %llu",
+                         (unsigned long long)a->Size, (unsigned long long)a->Offset,
+                         (unsigned long long)o->size);
+    patch = plan_patch(&p->plan, id);
+    if (patch)
+        plan_write(&p->plan, patch, o->map, o->size, a->Offset, a->pData, a->Size);
+    else
+        memcpy(o->map + a->Offset, a->pData, a->Size);
+    return 0;
+}
+
+int play_special_Native_ReadbackHash(struct player *p, const struct play_call *c,
+                                     struct args_Native_ReadbackHash *a)
+{
+    struct bytes in = bytes_of(c->call->args, c->call->size);
+    struct play_object *o = play_object(p, (uint32_t)bytes_varint(&in));
+
+    if (!p->params->validate)
+        return 0;
+    if (!o || !o->map || a->Offset > o->size || a->Size > o->size - a->Offset)
+        return play_fail(p, c, -EBADMSG, "it hashes memory that is not mapped");
+    if (o->times) {
+        p->result->reads_of_times++;
+        return 0;
+    }
+    if (XXH3_64bits(o->map + a->Offset, a->Size) == a->Hash) {
+        p->result->reads_same++;
+        return 0;
+    }
+    log_info("d3d12", "call %llu: %llu bytes read back differ", (unsigned long long)c->call->index,
+             (unsigned long long)a->Size);
+    if (!p->result->reads_different++)
+        p->result->first_read_call = c->call->index;
+    return 0;
+}
+
+void play_adjust_ID3D12GraphicsCommandList_ResolveQueryData(
+    struct player *p, const struct play_call *c, ID3D12GraphicsCommandList *This,
+    struct args_ID3D12GraphicsCommandList_ResolveQueryData *a)
+{
+    struct bytes in = bytes_of(c->call->args, c->call->size);
+    struct play_object *o;
+
+    for (int i = 0; i < 4; i++) /* in front of the buffer's number */
+        bytes_varint(&in);
+    o = play_object(p, (uint32_t)bytes_varint(&in));
+    if (o && a->Type == D3D12_QUERY_TYPE_TIMESTAMP)
+        o->times = true;
+}
+
+int play_special_ID3D12Resource_WriteToSubresource(struct player *p, const struct play_call *c,
+                                                   struct args_ID3D12Resource_WriteToSubresource *a)
+{
+    ID3D12Resource *This = play_this(p, c, D12_IFACE_ID3D12Resource, 12);
+    D3D12_RESOURCE_DESC desc = {0};
+    uint64_t rows, slices;
+    unsigned mip;
+    HRESULT hr;
+
+    if (!This)
+        return p->error.code;
+    This->lpVtbl->GetDesc(This, &desc);
+    mip = desc.MipLevels ? a->DstSubresource % desc.MipLevels : 0;
+    rows = a->pDstBox ? a->pDstBox->bottom - a->pDstBox->top : (desc.Height >> mip ? desc.Height >> mip : 1);
+    slices = a->pDstBox ? a->pDstBox->back - a->pDstBox->front : 1;
+    if (a->pDstBox && (a->pDstBox->right <= a->pDstBox->left || a->pDstBox->bottom <= a->pDstBox->top ||
+                       a->pDstBox->back <= a->pDstBox->front)) /* an empty box reads nothing */
+        rows = slices = 0;
+    if (a->n_pSrcData < (slices > 1 ? (slices - 1) * a->SrcDepthPitch : 0) + rows * a->SrcRowPitch)
+        return play_fail(p, c, -EBADMSG, "its %zu bytes are fewer than the box needs", a->n_pSrcData);
+    hr = This->lpVtbl->WriteToSubresource(This, a->DstSubresource, a->pDstBox, a->pSrcData, a->SrcRowPitch,
+                                          a->SrcDepthPitch);
+    return play_compare(p, c, a->ret, hr);
+}
+
+/* ---- handles and addresses ---------------------------------------------------------------------------------- */
+
+int play_special_ID3D12Resource_GetGPUVirtualAddress(struct player *p, const struct play_call *c,
+                                                     struct args_ID3D12Resource_GetGPUVirtualAddress *a)
+{
+    ID3D12Resource *This = play_this(p, c, D12_IFACE_ID3D12Resource, 11);
+    struct play_object *o, *other;
+    struct bytes in;
+    uint64_t id;
+
+    if (!This)
+        return p->error.code;
+    o = self_object(p, c);
+    o->va = This->lpVtbl->GetGPUVirtualAddress(This);
+    if (!p->plan.num_patches || c->call->incomplete)
+        return 0;
+    /* the answer: the address itself, or another resource's (this one's, the second time) and what is added to it */
+    in = bytes_of(c->call->args + c->call->args_size, c->call->size - c->call->args_size);
+    id = bytes_varint(&in);
+    if (id == 1)
+        o->recorded_va = bytes_u64(&in);
+    else if ((other = play_object(p, (uint32_t)id)) && other != o && other->recorded_va)
+        o->recorded_va = other->recorded_va + bytes_varint(&in);
+    if (o->recorded_va && o->va)
+        plan_address_add(p, o->recorded_va, buffer_size(This), o->va);
+    return 0;
+}
+
+static int heap_describe(struct player *p, const struct play_call *c, ID3D12DescriptorHeap *heap)
+{
+    struct play_object *o = self_object(p, c);
+    D3D12_DESCRIPTOR_HEAP_DESC d = {0};
+    ID3D12Device *device;
+
+    if (o->step)
+        return 0;
+    heap->lpVtbl->GetDesc(heap, &d);
+    if (FAILED(heap->lpVtbl->GetDevice(heap, (const IID *)&d12_ifaces[D12_IFACE_ID3D12Device].iid,
+                                       (void **)&device)))
+        return play_fail(p, c, -EIO, "the heap has no device");
+    o->step = device->lpVtbl->GetDescriptorHandleIncrementSize(device, d.Type);
+    o->size = d.NumDescriptors;
+    device->lpVtbl->Release(device);
+    return 0;
+}
+
+int play_special_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(
+    struct player *p, const struct play_call *c,
+    struct args_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart *a)
+{
+    ID3D12DescriptorHeap *This = play_this(p, c, D12_IFACE_ID3D12DescriptorHeap, 9);
+    D3D12_CPU_DESCRIPTOR_HANDLE h = {0};
+
+    if (!This)
+        return p->error.code;
+    This->lpVtbl->GetCPUDescriptorHandleForHeapStart(This, &h);
+    self_object(p, c)->cpu = h.ptr;
+    return heap_describe(p, c, This);
+}
+
+int play_special_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(
+    struct player *p, const struct play_call *c,
+    struct args_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart *a)
+{
+    ID3D12DescriptorHeap *This = play_this(p, c, D12_IFACE_ID3D12DescriptorHeap, 10);
+    D3D12_GPU_DESCRIPTOR_HANDLE h = {0};
+
+    if (!This)
+        return p->error.code;
+    This->lpVtbl->GetGPUDescriptorHandleForHeapStart(This, &h);
+    self_object(p, c)->gpu = h.ptr;
+    return heap_describe(p, c, This);
+}
+
+/* ---- events and fences -------------------------------------------------------------------------------------- */
+
+/* libvkd3d 1.2's own events cannot wait with a limit. */
+struct play_event {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool set;
+};
+
+static struct play_event *event_create(void)
+{
+    struct play_event *e = calloc(1, sizeof(*e));
+    pthread_condattr_t attr;
+
+    if (!e)
+        return NULL;
+    pthread_mutex_init(&e->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&e->cond, &attr);
+    pthread_condattr_destroy(&attr);
+    return e;
+}
+
+static HRESULT event_signal(HANDLE h)
+{
+    struct play_event *e = h;
+
+    if (!e)
+        return E_INVALIDARG;
+    pthread_mutex_lock(&e->lock);
+    e->set = true;
+    pthread_cond_signal(&e->cond);
+    pthread_mutex_unlock(&e->lock);
+    return S_OK;
+}
+
+/* Waits and resets. False: not within `ms`. */
+static bool event_wait(struct play_event *e, uint32_t ms)
+{
+    struct timespec ts;
+    bool got;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    ts.tv_sec += ms / 1000;
+    ts.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (ts.tv_nsec >= 1000000000) {
+        ts.tv_nsec -= 1000000000;
+        ts.tv_sec++;
+    }
+    pthread_mutex_lock(&e->lock);
+    while (!e->set && !pthread_cond_timedwait(&e->cond, &e->lock, &ts))
+        ;
+    got = e->set;
+    e->set = false;
+    pthread_mutex_unlock(&e->lock);
+    return got;
+}
+
+static HANDLE *event_of(struct player *p, HANDLE number)
+{
+    uintptr_t n = (uintptr_t)number;
+
+    if (!n || n >= MAX_EVENTS)
+        return NULL;
+    if (n >= p->num_events) {
+        uint32_t num = p->num_events ? p->num_events : 64;
+        HANDLE *e;
+
+        while (num <= n)
+            num *= 2;
+        e = realloc(p->events, num * sizeof(*e));
+        if (!e)
+            return NULL;
+        memset(e + p->num_events, 0, (num - p->num_events) * sizeof(*e));
+        p->events = e;
+        p->num_events = num;
+    }
+    if (!p->events[n])
+        p->events[n] = event_create();
+    return p->events[n] ? &p->events[n] : NULL;
+}
+
+static uint32_t timeout(const struct player *p)
+{
+    return p->params->timeout_ms ? p->params->timeout_ms : 10000;
+}
+
+bool play_wait_fence(struct player *p, ID3D12Fence *fence, uint64_t value)
+{
+    struct play_event *e;
+    bool got;
+
+    if (fence->lpVtbl->GetCompletedValue(fence) >= value)
+        return true;
+    e = event_create();
+    if (!e || FAILED(fence->lpVtbl->SetEventOnCompletion(fence, value, e)))
+        return false;
+    got = event_wait(e, timeout(p));
+    if (got) /* else the fence still knows the event: it stays */
+        free(e);
+    return got;
+}
+
+int play_special_Native_EventCreate(struct player *p, const struct play_call *c,
+                                    struct args_Native_EventCreate *a)
+{
+    return event_of(p, a->hEvent) ? 0 : play_fail(p, c, -EBADMSG, "event %p", a->hEvent);
+}
+
+int play_special_Native_EventDestroy(struct player *p, const struct play_call *c,
+                                     struct args_Native_EventDestroy *a)
+{
+    return 0; /* a fence may still hold it; events are few and die with the player */
+}
+
+int play_special_Native_EventSignal(struct player *p, const struct play_call *c,
+                                    struct args_Native_EventSignal *a)
+{
+    HANDLE *e = event_of(p, a->hEvent);
+
+    if (e)
+        event_signal(*e);
+    return 0;
+}
+
+int play_special_Native_EventWait(struct player *p, const struct play_call *c,
+                                  struct args_Native_EventWait *a)
+{
+    HANDLE *e = event_of(p, a->hEvent);
+
+    if (c->call->incomplete || a->ret) /* it never returned, or timed out */
+        return 0;
+    if (!e || !event_wait(*e, timeout(p)))
+        return play_fail(p, c, -ETIMEDOUT, "event %u is not signalled within %u ms",
+                         (unsigned)(uintptr_t)a->hEvent, timeout(p));
+    return 0;
+}
+
+int play_special_ID3D12Fence_SetEventOnCompletion(struct player *p, const struct play_call *c,
+                                                  struct args_ID3D12Fence_SetEventOnCompletion *a)
+{
+    ID3D12Fence *This = play_this(p, c, D12_IFACE_ID3D12Fence, 9);
+    HANDLE *e = event_of(p, a->hEvent);
+
+    if (!This)
+        return p->error.code;
+    if (e)
+        return play_compare(p, c, a->ret, This->lpVtbl->SetEventOnCompletion(This, a->Value, *e));
+    if (c->call->incomplete || play_wait_fence(p, This, a->Value)) /* no event: the call itself waits */
+        return 0;
+    return play_fail(p, c, -ETIMEDOUT, "the fence does not reach %llu within %u ms",
+                     (unsigned long long)a->Value, timeout(p));
+}
+
+int play_special_ID3D12Device1_SetEventOnMultipleFenceCompletion(
+    struct player *p, const struct play_call *c,
+    struct args_ID3D12Device1_SetEventOnMultipleFenceCompletion *a)
+{
+    ID3D12Device1 *This = play_this(p, c, D12_IFACE_ID3D12Device1, 45);
+    HANDLE *e = a->hEvent ? event_of(p, a->hEvent) : NULL;
+
+    if (!This)
+        return p->error.code;
+    return play_compare(
+        p, c, a->ret,
+        This->lpVtbl->SetEventOnMultipleFenceCompletion(
+            This, (ID3D12Fence *const *)a->ppFences, a->pFenceValues, a->NumFences, a->Flags, e ? *e : NULL));
+}
+
+/* The program saw this value: what it did next may rely on it. */
+int play_special_ID3D12Fence_GetCompletedValue(struct player *p, const struct play_call *c,
+                                               struct args_ID3D12Fence_GetCompletedValue *a)
+{
+    ID3D12Fence *This = play_this(p, c, D12_IFACE_ID3D12Fence, 8);
+
+    if (!This)
+        return p->error.code;
+    if (c->call->incomplete || a->ret == UINT64_MAX || play_wait_fence(p, This, a->ret))
+        return 0;
+    return play_fail(p, c, -ETIMEDOUT, "the fence does not reach %llu within %u ms",
+                     (unsigned long long)a->ret, timeout(p));
+}
+
+/* ---- devices and presents ----------------------------------------------------------------------------------- */
+
+int play_special_Native_CreateDevice(struct player *p, const struct play_call *c,
+                                     struct args_Native_CreateDevice *a)
+{
+    const struct vkd3d_application_info application = {.type = VKD3D_STRUCTURE_TYPE_APPLICATION_INFO,
+                                                       .api_version = VKD3D_API_VERSION_1_2};
+    const struct vkd3d_instance_create_info instance = {.type = VKD3D_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                                        .next = &application,
+                                                        .pfn_signal_event = event_signal,
+                                                        .wchar_size = sizeof(WCHAR)};
+    struct vkd3d_device_create_info device = {.type = VKD3D_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                              .instance_create_info = &instance};
+    void *out = NULL;
+    HRESULT hr;
+
+    if (FAILED(a->ret) || c->call->incomplete || !a->ppDevice)
+        return 0;
+    device.minimum_feature_level = (D3D_FEATURE_LEVEL)a->FeatureLevel;
+    hr = vkd3d_create_device(&device, &a->riid, &out);
+    play_new_object(p, c, a->ppDevice, out, &a->riid, D12_IFACE_ID3D12Device);
+    return play_compare(p, c, a->ret, hr);
+}
+
+int play_special_Native_CreateImageResource(struct player *p, const struct play_call *c,
+                                            struct args_Native_CreateImageResource *a)
+{
+    D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_DEFAULT};
+    ID3D12Resource *r = NULL;
+    D3D12_RESOURCE_DESC desc;
+    HRESULT hr;
+
+    if (FAILED(a->ret) || c->call->incomplete)
+        return 0;
+    if (!a->pDevice || !a->pDesc)
+        return play_fail(p, c, -EBADMSG, "it has no device or no description");
+    desc = *a->pDesc;
+    desc.Flags |= D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET;
+    hr = a->pDevice->lpVtbl->CreateCommittedResource(
+        a->pDevice, &heap, D3D12_HEAP_FLAG_NONE, &desc, D3D12_RESOURCE_STATE_PRESENT, NULL,
+        (const IID *)&d12_ifaces[D12_IFACE_ID3D12Resource].iid, (void **)&r);
+    play_new_object(p, c, a->ppResource, r, NULL, D12_IFACE_ID3D12Resource);
+    return play_compare(p, c, a->ret, hr);
+}
+
+int play_special_Native_ResourceIncref(struct player *p, const struct play_call *c,
+                                       struct args_Native_ResourceIncref *a)
+{
+    if (a->pResource)
+        vkd3d_resource_incref(a->pResource);
+    return 0;
+}
+
+int play_special_Native_ResourceDecref(struct player *p, const struct play_call *c,
+                                       struct args_Native_ResourceDecref *a)
+{
+    struct bytes in = bytes_of(c->call->args, c->call->size);
+    struct play_object *o = play_object(p, (uint32_t)bytes_varint(&in));
+
+    if (a->pResource && !vkd3d_resource_decref(a->pResource) && o) {
+        o->ptr = NULL;
+        o->gone = true;
+    }
+    return 0;
+}
+
+int play_special_Native_Present(struct player *p, const struct play_call *c, struct args_Native_Present *a)
+{
+    const struct play_params *q = p->params;
+    uint32_t frame = c->call->frame, slot = frame % PLAY_HASHES;
+    bool png = q->png_dir && frame >= q->png_first && frame <= q->png_last;
+    char path[4096];
+    uint32_t hash;
+
+    p->result->frames++;
+    if (!a->pBackBuffer || !a->pQueue || (!q->validate && !png))
+        return 0;
+    snprintf(path, sizeof(path), "%s/frame-%06u.png", q->png_dir ? q->png_dir : "", frame);
+    if (play_picture(p, a->pQueue, a->pBackBuffer, &hash, png ? path : NULL, &p->error))
+        return p->error.code;
+    p->hashes[slot].frame = frame;
+    p->hashes[slot].hash = hash;
+    p->hashes[slot].set = true;
+    return 0;
+}
+
+int play_special_Native_FrameHash(struct player *p, const struct play_call *c,
+                                  struct args_Native_FrameHash *a)
+{
+    uint32_t frame = c->call->frame - a->PresentsAgo, i = frame % PLAY_HASHES;
+
+    if (!p->params->validate || !p->hashes[i].set || p->hashes[i].frame != frame)
+        return 0;
+    if (p->hashes[i].hash == a->Hash) {
+        p->result->frames_same++;
+    } else if (!p->result->frames_different++) {
+        p->result->first_different = frame;
+    }
+    return 0;
+}
+
+/* What a resource held when the recording was cut out of a longer one. */
+int play_special_Native_Contents(struct player *p, const struct play_call *c, struct args_Native_Contents *a)
+{
+    struct bytes in = bytes_of(c->call->args, c->call->size);
+    uint32_t id = (uint32_t)bytes_varint(&in);
+    const struct res_info *r = res_get(&p->states, id);
+    D3D12_RESOURCE_STATES before = D3D12_RESOURCE_STATE_COMMON;
+    struct plan_patch *patch;
+    struct error e = {0};
+    uint8_t *bytes = NULL;
+
+    if (!a->pResource || (!a->pData && a->Size))
+        return play_fail(p, c, -EBADMSG, "it has no resource or no bytes");
+    if (r && r->states && a->Subresource < r->num_subs)
+        before = (D3D12_RESOURCE_STATES)r->states[a->Subresource];
+    patch = plan_patch(&p->plan, id);
+    if (patch && a->Size) {
+        bytes = malloc(a->Size);
+        if (!bytes)
+            return play_fail(p, c, -ENOMEM, "out of memory");
+        memcpy(bytes, a->pData, a->Size);
+        plan_contents(&p->plan, patch, bytes, a->Size, false);
+    }
+    if (a->Size && play_write(p, a->pResource, a->Subresource, before, a->StateAfter,
+                              bytes ? bytes : a->pData, a->Size, &e))
+        play_fail(p, c, e.code, "%s", e.text);
+    free(bytes);
+    return p->error.code;
+}
+
+/* What play_plan.c read before playing began. */
+int play_special_Native_PlacedSize(struct player *p, const struct play_call *c,
+                                   struct args_Native_PlacedSize *a)
+{
+    return 0;
+}
+
+int play_special_Native_Note(struct player *p, const struct play_call *c, struct args_Native_Note *a)
+{
+    log_info("d3d12", "the recorder says: %s", a->Text ? a->Text : "");
+    return 0;
+}

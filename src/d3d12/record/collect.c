@@ -1,0 +1,338 @@
+/* collect.c: the collector (collect.h). It polls the bell in shared memory, writes full chunks, and, when the last
+ * process that recorded is gone, what the others hold: however the program ended, nothing it recorded is lost. */
+#include "d3d12/record/collect.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/out_file.h"
+#include "d3d12/record/collect_wine.h"
+#include "d3d12/record/shm.h"
+#include "d3d12/gen/table.h"
+#include "record/trace_file.h"
+
+#define SHM_NAME "aerogpu-d3d12-"
+
+/* Shared memory has a name while it is used, because the recorded program, a Windows one as well, maps it by that. A
+ * collector holds a lock on its own: what nobody holds was left by one that was killed. */
+static void shm_sweep(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *f;
+
+    while (dir && (f = readdir(dir))) {
+        struct stat st;
+        int fd;
+
+        if (strncmp(f->d_name, SHM_NAME, strlen(SHM_NAME)) ||
+            (fd = openat(dirfd(dir), f->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
+            continue;
+        if (!fstat(fd, &st) && st.st_size == (off_t)SHM_SIZE &&
+            st.st_uid == geteuid() && /* empty: not yet locked */
+            !flock(fd, LOCK_EX | LOCK_NB))
+            unlinkat(dirfd(dir), f->d_name, 0);
+        close(fd);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* `lock` stays open, and closes on exec, as long as the memory is used. */
+static int shm_make(struct shm **out, int *lock, char *path, size_t cap, const struct collect_params *p,
+                    struct error *e)
+{
+    struct timespec ts;
+    struct shm *s;
+    int fd;
+
+    shm_sweep("/dev/shm");
+    shm_sweep("/tmp");
+    snprintf(path, cap, "/dev/shm/" SHM_NAME "XXXXXX");
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0) {
+        snprintf(path, cap, "/tmp/" SHM_NAME "XXXXXX");
+        fd = mkostemp(path, O_CLOEXEC);
+    }
+    if (fd < 0 || flock(fd, LOCK_EX) || ftruncate(fd, SHM_SIZE)) {
+        int err = -errno;
+
+        if (fd >= 0) {
+            unlink(path);
+            close(fd);
+        }
+        return error_set(e, err, "cannot make the shared memory %s: %s", path, strerror(-err));
+    }
+    s = mmap(NULL, SHM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (s == MAP_FAILED) {
+        int err = -errno;
+
+        unlink(path);
+        close(fd);
+        return error_set(e, err, "cannot map the shared memory: %s", strerror(-err));
+    }
+    *lock = fd;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    s->schema = d12_schema;
+    s->num_chunks = SHM_CHUNKS;
+    s->chunk_size = TRC_CHUNK;
+    s->hash_every = p->hash_every;
+    s->dirty_method = p->dirty_method;
+    s->start_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    s->magic = SHM_MAGIC;
+    *out = s;
+    return 0;
+}
+
+/* The full chunk that was begun first; of one thread never a later one before an earlier one. */
+static int next_full(struct shm *s)
+{
+    int best = -1;
+
+    for (uint32_t i = 0; i < s->num_chunks; i++)
+        if (atomic_load_explicit(&s->chunks[i].state, memory_order_acquire) == SHM_FULL &&
+            (best < 0 || s->chunks[i].order < s->chunks[best].order))
+            best = (int)i;
+    if (best < 0)
+        return -1;
+    for (uint32_t i = 0; i < s->num_chunks; i++) /* one that filled up while we looked */
+        if (atomic_load_explicit(&s->chunks[i].state, memory_order_acquire) == SHM_FULL &&
+            s->chunks[i].order < s->chunks[best].order)
+            best = (int)i;
+    return best;
+}
+
+static int write_chunk(struct shm *s, struct trc_writer *w, uint32_t i, bool dead,
+                       const struct collect_params *p, struct collect_result *r, struct error *e)
+{
+    struct shm_chunk *c = &s->chunks[i];
+    uint32_t committed = atomic_load(&c->committed), partial = atomic_load(&c->partial), size = committed;
+    struct trc_block b = {.kind = (uint8_t)c->kind,
+                          .thread = (uint16_t)c->thread,
+                          .first_seq = c->first_seq,
+                          .frame = c->frame};
+
+    if (dead && c->kind == TRC_CALLS && partial > committed) {
+        size = partial;
+        b.flags |= TRC_PARTIAL;
+    }
+    if (size > TRC_CHUNK + SHM_SLACK)
+        return error_set(e, -EBADMSG, "the program destroyed the shared memory: chunk %u says %u bytes", i,
+                         size);
+    if (!size || (c->frame > p->last_frame && c->kind == TRC_CALLS))
+        return 0;
+    r->blocks++;
+    return trc_writer_block(w, &b, shm_data(s, i), size, e);
+}
+
+static int drain(struct shm *s, struct trc_writer *w, const struct collect_params *p,
+                 struct collect_result *r, struct error *e)
+{
+    int i, err;
+
+    while ((i = next_full(s)) >= 0) {
+        err = write_chunk(s, w, (uint32_t)i, false, p, r, e);
+        if (err)
+            return err;
+        atomic_store_explicit(&s->chunks[i].state, SHM_FREE, memory_order_release);
+        atomic_fetch_add(&s->free_bell, 1);
+        syscall(SYS_futex, &s->free_bell, FUTEX_WAKE, 64, NULL, NULL, 0);
+    }
+    return 0;
+}
+
+/* After the end: chunks that were still open, in the order in which they were begun. */
+static int drain_open(struct shm *s, struct trc_writer *w, const struct collect_params *p,
+                      struct collect_result *r, struct error *e)
+{
+    for (;;) {
+        int best = -1, err;
+
+        for (uint32_t i = 0; i < s->num_chunks; i++)
+            if (atomic_load(&s->chunks[i].state) != SHM_FREE &&
+                (best < 0 || s->chunks[i].order < s->chunks[best].order))
+                best = (int)i;
+        if (best < 0)
+            return 0;
+        err = write_chunk(s, w, (uint32_t)best, true, p, r, e);
+        if (err)
+            return err;
+        atomic_store(&s->chunks[best].state, SHM_FREE);
+    }
+}
+
+static char *make_meta(const struct collect_params *p)
+{
+    json_t *o = json_object(), *args = json_array();
+    struct utsname u = {0};
+    char when[40];
+    time_t now = time(NULL);
+    char *text;
+
+    for (char *const *a = p->argv; *a; a++)
+        json_array_append_new(args, json_string(*a));
+    uname(&u);
+    strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    json_object_set_new(o, "command", args);
+    json_object_set_new(o, "system", json_sprintf("%s %s %s", u.sysname, u.release, u.machine));
+    json_object_set_new(o, "started", json_string(when));
+    json_object_set_new(o, "by", json_string("aerogpu " AEROGPU_VERSION));
+    json_object_set_new(o, "hash_every", json_integer(p->hash_every));
+    text = json_dumps(o, JSON_COMPACT);
+    json_decref(o);
+    return text;
+}
+
+static volatile sig_atomic_t recorded; /* the program, for the handler */
+
+/* The program is to end, and its recording to be completed. From a terminal it gets the signal as well; what was sent to the
+ * recorder alone is passed on. */
+static void pass_on(int sig, siginfo_t *info, void *context)
+{
+    if (info->si_code <= 0 && recorded > 0)
+        kill((pid_t)recorded, sig);
+}
+
+static void catch_signals(void)
+{
+    struct sigaction a = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+}
+
+static pid_t spawn(const struct collect_params *p, const struct wine_run *wine, const char *shm_path,
+                   struct error *e)
+{
+    char *const *argv = wine ? wine->argv : p->argv;
+    const char *old = getenv("LD_PRELOAD");
+    char *preload = NULL;
+    int pipefd[2], err = 0;
+    pid_t pid;
+
+    if (asprintf(&preload, "%s%s%s", p->recorder, old && *old ? ":" : "", old ? old : "") < 0)
+        return error_set(e, -ENOMEM, "out of memory");
+    if (pipe2(pipefd, O_CLOEXEC)) {
+        free(preload);
+        return error_set(e, -errno, "cannot make a pipe: %s", strerror(errno));
+    }
+    pid = fork();
+    if (!pid) {
+        signal(SIGINT, SIG_DFL); /* whoever started the recorder may have had it ignored */
+        signal(SIGTERM, SIG_DFL);
+        if (wine)
+            wine_environment(wine);
+        else
+            setenv("LD_PRELOAD", preload, 1);
+        setenv(SHM_ENV, shm_path, 1);
+        execvp(argv[0], argv);
+        err = errno;
+        if (write(pipefd[1], &err, sizeof(err)) < 0)
+            _exit(126);
+        _exit(127);
+    }
+    free(preload);
+    close(pipefd[1]);
+    if (pid < 0)
+        err = errno;
+    else if (read(pipefd[0], &err, sizeof(err)) < (ssize_t)sizeof(err))
+        err = 0;
+    close(pipefd[0]);
+    if (!err)
+        return pid;
+    if (pid > 0)
+        waitpid(pid, NULL, 0);
+    return error_set(e, -err, "cannot run %s: %s", argv[0], strerror(err));
+}
+
+/* A Windows program's code is the exception's, of which eight bits are left: access violation. */
+static bool crashed(int status, bool windows)
+{
+    int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+    return sig == SIGSEGV || sig == SIGBUS || sig == SIGABRT || sig == SIGFPE || sig == SIGILL ||
+           (windows && WIFEXITED(status) && WEXITSTATUS(status) == 5);
+}
+
+int collect_run(const struct collect_params *p, struct collect_result *r, struct error *e)
+{
+    struct timespec tick = {.tv_nsec = 5000000};
+    bool windows = p->wine_dir && wine_command(p->argv);
+    struct wine_run wine = {.lock = -1};
+    struct trc_writer *w = NULL;
+    char path[64], *meta;
+    struct stat st;
+    struct shm *s;
+    pid_t pid;
+    int err, lock = -1;
+
+    *r = (struct collect_result){0};
+    if (windows && (err = wine_prepare(&wine, p->argv, p->wine_dir, e)))
+        return err;
+    if ((err = shm_make(&s, &lock, path, sizeof(path), p, e))) {
+        wine_finish(&wine);
+        return err;
+    }
+    meta = make_meta(p);
+    err = meta ? trc_writer_create(&w, p->output, meta, d12_schema, e) : -ENOMEM;
+    free(meta);
+    if (err)
+        goto out;
+    catch_signals();
+    recorded = pid = spawn(p, windows ? &wine : NULL, path, e);
+    if (pid < 0) {
+        err = (int)pid;
+        out_file_discard(p->output);
+        goto out;
+    }
+    for (;;) {
+        uint32_t bell = atomic_load(&s->bell);
+        pid_t got;
+
+        if ((err = drain(s, w, p, r, e)))
+            break;
+        got = waitpid(pid, &r->status, WNOHANG);
+        if (got == pid) {
+            recorded = 0;
+            break;
+        }
+        syscall(SYS_futex, &s->bell, FUTEX_WAIT, bell, &tick, NULL, 0);
+    }
+    atomic_store(&s->collector_gone, 1);
+    if (!err)
+        err = drain_open(s, w, p, r, e);
+    r->frames = atomic_load(&s->frame);
+    r->objects = atomic_load(&s->objects);
+    r->threads = atomic_load(&s->threads);
+out:
+    if (w) {
+        int end;
+
+        trc_writer_features(w, TRC_FEATURES_KNOWN | atomic_load(&s->features) |
+                                   (crashed(r->status, windows) ? TRC_DIED : 0));
+        end = trc_writer_finish(w, e);
+
+        if (!end && !stat(p->output, &st))
+            r->bytes = (uint64_t)st.st_size;
+        err = err ? err : end;
+    }
+    wine_finish(&wine);
+    unlink(path);
+    close(lock);
+    munmap(s, SHM_SIZE);
+    return err;
+}

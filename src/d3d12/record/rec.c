@@ -1,0 +1,465 @@
+/* rec.c: threads, chunks and records of the recorder (rec.h). */
+#include "d3d12/record/rec.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/log.h"
+#include "base/varint.h"
+#include "d3d12/record/rec_enc.h"
+#include "d3d12/gen/table.h"
+
+#define MIN_ROOM   512 /* what a chunk must have left before a record is begun in it */
+#define BLOB_SLOTS 4096
+#define TIME_STEP  480 /* a record says the time if the last one that did is longer ago (0.5 ms) */
+
+struct shm *rec_shm;
+#ifndef _WIN32
+__thread struct rec_thread *rec_self __attribute__((tls_model("initial-exec")));
+#endif
+
+static uint64_t epoch_ns;
+static struct rec_thread internal_thread = {.depth = 1, .internal = true};
+
+uint64_t rec_now(void)
+{
+    return (os_now_ns() - epoch_ns) / TRC_TIME_UNIT_NS;
+}
+
+/* ---- chunks ------------------------------------------------------------------------------------------------- */
+
+static void chunk_done(struct shm_chunk *c)
+{
+    atomic_store_explicit(&c->state, SHM_FULL, memory_order_release);
+    atomic_fetch_add(&rec_shm->bell, 1);
+    os_wake(&rec_shm->bell, true);
+}
+
+static struct shm_chunk *chunk_take(uint32_t kind, uint32_t thread)
+{
+    static _Atomic uint32_t hint;
+
+    for (;;) {
+        uint32_t bell = atomic_load(&rec_shm->free_bell), first = atomic_load(&hint);
+
+        for (uint32_t k = 0; k < rec_shm->num_chunks; k++) {
+            uint32_t i = (first + k) % rec_shm->num_chunks, free = SHM_FREE;
+            struct shm_chunk *c = &rec_shm->chunks[i];
+
+            if (atomic_load_explicit(&c->state, memory_order_relaxed) != SHM_FREE ||
+                !atomic_compare_exchange_strong(&c->state, &free, SHM_OPEN))
+                continue;
+            c->kind = kind;
+            c->thread = thread;
+            c->frame = atomic_load(&rec_shm->frame);
+            c->order = atomic_fetch_add(&rec_shm->order, 1);
+            c->first_seq = atomic_load(&rec_shm->seq);
+            atomic_store(&c->committed, 0);
+            atomic_store(&c->partial, 0);
+            return c;
+        }
+        /* The collector is behind: wait for it rather than lose calls. */
+        if (atomic_load(&rec_shm->collector_gone))
+            return NULL;
+        os_wait(&rec_shm->free_bell, bell, true);
+    }
+}
+
+static uint8_t *chunk_bytes(const struct shm_chunk *c)
+{
+    return shm_data(rec_shm, (uint32_t)(c - rec_shm->chunks));
+}
+
+void rec_new_chunk(struct rec_thread *t)
+{
+    static uint8_t nowhere[SHM_STRIDE];
+
+    if (t->chunk)
+        chunk_done(t->chunk);
+    t->chunk = chunk_take(TRC_CALLS, t->number);
+    /* Without a collector calls go nowhere, and the program lives on. */
+    t->base = t->w = t->chunk ? chunk_bytes(t->chunk) : nowhere;
+    t->limit = t->base + TRC_CHUNK;
+    t->expected = t->chunk ? t->chunk->first_seq : 0;
+    t->last_self = 0;
+    t->last_time = 0;
+    memset(t->last, 0, sizeof(t->last));
+}
+
+static void thread_gone(struct rec_thread *t)
+{
+    if (t == &internal_thread)
+        return;
+    if (t->chunk)
+        chunk_done(t->chunk);
+    rec_self = &internal_thread;
+    free(t->heap);
+    free(t);
+}
+
+struct rec_thread *rec_enter_slow(void)
+{
+    struct rec_thread *t;
+
+    if (!rec_shm)
+        return NULL;
+    t = calloc(1, sizeof(*t));
+    if (!t)
+        return NULL;
+    t->number = atomic_fetch_add(&rec_shm->threads, 1) + 1;
+    os_thread_mark(t);
+    rec_self = t;
+    rec_new_chunk(t);
+    return t;
+}
+
+void rec_thread_internal(void)
+{
+    rec_self = &internal_thread;
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------ */
+
+static bool grow_heap(struct rec_thread *t)
+{
+    size_t cap = t->heap_cap ? 4 * t->heap_cap : 1 << 20;
+    uint8_t *p = realloc(t->heap, cap + SHM_SLACK);
+
+    if (!p)
+        return false;
+    t->heap = p;
+    t->heap_cap = cap;
+    return true;
+}
+
+void rec_begin(struct rec_thread *t, struct rec_object *o, uint32_t method, int mode)
+{
+    struct enc *e = &t->enc;
+    uint32_t flags = 0;
+
+    if (!t->retry) {
+        if (t->limit - t->w < MIN_ROOM)
+            rec_new_chunk(t);
+        e->p = t->w;
+        e->end = t->limit;
+        t->ticket = mode != REC_MODE_LOAD;
+        if (mode == REC_MODE_LOAD && atomic_load_explicit(&o->last_thread, memory_order_relaxed) != t) {
+            t->ticket = true; /* the object comes from another thread */
+            atomic_store_explicit(&o->last_thread, t, memory_order_relaxed);
+        }
+        t->seq = mode == REC_MODE_TICKET || (t->ticket && mode == REC_MODE_LOAD)
+                     ? atomic_fetch_add_explicit(&rec_shm->seq, 1, memory_order_acq_rel)
+                     : atomic_load_explicit(&rec_shm->seq, memory_order_acquire);
+        t->self = o ? o->id : 0;
+        t->time = mode == REC_MODE_LOAD ? t->last_time : rec_now();
+        t->has_seq = false;
+    } else {
+        e->p = t->heap;
+        e->end = t->heap + t->heap_cap;
+    }
+    e->full = false;
+    t->hdr = e->p;
+    t->late_at = NULL;
+    flags = (t->ticket ? REC_TICKET : 0) | (t->self != t->last_self ? REC_THIS : 0);
+    if (mode == REC_MODE_LATE || t->seq != t->expected)
+        flags |= REC_SEQ;
+    if (t->time > t->last_time + TIME_STEP)
+        flags |= REC_TIME;
+    enc_var(e, method << REC_FLAG_BITS | flags);
+    if (mode == REC_MODE_LATE) {
+        uint32_t d = (uint32_t)(t->seq - t->expected);
+
+        t->late_at = e->p;
+        memcpy(e->p, &d, 4);
+        e->p += 4;
+    } else if (flags & REC_SEQ) {
+        enc_var(e, zigzag((int64_t)(t->seq - t->expected)));
+    }
+    if (flags & REC_THIS)
+        enc_var(e, t->self);
+    if (flags & REC_TIME)
+        enc_var(e, t->time - t->last_time);
+    else
+        t->time = t->last_time;
+    t->args = e->p;
+}
+
+/* The record went into the private buffer: its bytes become a blob, the chunk gets a reference. */
+static void commit_large(struct rec_thread *t)
+{
+    uint64_t blob = rec_blob(t->heap, (size_t)(t->enc.p - t->heap));
+
+    *t->w++ = REC_LARGE << REC_FLAG_BITS;
+    t->w = varint_put(t->w, blob);
+    t->retry = false;
+    /* what the next record may repeat is not in this chunk */
+    memset(t->last, 0, sizeof(t->last));
+}
+
+static void commit(struct rec_thread *t)
+{
+    if (t->retry)
+        commit_large(t);
+    else
+        t->w = t->enc.p;
+    t->expected = t->seq + t->ticket;
+    t->last_self = t->self;
+    t->last_time = t->time;
+    if (t->chunk) {
+        uint32_t at = (uint32_t)(t->w - t->base);
+
+        atomic_store_explicit(&t->chunk->partial, at, memory_order_release);
+        atomic_store_explicit(&t->chunk->committed, at, memory_order_release);
+    }
+    if (__builtin_expect(t->trouble[0], 0)) {
+        char text[sizeof(t->trouble)];
+
+        memcpy(text, t->trouble, sizeof(text));
+        t->trouble[0] = '\0';
+        rec_note(t, "%s", text);
+    }
+}
+
+bool rec_args_done(struct rec_thread *t, uint32_t method, bool has_result)
+{
+    struct enc *e = &t->enc;
+
+    if (e->full) {
+        if (grow_heap(t)) {
+            t->retry = true;
+            return true;
+        }
+        e->full = false;
+    }
+    t->result_at = e->p;
+    if (has_result) {
+        if (!t->retry && t->chunk)
+            atomic_store_explicit(&t->chunk->partial, (uint32_t)(e->p - t->base), memory_order_release);
+        return false;
+    }
+    if (!t->retry) {
+        uint32_t len = (uint32_t)(e->p - t->args), at = (uint32_t)(t->args - t->base);
+
+        if (t->last[method].at && t->last[method].len == len &&
+            !memcmp(t->base + t->last[method].at, t->args, len)) {
+            if (len) {
+                e->p = t->args;
+                *t->hdr |= REC_REPEAT;
+            }
+        } else {
+            t->last[method].at = at;
+            t->last[method].len = len;
+        }
+    }
+    commit(t);
+    return false;
+}
+
+void rec_result(struct rec_thread *t, int mode)
+{
+    struct enc *e = &t->enc;
+
+    e->p = t->result_at;
+    e->full = false;
+    if (mode == REC_MODE_LATE && !t->has_seq) {
+        uint32_t d;
+
+        t->seq = atomic_fetch_add_explicit(&rec_shm->seq, 1, memory_order_acq_rel);
+        t->has_seq = true;
+        d = (uint32_t)(t->seq - t->expected);
+        memcpy(t->late_at, &d, 4);
+    }
+}
+
+bool rec_result_done(struct rec_thread *t)
+{
+    struct enc *e = &t->enc;
+
+    if (e->full) {
+        size_t done = (size_t)(t->result_at - t->hdr);
+        uint8_t *from = t->retry ? NULL : t->hdr;
+
+        if (grow_heap(t)) {
+            if (from)
+                memcpy(t->heap, from, done);
+            t->retry = true;
+            t->hdr = t->heap;
+            t->result_at = t->heap + done;
+            e->end = t->heap + t->heap_cap;
+            if (t->chunk)
+                atomic_store(&t->chunk->partial, atomic_load(&t->chunk->committed));
+            return true;
+        }
+    }
+    commit(t);
+    return false;
+}
+
+void rec_note(struct rec_thread *t, const char *fmt, ...)
+{
+    char text[400];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    log_warn("d3d12", "%s", text);
+    rec_begin(t, NULL, D12_Native_Note, REC_MODE_TICKET);
+    enc_str(&t->enc, text);
+    rec_args_done(t, D12_Native_Note, false);
+}
+
+void rec_lock(struct rec_object *o)
+{
+    uint32_t v = 0;
+
+    if (atomic_compare_exchange_strong(&o->lock, &v, 1))
+        return;
+    while (atomic_exchange(&o->lock, 2))
+        os_wait(&o->lock, 2, false);
+}
+
+void rec_unlock(struct rec_object *o)
+{
+    if (atomic_exchange(&o->lock, 0) == 2)
+        os_wake(&o->lock, false);
+}
+
+/* ---- blobs -------------------------------------------------------------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock;
+    struct shm_chunk *chunk;
+    uint8_t *w, *limit;
+    struct blob_slot {
+        uint64_t lo, hi;
+        uint32_t number; /* 0: free */
+    } * slots;
+    uint32_t cap, used;
+} blobs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct blob_slot *blob_slot(struct blob_slot *slots, uint32_t cap, XXH128_hash_t h)
+{
+    uint32_t i = (uint32_t)h.low64 & (cap - 1);
+
+    while (slots[i].number && (slots[i].lo != h.low64 || slots[i].hi != h.high64))
+        i = (i + 1) & (cap - 1);
+    return &slots[i];
+}
+
+static bool blob_table_grow(void)
+{
+    uint32_t cap = blobs.cap ? 2 * blobs.cap : BLOB_SLOTS;
+    struct blob_slot *p = calloc(cap, sizeof(*p));
+
+    if (!p)
+        return false;
+    for (uint32_t i = 0; i < blobs.cap; i++)
+        if (blobs.slots[i].number)
+            *blob_slot(p, cap, (XXH128_hash_t){blobs.slots[i].lo, blobs.slots[i].hi}) = blobs.slots[i];
+    free(blobs.slots);
+    blobs.slots = p;
+    blobs.cap = cap;
+    return true;
+}
+
+static void blob_write(uint64_t number, const uint8_t *p, size_t n)
+{
+    size_t done = 0;
+
+    do {
+        size_t part;
+
+        if (!blobs.chunk || blobs.limit - blobs.w < 256) {
+            if (blobs.chunk)
+                chunk_done(blobs.chunk);
+            blobs.chunk = chunk_take(TRC_BLOBS, 0);
+            if (!blobs.chunk)
+                return;
+            blobs.w = chunk_bytes(blobs.chunk);
+            blobs.limit = blobs.w + TRC_CHUNK;
+            blobs.chunk->first_seq = number;
+        }
+        part = (size_t)(blobs.limit - blobs.w) - 64;
+        if (part > n - done)
+            part = n - done;
+        blobs.w = varint_put(blobs.w, number);
+        blobs.w = varint_put(blobs.w, n);
+        blobs.w = varint_put(blobs.w, done);
+        blobs.w = varint_put(blobs.w, part);
+        memcpy(blobs.w, p + done, part);
+        blobs.w += part;
+        done += part;
+        atomic_store_explicit(&blobs.chunk->committed, (uint32_t)(blobs.w - chunk_bytes(blobs.chunk)),
+                              memory_order_release);
+    } while (done < n);
+}
+
+uint64_t rec_blob(const void *p, size_t n)
+{
+    XXH128_hash_t h = XXH3_128bits(p, n);
+    struct blob_slot *s;
+    uint64_t number;
+
+    pthread_mutex_lock(&blobs.lock);
+    if (2 * (blobs.used + 1) > blobs.cap && !blob_table_grow() && blobs.used + 1 >= blobs.cap) {
+        number =
+            atomic_fetch_add(&rec_shm->blobs, 1) + 1; /* no memory for the table: store without remembering */
+        blob_write(number, p, n);
+        pthread_mutex_unlock(&blobs.lock);
+        return number;
+    }
+    s = blob_slot(blobs.slots, blobs.cap, h);
+    if (!s->number) {
+        *s = (struct blob_slot){h.low64, h.high64, atomic_fetch_add(&rec_shm->blobs, 1) + 1};
+        blobs.used++;
+        blob_write(s->number, p, n);
+    }
+    number = s->number;
+    pthread_mutex_unlock(&blobs.lock);
+    return number;
+}
+
+/* ---- start and end ------------------------------------------------------------------------------------------ */
+
+#ifndef _WIN32
+static void after_fork(void)
+{
+    /* The child's chunks are its own; the parent's stay with the parent. */
+    struct rec_thread *t = rec_self;
+
+    blobs.chunk = NULL;
+    if (t && !t->internal) {
+        t->number = atomic_fetch_add(&rec_shm->threads, 1) + 1;
+        t->chunk = NULL;
+        rec_new_chunk(t);
+    }
+}
+#endif
+
+int rec_start(void)
+{
+    const char *path = getenv(SHM_ENV);
+    struct shm *map = path ? os_map_shared(path, SHM_SIZE) : NULL;
+    uint64_t none = 0;
+
+    if (!map)
+        return -1;
+    if (map->magic != SHM_MAGIC || map->schema != d12_schema || os_threads_init(thread_gone)) {
+        os_unmap(map, SHM_SIZE);
+        return -1;
+    }
+    epoch_ns = os_epoch_ns(map->start_ns);
+    if (!atomic_compare_exchange_strong(&map->epoch_ns, &none, epoch_ns))
+        epoch_ns = none; /* another process of the program was first */
+#ifndef _WIN32
+    pthread_atfork(NULL, NULL, after_fork);
+#endif
+    rec_shm = map;
+    return 0;
+}

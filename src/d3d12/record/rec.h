@@ -1,0 +1,151 @@
+/* rec.h: the recorder, as it sits inside the recorded program.
+ *
+ * The tables of methods that the objects of the Direct3D 12 implementation share are patched in place: objects keep
+ * their identity and nothing has to be unwrapped (libvkd3d asserts the addresses of its tables). Each slot leads to a
+ * thunk that gen.py made: it writes the arguments into the thread's chunk (shm.h), forwards, and writes the answer.
+ *
+ *   rec_enter ─▶ rec_begin ─▶ enc_* ─▶ rec_args_done ─▶ the real method ─▶ rec_result ─▶ enc_* ─▶ rec_result_done
+ *                   ▲                      │ full: again, into a private buffer
+ *                   └──────────────────────┘
+ *
+ * Invariants:
+ *  1. A call that the implementation makes itself (depth > 0, or one of its threads) is never recorded.
+ *  2. Arguments are in shared memory before the real method runs: a call that never returns is in the recording.
+ *  3. A method that only reads state other threads make takes its place by reading the ticket counter; one that
+ *     changes such state takes a ticket: before it runs if others may see its effect, after it returned if it brings
+ *     something (an object, a value) into being. Calls on one queue are made under its lock, in ticket order.
+ *  4. A pointer that was freed and handed out again is a new object with a new number.
+ */
+#ifndef D3D12_REC_H_
+#define D3D12_REC_H_
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "d3d12/record/os.h"
+#include "d3d12/record/shm.h"
+#include "d3d12_api.h"
+
+struct rec_object {
+    void *ptr;
+    void **orig; /* the real methods */
+    _Atomic uint32_t id;
+    uint16_t iface;
+    _Atomic bool dead; /* its last reference is gone; the address may come back as another object */
+    _Atomic(struct rec_thread *) last_thread;
+    _Atomic(struct rec_memory *) memory; /* rec_memory.c */
+    uint32_t extras;                     /* enum rec_extras */
+    _Atomic uint32_t lock;
+};
+
+enum rec_extras {
+    REC_HAS_RANGES = 1, /* descriptor handles or addresses are registered for it */
+    REC_HAS_MEMORY = 2, /* it was mapped */
+    REC_HAS_EVENTS = 8, /* a fence that will set an event */
+};
+
+enum rec_mode { REC_MODE_LOAD, REC_MODE_TICKET, REC_MODE_LATE };
+
+struct enc {
+    uint8_t *p, *end; /* `end` is followed by SHM_SLACK bytes that unchecked writes may touch */
+    bool full;
+};
+
+struct rec_range { /* a span of descriptor handles or GPU addresses */
+    uint64_t start, end;
+    uint32_t id, step;
+};
+
+struct rec_thread {
+    struct enc enc;
+    int depth;
+    bool internal; /* a thread of the implementation's own */
+    /* the chunk */
+    struct shm_chunk *chunk;
+    uint8_t *base, *w, *limit;
+    uint64_t expected; /* order number the next record has if it says nothing */
+    uint32_t last_self;
+    uint64_t last_time;
+    struct {
+        uint32_t at, len;
+    } last[D12_NUM_METHODS];
+    /* the record being made */
+    uint8_t *hdr, *args, *late_at, *result_at;
+    uint64_t seq;
+    uint32_t self;
+    uint64_t time;
+    bool retry, ticket, has_seq;
+    uint8_t *heap;
+    size_t heap_cap;
+    struct {
+        struct rec_range r;
+        uint64_t version;
+    } hit[3];
+    struct rec_object *object; /* that the last call was made on: nodes are never freed */
+    uint32_t number;
+    char trouble[160]; /* to be noted behind the record that is being made */
+};
+
+extern struct shm *rec_shm; /* NULL: not recording */
+#ifdef _WIN32
+#define rec_self (*os_thread_slot())
+#else
+extern __thread struct rec_thread *rec_self __attribute__((tls_model("initial-exec")));
+#endif
+extern void *const *const rec_thunks[D12_NUM_IFACES];
+
+struct rec_thread *rec_enter_slow(void);
+
+/* The thread's state if this call is to be recorded. */
+static inline struct rec_thread *rec_enter(void)
+{
+    struct rec_thread *t = rec_self;
+
+    if (__builtin_expect(!t, 0))
+        return rec_enter_slow();
+    return t->depth ? NULL : t;
+}
+
+struct rec_object *rec_object_look_up(struct rec_thread *t, void *ptr);
+
+static inline struct rec_object *rec_object_of(struct rec_thread *t, void *ptr)
+{
+    struct rec_object *o = t->object;
+
+    return __builtin_expect(o && o->ptr == ptr, 1) ? o : rec_object_look_up(t, ptr);
+}
+
+int rec_start(void);
+void rec_thread_internal(void); /* marks the calling thread as one of the implementation's */
+void rec_thread_end(void);
+
+/* The real method behind a patched slot, for calls that are not recorded. */
+void *rec_orig(void *object, unsigned slot);
+struct rec_object *rec_object_find(const void *ptr);
+struct rec_object *rec_object_add(void *ptr, uint16_t iface);
+uint64_t rec_now(void); /* units of TRC_TIME_UNIT_NS since the recording began */
+
+void rec_begin_slow(struct rec_thread *t);
+void rec_new_chunk(struct rec_thread *t);
+void rec_begin(struct rec_thread *t, struct rec_object *o, uint32_t method, int mode);
+bool rec_args_done(struct rec_thread *t, uint32_t method, bool has_result);
+void rec_result(struct rec_thread *t, int mode);
+bool rec_result_done(struct rec_thread *t);
+
+void rec_lock(struct rec_object *o);
+void rec_unlock(struct rec_object *o);
+
+/* Number of the blob with these bytes; stores them if they are new. */
+uint64_t rec_blob(const void *p, size_t n);
+
+enum rec_range_kind { REC_CPU, REC_GPU, REC_VA };
+void rec_range_add(enum rec_range_kind k, uint64_t start, uint64_t size, uint32_t id, uint32_t step);
+void rec_range_drop(uint32_t id);
+bool rec_range_find(struct rec_thread *t, enum rec_range_kind k, uint64_t at, struct rec_range *out);
+
+/* A sentence for whoever reads the recording: what could not be recorded, and why. */
+void rec_note(struct rec_thread *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

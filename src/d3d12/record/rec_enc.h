@@ -1,0 +1,129 @@
+/* rec_enc.h: how one value is written (wire.h); what the generated thunks call. */
+#ifndef D3D12_REC_ENC_H_
+#define D3D12_REC_ENC_H_
+
+#include <string.h>
+
+#include "base/varint.h"
+#include "d3d12/record/rec.h"
+
+#define ENC_INLINE 256 /* byte blocks up to this size travel inside the record */
+
+static inline void enc_u8(struct enc *e, uint8_t v)
+{
+    *e->p++ = v;
+}
+
+static inline void enc_var(struct enc *e, uint64_t v)
+{
+    if (v < 0x80)
+        *e->p++ = (uint8_t)v;
+    else
+        e->p = varint_put(e->p, v);
+}
+
+static inline void enc_u16(struct enc *e, uint16_t v)
+{
+    enc_var(e, v);
+}
+
+static inline void enc_u32(struct enc *e, uint32_t v)
+{
+    enc_var(e, v);
+}
+
+static inline void enc_u64(struct enc *e, uint64_t v)
+{
+    enc_var(e, v);
+}
+
+static inline void enc_i32(struct enc *e, int32_t v)
+{
+    enc_var(e, zigzag(v));
+}
+
+static inline void enc_i64(struct enc *e, int64_t v)
+{
+    enc_var(e, zigzag(v));
+}
+
+static inline void enc_hresult(struct enc *e, HRESULT v)
+{
+    enc_var(e, zigzag(v));
+}
+
+static inline void enc_f32(struct enc *e, float v)
+{
+    memcpy(e->p, &v, 4);
+    e->p += 4;
+}
+
+static inline void enc_guid(struct enc *e, const void *g)
+{
+    memcpy(e->p, g, 16);
+    e->p += 16;
+}
+
+void enc_iid(struct enc *e, const GUID *iid);
+void enc_str(struct enc *e, const char *s);
+void enc_wstr(struct enc *e, const WCHAR *s);
+void enc_handle(struct enc *e, HANDLE h);
+
+static inline void enc_object(struct enc *e, const void *p)
+{
+    struct rec_object *o = p ? rec_object_find(p) : NULL;
+
+    enc_var(e, o ? o->id : p ? 1 : 0);
+}
+
+/* A new object that a method returned in a pointer, of interface `iid` (NULL: `natural`). */
+void enc_new_object(struct enc *e, void *p, const GUID *iid, uint16_t natural, bool ok);
+
+void enc_reference(struct enc *e, enum rec_range_kind k, uint64_t v);
+
+static inline void enc_cpu(struct enc *e, uint64_t h)
+{
+    enc_reference(e, REC_CPU, h);
+}
+
+static inline void enc_gpu(struct enc *e, uint64_t h)
+{
+    enc_reference(e, REC_GPU, h);
+}
+
+static inline void enc_va(struct enc *e, uint64_t v)
+{
+    enc_reference(e, REC_VA, v);
+}
+
+static inline bool enc_present(struct enc *e, const void *p)
+{
+    *e->p++ = p != NULL;
+    return p != NULL;
+}
+
+/* Number of elements to write. */
+static inline size_t enc_count(struct enc *e, const void *p, size_t n)
+{
+    if (!p) {
+        *e->p++ = 0;
+        return 0;
+    }
+    enc_var(e, n + 1);
+    return n;
+}
+
+static inline bool enc_room(struct enc *e)
+{
+    if (__builtin_expect(e->p < e->end, 1))
+        return true;
+    e->full = true;
+    return false;
+}
+
+void enc_bytes(struct enc *e, const void *p, size_t n);
+void enc_stream(struct enc *e, const void *p, size_t n);
+void enc_resource_desc(struct enc *e, const D3D12_RESOURCE_DESC *v);    /* generated */
+bool enc_stream_subobject(struct enc *e, uint32_t type, const void *p); /* generated */
+
+#endif

@@ -1,0 +1,340 @@
+/* rec_hooks.c: the hooks of generated thunks (rec_hooks.h). */
+#include "d3d12/record/rec_hooks.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "d3d12/record/rec_enc.h"
+#include "d3d12/gen/table.h"
+
+/* How a program on Windows waits for an event cannot be seen everywhere: rec_fences.c. */
+#ifdef _WIN32
+#define fence_event(o, fence, value, event) rec_fence_event(o, fence, value, event)
+#define fence_gone(fence)                   rec_fence_gone(fence)
+#define fence_look(t)                       rec_fence_look(t)
+#else
+#define fence_event(o, fence, value, event) ((void)0)
+#define fence_gone(fence)                   ((void)0)
+#define fence_look(t)                       ((void)0)
+#endif
+
+/* ---- references --------------------------------------------------------------------------------------------- */
+
+void rec_pre_IUnknown_Release(struct rec_thread *t, struct rec_object *o, IUnknown *This)
+{
+    ULONG refs;
+
+    if (!o->extras)
+        return;
+    /* What is known about memory, handles and addresses must go before another thread can be given the same ones. */
+    t->depth++;
+    This->lpVtbl->AddRef(This);
+    refs = This->lpVtbl->Release(This);
+    t->depth--;
+    if (refs != 1)
+        return;
+    if (o->extras & REC_HAS_MEMORY)
+        rec_memory_release(t, o);
+    if (o->extras & REC_HAS_RANGES)
+        rec_range_drop(o->id);
+    if (o->extras & REC_HAS_EVENTS)
+        fence_gone(This);
+}
+
+void rec_post_IUnknown_Release(struct rec_thread *t, struct rec_object *o, ULONG ret, IUnknown *This)
+{
+    if (!ret && o->id == t->self)
+        atomic_store(&o->dead, true);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------- */
+
+void rec_post_ID3D12Resource_Map(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                 ID3D12Resource *This, UINT sub, const D3D12_RANGE *range, void **data)
+{
+    fence_look(t);
+    if (SUCCEEDED(ret) && data && *data)
+        rec_memory_map_range(t, o, This, sub, range, *data);
+}
+
+void rec_pre_ID3D12Resource_Unmap(struct rec_thread *t, struct rec_object *o, ID3D12Resource *This, UINT sub,
+                                  const D3D12_RANGE *range)
+{
+    fence_look(t);
+    rec_memory_unmap(t, o, sub);
+}
+
+void rec_pre_ID3D12CommandQueue_ExecuteCommandLists(struct rec_thread *t, struct rec_object *o,
+                                                    ID3D12CommandQueue *This, UINT n,
+                                                    ID3D12CommandList *const *lists)
+{
+    fence_look(t);
+    rec_memory_scan(t);
+}
+
+void rec_pre_ID3D12Fence_Signal(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This, UINT64 value)
+{
+    fence_look(t);
+    rec_memory_scan(t);
+}
+
+void rec_pre_ID3D12Fence_SetEventOnCompletion(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This,
+                                              UINT64 value, HANDLE event)
+{
+    if (event)
+        fence_event(o, This, value, event);
+}
+
+void rec_pre_ID3D12CommandAllocator_Reset(struct rec_thread *t, struct rec_object *o,
+                                          ID3D12CommandAllocator *This)
+{
+    fence_look(t);
+}
+
+/* READBACK memory begins as zeroes on every implementation then, so that its hash can be compared when played. */
+void rec_post_ID3D12Device_CreateCommittedResource(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                   ID3D12Device *This, const D3D12_HEAP_PROPERTIES *heap,
+                                                   D3D12_HEAP_FLAGS flags, const D3D12_RESOURCE_DESC *desc,
+                                                   D3D12_RESOURCE_STATES state,
+                                                   const D3D12_CLEAR_VALUE *clear, REFIID riid, void **out)
+{
+    ID3D12Resource *r;
+    void *p;
+
+    if (FAILED(ret) || !out || !*out || !heap || heap->Type != D3D12_HEAP_TYPE_READBACK ||
+        desc->Dimension != D3D12_RESOURCE_DIMENSION_BUFFER)
+        return;
+    r = *out;
+    t->depth++;
+    if (SUCCEEDED(r->lpVtbl->Map(r, 0, NULL, &p)) && p) {
+        memset(p, 0, desc->Width);
+        r->lpVtbl->Unmap(r, 0, NULL);
+    }
+    t->depth--;
+}
+
+/* ---- what the player must know before it begins ---------------------------------------------------------------- */
+
+/* How much room the resource needs here: another device may need more, and must know what shared memory. */
+static void placed_size(struct rec_thread *t, ID3D12Device *device, const void *desc, HRESULT hr, void **out)
+{
+    D3D12_RESOURCE_ALLOCATION_INFO info = {0};
+
+    if (FAILED(hr) || !out || !*out)
+        return;
+    t->depth++;
+    device->lpVtbl->GetResourceAllocationInfo(device, &info, 0, 1, desc);
+    t->depth--;
+    rec_begin(t, NULL, D12_Native_PlacedSize, REC_MODE_TICKET);
+    enc_object(&t->enc, *out);
+    enc_u64(&t->enc, info.SizeInBytes);
+    enc_u64(&t->enc, info.Alignment);
+    rec_args_done(t, D12_Native_PlacedSize, false);
+}
+
+void rec_post_ID3D12Device_CreatePlacedResource(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                ID3D12Device *This, ID3D12Heap *heap, UINT64 offset,
+                                                const D3D12_RESOURCE_DESC *desc, D3D12_RESOURCE_STATES state,
+                                                const D3D12_CLEAR_VALUE *clear, REFIID riid, void **out)
+{
+    placed_size(t, This, desc, ret, out);
+}
+
+/* A D3D12_RESOURCE_DESC1 begins as the older one does. */
+void rec_post_ID3D12Device8_CreatePlacedResource1(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                  ID3D12Device8 *This, ID3D12Heap *heap, UINT64 offset,
+                                                  const D3D12_RESOURCE_DESC1 *desc,
+                                                  D3D12_RESOURCE_STATES state, const D3D12_CLEAR_VALUE *clear,
+                                                  REFIID riid, void **out)
+{
+    placed_size(t, (ID3D12Device *)This, desc, ret, out);
+}
+
+void rec_post_ID3D12Device10_CreatePlacedResource2(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                   ID3D12Device10 *This, ID3D12Heap *heap, UINT64 offset,
+                                                   const D3D12_RESOURCE_DESC1 *desc,
+                                                   D3D12_BARRIER_LAYOUT layout,
+                                                   const D3D12_CLEAR_VALUE *clear, UINT32 num_formats,
+                                                   DXGI_FORMAT *formats, REFIID riid, void **out)
+{
+    placed_size(t, (ID3D12Device *)This, desc, ret, out);
+}
+
+void rec_post_ID3D12Device_CreateHeap(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                      ID3D12Device *This, const D3D12_HEAP_DESC *desc, REFIID riid,
+                                      void **out)
+{
+    atomic_fetch_or(&rec_shm->features, TRC_HAS_HEAPS);
+}
+
+void rec_post_ID3D12Device4_CreateHeap1(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                        ID3D12Device4 *This, const D3D12_HEAP_DESC *desc,
+                                        ID3D12ProtectedResourceSession *session, REFIID riid, void **out)
+{
+    atomic_fetch_or(&rec_shm->features, TRC_HAS_HEAPS);
+}
+
+void rec_post_ID3D12Device_CreateCommandSignature(struct rec_thread *t, struct rec_object *o, HRESULT ret,
+                                                  ID3D12Device *This,
+                                                  const D3D12_COMMAND_SIGNATURE_DESC *desc,
+                                                  ID3D12RootSignature *root, REFIID riid, void **out)
+{
+    for (UINT i = 0; desc && i < desc->NumArgumentDescs; i++)
+        switch (desc->pArgumentDescs[i].Type) {
+        case D3D12_INDIRECT_ARGUMENT_TYPE_VERTEX_BUFFER_VIEW:
+        case D3D12_INDIRECT_ARGUMENT_TYPE_INDEX_BUFFER_VIEW:
+        case D3D12_INDIRECT_ARGUMENT_TYPE_CONSTANT_BUFFER_VIEW:
+        case D3D12_INDIRECT_ARGUMENT_TYPE_SHADER_RESOURCE_VIEW:
+        case D3D12_INDIRECT_ARGUMENT_TYPE_UNORDERED_ACCESS_VIEW:
+            atomic_fetch_or(&rec_shm->features, TRC_HAS_ADDRESSES);
+            break;
+        default:
+            break;
+        }
+}
+
+size_t rec_subresource_bytes(void *resource, const D3D12_BOX *box, UINT row_pitch, UINT depth_pitch, UINT sub)
+{
+    ID3D12Resource *r = resource;
+    D3D12_RESOURCE_DESC d = {0};
+    uint64_t h, depth;
+    unsigned mip;
+
+    rec_self->depth++;
+    r->lpVtbl->GetDesc(r, &d);
+    rec_self->depth--;
+    if (box && (box->right <= box->left || box->bottom <= box->top || box->back <= box->front))
+        return 0; /* an empty box reads nothing */
+    mip = d.MipLevels ? sub % d.MipLevels : 0;
+    h = box ? box->bottom - box->top : (d.Height >> mip ? d.Height >> mip : 1);
+    depth = box ? box->back - box->front
+                : (d.Dimension == D3D12_RESOURCE_DIMENSION_TEXTURE3D && d.DepthOrArraySize >> mip
+                       ? (uint64_t)d.DepthOrArraySize >> mip
+                       : 1);
+    /* Rows of block-compressed formats are four pixels high; without a table of formats the pitch bounds it. */
+    return depth > 1 ? (size_t)(depth_pitch * (depth - 1) + (uint64_t)row_pitch * h)
+                     : (size_t)((uint64_t)row_pitch * h);
+}
+
+/* ---- handles and addresses ---------------------------------------------------------------------------------- */
+
+static void heap_span(struct rec_thread *t, struct rec_object *o, ID3D12DescriptorHeap *heap,
+                      enum rec_range_kind k, uint64_t start)
+{
+    D3D12_DESCRIPTOR_HEAP_DESC d = {0};
+    ID3D12Device *device;
+    UINT step = 0;
+
+    if (!start)
+        return;
+    t->depth++;
+    heap->lpVtbl->GetDesc(heap, &d);
+    if (SUCCEEDED(heap->lpVtbl->GetDevice(heap, (const IID *)&d12_ifaces[D12_IFACE_ID3D12Device].iid,
+                                          (void **)&device))) {
+        step = device->lpVtbl->GetDescriptorHandleIncrementSize(device, d.Type);
+        device->lpVtbl->Release(device);
+    }
+    t->depth--;
+    if (!step)
+        return;
+    rec_range_add(k, start, (uint64_t)d.NumDescriptors * step, o->id, step);
+    o->extras |= REC_HAS_RANGES;
+}
+
+void rec_post_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(struct rec_thread *t,
+                                                                      struct rec_object *o,
+                                                                      D3D12_CPU_DESCRIPTOR_HANDLE *ret,
+                                                                      ID3D12DescriptorHeap *This,
+                                                                      D3D12_CPU_DESCRIPTOR_HANDLE *out)
+{
+    heap_span(t, o, This, REC_CPU, out->ptr);
+}
+
+void rec_post_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(struct rec_thread *t,
+                                                                      struct rec_object *o,
+                                                                      D3D12_GPU_DESCRIPTOR_HANDLE *ret,
+                                                                      ID3D12DescriptorHeap *This,
+                                                                      D3D12_GPU_DESCRIPTOR_HANDLE *out)
+{
+    heap_span(t, o, This, REC_GPU, out->ptr);
+}
+
+void rec_post_ID3D12Resource_GetGPUVirtualAddress(struct rec_thread *t, struct rec_object *o,
+                                                  D3D12_GPU_VIRTUAL_ADDRESS ret, ID3D12Resource *This)
+{
+    D3D12_RESOURCE_DESC d = {0};
+
+    if (!ret)
+        return;
+    t->depth++;
+    This->lpVtbl->GetDesc(This, &d);
+    t->depth--;
+    rec_range_add(REC_VA, ret, d.Width ? d.Width : 1, o->id, 1);
+    o->extras |= REC_HAS_RANGES;
+}
+
+void rec_stream_trouble(uint32_t type, size_t offset)
+{
+    struct rec_thread *t = rec_self;
+
+    if (type != UINT32_MAX)
+        snprintf(t->trouble, sizeof(t->trouble),
+                 "pipeline stream: unknown subobject %u at offset %zu; it and what follows are not recorded",
+                 type, offset);
+    else
+        snprintf(t->trouble, sizeof(t->trouble),
+                 "pipeline stream: it ends inside the subobject at offset %zu", offset);
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock;
+    struct {
+        HANDLE h;
+        uint32_t number;
+    } * e;
+    size_t num, cap;
+} events = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+uint64_t rec_event_number(HANDLE h)
+{
+    uint32_t number = 0;
+
+    pthread_mutex_lock(&events.lock);
+    for (size_t i = 0; i < events.num && !number; i++)
+        if (events.e[i].h == h)
+            number = events.e[i].number;
+    if (!number) {
+        if (events.num == events.cap) {
+            size_t cap = events.cap ? 2 * events.cap : 64;
+            void *p = realloc(events.e, cap * sizeof(*events.e));
+
+            if (!p) {
+                pthread_mutex_unlock(&events.lock);
+                return 0;
+            }
+            events.e = p;
+            events.cap = cap;
+        }
+        number = atomic_fetch_add(&rec_shm->events, 1) + 1;
+        events.e[events.num].h = h;
+        events.e[events.num++].number = number;
+    }
+    pthread_mutex_unlock(&events.lock);
+    return number;
+}
+
+void rec_event_forget(HANDLE h)
+{
+    pthread_mutex_lock(&events.lock);
+    for (size_t i = 0; i < events.num; i++)
+        if (events.e[i].h == h) {
+            events.e[i] = events.e[--events.num];
+            break;
+        }
+    pthread_mutex_unlock(&events.lock);
+}

@@ -1,0 +1,478 @@
+/* rec_memory.c: what the program wrote into mapped memory.
+ *
+ * Mapped upload memory is watched (dirty.h) as regions of whole pages; mappings that share pages share a region. At
+ * every point where the GPU may come to see the bytes (command lists submitted, a fence signalled by the CPU, memory
+ * unmapped) the written pages are compared with a copy of what the file already says, and only what differs is written,
+ * as Native::MemoryWrite records of the thread that looked.
+ *
+ * Invariants:
+ *  1. The copy is kept by address, so that resources that share bytes (aliased, placed) share it.
+ *  2. 16 bytes whose content the file does not say yet (new memory) are written whole when their page is first seen
+ *     written, never compared.
+ *  3. When a resource's last reference goes, what is known about its bytes is forgotten.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/log.h"
+#include "record/dirty.h"
+#include "d3d12/record/rec_enc.h"
+#include "d3d12/record/rec_hooks.h"
+
+#define GRANULE  16
+#define GRANULES (DIRTY_PAGE / GRANULE)
+
+struct shadow {
+    uintptr_t page; /* address; 0: free */
+    uint8_t *bytes;
+    uint64_t known[GRANULES / 64];
+};
+
+struct region {
+    uintptr_t start, end;
+    int refs;
+    struct dirty_span *span;
+};
+
+struct rec_memory { /* one mapped subresource */
+    struct rec_object *o;
+    uint8_t *ptr;
+    size_t size;
+    UINT sub;
+    int count; /* 0: it was mapped once, and what is known of its bytes must be forgotten with it */
+    bool tracked;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct dirty *dirty;
+    bool failed;
+    struct rec_memory **maps; /* sorted by address */
+    size_t num_maps, cap_maps;
+    struct region *regions; /* sorted, apart */
+    size_t num_regions, cap_regions;
+    struct shadow *shadows; /* hash table */
+    size_t cap_shadows, num_shadows;
+    size_t largest; /* of the mappings: how far back one may begin that covers an address */
+} mem = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- the copy ----------------------------------------------------------------------------------------------- */
+
+static struct shadow *shadow_slot(uintptr_t page)
+{
+    size_t i = (size_t)((page / DIRTY_PAGE) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
+
+    for (;; i++) {
+        struct shadow *s = &mem.shadows[i & (mem.cap_shadows - 1)];
+
+        if (!s->page || s->page == page)
+            return s;
+    }
+}
+
+static struct shadow *shadow_of(uintptr_t page, bool make)
+{
+    struct shadow *s;
+
+    if (2 * (mem.num_shadows + 1) > mem.cap_shadows) {
+        size_t old_cap = mem.cap_shadows, cap = old_cap ? 2 * old_cap : 1024;
+        struct shadow *old = mem.shadows, *p = calloc(cap, sizeof(*p));
+
+        if (!p)
+            return NULL;
+        mem.shadows = p;
+        mem.cap_shadows = cap;
+        for (size_t i = 0; i < old_cap; i++)
+            if (old[i].page)
+                *shadow_slot(old[i].page) = old[i];
+        free(old);
+    }
+    s = shadow_slot(page);
+    if (!s->page) {
+        if (!make)
+            return NULL;
+        s->bytes = malloc(DIRTY_PAGE);
+        if (!s->bytes)
+            return NULL;
+        s->page = page;
+        memset(s->known, 0, sizeof(s->known));
+        mem.num_shadows++;
+    }
+    return s;
+}
+
+static void forget(uintptr_t start, uintptr_t end)
+{
+    for (uintptr_t page = start & ~(uintptr_t)(DIRTY_PAGE - 1); page < end; page += DIRTY_PAGE) {
+        struct shadow *s = mem.cap_shadows ? shadow_of(page, false) : NULL;
+
+        if (!s)
+            continue;
+        for (unsigned g = 0; g < GRANULES; g++)
+            if (page + (g + 1) * GRANULE > start && page + g * GRANULE < end)
+                s->known[g / 64] &= ~(UINT64_C(1) << (g % 64));
+    }
+}
+
+/* ---- writing down what changed ------------------------------------------------------------------------------ */
+
+static void write_run(struct rec_thread *t, const struct rec_memory *m, uintptr_t from, const void *bytes,
+                      size_t n)
+{
+    do {
+        struct enc *e = &t->enc;
+
+        rec_begin(t, NULL, D12_Native_MemoryWrite, REC_MODE_TICKET);
+        enc_var(e, m->o->id);
+        enc_u32(e, m->sub);
+        enc_u64(e, from - (uintptr_t)m->ptr);
+        enc_bytes(e, bytes, n);
+        enc_u64(e, n);
+    } while (rec_args_done(t, D12_Native_MemoryWrite, false));
+}
+
+/* Compares [from, to), inside one page, with the copy. */
+static void compare(struct rec_thread *t, const struct rec_memory *m, uintptr_t from, uintptr_t to)
+{
+    uintptr_t page = from & ~(uintptr_t)(DIRTY_PAGE - 1), start = 0, end = 0;
+    struct shadow *s = shadow_of(page, true);
+
+    if (!s)
+        return;
+    for (uintptr_t g = from & ~(uintptr_t)(GRANULE - 1); g < to; g += GRANULE) {
+        uintptr_t a = g < from ? from : g, b = g + GRANULE > to ? to : g + GRANULE;
+        unsigned i = (unsigned)((g - page) / GRANULE);
+        bool known = s->known[i / 64] >> (i % 64) & 1;
+        uint8_t now[GRANULE], *copy = s->bytes + (a - page);
+
+        memcpy(now, (const void *)a, b - a);
+        if (known && !memcmp(now, copy, b - a))
+            continue;
+        if (start && a > end + GRANULE) {
+            write_run(t, m, start, s->bytes + (start - page), end - start);
+            start = 0;
+        }
+        if (known) { /* narrow it to the words that differ: whole ones, so that the next frame's run is like this one */
+            while (b - a > 4 && !memcmp(now, copy, 4)) {
+                a += 4;
+                copy += 4;
+                memmove(now, now + 4, (size_t)(b - a));
+            }
+            while (b - a > 4 && (b - a) % 4 == 0 && !memcmp(now + (b - a) - 4, copy + (b - a) - 4, 4))
+                b -= 4;
+        }
+        if (!start)
+            start = a;
+        end = b;
+        memcpy(copy, now, b - a);
+        s->known[i / 64] |= UINT64_C(1) << (i % 64);
+    }
+    if (start)
+        write_run(t, m, start, s->bytes + (start - page), end - start);
+}
+
+static size_t first_map(uintptr_t at)
+{
+    size_t lo = 0, hi = mem.num_maps;
+    uintptr_t from = at > mem.largest ? at - mem.largest : 0;
+
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+
+        if ((uintptr_t)mem.maps[mid]->ptr < from)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void on_run(void *ctx, struct dirty_run r)
+{
+    struct rec_thread *t = ctx;
+
+    for (size_t i = first_map(r.start); i < mem.num_maps && (uintptr_t)mem.maps[i]->ptr < r.end; i++) {
+        const struct rec_memory *m = mem.maps[i];
+        uintptr_t a = (uintptr_t)m->ptr, b = a + m->size;
+
+        if (!m->tracked || !m->count || b <= r.start)
+            continue;
+        a = a < r.start ? r.start : a;
+        b = b > r.end ? r.end : b;
+        while (a < b) {
+            uintptr_t next = (a & ~(uintptr_t)(DIRTY_PAGE - 1)) + DIRTY_PAGE;
+
+            compare(t, m, a, next < b ? next : b);
+            a = next;
+        }
+    }
+}
+
+static void scan_region(struct rec_thread *t, struct region *r)
+{
+    int err = dirty_collect(mem.dirty, r->span, on_run, t);
+
+    if (err) /* the pages are gone or were replaced: look at all that is mapped there */
+        on_run(t, (struct dirty_run){r->start, r->end});
+}
+
+void rec_memory_scan(struct rec_thread *t)
+{
+    if (!mem.num_regions)
+        return;
+    pthread_mutex_lock(&mem.lock);
+    for (size_t i = 0; i < mem.num_regions; i++)
+        scan_region(t, &mem.regions[i]);
+    pthread_mutex_unlock(&mem.lock);
+}
+
+/* ---- regions ------------------------------------------------------------------------------------------------ */
+
+static bool grow_array(void **p, size_t *cap, size_t num, size_t item)
+{
+    size_t n = *cap ? 2 * *cap : 64;
+    void *q;
+
+    if (num < *cap)
+        return true;
+    q = realloc(*p, n * item);
+    if (!q)
+        return false;
+    *p = q;
+    *cap = n;
+    return true;
+}
+
+/* Makes the pages of [start, end) watched, merging with regions that share pages. */
+static int region_add(struct rec_thread *t, uintptr_t start, uintptr_t end)
+{
+    struct region r = {.refs = 1};
+    size_t i = 0, j;
+    int err;
+
+    r.start = start & ~(uintptr_t)(DIRTY_PAGE - 1);
+    r.end = (end + DIRTY_PAGE - 1) & ~(uintptr_t)(DIRTY_PAGE - 1);
+    while (i < mem.num_regions && mem.regions[i].end <= r.start)
+        i++;
+    if (i < mem.num_regions && mem.regions[i].start <= r.start && mem.regions[i].end >= r.end) {
+        mem.regions[i].refs++;
+        return 0;
+    }
+    for (j = i; j < mem.num_regions && mem.regions[j].start < r.end; j++) {
+        scan_region(t, &mem.regions[j]);
+        dirty_remove(mem.dirty, mem.regions[j].span);
+        r.refs += mem.regions[j].refs;
+        if (mem.regions[j].start < r.start)
+            r.start = mem.regions[j].start;
+        if (mem.regions[j].end > r.end)
+            r.end = mem.regions[j].end;
+    }
+    err = dirty_add(mem.dirty, &r.span, (void *)r.start, r.end - r.start);
+    if (!grow_array((void **)&mem.regions, &mem.cap_regions, mem.num_regions, sizeof(r)))
+        return -1;
+    memmove(&mem.regions[i + 1 - !!err], &mem.regions[j], (mem.num_regions - j) * sizeof(r));
+    mem.num_regions -= j - i;
+    if (err)
+        return err;
+    mem.regions[i] = r;
+    mem.num_regions++;
+    return 0;
+}
+
+static void region_drop(struct rec_thread *t, uintptr_t at)
+{
+    for (size_t i = 0; i < mem.num_regions; i++) {
+        struct region *r = &mem.regions[i];
+
+        if (at < r->start || at >= r->end)
+            continue;
+        scan_region(t, r);
+        if (!--r->refs) {
+            dirty_remove(mem.dirty, r->span);
+            memmove(r, r + 1, (--mem.num_regions - i) * sizeof(*r));
+        }
+        return;
+    }
+}
+
+/* ---- mappings ----------------------------------------------------------------------------------------------- */
+
+static struct rec_memory *find(const struct rec_object *o, UINT sub)
+{
+    for (size_t i = 0; i < mem.num_maps; i++)
+        if (mem.maps[i]->o == o && mem.maps[i]->sub == sub)
+            return mem.maps[i];
+    return NULL;
+}
+
+static void hash_readback(struct rec_thread *t, const struct rec_memory *m, const D3D12_RANGE *range)
+{
+    size_t begin = 0, size = m->size;
+    struct enc *e = &t->enc;
+    uint64_t hash;
+
+    if (range) {
+        if (range->Begin >= range->End || range->End > m->size)
+            return;
+        begin = range->Begin;
+        size = range->End - range->Begin;
+    }
+    hash = XXH3_64bits(m->ptr + begin, size);
+    rec_begin(t, NULL, D12_Native_ReadbackHash, REC_MODE_TICKET);
+    enc_var(e, m->o->id);
+    enc_u64(e, begin);
+    enc_u64(e, size);
+    enc_u64(e, hash);
+    rec_args_done(t, D12_Native_ReadbackHash, false);
+}
+
+/* What is mapped, and whether the GPU or the CPU writes to it. */
+static bool describe(struct rec_thread *t, ID3D12Resource *r, size_t *size, D3D12_HEAP_TYPE *type)
+{
+    D3D12_HEAP_PROPERTIES heap = {0};
+    D3D12_RESOURCE_DESC desc = {0};
+    HRESULT hr;
+
+    t->depth++;
+    r->lpVtbl->GetDesc(r, &desc);
+    hr = r->lpVtbl->GetHeapProperties(r, &heap, NULL);
+    t->depth--;
+    *size = desc.Width;
+    *type = FAILED(hr) ? D3D12_HEAP_TYPE_UPLOAD : heap.Type;
+    return desc.Dimension == D3D12_RESOURCE_DIMENSION_BUFFER;
+}
+
+static void take_out(struct rec_memory *m)
+{
+    for (size_t i = 0; i < mem.num_maps; i++)
+        if (mem.maps[i] == m) {
+            memmove(&mem.maps[i], &mem.maps[i + 1], (--mem.num_maps - i) * sizeof(*mem.maps));
+            return;
+        }
+}
+
+static void put_in(struct rec_memory *m)
+{
+    size_t i;
+
+    for (i = 0; i < mem.num_maps && m->ptr > mem.maps[i]->ptr; i++)
+        ;
+    memmove(&mem.maps[i + 1], &mem.maps[i], (mem.num_maps - i) * sizeof(*mem.maps));
+    mem.maps[i] = m;
+    mem.num_maps++;
+    if (m->size > mem.largest)
+        mem.largest = m->size;
+}
+
+static struct rec_memory *map_new(struct rec_thread *t, struct rec_object *o, UINT sub, size_t size, void *p)
+{
+    struct rec_memory *m = calloc(1, sizeof(*m));
+
+    if (!m || !grow_array((void **)&mem.maps, &mem.cap_maps, mem.num_maps, sizeof(*mem.maps))) {
+        free(m);
+        return NULL;
+    }
+    *m = (struct rec_memory){.o = o, .ptr = p, .size = size, .sub = sub};
+    put_in(m);
+    return m;
+}
+
+/* The first of nested maps: from here on the memory is watched. */
+static void map_begin(struct rec_thread *t, struct rec_memory *m, D3D12_HEAP_TYPE type, void *p)
+{
+    uintptr_t at = (uintptr_t)p;
+
+    if (m->ptr != p) {
+        forget((uintptr_t)m->ptr, (uintptr_t)m->ptr + m->size);
+        take_out(m);
+        m->ptr = p;
+        put_in(m);
+    }
+    m->tracked = type != D3D12_HEAP_TYPE_READBACK;
+    if (type == D3D12_HEAP_TYPE_CUSTOM)
+        forget(at, at + m->size); /* the GPU may have written since */
+    if (m->tracked && region_add(t, at, at + m->size)) {
+        m->tracked = false;
+        rec_note(t, "the memory of resource %u cannot be watched: what is written to it is not recorded",
+                 m->o->id);
+    }
+}
+
+static void map_object(struct rec_thread *t, struct rec_object *o, ID3D12Resource *r, UINT sub,
+                       const D3D12_RANGE *range, void *p)
+{
+    struct rec_memory *m = find(o, sub);
+    D3D12_HEAP_TYPE type;
+    size_t size;
+
+    if (!m || !m->count) {
+        if (!describe(t, r, &size, &type)) {
+            rec_note(t,
+                     "resource %u is a mapped texture: what is written through the pointer is not recorded",
+                     o->id);
+            return;
+        }
+        if (!m && !(m = map_new(t, o, sub, size, p)))
+            return;
+        map_begin(t, m, type, p);
+        o->extras |= REC_HAS_MEMORY;
+    }
+    m->count++;
+    if (!m->tracked)
+        hash_readback(t, m, range);
+}
+
+void rec_memory_map_range(struct rec_thread *t, struct rec_object *o, ID3D12Resource *r, UINT sub,
+                          const D3D12_RANGE *range, void *p)
+{
+    pthread_mutex_lock(&mem.lock);
+    if (!mem.dirty && !mem.failed && dirty_create(&mem.dirty, (enum dirty_method)rec_shm->dirty_method)) {
+        mem.failed = true;
+        rec_note(t, "the chosen way of watching memory is not there: no memory is recorded");
+    }
+    if (mem.dirty)
+        map_object(t, o, r, sub, range, p);
+    pthread_mutex_unlock(&mem.lock);
+}
+
+static void map_end(struct rec_thread *t, struct rec_memory *m)
+{
+    if (m->tracked)
+        region_drop(t, (uintptr_t)m->ptr);
+    m->count = 0;
+}
+
+void rec_memory_unmap(struct rec_thread *t, struct rec_object *o, UINT sub)
+{
+    struct rec_memory *m;
+
+    pthread_mutex_lock(&mem.lock);
+    m = find(o, sub);
+    if (m && m->count == 1)
+        map_end(t, m);
+    else if (m && m->count > 1)
+        m->count--;
+    pthread_mutex_unlock(&mem.lock);
+}
+
+void rec_memory_release(struct rec_thread *t, struct rec_object *o)
+{
+    pthread_mutex_lock(&mem.lock);
+    for (size_t i = 0; i < mem.num_maps;) {
+        struct rec_memory *m = mem.maps[i];
+
+        if (m->o != o) {
+            i++;
+            continue;
+        }
+        if (m->count)
+            map_end(t, m);
+        forget((uintptr_t)m->ptr, (uintptr_t)m->ptr + m->size);
+        take_out(m);
+        free(m);
+    }
+    pthread_mutex_unlock(&mem.lock);
+}

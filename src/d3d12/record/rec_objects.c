@@ -1,0 +1,343 @@
+/* rec_objects.c: which number an object has, which real methods, and where handles and addresses lead.
+ *
+ * Lookups take no lock. The table of objects maps addresses to nodes that are never freed (an address that comes back
+ * is the same node with a new number); growing publishes a new table and leaves the old one to readers that still use
+ * it. The spans of descriptor handles and GPU addresses are sorted arrays behind a sequence lock, with the last hit of
+ * each thread in front.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "d3d12/record/rec.h"
+#include "d3d12/record/rec_hooks.h"
+#include "d3d12/gen/table.h"
+
+#define MAX_TABLES 256 /* distinct method tables that an implementation may have */
+
+struct method_table {
+    void **vtbl;
+    unsigned patched;
+    void *orig[D12_MAX_SLOTS];
+};
+
+struct object_table {
+    size_t mask;
+    struct rec_object *_Atomic slots[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct method_table *_Atomic tables[MAX_TABLES];
+static _Atomic(struct object_table *) objects;
+static size_t num_objects;
+
+static size_t hash(const void *p)
+{
+    return (size_t)(((uint64_t)(uintptr_t)p >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
+}
+
+/* ---- method tables ------------------------------------------------------------------------------------------ */
+
+static struct method_table *table_find(void **vtbl)
+{
+    for (size_t i = hash(vtbl);; i++) {
+        struct method_table *m = atomic_load_explicit(&tables[i % MAX_TABLES], memory_order_acquire);
+
+        if (!m || m->vtbl == vtbl)
+            return m;
+    }
+}
+
+/* Leads the slots of `iface` to the thunks. Only as many as the interface has: a table's length cannot be known. */
+static struct method_table *table_patch(void **vtbl, uint16_t iface)
+{
+    struct method_table *m = table_find(vtbl);
+    void *const *thunks = iface < D12_NUM_IFACES ? rec_thunks[iface] : NULL;
+    unsigned slots = thunks ? d12_ifaces[iface].slots : 0;
+    static size_t num;
+
+    if (!m) {
+        if (num >= MAX_TABLES / 2) {
+            log_error("d3d12", "more than %d method tables: a %s is not recorded", MAX_TABLES / 2,
+                      iface < D12_NUM_IFACES ? d12_ifaces[iface].name : "foreign object");
+            return NULL;
+        }
+        m = calloc(1, sizeof(*m));
+        if (!m)
+            return NULL;
+        m->vtbl = vtbl;
+        for (unsigned i = 0; i < slots; i++)
+            m->orig[i] = vtbl[i];
+        for (size_t i = hash(vtbl);; i++)
+            if (!atomic_load(&tables[i % MAX_TABLES])) {
+                atomic_store_explicit(&tables[i % MAX_TABLES], m, memory_order_release);
+                break;
+            }
+        num++;
+    }
+    if (slots > m->patched && os_make_writable(vtbl, slots * sizeof(*vtbl))) {
+        for (unsigned i = m->patched; i < slots; i++) {
+            m->orig[i] = vtbl[i];
+            if (thunks[i])
+                __atomic_store_n(&vtbl[i], thunks[i], __ATOMIC_RELEASE);
+        }
+        m->patched = slots;
+    }
+    return m;
+}
+
+void *rec_orig(void *object, unsigned slot)
+{
+    struct method_table *m = table_find(*(void ***)object);
+
+    return m ? m->orig[slot] : (*(void ***)object)[slot];
+}
+
+/* ---- objects ------------------------------------------------------------------------------------------------ */
+
+struct rec_object *rec_object_find(const void *ptr)
+{
+    struct object_table *t = atomic_load_explicit(&objects, memory_order_acquire);
+
+    if (!t)
+        return NULL;
+    for (size_t i = hash(ptr);; i++) {
+        struct rec_object *o = atomic_load_explicit(&t->slots[i & t->mask], memory_order_acquire);
+
+        if (!o || o->ptr == ptr)
+            return o;
+    }
+}
+
+static void insert(struct object_table *t, struct rec_object *o)
+{
+    for (size_t i = hash(o->ptr);; i++)
+        if (!atomic_load_explicit(&t->slots[i & t->mask], memory_order_relaxed)) {
+            atomic_store_explicit(&t->slots[i & t->mask], o, memory_order_release);
+            return;
+        }
+}
+
+static bool grow(void)
+{
+    struct object_table *old = atomic_load(&objects);
+    size_t n = old ? 2 * (old->mask + 1) : 4096;
+    struct object_table *t = calloc(1, sizeof(*t) + n * sizeof(t->slots[0]));
+
+    if (!t)
+        return false;
+    t->mask = n - 1;
+    for (size_t i = 0; old && i <= old->mask; i++)
+        if (old->slots[i])
+            insert(t, old->slots[i]);
+    atomic_store_explicit(&objects, t, memory_order_release); /* readers may still be in `old`: it stays */
+    return true;
+}
+
+static uint32_t next_number(void)
+{
+    return atomic_fetch_add(&rec_shm->objects, 1) + 2; /* 0 is NULL, 1 an unknown object */
+}
+
+struct rec_object *rec_object_add(void *ptr, uint16_t iface)
+{
+    static struct rec_object none = {.id = 1, .iface = D12_IFACE_UNKNOWN};
+    struct method_table *m;
+    struct rec_object *o;
+    void **orig;
+
+    pthread_mutex_lock(&lock);
+    m = table_patch(*(void ***)ptr, iface);
+    o = rec_object_find(ptr);
+    if (o) {
+        if (atomic_load(&o->dead)) {
+            o->id = next_number();
+            o->iface = iface;
+            o->extras = 0;
+            o->last_thread = NULL;
+            atomic_store(&o->dead, false);
+        } else if (iface != o->iface && iface < D12_NUM_IFACES && d12_iface_is(iface, o->iface)) {
+            o->iface = iface;
+        }
+        orig = m ? m->orig : *(void ***)ptr;
+        if (o->orig != orig) /* other threads may be reading it */
+            o->orig = orig;
+    } else if ((!atomic_load(&objects) || 2 * (num_objects + 1) > atomic_load(&objects)->mask) && !grow()) {
+        o = &none;
+    } else {
+        o = calloc(1, sizeof(*o));
+        if (!o) {
+            o = &none;
+        } else {
+            o->ptr = ptr;
+            o->id = next_number();
+            o->iface = iface;
+            o->orig = m ? m->orig : *(void ***)ptr;
+            insert(atomic_load(&objects), o);
+            num_objects++;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return o;
+}
+
+struct rec_object *rec_object_look_up(struct rec_thread *t, void *ptr)
+{
+    struct rec_object *o = rec_object_find(ptr);
+
+    if (__builtin_expect(o != NULL, 1))
+        return t->object = o;
+    /* Its table is patched, but nobody saw it being made. */
+    o = rec_object_add(ptr, D12_IFACE_UNKNOWN);
+    rec_note(t, "object %u was made before the recorder could see it; calls on it cannot be played", o->id);
+    return o;
+}
+
+/* ---- spans of handles and addresses ------------------------------------------------------------------------- */
+
+/* Read while it changes: what was read counts only if the version stayed the same. */
+struct span {
+    _Atomic uint64_t start, end, what; /* `what`: the object's number, and the step */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    _Atomic uint64_t version; /* odd while it changes */
+    struct span *_Atomic s;
+    _Atomic size_t num;
+    size_t cap;
+} spans[3] = {{.lock = PTHREAD_MUTEX_INITIALIZER},
+              {.lock = PTHREAD_MUTEX_INITIALIZER},
+              {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+static struct rec_range get(struct span *s)
+{
+    uint64_t what = atomic_load_explicit(&s->what, memory_order_relaxed);
+
+    return (struct rec_range){.start = atomic_load_explicit(&s->start, memory_order_relaxed),
+                              .end = atomic_load_explicit(&s->end, memory_order_relaxed),
+                              .id = (uint32_t)(what >> 32),
+                              .step = (uint32_t)what};
+}
+
+static void put(struct span *s, struct rec_range r)
+{
+    atomic_store_explicit(&s->start, r.start, memory_order_relaxed);
+    atomic_store_explicit(&s->end, r.end, memory_order_relaxed);
+    atomic_store_explicit(&s->what, (uint64_t)r.id << 32 | r.step, memory_order_relaxed);
+}
+
+/* Spans from `from` on, `n` of them, stand at `to` afterwards. */
+static void move(struct span *s, size_t to, size_t from, size_t n)
+{
+    if (to < from)
+        for (size_t i = 0; i < n; i++)
+            put(&s[to + i], get(&s[from + i]));
+    else if (to > from)
+        for (size_t i = n; i-- > 0;)
+            put(&s[to + i], get(&s[from + i]));
+}
+
+/* Index of the first span that ends behind `at`. */
+static size_t lower(struct span *s, size_t n, uint64_t at)
+{
+    size_t lo = 0;
+
+    while (lo < n) {
+        size_t mid = lo + (n - lo) / 2;
+
+        if (get(&s[mid]).end <= at)
+            lo = mid + 1;
+        else
+            n = mid;
+    }
+    return lo;
+}
+
+static void span_insert(enum rec_range_kind k, struct rec_range x)
+{
+    struct span *s = atomic_load(&spans[k].s);
+    size_t num = atomic_load(&spans[k].num), i = lower(s, num, x.start), j = i;
+
+    while (j < num && get(&s[j]).start < x.end) /* what overlaps is gone: the memory was handed out again */
+        j++;
+    if (num + 1 - (j - i) > spans[k].cap) {
+        size_t cap = spans[k].cap ? 2 * spans[k].cap : 256;
+        struct span *p = calloc(cap, sizeof(*p));
+
+        if (!p)
+            return;
+        for (size_t m = 0; m < num; m++)
+            put(&p[m], get(&s[m]));
+        spans[k].cap = cap;
+        atomic_store(&spans[k].s, p); /* the old array stays for readers */
+        s = p;
+    }
+    move(s, i + 1, j, num - j);
+    put(&s[i], x);
+    atomic_store(&spans[k].num, num + 1 - (j - i));
+}
+
+void rec_range_add(enum rec_range_kind k, uint64_t start, uint64_t size, uint32_t id, uint32_t step)
+{
+    pthread_mutex_lock(&spans[k].lock);
+    atomic_fetch_add(&spans[k].version, 1);
+    span_insert(k, (struct rec_range){start, start + size, id, step});
+    atomic_fetch_add(&spans[k].version, 1);
+    pthread_mutex_unlock(&spans[k].lock);
+}
+
+void rec_range_drop(uint32_t id)
+{
+    for (int k = 0; k < 3; k++) {
+        struct span *s;
+        size_t num;
+
+        pthread_mutex_lock(&spans[k].lock);
+        s = atomic_load(&spans[k].s);
+        num = atomic_load(&spans[k].num);
+        for (size_t i = 0; i < num;) {
+            if (get(&s[i]).id != id) {
+                i++;
+                continue;
+            }
+            atomic_fetch_add(&spans[k].version, 1);
+            move(s, i, i + 1, num - i - 1);
+            atomic_store(&spans[k].num, --num);
+            atomic_fetch_add(&spans[k].version, 1);
+        }
+        pthread_mutex_unlock(&spans[k].lock);
+    }
+}
+
+bool rec_range_find(struct rec_thread *t, enum rec_range_kind k, uint64_t at, struct rec_range *out)
+{
+    for (;;) {
+        uint64_t v = atomic_load_explicit(&spans[k].version, memory_order_acquire);
+        struct span *s;
+        size_t n, i;
+        bool hit;
+
+        if (t->hit[k].version == v && at - t->hit[k].r.start < t->hit[k].r.end - t->hit[k].r.start) {
+            *out = t->hit[k].r;
+            return true;
+        }
+        if (v & 1)
+            continue;
+        n = atomic_load(&spans[k].num); /* before the array: a larger number belongs to the larger array */
+        s = atomic_load(&spans[k].s);
+        i = lower(s, n, at);
+        if (i < n)
+            *out = get(&s[i]);
+        hit = i < n && out->start <= at && at < out->end;
+        atomic_thread_fence(memory_order_acquire);
+        if (atomic_load_explicit(&spans[k].version, memory_order_relaxed) != v)
+            continue;
+        if (hit) {
+            t->hit[k].r = *out;
+            t->hit[k].version = v;
+        }
+        return hit;
+    }
+}

@@ -1,0 +1,68 @@
+/* shm.h: the memory that the recorded program shares with `aerogpu d3d12 record`.
+ *
+ * The recorder inside the program writes into chunks; the collector outside compresses full ones into the file. What
+ * was written when the program died, however it died, is still here, and the collector writes it.
+ *
+ *   FREE ──recorder takes──▶ OPEN ──recorder fills──▶ FULL ──collector writes──▶ FREE
+ *
+ * Invariants:
+ *  1. Only the thread that opened a chunk writes to it; only the collector frees one, and never an OPEN one while
+ *     the program lives.
+ *  2. bytes [0, committed) are whole records. [committed, partial) is the call that the thread is in.
+ *  3. Sequence tickets come from `seq`, blob numbers from `blobs`, thread numbers from `threads`, so that several
+ *     processes of one program (fork) stay apart.
+ */
+#ifndef D3D12_SHM_H_
+#define D3D12_SHM_H_
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "record/wire.h"
+
+#define SHM_MAGIC  UINT64_C(0x3153434552323144)
+#define SHM_ENV    "AEROGPU_D3D12_SHM"
+#define SHM_SLACK  (16 * 1024) /* room behind each chunk's limit for what is written unchecked */
+#define SHM_CHUNKS 224
+
+enum shm_state { SHM_FREE, SHM_OPEN, SHM_FULL };
+
+struct shm_chunk {
+    _Atomic uint32_t state;
+    uint32_t kind; /* trc_kind */
+    uint32_t thread;
+    uint32_t frame;
+    uint64_t first_seq;
+    uint64_t order; /* chunks of one thread are written in this order */
+    _Atomic uint32_t committed, partial;
+};
+
+struct shm {
+    uint64_t magic;
+    uint64_t schema;
+    uint32_t num_chunks, chunk_size;
+    uint32_t hash_every;              /* 0: no frame hashes; n: every nth frame */
+    uint32_t dirty_method;            /* enum dirty_method */
+    uint32_t first_frame, last_frame; /* capture range; last 0: all */
+    uint64_t start_ns;
+    _Atomic uint64_t epoch_ns; /* where time begins for the recorded processes, by their clock */
+    _Atomic uint64_t seq;
+    _Atomic uint64_t order;
+    _Atomic uint32_t blobs, threads, objects, events, frame;
+    _Atomic uint32_t bell;      /* futex: rung when a chunk turns FULL */
+    _Atomic uint32_t free_bell; /* futex: rung when one turns FREE */
+    _Atomic uint32_t collector_gone;
+    _Atomic uint32_t features; /* enum trc_features */
+    struct shm_chunk chunks[SHM_CHUNKS];
+};
+
+#define SHM_DATA   ((sizeof(struct shm) + 4095) & ~(size_t)4095)
+#define SHM_STRIDE ((size_t)TRC_CHUNK + SHM_SLACK)
+#define SHM_SIZE   (SHM_DATA + SHM_STRIDE * SHM_CHUNKS)
+
+static inline uint8_t *shm_data(struct shm *s, uint32_t chunk)
+{
+    return (uint8_t *)s + SHM_DATA + SHM_STRIDE * chunk;
+}
+
+#endif

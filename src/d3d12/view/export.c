@@ -1,0 +1,289 @@
+#include "d3d12/view/export.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/out_file.h"
+#include "d3d12/view/show.h"
+#include "d3d12/gen/table.h"
+#include "d3d12_api.h"
+
+/* ---- SQLite ------------------------------------------------------------------------------------------------- */
+
+static const char schema[] =
+    "CREATE TABLE info(key TEXT PRIMARY KEY, value TEXT);"
+    "CREATE TABLE objects(id INTEGER PRIMARY KEY, type TEXT, name TEXT, born INTEGER, died INTEGER);"
+    "CREATE TABLE calls(id INTEGER PRIMARY KEY, frame INTEGER, thread INTEGER, time_us REAL, interface TEXT, "
+    "method TEXT,"
+    " object INTEGER, returned INTEGER, call TEXT);"
+    "CREATE VIEW arguments AS SELECT calls.id, j.key AS name, j.value FROM calls, json_each(calls.call, "
+    "'$.args') j;";
+
+static int run_sql(sqlite3 *db, const char *sql, struct error *e)
+{
+    char *why = NULL;
+
+    if (sqlite3_exec(db, sql, NULL, NULL, &why) == SQLITE_OK)
+        return 0;
+    error_set(e, -EIO, "sqlite: %s", why ? why : "unknown");
+    sqlite3_free(why);
+    return -EIO;
+}
+
+static int put_objects(sqlite3 *db, const struct names *names, struct error *e)
+{
+    sqlite3_stmt *s;
+
+    if (sqlite3_prepare_v2(db, "INSERT INTO objects VALUES(?,?,?,?,?)", -1, &s, NULL) != SQLITE_OK)
+        return error_set(e, -EIO, "sqlite: %s", sqlite3_errmsg(db));
+    for (uint32_t i = 2; i < names->num; i++) {
+        const struct name *n = names_get(names, i);
+
+        if (!n)
+            continue;
+        sqlite3_bind_int64(s, 1, i);
+        sqlite3_bind_text(s, 2, d12_ifaces[n->iface].name, -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 3, n->text, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 4, (sqlite3_int64)n->born);
+        if (n->died == UINT64_MAX)
+            sqlite3_bind_null(s, 5);
+        else
+            sqlite3_bind_int64(s, 5, (sqlite3_int64)n->died);
+        sqlite3_step(s);
+        sqlite3_reset(s);
+    }
+    sqlite3_finalize(s);
+    return 0;
+}
+
+static int put_calls(sqlite3 *db, struct trc *t, const struct names *names, struct error *e)
+{
+    struct strbuf b = {0};
+    struct trc_call c;
+    sqlite3_stmt *s;
+    int got;
+
+    if (sqlite3_prepare_v2(db, "INSERT INTO calls VALUES(?,?,?,?,?,?,?,?,?)", -1, &s, NULL) != SQLITE_OK)
+        return error_set(e, -EIO, "sqlite: %s", sqlite3_errmsg(db));
+    while ((got = trc_next(t, &c, e)) > 0) {
+        strbuf_clear(&b);
+        show_call(&b, SHOW_JSON, t, &c, names);
+        sqlite3_bind_int64(s, 1, (sqlite3_int64)c.index);
+        sqlite3_bind_int64(s, 2, c.frame);
+        sqlite3_bind_int64(s, 3, c.thread);
+        sqlite3_bind_double(s, 4, (double)c.time_ns / 1e3);
+        sqlite3_bind_text(s, 5, d12_methods[c.method].iface, -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 6, d12_methods[c.method].name, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 7, c.self);
+        sqlite3_bind_int(s, 8, !c.incomplete);
+        sqlite3_bind_text(s, 9, strbuf_str(&b), (int)b.len, SQLITE_STATIC);
+        if (sqlite3_step(s) != SQLITE_DONE) {
+            got = error_set(e, -EIO, "sqlite: %s", sqlite3_errmsg(db));
+            break;
+        }
+        sqlite3_reset(s);
+    }
+    sqlite3_finalize(s);
+    strbuf_finish(&b);
+    return got < 0 ? got : 0;
+}
+
+int export_sqlite(struct trc *t, const struct names *names, const char *path, struct error *e)
+{
+    sqlite3_stmt *s;
+    sqlite3 *db;
+    int err;
+
+    out_file_discard(path);
+    if (sqlite3_open(path, &db) != SQLITE_OK) {
+        err = error_set(e, -EIO, "cannot create %s: %s", path, sqlite3_errmsg(db));
+        sqlite3_close(db);
+        return err;
+    }
+    trc_rewind(t);
+    if (!(err = run_sql(db, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN", e)) &&
+        !(err = run_sql(db, schema, e)) && !(err = put_objects(db, names, e)) &&
+        !(err = put_calls(db, t, names, e))) {
+        if (sqlite3_prepare_v2(db, "INSERT INTO info VALUES('recording', ?)", -1, &s, NULL) == SQLITE_OK) {
+            sqlite3_bind_text(s, 1, trc_meta(t), -1, SQLITE_STATIC);
+            sqlite3_step(s);
+            sqlite3_finalize(s);
+        }
+        err = run_sql(db,
+                      "CREATE INDEX calls_object ON calls(object); CREATE INDEX calls_frame ON calls(frame);"
+                      "CREATE INDEX calls_method ON calls(method); COMMIT",
+                      e);
+    }
+    sqlite3_close(db);
+    if (err) {
+        error_prefix(e, "%s", path);
+        out_file_discard(path);
+    }
+    trc_rewind(t);
+    return err;
+}
+
+/* ---- Perfetto ----------------------------------------------------------------------------------------------- */
+
+static bool worth_a_slice(uint16_t method)
+{
+    const char *n = d12_methods[method].name;
+
+    return method == D12_Native_EventWait || method == D12_Native_WaitFor || method == D12_Native_Present ||
+           method == D12_Native_CreateDevice || method == D12_ID3D12CommandQueue_ExecuteCommandLists ||
+           !strncmp(n, "Create", 6) || !strcmp(n, "Signal") || !strcmp(n, "Wait") || !strcmp(n, "Map");
+}
+
+int export_perfetto(struct trc *t, const struct names *names, const char *path, struct error *e)
+{
+    uint64_t frame_start = 0;
+    struct strbuf text = {0};
+    FILE *f = out_file_open(path, e);
+    const char *comma = "";
+    struct trc_call c;
+    int got;
+
+    if (!f)
+        return -EIO;
+    trc_rewind(t);
+    fprintf(f, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+    while ((got = trc_next(t, &c, e)) > 0) {
+        double us = (double)c.time_ns / 1e3;
+
+        if (c.method == D12_Native_Present) {
+            fprintf(f,
+                    "%s\n{\"ph\":\"X\",\"pid\":1,\"tid\":0,\"name\":\"frame %u\",\"ts\":%.3f,\"dur\":%.3f}",
+                    comma, c.frame, (double)frame_start / 1e3, us - (double)frame_start / 1e3);
+            frame_start = c.time_ns;
+            comma = ",";
+        }
+        if (!worth_a_slice(c.method))
+            continue;
+        strbuf_clear(&text);
+        show_call(&text, SHOW_JSON, t, &c, names);
+        fprintf(f,
+                "%s\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%u,\"name\":\"%s\",\"ts\":%.3f,\"args\":%s}",
+                comma, c.thread, d12_methods[c.method].name, us, strbuf_str(&text));
+        comma = ",";
+    }
+    fprintf(
+        f,
+        "%s\n{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"thread_name\",\"args\":{\"name\":\"frames\"}}]}\n",
+        comma);
+    strbuf_finish(&text);
+    trc_rewind(t);
+    return out_file_close(f, path, got < 0 ? got : 0, e);
+}
+
+/* ---- web page ----------------------------------------------------------------------------------------------- */
+
+static const char page_top[] = {
+#include "viewer_top.inc"
+    , 0};
+static const char page_bottom[] = {
+#include "viewer_bottom.inc"
+    , 0};
+
+/* Text inside a <script>: nothing may look like its end, and a line is a call. */
+static void put_escaped(FILE *f, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '<')
+            fputs("\\u003c", f);
+        else
+            fputc(s[i], f);
+    }
+}
+
+static void put_base64(FILE *f, FILE *from)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint8_t b[3];
+    size_t n;
+
+    while ((n = fread(b, 1, 3, from)) > 0) {
+        uint32_t v = (uint32_t)b[0] << 16 | (n > 1 ? (uint32_t)b[1] << 8 : 0) | (n > 2 ? b[2] : 0);
+
+        fputc(digits[v >> 18], f);
+        fputc(digits[v >> 12 & 63], f);
+        fputc(n > 1 ? digits[v >> 6 & 63] : '=', f);
+        fputc(n > 2 ? digits[v & 63] : '=', f);
+    }
+}
+
+/* One line a file: its name, a tab, its bytes in base 64. */
+static void put_pictures(FILE *f, const char *dir)
+{
+    DIR *d = dir ? opendir(dir) : NULL;
+    struct dirent *x;
+    char path[4096];
+
+    fputs("<script type=\"text/plain\" id=\"pictures\">", f);
+    while (d && (x = readdir(d))) {
+        FILE *from;
+
+        if (x->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", dir, x->d_name);
+        from = fopen(path, "rb");
+        if (!from)
+            continue;
+        fprintf(f, "%s\t", x->d_name);
+        put_base64(f, from);
+        fputc('\n', f);
+        fclose(from);
+    }
+    if (d)
+        closedir(d);
+    fputs("</script>\n", f);
+}
+
+int export_html(struct trc *t, const struct names *names, const char *pictures, const char *path,
+                struct error *e)
+{
+    struct strbuf text = {0};
+    FILE *f = out_file_open(path, e);
+    struct trc_call c;
+    int got;
+
+    if (!f)
+        return -EIO;
+    trc_rewind(t);
+    fputs(page_top, f);
+    fputs("<script type=\"application/json\" id=\"meta\">", f);
+    put_escaped(f, trc_meta(t), strlen(trc_meta(t)));
+    fputs("</script>\n<script type=\"text/plain\" id=\"objects\">", f);
+    for (uint32_t i = 2; i < names->num; i++) {
+        const struct name *n = names_get(names, i);
+
+        if (!n)
+            continue;
+        fprintf(f, "%u\t%s\t%llu\t%lld\t", i, d12_ifaces[n->iface].name + 6, (unsigned long long)n->born,
+                n->died == UINT64_MAX ? -1LL : (long long)n->died);
+        for (const char *p = n->text ? n->text : ""; *p; p++)
+            if ((unsigned char)*p >= 0x20)
+                put_escaped(f, p, 1);
+        fputc('\n', f);
+    }
+    fputs("</script>\n<script type=\"text/plain\" id=\"calls\">", f);
+    while ((got = trc_next(t, &c, e)) > 0) {
+        const char *p;
+
+        strbuf_clear(&text);
+        show_call(&text, SHOW_TEXT, t, &c, names);
+        p = strchr(strbuf_str(&text), '@'); /* the number is the line's */
+        fprintf(f, "%u\t%.0f\t%u\t", c.frame, (double)c.time_ns / 1e3, c.self);
+        if (p)
+            put_escaped(f, p + 1, strlen(p + 1));
+        fputc('\n', f);
+    }
+    fputs("</script>\n", f);
+    put_pictures(f, pictures);
+    fputs(page_bottom, f);
+    strbuf_finish(&text);
+    trc_rewind(t);
+    return out_file_close(f, path, got < 0 ? got : 0, e);
+}

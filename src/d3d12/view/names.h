@@ -1,0 +1,31 @@
+/* names.h: what each object of a recording is: its interface, its debug name, and the calls of its life. */
+#ifndef D3D12_NAMES_H_
+#define D3D12_NAMES_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "record/trace_file.h"
+
+struct name {
+    uint16_t iface;      /* index in d12_ifaces, 0xffff: unknown */
+    char *text;          /* debug name, or NULL */
+    uint64_t born, died; /* call numbers; died UINT64_MAX: never */
+};
+
+struct names {
+    struct name *of; /* by object number */
+    uint32_t num;
+};
+
+/* Follows one call: creations, SetName, last releases. To be called in order. 0 or -ENOMEM. */
+int names_follow(struct names *n, const struct trc_call *c);
+/* Reads the whole recording and rewinds it. What is wrong with it ends the reading and is no error here. */
+int names_read(struct names *n, struct trc *t, struct error *e);
+/* Whether the call is made on object `id`, or has it, a handle of it or an address in it among its arguments or answers. */
+bool names_mentions(const struct trc_call *c, uint32_t id);
+const struct name *names_get(const struct names *n, uint32_t id);
+void names_finish(struct names *n);
+
+#endif

@@ -1,0 +1,291 @@
+#include "d3d12/view/res_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "d3d12/view/walk.h"
+
+#define MAX_SUBS (1u << 20)
+
+/* What a walk over one call picks up. */
+struct seen {
+    struct res_states *s;
+    uint32_t list;
+    int depth, err;
+    uint32_t type, flags, resource, sub, after; /* of the barrier that is being read */
+    uint32_t dimension, mips, layers, format, state, id;
+    bool failed, in_desc;
+    uint32_t lists[64];
+    size_t num_lists;
+};
+
+static bool is(const char *a, const char *b)
+{
+    return a && !strcmp(a, b);
+}
+
+static void nothing_begin(void *ctx, const struct d12_field *f, const char *name, bool array, uint64_t n)
+{
+    struct seen *x = ctx;
+
+    x->depth++;
+    if (is(name, "pDesc"))
+        x->in_desc = true;
+}
+
+static void nothing_end(void *ctx, bool array)
+{
+    ((struct seen *)ctx)->depth--;
+}
+
+static void nothing_null(void *ctx, const struct d12_field *f, const char *name, bool is_null)
+{
+}
+
+/* ---- resources ---------------------------------------------------------------------------------------------- */
+
+static unsigned planes(uint32_t format)
+{
+    switch (format) {
+    case DXGI_FORMAT_R24G8_TYPELESS:
+    case DXGI_FORMAT_D24_UNORM_S8_UINT:
+    case DXGI_FORMAT_R32G8X24_TYPELESS:
+    case DXGI_FORMAT_D32_FLOAT_S8X24_UINT:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+static void on_create(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+{
+    struct seen *x = ctx;
+
+    if (!v->type)
+        return;
+    if (x->in_desc && is(name, "Dimension"))
+        x->dimension = (uint32_t)v->u;
+    else if (x->in_desc && is(name, "MipLevels"))
+        x->mips = (uint32_t)v->u;
+    else if (x->in_desc && is(name, "DepthOrArraySize"))
+        x->layers = (uint32_t)v->u;
+    else if (x->in_desc && is(name, "Format") && !x->format)
+        x->format = (uint32_t)v->u;
+    else if (is(name, "InitialResourceState") || is(name, "InitialState") || is(name, "PresentState"))
+        x->state = (uint32_t)v->u;
+    else if (is(name, "return"))
+        x->failed = (int32_t)v->u < 0;
+    else if (is(name, "ppvResource") || is(name, "ppResource"))
+        x->id = (uint32_t)v->u;
+}
+
+static int add(struct seen *x, bool presentable)
+{
+    struct res_states *s = x->s;
+    struct res_info *r;
+    uint64_t subs;
+
+    if (x->failed || x->id < 2 || x->id > 1u << 26)
+        return 0;
+    if (x->id >= s->num) {
+        uint32_t n = s->num ? s->num : 256;
+        struct res_info **p;
+
+        while (n <= x->id)
+            n *= 2;
+        p = realloc(s->of, n * sizeof(*p));
+        if (!p)
+            return -ENOMEM;
+        memset(p + s->num, 0, (n - s->num) * sizeof(*p));
+        s->of = p;
+        s->num = n;
+    }
+    if (s->of[x->id])
+        return 0;
+    r = calloc(1, sizeof(*r));
+    if (!r)
+        return -ENOMEM;
+    r->id = x->id;
+    r->presentable = presentable;
+    r->buffer = x->dimension == D3D12_RESOURCE_DIMENSION_BUFFER;
+    subs = r->buffer ? 1
+                     : (uint64_t)(x->mips ? x->mips : 1) *
+                           (x->dimension == D3D12_RESOURCE_DIMENSION_TEXTURE3D ? 1
+                            : x->layers                                        ? x->layers
+                                                                               : 1) *
+                           planes(x->format);
+    r->num_subs = subs > MAX_SUBS ? MAX_SUBS : (uint32_t)subs;
+    if (!r->buffer) {
+        r->states = malloc(r->num_subs * sizeof(*r->states));
+        if (!r->states) {
+            free(r);
+            return -ENOMEM;
+        }
+        for (uint32_t i = 0; i < r->num_subs; i++)
+            r->states[i] = x->state;
+    }
+    s->of[x->id] = r;
+    return 0;
+}
+
+const struct res_info *res_get(const struct res_states *s, uint32_t id)
+{
+    return id < s->num ? s->of[id] : NULL;
+}
+
+/* ---- barriers ----------------------------------------------------------------------------------------------- */
+
+static struct res_list *list_of(struct res_states *s, uint32_t id)
+{
+    struct res_list *p;
+
+    for (size_t i = 0; i < s->num_lists; i++)
+        if (s->lists[i].id == id)
+            return &s->lists[i];
+    if ((s->num_lists & (s->num_lists - 1)) == 0) {
+        p = realloc(s->lists, (s->num_lists ? 2 * s->num_lists : 1) * sizeof(*p));
+        if (!p)
+            return NULL;
+        s->lists = p;
+    }
+    p = &s->lists[s->num_lists++];
+    *p = (struct res_list){.id = id};
+    return p;
+}
+
+static void on_barrier(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+{
+    struct seen *x = ctx;
+
+    if (!v->type)
+        return;
+    if (is(name, "Type"))
+        x->type = (uint32_t)v->u;
+    else if (is(name, "Flags"))
+        x->flags = (uint32_t)v->u;
+    else if (is(name, "pResource"))
+        x->resource = (uint32_t)v->u;
+    else if (is(name, "Subresource"))
+        x->sub = (uint32_t)v->u;
+    else if (is(name, "StateAfter"))
+        x->after = (uint32_t)v->u;
+}
+
+static void end_barrier(void *ctx, bool array)
+{
+    struct seen *x = ctx;
+    struct res_list *l;
+
+    if (--x->depth != 1 || array) /* the array, then the barrier: its end is the way back to depth 1 */
+        return;
+    if (x->type != D3D12_RESOURCE_BARRIER_TYPE_TRANSITION ||
+        x->flags == D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY)
+        return;
+    l = list_of(x->s, x->list);
+    if (l && l->num == l->cap) {
+        size_t cap = l->cap ? 2 * l->cap : 32;
+        void *p = realloc(l->b, cap * sizeof(*l->b));
+
+        if (!p)
+            l = NULL;
+        else
+            l->b = p, l->cap = cap;
+    }
+    if (l)
+        l->b[l->num++] = (struct res_barrier){x->resource, x->sub, x->after};
+    else
+        x->err = -ENOMEM;
+}
+
+static void on_execute(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+{
+    struct seen *x = ctx;
+
+    if (v->type && v->type->kind == D12_KIND_OBJECT && x->num_lists < 64)
+        x->lists[x->num_lists++] = (uint32_t)v->u;
+}
+
+static void execute(struct res_states *s, uint32_t list)
+{
+    struct res_list *l = list_of(s, list);
+
+    for (size_t i = 0; l && i < l->num; i++) {
+        struct res_info *r = l->b[i].resource < s->num ? s->of[l->b[i].resource] : NULL;
+
+        if (!r || !r->states)
+            continue;
+        for (uint32_t k = 0; k < r->num_subs; k++)
+            if (l->b[i].sub == k || l->b[i].sub == D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES)
+                r->states[k] = l->b[i].after;
+    }
+}
+
+static bool creates_resource(const char *name)
+{
+    return is(name, "CreateCommittedResource") || is(name, "CreatePlacedResource") ||
+           is(name, "CreateReservedResource") || is(name, "CreateCommittedResource1") ||
+           is(name, "CreatePlacedResource1") || is(name, "CreateReservedResource1") ||
+           is(name, "CreateCommittedResource2") || is(name, "CreateImageResource");
+}
+
+int res_follow(struct res_states *s, const struct trc_call *c)
+{
+    const struct d12_method_info *m = &d12_methods[c->method];
+    struct seen x = {.s = s, .list = c->self};
+    struct walk_visitor v = {nothing_begin, nothing_end, on_create, nothing_null, &x};
+    struct bytes in = bytes_of(c->args, c->size);
+
+    if (c->incomplete)
+        return 0;
+    if (c->method == D12_ID3D12GraphicsCommandList_ResourceBarrier) {
+        v.value = on_barrier;
+        v.end = end_barrier;
+        walk_fields(&in, m->in, m->num_in, &v);
+        return x.err;
+    }
+    if (c->method == D12_ID3D12GraphicsCommandList_Reset) {
+        struct res_list *l = list_of(s, c->self);
+
+        if (l)
+            l->num = 0;
+        return l ? 0 : -ENOMEM;
+    }
+    if (c->method == D12_Native_Contents) {
+        struct res_info *r;
+        uint64_t id = bytes_varint(&in), sub = bytes_varint(&in), after = bytes_varint(&in);
+
+        r = id < s->num ? s->of[id] : NULL;
+        if (r && r->states && sub < r->num_subs)
+            r->states[sub] = (uint32_t)after;
+        return 0;
+    }
+    if (c->method == D12_ID3D12CommandQueue_ExecuteCommandLists) {
+        v.value = on_execute;
+        walk_fields(&in, m->in, m->num_in, &v);
+        for (size_t i = 0; i < x.num_lists; i++)
+            execute(s, x.lists[i]);
+        return 0;
+    }
+    if (c->method != D12_Native_SwapChainBuffer &&
+        (m->name[0] != 'C' || m->name[1] != 'r' || !creates_resource(m->name)))
+        return 0;
+    walk_fields(&in, m->in, m->num_in, &v);
+    x.in_desc = false;
+    walk_fields(&in, m->out, m->num_out, &v);
+    return add(&x, c->method == D12_Native_CreateImageResource || c->method == D12_Native_SwapChainBuffer);
+}
+
+void res_finish(struct res_states *s)
+{
+    for (uint32_t i = 0; i < s->num; i++)
+        if (s->of[i]) {
+            free(s->of[i]->states);
+            free(s->of[i]);
+        }
+    for (size_t i = 0; i < s->num_lists; i++)
+        free(s->lists[i].b);
+    free(s->of);
+    free(s->lists);
+    *s = (struct res_states){0};
+}

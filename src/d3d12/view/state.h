@@ -1,0 +1,21 @@
+/* state.h: what was set on a command list when one of its calls was recorded. */
+#ifndef D3D12_STATE_H_
+#define D3D12_STATE_H_
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "d3d12/view/names.h"
+#include "record/trace_file.h"
+
+/* Appends one line per piece of state of the list that call `index` is made on: the calls that set it, the latest each,
+ * with root parameters, vertex buffer slots and the like apart. -ENOENT if there is no such call on a list. */
+int state_at(struct strbuf *out, struct trc *t, const struct names *names, uint64_t index, struct error *e);
+
+/* Appends one line per fence: its highest value signalled so far by queue and CPU, and the last value read. */
+int fences_at(struct strbuf *out, struct trc *t, const struct names *names, uint64_t index, struct error *e);
+
+/* Appends every byte block among the arguments of call `index` (what was copied into mapped memory, shaders, constants)
+ * as rows of hexadecimal numbers and letters. -ENOENT if there is no such call. */
+int bytes_at(struct strbuf *out, struct trc *t, uint64_t index, struct error *e);
+
+#endif

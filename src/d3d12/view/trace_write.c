@@ -1,0 +1,186 @@
+/* trace_write.c: the writing half of trace_file.h. */
+#include "record/trace_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "base/out_file.h"
+#include "d3d12/view/trace_split.h"
+
+#define ZSTD_LEVEL 6
+
+struct trc_writer {
+    FILE *f;
+    char *path;
+    ZSTD_CCtx *z;
+    uint8_t *packed, *other, *split;
+    size_t packed_cap, split_cap;
+    struct trc_index_entry *index;
+    uint32_t num, cap;
+    uint64_t size, features;
+};
+
+static int put(struct trc_writer *w, const void *p, size_t n, struct error *e)
+{
+    if (fwrite(p, 1, n, w->f) != n)
+        return error_set(e, -EIO, "%s: cannot be written at byte %llu: %s", w->path,
+                         (unsigned long long)w->size, strerror(errno));
+    w->size += n;
+    return 0;
+}
+
+int trc_writer_create(struct trc_writer **out, const char *path, const char *meta, uint64_t schema,
+                      struct error *e)
+{
+    struct trc_header h = {.major = TRC_MAJOR, .minor = TRC_MINOR, .schema = schema};
+    struct trc_writer *w = calloc(1, sizeof(*w));
+    int err;
+
+    memcpy(h.magic, TRC_MAGIC, 8);
+    h.meta_size = (uint32_t)strlen(meta);
+    if (!w)
+        return error_set(e, -ENOMEM, "out of memory");
+    w->path = strdup(path);
+    w->z = ZSTD_createCCtx();
+    if (!w->path || !w->z) {
+        err = error_set(e, -ENOMEM, "out of memory");
+        goto fail;
+    }
+    ZSTD_CCtx_setParameter(w->z, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+    w->f = out_file_open(path, e);
+    if (!w->f) {
+        err = -EIO;
+        goto fail;
+    }
+    if ((err = put(w, &h, sizeof(h), e)) || (err = put(w, meta, h.meta_size, e)))
+        goto fail;
+    fflush(w->f);
+    *out = w;
+    return 0;
+fail:
+    if (w->f)
+        out_file_close(w->f, path, err, e);
+    ZSTD_freeCCtx(w->z);
+    free(w->path);
+    free(w);
+    return err;
+}
+
+static int remember(struct trc_writer *w, const struct trc_block *b, struct error *e)
+{
+    if (w->num == w->cap) {
+        uint32_t cap = w->cap ? 2 * w->cap : 256;
+        struct trc_index_entry *p = realloc(w->index, cap * sizeof(*p));
+
+        if (!p)
+            return error_set(e, -ENOMEM, "out of memory");
+        w->index = p;
+        w->cap = cap;
+    }
+    w->index[w->num++] = (struct trc_index_entry){
+        .offset = w->size,
+        .first_seq = b->first_seq,
+        .raw = b->raw,
+        .frame = b->frame,
+        .thread = b->thread,
+        .kind = b->kind,
+        .flags = b->flags,
+        .packed = b->packed,
+    };
+    return 0;
+}
+
+/* Packs the block in its other order as well; returns the size if that is smaller, with the bytes in `packed`. */
+static size_t pack_split(struct trc_writer *w, const void *raw, size_t size, size_t plain)
+{
+    size_t cap = SPLIT_BOUND(size), n;
+    uint8_t *p;
+
+    if (cap > w->split_cap) {
+        p = realloc(w->split, cap);
+        if (!p)
+            return 0;
+        w->split = p;
+        p = realloc(w->other, ZSTD_compressBound(cap));
+        if (!p)
+            return 0;
+        w->other = p;
+        w->split_cap = cap;
+    }
+    n = split_block(raw, size, w->split);
+    if (!n)
+        return 0;
+    n = ZSTD_compress2(w->z, w->other, ZSTD_compressBound(cap), w->split, n);
+    if (ZSTD_isError(n) || n >= plain)
+        return 0;
+    memcpy(w->packed, w->other, n);
+    return n;
+}
+
+int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void *raw, size_t size,
+                     struct error *e)
+{
+    struct trc_block h = *b;
+    size_t bound = ZSTD_compressBound(size), n;
+    int err;
+
+    if (bound > w->packed_cap) {
+        uint8_t *p = realloc(w->packed, bound);
+
+        if (!p)
+            return error_set(e, -ENOMEM, "out of memory");
+        w->packed = p;
+        w->packed_cap = bound;
+    }
+    n = ZSTD_compress2(w->z, w->packed, w->packed_cap, raw, size);
+    if (ZSTD_isError(n))
+        return error_set(e, -EIO, "zstd: %s", ZSTD_getErrorName(n));
+    if (h.kind == TRC_CALLS && !(h.flags & TRC_PARTIAL)) {
+        size_t other = pack_split(w, raw, size, n);
+
+        if (other) {
+            n = other;
+            h.flags |= TRC_SPLIT;
+        }
+    }
+    h.magic = TRC_BLOCK_MAGIC;
+    h.raw = (uint32_t)size;
+    h.packed = (uint32_t)n;
+    h.hash = XXH3_64bits(w->packed, n);
+    if (h.kind != TRC_INDEX && (err = remember(w, &h, e)))
+        return err;
+    if ((err = put(w, &h, sizeof(h), e)) || (err = put(w, w->packed, n, e)))
+        return err;
+    if (fflush(w->f))
+        return error_set(e, -EIO, "%s: cannot be written: %s", w->path, strerror(errno));
+    return 0;
+}
+
+int trc_writer_finish(struct trc_writer *w, struct error *e)
+{
+    struct trc_tail tail = {.index_offset = w->size, .features = w->features, .magic = TRC_TAIL_MAGIC};
+    struct trc_block b = {.kind = TRC_INDEX};
+    int err = trc_writer_block(w, &b, w->index, w->num * sizeof(*w->index), e);
+
+    if (!err)
+        err = put(w, &tail, sizeof(tail), e);
+    if (fclose(w->f) && !err)
+        err = error_set(e, -EIO, "%s: cannot be written: %s", w->path, strerror(errno));
+    ZSTD_freeCCtx(w->z);
+    free(w->packed);
+    free(w->other);
+    free(w->split);
+    free(w->index);
+    free(w->path);
+    free(w);
+    return err;
+}
+
+void trc_writer_features(struct trc_writer *w, uint64_t features)
+{
+    w->features = features;
+}

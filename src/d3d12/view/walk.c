@@ -1,0 +1,230 @@
+#include "d3d12/view/walk.h"
+
+#include <string.h>
+
+#define MAX_DEPTH  24
+#define MAX_FIELDS 48
+
+static void walk_struct(struct bytes *in, const struct d12_field *fields, uint32_t n,
+                        const struct walk_visitor *v, int depth);
+
+/* A descriptor handle or a GPU address: number and what is added, or the raw value. */
+static void read_reference(struct bytes *in, struct walk_value *w)
+{
+    w->u = bytes_varint(in);
+    if (w->u == 1) {
+        w->raw = true;
+        w->u = bytes_u64(in);
+    } else if (w->u) {
+        w->offset = bytes_varint(in);
+    }
+}
+
+static uint64_t read_scalar(struct bytes *in, const struct d12_type *t, struct walk_value *w)
+{
+    w->type = t;
+    switch (t->kind) {
+    case D12_KIND_U8:
+        return w->u = bytes_u8(in);
+    case D12_KIND_I32:
+    case D12_KIND_HRESULT:
+        return w->u = (uint64_t)(int64_t)(int32_t)unzigzag(bytes_varint(in));
+    case D12_KIND_I64:
+        return w->u = (uint64_t)unzigzag(bytes_varint(in));
+    case D12_KIND_F32: {
+        uint32_t bits = bytes_u32(in);
+
+        memcpy(&w->f, &bits, 4);
+        return w->u = bits;
+    }
+    case D12_KIND_GUID:
+        w->size = 16;
+        w->bytes = bytes_take(in, 16);
+        return 0;
+    case D12_KIND_IID:
+        w->u = bytes_varint(in);
+        if (!w->u) {
+            w->size = 16;
+            w->bytes = bytes_take(in, 16);
+        }
+        return 0;
+    case D12_KIND_STR:
+    case D12_KIND_WSTR: {
+        uint64_t n = bytes_varint(in);
+
+        if (n) {
+            w->size = n - 1;
+            w->bytes = bytes_take(in, w->size);
+        }
+        return 0;
+    }
+    case D12_KIND_VA:
+    case D12_KIND_CPU:
+    case D12_KIND_GPU:
+        read_reference(in, w);
+        return 0;
+    default:
+        return w->u = bytes_varint(in);
+    }
+}
+
+static uint64_t walk_value(struct bytes *in, const struct d12_field *f, const char *name,
+                           const struct walk_visitor *v, int depth)
+{
+    const struct d12_type *t = &d12_types[f->type];
+    struct walk_value w = {0};
+
+    if (t->kind == D12_KIND_STRUCT) {
+        if (v)
+            v->begin(v->ctx, f, name, false, t->num_fields);
+        walk_struct(in, t->fields, t->num_fields, v, depth + 1);
+        if (v)
+            v->end(v->ctx, false);
+        return 0;
+    }
+    read_scalar(in, t, &w);
+    if (v && !in->bad)
+        v->value(v->ctx, f, name, &w);
+    return w.u;
+}
+
+static void walk_array(struct bytes *in, const struct d12_field *f, uint64_t n, const struct walk_visitor *v,
+                       int depth)
+{
+    if (n > bytes_left(in)) { /* every element takes a byte at least */
+        in->bad = true;
+        return;
+    }
+    if (v)
+        v->begin(v->ctx, f, f->name, true, n);
+    for (uint64_t i = 0; i < n && !in->bad; i++)
+        walk_value(in, f, NULL, v, depth);
+    if (v)
+        v->end(v->ctx, true);
+}
+
+static void walk_bytes(struct bytes *in, const struct d12_field *f, const struct walk_visitor *v)
+{
+    struct walk_value w = {0};
+    uint64_t n = bytes_varint(in);
+
+    if (n & 1) {
+        w.size = n >> 1;
+        w.bytes = bytes_take(in, w.size);
+    } else if (n) {
+        w.blob = n >> 1;
+    }
+    if (!v || in->bad)
+        return;
+    if (n)
+        v->value(v->ctx, f, f->name, &w);
+    else
+        v->null(v->ctx, f, f->name, true);
+}
+
+static void walk_stream(struct bytes *in, const struct d12_field *f, const struct walk_visitor *v, int depth)
+{
+    uint64_t n = bytes_varint(in);
+
+    if (!n) {
+        if (v)
+            v->null(v->ctx, f, f->name, true);
+        return;
+    }
+    if (--n > bytes_left(in)) {
+        in->bad = true;
+        return;
+    }
+    if (v)
+        v->begin(v->ctx, f, f->name, true, n);
+    for (uint64_t i = 0; i < n && !in->bad; i++) {
+        uint64_t type = bytes_varint(in);
+        int row = d12_subobject_type(type > UINT32_MAX ? UINT32_MAX : (uint32_t)type);
+        struct d12_field sub = {.mode = D12_MODE_VALUE};
+
+        if (row < 0) {
+            in->bad = true;
+            break;
+        }
+        sub.type = (uint16_t)row;
+        sub.name = d12_types[row].name;
+        walk_value(in, &sub, sub.name, v, depth);
+    }
+    if (v)
+        v->end(v->ctx, true);
+}
+
+static uint64_t walk_field(struct bytes *in, const struct d12_field *f, const struct walk_visitor *v,
+                           int depth)
+{
+    switch (f->mode) {
+    case D12_MODE_VALUE:
+        return walk_value(in, f, f->name, v, depth);
+    case D12_MODE_FIXED:
+        walk_array(in, f, f->count, v, depth);
+        return 0;
+    case D12_MODE_ONE:
+        if (bytes_u8(in))
+            return walk_value(in, f, f->name, v, depth);
+        if (v)
+            v->null(v->ctx, f, f->name, true);
+        return 0;
+    case D12_MODE_ARRAY: {
+        uint64_t n = bytes_varint(in);
+
+        if (n)
+            walk_array(in, f, n - 1, v, depth);
+        else if (v)
+            v->null(v->ctx, f, f->name, true);
+        return 0;
+    }
+    case D12_MODE_BYTES:
+        walk_bytes(in, f, v);
+        return 0;
+    case D12_MODE_STREAM:
+        walk_stream(in, f, v, depth);
+        return 0;
+    case D12_MODE_OPAQUE: {
+        uint8_t set = bytes_u8(in);
+
+        if (v)
+            v->null(v->ctx, f, f->name, !set);
+        return 0;
+    }
+    default:
+        return 0;
+    }
+}
+
+static void walk_struct(struct bytes *in, const struct d12_field *fields, uint32_t n,
+                        const struct walk_visitor *v, int depth)
+{
+    uint64_t seen[MAX_FIELDS];
+
+    if (depth > MAX_DEPTH) {
+        in->bad = true;
+        return;
+    }
+    for (uint32_t i = 0; i < n && !in->bad; i++) {
+        const struct d12_field *f = &fields[i];
+
+        if (f->mode != D12_MODE_UNION) {
+            uint64_t u = walk_field(in, f, v, depth);
+
+            if (i < MAX_FIELDS)
+                seen[i] = u;
+            continue;
+        }
+        for (uint32_t c = 0; c < f->num_cases; c++)
+            if (f->disc == D12_DISC_ALWAYS ||
+                (f->disc < i && (uint32_t)seen[f->disc] == (uint32_t)f->cases[c].value)) {
+                walk_field(in, &f->cases[c].field, v, depth);
+                break;
+            }
+    }
+}
+
+void walk_fields(struct bytes *in, const struct d12_field *fields, uint32_t n, const struct walk_visitor *v)
+{
+    walk_struct(in, fields, n, v, 0);
+}

@@ -1,0 +1,309 @@
+/* batch.c: one submission on its way through the device.
+ *
+ *   free ──engine takes it──▶ decoding (submit thread) ──batch_flush──▶ queued ──fence──▶ write-backs, complete ──▶ free
+ *                               │      ▲   batch_cut: some of it early      (completion thread)
+ *                               └batch_sync (flush, wait, write back, start again)
+ *
+ * Invariants:
+ *  1. Staging memory, descriptor pools and what the command buffer names live until the fence of the batch has signalled.
+ *  2. Readbacks run after the fence and before completion, in the order in which they were asked for.
+ */
+#include "executor/engine/engine_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_SIZE = 1 << 20, CHUNKS_KEPT = 8 };
+
+static VkResult next_cmd(struct exec_engine *g, struct batch *b, uint32_t n)
+{
+    VkCommandBufferAllocateInfo ai = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                      .commandPool = b->pool,
+                                      .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                      .commandBufferCount = 1};
+    VkResult r = b->cmds[n] ? VK_SUCCESS : vkAllocateCommandBuffers(g->vk.device, &ai, &b->cmds[n]);
+
+    if (!r) {
+        b->num_cuts = n;
+        b->cmd = b->cmds[n];
+    }
+    return r;
+}
+
+int batch_init(struct exec_engine *g, struct batch *b)
+{
+    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                    .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+                                    .queueFamilyIndex = g->vk.queue_family};
+    VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkResult r = vkCreateCommandPool(g->vk.device, &pool, NULL, &b->pool);
+
+    if (!r)
+        r = next_cmd(g, b, 0);
+    if (!r)
+        r = vkCreateFence(g->vk.device, &fence, NULL, &b->fence);
+    return vk_errno(r);
+}
+
+static void free_chunks(struct exec_engine *g, struct batch *b)
+{
+    while (b->chunks) {
+        struct staging_chunk *c = b->chunks;
+        b->chunks = c->next;
+        vk_buffer_destroy(&g->vk, &c->buffer);
+        free(c);
+    }
+}
+
+void batch_finish(struct exec_engine *g, struct batch *b)
+{
+    free_chunks(g, b);
+    bind_forget(b);
+    while (b->pools) {
+        struct descriptor_pool *p = b->pools;
+        b->pools = p->next;
+        vkDestroyDescriptorPool(g->vk.device, p->pool, NULL);
+        free(p);
+    }
+    if (b->fence)
+        vkDestroyFence(g->vk.device, b->fence, NULL);
+    if (b->pool)
+        vkDestroyCommandPool(g->vk.device, b->pool, NULL);
+    free(b->readbacks);
+    *b = (struct batch){0};
+}
+
+VkCommandBuffer batch_cmd(struct exec_engine *g)
+{
+    VkCommandBufferBeginInfo bi = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                   .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    struct batch *b = g->batch;
+
+    if (!b->recording) {
+        vkBeginCommandBuffer(b->cmd, &bi);
+        b->recording = b->has_work = true;
+        g->bound_pipeline = VK_NULL_HANDLE;
+        g->bound_program[0] = g->bound_program[1] = NULL;
+        if (g->ctx)
+            g->ctx->dirty = DIRTY_ALL;
+        g->need_barrier = true; /* against the batch before */
+        crumbs_open(g);
+    }
+    return b->cmd;
+}
+
+VkCommandBuffer batch_transfer(struct exec_engine *g)
+{
+    const VkMemoryBarrier all = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                 .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                                 .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT};
+    VkCommandBuffer cmd;
+
+    pass_end(g);
+    cmd = batch_cmd(g);
+    if (g->need_barrier)
+        vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0,
+                             1, &all, 0, NULL, 0, NULL);
+    crumbs_behind_barrier(g);
+    breadcrumbs_behind_barrier(g);
+    g->need_barrier = true;
+    return cmd;
+}
+
+int batch_stage(struct exec_engine *g, uint64_t size, uint64_t align, VkBuffer *buffer, VkDeviceSize *offset,
+                uint8_t **map)
+{
+    struct batch *b = g->batch;
+    struct staging_chunk *c = b->chunks;
+    VkDeviceSize at = c ? (c->used + align - 1) / align * align : 0;
+
+    if (!c || at + size > c->buffer.size) {
+        int r;
+        c = calloc(1, sizeof(*c));
+        if (!c)
+            return fail_memory(g, "no memory for staging");
+        r = vk_buffer_create(&g->vk, &c->buffer, size > CHUNK_SIZE ? size : CHUNK_SIZE,
+                             VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                 VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
+                             VK_USE_READBACK);
+        if (r) {
+            free(c);
+            return fail_memory(g, "no device memory for %llu bytes of staging", (unsigned long long)size);
+        }
+        c->next = b->chunks;
+        b->chunks = c;
+        at = 0;
+    }
+    *buffer = c->buffer.buffer;
+    *offset = at;
+    *map = c->buffer.memory.map + at;
+    c->used = at + size;
+    return 0;
+}
+
+struct readback *batch_readback(struct exec_engine *g)
+{
+    struct batch *b = g->batch;
+
+    if (b->num_readbacks == b->cap_readbacks) {
+        uint32_t cap = b->cap_readbacks ? 2 * b->cap_readbacks : 8;
+        struct readback *p = realloc(b->readbacks, cap * sizeof(*p));
+        if (!p)
+            return NULL;
+        b->readbacks = p;
+        b->cap_readbacks = cap;
+    }
+    b->readbacks[b->num_readbacks] = (struct readback){0};
+    return &b->readbacks[b->num_readbacks++];
+}
+
+int batch_cut(struct exec_engine *g)
+{
+    struct batch *b = g->batch;
+    VkSubmitInfo si = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &b->cmd};
+    VkResult r;
+
+    if (!b->recording || b->num_cuts + 1 == MAX_CUTS)
+        return 0;
+    crumbs_close(g, g->crumbs.packet ? g->crumbs.packet - 1
+                                     : 0); /* the packet that asks for room comes after it */
+    pass_end(g);
+    b->recording = false;
+    r = vkEndCommandBuffer(b->cmd);
+    if (!r)
+        r = vkQueueSubmit(g->vk.queue, 1, &si, VK_NULL_HANDLE);
+    if (!r)
+        r = next_cmd(g, b, b->num_cuts + 1);
+    return r ? fail_vulkan(g, "the Vulkan device refused the commands", r) : 0;
+}
+
+VkResult batch_flush(struct exec_engine *g, struct batch *b)
+{
+    /* What the device wrote must be visible to the host when the fence signals. */
+    const VkMemoryBarrier to_host = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                     .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+    VkSubmitInfo si = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &b->cmd};
+    VkResult r;
+
+    if (!b->recording && !b->num_cuts)
+        return VK_SUCCESS;
+    if (!b->recording)
+        batch_cmd(g); /* cut right before the end: the fence needs something to follow */
+    crumbs_close(g, g->crumbs.packet);
+    pass_end(g);
+    /* A software device stands still at a barrier until all before it is done. Where nothing is read back, and no marker
+     * waits to be written, the fence alone says as much. */
+    if (!g->is_cpu || b->num_readbacks || g->breadcrumbs.num_pending || g->crumbs.exact) {
+        vkCmdPipelineBarrier(b->cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
+                             &to_host, 0, NULL, 0, NULL);
+        crumbs_behind_barrier(g);
+        breadcrumbs_behind_barrier(g);
+    }
+    b->recording = false;
+    r = vkEndCommandBuffer(b->cmd);
+    if (!r)
+        r = vkQueueSubmit(g->vk.queue, 1, &si, b->fence);
+    return r;
+}
+
+/* D24S8 comes from the device as words of depth and bytes of stencil; in guest memory they are one word. */
+static void join_stencil(uint8_t *dst, const uint8_t *depth, bool is_float, const uint8_t *stencil,
+                         uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t v;
+        float f;
+        memcpy(&v, depth + 4 * i, 4);
+        memcpy(&f, depth + 4 * i, 4);
+        if (is_float)
+            v = f <= 0 ? 0 : f >= 1 ? 0xFFFFFF : (uint32_t)(f * 16777215.0f + 0.5f);
+        v = (v & 0xFFFFFF) | (uint32_t)stencil[i] << 24;
+        memcpy(dst + 4 * i, &v, 4);
+    }
+}
+
+void batch_run_readbacks(struct exec_engine *g, struct batch *b)
+{
+    for (uint32_t i = 0; i < b->num_readbacks; i++) {
+        const struct readback *r = &b->readbacks[i];
+        uint32_t texels = r->convert_from ? r->row_bytes / r->convert_from->bytes : 0;
+        uint32_t out_bytes = r->convert_to ? texels * format_find(r->convert_to)->bytes : r->row_bytes;
+        uint64_t span = r->rows ? (uint64_t)(r->rows - 1) * r->pitch + out_bytes : 0;
+        uint8_t *dst = span ? g->params.dma_map(g->params.ctx, r->gpa, span) : NULL;
+        if (!dst && span && !b->completion.error) {
+            /* It was there when the packet was decoded; the memory map has changed since. */
+            b->completion.error = AEROGPU_ERROR_OOB;
+            b->completion.cause = EXEC_CAUSE_DMA;
+            b->completion.fault_address = r->gpa;
+            snprintf(b->completion.message, sizeof(b->completion.message),
+                     "write-back: 0x%llx + %llu is not guest memory any more", (unsigned long long)r->gpa,
+                     (unsigned long long)span);
+        }
+        if (!dst)
+            continue;
+        for (uint32_t y = 0; y < r->rows; y++) {
+            const uint8_t *src = r->from + (size_t)y * r->row_bytes;
+            uint8_t *row = dst + y * r->pitch;
+            if (r->stencil_follows)
+                join_stencil(row, src, r->depth_is_float,
+                             r->from + (size_t)r->rows * r->row_bytes + (size_t)y * (r->row_bytes / 4),
+                             r->row_bytes / 4);
+            else if (r->convert_to)
+                format_convert_row(row, r->convert_to, src, r->convert_from, texels);
+            else
+                memcpy(row, src, r->row_bytes);
+        }
+    }
+    b->num_readbacks = 0;
+}
+
+/* Makes the batch ready to record again; the device is done with it. */
+void batch_recycle(struct exec_engine *g, struct batch *b)
+{
+    struct staging_chunk **link = &b->chunks;
+    int kept = 0;
+
+    vkResetFences(g->vk.device, 1, &b->fence);
+    vkResetCommandPool(g->vk.device, b->pool, 0);
+    next_cmd(g, b, 0);
+    while (*link) {
+        struct staging_chunk *c = *link;
+        c->used = 0;
+        if (c->buffer.size > CHUNK_SIZE || kept == CHUNKS_KEPT) {
+            *link = c->next;
+            vk_buffer_destroy(&g->vk, &c->buffer);
+            free(c);
+            continue;
+        }
+        kept++;
+        link = &c->next;
+    }
+    bind_forget(b);
+    for (struct descriptor_pool *p = b->pools; p; p = p->next)
+        vkResetDescriptorPool(g->vk.device, p->pool, 0);
+    b->has_work = false;
+}
+
+int batch_sync(struct exec_engine *g)
+{
+    struct batch *b = g->batch;
+    uint64_t before = b->serial - 1;
+    VkResult r = batch_flush(g, b);
+
+    if (!r && b->has_work)
+        r = vkWaitForFences(g->vk.device, 1, &b->fence, VK_TRUE, UINT64_MAX);
+    if (r)
+        return fail_vulkan(g, "the Vulkan device failed", r);
+    pthread_mutex_lock(&g->lock);
+    while (g->completed_serial < before)
+        pthread_cond_wait(&g->changed, &g->lock);
+    pthread_mutex_unlock(&g->lock);
+    batch_run_readbacks(g, b);
+    if (b->has_work)
+        batch_recycle(g, b);
+    return 0;
+}

@@ -1,0 +1,516 @@
+/* bind.c: descriptor sets from a context's bindings.
+ *
+ * Each stage has one set. Its contents are collected as plain bytes; equal contents in one batch give the same set.
+ * What a shader asks for and nobody bound is a null resource that reads as zero.
+ */
+#include "executor/engine/engine_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DESCRIPTORS = 256, SETS_PER_POOL = 256 };
+
+struct set_cache_entry {
+    XXH128_hash_t key;
+    VkDescriptorSet set;
+    UT_hash_handle hh;
+};
+
+union content {
+    VkDescriptorBufferInfo buffer;
+    VkDescriptorImageInfo image;
+    VkBufferView texel;
+};
+
+struct contents {
+    VkDescriptorSetLayout layout;
+    uint32_t count, reserved;
+    union content at[MAX_DESCRIPTORS];
+};
+
+void bind_forget(struct batch *b)
+{
+    struct set_cache_entry *s, *next;
+
+    HASH_ITER(hh, b->sets, s, next)
+    {
+        HASH_DEL(b->sets, s);
+        free(s);
+    }
+}
+
+/* ---- sets --------------------------------------------------------------------------------------------------------- */
+
+static int add_pool(struct exec_engine *g)
+{
+    static const VkDescriptorPoolSize sizes[] = {
+        {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 4 * SETS_PER_POOL},
+        {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, SETS_PER_POOL},
+        {VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, 4 * SETS_PER_POOL},
+        {VK_DESCRIPTOR_TYPE_SAMPLER, 4 * SETS_PER_POOL},
+        {VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 4 * SETS_PER_POOL},
+        {VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, 2 * SETS_PER_POOL},
+        {VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER, 2 * SETS_PER_POOL},
+        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 2 * SETS_PER_POOL},
+        {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, SETS_PER_POOL},
+    };
+    VkDescriptorPoolCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                     .maxSets = SETS_PER_POOL,
+                                     .poolSizeCount = sizeof(sizes) / sizeof(sizes[0]),
+                                     .pPoolSizes = sizes};
+    struct descriptor_pool *p = calloc(1, sizeof(*p));
+
+    if (!p || vkCreateDescriptorPool(g->vk.device, &ci, NULL, &p->pool)) {
+        free(p);
+        return fail_memory(g, "no memory for descriptor sets");
+    }
+    p->next = g->batch->pools;
+    g->batch->pools = p;
+    return 0;
+}
+
+static int alloc_set(struct exec_engine *g, VkDescriptorSetLayout layout, VkDescriptorSet *out)
+{
+    VkDescriptorSetAllocateInfo ai = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                      .descriptorSetCount = 1,
+                                      .pSetLayouts = &layout};
+
+    for (struct descriptor_pool *p = g->batch->pools; p; p = p->next) {
+        ai.descriptorPool = p->pool;
+        if (!vkAllocateDescriptorSets(g->vk.device, &ai, out))
+            return 0;
+    }
+    if (add_pool(g))
+        return -ENOMEM;
+    ai.descriptorPool = g->batch->pools->pool;
+    if (vkAllocateDescriptorSets(g->vk.device, &ai, out))
+        return fail_memory(g, "no memory for a descriptor set");
+    return 0;
+}
+
+static bool is_texel(VkDescriptorType t)
+{
+    return t == VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER || t == VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
+}
+
+static bool is_image(VkDescriptorType t)
+{
+    return t == VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE || t == VK_DESCRIPTOR_TYPE_SAMPLER ||
+           t == VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER || t == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
+}
+
+static int set_for(struct exec_engine *g, const struct shader_info *info, const struct contents *c,
+                   VkDescriptorSet *out)
+{
+    XXH128_hash_t key = XXH3_128bits(c, offsetof(struct contents, at) + c->count * sizeof(c->at[0]));
+    VkWriteDescriptorSet writes[MAX_DESCRIPTORS];
+    struct set_cache_entry *entry;
+    int r;
+
+    HASH_FIND(hh, g->batch->sets, &key, sizeof(key), entry);
+    if (entry) {
+        *out = entry->set;
+        return 0;
+    }
+    r = alloc_set(g, c->layout, out);
+    if (r)
+        return r;
+    for (uint32_t i = 0; i < c->count; i++) {
+        VkDescriptorType type = info->descriptors[i].kind == SHADER_D3D9_BLOCK
+                                    ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC
+                                    : info->descriptors[i].vk_type;
+        writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                           .dstSet = *out,
+                                           .dstBinding = info->descriptors[i].binding,
+                                           .descriptorCount = 1,
+                                           .descriptorType = type};
+        if (is_texel(type))
+            writes[i].pTexelBufferView = &c->at[i].texel;
+        else if (is_image(type))
+            writes[i].pImageInfo = &c->at[i].image;
+        else
+            writes[i].pBufferInfo = &c->at[i].buffer;
+    }
+    vkUpdateDescriptorSets(g->vk.device, c->count, writes, 0, NULL);
+    entry = malloc(sizeof(*entry));
+    if (!entry)
+        return 0; /* only the next look-up is poorer */
+    *entry = (struct set_cache_entry){.key = key, .set = *out};
+    HASH_ADD(hh, g->batch->sets, key, sizeof(entry->key), entry);
+    return 0;
+}
+
+/* ---- images ------------------------------------------------------------------------------------------------------- */
+
+/* What the shader declares; false if the texture cannot be looked at that way. */
+static bool view_shape(uint8_t dim, const struct view *v, VkImageViewType *type, uint32_t *layers)
+{
+    switch (dim) {
+    case SHADER_DIM_2D:
+    case SHADER_DIM_NONE:
+        *type = VK_IMAGE_VIEW_TYPE_2D;
+        *layers = 1;
+        return true;
+    case SHADER_DIM_2DARRAY:
+        *type = VK_IMAGE_VIEW_TYPE_2D_ARRAY;
+        *layers = v->layers;
+        return true;
+    case SHADER_DIM_CUBE:
+        *type = VK_IMAGE_VIEW_TYPE_CUBE;
+        *layers = 6;
+        return v->layers >= 6 && v->texture->width == v->texture->height;
+    case SHADER_DIM_CUBEARRAY:
+        *type = VK_IMAGE_VIEW_TYPE_CUBE_ARRAY;
+        *layers = v->layers / 6 * 6;
+        return v->layers >= 6 && v->texture->width == v->texture->height;
+    default:
+        return false;
+    }
+}
+
+static int image_for(struct exec_engine *g, const struct shader_info *info, const struct shader_descriptor *d,
+                     struct object *o, bool srgb, VkImageView *out)
+{
+    struct image_view_key key;
+    struct view v;
+
+    memset(&key, 0, sizeof(key));
+    if (o && o->kind != OBJECT_TEXTURE && o->kind != OBJECT_VIEW)
+        return fail_kind(g, "the %s shader reads t%u as a texture, it is a %s", exec_stage_name(info->stage),
+                         d->index, object_kind_name(o->kind));
+    v = o ? view_of(o) : view_of(&g->null_texture->o);
+    if (!view_shape(d->dim, &v, &key.type, &key.layers)) {
+        v = view_of(&g->null_texture->o);
+        if (!view_shape(d->dim, &v, &key.type, &key.layers))
+            return fail_backend(g, "the %s shader reads t%u as a kind of texture that the ABI does not have",
+                                exec_stage_name(info->stage), d->index);
+    }
+    key.format = v.format->vk;
+    if (srgb && v.format->twin != VK_FORMAT_UNDEFINED && strstr(v.format->name, "_SRGB") == NULL)
+        key.format = v.format->twin;
+    key.aspect = v.format->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+    key.base_mip = v.base_mip;
+    key.mips = v.mips;
+    key.base_layer = v.base_layer;
+    /* An unbound texture is zero; in Direct3D 9 it is black. */
+    key.opaque = (!v.format->alpha && !v.format->depth) || (!o && d->kind == SHADER_D3D9_SAMPLER);
+    *out = texture_view(g, v.texture, &key);
+    if (!*out)
+        return fail_backend(g, "the Vulkan device cannot make a view of texture %u", v.texture->o.handle);
+    batch_use(g, &v.texture->o);
+    if (o)
+        batch_use(g, o);
+    return 0;
+}
+
+static int sampler_for(struct exec_engine *g, const struct sampler_slot *slot, bool d3d9, bool compare,
+                       VkSampler *out)
+{
+    struct sampler_desc desc = sampler_desc_of(slot, d3d9);
+
+    desc.compare = compare;
+    *out = sampler_get(g, &desc);
+    if (slot->object)
+        batch_use(g, &slot->object->o);
+    return *out ? 0 : fail_backend(g, "the Vulkan device cannot make a sampler");
+}
+
+/* ---- buffers ------------------------------------------------------------------------------------------------------ */
+
+/* Streams that set float constants for DXBC shaders mean constant buffer 0. */
+static int float_constants(struct exec_engine *g, const struct shader_descriptor *d,
+                           const struct stage_bindings *b, VkDescriptorBufferInfo *out)
+{
+    uint32_t size = d->size < sizeof(b->f) ? d->size : (uint32_t)sizeof(b->f);
+    VkDeviceSize offset;
+    VkBuffer buffer;
+    uint8_t *map;
+    int r = batch_stage(g, size, g->vk.caps.uniform_align > 16 ? g->vk.caps.uniform_align : 16, &buffer,
+                        &offset, &map);
+
+    if (r)
+        return r;
+    memcpy(map, b->f, size);
+    *out = (VkDescriptorBufferInfo){buffer, offset, size};
+    return 0;
+}
+
+static int uniform_for(struct exec_engine *g, const struct shader_info *info,
+                       const struct shader_descriptor *d, const struct range_binding *r,
+                       VkDescriptorBufferInfo *out)
+{
+    uint64_t size;
+
+    if (!r->buffer || !r->size) {
+        *out = (VkDescriptorBufferInfo){g->null_buffer.vk.buffer, 0,
+                                        g->vk.caps.max_uniform_range < g->null_buffer.vk.size
+                                            ? g->vk.caps.max_uniform_range
+                                            : g->null_buffer.vk.size};
+        return 0;
+    }
+    if (r->offset % g->vk.caps.uniform_align)
+        return fail_align(
+            g,
+            "constant buffer b%u of the %s shader begins at %llu, this Vulkan device needs multiples of %u",
+            d->index, exec_stage_name(info->stage), (unsigned long long)r->offset, g->vk.caps.uniform_align);
+    size = r->size < g->vk.caps.max_uniform_range ? r->size : g->vk.caps.max_uniform_range;
+    *out = (VkDescriptorBufferInfo){r->buffer->vk.buffer, r->offset, size};
+    batch_use(g, &r->buffer->o);
+    return 0;
+}
+
+/* Typed buffers have no format in the ABI: four 32-bit components for reading, one for writing. */
+static VkFormat texel_format(const struct shader_descriptor *d)
+{
+    bool typed_read = d->kind == SHADER_SRV_TYPED, typed = typed_read || d->kind == SHADER_UAV_TYPED;
+
+    if (!typed)
+        return VK_FORMAT_R32_UINT;
+    switch (d->component) {
+    case SHADER_COMPONENT_UINT:
+        return typed_read ? VK_FORMAT_R32G32B32A32_UINT : VK_FORMAT_R32_UINT;
+    case SHADER_COMPONENT_SINT:
+        return typed_read ? VK_FORMAT_R32G32B32A32_SINT : VK_FORMAT_R32_SINT;
+    default:
+        return typed_read ? VK_FORMAT_R32G32B32A32_SFLOAT : VK_FORMAT_R32_SFLOAT;
+    }
+}
+
+static VkBufferView null_texel(struct exec_engine *g, VkFormat format)
+{
+    return buffer_view(g, &g->null_buffer, format, 0, 256);
+}
+
+static int storage_for(struct exec_engine *g, const struct shader_info *info,
+                       const struct shader_descriptor *d, struct buffer *b, uint64_t offset, uint64_t size,
+                       union content *out)
+{
+    VkFormat format = texel_format(d);
+    uint32_t unit = d->kind == SHADER_SRV_TYPED ? 16 : 4;
+    uint32_t align = g->vk.caps.texel_single && unit < g->vk.caps.texel_align ? unit : g->vk.caps.texel_align;
+
+    if (d->vk_type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER) {
+        out->buffer = b && size ? (VkDescriptorBufferInfo){b->vk.buffer, offset, size}
+                                : (VkDescriptorBufferInfo){g->null_buffer.vk.buffer, 0, 256};
+    } else if (!b || size < unit) {
+        out->texel = null_texel(g, format);
+    } else {
+        if (offset % align)
+            return fail_align(g,
+                              "buffer %u is bound from byte %llu, this Vulkan device needs multiples of %u",
+                              b->o.handle, (unsigned long long)offset, align);
+        out->texel = buffer_view(g, b, format, offset, size - size % unit);
+    }
+    if (b)
+        batch_use(g, &b->o);
+    if (d->vk_type != VK_DESCRIPTOR_TYPE_STORAGE_BUFFER && !out->texel)
+        return fail_backend(g, "the Vulkan device cannot make a view of a buffer for the %s shader",
+                            exec_stage_name(info->stage));
+    return 0;
+}
+
+static int make_counter(struct exec_engine *g, struct buffer *b)
+{
+    if (b->counter.buffer)
+        return 0;
+    if (vk_buffer_create(&g->vk, &b->counter, 16,
+                         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
+                             VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                         VK_USE_SHARED))
+        return fail_memory(g, "no device memory for the counter of buffer %u", b->o.handle);
+    memset(b->counter.memory.map, 0, 16);
+    return 0;
+}
+
+int uav_counter_set(struct exec_engine *g, struct buffer *b, uint32_t value)
+{
+    int r = make_counter(g, b);
+
+    if (r)
+        return r;
+    vkCmdFillBuffer(batch_transfer(g), b->counter.buffer, 0, 4, value);
+    batch_use(g, &b->o);
+    return 0;
+}
+
+static int counter_for(struct exec_engine *g, const struct shader_info *info,
+                       const struct shader_descriptor *d, struct buffer *b, union content *out)
+{
+    struct buffer shell = {0};
+    int r;
+
+    if (!b)
+        return storage_for(g, info, d, NULL, 0, 0, out);
+    r = make_counter(g, b);
+    if (r)
+        return r;
+    if (d->vk_type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER) {
+        out->buffer = (VkDescriptorBufferInfo){b->counter.buffer, 0, 4};
+        return 0;
+    }
+    shell.vk = b->counter;
+    shell.views = b->counter_views;
+    out->texel = buffer_view(g, &shell, VK_FORMAT_R32_UINT, 0, 4);
+    b->counter_views = shell.views;
+    return out->texel ? 0 : fail_memory(g, "no memory for the counter of buffer %u", b->o.handle);
+}
+
+/* ---- Direct3D 9 constants ----------------------------------------------------------------------------------------- */
+
+static float as_float(uint32_t v)
+{
+    float f;
+
+    memcpy(&f, &v, sizeof(f));
+    return f;
+}
+
+static void fill_params(const struct context *c, struct shader_d3d9_params *p)
+{
+    uint32_t fog = c->rs[D3DRS_FOGCOLOR];
+
+    memset(p, 0, sizeof(*p));
+    for (int i = 0; i < 4; i++)
+        p->fog_color[i] = (float)(fog >> (i == 3 ? 24 : 16 - 8 * i) & 0xFF) / 255.0f;
+    p->fog_start = as_float(c->rs[D3DRS_FOGSTART]);
+    p->fog_end = as_float(c->rs[D3DRS_FOGEND]);
+    p->fog_density = as_float(c->rs[D3DRS_FOGDENSITY]);
+    p->alpha_ref = (float)(c->rs[D3DRS_ALPHAREF] & 0xFF) / 255.0f;
+    p->point_size = as_float(c->rs[D3DRS_POINTSIZE]);
+    p->point_size_min = as_float(c->rs[D3DRS_POINTSIZE_MIN]);
+    p->point_size_max = as_float(c->rs[D3DRS_POINTSIZE_MAX]);
+    for (int i = 0; i < 8; i++)
+        p->bump[i][0][0] = p->bump[i][0][3] = p->bump[i][1][0] = 1;
+}
+
+static int d3d9_block(struct exec_engine *g, const struct context *c, const struct shader_info *info,
+                      VkDescriptorBufferInfo *out, uint32_t *dynamic)
+{
+    const struct shader_d3d9_constants *k = &info->d3d9;
+    const struct stage_bindings *b = &c->stages[info->stage];
+    VkDeviceSize offset;
+    VkBuffer buffer;
+    uint8_t *map;
+    int r = batch_stage(g, k->size, g->vk.caps.uniform_align > 16 ? g->vk.caps.uniform_align : 16, &buffer,
+                        &offset, &map);
+
+    if (r)
+        return r;
+    memcpy(map, b->f, (size_t)k->count_f * 16);
+    memcpy(map + k->offset_i, b->i, (size_t)k->count_i * 16);
+    for (uint32_t i = 0; i < k->count_b; i++) {
+        uint32_t v[4] = {b->b[i]};
+        memcpy(map + k->offset_b + 16 * i, v, 16);
+    }
+    if (k->offset_params + sizeof(struct shader_d3d9_params) <= k->size)
+        fill_params(c, (struct shader_d3d9_params *)(void *)(map + k->offset_params));
+    *out = (VkDescriptorBufferInfo){buffer, 0, k->size};
+    *dynamic = (uint32_t)offset;
+    return 0;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------------------------- */
+
+static int content_for(struct exec_engine *g, struct context *c, const struct shader_info *info,
+                       const struct shader_descriptor *d, union content *out, uint32_t *dynamic, bool *writes)
+{
+    const struct stage_bindings *b = &c->stages[info->stage];
+    const struct resource_slot *t = &b->textures[d->index % MAX_TEXTURE_SLOTS];
+    const struct range_binding *u = &b->uavs[d->index % MAX_UAV_SLOTS];
+    const struct sampler_slot *s = &b->samplers[d->index % MAX_SAMPLER_SLOTS];
+    int r;
+
+    switch ((enum shader_descriptor_kind)d->kind) {
+    case SHADER_CBV:
+        if (!d->index && b->f_set && !b->cb0_set)
+            return float_constants(g, d, b, &out->buffer);
+        return uniform_for(g, info, d, &b->constants[d->index % MAX_CONSTANT_BUFFER_SLOTS], &out->buffer);
+    case SHADER_SRV_TEXTURE:
+        out->image.imageLayout = VK_IMAGE_LAYOUT_GENERAL;
+        return image_for(g, info, d, t->object, false, &out->image.imageView);
+    case SHADER_SRV_TYPED:
+    case SHADER_SRV_RAW:
+    case SHADER_SRV_STRUCTURED:
+        if (t->object && t->object->kind != OBJECT_BUFFER)
+            return fail_kind(g, "the %s shader reads t%u as a buffer, it is a %s",
+                             exec_stage_name(info->stage), d->index, object_kind_name(t->object->kind));
+        return storage_for(g, info, d, (struct buffer *)t->object, t->offset, t->size, out);
+    case SHADER_UAV_TYPED:
+    case SHADER_UAV_RAW:
+    case SHADER_UAV_STRUCTURED:
+        *writes = true;
+        return storage_for(g, info, d, u->buffer, u->offset, u->size, out);
+    case SHADER_UAV_COUNTER:
+        *writes = true;
+        return counter_for(g, info, d, u->buffer, out);
+    case SHADER_SAMPLER:
+        return sampler_for(g, s, false, d->comparison, &out->image.sampler);
+    case SHADER_D3D9_SAMPLER:
+        out->image.imageLayout = VK_IMAGE_LAYOUT_GENERAL;
+        r = sampler_for(g, s, true, false, &out->image.sampler);
+        return r ? r
+                 : image_for(g, info, d, t->object, s->d3d9 && s->state[D3DSAMP_SRGBTEXTURE],
+                             &out->image.imageView);
+    case SHADER_D3D9_BLOCK:
+        return d3d9_block(g, c, info, &out->buffer, dynamic);
+    default:
+        return fail_backend(g, "the %s shader asks for a texture UAV u%u, which the ABI cannot bind",
+                            exec_stage_name(info->stage), d->index);
+    }
+}
+
+static int bind_stage(struct exec_engine *g, struct context *c, struct program *prog, enum exec_stage stage,
+                      VkPipelineBindPoint point, bool *writes)
+{
+    const struct shader_info *info = prog->infos[stage];
+    uint32_t set_index = exec_stage_set(stage), dynamic = UINT32_MAX;
+    struct contents contents;
+    VkDescriptorSet set;
+    int r;
+
+    if (info->descriptor_count > MAX_DESCRIPTORS)
+        return fail_backend(g, "the %s shader asks for %u descriptors", exec_stage_name(stage),
+                            info->descriptor_count);
+    contents.layout = prog->sets[set_index];
+    contents.count = info->descriptor_count;
+    contents.reserved = 0;
+    memset(contents.at, 0, contents.count * sizeof(contents.at[0]));
+    for (uint32_t i = 0; i < contents.count; i++) {
+        r = content_for(g, c, info, &info->descriptors[i], &contents.at[i], &dynamic, writes);
+        if (r)
+            return r;
+    }
+    r = set_for(g, info, &contents, &set);
+    if (r)
+        return r;
+    vkCmdBindDescriptorSets(batch_cmd(g), point, prog->layout, set_index, 1, &set, dynamic != UINT32_MAX,
+                            &dynamic);
+    return 0;
+}
+
+int bind_descriptors(struct exec_engine *g, struct context *c, struct program *prog, bool compute,
+                     bool *writes)
+{
+    bool all = g->bound_program[compute] != prog || g->bound_ctx != c;
+    enum exec_stage first = compute ? EXEC_CS : EXEC_VS, last = compute ? EXEC_CS : EXEC_DS;
+
+    for (enum exec_stage s = first; s <= last; s++) {
+        int r;
+        if (!prog->infos[s] || !prog->infos[s]->descriptor_count)
+            continue;
+        for (uint32_t i = 0; i < prog->infos[s]->descriptor_count && !*writes; i++)
+            *writes = prog->infos[s]->descriptors[i].kind >= SHADER_UAV_TEXTURE &&
+                      prog->infos[s]->descriptors[i].kind <= SHADER_UAV_COUNTER;
+        if (!all && !(c->dirty & DIRTY_STAGE << s))
+            continue;
+        r = bind_stage(g, c, prog, s,
+                       compute ? VK_PIPELINE_BIND_POINT_COMPUTE : VK_PIPELINE_BIND_POINT_GRAPHICS, writes);
+        if (r)
+            return r;
+        c->dirty &= ~(uint32_t)(DIRTY_STAGE << s);
+    }
+    g->bound_program[compute] = prog;
+    g->bound_ctx = c;
+    return 0;
+}

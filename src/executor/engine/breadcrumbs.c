@@ -1,0 +1,241 @@
+/* breadcrumbs.c: markers and checkpoints of the guest's own (ext.h): markers in guest memory, checkpoints in the memory that
+ * the executor shares with its host.
+ *
+ *   TOP     written by the command processor, which is the thread that decodes, as soon as it comes there
+ *   BOTTOM  waits in a queue ──next barrier, or the queue is full──▶ written by the device behind everything before it
+ *   exact   with EXEC_MARKERS_EXACT both are written by the device, in their places
+ *
+ * Invariants:
+ *  1. An unwritten TOP marker means that nothing behind it was begun; a written BOTTOM marker that everything before it is
+ *     done. A BOTTOM marker may be written later than it could be, never earlier.
+ *  2. At most BREADCRUMB_LIMIT BOTTOM markers wait, as on the hardware that the model is taken from. One more ends the group
+ *     of draws; that is counted and, once, warned of.
+ */
+#include "executor/engine/engine_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <aerogpu/ext.h>
+
+#include "base/log.h"
+
+enum { PAGE = 4096, MAX_BUFFERS = 256 };
+
+/* Guest memory that the device can write. Lives until everything is forgotten: command buffers may name it. */
+struct breadcrumb_buffer {
+    struct breadcrumb_buffer *next;
+    uint8_t *map; /* of marker 0 */
+    uint32_t count;
+    struct vk_pages pages;
+    VkDeviceSize offset; /* of marker 0 */
+};
+
+static void destroy(struct exec_engine *g, struct breadcrumb_buffer *b)
+{
+    vk_pages_release(&g->vk, &b->pages);
+    free(b);
+}
+
+void breadcrumbs_forget_all(struct exec_engine *g)
+{
+    while (g->breadcrumbs.buffers) {
+        struct breadcrumb_buffer *b = g->breadcrumbs.buffers;
+        g->breadcrumbs.buffers = b->next;
+        destroy(g, b);
+    }
+    g->breadcrumbs.num_buffers = g->breadcrumbs.num_pending = 0;
+    for (int i = 0; g->crumbs.shared && i < EXEC_CHECKPOINT_CONTEXTS; i++)
+        atomic_store_explicit(&g->crumbs.shared->checkpoints[i].in_use, 0, memory_order_release);
+}
+
+static VkResult import(struct exec_engine *g, struct breadcrumb_buffer *b, uint64_t size)
+{
+    uint8_t *first = (uint8_t *)((uintptr_t)b->map & ~(uintptr_t)(PAGE - 1));
+    uint64_t span = ((uint64_t)(b->map - first) + size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+
+    b->offset = (VkDeviceSize)(b->map - first);
+    return vk_pages_import(&g->vk, &b->pages, first, span, span, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+}
+
+static int set_buffer(struct exec_engine *g, const struct aerogpu_cmd_ext_breadcrumb_buffer *c)
+{
+    const struct abi_alloc *a = c->count ? abi_alloc_table_find(&g->allocs, c->alloc_id) : NULL;
+    uint64_t size = (uint64_t)c->count * 8;
+    struct breadcrumb_buffer *b;
+    VkResult r;
+
+    if (!c->count) {
+        g->ctx->breadcrumbs = NULL;
+        return 0;
+    }
+    if (!a)
+        return fail_decode(g, "alloc_id %u is not in the allocation table", c->alloc_id);
+    if (a->readonly)
+        return fail_decode(g, "alloc_id %u is READONLY in this submission", c->alloc_id);
+    if (c->offset % 8 || c->offset > a->size || size > a->size - c->offset)
+        return fail_oob(g, "%u markers at %llu do not fit alloc_id %u, which has %llu bytes", c->count,
+                        (unsigned long long)c->offset, c->alloc_id, (unsigned long long)a->size);
+    if (g->breadcrumbs.num_buffers == MAX_BUFFERS)
+        return fail_backend(g, "%d breadcrumb buffers were set already", MAX_BUFFERS);
+    b = calloc(1, sizeof(*b));
+    if (!b)
+        return fail_memory(g, "no memory for a breadcrumb buffer");
+    b->map = g->params.dma_map(g->params.ctx, a->gpa + c->offset, size);
+    b->count = c->count;
+    r = b->map ? import(g, b, size) : VK_SUCCESS;
+    if (!b->map || r) {
+        bool mapped = b->map != NULL;
+        destroy(g, b);
+        return mapped ? fail_vulkan(g, "the Vulkan device cannot write guest memory", r)
+                      : fail_dma(g, "", a->gpa + c->offset, size);
+    }
+    b->next = g->breadcrumbs.buffers;
+    g->breadcrumbs.buffers = b;
+    g->breadcrumbs.num_buffers++;
+    g->ctx->breadcrumbs = b;
+    return 0;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------ */
+
+static void write_now(struct exec_engine *g, const struct pending_breadcrumb *p)
+{
+    vkCmdUpdateBuffer(g->batch->cmd, p->buffer, p->offset, p->size, p->data);
+}
+
+void breadcrumbs_behind_barrier(struct exec_engine *g)
+{
+    for (uint32_t i = 0; i < g->breadcrumbs.num_pending; i++)
+        write_now(g, &g->breadcrumbs.pending[i]);
+    g->breadcrumbs.num_pending = 0;
+}
+
+static void flush(struct exec_engine *g)
+{
+    g->need_barrier = true;
+    batch_transfer(g);
+}
+
+static void write_bottom(struct exec_engine *g, const struct pending_breadcrumb *p)
+{
+    struct breadcrumbs *q = &g->breadcrumbs;
+
+    if (q->num_pending == BREADCRUMB_LIMIT) {
+        if (!q->limit_hits++)
+            log_warn("executor",
+                     "%d bottom-of-pipe markers are pending: hardware would stop here, fewer are better",
+                     BREADCRUMB_LIMIT);
+        flush(g);
+    }
+    batch_cmd(g); /* so that there is something that it can be written behind */
+    q->pending[q->num_pending++] = *p;
+    if (g->crumbs.exact)
+        flush(g);
+}
+
+static int write_marker(struct exec_engine *g, const struct aerogpu_cmd_ext_write_breadcrumb *c)
+{
+    struct breadcrumb_buffer *b = g->ctx->breadcrumbs;
+    struct pending_breadcrumb p;
+
+    if (!b)
+        return fail_decode(g, "no breadcrumb buffer is set");
+    if (c->type > AEROGPU_BREADCRUMB_BOTTOM)
+        return fail_decode(g, "type %u is neither TOP nor BOTTOM", c->type);
+    if (c->index >= b->count)
+        return fail_oob(g, "index %u, the breadcrumb buffer has %u", c->index, b->count);
+    p = (struct pending_breadcrumb){.buffer = b->pages.buffer,
+                                    .offset = b->offset + 8 * (VkDeviceSize)c->index,
+                                    .size = 8,
+                                    .data = {c->data}};
+    if (c->type == AEROGPU_BREADCRUMB_BOTTOM) {
+        write_bottom(g, &p);
+    } else if (g->crumbs.exact) {
+        batch_transfer(g);
+        write_now(g, &p);
+    } else {
+        __atomic_store_n((uint64_t *)__builtin_assume_aligned(b->map + 8 * (size_t)c->index, 8), c->data,
+                         __ATOMIC_RELEASE);
+    }
+    return 0;
+}
+
+/* ---- checkpoints -------------------------------------------------------------------------------------------------- */
+
+static struct exec_checkpoints *checkpoints_of(struct exec_crumbs *c, uint32_t context, bool make)
+{
+    struct exec_checkpoints *unused = NULL;
+
+    for (int i = 0; i < EXEC_CHECKPOINT_CONTEXTS; i++) {
+        struct exec_checkpoints *x = &c->checkpoints[i];
+        bool in_use = atomic_load_explicit(&x->in_use, memory_order_relaxed);
+
+        if (in_use && x->context == context)
+            return x;
+        if (!in_use && !unused)
+            unused = x;
+    }
+    if (!unused || !make)
+        return NULL;
+    unused->context = context;
+    unused->top = unused->bottom = (struct exec_checkpoint){0};
+    atomic_store_explicit(&unused->in_use, 1, memory_order_release);
+    return unused;
+}
+
+void checkpoints_forget(struct exec_engine *g, uint32_t context)
+{
+    struct exec_checkpoints *x = g->crumbs.shared ? checkpoints_of(g->crumbs.shared, context, false) : NULL;
+
+    if (x)
+        atomic_store_explicit(&x->in_use, 0, memory_order_release);
+}
+
+/* The payload stays where it is: whoever makes a dump has the stream. */
+int op_ext_checkpoint(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct exec_checkpoint at = {.submission = g->submission->id, .packet = p->index};
+    struct pending_breadcrumb bottom = {.buffer = g->crumbs.buffer, .size = sizeof(at)};
+    struct aerogpu_cmd_ext_checkpoint_pointer c = {0};
+    struct exec_checkpoints *x;
+    uint32_t bytes = p->tail_size;
+
+    if (p->opcode == AEROGPU_CMD_EXT_CHECKPOINT_POINTER) {
+        memcpy(&c, p->data, sizeof(c));
+        bytes = c.payload_bytes;
+    }
+    if (bytes > AEROGPU_CHECKPOINT_MAX_BYTES)
+        return fail_decode(g, "a payload of %u bytes, %u are allowed", bytes, AEROGPU_CHECKPOINT_MAX_BYTES);
+    if (!bytes != (p->opcode == AEROGPU_CMD_EXT_CHECKPOINT_POINTER && !c.alloc_id))
+        return fail_decode(g, bytes ? "a payload of %u bytes without an alloc_id" : "a payload of %u bytes",
+                           bytes);
+    if (c.alloc_id) {
+        const struct abi_alloc *a = abi_alloc_table_find(&g->allocs, c.alloc_id);
+
+        if (!a)
+            return fail_decode(g, "alloc_id %u is not in the allocation table", c.alloc_id);
+        if (c.pointer > a->size || bytes > a->size - c.pointer)
+            return fail_oob(g, "%u bytes at %llu do not fit alloc_id %u, which has %llu bytes", bytes,
+                            (unsigned long long)c.pointer, c.alloc_id, (unsigned long long)a->size);
+    }
+    x = g->crumbs.shared ? checkpoints_of(g->crumbs.shared, g->submission->context_id, true) : NULL;
+    if (!x)
+        return 0;
+    memcpy(bottom.data, &at, sizeof(at));
+    bottom.offset = (VkDeviceSize)((const uint8_t *)&x->bottom - (const uint8_t *)g->crumbs.shared);
+    x->top = at;
+    write_bottom(g, &bottom);
+    return 0;
+}
+
+int op_ext_breadcrumb(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_ext_breadcrumb_buffer buffer;
+    struct aerogpu_cmd_ext_write_breadcrumb marker;
+    bool is_buffer = p->opcode == AEROGPU_CMD_EXT_BREADCRUMB_BUFFER;
+
+    memcpy(&buffer, p->data, is_buffer ? sizeof(buffer) : 0);
+    memcpy(&marker, p->data, is_buffer ? 0 : sizeof(marker));
+    return is_buffer ? set_buffer(g, &buffer) : write_marker(g, &marker);
+}

@@ -1,0 +1,363 @@
+/* draw.c: render passes, clears, draws, dispatches.
+ *
+ *   no pass ──clear or draw──▶ open pass ──other targets, transfer, dispatch, end of batch──▶ no pass
+ *
+ * Invariants:
+ *  1. At most one pass is open, and it belongs to one context and the targets that it had when the pass began.
+ *  2. A pass begins behind a barrier against everything recorded before it.
+ *  3. On a software device a long pass is cut into groups of draws that are handed over at once: no mark of progress
+ *     (crumbs.h) covers more of them. A cut costs one more walk over the targets, so groups are no smaller.
+ */
+#include "executor/engine/engine_priv.h"
+
+#include <string.h>
+
+enum { MAX_GROUPS = 65535 };
+
+void pass_end(struct exec_engine *g)
+{
+    if (!g->pass_ctx)
+        return;
+    vkCmdEndRenderPass(g->batch->cmd);
+    g->pass_ctx = NULL;
+    g->pass_stale = false;
+    g->need_barrier = true;
+}
+
+/* Begins a pass on the targets `t`, clearing by `clear` if it is not NULL. */
+static int pass_begin(struct exec_engine *g, struct context *c, const struct target_set *t,
+                      const struct aerogpu_cmd_clear *clear)
+{
+    VkClearValue values[MAX_TARGETS + 1];
+    VkRenderPassBeginInfo bi = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+                                .renderArea = {.extent = {t->width, t->height}},
+                                .pClearValues = values};
+
+    pass_end(g);
+    bi.renderPass = render_pass_get(g, t, clear ? clear->flags & 7 : 0);
+    bi.framebuffer = bi.renderPass ? framebuffer_get(g, t, bi.renderPass) : VK_NULL_HANDLE;
+    if (!bi.framebuffer)
+        return fail_backend(g, "the Vulkan device cannot draw to these targets");
+    for (uint32_t i = 0; i < t->num_colors + 1; i++) {
+        const struct view *v = i < t->num_colors ? &t->colors[i] : &t->depth;
+        VkClearValue *value = &values[bi.clearValueCount];
+        if (!v->texture)
+            continue;
+        bi.clearValueCount++;
+        batch_use(g, &v->texture->o);
+        memset(value, 0, sizeof(*value));
+        if (!clear)
+            continue;
+        if (i < t->num_colors) {
+            memcpy(value->color.float32, clear->color_rgba, 16);
+            if (!v->format->alpha)
+                value->color.float32[3] = 1;
+        } else {
+            memcpy(&value->depthStencil.depth, &clear->depth, 4);
+            value->depthStencil.stencil = clear->stencil & 0xFF;
+        }
+    }
+    batch_transfer(g);
+    g->need_barrier = true;
+    vkCmdBeginRenderPass(g->batch->cmd, &bi, VK_SUBPASS_CONTENTS_INLINE);
+    g->pass_ctx = c;
+    g->pass_draws = 0;
+    g->pass_width = t->width;
+    g->pass_height = t->height;
+    g->pass_layers = t->layers;
+    c->dirty &= ~(uint32_t)DIRTY_TARGETS;
+    return 0;
+}
+
+/* ---- the scissor rectangle ---------------------------------------------------------------------------------------- */
+
+static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
+{
+    return v < lo ? lo : v > hi ? hi : v;
+}
+
+/* Drivers of Direct3D 10 and later say "no rectangle" with an empty one; Direct3D 9 means what it says. */
+VkRect2D scissor_of(const struct context *c, uint32_t width, uint32_t height)
+{
+    const int32_t *s = c->scissor_rect;
+    int64_t x0, y0, x1, y1;
+
+    if (!c->raster.scissor || !c->scissor_set || (!c->raster.scissor_d3d9 && (s[2] <= 0 || s[3] <= 0)))
+        return (VkRect2D){.extent = {width, height}};
+    x0 = clamp(s[0], 0, width);
+    y0 = clamp(s[1], 0, height);
+    x1 = clamp((int64_t)s[0] + s[2], x0, width);
+    y1 = clamp((int64_t)s[1] + s[3], y0, height);
+    return (VkRect2D){{(int32_t)x0, (int32_t)y0}, {(uint32_t)(x1 - x0), (uint32_t)(y1 - y0)}};
+}
+
+/* ---- clear -------------------------------------------------------------------------------------------------------- */
+
+static void clear_in_pass(struct exec_engine *g, const struct target_set *t, VkRect2D area,
+                          const struct aerogpu_cmd_clear *clear)
+{
+    VkClearAttachment at[MAX_TARGETS + 1];
+    VkClearRect rect = {.rect = area, .layerCount = t->layers};
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->num_colors && clear->flags & AEROGPU_CLEAR_COLOR; i++) {
+        if (!t->colors[i].texture)
+            continue;
+        at[n] = (VkClearAttachment){.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .colorAttachment = i};
+        memcpy(at[n].clearValue.color.float32, clear->color_rgba, 16);
+        if (!t->colors[i].format->alpha)
+            at[n].clearValue.color.float32[3] = 1;
+        n++;
+    }
+    if (t->depth.texture) {
+        VkImageAspectFlags aspects =
+            (clear->flags & AEROGPU_CLEAR_DEPTH ? VK_IMAGE_ASPECT_DEPTH_BIT : 0u) |
+            (clear->flags & AEROGPU_CLEAR_STENCIL ? VK_IMAGE_ASPECT_STENCIL_BIT : 0u);
+        aspects &= format_aspects(t->depth.format);
+        if (aspects) {
+            at[n] = (VkClearAttachment){.aspectMask = aspects};
+            memcpy(&at[n].clearValue.depthStencil.depth, &clear->depth, 4);
+            at[n].clearValue.depthStencil.stencil = clear->stencil & 0xFF;
+            n++;
+        }
+    }
+    if (n)
+        vkCmdClearAttachments(g->batch->cmd, n, at, 1, &rect);
+}
+
+int op_clear(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct context *c = g->ctx;
+    struct aerogpu_cmd_clear clear;
+    struct target_set t;
+    VkRect2D area;
+    float depth;
+    int r = 0;
+
+    memcpy(&clear, p->data, sizeof(clear));
+    memcpy(&depth, &clear.depth, sizeof(depth));
+    if (!(depth >= 0))
+        depth = 0;
+    if (depth > 1)
+        depth = 1;
+    memcpy(&clear.depth, &depth, sizeof(depth));
+    if (!(clear.flags & 7) || targets_of(g, c, &t))
+        return 0; /* there is nothing to clear */
+    area =
+        c->raster.scissor_d3d9 ? scissor_of(c, t.width, t.height) : (VkRect2D){.extent = {t.width, t.height}};
+    if (!area.extent.width || !area.extent.height)
+        return 0;
+    if (g->pass_ctx == c && !(c->dirty & DIRTY_TARGETS)) {
+        clear_in_pass(g, &t, area, &clear);
+        return 0;
+    }
+    if (area.extent.width == t.width && area.extent.height == t.height)
+        return pass_begin(g, c, &t, &clear);
+    r = pass_begin(g, c, &t, NULL);
+    if (!r)
+        clear_in_pass(g, &t, area, &clear);
+    return r;
+}
+
+/* ---- draw --------------------------------------------------------------------------------------------------------- */
+
+static void set_viewport(struct exec_engine *g, const struct context *c, VkCommandBuffer cmd)
+{
+    const float *v = c->viewport;
+    VkViewport vp = {0, (float)g->pass_height, (float)g->pass_width, -(float)g->pass_height, 0, 1};
+
+    if (c->viewport_set)
+        vp = (VkViewport){v[0], v[1] + v[3], v[2], -v[3], v[4], v[5]};
+    vkCmdSetViewport(cmd, 0, 1, &vp);
+}
+
+static void set_scissor(struct exec_engine *g, const struct context *c, VkCommandBuffer cmd)
+{
+    VkRect2D r = scissor_of(c, g->pass_width, g->pass_height);
+
+    vkCmdSetScissor(cmd, 0, 1, &r);
+}
+
+static void set_bias(const struct context *c, VkCommandBuffer cmd)
+{
+    float bias = c->raster.bias;
+
+    if (c->raster.bias_is_float) {
+        struct view ds = view_of(c->depth_stencil);
+        bias *= ds.texture && ds.format->vk == VK_FORMAT_D24_UNORM_S8_UINT ? 16777215.0f : 8388608.0f;
+    }
+    vkCmdSetDepthBias(cmd, bias, 0, c->raster.slope_bias);
+}
+
+static void set_stencil(const struct context *c, VkCommandBuffer cmd)
+{
+    vkCmdSetStencilReference(cmd, VK_STENCIL_FACE_FRONT_AND_BACK, c->stencil_ref);
+    vkCmdSetStencilCompareMask(cmd, VK_STENCIL_FACE_FRONT_AND_BACK, c->depth.front.compareMask);
+    vkCmdSetStencilWriteMask(cmd, VK_STENCIL_FACE_FRONT_AND_BACK, c->depth.front.writeMask);
+}
+
+static void bind_vertex_buffers(struct exec_engine *g, const struct context *c, VkCommandBuffer cmd)
+{
+    uint32_t slots = c->pipeline->vertex_slots;
+
+    for (uint32_t i = 0; slots >> i; i++) {
+        VkDeviceSize offset = c->vb[i].offset;
+        VkBuffer buffer;
+        if (!(slots >> i & 1))
+            continue;
+        buffer = c->vb[i].buffer->vk.buffer;
+        if (offset == c->vb[i].buffer->size) { /* nothing is left of it, and Vulkan cannot say so */
+            buffer = g->null_buffer.vk.buffer;
+            offset = 0;
+        }
+        vkCmdBindVertexBuffers(cmd, i, 1, &buffer, &offset);
+        batch_use(g, &c->vb[i].buffer->o);
+        if (i == MAX_VERTEX_BUFFERS - 1)
+            break;
+    }
+    if (c->pipeline->null_vertex_slot) {
+        VkDeviceSize zero = 0;
+        vkCmdBindVertexBuffers(cmd, NULL_VERTEX_SLOT, 1, &g->null_buffer.vk.buffer, &zero);
+    }
+}
+
+/* Dynamic state, after the pass has begun. */
+static void flush_dynamic(struct exec_engine *g, struct context *c, VkCommandBuffer cmd)
+{
+    uint32_t dirty = c->dirty;
+
+    if (dirty & DIRTY_VIEWPORT)
+        set_viewport(g, c, cmd);
+    if (dirty & DIRTY_SCISSOR)
+        set_scissor(g, c, cmd);
+    if (dirty & DIRTY_BLEND_CONSTANT)
+        vkCmdSetBlendConstants(cmd, c->blend.constant);
+    if (dirty & DIRTY_STENCIL)
+        set_stencil(c, cmd);
+    if (dirty & DIRTY_BIAS)
+        set_bias(c, cmd);
+    if (dirty & DIRTY_VERTEX_BUFFERS)
+        bind_vertex_buffers(g, c, cmd);
+    if (dirty & DIRTY_INDEX_BUFFER && c->ib) {
+        vkCmdBindIndexBuffer(cmd, c->ib->vk.buffer, c->ib_offset, c->index_type);
+        batch_use(g, &c->ib->o);
+    }
+    c->dirty &= ~(uint32_t)(DIRTY_VIEWPORT | DIRTY_SCISSOR | DIRTY_BLEND_CONSTANT | DIRTY_STENCIL |
+                            DIRTY_BIAS | DIRTY_VERTEX_BUFFERS | DIRTY_INDEX_BUFFER);
+}
+
+/* Everything that must stand before a draw is recorded. */
+static int prepare(struct exec_engine *g, struct context *c, bool indexed)
+{
+    bool writes = false;
+    struct target_set t;
+    VkCommandBuffer cmd;
+    int r;
+
+    if (g->is_cpu && g->pass_ctx && g->pass_draws >= g->params.group_draws) {
+        r = batch_cut(g);
+        if (r)
+            return r;
+    }
+    batch_cmd(g); /* a new command buffer makes everything dirty */
+    if (c->dirty & DIRTY_PIPELINE || c->pipeline_indexed != indexed) {
+        r = pipeline_resolve(g, c, indexed);
+        if (r)
+            return r;
+        c->pipeline_indexed = indexed;
+        c->dirty &= ~(uint32_t)DIRTY_PIPELINE;
+        c->dirty |= DIRTY_VERTEX_BUFFERS;
+    }
+    if (g->pass_ctx != c || c->dirty & DIRTY_TARGETS || g->pass_stale) {
+        if (targets_of(g, c, &t))
+            return fail_backend(g, "no render target");
+        r = pass_begin(g, c, &t, NULL);
+        if (r)
+            return r;
+    }
+    cmd = g->batch->cmd;
+    if (g->bound_pipeline != c->pipeline->pipeline) {
+        vkCmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_GRAPHICS, c->pipeline->pipeline);
+        g->bound_pipeline = c->pipeline->pipeline;
+    }
+    r = bind_descriptors(g, c, c->pipeline->program, false, &writes);
+    if (r)
+        return r;
+    flush_dynamic(g, c, cmd);
+    g->pass_draws++;
+    g->pass_stale = writes;
+    return 0;
+}
+
+static int draw_indexed(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_draw_indexed d;
+    uint32_t unit = c->index_type == VK_INDEX_TYPE_UINT32 ? 4 : 2;
+    int r;
+
+    memcpy(&d, p->data, sizeof(d));
+    if (!d.index_count || !d.instance_count)
+        return 0;
+    if (!c->ib)
+        return fail_decode(g, "no index buffer is bound");
+    if (((uint64_t)d.first_index + d.index_count) * unit > c->ib->size - c->ib_offset)
+        return fail_oob(
+            g, "indices %u + %u pass the end of index buffer %u, which has %llu bytes behind offset %u",
+            d.first_index, d.index_count, c->ib->o.handle, (unsigned long long)(c->ib->size - c->ib_offset),
+            c->ib_offset);
+    r = prepare(g, c, true);
+    if (r)
+        return r;
+    vkCmdDrawIndexed(g->batch->cmd, d.index_count, d.instance_count, d.first_index, d.base_vertex,
+                     d.first_instance);
+    return 0;
+}
+
+int op_draw(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct context *c = g->ctx;
+    struct aerogpu_cmd_draw d;
+    int r;
+
+    if (p->opcode == AEROGPU_CMD_DRAW_INDEXED)
+        return draw_indexed(g, c, p);
+    memcpy(&d, p->data, sizeof(d));
+    if (!d.vertex_count || !d.instance_count)
+        return 0;
+    r = prepare(g, c, false);
+    if (r)
+        return r;
+    vkCmdDraw(g->batch->cmd, d.vertex_count, d.instance_count, d.first_vertex, d.first_instance);
+    return 0;
+}
+
+/* ---- dispatch ----------------------------------------------------------------------------------------------------- */
+
+int op_dispatch(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct context *c = g->ctx;
+    struct aerogpu_cmd_dispatch d;
+    struct pipeline *pipe;
+    bool writes = false;
+    VkCommandBuffer cmd;
+    int r;
+
+    memcpy(&d, p->data, sizeof(d));
+    if (abi_stage(&g->stream, AEROGPU_SHADER_STAGE_COMPUTE, d.stage_ex) != ABI_CS)
+        return fail_decode(g, "stage_ex %u, NONE or COMPUTE is needed", d.stage_ex);
+    if (!d.group_count_x || !d.group_count_y || !d.group_count_z)
+        return 0;
+    if (d.group_count_x > MAX_GROUPS || d.group_count_y > MAX_GROUPS || d.group_count_z > MAX_GROUPS)
+        return fail_decode(g, "%u x %u x %u groups, at most %u each way are possible", d.group_count_x,
+                           d.group_count_y, d.group_count_z, MAX_GROUPS);
+    r = compute_pipeline_resolve(g, c, &pipe);
+    if (r)
+        return r;
+    cmd = batch_transfer(g);
+    vkCmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, pipe->pipeline);
+    r = bind_descriptors(g, c, pipe->program, true, &writes);
+    if (r)
+        return r;
+    vkCmdDispatch(cmd, d.group_count_x, d.group_count_y, d.group_count_z);
+    return 0;
+}

@@ -1,0 +1,553 @@
+/* engine.c: life cycle, the submission loop and the completion thread (contract in engine.h, map in engine_priv.h). */
+#include "executor/engine/engine_priv.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <aerogpu/ext.h>
+
+#include "base/log.h"
+
+enum { MAX_STREAM = 64 << 20, MAX_TABLE = 16 << 20, NULL_BUFFER_SIZE = 64 << 10, GROUP_DRAWS = 1000 };
+
+int engine_fail(struct exec_engine *g, uint32_t code, enum exec_cause cause, int err, const char *fmt, ...)
+{
+    if (!g->error->code) {
+        va_list ap;
+        char text[sizeof(g->error->text)];
+        va_start(ap, fmt);
+        vsnprintf(text, sizeof(text), fmt, ap);
+        va_end(ap);
+        error_set(g->error, err, "%s", text);
+        g->error_code = code;
+        g->error_cause = cause;
+    }
+    return err;
+}
+
+int fail_dma(struct exec_engine *g, const char *what, uint64_t gpa, uint64_t size)
+{
+    if (!g->error->code)
+        g->error_address = gpa;
+    return engine_fail(g, AEROGPU_ERROR_OOB, EXEC_CAUSE_DMA, -ERANGE, "%s%s0x%llx + %llu is not guest memory",
+                       what, *what ? ": " : "", (unsigned long long)gpa, (unsigned long long)size);
+}
+
+int fail_vulkan(struct exec_engine *g, const char *what, VkResult r)
+{
+    return engine_fail(g, AEROGPU_ERROR_BACKEND,
+                       vk_errno(r) == -ENOMEM ? EXEC_CAUSE_MEMORY : EXEC_CAUSE_OTHER, -EIO, "%s: %s", what,
+                       vk_result_name(r));
+}
+
+bool engine_is_busy(struct exec_engine *g, const struct object *o)
+{
+    bool busy;
+
+    if (!o->last_use)
+        return false;
+    pthread_mutex_lock(&g->lock);
+    busy = o->last_use > g->completed_serial;
+    pthread_mutex_unlock(&g->lock);
+    return busy;
+}
+
+/* ---- the completion thread ---------------------------------------------------------------------------------------- */
+
+static void complete_batch(struct exec_engine *g, struct batch *b)
+{
+    uint64_t patience =
+        g->crumbs.own.buffer ? 5000000 : UINT64_MAX; /* ns; the device's markers must be fetched */
+    VkResult r = VK_SUCCESS;
+
+    while (b->has_work && (r = vkWaitForFences(g->vk.device, 1, &b->fence, VK_TRUE, patience)) == VK_TIMEOUT)
+        crumbs_copy(g, b);
+
+    if (r && !b->completion.error) {
+        b->completion.error = AEROGPU_ERROR_BACKEND;
+        b->completion.cause = vk_errno(r) == -ENOMEM ? EXEC_CAUSE_MEMORY : EXEC_CAUSE_OTHER;
+        snprintf(b->completion.message, sizeof(b->completion.message), "the Vulkan device failed: %s",
+                 vk_result_name(r));
+    }
+    if (!r)
+        batch_run_readbacks(g, b);
+    shader_jobs_finish(g, b);
+    if (r == VK_ERROR_DEVICE_LOST)
+        crumbs_lost(g, b);
+    crumbs_done(g, b, !r);
+    g->params.complete(g->params.ctx, &b->completion);
+    if (r) {
+        log_error("executor", "the Vulkan device failed: %s; giving up", vk_result_name(r));
+        abort(); /* the host starts a new executor */
+    }
+}
+
+/* With the lock held. */
+static void finished(struct exec_engine *g, struct batch *b)
+{
+    g->completed_serial = b->serial;
+    b->next = g->free_batches;
+    g->free_batches = b;
+}
+
+static void *completion_thread(void *arg)
+{
+    struct exec_engine *g = arg;
+
+    pthread_setname_np(pthread_self(), "exec-complete");
+    pthread_mutex_lock(&g->lock);
+    for (;;) {
+        struct batch *b = g->queue;
+        if (!b) {
+            if (g->stopping)
+                break;
+            pthread_cond_wait(&g->changed, &g->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&g->lock);
+        complete_batch(g, b);
+        pthread_mutex_lock(&g->lock);
+        g->queue = b->next;
+        if (!g->queue)
+            g->queue_end = &g->queue;
+        finished(g, b);
+        pthread_cond_broadcast(&g->changed);
+    }
+    pthread_mutex_unlock(&g->lock);
+    return NULL;
+}
+
+static void wait_idle(struct exec_engine *g)
+{
+    pthread_mutex_lock(&g->lock);
+    while (g->completed_serial < g->submitted_serial)
+        pthread_cond_wait(&g->changed, &g->lock);
+    pthread_mutex_unlock(&g->lock);
+}
+
+/* ---- decoding ----------------------------------------------------------------------------------------------------- */
+
+static int ext_destroy_context(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_ext_destroy_context c;
+    struct context *ctx;
+
+    memcpy(&c, p->data, sizeof(c));
+    HASH_FIND(hh, g->contexts, &c.context_id, sizeof(c.context_id), ctx);
+    if (!ctx || ctx == g->ctx)
+        return 0;
+    checkpoints_forget(g, c.context_id);
+    HASH_DEL(g->contexts, ctx);
+    context_destroy(g, ctx);
+    return 0;
+}
+
+/* Opcodes of ours (ext.h). Those that this device cannot do are skipped, as unknown ones are. */
+static int execute_extension(struct exec_engine *g, const struct abi_packet *p)
+{
+    switch (p->opcode) {
+    case AEROGPU_CMD_EXT_DESTROY_CONTEXT:
+        return ext_destroy_context(g, p);
+    case AEROGPU_CMD_EXT_BUFFER_ADDRESS:
+        return g->vk.caps.addresses ? op_ext_buffer_address(g, p) : 0;
+    case AEROGPU_CMD_EXT_RESIDENCY:
+        return g->vk.caps.addresses ? op_ext_residency(g, p) : 0;
+    case AEROGPU_CMD_EXT_BREADCRUMB_BUFFER:
+    case AEROGPU_CMD_EXT_WRITE_BREADCRUMB:
+        return g->vk.caps.host_memory ? op_ext_breadcrumb(g, p) : 0;
+    case AEROGPU_CMD_EXT_CHECKPOINT:
+    case AEROGPU_CMD_EXT_CHECKPOINT_POINTER:
+        return op_ext_checkpoint(g, p);
+    default:
+        return 0;
+    }
+}
+
+static int execute(struct exec_engine *g, const struct abi_packet *p)
+{
+    switch (p->opcode) {
+    case AEROGPU_CMD_NOP:
+    case AEROGPU_CMD_DEBUG_MARKER:
+        return 0;
+    case AEROGPU_CMD_CREATE_BUFFER:
+        return op_create_buffer(g, p);
+    case AEROGPU_CMD_CREATE_TEXTURE2D:
+        return op_create_texture2d(g, p);
+    case AEROGPU_CMD_DESTROY_RESOURCE:
+        return op_destroy_resource(g, p);
+    case AEROGPU_CMD_RESOURCE_DIRTY_RANGE:
+        return op_resource_dirty_range(g, p);
+    case AEROGPU_CMD_UPLOAD_RESOURCE:
+        return op_upload_resource(g, p);
+    case AEROGPU_CMD_COPY_BUFFER:
+        return op_copy_buffer(g, p);
+    case AEROGPU_CMD_COPY_TEXTURE2D:
+        return op_copy_texture2d(g, p);
+    case AEROGPU_CMD_CREATE_TEXTURE_VIEW:
+        return op_create_texture_view(g, p);
+    case AEROGPU_CMD_DESTROY_TEXTURE_VIEW:
+        return op_destroy_texture_view(g, p);
+    case AEROGPU_CMD_CREATE_SHADER_DXBC:
+        return op_create_shader_dxbc(g, p);
+    case AEROGPU_CMD_DESTROY_SHADER:
+        return op_destroy_shader(g, p);
+    case AEROGPU_CMD_CREATE_INPUT_LAYOUT:
+        return op_create_input_layout(g, p);
+    case AEROGPU_CMD_DESTROY_INPUT_LAYOUT:
+        return op_destroy_input_layout(g, p);
+    case AEROGPU_CMD_CREATE_SAMPLER:
+        return op_create_sampler(g, p);
+    case AEROGPU_CMD_DESTROY_SAMPLER:
+        return op_destroy_sampler(g, p);
+    case AEROGPU_CMD_CLEAR:
+        return op_clear(g, p);
+    case AEROGPU_CMD_DRAW:
+    case AEROGPU_CMD_DRAW_INDEXED:
+        return op_draw(g, p);
+    case AEROGPU_CMD_DISPATCH:
+        return op_dispatch(g, p);
+    case AEROGPU_CMD_PRESENT:
+    case AEROGPU_CMD_PRESENT_EX:
+        return op_present(g, p);
+    case AEROGPU_CMD_EXPORT_SHARED_SURFACE:
+        return op_export_shared_surface(g, p);
+    case AEROGPU_CMD_IMPORT_SHARED_SURFACE:
+        return op_import_shared_surface(g, p);
+    case AEROGPU_CMD_RELEASE_SHARED_SURFACE:
+        return op_release_shared_surface(g, p);
+    case AEROGPU_CMD_FLUSH:
+        return 0; /* all before it starts with its submission */
+    default:
+        return p->opcode >= AEROGPU_EXT_FIRST_OPCODE ? execute_extension(g, p) : op_state(g, p);
+    }
+}
+
+/* Copies guest memory into *buf, so that it cannot change while it is looked at. */
+static int fetch(struct exec_engine *g, uint8_t **buf, uint32_t *cap, uint64_t gpa, uint32_t size,
+                 uint32_t limit, const char *what)
+{
+    const void *src;
+
+    if (size > limit)
+        return fail_decode(g, "%s of %u bytes is larger than the limit of %u", what, size, limit);
+    if (size > *cap) {
+        uint8_t *p = realloc(*buf, size);
+        if (!p)
+            return fail_memory(g, "no memory for a %s of %u bytes", what, size);
+        *buf = p;
+        *cap = size;
+    }
+    src = g->params.dma_map(g->params.ctx, gpa, size);
+    if (!src)
+        return fail_dma(g, what, gpa, size);
+    memcpy(*buf, src, size);
+    return 0;
+}
+
+static int decode(struct exec_engine *g, const struct exec_submission *s, struct exec_completion *done)
+{
+    struct abi_packet p;
+    int r;
+
+    g->allocs.count = 0;
+    if (s->alloc_size) {
+        r = fetch(g, &g->table_copy, &g->table_cap, s->alloc_gpa, s->alloc_size, MAX_TABLE,
+                  "allocation table");
+        if (!r && abi_alloc_table_parse(&g->allocs, g->table_copy, s->alloc_size, g->error))
+            g->error_code = AEROGPU_ERROR_CMD_DECODE, r = -EBADMSG;
+        if (r)
+            return r;
+    }
+    r = fetch(g, &g->stream_copy, &g->stream_cap, s->cmd_gpa, s->cmd_size, MAX_STREAM, "command stream");
+    if (!r && abi_stream_open(&g->stream, g->stream_copy, s->cmd_size, g->error))
+        g->error_code = AEROGPU_ERROR_CMD_DECODE, r = -EBADMSG;
+    if (r)
+        return r;
+    while ((r = abi_stream_next(&g->stream, &p, g->error)) > 0) {
+        g->batch->error_packet = p.index;
+        crumbs_packet(g, &p);
+        if (p.desc) {
+            r = execute(g, &p);
+            if (r) {
+                error_prefix(g->error, "packet %u at offset 0x%x: %s", p.index, p.offset, p.desc->name);
+                return r;
+            }
+            if (p.opcode >= AEROGPU_CMD_DRAW && p.opcode <= AEROGPU_CMD_DISPATCH)
+                done->draws++;
+            if (p.opcode == AEROGPU_CMD_PRESENT || p.opcode == AEROGPU_CMD_PRESENT_EX) {
+                struct aerogpu_cmd_present present;
+                memcpy(&present, p.data, sizeof(present));
+                done->flags |= EXEC_COMPLETION_PRESENT;
+                if (present.flags & AEROGPU_PRESENT_FLAG_VSYNC)
+                    done->flags |= EXEC_COMPLETION_VSYNC;
+            }
+        }
+        done->packets++;
+    }
+    if (r)
+        g->error_code = AEROGPU_ERROR_CMD_DECODE;
+    return r;
+}
+
+static struct batch *take_batch(struct exec_engine *g)
+{
+    struct batch *b;
+
+    pthread_mutex_lock(&g->lock);
+    while (!g->free_batches)
+        pthread_cond_wait(&g->changed, &g->lock);
+    b = g->free_batches;
+    g->free_batches = b->next;
+    pthread_mutex_unlock(&g->lock);
+    b->next = NULL;
+    b->serial = ++g->submitted_serial;
+    if (b->has_work)
+        batch_recycle(g, b);
+    b->num_readbacks = 0;
+    b->jobs = NULL;
+    return b;
+}
+
+/* What changed state only, with nothing before it to wait for, needs no other thread to complete. */
+static bool complete_here(struct exec_engine *g, struct batch *b)
+{
+    bool alone;
+
+    pthread_mutex_lock(&g->lock);
+    alone = !b->has_work && !b->jobs && !b->num_readbacks && g->completed_serial + 1 == b->serial;
+    pthread_mutex_unlock(&g->lock);
+    if (!alone)
+        return false;
+    complete_batch(g, b);
+    pthread_mutex_lock(&g->lock);
+    finished(g, b);
+    pthread_mutex_unlock(&g->lock);
+    return true;
+}
+
+static void queue_batch(struct exec_engine *g, struct batch *b)
+{
+    pthread_mutex_lock(&g->lock);
+    *g->queue_end = b;
+    g->queue_end = &b->next;
+    pthread_cond_broadcast(&g->changed);
+    pthread_mutex_unlock(&g->lock);
+}
+
+static bool is_idle(struct exec_engine *g)
+{
+    bool idle;
+
+    pthread_mutex_lock(&g->lock);
+    idle = g->completed_serial == g->submitted_serial;
+    pthread_mutex_unlock(&g->lock);
+    return idle;
+}
+
+void exec_engine_submit(struct exec_engine *g, const struct exec_submission *s)
+{
+    struct exec_completion done = {.id = s->id};
+    struct error error = {0};
+    struct batch *b;
+    VkResult vr;
+
+    if (!s->cmd_size && is_idle(g)) {
+        g->params.complete(g->params.ctx, &done);
+        return;
+    }
+    b = take_batch(g);
+    objects_bury_dead(g);
+    g->batch = b;
+    g->submission = s;
+    g->error = &error;
+    g->error_code = AEROGPU_ERROR_NONE;
+    g->error_cause = EXEC_CAUSE_OTHER;
+    g->error_address = 0;
+    crumbs_begin(g);
+    if (s->cmd_size) {
+        g->ctx = context_get(g, s->context_id);
+        if (g->ctx)
+            g->ctx->dirty = DIRTY_ALL;
+        if (!g->ctx)
+            fail_memory(g, "no memory for context %u", s->context_id);
+        else if (decode(g, s, &done) && !error.code)
+            fail_memory(g, "no memory");
+    }
+    vr = batch_flush(g, b);
+    if (vr) {
+        b->has_work = false;
+        fail_vulkan(g, "the Vulkan device refused the commands", vr);
+    }
+    if (error.code) {
+        done.error = g->error_code;
+        done.cause = g->error_cause;
+        done.fault_address = g->error_address;
+        snprintf(done.message, sizeof(done.message), "%.195s", error.text);
+    } else {
+        b->error_packet = UINT32_MAX;
+    }
+    b->completion = done;
+    crumbs_state(g, b, EXEC_CRUMB_QUEUED);
+    g->batch = NULL;
+    g->ctx = NULL;
+    if (!complete_here(g, b))
+        queue_batch(g, b);
+}
+
+/* ---- life cycle --------------------------------------------------------------------------------------------------- */
+
+static int start_threads(struct exec_engine *g, struct error *e)
+{
+    g->job_queue_end = &g->job_queue;
+    for (int i = 0; i < 2; i++)
+        if (!pthread_create(&g->workers[i], NULL, shader_worker, g))
+            g->num_workers++;
+    if (!g->num_workers || pthread_create(&g->completer, NULL, completion_thread, g))
+        return error_set(e, -EAGAIN, "the executor cannot start its threads");
+    g->completer_running = true;
+    return 0;
+}
+
+static int make_null_resources(struct exec_engine *g, struct error *e)
+{
+    const struct aerogpu_cmd_create_texture2d c = {.usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE,
+                                                   .format = AEROGPU_FORMAT_R8G8B8A8_UNORM,
+                                                   .width = 1,
+                                                   .height = 1,
+                                                   .mip_levels = 1,
+                                                   .array_layers = 6};
+    struct exec_submission none = {0};
+    int r =
+        vk_buffer_create(&g->vk, &g->null_buffer.vk, NULL_BUFFER_SIZE,
+                         VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
+                             VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
+                             VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT,
+                         VK_USE_SHARED);
+
+    if (r)
+        return error_set(e, r, "no device memory");
+    memset(g->null_buffer.vk.memory.map, 0, NULL_BUFFER_SIZE);
+    g->batch = take_batch(g);
+    g->submission = &none;
+    g->error = e;
+    r = texture_make(g, &g->null_texture, &c);
+    if (!r)
+        r = batch_sync(g);
+    pthread_mutex_lock(&g->lock);
+    g->completed_serial = g->batch->serial;
+    g->batch->next = g->free_batches;
+    g->free_batches = g->batch;
+    pthread_mutex_unlock(&g->lock);
+    g->batch = NULL;
+    return r;
+}
+
+int exec_engine_create(struct exec_engine **out, const struct exec_engine_params *p, struct error *e)
+{
+    struct exec_engine *g = calloc(1, sizeof(*g));
+    int r;
+
+    if (!g)
+        return error_set(e, -ENOMEM, "no memory for the executor");
+    g->params = *p;
+    if (!p->group_draws)
+        g->params.group_draws = GROUP_DRAWS;
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_cond_init(&g->changed, NULL);
+    pthread_mutex_init(&g->job_lock, NULL);
+    pthread_cond_init(&g->job_changed, NULL);
+    g->queue_end = &g->queue;
+    shader_allow_addresses(p->addresses);
+    r = vk_open_with(&g->vk, p->device, p->addresses, e);
+    if (r)
+        goto fail;
+    g->is_cpu = g->vk.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    for (int i = 0; i < NUM_BATCHES; i++) {
+        r = batch_init(g, &g->batches[i]);
+        if (r)
+            goto fail_vulkan;
+        g->batches[i].next = g->free_batches;
+        g->free_batches = &g->batches[i];
+    }
+    r = caches_create(g);
+    if (r)
+        goto fail_vulkan;
+    crumbs_create(g);
+    r = start_threads(g, e);
+    if (!r)
+        r = make_null_resources(g, e);
+    if (r)
+        goto fail;
+    *out = g;
+    return 0;
+fail_vulkan:
+    error_set(e, r, "Vulkan device '%s' has no resources left", g->vk.properties.deviceName);
+fail:
+    exec_engine_destroy(g);
+    return r;
+}
+
+void exec_engine_reset(struct exec_engine *g)
+{
+    wait_idle(g);
+    objects_forget_all(g);
+}
+
+static void stop_threads(struct exec_engine *g)
+{
+    if (g->completer_running) {
+        wait_idle(g);
+        pthread_mutex_lock(&g->lock);
+        g->stopping = true;
+        pthread_cond_broadcast(&g->changed);
+        pthread_mutex_unlock(&g->lock);
+        pthread_join(g->completer, NULL);
+    }
+    pthread_mutex_lock(&g->job_lock);
+    g->workers_stop = true;
+    pthread_cond_broadcast(&g->job_changed);
+    pthread_mutex_unlock(&g->job_lock);
+    for (int i = 0; i < g->num_workers; i++)
+        pthread_join(g->workers[i], NULL);
+}
+
+void exec_engine_destroy(struct exec_engine *g)
+{
+    if (!g)
+        return;
+    stop_threads(g);
+    if (g->vk.device) {
+        vkDeviceWaitIdle(g->vk.device);
+        if (g->caches)
+            objects_forget_all(g);
+        if (g->null_texture)
+            object_unref(g, &g->null_texture->o);
+        objects_bury_dead(g);
+        targets_finish(g);
+        caches_destroy(g);
+        crumbs_destroy(g);
+        buffer_clean(g, &g->null_buffer);
+        for (int i = 0; i < NUM_BATCHES; i++)
+            batch_finish(g, &g->batches[i]);
+    }
+    vk_close(&g->vk);
+    abi_alloc_table_finish(&g->allocs);
+    free(g->writes);
+    free(g->stream_copy);
+    free(g->table_copy);
+    pthread_mutex_destroy(&g->lock);
+    pthread_cond_destroy(&g->changed);
+    pthread_mutex_destroy(&g->job_lock);
+    pthread_cond_destroy(&g->job_changed);
+    free(g);
+}
+
+const char *exec_engine_device_name(const struct exec_engine *g, bool *is_cpu)
+{
+    if (is_cpu)
+        *is_cpu = g->is_cpu;
+    return g->vk.properties.deviceName;
+}

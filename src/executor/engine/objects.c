@@ -1,0 +1,862 @@
+/* objects.c: handles and what they name.
+ *
+ * A handle holds one reference to an object; aliases of shared surfaces, tokens, bindings and views hold others. When the
+ * last handle goes, bindings let go of a resource or view too; a token holds on until it is released, since an import may
+ * come after the exporter's end. When the last reference goes, the object waits in the graveyard until the device is done
+ * with the batches that use it.
+ *
+ * Invariants:
+ *  1. One namespace: a live handle names one object of one kind; making it again without destroying it is an error.
+ *  2. A share token names one resource for ever: once released, it is never exported again.
+ *  3. Destroying an unknown handle does nothing; destroying one of another kind is an error.
+ */
+#include "executor/engine/engine_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <aerogpu/ext.h>
+
+const char *object_kind_name(enum object_kind kind)
+{
+    static const char *const names[] = {"buffer", "texture",      "texture view",
+                                        "shader", "input layout", "sampler"};
+
+    return names[kind];
+}
+
+struct object *object_lookup(struct exec_engine *g, uint32_t handle)
+{
+    struct handle *h;
+
+    HASH_FIND(hh, g->handles, &handle, sizeof(handle), h);
+    return h ? h->object : NULL;
+}
+
+void *object_find(struct exec_engine *g, uint32_t handle, enum object_kind kind)
+{
+    struct object *o = object_lookup(g, handle);
+
+    if (!o) {
+        fail_decode(g, "handle %u names nothing, a %s is needed", handle, object_kind_name(kind));
+        return NULL;
+    }
+    if (o->kind != kind) {
+        fail_type(g, "handle %u is a %s, a %s is needed", handle, object_kind_name(o->kind),
+                  object_kind_name(kind));
+        return NULL;
+    }
+    return o;
+}
+
+int handle_check_new(struct exec_engine *g, uint32_t handle)
+{
+    struct object *o;
+
+    if (!handle)
+        return fail_decode(g, "handle 0 cannot name anything");
+    o = object_lookup(g, handle);
+    if (o)
+        return fail_decode(g, "handle %u already names a %s", handle, object_kind_name(o->kind));
+    return 0;
+}
+
+int handle_add(struct exec_engine *g, uint32_t handle, struct object *o)
+{
+    struct handle *h = malloc(sizeof(*h));
+
+    if (!h) {
+        object_unref(g, o);
+        return fail_memory(g, "no memory for handle %u", handle);
+    }
+    *h = (struct handle){.value = handle, .object = o};
+    HASH_ADD(hh, g->handles, value, sizeof(handle), h);
+    o->names++;
+    return 0;
+}
+
+/* Removes `handle` if it names an object of kind `a` or `b`. */
+static int handle_remove(struct exec_engine *g, uint32_t handle, enum object_kind a, enum object_kind b)
+{
+    struct handle *h;
+    struct object *o;
+
+    HASH_FIND(hh, g->handles, &handle, sizeof(handle), h);
+    if (!h)
+        return 0;
+    o = h->object;
+    if (o->kind != a && o->kind != b)
+        return fail_decode(g, "handle %u is a %s, a %s is needed", handle, object_kind_name(o->kind),
+                           object_kind_name(a));
+    HASH_DEL(g->handles, h);
+    free(h);
+    if (!--o->names && o->refs > 1 && o->kind <= OBJECT_VIEW)
+        contexts_unbind(g, o);
+    object_unref(g, o);
+    return 0;
+}
+
+/* ---- the end of objects ------------------------------------------------------------------------------------------- */
+
+static void job_unref(struct exec_engine *g, struct shader_job *job);
+
+static void destroy_texel_views(struct exec_engine *g, struct texel_view *v)
+{
+    while (v) {
+        struct texel_view *next = v->next;
+        vkDestroyBufferView(g->vk.device, v->view, NULL);
+        free(v);
+        v = next;
+    }
+}
+
+void buffer_clean(struct exec_engine *g, struct buffer *b)
+{
+    destroy_texel_views(g, b->views);
+    destroy_texel_views(g, b->counter_views);
+    vk_buffer_destroy(&g->vk, &b->counter);
+    vk_buffer_destroy(&g->vk, &b->vk);
+    if (b->addressed.base)
+        address_destroy(g, b);
+}
+
+static void destroy_texture(struct exec_engine *g, struct texture *t)
+{
+    targets_forget_texture(g, t);
+    while (t->views) {
+        struct image_view *v = t->views;
+        t->views = v->next;
+        vkDestroyImageView(g->vk.device, v->view, NULL);
+        free(v);
+    }
+    if (t->image)
+        vkDestroyImage(g->vk.device, t->image, NULL);
+    vk_free(&g->vk, &t->memory);
+}
+
+static void destroy_object(struct exec_engine *g, struct object *o)
+{
+    switch (o->kind) {
+    case OBJECT_BUFFER:
+        buffer_clean(g, (struct buffer *)o);
+        break;
+    case OBJECT_TEXTURE:
+        destroy_texture(g, (struct texture *)o);
+        break;
+    case OBJECT_VIEW:
+        object_unref(g, &((struct view *)o)->texture->o);
+        break;
+    case OBJECT_SHADER:
+        job_unref(g, ((struct shader_object *)o)->job);
+        shader_unref(((struct shader_object *)o)->shader);
+        break;
+    default:
+        break;
+    }
+    free(o);
+}
+
+void object_unref(struct exec_engine *g, struct object *o)
+{
+    if (!o || --o->refs)
+        return;
+    if (engine_is_busy(g, o)) {
+        o->next_dead = g->graveyard;
+        g->graveyard = o;
+        return;
+    }
+    destroy_object(g, o);
+}
+
+void objects_bury_dead(struct exec_engine *g)
+{
+    struct object **link = &g->graveyard;
+
+    while (*link) {
+        struct object *o = *link;
+        if (engine_is_busy(g, o)) {
+            link = &o->next_dead;
+            continue;
+        }
+        *link = o->next_dead;
+        destroy_object(g, o);
+    }
+}
+
+void object_assign(struct exec_engine *g, void *slot, void *object)
+{
+    struct object **at = slot, *old = *at;
+
+    *at = object_ref(object);
+    object_unref(g, old);
+}
+
+void objects_forget_all(struct exec_engine *g)
+{
+    struct handle *h, *next_h;
+    struct token *t, *next_t;
+    struct context *c, *next_c;
+
+    HASH_ITER(hh, g->contexts, c, next_c)
+    {
+        HASH_DEL(g->contexts, c);
+        context_destroy(g, c);
+    }
+    HASH_ITER(hh, g->tokens, t, next_t)
+    {
+        HASH_DEL(g->tokens, t);
+        object_unref(g, t->object);
+        free(t);
+    }
+    HASH_ITER(hh, g->handles, h, next_h)
+    {
+        HASH_DEL(g->handles, h);
+        object_unref(g, h->object);
+        free(h);
+    }
+    objects_bury_dead(g);
+    breadcrumbs_forget_all(g);
+}
+
+/* ---- buffers ------------------------------------------------------------------------------------------------------ */
+
+/* A guest-backed resource starts with what its guest memory holds. */
+static int read_backing(struct exec_engine *g, struct object *o, const struct backing *b, uint64_t size)
+{
+    return b->alloc_id ? transfer_from_guest(g, o, 0, size) : 0;
+}
+
+enum {
+    BUFFER_USAGE = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
+                   VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
+                   VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                   VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+};
+
+int op_create_buffer(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_create_buffer c;
+    struct buffer *b;
+    int r;
+
+    memcpy(&c, p->data, sizeof(c));
+    r = handle_check_new(g, c.buffer_handle);
+    if (r)
+        return r;
+    if (!c.size_bytes || c.size_bytes % 4)
+        return fail_decode(g, "buffer %u: size %llu is not a multiple of 4 above 0", c.buffer_handle,
+                           (unsigned long long)c.size_bytes);
+    if (c.size_bytes > UINT32_MAX)
+        return fail_backend(g, "buffer %u: %llu bytes are more than 4 GiB", c.buffer_handle,
+                            (unsigned long long)c.size_bytes);
+    b = calloc(1, sizeof(*b));
+    if (!b)
+        return fail_memory(g, "no memory for buffer %u", c.buffer_handle);
+    b->o = (struct object){.kind = OBJECT_BUFFER, .handle = c.buffer_handle, .refs = 1};
+    b->size = c.size_bytes;
+    b->backing = (struct backing){c.backing_alloc_id, c.backing_offset_bytes};
+    /* Drivers bind buffers in ways that they did not announce, and all of these cost nothing. */
+    if (c.usage_flags & AEROGPU_RESOURCE_USAGE_EXT_ADDRESS && g->vk.caps.addresses)
+        r = address_create(g, b, BUFFER_USAGE);
+    else
+        r = vk_buffer_create(&g->vk, &b->vk, c.size_bytes, BUFFER_USAGE, VK_USE_SHARED);
+    if (r) {
+        free(b);
+        return fail_memory(g, "buffer %u: no device memory for %llu bytes", c.buffer_handle,
+                           (unsigned long long)c.size_bytes);
+    }
+    memset(b->vk.memory.map, 0, c.size_bytes);
+    r = read_backing(g, &b->o, &b->backing, b->size);
+    if (r) {
+        object_unref(g, &b->o);
+        return r;
+    }
+    return handle_add(g, c.buffer_handle, &b->o);
+}
+
+VkBufferView buffer_view(struct exec_engine *g, struct buffer *b, VkFormat format, uint64_t offset,
+                         uint64_t range)
+{
+    VkBufferViewCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
+                                 .buffer = b->vk.buffer,
+                                 .format = format,
+                                 .offset = offset,
+                                 .range = range};
+    struct texel_view *v;
+
+    for (v = b->views; v; v = v->next)
+        if (v->format == format && v->offset == offset && v->range == range)
+            return v->view;
+    v = calloc(1, sizeof(*v));
+    if (!v)
+        return VK_NULL_HANDLE;
+    *v = (struct texel_view){.format = format, .offset = offset, .range = range};
+    if (vkCreateBufferView(g->vk.device, &ci, NULL, &v->view)) {
+        free(v);
+        return VK_NULL_HANDLE;
+    }
+    v->next = b->views;
+    b->views = v;
+    return v->view;
+}
+
+/* ---- textures ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t max_mips(uint32_t width, uint32_t height)
+{
+    uint32_t n = 1, size = width > height ? width : height;
+
+    while (size >>= 1)
+        n++;
+    return n;
+}
+
+static VkImageUsageFlags image_usage(struct exec_engine *g, const struct format_info *f)
+{
+    VkImageUsageFlags usage =
+        VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT | VK_IMAGE_USAGE_SAMPLED_BIT;
+    VkFormatProperties props;
+
+    vkGetPhysicalDeviceFormatProperties(g->vk.physical, f->vk, &props);
+    if (props.optimalTilingFeatures & VK_FORMAT_FEATURE_COLOR_ATTACHMENT_BIT)
+        usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+    if (props.optimalTilingFeatures & VK_FORMAT_FEATURE_DEPTH_STENCIL_ATTACHMENT_BIT)
+        usage |= VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    return usage;
+}
+
+/* Brings the new image into the one layout that all images stay in, and makes it zero. What is read from guest memory next
+ * (`backed`) need not be. */
+static int image_start(struct exec_engine *g, struct texture *t, bool backed)
+{
+    int r = 0;
+    VkImageAspectFlags aspects = format_aspects(t->format);
+    VkImageMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+                                    .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
+                                    .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+                                    .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                    .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                    .image = t->image,
+                                    .subresourceRange = {aspects, 0, t->mips, 0, t->layers}};
+    VkCommandBuffer cmd = batch_transfer(g);
+
+    vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0,
+                         NULL, 0, NULL, 1, &barrier);
+    if (t->format->depth) {
+        VkClearDepthStencilValue zero = {0};
+        vkCmdClearDepthStencilImage(cmd, t->image, VK_IMAGE_LAYOUT_GENERAL, &zero, 1,
+                                    &barrier.subresourceRange);
+    } else if (t->format->block == 1) {
+        VkClearColorValue zero = {{0}};
+        vkCmdClearColorImage(cmd, t->image, VK_IMAGE_LAYOUT_GENERAL, &zero, 1, &barrier.subresourceRange);
+    } else if (!backed) {
+        r = transfer_zero_blocks(g, t);
+    }
+    batch_use(g, &t->o);
+    return r;
+}
+
+/* Resolves the format to one that the device has. */
+static const struct format_info *usable_format(struct exec_engine *g, const struct format_info *f)
+{
+    static const struct format_info d32s8 = {AEROGPU_FORMAT_D24_UNORM_S8_UINT,
+                                             VK_FORMAT_D32_SFLOAT_S8_UINT,
+                                             VK_FORMAT_UNDEFINED,
+                                             4,
+                                             1,
+                                             false,
+                                             true,
+                                             true,
+                                             "D24_UNORM_S8_UINT"};
+    VkFormatProperties props;
+
+    vkGetPhysicalDeviceFormatProperties(g->vk.physical, f->vk, &props);
+    if (f->depth && !(props.optimalTilingFeatures & VK_FORMAT_FEATURE_DEPTH_STENCIL_ATTACHMENT_BIT))
+        return f->stencil ? &d32s8 : NULL;
+    return props.optimalTilingFeatures & VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT ? f : NULL;
+}
+
+int texture_make(struct exec_engine *g, struct texture **out, const struct aerogpu_cmd_create_texture2d *c)
+{
+    const struct format_info *f = format_find(c->format);
+    VkImageCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                            .imageType = VK_IMAGE_TYPE_2D,
+                            .extent = {c->width, c->height, 1},
+                            .mipLevels = c->mip_levels,
+                            .arrayLayers = c->array_layers,
+                            .samples = VK_SAMPLE_COUNT_1_BIT};
+    VkMemoryRequirements req;
+    struct texture *t;
+    int r;
+
+    f = usable_format(g, f);
+    if (!f)
+        return fail_backend(g, "texture %u: this Vulkan device has no %s", c->texture_handle,
+                            format_find(c->format)->name);
+    t = calloc(1, sizeof(*t));
+    if (!t)
+        return fail_memory(g, "no memory for texture %u", c->texture_handle);
+    *t = (struct texture){.o = {.kind = OBJECT_TEXTURE, .handle = c->texture_handle, .refs = 1},
+                          .format = f,
+                          .width = c->width,
+                          .height = c->height,
+                          .mips = c->mip_levels,
+                          .layers = c->array_layers};
+    t->row_pitch = c->row_pitch_bytes ? c->row_pitch_bytes : format_blocks(f, c->width) * f->bytes;
+    t->linear_size = texture_linear_size(f, t->width, t->height, t->mips, t->layers, t->row_pitch);
+    ci.format = f->vk;
+    ci.usage = image_usage(g, f);
+    if (f->twin != VK_FORMAT_UNDEFINED)
+        ci.flags |= VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT;
+    if (c->array_layers >= 6 && c->width == c->height)
+        ci.flags |= VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
+    if (vkCreateImage(g->vk.device, &ci, NULL, &t->image)) {
+        free(t);
+        return fail_backend(g,
+                            "texture %u: the Vulkan device cannot make %u x %u %s with %u mips and %u layers",
+                            c->texture_handle, c->width, c->height, f->name, c->mip_levels, c->array_layers);
+    }
+    vkGetImageMemoryRequirements(g->vk.device, t->image, &req);
+    r = vk_alloc(&g->vk, &t->memory, &req, VK_USE_DEVICE);
+    if (!r)
+        r = vk_errno(vkBindImageMemory(g->vk.device, t->image, t->memory.memory, t->memory.offset));
+    if (r) {
+        object_unref(g, &t->o);
+        return fail_memory(g, "texture %u: no device memory for %llu bytes", c->texture_handle,
+                           (unsigned long long)req.size);
+    }
+    r = image_start(g, t, c->backing_alloc_id != 0);
+    if (r)
+        object_unref(g, &t->o);
+    else
+        *out = t;
+    return r;
+}
+
+static int check_texture(struct exec_engine *g, const struct aerogpu_cmd_create_texture2d *c)
+{
+    const struct format_info *f = format_find(c->format);
+    uint32_t max = g->vk.caps.max_image_2d;
+    uint64_t tight;
+
+    if (!c->width || !c->height)
+        return fail_decode(g, "texture %u: size %u x %u", c->texture_handle, c->width, c->height);
+    if (!c->mip_levels || c->mip_levels > max_mips(c->width, c->height))
+        return fail_decode(g, "texture %u: mip_levels %u, 1 to %u are possible at %u x %u", c->texture_handle,
+                           c->mip_levels, max_mips(c->width, c->height), c->width, c->height);
+    if (!c->array_layers)
+        return fail_decode(g, "texture %u: array_layers 0", c->texture_handle);
+    if (c->width > max || c->height > max || c->array_layers > g->vk.caps.max_layers)
+        return fail_backend(
+            g, "texture %u: %u x %u with %u layers; this Vulkan device ends at %u x %u with %u",
+            c->texture_handle, c->width, c->height, c->array_layers, max, max, g->vk.caps.max_layers);
+    tight = (uint64_t)format_blocks(f, c->width) * f->bytes;
+    if (c->row_pitch_bytes ? c->row_pitch_bytes < tight : c->backing_alloc_id != 0)
+        return fail_decode(g, "texture %u: row_pitch_bytes %u, a row has %llu bytes", c->texture_handle,
+                           c->row_pitch_bytes, (unsigned long long)tight);
+    return 0;
+}
+
+int op_create_texture2d(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_create_texture2d c;
+    struct texture *t;
+    int r;
+
+    memcpy(&c, p->data, sizeof(c));
+    r = handle_check_new(g, c.texture_handle);
+    if (!r)
+        r = check_texture(g, &c);
+    if (!r)
+        r = texture_make(g, &t, &c);
+    if (r)
+        return r;
+    t->backing = (struct backing){c.backing_alloc_id, c.backing_offset_bytes};
+    r = read_backing(g, &t->o, &t->backing, t->linear_size);
+    if (r) {
+        object_unref(g, &t->o);
+        return r;
+    }
+    return handle_add(g, c.texture_handle, &t->o);
+}
+
+VkImageView texture_view(struct exec_engine *g, struct texture *t, const struct image_view_key *key)
+{
+    VkImageViewCreateInfo ci = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+        .image = t->image,
+        .viewType = key->type,
+        .format = key->format,
+        .components = {.a = key->opaque ? VK_COMPONENT_SWIZZLE_ONE : VK_COMPONENT_SWIZZLE_IDENTITY},
+        .subresourceRange = {key->aspect, key->base_mip, key->mips, key->base_layer, key->layers}};
+    struct image_view *v;
+
+    for (v = t->views; v; v = v->next)
+        if (!memcmp(&v->key, key, sizeof(*key)))
+            return v->view;
+    v = calloc(1, sizeof(*v));
+    if (!v)
+        return VK_NULL_HANDLE;
+    memcpy(&v->key, key, sizeof(*key));
+    if (vkCreateImageView(g->vk.device, &ci, NULL, &v->view)) {
+        free(v);
+        return VK_NULL_HANDLE;
+    }
+    v->next = t->views;
+    t->views = v;
+    return v->view;
+}
+
+struct view view_of(struct object *o)
+{
+    struct texture *t;
+
+    if (!o)
+        return (struct view){0};
+    if (o->kind == OBJECT_VIEW)
+        return *(struct view *)o;
+    t = (struct texture *)o;
+    return (struct view){.texture = t, .format = t->format, .mips = t->mips, .layers = t->layers};
+}
+
+int op_create_texture_view(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_create_texture_view c;
+    const struct format_info *f;
+    struct texture *t;
+    struct view *v;
+    int r;
+
+    memcpy(&c, p->data, sizeof(c));
+    r = handle_check_new(g, c.view_handle);
+    if (r)
+        return r;
+    t = object_find(g, c.texture_handle, OBJECT_TEXTURE);
+    if (!t)
+        return -EBADMSG;
+    f = format_find(c.format);
+    if (f->depth)
+        f = f->abi == t->format->abi ? t->format : f;
+    if (f->vk != t->format->vk && f->vk != t->format->twin)
+        return fail_decode(g, "view %u: format %s cannot look at texture %u, which is %s", c.view_handle,
+                           f->name, c.texture_handle, t->format->name);
+    if (!c.mip_level_count || c.base_mip_level >= t->mips || c.mip_level_count > t->mips - c.base_mip_level)
+        return fail_oob(g, "view %u: mips %u + %u of texture %u, which has %u", c.view_handle,
+                        c.base_mip_level, c.mip_level_count, c.texture_handle, t->mips);
+    if (!c.array_layer_count || c.base_array_layer >= t->layers ||
+        c.array_layer_count > t->layers - c.base_array_layer)
+        return fail_oob(g, "view %u: layers %u + %u of texture %u, which has %u", c.view_handle,
+                        c.base_array_layer, c.array_layer_count, c.texture_handle, t->layers);
+    v = calloc(1, sizeof(*v));
+    if (!v)
+        return fail_memory(g, "no memory for view %u", c.view_handle);
+    *v = (struct view){.o = {.kind = OBJECT_VIEW, .handle = c.view_handle, .refs = 1},
+                       .texture = t,
+                       .format = f,
+                       .base_mip = c.base_mip_level,
+                       .mips = c.mip_level_count,
+                       .base_layer = c.base_array_layer,
+                       .layers = c.array_layer_count};
+    object_ref(&t->o);
+    return handle_add(g, c.view_handle, &v->o);
+}
+
+int op_destroy_texture_view(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_destroy_texture_view c;
+
+    memcpy(&c, p->data, sizeof(c));
+    return handle_remove(g, c.view_handle, OBJECT_VIEW, OBJECT_VIEW);
+}
+
+int op_destroy_resource(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_destroy_resource c;
+
+    memcpy(&c, p->data, sizeof(c));
+    return handle_remove(g, c.resource_handle, OBJECT_BUFFER, OBJECT_TEXTURE);
+}
+
+/* ---- shaders: created by worker threads --------------------------------------------------------------------------- */
+
+struct shader_job {
+    struct shader_job *next_queued, *next_in_batch;
+    enum exec_stage stage;
+    uint32_t handle, packet, offset, size;
+    bool done;
+    int refs; /* under job_lock */
+    int result;
+    struct shader *shader;
+    struct error error;
+    uint8_t bytes[];
+};
+
+static void job_unref(struct exec_engine *g, struct shader_job *job)
+{
+    bool last;
+
+    if (!job)
+        return;
+    pthread_mutex_lock(&g->job_lock);
+    last = --job->refs == 0;
+    pthread_mutex_unlock(&g->job_lock);
+    if (!last)
+        return;
+    shader_unref(job->shader);
+    free(job);
+}
+
+void *shader_worker(void *arg)
+{
+    struct exec_engine *g = arg;
+
+    pthread_setname_np(pthread_self(), "exec-shader");
+    pthread_mutex_lock(&g->job_lock);
+    while (!g->workers_stop) {
+        struct shader_job *job = g->job_queue;
+        if (!job) {
+            pthread_cond_wait(&g->job_changed, &g->job_lock);
+            continue;
+        }
+        g->job_queue = job->next_queued;
+        if (!g->job_queue)
+            g->job_queue_end = &g->job_queue;
+        pthread_mutex_unlock(&g->job_lock);
+        job->result = shader_create(&job->shader, job->stage, job->bytes, job->size, &job->error);
+        pthread_mutex_lock(&g->job_lock);
+        job->done = true;
+        pthread_cond_broadcast(&g->job_changed);
+    }
+    pthread_mutex_unlock(&g->job_lock);
+    return NULL;
+}
+
+static void job_wait(struct exec_engine *g, struct shader_job *job)
+{
+    pthread_mutex_lock(&g->job_lock);
+    while (!job->done)
+        pthread_cond_wait(&g->job_changed, &g->job_lock);
+    pthread_mutex_unlock(&g->job_lock);
+}
+
+int shader_object_wait(struct exec_engine *g, struct shader_object *s)
+{
+    if (s->job) {
+        job_wait(g, s->job);
+        if (s->job->result)
+            return fail_backend(g, "shader %u: %s", s->o.handle, s->job->error.text);
+        s->shader = shader_ref(s->job->shader);
+        job_unref(g, s->job);
+        s->job = NULL;
+    }
+    return 0;
+}
+
+/* Waits for the shaders that the submission created; the first that failed is its error, unless an earlier packet
+ * failed. */
+void shader_jobs_finish(struct exec_engine *g, struct batch *b)
+{
+    struct shader_job *job;
+
+    while ((job = b->jobs)) {
+        b->jobs = job->next_in_batch;
+        job_wait(g, job);
+        if (job->result && (!b->completion.error || job->packet <= b->error_packet)) {
+            b->error_packet = job->packet;
+            b->completion.error = AEROGPU_ERROR_BACKEND;
+            snprintf(b->completion.message, sizeof(b->completion.message),
+                     "packet %u at offset 0x%x: CREATE_SHADER_DXBC: shader %u: %.120s", job->packet,
+                     job->offset, job->handle, job->error.text);
+        }
+        job_unref(g, job);
+    }
+}
+
+int op_create_shader_dxbc(struct exec_engine *g, const struct abi_packet *p)
+{
+    static const enum exec_stage stage_of[ABI_PROGRAM_COUNT] = {
+        [ABI_PS] = EXEC_PS, [ABI_VS] = EXEC_VS, [ABI_GS] = EXEC_GS,
+        [ABI_HS] = EXEC_HS, [ABI_DS] = EXEC_DS, [ABI_CS] = EXEC_CS};
+    struct aerogpu_cmd_create_shader_dxbc c;
+    struct shader_object *s;
+    struct shader_job *job;
+    int r;
+
+    memcpy(&c, p->data, sizeof(c));
+    r = handle_check_new(g, c.shader_handle);
+    if (r)
+        return r;
+    s = calloc(1, sizeof(*s));
+    job = calloc(1, sizeof(*job) + p->tail_size);
+    if (!s || !job) {
+        free(s);
+        free(job);
+        return fail_memory(g, "no memory for shader %u", c.shader_handle);
+    }
+    s->stage = stage_of[abi_stage(&g->stream, c.stage, c.stage_ex)];
+    s->o = (struct object){.kind = OBJECT_SHADER, .handle = c.shader_handle, .refs = 1};
+    s->job = job;
+    *job = (struct shader_job){.stage = s->stage,
+                               .handle = c.shader_handle,
+                               .packet = p->index,
+                               .offset = p->offset,
+                               .size = p->tail_size,
+                               .refs = 2};
+    memcpy(job->bytes, p->tail, p->tail_size);
+    job->next_in_batch = g->batch->jobs;
+    g->batch->jobs = job;
+    pthread_mutex_lock(&g->job_lock);
+    *g->job_queue_end = job;
+    g->job_queue_end = &job->next_queued;
+    pthread_cond_broadcast(&g->job_changed);
+    pthread_mutex_unlock(&g->job_lock);
+    return handle_add(g, c.shader_handle, &s->o);
+}
+
+int op_destroy_shader(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_destroy_shader c;
+
+    memcpy(&c, p->data, sizeof(c));
+    return handle_remove(g, c.shader_handle, OBJECT_SHADER, OBJECT_SHADER);
+}
+
+/* ---- layouts and samplers ----------------------------------------------------------------------------------------- */
+
+int op_create_input_layout(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_create_input_layout c;
+    struct error e = {0};
+    struct layout *l;
+    int r;
+
+    memcpy(&c, p->data, sizeof(c));
+    r = handle_check_new(g, c.input_layout_handle);
+    if (r)
+        return r;
+    if (layout_parse(&l, p->tail, p->tail_size, &e))
+        return fail_decode(g, "input layout %u: %s", c.input_layout_handle, e.text);
+    l->o = (struct object){.kind = OBJECT_LAYOUT, .handle = c.input_layout_handle, .refs = 1};
+    return handle_add(g, c.input_layout_handle, &l->o);
+}
+
+int op_destroy_input_layout(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_destroy_input_layout c;
+
+    memcpy(&c, p->data, sizeof(c));
+    return handle_remove(g, c.input_layout_handle, OBJECT_LAYOUT, OBJECT_LAYOUT);
+}
+
+static uint8_t vk_address(uint32_t abi)
+{
+    static const VkSamplerAddressMode modes[] = {VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+                                                 VK_SAMPLER_ADDRESS_MODE_REPEAT,
+                                                 VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT};
+    return (uint8_t)modes[abi];
+}
+
+int op_create_sampler(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_create_sampler c;
+    struct sampler_object *s;
+    uint8_t linear;
+    int r;
+
+    memcpy(&c, p->data, sizeof(c));
+    r = handle_check_new(g, c.sampler_handle);
+    if (r)
+        return r;
+    s = calloc(1, sizeof(*s));
+    if (!s)
+        return fail_memory(g, "no memory for sampler %u", c.sampler_handle);
+    linear = c.filter == AEROGPU_SAMPLER_FILTER_LINEAR;
+    s->o = (struct object){.kind = OBJECT_SAMPLER, .handle = c.sampler_handle, .refs = 1};
+    s->desc = (struct sampler_desc){.min_linear = linear,
+                                    .mag_linear = linear,
+                                    .mip_linear = linear,
+                                    .mip_enabled = 1,
+                                    .address_u = vk_address(c.address_u),
+                                    .address_v = vk_address(c.address_v),
+                                    .address_w = vk_address(c.address_w)};
+    return handle_add(g, c.sampler_handle, &s->o);
+}
+
+int op_destroy_sampler(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_destroy_sampler c;
+
+    memcpy(&c, p->data, sizeof(c));
+    return handle_remove(g, c.sampler_handle, OBJECT_SAMPLER, OBJECT_SAMPLER);
+}
+
+/* ---- shared surfaces ---------------------------------------------------------------------------------------------- */
+
+static struct token *token_find(struct exec_engine *g, uint64_t value)
+{
+    struct token *t;
+
+    HASH_FIND(hh, g->tokens, &value, sizeof(value), t);
+    return t;
+}
+
+int op_export_shared_surface(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_export_shared_surface c;
+    struct object *o;
+    struct token *t;
+
+    memcpy(&c, p->data, sizeof(c));
+    if (!c.share_token)
+        return fail_decode(g, "share_token 0");
+    o = object_lookup(g, c.resource_handle);
+    if (!o || (o->kind != OBJECT_TEXTURE && o->kind != OBJECT_BUFFER))
+        return fail_decode(g, "handle %u names no resource", c.resource_handle);
+    t = token_find(g, c.share_token);
+    if (t && t->object == o)
+        return 0;
+    if (t)
+        return fail_decode(g, "share_token 0x%llx %s", (unsigned long long)c.share_token,
+                           t->object ? "already names another resource" : "is retired");
+    t = malloc(sizeof(*t));
+    if (!t)
+        return fail_memory(g, "no memory for a share token");
+    *t = (struct token){.value = c.share_token, .object = object_ref(o)};
+    HASH_ADD(hh, g->tokens, value, sizeof(t->value), t);
+    return 0;
+}
+
+int op_import_shared_surface(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_import_shared_surface c;
+    struct token *t;
+    int r;
+
+    memcpy(&c, p->data, sizeof(c));
+    t = token_find(g, c.share_token);
+    if (!t || !t->object)
+        return fail_decode(g, "share_token 0x%llx %s", (unsigned long long)c.share_token,
+                           t ? "is retired" : "was never exported");
+    if (c.out_resource_handle && object_lookup(g, c.out_resource_handle) == t->object)
+        return 0; /* the same alias again */
+    r = handle_check_new(g, c.out_resource_handle);
+    if (r)
+        return r;
+    return handle_add(g, c.out_resource_handle, object_ref(t->object));
+}
+
+int op_release_shared_surface(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_release_shared_surface c;
+    struct token *t;
+
+    memcpy(&c, p->data, sizeof(c));
+    t = token_find(g, c.share_token);
+    if (t && t->object) {
+        object_unref(g, t->object);
+        t->object = NULL; /* stays known, so that it is never used again */
+    }
+    return 0;
+}

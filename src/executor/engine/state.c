@@ -1,0 +1,873 @@
+/* state.c: packets that change a context's state and nothing else.
+ *
+ * State packets (SET_BLEND_STATE and its kin) and Direct3D 9 render states write the same fields; the last writer wins.
+ * What only Direct3D 9 can say (stencil operations, colour factors, slope bias, separate write masks) stays as it was
+ * when a state packet comes.
+ */
+#include "executor/engine/engine_priv.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- contexts ----------------------------------------------------------------------------------------------------- */
+
+static void set_defaults(struct context *c)
+{
+    c->topology = AEROGPU_TOPOLOGY_TRIANGLELIST;
+    c->blend = (struct blend_state){.src = VK_BLEND_FACTOR_ONE, .src_alpha = VK_BLEND_FACTOR_ONE};
+    memset(c->blend.write_mask, 0xF, sizeof(c->blend.write_mask));
+    for (int i = 0; i < 4; i++)
+        c->blend.constant[i] = 1;
+    c->depth = (struct depth_state){.enable = true, .write = true, .func = VK_COMPARE_OP_LESS};
+    c->depth.front =
+        (VkStencilOpState){.compareOp = VK_COMPARE_OP_ALWAYS, .compareMask = 0xFF, .writeMask = 0xFF};
+    c->depth.back = c->depth.front;
+    c->raster = (struct raster_state){.fill = VK_POLYGON_MODE_FILL, .cull = VK_CULL_MODE_BACK_BIT};
+#define S(name, number, initial) c->rs[number] = initial;
+    D3DRS_TABLE(S)
+#undef S
+    for (int s = 0; s < EXEC_STAGE_COUNT; s++)
+        for (int i = 0; i < MAX_SAMPLER_SLOTS; i++) {
+#define S(name, number, initial) c->stages[s].samplers[i].state[number] = initial;
+            D3DSAMP_TABLE(S)
+#undef S
+        }
+}
+
+struct context *context_get(struct exec_engine *g, uint32_t id)
+{
+    struct context *c;
+
+    HASH_FIND(hh, g->contexts, &id, sizeof(id), c);
+    if (c)
+        return c;
+    c = calloc(1, sizeof(*c));
+    if (!c)
+        return NULL;
+    c->id = id;
+    set_defaults(c);
+    HASH_ADD(hh, g->contexts, id, sizeof(id), c);
+    return c;
+}
+
+void context_destroy(struct exec_engine *g, struct context *c)
+{
+    for (int i = 0; i < MAX_TARGETS; i++)
+        object_unref(g, c->color[i]);
+    object_unref(g, c->depth_stencil);
+    object_unref(g, (struct object *)c->implicit_target);
+    object_unref(g, (struct object *)c->layout);
+    object_unref(g, (struct object *)c->ib);
+    for (int i = 0; i < MAX_VERTEX_BUFFERS; i++)
+        object_unref(g, (struct object *)c->vb[i].buffer);
+    for (int s = 0; s < EXEC_STAGE_COUNT; s++) {
+        struct stage_bindings *b = &c->stages[s];
+        object_unref(g, (struct object *)c->shaders[s]);
+        for (int i = 0; i < MAX_TEXTURE_SLOTS; i++)
+            object_unref(g, b->textures[i].object);
+        for (int i = 0; i < MAX_SAMPLER_SLOTS; i++)
+            object_unref(g, (struct object *)b->samplers[i].object);
+        for (int i = 0; i < MAX_CONSTANT_BUFFER_SLOTS; i++)
+            object_unref(g, (struct object *)b->constants[i].buffer);
+        for (int i = 0; i < MAX_UAV_SLOTS; i++)
+            object_unref(g, (struct object *)b->uavs[i].buffer);
+    }
+    free(c);
+}
+
+static void unbind(struct exec_engine *g, void *slot, const struct object *o)
+{
+    if (*(struct object **)slot == o)
+        object_assign(g, slot, NULL);
+}
+
+void contexts_unbind(struct exec_engine *g, const struct object *o)
+{
+    struct context *c, *next;
+
+    HASH_ITER(hh, g->contexts, c, next)
+    {
+        for (int i = 0; i < MAX_TARGETS; i++)
+            unbind(g, &c->color[i], o);
+        unbind(g, &c->depth_stencil, o);
+        unbind(g, &c->ib, o);
+        for (int i = 0; i < MAX_VERTEX_BUFFERS; i++)
+            unbind(g, &c->vb[i].buffer, o);
+        for (int s = 0; s < EXEC_STAGE_COUNT; s++) {
+            struct stage_bindings *b = &c->stages[s];
+            for (int i = 0; i < MAX_TEXTURE_SLOTS; i++)
+                unbind(g, &b->textures[i].object, o);
+            for (int i = 0; i < MAX_CONSTANT_BUFFER_SLOTS; i++)
+                unbind(g, &b->constants[i].buffer, o);
+            for (int i = 0; i < MAX_UAV_SLOTS; i++)
+                unbind(g, &b->uavs[i].buffer, o);
+        }
+        c->dirty = DIRTY_ALL;
+    }
+}
+
+static enum exec_stage stage_of(struct exec_engine *g, uint32_t stage, uint32_t stage_ex)
+{
+    static const enum exec_stage of[ABI_PROGRAM_COUNT] = {
+        [ABI_PS] = EXEC_PS, [ABI_VS] = EXEC_VS, [ABI_GS] = EXEC_GS,
+        [ABI_HS] = EXEC_HS, [ABI_DS] = EXEC_DS, [ABI_CS] = EXEC_CS};
+    return of[abi_stage(&g->stream, stage, stage_ex)];
+}
+
+static int check_slots(struct exec_engine *g, uint32_t start, uint32_t count, uint32_t limit,
+                       const char *what)
+{
+    if (start > limit || count > limit - start)
+        return fail_decode(g, "%s slots %u + %u, there are %u", what, start, count, limit);
+    return 0;
+}
+
+/* ---- shaders and layouts ------------------------------------------------------------------------------------------ */
+
+static int bind_shaders(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_bind_shaders b;
+    uint32_t handles[EXEC_STAGE_COUNT] = {0};
+    struct shader_object *found[EXEC_STAGE_COUNT] = {0};
+
+    memcpy(&b, p->data, sizeof(b));
+    handles[EXEC_VS] = b.vs;
+    handles[EXEC_PS] = b.ps;
+    handles[EXEC_CS] = b.cs;
+    if (p->tail_count == 3) {
+        memcpy(&handles[EXEC_GS], p->tail, 4);
+        memcpy(&handles[EXEC_HS], p->tail + 4, 4);
+        memcpy(&handles[EXEC_DS], p->tail + 8, 4);
+    } else if (p->size == sizeof(b)) {
+        handles[EXEC_GS] = b.gs_legacy;
+    }
+    for (int s = 0; s < EXEC_STAGE_COUNT; s++) {
+        if (!handles[s])
+            continue;
+        found[s] = object_find(g, handles[s], OBJECT_SHADER);
+        if (!found[s])
+            return -EBADMSG;
+        if (found[s]->stage != (enum exec_stage)s)
+            return fail_decode(g, "shader %u is a %s shader, a %s shader is needed", handles[s],
+                               exec_stage_name(found[s]->stage), exec_stage_name((enum exec_stage)s));
+    }
+    for (int s = 0; s < EXEC_STAGE_COUNT; s++) {
+        object_assign(g, &c->shaders[s], found[s]);
+        c->dirty |= DIRTY_STAGE << s;
+    }
+    c->dirty |= DIRTY_PIPELINE;
+    return 0;
+}
+
+static int set_input_layout(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_input_layout s;
+    struct layout *l = NULL;
+
+    memcpy(&s, p->data, sizeof(s));
+    if (s.input_layout_handle) {
+        l = object_find(g, s.input_layout_handle, OBJECT_LAYOUT);
+        if (!l)
+            return -EBADMSG;
+    }
+    object_assign(g, &c->layout, l);
+    c->dirty |= DIRTY_PIPELINE;
+    return 0;
+}
+
+static int set_constants(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_shader_constants_f s;
+    struct stage_bindings *b;
+    enum exec_stage stage;
+    bool floats = p->opcode == AEROGPU_CMD_SET_SHADER_CONSTANTS_F;
+    int r;
+
+    memcpy(&s, p->data, sizeof(s));
+    r = check_slots(g, s.start_register, s.vec4_count, floats ? MAX_D3D9_FLOATS : MAX_D3D9_INTS, "register");
+    if (r)
+        return r;
+    stage = stage_of(g, s.stage, s.stage_ex);
+    b = &c->stages[stage];
+    if (floats) {
+        b->f_set = true;
+        memcpy(b->f[s.start_register], p->tail, p->tail_size);
+    } else if (p->opcode == AEROGPU_CMD_SET_SHADER_CONSTANTS_I) {
+        memcpy(b->i[s.start_register], p->tail, p->tail_size);
+    } else {
+        for (uint32_t i = 0; i < s.vec4_count; i++) {
+            uint32_t lanes[4];
+            memcpy(lanes, p->tail + 16 * i, 16);
+            b->b[s.start_register + i] = lanes[0] || lanes[1] || lanes[2] || lanes[3];
+        }
+    }
+    c->dirty |= DIRTY_STAGE << stage;
+    return 0;
+}
+
+/* ---- fixed-function state ----------------------------------------------------------------------------------------- */
+
+static VkBlendFactor blend_factor(uint32_t abi, bool alpha)
+{
+    switch (abi) {
+    case AEROGPU_BLEND_ONE:
+        return VK_BLEND_FACTOR_ONE;
+    case AEROGPU_BLEND_SRC_ALPHA:
+        return VK_BLEND_FACTOR_SRC_ALPHA;
+    case AEROGPU_BLEND_INV_SRC_ALPHA:
+        return VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
+    case AEROGPU_BLEND_DEST_ALPHA:
+        return VK_BLEND_FACTOR_DST_ALPHA;
+    case AEROGPU_BLEND_INV_DEST_ALPHA:
+        return VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA;
+    case AEROGPU_BLEND_CONSTANT:
+        return alpha ? VK_BLEND_FACTOR_CONSTANT_ALPHA : VK_BLEND_FACTOR_CONSTANT_COLOR;
+    case AEROGPU_BLEND_INV_CONSTANT:
+        return alpha ? VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA : VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR;
+    default:
+        return VK_BLEND_FACTOR_ZERO;
+    }
+}
+
+static void set_blend_state(struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_blend_state s;
+
+    memcpy(&s, p->data, sizeof(s));
+    c->blend.enable = s.enable != 0;
+    c->blend.src = blend_factor(s.src_factor, false);
+    c->blend.dst = blend_factor(s.dst_factor, false);
+    c->blend.op = (VkBlendOp)s.blend_op; /* both count add, subtract, reverse subtract, min, max */
+    c->blend.src_alpha = blend_factor(s.src_factor_alpha, true);
+    c->blend.dst_alpha = blend_factor(s.dst_factor_alpha, true);
+    c->blend.op_alpha = (VkBlendOp)s.blend_op_alpha;
+    memset(c->blend.write_mask, s.color_write_mask & 0xF, sizeof(c->blend.write_mask));
+    memcpy(c->blend.constant, s.blend_constant_rgba, sizeof(c->blend.constant));
+    c->blend.masked_out = !(s.sample_mask & 1);
+    c->dirty |= DIRTY_PIPELINE | DIRTY_BLEND_CONSTANT;
+}
+
+static void set_depth_stencil_state(struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_depth_stencil_state s;
+
+    memcpy(&s, p->data, sizeof(s));
+    c->depth.enable = s.depth_enable != 0;
+    c->depth.write = s.depth_write_enable != 0;
+    c->depth.func = (VkCompareOp)s.depth_func; /* the same numbers */
+    c->depth.func_set = true;
+    c->depth.stencil = s.stencil_enable != 0;
+    c->depth.front.compareMask = c->depth.back.compareMask = s.stencil_read_mask;
+    c->depth.front.writeMask = c->depth.back.writeMask = s.stencil_write_mask;
+    c->dirty |= DIRTY_PIPELINE | DIRTY_STENCIL;
+}
+
+static void set_rasterizer_state(struct context *c, const struct abi_packet *p)
+{
+    static const VkCullModeFlags culls[] = {VK_CULL_MODE_NONE, VK_CULL_MODE_FRONT_BIT, VK_CULL_MODE_BACK_BIT};
+    struct aerogpu_cmd_set_rasterizer_state s;
+
+    memcpy(&s, p->data, sizeof(s));
+    c->raster.fill = s.fill_mode == AEROGPU_FILL_WIREFRAME ? VK_POLYGON_MODE_LINE : VK_POLYGON_MODE_FILL;
+    c->raster.cull = culls[s.cull_mode];
+    c->raster.cull_set = true;
+    c->raster.front_ccw = s.front_ccw != 0;
+    c->raster.scissor = s.scissor_enable != 0;
+    c->raster.scissor_d3d9 = false;
+    c->raster.bias = (float)s.depth_bias;
+    c->raster.bias_is_float = false;
+    c->raster.depth_clamp = s.flags & AEROGPU_RASTERIZER_FLAG_DEPTH_CLIP_DISABLE;
+    c->dirty |= DIRTY_PIPELINE | DIRTY_SCISSOR | DIRTY_BIAS;
+}
+
+static int set_render_targets(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_render_targets s;
+    struct object *found[MAX_TARGETS + 1] = {0};
+
+    memcpy(&s, p->data, sizeof(s));
+    if (s.color_count > MAX_TARGETS)
+        return fail_decode(g, "color_count %u, at most %u are possible", s.color_count, MAX_TARGETS);
+    for (uint32_t i = 0; i <= MAX_TARGETS; i++) {
+        uint32_t handle = i == MAX_TARGETS ? s.depth_stencil : i < s.color_count ? s.colors[i] : 0;
+        const struct format_info *f;
+        if (!handle)
+            continue;
+        found[i] = object_lookup(g, handle);
+        if (!found[i] || (found[i]->kind != OBJECT_TEXTURE && found[i]->kind != OBJECT_VIEW))
+            return fail_decode(g, "handle %u names no texture and no view", handle);
+        f = view_of(found[i]).format;
+        if (f->depth != (i == MAX_TARGETS) || f->block != 1)
+            return fail_decode(g, "handle %u is %s, which cannot be a %s target", handle, f->name,
+                               i == MAX_TARGETS ? "depth-stencil" : "colour");
+    }
+    for (uint32_t i = 0; i < MAX_TARGETS; i++)
+        object_assign(g, &c->color[i], found[i]);
+    object_assign(g, &c->depth_stencil, found[MAX_TARGETS]);
+    c->num_colors = s.color_count;
+    c->dirty |= DIRTY_TARGETS | DIRTY_PIPELINE | DIRTY_VIEWPORT | DIRTY_SCISSOR | DIRTY_BIAS;
+    return 0;
+}
+
+static float clamp01(float v)
+{
+    return v > 0 ? v < 1 ? v : 1 : 0;
+}
+
+static int set_viewport(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+{
+    float v[6];
+
+    memcpy(v, p->data + sizeof(struct aerogpu_cmd_hdr), sizeof(v));
+    c->dirty |= DIRTY_VIEWPORT;
+    c->viewport_set = false;
+    for (int i = 0; i < 6; i++)
+        if (!isfinite(v[i]))
+            return 0; /* means the whole target, as an empty one does */
+    for (int i = 0; i < 4; i++)
+        if (!(v[i] >= -65536 && v[i] <= 65536))
+            return fail_decode(g, "viewport %g,%g %g x %g", (double)v[0], (double)v[1], (double)v[2],
+                               (double)v[3]);
+    v[4] = clamp01(v[4]);
+    v[5] = clamp01(v[5]);
+    memcpy(c->viewport, v, sizeof(v));
+    c->viewport_set = v[2] > 0 && v[3] > 0;
+    return 0;
+}
+
+static void set_scissor(struct context *c, const struct abi_packet *p)
+{
+    memcpy(c->scissor_rect, p->data + sizeof(struct aerogpu_cmd_hdr), sizeof(c->scissor_rect));
+    c->scissor_set = true;
+    c->dirty |= DIRTY_SCISSOR;
+}
+
+/* ---- bindings ----------------------------------------------------------------------------------------------------- */
+
+/* The buffer of a binding; *b is NULL for handle 0. */
+static int binding_buffer(struct exec_engine *g, uint32_t handle, struct buffer **b)
+{
+    *b = NULL;
+    if (!handle)
+        return 0;
+    *b = object_find(g, handle, OBJECT_BUFFER);
+    return *b ? 0 : -EBADMSG;
+}
+
+static int set_vertex_buffers(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_vertex_buffers s;
+    struct aerogpu_vertex_buffer_binding v;
+    struct buffer *b;
+    int r;
+
+    memcpy(&s, p->data, sizeof(s));
+    r = check_slots(g, s.start_slot, s.buffer_count, MAX_VERTEX_BUFFERS, "vertex buffer");
+    for (uint32_t i = 0; !r && i < s.buffer_count; i++) {
+        struct vertex_binding *at = &c->vb[s.start_slot + i];
+        memcpy(&v, p->tail + i * sizeof(v), sizeof(v));
+        r = binding_buffer(g, v.buffer, &b);
+        if (r)
+            break;
+        if (b && v.offset_bytes > b->size)
+            return fail_oob(g, "slot %u: offset %u passes the end of buffer %u, which has %llu bytes",
+                            s.start_slot + i, v.offset_bytes, v.buffer, (unsigned long long)b->size);
+        if (v.stride_bytes > 2048)
+            return fail_decode(g, "slot %u: stride %u, at most 2048 is possible", s.start_slot + i,
+                               v.stride_bytes);
+        if (at->stride != v.stride_bytes || !at->buffer != !b)
+            c->dirty |= DIRTY_PIPELINE;
+        object_assign(g, &at->buffer, b);
+        at->stride = v.stride_bytes;
+        at->offset = v.offset_bytes;
+        c->dirty |= DIRTY_VERTEX_BUFFERS;
+    }
+    return r;
+}
+
+static int set_index_buffer(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_index_buffer s;
+    struct buffer *b;
+    uint32_t size;
+    int r;
+
+    memcpy(&s, p->data, sizeof(s));
+    size = s.format == AEROGPU_INDEX_FORMAT_UINT32 ? 4 : 2;
+    r = binding_buffer(g, s.buffer, &b);
+    if (r)
+        return r;
+    if (b && (s.offset_bytes > b->size || s.offset_bytes % size))
+        return fail_oob(g, "offset %u is no index of buffer %u, which has %llu bytes", s.offset_bytes,
+                        s.buffer, (unsigned long long)b->size);
+    object_assign(g, &c->ib, b);
+    c->index_type = size == 4 ? VK_INDEX_TYPE_UINT32 : VK_INDEX_TYPE_UINT16;
+    c->ib_offset = s.offset_bytes;
+    c->dirty |= DIRTY_INDEX_BUFFER;
+    return 0;
+}
+
+static int set_texture(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_texture s;
+    struct object *o = NULL;
+    enum exec_stage stage;
+    int r;
+
+    memcpy(&s, p->data, sizeof(s));
+    r = check_slots(g, s.slot, 1, MAX_TEXTURE_SLOTS, "texture");
+    if (r)
+        return r;
+    if (s.texture) {
+        o = object_lookup(g, s.texture);
+        if (!o || (o->kind != OBJECT_TEXTURE && o->kind != OBJECT_VIEW))
+            return fail_decode(g, "handle %u names no texture and no view", s.texture);
+    }
+    stage = stage_of(g, s.shader_stage, s.stage_ex);
+    object_assign(g, &c->stages[stage].textures[s.slot].object, o);
+    c->dirty |= DIRTY_STAGE << stage;
+    return 0;
+}
+
+static int set_samplers(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_samplers s;
+    enum exec_stage stage;
+    int r;
+
+    memcpy(&s, p->data, sizeof(s));
+    stage = stage_of(g, s.shader_stage, s.stage_ex);
+    r = check_slots(g, s.start_slot, s.sampler_count, MAX_SAMPLER_SLOTS, "sampler");
+    for (uint32_t i = 0; !r && i < s.sampler_count; i++) {
+        struct sampler_slot *slot = &c->stages[stage].samplers[s.start_slot + i];
+        struct sampler_object *sampler = NULL;
+        uint32_t handle;
+        memcpy(&handle, p->tail + 4 * i, 4);
+        if (handle) {
+            sampler = object_find(g, handle, OBJECT_SAMPLER);
+            if (!sampler)
+                return -EBADMSG;
+        }
+        object_assign(g, &slot->object, sampler);
+        slot->d3d9 = false;
+        c->dirty |= DIRTY_STAGE << stage;
+    }
+    return r;
+}
+
+static int set_sampler_state(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_sampler_state s;
+    enum exec_stage stage;
+    struct sampler_slot *slot;
+    int r;
+
+    memcpy(&s, p->data, sizeof(s));
+    r = check_slots(g, s.slot, 1, MAX_SAMPLER_SLOTS, "sampler");
+    if (r)
+        return r;
+    if (!d3dsamp_name(s.state))
+        return 0; /* a state of no effect here */
+    stage = stage_of(g, s.shader_stage, 0);
+    slot = &c->stages[stage].samplers[s.slot];
+    slot->state[s.state] = s.value;
+    slot->d3d9 = true;
+    object_assign(g, &slot->object, NULL);
+    c->dirty |= DIRTY_STAGE << stage;
+    return 0;
+}
+
+/* SET_CONSTANT_BUFFERS, SET_SHADER_RESOURCE_BUFFERS and SET_UNORDERED_ACCESS_BUFFERS have one shape. */
+static int set_buffer_ranges(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_constant_buffers s;
+    struct aerogpu_unordered_access_buffer_binding v;
+    enum exec_stage stage;
+    struct stage_bindings *at;
+    uint32_t limit = p->opcode == AEROGPU_CMD_SET_CONSTANT_BUFFERS          ? MAX_CONSTANT_BUFFER_SLOTS
+                     : p->opcode == AEROGPU_CMD_SET_SHADER_RESOURCE_BUFFERS ? MAX_TEXTURE_SLOTS
+                                                                            : MAX_UAV_SLOTS;
+    int r;
+
+    memcpy(&s, p->data, sizeof(s));
+    stage = stage_of(g, s.shader_stage, s.stage_ex);
+    at = &c->stages[stage];
+    r = check_slots(g, s.start_slot, s.buffer_count, limit, "buffer");
+    for (uint32_t i = 0; !r && i < s.buffer_count; i++) {
+        uint32_t slot = s.start_slot + i;
+        struct buffer *b;
+        uint64_t size;
+        memcpy(&v, p->tail + i * sizeof(v), sizeof(v));
+        r = binding_buffer(g, v.buffer, &b);
+        if (r)
+            break;
+        if (b && v.offset_bytes > b->size)
+            return fail_oob(g, "slot %u: offset %u passes the end of buffer %u, which has %llu bytes", slot,
+                            v.offset_bytes, v.buffer, (unsigned long long)b->size);
+        size = b ? b->size - v.offset_bytes : 0;
+        if (v.size_bytes && v.size_bytes < size)
+            size = v.size_bytes;
+        c->dirty |= DIRTY_STAGE << stage;
+        if (p->opcode == AEROGPU_CMD_SET_CONSTANT_BUFFERS) {
+            if (b && v.offset_bytes % 16)
+                return fail_unaligned(g, "slot %u: constant buffer offset %u is not a multiple of 16", slot,
+                                      v.offset_bytes);
+            if (!slot)
+                at->cb0_set = true;
+            object_assign(g, &at->constants[slot].buffer, b);
+            at->constants[slot].offset = v.offset_bytes;
+            at->constants[slot].size = size;
+        } else if (p->opcode == AEROGPU_CMD_SET_SHADER_RESOURCE_BUFFERS) {
+            object_assign(g, &at->textures[slot].object, b);
+            at->textures[slot].offset = v.offset_bytes;
+            at->textures[slot].size = size;
+        } else {
+            object_assign(g, &at->uavs[slot].buffer, b);
+            at->uavs[slot].offset = v.offset_bytes;
+            at->uavs[slot].size = size;
+            if (b && v.initial_count != AEROGPU_UAV_INITIAL_COUNT_KEEP) {
+                r = uav_counter_set(g, b, v.initial_count);
+            }
+        }
+    }
+    return r;
+}
+
+/* ---- Direct3D 9 render states ------------------------------------------------------------------------------------- */
+
+static VkBlendFactor d3d9_factor(uint32_t v)
+{
+    static const VkBlendFactor factors[] = {
+        [1] = VK_BLEND_FACTOR_ZERO,
+        [2] = VK_BLEND_FACTOR_ONE,
+        [3] = VK_BLEND_FACTOR_SRC_COLOR,
+        [4] = VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR,
+        [5] = VK_BLEND_FACTOR_SRC_ALPHA,
+        [6] = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA,
+        [7] = VK_BLEND_FACTOR_DST_ALPHA,
+        [8] = VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA,
+        [9] = VK_BLEND_FACTOR_DST_COLOR,
+        [10] = VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR,
+        [11] = VK_BLEND_FACTOR_SRC_ALPHA_SATURATE,
+        [12] = VK_BLEND_FACTOR_SRC_ALPHA,
+        [13] = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA,
+        [14] = VK_BLEND_FACTOR_CONSTANT_COLOR,
+        [15] = VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR,
+    };
+    return v >= 1 && v <= 15 ? factors[v] : VK_BLEND_FACTOR_ONE;
+}
+
+static void d3d9_blend(struct context *c)
+{
+    const uint32_t *rs = c->rs;
+    bool separate = rs[D3DRS_SEPARATEALPHABLENDENABLE];
+    uint32_t src = rs[D3DRS_SRCBLEND], dst = rs[D3DRS_DESTBLEND];
+
+    if (src == 12) /* BOTHSRCALPHA, BOTHINVSRCALPHA: one value names both */
+        dst = 6;
+    else if (src == 13)
+        dst = 5;
+    c->blend.enable = rs[D3DRS_ALPHABLENDENABLE] != 0;
+    c->blend.src = d3d9_factor(src);
+    c->blend.dst = d3d9_factor(dst);
+    c->blend.op = (VkBlendOp)((rs[D3DRS_BLENDOP] - 1) % 5);
+    c->blend.src_alpha = separate ? d3d9_factor(rs[D3DRS_SRCBLENDALPHA]) : c->blend.src;
+    c->blend.dst_alpha = separate ? d3d9_factor(rs[D3DRS_DESTBLENDALPHA]) : c->blend.dst;
+    c->blend.op_alpha = separate ? (VkBlendOp)((rs[D3DRS_BLENDOPALPHA] - 1) % 5) : c->blend.op;
+    c->dirty |= DIRTY_PIPELINE;
+}
+
+static VkCompareOp d3d9_compare(uint32_t v)
+{
+    return v >= 1 && v <= 8 ? (VkCompareOp)(v - 1) : VK_COMPARE_OP_ALWAYS;
+}
+
+static VkStencilOp d3d9_stencil_op(uint32_t v)
+{
+    static const VkStencilOp ops[] = {
+        [1] = VK_STENCIL_OP_KEEP,
+        [2] = VK_STENCIL_OP_ZERO,
+        [3] = VK_STENCIL_OP_REPLACE,
+        [4] = VK_STENCIL_OP_INCREMENT_AND_CLAMP,
+        [5] = VK_STENCIL_OP_DECREMENT_AND_CLAMP,
+        [6] = VK_STENCIL_OP_INVERT,
+        [7] = VK_STENCIL_OP_INCREMENT_AND_WRAP,
+        [8] = VK_STENCIL_OP_DECREMENT_AND_WRAP,
+    };
+    return v >= 1 && v <= 8 ? ops[v] : VK_STENCIL_OP_KEEP;
+}
+
+static void d3d9_stencil(struct context *c)
+{
+    const uint32_t *rs = c->rs;
+    VkStencilOpState *f = &c->depth.front, *b = &c->depth.back;
+
+    c->depth.two_sided = rs[D3DRS_TWOSIDEDSTENCILMODE] != 0;
+    f->failOp = d3d9_stencil_op(rs[D3DRS_STENCILFAIL]);
+    f->depthFailOp = d3d9_stencil_op(rs[D3DRS_STENCILZFAIL]);
+    f->passOp = d3d9_stencil_op(rs[D3DRS_STENCILPASS]);
+    f->compareOp = d3d9_compare(rs[D3DRS_STENCILFUNC]);
+    b->failOp = c->depth.two_sided ? d3d9_stencil_op(rs[D3DRS_CCW_STENCILFAIL]) : f->failOp;
+    b->depthFailOp = c->depth.two_sided ? d3d9_stencil_op(rs[D3DRS_CCW_STENCILZFAIL]) : f->depthFailOp;
+    b->passOp = c->depth.two_sided ? d3d9_stencil_op(rs[D3DRS_CCW_STENCILPASS]) : f->passOp;
+    b->compareOp = c->depth.two_sided ? d3d9_compare(rs[D3DRS_CCW_STENCILFUNC]) : f->compareOp;
+    c->dirty |= DIRTY_PIPELINE;
+}
+
+static float as_float(uint32_t v)
+{
+    float f;
+
+    memcpy(&f, &v, sizeof(f));
+    return f;
+}
+
+static void d3d9_depth_raster(struct context *c, uint32_t state, uint32_t v)
+{
+    switch (state) {
+    case D3DRS_ZENABLE:
+        c->depth.enable = v != 0;
+        break;
+    case D3DRS_ZWRITEENABLE:
+        c->depth.write = v != 0;
+        break;
+    case D3DRS_ZFUNC:
+        c->depth.func = d3d9_compare(v);
+        c->depth.func_set = true;
+        break;
+    case D3DRS_FILLMODE:
+        c->raster.fill = v == 1   ? VK_POLYGON_MODE_POINT
+                         : v == 2 ? VK_POLYGON_MODE_LINE
+                                  : VK_POLYGON_MODE_FILL;
+        break;
+    case D3DRS_CULLMODE: /* 2 removes clockwise faces, 3 counter-clockwise ones */
+        c->raster.cull = v == 2 ? VK_CULL_MODE_FRONT_BIT : v == 3 ? VK_CULL_MODE_BACK_BIT : VK_CULL_MODE_NONE;
+        c->raster.cull_set = true;
+        c->raster.front_ccw = false;
+        break;
+    case D3DRS_SCISSORTESTENABLE:
+        c->raster.scissor = c->raster.scissor_d3d9 = v != 0;
+        c->dirty |= DIRTY_SCISSOR;
+        break;
+    case D3DRS_DEPTHBIAS:
+        c->raster.bias = as_float(v);
+        c->raster.bias_is_float = true;
+        c->dirty |= DIRTY_BIAS;
+        break;
+    case D3DRS_SLOPESCALEDEPTHBIAS:
+        c->raster.slope_bias = as_float(v);
+        c->dirty |= DIRTY_BIAS;
+        break;
+    default:
+        break;
+    }
+    c->dirty |= DIRTY_PIPELINE;
+}
+
+static void d3d9_masks(struct context *c, uint32_t state, uint32_t v)
+{
+    switch (state) {
+    case D3DRS_STENCILENABLE:
+        c->depth.stencil = v != 0;
+        c->dirty |= DIRTY_PIPELINE;
+        break;
+    case D3DRS_STENCILREF:
+        c->stencil_ref = (uint8_t)v;
+        c->dirty |= DIRTY_STENCIL;
+        break;
+    case D3DRS_STENCILMASK:
+        c->depth.front.compareMask = c->depth.back.compareMask = v & 0xFF;
+        c->dirty |= DIRTY_STENCIL;
+        break;
+    case D3DRS_STENCILWRITEMASK:
+        c->depth.front.writeMask = c->depth.back.writeMask = v & 0xFF;
+        c->dirty |= DIRTY_STENCIL;
+        break;
+    case D3DRS_COLORWRITEENABLE:
+        memset(c->blend.write_mask, v & 0xF, sizeof(c->blend.write_mask));
+        for (int i = 0; i < 3; i++)
+            c->blend.write_mask[1 + i] = c->rs[D3DRS_COLORWRITEENABLE1 + i] & 0xF;
+        c->dirty |= DIRTY_PIPELINE;
+        break;
+    case D3DRS_COLORWRITEENABLE1:
+    case D3DRS_COLORWRITEENABLE2:
+    case D3DRS_COLORWRITEENABLE3:
+        c->blend.write_mask[1 + state - D3DRS_COLORWRITEENABLE1] = v & 0xF;
+        c->dirty |= DIRTY_PIPELINE;
+        break;
+    case D3DRS_BLENDFACTOR: /* A8R8G8B8 */
+        for (int i = 0; i < 4; i++)
+            c->blend.constant[i] = (float)(v >> (i == 3 ? 24 : 16 - 8 * i) & 0xFF) / 255.0f;
+        c->dirty |= DIRTY_BLEND_CONSTANT;
+        break;
+    default: /* MULTISAMPLEMASK: of no effect without multisampling */
+        break;
+    }
+}
+
+static void set_render_state(struct context *c, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_set_render_state s;
+
+    memcpy(&s, p->data, sizeof(s));
+    if (!d3drs_name(s.state))
+        return; /* a state of no effect here */
+    c->rs[s.state] = s.value;
+    switch (s.state) {
+    case D3DRS_ALPHABLENDENABLE:
+    case D3DRS_SRCBLEND:
+    case D3DRS_DESTBLEND:
+    case D3DRS_BLENDOP:
+    case D3DRS_SEPARATEALPHABLENDENABLE:
+    case D3DRS_SRCBLENDALPHA:
+    case D3DRS_DESTBLENDALPHA:
+    case D3DRS_BLENDOPALPHA:
+        d3d9_blend(c);
+        break;
+    case D3DRS_STENCILFAIL:
+    case D3DRS_STENCILZFAIL:
+    case D3DRS_STENCILPASS:
+    case D3DRS_STENCILFUNC:
+    case D3DRS_TWOSIDEDSTENCILMODE:
+    case D3DRS_CCW_STENCILFAIL:
+    case D3DRS_CCW_STENCILZFAIL:
+    case D3DRS_CCW_STENCILPASS:
+    case D3DRS_CCW_STENCILFUNC:
+        d3d9_stencil(c);
+        break;
+    case D3DRS_ZENABLE:
+    case D3DRS_ZWRITEENABLE:
+    case D3DRS_ZFUNC:
+    case D3DRS_FILLMODE:
+    case D3DRS_CULLMODE:
+    case D3DRS_SCISSORTESTENABLE:
+    case D3DRS_DEPTHBIAS:
+    case D3DRS_SLOPESCALEDEPTHBIAS:
+        d3d9_depth_raster(c, s.state, s.value);
+        break;
+    case D3DRS_ALPHATESTENABLE:
+    case D3DRS_ALPHAFUNC:
+    case D3DRS_SHADEMODE:
+    case D3DRS_FOGENABLE:
+    case D3DRS_FOGTABLEMODE:
+    case D3DRS_POINTSPRITEENABLE:
+    case D3DRS_SRGBWRITEENABLE:
+        c->dirty |= DIRTY_PIPELINE;
+        if (s.state == D3DRS_SRGBWRITEENABLE)
+            c->dirty |= DIRTY_TARGETS;
+        break;
+    case D3DRS_ALPHAREF:
+    case D3DRS_FOGCOLOR:
+    case D3DRS_FOGSTART:
+    case D3DRS_FOGEND:
+    case D3DRS_FOGDENSITY:
+    case D3DRS_POINTSIZE:
+    case D3DRS_POINTSIZE_MIN:
+    case D3DRS_POINTSIZE_MAX:
+        c->dirty |= DIRTY_STAGE << EXEC_VS | DIRTY_STAGE << EXEC_PS;
+        break;
+    default:
+        d3d9_masks(c, s.state, s.value);
+        break;
+    }
+}
+
+/* ---- samplers ----------------------------------------------------------------------------------------------------- */
+
+static uint8_t d3d9_address(uint32_t v)
+{
+    static const uint8_t modes[] = {
+        [1] = VK_SAMPLER_ADDRESS_MODE_REPEAT,          [2] = VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT,
+        [3] = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,   [4] = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER,
+        [5] = VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT, /* mirror once, without its extension */
+    };
+    return v >= 1 && v <= 5 ? modes[v] : VK_SAMPLER_ADDRESS_MODE_REPEAT;
+}
+
+struct sampler_desc sampler_desc_of(const struct sampler_slot *slot, bool d3d9_shader)
+{
+    const uint32_t *s = slot->state;
+    struct sampler_desc d = {0};
+
+    if (slot->object)
+        return slot->object->desc;
+    if (!slot->d3d9 && !d3d9_shader) { /* what Direct3D 11 samples with when nothing is bound */
+        d.min_linear = d.mag_linear = d.mip_linear = d.mip_enabled = 1;
+        d.address_u = d.address_v = d.address_w = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
+        return d;
+    }
+    d.min_linear = s[D3DSAMP_MINFILTER] >= 2;
+    d.mag_linear = s[D3DSAMP_MAGFILTER] >= 2;
+    d.mip_enabled = s[D3DSAMP_MIPFILTER] >= 1;
+    d.mip_linear = s[D3DSAMP_MIPFILTER] >= 2;
+    d.address_u = d3d9_address(s[D3DSAMP_ADDRESSU]);
+    d.address_v = d3d9_address(s[D3DSAMP_ADDRESSV]);
+    d.address_w = d3d9_address(s[D3DSAMP_ADDRESSW]);
+    if (s[D3DSAMP_MINFILTER] == 3 || s[D3DSAMP_MAGFILTER] == 3)
+        d.anisotropy = (uint8_t)(s[D3DSAMP_MAXANISOTROPY] > 16 ? 16 : s[D3DSAMP_MAXANISOTROPY]);
+    d.border = s[D3DSAMP_BORDERCOLOR];
+    d.lod_bias = as_float(s[D3DSAMP_MIPMAPLODBIAS]);
+    d.max_mip_level = s[D3DSAMP_MAXMIPLEVEL];
+    return d;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------------------------- */
+
+int op_state(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct context *c = g->ctx;
+    struct aerogpu_cmd_set_primitive_topology t;
+
+    switch (p->opcode) {
+    case AEROGPU_CMD_BIND_SHADERS:
+        return bind_shaders(g, c, p);
+    case AEROGPU_CMD_SET_SHADER_CONSTANTS_F:
+    case AEROGPU_CMD_SET_SHADER_CONSTANTS_I:
+    case AEROGPU_CMD_SET_SHADER_CONSTANTS_B:
+        return set_constants(g, c, p);
+    case AEROGPU_CMD_SET_INPUT_LAYOUT:
+        return set_input_layout(g, c, p);
+    case AEROGPU_CMD_SET_BLEND_STATE:
+        set_blend_state(c, p);
+        return 0;
+    case AEROGPU_CMD_SET_DEPTH_STENCIL_STATE:
+        set_depth_stencil_state(c, p);
+        return 0;
+    case AEROGPU_CMD_SET_RASTERIZER_STATE:
+        set_rasterizer_state(c, p);
+        return 0;
+    case AEROGPU_CMD_SET_RENDER_TARGETS:
+        return set_render_targets(g, c, p);
+    case AEROGPU_CMD_SET_VIEWPORT:
+        return set_viewport(g, c, p);
+    case AEROGPU_CMD_SET_SCISSOR:
+        set_scissor(c, p);
+        return 0;
+    case AEROGPU_CMD_SET_VERTEX_BUFFERS:
+        return set_vertex_buffers(g, c, p);
+    case AEROGPU_CMD_SET_INDEX_BUFFER:
+        return set_index_buffer(g, c, p);
+    case AEROGPU_CMD_SET_PRIMITIVE_TOPOLOGY:
+        memcpy(&t, p->data, sizeof(t));
+        c->topology = t.topology;
+        c->dirty |= DIRTY_PIPELINE;
+        return 0;
+    case AEROGPU_CMD_SET_TEXTURE:
+        return set_texture(g, c, p);
+    case AEROGPU_CMD_SET_SAMPLER_STATE:
+        return set_sampler_state(g, c, p);
+    case AEROGPU_CMD_SET_RENDER_STATE:
+        set_render_state(c, p);
+        return 0;
+    case AEROGPU_CMD_SET_SAMPLERS:
+        return set_samplers(g, c, p);
+    case AEROGPU_CMD_SET_CONSTANT_BUFFERS:
+    case AEROGPU_CMD_SET_SHADER_RESOURCE_BUFFERS:
+    case AEROGPU_CMD_SET_UNORDERED_ACCESS_BUFFERS:
+        return set_buffer_ranges(g, c, p);
+    default:
+        return fail_decode(g, "opcode 0x%x is in the table but not handled", p->opcode);
+    }
+}

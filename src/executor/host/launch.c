@@ -1,0 +1,238 @@
+#include "executor/host/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROGRAM "aerogpu-executor"
+
+static bool is_program(const char *path)
+{
+    return access(path, X_OK) == 0;
+}
+
+/* Installed: PREFIX/bin/x beside PREFIX/libexec/PROGRAM. Built: BUILD/ROOM/.../x beside
+ * BUILD/src/executor/PROGRAM. */
+static bool find_beside(const char *self, char *path, size_t size)
+{
+    char dir[PATH_MAX];
+
+    snprintf(dir, sizeof(dir), "%s", self);
+    for (int up = 0; up < 4; up++) {
+        static const char *const places[] = {PROGRAM, "libexec/" PROGRAM, "src/executor/" PROGRAM};
+        char *slash = strrchr(dir, '/');
+
+        if (!slash)
+            return false;
+        *slash = '\0';
+        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+            if ((size_t)snprintf(path, size, "%s/%s", dir, places[i]) < size && is_program(path))
+                return true;
+    }
+    return false;
+}
+
+int exec_find_program(const char *wanted, char *path, size_t size, struct error *e)
+{
+    const char *how = wanted ? "the executor program" : "AEROGPU_EXECUTOR names";
+    char self[PATH_MAX];
+    ssize_t n;
+
+    if (!wanted)
+        wanted = getenv("AEROGPU_EXECUTOR");
+    if (wanted && *wanted) {
+        if ((size_t)snprintf(path, size, "%s", wanted) >= size)
+            return error_set(e, -ENAMETOOLONG, "%s %.60s...: the path is too long", how, wanted);
+        return is_program(path) ? 0 : error_set(e, -ENOENT, "%s %.200s, which is no program", how, wanted);
+    }
+    n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (n < 0)
+        return error_set(e, -errno, "cannot read /proc/self/exe: %s", strerror(errno));
+    self[n] = '\0';
+    if (find_beside(self, path, size))
+        return 0;
+    if ((size_t)snprintf(path, size, "%s", EXEC_LIBEXECDIR "/" PROGRAM) < size && is_program(path))
+        return 0;
+    return error_set(e, -ENOENT,
+                     PROGRAM " is neither in " EXEC_LIBEXECDIR " nor beside %.150s (AEROGPU_EXECUTOR "
+                             "can name it)",
+                     self);
+}
+
+static int shared_create(struct exec_shared **out, const struct exec_spawn_params *p)
+{
+    int fd = memfd_create("aerogpu-executor", MFD_CLOEXEC | MFD_ALLOW_SEALING), r;
+    struct exec_shared *s;
+
+    if (fd < 0)
+        return -errno;
+    if (ftruncate(fd, sizeof(*s)) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+        goto fail;
+    s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (s == MAP_FAILED)
+        goto fail;
+    s->start = p->start;
+    s->start.magic = EXEC_PROTO_MAGIC;
+    s->start.version = EXEC_PROTO_VERSION;
+    atomic_store(&s->epoch, p->epoch);
+    atomic_store(&s->epoch_done, p->epoch);
+    atomic_store(&s->host_sleeping, 1);
+    *out = s;
+    return fd;
+fail:
+    r = -errno;
+    close(fd);
+    return r;
+}
+
+/* The environment as it is, except that Mesa must not look for its cache: the process may not open files. */
+static char **environment(void)
+{
+    static char no_cache[] = "MESA_SHADER_CACHE_DISABLE=true";
+    size_t n = 0, k = 0;
+    char **env;
+
+    while (environ[n])
+        n++;
+    env = malloc((n + 2) * sizeof(*env));
+    if (!env)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], "MESA_SHADER_CACHE_DISABLE=", 26) != 0)
+            env[k++] = environ[i];
+    env[k++] = no_cache;
+    env[k] = NULL;
+    return env;
+}
+
+static int add_actions(posix_spawn_file_actions_t *fa, const int fds[3])
+{
+    int r = posix_spawn_file_actions_addopen(fa, 0, "/dev/null", O_RDONLY, 0);
+
+    if (!r && fcntl(2, F_GETFD) < 0)
+        r = posix_spawn_file_actions_addopen(fa, 2, "/dev/null", O_WRONLY, 0);
+    if (!r)
+        r = posix_spawn_file_actions_adddup2(fa, 2, 1); /* what a library prints belongs to the log */
+    for (int i = 0; i < 3 && !r; i++)
+        r = posix_spawn_file_actions_adddup2(fa, fds[i], EXEC_FD_SHARED + i);
+    return r ? r : posix_spawn_file_actions_addclosefrom_np(fa, EXEC_FD_END);
+}
+
+static int add_attributes(posix_spawnattr_t *attr)
+{
+    sigset_t none, all;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attr, &none);
+    posix_spawnattr_setsigdefault(attr, &all);
+    posix_spawnattr_setpgroup(attr, 0); /* the terminal's ^C is for the host */
+    return posix_spawnattr_setflags(attr,
+                                    POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+}
+
+static int start(struct exec_child *c, const char *path, const int fds[3])
+{
+    static char name[] = PROGRAM;
+    char *argv[] = {name, NULL}, **env = environment();
+    posix_spawn_file_actions_t fa;
+    posix_spawnattr_t attr;
+    int r;
+
+    if (!env)
+        return ENOMEM;
+    r = posix_spawn_file_actions_init(&fa);
+    if (r)
+        goto out_env;
+    r = posix_spawnattr_init(&attr);
+    if (r)
+        goto out_actions;
+    r = add_actions(&fa, fds);
+    if (!r)
+        r = add_attributes(&attr);
+    if (!r)
+        r = posix_spawn(&c->pid, path, &fa, &attr, argv, env);
+    posix_spawnattr_destroy(&attr);
+out_actions:
+    posix_spawn_file_actions_destroy(&fa);
+out_env:
+    free(env);
+    return r;
+}
+
+int exec_spawn(struct exec_child *out, const struct exec_spawn_params *p, struct error *e)
+{
+    struct exec_child c = {.pidfd = -1, .control = -1};
+    int shared = shared_create(&c.shared, p), pair[2] = {-1, -1}, fds[3] = {-1, -1, -1}, r = -shared;
+    const int *const sources[3] = {&shared, &p->done_fd, &pair[1]};
+
+    *out = c;
+    if (shared < 0)
+        return error_set(e, -r, "cannot make the memory that is shared with the executor: %s", strerror(r));
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)) {
+        r = errno;
+        goto out;
+    }
+    c.control = pair[0];
+    /* Out of the way of the numbers that they get there. */
+    for (int i = 0; i < 3; i++) {
+        fds[i] = fcntl(*sources[i], F_DUPFD_CLOEXEC, EXEC_FD_END);
+        if (fds[i] < 0) {
+            r = errno;
+            goto out;
+        }
+    }
+    r = start(&c, p->path, fds);
+    if (r)
+        goto out;
+    c.pidfd = (int)syscall(SYS_pidfd_open, c.pid, 0);
+    if (c.pidfd < 0) {
+        r = errno;
+        kill(c.pid, SIGKILL);
+        waitpid(c.pid, NULL, 0);
+    }
+out:
+    for (int i = 0; i < 3; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    close(shared);
+    if (pair[1] >= 0)
+        close(pair[1]);
+    if (r) {
+        c.pid = 0;
+        exec_shared_unmap(c.shared);
+        c.shared = NULL;
+        exec_child_close(&c);
+        error_set(e, -r, "cannot start %.200s: %s", p->path, strerror(r));
+    }
+    *out = c;
+    return -r;
+}
+
+void exec_child_close(struct exec_child *c)
+{
+    int *fds[] = {&c->pidfd, &c->control};
+
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+        if (*fds[i] >= 0)
+            close(*fds[i]);
+        *fds[i] = -1;
+    }
+    c->pid = 0;
+}
+
+void exec_shared_unmap(struct exec_shared *shared)
+{
+    if (shared)
+        munmap(shared, sizeof(*shared));
+}

@@ -1,0 +1,154 @@
+/* proto.h: what the host and the executor process share: one block of memory, an event descriptor, a socket.
+ *
+ *   descriptor 3  the shared memory (struct exec_shared), sealed to its size
+ *   descriptor 4  done: the executor writes it when the host sleeps and there is something in the completion
+ * ring descriptor 5  control: SOCK_SEQPACKET; memory regions one way, one hello the other way. Its end is the host's end
+ *
+ * The doorbell is a futex, executor_sleeping, rather than a descriptor: nothing that the executor does can
+ * make ringing it block, and waiting for it is one system call.
+ *
+ * Invariants:
+ *  1. Each index has one writer. Indices run freely; index % slots is the slot. A reader takes an index that
+ * is further away from its own than there are slots for proof that the other side is broken, and stops talking to it.
+ *  2. A writer fills a slot, then moves its index (sequentially consistent), then looks at the other side's
+ * `sleeping`. A sleeper sets `sleeping`, then looks at the index again, then waits. So no wake-up is lost,
+ * and there is none while both are busy.
+ *  3. `epoch` counts resets. The executor answers a change by forgetting everything, discarding the
+ * submission ring, and setting `epoch_done`. The host puts nothing into the ring before that.
+ *  4. Control messages are numbered from 1; a submission says which ones it comes after.
+ */
+#ifndef EXECUTOR_PROTO_H_
+#define EXECUTOR_PROTO_H_
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "executor/engine/crumbs.h"
+#include "executor/engine/engine.h"
+
+enum exec_fd { EXEC_FD_SHARED = 3, EXEC_FD_DONE, EXEC_FD_CONTROL, EXEC_FD_END };
+
+enum {
+    EXEC_PROTO_MAGIC = 0x45475041,
+    EXEC_PROTO_VERSION = 2,
+    EXEC_RING_SLOTS = 256,
+    EXEC_DONE_SLOTS = 512, /* a full ring of completions from before a reset, and one from after it */
+    EXEC_SPIN_NS = 20000,  /* how long the host looks for a completion before it sleeps */
+    /* How long the executor looks for more work: time enough for a client in another process to be woken on a processor
+     * that was asleep, and to submit again. */
+    EXEC_AWAKE_NS = 100000,
+    EXEC_PAGE = 4096,
+};
+
+enum exec_exit {
+    EXEC_EXIT_HOST_GONE = 0,
+    EXEC_EXIT_START = 2,    /* not started by a host, or could not set itself up; said why */
+    EXEC_EXIT_PROTOCOL = 3, /* the host's side of the shared memory makes no sense */
+    EXEC_EXIT_FAULT = 128,  /* plus the signal's number */
+};
+
+struct exec_slot {
+    struct exec_submission s;
+    uint64_t control_seq; /* the last control message that counts for it */
+    uint32_t epoch, reserved;
+};
+
+/* One cache line, unless there is a message. */
+struct exec_done_slot {
+    alignas(64) uint32_t epoch;
+    struct exec_completion c;
+};
+
+/* What a fault handler leaves behind. */
+struct exec_fault {
+    _Atomic uint32_t state; /* 0 none, 1 being written, 2 complete */
+    int32_t signal, code;   /* siginfo */
+    uint32_t thread;
+    uint64_t address, submission;
+};
+
+/* Read once, before anything of the guest's is. */
+struct exec_start {
+    uint32_t magic, version, files, spin;
+    uint64_t memory_bytes;
+    uint32_t has_device, markers, addresses, reserved;
+    char device[256];
+};
+
+/* Each line has one writer, and what changes with every submission is apart from what seldom does: a line that the other side has
+ * written must come from its processor's cache, which takes as long as executing an empty submission. */
+struct exec_shared {
+    struct exec_start start;
+    alignas(64) _Atomic uint32_t ring_tail;         /* host */
+    _Atomic uint32_t epoch;                         /* host */
+    _Atomic uint32_t controls;                      /* host: control messages sent */
+    alignas(64) _Atomic uint32_t ring_head;         /* executor */
+    alignas(64) _Atomic uint32_t done_tail;         /* executor */
+    alignas(64) _Atomic uint32_t done_head;         /* host */
+    alignas(64) _Atomic uint32_t executor_sleeping; /* both; the doorbell */
+    alignas(64) _Atomic uint32_t host_sleeping;     /* both */
+    alignas(64) _Atomic uint32_t epoch_done;        /* executor */
+    _Atomic uint32_t executor_cpu;                  /* executor: where it ran last; a hint */
+    alignas(64) _Atomic uint32_t host_cpu;          /* host: likewise */
+    _Atomic uint32_t host_would_look;    /* host: how often it did not look because both share a processor */
+    alignas(64) struct exec_fault fault; /* executor */
+    alignas(64) struct exec_slot ring[EXEC_RING_SLOTS];
+    struct exec_done_slot done[EXEC_DONE_SLOTS];
+    alignas(EXEC_PAGE) struct exec_crumbs crumbs; /* executor and its Vulkan device */
+};
+
+enum exec_control_type { EXEC_CONTROL_MAP = 1, EXEC_CONTROL_UNMAP };
+
+/* Host to executor; EXEC_CONTROL_MAP comes with one descriptor. */
+struct exec_control {
+    uint32_t type, reserved;
+    uint64_t seq, gpa, size, offset;
+};
+
+/* Executor to host, once. */
+struct exec_hello {
+    int32_t code; /* 0: ready, and `text` is the device's name; else a negative errno, and `text` says why */
+    uint32_t is_cpu;
+    char text[300];
+};
+
+/* Whether to look for more before sleeping, which costs a processor and saves two wake-ups, each some ten
+ * microseconds where the other side is on another, idle processor. Never where both share one: the other
+ * needs it to get anything done. Else as long as it pays, and once in a while to see if it does. Two threads
+ * may look at once: that the counters miss some of it does not matter. */
+struct exec_looker {
+    _Atomic uint32_t credit, passed;
+};
+
+enum { EXEC_LOOK_CREDIT = 16, EXEC_LOOK_PROBE = 32 };
+
+static inline bool exec_worth_looking(struct exec_looker *l, uint32_t my_cpu, uint32_t other_cpu)
+{
+    uint32_t passed = atomic_load_explicit(&l->passed, memory_order_relaxed) + 1;
+    bool worth = atomic_load_explicit(&l->credit, memory_order_relaxed) || passed >= EXEC_LOOK_PROBE;
+
+    if (my_cpu == other_cpu)
+        return false;
+    atomic_store_explicit(&l->passed, worth ? 0 : passed, memory_order_relaxed);
+    return worth;
+}
+
+static inline void exec_looked(struct exec_looker *l, bool found)
+{
+    uint32_t credit = atomic_load_explicit(&l->credit, memory_order_relaxed);
+
+    if (found || credit)
+        atomic_store_explicit(&l->credit, found ? EXEC_LOOK_CREDIT : credit - 1, memory_order_relaxed);
+}
+
+static inline void exec_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#else
+    __asm__ volatile("" ::: "memory");
+#endif
+}
+
+#endif

@@ -1,0 +1,499 @@
+/* process.c: the program aerogpu-executor: takes submissions from the shared ring, has the engine run them,
+ * and puts the completions into the other ring. proto.h says what is shared, sandbox.h what it gives up.
+ *
+ *   start ──▶ limits ──▶ Vulkan opens ──▶ sandbox ──▶ hello ──▶ ┌─ epoch changed? forget everything
+ *                                                               │  a submission? its control messages, then the engine
+ *                                                               └─ neither, for EXEC_SPIN_NS? sleep
+ *
+ * Invariants:
+ *  1. Nothing that the host or a guest wrote is read before the sandbox is closed, except struct exec_start.
+ *  2. A fault ends the process, after its address is in the shared memory.
+ *  3. The process never outlives its host.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <aerogpu/blackbox.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "executor/process/memory.h"
+#include "executor/host/proto.h"
+#include "executor/process/sandbox.h"
+
+#define COMPONENT "executor"
+
+enum { LEAST_PATIENCE = 32, MOST_PATIENCE = 1 << 16 }; /* turns; see step_aside */
+enum { IDS = 2 * EXEC_RING_SLOTS };
+enum { FLIGHT_TAKE, FLIGHT_DECODED, FLIGHT_COMPLETE, FLIGHT_RESET };
+
+struct process {
+    struct exec_shared *shared;
+    struct exec_engine *engine;
+    struct memory memory;
+    struct clock clock;
+    struct bb_flight *flight; /* NULL: nothing is recorded */
+    bool may_spin;
+
+    uint32_t ring_head, done_tail; /* the shared indices that are ours */
+    uint32_t done_head;            /* the host's, when it was looked at last */
+    _Atomic uint32_t epoch;        /* the one we are in */
+    uint64_t control_seq;          /* the last message applied */
+    bool has_control; /* one is received and not applied: what is in the ring may come before it */
+    struct exec_control control;
+    int control_fd; /* that came with it, or -1 */
+
+    /* Submissions in the engine, by number; ids[number % IDS]. The host, which never has more than EXEC_RING_SLOTS under way, may
+     * send one for a completion that it has seen and that is not counted here yet. */
+    _Atomic uint64_t ids[IDS];
+    _Atomic uint32_t started, completed;
+    struct exec_looker looker;
+    uint32_t turns_seen, patience; /* see step_aside */
+    pthread_mutex_t idle_lock;
+    pthread_cond_t idle;
+
+    pid_t main_thread;
+    _Atomic uint64_t
+        decoding; /* id of the submission that the main thread is giving to the engine, 0 for none */
+};
+
+/* The fault handler finds it here. */
+static struct process the_process;
+
+static void __attribute__((noreturn)) leave(int code)
+{
+    _exit(code); /* no destructors: other threads are in the middle of things */
+}
+
+static void __attribute__((noreturn)) leave_broken(const char *what)
+{
+    log_error(COMPONENT, "the host's %s makes no sense", what);
+    leave(EXEC_EXIT_PROTOCOL);
+}
+
+/* ---- faults ---- */
+
+static void on_fault(int sig, siginfo_t *si, void *context)
+{
+    struct process *p = &the_process;
+    struct exec_fault *f = &p->shared->fault;
+    pid_t thread = (pid_t)syscall(SYS_gettid);
+    uint32_t none = 0, done = atomic_load(&p->completed);
+
+    if (!atomic_compare_exchange_strong(&f->state, &none, 1))
+        for (;;)
+            sched_yield(); /* another thread was first and is about to end us */
+    f->signal = sig;
+    f->code = si->si_code;
+    f->thread = (uint32_t)thread;
+    f->address = (uint64_t)(uintptr_t)si->si_addr;
+    f->submission = thread == p->main_thread ? atomic_load(&p->decoding) : 0;
+    if (!f->submission && done != atomic_load(&p->started))
+        f->submission = atomic_load(&p->ids[done % IDS]);
+    atomic_store(&f->state, 2);
+    leave(EXEC_EXIT_FAULT + sig);
+}
+
+static int catch_faults(struct error *e)
+{
+    static char stack[64 * 1024];
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+    struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    stack_t alt = {.ss_sp = stack, .ss_size = sizeof(stack)};
+
+    sigfillset(&sa.sa_mask);
+    if (sigaltstack(&alt, NULL))
+        return error_set(e, -errno, "sigaltstack: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        if (sigaction(signals[i], &sa, NULL))
+            return error_set(e, -errno, "sigaction: %s", strerror(errno));
+    return 0;
+}
+
+/* ---- completions, from the engine's threads ---- */
+
+static void signal_host(struct process *p)
+{
+    uint64_t one = 1;
+    ssize_t n;
+
+    if (atomic_load(&p->shared->host_sleeping) && atomic_exchange(&p->shared->host_sleeping, 0)) {
+        n = write(EXEC_FD_DONE, &one, sizeof(one));
+        (void)n; /* full means signalled */
+    }
+}
+
+static void on_complete(void *ctx, const struct exec_completion *c)
+{
+    struct process *p = ctx;
+    struct exec_shared *sh = p->shared;
+    struct exec_done_slot *slot = &sh->done[p->done_tail % EXEC_DONE_SLOTS];
+    bool dropped = atomic_load(&sh->epoch) != atomic_load(&p->epoch);
+
+    bb_flight_event(p->flight, FLIGHT_COMPLETE, c->id, c->error, c->draws);
+    while (!dropped && p->done_tail - p->done_head >= EXEC_DONE_SLOTS) {
+        p->done_head = atomic_load(&sh->done_head);
+        if (p->done_tail - p->done_head < EXEC_DONE_SLOTS)
+            break;
+        usleep(100); /* the host has dropped submissions and not looked since */
+        dropped = atomic_load(&sh->epoch) != atomic_load(&p->epoch);
+    }
+    if (!dropped) {
+        memcpy(&slot->c, c, c->error ? sizeof(*c) : offsetof(struct exec_completion, message));
+        slot->epoch = atomic_load(&p->epoch);
+        atomic_store(&sh->done_tail, ++p->done_tail);
+    }
+    if (atomic_fetch_add(&p->completed, 1) + 1 == atomic_load(&p->started)) {
+        pthread_mutex_lock(&p->idle_lock);
+        pthread_cond_signal(&p->idle);
+        pthread_mutex_unlock(&p->idle_lock);
+    }
+    signal_host(p);
+}
+
+static bool is_idle(struct process *p)
+{
+    return atomic_load(&p->completed) == atomic_load(&p->started);
+}
+
+static void wait_idle(struct process *p)
+{
+    pthread_mutex_lock(&p->idle_lock);
+    while (!is_idle(p))
+        pthread_cond_wait(&p->idle, &p->idle_lock);
+    pthread_mutex_unlock(&p->idle_lock);
+}
+
+/* ---- guest memory ---- */
+
+static void *dma_map(void *ctx, uint64_t gpa, uint64_t size)
+{
+    struct process *p = ctx;
+    return memory_get(&p->memory, gpa, size);
+}
+
+static void apply(struct process *p, const struct exec_control *m, int fd)
+{
+    int r;
+
+    if (m->seq != p->control_seq + 1)
+        leave_broken("control message number");
+    p->control_seq = m->seq;
+    if (m->type == EXEC_CONTROL_MAP && fd >= 0) {
+        if (is_idle(p))
+            memory_trim(&p->memory);
+        r = memory_add(&p->memory, m->gpa, m->size, fd, m->offset);
+    } else if (m->type == EXEC_CONTROL_UNMAP) {
+        wait_idle(p);
+        r = memory_remove(&p->memory, m->gpa, m->size);
+    } else {
+        leave_broken("control message");
+    }
+    if (r)
+        log_warn(COMPONENT, "guest memory at 0x%llx, size 0x%llx: %s", (unsigned long long)m->gpa,
+                 (unsigned long long)m->size, strerror(-r));
+}
+
+/* Receives the next control message unless one is waiting to be applied; false if there is none. Looks into
+ * the socket only if there should be one, or `wait` says that it is waited for. */
+static bool receive_control(struct process *p, bool wait)
+{
+    struct iovec iov = {&p->control, sizeof(p->control)};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } u;
+    struct msghdr h = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = u.bytes, .msg_controllen = sizeof(u.bytes)};
+    struct cmsghdr *c;
+    ssize_t n;
+
+    if (p->has_control)
+        return true;
+    if (!wait && atomic_load(&p->shared->controls) == (uint32_t)p->control_seq)
+        return false;
+    n = recvmsg(EXEC_FD_CONTROL, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    if (n <= 0)
+        leave(EXEC_EXIT_HOST_GONE);
+    if (n != sizeof(p->control))
+        leave_broken("control message");
+    p->control_fd = -1;
+    c = CMSG_FIRSTHDR(&h);
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+        c->cmsg_len == CMSG_LEN(sizeof(int)))
+        memcpy(&p->control_fd, CMSG_DATA(c), sizeof(int));
+    p->has_control = true;
+    return true;
+}
+
+static void apply_control(struct process *p)
+{
+    apply(p, &p->control, p->control_fd);
+    if (p->control_fd >= 0)
+        close(p->control_fd);
+    p->has_control = false;
+}
+
+static void control_up_to(struct process *p, uint64_t seq)
+{
+    struct pollfd pfd = {.fd = EXEC_FD_CONTROL, .events = POLLIN};
+
+    while (p->control_seq < seq) {
+        if (receive_control(p, true))
+            apply_control(p);
+        else
+            poll(&pfd, 1, -1);
+    }
+}
+
+/* ---- the loop ---- */
+
+static uint32_t tell_cpu(struct process *p)
+{
+    uint32_t cpu = (uint32_t)sched_getcpu();
+
+    if (atomic_load_explicit(&p->shared->executor_cpu, memory_order_relaxed) != cpu)
+        atomic_store(&p->shared->executor_cpu, cpu);
+    return cpu;
+}
+
+static void execute(struct process *p, const struct exec_slot *slot)
+{
+    uint32_t n = atomic_load(&p->started);
+
+    if (slot->epoch != atomic_load(&p->epoch))
+        return;
+    control_up_to(p, slot->control_seq);
+    if (n - atomic_load(&p->completed) > EXEC_RING_SLOTS)
+        leave_broken("number of submissions");
+    atomic_store(&p->ids[n % IDS], slot->s.id);
+    atomic_store(&p->started, n + 1);
+    atomic_store(&p->decoding, slot->s.id);
+    tell_cpu(p);
+    bb_flight_event(p->flight, FLIGHT_TAKE, slot->s.id, slot->s.cmd_size, slot->s.context_id);
+    exec_engine_submit(p->engine, &slot->s);
+    bb_flight_event(p->flight, FLIGHT_DECODED, slot->s.id, 0, 0);
+    atomic_store(&p->decoding, 0);
+}
+
+static bool take_submission(struct process *p)
+{
+    struct exec_shared *sh = p->shared;
+    uint32_t waiting = atomic_load(&sh->ring_tail) - p->ring_head;
+    struct exec_slot slot;
+
+    if (waiting > EXEC_RING_SLOTS)
+        leave_broken("submission ring index");
+    if (!waiting)
+        return false;
+    slot = sh->ring[p->ring_head % EXEC_RING_SLOTS];
+    atomic_store(&sh->ring_head, ++p->ring_head);
+    execute(p, &slot);
+    return true;
+}
+
+static bool epoch_changed(struct process *p)
+{
+    return atomic_load(&p->shared->epoch) != atomic_load(&p->epoch);
+}
+
+static void start_epoch(struct process *p)
+{
+    struct exec_shared *sh = p->shared;
+    uint32_t epoch = atomic_load(&sh->epoch);
+
+    bb_flight_event(p->flight, FLIGHT_RESET, epoch, 0, 0);
+    exec_engine_reset(p->engine);
+    wait_idle(p); /* the engine has promised it; the rings depend on it */
+    p->ring_head = atomic_load(&sh->ring_tail);
+    atomic_store(&sh->ring_head, p->ring_head);
+    atomic_store(&p->epoch, epoch);
+    atomic_store(&sh->epoch_done, epoch);
+    signal_host(p);
+}
+
+static bool has_work(struct process *p)
+{
+    return atomic_load(&p->shared->ring_tail) != p->ring_head || epoch_changed(p);
+}
+
+static bool look(struct process *p)
+{
+    uint64_t end = clock_now(&p->clock) + EXEC_AWAKE_NS;
+
+    do {
+        for (int i = 0; i < 16; i++) {
+            if (has_work(p))
+                return true;
+            exec_pause();
+        }
+    } while (clock_now(&p->clock) < end);
+    return false;
+}
+
+/* The scheduler leaves two that take turns on one processor there, though another may be free. That is best as long as both
+ * sleep in between; but a host that would look for the completion pays a change of thread, five times what it costs to look.
+ * After many such turns this thread moves away. If the other processor is busy that costs more than it brings, so each move
+ * that did not lead to looking makes the next one twice as rare. */
+static void step_aside(struct process *p, int cpu)
+{
+    uint32_t turns = atomic_load_explicit(&p->shared->host_would_look, memory_order_relaxed);
+    cpu_set_t all, others;
+
+    if (turns - p->turns_seen < p->patience || sched_getaffinity(0, sizeof(all), &all))
+        return;
+    p->turns_seen = turns;
+    p->patience = p->patience < MOST_PATIENCE ? p->patience * 2 : MOST_PATIENCE;
+    others = all;
+    CPU_CLR(cpu, &others);
+    if (CPU_COUNT(&others) && !sched_setaffinity(0, sizeof(others), &others))
+        sched_setaffinity(0, sizeof(all), &all);
+}
+
+/* Looks for more work before sleeping, if that is likely to help. */
+static bool spin(struct process *p)
+{
+    uint32_t cpu = (uint32_t)sched_getcpu(), host = atomic_load(&p->shared->host_cpu);
+    bool found;
+
+    if (p->may_spin && cpu == host)
+        step_aside(p, (int)cpu);
+    cpu = tell_cpu(p);
+    if (!p->may_spin || !exec_worth_looking(&p->looker, cpu, host))
+        return false;
+    found = look(p);
+    exec_looked(&p->looker, found);
+    if (found)
+        p->patience = LEAST_PATIENCE;
+    return found;
+}
+
+static void sleep_until_rung(struct process *p)
+{
+    static const struct timespec at_most = {.tv_sec =
+                                                5}; /* in case the host ended and the kernel did not end us */
+    _Atomic uint32_t *sleeping = &p->shared->executor_sleeping;
+
+    atomic_store(sleeping, 1);
+    if (!has_work(p) && !receive_control(p, false) &&
+        syscall(SYS_futex, sleeping, FUTEX_WAIT, 1, &at_most, NULL, 0) < 0 && errno == ETIMEDOUT)
+        receive_control(p, true);
+    atomic_store(sleeping, 0);
+}
+
+static void __attribute__((noreturn)) run(struct process *p)
+{
+    bool busy = false;
+
+    for (;;) {
+        if (epoch_changed(p)) {
+            start_epoch(p);
+            busy = true;
+        } else if (take_submission(p)) {
+            busy = true;
+        } else if (p->has_control) { /* and the ring was empty after it came */
+            apply_control(p);
+            receive_control(p, false);
+        } else if (!busy || !spin(p)) {
+            sleep_until_rung(p);
+            receive_control(p, false);
+            busy = false;
+        }
+    }
+}
+
+/* ---- start ---- */
+
+static void __attribute__((noreturn)) refuse(int code, const char *text, bool no_device)
+{
+    struct exec_hello hello = {.code = code};
+
+    snprintf(hello.text, sizeof(hello.text), "%.200s%s", text,
+             no_device ? "; a Vulkan driver is needed, Debian's package mesa-vulkan-drivers has one" : "");
+    if (send(EXEC_FD_CONTROL, &hello, sizeof(hello), MSG_NOSIGNAL) < 0)
+        log_error(COMPONENT, "%s", hello.text);
+    leave(EXEC_EXIT_START);
+}
+
+static struct exec_shared *open_shared(void)
+{
+    struct exec_shared *sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED, EXEC_FD_SHARED, 0);
+
+    if (sh == MAP_FAILED || sh->start.magic != EXEC_PROTO_MAGIC || sh->start.version != EXEC_PROTO_VERSION) {
+        fprintf(stderr, "aerogpu-executor is started by AeroGPU's device, not by hand\n");
+        leave(EXEC_EXIT_START);
+    }
+    close(EXEC_FD_SHARED);
+    return sh;
+}
+
+static void open_engine(struct process *p, struct error *e)
+{
+    static char device[sizeof(p->shared->start.device)]; /* an engine may keep it */
+    struct exec_engine_params params = {.dma_map = dma_map,
+                                        .complete = on_complete,
+                                        .ctx = p,
+                                        .crumbs = &p->shared->crumbs,
+                                        .markers = (enum exec_markers)p->shared->start.markers,
+                                        .addresses = p->shared->start.addresses != 0};
+    int r;
+
+    memcpy(device, p->shared->start.device, sizeof(device));
+    device[sizeof(device) - 1] = '\0';
+    if (p->shared->start.has_device)
+        params.device = device;
+    r = exec_engine_create(&p->engine, &params, e);
+    if (r)
+        refuse(r, e->code ? e->text : "the Vulkan engine does not start", r == -ENODEV);
+}
+
+int main(void)
+{
+    struct process *p = &the_process;
+    struct exec_hello hello = {0};
+    struct error e = {0};
+    bool is_cpu = false;
+    int r;
+
+    p->shared = open_shared();
+    p->main_thread = (pid_t)syscall(SYS_gettid);
+    p->may_spin = p->shared->start.spin != 0;
+    p->patience = LEAST_PATIENCE;
+    atomic_store(&p->epoch, atomic_load(&p->shared->epoch_done));
+    clock_init_live(&p->clock);
+    pthread_mutex_init(&p->idle_lock, NULL);
+    pthread_cond_init(&p->idle, NULL);
+    memory_init(&p->memory);
+    p->flight = bb_flight_of_process("executor"); /* before files cannot be opened any more */
+    bb_flight_name(p->flight, FLIGHT_TAKE, "take(submission, bytes, context)");
+    bb_flight_name(p->flight, FLIGHT_DECODED, "decoded(submission)");
+    bb_flight_name(p->flight, FLIGHT_COMPLETE, "complete(submission, error, draws)");
+    bb_flight_name(p->flight, FLIGHT_RESET, "reset(epoch)");
+
+    r = sandbox_begin(p->shared->start.memory_bytes, p->shared->start.files, &e);
+    if (!r)
+        r = catch_faults(&e);
+    if (r)
+        refuse(r, e.text, false);
+    open_engine(p, &e);
+    snprintf(hello.text, sizeof(hello.text), "%.255s", exec_engine_device_name(p->engine, &is_cpu));
+    hello.is_cpu = is_cpu;
+    r = sandbox_enter(!is_cpu, &e);
+    if (r)
+        refuse(r, e.text, false);
+    /* Fails if the host has ended before the kernel knew that we wanted to end with it. */
+    if (send(EXEC_FD_CONTROL, &hello, sizeof(hello), MSG_NOSIGNAL) < 0)
+        leave(EXEC_EXIT_HOST_GONE);
+    run(p);
+}

@@ -1,0 +1,168 @@
+/* sandbox.c: see sandbox.h.
+ *
+ * The filter is a list of what is allowed; anything else kills the process (and the host says so). The host
+ * relies on a few absences for its own sake: the descriptors that both hold must stay non-blocking (no
+ * F_SETFL, no FIONBIO), the shared memory must keep its size (sealed), and nobody else may be signalled or traced.
+ */
+#include "executor/process/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/sanitized.h"
+
+enum { NOBODY = 65534, PROCESSES = 512, CAPABILITIES = 64 };
+
+static int limit(int what, rlim_t value, const char *name, struct error *e)
+{
+    struct rlimit r;
+
+    if (getrlimit(what, &r))
+        return error_set(e, -errno, "getrlimit %s: %s", name, strerror(errno));
+    if (r.rlim_max != RLIM_INFINITY && r.rlim_max < value)
+        value = r.rlim_max;
+    r.rlim_cur = r.rlim_max = value;
+    if (setrlimit(what, &r))
+        return error_set(e, -errno, "setrlimit %s: %s", name, strerror(errno));
+    return 0;
+}
+
+int sandbox_begin(uint64_t memory_bytes, uint32_t files, struct error *e)
+{
+    int r = 0;
+
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_DUMPABLE, 0))
+        return error_set(e, -errno, "prctl: %s", strerror(errno));
+    r = limit(RLIMIT_CORE, 0, "core", e);
+    if (!r)
+        r = limit(RLIMIT_NOFILE, files, "files", e);
+    /* A sanitizer's shadow is private memory too, terabytes of it. */
+    if (!r && !SANITIZED)
+        r = limit(RLIMIT_DATA, memory_bytes, "data", e);
+    for (int cap = 0; cap < CAPABILITIES && !r && geteuid() == 0; cap++)
+        prctl(PR_CAPBSET_DROP, cap, 0, 0, 0); /* numbers that do not exist are refused */
+    return r;
+}
+
+/* glibc carries these to every thread; leaving uid 0 clears their capabilities. */
+static int drop_root(struct error *e)
+{
+    int r;
+
+    if (geteuid() != 0)
+        return 0;
+    r = limit(RLIMIT_NPROC, PROCESSES, "processes", e);
+    if (r)
+        return r;
+    if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
+        return error_set(e, -errno, "cannot become user %d: %s", NOBODY, strerror(errno));
+    if (setuid(0) == 0)
+        return error_set(e, -EPERM, "still able to become root");
+    /* Changing the user has taken these back. */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_DUMPABLE, 0))
+        return error_set(e, -errno, "prctl: %s", strerror(errno));
+    return 0;
+}
+
+/* What our rings, libc, a software Vulkan driver and its compiler call. */
+static const int allowed[] = {
+    SCMP_SYS(futex),        SCMP_SYS(write),         SCMP_SYS(poll),
+    SCMP_SYS(recvmsg),      SCMP_SYS(sendto),        SCMP_SYS(close),
+    SCMP_SYS(mmap),         SCMP_SYS(munmap),        SCMP_SYS(mremap),
+    SCMP_SYS(mprotect),     SCMP_SYS(madvise),       SCMP_SYS(brk),
+    SCMP_SYS(lseek),        SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(nanosleep),    SCMP_SYS(sched_yield),   SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(getpid),       SCMP_SYS(gettid),        SCMP_SYS(sched_setaffinity),
+    SCMP_SYS(getrandom),    SCMP_SYS(sysinfo),       SCMP_SYS(set_robust_list),
+    SCMP_SYS(rseq),         SCMP_SYS(sigaltstack),   SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn), SCMP_SYS(exit),          SCMP_SYS(exit_group),
+    SCMP_SYS(getcpu),       SCMP_SYS(writev),        SCMP_SYS(restart_syscall),
+};
+
+/* Besides, for drivers of real devices. ioctl has a rule of its own. */
+static const int allowed_for_hardware[] = {
+    SCMP_SYS(openat),     SCMP_SYS(newfstatat),    SCMP_SYS(statx),        SCMP_SYS(readlink),
+    SCMP_SYS(readlinkat), SCMP_SYS(access),        SCMP_SYS(faccessat),    SCMP_SYS(faccessat2),
+    SCMP_SYS(getdents64), SCMP_SYS(read),          SCMP_SYS(pread64),      SCMP_SYS(fstat),
+    SCMP_SYS(dup),        SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl),    SCMP_SYS(epoll_wait),
+    SCMP_SYS(eventfd2),   SCMP_SYS(geteuid),       SCMP_SYS(getuid),       SCMP_SYS(getgid),
+    SCMP_SYS(getegid),    SCMP_SYS(fstatfs),       SCMP_SYS(memfd_create), SCMP_SYS(ftruncate),
+    SCMP_SYS(uname),      SCMP_SYS(ppoll),         SCMP_SYS(membarrier),   SCMP_SYS(gettimeofday),
+};
+
+static int add_list(scmp_filter_ctx f, const int *list, size_t n)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < n && !r; i++)
+        r = seccomp_rule_add(f, SCMP_ACT_ALLOW, list[i], 0);
+    return r;
+}
+
+/* Calls that are allowed with some arguments only. */
+static int add_conditional(scmp_filter_ctx f, bool hardware)
+{
+    const uint64_t thread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD;
+    int r =
+        seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, thread, thread));
+
+    /* Its arguments are in memory, where a filter cannot look: libc falls back to clone. */
+    if (!r)
+        r = seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    /* fstat in disguise. LLVM wants to know what its error stream is; it does without. */
+    if (!r && !hardware)
+        r = seccomp_rule_add(f, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(newfstatat), 0);
+    if (!r)
+        r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+                             SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+    if (!r)
+        r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
+    if (!r)
+        r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, F_GETFL));
+    if (!r)
+        r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC));
+    /* The byte that says whose number it is: DRM, dma-buf, KFD, NVIDIA, sync files. FIONBIO is a terminal's.
+     */
+    for (const char *type = "dbKF>"; *type && !r && hardware; type++)
+        r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+                             SCMP_A1(SCMP_CMP_MASKED_EQ, 0xff00, (scmp_datum_t)*type << 8));
+    return r;
+}
+
+int sandbox_enter(bool hardware, struct error *e)
+{
+    int r = drop_root(e);
+    scmp_filter_ctx f;
+
+    if (r)
+        return r;
+    if (SANITIZED)
+        return 0; /* their runtime opens files and more when it has something to say */
+    f = seccomp_init(SCMP_ACT_KILL_PROCESS);
+    if (!f)
+        return error_set(e, -ENOMEM, "cannot make a system call filter");
+    r = seccomp_attr_set(f, SCMP_FLTATR_CTL_TSYNC, 1);
+    if (!r)
+        r = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+    if (!r)
+        r = seccomp_attr_set(f, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+    if (!r)
+        r = add_list(f, allowed, sizeof(allowed) / sizeof(allowed[0]));
+    if (!r && hardware)
+        r = add_list(f, allowed_for_hardware, sizeof(allowed_for_hardware) / sizeof(allowed_for_hardware[0]));
+    if (!r)
+        r = add_conditional(f, hardware);
+    if (!r)
+        r = seccomp_load(f);
+    seccomp_release(f);
+    return r ? error_set(e, r, "cannot let the system call filter down: %s", strerror(-r)) : 0;
+}

@@ -1,0 +1,188 @@
+#include "executor/shader/dxbc.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <nettle/md5.h>
+
+#include "base/bytes.h"
+
+bool dxbc_is(const void *bytes, size_t size)
+{
+    return size >= 4 && memcmp(bytes, "DXBC", 4) == 0;
+}
+
+/* MD5 with its own last blocks: the bit count opens the last block, and (bit count >> 2 | 1) closes it. */
+void dxbc_checksum(const void *bytes, size_t size, uint32_t sum[4])
+{
+    const uint8_t *p = (const uint8_t *)bytes + 20;
+    size_t n = size - 20, tail = n % 64;
+    uint32_t bits = (uint32_t)n * 8;
+    uint8_t block[64];
+
+    sum[0] = 0x67452301;
+    sum[1] = 0xefcdab89;
+    sum[2] = 0x98badcfe;
+    sum[3] = 0x10325476;
+    for (size_t i = 0; i + 64 <= n; i += 64)
+        nettle_md5_compress(sum, p + i);
+    p += n - tail;
+    memset(block, 0, sizeof(block));
+    if (tail >= 56) {
+        memcpy(block, p, tail);
+        block[tail] = 0x80;
+        nettle_md5_compress(sum, block);
+        memset(block, 0, sizeof(block));
+    } else {
+        memcpy(block + 4, p, tail);
+        block[4 + tail] = 0x80;
+    }
+    bits = htole32(bits);
+    memcpy(block, &bits, 4);
+    bits = htole32((uint32_t)n * 2 | 1);
+    memcpy(block + 60, &bits, 4);
+    nettle_md5_compress(sum, block);
+}
+
+static int read_chunks(struct dxbc *d, struct bytes *b, struct error *e)
+{
+    uint32_t table = (uint32_t)b->pos;
+
+    for (uint32_t i = 0; i < d->chunk_count; i++) {
+        struct dxbc_chunk *c = &d->chunks[i];
+        uint32_t at;
+
+        bytes_seek(b, table + 4 * i);
+        at = bytes_u32(b);
+        if (b->bad)
+            return error_set(e, -EINVAL, "DXBC: chunk table ends past the container of %zu bytes", d->size);
+        if (at < table + 4 * d->chunk_count || at % 4)
+            return error_set(e, -EINVAL, "DXBC: chunk %u has the impossible offset %u", i, at);
+        bytes_seek(b, at);
+        c->fourcc = bytes_u32(b);
+        c->size = bytes_u32(b);
+        c->offset = at + 8;
+        c->data = (const uint8_t *)bytes_take(b, c->size);
+        if (b->bad)
+            return error_set(e, -EINVAL, "DXBC: chunk %u at offset %u ends past the container of %zu bytes",
+                             i, at, d->size);
+    }
+    return 0;
+}
+
+int dxbc_open_unchecked(struct dxbc *d, const void *bytes, size_t size, bool *checksum_ok, struct error *e)
+{
+    struct bytes b = bytes_of(bytes, size);
+    uint32_t stored[4], sum[4], one, total;
+
+    memset(d, 0, sizeof(*d));
+    if (!dxbc_is(bytes, size))
+        return error_set(e, -EINVAL, "DXBC: no magic number");
+    bytes_seek(&b, 4);
+    for (int i = 0; i < 4; i++)
+        stored[i] = bytes_u32(&b);
+    one = bytes_u32(&b);
+    total = bytes_u32(&b);
+    d->chunk_count = bytes_u32(&b);
+    if (b.bad)
+        return error_set(e, -EINVAL, "DXBC: header needs 32 bytes, there are %zu", size);
+    if (one != 1)
+        return error_set(e, -EINVAL, "DXBC: version field is %u, not 1", one);
+    if (total < 32 || total > size)
+        return error_set(e, -EINVAL, "DXBC: total size field is %u, there are %zu bytes", total, size);
+    if (total > DXBC_MAX_SIZE)
+        return error_set(e, -EINVAL, "DXBC: %u bytes are more than the limit of %u", total, DXBC_MAX_SIZE);
+    d->bytes = (const uint8_t *)bytes;
+    d->size = total;
+    dxbc_checksum(bytes, total, sum);
+    *checksum_ok = memcmp(sum, stored, sizeof(sum)) == 0;
+    if (d->chunk_count > DXBC_MAX_CHUNKS) {
+        uint32_t n = d->chunk_count;
+        d->chunk_count = 0;
+        return error_set(e, -EINVAL, "DXBC: %u chunks are more than the limit of %u", n, DXBC_MAX_CHUNKS);
+    }
+    b.size = total;
+    return read_chunks(d, &b, e);
+}
+
+int dxbc_open(struct dxbc *d, const void *bytes, size_t size, struct error *e)
+{
+    bool checksum_ok = false;
+    struct error later = {0};
+    int ret = dxbc_open_unchecked(d, bytes, size, &checksum_ok, &later);
+
+    /* Without a checksum nothing that the chunks say means anything, so it is named first. */
+    if (d->size && !checksum_ok)
+        return error_set(e, -EINVAL, "DXBC: checksum does not match the contents");
+    if (ret)
+        return error_set(e, ret, "%s", later.text);
+    return 0;
+}
+
+const struct dxbc_chunk *dxbc_find(const struct dxbc *d, uint32_t fourcc)
+{
+    for (uint32_t i = 0; i < d->chunk_count; i++)
+        if (d->chunks[i].fourcc == fourcc)
+            return &d->chunks[i];
+    return NULL;
+}
+
+const struct dxbc_chunk *dxbc_program(const struct dxbc *d)
+{
+    const struct dxbc_chunk *c = dxbc_find(d, DXBC_FOURCC('S', 'H', 'E', 'X'));
+
+    return c ? c : dxbc_find(d, DXBC_FOURCC('S', 'H', 'D', 'R'));
+}
+
+static const char *read_name(const struct dxbc_chunk *c, uint32_t at)
+{
+    if (at >= c->size || !memchr(c->data + at, 0, c->size - at))
+        return NULL;
+    return (const char *)c->data + at;
+}
+
+int dxbc_signature(const struct dxbc_chunk *c, struct dxbc_signature *s, struct error *e)
+{
+    char id[5] = {(char)c->fourcc, (char)(c->fourcc >> 8), (char)(c->fourcc >> 16), (char)(c->fourcc >> 24),
+                  0};
+    bool has_precision = id[3] == '1', has_stream = has_precision || id[3] == '5';
+    struct bytes b = bytes_of(c->data, c->size);
+    uint32_t count = bytes_u32(&b), start = bytes_u32(&b);
+
+    s->count = 0;
+    if (b.bad || start != 8)
+        return error_set(e, -EINVAL, "DXBC: chunk %s has no signature header", id);
+    if (count > DXBC_MAX_ELEMENTS)
+        return error_set(e, -EINVAL, "DXBC: chunk %s has %u elements, the limit is %u", id, count,
+                         DXBC_MAX_ELEMENTS);
+    for (uint32_t i = 0; i < count; i++) {
+        struct dxbc_element *x = &s->elements[i];
+
+        x->stream = has_stream ? bytes_u32(&b) : 0;
+        x->name = read_name(c, bytes_u32(&b));
+        x->index = bytes_u32(&b);
+        x->system_value = bytes_u32(&b);
+        x->component = bytes_u32(&b);
+        x->reg = bytes_u32(&b);
+        x->mask = bytes_u8(&b);
+        x->used_mask = bytes_u8(&b);
+        bytes_u16(&b);
+        if (has_precision)
+            bytes_u32(&b);
+        if (b.bad)
+            return error_set(e, -EINVAL, "DXBC: chunk %s ends inside element %u", id, i);
+        if (!x->name || !*x->name)
+            return error_set(e, -EINVAL, "DXBC: chunk %s: element %u has no name", id, i);
+        if (x->reg >= 32 && x->reg != UINT32_MAX)
+            return error_set(e, -EINVAL, "DXBC: chunk %s: %s%u is in register %u", id, x->name, x->index,
+                             x->reg);
+        if (x->mask > 15 || x->used_mask > 15 || (!x->mask && x->reg != UINT32_MAX))
+            return error_set(e, -EINVAL, "DXBC: chunk %s: %s%u has component mask %u", id, x->name, x->index,
+                             x->mask);
+        if (x->component - 1 > 2 || x->stream > 3)
+            return error_set(e, -EINVAL, "DXBC: chunk %s: %s%u has component type %u, stream %u", id, x->name,
+                             x->index, x->component, x->stream);
+    }
+    s->count = count;
+    return 0;
+}

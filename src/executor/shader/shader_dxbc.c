@@ -1,0 +1,323 @@
+/* shader_dxbc.c: DXBC programs through libvkd3d-shader. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <vkd3d_shader.h>
+
+#include "executor/shader/dxbc.h"
+#include "executor/shader/dxbc_targets.h"
+#include "executor/shader/shader_internal.h"
+#include "executor/shader/sm4.h"
+
+static const struct dxbc_chunk *find_any(const struct dxbc *d, const char *a, const char *b, const char *c)
+{
+    const char *names[] = {a, b, c};
+
+    for (int i = 0; i < 3; i++) {
+        const struct dxbc_chunk *found =
+            names[i] ? dxbc_find(d, DXBC_FOURCC(names[i][0], names[i][1], names[i][2], names[i][3])) : NULL;
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+/* Output and tessellation signatures store the components that are NOT written. */
+static void add_elements(struct shader_element *x, const struct dxbc_signature *sig, bool inverted)
+{
+    for (uint32_t i = 0; i < sig->count; i++, x++) {
+        const struct dxbc_element *from = &sig->elements[i];
+
+        shader_set_semantic(x, from->name);
+        x->semantic_index = from->index;
+        x->location = from->reg;
+        x->system_value = from->system_value;
+        x->stream = from->stream;
+        x->mask = from->mask;
+        x->used_mask = inverted ? from->mask & (uint8_t)~from->used_mask : from->used_mask;
+        x->component = (uint8_t)from->component;
+        x->d3d9_usage = -1;
+    }
+}
+
+static int read_signatures(const struct dxbc *d, struct dxbc_signature *sigs, struct error *e)
+{
+    const struct dxbc_chunk *chunks[3] = {find_any(d, "ISGN", "ISG1", NULL),
+                                          find_any(d, "OSGN", "OSG5", "OSG1"),
+                                          find_any(d, "PCSG", "PSG1", NULL)};
+
+    for (int i = 0; i < 3; i++) {
+        int ret = chunks[i] ? dxbc_signature(chunks[i], &sigs[i], e) : 0;
+        if (ret)
+            return ret;
+    }
+    return 0;
+}
+
+static int describe_signatures(struct shader *s, const struct dxbc_signature *sigs, struct error *e)
+{
+    s->elements = calloc(sigs[0].count + sigs[1].count + sigs[2].count + 1, sizeof(*s->elements));
+    if (!s->elements)
+        return error_set(e, -ENOMEM, "no memory for a shader's signatures");
+    add_elements(s->elements, &sigs[0], false);
+    add_elements(s->elements + sigs[0].count, &sigs[1], true);
+    add_elements(s->elements + sigs[0].count + sigs[1].count, &sigs[2], s->info.stage == EXEC_HS);
+    s->info.inputs = s->elements;
+    s->info.input_count = sigs[0].count;
+    s->info.outputs = s->elements + sigs[0].count;
+    s->info.output_count = sigs[1].count;
+    s->info.patch_constants = s->info.outputs + sigs[1].count;
+    s->info.patch_constant_count = sigs[2].count;
+    return 0;
+}
+
+/* The input assembler fills one register from one element. */
+static int check_vertex_inputs(const struct dxbc_signature *in, struct error *e)
+{
+    uint32_t seen = 0;
+
+    for (uint32_t k = 0; k < in->count; k++) {
+        uint32_t reg = in->elements[k].reg;
+        if (reg >= 32)
+            continue;
+        if (seen >> reg & 1)
+            return error_set(e, -EINVAL, "DXBC: two vertex inputs share register %u", reg);
+        seen |= 1u << reg;
+    }
+    return 0;
+}
+
+/* A hull shader without a control point phase hands its points on: both signatures must then be the same. */
+static int check_pass_through(const struct sm4 *program, const struct dxbc_signature *sigs, struct error *e)
+{
+    struct sm4_instruction i;
+    struct sm4 p = *program;
+
+    while (sm4_next(&p, &i, NULL) > 0)
+        if (i.opcode == SM4_OP_HS_CONTROL_POINT)
+            return 0;
+    for (uint32_t k = 0; k < sigs[0].count || k < sigs[1].count; k++)
+        if (sigs[0].count != sigs[1].count || sigs[0].elements[k].mask != sigs[1].elements[k].mask ||
+            sigs[0].elements[k].component != sigs[1].elements[k].component)
+            return error_set(e, -ENOTSUP,
+                             "DXBC: a hull shader without control point phase changes its control points");
+    return 0;
+}
+
+static enum vkd3d_shader_descriptor_type vkd3d_type(uint8_t kind)
+{
+    switch (kind) {
+    case SHADER_CBV:
+        return VKD3D_SHADER_DESCRIPTOR_TYPE_CBV;
+    case SHADER_SAMPLER:
+        return VKD3D_SHADER_DESCRIPTOR_TYPE_SAMPLER;
+    case SHADER_UAV_TEXTURE:
+    case SHADER_UAV_TYPED:
+    case SHADER_UAV_RAW:
+    case SHADER_UAV_STRUCTURED:
+        return VKD3D_SHADER_DESCRIPTOR_TYPE_UAV;
+    default:
+        return VKD3D_SHADER_DESCRIPTOR_TYPE_SRV;
+    }
+}
+
+struct interface {
+    struct vkd3d_shader_resource_binding bindings[SHADER_MAX_DESCRIPTORS];
+    struct vkd3d_shader_uav_counter_binding counters[SHADER_MAX_DESCRIPTORS];
+    struct vkd3d_shader_interface_info info;
+};
+
+static void fill_interface(const struct shader *s, struct interface *f)
+{
+    uint32_t bindings = 0, counters = 0;
+
+    for (uint32_t i = 0; i < s->info.descriptor_count; i++) {
+        const struct shader_descriptor *d = &s->descriptors[i];
+        struct vkd3d_shader_descriptor_binding at = {exec_stage_set(s->info.stage), d->binding, 1};
+        bool is_image =
+            d->kind == SHADER_SRV_TEXTURE || d->kind == SHADER_UAV_TEXTURE || d->kind == SHADER_SAMPLER;
+
+        if (d->kind == SHADER_UAV_COUNTER)
+            f->counters[counters++] =
+                (struct vkd3d_shader_uav_counter_binding){.register_index = d->index, .binding = at};
+        else
+            f->bindings[bindings++] = (struct vkd3d_shader_resource_binding){
+                .type = vkd3d_type(d->kind),
+                .register_index = d->index,
+                .flags = is_image ? VKD3D_SHADER_BINDING_FLAG_IMAGE : VKD3D_SHADER_BINDING_FLAG_BUFFER,
+                .binding = at,
+            };
+    }
+    f->info = (struct vkd3d_shader_interface_info){
+        .type = VKD3D_SHADER_STRUCTURE_TYPE_INTERFACE_INFO,
+        .bindings = f->bindings,
+        .binding_count = bindings,
+        .uav_counters = f->counters,
+        .uav_counter_count = counters,
+    };
+}
+
+/* The first line of the translator's messages, without its location prefix. */
+static void explain(struct error *e, int ret, const char *messages)
+{
+    const char *text = messages ? messages : "";
+    size_t n = strcspn(text, "\n");
+
+    error_set(e, ret, "DXBC: libvkd3d-shader refuses the program: %.*s", (int)(n < 200 ? n : 200),
+              n ? text : "no reason given");
+}
+
+static int translate(const struct shader *s, const void *bytes, size_t size, const struct shader *hull,
+                     uint32_t **words, size_t *count, struct error *e)
+{
+    struct vkd3d_shader_parameter samples = {
+        .name = VKD3D_SHADER_PARAMETER_NAME_RASTERIZER_SAMPLE_COUNT,
+        .type = VKD3D_SHADER_PARAMETER_TYPE_IMMEDIATE_CONSTANT,
+        .data_type = VKD3D_SHADER_PARAMETER_DATA_TYPE_UINT32,
+        .u.immediate_constant.u.u32 = 1,
+    };
+    const struct shader_info *h = hull ? &hull->info : NULL;
+    struct vkd3d_shader_spirv_domain_shader_target_info domain = {
+        .type = VKD3D_SHADER_STRUCTURE_TYPE_SPIRV_DOMAIN_SHADER_TARGET_INFO,
+        .output_primitive = (enum vkd3d_shader_tessellator_output_primitive)(
+            h && h->tess_output ? h->tess_output : VKD3D_SHADER_TESSELLATOR_OUTPUT_TRIANGLE_CW),
+        .partitioning = (enum vkd3d_shader_tessellator_partitioning)(
+            h && h->tess_partitioning ? h->tess_partitioning : VKD3D_SHADER_TESSELLATOR_PARTITIONING_INTEGER),
+    };
+    struct vkd3d_shader_spirv_target_info target = {
+        .type = VKD3D_SHADER_STRUCTURE_TYPE_SPIRV_TARGET_INFO,
+        .next = s->info.stage == EXEC_DS ? &domain : NULL,
+        .entry_point = "main",
+        .environment = VKD3D_SHADER_SPIRV_ENVIRONMENT_VULKAN_1_0,
+        .parameters = &samples,
+        .parameter_count = 1,
+    };
+    struct vkd3d_shader_compile_option options[] = {
+        {VKD3D_SHADER_COMPILE_OPTION_STRIP_DEBUG, 1},
+        /* Texel buffers keep the format of typed views, and out-of-range accesses are defined as in Direct3D. */
+        {VKD3D_SHADER_COMPILE_OPTION_BUFFER_UAV, VKD3D_SHADER_COMPILE_OPTION_BUFFER_UAV_STORAGE_TEXEL_BUFFER},
+    };
+    struct vkd3d_shader_compile_info info = {
+        .type = VKD3D_SHADER_STRUCTURE_TYPE_COMPILE_INFO,
+        .source = {bytes, size},
+        .source_type = VKD3D_SHADER_SOURCE_DXBC_TPF,
+        .target_type = VKD3D_SHADER_TARGET_SPIRV_BINARY,
+        .options = options,
+        .option_count = sizeof(options) / sizeof(options[0]),
+        .log_level = VKD3D_SHADER_LOG_ERROR,
+    };
+    struct interface *f = calloc(1, sizeof(*f));
+    struct vkd3d_shader_code code = {0};
+    char *messages = NULL;
+    int ret;
+
+    if (!f)
+        return error_set(e, -ENOMEM, "no memory to translate a shader");
+    fill_interface(s, f);
+    f->info.next = &target;
+    info.next = &f->info;
+    ret = vkd3d_shader_compile(&info, &code, &messages);
+    if (ret) {
+        ret = ret == VKD3D_ERROR_OUT_OF_MEMORY ? -ENOMEM : -ENOTSUP;
+        explain(e, ret, messages);
+        goto out;
+    }
+    ret = shader_validate(code.code, code.size / 4, e);
+    if (ret)
+        goto out;
+    *words = malloc(code.size);
+    if (!*words) {
+        ret = error_set(e, -ENOMEM, "no memory for a translated shader");
+        goto out;
+    }
+    memcpy(*words, code.code, code.size);
+    *count = code.size / 4;
+out:
+    vkd3d_shader_free_shader_code(&code);
+    vkd3d_shader_free_messages(messages);
+    free(f);
+    return ret;
+}
+
+int shader_dxbc_translate(const struct shader *s, const struct shader *hull, uint32_t **words, size_t *count,
+                          struct error *e)
+{
+    return translate(s, s->bytes, s->size, hull, words, count, e);
+}
+
+/* A pixel shader, with all components of its targets. */
+static int translate_pixel(struct shader *s, const struct dxbc *d, const struct sm4 *p,
+                           const struct dxbc_signature *outputs, struct error *e)
+{
+    uint8_t *bytes;
+    size_t size;
+    int ret = dxbc_fill_targets(d, p, find_any(d, "OSGN", "OSG5", "OSG1"), outputs, &bytes, &size, e);
+
+    if (ret)
+        return ret;
+    ret = bytes ? translate(s, bytes, size, NULL, &s->words, &s->word_count, e)
+                : shader_dxbc_translate(s, NULL, &s->words, &s->word_count, e);
+    free(bytes);
+    return ret;
+}
+
+static int init_program(struct shader *s, const struct dxbc *d, struct dxbc_signature *sigs, struct error *e)
+{
+    const struct dxbc_chunk *program = dxbc_program(d);
+    struct sm4_facts facts;
+    struct sm4 p;
+    int ret;
+
+    if (!program)
+        return error_set(e, -EINVAL, "DXBC: no SHDR or SHEX chunk");
+    ret = sm4_open(&p, program->data, program->size, e);
+    if (ret)
+        return ret;
+    if (sm4_stage(p.type) != s->info.stage)
+        return error_set(e, -EINVAL, "DXBC: a %s program (type %u) cannot be a %s shader",
+                         exec_stage_name(sm4_stage(p.type)), p.type, exec_stage_name(s->info.stage));
+    s->info.major = p.major;
+    s->info.minor = p.minor;
+    ret = read_signatures(d, sigs, e);
+    if (!ret)
+        ret = sm4_check(&p, &(struct sm4_signatures){&sigs[0], &sigs[1], &sigs[2]}, e);
+    if (!ret && s->info.stage == EXEC_VS)
+        ret = check_vertex_inputs(&sigs[0], e);
+    if (!ret && s->info.stage == EXEC_HS)
+        ret = check_pass_through(&p, sigs, e);
+    if (!ret)
+        ret = describe_signatures(s, sigs, e);
+    if (ret)
+        return ret;
+    s->descriptors = calloc(SHADER_MAX_DESCRIPTORS, sizeof(*s->descriptors));
+    if (!s->descriptors)
+        return error_set(e, -ENOMEM, "no memory for a shader's descriptors");
+    facts = (struct sm4_facts){&s->info, s->descriptors, 0, SHADER_MAX_DESCRIPTORS};
+    ret = sm4_describe(&p, &facts, e);
+    if (ret)
+        return ret;
+    s->info.descriptor_count = facts.descriptor_count;
+    shader_assign_bindings(s);
+    if (s->info.stage == EXEC_PS)
+        return translate_pixel(s, d, &p, &sigs[1], e);
+    return shader_dxbc_translate(s, NULL, &s->words, &s->word_count, e);
+}
+
+int shader_dxbc_init(struct shader *s, struct error *e)
+{
+    struct dxbc_signature *sigs;
+    struct dxbc d;
+    int ret = dxbc_open(&d, s->bytes, s->size, e);
+
+    if (ret)
+        return ret;
+    s->size = d.size;
+    s->info.kind = SHADER_DXBC;
+    sigs = calloc(3, sizeof(*sigs));
+    if (!sigs)
+        return error_set(e, -ENOMEM, "no memory for a shader's signatures");
+    ret = init_program(s, &d, sigs, e);
+    free(sigs);
+    return ret;
+}

@@ -1,0 +1,42 @@
+/* shader_internal.h: what the files behind shader.h share. */
+#ifndef EXECUTOR_SHADER_INTERNAL_H_
+#define EXECUTOR_SHADER_INTERNAL_H_
+
+#include <stdatomic.h>
+
+#include "executor/shader/shader.h"
+
+#define SHADER_MAX_DESCRIPTORS 128u
+
+struct d3d9_program;
+
+struct shader {
+    atomic_uint refs;
+    struct shader_info info; /* its arrays are the ones below */
+    uint8_t *bytes;
+    size_t size;                     /* of the container or token stream proper: trailing bytes are dropped */
+    struct shader_element *elements; /* inputs, outputs, patch constants, in one allocation */
+    struct shader_descriptor *descriptors;
+    uint32_t *words; /* DXBC: the translation, unless linking decides (domain shaders) */
+    size_t word_count;
+    struct d3d9_program *d3d9;
+};
+
+uint32_t shader_semantic_hash(const char *name);
+void shader_set_semantic(struct shader_element *x, const char *name);
+
+/* Fill `s` (bytes and stage are set) with everything but the reference count. 0 or a negative errno. */
+int shader_dxbc_init(struct shader *s, struct error *e);
+int shader_spirv_init(struct shader *s, struct error *e);
+bool spirv_is(const void *bytes, size_t size);
+/* Translates; the result is the caller's to free(). `hull` serves domain shaders. */
+int shader_dxbc_translate(const struct shader *s, const struct shader *hull, uint32_t **words, size_t *count,
+                          struct error *e);
+
+/* Gives every descriptor its binding and Vulkan type. */
+void shader_assign_bindings(struct shader *s);
+
+/* Refuses a module that is not valid for Vulkan 1.1: the last gate before a driver. */
+int shader_validate(const uint32_t *words, size_t count, struct error *e);
+
+#endif

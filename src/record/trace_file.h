@@ -1,0 +1,70 @@
+/* trace_file.h: writing and reading `.d3d12trace` files (wire.h has the bytes).
+ *
+ * The reader checks every block before it is used and every record before it is handed out: a consumer decodes only
+ * bytes that the tables say are well formed. The first thing that is wrong ends the walk with an error that names block,
+ * offset and call; calls before it stay readable.
+ */
+#ifndef D3D12_TRACE_FILE_H_
+#define D3D12_TRACE_FILE_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "record/wire.h"
+
+struct trc_writer;
+
+/* Creates `path`; `meta` is a JSON object. 0 or a negative errno. */
+int trc_writer_create(struct trc_writer **out, const char *path, const char *meta, uint64_t schema,
+                      struct error *e);
+/* Compresses and appends one block; `b` says kind, flags, thread, first_seq and frame. */
+int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void *raw, size_t size,
+                     struct error *e);
+/* Appends the index, closes and frees. */
+int trc_writer_finish(struct trc_writer *w, struct error *e);
+/* What trc_features() will say of the file. */
+void trc_writer_features(struct trc_writer *w, uint64_t features);
+
+struct trc;
+
+struct trc_call {
+    uint64_t index;   /* its number, from 0, in the order of the recording */
+    uint64_t seq;     /* order number; several calls that took no ticket may share one */
+    uint64_t time_ns; /* since the recording began; the last known time of its thread */
+    uint32_t thread, frame;
+    uint32_t self; /* object number, 0 for entry points */
+    uint16_t method;
+    bool incomplete;     /* the program died in it: there is no answer */
+    const uint8_t *args; /* arguments and answer, valid until the next trc_next() */
+    size_t size, args_size;
+    uint32_t block;
+    uint32_t offset; /* in the unpacked block */
+    bool repeated;
+};
+
+int trc_open(struct trc **out, const char *path, struct error *e);
+/* Reads a whole file image that stays the caller's. */
+int trc_open_memory(struct trc **out, const void *data, size_t size, struct error *e);
+void trc_close(struct trc *t);
+
+const char *trc_meta(const struct trc *t);
+bool trc_has_index(const struct trc *t);
+/* enum trc_features, as far as the file's end is there to say it. */
+uint64_t trc_features(const struct trc *t);
+uint32_t trc_num_blocks(const struct trc *t);
+const struct trc_index_entry *trc_block(const struct trc *t, uint32_t i);
+/* Why the file ends early: "" if it does not. A file whose last block was cut is readable up to there. */
+const char *trc_cut(const struct trc *t);
+
+/* The next call: 1, 0 at the end, or a negative errno. */
+int trc_next(struct trc *t, struct trc_call *c, struct error *e);
+void trc_rewind(struct trc *t);
+
+/* The bytes of blob `number`, valid until the next trc_next(). NULL and *e if there is no such blob. */
+const void *trc_blob(struct trc *t, uint64_t number, size_t *size, struct error *e);
+/* How many bytes of blobs may be kept in memory (a quarter of the machine's). Before the first trc_blob(). */
+void trc_blob_budget(struct trc *t, uint64_t bytes);
+
+#endif

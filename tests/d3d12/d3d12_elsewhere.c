@@ -1,0 +1,152 @@
+/* d3d12_elsewhere.c: programs whose calls mean something else on another device, over the stub.
+ *   indirect   GPU addresses in argument buffers: in upload memory, copied from there, changed by half
+ *   written    an argument buffer that shaders may write
+ *   null       what an implementation may crash at
+ *   placed     resources next to each other in a heap, one of them over two others */
+#include <stdio.h>
+#include <string.h>
+
+#include "d3d12/gen/table.h"
+#include "d3d12_api.h"
+
+HRESULT vkd3d_create_device(const void *info, const GUID *iid, void **out);
+#define IID(name) ((const GUID *)&d12_ifaces[D12_IFACE_##name].iid)
+
+static ID3D12Device *device;
+static ID3D12CommandQueue *queue;
+static ID3D12GraphicsCommandList *list;
+
+static D3D12_RESOURCE_DESC buffer_desc(uint64_t size, D3D12_RESOURCE_FLAGS flags)
+{
+    return (D3D12_RESOURCE_DESC){.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER,
+                                 .Width = size,
+                                 .Height = 1,
+                                 .DepthOrArraySize = 1,
+                                 .MipLevels = 1,
+                                 .SampleDesc = {1, 0},
+                                 .Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR,
+                                 .Flags = flags};
+}
+
+static ID3D12Resource *buffer(D3D12_HEAP_TYPE type, D3D12_RESOURCE_FLAGS flags)
+{
+    D3D12_HEAP_PROPERTIES heap = {.Type = type};
+    D3D12_RESOURCE_DESC d = buffer_desc(65536, flags);
+    ID3D12Resource *r = NULL;
+
+    device->lpVtbl->CreateCommittedResource(device, &heap, 0, &d, 0, NULL, IID(ID3D12Resource), (void **)&r);
+    return r;
+}
+
+static void submit(void)
+{
+    ID3D12CommandList *l = (ID3D12CommandList *)list;
+
+    queue->lpVtbl->ExecuteCommandLists(queue, 1, &l);
+}
+
+struct command {
+    D3D12_VERTEX_BUFFER_VIEW vertices;
+    D3D12_GPU_VIRTUAL_ADDRESS constants;
+    UINT draw[4], unused[2];
+};
+
+static ID3D12CommandSignature *signature(void)
+{
+    D3D12_INDIRECT_ARGUMENT_DESC args[3] = {{.Type = D3D12_INDIRECT_ARGUMENT_TYPE_VERTEX_BUFFER_VIEW},
+                                            {.Type = D3D12_INDIRECT_ARGUMENT_TYPE_CONSTANT_BUFFER_VIEW},
+                                            {.Type = D3D12_INDIRECT_ARGUMENT_TYPE_DRAW}};
+    D3D12_COMMAND_SIGNATURE_DESC d = {
+        .ByteStride = sizeof(struct command), .NumArgumentDescs = 3, .pArgumentDescs = args};
+    ID3D12CommandSignature *s = NULL;
+
+    device->lpVtbl->CreateCommandSignature(device, &d, NULL, IID(ID3D12CommandSignature), (void **)&s);
+    return s;
+}
+
+static void indirect(D3D12_RESOURCE_FLAGS flags)
+{
+    ID3D12Resource *upload = buffer(D3D12_HEAP_TYPE_UPLOAD, 0), *first = buffer(D3D12_HEAP_TYPE_DEFAULT, 0),
+                   *second = buffer(D3D12_HEAP_TYPE_DEFAULT, 0),
+                   *third = buffer(D3D12_HEAP_TYPE_DEFAULT, flags);
+    uint64_t a = first->lpVtbl->GetGPUVirtualAddress(first), b = second->lpVtbl->GetGPUVirtualAddress(second);
+    struct command *c;
+    uint8_t *p;
+
+    upload->lpVtbl->Map(upload, 0, NULL, (void **)&p);
+    c = (struct command *)(p + 256);
+    c[0] = (struct command){{a + 64, 1024, 16}, b, {3, 1, 0, 0}};
+    c[1] = (struct command){{b + 4096, 1024, 16}, a + 512, {3, 1, 0, 0}};
+    ((uint64_t *)p)[0] = a; /* not an argument: stays as it is */
+    submit();
+    /* copied before anybody could know what it is for */
+    list->lpVtbl->CopyBufferRegion(list, third, 16, upload, 256, 2 * sizeof(*c));
+    submit();
+    ID3D12CommandSignature *s = signature();
+    list->lpVtbl->ExecuteIndirect(list, s, 2, third, 16, NULL, 0);
+    list->lpVtbl->ExecuteIndirect(list, s, 1, upload, 256, NULL, 0);
+    submit();
+    for (int frame = 0; frame < 3; frame++) {
+        memcpy(&c[0].vertices, &(uint32_t){(uint32_t)(64 * frame)}, 4); /* the lower half only */
+        c[1].constants = frame == 1 ? 0 : frame == 2 ? b + 8 : a;
+        submit();
+        list->lpVtbl->CopyBufferRegion(list, third, 1024, upload, 256, 2 * sizeof(*c));
+        list->lpVtbl->ExecuteIndirect(list, s, 2, third, 1024, NULL, 0);
+        list->lpVtbl->ExecuteIndirect(list, s, 2, upload, 256, NULL, 0);
+        submit();
+    }
+}
+
+static void placed(void)
+{
+    D3D12_HEAP_DESC d = {.SizeInBytes = 458752, .Properties = {.Type = D3D12_HEAP_TYPE_DEFAULT}};
+    static const struct {
+        uint64_t at, size;
+    } places[] = {{0, 65536}, {65536, 262144}, {65536, 65536}, {131072, 65536}, {196608, 65536}};
+    ID3D12Heap *heap = NULL;
+
+    device->lpVtbl->CreateHeap(device, &d, IID(ID3D12Heap), (void **)&heap);
+    D3D12_HEAP_PROPERTIES custom = {.Type = D3D12_HEAP_TYPE_CUSTOM,
+                                    .CPUPageProperty = D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE,
+                                    .MemoryPoolPreference = D3D12_MEMORY_POOL_L1};
+    D3D12_RESOURCE_DESC small = buffer_desc(256, 0);
+    void *made = NULL;
+
+    device->lpVtbl->CreateCommittedResource(device, &custom, 0, &small, 0, NULL, IID(ID3D12Resource), &made);
+    for (int i = 0; i < 5; i++) {
+        D3D12_RESOURCE_DESC r = buffer_desc(places[i].size, 0);
+        void *out = NULL;
+
+        device->lpVtbl->CreatePlacedResource(device, heap, places[i].at, &r, 0, NULL, IID(ID3D12Resource),
+                                             &out);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    D3D12_COMMAND_QUEUE_DESC q = {0};
+    ID3D12CommandAllocator *allocator = NULL;
+
+    if (argc != 2)
+        return 2;
+    struct {
+        int type;
+        const void *next;
+        int minimum_feature_level;
+        void *rest[8];
+    } info = {.minimum_feature_level = D3D_FEATURE_LEVEL_11_0};
+
+    vkd3d_create_device(&info, IID(ID3D12Device), (void **)&device);
+    device->lpVtbl->CreateCommandQueue(device, &q, IID(ID3D12CommandQueue), (void **)&queue);
+    device->lpVtbl->CreateCommandAllocator(device, 0, IID(ID3D12CommandAllocator), (void **)&allocator);
+    device->lpVtbl->CreateCommandList(device, 0, 0, allocator, NULL, IID(ID3D12GraphicsCommandList),
+                                      (void **)&list);
+    if (!strcmp(argv[1], "placed"))
+        placed();
+    else if (!strcmp(argv[1], "null"))
+        list->lpVtbl->IASetVertexBuffers(list, 0, 1, NULL);
+    else
+        indirect(strcmp(argv[1], "written") ? 0 : D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS);
+    puts("done");
+    return 0;
+}

@@ -1,0 +1,545 @@
+/* d3d12_file_test.c: the tables, the ways of watching memory, and the files of the Direct3D 12 recorder: what needs no device. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "base/strbuf.h"
+#include "base/varint.h"
+#include "record/dirty.h"
+#include "d3d12/view/names.h"
+#include "d3d12/gen/pipeline_stream.h"
+#include "d3d12/view/show.h"
+#include "d3d12/gen/table.h"
+#include "record/trace_file.h"
+#include "d3d12/view/trace_split.h"
+#include "d3d12_records.h"
+#include "temp_dir.h"
+
+/* ---- tables ------------------------------------------------------------------------------------------------- */
+
+static void interfaces_are_found_by_their_iid(void **state)
+{
+    const GUID device = {0x189819f1, 0x1db6, 0x4b57, {0xbe, 0x54, 0x18, 0x21, 0x33, 0x9b, 0x85, 0xf7}};
+    GUID other = device;
+
+    other.Data1++;
+    assert_int_equal(d12_iface_of(&device), D12_IFACE_ID3D12Device);
+    assert_int_equal(d12_iface_of(&other), D12_IFACE_UNKNOWN);
+    assert_true(d12_iface_is(D12_IFACE_ID3D12Device5, D12_IFACE_ID3D12Device));
+    assert_true(d12_iface_is(D12_IFACE_ID3D12Device5, D12_IFACE_IUnknown));
+    assert_false(d12_iface_is(D12_IFACE_ID3D12Device, D12_IFACE_ID3D12Device5));
+    assert_int_equal(d12_ifaces[D12_IFACE_ID3D12Device].slots, 44); /* as the published table has */
+    assert_int_equal(d12_ifaces[D12_IFACE_ID3D12GraphicsCommandList].slots, 60);
+    assert_int_equal(offsetof(ID3D12DeviceVtbl, CreateFence) / sizeof(void *), 36);
+}
+
+/* Every method of every interface is in the table, or its interface says why not. */
+static void no_method_is_forgotten(void **state)
+{
+    unsigned recorded[D12_NUM_IFACES] = {0};
+
+    for (unsigned i = 1; i < D12_NUM_METHODS; i++)
+        if (d12_methods[i].name && d12_methods[i].iface_index < D12_NUM_IFACES)
+            recorded[d12_methods[i].iface_index]++;
+    for (unsigned i = 0; i < D12_NUM_IFACES; i++) {
+        unsigned base = d12_ifaces[i].base < D12_NUM_IFACES ? d12_ifaces[d12_ifaces[i].base].slots : 0;
+
+        if (d12_ifaces[i].skip)
+            assert_true(strlen(d12_ifaces[i].skip) > 10);
+        else
+            assert_int_equal(recorded[i], d12_ifaces[i].slots - base);
+    }
+}
+
+static void pipeline_streams_follow_the_alignment_rules(void **state)
+{
+    struct {
+        struct {
+            _Alignas(void *) D3D12_PIPELINE_STATE_SUBOBJECT_TYPE type;
+            D3D12_SHADER_BYTECODE value;
+        } cs;
+        struct {
+            _Alignas(void *) D3D12_PIPELINE_STATE_SUBOBJECT_TYPE type;
+            UINT value;
+        } mask;
+        struct {
+            _Alignas(void *) D3D12_PIPELINE_STATE_SUBOBJECT_TYPE type;
+            D3D12_RASTERIZER_DESC value;
+        } raster;
+    } s = {{D3D12_PIPELINE_STATE_SUBOBJECT_TYPE_CS, {"x", 1}},
+           {D3D12_PIPELINE_STATE_SUBOBJECT_TYPE_SAMPLE_MASK, 7},
+           {D3D12_PIPELINE_STATE_SUBOBJECT_TYPE_RASTERIZER, {.FillMode = D3D12_FILL_MODE_SOLID}}};
+    size_t pos = 0, at = 0, made = 0;
+    uint32_t type;
+
+    assert_int_equal(stream_next(&s, sizeof(s), &pos, &type, &at), STREAM_ITEM);
+    assert_ptr_equal((char *)&s + at, &s.cs.value);
+    assert_int_equal(stream_place(&made, type), at);
+    assert_int_equal(stream_next(&s, sizeof(s), &pos, &type, &at), STREAM_ITEM);
+    assert_int_equal(type, D3D12_PIPELINE_STATE_SUBOBJECT_TYPE_SAMPLE_MASK);
+    assert_ptr_equal((char *)&s + at, &s.mask.value);
+    assert_int_equal(stream_place(&made, type), at);
+    assert_int_equal(stream_next(&s, sizeof(s), &pos, &type, &at), STREAM_ITEM);
+    assert_ptr_equal((char *)&s + at, &s.raster.value);
+    assert_int_equal(stream_place(&made, type), at);
+    assert_int_equal(stream_next(&s, sizeof(s), &pos, &type, &at), STREAM_END);
+    pos = 0;
+    assert_int_equal(stream_next(&s, sizeof(s.cs) - 1, &pos, &type, &at), STREAM_SHORT);
+    s.mask.type = 31;
+    pos = sizeof(s.cs);
+    assert_int_equal(stream_next(&s, sizeof(s), &pos, &type, &at), STREAM_UNKNOWN);
+    assert_int_equal(type, 31);
+}
+
+/* ---- watched memory ----------------------------------------------------------------------------------------- */
+
+struct seen {
+    uint8_t *base;
+    uint8_t page[64];
+};
+
+static void on_run(void *ctx, struct dirty_run r)
+{
+    struct seen *s = ctx;
+
+    for (uintptr_t a = r.start; a < r.end; a += DIRTY_PAGE)
+        s->page[(a - (uintptr_t)s->base) / DIRTY_PAGE]++;
+}
+
+static void watch(enum dirty_method m, bool system_calls)
+{
+    struct dirty_span *span;
+    struct dirty *d;
+    struct seen s = {0};
+    uint8_t *p = mmap(NULL, 64 * DIRTY_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int err = dirty_create(&d, m), fd;
+
+    if (err == -ENOSYS || err == -EPERM) {
+        print_message("this kernel has no userfaultfd write watch: skipped\n");
+        skip();
+    }
+    assert_int_equal(err, 0);
+    s.base = p;
+    memset(p, 1, 32 * DIRTY_PAGE);
+    assert_int_equal(dirty_add(d, &span, p, 64 * DIRTY_PAGE), 0);
+    assert_int_equal(dirty_collect(d, span, on_run, &s), 0);
+    memset(s.page, 0, sizeof(s.page));
+    for (int round = 0; round < 3; round++) {
+        static const int pages[] = {0, 7, 8, 31, 32, 63};
+
+        for (size_t i = 0; i < 6; i++)
+            p[pages[i] * DIRTY_PAGE + 100 * round] = (uint8_t)(2 + round);
+        assert_int_equal(dirty_collect(d, span, on_run, &s), 0);
+        for (int i = 0; i < 64; i++) {
+            bool written = false;
+
+            for (size_t k = 0; k < 6; k++)
+                written = written || pages[k] == i;
+            assert_int_equal(s.page[i], written);
+        }
+        memset(s.page, 0, sizeof(s.page));
+    }
+    assert_int_equal(dirty_collect(d, span, on_run, &s), 0);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(s.page[i], 0);
+    if (system_calls) {
+        fd = open("/dev/zero", O_RDONLY);
+        p[5 * DIRTY_PAGE] = 9;
+        dirty_collect(d, span, on_run, &s);
+        memset(s.page, 0, sizeof(s.page));
+        assert_int_equal(read(fd, p + 5 * DIRTY_PAGE, 16), 16);
+        close(fd);
+        assert_int_equal(dirty_collect(d, span, on_run, &s), 0);
+        assert_int_equal(s.page[5], 1);
+    }
+    /* nearly everything written: the kernel's way changes over to hashing and must lose nothing on the way */
+    for (int round = 0; round < 14; round++) {
+        memset(s.page, 0, sizeof(s.page));
+        memset(p, 100 + round, (round < 3 ? 60 : 1) * DIRTY_PAGE);
+        assert_int_equal(dirty_collect(d, span, on_run, &s), 0);
+        for (int i = 0; i < (round < 3 ? 60 : 1); i++)
+            assert_true(s.page[i] >= 1);
+    }
+    dirty_remove(d, span);
+    p[3] = 1; /* and is ordinary memory again */
+    dirty_destroy(d);
+    munmap(p, 64 * DIRTY_PAGE);
+}
+
+static void the_kernel_watches_memory(void **state)
+{
+    watch(DIRTY_KERNEL, true);
+}
+
+static void faults_watch_memory(void **state)
+{
+    watch(DIRTY_FAULT, false);
+}
+
+static void hashes_watch_memory(void **state)
+{
+    watch(DIRTY_HASH, true);
+}
+
+/* ---- files -------------------------------------------------------------------------------------------------- */
+
+static char *slurp(const char *path, size_t *n)
+{
+    FILE *f = fopen(path, "rb");
+    char *p;
+
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    *n = (size_t)ftell(f);
+    rewind(f);
+    p = malloc(*n);
+    assert_int_equal(fread(p, 1, *n, f), *n);
+    fclose(f);
+    return p;
+}
+
+static void records_say_what_was_written(void **state)
+{
+    struct record r = {0};
+    struct strbuf s = {0};
+    struct trc_call c;
+    struct trc *t;
+    char path[100];
+
+    snprintf(path, sizeof(path), "%s/sample", dir);
+    sample(&r);
+    write_file(path, r.bytes, r.n, 1);
+    assert_int_equal(trc_open(&t, path, NULL), 0);
+    assert_true(trc_has_index(t));
+    assert_int_equal(trc_next(t, &c, NULL), 1);
+    assert_int_equal(c.method, D12_Native_EventWait);
+    assert_int_equal(c.seq, 13);
+    assert_int_equal(c.time_ns, 1000 * TRC_TIME_UNIT_NS);
+    show_call(&s, SHOW_TEXT, t, &c, NULL);
+    assert_string_equal(strbuf_str(&s), "0 @1 EventWait(hEvent=event#1, Milliseconds=77) -> return=0");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(trc_next(t, &c, NULL), 1);
+        assert_int_equal(c.seq, 14);
+        assert_int_equal(c.self, 5);
+        assert_int_equal(c.repeated, i);
+        strbuf_clear(&s);
+        show_call(&s, SHOW_TEXT, t, &c, NULL);
+        assert_non_null(strstr(strbuf_str(&s),
+                               "#5.DrawInstanced(VertexCountPerInstance=300, InstanceCount=301, "
+                               "StartVertexLocation=302, StartInstanceLocation=303)"));
+    }
+    assert_int_equal(trc_next(t, &c, NULL), 0);
+    trc_close(t);
+    strbuf_finish(&s);
+}
+
+/* A file cut anywhere gives whole calls up to the cut, or one error; never anything else. */
+static void cut_files_are_read_up_to_the_cut(void **state)
+{
+    struct record r = {0};
+    struct error e;
+    char path[100], *file;
+    size_t n, header;
+    unsigned long last = 0;
+
+    snprintf(path, sizeof(path), "%s/cut", dir);
+    sample(&r);
+    write_file(path, r.bytes, r.n, 4);
+    file = slurp(path, &n);
+    header = sizeof(struct trc_header) + 2;
+    for (size_t cut = 0; cut < n; cut++) {
+        unsigned long calls = 0;
+        struct trc_call c;
+        struct trc *t;
+        int got;
+
+        error_clear(&e);
+        got = trc_open_memory(&t, file, cut, &e);
+        if (cut < header) {
+            assert_int_equal(got, -EBADMSG);
+            continue;
+        }
+        assert_int_equal(got, 0);
+        assert_false(trc_has_index(t));
+        while ((got = trc_next(t, &c, &e)) > 0)
+            calls++;
+        assert_int_equal(got, 0);
+        assert_true(calls % 3 == 0 && calls >= last);
+        last = calls;
+        trc_close(t);
+    }
+    assert_int_equal(last, 12);
+    free(file);
+}
+
+static int reading(char *file, size_t n, struct error *e, unsigned *calls)
+{
+    struct trc_call c;
+    struct trc *t;
+    int got = trc_open_memory(&t, file, n, e);
+
+    *calls = 0;
+    if (got)
+        return got;
+    while ((got = trc_next(t, &c, e)) > 0)
+        ++*calls;
+    trc_close(t);
+    return got;
+}
+
+static void bad_files_are_refused_by_name(void **state)
+{
+    struct record r = {0};
+    struct error e = {0};
+    char path[100], *file;
+    struct trc_header *h;
+    unsigned calls;
+    size_t n;
+
+    snprintf(path, sizeof(path), "%s/bad", dir);
+    sample(&r);
+    write_file(path, r.bytes, r.n, 1);
+    file = slurp(path, &n);
+    h = (void *)file;
+    h->major++;
+    assert_int_equal(reading(file, n, &e, &calls), -ENOTSUP);
+    assert_string_equal(e.text, "the recording has version 2.0, this program reads 1");
+    h->major--;
+    h->schema++;
+    error_clear(&e);
+    assert_int_equal(reading(file, n, &e, &calls), -ENOTSUP);
+    h->schema--;
+    file[sizeof(*h) + 2 + sizeof(struct trc_block) + 8] ^= 1;
+    error_clear(&e);
+    assert_int_equal(reading(file, n, &e, &calls), -EBADMSG);
+    assert_string_equal(e.text, "call 0: the block at byte 26 is damaged: its hash differs");
+    free(file);
+
+    r.n = 0;
+    sample(&r);
+    op(&r, D12_NUM_METHODS, 0);
+    write_file(path, r.bytes, r.n, 1);
+    file = slurp(path, &n);
+    error_clear(&e);
+    assert_int_equal(reading(file, n, &e, &calls), -EBADMSG);
+    assert_int_equal(calls, 3);
+    assert_string_equal(e.text,
+                        "call 3: block 0 (thread 1) is malformed at offset 24: there is no such method");
+    free(file);
+
+    r.n = 0;
+    sample(&r);
+    op(&r, D12_ID3D12GraphicsCommandList_RSSetViewports, 0);
+    var(&r, 1);
+    var(&r, UINT64_C(1) << 60); /* that many viewports */
+    write_file(path, r.bytes, r.n, 1);
+    file = slurp(path, &n);
+    error_clear(&e);
+    assert_int_equal(reading(file, n, &e, &calls), -EBADMSG);
+    assert_int_equal(calls, 3);
+    assert_non_null(strstr(e.text, "call 3: block 0 (thread 1) is malformed"));
+    assert_non_null(strstr(e.text, "RSSetViewports"));
+    free(file);
+}
+
+/* Blocks that lie behind the first four gigabytes are found and read; the file is a hole in between. */
+static void files_over_four_gigabytes_are_read(void **state)
+{
+    struct trc_block hole = {.magic = TRC_BLOCK_MAGIC, .kind = 9, .packed = 0xfffffff0}, first;
+    struct record r = {0};
+    struct trc_call c;
+    struct trc *t;
+    char path[100], *file;
+    size_t n, blocks, begin;
+    unsigned calls = 0;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/large", dir);
+    sample(&r);
+    write_file(path, r.bytes, r.n, 1);
+    file = slurp(path, &n);
+    begin = sizeof(struct trc_header) + 2;
+    memcpy(&hole.thread, file + begin + offsetof(struct trc_block, thread), 2);
+    memcpy(&first, file + begin, sizeof(first));
+    blocks = sizeof(first) + first.packed;
+    fd = open(path, O_RDWR | O_TRUNC);
+    assert_int_equal(pwrite(fd, file, begin + blocks, 0), begin + blocks);
+    assert_int_equal(pwrite(fd, &hole, sizeof(hole), (off_t)(begin + blocks)), sizeof(hole));
+    assert_int_equal(pwrite(fd, file + begin, blocks, (off_t)(begin + blocks + sizeof(hole) + 0xfffffff0u)),
+                     blocks);
+    close(fd);
+    assert_int_equal(trc_open(&t, path, NULL), 0);
+    assert_int_equal(trc_num_blocks(t), 3);
+    assert_true(trc_block(t, 2)->offset > UINT64_C(1) << 32);
+    while (trc_next(t, &c, NULL) > 0)
+        calls++;
+    assert_int_equal(calls, 6);
+    trc_close(t);
+    unlink(path);
+    free(file);
+}
+
+/* Blob n has 1000 n bytes n; they span blocks, and only some fit into memory at a time. */
+static void blobs_are_read_when_they_are_asked_for(void **state)
+{
+    enum { NUM = 60 };
+    uint8_t *raw = malloc(NUM * NUM * 1000), *w = raw;
+    struct trc_block b = {.kind = TRC_BLOBS};
+    struct trc_writer *out;
+    struct trc *t;
+    char path[100];
+
+    snprintf(path, sizeof(path), "%s/blobs", dir);
+    assert_int_equal(trc_writer_create(&out, path, "{}", d12_schema, NULL), 0);
+    for (uint64_t n = 1; n <= NUM; n++) {
+        for (uint64_t half = 0; half < 2; half++) {
+            w = varint_put(varint_put(varint_put(varint_put(w, n), 1000 * n), half * 500 * n), 500 * n);
+            memset(w, (int)n, 500 * n);
+            w += 500 * n;
+            if (half == 0 && n % 7 == 0) {
+                assert_int_equal(trc_writer_block(out, &b, raw, (size_t)(w - raw), NULL), 0);
+                w = raw;
+            }
+        }
+    }
+    assert_int_equal(trc_writer_block(out, &b, raw, (size_t)(w - raw), NULL), 0);
+    assert_int_equal(trc_writer_finish(out, NULL), 0);
+    for (int round = 0; round < 2; round++) {
+        struct error e = {0};
+        struct trc_call c;
+        size_t size = 0;
+
+        assert_int_equal(trc_open(&t, path, NULL), 0);
+        trc_blob_budget(t, round ? 100000 : 0);
+        for (unsigned k = 0; k < 1000; k++) {
+            unsigned n = 1 + k * 37 % NUM, m = 1 + k * 11 % NUM;
+            const uint8_t *p = trc_blob(t, n, &size, &e), *q;
+
+            assert_non_null(p);
+            assert_int_equal(size, 1000 * n);
+            q = trc_blob(t, m, &size, &e); /* both are there until the next call */
+            assert_int_equal(size, 1000 * m);
+            for (unsigned i = 0; i < 1000 * n; i += 499)
+                assert_int_equal(p[i], n);
+            assert_int_equal(q[0] + q[1000 * m - 1], 2 * m);
+            assert_int_equal(trc_next(t, &c, NULL), 0);
+        }
+        assert_null(trc_blob(t, NUM + 1, &size, &e));
+        assert_string_equal(e.text, "there is no blob 61");
+        trc_close(t);
+    }
+    free(raw);
+}
+
+/* Tables of another IDL file: the recording says what made it, and the reader what to do. */
+static void other_tables_are_refused_with_advice(void **state)
+{
+    static const char *const meta = "{\"by\":\"aerogpu 9.9\"}";
+    struct trc_writer *out;
+    struct error e = {0};
+    struct trc *t;
+    char path[100], want[500];
+
+    snprintf(path, sizeof(path), "%s/other", dir);
+    assert_int_equal(trc_writer_create(&out, path, meta, 0x1234, NULL), 0);
+    assert_int_equal(trc_writer_finish(out, NULL), 0);
+    assert_int_equal(trc_open(&t, path, &e), -ENOTSUP);
+    snprintf(want, sizeof(want),
+             "%s: the recording was made with other method tables (0000000000001234, these are %016llx): "
+             "read it with "
+             "the aerogpu that made it, or one that was built from the same d3d12.idl (meson "
+             "-Dd3d12_idl_dir=...); it "
+             "says of itself: %s",
+             path, (unsigned long long)d12_schema, meta);
+    assert_string_equal(e.text, want);
+}
+
+static void split_blocks_come_back(void **state)
+{
+    struct record r = {0};
+    uint8_t split[SPLIT_BOUND(512 * 40)], raw[512 * 40], back[512 * 40];
+    size_t n = 0, m;
+
+    for (int i = 0; i < 40; i++) {
+        r.n = 0;
+        sample(&r);
+        op(&r, D12_ID3D12Fence_Signal, REC_SEQ);
+        var(&r, zigzag(-3));
+        var(&r, 100 + 7 * (uint64_t)i);
+        var(&r, 0);
+        memcpy(raw + n, r.bytes, r.n);
+        n += r.n;
+    }
+    m = split_block(raw, n, split);
+    assert_true(m > 0);
+    assert_int_equal(unsplit_block(split, m, back, n), 0);
+    assert_memory_equal(raw, back, n);
+    for (size_t cut = 0; cut < m; cut++)
+        assert_int_equal(unsplit_block(split, cut, back, n), -1);
+    assert_int_equal(unsplit_block(split, m, back, n - 1), -1);
+    assert_int_equal(split_block(raw, n - 1, split), 0); /* the last record is not whole */
+}
+
+static void threads_are_merged_in_ticket_order(void **state)
+{
+    struct trc_block b = {.kind = TRC_CALLS};
+    struct record r[2] = {0};
+    struct trc_writer *w;
+    struct trc_call c;
+    struct trc *t;
+    char path[100];
+
+    snprintf(path, sizeof(path), "%s/merge", dir);
+    assert_int_equal(trc_writer_create(&w, path, "{}", d12_schema, NULL), 0);
+    /* thread 1 takes tickets 0, 2, 4 ...; thread 2 takes 1, 3, 5 ... and is written first */
+    for (uint16_t k = 2; k-- > 0;) {
+        for (int i = 0; i < 50; i++) {
+            op(&r[k], D12_Native_EventSignal, REC_SEQ | REC_TICKET);
+            var(&r[k], zigzag(i ? 1 : k));
+            var(&r[k], 2 * (uint64_t)i + k + 1);
+        }
+        b.thread = k + 1;
+        assert_int_equal(trc_writer_block(w, &b, r[k].bytes, r[k].n, NULL), 0);
+    }
+    assert_int_equal(trc_writer_finish(w, NULL), 0);
+    assert_int_equal(trc_open(&t, path, NULL), 0);
+    for (unsigned i = 0; i < 100; i++) {
+        assert_int_equal(trc_next(t, &c, NULL), 1);
+        assert_int_equal(c.seq, i);
+        assert_int_equal(c.thread, i % 2 + 1);
+        assert_int_equal(c.args[0], i + 1);
+    }
+    assert_int_equal(trc_next(t, &c, NULL), 0);
+    trc_close(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interfaces_are_found_by_their_iid),
+        cmocka_unit_test(no_method_is_forgotten),
+        cmocka_unit_test(pipeline_streams_follow_the_alignment_rules),
+        cmocka_unit_test(the_kernel_watches_memory),
+        cmocka_unit_test(faults_watch_memory),
+        cmocka_unit_test(hashes_watch_memory),
+        cmocka_unit_test(records_say_what_was_written),
+        cmocka_unit_test(cut_files_are_read_up_to_the_cut),
+        cmocka_unit_test(bad_files_are_refused_by_name),
+        cmocka_unit_test(files_over_four_gigabytes_are_read),
+        cmocka_unit_test(blobs_are_read_when_they_are_asked_for),
+        cmocka_unit_test(other_tables_are_refused_with_advice),
+        cmocka_unit_test(split_blocks_come_back),
+        cmocka_unit_test(threads_are_merged_in_ticket_order),
+    };
+
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

@@ -1,0 +1,281 @@
+/* Resources and guest memory: what formats, ranges and views of buffers mean, byte by byte. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include <aerogpu/pci.h>
+
+#include "engine_rig.h"
+#include "executor/shader/dxbc.h"
+
+/* colour_vs and colour_ps over buffer 1. */
+static void x8_is_opaque_in_guest_memory(void **state)
+{
+    struct rig *r = rig_of(state);
+    const uint8_t texels[16] = {1, 2, 3, 0, 4, 5, 6, 0x7F, 7, 8, 9, 10, 11, 12, 13, 0xFF};
+    const uint32_t formats[] = {AEROGPU_FORMAT_B8G8R8X8_UNORM, AEROGPU_FORMAT_R8G8B8X8_UNORM_SRGB};
+
+    for (int i = 0; i < 2; i++) {
+        rig_each(state);
+        memset(r->ram + RIG_DATA_GPA, 0xAB, 4096);
+        rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+        rig_make_target_of(r, 30, formats[i], 4, 1);
+        rig_upload(r, 30, 0, texels, 16);
+        ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 31, .usage_flags = 8,
+                 .format = formats[i], .width = 4, .height = 2, .mip_levels = 1, .array_layers = 1,
+                 .row_pitch_bytes = 20, .backing_alloc_id = 7);
+        ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 31, .src_texture = 30, .dst_x = 1,
+                 .dst_y = 1, .src_x = 0, .width = 3, .height = 1, .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+        rig_run_ok(r);
+        const uint8_t want[] = {0xAB, 0xAB, 0xAB, 0xAB, 1, 2, 3, 255, 4, 5, 6, 255, 7, 8, 9, 255, 0xAB};
+        assert_memory_equal(r->ram + RIG_DATA_GPA + 20, want, sizeof(want));
+    }
+}
+
+static void dirty_ranges_of_what_has_no_guest_memory_are_nothing(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, RED)};
+
+    rig_make_target(r);
+    rig_plain(r, v, 6);
+    ABI_EMIT(&r->b, RESOURCE_DIRTY_RANGE, resource_dirty_range, .resource_handle = 1, .size_bytes = 32);
+    rig_draw(r, 6, 0);
+    ABI_EMIT(&r->b, RESOURCE_DIRTY_RANGE, resource_dirty_range, .resource_handle = TARGET,
+             .offset_bytes = 1 << 20, .size_bytes = 32);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 47, 31), RED);
+    assert_int_equal(rig_pixel(r, 48, 31), 0);
+    ABI_EMIT(&r->b, RESOURCE_DIRTY_RANGE, resource_dirty_range, .resource_handle = 99, .size_bytes = 32);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 99 names no buffer and no texture");
+}
+
+static void draws_into_16_bits(void **state)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, 0xFF8400FF), RECT(-1, -1, 1, 0, 0, 0x0084FF00)};
+    const struct {
+        uint32_t format;
+        uint16_t above, below, right;
+    } cases[] = {{AEROGPU_FORMAT_B5G6R5_UNORM, 0xFC20, 0x043F, 0x001F},
+                 {AEROGPU_FORMAT_B5G5R5A1_UNORM, 0xFE00, 0x021F, 0x801F}};
+
+    for (int i = 0; i < 2; i++) {
+        rig_each(state);
+        memset(r->ram + RIG_DATA_GPA, 0xAB, 4096);
+        rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+        rig_make_target_of(r, 30, cases[i].format, 8, 6);
+        rig_set_target(r, 30, 0);
+        rig_clear(r, 1, BLUE, 0, 0);
+        rig_plain(r, v, 12);
+        rig_draw(r, 12, 0);
+        ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 31, .usage_flags = 8,
+                 .format = cases[i].format, .width = 8, .height = 6, .mip_levels = 1, .array_layers = 1,
+                 .row_pitch_bytes = 18, .backing_alloc_id = 7);
+        ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 31, .src_texture = 30, .dst_x = 1,
+                 .src_x = 1, .width = 7, .height = 6, .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+        rig_run_ok(r);
+        for (uint32_t y = 0; y < 6; y++)
+            for (uint32_t x = 0; x < 9; x++) {
+                uint16_t got;
+                memcpy(&got, r->ram + RIG_DATA_GPA + y * 18 + 2 * x, 2);
+                assert_int_equal(got, x == 0 || x == 8 ? 0xABAB
+                                      : y >= 3         ? cases[i].below
+                                      : x >= 6         ? cases[i].right
+                                                       : cases[i].above);
+            }
+    }
+}
+
+/* BC1, 10 x 6 with three mips in guest memory: 3 x 2 blocks on a padded pitch, then 2 x 1 and 1 x 1 tight. */
+static void blocks_at_the_edge(void **state)
+{
+    struct rig *r = rig_of(state);
+    uint8_t *mem = r->ram + RIG_DATA_GPA, *back = mem + 4096;
+
+    memset(mem, 0, 8192);
+    for (uint32_t y = 0; y < 2; y++)
+        for (uint32_t i = 0; i < 32; i++)
+            mem[y * 32 + i] = (uint8_t)(1 + y * 32 + i);
+    for (uint32_t i = 64; i < 64 + 16 + 8; i++)
+        mem[i] = (uint8_t)(1 + i);
+    memset(back, 0xAB, 4096);
+    for (uint32_t k = 0; k < 2; k++) {
+        rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+        rig_alloc(r, 8, RIG_DATA_GPA + 4096, 4096, 0);
+        ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30 + k, .usage_flags = 8,
+                 .format = AEROGPU_FORMAT_BC1_RGBA_UNORM, .width = 10, .height = 6, .mip_levels = 3,
+                 .array_layers = 1, .row_pitch_bytes = 32, .backing_alloc_id = 7 + k);
+        if (!k)
+            rig_run_ok(r);
+    }
+    ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 31, .src_texture = 30, .dst_x = 8,
+             .src_x = 8, .dst_y = 4, .src_y = 4, .width = 2, .height = 2, .flags = 1);
+    ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 31, .src_texture = 30, .dst_mip_level = 1,
+             .src_mip_level = 1, .dst_x = 4, .src_x = 4, .width = 1, .height = 3, .flags = 1);
+    ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 31, .src_texture = 30, .dst_mip_level = 2,
+             .src_mip_level = 2, .width = 2, .height = 1, .flags = 1);
+    rig_run_ok(r);
+    for (uint32_t i = 0; i < 96; i++) {
+        bool copied = (i >= 48 && i < 56) || (i >= 72 && i < 80) || (i >= 80 && i < 88);
+        assert_int_equal(back[i], copied ? mem[i] : 0xAB);
+    }
+    ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 31, .src_texture = 30, .dst_x = 4,
+             .src_x = 4, .width = 2, .height = 4);
+    rig_alloc(r, 8, RIG_DATA_GPA + 4096, 4096, 0);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "cuts 4 x 4 blocks of texture 31");
+}
+
+/* Raw views may begin at any word, and end where they say: what is past the end reads zero. */
+static void raw_views_begin_at_words(void **state)
+{
+    struct rig *r = rig_of(state);
+    uint32_t words[80], *mem = (uint32_t *)(void *)(r->ram + RIG_DATA_GPA);
+    struct aerogpu_shader_resource_buffer_binding in = {.buffer = 60, .offset_bytes = 20};
+    struct aerogpu_unordered_access_buffer_binding out = {
+        .buffer = 61, .offset_bytes = 12, .size_bytes = 4, .initial_count = UINT32_MAX};
+
+    for (uint32_t i = 0; i < 80; i++)
+        words[i] = i < 5 ? 1000000 : i;
+    rig_make_buffer(r, 60, words, sizeof(words));
+    rig_make_buffer(r, 61, NULL, 64);
+    rig_make_shader(r, 62, AEROGPU_SHADER_STAGE_COMPUTE, 0, "sum_raw_cs.dxbc");
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 62);
+    for (int k = 0; k < 2; k++) {
+        in.size_bytes = k ? 40 : 0;
+        out.offset_bytes = k ? 20 : 12;
+        ABI_EMIT_TAIL(&r->b, SET_SHADER_RESOURCE_BUFFERS, set_shader_resource_buffers, &in, sizeof(in),
+                      .shader_stage = 2, .buffer_count = 1);
+        ABI_EMIT_TAIL(&r->b, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, &out, sizeof(out),
+                      .shader_stage = 2, .uav_count = 1);
+        ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1);
+    }
+    rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 63, .size_bytes = 64,
+             .backing_alloc_id = 7);
+    ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 63, .src_buffer = 61, .size_bytes = 64,
+             .flags = 1);
+    rig_run_ok(r);
+    for (uint32_t i = 0; i < 16; i++)
+        assert_int_equal(mem[i], i == 3 ? 64 * (5 + 68) / 2 : i == 5 ? 10 * (5 + 14) / 2 : 0);
+}
+
+/* A container around the words of a program, with empty signatures. Returns its size. */
+static uint32_t container(uint8_t *out, const uint32_t *words, uint32_t n)
+{
+    const uint32_t at[3] = {44, 60, 76},
+                   names[3] = {DXBC_FOURCC('I', 'S', 'G', 'N'), DXBC_FOURCC('O', 'S', 'G', 'N'),
+                               DXBC_FOURCC('S', 'H', 'E', 'X')};
+    uint32_t size = 84 + 4 * n, w[21 + 64] = {DXBC_FOURCC('D', 'X', 'B', 'C'), 0, 0, 0, 0, 1, size, 3};
+
+    for (uint32_t i = 0; i < 3; i++) {
+        w[8 + i] = at[i];
+        w[at[i] / 4] = names[i];
+        w[at[i] / 4 + 1] = i < 2 ? 8 : 4 * n;
+        if (i < 2)
+            w[at[i] / 4 + 3] = 8;
+    }
+    memcpy(&w[21], words, 4 * n);
+    memcpy(out, w, size);
+    dxbc_checksum(out, size, &w[1]);
+    memcpy(out + 4, &w[1], 16);
+    return size;
+}
+
+/* Each group writes its ticket at its ticket's place. */
+static void uav_counters_start_and_go_on(void **state)
+{
+    struct rig *r = rig_of(state);
+    uint32_t *mem = (uint32_t *)(void *)(r->ram + RIG_DATA_GPA);
+    static const uint32_t program[] = {
+        0x00050050, 27,         0x0480009E, 0x0011E000, 0, 4, /* dcl_uav_structured_opc u0, 4 */
+        0x02000068, 1,                                        /* dcl_temps 1 */
+        0x0400009B, 1,          1,          1,                /* dcl_thread_group 1, 1, 1 */
+        0x050000B2, 0x00100012, 0,          0x0011E000, 0,    /* imm_atomic_alloc r0.x, u0 */
+        0x090000A8, 0x0011E012, 0,          0x0010000A, 0, 0x00004001,
+        0,          0x0010000A, 0, /* store_structured u0.x, r0.x, 0, r0.x */
+        0x0100003E};               /* ret */
+    const struct {
+        uint32_t start, groups;
+    } steps[] = {{2, 3}, {UINT32_MAX, 2}, {10, 1}};
+    uint8_t bytes[512];
+    uint32_t size = container(bytes, program, sizeof(program) / 4);
+
+    rig_make_buffer(r, 60, NULL, 64);
+    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = 62, .stage = 2,
+                  .dxbc_size_bytes = size);
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 62);
+    for (int i = 0; i < 3; i++) {
+        struct aerogpu_unordered_access_buffer_binding u = {.buffer = 60, .initial_count = steps[i].start};
+        ABI_EMIT_TAIL(&r->b, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, &u, sizeof(u),
+                      .shader_stage = 2, .uav_count = 1);
+        ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = steps[i].groups, .group_count_y = 1,
+                 .group_count_z = 1);
+    }
+    rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 63, .size_bytes = 64,
+             .backing_alloc_id = 7);
+    ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 63, .src_buffer = 60, .size_bytes = 64,
+             .flags = 1);
+    rig_run_ok(r);
+    for (uint32_t i = 0; i < 16; i++)
+        assert_int_equal(mem[i], (i >= 2 && i <= 6) || i == 10 ? i : 0);
+}
+
+/* A new texture is zero, also where memory that another one had is used again. */
+static void new_textures_are_zero(void **state)
+{
+    struct rig *r = rig_of(state);
+    uint8_t junk[64 * 64 + 32 * 32], *mem = r->ram + RIG_DATA_GPA;
+    const uint32_t formats[] = {AEROGPU_FORMAT_BC3_RGBA_UNORM, AEROGPU_FORMAT_R8G8B8A8_UNORM,
+                                AEROGPU_FORMAT_D32_FLOAT};
+
+    memset(junk, 0x5A, sizeof(junk));
+    for (int k = 0; k < 3; k++) {
+        uint32_t size = k ? 32 : 64, pitch = k ? 128 : 256, bytes = pitch * (k ? 32 : 16);
+        for (int again = 0; again < 2; again++) {
+            ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 30, .usage_flags = 8,
+                     .format = formats[k], .width = size, .height = size, .mip_levels = 2, .array_layers = 1);
+            if (!again)
+                rig_upload(r, 30, 0, junk, bytes + bytes / 4);
+            if (!again)
+                ABI_EMIT(&r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 30);
+            rig_run_ok(r);
+        }
+        memset(mem, 0xAB, 8192);
+        rig_alloc(r, 7, RIG_DATA_GPA, 8192, 0);
+        ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 31, .usage_flags = 8,
+                 .format = formats[k], .width = size, .height = size, .mip_levels = 2, .array_layers = 1,
+                 .row_pitch_bytes = pitch, .backing_alloc_id = 7);
+        for (uint32_t mip = 0; mip < 2; mip++)
+            ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 31, .src_texture = 30,
+                     .dst_mip_level = mip, .src_mip_level = mip, .width = size >> mip, .height = size >> mip,
+                     .flags = 1);
+        ABI_EMIT(&r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 30);
+        ABI_EMIT(&r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 31);
+        rig_run_ok(r);
+        for (uint32_t i = 0; i < bytes + bytes / 4; i++)
+            assert_int_equal(mem[i], 0);
+        assert_int_equal(mem[bytes + bytes / 4], 0xAB);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(x8_is_opaque_in_guest_memory, rig_each),
+        cmocka_unit_test_setup(dirty_ranges_of_what_has_no_guest_memory_are_nothing, rig_each),
+        cmocka_unit_test_setup(draws_into_16_bits, rig_each),
+        cmocka_unit_test_setup(blocks_at_the_edge, rig_each),
+        cmocka_unit_test_setup(raw_views_begin_at_words, rig_each),
+        cmocka_unit_test_setup(uav_counters_start_and_go_on, rig_each),
+        cmocka_unit_test_setup(new_textures_are_zero, rig_each),
+    };
+
+    return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);
+}

@@ -1,0 +1,866 @@
+/* The executor as a process of its own, through executor/host/host.h: what a device sees of it when it works,
+ * dies, hangs, lies, or is not there. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "base/sanitized.h"
+#include "exec_test_engine.h"
+#include "executor/host/host.h"
+#include "executor/process/memory.h"
+#include "executor/host/proto.h"
+
+#define BACKEND 3u
+#define RAM_GPA UINT64_C(0x10000000)
+
+enum { RAM_SIZE = 1 << 20, KEPT = 1024 };
+
+struct fixture {
+    struct exec_host *host;
+    struct clock clock;
+    int ram_fd;
+    unsigned char *ram;
+    uint64_t next_id, expected_id; /* submitted, and to complete next */
+    unsigned completed, errors, deaths, files_before;
+    struct exec_completion kept[KEPT]; /* the last ones, by number */
+    struct exec_death death;
+    uint32_t next_slot;
+};
+
+static unsigned count_files(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    unsigned n = 0;
+
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+static void on_complete(void *ctx, const struct exec_completion *c)
+{
+    struct fixture *f = ctx;
+
+    assert_int_equal(c->id, f->expected_id);
+    f->expected_id++;
+    f->errors += c->error != 0;
+    f->kept[f->completed++ % KEPT] = *c;
+}
+
+static void on_died(void *ctx, const struct exec_death *d)
+{
+    struct fixture *f = ctx;
+
+    f->deaths++;
+    f->death = *d;
+}
+
+static void start_params(struct fixture *f, struct exec_host_params p)
+{
+    struct error e = {0};
+
+    f->files_before = count_files();
+    f->next_id = f->expected_id = 1;
+    clock_init_live(&f->clock);
+    if (!p.executable)
+        p.executable = TEST_PROGRAMS "/exec_test_executor";
+    p.complete = on_complete;
+    p.died = on_died;
+    p.ctx = f;
+    f->ram_fd = memfd_create("ram", MFD_CLOEXEC);
+    assert_int_equal(ftruncate(f->ram_fd, RAM_SIZE), 0);
+    f->ram = mmap(NULL, RAM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, f->ram_fd, 0);
+    assert_true(f->ram != MAP_FAILED);
+    if (exec_host_create(&f->host, &p, &e))
+        fail_msg("%s", e.text);
+    assert_int_equal(exec_host_map(f->host, RAM_GPA, RAM_SIZE, f->ram_fd, 0, &e), 0);
+}
+
+static void start(struct fixture *f)
+{
+    start_params(f, (struct exec_host_params){0});
+}
+
+/* Nothing stays behind: no descriptor, no child, dead or alive. */
+static void stop(struct fixture *f)
+{
+    exec_host_destroy(f->host);
+    munmap(f->ram, RAM_SIZE);
+    close(f->ram_fd);
+    assert_int_equal(count_files(), f->files_before);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
+static int submit(struct fixture *f, uint32_t op, uint64_t a, uint64_t b)
+{
+    struct exec_submission s = {.id = f->next_id};
+    struct test_command cmd = {.op = op, .a = a, .b = b};
+    uint32_t offset = (f->next_slot % 512) * sizeof(cmd);
+    int r;
+
+    if (op != TEST_NOTHING) {
+        memcpy(f->ram + offset, &cmd, sizeof(cmd));
+        s.cmd_gpa = RAM_GPA + offset;
+        s.cmd_size = sizeof(cmd);
+        f->next_slot++;
+    }
+    r = exec_host_submit(f->host, &s);
+    f->next_id += r == 0;
+    return r;
+}
+
+static void must_submit(struct fixture *f, uint32_t op, uint64_t a, uint64_t b)
+{
+    assert_int_equal(submit(f, op, a, b), 0);
+}
+
+/* Until `n` submissions have completed and `deaths` executors have died; a minute at most. */
+static void run_until(struct fixture *f, unsigned n, unsigned deaths)
+{
+    uint64_t end = clock_now(&f->clock) + 60 * NSEC_PER_SEC;
+
+    while ((f->completed < n || f->deaths < deaths) && clock_now(&f->clock) < end) {
+        exec_host_wait(f->host, 100);
+        exec_host_dispatch(f->host);
+    }
+    assert_int_equal(f->completed, n);
+    assert_int_equal(f->deaths, deaths);
+}
+
+static const struct exec_completion *last(const struct fixture *f)
+{
+    return &f->kept[(f->completed - 1) % KEPT];
+}
+
+static void must_be_ready(struct fixture *f)
+{
+    struct error e = {0};
+
+    if (exec_host_wait_ready(f->host, 60000, &e))
+        fail_msg("%s", e.text);
+}
+
+static void fill(struct fixture *f)
+{
+    while (submit(f, TEST_NOTHING, 0, 0) == 0)
+        continue;
+}
+
+static void empty_submissions_complete_in_order(void **state)
+{
+    struct fixture f = {0};
+    struct exec_host_stats stats;
+    char name[256];
+    bool is_cpu;
+
+    start(&f);
+    must_submit(&f, TEST_NOTHING, 0, 0); /* before it is ready */
+    run_until(&f, 1, 0);
+    exec_host_device_name(f.host, name, &is_cpu);
+    assert_string_equal(name, "test engine");
+    assert_true(is_cpu);
+    while (f.completed < 200000) {
+        fill(&f);
+        exec_host_wait(f.host, 1000);
+        exec_host_dispatch(f.host);
+    }
+    run_until(&f, (unsigned)(f.next_id - 1), 0);
+    assert_int_equal(f.errors, 0);
+    exec_host_stats(f.host, &stats);
+    assert_int_equal(stats.completed, f.completed);
+    assert_int_equal(stats.submitted, f.completed);
+    assert_true(stats.doorbells < f.completed);
+    stop(&f);
+}
+
+static void one_at_a_time_by_the_event_descriptor(void **state)
+{
+    struct fixture f = {0};
+    struct pollfd p;
+
+    start(&f);
+    p = (struct pollfd){.fd = exec_host_event_fd(f.host), .events = POLLIN};
+    for (unsigned i = 1; i <= 20000; i++) {
+        must_submit(&f, TEST_NOTHING, 0, 0);
+        while (f.completed < i) {
+            assert_int_equal(poll(&p, 1, 10000), 1);
+            exec_host_dispatch(f.host);
+        }
+    }
+    assert_int_equal(f.errors, 0);
+    stop(&f);
+}
+
+static void a_full_ring_says_so(void **state)
+{
+    struct fixture f = {0};
+
+    start(&f);
+    must_submit(&f, TEST_SLEEP, 50000, 0);
+    fill(&f);
+    assert_int_equal(f.next_id, EXEC_HOST_DEPTH + 1);
+    assert_int_equal(submit(&f, TEST_NOTHING, 0, 0), -EAGAIN);
+    run_until(&f, EXEC_HOST_DEPTH, 0);
+    must_submit(&f, TEST_NOTHING, 0, 0);
+    run_until(&f, EXEC_HOST_DEPTH + 1, 0);
+    assert_int_equal(f.errors, 0);
+    assert_int_equal(exec_host_submit(f.host, &(struct exec_submission){0}), -EINVAL);
+    stop(&f);
+}
+
+static void maps_are_in_effect_for_what_follows(void **state)
+{
+    struct fixture f = {0};
+    struct error e = {0};
+    const uint64_t gpa = UINT64_C(0x8000000000);
+    int fd = memfd_create("more", MFD_CLOEXEC);
+    uint32_t *more;
+
+    assert_int_equal(ftruncate(fd, 8 * 4096), 0);
+    more = mmap(NULL, 8 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    start(&f);
+    must_be_ready(&f);
+    for (unsigned i = 0; i < 2000; i++) {
+        must_submit(&f, TEST_STORE, gpa + 4, i);
+        assert_int_equal(exec_host_map(f.host, gpa, 4096, fd, 4096 * (i % 8), &e), 0);
+        must_submit(&f, TEST_STORE, gpa + 4, i + 1);
+        assert_int_equal(exec_host_unmap(f.host, gpa, 4096), 0);
+        must_submit(&f, TEST_STORE, gpa + 4, i);
+        run_until(&f, 3 * i + 3, 0);
+        assert_string_equal(f.kept[(3 * i) % KEPT].message, "not guest memory 0");
+        assert_int_equal(f.kept[(3 * i + 1) % KEPT].error, 0);
+        assert_int_equal(f.kept[(3 * i + 2) % KEPT].error, 1);
+        assert_int_equal(more[(i % 8) * 1024 + 1], i + 1);
+    }
+    munmap(more, 8 * 4096);
+    close(fd);
+    f.files_before--; /* counted after `fd` was open */
+    stop(&f);
+}
+
+static void regions_survive_the_executor(void **state)
+{
+    struct fixture f = {0};
+    struct error e = {0};
+
+    start(&f);
+    assert_int_equal(exec_host_map(f.host, 0, 4096, f.ram_fd, 4096 * 9, &e), 0);
+    must_be_ready(&f);
+    kill(exec_host_pid(f.host), SIGKILL);
+    run_until(&f, 0, 1);
+    must_submit(&f, TEST_STORE, 12, 0xabcd);
+    run_until(&f, 1, 1);
+    assert_int_equal(last(&f)->error, 0);
+    assert_int_equal(*(uint32_t *)(f.ram + 4096 * 9 + 12), 0xabcd);
+    stop(&f);
+}
+
+static void bad_regions_are_refused(void **state)
+{
+    struct fixture f = {0};
+    struct error e = {0};
+    int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    const struct {
+        uint64_t gpa, size;
+        int fd;
+        uint64_t offset;
+        int code;
+        const char *text;
+    } bad[] = {
+        {0, 0, 0, 0, -EINVAL, "region 0x0, size 0x0, offset 0x0: not whole pages"},
+        {1, 4096, 0, 0, -EINVAL, "region 0x1, size 0x1000, offset 0x0: not whole pages"},
+        {0, 4096, 0, 8, -EINVAL, "region 0x0, size 0x1000, offset 0x8: not whole pages"},
+        {UINT64_MAX - 4095, 8192, 0, 0, -EINVAL, "region 0xfffffffffffff000, size 0x2000 wraps around"},
+        {0, RAM_SIZE + 4096, 0, 0, -EINVAL,
+         "region 0x0, size 0x101000, offset 0x0 ends beyond its file of 0x100000 bytes"},
+        {0, 4096, 0, UINT64_MAX - 4095, -EINVAL,
+         "region 0x0, size 0x1000, offset 0xfffffffffffff000 ends beyond its file of 0x100000 bytes"},
+        {RAM_GPA + 4096, 4096, 0, 0, -EEXIST,
+         "region 0x10001000, size 0x1000 overlaps the one at 0x10000000"},
+        {RAM_GPA - 4096, 8192, 0, 0, -EEXIST, "region 0xffff000, size 0x2000 overlaps the one at 0x10000000"},
+        {0, 4096, 999, 0, -EBADF, "region 0x0: descriptor 999: Bad file descriptor"},
+        {0, 4096, 1000, 0, -EACCES, NULL},
+    };
+
+    start(&f);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        int use = bad[i].fd == 0 ? f.ram_fd : bad[i].fd == 1000 ? fd : bad[i].fd;
+
+        error_clear(&e);
+        assert_int_equal(exec_host_map(f.host, bad[i].gpa, bad[i].size, use, bad[i].offset, &e), bad[i].code);
+        if (bad[i].text)
+            assert_string_equal(e.text, bad[i].text);
+    }
+    assert_int_equal(exec_host_unmap(f.host, RAM_GPA, 4096), -ENOENT);
+    assert_int_equal(exec_host_unmap(f.host, 0, 4096), -ENOENT);
+    close(fd);
+    f.files_before--;  /* counted after `fd` was open */
+    must_be_ready(&f); /* to start it takes descriptors, and there may be none left */
+    for (unsigned i = 1; i < EXEC_HOST_REGIONS; i++) {
+        int r = exec_host_map(f.host, RAM_GPA + RAM_SIZE + 4096 * i, 4096, f.ram_fd, 0, &e);
+        if (r == -EMFILE)
+            break; /* this process may not open that many files */
+        assert_int_equal(r, 0);
+    }
+    assert_int_not_equal(exec_host_map(f.host, 0, 4096, f.ram_fd, 0, &e), 0);
+    must_submit(&f, TEST_STORE, RAM_GPA + RAM_SIZE + 4096 + 4, 5);
+    run_until(&f, 1, 0);
+    assert_int_equal(last(&f)->error, 0);
+    stop(&f);
+}
+
+static void memory_is_contiguous_across_regions(void **state)
+{
+    struct memory m;
+    int fd = memfd_create("ram", MFD_CLOEXEC);
+    unsigned char *p, *q;
+
+    assert_int_equal(ftruncate(fd, 16 * 4096), 0);
+    memory_init(&m);
+    /* 0x1000..0x3fff from three places out of order, a gap, 0x5000..0x5fff, and the last page there is. */
+    assert_int_equal(memory_add(&m, 0x2000, 4096, fd, 4096 * 7), 0);
+    assert_int_equal(memory_add(&m, 0x1000, 4096, fd, 4096 * 3), 0);
+    assert_int_equal(memory_add(&m, 0x5000, 4096, fd, 4096 * 5), 0);
+    assert_int_equal(memory_add(&m, UINT64_MAX - 4095, 4096, fd, 0), 0);
+    p = memory_get(&m, 0x1ffc, 8);
+    assert_non_null(p);
+    assert_int_equal(memory_add(&m, 0x3000, 4096, fd, 4096 * 1), 0);
+    assert_int_equal(memory_add(&m, 0x2000, 4096, fd, 0), -EEXIST);
+    memcpy(p, "12345678", 8); /* still there */
+    q = memory_get(&m, 0x1000, 0x3000);
+    assert_non_null(q);
+    assert_memory_equal(q + 0xffc, "12345678", 8);
+    assert_memory_equal(memory_get(&m, 0x2000, 4), "5678", 4);
+    memset(q, 0x77, 0x3000);
+    assert_int_equal(*(unsigned char *)memory_get(&m, 0x3fff, 1), 0x77);
+    assert_null(memory_get(&m, 0x1000, 0x3001));
+    assert_null(memory_get(&m, 0xfff, 2));
+    assert_null(memory_get(&m, 0x3fff, 0x1002));
+    assert_null(memory_get(&m, 0x4fff, 2));
+    assert_null(memory_get(&m, 0x2000, UINT64_MAX));
+    assert_null(memory_get(&m, 0x2000, 0));
+    assert_non_null(memory_get(&m, UINT64_MAX, 1));
+    assert_null(memory_get(&m, UINT64_MAX, 2));
+    memory_trim(&m);
+    assert_int_equal(m.views.n, 1);
+    assert_ptr_equal(memory_get(&m, 0x1000, 0x3000), q);
+    assert_int_equal(memory_remove(&m, 0x2000, 8192), -ENOENT);
+    assert_int_equal(memory_remove(&m, 0x2000, 4096), 0);
+    assert_int_equal(m.views.n, 0);
+    assert_null(memory_get(&m, 0x1ffc, 8));
+    assert_non_null(memory_get(&m, 0x1ffc, 4));
+    memory_finish(&m);
+    close(fd);
+}
+
+static void a_fault_fails_what_was_in_the_ring(void **state)
+{
+    struct fixture f = {0};
+    const struct {
+        uint32_t op;
+        uint64_t address;
+        int signal;
+    } faults[] = {{TEST_FAULT, 0x1230, SIGSEGV}, {TEST_FAULT_THREAD, 0xdead000, SIGSEGV}};
+
+    start(&f);
+    for (unsigned i = 0; i < 2; i++) {
+        must_submit(&f, TEST_NOTHING, 0, 0);
+        must_submit(&f, TEST_SLEEP, 20000, 0);
+        must_submit(&f, faults[i].op, faults[i].address, 0);
+        must_submit(&f, TEST_NOTHING, 0, 0);
+        run_until(&f, 5 * i + 4, i + 1);
+        assert_int_equal(f.kept[5 * i + 0].error, 0);
+        assert_int_equal(f.kept[5 * i + 1].error, 0);
+        assert_int_equal(f.kept[5 * i + 2].error, BACKEND);
+        assert_true(f.kept[5 * i + 2].has_fault);
+        assert_int_equal(f.kept[5 * i + 2].fault_address, faults[i].address);
+        assert_non_null(strstr(f.kept[5 * i + 2].message, "the executor died: page fault at 0x"));
+        assert_int_equal(f.kept[5 * i + 3].error, BACKEND);
+        assert_false(f.kept[5 * i + 3].has_fault);
+        assert_int_equal(f.death.signal, faults[i].signal);
+        assert_int_equal(f.death.submission, f.kept[5 * i + 2].id);
+        assert_int_equal(f.death.fault_address, faults[i].address);
+        must_submit(&f, TEST_NOTHING, 0, 0);
+        run_until(&f, 5 * i + 5, i + 1);
+        assert_int_equal(last(&f)->error, 0);
+    }
+    stop(&f);
+}
+
+static void a_fault_of_the_main_thread_names_what_it_decoded(void **state)
+{
+    struct fixture f = {0};
+
+    start(&f);
+    must_be_ready(&f);
+    must_submit(&f, TEST_FAULT, 0x40, 0);
+    run_until(&f, 1, 1);
+    assert_int_equal(last(&f)->fault_address, 0x40);
+    must_submit(&f, TEST_OVERFLOW, 0, 0); /* needs a stack of the handler's own */
+    run_until(&f, 2, 2);
+    assert_int_equal(f.death.signal, SIGSEGV);
+    assert_true(f.death.has_fault);
+    must_submit(&f, TEST_DIVIDE, 0, 0);
+    run_until(&f, 3, 3);
+    assert_int_equal(f.death.signal, SIGFPE);
+    assert_false(f.death.has_fault);
+    assert_false(last(&f)->has_fault);
+    assert_int_equal(last(&f)->error, BACKEND);
+    must_submit(&f, TEST_EXIT, 42, 0);
+    run_until(&f, 4, 4);
+    assert_int_equal(f.death.signal, 0);
+    assert_int_equal(f.death.exit_code, 42);
+    assert_string_equal(last(&f)->message, "the executor ended with status 42");
+    stop(&f);
+}
+
+/* Guest memory whose file has become shorter: the touch is a SIGBUS. */
+static void vanished_guest_memory_is_a_fault(void **state)
+{
+    struct fixture f = {0};
+    struct error e = {0};
+    int fd = memfd_create("short", MFD_CLOEXEC);
+
+    assert_int_equal(ftruncate(fd, 4096), 0);
+    start(&f);
+    assert_int_equal(exec_host_map(f.host, 0, 4096, fd, 0, &e), 0);
+    must_submit(&f, TEST_STORE, 0, 1);
+    run_until(&f, 1, 0);
+    assert_int_equal(ftruncate(fd, 0), 0);
+    must_submit(&f, TEST_STORE, 0, 1);
+    run_until(&f, 2, 1);
+    assert_int_equal(f.death.signal, SIGBUS);
+    assert_true(last(&f)->has_fault);
+    close(fd);
+    f.files_before--;
+    stop(&f);
+}
+
+static void killed_at_any_instant(void **state)
+{
+    struct fixture f = {0};
+    struct rng rng = {11};
+    pid_t killed = 0;
+    unsigned kills = SANITIZED ? 150 : 1000, done = 0;
+    struct exec_host_stats stats;
+
+    start(&f);
+    for (unsigned i = 0; done < kills; i++) {
+        uint64_t end = clock_now(&f.clock) + rng_below(&rng, 3 * NSEC_PER_MSEC);
+        pid_t pid;
+
+        if (i % 8)
+            must_be_ready(&f); /* else it is killed at its start, now and then */
+        do {
+            if (rng_below(&rng, 4))
+                submit(&f, TEST_NOTHING, 0, 0);
+            else if (rng_below(&rng, 2))
+                submit(&f, TEST_SLEEP, 20, 0);
+            else
+                submit(&f, TEST_STORE, RAM_GPA + 65536, 1);
+            if (rng_below(&rng, 3) == 0)
+                exec_host_dispatch(f.host);
+        } while (clock_now(&f.clock) < end);
+        pid = exec_host_pid(f.host);
+        if (pid && pid != killed) {
+            kill(pid, SIGKILL);
+            killed = pid;
+            done++;
+        }
+        if (rng_below(&rng, 16) == 0) {
+            exec_host_reset(f.host);
+            f.expected_id = f.next_id;
+        }
+        if (rng_below(&rng, 2)) {
+            exec_host_dispatch(f.host);
+            must_be_ready(&f);
+        }
+    }
+    /* All of it comes to an end, and then it works. */
+    for (uint64_t end = clock_now(&f.clock) + 60 * NSEC_PER_SEC;
+         f.expected_id < f.next_id && clock_now(&f.clock) < end;) {
+        exec_host_wait(f.host, 100);
+        exec_host_dispatch(f.host);
+    }
+    assert_int_equal(f.expected_id, f.next_id);
+    must_be_ready(&f);
+    must_submit(&f, TEST_STORE, RAM_GPA + 65536, 77);
+    while (f.expected_id < f.next_id) {
+        exec_host_wait(f.host, 1000);
+        exec_host_dispatch(f.host);
+    }
+    exec_host_stats(f.host, &stats);
+    printf("# %u kills, %u deaths at work, %u of %u submissions failed\n", done, f.deaths, f.errors,
+           f.completed);
+    assert_int_equal(stats.deaths, done);
+    stop(&f);
+}
+
+static void a_stopped_executor_blocks_nothing(void **state)
+{
+    struct fixture f = {0};
+    struct error e = {0};
+    pid_t pid;
+
+    start_params(&f, (struct exec_host_params){.limits = {.reset_ms = 1000}});
+    must_submit(&f, TEST_NOTHING, 0, 0);
+    run_until(&f, 1, 0);
+    pid = exec_host_pid(f.host);
+    kill(pid, SIGSTOP); /* whoever waits for it from here to the reset waits for ever */
+    fill(&f);
+    /* More than its socket takes. */
+    for (unsigned i = 0; i < 600; i++) {
+        assert_int_equal(exec_host_map(f.host, 0, 4096, f.ram_fd, 0, &e), 0);
+        assert_int_equal(exec_host_unmap(f.host, 0, 4096), 0);
+    }
+    assert_int_equal(exec_host_dispatch(f.host), 0);
+    exec_host_reset(f.host);
+    f.expected_id = f.next_id;
+    assert_true(exec_host_resetting(f.host));
+    must_submit(&f, TEST_STORE, RAM_GPA + 65536, 5);
+    run_until(&f, 2, 1);
+    assert_int_equal(last(&f)->error, 0);
+    assert_false(exec_host_resetting(f.host));
+    assert_int_equal(f.death.signal, SIGKILL);
+    assert_string_equal(f.death.message, "the executor was killed: it did not answer a reset within 1000 ms");
+    assert_int_not_equal(exec_host_pid(f.host), pid);
+    stop(&f);
+}
+
+static void a_reset_drops_without_completions(void **state)
+{
+    struct fixture f = {0};
+    struct exec_host_stats stats;
+    pid_t pid;
+
+    start_params(&f, (struct exec_host_params){.limits = {.reset_ms = 60000}});
+    must_be_ready(&f);
+    pid = exec_host_pid(f.host);
+    for (unsigned i = 0; i < 300; i++) {
+        unsigned before = f.completed;
+
+        must_submit(&f, TEST_SLEEP, 300, 0);
+        must_submit(&f, TEST_NOTHING, 0, 0);
+        if (i % 3 == 0)
+            usleep(200);
+        if (i % 5 == 0)
+            exec_host_reset(f.host);
+        exec_host_reset(f.host);
+        f.expected_id = f.next_id;
+        must_submit(&f, TEST_STORE, RAM_GPA + 65536, i);
+        run_until(&f, before + 1, 0);
+        assert_int_equal(*(uint32_t *)(f.ram + 65536), i);
+    }
+    assert_int_equal(exec_host_pid(f.host), pid); /* it answered every one */
+    exec_host_stats(f.host, &stats);
+    assert_int_equal(stats.dropped + stats.completed, stats.submitted);
+    stop(&f);
+}
+
+static void a_hang_ends_with_a_reset(void **state)
+{
+    struct fixture f = {0};
+
+    start_params(&f, (struct exec_host_params){.limits = {.reset_ms = 30}});
+    must_submit(&f, TEST_HANG, 0, 0);
+    must_be_ready(&f);
+    assert_false(exec_host_wait(f.host, 50));
+    exec_host_reset(f.host);
+    f.expected_id = f.next_id;
+    run_until(&f, 0, 1);
+    assert_int_equal(f.death.submission, 0);
+    must_submit(&f, TEST_NOTHING, 0, 0);
+    run_until(&f, 1, 1);
+    assert_int_equal(last(&f)->error, 0);
+    stop(&f);
+}
+
+static void a_missing_program_is_said_at_once(void **state)
+{
+    struct exec_host_params p = {.executable = "/nonexistent/executor", .complete = on_complete};
+    struct exec_host *host;
+    struct error e = {0};
+
+    assert_int_equal(exec_host_create(&host, &p, &e), -ENOENT);
+    assert_string_equal(e.text, "the executor program /nonexistent/executor, which is no program");
+    assert_null(host);
+    p.executable = NULL;
+    setenv("AEROGPU_EXECUTOR", "/nonexistent/other", 1);
+    error_clear(&e);
+    assert_int_equal(exec_host_create(&host, &p, &e), -ENOENT);
+    assert_string_equal(e.text, "AEROGPU_EXECUTOR names /nonexistent/other, which is no program");
+    unsetenv("AEROGPU_EXECUTOR");
+}
+
+static void no_vulkan_fails_everything_and_hangs_nothing(void **state)
+{
+    struct fixture f = {0};
+    struct error e = {0};
+
+    start_params(&f, (struct exec_host_params){.device = "missing"});
+    must_submit(&f, TEST_NOTHING, 0, 0);
+    must_submit(&f, TEST_NOTHING, 0, 0);
+    run_until(&f, 2, 0);
+    assert_int_equal(f.errors, 2);
+    assert_int_equal(last(&f)->error, BACKEND);
+    assert_string_equal(last(&f)->message,
+                        "there is no Vulkan device; a Vulkan driver is needed, Debian's package "
+                        "mesa-vulkan-drivers has one");
+    assert_int_equal(exec_host_wait_ready(f.host, -1, &e), -ENODEV);
+    assert_string_equal(e.text, last(&f)->message);
+    must_submit(&f, TEST_NOTHING, 0, 0);
+    run_until(&f, 3, 0);
+    assert_int_equal(f.errors, 3);
+    exec_host_reset(f.host); /* tries again */
+    must_submit(&f, TEST_NOTHING, 0, 0);
+    run_until(&f, 4, 0);
+    assert_int_equal(f.errors, 4);
+    stop(&f);
+}
+
+static void dying_at_every_start_is_given_up(void **state)
+{
+    struct fixture f = {0};
+    struct exec_host_stats stats;
+
+    start_params(&f, (struct exec_host_params){.device = "dies"});
+    must_submit(&f, TEST_NOTHING, 0, 0);
+    run_until(&f, 1, 0);
+    assert_string_equal(last(&f)->message, "the executor ended with status 9");
+    exec_host_stats(f.host, &stats);
+    assert_int_equal(stats.starts, 5);
+    assert_int_equal(stats.failed, 1);
+    stop(&f);
+    f = (struct fixture){0};
+    start_params(&f, (struct exec_host_params){.executable = "/bin/false"});
+    must_submit(&f, TEST_NOTHING, 0, 0);
+    run_until(&f, 1, 0);
+    assert_string_equal(last(&f)->message, "the executor ended with status 1");
+    stop(&f);
+}
+
+static void a_slow_start_is_waited_for_or_not(void **state)
+{
+    struct fixture f = {0};
+    struct error e = {0};
+
+    start_params(&f, (struct exec_host_params){.device = "slow"});
+    must_submit(&f, TEST_NOTHING, 0, 0);
+    assert_int_equal(exec_host_wait_ready(f.host, 10, &e), -ETIMEDOUT);
+    run_until(&f, 1, 0);
+    assert_int_equal(f.errors, 0);
+    stop(&f);
+    f = (struct fixture){0};
+    start_params(&f, (struct exec_host_params){.device = "slow", .limits = {.start_ms = 20}});
+    must_submit(&f, TEST_NOTHING, 0, 0);
+    run_until(&f, 1, 0);
+    assert_string_equal(last(&f)->message, "the executor was killed: it was not ready after 20 ms");
+    stop(&f);
+    f = (struct fixture){0};
+    start_params(&f, (struct exec_host_params){.device = "slow"});
+    stop(&f); /* in the middle of it */
+}
+
+static void the_sandbox_denies(void **state)
+{
+    struct fixture f = {0};
+
+    if (SANITIZED)
+        skip(); /* a sanitizer's runtime needs the calls that the sandbox forbids */
+    start(&f);
+    for (unsigned i = 0; i < FORBIDDEN_COUNT; i++) {
+        must_submit(&f, TEST_FORBIDDEN, i, 0);
+        run_until(&f, i + 1, i + 1);
+        assert_int_equal(last(&f)->error, BACKEND);
+        assert_int_equal(f.death.signal, SIGSYS);
+        assert_string_equal(last(&f)->message,
+                            "the executor died: its sandbox forbids a system call that it made");
+    }
+    must_submit(&f, TEST_JIT, 0, 0);
+    run_until(&f, FORBIDDEN_COUNT + 1, FORBIDDEN_COUNT);
+    assert_int_equal(last(&f)->error, 0);
+    stop(&f);
+}
+
+/* What /proc says of the process: nobody, no capabilities, a filter, no new privileges, few descriptors. */
+static void read_status(pid_t pid, char *text, size_t size)
+{
+    char path[64];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    n = read(fd, text, size - 1);
+    assert_true(n > 0);
+    text[n] = '\0';
+    close(fd);
+}
+
+static void the_process_has_no_privileges(void **state)
+{
+    struct fixture f = {0};
+    char text[8192];
+
+    start(&f);
+    must_be_ready(&f);
+    read_status(exec_host_pid(f.host), text, sizeof(text));
+    assert_non_null(strstr(text, "NoNewPrivs:\t1"));
+    assert_non_null(strstr(text, "CapEff:\t0000000000000000"));
+    assert_non_null(strstr(text, "CapPrm:\t0000000000000000"));
+    if (!SANITIZED)
+        assert_non_null(strstr(text, "Seccomp:\t2"));
+    if (geteuid() == 0) {
+        assert_non_null(strstr(text, "Uid:\t65534\t65534\t65534\t65534"));
+        assert_non_null(strstr(text, "Gid:\t65534\t65534\t65534\t65534"));
+        assert_non_null(strstr(text, "Groups:\t \n"));
+        assert_non_null(strstr(text, "CapBnd:\t0000000000000000"));
+    }
+    stop(&f);
+}
+
+static void limits_hold(void **state)
+{
+    struct fixture f = {0};
+
+    if (SANITIZED)
+        skip(); /* their allocator takes terabytes of address space to begin with */
+    start_params(&f, (struct exec_host_params){.limits = {.memory_bytes = 256 << 20, .files = 32}});
+    must_submit(&f, TEST_ALLOCATE, 100 << 20, 0);
+    must_submit(&f, TEST_ALLOCATE, 300 << 20, 0);
+    must_submit(&f, TEST_DESCRIPTORS, 0, 0);
+    run_until(&f, 3, 0);
+    assert_int_equal(f.kept[0].error, 0);
+    assert_string_equal(f.kept[1].message, "out of memory 0");
+    assert_string_equal(f.kept[2].message, "descriptors 27"); /* 0-2, done and control are open */
+    stop(&f);
+}
+
+/* A host that is killed leaves no executor, not even one that is stopped. */
+static void the_executor_dies_with_its_host(void **state)
+{
+    for (int stopped = 0; stopped < 2; stopped++) {
+        int to_parent[2];
+        pid_t host_pid, pid = 0;
+        char path[64], text[8192];
+
+        assert_int_equal(pipe(to_parent), 0);
+        host_pid = fork();
+        if (!host_pid) {
+            struct fixture *f = calloc(1, sizeof(*f));
+
+            start(f);
+            must_submit(f, TEST_HANG, 0, 0);
+            must_be_ready(f);
+            pid = exec_host_pid(f->host);
+            if (stopped)
+                kill(pid, SIGSTOP);
+            if (write(to_parent[1], &pid, sizeof(pid)) != sizeof(pid))
+                _exit(1);
+            for (;;)
+                pause();
+        }
+        assert_int_equal(read(to_parent[0], &pid, sizeof(pid)), sizeof(pid));
+        kill(host_pid, SIGKILL);
+        assert_int_equal(waitpid(host_pid, NULL, 0), host_pid);
+        snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+        for (int i = 0; i < 500 && access(path, F_OK) == 0; i++) {
+            read_status(pid, text, sizeof(text));
+            if (strstr(text, "State:\tZ"))
+                break; /* waits for whoever adopted it */
+            usleep(10000);
+        }
+        if (access(path, F_OK) == 0) {
+            read_status(pid, text, sizeof(text));
+            assert_non_null(strstr(text, "State:\tZ"));
+        }
+        close(to_parent[0]);
+        close(to_parent[1]);
+    }
+}
+
+static void a_hostile_executor_harms_nobody(void **state)
+{
+    struct fixture f = {0};
+    struct rng rng = {5};
+    uint64_t end, late;
+    struct exec_host_stats stats;
+
+    setenv("AEROGPU_HOSTILE_SEED", "77", 1);
+    start_params(&f, (struct exec_host_params){.executable = TEST_PROGRAMS "/exec_hostile",
+                                               .limits = {.reset_ms = 10, .start_ms = 100}});
+    end = clock_now(&f.clock) + (SANITIZED ? 8 : 4) * NSEC_PER_SEC;
+    late = clock_now(&f.clock) + 120 * NSEC_PER_SEC;
+    for (stats.deaths = 0; clock_now(&f.clock) < end || (stats.deaths <= 5 && clock_now(&f.clock) < late);
+         exec_host_stats(f.host, &stats)) {
+        struct error e = {0};
+        uint64_t before = clock_now(&f.clock);
+
+        for (unsigned n = (unsigned)rng_below(&rng, 20); n; n--)
+            submit(&f, TEST_NOTHING, 0, 0);
+        exec_host_wait(f.host, 1);
+        exec_host_dispatch(f.host);
+        if (rng_below(&rng, 200) == 0) {
+            exec_host_reset(f.host);
+            f.expected_id = f.next_id;
+        }
+        if (rng_below(&rng, 50) == 0 && exec_host_map(f.host, 0, 4096, f.ram_fd, 0, &e) == 0)
+            assert_int_equal(exec_host_unmap(f.host, 0, 4096), 0);
+        assert_true(clock_now(&f.clock) - before < 20 * NSEC_PER_SEC); /* nothing here waits for it */
+    }
+    assert_true(stats.deaths > 5);
+    stop(&f);
+    unsetenv("AEROGPU_HOSTILE_SEED");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(empty_submissions_complete_in_order),
+        cmocka_unit_test(one_at_a_time_by_the_event_descriptor),
+        cmocka_unit_test(a_full_ring_says_so),
+        cmocka_unit_test(maps_are_in_effect_for_what_follows),
+        cmocka_unit_test(regions_survive_the_executor),
+        cmocka_unit_test(bad_regions_are_refused),
+        cmocka_unit_test(memory_is_contiguous_across_regions),
+        cmocka_unit_test(a_fault_fails_what_was_in_the_ring),
+        cmocka_unit_test(a_fault_of_the_main_thread_names_what_it_decoded),
+        cmocka_unit_test(vanished_guest_memory_is_a_fault),
+        cmocka_unit_test(killed_at_any_instant),
+        cmocka_unit_test(a_stopped_executor_blocks_nothing),
+        cmocka_unit_test(a_reset_drops_without_completions),
+        cmocka_unit_test(a_hang_ends_with_a_reset),
+        cmocka_unit_test(a_missing_program_is_said_at_once),
+        cmocka_unit_test(no_vulkan_fails_everything_and_hangs_nothing),
+        cmocka_unit_test(dying_at_every_start_is_given_up),
+        cmocka_unit_test(a_slow_start_is_waited_for_or_not),
+        cmocka_unit_test(the_sandbox_denies),
+        cmocka_unit_test(the_process_has_no_privileges),
+        cmocka_unit_test(limits_hold),
+        cmocka_unit_test(the_executor_dies_with_its_host),
+        cmocka_unit_test(a_hostile_executor_harms_nobody),
+    };
+
+    log_set_level(LOG_ERROR); /* every death is a warning, and there are thousands */
+    return cmocka_run_group_tests_name("exec_process", tests, NULL, NULL);
+}

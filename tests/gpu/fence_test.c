@@ -1,0 +1,255 @@
+/* fence_test: fences, the fence page and the error latch. */
+#include <string.h>
+
+#include "gpu_rig.h"
+
+/* ---- fences ---- */
+
+static void no_irq(void **state)
+{
+    struct rig *r = *state;
+
+    rig_push(r, 1, AEROGPU_SUBMIT_FLAG_NO_IRQ);
+    rig_kick(r);
+    rig_done(r, 0, 0, 0);
+    assert_int_equal(rig_completed(r), 1);
+    assert_int_equal(rig_fence_page(r)->completed_fence, 1);
+    assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0);
+}
+
+static void no_irq_beside_one_that_wants_it(void **state)
+{
+    struct rig *r = *state;
+
+    rig_push(r, 1, 0);
+    rig_push(r, 2, AEROGPU_SUBMIT_FLAG_NO_IRQ);
+    rig_kick(r);
+    rig_done(r, 1, 0, 0);
+    rig_done(r, 0, 0, 0); /* both advance at once */
+    assert_int_equal(rig_completed(r), 2);
+    assert_true(r->level);
+}
+
+static void duplicate_fence_signals_when_the_last_is_done(void **state)
+{
+    struct rig *r = *state;
+
+    rig_push(r, 7, 0);
+    rig_push(r, 7, AEROGPU_SUBMIT_FLAG_NO_IRQ);
+    rig_kick(r);
+    assert_int_equal(r->count, 2); /* both execute */
+    rig_done(r, 0, 0, 0);
+    assert_int_equal(rig_completed(r), 0);
+    rig_done(r, 1, 0, 0);
+    assert_int_equal(rig_completed(r), 7);
+    assert_true(r->level); /* the first wanted it */
+    assert_int_equal(r->rises, 1);
+}
+
+static void duplicate_of_a_completed_fence(void **state)
+{
+    struct rig *r = *state;
+
+    rig_submit(r, 7);
+    rig_done(r, 0, 0, 0);
+    rig_write(r, AEROGPU_REG_IRQ_ACK, AEROGPU_IRQ_FENCE);
+    rig_submit(r, 7);
+    assert_int_equal(r->count, 2);
+    rig_done(r, 1, 0, 0);
+    assert_int_equal(rig_completed(r), 7);
+    assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0); /* nothing advanced */
+}
+
+static void older_fence_never_goes_back(void **state)
+{
+    struct rig *r = *state;
+
+    rig_submit(r, 9);
+    rig_submit(r, 4);
+    rig_submit(r, 0);
+    rig_done(r, 0, 0, 0);
+    rig_done(r, 1, 0, 0);
+    rig_done(r, 2, 0, 0);
+    assert_int_equal(r->count, 3);
+    assert_int_equal(rig_completed(r), 9);
+    assert_int_equal(rig_fence_page(r)->completed_fence, 9);
+    assert_int_equal(r->rises, 1);
+}
+
+static void fences_are_64_bits_wide(void **state)
+{
+    struct rig *r = *state;
+
+    rig_submit(r, UINT64_C(0xFFFFFFFF));
+    rig_submit(r, UINT64_C(0x100000000));
+    rig_done(r, 0, 0, 0);
+    rig_done(r, 1, 0, 0);
+    assert_true(rig_completed(r) == UINT64_C(0x100000000));
+    rig_submit(r, 1); /* a driver whose counter wrapped at 32 bits: executed, never signalled */
+    rig_done(r, 2, 0, 0);
+    assert_true(rig_completed(r) == UINT64_C(0x100000000));
+    rig_submit(r, UINT64_MAX);
+    rig_done(r, 3, 0, 0);
+    assert_true(rig_completed(r) == UINT64_MAX);
+}
+
+static void fence_status_latches_only_while_enabled(void **state)
+{
+    struct rig *r = *state;
+
+    rig_write(r, AEROGPU_REG_IRQ_ENABLE, 0);
+    rig_submit(r, 1);
+    rig_done(r, 0, 0, 0);
+    assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0);
+    rig_write(r, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_FENCE);
+    assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0); /* nothing stale */
+    rig_submit(r, 2);
+    rig_done(r, 1, 0, 0);
+    assert_true(r->level);
+    rig_write(r, AEROGPU_REG_IRQ_ENABLE, 0); /* disabling clears it */
+    assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0);
+    assert_false(r->level);
+}
+
+static void no_fence_page_is_legal(void **state)
+{
+    struct rig *r = *state;
+
+    rig_write64(r, AEROGPU_REG_FENCE_GPA_LO, 0);
+    rig_submit(r, 1);
+    rig_done(r, 0, 0, 0);
+    assert_int_equal(rig_completed(r), 1);
+    assert_int_equal(rig_fence_page(r)->magic, 0);
+    rig_assert_no_error(r);
+}
+
+static void a_bad_fence_page_is_one_error(void **state)
+{
+    struct rig *r = *state;
+
+    rig_write64(r, AEROGPU_REG_FENCE_GPA_LO, UINT64_MAX - 8);
+    rig_submit(r, 1);
+    rig_submit(r, 2);
+    rig_done(r, 0, 0, 0);
+    rig_done(r, 1, 0, 0);
+    assert_int_equal(rig_completed(r), 2);
+    rig_assert_error(r, AEROGPU_ERROR_OOB, 0, 1, "FENCE_GPA 0xfffffffffffffff7");
+    rig_write64(r, AEROGPU_REG_FENCE_GPA_LO, RIG_FENCE_PAGE);
+    rig_submit(r, 3);
+    rig_done(r, 2, 0, 0);
+    assert_int_equal(rig_fence_page(r)->completed_fence, 3);
+}
+
+static void an_unaligned_fence_page_works(void **state)
+{
+    struct rig *r = *state;
+    uint64_t v;
+
+    rig_write64(r, AEROGPU_REG_FENCE_GPA_LO, RIG_FENCE_PAGE + 4);
+    rig_submit(r, UINT64_C(0x1122334455667788));
+    rig_done(r, 0, 0, 0);
+    memcpy(&v, r->ram + RIG_FENCE_PAGE + 12, 8);
+    assert_true(v == UINT64_C(0x1122334455667788));
+}
+
+/* ---- errors ---- */
+
+static void backend_errors_latch_and_fences_go_on(void **state)
+{
+    struct rig *r = *state;
+    struct gpu_stats s;
+
+    rig_submit(r, UINT64_C(0x10000002A));
+    rig_done(r, 0, 0, AEROGPU_ERROR_BACKEND);
+    assert_true(rig_completed(r) == UINT64_C(0x10000002A));
+    rig_assert_error(r, AEROGPU_ERROR_BACKEND, UINT64_C(0x10000002A), 1, "submission 0 failed");
+    assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0x80000001);
+    rig_write(r, AEROGPU_REG_IRQ_ACK, AEROGPU_IRQ_ERROR);
+    assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 1);
+    assert_int_equal(rig_read(r, AEROGPU_REG_ERROR_CODE), AEROGPU_ERROR_BACKEND); /* the payload survives */
+    assert_int_equal(rig_read(r, AEROGPU_REG_ERROR_COUNT), 1);
+    gpu_get_stats(r->gpu, &s);
+    assert_int_equal(s.errors, 1);
+}
+
+static void the_last_error_wins(void **state)
+{
+    struct rig *r = *state;
+
+    rig_submit(r, 100);
+    rig_submit(r, 200);
+    rig_done(r, 0, 0, AEROGPU_ERROR_CMD_DECODE);
+    rig_done(r, 1, 0, AEROGPU_ERROR_OOB);
+    rig_assert_error(r, AEROGPU_ERROR_OOB, 200, 2, "submission 1 failed");
+}
+
+static void error_latches_while_masked(void **state)
+{
+    struct rig *r = *state;
+
+    rig_write(r, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_FENCE);
+    rig_submit(r, 1);
+    rig_done(r, 0, 0, AEROGPU_ERROR_BACKEND);
+    rig_write(r, AEROGPU_REG_IRQ_ACK, AEROGPU_IRQ_FENCE);
+    assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0x80000000);
+    assert_false(r->level);
+    rig_write(r, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_ERROR);
+    assert_true(r->level);
+    rig_write(r, AEROGPU_REG_IRQ_ENABLE, 0); /* does not clear ERROR, as it does the others */
+    assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0x80000000);
+}
+
+static void page_fault_is_kept(void **state)
+{
+    struct rig *r = *state;
+    struct gpu_stats s;
+
+    rig_submit(r, 1);
+    gpu_complete(r->gpu, &(struct gpu_completion){.id = r->subs[0].id,
+                                                  .error = AEROGPU_ERROR_BACKEND,
+                                                  .has_fault = 1,
+                                                  .fault_address = 0xDEAD0000,
+                                                  .message = "wild"});
+    gpu_get_stats(r->gpu, &s);
+    assert_true(s.has_fault);
+    assert_int_equal(s.fault_address, 0xDEAD0000);
+    assert_string_equal(s.last_error, "wild");
+}
+
+static void a_message_without_an_end_is_cut(void **state)
+{
+    struct rig *r = *state;
+    struct gpu_completion c = {.error = AEROGPU_ERROR_BACKEND};
+    struct gpu_stats s;
+
+    rig_submit(r, 1);
+    c.id = r->subs[0].id;
+    memset(c.message, 'x', sizeof(c.message));
+    gpu_complete(r->gpu, &c);
+    gpu_get_stats(r->gpu, &s);
+    assert_int_equal(strlen(s.last_error), sizeof(c.message) - 1);
+}
+
+int main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, rig_ring_setup, rig_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(no_irq),
+        CASE(no_irq_beside_one_that_wants_it),
+        CASE(duplicate_fence_signals_when_the_last_is_done),
+        CASE(duplicate_of_a_completed_fence),
+        CASE(older_fence_never_goes_back),
+        CASE(fences_are_64_bits_wide),
+        CASE(fence_status_latches_only_while_enabled),
+        CASE(no_fence_page_is_legal),
+        CASE(a_bad_fence_page_is_one_error),
+        CASE(an_unaligned_fence_page_works),
+        CASE(backend_errors_latch_and_fences_go_on),
+        CASE(the_last_error_wins),
+        CASE(error_latches_while_masked),
+        CASE(page_fault_is_kept),
+        CASE(a_message_without_an_end_is_cut),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

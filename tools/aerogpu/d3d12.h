@@ -1,0 +1,30 @@
+/* d3d12.h: the subcommands of `aerogpu d3d12`, and what they share. */
+#ifndef AEROGPU_CMD_D3D12_H_
+#define AEROGPU_CMD_D3D12_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+int d3d12_play(int argc, char **argv);
+int d3d12_show(int argc, char **argv);
+int d3d12_trim(int argc, char **argv);
+int d3d12_diff(int argc, char **argv);
+int d3d12_minimize(int argc, char **argv);
+int d3d12_methods_list(int argc, char **argv);
+
+/* Cuts frames out of a recording; returns an exit code. */
+int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last);
+
+struct trc;
+struct play_progress;
+
+/* From here on a crash inside this machine's Direct3D 12 is said, with the call that `progress` names, as a failure to play
+ * the recording. If the recorded program died as well, the crash is let through. */
+void d3d12_guard(const char *what, const struct trc *t, const struct play_progress *progress);
+
+/* Prints the failure; returns the exit code for it. */
+int d3d12_fail(const char *what, const struct error *e);
+
+#endif

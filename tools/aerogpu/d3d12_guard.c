@@ -1,0 +1,53 @@
+/* d3d12_guard.c: what becomes of a crash while a recording is played (d3d12.h). */
+#include "commands.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "d3d12.h"
+#include "d3d12/play/play.h"
+#include "d3d12/gen/table.h"
+
+static struct {
+    const char *what;
+    const struct play_progress *progress;
+    bool died; /* the recorded program */
+    pid_t thread;
+} guard;
+
+static void on_crash(int sig)
+{
+    const struct play_progress *g = guard.progress;
+    const struct d12_method_info *m = &d12_methods[g->method];
+    bool own = gettid() == guard.thread;
+    char text[400];
+    int n = snprintf(text, sizeof(text), "aerogpu d3d12 %s: call %llu (block %u): %s::%s: %s%s (signal %d)\n",
+                     guard.what, (unsigned long long)g->index, g->block, m->name ? m->iface : "",
+                     m->name ? m->name : "",
+                     own ? "making it crashes" : "meanwhile a thread of this machine's Direct3D 12 crashed",
+                     g->incomplete ? ", where the recorded program died" : "", sig);
+
+    if (write(2, text, (size_t)n) < 0 || g->incomplete || guard.died) {
+        raise(sig); /* the handler is gone: this ends the process when it returns */
+        return;
+    }
+    _exit(EXIT_INPUT);
+}
+
+void d3d12_guard(const char *what, const struct trc *t, const struct play_progress *progress)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static char stack[65536]; /* of a stack that has run out */
+    const stack_t alt = {.ss_sp = stack, .ss_size = sizeof(stack)};
+    struct sigaction a = {.sa_handler = on_crash, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)};
+
+    guard.what = what;
+    guard.progress = progress;
+    guard.thread = gettid();
+    guard.died = !trc_features(t) || trc_features(t) & TRC_DIED; /* without the file's end it is not known */
+    sigaltstack(&alt, NULL);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        sigaction(signals[i], &a, NULL);
+}

@@ -1,0 +1,173 @@
+/* aerogpu d3d12: record, play and look into Direct3D 12 programs. */
+#include "commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "beside.h"
+#include "d3d12.h"
+#include "d3d12/record/collect.h"
+#include "d3d12/record/collect_wine.h"
+#include "record/dirty.h"
+
+int d3d12_fail(const char *what, const struct error *e)
+{
+    fprintf(stderr, "aerogpu d3d12 %s: %s\n", what, e->text);
+    return e->code == -EBADMSG || e->code == -ENOTSUP || e->code == -ENOENT || e->code == -EACCES ||
+                   e->code == -EISDIR
+               ? EXIT_INPUT
+               : EXIT_FAILED;
+}
+
+static const char record_usage[] =
+    "usage: aerogpu d3d12 record -o FILE [--frames A-B] [--hash-every N] [--memory auto|kernel|fault|hash]\n"
+    "                            -- PROGRAM [ARGUMENT...]\n\n"
+    "Runs PROGRAM and records its Direct3D 12 calls, all threads and devices, into FILE. PROGRAM may be a "
+    "Windows\n"
+    "program: `wine PROGRAM.exe`.\n"
+    "  --frames A-B     keep these only, behind what makes them play on their own; the frames before are\n"
+    "                   kept in FILE.whole until the program ends, then played once\n"
+    "  --hash-every N   hash the picture of every Nth frame (1; 0: none), for `play --validate`\n"
+    "  --memory HOW     how writes into mapped memory are found (auto)\n"
+    "The exit code is the program's, or 4 if it could not be run.\n";
+
+static int parse_memory(const char *name, uint32_t *method)
+{
+    for (*method = DIRTY_HASH; *method; --*method)
+        if (!strcmp(name, dirty_method_name((enum dirty_method) * method)))
+            return 0;
+    return strcmp(name, "auto") ? usage_error("no way of watching memory is called '%s'", name) : 0;
+}
+
+/* -1: the help was asked for. */
+static int parse_record(int argc, char **argv, struct collect_params *p, uint32_t *first)
+{
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'}, {"hash-every", required_argument, NULL, 'H'},
+        {"frames", required_argument, NULL, 'f'}, {"memory", required_argument, NULL, 'm'},
+        {"help", no_argument, NULL, 'h'},         {0}};
+    int o, bad = 0;
+
+    while (!bad && (o = getopt_long(argc, argv, "+o:h", options, NULL)) != -1)
+        switch (o) {
+        case 'o':
+            p->output = optarg;
+            break;
+        case 'f':
+            bad = option_range_u32("--frames", first, &p->last_frame);
+            break;
+        case 'H':
+            bad = option_u32("--hash-every", 0, UINT32_MAX, &p->hash_every);
+            break;
+        case 'm':
+            bad = parse_memory(optarg, &p->dirty_method);
+            break;
+        case 'h':
+            fputs(record_usage, stdout);
+            return -1;
+        default:
+            return usage_error(NULL);
+        }
+    if (!bad && (!p->output || optind == argc))
+        return usage_error("-o FILE and a program are needed");
+    p->argv = argv + optind;
+    return bad;
+}
+
+/* The recorder that the program needs, in the caller's memory. */
+static int choose_recorder(struct collect_params *p, char path[PATH_MAX])
+{
+    if (wine_command(p->argv)) {
+        if (find_beside(path, PATH_MAX, "d3d12", "windows/d3d12.dll", "AEROGPU_D3D12_DLL")) {
+            fprintf(stderr, "aerogpu d3d12 record: this was built without mingw-w64: it cannot record "
+                            "Windows programs\n");
+            return EXIT_ENV;
+        }
+        p->wine_dir = dirname(path);
+        return EXIT_OK;
+    }
+    if (find_beside(path, PATH_MAX, "d3d12", "libaerogpu-d3d12-record.so", "AEROGPU_D3D12_RECORDER")) {
+        fprintf(stderr, "aerogpu d3d12 record: libaerogpu-d3d12-record.so is not beside this program\n");
+        return EXIT_ENV;
+    }
+    p->recorder = path;
+    return EXIT_OK;
+}
+
+static int record(int argc, char **argv)
+{
+    struct collect_params p = {.hash_every = 1, .last_frame = UINT32_MAX};
+    char recorder[PATH_MAX], whole[PATH_MAX];
+    const char *output;
+    uint32_t first = 0;
+    struct collect_result r;
+    struct error e = {0};
+    int code = parse_record(argc, argv, &p, &first);
+
+    if (!code)
+        code = choose_recorder(&p, recorder);
+    if (code)
+        return code < 0 ? EXIT_OK : code;
+    output = p.output;
+    if (first || p.last_frame != UINT32_MAX) {
+        snprintf(whole, sizeof(whole), "%s.whole", output);
+        p.output = whole;
+    }
+    if (collect_run(&p, &r, &e)) {
+        d3d12_fail("record", &e);
+        return EXIT_ENV;
+    }
+    fprintf(stderr, "%s: %llu bytes, %llu blocks, %u frames, %u objects, %u threads\n", p.output,
+            (unsigned long long)r.bytes, (unsigned long long)r.blocks, r.frames, r.objects, r.threads);
+    if (p.output == whole) {
+        if (d3d12_cut(whole, output, first, p.last_frame)) {
+            fprintf(stderr, "aerogpu d3d12 record: what was recorded stays in %s\n", whole);
+            _exit(EXIT_FAILED);
+        }
+        unlink(whole);
+    }
+    if (WIFSIGNALED(r.status)) {
+        fprintf(stderr, "the program was ended by signal %d (%s); it is recorded up to that\n",
+                WTERMSIG(r.status), strsignal(WTERMSIG(r.status)));
+        return 128 + WTERMSIG(r.status);
+    }
+    return WEXITSTATUS(r.status);
+}
+
+static const struct options_command subcommands[] = {
+    {"record", "run a program and record its Direct3D 12 calls", record},
+    {"play", "make the calls of a recording again", d3d12_play},
+    {"show", "print a recording", d3d12_show},
+    {"diff", "the calls that only one of two recordings has", d3d12_diff},
+    {"minimize", "the smallest recording that still crashes", d3d12_minimize},
+    {"methods", "every method, and what becomes of calls of it", d3d12_methods_list},
+    {"trim", "cut frames out of a recording", d3d12_trim},
+};
+
+static void usage(FILE *out)
+{
+    fprintf(out, "usage: aerogpu d3d12 COMMAND [OPTIONS]\n\ncommands:\n");
+    for (size_t i = 0; i < sizeof(subcommands) / sizeof(subcommands[0]); i++)
+        fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].summary);
+    fprintf(out, "\n`aerogpu d3d12 COMMAND --help` teaches one; `man aerogpu-d3d12` has all of them.\n");
+}
+
+int cmd_d3d12(int argc, char **argv)
+{
+    int code;
+
+    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        usage(argc < 2 ? stderr : stdout);
+        return argc < 2 ? EXIT_USAGE : EXIT_OK;
+    }
+    code = command_run("aerogpu d3d12", subcommands, sizeof(subcommands) / sizeof(subcommands[0]), argc - 1,
+                       argv + 1);
+    return code < 0 ? usage_error("no command '%s'", argv[1]) : code;
+}

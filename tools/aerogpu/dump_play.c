@@ -1,0 +1,202 @@
+/* aerogpu replay: plays the last submissions of a dump until the crash happens again, with a marker around every command,
+ * and writes into the dump what that showed.
+ *
+ * A crash is the same one if its cause is, and its submission is the one that the dump names, and its packet is among those
+ * that the dump's own markers left. */
+#include "commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "blackbox/dump_read.h"
+#include "minimize/crash_run.h"
+#include "minimize/dump_file.h"
+
+static const char help[] =
+    "usage: aerogpu replay [OPTIONS] DUMP\n\n"
+    "Plays the last submissions of a crash dump in a fresh executor, with a marker around every command, "
+    "until the crash\n"
+    "happens again. Says after how many tries, and at which command exactly, and adds that to the dump.\n\n"
+    "  --tries N    give up after N times (5)\n"
+    "  --hang MS    no progress for so long is a hang (2000)\n"
+    "  --groups     markers around groups of commands, as when it crashed first\n"
+    "  --keep       leave the dump as it is\n"
+    "  --help       this text\n\n"
+    "Exit codes: 0 it crashed again, 1 it did not, 2 wrong usage, 3 the dump is bad or has no recording, 4 "
+    "there is no Vulkan\n"
+    "device or no executor.\n";
+
+struct replay {
+    const char *path;
+    unsigned tries, tried;
+    bool keep;
+    struct crash_run_params params;
+    struct crash_run_result result;
+    struct dump_file file;
+    bool same;
+};
+
+static void exec_sql(struct replay *r, sqlite3 *db, char *sql)
+{
+    char *message = NULL;
+
+    if (sql && sqlite3_exec(db, sql, NULL, NULL, &message))
+        fprintf(stderr, "aerogpu replay: %s: %s\n", r->path, message);
+    sqlite3_free(message);
+    sqlite3_free(sql);
+}
+
+/* In one transaction: the dump is as it was, or has all of it. */
+static void write_back(struct replay *r, const char *text)
+{
+    const struct watch_crash *c = &r->result.crash;
+    long long submission = r->file.submission;
+    char stamp[40];
+    time_t t = time(NULL);
+    struct tm tm;
+    sqlite3 *db;
+
+    if (sqlite3_open_v2(r->path, &db, SQLITE_OPEN_READWRITE, NULL)) {
+        fprintf(stderr, "aerogpu replay: %s: %s\n", r->path, sqlite3_errmsg(db));
+        sqlite3_close(db);
+        return;
+    }
+    gmtime_r(&t, &tm);
+    strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    exec_sql(r, db, sqlite3_mprintf("BEGIN IMMEDIATE"));
+    exec_sql(r, db,
+             sqlite3_mprintf("INSERT INTO replay VALUES(%Q,%Q,%u,%d,%d,%Q)", stamp,
+                             r->params.markers == EXEC_MARKERS_EXACT ? "exact" : "groups", r->tried,
+                             (int)r->result.crashed, (int)r->same, text));
+    if (r->same && c->certain && c->packet != UINT32_MAX) {
+        exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+1"));
+        exec_sql(r, db,
+                 sqlite3_mprintf("INSERT INTO finding VALUES(0,'certain',%Q,%Q,%lld,%u,%Q)",
+                                 watch_crash_cause_name(c->cause), text, submission, c->packet,
+                                 c->in_decoder ? "decoder position, played again"
+                                               : "exact markers, played again"));
+        exec_sql(
+            r, db,
+            sqlite3_mprintf("UPDATE packet SET state=CASE WHEN number<%u THEN 'finished' WHEN number=%u THEN "
+                            "'running' ELSE 'not started' END WHERE submission=%lld AND state IS NOT NULL",
+                            c->packet, c->packet, submission));
+        exec_sql(
+            r, db,
+            sqlite3_mprintf(
+                "UPDATE usage SET running=CASE kind WHEN 'total' THEN 1 WHEN 'command' THEN "
+                "name=(SELECT name FROM packet WHERE submission=%lld AND number=%u) WHEN 'path' THEN "
+                "name=(SELECT path FROM packet WHERE submission=%lld AND number=%u) ELSE EXISTS(SELECT 1 "
+                "FROM binding WHERE what=usage.name AND submission=%lld AND packet=%u) END",
+                submission, c->packet, submission, c->packet, submission, c->packet));
+    }
+    if (r->same && c->certain) {
+        exec_sql(r, db, sqlite3_mprintf("DELETE FROM meta WHERE key='fingerprint'"));
+        exec_sql(r, db, sqlite3_mprintf("INSERT INTO meta VALUES('fingerprint',%Q)", c->fingerprint));
+    }
+    exec_sql(r, db, sqlite3_mprintf("COMMIT"));
+    sqlite3_close(db);
+}
+
+static bool is_same(const struct replay *r)
+{
+    const struct watch_crash *c = &r->result.crash;
+
+    if (strcmp(watch_crash_cause_name(c->cause), r->file.cause) || c->ordinal != r->file.ordinal)
+        return false;
+    return c->packet == UINT32_MAX || dump_file_suspects(&r->file, c->packet);
+}
+
+/* The replay numbers submissions from 1; the dump has its own numbers. */
+static void sentence(const struct replay *r, char *text, size_t size)
+{
+    const struct watch_crash *c = &r->result.crash;
+    char here[48], there[48], *at;
+
+    snprintf(text, size, "%s", c->text);
+    snprintf(here, sizeof(here), "submission %llu", (unsigned long long)c->submission);
+    snprintf(there, sizeof(there), "submission %lld", (long long)r->file.submission);
+    at = strstr(c->text, here);
+    if (at)
+        snprintf(text, size, "%.*s%s%s", (int)(at - c->text), c->text, there, at + strlen(here));
+}
+
+static int replay(struct replay *r)
+{
+    struct error e = {0};
+    char text[600];
+
+    while (r->tried < r->tries && !r->same) {
+        r->tried++;
+        if (crash_run(&r->params, &r->result, &e)) {
+            fprintf(stderr, "aerogpu replay: %s\n", e.text);
+            return EXIT_ENV;
+        }
+        r->same = r->result.crashed && is_same(r);
+    }
+    sentence(r, text, sizeof(text));
+    if (r->same)
+        printf("It crashed again on try %u: %s.\n", r->tried, text);
+    else if (r->result.crashed)
+        printf("It crashed in another way on each of %u tries, last: %s.\n", r->tried, text);
+    else
+        printf("It did not crash in %u tries.\n", r->tried);
+    if (!r->result.crashed)
+        snprintf(text, sizeof(text), "It did not crash in %u tries", r->tried);
+    if (!r->keep)
+        write_back(r, text);
+    return r->same ? EXIT_OK : EXIT_FAILED;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"tries", required_argument, NULL, 'n'}, {"hang", required_argument, NULL, 't'},
+        {"groups", no_argument, NULL, 'g'},      {"keep", no_argument, NULL, 'k'},
+        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
+    struct replay r = {.tries = 5, .params = {.markers = EXEC_MARKERS_EXACT, .errors_count = true}};
+    struct error e = {0};
+    int c, code;
+
+    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
+        switch (c) {
+        case 'n':
+            if (option_u32("--tries", 1, UINT32_MAX, &r.tries))
+                return EXIT_USAGE;
+            break;
+        case 't':
+            if (option_u32("--hang", 1, MAX_HANG_MS, &r.params.hang_ms))
+                return EXIT_USAGE;
+            break;
+        case 'g':
+            r.params.markers = EXEC_MARKERS_GROUPS;
+            break;
+        case 'k':
+            r.keep = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return EXIT_OK;
+        default:
+            return usage_error(NULL);
+        }
+    if (argc - optind != 1)
+        return usage_error("one dump is needed");
+    if (!getenv("AEROGPU_LOG"))
+        log_set_level(LOG_ERROR);
+    r.path = argv[optind];
+    if (dump_file_open(&r.file, r.path, &e)) {
+        fprintf(stderr, "aerogpu replay: %s\n", e.text);
+        return EXIT_INPUT;
+    }
+    r.params.data = r.file.recording;
+    r.params.size = r.file.recording_size;
+    r.params.program = "replay";
+    code = replay(&r);
+    dump_file_close(&r.file);
+    return code;
+}

@@ -1,0 +1,515 @@
+/* aerogpu show: every record, submission and packet of a recording, decoded. */
+#include "commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <aerogpu/alloc.h>
+#include <aerogpu/pci.h>
+#include <aerogpu/ring.h>
+
+#include "abi/alloc_table.h"
+#include "abi/print.h"
+#include "executor/shader/shader.h"
+#include "trace/reader.h"
+
+static const char help[] =
+    "usage: aerogpu show [OPTIONS] FILE\n\n"
+    "Prints what an .aerogputrace recording holds: its records with their file offsets, every submission, "
+    "and every\n"
+    "packet of its command streams with names, stream offsets and values. A command stream or an allocation "
+    "table alone, "
+    "as\n"
+    "`aerogpu_dbgctl --dump-last-submit` writes them, is decoded too; FILE.alloc_table.bin goes with a "
+    "stream.\n\n"
+    "  --frame N   only frame N\n"
+    "  --full      do not shorten the lists that packets carry\n"
+    "  --shaders   list the instructions of shaders where they are made\n"
+    "  --json      one JSON object: header, frames, records; each submission with its stream, allocation "
+    "table and\n"
+    "              memory ranges\n"
+    "  --help      this text\n\n"
+    "A damaged or cut recording is shown as far as it can be read; the error follows, and the exit code is "
+    "3. So it is\n"
+    "if a command stream in it is malformed.\n\n"
+    "  aerogpu show frame.aerogputrace | grep DRAW      which draws there are\n"
+    "  aerogpu show cmd.bin                             what the driver submitted last\n"
+    "  aerogpu show --json f | jq '.records[] | select(.submission) | .submission.signal_fence'\n";
+
+struct show {
+    const char *path;
+    struct trace_reader *reader;
+    const struct trace_info *info;
+    uint32_t only_frame; /* UINT32_MAX: all */
+    bool json, full, shaders, foreign;
+    bool bad; /* a stream, table or range is malformed */
+    struct trace_buffer bytes;
+    struct strbuf line;
+    bool comma; /* between records of the JSON output */
+};
+
+static void complain(struct show *s, struct error *e, json_t *into)
+{
+    s->bad = true;
+    if (s->json)
+        json_object_set_new(into, "error", json_string(e->text));
+    else
+        printf("      error: %s\n", e->text);
+    error_clear(e);
+}
+
+static json_t *hex(uint64_t v)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "0x%" PRIx64, v);
+    return json_string(text);
+}
+
+/* JSON integers end at 2^63 here; what lies beyond is a decimal string. */
+static json_t *u64(uint64_t v)
+{
+    char text[24];
+
+    if (v <= INT64_MAX)
+        return json_integer((json_int_t)v);
+    snprintf(text, sizeof(text), "%" PRIu64, v);
+    return json_string(text);
+}
+
+/* What the shader in a CREATE_SHADER_DXBC packet says, as lines or as a field of the packet. */
+static void show_shader(struct show *s, const struct abi_packet *p, json_t *packet)
+{
+    strbuf_clear(&s->line);
+    shader_print(&s->line, p->tail, p->tail_size);
+    if (packet)
+        json_object_set_new(packet, "shader", json_string(strbuf_str(&s->line)));
+    else
+        fputs(strbuf_str(&s->line), stdout);
+}
+
+static void show_packet(struct show *s, const struct abi_packet *p, uint64_t base, json_t *packets)
+{
+    bool shader = s->shaders && p->opcode == AEROGPU_CMD_CREATE_SHADER_DXBC && p->tail_size;
+    json_t *j;
+
+    if (!s->json) {
+        strbuf_clear(&s->line);
+        abi_print_packet(&s->line, p, s->full ? UINT32_MAX : 8);
+        printf("      0x%08" PRIx64 " +0x%04x %4" PRIu32 "  %s\n", base + p->offset, p->offset, p->index,
+               strbuf_str(&s->line));
+        if (shader)
+            show_shader(s, p, NULL);
+        return;
+    }
+    j = abi_packet_json(p);
+    if (shader)
+        show_shader(s, p, j);
+    json_object_set_new(j, "file_offset", json_integer((json_int_t)base + (json_int_t)p->offset));
+    json_array_append_new(packets, j);
+}
+
+/* The command stream in s->bytes, which lies at `base` of the file. */
+static void show_stream(struct show *s, uint64_t base, json_t *into)
+{
+    struct abi_stream stream;
+    struct abi_packet packet;
+    struct error e = {0};
+    json_t *j = NULL, *packets = NULL;
+    int rc = abi_stream_open(&stream, s->bytes.data, s->bytes.size, &e);
+
+    if (s->json) {
+        j = json_object();
+        packets = json_array();
+        json_object_set_new(into, "stream", j);
+        json_object_set_new(j, "file_offset", json_integer((json_int_t)base));
+        json_object_set_new(j, "bytes", json_integer((json_int_t)s->bytes.size));
+        json_object_set_new(j, "packets", packets);
+        if (!rc)
+            json_object_set_new(j, "abi_minor", json_integer(stream.minor));
+    } else if (!rc) {
+        printf("    stream 0x%08" PRIx64 ", %" PRIu32 " of %zu bytes, ABI 1.%" PRIu32 "\n", base, stream.size,
+               s->bytes.size, stream.minor);
+    }
+    while (!rc && (rc = abi_stream_next(&stream, &packet, &e)) > 0) {
+        show_packet(s, &packet, base, packets);
+        rc = 0;
+    }
+    if (rc) {
+        error_prefix(&e, "stream at 0x%" PRIx64, base);
+        complain(s, &e, j);
+    }
+}
+
+static void show_alloc_table(struct show *s, json_t *into)
+{
+    struct abi_alloc_table table = {0};
+    struct error e = {0};
+    json_t *list = s->json ? json_array() : NULL;
+
+    if (s->json)
+        json_object_set_new(into, "alloc_table", list);
+    if (abi_alloc_table_parse(&table, s->bytes.data, s->bytes.size, &e)) {
+        error_prefix(&e, "allocation table");
+        complain(s, &e, into);
+    }
+    for (uint32_t i = 0; i < table.count; i++) {
+        const struct abi_alloc *a = &table.entries[i];
+        if (s->json)
+            json_array_append_new(list, json_pack("{s:I,s:o,s:o,s:b}", "alloc_id", (json_int_t)a->alloc_id,
+                                                  "gpa", hex(a->gpa), "size_bytes", u64(a->size), "readonly",
+                                                  (int)a->readonly));
+        else
+            printf("    alloc %" PRIu32 ": gpa 0x%" PRIx64 ", %" PRIu64 " bytes%s\n", a->alloc_id, a->gpa,
+                   a->size, a->readonly ? ", READONLY" : "");
+    }
+    abi_alloc_table_finish(&table);
+}
+
+static int load_blob(struct show *s, const struct trace_record *rec, uint64_t id, uint32_t kind,
+                     const char *field, struct trace_blob *blob, struct error *e)
+{
+    char user[96];
+    int rc;
+
+    snprintf(user, sizeof(user), "offset 0x%" PRIx64 ": Submission.%s", rec->offset, field);
+    rc = trace_reader_find_blob(s->reader, id, kind, user, blob, e);
+    return rc ? rc : trace_reader_load(s->reader, blob->offset, blob->size, &s->bytes, e);
+}
+
+static void show_ranges(struct show *s, const struct trace_record *rec, json_t *into)
+{
+    const struct trace_submission *sub = &rec->submission;
+    json_t *list = s->json ? json_array() : NULL;
+    struct error e = {0};
+    struct trace_blob blob;
+    char user[96];
+
+    if (s->json)
+        json_object_set_new(into, "memory_ranges", list);
+    for (uint32_t i = 0; i < sub->num_ranges; i++) {
+        const struct trace_range *r = &sub->ranges[i];
+
+        snprintf(user, sizeof(user), "offset 0x%" PRIx64 ": Submission.memory_range[%" PRIu32 "].blob_id",
+                 rec->offset, i);
+        blob.size = 0;
+        if (s->json)
+            json_array_append_new(list,
+                                  json_pack("{s:I,s:I,s:o,s:o,s:o}", "alloc_id", (json_int_t)r->alloc_id,
+                                            "flags", (json_int_t)r->flags, "gpa", hex(r->gpa), "size_bytes",
+                                            u64(r->size), "blob_id", u64(r->blob)));
+        else
+            printf("    memory of alloc %" PRIu32 ": gpa 0x%" PRIx64 ", %" PRIu64 " bytes, blob %" PRIu64
+                   "\n",
+                   r->alloc_id, r->gpa, r->size, r->blob);
+        if (trace_reader_find_blob(s->reader, r->blob, TRACE_BLOB_ALLOC_MEMORY, user, &blob, &e))
+            complain(s, &e, into);
+    }
+}
+
+static void show_submission(struct show *s, const struct trace_record *rec, json_t *j)
+{
+    const struct trace_submission *sub = &rec->submission;
+    struct trace_blob blob;
+    struct error e = {0};
+    json_t *into = NULL;
+    uint32_t rest = sub->submit_flags & ~(uint32_t)(AEROGPU_SUBMIT_FLAG_PRESENT | AEROGPU_SUBMIT_FLAG_NO_IRQ);
+
+    if (s->json) {
+        into = json_pack("{s:I,s:I,s:I,s:o,s:o,s:o}", "submit_flags", (json_int_t)sub->submit_flags,
+                         "context_id", (json_int_t)sub->context_id, "engine_id", (json_int_t)sub->engine_id,
+                         "signal_fence", u64(sub->signal_fence), "cmd_stream_blob_id", u64(sub->cmd_blob),
+                         "alloc_table_blob_id", u64(sub->alloc_blob));
+        json_object_set_new(j, "submission", into);
+    } else {
+        printf(" fence %" PRIu64 ", context %" PRIu32 ", engine %" PRIu32 "%s%s", sub->signal_fence,
+               sub->context_id, sub->engine_id,
+               sub->submit_flags & AEROGPU_SUBMIT_FLAG_PRESENT ? ", PRESENT" : "",
+               sub->submit_flags & AEROGPU_SUBMIT_FLAG_NO_IRQ ? ", NO_IRQ" : "");
+        if (rest)
+            printf(", flags 0x%" PRIx32, rest);
+        printf(", stream blob %" PRIu64 ", table blob %" PRIu64 ", %" PRIu32 " memory ranges\n",
+               sub->cmd_blob, sub->alloc_blob, sub->num_ranges);
+    }
+    if (sub->alloc_blob) {
+        if (load_blob(s, rec, sub->alloc_blob, TRACE_BLOB_ALLOC_TABLE, "alloc_table_blob_id", &blob, &e))
+            complain(s, &e, into);
+        else if (!s->foreign)
+            show_alloc_table(s, into);
+    }
+    show_ranges(s, rec, into);
+    if (load_blob(s, rec, sub->cmd_blob, TRACE_BLOB_CMD_STREAM, "cmd_stream_blob_id", &blob, &e))
+        complain(s, &e, into);
+    else if (blob.size && !s->foreign)
+        show_stream(s, blob.offset, into);
+}
+
+static void show_blob(struct show *s, const struct trace_record *rec, json_t *j)
+{
+    const char *kind = trace_blob_kind_name(rec->blob.kind);
+
+    if (s->json)
+        json_object_set_new(j, "blob",
+                            json_pack("{s:o,s:s,s:I,s:I}", "id", u64(rec->blob.id), "kind", kind,
+                                      "data_offset", (json_int_t)rec->blob.offset, "bytes",
+                                      (json_int_t)rec->blob.size));
+    else
+        printf(" %" PRIu64 " %s, %" PRIu32 " bytes at 0x%" PRIx64 "\n", rec->blob.id, kind, rec->blob.size,
+               rec->blob.offset);
+}
+
+static void show_record(struct show *s, const struct trace_record *rec)
+{
+    json_t *j = NULL;
+    struct error e = {0};
+
+    if (s->json) {
+        j = json_pack("{s:I,s:s,s:I}", "offset", (json_int_t)rec->offset, "type",
+                      trace_record_type_name(rec->type), "payload_bytes", (json_int_t)rec->payload_len);
+        if (rec->frame != UINT32_MAX)
+            json_object_set_new(j, "frame", json_integer(rec->frame));
+    } else {
+        printf("  0x%08" PRIx64 " %s", rec->offset, trace_record_type_name(rec->type));
+    }
+    switch (rec->type) {
+    case TRACE_BEGIN_FRAME:
+    case TRACE_PRESENT:
+        if (!s->json)
+            printf(" %" PRIu32 "\n", rec->frame);
+        break;
+    case TRACE_BLOB:
+        show_blob(s, rec, j);
+        break;
+    case TRACE_PACKET:
+        if (!s->json)
+            printf(" %" PRIu32 " bytes\n", rec->payload_len);
+        if (s->foreign)
+            break;
+        if (trace_reader_load(s->reader, rec->packet.offset, rec->payload_len, &s->bytes, &e))
+            complain(s, &e, j);
+        else
+            show_stream(s, rec->packet.offset, j);
+        break;
+    case TRACE_SUBMISSION:
+        show_submission(s, rec, j);
+        break;
+    }
+    if (s->json) {
+        printf("%s\n  ", s->comma ? "," : "");
+        json_dumpf(j, stdout, JSON_COMPACT);
+        json_decref(j);
+        s->comma = true;
+    }
+}
+
+static void show_head(struct show *s)
+{
+    const struct trace_info *i = s->info;
+    json_t *name = json_string(s->path), *meta = i->meta_len ? json_loads(i->meta, 0, NULL) : NULL;
+
+    if (!s->json) {
+        printf("%s: %" PRIu64 " bytes, container version %" PRIu32 ", command ABI %" PRIu32 ".%" PRIu32 "\n",
+               s->path, i->file_size, i->container_version, i->command_abi >> 16, i->command_abi & 0xFFFF);
+        printf("metadata: %s%s%s\n", i->meta, i->warning[0] ? "\nwarning: " : "", i->warning);
+        if (s->foreign)
+            printf("warning: the command ABI is not AeroGPU's: packets are not decoded\n");
+        if (!i->salvaged)
+            printf("%" PRIu32 " frame%s, frame index at 0x%" PRIx64 "\n", i->num_frames,
+                   i->num_frames == 1 ? "" : "s", i->records_end);
+    } else {
+        printf("{\"file\": ");
+        if (name)
+            json_dumpf(name, stdout, JSON_ENCODE_ANY);
+        else
+            printf("null"); /* not UTF-8 */
+        printf(", \"file_size\": %" PRIu64 ", \"container_version\": %" PRIu32
+               ", \"command_abi\": {\"major\": %" PRIu32 ", \"minor\": %" PRIu32 "},\n \"metadata\": ",
+               i->file_size, i->container_version, i->command_abi >> 16, i->command_abi & 0xFFFF);
+        if (meta)
+            json_dumpf(meta, stdout, JSON_COMPACT);
+        else
+            printf("null");
+        printf(",\n \"frames\": [");
+        for (uint32_t k = 0; k < i->num_frames; k++)
+            printf("%s{\"index\": %" PRIu32 ", \"start\": %" PRIu64 ", \"present\": %" PRIu64
+                   ", \"end\": %" PRIu64 "}",
+                   k ? ", " : "", i->frames[k].index, i->frames[k].start, i->frames[k].present,
+                   i->frames[k].end);
+        printf("],\n \"records\": [");
+    }
+    json_decref(name);
+    json_decref(meta);
+}
+
+static int show_records(struct show *s, struct error *e)
+{
+    struct trace_record rec;
+    bool seen = s->only_frame == UINT32_MAX;
+    int rc = seen ? 0 : trace_reader_seek_frame(s->reader, s->only_frame, e);
+
+    while (!rc && (rc = trace_reader_next(s->reader, &rec, e)) > 0) {
+        rc = 0;
+        if (s->only_frame != UINT32_MAX && rec.frame != s->only_frame)
+            break;
+        show_record(s, &rec);
+    }
+    return rc;
+}
+
+static int show_file(struct show *s)
+{
+    struct error e = {0};
+    json_t *text;
+    int rc =
+        trace_reader_open(&s->reader, &(struct trace_reader_params){.path = s->path, .salvage = true}, &e);
+
+    if (rc) {
+        fprintf(stderr, "aerogpu show: %s: %s\n", s->path, e.text);
+        return EXIT_INPUT;
+    }
+    s->info = trace_reader_info(s->reader);
+    s->foreign = AEROGPU_ABI_VERSION_MAJOR(s->info->command_abi) != AEROGPU_ABI_MAJOR;
+    show_head(s);
+    rc = show_records(s, &e);
+    if (s->json) {
+        text = rc ? json_string(e.text) : json_null();
+        printf("\n ],\n \"error\": ");
+        json_dumpf(text, stdout, JSON_ENCODE_ANY);
+        printf("}\n");
+        json_decref(text);
+    }
+    fflush(stdout);
+    if (rc)
+        fprintf(stderr, "aerogpu show: %s: %s\n", s->path, e.text);
+    trace_reader_destroy(s->reader);
+    trace_buffer_finish(&s->bytes);
+    strbuf_finish(&s->line);
+    return rc || s->bad ? EXIT_INPUT : EXIT_OK;
+}
+
+/* ---- a stream or a table alone, as aerogpu_dbgctl dumps it ---- */
+
+enum { BARE_MAX = 64 << 20 };
+
+/* The whole file into s->bytes. 0 or a negative errno. */
+static int load_bare(struct show *s, const char *path)
+{
+    FILE *f = fopen(path, "re");
+    size_t n = 0;
+    int r = 0;
+
+    if (!f)
+        return -errno;
+    trace_buffer_finish(&s->bytes);
+    s->bytes.data = malloc(BARE_MAX + 1);
+    if (s->bytes.data)
+        n = fread(s->bytes.data, 1, BARE_MAX + 1, f);
+    s->bytes.size = n;
+    s->bytes.capacity = s->bytes.data ? BARE_MAX + 1 : 0;
+    if (!s->bytes.data)
+        r = -ENOMEM;
+    else if (ferror(f))
+        r = -EIO;
+    else if (n > BARE_MAX)
+        r = -EFBIG;
+    fclose(f);
+    return r;
+}
+
+static uint32_t magic_of(const char *path)
+{
+    uint8_t b[4] = {0};
+    FILE *f = fopen(path, "re");
+
+    if (f && fread(b, 1, sizeof(b), f) != sizeof(b))
+        memset(b, 0, sizeof(b));
+    if (f)
+        fclose(f);
+    return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static int show_part(struct show *s, const char *path, bool table, json_t *into)
+{
+    int r = load_bare(s, path);
+
+    if (r) {
+        fprintf(stderr, "aerogpu show: %s: %s\n", path, strerror(-r));
+        s->bad = true;
+        return r;
+    }
+    if (!s->json)
+        printf("%s: %zu bytes\n", path, s->bytes.size);
+    if (table)
+        show_alloc_table(s, into);
+    else
+        show_stream(s, 0, into);
+    return 0;
+}
+
+static int show_bare(struct show *s, bool table)
+{
+    json_t *into = json_pack("{s:s}", "file", s->path);
+    char beside[4096];
+    int n = snprintf(beside, sizeof(beside), "%s.alloc_table.bin", s->path);
+
+    if (!table && n < (int)sizeof(beside) && magic_of(beside) == AEROGPU_ALLOC_TABLE_MAGIC)
+        show_part(s, beside, true, into);
+    show_part(s, s->path, table, into);
+    if (s->json && into) {
+        json_dumpf(into, stdout, JSON_COMPACT);
+        putchar('\n');
+    }
+    json_decref(into);
+    trace_buffer_finish(&s->bytes);
+    strbuf_finish(&s->line);
+    return s->bad ? EXIT_INPUT : EXIT_OK;
+}
+
+int cmd_show(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"frame", required_argument, NULL, 'f'}, {"json", no_argument, NULL, 'j'},
+        {"full", no_argument, NULL, 'a'},        {"shaders", no_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},        {0}};
+    struct show s = {.only_frame = UINT32_MAX};
+    uint32_t magic;
+    int c;
+
+    while ((c = getopt_long(argc, argv, "f:jh", options, NULL)) != -1) {
+        switch (c) {
+        case 'f':
+            if (option_u32("--frame", 0, UINT32_MAX - 1, &s.only_frame))
+                return EXIT_USAGE;
+            break;
+        case 'j':
+            s.json = true;
+            break;
+        case 'a':
+            s.full = true;
+            break;
+        case 's':
+            s.shaders = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return EXIT_OK;
+        default:
+            return usage_error(NULL);
+        }
+    }
+    if (argc - optind != 1)
+        return usage_error("give one recording");
+    s.path = argv[optind];
+    magic = magic_of(s.path);
+    if (magic == AEROGPU_CMD_STREAM_MAGIC || magic == AEROGPU_ALLOC_TABLE_MAGIC) {
+        if (s.only_frame != UINT32_MAX)
+            return usage_error("%s is no recording: it has no frames", s.path);
+        return show_bare(&s, magic == AEROGPU_ALLOC_TABLE_MAGIC);
+    }
+    return show_file(&s);
+}
