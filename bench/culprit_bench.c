@@ -24,13 +24,13 @@ struct tally {
 
 static bool is_right(const struct plant *p, const struct watch_crash *c)
 {
-    static const enum watch_crash_cause causes[] = {[PLANT_HANG] = WATCH_CRASH_HANG,
-                                                    [PLANT_WILD] = WATCH_CRASH_PAGE_FAULT,
-                                                    [PLANT_AFTER_FREE] = WATCH_CRASH_PAGE_FAULT,
-                                                    [PLANT_BEYOND] = WATCH_CRASH_PAGE_FAULT,
-                                                    [PLANT_MALFORMED] = WATCH_CRASH_MALFORMED,
-                                                    [PLANT_KILLED] = WATCH_CRASH_KILLED,
-                                                    [PLANT_TWO_CONTEXTS] = WATCH_CRASH_HANG};
+    static const enum bb_cause causes[] = {[PLANT_HANG] = BB_CAUSE_HANG,
+                                           [PLANT_WILD] = BB_CAUSE_PAGE_FAULT,
+                                           [PLANT_AFTER_FREE] = BB_CAUSE_PAGE_FAULT,
+                                           [PLANT_BEYOND] = BB_CAUSE_PAGE_FAULT,
+                                           [PLANT_MALFORMED] = BB_CAUSE_MALFORMED,
+                                           [PLANT_KILLED] = BB_CAUSE_KILLED,
+                                           [PLANT_TWO_CONTEXTS] = BB_CAUSE_HANG};
 
     if (c->cause != causes[p->kind])
         return false;

@@ -134,24 +134,24 @@ static void make_dump(const char *path, int i)
     bb_meta(p, "time", "2026-08-%02dT00:00:00Z", 1 + i % 28);
     bb_meta(p, "device", "a device");
     bb_row(p, BB_TABLE_FINDING);
-    bb_int(p, 0);
-    bb_text(p, "certain");
-    bb_text(p, "hang");
-    bb_textf(p, "Draw %d of submission 1 does not finish", i);
+    bb_int(p, BB_finding_rank, 0);
+    bb_text(p, BB_finding_certainty, "certain");
+    bb_text(p, BB_finding_cause, "hang");
+    bb_textf(p, BB_finding_text, "Draw %d of submission 1 does not finish", i);
     bb_row_end(p);
     for (int k = 0; k < 60; k++) {
         bb_row(p, BB_TABLE_USAGE);
-        bb_text(p, kinds[k % 4]);
-        bb_textf(p, "%s %d", kinds[k % 4], k < 10 ? k : (i * 31 + k) % 200);
-        bb_int(p, 100);
-        bb_int(p, k < 10 && k % 7 == i % 7);
+        bb_text(p, BB_usage_kind, kinds[k % 4]);
+        bb_textf(p, BB_usage_name, "%s %d", kinds[k % 4], k < 10 ? k : (i * 31 + k) % 200);
+        bb_int(p, BB_usage_commands, 100);
+        bb_int(p, BB_usage_running, k < 10 && k % 7 == i % 7);
         bb_row_end(p);
     }
     bb_row(p, BB_TABLE_USAGE);
-    bb_text(p, "total");
-    bb_text(p, "");
-    bb_int(p, 1000);
-    bb_int(p, 1);
+    bb_text(p, BB_usage_kind, "total");
+    bb_text(p, BB_usage_name, "");
+    bb_int(p, BB_usage_commands, 1000);
+    bb_int(p, BB_usage_running, 1);
     bb_row_end(p);
     if (bb_package_send(p, &(struct bb_send_params){.path = path}, &e)) {
         fprintf(stderr, "dump_bench: %s\n", e.text);

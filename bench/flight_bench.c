@@ -113,15 +113,15 @@ static void __attribute__((noreturn)) dump_victim(void)
             _exit(4);
         bb_meta(p, "summary", "dump %u", n);
         bb_row(p, BB_TABLE_FILE);
-        bb_text(p, "blob");
-        bb_text(p, "recording");
-        bb_int(p, sizeof(blob));
-        bb_int(p, 0);
-        bb_blob(p, blob, sizeof(blob));
+        bb_text(p, BB_file_name, "blob");
+        bb_text(p, BB_file_kind, "recording");
+        bb_int(p, BB_file_size, sizeof(blob));
+        bb_int(p, BB_file_part, 0);
+        bb_blob(p, BB_file_bytes, blob, sizeof(blob));
         for (unsigned i = 0; i < 2000; i++) {
             bb_row(p, BB_TABLE_EVENT);
-            bb_int(p, i);
-            bb_text(p, "victim");
+            bb_int(p, BB_event_time_ns, i);
+            bb_text(p, BB_event_process, "victim");
         }
         snprintf(path, sizeof(path), "%s/%d-%u.aerogpudump", dir, (int)getpid(), n);
         if (bb_package_send(p, &(struct bb_send_params){.path = path}, &e)) {

@@ -42,10 +42,10 @@ int main(int argc, char **argv)
     bb_meta(package, "reason", "timeout");
     bb_meta(package, "program", "example");
     bb_row(package, BB_TABLE_FINDING);
-    bb_int(package, 0);
-    bb_text(package, inference.certainty == BB_CERTAIN ? "certain" : "candidate");
-    bb_text(package, "hang");
-    bb_textf(package, "In %s %s; %s", inference.path, inference.conclusion, fault.text);
+    bb_int(package, BB_finding_rank, 0);
+    bb_text(package, BB_finding_certainty, inference.certainty == BB_CERTAIN ? "certain" : "candidate");
+    bb_text(package, BB_finding_cause, bb_cause_desc(BB_CAUSE_HANG)->name);
+    bb_textf(package, BB_finding_text, "In %s %s; %s", inference.path, inference.conclusion, fault.text);
     bb_row_end(package);
     unlink(path);
     r = bb_package_send(package, &(struct bb_send_params){.path = path}, &error);

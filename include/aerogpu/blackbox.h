@@ -34,7 +34,7 @@ struct bb_error {
     char text[300]; /* one sentence without a full stop */
 };
 
-/* ---- inference ------------------------------------------------------------------------------------------------------
+/* ---- inference --------------------------------------------------------------
  *
  * A queue is a list of items in the order in which the command processor meets them. Two kinds of markers stand between
  * the commands:
@@ -63,7 +63,19 @@ struct bb_item {
     uint64_t id;      /* the caller's: packet number, marker index, … */
 };
 
-enum bb_state { BB_FINISHED, BB_RUNNING, BB_MAYBE_RUNNING, BB_NOT_STARTED };
+/* S(NAME, text) */
+#define BB_STATES(S)                                                                                         \
+    S(FINISHED, "finished")                                                                                  \
+    S(RUNNING, "running")                                                                                    \
+    S(MAYBE_RUNNING, "perhaps running")                                                                      \
+    S(NOT_STARTED, "not started")
+
+enum bb_state {
+#define BB_ROW(NAME, text) BB_##NAME,
+    BB_STATES(BB_ROW)
+#undef BB_ROW
+        BB_NUM_STATES
+};
 
 enum bb_certainty {
     BB_NOTHING, /* everything finished */
@@ -94,8 +106,14 @@ struct bb_inference {
 int bb_infer(struct bb_inference *out, const struct bb_item *items, uint32_t num_items);
 void bb_inference_finish(struct bb_inference *inference);
 const char *bb_state_name(enum bb_state state);
+enum bb_state bb_state_find(const char *name); /* BB_NUM_STATES: none has that name */
+/* Running, or perhaps running: it may be to blame. */
+static inline bool bb_state_is_candidate(enum bb_state state)
+{
+    return state == BB_RUNNING || state == BB_MAYBE_RUNNING;
+}
 
-/* ---- device status ------------------------------------------------------------------------------------------------ */
+/* ---- device status ------------------------------------------------------- */
 
 /* S(NAME, text) */
 #define BB_STATUSES(S)                                                                                       \
@@ -117,7 +135,63 @@ enum bb_status {
 
 const char *bb_status_name(enum bb_status status);
 
-/* ---- resources ------------------------------------------------------------------------------------------------------
+/* ---- causes -----------------------------------------------------------------
+ *
+ * Why it crashed, as far as that is known. C(NAME, name, kind, words, status, advice):
+ *   name    as dumps and reports have it
+ *   kind    NOTHING crashed; a CRASH of the device's work; it came from OUTSIDE, and no command is to blame; the device
+ *           made a REFUSAL, and says why in words
+ *   words   what the command did that is to blame, or was running; of refusals, how the sentence begins
+ *   status  the device's from then on; ACTIVE: as it was
+ *   advice  what to look at next, or NULL
+ */
+/* clang-format off */
+#define BB_CAUSES(C)                                                                                           \
+    C(NONE, "none", NOTHING, "", ACTIVE, NULL)                                                                 \
+    C(REQUEST, "request", NOTHING, "", ACTIVE, NULL)                                                           \
+    C(HANG, "hang", CRASH, "does not finish", TIMEOUT,                                                         \
+      "Look at the loops of the shaders that are bound at the command: what ends them, and can it be that it never comes?")\
+    C(PAGE_FAULT, "page fault", CRASH, "caused a page fault", PAGE_FAULT,                                      \
+      "See who owns or owned the address; then look where the shaders that are bound compute it.")             \
+    C(FAULT, "fault", CRASH, "brought the executor down", STOPPED, NULL)                                       \
+    C(DEVICE, "device", CRASH, "brought the executor down", STOPPED, NULL)                                     \
+    C(KILLED, "killed", OUTSIDE, "was running", STOPPED,                                                       \
+      "Find out who sent the signal: the kernel's log names an out-of-memory kill; nothing in the stream is wrong.")\
+    C(REMOVED, "device removed", OUTSIDE, "was running", ACTIVE, NULL)                                         \
+    C(MALFORMED, "malformed", REFUSAL, "The device refused", ACTIVE,                                           \
+      "The sentence names the packet and field: compare them with what the driver meant to write.")            \
+    C(MEMORY, "out of memory", REFUSAL, "There was no memory left for", OUT_OF_MEMORY,                         \
+      "Order the dump's table `resource` by size: what grows, and what is never destroyed?")                   \
+    C(DMA, "DMA fault", REFUSAL, "A guest address was no guest memory in", DMA_FAULT,                          \
+      "The address is the guest's: was the allocation unmapped or evicted while a stream still named it?")     \
+    C(MISALIGNED, "misaligned", REFUSAL, "A buffer is bound misaligned in", ACTIVE,                            \
+      "The sentence names the slot or handle: look where the program binds it.")                               \
+    C(TYPE, "wrong type", REFUSAL, "A resource of the wrong kind is used in", ACTIVE,                          \
+      "The sentence names the slot or handle: look where the program binds it.")
+/* clang-format on */
+
+enum bb_cause {
+#define BB_ROW(NAME, name, kind, words, status, advice) BB_CAUSE_##NAME,
+    BB_CAUSES(BB_ROW)
+#undef BB_ROW
+        BB_NUM_CAUSES
+};
+
+enum bb_cause_kind { BB_KIND_NOTHING, BB_KIND_CRASH, BB_KIND_OUTSIDE, BB_KIND_REFUSAL };
+
+struct bb_cause_desc {
+    const char *name;
+    enum bb_cause_kind kind;
+    const char *words;
+    enum bb_status status;
+    const char *advice;
+};
+
+/* Of a number that is none: of NONE. */
+const struct bb_cause_desc *bb_cause_desc(enum bb_cause cause);
+enum bb_cause bb_cause_find(const char *name); /* BB_CAUSE_NONE: none has that name */
+
+/* ---- resources --------------------------------------------------------------
  *
  * A registry of what occupies which addresses, with a bounded history of what did. Any thread.
  */
@@ -179,15 +253,15 @@ void bb_resources_fault(struct bb_resources *r, uint64_t address, struct bb_faul
 void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const struct bb_resource *resource),
                        void *ctx);
 
-/* ---- the package, and the dump made of it ---------------------------------------------------------------------------
+/* ---- the package, and the dump made of it -----------------------------------
  *
  * Evidence is written as rows of the tables of docs/dump-schema.md into memory, which costs no more than copying it. A
  * process of its own then turns it into an SQLite file and moves that into place: there is never half a dump, and the
  * program that crashed does not have to live that long.
  */
 
-/* T(NAME, name, documentation); the columns of each are BB_COLUMNS_NAME: C(name, type, documentation), type being INT,
- * REAL, TEXT or BLOB. */
+/* T(NAME, name, documentation); the columns of each are BB_COLUMNS_NAME: C(table, name, type, documentation), type being
+ * INT, REAL, TEXT or BLOB. */
 #define BB_SCHEMA_VERSION 1
 #define BB_TABLES(T)                                                                                         \
     T(META, meta, "What the dump is: one row per key")                                                       \
@@ -213,157 +287,157 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
 
 /* clang-format off */
 #define BB_COLUMNS_META(C)                                                                                     \
-    C(key, TEXT, "see below")                                                                                  \
-    C(value, TEXT, "its value")
+    C(meta, key, TEXT, "see below")                                                                            \
+    C(meta, value, TEXT, "its value")
 #define BB_COLUMNS_STATUS(C)                                                                                   \
-    C(time_ns, INT, "when")                                                                                    \
-    C(status, TEXT, "the new status")                                                                          \
-    C(detail, TEXT, "why, as the device or system said it")
+    C(status, time_ns, INT, "when")                                                                            \
+    C(status, status, TEXT, "the new status")                                                                  \
+    C(status, detail, TEXT, "why, as the device or system said it")
 #define BB_COLUMNS_FINDING(C)                                                                                  \
-    C(rank, INT, "0: the verdict")                                                                             \
-    C(certainty, TEXT, "certain, candidate, hint")                                                             \
-    C(cause, TEXT, "hang, page fault, use after free, out of bounds, malformed, killed, fence wait, …")        \
-    C(text, TEXT, "one sentence")                                                                              \
-    C(submission, INT, "submission.id or NULL")                                                                \
-    C(packet, INT, "packet.number or NULL")                                                                    \
-    C(source, TEXT, "group markers, exact markers, fault address, device error")
+    C(finding, rank, INT, "0: the verdict")                                                                    \
+    C(finding, certainty, TEXT, "certain, candidate, hint")                                                    \
+    C(finding, cause, TEXT, "hang, page fault, use after free, out of bounds, malformed, killed, fence wait, …")\
+    C(finding, text, TEXT, "one sentence")                                                                     \
+    C(finding, submission, INT, "submission.id or NULL")                                                       \
+    C(finding, packet, INT, "packet.number or NULL")                                                           \
+    C(finding, source, TEXT, "group markers, exact markers, fault address, device error")
 #define BB_COLUMNS_QUEUE(C)                                                                                    \
-    C(id, INT, "context or queue number")                                                                      \
-    C(name, TEXT, "its name")                                                                                  \
-    C(last_submitted, INT, "id of a submission")                                                               \
-    C(last_completed, INT, "id of a submission")                                                               \
-    C(top, TEXT, "the last checkpoint that was reached")                                                       \
-    C(bottom, TEXT, "the last checkpoint that was passed")
+    C(queue, id, INT, "context or queue number")                                                               \
+    C(queue, name, TEXT, "its name")                                                                           \
+    C(queue, last_submitted, INT, "id of a submission")                                                        \
+    C(queue, last_completed, INT, "id of a submission")                                                        \
+    C(queue, top, TEXT, "the last checkpoint that was reached")                                                \
+    C(queue, bottom, TEXT, "the last checkpoint that was passed")
 #define BB_COLUMNS_CHECKPOINT(C)                                                                               \
-    C(queue, INT, "queue.id")                                                                                  \
-    C(which, TEXT, "top: the last that was reached; bottom: the last that was passed")                         \
-    C(submission, INT, "submission.id")                                                                        \
-    C(packet, INT, "in its stream")                                                                            \
-    C(kind, TEXT, "copy or pointer")                                                                           \
-    C(pointer, INT, "as the program gave it, NULL for copies")                                                 \
-    C(text, TEXT, "the payload, if it is text")                                                                \
-    C(payload, BLOB, "at most 1 024 bytes; NULL: there is none, or it cannot be read")
+    C(checkpoint, queue, INT, "queue.id")                                                                      \
+    C(checkpoint, which, TEXT, "top: the last that was reached; bottom: the last that was passed")             \
+    C(checkpoint, submission, INT, "submission.id")                                                            \
+    C(checkpoint, packet, INT, "in its stream")                                                                \
+    C(checkpoint, kind, TEXT, "copy or pointer")                                                               \
+    C(checkpoint, pointer, INT, "as the program gave it, NULL for copies")                                     \
+    C(checkpoint, text, TEXT, "the payload, if it is text")                                                    \
+    C(checkpoint, payload, BLOB, "at most 1 024 bytes; NULL: there is none, or it cannot be read")
 #define BB_COLUMNS_SUBMISSION(C)                                                                               \
-    C(id, INT, "its number on the device")                                                                     \
-    C(queue, INT, "queue.id")                                                                                  \
-    C(fence, INT, "value that it signals")                                                                     \
-    C(time_ns, INT, "when the device took it")                                                                 \
-    C(done_ns, INT, "when it completed, NULL: it did not")                                                     \
-    C(state, TEXT, "completed, failed, running, queued")                                                       \
-    C(error, TEXT, "what the device said, if it failed")                                                       \
-    C(cmd_gpa, INT, "guest address of the stream")                                                             \
-    C(cmd_size, INT, "bytes")                                                                                  \
-    C(flags, INT, "of the descriptor")                                                                         \
-    C(packets, INT, "number of packets")                                                                       \
-    C(draws, INT, "draws and dispatches among them")                                                           \
-    C(stream, BLOB, "the command stream")                                                                      \
-    C(table_, BLOB, "the allocation table")
+    C(submission, id, INT, "its number on the device")                                                         \
+    C(submission, queue, INT, "queue.id")                                                                      \
+    C(submission, fence, INT, "value that it signals")                                                         \
+    C(submission, time_ns, INT, "when the device took it")                                                     \
+    C(submission, done_ns, INT, "when it completed, NULL: it did not")                                         \
+    C(submission, state, TEXT, "completed, failed, running, queued")                                           \
+    C(submission, error, TEXT, "what the device said, if it failed")                                           \
+    C(submission, cmd_gpa, INT, "guest address of the stream")                                                 \
+    C(submission, cmd_size, INT, "bytes")                                                                      \
+    C(submission, flags, INT, "of the descriptor")                                                             \
+    C(submission, packets, INT, "number of packets")                                                           \
+    C(submission, draws, INT, "draws and dispatches among them")                                               \
+    C(submission, stream, BLOB, "the command stream")                                                          \
+    C(submission, table_, BLOB, "the allocation table")
 #define BB_COLUMNS_MARK(C)                                                                                     \
-    C(submission, INT, "submission.id")                                                                        \
-    C(number, INT, "from 1")                                                                                   \
-    C(first, INT, "packet")                                                                                    \
-    C(last, INT, "packet")                                                                                     \
-    C(top, INT, "1: the device reached it")                                                                    \
-    C(bottom, INT, "1: the device finished it")                                                                \
-    C(exact, INT, "1: one packet; 0: a group")
+    C(mark, submission, INT, "submission.id")                                                                  \
+    C(mark, number, INT, "from 1")                                                                             \
+    C(mark, first, INT, "packet")                                                                              \
+    C(mark, last, INT, "packet")                                                                               \
+    C(mark, top, INT, "1: the device reached it")                                                              \
+    C(mark, bottom, INT, "1: the device finished it")                                                          \
+    C(mark, exact, INT, "1: one packet; 0: a group")
 #define BB_COLUMNS_PACKET(C)                                                                                   \
-    C(submission, INT, "submission.id")                                                                        \
-    C(number, INT, "from 0")                                                                                   \
-    C(offset, INT, "in the stream")                                                                            \
-    C(name, TEXT, "opcode")                                                                                    \
-    C(text, TEXT, "with its fields")                                                                           \
-    C(work, INT, "1: it takes time on the device")                                                             \
-    C(draw, INT, "number among draws and dispatches, NULL for others")                                         \
-    C(path, TEXT, "names of the regions around it")                                                            \
-    C(state, TEXT, "finished, running, perhaps running, not started; NULL: it takes no time")
+    C(packet, submission, INT, "submission.id")                                                                \
+    C(packet, number, INT, "from 0")                                                                           \
+    C(packet, offset, INT, "in the stream")                                                                    \
+    C(packet, name, TEXT, "opcode")                                                                            \
+    C(packet, text, TEXT, "with its fields")                                                                   \
+    C(packet, work, INT, "1: it takes time on the device")                                                     \
+    C(packet, draw, INT, "number among draws and dispatches, NULL for others")                                 \
+    C(packet, path, TEXT, "names of the regions around it")                                                    \
+    C(packet, state, TEXT, "finished, running, perhaps running, not started; NULL: it takes no time")
 #define BB_COLUMNS_BINDING(C)                                                                                  \
-    C(submission, INT, "submission.id")                                                                        \
-    C(packet, INT, "packet.number")                                                                            \
-    C(slot, TEXT, "vs, ps, t0, cb1, rt0, …")                                                                   \
-    C(kind, TEXT, "shader or resource")                                                                        \
-    C(handle, INT, "the guest's handle")                                                                       \
-    C(what, TEXT, "shader.hash or a name")
+    C(binding, submission, INT, "submission.id")                                                               \
+    C(binding, packet, INT, "packet.number")                                                                   \
+    C(binding, slot, TEXT, "vs, ps, t0, cb1, rt0, …")                                                          \
+    C(binding, kind, TEXT, "shader or resource")                                                               \
+    C(binding, handle, INT, "the guest's handle")                                                              \
+    C(binding, what, TEXT, "shader.hash or a name")
 #define BB_COLUMNS_USAGE(C)                                                                                    \
-    C(kind, TEXT, "shader, resource, path, command; total: of all")                                            \
-    C(name, TEXT, "hash, kind and size, path, opcode")                                                         \
-    C(commands, INT, "that use it, of all submissions")                                                        \
-    C(running, INT, "of these: running or perhaps running")
+    C(usage, kind, TEXT, "shader, resource, path, command; total: of all")                                     \
+    C(usage, name, TEXT, "hash, kind and size, path, opcode")                                                  \
+    C(usage, commands, INT, "that use it, of all submissions")                                                 \
+    C(usage, running, INT, "of these: running or perhaps running")
 #define BB_COLUMNS_SHADER(C)                                                                                   \
-    C(hash, TEXT, "of the bytes")                                                                              \
-    C(handle, INT, "the guest's handle")                                                                       \
-    C(stage, TEXT, "vertex, pixel, …")                                                                         \
-    C(kind, TEXT, "DXBC, D3D9, SPIR-V")                                                                        \
-    C(alive, INT, "0: destroyed")                                                                              \
-    C(bytes, BLOB, "as created")                                                                               \
-    C(text, TEXT, "disassembly")
+    C(shader, hash, TEXT, "of the bytes")                                                                      \
+    C(shader, handle, INT, "the guest's handle")                                                               \
+    C(shader, stage, TEXT, "vertex, pixel, …")                                                                 \
+    C(shader, kind, TEXT, "DXBC, D3D9, SPIR-V")                                                                \
+    C(shader, alive, INT, "0: destroyed")                                                                      \
+    C(shader, bytes, BLOB, "as created")                                                                       \
+    C(shader, text, TEXT, "disassembly")
 #define BB_COLUMNS_RESOURCE(C)                                                                                 \
-    C(id, INT, "number or handle")                                                                             \
-    C(name, TEXT, "or empty")                                                                                  \
-    C(kind, TEXT, "buffer, texture 64x64 …")                                                                   \
-    C(address, INT, "GPU virtual address, NULL for none")                                                      \
-    C(size, INT, "bytes")                                                                                      \
-    C(gpa, INT, "guest memory behind it")                                                                      \
-    C(created_ns, INT, "")                                                                                     \
-    C(last_use_ns, INT, "")                                                                                    \
-    C(destroyed_ns, INT, "NULL: alive")                                                                        \
-    C(evicted_ns, INT, "alive, and without memory since then; NULL: it has it")
+    C(resource, id, INT, "number or handle")                                                                   \
+    C(resource, name, TEXT, "or empty")                                                                        \
+    C(resource, kind, TEXT, "buffer, texture 64x64 …")                                                         \
+    C(resource, address, INT, "GPU virtual address, NULL for none")                                            \
+    C(resource, size, INT, "bytes")                                                                            \
+    C(resource, gpa, INT, "guest memory behind it")                                                            \
+    C(resource, created_ns, INT, "")                                                                           \
+    C(resource, last_use_ns, INT, "")                                                                          \
+    C(resource, destroyed_ns, INT, "NULL: alive")                                                              \
+    C(resource, evicted_ns, INT, "alive, and without memory since then; NULL: it has it")
 #define BB_COLUMNS_FAULT(C)                                                                                    \
-    C(time_ns, INT, "")                                                                                        \
-    C(address, INT, "")                                                                                        \
-    C(access, TEXT, "read, write or NULL")                                                                     \
-    C(kind, TEXT, "use after free, …")                                                                         \
-    C(resource, INT, "resource.id or NULL")                                                                    \
-    C(distance, INT, "bytes out of bounds")                                                                    \
-    C(text, TEXT, "in words")
+    C(fault, time_ns, INT, "")                                                                                 \
+    C(fault, address, INT, "")                                                                                 \
+    C(fault, access, TEXT, "read, write or NULL")                                                              \
+    C(fault, kind, TEXT, "use after free, …")                                                                  \
+    C(fault, resource, INT, "resource.id or NULL")                                                             \
+    C(fault, distance, INT, "bytes out of bounds")                                                             \
+    C(fault, text, TEXT, "in words")
 #define BB_COLUMNS_FENCE(C)                                                                                    \
-    C(name, TEXT, "")                                                                                          \
-    C(value, INT, "the last signalled")                                                                        \
-    C(waited, INT, "the last asked for")                                                                       \
-    C(queue, INT, "queue.id")
+    C(fence, name, TEXT, "")                                                                                   \
+    C(fence, value, INT, "the last signalled")                                                                 \
+    C(fence, waited, INT, "the last asked for")                                                                \
+    C(fence, queue, INT, "queue.id")
 #define BB_COLUMNS_EVENT(C)                                                                                    \
-    C(time_ns, INT, "")                                                                                        \
-    C(process, TEXT, "who recorded it")                                                                        \
-    C(pid, INT, "")                                                                                            \
-    C(thread, INT, "")                                                                                         \
-    C(name, TEXT, "")                                                                                          \
-    C(a, INT, "arguments, by name")                                                                            \
-    C(b, INT, "")                                                                                              \
-    C(c, INT, "")                                                                                              \
-    C(text, TEXT, "or NULL")
+    C(event, time_ns, INT, "")                                                                                 \
+    C(event, process, TEXT, "who recorded it")                                                                 \
+    C(event, pid, INT, "")                                                                                     \
+    C(event, thread, INT, "")                                                                                  \
+    C(event, name, TEXT, "")                                                                                   \
+    C(event, a, INT, "arguments, by name")                                                                     \
+    C(event, b, INT, "")                                                                                       \
+    C(event, c, INT, "")                                                                                       \
+    C(event, text, TEXT, "or NULL")
 #define BB_COLUMNS_HOST(C)                                                                                     \
-    C(name, TEXT, "counter")                                                                                   \
-    C(before, REAL, "a second before, or NULL")                                                                \
-    C(at, REAL, "when the dump was made")                                                                      \
-    C(unit, TEXT, "")
+    C(host, name, TEXT, "counter")                                                                             \
+    C(host, before, REAL, "a second before, or NULL")                                                          \
+    C(host, at, REAL, "when the dump was made")                                                                \
+    C(host, unit, TEXT, "")
 #define BB_COLUMNS_SAMPLE(C)                                                                                   \
-    C(time_ns, INT, "")                                                                                        \
-    C(user, REAL, "seconds of all processors since boot, nice included")                                       \
-    C(system, REAL, "interrupts included")                                                                     \
-    C(idle, REAL, "")                                                                                          \
-    C(iowait, REAL, "")                                                                                        \
-    C(steal, REAL, "taken by the hypervisor")                                                                  \
-    C(running, INT, "tasks that ran or waited for a processor")                                                \
-    C(executor_cpu, REAL, "seconds that the executor's threads ran, NULL: there was none")                     \
-    C(executor_wait, REAL, "seconds that they waited for a processor")
+    C(sample, time_ns, INT, "")                                                                                \
+    C(sample, user, REAL, "seconds of all processors since boot, nice included")                               \
+    C(sample, system, REAL, "interrupts included")                                                             \
+    C(sample, idle, REAL, "")                                                                                  \
+    C(sample, iowait, REAL, "")                                                                                \
+    C(sample, steal, REAL, "taken by the hypervisor")                                                          \
+    C(sample, running, INT, "tasks that ran or waited for a processor")                                        \
+    C(sample, executor_cpu, REAL, "seconds that the executor's threads ran, NULL: there was none")             \
+    C(sample, executor_wait, REAL, "seconds that they waited for a processor")
 #define BB_COLUMNS_PICTURE(C)                                                                                  \
-    C(time_ns, INT, "")                                                                                        \
-    C(name, TEXT, "")                                                                                          \
-    C(width, INT, "")                                                                                          \
-    C(height, INT, "")                                                                                         \
-    C(png, BLOB, "")
+    C(picture, time_ns, INT, "")                                                                               \
+    C(picture, name, TEXT, "")                                                                                 \
+    C(picture, width, INT, "")                                                                                 \
+    C(picture, height, INT, "")                                                                                \
+    C(picture, png, BLOB, "")
 #define BB_COLUMNS_FILE(C)                                                                                     \
-    C(name, TEXT, "")                                                                                          \
-    C(kind, TEXT, "recording")                                                                                 \
-    C(size, INT, "bytes of all parts")                                                                         \
-    C(part, INT, "from 0: a file is the bytes of its parts one after another")                                 \
-    C(bytes, BLOB, "")
+    C(file, name, TEXT, "")                                                                                    \
+    C(file, kind, TEXT, "recording")                                                                           \
+    C(file, size, INT, "bytes of all parts")                                                                   \
+    C(file, part, INT, "from 0: a file is the bytes of its parts one after another")                           \
+    C(file, bytes, BLOB, "")
 #define BB_COLUMNS_REPLAY(C)                                                                                   \
-    C(time, TEXT, "UTC")                                                                                       \
-    C(markers, TEXT, "groups or exact")                                                                        \
-    C(tries, INT, "how often it was played")                                                                   \
-    C(crashed, INT, "1: it crashed again")                                                                     \
-    C(same, INT, "1: at the same command")                                                                     \
-    C(text, TEXT, "what happened")
+    C(replay, time, TEXT, "UTC")                                                                               \
+    C(replay, markers, TEXT, "groups or exact")                                                                \
+    C(replay, tries, INT, "how often it was played")                                                           \
+    C(replay, crashed, INT, "1: it crashed again")                                                             \
+    C(replay, same, INT, "1: at the same command")                                                             \
+    C(replay, text, TEXT, "what happened")
 /* clang-format on */
 
 enum bb_table {
@@ -373,36 +447,48 @@ enum bb_table {
         BB_NUM_TABLES
 };
 
+/* BB_finding_text: the table in the upper bits, its column in the lower eight. */
+enum bb_col {
+#define BB_COL(table, name, type, doc) BB_##table##_##name,
+#define BB_FIRST(NAME, name, doc)      BB_##name##_first_ = (BB_TABLE_##NAME << 8) - 1, BB_COLUMNS_##NAME(BB_COL)
+    BB_TABLES(BB_FIRST)
+#undef BB_FIRST
+#undef BB_COL
+        BB_NO_COL = -2
+};
+
 struct bb_package;
 
 /* `limit` bytes at most, 0 for 512 MiB: rows beyond it are left out, and the dump says how many. */
 int bb_package_create(struct bb_package **out, uint64_t limit);
 void bb_package_destroy(struct bb_package *p);
 
-/* A row: begin, one value per column in the order of the table, end. A row with too few values is filled up with NULL;
- * a value too many is dropped. Text is cut at 1 MiB. Failures are kept and returned by bb_package_send. */
+/* A row: begin, the values that are known, each by its column, end. What is not given is NULL. Giving a value to a column of
+ * another table, of another type, or twice, is a mistake of the program's: debug builds stop there, others leave the value
+ * out. Text is cut at 1 MiB. Failures are kept and returned by bb_package_send. */
 void bb_row(struct bb_package *p, enum bb_table table);
-void bb_int(struct bb_package *p, int64_t value);
-void bb_real(struct bb_package *p, double value);
-void bb_text(struct bb_package *p, const char *text); /* NULL is a NULL value */
-void bb_textf(struct bb_package *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void bb_blob(struct bb_package *p, const void *bytes, size_t size);
-void bb_null(struct bb_package *p);
+void bb_int(struct bb_package *p, enum bb_col column, int64_t value);
+void bb_real(struct bb_package *p, enum bb_col column, double value);
+void bb_text(struct bb_package *p, enum bb_col column,
+             const char *text); /* NULL is a NULL value, for blobs too */
+void bb_textf(struct bb_package *p, enum bb_col column, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void bb_blob(struct bb_package *p, enum bb_col column, const void *bytes, size_t size);
 void bb_row_end(struct bb_package *p);
 void bb_meta(struct bb_package *p, const char *key, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 struct bb_send_params {
     const char *path; /* of the dump; must not exist */
-    const char
-        *dumper; /* the program aerogpu-dumper; NULL: $AEROGPU_DUMPER, else where it was built or installed */
+    /* The program aerogpu-dumper; NULL: $AEROGPU_DUMPER, else where it was built or installed. */
+    const char *dumper;
     uint32_t timeout_ms; /* the process is killed after it; 0 for 10 000 */
 };
 
 /* Makes the dump and waits for it: the file is there, whole, when this returns 0. */
 int bb_package_send(struct bb_package *p, const struct bb_send_params *params, struct bb_error *e);
 
-/* ---- reports -------------------------------------------------------------------------------------------------------- */
+/* ---- reports ------------------------------------------------------------- */
 
 enum bb_report_format { BB_REPORT_TEXT, BB_REPORT_JSON, BB_REPORT_HTML, BB_REPORT_PERFETTO };
 
@@ -410,7 +496,7 @@ enum bb_report_format { BB_REPORT_TEXT, BB_REPORT_JSON, BB_REPORT_HTML, BB_REPOR
  * can be read, and `e` says what is wrong with it: then the result is -EBADMSG or -EPROTONOSUPPORT. */
 int bb_report(const char *path, enum bb_report_format format, FILE *out, struct bb_error *e);
 
-/* ---- flight recorder ------------------------------------------------------------------------------------------------
+/* ---- flight recorder --------------------------------------------------------
  *
  * A ring of fixed-size events in a file that is mapped into memory: recording one is a few stores, no lock, no system call.
  * What was recorded is in the file at once, whatever then happens to the process. Any thread, also in a signal handler.

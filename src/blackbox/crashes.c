@@ -108,7 +108,7 @@ void bb_crashes_close(struct bb_crashes *c)
     free(c);
 }
 
-/* ---- adding ------------------------------------------------------------------------------------------------------- */
+/* ---- adding -------------------------------------------------------------- */
 
 struct row {
     char fingerprint[40], cause[40], verdict[600], time[40], error[300];
@@ -273,7 +273,7 @@ int bb_crashes_add(struct bb_crashes *c, const char *path, struct bb_crashes_add
     return r;
 }
 
-/* ---- ranking ------------------------------------------------------------------------------------------------------ */
+/* ---- ranking ------------------------------------------------------------- */
 
 struct feature {
     char kind[24], name[200];
@@ -375,7 +375,7 @@ static int load_all(struct bb_crashes *c, struct group **groups, uint32_t *n, st
     return r || !all->dumps ? r : rank(c, all, NULL, e);
 }
 
-/* ---- forms -------------------------------------------------------------------------------------------------------- */
+/* ---- forms --------------------------------------------------------------- */
 
 static void text_features(struct strbuf *o, const struct group *g)
 {

@@ -20,7 +20,7 @@
 #include "blackbox/package.h"
 #include "base/utf8.h"
 
-/* ---- time --------------------------------------------------------------------------------------------------------- */
+/* ---- time ---------------------------------------------------------------- */
 
 static bool same_boot(const uint8_t boot[16])
 {
@@ -74,7 +74,7 @@ static uint64_t time_of(const struct time_base *t, uint64_t counter)
     return ns > 0 && ns < 9e18 ? (uint64_t)ns : 0;
 }
 
-/* ---- one file ----------------------------------------------------------------------------------------------------- */
+/* ---- one file ------------------------------------------------------------ */
 
 static void clean_text(char *out, size_t max, const char *text, size_t size)
 {
@@ -172,7 +172,7 @@ int64_t bb_flight_read(const char *path, void (*each)(void *ctx, const struct bb
     return r;
 }
 
-/* ---- a folder of them --------------------------------------------------------------------------------------------- */
+/* ---- a folder of them ---------------------------------------------------- */
 
 struct stored {
     struct bb_flight_record r;

@@ -138,7 +138,7 @@ static bool unwritten_behind(const struct facts *f, uint32_t i)
     return false;
 }
 
-/* ---- regions and words -------------------------------------------------------------------------------------------- */
+/* ---- regions and words --------------------------------------------------- */
 
 static void find_path(const struct facts *f, uint32_t target, struct bb_inference *out)
 {
@@ -221,7 +221,7 @@ static void put_conclusion(const struct facts *f, struct bb_inference *x)
     strbuf_finish(&s);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------- */
 
 static void apply_limit(const struct facts *f, struct bb_inference *out)
 {
@@ -279,22 +279,4 @@ void bb_inference_finish(struct bb_inference *x)
     free(x->states);
     x->candidates = NULL;
     x->states = NULL;
-}
-
-const char *bb_state_name(enum bb_state state)
-{
-    static const char *const names[] = {"finished", "running", "perhaps running", "not started"};
-
-    return state <= BB_NOT_STARTED ? names[state] : "unknown";
-}
-
-const char *bb_status_name(enum bb_status status)
-{
-    static const char *const names[] = {
-#define ROW(NAME, text) text,
-        BB_STATUSES(ROW)
-#undef ROW
-    };
-
-    return status < BB_NUM_STATUSES ? names[status] : "unknown";
 }

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/check.h"
+
 struct bb_package {
     int fd, failure;
     uint8_t *map;
@@ -15,7 +17,7 @@ struct bb_package {
     uint64_t rows, dropped;
     bool in_row, too_big;
     uint8_t table;
-    uint32_t values;
+    uint32_t values, given; /* given: a bit per column */
     uint64_t row_start;
     int files[BB_MAX_FILES], num_files;
 };
@@ -123,7 +125,7 @@ void bb_row(struct bb_package *p, enum bb_table table)
     p->in_row = true;
     p->too_big = false;
     p->table = (uint8_t)table;
-    p->values = 0;
+    p->values = p->given = 0;
     p->row_start = p->used;
     at = room(p, 2);
     if (at) {
@@ -132,21 +134,25 @@ void bb_row(struct bb_package *p, enum bb_table table)
     }
 }
 
-static bool takes_value(struct bb_package *p)
+static void put_value(struct bb_package *p, enum bb_col column, enum bb_tag tag, const void *bytes,
+                      uint64_t n)
 {
-    return p->in_row && p->values < bb_tables[p->table].num_columns;
-}
-
-static void put_value(struct bb_package *p, enum bb_tag tag, const void *bytes, uint64_t n, bool sized)
-{
+    const struct bb_table_desc *d = &bb_tables[p->table];
+    uint32_t c = (uint32_t)column & 0xFF;
+    bool sized = tag == BB_TAG_TEXT || tag == BB_TAG_BLOB, legal;
     uint8_t *at;
 
-    if (!takes_value(p))
+    legal = p->in_row && column >> 8 == p->table && c < d->num_columns && !(p->given & 1u << c) &&
+            (tag == BB_TAG_FILE ? BB_BLOB : (enum bb_type)(tag - BB_TAG_INT)) == d->columns[c].type;
+    INVARIANT(legal);
+    if (!legal)
         return;
     p->values++;
-    at = room(p, 1 + (sized ? 4u : 0u) + n);
+    p->given |= 1u << c;
+    at = room(p, 2 + (sized ? 4u : 0u) + n);
     if (!at)
         return;
+    *at++ = (uint8_t)c;
     *at++ = (uint8_t)tag;
     if (sized) {
         uint32_t size = htole32((uint32_t)n);
@@ -157,24 +163,19 @@ static void put_value(struct bb_package *p, enum bb_tag tag, const void *bytes, 
         memcpy(at, bytes, n);
 }
 
-void bb_int(struct bb_package *p, int64_t value)
+void bb_int(struct bb_package *p, enum bb_col column, int64_t value)
 {
     uint64_t v = htole64((uint64_t)value);
 
-    put_value(p, BB_TAG_INT, &v, 8, false);
+    put_value(p, column, BB_TAG_INT, &v, 8);
 }
 
-void bb_real(struct bb_package *p, double value)
+void bb_real(struct bb_package *p, enum bb_col column, double value)
 {
-    put_value(p, BB_TAG_REAL, &value, 8, false);
+    put_value(p, column, BB_TAG_REAL, &value, 8);
 }
 
-void bb_null(struct bb_package *p)
-{
-    put_value(p, BB_TAG_NULL, NULL, 0, false);
-}
-
-static void put_text(struct bb_package *p, const char *text, size_t size)
+static void put_text(struct bb_package *p, enum bb_col column, const char *text, size_t size)
 {
     size_t n;
     char *clean;
@@ -183,53 +184,45 @@ static void put_text(struct bb_package *p, const char *text, size_t size)
         size = BB_MAX_TEXT;
     n = utf8_clean(NULL, SIZE_MAX, text, size);
     clean = malloc(n + 1);
-    if (!clean) {
-        bb_null(p);
+    if (!clean)
         return;
-    }
     utf8_clean(clean, n, text, size);
-    put_value(p, BB_TAG_TEXT, clean, n, true);
+    put_value(p, column, BB_TAG_TEXT, clean, n);
     free(clean);
 }
 
-void bb_text(struct bb_package *p, const char *text)
+void bb_text(struct bb_package *p, enum bb_col column, const char *text)
 {
     if (text)
-        put_text(p, text, strlen(text));
-    else
-        bb_null(p);
+        put_text(p, column, text, strlen(text));
 }
 
-static void put_format(struct bb_package *p, const char *fmt, va_list ap)
+static void put_format(struct bb_package *p, enum bb_col column, const char *fmt, va_list ap)
 {
     char *text = NULL;
     int n = vasprintf(&text, fmt, ap);
 
     if (n < 0)
-        bb_null(p);
-    else
-        put_text(p, text, (size_t)n);
-    if (n >= 0)
-        free(text);
+        return;
+    put_text(p, column, text, (size_t)n);
+    free(text);
 }
 
-void bb_textf(struct bb_package *p, const char *fmt, ...)
+void bb_textf(struct bb_package *p, enum bb_col column, const char *fmt, ...)
 {
     va_list ap;
 
     va_start(ap, fmt);
-    put_format(p, fmt, ap);
+    put_format(p, column, fmt, ap);
     va_end(ap);
 }
 
-void bb_blob(struct bb_package *p, const void *bytes, size_t size)
+void bb_blob(struct bb_package *p, enum bb_col column, const void *bytes, size_t size)
 {
     if (size > UINT32_MAX)
         p->too_big = true;
     else if (bytes)
-        put_value(p, BB_TAG_BLOB, bytes, size, true);
-    else
-        bb_null(p);
+        put_value(p, column, BB_TAG_BLOB, bytes, size);
 }
 
 int bb_package_files(const struct bb_package *p, int fds[BB_MAX_FILES])
@@ -238,25 +231,21 @@ int bb_package_files(const struct bb_package *p, int fds[BB_MAX_FILES])
     return p->num_files;
 }
 
-void bb_blob_file(struct bb_package *p, int fd, uint32_t size)
+void bb_blob_file(struct bb_package *p, enum bb_col column, int fd, uint32_t size)
 {
     uint32_t v[2] = {htole32(size), htole32((uint32_t)p->num_files)};
     int own = p->num_files < BB_MAX_FILES ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
 
-    if (own < 0) {
-        bb_null(p);
+    if (own < 0)
         return;
-    }
     p->files[p->num_files++] = own;
-    put_value(p, BB_TAG_FILE, v, sizeof(v), false);
+    put_value(p, column, BB_TAG_FILE, v, sizeof(v));
 }
 
 void bb_row_end(struct bb_package *p)
 {
     if (!p->in_row)
         return;
-    while (p->values < bb_tables[p->table].num_columns)
-        bb_null(p);
     p->in_row = false;
     if (p->too_big || p->failure) {
         p->used = p->row_start;
@@ -273,14 +262,14 @@ void bb_meta(struct bb_package *p, const char *key, const char *fmt, ...)
     va_list ap;
 
     bb_row(p, BB_TABLE_META);
-    bb_text(p, key);
+    bb_text(p, BB_meta_key, key);
     va_start(ap, fmt);
-    put_format(p, fmt, ap);
+    put_format(p, BB_meta_value, fmt, ap);
     va_end(ap);
     bb_row_end(p);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------- */
 
 int bb_package_open(struct bb_package_reader *r, const void *data, size_t size, struct error *e)
 {
@@ -311,8 +300,6 @@ static void take_value(struct bytes *b, struct bb_value *v)
 
     *v = (struct bb_value){.tag = (enum bb_tag)bytes_u8(b)};
     switch (v->tag) {
-    case BB_TAG_NULL:
-        break;
     case BB_TAG_INT:
         v->i = (int64_t)bytes_u64(b);
         break;
@@ -344,10 +331,17 @@ int bb_package_next(struct bb_package_reader *r, enum bb_table *table, struct bb
         return 0;
     t = bytes_u8(&r->b);
     n = bytes_u8(&r->b);
-    if (!r->b.bad && (t >= BB_NUM_TABLES || n != bb_tables[t].num_columns))
+    memset(values, 0, BB_MAX_COLUMNS * sizeof(values[0]));
+    if (!r->b.bad && t >= BB_NUM_TABLES)
         r->b.bad = true;
-    for (uint32_t i = 0; i < n && !r->b.bad; i++)
-        take_value(&r->b, &values[i]);
+    for (uint32_t i = 0; i < n && !r->b.bad; i++) {
+        uint32_t c = bytes_u8(&r->b);
+
+        if (r->b.bad || c >= bb_tables[t].num_columns || values[c].tag != BB_TAG_NULL)
+            r->b.bad = true;
+        else
+            take_value(&r->b, &values[c]);
+    }
     if (r->b.bad)
         return error_set(e, -EBADMSG, "package: offset 0x%zx: malformed row", at);
     *table = (enum bb_table)t;

@@ -1,8 +1,8 @@
 /* package.h: rows on their way from the program that crashed to the process that writes the dump.
  *
  *   header   magic "AGBP", u32 version, u64 bytes of rows, u64 rows, u64 dropped rows
- *   row      u8 table, u8 number of values, values
- *   value    u8 tag: 0 null │ 1 i64 │ 2 double │ 3 text: u32 size, bytes │ 4 blob: u32 size, bytes
+ *   row      u8 table, u8 number of values, values; columns without one are NULL
+ *   value    u8 column, u8 tag: 1 i64 │ 2 double │ 3 text: u32 size, bytes │ 4 blob: u32 size, bytes
  *            │ 5 file: u32 size, u32 number: a blob in a file of its own, which goes along as descriptor
  *
  * Invariants:
@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "blackbox/schema.h"
 
-enum { BB_PACKAGE_MAGIC = 0x50424741, BB_PACKAGE_VERSION = 1, BB_PACKAGE_HEADER = 32, BB_MAX_TEXT = 1 << 20 };
+enum { BB_PACKAGE_MAGIC = 0x50424741, BB_PACKAGE_VERSION = 2, BB_PACKAGE_HEADER = 32, BB_MAX_TEXT = 1 << 20 };
 
 enum bb_tag { BB_TAG_NULL, BB_TAG_INT, BB_TAG_REAL, BB_TAG_TEXT, BB_TAG_BLOB, BB_TAG_FILE, BB_NUM_TAGS };
 
@@ -48,7 +48,7 @@ int bb_package_fd(struct bb_package *p);
 /* The files that go along; returns how many. */
 int bb_package_files(const struct bb_package *p, int fds[BB_MAX_FILES]);
 /* A blob that is the first `size` bytes of the memory file `fd`, which stays the caller's: it is not copied. */
-void bb_blob_file(struct bb_package *p, int fd, uint32_t size);
+void bb_blob_file(struct bb_package *p, enum bb_col column, int fd, uint32_t size);
 int bb_package_failure(const struct bb_package *p);
 
 /* Makes the dump at `path` from the package, in place of the process. 0 or a negative errno. */

@@ -15,33 +15,18 @@ static void advise(struct bb_view *v, const char *text)
 
 static void make_advice(struct bb_view *v)
 {
-    bool exact = !strcmp(v->certainty, "certain");
+    const struct bb_cause_desc *cause = bb_cause_desc(bb_cause_find(v->cause));
 
-    if (!strcmp(v->cause, "killed"))
-        advise(v, "Find out who sent the signal: the kernel's log names an out-of-memory kill; nothing in "
-                  "the stream is wrong.");
-    else if (!exact)
-        advise(v, "Run `aerogpu replay` on this dump: it plays the last submissions in a fresh executor with "
-                  "a marker around "
-                  "every command, and writes the exact one into the dump.");
-    if (!strcmp(v->cause, "hang"))
-        advise(v,
-               "Look at the loops of the shaders below: what ends them, and can it be that it never comes?");
-    if (!strcmp(v->cause, "page fault"))
-        advise(v, "See who owns or owned the address below; then look where the shaders compute it.");
-    if (!strcmp(v->cause, "out of memory"))
-        advise(v, "Look at the resources below by size: what grows, and what is never destroyed?");
-    if (!strcmp(v->cause, "DMA fault"))
-        advise(v, "The address is the guest's: was the allocation unmapped or evicted while a stream still "
-                  "named it?");
-    if (!strcmp(v->cause, "misaligned") || !strcmp(v->cause, "wrong type"))
-        advise(v, "The sentence names the slot or handle: look where the program binds it.");
-    if (!strcmp(v->cause, "malformed"))
-        advise(v,
-               "The sentence names the packet and field: compare them with what the driver meant to write.");
-    if (strcmp(v->cause, "killed") && strcmp(v->cause, "request"))
-        advise(v, "Run `aerogpu minimize` on this dump for the smallest recording that still crashes the "
-                  "same way.");
+    if (cause->kind != BB_KIND_OUTSIDE && strcmp(v->certainty, "certain"))
+        advise(
+            v,
+            "Run `aerogpu replay` on this dump: it plays the last submissions in a fresh executor with a marker around every command, and writes the exact one into the dump.");
+    if (cause->advice)
+        advise(v, cause->advice);
+    if (cause->kind == BB_KIND_CRASH || cause->kind == BB_KIND_REFUSAL)
+        advise(
+            v,
+            "Run `aerogpu minimize` on this dump for the smallest recording that still crashes the same way.");
 }
 
 void bb_view_init(struct bb_view *v)
@@ -112,7 +97,7 @@ void bb_view_host(struct bb_view *v, char out[400])
                  at[1][5] - at[0][5]);
 }
 
-/* ---- text --------------------------------------------------------------------------------------------------------- */
+/* ---- text ---------------------------------------------------------------- */
 
 static void put_facts(struct bb_view *v, struct strbuf *o)
 {
@@ -155,7 +140,7 @@ static void put_commands(struct bb_view *v, struct strbuf *o, int64_t submission
 
     while (bb_step(&v->dump, &s)) {
         const char *st = bb_column_text(&v->dump, s, 2), *pa = bb_column_text(&v->dump, s, 4);
-        bool running = strstr(st, "running") != NULL;
+        bool running = bb_state_is_candidate(bb_state_find(st));
 
         if (count && (strcmp(st, state) || strcmp(pa, path) || running)) {
             strbuf_printf(o, "    %-16s packets %" PRId64 "–%" PRId64 " (%" PRId64 ")%s%s\n", state, first,
@@ -296,7 +281,7 @@ void bb_report_text(struct bb_view *v, struct strbuf *o)
         strbuf_printf(o, "  %u. %s\n", i + 1, v->advice[i]);
 }
 
-/* ---- all forms ---------------------------------------------------------------------------------------------------- */
+/* ---- all forms ----------------------------------------------------------- */
 
 int bb_report(const char *path, enum bb_report_format format, FILE *out, struct bb_error *e)
 {

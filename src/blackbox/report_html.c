@@ -82,7 +82,9 @@ static void base64(struct strbuf *o, const unsigned char *b, size_t n)
 
 static const char *class_of(const char *state)
 {
-    return strstr(state, "running") ? "r" : !strcmp(state, "finished") ? "f" : "n";
+    enum bb_state s = bb_state_find(state);
+
+    return bb_state_is_candidate(s) ? "r" : s == BB_FINISHED ? "f" : "n";
 }
 
 static void put_verdict(struct bb_view *v, struct strbuf *o)
@@ -176,7 +178,7 @@ static void put_commands(struct bb_view *v, struct strbuf *o, int64_t id)
     PUTS("<ol class=cmds>");
     while (bb_step(&v->dump, &s)) {
         const char *st = bb_column_text(&v->dump, s, 1), *pa = bb_column_text(&v->dump, s, 2);
-        bool running = strstr(st, "running") != NULL;
+        bool running = bb_state_is_candidate(bb_state_find(st));
 
         if (n && (strcmp(st, state) || strcmp(pa, path) || running)) {
             put_run(o, state, path, first, last, n);
@@ -259,7 +261,7 @@ static void put_bound(struct bb_view *v, struct strbuf *o)
     }
 }
 
-/* ---- the last seconds ---------------------------------------------------------------------------------------------- */
+/* ---- the last seconds ---------------------------------------------------- */
 
 enum { LINE_LEFT = 110, LINE_WIDTH = 480 };
 
@@ -382,7 +384,7 @@ static void put_events(struct bb_view *v, struct strbuf *o)
     PUTS(any ? "</table></details></section>" : "");
 }
 
-/* ---- lives --------------------------------------------------------------------------------------------------------- */
+/* ---- lives --------------------------------------------------------------- */
 
 /* What a page fault is about, and who lies next to it. */
 static void put_lives(struct bb_view *v, struct strbuf *o)

@@ -180,7 +180,7 @@ int bb_resources_evict(struct bb_resources *r, uint64_t id, bool evicted, uint64
     return e ? 0 : -ENOENT;
 }
 
-/* ---- faults ------------------------------------------------------------------------------------------------------- */
+/* ---- faults -------------------------------------------------------------- */
 
 static struct bb_resource shown(const struct entry *e)
 {

@@ -1,6 +1,8 @@
 #include "blackbox/schema.h"
 
-#define COLUMN(name, type, doc) {#name, doc, BB_##type},
+#include <string.h>
+
+#define COLUMN(table, name, type, doc) {#name, doc, BB_##type},
 #define COLUMNS_OF(NAME, name, doc)                                                                          \
     static const struct bb_column columns_##name[] = {BB_COLUMNS_##NAME(COLUMN)};
 BB_TABLES(COLUMNS_OF)
@@ -18,6 +20,61 @@ const char *bb_type_name(enum bb_type type)
 
     return names[type];
 }
+
+/* ---- names --------------------------------------------------------------- */
+
+static const char *const states[] = {
+#define ROW(NAME, text) text,
+    BB_STATES(ROW)
+#undef ROW
+};
+
+const char *bb_state_name(enum bb_state state)
+{
+    return state < BB_NUM_STATES ? states[state] : "unknown";
+}
+
+enum bb_state bb_state_find(const char *name)
+{
+    int s = 0;
+
+    while (s < BB_NUM_STATES && strcmp(states[s], name))
+        s++;
+    return (enum bb_state)s;
+}
+
+const char *bb_status_name(enum bb_status status)
+{
+    static const char *const names[] = {
+#define ROW(NAME, text) text,
+        BB_STATUSES(ROW)
+#undef ROW
+    };
+
+    return status < BB_NUM_STATUSES ? names[status] : "unknown";
+}
+
+const struct bb_cause_desc *bb_cause_desc(enum bb_cause cause)
+{
+    static const struct bb_cause_desc causes[] = {
+#define ROW(NAME, name, kind, words, status, advice)                                                         \
+    {name, BB_KIND_##kind, words, BB_STATUS_##status, advice},
+        BB_CAUSES(ROW)
+#undef ROW
+    };
+
+    return &causes[cause < BB_NUM_CAUSES ? cause : BB_CAUSE_NONE];
+}
+
+enum bb_cause bb_cause_find(const char *name)
+{
+    for (int c = 0; c < BB_NUM_CAUSES; c++)
+        if (!strcmp(bb_cause_desc((enum bb_cause)c)->name, name))
+            return (enum bb_cause)c;
+    return BB_CAUSE_NONE;
+}
+
+/* ---- the schema ---------------------------------------------------------- */
 
 void bb_schema_sql(struct strbuf *out)
 {

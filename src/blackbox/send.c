@@ -12,53 +12,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "blackbox/internal.h"
 #include "blackbox/package.h"
 
-#define PROGRAM "aerogpu-dumper"
-
-static bool find_beside(const char *self, char *path, size_t size)
-{
-    static const char *const places[] = {PROGRAM, "libexec/" PROGRAM, "src/blackbox/" PROGRAM};
-    char dir[PATH_MAX], *slash;
-
-    snprintf(dir, sizeof(dir), "%s", self);
-    for (int up = 0; up < 4 && (slash = strrchr(dir, '/')); up++) {
-        *slash = '\0';
-        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-            if ((size_t)snprintf(path, size, "%s/%s", dir, places[i]) < size && !access(path, X_OK))
-                return true;
-    }
-    return false;
-}
-
-static int find_dumper(const char *wanted, char *path, size_t size, struct error *e)
-{
-    char self[PATH_MAX];
-    ssize_t n;
-
-    if (!wanted)
-        wanted = getenv("AEROGPU_DUMPER");
-    if (wanted) {
-        if ((size_t)snprintf(path, size, "%s", wanted) >= size || access(path, X_OK))
-            return error_set(e, -ENOENT, "%.200s is no program that makes dumps", wanted);
-        return 0;
-    }
-    n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[n > 0 ? n : 0] = '\0';
-    if (find_beside(self, path, size))
-        return 0;
-    if ((size_t)snprintf(path, size, "%s", BB_LIBEXECDIR "/" PROGRAM) < size && !access(path, X_OK))
-        return 0;
-    return error_set(
-        e, -ENOENT, PROGRAM " is neither in " BB_LIBEXECDIR " nor beside %.150s (AEROGPU_DUMPER can name it)",
-        self);
-}
+static const char dumper[] = "aerogpu-dumper";
 
 static int spawn(pid_t *pid, const char *program, const char *path, const int *fds, int num_fds, int out)
 {
-    static char name[] = PROGRAM;
-    char *argv[] = {name, (char *)path, NULL};
+    const char *const argv[] = {dumper, path, NULL};
     posix_spawn_file_actions_t fa;
     posix_spawnattr_t attr;
     sigset_t none, all;
@@ -79,7 +41,7 @@ static int spawn(pid_t *pid, const char *program, const char *path, const int *f
     if (!r)
         r = posix_spawn_file_actions_addclosefrom_np(&fa, 3 + num_fds);
     if (!r)
-        r = posix_spawn(pid, program, &fa, &attr, argv, environ);
+        r = posix_spawn(pid, program, &fa, &attr, (char *const *)(uintptr_t)argv, environ);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&fa);
     return r;
@@ -114,7 +76,13 @@ int bb_package_send(struct bb_package *p, const struct bb_send_params *params, s
     if (bb_package_failure(p))
         return error_set(e, bb_package_failure(p), "the evidence could not be gathered: %s",
                          strerror(-bb_package_failure(p)));
-    r = find_dumper(params->dumper, program, sizeof(program), e);
+    r = program_find(&(struct program_params){.what = "the program that makes dumps",
+                                              .wanted = params->dumper,
+                                              .variable = "AEROGPU_DUMPER",
+                                              .built = "src/blackbox/aerogpu-dumper",
+                                              .installed = dumper,
+                                              .place = PROGRAM_LIBEXEC},
+                     program, sizeof(program), e);
     if (r)
         return r;
     /* Out of the way of the numbers that they get there. */

@@ -62,7 +62,7 @@ static int play(const struct crash_run_params *p, struct run *run, struct trace_
                                .only_frame = UINT32_MAX,
                                .stop = &run->stop,
                                /* The watch is sure sooner, also where the executor is hardly let run. */
-                               .timeout_ns = (WATCH_PATIENCE * hang_ms + 5000ull) * NSEC_PER_MSEC};
+                               .timeout_ns = (WATCH_HANG_TIMES * hang_ms + 5000ull) * NSEC_PER_MSEC};
     struct player_result result = {0};
     struct watch *w;
     struct player *player;

@@ -1,4 +1,7 @@
-#include "watch/checkpoint.h"
+/* checkpoint.c: queues, and the checkpoints (ext.h) at which they stand, found where shared memory says. Nothing in that memory is
+ * believed: what is no checkpoint of the context is none.
+ */
+#include "watch/collect.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,24 +11,35 @@
 #include "abi/alloc_table.h"
 #include "abi/stream.h"
 
-const struct exec_checkpoints *watch_checkpoints_of(const struct evidence *ev, uint32_t context)
+struct watch_checkpoint {
+    const struct retained *k;
+    uint32_t packet;
+    bool by_pointer;
+    uint64_t pointer;
+    const uint8_t *payload; /* NULL: none */
+    uint32_t size;
+    char text[161]; /* "" where the payload is no text */
+};
+
+/* The context's last ones, or NULL. */
+static const struct exec_checkpoints *checkpoints_of(const struct snapshot *sn, uint32_t context)
 {
-    for (int i = 0; ev->has_crumbs && i < EXEC_CHECKPOINT_CONTEXTS; i++)
-        if (atomic_load(&ev->crumbs.checkpoints[i].in_use) && ev->crumbs.checkpoints[i].context == context)
-            return &ev->crumbs.checkpoints[i];
+    for (int i = 0; sn->has_crumbs && i < EXEC_CHECKPOINT_CONTEXTS; i++)
+        if (atomic_load(&sn->crumbs.checkpoints[i].in_use) && sn->crumbs.checkpoints[i].context == context)
+            return &sn->crumbs.checkpoints[i];
     return NULL;
 }
 
-static const struct kept *kept_by_id(const struct evidence *ev, uint64_t id)
+static const struct retained *retained_by_id(const struct snapshot *sn, uint64_t id)
 {
-    for (uint32_t i = 0; id && i < ev->num_items; i++)
-        if (ev->items[i].id == id)
-            return &ev->items[i];
+    for (uint32_t i = 0; id && i < sn->num_items; i++)
+        if (sn->items[i].id == id)
+            return &sn->items[i];
     return NULL;
 }
 
-static const uint8_t *pointed_at(struct machine *m, const struct kept *k, uint32_t alloc_id, uint64_t offset,
-                                 uint32_t size)
+static const uint8_t *pointed_at(struct machine *m, const struct retained *k, uint32_t alloc_id,
+                                 uint64_t offset, uint32_t size)
 {
     struct abi_alloc_table table = {0};
     const struct abi_alloc *a;
@@ -53,15 +67,16 @@ static void checkpoint_text(struct watch_checkpoint *x)
     snprintf(x->text, sizeof(x->text), "%.*s", n < 160 ? (int)n : 160, n ? (const char *)x->payload : "");
 }
 
-bool watch_checkpoint_find(const struct watch *w, const struct evidence *ev,
-                           const struct exec_checkpoint *where, uint32_t context,
-                           struct watch_checkpoint *out)
+/* `out` points into the snapshot and into guest memory. */
+static bool checkpoint_find(const struct watch *w, const struct snapshot *sn,
+                            const struct exec_checkpoint *where, uint32_t context,
+                            struct watch_checkpoint *out)
 {
     struct aerogpu_cmd_ext_checkpoint_pointer cp;
     struct abi_stream s;
     struct abi_packet p;
 
-    *out = (struct watch_checkpoint){.k = kept_by_id(ev, where->submission), .packet = where->packet};
+    *out = (struct watch_checkpoint){.k = retained_by_id(sn, where->submission), .packet = where->packet};
     if (!out->k || out->k->context_id != context || !out->k->stream ||
         abi_stream_open(&s, out->k->stream, out->k->cmd_size, NULL))
         return false;
@@ -84,4 +99,77 @@ bool watch_checkpoint_find(const struct watch *w, const struct evidence *ev,
     }
     checkpoint_text(out);
     return true;
+}
+
+/* ---- rows ---------------------------------------------------------------- */
+
+/* In one line. */
+static void put_name(struct collector *c, enum bb_col column, const struct watch_checkpoint *x)
+{
+    char what[200];
+
+    if (x->text[0])
+        snprintf(what, sizeof(what), "%s", x->text);
+    else if (x->by_pointer)
+        snprintf(what, sizeof(what), "pointer 0x%llx", (unsigned long long)x->pointer);
+    else
+        snprintf(what, sizeof(what), "%u bytes", x->size);
+    bb_textf(c->p, column, "%s (submission %llu, packet %u)", what, (unsigned long long)x->k->id, x->packet);
+}
+
+static void put_checkpoint(struct collector *c, uint32_t context, const char *which,
+                           const struct watch_checkpoint *x)
+{
+    bb_row(c->p, BB_TABLE_CHECKPOINT);
+    bb_int(c->p, BB_checkpoint_queue, context);
+    bb_text(c->p, BB_checkpoint_which, which);
+    bb_int(c->p, BB_checkpoint_submission, (int64_t)x->k->id);
+    bb_int(c->p, BB_checkpoint_packet, x->packet);
+    bb_text(c->p, BB_checkpoint_kind, x->by_pointer ? "pointer" : "copy");
+    if (x->by_pointer)
+        bb_int(c->p, BB_checkpoint_pointer, (int64_t)x->pointer);
+    bb_text(c->p, BB_checkpoint_text, x->text[0] ? x->text : NULL);
+    bb_blob(c->p, BB_checkpoint_payload, x->payload, x->payload ? x->size : 0);
+    bb_row_end(c->p);
+}
+
+void watch_put_queues(struct collector *c)
+{
+    for (const struct watch_model_context *ctx = c->model.contexts; ctx; ctx = ctx->next) {
+        const struct exec_checkpoints *x = checkpoints_of(c->sn, ctx->id);
+        uint64_t submitted = 0, completed = 0, fence = 0;
+        struct watch_checkpoint top, bottom;
+        bool has_top = x && checkpoint_find(c->w, c->sn, &x->top, ctx->id, &top),
+             has_bottom = x && checkpoint_find(c->w, c->sn, &x->bottom, ctx->id, &bottom);
+
+        for (uint32_t i = 0; i < c->sn->num_items; i++) {
+            const struct retained *k = &c->sn->items[i];
+            if (k->context_id != ctx->id)
+                continue;
+            submitted = k->id;
+            if (k->state == RETAINED_DONE) {
+                completed = k->id;
+                fence = k->fence;
+            }
+        }
+        bb_row(c->p, BB_TABLE_QUEUE);
+        bb_int(c->p, BB_queue_id, ctx->id);
+        bb_textf(c->p, BB_queue_name, "context %u", ctx->id);
+        bb_int(c->p, BB_queue_last_submitted, (int64_t)submitted);
+        bb_int(c->p, BB_queue_last_completed, (int64_t)completed);
+        if (has_top)
+            put_name(c, BB_queue_top, &top);
+        if (has_bottom)
+            put_name(c, BB_queue_bottom, &bottom);
+        bb_row_end(c->p);
+        if (has_top)
+            put_checkpoint(c, ctx->id, "top", &top);
+        if (has_bottom)
+            put_checkpoint(c, ctx->id, "bottom", &bottom);
+        bb_row(c->p, BB_TABLE_FENCE);
+        bb_textf(c->p, BB_fence_name, "context %u", ctx->id);
+        bb_int(c->p, BB_fence_value, (int64_t)fence);
+        bb_int(c->p, BB_fence_queue, ctx->id);
+        bb_row_end(c->p);
+    }
 }

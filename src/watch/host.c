@@ -67,27 +67,17 @@ void watch_host_sample(struct host_sample *s, uint64_t now, int pid)
         executor_times(s, pid);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
-
-static void seconds(struct bb_package *p, double v)
-{
-    if (v < 0)
-        bb_null(p);
-    else
-        bb_real(p, v);
-}
+/* ---- rows ---------------------------------------------------------------- */
 
 static void put_counter(struct bb_package *p, const char *name, bool has_before, double before, double at,
                         const char *unit)
 {
     bb_row(p, BB_TABLE_HOST);
-    bb_text(p, name);
+    bb_text(p, BB_host_name, name);
     if (has_before)
-        bb_real(p, before);
-    else
-        bb_null(p);
-    bb_real(p, at);
-    bb_text(p, unit);
+        bb_real(p, BB_host_before, before);
+    bb_real(p, BB_host_at, at);
+    bb_text(p, BB_host_unit, unit);
     bb_row_end(p);
 }
 
@@ -104,41 +94,43 @@ static void put_file(struct bb_package *p, const char *path, const char *format,
 }
 
 /* The sample that is a second older than the last, or as near to that as there is. */
-static const struct host_sample *second_before(const struct evidence *ev)
+static const struct host_sample *second_before(const struct snapshot *sn)
 {
-    const struct host_sample *now = &ev->samples[ev->num_samples - 1], *best = NULL;
+    const struct host_sample *now = &sn->samples[sn->num_samples - 1], *best = NULL;
 
-    for (uint32_t i = 0; i + 1 < ev->num_samples; i++)
-        if (now->time_ns - ev->samples[i].time_ns >= NSEC_PER_SEC)
-            best = &ev->samples[i];
+    for (uint32_t i = 0; i + 1 < sn->num_samples; i++)
+        if (now->time_ns - sn->samples[i].time_ns >= NSEC_PER_SEC)
+            best = &sn->samples[i];
     return best;
 }
 
-void watch_put_host(const struct evidence *ev, struct bb_package *p)
+void watch_put_host(const struct snapshot *sn, struct bb_package *p)
 {
     const struct host_sample *b, *a;
 
     put_file(p, "/proc/loadavg", "%lf", "load average, 1 minute", "processes");
     put_file(p, "/proc/pressure/cpu", "some avg10=%lf", "processor pressure, 10 s", "%");
-    if (!ev->num_samples)
+    if (!sn->num_samples)
         return;
-    for (uint32_t i = 0; i < ev->num_samples; i++) {
-        const struct host_sample *s = &ev->samples[i];
+    for (uint32_t i = 0; i < sn->num_samples; i++) {
+        const struct host_sample *s = &sn->samples[i];
 
         bb_row(p, BB_TABLE_SAMPLE);
-        bb_int(p, (int64_t)s->time_ns);
-        bb_real(p, s->user);
-        bb_real(p, s->system);
-        bb_real(p, s->idle);
-        bb_real(p, s->iowait);
-        bb_real(p, s->steal);
-        bb_int(p, s->running);
-        seconds(p, s->executor_cpu);
-        seconds(p, s->executor_wait);
+        bb_int(p, BB_sample_time_ns, (int64_t)s->time_ns);
+        bb_real(p, BB_sample_user, s->user);
+        bb_real(p, BB_sample_system, s->system);
+        bb_real(p, BB_sample_idle, s->idle);
+        bb_real(p, BB_sample_iowait, s->iowait);
+        bb_real(p, BB_sample_steal, s->steal);
+        bb_int(p, BB_sample_running, s->running);
+        if (s->executor_cpu >= 0) {
+            bb_real(p, BB_sample_executor_cpu, s->executor_cpu);
+            bb_real(p, BB_sample_executor_wait, s->executor_wait);
+        }
         bb_row_end(p);
     }
-    a = &ev->samples[ev->num_samples - 1];
-    b = second_before(ev);
+    a = &sn->samples[sn->num_samples - 1];
+    b = second_before(sn);
 #define COUNTER(field, name)                                                                                 \
     put_counter(p, "processor time, " name, b != NULL, b ? b->field : 0, a->field, "s since boot")
     COUNTER(user, "user");

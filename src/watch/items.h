@@ -6,7 +6,7 @@
 
 #include "executor/engine/crumbs.h"
 
-struct kept;
+struct retained;
 
 /* Commands have the packet's number as id, markers that of their mark. */
 struct watch_items {
@@ -15,7 +15,7 @@ struct watch_items {
 };
 
 /* 0, or -1 without memory. `slot` NULL: nothing is known about its progress. */
-int watch_items_init(struct watch_items *out, const struct kept *k, const struct exec_crumb_slot *slot);
+int watch_items_init(struct watch_items *out, const struct retained *k, const struct exec_crumb_slot *slot);
 void watch_items_finish(struct watch_items *i);
 
 /* The slot of a submission, NULL if it has none. */

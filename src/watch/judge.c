@@ -11,23 +11,10 @@
 #include <xxhash.h>
 
 #include "abi/packets.h"
+#include "base/array.h"
 #include "watch/items.h"
 #include "watch/priv.h"
 #include "executor/engine/engine.h"
-
-const char *watch_crash_cause_name(enum watch_crash_cause cause)
-{
-    static const char *const names[] = {
-        "none",    "hang",          "page fault", "fault",      "killed",     "malformed",     "device",
-        "request", "out of memory", "DMA fault",  "misaligned", "wrong type", "device removed"};
-
-    return names[cause];
-}
-
-bool watch_crash_is_refusal(enum watch_crash_cause cause)
-{
-    return cause == WATCH_CRASH_MALFORMED || (cause >= WATCH_CRASH_MEMORY && cause <= WATCH_CRASH_TYPE);
-}
 
 const struct exec_crumb_slot *watch_crumbs_find(const struct exec_crumbs *c, uint64_t submission)
 {
@@ -37,40 +24,32 @@ const struct exec_crumb_slot *watch_crumbs_find(const struct exec_crumbs *c, uin
     return NULL;
 }
 
-/* ---- items -------------------------------------------------------------------------------------------------------- */
+/* ---- items --------------------------------------------------------------- */
 
 struct works {
     uint32_t *packets;
-    uint32_t n, cap;
+    size_t n, cap;
 };
 
-static bool find_works(struct works *w, const struct kept *k)
+static bool find_works(struct works *w, const struct retained *k)
 {
     struct abi_stream s;
     struct abi_packet p;
 
-    *w = (struct works){.cap = 256};
-    w->packets = malloc(w->cap * sizeof(*w->packets));
-    if (!w->packets)
-        return false;
+    *w = (struct works){0};
     if (!k->stream || abi_stream_open(&s, k->stream, k->cmd_size, NULL))
         return true;
     while (abi_stream_next(&s, &p, NULL) > 0) {
         if (!abi_opcode_is_work(p.opcode))
             continue;
-        if (w->n == w->cap) {
-            uint32_t *bigger = realloc(w->packets, 2 * (size_t)w->cap * sizeof(*bigger));
-            if (!bigger)
-                return false;
-            w->packets = bigger;
-            w->cap *= 2;
-        }
+        if (array_reserve(w->packets, w->cap, w->n + 1))
+            return false;
         w->packets[w->n++] = p.index;
     }
     return true;
 }
 
-int watch_items_init(struct watch_items *out, const struct kept *k, const struct exec_crumb_slot *slot)
+int watch_items_init(struct watch_items *out, const struct retained *k, const struct exec_crumb_slot *slot)
 {
     uint32_t marks = slot ? atomic_load(&slot->num_marks) : 0, at = 0, n = 0;
     struct works w;
@@ -110,32 +89,32 @@ void watch_items_finish(struct watch_items *i)
     i->items = NULL;
 }
 
-/* ---- who ---------------------------------------------------------------------------------------------------------- */
+/* ---- who ----------------------------------------------------------------- */
 
-static const struct kept *by_id(const struct evidence *ev, uint64_t id)
+static const struct retained *by_id(const struct snapshot *sn, uint64_t id)
 {
-    for (uint32_t i = 0; id && i < ev->num_items; i++)
-        if (ev->items[i].id == id)
-            return &ev->items[i];
+    for (uint32_t i = 0; id && i < sn->num_items; i++)
+        if (sn->items[i].id == id)
+            return &sn->items[i];
     return NULL;
 }
 
-static const struct kept *culprit(const struct evidence *ev)
+static const struct retained *culprit(const struct snapshot *sn)
 {
-    const struct kept *k = by_id(ev, ev->failed_id);
+    const struct retained *k = by_id(sn, sn->failed_id);
 
-    if (!k && ev->died)
-        k = by_id(ev, ev->death.submission);
+    if (!k && sn->died)
+        k = by_id(sn, sn->death.submission);
     if (k)
         return k;
-    for (uint32_t i = 0; i < ev->num_items; i++)
-        if (ev->items[i].state == KEPT_QUEUED)
-            return &ev->items[i];
+    for (uint32_t i = 0; i < sn->num_items; i++)
+        if (sn->items[i].state == RETAINED_QUEUED)
+            return &sn->items[i];
     return NULL;
 }
 
 /* The packet `index`: its number among draws, and its name. */
-static void describe(const struct kept *k, uint32_t index, uint32_t *draw, char *name, size_t size)
+static void describe(const struct retained *k, uint32_t index, uint32_t *draw, char *name, size_t size)
 {
     struct abi_stream s;
     struct abi_packet p;
@@ -162,49 +141,32 @@ static void describe(const struct kept *k, uint32_t index, uint32_t *draw, char 
     *draw = UINT32_MAX;
 }
 
-static enum watch_crash_cause cause_of(const struct evidence *ev)
+static enum bb_cause cause_of(const struct snapshot *sn)
 {
-    if (ev->failed_id) {
-        const struct kept *k = by_id(ev, ev->failed_id);
-        static const enum watch_crash_cause causes[EXEC_CAUSES] = {
-            [EXEC_CAUSE_OTHER] = WATCH_CRASH_MALFORMED,
-            [EXEC_CAUSE_MEMORY] = WATCH_CRASH_MEMORY,
-            [EXEC_CAUSE_DMA] = WATCH_CRASH_DMA,
-            [EXEC_CAUSE_TYPE] = WATCH_CRASH_TYPE,
-            [EXEC_CAUSE_MISALIGNED] = WATCH_CRASH_MISALIGNED,
+    if (sn->failed_id) {
+        const struct retained *k = by_id(sn, sn->failed_id);
+        static const enum bb_cause causes[EXEC_CAUSES] = {
+            [EXEC_CAUSE_OTHER] = BB_CAUSE_MALFORMED,
+            [EXEC_CAUSE_MEMORY] = BB_CAUSE_MEMORY,
+            [EXEC_CAUSE_DMA] = BB_CAUSE_DMA,
+            [EXEC_CAUSE_TYPE] = BB_CAUSE_TYPE,
+            [EXEC_CAUSE_MISALIGNED] = BB_CAUSE_MISALIGNED,
         };
 
-        return k && k->cause < EXEC_CAUSES ? causes[k->cause] : WATCH_CRASH_MALFORMED;
+        return k && k->cause < EXEC_CAUSES ? causes[k->cause] : BB_CAUSE_MALFORMED;
     }
-    if (ev->removed)
-        return WATCH_CRASH_REMOVED;
-    if (!ev->died || ev->death.by_host)
-        return ev->hung || ev->died ? WATCH_CRASH_HANG : WATCH_CRASH_REQUEST;
-    if (ev->death.has_fault)
-        return WATCH_CRASH_PAGE_FAULT;
-    if (ev->death.signal == 9 || ev->death.signal == 15 || ev->death.signal == 2)
-        return WATCH_CRASH_KILLED;
-    return ev->death.signal == 6 ? WATCH_CRASH_DEVICE : WATCH_CRASH_FAULT;
+    if (sn->removed)
+        return BB_CAUSE_REMOVED;
+    if (!sn->died || sn->death.by_host)
+        return sn->hung || sn->died ? BB_CAUSE_HANG : BB_CAUSE_REQUEST;
+    if (sn->death.has_fault)
+        return BB_CAUSE_PAGE_FAULT;
+    if (sn->death.signal == 9 || sn->death.signal == 15 || sn->death.signal == 2)
+        return BB_CAUSE_KILLED;
+    return sn->death.signal == 6 ? BB_CAUSE_DEVICE : BB_CAUSE_FAULT;
 }
 
-static const char *verb_of(enum watch_crash_cause cause)
-{
-    switch (cause) {
-    case WATCH_CRASH_PAGE_FAULT:
-        return "caused a page fault";
-    case WATCH_CRASH_FAULT:
-    case WATCH_CRASH_DEVICE:
-        return "brought the executor down";
-    case WATCH_CRASH_KILLED:
-        return "was running";
-    case WATCH_CRASH_REMOVED:
-        return "was running";
-    default:
-        return "does not finish";
-    }
-}
-
-static void name_packet(const struct kept *k, struct watch_crash *c, const char *verb)
+static void name_packet(const struct retained *k, struct watch_crash *c, const char *verb)
 {
     char name[100], fault[64] = "";
 
@@ -217,7 +179,7 @@ static void name_packet(const struct kept *k, struct watch_crash *c, const char 
                  verb, fault, c->in_decoder ? " while it was decoded" : "");
 }
 
-static void name_group(const struct kept *k, struct watch_crash *c, uint32_t last, const char *verb)
+static void name_group(const struct retained *k, struct watch_crash *c, uint32_t last, const char *verb)
 {
     char first_name[100], last_name[100], fault[64] = "";
     uint32_t unused;
@@ -230,9 +192,9 @@ static void name_group(const struct kept *k, struct watch_crash *c, uint32_t las
              first_name, last_name, (unsigned long long)k->id, verb, fault);
 }
 
-static void judge_marks(const struct evidence *ev, const struct kept *k, struct watch_crash *c)
+static void judge_marks(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
 {
-    const struct exec_crumb_slot *slot = ev->has_crumbs ? watch_crumbs_find(&ev->crumbs, k->id) : NULL;
+    const struct exec_crumb_slot *slot = sn->has_crumbs ? watch_crumbs_find(&sn->crumbs, k->id) : NULL;
     uint32_t decoding = slot ? atomic_load(&slot->decoding) : 0;
     struct bb_inference x;
     struct watch_items items;
@@ -243,38 +205,40 @@ static void judge_marks(const struct evidence *ev, const struct kept *k, struct 
         watch_items_finish(&items);
         return;
     }
-    c->exact = ev->crumbs.exact != 0;
+    c->exact = sn->crumbs.exact != 0;
     c->candidates = x.num_candidates;
-    if (ev->died && ev->death.in_decoder && decoding) {
+    if (sn->died && sn->death.in_decoder && decoding) {
         c->in_decoder = c->certain = c->exact = true;
         c->candidates = 1;
         c->packet = decoding - 1;
-        name_packet(k, c, verb_of(c->cause));
+        name_packet(k, c, bb_cause_desc(c->cause)->words);
     } else if (x.num_candidates) {
         c->packet = (uint32_t)items.items[x.candidates[0]].id;
-        c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && c->cause != WATCH_CRASH_KILLED;
+        c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && c->cause != BB_CAUSE_KILLED;
         if (x.num_candidates == 1)
-            name_packet(k, c, verb_of(c->cause));
+            name_packet(k, c, bb_cause_desc(c->cause)->words);
         else
-            name_group(k, c, (uint32_t)items.items[x.candidates[x.num_candidates - 1]].id, verb_of(c->cause));
+            name_group(k, c, (uint32_t)items.items[x.candidates[x.num_candidates - 1]].id,
+                       bb_cause_desc(c->cause)->words);
     } else if (atomic_load(&slot->state) == EXEC_CRUMB_DECODING && decoding) {
         c->in_decoder = c->certain = c->exact = true;
         c->candidates = 1;
         c->packet = decoding - 1;
-        name_packet(k, c, verb_of(c->cause));
+        name_packet(k, c, bb_cause_desc(c->cause)->words);
     }
     watch_items_finish(&items);
     bb_inference_finish(&x);
 }
 
 /* Walks everything up to the packet, for what is bound there. */
-static void find_surroundings(const struct evidence *ev, const struct kept *culprit, struct watch_crash *c)
+static void find_surroundings(const struct snapshot *sn, const struct retained *culprit,
+                              struct watch_crash *c)
 {
     struct watch_model model = {0};
     bool found = false;
 
-    for (uint32_t i = 0; i < ev->num_items && !found; i++) {
-        const struct kept *k = &ev->items[i];
+    for (uint32_t i = 0; i < sn->num_items && !found; i++) {
+        const struct retained *k = &sn->items[i];
         struct watch_model_context *ctx = watch_model_context(&model, k->context_id);
         struct abi_stream s;
         struct abi_packet p;
@@ -304,23 +268,22 @@ static void find_surroundings(const struct evidence *ev, const struct kept *culp
 }
 
 /* Numbers are of one run: they do not count. */
-static void make_fingerprint(const struct kept *k, struct watch_crash *c)
+static void make_fingerprint(const struct retained *k, struct watch_crash *c)
 {
     char text[800];
-    size_t n = (size_t)snprintf(text, sizeof(text), "%s|%d|%d|%s|%s|%s|", watch_crash_cause_name(c->cause),
+    size_t n = (size_t)snprintf(text, sizeof(text), "%s|%d|%d|%s|%s|%s|", bb_cause_desc(c->cause)->name,
                                 c->in_decoder, c->fault_known ? (int)c->fault_kind : -1, c->command,
-                                c->cause == WATCH_CRASH_KILLED ? "" : c->shaders, c->path);
+                                c->cause == BB_CAUSE_KILLED ? "" : c->shaders, c->path);
 
-    for (const char *m = watch_crash_is_refusal(c->cause) ? k->message : ""; *m && n < sizeof(text) - 1; m++)
+    for (const char *m = bb_cause_desc(c->cause)->kind == BB_KIND_REFUSAL ? k->message : "";
+         *m && n < sizeof(text) - 1; m++)
         if (*m < '0' || *m > '9')
             text[n++] = *m;
     snprintf(c->fingerprint, sizeof(c->fingerprint), "%016llx", (unsigned long long)XXH3_64bits(text, n));
 }
 
-static void judge(const struct evidence *ev, const struct kept *k, struct watch_crash *c);
-
 /* Whose address it was. The number in the sentence is the guest's handle. */
-static void judge_fault(const struct evidence *ev, struct watch_crash *c)
+static void judge_fault(const struct snapshot *sn, struct watch_crash *c)
 {
     size_t at = strlen(c->text);
     struct bb_fault f;
@@ -328,7 +291,7 @@ static void judge_fault(const struct evidence *ev, struct watch_crash *c)
 
     if (!c->has_fault)
         return;
-    bb_resources_fault(ev->resources, c->fault_address, &f);
+    bb_resources_fault(sn->resources, c->fault_address, &f);
     c->fault_known = true;
     c->fault_kind = f.kind;
     c->fault_distance = f.distance;
@@ -357,76 +320,60 @@ static void judge_fault(const struct evidence *ev, struct watch_crash *c)
     }
 }
 
-void watch_evidence_judge(const struct evidence *ev, struct watch_crash *c)
+static void judge(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
 {
-    const struct kept *k = culprit(ev);
+    char killed[200];
 
-    judge(ev, k, c);
-    if (ev->starved && c->cause == WATCH_CRASH_HANG) {
+    *c = (struct watch_crash){.cause = cause_of(sn), .packet = UINT32_MAX, .draw = UINT32_MAX};
+    if (sn->died && sn->death.has_fault) {
+        c->has_fault = true;
+        c->fault_address = sn->death.fault_address;
+    }
+    if (!k) {
+        snprintf(c->text, sizeof(c->text), "No submission was unfinished%s%s", sn->died ? ": " : "",
+                 sn->died ? sn->death.message : "");
+        return;
+    }
+    c->submission = k->id;
+    c->fence = k->fence;
+    c->ordinal = k->ordinal;
+    if (bb_cause_desc(c->cause)->kind == BB_KIND_REFUSAL) {
+        c->certain = c->exact = true;
+        c->candidates = 1;
+        c->packet = k->packets;
+        name_packet(k, c, "was refused");
+        snprintf(c->text, sizeof(c->text), "%s submission %llu: %s", bb_cause_desc(c->cause)->words,
+                 (unsigned long long)k->id, k->message);
+        return;
+    }
+    judge_marks(sn, k, c);
+    if (!c->text[0])
+        snprintf(c->text, sizeof(c->text), "Submission %llu %s; there are no markers that say where",
+                 (unsigned long long)k->id, bb_cause_desc(c->cause)->words);
+    if (c->cause == BB_CAUSE_KILLED) {
+        snprintf(killed, sizeof(killed), "%.190s", c->candidates ? c->text : "");
+        snprintf(c->text, sizeof(c->text),
+                 "The executor was killed from outside (signal %d): no command is to blame%s%s",
+                 sn->death.signal, killed[0] ? ". " : "", killed);
+    }
+}
+
+void watch_judge(const struct snapshot *sn, struct watch_crash *c)
+{
+    const struct retained *k = culprit(sn);
+
+    judge(sn, k, c);
+    if (sn->starved && c->cause == BB_CAUSE_HANG) {
         size_t at = strlen(c->text);
 
         c->certain = false;
         snprintf(c->text + at, sizeof(c->text) - at,
                  "; the executor was hardly let run by the host meanwhile: it may be slow, not hung");
     }
-    judge_fault(ev, c);
+    judge_fault(sn, c);
     if (!k)
         return;
     if (c->packet != UINT32_MAX)
-        find_surroundings(ev, k, c);
+        find_surroundings(sn, k, c);
     make_fingerprint(k, c);
-}
-
-static const char *refusal_of(enum watch_crash_cause cause)
-{
-    switch (cause) {
-    case WATCH_CRASH_MEMORY:
-        return "There was no memory left for";
-    case WATCH_CRASH_DMA:
-        return "A guest address was no guest memory in";
-    case WATCH_CRASH_MISALIGNED:
-        return "A buffer is bound misaligned in";
-    case WATCH_CRASH_TYPE:
-        return "A resource of the wrong kind is used in";
-    default:
-        return "The device refused";
-    }
-}
-
-static void judge(const struct evidence *ev, const struct kept *k, struct watch_crash *c)
-{
-    char killed[200];
-
-    *c = (struct watch_crash){.cause = cause_of(ev), .packet = UINT32_MAX, .draw = UINT32_MAX};
-    if (ev->died && ev->death.has_fault) {
-        c->has_fault = true;
-        c->fault_address = ev->death.fault_address;
-    }
-    if (!k) {
-        snprintf(c->text, sizeof(c->text), "No submission was unfinished%s%s", ev->died ? ": " : "",
-                 ev->died ? ev->death.message : "");
-        return;
-    }
-    c->submission = k->id;
-    c->fence = k->fence;
-    c->ordinal = k->ordinal;
-    if (watch_crash_is_refusal(c->cause)) {
-        c->certain = c->exact = true;
-        c->candidates = 1;
-        c->packet = k->packets;
-        name_packet(k, c, "was refused");
-        snprintf(c->text, sizeof(c->text), "%s submission %llu: %s", refusal_of(c->cause),
-                 (unsigned long long)k->id, k->message);
-        return;
-    }
-    judge_marks(ev, k, c);
-    if (!c->text[0])
-        snprintf(c->text, sizeof(c->text), "Submission %llu %s; there are no markers that say where",
-                 (unsigned long long)k->id, verb_of(c->cause));
-    if (c->cause == WATCH_CRASH_KILLED) {
-        snprintf(killed, sizeof(killed), "%.190s", c->candidates ? c->text : "");
-        snprintf(c->text, sizeof(c->text),
-                 "The executor was killed from outside (signal %d): no command is to blame%s%s",
-                 ev->death.signal, killed[0] ? ". " : "", killed);
-    }
 }

@@ -40,7 +40,7 @@ struct watch_model_context *watch_model_context(struct watch_model *m, uint32_t 
     return c;
 }
 
-/* ---- objects ------------------------------------------------------------------------------------------------------ */
+/* ---- objects ------------------------------------------------------------- */
 
 static uint32_t *slot_of(struct watch_model *m, uint32_t handle)
 {
@@ -161,7 +161,7 @@ static void add_buffer(struct watch_model *m, const struct abi_packet *p, uint64
         submission);
 }
 
-/* ---- bindings ----------------------------------------------------------------------------------------------------- */
+/* ---- bindings ------------------------------------------------------------ */
 
 static void bind(struct watch_model_context *c, enum watch_slot_kind kind, uint32_t stage, uint32_t index,
                  uint32_t handle)
@@ -328,7 +328,7 @@ void watch_model_use(struct watch_model *m, const struct watch_model_context *c,
     }
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------- */
 
 static const char *const stage_names[] = {"ps", "vs", "gs", "hs", "ds", "cs"};
 

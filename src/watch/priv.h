@@ -12,14 +12,14 @@
 
 enum { WATCH_EVENTS = 4096, WATCH_STATUSES = 64, WATCH_SAMPLES = 64 };
 
-enum kept_state { KEPT_QUEUED, KEPT_DONE, KEPT_FAILED, KEPT_DROPPED };
+enum retained_state { RETAINED_QUEUED, RETAINED_DONE, RETAINED_FAILED, RETAINED_DROPPED };
 
 /* A submission since the last ring reset. In evidence it is a copy that shares stream and table. */
-struct kept {
-    struct kept *next;
+struct retained {
+    struct retained *next;
     uint64_t id, fence, ordinal, cmd_gpa, alloc_gpa, time_ns, done_ns;
     uint32_t context_id, engine_id, flags, cmd_size, alloc_size;
-    enum kept_state state;
+    enum retained_state state;
     uint32_t error, cause, packets; /* of the completion; enum exec_cause */
     bool has_fault;
     uint64_t fault_address;
@@ -27,8 +27,8 @@ struct kept {
     uint8_t *stream, *table; /* NULL: not guest memory, or too much */
 };
 
-struct kept_list {
-    struct kept *first, **end;
+struct retained_list {
+    struct retained *first, **end;
     uint32_t count;
     uint64_t bytes, dropped; /* dropped: streams that were given up for room */
 };
@@ -55,8 +55,8 @@ struct status_change {
 };
 
 /* All that a dump is made of. */
-struct evidence {
-    struct kept *items; /* oldest first */
+struct snapshot {
+    struct retained *items; /* oldest first */
     uint32_t num_items;
     uint64_t streams_dropped, failed_id;
     struct exec_crumbs crumbs;
@@ -86,19 +86,19 @@ struct watch {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* monotonic */
     bool stop;
-    struct kept_list list, garbage; /* garbage: freed when nobody collects */
+    struct retained_list list, garbage; /* garbage: freed when nobody collects */
     uint32_t collecting;
     uint64_t ordinal;
-    uint64_t crash_id; /* a submission that failed and was not looked at */
+    uint64_t crash_id; /* a submission that failed and was not examined */
     bool crash_pending;
-    struct evidence *rescued; /* taken at a ring reset, not looked at */
-    uint64_t looked, happened;
+    struct snapshot *rescued; /* taken at a ring reset, not examined */
+    uint64_t examined, happened;
     struct device_event events[WATCH_EVENTS];
     uint64_t num_events;
     struct status_change statuses[WATCH_STATUSES];
     uint32_t num_statuses;
     char error_text[200]; /* of the last error that was latched */
-    uint64_t looked_ns;   /* when a crash was looked at last */
+    uint64_t examined_ns; /* when a crash was examined last */
     bool removed_pending; /* the system took a device away */
     uint64_t removed_ns;
     int ended_pid;        /* of the executor that ended, until another runs; else 0 */
@@ -121,18 +121,18 @@ struct watch {
 /* collect.c */
 
 /* Says what crashed. */
-void watch_evidence_judge(const struct evidence *ev, struct watch_crash *crash);
+void watch_judge(const struct snapshot *sn, struct watch_crash *crash);
 /* Takes what happened to addresses since the last call. */
 void watch_addresses(struct watch *w, const struct exec_crumbs *c);
 /* Writes everything into `p`. */
-void watch_evidence_collect(struct watch *w, struct evidence *ev, const struct watch_crash *crash,
-                            struct bb_package *p);
-void watch_evidence_finish(struct evidence *ev);
+void watch_collect(struct watch *w, struct snapshot *sn, const struct watch_crash *crash,
+                   struct bb_package *p);
+void watch_snapshot_finish(struct snapshot *sn);
 
 /* host.c */
 
 /* How busy the host is now, and the process `pid` (0: none). Reads files in /proc: some 50 microseconds. */
 void watch_host_sample(struct host_sample *s, uint64_t now, int pid);
-void watch_put_host(const struct evidence *ev, struct bb_package *p);
+void watch_put_host(const struct snapshot *sn, struct bb_package *p);
 
 #endif

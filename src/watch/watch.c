@@ -24,30 +24,30 @@
 
 enum { TICK_MS = 25, SETTLE_MS = 200, MAX_LIVING = 65536, SAMPLE_NS = 240000000, NO_EXECUTOR_NS = 500000000 };
 
-static void list_init(struct kept_list *l)
+static void list_init(struct retained_list *l)
 {
-    *l = (struct kept_list){.end = &l->first};
+    *l = (struct retained_list){.end = &l->first};
 }
 
-static void kept_free(struct kept *k)
+static void retained_free(struct retained *k)
 {
     free(k->stream);
     free(k->table);
     free(k);
 }
 
-static void list_free(struct kept_list *l)
+static void list_free(struct retained_list *l)
 {
     while (l->first) {
-        struct kept *k = l->first;
+        struct retained *k = l->first;
         l->first = k->next;
-        kept_free(k);
+        retained_free(k);
     }
     list_init(l);
 }
 
 /* With the lock. */
-static void list_discard(struct watch *w, struct kept_list *l)
+static void list_discard(struct watch *w, struct retained_list *l)
 {
     if (w->collecting && l->first) {
         *w->garbage.end = l->first;
@@ -58,7 +58,7 @@ static void list_discard(struct watch *w, struct kept_list *l)
     }
 }
 
-/* ---- on the device's threads -------------------------------------------------------------------------------------- */
+/* ---- on the device's threads --------------------------------------------- */
 
 static void *guest_memory(struct machine *m, uint64_t gpa, uint64_t size)
 {
@@ -81,8 +81,8 @@ static uint8_t *copy(struct watch *w, uint64_t gpa, uint32_t size)
 static void make_room(struct watch *w)
 {
     while (w->list.bytes > w->params.max_stream_bytes && w->list.first->next) {
-        struct kept_list one;
-        struct kept *k = w->list.first;
+        struct retained_list one;
+        struct retained *k = w->list.first;
 
         list_init(&one);
         w->list.first = k->next;
@@ -112,21 +112,21 @@ static void set_status(struct watch *w, uint64_t time_ns, enum bb_status status,
 static void on_take(struct watch *w, const struct gpu_event *e)
 {
     const struct gpu_submission *s = e->submission;
-    struct kept *k = calloc(1, sizeof(*k));
+    struct retained *k = calloc(1, sizeof(*k));
 
     if (!k)
         return;
-    *k = (struct kept){.id = s->id,
-                       .fence = s->fence,
-                       .ordinal = w->ordinal++,
-                       .cmd_gpa = s->cmd_gpa,
-                       .alloc_gpa = s->alloc_gpa,
-                       .time_ns = e->time_ns,
-                       .context_id = s->context_id,
-                       .engine_id = s->engine_id,
-                       .flags = s->flags,
-                       .cmd_size = s->cmd_size,
-                       .alloc_size = s->alloc_size};
+    *k = (struct retained){.id = s->id,
+                           .fence = s->fence,
+                           .ordinal = w->ordinal++,
+                           .cmd_gpa = s->cmd_gpa,
+                           .alloc_gpa = s->alloc_gpa,
+                           .time_ns = e->time_ns,
+                           .context_id = s->context_id,
+                           .engine_id = s->engine_id,
+                           .flags = s->flags,
+                           .cmd_size = s->cmd_size,
+                           .alloc_size = s->alloc_size};
     if (w->num_statuses && w->statuses[w->num_statuses - 1].status == BB_STATUS_RESET)
         set_status(w, e->time_ns, BB_STATUS_ACTIVE, "work is taken again");
     k->stream = copy(w, s->cmd_gpa, s->cmd_size);
@@ -138,9 +138,9 @@ static void on_take(struct watch *w, const struct gpu_event *e)
     make_room(w);
 }
 
-static struct kept *find(struct watch *w, uint64_t id)
+static struct retained *find(struct watch *w, uint64_t id)
 {
-    struct kept *k = w->list.first;
+    struct retained *k = w->list.first;
 
     while (k && k->id != id)
         k = k->next;
@@ -159,12 +159,12 @@ static void status_of_error(struct watch *w, uint64_t time_ns, uint32_t cause, c
 static void on_complete(struct watch *w, const struct gpu_event *e)
 {
     const struct gpu_completion *c = e->completion;
-    struct kept *k = find(w, e->id);
+    struct retained *k = find(w, e->id);
 
     if (!k)
         return;
     k->done_ns = e->time_ns;
-    k->state = c->error ? KEPT_FAILED : KEPT_DONE;
+    k->state = c->error ? RETAINED_FAILED : RETAINED_DONE;
     k->error = c->error;
     k->cause = c->cause;
     k->packets = c->packets;
@@ -187,23 +187,23 @@ static void on_complete(struct watch *w, const struct gpu_event *e)
 
 static bool has_unfinished(const struct watch *w)
 {
-    for (const struct kept *k = w->list.first; k; k = k->next)
-        if (k->state == KEPT_QUEUED)
+    for (const struct retained *k = w->list.first; k; k = k->next)
+        if (k->state == RETAINED_QUEUED)
             return true;
     return false;
 }
 
-static struct evidence *snapshot(struct watch *w, const char *reason);
+static struct snapshot *take_snapshot(struct watch *w, const char *reason);
 
 static void on_ring_reset(struct watch *w, const struct gpu_event *e)
 {
-    /* What is dropped unfinished would be forgotten: the evidence is taken now, and looked at later. */
+    /* What is dropped unfinished would be forgotten: the evidence is taken now, and examined later. */
     bool unfinished = has_unfinished(w);
 
     if (unfinished)
         set_status(w, e->time_ns, BB_STATUS_RESET, "the driver reset the ring while work was unfinished");
     if (unfinished && !w->rescued && !w->hang_reported) {
-        w->rescued = snapshot(w, "reset");
+        w->rescued = take_snapshot(w, "reset");
         if (w->rescued)
             w->rescued->has_crumbs = machine_crumbs(w->params.machine, &w->rescued->crumbs);
         w->happened++;
@@ -223,11 +223,11 @@ static void on_error(struct watch *w, const struct gpu_event *e)
 
 static void on_retire(struct watch *w, const struct gpu_event *e)
 {
-    struct kept *k = find(w, e->id);
+    struct retained *k = find(w, e->id);
 
-    if (!k || k->state != KEPT_QUEUED)
+    if (!k || k->state != RETAINED_QUEUED)
         return;
-    k->state = KEPT_FAILED;
+    k->state = RETAINED_FAILED;
     k->done_ns = e->time_ns;
     k->cause = strstr(w->error_text, "guest memory") ? EXEC_CAUSE_DMA : EXEC_CAUSE_OTHER;
     memcpy(k->message, w->error_text, sizeof(k->message));
@@ -279,61 +279,61 @@ static void on_event(void *ctx, const struct gpu_event *e)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* ---- evidence ----------------------------------------------------------------------------------------------------- */
+/* ---- evidence ------------------------------------------------------------ */
 
 /* With the lock. The copies share the streams, which stay as long as `collecting` is not 0. */
-static struct evidence *snapshot(struct watch *w, const char *reason)
+static struct snapshot *take_snapshot(struct watch *w, const char *reason)
 {
-    struct evidence *ev = calloc(1, sizeof(*ev));
+    struct snapshot *sn = calloc(1, sizeof(*sn));
     uint64_t first = w->num_events > WATCH_EVENTS ? w->num_events - WATCH_EVENTS : 0;
 
-    if (!ev)
+    if (!sn)
         return NULL;
-    ev->items = calloc(w->list.count ? w->list.count : 1, sizeof(*ev->items));
-    ev->events = calloc(WATCH_EVENTS, sizeof(*ev->events));
-    if (!ev->items || !ev->events) {
-        watch_evidence_finish(ev);
-        free(ev);
+    sn->items = calloc(w->list.count ? w->list.count : 1, sizeof(*sn->items));
+    sn->events = calloc(WATCH_EVENTS, sizeof(*sn->events));
+    if (!sn->items || !sn->events) {
+        watch_snapshot_finish(sn);
+        free(sn);
         return NULL;
     }
-    for (const struct kept *k = w->list.first; k; k = k->next)
-        ev->items[ev->num_items++] = *k;
+    for (const struct retained *k = w->list.first; k; k = k->next)
+        sn->items[sn->num_items++] = *k;
     for (uint64_t i = first; i < w->num_events; i++)
-        ev->events[ev->num_events++] = w->events[i % WATCH_EVENTS];
-    memcpy(ev->statuses, w->statuses, sizeof(ev->statuses));
-    ev->num_statuses = w->num_statuses;
-    ev->streams_dropped = w->list.dropped;
-    ev->time_ns = machine_now(w->params.machine);
+        sn->events[sn->num_events++] = w->events[i % WATCH_EVENTS];
+    memcpy(sn->statuses, w->statuses, sizeof(sn->statuses));
+    sn->num_statuses = w->num_statuses;
+    sn->streams_dropped = w->list.dropped;
+    sn->time_ns = machine_now(w->params.machine);
     for (uint64_t i = w->num_samples > WATCH_SAMPLES - 1 ? w->num_samples - WATCH_SAMPLES + 1 : 0;
          i < w->num_samples; i++)
-        ev->samples[ev->num_samples++] = w->samples[i % WATCH_SAMPLES];
-    ev->reason = reason;
-    ev->resources = w->resources;
+        sn->samples[sn->num_samples++] = w->samples[i % WATCH_SAMPLES];
+    sn->reason = reason;
+    sn->resources = w->resources;
     w->collecting++;
-    return ev;
+    return sn;
 }
 
-void watch_evidence_finish(struct evidence *ev)
+void watch_snapshot_finish(struct snapshot *sn)
 {
-    free(ev->items);
-    free(ev->events);
-    ev->items = NULL;
-    ev->events = NULL;
+    free(sn->items);
+    free(sn->events);
+    sn->items = NULL;
+    sn->events = NULL;
 }
 
-static void release(struct watch *w, struct evidence *ev)
+static void release(struct watch *w, struct snapshot *sn)
 {
-    watch_evidence_finish(ev);
-    free(ev);
+    watch_snapshot_finish(sn);
+    free(sn);
     pthread_mutex_lock(&w->lock);
     if (!--w->collecting)
         list_free(&w->garbage);
     pthread_mutex_unlock(&w->lock);
 }
 
-/* ---- dumps -------------------------------------------------------------------------------------------------------- */
+/* ---- dumps --------------------------------------------------------------- */
 
-static int write_dump(struct watch *w, struct evidence *ev, const struct watch_crash *crash, const char *path,
+static int write_dump(struct watch *w, struct snapshot *sn, const struct watch_crash *crash, const char *path,
                       struct error *e)
 {
     struct bb_package *p;
@@ -343,7 +343,7 @@ static int write_dump(struct watch *w, struct evidence *ev, const struct watch_c
     if (r)
         return error_set(e, r, "no memory for a dump");
     setpriority(PRIO_PROCESS, 0, -10); /* where it may: what crashed may spin on all processors */
-    watch_evidence_collect(w, ev, crash, p);
+    watch_collect(w, sn, crash, p);
     r = bb_package_send(p, &(struct bb_send_params){.path = path}, &be);
     bb_package_destroy(p);
     setpriority(PRIO_PROCESS, 0, priority);
@@ -385,29 +385,29 @@ static void forget_living(struct watch *w)
     free(ids);
 }
 
-static void look_at(struct watch *w, struct evidence *ev)
+static void examine(struct watch *w, struct snapshot *sn)
 {
     struct watch_crash crash;
     struct error e = {0};
     const char *path = NULL;
-    bool died = ev->died;
+    bool died = sn->died;
 
-    watch_host_sample(&ev->samples[ev->num_samples++], ev->time_ns, machine_executor_pid(w->params.machine));
-    watch_evidence_judge(ev, &crash);
+    watch_host_sample(&sn->samples[sn->num_samples++], sn->time_ns, machine_executor_pid(w->params.machine));
+    watch_judge(sn, &crash);
     if (w->params.directory && w->dumps < w->params.max_dumps) {
         w->dumps++;
         name_dump(w);
-        if (!write_dump(w, ev, &crash, w->dump_path, &e))
+        if (!write_dump(w, sn, &crash, w->dump_path, &e))
             path = w->dump_path;
         else
             log_error("blackbox", "%s", e.text);
     }
-    release(w, ev);
+    release(w, sn);
     if (died)
         forget_living(w);
     pthread_mutex_lock(&w->lock);
     w->crashes++;
-    w->looked_ns = machine_now(w->params.machine);
+    w->examined_ns = machine_now(w->params.machine);
     pthread_mutex_unlock(&w->lock);
     if (w->params.found)
         w->params.found(w->params.ctx, &crash, path, &e);
@@ -415,26 +415,26 @@ static void look_at(struct watch *w, struct evidence *ev)
 
 int watch_request(struct watch *w, const char *path, struct error *e)
 {
-    struct watch_crash crash = {.cause = WATCH_CRASH_REQUEST,
+    struct watch_crash crash = {.cause = BB_CAUSE_REQUEST,
                                 .packet = UINT32_MAX,
                                 .draw = UINT32_MAX,
                                 .text = "nothing crashed: the dump was asked for"};
-    struct evidence *ev;
+    struct snapshot *sn;
     int r;
 
     pthread_mutex_lock(&w->lock);
-    ev = snapshot(w, "request");
+    sn = take_snapshot(w, "request");
     pthread_mutex_unlock(&w->lock);
-    if (!ev)
+    if (!sn)
         return error_set(e, -ENOMEM, "no memory for a dump");
-    ev->has_crumbs = machine_crumbs(w->params.machine, &ev->crumbs);
-    watch_host_sample(&ev->samples[ev->num_samples++], ev->time_ns, machine_executor_pid(w->params.machine));
-    r = write_dump(w, ev, &crash, path, e);
-    release(w, ev);
+    sn->has_crumbs = machine_crumbs(w->params.machine, &sn->crumbs);
+    watch_host_sample(&sn->samples[sn->num_samples++], sn->time_ns, machine_executor_pid(w->params.machine));
+    r = write_dump(w, sn, &crash, path, e);
+    release(w, sn);
     return r;
 }
 
-/* ---- noticing ----------------------------------------------------------------------------------------------------- */
+/* ---- noticing ------------------------------------------------------------ */
 
 static void wait_ms(struct watch *w, unsigned ms)
 {
@@ -451,8 +451,8 @@ static void wait_ms(struct watch *w, unsigned ms)
 static void wait_for_failure(struct watch *w, uint64_t id)
 {
     for (unsigned ms = 0; ms < SETTLE_MS && !w->stop; ms += 10) {
-        struct kept *k = find(w, id);
-        if (!k || k->state != KEPT_QUEUED)
+        struct retained *k = find(w, id);
+        if (!k || k->state != RETAINED_QUEUED)
             return;
         wait_ms(w, 10);
     }
@@ -504,9 +504,9 @@ void watch_addresses(struct watch *w, const struct exec_crumbs *c)
     }
 }
 
-static struct evidence *notice_death(struct watch *w, struct machine_death *death)
+static struct snapshot *notice_death(struct watch *w, struct machine_death *death)
 {
-    struct evidence *ev;
+    struct snapshot *sn;
 
     pthread_mutex_unlock(&w->lock);
     if (!machine_last_death(w->params.machine, death) || death->count == w->deaths_seen) {
@@ -519,21 +519,21 @@ static struct evidence *notice_death(struct watch *w, struct machine_death *deat
         wait_for_failure(w, death->submission);
     w->crash_pending = false;
     if (death->by_host && w->hang_reported)
-        return NULL; /* the end of a hang that was looked at */
+        return NULL; /* the end of a hang that was examined */
     if (!death->submission)
         return NULL; /* it was idle: nothing is lost */
     set_status(w, death->time_ns, death->has_fault ? BB_STATUS_PAGE_FAULT : BB_STATUS_STOPPED,
                death->message);
-    ev = snapshot(w, death->has_fault ? "page fault" : "executor death");
-    if (!ev)
+    sn = take_snapshot(w, death->has_fault ? "page fault" : "executor death");
+    if (!sn)
         return NULL;
     watch_addresses(w, &death->crumbs);
     w->addresses_seen = 0; /* the next executor begins anew */
-    ev->death = *death;
-    ev->died = ev->has_crumbs = true;
-    ev->crumbs = death->crumbs;
+    sn->death = *death;
+    sn->died = sn->has_crumbs = true;
+    sn->crumbs = death->crumbs;
     w->ended_pid = death->pid;
-    return ev;
+    return sn;
 }
 
 /* Whether an executor runs is known by its number only. */
@@ -612,14 +612,14 @@ static double share_of_processor(struct watch *w, uint64_t now)
     return ran + waited < 0.05 * (double)(now - base->time_ns) / 1e9 ? 1 : ran / (ran + waited);
 }
 
-static struct evidence *notice_hang(struct watch *w, struct exec_crumbs *crumbs)
+static struct snapshot *notice_hang(struct watch *w, struct exec_crumbs *crumbs)
 {
-    const struct kept *oldest = w->list.first;
+    const struct retained *oldest = w->list.first;
     uint64_t now = machine_now(w->params.machine), hash, id;
-    struct evidence *ev;
+    struct snapshot *sn;
     bool starved;
 
-    while (oldest && oldest->state != KEPT_QUEUED)
+    while (oldest && oldest->state != RETAINED_QUEUED)
         oldest = oldest->next;
     if (w->hang_reported && (!oldest || oldest->id != w->hang_reported)) {
         w->hang_reported = 0;
@@ -642,73 +642,73 @@ static struct evidence *notice_hang(struct watch *w, struct exec_crumbs *crumbs)
         return NULL;
     }
     if (w->hang_reported || now - w->progress_ns < w->params.hang_ms * NSEC_PER_MSEC || !find(w, id) ||
-        find(w, id)->state != KEPT_QUEUED)
+        find(w, id)->state != RETAINED_QUEUED)
         return NULL;
     starved = (double)(now - w->progress_ns) * share_of_processor(w, now) <
               (double)w->params.hang_ms * NSEC_PER_MSEC;
-    if (starved && now - w->progress_ns < WATCH_PATIENCE * w->params.hang_ms * NSEC_PER_MSEC)
+    if (starved && now - w->progress_ns < WATCH_HANG_TIMES * w->params.hang_ms * NSEC_PER_MSEC)
         return NULL;
     set_status(w, now, BB_STATUS_TIMEOUT, "no progress");
-    ev = snapshot(w, "timeout");
-    if (!ev)
+    sn = take_snapshot(w, "timeout");
+    if (!sn)
         return NULL;
     w->hang_reported = id;
-    ev->hung = ev->has_crumbs = true;
-    ev->starved = starved;
-    ev->crumbs = *crumbs;
-    return ev;
+    sn->hung = sn->has_crumbs = true;
+    sn->starved = starved;
+    sn->crumbs = *crumbs;
+    return sn;
 }
 
-static struct evidence *notice_error(struct watch *w)
+static struct snapshot *notice_error(struct watch *w)
 {
-    struct evidence *ev;
+    struct snapshot *sn;
 
     if (!w->crash_pending)
         return NULL;
     w->crash_pending = false;
     if (!w->params.all_errors)
         return NULL;
-    ev = snapshot(w, "error");
-    if (ev)
-        ev->failed_id = w->crash_id;
-    return ev;
+    sn = take_snapshot(w, "error");
+    if (sn)
+        sn->failed_id = w->crash_id;
+    return sn;
 }
 
 /* A device that was removed for what was dumped already needs no dump of its own. */
-static struct evidence *notice_removal(struct watch *w)
+static struct snapshot *notice_removal(struct watch *w)
 {
-    struct evidence *ev;
+    struct snapshot *sn;
 
     if (!w->removed_pending)
         return NULL;
     w->removed_pending = false;
-    if (w->looked_ns && (w->removed_ns < w->looked_ns || w->removed_ns - w->looked_ns < NSEC_PER_SEC))
+    if (w->examined_ns && (w->removed_ns < w->examined_ns || w->removed_ns - w->examined_ns < NSEC_PER_SEC))
         return NULL;
-    ev = snapshot(w, "device removed");
-    if (ev) {
-        ev->removed = true;
-        ev->has_crumbs = machine_crumbs(w->params.machine, &ev->crumbs);
+    sn = take_snapshot(w, "device removed");
+    if (sn) {
+        sn->removed = true;
+        sn->has_crumbs = machine_crumbs(w->params.machine, &sn->crumbs);
     }
-    return ev;
+    return sn;
 }
 
-static struct evidence *notice(struct watch *w, struct machine_death *death, struct exec_crumbs *crumbs)
+static struct snapshot *notice(struct watch *w, struct machine_death *death, struct exec_crumbs *crumbs)
 {
-    struct evidence *ev = notice_death(w, death);
+    struct snapshot *sn = notice_death(w, death);
 
-    if (!ev && w->rescued) {
-        ev = w->rescued;
+    if (!sn && w->rescued) {
+        sn = w->rescued;
         w->rescued = NULL;
-        ev->hung = true;
+        sn->hung = true;
         /* Whoever reset the ring had his own idea of how long is too long. */
-        ev->starved = (double)(ev->time_ns - w->progress_ns) * share_of_processor(w, ev->time_ns) <
+        sn->starved = (double)(sn->time_ns - w->progress_ns) * share_of_processor(w, sn->time_ns) <
                       0.5 * (double)w->params.hang_ms * NSEC_PER_MSEC;
     }
-    if (!ev)
-        ev = notice_error(w);
-    if (!ev)
-        ev = notice_removal(w);
-    return ev ? ev : notice_hang(w, crumbs);
+    if (!sn)
+        sn = notice_error(w);
+    if (!sn)
+        sn = notice_removal(w);
+    return sn ? sn : notice_hang(w, crumbs);
 }
 
 static void *watch_thread(void *arg)
@@ -720,19 +720,19 @@ static void *watch_thread(void *arg)
 
     pthread_mutex_lock(&w->lock);
     while (death && crumbs && (!w->stop || w->crash_pending || w->rescued || w->removed_pending)) {
-        struct evidence *ev;
+        struct snapshot *sn;
 
         seen = w->happened;
         sample_host(w);
         notice_executor(w);
-        ev = notice(w, death, crumbs);
-        if (ev) {
+        sn = notice(w, death, crumbs);
+        if (sn) {
             pthread_mutex_unlock(&w->lock);
-            look_at(w, ev);
+            examine(w, sn);
             pthread_mutex_lock(&w->lock);
             continue;
         }
-        w->looked = seen;
+        w->examined = seen;
         pthread_cond_broadcast(&w->changed);
         if (w->stop || w->happened != seen)
             continue;
@@ -741,7 +741,7 @@ static void *watch_thread(void *arg)
         else
             wait_ms(w, 1000);
     }
-    w->looked = UINT64_MAX;
+    w->examined = UINT64_MAX;
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
     free(death);
@@ -780,7 +780,7 @@ void watch_settle(struct watch *w)
     pthread_mutex_lock(&w->lock);
     up_to = ++w->happened;
     pthread_cond_broadcast(&w->changed);
-    while (w->looked < up_to)
+    while (w->examined < up_to)
         pthread_cond_wait(&w->changed, &w->lock);
     pthread_mutex_unlock(&w->lock);
 }
@@ -795,7 +795,7 @@ uint32_t watch_crashes(struct watch *w)
     return n;
 }
 
-/* ---- life cycle --------------------------------------------------------------------------------------------------- */
+/* ---- life cycle ---------------------------------------------------------- */
 
 int watch_create(struct watch **out, const struct watch_params *p, struct error *e)
 {

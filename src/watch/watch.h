@@ -18,30 +18,9 @@
 #include "base/strbuf.h"
 #include "machine/machine.h"
 
-enum watch_crash_cause {
-    WATCH_CRASH_NONE,
-    WATCH_CRASH_HANG,
-    WATCH_CRASH_PAGE_FAULT,
-    WATCH_CRASH_FAULT,      /* another signal of its own: an illegal instruction, a failed check */
-    WATCH_CRASH_KILLED,     /* from outside */
-    WATCH_CRASH_MALFORMED,  /* the device refused a stream */
-    WATCH_CRASH_DEVICE,     /* the Vulkan device gave up */
-    WATCH_CRASH_REQUEST,    /* nothing crashed; somebody asked */
-    WATCH_CRASH_MEMORY,     /* refused: no memory left */
-    WATCH_CRASH_DMA,        /* refused: a guest address that is no guest memory, or not any more */
-    WATCH_CRASH_MISALIGNED, /* refused: a buffer is bound where the device cannot read it */
-    WATCH_CRASH_TYPE,       /* refused: a resource of one kind where another is needed */
-    WATCH_CRASH_REMOVED,    /* the system removed a client's device */
-};
-
-/* True if the device refused a stream, which it says why in words. */
-bool watch_crash_is_refusal(enum watch_crash_cause cause);
-
-const char *watch_crash_cause_name(enum watch_crash_cause cause);
-
 /* What is known about a crash. */
 struct watch_crash {
-    enum watch_crash_cause cause;
+    enum bb_cause cause;
     bool certain;            /* the packet is the one */
     bool exact;              /* by exact markers, or by what the device said; else by group markers */
     uint64_t submission;     /* id, 0: none can be named */
@@ -67,7 +46,7 @@ struct watch;
 
 /* The longest that the watch waits before it calls something a hang, in times of hang_ms: time in which the executor was not
  * let run by the host counts less. */
-enum { WATCH_PATIENCE = 20 };
+enum { WATCH_HANG_TIMES = 20 };
 
 struct watch_params {
     struct machine *machine;
@@ -101,7 +80,7 @@ int watch_request(struct watch *w, const char *path, struct error *e);
  * lock and no more. */
 void watch_system_event(struct watch *w, unsigned id, const char *text);
 
-/* Waits until everything that has happened so far was looked at. */
+/* Waits until everything that has happened so far was examined. */
 void watch_settle(struct watch *w);
 uint32_t watch_crashes(struct watch *w);
 

@@ -16,7 +16,7 @@
 #include "blackbox/package.h"
 #include "temp_dir.h"
 
-/* ---- inference: "T1 X B2" with written markers as digits in `written` ---------------------------------------------- */
+/* ---- inference: "T1 X B2" with written markers as digits in `written` ---- */
 
 static uint32_t parse(const char *queue, const char *written, struct bb_item *items, char names[][16])
 {
@@ -210,7 +210,7 @@ static void every_combination(void **state)
     }
 }
 
-/* ---- packages and dumps -------------------------------------------------------------------------------------------- */
+/* ---- packages and dumps -------------------------------------------------- */
 
 static char *in_dir(const char *name)
 {
@@ -228,17 +228,16 @@ static struct bb_package *sample_package(void)
     bb_meta(p, "reason", "timeout");
     bb_meta(p, "time_ns", "%d", 5000000);
     bb_row(p, BB_TABLE_FINDING);
-    bb_int(p, 0);
-    bb_text(p, "certain");
-    bb_text(p, "hang");
-    bb_text(p, "Draw 3 <does> not \xff\xfe finish");
-    bb_int(p, 7);
-    bb_int(p, 12);
-    bb_text(p, "exact markers");
-    bb_int(p, 99); /* one too many */
+    bb_text(p, BB_finding_text, "Draw 3 <does> not \xff\xfe finish"); /* in any order */
+    bb_int(p, BB_finding_rank, 0);
+    bb_text(p, BB_finding_certainty, "certain");
+    bb_text(p, BB_finding_cause, "hang");
+    bb_int(p, BB_finding_submission, 7);
+    bb_int(p, BB_finding_packet, 12);
+    bb_text(p, BB_finding_source, "exact markers");
     bb_row_end(p);
     bb_row(p, BB_TABLE_FILE);
-    bb_text(p, "x");
+    bb_text(p, BB_file_name, "x");
     bb_row_end(p);
     return p;
 }
@@ -286,7 +285,7 @@ static void dumper_is_missing(void **state)
     assert_int_equal(
         bb_package_send(p, &(struct bb_send_params){.path = in_dir("b.dump"), .dumper = "/nonexistent"}, &e),
         -ENOENT);
-    assert_string_equal(e.text, "/nonexistent is no program that makes dumps");
+    assert_string_equal(e.text, "/nonexistent, which is not the program that makes dumps");
     memset(&e, 0, sizeof(e));
     assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("no/b.dump")}, &e), -EIO);
     assert_non_null(strstr(e.text, "unable to open database file"));
@@ -330,16 +329,16 @@ static void bad_packages(void **state)
     struct bb_value v[BB_MAX_COLUMNS];
     struct error e = {0};
     enum bb_table t;
-    uint8_t bytes[64] = "AGBP\1\0\0\0";
+    uint8_t bytes[64] = "AGBP\2\0\0\0";
 
     assert_int_equal(bb_package_open(&r, bytes, 10, &e), -EBADMSG);
     assert_string_equal(e.text, "package: 10 bytes are no header");
     error_clear(&e);
     bytes[4] = 9;
     assert_int_equal(bb_package_open(&r, bytes, 64, &e), -EPROTONOSUPPORT);
-    assert_string_equal(e.text, "package: offset 0x4: version 9, 1 is known");
+    assert_string_equal(e.text, "package: offset 0x4: version 9, 2 is known");
     error_clear(&e);
-    bytes[4] = 1;
+    bytes[4] = 2;
     bytes[8] = 33;
     assert_int_equal(bb_package_open(&r, bytes, 64, &e), -EBADMSG);
     assert_string_equal(e.text, "package: offset 0x8: 33 bytes of rows, there are 32");

@@ -20,7 +20,7 @@
 #include "blackbox/flight_read.h"
 #include "temp_dir.h"
 
-/* ---- flight recorder ---------------------------------------------------------------------------------- */
+/* ---- flight recorder ----------------------------------------------------- */
 
 struct seen {
     uint64_t n, last_number, last_time, out_of_order, torn;
@@ -181,7 +181,7 @@ static void flight_is_refused(void **state)
     assert_int_equal(flight_parse(bytes, sizeof(bytes), see, &s, "x", NULL), 0);
 }
 
-/* ---- resources ---------------------------------------------------------------------------------------- */
+/* ---- resources ----------------------------------------------------------- */
 
 static void add(struct bb_resources *r, uint64_t id, uint64_t address, uint64_t size, const char *name)
 {
@@ -275,7 +275,7 @@ static void history_is_bounded(void **state)
     bb_resources_destroy(r);
 }
 
-/* ---- delta debugging ---------------------------------------------------------------------------------- */
+/* ---- delta debugging ----------------------------------------------------- */
 
 /* The smallest set is found whatever is needed, however many candidates are out at a time. */
 static void ddmin_finds_the_smallest(void **state)

@@ -52,7 +52,7 @@ static void hang_is_placed_exactly(void **state)
     struct crash_run_result r;
 
     crash("hang", EXEC_MARKERS_EXACT, NULL, &r);
-    assert_int_equal(r.crash.cause, WATCH_CRASH_HANG);
+    assert_int_equal(r.crash.cause, BB_CAUSE_HANG);
     assert_true(r.crash.certain);
     assert_int_equal(r.crash.draw, 77);
     assert_int_equal(r.crash.packet, 170);
@@ -94,7 +94,7 @@ static void use_after_free_is_told(void **state)
     struct crash_run_result r;
 
     crash("after_free", EXEC_MARKERS_EXACT, NULL, &r);
-    assert_int_equal(r.crash.cause, WATCH_CRASH_PAGE_FAULT);
+    assert_int_equal(r.crash.cause, BB_CAUSE_PAGE_FAULT);
     assert_true(r.crash.certain && r.crash.fault_known);
     assert_int_equal(r.crash.fault_kind, BB_FAULT_USE_AFTER_FREE);
     assert_int_equal(r.crash.fault_resource, 11);

@@ -193,7 +193,7 @@ static void run_good(struct rig *r)
     ABI_EMIT_TAIL(&(r)->b, EXT_CHECKPOINT, ext_checkpoint, text, (uint32_t)strlen(text),                     \
                   .payload_bytes = (uint32_t)strlen(text))
 
-/* ---- checkpoints, names ------------------------------------------------------------------------------------------- */
+/* ---- checkpoints, names -------------------------------------------------- */
 
 static void checkpoints_are_dumped(void **state)
 {
@@ -214,7 +214,7 @@ static void checkpoints_are_dumped(void **state)
         ABI_EMIT(&r.b, EXT_POP_MARKER, ext_pop_marker, .hdr = {0});
     submit(&r);
     await_crash(&r, 1);
-    assert_int_equal(r.crash.cause, WATCH_CRASH_HANG);
+    assert_int_equal(r.crash.cause, BB_CAUSE_HANG);
     assert_string_equal(r.crash.command, "DRAW");
     assert_string_equal(ask(r.dump, "SELECT text FROM checkpoint WHERE which='top'"), "in guest memory");
     assert_string_equal(
@@ -282,7 +282,7 @@ static void bad_checkpoints(void **state)
         await_crash(&r, i + 1);
         if (!strstr(r.crash.text, cases[i].text))
             fail_msg("%s", r.crash.text);
-        assert_int_equal(r.crash.cause, WATCH_CRASH_MALFORMED);
+        assert_int_equal(r.crash.cause, BB_CAUSE_MALFORMED);
     }
     ABI_EMIT_TAIL(&r.b, EXT_CHECKPOINT, ext_checkpoint, long_one, 1028, .payload_bytes = 1028);
     submit(&r);
@@ -318,7 +318,7 @@ static void deep_names(void **state)
     rig_finish(&r);
 }
 
-/* ---- causes, statuses --------------------------------------------------------------------------------------------- */
+/* ---- causes, statuses ---------------------------------------------------- */
 
 static void constants(struct rig *r, uint32_t buffer, uint32_t offset)
 {
@@ -363,7 +363,7 @@ static void evicted_memory_is_told(void **state)
     dispatch(&r);
     submit(&r);
     await_crash(&r, 1);
-    assert_int_equal(r.crash.cause, WATCH_CRASH_PAGE_FAULT);
+    assert_int_equal(r.crash.cause, BB_CAUSE_PAGE_FAULT);
     assert_int_equal(r.crash.fault_kind, BB_FAULT_NOT_RESIDENT);
     assert_int_equal(r.crash.fault_resource, 11);
     assert_true(r.crash.certain);
@@ -387,20 +387,20 @@ static void refusals_are_told_apart(void **state)
     dispatch(&r);
     submit(&r);
     await_crash(&r, 1);
-    assert_int_equal(r.crash.cause, WATCH_CRASH_MISALIGNED);
+    assert_int_equal(r.crash.cause, BB_CAUSE_MISALIGNED);
     assert_non_null(strstr(r.crash.text, "constant buffer offset 4 is not a multiple of 16"));
     assert_string_equal(ask(r.dump, "SELECT cause FROM finding"), "misaligned");
 
     ABI_EMIT(&r.b, COPY_BUFFER, copy_buffer, .dst_buffer = 10, .src_buffer = 12, .size_bytes = 4);
     submit(&r);
     await_crash(&r, 2);
-    assert_int_equal(r.crash.cause, WATCH_CRASH_TYPE);
+    assert_int_equal(r.crash.cause, BB_CAUSE_TYPE);
     assert_non_null(strstr(r.crash.text, "handle 12 is a shader, a buffer is needed"));
 
     ABI_EMIT(&r.b, COPY_BUFFER, copy_buffer, .dst_buffer = 10, .src_buffer = 99, .size_bytes = 4);
     submit(&r);
     await_crash(&r, 3);
-    assert_int_equal(r.crash.cause, WATCH_CRASH_MALFORMED);
+    assert_int_equal(r.crash.cause, BB_CAUSE_MALFORMED);
     assert_string_equal(statuses(&r), "active");
     rig_finish(&r);
 }
@@ -421,7 +421,7 @@ static void memory_and_dma_faults(void **state)
         ABI_EMIT(&r.b, CREATE_BUFFER, create_buffer, .buffer_handle = 50 + i, .size_bytes = UINT32_MAX - 3);
     submit(&r);
     await_crash(&r, 1);
-    assert_int_equal(r.crash.cause, WATCH_CRASH_MEMORY);
+    assert_int_equal(r.crash.cause, BB_CAUSE_MEMORY);
     run_good(&r);
     assert_string_equal(statuses(&r), "active, out of memory, active");
 
@@ -429,13 +429,13 @@ static void memory_and_dma_faults(void **state)
              .backing_alloc_id = NOWHERE);
     submit(&r);
     await_crash(&r, 2);
-    assert_int_equal(r.crash.cause, WATCH_CRASH_DMA);
+    assert_int_equal(r.crash.cause, BB_CAUSE_DMA);
     assert_non_null(strstr(r.crash.text, "0x10000000000 + 64 is not guest memory"));
     run_good(&r);
 
     assert_int_equal(driver_submit(r.d, &nowhere, NULL), 0);
     await_crash(&r, 3);
-    assert_int_equal(r.crash.cause, WATCH_CRASH_DMA);
+    assert_int_equal(r.crash.cause, BB_CAUSE_DMA);
     assert_non_null(strstr(r.crash.text, "24 bytes are not all guest memory"));
     run_good(&r);
     assert_string_equal(statuses(&r), "active, out of memory, active, DMA fault, active, DMA fault, active");
@@ -451,7 +451,7 @@ static void what_was_refused_is_no_hang(void **state)
     rig_init(&r, EXEC_MARKERS_GROUPS);
     assert_int_equal(driver_submit(r.d, &nowhere, NULL), 0);
     await_crash(&r, 1);
-    assert_int_equal(r.crash.cause, WATCH_CRASH_DMA);
+    assert_int_equal(r.crash.cause, BB_CAUSE_DMA);
     usleep((HANG_MS + 200) * 1000);
     assert_int_equal(watch_crashes(r.w), 1);
     rig_finish(&r);
@@ -479,7 +479,7 @@ static void hangs_and_deaths(void **state)
     assert_true(pid > 0);
     kill(pid, SIGKILL);
     await_crash(&r, 2);
-    assert_int_equal(r.crash.cause, WATCH_CRASH_KILLED);
+    assert_int_equal(r.crash.cause, BB_CAUSE_KILLED);
     machine_wait_ready(r.m, 60000, NULL);
     run_good(&r);
     assert_string_equal(statuses(&r), "active, timeout, reset, active, stopped, active");
@@ -495,7 +495,7 @@ static void removed_device(void **state)
     run_good(&r);
     watch_system_event(r.w, 4109, "a DMA buffer of process 7 faulted: its device is removed");
     await_crash(&r, 1);
-    assert_int_equal(r.crash.cause, WATCH_CRASH_REMOVED);
+    assert_int_equal(r.crash.cause, BB_CAUSE_REMOVED);
     assert_string_equal(ask(r.dump, "SELECT value FROM meta WHERE key='reason'"), "device removed");
     assert_string_equal(ask(r.dump, "SELECT text FROM event WHERE process='system' AND a=4109"),
                         "a DMA buffer of process 7 faulted: its device is removed");

@@ -77,7 +77,7 @@ static void write_back(struct replay *r, const char *text)
         exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+1"));
         exec_sql(r, db,
                  sqlite3_mprintf("INSERT INTO finding VALUES(0,'certain',%Q,%Q,%lld,%u,%Q)",
-                                 watch_crash_cause_name(c->cause), text, submission, c->packet,
+                                 bb_cause_desc(c->cause)->name, text, submission, c->packet,
                                  c->in_decoder ? "decoder position, played again"
                                                : "exact markers, played again"));
         exec_sql(
@@ -106,7 +106,7 @@ static bool is_same(const struct replay *r)
 {
     const struct watch_crash *c = &r->result.crash;
 
-    if (strcmp(watch_crash_cause_name(c->cause), r->file.cause) || c->ordinal != r->file.ordinal)
+    if (strcmp(bb_cause_desc(c->cause)->name, r->file.cause) || c->ordinal != r->file.ordinal)
         return false;
     return c->packet == UINT32_MAX || dump_file_suspects(&r->file, c->packet);
 }
