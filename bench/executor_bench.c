@@ -14,7 +14,7 @@ enum { ROUNDS = 40, TRIPS = 500 };
 
 static unsigned completed;
 
-static void on_complete(void *ctx, const struct exec_completion *c)
+static void on_complete(void *ctx, const struct abi_completion *c)
 {
     completed++;
     if (c->error)
@@ -23,7 +23,7 @@ static void on_complete(void *ctx, const struct exec_completion *c)
 
 static void trip(struct exec_host *host, bool by_descriptor)
 {
-    struct exec_submission s = {.id = completed + 1};
+    struct abi_submission s = {.id = completed + 1};
     struct pollfd p = {.fd = exec_host_event_fd(host), .events = POLLIN};
     unsigned want = completed + 1;
 

@@ -82,7 +82,7 @@ void gpu_offer(struct gpu *gpu)
 
     while (q->offered < q->count) {
         struct gpu_entry *e = entry_at(q, q->offered);
-        struct gpu_submission sub = e->sub;
+        struct abi_submission sub = e->sub;
         int r;
 
         if (e->state != GPU_ENTRY_QUEUED) { /* malformed: nothing to execute */
@@ -113,7 +113,7 @@ void gpu_offer(struct gpu *gpu)
     }
 }
 
-void gpu_complete(struct gpu *gpu, const struct gpu_completion *c)
+void gpu_complete(struct gpu *gpu, const struct abi_completion *c)
 {
     struct gpu_queue *q = &gpu->queue;
     struct gpu_entry *e = NULL;
@@ -124,14 +124,15 @@ void gpu_complete(struct gpu *gpu, const struct gpu_completion *c)
     if (e && e->state == GPU_ENTRY_IN_FLIGHT) {
         e->state = GPU_ENTRY_DONE;
         e->error = c->error;
+        e->cause = c->cause;
         if (c->error)
             snprintf(e->message, sizeof(e->message), "%s", c->message);
-        e->wants_vblank = c->flags & GPU_COMPLETION_VSYNC;
+        e->wants_vblank = c->flags & ABI_COMPLETION_VSYNC;
         gpu->stats.completions++;
         gpu->stats.packets += c->packets;
         gpu->stats.draws += c->draws;
-        gpu->stats.presents += !!(c->flags & GPU_COMPLETION_PRESENT);
-        gpu->stats.vsynced_presents += !!(c->flags & GPU_COMPLETION_VSYNC);
+        gpu->stats.presents += !!(c->flags & ABI_COMPLETION_PRESENT);
+        gpu->stats.vsynced_presents += !!(c->flags & ABI_COMPLETION_VSYNC);
         if (c->has_fault) {
             gpu->stats.has_fault = true;
             gpu->stats.fault_address = c->fault_address;
@@ -161,7 +162,8 @@ void gpu_write_fence_page(struct gpu *gpu)
     page = gpu_map(gpu, gpu->fence_gpa, sizeof(*page));
     if (!page) {
         gpu->fence_page_bad = true; /* once per address, not once per fence */
-        gpu_latch_error(gpu, AEROGPU_ERROR_OOB, 0, "FENCE_GPA 0x%llx: the fence page is not guest memory",
+        gpu_latch_error(gpu, AEROGPU_ERROR_OOB, ABI_CAUSE_DMA, 0,
+                        "FENCE_GPA 0x%llx: the fence page is not guest memory",
                         (unsigned long long)gpu->fence_gpa);
         return;
     }
@@ -191,7 +193,7 @@ static bool retire_head(struct gpu *gpu)
     bool advanced = false;
 
     if (e->error)
-        gpu_latch_error(gpu, e->error, fence, "%s", e->message);
+        gpu_latch_error(gpu, e->error, e->cause, fence, "%s", e->message);
     if (e->wants_vblank)
         gpu->in_vblank = false; /* this vblank has had its present */
     if (next && next->sub.fence == fence) {

@@ -178,22 +178,26 @@ void gpu_bar_write(struct gpu *gpu, unsigned bar, uint64_t offset, uint32_t size
     gpu_unlock(gpu);
 }
 
-void gpu_latch_error(struct gpu *gpu, uint32_t code, uint64_t fence, const char *fmt, ...)
+void gpu_latch_error(struct gpu *gpu, uint32_t code, enum abi_cause cause, uint64_t fence, const char *fmt,
+                     ...)
 {
     va_list ap;
 
     va_start(ap, fmt);
     vsnprintf(gpu->stats.last_error, sizeof(gpu->stats.last_error), fmt, ap);
     va_end(ap);
-    log_info("gpu", "error %u, fence %llu: %s", code, (unsigned long long)fence, gpu->stats.last_error);
+    log_info("gpu", "error %u (%s), fence %llu: %s", code, abi_cause_name(cause), (unsigned long long)fence,
+             gpu->stats.last_error);
     gpu->error_code = code;
     gpu->error_fence = fence;
     if (gpu->error_count != UINT32_MAX)
         gpu->error_count++;
     gpu->stats.errors++;
-    gpu_emit(gpu,
-             (struct gpu_event){
-                 .kind = GPU_EVENT_ERROR, .fence = fence, .value = code, .message = gpu->stats.last_error});
+    gpu_emit(gpu, (struct gpu_event){.kind = GPU_EVENT_ERROR,
+                                     .fence = fence,
+                                     .value = code,
+                                     .cause = cause,
+                                     .message = gpu->stats.last_error});
     gpu_irq_raise(gpu, AEROGPU_IRQ_ERROR);
 }
 

@@ -25,11 +25,12 @@ enum gpu_entry_state {
 
 /* One descriptor taken from the ring, until it is retired. */
 struct gpu_entry {
-    struct gpu_submission sub;
+    struct abi_submission sub;
     enum gpu_entry_state state;
     bool wants_irq; /* it, or one before it with the same fence, did not say NO_IRQ */
     bool wants_vblank;
     uint32_t error;
+    enum abi_cause cause;
     char message[196];
 };
 
@@ -118,8 +119,8 @@ void gpu_emit(struct gpu *gpu, struct gpu_event e); /* fills in time_ns unless i
 /* dma_map, with BAR1 where the guest put it; NULL if bus mastering is off, the range wraps or is not memory.
  */
 void *gpu_map(struct gpu *gpu, uint64_t gpa, uint64_t size);
-void gpu_latch_error(struct gpu *gpu, uint32_t code, uint64_t fence, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+void gpu_latch_error(struct gpu *gpu, uint32_t code, enum abi_cause cause, uint64_t fence, const char *fmt,
+                     ...) __attribute__((format(printf, 5, 6)));
 
 /* config.c */
 void gpu_config_init(struct gpu_config_space *c);
@@ -154,7 +155,7 @@ void gpu_vblank_start(struct gpu *gpu);
 void gpu_vblank_stop(struct gpu *gpu);
 
 /* scanout.c */
-struct gpu_scanout gpu_scanout_snapshot(const struct gpu *gpu);
+struct abi_scanout gpu_scanout_snapshot(const struct gpu *gpu);
 bool gpu_format_known(uint32_t format);
 
 #endif

@@ -19,7 +19,7 @@
     E(FENCE, fence, "COMPLETED_FENCE advanced to value")                                                     \
     E(VBLANK, vblank, "value is the sequence number; time_ns is the vblank's own time")                      \
     E(IRQ, irq, "an interrupt was raised; value is IRQ_STATUS & IRQ_ENABLE")                                 \
-    E(ERROR, error, "an error was latched; value is its code, message is set")                               \
+    E(ERROR, error, "an error was latched; value is its code, cause and message are set")                    \
     E(RING_RESET, ring_reset, "the guest reset the ring; all that was pending is dropped")                   \
     E(SCANOUT, scanout, "a scanout register took effect; scanout is set")
 
@@ -36,9 +36,10 @@ struct gpu_event {
     uint64_t id;      /* of the submission */
     uint64_t fence;
     uint64_t value;
-    const struct gpu_submission *submission;
-    const struct gpu_completion *completion;
-    const struct gpu_scanout *scanout;
+    const struct abi_submission *submission;
+    const struct abi_completion *completion;
+    const struct abi_scanout *scanout;
+    enum abi_cause cause;
     const char *message;
 };
 

@@ -190,7 +190,7 @@ static void write_plane(struct gpu_plane_regs *p, uint32_t offset, uint32_t v)
 static void write_scanout(struct gpu *gpu, uint32_t offset, uint32_t v)
 {
     bool was = gpu->scanout.enable;
-    struct gpu_scanout now;
+    struct abi_scanout now;
 
     write_plane(&gpu->scanout, offset, v);
     if (offset != AEROGPU_REG_SCANOUT0_FB_GPA_LO) {

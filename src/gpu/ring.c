@@ -37,21 +37,23 @@ static bool open_ring(struct gpu *gpu, struct ring *r)
     uint32_t abi;
 
     if (gpa % 4) {
-        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, 0, "RING_GPA 0x%llx: not a multiple of 4", gpa);
+        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, 0,
+                        "RING_GPA 0x%llx: not a multiple of 4", gpa);
         return false;
     }
     if (!p) {
-        gpu_latch_error(gpu, AEROGPU_ERROR_OOB, 0, "RING_GPA 0x%llx: the ring header is not guest memory",
-                        gpa);
+        gpu_latch_error(gpu, AEROGPU_ERROR_OOB, ABI_CAUSE_DMA, 0,
+                        "RING_GPA 0x%llx: the ring header is not guest memory", gpa);
         return false;
     }
     if (HEADER(p, magic) != AEROGPU_RING_MAGIC) {
-        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, 0, "ring header: magic is 0x%08x", HEADER(p, magic));
+        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, 0, "ring header: magic is 0x%08x",
+                        HEADER(p, magic));
         return false;
     }
     abi = HEADER(p, abi_version);
     if (AEROGPU_ABI_VERSION_MAJOR(abi) != AEROGPU_ABI_MAJOR) {
-        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, 0,
+        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, 0,
                         "ring header: abi_version 0x%08x is of another major", abi);
         return false;
     }
@@ -59,24 +61,25 @@ static bool open_ring(struct gpu *gpu, struct ring *r)
     r->count = HEADER(p, entry_count);
     r->stride = HEADER(p, entry_stride_bytes);
     if (!r->count || r->count & (r->count - 1)) {
-        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, 0, "ring header: entry_count %u is not a power of two",
-                        r->count);
+        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, 0,
+                        "ring header: entry_count %u is not a power of two", r->count);
         return false;
     }
     if (r->stride < sizeof(struct aerogpu_submit_desc) || r->stride % 4) {
-        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, 0, "ring header: entry_stride_bytes is %u", r->stride);
+        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, 0,
+                        "ring header: entry_stride_bytes is %u", r->stride);
         return false;
     }
     if (sizeof(struct aerogpu_ring_header) + (uint64_t)r->count * r->stride > r->size ||
         r->size > gpu->ring_size) {
-        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, 0,
+        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, 0,
                         "ring header: %u entries of %u bytes, size_bytes %u, RING_SIZE_BYTES %u", r->count,
                         r->stride, r->size, gpu->ring_size);
         return false;
     }
     r->base = gpu_map(gpu, gpu->ring_gpa, r->size);
     if (!r->base) {
-        gpu_latch_error(gpu, AEROGPU_ERROR_OOB, 0,
+        gpu_latch_error(gpu, AEROGPU_ERROR_OOB, ABI_CAUSE_DMA, 0,
                         "RING_GPA 0x%llx: %u bytes of ring are not all guest memory", gpa, r->size);
         return false;
     }
@@ -85,13 +88,14 @@ static bool open_ring(struct gpu *gpu, struct ring *r)
     return true;
 }
 
-static void __attribute__((format(printf, 3, 4)))
-fail(struct gpu_entry *e, uint32_t code, const char *fmt, ...)
+static void __attribute__((format(printf, 4, 5)))
+fail(struct gpu_entry *e, uint32_t code, enum abi_cause cause, const char *fmt, ...)
 {
     va_list ap;
 
     e->state = GPU_ENTRY_DONE;
     e->error = code;
+    e->cause = cause;
     va_start(ap, fmt);
     vsnprintf(e->message, sizeof(e->message), fmt, ap);
     va_end(ap);
@@ -106,15 +110,17 @@ static bool check_range(struct gpu *gpu, struct gpu_entry *e, const char *name, 
     if (!gpa && !size)
         return true;
     if (!gpa || !size)
-        fail(e, AEROGPU_ERROR_CMD_DECODE, "descriptor: %s_gpa 0x%llx with %s_size_bytes %u", name, at, name,
-             size);
+        fail(e, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, "descriptor: %s_gpa 0x%llx with %s_size_bytes %u",
+             name, at, name, size);
     else if (gpa > UINT64_MAX - size)
-        fail(e, AEROGPU_ERROR_OOB, "descriptor: %s_gpa 0x%llx + %u passes 2^64", name, at, size);
-    else if (size > max)
-        fail(e, AEROGPU_ERROR_CMD_DECODE, "descriptor: %s_size_bytes %u is more than %u", name, size, max);
-    else if (!gpu_map(gpu, gpa, size))
-        fail(e, AEROGPU_ERROR_OOB, "descriptor: %s_gpa 0x%llx: %u bytes are not all guest memory", name, at,
+        fail(e, AEROGPU_ERROR_OOB, ABI_CAUSE_OTHER, "descriptor: %s_gpa 0x%llx + %u passes 2^64", name, at,
              size);
+    else if (size > max)
+        fail(e, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, "descriptor: %s_size_bytes %u is more than %u",
+             name, size, max);
+    else if (!gpu_map(gpu, gpa, size))
+        fail(e, AEROGPU_ERROR_OOB, ABI_CAUSE_DMA,
+             "descriptor: %s_gpa 0x%llx: %u bytes are not all guest memory", name, at, size);
     else
         return true;
     return false;
@@ -128,7 +134,7 @@ static void take(struct gpu *gpu, const struct ring *r, const uint8_t *slot, str
     memcpy(&d, slot, sizeof(d));
     e->state = GPU_ENTRY_QUEUED;
     e->wants_irq = !(le32toh(d.flags) & AEROGPU_SUBMIT_FLAG_NO_IRQ);
-    e->sub = (struct gpu_submission){
+    e->sub = (struct abi_submission){
         .id = e->sub.id,
         .fence = le64toh(d.signal_fence),
         .cmd_gpa = le64toh(d.cmd_gpa),
@@ -142,8 +148,8 @@ static void take(struct gpu *gpu, const struct ring *r, const uint8_t *slot, str
     };
     gpu->stats.submissions++;
     if (le32toh(d.desc_size_bytes) < sizeof(d) || le32toh(d.desc_size_bytes) > r->stride)
-        fail(e, AEROGPU_ERROR_CMD_DECODE, "descriptor: desc_size_bytes is %u, the slot has %u",
-             le32toh(d.desc_size_bytes), r->stride);
+        fail(e, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER,
+             "descriptor: desc_size_bytes is %u, the slot has %u", le32toh(d.desc_size_bytes), r->stride);
     else if (check_range(gpu, e, "cmd", e->sub.cmd_gpa, e->sub.cmd_size, STREAM_MAX))
         check_range(gpu, e, "alloc_table", e->sub.alloc_gpa, e->sub.alloc_size, TABLE_MAX);
     gpu_emit(gpu, (struct gpu_event){
@@ -166,7 +172,7 @@ void gpu_ring_process(struct gpu *gpu)
     head = le32toh(__atomic_load_n(r.head, __ATOMIC_ACQUIRE));
     tail = le32toh(__atomic_load_n(r.tail, __ATOMIC_ACQUIRE));
     if (tail - head > r.count) {
-        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, 0,
+        gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, 0,
                         "ring: head %u and tail %u are further apart than %u entries", head, tail, r.count);
         __atomic_store_n(r.head, htole32(tail), __ATOMIC_RELEASE);
         return;
@@ -193,7 +199,8 @@ static void reset_dma(struct gpu *gpu)
     if (gpu->ring_gpa || gpu->ring_size) {
         p = gpu->ring_gpa % 4 ? NULL : gpu_map(gpu, gpu->ring_gpa, sizeof(struct aerogpu_ring_header));
         if (!p) {
-            gpu_latch_error(gpu, AEROGPU_ERROR_OOB, 0, "ring reset: RING_GPA 0x%llx is not guest memory",
+            gpu_latch_error(gpu, AEROGPU_ERROR_OOB, ABI_CAUSE_DMA, 0,
+                            "ring reset: RING_GPA 0x%llx is not guest memory",
                             (unsigned long long)gpu->ring_gpa);
         } else if (HEADER(p, magic) == AEROGPU_RING_MAGIC) {
             uint32_t *head = (uint32_t *)(void *)(p + offsetof(struct aerogpu_ring_header, head));

@@ -22,11 +22,11 @@ bool gpu_format_known(uint32_t format)
     return false;
 }
 
-struct gpu_scanout gpu_scanout_snapshot(const struct gpu *gpu)
+struct abi_scanout gpu_scanout_snapshot(const struct gpu *gpu)
 {
     const struct gpu_plane_regs *s = &gpu->scanout;
 
-    return (struct gpu_scanout){.enabled = s->enable,
+    return (struct abi_scanout){.enabled = s->enable,
                                 .width = s->width,
                                 .height = s->height,
                                 .format = s->format,

@@ -66,7 +66,9 @@ struct live {
     uint64_t wake_count;
     /* the executor */
     pthread_mutex_t death_lock;
-    struct machine_death death;
+    uint64_t deaths;
+    struct exec_death death; /* the last one */
+    struct exec_crumbs crumbs;
 };
 
 /* The machine that this thread is serving, if any. */
@@ -159,23 +161,9 @@ static void arm_timer(void *ctx, uint64_t deadline_ns)
 
 /* ---- the executor ---- */
 
-static int submit(void *ctx, const struct gpu_submission *s)
+static int submit(void *ctx, const struct abi_submission *s)
 {
-    struct exec_submission x = {.id = s->id,
-                                .cmd_gpa = s->cmd_gpa,
-                                .alloc_gpa = s->alloc_gpa,
-                                .cmd_size = s->cmd_size,
-                                .alloc_size = s->alloc_size,
-                                .context_id = s->context_id,
-                                .flags = s->flags,
-                                .scanout = {.enabled = s->scanout.enabled,
-                                            .width = s->scanout.width,
-                                            .height = s->scanout.height,
-                                            .format = s->scanout.format,
-                                            .pitch = s->scanout.pitch,
-                                            .fb_gpa = s->scanout.fb_gpa}};
-
-    return exec_host_submit(live_of(ctx)->host, &x);
+    return exec_host_submit(live_of(ctx)->host, s);
 }
 
 static void reset(void *ctx)
@@ -183,43 +171,20 @@ static void reset(void *ctx)
     exec_host_reset(live_of(ctx)->host);
 }
 
-static void on_complete(void *ctx, const struct exec_completion *x)
+static void on_complete(void *ctx, const struct abi_completion *c)
 {
-    struct gpu_completion c = {.id = x->id,
-                               .error = x->error,
-                               .packets = x->packets,
-                               .draws = x->draws,
-                               .fault_address = x->fault_address,
-                               .has_fault = x->has_fault,
-                               .cause = x->cause};
-
-    if (x->flags & EXEC_COMPLETION_PRESENT)
-        c.flags |= GPU_COMPLETION_PRESENT;
-    if (x->flags & EXEC_COMPLETION_VSYNC)
-        c.flags |= GPU_COMPLETION_VSYNC;
-    if (x->error)
-        memcpy(c.message, x->message, sizeof(c.message));
-    gpu_complete(((struct machine *)ctx)->gpu, &c);
+    gpu_complete(((struct machine *)ctx)->gpu, c);
 }
 
-static void on_death(void *ctx, const struct exec_death *d)
+static void on_death(void *ctx, const struct exec_death *d, const struct exec_crumbs *crumbs)
 {
     struct live *l = live_of(ctx);
 
     log_info("machine", "executor %d: %s", (int)d->pid, d->message);
     pthread_mutex_lock(&l->death_lock);
-    l->death.count++;
-    l->death.time_ns = machine_now(ctx);
-    l->death.pid = d->pid;
-    l->death.signal = d->signal;
-    l->death.exit_code = d->exit_code;
-    l->death.submission = d->submission;
-    l->death.has_fault = d->has_fault;
-    l->death.fault_address = d->fault_address;
-    l->death.in_decoder = d->in_decoder;
-    l->death.by_host = d->by_host;
-    memcpy(l->death.message, d->message, sizeof(l->death.message));
-    memcpy(&l->death.crumbs, d->crumbs, sizeof(l->death.crumbs));
+    l->deaths++;
+    l->death = *d;
+    memcpy(&l->crumbs, crumbs, sizeof(l->crumbs));
     pthread_mutex_unlock(&l->death_lock);
 }
 
@@ -581,42 +546,39 @@ static void get_stats(struct machine *m, struct machine_stats *out)
     exec_host_stats(l->host, &host);
     *out = (struct machine_stats){.interrupts = atomic_load(&l->interrupts), .executor_starts = host.starts};
     pthread_mutex_lock(&l->death_lock);
-    out->executor_deaths = l->death.count;
+    out->executor_deaths = l->deaths;
     memcpy(out->last_death, l->death.message, sizeof(out->last_death));
     pthread_mutex_unlock(&l->death_lock);
 }
 
-void machine_device_name(struct machine *m, char name[256], bool *is_cpu)
+static void device_name(struct machine *m, char name[256], bool *is_cpu)
 {
-    name[0] = '\0';
-    *is_cpu = true;
-    if (m->ops == &machine_live_ops)
-        exec_host_device_name(live_of(m)->host, name, is_cpu);
+    exec_host_device_name(live_of(m)->host, name, is_cpu);
 }
 
-bool machine_last_death(struct machine *m, struct machine_death *out)
+static bool last_death(struct machine *m, struct exec_death *out, struct exec_crumbs *crumbs)
 {
     struct live *l = m->kind;
     bool any;
 
-    if (m->ops != &machine_live_ops)
-        return false;
     pthread_mutex_lock(&l->death_lock);
-    any = l->death.count > 0;
-    if (any)
-        memcpy(out, &l->death, sizeof(*out));
+    any = l->deaths > 0;
+    if (any) {
+        *out = l->death;
+        memcpy(crumbs, &l->crumbs, sizeof(*crumbs));
+    }
     pthread_mutex_unlock(&l->death_lock);
     return any;
 }
 
-bool machine_crumbs(struct machine *m, struct exec_crumbs *out)
+static bool crumbs(struct machine *m, struct exec_crumbs *out)
 {
-    return m->ops == &machine_live_ops && exec_host_crumbs(live_of(m)->host, out);
+    return exec_host_crumbs(live_of(m)->host, out);
 }
 
-int machine_executor_pid(struct machine *m)
+static int executor_pid(struct machine *m)
 {
-    return m->ops == &machine_live_ops ? (int)exec_host_pid(live_of(m)->host) : 0;
+    return (int)exec_host_pid(live_of(m)->host);
 }
 
 static int map(struct machine *m, uint64_t gpa, uint64_t size, int fd, struct error *e)
@@ -645,6 +607,10 @@ const struct machine_ops machine_live_ops = {
     .sleep = sleep_ns,
     .set_irq = set_irq,
     .get_stats = get_stats,
+    .device_name = device_name,
+    .executor_pid = executor_pid,
+    .crumbs = crumbs,
+    .last_death = last_death,
     .host = &(const struct gpu_host_ops){machine_dma_map, raise_irq, arm_timer},
     .backend = &(const struct gpu_backend_ops){submit, reset},
 };

@@ -278,3 +278,26 @@ void machine_get_stats(struct machine *m, struct machine_stats *out)
 {
     m->ops->get_stats(m, out);
 }
+
+void machine_device_name(struct machine *m, char name[256], bool *is_cpu)
+{
+    name[0] = '\0';
+    *is_cpu = true;
+    if (m->ops->device_name)
+        m->ops->device_name(m, name, is_cpu);
+}
+
+int machine_executor_pid(struct machine *m)
+{
+    return m->ops->executor_pid ? m->ops->executor_pid(m) : 0;
+}
+
+bool machine_crumbs(struct machine *m, struct exec_crumbs *out)
+{
+    return m->ops->crumbs && m->ops->crumbs(m, out);
+}
+
+bool machine_last_death(struct machine *m, struct exec_death *out, struct exec_crumbs *crumbs)
+{
+    return m->ops->last_death && m->ops->last_death(m, out, crumbs);
+}

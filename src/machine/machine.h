@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "executor/engine/crumbs.h"
+#include "executor/host/host.h"
 #include "gpu/gpu.h"
 
 struct machine;
@@ -130,21 +131,9 @@ struct machine_stats {
 
 void machine_get_stats(struct machine *m, struct machine_stats *out);
 
-/* Live: how an executor ended, and how far it had come. */
-struct machine_death {
-    uint64_t count; /* of deaths so far */
-    uint64_t time_ns;
-    int pid, signal, exit_code;
-    uint64_t submission;                 /* that it was executing, 0 for none */
-    bool has_fault, in_decoder, by_host; /* as in exec_death */
-    uint64_t fault_address;
-    char message[196];
-    struct exec_crumbs crumbs;
-};
-
-/* The last one; false if there was none. The other: how far the running one has come; false if none runs.
- * Neither waits. Always false for a sim. */
-bool machine_last_death(struct machine *m, struct machine_death *out);
+/* How the last executor ended, and how far it had come; false if none has. The other: how far the running one has come; false if
+ * none runs. Neither waits. Always false for a sim. */
+bool machine_last_death(struct machine *m, struct exec_death *out, struct exec_crumbs *crumbs);
 bool machine_crumbs(struct machine *m, struct exec_crumbs *out);
 
 /* Live: the executor's process id, 0 while there is none; sim: 0. */

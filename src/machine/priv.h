@@ -29,6 +29,11 @@ struct machine_ops {
     struct loop *(*loop)(struct machine *m); /* NULL: it has none */
     int (*kill_executor)(struct machine *m);
     int (*stop_executor)(struct machine *m, uint64_t ns);
+    /* All NULL where nothing but a model executes. */
+    void (*device_name)(struct machine *m, char name[256], bool *is_cpu);
+    int (*executor_pid)(struct machine *m);
+    bool (*crumbs)(struct machine *m, struct exec_crumbs *out);
+    bool (*last_death)(struct machine *m, struct exec_death *out, struct exec_crumbs *crumbs);
     const struct gpu_host_ops *host;
     const struct gpu_backend_ops *backend;
 };

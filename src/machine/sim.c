@@ -23,7 +23,7 @@ enum {
 };
 
 struct job {
-    struct gpu_submission s;
+    struct abi_submission s;
     bool hung;
 };
 
@@ -31,7 +31,7 @@ struct job {
 struct delayed {
     struct loop_timer timer;
     struct machine *m;
-    struct gpu_completion c;
+    struct abi_completion c;
     struct delayed *next, **prev;
 };
 
@@ -185,7 +185,7 @@ static void arm_timer(void *ctx, uint64_t deadline_ns)
 /* ---- the executor's model ---- */
 
 /* What a real executor would find in the stream without drawing anything. */
-static void examine(struct machine *m, const struct gpu_submission *s, struct gpu_completion *c)
+static void examine(struct machine *m, const struct abi_submission *s, struct abi_completion *c)
 {
     const void *data = s->cmd_size ? machine_dma_map(m, s->cmd_gpa, s->cmd_size) : NULL;
     struct error e = {0};
@@ -197,6 +197,7 @@ static void examine(struct machine *m, const struct gpu_submission *s, struct gp
         return;
     if (!data) {
         c->error = AEROGPU_ERROR_OOB;
+        c->cause = ABI_CAUSE_DMA;
         snprintf(c->message, sizeof(c->message), "stream at 0x%llx is not guest memory",
                  (unsigned long long)s->cmd_gpa);
         return;
@@ -209,9 +210,9 @@ static void examine(struct machine *m, const struct gpu_submission *s, struct gp
         if (p.opcode == AEROGPU_CMD_PRESENT || p.opcode == AEROGPU_CMD_PRESENT_EX) {
             uint32_t flags;
             memcpy(&flags, p.data + 12, 4);
-            c->flags |= GPU_COMPLETION_PRESENT;
+            c->flags |= ABI_COMPLETION_PRESENT;
             if (flags & AEROGPU_PRESENT_FLAG_VSYNC)
-                c->flags |= GPU_COMPLETION_VSYNC;
+                c->flags |= ABI_COMPLETION_VSYNC;
         }
         if (p.opcode == AEROGPU_CMD_DRAW || p.opcode == AEROGPU_CMD_DRAW_INDEXED ||
             p.opcode == AEROGPU_CMD_DISPATCH)
@@ -229,7 +230,7 @@ static void answer(void *ctx)
 {
     struct delayed *d = ctx;
     struct machine *m = d->m;
-    struct gpu_completion c = d->c;
+    struct abi_completion c = d->c;
 
     free_delayed(d);
     gpu_complete(m->gpu, &c);
@@ -240,7 +241,7 @@ static void work_done(void *ctx)
     struct machine *m = ctx;
     struct sim *s = m->kind;
     struct job *job = &s->jobs[s->first];
-    struct gpu_completion c = {.id = job->s.id};
+    struct abi_completion c = {.id = job->s.id};
 
     examine(m, &job->s, &c);
     s->first = (s->first + 1) % DEPTH;
@@ -280,7 +281,7 @@ static void die(struct machine *m)
     sim_memory_forget(&s->memory);
     arm(m, &s->restart, between(s, NSEC_PER_MSEC, 50 * NSEC_PER_MSEC), restarted, m);
     for (uint32_t i = 0; i < n; i++) {
-        struct gpu_completion c = {.id = ids[i], .error = AEROGPU_ERROR_BACKEND};
+        struct abi_completion c = {.id = ids[i], .error = AEROGPU_ERROR_BACKEND};
         snprintf(c.message, sizeof(c.message), "the executor died");
         gpu_complete(m->gpu, &c);
     }
@@ -291,7 +292,7 @@ static void work_dies(void *ctx)
     die(ctx);
 }
 
-static uint64_t time_of_packets(struct machine *m, const struct gpu_submission *s)
+static uint64_t time_of_packets(struct machine *m, const struct abi_submission *s)
 {
     const void *data =
         m->params.exec_packet_ns && s->cmd_size ? machine_dma_map(m, s->cmd_gpa, s->cmd_size) : NULL;
@@ -324,7 +325,7 @@ static void start_work(struct machine *m)
         chance(s, m->params.faults.death) ? work_dies : work_done, m);
 }
 
-static int submit(void *ctx, const struct gpu_submission *sub)
+static int submit(void *ctx, const struct abi_submission *sub)
 {
     struct machine *m = ctx;
     struct sim *s = m->kind;

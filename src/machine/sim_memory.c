@@ -40,7 +40,7 @@ static void note(struct sim_memory *t, uint32_t handle, uint32_t alloc_id, uint3
     t->v[t->count++] = (struct sim_backing){handle, alloc_id, offset};
 }
 
-static void refuse(struct gpu_completion *c, uint32_t error, const struct sim_backing *b, const char *why)
+static void refuse(struct abi_completion *c, uint32_t error, const struct sim_backing *b, const char *why)
 {
     if (c->error)
         return; /* the first one ends the submission */
@@ -49,8 +49,8 @@ static void refuse(struct gpu_completion *c, uint32_t error, const struct sim_ba
 }
 
 /* `size` bytes at `offset` of the resource are to be written into guest memory. */
-static void write_back(struct sim_memory *t, struct machine *m, const struct gpu_submission *s,
-                       uint32_t handle, uint64_t offset, uint64_t size, struct gpu_completion *c)
+static void write_back(struct sim_memory *t, struct machine *m, const struct abi_submission *s,
+                       uint32_t handle, uint64_t offset, uint64_t size, struct abi_completion *c)
 {
     const struct sim_backing *b = find(t, handle);
     const void *data = s->alloc_size ? machine_dma_map(m, s->alloc_gpa, s->alloc_size) : NULL;
@@ -74,8 +74,8 @@ static void write_back(struct sim_memory *t, struct machine *m, const struct gpu
     abi_alloc_table_finish(&table);
 }
 
-void sim_memory_packet(struct sim_memory *t, struct machine *m, const struct gpu_submission *s,
-                       const struct abi_packet *p, struct gpu_completion *c)
+void sim_memory_packet(struct sim_memory *t, struct machine *m, const struct abi_submission *s,
+                       const struct abi_packet *p, struct abi_completion *c)
 {
     union {
         struct aerogpu_cmd_create_buffer buffer;

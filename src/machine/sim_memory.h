@@ -20,8 +20,8 @@ struct sim_memory {
 };
 
 /* Notes what the packet creates and destroys, and fills in `c` if the executor would refuse to write back. */
-void sim_memory_packet(struct sim_memory *t, struct machine *m, const struct gpu_submission *s,
-                       const struct abi_packet *p, struct gpu_completion *c);
+void sim_memory_packet(struct sim_memory *t, struct machine *m, const struct abi_submission *s,
+                       const struct abi_packet *p, struct abi_completion *c);
 /* The executor died, and its resources with it. */
 void sim_memory_forget(struct sim_memory *t);
 void sim_memory_finish(struct sim_memory *t);

@@ -52,7 +52,7 @@ struct player {
     uint64_t running;        /* recorded fence of the submission that runs */
     uint32_t frame;          /* open frame, NO_FRAME if none */
     bool should_show, shown; /* the open frame has a PRESENT; one was executed */
-    struct gpu_scanout scanout;
+    struct abi_scanout scanout;
     uint64_t paused_ns; /* time spent in callbacks */
 };
 
@@ -131,8 +131,8 @@ static void on_event(void *ctx, const struct gpu_event *e)
         note_error(p, e);
         break;
     case GPU_EVENT_COMPLETE:
-        p->shown |= (e->completion->flags & GPU_COMPLETION_PRESENT) != 0;
-        p->result->presents += (e->completion->flags & GPU_COMPLETION_PRESENT) != 0;
+        p->shown |= (e->completion->flags & ABI_COMPLETION_PRESENT) != 0;
+        p->result->presents += (e->completion->flags & ABI_COMPLETION_PRESENT) != 0;
         break;
     case GPU_EVENT_VBLANK:
         sample(&p->result->lateness, now(p) > e->time_ns ? now(p) - e->time_ns : 0);
@@ -154,7 +154,7 @@ static void reset_device(struct player *p)
     set_reg(p, AEROGPU_REG_IRQ_ENABLE, 0);
     set_reg(p, AEROGPU_REG_SCANOUT0_ENABLE, 0);
     set_reg(p, AEROGPU_REG_CURSOR_ENABLE, 0);
-    p->scanout = (struct gpu_scanout){0};
+    p->scanout = (struct abi_scanout){0};
     *p->ring = (struct aerogpu_ring_header){.magic = AEROGPU_RING_MAGIC,
                                             .abi_version = AEROGPU_ABI_VERSION_U32,
                                             .size_bytes = (uint32_t)ring_size,
@@ -365,7 +365,7 @@ static void set_scanout(struct player *p, const struct target_surface *target)
     if (p->scanout.enabled && p->scanout.width == width && p->scanout.height == height &&
         p->scanout.format == format)
         return;
-    p->scanout = (struct gpu_scanout){.enabled = 1,
+    p->scanout = (struct abi_scanout){.enabled = 1,
                                       .width = (uint32_t)width,
                                       .height = (uint32_t)height,
                                       .format = format,

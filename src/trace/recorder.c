@@ -162,7 +162,7 @@ static int copy_memory(struct trace_recorder *r, struct piece *p, const struct a
     return 0;
 }
 
-static int copy_submission(struct trace_recorder *r, struct piece *p, const struct gpu_submission *s,
+static int copy_submission(struct trace_recorder *r, struct piece *p, const struct abi_submission *s,
                            struct error *e)
 {
     int rc;
@@ -208,7 +208,7 @@ static void enqueue(struct trace_recorder *r, struct piece *p)
     pthread_mutex_unlock(&r->lock);
 }
 
-static void take(struct trace_recorder *r, const struct gpu_submission *s)
+static void take(struct trace_recorder *r, const struct abi_submission *s)
 {
     struct error e = {0};
     struct piece *p;

@@ -145,15 +145,15 @@ static enum bb_cause cause_of(const struct snapshot *sn)
 {
     if (sn->failed_id) {
         const struct retained *k = by_id(sn, sn->failed_id);
-        static const enum bb_cause causes[EXEC_CAUSES] = {
-            [EXEC_CAUSE_OTHER] = BB_CAUSE_MALFORMED,
-            [EXEC_CAUSE_MEMORY] = BB_CAUSE_MEMORY,
-            [EXEC_CAUSE_DMA] = BB_CAUSE_DMA,
-            [EXEC_CAUSE_TYPE] = BB_CAUSE_TYPE,
-            [EXEC_CAUSE_MISALIGNED] = BB_CAUSE_MISALIGNED,
+        static const enum bb_cause causes[ABI_CAUSE_KINDS] = {
+            [ABI_CAUSE_OTHER] = BB_CAUSE_MALFORMED,
+            [ABI_CAUSE_MEMORY] = BB_CAUSE_MEMORY,
+            [ABI_CAUSE_DMA] = BB_CAUSE_DMA,
+            [ABI_CAUSE_TYPE] = BB_CAUSE_TYPE,
+            [ABI_CAUSE_MISALIGNED] = BB_CAUSE_MISALIGNED,
         };
 
-        return k && k->cause < EXEC_CAUSES ? causes[k->cause] : BB_CAUSE_MALFORMED;
+        return k && k->cause < ABI_CAUSE_KINDS ? causes[k->cause] : BB_CAUSE_MALFORMED;
     }
     if (sn->removed)
         return BB_CAUSE_REMOVED;

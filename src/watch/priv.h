@@ -20,7 +20,7 @@ struct retained {
     uint64_t id, fence, ordinal, cmd_gpa, alloc_gpa, time_ns, done_ns;
     uint32_t context_id, engine_id, flags, cmd_size, alloc_size;
     enum retained_state state;
-    uint32_t error, cause, packets; /* of the completion; enum exec_cause */
+    uint32_t error, cause, packets; /* of the completion; enum abi_cause */
     bool has_fault;
     uint64_t fault_address;
     char message[200];
@@ -61,7 +61,7 @@ struct snapshot {
     uint64_t streams_dropped, failed_id;
     struct exec_crumbs crumbs;
     bool has_crumbs;
-    struct machine_death death;
+    struct exec_death death;
     bool died;          /* the death belongs to it */
     bool hung, starved; /* starved: the executor was hardly let run meanwhile */
     bool removed;       /* the system took a client's device away; `reason` says why */
@@ -98,6 +98,7 @@ struct watch {
     struct status_change statuses[WATCH_STATUSES];
     uint32_t num_statuses;
     char error_text[200]; /* of the last error that was latched */
+    enum abi_cause error_cause;
     uint64_t examined_ns; /* when a crash was examined last */
     bool removed_pending; /* the system took a device away */
     uint64_t removed_ns;
@@ -112,7 +113,7 @@ struct watch {
     struct bb_resources *resources; /* buffers with addresses */
     uint64_t addresses_seen;        /* events of the running executor */
     int addresses_pid;
-    uint64_t deaths_seen, hang_reported;
+    uint64_t death_seen_ns, hang_reported;
     uint64_t progress_ns, progress_hash;
     uint32_t dumps, crashes;
     char dump_path[4096];

@@ -111,7 +111,7 @@ static void set_status(struct watch *w, uint64_t time_ns, enum bb_status status,
 
 static void on_take(struct watch *w, const struct gpu_event *e)
 {
-    const struct gpu_submission *s = e->submission;
+    const struct abi_submission *s = e->submission;
     struct retained *k = calloc(1, sizeof(*k));
 
     if (!k)
@@ -150,15 +150,15 @@ static struct retained *find(struct watch *w, uint64_t id)
 /* What a refusal says about the device. Streams that are merely wrong say nothing about it. */
 static void status_of_error(struct watch *w, uint64_t time_ns, uint32_t cause, const char *text)
 {
-    if (cause != EXEC_CAUSE_MEMORY && cause != EXEC_CAUSE_DMA)
+    if (cause != ABI_CAUSE_MEMORY && cause != ABI_CAUSE_DMA)
         return;
-    set_status(w, time_ns, cause == EXEC_CAUSE_MEMORY ? BB_STATUS_OUT_OF_MEMORY : BB_STATUS_DMA_FAULT, text);
+    set_status(w, time_ns, cause == ABI_CAUSE_MEMORY ? BB_STATUS_OUT_OF_MEMORY : BB_STATUS_DMA_FAULT, text);
     w->went_wrong = true;
 }
 
 static void on_complete(struct watch *w, const struct gpu_event *e)
 {
-    const struct gpu_completion *c = e->completion;
+    const struct abi_completion *c = e->completion;
     struct retained *k = find(w, e->id);
 
     if (!k)
@@ -217,8 +217,9 @@ static void on_ring_reset(struct watch *w, const struct gpu_event *e)
 static void on_error(struct watch *w, const struct gpu_event *e)
 {
     snprintf(w->error_text, sizeof(w->error_text), "%.195s", e->message ? e->message : "");
-    if (e->value == AEROGPU_ERROR_OOB && strstr(w->error_text, "guest memory"))
-        status_of_error(w, e->time_ns, EXEC_CAUSE_DMA, w->error_text);
+    w->error_cause = e->cause;
+    if (e->cause == ABI_CAUSE_DMA)
+        status_of_error(w, e->time_ns, e->cause, w->error_text);
 }
 
 static void on_retire(struct watch *w, const struct gpu_event *e)
@@ -229,7 +230,7 @@ static void on_retire(struct watch *w, const struct gpu_event *e)
         return;
     k->state = RETAINED_FAILED;
     k->done_ns = e->time_ns;
-    k->cause = strstr(w->error_text, "guest memory") ? EXEC_CAUSE_DMA : EXEC_CAUSE_OTHER;
+    k->cause = w->error_cause;
     memcpy(k->message, w->error_text, sizeof(k->message));
     if (!w->crash_pending)
         w->crash_id = e->id;
@@ -504,35 +505,35 @@ void watch_addresses(struct watch *w, const struct exec_crumbs *c)
     }
 }
 
-static struct snapshot *notice_death(struct watch *w, struct machine_death *death)
+static struct snapshot *notice_death(struct watch *w, struct exec_crumbs *crumbs)
 {
+    struct exec_death death;
     struct snapshot *sn;
+    bool any;
 
     pthread_mutex_unlock(&w->lock);
-    if (!machine_last_death(w->params.machine, death) || death->count == w->deaths_seen) {
-        pthread_mutex_lock(&w->lock);
-        return NULL;
-    }
-    w->deaths_seen = death->count;
+    any = machine_last_death(w->params.machine, &death, crumbs);
     pthread_mutex_lock(&w->lock);
-    if (death->submission)
-        wait_for_failure(w, death->submission);
+    if (!any || death.time_ns == w->death_seen_ns)
+        return NULL;
+    w->death_seen_ns = death.time_ns;
+    if (death.submission)
+        wait_for_failure(w, death.submission);
     w->crash_pending = false;
-    if (death->by_host && w->hang_reported)
+    if (death.by_host && w->hang_reported)
         return NULL; /* the end of a hang that was examined */
-    if (!death->submission)
+    if (!death.submission)
         return NULL; /* it was idle: nothing is lost */
-    set_status(w, death->time_ns, death->has_fault ? BB_STATUS_PAGE_FAULT : BB_STATUS_STOPPED,
-               death->message);
-    sn = take_snapshot(w, death->has_fault ? "page fault" : "executor death");
+    set_status(w, death.time_ns, death.has_fault ? BB_STATUS_PAGE_FAULT : BB_STATUS_STOPPED, death.message);
+    sn = take_snapshot(w, death.has_fault ? "page fault" : "executor death");
     if (!sn)
         return NULL;
-    watch_addresses(w, &death->crumbs);
+    watch_addresses(w, crumbs);
     w->addresses_seen = 0; /* the next executor begins anew */
-    sn->death = *death;
+    sn->death = death;
     sn->died = sn->has_crumbs = true;
-    sn->crumbs = death->crumbs;
-    w->ended_pid = death->pid;
+    sn->crumbs = *crumbs;
+    w->ended_pid = death.pid;
     return sn;
 }
 
@@ -692,9 +693,9 @@ static struct snapshot *notice_removal(struct watch *w)
     return sn;
 }
 
-static struct snapshot *notice(struct watch *w, struct machine_death *death, struct exec_crumbs *crumbs)
+static struct snapshot *notice(struct watch *w, struct exec_crumbs *crumbs)
 {
-    struct snapshot *sn = notice_death(w, death);
+    struct snapshot *sn = notice_death(w, crumbs);
 
     if (!sn && w->rescued) {
         sn = w->rescued;
@@ -713,19 +714,18 @@ static struct snapshot *notice(struct watch *w, struct machine_death *death, str
 
 static void *watch_thread(void *arg)
 {
-    struct machine_death *death = calloc(1, sizeof(*death));
     struct exec_crumbs *crumbs = calloc(1, sizeof(*crumbs));
     struct watch *w = arg;
     uint64_t seen;
 
     pthread_mutex_lock(&w->lock);
-    while (death && crumbs && (!w->stop || w->crash_pending || w->rescued || w->removed_pending)) {
+    while (crumbs && (!w->stop || w->crash_pending || w->rescued || w->removed_pending)) {
         struct snapshot *sn;
 
         seen = w->happened;
         sample_host(w);
         notice_executor(w);
-        sn = notice(w, death, crumbs);
+        sn = notice(w, crumbs);
         if (sn) {
             pthread_mutex_unlock(&w->lock);
             examine(w, sn);
@@ -744,7 +744,6 @@ static void *watch_thread(void *arg)
     w->examined = UINT64_MAX;
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
-    free(death);
     free(crumbs);
     return NULL;
 }

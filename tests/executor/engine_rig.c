@@ -20,7 +20,7 @@ static void *dma_map(void *ctx, uint64_t gpa, uint64_t size)
     return gpa > RIG_RAM || size > RIG_RAM - gpa ? NULL : r->ram + gpa;
 }
 
-static void complete(void *ctx, const struct exec_completion *c)
+static void complete(void *ctx, const struct abi_completion *c)
 {
     struct rig *r = ctx;
 
@@ -66,12 +66,12 @@ void rig_destroy(struct rig *r)
 
 void rig_scanout(struct rig *r, uint32_t width, uint32_t height)
 {
-    r->scanout = (struct exec_scanout){.enabled = 1,
-                                       .width = width,
-                                       .height = height,
-                                       .format = AEROGPU_FORMAT_R8G8B8A8_UNORM,
-                                       .pitch = width * 4,
-                                       .fb_gpa = RIG_SCANOUT_GPA};
+    r->scanout = (struct abi_scanout){.enabled = 1,
+                                      .width = width,
+                                      .height = height,
+                                      .format = AEROGPU_FORMAT_R8G8B8A8_UNORM,
+                                      .pitch = width * 4,
+                                      .fb_gpa = RIG_SCANOUT_GPA};
 }
 
 void rig_alloc(struct rig *r, uint32_t alloc_id, uint64_t gpa, uint64_t size, uint32_t flags)
@@ -107,7 +107,7 @@ static void save_stream(const struct rig *r, const void *bytes, uint32_t size)
 
 void rig_submit(struct rig *r)
 {
-    struct exec_submission s = {
+    struct abi_submission s = {
         .id = ++r->next_id, .cmd_gpa = RIG_STREAM_GPA, .context_id = r->context_id, .scanout = r->scanout};
     const void *bytes = abi_builder_end(&r->b, &s.cmd_size);
 
@@ -130,7 +130,7 @@ void rig_wait(struct rig *r)
     pthread_mutex_unlock(&r->lock);
 }
 
-const struct exec_completion *rig_run(struct rig *r)
+const struct abi_completion *rig_run(struct rig *r)
 {
     rig_submit(r);
     rig_wait(r);
@@ -139,7 +139,7 @@ const struct exec_completion *rig_run(struct rig *r)
 
 void rig_run_ok(struct rig *r)
 {
-    const struct exec_completion *c = rig_run(r);
+    const struct abi_completion *c = rig_run(r);
 
     if (c->error)
         fail_msg("error %u: %s", c->error, c->message);
@@ -360,7 +360,7 @@ int rig_each(void **state)
 
 void rig_expect_error(struct rig *r, uint32_t code, const char *text)
 {
-    const struct exec_completion *c = rig_run(r);
+    const struct abi_completion *c = rig_run(r);
 
     if (c->error != code || !strstr(c->message, text))
         fail_msg("error %u '%s', expected %u '%s'", c->error, c->message, code, text);

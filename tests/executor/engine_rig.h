@@ -19,13 +19,13 @@ struct rig {
     struct exec_engine *engine;
     uint8_t *ram;
     struct abi_builder b;
-    struct exec_scanout scanout;
+    struct abi_scanout scanout;
     uint32_t context_id;
     uint64_t next_id;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct exec_completion last; /* the newest completion */
-    uint64_t completed;          /* how many */
+    struct abi_completion last; /* the newest completion */
+    uint64_t completed;         /* how many */
     uint32_t num_allocs;
 };
 
@@ -39,7 +39,7 @@ void rig_scanout(struct rig *r, uint32_t width, uint32_t height);
 /* Adds an entry to the allocation table of the next submission. */
 void rig_alloc(struct rig *r, uint32_t alloc_id, uint64_t gpa, uint64_t size, uint32_t flags);
 /* Submits what r->b holds, waits, empties r->b. */
-const struct exec_completion *rig_run(struct rig *r);
+const struct abi_completion *rig_run(struct rig *r);
 /* The same, without waiting. */
 void rig_submit(struct rig *r);
 void rig_wait(struct rig *r);

@@ -26,7 +26,7 @@ static void make_noise(struct stream *s);
 
 static void submit(struct stream *s)
 {
-    const struct exec_completion *c;
+    const struct abi_completion *c;
 
     allow(s);
     c = rig_run(s->r);

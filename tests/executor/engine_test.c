@@ -26,7 +26,7 @@ static void clears_and_presents(void **state)
     rig_run_ok(r);
     assert_int_equal(rig_pixel(r, 0, 0), 0x336699CC);
     assert_int_equal(rig_pixel(r, 63, 63), 0x336699CC);
-    assert_int_equal(r->last.flags, EXEC_COMPLETION_PRESENT);
+    assert_int_equal(r->last.flags, ABI_COMPLETION_PRESENT);
     assert_int_equal(r->last.packets, 4);
 }
 
@@ -452,7 +452,7 @@ static void tessellation_makes_more_of_a_patch(void **state)
     ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
              .topology = AEROGPU_TOPOLOGY_TRIANGLELIST);
     rig_draw(r, 3, 0);
-    const struct exec_completion *c = rig_run(r);
+    const struct abi_completion *c = rig_run(r);
     assert_int_equal(c->error, AEROGPU_ERROR_BACKEND);
     assert_non_null(strstr(c->message, "hull or domain shader without a patch list"));
 }

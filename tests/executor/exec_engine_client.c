@@ -28,7 +28,7 @@ struct exec_engine {
     bool is_cpu;
 };
 
-static void on_complete(void *ctx, const struct exec_completion *c)
+static void on_complete(void *ctx, const struct abi_completion *c)
 {
     struct exec_engine *g = ctx;
 
@@ -93,7 +93,7 @@ static void wait_idle(struct exec_engine *g)
     pthread_mutex_unlock(&g->lock);
 }
 
-void exec_engine_submit(struct exec_engine *g, const struct exec_submission *s)
+void exec_engine_submit(struct exec_engine *g, const struct abi_submission *s)
 {
     wait_idle(g);
     memcpy(g->copy, g->ram, RIG_RAM);

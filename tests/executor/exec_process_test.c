@@ -39,7 +39,7 @@ struct fixture {
     unsigned char *ram;
     uint64_t next_id, expected_id; /* submitted, and to complete next */
     unsigned completed, errors, deaths, files_before;
-    struct exec_completion kept[KEPT]; /* the last ones, by number */
+    struct abi_completion kept[KEPT]; /* the last ones, by number */
     struct exec_death death;
     uint32_t next_slot;
 };
@@ -55,7 +55,7 @@ static unsigned count_files(void)
     return n;
 }
 
-static void on_complete(void *ctx, const struct exec_completion *c)
+static void on_complete(void *ctx, const struct abi_completion *c)
 {
     struct fixture *f = ctx;
 
@@ -65,7 +65,7 @@ static void on_complete(void *ctx, const struct exec_completion *c)
     f->kept[f->completed++ % KEPT] = *c;
 }
 
-static void on_died(void *ctx, const struct exec_death *d)
+static void on_died(void *ctx, const struct exec_death *d, const struct exec_crumbs *crumbs)
 {
     struct fixture *f = ctx;
 
@@ -112,7 +112,7 @@ static void stop(struct fixture *f)
 
 static int submit(struct fixture *f, uint32_t op, uint64_t a, uint64_t b)
 {
-    struct exec_submission s = {.id = f->next_id};
+    struct abi_submission s = {.id = f->next_id};
     struct test_command cmd = {.op = op, .a = a, .b = b};
     uint32_t offset = (f->next_slot % 512) * sizeof(cmd);
     int r;
@@ -146,7 +146,7 @@ static void run_until(struct fixture *f, unsigned n, unsigned deaths)
     assert_int_equal(f->deaths, deaths);
 }
 
-static const struct exec_completion *last(const struct fixture *f)
+static const struct abi_completion *last(const struct fixture *f)
 {
     return &f->kept[(f->completed - 1) % KEPT];
 }
@@ -223,7 +223,7 @@ static void a_full_ring_says_so(void **state)
     must_submit(&f, TEST_NOTHING, 0, 0);
     run_until(&f, EXEC_HOST_DEPTH + 1, 0);
     assert_int_equal(f.errors, 0);
-    assert_int_equal(exec_host_submit(f.host, &(struct exec_submission){0}), -EINVAL);
+    assert_int_equal(exec_host_submit(f.host, &(struct abi_submission){0}), -EINVAL);
     stop(&f);
 }
 

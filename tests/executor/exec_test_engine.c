@@ -19,7 +19,7 @@
 enum { DEPTH = 256 };
 
 struct job {
-    struct exec_completion c;
+    struct abi_completion c;
     struct test_command cmd;
 };
 
@@ -32,7 +32,7 @@ struct exec_engine {
     uint32_t first, last;
 };
 
-static void fail(struct exec_completion *c, const char *text, long n)
+static void fail(struct abi_completion *c, const char *text, long n)
 {
     c->error = 1;
     snprintf(c->message, sizeof(c->message), "%s %ld", text, n);
@@ -95,7 +95,7 @@ static void *return_argument(void *arg)
     return arg;
 }
 
-static void jit(struct exec_completion *c)
+static void jit(struct abi_completion *c)
 {
     unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pthread_t thread;
@@ -117,7 +117,7 @@ static void jit(struct exec_completion *c)
         fail(c, "thread", errno);
 }
 
-static void allocate(struct exec_completion *c, uint64_t size)
+static void allocate(struct abi_completion *c, uint64_t size)
 {
     char *p = malloc(size);
 
@@ -130,7 +130,7 @@ static void allocate(struct exec_completion *c, uint64_t size)
     free(p);
 }
 
-static void descriptors(struct exec_completion *c)
+static void descriptors(struct abi_completion *c)
 {
     int fds[1024], n = 0;
 
@@ -141,7 +141,7 @@ static void descriptors(struct exec_completion *c)
         close(fds[n]);
 }
 
-static void perform(struct exec_engine *g, const struct test_command *cmd, struct exec_completion *c)
+static void perform(struct exec_engine *g, const struct test_command *cmd, struct abi_completion *c)
 {
     uint32_t *at;
 
@@ -238,7 +238,7 @@ int exec_engine_create(struct exec_engine **out, const struct exec_engine_params
     return 0;
 }
 
-void exec_engine_submit(struct exec_engine *g, const struct exec_submission *s)
+void exec_engine_submit(struct exec_engine *g, const struct abi_submission *s)
 {
     struct job j = {.c = {.id = s->id}};
     bool idle;

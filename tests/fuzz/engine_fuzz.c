@@ -20,7 +20,7 @@ static uint8_t *ram;
 static struct exec_engine *engine;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct exec_completion last;
+static struct abi_completion last;
 static uint64_t next_id;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -37,7 +37,7 @@ static void *dma_map(void *ctx, uint64_t gpa, uint64_t size)
     return gpa > RAM || size > RAM - gpa ? NULL : ram + gpa;
 }
 
-static void complete(void *ctx, const struct exec_completion *c)
+static void complete(void *ctx, const struct abi_completion *c)
 {
     pthread_mutex_lock(&lock);
     if (c->id != last.id + 1 || (c->error != 0) != (c->message[0] != '\0'))
@@ -67,17 +67,17 @@ static void setup(void)
 
 static void run(uint32_t size)
 {
-    const struct exec_submission s = {.id = ++next_id,
-                                      .cmd_gpa = STREAM,
-                                      .cmd_size = size,
-                                      .alloc_gpa = TABLE,
-                                      .alloc_size = 24 + 96,
-                                      .scanout = {.enabled = 1,
-                                                  .width = 16,
-                                                  .height = 16,
-                                                  .format = AEROGPU_FORMAT_B8G8R8X8_UNORM,
-                                                  .pitch = 64,
-                                                  .fb_gpa = SCANOUT}};
+    const struct abi_submission s = {.id = ++next_id,
+                                     .cmd_gpa = STREAM,
+                                     .cmd_size = size,
+                                     .alloc_gpa = TABLE,
+                                     .alloc_size = 24 + 96,
+                                     .scanout = {.enabled = 1,
+                                                 .width = 16,
+                                                 .height = 16,
+                                                 .format = AEROGPU_FORMAT_B8G8R8X8_UNORM,
+                                                 .pitch = 64,
+                                                 .fb_gpa = SCANOUT}};
 
     exec_engine_submit(engine, &s);
     pthread_mutex_lock(&lock);

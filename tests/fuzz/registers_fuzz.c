@@ -50,7 +50,7 @@ static void arm_timer(void *ctx, uint64_t deadline_ns)
     ((struct world *)ctx)->armed = deadline_ns;
 }
 
-static int submit(void *ctx, const struct gpu_submission *s)
+static int submit(void *ctx, const struct abi_submission *s)
 {
     struct world *w = ctx;
 
@@ -81,7 +81,7 @@ static void on_event(void *ctx, const struct gpu_event *e)
 
 static void complete(struct world *w, uint32_t which, uint32_t flags, uint32_t error)
 {
-    struct gpu_completion c = {.flags = flags & 3, .error = error & 3, .has_fault = flags & 4};
+    struct abi_completion c = {.flags = flags & 3, .error = error & 3, .has_fault = flags & 4};
 
     if (!w->count)
         return;

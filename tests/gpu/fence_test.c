@@ -205,7 +205,7 @@ static void page_fault_is_kept(void **state)
     struct gpu_stats s;
 
     rig_submit(r, 1);
-    gpu_complete(r->gpu, &(struct gpu_completion){.id = r->subs[0].id,
+    gpu_complete(r->gpu, &(struct abi_completion){.id = r->subs[0].id,
                                                   .error = AEROGPU_ERROR_BACKEND,
                                                   .has_fault = 1,
                                                   .fault_address = 0xDEAD0000,
@@ -219,7 +219,7 @@ static void page_fault_is_kept(void **state)
 static void a_message_without_an_end_is_cut(void **state)
 {
     struct rig *r = *state;
-    struct gpu_completion c = {.error = AEROGPU_ERROR_BACKEND};
+    struct abi_completion c = {.error = AEROGPU_ERROR_BACKEND};
     struct gpu_stats s;
 
     rig_submit(r, 1);

@@ -34,7 +34,7 @@ static void arm_timer(void *ctx, uint64_t deadline_ns)
     ((struct rig *)ctx)->armed = deadline_ns;
 }
 
-static int backend_submit(void *ctx, const struct gpu_submission *s)
+static int backend_submit(void *ctx, const struct abi_submission *s)
 {
     struct rig *r = ctx;
 
@@ -45,7 +45,7 @@ static int backend_submit(void *ctx, const struct gpu_submission *s)
     r->room--;
     r->subs[r->count++] = *s;
     if (r->immediate)
-        gpu_complete(r->gpu, &(struct gpu_completion){.id = s->id});
+        gpu_complete(r->gpu, &(struct abi_completion){.id = s->id});
     return 0;
 }
 
@@ -176,7 +176,7 @@ void rig_submit(struct rig *r, uint64_t fence)
 
 void rig_done(struct rig *r, uint32_t n, uint32_t flags, uint32_t error)
 {
-    struct gpu_completion c = {.flags = flags, .error = error};
+    struct abi_completion c = {.flags = flags, .error = error};
 
     assert_true(n < r->count);
     c.id = r->subs[n].id;

@@ -41,7 +41,7 @@ struct rig {
     uint32_t msi_data;
     void (*on_irq)(struct rig *r);
     /* the backend */
-    struct gpu_submission subs[8192];
+    struct abi_submission subs[8192];
     uint32_t count, resets, room;
     int refuse;     /* what submit returns, 0 to take */
     bool immediate; /* complete inside submit */

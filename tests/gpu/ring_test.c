@@ -121,9 +121,9 @@ static void a_completion_counts_once(void **state)
     rig_submit(r, 2);
     rig_done(r, 0, 0, 0);
     rig_done(r, 0, 0, AEROGPU_ERROR_BACKEND);
-    gpu_complete(r->gpu, &(struct gpu_completion){.id = 0});
-    gpu_complete(r->gpu, &(struct gpu_completion){.id = 999999});
-    gpu_complete(r->gpu, &(struct gpu_completion){.id = UINT64_MAX});
+    gpu_complete(r->gpu, &(struct abi_completion){.id = 0});
+    gpu_complete(r->gpu, &(struct abi_completion){.id = 999999});
+    gpu_complete(r->gpu, &(struct abi_completion){.id = UINT64_MAX});
     assert_int_equal(rig_completed(r), 1);
     rig_assert_no_error(r);
     gpu_get_stats(r->gpu, &s);

@@ -3,7 +3,7 @@
 
 #include "gpu_rig.h"
 
-enum { VSYNC = GPU_COMPLETION_PRESENT | GPU_COMPLETION_VSYNC };
+enum { VSYNC = ABI_COMPLETION_PRESENT | ABI_COMPLETION_VSYNC };
 
 static int setup(void **state)
 {
@@ -248,7 +248,7 @@ static void present_without_vsync_does_not_wait(void **state)
     display(r, true);
     rig_push(r, 1, AEROGPU_SUBMIT_FLAG_PRESENT); /* the hint alone paces nothing */
     rig_kick(r);
-    rig_done(r, 0, GPU_COMPLETION_PRESENT, 0);
+    rig_done(r, 0, ABI_COMPLETION_PRESENT, 0);
     assert_int_equal(rig_completed(r), 1);
 }
 

@@ -17,7 +17,7 @@ static void arm_timer(void *ctx, uint64_t deadline_ns)
 {
 }
 
-static int submit(void *ctx, const struct gpu_submission *s)
+static int submit(void *ctx, const struct abi_submission *s)
 {
     return -1;
 }

@@ -83,7 +83,7 @@ struct bench {
     struct player_frame frames[8];
     int num_frames;
     /* what the device was given */
-    struct gpu_submission taken[16];
+    struct abi_submission taken[16];
     int num_taken;
     uint64_t alloc_gpa;
     uint8_t memory; /* first byte at alloc_gpa when it was taken */

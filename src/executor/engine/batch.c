@@ -237,7 +237,7 @@ void batch_run_readbacks(struct exec_engine *g, struct batch *b)
         if (!dst && span && !b->completion.error) {
             /* It was there when the packet was decoded; the memory map has changed since. */
             b->completion.error = AEROGPU_ERROR_OOB;
-            b->completion.cause = EXEC_CAUSE_DMA;
+            b->completion.cause = ABI_CAUSE_DMA;
             b->completion.fault_address = r->gpa;
             snprintf(b->completion.message, sizeof(b->completion.message),
                      "write-back: 0x%llx + %llu is not guest memory any more", (unsigned long long)r->gpa,

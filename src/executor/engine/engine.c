@@ -13,7 +13,7 @@
 
 enum { MAX_STREAM = 64 << 20, MAX_TABLE = 16 << 20, NULL_BUFFER_SIZE = 64 << 10, GROUP_DRAWS = 1000 };
 
-int engine_fail(struct exec_engine *g, uint32_t code, enum exec_cause cause, int err, const char *fmt, ...)
+int engine_fail(struct exec_engine *g, uint32_t code, enum abi_cause cause, int err, const char *fmt, ...)
 {
     if (!g->error->code) {
         va_list ap;
@@ -32,15 +32,14 @@ int fail_dma(struct exec_engine *g, const char *what, uint64_t gpa, uint64_t siz
 {
     if (!g->error->code)
         g->error_address = gpa;
-    return engine_fail(g, AEROGPU_ERROR_OOB, EXEC_CAUSE_DMA, -ERANGE, "%s%s0x%llx + %llu is not guest memory",
+    return engine_fail(g, AEROGPU_ERROR_OOB, ABI_CAUSE_DMA, -ERANGE, "%s%s0x%llx + %llu is not guest memory",
                        what, *what ? ": " : "", (unsigned long long)gpa, (unsigned long long)size);
 }
 
 int fail_vulkan(struct exec_engine *g, const char *what, VkResult r)
 {
-    return engine_fail(g, AEROGPU_ERROR_BACKEND,
-                       vk_errno(r) == -ENOMEM ? EXEC_CAUSE_MEMORY : EXEC_CAUSE_OTHER, -EIO, "%s: %s", what,
-                       vk_result_name(r));
+    return engine_fail(g, AEROGPU_ERROR_BACKEND, vk_errno(r) == -ENOMEM ? ABI_CAUSE_MEMORY : ABI_CAUSE_OTHER,
+                       -EIO, "%s: %s", what, vk_result_name(r));
 }
 
 bool engine_is_busy(struct exec_engine *g, const struct object *o)
@@ -68,7 +67,7 @@ static void complete_batch(struct exec_engine *g, struct batch *b)
 
     if (r && !b->completion.error) {
         b->completion.error = AEROGPU_ERROR_BACKEND;
-        b->completion.cause = vk_errno(r) == -ENOMEM ? EXEC_CAUSE_MEMORY : EXEC_CAUSE_OTHER;
+        b->completion.cause = vk_errno(r) == -ENOMEM ? ABI_CAUSE_MEMORY : ABI_CAUSE_OTHER;
         snprintf(b->completion.message, sizeof(b->completion.message), "the Vulkan device failed: %s",
                  vk_result_name(r));
     }
@@ -247,7 +246,7 @@ static int fetch(struct exec_engine *g, uint8_t **buf, uint32_t *cap, uint64_t g
     return 0;
 }
 
-static int decode(struct exec_engine *g, const struct exec_submission *s, struct exec_completion *done)
+static int decode(struct exec_engine *g, const struct abi_submission *s, struct abi_completion *done)
 {
     struct abi_packet p;
     int r;
@@ -280,9 +279,9 @@ static int decode(struct exec_engine *g, const struct exec_submission *s, struct
             if (p.opcode == AEROGPU_CMD_PRESENT || p.opcode == AEROGPU_CMD_PRESENT_EX) {
                 struct aerogpu_cmd_present present;
                 memcpy(&present, p.data, sizeof(present));
-                done->flags |= EXEC_COMPLETION_PRESENT;
+                done->flags |= ABI_COMPLETION_PRESENT;
                 if (present.flags & AEROGPU_PRESENT_FLAG_VSYNC)
-                    done->flags |= EXEC_COMPLETION_VSYNC;
+                    done->flags |= ABI_COMPLETION_VSYNC;
             }
         }
         done->packets++;
@@ -347,9 +346,9 @@ static bool is_idle(struct exec_engine *g)
     return idle;
 }
 
-void exec_engine_submit(struct exec_engine *g, const struct exec_submission *s)
+void exec_engine_submit(struct exec_engine *g, const struct abi_submission *s)
 {
-    struct exec_completion done = {.id = s->id};
+    struct abi_completion done = {.id = s->id};
     struct error error = {0};
     struct batch *b;
     VkResult vr;
@@ -364,7 +363,7 @@ void exec_engine_submit(struct exec_engine *g, const struct exec_submission *s)
     g->submission = s;
     g->error = &error;
     g->error_code = AEROGPU_ERROR_NONE;
-    g->error_cause = EXEC_CAUSE_OTHER;
+    g->error_cause = ABI_CAUSE_OTHER;
     g->error_address = 0;
     crumbs_begin(g);
     if (s->cmd_size) {
@@ -419,7 +418,7 @@ static int make_null_resources(struct exec_engine *g, struct error *e)
                                                    .height = 1,
                                                    .mip_levels = 1,
                                                    .array_layers = 6};
-    struct exec_submission none = {0};
+    struct abi_submission none = {0};
     int r =
         vk_buffer_create(&g->vk, &g->null_buffer.vk, NULL_BUFFER_SIZE,
                          VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |

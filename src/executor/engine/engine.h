@@ -29,53 +29,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/submission.h"
 #include "base/error.h"
 #include "executor/engine/crumbs.h"
-
-/* The scanout registers as they were when the doorbell rang for a submission. */
-struct exec_scanout {
-    uint32_t enabled, width, height, format, pitch, reserved;
-    uint64_t fb_gpa;
-};
-
-struct exec_submission {
-    uint64_t id; /* chosen by the host, never 0 */
-    uint64_t cmd_gpa;
-    uint64_t alloc_gpa;
-    uint32_t cmd_size;   /* bytes; 0 for an empty submission */
-    uint32_t alloc_size; /* bytes; 0 for no allocation table */
-    uint32_t context_id;
-    uint32_t flags; /* of the submit descriptor */
-    struct exec_scanout scanout;
-};
-
-enum exec_completion_flags {
-    EXEC_COMPLETION_PRESENT = 1u << 0, /* a PRESENT or PRESENT_EX was executed */
-    EXEC_COMPLETION_VSYNC = 1u << 1,   /* one of them asks for its vblank */
-};
-
-/* What kind of error it was, more exactly than enum aerogpu_error_code says. */
-enum exec_cause {
-    EXEC_CAUSE_OTHER,
-    EXEC_CAUSE_MEMORY,     /* the Vulkan device or the host has no more */
-    EXEC_CAUSE_DMA,        /* a guest address that is no guest memory, or not any more: fault_address */
-    EXEC_CAUSE_MISALIGNED, /* a buffer is bound where the device cannot read it */
-    EXEC_CAUSE_TYPE,       /* a resource of one kind where another is needed */
-    EXEC_CAUSES
-};
-
-struct exec_completion {
-    uint64_t id;
-    uint32_t error;   /* enum aerogpu_error_code, 0 for none */
-    uint32_t flags;   /* exec_completion_flags */
-    uint32_t packets; /* packets executed */
-    uint32_t draws;   /* draws and dispatches among them */
-    uint64_t
-        fault_address; /* page fault address, if has_fault; the guest address, if cause is EXEC_CAUSE_DMA */
-    uint32_t has_fault;
-    uint32_t cause;    /* enum exec_cause, for error != 0 */
-    char message[196]; /* one sentence for error != 0: packet, offset, handle */
-};
 
 struct exec_engine;
 
@@ -84,7 +40,7 @@ struct exec_engine_params {
      * change of the memory map, which only happens between submissions. Called from any engine thread. */
     void *(*dma_map)(void *ctx, uint64_t gpa, uint64_t size);
     /* Called from engine threads, one call at a time. */
-    void (*complete)(void *ctx, const struct exec_completion *c);
+    void (*complete)(void *ctx, const struct abi_completion *c);
     void *ctx;
     /* Where progress is written, whole pages that nothing else uses, or NULL. With EXEC_MARKERS_EXACT every packet that the
      * device works on gets a marker of its own, which costs much; else groups of draws do, which costs nothing. */
@@ -100,7 +56,7 @@ struct exec_engine_params {
 int exec_engine_create(struct exec_engine **out, const struct exec_engine_params *p, struct error *e);
 
 /* Takes one submission; completes it later, or before returning. Calls come from one thread. */
-void exec_engine_submit(struct exec_engine *engine, const struct exec_submission *s);
+void exec_engine_submit(struct exec_engine *engine, const struct abi_submission *s);
 
 /* Waits until everything submitted has completed, then forgets every resource, shader, state and token. */
 void exec_engine_reset(struct exec_engine *engine);

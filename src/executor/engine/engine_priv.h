@@ -306,7 +306,7 @@ struct batch {
     struct descriptor_pool *pools; /* in use */
     struct set_cache_entry *sets;
     struct shader_job *jobs; /* created by this submission */
-    struct exec_completion completion;
+    struct abi_completion completion;
     uint32_t error_packet; /* packet that completion.error is about */
     struct batch *next;    /* in the queue of the completion thread */
 };
@@ -406,7 +406,7 @@ struct exec_engine {
 
     /* the submission that is being decoded */
     struct batch *batch;
-    const struct exec_submission *submission;
+    const struct abi_submission *submission;
     struct abi_stream stream;
     struct abi_alloc_table allocs;
     uint8_t *stream_copy;
@@ -418,8 +418,8 @@ struct exec_engine {
     uint32_t num_writes, cap_writes;
     struct error *error;
     uint32_t error_code; /* aerogpu_error_code that goes with *error */
-    enum exec_cause error_cause;
-    uint64_t error_address; /* of EXEC_CAUSE_DMA */
+    enum abi_cause error_cause;
+    uint64_t error_address; /* of ABI_CAUSE_DMA */
 
     /* what the command buffer is in the middle of */
     struct context *pass_ctx; /* NULL: no render pass is open */
@@ -435,17 +435,17 @@ struct exec_engine {
 
 /* ---- errors: every packet handler returns 0 or a negative errno after one of these ------------------------------- */
 
-int engine_fail(struct exec_engine *g, uint32_t code, enum exec_cause cause, int err, const char *fmt, ...)
+int engine_fail(struct exec_engine *g, uint32_t code, enum abi_cause cause, int err, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-#define fail_decode(g, ...) engine_fail(g, AEROGPU_ERROR_CMD_DECODE, EXEC_CAUSE_OTHER, -EBADMSG, __VA_ARGS__)
-#define fail_type(g, ...)   engine_fail(g, AEROGPU_ERROR_CMD_DECODE, EXEC_CAUSE_TYPE, -EBADMSG, __VA_ARGS__)
+#define fail_decode(g, ...) engine_fail(g, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, -EBADMSG, __VA_ARGS__)
+#define fail_type(g, ...)   engine_fail(g, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_TYPE, -EBADMSG, __VA_ARGS__)
 #define fail_unaligned(g, ...)                                                                               \
-    engine_fail(g, AEROGPU_ERROR_CMD_DECODE, EXEC_CAUSE_MISALIGNED, -EBADMSG, __VA_ARGS__)
-#define fail_oob(g, ...)     engine_fail(g, AEROGPU_ERROR_OOB, EXEC_CAUSE_OTHER, -ERANGE, __VA_ARGS__)
-#define fail_backend(g, ...) engine_fail(g, AEROGPU_ERROR_BACKEND, EXEC_CAUSE_OTHER, -EIO, __VA_ARGS__)
-#define fail_memory(g, ...)  engine_fail(g, AEROGPU_ERROR_BACKEND, EXEC_CAUSE_MEMORY, -ENOMEM, __VA_ARGS__)
-#define fail_kind(g, ...)    engine_fail(g, AEROGPU_ERROR_BACKEND, EXEC_CAUSE_TYPE, -EIO, __VA_ARGS__)
-#define fail_align(g, ...)   engine_fail(g, AEROGPU_ERROR_BACKEND, EXEC_CAUSE_MISALIGNED, -EIO, __VA_ARGS__)
+    engine_fail(g, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_MISALIGNED, -EBADMSG, __VA_ARGS__)
+#define fail_oob(g, ...)     engine_fail(g, AEROGPU_ERROR_OOB, ABI_CAUSE_OTHER, -ERANGE, __VA_ARGS__)
+#define fail_backend(g, ...) engine_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_OTHER, -EIO, __VA_ARGS__)
+#define fail_memory(g, ...)  engine_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_MEMORY, -ENOMEM, __VA_ARGS__)
+#define fail_kind(g, ...)    engine_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_TYPE, -EIO, __VA_ARGS__)
+#define fail_align(g, ...)   engine_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_MISALIGNED, -EIO, __VA_ARGS__)
 /* "… is not guest memory" */
 int fail_dma(struct exec_engine *g, const char *what, uint64_t gpa, uint64_t size);
 /* The Vulkan device's own word. */

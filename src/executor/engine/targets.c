@@ -53,7 +53,7 @@ void targets_finish(struct exec_engine *g)
 
 static int implicit_target(struct exec_engine *g, struct context *c)
 {
-    const struct exec_scanout *s = &g->submission->scanout;
+    const struct abi_scanout *s = &g->submission->scanout;
     struct aerogpu_cmd_create_texture2d want = {.usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET,
                                                 .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
                                                 .width = s->width,

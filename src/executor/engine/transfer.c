@@ -696,7 +696,7 @@ int op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
 
 int op_present(struct exec_engine *g, const struct abi_packet *p)
 {
-    const struct exec_scanout *out = &g->submission->scanout;
+    const struct abi_scanout *out = &g->submission->scanout;
     struct aerogpu_cmd_present c;
     const struct format_info *f;
     struct subresource s;

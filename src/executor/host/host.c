@@ -330,7 +330,7 @@ out:
 
 /* ---- submissions ---- */
 
-int exec_host_submit(struct exec_host *host, const struct exec_submission *s)
+int exec_host_submit(struct exec_host *host, const struct abi_submission *s)
 {
     int err = 0;
 
@@ -408,13 +408,13 @@ struct batch {
     struct exec_shared *dead; /* to be unmapped */
     unsigned n_before;        /* completions that come before the death */
     unsigned n;
-    struct exec_completion c[64];
+    struct abi_completion c[64];
 };
 
 /* What the executor wrote, read once. Without an error there is no message, and most of the slot is left in its cache. */
-static uint32_t read_slot(const struct exec_done_slot *slot, struct exec_completion *c)
+static uint32_t read_slot(const struct exec_done_slot *slot, struct abi_completion *c)
 {
-    memcpy(c, &slot->c, offsetof(struct exec_completion, message));
+    memcpy(c, &slot->c, offsetof(struct abi_completion, message));
     if (c->error)
         memcpy(c->message, slot->c.message, sizeof(c->message));
     else
@@ -422,11 +422,11 @@ static uint32_t read_slot(const struct exec_done_slot *slot, struct exec_complet
     return slot->epoch;
 }
 
-static void clean(struct exec_completion *c)
+static void clean(struct abi_completion *c)
 {
-    c->flags &= EXEC_COMPLETION_PRESENT | EXEC_COMPLETION_VSYNC;
+    c->flags &= ABI_COMPLETION_PRESENT | ABI_COMPLETION_VSYNC;
     c->has_fault = c->has_fault != 0;
-    c->cause = c->cause < EXEC_CAUSES ? c->cause : EXEC_CAUSE_OTHER;
+    c->cause = c->cause < ABI_CAUSE_KINDS ? c->cause : ABI_CAUSE_OTHER;
     c->message[sizeof(c->message) - 1] = '\0';
     for (char *m = c->message; *m; m++)
         if ((unsigned char)*m < 0x20 || (unsigned char)*m > 0x7e)
@@ -449,7 +449,7 @@ static const char *take(struct exec_host *host, struct exec_shared *sh, uint32_t
     if (tail - at > EXEC_DONE_SLOTS)
         return "its completion ring index makes no sense";
     while (at != tail && b->n < sizeof(b->c) / sizeof(b->c[0])) {
-        struct exec_completion *c = &b->c[b->n];
+        struct abi_completion *c = &b->c[b->n];
 
         if (read_slot(&sh->done[at++ % EXEC_DONE_SLOTS], c) != host->epoch)
             continue; /* dropped by a reset */
@@ -466,10 +466,10 @@ static const char *take(struct exec_host *host, struct exec_shared *sh, uint32_t
 static void fail_up_to(struct exec_host *host, struct batch *b, uint32_t end, const struct exec_death *d)
 {
     while (host->first != end && b->n < sizeof(b->c) / sizeof(b->c[0])) {
-        struct exec_completion *c = &b->c[b->n];
+        struct abi_completion *c = &b->c[b->n];
 
-        *c = (struct exec_completion){.id = host->queue[host->first % EXEC_HOST_DEPTH].id,
-                                      .error = AEROGPU_ERROR_BACKEND};
+        *c = (struct abi_completion){.id = host->queue[host->first % EXEC_HOST_DEPTH].id,
+                                     .error = AEROGPU_ERROR_BACKEND};
         if (d && d->has_fault && d->submission == c->id) {
             c->has_fault = 1;
             c->fault_address = d->fault_address;
@@ -506,7 +506,6 @@ static void gather_corpse(struct exec_host *host, struct batch *b)
         b->n_before = b->n;
         b->has_death = true;
         b->death = host->death;
-        b->death.crumbs = &host->corpse->crumbs;
         b->dead = host->corpse;
         host->corpse = NULL;
         host->dying = true;
@@ -552,7 +551,7 @@ static void deliver(struct exec_host *host, const struct batch *b)
     for (unsigned i = 0; i < b->n_before; i++)
         host->complete(host->ctx, &b->c[i]);
     if (b->has_death && host->died)
-        host->died(host->ctx, &b->death);
+        host->died(host->ctx, &b->death, &b->dead->crumbs);
     for (unsigned i = b->n_before; i < b->n; i++)
         host->complete(host->ctx, &b->c[i]);
     exec_shared_unmap(b->dead);

@@ -45,8 +45,8 @@ struct exec_death {
     bool has_fault;    /* a page fault, at fault_address */
     bool in_decoder;   /* the fault was in the thread that decodes, not in the Vulkan device's */
     bool by_host;      /* killed by us: it broke the protocol or did not answer a reset */
+    uint64_t time_ns;  /* when it was noticed, on CLOCK_MONOTONIC; no two deaths have the same */
     char message[196]; /* one sentence; also in the completions that fail because of it */
-    const struct exec_crumbs *crumbs; /* how far it had come; valid during died() */
 };
 
 enum { EXEC_IDLE_RESET_MS = 200 };
@@ -66,9 +66,9 @@ struct exec_host_params {
     enum exec_markers markers; /* as in exec_engine_params */
     bool addresses;            /* as in exec_engine_params */
     struct exec_limits limits;
-    void (*complete)(void *ctx, const struct exec_completion *c);
-    void (*died)(void *ctx,
-                 const struct exec_death *d); /* may be NULL; comes before the completions that fail by it */
+    void (*complete)(void *ctx, const struct abi_completion *c);
+    /* May be NULL; comes before the completions that fail by it. `crumbs`, how far it had come, lasts as long as the call. */
+    void (*died)(void *ctx, const struct exec_death *d, const struct exec_crumbs *crumbs);
     void *ctx;
 };
 
@@ -82,7 +82,7 @@ void exec_host_destroy(struct exec_host *host);
 
 /* Takes a copy of `s`. Never blocks. -EAGAIN if EXEC_HOST_DEPTH submissions have not completed, -EINVAL for
  * id 0. Any thread, but one at a time. */
-int exec_host_submit(struct exec_host *host, const struct exec_submission *s);
+int exec_host_submit(struct exec_host *host, const struct abi_submission *s);
 
 /* Guest memory [gpa, gpa + size) is `fd` from `offset` on, for submissions after this call. All three numbers
  * are multiples of 4096. The descriptor stays the caller's and must be open for reading and writing. -EINVAL

@@ -44,8 +44,8 @@ struct exec_host {
     /* constant */
     char *path, *device;
     struct exec_limits limits;
-    void (*complete)(void *ctx, const struct exec_completion *c);
-    void (*died)(void *ctx, const struct exec_death *d);
+    void (*complete)(void *ctx, const struct abi_completion *c);
+    void (*died)(void *ctx, const struct exec_death *d, const struct exec_crumbs *crumbs);
     void *ctx;
     bool spin;
     enum exec_markers markers;
@@ -76,7 +76,7 @@ struct exec_host {
     struct exec_region *regions[EXEC_HOST_REGIONS]; /* by address */
     unsigned n_regions;
 
-    struct exec_submission queue[EXEC_HOST_DEPTH];
+    struct abi_submission queue[EXEC_HOST_DEPTH];
     uint32_t first, pushed, last;
     uint32_t epoch;
 

@@ -169,7 +169,7 @@ static void describe(struct exec_host *host, const siginfo_t *si, struct exec_de
     const struct exec_fault *f = &host->child.shared->fault;
     int status = si->si_status;
 
-    *d = (struct exec_death){.pid = host->child.pid};
+    *d = (struct exec_death){.pid = host->child.pid, .time_ns = exec_now()};
     if (si->si_code == CLD_EXITED)
         d->exit_code = status;
     else

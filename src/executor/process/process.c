@@ -132,7 +132,7 @@ static void signal_host(struct process *p)
     }
 }
 
-static void on_complete(void *ctx, const struct exec_completion *c)
+static void on_complete(void *ctx, const struct abi_completion *c)
 {
     struct process *p = ctx;
     struct exec_shared *sh = p->shared;
@@ -148,7 +148,7 @@ static void on_complete(void *ctx, const struct exec_completion *c)
         dropped = atomic_load(&sh->epoch) != atomic_load(&p->epoch);
     }
     if (!dropped) {
-        memcpy(&slot->c, c, c->error ? sizeof(*c) : offsetof(struct exec_completion, message));
+        memcpy(&slot->c, c, c->error ? sizeof(*c) : offsetof(struct abi_completion, message));
         slot->epoch = atomic_load(&p->epoch);
         atomic_store(&sh->done_tail, ++p->done_tail);
     }
