@@ -115,6 +115,20 @@ void json_write_real(struct json_writer *w, const char *key, double v)
     fputs(text, w->out);
 }
 
+void json_write_thousandths(struct json_writer *w, const char *key, int64_t v)
+{
+    const uint64_t size = v < 0 ? -(uint64_t)v : (uint64_t)v;
+
+    item(w, key);
+    fprintf(w->out, "%s%" PRIu64 ".%03u", v < 0 ? "-" : "", size / 1000, (unsigned)(size % 1000));
+}
+
+void json_write_raw(struct json_writer *w, const char *key, const char *json)
+{
+    item(w, key);
+    fputs(json, w->out);
+}
+
 void json_write_bool(struct json_writer *w, const char *key, bool v)
 {
     item(w, key);

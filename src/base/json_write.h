@@ -44,6 +44,10 @@ void json_write_format(struct json_writer *w, const char *key, const char *fmt, 
 void json_write_unsigned(struct json_writer *w, const char *key, uint64_t v);
 void json_write_signed(struct json_writer *w, const char *key, int64_t v);
 void json_write_real(struct json_writer *w, const char *key, double v); /* as short as reads back the same */
+void json_write_thousandths(struct json_writer *w, const char *key,
+                            int64_t v); /* 1234567 as 1234.567, exactly */
+void json_write_raw(struct json_writer *w, const char *key,
+                    const char *json); /* JSON that somebody else wrote */
 void json_write_bool(struct json_writer *w, const char *key, bool v);
 void json_write_null(struct json_writer *w, const char *key);
 

@@ -362,7 +362,7 @@ static void reports_carry_the_verdict(void **state)
     snprintf(t.system, sizeof(t.system), "<script>&\"");
     cpu_report_html(&r, &html);
     assert_non_null(strstr(strbuf_str(&html), "GPU-HUNG"));
-    assert_non_null(strstr(strbuf_str(&html), ">submitted</text>"));
+    assert_non_null(strstr(strbuf_str(&html), ">submitted</span>"));
     assert_null(strstr(strbuf_str(&html), "<script>"));
     assert_null(strstr(strbuf_str(&html), "nan"));
     assert_non_null(strstr(strbuf_str(&html), "&lt;script&gt;&amp;&quot;"));

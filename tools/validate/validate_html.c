@@ -8,88 +8,40 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/out_file.h"
+#include "report/chart.h"
+#include "report/page.h"
 #include "suite.h"
 #include "validate_page.h"
 
-static const char style[] =
-    ":root{--ink:#1d2733;--soft:#5f6c7b;--line:#d9dfe6;--paper:#fff;--back:#f4f6f8;--good:#1b7f4b;--bad:#"
-    "b3261e;--skip:#b8860b;--blue:#2563ab}"
-    "*{box-sizing:border-box}body{margin:0;background:var(--back);color:var(--ink);font:14px/1.45 "
-    "system-ui,sans-serif}"
-    "main{max-width:1180px;margin:0 auto;padding:18px 20px "
-    "60px}h1{font-size:20px;margin:0}h2{font-size:16px;margin:22px 0 6px}"
-    "h3{font-size:13px;margin:0 0 4px;color:var(--soft);font-weight:600}p{margin:6px 0 0}"
-    "header{display:flex;gap:18px;align-items:center;margin-bottom:10px}.verdict{font-size:24px;font-weight:"
-    "800;color:#fff;padding:6px 18px;border-radius:8px;background:var(--bad)}"
-    ".verdict.PASS{background:var(--good);color:#fff}.fail{border-left:4px solid "
-    "var(--bad);background:var(--paper);padding:6px 12px;margin:4px 0}"
-    ".soft{color:var(--soft)}.small{font-size:12px}section{background:var(--paper);border:1px solid "
-    "var(--line);border-radius:8px;padding:10px 16px;margin-top:8px}"
-    ".two{display:grid;gap:10px;grid-template-columns:repeat(auto-fit,minmax(420px,1fr))}.two "
-    "section{margin-top:0}"
-    "table{border-collapse:collapse;width:100%}td,th{padding:3px 12px 3px "
-    "0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}"
-    "tr:last-child "
-    "td{border-bottom:0}th{color:var(--soft);font-weight:600}td.n{text-align:right;font-variant-numeric:"
-    "tabular-nums}"
-    ".two td{padding:2px 12px 2px "
-    "0}.PASS{color:var(--good);font-weight:600}.FAIL{color:var(--bad);font-weight:600}.SKIP{color:var(--skip)"
-    ";font-weight:600}"
-    ".figure{margin-right:14px;white-space:nowrap}.figure b{color:var(--ink);font-weight:600}"
-    "figure{margin:0;min-width:0}figure "
-    "img{width:100%;aspect-ratio:4/3;object-fit:contain;image-rendering:pixelated;border:1px solid "
-    "var(--line);border-radius:4px;background:#000}"
-    "figcaption{color:var(--soft);font-size:12px}.row{display:grid;gap:16px;grid-template-columns:repeat("
-    "auto-fill,minmax(250px,1fr))}"
-    "section.row{grid-template-columns:repeat(auto-fit,minmax(300px,1fr))}svg{width:100%;height:auto;display:"
-    "block}"
-    "svg text{font:11px system-ui,sans-serif;fill:var(--soft)}svg "
-    "text.ink{fill:var(--ink);font-size:12px}svg text.on{fill:#fff;font-size:12px;font-weight:600}"
-    "code{font:12.5px ui-monospace,monospace}"
-    ".two "
-    "td:first-child{white-space:nowrap}@media(prefers-color-scheme:dark){:root{--ink:#e5eaf0;--soft:#9aa7b5;-"
-    "-line:#33404e;--paper:#1a222b;--"
-    "back:#12181f;--good:#3fae78;--bad:#e5675b;--skip:#c9a227;--blue:#79b0ee}}";
-
-const char *page_text(const json_t *o, const char *key)
+const char *validate_text(const json_t *o, const char *key)
 {
     const char *s = json_string_value(json_object_get(o, key));
 
     return s ? s : "";
 }
 
-double page_number(const json_t *o, const char *key)
+double validate_number(const json_t *o, const char *key)
 {
     return json_number_value(json_object_get(o, key));
 }
 
-void page_put(struct strbuf *b, const char *s)
-{
-    for (; *s; s++)
-        switch (*s) {
-        case '<':
-            strbuf_puts(b, "&lt;");
-            break;
-        case '>':
-            strbuf_puts(b, "&gt;");
-            break;
-        case '&':
-            strbuf_puts(b, "&amp;");
-            break;
-        case '"':
-            strbuf_puts(b, "&quot;");
-            break;
-        default:
-            strbuf_append(b, s, 1);
-        }
-}
-
 static const char *result_of(const json_t *t)
 {
-    return json_is_true(json_object_get(t, "skipped")) ? "SKIP" : page_text(t, "status");
+    return json_is_true(json_object_get(t, "skipped")) ? "SKIP" : validate_text(t, "status");
 }
 
-/* ---- parts ---- */
+/* A result in its colour, as a cell. */
+static void result_cell(struct strbuf *b, const char *result)
+{
+    strbuf_printf(b, "<tr><td class='l c-%s'><b>%s</b>",
+                  !strcmp(result, "PASS")   ? "ok"
+                  : !strcmp(result, "FAIL") ? "bad"
+                                            : "warn",
+                  result);
+}
+
+/* ---- parts ------------------------------------------------------------------ */
 
 /* What failed, before everything else. */
 static void failures(struct strbuf *b, const json_t *r)
@@ -98,19 +50,19 @@ static void failures(struct strbuf *b, const json_t *r)
     size_t i;
 
     json_array_foreach(json_object_get(r, "checklist"), i, t)
-        if (!strcmp(page_text(t, "result"), "FAIL")) {
-            strbuf_puts(b, "<div class=fail><b>");
-            page_put(b, page_text(t, "step"));
+        if (!strcmp(validate_text(t, "result"), "FAIL")) {
+            strbuf_puts(b, "<div class=alert><b>");
+            page_text(b, validate_text(t, "step"));
             strbuf_puts(b, "</b> ");
-            page_put(b, page_text(t, "evidence"));
+            page_text(b, validate_text(t, "evidence"));
             strbuf_puts(b, "</div>");
         }
     json_array_foreach(json_object_get(r, "tests"), i, t)
-        if (!strcmp(page_text(t, "status"), "FAIL")) {
-            strbuf_puts(b, "<div class=fail><code>");
-            page_put(b, page_text(t, "test_name"));
+        if (!strcmp(validate_text(t, "status"), "FAIL")) {
+            strbuf_puts(b, "<div class=alert><code>");
+            page_text(b, validate_text(t, "test_name"));
             strbuf_puts(b, "</code> ");
-            page_put(b, page_text(t, "failure"));
+            page_text(b, validate_text(t, "failure"));
             strbuf_puts(b, "</div>");
         }
 }
@@ -122,19 +74,17 @@ static void summary(struct strbuf *b, const json_t *r)
 
     strbuf_printf(
         b,
-        "<header><span class=\"verdict %s\">%s</span><div><h1>AeroGPU validation</h1><div>%d tests passed, "
-        "%d failed, %d skipped in %.1f s; %zu violation%s of the kernel's rules</div></div></header>",
-        page_text(r, "status"), page_text(r, "status"), (int)page_number(c, "pass"),
-        (int)page_number(c, "fail"), (int)page_number(c, "skip"), page_number(r, "seconds"), violations,
-        violations == 1 ? "" : "s");
+        "<h1><span class=badge style='--c:var(--%s)'>%s</span> AeroGPU validation</h1><p class=sub>%d tests passed, %d failed, %d skipped in %.1f s; %zu violation%s of the kernel's rules</p>",
+        strcmp(validate_text(r, "status"), "PASS") ? "bad" : "ok", validate_text(r, "status"),
+        (int)validate_number(c, "pass"), (int)validate_number(c, "fail"), (int)validate_number(c, "skip"),
+        validate_number(r, "seconds"), violations, violations == 1 ? "" : "s");
     failures(b, r);
 }
 
 static void record_row(struct strbuf *b, const char *label, const char *value)
 {
-    strbuf_printf(b, "<tr><td class=soft>%s<td>", label);
-    page_put(b, *value ? value : "-");
-    strbuf_puts(b, "</tr>");
+    strbuf_printf(b, "<dt>%s</dt><dd>", label);
+    page_text_in(b, "", *value ? value : "-", "</dd>");
 }
 
 static void record(struct strbuf *b, const json_t *r)
@@ -146,29 +96,32 @@ static void record(struct strbuf *b, const json_t *r)
     json_array_foreach(json_object_get(r, "tests"), i, t)
         if (!adapter && json_is_object(json_object_get(t, "adapter")))
             adapter = json_object_get(t, "adapter");
-    strbuf_puts(b, "<section><h3>Record</h3><table>");
-    record_row(b, "Date", page_text(r, "date"));
-    record_row(b, "Commit", page_text(r, "commit"));
-    record_row(b, "Driver package", page_text(r, "version"));
-    snprintf(text, sizeof(text), "VID=%s DID=%s", page_text(adapter, "vid"), page_text(adapter, "did"));
+    page_card(b, NULL, "Record", NULL);
+    strbuf_puts(b, "<dl>");
+    record_row(b, "Date", validate_text(r, "date"));
+    record_row(b, "Commit", validate_text(r, "commit"));
+    record_row(b, "Driver package", validate_text(r, "version"));
+    snprintf(text, sizeof(text), "VID=%s DID=%s", validate_text(adapter, "vid"),
+             validate_text(adapter, "did"));
     record_row(b, "Device", text);
     record_row(b, "Session",
                json_is_true(json_object_get(r, "sim")) ? "sim: virtual time, modelled executor" : "live");
     record_row(b, "Executor",
-               *page_text(r, "device") ? page_text(r, "device") : "modelled timing, nothing drawn");
-    record_row(b, "Command", page_text(r, "command"));
+               *validate_text(r, "device") ? validate_text(r, "device") : "modelled timing, nothing drawn");
+    record_row(b, "Command", validate_text(r, "command"));
     snprintf(text, sizeof(text), "%lld", (long long)json_integer_value(json_object_get(r, "seed")));
     record_row(b, "Seed", text);
     if (json_is_object(m)) {
         snprintf(text, sizeof(text), "%.2f presents/s, fences p99 %.2f ms, vblank jitter p99 %.2f ms",
-                 page_number(m, "present_rate_hz"),
-                 page_number(json_object_get(m, "fence_latency_ms"), "p99"),
-                 page_number(json_object_get(m, "vblank_jitter_ms"), "p99"));
+                 validate_number(m, "present_rate_hz"),
+                 validate_number(json_object_get(m, "fence_latency_ms"), "p99"),
+                 validate_number(json_object_get(m, "vblank_jitter_ms"), "p99"));
         record_row(b, "Baseline", text);
     }
     if (json_is_object(json_object_get(r, "soak")))
-        record_row(b, "Soak", page_text(json_object_get(r, "soak"), "text"));
-    strbuf_puts(b, "</table></section>");
+        record_row(b, "Soak", validate_text(json_object_get(r, "soak"), "text"));
+    strbuf_puts(b, "</dl>");
+    page_card_end(b);
 }
 
 static void checklist(struct strbuf *b, const json_t *r)
@@ -176,15 +129,15 @@ static void checklist(struct strbuf *b, const json_t *r)
     const json_t *s;
     size_t i;
 
-    strbuf_puts(b, "<section><h3>Bring-up checklist</h3><table>");
+    page_card(b, NULL, "Bring-up checklist", NULL);
+    page_table(b, "l:result|l:step");
     json_array_foreach(json_object_get(r, "checklist"), i, s) {
-        strbuf_printf(b, "<tr><td class=%s>%s<td>", page_text(s, "result"), page_text(s, "result"));
-        page_put(b, page_text(s, "step"));
-        strbuf_puts(b, "<div class=\"soft small\">");
-        page_put(b, page_text(s, "evidence"));
-        strbuf_puts(b, "</div></tr>");
+        result_cell(b, validate_text(s, "result"));
+        page_text_in(b, "<td class='l wrap'>", validate_text(s, "step"), "<div class='dim small'>");
+        page_text_in(b, "", validate_text(s, "evidence"), "</div></tr>");
     }
-    strbuf_puts(b, "</table></section>");
+    page_table_end(b);
+    page_card_end(b);
 }
 
 /* A series as a line, with a dashed line at `due` (0: none). */
@@ -202,23 +155,21 @@ static void graph(struct strbuf *b, const json_t *values, const char *title, dou
     }
     if (max <= 0)
         max = 1;
-    strbuf_puts(b, "<figure><svg viewBox=\"0 0 480 150\" role=img aria-label=\"");
-    page_put(b, title);
-    strbuf_printf(
-        b,
-        "\"><path d=\"M40 8V124H474\" fill=none stroke=\"var(--line)\"/><text x=36 y=14 text-anchor=end>%.3g"
-        "</text><text x=36 y=126 text-anchor=end>0</text><text x=474 y=140 text-anchor=end>%zu "
-        "samples</text>",
-        max, n);
+    strbuf_puts(b, "<figure>");
+    chart_begin(b, 480, 150, title);
+    chart_line(b, "line", "M40 8V124H474");
+    chart_text(b, 36, 14, "end", "", "%.3g", max);
+    chart_text(b, 36, 126, "end", "", "0");
+    chart_text(b, 474, 140, "end", "", "%zu samples", n);
     if (due > 0)
-        strbuf_printf(b, "<path d=\"M40 %.1fH474\" stroke=\"var(--good)\" stroke-dasharray=\"4 4\"/>",
-                      124 - 116 * due / max);
-    strbuf_puts(b, "<polyline fill=none stroke=\"var(--blue)\" stroke-width=1.3 points=\"");
+        chart_line(b, "ok dash", "M40 %.1fH474", 124 - 116 * due / max);
+    strbuf_puts(b, "<path class='line c-busy' stroke-width=1.3 d='");
     json_array_foreach(values, i, v)
-        strbuf_printf(b, "%.1f,%.1f ", 40 + 434.0 * (double)i / (double)(n - 1),
+        strbuf_printf(b, "%c%.1f %.1f", i ? 'L' : 'M', 40 + 434.0 * (double)i / (double)(n - 1),
                       124 - 116 * json_number_value(v) / max);
-    strbuf_puts(b, "\"/></svg><figcaption>");
-    page_put(b, title);
+    strbuf_puts(b, "'/>");
+    chart_end(b);
+    page_text_in(b, "<figcaption>", title, "");
     strbuf_printf(b, ", average %.3f", sum / (double)n);
     if (due > 0)
         strbuf_printf(b, "; dashed: %.3f", due);
@@ -245,29 +196,27 @@ static void histogram(struct strbuf *b, const json_t *values, const char *title)
         if (++count[k] > most)
             most = count[k];
     }
-    strbuf_puts(b, "<figure><svg viewBox=\"0 0 480 150\" role=img aria-label=\"");
-    page_put(b, title);
-    strbuf_printf(
-        b,
-        "\"><path d=\"M40 124H474\" stroke=\"var(--line)\"/><text x=36 y=14 text-anchor=end>%u</text>"
-        "<text x=40 y=140>0</text><text x=474 y=140 text-anchor=end>%.3g ms</text>",
-        most, max);
+    strbuf_puts(b, "<figure>");
+    chart_begin(b, 480, 150, title);
+    chart_line(b, "line", "M40 124H474");
+    chart_text(b, 36, 14, "end", "", "%u", most);
+    chart_text(b, 40, 140, "start", "", "0");
+    chart_text(b, 474, 140, "end", "", "%.3g ms", max);
     for (unsigned k = 0; k < BARS; k++)
         if (count[k])
-            strbuf_printf(b, "<rect x=%.1f y=%.1f width=16 height=%.1f fill=\"var(--blue)\"/>", 40 + k * 18.0,
-                          124 - 116.0 * count[k] / most, 116.0 * count[k] / most);
-    strbuf_puts(b, "</svg><figcaption>");
-    page_put(b, title);
-    strbuf_puts(b, "</figcaption></figure>");
+            chart_rect(b, 40 + k * 18.0, 124 - 116.0 * count[k] / most, 16, 116.0 * count[k] / most, "busy",
+                       NULL);
+    chart_end(b);
+    page_text_in(b, "<figcaption>", title, "</figcaption></figure>");
 }
 
-const json_t *page_test(const json_t *r, const char *name)
+const json_t *validate_find_test(const json_t *r, const char *name)
 {
     const json_t *t;
     size_t i;
 
     json_array_foreach(json_object_get(r, "tests"), i, t)
-        if (!strcmp(page_text(t, "test_name"), name))
+        if (!strcmp(validate_text(t, "test_name"), name))
             return t;
     return NULL;
 }
@@ -282,26 +231,20 @@ static void baseline_rows(struct strbuf *b, const json_t *m)
         {"vblank_interval_ms", "Vblank interval as the client sees it, ms", ""},
         {"vblank_jitter_ms", "Vblank jitter, ms", "stutter when it is high"}};
 
-    strbuf_puts(b, "<table><tr><th>Metric<th>avg<th>p50<th>p95<th>p99<th>max<th></tr>");
+    page_table(b, "l:Metric|avg|p50|p95|p99|max|l:");
     strbuf_printf(
         b,
-        "<tr><td>Present rate, 1/s<td class=n>%.2f<td><td><td><td><td class=soft>near the refresh rate when "
-        "paced</tr><tr><td>Command throughput, bytes/s<td class=n>%.0f<td><td><td><td><td class=soft>finds "
-        "command storms</tr><tr><td>Vblank rate, Hz<td class=n>%.2f<td><td><td><td><td></tr><tr><td>Resets "
-        "in "
-        "this stretch<td class=n>%.0f<td><td><td><td><td class=soft>0 when stable</tr>",
-        page_number(m, "present_rate_hz"), page_number(m, "command_bytes_per_second"),
-        page_number(m, "vblank_rate_hz"), page_number(m, "reset_count"));
+        "<tr><td class=l>Present rate, 1/s<td>%.2f<td><td><td><td><td class='l dim'>near the refresh rate when paced</tr><tr><td class=l>Command throughput, bytes/s<td>%.0f<td><td><td><td><td class='l dim'>finds command storms</tr><tr><td class=l>Vblank rate, Hz<td>%.2f<td><td><td><td><td></tr><tr><td class=l>Resets in this stretch<td>%.0f<td><td><td><td><td class='l dim'>0 when stable</tr>",
+        validate_number(m, "present_rate_hz"), validate_number(m, "command_bytes_per_second"),
+        validate_number(m, "vblank_rate_hz"), validate_number(m, "reset_count"));
     for (int i = 0; i < 4; i++) {
         const json_t *v = json_object_get(m, rows[i].key);
         strbuf_printf(
-            b,
-            "<tr><td>%s<td class=n>%.3f<td class=n>%.3f<td class=n>%.3f<td class=n>%.3f<td class=n>%.3f<td "
-            "class=soft>%s</tr>",
-            rows[i].label, page_number(v, "avg"), page_number(v, "p50"), page_number(v, "p95"),
-            page_number(v, "p99"), page_number(v, "max"), rows[i].why);
+            b, "<tr><td class=l>%s<td>%.3f<td>%.3f<td>%.3f<td>%.3f<td>%.3f<td class='l dim'>%s</tr>",
+            rows[i].label, validate_number(v, "avg"), validate_number(v, "p50"), validate_number(v, "p95"),
+            validate_number(v, "p99"), validate_number(v, "max"), rows[i].why);
     }
-    strbuf_puts(b, "</table>");
+    page_table_end(b);
 }
 
 /* A column of the soak's levels as a series. */
@@ -321,44 +264,35 @@ static void graphs(struct strbuf *b, const json_t *r)
 {
     const json_t *m = json_object_get(r, "baseline");
 
-    strbuf_puts(b, "<section class=row>");
+    page_card(b, NULL, "Over time", NULL);
+    strbuf_puts(b, "<div class=charts>");
     graph(b, json_object_get(json_object_get(m, "vblank_interval_ms"), "values"), "vblank interval in ms",
           1e3 / 60);
-    graph(b, json_object_get(json_object_get(page_test(r, "dwm_flush_pacing"), "timing"), "samples_ms"),
+    graph(b,
+          json_object_get(json_object_get(validate_find_test(r, "dwm_flush_pacing"), "timing"), "samples_ms"),
           "composed frames in ms", 1e3 / 60);
     histogram(b, json_object_get(json_object_get(m, "fence_latency_ms"), "values"),
               "fence latency: how many submissions took how long");
     soak_graph(b, r, "memory_mib", "soak: memory in MiB, minute by minute");
     soak_graph(b, r, "executor_mib", "soak: the executor's memory in MiB");
-    strbuf_puts(b, "</section>");
+    strbuf_puts(b, "</div>");
+    page_card_end(b);
 }
 
 static void baseline(struct strbuf *b, const json_t *r)
 {
     const json_t *m = json_object_get(r, "baseline");
 
-    strbuf_puts(b, "<h2>Baseline</h2><section>");
+    page_card(b, "baseline", "Baseline", NULL);
     if (!json_is_object(m)) {
-        strbuf_puts(b, "not measured: the stack did not render</section>");
+        strbuf_puts(b, "not measured: the stack did not render");
+        page_card_end(b);
         return;
     }
-    strbuf_printf(b, "<p class=soft>%.1f s of a client that draws and presents at vsync.</p>",
-                  page_number(m, "seconds"));
+    strbuf_printf(b, "<p class=dim>%.1f s of a client that draws and presents at vsync.</p>",
+                  validate_number(m, "seconds"));
     baseline_rows(b, m);
-    strbuf_puts(b, "</section>");
-}
-
-static void base64(struct strbuf *b, const uint8_t *p, size_t n)
-{
-    static const char d[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-    for (size_t i = 0; i < n; i += 3) {
-        uint32_t v =
-            (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) | (i + 2 < n ? p[i + 2] : 0);
-        char out[4] = {d[v >> 18], d[v >> 12 & 63], i + 1 < n ? d[v >> 6 & 63] : '=',
-                       i + 2 < n ? d[v & 63] : '='};
-        strbuf_append(b, out, 4);
-    }
+    page_card_end(b);
 }
 
 static bool put_picture(struct strbuf *b, const char *path, const char *caption)
@@ -369,13 +303,8 @@ static bool put_picture(struct strbuf *b, const char *path, const char *caption)
 
     if (f)
         fclose(f);
-    if (n) {
-        strbuf_puts(b, "<figure><img alt=\"\" src=\"data:image/png;base64,");
-        base64(b, data, n);
-        strbuf_puts(b, "\"><figcaption>");
-        page_put(b, caption);
-        strbuf_puts(b, "</figcaption></figure>");
-    }
+    if (n)
+        page_picture(b, data, n, caption, caption);
     free(data);
     return n != 0;
 }
@@ -385,17 +314,19 @@ static void pictures(struct strbuf *b, const json_t *r)
     const json_t *t, *a;
     size_t i, k, shown = 0;
 
-    strbuf_puts(b, "<h2>Pictures</h2><section><div class=row>");
+    page_card(b, "pictures", "Pictures", NULL);
+    strbuf_puts(b, "<div class=pictures>");
     json_array_foreach(json_object_get(r, "tests"), i, t)
         json_array_foreach(json_object_get(t, "artifacts"), k, a) {
             const char *path = json_string_value(a);
             size_t n = strlen(path);
             if (n > 4 && !strcmp(path + n - 4, ".png") && shown < 12 && !strstr(path, "shared"))
-                shown += put_picture(b, path, page_text(t, "test_name"));
+                shown += put_picture(b, path, validate_text(t, "test_name"));
         }
     json_array_foreach(json_object_get(r, "pictures"), k, a)
-        shown += put_picture(b, page_text(a, "path"), page_text(a, "caption"));
-    strbuf_puts(b, shown ? "</div></section>" : "nothing was drawn</div></section>");
+        shown += put_picture(b, validate_text(a, "path"), validate_text(a, "caption"));
+    strbuf_puts(b, shown ? "</div>" : "nothing was drawn</div>");
+    page_card_end(b);
 }
 
 static const char *doc_of(const char *name)
@@ -414,12 +345,12 @@ static void figures(struct strbuf *b, const json_t *t)
     const char *key;
 
     json_object_foreach((json_t *)(uintptr_t)json_object_get(t, "measured"), key, v) {
-        strbuf_puts(b, "<span class=figure>");
+        strbuf_puts(b, "<span class=dim>");
         for (const char *c = key; *c; c++)
             strbuf_printf(b, "%c", *c == '_' ? ' ' : *c);
         strbuf_printf(b, " <b>%.4g</b></span> ", json_number_value(v));
     }
-    page_put(b, page_text(t, json_is_true(json_object_get(t, "skipped")) ? "skip_reason" : "failure"));
+    page_text(b, validate_text(t, json_is_true(json_object_get(t, "skipped")) ? "skip_reason" : "failure"));
 }
 
 static void recovery(struct strbuf *b, const json_t *r)
@@ -432,25 +363,28 @@ static void recovery(struct strbuf *b, const json_t *r)
                                         "late_vblank",       "missing_vblank",    "burst_vblank",
                                         "dma_fault",         "freed_writeback"};
 
-    strbuf_puts(b, "<h2>Broken on purpose</h2><section><table>");
+    page_card(b, "broken", "Broken on purpose", NULL);
+    page_table(b, "l:result|l:test|l:what|l:seen");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const json_t *t = page_test(r, names[i]), *e;
+        const json_t *t = validate_find_test(r, names[i]), *e;
         size_t k;
         if (!t)
             continue;
-        strbuf_printf(b, "<tr><td class=%s>%s<td><code>%s</code><td>", result_of(t), result_of(t), names[i]);
-        page_put(b, doc_of(names[i]));
+        result_cell(b, result_of(t));
+        strbuf_printf(b, "<td class=l><code>%s</code><td class='l wrap'>", names[i]);
+        page_text(b, doc_of(names[i]));
         json_array_foreach(json_object_get(t, "events"), k, e) {
-            strbuf_printf(b, "<div class=\"soft small\">%s %d: ", page_text(e, "source"),
-                          (int)page_number(e, "id"));
-            page_put(b, page_text(e, "text"));
+            strbuf_printf(b, "<div class='dim small'>%s %d: ", validate_text(e, "source"),
+                          (int)validate_number(e, "id"));
+            page_text(b, validate_text(e, "text"));
             strbuf_puts(b, "</div>");
         }
-        strbuf_puts(b, "<td class=soft>");
+        strbuf_puts(b, "<td class='l wrap dim'>");
         figures(b, t);
         strbuf_puts(b, "</tr>");
     }
-    strbuf_puts(b, "</table></section>");
+    page_table_end(b);
+    page_card_end(b);
 }
 
 static void events(struct strbuf *b, const json_t *r)
@@ -458,14 +392,16 @@ static void events(struct strbuf *b, const json_t *r)
     const json_t *e;
     size_t i;
 
-    strbuf_puts(b, "<h2>Event log</h2><section><table><tr><th>ms<th>Source<th>Id<th></tr>");
+    page_card(b, "events", "Event log", NULL);
+    page_table(b, "ms|l:source|id|l:event");
     json_array_foreach(json_object_get(r, "events"), i, e) {
-        strbuf_printf(b, "<tr><td class=n>%.1f<td>%s<td class=n>%d<td>", page_number(e, "time_ms"),
-                      page_text(e, "source"), (int)page_number(e, "id"));
-        page_put(b, page_text(e, "text"));
+        strbuf_printf(b, "<tr><td>%.1f<td class=l>%s<td>%d<td class='l wrap'>", validate_number(e, "time_ms"),
+                      validate_text(e, "source"), (int)validate_number(e, "id"));
+        page_text(b, validate_text(e, "text"));
         strbuf_puts(b, "</tr>");
     }
-    strbuf_puts(b, "</table></section>");
+    page_table_end(b);
+    page_card_end(b);
 }
 
 static void diagnosis(struct strbuf *b, const json_t *r)
@@ -475,18 +411,19 @@ static void diagnosis(struct strbuf *b, const json_t *r)
 
     if (!json_array_size(json_object_get(r, "diagnosis")))
         return;
-    strbuf_puts(b,
-                "<h2>Diagnosis</h2><section><table><tr><th>Symptom<th>Signal<th>Likely causes<th>Seen</tr>");
+    page_card(b, "diagnosis", "Diagnosis", NULL);
+    page_table(b, "l:symptom|l:signal|l:likely causes|l:seen");
     json_array_foreach(json_object_get(r, "diagnosis"), i, d) {
         static const char *const keys[] = {"symptom", "signal", "causes", "evidence"};
         strbuf_puts(b, "<tr>");
         for (int k = 0; k < 4; k++) {
-            strbuf_puts(b, "<td>");
-            page_put(b, page_text(d, keys[k]));
+            strbuf_puts(b, "<td class='l wrap'>");
+            page_text(b, validate_text(d, keys[k]));
         }
         strbuf_puts(b, "</tr>");
     }
-    strbuf_puts(b, "</table></section>");
+    page_table_end(b);
+    page_card_end(b);
 }
 
 static void tests(struct strbuf *b, const json_t *r)
@@ -494,42 +431,42 @@ static void tests(struct strbuf *b, const json_t *r)
     const json_t *t;
     size_t i;
 
-    strbuf_puts(b, "<h2>Suite</h2><section><table><tr><th><th>Test<th><th>ms<th></tr>");
+    page_card(b, "suite", "Suite", NULL);
+    page_table(b, "l:result|l:test|l:what|ms|l:measured");
     json_array_foreach(json_object_get(r, "tests"), i, t) {
         const json_t *timing = json_object_get(t, "timing");
-        const char *name = page_text(t, "test_name");
-        strbuf_printf(b, "<tr><td class=%s>%s<td><code>%s</code><td class=soft>", result_of(t), result_of(t),
-                      name);
-        page_put(b, doc_of(name));
-        strbuf_printf(b, "<td class=n>%.0f<td class=soft>", page_number(t, "duration_ms"));
+        const char *name = validate_text(t, "test_name");
+        result_cell(b, result_of(t));
+        strbuf_printf(b, "<td class=l><code>%s</code><td class='l wrap dim'>", name);
+        page_text(b, doc_of(name));
+        strbuf_printf(b, "<td>%.0f<td class='l wrap dim'>", validate_number(t, "duration_ms"));
         if (json_is_object(timing))
-            strbuf_printf(b, "<span class=figure>avg <b>%.3f</b> min <b>%.3f</b> max <b>%.3f</b> ms</span> ",
-                          page_number(timing, "avg_ms"), page_number(timing, "min_ms"),
-                          page_number(timing, "max_ms"));
+            strbuf_printf(b, "<span class=dim>avg <b>%.3f</b> min <b>%.3f</b> max <b>%.3f</b> ms</span> ",
+                          validate_number(timing, "avg_ms"), validate_number(timing, "min_ms"),
+                          validate_number(timing, "max_ms"));
         figures(b, t);
         strbuf_puts(b, "</tr>");
     }
-    strbuf_puts(b, "</table></section>");
+    page_table_end(b);
+    page_card_end(b);
 }
 
 int validate_html(const char *path, const json_t *report, struct error *e)
 {
+    const struct page page = {.title = "AeroGPU validation"};
     struct strbuf b = {0};
-    FILE *f;
-    int r = 0;
+    FILE *f = out_file_open(path, e);
 
-    strbuf_puts(
-        &b,
-        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">"
-        "<title>AeroGPU validation</title><style>");
-    strbuf_puts(&b, style);
-    strbuf_puts(&b, "</style><main>");
+    if (!f)
+        return -EIO;
+    page_begin(&b, &page);
+    strbuf_puts(&b, "<main>");
     summary(&b, report);
     strbuf_puts(&b, "<div class=two>");
     record(&b, report);
     checklist(&b, report);
     strbuf_puts(&b, "</div>");
-    page_timeline(&b, report);
+    validate_timeline(&b, report);
     graphs(&b, report);
     recovery(&b, report);
     pictures(&b, report);
@@ -537,14 +474,10 @@ int validate_html(const char *path, const json_t *report, struct error *e)
     diagnosis(&b, report);
     events(&b, report);
     tests(&b, report);
-    strbuf_puts(&b, "</main></html>\n");
-    f = strbuf_failed(&b) ? NULL : fopen(path, "we");
-    if (!f)
-        r = strbuf_failed(&b) ? -ENOMEM : -errno;
-    else if (fwrite(b.data, 1, b.len, f) != b.len)
-        r = -EIO;
-    if (f && fclose(f))
-        r = -EIO;
+    strbuf_puts(&b, "</main>");
+    page_end(&b, &page);
+    fwrite(strbuf_str(&b), 1, b.len, f);
+    const int r = strbuf_failed(&b) ? error_set(e, -ENOMEM, "no memory for the page") : 0;
     strbuf_finish(&b);
-    return r ? error_set(e, r, "%s: %s", path, strerror(-r)) : 0;
+    return out_file_close(f, path, r, e);
 }

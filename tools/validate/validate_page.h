@@ -6,14 +6,12 @@
 
 #include "base/strbuf.h"
 
-const char *page_text(const json_t *o, const char *key); /* "" if it is none */
-double page_number(const json_t *o, const char *key);
-/* Text, for the page. */
-void page_put(struct strbuf *b, const char *s);
+const char *validate_text(const json_t *o, const char *key); /* "" if it is none */
+double validate_number(const json_t *o, const char *key);
 /* A test of the report by name; NULL. */
-const json_t *page_test(const json_t *report, const char *name);
+const json_t *validate_find_test(const json_t *report, const char *name);
 
 /* The hang of tdr_recovery and the way back, as its witness saw it (validate_timeline.c); nothing without a witness. */
-void page_timeline(struct strbuf *b, const json_t *report);
+void validate_timeline(struct strbuf *b, const json_t *report);
 
 #endif

@@ -1,12 +1,13 @@
 /* validate_timeline.c: one picture of the hang and the recovery: what the device had to do, its vblanks, and the driver's
  * answers, from the samples that a witness took every few milliseconds while tdr_recovery ran. */
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "report/page.h"
+#include "report/timeline.h"
 #include "validate_page.h"
 
-enum { LEFT = 150, RIGHT = 905, LANE = 34, TOP = 30 };
+enum { LANE = 32, BAR = 22 };
 
 struct sample {
     double ms;
@@ -57,106 +58,87 @@ static struct story read_story(const json_t *samples)
     return t;
 }
 
-static double x_of(const struct story *t, double ms)
+static int64_t ns_of(double ms)
 {
-    return LEFT + (RIGHT - LEFT) * ms / t->length;
+    return (int64_t)(ms * 1e6);
 }
 
-static void bar(struct strbuf *b, const struct story *t, double from, double to, int lane, const char *colour,
-                const char *text)
+static void bar(struct timeline *l, double from, double to, const char *colour, const char *text)
 {
-    double x = x_of(t, from), width = x_of(t, to) - x;
-
-    strbuf_printf(b, "<rect x=%.1f y=%d width=%.1f height=20 rx=3 fill=\"var(--%s)\"/>", x, TOP + lane * LANE,
-                  width > 2 ? width : 2, colour);
-    if (*text && width > 60)
-        strbuf_printf(b, "<text class=on x=%.1f y=%d text-anchor=middle>%s</text>", x + width / 2,
-                      TOP + lane * LANE + 14, text);
+    timeline_bar(l, 0, BAR, ns_of(from), ns_of(to), colour, *text ? text : NULL);
+    timeline_text(l, 4, ns_of(from), ns_of(to), text);
 }
 
-static void mark(struct strbuf *b, const struct story *t, double ms, const char *text, bool left)
-{
-    double x = x_of(t, ms);
-
-    strbuf_printf(
-        b,
-        "<path d=\"M%.1f %dV%d\" stroke=\"var(--ink)\" stroke-dasharray=\"3 3\"/><text class=ink x=%.1f y=%d "
-        "text-anchor=%s>%s</text>",
-        x, TOP - 8, TOP + 3 * LANE, left ? x - 4 : x + 4, TOP - 14, left ? "end" : "start", text);
-}
-
-static void ticks(struct strbuf *b, const struct story *t, const json_t *samples)
+static void ticks(struct timeline *l, const struct story *t, const json_t *samples)
 {
     struct sample last = sample_of(samples, 0);
 
-    strbuf_puts(b, "<path stroke=\"var(--blue)\" d=\"");
+    strbuf_puts(l->out, "<path class='line c-busy' d='");
     for (size_t i = 1; i < t->samples; i++) {
         struct sample at = sample_of(samples, i);
         for (json_int_t n = at.vblank - last.vblank; n > 0; n--) /* between two looks: evenly */
-            strbuf_printf(
-                b, "M%.1f %dv20",
-                x_of(t, at.ms - (at.ms - last.ms) * (double)(n - 1) / (double)(at.vblank - last.vblank)),
-                TOP + LANE);
+            strbuf_printf(l->out, "M%.0f %dv%d",
+                          timeline_x(l, ns_of(at.ms - (at.ms - last.ms) * (double)(n - 1) /
+                                                          (double)(at.vblank - last.vblank))),
+                          LANE, BAR);
         last = at;
     }
-    strbuf_puts(b, "\"/><path stroke=\"var(--good)\" stroke-width=2 stroke-linecap=round d=\"");
+    strbuf_puts(l->out, "'/><path class='line c-ok' stroke-width=3 stroke-linecap=round d='");
     for (size_t i = 0; i < t->samples; i++)
-        strbuf_printf(b, "M%.1f %dh.01", x_of(t, sample_of(samples, i).ms), TOP + 2 * LANE + 10);
-    strbuf_puts(b, "\"/>");
+        strbuf_printf(l->out, "M%.0f %dh1", timeline_x(l, ns_of(sample_of(samples, i).ms)),
+                      2 * LANE + BAR / 2);
+    strbuf_puts(l->out, "'/>");
 }
 
-static void axis(struct strbuf *b, const struct story *t)
-{
-    int step = t->length > 1500 ? 500 : t->length > 300 ? 100 : 20;
-    int y = TOP + 3 * LANE;
-
-    strbuf_printf(b, "<path d=\"M%d %dH%d\" stroke=\"var(--line)\"/>", LEFT, y, RIGHT);
-    for (int ms = 0; ms <= t->length; ms += step)
-        strbuf_printf(b, "<text x=%.1f y=%d text-anchor=middle>%d ms</text>", x_of(t, ms), y + 14, ms);
-}
-
-void page_timeline(struct strbuf *b, const json_t *report)
+static void draw(struct strbuf *b, const struct story *t, const json_t *samples)
 {
     static const char *const lanes[] = {"work at the device", "vblanks", "driver answers"};
-    const json_t *test = page_test(report, "tdr_recovery"), *witness = json_object_get(test, "witness"),
-                 *samples = json_object_get(witness, "samples");
+    struct timeline l;
+
+    timeline_begin(&l, b, 0, ns_of(t->length), 0, 3 * LANE);
+    for (int i = 0; i < 3; i++)
+        timeline_name(&l, i * LANE, BAR, "%s", lanes[i]);
+    timeline_lanes(&l, "time line of the hang");
+    if (t->reset >= 0) {
+        bar(&l, 0, t->hung, "ok", "");
+        bar(&l, t->hung, t->reset, "bad", "a shader that does not end");
+        if (t->again >= 0) {
+            bar(&l, t->reset, t->again, "warn", "");
+            bar(&l, t->again, t->length, "ok", "");
+        }
+    }
+    ticks(&l, t, samples);
+    if (t->reset >= 0) {
+        timeline_mark(&l, ns_of(t->hung), "ink", "submitted", false);
+        timeline_mark(&l, ns_of(t->reset), "ink", "reset, Display 4101", true);
+        if (t->again >= 0)
+            timeline_mark(&l, ns_of(t->again), "ink", "new work", false);
+    }
+    timeline_end(&l);
+}
+
+void validate_timeline(struct strbuf *b, const json_t *report)
+{
+    const json_t *test = validate_find_test(report, "tdr_recovery"),
+                 *witness = json_object_get(test, "witness"), *samples = json_object_get(witness, "samples");
     struct story t;
 
     if (json_array_size(samples) < 10)
         return;
     t = read_story(samples);
-    strbuf_puts(b, "<h2>The hang, and the way back</h2><section>");
-    strbuf_printf(b, "<svg viewBox=\"0 0 1000 %d\" role=img aria-label=\"time line of the hang\">",
-                  TOP + 3 * LANE + 22);
-    for (int i = 0; i < 3; i++)
-        strbuf_printf(b, "<text class=ink x=%d y=%d text-anchor=end>%s</text>", LEFT - 10,
-                      TOP + i * LANE + 14, lanes[i]);
-    axis(b, &t);
-    if (t.reset >= 0) {
-        bar(b, &t, 0, t.hung, 0, "good", "");
-        bar(b, &t, t.hung, t.reset, 0, "bad", "a shader that does not end");
-        if (t.again >= 0) {
-            bar(b, &t, t.reset, t.again, 0, "skip", "");
-            bar(b, &t, t.again, t.length, 0, "good", "");
-        }
-    }
-    ticks(b, &t, samples);
-    if (t.reset >= 0) {
-        mark(b, &t, t.hung, "submitted", false);
-        mark(b, &t, t.reset, "reset, Display 4101", true);
-        if (t.again >= 0)
-            mark(b, &t, t.again, "new work", false);
-    }
-    strbuf_puts(b, "</svg><p class=soft>");
+    page_card(b, "hang", "The hang, and the way back", NULL);
+    draw(b, &t, samples);
+    strbuf_puts(b, "<p class=dim>");
     if (t.reset < 0)
         strbuf_puts(b, "There was no reset.");
     else
-        strbuf_printf(b,
-                      "Nothing completes for %.0f ms; vblank goes on at %.1f Hz, and the driver answers all "
-                      "of %zu looks, the "
-                      "slowest in %.2f ms. ",
-                      t.reset - t.hung, t.vblank_hz, t.during, page_number(witness, "slowest_ms"));
+        strbuf_printf(
+            b,
+            "Nothing completes for %.0f ms; vblank goes on at %.1f Hz, and the driver answers all of %zu looks, the "
+            "slowest in %.2f ms. ",
+            t.reset - t.hung, t.vblank_hz, t.during, validate_number(witness, "slowest_ms"));
     if (t.again >= 0)
         strbuf_printf(b, "The first new work is complete %.0f ms after the reset.", t.again - t.reset);
-    strbuf_puts(b, "</p></section>");
+    strbuf_puts(b, "</p>");
+    page_card_end(b);
 }

@@ -96,6 +96,17 @@ uint32_t cpu_report_base_khz(const struct cpu_report *r, uint32_t cpu)
     return s->cpus[cpu].base_khz ? s->cpus[cpu].base_khz : s->cpus[cpu].max_khz;
 }
 
+bool cpu_report_pair_stuck(const struct cpu_report *r, uint32_t sender, uint32_t target)
+{
+    const struct cpu_worst *w = &r->a.unanswered;
+
+    for (uint32_t i = 0; i < w->num; i++)
+        if (w->list[i].sender == sender && w->list[i].target == target &&
+            w->list[i].waited_ns >= r->a.params.stuck_ns)
+            return true;
+    return false;
+}
+
 uint32_t cpu_report_sets(const struct cpu_report *r, uint8_t order[CPU_IDLE_SETS])
 {
     const struct cpu_analysis *a = &r->a;

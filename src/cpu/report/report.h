@@ -42,6 +42,8 @@ double cpu_report_steal(const struct cpu_report *r, uint32_t cpu);
  * known. Coarser: it covers the span between the snapshots and counts entering and leaving as idle. */
 double cpu_report_counted_utilization(const struct cpu_report *r, uint32_t cpu);
 uint32_t cpu_report_base_khz(const struct cpu_report *r, uint32_t cpu);
+/* Did an IPI from `sender` to `target` stay unanswered for as long as is called stuck? */
+bool cpu_report_pair_stuck(const struct cpu_report *r, uint32_t sender, uint32_t target);
 /* Types of events that the analysis counts only, the most frequent first; returns how many. */
 uint32_t cpu_report_others(const struct cpu_report *r, uint16_t *types, uint32_t max);
 /* Indices of the idle sets, longest first; returns their number. */

@@ -1,74 +1,13 @@
-/* The report as one self-contained page: no script, no file beside it. */
-#include "cpu/report/report_html.h"
+/* The report as one page: its cards and tables. report_svg.c draws. */
+#include "cpu/report/report_svg.h"
 #include "cpu/model/verdict.h"
 
 #include <string.h>
 
+#include "report/page.h"
+
 #define OUT(...) strbuf_printf(o, __VA_ARGS__)
 #define PUTS(s)  strbuf_puts(o, s)
-
-static const char style[] =
-    "<style>\n"
-    ":root{--ink:#1c2330;--dim:#667085;--line:#e3e7ee;--bg:#f6f7f9;--card:#fff;--busy:#2f6fde;--idle:#dfe6f1;"
-    "--deep:#9fb3d1;"
-    "--bad:#b42318;--badbg:#fef0ee;--ok:#1a7f4b;--warn:#9a5b00}\n"
-    "*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--ink);font:14px/1.45 "
-    "system-ui,'DejaVu Sans',sans-serif}\n"
-    "main{max-width:1180px;margin:0 auto;padding:28px 24px 60px}h1{font-size:22px;margin:0 0 "
-    "2px}h2{font-size:16px;margin:0 0 "
-    "2px}\n"
-    ".sub{color:var(--dim);margin:0 0 12px}.card{background:var(--card);border:1px solid "
-    "var(--line);border-radius:8px;"
-    "padding:16px 18px;margin:16px 0;overflow-x:auto}.card>:last-child{margin-bottom:0}\n"
-    "table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}th{text-align:right;color:"
-    "var(--dim);"
-    "font-weight:500;font-size:12px;border-bottom:1px solid var(--line);padding:4px "
-    "10px;vertical-align:bottom}\n"
-    "td{text-align:right;padding:3px 9px;white-space:nowrap;border-bottom:1px solid "
-    "#f0f2f6}td.l,th.l{text-align:left}tr:last-child "
-    "td{border-bottom:0}\n"
-    ".bad{color:var(--bad);font-weight:600}.ok{color:var(--ok)}.dim{color:var(--dim)}.alert{background:var(--"
-    "badbg);"
-    "border:1px solid #f6c9c3;border-radius:6px;padding:8px 12px;margin:8px 0}\n"
-    ".bar{height:12px;background:var(--busy);border-radius:2px;min-width:1px}.track{background:#eef1f6;"
-    "border-radius:2px;"
-    "width:100%}td.w{width:40%}\n"
-    ".tiles{display:flex;gap:12px;flex-wrap:wrap;margin:14px 0}.tile{background:var(--card);border:1px solid "
-    "var(--line);"
-    "border-radius:8px;padding:9px 13px;min-width:104px}.tile b{display:block;font-size:19px}\n"
-    ".key i{display:inline-block;width:11px;height:11px;border-radius:2px;margin:0 5px -1px 14px}\n"
-    "nav{margin:2px 0 0}nav a{color:var(--busy);text-decoration:none;margin-right:14px}nav "
-    "a:hover{text-decoration:"
-    "underline}\n"
-    ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(440px,1fr));gap:6px "
-    "28px;margin-top:10px}"
-    "figure{margin:8px 0 0}figcaption{font-size:13px}\n"
-    ".two{display:grid;grid-template-columns:repeat(auto-fit,minmax(520px,1fr));gap:0 "
-    "16px;align-items:start}\n"
-    ".pair{display:flex;gap:16px 20px;align-items:center;flex-wrap:wrap}.matrix td{padding:3px "
-    "7px;font-size:12px}\n"
-    ".verdict{border-left:6px solid var(--busy)}.verdict h2{font-size:21px}.verdict li{margin:3px 0}\n"
-    "summary{cursor:pointer;color:var(--busy);margin:10px 0 4px}tr.all td{font-weight:600}\n"
-    "@media print{body{background:#fff}.card{break-inside:avoid}}\n"
-    "code{font:12px ui-monospace,'DejaVu Sans Mono',monospace}svg text{font:11px "
-    "system-ui,'DejaVu Sans',sans-serif;fill:var(--dim)}\n"
-    "</style>\n";
-
-void cpu_html_escape(struct strbuf *o, const char *s)
-{
-    for (; *s; s++) {
-        if (*s == '<')
-            PUTS("&lt;");
-        else if (*s == '>')
-            PUTS("&gt;");
-        else if (*s == '&')
-            PUTS("&amp;");
-        else if (*s == '"')
-            PUTS("&quot;");
-        else
-            strbuf_append(o, s, 1);
-    }
-}
 
 static double share(const struct cpu_report *r, uint64_t v)
 {
@@ -82,60 +21,36 @@ static double at_s(const struct cpu_report *r, uint64_t t)
     return (double)(int64_t)(t - r->a.begin_ns) / 1e9;
 }
 
-static void card(struct strbuf *o, const char *id, const char *title, const char *sub)
-{
-    OUT("<section class=card id=%s><h2>%s</h2><p class=sub>%s</p>\n", id, title, sub);
-}
-
-static void end_card(struct strbuf *o)
-{
-    PUTS("</section>\n");
-}
-
-static void tile(struct strbuf *o, const char *value, const char *label, bool bad)
-{
-    OUT("<div class=tile><b%s>", bad ? " class=bad" : "");
-    cpu_html_escape(o, value);
-    OUT("</b><span class=dim>%s</span></div>\n", label);
-}
-
-static void head(const struct cpu_report *r, struct strbuf *o)
+static void head(const struct cpu_report *r, struct strbuf *o, const char *name)
 {
     const struct cpu_trace *t = r->trace;
-    const char *base = strrchr(t->path, '/');
     uint32_t blind = 0;
     char buf[64];
 
-    PUTS("<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
-         "content='width=device-width'><title>");
-    cpu_html_escape(o, base ? base + 1 : t->path);
-    PUTS(" - processors</title>\n");
-    PUTS(style);
-    PUTS("<main><h1>");
-    cpu_html_escape(o, base ? base + 1 : t->path);
-    PUTS("</h1><p class=sub>");
-    cpu_html_escape(o, t->system);
+    page_text_in(o, "<main><h1>", name, "</h1><p class=sub>");
+    page_text(o, t->system);
     OUT(" &middot; clock %s &middot; begins at %.6f s", t->clock, (double)r->a.begin_ns / 1e9);
     if (t->has_before && t->before.driver[0]) {
         PUTS(" &middot; cpuidle driver ");
-        cpu_html_escape(o, t->before.driver);
+        page_text(o, t->before.driver);
         PUTS(", governor ");
-        cpu_html_escape(o, t->before.governor);
+        page_text(o, t->before.governor);
     }
     PUTS("</p><div class=tiles>\n");
     snprintf(buf, sizeof(buf), "%.3f s", cpu_report_seconds(r));
-    tile(o, buf, "recorded", false);
+    page_tile(o, buf, "recorded", false);
     snprintf(buf, sizeof(buf), "%u", t->num_cpus);
-    tile(o, buf, "processors", false);
-    tile(o, cpu_num(r->a.events), "events", false);
-    tile(o, cpu_num(t->overrun), "events lost", t->overrun != 0);
+    page_tile(o, buf, "processors", false);
+    page_tile(o, cpu_num(r->a.events), "events", false);
+    page_tile(o, cpu_num(t->overrun), "events lost", t->overrun != 0);
     for (uint32_t i = 0; t->has_coverage && i < t->coverage.num_cpus; i++)
         blind += t->coverage.cpus[i].blind;
     snprintf(buf, sizeof(buf), "%u", blind);
-    tile(o, t->has_coverage ? buf : "?", "CPUs not shown by the trace", blind != 0);
-    tile(o, t->is_windows ? "?" : cpu_num(r->a.unanswered_stuck), "IPIs stuck", r->a.unanswered_stuck != 0);
+    page_tile(o, t->has_coverage ? buf : "?", "CPUs not shown by the trace", blind != 0);
+    page_tile(o, t->is_windows ? "?" : cpu_num(r->a.unanswered_stuck), "IPIs stuck",
+              r->a.unanswered_stuck != 0);
     if (r->a.num_visible >= 3)
-        tile(o, cpu_num(r->a.num_incidents), "times all but one idle", false);
+        page_tile(o, cpu_num(r->a.num_incidents), "times all but one idle", false);
     PUTS("</div>\n");
 }
 
@@ -146,12 +61,11 @@ static void completeness(const struct cpu_report *r, struct strbuf *o)
     uint64_t expected = 0, recorded = 0;
     uint32_t checked = 0, blind = 0;
 
-    card(o, "shows", "What this recording shows",
-         t->is_windows
-             ? "A Windows trace has no counters to check it against: that a processor's events are missing "
-               "is known only if the system says that it lost some."
-             : "Idle entries in the trace against the kernel's own cpuidle counters, and interrupts "
-               "against /proc/interrupts. A processor that falls short is not used below.");
+    page_card(
+        o, "shows", "What this recording shows",
+        t->is_windows
+            ? "A Windows trace has no counters to check it against: that a processor's events are missing is known only if the system says that it lost some."
+            : "Idle entries in the trace against the kernel's own cpuidle counters, and interrupts against /proc/interrupts. A processor that falls short is not used below.");
     if (many) {
         for (uint32_t i = 0; t->has_coverage && i < t->coverage.num_cpus; i++) {
             const struct cpu_coverage_cpu *c = &t->coverage.cpus[i];
@@ -160,20 +74,17 @@ static void completeness(const struct cpu_report *r, struct strbuf *o)
             expected += c->expected;
             recorded += c->recorded;
         }
-        OUT("<p>%u of %u processors were checked; <span class=%s>%u are not shown</span>. %s idle entries "
-            "recorded, %s counted by the kernel.</p><details%s><summary>each of them</summary>",
+        OUT("<p>%u of %u processors were checked; <span class=%s>%u are not shown</span>. %s idle entries recorded, %s counted by the kernel.</p><details%s><summary>each of them</summary>",
             checked, t->num_cpus, blind ? "bad" : "ok", blind, cpu_num(recorded), cpu_num(expected),
             blind ? " open" : "");
     }
-    PUTS("<table><tr><th class=l>CPU<th>kernel counted<th>recorded<th>missing<th class=l>idle states<th "
-         "class=l>interrupts</tr>\n");
+    page_table(o, "l:CPU|kernel counted|recorded|missing|l:idle states|l:interrupts");
     for (uint32_t i = 0; i < t->num_cpus; i++) {
         const struct cpu_coverage_cpu *c =
             t->has_coverage && i < t->coverage.num_cpus ? &t->coverage.cpus[i] : NULL;
         bool any = false;
         if (!c || !c->checked) {
-            OUT("<tr><td class=l>%u<td>-<td>%s<td>-<td class=l>no counter to check against<td "
-                "class=l>-</tr>\n",
+            OUT("<tr><td class=l>%u<td>-<td>%s<td>-<td class=l>no counter to check against<td class=l>-</tr>\n",
                 i, cpu_num(cpu_stats_enters(&r->a.cpu[i])));
             continue;
         }
@@ -191,19 +102,19 @@ static void completeness(const struct cpu_report *r, struct strbuf *o)
         }
         PUTS(any ? "</tr>\n" : "-</tr>\n");
     }
-    PUTS(many ? "</table></details>" : "</table>");
+    page_table_end(o);
+    PUTS(many ? "</details>" : "");
     if (!t->complete && !t->is_windows)
-        PUTS("<div class=alert>The recorder did not finish this file: counters after the recording and names "
-             "are "
-             "missing.</div>");
+        PUTS(
+            "<div class=alert>The recorder did not finish this file: counters after the recording and names are missing.</div>");
     for (uint32_t i = 0; i < cpu_notes_kept(&t->notes); i++) {
         PUTS("<div class=alert>");
-        cpu_html_escape(o, t->notes.text[i]);
+        page_text(o, t->notes.text[i]);
         PUTS("</div>");
     }
     if (t->notes.count > NOTES_KEPT)
         OUT("<div class=alert>and %s more notes</div>", cpu_num(t->notes.count - NOTES_KEPT));
-    end_card(o);
+    page_card_end(o);
 }
 
 static void timeline(const struct cpu_report *r, struct strbuf *o)
@@ -212,9 +123,9 @@ static void timeline(const struct cpu_report *r, struct strbuf *o)
 
     snprintf(sub, sizeof(sub), "Share of each %s that a processor was running.",
              cpu_ns(UINT64_C(1) << r->a.bin_shift));
-    card(o, "time", "Time line", sub);
+    page_card(o, "time", "Time line", sub);
     cpu_svg_timeline(o, r);
-    end_card(o);
+    page_card_end(o);
 }
 
 static void cell(struct strbuf *o, double v, const char *unit)
@@ -229,13 +140,12 @@ static void processors(const struct cpu_report *r, struct strbuf *o)
 {
     bool any = false, counted = false;
 
-    card(o, "processors", "Processors",
-         "Utilization = 100 &times; busy / (busy + idle). Utility = utilization &times; delivered "
-         "performance, "
-         "both in percent: 10,000 is one fully busy processor at nominal speed.");
-    PUTS("<table><tr><th class=l>CPU<th>utilization<th>running<th>idle<th>not known<th>stolen by the "
-         "host<th>delivered "
-         "performance<th>utility<th>longest idle<th>at</tr>\n");
+    page_card(
+        o, "processors", "Processors",
+        "Utilization = 100 &times; busy / (busy + idle). Utility = utilization &times; delivered performance, both in percent: 10,000 is one fully busy processor at nominal speed.");
+    page_table(
+        o,
+        "l:CPU|utilization|running|idle|not known|stolen by the host|delivered performance|utility|longest idle|at");
     for (uint32_t i = 0; i < r->a.num_cpus; i++) {
         const struct cpu_stats *c = &r->a.cpu[i];
         const double util = c->blind ? -1 : cpu_stats_utilization(c),
@@ -244,8 +154,7 @@ static void processors(const struct cpu_report *r, struct strbuf *o)
         if (c->blind && cpu_report_counted_utilization(r, i) >= 0)
             OUT("<td class=dim>%.2f %% *", cpu_report_counted_utilization(r, i));
         else if (util >= 0)
-            OUT("<td style='background:linear-gradient(90deg,#d5e2fa %.1f%%,transparent 0)'>%.2f %%", util,
-                util);
+            OUT("<td class=share style='--p:%.1f%%'>%.2f %%", util, util);
         else
             cell(o, util, " %");
         if (c->blind)
@@ -264,15 +173,14 @@ static void processors(const struct cpu_report *r, struct strbuf *o)
             OUT("<td>%s%s<td>%.6f s</tr>\n", cpu_ns(c->longest_idle_ns),
                 c->still_idle ? " (idle at the end)" : "", at_s(r, c->longest_idle_at));
     }
-    PUTS("</table>");
+    page_table_end(o);
     if (counted)
-        PUTS("<p class=dim>* by the kernel's cpuidle counters over the whole recording; the trace does not "
-             "show this processor.</p>");
+        PUTS(
+            "<p class=dim>* by the kernel's cpuidle counters over the whole recording; the trace does not show this processor.</p>");
     if (!any)
-        PUTS("<p class=dim>Delivered performance and utility are not available on this machine: it has "
-             "neither pstate_sample nor "
-             "cpu_frequency events.</p>");
-    end_card(o);
+        PUTS(
+            "<p class=dim>Delivered performance and utility are not available on this machine: it has neither pstate_sample nor cpu_frequency events.</p>");
+    page_card_end(o);
 }
 
 /* What the kernel counted itself in state `k` of CPUs [from, to), over the whole recording. */
@@ -339,7 +247,7 @@ static void state_row(struct strbuf *o, const struct state_figures *f, uint32_t 
         OUT("<tr class=all><td class=l>%s<td class=l>", f->cpu);
     else
         OUT("<tr><td class=l>%u<td class=l>", cpu);
-    cpu_html_escape(o, f->name);
+    page_text(o, f->name);
     OUT("%s<td>%s<td>%s<td>%.2f %%<td>%s", f->declared, cpu_num(f->enters), cpu_ns(f->idle_ns),
         f->span ? 100.0 * (double)f->idle_ns / (double)f->span : 0,
         f->enters ? cpu_ns(f->idle_ns / f->enters) : "-");
@@ -373,7 +281,7 @@ static void states_of(const struct cpu_report *r, struct strbuf *o, uint32_t cpu
         declare(r, &f, cpu, k);
         if (c->blind) {
             OUT("<tr class=dim><td class=l>%u<td class=l>", cpu);
-            cpu_html_escape(o, f.name);
+            page_text(o, f.name);
             OUT("%s<td colspan=9 class=l>not shown by the trace", f.declared);
         } else {
             figures_add(&f, c, k);
@@ -382,8 +290,7 @@ static void states_of(const struct cpu_report *r, struct strbuf *o, uint32_t cpu
         counted(r, o, cpu, cpu + 1, k);
     }
     if (c->exits_alone || c->enters_twice || c->off_target)
-        OUT("<tr class=dim><td class=l>%u<td class=l colspan=13>kept as they are: %s entries while idle, %s "
-            "exits while running; entries into another state than the target: %s</tr>\n",
+        OUT("<tr class=dim><td class=l>%u<td class=l colspan=13>kept as they are: %s entries while idle, %s exits while running; entries into another state than the target: %s</tr>\n",
             cpu, cpu_num(c->enters_twice), cpu_num(c->exits_alone),
             c->targets ? cpu_num(c->off_target) : "no targets recorded");
 }
@@ -412,45 +319,44 @@ static void states_of_all(const struct cpu_report *r, struct strbuf *o)
 static void idle_states(const struct cpu_report *r, struct strbuf *o)
 {
     static const char titles[] =
-        "<tr><th class=l>CPU<th class=l>state<th>declared exit<th>declared residency<th>entries<th>time<th>"
-        "share<th>mean<th>too deep<th>too shallow<th>exit latency p50<th>p99<th>max<th "
-        "style='min-width:190px'>kernel's own count: "
-        "entries / too deep / too shallow / rejected</tr>\n";
+        "l:CPU|l:state|declared exit|declared residency|entries|time|share|mean|too deep|too shallow|exit latency p50|p99|max|"
+        "kernel's own count: entries / too deep / too shallow / rejected";
     const bool many = r->a.num_cpus > 8;
     bool any = false;
 
-    card(
+    page_card(
         o, "states", "Idle states",
         r->trace->is_windows
-            ? "C1 is the event's state 0. Exit latency: as the system measured it, in its own unit, which is "
-              "not documented."
-            : "Too deep: woken before the state paid off. Too shallow: a deeper state would have paid off. "
-              "Exit latency: from the first IPI to an idle processor until it stirs.");
+            ? "C1 is the event's state 0. Exit latency: as the system measured it, in its own unit, which is not documented."
+            : "Too deep: woken before the state paid off. Too shallow: a deeper state would have paid off. Exit latency: from the first IPI to an idle processor until it stirs.");
     for (uint32_t i = 0; i < r->a.num_cpus; i++)
         any |= r->a.cpu[i].blind || cpu_stats_enters(&r->a.cpu[i]) || cpu_stats_idle(&r->a.cpu[i]);
     if (!any) {
         PUTS("<p class=dim>No idle state was entered.</p>");
-        end_card(o);
+        page_card_end(o);
         return;
     }
-    OUT("<table>%s", titles);
+    page_table(o, titles);
     if (many) {
         states_of_all(r, o);
-        OUT("</table><details><summary>each of the %u processors</summary><table>%s", r->a.num_cpus, titles);
+        page_table_end(o);
+        OUT("<details><summary>each of the %u processors</summary>", r->a.num_cpus);
+        page_table(o, titles);
     }
     for (uint32_t i = 0; i < r->a.num_cpus; i++)
         states_of(r, o, i);
-    PUTS(many ? "</table></details>" : "</table>");
-    end_card(o);
+    page_table_end(o);
+    PUTS(many ? "</details>" : "");
+    page_card_end(o);
 }
 
 static void intervals(const struct cpu_report *r, struct strbuf *o)
 {
-    card(o, "intervals", "Idle intervals",
-         "How many idle periods were how long, over all processors that the trace shows, by state. A bucket "
-         "holds [left edge, right edge).");
+    page_card(
+        o, "intervals", "Idle intervals",
+        "How many idle periods were how long, over all processors that the trace shows, by state. A bucket holds [left edge, right edge).");
     cpu_svg_intervals(o, r);
-    end_card(o);
+    page_card_end(o);
 }
 
 static void concurrency(const struct cpu_report *r, struct strbuf *o)
@@ -463,15 +369,15 @@ static void concurrency(const struct cpu_report *r, struct strbuf *o)
 
     snprintf(label, sizeof(label), "Time with exactly n processors idle, of the %u that the trace shows.",
              a->num_visible);
-    card(o, "concurrency", "Idle concurrency", label);
+    page_card(o, "concurrency", "Idle concurrency", label);
     cpu_svg_concurrency(o, r);
     if (a->deep_from < CPU_MAX_STATES) {
-        PUTS("<h2 style='margin-top:18px'>Deep idle sets</h2><p class=sub>Which processors were in ");
-        cpu_html_escape(o, cpu_trace_state(r->trace, 0, a->deep_from, label, sizeof(label)));
-        PUTS(" or deeper at the same time.</p><table><tr><th class=l>processors<th>times<th>time<th></tr>\n");
+        PUTS("<h2>Deep idle sets</h2><p class=sub>Which processors were in ");
+        page_text(o, cpu_trace_state(r->trace, 0, a->deep_from, label, sizeof(label)));
+        PUTS(" or deeper at the same time.</p>");
+        page_table(o, "l:processors|times|time|");
         for (uint32_t i = 0; i < sets && i < 16; i++)
-            OUT("<tr><td class=l>%s<td>%s<td>%s<td class=w><div class=track><div class=bar "
-                "style='width:%.2f%%'></div></div></tr>\n",
+            OUT("<tr><td class=l>%s<td>%s<td>%s<td class=w><div class=bar><i class=c-busy style='width:%.2f%%'></i></div></tr>\n",
                 cpu_mask_text(a->sets[order[i]].mask, a->num_cpus, label, sizeof(label)),
                 cpu_num(a->sets[order[i]].times), cpu_ns(a->sets[order[i]].ns),
                 share(r, a->sets[order[i]].ns));
@@ -479,21 +385,25 @@ static void concurrency(const struct cpu_report *r, struct strbuf *o)
             others += a->sets[order[i]].ns;
         if (others)
             OUT("<tr class=dim><td class=l>other sets<td><td>%s<td class=w></tr>\n", cpu_ns(others));
-        PUTS("</table>");
+        page_table_end(o);
     } else {
-        PUTS("<p class=dim>No idle state of this machine is deep (exit latency of 50 us and more, or the "
-             "deepest of three).</p>");
+        PUTS(
+            "<p class=dim>No idle state of this machine is deep (exit latency of 50 us and more, or the deepest of three).</p>");
     }
-    end_card(o);
+    page_card_end(o);
 }
 
 static void wakes(const struct cpu_report *r, struct strbuf *o)
 {
-    card(o, "wakes", "Wake-ups", "By the first interrupt while idle or right after it.");
-    PUTS("<table><tr><th class=l>CPU");
+    struct strbuf columns = {0};
+
+    page_card(o, "wakes", "Wake-ups", "By the first interrupt while idle or right after it.");
+    strbuf_puts(&columns, "l:CPU");
     for (int k = 0; k < CPU_WAKE_COUNT; k++)
-        OUT("<th>%s", cpu_wake_name(r, k));
-    PUTS("<th>tick stopped / kept</tr>\n");
+        strbuf_printf(&columns, "|%s", cpu_wake_name(r, k));
+    strbuf_puts(&columns, "|tick stopped / kept");
+    page_table(o, strbuf_str(&columns));
+    strbuf_finish(&columns);
     for (uint32_t i = 0; i < r->a.num_cpus; i++) {
         const struct cpu_stats *c = &r->a.cpu[i];
         OUT("<tr><td class=l>%u", i);
@@ -505,8 +415,8 @@ static void wakes(const struct cpu_report *r, struct strbuf *o)
         else
             OUT("<td>%s / %s</tr>\n", cpu_num(c->ticks_stopped), cpu_num(c->ticks_kept));
     }
-    PUTS("</table>");
-    end_card(o);
+    page_table_end(o);
+    page_card_end(o);
 }
 
 static void wait_table(const struct cpu_report *r, struct strbuf *o, const char *title,
@@ -516,23 +426,20 @@ static void wait_table(const struct cpu_report *r, struct strbuf *o, const char 
 
     if (!w->num)
         return;
-    OUT("<h2 style='margin-top:18px'>%s</h2><table><tr><th>waited<th class=l>from<th class=l>to<th>at<th "
-        "class=l>thread<th "
-        "class=l>function<th class=l>call site</tr>\n",
-        title);
+    OUT("<h2>%s</h2>\n", title);
+    page_table(o, "waited|l:from|l:to|at|l:thread|l:function|l:call site");
     for (uint32_t i = 0; i < w->num && i < 8; i++) {
         const struct cpu_wait *x = &w->list[i];
         OUT("<tr><td>%s<td class=l>CPU %u<td class=l>CPU %u%s<td>%.6f s<td class=l>", cpu_ns(x->waited_ns),
             x->sender, x->target, x->target_idle ? " (idle)" : "", at_s(r, x->sent_ns));
-        cpu_html_escape(o, cpu_trace_thread(r->trace, x->tid));
+        page_text(o, cpu_trace_thread(r->trace, x->tid));
         OUT("/%d<td class=l><code>", x->tid);
-        cpu_html_escape(o, x->callback ? cpu_trace_symbol(r->trace, x->callback, buf, sizeof(buf))
-                                       : "reschedule");
+        page_text(o, x->callback ? cpu_trace_symbol(r->trace, x->callback, buf, sizeof(buf)) : "reschedule");
         PUTS("</code><td class=l><code>");
-        cpu_html_escape(o, x->site ? cpu_trace_symbol(r->trace, x->site, buf, sizeof(buf)) : "");
+        page_text(o, x->site ? cpu_trace_symbol(r->trace, x->site, buf, sizeof(buf)) : "");
         PUTS("</code></tr>\n");
     }
-    PUTS("</table>");
+    page_table_end(o);
 }
 
 static void latency_row(struct strbuf *o, const char *name, uint64_t sent, uint64_t answered,
@@ -557,12 +464,10 @@ static void matrix(const struct cpu_report *r, struct strbuf *o)
     for (uint32_t i = 0; i < a->num_cpus * a->num_cpus; i++)
         if (a->pairs[i].sent > max)
             max = a->pairs[i].sent;
-    OUT("<h2 style='margin-top:18px'>Who asked whom</h2><p class=sub>IPIs sent, and the mean time until "
-        "they were answered%s. Red: not answered for %s and longer.</p><div class=pair><div>",
+    OUT("<h2>Who asked whom</h2><p class=sub>IPIs sent, and the mean time until they were answered%s. Red: not answered for %s and longer.</p><div class=pair><div>",
         r->trace->is_windows ? ", which Windows does not record" : "", cpu_ns(a->params.stuck_ns));
     cpu_svg_ipi_graph(o, r);
-    PUTS(dense ? "</div><div><table style='width:auto' class='matrix dense'><tr><th class=l>from \\ to"
-               : "</div><div><table style='width:auto' class=matrix><tr><th class=l>from \\ to");
+    PUTS("</div><div class=scroll><table class='narrow matrix'><tr><th class=l>from \\ to");
     for (uint32_t t = 0; t < a->num_cpus; t++)
         OUT("<th>%u", t);
     PUTS("</tr>\n");
@@ -574,9 +479,9 @@ static void matrix(const struct cpu_report *r, struct strbuf *o)
                 PUTS("<td class=dim>&middot;");
                 continue;
             }
-            OUT("<td style='background:rgba(47,111,222,%.2f)'%s title='CPU %u to CPU %u: mean %s, max %s'>%s",
-                0.06 + 0.34 * (double)p->sent / (double)max, cpu_html_stuck(r, s, t) ? " class=bad" : "", s,
-                t, p->answered ? cpu_ns(p->sum_ns / p->answered) : "-", p->max_ns ? cpu_ns(p->max_ns) : "-",
+            OUT("<td class='heat%s' style='--p:%.0f%%' title='CPU %u to CPU %u: mean %s, max %s'>%s",
+                cpu_report_pair_stuck(r, s, t) ? " bad" : "", 6 + 34 * (double)p->sent / (double)max, s, t,
+                p->answered ? cpu_ns(p->sum_ns / p->answered) : "-", p->max_ns ? cpu_ns(p->max_ns) : "-",
                 cpu_num(p->sent));
             if (!dense)
                 OUT("<br><span class=dim>%s</span>", p->answered ? cpu_ns(p->sum_ns / p->answered) : "-");
@@ -591,12 +496,12 @@ static void ipis(const struct cpu_report *r, struct strbuf *o)
     const struct cpu_analysis *a = &r->a;
     char sub[160];
 
-    snprintf(sub, sizeof(sub),
-             "From sending until the handler starts. Never answered: %s, of these waiting %s and longer at "
-             "the end: %s.",
-             cpu_num(a->ipi_unanswered), cpu_ns(a->params.stuck_ns), cpu_num(a->unanswered_stuck));
-    card(o, "ipis", "Inter-processor interrupts", sub);
-    PUTS("<table><tr><th class=l>kind<th>sent<th>answered<th>p50<th>p99<th>p99.9<th>max</tr>\n");
+    snprintf(
+        sub, sizeof(sub),
+        "From sending until the handler starts. Never answered: %s, of these waiting %s and longer at the end: %s.",
+        cpu_num(a->ipi_unanswered), cpu_ns(a->params.stuck_ns), cpu_num(a->unanswered_stuck));
+    page_card(o, "ipis", "Inter-processor interrupts", sub);
+    page_table(o, "l:kind|sent|answered|p50|p99|p99.9|max");
     latency_row(o, "reschedule", a->ipi_sent[CPU_IPI_RESCHEDULE], a->ipi_answered[CPU_IPI_RESCHEDULE],
                 &a->ipi_latency[CPU_IPI_RESCHEDULE]);
     latency_row(o, "function call", a->ipi_sent[CPU_IPI_CALL], a->ipi_answered[CPU_IPI_CALL],
@@ -605,7 +510,7 @@ static void ipis(const struct cpu_report *r, struct strbuf *o)
                 &a->ipi_latency[CPU_IPI_SELF]);
     latency_row(o, "queued call, until done", a->csd_latency.n + a->csd_pending, a->csd_latency.n,
                 &a->csd_latency);
-    PUTS("</table>");
+    page_table_end(o);
     PUTS("<div class=charts>");
     cpu_svg_latency(o, &a->ipi_latency[CPU_IPI_RESCHEDULE], "reschedule");
     cpu_svg_latency(o, &a->ipi_latency[CPU_IPI_CALL], "function call");
@@ -615,23 +520,22 @@ static void ipis(const struct cpu_report *r, struct strbuf *o)
     wait_table(r, o, "Never answered", &a->unanswered);
     wait_table(r, o, "Slowest answers", &a->slowest);
     wait_table(r, o, "Slowest queued calls", &a->csd_slowest);
-    end_card(o);
+    page_card_end(o);
 }
 
 static void detectors(const struct cpu_report *r, struct strbuf *o)
 {
     const struct cpu_analysis *a = &r->a;
 
-    card(o, "one", "All but one",
-         "Long times with every processor but one idle, stopped at nearly the same moment: what a machine "
-         "looks "
-         "like whose processors cannot be woken.");
+    page_card(
+        o, "one", "All but one",
+        "Long times with every processor but one idle, stopped at nearly the same moment: what a machine looks like whose processors cannot be woken.");
     if (a->num_visible < 3)
         OUT("<p>Needs at least three processors that the trace shows; there are %u.</p>", a->num_visible);
     else if (!a->num_incidents)
         OUT("<p>None of %s or longer.</p>", cpu_ns(a->params.stuck_ns));
     else
-        PUTS("<table><tr><th>at<th>for<th>stopped<th>within<th class=l>kept running<th class=l></tr>\n");
+        page_table(o, "at|for|stopped|within|l:kept running|l:");
     for (uint32_t i = 0; i < a->num_incidents && i < CPU_INCIDENTS; i++) {
         const struct cpu_incident *n = &a->incidents[i];
         OUT("<tr><td>%.6f s<td>%s<td>%u<td>%s<td class=l>CPU %u<td class=l>", at_s(r, n->from_ns),
@@ -643,8 +547,8 @@ static void detectors(const struct cpu_report *r, struct strbuf *o)
         PUTS(n->at_end ? "<span class=bad>none came back</span></tr>\n" : "</tr>\n");
     }
     if (a->num_incidents && a->num_visible >= 3)
-        PUTS("</table>");
-    end_card(o);
+        page_table_end(o);
+    page_card_end(o);
 }
 
 static void timers(const struct cpu_report *r, struct strbuf *o)
@@ -657,35 +561,35 @@ static void timers(const struct cpu_report *r, struct strbuf *o)
         any |= a->cpu[i].timer_late.n != 0;
     if (!any)
         return;
-    card(o, "timers", "Timers",
-         "High-resolution timers, from the time they were due until their handler started.");
-    PUTS("<table><tr><th class=l>CPU<th>fired<th>due while idle<th>late p50<th>p99<th>p99.9<th>max</tr>\n");
+    page_card(o, "timers", "Timers",
+              "High-resolution timers, from the time they were due until their handler started.");
+    page_table(o, "l:CPU|fired|due while idle|late p50|p99|p99.9|max");
     for (uint32_t i = 0; i < a->num_cpus; i++) {
         char cpu[16];
         snprintf(cpu, sizeof(cpu), "%u", i);
         if (a->cpu[i].timer_late.n)
             latency_row(o, cpu, a->cpu[i].timer_late.n, a->cpu[i].timer_late_idle, &a->cpu[i].timer_late);
     }
-    PUTS("</table><div class=charts>");
+    page_table_end(o);
+    PUTS("<div class=charts>");
     for (uint32_t i = 0; i < a->num_cpus && i < 8; i++) {
         snprintf(buf, sizeof(buf), "CPU %u", i);
         cpu_svg_latency(o, &a->cpu[i].timer_late, buf);
     }
-    PUTS("</div><h2 style='margin-top:18px'>Latest</h2><table><tr><th>late<th class=l>CPU<th>due at<th "
-         "class=l>state when "
-         "due</tr>\n");
+    PUTS("</div><h2>Latest</h2>");
+    page_table(o, "late|l:CPU|due at|l:state when due");
     for (uint32_t i = 0; i < a->num_late_timers && i < 8; i++) {
         const struct cpu_late_timer *t = &a->late_timers[i];
         OUT("<tr><td>%s<td class=l>CPU %u<td>%.6f s<td class=l>", cpu_ns(t->late_ns), t->cpu,
             at_s(r, t->due_ns));
         if (t->was_idle)
-            cpu_html_escape(o, cpu_trace_state(r->trace, t->cpu, t->state, buf, sizeof(buf)));
+            page_text(o, cpu_trace_state(r->trace, t->cpu, t->state, buf, sizeof(buf)));
         else
             PUTS(a->cpu[t->cpu].blind ? "not shown" : "running");
         PUTS("</tr>\n");
     }
-    PUTS("</table>");
-    end_card(o);
+    page_table_end(o);
+    page_card_end(o);
 }
 
 static void rest(const struct cpu_report *r, struct strbuf *o)
@@ -696,7 +600,7 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
     char name[160];
     uint32_t n;
 
-    card(o, "frequency", "Frequency", "");
+    page_card(o, "frequency", "Frequency", "");
     for (uint32_t i = 0; i < a->num_cpus; i++) {
         const struct cpu_stats *c = &a->cpu[i];
         if (!c->max_khz)
@@ -707,9 +611,9 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
     }
     if (!freq)
         PUTS("<p class=dim>Not available on this machine: no cpu_frequency events.</p>");
-    end_card(o);
-    card(o, "events", "Events", "Everything that was read, by kind.");
-    PUTS("<table style='width:auto'>");
+    page_card_end(o);
+    page_card(o, "events", "Events", "Everything that was read, by kind.");
+    page_table(o, "l:kind|events");
     for (int k = 0; k < CPU_EV_COUNT; k++)
         if (a->kinds[k])
             OUT("<tr><td class=l>%s<td>%s</tr>\n", cpu_event_kind_name((enum cpu_event_kind)k),
@@ -718,33 +622,32 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
     for (uint32_t i = 0; i < n; i++) {
         cpu_trace_type_name(r->trace, types[i], name, sizeof(name));
         PUTS("<tr class=dim><td class=l>not analysed: ");
-        cpu_html_escape(o, name);
+        page_text(o, name);
         OUT("<td>%s</tr>\n", cpu_num(cpu_trace_counts(r->trace)[types[i]]));
     }
-    PUTS("</table>");
-    end_card(o);
+    page_table_end(o);
+    page_card_end(o);
 }
 
 static void verdict(const struct cpu_verdict *v, struct strbuf *o)
 {
-    static const char *const colours[CPU_VERDICT_COUNT] = {
-        [CPU_VERDICT_UNKNOWN] = "#8b96a8",    [CPU_VERDICT_HOST_STOLE_TIME] = "#7a4fc2",
-        [CPU_VERDICT_IPI_STALL] = "#c62f21",  [CPU_VERDICT_CPU_STARVED] = "#b86e00",
-        [CPU_VERDICT_CPU_ASLEEP] = "#24539f", [CPU_VERDICT_GPU_HUNG] = "#1a7f4b"};
+    const char *colour = v->kind == CPU_VERDICT_UNKNOWN    ? "dim"
+                         : v->kind == CPU_VERDICT_GPU_HUNG ? "bad"
+                                                           : "warn";
 
-    OUT("<section class='card verdict' style='border-left-color:%s'><h2>", colours[v->kind]);
-    cpu_html_escape(o, cpu_verdict_name(v->kind));
+    OUT("<section class='card verdict' style='--c:var(--%s)'><h2>", colour);
+    page_text(o, cpu_verdict_name(v->kind));
     PUTS(" <span class=dim style='font-weight:400'>");
-    cpu_html_escape(o, v->reason);
+    page_text(o, v->reason);
     OUT("</span></h2><p class=sub>The wait of %s from %.6f s on; times count from the submission.</p><ul>",
         cpu_ns(v->timeout_ns - v->submit_ns), (double)v->submit_ns / 1e9);
     for (uint32_t i = 0; i < v->num_lines + v->num_vblanks; i++) {
         PUTS("<li>");
-        cpu_html_escape(o, i < v->num_lines ? v->lines[i] : v->vblanks[i - v->num_lines]);
+        page_text(o, i < v->num_lines ? v->lines[i] : v->vblanks[i - v->num_lines]);
         PUTS("</li>");
     }
     PUTS("</ul>");
-    end_card(o);
+    page_card_end(o);
 }
 
 /* One kind of handler of CPUs [from, to). */
@@ -777,25 +680,27 @@ static void handler_row(const struct cpu_report *r, struct strbuf *o, uint32_t f
 
 static void interrupts(const struct cpu_report *r, struct strbuf *o)
 {
-    static const char titles[] =
-        "<table><tr><th class=l>CPU<th class=l>interrupt<th>times<th>a second<th>time<th>"
-        "share of a processor<th>mean<th>longest</tr>\n";
+    static const char titles[] = "l:CPU|l:interrupt|times|a second|time|share of a processor|mean|longest";
     const uint32_t n = r->a.num_cpus;
 
     if (!r->a.kinds[CPU_EV_IRQ_ENTRY] && !r->a.kinds[CPU_EV_DPC])
         return;
-    card(o, "irqs", r->trace->is_windows ? "Interrupts and DPCs" : "Interrupts",
-         "Handlers that were recorded, and the time between their entry and exit.");
-    PUTS(titles);
+    page_card(o, "irqs", r->trace->is_windows ? "Interrupts and DPCs" : "Interrupts",
+              "Handlers that were recorded, and the time between their entry and exit.");
+    page_table(o, titles);
     for (int k = 0; n > 8 && k <= CPU_IRQ_COUNT; k++)
         handler_row(r, o, 0, n, k);
-    if (n > 8)
-        OUT("</table><details><summary>each of the %u processors</summary>%s", n, titles);
+    if (n > 8) {
+        page_table_end(o);
+        OUT("<details><summary>each of the %u processors</summary>", n);
+        page_table(o, titles);
+    }
     for (uint32_t i = 0; i < n; i++)
         for (int k = 0; k <= CPU_IRQ_COUNT; k++)
             handler_row(r, o, i, i + 1, k);
-    PUTS(n > 8 ? "</table></details>" : "</table>");
-    end_card(o);
+    page_table_end(o);
+    PUTS(n > 8 ? "</details>" : "");
+    page_card_end(o);
 }
 
 static void contents(const struct cpu_report *r, struct strbuf *o)
@@ -820,7 +725,12 @@ static void contents(const struct cpu_report *r, struct strbuf *o)
 
 void cpu_report_html(const struct cpu_report *r, struct strbuf *o)
 {
-    head(r, o);
+    const char *base = strrchr(r->trace->path, '/');
+    const char *name = base ? base + 1 : r->trace->path;
+    const struct page page = {.title = name};
+
+    page_begin(o, &page);
+    head(r, o, name);
     contents(r, o);
     if (r->verdict)
         verdict(r->verdict, o);
@@ -836,7 +746,7 @@ void cpu_report_html(const struct cpu_report *r, struct strbuf *o)
     timers(r, o);
     interrupts(r, o);
     rest(r, o);
-    PUTS("<p class=dim>Times are from the recording's first event on. What is not known is shown as not "
-         "known; "
-         "what a processor did before its first proof is not guessed.</p></main></html>\n");
+    PUTS(
+        "<p class=dim>Times are from the recording's first event on. What is not known is shown as not known; what a processor did before its first proof is not guessed.</p></main>\n");
+    page_end(o, &page);
 }

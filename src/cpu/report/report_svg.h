@@ -1,10 +1,8 @@
-/* report_html.h: the pieces of the HTML page. report_html.c makes the cards and tables, report_svg.c draws. */
-#ifndef CPU_REPORT_HTML_H_
-#define CPU_REPORT_HTML_H_
+/* report_svg.h: the drawings of the HTML page. */
+#ifndef CPU_REPORT_SVG_H_
+#define CPU_REPORT_SVG_H_
 
 #include "cpu/report/report.h"
-
-void cpu_html_escape(struct strbuf *o, const char *s);
 
 /* Every CPU over time, with what is worth seeing on it: the window of a verdict, IPIs that were never
  * answered, times when all CPUs but one stopped; and how many CPUs were idle and deep. */
@@ -15,11 +13,7 @@ void cpu_svg_ipi_graph(struct strbuf *o, const struct cpu_report *r);
 void cpu_svg_latency(struct strbuf *o, const struct cpu_latency *l, const char *title);
 /* Lengths of idle periods, stacked by state. */
 void cpu_svg_intervals(struct strbuf *o, const struct cpu_report *r);
-
 /* Time with exactly n CPUs idle; nothing if no CPU is shown. */
 void cpu_svg_concurrency(struct strbuf *o, const struct cpu_report *r);
-
-/* Did an IPI from `sender` to `target` stay unanswered for as long as is called stuck? */
-bool cpu_html_stuck(const struct cpu_report *r, uint32_t sender, uint32_t target);
 
 #endif
