@@ -62,7 +62,7 @@ wrong = [
     ("replay --tries 0 f", "--tries: '0' is no number"),
     ("minimize --jobs 0 -o small f", "--jobs: '0' is no number"),
     ("serve --ram 1", "--ram: '1' is no number from 64 to 3072"),
-    ("cpu record -d never", "-d: 'never' is no number of seconds"),
+    ("cpu record -d never", "-d: 'never' is no time in seconds, above 0 and up to 1000000"),
     ("cpu record -b 1", "-b: '1' is no number from 16 to 4194304"),
     ("cpu report", "give one recording"),
     ("cpu report --save f", "--save goes with --with DUMP"),
@@ -73,7 +73,7 @@ wrong = [
     ("d3d12 play --validate --stop-before 3 f", "--stop-before cannot be compared"),
     ("d3d12 show --frames x f", "--frames needs a range A-B, not 'x'"),
     ("d3d12 show --pictures 1-2 f", "--pictures goes with --html"),
-    ("d3d12 record -o f --memory magic -- true", "no way of watching memory is called 'magic'"),
+    ("d3d12 record -o f --memory magic -- true", "--memory: 'magic' is none of auto|kernel|fault|hash"),
     ("d3d12 trim f", "a file, --frames A-B and -o OUTPUT are needed"),
 ]
 # Outputs that cannot be written, the exit code, and the words.

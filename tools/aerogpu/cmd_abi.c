@@ -217,14 +217,14 @@ static void print_escapes(void)
 
 int cmd_abi(int argc, char **argv)
 {
-    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        printf("usage: aerogpu abi\n\nPrints the reference of AeroGPU ABI 1.4 as Markdown: PCI function, "
-               "registers, structures,\n"
-               "packets, enumerations and escapes, from the tables that the code is made of.\n");
-        return EXIT_OK;
-    }
-    if (argc != 1)
-        return usage_error("it takes no '%s'", argv[argc - 1]);
+    int r = command_line(
+        &(struct options){
+            .about =
+                "Prints the reference of AeroGPU ABI 1.4 as Markdown: PCI function, registers, structures, packets, enumerations and escapes, from the tables that the code is made of."},
+        argc, argv);
+
+    if (r)
+        return r < 0 ? EXIT_OK : r;
     printf(
         "# AeroGPU ABI %u.%u\n\nMade by `aerogpu abi` from the tables in `include/aerogpu`. All values are "
         "little-endian.\n\n",

@@ -11,18 +11,6 @@
 #include "base/out_file.h"
 #include "blackbox/crashes.h"
 
-static const char help[] =
-    "usage: aerogpu crashes [OPTIONS] [DUMP|FOLDER...]\n\n"
-    "Adds dumps to an index and says what they share: groups of the same crash, largest first, and for each "
-    "which shaders,\n"
-    "resources, marker paths, commands and settings stand in the crashing region more often than elsewhere "
-    "in the same dumps.\n\n"
-    "  --index FILE  the index (~/.cache/aerogpu/crashes.db)\n"
-    "  --html FILE   write the report as one page\n"
-    "  --json        print one JSON object\n"
-    "  --help        this text\n\n"
-    "Exit codes: 0 all is well, 2 wrong usage, 3 some dumps could not be read, 4 the index cannot be used.\n";
-
 static int default_index(char path[4096])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -70,36 +58,29 @@ static int report(struct bb_crashes *c, const char *html, bool json, struct erro
 
 int cmd_crashes(int argc, char **argv)
 {
-    static const struct option options[] = {{"index", required_argument, NULL, 'i'},
-                                            {"html", required_argument, NULL, 'H'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     const char *index = NULL, *html = NULL;
     struct bb_crashes_added added = {0};
     struct bb_crashes *crashes;
     struct error e = {0};
     char own[4096];
     bool json = false, unreadable = false;
-    int c, r = 0;
+    int r = command_line(
+        &(struct options){
+            .rows = (struct options_row[]){OPT_TEXT("index", 0, &index, "FILE",
+                                                    "the index; else ~/.cache/aerogpu/crashes.db"),
+                                           OPT_TEXT("html", 0, &html, "FILE", "write the report as one page"),
+                                           OPT_FLAG("json", 0, &json, "print one JSON object"), OPT_END},
+            .operands = "[DUMP|FOLDER...]",
+            .max = -1,
+            .about =
+                "Adds dumps to an index and says what they share: groups of the same crash, largest first, and for each which shaders, resources, marker paths, commands and settings stand in the crashing region more often than elsewhere in the same dumps.",
+            .exits = {"all is well", [EXIT_INPUT] = "some dumps could not be read",
+                      [EXIT_ENV] = "the index cannot be used"},
+            .see = "aerogpu-dump(1), aerogpu-report(1), docs/blackbox.md"},
+        argc, argv);
 
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
-        switch (c) {
-        case 'i':
-            index = optarg;
-            break;
-        case 'H':
-            html = optarg;
-            break;
-        case 'j':
-            json = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
+    if (r)
+        return r < 0 ? EXIT_OK : r;
     if (!index && default_index(own))
         return EXIT_ENV;
     if (bb_crashes_open(&crashes, index ? index : own, &e)) {

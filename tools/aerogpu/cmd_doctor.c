@@ -12,21 +12,6 @@
 #include "base/error.h"
 #include "dxgkrnl/settings.h"
 
-static const char help[] =
-    "usage: aerogpu doctor [OPTIONS] FILE...\n\n"
-    "Reads what a run left behind and answers with the symptoms that apply, their likely causes, what to "
-    "check first, and\n"
-    "the evidence. FILEs are told apart by what is in them: report.json of `aerogpu validate` or "
-    "aerogpu_test_runner, an event\n"
-    "log of `aerogpu serve --event-log`, output of `aerogpu_dbgctl COMMAND --json`: --status and other "
-    "commands, "
-    "failed ones\n"
-    "too (two of --status, taken some time apart, show what stands still).\n\n"
-    "  -S, --settings FILE  the registry's values that the service ran with\n"
-    "  -j, --json           the answer as JSON\n"
-    "  -h, --help           this text\n\n"
-    "Exit code: 0 nothing was found, 1 something was, 2 wrong usage, 3 a file cannot be read.\n";
-
 /* Logs have seconds, report.json has milliseconds. */
 static void set_time(json_t *e)
 {
@@ -127,6 +112,8 @@ static int take_settings(json_t *evidence, const char *path)
     struct error e = {0};
     uint32_t level;
 
+    if (!path)
+        return 0;
     if (settings_read(&s, path, &e)) {
         fprintf(stderr, "aerogpu doctor: %s: %s\n", path, e.text);
         return EXIT_INPUT;
@@ -157,29 +144,35 @@ static void print_rows(const json_t *rows)
 
 int cmd_doctor(int argc, char **argv)
 {
-    static const struct option options[] = {{"settings", required_argument, NULL, 'S'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    json_t *evidence = json_pack("{s:[], s:[]}", "events", "answers"), *rows = NULL, *top;
+    json_t *evidence, *rows = NULL, *top;
+    const char *settings = NULL;
     bool json = false;
-    int c, r = 0;
+    int r = command_line(
+        &(struct options){
+            .rows =
+                (struct options_row[]){
+                    OPT_TEXT(
+                        "settings", 'S', &settings, "FILE",
+                        "the registry's values that the service ran with: TdrLevel 0 explains a freeze that nothing ends"),
+                    OPT_FLAG("json", 'j', &json, "the answer as JSON"), OPT_END},
+            .operands = "FILE...",
+            .min = 1,
+            .max = -1,
+            .wrong = "name a report, an event log or a status",
+            .about =
+                "Reads what a run left behind and answers with the rows of the table of common symptoms that apply: symptom, signal, likely causes, what to check first, and what was seen. A row without evidence is not printed.\n\n"
+                "FILEs are told apart by what is in them: report.json of `aerogpu validate` or `aerogpu_test_runner`; an event log of `aerogpu serve --event-log` (an empty one is one without events); output of `aerogpu_dbgctl --status --json`, of which a second one, taken some time after the first, shows fences and vblanks that stand still; and output of its other commands with --json: counters, fences, stalls, the cadence of vblanks. One that failed says something too: that the device is removed, or that nothing answered in time.",
+            .exits = {"nothing was found", "something was", [EXIT_INPUT] = "a file cannot be read"},
+            .examples =
+                "aerogpu_dbgctl --status --json=a.json; sleep 1; aerogpu_dbgctl --status --json=b.json\n"
+                "aerogpu doctor events.log a.json b.json\n",
+            .see = "aerogpu-validate(1), aerogpu_dbgctl(1)"},
+        argc, argv);
 
-    while (!r && (c = getopt_long(argc, argv, "S:jh", options, NULL)) != -1) {
-        if (c == 'S') {
-            r = take_settings(evidence, optarg);
-        } else if (c == 'j') {
-            json = true;
-        } else if (c == 'h') {
-            fputs(help, stdout);
-            json_decref(evidence);
-            return EXIT_OK;
-        } else {
-            r = usage_error(NULL);
-        }
-    }
-    if (!r && optind == argc)
-        r = usage_error("name a report, an event log or a status");
+    if (r)
+        return r < 0 ? EXIT_OK : r;
+    evidence = json_pack("{s:[], s:[]}", "events", "answers");
+    r = take_settings(evidence, settings);
     for (int i = optind; !r && i < argc; i++)
         r = take(evidence, argv[i]);
     if (!r) {

@@ -14,25 +14,6 @@
 #include "minimize/dumps.h"
 #include "executor/shader/shader.h"
 
-static const char help[] =
-    "usage: aerogpu dump [OPTIONS] RECORDING...\n"
-    "       aerogpu dump --pid PID\n\n"
-    "Plays .aerogputrace recordings with the black box attached. When the executor dies, a submission makes "
-    "no progress, or\n"
-    "the device refuses a stream, a crash dump is written and its name printed. Every program of AeroGPU "
-    "does the same while\n"
-    "AEROGPU_DUMPS names a folder; of a running `aerogpu serve` that does, --pid makes one now.\n\n"
-    "  --out DIR      where dumps go; made if missing (.)\n"
-    "  --hang MS      no progress for so long is a hang (2000)\n"
-    "  --exact        a marker around every command: slower, and the dump names the command at once\n"
-    "  --always       make a dump at the end if nothing crashed\n"
-    "  --pid PID      a dump of what the process does now\n"
-    "  --schema       print the schema of dumps as Markdown\n"
-    "  --help         this text\n\n"
-    "Exit codes: 0 nothing crashed, 1 something did, 2 wrong usage, 3 a recording is bad, 4 there is no "
-    "Vulkan device or no\n"
-    "executor.\n";
-
 static int dump_one(struct crash_run_params *p, const char *path, const char *dir, bool always)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -64,19 +45,26 @@ static int dump_one(struct crash_run_params *p, const char *path, const char *di
 }
 
 /* The process that --pid names. */
-static int dump_process(void)
+static int dump_process(uint32_t pid)
 {
     struct error e = {0};
     char path[4096];
-    uint32_t pid;
 
-    if (option_u32("--pid", 1, INT_MAX, &pid))
-        return EXIT_USAGE;
     if (dumps_ask((int)pid, path, &e)) {
         fprintf(stderr, "aerogpu dump: %s\n", e.text);
         return EXIT_ENV;
     }
     printf("%s\n", path);
+    return EXIT_OK;
+}
+
+static int print_schema(void)
+{
+    struct strbuf schema = {0};
+
+    bb_schema_markdown(&schema);
+    fputs(strbuf_str(&schema), stdout);
+    strbuf_finish(&schema);
     return EXIT_OK;
 }
 
@@ -93,46 +81,42 @@ static bool is_folder(const char *path)
 
 int cmd_dump(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"out", required_argument, NULL, 'o'}, {"hang", required_argument, NULL, 't'},
-        {"exact", no_argument, NULL, 'x'},     {"always", no_argument, NULL, 'a'},
-        {"pid", required_argument, NULL, 'p'}, {"schema", no_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0}};
     struct crash_run_params p = {.directory = ".", .errors_count = true, .disassemble = shader_print};
-    struct strbuf schema = {0};
-    int c, code = EXIT_OK;
-    bool always = false, made;
+    bool always = false, exact = false, schema = false, made;
+    uint32_t pid = 0;
+    int code = command_line(
+        &(struct options){
+            .rows =
+                (struct options_row[]){
+                    OPT_TEXT("out", 'o', &p.directory, "DIR", "where dumps go; made if missing. Else here"),
+                    OPT_U32("hang", 0, &p.hang_ms, 1, MAX_HANG_MS, "MS",
+                            "no progress for so long is a hang; 2000"),
+                    OPT_FLAG("exact", 0, &exact,
+                             "a marker around every command: slower, and the dump names the command at once"),
+                    OPT_FLAG("always", 0, &always, "make a dump at the end if nothing crashed"),
+                    OPT_U32("pid", 0, &pid, 1, INT_MAX, "PID", "a dump of what the process does now"),
+                    OPT_FLAG("schema", 0, &schema, "print the schema of dumps as Markdown"), OPT_END},
+            .operands = "RECORDING...\n--pid PID",
+            .max = -1,
+            .about =
+                "Plays .aerogputrace recordings with the black box attached. When the executor dies, a submission makes no progress, or the device refuses a stream, a crash dump is written and its name printed. A dump is a SQLite database; docs/dump-schema.md describes it.\n\n"
+                "Every program of AeroGPU does the same while `AEROGPU_DUMPS` names a folder; of a running `aerogpu serve` that does, --pid makes one now.",
+            .exits = {"nothing crashed", "something did", [EXIT_INPUT] = "a recording is bad",
+                      [EXIT_ENV] = "there is no Vulkan device or no executor"},
+            .see =
+                "aerogpu-report(1), aerogpu-replay(1), aerogpu-minimize(1), aerogpu-crashes(1), docs/blackbox.md"},
+        argc, argv);
 
-    while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
-        switch (c) {
-        case 'o':
-            p.directory = optarg;
-            break;
-        case 't':
-            if (option_u32("--hang", 1, MAX_HANG_MS, &p.hang_ms))
-                return EXIT_USAGE;
-            break;
-        case 'x':
-            p.markers = EXEC_MARKERS_EXACT;
-            break;
-        case 'a':
-            always = true;
-            break;
-        case 'p':
-            return dump_process();
-        case 's':
-            bb_schema_markdown(&schema);
-            fputs(strbuf_str(&schema), stdout);
-            strbuf_finish(&schema);
-            return EXIT_OK;
-        case 'h':
-            fputs(help, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
+    if (code)
+        return code < 0 ? EXIT_OK : code;
+    if (schema)
+        return print_schema();
+    if (pid)
+        return dump_process(pid);
     if (optind == argc)
         return usage_error("give at least one recording");
+    if (exact)
+        p.markers = EXEC_MARKERS_EXACT;
     made = !mkdir(p.directory, 0777);
     if (!made && (errno != EEXIST || !is_folder(p.directory))) {
         fprintf(stderr, "aerogpu dump: %s: %s\n", p.directory, strerror(errno));

@@ -10,22 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: aerogpu record -o OUT [--] COMMAND [ARGUMENTS...]\n\n"
-    "Runs COMMAND and records every submission that its device executes, with the memory that it read, to\n"
-    "OUT (.aerogputrace, container version 2). COMMAND is a command of aerogpu, such as play, or a program "
-    "that brings a\n"
-    "live machine up.\n\n"
-    "  -o, --output OUT  the recording, created or replaced\n"
-    "  --help            this text\n\n"
-    "The recording begins with the device and ends with it, or with the first ring reset behind its first "
-    "submission. A\n"
-    "program that is killed leaves a file without an index: `aerogpu show` and `aerogpu play --salvage` read "
-    "it.\n"
-    "AEROGPU_RECORD=OUT in the environment does the same. The exit code is COMMAND's.\n\n"
-    "  aerogpu record -o copy.aerogputrace play frame.aerogputrace      plays to the same pictures\n"
-    "  aerogpu record -o run.aerogputrace -- ./my-test\n";
-
 static int run(int argc, char **argv)
 {
     int code = command_run_top(argc, argv);
@@ -39,24 +23,31 @@ static int run(int argc, char **argv)
 
 int cmd_record(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {0}};
     const char *output = NULL;
-    int c, fd;
+    int fd,
+        r = command_line(
+            &(struct options){
+                .rows = (struct options_row[]){OPT_TEXT("output", 'o', &output, "OUT",
+                                                        "the recording, created or replaced"),
+                                               OPT_END},
+                .operands = "-o OUT [--] COMMAND [ARGUMENTS...]",
+                .min = 1,
+                .max = -1,
+                .wrong = "give -o OUT and a command to run",
+                .stops = true,
+                .about =
+                    "Runs COMMAND and records every submission that its device executes, with the memory that it read, to OUT (.aerogputrace, container version 2). COMMAND is a command of aerogpu, such as play, or a program that brings a live machine up.\n\n"
+                    "The recording begins with the device and ends with it, or with the first ring reset behind its first submission. A program that is killed leaves a file without an index: `aerogpu show` and `aerogpu play --salvage` read it. `AEROGPU_RECORD`=OUT in the environment does the same.",
+                .notes = "The exit code is COMMAND's.",
+                .examples =
+                    "aerogpu record -o copy.aerogputrace play frame.aerogputrace      plays to the same pictures\n"
+                    "aerogpu record -o run.aerogputrace -- ./my-test\n",
+                .see = "aerogpu-play(1), aerogpu-show(1)"},
+            argc, argv);
 
-    while ((c = getopt_long(argc, argv, "+o:h", options, NULL)) != -1) {
-        switch (c) {
-        case 'o':
-            output = optarg;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
-    }
-    if (!output || optind == argc || !strcmp(argv[optind], "record"))
+    if (r)
+        return r < 0 ? EXIT_OK : r;
+    if (!output || !strcmp(argv[optind], "record"))
         return usage_error("give -o OUT and a command to run");
     /* Said here, before anything runs; the file is made anew by the recorder. */
     fd = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);

@@ -37,65 +37,33 @@ int command_line(struct options *o, int argc, char **argv)
     return r < 0 ? usage_error("%s", e.text) : -r;
 }
 
+int command_group(struct options *o, int argc, char **argv)
+{
+    struct error e = {0};
+
+    if (argc > 1 && *argv[1] != '-' && strcmp(argv[1], "help") != 0)
+        return usage_error("no command '%s'", argv[1]);
+    if (!o->summary)
+        o->summary = summary;
+    if (!o->name)
+        o->name = running;
+    if (argc < 2 || !strcmp(argv[1], "help"))
+        options_print(o, argc < 2 ? stderr : stdout, NULL);
+    else if (options_parse(o, argc, argv, &e) < 0)
+        return usage_error("%s", e.text);
+    return argc < 2 ? EXIT_USAGE : EXIT_OK;
+}
+
 int usage_error(const char *fmt, ...)
 {
     va_list ap;
 
-    if (!fmt) {
-        fprintf(stderr, "`%s --help` lists the options\n", running);
-        return EXIT_USAGE;
-    }
     fprintf(stderr, "%s: ", running);
     va_start(ap, fmt);
     vfprintf(stderr, fmt, ap);
     va_end(ap);
     fprintf(stderr, "; `%s --help` says more\n", running);
     return EXIT_USAGE;
-}
-
-int option_u64(const char *option, uint64_t min, uint64_t max, uint64_t *out)
-{
-    char *end;
-
-    errno = 0;
-    *out = strtoull(optarg, &end, strncmp(optarg, "0x", 2) ? 10 : 16);
-    if (*optarg >= '0' && *optarg <= '9' && !*end && !errno && *out >= min && *out <= max)
-        return 0;
-    if (max == UINT64_MAX)
-        return usage_error("%s: '%s' is no number of at least %" PRIu64, option, optarg, min);
-    return usage_error("%s: '%s' is no number from %" PRIu64 " to %" PRIu64, option, optarg, min, max);
-}
-
-int option_u32(const char *option, uint32_t min, uint32_t max, uint32_t *out)
-{
-    uint64_t v;
-    int r = option_u64(option, min, max, &v);
-
-    *out = r ? *out : (uint32_t)v;
-    return r;
-}
-
-int option_range(const char *option, uint64_t *first, uint64_t *last)
-{
-    char *end;
-
-    errno = 0;
-    *first = *last = strtoull(optarg, &end, 10);
-    if (*end == '-')
-        *last = end[1] ? strtoull(end + 1, &end, 10) : UINT64_MAX;
-    if (*optarg >= '0' && *optarg <= '9' && (!*end || !strcmp(end, "-")) && !errno && *first <= *last)
-        return 0;
-    return usage_error("%s needs a range A-B, not '%s'", option, optarg);
-}
-
-int option_range_u32(const char *option, uint32_t *first, uint32_t *last)
-{
-    uint64_t a, b;
-    int r = option_range(option, &a, &b);
-
-    *first = a > UINT32_MAX ? UINT32_MAX : (uint32_t)a;
-    *last = b > UINT32_MAX ? UINT32_MAX : (uint32_t)b;
-    return r;
 }
 
 int command_end(int code)

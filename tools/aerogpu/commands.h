@@ -43,16 +43,11 @@ int command_run_top(int argc, char **argv);
  * what is wrong. */
 int command_line(struct options *o, int argc, char **argv);
 
-/* Says what is wrong with the command line and where help is; NULL: getopt has said what is wrong. Always EXIT_USAGE. */
-int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* getopt's optarg as a number (decimal, or hexadecimal with 0x) from `min` to `max`. 0, or EXIT_USAGE, having said what is
- * wrong with `option`. */
-int option_u64(const char *option, uint64_t min, uint64_t max, uint64_t *out);
-int option_u32(const char *option, uint32_t min, uint32_t max, uint32_t *out);
+/* What a command that only has others says: to none of them, to one that it does not have, to --help. Returns the exit code. */
+int command_group(struct options *o, int argc, char **argv);
 
-/* The same of "A-B", "A-" (to the end: the type's highest value) and "A". */
-int option_range(const char *option, uint64_t *first, uint64_t *last);
-int option_range_u32(const char *option, uint32_t *first, uint32_t *last);
+/* Says what is wrong with the command line and where help is. Always EXIT_USAGE. */
+int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 enum { MAX_HANG_MS = 3600000 }; /* of --hang: an hour */
 
 /* A command that ends the process itself passes its exit code through here: what it printed must have arrived. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -45,79 +44,45 @@ static int fail(const struct error *e, int code)
                                                                                      : EXIT_ENV;
 }
 
-/* "2", "0.5"; false if it is not a number of seconds. */
-static bool seconds(const char *text, uint64_t *ns)
-{
-    char *end;
-    double v = strtod(text, &end);
-
-    if (end == text || *end || !isfinite(v) || v <= 0 || v > 1e6)
-        return false;
-    *ns = (uint64_t)(v * 1e9);
-    return true;
-}
-
-static const char record_help[] =
-    "usage: aerogpu cpu record [OPTIONS] [-- COMMAND [ARGS]]\n"
-    "\n"
-    "Records what every CPU does: idle states, inter-processor interrupts, queued calls, interrupts,\n"
-    "fences. Ends with COMMAND, after SECONDS, or on Ctrl-C, whichever comes first. Needs root. It uses\n"
-    "a tracing instance of its own: the system's tracer is not touched, and nothing is left behind,\n"
-    "also after kill -9 (the file is then readable up to a quarter of a second before).\n"
-    "\n"
-    "  -d SECONDS       stop after so long\n"
-    "  -o FILE          where to (default: aerogpu.cputrace)\n"
-    "  -b KIB           kernel buffer for each CPU (default: 8192); take more if events are lost\n"
-    "  --sched          thread switches and wake-ups too: who could run and did not; verdicts need it\n"
-    "  --timers         timer interrupts and high-resolution timers too: lateness, complete wake-up causes\n"
-    "  --help           this text\n"
-    "\n"
-    "The recording is checked against the kernel's own counters at the end. A CPU whose idle states the\n"
-    "trace does not show is named, and never used for a conclusion.\n"
-    "\n"
-    "examples:\n"
-    "  aerogpu cpu record -d 5\n"
-    "  aerogpu cpu record --sched --timers -o hang.cputrace -- ./my-game\n"
-    "\n"
-    "Exit codes: 0 recorded, 1 COMMAND failed or the file cannot be written, 2 wrong usage, 4 no root\n"
-    "or no tracefs.\n";
+enum { MAX_SECONDS = 1000000 };
 
 static int cpu_record(int argc, char **argv)
 {
-    static const struct option options[] = {{"sched", no_argument, NULL, 's'},
-                                            {"timers", no_argument, NULL, 't'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
     struct cpu_record_run run = {.path = "aerogpu.cputrace", .stop = &stop};
     struct error e = {0};
-    int c, r;
+    int r =
+        command_line(
+            &(struct options){
+                .rows =
+                    (struct options_row[]){
+                        OPT_TIME(NULL, 'd', &run.duration_ns, NSEC_PER_SEC, MAX_SECONDS, "SECONDS",
+                                 "stop after so long"),
+                        OPT_TEXT(NULL, 'o', &run.path, "FILE", "where to; else aerogpu.cputrace"),
+                        OPT_U32(NULL, 'b', &run.params.buffer_kb, 16, 4u << 20, "KIB",
+                                "kernel buffer for each CPU; 8192. Larger ones lose fewer events under load"),
+                        OPT_FLAG(
+                            "sched", 0, &run.params.sched,
+                            "thread switches and wake-ups too: who could run and did not; verdicts need it"),
+                        OPT_FLAG(
+                            "timers", 0, &run.params.timers,
+                            "timer interrupts and high-resolution timers too: lateness, complete wake-up causes"),
+                        OPT_END},
+                .operands = "[-- COMMAND [ARGS...]]",
+                .max = -1,
+                .stops = true,
+                .about =
+                    "Records what every CPU does: idle states, inter-processor interrupts, queued calls, interrupts, fences. Ends with COMMAND, after SECONDS, or on Ctrl-C, whichever comes first. Needs root. It uses a tracing instance of its own: the system's tracer is not touched, and nothing is left behind, also after kill -9 (the file is then readable up to a quarter of a second before).\n\n"
+                    "The recording is checked against the kernel's own counters at the end. A CPU whose idle states the trace does not show is named, and never used for a conclusion.",
+                .exits =
+                    {"recorded",
+                     "COMMAND failed or the file cannot be written", [EXIT_ENV] = "no root or no tracefs"},
+                .examples = "aerogpu cpu record -d 5\n"
+                            "aerogpu cpu record --sched --timers -o hang.cputrace -- ./my-game\n",
+                .see = "aerogpu-cpu-report(1), docs/cpu.md"},
+            argc, argv);
 
-    while ((c = getopt_long(argc, argv, "+d:o:b:h", options, NULL)) != -1) {
-        switch (c) {
-        case 'd':
-            if (!seconds(optarg, &run.duration_ns))
-                return usage_error("-d: '%s' is no number of seconds", optarg);
-            break;
-        case 'o':
-            run.path = optarg;
-            break;
-        case 'b':
-            if (option_u32("-b", 16, 4u << 20, &run.params.buffer_kb))
-                return EXIT_USAGE;
-            break;
-        case 's':
-            run.params.sched = true;
-            break;
-        case 't':
-            run.params.timers = true;
-            break;
-        case 'h':
-            fputs(record_help, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
-    }
+    if (r)
+        return r < 0 ? EXIT_OK : r;
     if (optind < argc)
         run.command = argv + optind;
     catch_signals();
@@ -138,33 +103,6 @@ static int cpu_record(int argc, char **argv)
                strsignal(WTERMSIG(run.command_status)));
     return run.command && run.command_status ? EXIT_FAILED : EXIT_OK;
 }
-
-static const char report_help[] =
-    "usage: aerogpu cpu report FILE [OPTIONS]\n"
-    "\n"
-    "Says what the processors did: how complete the recording is, utilization, idle states and how well\n"
-    "they were chosen, wake-up causes, who waited for whose interrupt, late timers, and times when all\n"
-    "CPUs but one stopped. FILE is a recording of `aerogpu cpu record`, or a Windows .etl file.\n"
-    "\n"
-    "  --json           as JSON, to standard output; times are nanoseconds\n"
-    "  --html PAGE      as one HTML page that needs no other file\n"
-    "  --perfetto OUT   time lines for the Perfetto or Chrome trace viewer\n"
-    "  --from SECONDS   only from this time on, counted from the first event\n"
-    "  --to SECONDS     only up to this time\n"
-    "  --with WINDOW    was the GPU hung in this span, or was it the CPUs? WINDOW is a crash dump of\n"
-    "                   `aerogpu dump`, or a small JSON file, see man aerogpu-cpu; the answer comes\n"
-    "                   first in every format\n"
-    "  --save           with --with DUMP: keeps the answer in the dump; `aerogpu report DUMP` shows it\n"
-    "  --stuck MS       an IPI that waits for so long is stuck (default: 10; less means little in a virtual "
-    "machine)\n"
-    "  --help           this text\n"
-    "\n"
-    "examples:\n"
-    "  aerogpu cpu report aerogpu.cputrace | less\n"
-    "  aerogpu cpu report hang.cputrace --with hang.aerogpudump --html hang.html\n"
-    "\n"
-    "Exit codes: 0 reported, 1 an output cannot be written, 2 wrong usage, 3 FILE or WINDOW is bad, 4\n"
-    "no memory.\n";
 
 struct report_options {
     const char *file, *html, *perfetto, *with;
@@ -259,73 +197,53 @@ static int run_report(const struct report_options *opt)
 
 static int cpu_report_command(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},           {"html", required_argument, NULL, 'H'},
-        {"perfetto", required_argument, NULL, 'p'}, {"from", required_argument, NULL, 'f'},
-        {"to", required_argument, NULL, 't'},       {"stuck", required_argument, NULL, 's'},
-        {"with", required_argument, NULL, 'w'},     {"save", no_argument, NULL, 'S'},
-        {"help", no_argument, NULL, 'h'},           {0}};
     struct report_options o = {0};
-    bool good = true;
-    int c;
+    int r =
+        command_line(
+            &(struct options){
+                .rows =
+                    (struct options_row[]){
+                        OPT_FLAG("json", 0, &o.json,
+                                 "as one JSON object on standard output; times are nanoseconds"),
+                        OPT_TEXT("html", 0, &o.html, "PAGE", "as one HTML page that needs no other file"),
+                        OPT_TEXT("perfetto", 0, &o.perfetto, "OUT",
+                                 "time lines for the Perfetto or Chrome trace viewer"),
+                        OPT_TIME("from", 0, &o.from_ns, NSEC_PER_SEC, MAX_SECONDS, "SECONDS",
+                                 "only from this time on, counted from the first event"),
+                        OPT_TIME("to", 0, &o.to_ns, NSEC_PER_SEC, MAX_SECONDS, "SECONDS",
+                                 "only up to this time"),
+                        OPT_TEXT(
+                            "with", 0, &o.with, "WINDOW",
+                            "was the GPU hung in this span, or was it the CPUs? WINDOW is a crash dump of `aerogpu dump`, or a small JSON file, see man aerogpu-cpu-report; the answer comes first in every format"),
+                        OPT_FLAG(
+                            "save", 0, &o.save,
+                            "with --with DUMP: keeps the answer and its evidence in the dump, in place of earlier ones; `aerogpu report DUMP` shows it"),
+                        OPT_TIME(
+                            "stuck", 0, &o.stuck_ns, NSEC_PER_MSEC, MAX_SECONDS, "MS",
+                            "an IPI that waits for so long is stuck; 10. Less means little in a virtual machine"),
+                        OPT_END},
+                .operands = "FILE",
+                .min = 1,
+                .max = 1,
+                .wrong = "give one recording",
+                .about =
+                    "Says what the processors did: how complete the recording is, utilization, idle states and how well they were chosen, wake-up causes, who waited for whose interrupt, late timers, and times when all CPUs but one stopped. FILE is a recording of `aerogpu cpu record`, or a Windows .etl file.\n\n"
+                    "The recording is first compared with the kernel's own counters. A CPU that the trace does not show has a star at its utilization, which then comes from those counters. Times are counted from the first event; \"n/a\" and \"not available\" mean that the machine or the recording does not say.",
+                .exits = {"reported", "an output cannot be written", [EXIT_INPUT] = "FILE or WINDOW is bad",
+                          [EXIT_ENV] = "no memory"},
+                .examples = "aerogpu cpu report aerogpu.cputrace | less\n"
+                            "aerogpu cpu report hang.cputrace --with hang.aerogpudump --html hang.html\n",
+                .see =
+                    "aerogpu-cpu-record(1), docs/cpu.md (what each figure means, the rules of the verdicts)"},
+            argc, argv);
 
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        switch (c) {
-        case 'j':
-            o.json = true;
-            break;
-        case 'H':
-            o.html = optarg;
-            break;
-        case 'p':
-            o.perfetto = optarg;
-            break;
-        case 'f':
-            good = seconds(optarg, &o.from_ns);
-            break;
-        case 't':
-            good = seconds(optarg, &o.to_ns);
-            break;
-        case 'w':
-            o.with = optarg;
-            break;
-        case 'S':
-            o.save = true;
-            break;
-        case 's':
-            good = seconds(optarg, &o.stuck_ns);
-            o.stuck_ns /= 1000;
-            break;
-        case 'h':
-            fputs(report_help, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
-        if (!good)
-            return usage_error("'%s' is no positive number", optarg);
-    }
-    if (optind + 1 != argc)
-        return usage_error("give one recording");
+    if (r)
+        return r < 0 ? EXIT_OK : r;
     if (o.save && !o.with)
         return usage_error("--save goes with --with DUMP");
     o.file = argv[optind];
     return run_report(&o);
 }
-
-static const char watch_help[] =
-    "usage: aerogpu cpu watch [OPTIONS]\n"
-    "\n"
-    "Shows what every CPU does, live: idle state and for how long, load, interrupts, IPIs that wait for\n"
-    "an answer, how late timers fire. Needs root. A CPU whose idle states the trace does not show is\n"
-    "said to be so after a few frames.\n"
-    "\n"
-    "  -i SECONDS       between two frames (default: 1)\n"
-    "  -n FRAMES        stop after so many (default: go on until Ctrl-C)\n"
-    "  --no-timers      without timer interrupts: lighter, but no lateness\n"
-    "  --help           this text\n"
-    "\n"
-    "Exit codes: 0 done, 2 wrong usage, 4 no root or no tracefs.\n";
 
 static int watch_loop(struct cpu_watch *w, uint64_t interval_ns, uint64_t frames, struct error *e)
 {
@@ -350,37 +268,30 @@ static int watch_loop(struct cpu_watch *w, uint64_t interval_ns, uint64_t frames
 
 static int cmd_watch(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"no-timers", no_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}, {0}};
-    struct cpu_record_params params = {.timers = true};
+    struct cpu_record_params params = {0};
     uint64_t interval_ns = NSEC_PER_SEC;
     uint64_t frames = 0;
     struct cpu_watch *w;
     struct error e = {0};
-    int c, r;
+    bool no_timers = false;
+    int r = command_line(
+        &(struct options){
+            .rows = (struct options_row[]){OPT_TIME(NULL, 'i', &interval_ns, NSEC_PER_SEC, MAX_SECONDS,
+                                                    "SECONDS", "between two frames; 1"),
+                                           OPT_U64(NULL, 'n', &frames, 1, UINT32_MAX, "FRAMES",
+                                                   "stop after so many; else it goes on until Ctrl-C"),
+                                           OPT_FLAG("no-timers", 0, &no_timers,
+                                                    "without timer interrupts: lighter, but no lateness"),
+                                           OPT_END},
+            .about =
+                "Shows what every CPU does, live: idle state and for how long, load, interrupts, IPIs that wait for an answer, how late timers fire. Needs root. A CPU whose idle states the trace does not show is said to be so after a few frames.",
+            .exits = {"done", [EXIT_ENV] = "no root or no tracefs"},
+            .see = "aerogpu-cpu-record(1), docs/cpu.md"},
+        argc, argv);
 
-    while ((c = getopt_long(argc, argv, "i:n:h", options, NULL)) != -1) {
-        switch (c) {
-        case 'i':
-            if (!seconds(optarg, &interval_ns))
-                return usage_error("-i: '%s' is no number of seconds", optarg);
-            break;
-        case 'n':
-            if (option_u64("-n", 1, UINT32_MAX, &frames))
-                return EXIT_USAGE;
-            break;
-        case 't':
-            params.timers = false;
-            break;
-        case 'h':
-            fputs(watch_help, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
-    }
-    if (optind < argc)
-        return usage_error("it takes no '%s'", argv[optind]);
+    if (r)
+        return r < 0 ? EXIT_OK : r;
+    params.timers = !no_timers;
     catch_signals();
     r = cpu_watch_create(&w, &params, &e);
     if (r)
@@ -389,19 +300,6 @@ static int cmd_watch(int argc, char **argv)
     cpu_watch_destroy(w);
     return r ? fail(&e, r) : EXIT_OK;
 }
-
-static const char import_help[] =
-    "usage: aerogpu cpu import FILE.etl [OPTIONS]\n"
-    "\n"
-    "Reads a Windows event trace and says what is in it: every kind of event with its number, those\n"
-    "that are not decoded too. `aerogpu cpu report FILE.etl` analyses it.\n"
-    "\n"
-    "  --events         print every event with its fields, buffer after buffer\n"
-    "  --decoded        with --events: only those whose layout is known\n"
-    "  --help           this text\n"
-    "\n"
-    "Exit codes: 0 every record is good, 2 wrong usage, 3 there are bad records or it is not an .etl\n"
-    "file.\n";
 
 struct import_print {
     struct etl_file *f;
@@ -467,33 +365,30 @@ static void print_kinds(struct etl_file *f)
 
 static int cmd_import(int argc, char **argv)
 {
-    static const struct option options[] = {{"events", no_argument, NULL, 'e'},
-                                            {"decoded", no_argument, NULL, 'd'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
     struct import_print p = {0};
     struct etl_file f;
     struct error e = {0};
     bool events = false;
-    int c, r;
+    int r = command_line(
+        &(struct options){
+            .rows = (struct options_row[]){OPT_FLAG("events", 0, &events,
+                                                    "print every event with its fields, buffer after buffer"),
+                                           OPT_FLAG("decoded", 0, &p.decoded_only,
+                                                    "with --events: only those whose layout is known"),
+                                           OPT_END},
+            .operands = "FILE.etl",
+            .min = 1,
+            .max = 1,
+            .wrong = "give one .etl file",
+            .about =
+                "Reads a Windows event trace and says what is in it: every kind of event with its number, those that are not decoded too. `aerogpu cpu report FILE.etl` analyses it.",
+            .exits = {"every record is good", [EXIT_INPUT] =
+                                                  "there are bad records, or it is not an .etl file"},
+            .see = "aerogpu-cpu-report(1), docs/cpu.md"},
+        argc, argv);
 
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        switch (c) {
-        case 'e':
-            events = true;
-            break;
-        case 'd':
-            p.decoded_only = true;
-            break;
-        case 'h':
-            fputs(import_help, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
-    }
-    if (optind + 1 != argc)
-        return usage_error("give one .etl file");
+    if (r)
+        return r < 0 ? EXIT_OK : r;
     r = etl_open(&f, argv[optind], &e);
     if (r)
         return fail(&e, r);
@@ -514,31 +409,22 @@ static const struct options_command commands[] = {
     {"import", "what a Windows .etl file holds", cmd_import},
 };
 
-static void usage(FILE *out)
-{
-    fprintf(
-        out,
-        "usage: aerogpu cpu COMMAND [OPTIONS]\n\n"
-        "Was the GPU hung, or was the CPU asleep? Records what the processors do, explains recordings and\n"
-        "Windows event traces, and judges a span in which a GPU seemed to hang.\n\ncommands:\n");
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-    fprintf(out, "\n`aerogpu cpu COMMAND --help` teaches one. A first look:\n"
-                 "  aerogpu cpu record -d 5 && aerogpu cpu report aerogpu.cputrace | less\n");
-}
-
 int cmd_cpu(int argc, char **argv)
 {
-    int code;
+    int code = argc > 1 ? command_run("aerogpu cpu", commands, sizeof(commands) / sizeof(commands[0]),
+                                      argc - 1, argv + 1)
+                        : -1;
 
-    if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        usage(stdout);
-        return EXIT_OK;
-    }
-    if (argc < 2) {
-        usage(stderr);
-        return EXIT_USAGE;
-    }
-    code = command_run("aerogpu cpu", commands, sizeof(commands) / sizeof(commands[0]), argc - 1, argv + 1);
-    return code < 0 ? usage_error("no command '%s'", argv[1]) : code;
+    return code >= 0
+               ? code
+               : command_group(
+                     &(struct options){
+                         .commands = commands,
+                         .num_commands = sizeof(commands) / sizeof(commands[0]),
+                         .about =
+                             "Was the GPU hung, or was the CPU asleep? Records what the processors do, explains recordings and Windows event traces, and judges a span in which a GPU seemed to hang.",
+                         .examples =
+                             "aerogpu cpu record -d 5 && aerogpu cpu report aerogpu.cputrace | less\n",
+                         .see = "aerogpu-cpu-record(1), aerogpu-cpu-report(1), docs/cpu.md"},
+                     argc, argv);
 }

@@ -13,6 +13,13 @@
 #include "d3d12/gen/table.h"
 #include "d3d12/edit/trim.h"
 
+#define TRIM_NEEDS     "a file, --frames A-B and -o OUTPUT are needed"
+#define MINIMIZE_NEEDS "a file and -o SMALL are needed"
+#define EDIT_EXITS                                                                                           \
+    {                                                                                                        \
+        "done", "it could not be done", [EXIT_INPUT] = "the recording is bad"                                \
+    }
+
 int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
 {
     struct trim_result r;
@@ -33,76 +40,57 @@ int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
     return err;
 }
 
-static const char trim_usage[] =
-    "usage: aerogpu d3d12 trim FILE --frames A-B -o OUTPUT\n\n"
-    "Writes frames A to B of a recording so that they play on their own. Plays the frames before them, to\n"
-    "see what is in the resources.\n";
-
 int d3d12_trim(int argc, char **argv)
 {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"frames", required_argument, NULL, 'f'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
     const char *output = NULL;
     uint32_t first = 0, last = UINT32_MAX;
-    int o, bad = 0;
+    int r = command_line(
+        &(struct options){
+            .rows =
+                (struct options_row[]){OPT_TEXT("output", 'o', &output, "FILE", "the recording that is made"),
+                                       OPT_RANGE32("frames", 0, &first, &last, "A-B", "what stays"), OPT_END},
+            .operands = "FILE --frames A-B -o OUTPUT",
+            .min = 1,
+            .max = 1,
+            .wrong = TRIM_NEEDS,
+            .about =
+                "Writes frames A to B of a recording so that they play on their own. Plays the frames before them, to see what is in the resources.",
+            .exits = EDIT_EXITS,
+            .see = "aerogpu-d3d12-minimize(1), docs/d3d12.md"},
+        argc, argv);
 
-    while (!bad && (o = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
-        switch (o) {
-        case 'o':
-            output = optarg;
-            break;
-        case 'f':
-            bad = option_range_u32("--frames", &first, &last);
-            break;
-        case 'h':
-            fputs(trim_usage, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
-    if (bad)
-        return bad;
-    if (!output || optind + 1 != argc)
-        return usage_error("a file, --frames A-B and -o OUTPUT are needed");
-    o = d3d12_cut(argv[optind], output, first, last);
+    if (r)
+        return r < 0 ? EXIT_OK : r;
+    if (!output)
+        return usage_error(TRIM_NEEDS);
+    r = d3d12_cut(argv[optind], output, first, last);
     fflush(NULL);
-    _exit(o); /* without taking the driver apart under its threads, as after playing */
+    _exit(r); /* without taking the driver apart under its threads, as after playing */
 }
-
-static const char diff_usage[] =
-    "usage: aerogpu d3d12 diff [--limit N] FILE FILE\n\n"
-    "Prints the calls that only one of the two recordings has (- the first, + the second), and a sum. "
-    "Threads,\n"
-    "times, hashes of pictures and calls that only ask something do not count. Exit 1 if they differ.\n"
-    "  --limit N        print no more than N of them\n";
 
 int d3d12_diff(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"limit", required_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'}, {0}};
     struct trc *a = NULL, *b = NULL;
     struct diff_result r;
     struct error e = {0};
     uint64_t limit = 0;
-    int o, code, bad = 0;
+    int code = command_line(
+        &(struct options){
+            .rows =
+                (struct options_row[]){
+                    OPT_U64("limit", 0, &limit, 1, UINT64_MAX, "N", "print no more than N of them"), OPT_END},
+            .operands = "FILE FILE",
+            .min = 2,
+            .max = 2,
+            .wrong = "two files are needed",
+            .about =
+                "Prints the calls that only one of the two recordings has (- the first, + the second), and a sum. Threads, times, hashes of pictures and calls that only ask something do not count.",
+            .exits = {"they are alike", "they differ", [EXIT_INPUT] = "a recording is bad"},
+            .see = "aerogpu-d3d12-show(1), docs/d3d12.md"},
+        argc, argv);
 
-    while (!bad && (o = getopt_long(argc, argv, "h", options, NULL)) != -1)
-        switch (o) {
-        case 'l':
-            bad = option_u64("--limit", 1, UINT64_MAX, &limit);
-            break;
-        case 'h':
-            fputs(diff_usage, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
-    if (bad)
-        return bad;
-    if (optind + 2 != argc)
-        return usage_error("two files are needed");
+    if (code)
+        return code < 0 ? EXIT_OK : code;
     if (trc_open(&a, argv[optind], &e) || trc_open(&b, argv[optind + 1], &e) ||
         diff_run(stdout, a, b, limit, &r, &e)) {
         code = d3d12_fail("diff", &e);
@@ -122,48 +110,36 @@ static void say_progress(void *ctx, uint32_t tests, uint64_t calls)
         fprintf(stderr, "\r%llu calls after %u plays ", (unsigned long long)calls, tests);
 }
 
-static const char minimize_usage[] =
-    "usage: aerogpu d3d12 minimize FILE -o SMALL [--tests N] [--timeout MS]\n\n"
-    "Leaves out frames, lists, objects and calls as long as playing still ends in the same way in the same\n"
-    "method.\n"
-    "  --tests N        play at most N times (2000)\n"
-    "  --timeout MS     how long a fence may take (2000)\n";
-
 int d3d12_minimize(int argc, char **argv)
 {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"tests", required_argument, NULL, 'n'},
-                                            {"timeout", required_argument, NULL, 't'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
     struct minimize_params p = {.progress = say_progress};
     const char *output = NULL;
     struct minimize_result r;
     struct error e = {0};
     struct trc *t;
-    int o, code, bad = 0;
+    int code = command_line(
+        &(struct options){
+            .rows =
+                (struct options_row[]){
+                    OPT_TEXT("output", 'o', &output, "FILE", "the smallest recording that was found"),
+                    OPT_U32("tests", 0, &p.max_tests, 1, UINT32_MAX, "N", "play at most N times; 2000"),
+                    OPT_U32("timeout", 0, &p.timeout_ms, 1, UINT32_MAX, "MS",
+                            "how long a fence may take; 2000"),
+                    OPT_END},
+            .operands = "FILE -o SMALL",
+            .min = 1,
+            .max = 1,
+            .wrong = MINIMIZE_NEEDS,
+            .about =
+                "Leaves out frames, lists, objects and calls of a recording that crashes the player, as long as playing still ends in the same way in the same method.",
+            .exits = EDIT_EXITS,
+            .see = "aerogpu-d3d12-trim(1), docs/d3d12.md"},
+        argc, argv);
 
-    while (!bad && (o = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
-        switch (o) {
-        case 'o':
-            output = optarg;
-            break;
-        case 'n':
-            bad = option_u32("--tests", 1, UINT32_MAX, &p.max_tests);
-            break;
-        case 't':
-            bad = option_u32("--timeout", 1, UINT32_MAX, &p.timeout_ms);
-            break;
-        case 'h':
-            fputs(minimize_usage, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
-    if (bad)
-        return bad;
-    if (!output || optind + 1 != argc)
-        return usage_error("a file and -o SMALL are needed");
+    if (code)
+        return code < 0 ? EXIT_OK : code;
+    if (!output)
+        return usage_error(MINIMIZE_NEEDS);
     if (out_file_check(output, &e) || trc_open(&t, argv[optind], &e))
         return d3d12_fail("minimize", &e);
     if (minimize_run(t, output, &p, &r, &e)) {

@@ -12,22 +12,6 @@
 #include "d3d12.h"
 #include "d3d12/play/play.h"
 
-static const char usage[] =
-    "usage: aerogpu d3d12 play [OPTIONS] FILE\n\n"
-    "Plays a recording on this machine's Direct3D 12 device, without a window.\n"
-    "  --validate       compare every frame and every memory read back with the recording; exit 1 if one "
-    "differs\n"
-    "  --until-call N   stop after call N; --until-frame N after frame N\n"
-    "  --stop-before N  from call N on draw, copy and clear nothing; stop after that frame\n"
-    "  --png DIR        write the frames' pictures (with --frames A-B: those of a range)\n"
-    "  --draws A-B      with --png: also the picture after each draw among calls A to B\n"
-    "  --dump-resource N[:SUB]=FILE  what resource N holds at the end: bytes, or a picture if FILE ends in "
-    ".png\n"
-    "  --gpu-time       how long each frame's lists take on the GPU\n"
-    "  --paced          frames no earlier than they were recorded (else as fast as the device allows)\n"
-    "  --loop N         play it N times\n"
-    "  --timeout MS     how long a fence may take (10000)\n";
-
 static int report(const struct play_result *r, bool validate)
 {
     printf("%llu calls, %u frames in %.3f s", (unsigned long long)r->calls, r->frames, r->seconds);
@@ -52,87 +36,58 @@ static int report(const struct play_result *r, bool validate)
 }
 
 /* "N[:SUB]=FILE" */
-static int parse_dump(struct play_params *p)
+static int parse_dump(void *ctx, const struct options_row *row, const char *value, struct error *e)
 {
+    struct play_params *p = ctx;
     char *end;
 
-    p->dump_resource = (uint32_t)strtoul(optarg, &end, 10);
+    p->dump_resource = (uint32_t)strtoul(value, &end, 10);
     if (*end == ':')
         p->dump_sub = (uint32_t)strtoul(end + 1, &end, 10);
     p->dump_path = end + 1;
-    return end == optarg || *end != '=' || !end[1]
-               ? usage_error("--dump-resource needs N[:SUB]=FILE, not '%s'", optarg)
+    return end == value || *end != '=' || !end[1]
+               ? error_set(e, -EINVAL, "--dump-resource needs N[:SUB]=FILE, not '%s'", value)
                : 0;
 }
 
 /* -1: the help was asked for. */
 static int parse(int argc, char **argv, struct play_params *p, uint64_t *loops)
 {
-    static const struct option options[] = {{"validate", no_argument, NULL, 'v'},
-                                            {"until-call", required_argument, NULL, 'c'},
-                                            {"until-frame", required_argument, NULL, 'f'},
-                                            {"png", required_argument, NULL, 'p'},
-                                            {"frames", required_argument, NULL, 'r'},
-                                            {"loop", required_argument, NULL, 'l'},
-                                            {"stop-before", required_argument, NULL, 's'},
-                                            {"draws", required_argument, NULL, 'd'},
-                                            {"dump-resource", required_argument, NULL, 'D'},
-                                            {"gpu-time", no_argument, NULL, 'g'},
-                                            {"paced", no_argument, NULL, 'P'},
-                                            {"timeout", required_argument, NULL, 't'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    int o, bad = 0;
+    struct options_row rows[] = {
+        OPT_FLAG("validate", 0, &p->validate,
+                 "compare every frame and every memory read back with the recording"),
+        OPT_U64("until-call", 0, &p->until_call, 0, UINT64_MAX, "N", "stop after call N"),
+        OPT_U32("until-frame", 0, &p->until_frame, 0, UINT32_MAX, "N", "stop after frame N"),
+        OPT_U64("stop-before", 0, &p->stop_before, 0, UINT64_MAX, "N",
+                "from call N on draw, copy and clear nothing; stop after that frame"),
+        OPT_TEXT("png", 0, &p->png_dir, "DIR", "write the frames' pictures"),
+        OPT_RANGE32("frames", 0, &p->png_first, &p->png_last, "A-B", "with --png: only of these frames"),
+        OPT_RANGE("draws", 0, &p->draw_first, &p->draw_last, "A-B",
+                  "with --png: also the picture after each draw among calls A to B"),
+        OPT_CALL("dump-resource", 0, parse_dump, p, "N[:SUB]=FILE",
+                 "what resource N holds at the end: bytes, or a picture if FILE ends in .png"),
+        OPT_FLAG("gpu-time", 0, &p->gpu_time, "how long each frame's lists take on the GPU"),
+        OPT_FLAG("paced", 0, &p->paced,
+                 "frames no earlier than they were recorded; else as fast as the device allows"),
+        OPT_U64("loop", 0, loops, 1, UINT64_MAX, "N", "play it N times"),
+        OPT_U32("timeout", 0, &p->timeout_ms, 1, UINT32_MAX, "MS", "how long a fence may take; 10000"),
+        OPT_END};
+    int r = command_line(
+        &(struct options){
+            .rows = rows,
+            .operands = "FILE",
+            .min = 1,
+            .max = 1,
+            .wrong = "one recording is needed",
+            .about = "Plays a recording on this machine's Direct3D 12 device, without a window.",
+            .exits = {"played, and with --validate all as recorded",
+                      "something differs, or could not be played", [EXIT_INPUT] = "the recording is bad"},
+            .see = "aerogpu-d3d12-record(1), aerogpu-d3d12-show(1), docs/d3d12.md"},
+        argc, argv);
 
-    while (!bad && (o = getopt_long(argc, argv, "h", options, NULL)) != -1)
-        switch (o) {
-        case 'v':
-            p->validate = true;
-            break;
-        case 'c':
-            bad = option_u64("--until-call", 0, UINT64_MAX, &p->until_call);
-            break;
-        case 'f':
-            bad = option_u32("--until-frame", 0, UINT32_MAX, &p->until_frame);
-            break;
-        case 'p':
-            p->png_dir = optarg;
-            break;
-        case 'r':
-            bad = option_range_u32("--frames", &p->png_first, &p->png_last);
-            break;
-        case 's':
-            bad = option_u64("--stop-before", 0, UINT64_MAX, &p->stop_before);
-            break;
-        case 'd':
-            bad = option_range("--draws", &p->draw_first, &p->draw_last);
-            break;
-        case 'D':
-            bad = parse_dump(p);
-            break;
-        case 'g':
-            p->gpu_time = true;
-            break;
-        case 'P':
-            p->paced = true;
-            break;
-        case 'l':
-            bad = option_u64("--loop", 1, UINT64_MAX, loops);
-            break;
-        case 't':
-            bad = option_u32("--timeout", 1, UINT32_MAX, &p->timeout_ms);
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return -1;
-        default:
-            return usage_error(NULL);
-        }
-    if (!bad && optind + 1 != argc)
-        return usage_error("one recording is needed");
-    if (!bad && p->stop_before != UINT64_MAX && p->validate)
+    if (!r && p->stop_before != UINT64_MAX && p->validate)
         return usage_error("what is left out with --stop-before cannot be compared with --validate");
-    return bad;
+    return r;
 }
 
 int d3d12_play(int argc, char **argv)

@@ -26,59 +26,41 @@ int d3d12_fail(const char *what, const struct error *e)
                : EXIT_FAILED;
 }
 
-static const char record_usage[] =
-    "usage: aerogpu d3d12 record -o FILE [--frames A-B] [--hash-every N] [--memory auto|kernel|fault|hash]\n"
-    "                            -- PROGRAM [ARGUMENT...]\n\n"
-    "Runs PROGRAM and records its Direct3D 12 calls, all threads and devices, into FILE. PROGRAM may be a "
-    "Windows\n"
-    "program: `wine PROGRAM.exe`.\n"
-    "  --frames A-B     keep these only, behind what makes them play on their own; the frames before are\n"
-    "                   kept in FILE.whole until the program ends, then played once\n"
-    "  --hash-every N   hash the picture of every Nth frame (1; 0: none), for `play --validate`\n"
-    "  --memory HOW     how writes into mapped memory are found (auto)\n"
-    "The exit code is the program's, or 4 if it could not be run.\n";
-
-static int parse_memory(const char *name, uint32_t *method)
-{
-    for (*method = DIRTY_HASH; *method; --*method)
-        if (!strcmp(name, dirty_method_name((enum dirty_method) * method)))
-            return 0;
-    return strcmp(name, "auto") ? usage_error("no way of watching memory is called '%s'", name) : 0;
-}
-
 /* -1: the help was asked for. */
 static int parse_record(int argc, char **argv, struct collect_params *p, uint32_t *first)
 {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'}, {"hash-every", required_argument, NULL, 'H'},
-        {"frames", required_argument, NULL, 'f'}, {"memory", required_argument, NULL, 'm'},
-        {"help", no_argument, NULL, 'h'},         {0}};
-    int o, bad = 0;
+    unsigned memory = 0;
+    int r = command_line(
+        &(struct options){
+            .rows =
+                (struct options_row
+                     []){OPT_TEXT("output", 'o', &p->output, "FILE", "the recording"),
+                         OPT_RANGE32(
+                             "frames", 0, first, &p->last_frame, "A-B",
+                             "keep these only, behind what makes them play on their own; the frames before are kept in FILE.whole until the program ends, then played once"),
+                         OPT_U32(
+                             "hash-every", 0, &p->hash_every, 0, UINT32_MAX,
+                             "N", "hash the picture of every Nth frame, for `aerogpu d3d12 play --validate`; 1. 0: none"),
+                         OPT_CHOICE("memory", 0, &memory, "auto|kernel|fault|hash",
+                                    "how writes into mapped memory are found; auto"),
+                         OPT_END},
+            .operands = "-o FILE -- PROGRAM [ARGUMENT...]",
+            .min = 1,
+            .max = -1,
+            .wrong = "-o FILE and a program are needed",
+            .stops = true,
+            .about =
+                "Runs PROGRAM and records its Direct3D 12 calls, all threads and devices, into FILE. PROGRAM may be a Windows program: `wine PROGRAM.exe`.",
+            .notes = "The exit code is the program's, or 4 if it could not be run.",
+            .examples = "aerogpu d3d12 record -o game.d3d12trace --frames 100-110 -- ./game\n",
+            .see = "aerogpu-d3d12-play(1), aerogpu-d3d12-show(1), docs/d3d12.md"},
+        argc, argv);
 
-    while (!bad && (o = getopt_long(argc, argv, "+o:h", options, NULL)) != -1)
-        switch (o) {
-        case 'o':
-            p->output = optarg;
-            break;
-        case 'f':
-            bad = option_range_u32("--frames", first, &p->last_frame);
-            break;
-        case 'H':
-            bad = option_u32("--hash-every", 0, UINT32_MAX, &p->hash_every);
-            break;
-        case 'm':
-            bad = parse_memory(optarg, &p->dirty_method);
-            break;
-        case 'h':
-            fputs(record_usage, stdout);
-            return -1;
-        default:
-            return usage_error(NULL);
-        }
-    if (!bad && (!p->output || optind == argc))
+    if (!r && !p->output)
         return usage_error("-o FILE and a program are needed");
+    p->dirty_method = memory;
     p->argv = argv + optind;
-    return bad;
+    return r;
 }
 
 /* The recorder that the program needs, in the caller's memory. */
@@ -151,23 +133,19 @@ static const struct options_command subcommands[] = {
     {"trim", "cut frames out of a recording", d3d12_trim},
 };
 
-static void usage(FILE *out)
-{
-    fprintf(out, "usage: aerogpu d3d12 COMMAND [OPTIONS]\n\ncommands:\n");
-    for (size_t i = 0; i < sizeof(subcommands) / sizeof(subcommands[0]); i++)
-        fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].summary);
-    fprintf(out, "\n`aerogpu d3d12 COMMAND --help` teaches one; `man aerogpu-d3d12` has all of them.\n");
-}
-
 int cmd_d3d12(int argc, char **argv)
 {
-    int code;
+    size_t n = sizeof(subcommands) / sizeof(subcommands[0]);
+    int code = argc > 1 ? command_run("aerogpu d3d12", subcommands, n, argc - 1, argv + 1) : -1;
 
-    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-        usage(argc < 2 ? stderr : stdout);
-        return argc < 2 ? EXIT_USAGE : EXIT_OK;
-    }
-    code = command_run("aerogpu d3d12", subcommands, sizeof(subcommands) / sizeof(subcommands[0]), argc - 1,
-                       argv + 1);
-    return code < 0 ? usage_error("no command '%s'", argv[1]) : code;
+    return code >= 0
+               ? code
+               : command_group(
+                     &(struct options){
+                         .commands = subcommands,
+                         .num_commands = n,
+                         .about =
+                             "Works on Direct3D 12 programs over libvkd3d, and on Windows programs under Wine.",
+                         .see = "aerogpu-d3d12-record(1), aerogpu-d3d12-play(1), docs/d3d12.md"},
+                     argc, argv);
 }

@@ -24,11 +24,11 @@ struct selection {
 };
 
 struct show_options {
-    const char *recording, *path; /* `path`: what the view is written to */
-    enum show_form form;
+    const char *recording;
+    bool json;
     struct selection only;
-    int view;    /* the option's letter; 0: a list of calls */
-    uint64_t at; /* the call that --state, --bytes or --fences names */
+    const char *html, *sqlite, *perfetto;
+    uint64_t state, bytes, fences; /* a call; UINT64_MAX: the view was not asked for */
     bool pictures;
     uint32_t first_picture, last_picture; /* frames */
 };
@@ -114,7 +114,7 @@ static int html(struct trc *t, const struct names *names, const struct show_opti
     int err;
 
     if (!o->pictures)
-        return export_html(t, names, NULL, o->path, e);
+        return export_html(t, names, NULL, o->html, e);
     if (!mkdtemp(dir))
         return error_set(e, -errno, "%s: %s", dir, strerror(errno));
     trc_rewind(t);
@@ -124,7 +124,7 @@ static int html(struct trc *t, const struct names *names, const struct show_opti
             last_call = c.index;
         }
     take_pictures(o->recording, dir, first, last, first_call, last_call);
-    err = export_html(t, names, dir, o->path, e);
+    err = export_html(t, names, dir, o->html, e);
     d = opendir(dir);
     while (d && (x = readdir(d))) {
         snprintf(file, sizeof(file), "%s/%s", dir, x->d_name);
@@ -136,120 +136,81 @@ static int html(struct trc *t, const struct names *names, const struct show_opti
     return err;
 }
 
-/* The ways of looking that are not a list of calls. */
+/* The ways of looking that are not a list of calls. 1: none was asked for. */
 static int other(struct trc *t, const struct names *names, const struct show_options *o, struct error *e)
 {
     struct strbuf b = {0};
     int err;
 
-    switch (o->view) {
-    case 'H':
+    if (o->html)
         return html(t, names, o, e);
-    case 'S':
-        return export_sqlite(t, names, o->path, e);
-    case 'P':
-        return export_perfetto(t, names, o->path, e);
-    default:
-        err = o->view == 's'   ? state_at(&b, t, names, o->at, e)
-              : o->view == 'b' ? bytes_at(&b, t, o->at, e)
-                               : fences_at(&b, t, names, o->at, e);
-        if (!err && !b.len)
-            err = error_set(e, -EINVAL, "call %llu carries no bytes", (unsigned long long)o->at);
-        fwrite(strbuf_str(&b), 1, b.len, stdout);
-        strbuf_finish(&b);
-        return err;
-    }
+    if (o->sqlite)
+        return export_sqlite(t, names, o->sqlite, e);
+    if (o->perfetto)
+        return export_perfetto(t, names, o->perfetto, e);
+    if (o->state != UINT64_MAX)
+        err = state_at(&b, t, names, o->state, e);
+    else if (o->bytes != UINT64_MAX)
+        err = bytes_at(&b, t, o->bytes, e);
+    else if (o->fences != UINT64_MAX)
+        err = fences_at(&b, t, names, o->fences, e);
+    else
+        return 1;
+    if (!err && !b.len)
+        err = error_set(e, -EINVAL, "call %llu carries no bytes", (unsigned long long)o->bytes);
+    fwrite(strbuf_str(&b), 1, b.len, stdout);
+    strbuf_finish(&b);
+    return err;
 }
-
-static const char usage[] =
-    "usage: aerogpu d3d12 show FILE [OPTIONS]\n\n"
-    "Prints the calls of a recording, with every argument and answer.\n"
-    "  --json                           one JSON object a line\n"
-    "  --frames A-B --calls A-B         only these\n"
-    "  --object N                       only calls that object N is part of: its whole life\n"
-    "  --thread N --method TEXT         only of this thread, only methods with TEXT in their name\n"
-    "  --state N                        what was set on the command list at call N\n"
-    "  --bytes N                        the bytes of call N: what was copied into memory, a shader, "
-    "constants\n"
-    "  --fences N                       the state of every fence at call N\n"
-    "  --html F --sqlite F --perfetto F a page to look around in, a database, a time line\n"
-    "  --pictures A-B                   with --html: plays up to frame B; the page has the pictures of "
-    "frames A to B and\n"
-    "                                   of their draws, and what every resource holds at the end\n";
 
 /* -1: the help was asked for. */
 static int parse(int argc, char **argv, struct show_options *s)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"frames", required_argument, NULL, 'f'},
-                                            {"calls", required_argument, NULL, 'c'},
-                                            {"object", required_argument, NULL, 'o'},
-                                            {"thread", required_argument, NULL, 't'},
-                                            {"method", required_argument, NULL, 'm'},
-                                            {"state", required_argument, NULL, 's'},
-                                            {"bytes", required_argument, NULL, 'b'},
-                                            {"fences", required_argument, NULL, 'F'},
-                                            {"html", required_argument, NULL, 'H'},
-                                            {"pictures", required_argument, NULL, 'p'},
-                                            {"sqlite", required_argument, NULL, 'S'},
-                                            {"perfetto", required_argument, NULL, 'P'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    int o, bad = 0;
+    struct options_row rows[] = {
+        OPT_FLAG("json", 0, &s->json, "one JSON object a line"),
+        OPT_GROUP("only some calls"),
+        OPT_RANGE("frames", 0, &s->only.first_frame, &s->only.last_frame, "A-B", "only these frames"),
+        OPT_RANGE("calls", 0, &s->only.first_call, &s->only.last_call, "A-B", "only these calls"),
+        OPT_U32("object", 0, &s->only.object, 1, UINT32_MAX, "N",
+                "only calls that object N is part of: its whole life"),
+        OPT_U32("thread", 0, &s->only.thread, 1, UINT32_MAX, "N", "only of this thread"),
+        OPT_TEXT("method", 0, &s->only.method, "TEXT", "only methods with TEXT in their name"),
+        OPT_GROUP("something else than calls"),
+        OPT_U64("state", 0, &s->state, 0, UINT64_MAX - 1, "N", "what was set on the command list at call N"),
+        OPT_U64("bytes", 0, &s->bytes, 0, UINT64_MAX - 1, "N",
+                "the bytes of call N: what was copied into memory, a shader, constants"),
+        OPT_U64("fences", 0, &s->fences, 0, UINT64_MAX - 1, "N", "the state of every fence at call N"),
+        OPT_TEXT("html", 0, &s->html, "FILE", "a page to look around in"),
+        OPT_RANGE32(
+            "pictures", 0, &s->first_picture, &s->last_picture, "A-B",
+            "with --html: plays up to frame B; the page has the pictures of frames A to B and of their draws, and what every resource holds at the end"),
+        OPT_TEXT("sqlite", 0, &s->sqlite, "FILE", "a database"),
+        OPT_TEXT("perfetto", 0, &s->perfetto, "FILE", "a time line"),
+        OPT_END};
+    struct options o = {
+        .rows = rows,
+        .operands = "FILE",
+        .min = 1,
+        .max = 1,
+        .wrong = "one recording is needed",
+        .about = "Prints the calls of a recording, with every argument and answer.",
+        .exits = {"shown", "an output cannot be written", [EXIT_INPUT] = "the recording is bad"},
+        .see = "aerogpu-d3d12-play(1), docs/d3d12.md"};
+    int r = command_line(&o, argc, argv);
 
-    while (!bad && (o = getopt_long(argc, argv, "h", options, NULL)) != -1)
-        switch (o) {
-        case 'j':
-            s->form = SHOW_JSON;
-            break;
-        case 'f':
-            bad = option_range("--frames", &s->only.first_frame, &s->only.last_frame);
-            break;
-        case 'c':
-            bad = option_range("--calls", &s->only.first_call, &s->only.last_call);
-            break;
-        case 'o':
-            bad = option_u32("--object", 1, UINT32_MAX, &s->only.object);
-            break;
-        case 't':
-            bad = option_u32("--thread", 1, UINT32_MAX, &s->only.thread);
-            break;
-        case 'm':
-            s->only.method = optarg;
-            break;
-        case 's':
-        case 'b':
-        case 'F':
-            s->view = o;
-            bad = option_u64(o == 's' ? "--state" : o == 'b' ? "--bytes" : "--fences", 0, UINT64_MAX, &s->at);
-            break;
-        case 'p':
-            s->pictures = true;
-            bad = option_range_u32("--pictures", &s->first_picture, &s->last_picture);
-            break;
-        case 'H':
-        case 'S':
-        case 'P':
-            s->view = o;
-            s->path = optarg;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return -1;
-        default:
-            return usage_error(NULL);
-        }
-    if (!bad && optind + 1 != argc)
-        return usage_error("one recording is needed");
-    if (!bad && s->pictures && s->view != 'H')
+    s->pictures = options_find(&o, "pictures")->given;
+    if (!r && s->pictures && !s->html)
         return usage_error("--pictures goes with --html");
     s->recording = argv[optind];
-    return bad;
+    return r;
 }
 
 int d3d12_show(int argc, char **argv)
 {
-    struct show_options o = {.only = {.last_frame = UINT64_MAX, .last_call = UINT64_MAX}, .form = SHOW_TEXT};
+    struct show_options o = {.only = {.last_frame = UINT64_MAX, .last_call = UINT64_MAX},
+                             .state = UINT64_MAX,
+                             .bytes = UINT64_MAX,
+                             .fences = UINT64_MAX};
     struct names names = {0};
     struct error e = {0};
     struct trc *t;
@@ -263,7 +224,9 @@ int d3d12_show(int argc, char **argv)
         fprintf(stderr, "aerogpu d3d12 show: %s; what stands before that is shown\n", trc_cut(t));
     err = names_read(&names, t, &e);
     if (!err)
-        err = o.view ? other(t, &names, &o, &e) : print(t, o.form, &o.only, &names, &e);
+        err = other(t, &names, &o, &e);
+    if (err > 0)
+        err = print(t, o.json ? SHOW_JSON : SHOW_TEXT, &o.only, &names, &e);
     code = err ? d3d12_fail("show", &e) : EXIT_OK;
     names_finish(&names);
     trc_close(t);
@@ -272,17 +235,17 @@ int d3d12_show(int argc, char **argv)
 
 int d3d12_methods_list(int argc, char **argv)
 {
-    bool markdown = argc == 2 && !strcmp(argv[1], "--markdown");
+    bool markdown = false;
     struct strbuf b = {0};
+    int r = command_line(
+        &(struct options){
+            .rows = (struct options_row[]){OPT_FLAG("markdown", 0, &markdown, "as Markdown"), OPT_END},
+            .about = "Lists every method of the tables, and what becomes of calls of it.",
+            .see = "docs/d3d12.md"},
+        argc, argv);
 
-    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        fputs("usage: aerogpu d3d12 methods [--markdown]\n\n"
-              "Lists every method of the tables, and what becomes of calls of it.\n",
-              stdout);
-        return EXIT_OK;
-    }
-    if (argc > 1 && !markdown)
-        return usage_error("it takes --markdown or nothing, not '%s'", argv[argc - 1]);
+    if (r)
+        return r < 0 ? EXIT_OK : r;
     show_methods(&b, markdown);
     fwrite(strbuf_str(&b), 1, b.len, stdout);
     strbuf_finish(&b);

@@ -17,20 +17,6 @@
 #include "minimize/crash_run.h"
 #include "minimize/dump_file.h"
 
-static const char help[] =
-    "usage: aerogpu replay [OPTIONS] DUMP\n\n"
-    "Plays the last submissions of a crash dump in a fresh executor, with a marker around every command, "
-    "until the crash\n"
-    "happens again. Says after how many tries, and at which command exactly, and adds that to the dump.\n\n"
-    "  --tries N    give up after N times (5)\n"
-    "  --hang MS    no progress for so long is a hang (2000)\n"
-    "  --groups     markers around groups of commands, as when it crashed first\n"
-    "  --keep       leave the dump as it is\n"
-    "  --help       this text\n\n"
-    "Exit codes: 0 it crashed again, 1 it did not, 2 wrong usage, 3 the dump is bad or has no recording, 4 "
-    "there is no Vulkan\n"
-    "device or no executor.\n";
-
 struct replay {
     const char *path;
     unsigned tries, tried;
@@ -154,38 +140,34 @@ static int replay(struct replay *r)
 
 int cmd_replay(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"tries", required_argument, NULL, 'n'}, {"hang", required_argument, NULL, 't'},
-        {"groups", no_argument, NULL, 'g'},      {"keep", no_argument, NULL, 'k'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
     struct replay r = {.tries = 5, .params = {.markers = EXEC_MARKERS_EXACT, .errors_count = true}};
     struct error e = {0};
-    int c, code;
+    bool groups = false;
+    int code = command_line(
+        &(struct options){
+            .rows =
+                (struct options_row[]){
+                    OPT_U32("tries", 0, &r.tries, 1, UINT32_MAX, "N", "give up after N times; 5"),
+                    OPT_U32("hang", 0, &r.params.hang_ms, 1, MAX_HANG_MS, "MS",
+                            "no progress for so long is a hang; 2000"),
+                    OPT_FLAG("groups", 0, &groups,
+                             "markers around groups of commands, as when it crashed first"),
+                    OPT_FLAG("keep", 0, &r.keep, "leave the dump as it is"), OPT_END},
+            .operands = "DUMP",
+            .min = 1,
+            .max = 1,
+            .wrong = "one dump is needed",
+            .about =
+                "Plays the last submissions of a crash dump in a fresh executor, with a marker around every command, until the crash happens again. Says after how many tries, and at which command exactly, and adds that to the dump.",
+            .exits = {"it crashed again", "it did not", [EXIT_INPUT] = "the dump is bad or has no recording",
+                      [EXIT_ENV] = "there is no Vulkan device or no executor"},
+            .see = "aerogpu-dump(1), aerogpu-minimize(1), docs/blackbox.md"},
+        argc, argv);
 
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
-        switch (c) {
-        case 'n':
-            if (option_u32("--tries", 1, UINT32_MAX, &r.tries))
-                return EXIT_USAGE;
-            break;
-        case 't':
-            if (option_u32("--hang", 1, MAX_HANG_MS, &r.params.hang_ms))
-                return EXIT_USAGE;
-            break;
-        case 'g':
-            r.params.markers = EXEC_MARKERS_GROUPS;
-            break;
-        case 'k':
-            r.keep = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
-    if (argc - optind != 1)
-        return usage_error("one dump is needed");
+    if (code)
+        return code < 0 ? EXIT_OK : code;
+    if (groups)
+        r.params.markers = EXEC_MARKERS_GROUPS;
     if (!getenv("AEROGPU_LOG"))
         log_set_level(LOG_ERROR);
     r.path = argv[optind];

@@ -9,17 +9,6 @@
 
 #include "base/out_file.h"
 
-static const char help[] =
-    "usage: aerogpu report [OPTIONS] DUMP\n\n"
-    "Says what crashed and how that is known: the verdict in one sentence first, then the evidence.\n\n"
-    "  --html FILE      write the report as one page that needs nothing else\n"
-    "  --perfetto FILE  write the time line for ui.perfetto.dev\n"
-    "  --json           print one JSON object, with every table of the dump\n"
-    "  --help           this text\n\n"
-    "Exit codes: 0 all is well, 2 wrong usage, 3 the dump is bad (what can be read of it is reported all the "
-    "same), 4 the\n"
-    "report cannot be written.\n";
-
 static int to_file(const char *dump, enum bb_report_format format, const char *path, struct bb_error *e)
 {
     struct error out = {0};
@@ -40,34 +29,32 @@ static int to_file(const char *dump, enum bb_report_format format, const char *p
 
 int cmd_report(int argc, char **argv)
 {
-    static const struct option options[] = {{"html", required_argument, NULL, 'H'},
-                                            {"perfetto", required_argument, NULL, 'p'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     const char *html = NULL, *perfetto = NULL;
     struct bb_error e = {0};
-    int c, json = 0, code = EXIT_OK;
+    bool json = false;
+    int code = command_line(
+        &(struct options){
+            .rows =
+                (struct options_row[]){
+                    OPT_TEXT("html", 0, &html, "FILE",
+                             "write the report as one page that needs nothing else"),
+                    OPT_TEXT("perfetto", 0, &perfetto, "FILE", "write the time line for ui.perfetto.dev"),
+                    OPT_FLAG("json", 0, &json, "print one JSON object, with every table of the dump"),
+                    OPT_END},
+            .operands = "DUMP",
+            .min = 1,
+            .max = 1,
+            .wrong = "one dump is needed",
+            .about =
+                "Says what crashed and how that is known: the verdict in one sentence first, then the evidence.",
+            .exits = {"all is well",
+                      [EXIT_INPUT] = "the dump is bad (what can be read of it is reported all the same)",
+                      [EXIT_ENV] = "the report cannot be written"},
+            .see = "aerogpu-dump(1), aerogpu-crashes(1), docs/blackbox.md"},
+        argc, argv);
 
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
-        switch (c) {
-        case 'H':
-            html = optarg;
-            break;
-        case 'p':
-            perfetto = optarg;
-            break;
-        case 'j':
-            json = 1;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
-    if (argc - optind != 1)
-        return usage_error("one dump is needed");
+    if (code)
+        return code < 0 ? EXIT_OK : code;
     if (html)
         code = to_file(argv[optind], BB_REPORT_HTML, html, &e);
     if (perfetto && !code)

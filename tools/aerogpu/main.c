@@ -12,27 +12,27 @@ static const struct options_command commands[] = {
 
 enum { NUM_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
-static void usage(FILE *out)
-{
-    fprintf(out, "usage: aerogpu COMMAND [OPTIONS]\n\n"
-                 "A GPU you can crash on purpose, with a black box that tells you why.\n\ncommands:\n");
-    for (int i = 0; i < NUM_COMMANDS; i++)
-        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-    fprintf(out, "\n`aerogpu COMMAND --help` teaches one command; `man aerogpu` has all of them.\n"
-                 "exit codes: 0 done, 1 the work failed, 2 wrong usage, 3 bad input, 4 this machine lacks "
-                 "something\n");
-}
+static struct options program = {
+    .name = "aerogpu",
+    .summary = "a virtual GPU that can be crashed on purpose",
+    .commands = commands,
+    .num_commands = NUM_COMMANDS,
+    .about =
+        "A GPU you can crash on purpose, with a black box that tells you why. It is complete: PCI function, registers, ring, interrupts, scanout, and an executor process that turns command streams into pixels on Vulkan. It needs no GPU: on Mesa's lavapipe it runs on any processor.\n\n"
+        "`aerogpu COMMAND --help` teaches one command; each has a page of its own.",
+    .exits = {"done", "it ran, and what it was asked to do or check failed", "the command line is wrong",
+              "a file that it was given is bad; the message names the file offset and the field",
+              "this machine lacks something: a Vulkan device, the executor program, memory"},
+    .see = "docs/design.md, docs/blackbox.md",
+};
 
 int cmd_version(int argc, char **argv)
 {
-    if (argc > 1 && !strcmp(argv[1], "--help")) {
-        printf("usage: aerogpu version\n\nPrints the version and the ABI it speaks.\n");
-        return EXIT_OK;
-    }
-    if (argc > 1)
-        return usage_error("it takes no '%s'", argv[1]);
-    printf("aerogpu %s, AeroGPU ABI 1.4\n", AEROGPU_VERSION);
-    return EXIT_OK;
+    int r = command_line(&(struct options){.about = "Prints the version and the ABI it speaks."}, argc, argv);
+
+    if (!r)
+        printf("aerogpu %s, AeroGPU ABI 1.4\n", AEROGPU_VERSION);
+    return r < 0 ? EXIT_OK : r;
 }
 
 int command_run_top(int argc, char **argv)
@@ -44,18 +44,10 @@ static int run(int argc, char **argv)
 {
     int code;
 
-    if (argc < 2) {
-        usage(stderr);
-        return EXIT_USAGE;
-    }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
-        usage(stdout);
-        return EXIT_OK;
-    }
-    if (!strcmp(argv[1], "--version"))
+    if (argc > 1 && !strcmp(argv[1], "--version"))
         return cmd_version(argc - 1, argv + 1);
-    code = command_run_top(argc - 1, argv + 1);
-    return code < 0 ? usage_error("no command '%s'", argv[1]) : code;
+    code = argc > 1 ? command_run_top(argc - 1, argv + 1) : -1;
+    return code < 0 ? command_group(&program, argc, argv) : code;
 }
 
 int main(int argc, char **argv)

@@ -33,23 +33,6 @@
 #include "minimize/dump_file.h"
 #include "minimize/reduce.h"
 
-static const char help[] =
-    "usage: aerogpu minimize [OPTIONS] DUMP|RECORDING -o SMALL.aerogputrace\n\n"
-    "Leaves out submissions, packets, bindings and bytes, one after another, as long as it "
-    "still crashes the same way: the same cause, at\n"
-    "the same kind of command, with the same shaders.\n\n"
-    "  -o, --out FILE  the result\n"
-    "  --jobs N        candidates at a time (one per processor)\n"
-    "  --hang MS       no progress for so long is a hang (500); time in which\n                  the "
-    "executor was not let run does not count\n"
-    "  --packets       leave out submissions, packets and bindings only, no bytes\n"
-    "  --help          this text\n\n"
-    "FILE.progress keeps what was found out, and is removed at the end: a run that "
-    "was broken off goes on where it was.\n\n"
-    "Exit codes: 0 done, 1 it does not crash, or was broken off, 2 wrong usage, 3 the "
-    "input is bad, 4 there is no Vulkan device\n"
-    "or no executor.\n";
-
 enum { MAX_JOBS = 16, MAX_KNOWN = 1 << 20, NULL_PAGES = 64 << 10, BAR = 24 };
 
 struct known {
@@ -379,40 +362,46 @@ static int load_input(struct minimize *m, struct error *e)
 
 int cmd_minimize(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"out", required_argument, NULL, 'o'},  {"jobs", required_argument, NULL, 'j'},
-        {"hang", required_argument, NULL, 't'}, {"packets", no_argument, NULL, 'p'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
     struct sigaction on_int = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    struct minimize m = {.hang_ms = 500, .bytes = true, .jobs = cpus < 1 ? 1 : (unsigned)cpus};
+    struct minimize m = {.hang_ms = 500, .jobs = cpus < 1 ? 1 : (unsigned)cpus};
     struct error e = {0};
-    int c, code;
+    bool packets = false;
+    int code = command_line(
+        &(struct options){
+            .rows =
+                (struct options_row
+                     []){OPT_TEXT("out", 'o', &m.output, "FILE", "the result"),
+                         OPT_U32("jobs", 0, &m.jobs, 1, UINT32_MAX, "N",
+                                 "candidates at a time; one per processor"),
+                         OPT_U32(
+                             "hang",
+                             0,
+                             &m.hang_ms,
+                             1,
+                             MAX_HANG_MS,
+                             "MS",
+                             "no progress for so long is a hang; 500. Time in which the executor was not let run does not count"),
+                         OPT_FLAG("packets",
+                                  0, &packets, "leave out submissions, packets and bindings only, no bytes"),
+                         OPT_END},
+            .operands = "DUMP|RECORDING -o SMALL.aerogputrace",
+            .min = 1,
+            .max = 1,
+            .wrong = "one dump or recording and -o FILE are needed",
+            .about =
+                "Leaves out submissions, packets, bindings and bytes, one after another, as long as it still crashes the same way: the same cause, at the same kind of command, with the same shaders.\n\n"
+                "SMALL.aerogputrace.progress keeps what was found out, and is removed at the end: a run that was broken off goes on where it was.",
+            .exits = {"done", "it does not crash, or was broken off", [EXIT_INPUT] = "the input is bad",
+                      [EXIT_ENV] = "there is no Vulkan device or no executor"},
+            .see = "aerogpu-dump(1), aerogpu-replay(1), docs/blackbox.md"},
+        argc, argv);
 
-    while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
-        switch (c) {
-        case 'o':
-            m.output = optarg;
-            break;
-        case 'j':
-            if (option_u32("--jobs", 1, UINT32_MAX, &m.jobs))
-                return EXIT_USAGE;
-            break;
-        case 't':
-            if (option_u32("--hang", 1, MAX_HANG_MS, &m.hang_ms))
-                return EXIT_USAGE;
-            break;
-        case 'p':
-            m.bytes = false;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
-    if (argc - optind != 1 || !m.output)
+    if (code)
+        return code < 0 ? EXIT_OK : code;
+    if (!m.output)
         return usage_error("one dump or recording and -o FILE are needed");
+    m.bytes = !packets;
     m.jobs = m.jobs > MAX_JOBS ? MAX_JOBS : m.jobs;
     m.input = argv[optind];
     if (out_file_check(m.output, &e)) {

@@ -29,33 +29,6 @@
 #include "play/sheet.h"
 #include "trace/attach.h"
 
-static const char help[] =
-    "usage: aerogpu play [OPTIONS] FILE...\n\n"
-    "Plays .aerogputrace recordings on a virtual AeroGPU device, the way a driver would: every submission "
-    "goes through\n"
-    "ring and doorbell to the executor, and its interrupt is waited for. Prints frames, submissions, "
-    "commands, fence\n"
-    "latency, present rate, vblank jitter and errors of each recording.\n\n"
-    "  --png DIR         write each presented frame to DIR/frame_000000.png and so on (RGBA8); with several "
-    "recordings\n"
-    "                    to DIR/NAME/frame_000000.png. DIR is made if it is missing\n"
-    "  --sheet FILE.png  write a contact sheet: one row of frames per recording\n"
-    "  --frame N         stop behind frame N, and show, hash and write only that one\n"
-    "  --loop            play again and again until Ctrl-C, then print the figures\n"
-    "  --json            print one JSON object, with the size and the hash of each frame\n"
-    "  --expect-errors   errors are what is wanted: exit code 1 for a recording that latches none\n"
-    "  --salvage         play what can be read of a cut recording, too (exit code 3 all the same)\n"
-    "  --help            this text\n\n"
-    "The hash of a frame is SHA-256 over its width and height (32 bits each, little-endian) and its RGBA8 "
-    "rows from the\n"
-    "top. Exit codes: 0 all is well, 1 the device latched errors or a frame was not presented, 2 wrong "
-    "usage, 3 a\n"
-    "recording is bad, 4 there is no Vulkan device or no executor.\n\n"
-    "AEROGPU_VULKAN_DEVICE picks the Vulkan device, AEROGPU_RECORD=FILE records what is played,\n"
-    "AEROGPU_DUMPS=DIR has the black box make a dump of what crashes.\n\n"
-    "  aerogpu play --json frame.aerogputrace | jq -r '.files[].frames[].hash'\n"
-    "  aerogpu play --png out --frame 60 build/samples/spinning.aerogputrace\n";
-
 enum { SHEET_FRAMES = 5, SHOWN_ERRORS = 8 };
 
 struct shown {
@@ -552,51 +525,48 @@ static int check_output(struct play *p)
 
 static int parse(struct play *p, int argc, char **argv)
 {
-    static const struct option options[] = {{"png", required_argument, NULL, 'p'},
-                                            {"sheet", required_argument, NULL, 's'},
-                                            {"frame", required_argument, NULL, 'f'},
-                                            {"loop", no_argument, NULL, 'l'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"expect-errors", no_argument, NULL, 'e'},
-                                            {"salvage", no_argument, NULL, 'S'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    int c;
+    struct options_row rows[] = {
+        OPT_TEXT(
+            "png", 0, &p->png, "DIR",
+            "write each presented frame to DIR/frame_000000.png and so on (RGBA8); with several recordings to DIR/NAME/frame_000000.png. DIR is made if it is missing"),
+        OPT_TEXT("sheet", 0, &p->sheet_path, "FILE.png",
+                 "write a contact sheet: a row of up to five frames for each recording"),
+        OPT_U32(
+            "frame", 0, &p->only_frame, 0, UINT32_MAX - 1, "N",
+            "stop behind frame N, and show, hash and write only that one. The frames before it are played, since it builds on them"),
+        OPT_FLAG(
+            "loop", 0, &p->loop,
+            "play again and again until Ctrl-C, then print the figures; pictures and hashes are those of the first pass"),
+        OPT_FLAG("json", 0, &p->json, "print one JSON object, with the size and the hash of each frame"),
+        OPT_FLAG("expect-errors", 0, &p->expect_errors,
+                 "errors are what is wanted: exit code 1 for a recording that latches none"),
+        OPT_FLAG("salvage", 0, &p->salvage,
+                 "play what can be read of a cut recording, too (exit code 3 all the same)"),
+        OPT_END};
 
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        switch (c) {
-        case 'p':
-            p->png = optarg;
-            break;
-        case 's':
-            p->sheet_path = optarg;
-            break;
-        case 'f':
-            if (option_u32("--frame", 0, UINT32_MAX - 1, &p->only_frame))
-                return EXIT_USAGE;
-            break;
-        case 'l':
-            p->loop = true;
-            break;
-        case 'j':
-            p->json = true;
-            break;
-        case 'e':
-            p->expect_errors = true;
-            break;
-        case 'S':
-            p->salvage = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return -1;
-        default:
-            return usage_error(NULL);
-        }
-    }
-    if (optind == argc)
-        return usage_error("give at least one recording");
-    return EXIT_OK;
+    return command_line(
+        &(struct options){
+            .rows = rows,
+            .operands = "FILE...",
+            .min = 1,
+            .max = -1,
+            .wrong = "give at least one recording",
+            .about =
+                "Plays .aerogputrace recordings, container versions 1 and 2, on a virtual AeroGPU device, the way a driver would: guest memory is placed at its recorded addresses, the scanout gets the size and format of the colour target that the frame presents, and every submission goes through ring and doorbell to the executor process, until its fence is signalled. Each recording begins on a device that was reset.\n\n"
+                "One line is printed per recording: frames that were presented, submissions, commands, median and 99th percentile of the time from doorbell to fence, presents per second, 99th percentile of the lateness of vblanks, and errors. What the device latches as an error follows, with code, fence, frame and message.\n\n"
+                "A recording whose command ABI is not AeroGPU's (major version 1) is refused. Memory that was recorded above 2 GiB is moved down, and the allocation tables with it.",
+            .notes =
+                "The hash of a frame is SHA-256 over its width and height (32 bits each, little-endian) and its RGBA8 rows from the top without gaps. `AEROGPU_VULKAN_DEVICE` picks the Vulkan device, `AEROGPU_RECORD`=FILE records what is played, `AEROGPU_DUMPS`=DIR has the black box make a dump of what crashes. The exit code is the worst of all recordings; the others are played when one is bad.",
+            .exits =
+                {"all is well",
+                 "the device latched an error, a frame was not presented, a fence was not signalled within 30 seconds, or a picture could not be written",
+                 [EXIT_INPUT] = "a recording cannot be opened, is damaged, or has another command ABI",
+                 [EXIT_ENV] = "there is no Vulkan device or no executor"},
+            .examples = "aerogpu play --json frame.aerogputrace | jq -r '.files[].frames[].hash'\n"
+                        "aerogpu play --png out --frame 60 build/samples/spinning.aerogputrace\n"
+                        "aerogpu play --sheet all.png build/samples/*.aerogputrace\n",
+            .see = "aerogpu-show(1), aerogpu-record(1)"},
+        argc, argv);
 }
 
 int cmd_play(int argc, char **argv)

@@ -18,29 +18,6 @@
 #include "executor/shader/shader.h"
 #include "trace/reader.h"
 
-static const char help[] =
-    "usage: aerogpu show [OPTIONS] FILE\n\n"
-    "Prints what an .aerogputrace recording holds: its records with their file offsets, every submission, "
-    "and every\n"
-    "packet of its command streams with names, stream offsets and values. A command stream or an allocation "
-    "table alone, "
-    "as\n"
-    "`aerogpu_dbgctl --dump-last-submit` writes them, is decoded too; FILE.alloc_table.bin goes with a "
-    "stream.\n\n"
-    "  --frame N   only frame N\n"
-    "  --full      do not shorten the lists that packets carry\n"
-    "  --shaders   list the instructions of shaders where they are made\n"
-    "  --json      one JSON object: header, frames, records; each submission with its stream, allocation "
-    "table and\n"
-    "              memory ranges\n"
-    "  --help      this text\n\n"
-    "A damaged or cut recording is shown as far as it can be read; the error follows, and the exit code is "
-    "3. So it is\n"
-    "if a command stream in it is malformed.\n\n"
-    "  aerogpu show frame.aerogputrace | grep DRAW      which draws there are\n"
-    "  aerogpu show cmd.bin                             what the driver submitted last\n"
-    "  aerogpu show --json f | jq '.records[] | select(.submission) | .submission.signal_fence'\n";
-
 struct show {
     const char *path;
     struct trace_reader *reader;
@@ -472,38 +449,38 @@ static int show_bare(struct show *s, bool table)
 
 int cmd_show(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"frame", required_argument, NULL, 'f'}, {"json", no_argument, NULL, 'j'},
-        {"full", no_argument, NULL, 'a'},        {"shaders", no_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},        {0}};
     struct show s = {.only_frame = UINT32_MAX};
+    struct options_row rows[] = {
+        OPT_U32("frame", 'f', &s.only_frame, 0, UINT32_MAX - 1, "N", "only frame N"),
+        OPT_FLAG("full", 0, &s.full, "do not shorten the lists that packets carry"),
+        OPT_FLAG("shaders", 0, &s.shaders, "list the instructions of shaders where they are made"),
+        OPT_FLAG(
+            "json", 'j', &s.json,
+            "one JSON object: header, frames, records; each submission with its stream, allocation table and memory ranges"),
+        OPT_END};
     uint32_t magic;
-    int c;
+    int r = command_line(
+        &(struct options){
+            .rows = rows,
+            .operands = "FILE",
+            .min = 1,
+            .max = 1,
+            .wrong = "give one recording",
+            .about =
+                "Prints what an .aerogputrace recording holds: its records with their file offsets, every submission, and every packet of its command streams with names, stream offsets and values. A command stream or an allocation table alone, as `aerogpu_dbgctl --dump-last-submit` writes them, is decoded too; FILE.alloc_table.bin goes with a stream.",
+            .notes =
+                "A damaged or cut recording is shown as far as it can be read; the error follows. So it is if a command stream in it is malformed.",
+            .exits = {"all of it was shown", [EXIT_INPUT] =
+                                                 "FILE is damaged, cut or malformed, or no recording"},
+            .examples =
+                "aerogpu show frame.aerogputrace | grep DRAW      which draws there are\n"
+                "aerogpu show cmd.bin                             what the driver submitted last\n"
+                "aerogpu show --json f | jq '.records[] | select(.submission) | .submission.signal_fence'\n",
+            .see = "aerogpu-play(1), aerogpu-record(1)"},
+        argc, argv);
 
-    while ((c = getopt_long(argc, argv, "f:jh", options, NULL)) != -1) {
-        switch (c) {
-        case 'f':
-            if (option_u32("--frame", 0, UINT32_MAX - 1, &s.only_frame))
-                return EXIT_USAGE;
-            break;
-        case 'j':
-            s.json = true;
-            break;
-        case 'a':
-            s.full = true;
-            break;
-        case 's':
-            s.shaders = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return EXIT_OK;
-        default:
-            return usage_error(NULL);
-        }
-    }
-    if (argc - optind != 1)
-        return usage_error("give one recording");
+    if (r)
+        return r < 0 ? EXIT_OK : r;
     s.path = argv[optind];
     magic = magic_of(s.path);
     if (magic == AEROGPU_CMD_STREAM_MAGIC || magic == AEROGPU_ALLOC_TABLE_MAGIC) {

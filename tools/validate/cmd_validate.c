@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <libgen.h>
 #include <limits.h>
 #include <signal.h>
@@ -23,27 +22,6 @@
 #include "expect.h"
 #include "runner.h"
 #include "suite.h"
-
-static const char help[] =
-    "usage: aerogpu validate [OPTIONS]\n\n"
-    "Brings the whole stack up, goes through the bring-up checklist, runs the validation suite, breaks the "
-    "stack on\n"
-    "purpose and watches it recover, measures, and writes the validation record, report.json, report.xml and "
-    "one page,\n"
-    "report.html.\n\n"
-    "  -o, --out DIR        where to write; default out/validate\n"
-    "  -q, --quick          fewer samples\n"
-    "      --soak MINUTES   keep composing and measuring that long\n"
-    "      --time-slack N   multiply the tests' upper limits of time, on a machine that has other things to "
-    "do\n"
-    "      --sim            in virtual time, with the executor's timing modelled; nothing is drawn\n"
-    "      --seed N         of the sim\n"
-    "  -S, --settings FILE  what the registry holds\n"
-    "  -x, --executor FILE  the executor program\n"
-    "  -d, --device NAME    Vulkan device of the executor\n"
-    "  -j, --json           the report on standard output, nothing else\n"
-    "  -h, --help           this text\n\n"
-    "Exit code: 0 everything passed, 1 something failed, 2 wrong usage, 4 this machine lacks something.\n";
 
 struct run {
     struct validate_options o;
@@ -377,50 +355,36 @@ enum { MAX_SOAK_MINUTES = 60 * 24 * 365, MAX_TIME_SLACK = 1000 };
 
 static int parse(int argc, char **argv, struct validate_options *o)
 {
-    static const struct option options[] = {{"out", required_argument, NULL, 'o'},
-                                            {"quick", no_argument, NULL, 'q'},
-                                            {"soak", required_argument, NULL, 'K'},
-                                            {"time-slack", required_argument, NULL, 'T'},
-                                            {"sim", no_argument, NULL, 'M'},
-                                            {"seed", required_argument, NULL, 'N'},
-                                            {"settings", required_argument, NULL, 'S'},
-                                            {"executor", required_argument, NULL, 'x'},
-                                            {"device", required_argument, NULL, 'd'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    int c, bad = 0;
+    struct options_row rows[] = {
+        OPT_TEXT("out", 'o', &o->out, "DIR", "where to write; out/validate"),
+        OPT_FLAG("quick", 'q', &o->quick, "measure the baseline for one second instead of three"),
+        OPT_U32(
+            "soak", 0, &o->soak_minutes, 0, MAX_SOAK_MINUTES, "MINUTES",
+            "go on for so many minutes: composition of eight clients, and what starts, kills and resets things. Fails when memory, descriptors, processes or guest memory grow; the report has their graphs"),
+        OPT_U32("time-slack", 0, &o->time_slack, 1, MAX_TIME_SLACK, "N",
+                "multiply the tests' upper limits of time, on a machine that has other things to do"),
+        OPT_FLAG(
+            "sim", 0, &o->sim,
+            "in virtual time in one process. The executor is a model of its timing: nothing is drawn and no pixel compared. Other processes are coroutines, and a test that needs a service of its own gets another stack. The same seed does the same"),
+        OPT_U64("seed", 0, &o->seed, 0, UINT64_MAX, "N", "what the tests draw at random, and the sim"),
+        OPT_TEXT(
+            "settings", 'S', &o->settings, "FILE",
+            "what the registry holds, on top of what a validation needs (EnableReadGpaEscape, EnableMapSharedHandleEscape, EnableFaultInjection, TdrLimitCount 20); aerogpu-serve(1) lists them"),
+        OPT_TEXT("executor", 'x', &o->executor, "FILE", "the executor program"),
+        OPT_TEXT("device", 'd', &o->device, "NAME", "Vulkan device of the executor"),
+        OPT_FLAG("json", 'j', &o->json, "print the report as JSON and nothing else"),
+        OPT_END};
 
-    while (!bad && (c = getopt_long(argc, argv, "o:qS:x:d:jh", options, NULL)) != -1) {
-        if (c == 'o')
-            o->out = optarg;
-        else if (c == 'q')
-            o->quick = true;
-        else if (c == 'K')
-            bad = option_u32("--soak", 0, MAX_SOAK_MINUTES, &o->soak_minutes);
-        else if (c == 'T')
-            bad = option_u32("--time-slack", 1, MAX_TIME_SLACK, &o->time_slack);
-        else if (c == 'M')
-            o->sim = true;
-        else if (c == 'N')
-            bad = option_u64("--seed", 0, UINT64_MAX, &o->seed);
-        else if (c == 'S')
-            o->settings = optarg;
-        else if (c == 'x')
-            o->executor = optarg;
-        else if (c == 'd')
-            o->device = optarg;
-        else if (c == 'j')
-            o->json = true;
-        else if (c == 'h') {
-            fputs(help, stdout);
-            return -1;
-        } else
-            bad = usage_error(NULL);
-    }
-    if (!bad && optind < argc)
-        return usage_error("it takes no '%s'", argv[optind]);
-    return bad;
+    return command_line(
+        &(struct options){
+            .rows = rows,
+            .about =
+                "Starts the device, its executor, dxgkrnl and the miniport in this process, serves them to the validation programs on a socket of its own, and goes through the bring-up checklist in its strict order: driver loads, mode set, scanout visible, compositor starts and composition stays on, 3D sample passes. Then it measures the baseline, runs the rest of the suite, and breaks the stack on purpose: shaders that do not end, an executor that dies or answers late, doorbells and interrupts that get lost, doubled or delayed, vblanks late, missing and repeated, a stale fence page, writes into memory that is gone, a full ring, 64 clients, clients that are killed, a driver call that blocks, a reset that fails. Recovery is part of passing, and so is the event log: a reset that no test expects fails the run.\n\n"
+                "It writes the validation record, record.txt; everything as report.json, as JUnit XML report.xml, and as one page with pictures and graphs, report.html; and under logs the output of each test.",
+            .exits = {"everything passed", "something failed", [EXIT_ENV] = "this machine lacks something"},
+            .see =
+                "aerogpu-serve(1), aerogpu-doctor(1), aerogpu_dbgctl(1), aerogpu_test_runner(1), docs/validation.md"},
+        argc, argv);
 }
 
 static void make_folders(const char *path)
