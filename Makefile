@@ -10,6 +10,7 @@
 #   make fuzz     run each fuzz target for FUZZ_SECONDS (60)
 #   make format   clang-format everything
 #   make kmd-windows   the miniport as aerogpu.sys with mingw-w64
+#   make deb      the Debian packages, in build/deb
 SHELL := /bin/bash
 B ?= build
 NEED = tools/build/need.sh
@@ -67,6 +68,11 @@ kmd-windows:
 	@$(NEED) check
 	@tools/build/kmd-windows.sh $(B)/windows
 
+# What is committed is what is built.
+deb:
+	@$(NEED) build deb
+	@tools/build/deb.sh $(B)/deb
+
 format:
 	@$(NEED) check
 	git ls-files '*.c' '*.h' | xargs clang-format -i
@@ -79,4 +85,4 @@ sim: build
 clean:
 	rm -rf build build-*
 
-.PHONY: sim all build run validate play test verdicts check fuzz bench kmd-windows format clean
+.PHONY: sim all build run validate play test verdicts check fuzz bench kmd-windows deb format clean

@@ -26,7 +26,7 @@ struct trace_recorder;
 
 struct trace_recorder_params {
     const char *path;
-    const char *producer; /* "aerogpu 0.1.0" */
+    const char *producer; /* "aerogpu 0.2.0" */
     const char *notes;    /* or NULL */
     /* The host's view of guest memory, as struct gpu_host_ops has it. Called on the threads that call the device. */
     void *(*dma_map)(void *ctx, uint64_t gpa, uint64_t size);

@@ -52,7 +52,7 @@ struct watch_params {
     struct machine *machine;
     const char *directory;     /* of dumps; NULL: none are written, found() is called all the same */
     const char *program;       /* name of the program */
-    const char *producer;      /* "aerogpu 0.1.0" */
+    const char *producer;      /* "aerogpu 0.2.0" */
     uint32_t hang_ms;          /* no progress for so long is a hang; 0 for 2 000 */
     uint32_t max_dumps;        /* 0 for 4 */
     uint64_t max_stream_bytes; /* kept since the last ring reset; 0 for 64 MiB */

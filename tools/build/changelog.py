@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+"""CHANGELOG.md, the one place of the version: prints the newest version, or all of it as debian/changelog.
+  changelog.py version|debian CHANGELOG.md"""
+import datetime
+import re
+import sys
+
+MAINTAINER = "The AeroGPU authors <maintainers@users.noreply.a-seed-e389f9cf.example>"
+
+with open(sys.argv[2]) as page:
+    sections = re.split(r"^## ", page.read(), flags=re.M)[1:]
+releases = []
+for section in sections:
+    head, body = section.split("\n", 1)
+    found = re.fullmatch(r"(\d+\.\d+\.\d+) \((\d{4}-\d\d-\d\d)\)", head.strip())
+    if not found:
+        sys.exit(f'{sys.argv[2]}: "## {head}" is not "## VERSION (YEAR-MONTH-DAY)"')
+    releases.append((*found.groups(), body))
+if not releases:
+    sys.exit(f"{sys.argv[2]}: no version")
+if sys.argv[1] == "version":
+    print(releases[0][0])
+    sys.exit(0)
+for version, date, body in releases:
+    day = datetime.datetime.fromisoformat(date)
+    print(f"aerogpu ({version}) unstable; urgency=medium\n")
+    for line in body.strip().split("\n"):
+        print("  * " + line[2:] if line.startswith("- ") else "    " + line.strip())
+    print(f"\n -- {MAINTAINER}  {day.strftime('%a, %d %b %Y')} 12:00:00 +0000\n")
