@@ -4,6 +4,7 @@
 import datetime
 import re
 import sys
+import textwrap
 
 MAINTAINER = "The AeroGPU authors <maintainers@users.noreply.a-seed-e389f9cf.example>"
 
@@ -24,6 +25,6 @@ if sys.argv[1] == "version":
 for version, date, body in releases:
     day = datetime.datetime.fromisoformat(date)
     print(f"aerogpu ({version}) unstable; urgency=medium\n")
-    for line in body.strip().split("\n"):
-        print("  * " + line[2:] if line.startswith("- ") else "    " + line.strip())
+    for item in re.split(r"^- ", body.strip(), flags=re.M)[1:]:
+        print(textwrap.fill(" ".join(item.split()), 78, initial_indent="  * ", subsequent_indent="    "))
     print(f"\n -- {MAINTAINER}  {day.strftime('%a, %d %b %Y')} 12:00:00 +0000\n")
