@@ -17,9 +17,10 @@
 #include <x86intrin.h>
 #endif
 
-#include "blackbox/internal.h"
-#include "blackbox/package.h"
+#include "base/check.h"
+#include "base/clock.h"
 #include "base/utf8.h"
+#include "blackbox/internal.h"
 
 struct bb_flight {
     struct flight_header *header;
@@ -33,12 +34,19 @@ struct bb_flight {
 
 static _Thread_local uint32_t thread_id;
 
+/* What is ours about it: the header itself lies where others can write. */
+static void flight_check(const struct bb_flight *f)
+{
+    INVARIANT(!((f->mask + 1) & f->mask));
+    INVARIANT(f->mask < FLIGHT_MAX_EVENTS);
+    INVARIANT(f->size == FLIGHT_EVENTS_AT + (f->mask + 1) * sizeof(struct flight_event));
+    INVARIANT((uint8_t *)f->events == (uint8_t *)f->header + FLIGHT_EVENTS_AT);
+    INVARIANT(f->fd >= 0);
+}
+
 static uint64_t now_ns(void)
 {
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+    return clock_now(&(struct clock){0});
 }
 
 /* True if the counter runs at one speed, whatever the processor does. */
@@ -119,7 +127,7 @@ static int map(struct bb_flight *f, struct error *e)
     return 0;
 }
 
-static void read_boot(uint8_t boot[16])
+void flight_boot(uint8_t boot[16])
 {
     char text[64] = "";
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -194,7 +202,7 @@ int bb_flight_open(struct bb_flight **out, const struct bb_flight_params *p, str
     f->header->counter_is_tsc = f->tsc;
     utf8_clean(f->header->name, sizeof(f->header->name) - 1, p->name ? p->name : "process",
                strlen(p->name ? p->name : "process"));
-    read_boot(f->header->boot);
+    flight_boot(f->header->boot);
     f->header->first = f->header->last = take_pair(f);
     memcpy(f->header->magic, FLIGHT_MAGIC, 8);
     if (rename(tmp, f->path)) { /* only now: whoever sees it can read it */
@@ -202,6 +210,7 @@ int bb_flight_open(struct bb_flight **out, const struct bb_flight_params *p, str
         unlink(tmp);
         goto fail;
     }
+    flight_check(f);
     *out = f;
     return 0;
 fail:
@@ -224,6 +233,7 @@ int bb_flight_attach(struct bb_flight **out, int fd, struct bb_error *public_err
     struct error *e = bb_error_of(public_error);
     struct bb_flight *f = calloc(1, sizeof(*f));
     off_t size = lseek(fd, 0, SEEK_END);
+    struct flight_header head;
     int r;
 
     *out = NULL;
@@ -239,14 +249,17 @@ int bb_flight_attach(struct bb_flight **out, int fd, struct bb_error *public_err
     r = map(f, e);
     if (r)
         goto fail;
-    f->mask = f->header->events - 1;
-    f->tsc = f->header->counter_is_tsc;
-    if (memcmp(f->header->magic, FLIGHT_MAGIC, 8) || f->header->version != FLIGHT_VERSION ||
-        !f->header->events || f->header->events & f->mask ||
-        f->size != FLIGHT_EVENTS_AT + (size_t)f->header->events * sizeof(struct flight_event)) {
+    /* Once: whoever else has the file may change it. */
+    memcpy(&head, f->header, sizeof(head));
+    f->mask = head.events - 1;
+    f->tsc = head.counter_is_tsc;
+    if (memcmp(head.magic, FLIGHT_MAGIC, 8) || head.version != FLIGHT_VERSION || !head.events ||
+        head.events > FLIGHT_MAX_EVENTS || head.events & f->mask ||
+        f->size != FLIGHT_EVENTS_AT + (size_t)head.events * sizeof(struct flight_event)) {
         r = error_set(e, -EBADMSG, "%s: no flight recorder", f->path);
         goto fail;
     }
+    flight_check(f);
     *out = f;
     return 0;
 fail:
@@ -258,7 +271,7 @@ void bb_flight_close(struct bb_flight *f)
 {
     if (!f)
         return;
-    if (f->header) {
+    if (f->events) {
         f->header->last = take_pair(f);
         munmap(f->header, f->size);
     }

@@ -53,4 +53,7 @@ _Static_assert(sizeof(struct flight_header) == 192 && sizeof(struct flight_event
 
 enum { FLIGHT_EVENTS_AT = 192 + FLIGHT_NAMES * FLIGHT_NAME };
 
+/* The running kernel's number, zeroes if it has none. */
+void flight_boot(uint8_t boot[16]);
+
 #endif

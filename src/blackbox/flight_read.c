@@ -16,28 +16,19 @@
 #include <x86intrin.h>
 #endif
 
-#include "blackbox/flight_read.h"
-#include "blackbox/package.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/utf8.h"
+#include "blackbox/flight_read.h"
 
 /* ---- time ---------------------------------------------------------------- */
 
 static bool same_boot(const uint8_t boot[16])
 {
-    static const uint8_t none[16];
-    char text[64] = "", mine[33] = "", theirs[33] = "";
-    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-    size_t n = 0;
+    uint8_t none[16] = {0}, mine[16] = {0};
 
-    if (f && fgets(text, sizeof(text), f))
-        for (char *c = text; *c && n < 32; c++)
-            if (*c != '-' && *c != '\n')
-                mine[n++] = *c;
-    if (f)
-        fclose(f);
-    for (int i = 0; i < 16; i++)
-        snprintf(theirs + 2 * i, 3, "%02x", boot[i]);
-    return memcmp(boot, none, 16) && !strcmp(mine, theirs);
+    flight_boot(mine);
+    return memcmp(boot, none, 16) && !memcmp(boot, mine, 16);
 }
 
 struct time_base {
@@ -54,11 +45,8 @@ static void time_base_init(struct time_base *t, const struct flight_header *h)
     if (t->is_ns)
         return;
 #if defined(__x86_64__)
-    if (same_boot(h->boot)) {
-        struct timespec ts;
-        clock_gettime(CLOCK_MONOTONIC, &ts);
-        end = (struct flight_pair){__rdtsc(), (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec};
-    }
+    if (same_boot(h->boot))
+        end = (struct flight_pair){__rdtsc(), clock_now(&(struct clock){0})};
 #endif
     if (end.counter > h->first.counter && end.ns > h->first.ns)
         t->ns_per_count = (double)(end.ns - h->first.ns) / (double)(end.counter - h->first.counter);
@@ -193,15 +181,9 @@ static void store(void *ctx, const struct bb_flight_record *r)
 
     if (r->time_ns < m->since || m->failed)
         return;
-    if (m->n == m->cap) {
-        size_t cap = m->cap ? 2 * m->cap : 1024;
-        struct stored *bigger = realloc(m->v, cap * sizeof(*bigger));
-        if (!bigger) {
-            m->failed = true;
-            return;
-        }
-        m->v = bigger;
-        m->cap = cap;
+    if (array_reserve(m->v, m->cap, m->n + 1)) {
+        m->failed = true;
+        return;
     }
     s = &m->v[m->n++];
     s->r = *r;

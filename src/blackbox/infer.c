@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/strbuf.h"
 #include "blackbox/internal.h"
 
@@ -236,6 +237,20 @@ static void apply_limit(const struct facts *f, struct bb_inference *out)
     }
 }
 
+static void inference_check(const struct facts *f, const struct bb_inference *x)
+{
+    INVARIANT(x->num_candidates <= x->num_items);
+    INVARIANT((x->certainty == BB_CERTAIN) == (x->num_candidates == 1)); /* 2 */
+    INVARIANT((x->certainty == BB_SEVERAL) == (x->num_candidates > 1));
+    INVARIANT(!x->num_candidates || is_command(&f->items[x->candidates[0]]));
+    INVARIANT(!x->num_candidates || bb_state_is_candidate((enum bb_state)x->states[x->candidates[0]]));
+    INVARIANT(x->num_candidates < 2 || x->candidates[0] < x->candidates[1]);
+    INVARIANT(f->last_bottom == NONE || f->items[f->last_bottom].written);
+    INVARIANT(f->reach == NONE || (f->last_bottom == NONE || f->last_bottom <= f->reach));
+    INVARIANT(f->stop <= f->n && (f->stop == f->n || !f->items[f->stop].written));
+    INVARIANT((f->proven == NONE) == (f->first_proven == NONE) && f->first_proven <= f->proven);
+}
+
 int bb_infer(struct bb_inference *out, const struct bb_item *items, uint32_t num_items)
 {
     struct facts f = {.items = items, .n = num_items};
@@ -270,6 +285,7 @@ int bb_infer(struct bb_inference *out, const struct bb_item *items, uint32_t num
     }
     find_path(&f, out->num_candidates ? out->candidates[0] : NONE, out);
     put_conclusion(&f, out);
+    inference_check(&f, out);
     return 0;
 }
 

@@ -24,6 +24,16 @@ struct bb_package {
 
 enum { FIRST_SIZE = 1 << 20 };
 
+static void package_check(const struct bb_package *p)
+{
+    INVARIANT(p->used >= BB_PACKAGE_HEADER && p->used <= p->size); /* 1 */
+    INVARIANT(p->row_start <= p->used);
+    INVARIANT((uint32_t)__builtin_popcount(p->given) == p->values);
+    INVARIANT(p->values <= bb_tables[p->table].num_columns);
+    INVARIANT(p->num_files >= 0 && p->num_files <= BB_MAX_FILES);
+    INVARIANT(!(p->size & (p->size - 1)));
+}
+
 static void put_header(struct bb_package *p)
 {
     uint32_t head[2] = {htole32(BB_PACKAGE_MAGIC), htole32(BB_PACKAGE_VERSION)};
@@ -120,6 +130,7 @@ void bb_row(struct bb_package *p, enum bb_table table)
 {
     uint8_t *at;
 
+    package_check(p);
     if (p->in_row)
         bb_row_end(p);
     p->in_row = true;
@@ -244,6 +255,7 @@ void bb_blob_file(struct bb_package *p, enum bb_col column, int fd, uint32_t siz
 
 void bb_row_end(struct bb_package *p)
 {
+    package_check(p);
     if (!p->in_row)
         return;
     p->in_row = false;
@@ -255,6 +267,7 @@ void bb_row_end(struct bb_package *p)
         p->rows++;
     }
     put_header(p);
+    package_check(p);
 }
 
 void bb_meta(struct bb_package *p, const char *key, const char *fmt, ...)

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/check.h"
 #include "blackbox/internal.h"
 #include "blackbox/package.h"
 #include "base/utf8.h"
@@ -26,12 +28,23 @@ struct entry {
 struct bb_resources {
     pthread_mutex_t lock;
     struct entry **living;
-    uint32_t n, cap;
+    size_t n, cap;
     struct entry *history;
     uint64_t removed; /* ever */
     uint32_t room;
     uint64_t largest; /* size of a living resource, ever: how far back a lookup must go */
 };
+
+/* With the lock; `at`: where something changed. */
+static void resources_check(const struct bb_resources *r, size_t at)
+{
+    INVARIANT(r->n <= r->cap && at <= r->n);
+    INVARIANT(!at || at == r->n || r->living[at - 1]->r.address <= r->living[at]->r.address); /* 1 */
+    INVARIANT(at + 1 >= r->n || r->living[at]->r.address <= r->living[at + 1]->r.address);
+    INVARIANT(at == r->n || !r->living[at]->r.destroyed_ns);
+    INVARIANT(at == r->n || r->living[at]->r.size <= r->largest);
+    INVARIANT(!r->removed || r->history[(r->removed - 1) % r->room].r.destroyed_ns); /* 2 */
+}
 
 int bb_resources_create(struct bb_resources **out, uint32_t history)
 {
@@ -55,7 +68,7 @@ void bb_resources_destroy(struct bb_resources *r)
 {
     if (!r)
         return;
-    for (uint32_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++)
         free(r->living[i]);
     free(r->living);
     free(r->history);
@@ -64,12 +77,12 @@ void bb_resources_destroy(struct bb_resources *r)
 }
 
 /* Index of the first living resource that begins behind `address`. */
-static uint32_t behind(const struct bb_resources *r, uint64_t address)
+static size_t behind(const struct bb_resources *r, uint64_t address)
 {
-    uint32_t lo = 0, hi = r->n;
+    size_t lo = 0, hi = r->n;
 
     while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
+        size_t mid = lo + (hi - lo) / 2;
         if (r->living[mid]->r.address <= address)
             lo = mid + 1;
         else
@@ -78,9 +91,9 @@ static uint32_t behind(const struct bb_resources *r, uint64_t address)
     return lo;
 }
 
-static struct entry *by_id(struct bb_resources *r, uint64_t id, uint32_t *at)
+static struct entry *by_id(struct bb_resources *r, uint64_t id, size_t *at)
 {
-    for (uint32_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++)
         if (r->living[i]->r.id == id) {
             *at = i;
             return r->living[i];
@@ -98,7 +111,7 @@ static void copy_text(char to[NAME], const char *from)
 int bb_resources_add(struct bb_resources *r, const struct bb_resource *x)
 {
     struct entry *e;
-    uint32_t at;
+    size_t at;
     int ret = 0;
 
     if (x->size && x->address + (x->size - 1) < x->address)
@@ -108,15 +121,9 @@ int bb_resources_add(struct bb_resources *r, const struct bb_resource *x)
         ret = -EEXIST;
         goto out;
     }
-    if (r->n == r->cap) {
-        uint32_t cap = r->cap ? 2 * r->cap : 256;
-        struct entry **bigger = realloc(r->living, cap * sizeof(*bigger));
-        if (!bigger) {
-            ret = -ENOMEM;
-            goto out;
-        }
-        r->living = bigger;
-        r->cap = cap;
+    if (array_reserve(r->living, r->cap, r->n + 1)) {
+        ret = -ENOMEM;
+        goto out;
     }
     e = malloc(sizeof(*e));
     if (!e) {
@@ -124,7 +131,7 @@ int bb_resources_add(struct bb_resources *r, const struct bb_resource *x)
         goto out;
     }
     e->r = *x;
-    e->r.evicted_ns = 0;
+    e->r.destroyed_ns = e->r.evicted_ns = 0;
     copy_text(e->name, x->name);
     copy_text(e->kind, x->kind);
     at = behind(r, x->address);
@@ -133,6 +140,7 @@ int bb_resources_add(struct bb_resources *r, const struct bb_resource *x)
     r->n++;
     if (x->size > r->largest)
         r->largest = x->size;
+    resources_check(r, at);
 out:
     pthread_mutex_unlock(&r->lock);
     return ret;
@@ -141,7 +149,7 @@ out:
 void bb_resources_use(struct bb_resources *r, uint64_t id, uint64_t time_ns)
 {
     struct entry *e;
-    uint32_t at;
+    size_t at;
 
     pthread_mutex_lock(&r->lock);
     e = by_id(r, id, &at);
@@ -153,7 +161,7 @@ void bb_resources_use(struct bb_resources *r, uint64_t id, uint64_t time_ns)
 int bb_resources_remove(struct bb_resources *r, uint64_t id, uint64_t time_ns)
 {
     struct entry *e;
-    uint32_t at;
+    size_t at;
 
     pthread_mutex_lock(&r->lock);
     e = by_id(r, id, &at);
@@ -162,6 +170,7 @@ int bb_resources_remove(struct bb_resources *r, uint64_t id, uint64_t time_ns)
         r->history[r->removed++ % r->room] = *e;
         free(e);
         memmove(&r->living[at], &r->living[at + 1], (--r->n - at) * sizeof(*r->living));
+        resources_check(r, at);
     }
     pthread_mutex_unlock(&r->lock);
     return e ? 0 : -ENOENT;
@@ -170,7 +179,7 @@ int bb_resources_remove(struct bb_resources *r, uint64_t id, uint64_t time_ns)
 int bb_resources_evict(struct bb_resources *r, uint64_t id, bool evicted, uint64_t time_ns)
 {
     struct entry *e;
-    uint32_t at;
+    size_t at;
 
     pthread_mutex_lock(&r->lock);
     e = by_id(r, id, &at);
@@ -210,7 +219,7 @@ static void find_former(const struct bb_resources *r, uint64_t address, struct b
 /* The smallest living owner, and the neighbours. */
 static const struct entry *find_living(const struct bb_resources *r, uint64_t address, struct bb_fault *f)
 {
-    uint32_t i = behind(r, address);
+    size_t i = behind(r, address);
     const struct entry *owner = NULL, *below = NULL;
     uint64_t reach = r->largest < UINT64_MAX - BB_FAULT_REACH ? r->largest + BB_FAULT_REACH : UINT64_MAX;
 
@@ -318,6 +327,11 @@ void bb_resources_fault(struct bb_resources *r, uint64_t address, struct bb_faul
     }
     f->has_resource = f->kind != BB_FAULT_NEVER_MAPPED;
     put_words(f);
+    INVARIANT(f->num_former <= BB_FAULT_OWNERS);
+    INVARIANT(f->kind != BB_FAULT_OUT_OF_BOUNDS || (f->distance && f->distance <= BB_FAULT_REACH) ||
+              f->before);
+    INVARIANT(f->kind != BB_FAULT_USE_AFTER_FREE || f->resource.destroyed_ns);
+    INVARIANT(f->kind != BB_FAULT_INSIDE || contains(&f->resource, address));
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -332,7 +346,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
         struct bb_resource x = shown(&r->history[i % r->room]);
         each(ctx, &x);
     }
-    for (uint32_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->n; i++) {
         struct bb_resource x = shown(r->living[i]);
         each(ctx, &x);
     }

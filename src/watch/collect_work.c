@@ -103,7 +103,7 @@ static void count_command(struct collector *c, const struct abi_packet *p,
     if (ctx->path[0])
         count(c, "path", ctx->path, running);
     for (uint32_t i = 0; draw && i < ctx->num_slots; i++) {
-        const struct watch_object *o = watch_model_find(&c->model, ctx->slots[i].handle);
+        const struct watch_object *o = watch_model_bound(&c->model, &ctx->slots[i]);
         char name[100];
 
         if (!o || (ctx->slots[i].kind == WATCH_SLOT_SHADER &&
@@ -145,7 +145,7 @@ static void put_bindings(struct collector *c, const struct retained *k, const st
                          uint32_t packet, uint32_t opcode)
 {
     for (uint32_t i = 0; i < ctx->num_slots && c->bound_rows < MAX_BOUND_ROWS; i++, c->bound_rows++) {
-        const struct watch_object *o = watch_model_find(&c->model, ctx->slots[i].handle);
+        const struct watch_object *o = watch_model_bound(&c->model, &ctx->slots[i]);
         char slot[24], name[100] = "unknown handle";
 
         if (!concerns(&ctx->slots[i], opcode))

@@ -12,6 +12,7 @@
 
 #include "abi/packets.h"
 #include "base/array.h"
+#include "base/check.h"
 #include "watch/items.h"
 #include "watch/priv.h"
 #include "executor/engine/engine.h"
@@ -79,6 +80,7 @@ int watch_items_init(struct watch_items *out, const struct retained *k, const st
     for (; at < w.n; at++)
         out->items[n++] = (struct bb_item){.kind = BB_ITEM_COMMAND, .id = w.packets[at]};
     out->n = n;
+    INVARIANT(n <= w.n + 2 * (size_t)marks + 1);
     free(w.packets);
     return 0;
 }
@@ -195,6 +197,7 @@ static void name_group(const struct retained *k, struct watch_crash *c, uint32_t
 static void judge_marks(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
 {
     const struct exec_crumb_slot *slot = sn->has_crumbs ? watch_crumbs_find(&sn->crumbs, k->id) : NULL;
+    const bool outside = bb_cause_desc(c->cause)->kind == BB_KIND_OUTSIDE; /* whatever ran is not to blame */
     uint32_t decoding = slot ? atomic_load(&slot->decoding) : 0;
     struct bb_inference x;
     struct watch_items items;
@@ -208,20 +211,22 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
     c->exact = sn->crumbs.exact != 0;
     c->candidates = x.num_candidates;
     if (sn->died && sn->death.in_decoder && decoding) {
-        c->in_decoder = c->certain = c->exact = true;
+        c->in_decoder = c->exact = true;
+        c->certain = !outside;
         c->candidates = 1;
         c->packet = decoding - 1;
         name_packet(k, c, bb_cause_desc(c->cause)->words);
     } else if (x.num_candidates) {
         c->packet = (uint32_t)items.items[x.candidates[0]].id;
-        c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && c->cause != BB_CAUSE_KILLED;
+        c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && !outside;
         if (x.num_candidates == 1)
             name_packet(k, c, bb_cause_desc(c->cause)->words);
         else
             name_group(k, c, (uint32_t)items.items[x.candidates[x.num_candidates - 1]].id,
                        bb_cause_desc(c->cause)->words);
     } else if (atomic_load(&slot->state) == EXEC_CRUMB_DECODING && decoding) {
-        c->in_decoder = c->certain = c->exact = true;
+        c->in_decoder = c->exact = true;
+        c->certain = !outside;
         c->candidates = 1;
         c->packet = decoding - 1;
         name_packet(k, c, bb_cause_desc(c->cause)->words);
@@ -254,9 +259,8 @@ static void find_surroundings(const struct snapshot *sn, const struct retained *
         snprintf(c->command, sizeof(c->command), "%.31s", p.desc ? p.desc->name : "unknown");
         snprintf(c->path, sizeof(c->path), "%s", ctx->path);
         for (uint32_t k2 = 0; k2 < ctx->num_slots; k2++) {
-            const struct watch_object *o = ctx->slots[k2].kind == WATCH_SLOT_SHADER
-                                               ? watch_model_find(&model, ctx->slots[k2].handle)
-                                               : NULL;
+            const struct watch_object *o =
+                ctx->slots[k2].kind == WATCH_SLOT_SHADER ? watch_model_bound(&model, &ctx->slots[k2]) : NULL;
             bool compute = ctx->slots[k2].stage == ABI_CS;
             size_t at = strlen(c->shaders);
 
@@ -358,6 +362,19 @@ static void judge(const struct snapshot *sn, const struct retained *k, struct wa
     }
 }
 
+static void crash_check(const struct snapshot *sn, const struct watch_crash *c)
+{
+    INVARIANT(c->cause > BB_CAUSE_NONE && c->cause < BB_NUM_CAUSES);
+    INVARIANT(c->text[0]);
+    INVARIANT(!c->certain || (c->candidates == 1 && c->packet != UINT32_MAX));
+    INVARIANT(!c->in_decoder || c->exact);
+    INVARIANT(!c->candidates || c->submission);
+    INVARIANT(!c->fault_known || c->has_fault);
+    INVARIANT(!c->has_fault || sn->died);
+    INVARIANT(bb_cause_desc(c->cause)->kind != BB_KIND_OUTSIDE || !c->certain);
+    INVARIANT(c->submission || !c->fingerprint[0]);
+}
+
 void watch_judge(const struct snapshot *sn, struct watch_crash *c)
 {
     const struct retained *k = culprit(sn);
@@ -371,9 +388,9 @@ void watch_judge(const struct snapshot *sn, struct watch_crash *c)
                  "; the executor was hardly let run by the host meanwhile: it may be slow, not hung");
     }
     judge_fault(sn, c);
-    if (!k)
-        return;
-    if (c->packet != UINT32_MAX)
+    if (k && c->packet != UINT32_MAX)
         find_surroundings(sn, k, c);
-    make_fingerprint(k, c);
+    if (k)
+        make_fingerprint(k, c);
+    crash_check(sn, c);
 }

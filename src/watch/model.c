@@ -9,6 +9,28 @@
 
 #include <aerogpu/ext.h>
 
+#include "base/array.h"
+#include "base/check.h"
+
+static void context_check(const struct watch_model *m, const struct watch_model_context *c)
+{
+    INVARIANT(c->num_slots <= WATCH_MAX_SLOTS);
+    INVARIANT(c->depth <= WATCH_DEPTH);
+    INVARIANT(c->depth == WATCH_DEPTH || !c->too_deep);
+    INVARIANT(!c->depth || c->ends[c->depth - 1] < WATCH_PATH);
+    INVARIANT(!c->path[WATCH_PATH - 1]);
+    INVARIANT(strlen(c->path) >= (c->depth ? c->ends[c->depth - 1] : 0u)); /* 4 */
+    INVARIANT(!c->num_slots || c->slots[c->num_slots - 1].object <= m->num_objects);
+    INVARIANT(!c->num_slots || c->slots[c->num_slots - 1].handle);
+}
+
+static void model_check(const struct watch_model *m)
+{
+    INVARIANT(m->num_objects <= m->cap_objects);
+    INVARIANT(!m->num_objects ||
+              m->objects[m->num_objects - 1].alive == (m->objects[m->num_objects - 1].names > 0));
+}
+
 void watch_model_finish(struct watch_model *m)
 {
     while (m->contexts) {
@@ -17,7 +39,8 @@ void watch_model_finish(struct watch_model *m)
         free(c);
     }
     free(m->objects);
-    free(m->slots);
+    map_finish(&m->handles);
+    map_finish(&m->tokens);
     *m = (struct watch_model){0};
 }
 
@@ -40,67 +63,86 @@ struct watch_model_context *watch_model_context(struct watch_model *m, uint32_t 
     return c;
 }
 
-/* ---- objects ------------------------------------------------------------- */
-
-static uint32_t *slot_of(struct watch_model *m, uint32_t handle)
+/* The one that the packet stands in stays: the device refuses that. */
+static void end_context(struct watch_model *m, const struct watch_model_context *current, uint32_t id)
 {
-    uint32_t i = (uint32_t)XXH3_64bits(&handle, sizeof(handle));
+    for (struct watch_model_context **at = &m->contexts; *at; at = &(*at)->next) {
+        struct watch_model_context *c = *at;
 
-    for (;; i++) {
-        uint32_t *s = &m->slots[i & (m->slot_cap - 1)];
-        if (!*s || m->objects[*s - 1].handle == handle)
-            return s;
+        if (c->id != id || c == current)
+            continue;
+        *at = c->next;
+        free(c);
+        return;
     }
 }
 
-struct watch_object *watch_model_find(struct watch_model *m, uint32_t handle)
-{
-    uint32_t *s = m->slot_cap && handle ? slot_of(m, handle) : NULL;
+/* ---- objects ------------------------------------------------------------- */
 
-    return s && *s ? &m->objects[*s - 1] : NULL;
+static uint32_t number_of(const struct map *m, uint64_t key)
+{
+    const uint64_t *n = map_find(m, key);
+
+    return n ? (uint32_t)*n : 0;
 }
 
-static bool grow(struct watch_model *m)
+static void name_it(struct watch_model *m, uint32_t handle, uint32_t number)
 {
-    uint32_t cap = m->cap_objects ? 2 * m->cap_objects : 256;
-    struct watch_object *objects = realloc(m->objects, cap * sizeof(*objects));
-    uint32_t *slots;
+    uint64_t *n = map_put(&m->handles, handle);
 
-    if (!objects)
-        return false;
-    m->objects = objects;
-    slots = calloc(2 * (size_t)cap, sizeof(*slots));
-    if (!slots)
-        return false;
-    free(m->slots);
-    m->slots = slots;
-    m->slot_cap = 2 * cap;
-    m->cap_objects = cap;
-    for (uint32_t i = 0; i < m->num_objects; i++)
-        *slot_of(m, m->objects[i].handle) = i + 1;
-    return true;
+    if (n) {
+        *n = number;
+        m->objects[number - 1].names++;
+    } else {
+        m->failed = true;
+        m->objects[number - 1].alive = m->objects[number - 1].names > 0;
+    }
 }
 
+static void unbind(struct watch_model *m, uint32_t number)
+{
+    for (struct watch_model_context *c = m->contexts; c; c = c->next)
+        for (uint32_t i = 0; i < c->num_slots;)
+            if (c->slots[i].object == number)
+                c->slots[i] = c->slots[--c->num_slots];
+            else
+                i++;
+}
+
+static void destroy(struct watch_model *m, uint32_t handle, uint64_t submission)
+{
+    uint32_t number = number_of(&m->handles, handle);
+    struct watch_object *o = number ? &m->objects[number - 1] : NULL;
+
+    if (!o)
+        return;
+    map_remove(&m->handles, handle);
+    if (--o->names)
+        return;
+    o->alive = false;
+    o->destroyed = submission;
+    if (o->kind <= WATCH_OBJECT_VIEW)
+        unbind(m, number);
+}
+
+/* A handle that is made again without having been destroyed is refused by the device: the first one stays. */
 static void add(struct watch_model *m, const struct watch_object *o, uint64_t submission)
 {
-    if (m->num_objects == m->cap_objects && !grow(m)) {
+    if (!o->handle || map_find(&m->handles, o->handle))
+        return;
+    if (array_reserve(m->objects, m->cap_objects, m->num_objects + 1)) {
         m->failed = true;
         return;
     }
     m->objects[m->num_objects] = *o;
     m->objects[m->num_objects].alive = true;
     m->objects[m->num_objects].created = m->objects[m->num_objects].last_use = submission;
-    *slot_of(m, o->handle) = ++m->num_objects;
+    name_it(m, o->handle, (uint32_t)++m->num_objects);
 }
 
-static void destroy(struct watch_model *m, uint32_t handle, uint64_t submission)
+struct watch_object *watch_model_bound(const struct watch_model *m, const struct watch_slot *s)
 {
-    struct watch_object *o = watch_model_find(m, handle);
-
-    if (!o || !o->alive)
-        return;
-    o->alive = false;
-    o->destroyed = submission;
+    return s->object ? &m->objects[s->object - 1] : NULL;
 }
 
 static uint32_t u32(const struct abi_packet *p, size_t offset)
@@ -112,6 +154,45 @@ static uint32_t u32(const struct abi_packet *p, size_t offset)
 }
 
 #define FIELD(p, name, field) u32(p, offsetof(struct aerogpu_cmd_##name, field))
+
+static void share(struct watch_model *m, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_export_shared_surface e;
+    uint64_t *n;
+
+    memcpy(&e, p->data, sizeof(e));
+    if (!number_of(&m->handles, e.resource_handle))
+        return;
+    n = map_put(&m->tokens, e.share_token);
+    if (n)
+        *n = number_of(&m->handles, e.resource_handle);
+    else
+        m->failed = true;
+}
+
+static void import(struct watch_model *m, const struct abi_packet *p, uint64_t submission)
+{
+    struct aerogpu_cmd_import_shared_surface i;
+    uint32_t number;
+
+    memcpy(&i, p->data, sizeof(i));
+    number = number_of(&m->tokens, i.share_token);
+    if (!number)
+        add(m, &(struct watch_object){.handle = i.out_resource_handle, .kind = WATCH_OBJECT_OTHER},
+            submission);
+    else if (i.out_resource_handle && !map_find(&m->handles, i.out_resource_handle)) {
+        m->objects[number - 1].alive = true;
+        name_it(m, i.out_resource_handle, number);
+    }
+}
+
+static void release(struct watch_model *m, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_release_shared_surface r;
+
+    memcpy(&r, p->data, sizeof(r));
+    map_remove(&m->tokens, r.share_token);
+}
 
 static void add_shader(struct watch_model *m, const struct abi_stream *s, const struct abi_packet *p,
                        uint64_t submission)
@@ -163,8 +244,8 @@ static void add_buffer(struct watch_model *m, const struct abi_packet *p, uint64
 
 /* ---- bindings ------------------------------------------------------------ */
 
-static void bind(struct watch_model_context *c, enum watch_slot_kind kind, uint32_t stage, uint32_t index,
-                 uint32_t handle)
+static void bind(struct watch_model *m, struct watch_model_context *c, enum watch_slot_kind kind,
+                 uint32_t stage, uint32_t index, uint32_t handle)
 {
     struct watch_slot *s = c->slots, *end = c->slots + c->num_slots;
 
@@ -179,12 +260,16 @@ static void bind(struct watch_model_context *c, enum watch_slot_kind kind, uint3
     }
     if (s == end)
         c->num_slots++;
-    *s = (struct watch_slot){(uint8_t)kind, (uint8_t)stage, (uint16_t)index, handle};
+    *s = (struct watch_slot){.kind = (uint8_t)kind,
+                             .stage = (uint8_t)stage,
+                             .index = (uint16_t)index,
+                             .handle = handle,
+                             .object = number_of(&m->handles, handle)};
 }
 
 /* Packets whose tail is a list of bindings that begin with the handle: slot start at 16 for stages, 8 for vertices. */
-static void bind_list(struct watch_model_context *c, const struct abi_stream *s, const struct abi_packet *p,
-                      enum watch_slot_kind kind)
+static void bind_list(struct watch_model *m, struct watch_model_context *c, const struct abi_stream *s,
+                      const struct abi_packet *p, enum watch_slot_kind kind)
 {
     uint32_t stage = 0, first = u32(p, 8);
 
@@ -195,30 +280,30 @@ static void bind_list(struct watch_model_context *c, const struct abi_stream *s,
     for (uint32_t i = 0; i < p->tail_count && i < 128; i++) {
         uint32_t handle;
         memcpy(&handle, p->tail + (size_t)i * p->desc->elem_size, 4);
-        bind(c, kind, stage, (first + i) & 0xFFFF, handle);
+        bind(m, c, kind, stage, (first + i) & 0xFFFF, handle);
     }
 }
 
-static void bind_shaders(struct watch_model_context *c, const struct abi_packet *p)
+static void bind_shaders(struct watch_model *m, struct watch_model_context *c, const struct abi_packet *p)
 {
     bool ex = p->size >= AEROGPU_BIND_SHADERS_EXTENDED_SIZE;
 
-    bind(c, WATCH_SLOT_SHADER, ABI_VS, 0, FIELD(p, bind_shaders, vs));
-    bind(c, WATCH_SLOT_SHADER, ABI_PS, 0, FIELD(p, bind_shaders, ps));
-    bind(c, WATCH_SLOT_SHADER, ABI_CS, 0, FIELD(p, bind_shaders, cs));
-    bind(c, WATCH_SLOT_SHADER, ABI_GS, 0, ex ? u32(p, 24) : FIELD(p, bind_shaders, gs_legacy));
-    bind(c, WATCH_SLOT_SHADER, ABI_HS, 0, ex ? u32(p, 28) : 0);
-    bind(c, WATCH_SLOT_SHADER, ABI_DS, 0, ex ? u32(p, 32) : 0);
+    bind(m, c, WATCH_SLOT_SHADER, ABI_VS, 0, FIELD(p, bind_shaders, vs));
+    bind(m, c, WATCH_SLOT_SHADER, ABI_PS, 0, FIELD(p, bind_shaders, ps));
+    bind(m, c, WATCH_SLOT_SHADER, ABI_CS, 0, FIELD(p, bind_shaders, cs));
+    bind(m, c, WATCH_SLOT_SHADER, ABI_GS, 0, ex ? u32(p, 24) : FIELD(p, bind_shaders, gs_legacy));
+    bind(m, c, WATCH_SLOT_SHADER, ABI_HS, 0, ex ? u32(p, 28) : 0);
+    bind(m, c, WATCH_SLOT_SHADER, ABI_DS, 0, ex ? u32(p, 32) : 0);
 }
 
-static void bind_targets(struct watch_model_context *c, const struct abi_packet *p)
+static void bind_targets(struct watch_model *m, struct watch_model_context *c, const struct abi_packet *p)
 {
     struct aerogpu_cmd_set_render_targets t;
 
     memcpy(&t, p->data, sizeof(t));
     for (uint32_t i = 0; i < AEROGPU_MAX_RENDER_TARGETS; i++)
-        bind(c, WATCH_SLOT_TARGET, 0, i, i < t.color_count ? t.colors[i] : 0);
-    bind(c, WATCH_SLOT_DEPTH, 0, 0, t.depth_stencil);
+        bind(m, c, WATCH_SLOT_TARGET, 0, i, i < t.color_count ? t.colors[i] : 0);
+    bind(m, c, WATCH_SLOT_DEPTH, 0, 0, t.depth_stencil);
 }
 
 /* Names that are too long are cut, and regions deeper than can be kept are counted, so that each pop ends its own push. */
@@ -253,6 +338,7 @@ static void pop_name(struct watch_model_context *c)
 void watch_model_apply(struct watch_model *m, struct watch_model_context *c, const struct abi_stream *s,
                        const struct abi_packet *p, uint64_t submission)
 {
+    context_check(m, c);
     switch (p->opcode) {
     case AEROGPU_CMD_DEBUG_MARKER:
         set_name(c, p, false);
@@ -278,8 +364,19 @@ void watch_model_apply(struct watch_model *m, struct watch_model_context *c, con
         break;
     case AEROGPU_CMD_CREATE_INPUT_LAYOUT:
     case AEROGPU_CMD_CREATE_SAMPLER:
-    case AEROGPU_CMD_IMPORT_SHARED_SURFACE:
         add(m, &(struct watch_object){.handle = u32(p, 8), .kind = WATCH_OBJECT_OTHER}, submission);
+        break;
+    case AEROGPU_CMD_EXPORT_SHARED_SURFACE:
+        share(m, p);
+        break;
+    case AEROGPU_CMD_IMPORT_SHARED_SURFACE:
+        import(m, p, submission);
+        break;
+    case AEROGPU_CMD_RELEASE_SHARED_SURFACE:
+        release(m, p);
+        break;
+    case AEROGPU_CMD_EXT_DESTROY_CONTEXT:
+        end_context(m, c, FIELD(p, ext_destroy_context, context_id));
         break;
     case AEROGPU_CMD_DESTROY_RESOURCE:
     case AEROGPU_CMD_DESTROY_TEXTURE_VIEW:
@@ -289,40 +386,42 @@ void watch_model_apply(struct watch_model *m, struct watch_model_context *c, con
         destroy(m, u32(p, 8), submission);
         break;
     case AEROGPU_CMD_BIND_SHADERS:
-        bind_shaders(c, p);
+        bind_shaders(m, c, p);
         break;
     case AEROGPU_CMD_SET_RENDER_TARGETS:
-        bind_targets(c, p);
+        bind_targets(m, c, p);
         break;
     case AEROGPU_CMD_SET_VERTEX_BUFFERS:
-        bind_list(c, s, p, WATCH_SLOT_VERTICES);
+        bind_list(m, c, s, p, WATCH_SLOT_VERTICES);
         break;
     case AEROGPU_CMD_SET_INDEX_BUFFER:
-        bind(c, WATCH_SLOT_INDICES, 0, 0, FIELD(p, set_index_buffer, buffer));
+        bind(m, c, WATCH_SLOT_INDICES, 0, 0, FIELD(p, set_index_buffer, buffer));
         break;
     case AEROGPU_CMD_SET_TEXTURE:
-        bind(c, WATCH_SLOT_TEXTURE,
+        bind(m, c, WATCH_SLOT_TEXTURE,
              abi_stage(s, FIELD(p, set_texture, shader_stage), FIELD(p, set_texture, stage_ex)),
              FIELD(p, set_texture, slot) & 0xFFFF, FIELD(p, set_texture, texture));
         break;
     case AEROGPU_CMD_SET_CONSTANT_BUFFERS:
-        bind_list(c, s, p, WATCH_SLOT_CONSTANTS);
+        bind_list(m, c, s, p, WATCH_SLOT_CONSTANTS);
         break;
     case AEROGPU_CMD_SET_SHADER_RESOURCE_BUFFERS:
-        bind_list(c, s, p, WATCH_SLOT_SRV);
+        bind_list(m, c, s, p, WATCH_SLOT_SRV);
         break;
     case AEROGPU_CMD_SET_UNORDERED_ACCESS_BUFFERS:
-        bind_list(c, s, p, WATCH_SLOT_UAV);
+        bind_list(m, c, s, p, WATCH_SLOT_UAV);
         break;
     default:
         break;
     }
+    context_check(m, c);
+    model_check(m);
 }
 
 void watch_model_use(struct watch_model *m, const struct watch_model_context *c, uint64_t submission)
 {
     for (uint32_t i = 0; i < c->num_slots; i++) {
-        struct watch_object *o = watch_model_find(m, c->slots[i].handle);
+        struct watch_object *o = watch_model_bound(m, &c->slots[i]);
         if (o)
             o->last_use = submission;
     }

@@ -1,11 +1,19 @@
-/* model.h: what a walk over AeroGPU command streams knows at each packet: which handles exist, and what is bound in
- * which context. It executes nothing, and believes nothing: unknown handles are just numbers.
+/* model.h: what a walk over AeroGPU command streams knows at each packet: which objects exist, and which are bound in which
+ * context. It executes nothing, and believes nothing: unknown handles are just numbers.
+ *
+ * Invariants:
+ *  1. What is bound is an object and not its handle: a handle that was freed and comes again names another object, and what
+ *     was bound stays what it was.
+ *  2. As in the executor, bindings let go of a resource or view whose last handle goes; a shader stays bound.
+ *  3. A context that was destroyed has neither bindings nor regions; if its number comes again, it begins empty.
+ *  4. The path of a context is the text of its regions up to the innermost, and a name behind it.
  */
 #ifndef WATCH_MODEL_H_
 #define WATCH_MODEL_H_
 
 #include "abi/stream.h"
 #include "base/error.h"
+#include "base/map.h"
 
 enum watch_slot_kind {
     WATCH_SLOT_SHADER,
@@ -22,7 +30,8 @@ enum watch_slot_kind {
 struct watch_slot {
     uint8_t kind, stage; /* enum abi_program; 0 where there is none */
     uint16_t index;
-    uint32_t handle;
+    uint32_t handle; /* that it was bound by */
+    uint32_t object; /* its number in `objects` from 1; 0: nobody saw it made */
 };
 
 enum { WATCH_MAX_SLOTS = 192, WATCH_PATH = 200, WATCH_DEPTH = 16 };
@@ -48,6 +57,7 @@ struct watch_object {
     uint32_t handle;
     enum watch_object_kind kind;
     bool alive;
+    uint32_t names; /* handles that name it; those of shared surfaces are several */
     uint64_t size;
     uint32_t width, height, format, alloc_id; /* of textures; alloc_id of buffers too */
     uint64_t alloc_offset;
@@ -61,10 +71,9 @@ struct watch_object {
 struct watch_model {
     struct watch_model_context *contexts;
     struct watch_object *objects; /* in order of creation; a handle may come again */
-    uint32_t num_objects, cap_objects;
-    uint32_t *slots; /* open hashing: handle -> object + 1 */
-    uint32_t slot_cap;
-    bool failed; /* out of memory: what is known is right, but not all */
+    size_t num_objects, cap_objects;
+    struct map handles, tokens; /* to numbers in `objects` from 1 */
+    bool failed;                /* out of memory: what is known is right, but not all */
 };
 
 void watch_model_finish(struct watch_model *m);
@@ -75,7 +84,8 @@ void watch_model_apply(struct watch_model *m, struct watch_model_context *c, con
                        const struct abi_packet *p, uint64_t submission);
 /* Notes that what is bound is used, by a packet that does work. */
 void watch_model_use(struct watch_model *m, const struct watch_model_context *c, uint64_t submission);
-struct watch_object *watch_model_find(struct watch_model *m, uint32_t handle);
+/* What is bound there; NULL: unknown. */
+struct watch_object *watch_model_bound(const struct watch_model *m, const struct watch_slot *s);
 
 void watch_slot_name(char name[24], const struct watch_slot *s);
 void watch_object_name(char name[64], const struct watch_object *o);

@@ -20,9 +20,32 @@
 
 #include <aerogpu/pci.h>
 
+#include "base/check.h"
 #include "base/log.h"
 
 enum { TICK_MS = 25, SETTLE_MS = 200, MAX_LIVING = 65536, SAMPLE_NS = 240000000, NO_EXECUTOR_NS = 500000000 };
+
+/* With the lock. */
+static void list_check(const struct retained_list *l)
+{
+    INVARIANT((l->first == NULL) == (l->end == &l->first));
+    INVARIANT(!*l->end);
+    INVARIANT(l->first || (!l->count && !l->bytes));
+}
+
+static void watch_check(const struct watch *w)
+{
+    list_check(&w->list);
+    list_check(&w->garbage);
+    INVARIANT(w->collecting || !w->garbage.first);
+    INVARIANT(!w->crash_pending || w->crash_id);
+    INVARIANT(w->num_statuses <= WATCH_STATUSES);
+    INVARIANT(w->num_statuses < 2 ||
+              w->statuses[w->num_statuses - 1].status != w->statuses[w->num_statuses - 2].status);
+    INVARIANT(!w->rescued || w->collecting);
+    INVARIANT(w->dumps <= w->params.max_dumps); /* 2 */
+    INVARIANT(!w->list.first || w->list.first->next || w->list.count == 1);
+}
 
 static void list_init(struct retained_list *l)
 {
@@ -255,6 +278,7 @@ static void on_event(void *ctx, const struct gpu_event *e)
     struct watch *w = ctx;
 
     pthread_mutex_lock(&w->lock);
+    watch_check(w);
     note_event(w, e);
     switch (e->kind) {
     case GPU_EVENT_TAKE:
@@ -277,6 +301,7 @@ static void on_event(void *ctx, const struct gpu_event *e)
     default:
         break;
     }
+    watch_check(w);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -310,6 +335,8 @@ static struct snapshot *take_snapshot(struct watch *w, const char *reason)
         sn->samples[sn->num_samples++] = w->samples[i % WATCH_SAMPLES];
     sn->reason = reason;
     sn->resources = w->resources;
+    INVARIANT(sn->num_items == w->list.count);
+    INVARIANT(sn->num_events <= WATCH_EVENTS && sn->num_samples < WATCH_SAMPLES);
     w->collecting++;
     return sn;
 }
@@ -327,6 +354,7 @@ static void release(struct watch *w, struct snapshot *sn)
     watch_snapshot_finish(sn);
     free(sn);
     pthread_mutex_lock(&w->lock);
+    INVARIANT(w->collecting);
     if (!--w->collecting)
         list_free(&w->garbage);
     pthread_mutex_unlock(&w->lock);
@@ -723,6 +751,7 @@ static void *watch_thread(void *arg)
         struct snapshot *sn;
 
         seen = w->happened;
+        watch_check(w);
         sample_host(w);
         notice_executor(w);
         sn = notice(w, crumbs);

@@ -1,0 +1,195 @@
+/* model_test.c: what a walk over streams knows about objects and bindings; and the watch's parts when memory runs out. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <aerogpu/ext.h>
+#include <aerogpu/pci.h>
+
+#include "abi/builder.h"
+#include "alloc_fail.h"
+#include "machine/machine.h"
+#include "temp_dir.h"
+#include "watch/items.h"
+#include "watch/model.h"
+#include "watch/watch.h"
+
+/* Applies the stream that was built, in context `id`. */
+static struct watch_model_context *walk(struct watch_model *m, struct abi_builder *b, uint32_t id)
+{
+    struct watch_model_context *c = watch_model_context(m, id);
+    struct abi_stream s;
+    struct abi_packet p;
+    struct error e = {0};
+    uint32_t size;
+    const void *bytes = abi_builder_end(b, &size);
+    int r;
+
+    if (!c || !bytes)
+        return NULL;
+    assert_int_equal(abi_stream_open(&s, bytes, size, NULL), 0);
+    while ((r = abi_stream_next(&s, &p, &e)) > 0)
+        watch_model_apply(m, c, &s, &p, 1);
+    if (r)
+        fail_msg("%s", e.text);
+    abi_builder_reset(b);
+    return c;
+}
+
+static void shader(struct abi_builder *b, uint32_t handle, const char *bytes)
+{
+    ABI_EMIT_TAIL(b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, 4, .shader_handle = handle,
+                  .stage = AEROGPU_SHADER_STAGE_PIXEL, .dxbc_size_bytes = 4);
+}
+
+static void texture(struct abi_builder *b, uint32_t handle, uint32_t width)
+{
+    ABI_EMIT(b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = handle, .width = width, .height = 4,
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .mip_levels = 1, .array_layers = 1);
+}
+
+/* What is bound in the slot of that kind, NULL if nothing is. */
+static struct watch_object *bound(const struct watch_model *m, const struct watch_model_context *c,
+                                  enum watch_slot_kind kind)
+{
+    for (uint32_t i = 0; i < c->num_slots; i++)
+        if (c->slots[i].kind == kind)
+            return watch_model_bound(m, &c->slots[i]);
+    return NULL;
+}
+
+static void a_handle_comes_again(void **state)
+{
+    struct watch_model m = {0};
+    struct watch_model_context *c;
+    struct abi_builder b;
+
+    abi_builder_init(&b);
+    shader(&b, 7, "AAAA");
+    ABI_EMIT(&b, BIND_SHADERS, bind_shaders, .ps = 7);
+    ABI_EMIT(&b, DESTROY_SHADER, destroy_shader, .shader_handle = 7);
+    shader(&b, 7, "BBBB");
+    c = walk(&m, &b, 1);
+    assert_memory_equal(bound(&m, c, WATCH_SLOT_SHADER)->bytes, "AAAA", 4);
+    assert_false(bound(&m, c, WATCH_SLOT_SHADER)->alive);
+    ABI_EMIT(&b, BIND_SHADERS, bind_shaders, .ps = 7);
+    c = walk(&m, &b, 1);
+    assert_memory_equal(bound(&m, c, WATCH_SLOT_SHADER)->bytes, "BBBB", 4);
+    watch_model_finish(&m);
+    abi_builder_finish(&b);
+}
+
+/* In every context, at its last name. */
+static void bindings_let_go_of_a_resource(void **state)
+{
+    struct watch_model m = {0};
+    struct watch_model_context *c, *other;
+    struct abi_builder b;
+
+    abi_builder_init(&b);
+    texture(&b, 1, 64);
+    ABI_EMIT(&b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = 1, .share_token = 99);
+    ABI_EMIT(&b, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL, .texture = 1);
+    c = walk(&m, &b, 1);
+    ABI_EMIT(&b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 2, .share_token = 99);
+    ABI_EMIT(&b, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL, .texture = 2);
+    other = walk(&m, &b, 2);
+    assert_ptr_equal(bound(&m, c, WATCH_SLOT_TEXTURE), bound(&m, other, WATCH_SLOT_TEXTURE));
+    ABI_EMIT(&b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 1);
+    walk(&m, &b, 1);
+    assert_int_equal(bound(&m, c, WATCH_SLOT_TEXTURE)->width, 64);
+    ABI_EMIT(&b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 2);
+    texture(&b, 1, 32);
+    walk(&m, &b, 1);
+    assert_int_equal(c->num_slots, 0);
+    assert_int_equal(other->num_slots, 0);
+    watch_model_finish(&m);
+    abi_builder_finish(&b);
+}
+
+static void a_context_ends(void **state)
+{
+    struct watch_model m = {0};
+    struct watch_model_context *c;
+    struct abi_builder b;
+
+    abi_builder_init(&b);
+    texture(&b, 1, 64);
+    ABI_EMIT_TAIL(&b, EXT_PUSH_MARKER, ext_push_marker, "old", 3, .hdr = {0});
+    ABI_EMIT(&b, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL, .texture = 1);
+    walk(&m, &b, 5);
+    ABI_EMIT(&b, EXT_DESTROY_CONTEXT, ext_destroy_context, .context_id = 5);
+    ABI_EMIT(&b, EXT_DESTROY_CONTEXT, ext_destroy_context, .context_id = 1); /* itself: refused */
+    walk(&m, &b, 1);
+    c = watch_model_context(&m, 5);
+    assert_int_equal(c->num_slots, 0);
+    assert_string_equal(c->path, "");
+    watch_model_finish(&m);
+    abi_builder_finish(&b);
+}
+
+/* ---- no memory ----------------------------------------------------------- */
+
+static int walk_a_stream(void *ctx)
+{
+    struct watch_model m = {0};
+    struct abi_builder b;
+    int r;
+
+    abi_builder_init(&b);
+    for (uint32_t i = 1; i < 100; i++)
+        texture(&b, i, i);
+    ABI_EMIT(&b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = 1, .share_token = 99);
+    ABI_EMIT(&b, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL, .texture = 7);
+    r = walk(&m, &b, 1) && !m.failed ? 0 : -ENOMEM;
+    watch_model_finish(&m);
+    abi_builder_finish(&b);
+    return r;
+}
+
+/* A dump that lacks what found no memory is a dump. */
+static int watch_and_dump(void *ctx)
+{
+    struct watch *w;
+    struct error e = {0};
+    char path[64];
+    int r = watch_create(&w, &(struct watch_params){.machine = ctx}, &e);
+
+    if (r)
+        return r;
+    snprintf(path, sizeof(path), "%s/fail.dump", dir);
+    unlink(path);
+    r = watch_request(w, path, &e);
+    watch_destroy(w);
+    return !r && alloc_fail_disarm() ? ALLOC_FAIL_COPED : r;
+}
+
+static void memory_runs_out(void **state)
+{
+    struct machine *m;
+    struct error e = {0};
+
+    assert_true(alloc_fail_each(walk_a_stream, NULL) >= 5);
+    if (machine_create(&m, &(struct machine_params){.kind = MACHINE_SIM}, &e))
+        fail_msg("%s", e.text);
+    assert_true(alloc_fail_each(watch_and_dump, m) >= 8);
+    machine_destroy(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_handle_comes_again),
+        cmocka_unit_test(bindings_let_go_of_a_resource),
+        cmocka_unit_test(a_context_ends),
+        cmocka_unit_test(memory_runs_out),
+    };
+
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
