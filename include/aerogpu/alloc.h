@@ -77,6 +77,18 @@ enum aerogpu_alloc_kind {
     AEROGPU_ALLOC_KIND_TEXTURE2D = 2,
 };
 
+/* What a surface's `format` may say: DXGI_FORMAT's numbers. */
+enum aerogpu_dxgi_format {
+    AEROGPU_DXGI_R8G8B8A8_UNORM = 28,
+    AEROGPU_DXGI_R8G8B8A8_UNORM_SRGB = 29,
+    AEROGPU_DXGI_B5G6R5_UNORM = 85,
+    AEROGPU_DXGI_B5G5R5A1_UNORM = 86,
+    AEROGPU_DXGI_B8G8R8A8_UNORM = 87,
+    AEROGPU_DXGI_B8G8R8X8_UNORM = 88,
+    AEROGPU_DXGI_B8G8R8A8_UNORM_SRGB = 91,
+    AEROGPU_DXGI_B8G8R8X8_UNORM_SRGB = 93,
+};
+
 /* A surface description packed into `desc`, for OpenResource in another process: D3DFORMAT, width, height. */
 #define AEROGPU_ALLOC_PRIV_DESC_MARKER (UINT64_C(1) << 63)
 #define AEROGPU_ALLOC_PRIV_DESC(d3dformat, width, height)                                                    \

@@ -1,15 +1,13 @@
-/* adapter.c: the life of a miniport and of its adapter. */
-#include "dxgkrnl/flight.h"
-#include "dxgkrnl/private.h"
+/* adapter.c: what every part uses: the log, the adapter's lock, threads to wake, memory. */
+#include "dxgkrnl/adapter.h"
 
-#include <dlfcn.h>
-#include <errno.h>
+#include "dxgkrnl/flight.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* ---- events and failure -------------------------------------------------- */
+enum { MAX_EVENTS = 1024 };
 
 void dxgk_log(struct dxgk *d, const char *source, unsigned id, const char *fmt, ...)
 {
@@ -21,40 +19,15 @@ void dxgk_log(struct dxgk *d, const char *source, unsigned id, const char *fmt, 
     va_end(ap);
     bb_flight_event(d->flight, DXGK_FLIGHT_LOG, id, 0, 0);
     log_warn("dxgkrnl", "event %s %u: %s", source, id, e.text);
-    if (d->num_events < MAX_EVENTS) {
-        grown = realloc(d->events, (d->num_events + 1) * sizeof(*grown));
+    if (d->log.count < MAX_EVENTS) {
+        grown = realloc(d->log.events, (d->log.count + 1) * sizeof(*grown));
         if (grown) {
-            d->events = grown;
-            d->events[d->num_events++] = e;
+            d->log.events = grown;
+            d->log.events[d->log.count++] = e;
         }
     }
-    if (d->on_event)
-        d->on_event(d->event_ctx, &e);
-}
-
-void adapter_fail(struct dxgk *d, unsigned code, const char *why)
-{
-    if (d->state == DXGK_FAILED)
-        return;
-    d->state = DXGK_FAILED;
-    dxgk_log(d, "BugCheck", code, "the display driver cannot be recovered (bugcheck 0x%X): %s", code, why);
-    for (struct device *dev = d->devices; dev; dev = dev->next)
-        if (dev->state == D3DKMT_DEVICEEXECUTION_ACTIVE)
-            device_set_state(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
-    d->resetting = false;
-    d->work_pending = true;
-    kernel_wake_all(d->kernel, &d->work);
-    kernel_wake_all(d->kernel, &d->progress);
-    for (unsigned i = 0; i < d->num_nodes; i++)
-        kernel_cancel(d->kernel, &d->nodes[i].timer);
-    kernel_wake_all(d->kernel, &d->adapter_waiters);
-    vblanks_changed(d);
-    for (unsigned i = 0; i < d->num_sources; i++)
-        kernel_wake_all(d->kernel, &d->sources[i].vblank_waiters);
-    for (struct context *c = d->contexts; c; c = c->next_all) {
-        kernel_wake_all(d->kernel, &c->space);
-        kernel_wake_all(d->kernel, &c->idle);
-    }
+    if (d->log.on_event)
+        d->log.on_event(d->log.ctx, &e);
 }
 
 /* The lock that keeps one thread at a time in the DDIs that the WDK calls serialised; recursive. */
@@ -62,16 +35,16 @@ bool adapter_lock(struct dxgk *d)
 {
     struct kthread *self = kernel_thread(d->kernel);
 
-    while (d->adapter_held && d->adapter_owner != self) {
+    while (d->lock.held && d->lock.owner != self) {
         if (d->state == DXGK_FAILED)
             return false;
-        kernel_wait(d->kernel, &d->adapter_waiters, LOOP_FOREVER);
+        kernel_wait(d->kernel, &d->lock.waiters, LOOP_FOREVER);
     }
-    if (d->state == DXGK_FAILED && !d->adapter_held)
+    if (d->state == DXGK_FAILED && !d->lock.held)
         return false;
-    d->adapter_held = true;
-    d->adapter_owner = self;
-    d->adapter_depth++;
+    d->lock.held = true;
+    d->lock.owner = self;
+    d->lock.depth++;
     return true;
 }
 
@@ -79,21 +52,21 @@ bool adapter_lock_cleanup(struct dxgk *d)
 {
     if (d->state != DXGK_FAILED)
         return adapter_lock(d);
-    if (d->adapter_held && d->adapter_owner != kernel_thread(d->kernel))
+    if (d->lock.held && d->lock.owner != kernel_thread(d->kernel))
         return false;
-    d->adapter_held = true;
-    d->adapter_owner = kernel_thread(d->kernel);
-    d->adapter_depth++;
+    d->lock.held = true;
+    d->lock.owner = kernel_thread(d->kernel);
+    d->lock.depth++;
     return true;
 }
 
 void adapter_unlock(struct dxgk *d)
 {
-    if (--d->adapter_depth)
+    if (--d->lock.depth)
         return;
-    d->adapter_held = false;
-    d->adapter_owner = NULL;
-    kernel_wake_all(d->kernel, &d->adapter_waiters);
+    d->lock.held = false;
+    d->lock.owner = NULL;
+    kernel_wake_all(d->kernel, &d->lock.waiters);
 }
 
 int physmem_alloc(struct dxgk *d, size_t size, struct physmem *m)
@@ -110,505 +83,20 @@ void physmem_free(struct dxgk *d, struct physmem *m)
     *m = (struct physmem){0};
 }
 
-/* ---- loading ------------------------------------------------------------- */
-
-static _Thread_local struct dxgk *loading;
-
-NTSTATUS DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
-                        PDRIVER_INITIALIZATION_DATA data)
+void adapter_kick(struct dxgk *d)
 {
-    struct dxgk *d = loading;
-
-    if (!d || DriverObject != (PDRIVER_OBJECT)d || !RegistryPath || !data || d->initialized)
-        return STATUS_INVALID_PARAMETER;
-    switch (data->Version) {
-    case DXGKDDI_INTERFACE_VERSION_WIN7:
-        d->ddi = *data;
-        break;
-    case DXGKDDI_INTERFACE_VERSION_VISTA:
-    case DXGKDDI_INTERFACE_VERSION_VISTA_SP1: /* the structure ends before DxgkDdiDescribePageTable */
-        memcpy(&d->ddi, data, offsetof(DRIVER_INITIALIZATION_DATA, DxgkDdiDescribePageTable));
-        break;
-    default:
-        return STATUS_GRAPHICS_INVALID_DRIVER_MODEL;
-    }
-    d->initialized = true;
-    return STATUS_SUCCESS;
+    d->workers.work_pending = true;
+    kernel_wake_all(d->kernel, &d->workers.work);
 }
 
-/* What a full WDDM 1.1 miniport has to fill in. */
-static const char *missing_ddi(const DRIVER_INITIALIZATION_DATA *i)
+void adapter_kick_tdr(struct dxgk *d)
 {
-#define NEED(name)                                                                                           \
-    if (!i->DxgkDdi##name)                                                                                   \
-    return "DxgkDdi" #name
-    NEED(AddDevice);
-    NEED(StartDevice);
-    NEED(StopDevice);
-    NEED(RemoveDevice);
-    NEED(DispatchIoRequest);
-    NEED(InterruptRoutine);
-    NEED(DpcRoutine);
-    NEED(QueryChildRelations);
-    NEED(QueryChildStatus);
-    NEED(QueryDeviceDescriptor);
-    NEED(SetPowerState);
-    NEED(ResetDevice);
-    NEED(Unload);
-    NEED(QueryAdapterInfo);
-    NEED(CreateDevice);
-    NEED(DestroyDevice);
-    NEED(CreateContext);
-    NEED(DestroyContext);
-    NEED(CreateAllocation);
-    NEED(DestroyAllocation);
-    NEED(DescribeAllocation);
-    NEED(GetStandardAllocationDriverData);
-    NEED(OpenAllocation);
-    NEED(CloseAllocation);
-    NEED(Render);
-    NEED(Present);
-    NEED(Patch);
-    NEED(SubmitCommand);
-    NEED(PreemptCommand);
-    NEED(BuildPagingBuffer);
-    NEED(SetPalette);
-    NEED(SetPointerPosition);
-    NEED(SetPointerShape);
-    NEED(ResetFromTimeout);
-    NEED(RestartFromTimeout);
-    NEED(Escape);
-    NEED(CollectDbgInfo);
-    NEED(QueryCurrentFence);
-    NEED(IsSupportedVidPn);
-    NEED(RecommendFunctionalVidPn);
-    NEED(EnumVidPnCofuncModality);
-    NEED(SetVidPnSourceAddress);
-    NEED(SetVidPnSourceVisibility);
-    NEED(CommitVidPn);
-    NEED(UpdateActiveVidPnPresentPath);
-    NEED(RecommendMonitorModes);
-    NEED(RecommendVidPnTopology);
-    NEED(GetScanLine);
-    NEED(StopCapture);
-    NEED(ControlInterrupt);
-#undef NEED
-    return NULL;
+    d->workers.tdr_pending = true;
+    kernel_wake_all(d->kernel, &d->workers.tdr_work);
 }
 
-int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err)
+void adapter_force_tdr(struct dxgk *d)
 {
-    WCHAR path[128];
-    char text[128];
-    UNICODE_STRING name = {.Buffer = path};
-    const char *missing;
-    NTSTATUS s;
-    size_t n;
-
-    if (d->state != DXGK_EMPTY)
-        return error_set(err, -EBUSY, "a miniport is loaded already");
-    n = (size_t)snprintf(text, sizeof(text), "\\Registry\\Machine\\SYSTEM\\CurrentControlSet\\Services\\%s",
-                         d->service);
-    for (size_t i = 0; i <= n; i++)
-        path[i] = (WCHAR)text[i];
-    name.Length = (USHORT)(2 * n);
-    name.MaximumLength = (USHORT)(2 * n + 2);
-    kernel_enter(d->kernel);
-    loading = d;
-    s = driver_entry((PDRIVER_OBJECT)d, &name);
-    loading = NULL;
-    kernel_leave(d->kernel);
-    if (!NT_SUCCESS(s))
-        return error_set(err, -ENXIO, "DriverEntry returned %08x", (unsigned)s);
-    if (!d->initialized)
-        return error_set(err, -ENXIO, "DriverEntry succeeded without DxgkInitialize");
-    missing = missing_ddi(&d->ddi);
-    if (missing) {
-        d->initialized = false;
-        return error_set(err, -ENXIO, "the miniport lacks %s, which WDDM 1.1 demands", missing);
-    }
-    d->state = DXGK_LOADED;
-    return 0;
-}
-
-int dxgk_load_file(struct dxgk *d, const char *path, struct error *err)
-{
-    DRIVER_INITIALIZE *entry;
-    int r;
-
-    d->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!d->object)
-        return error_set(err, -ENOENT, "cannot load the miniport: %s", dlerror());
-    *(void **)&entry = dlsym(d->object, "DriverEntry");
-    r = entry ? dxgk_load(d, entry, err) : error_set(err, -ENXIO, "%s has no DriverEntry", path);
-    if (r) {
-        dlclose(d->object);
-        d->object = NULL;
-    }
-    return r;
-}
-
-void dxgk_unload(struct dxgk *d)
-{
-    dxgk_stop(d);
-    if (d->state == DXGK_EMPTY)
-        return;
-    kernel_enter(d->kernel);
-    if (d->ddi.DxgkDdiUnload) {
-        struct kernel_ddi ddi;
-        kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiUnload", PASSIVE_LEVEL, d->tdr_ddi_delay_ns);
-        d->ddi.DxgkDdiUnload();
-        kernel_ddi_leave(d->kernel, &ddi);
-    }
-    ntos_check_leaks(d);
-    ntos_finish(d);
-    kernel_leave(d->kernel);
-    if (d->object)
-        dlclose(d->object);
-    d->object = NULL;
-    d->initialized = false;
-    memset(&d->ddi, 0, sizeof(d->ddi));
-    d->state = DXGK_EMPTY;
-}
-
-/* ---- starting ------------------------------------------------------------ */
-
-static CM_RESOURCE_LIST *make_resources(const struct dxgk_bus *bus)
-{
-    size_t size = offsetof(CM_RESOURCE_LIST, List[0].PartialResourceList.PartialDescriptors) +
-                  bus->num_resources * sizeof(CM_PARTIAL_RESOURCE_DESCRIPTOR);
-    CM_RESOURCE_LIST *l = calloc(1, size < sizeof(*l) ? sizeof(*l) : size);
-    CM_PARTIAL_RESOURCE_LIST *p;
-
-    if (!l)
-        return NULL;
-    l->Count = 1;
-    l->List[0].InterfaceType = PCIBus;
-    p = &l->List[0].PartialResourceList;
-    p->Version = p->Revision = 1;
-    p->Count = bus->num_resources;
-    for (unsigned i = 0; i < bus->num_resources; i++) {
-        CM_PARTIAL_RESOURCE_DESCRIPTOR *r = &p->PartialDescriptors[i];
-        r->Type = bus->resources[i].type;
-        r->Flags = bus->resources[i].flags;
-        if (r->Type == CmResourceTypeMemory) {
-            r->u.Memory.Start.QuadPart = (LONGLONG)bus->resources[i].start;
-            r->u.Memory.Length = bus->resources[i].length;
-        } else if (r->Type == CmResourceTypeInterrupt) {
-            r->u.Interrupt.Level = DIRQL;
-            r->u.Interrupt.Vector = bus->resources[i].vector;
-            r->u.Interrupt.Affinity = 1;
-        }
-    }
-    return l;
-}
-
-static NTSTATUS query_children(struct dxgk *d, struct error *err)
-{
-    DXGK_CHILD_DESCRIPTOR list[MAX_CHILDREN + 1] = {0};
-    NTSTATUS s;
-
-    if (d->num_children > MAX_CHILDREN || d->num_sources > MAX_SOURCES) {
-        error_set(err, -ENXIO, "the miniport has %u sources and %u children; dxgkrnl supports %d and %d",
-                  d->num_sources, d->num_children, MAX_SOURCES, MAX_CHILDREN);
-        return STATUS_NOT_SUPPORTED;
-    }
-    s = DDI(d, QueryChildRelations, d->miniport, list, (d->num_children + 1) * sizeof(list[0]));
-    if (!NT_SUCCESS(s)) {
-        error_set(err, -EIO, "DxgkDdiQueryChildRelations returned %08x", (unsigned)s);
-        return s;
-    }
-    for (ULONG i = 0; i < d->num_children; i++) {
-        struct child *c = &d->children[i];
-        DXGK_CHILD_STATUS status = {.Type = StatusConnection};
-        *c = (struct child){.desc = list[i]};
-        status.ChildUid = c->desc.ChildUid;
-        s = DDI(d, QueryChildStatus, d->miniport, &status, TRUE);
-        c->connected = c->desc.ChildCapabilities.HpdAwareness == HpdAwarenessAlwaysConnected ||
-                       (NT_SUCCESS(s) && status.HotPlug.Connected);
-        for (UINT at = 0; at < sizeof(c->edid) && c->connected && c->desc.ChildDeviceType == TypeVideoOutput;
-             at += 128) {
-            DXGK_DEVICE_DESCRIPTOR desc = {
-                .DescriptorOffset = at, .DescriptorLength = 128, .DescriptorBuffer = c->edid + at};
-            s = DDI(d, QueryDeviceDescriptor, d->miniport, c->desc.ChildUid, &desc);
-            if (!NT_SUCCESS(s) || (at == 0 && !c->edid[126]))
-                at = NT_SUCCESS(s) ? (c->edid_size = 128, sizeof(c->edid)) : sizeof(c->edid);
-            else
-                c->edid_size = at + 128;
-        }
-    }
-    return STATUS_SUCCESS;
-}
-
-static NTSTATUS query_caps(struct dxgk *d, struct error *err)
-{
-    DXGKARG_QUERYADAPTERINFO q = {
-        .Type = DXGKQAITYPE_DRIVERCAPS, .pOutputData = &d->caps, .OutputDataSize = sizeof(d->caps)};
-    NTSTATUS s;
-
-    memset(&d->caps, 0, sizeof(d->caps));
-    s = DDI(d, QueryAdapterInfo, d->miniport, &q);
-    if (!NT_SUCCESS(s))
-        error_set(err, -EIO, "DxgkDdiQueryAdapterInfo(DRIVERCAPS) returned %08x", (unsigned)s);
-    d->num_nodes = d->caps.GpuEngineTopology.NbAsymetricProcessingNodes;
-    if (NT_SUCCESS(s) && (!d->num_nodes || d->num_nodes > MAX_NODES)) {
-        error_set(err, -ENXIO, "the miniport reports %u nodes; dxgkrnl supports 1 to %d", d->num_nodes,
-                  MAX_NODES);
-        return STATUS_NOT_SUPPORTED;
-    }
-    return s;
-}
-
-static NTSTATUS start_locked(struct dxgk *d, struct error *err)
-{
-    DXGK_START_INFO info = {.AdapterLuid = d->luid};
-    NTSTATUS s;
-
-    s = DDI(d, AddDevice, (PDEVICE_OBJECT)d, &d->miniport);
-    if (!NT_SUCCESS(s)) {
-        error_set(err, -EIO, "DxgkDdiAddDevice returned %08x", (unsigned)s);
-        return s;
-    }
-    callbacks_fill(d, &d->iface);
-    kernel_connect_interrupt(d->kernel, true); /* connected before StartDevice, as on Windows */
-    s = DDI(d, StartDevice, d->miniport, &info, &d->iface, &d->num_sources, &d->num_children);
-    if (!NT_SUCCESS(s)) {
-        error_set(err, -EIO, "DxgkDdiStartDevice returned %08x", (unsigned)s);
-        goto remove;
-    }
-    s = query_children(d, err);
-    if (NT_SUCCESS(s))
-        s = query_caps(d, err);
-    if (NT_SUCCESS(s)) {
-        s = vidmm_start(d);
-        if (!NT_SUCCESS(s))
-            error_set(err, -EIO, "the miniport's segments are not usable: %08x", (unsigned)s);
-    }
-    if (!NT_SUCCESS(s))
-        goto stop;
-    sched_start(d);
-    d->state = DXGK_STARTED;
-    s = display_start(d);
-    if (NT_SUCCESS(s))
-        return s;
-    error_set(err, -EIO, "no display mode could be set: %08x", (unsigned)s);
-    display_stop(d);
-    sched_stop(d);
-    d->state = DXGK_STOPPED;
-stop:
-    DDI(d, StopDevice, d->miniport);
-remove:
-    kernel_connect_interrupt(d->kernel, false);
-    DDI(d, RemoveDevice, d->miniport);
-    return s;
-}
-
-NTSTATUS dxgk_start(struct dxgk *d, struct error *err)
-{
-    NTSTATUS s = STATUS_INVALID_DEVICE_STATE;
-
-    if (d->state != DXGK_LOADED && d->state != DXGK_STOPPED) {
-        error_set(err, -EINVAL, "no miniport is loaded, or it is started");
-        return s;
-    }
-    kernel_enter(d->kernel);
-    free(d->resources);
-    d->resources = make_resources(d->bus);
-    tdr_configure(d);
-    if (adapter_lock(d)) {
-        s = start_locked(d, err);
-        adapter_unlock(d);
-    }
-    kernel_leave(d->kernel);
-    return s;
-}
-
-void dxgk_stop(struct dxgk *d)
-{
-    if (d->state != DXGK_STARTED && d->state != DXGK_FAILED)
-        return;
-    kernel_enter(d->kernel);
-    display_stop(d);
-    sched_stop(d);
-    if (!d->adapter_held) { /* else a DDI never came back: leave the miniport alone */
-        DDI(d, StopDevice, d->miniport);
-        kernel_connect_interrupt(d->kernel, false);
-        DDI(d, RemoveDevice, d->miniport);
-    }
-    kernel_connect_interrupt(d->kernel, false);
-    d->miniport = NULL;
-    d->state = DXGK_STOPPED;
-    kernel_leave(d->kernel);
-}
-
-NTSTATUS dxgk_set_power(struct dxgk *d, DEVICE_POWER_STATE state, POWER_ACTION action)
-{
-    NTSTATUS s = STATUS_INVALID_DEVICE_STATE;
-
-    kernel_enter(d->kernel);
-    if (d->state == DXGK_STARTED && adapter_lock(d)) {
-        if (state == PowerDeviceD0) {
-            s = DDI(d, SetPowerState, d->miniport, DISPLAY_ADAPTER_HW_ID, state, action);
-            kernel_connect_interrupt(d->kernel, true);
-            if (NT_SUCCESS(s))
-                s = display_restore(d);
-        } else {
-            for (unsigned i = 0; i < d->num_nodes; i++)
-                sched_wait_node_idle(d, i);
-            s = DDI(d, SetPowerState, d->miniport, DISPLAY_ADAPTER_HW_ID, state, action);
-        }
-        adapter_unlock(d);
-    }
-    kernel_leave(d->kernel);
-    return s;
-}
-
-/* ---- the kernel's side --------------------------------------------------- */
-
-static bool on_isr(void *ctx, unsigned message)
-{
-    struct dxgk *d = ctx;
-    struct kernel_ddi ddi;
-    BOOLEAN ours;
-
-    if (!d->miniport)
-        return false;
-    kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiInterruptRoutine", DIRQL, 0);
-    ours = d->ddi.DxgkDdiInterruptRoutine(d->miniport, message);
-    kernel_ddi_leave(d->kernel, &ddi);
-    return ours;
-}
-
-static void on_dpc(PKDPC dpc, PVOID ctx, PVOID a, PVOID b)
-{
-    struct dxgk *d = ctx;
-    struct kernel_ddi ddi;
-
-    UNREFERENCED_PARAMETER(dpc);
-    UNREFERENCED_PARAMETER(a);
-    UNREFERENCED_PARAMETER(b);
-    if (!d->miniport)
-        return;
-    kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiDpcRoutine", DISPATCH_LEVEL, 0);
-    d->ddi.DxgkDdiDpcRoutine(d->miniport);
-    kernel_ddi_leave(d->kernel, &ddi);
-}
-
-static void on_stuck(void *ctx, const char *ddi)
-{
-    struct dxgk *d = ctx;
-    char why[160];
-
-    snprintf(why, sizeof(why), "%s has not returned within TdrDdiDelay (%llu s)", ddi,
-             (unsigned long long)(d->tdr_ddi_delay_ns / NSEC_PER_SEC));
-    adapter_fail(d, VIDEO_TDR_FAILURE, why);
-}
-
-static void on_violation(void *ctx, const char *text)
-{
-    dxgk_log(ctx, "dxgkrnl", 0xC4, "%s", text); /* DRIVER_VERIFIER_DETECTED_VIOLATION */
-}
-
-int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *err)
-{
-    static const struct kernel_ops ops = {.isr = on_isr, .stuck = on_stuck, .violation = on_violation};
-    struct dxgk *d = calloc(1, sizeof(*d));
-    int r;
-
-    if (!d)
-        return error_set(err, -ENOMEM, "no memory");
-    d->bus = p->bus;
-    d->clock = p->clock;
-    d->on_event = p->on_event;
-    d->event_ctx = p->event_ctx;
-    d->luid.LowPart = 0x1000;
-    snprintf(d->service, sizeof(d->service), "%s", p->service ? p->service : "display");
-    for (unsigned i = 0; p->settings && i < p->settings->count; i++)
-        settings_set(&d->settings, p->settings->values[i].key, p->settings->values[i].name,
-                     p->settings->values[i].value);
-    ntos_init(d);
-    KeInitializeDpc(&d->dpc, on_dpc, d);
-    r = kernel_create(&d->kernel, p->clock, p->loop, &ops, d);
-    if (r) {
-        settings_finish(&d->settings);
-        free(d);
-        return error_set(err, r, "cannot start the kernel: %s", strerror(-r));
-    }
-    d->flight = dxgk_flight_open();
-    *out = d;
-    return 0;
-}
-
-void dxgk_destroy(struct dxgk *d)
-{
-    if (!d)
-        return;
-    dxgk_unload(d);
-    kernel_destroy(d->kernel);
-    bb_flight_close(d->flight);
-    vblanks_finish(d);
-    free(d->handles);
-    free(d->events);
-    free(d->resources);
-    free(d->debug_info);
-    settings_finish(&d->settings);
-    free(d);
-}
-
-enum dxgk_state dxgk_state(struct dxgk *d)
-{
-    enum dxgk_state s;
-
-    kernel_enter(d->kernel);
-    s = d->state;
-    kernel_leave(d->kernel);
-    return s;
-}
-
-struct kernel *dxgk_kernel(struct dxgk *d)
-{
-    return d->kernel;
-}
-
-void dxgk_interrupt_line(struct dxgk *d, bool asserted)
-{
-    kernel_interrupt_line(d->kernel, asserted);
-}
-
-bool dxgk_event(struct dxgk *d, unsigned i, struct dxgk_event *event)
-{
-    bool found;
-
-    kernel_enter(d->kernel);
-    found = i < d->num_events;
-    if (found)
-        *event = d->events[i];
-    kernel_leave(d->kernel);
-    return found;
-}
-
-unsigned dxgk_event_count(struct dxgk *d, unsigned id)
-{
-    unsigned n = 0;
-
-    kernel_enter(d->kernel);
-    for (unsigned i = 0; i < d->num_events; i++)
-        n += d->events[i].id == id;
-    kernel_leave(d->kernel);
-    return n;
-}
-
-unsigned dxgk_violations(struct dxgk *d)
-{
-    unsigned n;
-
-    kernel_enter(d->kernel);
-    n = kernel_violations(d->kernel);
-    kernel_leave(d->kernel);
-    return n;
-}
-
-const char *dxgk_violation(struct dxgk *d, unsigned i)
-{
-    return kernel_violation_text(d->kernel, i);
+    d->tdr.forced = true;
+    adapter_kick_tdr(d);
 }

@@ -1,5 +1,5 @@
 /* callbacks.c: the DXGKRNL_INTERFACE that a miniport gets in StartDevice. */
-#include "dxgkrnl/private.h"
+#include "dxgkrnl/vidpn.h"
 
 #include <string.h>
 
@@ -47,9 +47,9 @@ static NTSTATUS DxgkCbGetDeviceInformation(HANDLE h, PDXGK_DEVICE_INFO info)
 static NTSTATUS DxgkCbIndicateChildStatus(HANDLE h, PDXGK_CHILD_STATUS status)
 {
     ENTER(h, DISPATCH_LEVEL, STATUS_INVALID_PARAMETER);
-    for (ULONG i = 0; i < d->num_children; i++)
-        if (d->children[i].desc.ChildUid == status->ChildUid && status->Type == StatusConnection) {
-            d->children[i].connected = status->HotPlug.Connected;
+    for (ULONG i = 0; i < d->display.num_children; i++)
+        if (d->display.children[i].desc.ChildUid == status->ChildUid && status->Type == StatusConnection) {
+            d->display.children[i].connected = status->HotPlug.Connected;
             return STATUS_SUCCESS;
         }
     return STATUS_INVALID_PARAMETER;
@@ -181,7 +181,7 @@ static VOID DxgkCbNotifyInterrupt(CONST HANDLE h, CONST DXGKARGCB_NOTIFY_INTERRU
     if (kernel_irql(d->kernel) != DIRQL)
         kernel_violation(d->kernel, "DxgkCbNotifyInterrupt called at IRQL %d, must be the device's (%d)",
                          kernel_irql(d->kernel), DIRQL);
-    sched_notify(d, data);
+    interrupts_notify(d, data);
 }
 
 static VOID DxgkCbNotifyDpc(CONST HANDLE h)
@@ -193,7 +193,7 @@ static VOID DxgkCbNotifyDpc(CONST HANDLE h)
     if (kernel_irql(d->kernel) != DISPATCH_LEVEL)
         kernel_violation(d->kernel, "DxgkCbNotifyDpc called at IRQL %d, must be DISPATCH_LEVEL",
                          kernel_irql(d->kernel));
-    sched_dpc(d);
+    interrupts_dispatch(d);
 }
 
 static NTSTATUS DxgkCbQueryVidPnInterface(D3DKMDT_HVIDPN vidpn, DXGK_VIDPN_INTERFACE_VERSION version,
@@ -210,7 +210,7 @@ static NTSTATUS DxgkCbGetCaptureAddress(DXGKARGCB_GETCAPTUREADDRESS *args)
 {
     struct dxgk *d = kernel_ctx(kernel_self(__func__));
 
-    for (struct alloc *a = d->allocs; a; a = a->next)
+    for (struct alloc *a = d->vidmm.allocs; a; a = a->next)
         if (a->driver == args->hAllocation && a->segment) {
             args->SegmentId = a->segment;
             args->PhysicalAddress = vidmm_address(d, a);
@@ -232,8 +232,7 @@ static NTSTATUS DxgkCbExcludeAdapterAccess(HANDLE h, ULONG attributes, PDXGKDDI_
     UNREFERENCED_PARAMETER(attributes);
     if (!adapter_lock(d))
         return STATUS_DEVICE_REMOVED;
-    for (unsigned i = 0; i < d->num_nodes; i++)
-        sched_wait_node_idle(d, i);
+    nodes_wait_idle(d);
     callback(d->miniport, context, STATUS_SUCCESS);
     adapter_unlock(d);
     return STATUS_SUCCESS;
@@ -262,7 +261,7 @@ void callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i)
         .DxgkCbNotifyInterrupt = DxgkCbNotifyInterrupt,
         .DxgkCbNotifyDpc = DxgkCbNotifyDpc,
         .DxgkCbQueryVidPnInterface = DxgkCbQueryVidPnInterface,
-        .DxgkCbQueryMonitorInterface = display_query_monitor_interface,
+        .DxgkCbQueryMonitorInterface = monitor_query_interface,
         .DxgkCbGetCaptureAddress = DxgkCbGetCaptureAddress,
         .DxgkCbLogEtwEvent = DxgkCbLogEtwEvent,
         .DxgkCbExcludeAdapterAccess = DxgkCbExcludeAdapterAccess,

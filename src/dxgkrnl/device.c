@@ -1,12 +1,9 @@
-/* device.c: clients, devices and contexts. A device's objects go with it; a client's devices go with the client. */
-#include "dxgkrnl/private.h"
+#include "dxgkrnl/adapter.h"
+#include "dxgkrnl/sync.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 struct device *device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status)
@@ -28,7 +25,7 @@ struct device *device_create(struct dxgk *d, struct dxgk_client *client, NTSTATU
     args.Flags.SystemDevice = !client;
     {
         struct kernel_ddi ddi;
-        kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiCreateDevice", PASSIVE_LEVEL, d->tdr_ddi_delay_ns);
+        kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiCreateDevice", PASSIVE_LEVEL, d->tdr.ddi_delay_ns);
         fault_block(d);
         *status = d->ddi.DxgkDdiCreateDevice(d->miniport, &args);
         kernel_ddi_leave(d->kernel, &ddi);
@@ -49,8 +46,7 @@ void device_destroy(struct device *dev)
     struct dxgk *d = dev->d;
 
     handle_free(d, dev->handle);
-    if (dev->state == D3DKMT_DEVICEEXECUTION_ACTIVE)
-        device_set_state(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
+    device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
     display_drop_flips(d, dev);
     while (dev->contexts)
         context_destroy(dev->contexts);
@@ -58,64 +54,19 @@ void device_destroy(struct device *dev)
         vidmm_close(dev->resources);
     while (dev->closing) /* by the scheduler's thread */
         kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
-    while (dev->syncs) {
-        struct syncobj *s = dev->syncs;
-        dev->syncs = s->next;
-        handle_free(d, s->handle);
-        sync_unref(s);
-    }
-    for (unsigned i = 0; i < d->num_sources; i++)
-        if (d->sources[i].owner == dev) {
-            d->sources[i].owner = NULL;
-            d->sources[i].owner_type = D3DKMT_VIDPNSOURCEOWNER_UNOWNED;
+    while (dev->syncs)
+        sync_close(dev->syncs);
+    for (unsigned i = 0; i < d->display.num_sources; i++)
+        if (d->display.sources[i].owner == dev) {
+            d->display.sources[i].owner = NULL;
+            d->display.sources[i].owner_type = D3DKMT_VIDPNSOURCEOWNER_UNOWNED;
         }
-    for (struct device **p = &d->devices; *p; p = &(*p)->next)
-        if (*p == dev) {
-            *p = dev->next;
-            break;
-        }
+    LIST_DROP(&d->devices, dev, next);
     if (d->miniport && adapter_lock_cleanup(d)) {
         DDI(d, DestroyDevice, dev->driver);
         adapter_unlock(d);
     }
     free(dev);
-}
-
-#define WATCH_NS (500 * NSEC_PER_USEC)
-
-static void publish(struct context *c)
-{
-    struct dxgk_progress *p = c->progress;
-
-    if (!p)
-        return;
-    kernel_wake_all(c->device->d->kernel, &c->done);
-    atomic_store_explicit(&p->state, (uint32_t)c->device->state, memory_order_relaxed);
-    atomic_store_explicit(&p->completed, c->packets_done, memory_order_release); /* after the state */
-    p->change++;
-    if (p->waiters)
-        syscall(SYS_futex, &p->change, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-void context_packet_queued(struct context *c)
-{
-    c->packets++;
-    if (c->progress)
-        atomic_store_explicit(&c->progress->queued, c->packets, memory_order_release);
-}
-
-void context_packet_done(struct context *c)
-{
-    c->packets_done++;
-    publish(c);
-}
-
-void device_set_state(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE state)
-{
-    dev->state = state;
-    vblanks_changed(dev->d);
-    for (struct context *c = dev->contexts; c; c = c->next)
-        publish(c);
 }
 
 static size_t round_up(size_t n)
@@ -196,8 +147,8 @@ struct context *context_create(struct device *dev, UINT node, UINT affinity, voi
         goto fail;
     c->next = dev->contexts;
     dev->contexts = c;
-    c->next_all = d->contexts;
-    d->contexts = c;
+    c->next_all = d->sched.contexts;
+    d->sched.contexts = c;
     *status = STATUS_SUCCESS;
     return c;
 fail:
@@ -216,21 +167,13 @@ void context_destroy(struct context *c)
     if (c->progress)
         c->progress->state = D3DKMT_DEVICEEXECUTION_STOPPED;
     sched_drop_context(c);
-    while (c->watchers) /* they look up at the latest after WATCH_NS */
+    while (c->watchers) /* they look up after a while */
         kernel_wait(d->kernel, &c->idle, LOOP_FOREVER);
-    for (struct context **p = &dev->contexts; *p; p = &(*p)->next)
-        if (*p == c) {
-            *p = c->next;
-            break;
-        }
-    for (struct context **p = &d->contexts; *p; p = &(*p)->next_all)
-        if (*p == c) {
-            *p = c->next_all;
-            break;
-        }
-    for (unsigned i = 0; i < d->num_nodes; i++)
-        if (d->nodes[i].last_context == c)
-            d->nodes[i].last_context = NULL;
+    LIST_DROP(&dev->contexts, c, next);
+    LIST_DROP(&d->sched.contexts, c, next_all);
+    for (unsigned i = 0; i < d->sched.num_nodes; i++)
+        if (d->sched.nodes[i].last_context == c)
+            d->sched.nodes[i].last_context = NULL;
     if (d->miniport && adapter_lock_cleanup(d)) {
         DDI(d, DestroyContext, c->driver);
         adapter_unlock(d);
@@ -240,83 +183,6 @@ void context_destroy(struct context *c)
     kernel_wake_all(d->kernel, &c->done);
     free_buffers(c);
     free(c);
-}
-
-const struct dxgk_progress *dxgk_context_progress(struct dxgk_client *c, D3DKMT_HANDLE context)
-{
-    struct context *x;
-    const struct dxgk_progress *p;
-
-    kernel_enter(c->d->kernel);
-    x = handle_get(c->d, context, HANDLE_CONTEXT, c);
-    p = x ? x->progress : NULL;
-    kernel_leave(c->d->kernel);
-    return p;
-}
-
-struct watch {
-    const struct dxgk_progress *progress;
-    uint64_t value;
-};
-
-static bool watched(void *arg)
-{
-    const struct watch *w = arg;
-
-    return w->progress->completed >= w->value || w->progress->state != D3DKMT_DEVICEEXECUTION_ACTIVE;
-}
-
-/* Lets the host wait for the device: good for work that is done soon. Only for a while, since the end may come without an
- * interrupt, or be noticed by a thread that has the processor just then. */
-static void wait_by_host(struct dxgk *d, struct context *x, uint64_t value, uint64_t end)
-{
-    struct watch w = {x->progress, value};
-    uint64_t now = kernel_now(d->kernel);
-
-    x->watchers++;
-    kernel_leave(d->kernel);
-    d->bus->wait(d->bus->ctx, watched, &w, end - now < WATCH_NS ? end - now : WATCH_NS);
-    kernel_enter(d->kernel);
-    if (!--x->watchers)
-        kernel_wake_all(d->kernel, &x->idle);
-}
-
-static void note_awaited(struct context *x, uint64_t value)
-{
-    if (x && x->progress)
-        atomic_store_explicit(&x->progress->awaited, value, memory_order_relaxed);
-}
-
-NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64_t value, uint64_t timeout_ns)
-{
-    struct dxgk *d = c->d;
-    NTSTATUS s = STATUS_PENDING;
-    bool tried = false;
-    uint64_t end;
-
-    kernel_enter(d->kernel);
-    note_awaited(handle_get(d, context, HANDLE_CONTEXT, c), value);
-    end = timeout_ns == LOOP_FOREVER ? LOOP_FOREVER : kernel_now(d->kernel) + timeout_ns;
-    while (s == STATUS_PENDING) {
-        struct context *x = handle_get(d, context, HANDLE_CONTEXT, c);
-        if (!x)
-            s = STATUS_INVALID_HANDLE;
-        else if (x->device->state != D3DKMT_DEVICEEXECUTION_ACTIVE)
-            s = STATUS_DEVICE_REMOVED;
-        else if (x->packets_done >= value)
-            s = STATUS_SUCCESS;
-        else if (c->cancelled)
-            s = STATUS_CANCELLED;
-        else if (kernel_now(d->kernel) >= end)
-            s = STATUS_TIMEOUT;
-        else if (!tried && d->bus->wait && kernel_is_live(d->kernel)) {
-            tried = true;
-            wait_by_host(d, x, value, end);
-        } else
-            kernel_wait(d->kernel, &x->done, end);
-    }
-    kernel_leave(d->kernel);
-    return s;
 }
 
 int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process, bool admin)
@@ -341,9 +207,9 @@ void dxgk_client_cancel(struct dxgk_client *c)
 
     kernel_enter(d->kernel);
     c->cancelled = true;
-    for (unsigned i = 0; i < d->num_sources; i++)
-        kernel_wake_all(d->kernel, &d->sources[i].vblank_waiters);
-    for (struct context *x = d->contexts; x; x = x->next_all)
+    for (unsigned i = 0; i < d->display.num_sources; i++)
+        kernel_wake_all(d->kernel, &d->display.sources[i].vblank_waiters);
+    for (struct context *x = d->sched.contexts; x; x = x->next_all)
         if (x->device->client == c) {
             kernel_wake_all(d->kernel, &x->space);
             kernel_wake_all(d->kernel, &x->idle);
@@ -372,14 +238,8 @@ void dxgk_client_close(struct dxgk_client *c)
                 break;
             }
     } while (again);
-    for (unsigned i = 0; i < d->num_handles; i++)
-        if (d->handles[i].type != HANDLE_FREE && d->handles[i].client == c)
-            handle_free(d, (D3DKMT_HANDLE)d->handles[i].serial << 16 | (i + 1));
-    for (struct dxgk_client **p = &d->clients; *p; p = &(*p)->next)
-        if (*p == c) {
-            *p = c->next;
-            break;
-        }
+    handle_free_all(d, c);
+    LIST_DROP(&d->clients, c, next);
     kernel_leave(d->kernel);
     free(c);
 }

@@ -1,15 +1,3 @@
-/* display.c: modes, vblank, flips.
- *
- *   queued ──display_flip──▶ waiting ──vblank (due - 1)──▶ programmed ──vblank (due)──▶ shown, the packet is finished
- *
- * Invariants:
- *  1. A flip with interval n > 0 is shown on a vblank that came after it was programmed, n after the one before it or
- *     later, never earlier.
- *  2. Vblank interrupts are on while somebody waits for one or a flip is pending, and go off VSYNC_IDLE_FRAMES after.
- *     When none comes for long they are switched off and on.
- *  3. Vblanks are counted by the time between them: lost, late and doubled interrupts change nothing.
- *  4. What is scanned out is resident and stays where it is.
- */
 #include "dxgkrnl/vidpn.h"
 
 #include <stdlib.h>
@@ -25,24 +13,24 @@ static void vsync_check(void *ctx)
 {
     struct dxgk *d = ctx;
 
-    if (kernel_now(d->kernel) >= d->vsync_ns + VSYNC_LOST_NS) {
-        d->vsync_stuck = true;
-        d->vsync_ns = kernel_now(d->kernel);
-        sched_kick(d);
+    if (kernel_now(d->kernel) >= d->display.vsync_ns + VSYNC_LOST_NS) {
+        d->display.vsync_stuck = true;
+        d->display.vsync_ns = kernel_now(d->kernel);
+        adapter_kick(d);
     }
-    kernel_arm(d->kernel, &d->vsync_timer, d->vsync_ns + VSYNC_LOST_NS, vsync_check, d);
+    kernel_arm(d->kernel, &d->display.vsync_timer, d->display.vsync_ns + VSYNC_LOST_NS, vsync_check, d);
 }
 
 static void enable_vsync(struct dxgk *d, bool on)
 {
-    if (d->vsync_enabled == on || d->state != DXGK_STARTED)
+    if (d->display.vsync_enabled == on || d->state != DXGK_STARTED)
         return;
-    d->vsync_enabled = on;
-    d->vsync_ns = kernel_now(d->kernel);
+    d->display.vsync_enabled = on;
+    d->display.vsync_ns = kernel_now(d->kernel);
     if (on)
-        kernel_arm(d->kernel, &d->vsync_timer, d->vsync_ns + VSYNC_LOST_NS, vsync_check, d);
+        kernel_arm(d->kernel, &d->display.vsync_timer, d->display.vsync_ns + VSYNC_LOST_NS, vsync_check, d);
     else
-        kernel_cancel(d->kernel, &d->vsync_timer);
+        kernel_cancel(d->kernel, &d->display.vsync_timer);
     DDI(d, ControlInterrupt, d->miniport, DXGK_INTERRUPT_CRTC_VSYNC, on);
     vblanks_changed(d);
 }
@@ -50,18 +38,16 @@ static void enable_vsync(struct dxgk *d, bool on)
 /* At PASSIVE_LEVEL: off and on again brings lost ones back; if not, the device is reset. */
 static void revive_vsync(struct dxgk *d)
 {
-    d->vsync_stuck = false;
-    if (!d->vsync_enabled || d->resetting)
+    d->display.vsync_stuck = false;
+    if (!d->display.vsync_enabled || d->resetting)
         return;
-    d->lost_interrupts++;
     dxgk_log(d, "dxgkrnl", 4, "no vblank for %u ms: its interrupt is switched on again",
              (unsigned)(VSYNC_LOST_NS / NSEC_PER_MSEC));
     enable_vsync(d, false);
     enable_vsync(d, true);
-    if (++d->vsync_misses == VSYNC_MISSES) {
-        d->vsync_misses = 0;
-        d->tdr_forced = true;
-        sched_kick_tdr(d);
+    if (++d->display.vsync_misses == VSYNC_MISSES) {
+        d->display.vsync_misses = 0;
+        adapter_force_tdr(d);
     }
 }
 
@@ -72,7 +58,7 @@ static NTSTATUS program(struct dxgk *d, UINT source, struct alloc *a, bool mode_
                                           .PrimaryAddress = vidmm_address(d, a),
                                           .hAllocation = a->driver};
 
-    d->sources[source].flip_programmed =
+    d->display.sources[source].flip_programmed =
         false; /* one that was is not any more: the next vblank tries again */
     args.Flags.ModeChange = mode_change;
     args.Flags.FlipImmediate = immediate;
@@ -93,7 +79,7 @@ static void show(struct source *s, struct alloc *a)
 
 void display_flipped(struct dxgk *d, struct packet *p)
 {
-    struct source *s = &d->sources[p->source];
+    struct source *s = &d->display.sources[p->source];
 
     if (p->list_count > DXGK_PRESENT_SOURCE_INDEX && p->allocs[DXGK_PRESENT_SOURCE_INDEX] && s->committed)
         show(s, p->allocs[DXGK_PRESENT_SOURCE_INDEX]);
@@ -101,66 +87,9 @@ void display_flipped(struct dxgk *d, struct packet *p)
     p->context->device->present_count++;
 }
 
-/* ---- the grid of vblanks ----------------------------------------------------
- *
- * A notification may be lost, late or doubled, and says nothing of when its vblank was. So vblanks are numbered by a grid in
- * time: its period is the mode's, its phase that of the notification with the least delay among the last few. The number of
- * a notification is that of the last grid point before it; one that is not higher than the last is a repetition. */
-
-enum { GRID_WINDOW = 16 };
-/* A notification so much before its point is taken for it: the phase is found anew. */
-#define GRID_EARLY NSEC_PER_MSEC
-
-static uint64_t grid_period(const struct source *s)
-{
-    const D3DDDI_RATIONAL *r = &s->mode.RefreshRate;
-
-    return r->Numerator ? NSEC_PER_SEC * r->Denominator / r->Numerator : NSEC_PER_SEC / 60;
-}
-
-/* The number of the last vblank at or before `time_ns` + `ahead`. */
-static uint64_t grid_number(const struct source *s, uint64_t time_ns, uint64_t ahead)
-{
-    if (!s->grid_ns || time_ns + ahead < s->grid_ns)
-        return s->vblanks;
-    return s->grid_number + (time_ns + ahead - s->grid_ns) / grid_period(s);
-}
-
-uint64_t display_grid(const struct source *s, uint64_t *zero_ns)
-{
-    *zero_ns = s->grid_ns - s->grid_number * grid_period(s);
-    return s->grid_ns ? grid_period(s) : 0;
-}
-
-/* Takes a notification in; its number. */
-static uint64_t grid_notice(struct source *s, uint64_t time_ns)
-{
-    uint64_t number = s->vblanks + 1, late;
-
-    if (s->grid_ns) {
-        number = grid_number(s, time_ns, GRID_EARLY);
-        s->grid_ns += (number - s->grid_number) * grid_period(s);
-    } else {
-        s->grid_ns = time_ns;
-        s->grid_least = 0;
-        s->grid_count = 0;
-    }
-    s->grid_number = number;
-    if (time_ns < s->grid_ns)
-        s->grid_ns = time_ns;
-    late = time_ns - s->grid_ns;
-    if (!s->grid_count || late < s->grid_least)
-        s->grid_least = late;
-    if (++s->grid_count == GRID_WINDOW) {
-        s->grid_ns += s->grid_least;
-        s->grid_count = 0;
-    }
-    return number;
-}
-
 static void start_flip(struct dxgk *d, unsigned i)
 {
-    struct source *s = &d->sources[i];
+    struct source *s = &d->display.sources[i];
     struct packet *p = s->flips;
 
     if (!p || s->flip_programmed)
@@ -169,12 +98,12 @@ static void start_flip(struct dxgk *d, unsigned i)
         return; /* a later vblank programs it */
     program(d, i, p->allocs[0], false, false);
     s->flip_programmed = true;
-    s->flip_after = grid_number(s, kernel_now(d->kernel), DXGK_VBLANK_GUARD_NS);
+    s->flip_after = grid_number(&s->grid, kernel_now(d->kernel) + DXGK_VBLANK_GUARD_NS, s->vblanks);
 }
 
 static void finish_flip(struct dxgk *d, unsigned i)
 {
-    struct source *s = &d->sources[i];
+    struct source *s = &d->display.sources[i];
     struct packet *p = s->flips;
 
     s->flips = p->next;
@@ -190,23 +119,23 @@ static void finish_flip(struct dxgk *d, unsigned i)
     p->context->device->present_count++;
     if (s->flips)
         s->flip_due = s->last_flip + s->flips->interval;
-    sched_finish_soft(d, p);
+    packet_finish(d, p);
 }
 
 void display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t time_ns)
 {
-    for (unsigned i = 0; i < d->num_sources; i++) {
-        struct source *s = &d->sources[i];
+    for (unsigned i = 0; i < d->display.num_sources; i++) {
+        struct source *s = &d->display.sources[i];
         uint64_t number;
         bool waited;
         if (!s->committed || s->target != target)
             continue;
-        number = grid_notice(s, time_ns);
+        number = grid_notice(&s->grid, time_ns, s->vblanks);
         if (number <= s->vblanks)
             continue; /* reported twice: the next one is what everybody waits for */
         s->vblanks = number;
-        s->vblank_ns = d->vsync_ns = time_ns;
-        d->vsync_misses = 0;
+        s->vblank_ns = d->display.vsync_ns = time_ns;
+        d->display.vsync_misses = 0;
         if (s->flips && s->flip_programmed && s->vblanks >= s->flip_due && s->vblanks > s->flip_after &&
             address.QuadPart == vidmm_address(d, s->flips->allocs[0]).QuadPart)
             finish_flip(d, i);
@@ -215,9 +144,9 @@ void display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint6
         if (s->waiting || s->flips || waited)
             s->last_wanted = s->vblanks;
         kernel_wake_all(d->kernel, &s->vblank_waiters);
-        if (s->vblanks > s->last_wanted + VSYNC_IDLE_FRAMES && d->vsync_enabled) {
-            d->vsync_idle = true;
-            sched_kick(d);
+        if (s->vblanks > s->last_wanted + VSYNC_IDLE_FRAMES && d->display.vsync_enabled) {
+            d->display.vsync_idle = true;
+            adapter_kick(d);
         }
     }
 }
@@ -225,13 +154,13 @@ void display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint6
 /* At PASSIVE_LEVEL, from the scheduler's thread. */
 void display_work(struct dxgk *d)
 {
-    if (d->vsync_stuck)
+    if (d->display.vsync_stuck)
         revive_vsync(d);
-    if (!d->vsync_idle)
+    if (!d->display.vsync_idle)
         return;
-    d->vsync_idle = false;
-    for (unsigned i = 0; i < d->num_sources; i++)
-        if (d->sources[i].waiting || d->sources[i].flips)
+    d->display.vsync_idle = false;
+    for (unsigned i = 0; i < d->display.num_sources; i++)
+        if (d->display.sources[i].waiting || d->display.sources[i].flips)
             return;
     enable_vsync(d, false);
 }
@@ -239,7 +168,7 @@ void display_work(struct dxgk *d)
 /* Takes over a flip packet whose context has nothing else at the device. */
 void display_flip(struct dxgk *d, struct packet *p)
 {
-    struct source *s = &d->sources[p->source];
+    struct source *s = &d->display.sources[p->source];
     struct alloc *a = p->allocs[0];
     unsigned epoch = d->epoch;
     NTSTATUS st = STATUS_DEVICE_REMOVED;
@@ -251,7 +180,7 @@ void display_flip(struct dxgk *d, struct packet *p)
     if (!NT_SUCCESS(st) || epoch != d->epoch || !s->visible) {
         if (epoch == d->epoch && NT_SUCCESS(st))
             log_info("dxgkrnl", "a flip to the invisible source %u is dropped", p->source);
-        sched_finish_soft(d, p);
+        packet_finish(d, p);
         return;
     }
     if (!p->interval) {
@@ -259,7 +188,7 @@ void display_flip(struct dxgk *d, struct packet *p)
         show(s, a);
         s->frames++;
         p->context->device->present_count++;
-        sched_finish_soft(d, p);
+        packet_finish(d, p);
         return;
     }
     a->pins++;
@@ -278,8 +207,8 @@ void display_flip(struct dxgk *d, struct packet *p)
 
 void display_drop_flips(struct dxgk *d, struct device *dev)
 {
-    for (unsigned i = 0; i < d->num_sources; i++) {
-        struct source *s = &d->sources[i];
+    for (unsigned i = 0; i < d->display.num_sources; i++) {
+        struct source *s = &d->display.sources[i];
         for (struct packet **pp = &s->flips; *pp;) {
             struct packet *p = *pp;
             if (dev && p->context->device != dev) {
@@ -292,7 +221,7 @@ void display_drop_flips(struct dxgk *d, struct device *dev)
             s->flip_count--;
             p->allocs[0]->pins--;
             p->allocs[0]->busy--;
-            sched_finish_soft(d, p);
+            packet_finish(d, p);
         }
         s->flips_last = &s->flips;
         while (*s->flips_last)
@@ -301,10 +230,10 @@ void display_drop_flips(struct dxgk *d, struct device *dev)
 }
 
 /* The desktop comes back where `a` was shown. */
-void display_forget_alloc(struct dxgk *d, struct alloc *a)
+static void forget_alloc(struct dxgk *d, struct alloc *a)
 {
-    for (unsigned i = 0; i < d->num_sources; i++) {
-        struct source *s = &d->sources[i];
+    for (unsigned i = 0; i < d->display.num_sources; i++) {
+        struct source *s = &d->display.sources[i];
         if (s->primary != a || s->own_primary == a)
             continue;
         if (d->state == DXGK_STARTED && s->own_primary &&
@@ -317,7 +246,7 @@ void display_forget_alloc(struct dxgk *d, struct alloc *a)
 NTSTATUS display_wait_vblank(struct dxgk_client *c, UINT source, struct device *dev)
 {
     struct dxgk *d = c->d;
-    struct source *s = &d->sources[source];
+    struct source *s = &d->display.sources[source];
     unsigned epoch = d->epoch;
     uint64_t seen;
 
@@ -325,8 +254,8 @@ NTSTATUS display_wait_vblank(struct dxgk_client *c, UINT source, struct device *
         return STATUS_GRAPHICS_PRESENT_OCCLUDED;
     s->waiting++;
     enable_vsync(d, true);
-    seen = grid_number(s, kernel_now(d->kernel),
-                       DXGK_VBLANK_GUARD_NS); /* one that is noticed late is none to wait for */
+    /* One that is noticed late is none to wait for. */
+    seen = grid_number(&s->grid, kernel_now(d->kernel) + DXGK_VBLANK_GUARD_NS, s->vblanks);
     while (s->vblanks <= seen && !c->cancelled && d->state == DXGK_STARTED && epoch == d->epoch && s->visible)
         kernel_wait(d->kernel, &s->vblank_waiters, LOOP_FOREVER);
     s->waiting--;
@@ -384,7 +313,7 @@ static D3DKMT_DISPLAYMODE mode_from(const D3DKMDT_VIDPN_SOURCE_MODE *s, const D3
 /* The cofunctional modes of a path; *best is the index of the preferred one. */
 static NTSTATUS enumerate(struct dxgk *d, UINT source, UINT target, unsigned *best)
 {
-    struct source *s = &d->sources[source];
+    struct source *s = &d->display.sources[source];
     struct vidpn *v = make_vidpn(d, source, target);
     int child = vidpn_child_index(d, target);
     D3DKMT_DISPLAYMODE *modes = NULL;
@@ -442,7 +371,7 @@ static NTSTATUS set_visible(struct dxgk *d, UINT source, bool visible)
     NTSTATUS s = DDI(d, SetVidPnSourceVisibility, d->miniport, &args);
 
     if (NT_SUCCESS(s))
-        d->sources[source].visible = visible;
+        d->display.sources[source].visible = visible;
     vblanks_changed(d);
     return s;
 }
@@ -450,7 +379,7 @@ static NTSTATUS set_visible(struct dxgk *d, UINT source, bool visible)
 /* `primary` NULL: a shared primary surface of dxgkrnl's own. Called with the adapter held. */
 NTSTATUS display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE *mode, struct alloc *primary)
 {
-    struct source *s = &d->sources[source];
+    struct source *s = &d->display.sources[source];
     struct vidpn *v = make_vidpn(d, source, s->target);
     int child = vidpn_child_index(d, s->target);
     DXGKARG_ISSUPPORTEDVIDPN supported = {.hDesiredVidPn = vidpn_handle(v)};
@@ -499,7 +428,7 @@ NTSTATUS display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE 
     }
     s->committed = true;
     s->mode = now;
-    s->grid_ns = 0; /* vblanks begin anew */
+    grid_restart(&s->grid, now.RefreshRate.Numerator, now.RefreshRate.Denominator);
     s->stride = stride;
     st = program(d, source, primary, true, false);
     if (NT_SUCCESS(st))
@@ -510,8 +439,8 @@ NTSTATUS display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE 
         s->own_primary = fresh;
         vidmm_destroy_standard(d, old);
     }
-    vidpn_destroy(d->active);
-    d->active = v;
+    vidpn_destroy(d->display.active);
+    d->display.active = v;
     return st;
 fail:
     vidmm_destroy_standard(d, fresh);
@@ -524,94 +453,17 @@ NTSTATUS display_restore(struct dxgk *d)
 {
     NTSTATUS st = STATUS_SUCCESS;
 
-    for (unsigned i = 0; i < d->num_sources && NT_SUCCESS(st); i++) {
-        struct source *s = &d->sources[i];
-        bool vsync = d->vsync_enabled;
+    for (unsigned i = 0; i < d->display.num_sources && NT_SUCCESS(st); i++) {
+        struct source *s = &d->display.sources[i];
+        bool vsync = d->display.vsync_enabled;
         if (!s->committed)
             continue;
         s->visible = false;
         st = display_set_mode(d, i, &s->mode, NULL);
-        d->vsync_enabled = false;
+        d->display.vsync_enabled = false;
         enable_vsync(d, vsync);
     }
     return st;
-}
-
-/* ---- monitors ------------------------------------------------------------ */
-
-static void recommend_modes(struct dxgk *d, UINT target)
-{
-    struct modeset *set = modeset_create(MODESET_MONITOR);
-    DXGKARG_RECOMMENDMONITORMODES args = {.VideoPresentTargetId = target,
-                                          .hMonitorSourceModeSet = (D3DKMDT_HMONITORSOURCEMODESET)set,
-                                          .pMonitorSourceModeSetInterface = &modeset_monitor_interface};
-    NTSTATUS st;
-
-    if (!set)
-        return;
-    st = DDI(d, RecommendMonitorModes, d->miniport, &args);
-    if (!NT_SUCCESS(st))
-        log_info("dxgkrnl", "DxgkDdiRecommendMonitorModes returned %08x", (unsigned)st);
-    modeset_unref(set);
-}
-
-static NTSTATUS acquire_monitor_modes(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
-                                      D3DKMDT_HMONITORSOURCEMODESET *out,
-                                      CONST DXGK_MONITORSOURCEMODESET_INTERFACE **interface)
-{
-    struct dxgk *d = kernel_ctx(kernel_self(__func__));
-    struct modeset *set;
-
-    if (adapter != (HANDLE)d || vidpn_child_index(d, target) < 0)
-        return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET;
-    set = modeset_create(MODESET_MONITOR);
-    *out = (D3DKMDT_HMONITORSOURCEMODESET)set;
-    *interface = &modeset_monitor_interface;
-    return set ? STATUS_SUCCESS : STATUS_NO_MEMORY;
-}
-
-static NTSTATUS release_monitor_modes(HANDLE adapter, D3DKMDT_HMONITORSOURCEMODESET set)
-{
-    UNREFERENCED_PARAMETER(adapter);
-    if (!set || ((struct modeset *)set)->kind != MODESET_MONITOR)
-        return STATUS_INVALID_PARAMETER;
-    modeset_unref((struct modeset *)set);
-    return STATUS_SUCCESS;
-}
-
-static NTSTATUS no_ranges(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
-                          D3DKMDT_HMONITORFREQUENCYRANGESET *set, CONST VOID **interface)
-{
-    UNREFERENCED_PARAMETER(adapter);
-    UNREFERENCED_PARAMETER(target);
-    UNREFERENCED_PARAMETER(set);
-    UNREFERENCED_PARAMETER(interface);
-    return STATUS_NOT_SUPPORTED;
-}
-
-static NTSTATUS no_descriptors(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
-                               D3DKMDT_HMONITORDESCRIPTORSET *set, CONST VOID **interface)
-{
-    UNREFERENCED_PARAMETER(adapter);
-    UNREFERENCED_PARAMETER(target);
-    UNREFERENCED_PARAMETER(set);
-    UNREFERENCED_PARAMETER(interface);
-    return STATUS_NOT_SUPPORTED;
-}
-
-NTSTATUS display_query_monitor_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
-                                         CONST DXGK_MONITOR_INTERFACE **interface)
-{
-    static const DXGK_MONITOR_INTERFACE monitor = {DXGK_MONITOR_INTERFACE_VERSION_V1, acquire_monitor_modes,
-                                                   release_monitor_modes, no_ranges, no_descriptors};
-    struct dxgk *d = kernel_ctx(kernel_self(__func__));
-
-    if (adapter != (HANDLE)d)
-        return STATUS_INVALID_PARAMETER;
-    if (version != DXGK_MONITOR_INTERFACE_VERSION_V1)
-        return STATUS_NOT_SUPPORTED;
-    *interface = &monitor;
-    return STATUS_SUCCESS;
 }
 
 /* ---- start and stop ------------------------------------------------------ */
@@ -621,26 +473,20 @@ NTSTATUS display_start(struct dxgk *d)
     unsigned target = 0;
     NTSTATUS st;
 
-    memset(d->sources, 0, sizeof(d->sources));
-    d->system = device_create(d, NULL, &st);
-    if (!d->system)
-        return st;
-    d->system_context = context_create(
-        d->system, d->caps.SchedulingCaps.MultiEngineAware ? d->caps.MemoryManagementCaps.PagingNode : 0, 1,
-        NULL, 0, &st);
-    if (!d->system_context)
-        return st;
-    for (unsigned i = 0; i < d->num_sources; i++) {
-        struct source *s = &d->sources[i];
+    memset(d->display.sources, 0, sizeof(d->display.sources));
+    d->vidmm.forget = forget_alloc;
+    for (unsigned i = 0; i < d->display.num_sources; i++) {
+        struct source *s = &d->display.sources[i];
         unsigned best;
         s->flips_last = &s->flips;
-        while (target < d->num_children && (!d->children[target].connected ||
-                                            d->children[target].desc.ChildDeviceType != TypeVideoOutput))
+        while (target < d->display.num_children &&
+               (!d->display.children[target].connected ||
+                d->display.children[target].desc.ChildDeviceType != TypeVideoOutput))
             target++;
-        if (target == d->num_children)
+        if (target == d->display.num_children)
             break;
-        s->target = d->children[target++].desc.ChildUid;
-        recommend_modes(d, s->target);
+        s->target = d->display.children[target++].desc.ChildUid;
+        monitor_recommend_modes(d, s->target);
         st = enumerate(d, i, s->target, &best);
         if (NT_SUCCESS(st))
             st = display_set_mode(d, i, &s->modes[best], NULL);
@@ -653,8 +499,8 @@ NTSTATUS display_start(struct dxgk *d)
 void display_stop(struct dxgk *d)
 {
     display_drop_flips(d, NULL);
-    for (unsigned i = 0; i < d->num_sources; i++) {
-        struct source *s = &d->sources[i];
+    for (unsigned i = 0; i < d->display.num_sources; i++) {
+        struct source *s = &d->display.sources[i];
         if (s->visible && d->state == DXGK_STARTED)
             set_visible(d, i, false);
         s->visible = s->committed = false;
@@ -666,11 +512,11 @@ void display_stop(struct dxgk *d)
         s->modes = NULL;
         s->num_modes = 0;
     }
-    if (d->vsync_enabled && d->state == DXGK_STARTED)
+    if (d->display.vsync_enabled && d->state == DXGK_STARTED)
         enable_vsync(d, false);
-    d->vsync_enabled = false;
+    d->display.vsync_enabled = false;
     vblanks_changed(d);
-    kernel_cancel(d->kernel, &d->vsync_timer);
-    vidpn_destroy(d->active);
-    d->active = NULL;
+    kernel_cancel(d->kernel, &d->display.vsync_timer);
+    vidpn_destroy(d->display.active);
+    d->display.active = NULL;
 }

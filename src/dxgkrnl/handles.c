@@ -1,6 +1,4 @@
-/* handles.c: D3DKMT handles: (serial << 16 | index + 1) of one table, so that a stale handle names nothing.
- */
-#include "dxgkrnl/private.h"
+#include "dxgkrnl/adapter.h"
 
 #include <stdlib.h>
 
@@ -11,24 +9,24 @@ D3DKMT_HANDLE handle_new(struct dxgk *d, enum handle_type type, struct dxgk_clie
     struct handle_entry *e;
     unsigned i;
 
-    for (i = 0; i < d->num_handles; i++)
-        if (d->handles[i].type == HANDLE_FREE)
+    for (i = 0; i < d->handles.count; i++)
+        if (d->handles.table[i].type == HANDLE_FREE)
             break;
-    if (i == d->num_handles) {
-        unsigned n = d->num_handles ? 2 * d->num_handles : 64;
+    if (i == d->handles.count) {
+        unsigned n = d->handles.count ? 2 * d->handles.count : 64;
         if (n > MAX_HANDLES)
             n = MAX_HANDLES;
-        if (n == d->num_handles)
+        if (n == d->handles.count)
             return 0;
-        e = realloc(d->handles, n * sizeof(*e));
+        e = realloc(d->handles.table, n * sizeof(*e));
         if (!e)
             return 0;
-        d->handles = e;
-        for (unsigned j = d->num_handles; j < n; j++)
+        d->handles.table = e;
+        for (unsigned j = d->handles.count; j < n; j++)
             e[j] = (struct handle_entry){.serial = 0x4000};
-        d->num_handles = n;
+        d->handles.count = n;
     }
-    e = &d->handles[i];
+    e = &d->handles.table[i];
     e->type = type;
     e->client = client;
     e->object = object;
@@ -39,10 +37,10 @@ static struct handle_entry *entry(struct dxgk *d, D3DKMT_HANDLE h)
 {
     unsigned i = (h & 0xFFFF) - 1;
 
-    if (!(h & 0xFFFF) || i >= d->num_handles || d->handles[i].serial != h >> 16 ||
-        d->handles[i].type == HANDLE_FREE)
+    if (!(h & 0xFFFF) || i >= d->handles.count || d->handles.table[i].serial != h >> 16 ||
+        d->handles.table[i].type == HANDLE_FREE)
         return NULL;
-    return &d->handles[i];
+    return &d->handles.table[i];
 }
 
 void *handle_get(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type, const struct dxgk_client *client)
@@ -61,4 +59,13 @@ void handle_free(struct dxgk *d, D3DKMT_HANDLE h)
     e->type = HANDLE_FREE;
     e->object = NULL;
     e->serial = (uint16_t)(e->serial == 0xFFFF ? 0x4000 : e->serial + 1);
+}
+
+void handle_free_all(struct dxgk *d, const struct dxgk_client *client)
+{
+    for (unsigned i = 0; i < d->handles.count; i++) {
+        struct handle_entry *e = &d->handles.table[i];
+        if (e->type != HANDLE_FREE && e->client == client)
+            handle_free(d, (D3DKMT_HANDLE)e->serial << 16 | (i + 1));
+    }
 }

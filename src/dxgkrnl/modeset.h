@@ -6,7 +6,7 @@
 #ifndef DXGKRNL_MODESET_H_
 #define DXGKRNL_MODESET_H_
 
-#include "dxgkrnl/private.h"
+#include "dxgkrnl/adapter.h"
 
 enum modeset_kind { MODESET_SOURCE = 0x4D53, MODESET_TARGET = 0x4D54, MODESET_MONITOR = 0x4D4D };
 

@@ -1,6 +1,6 @@
 /* ntos.c: the kernel routines that a miniport calls (include/wddm/ntddk.h), each with the IRQL rule of its
  * documentation. */
-#include "dxgkrnl/private.h"
+#include "dxgkrnl/adapter.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,7 +334,7 @@ BOOLEAN KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc)
 
 void ntos_init(struct dxgk *d)
 {
-    d->pool.prev = d->pool.next = &d->pool;
+    d->ntos.pool.prev = d->ntos.pool.next = &d->ntos.pool;
 }
 
 PVOID ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
@@ -348,8 +348,11 @@ PVOID ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
     b = NumberOfBytes < SIZE_MAX / 2 ? malloc(sizeof(*b) + NumberOfBytes) : NULL;
     if (!b)
         return NULL;
-    *b = (struct pool_block){
-        .prev = d->pool.prev, .next = &d->pool, .size = NumberOfBytes, .tag = Tag, .magic = POOL_MAGIC};
+    *b = (struct pool_block){.prev = d->ntos.pool.prev,
+                             .next = &d->ntos.pool,
+                             .size = NumberOfBytes,
+                             .tag = Tag,
+                             .magic = POOL_MAGIC};
     b->prev->next = b->next->prev = b;
     memset(b + 1, 0xA5, NumberOfBytes); /* pool is not zeroed: do not let a driver rely on it */
     return b + 1;
@@ -393,8 +396,8 @@ PVOID MmAllocateContiguousMemory(SIZE_T NumberOfBytes, PHYSICAL_ADDRESS HighestA
         free(c);
         return NULL;
     }
-    c->next = d->contiguous;
-    d->contiguous = c;
+    c->next = d->ntos.contiguous;
+    d->ntos.contiguous = c;
     return c->mem.va;
 }
 
@@ -414,7 +417,7 @@ VOID MmFreeContiguousMemory(PVOID BaseAddress)
     struct dxgk *d = OWNER();
     CHECK(APC_LEVEL);
 
-    for (struct contiguous **p = &d->contiguous; *p; p = &(*p)->next)
+    for (struct contiguous **p = &d->ntos.contiguous; *p; p = &(*p)->next)
         if ((*p)->mem.va == BaseAddress) {
             struct contiguous *c = *p;
             *p = c->next;
@@ -438,7 +441,7 @@ PHYSICAL_ADDRESS MmGetPhysicalAddress(PVOID BaseAddress)
     struct dxgk *d = OWNER();
     PHYSICAL_ADDRESS pa = {.QuadPart = 0};
 
-    for (struct contiguous *c = d->contiguous; c; c = c->next)
+    for (struct contiguous *c = d->ntos.contiguous; c; c = c->next)
         if ((uint8_t *)BaseAddress >= (uint8_t *)c->mem.va &&
             (uint8_t *)BaseAddress < (uint8_t *)c->mem.va + c->mem.size)
             pa.QuadPart = (LONGLONG)(c->mem.pa + (uint64_t)((uint8_t *)BaseAddress - (uint8_t *)c->mem.va));
@@ -471,7 +474,7 @@ NTSTATUS ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va)
     m = calloc(1, sizeof(*m));
     if (!m)
         return STATUS_NO_MEMORY;
-    *m = (struct mapping){.next = d->mappings, .address = address, .size = size};
+    *m = (struct mapping){.next = d->ntos.mappings, .address = address, .size = size};
     m->va = bus->mmio_map ? bus->mmio_map(bus->ctx, address, size) : NULL;
     if (!m->va) {
         m->trapped = true;
@@ -481,14 +484,14 @@ NTSTATUS ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va)
             return STATUS_NO_MEMORY;
         }
     }
-    d->mappings = m;
+    d->ntos.mappings = m;
     *va = m->va;
     return STATUS_SUCCESS;
 }
 
 NTSTATUS ntos_unmap(struct dxgk *d, void *va)
 {
-    for (struct mapping **p = &d->mappings; *p; p = &(*p)->next)
+    for (struct mapping **p = &d->ntos.mappings; *p; p = &(*p)->next)
         if ((*p)->va == va) {
             struct mapping *m = *p;
             *p = m->next;
@@ -514,9 +517,11 @@ PVOID MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes, MEMOR
     m = va ? calloc(1, sizeof(*m)) : NULL; /* memory: mapped as it is */
     if (!m)
         return NULL;
-    *m = (struct mapping){
-        .next = d->mappings, .va = va, .address = (uint64_t)PhysicalAddress.QuadPart, .size = NumberOfBytes};
-    d->mappings = m;
+    *m = (struct mapping){.next = d->ntos.mappings,
+                          .va = va,
+                          .address = (uint64_t)PhysicalAddress.QuadPart,
+                          .size = NumberOfBytes};
+    d->ntos.mappings = m;
     return va;
 }
 
@@ -561,7 +566,7 @@ static struct mapping *find_mapping(const char *routine, const volatile void *re
 {
     struct dxgk *d = OWNER();
 
-    for (struct mapping *m = d->mappings; m; m = m->next)
+    for (struct mapping *m = d->ntos.mappings; m; m = m->next)
         if ((const volatile uint8_t *)reg >= m->va &&
             (size_t)((const volatile uint8_t *)reg - m->va) <= m->size - size)
             return m;
@@ -626,12 +631,12 @@ unsigned ntos_check_leaks(struct dxgk *d)
 {
     unsigned n = 0;
 
-    for (struct pool_block *b = d->pool.next; b != &d->pool; b = b->next, n++)
+    for (struct pool_block *b = d->ntos.pool.next; b != &d->ntos.pool; b = b->next, n++)
         kernel_violation(d->kernel, "the miniport leaked %zu bytes of pool, tag %.4s", b->size,
                          (char *)&b->tag);
-    for (struct contiguous *c = d->contiguous; c; c = c->next, n++)
+    for (struct contiguous *c = d->ntos.contiguous; c; c = c->next, n++)
         kernel_violation(d->kernel, "the miniport leaked %zu bytes of contiguous memory", c->mem.size);
-    for (struct mapping *m = d->mappings; m; m = m->next, n++)
+    for (struct mapping *m = d->ntos.mappings; m; m = m->next, n++)
         kernel_violation(d->kernel, "the miniport leaked a mapping of %zu bytes at %#llx", m->size,
                          (unsigned long long)m->address);
     return n;
@@ -639,20 +644,20 @@ unsigned ntos_check_leaks(struct dxgk *d)
 
 void ntos_finish(struct dxgk *d)
 {
-    while (d->pool.next != &d->pool) {
-        struct pool_block *b = d->pool.next;
-        d->pool.next = b->next;
+    while (d->ntos.pool.next != &d->ntos.pool) {
+        struct pool_block *b = d->ntos.pool.next;
+        d->ntos.pool.next = b->next;
         free(b);
     }
-    d->pool.prev = &d->pool;
-    while (d->contiguous) {
-        struct contiguous *c = d->contiguous;
-        d->contiguous = c->next;
+    d->ntos.pool.prev = &d->ntos.pool;
+    while (d->ntos.contiguous) {
+        struct contiguous *c = d->ntos.contiguous;
+        d->ntos.contiguous = c->next;
         physmem_free(d, &c->mem);
         free(c);
     }
-    while (d->mappings)
-        ntos_unmap(d, d->mappings->va);
+    while (d->ntos.mappings)
+        ntos_unmap(d, d->ntos.mappings->va);
 }
 
 /* ---- registry ------------------------------------------------------------ */

@@ -1,15 +1,6 @@
-/* tdr.c: time-out detection and recovery.
- *
- *   head packet at the device ──TdrDelay──▶ ask the miniport for the current fence
- *        ├─ it moved: an interrupt was lost; complete what is done, go on
- *        └─ it did not: DETECTED ─▶ CollectDbgInfo ─▶ ResetFromTimeout ─▶ drop everything ─▶ RestartFromTimeout ─▶ mode ─▶ 4101
- *                          └─ TdrLevel 1, more than TdrLimitCount in TdrLimitTime, a DDI that fails or never returns ─▶ FAILED
- *
- * Settings, under their registry names in HKLM\SYSTEM\CurrentControlSet\Control\GraphicsDrivers: TdrLevel (0 off,
- * 1 bug check, 3 recover), TdrDelay, TdrDdiDelay, TdrLimitTime (seconds), TdrLimitCount.
- */
+#include "dxgkrnl/adapter.h"
+
 #include "dxgkrnl/flight.h"
-#include "dxgkrnl/private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,38 +44,36 @@ static void report_unknown(struct dxgk *d)
 void tdr_configure(struct dxgk *d)
 {
     report_unknown(d);
-    d->tdr_level = setting(d, "TdrLevel", 3, 0, 3);
-    d->tdr_delay_ns = setting(d, "TdrDelay", 2, 1, 3600) * NSEC_PER_SEC;
-    d->tdr_ddi_delay_ns = setting(d, "TdrDdiDelay", 5, 1, 3600) * NSEC_PER_SEC;
-    d->tdr_limit_ns = setting(d, "TdrLimitTime", 60, 1, 86400) * NSEC_PER_SEC;
-    d->tdr_limit_count = setting(d, "TdrLimitCount", 5, 0, UINT32_MAX);
-    d->may_inject = setting(d, "EnableFaultInjection", 0, 0, 1);
-    d->hw_limit = setting(d, "HwQueuedRenderPacketGroupLimit", 2, 1, 64);
+    d->tdr.level = setting(d, "TdrLevel", 3, 0, 3);
+    d->tdr.delay_ns = setting(d, "TdrDelay", 2, 1, 3600) * NSEC_PER_SEC;
+    d->tdr.ddi_delay_ns = setting(d, "TdrDdiDelay", 5, 1, 3600) * NSEC_PER_SEC;
+    d->tdr.limit_ns = setting(d, "TdrLimitTime", 60, 1, 86400) * NSEC_PER_SEC;
+    d->tdr.limit_count = setting(d, "TdrLimitCount", 5, 0, UINT32_MAX);
+    d->injection.allowed = setting(d, "EnableFaultInjection", 0, 0, 1);
+    d->sched.hw_limit = setting(d, "HwQueuedRenderPacketGroupLimit", 2, 1, 64);
 }
 
-void sched_kick_tdr(struct dxgk *d)
+void tdr_fail(struct dxgk *d, unsigned code, const char *why)
 {
-    d->tdr_pending = true;
-    kernel_wake_all(d->kernel, &d->tdr_work);
-}
-
-static void expired(void *ctx)
-{
-    struct node *n = ctx;
-    struct dxgk *d = kernel_ctx(kernel_self(__func__));
-
-    n->check = true;
-    sched_kick_tdr(d);
-}
-
-void tdr_arm(struct dxgk *d, unsigned node)
-{
-    struct node *n = &d->nodes[node];
-
-    if (!n->hw || !d->tdr_level)
-        kernel_cancel(d->kernel, &n->timer);
-    else
-        kernel_arm(d->kernel, &n->timer, n->head_start_ns + d->tdr_delay_ns, expired, n);
+    if (d->state == DXGK_FAILED)
+        return;
+    d->state = DXGK_FAILED;
+    dxgk_log(d, "BugCheck", code, "the display driver cannot be recovered (bugcheck 0x%X): %s", code, why);
+    for (struct device *dev = d->devices; dev; dev = dev->next)
+        device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
+    d->resetting = false;
+    adapter_kick(d);
+    kernel_wake_all(d->kernel, &d->progress);
+    for (unsigned i = 0; i < d->sched.num_nodes; i++)
+        kernel_cancel(d->kernel, &d->sched.nodes[i].timer);
+    kernel_wake_all(d->kernel, &d->lock.waiters);
+    vblanks_changed(d);
+    for (unsigned i = 0; i < d->display.num_sources; i++)
+        kernel_wake_all(d->kernel, &d->display.sources[i].vblank_waiters);
+    for (struct context *c = d->sched.contexts; c; c = c->next_all) {
+        kernel_wake_all(d->kernel, &c->space);
+        kernel_wake_all(d->kernel, &c->idle);
+    }
 }
 
 static bool over_limit(struct dxgk *d)
@@ -92,14 +81,14 @@ static bool over_limit(struct dxgk *d)
     uint64_t now = kernel_now(d->kernel);
     unsigned kept = 0;
 
-    for (unsigned i = 0; i < d->tdr_count; i++)
-        if (now - d->tdr_times[i] <= d->tdr_limit_ns)
-            d->tdr_times[kept++] = d->tdr_times[i];
+    for (unsigned i = 0; i < d->tdr.count; i++)
+        if (now - d->tdr.times[i] <= d->tdr.limit_ns)
+            d->tdr.times[kept++] = d->tdr.times[i];
     if (kept == MAX_HISTORY)
         kept--;
-    d->tdr_times[kept++] = now;
-    d->tdr_count = kept;
-    return kept > d->tdr_limit_count;
+    d->tdr.times[kept++] = now;
+    d->tdr.count = kept;
+    return kept > d->tdr.limit_count;
 }
 
 static void collect(struct dxgk *d, UINT reason)
@@ -107,18 +96,18 @@ static void collect(struct dxgk *d, UINT reason)
     DXGKARG_COLLECTDBGINFO_EXT ext = {0};
     DXGKARG_COLLECTDBGINFO args = {.Reason = reason, .BufferSize = DEBUG_INFO_SIZE, .pExtension = &ext};
 
-    if (!d->debug_info)
-        d->debug_info = calloc(1, DEBUG_INFO_SIZE);
-    args.pBuffer = d->debug_info;
-    if (d->debug_info && NT_SUCCESS(DDI(d, CollectDbgInfo, d->miniport, &args)))
-        d->debug_info_size = DEBUG_INFO_SIZE;
+    if (!d->tdr.debug_info)
+        d->tdr.debug_info = calloc(1, DEBUG_INFO_SIZE);
+    args.pBuffer = d->tdr.debug_info;
+    if (d->tdr.debug_info)
+        DDI(d, CollectDbgInfo, d->miniport, &args);
 }
 
 static void mark_devices(struct dxgk *d, struct device *guilty)
 {
     for (struct device *dev = d->devices; dev; dev = dev->next)
-        if (dev->state == D3DKMT_DEVICEEXECUTION_ACTIVE && dev != d->system)
-            device_set_state(dev, dev == guilty ? D3DKMT_DEVICEEXECUTION_HUNG : D3DKMT_DEVICEEXECUTION_RESET);
+        if (dev != d->system)
+            device_lose(dev, dev == guilty ? D3DKMT_DEVICEEXECUTION_HUNG : D3DKMT_DEVICEEXECUTION_RESET);
 }
 
 static void recover(struct dxgk *d, struct device *guilty, const char *why)
@@ -126,16 +115,16 @@ static void recover(struct dxgk *d, struct device *guilty, const char *why)
     uint64_t start = kernel_now(d->kernel);
     NTSTATUS s;
 
-    d->tdr_total++;
-    if (d->tdr_level == 1) {
-        adapter_fail(d, VIDEO_TDR_FAILURE, "TdrLevel is 1: a time-out is not recovered from");
+    d->tdr.total++;
+    if (d->tdr.level == 1) {
+        tdr_fail(d, VIDEO_TDR_FAILURE, "TdrLevel is 1: a time-out is not recovered from");
         return;
     }
     if (over_limit(d)) {
         char text[120];
-        snprintf(text, sizeof(text), "more than %u time-outs within %llu s", d->tdr_limit_count,
-                 (unsigned long long)(d->tdr_limit_ns / NSEC_PER_SEC));
-        adapter_fail(d, VIDEO_TDR_FAILURE, text);
+        snprintf(text, sizeof(text), "more than %u time-outs within %llu s", d->tdr.limit_count,
+                 (unsigned long long)(d->tdr.limit_ns / NSEC_PER_SEC));
+        tdr_fail(d, VIDEO_TDR_FAILURE, text);
         return;
     }
     d->resetting = true;
@@ -153,65 +142,50 @@ static void recover(struct dxgk *d, struct device *guilty, const char *why)
     if (d->state == DXGK_FAILED)
         goto out;
     mark_devices(d, guilty);
+    display_drop_flips(d, NULL);
     sched_drop_all(d);
+    d->interrupts.count = 0;
     vidmm_forget(d);
     if (!NT_SUCCESS(s)) {
-        adapter_fail(d, VIDEO_TDR_FAILURE, "DxgkDdiResetFromTimeout failed");
+        tdr_fail(d, VIDEO_TDR_FAILURE, "DxgkDdiResetFromTimeout failed");
         goto out;
     }
     s = DDI(d, RestartFromTimeout, d->miniport);
     if (d->state == DXGK_FAILED)
         goto out;
     if (!NT_SUCCESS(s)) {
-        adapter_fail(d, VIDEO_TDR_FAILURE, "DxgkDdiRestartFromTimeout failed");
+        tdr_fail(d, VIDEO_TDR_FAILURE, "DxgkDdiRestartFromTimeout failed");
         goto out;
     }
     d->resetting = false;
     s = display_restore(d);
     if (!NT_SUCCESS(s))
-        adapter_fail(d, VIDEO_TDR_FAILURE, "the display mode could not be set again after the reset");
+        tdr_fail(d, VIDEO_TDR_FAILURE, "the display mode could not be set again after the reset");
     else
         dxgk_log(d, "Display", 4101,
                  "Display driver %s stopped responding and has successfully recovered (%s, %.1f ms)",
                  d->service, why, (double)(kernel_now(d->kernel) - start) / 1e6);
 out:
     adapter_unlock(d);
-    sched_kick(d);
-}
-
-/* Whether the node's oldest packet has completed without an interrupt; then it is retired. */
-bool tdr_poll(struct dxgk *d, unsigned i)
-{
-    struct node *n = &d->nodes[i];
-    DXGKARG_QUERYCURRENTFENCE q = {.NodeOrdinal = i};
-    unsigned epoch = d->epoch;
-
-    if (!NT_SUCCESS(DDI(d, QueryCurrentFence, d->miniport, &q)) || epoch != d->epoch || !n->hw ||
-        (INT)(q.CurrentFence - n->hw->fence) < 0 || (INT)(q.CurrentFence - n->submitted) > 0)
-        return false;
-    d->lost_interrupts++;
-    dxgk_log(d, "dxgkrnl", 2, "an interrupt was lost: fence %u of node %u completed without one",
-             q.CurrentFence, i);
-    sched_retire_to(d, i, q.CurrentFence);
-    return true;
+    adapter_kick(d);
 }
 
 static void check_node(struct dxgk *d, unsigned i)
 {
-    struct node *n = &d->nodes[i];
+    struct node *n = &d->sched.nodes[i];
     unsigned epoch = d->epoch;
     char why[96];
 
     if (!n->hw)
         return;
-    if (kernel_now(d->kernel) < n->head_start_ns + d->tdr_delay_ns) {
-        tdr_arm(d, i);
+    if (kernel_now(d->kernel) < n->head_start_ns + d->tdr.delay_ns) {
+        node_arm(d, i);
         return;
     }
-    if (tdr_poll(d, i))
+    if (node_poll(d, i))
         return;
     if (epoch != d->epoch || !n->hw || d->state != DXGK_STARTED ||
-        kernel_now(d->kernel) < n->head_start_ns + d->tdr_delay_ns)
+        kernel_now(d->kernel) < n->head_start_ns + d->tdr.delay_ns)
         return; /* asking made it complete */
     snprintf(why, sizeof(why), "fence %u on node %u", n->hw->fence, i);
     recover(d, n->hw->context ? n->hw->context->device : NULL, why);
@@ -219,14 +193,16 @@ static void check_node(struct dxgk *d, unsigned i)
 
 void tdr_work(struct dxgk *d)
 {
-    if (d->tdr_forced && d->state == DXGK_STARTED) {
-        d->tdr_forced = false;
-        recover(d, d->nodes[0].hw && d->nodes[0].hw->context ? d->nodes[0].hw->context->device : NULL,
+    if (d->tdr.forced && d->state == DXGK_STARTED) {
+        d->tdr.forced = false;
+        recover(d,
+                d->sched.nodes[0].hw && d->sched.nodes[0].hw->context ? d->sched.nodes[0].hw->context->device
+                                                                      : NULL,
                 "forced");
     }
-    for (unsigned i = 0; i < d->num_nodes && d->state == DXGK_STARTED; i++)
-        if (d->nodes[i].check) {
-            d->nodes[i].check = false;
+    for (unsigned i = 0; i < d->sched.num_nodes && d->state == DXGK_STARTED; i++)
+        if (d->sched.nodes[i].check) {
+            d->sched.nodes[i].check = false;
             check_node(d, i);
         }
 }

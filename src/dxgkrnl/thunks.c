@@ -42,7 +42,7 @@ static NTSTATUS open_adapter(struct dxgk_client *c, UINT source, D3DKMT_HANDLE *
 
     if (d->state != DXGK_STARTED && d->state != DXGK_FAILED)
         s = STATUS_NO_SUCH_DEVICE;
-    else if (source >= d->num_sources)
+    else if (source >= d->display.num_sources)
         s = STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
     else if (!(*handle = handle_new(d, HANDLE_ADAPTER, c, d)))
         s = STATUS_NO_MEMORY;
@@ -102,11 +102,15 @@ NTSTATUS dxgk_CloseAdapter(struct dxgk_client *c, CONST D3DKMT_CLOSEADAPTER *arg
     return thunk_leave(d, s);
 }
 
-static void segment_sizes(struct dxgk *d, D3DKMT_SEGMENTSIZEINFO *out)
+/* What a KMTQUERYADAPTERINFOTYPE is answered with; the caller's buffer has exactly the size of the answer, and is all zero
+ * but for what `in` bytes of it say. */
+
+static NTSTATUS segment_sizes(struct dxgk *d, void *arg)
 {
-    *out = (D3DKMT_SEGMENTSIZEINFO){0};
-    for (unsigned i = 0; i < d->num_segments; i++) {
-        const DXGK_SEGMENTDESCRIPTOR *g = &d->segments[i].desc;
+    D3DKMT_SEGMENTSIZEINFO *out = arg;
+
+    for (unsigned i = 0; i < d->vidmm.num_segments; i++) {
+        const DXGK_SEGMENTDESCRIPTOR *g = &d->vidmm.segments[i].desc;
         if (g->Flags.Aperture)
             out->SharedSystemMemorySize += g->CommitLimit;
         else if (g->Flags.PopulatedFromSystemMemory)
@@ -114,17 +118,40 @@ static void segment_sizes(struct dxgk *d, D3DKMT_SEGMENTSIZEINFO *out)
         else
             out->DedicatedVideoMemorySize += g->CommitLimit;
     }
+    return STATUS_SUCCESS;
 }
 
-static void registry_info(struct dxgk *d, D3DKMT_ADAPTERREGISTRYINFO *out)
+static NTSTATUS flip_queue(struct dxgk *d, void *out)
 {
-    memset(out, 0, sizeof(*out));
+    *(D3DKMT_FLIPQUEUEINFO *)out =
+        (D3DKMT_FLIPQUEUEINFO){.MaxHardwareFlipQueueLength = d->caps.MaxQueuedFlipOnVSync,
+                               .MaxSoftwareFlipQueueLength = MAX_PRESENTS,
+                               .FlipFlags.FlipInterval = 1};
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS registry_info(struct dxgk *d, void *arg)
+{
+    D3DKMT_ADAPTERREGISTRYINFO *out = arg;
+
     for (int i = 0; d->service[i]; i++)
         out->AdapterString[i] = out->ChipType[i] = (WCHAR)d->service[i];
+    return STATUS_SUCCESS;
 }
 
-static NTSTATUS device_ids(struct dxgk *d, D3DKMT_QUERY_DEVICE_IDS *out)
+static NTSTATUS display_mode(struct dxgk *d, void *arg)
 {
+    D3DKMT_CURRENTDISPLAYMODE *mode = arg;
+
+    if (mode->VidPnSourceId >= d->display.num_sources || !d->display.sources[mode->VidPnSourceId].committed)
+        return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
+    mode->DisplayMode = d->display.sources[mode->VidPnSourceId].mode;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS device_ids(struct dxgk *d, void *arg)
+{
+    D3DKMT_QUERY_DEVICE_IDS *out = arg;
     uint8_t config[64] = {0};
 
     if (out->PhysicalAdapterIndex)
@@ -140,77 +167,47 @@ static NTSTATUS device_ids(struct dxgk *d, D3DKMT_QUERY_DEVICE_IDS *out)
     return STATUS_SUCCESS;
 }
 
+static NTSTATUS driver_version(struct dxgk *d, void *out)
+{
+    *(D3DKMT_DRIVERVERSION *)out = KMT_DRIVERVERSION_WDDM_1_1;
+    return STATUS_SUCCESS;
+}
+
+static const struct {
+    int type;
+    UINT size, in;
+    NTSTATUS (*fill)(struct dxgk *d, void *out); /* NULL: nothing but zeros */
+} infos[] = {
+    {KMTQAITYPE_GETSEGMENTSIZE, sizeof(D3DKMT_SEGMENTSIZEINFO), 0, segment_sizes},
+    {KMTQAITYPE_ADAPTERGUID, sizeof(GUID), 0, NULL},
+    {KMTQAITYPE_FLIPQUEUEINFO, sizeof(D3DKMT_FLIPQUEUEINFO), 0, flip_queue},
+    {KMTQAITYPE_ADAPTERADDRESS, sizeof(D3DKMT_ADAPTERADDRESS), 0, NULL},
+    {KMTQAITYPE_ADAPTERREGISTRYINFO, sizeof(D3DKMT_ADAPTERREGISTRYINFO), 0, registry_info},
+    {KMTQAITYPE_CURRENTDISPLAYMODE, sizeof(D3DKMT_CURRENTDISPLAYMODE), sizeof(D3DKMT_CURRENTDISPLAYMODE),
+     display_mode},
+    {KMTQAITYPE_PHYSICALADAPTERDEVICEIDS, sizeof(D3DKMT_QUERY_DEVICE_IDS), sizeof(D3DKMT_QUERY_DEVICE_IDS),
+     device_ids},
+    {KMTQAITYPE_CHECKDRIVERUPDATESTATUS, sizeof(BOOL), 0, NULL}, /* none is pending */
+    {KMTQAITYPE_DRIVERVERSION, sizeof(D3DKMT_DRIVERVERSION), 0, driver_version},
+};
+
 static NTSTATUS query_info(struct dxgk *d, const D3DKMT_QUERYADAPTERINFO *arg)
 {
-    void *out = arg->pPrivateDriverData;
-    UINT size = arg->PrivateDriverDataSize, need = 0;
-    D3DKMT_CURRENTDISPLAYMODE *mode = out;
+    UINT size = arg->PrivateDriverDataSize;
+    DXGKARG_QUERYADAPTERINFO q = {
+        .Type = DXGKQAITYPE_UMDRIVERPRIVATE, .pOutputData = arg->pPrivateDriverData, .OutputDataSize = size};
 
-    switch ((int)arg->Type) {
-    case KMTQAITYPE_UMDRIVERPRIVATE: {
-        DXGKARG_QUERYADAPTERINFO q = {
-            .Type = DXGKQAITYPE_UMDRIVERPRIVATE, .pOutputData = out, .OutputDataSize = size};
+    if (arg->Type == KMTQAITYPE_UMDRIVERPRIVATE)
         return d->miniport ? DDI(d, QueryAdapterInfo, d->miniport, &q) : STATUS_DEVICE_REMOVED;
+    for (size_t i = 0; i < sizeof(infos) / sizeof(infos[0]); i++) {
+        if (infos[i].type != (int)arg->Type)
+            continue;
+        if (size != infos[i].size)
+            return size < infos[i].size ? STATUS_BUFFER_TOO_SMALL : STATUS_INVALID_PARAMETER;
+        memset((char *)arg->pPrivateDriverData + infos[i].in, 0, size - infos[i].in);
+        return infos[i].fill ? infos[i].fill(d, arg->pPrivateDriverData) : STATUS_SUCCESS;
     }
-    case KMTQAITYPE_GETSEGMENTSIZE:
-        need = sizeof(D3DKMT_SEGMENTSIZEINFO);
-        break;
-    case KMTQAITYPE_ADAPTERGUID:
-        need = sizeof(GUID);
-        break;
-    case KMTQAITYPE_FLIPQUEUEINFO:
-        need = sizeof(D3DKMT_FLIPQUEUEINFO);
-        break;
-    case KMTQAITYPE_ADAPTERADDRESS:
-        need = sizeof(D3DKMT_ADAPTERADDRESS);
-        break;
-    case KMTQAITYPE_ADAPTERREGISTRYINFO:
-        need = sizeof(D3DKMT_ADAPTERREGISTRYINFO);
-        break;
-    case KMTQAITYPE_CURRENTDISPLAYMODE:
-        need = sizeof(D3DKMT_CURRENTDISPLAYMODE);
-        break;
-    case KMTQAITYPE_PHYSICALADAPTERDEVICEIDS:
-        need = sizeof(D3DKMT_QUERY_DEVICE_IDS);
-        break;
-    case KMTQAITYPE_CHECKDRIVERUPDATESTATUS:
-    case KMTQAITYPE_DRIVERVERSION:
-        need = 4;
-        break;
-    default:
-        return STATUS_NOT_SUPPORTED;
-    }
-    if (size < need)
-        return STATUS_BUFFER_TOO_SMALL;
-    if (size != need)
-        return STATUS_INVALID_PARAMETER;
-    switch ((int)arg->Type) {
-    case KMTQAITYPE_GETSEGMENTSIZE:
-        segment_sizes(d, out);
-        break;
-    case KMTQAITYPE_FLIPQUEUEINFO:
-        *(D3DKMT_FLIPQUEUEINFO *)out =
-            (D3DKMT_FLIPQUEUEINFO){.MaxHardwareFlipQueueLength = d->caps.MaxQueuedFlipOnVSync,
-                                   .MaxSoftwareFlipQueueLength = MAX_PRESENTS,
-                                   .FlipFlags.FlipInterval = 1};
-        break;
-    case KMTQAITYPE_ADAPTERREGISTRYINFO:
-        registry_info(d, out);
-        break;
-    case KMTQAITYPE_CURRENTDISPLAYMODE:
-        if (mode->VidPnSourceId >= d->num_sources || !d->sources[mode->VidPnSourceId].committed)
-            return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
-        mode->DisplayMode = d->sources[mode->VidPnSourceId].mode;
-        break;
-    case KMTQAITYPE_PHYSICALADAPTERDEVICEIDS:
-        return device_ids(d, out);
-    case KMTQAITYPE_DRIVERVERSION:
-        *(D3DKMT_DRIVERVERSION *)out = KMT_DRIVERVERSION_WDDM_1_1;
-        break;
-    default: /* the GUID, the bus address, no update pending */
-        memset(out, 0, need);
-    }
-    return STATUS_SUCCESS;
+    return STATUS_NOT_SUPPORTED;
 }
 
 NTSTATUS dxgk_QueryAdapterInfo(struct dxgk_client *c, CONST D3DKMT_QUERYADAPTERINFO *arg)
@@ -279,11 +276,11 @@ NTSTATUS dxgk_GetDeviceState(struct dxgk_client *c, D3DKMT_GETDEVICESTATE *arg)
         arg->ResetState.Value = 0;
         break;
     case D3DKMT_DEVICESTATE_PRESENT:
-        if (arg->PresentState.VidPnSourceId >= d->num_sources) {
+        if (arg->PresentState.VidPnSourceId >= d->display.num_sources) {
             s = STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
             break;
         }
-        src = &d->sources[arg->PresentState.VidPnSourceId];
+        src = &d->display.sources[arg->PresentState.VidPnSourceId];
         arg->PresentState.PresentStats = (D3DKMT_PRESENT_STATS){
             .PresentCount = dev->present_count,
             .PresentRefreshCount = (UINT)src->last_flip,
@@ -307,8 +304,9 @@ NTSTATUS dxgk_CreateContext(struct dxgk_client *c, D3DKMT_CREATECONTEXT *arg)
     if (!dev)
         return thunk_leave(d, STATUS_INVALID_HANDLE);
     s = thunk_usable(d, dev);
-    if (NT_SUCCESS(s) && (arg->NodeOrdinal >= d->num_nodes || arg->PrivateDriverDataSize > MAX_PRIVATE ||
-                          (arg->PrivateDriverDataSize && !arg->pPrivateDriverData)))
+    if (NT_SUCCESS(s) &&
+        (arg->NodeOrdinal >= d->sched.num_nodes || arg->PrivateDriverDataSize > MAX_PRIVATE ||
+         (arg->PrivateDriverDataSize && !arg->pPrivateDriverData)))
         s = STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(s) && !adapter_lock(d))
         s = STATUS_DEVICE_REMOVED;
@@ -444,7 +442,7 @@ fail:
 NTSTATUS dxgk_CreateAllocation(struct dxgk_client *c, D3DKMT_CREATEALLOCATION *arg)
 {
     struct dxgk *d = thunk_enter(c);
-    uint64_t patience = kernel_now(d->kernel) + d->tdr_delay_ns;
+    uint64_t patience = kernel_now(d->kernel) + d->tdr.delay_ns;
     NTSTATUS s;
 
     for (;;) {
@@ -462,7 +460,7 @@ NTSTATUS dxgk_CreateAllocation(struct dxgk_client *c, D3DKMT_CREATEALLOCATION *a
             }
         }
         /* What was destroyed may still hold the memory, until the work that names it is done. */
-        if (s != STATUS_GRAPHICS_NO_VIDEO_MEMORY || !d->doomed ||
+        if (s != STATUS_GRAPHICS_NO_VIDEO_MEMORY || !d->vidmm.doomed ||
             !kernel_wait(d->kernel, &d->progress, patience)) {
             if (s == STATUS_GRAPHICS_NO_VIDEO_MEMORY)
                 vidmm_log_refusal(d, c->process);
@@ -596,7 +594,7 @@ static NTSTATUS inject(struct dxgk_client *c, const D3DKMT_ESCAPE *arg)
 
     if (arg->PrivateDriverDataSize != sizeof(i))
         return STATUS_INVALID_PARAMETER;
-    if (!c->d->may_inject)
+    if (!c->d->injection.allowed)
         return STATUS_NOT_SUPPORTED;
     if (!c->admin)
         return STATUS_ACCESS_DENIED;
@@ -646,8 +644,7 @@ NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
                 ? thunk_usable(d, NULL)
                 : STATUS_NOT_SUPPORTED;
         if (NT_SUCCESS(s)) {
-            d->tdr_forced = true;
-            sched_kick_tdr(d);
+            adapter_force_tdr(d);
         }
         break;
     case DXGK_ESCAPE_INJECT:
@@ -685,19 +682,19 @@ static NTSTATUS statistics(struct dxgk *d, D3DKMT_QUERYSTATISTICS *arg)
     memset(r, 0, sizeof(*r));
     switch (arg->Type) {
     case D3DKMT_QUERYSTATISTICS_ADAPTER:
-        r->AdapterInformation.NbSegments = d->num_segments;
-        r->AdapterInformation.NodeCount = d->num_nodes;
-        r->AdapterInformation.VidPnSourceCount = d->num_sources;
-        r->AdapterInformation.VSyncEnabled = d->vsync_enabled;
-        r->AdapterInformation.TdrDetectedCount = d->tdr_total;
-        r->AdapterInformation.Allocations[0].Count = (ULONG)d->allocs_created;
-        r->AdapterInformation.Allocations[1].Count = (ULONG)d->allocs_destroyed;
-        r->AdapterInformation.Locks[0] = (ULONG)d->locks;
+        r->AdapterInformation.NbSegments = d->vidmm.num_segments;
+        r->AdapterInformation.NodeCount = d->sched.num_nodes;
+        r->AdapterInformation.VidPnSourceCount = d->display.num_sources;
+        r->AdapterInformation.VSyncEnabled = d->display.vsync_enabled;
+        r->AdapterInformation.TdrDetectedCount = d->tdr.total;
+        r->AdapterInformation.Allocations[0].Count = (ULONG)d->vidmm.created;
+        r->AdapterInformation.Allocations[1].Count = (ULONG)d->vidmm.destroyed;
+        r->AdapterInformation.Locks[0] = (ULONG)d->vidmm.locks;
         return STATUS_SUCCESS;
     case D3DKMT_QUERYSTATISTICS_SEGMENT:
-        if (arg->QuerySegment.SegmentId >= d->num_segments)
+        if (arg->QuerySegment.SegmentId >= d->vidmm.num_segments)
             return STATUS_INVALID_PARAMETER;
-        g = &d->segments[arg->QuerySegment.SegmentId];
+        g = &d->vidmm.segments[arg->QuerySegment.SegmentId];
         r->SegmentInformation.CommitLimit = g->desc.CommitLimit;
         r->SegmentInformation.BytesCommitted = g->committed;
         r->SegmentInformation.BytesResident = g->resident;
@@ -707,18 +704,18 @@ static NTSTATUS statistics(struct dxgk *d, D3DKMT_QUERYSTATISTICS *arg)
         r->SegmentInformation.Aperture = g->desc.Flags.Aperture;
         return STATUS_SUCCESS;
     case D3DKMT_QUERYSTATISTICS_NODE:
-        if (arg->QueryNode.NodeId >= d->num_nodes)
+        if (arg->QueryNode.NodeId >= d->sched.num_nodes)
             return STATUS_INVALID_PARAMETER;
-        node_statistics(d, &d->nodes[arg->QueryNode.NodeId], &r->NodeInformation.GlobalInformation);
+        node_statistics(d, &d->sched.nodes[arg->QueryNode.NodeId], &r->NodeInformation.GlobalInformation);
         return STATUS_SUCCESS;
     case D3DKMT_QUERYSTATISTICS_VIDPNSOURCE:
-        if (arg->QueryVidPnSource.VidPnSourceId >= d->num_sources)
+        if (arg->QueryVidPnSource.VidPnSourceId >= d->display.num_sources)
             return STATUS_INVALID_PARAMETER;
         r->VidPnSourceInformation.GlobalInformation.Frame =
-            (ULONG)d->sources[arg->QueryVidPnSource.VidPnSourceId].frames;
+            (ULONG)d->display.sources[arg->QueryVidPnSource.VidPnSourceId].frames;
         r->VidPnSourceInformation.GlobalInformation.QueuedPresent =
-            d->sources[arg->QueryVidPnSource.VidPnSourceId].flip_count;
-        r->VidPnSourceInformation.GlobalInformation.IsVSyncEnabled = d->vsync_enabled;
+            d->display.sources[arg->QueryVidPnSource.VidPnSourceId].flip_count;
+        r->VidPnSourceInformation.GlobalInformation.IsVSyncEnabled = d->display.vsync_enabled;
         return STATUS_SUCCESS;
     default:
         return STATUS_NOT_SUPPORTED;

@@ -2,7 +2,7 @@
 #ifndef DXGKRNL_THUNKS_H_
 #define DXGKRNL_THUNKS_H_
 
-#include "dxgkrnl/private.h"
+#include "dxgkrnl/adapter.h"
 
 enum { MAX_PRESENTS = 3 }; /* flips a context may have queued before Present waits */
 

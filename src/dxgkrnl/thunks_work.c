@@ -1,6 +1,8 @@
 /* thunks_work.c: the D3DKMT thunks for rendering, presents, locks, synchronisation and the display. */
 #include "dxgkrnl/thunks.h"
 
+#include "dxgkrnl/sync.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,14 +12,14 @@ enum { MAX_LIST = 4096 };
 static bool names(const struct packet *p, const struct alloc *a)
 {
     for (unsigned i = 0; i < p->list_count; i++)
-        if (p->allocs && p->allocs[i] == a)
+        if (p->allocs[i] == a)
             return true;
     return false;
 }
 
 static bool queued_use(struct dxgk *d, const struct alloc *a)
 {
-    for (struct context *x = d->contexts; x; x = x->next_all)
+    for (struct context *x = d->sched.contexts; x; x = x->next_all)
         for (struct packet *p = x->queue; p; p = p->next)
             if (names(p, a))
                 return true;
@@ -76,37 +78,11 @@ static NTSTATUS resolve(struct dxgk_client *c, struct context *x, struct dma *dm
     return STATUS_SUCCESS;
 }
 
-static struct packet *new_packet(struct context *x, enum packet_type type, UINT list)
-{
-    struct packet *p = calloc(1, sizeof(*p));
-
-    if (!p)
-        return NULL;
-    p->type = type;
-    p->context = x;
-    p->event_fd = -1;
-    if (list && !(p->allocs = calloc(list, sizeof(struct alloc *)))) {
-        free(p);
-        return NULL;
-    }
-    if (type == PACKET_RENDER || type == PACKET_PRESENT) {
-        p->dma = sched_dma(x, list, 0);
-        p->frees_dma = true;
-        if (!p->dma) {
-            free(p->allocs);
-            free(p);
-            return NULL;
-        }
-    }
-    p->list_count = list;
-    return p;
-}
-
 static NTSTATUS render_pass(struct dxgk_client *c, struct context *x, const D3DKMT_RENDER *arg,
                             UINT *multipass)
 {
     struct dxgk *d = c->d;
-    struct packet *p = new_packet(x, PACKET_RENDER, arg->AllocationCount);
+    struct packet *p = packet_create(x, PACKET_RENDER, arg->AllocationCount);
     DXGKARG_RENDER r;
     NTSTATUS s;
 
@@ -197,7 +173,7 @@ static NTSTATUS present_flip(struct dxgk_client *c, struct context *x, const D3D
                              struct open_alloc *src)
 {
     struct dxgk *d = c->d;
-    struct source *s = &d->sources[arg->VidPnSourceId];
+    struct source *s = &d->display.sources[arg->VidPnSourceId];
     struct packet *p;
 
     if (!s->committed || src->alloc->size < (uint64_t)s->stride * s->mode.Height)
@@ -206,7 +182,7 @@ static NTSTATUS present_flip(struct dxgk_client *c, struct context *x, const D3D
         return STATUS_GRAPHICS_PRESENT_OCCLUDED;
     if (s->owner && s->owner != x->device && s->owner_type == D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE)
         return STATUS_GRAPHICS_PRESENT_OCCLUDED;
-    p = new_packet(x, PACKET_FLIP, 1);
+    p = packet_create(x, PACKET_FLIP, 1);
     if (!p)
         return STATUS_NO_MEMORY;
     p->allocs[0] = src->alloc;
@@ -220,7 +196,7 @@ static NTSTATUS present_dma(struct dxgk_client *c, struct context *x, const D3DK
                             struct open_alloc *src, struct open_alloc *dst)
 {
     struct dxgk *d = c->d;
-    struct packet *p = new_packet(x, PACKET_PRESENT, DXGK_PRESENT_DESTINATION_INDEX + 1);
+    struct packet *p = packet_create(x, PACKET_PRESENT, DXGK_PRESENT_DESTINATION_INDEX + 1);
     DXGKARG_PRESENT r;
     NTSTATUS s;
 
@@ -272,6 +248,7 @@ static NTSTATUS present_dma(struct dxgk_client *c, struct context *x, const D3DK
     }
     p->flags.Present = 1;
     p->flags.Flip = arg->Flags.Flip;
+    p->retired = arg->Flags.Flip ? display_flipped : NULL;
     p->source = arg->VidPnSourceId;
     p->interval = arg->FlipInterval;
     sched_queue(x, p);
@@ -284,10 +261,10 @@ static unsigned flips_of(struct dxgk *d, const struct context *x)
 
     for (const struct packet *p = x->queue; p; p = p->next)
         n += p->type == PACKET_FLIP || p->flags.Flip;
-    for (unsigned i = 0; i < d->num_sources; i++)
-        for (const struct packet *p = d->sources[i].flips; p; p = p->next)
+    for (unsigned i = 0; i < d->display.num_sources; i++)
+        for (const struct packet *p = d->display.sources[i].flips; p; p = p->next)
             n += p->context == x;
-    for (const struct packet *p = d->nodes[x->node].hw; p; p = p->next)
+    for (const struct packet *p = d->sched.nodes[x->node].hw; p; p = p->next)
         n += p->context == x && p->flags.Flip;
     return n;
 }
@@ -309,7 +286,7 @@ static NTSTATUS present(struct dxgk_client *c, const D3DKMT_PRESENT *arg)
         arg->SubRectCnt > MAX_LIST || (arg->SubRectCnt && !arg->pSrcSubRects) ||
         (UINT)arg->FlipInterval > D3DDDI_FLIPINTERVAL_FOUR)
         return STATUS_INVALID_PARAMETER;
-    if (arg->VidPnSourceId >= d->num_sources)
+    if (arg->VidPnSourceId >= d->display.num_sources)
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
     do {
         s = make_room(c, arg->hContext, MAX_QUEUED);
@@ -347,8 +324,8 @@ static NTSTATUS lock_memory(struct dxgk *d, struct alloc *a, void **data)
     *data = a->backing.va;
     if (!(a->read_set | a->write_set))
         return STATUS_SUCCESS;
-    for (unsigned i = 0; i < d->num_segments; i++)
-        if ((a->read_set | a->write_set) >> i & 1 && !d->segments[i].desc.Flags.Aperture)
+    for (unsigned i = 0; i < d->vidmm.num_segments; i++)
+        if ((a->read_set | a->write_set) >> i & 1 && !d->vidmm.segments[i].desc.Flags.Aperture)
             goto local;
     return STATUS_SUCCESS; /* apertures show the backing pages themselves */
 local:
@@ -358,7 +335,7 @@ local:
     adapter_unlock(d);
     if (!NT_SUCCESS(s))
         return s;
-    g = &d->segments[a->segment - 1].desc;
+    g = &d->vidmm.segments[a->segment - 1].desc;
     if (g->Flags.Aperture)
         return STATUS_SUCCESS;
     if (!g->Flags.CpuVisible)
@@ -397,7 +374,7 @@ NTSTATUS dxgk_Lock(struct dxgk_client *c, D3DKMT_LOCK *arg)
             if (NT_SUCCESS(s)) {
                 o->locks++;
                 o->alloc->pins++;
-                d->locks++;
+                d->vidmm.locks++;
             }
             return thunk_leave(d, s);
         }
@@ -457,41 +434,13 @@ NTSTATUS dxgk_CreateSynchronizationObject2(struct dxgk_client *c, D3DKMT_CREATES
 
     if (!NT_SUCCESS(s))
         return thunk_leave(d, s);
-    o = calloc(1, sizeof(*o));
-    if (!o)
-        return thunk_leave(d, STATUS_NO_MEMORY);
-    *o = (struct syncobj){.type = arg->Info.Type, .device = dev, .max = 1, .event_fd = -1, .refs = 1};
-    if (arg->Info.Flags.Value)
-        s = STATUS_NOT_SUPPORTED; /* sharing between processes is for surfaces */
-    switch (arg->Info.Type) {
-    case D3DDDI_SYNCHRONIZATION_MUTEX:
-        o->value = !arg->Info.SynchronizationMutex.InitialState;
-        break;
-    case D3DDDI_SEMAPHORE:
-        o->value = arg->Info.Semaphore.InitialCount;
-        o->max = arg->Info.Semaphore.MaxCount;
-        if (!o->max || o->value > o->max)
-            s = STATUS_INVALID_PARAMETER;
-        break;
-    case D3DDDI_FENCE:
-        o->value = arg->Info.Fence.FenceValue;
-        break;
-    case D3DDDI_CPU_NOTIFICATION:
-        o->event_fd = dup((int)(intptr_t)arg->Info.CPUNotification.Event);
-        if (o->event_fd < 0)
-            s = STATUS_INVALID_HANDLE;
-        break;
-    default:
-        s = STATUS_INVALID_PARAMETER;
-    }
-    if (NT_SUCCESS(s) && !(o->handle = handle_new(d, HANDLE_SYNC, c, o)))
+    s = sync_create(dev, &arg->Info, &o);
+    if (!NT_SUCCESS(s))
+        return thunk_leave(d, s);
+    arg->hSyncObject = o->handle = handle_new(d, HANDLE_SYNC, c, o);
+    if (!o->handle) {
+        sync_close(o);
         s = STATUS_NO_MEMORY;
-    if (NT_SUCCESS(s)) {
-        o->next = dev->syncs;
-        dev->syncs = o;
-        arg->hSyncObject = o->handle;
-    } else {
-        sync_unref(o);
     }
     return thunk_leave(d, s);
 }
@@ -504,13 +453,7 @@ NTSTATUS dxgk_DestroySynchronizationObject(struct dxgk_client *c,
 
     if (!o)
         return thunk_leave(d, STATUS_INVALID_HANDLE);
-    for (struct syncobj **p = &o->device->syncs; *p; p = &(*p)->next)
-        if (*p == o) {
-            *p = o->next;
-            break;
-        }
-    handle_free(d, o->handle);
-    sync_unref(o);
+    sync_close(o);
     return thunk_leave(d, STATUS_SUCCESS);
 }
 
@@ -536,7 +479,7 @@ static NTSTATUS queue_sync(struct dxgk_client *c, D3DKMT_HANDLE context, enum pa
     s = make_room(c, context, MAX_QUEUED);
     if (!NT_SUCCESS(s))
         return s;
-    p = new_packet(x, type, 0);
+    p = packet_create(x, type, 0);
     if (!p)
         return STATUS_NO_MEMORY;
     for (UINT i = 0; i < count; i++) {
@@ -607,7 +550,7 @@ NTSTATUS dxgk_WaitForVerticalBlankEvent(struct dxgk_client *c, CONST D3DKMT_WAIT
 
     if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c) || (arg->hDevice && !dev))
         return thunk_leave(d, STATUS_INVALID_HANDLE);
-    if (arg->VidPnSourceId >= d->num_sources)
+    if (arg->VidPnSourceId >= d->display.num_sources)
         return thunk_leave(d, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
     s = thunk_usable(d, dev);
     if (NT_SUCCESS(s))
@@ -623,10 +566,10 @@ NTSTATUS dxgk_GetScanLine(struct dxgk_client *c, D3DKMT_GETSCANLINE *arg)
 
     if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c))
         return thunk_leave(d, STATUS_INVALID_HANDLE);
-    if (arg->VidPnSourceId >= d->num_sources || !d->sources[arg->VidPnSourceId].committed)
+    if (arg->VidPnSourceId >= d->display.num_sources || !d->display.sources[arg->VidPnSourceId].committed)
         return thunk_leave(d, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
     s = thunk_usable(d, NULL);
-    g.VidPnTargetId = d->sources[arg->VidPnSourceId].target;
+    g.VidPnTargetId = d->display.sources[arg->VidPnSourceId].target;
     if (NT_SUCCESS(s))
         s = DDI(d, GetScanLine, d->miniport, &g);
     arg->InVerticalBlank = g.InVerticalBlank;
@@ -642,9 +585,9 @@ NTSTATUS dxgk_GetDisplayModeList(struct dxgk_client *c, D3DKMT_GETDISPLAYMODELIS
 
     if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c))
         return thunk_leave(d, STATUS_INVALID_HANDLE);
-    if (arg->VidPnSourceId >= d->num_sources)
+    if (arg->VidPnSourceId >= d->display.num_sources)
         return thunk_leave(d, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
-    src = &d->sources[arg->VidPnSourceId];
+    src = &d->display.sources[arg->VidPnSourceId];
     if (arg->pModeList && arg->ModeCount < src->num_modes)
         s = STATUS_BUFFER_TOO_SMALL;
     else if (arg->pModeList && src->num_modes)
@@ -660,9 +603,9 @@ static NTSTATUS set_mode(struct dxgk *d, struct device *dev, struct open_alloc *
     D3DKMT_DISPLAYMODE mode;
     NTSTATUS s;
 
-    if (source >= d->num_sources)
+    if (source >= d->display.num_sources)
         return STATUS_INVALID_PARAMETER; /* not created as a primary */
-    if (d->sources[source].owner && d->sources[source].owner != dev)
+    if (d->display.sources[source].owner && d->display.sources[source].owner != dev)
         return STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER;
     s = DDI(d, DescribeAllocation, d->miniport, &desc);
     if (!NT_SUCCESS(s))
@@ -695,8 +638,7 @@ NTSTATUS dxgk_SetDisplayMode(struct dxgk_client *c, CONST D3DKMT_SETDISPLAYMODE 
                           arg->DisplayOrientation > D3DDDI_ROTATION_IDENTITY))
         s = STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(s)) {
-        for (unsigned i = 0; i < d->num_nodes; i++)
-            sched_wait_node_idle(d, i);
+        nodes_wait_idle(d);
         s = STATUS_DEVICE_REMOVED;
         if (adapter_lock(d)) {
             if (handle_get(d, arg->hPrimaryAllocation, HANDLE_ALLOC, c) == o)
@@ -719,20 +661,20 @@ NTSTATUS dxgk_SetVidPnSourceOwner(struct dxgk_client *c, CONST D3DKMT_SETVIDPNSO
         (arg->VidPnSourceCount && (!arg->pType || !arg->pVidPnSourceId)))
         return thunk_leave(d, STATUS_INVALID_PARAMETER);
     if (!arg->VidPnSourceCount) /* gives all up */
-        for (unsigned i = 0; i < d->num_sources; i++)
-            if (d->sources[i].owner == dev)
-                d->sources[i].owner = NULL;
+        for (unsigned i = 0; i < d->display.num_sources; i++)
+            if (d->display.sources[i].owner == dev)
+                d->display.sources[i].owner = NULL;
     for (UINT i = 0; i < arg->VidPnSourceCount && NT_SUCCESS(s); i++) {
         UINT id = arg->pVidPnSourceId[i];
-        if (id >= d->num_sources)
+        if (id >= d->display.num_sources)
             s = STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
         else if ((UINT)arg->pType[i] > D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVEGDI)
             s = STATUS_INVALID_PARAMETER;
-        else if (d->sources[id].owner && d->sources[id].owner != dev)
+        else if (d->display.sources[id].owner && d->display.sources[id].owner != dev)
             s = STATUS_ACCESS_DENIED;
         else {
-            d->sources[id].owner_type = arg->pType[i];
-            d->sources[id].owner = arg->pType[i] == D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE ? dev : NULL;
+            d->display.sources[id].owner_type = arg->pType[i];
+            d->display.sources[id].owner = arg->pType[i] == D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE ? dev : NULL;
         }
     }
     return thunk_leave(d, s);

@@ -1,5 +1,5 @@
 /* vblanks.c: what clients see of vblanks without a call (dxgkrnl/progress.h). The page is made when the first of them waits. */
-#include "dxgkrnl/private.h"
+#include "dxgkrnl/adapter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,6 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-_Static_assert((int)DXGK_VBLANK_SOURCES == (int)MAX_SOURCES, "every source has its place");
-
 /* Returns how many waited. */
 static long wake(struct dxgk_vblanks *v, unsigned source)
 {
@@ -24,38 +22,39 @@ static long wake(struct dxgk_vblanks *v, unsigned source)
 
 static bool is_on(const struct dxgk *d, unsigned source)
 {
-    const struct source *s = &d->sources[source];
+    const struct source *s = &d->display.sources[source];
 
-    return d->state == DXGK_STARTED && !d->resetting && d->vsync_enabled && s->committed && s->visible;
+    return d->state == DXGK_STARTED && !d->resetting && d->display.vsync_enabled && s->committed &&
+           s->visible;
 }
 
 static void publish(const struct dxgk *d, unsigned source)
 {
-    struct dxgk_vblanks *v = d->vblanks;
-    uint64_t zero, period = display_grid(&d->sources[source], &zero);
+    struct dxgk_vblanks *v = d->display.vblanks;
+    const struct grid *g = &d->display.sources[source].grid;
 
-    v->source[source].zero_ns = zero;
-    v->source[source].period_ns = (uint32_t)period;
-    v->source[source].count = d->sources[source].vblanks;
+    v->source[source].zero_ns = grid_zero(g);
+    v->source[source].period_ns = g->ns ? (uint32_t)g->period_ns : 0;
+    v->source[source].count = d->display.sources[source].vblanks;
 }
 
 bool vblanks_tick(struct dxgk *d, unsigned source)
 {
-    if (!d->vblanks)
+    if (!d->display.vblanks)
         return false;
     publish(d, source);
-    return wake(d->vblanks, source) > 0;
+    return wake(d->display.vblanks, source) > 0;
 }
 
 void vblanks_changed(struct dxgk *d)
 {
-    struct dxgk_vblanks *v = d->vblanks;
+    struct dxgk_vblanks *v = d->display.vblanks;
 
     if (!v)
         return;
     if (!++v->epoch)
         v->epoch++;
-    for (unsigned i = 0; i < d->num_sources; i++) {
+    for (unsigned i = 0; i < d->display.num_sources; i++) {
         publish(d, i);
         v->source[i].on = is_on(d, i);
         wake(v, i);
@@ -69,18 +68,18 @@ static int make(struct dxgk *d)
 
     if (fd < 0)
         return -errno;
-    if (!ftruncate(fd, sizeof(*d->vblanks)))
-        p = mmap(NULL, sizeof(*d->vblanks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (!ftruncate(fd, sizeof(*d->display.vblanks)))
+        p = mmap(NULL, sizeof(*d->display.vblanks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL)) {
         r = -errno;
         if (p != MAP_FAILED)
-            munmap(p, sizeof(*d->vblanks));
+            munmap(p, sizeof(*d->display.vblanks));
         close(fd);
         return r;
     }
-    d->vblanks = p;
-    d->vblanks_fd = fd;
+    d->display.vblanks = p;
+    d->display.vblanks_fd = fd;
     vblanks_changed(d);
     return 0;
 }
@@ -91,17 +90,17 @@ int dxgk_vblanks_fd(struct dxgk_client *c, uint64_t *size)
     int r;
 
     kernel_enter(d->kernel);
-    r = d->vblanks ? 0 : make(d);
+    r = d->display.vblanks ? 0 : make(d);
     kernel_leave(d->kernel);
-    *size = sizeof(*d->vblanks);
-    return r ? r : d->vblanks_fd;
+    *size = sizeof(*d->display.vblanks);
+    return r ? r : d->display.vblanks_fd;
 }
 
 void vblanks_finish(struct dxgk *d)
 {
-    if (!d->vblanks)
+    if (!d->display.vblanks)
         return;
-    munmap(d->vblanks, sizeof(*d->vblanks));
-    close(d->vblanks_fd);
-    d->vblanks = NULL;
+    munmap(d->display.vblanks, sizeof(*d->display.vblanks));
+    close(d->display.vblanks_fd);
+    d->display.vblanks = NULL;
 }

@@ -1,14 +1,4 @@
-/* vidmm.c: segments, budgets and residency.
- *
- *   created ──vidmm_make_resident──▶ in a segment ──evict──▶ in system memory ──vidmm_make_resident──▶ in a segment ...
- *
- * Invariants:
- *  1. An allocation always has backing pages. In an aperture segment they are what the GPU sees (mapped by a paging
- *     operation); in a memory segment the content is in the segment, and is moved back when it is evicted.
- *  2. Nothing that a packet at the device uses, that is scanned out or locked is evicted.
- *  3. The allocations committed to a segment never exceed its CommitLimit.
- */
-#include "dxgkrnl/private.h"
+#include "dxgkrnl/adapter.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +6,7 @@
 
 static struct segment *segment(struct dxgk *d, unsigned id)
 {
-    return id && id <= d->num_segments ? &d->segments[id - 1] : NULL;
+    return id && id <= d->vidmm.num_segments ? &d->vidmm.segments[id - 1] : NULL;
 }
 
 NTSTATUS vidmm_start(struct dxgk *d)
@@ -39,14 +29,13 @@ NTSTATUS vidmm_start(struct dxgk *d)
     s = DDI(d, QueryAdapterInfo, d->miniport, &q);
     if (!NT_SUCCESS(s))
         return s;
-    d->num_segments = out.NbSegment;
-    d->paging_size = out.PagingBufferSize;
-    d->paging_priv_size = out.PagingBufferPrivateDataSize;
-    memset(d->segments, 0, sizeof(d->segments));
-    for (unsigned i = 0; i < d->num_segments; i++) {
-        d->segments[i].desc = desc[i];
+    d->vidmm.num_segments = out.NbSegment;
+    d->vidmm.paging_size = out.PagingBufferSize;
+    memset(d->vidmm.segments, 0, sizeof(d->vidmm.segments));
+    for (unsigned i = 0; i < d->vidmm.num_segments; i++) {
+        d->vidmm.segments[i].desc = desc[i];
         if (!desc[i].CommitLimit)
-            d->segments[i].desc.CommitLimit = desc[i].Size;
+            d->vidmm.segments[i].desc.CommitLimit = desc[i].Size;
         if (!desc[i].Size || (desc[i].Size & (PAGE_SIZE - 1)))
             return STATUS_INVALID_PARAMETER;
     }
@@ -62,56 +51,7 @@ PHYSICAL_ADDRESS vidmm_address(struct dxgk *d, const struct alloc *a)
     return pa;
 }
 
-/* ---- paging -------------------------------------------------------------- */
-
-static NTSTATUS page_aperture(struct dxgk *d, struct alloc *a, bool map)
-{
-    DXGKARG_BUILDPAGINGBUFFER b = {.Operation = map ? DXGK_OPERATION_MAP_APERTURE_SEGMENT
-                                                    : DXGK_OPERATION_UNMAP_APERTURE_SEGMENT};
-
-    if (map) {
-        b.MapApertureSegment.hAllocation = a->driver;
-        b.MapApertureSegment.SegmentId = a->segment;
-        b.MapApertureSegment.OffsetInPages = a->offset >> PAGE_SHIFT;
-        b.MapApertureSegment.NumberOfPages = a->backing.size >> PAGE_SHIFT;
-        b.MapApertureSegment.pMdl = a->mdl;
-        b.MapApertureSegment.Flags.CacheCoherent = segment(d, a->segment)->desc.Flags.CacheCoherent;
-    } else {
-        b.UnmapApertureSegment.hAllocation = a->driver;
-        b.UnmapApertureSegment.SegmentId = a->segment;
-        b.UnmapApertureSegment.OffsetInPages = a->offset >> PAGE_SHIFT;
-        b.UnmapApertureSegment.NumberOfPages = a->backing.size >> PAGE_SHIFT;
-    }
-    return sched_submit_paging(d, &b);
-}
-
-static NTSTATUS page_memory(struct dxgk *d, struct alloc *a, bool in)
-{
-    DXGKARG_BUILDPAGINGBUFFER b = {.Operation =
-                                       in && a->fresh ? DXGK_OPERATION_FILL : DXGK_OPERATION_TRANSFER};
-    LARGE_INTEGER address = {.QuadPart = (LONGLONG)a->offset};
-
-    if (b.Operation == DXGK_OPERATION_FILL) {
-        b.Fill.hAllocation = a->driver;
-        b.Fill.FillSize = a->backing.size;
-        b.Fill.Destination.SegmentId = a->segment;
-        b.Fill.Destination.SegmentAddress = address;
-        return sched_submit_paging(d, &b);
-    }
-    b.Transfer.hAllocation = a->driver;
-    b.Transfer.TransferSize = a->backing.size;
-    b.Transfer.Flags.TransferStart = b.Transfer.Flags.TransferEnd = b.Transfer.Flags.AllocationIsIdle = 1;
-    if (in) {
-        b.Transfer.Source.pMdl = a->mdl;
-        b.Transfer.Destination.SegmentId = a->segment;
-        b.Transfer.Destination.SegmentAddress = address;
-    } else {
-        b.Transfer.Source.SegmentId = a->segment;
-        b.Transfer.Source.SegmentAddress = address;
-        b.Transfer.Destination.pMdl = a->mdl;
-    }
-    return sched_submit_paging(d, &b);
-}
+/* ---- residency ------------------------------------------------------------- */
 
 static NTSTATUS evict(struct dxgk *d, struct alloc *a)
 {
@@ -120,7 +60,7 @@ static NTSTATUS evict(struct dxgk *d, struct alloc *a)
 
     if (!seg)
         return STATUS_SUCCESS;
-    s = seg->desc.Flags.Aperture ? page_aperture(d, a, false) : page_memory(d, a, false);
+    s = paging_move(d, seg, a, false);
     if (a->segment) { /* a reset in between has evicted it already */
         seg->resident -= a->backing.size;
         seg->residents--;
@@ -141,7 +81,7 @@ static bool find_room(struct dxgk *d, unsigned id, const struct alloc *a, uint64
         moved = false;
         if (at + a->backing.size > seg->desc.Size)
             return false;
-        for (struct alloc *o = d->allocs; o; o = o->next)
+        for (struct alloc *o = d->vidmm.allocs; o; o = o->next)
             if (o->segment == id && o->offset < at + a->backing.size && at < o->offset + o->backing.size) {
                 at = o->offset + o->backing.size;
                 moved = true;
@@ -155,7 +95,7 @@ static struct alloc *victim(struct dxgk *d, unsigned id, bool *busy)
 {
     struct alloc *best = NULL;
 
-    for (struct alloc *a = d->allocs; a; a = a->next) {
+    for (struct alloc *a = d->vidmm.allocs; a; a = a->next) {
         if (a->segment != id || a->pins)
             continue;
         if (a->busy)
@@ -192,7 +132,7 @@ static NTSTATUS place(struct dxgk *d, struct alloc *a, unsigned id)
     a->offset = offset;
     seg->resident += a->backing.size;
     seg->residents++;
-    s = seg->desc.Flags.Aperture ? page_aperture(d, a, true) : page_memory(d, a, true);
+    s = paging_move(d, seg, a, true);
     if (!NT_SUCCESS(s) && a->segment) {
         seg->resident -= a->backing.size;
         seg->residents--;
@@ -207,7 +147,7 @@ NTSTATUS vidmm_make_resident(struct dxgk *d, struct alloc *a, UINT set)
 {
     NTSTATUS s = STATUS_GRAPHICS_NO_VIDEO_MEMORY;
 
-    a->last_used = ++d->use_counter;
+    a->last_used = ++d->vidmm.uses;
     if (a->segment && set & UINT32_C(1) << (a->segment - 1))
         return STATUS_SUCCESS;
     if (a->segment) {
@@ -220,7 +160,7 @@ NTSTATUS vidmm_make_resident(struct dxgk *d, struct alloc *a, UINT set)
         if (s != STATUS_GRAPHICS_NO_VIDEO_MEMORY)
             return s;
     }
-    for (unsigned id = 1; id <= d->num_segments; id++)
+    for (unsigned id = 1; id <= d->vidmm.num_segments; id++)
         if (id != a->preferred && set & UINT32_C(1) << (id - 1)) {
             s = place(d, a, id);
             if (s != STATUS_GRAPHICS_NO_VIDEO_MEMORY)
@@ -231,12 +171,12 @@ NTSTATUS vidmm_make_resident(struct dxgk *d, struct alloc *a, UINT set)
 
 void vidmm_forget(struct dxgk *d)
 {
-    for (struct alloc *a = d->allocs; a; a = a->next) {
+    for (struct alloc *a = d->vidmm.allocs; a; a = a->next) {
         a->segment = 0;
         a->busy = 0;
     }
-    for (unsigned i = 0; i < d->num_segments; i++)
-        d->segments[i].resident = d->segments[i].residents = 0;
+    for (unsigned i = 0; i < d->vidmm.num_segments; i++)
+        d->vidmm.segments[i].resident = d->vidmm.segments[i].residents = 0;
 }
 
 /* ---- creation ------------------------------------------------------------ */
@@ -246,7 +186,7 @@ static bool commit(struct dxgk *d, struct alloc *a)
     UINT set = a->read_set | a->write_set;
 
     for (unsigned pass = 0; pass < 2; pass++)
-        for (unsigned id = 1; id <= d->num_segments; id++) {
+        for (unsigned id = 1; id <= d->vidmm.num_segments; id++) {
             struct segment *seg = segment(d, id);
             if (!(set & UINT32_C(1) << (id - 1)) || (id == a->preferred) != (pass == 0))
                 continue;
@@ -265,36 +205,32 @@ void vidmm_log_refusal(struct dxgk *d, uint64_t process)
     uint64_t now = clock_now(d->clock), committed = 0, limit = 0;
     char wants[48] = "is larger than all of it"; /* the driver refused it itself */
 
-    if (d->refused_ns && now - d->refused_ns < NSEC_PER_SEC)
+    if (d->vidmm.refused_ns && now - d->vidmm.refused_ns < NSEC_PER_SEC)
         return;
-    for (unsigned id = 1; id <= d->num_segments; id++) {
+    for (unsigned id = 1; id <= d->vidmm.num_segments; id++) {
         committed += segment(d, id)->committed;
         limit += segment(d, id)->desc.CommitLimit;
     }
-    if (d->refused_bytes)
-        snprintf(wants, sizeof(wants), "wants %llu KiB", (unsigned long long)d->refused_bytes >> 10);
+    if (d->vidmm.refused_bytes)
+        snprintf(wants, sizeof(wants), "wants %llu KiB", (unsigned long long)d->vidmm.refused_bytes >> 10);
     dxgk_log(d, "dxgkrnl", 5,
              "an allocation of process %llu does not fit the budget: it %s, %llu of %llu KiB are committed",
              (unsigned long long)process, wants, (unsigned long long)committed >> 10,
              (unsigned long long)limit >> 10);
-    d->refused_ns = now;
-    d->refused_bytes = 0;
+    d->vidmm.refused_ns = now;
+    d->vidmm.refused_bytes = 0;
 }
 
 static void free_alloc(struct dxgk *d, struct alloc *a)
 {
-    for (struct alloc **p = &d->allocs; *p; p = &(*p)->next)
-        if (*p == a) {
-            *p = a->next;
-            break;
-        }
+    LIST_DROP(&d->vidmm.allocs, a, next);
     if (a->commit) {
-        d->segments[a->commit - 1].committed -= a->backing.size;
-        d->segments[a->commit - 1].commits--;
+        d->vidmm.segments[a->commit - 1].committed -= a->backing.size;
+        d->vidmm.segments[a->commit - 1].commits--;
     }
     if (a->segment) {
-        d->segments[a->segment - 1].resident -= a->backing.size;
-        d->segments[a->segment - 1].residents--;
+        d->vidmm.segments[a->segment - 1].resident -= a->backing.size;
+        d->vidmm.segments[a->segment - 1].residents--;
     }
     physmem_free(d, &a->backing);
     free(a->mdl);
@@ -329,7 +265,7 @@ static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONI
                       const D3DDDI_ALLOCATIONINFO *u, struct alloc **out)
 {
     struct alloc *a;
-    UINT valid = d->num_segments >= 32 ? UINT32_MAX : (UINT32_C(1) << d->num_segments) - 1;
+    UINT valid = d->vidmm.num_segments >= 32 ? UINT32_MAX : (UINT32_C(1) << d->vidmm.num_segments) - 1;
 
     if (!i->Size || i->Size > UINT32_MAX - PAGE_SIZE)
         return STATUS_INVALID_PARAMETER;
@@ -353,12 +289,12 @@ static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONI
                         .priv_size = u->PrivateDriverDataSize};
     a->backing.size = ((size_t)i->Size + PAGE_SIZE - 1) & ~(size_t)(PAGE_SIZE - 1);
     if (!commit(d, a)) {
-        d->refused_bytes = a->backing.size;
+        d->vidmm.refused_bytes = a->backing.size;
         free(a);
         return STATUS_GRAPHICS_NO_VIDEO_MEMORY;
     }
-    a->next = d->allocs;
-    d->allocs = a;
+    a->next = d->vidmm.allocs;
+    d->vidmm.allocs = a;
     a->priv = malloc(a->priv_size ? a->priv_size : 1);
     if (!a->priv || alloc_backing(d, r, a) || !(a->mdl = make_mdl(&a->backing))) {
         free_alloc(d, a);
@@ -366,7 +302,7 @@ static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONI
     }
     if (a->priv_size)
         memcpy(a->priv, i->pPrivateDriverData, a->priv_size);
-    d->allocs_created++;
+    d->vidmm.created++;
     *out = a;
     return STATUS_SUCCESS;
 }
@@ -429,7 +365,8 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
         struct alloc *a = r->allocs[i];
         while (a->busy && d->state != DXGK_FAILED)
             kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
-        display_forget_alloc(d, a);
+        if (d->vidmm.forget)
+            d->vidmm.forget(d, a);
         if (d->state == DXGK_STARTED)
             evict(d, a);
         if (handles)
@@ -441,7 +378,7 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
     }
     while (r->count) {
         free_alloc(d, r->allocs[--r->count]);
-        d->allocs_destroyed++;
+        d->vidmm.destroyed++;
     }
     if (r->share)
         handle_free(d, r->share);
@@ -508,7 +445,7 @@ fail:
 
 static bool names(const struct packet *p, const struct resource *r)
 {
-    for (unsigned i = 0; p->allocs && i < p->list_count; i++)
+    for (unsigned i = 0; i < p->list_count; i++)
         if (p->allocs[i] && p->allocs[i]->resource == r)
             return true;
     return false;
@@ -532,10 +469,10 @@ static bool in_use(const struct open_resource *g)
 
     for (const struct context *x = dev->contexts; x; x = x->next)
         used |= x->handling || queue_names(x->queue, dev, g->resource);
-    for (unsigned i = 0; i < d->num_nodes; i++)
-        used |= queue_names(d->nodes[i].hw, dev, g->resource);
-    for (unsigned i = 0; i < d->num_sources; i++)
-        used |= queue_names(d->sources[i].flips, dev, g->resource);
+    for (unsigned i = 0; i < d->sched.num_nodes; i++)
+        used |= queue_names(d->sched.nodes[i].hw, dev, g->resource);
+    for (unsigned i = 0; i < d->display.num_sources; i++)
+        used |= queue_names(d->display.sources[i].flips, dev, g->resource);
     return used;
 }
 
@@ -558,7 +495,7 @@ void vidmm_doom(struct open_resource *g)
     handle_free(d, g->handle);
     g->handle = 0;
     g->doomed = true;
-    d->doomed++;
+    d->vidmm.doomed++;
 }
 
 static struct open_resource *find_doomed(struct dxgk *d)
@@ -574,17 +511,8 @@ void vidmm_reap(struct dxgk *d)
 {
     struct open_resource *g;
 
-    while (d->doomed && (g = find_doomed(d)))
+    while (d->vidmm.doomed && (g = find_doomed(d)))
         vidmm_close(g);
-}
-
-static void unlink_resource(struct open_resource *g)
-{
-    for (struct open_resource **p = &g->device->resources; *p; p = &(*p)->next)
-        if (*p == g) {
-            *p = g->next;
-            return;
-        }
 }
 
 void vidmm_close(struct open_resource *g)
@@ -596,7 +524,7 @@ void vidmm_close(struct open_resource *g)
     bool doomed = g->doomed;
     UINT n = 0;
 
-    unlink_resource(g); /* before anything here waits: nobody else closes it too */
+    LIST_DROP(&dev->resources, g, next); /* before anything here waits: nobody else closes it too */
     dev->closing++;
     for (struct open_alloc **p = &dev->allocs; *p;) {
         struct open_alloc *o = *p;
@@ -622,7 +550,7 @@ void vidmm_close(struct open_resource *g)
     free(g);
     vidmm_release(d, r);
     dev->closing--;
-    d->doomed -= doomed; /* now: who waits for the memory looks at it */
+    d->vidmm.doomed -= doomed; /* now: who waits for the memory looks at it */
     kernel_wake_all(d->kernel, &d->progress);
 }
 

@@ -7,8 +7,9 @@ enum { VIDPN_MAGIC = 0x4E506456 };
 
 int vidpn_child_index(const struct dxgk *d, UINT target)
 {
-    for (unsigned i = 0; i < d->num_children; i++)
-        if (d->children[i].desc.ChildUid == target && d->children[i].desc.ChildDeviceType == TypeVideoOutput)
+    for (unsigned i = 0; i < d->display.num_children; i++)
+        if (d->display.children[i].desc.ChildUid == target &&
+            d->display.children[i].desc.ChildDeviceType == TypeVideoOutput)
             return (int)i;
     return -1;
 }
@@ -92,7 +93,7 @@ static NTSTATUS num_from_source(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_S
 
     if (!v)
         return STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
-    if (source >= v->d->num_sources)
+    if (source >= v->d->display.num_sources)
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
     *n = 0;
     for (struct vidpn_path *p = v->paths; p; p = p->next)
@@ -225,7 +226,7 @@ static NTSTATUS add_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DKMDT_VIDPN_PRESENT_PATH *i
         return STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
     if (!path || path->added)
         return STATUS_INVALID_PARAMETER;
-    if (info->VidPnSourceId >= v->d->num_sources)
+    if (info->VidPnSourceId >= v->d->display.num_sources)
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
     if (vidpn_child_index(v->d, info->VidPnTargetId) < 0)
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET;
@@ -296,7 +297,7 @@ static struct modeset **slot(struct vidpn *v, bool is_source, UINT id)
     int child;
 
     if (is_source)
-        return id < v->d->num_sources ? &v->source[id] : NULL;
+        return id < v->d->display.num_sources ? &v->source[id] : NULL;
     child = vidpn_child_index(v->d, id);
     return child >= 0 ? &v->target[child] : NULL;
 }
@@ -396,7 +397,7 @@ static NTSTATUS assign_multisampling(D3DKMDT_HVIDPN h, D3DDDI_VIDEO_PRESENT_SOUR
 
     if (!v)
         return STATUS_GRAPHICS_INVALID_VIDPN;
-    if (source >= v->d->num_sources)
+    if (source >= v->d->display.num_sources)
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
     return n && !methods ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
 }

@@ -142,7 +142,7 @@ static NTSTATUS allocate(struct session *s, uint32_t id, uint64_t size, bool pri
     if (primary) {
         priv.width = WIDTH;
         priv.height = HEIGHT;
-        priv.format = 88; /* DXGI_FORMAT_B8G8R8X8_UNORM */
+        priv.format = AEROGPU_DXGI_B8G8R8X8_UNORM;
         priv.row_pitch_bytes = 4 * WIDTH;
         info.Flags.Primary = 1;
     }

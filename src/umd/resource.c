@@ -8,11 +8,11 @@ static uint32_t dxgi_format(uint32_t format)
 {
     switch (format) {
     case AEROGPU_FORMAT_B8G8R8A8_UNORM:
-        return 87;
+        return AEROGPU_DXGI_B8G8R8A8_UNORM;
     case AEROGPU_FORMAT_B8G8R8X8_UNORM:
-        return 88;
+        return AEROGPU_DXGI_B8G8R8X8_UNORM;
     case AEROGPU_FORMAT_R8G8B8A8_UNORM:
-        return 28;
+        return AEROGPU_DXGI_R8G8B8A8_UNORM;
     default:
         return 0;
     }
@@ -20,9 +20,9 @@ static uint32_t dxgi_format(uint32_t format)
 
 static uint32_t format_of_dxgi(uint32_t dxgi)
 {
-    return dxgi == 87   ? AEROGPU_FORMAT_B8G8R8A8_UNORM
-           : dxgi == 28 ? AEROGPU_FORMAT_R8G8B8A8_UNORM
-                        : AEROGPU_FORMAT_B8G8R8X8_UNORM;
+    return dxgi == AEROGPU_DXGI_B8G8R8A8_UNORM   ? AEROGPU_FORMAT_B8G8R8A8_UNORM
+           : dxgi == AEROGPU_DXGI_R8G8B8A8_UNORM ? AEROGPU_FORMAT_R8G8B8A8_UNORM
+                                                 : AEROGPU_FORMAT_B8G8R8X8_UNORM;
 }
 
 static struct umd_resource *new_resource(struct umd_device *d)

@@ -311,7 +311,7 @@ static void fences_pass_32_bits(void **state)
     k = enter(&r);
     for (uint64_t wrap = 1; wrap <= 3; wrap++) { /* as after 2^32 submissions, and again */
         k->submitted = k->completed = (wrap << 32) - 5;
-        r.dxgk->nodes[0].submitted = r.dxgk->nodes[0].completed = (UINT)-5;
+        r.dxgk->sched.nodes[0].submitted = r.dxgk->sched.nodes[0].completed = (UINT)-5;
         k->in_flight_head = k->in_flight_tail;
         x = rig_context(&r, r.client);
         abi_builder_init(&b);

@@ -1,0 +1,141 @@
+/* adapter.h: the adapter: what the files of dxgkrnl share. Touched only by the thread that holds the processor.
+ *
+ * Each part has a struct and a header of its own, and calls only those below it:
+ *
+ *   dxgkrnl.c, thunks, callbacks    start and stop, the border to clients and to the miniport
+ *   interrupts   device   tdr
+ *   sched                           which packet is next
+ *   display
+ *   vidmm, paging
+ *   node                            what is at the device
+ *   packet, progress, vblanks       units of work, and what clients see of them
+ *   adapter.c, sync, handles, faults, ntos, kernel
+ *
+ * Two calls go up, by pointers that the upper part sets: a packet's `retired`, and the `forget` of vidmm.
+ */
+#ifndef DXGKRNL_ADAPTER_H_
+#define DXGKRNL_ADAPTER_H_
+
+#include "base/log.h"
+#include "dxgkrnl/device.h"
+#include "dxgkrnl/display.h"
+#include "dxgkrnl/handles.h"
+#include "dxgkrnl/injection.h"
+#include "dxgkrnl/interrupts.h"
+#include "dxgkrnl/ntos.h"
+#include "dxgkrnl/sched.h"
+#include "dxgkrnl/tdr.h"
+#include "dxgkrnl/vidmm.h"
+
+struct dxgk {
+    struct kernel *kernel;
+    struct clock *clock;
+    const struct dxgk_bus *bus;
+    struct settings settings;
+    char service[64];
+    struct bb_flight *flight; /* NULL: nothing is recorded */
+    struct {
+        void (*on_event)(void *ctx, const struct dxgk_event *event);
+        void *ctx;
+        struct dxgk_event *events;
+        unsigned count;
+    } log;
+
+    enum dxgk_state state;
+    bool resetting;
+    unsigned epoch; /* counts resets */
+
+    void *object; /* dlopen */
+    DRIVER_INITIALIZATION_DATA ddi;
+    bool initialized;
+    PVOID miniport;
+    DXGKRNL_INTERFACE iface;
+    CM_RESOURCE_LIST *resources;
+    KDPC dpc;
+    LUID luid;
+    DXGK_DRIVERCAPS caps;
+
+    /* One thread at a time in the DDIs that the WDK calls serialised; recursive. */
+    struct {
+        struct kwaiters waiters;
+        bool held;
+        struct kthread *owner;
+        unsigned depth;
+    } lock;
+
+    /* The scheduler's thread and the one for time-outs. */
+    struct {
+        struct kwaiters work, tdr_work, stopped;
+        bool work_pending, tdr_pending, stopping;
+        unsigned count;
+    } workers;
+
+    struct kwaiters progress; /* wakes at whatever completes, or is dropped */
+    struct device *devices, *system;
+    struct dxgk_client *clients;
+    uint64_t owners; /* serial numbers of clients and shared resources */
+
+    struct handles handles;
+    struct interrupts interrupts;
+    struct sched sched;
+    struct tdr tdr;
+    struct vidmm vidmm;
+    struct display display;
+    struct injection injection;
+    struct ntos ntos;
+};
+
+/* Calls DDI `name` (a member of DRIVER_INITIALIZATION_DATA without its DxgkDdi) at PASSIVE_LEVEL. */
+#define DDI(d, name, ...)                                                                                    \
+    ({                                                                                                       \
+        struct kernel_ddi ddi_;                                                                              \
+        NTSTATUS status_ = STATUS_NOT_IMPLEMENTED;                                                           \
+        if ((d)->ddi.DxgkDdi##name) {                                                                        \
+            kernel_ddi_enter((d)->kernel, &ddi_, "DxgkDdi" #name, PASSIVE_LEVEL, (d)->tdr.ddi_delay_ns);     \
+            status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__);                                                   \
+            kernel_ddi_leave((d)->kernel, &ddi_);                                                            \
+        }                                                                                                    \
+        status_;                                                                                             \
+    })
+/* The same at IRQL `level`, raised around the call. */
+#define DDI_AT(d, level, name, ...)                                                                          \
+    ({                                                                                                       \
+        struct kernel_ddi ddi_;                                                                              \
+        NTSTATUS status_ = STATUS_NOT_IMPLEMENTED;                                                           \
+        if ((d)->ddi.DxgkDdi##name) {                                                                        \
+            KIRQL old_ = kernel_raise((d)->kernel, level);                                                   \
+            kernel_ddi_enter((d)->kernel, &ddi_, "DxgkDdi" #name, level, 0);                                 \
+            status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__);                                                   \
+            kernel_ddi_leave((d)->kernel, &ddi_);                                                            \
+            kernel_lower((d)->kernel, old_);                                                                 \
+        }                                                                                                    \
+        status_;                                                                                             \
+    })
+
+/* Takes `item` out of the list that begins at *`list`, if it is there: LIST_DROP(&d->devices, dev, next). */
+#define LIST_DROP(list, item, next)                                                                          \
+    do {                                                                                                     \
+        __typeof__(list) p_ = (list);                                                                        \
+        while (*p_ && *p_ != (item))                                                                         \
+            p_ = &(*p_)->next;                                                                               \
+        if (*p_)                                                                                             \
+            *p_ = (*p_)->next;                                                                               \
+    } while (0)
+
+void dxgk_log(struct dxgk *d, const char *source, unsigned id, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+bool adapter_lock(struct dxgk *d);         /* false once FAILED */
+bool adapter_lock_cleanup(struct dxgk *d); /* also then, unless a DDI is stuck inside */
+void adapter_unlock(struct dxgk *d);
+/* Lets the scheduler's thread look, or that for time-outs. Any IRQL. */
+void adapter_kick(struct dxgk *d);
+void adapter_kick_tdr(struct dxgk *d);
+/* Asks for a reset, as if there had been a time-out. */
+void adapter_force_tdr(struct dxgk *d);
+int physmem_alloc(struct dxgk *d, size_t size, struct physmem *m);
+void physmem_free(struct dxgk *d, struct physmem *m);
+
+/* callbacks.c */
+void callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i);
+
+#endif

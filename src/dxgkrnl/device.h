@@ -1,0 +1,78 @@
+/* device.h: clients, devices and contexts. A device's objects go with it; a client's devices go with the client.
+ *
+ * Invariants:
+ *  1. A device that is not ACTIVE never is again.
+ *  2. A context's packets are counted when they are queued, and again when they are done: done never passes queued.
+ *  3. A context stays while a thread has one of its packets in hand, or looks at its progress.
+ */
+#ifndef DXGKRNL_DEVICE_H_
+#define DXGKRNL_DEVICE_H_
+
+#include "dxgkrnl/kernel.h"
+#include "dxgkrnl/packet.h"
+
+enum { MAX_FREE_BUFFERS = 4 }; /* DMA buffers a context keeps */
+
+struct dxgk_client {
+    struct dxgk_client *next;
+    struct dxgk *d;
+    uint64_t process, serial;
+    bool admin, cancelled;
+};
+
+struct device {
+    struct device *next;
+    struct dxgk *d;
+    struct dxgk_client *client; /* NULL: the system's */
+    HANDLE driver;
+    D3DKMT_HANDLE handle;
+    D3DKMT_DEVICEEXECUTION_STATE state;
+    struct context *contexts;
+    struct open_alloc *allocs;
+    struct open_resource *resources;
+    struct syncobj *syncs;
+    UINT present_count;
+    unsigned closing; /* resources whose closing is under way */
+};
+
+struct context {
+    struct context *next, *next_all;
+    struct device *device;
+    HANDLE driver;
+    D3DKMT_HANDLE handle;
+    unsigned node;
+    INT priority;
+    DXGK_CONTEXTINFO info;
+    struct packet *queue, **queue_last;
+    unsigned queued, running; /* packets in the queue; packets at the device */
+    unsigned handling;        /* of these, in the hands of a thread that may be waiting */
+    unsigned watchers;        /* threads that look at `progress` without the processor */
+    uint64_t last_run;
+    struct dma *free_dma;
+    unsigned num_free;
+    struct kwaiters space, idle, done;
+    /* The client's buffers: one piece of shareable memory, command | list | patch | progress. */
+    int buffer_fd;
+    size_t buffer_size;
+    void *command;
+    D3DDDI_ALLOCATIONLIST *list;
+    D3DDDI_PATCHLOCATIONLIST *patch;
+    struct dxgk_progress *progress; /* NULL: the system's */
+    uint64_t packets, packets_done;
+};
+
+struct device *device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status);
+void device_destroy(struct device *dev);
+struct context *context_create(struct device *dev, UINT node, UINT affinity, void *priv, UINT priv_size,
+                               NTSTATUS *status);
+void context_destroy(struct context *c);
+
+/* ---- progress.c ---------------------------------------------------------- */
+
+/* Loses the device, unless it is lost already. */
+void device_lose(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE why);
+/* A packet of the context was queued, or has taken effect. */
+void context_packet_queued(struct context *c);
+void context_packet_done(struct context *c);
+
+#endif

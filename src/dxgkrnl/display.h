@@ -1,0 +1,100 @@
+/* display.h: modes, vblank, flips.
+ *
+ *   queued ──display_flip──▶ waiting ──vblank (due - 1)──▶ programmed ──vblank (due)──▶ shown, the packet is finished
+ *
+ * Invariants:
+ *  1. A flip with interval n > 0 is shown on a vblank that came after it was programmed, n after the one before it or
+ *     later, never earlier.
+ *  2. Vblank interrupts are on while somebody waits for one or a flip is pending, and go off VSYNC_IDLE_FRAMES after.
+ *     When none comes for long they are switched off and on.
+ *  3. Vblanks are counted by the time between them: lost, late and doubled interrupts change nothing.
+ *  4. What is scanned out is pinned: resident, and where it is.
+ */
+#ifndef DXGKRNL_DISPLAY_H_
+#define DXGKRNL_DISPLAY_H_
+
+#include "dxgkrnl/grid.h"
+#include "dxgkrnl/kernel.h"
+#include "dxgkrnl/packet.h"
+#include "dxgkrnl/progress.h"
+
+enum {
+    MAX_SOURCES = DXGK_VBLANK_SOURCES,
+    MAX_CHILDREN = 8,
+    VSYNC_IDLE_FRAMES = 10 /* vblanks nobody asked for before they are switched off */
+};
+
+struct child {
+    DXGK_CHILD_DESCRIPTOR desc;
+    bool connected;
+    UCHAR edid[256];
+    UINT edid_size;
+};
+
+struct source {
+    bool committed, visible;
+    UINT target;
+    D3DKMT_DISPLAYMODE mode;
+    UINT stride;
+    struct alloc *primary, *own_primary; /* what is shown; the desktop's */
+    struct packet *flips, **flips_last;  /* waiting for their vblank; the first is due at flip_due */
+    unsigned flip_count;
+    bool flip_programmed;
+    uint64_t flip_due, last_flip, vblanks, frames;
+    uint64_t vblank_ns;
+    struct grid grid;
+    uint64_t flip_after; /* the programmed flip is shown by a vblank after this one */
+    struct kwaiters vblank_waiters;
+    unsigned waiting;
+    uint64_t last_wanted; /* vblank number at which somebody last waited */
+    D3DKMT_DISPLAYMODE *modes;
+    unsigned num_modes;
+    struct device *owner;
+    D3DKMT_VIDPNSOURCEOWNER_TYPE owner_type;
+};
+
+struct display {
+    ULONG num_sources, num_children;
+    struct child children[MAX_CHILDREN];
+    struct source sources[MAX_SOURCES];
+    struct vidpn *active;
+    bool vsync_enabled, vsync_stuck, vsync_idle;
+    unsigned vsync_misses; /* times in a row that switching vblanks on again brought none */
+    uint64_t vsync_ns;     /* the last vblank of any source, or when they were switched on */
+    struct ktimer vsync_timer;
+    struct dxgk_vblanks *vblanks; /* NULL: no client ever waited for one */
+    int vblanks_fd;
+};
+
+/* The preferred mode on every connected source. */
+NTSTATUS display_start(struct dxgk *d);
+void display_stop(struct dxgk *d);
+/* `primary` NULL: a shared primary surface of dxgkrnl's own. Called with the adapter held. */
+NTSTATUS display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE *mode, struct alloc *primary);
+/* After a reset or a power transition: what was shown is shown again. */
+NTSTATUS display_restore(struct dxgk *d);
+/* A vblank of `target` was noticed at `time_ns`; `address` is what it shows. */
+void display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t time_ns);
+/* Takes over a flip packet whose context has nothing else at the device. */
+void display_flip(struct dxgk *d, struct packet *p);
+/* A flip by DMA has been executed: its packet's `retired`. */
+void display_flipped(struct dxgk *d, struct packet *p);
+void display_drop_flips(struct dxgk *d, struct device *dev); /* NULL: everybody's */
+NTSTATUS display_wait_vblank(struct dxgk_client *c, UINT source, struct device *dev);
+/* At PASSIVE_LEVEL, from the scheduler's thread. */
+void display_work(struct dxgk *d);
+
+/* ---- vblanks.c: the page that clients read (progress.h) ------------------ */
+
+bool vblanks_tick(struct dxgk *d, unsigned source); /* whether somebody waits */
+void vblanks_changed(struct dxgk *d);               /* what a wait would answer, perhaps */
+void vblanks_finish(struct dxgk *d);
+
+/* ---- monitor.c ----------------------------------------------------------- */
+
+/* Asks the miniport for the modes of the monitor at `target`. */
+void monitor_recommend_modes(struct dxgk *d, UINT target);
+NTSTATUS monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
+                                 CONST DXGK_MONITOR_INTERFACE **interface);
+
+#endif

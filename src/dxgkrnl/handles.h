@@ -1,0 +1,43 @@
+/* handles.h: D3DKMT handles: (serial << 16 | index + 1) of one table, so that a stale handle names nothing.
+ *
+ * Invariants:
+ *  1. A slot that is free has no object; one that is in use has a serial from 0x4000 up, and so no handle is 0.
+ *  2. A handle answers to its client alone, or to everybody where it has none.
+ */
+#ifndef DXGKRNL_HANDLES_H_
+#define DXGKRNL_HANDLES_H_
+
+#include "dxgkrnl/dxgkrnl.h"
+
+enum handle_type {
+    HANDLE_FREE,
+    HANDLE_ADAPTER,
+    HANDLE_DEVICE,
+    HANDLE_CONTEXT,
+    HANDLE_ALLOC,
+    HANDLE_RES,
+    HANDLE_SHARE,
+    HANDLE_SYNC
+};
+
+struct handle_entry {
+    enum handle_type type;
+    struct dxgk_client *client; /* NULL: everybody's */
+    void *object;
+    uint16_t serial;
+};
+
+struct handles {
+    struct handle_entry *table;
+    unsigned count;
+};
+
+/* 0 without memory, or when 65534 are open. */
+D3DKMT_HANDLE handle_new(struct dxgk *d, enum handle_type type, struct dxgk_client *client, void *object);
+/* The object, or NULL: no such handle, one of another type, one of another client. */
+void *handle_get(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type, const struct dxgk_client *client);
+void handle_free(struct dxgk *d, D3DKMT_HANDLE h);
+/* All that `client` still has: names only, the objects are their owners'. */
+void handle_free_all(struct dxgk *d, const struct dxgk_client *client);
+
+#endif

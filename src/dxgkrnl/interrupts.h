@@ -1,0 +1,23 @@
+/* interrupts.h: from the miniport's interrupt routine to its DPC.
+ *
+ *   DxgkCbNotifyInterrupt (DIRQL) ─interrupts_notify─▶ record ─interrupts_dispatch─▶ node, display   DxgkCbNotifyDpc
+ */
+#ifndef DXGKRNL_INTERRUPTS_H_
+#define DXGKRNL_INTERRUPTS_H_
+
+#include "dxgkrnl/dxgkrnl.h"
+
+enum { MAX_RECORDS = 256 }; /* between an interrupt routine and its DPC */
+
+struct interrupts {
+    struct record {
+        DXGKARGCB_NOTIFY_INTERRUPT_DATA data;
+        uint64_t time_ns;
+    } records[MAX_RECORDS];
+    unsigned head, count;
+};
+
+void interrupts_notify(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
+void interrupts_dispatch(struct dxgk *d);
+
+#endif

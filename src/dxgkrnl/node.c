@@ -1,0 +1,299 @@
+/* node.c: what is at the device. See sched.h. */
+#include "dxgkrnl/adapter.h"
+
+#include "dxgkrnl/flight.h"
+
+/* ---- the list ------------------------------------------------------------ */
+
+static unsigned kind(const struct packet *p)
+{
+    return p->type == PACKET_PAGING ? D3DKMT_SystemPagingBuffer : D3DKMT_ClientRenderBuffer;
+}
+
+static void append(struct dxgk *d, struct packet *p)
+{
+    struct node *n = &d->sched.nodes[p->context->node];
+
+    p->next = NULL;
+    *n->hw_last = p;
+    n->hw_last = &p->next;
+    n->hw_count++;
+    n->paging += p->type == PACKET_PAGING;
+    n->packets_submitted[kind(p)]++;
+    if (n->last_context != p->context) {
+        n->switches++;
+        n->last_context = p->context;
+    }
+    if (n->hw == p) {
+        n->head_start_ns = kernel_now(d->kernel);
+        node_arm(d, p->context->node);
+    }
+}
+
+/* Takes the entry at `at` out: it uses its allocations no longer. */
+static struct packet *detach(struct node *n, struct packet **at)
+{
+    struct packet *p = *at;
+
+    *at = p->next;
+    if (!*at)
+        n->hw_last = at;
+    n->hw_count--;
+    n->paging -= p->type == PACKET_PAGING;
+    for (unsigned i = 0; i < p->list_count; i++)
+        if (p->allocs[i] && p->allocs[i]->busy)
+            p->allocs[i]->busy--;
+    return p;
+}
+
+static void expired(void *ctx)
+{
+    struct node *n = ctx;
+
+    n->check = true;
+    adapter_kick_tdr(kernel_ctx(kernel_self(__func__)));
+}
+
+void node_arm(struct dxgk *d, unsigned node)
+{
+    struct node *n = &d->sched.nodes[node];
+
+    if (!n->hw || !d->tdr.level)
+        kernel_cancel(d->kernel, &n->timer);
+    else
+        kernel_arm(d->kernel, &n->timer, n->head_start_ns + d->tdr.delay_ns, expired, n);
+}
+
+/* ---- submitting ---------------------------------------------------------- */
+
+/* Whether somebody waits for `p`, and for nothing else: its client did so for everything before it. */
+static bool is_awaited(struct dxgk *d, const struct packet *p)
+{
+    const struct context *c = p->context;
+
+    return c->progress &&
+           atomic_load_explicit(&c->progress->awaited, memory_order_relaxed) + 1 >= c->packets &&
+           d->sched.nodes[c->node].hw == p && kernel_is_live(d->kernel);
+}
+
+UINT node_next_fence(struct dxgk *d, struct packet *p)
+{
+    return p->fence = ++d->sched.nodes[p->context->node].submitted;
+}
+
+void node_submit(struct dxgk *d, struct packet *p)
+{
+    DXGKARG_SUBMITCOMMAND args = {
+        .hContext = p->context->driver,
+        .DmaBufferPhysicalAddress.QuadPart = (LONGLONG)p->dma->mem.pa,
+        .DmaBufferSize = (UINT)p->dma->mem.size,
+        .DmaBufferSubmissionEndOffset = p->dma_end,
+        .pDmaBufferPrivateData = p->dma->priv,
+        .DmaBufferPrivateDataSize = p->dma->priv_size,
+        .DmaBufferPrivateDataSubmissionEndOffset = p->priv_end,
+        .SubmissionFenceId = p->fence,
+        .VidPnSourceId = p->source,
+        .FlipInterval = p->interval,
+        .Flags = p->flags,
+    };
+    struct device *dev = p->context->device;
+    KIRQL old = kernel_raise(d->kernel, DISPATCH_LEVEL);
+    UINT fence = p->fence;
+    bool expected;
+    NTSTATUS s;
+
+    append(d, p);
+    bb_flight_event(d->flight, DXGK_FLIGHT_SUBMIT, fence, p->dma_end, dev->client ? dev->client->process : 0);
+    expected = d->bus->expect && is_awaited(d, p) && d->bus->expect(d->bus->ctx);
+    s = DDI_AT(d, DISPATCH_LEVEL, SubmitCommand, d->miniport, &args);
+    if (expected)
+        d->bus->collect(d->bus->ctx); /* before the IRQL drops: that is when the interrupt is taken */
+    if (!NT_SUCCESS(s)) {
+        /* The rules allow no failure here: the packet can never complete, and the device is lost. */
+        kernel_violation(d->kernel, "DxgkDdiSubmitCommand returned %08x for fence %u", (unsigned)s, fence);
+        device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
+        adapter_force_tdr(d);
+    }
+    kernel_lower(d->kernel, old);
+}
+
+void node_preempt(struct dxgk *d, unsigned i)
+{
+    struct node *n = &d->sched.nodes[i];
+    DXGKARG_PREEMPTCOMMAND args = {.NodeOrdinal = i, .PreemptionFenceId = ++n->submitted};
+
+    n->preempting = args.PreemptionFenceId;
+    DDI_AT(d, DISPATCH_LEVEL, PreemptCommand, d->miniport, &args);
+}
+
+/* ---- completion ---------------------------------------------------------- */
+
+/* Wakes the scheduler's thread only for a reason: on the way of every fence it would be in the way. */
+static void kick_queued(struct dxgk *d)
+{
+    for (struct context *c = d->sched.contexts; c; c = c->next_all)
+        if (c->queue) {
+            adapter_kick(d);
+            return;
+        }
+}
+
+static void retire_head(struct dxgk *d, struct node *n)
+{
+    struct packet *p = detach(n, &n->hw);
+    struct context *c = p->context;
+    uint64_t now = kernel_now(d->kernel);
+
+    bb_flight_event(d->flight, DXGK_FLIGHT_COMPLETE, p->fence, (now - n->head_start_ns) / 1000, 0);
+    n->busy_ns += now - n->head_start_ns;
+    n->packets_completed[kind(p)]++;
+    n->head_start_ns = now;
+    if (p->retired)
+        p->retired(d, p);
+    c->running--;
+    packet_free(d, p);
+    context_wake(d, c);
+}
+
+void node_retire_to(struct dxgk *d, unsigned i, UINT fence)
+{
+    struct node *n = &d->sched.nodes[i];
+
+    while (n->hw && (INT)(n->hw->fence - fence) <= 0)
+        retire_head(d, n);
+    n->completed = fence;
+    node_arm(d, i);
+    kick_queued(d);
+    kernel_wake_all(d->kernel, &d->progress);
+}
+
+static bool plausible(struct dxgk *d, UINT node, UINT fence, const char *what)
+{
+    struct node *n = &d->sched.nodes[node < MAX_NODES ? node : 0];
+
+    if (node >= d->sched.num_nodes) {
+        kernel_violation(d->kernel, "%s for node %u, which does not exist", what, node);
+        return false;
+    }
+    if ((INT)(fence - n->completed) <= 0 || (INT)(fence - n->submitted) > 0) {
+        kernel_violation(d->kernel, "%s of fence %u on node %u: completed is %u, submitted %u", what, fence,
+                         node, n->completed, n->submitted);
+        return false;
+    }
+    return true;
+}
+
+void node_completed(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    UINT node = data->DmaCompleted.NodeOrdinal, fence = data->DmaCompleted.SubmissionFenceId;
+
+    if (plausible(d, node, fence, "DMA_COMPLETED"))
+        node_retire_to(d, node, fence);
+}
+
+void node_faulted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    UINT node = data->DmaFaulted.NodeOrdinal, fence = data->DmaFaulted.FaultedFenceId;
+    struct node *n;
+
+    if (!plausible(d, node, fence, "DMA_FAULTED"))
+        return;
+    n = &d->sched.nodes[node];
+    n->packets_faulted++;
+    for (struct packet *p = n->hw; p; p = p->next) {
+        struct device *dev = p->context->device;
+        if (p->fence == fence && dev->state == D3DKMT_DEVICEEXECUTION_ACTIVE) {
+            device_lose(dev, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+            dxgk_log(d, "Display", 4109,
+                     "a DMA buffer of process %llu faulted (fence %u, status %08x): its device is removed",
+                     dev->client ? (unsigned long long)dev->client->process : 0ull, fence,
+                     (unsigned)data->DmaFaulted.Status);
+        }
+    }
+    node_retire_to(d, node, fence);
+}
+
+void node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    UINT node = data->DmaPreempted.NodeOrdinal;
+    struct node *n = &d->sched.nodes[node < d->sched.num_nodes ? node : 0];
+
+    if (node >= d->sched.num_nodes || data->DmaPreempted.PreemptionFenceId != n->preempting ||
+        !n->preempting) {
+        kernel_violation(d->kernel, "DMA_PREEMPTED with fence %u: %u was asked for",
+                         data->DmaPreempted.PreemptionFenceId, n->preempting);
+        return;
+    }
+    if ((INT)(data->DmaPreempted.LastCompletedFenceId - n->completed) > 0)
+        node_retire_to(d, node, data->DmaPreempted.LastCompletedFenceId);
+    /* What did not run goes back to the front of its queue; the last at the device first, so that order is kept. */
+    while (n->hw) {
+        struct packet **last = &n->hw, *p;
+        while ((*last)->next)
+            last = &(*last)->next;
+        p = detach(n, last);
+        n->packets_preempted++;
+        p->flags.Resubmission = 1;
+        p->next = p->context->queue;
+        p->context->queue = p;
+        if (!p->next)
+            p->context->queue_last = &p->next;
+        p->context->queued++;
+        p->context->running--;
+    }
+    n->preempting = 0;
+    n->completed = data->DmaPreempted.PreemptionFenceId;
+    node_arm(d, node);
+    adapter_kick(d);
+}
+
+bool node_poll(struct dxgk *d, unsigned i)
+{
+    struct node *n = &d->sched.nodes[i];
+    DXGKARG_QUERYCURRENTFENCE q = {.NodeOrdinal = i};
+    unsigned epoch = d->epoch;
+
+    if (!NT_SUCCESS(DDI(d, QueryCurrentFence, d->miniport, &q)) || epoch != d->epoch || !n->hw ||
+        (INT)(q.CurrentFence - n->hw->fence) < 0 || (INT)(q.CurrentFence - n->submitted) > 0)
+        return false;
+    dxgk_log(d, "dxgkrnl", 2, "an interrupt was lost: fence %u of node %u completed without one",
+             q.CurrentFence, i);
+    node_retire_to(d, i, q.CurrentFence);
+    return true;
+}
+
+/* ---- ending -------------------------------------------------------------- */
+
+void node_wait_idle(struct dxgk *d, unsigned i)
+{
+    while (d->sched.nodes[i].hw && d->state == DXGK_STARTED && !d->resetting)
+        kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+}
+
+void nodes_wait_idle(struct dxgk *d)
+{
+    for (unsigned i = 0; i < d->sched.num_nodes; i++)
+        node_wait_idle(d, i);
+}
+
+void node_drop(struct dxgk *d, unsigned i)
+{
+    struct node *n = &d->sched.nodes[i];
+
+    while (n->hw)
+        retire_head(d, n);
+    n->completed = n->submitted;
+    n->preempting = 0;
+    kernel_cancel(d->kernel, &n->timer);
+}
+
+void node_forget_context(struct dxgk *d, struct context *c)
+{
+    struct node *n = &d->sched.nodes[c->node];
+
+    for (struct packet **at = &n->hw; *at;)
+        if ((*at)->context == c)
+            packet_free(d, detach(n, at));
+        else
+            at = &(*at)->next;
+}

@@ -1,0 +1,40 @@
+/* ntos.h: what the kernel routines (wddm/ntddk.h) gave to the miniport. */
+#ifndef DXGKRNL_NTOS_H_
+#define DXGKRNL_NTOS_H_
+
+#include "dxgkrnl/packet.h"
+
+struct mapping {
+    struct mapping *next;
+    uint8_t *va;
+    uint64_t address;
+    size_t size;
+    bool trapped;
+};
+
+struct pool_block {
+    struct pool_block *prev, *next;
+    size_t size;
+    ULONG tag;
+    uint32_t magic;
+};
+
+struct contiguous {
+    struct contiguous *next;
+    struct physmem mem;
+};
+
+struct ntos {
+    struct mapping *mappings;
+    struct pool_block pool;
+    struct contiguous *contiguous;
+};
+
+void ntos_init(struct dxgk *d);
+/* A violation for each thing that the miniport did not give back; how many. */
+unsigned ntos_check_leaks(struct dxgk *d);
+void ntos_finish(struct dxgk *d);
+NTSTATUS ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va);
+NTSTATUS ntos_unmap(struct dxgk *d, void *va);
+
+#endif

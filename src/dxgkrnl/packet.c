@@ -1,0 +1,111 @@
+#include "dxgkrnl/adapter.h"
+#include "dxgkrnl/sync.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static void destroy_dma(struct dxgk *d, struct dma *dma)
+{
+    physmem_free(d, &dma->mem);
+    free(dma->priv);
+    free(dma->list);
+    free(dma->patch);
+    free(dma);
+}
+
+static struct dma *get_dma(struct context *c)
+{
+    struct dma *dma = c->free_dma;
+
+    if (dma) {
+        c->free_dma = dma->next;
+        c->num_free--;
+        return dma;
+    }
+    dma = calloc(1, sizeof(*dma));
+    if (!dma)
+        return NULL;
+    dma->priv_size = c->info.DmaBufferPrivateDataSize;
+    dma->priv = calloc(1, dma->priv_size + 1);
+    dma->list = calloc(c->info.AllocationListSize + 3, sizeof(*dma->list));
+    dma->patch = calloc(c->info.PatchLocationListSize + 1, sizeof(*dma->patch));
+    if (!dma->priv || !dma->list || !dma->patch ||
+        physmem_alloc(c->device->d, c->info.DmaBufferSize, &dma->mem)) {
+        destroy_dma(c->device->d, dma);
+        return NULL;
+    }
+    return dma;
+}
+
+static void put_dma(struct context *c, struct dma *dma)
+{
+    if (!dma)
+        return;
+    if (c->num_free == MAX_FREE_BUFFERS) {
+        destroy_dma(c->device->d, dma);
+        return;
+    }
+    dma->next = c->free_dma;
+    c->free_dma = dma;
+    c->num_free++;
+}
+
+void context_free_dma(struct context *c)
+{
+    while (c->free_dma) {
+        struct dma *dma = c->free_dma;
+        c->free_dma = dma->next;
+        destroy_dma(c->device->d, dma);
+    }
+    c->num_free = 0;
+}
+
+struct packet *packet_create(struct context *c, enum packet_type type, UINT list)
+{
+    bool has_dma = type == PACKET_RENDER || type == PACKET_PRESENT || type == PACKET_PAGING;
+    struct packet *p = calloc(1, sizeof(*p));
+
+    if (!p)
+        return NULL;
+    *p = (struct packet){.type = type, .context = c, .list_count = list, .event_fd = -1};
+    p->allocs = calloc(list + 1, sizeof(struct alloc *));
+    p->dma = p->allocs && has_dma ? get_dma(c) : NULL;
+    if (p->allocs && (p->dma || !has_dma))
+        return p;
+    free(p->allocs);
+    free(p);
+    return NULL;
+}
+
+void packet_free(struct dxgk *d, struct packet *p)
+{
+    if (d->vidmm.doomed)
+        adapter_kick(d); /* it may have been the last to name one */
+    for (unsigned i = 0; i < p->sync_count; i++)
+        sync_unref(p->sync[i]);
+    put_dma(p->context, p->dma);
+    if (p->event_fd >= 0)
+        close(p->event_fd);
+    if (p->counted)
+        context_packet_done(p->context);
+    free(p->allocs);
+    free(p);
+}
+
+void context_wake(struct dxgk *d, struct context *c)
+{
+    kernel_wake_all(d->kernel, &c->space);
+    if (!c->queued && !c->running)
+        kernel_wake_all(d->kernel, &c->idle);
+}
+
+void packet_finish(struct dxgk *d, struct packet *p)
+{
+    struct context *c = p->context;
+
+    c->running--;
+    packet_free(d, p);
+    context_wake(d, c);
+    adapter_kick(d);
+    kernel_wake_all(d->kernel, &d->progress);
+}

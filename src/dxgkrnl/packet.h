@@ -1,0 +1,58 @@
+/* packet.h: units of a context's work, and the DMA buffers they bring.
+ *
+ *   packet_create ─▶ queued (sched.c) ─▶ at the device (node.c) ─▶ packet_free
+ *                          └─ nothing for the device to do ─▶ packet_finish
+ */
+#ifndef DXGKRNL_PACKET_H_
+#define DXGKRNL_PACKET_H_
+
+#include "dxgkrnl/dxgkrnl.h"
+
+struct physmem {
+    void *va;
+    uint64_t pa;
+    size_t size;
+};
+
+struct dma {
+    struct dma *next;
+    struct physmem mem;
+    void *priv;
+    UINT priv_size;
+    DXGK_ALLOCATIONLIST *list;
+    D3DDDI_PATCHLOCATIONLIST *patch;
+};
+
+enum packet_type { PACKET_RENDER, PACKET_PRESENT, PACKET_FLIP, PACKET_WAIT, PACKET_SIGNAL, PACKET_PAGING };
+
+struct packet {
+    struct packet *next;
+    enum packet_type type;
+    struct context *context;
+    struct dma *dma; /* NULL: nothing for the device */
+    UINT dma_end, priv_end, patch_count, list_count;
+    struct alloc **allocs; /* what the list refers to; entries may be NULL */
+    UINT fence;
+    DXGK_SUBMITCOMMANDFLAGS flags;
+    UINT source;
+    D3DDDI_FLIPINTERVAL_TYPE interval;
+    bool counted; /* in the progress of its context */
+    struct syncobj *sync[D3DDDI_MAX_OBJECT_WAITED_ON];
+    unsigned sync_count;
+    uint64_t value;
+    int event_fd;
+    void (*retired)(struct dxgk *d, struct packet *p); /* the device has executed it; may be NULL */
+};
+
+/* With room for `list` allocations, and a DMA buffer where the type has one. NULL without memory. */
+struct packet *packet_create(struct context *c, enum packet_type type, UINT list);
+/* Whatever became of it: its context counts it as done. */
+void packet_free(struct dxgk *d, struct packet *p);
+/* A packet without work for the device has taken effect. */
+void packet_finish(struct dxgk *d, struct packet *p);
+/* Those that wait for room in the context, or for its end, look again. */
+void context_wake(struct dxgk *d, struct context *c);
+/* Frees the DMA buffers that the context keeps. */
+void context_free_dma(struct context *c);
+
+#endif

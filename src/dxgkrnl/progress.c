@@ -1,0 +1,123 @@
+/* progress.c: how far contexts are, and whether their devices are lost: what clients read (progress.h), and waits for it. */
+#include "dxgkrnl/adapter.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define WATCH_NS (500 * NSEC_PER_USEC)
+
+static void publish(struct context *c)
+{
+    struct dxgk_progress *p = c->progress;
+
+    if (!p)
+        return;
+    kernel_wake_all(c->device->d->kernel, &c->done);
+    atomic_store_explicit(&p->state, (uint32_t)c->device->state, memory_order_relaxed);
+    atomic_store_explicit(&p->completed, c->packets_done, memory_order_release); /* after the state */
+    p->change++;
+    if (p->waiters)
+        syscall(SYS_futex, &p->change, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void context_packet_queued(struct context *c)
+{
+    c->packets++;
+    if (c->progress)
+        atomic_store_explicit(&c->progress->queued, c->packets, memory_order_release);
+}
+
+void context_packet_done(struct context *c)
+{
+    c->packets_done++;
+    publish(c);
+}
+
+void device_lose(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE why)
+{
+    if (dev->state != D3DKMT_DEVICEEXECUTION_ACTIVE)
+        return;
+    dev->state = why;
+    vblanks_changed(dev->d);
+    for (struct context *c = dev->contexts; c; c = c->next)
+        publish(c);
+}
+
+const struct dxgk_progress *dxgk_context_progress(struct dxgk_client *c, D3DKMT_HANDLE context)
+{
+    struct context *x;
+    const struct dxgk_progress *p;
+
+    kernel_enter(c->d->kernel);
+    x = handle_get(c->d, context, HANDLE_CONTEXT, c);
+    p = x ? x->progress : NULL;
+    kernel_leave(c->d->kernel);
+    return p;
+}
+
+struct watch {
+    const struct dxgk_progress *progress;
+    uint64_t value;
+};
+
+static bool watched(void *arg)
+{
+    const struct watch *w = arg;
+
+    return w->progress->completed >= w->value || w->progress->state != D3DKMT_DEVICEEXECUTION_ACTIVE;
+}
+
+/* Lets the host wait for the device: good for work that is done soon. Only for a while, since the end may come without an
+ * interrupt, or be noticed by a thread that has the processor just then. */
+static void wait_by_host(struct dxgk *d, struct context *x, uint64_t value, uint64_t end)
+{
+    struct watch w = {x->progress, value};
+    uint64_t now = kernel_now(d->kernel);
+
+    x->watchers++;
+    kernel_leave(d->kernel);
+    d->bus->wait(d->bus->ctx, watched, &w, end - now < WATCH_NS ? end - now : WATCH_NS);
+    kernel_enter(d->kernel);
+    if (!--x->watchers)
+        kernel_wake_all(d->kernel, &x->idle);
+}
+
+static void note_awaited(struct context *x, uint64_t value)
+{
+    if (x && x->progress)
+        atomic_store_explicit(&x->progress->awaited, value, memory_order_relaxed);
+}
+
+NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64_t value, uint64_t timeout_ns)
+{
+    struct dxgk *d = c->d;
+    NTSTATUS s = STATUS_PENDING;
+    bool tried = false;
+    uint64_t end;
+
+    kernel_enter(d->kernel);
+    note_awaited(handle_get(d, context, HANDLE_CONTEXT, c), value);
+    end = timeout_ns == LOOP_FOREVER ? LOOP_FOREVER : kernel_now(d->kernel) + timeout_ns;
+    while (s == STATUS_PENDING) {
+        struct context *x = handle_get(d, context, HANDLE_CONTEXT, c);
+        if (!x)
+            s = STATUS_INVALID_HANDLE;
+        else if (x->device->state != D3DKMT_DEVICEEXECUTION_ACTIVE)
+            s = STATUS_DEVICE_REMOVED;
+        else if (x->packets_done >= value)
+            s = STATUS_SUCCESS;
+        else if (c->cancelled)
+            s = STATUS_CANCELLED;
+        else if (kernel_now(d->kernel) >= end)
+            s = STATUS_TIMEOUT;
+        else if (!tried && d->bus->wait && kernel_is_live(d->kernel)) {
+            tried = true;
+            wait_by_host(d, x, value, end);
+        } else
+            kernel_wait(d->kernel, &x->done, end);
+    }
+    kernel_leave(d->kernel);
+    return s;
+}

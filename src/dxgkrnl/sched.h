@@ -1,0 +1,85 @@
+/* sched.h: the GPU scheduler: contexts' queues (sched.c) in front of the nodes of the device (node.c).
+ *
+ *   sched_queue ─▶ context's queue ─take─▶ resident, Patch, node_submit ─▶ at the device ─┬─ DMA_COMPLETED ─▶ retired
+ *                        ▲                                                                ├─ DMA_FAULTED ───▶ retired, device lost
+ *                        └─────────────────────────────────────────── DMA_PREEMPTED ──────┤
+ *                                                                                         └─ reset ─────────▶ dropped
+ *
+ * Invariants:
+ *  1. Packets of one context reach the device, and take effect, in the order they were queued in.
+ *  2. Fences of a node rise by one a submission; completions are accepted only between the last completed and the last
+ *     submitted one: anything else is a violation.
+ *  3. At most HwQueuedRenderPacketGroupLimit packets of a node are at the device; paging, which makes room for them, comes
+ *     on top.
+ *  4. A waiting packet (synchronisation, flip) holds up only its own context.
+ *  5. A node's list is as long as its count says, and its fences rise from one entry to the next.
+ */
+#ifndef DXGKRNL_SCHED_H_
+#define DXGKRNL_SCHED_H_
+
+#include "dxgkrnl/kernel.h"
+#include "dxgkrnl/packet.h"
+
+enum {
+    MAX_NODES = 8,
+    MAX_QUEUED = 64, /* packets a context may have queued before Render waits */
+};
+
+struct node {
+    struct packet *hw, **hw_last; /* at the device, in the order of their fences */
+    unsigned hw_count, paging;    /* of these, paging buffers */
+    UINT submitted, completed;
+    uint64_t head_start_ns;
+    struct ktimer timer; /* of the head: TdrDelay */
+    bool pumping, again, check;
+    UINT preempting; /* the fence of a preemption under way, 0: none */
+    uint64_t packets_submitted[4], packets_completed[4], packets_faulted, packets_preempted;
+    uint64_t busy_ns, switches;
+    struct context *last_context;
+};
+
+struct sched {
+    struct node nodes[MAX_NODES];
+    unsigned num_nodes;
+    uint32_t hw_limit;
+    struct context *contexts;
+    uint64_t turns; /* given to contexts */
+};
+
+/* ---- sched.c ------------------------------------------------------------- */
+
+void sched_start(struct dxgk *d);
+void sched_queue(struct context *c, struct packet *p);
+/* At PASSIVE_LEVEL: submits what can be. */
+void sched_pump(struct dxgk *d, unsigned node);
+/* What the context has queued is dropped; waits until nothing of it is at the device. */
+void sched_drop_context(struct context *c);
+/* After a reset: nothing is at the device, and nothing queued. */
+void sched_drop_all(struct dxgk *d);
+
+/* ---- node.c -------------------------------------------------------------- */
+
+/* Hands a packet with a fence to the device. */
+void node_submit(struct dxgk *d, struct packet *p);
+/* The next fence of the packet's node, which is its own from now on. */
+UINT node_next_fence(struct dxgk *d, struct packet *p);
+/* Retires everything up to `fence`. */
+void node_retire_to(struct dxgk *d, unsigned node, UINT fence);
+/* Asks the miniport for the current fence: whether the oldest packet has completed without an interrupt; then it is retired. */
+bool node_poll(struct dxgk *d, unsigned node);
+/* Watches the head for TdrDelay. */
+void node_arm(struct dxgk *d, unsigned node);
+void node_preempt(struct dxgk *d, unsigned node);
+void node_wait_idle(struct dxgk *d, unsigned node);
+void nodes_wait_idle(struct dxgk *d);
+/* Everything at the device is dropped. */
+void node_drop(struct dxgk *d, unsigned node);
+/* What is there of a context, once nothing comes back any more. */
+void node_forget_context(struct dxgk *d, struct context *c);
+
+/* What the miniport reports. */
+void node_completed(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
+void node_faulted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
+void node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
+
+#endif

@@ -1,0 +1,35 @@
+/* sync.h: synchronisation objects: what WAIT and SIGNAL packets wait for and signal.
+ *
+ * Invariants:
+ *  1. A semaphore's value is at most its maximum; a mutex is a semaphore of one.
+ *  2. An object lives as long as its handle or a packet names it.
+ */
+#ifndef DXGKRNL_SYNC_H_
+#define DXGKRNL_SYNC_H_
+
+#include "dxgkrnl/dxgkrnl.h"
+
+struct syncobj {
+    struct syncobj *next; /* of the device */
+    D3DDDI_SYNCHRONIZATIONOBJECT_TYPE type;
+    struct device *device;
+    D3DKMT_HANDLE handle;
+    uint64_t value; /* fence value, or count */
+    uint64_t max;
+    int event_fd;
+    unsigned refs; /* packets that name it, and the handle */
+};
+
+/* STATUS_INVALID_PARAMETER, STATUS_INVALID_HANDLE (the event), STATUS_NO_MEMORY; the object has no handle yet. */
+NTSTATUS sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info, struct syncobj **out);
+void sync_unref(struct syncobj *s); /* NULL is legal */
+/* Takes the handle away, and the reference that it had. */
+void sync_close(struct syncobj *s);
+
+/* Whether all of them are signalled (a fence: has reached `value`); then what is counted is taken. */
+bool sync_take(struct syncobj *const *s, unsigned count, uint64_t value);
+void sync_signal(struct syncobj *const *s, unsigned count, uint64_t value);
+/* Signals an event of a client; -1 is none. Never waits. */
+void sync_signal_event(int event_fd);
+
+#endif

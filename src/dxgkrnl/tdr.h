@@ -1,0 +1,40 @@
+/* tdr.h: time-out detection and recovery.
+ *
+ *   head packet at the device ──TdrDelay──▶ ask the miniport for the current fence
+ *        ├─ it moved: an interrupt was lost; complete what is done, go on
+ *        └─ it did not: DETECTED ─▶ CollectDbgInfo ─▶ ResetFromTimeout ─▶ drop everything ─▶ RestartFromTimeout ─▶ mode ─▶ 4101
+ *                          └─ TdrLevel 1, more than TdrLimitCount in TdrLimitTime, a DDI that fails or never returns ─▶ FAILED
+ *
+ * Settings, under their registry names in HKLM\SYSTEM\CurrentControlSet\Control\GraphicsDrivers: TdrLevel (0 off,
+ * 1 bug check, 3 recover), TdrDelay, TdrDdiDelay, TdrLimitTime (seconds), TdrLimitCount.
+ *
+ * Invariants:
+ *  1. A recovery holds the adapter from before ResetFromTimeout until its end, and only the tdr thread recovers.
+ *  2. `resetting` is set while one is under way, and never when the adapter has failed.
+ *  3. When everything was dropped, nothing is at the device and nothing is resident.
+ *  4. FAILED is for ever.
+ */
+#ifndef DXGKRNL_TDR_H_
+#define DXGKRNL_TDR_H_
+
+#include "dxgkrnl/dxgkrnl.h"
+
+enum { MAX_HISTORY = 64 }; /* time-outs remembered for TdrLimitCount */
+
+struct tdr {
+    uint32_t level, limit_count;
+    uint64_t delay_ns, ddi_delay_ns, limit_ns;
+    uint64_t times[MAX_HISTORY];
+    unsigned count, total;
+    bool forced;
+    uint8_t *debug_info;
+};
+
+/* Reads the settings. */
+void tdr_configure(struct dxgk *d);
+/* The tdr thread's work, at PASSIVE_LEVEL. */
+void tdr_work(struct dxgk *d);
+/* Bug check: the adapter is FAILED from now on. At up to DISPATCH_LEVEL. */
+void tdr_fail(struct dxgk *d, unsigned code, const char *why);
+
+#endif

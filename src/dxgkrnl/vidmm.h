@@ -1,0 +1,120 @@
+/* vidmm.h: allocations, segments, budgets and residency.
+ *
+ *   created ──vidmm_make_resident──▶ in a segment ──evict──▶ in system memory ──vidmm_make_resident──▶ in a segment ...
+ *
+ * Invariants:
+ *  1. An allocation always has backing pages. In an aperture segment they are what the GPU sees (mapped by a paging
+ *     operation); in a memory segment the content is in the segment, and is moved back when it is evicted.
+ *  2. Nothing that a packet at the device uses, that is scanned out or locked is evicted.
+ *  3. The allocations committed to a segment never exceed its CommitLimit, and the resident ones never its size.
+ *  4. Resident allocations of a segment do not overlap.
+ */
+#ifndef DXGKRNL_VIDMM_H_
+#define DXGKRNL_VIDMM_H_
+
+#include "dxgkrnl/packet.h"
+
+enum { MAX_SEGMENTS = 8 };
+
+struct alloc {
+    struct alloc *next;
+    struct resource *resource;
+    HANDLE driver;
+    UINT size;
+    UINT read_set, write_set, preferred;
+    DXGK_ALLOCATIONINFOFLAGS flags;
+    struct physmem backing;
+    unsigned commit;  /* the segment whose budget it counts against; 0: none */
+    unsigned segment; /* 1-based; 0: not resident */
+    uint64_t offset;  /* in the segment */
+    bool fresh;       /* never was resident */
+    unsigned busy;    /* packets queued or running that use it */
+    unsigned pins;    /* being scanned out, or locked in place */
+    uint64_t last_used;
+    void *priv;
+    UINT priv_size;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID source;
+    MDL *mdl;
+};
+
+struct resource {
+    HANDLE driver;
+    unsigned refs; /* devices that opened it */
+    D3DKMT_HANDLE share;
+    struct alloc **allocs;
+    unsigned count;
+    void *priv, *runtime;
+    UINT priv_size, runtime_size;
+    uint64_t owner;   /* of its memory: a client, or nobody but this resource; 0: the system */
+    bool is_resource; /* made with CreateResource */
+};
+
+/* An allocation as one device sees it. */
+struct open_alloc {
+    struct open_alloc *next;
+    struct device *device;
+    struct open_resource *group;
+    struct alloc *alloc;
+    HANDLE driver; /* hDeviceSpecificAllocation */
+    D3DKMT_HANDLE handle;
+    unsigned locks;
+};
+
+struct open_resource {
+    struct open_resource *next;
+    struct device *device;
+    struct resource *resource;
+    D3DKMT_HANDLE handle; /* 0 when made without CreateResource */
+    bool doomed;          /* destroyed by its client, as soon as no work of the device names it */
+};
+
+struct segment {
+    DXGK_SEGMENTDESCRIPTOR desc;
+    uint64_t committed, resident, evicted;
+    unsigned commits, residents;
+};
+
+struct vidmm {
+    struct segment segments[MAX_SEGMENTS];
+    unsigned num_segments;
+    struct alloc *allocs;
+    struct context *context; /* the system's: paging */
+    UINT paging_size;
+    void (*forget)(struct dxgk *d,
+                   struct alloc *a); /* one is about to be destroyed: the display lets go of it */
+    unsigned doomed;                 /* resources that are */
+    uint64_t refused_bytes;          /* the allocation that no segment's budget had room for */
+    uint64_t refused_ns;             /* when that was last said */
+    uint64_t uses;                   /* counts up: what was used last has the highest */
+    uint64_t created, destroyed, locks;
+};
+
+NTSTATUS vidmm_start(struct dxgk *d);
+/* The miniport's CreateAllocation and what follows; on success the resource has one reference. */
+NTSTATUS vidmm_create(struct dxgk *d, struct resource *r, const void *priv, UINT priv_size,
+                      D3DDDI_ALLOCATIONINFO *infos, unsigned count);
+NTSTATUS vidmm_open(struct device *dev, struct resource *r, bool create, struct open_resource **out,
+                    struct open_alloc **opens);
+/* At once; no work of the device may name it. */
+void vidmm_close(struct open_resource *g);
+/* Its handles go at once, the rest as soon as no work of the device names it. */
+void vidmm_doom(struct open_resource *g);
+/* The budget is too small: an event, once a second. */
+void vidmm_log_refusal(struct dxgk *d, uint64_t process);
+/* At PASSIVE_LEVEL: closes the doomed that can be. */
+void vidmm_reap(struct dxgk *d);
+/* Drops one reference. */
+void vidmm_release(struct dxgk *d, struct resource *r);
+/* Puts `a` into one of the segments of `set`; may evict, page and wait. */
+NTSTATUS vidmm_make_resident(struct dxgk *d, struct alloc *a, UINT set);
+PHYSICAL_ADDRESS vidmm_address(struct dxgk *d, const struct alloc *a);
+/* After a reset: nothing is resident. */
+void vidmm_forget(struct dxgk *d);
+NTSTATUS vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_TYPE type, void *data,
+                               struct alloc **out);
+void vidmm_destroy_standard(struct dxgk *d, struct alloc *a);
+
+/* paging.c: moves `a` into its segment, or out of it, and waits for that. */
+NTSTATUS paging_move(struct dxgk *d, const struct segment *seg, struct alloc *a, bool in);
+
+#endif
