@@ -4,9 +4,9 @@
  *
  * Invariants:
  *  1. submit never blocks. It is called with the device's lock held, on the thread that rang the doorbell or
- * on one that is inside gpu_complete or gpu_backend_ready, one call at a time, in the order of the ring.
+ *     on one that is inside gpu_complete or gpu_backend_ready, one call at a time, in the order of the ring.
  *  2. Each submission that was taken is completed once, with gpu_complete, from any thread, inside submit as
- * well. Completions may come in any order; the device signals fences in the order of the ring all the same.
+ *     well. Completions may come in any order; the device signals fences in the order of the ring all the same.
  *  3. After reset() the device has forgotten everything submitted before; completions for it are ignored.
  */
 #ifndef GPU_BACKEND_H_

@@ -112,6 +112,15 @@ static void write_dword(struct gpu *gpu, uint32_t offset, uint32_t value)
     gpu_irq_update(gpu, false);
 }
 
+void gpu_config_check(const struct gpu *gpu)
+{
+    const struct gpu_config_space *c = &gpu->config;
+
+    INVARIANT(!(c->command & ~COMMAND_BITS));
+    INVARIANT(!(c->bar[0] % AEROGPU_BAR0_SIZE) && !(c->bar[1] % AEROGPU_BAR1_SIZE));
+    INVARIANT(!(c->msi_control & ~MSI_ENABLE) && !(c->msi_address & 3));
+}
+
 static bool legal(uint32_t offset, uint32_t size)
 {
     return (size == 1 || size == 2 || size == 4) && offset <= 0x100 - size && (offset & 3) + size <= 4;

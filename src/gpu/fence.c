@@ -6,37 +6,21 @@
  * Invariants:
  *  1. Entries are retired from the head only, so fences are signalled in the order of the ring.
  *  2. Neighbours with the same fence signal it together, when the last of them retires; the interrupt is
- * raised if any of them wanted it.
+ *     raised if any of them wanted it.
  *  3. A fence not above COMPLETED_FENCE retires its entry and signals nothing.
  *  4. An entry that wants a vblank retires inside one, and only one such entry in each; without a running
- * vblank clock it waits for nothing.
+ *     vblank clock it waits for nothing.
+ *  5. Each descriptor has one id, the ids are consecutive, and each is completed by the backend once at most.
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/internal.h"
 
 static struct gpu_entry *entry_at(struct gpu_queue *q, uint32_t i)
 {
-    return &q->entries[(q->head + i) & (q->cap - 1)];
-}
-
-static bool grow(struct gpu_queue *q)
-{
-    uint32_t cap = q->cap ? 2 * q->cap : 64;
-    struct gpu_entry *entries = calloc(cap, sizeof(*entries));
-
-    if (!entries)
-        return false;
-    for (uint32_t i = 0; i < q->count; i++)
-        entries[i] = *entry_at(q, i);
-    free(q->entries);
-    q->entries = entries;
-    q->cap = cap;
-    q->head = 0;
-    return true;
+    return &q->entries[(q->head + i) % GPU_QUEUE_MAX];
 }
 
 struct gpu_entry *gpu_queue_push(struct gpu *gpu)
@@ -44,8 +28,10 @@ struct gpu_entry *gpu_queue_push(struct gpu *gpu)
     struct gpu_queue *q = &gpu->queue;
     struct gpu_entry *e;
 
-    if (q->count == GPU_QUEUE_MAX || (q->count == q->cap && !grow(q)))
+    if (q->count == GPU_QUEUE_MAX)
         return NULL;
+    if (!q->count)
+        q->head = 0; /* a queue that runs empty again and again stays in the processor's cache */
     e = entry_at(q, q->count);
     memset(e, 0, sizeof(*e));
     e->sub.id = q->head_id + q->count++;
@@ -54,7 +40,7 @@ struct gpu_entry *gpu_queue_push(struct gpu *gpu)
 
 static void pop(struct gpu_queue *q)
 {
-    q->head = (q->head + 1) & (q->cap - 1);
+    q->head = (q->head + 1) % GPU_QUEUE_MAX;
     q->head_id++;
     q->count--;
     q->offered--;
@@ -68,13 +54,34 @@ void gpu_queue_drop_all(struct gpu *gpu)
     q->head = q->count = q->offered = 0;
 }
 
-void gpu_queue_finish(struct gpu *gpu)
+void gpu_queue_check(const struct gpu *gpu)
 {
-    free(gpu->queue.entries);
-    gpu->queue.entries = NULL;
+    const struct gpu_queue *q = &gpu->queue;
+    const struct gpu_entry *head = &q->entries[q->head], *last, *next;
+
+    INVARIANT(q->count <= GPU_QUEUE_MAX && q->head < GPU_QUEUE_MAX);
+    INVARIANT(q->offered <= q->count);
+    INVARIANT(q->head_id >= 1 && q->head_id >= gpu->seen.head_id);
+    INVARIANT(gpu->stats.submissions == q->head_id - 1 + q->count);                      /* 5 */
+    INVARIANT(gpu->stats.completions <= gpu->stats.submissions - q->count + q->offered); /* 5 */
+    INVARIANT(gpu->stats.retired <= q->head_id - 1);
+    INVARIANT(gpu->completed_fence >= gpu->seen.completed_fence || gpu->seen.resets != gpu->resets);
+    INVARIANT(!gpu->ring_stalled || q->count); /* else nobody would look at the ring again */
+    INVARIANT(!gpu->doorbell_pending || !gpu_bus_master(gpu));
+    INVARIANT(!gpu->reset_dma_pending || !gpu_bus_master(gpu));
+    if (!q->count)
+        return;
+    last = &q->entries[(q->head + q->count - 1) % GPU_QUEUE_MAX];
+    INVARIANT(head->sub.id == q->head_id);
+    INVARIANT(last->sub.id == q->head_id + q->count - 1);
+    INVARIANT(!q->offered || head->state != GPU_ENTRY_QUEUED);
+    if (q->offered == q->count)
+        return;
+    next = &q->entries[(q->head + q->offered) % GPU_QUEUE_MAX];
+    INVARIANT(next->state != GPU_ENTRY_IN_FLIGHT);
 }
 
-/* ---- to the backend and back ---- */
+/* ---- to the backend and back --------------------------------------------- */
 
 void gpu_offer(struct gpu *gpu)
 {
@@ -122,6 +129,7 @@ void gpu_complete(struct gpu *gpu, const struct abi_completion *c)
     if (c->id >= q->head_id && c->id - q->head_id < q->count)
         e = entry_at(q, (uint32_t)(c->id - q->head_id));
     if (e && e->state == GPU_ENTRY_IN_FLIGHT) {
+        INVARIANT(e->sub.id == c->id && c->id - q->head_id < q->offered);
         e->state = GPU_ENTRY_DONE;
         e->error = c->error;
         e->cause = c->cause;
@@ -151,7 +159,7 @@ void gpu_backend_ready(struct gpu *gpu)
     gpu_unlock(gpu);
 }
 
-/* ---- retiring ---- */
+/* ---- retiring ------------------------------------------------------------ */
 
 void gpu_write_fence_page(struct gpu *gpu)
 {
@@ -192,6 +200,9 @@ static bool retire_head(struct gpu *gpu)
     uint64_t id = e->sub.id, fence = e->sub.fence;
     bool advanced = false;
 
+    INVARIANT(q->count && q->offered && e->state == GPU_ENTRY_DONE);                /* 1 */
+    INVARIANT(!e->wants_vblank || gpu->in_vblank || gpu->next_vblank == GPU_NEVER); /* 4 */
+    INVARIANT(!next || next->sub.id == id + 1);
     if (e->error)
         gpu_latch_error(gpu, e->error, e->cause, fence, "%s", e->message);
     if (e->wants_vblank)

@@ -1,6 +1,7 @@
 #include "gpu/internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,12 @@ static int open_vram(struct gpu *gpu)
 {
     void *p;
 
-    gpu->vram_fd = memfd_create("aerogpu-vram", MFD_CLOEXEC);
+    gpu->vram_fd = memfd_create("aerogpu-vram", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (gpu->vram_fd < 0)
         return -errno;
-    if (ftruncate(gpu->vram_fd, AEROGPU_BAR1_SIZE))
+    /* Who gets the descriptor can write there, and not cut it off from below us. */
+    if (ftruncate(gpu->vram_fd, AEROGPU_BAR1_SIZE) ||
+        fcntl(gpu->vram_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         return -errno;
     p = mmap(NULL, AEROGPU_BAR1_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, gpu->vram_fd, 0);
     if (p == MAP_FAILED)
@@ -62,7 +65,6 @@ void gpu_destroy(struct gpu *gpu)
 {
     if (!gpu)
         return;
-    gpu_queue_finish(gpu);
     if (gpu->vram)
         munmap(gpu->vram, AEROGPU_BAR1_SIZE);
     if (gpu->vram_fd >= 0)
@@ -71,10 +73,34 @@ void gpu_destroy(struct gpu *gpu)
     free(gpu);
 }
 
+/* What this folder's files promise each other, whenever nobody is inside. */
+static void gpu_check(struct gpu *gpu)
+{
+    INVARIANT(gpu->depth == 1);
+    INVARIANT(!gpu->retire_pending);
+    INVARIANT(gpu->vram && gpu->vram_fd >= 0);
+    INVARIANT(!(gpu->features & ~AEROGPU_FEATURES_ALL));
+    INVARIANT(!gpu->error_count == !gpu->error_code && gpu->error_count <= gpu->stats.errors);
+    INVARIANT(gpu->error_count || (!gpu->error_fence && !(gpu->irq_status & AEROGPU_IRQ_ERROR)));
+    INVARIANT(gpu->stats.ring_resets <= gpu->resets);
+    gpu_queue_check(gpu);
+    gpu_vblank_check(gpu);
+    gpu_irq_check(gpu);
+    gpu_config_check(gpu);
+    gpu_scanout_check(gpu);
+    gpu->seen.completed_fence = gpu->completed_fence;
+    gpu->seen.vblank_seq = gpu->vblank_seq;
+    gpu->seen.head_id = gpu->queue.head_id;
+    gpu->seen.resets = gpu->resets;
+}
+
+/* Without vblanks: for accesses that do the same before one that is due and after it, and that are on every fence's way. */
 static void lock_only(struct gpu *gpu)
 {
     pthread_mutex_lock(&gpu->lock);
     gpu->depth++;
+    if (gpu->depth == 1)
+        gpu_check(gpu);
 }
 
 void gpu_lock(struct gpu *gpu)
@@ -93,6 +119,7 @@ void gpu_unlock(struct gpu *gpu)
             gpu_offer(gpu);
         }
         gpu_irq_deliver(gpu);
+        gpu_check(gpu);
     }
     gpu->depth--;
     pthread_mutex_unlock(&gpu->lock);
@@ -103,6 +130,7 @@ void gpu_reset(struct gpu *gpu)
     gpu_lock(gpu);
     gpu->params.backend->reset(gpu->params.backend_ctx);
     gpu_queue_drop_all(gpu);
+    gpu->resets++;
     gpu_vblank_stop(gpu);
     gpu_config_init(&gpu->config);
     gpu_regs_reset(gpu);
@@ -165,8 +193,7 @@ void gpu_bar_write(struct gpu *gpu, unsigned bar, uint64_t offset, uint32_t size
                  size <= limit - offset;
 
     if (bar == 0 && (offset == AEROGPU_REG_DOORBELL || offset == AEROGPU_REG_IRQ_ACK))
-        lock_only(
-            gpu); /* they do the same before a vblank that is due and after it, and they are on every fence's way */
+        lock_only(gpu);
     else
         gpu_lock(gpu);
     if (legal && gpu->config.command & 0x2) {
@@ -201,7 +228,7 @@ void gpu_latch_error(struct gpu *gpu, uint32_t code, enum abi_cause cause, uint6
     gpu_irq_raise(gpu, AEROGPU_IRQ_ERROR);
 }
 
-/* ---- observers and statistics ---- */
+/* ---- observers and statistics -------------------------------------------- */
 
 void gpu_emit(struct gpu *gpu, struct gpu_event e)
 {

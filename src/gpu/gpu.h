@@ -9,12 +9,12 @@
  *  1. Every function here may be called from any thread at any time, also from inside `irq`.
  *  2. Fences are signalled in the order of the ring; COMPLETED_FENCE never goes back except to 0 by a ring reset.
  *  3. Each descriptor that the device took from the ring is retired exactly once: signalled, with the error
- * latch written just before if it failed, or dropped by a reset.
+ *     latch written just before if it failed, or dropped by a reset.
  *  4. Vblanks are due every period while scanout is on, whatever the backend does. All that are due have
- * happened before an access or completion takes effect: nothing that arrives after a vblank's time is counted into it.
+ *     happened before an access or completion takes effect: nothing that arrives after a vblank's time is counted into it.
  *  5. A submission with a vsynced present is retired by a vblank that came after its execution, one per vblank.
  *  6. With bus mastering off the device reads and writes no guest memory and sends no MSI; it catches up when
- * it is switched on.
+ *     it is switched on.
  */
 #ifndef GPU_GPU_H_
 #define GPU_GPU_H_
@@ -81,17 +81,19 @@ void gpu_reset(struct gpu *gpu);
 /* The timer asked for with arm_timer is due. Calling it early or late is harmless. */
 void gpu_timer(struct gpu *gpu);
 
-/* ---- PCI configuration space: 256 bytes, accesses of 1, 2 and 4 bytes that do not cross a dword ---- */
+/* ---- PCI configuration space --------------------------------------------- */
 
+/* 256 bytes, accesses of 1, 2 and 4 bytes that do not cross a dword. */
 uint32_t gpu_config_read(struct gpu *gpu, uint32_t offset, uint32_t size);
 void gpu_config_write(struct gpu *gpu, uint32_t offset, uint32_t size, uint32_t value);
 
 /* Where the guest put a BAR (0 or 1); 0 until it did. */
 uint64_t gpu_bar_address(struct gpu *gpu, unsigned bar);
 
-/* ---- BARs: offsets into the BAR; accesses of 1, 2, 4 and 8 bytes. Any other access, one past the end, and
- * any with memory decoding off reads as ones and writes nothing. ---- */
+/* ---- BARs ---------------------------------------------------------------- */
 
+/* Offsets into the BAR; accesses of 1, 2, 4 and 8 bytes. Any other access, one past the end, and any with memory decoding off
+ * reads as ones and writes nothing. */
 uint64_t gpu_bar_read(struct gpu *gpu, unsigned bar, uint64_t offset, uint32_t size);
 void gpu_bar_write(struct gpu *gpu, unsigned bar, uint64_t offset, uint32_t size, uint64_t value);
 
@@ -99,7 +101,7 @@ void gpu_bar_write(struct gpu *gpu, unsigned bar, uint64_t offset, uint32_t size
 uint8_t *gpu_vram(struct gpu *gpu);
 int gpu_vram_fd(struct gpu *gpu);
 
-/* ---- what the scanout shows ---- */
+/* ---- what the scanout shows ---------------------------------------------- */
 
 struct gpu_picture {
     uint32_t width, height;
@@ -118,7 +120,7 @@ int gpu_read_scanout(struct gpu *gpu, uint32_t flags, struct gpu_picture *out, s
 /* The cursor image alone; same errors. */
 int gpu_read_cursor(struct gpu *gpu, struct gpu_picture *out, struct error *e);
 
-/* ---- counters since gpu_create ---- */
+/* ---- counters since gpu_create ------------------------------------------- */
 
 struct gpu_stats {
     uint64_t doorbells;

@@ -12,10 +12,11 @@
 
 #include "aerogpu/pci.h"
 #include "aerogpu/ring.h"
+#include "base/check.h"
 #include "base/log.h"
 #include "gpu/gpu.h"
 
-#define GPU_QUEUE_MAX 4096u /* descriptors that the device holds; more stay in the ring */
+#define GPU_QUEUE_MAX 4096u /* descriptors that the device holds, a power of two; more stay in the ring */
 
 enum gpu_entry_state {
     GPU_ENTRY_QUEUED,    /* not yet taken by the backend */
@@ -34,11 +35,10 @@ struct gpu_entry {
     char message[196];
 };
 
-/* The fence time line: entries in ring order; the id of entries[head] is head_id, the ids behind it follow.
- */
+/* The fence time line: entries in ring order; the id of entries[head] is head_id, the ids behind it follow. */
 struct gpu_queue {
-    struct gpu_entry *entries; /* cap of them, a power of two */
-    uint32_t cap, head, count;
+    struct gpu_entry entries[GPU_QUEUE_MAX];
+    uint32_t head, count;
     uint64_t head_id;
     uint32_t offered; /* entries from the head that the backend took or need none */
 };
@@ -90,7 +90,12 @@ struct gpu {
     bool doorbell_pending, reset_dma_pending, retire_pending;
     bool ring_stalled; /* the queue is full: look at the ring again when something retires */
     bool fence_page_bad;
+    uint64_t resets; /* of the ring and of the device */
     struct gpu_queue queue;
+
+    struct { /* as gpu_check saw them last: they only grow, but for a reset */
+        uint64_t completed_fence, vblank_seq, head_id, resets;
+    } seen;
 
     /* interrupts to hand out */
     struct {
@@ -122,6 +127,13 @@ void *gpu_map(struct gpu *gpu, uint64_t gpa, uint64_t size);
 void gpu_latch_error(struct gpu *gpu, uint32_t code, enum abi_cause cause, uint64_t fence, const char *fmt,
                      ...) __attribute__((format(printf, 5, 6)));
 
+/* What gpu_check, at entry and exit of every public function, asks of each file. */
+void gpu_config_check(const struct gpu *gpu);
+void gpu_irq_check(const struct gpu *gpu);
+void gpu_queue_check(const struct gpu *gpu);
+void gpu_vblank_check(const struct gpu *gpu);
+void gpu_scanout_check(const struct gpu *gpu);
+
 /* config.c */
 void gpu_config_init(struct gpu_config_space *c);
 bool gpu_msi_enabled(const struct gpu *gpu);
@@ -142,9 +154,8 @@ void gpu_ring_reset(struct gpu *gpu);
 void gpu_dma_catch_up(struct gpu *gpu); /* bus mastering was switched on */
 
 /* fence.c */
-struct gpu_entry *gpu_queue_push(struct gpu *gpu); /* NULL: full or no memory */
+struct gpu_entry *gpu_queue_push(struct gpu *gpu); /* NULL: full */
 void gpu_queue_drop_all(struct gpu *gpu);
-void gpu_queue_finish(struct gpu *gpu);
 void gpu_offer(struct gpu *gpu);  /* hands entries to the backend */
 void gpu_retire(struct gpu *gpu); /* retires what may be retired */
 void gpu_write_fence_page(struct gpu *gpu);

@@ -2,7 +2,8 @@
  *
  *   IRQ_STATUS & IRQ_ENABLE ──▶ INTx: the level follows it, unless INTx is disabled or MSI is on
  *                           ──▶ MSI: one message for each bit that becomes set, and one after an IRQ_ACK that
- * leaves bits set, so that a driver that clears some causes is called again for the rest
+ *                                    leaves bits set, so that a driver that clears some causes is called again for
+ *                                    the rest
  */
 #include "gpu/internal.h"
 
@@ -32,6 +33,21 @@ void gpu_irq_update(struct gpu *gpu, bool after_ack)
     if (pending & ~gpu->out.msi_raised || (after_ack && pending))
         gpu->out.msi_count++;
     gpu->out.msi_raised = pending;
+}
+
+void gpu_irq_check(const struct gpu *gpu)
+{
+    uint32_t pending = gpu->irq_status & gpu->irq_enable;
+
+    INVARIANT(!(gpu->irq_status & ~(gpu->irq_enable | AEROGPU_IRQ_ERROR)));
+    INVARIANT(!(gpu->irq_enable & ~(AEROGPU_IRQ_FENCE | AEROGPU_IRQ_SCANOUT_VBLANK | AEROGPU_IRQ_ERROR)));
+    INVARIANT(gpu->features & AEROGPU_FEATURE_VBLANK || !(gpu->irq_enable & AEROGPU_IRQ_SCANOUT_VBLANK));
+    INVARIANT(!(gpu->out.msi_raised & ~pending));
+    INVARIANT(!gpu->out.msi_count || (gpu_msi_enabled(gpu) && gpu_bus_master(gpu)));
+    if (gpu->out.delivering)
+        return; /* another thread is about to tell the host */
+    INVARIANT(!gpu->out.msi_count);
+    INVARIANT(gpu->out.intx == intx_level(gpu));
 }
 
 static bool take(struct gpu *gpu, struct gpu_interrupt *irq)

@@ -83,6 +83,8 @@ static bool open_ring(struct gpu *gpu, struct ring *r)
                         "RING_GPA 0x%llx: %u bytes of ring are not all guest memory", gpa, r->size);
         return false;
     }
+    INVARIANT(r->count && !(r->count & (r->count - 1)) && r->stride >= sizeof(struct aerogpu_submit_desc));
+    INVARIANT(sizeof(struct aerogpu_ring_header) + (uint64_t)r->count * r->stride <= r->size);
     r->head = (uint32_t *)(void *)(r->base + offsetof(struct aerogpu_ring_header, head));
     r->tail = (uint32_t *)(void *)(r->base + offsetof(struct aerogpu_ring_header, tail));
     return true;
@@ -214,6 +216,7 @@ static void reset_dma(struct gpu *gpu)
 void gpu_ring_reset(struct gpu *gpu)
 {
     gpu->stats.ring_resets++;
+    gpu->resets++;
     gpu->params.backend->reset(gpu->params.backend_ctx);
     gpu_queue_drop_all(gpu);
     gpu->completed_fence = 0;

@@ -22,6 +22,12 @@ bool gpu_format_known(uint32_t format)
     return false;
 }
 
+void gpu_scanout_check(const struct gpu *gpu)
+{
+    INVARIANT(gpu->scanout.format == AEROGPU_FORMAT_INVALID || gpu_format_known(gpu->scanout.format));
+    INVARIANT(gpu->cursor.format == AEROGPU_FORMAT_INVALID || gpu_format_known(gpu->cursor.format));
+}
+
 struct abi_scanout gpu_scanout_snapshot(const struct gpu *gpu)
 {
     const struct gpu_plane_regs *s = &gpu->scanout;

@@ -50,6 +50,19 @@ void gpu_vblank_catch_up(struct gpu *gpu)
     rearm(gpu);
 }
 
+void gpu_vblank_check(const struct gpu *gpu)
+{
+    bool ticks = gpu->scanout.enable && gpu->features & AEROGPU_FEATURE_VBLANK;
+
+    INVARIANT((gpu->next_vblank != GPU_NEVER) == ticks);
+    INVARIANT(gpu->armed == gpu->next_vblank || gpu->armed == GPU_NEVER);
+    INVARIANT(gpu->vblank_time < gpu->next_vblank);
+    INVARIANT(gpu->params.vblank_period_ns);
+    INVARIANT(!gpu->in_vblank);
+    INVARIANT(gpu->vblank_seq >= gpu->seen.vblank_seq || gpu->seen.resets != gpu->resets);
+    INVARIANT(gpu->vblank_seq <= gpu->stats.vblanks);
+}
+
 void gpu_vblank_start(struct gpu *gpu)
 {
     if (!(gpu->features & AEROGPU_FEATURE_VBLANK))

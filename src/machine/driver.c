@@ -46,7 +46,7 @@ static uint64_t align_up(uint64_t v, uint64_t align)
     return (v + align - 1) & ~(align - 1);
 }
 
-/* ---- guest memory ---- */
+/* ---- guest memory -------------------------------------------------------- */
 
 static struct block *block_new(uint64_t gpa, uint64_t size, struct block *next)
 {
@@ -124,7 +124,7 @@ uint64_t driver_free_bytes(const struct driver *d)
     return n;
 }
 
-/* ---- interrupts ---- */
+/* ---- interrupts ---------------------------------------------------------- */
 
 /* Tells of all that completed up to COMPLETED_FENCE. With the lock held. */
 static void note_completed(struct driver *d)
@@ -208,7 +208,7 @@ static void watchdog(struct driver *d)
         machine_write(d->m, AEROGPU_REG_DOORBELL, 1);
 }
 
-/* ---- life ---- */
+/* ---- life ---------------------------------------------------------------- */
 
 static int probe(struct machine *m, struct error *e)
 {
@@ -308,7 +308,7 @@ void driver_destroy(struct driver *d)
     free(d);
 }
 
-/* ---- scanout ---- */
+/* ---- scanout ------------------------------------------------------------- */
 
 void driver_set_scanout(struct driver *d, uint64_t fb_gpa, uint32_t width, uint32_t height, uint32_t format,
                         uint32_t pitch)
@@ -347,7 +347,7 @@ uint64_t driver_frame_buffer(const struct driver *d)
     return d->frame_buffer;
 }
 
-/* ---- submissions ---- */
+/* ---- submissions --------------------------------------------------------- */
 
 int driver_submit(struct driver *d, const struct driver_submission *s, uint64_t *fence)
 {

@@ -87,7 +87,7 @@ static void signal_fd(int fd)
         return; /* the counter is full: it is signalled */
 }
 
-/* ---- interrupts ---- */
+/* ---- interrupts ---------------------------------------------------------- */
 
 static void call_irq(struct machine *m)
 {
@@ -159,7 +159,7 @@ static void arm_timer(void *ctx, uint64_t deadline_ns)
     timerfd_settime(l->timer_fd, TFD_TIMER_ABSTIME, &its, NULL);
 }
 
-/* ---- the executor ---- */
+/* ---- the executor -------------------------------------------------------- */
 
 static int submit(void *ctx, const struct abi_submission *s)
 {
@@ -188,7 +188,7 @@ static void on_death(void *ctx, const struct exec_death *d, const struct exec_cr
     pthread_mutex_unlock(&l->death_lock);
 }
 
-/* ---- the executor stopped and killed on purpose ---- */
+/* ---- the executor stopped and killed on purpose -------------------------- */
 
 static void resume(struct machine *m)
 {
@@ -236,7 +236,7 @@ static int stop_executor(struct machine *m, uint64_t ns)
     return 0;
 }
 
-/* ---- serving ---- */
+/* ---- serving ------------------------------------------------------------- */
 
 /* The timer woke this thread: half of being late is learned at once, being early little by little. */
 static void learn_lead(struct machine *m)
@@ -388,7 +388,7 @@ static int wait_done(struct machine *m, bool (*done)(void *ctx), void *ctx, uint
     return help_until(m, done, ctx, end);
 }
 
-/* ---- serving for one completion ---- */
+/* ---- serving for one completion ------------------------------------------ */
 
 static bool expect(struct machine *m)
 {
@@ -411,7 +411,7 @@ static void collect(struct machine *m)
     pthread_mutex_unlock(&l->serving);
 }
 
-/* ---- life ---- */
+/* ---- life ---------------------------------------------------------------- */
 
 static int start(struct machine *m, struct error *e)
 {

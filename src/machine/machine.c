@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,8 +19,10 @@ static int open_ram(struct machine *m, struct error *e)
     if (m->ram_size % PAGE || m->ram_size > BAR1_ADDRESS)
         return error_set(e, -EINVAL, "guest memory of %llu bytes: not whole pages, or it reaches the BARs",
                          (unsigned long long)m->ram_size);
-    m->ram_fd = memfd_create("aerogpu-ram", MFD_CLOEXEC);
-    if (m->ram_fd < 0 || ftruncate(m->ram_fd, (off_t)m->ram_size))
+    m->ram_fd = memfd_create("aerogpu-ram", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (m->ram_fd < 0 || ftruncate(m->ram_fd, (off_t)m->ram_size) ||
+        fcntl(m->ram_fd, F_ADD_SEALS,
+              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) /* the executor has it, too */
         return error_set(e, -errno, "guest memory: %s", strerror(errno));
     p = mmap(NULL, BAR1_ADDRESS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p != MAP_FAILED && mmap(p, m->ram_size, PROT_READ | PROT_WRITE,

@@ -97,7 +97,7 @@ static void free_delayed(struct delayed *d)
     free(d);
 }
 
-/* ---- interrupts ---- */
+/* ---- interrupts ---------------------------------------------------------- */
 
 static void call_irq(struct machine *m)
 {
@@ -158,7 +158,7 @@ static void raise_irq(void *ctx, const struct gpu_interrupt *irq)
     }
 }
 
-/* ---- vblank ---- */
+/* ---- vblank -------------------------------------------------------------- */
 
 static void vblank(void *ctx)
 {
@@ -182,7 +182,7 @@ static void arm_timer(void *ctx, uint64_t deadline_ns)
     arm(m, &s->vblank, deadline_ns > now ? deadline_ns - now : 0, vblank, m);
 }
 
-/* ---- the executor's model ---- */
+/* ---- the executor's model ------------------------------------------------ */
 
 /* What a real executor would find in the stream without drawing anything. */
 static void examine(struct machine *m, const struct abi_submission *s, struct abi_completion *c)
@@ -392,7 +392,7 @@ static int stop_executor(struct machine *m, uint64_t ns)
     return 0;
 }
 
-/* ---- the machine ---- */
+/* ---- the machine --------------------------------------------------------- */
 
 static bool drop_write(struct machine *m, uint32_t reg)
 {

@@ -91,8 +91,7 @@ static void fail(struct trace_recorder *r, const struct error *e)
         log_error("recorder", "%s: recording stops: %s", r->params.path, e->text);
 }
 
-/* ---- on the device's threads
- * -------------------------------------------------------------------------------------- */
+/* ---- on the device's threads --------------------------------------------- */
 
 static int copy_out(struct trace_recorder *r, uint64_t gpa, uint64_t size, const char *what, struct copy *to,
                     struct error *e)
@@ -256,8 +255,7 @@ static void event(void *ctx, const struct gpu_event *e)
     }
 }
 
-/* ---- the writer thread
- * -------------------------------------------------------------------------------------------- */
+/* ---- the writer thread --------------------------------------------------- */
 
 static int write_copy(struct trace_recorder *r, uint32_t kind, const struct copy *copy, uint64_t *id,
                       struct error *e)
@@ -360,8 +358,7 @@ static void *write_all(void *ctx)
     return NULL;
 }
 
-/* ---- life cycle
- * --------------------------------------------------------------------------------------------------- */
+/* ---- life cycle ---------------------------------------------------------- */
 
 int trace_recorder_create(struct trace_recorder **out, const struct trace_recorder_params *p, struct error *e)
 {
