@@ -21,6 +21,7 @@
 
 #include "bench.h"
 #include "record/dirty.h"
+#include "d3d12/gen/table.h"
 #include "record/trace_file.h"
 
 #define INITGUID
@@ -343,7 +344,7 @@ static void bytes_a_call(const char *path, double *raw, double *packed)
     struct trc *t;
 
     *raw = *packed = 0;
-    if (trc_open(&t, path, NULL))
+    if (trc_open(&t, &d12_api, path, NULL))
         return;
     for (uint32_t i = 0; i < trc_num_blocks(t); i++) {
         r += trc_block(t, i)->raw;

@@ -59,6 +59,16 @@ def missing(page):
             yield f"{page} names {name}, which is not there"
 
 
+def names_an_api():
+    """The recorder core knows no API: no identifier or word of Direct3D in it."""
+    for f in files:
+        if f.startswith("src/record/"):
+            with open(f) as text:
+                for no, line in enumerate(text, 1):
+                    if re.search(r"d3d12|d12_|direct3d|dxgi", line, re.I):
+                        yield f"{f}:{no} names an API: {line.strip()}"
+
+
 for folder in sorted(rooms):
     bad = [] if folder in folders else [f"there is no {folder}/"]
     if folder.startswith(("src/", "include/")) or folder == "suite":
@@ -67,6 +77,7 @@ for folder in sorted(rooms):
 checks.append(("every room has a row",
                sorted({f"{os.path.dirname(f)}/ has none" for f in files
                        if f.startswith("src/") and f.endswith((".c", ".h", ".py")) and room_of(f) in ("", "src")})))
+checks.append(("src/record/ knows no API", list(names_an_api())))
 for page in [f for f in files if f.endswith(".md") and (f.count("/") == 0 or f.startswith("docs/"))]:
     checks.append((f"{page} names what there is", list(missing(page))))
 print(f"1..{len(checks)}")

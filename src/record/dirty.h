@@ -10,8 +10,8 @@
  * Invariant: a page that was written after dirty_add() and before dirty_collect() is reported by that collect or, if it
  * was written while collect ran, by the next one. Pages may be reported that were not written.
  */
-#ifndef D3D12_DIRTY_H_
-#define D3D12_DIRTY_H_
+#ifndef RECORD_DIRTY_H_
+#define RECORD_DIRTY_H_
 
 #include <stdbool.h>
 #include <stddef.h>

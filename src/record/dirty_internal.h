@@ -1,6 +1,6 @@
 /* dirty_internal.h: what one method provides; dirty.c chooses. */
-#ifndef D3D12_DIRTY_INTERNAL_H_
-#define D3D12_DIRTY_INTERNAL_H_
+#ifndef RECORD_DIRTY_INTERNAL_H_
+#define RECORD_DIRTY_INTERNAL_H_
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
  *
  * A walk over the blocks finds where the fragments of each blob stand. If all blobs fit into the budget they stay in memory;
  * else one is read when it is asked for, and goes again when it was not asked for in a turn and the budget is spent. */
-#ifndef D3D12_TRACE_BLOBS_H_
-#define D3D12_TRACE_BLOBS_H_
+#ifndef RECORD_TRACE_BLOBS_H_
+#define RECORD_TRACE_BLOBS_H_
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,23 +1,24 @@
-/* trace_file.h: writing and reading `.d3d12trace` files (wire.h has the bytes).
+/* trace_file.h: writing and reading recordings (wire.h has the bytes).
  *
  * The reader checks every block before it is used and every record before it is handed out: a consumer decodes only
  * bytes that the tables say are well formed. The first thing that is wrong ends the walk with an error that names block,
  * offset and call; calls before it stay readable.
  */
-#ifndef D3D12_TRACE_FILE_H_
-#define D3D12_TRACE_FILE_H_
+#ifndef RECORD_TRACE_FILE_H_
+#define RECORD_TRACE_FILE_H_
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "record/api.h"
 #include "record/wire.h"
 
 struct trc_writer;
 
 /* Creates `path`; `meta` is a JSON object. 0 or a negative errno. */
-int trc_writer_create(struct trc_writer **out, const char *path, const char *meta, uint64_t schema,
+int trc_writer_create(struct trc_writer **out, const struct api *api, const char *path, const char *meta,
                       struct error *e);
 /* Compresses and appends one block; `b` says kind, flags, thread, first_seq and frame. */
 int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void *raw, size_t size,
@@ -30,6 +31,8 @@ void trc_writer_features(struct trc_writer *w, uint64_t features);
 struct trc;
 
 struct trc_call {
+    const struct api *api;
+    const struct api_method *m;
     uint64_t index;   /* its number, from 0, in the order of the recording */
     uint64_t seq;     /* order number; several calls that took no ticket may share one */
     uint64_t time_ns; /* since the recording began; the last known time of its thread */
@@ -44,11 +47,12 @@ struct trc_call {
     bool repeated;
 };
 
-int trc_open(struct trc **out, const char *path, struct error *e);
+int trc_open(struct trc **out, const struct api *api, const char *path, struct error *e);
 /* Reads a whole file image that stays the caller's. */
-int trc_open_memory(struct trc **out, const void *data, size_t size, struct error *e);
+int trc_open_memory(struct trc **out, const struct api *api, const void *data, size_t size, struct error *e);
 void trc_close(struct trc *t);
 
+const struct api *trc_api(const struct trc *t);
 const char *trc_meta(const struct trc *t);
 bool trc_has_index(const struct trc *t);
 /* enum trc_features, as far as the file's end is there to say it. */

@@ -1,4 +1,4 @@
-/* wire.h: the bytes of a `.d3d12trace` file. Little-endian throughout.
+/* wire.h: the bytes of a recording. Little-endian throughout.
  *
  *   file    = header block* [index]
  *   block   = struct trc_block, then `packed` bytes of zstd (each block is a frame of its own)
@@ -23,22 +23,21 @@
  * number (0: zero, 1: raw u64 follows) and varint index; a GPU address is varint resource number (0, 1 likewise) and
  * varint offset.
  */
-#ifndef D3D12_WIRE_H_
-#define D3D12_WIRE_H_
+#ifndef RECORD_WIRE_H_
+#define RECORD_WIRE_H_
 
 #include <stdint.h>
 
-#define TRC_MAGIC       "D3D12TRC"
 #define TRC_MAJOR       1
 #define TRC_MINOR       0
 #define TRC_BLOCK_MAGIC 0x4b4c4244u /* "DBLK" */
 #define TRC_TAIL_MAGIC  UINT64_C(0x4c49415443525444)
 
 struct trc_header {
-    char magic[8];
+    char magic[8]; /* the API's */
     uint16_t major, minor;
     uint32_t meta_size; /* bytes of JSON that follow: command, host, started */
-    uint64_t schema;    /* d12_schema of the recorder's tables */
+    uint64_t schema;    /* of the tables that it was recorded with */
 };
 
 enum trc_kind { TRC_CALLS = 1, TRC_BLOBS = 2, TRC_INDEX = 3 };

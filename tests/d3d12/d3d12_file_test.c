@@ -15,12 +15,12 @@
 #include "base/strbuf.h"
 #include "base/varint.h"
 #include "record/dirty.h"
-#include "d3d12/view/names.h"
+#include "record/names.h"
 #include "d3d12/gen/pipeline_stream.h"
-#include "d3d12/view/show.h"
+#include "record/show.h"
 #include "d3d12/gen/table.h"
 #include "record/trace_file.h"
-#include "d3d12/view/trace_split.h"
+#include "record/trace_split.h"
 #include "d3d12_records.h"
 #include "temp_dir.h"
 
@@ -218,7 +218,7 @@ static void records_say_what_was_written(void **state)
     snprintf(path, sizeof(path), "%s/sample", dir);
     sample(&r);
     write_file(path, r.bytes, r.n, 1);
-    assert_int_equal(trc_open(&t, path, NULL), 0);
+    assert_int_equal(trc_open(&t, &d12_api, path, NULL), 0);
     assert_true(trc_has_index(t));
     assert_int_equal(trc_next(t, &c, NULL), 1);
     assert_int_equal(c.method, D12_Native_EventWait);
@@ -263,7 +263,7 @@ static void cut_files_are_read_up_to_the_cut(void **state)
         int got;
 
         error_clear(&e);
-        got = trc_open_memory(&t, file, cut, &e);
+        got = trc_open_memory(&t, &d12_api, file, cut, &e);
         if (cut < header) {
             assert_int_equal(got, -EBADMSG);
             continue;
@@ -285,7 +285,7 @@ static int reading(char *file, size_t n, struct error *e, unsigned *calls)
 {
     struct trc_call c;
     struct trc *t;
-    int got = trc_open_memory(&t, file, n, e);
+    int got = trc_open_memory(&t, &d12_api, file, n, e);
 
     *calls = 0;
     if (got)
@@ -377,7 +377,7 @@ static void files_over_four_gigabytes_are_read(void **state)
     assert_int_equal(pwrite(fd, file + begin, blocks, (off_t)(begin + blocks + sizeof(hole) + 0xfffffff0u)),
                      blocks);
     close(fd);
-    assert_int_equal(trc_open(&t, path, NULL), 0);
+    assert_int_equal(trc_open(&t, &d12_api, path, NULL), 0);
     assert_int_equal(trc_num_blocks(t), 3);
     assert_true(trc_block(t, 2)->offset > UINT64_C(1) << 32);
     while (trc_next(t, &c, NULL) > 0)
@@ -399,7 +399,7 @@ static void blobs_are_read_when_they_are_asked_for(void **state)
     char path[100];
 
     snprintf(path, sizeof(path), "%s/blobs", dir);
-    assert_int_equal(trc_writer_create(&out, path, "{}", d12_schema, NULL), 0);
+    assert_int_equal(trc_writer_create(&out, &d12_api, path, "{}", NULL), 0);
     for (uint64_t n = 1; n <= NUM; n++) {
         for (uint64_t half = 0; half < 2; half++) {
             w = varint_put(varint_put(varint_put(varint_put(w, n), 1000 * n), half * 500 * n), 500 * n);
@@ -418,7 +418,7 @@ static void blobs_are_read_when_they_are_asked_for(void **state)
         struct trc_call c;
         size_t size = 0;
 
-        assert_int_equal(trc_open(&t, path, NULL), 0);
+        assert_int_equal(trc_open(&t, &d12_api, path, NULL), 0);
         trc_blob_budget(t, round ? 100000 : 0);
         for (unsigned k = 0; k < 1000; k++) {
             unsigned n = 1 + k * 37 % NUM, m = 1 + k * 11 % NUM;
@@ -444,22 +444,25 @@ static void blobs_are_read_when_they_are_asked_for(void **state)
 static void other_tables_are_refused_with_advice(void **state)
 {
     static const char *const meta = "{\"by\":\"aerogpu 9.9\"}";
+    struct api other = d12_api;
     struct trc_writer *out;
     struct error e = {0};
     struct trc *t;
     char path[100], want[500];
 
+    other.schema = 0x1234;
+
     snprintf(path, sizeof(path), "%s/other", dir);
-    assert_int_equal(trc_writer_create(&out, path, meta, 0x1234, NULL), 0);
+    assert_int_equal(trc_writer_create(&out, &other, path, meta, NULL), 0);
     assert_int_equal(trc_writer_finish(out, NULL), 0);
-    assert_int_equal(trc_open(&t, path, &e), -ENOTSUP);
+    assert_int_equal(trc_open(&t, &d12_api, path, &e), -ENOTSUP);
     snprintf(want, sizeof(want),
              "%s: the recording was made with other method tables (0000000000001234, these are %016llx): "
              "read it with "
              "the aerogpu that made it, or one that was built from the same d3d12.idl (meson "
              "-Dd3d12_idl_dir=...); it "
              "says of itself: %s",
-             path, (unsigned long long)d12_schema, meta);
+             path, (unsigned long long)d12_api.schema, meta);
     assert_string_equal(e.text, want);
 }
 
@@ -479,14 +482,14 @@ static void split_blocks_come_back(void **state)
         memcpy(raw + n, r.bytes, r.n);
         n += r.n;
     }
-    m = split_block(raw, n, split);
+    m = split_block(&d12_api, raw, n, split);
     assert_true(m > 0);
-    assert_int_equal(unsplit_block(split, m, back, n), 0);
+    assert_int_equal(unsplit_block(&d12_api, split, m, back, n), 0);
     assert_memory_equal(raw, back, n);
     for (size_t cut = 0; cut < m; cut++)
-        assert_int_equal(unsplit_block(split, cut, back, n), -1);
-    assert_int_equal(unsplit_block(split, m, back, n - 1), -1);
-    assert_int_equal(split_block(raw, n - 1, split), 0); /* the last record is not whole */
+        assert_int_equal(unsplit_block(&d12_api, split, cut, back, n), -1);
+    assert_int_equal(unsplit_block(&d12_api, split, m, back, n - 1), -1);
+    assert_int_equal(split_block(&d12_api, raw, n - 1, split), 0); /* the last record is not whole */
 }
 
 static void threads_are_merged_in_ticket_order(void **state)
@@ -499,7 +502,7 @@ static void threads_are_merged_in_ticket_order(void **state)
     char path[100];
 
     snprintf(path, sizeof(path), "%s/merge", dir);
-    assert_int_equal(trc_writer_create(&w, path, "{}", d12_schema, NULL), 0);
+    assert_int_equal(trc_writer_create(&w, &d12_api, path, "{}", NULL), 0);
     /* thread 1 takes tickets 0, 2, 4 ...; thread 2 takes 1, 3, 5 ... and is written first */
     for (uint16_t k = 2; k-- > 0;) {
         for (int i = 0; i < 50; i++) {
@@ -511,7 +514,7 @@ static void threads_are_merged_in_ticket_order(void **state)
         assert_int_equal(trc_writer_block(w, &b, r[k].bytes, r[k].n, NULL), 0);
     }
     assert_int_equal(trc_writer_finish(w, NULL), 0);
-    assert_int_equal(trc_open(&t, path, NULL), 0);
+    assert_int_equal(trc_open(&t, &d12_api, path, NULL), 0);
     for (unsigned i = 0; i < 100; i++) {
         assert_int_equal(trc_next(t, &c, NULL), 1);
         assert_int_equal(c.seq, i);

@@ -247,7 +247,7 @@ class Caller:
         o.append('static void subobject(uint32_t type, void *p) {\n    switch (type) {\n%s\n    }\n}' % '\n'.join(cases))
         o.append('static void *stream(SIZE_T *size) {\n    uint8_t *p = room(1 << 14); size_t pos = 0;\n'
                  '    for (uint32_t type = 0; type < %d; type++) {\n        size_t start = (pos + 7) & ~(size_t)7, at;\n'
-                 '        if (d12_subobject_type(type) < 0) continue;\n'
+                 '        if (!d12_is_subobject(type)) continue;\n'
                  '        at = stream_place(&pos, type); memcpy(p + start, &type, 4); subobject(type, p + at);\n    }\n'
                  '    *size = (pos + 7) & ~(size_t)7; return p;\n}' % (max(streams) + 1))
         o += calls

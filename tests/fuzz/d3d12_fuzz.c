@@ -7,12 +7,12 @@
 #include <zstd.h>
 
 #include "base/strbuf.h"
-#include "d3d12/view/names.h"
+#include "record/names.h"
 #include "d3d12/play/play_plan.h"
-#include "d3d12/view/show.h"
+#include "record/show.h"
 #include "d3d12/gen/table.h"
 #include "record/trace_file.h"
-#include "d3d12/view/trace_split.h"
+#include "record/trace_split.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,10 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
  * are in their other order (trace_split.h), and the input's last two bytes say how many bytes they become. */
 static size_t wrap(uint8_t *out, const uint8_t *data, size_t size, bool split)
 {
-    struct trc_header h = {.major = TRC_MAJOR, .schema = d12_schema};
+    struct trc_header h = {.major = TRC_MAJOR, .schema = d12_api.schema};
     size_t blobs = size ? data[0] : 0, n = 0;
 
-    memcpy(h.magic, TRC_MAGIC, 8);
+    memcpy(h.magic, d12_api.magic, 8);
     memcpy(out, &h, sizeof(h));
     n = sizeof(h);
     if (size) {
@@ -64,7 +64,7 @@ static void read_all(const uint8_t *data, size_t size)
     struct trc_call c;
     struct trc *t;
 
-    if (trc_open_memory(&t, data, size, &e))
+    if (trc_open_memory(&t, &d12_api, data, size, &e))
         return;
     names_read(&names, t, &e);
     while (trc_next(t, &c, &e) > 0) {
@@ -82,9 +82,9 @@ static void read_all(const uint8_t *data, size_t size)
 static void split_and_back(const uint8_t *data, size_t size)
 {
     uint8_t *split = malloc(SPLIT_BOUND(size)), *raw = malloc(size ? size : 1);
-    size_t n = split && raw ? split_block(data, size, split) : 0;
+    size_t n = split && raw ? split_block(&d12_api, data, size, split) : 0;
 
-    if (n && (unsplit_block(split, n, raw, size) || memcmp(raw, data, size)))
+    if (n && (unsplit_block(&d12_api, split, n, raw, size) || memcmp(raw, data, size)))
         abort();
     free(split);
     free(raw);

@@ -8,7 +8,7 @@
 
 #include "base/out_file.h"
 #include "d3d12.h"
-#include "d3d12/edit/diff.h"
+#include "record/diff.h"
 #include "d3d12/edit/minimize.h"
 #include "d3d12/gen/table.h"
 #include "d3d12/edit/trim.h"
@@ -27,7 +27,7 @@ int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
     struct trc *t;
     int err;
 
-    if (out_file_check(to, &e) || trc_open(&t, from, &e))
+    if (out_file_check(to, &e) || trc_open(&t, &d12_api, from, &e))
         return d3d12_fail("trim", &e);
     d3d12_guard("trim", t, &r.progress);
     err = trim_run(t, to, first, last, &r, &e);
@@ -91,7 +91,7 @@ int d3d12_diff(int argc, char **argv)
 
     if (code)
         return code < 0 ? EXIT_OK : code;
-    if (trc_open(&a, argv[optind], &e) || trc_open(&b, argv[optind + 1], &e) ||
+    if (trc_open(&a, &d12_api, argv[optind], &e) || trc_open(&b, &d12_api, argv[optind + 1], &e) ||
         diff_run(stdout, a, b, limit, &r, &e)) {
         code = d3d12_fail("diff", &e);
     } else {
@@ -140,7 +140,7 @@ int d3d12_minimize(int argc, char **argv)
         return code < 0 ? EXIT_OK : code;
     if (!output)
         return usage_error(MINIMIZE_NEEDS);
-    if (out_file_check(output, &e) || trc_open(&t, argv[optind], &e))
+    if (out_file_check(output, &e) || trc_open(&t, &d12_api, argv[optind], &e))
         return d3d12_fail("minimize", &e);
     if (minimize_run(t, output, &p, &r, &e)) {
         code = d3d12_fail("minimize", &e);

@@ -20,7 +20,7 @@ static struct {
 static void on_crash(int sig)
 {
     const struct play_progress *g = guard.progress;
-    const struct d12_method_info *m = &d12_methods[g->method];
+    const struct api_method *m = &d12_methods[g->method];
     bool own = gettid() == guard.thread;
     char text[400];
     int n = snprintf(text, sizeof(text), "aerogpu d3d12 %s: call %llu (block %u): %s::%s: %s%s (signal %d)\n",

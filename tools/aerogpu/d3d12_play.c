@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "d3d12.h"
+#include "d3d12/gen/table.h"
 #include "d3d12/play/play.h"
 
 static int report(const struct play_result *r, bool validate)
@@ -106,7 +107,7 @@ int d3d12_play(int argc, char **argv)
 
     if (code)
         return code < 0 ? EXIT_OK : code;
-    if (trc_open(&t, argv[optind], &e))
+    if (trc_open(&t, &d12_api, argv[optind], &e))
         return d3d12_fail("play", &e);
     if (p.png_dir && mkdir(p.png_dir, 0777) && errno != EEXIST) {
         fprintf(stderr, "aerogpu d3d12 play: %s: %s\n", p.png_dir, strerror(errno));

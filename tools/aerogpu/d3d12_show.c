@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "d3d12.h"
-#include "d3d12/view/export.h"
+#include "record/export.h"
 #include "d3d12/play/play.h"
-#include "d3d12/view/show.h"
+#include "record/show.h"
 #include "d3d12/view/state.h"
 #include "d3d12/gen/table.h"
 
@@ -37,8 +37,7 @@ static bool selected(const struct selection *s, const struct trc_call *c)
 {
     return c->frame >= s->first_frame && c->frame <= s->last_frame && c->index >= s->first_call &&
            c->index <= s->last_call && (!s->object || names_mentions(c, s->object)) &&
-           (!s->thread || c->thread == s->thread) &&
-           (!s->method || strstr(d12_methods[c->method].name, s->method));
+           (!s->thread || c->thread == s->thread) && (!s->method || strstr(c->m->name, s->method));
 }
 
 static int print(struct trc *t, enum show_form form, const struct selection *s, const struct names *names,
@@ -91,7 +90,7 @@ static void take_pictures(const char *path, const char *dir, uint64_t first, uin
         struct error e = {0};
         struct trc *t;
 
-        if (!trc_open(&t, path, &e))
+        if (!trc_open(&t, &d12_api, path, &e))
             play_run(t, &p, &r, &e);
         if (e.code)
             fprintf(stderr, "aerogpu d3d12 show: pictures: %s\n", e.text);
@@ -151,7 +150,7 @@ static int other(struct trc *t, const struct names *names, const struct show_opt
     if (o->state != UINT64_MAX)
         err = state_at(&b, t, names, o->state, e);
     else if (o->bytes != UINT64_MAX)
-        err = bytes_at(&b, t, o->bytes, e);
+        err = show_bytes(&b, t, o->bytes, e);
     else if (o->fences != UINT64_MAX)
         err = fences_at(&b, t, names, o->fences, e);
     else
@@ -218,7 +217,7 @@ int d3d12_show(int argc, char **argv)
 
     if (code)
         return code < 0 ? EXIT_OK : code;
-    if (trc_open(&t, o.recording, &e))
+    if (trc_open(&t, &d12_api, o.recording, &e))
         return d3d12_fail("show", &e);
     if (*trc_cut(t))
         fprintf(stderr, "aerogpu d3d12 show: %s; what stands before that is shown\n", trc_cut(t));
@@ -246,7 +245,7 @@ int d3d12_methods_list(int argc, char **argv)
 
     if (r)
         return r < 0 ? EXIT_OK : r;
-    show_methods(&b, markdown);
+    show_methods(&b, &d12_api, markdown);
     fwrite(strbuf_str(&b), 1, b.len, stdout);
     strbuf_finish(&b);
     return EXIT_OK;

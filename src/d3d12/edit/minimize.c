@@ -23,11 +23,9 @@
 #include "base/ddmin.h"
 #include "d3d12/play/play.h"
 #include "d3d12/gen/table.h"
-#include "d3d12/edit/trace_edit.h"
-#include "d3d12/edit/trim_follow.h"
+#include "record/trace_edit.h"
+#include "record/names.h"
 #include "d3d12_api.h"
-
-#define MAX_ID (1u << 26)
 
 struct call {
     uint32_t group, self, made;
@@ -80,7 +78,7 @@ static int read_calls(struct work *w, struct error *e)
 
     trc_rewind(w->t);
     while ((got = trc_next(w->t, &c, e)) > 0) {
-        size_t n = trim_mentions(&c, false, ids, 4096), m = trim_mentions(&c, true, made, 4);
+        size_t n = names_mentioned(&c, false, ids, 4096), m = names_mentioned(&c, true, made, 4);
         struct call *k;
 
         if (grow((void **)&w->calls, &w->cap, w->num + 1, sizeof(*w->calls)) ||

@@ -10,9 +10,10 @@
 
 #include "base/log.h"
 #include "d3d12/play/play_internal.h"
-#include "d3d12/edit/trace_edit.h"
+#include "record/trace_edit.h"
 #include "d3d12/edit/trim_follow.h"
-#include "d3d12/view/walk.h"
+#include "record/names.h"
+#include "record/walk.h"
 
 struct cut {
     struct trc *t;
@@ -63,7 +64,7 @@ static int look(struct cut *x)
             continue;
         }
         any = true;
-        for (size_t i = 0, n = trim_mentions(&c, false, ids, 256); i < n; i++)
+        for (size_t i = 0, n = names_mentioned(&c, false, ids, 256); i < n; i++)
             if (note_use(x, ids[i], USE_OTHER))
                 return -ENOMEM;
         if (c.self &&
@@ -82,7 +83,7 @@ static int look(struct cut *x)
 static int emit(struct cut *x, const struct trim_call *t)
 {
     uint32_t ids[4];
-    size_t n = trim_mentions(&t->call, true, ids, 4);
+    size_t n = names_mentioned(&t->call, true, ids, 4);
 
     for (size_t i = 0; i < n; i++) {
         struct trim_object *o = trim_object(&x->s, ids[i]);
@@ -119,27 +120,15 @@ static int emit_makers(struct cut *x)
     return err;
 }
 
-static void on_begin(void *ctx, const struct d12_field *f, const char *name, bool array, uint64_t n)
-{
-}
-
-static void on_end(void *ctx, bool array)
-{
-}
-
-static void on_null(void *ctx, const struct d12_field *f, const char *name, bool is_null)
-{
-}
-
 struct handle_size {
     size_t n;
 };
 
-static void on_handle(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+static void on_handle(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     uint8_t b[20], *w = b;
 
-    if (!v->type || v->type->kind != D12_KIND_CPU)
+    if (!v->type || v->type->kind != API_KIND_CPU)
         return;
     w = varint_put(w, v->u);
     w = varint_put(w, v->offset);
@@ -149,15 +138,13 @@ static void on_handle(void *ctx, const struct d12_field *f, const char *name, co
 /* The call that defines a descriptor, with this descriptor as its destination: its last argument. */
 static int emit_view(struct cut *x, const struct trim_call *t, uint64_t slot)
 {
-    const struct d12_method_info *m = &d12_methods[t->call.method];
     struct handle_size h = {0};
-    struct walk_visitor v = {on_begin, on_end, on_handle, on_null, &h};
-    struct bytes in = bytes_of(t->call.args, t->call.args_size);
+    struct walk_visitor v = {.value = on_handle, .ctx = &h};
     struct trc_call c = t->call;
     uint8_t *args, *w;
     int err;
 
-    walk_fields(&in, m->in, m->num_in, &v);
+    walk_args(&c, &v);
     if (h.n > c.size || !(args = malloc(c.size + 20)))
         return error_set(x->e, -ENOMEM, "out of memory");
     memcpy(args, c.args, c.size - h.n);

@@ -11,59 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "d3d12/view/walk.h"
+#include "record/names.h"
+#include "record/walk.h"
 #include "d3d12_api.h"
-
-#define MAX_ID (1u << 26)
 
 static bool begins(const char *s, const char *with)
 {
     return !strncmp(s, with, strlen(with));
-}
-
-/* ---- mentions ----------------------------------------------------------------------------------------------- */
-
-struct mentions {
-    uint32_t *ids;
-    size_t n, cap;
-};
-
-static void on_begin(void *ctx, const struct d12_field *f, const char *name, bool array, uint64_t n)
-{
-}
-
-static void on_end(void *ctx, bool array)
-{
-}
-
-static void on_null(void *ctx, const struct d12_field *f, const char *name, bool is_null)
-{
-}
-
-static void on_value(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
-{
-    struct mentions *m = ctx;
-
-    if (!v->type || v->raw || v->u < 2 || v->u > MAX_ID || m->n == m->cap)
-        return;
-    if (v->type->kind == D12_KIND_OBJECT || v->type->kind == D12_KIND_CPU || v->type->kind == D12_KIND_GPU ||
-        v->type->kind == D12_KIND_VA)
-        m->ids[m->n++] = (uint32_t)v->u;
-}
-
-size_t trim_mentions(const struct trc_call *c, bool answers, uint32_t *ids, size_t cap)
-{
-    const struct d12_method_info *info = &d12_methods[c->method];
-    struct mentions m = {ids, 0, cap};
-    struct walk_visitor v = {on_begin, on_end, on_value, on_null, &m};
-    struct bytes in = bytes_of(c->args, c->args_size);
-
-    if (answers && (c->incomplete || c->size == c->args_size))
-        return 0;
-    if (answers)
-        in = bytes_of(c->args + c->args_size, c->size - c->args_size);
-    walk_fields(&in, answers ? info->out : info->in, answers ? info->num_out : info->num_in, &v);
-    return m.n;
 }
 
 /* ---- objects ------------------------------------------------------------------------------------------------ */
@@ -117,7 +71,7 @@ static size_t remember(struct trim *s, const struct trc_call *c, enum trim_stage
     }
     t = &s->calls[at];
     *t = (struct trim_call){.call = *c, .stage = (uint8_t)stage, .key = key};
-    t->num_refs = (uint32_t)trim_mentions(c, false, ids, 4096);
+    t->num_refs = (uint32_t)names_mentioned(c, false, ids, 4096);
     copy = malloc(c->size ? c->size : 1);
     t->refs = t->num_refs ? malloc(t->num_refs * sizeof(*t->refs)) : NULL;
     if (!copy || (t->num_refs && !t->refs)) {
@@ -225,14 +179,14 @@ struct copy { /* the arguments of CopyDescriptors */
     uint32_t count;
 };
 
-static void on_copy(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+static void on_copy(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     struct copy *x = ctx;
     int src = strstr(f->name, "Src") != NULL;
 
     if (!v->type)
         return;
-    if (v->type->kind == D12_KIND_CPU) {
+    if (v->type->kind == API_KIND_CPU) {
         if (x->starts[src] < 256)
             x->start[src][x->starts[src]++] = v->raw ? 0 : v->u << 32 | (v->offset & UINT32_MAX);
     } else if (strstr(f->name, "RangeSizes")) {
@@ -245,14 +199,12 @@ static void on_copy(void *ctx, const struct d12_field *f, const char *name, cons
 
 static void copy_views(struct trim *s, const struct trc_call *c)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
     struct copy x = {0};
-    struct walk_visitor v = {on_begin, on_end, on_copy, on_null, &x};
-    struct bytes in = bytes_of(c->args, c->args_size);
+    struct walk_visitor v = {.value = on_copy, .ctx = &x};
     size_t range[2] = {0, 0};
     uint32_t at[2] = {0, 0};
 
-    walk_fields(&in, m->in, m->num_in, &v);
+    walk_args(c, &v);
     if (c->method == D12_ID3D12Device_CopyDescriptorsSimple)
         for (int k = 0; k < 2; k++)
             x.size[k][0] = x.count;
@@ -284,21 +236,19 @@ static bool makes_view(uint16_t method)
 }
 
 /* Every method that makes a view has the descriptor as its last argument. */
-static void on_last_handle(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+static void on_last_handle(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
-    if (v->type && v->type->kind == D12_KIND_CPU)
+    if (v->type && v->type->kind == API_KIND_CPU)
         *(uint64_t *)ctx = v->raw ? 0 : v->u << 32 | (v->offset & UINT32_MAX);
 }
 
 static void make_view(struct trim *s, const struct trc_call *c)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
     uint64_t slot = 0;
-    struct walk_visitor v = {on_begin, on_end, on_last_handle, on_null, &slot};
-    struct bytes in = bytes_of(c->args, c->args_size);
+    struct walk_visitor v = {.value = on_last_handle, .ctx = &slot};
     size_t i;
 
-    walk_fields(&in, m->in, m->num_in, &v);
+    walk_args(c, &v);
     if (slot >> 32 && (i = remember(s, c, TRIM_VIEW, 0)) != NONE)
         define(s, slot, i);
 }
@@ -453,15 +403,15 @@ static bool has_no_effect(const struct trc_call *c)
     case D12_Native_FenceSeen:
         return true;
     default:
-        return d12_methods[c->method].flags & D12_QUERY;
+        return c->m->flags & API_QUERY;
     }
 }
 
 static void made(struct trim *s, const struct trc_call *c, size_t i)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
+    const struct api_method *m = c->m;
     uint32_t ids[4];
-    size_t n = trim_mentions(c, true, ids, 4);
+    size_t n = names_mentioned(c, true, ids, 4);
 
     for (size_t k = 0; k < n; k++) {
         struct trim_object *o = make_object(s, ids[k]);
@@ -475,8 +425,8 @@ static void made(struct trim *s, const struct trc_call *c, size_t i)
             continue;
         o->iface = 0;
         for (uint32_t f = 0; f < m->num_out; f++)
-            if (d12_types[m->out[f].type].kind == D12_KIND_OBJECT)
-                o->iface = d12_types[m->out[f].type].iface;
+            if (m->out[f].type && m->out[f].type->kind == API_KIND_OBJECT)
+                o->iface = m->out[f].type->iface;
         if (i != NONE) {
             s->calls[i].made = ids[k];
             o->maker = (uint32_t)i + 1;
@@ -486,7 +436,7 @@ static void made(struct trim *s, const struct trc_call *c, size_t i)
 
 void trim_follow(struct trim *s, const struct trc_call *c)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
+    const struct api_method *m = c->m;
     struct trim_object *o;
     uint32_t ids[4];
 
@@ -517,7 +467,7 @@ void trim_follow(struct trim *s, const struct trc_call *c)
         if (!*has)
             remember(s, c, TRIM_MAKE, 0);
         *has = true;
-    } else if (trim_mentions(c, true, ids, 4)) {
+    } else if (names_mentioned(c, true, ids, 4)) {
         bool fresh = !trim_object(s, ids[0]);
 
         /* GetDevice and QueryInterface bring what is there already: a reference more */

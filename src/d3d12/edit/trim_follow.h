@@ -57,7 +57,4 @@ void trim_mark(struct trim *s);
 struct trim_object *trim_object(struct trim *s, uint32_t id);
 void trim_finish(struct trim *s);
 
-/* Objects that a call mentions, at most `cap`; `made` those among its answers. */
-size_t trim_mentions(const struct trc_call *c, bool answers, uint32_t *ids, size_t cap);
-
 #endif

@@ -23,6 +23,8 @@ SCALARS = {'BOOL': 'u32', 'UINT': 'u32', 'UINT32': 'u32', 'DWORD': 'u32', 'ULONG
            'D3D12_CPU_DESCRIPTOR_HANDLE': 'cpu', 'D3D12_GPU_DESCRIPTOR_HANDLE': 'gpu'}
 KINDS = ['u8', 'u16', 'u32', 'i32', 'u64', 'i64', 'f32', 'hresult', 'guid', 'handle', 'str', 'wstr', 'iid', 'va', 'cpu',
          'gpu', 'enum', 'object', 'struct']
+# Annotations that the tables carry: enum api_method_flags.
+TABLE_FLAGS = {'query', 'refuse', 'frame', 'names', 'ends', 'varies', 'counts', 'mark'}
 
 
 class Gen:
@@ -137,6 +139,8 @@ class Gen:
             i = m.ifaces[name]
             first = sum(len(c.methods) for c in m.chain(name)[:-1]) if name != 'Native' else 0
             for slot, me in enumerate(i.methods):
+                if me.name.startswith('Create') or me.name in ('Signal', 'Wait', 'Map'):
+                    me.flags.add('mark')
                 me.slot = first + slot
                 me.id, nid = nid, nid + 1
                 me.skip = i.skip or ('norec' in me.flags and 'flagged')
@@ -199,7 +203,7 @@ class Gen:
                 o.append('typedef struct %s {\n%s} %s;' % (n, self.decl_fields(m.structs[n], 1), n))
                 if n == 'LUID':
                     o.append('#endif')
-            elif m.typedefs[n] not in ('ID3D10Blob',) or True:
+            else:
                 o.append('typedef %s %s;' % (m.typedefs[n], n))
         for n in m.ifaces:
             if n == 'Native':
@@ -278,26 +282,33 @@ class Gen:
     def table(self):
         m = self.m
         self.type_of('u32', None)
-        for tb in self.stream_types().values():
-            self.type_of(*tb)
-        meth, arrays = [], []
+        streams = self.stream_types()
+        cases = []
+        for v, tb in streams.items():
+            i = self.type_of(*tb)
+            cases.append('{%d, {"%s", &d12_types[%d], API_MODE_VALUE, 0, 0, 0, 0}}' % (
+                v, tb[1] if tb[0] in ('enum', 'struct', 'object') else tb[0], i))
+        arrays = ['static const struct api_case stream_cases[] = {\n    %s};' % ',\n    '.join(cases)]
+        meth = []
         num = [0]
 
         def field_row(f):
             if f[2] == 'UNION':
                 num[0] += 1
                 cn = 'cases_%d' % num[0]
-                arrays.append('static const struct d12_case %s[] = {%s};' % (
-                    cn, ', '.join('{%d, {"%s", %d, D12_MODE_%s, 0, %d, 0, 0}}' % ((v,) + (r[0], r[1], r[2], r[3]))
-                                  for v, r in f[3])))
-                return '{"", 0, D12_MODE_UNION, %d, 0, %s, %d}' % (f[4], cn, len(f[3]))
-            return '{"%s", %d, D12_MODE_%s, 0, %d, 0, 0}' % (f[0], f[1], f[2], f[3])
+                arrays.append('static const struct api_case %s[] = {%s};' % (
+                    cn, ', '.join('{%d, %s}' % (v, field_row(r)) for v, r in f[3])))
+                return '{"", 0, API_MODE_UNION, %d, 0, %s, %d}' % (f[4], cn, len(f[3]))
+            if f[2] == 'STREAM':
+                return '{"%s", 0, API_MODE_STREAM, 0, 0, stream_cases, %d}' % (f[0], len(streams))
+            typed = f[2] in ('VALUE', 'FIXED', 'ONE', 'ARRAY')
+            return '{"%s", %s, API_MODE_%s, 0, %d, 0, 0}' % (f[0], '&d12_types[%d]' % f[1] if typed else '0', f[2], f[3])
 
         def fields_array(name, fields):
             if not fields:
                 return '0'
             rows = ',\n    '.join(field_row(f) for f in fields)
-            arrays.append('static const struct d12_field %s[] = {\n    %s};' % (name, rows))
+            arrays.append('static const struct api_field %s[] = {\n    %s};' % (name, rows))
             return name
 
         for me in self.methods:
@@ -309,7 +320,7 @@ class Gen:
                 outs.append(('return', 0 if me.retk == 'opaque' else self.type_of(me.retk, self.real(me.retb)),
                              'OPAQUE' if me.retk == 'opaque' else 'VALUE', 0))
             outs += [self.table_field(p, '') for p in me.outs]
-            flags = sorted(me.flags & {'query', 'refuse'})
+            flags = sorted(me.flags & TABLE_FLAGS)
             i = m.ifaces[me.iface]
             meth.append((me, fields_array('in_%d' % me.id, ins), len(ins), fields_array('out_%d' % me.id, outs),
                          len(outs), flags))
@@ -317,7 +328,7 @@ class Gen:
         for k, b, _ in self.types:
             if k == 'enum':
                 erows[b] = 'enum_%s' % b
-                enums.append('static const struct d12_enum enum_%s[] = {\n    %s};' % (
+                enums.append('static const struct api_enum enum_%s[] = {\n    %s};' % (
                     b, ',\n    '.join('{%d, "%s"}' % (v & 0xffffffff, n) for n, v in m.enums[b])))
         trows = []
         for idx, (k, b, fields) in enumerate(self.types):
@@ -332,19 +343,19 @@ class Gen:
             iface = self.iface_index.get(b, 0xffff) if k == 'object' else 0
             if k is None:
                 raise SystemExit('no kind for type %r %r' % (b, idx))
-            trows.append('{D12_KIND_%s, "%s", %s, %d, %s, %d}' % (k.upper(), b, fa, n, extra, iface))
+            trows.append('{API_KIND_%s, "%s", %s, %d, %s, %d}' % (k.upper(), b, fa, n, extra, iface))
         o = ['/* Made by gen.py from the installed IDL files. */', '#include "d3d12/gen/table.h"', '#include "d3d12_api.h"', '']
         o += enums + arrays
-        o.append('const struct d12_type d12_types[] = {\n    %s};' % ',\n    '.join(trows))
-        o.append('const struct d12_method_info d12_methods[D12_NUM_METHODS] = {')
+        o.append('const struct api_type d12_types[] = {\n    %s};' % ',\n    '.join(trows))
+        o.append('const struct api_method d12_methods[D12_NUM_METHODS] = {')
         for me, a, na, b, nb, flags in meth:
-            fl = ' | '.join(['D12_' + f.upper() for f in flags] + (['D12_LATE'] if me.late else []) +
-                            (['D12_RESULT'] if me.has_result else [])) or '0'
+            fl = ' | '.join(['API_' + f.upper() for f in flags] + (['API_LATE'] if me.late else []) +
+                            (['API_RESULT'] if me.has_result else [])) or '0'
             o.append('    [%d] = {"%s", "%s", %s, %d, %s, %d, %s, %d, %d},' % (
                 me.id, me.iface, me.name, a, na, b, nb, fl,
                 self.iface_index.get(me.iface, 0xffff), me.slot))
         o.append('};')
-        o.append('const struct d12_iface_info d12_ifaces[D12_NUM_IFACES] = {')
+        o.append('const struct api_iface d12_ifaces[D12_NUM_IFACES] = {')
         for n in self.iface_order:
             i = m.ifaces[n]
             d = i.iid.replace('-', '')
@@ -356,7 +367,13 @@ class Gen:
                 '"%s"' % i.skip if i.skip else '0'))
         o.append('};')
         body = '\n'.join(o)
-        o.append('const uint64_t d12_schema = UINT64_C(0x%s);' % hashlib.sha256(body.encode()).hexdigest()[:16])
+        o.append('const struct api d12_api = {\n    .name = "Direct3D 12", .magic = "D3D12TRC", .prefix = "ID3D12",\n'
+                 '    .tables = "the same d3d12.idl (meson -Dd3d12_idl_dir=...)",\n'
+                 '    .schema = UINT64_C(0x%s),\n    .methods = d12_methods, .num_methods = D12_NUM_METHODS,\n'
+                 '    .words = D12_WORDS,\n'
+                 '    .ifaces = d12_ifaces, .num_ifaces = D12_NUM_IFACES,\n    .note = D12_Native_Note,\n};'
+                 % hashlib.sha256(body.encode()).hexdigest()[:16])
+        o.append('_Static_assert(D12_NUM_METHODS <= API_MAX_METHODS, "record/api.h");')
         return '\n'.join(o) + '\n'
 
     # ---- encoding -------------------------------------------------------------------------------------------
@@ -407,7 +424,7 @@ class Gen:
             iid = next((p.name for p in fields if p.k == 'iid'), None)
             return ['enc_new_object(e, %s ? *(void **)%s : NULL, %s, D12_IFACE_%s, %s);' % (
                 lv, lv, '(const GUID *)' + iid if iid else 'NULL', f.iface,
-                'SUCCEEDED(ret)' if True else '')]
+                'SUCCEEDED(ret)')]
         raise SystemExit('cannot encode ' + cls)
 
     def need_enc(self, b):
@@ -590,7 +607,7 @@ class Gen:
         o.append('const struct d12_subobject d12_subobjects[D12_NUM_SUBOBJECTS] = {')
         for v, tb in streams.items():
             ct = self.ctype(tb)
-            o.append('    [%d] = {sizeof(%s), _Alignof(%s), %d},' % (v, ct, ct, self.type_of(*tb)))
+            o.append('    [%d] = {sizeof(%s), _Alignof(%s)},' % (v, ct, ct))
         o.append('};')
         return '\n'.join(o) + '\n'
 

@@ -17,7 +17,7 @@ enum stream_step stream_next(const void *stream, size_t size, size_t *pos, uint3
     if (size - at < sizeof(uint32_t))
         return STREAM_SHORT;
     memcpy(type, (const char *)stream + at, sizeof(*type));
-    if (*type >= D12_NUM_SUBOBJECTS || !d12_subobjects[*type].size)
+    if (!d12_is_subobject(*type))
         return STREAM_UNKNOWN;
     s = &d12_subobjects[*type];
     at = align_up(at + sizeof(uint32_t), s->align);

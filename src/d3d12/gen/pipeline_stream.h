@@ -6,6 +6,7 @@
 #ifndef D3D12_PIPELINE_STREAM_H_
 #define D3D12_PIPELINE_STREAM_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,10 +16,14 @@
 
 struct d12_subobject {
     uint16_t size, align; /* of the struct behind the type; 0: no such type */
-    uint16_t type;        /* index in d12_types */
 };
 
 extern const struct d12_subobject d12_subobjects[D12_NUM_SUBOBJECTS];
+
+static inline bool d12_is_subobject(uint32_t type)
+{
+    return type < D12_NUM_SUBOBJECTS && d12_subobjects[type].size;
+}
 
 enum stream_step {
     STREAM_ITEM,    /* *type and *offset of the struct are set, *pos is behind it */

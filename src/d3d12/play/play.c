@@ -13,7 +13,7 @@
 
 int play_fail(struct player *p, const struct play_call *c, int err, const char *fmt, ...)
 {
-    const struct d12_method_info *m = &d12_methods[c->call->method];
+    const struct api_method *m = c->call->m;
     char text[200];
     va_list ap;
 
@@ -139,14 +139,14 @@ void play_arena_finish(struct player *p)
 
 static int play_one(struct player *p, const struct trc_call *call)
 {
-    const struct d12_method_info *m = &d12_methods[call->method];
+    const struct api_method *m = call->m;
     struct dec d = {.in = bytes_of(call->args, call->size), .p = p};
     struct play_call c = {call};
     int err;
 
-    if (m->flags & D12_QUERY)
+    if (m->flags & API_QUERY)
         return 0;
-    if (m->flags & D12_REFUSE)
+    if (m->flags & API_REFUSE)
         return play_fail(p, &c, -ENOTSUP, "this cannot be played (docs/d3d12.md says why)");
     if (!play_table[call->method])
         return play_fail(p, &c, -ENOTSUP, "this cannot be played");

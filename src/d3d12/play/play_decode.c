@@ -239,7 +239,7 @@ void *dec_stream(struct dec *d, SIZE_T *size)
         uint32_t type = dec_u32(d);
         size_t at, start = (pos + sizeof(void *) - 1) & ~(sizeof(void *) - 1);
 
-        if (d12_subobject_type(type) < 0) {
+        if (!d12_is_subobject(type)) {
             dec_fail(d, "a pipeline stream holds an unknown subobject", type);
             break;
         }

@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "d3d12/play/play_internal.h"
-#include "d3d12/view/walk.h"
+#include "record/walk.h"
 
 #define MAX_LISTS    4096
 #define MAX_SHOTS    4096 /* pictures that wait for their list */
@@ -58,19 +58,19 @@ static bool begins(const char *s, const char *with)
     return !strncmp(s, with, strlen(with));
 }
 
-static bool on_list(const struct d12_method_info *m)
+static bool on_list(const struct api_method *m)
 {
     return begins(m->iface, "ID3D12GraphicsCommandList");
 }
 
-static bool draws(const struct d12_method_info *m)
+static bool draws(const struct api_method *m)
 {
     return on_list(m) &&
            (begins(m->name, "Draw") || begins(m->name, "Dispatch") || begins(m->name, "Execute"));
 }
 
 /* Calls that make the GPU write something. */
-static bool works(const struct d12_method_info *m)
+static bool works(const struct api_method *m)
 {
     return draws(m) || (on_list(m) && (begins(m->name, "Copy") || begins(m->name, "Resolve") ||
                                        (begins(m->name, "Clear") && strcmp(m->name, "ClearState"))));
@@ -230,17 +230,17 @@ struct picked { /* what a walk over one call picks up */
     bool handle_seen;
 };
 
-static void pick(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+static void pick(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     struct picked *x = ctx;
 
     if (!v->type)
         return;
-    if (v->type->kind == D12_KIND_CPU && !v->raw && !x->handle_seen) {
+    if (v->type->kind == API_KIND_CPU && !v->raw && !x->handle_seen) {
         x->handle_seen = true;
         x->heap = v->u;
         x->index = v->offset;
-    } else if (v->type->kind == D12_KIND_OBJECT) {
+    } else if (v->type->kind == API_KIND_OBJECT) {
         x->resource = v->u;
         if (x->num_lists < 64)
             x->lists[x->num_lists++] = (uint32_t)v->u;
@@ -251,26 +251,12 @@ static void pick(void *ctx, const struct d12_field *f, const char *name, const s
     }
 }
 
-static void skip_begin(void *ctx, const struct d12_field *f, const char *name, bool array, uint64_t n)
-{
-}
-
-static void skip_end(void *ctx, bool array)
-{
-}
-
-static void skip_null(void *ctx, const struct d12_field *f, const char *name, bool is_null)
-{
-}
-
 static struct picked pick_args(const struct trc_call *c)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
     struct picked x = {0};
-    struct walk_visitor v = {skip_begin, skip_end, pick, skip_null, &x};
-    struct bytes in = bytes_of(c->args, c->size);
+    struct walk_visitor v = {.value = pick, .ctx = &x};
 
-    walk_fields(&in, m->in, m->num_in, &v);
+    walk_args(c, &v);
     return x;
 }
 
@@ -456,7 +442,7 @@ static void pace(struct player *p, const struct trc_call *c)
 
 int play_look_before(struct player *p, const struct trc_call *c)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
+    const struct api_method *m = c->m;
     const struct play_object *o = play_object(p, c->self);
 
     if (p->params->paced && c->method == D12_Native_Present)
@@ -470,7 +456,7 @@ int play_look_before(struct player *p, const struct trc_call *c)
 
 int play_look_after(struct player *p, const struct trc_call *c)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
+    const struct api_method *m = c->m;
     const struct play_object *o = play_object(p, c->self);
 
     if (p->params->gpu_time) {

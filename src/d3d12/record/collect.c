@@ -87,7 +87,7 @@ static int shm_make(struct shm **out, int *lock, char *path, size_t cap, const s
     }
     *lock = fd;
     clock_gettime(CLOCK_MONOTONIC, &ts);
-    s->schema = d12_schema;
+    s->schema = d12_api.schema;
     s->num_chunks = SHM_CHUNKS;
     s->chunk_size = TRC_CHUNK;
     s->hash_every = p->hash_every;
@@ -288,7 +288,7 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
         return err;
     }
     meta = make_meta(p);
-    err = meta ? trc_writer_create(&w, p->output, meta, d12_schema, e) : -ENOMEM;
+    err = meta ? trc_writer_create(&w, &d12_api, p->output, meta, e) : -ENOMEM;
     free(meta);
     if (err)
         goto out;

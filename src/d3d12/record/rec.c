@@ -450,7 +450,7 @@ int rec_start(void)
 
     if (!map)
         return -1;
-    if (map->magic != SHM_MAGIC || map->schema != d12_schema || os_threads_init(thread_gone)) {
+    if (map->magic != SHM_MAGIC || map->schema != d12_api.schema || os_threads_init(thread_gone)) {
         os_unmap(map, SHM_SIZE);
         return -1;
     }

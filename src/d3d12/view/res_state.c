@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "d3d12/view/walk.h"
+#include "record/walk.h"
 
 #define MAX_SUBS (1u << 20)
 
@@ -25,7 +25,7 @@ static bool is(const char *a, const char *b)
     return a && !strcmp(a, b);
 }
 
-static void nothing_begin(void *ctx, const struct d12_field *f, const char *name, bool array, uint64_t n)
+static void enter(void *ctx, const struct api_field *f, const char *name, bool array, uint64_t n)
 {
     struct seen *x = ctx;
 
@@ -34,13 +34,9 @@ static void nothing_begin(void *ctx, const struct d12_field *f, const char *name
         x->in_desc = true;
 }
 
-static void nothing_end(void *ctx, bool array)
+static void leave(void *ctx, bool array)
 {
     ((struct seen *)ctx)->depth--;
-}
-
-static void nothing_null(void *ctx, const struct d12_field *f, const char *name, bool is_null)
-{
 }
 
 /* ---- resources ---------------------------------------------------------------------------------------------- */
@@ -58,7 +54,7 @@ static unsigned planes(uint32_t format)
     }
 }
 
-static void on_create(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+static void on_create(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     struct seen *x = ctx;
 
@@ -154,7 +150,7 @@ static struct res_list *list_of(struct res_states *s, uint32_t id)
     return p;
 }
 
-static void on_barrier(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+static void on_barrier(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     struct seen *x = ctx;
 
@@ -198,11 +194,11 @@ static void end_barrier(void *ctx, bool array)
         x->err = -ENOMEM;
 }
 
-static void on_execute(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+static void on_execute(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     struct seen *x = ctx;
 
-    if (v->type && v->type->kind == D12_KIND_OBJECT && x->num_lists < 64)
+    if (v->type && v->type->kind == API_KIND_OBJECT && x->num_lists < 64)
         x->lists[x->num_lists++] = (uint32_t)v->u;
 }
 
@@ -231,9 +227,9 @@ static bool creates_resource(const char *name)
 
 int res_follow(struct res_states *s, const struct trc_call *c)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
+    const struct api_method *m = c->m;
     struct seen x = {.s = s, .list = c->self};
-    struct walk_visitor v = {nothing_begin, nothing_end, on_create, nothing_null, &x};
+    struct walk_visitor v = {.begin = enter, .end = leave, .value = on_create, .ctx = &x};
     struct bytes in = bytes_of(c->args, c->size);
 
     if (c->incomplete)
@@ -241,7 +237,7 @@ int res_follow(struct res_states *s, const struct trc_call *c)
     if (c->method == D12_ID3D12GraphicsCommandList_ResourceBarrier) {
         v.value = on_barrier;
         v.end = end_barrier;
-        walk_fields(&in, m->in, m->num_in, &v);
+        walk_args(c, &v);
         return x.err;
     }
     if (c->method == D12_ID3D12GraphicsCommandList_Reset) {
@@ -262,7 +258,7 @@ int res_follow(struct res_states *s, const struct trc_call *c)
     }
     if (c->method == D12_ID3D12CommandQueue_ExecuteCommandLists) {
         v.value = on_execute;
-        walk_fields(&in, m->in, m->num_in, &v);
+        walk_args(c, &v);
         for (size_t i = 0; i < x.num_lists; i++)
             execute(s, x.lists[i]);
         return 0;
@@ -270,9 +266,9 @@ int res_follow(struct res_states *s, const struct trc_call *c)
     if (c->method != D12_Native_SwapChainBuffer &&
         (m->name[0] != 'C' || m->name[1] != 'r' || !creates_resource(m->name)))
         return 0;
-    walk_fields(&in, m->in, m->num_in, &v);
+    walk_args(c, &v);
     x.in_desc = false;
-    walk_fields(&in, m->out, m->num_out, &v);
+    walk_answers(c, &v);
     return add(&x, c->method == D12_Native_CreateImageResource || c->method == D12_Native_SwapChainBuffer);
 }
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/varint.h"
-#include "d3d12/view/show.h"
+#include "record/show.h"
 #include "d3d12/gen/table.h"
-#include "d3d12/view/walk.h"
+#include "record/walk.h"
 #include "d3d12_api.h"
 
 struct piece {
@@ -40,7 +40,7 @@ static bool sets_state(const char *name)
 /* Root parameters and buffer slots are pieces of state of their own; table, view and constants replace each other. */
 static uint64_t slot_of(const struct trc_call *c)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
+    const struct api_method *m = c->m;
     struct bytes in = bytes_of(c->args, c->size);
 
     if (m->num_in && (!strcmp(m->in[0].name, "RootParameterIndex") || !strcmp(m->in[0].name, "StartSlot")))
@@ -50,7 +50,7 @@ static uint64_t slot_of(const struct trc_call *c)
 
 static bool same_piece(const struct piece *p, const struct trc_call *c, uint64_t slot)
 {
-    const char *a = d12_methods[p->method].name, *b = d12_methods[c->method].name;
+    const char *a = d12_methods[p->method].name, *b = c->m->name;
 
     if (p->list != c->self || p->slot != slot)
         return false;
@@ -116,7 +116,7 @@ static int by_method(const void *a, const void *b)
 static void follow(struct pieces *s, struct trc *t, const struct trc_call *c, const struct names *names,
                    int *err)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
+    const struct api_method *m = c->m;
 
     if (!starts(m->iface, "ID3D12GraphicsCommandList"))
         return;
@@ -145,7 +145,7 @@ int state_at(struct strbuf *out, struct trc *t, const struct names *names, uint6
         follow(&s, t, &c, names, &err);
     if (got < 0)
         err = got;
-    else if (!err && (got <= 0 || !starts(d12_methods[c.method].iface, "ID3D12GraphicsCommandList")))
+    else if (!err && (got <= 0 || !starts(c.m->iface, "ID3D12GraphicsCommandList")))
         err = error_set(e, -ENOENT, "call %llu is no call on a command list", (unsigned long long)index);
     if (!err) {
         show_call(out, SHOW_TEXT, t, &c, names);
@@ -233,81 +233,4 @@ int fences_at(struct strbuf *out, struct trc *t, const struct names *names, uint
     free(f);
     trc_rewind(t);
     return got < 0 ? got : 0;
-}
-
-/* ---- bytes -------------------------------------------------------------------------------------------------- */
-
-struct dumping {
-    struct strbuf *out;
-    struct trc *t;
-};
-
-static void nothing_begin(void *ctx, const struct d12_field *f, const char *name, bool array, uint64_t n)
-{
-}
-
-static void nothing_end(void *ctx, bool array)
-{
-}
-
-static void nothing_null(void *ctx, const struct d12_field *f, const char *name, bool is_null)
-{
-}
-
-static void hexdump(struct strbuf *out, const uint8_t *p, size_t n)
-{
-    for (size_t at = 0; at < n; at += 16) {
-        size_t row = n - at < 16 ? n - at : 16;
-
-        strbuf_printf(out, "%08zx ", at);
-        for (size_t i = 0; i < 16; i++)
-            if (i < row)
-                strbuf_printf(out, " %02x", p[at + i]);
-            else
-                strbuf_puts(out, "   ");
-        strbuf_puts(out, "  ");
-        for (size_t i = 0; i < row; i++)
-            strbuf_append(out, p[at + i] >= 0x20 && p[at + i] < 0x7f ? (const char *)&p[at + i] : ".", 1);
-        strbuf_puts(out, "\n");
-    }
-}
-
-static void on_bytes(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
-{
-    struct dumping *x = ctx;
-    const void *p = v->bytes;
-    size_t size = v->size;
-
-    if (v->type)
-        return;
-    if (v->blob)
-        p = trc_blob(x->t, v->blob - 1, &size, NULL);
-    if (!p)
-        return;
-    strbuf_printf(x->out, "%s: %zu bytes\n", name ? name : "", size);
-    hexdump(x->out, p, size);
-}
-
-int bytes_at(struct strbuf *out, struct trc *t, uint64_t index, struct error *e)
-{
-    struct dumping x = {out, t};
-    struct walk_visitor v = {nothing_begin, nothing_end, on_bytes, nothing_null, &x};
-    struct trc_call c;
-    int got;
-
-    trc_rewind(t);
-    while ((got = trc_next(t, &c, e)) > 0 && c.index < index)
-        ;
-    if (got > 0) {
-        const struct d12_method_info *m = &d12_methods[c.method];
-        struct bytes in = bytes_of(c.args, c.size);
-
-        walk_fields(&in, m->in, m->num_in, &v);
-        if (!c.incomplete)
-            walk_fields(&in, m->out, m->num_out, &v);
-    }
-    trc_rewind(t);
-    return got < 0 ? got
-           : got   ? 0
-                   : error_set(e, -ENOENT, "there is no call %llu", (unsigned long long)index);
 }

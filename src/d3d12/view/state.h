@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "d3d12/view/names.h"
+#include "record/names.h"
 #include "record/trace_file.h"
 
 /* Appends one line per piece of state of the list that call `index` is made on: the calls that set it, the latest each,
@@ -13,9 +13,5 @@ int state_at(struct strbuf *out, struct trc *t, const struct names *names, uint6
 
 /* Appends one line per fence: its highest value signalled so far by queue and CPU, and the last value read. */
 int fences_at(struct strbuf *out, struct trc *t, const struct names *names, uint64_t index, struct error *e);
-
-/* Appends every byte block among the arguments of call `index` (what was copied into mapped memory, shaders, constants)
- * as rows of hexadecimal numbers and letters. -ENOENT if there is no such call. */
-int bytes_at(struct strbuf *out, struct trc *t, uint64_t index, struct error *e);
 
 #endif

@@ -1,6 +1,6 @@
 /* endian.h: what <endian.h> gives on Linux; Windows runs on little-endian machines only. */
-#ifndef D3D12_WINDOWS_ENDIAN_H_
-#define D3D12_WINDOWS_ENDIAN_H_
+#ifndef RECORD_WINDOWS_ENDIAN_H_
+#define RECORD_WINDOWS_ENDIAN_H_
 
 #define le16toh(v) (v)
 #define le32toh(v) (v)

@@ -1,8 +1,8 @@
 /* linux_raw.h: the few system calls of dirty_kernel.c, made from a Windows program that runs under Wine on Linux: Wine
- * offers none of them, and its own write watch does not cover the memory that Direct3D 12 hands out. Numbers and
+ * offers none of them, and its own write watch does not cover the memory that graphics APIs hand out. Numbers and
  * structs are the kernel's user interface for x86-64. */
-#ifndef D3D12_LINUX_RAW_H_
-#define D3D12_LINUX_RAW_H_
+#ifndef RECORD_LINUX_RAW_H_
+#define RECORD_LINUX_RAW_H_
 
 #include <errno.h>
 #include <io.h>

@@ -1,6 +1,6 @@
 /* pthread.h: the recorder's locks on Windows, under the names that it uses on Linux. */
-#ifndef D3D12_WINDOWS_PTHREAD_H_
-#define D3D12_WINDOWS_PTHREAD_H_
+#ifndef RECORD_WINDOWS_PTHREAD_H_
+#define RECORD_WINDOWS_PTHREAD_H_
 
 #include <windows.h>
 

@@ -1,15 +1,14 @@
 /* trace_split.c: headers of records first, with the lengths of their arguments; then the arguments, each byte less that of
  * the last call of the same method if that had as many. Fence values, times and the like become rows of the same number. */
-#include "d3d12/view/trace_split.h"
+#include "record/trace_split.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/varint.h"
-#include "d3d12/gen/table.h"
-#include "d3d12/view/walk.h"
+#include "record/api.h"
+#include "record/walk.h"
 #include "record/wire.h"
-#include "d3d12_api.h"
 
 struct last {
     const uint8_t *args;
@@ -17,22 +16,22 @@ struct last {
 };
 
 /* Passes over one record's header. The method, or -1; *repeat: no arguments follow. */
-static int header(struct bytes *in, bool *repeat)
+static int header(const struct api *api, struct bytes *in, bool *repeat)
 {
     uint64_t op = bytes_varint(in);
     uint32_t method = (uint32_t)(op >> REC_FLAG_BITS);
 
     *repeat = op & REC_REPEAT;
-    if (in->bad || op >> REC_FLAG_BITS >= D12_NUM_METHODS)
+    if (in->bad || op >> REC_FLAG_BITS >= api->num_methods)
         return -1;
     if (method == REC_LARGE) {
         bytes_varint(in);
         *repeat = true;
         return in->bad ? -1 : REC_LARGE;
     }
-    if (!d12_methods[method].name)
+    if (!api->methods[method].name)
         return -1;
-    if (op & REC_SEQ && d12_methods[method].flags & D12_LATE)
+    if (op & REC_SEQ && api->methods[method].flags & API_LATE)
         bytes_u32(in);
     else if (op & REC_SEQ)
         bytes_varint(in);
@@ -43,17 +42,17 @@ static int header(struct bytes *in, bool *repeat)
     return in->bad ? -1 : (int)method;
 }
 
-size_t split_block(const uint8_t *raw, size_t n, uint8_t *out)
+size_t split_block(const struct api *api, const uint8_t *raw, size_t n, uint8_t *out)
 {
-    struct last *last = calloc(D12_NUM_METHODS, sizeof(*last));
+    struct last *last = calloc(api->num_methods, sizeof(*last));
     uint8_t *heads = malloc(n + n / 2 + 64), *args = malloc(n ? n : 1), *h = heads, *a = args, *w = out;
     struct bytes in = bytes_of(raw, n);
 
     while (last && heads && args && bytes_left(&in)) {
         size_t at = in.pos, len;
         bool repeat;
-        int method = header(&in, &repeat);
-        const struct d12_method_info *m;
+        int method = header(api, &in, &repeat);
+        const struct api_method *m;
         const uint8_t *p = raw + in.pos;
 
         if (method < 0) {
@@ -64,9 +63,9 @@ size_t split_block(const uint8_t *raw, size_t n, uint8_t *out)
         h += in.pos - at;
         if (repeat)
             continue;
-        m = &d12_methods[method];
+        m = &api->methods[method];
         walk_fields(&in, m->in, m->num_in, NULL);
-        if (m->flags & D12_RESULT)
+        if (m->flags & API_RESULT)
             walk_fields(&in, m->out, m->num_out, NULL);
         if (in.bad)
             break;
@@ -97,9 +96,9 @@ size_t split_block(const uint8_t *raw, size_t n, uint8_t *out)
     return (size_t)(w - out);
 }
 
-int unsplit_block(const uint8_t *in, size_t size, uint8_t *raw, size_t n)
+int unsplit_block(const struct api *api, const uint8_t *in, size_t size, uint8_t *raw, size_t n)
 {
-    struct last *last = calloc(D12_NUM_METHODS, sizeof(*last));
+    struct last *last = calloc(api->num_methods, sizeof(*last));
     struct bytes all = bytes_of(in, size), heads, args;
     uint64_t num = bytes_varint(&all);
     const uint8_t *h = bytes_take(&all, num);
@@ -113,7 +112,7 @@ int unsplit_block(const uint8_t *in, size_t size, uint8_t *raw, size_t n)
     while (bytes_left(&heads)) {
         size_t from = heads.pos, head, len;
         bool repeat;
-        int method = header(&heads, &repeat);
+        int method = header(api, &heads, &repeat);
         const uint8_t *p;
 
         head = heads.pos - from;

@@ -1,12 +1,12 @@
 /* show.c: one visitor, two forms: text as a C programmer would write the call, JSON for other programs. */
-#include "d3d12/view/show.h"
+#include "record/show.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "d3d12/view/walk.h"
-#include "d3d12_api.h"
+#include "record/walk.h"
 
 #define MAX_DEPTH 32
 
@@ -96,7 +96,7 @@ static void key(struct printer *p, const char *name)
     }
 }
 
-static void begin(void *ctx, const struct d12_field *f, const char *name, bool array, uint64_t n)
+static void begin(void *ctx, const struct api_field *f, const char *name, bool array, uint64_t n)
 {
     struct printer *p = ctx;
 
@@ -118,7 +118,7 @@ static void end(void *ctx, bool array)
     strbuf_append(p->out, array ? "]" : "}", 1);
 }
 
-static void null(void *ctx, const struct d12_field *f, const char *name, bool is_null)
+static void null(void *ctx, const struct api_field *f, const char *name, bool is_null)
 {
     struct printer *p = ctx;
 
@@ -138,7 +138,7 @@ static void put_object(struct printer *p, uint64_t id)
     if (p->form == SHOW_JSON) {
         strbuf_printf(p->out, "{\"object\": %llu", (unsigned long long)id);
         if (n) {
-            strbuf_printf(p->out, ", \"type\": \"%s\"", d12_ifaces[n->iface].name);
+            strbuf_printf(p->out, ", \"type\": \"%s\"", trc_api(p->trace)->ifaces[n->iface].name);
             if (n->text) {
                 strbuf_puts(p->out, ", \"name\": ");
                 put_text(p->out, n->text, strlen(n->text));
@@ -151,16 +151,15 @@ static void put_object(struct printer *p, uint64_t id)
         strbuf_puts(p->out, "unknown-object");
         return;
     }
-    if (n) /* without "ID3D12", which says nothing here */
-        strbuf_puts(p->out,
-                    d12_ifaces[n->iface].name + (strncmp(d12_ifaces[n->iface].name, "ID3D12", 6) ? 0 : 6));
+    if (n)
+        strbuf_puts(p->out, api_short_name(trc_api(p->trace), n->iface));
     strbuf_append(p->out, "#", 1);
     put_num(p->out, id);
     if (n && n->text)
         put_text(p->out, n->text, strlen(n->text));
 }
 
-static void put_enum(struct printer *p, const struct d12_type *t, uint32_t v)
+static void put_enum(struct printer *p, const struct api_type *t, uint32_t v)
 {
     uint32_t rest = v;
     bool any = false;
@@ -222,7 +221,7 @@ static void put_guid(struct printer *p, const uint8_t *g)
 static void put_iid(struct printer *p, uint16_t iface)
 {
     strbuf_puts(p->out, p->form == SHOW_JSON ? "\"" : "IID_");
-    strbuf_puts(p->out, d12_ifaces[iface].name);
+    strbuf_puts(p->out, trc_api(p->trace)->ifaces[iface].name);
     if (p->form == SHOW_JSON)
         strbuf_append(p->out, "\"", 1);
 }
@@ -236,7 +235,7 @@ static void put_reference(struct printer *p, const struct walk_value *v)
         }
         strbuf_puts(p->out, "{\"base\": ");
         put_object(p, v->u);
-        strbuf_printf(p->out, ", \"%s\": %llu}", v->type->kind == D12_KIND_VA ? "offset" : "index",
+        strbuf_printf(p->out, ", \"%s\": %llu}", v->type->kind == API_KIND_VA ? "offset" : "index",
                       (unsigned long long)v->offset);
         return;
     }
@@ -245,8 +244,8 @@ static void put_reference(struct printer *p, const struct walk_value *v)
         return;
     }
     put_object(p, v->u);
-    strbuf_append(p->out, v->type->kind == D12_KIND_VA ? "+" : "[", 1);
-    if (v->type->kind == D12_KIND_VA) {
+    strbuf_append(p->out, v->type->kind == API_KIND_VA ? "+" : "[", 1);
+    if (v->type->kind == API_KIND_VA) {
         put_hex(p->out, v->offset);
     } else {
         put_num(p->out, v->offset);
@@ -281,7 +280,7 @@ static void put_bytes(struct printer *p, const struct walk_value *v)
         strbuf_puts(p->out, "\"}");
 }
 
-static void value(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+static void value(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     struct printer *p = ctx;
     bool json = p->form == SHOW_JSON;
@@ -292,52 +291,52 @@ static void value(void *ctx, const struct d12_field *f, const char *name, const 
         return;
     }
     switch (v->type->kind) {
-    case D12_KIND_I32:
-    case D12_KIND_I64:
+    case API_KIND_I32:
+    case API_KIND_I64:
         put_signed(p->out, (int64_t)v->u);
         break;
-    case D12_KIND_HRESULT:
+    case API_KIND_HRESULT:
         if (!v->u)
             strbuf_puts(p->out, json ? "\"S_OK\"" : "S_OK");
         else
             put_code(p, (uint32_t)v->u);
         break;
-    case D12_KIND_F32:
+    case API_KIND_F32:
         if (!json || isfinite(v->f))
             strbuf_float(p->out, v->f);
         else
             strbuf_printf(p->out, "\"%g\"", (double)v->f);
         break;
-    case D12_KIND_GUID:
+    case API_KIND_GUID:
         put_guid(p, v->bytes);
         break;
-    case D12_KIND_IID:
-        if (v->u && v->u <= D12_NUM_IFACES)
+    case API_KIND_IID:
+        if (v->u && v->u <= trc_api(p->trace)->num_ifaces)
             put_iid(p, (uint16_t)(v->u - 1));
         else if (v->bytes)
             put_guid(p, v->bytes);
         else
             put_num(p->out, v->u);
         break;
-    case D12_KIND_STR:
-    case D12_KIND_WSTR:
+    case API_KIND_STR:
+    case API_KIND_WSTR:
         if (v->bytes)
             put_text(p->out, v->bytes, v->size);
         else
             strbuf_puts(p->out, json ? "null" : "NULL");
         break;
-    case D12_KIND_VA:
-    case D12_KIND_CPU:
-    case D12_KIND_GPU:
+    case API_KIND_VA:
+    case API_KIND_CPU:
+    case API_KIND_GPU:
         put_reference(p, v);
         break;
-    case D12_KIND_ENUM:
+    case API_KIND_ENUM:
         put_enum(p, v->type, (uint32_t)v->u);
         break;
-    case D12_KIND_OBJECT:
+    case API_KIND_OBJECT:
         put_object(p, v->u);
         break;
-    case D12_KIND_HANDLE:
+    case API_KIND_HANDLE:
         if (json || !v->u) {
             put_num(p->out, v->u);
         } else {
@@ -353,10 +352,9 @@ static void value(void *ctx, const struct d12_field *f, const char *name, const 
 void show_call(struct strbuf *out, enum show_form form, struct trc *t, const struct trc_call *c,
                const struct names *names)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
+    const struct api_method *m = c->m;
     struct printer p = {.out = out, .form = form, .names = names, .trace = t};
     struct walk_visitor v = {begin, end, value, null, &p};
-    struct bytes in = bytes_of(c->args, c->size);
     bool json = form == SHOW_JSON;
 
     if (json) {
@@ -379,14 +377,14 @@ void show_call(struct strbuf *out, enum show_form form, struct trc *t, const str
         strbuf_puts(out, m->name);
         strbuf_append(out, "(", 1);
     }
-    walk_fields(&in, m->in, m->num_in, &v);
+    walk_args(c, &v);
     strbuf_append(out, json ? "}" : ")", 1);
     if (c->incomplete) {
         strbuf_puts(out, json ? ", \"returned\": false" : " did not return");
     } else if (m->num_out) {
         p.comma[0] = false;
         strbuf_puts(out, json ? ", \"result\": {" : " -> ");
-        walk_fields(&in, m->out, m->num_out, &v);
+        walk_answers(c, &v);
         if (json)
             strbuf_append(out, "}", 1);
     }
@@ -394,29 +392,98 @@ void show_call(struct strbuf *out, enum show_form form, struct trc *t, const str
         strbuf_append(out, "}", 1);
 }
 
-static const char *fate(const struct d12_method_info *m)
+const char *api_short_name(const struct api *api, uint16_t iface)
 {
-    if (m->flags & D12_REFUSE)
-        return "recorded, cannot be played";
-    return m->flags & D12_QUERY ? "recorded, asks only: not played" : "recorded and played";
+    const char *name = api->ifaces[iface].name;
+    size_t n = strlen(api->prefix);
+
+    return strncmp(name, api->prefix, n) ? name : name + n;
 }
 
-void show_methods(struct strbuf *out, bool markdown)
+static const char *fate(const struct api_method *m)
+{
+    if (m->flags & API_REFUSE)
+        return "recorded, cannot be played";
+    return m->flags & API_QUERY ? "recorded, asks only: not played" : "recorded and played";
+}
+
+void show_methods(struct strbuf *out, const struct api *api, bool markdown)
 {
     if (markdown)
-        strbuf_puts(out, "# Direct3D 12: every method, and what becomes of it\n\n"
-                         "Made from the installed IDL files. Calls that are recorded but cannot be played "
-                         "stop the player, which "
-                         "names them.\n\n| interface | method | |\n|---|---|---|\n");
-    for (uint16_t i = 0; i < D12_NUM_IFACES; i++) {
-        const struct d12_iface_info *f = &d12_ifaces[i];
+        strbuf_printf(
+            out,
+            "# %s: every method, and what becomes of it\n\n"
+            "Made from the tables of this program. Calls that are recorded but cannot be played stop the player, which "
+            "names them.\n\n| interface | method | |\n|---|---|---|\n",
+            api->name);
+    for (uint16_t i = 0; i < api->num_ifaces; i++) {
+        const struct api_iface *f = &api->ifaces[i];
 
         if (f->skip)
             strbuf_printf(out, markdown ? "| %s | all | not recorded: %s |\n" : "%s * not recorded: %s\n",
                           f->name, f->skip);
-        for (uint32_t k = 1; k < D12_NUM_METHODS && !f->skip; k++)
-            if (d12_methods[k].name && d12_methods[k].iface_index == i)
+        for (uint32_t k = 1; k < api->num_methods && !f->skip; k++)
+            if (api->methods[k].name && api->methods[k].iface_index == i)
                 strbuf_printf(out, markdown ? "| %s | %s | %s |\n" : "%s %s %s\n", f->name,
-                              d12_methods[k].name, fate(&d12_methods[k]));
+                              api->methods[k].name, fate(&api->methods[k]));
     }
+}
+
+/* ---- bytes ---------------------------------------------------------------- */
+
+struct dumping {
+    struct strbuf *out;
+    struct trc *t;
+};
+
+static void hexdump(struct strbuf *out, const uint8_t *p, size_t n)
+{
+    for (size_t at = 0; at < n; at += 16) {
+        size_t row = n - at < 16 ? n - at : 16;
+
+        strbuf_printf(out, "%08zx ", at);
+        for (size_t i = 0; i < 16; i++)
+            if (i < row)
+                strbuf_printf(out, " %02x", p[at + i]);
+            else
+                strbuf_puts(out, "   ");
+        strbuf_puts(out, "  ");
+        for (size_t i = 0; i < row; i++)
+            strbuf_append(out, p[at + i] >= 0x20 && p[at + i] < 0x7f ? (const char *)&p[at + i] : ".", 1);
+        strbuf_puts(out, "\n");
+    }
+}
+
+static void on_bytes(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+{
+    struct dumping *x = ctx;
+    const void *p = v->bytes;
+    size_t size = v->size;
+
+    if (v->type)
+        return;
+    if (v->blob)
+        p = trc_blob(x->t, v->blob - 1, &size, NULL);
+    if (!p)
+        return;
+    strbuf_printf(x->out, "%s: %zu bytes\n", name ? name : "", size);
+    hexdump(x->out, p, size);
+}
+
+int show_bytes(struct strbuf *out, struct trc *t, uint64_t index, struct error *e)
+{
+    struct dumping x = {out, t};
+    struct walk_visitor v = {.value = on_bytes, .ctx = &x};
+    struct trc_call c;
+    int got;
+
+    trc_rewind(t);
+    while ((got = trc_next(t, &c, e)) > 0 && c.index < index)
+        ;
+    if (got > 0)
+        walk_call(&c, &v);
+    trc_rewind(t);
+    return got < 0 ? got
+           : got   ? 0
+                   : error_set(e, -ENOENT, "there is no call %llu", (unsigned long long)index);
 }

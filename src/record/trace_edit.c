@@ -1,4 +1,4 @@
-#include "d3d12/edit/trace_edit.h"
+#include "record/trace_edit.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -7,9 +7,8 @@
 
 #include "base/out_file.h"
 #include "base/varint.h"
-#include "d3d12/gen/table.h"
-#include "d3d12/view/walk.h"
-#include "d3d12_api.h"
+#include "record/api.h"
+#include "record/walk.h"
 
 #define TIME_STEP 480
 #define LARGE     (TRC_CHUNK / 2)
@@ -23,10 +22,11 @@ struct track { /* one thread of the new file */
     uint32_t self, frame;
     struct {
         uint32_t at, len;
-    } last[D12_NUM_METHODS];
+    } last[API_MAX_METHODS];
 };
 
 struct trc_editor {
+    const struct api *api;
     struct trc *from;
     struct trc_writer *w;
     char *path;
@@ -136,19 +136,7 @@ static int copy_blob(struct trc_editor *ed, uint64_t number, struct error *e)
     return p ? put_blob(ed, number, p, size, e) : -EBADMSG;
 }
 
-static void on_begin(void *ctx, const struct d12_field *f, const char *name, bool array, uint64_t n)
-{
-}
-
-static void on_end(void *ctx, bool array)
-{
-}
-
-static void on_null(void *ctx, const struct d12_field *f, const char *name, bool is_null)
-{
-}
-
-static void on_value(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+static void on_value(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     struct blob_walk *x = ctx;
 
@@ -158,14 +146,10 @@ static void on_value(void *ctx, const struct d12_field *f, const char *name, con
 
 static int copy_blobs(struct trc_editor *ed, const struct trc_call *c, struct error *e)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
     struct blob_walk x = {ed, e, 0};
-    struct walk_visitor v = {on_begin, on_end, on_value, on_null, &x};
-    struct bytes in = bytes_of(c->args, c->size);
+    struct walk_visitor v = {.value = on_value, .ctx = &x};
 
-    walk_fields(&in, m->in, m->num_in, &v);
-    if (!c->incomplete)
-        walk_fields(&in, m->out, m->num_out, &v);
+    walk_call(c, &v);
     return x.err;
 }
 
@@ -202,7 +186,7 @@ static uint8_t *put_header(struct trc_editor *ed, struct track *t, uint8_t *w, u
                      (time > t->time + TIME_STEP ? REC_TIME : 0) | (repeat ? REC_REPEAT : 0);
 
     w = varint_put(w, (uint32_t)method << REC_FLAG_BITS | flags);
-    if (flags & REC_SEQ && d12_methods[method].flags & D12_LATE) {
+    if (flags & REC_SEQ && ed->api->methods[method].flags & API_LATE) {
         uint32_t d = (uint32_t)(ed->seq - t->expected);
 
         memcpy(w, &d, 4);
@@ -255,7 +239,7 @@ static int put(struct trc_editor *ed, struct track *t, uint16_t method, uint32_t
     if (size > LARGE) {
         err = put_large(ed, t, method, self, args, size, e);
     } else {
-        repeat = size && !(d12_methods[method].flags & D12_RESULT) && t->last[method].len == size &&
+        repeat = size && !(ed->api->methods[method].flags & API_RESULT) && t->last[method].len == size &&
                  !memcmp(t->buf + t->last[method].at, args, size);
         w = put_header(ed, t, t->buf + t->n, method, self, repeat);
         if (!repeat) {
@@ -268,7 +252,7 @@ static int put(struct trc_editor *ed, struct track *t, uint16_t method, uint32_t
         err = 0;
     }
     ed->seq++;
-    if (method == D12_Native_Present)
+    if (ed->api->methods[method].flags & API_FRAME)
         ed->frame++;
     return err;
 }
@@ -333,7 +317,7 @@ int trc_edit_create(struct trc_editor **out, struct trc *from, const char *path,
     if (!ed || !meta || !(ed->blobs = malloc(TRC_CHUNK)) || !(ed->path = strdup(path)))
         error_set(e, err, "out of memory");
     else
-        err = trc_writer_create(&ed->w, path, meta, d12_schema, e);
+        err = trc_writer_create(&ed->w, trc_api(from), path, meta, e);
     free(meta);
     if (err) {
         if (ed) {
@@ -344,6 +328,7 @@ int trc_edit_create(struct trc_editor **out, struct trc *from, const char *path,
         return err;
     }
     ed->from = from;
+    ed->api = trc_api(from);
     ed->next_blob = last_blob(from) + 1;
     *out = ed;
     return 0;

@@ -9,11 +9,12 @@
 #include <zstd.h>
 
 #include "base/out_file.h"
-#include "d3d12/view/trace_split.h"
+#include "record/trace_split.h"
 
 #define ZSTD_LEVEL 6
 
 struct trc_writer {
+    const struct api *api;
     FILE *f;
     char *path;
     ZSTD_CCtx *z;
@@ -33,17 +34,18 @@ static int put(struct trc_writer *w, const void *p, size_t n, struct error *e)
     return 0;
 }
 
-int trc_writer_create(struct trc_writer **out, const char *path, const char *meta, uint64_t schema,
+int trc_writer_create(struct trc_writer **out, const struct api *api, const char *path, const char *meta,
                       struct error *e)
 {
-    struct trc_header h = {.major = TRC_MAJOR, .minor = TRC_MINOR, .schema = schema};
+    struct trc_header h = {.major = TRC_MAJOR, .minor = TRC_MINOR, .schema = api->schema};
     struct trc_writer *w = calloc(1, sizeof(*w));
     int err;
 
-    memcpy(h.magic, TRC_MAGIC, 8);
+    memcpy(h.magic, api->magic, 8);
     h.meta_size = (uint32_t)strlen(meta);
     if (!w)
         return error_set(e, -ENOMEM, "out of memory");
+    w->api = api;
     w->path = strdup(path);
     w->z = ZSTD_createCCtx();
     if (!w->path || !w->z) {
@@ -111,7 +113,7 @@ static size_t pack_split(struct trc_writer *w, const void *raw, size_t size, siz
         w->other = p;
         w->split_cap = cap;
     }
-    n = split_block(raw, size, w->split);
+    n = split_block(w->api, raw, size, w->split);
     if (!n)
         return 0;
     n = ZSTD_compress2(w->z, w->other, ZSTD_compressBound(cap), w->split, n);

@@ -1,4 +1,4 @@
-#include "d3d12/view/export.h"
+#include "record/export.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "base/out_file.h"
-#include "d3d12/view/show.h"
-#include "d3d12/gen/table.h"
-#include "d3d12_api.h"
+#include "record/show.h"
+#include "record/api.h"
 
 /* ---- SQLite ------------------------------------------------------------------------------------------------- */
 
@@ -33,7 +32,7 @@ static int run_sql(sqlite3 *db, const char *sql, struct error *e)
     return -EIO;
 }
 
-static int put_objects(sqlite3 *db, const struct names *names, struct error *e)
+static int put_objects(sqlite3 *db, const struct trc *t, const struct names *names, struct error *e)
 {
     sqlite3_stmt *s;
 
@@ -45,7 +44,7 @@ static int put_objects(sqlite3 *db, const struct names *names, struct error *e)
         if (!n)
             continue;
         sqlite3_bind_int64(s, 1, i);
-        sqlite3_bind_text(s, 2, d12_ifaces[n->iface].name, -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 2, trc_api(t)->ifaces[n->iface].name, -1, SQLITE_STATIC);
         sqlite3_bind_text(s, 3, n->text, -1, SQLITE_STATIC);
         sqlite3_bind_int64(s, 4, (sqlite3_int64)n->born);
         if (n->died == UINT64_MAX)
@@ -75,8 +74,8 @@ static int put_calls(sqlite3 *db, struct trc *t, const struct names *names, stru
         sqlite3_bind_int64(s, 2, c.frame);
         sqlite3_bind_int64(s, 3, c.thread);
         sqlite3_bind_double(s, 4, (double)c.time_ns / 1e3);
-        sqlite3_bind_text(s, 5, d12_methods[c.method].iface, -1, SQLITE_STATIC);
-        sqlite3_bind_text(s, 6, d12_methods[c.method].name, -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 5, c.m->iface, -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 6, c.m->name, -1, SQLITE_STATIC);
         sqlite3_bind_int64(s, 7, c.self);
         sqlite3_bind_int(s, 8, !c.incomplete);
         sqlite3_bind_text(s, 9, strbuf_str(&b), (int)b.len, SQLITE_STATIC);
@@ -105,7 +104,7 @@ int export_sqlite(struct trc *t, const struct names *names, const char *path, st
     }
     trc_rewind(t);
     if (!(err = run_sql(db, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN", e)) &&
-        !(err = run_sql(db, schema, e)) && !(err = put_objects(db, names, e)) &&
+        !(err = run_sql(db, schema, e)) && !(err = put_objects(db, t, names, e)) &&
         !(err = put_calls(db, t, names, e))) {
         if (sqlite3_prepare_v2(db, "INSERT INTO info VALUES('recording', ?)", -1, &s, NULL) == SQLITE_OK) {
             sqlite3_bind_text(s, 1, trc_meta(t), -1, SQLITE_STATIC);
@@ -128,15 +127,6 @@ int export_sqlite(struct trc *t, const struct names *names, const char *path, st
 
 /* ---- Perfetto ----------------------------------------------------------------------------------------------- */
 
-static bool worth_a_slice(uint16_t method)
-{
-    const char *n = d12_methods[method].name;
-
-    return method == D12_Native_EventWait || method == D12_Native_WaitFor || method == D12_Native_Present ||
-           method == D12_Native_CreateDevice || method == D12_ID3D12CommandQueue_ExecuteCommandLists ||
-           !strncmp(n, "Create", 6) || !strcmp(n, "Signal") || !strcmp(n, "Wait") || !strcmp(n, "Map");
-}
-
 int export_perfetto(struct trc *t, const struct names *names, const char *path, struct error *e)
 {
     uint64_t frame_start = 0;
@@ -153,20 +143,20 @@ int export_perfetto(struct trc *t, const struct names *names, const char *path, 
     while ((got = trc_next(t, &c, e)) > 0) {
         double us = (double)c.time_ns / 1e3;
 
-        if (c.method == D12_Native_Present) {
+        if (c.m->flags & API_FRAME) {
             fprintf(f,
                     "%s\n{\"ph\":\"X\",\"pid\":1,\"tid\":0,\"name\":\"frame %u\",\"ts\":%.3f,\"dur\":%.3f}",
                     comma, c.frame, (double)frame_start / 1e3, us - (double)frame_start / 1e3);
             frame_start = c.time_ns;
             comma = ",";
         }
-        if (!worth_a_slice(c.method))
+        if (!(c.m->flags & API_MARK))
             continue;
         strbuf_clear(&text);
         show_call(&text, SHOW_JSON, t, &c, names);
         fprintf(f,
                 "%s\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%u,\"name\":\"%s\",\"ts\":%.3f,\"args\":%s}",
-                comma, c.thread, d12_methods[c.method].name, us, strbuf_str(&text));
+                comma, c.thread, c.m->name, us, strbuf_str(&text));
         comma = ",";
     }
     fprintf(
@@ -253,7 +243,9 @@ int export_html(struct trc *t, const struct names *names, const char *pictures, 
         return -EIO;
     trc_rewind(t);
     fputs(page_top, f);
-    fputs("<script type=\"application/json\" id=\"meta\">", f);
+    fputs("<script type=\"application/json\" id=\"api\">", f);
+    put_escaped(f, trc_api(t)->words, strlen(trc_api(t)->words));
+    fputs("</script>\n<script type=\"application/json\" id=\"meta\">", f);
     put_escaped(f, trc_meta(t), strlen(trc_meta(t)));
     fputs("</script>\n<script type=\"text/plain\" id=\"objects\">", f);
     for (uint32_t i = 2; i < names->num; i++) {
@@ -261,8 +253,8 @@ int export_html(struct trc *t, const struct names *names, const char *pictures, 
 
         if (!n)
             continue;
-        fprintf(f, "%u\t%s\t%llu\t%lld\t", i, d12_ifaces[n->iface].name + 6, (unsigned long long)n->born,
-                n->died == UINT64_MAX ? -1LL : (long long)n->died);
+        fprintf(f, "%u\t%s\t%llu\t%lld\t", i, api_short_name(trc_api(t), n->iface),
+                (unsigned long long)n->born, n->died == UINT64_MAX ? -1LL : (long long)n->died);
         for (const char *p = n->text ? n->text : ""; *p; p++)
             if ((unsigned char)*p >= 0x20)
                 put_escaped(f, p, 1);

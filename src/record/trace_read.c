@@ -16,12 +16,12 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "base/varint.h"
-#include "d3d12/gen/table.h"
+#include "record/api.h"
 #include "record/trace_blobs.h"
-#include "d3d12/view/trace_split.h"
-#include "d3d12/view/walk.h"
-#include "d3d12_api.h"
+#include "record/trace_split.h"
+#include "record/walk.h"
 
 struct head { /* a call that is decoded as far as its header, and checked */
     uint64_t key;
@@ -31,7 +31,8 @@ struct head { /* a call that is decoded as far as its header, and checked */
 struct thread {
     uint32_t id;
     uint32_t *blocks;
-    uint32_t num, cap, cur; /* cur: the block being read */
+    uint32_t num, cur; /* cur: the block being read */
+    size_t cap;
     uint8_t *raw;
     struct bytes in;
     bool open;
@@ -40,12 +41,12 @@ struct thread {
     struct {
         const uint8_t *args;
         size_t size;
-    } last[D12_NUM_METHODS];
+    } * last; /* by method */
     struct head head;
 };
 
 struct trc {
-    int fd;
+    const struct api *api;
     const uint8_t *map;
     size_t size;
     bool owned, indexed;
@@ -56,6 +57,7 @@ struct trc {
     char cut[200];
     struct thread *threads;
     uint32_t num_threads;
+    size_t cap_threads;
     struct thread **heap;
     uint32_t heap_num;
     bool started;
@@ -105,7 +107,7 @@ int trc_block_bytes(struct trc *t, uint64_t at, uint8_t **out, struct trc_block 
         uint8_t *split = malloc(SPLIT_BOUND((size_t)b->raw));
 
         n = split ? ZSTD_decompressDCtx(t->z, split, SPLIT_BOUND((size_t)b->raw), p, b->packed) : 0;
-        err = !split || ZSTD_isError(n) || unsplit_block(split, n, *out, b->raw);
+        err = !split || ZSTD_isError(n) || unsplit_block(t->api, split, n, *out, b->raw);
         free(split);
         if (err) {
             free(*out);
@@ -149,7 +151,7 @@ static int load_index(struct trc *t)
 
 static int scan_blocks(struct trc *t, uint64_t at, struct error *e)
 {
-    uint32_t cap = 0;
+    size_t cap = 0;
     struct trc_block b;
 
     while (at < t->size) {
@@ -167,14 +169,8 @@ static int scan_blocks(struct trc *t, uint64_t at, struct error *e)
             break;
         }
         if (b.kind != TRC_INDEX) {
-            if (t->num_blocks == cap) {
-                cap = cap ? 2 * cap : 64;
-                struct trc_index_entry *p = realloc(t->blocks, cap * sizeof(*p));
-
-                if (!p)
-                    return error_set(e, -ENOMEM, "out of memory");
-                t->blocks = p;
-            }
+            if (array_reserve(t->blocks, cap, t->num_blocks + 1))
+                return error_set(e, -ENOMEM, "out of memory");
             t->blocks[t->num_blocks++] = (struct trc_index_entry){
                 .offset = at,
                 .first_seq = b.first_seq,
@@ -200,23 +196,16 @@ static int add_to_thread(struct trc *t, uint32_t block, struct error *e)
         if (t->threads[i].id == id)
             th = &t->threads[i];
     if (!th) {
-        struct thread *p = realloc(t->threads, (t->num_threads + 1) * sizeof(*p));
-
-        if (!p)
+        if (array_reserve(t->threads, t->cap_threads, t->num_threads + 1))
             return error_set(e, -ENOMEM, "out of memory");
-        t->threads = p;
-        th = &t->threads[t->num_threads++];
-        memset(th, 0, sizeof(*th));
-        th->id = id;
-    }
-    if (th->num == th->cap) {
-        uint32_t cap = th->cap ? 2 * th->cap : 8, *p = realloc(th->blocks, cap * sizeof(*p));
-
-        if (!p)
+        th = &t->threads[t->num_threads];
+        *th = (struct thread){.id = id, .last = calloc(t->api->num_methods, sizeof(*th->last))};
+        if (!th->last)
             return error_set(e, -ENOMEM, "out of memory");
-        th->blocks = p;
-        th->cap = cap;
+        t->num_threads++;
     }
+    if (array_reserve(th->blocks, th->cap, th->num + 1))
+        return error_set(e, -ENOMEM, "out of memory");
     th->blocks[th->num++] = block;
     return 0;
 }
@@ -234,20 +223,20 @@ static int read_file(struct trc *t, struct error *e)
     int err;
 
     if (t->size < sizeof(h))
-        return error_set(e, -EBADMSG, "not a Direct3D 12 recording: %zu bytes are too few", t->size);
+        return error_set(e, -EBADMSG, "not a %s recording: %zu bytes are too few", t->api->name, t->size);
     memcpy(&h, t->map, sizeof(h));
-    if (memcmp(h.magic, TRC_MAGIC, 8))
-        return error_set(e, -EBADMSG, "not a Direct3D 12 recording: it does not begin with %s", TRC_MAGIC);
+    if (memcmp(h.magic, t->api->magic, 8))
+        return error_set(e, -EBADMSG, "not a %s recording: it does not begin with %s", t->api->name,
+                         t->api->magic);
     if (h.major != TRC_MAJOR)
         return error_set(e, -ENOTSUP, "the recording has version %u.%u, this program reads %u", h.major,
                          h.minor, TRC_MAJOR);
-    if (h.schema != d12_schema)
+    if (h.schema != t->api->schema)
         return error_set(
             e, -ENOTSUP,
             "the recording was made with other method tables (%016llx, these are %016llx): read it "
-            "with the aerogpu that made it, or one that was built from the same d3d12.idl "
-            "(meson -Dd3d12_idl_dir=...)%s%.*s",
-            (unsigned long long)h.schema, (unsigned long long)d12_schema,
+            "with the aerogpu that made it, or one that was built from %s%s%.*s",
+            (unsigned long long)h.schema, (unsigned long long)t->api->schema, t->api->tables,
             h.meta_size ? "; it says of itself: " : "", meta_size(&h, t->size),
             (const char *)t->map + sizeof(h));
     if (h.meta_size > t->size - sizeof(h))
@@ -263,14 +252,14 @@ static int read_file(struct trc *t, struct error *e)
     return t->heap ? 0 : error_set(e, -ENOMEM, "out of memory");
 }
 
-int trc_open_memory(struct trc **out, const void *data, size_t size, struct error *e)
+int trc_open_memory(struct trc **out, const struct api *api, const void *data, size_t size, struct error *e)
 {
     struct trc *t = calloc(1, sizeof(*t));
     int err;
 
     if (!t)
         return error_set(e, -ENOMEM, "out of memory");
-    t->fd = -1;
+    t->api = api;
     t->map = data;
     t->size = size;
     if ((err = read_file(t, e))) {
@@ -281,7 +270,7 @@ int trc_open_memory(struct trc **out, const void *data, size_t size, struct erro
     return 0;
 }
 
-int trc_open(struct trc **out, const char *path, struct error *e)
+int trc_open(struct trc **out, const struct api *api, const char *path, struct error *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC), err;
     struct stat st;
@@ -295,17 +284,17 @@ int trc_open(struct trc **out, const char *path, struct error *e)
     }
     if (S_ISDIR(st.st_mode)) {
         close(fd);
-        return error_set(e, -EISDIR, "%s: is a folder, not a Direct3D 12 recording", path);
+        return error_set(e, -EISDIR, "%s: is a folder, not a %s recording", path, api->name);
     }
     if (!st.st_size) {
         close(fd);
-        return error_set(e, -EBADMSG, "%s: not a Direct3D 12 recording: the file is empty", path);
+        return error_set(e, -EBADMSG, "%s: not a %s recording: the file is empty", path, api->name);
     }
     map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     if (map == MAP_FAILED)
         return error_set(e, -errno, "cannot map %s: %s", path, strerror(errno));
-    if ((err = trc_open_memory(out, map, (size_t)st.st_size, e))) {
+    if ((err = trc_open_memory(out, api, map, (size_t)st.st_size, e))) {
         munmap(map, (size_t)st.st_size);
         error_prefix(e, "%s", path);
         return err;
@@ -321,6 +310,7 @@ void trc_close(struct trc *t)
     for (uint32_t i = 0; i < t->num_threads; i++) {
         free(t->threads[i].blocks);
         free(t->threads[i].raw);
+        free(t->threads[i].last);
     }
     trc_blobs_destroy(t->blobs);
     free(t->threads);
@@ -331,6 +321,11 @@ void trc_close(struct trc *t)
     if (t->owned)
         munmap((void *)t->map, t->size);
     free(t);
+}
+
+const struct api *trc_api(const struct trc *t)
+{
+    return t->api;
 }
 
 const char *trc_meta(const struct trc *t)
@@ -392,7 +387,7 @@ static int open_block(struct trc *t, struct thread *th, struct error *e)
     th->seq = x->first_seq;
     th->self = 0;
     th->time = 0;
-    memset(th->last, 0, sizeof(th->last));
+    memset(th->last, 0, t->api->num_methods * sizeof(*th->last));
     return 0;
 }
 
@@ -407,14 +402,14 @@ static int bad_record(const struct thread *th, const struct trc *t, size_t at, c
 static int measure(struct thread *th, struct trc *t, struct bytes *in, bool last, struct trc_call *c,
                    struct error *e)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
+    const struct api_method *m = c->m;
 
     c->args = in->data + in->pos;
     walk_fields(in, m->in, m->num_in, NULL);
     if (in->bad)
         return bad_record(th, t, in->pos, m->name, e);
     c->args_size = (size_t)(in->data + in->pos - c->args);
-    if (m->flags & D12_RESULT) {
+    if (m->flags & API_RESULT) {
         if (last && !bytes_left(in)) {
             c->incomplete = true;
         } else {
@@ -437,13 +432,16 @@ static int read_head(struct trc *t, struct thread *th, struct bytes *in, struct 
     uint32_t method = (uint32_t)(op >> REC_FLAG_BITS);
     bool last = t->blocks[th->blocks[th->cur]].flags & TRC_PARTIAL;
 
-    if (in->bad || op >> REC_FLAG_BITS >= D12_NUM_METHODS || !d12_methods[method].name)
+    if (in->bad || op >> REC_FLAG_BITS >= t->api->num_methods || !t->api->methods[method].name)
         return bad_record(th, t, at, "there is no such method", e);
-    *c = (struct trc_call){
-        .method = (uint16_t)method, .thread = th->id, .block = th->blocks[th->cur], .offset = (uint32_t)at};
+    *c = (struct trc_call){.api = t->api,
+                           .m = &t->api->methods[method],
+                           .method = (uint16_t)method,
+                           .thread = th->id,
+                           .block = th->blocks[th->cur],
+                           .offset = (uint32_t)at};
     if (op & REC_SEQ)
-        th->seq += d12_methods[method].flags & D12_LATE ? (uint64_t)bytes_u32(in)
-                                                        : (uint64_t)unzigzag(bytes_varint(in));
+        th->seq += c->m->flags & API_LATE ? (uint64_t)bytes_u32(in) : (uint64_t)unzigzag(bytes_varint(in));
     c->seq = th->seq;
     if (op & REC_THIS) {
         uint64_t self = bytes_varint(in);
@@ -586,7 +584,7 @@ int trc_next(struct trc *t, struct trc_call *c, struct error *e)
     *c = t->taken->head.call;
     c->index = t->calls++;
     c->frame = t->frame;
-    if (c->method == D12_Native_Present)
+    if (c->m->flags & API_FRAME)
         t->frame++;
     return 1;
 fail:

@@ -1,11 +1,13 @@
-#include "d3d12/view/walk.h"
+#include "record/walk.h"
 
 #include <string.h>
+
+#include "record/trace_file.h"
 
 #define MAX_DEPTH  24
 #define MAX_FIELDS 48
 
-static void walk_struct(struct bytes *in, const struct d12_field *fields, uint32_t n,
+static void walk_struct(struct bytes *in, const struct api_field *fields, uint32_t n,
                         const struct walk_visitor *v, int depth);
 
 /* A descriptor handle or a GPU address: number and what is added, or the raw value. */
@@ -20,36 +22,36 @@ static void read_reference(struct bytes *in, struct walk_value *w)
     }
 }
 
-static uint64_t read_scalar(struct bytes *in, const struct d12_type *t, struct walk_value *w)
+static uint64_t read_scalar(struct bytes *in, const struct api_type *t, struct walk_value *w)
 {
     w->type = t;
     switch (t->kind) {
-    case D12_KIND_U8:
+    case API_KIND_U8:
         return w->u = bytes_u8(in);
-    case D12_KIND_I32:
-    case D12_KIND_HRESULT:
+    case API_KIND_I32:
+    case API_KIND_HRESULT:
         return w->u = (uint64_t)(int64_t)(int32_t)unzigzag(bytes_varint(in));
-    case D12_KIND_I64:
+    case API_KIND_I64:
         return w->u = (uint64_t)unzigzag(bytes_varint(in));
-    case D12_KIND_F32: {
+    case API_KIND_F32: {
         uint32_t bits = bytes_u32(in);
 
         memcpy(&w->f, &bits, 4);
         return w->u = bits;
     }
-    case D12_KIND_GUID:
+    case API_KIND_GUID:
         w->size = 16;
         w->bytes = bytes_take(in, 16);
         return 0;
-    case D12_KIND_IID:
+    case API_KIND_IID:
         w->u = bytes_varint(in);
         if (!w->u) {
             w->size = 16;
             w->bytes = bytes_take(in, 16);
         }
         return 0;
-    case D12_KIND_STR:
-    case D12_KIND_WSTR: {
+    case API_KIND_STR:
+    case API_KIND_WSTR: {
         uint64_t n = bytes_varint(in);
 
         if (n) {
@@ -58,9 +60,9 @@ static uint64_t read_scalar(struct bytes *in, const struct d12_type *t, struct w
         }
         return 0;
     }
-    case D12_KIND_VA:
-    case D12_KIND_CPU:
-    case D12_KIND_GPU:
+    case API_KIND_VA:
+    case API_KIND_CPU:
+    case API_KIND_GPU:
         read_reference(in, w);
         return 0;
     default:
@@ -68,42 +70,42 @@ static uint64_t read_scalar(struct bytes *in, const struct d12_type *t, struct w
     }
 }
 
-static uint64_t walk_value(struct bytes *in, const struct d12_field *f, const char *name,
+static uint64_t walk_value(struct bytes *in, const struct api_field *f, const char *name,
                            const struct walk_visitor *v, int depth)
 {
-    const struct d12_type *t = &d12_types[f->type];
+    const struct api_type *t = f->type;
     struct walk_value w = {0};
 
-    if (t->kind == D12_KIND_STRUCT) {
-        if (v)
+    if (t->kind == API_KIND_STRUCT) {
+        if (v && v->begin)
             v->begin(v->ctx, f, name, false, t->num_fields);
         walk_struct(in, t->fields, t->num_fields, v, depth + 1);
-        if (v)
+        if (v && v->end)
             v->end(v->ctx, false);
         return 0;
     }
     read_scalar(in, t, &w);
-    if (v && !in->bad)
+    if (v && v->value && !in->bad)
         v->value(v->ctx, f, name, &w);
     return w.u;
 }
 
-static void walk_array(struct bytes *in, const struct d12_field *f, uint64_t n, const struct walk_visitor *v,
+static void walk_array(struct bytes *in, const struct api_field *f, uint64_t n, const struct walk_visitor *v,
                        int depth)
 {
     if (n > bytes_left(in)) { /* every element takes a byte at least */
         in->bad = true;
         return;
     }
-    if (v)
+    if (v && v->begin)
         v->begin(v->ctx, f, f->name, true, n);
     for (uint64_t i = 0; i < n && !in->bad; i++)
         walk_value(in, f, NULL, v, depth);
-    if (v)
+    if (v && v->end)
         v->end(v->ctx, true);
 }
 
-static void walk_bytes(struct bytes *in, const struct d12_field *f, const struct walk_visitor *v)
+static void walk_bytes(struct bytes *in, const struct api_field *f, const struct walk_visitor *v)
 {
     struct walk_value w = {0};
     uint64_t n = bytes_varint(in);
@@ -116,18 +118,18 @@ static void walk_bytes(struct bytes *in, const struct d12_field *f, const struct
     }
     if (!v || in->bad)
         return;
-    if (n)
+    if (n && v->value)
         v->value(v->ctx, f, f->name, &w);
-    else
+    else if (!n && v->null)
         v->null(v->ctx, f, f->name, true);
 }
 
-static void walk_stream(struct bytes *in, const struct d12_field *f, const struct walk_visitor *v, int depth)
+static void walk_stream(struct bytes *in, const struct api_field *f, const struct walk_visitor *v, int depth)
 {
     uint64_t n = bytes_varint(in);
 
     if (!n) {
-        if (v)
+        if (v && v->null)
             v->null(v->ctx, f, f->name, true);
         return;
     }
@@ -135,59 +137,58 @@ static void walk_stream(struct bytes *in, const struct d12_field *f, const struc
         in->bad = true;
         return;
     }
-    if (v)
+    if (v && v->begin)
         v->begin(v->ctx, f, f->name, true, n);
     for (uint64_t i = 0; i < n && !in->bad; i++) {
         uint64_t type = bytes_varint(in);
-        int row = d12_subobject_type(type > UINT32_MAX ? UINT32_MAX : (uint32_t)type);
-        struct d12_field sub = {.mode = D12_MODE_VALUE};
+        uint32_t k = 0;
 
-        if (row < 0) {
+        while (k < f->num_cases && (uint64_t)f->cases[k].value != type)
+            k++;
+        if (k == f->num_cases) {
             in->bad = true;
             break;
         }
-        sub.type = (uint16_t)row;
-        sub.name = d12_types[row].name;
-        walk_value(in, &sub, sub.name, v, depth);
+        walk_value(in, &f->cases[k].field, f->cases[k].field.name, v, depth);
     }
-    if (v)
+    if (v && v->end)
         v->end(v->ctx, true);
 }
 
-static uint64_t walk_field(struct bytes *in, const struct d12_field *f, const struct walk_visitor *v,
+static uint64_t walk_field(struct bytes *in, const struct api_field *f, const struct walk_visitor *v,
                            int depth)
 {
     switch (f->mode) {
-    case D12_MODE_VALUE:
+    case API_MODE_VALUE:
         return walk_value(in, f, f->name, v, depth);
-    case D12_MODE_FIXED:
+    case API_MODE_FIXED:
         walk_array(in, f, f->count, v, depth);
         return 0;
-    case D12_MODE_ONE:
+    case API_MODE_ONE:
         if (bytes_u8(in))
             return walk_value(in, f, f->name, v, depth);
-        if (v)
+        if (v && v->null)
             v->null(v->ctx, f, f->name, true);
         return 0;
-    case D12_MODE_ARRAY: {
+    case API_MODE_ARRAY: {
         uint64_t n = bytes_varint(in);
 
         if (n)
             walk_array(in, f, n - 1, v, depth);
-        else if (v)
+        else if (v && v->null)
             v->null(v->ctx, f, f->name, true);
         return 0;
     }
-    case D12_MODE_BYTES:
+    case API_MODE_BYTES:
         walk_bytes(in, f, v);
         return 0;
-    case D12_MODE_STREAM:
+    case API_MODE_STREAM:
         walk_stream(in, f, v, depth);
         return 0;
-    case D12_MODE_OPAQUE: {
+    case API_MODE_OPAQUE: {
         uint8_t set = bytes_u8(in);
 
-        if (v)
+        if (v && v->null)
             v->null(v->ctx, f, f->name, !set);
         return 0;
     }
@@ -196,7 +197,7 @@ static uint64_t walk_field(struct bytes *in, const struct d12_field *f, const st
     }
 }
 
-static void walk_struct(struct bytes *in, const struct d12_field *fields, uint32_t n,
+static void walk_struct(struct bytes *in, const struct api_field *fields, uint32_t n,
                         const struct walk_visitor *v, int depth)
 {
     uint64_t seen[MAX_FIELDS];
@@ -206,9 +207,9 @@ static void walk_struct(struct bytes *in, const struct d12_field *fields, uint32
         return;
     }
     for (uint32_t i = 0; i < n && !in->bad; i++) {
-        const struct d12_field *f = &fields[i];
+        const struct api_field *f = &fields[i];
 
-        if (f->mode != D12_MODE_UNION) {
+        if (f->mode != API_MODE_UNION) {
             uint64_t u = walk_field(in, f, v, depth);
 
             if (i < MAX_FIELDS)
@@ -216,7 +217,7 @@ static void walk_struct(struct bytes *in, const struct d12_field *fields, uint32
             continue;
         }
         for (uint32_t c = 0; c < f->num_cases; c++)
-            if (f->disc == D12_DISC_ALWAYS ||
+            if (f->disc == API_DISC_ALWAYS ||
                 (f->disc < i && (uint32_t)seen[f->disc] == (uint32_t)f->cases[c].value)) {
                 walk_field(in, &f->cases[c].field, v, depth);
                 break;
@@ -224,7 +225,28 @@ static void walk_struct(struct bytes *in, const struct d12_field *fields, uint32
     }
 }
 
-void walk_fields(struct bytes *in, const struct d12_field *fields, uint32_t n, const struct walk_visitor *v)
+void walk_fields(struct bytes *in, const struct api_field *fields, uint32_t n, const struct walk_visitor *v)
 {
     walk_struct(in, fields, n, v, 0);
+}
+
+void walk_args(const struct trc_call *c, const struct walk_visitor *v)
+{
+    struct bytes in = bytes_of(c->args, c->args_size);
+
+    walk_fields(&in, c->m->in, c->m->num_in, v);
+}
+
+void walk_answers(const struct trc_call *c, const struct walk_visitor *v)
+{
+    struct bytes in = bytes_of(c->args + c->args_size, c->size - c->args_size);
+
+    if (!c->incomplete && bytes_left(&in))
+        walk_fields(&in, c->m->out, c->m->num_out, v);
+}
+
+void walk_call(const struct trc_call *c, const struct walk_visitor *v)
+{
+    walk_args(c, v);
+    walk_answers(c, v);
 }

@@ -1,6 +1,6 @@
 /* diff.h: what two recordings do differently. */
-#ifndef D3D12_DIFF_H_
-#define D3D12_DIFF_H_
+#ifndef RECORD_DIFF_H_
+#define RECORD_DIFF_H_
 
 #include <stdio.h>
 

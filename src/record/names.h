@@ -1,15 +1,18 @@
 /* names.h: what each object of a recording is: its interface, its debug name, and the calls of its life. */
-#ifndef D3D12_NAMES_H_
-#define D3D12_NAMES_H_
+#ifndef RECORD_NAMES_H_
+#define RECORD_NAMES_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "record/trace_file.h"
 
+#define NAMES_MAX_ID (1u << 26) /* no recorder gives a higher number */
+
 struct name {
-    uint16_t iface;      /* index in d12_ifaces, 0xffff: unknown */
+    uint16_t iface;      /* API_IFACE_UNKNOWN: nothing is known of it */
     char *text;          /* debug name, or NULL */
     uint64_t born, died; /* call numbers; died UINT64_MAX: never */
 };
@@ -25,6 +28,8 @@ int names_follow(struct names *n, const struct trc_call *c);
 int names_read(struct names *n, struct trc *t, struct error *e);
 /* Whether the call is made on object `id`, or has it, a handle of it or an address in it among its arguments or answers. */
 bool names_mentions(const struct trc_call *c, uint32_t id);
+/* All objects that the arguments (or else the answers) mention in one of these ways, at most `cap`; returns how many. */
+size_t names_mentioned(const struct trc_call *c, bool answers, uint32_t *ids, size_t cap);
 const struct name *names_get(const struct names *n, uint32_t id);
 void names_finish(struct names *n);
 

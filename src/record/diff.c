@@ -1,6 +1,6 @@
 /* diff.c: both recordings as rows of hashes; where they part, the nearest place where both go on alike for a few calls is
  * looked for. What a call says is hashed along the tables, blobs by their bytes. */
-#include "d3d12/edit/diff.h"
+#include "record/diff.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,10 +9,9 @@
 #include <xxhash.h>
 
 #include "base/strbuf.h"
-#include "d3d12/view/names.h"
-#include "d3d12/view/show.h"
-#include "d3d12/view/walk.h"
-#include "d3d12_api.h"
+#include "record/names.h"
+#include "record/show.h"
+#include "record/walk.h"
 
 #define WINDOW 4000 /* calls that are looked at behind a difference */
 #define RUN    3    /* calls that must be alike for both to be together again */
@@ -33,21 +32,17 @@ static void add(struct hashing *x, const void *p, size_t n)
     XXH3_64bits_update(x->h, p, n);
 }
 
-static void on_begin(void *ctx, const struct d12_field *f, const char *name, bool array, uint64_t n)
+static void on_begin(void *ctx, const struct api_field *f, const char *name, bool array, uint64_t n)
 {
     add(ctx, &n, sizeof(n));
 }
 
-static void on_end(void *ctx, bool array)
-{
-}
-
-static void on_null(void *ctx, const struct d12_field *f, const char *name, bool is_null)
+static void on_null(void *ctx, const struct api_field *f, const char *name, bool is_null)
 {
     add(ctx, &is_null, sizeof(is_null));
 }
 
-static void on_value(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+static void on_value(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     struct hashing *x = ctx;
     size_t size = 0;
@@ -69,17 +64,15 @@ static void on_value(void *ctx, const struct d12_field *f, const char *name, con
 
 static uint64_t hash_call(struct trc *t, const struct trc_call *c, XXH3_state_t *state)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
     struct hashing x = {state, t};
-    struct walk_visitor v = {on_begin, on_end, on_value, on_null, &x};
-    struct bytes in = bytes_of(c->args, c->size);
+    struct walk_visitor v = {.begin = on_begin, .value = on_value, .null = on_null, .ctx = &x};
 
     XXH3_64bits_reset(state);
     add(&x, &c->method, sizeof(c->method));
     add(&x, &c->self, sizeof(c->self));
-    walk_fields(&in, m->in, m->num_in, &v);
-    if (!c->incomplete && c->method != D12_IUnknown_AddRef && c->method != D12_IUnknown_Release)
-        walk_fields(&in, m->out, m->num_out, &v);
+    walk_args(c, &v);
+    if (!(c->m->flags & API_COUNTS))
+        walk_answers(c, &v);
     return XXH3_64bits_digest(state);
 }
 
@@ -91,8 +84,7 @@ static int read_row(struct row *r, struct trc *t, struct error *e)
 
     trc_rewind(t);
     while (state && (got = trc_next(t, &c, e)) > 0) {
-        if (c.method == D12_Native_FrameHash || c.method == D12_ID3D12Fence_GetCompletedValue ||
-            d12_methods[c.method].flags & D12_QUERY)
+        if (c.m->flags & (API_VARIES | API_QUERY))
             continue;
         if (r->num == r->cap) {
             size_t cap = r->cap ? 2 * r->cap : 4096;

@@ -2,8 +2,8 @@
  *
  * Calls stand in the new file in the order in which they are given, whatever thread they are of: each takes a ticket.
  * Blobs keep their numbers and come along when a call mentions them; new ones are numbered behind them. */
-#ifndef D3D12_TRACE_EDIT_H_
-#define D3D12_TRACE_EDIT_H_
+#ifndef RECORD_TRACE_EDIT_H_
+#define RECORD_TRACE_EDIT_H_
 
 #include "record/trace_file.h"
 

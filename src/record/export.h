@@ -1,12 +1,12 @@
 /* export.h: a recording for other programs: an SQLite database, a Perfetto time line, a web page. */
-#ifndef D3D12_EXPORT_H_
-#define D3D12_EXPORT_H_
+#ifndef RECORD_EXPORT_H_
+#define RECORD_EXPORT_H_
 
 #include "base/error.h"
-#include "d3d12/view/names.h"
+#include "record/names.h"
 #include "record/trace_file.h"
 
-/* Each replaces `path`. 0 or a negative errno. docs/d3d12.md has the schema of the database. */
+/* Each replaces `path`. 0 or a negative errno. docs/ has the schema of the database. */
 int export_sqlite(struct trc *t, const struct names *names, const char *path, struct error *e);
 int export_perfetto(struct trc *t, const struct names *names, const char *path, struct error *e);
 /* `pictures` is a folder with what playing wrote (frame-N.png, draw-CALL.png, res-N-SUB.png or .bin), or NULL. */

@@ -1,16 +1,18 @@
 /* trace_split.h: another order of a block's bytes, in which they compress better (wire.h, TRC_SPLIT). */
-#ifndef D3D12_TRACE_SPLIT_H_
-#define D3D12_TRACE_SPLIT_H_
+#ifndef RECORD_TRACE_SPLIT_H_
+#define RECORD_TRACE_SPLIT_H_
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/api.h"
+
 #define SPLIT_BOUND(n) (2 * (n) + 64) /* what split_block() may need at most */
 
 /* Size of what was written to `out`, or 0 if the block does not consist of whole records. */
-size_t split_block(const uint8_t *raw, size_t n, uint8_t *out);
+size_t split_block(const struct api *api, const uint8_t *raw, size_t n, uint8_t *out);
 
 /* Makes the `raw` bytes again, exactly `n` of them. 0, or -1 if `in` is malformed. */
-int unsplit_block(const uint8_t *in, size_t size, uint8_t *raw, size_t n);
+int unsplit_block(const struct api *api, const uint8_t *in, size_t size, uint8_t *raw, size_t n);
 
 #endif

@@ -1,11 +1,10 @@
-#include "d3d12/view/names.h"
+#include "record/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "d3d12/view/walk.h"
-#include "d3d12_api.h"
+#include "record/walk.h"
 
 /* Numbers count up with the objects that are made: one far beyond the calls so far is no number of a recorder. */
 #define ID_LIMIT(calls) (65536 + 16 * (calls))
@@ -24,7 +23,7 @@ static struct name *reach(struct names *n, uint32_t id, uint64_t calls)
         if (!p)
             return NULL;
         for (uint32_t i = n->num; i < num; i++)
-            p[i] = (struct name){.iface = 0xffff, .died = UINT64_MAX};
+            p[i] = (struct name){.iface = API_IFACE_UNKNOWN, .died = UINT64_MAX};
         n->of = p;
         n->num = num;
     }
@@ -34,29 +33,29 @@ static struct name *reach(struct names *n, uint32_t id, uint64_t calls)
 struct follow {
     struct names *n;
     const struct trc_call *c;
-    uint32_t iid; /* interface asked for, or 0xffff */
+    uint32_t iid; /* interface asked for, or API_IFACE_UNKNOWN */
     const void *text;
     size_t text_size;
     int64_t ret;
 };
 
-static void on_value(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+static void on_value(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     struct follow *x = ctx;
 
     if (!v->type)
         return;
-    if (v->type->kind == D12_KIND_IID) {
-        x->iid = v->u && v->u <= D12_NUM_IFACES ? (uint32_t)v->u - 1 : 0xffff;
-    } else if (v->type->kind == D12_KIND_WSTR) {
+    if (v->type->kind == API_KIND_IID) {
+        x->iid = v->u && v->u <= x->c->api->num_ifaces ? (uint32_t)v->u - 1 : API_IFACE_UNKNOWN;
+    } else if (v->type->kind == API_KIND_WSTR) {
         x->text = v->bytes;
         x->text_size = v->size;
-    } else if (v->type->kind == D12_KIND_HRESULT || v->type->kind == D12_KIND_U32) {
+    } else if (v->type->kind == API_KIND_HRESULT || v->type->kind == API_KIND_U32) {
         x->ret = (int64_t)v->u;
     }
 }
 
-static void on_new(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+static void on_new(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     struct follow *x = ctx;
     uint16_t iface;
@@ -64,7 +63,7 @@ static void on_new(void *ctx, const struct d12_field *f, const char *name, const
 
     if (!v->type) /* a byte block */
         return;
-    if (v->type->kind != D12_KIND_OBJECT) {
+    if (v->type->kind != API_KIND_OBJECT) {
         on_value(ctx, f, name, v);
         return;
     }
@@ -74,50 +73,36 @@ static void on_new(void *ctx, const struct d12_field *f, const char *name, const
     if (!o)
         return;
     iface = v->type->iface;
-    if (x->iid != 0xffff && !d12_iface_is(iface, (uint16_t)x->iid))
+    if (x->iid != API_IFACE_UNKNOWN && !api_iface_is(x->c->api, iface, (uint16_t)x->iid))
         iface = (uint16_t)x->iid;
-    if (o->iface == 0xffff) {
+    if (o->iface == API_IFACE_UNKNOWN) {
         o->born = x->c->index;
         o->iface = iface;
-    } else if (d12_iface_is(iface, o->iface)) {
+    } else if (api_iface_is(x->c->api, iface, o->iface)) {
         o->iface = iface;
     }
 }
 
-static void nothing_begin(void *ctx, const struct d12_field *f, const char *name, bool array, uint64_t n)
-{
-}
-
-static void nothing_end(void *ctx, bool array)
-{
-}
-
-static void nothing_null(void *ctx, const struct d12_field *f, const char *name, bool is_null)
-{
-}
-
-static bool creates(const struct d12_method_info *m)
+static bool creates(const struct api_method *m)
 {
     for (uint32_t i = 0; i < m->num_out; i++)
-        if (m->out[i].mode == D12_MODE_VALUE && d12_types[m->out[i].type].kind == D12_KIND_OBJECT)
+        if (m->out[i].mode == API_MODE_VALUE && m->out[i].type->kind == API_KIND_OBJECT)
             return true;
     return false;
 }
 
 int names_follow(struct names *n, const struct trc_call *c)
 {
-    const struct d12_method_info *m = &d12_methods[c->method];
-    struct follow x = {.n = n, .c = c, .iid = 0xffff};
-    struct walk_visitor v = {nothing_begin, nothing_end, on_value, nothing_null, &x};
-    bool named = c->method == D12_ID3D12Object_SetName, released = c->method == D12_IUnknown_Release;
-    struct bytes in = bytes_of(c->args, c->size);
+    struct follow x = {.n = n, .c = c, .iid = API_IFACE_UNKNOWN};
+    struct walk_visitor v = {.value = on_value, .ctx = &x};
+    bool named = c->m->flags & API_NAMES, released = c->m->flags & API_ENDS;
     struct name *o;
 
-    if (c->incomplete || (!named && !released && !creates(m)))
+    if (c->incomplete || (!named && !released && !creates(c->m)))
         return 0;
-    walk_fields(&in, m->in, m->num_in, &v);
+    walk_args(c, &v);
     v.value = on_new;
-    walk_fields(&in, m->out, m->num_out, &v);
+    walk_answers(c, &v);
     if ((!named && !released) || c->self < 2 || !(o = reach(n, c->self, c->index)))
         return 0;
     if (released && !x.ret)
@@ -151,32 +136,55 @@ struct mention {
     bool found;
 };
 
-static void on_mention(void *ctx, const struct d12_field *f, const char *name, const struct walk_value *v)
+struct mentioned {
+    uint32_t *ids;
+    size_t n, cap;
+};
+
+static bool refers(const struct walk_value *v)
+{
+    return v->type && !v->raw &&
+           (v->type->kind == API_KIND_OBJECT || v->type->kind == API_KIND_CPU ||
+            v->type->kind == API_KIND_GPU || v->type->kind == API_KIND_VA);
+}
+
+static void on_mention(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     struct mention *m = ctx;
 
-    if (v->type && !v->raw && v->u == m->id &&
-        (v->type->kind == D12_KIND_OBJECT || v->type->kind == D12_KIND_CPU || v->type->kind == D12_KIND_GPU ||
-         v->type->kind == D12_KIND_VA))
+    if (refers(v) && v->u == m->id)
         m->found = true;
 }
 
 bool names_mentions(const struct trc_call *c, uint32_t id)
 {
-    const struct d12_method_info *info = &d12_methods[c->method];
     struct mention m = {.id = id, .found = c->self == id};
-    struct walk_visitor v = {nothing_begin, nothing_end, on_mention, nothing_null, &m};
-    struct bytes in = bytes_of(c->args, c->size);
+    struct walk_visitor v = {.value = on_mention, .ctx = &m};
 
-    walk_fields(&in, info->in, info->num_in, &v);
-    if (!c->incomplete && !c->repeated)
-        walk_fields(&in, info->out, info->num_out, &v);
+    walk_call(c, &v);
     return m.found;
+}
+
+static void on_mentioned(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+{
+    struct mentioned *m = ctx;
+
+    if (refers(v) && v->u >= 2 && v->u <= NAMES_MAX_ID && m->n < m->cap)
+        m->ids[m->n++] = (uint32_t)v->u;
+}
+
+size_t names_mentioned(const struct trc_call *c, bool answers, uint32_t *ids, size_t cap)
+{
+    struct mentioned m = {ids, 0, cap};
+    struct walk_visitor v = {.value = on_mentioned, .ctx = &m};
+
+    (answers ? walk_answers : walk_args)(c, &v);
+    return m.n;
 }
 
 const struct name *names_get(const struct names *n, uint32_t id)
 {
-    return n && id < n->num && n->of[id].iface != 0xffff ? &n->of[id] : NULL;
+    return n && id < n->num && n->of[id].iface != API_IFACE_UNKNOWN ? &n->of[id] : NULL;
 }
 
 void names_finish(struct names *n)

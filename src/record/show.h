@@ -1,13 +1,13 @@
 /* show.h: a recording as text and as JSON lines. */
-#ifndef D3D12_SHOW_H_
-#define D3D12_SHOW_H_
+#ifndef RECORD_SHOW_H_
+#define RECORD_SHOW_H_
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "d3d12/view/names.h"
+#include "record/names.h"
 #include "record/trace_file.h"
 
 enum show_form { SHOW_TEXT, SHOW_JSON };
@@ -16,7 +16,11 @@ enum show_form { SHOW_TEXT, SHOW_JSON };
 void show_call(struct strbuf *out, enum show_form form, struct trc *t, const struct trc_call *c,
                const struct names *names);
 
+/* Appends every byte block among the arguments of call `index` (what was copied into mapped memory, shaders, constants)
+ * as rows of hexadecimal numbers and letters. -ENOENT if there is no such call. */
+int show_bytes(struct strbuf *out, struct trc *t, uint64_t index, struct error *e);
+
 /* Appends one line per method of the tables: what becomes of it. As a page in Markdown, or "interface method how". */
-void show_methods(struct strbuf *out, bool markdown);
+void show_methods(struct strbuf *out, const struct api *api, bool markdown);
 
 #endif

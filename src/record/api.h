@@ -1,0 +1,157 @@
+/* api.h: the tables of an API that is recorded: every method, type, enum and interface, as data.
+ *
+ * Everything in this room that reads, writes or prints calls walks these tables and knows nothing else of the API: a second
+ * one is a `struct api`, the thunks that encode its calls, and a player.
+ *
+ * A method's arguments travel in the order of `in`, then its answers in the order of `out`. Each field says how:
+ *   VALUE    the value itself            FIXED   `count` values
+ *   ONE      one byte 0 or 1, the value  ARRAY   varint n+1 (0: NULL), n values
+ *   BYTES    a byte block (wire.h)       STREAM  varint n+1, n pairs of a number and the value that `cases` has for it
+ *   OPAQUE   one byte: was it NULL       IGNORE  nothing
+ *   UNION    the case that field number `disc` of the same struct selects
+ */
+#ifndef RECORD_API_H_
+#define RECORD_API_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define API_MAX_METHODS   2048   /* the recorder keeps a few words for each in every thread */
+#define API_IFACE_UNKNOWN 0xffff /* no index of an interface */
+
+enum api_kind {
+    API_KIND_U8,
+    API_KIND_U16,
+    API_KIND_U32,
+    API_KIND_I32,
+    API_KIND_U64,
+    API_KIND_I64,
+    API_KIND_F32,
+    API_KIND_HRESULT, /* 0 is success, failures have the top bit set */
+    API_KIND_GUID,
+    API_KIND_HANDLE, /* of an event: its number */
+    API_KIND_STR,
+    API_KIND_WSTR,
+    API_KIND_IID, /* the GUID of an interface: index + 1, or 0 and the GUID */
+    API_KIND_VA,  /* an address in an object: number and offset */
+    API_KIND_CPU, /* a place in an object: number and index */
+    API_KIND_GPU, /* the same for another span of handles */
+    API_KIND_ENUM,
+    API_KIND_OBJECT,
+    API_KIND_STRUCT,
+};
+
+enum api_mode {
+    API_MODE_VALUE,
+    API_MODE_FIXED,
+    API_MODE_ONE,
+    API_MODE_ARRAY,
+    API_MODE_BYTES,
+    API_MODE_STREAM,
+    API_MODE_OPAQUE,
+    API_MODE_IGNORE,
+    API_MODE_UNION,
+};
+
+#define API_DISC_ALWAYS 0xff /* a union of which the first case always travels */
+
+struct api_case;
+struct api_type;
+
+struct api_field {
+    const char *name;
+    const struct api_type *type; /* NULL where the mode has no values of a type */
+    uint8_t mode;
+    uint8_t disc;   /* UNION: index of the discriminant among the fields of the struct */
+    uint32_t count; /* FIXED */
+    const struct api_case *cases;
+    uint32_t num_cases;
+};
+
+struct api_case {
+    int64_t value;
+    struct api_field field;
+};
+
+struct api_enum {
+    uint32_t value;
+    const char *name;
+};
+
+struct api_type {
+    enum api_kind kind;
+    const char *name;
+    const struct api_field *fields; /* STRUCT */
+    uint32_t num_fields;            /* STRUCT; ENUM: 1 if its members are flags */
+    const struct api_enum *values;  /* ENUM */
+    uint32_t num_values;
+    uint16_t iface; /* OBJECT: index in the interfaces */
+};
+
+enum api_method_flags {
+    API_QUERY = 1,    /* only asks: playing skips it */
+    API_REFUSE = 2,   /* recorded, but cannot be played */
+    API_LATE = 4,     /* takes its place in the order when it returns */
+    API_RESULT = 8,   /* has an answer in the file */
+    API_FRAME = 16,   /* ends a frame */
+    API_NAMES = 32,   /* its string becomes the name of the object that it is made on */
+    API_ENDS = 64,    /* answers 0 when that object is gone */
+    API_VARIES = 128, /* may be another one in each run of a program: no difference between recordings */
+    API_COUNTS = 256, /* its answer may be */
+    API_MARK = 512,   /* worth a mark on a time line */
+};
+
+struct api_method {
+    const char *iface, *name; /* NULL: never recorded */
+    const struct api_field *in;
+    uint32_t num_in;
+    const struct api_field *out;
+    uint32_t num_out;
+    uint32_t flags;
+    uint16_t iface_index;
+    uint16_t slot;
+};
+
+struct api_guid {
+    uint32_t a;
+    uint16_t b, c;
+    uint8_t d[8];
+};
+
+struct api_iface {
+    const char *name;
+    uint16_t base; /* API_IFACE_UNKNOWN: none */
+    struct api_guid iid;
+    uint16_t slots;
+    const char *skip; /* why its methods are not recorded, or NULL */
+};
+
+struct api {
+    const char *name;   /* in sentences */
+    const char *magic;  /* the eight bytes that its files begin with */
+    const char *prefix; /* of the names of interfaces: left out where people read */
+    const char *tables; /* what they are built from, for those who have a recording made with others */
+    uint64_t schema;    /* changes whenever the tables do */
+    const struct api_method *methods; /* by number; 0 is none */
+    uint32_t num_methods;
+    const struct api_iface *ifaces;
+    uint32_t num_ifaces;
+    /* For the page: JSON with the name, and expressions for names of methods (draw, state: sets some, write: other writes,
+     * frame) and of types (list: what is recorded first and executed later). */
+    const char *words;
+    uint16_t note; /* the method whose one argument is a sentence of the recorder's */
+};
+
+/* Whether `iface` is `base` or derives from it. */
+static inline bool api_iface_is(const struct api *api, uint16_t iface, uint16_t base)
+{
+    for (; iface < api->num_ifaces; iface = api->ifaces[iface].base)
+        if (iface == base)
+            return true;
+    return false;
+}
+
+/* The name of an interface of the table, without what all of them begin with. */
+const char *api_short_name(const struct api *api, uint16_t iface);
+
+#endif
