@@ -143,10 +143,23 @@ typedef uint32_t aerogpu_handle_t;
 /* ---- fields: F(type, name, kind, meaning), A(type, name, count, kind, meaning) --------------------------------------
  *
  * type: U8 U32 I32 U64, F32 (IEEE-754 bits in a u32).
- * kind, what the value is: U (number), X (number best read in hexadecimal), FLOAT, RSV (reserved), HANDLE (existing
- * object or 0), NEW (handle that the packet defines), ALLOC (allocation id or 0), TOKEN (share token), FORMAT (pci.h),
- * BOOL, one of the enumerations above, D3DRS / D3DSAMP (Direct3D 9 state number), MASK (bits).
+ * kind, what the value is: one of AEROGPU_KINDS, or of the enumerations above.
  */
+#define AEROGPU_KINDS(K)                                                                                     \
+    K(U, "")                                                                                                 \
+    K(X, "") /* best read in hexadecimal */                                                                  \
+    K(FLOAT, "float")                                                                                        \
+    K(RSV, "reserved")                                                                                       \
+    K(HANDLE, "handle")     /* of an object that is used, or 0 */                                            \
+    K(NEW, "new handle")    /* of the object that the packet makes */                                        \
+    K(END, "handle, ended") /* of the object that the packet ends */                                         \
+    K(ALLOC, "alloc_id")    /* or 0 */                                                                       \
+    K(TOKEN, "token")       /* of a shared surface */                                                        \
+    K(FORMAT, "format")     /* pci.h */                                                                      \
+    K(BOOL, "0 or 1")                                                                                        \
+    K(MASK, "bits")                                                                                          \
+    K(D3DRS, "D3DRENDERSTATETYPE")                                                                           \
+    K(D3DSAMP, "D3DSAMPLERSTATETYPE")
 
 #define AEROGPU_FIELDS_NOP(F, A)
 #define AEROGPU_FIELDS_DEBUG_MARKER(F, A)
@@ -171,7 +184,7 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, backing_offset_bytes, U, "where the texture begins in that allocation")                           \
     F(U64, reserved0, RSV, "0")
 #define AEROGPU_FIELDS_DESTROY_RESOURCE(F, A)                                                                \
-    F(U32, resource_handle, HANDLE, "buffer, texture or alias; unknown handles are ignored")                 \
+    F(U32, resource_handle, END, "buffer, texture or alias; unknown handles are ignored")                    \
     F(U32, reserved0, RSV, "0")
 #define AEROGPU_FIELDS_RESOURCE_DIRTY_RANGE(F, A)                                                            \
     F(U32, resource_handle, HANDLE, "guest-backed buffer or texture")                                        \
@@ -217,7 +230,7 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, array_layer_count, U, "at least 1")                                                               \
     F(U64, reserved0, RSV, "0")
 #define AEROGPU_FIELDS_DESTROY_TEXTURE_VIEW(F, A)                                                            \
-    F(U32, view_handle, HANDLE, "unknown handles are ignored")                                               \
+    F(U32, view_handle, END, "unknown handles are ignored")                                                  \
     F(U32, reserved0, RSV, "0")
 #define AEROGPU_FIELDS_CREATE_SHADER_DXBC(F, A)                                                              \
     F(U32, shader_handle, NEW, "handle of the new shader")                                                   \
@@ -225,7 +238,7 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, dxbc_size_bytes, U, "bytes of bytecode that follow")                                              \
     F(U32, stage_ex, SHADER_STAGE_EX, "stage when stage is COMPUTE (minor 3)")
 #define AEROGPU_FIELDS_DESTROY_SHADER(F, A)                                                                  \
-    F(U32, shader_handle, HANDLE, "unknown handles are ignored")                                             \
+    F(U32, shader_handle, END, "unknown handles are ignored")                                                \
     F(U32, reserved0, RSV, "0")
 #define AEROGPU_FIELDS_BIND_SHADERS(F, A)                                                                    \
     F(U32, vs, HANDLE, "vertex shader")                                                                      \
@@ -242,7 +255,7 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, blob_size_bytes, U, "bytes that follow: an ILAY blob, or a Direct3D 9 vertex declaration")        \
     F(U32, reserved0, RSV, "0")
 #define AEROGPU_FIELDS_DESTROY_INPUT_LAYOUT(F, A)                                                            \
-    F(U32, input_layout_handle, HANDLE, "unknown handles are ignored")                                       \
+    F(U32, input_layout_handle, END, "unknown handles are ignored")                                          \
     F(U32, reserved0, RSV, "0")
 #define AEROGPU_FIELDS_SET_INPUT_LAYOUT(F, A)                                                                \
     F(U32, input_layout_handle, HANDLE, "0: none")                                                           \
@@ -331,7 +344,7 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, address_v, SAMPLER_ADDRESS, "")                                                                   \
     F(U32, address_w, SAMPLER_ADDRESS, "")
 #define AEROGPU_FIELDS_DESTROY_SAMPLER(F, A)                                                                 \
-    F(U32, sampler_handle, HANDLE, "unknown handles are ignored")                                            \
+    F(U32, sampler_handle, END, "unknown handles are ignored")                                               \
     F(U32, reserved0, RSV, "0")
 #define AEROGPU_FIELDS_SET_SAMPLERS(F, A)                                                                    \
     F(U32, shader_stage, SHADER_STAGE, "")                                                                   \
@@ -397,7 +410,7 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, reserved0, RSV, "0")                                                                              \
     F(U32, reserved1, RSV, "0")
 
-/* ---- elements of tails: L(NAME, name, size, meaning); their fields as above -------------------------------------- */
+/* ---- elements of tails: L(NAME, name, size, whether it begins with a handle); their fields as above -------------------------------------- */
 
 #define AEROGPU_FIELDS_VERTEX_BUFFER_BINDING(F, A)                                                           \
     F(U32, buffer, HANDLE, "0: none")                                                                        \
@@ -434,84 +447,120 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, reserved0, RSV, "0")
 
 #define AEROGPU_ELEMENTS(L)                                                                                  \
-    L(VERTEX_BUFFER_BINDING, vertex_buffer_binding, 16)                                                      \
-    L(CONSTANT_BUFFER_BINDING, constant_buffer_binding, 16)                                                  \
-    L(SHADER_RESOURCE_BUFFER_BINDING, shader_resource_buffer_binding, 16)                                    \
-    L(UNORDERED_ACCESS_BUFFER_BINDING, unordered_access_buffer_binding, 16)                                  \
-    L(INPUT_LAYOUT_ELEMENT_DXGI, input_layout_element_dxgi, 28)                                              \
-    L(INPUT_LAYOUT_BLOB_HEADER, input_layout_blob_header, 16)
+    L(VERTEX_BUFFER_BINDING, vertex_buffer_binding, 16, 1)                                                   \
+    L(CONSTANT_BUFFER_BINDING, constant_buffer_binding, 16, 1)                                               \
+    L(SHADER_RESOURCE_BUFFER_BINDING, shader_resource_buffer_binding, 16, 1)                                 \
+    L(UNORDERED_ACCESS_BUFFER_BINDING, unordered_access_buffer_binding, 16, 1)                               \
+    L(INPUT_LAYOUT_ELEMENT_DXGI, input_layout_element_dxgi, 28, 0)                                           \
+    L(INPUT_LAYOUT_BLOB_HEADER, input_layout_blob_header, 16, 0)
 
-/* ---- packets: P(opcode, NAME, name, size, tail, count field, minor, meaning) ------------------------------------------
+/* Tails, what follows a packet: T(NAME, bytes of one element, whether each begins with a handle, meaning). Or
+ * one of the elements above. */
+#define AEROGPU_TAILS(T)                                                                                     \
+    T(NONE, 0, 0, "")                                                                                        \
+    T(TEXT, 1, 0, "UTF-8 text to the end of the packet")                                                     \
+    T(BYTES, 1, 0, "bytes, padded to a multiple of 4")                                                       \
+    T(VEC4F, 16, 0, "registers of four floats")                                                              \
+    T(VEC4I, 16, 0, "registers of four 32-bit integers")                                                     \
+    T(HANDLES, 4, 1, "handles")                                                                              \
+    T(BIND, 4, 1, "from 36 bytes on: the handles gs, hs, ds, which then count, also when 0")
+
+/* ---- packets: P(opcode, NAME, name, size, tail, count field, minor, class, meaning) ----------------------------------
  *
- * size: bytes without the tail. tail, what follows: NONE; TEXT (UTF-8 to the end); BYTES, VEC4F, VEC4I, HANDLES or one
- * of the elements, as many as the count field says; BIND (gs, hs, ds, if the packet is that long).
+ * size: bytes without the tail. tail: of the list above, as many elements as the count field says (hdr: it is not counted).
  * minor: the ABI minor that brought it.
+ * class, what the packet is to those who follow a stream without executing it:
+ *   META            says something to people and tools; the device has nothing to do
+ *   KERNEL          for the kernel driver's own streams; clients may not say it
+ *   CREATE(packet)  makes the object of its NEW field, which `packet` ends
+ *   DESTROY         ends the object of its END field, if there is one
+ *   SHARE           changes what a resource is or is called
+ *   TRANSFER        work: writes bytes of a resource
+ *   STATE(bytes)    sets state of the context. Two of them set the same if the bytes behind the header are the same (stage,
+ *                   slot, state), and stage_ex is, where there is one
+ *   MARK            records how far the device has come
+ *   WORK            other work on what is bound
+ *   DRAW            work: a draw or dispatch
+ *   PRESENT         work: shows a picture
  */
+#define AEROGPU_CLASSES(C)                                                                                   \
+    C(META) C(KERNEL) C(CREATE) C(DESTROY) C(SHARE) C(TRANSFER) C(STATE) C(MARK) C(WORK) C(DRAW) C(PRESENT)
 #define AEROGPU_PACKETS(P)                                                                                   \
-    P(0x000, NOP, nop, 8, NONE, hdr, 0, "does nothing")                                                      \
-    P(0x001, DEBUG_MARKER, debug_marker, 8, TEXT, hdr, 0, "names what comes next, for people")               \
-    P(0x100, CREATE_BUFFER, create_buffer, 40, NONE, hdr, 0, "makes a buffer")                               \
-    P(0x101, CREATE_TEXTURE2D, create_texture2d, 56, NONE, hdr, 0,                                           \
+    P(0x000, NOP, nop, 8, NONE, hdr, 0, META, "does nothing")                                                \
+    P(0x001, DEBUG_MARKER, debug_marker, 8, TEXT, hdr, 0, META, "names what comes next, for people")         \
+    P(0x100, CREATE_BUFFER, create_buffer, 40, NONE, hdr, 0, CREATE(DESTROY_RESOURCE), "makes a buffer")     \
+    P(0x101, CREATE_TEXTURE2D, create_texture2d, 56, NONE, hdr, 0, CREATE(DESTROY_RESOURCE),                 \
       "makes a texture, mipmapped and layered if asked")                                                     \
-    P(0x102, DESTROY_RESOURCE, destroy_resource, 16, NONE, hdr, 0,                                           \
+    P(0x102, DESTROY_RESOURCE, destroy_resource, 16, NONE, hdr, 0, DESTROY,                                  \
       "gives up one handle; the memory goes with the last")                                                  \
-    P(0x103, RESOURCE_DIRTY_RANGE, resource_dirty_range, 32, NONE, hdr, 0,                                   \
+    P(0x103, RESOURCE_DIRTY_RANGE, resource_dirty_range, 32, NONE, hdr, 0, TRANSFER,                         \
       "guest memory changed: read it again before use")                                                      \
-    P(0x104, UPLOAD_RESOURCE, upload_resource, 32, BYTES, size_bytes, 0, "writes the bytes that follow")     \
-    P(0x105, COPY_BUFFER, copy_buffer, 48, NONE, hdr, 1, "copies between buffers")                           \
-    P(0x106, COPY_TEXTURE2D, copy_texture2d, 64, NONE, hdr, 1, "copies a rectangle between textures")        \
-    P(0x107, CREATE_TEXTURE_VIEW, create_texture_view, 44, NONE, hdr, 3,                                     \
+    P(0x104, UPLOAD_RESOURCE, upload_resource, 32, BYTES, size_bytes, 0, TRANSFER,                           \
+      "writes the bytes that follow")                                                                        \
+    P(0x105, COPY_BUFFER, copy_buffer, 48, NONE, hdr, 1, TRANSFER, "copies between buffers")                 \
+    P(0x106, COPY_TEXTURE2D, copy_texture2d, 64, NONE, hdr, 1, TRANSFER,                                     \
+      "copies a rectangle between textures")                                                                 \
+    P(0x107, CREATE_TEXTURE_VIEW, create_texture_view, 44, NONE, hdr, 3, CREATE(DESTROY_TEXTURE_VIEW),       \
       "makes a view of some mips and layers")                                                                \
-    P(0x108, DESTROY_TEXTURE_VIEW, destroy_texture_view, 16, NONE, hdr, 3, "removes a view")                 \
-    P(0x200, CREATE_SHADER_DXBC, create_shader_dxbc, 24, BYTES, dxbc_size_bytes, 0,                          \
+    P(0x108, DESTROY_TEXTURE_VIEW, destroy_texture_view, 16, NONE, hdr, 3, DESTROY, "removes a view")        \
+    P(0x200, CREATE_SHADER_DXBC, create_shader_dxbc, 24, BYTES, dxbc_size_bytes, 0, CREATE(DESTROY_SHADER),  \
       "makes a shader of DXBC or Direct3D 9 bytecode")                                                       \
-    P(0x201, DESTROY_SHADER, destroy_shader, 16, NONE, hdr, 0, "removes a shader")                           \
-    P(0x202, BIND_SHADERS, bind_shaders, 24, BIND, hdr, 0, "sets the shaders of all stages")                 \
-    P(0x203, SET_SHADER_CONSTANTS_F, set_shader_constants_f, 24, VEC4F, vec4_count, 0,                       \
+    P(0x201, DESTROY_SHADER, destroy_shader, 16, NONE, hdr, 0, DESTROY, "removes a shader")                  \
+    P(0x202, BIND_SHADERS, bind_shaders, 24, BIND, hdr, 0, STATE(0), "sets the shaders of all stages")       \
+    P(0x203, SET_SHADER_CONSTANTS_F, set_shader_constants_f, 24, VEC4F, vec4_count, 0, STATE(8),             \
       "sets float registers c#")                                                                             \
     P(0x204, CREATE_INPUT_LAYOUT, create_input_layout, 20, BYTES, blob_size_bytes, 0,                        \
-      "makes an input layout")                                                                               \
-    P(0x205, DESTROY_INPUT_LAYOUT, destroy_input_layout, 16, NONE, hdr, 0, "removes an input layout")        \
-    P(0x206, SET_INPUT_LAYOUT, set_input_layout, 16, NONE, hdr, 0, "sets the input layout")                  \
-    P(0x207, SET_SHADER_CONSTANTS_I, set_shader_constants_i, 24, VEC4I, vec4_count, 4,                       \
+      CREATE(DESTROY_INPUT_LAYOUT), "makes an input layout")                                                 \
+    P(0x205, DESTROY_INPUT_LAYOUT, destroy_input_layout, 16, NONE, hdr, 0, DESTROY,                          \
+      "removes an input layout")                                                                             \
+    P(0x206, SET_INPUT_LAYOUT, set_input_layout, 16, NONE, hdr, 0, STATE(0), "sets the input layout")        \
+    P(0x207, SET_SHADER_CONSTANTS_I, set_shader_constants_i, 24, VEC4I, vec4_count, 4, STATE(8),             \
       "sets integer registers i#")                                                                           \
-    P(0x208, SET_SHADER_CONSTANTS_B, set_shader_constants_b, 24, VEC4I, bool_count, 4,                       \
+    P(0x208, SET_SHADER_CONSTANTS_B, set_shader_constants_b, 24, VEC4I, bool_count, 4, STATE(8),             \
       "sets boolean registers b#")                                                                           \
-    P(0x300, SET_BLEND_STATE, set_blend_state, 60, NONE, hdr, 0, "sets blending and colour write masks")     \
-    P(0x301, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, 28, NONE, hdr, 0,                             \
+    P(0x300, SET_BLEND_STATE, set_blend_state, 60, NONE, hdr, 0, STATE(0),                                   \
+      "sets blending and colour write masks")                                                                \
+    P(0x301, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state, 28, NONE, hdr, 0, STATE(0),                   \
       "sets depth and stencil tests")                                                                        \
-    P(0x302, SET_RASTERIZER_STATE, set_rasterizer_state, 32, NONE, hdr, 0,                                   \
+    P(0x302, SET_RASTERIZER_STATE, set_rasterizer_state, 32, NONE, hdr, 0, STATE(0),                         \
       "sets fill, cull, bias and clipping")                                                                  \
-    P(0x400, SET_RENDER_TARGETS, set_render_targets, 48, NONE, hdr, 0, "sets colour and depth targets")      \
-    P(0x401, SET_VIEWPORT, set_viewport, 32, NONE, hdr, 0, "sets the viewport")                              \
-    P(0x402, SET_SCISSOR, set_scissor, 24, NONE, hdr, 0, "sets the scissor rectangle")                       \
-    P(0x500, SET_VERTEX_BUFFERS, set_vertex_buffers, 16, VERTEX_BUFFER_BINDING, buffer_count, 0,             \
+    P(0x400, SET_RENDER_TARGETS, set_render_targets, 48, NONE, hdr, 0, STATE(0),                             \
+      "sets colour and depth targets")                                                                       \
+    P(0x401, SET_VIEWPORT, set_viewport, 32, NONE, hdr, 0, STATE(0), "sets the viewport")                    \
+    P(0x402, SET_SCISSOR, set_scissor, 24, NONE, hdr, 0, STATE(0), "sets the scissor rectangle")             \
+    P(0x500, SET_VERTEX_BUFFERS, set_vertex_buffers, 16, VERTEX_BUFFER_BINDING, buffer_count, 0, STATE(4),   \
       "binds vertex buffers")                                                                                \
-    P(0x501, SET_INDEX_BUFFER, set_index_buffer, 24, NONE, hdr, 0, "binds the index buffer")                 \
-    P(0x502, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, 16, NONE, hdr, 0, "sets what vertices form")    \
-    P(0x510, SET_TEXTURE, set_texture, 24, NONE, hdr, 0, "binds a texture or view to a stage")               \
-    P(0x511, SET_SAMPLER_STATE, set_sampler_state, 24, NONE, hdr, 0, "sets one Direct3D 9 sampler state")    \
-    P(0x512, SET_RENDER_STATE, set_render_state, 16, NONE, hdr, 0, "sets one Direct3D 9 render state")       \
-    P(0x520, CREATE_SAMPLER, create_sampler, 28, NONE, hdr, 0, "makes a sampler")                            \
-    P(0x521, DESTROY_SAMPLER, destroy_sampler, 16, NONE, hdr, 0, "removes a sampler")                        \
-    P(0x522, SET_SAMPLERS, set_samplers, 24, HANDLES, sampler_count, 0, "binds samplers to a stage")         \
+    P(0x501, SET_INDEX_BUFFER, set_index_buffer, 24, NONE, hdr, 0, STATE(0), "binds the index buffer")       \
+    P(0x502, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, 16, NONE, hdr, 0, STATE(0),                     \
+      "sets what vertices form")                                                                             \
+    P(0x510, SET_TEXTURE, set_texture, 24, NONE, hdr, 0, STATE(8), "binds a texture or view to a stage")     \
+    P(0x511, SET_SAMPLER_STATE, set_sampler_state, 24, NONE, hdr, 0, STATE(12),                              \
+      "sets one Direct3D 9 sampler state")                                                                   \
+    P(0x512, SET_RENDER_STATE, set_render_state, 16, NONE, hdr, 0, STATE(4),                                 \
+      "sets one Direct3D 9 render state")                                                                    \
+    P(0x520, CREATE_SAMPLER, create_sampler, 28, NONE, hdr, 0, CREATE(DESTROY_SAMPLER), "makes a sampler")   \
+    P(0x521, DESTROY_SAMPLER, destroy_sampler, 16, NONE, hdr, 0, DESTROY, "removes a sampler")               \
+    P(0x522, SET_SAMPLERS, set_samplers, 24, HANDLES, sampler_count, 0, STATE(8),                            \
+      "binds samplers to a stage")                                                                           \
     P(0x523, SET_CONSTANT_BUFFERS, set_constant_buffers, 24, CONSTANT_BUFFER_BINDING, buffer_count, 0,       \
-      "binds constant buffers to a stage")                                                                   \
+      STATE(8), "binds constant buffers to a stage")                                                         \
     P(0x524, SET_SHADER_RESOURCE_BUFFERS, set_shader_resource_buffers, 24, SHADER_RESOURCE_BUFFER_BINDING,   \
-      buffer_count, 2, "binds buffers for reading to a stage")                                               \
+      buffer_count, 2, STATE(8), "binds buffers for reading to a stage")                                     \
     P(0x525, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, 24,                                 \
-      UNORDERED_ACCESS_BUFFER_BINDING, uav_count, 2, "binds buffers for reading and writing to a stage")     \
-    P(0x600, CLEAR, clear, 36, NONE, hdr, 0, "clears the bound targets")                                     \
-    P(0x601, DRAW, draw, 24, NONE, hdr, 0, "draws vertices")                                                 \
-    P(0x602, DRAW_INDEXED, draw_indexed, 28, NONE, hdr, 0, "draws indexed vertices")                         \
-    P(0x603, DISPATCH, dispatch, 24, NONE, hdr, 2, "runs the compute shader")                                \
-    P(0x700, PRESENT, present, 16, NONE, hdr, 0, "shows colour target 0 on the scanout")                     \
-    P(0x701, PRESENT_EX, present_ex, 24, NONE, hdr, 0, "the same, with Direct3D 9Ex flags")                  \
-    P(0x710, EXPORT_SHARED_SURFACE, export_shared_surface, 24, NONE, hdr, 0, "names a resource by a token")  \
-    P(0x711, IMPORT_SHARED_SURFACE, import_shared_surface, 24, NONE, hdr, 0,                                 \
+      UNORDERED_ACCESS_BUFFER_BINDING, uav_count, 2, STATE(8),                                               \
+      "binds buffers for reading and writing to a stage")                                                    \
+    P(0x600, CLEAR, clear, 36, NONE, hdr, 0, WORK, "clears the bound targets")                               \
+    P(0x601, DRAW, draw, 24, NONE, hdr, 0, DRAW, "draws vertices")                                           \
+    P(0x602, DRAW_INDEXED, draw_indexed, 28, NONE, hdr, 0, DRAW, "draws indexed vertices")                   \
+    P(0x603, DISPATCH, dispatch, 24, NONE, hdr, 2, DRAW, "runs the compute shader")                          \
+    P(0x700, PRESENT, present, 16, NONE, hdr, 0, PRESENT, "shows colour target 0 on the scanout")            \
+    P(0x701, PRESENT_EX, present_ex, 24, NONE, hdr, 0, PRESENT, "the same, with Direct3D 9Ex flags")         \
+    P(0x710, EXPORT_SHARED_SURFACE, export_shared_surface, 24, NONE, hdr, 0, SHARE,                          \
+      "names a resource by a token")                                                                         \
+    P(0x711, IMPORT_SHARED_SURFACE, import_shared_surface, 24, NONE, hdr, 0, CREATE(DESTROY_RESOURCE),       \
       "makes an alias of the resource behind a token")                                                       \
-    P(0x712, RELEASE_SHARED_SURFACE, release_shared_surface, 24, NONE, hdr, 0, "retires a token")            \
-    P(0x720, FLUSH, flush, 16, NONE, hdr, 0, "asks that all before it be started")
+    P(0x712, RELEASE_SHARED_SURFACE, release_shared_surface, 24, NONE, hdr, 0, SHARE, "retires a token")     \
+    P(0x720, FLUSH, flush, 16, NONE, hdr, 0, META, "asks that all before it be started")
 
 /* ---- what the table makes ---------------------------------------------------------------------------------------- */
 
@@ -540,7 +589,7 @@ struct aerogpu_cmd_hdr {
     uint32_t size_bytes;
 };
 
-#define AEROGPU_PACKET_STRUCT(opcode, NAME, name, size, tail, count_field, minor, doc)                       \
+#define AEROGPU_PACKET_STRUCT(opcode, NAME, name, size, tail, count_field, minor, class, doc)                \
     struct aerogpu_cmd_##name {                                                                              \
         struct aerogpu_cmd_hdr hdr;                                                                          \
         AEROGPU_FIELDS_##NAME(AEROGPU_STRUCT_FIELD, AEROGPU_STRUCT_ARRAY)                                    \
@@ -548,7 +597,7 @@ struct aerogpu_cmd_hdr {
 AEROGPU_PACKETS(AEROGPU_PACKET_STRUCT)
 #undef AEROGPU_PACKET_STRUCT
 
-#define AEROGPU_ELEMENT_STRUCT(NAME, name, size)                                                             \
+#define AEROGPU_ELEMENT_STRUCT(NAME, name, size, named)                                                      \
     struct aerogpu_##name {                                                                                  \
         AEROGPU_FIELDS_##NAME(AEROGPU_STRUCT_FIELD, AEROGPU_STRUCT_ARRAY)                                    \
     };
@@ -564,11 +613,47 @@ struct aerogpu_cmd_bind_shaders_ex {
 #pragma pack(pop)
 
 enum aerogpu_cmd_opcode {
-#define AEROGPU_PACKET_OPCODE(opcode, NAME, name, size, tail, count_field, minor, doc)                       \
+#define AEROGPU_PACKET_OPCODE(opcode, NAME, name, size, tail, count_field, minor, class, doc)                \
     AEROGPU_CMD_##NAME = opcode,
     AEROGPU_PACKETS(AEROGPU_PACKET_OPCODE)
 #undef AEROGPU_PACKET_OPCODE
 };
+
+enum aerogpu_kind {
+#define AEROGPU_DEFINE_KIND(E)            AEROGPU_KIND_##E,
+#define AEROGPU_DEFINE_PLAIN_KIND(K, doc) AEROGPU_KIND_##K,
+    AEROGPU_KINDS(AEROGPU_DEFINE_PLAIN_KIND) AEROGPU_ENUMS(AEROGPU_DEFINE_KIND)
+        AEROGPU_FLAG_ENUMS(AEROGPU_DEFINE_KIND) AEROGPU_KIND_COUNT
+};
+
+enum aerogpu_tail {
+#define AEROGPU_DEFINE_TAIL(NAME, bytes, named, doc)          AEROGPU_TAIL_##NAME,
+#define AEROGPU_DEFINE_ELEMENT_TAIL(NAME, name, bytes, named) AEROGPU_TAIL_##NAME,
+    AEROGPU_TAILS(AEROGPU_DEFINE_TAIL) AEROGPU_ELEMENTS(AEROGPU_DEFINE_ELEMENT_TAIL) AEROGPU_TAIL_COUNT
+};
+
+enum aerogpu_class {
+#define AEROGPU_DEFINE_CLASS(C) AEROGPU_CLASS_##C,
+    AEROGPU_CLASSES(AEROGPU_DEFINE_CLASS)
+};
+
+/* What a row says in its class column: initialise it with {AEROGPU_IS_##class}. */
+struct aerogpu_packet_class {
+    uint8_t id;      /* enum aerogpu_class */
+    uint8_t key;     /* STATE: bytes */
+    uint16_t ending; /* CREATE: opcode of the packet that ends what it makes */
+};
+#define AEROGPU_IS_META           AEROGPU_CLASS_META, 0, 0
+#define AEROGPU_IS_KERNEL         AEROGPU_CLASS_KERNEL, 0, 0
+#define AEROGPU_IS_CREATE(packet) AEROGPU_CLASS_CREATE, 0, AEROGPU_CMD_##packet
+#define AEROGPU_IS_DESTROY        AEROGPU_CLASS_DESTROY, 0, 0
+#define AEROGPU_IS_SHARE          AEROGPU_CLASS_SHARE, 0, 0
+#define AEROGPU_IS_TRANSFER       AEROGPU_CLASS_TRANSFER, 0, 0
+#define AEROGPU_IS_STATE(bytes)   AEROGPU_CLASS_STATE, bytes, 0
+#define AEROGPU_IS_MARK           AEROGPU_CLASS_MARK, 0, 0
+#define AEROGPU_IS_WORK           AEROGPU_CLASS_WORK, 0, 0
+#define AEROGPU_IS_DRAW           AEROGPU_CLASS_DRAW, 0, 0
+#define AEROGPU_IS_PRESENT        AEROGPU_CLASS_PRESENT, 0, 0
 
 #define AEROGPU_DEFINE_SHADER_STAGE(name, value)    AEROGPU_SHADER_STAGE_##name = value,
 #define AEROGPU_DEFINE_SHADER_STAGE_EX(name, value) AEROGPU_SHADER_STAGE_EX_##name = value,
@@ -594,11 +679,11 @@ AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_stream_header) == 24, "stream he
 AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_hdr) == 8, "packet header");
 AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_bind_shaders_ex) == AEROGPU_BIND_SHADERS_EXTENDED_SIZE,
                       "bind");
-#define AEROGPU_ASSERT_PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                       \
+#define AEROGPU_ASSERT_PACKET(opcode, NAME, name, size, tail, count_field, minor, class, doc)                \
     AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_##name) == size, #NAME);
 AEROGPU_PACKETS(AEROGPU_ASSERT_PACKET)
 #undef AEROGPU_ASSERT_PACKET
-#define AEROGPU_ASSERT_ELEMENT(NAME, name, size)                                                             \
+#define AEROGPU_ASSERT_ELEMENT(NAME, name, size, named)                                                      \
     AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_##name) == size, #NAME);
 AEROGPU_ELEMENTS(AEROGPU_ASSERT_ELEMENT)
 #undef AEROGPU_ASSERT_ELEMENT

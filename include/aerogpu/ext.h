@@ -65,25 +65,27 @@
  * that everything before it is done for (bottom); a crash dump has both, with their payloads: a copy, or what is then found
  * where the pointer points. */
 #define AEROGPU_EXT_PACKETS(P)                                                                               \
-    P(0x8000, EXT_DESTROY_CONTEXT, ext_destroy_context, 16, NONE, hdr, 4, "ends a context")                  \
-    P(0x8001, EXT_BUFFER_ADDRESS, ext_buffer_address, 32, NONE, hdr, 4, "writes a buffer's GPU address")     \
-    P(0x8002, EXT_BREADCRUMB_BUFFER, ext_breadcrumb_buffer, 24, NONE, hdr, 4,                                \
+    P(0x8000, EXT_DESTROY_CONTEXT, ext_destroy_context, 16, NONE, hdr, 4, KERNEL, "ends a context")          \
+    P(0x8001, EXT_BUFFER_ADDRESS, ext_buffer_address, 32, NONE, hdr, 4, SHARE,                               \
+      "writes a buffer's GPU address")                                                                       \
+    P(0x8002, EXT_BREADCRUMB_BUFFER, ext_breadcrumb_buffer, 24, NONE, hdr, 4, MARK,                          \
       "sets the context's breadcrumb buffer")                                                                \
-    P(0x8003, EXT_WRITE_BREADCRUMB, ext_write_breadcrumb, 24, NONE, hdr, 4, "writes a marker")               \
-    P(0x8004, EXT_PUSH_MARKER, ext_push_marker, 8, TEXT, hdr, 4, "begins a named region")                    \
-    P(0x8005, EXT_POP_MARKER, ext_pop_marker, 8, NONE, hdr, 4,                                               \
+    P(0x8003, EXT_WRITE_BREADCRUMB, ext_write_breadcrumb, 24, NONE, hdr, 4, MARK, "writes a marker")         \
+    P(0x8004, EXT_PUSH_MARKER, ext_push_marker, 8, TEXT, hdr, 4, META, "begins a named region")              \
+    P(0x8005, EXT_POP_MARKER, ext_pop_marker, 8, NONE, hdr, 4, META,                                         \
       "ends the innermost region; without one it is ignored")                                                \
-    P(0x8006, EXT_CHECKPOINT, ext_checkpoint, 16, BYTES, payload_bytes, 4,                                   \
+    P(0x8006, EXT_CHECKPOINT, ext_checkpoint, 16, BYTES, payload_bytes, 4, MARK,                             \
       "a place in the stream that a crash dump names")                                                       \
-    P(0x8007, EXT_CHECKPOINT_POINTER, ext_checkpoint_pointer, 24, NONE, hdr, 4,                              \
+    P(0x8007, EXT_CHECKPOINT_POINTER, ext_checkpoint_pointer, 24, NONE, hdr, 4, MARK,                        \
       "the same, with what it says elsewhere")                                                               \
-    P(0x8008, EXT_RESIDENCY, ext_residency, 16, NONE, hdr, 4, "evicts a buffer, or makes it resident again")
+    P(0x8008, EXT_RESIDENCY, ext_residency, 16, NONE, hdr, 4, SHARE,                                         \
+      "evicts a buffer, or makes it resident again")
 
 enum aerogpu_breadcrumb_type { AEROGPU_BREADCRUMB_TOP = 0, AEROGPU_BREADCRUMB_BOTTOM = 1 };
 #define AEROGPU_CHECKPOINT_MAX_BYTES 1024u
 
 #pragma pack(push, 1)
-#define AEROGPU_PACKET_STRUCT(opcode, NAME, name, size, tail, count_field, minor, doc)                       \
+#define AEROGPU_PACKET_STRUCT(opcode, NAME, name, size, tail, count_field, minor, class, doc)                \
     struct aerogpu_cmd_##name {                                                                              \
         struct aerogpu_cmd_hdr hdr;                                                                          \
         AEROGPU_FIELDS_##NAME(AEROGPU_STRUCT_FIELD, AEROGPU_STRUCT_ARRAY)                                    \
@@ -93,13 +95,13 @@ AEROGPU_EXT_PACKETS(AEROGPU_PACKET_STRUCT)
 #pragma pack(pop)
 
 enum aerogpu_cmd_ext_opcode {
-#define AEROGPU_PACKET_OPCODE(opcode, NAME, name, size, tail, count_field, minor, doc)                       \
+#define AEROGPU_PACKET_OPCODE(opcode, NAME, name, size, tail, count_field, minor, class, doc)                \
     AEROGPU_CMD_##NAME = opcode,
     AEROGPU_EXT_PACKETS(AEROGPU_PACKET_OPCODE)
 #undef AEROGPU_PACKET_OPCODE
 };
 
-#define AEROGPU_ASSERT_PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                       \
+#define AEROGPU_ASSERT_PACKET(opcode, NAME, name, size, tail, count_field, minor, class, doc)                \
     AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_cmd_##name) == size, #NAME);
 AEROGPU_EXT_PACKETS(AEROGPU_ASSERT_PACKET)
 #undef AEROGPU_ASSERT_PACKET

@@ -12,65 +12,63 @@
 
 #include "abi/d3d9_states.h"
 
-#define ROW_FIELD(type, name, kind, doc)        {#name, doc, 0, ABI_##type, ABI_KIND_##kind, 1},
-#define ROW_ARRAY(type, name, count, kind, doc) {#name, doc, 0, ABI_##type, ABI_KIND_##kind, count},
+#define ROW_FIELD(type, name, kind, doc)        {#name, doc, 0, ABI_##type, AEROGPU_KIND_##kind, 1},
+#define ROW_ARRAY(type, name, count, kind, doc) {#name, doc, 0, ABI_##type, AEROGPU_KIND_##kind, count},
 #define END_ROW                                                                                              \
     {                                                                                                        \
         NULL, NULL, 0, 0, 0, 0                                                                               \
     }
 
-#define FIELDS_OF_PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                            \
+#define FIELDS_OF_PACKET(opcode, NAME, name, size, tail, count_field, minor, class, doc)                     \
     static struct abi_field fields_##name[] = {AEROGPU_FIELDS_##NAME(ROW_FIELD, ROW_ARRAY) END_ROW};
 AEROGPU_PACKETS(FIELDS_OF_PACKET)
 AEROGPU_EXT_PACKETS(FIELDS_OF_PACKET)
 
-#define FIELDS_OF_ELEMENT(NAME, name, size)                                                                  \
+#define FIELDS_OF_ELEMENT(NAME, name, size, named)                                                           \
     static struct abi_field fields_of_##name[] = {AEROGPU_FIELDS_##NAME(ROW_FIELD, ROW_ARRAY) END_ROW};
 AEROGPU_ELEMENTS(FIELDS_OF_ELEMENT)
 
-#define ELEM_SIZE_NONE                            0
-#define ELEM_SIZE_TEXT                            1
-#define ELEM_SIZE_BYTES                           1
-#define ELEM_SIZE_VEC4F                           16
-#define ELEM_SIZE_VEC4I                           16
-#define ELEM_SIZE_HANDLES                         4
-#define ELEM_SIZE_BIND                            4
-#define ELEM_SIZE_VERTEX_BUFFER_BINDING           16
-#define ELEM_SIZE_CONSTANT_BUFFER_BINDING         16
-#define ELEM_SIZE_SHADER_RESOURCE_BUFFER_BINDING  16
-#define ELEM_SIZE_UNORDERED_ACCESS_BUFFER_BINDING 16
+enum {
+#define TAIL_SIZE(NAME, size, named, doc)     SIZE_OF_##NAME = size, NAMED_##NAME = named,
+#define ELEMENT_SIZE(NAME, name, size, named) SIZE_OF_##NAME = size, NAMED_##NAME = named,
+    AEROGPU_TAILS(TAIL_SIZE) AEROGPU_ELEMENTS(ELEMENT_SIZE)
+};
 
 /* A tail without a counting field names the header, which lies at offset 0. */
 #define COUNT_OFFSET(name, count_field) offsetof(struct aerogpu_cmd_##name, count_field)
 #define COUNT_SIZE(name, count_field)                                                                        \
     (COUNT_OFFSET(name, count_field) ? sizeof(((struct aerogpu_cmd_##name *)0)->count_field) : 0)
 
-#define PACKET_ROW(opcode_, NAME, name_, size_, tail_, count_field, minor_, doc_)                            \
+#define PACKET_ROW(opcode_, NAME, name_, size_, tail_, count_field, minor_, class_, doc_)                    \
     {.opcode = opcode_,                                                                                      \
      .size = size_,                                                                                          \
      .minor = minor_,                                                                                        \
      .num_fields = sizeof(fields_##name_) / sizeof(fields_##name_[0]) - 1,                                   \
      .count_offset = COUNT_OFFSET(name_, count_field),                                                       \
      .count_size = COUNT_SIZE(name_, count_field),                                                           \
-     .tail = ABI_TAIL_##tail_,                                                                               \
-     .elem_size = ELEM_SIZE_##tail_,                                                                         \
+     .tail = AEROGPU_TAIL_##tail_,                                                                           \
+     .elem_size = SIZE_OF_##tail_,                                                                           \
+     .elem_named = NAMED_##tail_,                                                                            \
+     .class = {AEROGPU_IS_##class_},                                                                         \
      .name = #NAME,                                                                                          \
      .doc = doc_,                                                                                            \
      .fields = fields_##name_},
-const struct abi_packet_desc abi_packets[] = {AEROGPU_PACKETS(PACKET_ROW) AEROGPU_EXT_PACKETS(PACKET_ROW)};
-const uint32_t abi_num_packets = sizeof(abi_packets) / sizeof(abi_packets[0]);
+static struct abi_packet_desc packets[] = {AEROGPU_PACKETS(PACKET_ROW) AEROGPU_EXT_PACKETS(PACKET_ROW)};
+const struct abi_packet_desc *const abi_packets = packets;
+const uint32_t abi_num_packets = sizeof(packets) / sizeof(packets[0]);
 
 enum {
-#define PACKET_INDEX(opcode, NAME, name, size, tail, count_field, minor, doc) INDEX_##NAME,
+#define PACKET_INDEX(opcode, NAME, name, size, tail, count_field, minor, class, doc) INDEX_##NAME,
     AEROGPU_PACKETS(PACKET_INDEX) AEROGPU_EXT_PACKETS(PACKET_INDEX)
 };
 
 /* opcode -> row + 1 */
 static const uint8_t row_of_opcode[0x800] = {
-#define OPCODE_ROW(opcode, NAME, name, size, tail, count_field, minor, doc) [opcode] = INDEX_##NAME + 1,
+#define OPCODE_ROW(opcode, NAME, name, size, tail, count_field, minor, class, doc)                           \
+    [opcode] = INDEX_##NAME + 1,
     AEROGPU_PACKETS(OPCODE_ROW)};
 
-#define EXT_ROW(opcode, NAME, name, size, tail, count_field, minor, doc)                                     \
+#define EXT_ROW(opcode, NAME, name, size, tail, count_field, minor, class, doc)                              \
     [opcode - AEROGPU_EXT_FIRST_OPCODE] = INDEX_##NAME + 1,
 static const uint8_t row_of_extension[] = {AEROGPU_EXT_PACKETS(EXT_ROW)};
 
@@ -85,38 +83,29 @@ const struct abi_packet_desc *abi_packet_find(uint32_t opcode)
     return &abi_packets[row_of_opcode[opcode] - 1];
 }
 
-#define ELEMENT_ROW(NAME, name_, size_)                                                                      \
-    [ABI_TAIL_##NAME] = {#name_, size_, sizeof(fields_of_##name_) / sizeof(fields_of_##name_[0]) - 1,        \
-                         fields_of_##name_},
-static const struct abi_elem_desc elements[ABI_TAIL_COUNT] = {AEROGPU_ELEMENTS(ELEMENT_ROW)};
+#define ELEMENT_ROW(NAME, name_, size_, named)                                                               \
+    [AEROGPU_TAIL_##NAME] = {#name_, size_, sizeof(fields_of_##name_) / sizeof(fields_of_##name_[0]) - 1,    \
+                             fields_of_##name_},
+static const struct abi_elem_desc elements[AEROGPU_TAIL_COUNT] = {AEROGPU_ELEMENTS(ELEMENT_ROW)};
+
+enum aerogpu_class abi_class(uint32_t opcode)
+{
+    const struct abi_packet_desc *d = abi_packet_find(opcode);
+
+    return d ? (enum aerogpu_class)d->class.id : AEROGPU_CLASS_META;
+}
 
 bool abi_opcode_is_work(uint32_t opcode)
 {
-    switch (opcode) {
-    case AEROGPU_CMD_DRAW:
-    case AEROGPU_CMD_DRAW_INDEXED:
-    case AEROGPU_CMD_DISPATCH:
-    case AEROGPU_CMD_CLEAR:
-    case AEROGPU_CMD_COPY_BUFFER:
-    case AEROGPU_CMD_COPY_TEXTURE2D:
-    case AEROGPU_CMD_UPLOAD_RESOURCE:
-    case AEROGPU_CMD_RESOURCE_DIRTY_RANGE:
-    case AEROGPU_CMD_PRESENT:
-    case AEROGPU_CMD_PRESENT_EX:
-        return true;
-    default:
-        return false;
-    }
+    enum aerogpu_class c = abi_class(opcode);
+
+    return c == AEROGPU_CLASS_DRAW || c == AEROGPU_CLASS_WORK || c == AEROGPU_CLASS_TRANSFER ||
+           c == AEROGPU_CLASS_PRESENT;
 }
 
-bool abi_opcode_is_draw(uint32_t opcode)
+const struct abi_elem_desc *abi_elem(enum aerogpu_tail tail)
 {
-    return opcode == AEROGPU_CMD_DRAW || opcode == AEROGPU_CMD_DRAW_INDEXED || opcode == AEROGPU_CMD_DISPATCH;
-}
-
-const struct abi_elem_desc *abi_elem(enum abi_tail tail)
-{
-    return tail < ABI_TAIL_COUNT && elements[tail].size ? &elements[tail] : NULL;
+    return tail < AEROGPU_TAIL_COUNT && elements[tail].size ? &elements[tail] : NULL;
 }
 
 #define VALUE_ROW(name, value) {#name, value},
@@ -124,14 +113,15 @@ const struct abi_elem_desc *abi_elem(enum abi_tail tail)
 AEROGPU_ENUMS(VALUES_OF_ENUM)
 AEROGPU_FLAG_ENUMS(VALUES_OF_ENUM)
 
-static const struct abi_enum_desc enums[ABI_KIND_COUNT] = {
-#define ENUM_ROW(E)      [ABI_KIND_##E] = {#E, false, sizeof(values_##E) / sizeof(values_##E[0]), values_##E},
-#define FLAG_ENUM_ROW(E) [ABI_KIND_##E] = {#E, true, sizeof(values_##E) / sizeof(values_##E[0]), values_##E},
+static const struct abi_enum_desc enums[AEROGPU_KIND_COUNT] = {
+#define ENUM_ROW(E) [AEROGPU_KIND_##E] = {#E, false, sizeof(values_##E) / sizeof(values_##E[0]), values_##E},
+#define FLAG_ENUM_ROW(E)                                                                                     \
+    [AEROGPU_KIND_##E] = {#E, true, sizeof(values_##E) / sizeof(values_##E[0]), values_##E},
     AEROGPU_ENUMS(ENUM_ROW) AEROGPU_FLAG_ENUMS(FLAG_ENUM_ROW)};
 
-const struct abi_enum_desc *abi_enum(enum abi_kind kind)
+const struct abi_enum_desc *abi_enum(enum aerogpu_kind kind)
 {
-    return kind < ABI_KIND_COUNT && enums[kind].name ? &enums[kind] : NULL;
+    return kind < AEROGPU_KIND_COUNT && enums[kind].name ? &enums[kind] : NULL;
 }
 
 static const char *format_name(uint32_t value)
@@ -146,15 +136,15 @@ static const char *format_name(uint32_t value)
     }
 }
 
-const char *abi_value_name(enum abi_kind kind, uint32_t value)
+const char *abi_value_name(enum aerogpu_kind kind, uint32_t value)
 {
     const struct abi_enum_desc *e = abi_enum(kind);
 
-    if (kind == ABI_KIND_FORMAT)
+    if (kind == AEROGPU_KIND_FORMAT)
         return format_name(value);
-    if (kind == ABI_KIND_D3DRS)
+    if (kind == AEROGPU_KIND_D3DRS)
         return d3drs_name(value);
-    if (kind == ABI_KIND_D3DSAMP)
+    if (kind == AEROGPU_KIND_D3DSAMP)
         return d3dsamp_name(value);
     for (uint32_t i = 0; e && i < e->count; i++)
         if (e->values[i].value == value)
@@ -173,12 +163,26 @@ static void place_fields(struct abi_field *f, uint32_t offset)
     }
 }
 
+static void note_places(struct abi_packet_desc *d)
+{
+    for (const struct abi_field *f = d->fields; f->name; f++) {
+        if (f->kind == AEROGPU_KIND_NEW || f->kind == AEROGPU_KIND_END)
+            d->object = f->offset;
+        if (f->kind == AEROGPU_KIND_SHADER_STAGE)
+            d->stage = f->offset;
+        if (f->kind == AEROGPU_KIND_SHADER_STAGE_EX)
+            d->stage_ex = f->offset;
+    }
+}
+
 __attribute__((constructor(101))) static void place_all_fields(void)
 {
-#define PLACE_PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                                \
+#define PLACE_PACKET(opcode, NAME, name, size, tail, count_field, minor, class, doc)                         \
     place_fields(fields_##name, sizeof(struct aerogpu_cmd_hdr));
     AEROGPU_PACKETS(PLACE_PACKET)
     AEROGPU_EXT_PACKETS(PLACE_PACKET)
-#define PLACE_ELEMENT(NAME, name, size) place_fields(fields_of_##name, 0);
+#define PLACE_ELEMENT(NAME, name, size, named) place_fields(fields_of_##name, 0);
     AEROGPU_ELEMENTS(PLACE_ELEMENT)
+    for (uint32_t i = 0; i < abi_num_packets; i++)
+        note_places(&packets[i]);
 }

@@ -48,19 +48,19 @@ static void print_flags(struct strbuf *out, const struct abi_enum_desc *d, uint6
 
 static void print_value(struct strbuf *out, const struct abi_field *f, uint64_t v)
 {
-    const struct abi_enum_desc *d = abi_enum((enum abi_kind)f->kind);
+    const struct abi_enum_desc *d = abi_enum((enum aerogpu_kind)f->kind);
     const char *name;
 
     if (d && d->flags) {
         print_flags(out, d, v);
         return;
     }
-    name = abi_value_name((enum abi_kind)f->kind, (uint32_t)v);
+    name = abi_value_name((enum aerogpu_kind)f->kind, (uint32_t)v);
     if (name)
         strbuf_puts(out, name);
     else if (f->type == ABI_F32)
         strbuf_float(out, as_float(v));
-    else if (f->kind == ABI_KIND_X || f->kind == ABI_KIND_MASK || f->kind == ABI_KIND_TOKEN)
+    else if (f->kind == AEROGPU_KIND_X || f->kind == AEROGPU_KIND_MASK || f->kind == AEROGPU_KIND_TOKEN)
         strbuf_printf(out, "0x%llx", (unsigned long long)v);
     else if (f->type == ABI_I32)
         strbuf_printf(out, "%d", (int32_t)(uint32_t)v);
@@ -80,7 +80,7 @@ static void print_fields(struct strbuf *out, const struct abi_field *f, uint32_t
                          const char *sep)
 {
     for (uint32_t k = 0; k < n; k++, f++) {
-        if (f->kind == ABI_KIND_RSV && all_zero(f, base))
+        if (f->kind == AEROGPU_KIND_RSV && all_zero(f, base))
             continue;
         strbuf_printf(out, "%s%s=", sep, f->name);
         sep = " ";
@@ -120,7 +120,7 @@ static void print_text(struct strbuf *out, const struct abi_packet *p)
 static void print_tail_element(struct strbuf *out, const struct abi_packet *p, uint32_t i)
 {
     const uint8_t *at = p->tail + (size_t)i * p->desc->elem_size;
-    const struct abi_elem_desc *elem = abi_elem((enum abi_tail)p->desc->tail);
+    const struct abi_elem_desc *elem = abi_elem((enum aerogpu_tail)p->desc->tail);
     uint32_t v[4];
 
     if (elem) {
@@ -130,15 +130,15 @@ static void print_tail_element(struct strbuf *out, const struct abi_packet *p, u
         return;
     }
     memcpy(v, at, p->desc->elem_size < 16 ? 4 : 16);
-    if (p->desc->tail == ABI_TAIL_VEC4F) {
+    if (p->desc->tail == AEROGPU_TAIL_VEC4F) {
         for (int k = 0; k < 4; k++) {
             strbuf_puts(out, k ? "," : " (");
             strbuf_float(out, as_float(v[k]));
         }
         strbuf_puts(out, ")");
-    } else if (p->desc->tail == ABI_TAIL_VEC4I)
+    } else if (p->desc->tail == AEROGPU_TAIL_VEC4I)
         strbuf_printf(out, " (%d,%d,%d,%d)", (int32_t)v[0], (int32_t)v[1], (int32_t)v[2], (int32_t)v[3]);
-    else if (p->desc->tail == ABI_TAIL_BIND)
+    else if (p->desc->tail == AEROGPU_TAIL_BIND)
         strbuf_printf(out, " %s=%u", i == 0 ? "gs" : i == 1 ? "hs" : "ds", v[0]);
     else
         strbuf_printf(out, " %u", v[0]);
@@ -152,11 +152,11 @@ void abi_print_packet(struct strbuf *out, const struct abi_packet *p, uint32_t m
     }
     strbuf_puts(out, p->desc->name);
     print_fields(out, p->desc->fields, p->desc->num_fields, p->data, " ");
-    if (p->desc->tail == ABI_TAIL_TEXT) {
+    if (p->desc->tail == AEROGPU_TAIL_TEXT) {
         print_text(out, p);
         return;
     }
-    if (p->desc->tail == ABI_TAIL_BYTES) {
+    if (p->desc->tail == AEROGPU_TAIL_BYTES) {
         strbuf_puts(out, " :");
         for (uint32_t i = 0; i < p->tail_size && i < max_tail; i++)
             strbuf_printf(out, "%s%02x", i % 4 ? "" : " ", p->tail[i]);
@@ -172,8 +172,8 @@ void abi_print_packet(struct strbuf *out, const struct abi_packet *p, uint32_t m
 
 static json_t *value_json(const struct abi_field *f, uint64_t v)
 {
-    const struct abi_enum_desc *d = abi_enum((enum abi_kind)f->kind);
-    const char *name = d && d->flags ? NULL : abi_value_name((enum abi_kind)f->kind, (uint32_t)v);
+    const struct abi_enum_desc *d = abi_enum((enum aerogpu_kind)f->kind);
+    const char *name = d && d->flags ? NULL : abi_value_name((enum aerogpu_kind)f->kind, (uint32_t)v);
 
     if (d && d->flags) {
         struct strbuf b = {0};
@@ -187,7 +187,7 @@ static json_t *value_json(const struct abi_field *f, uint64_t v)
         return json_string(name);
     if (f->type == ABI_F32) /* JSON has no infinities: they and NaNs are given as their bits */
         return isfinite(as_float(v)) ? json_real((double)as_float(v)) : json_integer((json_int_t)v);
-    if (f->kind == ABI_KIND_TOKEN) {
+    if (f->kind == AEROGPU_KIND_TOKEN) {
         char hex[24];
         snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)v);
         return json_string(hex);
@@ -202,7 +202,7 @@ static json_t *fields_json(const struct abi_field *f, uint32_t n, const uint8_t 
     json_t *o = json_object();
 
     for (uint32_t k = 0; k < n; k++, f++) {
-        if (f->kind == ABI_KIND_RSV && all_zero(f, base))
+        if (f->kind == AEROGPU_KIND_RSV && all_zero(f, base))
             continue;
         if (f->count == 1) {
             json_object_set_new(o, f->name, value_json(f, field_value(f, 0, base)));
@@ -229,11 +229,11 @@ static json_t *bytes_json(const uint8_t *data, uint32_t n)
 
 static json_t *element_json(const struct abi_packet *p, uint32_t i)
 {
-    static const struct abi_field vec4f = {"v", "", 0, ABI_F32, ABI_KIND_FLOAT, 4};
-    static const struct abi_field vec4i = {"v", "", 0, ABI_I32, ABI_KIND_U, 4};
+    static const struct abi_field vec4f = {"v", "", 0, ABI_F32, AEROGPU_KIND_FLOAT, 4};
+    static const struct abi_field vec4i = {"v", "", 0, ABI_I32, AEROGPU_KIND_U, 4};
     const uint8_t *at = p->tail + (size_t)i * p->desc->elem_size;
-    const struct abi_elem_desc *elem = abi_elem((enum abi_tail)p->desc->tail);
-    const struct abi_field *vec = p->desc->tail == ABI_TAIL_VEC4F ? &vec4f : &vec4i;
+    const struct abi_elem_desc *elem = abi_elem((enum aerogpu_tail)p->desc->tail);
+    const struct abi_field *vec = p->desc->tail == AEROGPU_TAIL_VEC4F ? &vec4f : &vec4i;
     uint32_t v;
     json_t *a;
 
@@ -253,11 +253,11 @@ static json_t *tail_json(const struct abi_packet *p)
 {
     json_t *a;
 
-    if (p->desc->tail == ABI_TAIL_TEXT) {
+    if (p->desc->tail == AEROGPU_TAIL_TEXT) {
         json_t *s = json_stringn((const char *)p->tail, text_length(p));
         return s ? s : bytes_json(p->tail, p->tail_size); /* not UTF-8 */
     }
-    if (p->desc->tail == ABI_TAIL_BYTES)
+    if (p->desc->tail == AEROGPU_TAIL_BYTES)
         return bytes_json(p->tail, p->tail_size);
     a = json_array();
     for (uint32_t i = 0; i < p->tail_count; i++)
@@ -274,7 +274,7 @@ json_t *abi_packet_json(const struct abi_packet *p)
         return o;
     json_object_set_new(o, "name", json_string(p->desc->name));
     json_object_set_new(o, "fields", fields_json(p->desc->fields, p->desc->num_fields, p->data));
-    if (p->desc->tail != ABI_TAIL_NONE)
+    if (p->desc->tail != AEROGPU_TAIL_NONE)
         json_object_set_new(o, "tail", tail_json(p));
     return o;
 }

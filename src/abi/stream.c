@@ -6,7 +6,7 @@
 
 struct check {
     uint16_t offset;
-    uint8_t kind; /* enum abi_kind; 0 ends the packet's rows */
+    uint8_t kind; /* enum aerogpu_kind; 0 ends the packet's rows */
     const struct abi_field *field;
 };
 
@@ -15,13 +15,13 @@ enum { MAX_CHECKS = 160 };
 static struct check checks[MAX_CHECKS];
 static uint8_t first_check[64]; /* by row of abi_packets */
 static uint64_t
-    legal[ABI_KIND_COUNT]; /* bit v: value v < 64 is legal; patch lists fill 33..63, and 64 is apart */
+    legal[AEROGPU_KIND_COUNT]; /* bit v: value v < 64 is legal; patch lists fill 33..63, and 64 is apart */
 
 static bool is_checked(uint8_t kind)
 {
-    const struct abi_enum_desc *d = abi_enum((enum abi_kind)kind);
+    const struct abi_enum_desc *d = abi_enum((enum aerogpu_kind)kind);
 
-    return kind == ABI_KIND_FORMAT || (d && !d->flags && kind != ABI_KIND_SHADER_STAGE_EX);
+    return kind == AEROGPU_KIND_FORMAT || (d && !d->flags && kind != AEROGPU_KIND_SHADER_STAGE_EX);
 }
 
 /* A constructor of default priority: packets.c has placed the fields in an earlier one. */
@@ -29,8 +29,8 @@ __attribute__((constructor)) static void build_checks(void)
 {
     uint32_t n = 1;
 
-    for (int k = 0; k < ABI_KIND_COUNT; k++) {
-        const struct abi_enum_desc *d = abi_enum((enum abi_kind)k);
+    for (int k = 0; k < AEROGPU_KIND_COUNT; k++) {
+        const struct abi_enum_desc *d = abi_enum((enum aerogpu_kind)k);
         for (uint32_t i = 0; d && i < d->count; i++)
             if (d->values[i].value < 64)
                 legal[k] |= UINT64_C(1) << d->values[i].value;
@@ -51,11 +51,11 @@ __attribute__((constructor)) static void build_checks(void)
 
 static bool is_legal(uint8_t kind, uint32_t v)
 {
-    if (kind == ABI_KIND_FORMAT)
-        return abi_value_name(ABI_KIND_FORMAT, v) != NULL;
+    if (kind == AEROGPU_KIND_FORMAT)
+        return abi_value_name(AEROGPU_KIND_FORMAT, v) != NULL;
     if (v < 64)
         return legal[kind] >> v & 1;
-    return v == AEROGPU_TOPOLOGY_PATCHLIST_32 && kind == ABI_KIND_TOPOLOGY;
+    return v == AEROGPU_TOPOLOGY_PATCHLIST_32 && kind == AEROGPU_KIND_TOPOLOGY;
 }
 
 static int check_fields(const struct abi_packet *p, struct error *e)
@@ -75,42 +75,14 @@ static int check_fields(const struct abi_packet *p, struct error *e)
 
 /* ---- stage_ex ---------------------------------------------------------------------------------------------------- */
 
-/* Offset of {stage, stage_ex} in a packet, both 0 for packets that have none. */
-static void stage_offsets(uint32_t opcode, uint32_t *stage, uint32_t *stage_ex)
-{
-    *stage = *stage_ex = 0;
-    switch (opcode) {
-    case AEROGPU_CMD_CREATE_SHADER_DXBC:
-        *stage = offsetof(struct aerogpu_cmd_create_shader_dxbc, stage);
-        *stage_ex = offsetof(struct aerogpu_cmd_create_shader_dxbc, stage_ex);
-        break;
-    case AEROGPU_CMD_SET_SHADER_CONSTANTS_F:
-    case AEROGPU_CMD_SET_SHADER_CONSTANTS_I:
-    case AEROGPU_CMD_SET_SHADER_CONSTANTS_B:
-    case AEROGPU_CMD_SET_TEXTURE:
-    case AEROGPU_CMD_SET_SAMPLERS:
-    case AEROGPU_CMD_SET_CONSTANT_BUFFERS:
-    case AEROGPU_CMD_SET_SHADER_RESOURCE_BUFFERS:
-    case AEROGPU_CMD_SET_UNORDERED_ACCESS_BUFFERS:
-        *stage = sizeof(struct aerogpu_cmd_hdr);
-        *stage_ex = offsetof(struct aerogpu_cmd_set_texture, stage_ex);
-        break;
-    default:
-        break;
-    }
-}
-
 static int check_stage_ex(const struct abi_stream *s, const struct abi_packet *p, struct error *e)
 {
-    uint32_t at_stage, at_ex, stage, ex;
+    uint32_t stage, ex;
 
-    if (s->minor < AEROGPU_STAGE_EX_MIN_ABI_MINOR)
+    if (s->minor < AEROGPU_STAGE_EX_MIN_ABI_MINOR || !p->desc->stage || !p->desc->stage_ex)
         return 0;
-    stage_offsets(p->opcode, &at_stage, &at_ex);
-    if (!at_stage)
-        return 0;
-    memcpy(&stage, p->data + at_stage, 4);
-    memcpy(&ex, p->data + at_ex, 4);
+    stage = abi_packet_u32(p, p->desc->stage);
+    ex = abi_packet_u32(p, p->desc->stage_ex);
     if (stage != AEROGPU_SHADER_STAGE_COMPUTE || !ex || (ex >= 2 && ex <= 5))
         return 0;
     return error_set(e, -EBADMSG, "packet %u at offset 0x%x: %s: stage_ex is %u, which names no stage",
@@ -131,6 +103,12 @@ enum abi_program abi_stage(const struct abi_stream *s, uint32_t stage, uint32_t 
             return ABI_CS;
         return (enum abi_program)stage_ex;
     }
+}
+
+enum abi_program abi_packet_stage(const struct abi_stream *s, const struct abi_packet *p)
+{
+    return abi_stage(s, abi_packet_u32(p, p->desc->stage),
+                     p->desc->stage_ex ? abi_packet_u32(p, p->desc->stage_ex) : 0);
 }
 
 /* ---- the walk ---------------------------------------------------------------------------------------------------- */
@@ -176,11 +154,11 @@ static int find_tail(struct abi_packet *p, struct error *e)
 
     p->tail = p->data + d->size;
     p->tail_size = p->tail_count = 0;
-    if (d->tail == ABI_TAIL_NONE)
+    if (d->tail == AEROGPU_TAIL_NONE)
         return 0;
     if (!d->count_size) {
         p->tail_size = room;
-        if (d->tail == ABI_TAIL_BIND)
+        if (d->tail == AEROGPU_TAIL_BIND)
             p->tail_size = room >= 12 ? 12 : 0;
         p->tail_count = p->tail_size / d->elem_size;
         return 0;

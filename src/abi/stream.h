@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "abi/packets.h"
 #include "base/error.h"
@@ -46,9 +47,26 @@ int abi_stream_open(struct abi_stream *s, const void *data, uint64_t size, struc
 /* 1: `p` holds the next packet; 0: end; -EBADMSG: malformed, `e` says what and at which offset. */
 int abi_stream_next(struct abi_stream *s, struct abi_packet *p, struct error *e);
 
+/* The u32 at `offset` of the packet, which its struct has. */
+static inline uint32_t abi_packet_u32(const struct abi_packet *p, size_t offset)
+{
+    uint32_t v;
+
+    memcpy(&v, p->data + offset, sizeof(v));
+    return v;
+}
+
+/* The handle that the packet makes or ends; 0: it does neither. */
+static inline uint32_t abi_packet_object(const struct abi_packet *p)
+{
+    return p->desc && p->desc->object ? abi_packet_u32(p, p->desc->object) : 0;
+}
+
 /* The stage that a {stage, stage_ex} pair names: DXBC program type (0 pixel, 1 vertex, 2 geometry, 3 hull, 4 domain,
  * 5 compute). Both values have passed abi_stream_next. */
 enum abi_program { ABI_PS, ABI_VS, ABI_GS, ABI_HS, ABI_DS, ABI_CS, ABI_PROGRAM_COUNT };
 enum abi_program abi_stage(const struct abi_stream *s, uint32_t stage, uint32_t stage_ex);
+/* Of a packet that has a stage field. */
+enum abi_program abi_packet_stage(const struct abi_stream *s, const struct abi_packet *p);
 
 #endif

@@ -23,99 +23,77 @@
 #define REAPER_BYTES  65536u
 #define DESTROY_BYTES 16u
 
-/* ---- the packets, from the table of cmd.h -------------------------------- */
-
-enum { K_OTHER, K_HANDLE, K_NEW, K_TOKEN };
-#define K_U               K_OTHER
-#define K_X               K_OTHER
-#define K_FLOAT           K_OTHER
-#define K_RSV             K_OTHER
-#define K_ALLOC           K_OTHER
-#define K_FORMAT          K_OTHER
-#define K_BOOL            K_OTHER
-#define K_MASK            K_OTHER
-#define K_D3DRS           K_OTHER
-#define K_D3DSAMP         K_OTHER
-#define K_SHADER_STAGE    K_OTHER
-#define K_SHADER_STAGE_EX K_OTHER
-#define K_INDEX_FORMAT    K_OTHER
-#define K_SAMPLER_FILTER  K_OTHER
-#define K_SAMPLER_ADDRESS K_OTHER
-#define K_FILL            K_OTHER
-#define K_CULL            K_OTHER
-#define K_BLEND_OP        K_OTHER
-#define K_BLEND           K_OTHER
-#define K_COMPARE         K_OTHER
-#define K_TOPOLOGY        K_OTHER
-#define K_RESOURCE_USAGE  K_OTHER
-#define K_COPY_FLAG       K_OTHER
-#define K_CLEAR           K_OTHER
-#define K_PRESENT_FLAG    K_OTHER
-#define K_RASTERIZER_FLAG K_OTHER
-#define BYTES_U8          1
-#define BYTES_U32         4
-#define BYTES_I32         4
-#define BYTES_F32         4
-#define BYTES_U64         8
-
-/* Tails: bytes of one element, and whether each begins with a handle. */
-#define TAIL_NONE                            0, 0
-#define TAIL_TEXT                            0, 0
-#define TAIL_BYTES                           1, 0
-#define TAIL_VEC4F                           16, 0
-#define TAIL_VEC4I                           16, 0
-#define TAIL_HANDLES                         4, 1
-#define TAIL_BIND                            4, 1
-#define TAIL_VERTEX_BUFFER_BINDING           16, 1
-#define TAIL_CONSTANT_BUFFER_BINDING         16, 1
-#define TAIL_SHADER_RESOURCE_BUFFER_BINDING  16, 1
-#define TAIL_UNORDERED_ACCESS_BUFFER_BINDING 16, 1
+/* ---- the packets, from the tables of cmd.h and ext.h -------------------- */
 
 struct field {
     UCHAR kind, bytes, count;
 };
-#define FIELD(type, name, kind, doc)        {K_##kind, BYTES_##type, 1},
-#define ARRAY(type, name, count, kind, doc) {K_##kind, BYTES_##type, count},
-#define PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                                      \
+#define FIELD(type, name, kind, doc)        {AEROGPU_KIND_##kind, sizeof(AEROGPU_CTYPE_##type), 1},
+#define ARRAY(type, name, count, kind, doc) {AEROGPU_KIND_##kind, sizeof(AEROGPU_CTYPE_##type), count},
+#define PACKET(opcode, NAME, name, size, tail, count_field, minor, class, doc)                               \
     static CONST struct field fields_##name[] = {AEROGPU_FIELDS_##NAME(FIELD, ARRAY){0, 0, 0}};
 AEROGPU_PACKETS(PACKET)
+AEROGPU_EXT_PACKETS(PACKET)
 #undef PACKET
 #undef FIELD
 #undef ARRAY
+
+enum {
+#define TAIL(NAME, bytes, named, doc)     BYTES_OF_##NAME = bytes, NAMED_##NAME = named,
+#define ELEMENT(NAME, name, bytes, named) BYTES_OF_##NAME = bytes, NAMED_##NAME = named,
+    AEROGPU_TAILS(TAIL) AEROGPU_ELEMENTS(ELEMENT)
+#undef TAIL
+#undef ELEMENT
+};
 
 static CONST struct packet {
     ULONG opcode, size;
     CONST struct field *fields;
     ULONG count_at, count_bytes; /* 0: the tail is not counted */
     UCHAR element, named;
+    struct aerogpu_packet_class class;
 } packets[] = {
 #define COUNTED(name, count_field) offsetof(struct aerogpu_cmd_##name, count_field)
-#define PACKET(opcode, NAME, name, size, tail, count_field, minor, doc)                                      \
+#define PACKET(opcode, NAME, name, size, tail, count_field, minor, class, doc)                               \
     {opcode,                                                                                                 \
      size,                                                                                                   \
      fields_##name,                                                                                          \
      COUNTED(name, count_field),                                                                             \
-     sizeof(((struct aerogpu_cmd_##name *)0)->count_field),                                                  \
-     TAIL_##tail},
-    AEROGPU_PACKETS(PACKET)
+     COUNTED(name, count_field) ? sizeof(((struct aerogpu_cmd_##name *)0)->count_field) : 0,                 \
+     BYTES_OF_##tail,                                                                                        \
+     NAMED_##tail,                                                                                           \
+     {AEROGPU_IS_##class}},
+    AEROGPU_PACKETS(PACKET) AEROGPU_EXT_PACKETS(PACKET)
 #undef PACKET
 };
 
 enum {
-#define PACKET(opcode, NAME, name, size, tail, count_field, minor, doc) INDEX_##NAME,
-    AEROGPU_PACKETS(PACKET)
+#define PACKET(opcode, NAME, name, size, tail, count_field, minor, class, doc) INDEX_##NAME,
+    AEROGPU_PACKETS(PACKET) AEROGPU_EXT_PACKETS(PACKET)
 #undef PACKET
 };
 
 static CONST UCHAR by_opcode[0x800] = {
-#define PACKET(opcode, NAME, name, size, tail, count_field, minor, doc) [opcode] = INDEX_##NAME + 1,
+#define PACKET(opcode, NAME, name, size, tail, count_field, minor, class, doc) [opcode] = INDEX_##NAME + 1,
     AEROGPU_PACKETS(PACKET)
+#undef PACKET
+};
+
+static CONST UCHAR by_extension[] = {
+#define PACKET(opcode, NAME, name, size, tail, count_field, minor, class, doc)                               \
+    [opcode - AEROGPU_EXT_FIRST_OPCODE] = INDEX_##NAME + 1,
+    AEROGPU_EXT_PACKETS(PACKET)
 #undef PACKET
 };
 
 static CONST struct packet *find(ULONG opcode)
 {
-    return opcode < RTL_NUMBER_OF(by_opcode) && by_opcode[opcode] ? &packets[by_opcode[opcode] - 1] : NULL;
+    ULONG ext = opcode - AEROGPU_EXT_FIRST_OPCODE;
+    ULONG n = ext < RTL_NUMBER_OF(by_extension)   ? by_extension[ext]
+              : opcode < RTL_NUMBER_OF(by_opcode) ? by_opcode[opcode]
+                                                  : 0;
+
+    return n ? &packets[n - 1] : NULL;
 }
 
 /* ---- checking and renaming, in the copy ---------------------------------- */
@@ -157,40 +135,16 @@ static NTSTATUS rename_tail(struct kmd_device *d, CONST struct packet *p, PUCHAR
     ULONGLONG count = 0;
     NTSTATUS s = STATUS_SUCCESS;
 
-    if (!p->element)
-        return s;
-    if (p->opcode == AEROGPU_CMD_BIND_SHADERS) {
-        count = room >= 12 ? 3 : 0;
-    } else {
+    if (p->count_bytes) {
         RtlCopyMemory(&count, packet + p->count_at, p->count_bytes);
         if (count > room / p->element)
             return STATUS_INVALID_PARAMETER;
+    } else if (p->named) {
+        count = room >= 12 ? 3 : 0; /* BIND */
     }
     for (n = 0; p->named && n < (ULONG)count && NT_SUCCESS(s); n++)
         s = rename_handle(d, packet + p->size + n * p->element);
     return s;
-}
-
-/* Of our own packets, only those known here: another could carry names that nobody has looked at. Contexts end with
- * their client, and are not for clients to end. */
-static NTSTATUS own_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, ULONG size)
-{
-    NTSTATUS s;
-
-    if (opcode >= AEROGPU_CMD_EXT_BREADCRUMB_BUFFER && opcode <= AEROGPU_CMD_EXT_CHECKPOINT_POINTER)
-        return STATUS_SUCCESS; /* what they name is of the submission's own allocation table */
-    if (opcode == AEROGPU_CMD_EXT_RESIDENCY)
-        return size < sizeof(struct aerogpu_cmd_ext_residency)
-                   ? STATUS_INVALID_PARAMETER
-                   : rename_handle(d, packet + offsetof(struct aerogpu_cmd_ext_residency, buffer));
-    if (opcode != AEROGPU_CMD_EXT_BUFFER_ADDRESS)
-        return STATUS_NOT_SUPPORTED;
-    if (size < sizeof(struct aerogpu_cmd_ext_buffer_address))
-        return STATUS_INVALID_PARAMETER;
-    s = rename_handle(d, packet + offsetof(struct aerogpu_cmd_ext_buffer_address, dst_buffer));
-    return NT_SUCCESS(s)
-               ? rename_handle(d, packet + offsetof(struct aerogpu_cmd_ext_buffer_address, src_buffer))
-               : s;
 }
 
 NTSTATUS kmd_stream_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, ULONG size)
@@ -199,17 +153,19 @@ NTSTATUS kmd_stream_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, UL
     ULONG at = sizeof(struct aerogpu_cmd_hdr);
     NTSTATUS s = STATUS_SUCCESS;
 
-    if (opcode >= AEROGPU_EXT_FIRST_OPCODE)
-        return own_packet(d, packet, opcode, size);
+    /* Of our own packets only those known here: another could carry names that nobody has looked at. */
     if (!p)
-        return STATUS_SUCCESS; /* skipped by its size */
+        return opcode >= AEROGPU_EXT_FIRST_OPCODE ? STATUS_NOT_SUPPORTED : STATUS_SUCCESS; /* skipped */
+    if (p->class.id == AEROGPU_CLASS_KERNEL)
+        return STATUS_NOT_SUPPORTED; /* a context ends with its client, and is not for clients to end */
     if (size < p->size)
         return STATUS_INVALID_PARAMETER;
     for (CONST struct field *f = p->fields; f->bytes && NT_SUCCESS(s); f++)
         for (ULONG i = 0; i < f->count && NT_SUCCESS(s); i++, at += f->bytes)
-            if (f->kind == K_TOKEN)
-                s = check_token(d, packet + at, opcode != AEROGPU_CMD_IMPORT_SHARED_SURFACE);
-            else if (f->kind != K_OTHER)
+            if (f->kind == AEROGPU_KIND_TOKEN)
+                s = check_token(d, packet + at, p->class.id != AEROGPU_CLASS_CREATE);
+            else if (f->kind == AEROGPU_KIND_HANDLE || f->kind == AEROGPU_KIND_NEW ||
+                     f->kind == AEROGPU_KIND_END)
                 s = rename_handle(d, packet + at);
     return NT_SUCCESS(s) ? rename_tail(d, p, packet, size) : s;
 }
@@ -222,34 +178,6 @@ struct kmd_handles {
     ULONG next;            /* a dead device's: where the reaper goes on */
     PUCHAR chunks[CHUNKS]; /* a byte a handle: which packet destroys it, as an index + 1 */
 };
-
-/* The packet that makes a name, and the one that ends it. */
-static ULONG ends_with(ULONG opcode)
-{
-    switch (opcode) {
-    case AEROGPU_CMD_CREATE_BUFFER:
-    case AEROGPU_CMD_CREATE_TEXTURE2D:
-    case AEROGPU_CMD_IMPORT_SHARED_SURFACE:
-        return AEROGPU_CMD_DESTROY_RESOURCE;
-    case AEROGPU_CMD_CREATE_TEXTURE_VIEW:
-        return AEROGPU_CMD_DESTROY_TEXTURE_VIEW;
-    case AEROGPU_CMD_CREATE_SHADER_DXBC:
-        return AEROGPU_CMD_DESTROY_SHADER;
-    case AEROGPU_CMD_CREATE_INPUT_LAYOUT:
-        return AEROGPU_CMD_DESTROY_INPUT_LAYOUT;
-    case AEROGPU_CMD_CREATE_SAMPLER:
-        return AEROGPU_CMD_DESTROY_SAMPLER;
-    default:
-        return 0;
-    }
-}
-
-static BOOLEAN is_end(ULONG opcode)
-{
-    return opcode == AEROGPU_CMD_DESTROY_RESOURCE || opcode == AEROGPU_CMD_DESTROY_TEXTURE_VIEW ||
-           opcode == AEROGPU_CMD_DESTROY_SHADER || opcode == AEROGPU_CMD_DESTROY_INPUT_LAYOUT ||
-           opcode == AEROGPU_CMD_DESTROY_SAMPLER;
-}
 
 static NTSTATUS note(struct kmd_handles *h, ULONG handle, UCHAR value)
 {
@@ -274,13 +202,15 @@ NTSTATUS kmd_stream_note(struct kmd_device *d, CONST UCHAR *stream, ULONG size)
         return s;
     for (ULONG at = sizeof(struct aerogpu_cmd_stream_header); at < size && NT_SUCCESS(s);) {
         struct aerogpu_cmd_hdr hdr;
-        ULONG handle, end;
+        CONST struct packet *p;
+        ULONG handle;
         RtlCopyMemory(&hdr, stream + at, sizeof(hdr));
-        end = ends_with(hdr.opcode);
-        if (end || is_end(hdr.opcode)) {
+        p = find(hdr.opcode);
+        if (p && (p->class.id == AEROGPU_CLASS_CREATE || p->class.id == AEROGPU_CLASS_DESTROY)) {
             RtlCopyMemory(&handle, stream + at + sizeof(hdr), sizeof(handle));
             if (handle >> HANDLE_BITS == d->number) /* not the driver's own, in a present */
-                s = note(d->handles, handle, end ? (UCHAR)by_opcode[end] : 0);
+                s = note(d->handles, handle,
+                         p->class.id == AEROGPU_CLASS_CREATE ? by_opcode[p->class.ending] : 0);
         }
         at += hdr.size_bytes;
     }

@@ -207,16 +207,12 @@ static void examine(struct machine *m, const struct abi_submission *s, struct ab
         r = 0;
         c->packets++;
         sim_memory_packet(&sim_of(m)->memory, m, s, &p, c);
-        if (p.opcode == AEROGPU_CMD_PRESENT || p.opcode == AEROGPU_CMD_PRESENT_EX) {
-            uint32_t flags;
-            memcpy(&flags, p.data + 12, 4);
+        if (abi_class(p.opcode) == AEROGPU_CLASS_PRESENT) {
             c->flags |= ABI_COMPLETION_PRESENT;
-            if (flags & AEROGPU_PRESENT_FLAG_VSYNC)
+            if (abi_packet_u32(&p, offsetof(struct aerogpu_cmd_present, flags)) & AEROGPU_PRESENT_FLAG_VSYNC)
                 c->flags |= ABI_COMPLETION_VSYNC;
         }
-        if (p.opcode == AEROGPU_CMD_DRAW || p.opcode == AEROGPU_CMD_DRAW_INDEXED ||
-            p.opcode == AEROGPU_CMD_DISPATCH)
-            c->draws++;
+        c->draws += abi_opcode_is_draw(p.opcode);
     }
     if (r < 0) {
         c->error = AEROGPU_ERROR_CMD_DECODE;

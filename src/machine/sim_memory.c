@@ -80,21 +80,19 @@ void sim_memory_packet(struct sim_memory *t, struct machine *m, const struct abi
     union {
         struct aerogpu_cmd_create_buffer buffer;
         struct aerogpu_cmd_create_texture2d texture;
-        struct aerogpu_cmd_destroy_resource destroy;
         struct aerogpu_cmd_copy_buffer copy;
         struct aerogpu_cmd_copy_texture2d blit;
     } u = {0};
 
     memcpy(&u, p->data, p->size < sizeof(u) ? p->size : sizeof(u));
+    if (abi_class(p->opcode) == AEROGPU_CLASS_DESTROY)
+        drop(t, abi_packet_object(p));
     switch (p->opcode) {
     case AEROGPU_CMD_CREATE_BUFFER:
         note(t, u.buffer.buffer_handle, u.buffer.backing_alloc_id, u.buffer.backing_offset_bytes);
         break;
     case AEROGPU_CMD_CREATE_TEXTURE2D:
         note(t, u.texture.texture_handle, u.texture.backing_alloc_id, u.texture.backing_offset_bytes);
-        break;
-    case AEROGPU_CMD_DESTROY_RESOURCE:
-        drop(t, u.destroy.resource_handle);
         break;
     case AEROGPU_CMD_COPY_BUFFER:
         if (u.copy.flags & AEROGPU_COPY_FLAG_WRITEBACK_DST)

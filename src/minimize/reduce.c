@@ -218,7 +218,6 @@ static bool read_packet(const struct reduce_submission *s, uint32_t i, struct ab
 /* All places for handles, in order, also those that hold 0. */
 static uint32_t handles_of(const struct reduce_submission *s, uint32_t i, struct handle *out)
 {
-    const struct abi_elem_desc *elem;
     struct abi_stream st;
     struct abi_packet p;
     uint32_t n = 0, tail;
@@ -227,18 +226,13 @@ static uint32_t handles_of(const struct reduce_submission *s, uint32_t i, struct
         return 0;
     for (uint32_t f = 0; f < p.desc->num_fields; f++)
         for (uint32_t k = 0; k < p.desc->fields[f].count; k++)
-            if (p.desc->fields[f].kind == ABI_KIND_HANDLE || p.desc->fields[f].kind == ABI_KIND_NEW)
+            if (p.desc->fields[f].kind == AEROGPU_KIND_HANDLE || p.desc->fields[f].kind == AEROGPU_KIND_NEW ||
+                p.desc->fields[f].kind == AEROGPU_KIND_END)
                 add_handle(out, &n, p.data, p.desc->fields[f].offset + 4 * k,
-                           p.desc->fields[f].kind == ABI_KIND_NEW);
+                           p.desc->fields[f].kind == AEROGPU_KIND_NEW);
     tail = (uint32_t)(p.tail_count ? p.tail - p.data : 0);
-    elem = abi_elem((enum abi_tail)p.desc->tail);
-    for (uint32_t k = 0; k < p.tail_count; k++) {
-        if (p.desc->tail == ABI_TAIL_HANDLES || p.desc->tail == ABI_TAIL_BIND)
-            add_handle(out, &n, p.data, tail + 4 * k, false);
-        for (uint32_t f = 0; elem && f < elem->num_fields; f++)
-            if (elem->fields[f].kind == ABI_KIND_HANDLE)
-                add_handle(out, &n, p.data, tail + k * elem->size + elem->fields[f].offset, false);
-    }
+    for (uint32_t k = 0; p.desc->elem_named && k < p.tail_count; k++)
+        add_handle(out, &n, p.data, tail + k * p.desc->elem_size, false);
     return n;
 }
 
@@ -297,60 +291,30 @@ static uint32_t opcode_of(const struct reduce_submission *s, uint32_t i)
     return opcode;
 }
 
-enum packet_class { DOES_WORK, SETS_STATE, OF_RESOURCES };
-
-static enum packet_class class_of(uint32_t opcode)
+/* Makes, ends, fills or shares what its handles name. */
+static bool is_of_resources(uint32_t opcode)
 {
-    switch (opcode) {
-    case AEROGPU_CMD_DRAW:
-    case AEROGPU_CMD_DRAW_INDEXED:
-    case AEROGPU_CMD_DISPATCH:
-    case AEROGPU_CMD_CLEAR:
-    case AEROGPU_CMD_PRESENT:
-    case AEROGPU_CMD_PRESENT_EX:
-    case AEROGPU_CMD_FLUSH:
-    case AEROGPU_CMD_NOP:
-    case AEROGPU_CMD_DEBUG_MARKER:
-        return DOES_WORK;
-    case AEROGPU_CMD_CREATE_SHADER_DXBC:
-    case AEROGPU_CMD_DESTROY_SHADER:
-    case AEROGPU_CMD_CREATE_INPUT_LAYOUT:
-    case AEROGPU_CMD_DESTROY_INPUT_LAYOUT:
-    case AEROGPU_CMD_CREATE_SAMPLER:
-    case AEROGPU_CMD_DESTROY_SAMPLER:
-    case AEROGPU_CMD_EXPORT_SHARED_SURFACE:
-    case AEROGPU_CMD_IMPORT_SHARED_SURFACE:
-    case AEROGPU_CMD_RELEASE_SHARED_SURFACE:
-        return OF_RESOURCES;
-    default: /* 0x100: buffers, textures and what is written into them */
-        return opcode < 0x200 || opcode >= AEROGPU_EXT_FIRST_OPCODE ? OF_RESOURCES : SETS_STATE;
-    }
+    enum aerogpu_class c = abi_class(opcode);
+
+    return c == AEROGPU_CLASS_CREATE || c == AEROGPU_CLASS_DESTROY || c == AEROGPU_CLASS_SHARE ||
+           c == AEROGPU_CLASS_TRANSFER;
 }
 
-/* Two packets of the same opcode set the same state if these bytes agree: stage and slot, where there are slots. */
-static uint32_t key_size(uint32_t opcode)
+static bool same_bytes(const struct reduce_submission *a, uint32_t i, const struct reduce_submission *b,
+                       uint32_t k, uint32_t at, uint32_t n)
 {
-    switch (opcode) {
-    case AEROGPU_CMD_BIND_SHADERS:
-    case AEROGPU_CMD_SET_RENDER_TARGETS:
-    case AEROGPU_CMD_SET_INPUT_LAYOUT:
-    case AEROGPU_CMD_SET_INDEX_BUFFER:
-    case AEROGPU_CMD_SET_PRIMITIVE_TOPOLOGY:
-        return 0;
-    case AEROGPU_CMD_SET_VERTEX_BUFFERS:
-        return 4;
-    default:
-        return 8;
-    }
+    return a->packets[i].size >= at + n && b->packets[k].size >= at + n &&
+           !memcmp(a->stream + a->packets[i].offset + at, b->stream + b->packets[k].offset + at, n);
 }
 
 static bool same_state(const struct reduce_submission *a, uint32_t i, const struct reduce_submission *b,
                        uint32_t k)
 {
-    uint32_t opcode = opcode_of(a, i), n = key_size(opcode);
+    const struct abi_packet_desc *d = abi_packet_find(opcode_of(a, i));
 
-    return opcode == opcode_of(b, k) && a->packets[i].size >= 8 + n && b->packets[k].size >= 8 + n &&
-           !memcmp(a->stream + a->packets[i].offset + 8, b->stream + b->packets[k].offset + 8, n);
+    return d->opcode == opcode_of(b, k) &&
+           same_bytes(a, i, b, k, sizeof(struct aerogpu_cmd_hdr), d->class.key) &&
+           (!d->stage_ex || same_bytes(a, i, b, k, d->stage_ex, 4));
 }
 
 /* The last setting of everything, in the culprit's context, in front of it. */
@@ -364,7 +328,7 @@ static void keep_state(struct slicer *x, uint32_t sub, uint32_t packet)
 
         for (uint32_t p = i == sub ? packet : s->num_packets; !s->gone && p-- > 0;) {
             bool again = s->context_id != r->subs[sub].context_id || s->packets[p].gone ||
-                         class_of(opcode_of(s, p)) != SETS_STATE;
+                         abi_class(opcode_of(s, p)) != AEROGPU_CLASS_STATE;
 
             for (uint32_t k = 0; k < num_seen && !again; k++)
                 again = same_state(s, p, &r->subs[seen[k][0]], seen[k][1]);
@@ -388,8 +352,7 @@ static void keep_resources(struct slicer *x, uint32_t sub, uint32_t packet)
                 struct handle h[MAX_HANDLES];
                 uint32_t n;
 
-                if (s->gone || s->packets[p].gone || x->keep[i][p] ||
-                    class_of(opcode_of(s, p)) != OF_RESOURCES)
+                if (s->gone || s->packets[p].gone || x->keep[i][p] || !is_of_resources(opcode_of(s, p)))
                     continue;
                 n = handles_of(s, p, h);
                 for (uint32_t k = 0; k < n; k++)
@@ -576,9 +539,7 @@ static int copy_of(struct reduce *to, const struct reduce *from)
 static bool presents(const struct reduce_submission *s)
 {
     for (uint32_t p = 0; p < s->num_packets; p++) {
-        uint32_t opcode;
-        memcpy(&opcode, s->stream + s->packets[p].offset, 4);
-        if (!s->packets[p].gone && (opcode == AEROGPU_CMD_PRESENT || opcode == AEROGPU_CMD_PRESENT_EX))
+        if (!s->packets[p].gone && abi_class(opcode_of(s, p)) == AEROGPU_CLASS_PRESENT)
             return true;
     }
     return false;

@@ -88,6 +88,12 @@ static void follow_view(struct targets *t, const struct aerogpu_cmd_create_textu
     set(t, key_of(KEY_SURFACE, v->view_handle), s);
 }
 
+static void forget(struct targets *t, uint32_t handle)
+{
+    if (get(t, key_of(KEY_SURFACE, handle)).width)
+        set(t, key_of(KEY_SURFACE, handle), (struct target_surface){0});
+}
+
 static void follow_present(struct targets *t, uint32_t context, uint32_t flags, struct target_scan *out)
 {
     struct target_surface s = get(t, key_of(KEY_CONTEXT, context));
@@ -101,6 +107,10 @@ static void follow_present(struct targets *t, uint32_t context, uint32_t flags, 
 
 static void follow(struct targets *t, uint32_t context, const struct abi_packet *p, struct target_scan *out)
 {
+    if (p->desc->class.id == AEROGPU_CLASS_DESTROY)
+        forget(t, abi_packet_object(p));
+    if (p->desc->class.id == AEROGPU_CLASS_PRESENT)
+        follow_present(t, context, abi_packet_u32(p, offsetof(struct aerogpu_cmd_present, flags)), out);
     switch (p->opcode) {
     case AEROGPU_CMD_CREATE_TEXTURE2D: {
         const struct aerogpu_cmd_create_texture2d *c = (const void *)p->data;
@@ -112,12 +122,6 @@ static void follow(struct targets *t, uint32_t context, const struct abi_packet 
     case AEROGPU_CMD_CREATE_TEXTURE_VIEW:
         follow_view(t, (const void *)p->data);
         break;
-    case AEROGPU_CMD_DESTROY_RESOURCE:
-    case AEROGPU_CMD_DESTROY_TEXTURE_VIEW: {
-        const struct aerogpu_cmd_destroy_resource *c = (const void *)p->data;
-        set(t, key_of(KEY_SURFACE, c->resource_handle), (struct target_surface){0});
-        break;
-    }
     case AEROGPU_CMD_EXPORT_SHARED_SURFACE: {
         const struct aerogpu_cmd_export_shared_surface *c = (const void *)p->data;
         set(t, key_of(KEY_TOKEN, c->share_token), get(t, key_of(KEY_SURFACE, c->resource_handle)));
@@ -137,12 +141,6 @@ static void follow(struct targets *t, uint32_t context, const struct abi_packet 
         const struct aerogpu_cmd_set_render_targets *c = (const void *)p->data;
         set(t, key_of(KEY_CONTEXT, context),
             c->color_count ? get(t, key_of(KEY_SURFACE, c->colors[0])) : (struct target_surface){0});
-        break;
-    }
-    case AEROGPU_CMD_PRESENT:
-    case AEROGPU_CMD_PRESENT_EX: {
-        const struct aerogpu_cmd_present *c = (const void *)p->data;
-        follow_present(t, context, c->flags, out);
         break;
     }
     default:

@@ -289,7 +289,7 @@ static bool presents(const struct piece *p)
     if (abi_stream_open(&s, p->stream.data, p->stream.size, NULL))
         return false;
     while (abi_stream_next(&s, &packet, NULL) > 0)
-        found |= packet.opcode == AEROGPU_CMD_PRESENT || packet.opcode == AEROGPU_CMD_PRESENT_EX;
+        found |= abi_class(packet.opcode) == AEROGPU_CLASS_PRESENT;
     return found;
 }
 

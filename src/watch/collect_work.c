@@ -217,7 +217,7 @@ static void walk(struct collector *c, const struct retained *k, bool verbose, ui
         if (abi_opcode_is_work(p.opcode) && c->commands < MAX_COUNTED)
             count_command(c, &p, ctx, bb_state_is_candidate(outcome_of(&o, p.index)));
         *draws += abi_opcode_is_draw(p.opcode);
-        *presents |= p.opcode == AEROGPU_CMD_PRESENT || p.opcode == AEROGPU_CMD_PRESENT_EX;
+        *presents |= abi_class(p.opcode) == AEROGPU_CLASS_PRESENT;
         ++*packets;
     }
     if (verbose)

@@ -145,15 +145,7 @@ struct watch_object *watch_model_bound(const struct watch_model *m, const struct
     return s->object ? &m->objects[s->object - 1] : NULL;
 }
 
-static uint32_t u32(const struct abi_packet *p, size_t offset)
-{
-    uint32_t v;
-
-    memcpy(&v, p->data + offset, 4);
-    return v;
-}
-
-#define FIELD(p, name, field) u32(p, offsetof(struct aerogpu_cmd_##name, field))
+#define FIELD(p, name, field) abi_packet_u32(p, offsetof(struct aerogpu_cmd_##name, field))
 
 static void share(struct watch_model *m, const struct abi_packet *p)
 {
@@ -197,13 +189,12 @@ static void release(struct watch_model *m, const struct abi_packet *p)
 static void add_shader(struct watch_model *m, const struct abi_stream *s, const struct abi_packet *p,
                        uint64_t submission)
 {
-    struct watch_object o = {
-        .handle = FIELD(p, create_shader_dxbc, shader_handle),
-        .kind = WATCH_OBJECT_SHADER,
-        .bytes = p->tail,
-        .bytes_size = p->tail_size,
-        .size = p->tail_size,
-        .stage = abi_stage(s, FIELD(p, create_shader_dxbc, stage), FIELD(p, create_shader_dxbc, stage_ex))};
+    struct watch_object o = {.handle = FIELD(p, create_shader_dxbc, shader_handle),
+                             .kind = WATCH_OBJECT_SHADER,
+                             .bytes = p->tail,
+                             .bytes_size = p->tail_size,
+                             .size = p->tail_size,
+                             .stage = abi_packet_stage(s, p)};
 
     snprintf(o.hash, sizeof(o.hash), "%016llx", (unsigned long long)XXH3_64bits(p->tail, p->tail_size));
     add(m, &o, submission);
@@ -267,16 +258,14 @@ static void bind(struct watch_model *m, struct watch_model_context *c, enum watc
                              .object = number_of(&m->handles, handle)};
 }
 
-/* Packets whose tail is a list of bindings that begin with the handle: slot start at 16 for stages, 8 for vertices. */
+/* Packets whose tail is a list of bindings that begin with the handle. */
 static void bind_list(struct watch_model *m, struct watch_model_context *c, const struct abi_stream *s,
                       const struct abi_packet *p, enum watch_slot_kind kind)
 {
-    uint32_t stage = 0, first = u32(p, 8);
+    uint32_t stage = p->desc->stage ? abi_packet_stage(s, p) : 0;
+    uint32_t first = kind == WATCH_SLOT_VERTICES ? FIELD(p, set_vertex_buffers, start_slot)
+                                                 : FIELD(p, set_constant_buffers, start_slot);
 
-    if (kind != WATCH_SLOT_VERTICES) {
-        stage = abi_stage(s, u32(p, 8), u32(p, 20));
-        first = u32(p, 12);
-    }
     for (uint32_t i = 0; i < p->tail_count && i < 128; i++) {
         uint32_t handle;
         memcpy(&handle, p->tail + (size_t)i * p->desc->elem_size, 4);
@@ -291,9 +280,10 @@ static void bind_shaders(struct watch_model *m, struct watch_model_context *c, c
     bind(m, c, WATCH_SLOT_SHADER, ABI_VS, 0, FIELD(p, bind_shaders, vs));
     bind(m, c, WATCH_SLOT_SHADER, ABI_PS, 0, FIELD(p, bind_shaders, ps));
     bind(m, c, WATCH_SLOT_SHADER, ABI_CS, 0, FIELD(p, bind_shaders, cs));
-    bind(m, c, WATCH_SLOT_SHADER, ABI_GS, 0, ex ? u32(p, 24) : FIELD(p, bind_shaders, gs_legacy));
-    bind(m, c, WATCH_SLOT_SHADER, ABI_HS, 0, ex ? u32(p, 28) : 0);
-    bind(m, c, WATCH_SLOT_SHADER, ABI_DS, 0, ex ? u32(p, 32) : 0);
+    bind(m, c, WATCH_SLOT_SHADER, ABI_GS, 0,
+         ex ? FIELD(p, bind_shaders_ex, gs) : FIELD(p, bind_shaders, gs_legacy));
+    bind(m, c, WATCH_SLOT_SHADER, ABI_HS, 0, ex ? FIELD(p, bind_shaders_ex, hs) : 0);
+    bind(m, c, WATCH_SLOT_SHADER, ABI_DS, 0, ex ? FIELD(p, bind_shaders_ex, ds) : 0);
 }
 
 static void bind_targets(struct watch_model *m, struct watch_model_context *c, const struct abi_packet *p)
@@ -335,10 +325,44 @@ static void pop_name(struct watch_model_context *c)
     c->path[c->depth ? c->ends[c->depth - 1] : 0] = '\0';
 }
 
+/* What makes and ends objects. */
+static void apply_object(struct watch_model *m, const struct abi_stream *s, const struct abi_packet *p,
+                         uint64_t submission)
+{
+    struct watch_object o = {.handle = abi_packet_object(p), .kind = WATCH_OBJECT_OTHER};
+
+    if (p->desc->class.id == AEROGPU_CLASS_DESTROY) {
+        destroy(m, o.handle, submission);
+        return;
+    }
+    switch (p->opcode) {
+    case AEROGPU_CMD_CREATE_BUFFER:
+        add_buffer(m, p, submission);
+        break;
+    case AEROGPU_CMD_CREATE_TEXTURE2D:
+        add_texture(m, p, submission);
+        break;
+    case AEROGPU_CMD_CREATE_SHADER_DXBC:
+        add_shader(m, s, p, submission);
+        break;
+    case AEROGPU_CMD_IMPORT_SHARED_SURFACE:
+        import(m, p, submission);
+        break;
+    case AEROGPU_CMD_CREATE_TEXTURE_VIEW:
+        o.kind = WATCH_OBJECT_VIEW;
+        o.format = FIELD(p, create_texture_view, format);
+        /* fall through */
+    default:
+        add(m, &o, submission);
+    }
+}
+
 void watch_model_apply(struct watch_model *m, struct watch_model_context *c, const struct abi_stream *s,
                        const struct abi_packet *p, uint64_t submission)
 {
     context_check(m, c);
+    if (p->desc && p->desc->object)
+        apply_object(m, s, p, submission);
     switch (p->opcode) {
     case AEROGPU_CMD_DEBUG_MARKER:
         set_name(c, p, false);
@@ -349,41 +373,14 @@ void watch_model_apply(struct watch_model *m, struct watch_model_context *c, con
     case AEROGPU_CMD_EXT_POP_MARKER:
         pop_name(c);
         break;
-    case AEROGPU_CMD_CREATE_BUFFER:
-        add_buffer(m, p, submission);
-        break;
-    case AEROGPU_CMD_CREATE_TEXTURE2D:
-        add_texture(m, p, submission);
-        break;
-    case AEROGPU_CMD_CREATE_TEXTURE_VIEW:
-        add(m, &(struct watch_object){.handle = u32(p, 8), .kind = WATCH_OBJECT_VIEW, .format = u32(p, 16)},
-            submission);
-        break;
-    case AEROGPU_CMD_CREATE_SHADER_DXBC:
-        add_shader(m, s, p, submission);
-        break;
-    case AEROGPU_CMD_CREATE_INPUT_LAYOUT:
-    case AEROGPU_CMD_CREATE_SAMPLER:
-        add(m, &(struct watch_object){.handle = u32(p, 8), .kind = WATCH_OBJECT_OTHER}, submission);
-        break;
     case AEROGPU_CMD_EXPORT_SHARED_SURFACE:
         share(m, p);
-        break;
-    case AEROGPU_CMD_IMPORT_SHARED_SURFACE:
-        import(m, p, submission);
         break;
     case AEROGPU_CMD_RELEASE_SHARED_SURFACE:
         release(m, p);
         break;
     case AEROGPU_CMD_EXT_DESTROY_CONTEXT:
         end_context(m, c, FIELD(p, ext_destroy_context, context_id));
-        break;
-    case AEROGPU_CMD_DESTROY_RESOURCE:
-    case AEROGPU_CMD_DESTROY_TEXTURE_VIEW:
-    case AEROGPU_CMD_DESTROY_SHADER:
-    case AEROGPU_CMD_DESTROY_INPUT_LAYOUT:
-    case AEROGPU_CMD_DESTROY_SAMPLER:
-        destroy(m, u32(p, 8), submission);
         break;
     case AEROGPU_CMD_BIND_SHADERS:
         bind_shaders(m, c, p);
@@ -398,9 +395,8 @@ void watch_model_apply(struct watch_model *m, struct watch_model_context *c, con
         bind(m, c, WATCH_SLOT_INDICES, 0, 0, FIELD(p, set_index_buffer, buffer));
         break;
     case AEROGPU_CMD_SET_TEXTURE:
-        bind(m, c, WATCH_SLOT_TEXTURE,
-             abi_stage(s, FIELD(p, set_texture, shader_stage), FIELD(p, set_texture, stage_ex)),
-             FIELD(p, set_texture, slot) & 0xFFFF, FIELD(p, set_texture, texture));
+        bind(m, c, WATCH_SLOT_TEXTURE, abi_packet_stage(s, p), FIELD(p, set_texture, slot) & 0xFFFF,
+             FIELD(p, set_texture, texture));
         break;
     case AEROGPU_CMD_SET_CONSTANT_BUFFERS:
         bind_list(m, c, s, p, WATCH_SLOT_CONSTANTS);

@@ -355,6 +355,38 @@ static void allocation_tables(void **state)
     abi_alloc_table_finish(&t);
 }
 
+/* The class column says the same as the fields. */
+static void test_classes_agree_with_fields(void **state)
+{
+    for (uint32_t i = 0; i < abi_num_packets; i++) {
+        const struct abi_packet_desc *d = &abi_packets[i];
+        uint32_t made = 0, ended = 0;
+
+        for (uint32_t f = 0; f < d->num_fields; f++) {
+            made += d->fields[f].kind == AEROGPU_KIND_NEW;
+            ended += d->fields[f].kind == AEROGPU_KIND_END;
+        }
+        assert_int_equal(made, d->class.id == AEROGPU_CLASS_CREATE);
+        assert_int_equal(ended, d->class.id == AEROGPU_CLASS_DESTROY);
+        assert_int_equal(d->object != 0, made + ended);
+        assert_true(sizeof(struct aerogpu_cmd_hdr) + d->class.key <= d->size);
+        if (made) {
+            const struct abi_packet_desc *end = abi_packet_find(d->class.ending);
+            assert_non_null(end);
+            assert_int_equal(end->class.id, AEROGPU_CLASS_DESTROY);
+            /* the kernel driver notes and ends names by this place alone */
+            assert_int_equal(d->object, sizeof(struct aerogpu_cmd_hdr));
+            assert_int_equal(end->object, sizeof(struct aerogpu_cmd_hdr));
+        } else {
+            assert_int_equal(d->class.ending, 0);
+        }
+    }
+    assert_true(abi_opcode_is_draw(AEROGPU_CMD_DISPATCH));
+    assert_false(abi_opcode_is_draw(AEROGPU_CMD_CLEAR));
+    assert_true(abi_opcode_is_work(AEROGPU_CMD_CLEAR));
+    assert_int_equal(abi_class(0x9999), AEROGPU_CLASS_META);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +402,7 @@ int main(void)
         cmocka_unit_test(stage_ex_counts_from_minor_3),
         cmocka_unit_test(bind_shaders_has_two_forms),
         cmocka_unit_test(allocation_tables),
+        cmocka_unit_test(test_classes_agree_with_fields),
     };
     return cmocka_run_group_tests_name("abi", tests, NULL, NULL);
 }

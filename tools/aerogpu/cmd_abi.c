@@ -116,20 +116,9 @@ static void print_memory(void)
 
 static const char *kind_name(const struct abi_field *f)
 {
-    static const char *const plain[] = {[ABI_KIND_U] = "",
-                                        [ABI_KIND_X] = "",
-                                        [ABI_KIND_FLOAT] = "float",
-                                        [ABI_KIND_RSV] = "reserved",
-                                        [ABI_KIND_HANDLE] = "handle",
-                                        [ABI_KIND_NEW] = "new handle",
-                                        [ABI_KIND_ALLOC] = "alloc_id",
-                                        [ABI_KIND_TOKEN] = "token",
-                                        [ABI_KIND_FORMAT] = "format",
-                                        [ABI_KIND_BOOL] = "0 or 1",
-                                        [ABI_KIND_MASK] = "bits",
-                                        [ABI_KIND_D3DRS] = "D3DRENDERSTATETYPE",
-                                        [ABI_KIND_D3DSAMP] = "D3DSAMPLERSTATETYPE"};
-    const struct abi_enum_desc *d = abi_enum((enum abi_kind)f->kind);
+#define KIND_TEXT(K, text) [AEROGPU_KIND_##K] = text,
+    static const char *const plain[] = {AEROGPU_KINDS(KIND_TEXT)};
+    const struct abi_enum_desc *d = abi_enum((enum aerogpu_kind)f->kind);
 
     return d ? d->name : plain[f->kind];
 }
@@ -149,17 +138,10 @@ static void print_fields(const struct abi_field *f, uint32_t n)
 
 static const char *tail_text(const struct abi_packet_desc *d)
 {
-    static const char *const texts[] = {
-        [ABI_TAIL_NONE] = NULL,
-        [ABI_TAIL_TEXT] = "UTF-8 text to the end of the packet",
-        [ABI_TAIL_BYTES] = "bytes, padded to a multiple of 4",
-        [ABI_TAIL_VEC4F] = "registers of four floats",
-        [ABI_TAIL_VEC4I] = "registers of four 32-bit integers",
-        [ABI_TAIL_HANDLES] = "handles",
-        [ABI_TAIL_BIND] = "from 36 bytes on: the handles gs, hs, ds, which then count, also when 0",
-    };
+#define TAIL_TEXT(NAME, bytes, named, text) [AEROGPU_TAIL_##NAME] = text,
+    static const char *const texts[] = {AEROGPU_TAILS(TAIL_TEXT)};
 
-    return d->tail <= ABI_TAIL_BIND ? texts[d->tail] : abi_elem((enum abi_tail)d->tail)->name;
+    return d->tail <= AEROGPU_TAIL_BIND ? texts[d->tail] : abi_elem((enum aerogpu_tail)d->tail)->name;
 }
 
 static void print_stream(void)
@@ -177,18 +159,18 @@ static void print_stream(void)
                d->tail ? " and more" : "", d->doc, d->minor);
         if (d->num_fields)
             print_fields(d->fields, d->num_fields);
-        if (tail_text(d))
+        if (d->tail)
             printf("\nThen: %s.\n", tail_text(d));
     }
     printf("\n## Elements\n");
-    for (int t = ABI_TAIL_BIND + 1; t < ABI_TAIL_COUNT; t++) {
-        const struct abi_elem_desc *e = abi_elem((enum abi_tail)t);
+    for (int t = AEROGPU_TAIL_BIND + 1; t < AEROGPU_TAIL_COUNT; t++) {
+        const struct abi_elem_desc *e = abi_elem((enum aerogpu_tail)t);
         printf("\n### %s (%u bytes)\n\n", e->name, e->size);
         print_fields(e->fields, e->num_fields);
     }
     printf("\n## Enumerations\n");
-    for (int k = 0; k < ABI_KIND_COUNT; k++) {
-        const struct abi_enum_desc *d = abi_enum((enum abi_kind)k);
+    for (int k = 0; k < AEROGPU_KIND_COUNT; k++) {
+        const struct abi_enum_desc *d = abi_enum((enum aerogpu_kind)k);
         if (!d)
             continue;
         printf("\n**%s**%s:", d->name, d->flags ? " (bits)" : "");

@@ -97,12 +97,14 @@ void address_destroy(struct exec_engine *g, struct buffer *b)
     *a = (struct addressed){0};
 }
 
-int op_ext_buffer_address(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_ext_buffer_address(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_ext_buffer_address c;
     struct buffer *dst, *src;
     uint64_t value;
 
+    if (!g->vk.caps.addresses)
+        return 0; /* skipped, as an unknown opcode is */
     memcpy(&c, p->data, sizeof(c));
     dst = object_find(g, c.dst_buffer, OBJECT_BUFFER);
     src = dst ? object_find(g, c.src_buffer, OBJECT_BUFFER) : NULL;
@@ -119,12 +121,14 @@ int op_ext_buffer_address(struct exec_engine *g, const struct abi_packet *p)
     return 0;
 }
 
-int op_ext_residency(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_ext_residency(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_ext_residency c;
     struct buffer *b;
     int r;
 
+    if (!g->vk.caps.addresses)
+        return 0; /* skipped, as an unknown opcode is */
     memcpy(&c, p->data, sizeof(c));
     b = object_find(g, c.buffer, OBJECT_BUFFER);
     if (!b)

@@ -58,37 +58,43 @@ static VkResult import(struct exec_engine *g, struct breadcrumb_buffer *b, uint6
     return vk_pages_import(&g->vk, &b->pages, first, span, span, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
 }
 
-static int set_buffer(struct exec_engine *g, const struct aerogpu_cmd_ext_breadcrumb_buffer *c)
+int exec_op_ext_breadcrumb_buffer(struct exec_engine *g, const struct abi_packet *packet)
 {
-    const struct abi_alloc *a = c->count ? abi_alloc_table_find(&g->allocs, c->alloc_id) : NULL;
-    uint64_t size = (uint64_t)c->count * 8;
+    struct aerogpu_cmd_ext_breadcrumb_buffer c;
+    const struct abi_alloc *a;
+    uint64_t size;
     struct breadcrumb_buffer *b;
     VkResult r;
 
-    if (!c->count) {
+    if (!g->vk.caps.host_memory)
+        return 0; /* skipped, as an unknown opcode is */
+    memcpy(&c, packet->data, sizeof(c));
+    size = (uint64_t)c.count * 8;
+    if (!c.count) {
         g->ctx->breadcrumbs = NULL;
         return 0;
     }
+    a = abi_alloc_table_find(&g->allocs, c.alloc_id);
     if (!a)
-        return fail_decode(g, "alloc_id %u is not in the allocation table", c->alloc_id);
+        return fail_decode(g, "alloc_id %u is not in the allocation table", c.alloc_id);
     if (a->readonly)
-        return fail_decode(g, "alloc_id %u is READONLY in this submission", c->alloc_id);
-    if (c->offset % 8 || c->offset > a->size || size > a->size - c->offset)
-        return fail_oob(g, "%u markers at %llu do not fit alloc_id %u, which has %llu bytes", c->count,
-                        (unsigned long long)c->offset, c->alloc_id, (unsigned long long)a->size);
+        return fail_decode(g, "alloc_id %u is READONLY in this submission", c.alloc_id);
+    if (c.offset % 8 || c.offset > a->size || size > a->size - c.offset)
+        return fail_oob(g, "%u markers at %llu do not fit alloc_id %u, which has %llu bytes", c.count,
+                        (unsigned long long)c.offset, c.alloc_id, (unsigned long long)a->size);
     if (g->breadcrumbs.num_buffers == MAX_BUFFERS)
         return fail_backend(g, "%d breadcrumb buffers were set already", MAX_BUFFERS);
     b = calloc(1, sizeof(*b));
     if (!b)
         return fail_memory(g, "no memory for a breadcrumb buffer");
-    b->map = g->params.dma_map(g->params.ctx, a->gpa + c->offset, size);
-    b->count = c->count;
+    b->map = g->params.dma_map(g->params.ctx, a->gpa + c.offset, size);
+    b->count = c.count;
     r = b->map ? import(g, b, size) : VK_SUCCESS;
     if (!b->map || r) {
         bool mapped = b->map != NULL;
         destroy(g, b);
         return mapped ? fail_vulkan(g, "the Vulkan device cannot write guest memory", r)
-                      : fail_dma(g, "", a->gpa + c->offset, size);
+                      : fail_dma(g, "", a->gpa + c.offset, size);
     }
     b->next = g->breadcrumbs.buffers;
     g->breadcrumbs.buffers = b;
@@ -134,28 +140,32 @@ static void write_bottom(struct exec_engine *g, const struct pending_breadcrumb 
         flush(g);
 }
 
-static int write_marker(struct exec_engine *g, const struct aerogpu_cmd_ext_write_breadcrumb *c)
+int exec_op_ext_write_breadcrumb(struct exec_engine *g, const struct abi_packet *packet)
 {
+    struct aerogpu_cmd_ext_write_breadcrumb c;
     struct breadcrumb_buffer *b = g->ctx->breadcrumbs;
     struct pending_breadcrumb p;
 
+    if (!g->vk.caps.host_memory)
+        return 0; /* skipped, as an unknown opcode is */
+    memcpy(&c, packet->data, sizeof(c));
     if (!b)
         return fail_decode(g, "no breadcrumb buffer is set");
-    if (c->type > AEROGPU_BREADCRUMB_BOTTOM)
-        return fail_decode(g, "type %u is neither TOP nor BOTTOM", c->type);
-    if (c->index >= b->count)
-        return fail_oob(g, "index %u, the breadcrumb buffer has %u", c->index, b->count);
+    if (c.type > AEROGPU_BREADCRUMB_BOTTOM)
+        return fail_decode(g, "type %u is neither TOP nor BOTTOM", c.type);
+    if (c.index >= b->count)
+        return fail_oob(g, "index %u, the breadcrumb buffer has %u", c.index, b->count);
     p = (struct pending_breadcrumb){.buffer = b->pages.buffer,
-                                    .offset = b->offset + 8 * (VkDeviceSize)c->index,
+                                    .offset = b->offset + 8 * (VkDeviceSize)c.index,
                                     .size = 8,
-                                    .data = {c->data}};
-    if (c->type == AEROGPU_BREADCRUMB_BOTTOM) {
+                                    .data = {c.data}};
+    if (c.type == AEROGPU_BREADCRUMB_BOTTOM) {
         write_bottom(g, &p);
     } else if (g->crumbs.exact) {
         batch_transfer(g);
         write_now(g, &p);
     } else {
-        __atomic_store_n((uint64_t *)__builtin_assume_aligned(b->map + 8 * (size_t)c->index, 8), c->data,
+        __atomic_store_n((uint64_t *)__builtin_assume_aligned(b->map + 8 * (size_t)c.index, 8), c.data,
                          __ATOMIC_RELEASE);
     }
     return 0;
@@ -193,7 +203,7 @@ void checkpoints_forget(struct exec_engine *g, uint32_t context)
 }
 
 /* The payload stays where it is: whoever makes a dump has the stream. */
-int op_ext_checkpoint(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_ext_checkpoint(struct exec_engine *g, const struct abi_packet *p)
 {
     struct exec_checkpoint at = {.submission = g->submission->id, .packet = p->index};
     struct pending_breadcrumb bottom = {.buffer = g->crumbs.buffer, .size = sizeof(at)};
@@ -229,13 +239,4 @@ int op_ext_checkpoint(struct exec_engine *g, const struct abi_packet *p)
     return 0;
 }
 
-int op_ext_breadcrumb(struct exec_engine *g, const struct abi_packet *p)
-{
-    struct aerogpu_cmd_ext_breadcrumb_buffer buffer;
-    struct aerogpu_cmd_ext_write_breadcrumb marker;
-    bool is_buffer = p->opcode == AEROGPU_CMD_EXT_BREADCRUMB_BUFFER;
-
-    memcpy(&buffer, p->data, is_buffer ? sizeof(buffer) : 0);
-    memcpy(&marker, p->data, is_buffer ? 0 : sizeof(marker));
-    return is_buffer ? set_buffer(g, &buffer) : write_marker(g, &marker);
-}
+EXEC_OP_IS(ext_checkpoint_pointer, exec_op_ext_checkpoint)

@@ -270,6 +270,5 @@ void crumbs_packet(struct exec_engine *g, const struct abi_packet *p)
         crumbs_open(g);
     }
     c->packet = p->index;
-    if (p->opcode >= AEROGPU_CMD_DRAW && p->opcode <= AEROGPU_CMD_DISPATCH)
-        c->draws++;
+    c->draws += abi_opcode_is_draw(p->opcode);
 }

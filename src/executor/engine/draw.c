@@ -125,7 +125,7 @@ static void clear_in_pass(struct exec_engine *g, const struct target_set *t, VkR
         vkCmdClearAttachments(g->batch->cmd, n, at, 1, &rect);
 }
 
-int op_clear(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_clear(struct exec_engine *g, const struct abi_packet *p)
 {
     struct context *c = g->ctx;
     struct aerogpu_cmd_clear clear;
@@ -289,8 +289,9 @@ static int prepare(struct exec_engine *g, struct context *c, bool indexed)
     return 0;
 }
 
-static int draw_indexed(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+int exec_op_draw_indexed(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_draw_indexed d;
     uint32_t unit = c->index_type == VK_INDEX_TYPE_UINT32 ? 4 : 2;
     int r;
@@ -313,14 +314,12 @@ static int draw_indexed(struct exec_engine *g, struct context *c, const struct a
     return 0;
 }
 
-int op_draw(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_draw(struct exec_engine *g, const struct abi_packet *p)
 {
     struct context *c = g->ctx;
     struct aerogpu_cmd_draw d;
     int r;
 
-    if (p->opcode == AEROGPU_CMD_DRAW_INDEXED)
-        return draw_indexed(g, c, p);
     memcpy(&d, p->data, sizeof(d));
     if (!d.vertex_count || !d.instance_count)
         return 0;
@@ -333,7 +332,7 @@ int op_draw(struct exec_engine *g, const struct abi_packet *p)
 
 /* ---- dispatch ----------------------------------------------------------------------------------------------------- */
 
-int op_dispatch(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_dispatch(struct exec_engine *g, const struct abi_packet *p)
 {
     struct context *c = g->ctx;
     struct aerogpu_cmd_dispatch d;

@@ -129,7 +129,7 @@ static void wait_idle(struct exec_engine *g)
 
 /* ---- decoding ----------------------------------------------------------------------------------------------------- */
 
-static int ext_destroy_context(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_ext_destroy_context(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_ext_destroy_context c;
     struct context *ctx;
@@ -144,85 +144,20 @@ static int ext_destroy_context(struct exec_engine *g, const struct abi_packet *p
     return 0;
 }
 
-/* Opcodes of ours (ext.h). Those that this device cannot do are skipped, as unknown ones are. */
-static int execute_extension(struct exec_engine *g, const struct abi_packet *p)
+static int nothing(struct exec_engine *g, const struct abi_packet *p)
 {
-    switch (p->opcode) {
-    case AEROGPU_CMD_EXT_DESTROY_CONTEXT:
-        return ext_destroy_context(g, p);
-    case AEROGPU_CMD_EXT_BUFFER_ADDRESS:
-        return g->vk.caps.addresses ? op_ext_buffer_address(g, p) : 0;
-    case AEROGPU_CMD_EXT_RESIDENCY:
-        return g->vk.caps.addresses ? op_ext_residency(g, p) : 0;
-    case AEROGPU_CMD_EXT_BREADCRUMB_BUFFER:
-    case AEROGPU_CMD_EXT_WRITE_BREADCRUMB:
-        return g->vk.caps.host_memory ? op_ext_breadcrumb(g, p) : 0;
-    case AEROGPU_CMD_EXT_CHECKPOINT:
-    case AEROGPU_CMD_EXT_CHECKPOINT_POINTER:
-        return op_ext_checkpoint(g, p);
-    default:
-        return 0;
-    }
+    return 0;
 }
 
-static int execute(struct exec_engine *g, const struct abi_packet *p)
-{
-    switch (p->opcode) {
-    case AEROGPU_CMD_NOP:
-    case AEROGPU_CMD_DEBUG_MARKER:
-        return 0;
-    case AEROGPU_CMD_CREATE_BUFFER:
-        return op_create_buffer(g, p);
-    case AEROGPU_CMD_CREATE_TEXTURE2D:
-        return op_create_texture2d(g, p);
-    case AEROGPU_CMD_DESTROY_RESOURCE:
-        return op_destroy_resource(g, p);
-    case AEROGPU_CMD_RESOURCE_DIRTY_RANGE:
-        return op_resource_dirty_range(g, p);
-    case AEROGPU_CMD_UPLOAD_RESOURCE:
-        return op_upload_resource(g, p);
-    case AEROGPU_CMD_COPY_BUFFER:
-        return op_copy_buffer(g, p);
-    case AEROGPU_CMD_COPY_TEXTURE2D:
-        return op_copy_texture2d(g, p);
-    case AEROGPU_CMD_CREATE_TEXTURE_VIEW:
-        return op_create_texture_view(g, p);
-    case AEROGPU_CMD_DESTROY_TEXTURE_VIEW:
-        return op_destroy_texture_view(g, p);
-    case AEROGPU_CMD_CREATE_SHADER_DXBC:
-        return op_create_shader_dxbc(g, p);
-    case AEROGPU_CMD_DESTROY_SHADER:
-        return op_destroy_shader(g, p);
-    case AEROGPU_CMD_CREATE_INPUT_LAYOUT:
-        return op_create_input_layout(g, p);
-    case AEROGPU_CMD_DESTROY_INPUT_LAYOUT:
-        return op_destroy_input_layout(g, p);
-    case AEROGPU_CMD_CREATE_SAMPLER:
-        return op_create_sampler(g, p);
-    case AEROGPU_CMD_DESTROY_SAMPLER:
-        return op_destroy_sampler(g, p);
-    case AEROGPU_CMD_CLEAR:
-        return op_clear(g, p);
-    case AEROGPU_CMD_DRAW:
-    case AEROGPU_CMD_DRAW_INDEXED:
-        return op_draw(g, p);
-    case AEROGPU_CMD_DISPATCH:
-        return op_dispatch(g, p);
-    case AEROGPU_CMD_PRESENT:
-    case AEROGPU_CMD_PRESENT_EX:
-        return op_present(g, p);
-    case AEROGPU_CMD_EXPORT_SHARED_SURFACE:
-        return op_export_shared_surface(g, p);
-    case AEROGPU_CMD_IMPORT_SHARED_SURFACE:
-        return op_import_shared_surface(g, p);
-    case AEROGPU_CMD_RELEASE_SHARED_SURFACE:
-        return op_release_shared_surface(g, p);
-    case AEROGPU_CMD_FLUSH:
-        return 0; /* all before it starts with its submission */
-    default:
-        return p->opcode >= AEROGPU_EXT_FIRST_OPCODE ? execute_extension(g, p) : op_state(g, p);
-    }
-}
+EXEC_OP_IS(nop, nothing)
+EXEC_OP_IS(debug_marker, nothing)
+EXEC_OP_IS(ext_push_marker, nothing)
+EXEC_OP_IS(ext_pop_marker, nothing)
+EXEC_OP_IS(flush, nothing) /* all before it starts with its submission */
+
+/* By row of abi_packets. */
+#define OP_ROW(opcode, NAME, name, size, tail, count_field, minor, class, doc) exec_op_##name,
+static exec_op *const ops[] = {AEROGPU_PACKETS(OP_ROW) AEROGPU_EXT_PACKETS(OP_ROW)};
 
 /* Copies guest memory into *buf, so that it cannot change while it is looked at. */
 static int fetch(struct exec_engine *g, uint8_t **buf, uint32_t *cap, uint64_t gpa, uint32_t size,
@@ -269,18 +204,16 @@ static int decode(struct exec_engine *g, const struct abi_submission *s, struct 
         g->batch->error_packet = p.index;
         crumbs_packet(g, &p);
         if (p.desc) {
-            r = execute(g, &p);
+            r = ops[p.desc - abi_packets](g, &p);
             if (r) {
                 error_prefix(g->error, "packet %u at offset 0x%x: %s", p.index, p.offset, p.desc->name);
                 return r;
             }
-            if (p.opcode >= AEROGPU_CMD_DRAW && p.opcode <= AEROGPU_CMD_DISPATCH)
-                done->draws++;
-            if (p.opcode == AEROGPU_CMD_PRESENT || p.opcode == AEROGPU_CMD_PRESENT_EX) {
-                struct aerogpu_cmd_present present;
-                memcpy(&present, p.data, sizeof(present));
+            done->draws += p.desc->class.id == AEROGPU_CLASS_DRAW;
+            if (p.desc->class.id == AEROGPU_CLASS_PRESENT) {
                 done->flags |= ABI_COMPLETION_PRESENT;
-                if (present.flags & AEROGPU_PRESENT_FLAG_VSYNC)
+                if (abi_packet_u32(&p, offsetof(struct aerogpu_cmd_present, flags)) &
+                    AEROGPU_PRESENT_FLAG_VSYNC)
                     done->flags |= ABI_COMPLETION_VSYNC;
             }
         }

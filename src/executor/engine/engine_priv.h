@@ -33,6 +33,7 @@
 #include "executor/engine/crumbs.h"
 #include "executor/engine/engine.h"
 #include "executor/engine/formats.h"
+#include "executor/engine/ops.h"
 #include "executor/shader/shader.h"
 #include "executor/engine/vk.h"
 
@@ -506,20 +507,6 @@ int shader_object_wait(struct exec_engine *g, struct shader_object *s);
 void shader_jobs_finish(struct exec_engine *g, struct batch *b);
 void *shader_worker(void *arg);
 
-int op_create_buffer(struct exec_engine *g, const struct abi_packet *p);
-int op_create_texture2d(struct exec_engine *g, const struct abi_packet *p);
-int op_destroy_resource(struct exec_engine *g, const struct abi_packet *p);
-int op_create_texture_view(struct exec_engine *g, const struct abi_packet *p);
-int op_destroy_texture_view(struct exec_engine *g, const struct abi_packet *p);
-int op_create_shader_dxbc(struct exec_engine *g, const struct abi_packet *p);
-int op_destroy_shader(struct exec_engine *g, const struct abi_packet *p);
-int op_create_input_layout(struct exec_engine *g, const struct abi_packet *p);
-int op_destroy_input_layout(struct exec_engine *g, const struct abi_packet *p);
-int op_create_sampler(struct exec_engine *g, const struct abi_packet *p);
-int op_destroy_sampler(struct exec_engine *g, const struct abi_packet *p);
-int op_export_shared_surface(struct exec_engine *g, const struct abi_packet *p);
-int op_import_shared_surface(struct exec_engine *g, const struct abi_packet *p);
-int op_release_shared_surface(struct exec_engine *g, const struct abi_packet *p);
 /* Adds a handle for `o`, taking over the caller's reference; on failure the reference is given back. */
 int handle_add(struct exec_engine *g, uint32_t handle, struct object *o);
 int handle_check_new(struct exec_engine *g, uint32_t handle);
@@ -530,11 +517,6 @@ int layout_parse(struct layout **out, const void *blob, uint32_t size, struct er
 
 /* ---- transfer.c --------------------------------------------------------------------------------------------------- */
 
-int op_resource_dirty_range(struct exec_engine *g, const struct abi_packet *p);
-int op_upload_resource(struct exec_engine *g, const struct abi_packet *p);
-int op_copy_buffer(struct exec_engine *g, const struct abi_packet *p);
-int op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p);
-int op_present(struct exec_engine *g, const struct abi_packet *p);
 /* Makes a texture of blocks zero. */
 int transfer_zero_blocks(struct exec_engine *g, struct texture *t);
 /* Reads [offset, offset + size) of the resource from its guest memory. */
@@ -551,7 +533,8 @@ struct context *context_get(struct exec_engine *g, uint32_t id);
 void context_destroy(struct exec_engine *g, struct context *c);
 /* Takes `o` out of every slot of every context. */
 void contexts_unbind(struct exec_engine *g, const struct object *o);
-int op_state(struct exec_engine *g, const struct abi_packet *p);
+/* The stage that the packet names. */
+enum exec_stage exec_stage_of(struct exec_engine *g, const struct abi_packet *p);
 struct sampler_desc sampler_desc_of(const struct sampler_slot *slot, bool d3d9_shader);
 
 /* ---- targets.c --------------------------------------------------------------------------------------------------- */
@@ -612,9 +595,6 @@ void bind_forget(struct batch *b);
 void pass_end(struct exec_engine *g);
 /* What of the targets the scissor rectangle leaves, if it counts. */
 VkRect2D scissor_of(const struct context *c, uint32_t width, uint32_t height);
-int op_clear(struct exec_engine *g, const struct abi_packet *p);
-int op_draw(struct exec_engine *g, const struct abi_packet *p);
-int op_dispatch(struct exec_engine *g, const struct abi_packet *p);
 
 /* ---- addresses.c --------------------------------------------------------------------------------- */
 
@@ -622,13 +602,9 @@ int op_dispatch(struct exec_engine *g, const struct abi_packet *p);
 int address_create(struct exec_engine *g, struct buffer *b, VkBufferUsageFlags usage);
 /* After b->vk was destroyed: its addresses fault from now on. */
 void address_destroy(struct exec_engine *g, struct buffer *b);
-int op_ext_residency(struct exec_engine *g, const struct abi_packet *p);
-int op_ext_buffer_address(struct exec_engine *g, const struct abi_packet *p);
 
 /* ---- breadcrumbs.c ------------------------------------------------------------------------------- */
 
-int op_ext_breadcrumb(struct exec_engine *g, const struct abi_packet *p);
-int op_ext_checkpoint(struct exec_engine *g, const struct abi_packet *p);
 void checkpoints_forget(struct exec_engine *g, uint32_t context);
 /* All that was recorded before is waited for: what waits is written. */
 void breadcrumbs_behind_barrier(struct exec_engine *g);

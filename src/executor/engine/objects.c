@@ -235,7 +235,7 @@ enum {
                    VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
 };
 
-int op_create_buffer(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_create_buffer(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_create_buffer c;
     struct buffer *b;
@@ -459,7 +459,7 @@ static int check_texture(struct exec_engine *g, const struct aerogpu_cmd_create_
     return 0;
 }
 
-int op_create_texture2d(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_create_texture2d(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_create_texture2d c;
     struct texture *t;
@@ -521,7 +521,7 @@ struct view view_of(struct object *o)
     return (struct view){.texture = t, .format = t->format, .mips = t->mips, .layers = t->layers};
 }
 
-int op_create_texture_view(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_create_texture_view(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_create_texture_view c;
     const struct format_info *f;
@@ -563,7 +563,7 @@ int op_create_texture_view(struct exec_engine *g, const struct abi_packet *p)
     return handle_add(g, c.view_handle, &v->o);
 }
 
-int op_destroy_texture_view(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_destroy_texture_view(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_destroy_texture_view c;
 
@@ -571,7 +571,7 @@ int op_destroy_texture_view(struct exec_engine *g, const struct abi_packet *p)
     return handle_remove(g, c.view_handle, OBJECT_VIEW, OBJECT_VIEW);
 }
 
-int op_destroy_resource(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_destroy_resource(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_destroy_resource c;
 
@@ -674,11 +674,8 @@ void shader_jobs_finish(struct exec_engine *g, struct batch *b)
     }
 }
 
-int op_create_shader_dxbc(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_create_shader_dxbc(struct exec_engine *g, const struct abi_packet *p)
 {
-    static const enum exec_stage stage_of[ABI_PROGRAM_COUNT] = {
-        [ABI_PS] = EXEC_PS, [ABI_VS] = EXEC_VS, [ABI_GS] = EXEC_GS,
-        [ABI_HS] = EXEC_HS, [ABI_DS] = EXEC_DS, [ABI_CS] = EXEC_CS};
     struct aerogpu_cmd_create_shader_dxbc c;
     struct shader_object *s;
     struct shader_job *job;
@@ -695,7 +692,7 @@ int op_create_shader_dxbc(struct exec_engine *g, const struct abi_packet *p)
         free(job);
         return fail_memory(g, "no memory for shader %u", c.shader_handle);
     }
-    s->stage = stage_of[abi_stage(&g->stream, c.stage, c.stage_ex)];
+    s->stage = exec_stage_of(g, p);
     s->o = (struct object){.kind = OBJECT_SHADER, .handle = c.shader_handle, .refs = 1};
     s->job = job;
     *job = (struct shader_job){.stage = s->stage,
@@ -715,7 +712,7 @@ int op_create_shader_dxbc(struct exec_engine *g, const struct abi_packet *p)
     return handle_add(g, c.shader_handle, &s->o);
 }
 
-int op_destroy_shader(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_destroy_shader(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_destroy_shader c;
 
@@ -725,7 +722,7 @@ int op_destroy_shader(struct exec_engine *g, const struct abi_packet *p)
 
 /* ---- layouts and samplers ----------------------------------------------------------------------------------------- */
 
-int op_create_input_layout(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_create_input_layout(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_create_input_layout c;
     struct error e = {0};
@@ -742,7 +739,7 @@ int op_create_input_layout(struct exec_engine *g, const struct abi_packet *p)
     return handle_add(g, c.input_layout_handle, &l->o);
 }
 
-int op_destroy_input_layout(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_destroy_input_layout(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_destroy_input_layout c;
 
@@ -758,7 +755,7 @@ static uint8_t vk_address(uint32_t abi)
     return (uint8_t)modes[abi];
 }
 
-int op_create_sampler(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_create_sampler(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_create_sampler c;
     struct sampler_object *s;
@@ -784,7 +781,7 @@ int op_create_sampler(struct exec_engine *g, const struct abi_packet *p)
     return handle_add(g, c.sampler_handle, &s->o);
 }
 
-int op_destroy_sampler(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_destroy_sampler(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_destroy_sampler c;
 
@@ -802,7 +799,7 @@ static struct token *token_find(struct exec_engine *g, uint64_t value)
     return t;
 }
 
-int op_export_shared_surface(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_export_shared_surface(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_export_shared_surface c;
     struct object *o;
@@ -828,7 +825,7 @@ int op_export_shared_surface(struct exec_engine *g, const struct abi_packet *p)
     return 0;
 }
 
-int op_import_shared_surface(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_import_shared_surface(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_import_shared_surface c;
     struct token *t;
@@ -847,7 +844,7 @@ int op_import_shared_surface(struct exec_engine *g, const struct abi_packet *p)
     return handle_add(g, c.out_resource_handle, object_ref(t->object));
 }
 
-int op_release_shared_surface(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_release_shared_surface(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_release_shared_surface c;
     struct token *t;

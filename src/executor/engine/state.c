@@ -108,12 +108,12 @@ void contexts_unbind(struct exec_engine *g, const struct object *o)
     }
 }
 
-static enum exec_stage stage_of(struct exec_engine *g, uint32_t stage, uint32_t stage_ex)
+enum exec_stage exec_stage_of(struct exec_engine *g, const struct abi_packet *p)
 {
     static const enum exec_stage of[ABI_PROGRAM_COUNT] = {
         [ABI_PS] = EXEC_PS, [ABI_VS] = EXEC_VS, [ABI_GS] = EXEC_GS,
         [ABI_HS] = EXEC_HS, [ABI_DS] = EXEC_DS, [ABI_CS] = EXEC_CS};
-    return of[abi_stage(&g->stream, stage, stage_ex)];
+    return of[abi_packet_stage(&g->stream, p)];
 }
 
 static int check_slots(struct exec_engine *g, uint32_t start, uint32_t count, uint32_t limit,
@@ -126,8 +126,9 @@ static int check_slots(struct exec_engine *g, uint32_t start, uint32_t count, ui
 
 /* ---- shaders and layouts ------------------------------------------------------------------------------------------ */
 
-static int bind_shaders(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+int exec_op_bind_shaders(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_bind_shaders b;
     uint32_t handles[EXEC_STAGE_COUNT] = {0};
     struct shader_object *found[EXEC_STAGE_COUNT] = {0};
@@ -161,8 +162,9 @@ static int bind_shaders(struct exec_engine *g, struct context *c, const struct a
     return 0;
 }
 
-static int set_input_layout(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+int exec_op_set_input_layout(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_set_input_layout s;
     struct layout *l = NULL;
 
@@ -177,8 +179,9 @@ static int set_input_layout(struct exec_engine *g, struct context *c, const stru
     return 0;
 }
 
-static int set_constants(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+static int set_constants(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_set_shader_constants_f s;
     struct stage_bindings *b;
     enum exec_stage stage;
@@ -189,7 +192,7 @@ static int set_constants(struct exec_engine *g, struct context *c, const struct 
     r = check_slots(g, s.start_register, s.vec4_count, floats ? MAX_D3D9_FLOATS : MAX_D3D9_INTS, "register");
     if (r)
         return r;
-    stage = stage_of(g, s.stage, s.stage_ex);
+    stage = exec_stage_of(g, p);
     b = &c->stages[stage];
     if (floats) {
         b->f_set = true;
@@ -206,6 +209,10 @@ static int set_constants(struct exec_engine *g, struct context *c, const struct 
     c->dirty |= DIRTY_STAGE << stage;
     return 0;
 }
+
+EXEC_OP_IS(set_shader_constants_f, set_constants)
+EXEC_OP_IS(set_shader_constants_i, set_constants)
+EXEC_OP_IS(set_shader_constants_b, set_constants)
 
 /* ---- fixed-function state ----------------------------------------------------------------------------------------- */
 
@@ -231,8 +238,9 @@ static VkBlendFactor blend_factor(uint32_t abi, bool alpha)
     }
 }
 
-static void set_blend_state(struct context *c, const struct abi_packet *p)
+int exec_op_set_blend_state(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_set_blend_state s;
 
     memcpy(&s, p->data, sizeof(s));
@@ -247,10 +255,12 @@ static void set_blend_state(struct context *c, const struct abi_packet *p)
     memcpy(c->blend.constant, s.blend_constant_rgba, sizeof(c->blend.constant));
     c->blend.masked_out = !(s.sample_mask & 1);
     c->dirty |= DIRTY_PIPELINE | DIRTY_BLEND_CONSTANT;
+    return 0;
 }
 
-static void set_depth_stencil_state(struct context *c, const struct abi_packet *p)
+int exec_op_set_depth_stencil_state(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_set_depth_stencil_state s;
 
     memcpy(&s, p->data, sizeof(s));
@@ -262,10 +272,12 @@ static void set_depth_stencil_state(struct context *c, const struct abi_packet *
     c->depth.front.compareMask = c->depth.back.compareMask = s.stencil_read_mask;
     c->depth.front.writeMask = c->depth.back.writeMask = s.stencil_write_mask;
     c->dirty |= DIRTY_PIPELINE | DIRTY_STENCIL;
+    return 0;
 }
 
-static void set_rasterizer_state(struct context *c, const struct abi_packet *p)
+int exec_op_set_rasterizer_state(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     static const VkCullModeFlags culls[] = {VK_CULL_MODE_NONE, VK_CULL_MODE_FRONT_BIT, VK_CULL_MODE_BACK_BIT};
     struct aerogpu_cmd_set_rasterizer_state s;
 
@@ -280,10 +292,12 @@ static void set_rasterizer_state(struct context *c, const struct abi_packet *p)
     c->raster.bias_is_float = false;
     c->raster.depth_clamp = s.flags & AEROGPU_RASTERIZER_FLAG_DEPTH_CLIP_DISABLE;
     c->dirty |= DIRTY_PIPELINE | DIRTY_SCISSOR | DIRTY_BIAS;
+    return 0;
 }
 
-static int set_render_targets(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+int exec_op_set_render_targets(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_set_render_targets s;
     struct object *found[MAX_TARGETS + 1] = {0};
 
@@ -316,8 +330,9 @@ static float clamp01(float v)
     return v > 0 ? v < 1 ? v : 1 : 0;
 }
 
-static int set_viewport(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+int exec_op_set_viewport(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     float v[6];
 
     memcpy(v, p->data + sizeof(struct aerogpu_cmd_hdr), sizeof(v));
@@ -337,11 +352,13 @@ static int set_viewport(struct exec_engine *g, struct context *c, const struct a
     return 0;
 }
 
-static void set_scissor(struct context *c, const struct abi_packet *p)
+int exec_op_set_scissor(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     memcpy(c->scissor_rect, p->data + sizeof(struct aerogpu_cmd_hdr), sizeof(c->scissor_rect));
     c->scissor_set = true;
     c->dirty |= DIRTY_SCISSOR;
+    return 0;
 }
 
 /* ---- bindings ----------------------------------------------------------------------------------------------------- */
@@ -356,8 +373,9 @@ static int binding_buffer(struct exec_engine *g, uint32_t handle, struct buffer 
     return *b ? 0 : -EBADMSG;
 }
 
-static int set_vertex_buffers(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+int exec_op_set_vertex_buffers(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_set_vertex_buffers s;
     struct aerogpu_vertex_buffer_binding v;
     struct buffer *b;
@@ -387,8 +405,9 @@ static int set_vertex_buffers(struct exec_engine *g, struct context *c, const st
     return r;
 }
 
-static int set_index_buffer(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+int exec_op_set_index_buffer(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_set_index_buffer s;
     struct buffer *b;
     uint32_t size;
@@ -409,8 +428,9 @@ static int set_index_buffer(struct exec_engine *g, struct context *c, const stru
     return 0;
 }
 
-static int set_texture(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+int exec_op_set_texture(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_set_texture s;
     struct object *o = NULL;
     enum exec_stage stage;
@@ -425,20 +445,21 @@ static int set_texture(struct exec_engine *g, struct context *c, const struct ab
         if (!o || (o->kind != OBJECT_TEXTURE && o->kind != OBJECT_VIEW))
             return fail_decode(g, "handle %u names no texture and no view", s.texture);
     }
-    stage = stage_of(g, s.shader_stage, s.stage_ex);
+    stage = exec_stage_of(g, p);
     object_assign(g, &c->stages[stage].textures[s.slot].object, o);
     c->dirty |= DIRTY_STAGE << stage;
     return 0;
 }
 
-static int set_samplers(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+int exec_op_set_samplers(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_set_samplers s;
     enum exec_stage stage;
     int r;
 
     memcpy(&s, p->data, sizeof(s));
-    stage = stage_of(g, s.shader_stage, s.stage_ex);
+    stage = exec_stage_of(g, p);
     r = check_slots(g, s.start_slot, s.sampler_count, MAX_SAMPLER_SLOTS, "sampler");
     for (uint32_t i = 0; !r && i < s.sampler_count; i++) {
         struct sampler_slot *slot = &c->stages[stage].samplers[s.start_slot + i];
@@ -457,8 +478,9 @@ static int set_samplers(struct exec_engine *g, struct context *c, const struct a
     return r;
 }
 
-static int set_sampler_state(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+int exec_op_set_sampler_state(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_set_sampler_state s;
     enum exec_stage stage;
     struct sampler_slot *slot;
@@ -470,7 +492,7 @@ static int set_sampler_state(struct exec_engine *g, struct context *c, const str
         return r;
     if (!d3dsamp_name(s.state))
         return 0; /* a state of no effect here */
-    stage = stage_of(g, s.shader_stage, 0);
+    stage = exec_stage_of(g, p);
     slot = &c->stages[stage].samplers[s.slot];
     slot->state[s.state] = s.value;
     slot->d3d9 = true;
@@ -480,8 +502,9 @@ static int set_sampler_state(struct exec_engine *g, struct context *c, const str
 }
 
 /* SET_CONSTANT_BUFFERS, SET_SHADER_RESOURCE_BUFFERS and SET_UNORDERED_ACCESS_BUFFERS have one shape. */
-static int set_buffer_ranges(struct exec_engine *g, struct context *c, const struct abi_packet *p)
+static int set_buffer_ranges(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_set_constant_buffers s;
     struct aerogpu_unordered_access_buffer_binding v;
     enum exec_stage stage;
@@ -492,7 +515,7 @@ static int set_buffer_ranges(struct exec_engine *g, struct context *c, const str
     int r;
 
     memcpy(&s, p->data, sizeof(s));
-    stage = stage_of(g, s.shader_stage, s.stage_ex);
+    stage = exec_stage_of(g, p);
     at = &c->stages[stage];
     r = check_slots(g, s.start_slot, s.buffer_count, limit, "buffer");
     for (uint32_t i = 0; !r && i < s.buffer_count; i++) {
@@ -534,6 +557,10 @@ static int set_buffer_ranges(struct exec_engine *g, struct context *c, const str
     }
     return r;
 }
+
+EXEC_OP_IS(set_constant_buffers, set_buffer_ranges)
+EXEC_OP_IS(set_shader_resource_buffers, set_buffer_ranges)
+EXEC_OP_IS(set_unordered_access_buffers, set_buffer_ranges)
 
 /* ---- Direct3D 9 render states ------------------------------------------------------------------------------------- */
 
@@ -707,13 +734,14 @@ static void d3d9_masks(struct context *c, uint32_t state, uint32_t v)
     }
 }
 
-static void set_render_state(struct context *c, const struct abi_packet *p)
+int exec_op_set_render_state(struct exec_engine *g, const struct abi_packet *p)
 {
+    struct context *c = g->ctx;
     struct aerogpu_cmd_set_render_state s;
 
     memcpy(&s, p->data, sizeof(s));
     if (!d3drs_name(s.state))
-        return; /* a state of no effect here */
+        return 0; /* a state of no effect here */
     c->rs[s.state] = s.value;
     switch (s.state) {
     case D3DRS_ALPHABLENDENABLE:
@@ -772,6 +800,7 @@ static void set_render_state(struct context *c, const struct abi_packet *p)
         d3d9_masks(c, s.state, s.value);
         break;
     }
+    return 0;
 }
 
 /* ---- samplers ----------------------------------------------------------------------------------------------------- */
@@ -815,59 +844,12 @@ struct sampler_desc sampler_desc_of(const struct sampler_slot *slot, bool d3d9_s
 
 /* ---- all of them -------------------------------------------------------------------------------------------------- */
 
-int op_state(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_set_primitive_topology(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
     struct aerogpu_cmd_set_primitive_topology t;
 
-    switch (p->opcode) {
-    case AEROGPU_CMD_BIND_SHADERS:
-        return bind_shaders(g, c, p);
-    case AEROGPU_CMD_SET_SHADER_CONSTANTS_F:
-    case AEROGPU_CMD_SET_SHADER_CONSTANTS_I:
-    case AEROGPU_CMD_SET_SHADER_CONSTANTS_B:
-        return set_constants(g, c, p);
-    case AEROGPU_CMD_SET_INPUT_LAYOUT:
-        return set_input_layout(g, c, p);
-    case AEROGPU_CMD_SET_BLEND_STATE:
-        set_blend_state(c, p);
-        return 0;
-    case AEROGPU_CMD_SET_DEPTH_STENCIL_STATE:
-        set_depth_stencil_state(c, p);
-        return 0;
-    case AEROGPU_CMD_SET_RASTERIZER_STATE:
-        set_rasterizer_state(c, p);
-        return 0;
-    case AEROGPU_CMD_SET_RENDER_TARGETS:
-        return set_render_targets(g, c, p);
-    case AEROGPU_CMD_SET_VIEWPORT:
-        return set_viewport(g, c, p);
-    case AEROGPU_CMD_SET_SCISSOR:
-        set_scissor(c, p);
-        return 0;
-    case AEROGPU_CMD_SET_VERTEX_BUFFERS:
-        return set_vertex_buffers(g, c, p);
-    case AEROGPU_CMD_SET_INDEX_BUFFER:
-        return set_index_buffer(g, c, p);
-    case AEROGPU_CMD_SET_PRIMITIVE_TOPOLOGY:
-        memcpy(&t, p->data, sizeof(t));
-        c->topology = t.topology;
-        c->dirty |= DIRTY_PIPELINE;
-        return 0;
-    case AEROGPU_CMD_SET_TEXTURE:
-        return set_texture(g, c, p);
-    case AEROGPU_CMD_SET_SAMPLER_STATE:
-        return set_sampler_state(g, c, p);
-    case AEROGPU_CMD_SET_RENDER_STATE:
-        set_render_state(c, p);
-        return 0;
-    case AEROGPU_CMD_SET_SAMPLERS:
-        return set_samplers(g, c, p);
-    case AEROGPU_CMD_SET_CONSTANT_BUFFERS:
-    case AEROGPU_CMD_SET_SHADER_RESOURCE_BUFFERS:
-    case AEROGPU_CMD_SET_UNORDERED_ACCESS_BUFFERS:
-        return set_buffer_ranges(g, c, p);
-    default:
-        return fail_decode(g, "opcode 0x%x is in the table but not handled", p->opcode);
-    }
+    memcpy(&t, p->data, sizeof(t));
+    g->ctx->topology = t.topology;
+    g->ctx->dirty |= DIRTY_PIPELINE;
+    return 0;
 }

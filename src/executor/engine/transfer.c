@@ -398,7 +398,7 @@ static int write_resource(struct exec_engine *g, struct object *o, uint64_t offs
     return write_texture(g, (struct texture *)o, offset, size, src);
 }
 
-int op_upload_resource(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_upload_resource(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_upload_resource c;
     struct object *o;
@@ -436,7 +436,7 @@ int transfer_from_guest(struct exec_engine *g, struct object *o, uint64_t offset
     return write_resource(g, o, offset, size, src);
 }
 
-int op_resource_dirty_range(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_resource_dirty_range(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_resource_dirty_range c;
     uint64_t lo, hi, limit;
@@ -475,7 +475,7 @@ int op_resource_dirty_range(struct exec_engine *g, const struct abi_packet *p)
 
 /* ---- copies ------------------------------------------------------------------------------------------------------- */
 
-int op_copy_buffer(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_copy_buffer(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_copy_buffer c;
     struct buffer *dst, *src;
@@ -646,7 +646,7 @@ static int check_subresource(struct exec_engine *g, const struct texture *t, uin
     return 0;
 }
 
-int op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_copy_texture2d c;
     struct texture *dst, *src;
@@ -694,7 +694,7 @@ int op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
 
 /* ---- present ------------------------------------------------------------------------------------------------------ */
 
-int op_present(struct exec_engine *g, const struct abi_packet *p)
+int exec_op_present(struct exec_engine *g, const struct abi_packet *p)
 {
     const struct abi_scanout *out = &g->submission->scanout;
     struct aerogpu_cmd_present c;
@@ -745,3 +745,5 @@ int op_present(struct exec_engine *g, const struct abi_packet *p)
                             .convert_to = out->format};
     return 0;
 }
+
+EXEC_OP_IS(present_ex, exec_op_present)
