@@ -79,9 +79,9 @@ static pid_t serve(void)
     sigemptyset(&term);
     sigaddset(&term, SIGTERM);
     sigprocmask(SIG_BLOCK, &term, NULL);
-    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
-    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 100000);
-    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "EnableFaultInjection", 1);
+    dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
+    dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 100000);
+    dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "EnableFaultInjection", 1);
     if (stack_create(&stack, &(struct stack_params){.machine.kind = MACHINE_LIVE, .settings = &settings},
                      &e) ||
         machine_wait_ready(stack_machine(stack), 60000, &e) || !NT_SUCCESS(stack_start(stack, &e)) ||
@@ -588,7 +588,7 @@ static void sim(struct bench *b, const char *id, const struct explore_params *p,
     struct explore_result r;
     double times;
 
-    if (explore(p, &r)) {
+    if (sim_explore(p, &r)) {
         fprintf(stderr, "wddm_bench: %s: %s\n", id, r.broken);
         b->failed++;
         return;

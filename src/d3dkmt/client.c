@@ -1,7 +1,7 @@
 /* client.c: the D3DKMT* functions, and the connections to a service.
  *
- *   D3DKMT*(arg) ──▶ transport of this process, or: wire_write ──▶ this thread's connection ──▶ reply
- *                ──▶ wire_parse_reply ──▶ views (memory that came with the reply)
+ *   D3DKMT*(arg) ──▶ transport of this process, or: d3dkmt_wire_write ──▶ this thread's connection ──▶ reply
+ *                ──▶ d3dkmt_wire_parse_reply ──▶ views (memory that came with the reply)
  *
  * Invariants:
  *  1. `lock` guards where the functions lead and the views; it is not held while a call waits for its reply.
@@ -61,8 +61,8 @@ static void forked(void)
     thread_ends(NULL);
     cookie = 0;
     generation++;
-    view_drop_all();
-    vblanks_unmap();
+    d3dkmt_view_drop_all();
+    d3dkmt_vblanks_unmap();
 }
 
 static void make_key(void)
@@ -205,8 +205,8 @@ void d3dkmt_disconnect(void)
     address.sun_family = 0;
     generation++;
     cookie = 0;
-    view_drop_all();
-    vblanks_unmap();
+    d3dkmt_view_drop_all();
+    d3dkmt_vblanks_unmap();
     pthread_mutex_unlock(&lock);
     thread_ends(NULL);
 }
@@ -220,16 +220,16 @@ static size_t round_up(size_t n)
 
 static NTSTATUS context_created(D3DKMT_CREATECONTEXT *c, int fd, const struct wire_header *h)
 {
-    struct view *v = view_add(c->hContext, c->hDevice, 0);
+    struct view *v = d3dkmt_view_add(c->hContext, c->hDevice, 0);
     size_t list = round_up(c->CommandBufferSize),
            patch = list + round_up(c->AllocationListSize * sizeof(D3DDDI_ALLOCATIONLIST)),
            progress = patch + round_up(c->PatchLocationListSize * sizeof(D3DDDI_PATCHLOCATIONLIST));
-    NTSTATUS s = v ? view_map(v, fd, h->fd_offset, h->fd_size) : STATUS_NO_MEMORY;
+    NTSTATUS s = v ? d3dkmt_view_map(v, fd, h->fd_offset, h->fd_size) : STATUS_NO_MEMORY;
 
     if (NT_SUCCESS(s) && progress + sizeof(struct dxgk_progress) > v->size)
         s = STATUS_INTERNAL_ERROR;
     if (!NT_SUCCESS(s)) {
-        view_drop(c->hContext);
+        d3dkmt_view_drop(c->hContext);
         return s;
     }
     c->pCommandBuffer = v->base;
@@ -246,21 +246,21 @@ static void resource_opened(D3DKMT_HANDLE device, D3DKMT_HANDLE resource, const 
     for (UINT i = 0; i < count && infos; i++) {
         D3DKMT_HANDLE h;
         memcpy(&h, (const uint8_t *)infos + i * element + at, sizeof(h));
-        view_add(h, device, resource); /* without memory for it, a lock maps it anew */
+        d3dkmt_view_add(h, device, resource); /* without memory for it, a lock maps it anew */
     }
 }
 
 static NTSTATUS locked(D3DKMT_LOCK *l, int fd, const struct wire_header *h)
 {
-    struct view *v = view_find(l->hAllocation);
+    struct view *v = d3dkmt_view_find(l->hAllocation);
     NTSTATUS s = STATUS_SUCCESS;
 
     if (!v)
-        v = view_add(l->hAllocation, l->hDevice, 0);
+        v = d3dkmt_view_add(l->hAllocation, l->hDevice, 0);
     if (!v)
         return STATUS_NO_MEMORY;
     if (!v->base)
-        s = view_map(v, fd, h->fd_offset, h->fd_size);
+        s = d3dkmt_view_map(v, fd, h->fd_offset, h->fd_size);
     l->pData = v->base;
     return s;
 }
@@ -278,7 +278,7 @@ static NTSTATUS after(enum d3dkmt_thunk thunk, void *arg, const struct wire_head
     case D3DKMT_THUNK_CreateContext:
         return context_created(arg, fd, h);
     case D3DKMT_THUNK_Render:
-        v = view_find(r->hContext);
+        v = d3dkmt_view_find(r->hContext);
         if (v) {
             r->pNewCommandBuffer = v->context.pCommandBuffer;
             r->pNewAllocationList = v->context.pAllocationList;
@@ -297,22 +297,22 @@ static NTSTATUS after(enum d3dkmt_thunk thunk, void *arg, const struct wire_head
         return locked(arg, fd, h);
     case D3DKMT_THUNK_DestroyAllocation:
         if (d->hResource)
-            view_drop_device(d->hDevice, d->hResource);
+            d3dkmt_view_drop_device(d->hDevice, d->hResource);
         for (UINT i = 0; i < d->AllocationCount && !d->hResource; i++)
-            view_drop(d->phAllocationList[i]);
+            d3dkmt_view_drop(d->phAllocationList[i]);
         break;
     case D3DKMT_THUNK_DestroyContext:
-        view_drop(((D3DKMT_DESTROYCONTEXT *)arg)->hContext);
+        d3dkmt_view_drop(((D3DKMT_DESTROYCONTEXT *)arg)->hContext);
         break;
     case D3DKMT_THUNK_WaitForVerticalBlankEvent:
-        vblanks_map(fd, h->fd_size);
+        d3dkmt_vblanks_map(fd, h->fd_size);
         break;
     case D3DKMT_THUNK_CloseAdapter:
-        vblanks_forget();
+        d3dkmt_vblanks_forget();
         break;
     case D3DKMT_THUNK_DestroyDevice:
-        vblanks_forget();
-        view_drop_device(((D3DKMT_DESTROYDEVICE *)arg)->hDevice, 0);
+        d3dkmt_vblanks_forget();
+        d3dkmt_view_drop_device(((D3DKMT_DESTROYDEVICE *)arg)->hDevice, 0);
         break;
     }
     return STATUS_SUCCESS;
@@ -342,7 +342,7 @@ static NTSTATUS remote(enum d3dkmt_thunk thunk, void *arg)
 
     if (connection())
         return STATUS_NO_SUCH_DEVICE;
-    size = wire_write(self.buffer, thunk, arg, sched_getcpu(), NULL);
+    size = d3dkmt_wire_write(self.buffer, thunk, arg, sched_getcpu(), NULL);
     if (!size)
         return STATUS_INVALID_PARAMETER; /* longer than a message */
     n = exchange(self.fd, self.buffer, size, event_of(thunk, arg), &fd);
@@ -350,12 +350,12 @@ static NTSTATUS remote(enum d3dkmt_thunk thunk, void *arg)
         close(self.fd);
         self.fd = -1;
         pthread_mutex_lock(&lock);
-        vblanks_abandon();
+        d3dkmt_vblanks_abandon();
         pthread_mutex_unlock(&lock);
         return STATUS_DEVICE_REMOVED; /* the service is gone */
     }
     memcpy(&h, self.buffer, sizeof(h));
-    s = wire_parse_reply(self.buffer, (size_t)n, thunk, arg);
+    s = d3dkmt_wire_parse_reply(self.buffer, (size_t)n, thunk, arg);
     pthread_mutex_lock(&lock);
     if (NT_SUCCESS(s))
         s = after(thunk, arg, &h, fd);
@@ -374,15 +374,15 @@ static NTSTATUS wait_for_vblank(void *arg)
     NTSTATUS s;
 
     pthread_mutex_lock(&lock);
-    epoch = vblanks_epoch();
-    known = vblanks_known(w);
+    epoch = d3dkmt_vblanks_epoch();
+    known = d3dkmt_vblanks_known(w);
     pthread_mutex_unlock(&lock);
-    if (known && vblanks_wait(known, w->VidPnSourceId, epoch))
+    if (known && d3dkmt_vblanks_wait(known, w->VidPnSourceId, epoch))
         return STATUS_SUCCESS;
     s = remote(D3DKMT_THUNK_WaitForVerticalBlankEvent, arg);
     pthread_mutex_lock(&lock);
     if (NT_SUCCESS(s))
-        vblanks_remember(w, epoch);
+        d3dkmt_vblanks_remember(w, epoch);
     pthread_mutex_unlock(&lock);
     return s;
 }
@@ -493,7 +493,7 @@ static struct dxgk_progress *remote_progress(D3DKMT_HANDLE context, D3DKMT_HANDL
     const struct view *v;
 
     pthread_mutex_lock(&lock);
-    v = view_find(context);
+    v = d3dkmt_view_find(context);
     if (v) {
         p = v->progress;
         *device = v->device;

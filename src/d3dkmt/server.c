@@ -143,7 +143,7 @@ size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd
     uint64_t lengths[4], offset = 0, length = 0;
     void *heap;
     size_t n;
-    NTSTATUS s = wire_parse(msg, size, &thunk, arg, &heap);
+    NTSTATUS s = d3dkmt_wire_parse(msg, size, &thunk, arg, &heap);
 
     *reply_fd = -1;
     *bad = !NT_SUCCESS(s);
@@ -153,7 +153,7 @@ size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd
         free(heap);
         return refuse(reply, (uint32_t)thunk, s);
     }
-    wire_lengths(thunk, arg, lengths);
+    d3dkmt_wire_lengths(thunk, arg, lengths);
     s = local_call(c, thunk, arg);
     if (NT_SUCCESS(s) && thunk == D3DKMT_THUNK_CreateContext)
         s = dxgk_context_fd(c, ((D3DKMT_CREATECONTEXT *)arg)->hContext, reply_fd, &length);
@@ -166,7 +166,7 @@ size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd
     if (NT_SUCCESS(s) && thunk == D3DKMT_THUNK_WaitForVerticalBlankEvent)
         *reply_fd = dxgk_vblanks_fd(c, &length); /* without it the next wait is a call again */
     clear_nested(thunk, arg);
-    n = wire_write(reply, thunk, arg, s, lengths);
+    n = d3dkmt_wire_write(reply, thunk, arg, s, lengths);
     free(heap);
     if (!n)
         return refuse(reply, (uint32_t)thunk, STATUS_BUFFER_OVERFLOW);

@@ -21,12 +21,12 @@ static struct {
 } known[KNOWN];
 static unsigned next;
 
-uint32_t vblanks_epoch(void)
+uint32_t d3dkmt_vblanks_epoch(void)
 {
     return page ? page->epoch : 0;
 }
 
-void vblanks_map(int fd, uint64_t size)
+void d3dkmt_vblanks_map(int fd, uint64_t size)
 {
     const void *p;
 
@@ -45,7 +45,7 @@ static int find(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg)
     return -1;
 }
 
-void vblanks_remember(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg, uint32_t epoch)
+void d3dkmt_vblanks_remember(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg, uint32_t epoch)
 {
     int i = find(arg);
 
@@ -57,26 +57,26 @@ void vblanks_remember(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg, uint32_t epoc
     known[i].epoch = epoch;
 }
 
-void vblanks_forget(void)
+void d3dkmt_vblanks_forget(void)
 {
     memset(known, 0, sizeof(known));
 }
 
-void vblanks_unmap(void)
+void d3dkmt_vblanks_unmap(void)
 {
-    vblanks_forget();
+    d3dkmt_vblanks_forget();
     if (page)
         munmap((void *)(uintptr_t)page, sizeof(*page));
     page = NULL;
 }
 
-void vblanks_abandon(void)
+void d3dkmt_vblanks_abandon(void)
 {
-    vblanks_forget();
+    d3dkmt_vblanks_forget();
     page = NULL; /* not unmapped: other threads may be waiting on it still */
 }
 
-const struct dxgk_vblanks *vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg)
+const struct dxgk_vblanks *d3dkmt_vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg)
 {
     int i = page ? find(arg) : -1;
 
@@ -95,7 +95,7 @@ static uint64_t last_number(const struct dxgk_vblanks *v, UINT source)
     return period && (int64_t)since > 0 && since / period > count ? since / period : count;
 }
 
-bool vblanks_wait(const struct dxgk_vblanks *v, UINT source, uint32_t epoch)
+bool d3dkmt_vblanks_wait(const struct dxgk_vblanks *v, UINT source, uint32_t epoch)
 {
     static const struct timespec look = {0, LOOK_NS};
     uint64_t seen = last_number(v, source);

@@ -2,7 +2,7 @@
  *
  *   a wait by a call succeeds ──remember──▶ these arguments need no call ──epoch, DestroyDevice, CloseAdapter──▶ call again
  *
- * Callers hold the client's lock but for vblanks_wait, which sleeps.
+ * Callers hold the client's lock but for d3dkmt_vblanks_wait, which sleeps.
  */
 #ifndef D3DKMT_VBLANKS_H_
 #define D3DKMT_VBLANKS_H_
@@ -15,18 +15,18 @@
 struct dxgk_vblanks;
 
 /* What must not change while a call is made whose success is to be remembered. 0: there is no page yet. */
-uint32_t vblanks_epoch(void);
+uint32_t d3dkmt_vblanks_epoch(void);
 /* The page came with a reply. */
-void vblanks_map(int fd, uint64_t size);
-void vblanks_remember(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg, uint32_t epoch);
+void d3dkmt_vblanks_map(int fd, uint64_t size);
+void d3dkmt_vblanks_remember(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg, uint32_t epoch);
 /* Calls are needed again: handles are gone. */
-void vblanks_forget(void);
+void d3dkmt_vblanks_forget(void);
 /* The connections are ended, and no thread waits; or the service is gone under them. */
-void vblanks_unmap(void);
-void vblanks_abandon(void);
+void d3dkmt_vblanks_unmap(void);
+void d3dkmt_vblanks_abandon(void);
 /* The page, when a wait with these arguments needs no call; else NULL. */
-const struct dxgk_vblanks *vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg);
+const struct dxgk_vblanks *d3dkmt_vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg);
 /* Waits for the next vblank. False: ask the service; it may have news, or be gone. */
-bool vblanks_wait(const struct dxgk_vblanks *v, UINT source, uint32_t epoch);
+bool d3dkmt_vblanks_wait(const struct dxgk_vblanks *v, UINT source, uint32_t epoch);
 
 #endif

@@ -26,18 +26,18 @@ static void drop(struct view **p)
     free(v);
 }
 
-struct view *view_find(D3DKMT_HANDLE handle)
+struct view *d3dkmt_view_find(D3DKMT_HANDLE handle)
 {
     return *slot(handle);
 }
 
-struct view *view_add(D3DKMT_HANDLE handle, D3DKMT_HANDLE device, D3DKMT_HANDLE resource)
+struct view *d3dkmt_view_add(D3DKMT_HANDLE handle, D3DKMT_HANDLE device, D3DKMT_HANDLE resource)
 {
     struct view *v = calloc(1, sizeof(*v));
 
     if (!v)
         return NULL;
-    view_drop(handle);
+    d3dkmt_view_drop(handle);
     v->handle = handle;
     v->device = device;
     v->resource = resource;
@@ -46,7 +46,7 @@ struct view *view_add(D3DKMT_HANDLE handle, D3DKMT_HANDLE device, D3DKMT_HANDLE 
     return v;
 }
 
-NTSTATUS view_map(struct view *v, int fd, uint64_t offset, uint64_t size)
+NTSTATUS d3dkmt_view_map(struct view *v, int fd, uint64_t offset, uint64_t size)
 {
     void *p;
 
@@ -61,7 +61,7 @@ NTSTATUS view_map(struct view *v, int fd, uint64_t offset, uint64_t size)
     return STATUS_SUCCESS;
 }
 
-void view_drop(D3DKMT_HANDLE handle)
+void d3dkmt_view_drop(D3DKMT_HANDLE handle)
 {
     struct view **p = slot(handle);
 
@@ -69,7 +69,7 @@ void view_drop(D3DKMT_HANDLE handle)
         drop(p);
 }
 
-void view_drop_device(D3DKMT_HANDLE device, D3DKMT_HANDLE resource)
+void d3dkmt_view_drop_device(D3DKMT_HANDLE device, D3DKMT_HANDLE resource)
 {
     for (int i = 0; i < BUCKETS; i++)
         for (struct view **p = &buckets[i]; *p;)
@@ -79,7 +79,7 @@ void view_drop_device(D3DKMT_HANDLE device, D3DKMT_HANDLE resource)
                 p = &(*p)->next;
 }
 
-void view_drop_all(void)
+void d3dkmt_view_drop_all(void)
 {
     for (int i = 0; i < BUCKETS; i++)
         while (buckets[i])

@@ -20,14 +20,14 @@ struct view {
     struct dxgk_progress *progress;
 };
 
-struct view *view_find(D3DKMT_HANDLE handle);
+struct view *d3dkmt_view_find(D3DKMT_HANDLE handle);
 /* The entry for a new handle; an old one with the same number goes. NULL: no memory. */
-struct view *view_add(D3DKMT_HANDLE handle, D3DKMT_HANDLE device, D3DKMT_HANDLE resource);
+struct view *d3dkmt_view_add(D3DKMT_HANDLE handle, D3DKMT_HANDLE device, D3DKMT_HANDLE resource);
 /* Maps `size` bytes of `fd` from `offset` on. */
-NTSTATUS view_map(struct view *v, int fd, uint64_t offset, uint64_t size);
-void view_drop(D3DKMT_HANDLE handle);
+NTSTATUS d3dkmt_view_map(struct view *v, int fd, uint64_t offset, uint64_t size);
+void d3dkmt_view_drop(D3DKMT_HANDLE handle);
 /* Everything of a device, or with it of one of its resources (0: all). */
-void view_drop_device(D3DKMT_HANDLE device, D3DKMT_HANDLE resource);
-void view_drop_all(void);
+void d3dkmt_view_drop_device(D3DKMT_HANDLE device, D3DKMT_HANDLE resource);
+void d3dkmt_view_drop_all(void);
 
 #endif

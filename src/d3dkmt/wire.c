@@ -12,7 +12,7 @@
     }
 #define THUNK(id, type, n, ...) [D3DKMT_THUNK_##id] = {#id, sizeof(type), {__VA_ARGS__}, n}
 
-const struct wire_thunk wire_thunks[D3DKMT_NUM_THUNKS] = {
+const struct wire_thunk d3dkmt_wire_thunks[D3DKMT_NUM_THUNKS] = {
     THUNK(OpenAdapterFromHdc, D3DKMT_OPENADAPTERFROMHDC, 0),
     THUNK(OpenAdapterFromGdiDisplayName, D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME, 0),
     THUNK(CloseAdapter, D3DKMT_CLOSEADAPTER, 0),
@@ -150,15 +150,16 @@ static void put_block(struct out *o, const void *data, uint64_t length, bool con
     put(o, NULL, -o->pos & 7);
 }
 
-void wire_lengths(enum d3dkmt_thunk thunk, const void *arg, uint64_t lengths[4])
+void d3dkmt_wire_lengths(enum d3dkmt_thunk thunk, const void *arg, uint64_t lengths[4])
 {
-    for (unsigned i = 0; i < wire_thunks[thunk].num; i++)
-        lengths[i] = length_of(arg, &wire_thunks[thunk].pointers[i]);
+    for (unsigned i = 0; i < d3dkmt_wire_thunks[thunk].num; i++)
+        lengths[i] = length_of(arg, &d3dkmt_wire_thunks[thunk].pointers[i]);
 }
 
-size_t wire_write(void *msg, enum d3dkmt_thunk thunk, const void *arg, NTSTATUS status, const uint64_t *reply)
+size_t d3dkmt_wire_write(void *msg, enum d3dkmt_thunk thunk, const void *arg, NTSTATUS status,
+                         const uint64_t *reply)
 {
-    const struct wire_thunk *t = &wire_thunks[thunk];
+    const struct wire_thunk *t = &d3dkmt_wire_thunks[thunk];
     struct wire_header h = {.magic = WIRE_MAGIC, .thunk = (uint32_t)thunk, .status = status};
     struct out o = {.data = msg};
     uint8_t *copy;
@@ -223,7 +224,7 @@ static NTSTATUS get_block(struct bytes *b, uint64_t expected, bool content, uint
     return STATUS_SUCCESS;
 }
 
-NTSTATUS wire_parse(const void *msg, size_t size, enum d3dkmt_thunk *thunk, void *arg, void **heap)
+NTSTATUS d3dkmt_wire_parse(const void *msg, size_t size, enum d3dkmt_thunk *thunk, void *arg, void **heap)
 {
     struct bytes b = bytes_of(msg, size);
     struct wire_header h;
@@ -244,7 +245,7 @@ NTSTATUS wire_parse(const void *msg, size_t size, enum d3dkmt_thunk *thunk, void
     if (h.thunk >= D3DKMT_NUM_THUNKS)
         return STATUS_NOT_IMPLEMENTED;
     *thunk = (enum d3dkmt_thunk)h.thunk;
-    t = &wire_thunks[h.thunk];
+    t = &d3dkmt_wire_thunks[h.thunk];
     from = bytes_take(&b, t->size);
     if (!from)
         return STATUS_INFO_LENGTH_MISMATCH;
@@ -279,9 +280,9 @@ NTSTATUS wire_parse(const void *msg, size_t size, enum d3dkmt_thunk *thunk, void
     return s;
 }
 
-NTSTATUS wire_parse_reply(const void *msg, size_t size, enum d3dkmt_thunk thunk, void *arg)
+NTSTATUS d3dkmt_wire_parse_reply(const void *msg, size_t size, enum d3dkmt_thunk thunk, void *arg)
 {
-    const struct wire_thunk *t = &wire_thunks[thunk];
+    const struct wire_thunk *t = &d3dkmt_wire_thunks[thunk];
     struct bytes b = bytes_of(msg, size);
     const struct wire_header *h = bytes_take(&b, sizeof(*h));
     const void *from;

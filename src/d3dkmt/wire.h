@@ -56,18 +56,18 @@ struct wire_thunk {
     unsigned num;
 };
 
-extern const struct wire_thunk wire_thunks[D3DKMT_NUM_THUNKS];
+extern const struct wire_thunk d3dkmt_wire_thunks[D3DKMT_NUM_THUNKS];
 
 /* Reads a request: `arg` (at least 4 KiB, aligned) becomes the structure, its pointers lead into `heap`, which the caller
  * frees. STATUS_SUCCESS, or what to answer. */
-NTSTATUS wire_parse(const void *msg, size_t size, enum d3dkmt_thunk *thunk, void *arg, void **heap);
+NTSTATUS d3dkmt_wire_parse(const void *msg, size_t size, enum d3dkmt_thunk *thunk, void *arg, void **heap);
 /* The lengths of what the pointers of a parsed request lead to. */
-void wire_lengths(enum d3dkmt_thunk thunk, const void *arg, uint64_t lengths[4]);
+void d3dkmt_wire_lengths(enum d3dkmt_thunk thunk, const void *arg, uint64_t lengths[4]);
 /* Writes a request (`reply` NULL), or a reply with the lengths that the request had, of at most WIRE_MAX bytes; the size, or
  * 0 when it does not fit. */
-size_t wire_write(void *msg, enum d3dkmt_thunk thunk, const void *arg, NTSTATUS status,
-                  const uint64_t *reply);
+size_t d3dkmt_wire_write(void *msg, enum d3dkmt_thunk thunk, const void *arg, NTSTATUS status,
+                         const uint64_t *reply);
 /* Reads a reply into the caller's structure `arg` and through its pointers. */
-NTSTATUS wire_parse_reply(const void *msg, size_t size, enum d3dkmt_thunk thunk, void *arg);
+NTSTATUS d3dkmt_wire_parse_reply(const void *msg, size_t size, enum d3dkmt_thunk thunk, void *arg);
 
 #endif

@@ -31,14 +31,14 @@ void dxgk_log(struct dxgk *d, const char *source, unsigned id, const char *fmt, 
 }
 
 /* The lock that keeps one thread at a time in the DDIs that the WDK calls serialised; recursive. */
-bool adapter_lock(struct dxgk *d)
+bool dxgk_adapter_lock(struct dxgk *d)
 {
-    struct kthread *self = kernel_thread(d->kernel);
+    struct kthread *self = dxgk_kernel_thread(d->kernel);
 
     while (d->lock.held && d->lock.owner != self) {
         if (d->state == DXGK_FAILED)
             return false;
-        kernel_wait(d->kernel, &d->lock.waiters, LOOP_FOREVER);
+        dxgk_kernel_wait(d->kernel, &d->lock.waiters, LOOP_FOREVER);
     }
     if (d->state == DXGK_FAILED && !d->lock.held)
         return false;
@@ -48,55 +48,55 @@ bool adapter_lock(struct dxgk *d)
     return true;
 }
 
-bool adapter_lock_cleanup(struct dxgk *d)
+bool dxgk_adapter_lock_cleanup(struct dxgk *d)
 {
     if (d->state != DXGK_FAILED)
-        return adapter_lock(d);
-    if (d->lock.held && d->lock.owner != kernel_thread(d->kernel))
+        return dxgk_adapter_lock(d);
+    if (d->lock.held && d->lock.owner != dxgk_kernel_thread(d->kernel))
         return false;
     d->lock.held = true;
-    d->lock.owner = kernel_thread(d->kernel);
+    d->lock.owner = dxgk_kernel_thread(d->kernel);
     d->lock.depth++;
     return true;
 }
 
-void adapter_unlock(struct dxgk *d)
+void dxgk_adapter_unlock(struct dxgk *d)
 {
     if (--d->lock.depth)
         return;
     d->lock.held = false;
     d->lock.owner = NULL;
-    kernel_wake_all(d->kernel, &d->lock.waiters);
+    dxgk_kernel_wake_all(d->kernel, &d->lock.waiters);
 }
 
-int physmem_alloc(struct dxgk *d, size_t size, struct physmem *m)
+int dxgk_physmem_alloc(struct dxgk *d, size_t size, struct physmem *m)
 {
     size = (size + PAGE_SIZE - 1) & ~(size_t)(PAGE_SIZE - 1);
     m->size = size;
     return d->bus->dma_alloc(d->bus->ctx, size, &m->va, &m->pa);
 }
 
-void physmem_free(struct dxgk *d, struct physmem *m)
+void dxgk_physmem_free(struct dxgk *d, struct physmem *m)
 {
     if (m->va)
         d->bus->dma_free(d->bus->ctx, m->va, m->pa, m->size);
     *m = (struct physmem){0};
 }
 
-void adapter_kick(struct dxgk *d)
+void dxgk_adapter_kick(struct dxgk *d)
 {
     d->workers.work_pending = true;
-    kernel_wake_all(d->kernel, &d->workers.work);
+    dxgk_kernel_wake_all(d->kernel, &d->workers.work);
 }
 
-void adapter_kick_tdr(struct dxgk *d)
+void dxgk_adapter_kick_tdr(struct dxgk *d)
 {
     d->workers.tdr_pending = true;
-    kernel_wake_all(d->kernel, &d->workers.tdr_work);
+    dxgk_kernel_wake_all(d->kernel, &d->workers.tdr_work);
 }
 
-void adapter_force_tdr(struct dxgk *d)
+void dxgk_adapter_force_tdr(struct dxgk *d)
 {
     d->tdr.forced = true;
-    adapter_kick_tdr(d);
+    dxgk_adapter_kick_tdr(d);
 }

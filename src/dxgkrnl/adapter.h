@@ -91,9 +91,10 @@ struct dxgk {
         struct kernel_ddi ddi_;                                                                              \
         NTSTATUS status_ = STATUS_NOT_IMPLEMENTED;                                                           \
         if ((d)->ddi.DxgkDdi##name) {                                                                        \
-            kernel_ddi_enter((d)->kernel, &ddi_, "DxgkDdi" #name, PASSIVE_LEVEL, (d)->tdr.ddi_delay_ns);     \
+            dxgk_kernel_ddi_enter((d)->kernel, &ddi_, "DxgkDdi" #name, PASSIVE_LEVEL,                        \
+                                  (d)->tdr.ddi_delay_ns);                                                    \
             status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__);                                                   \
-            kernel_ddi_leave((d)->kernel, &ddi_);                                                            \
+            dxgk_kernel_ddi_leave((d)->kernel, &ddi_);                                                       \
         }                                                                                                    \
         status_;                                                                                             \
     })
@@ -103,11 +104,11 @@ struct dxgk {
         struct kernel_ddi ddi_;                                                                              \
         NTSTATUS status_ = STATUS_NOT_IMPLEMENTED;                                                           \
         if ((d)->ddi.DxgkDdi##name) {                                                                        \
-            KIRQL old_ = kernel_raise((d)->kernel, level);                                                   \
-            kernel_ddi_enter((d)->kernel, &ddi_, "DxgkDdi" #name, level, 0);                                 \
+            KIRQL old_ = dxgk_kernel_raise((d)->kernel, level);                                              \
+            dxgk_kernel_ddi_enter((d)->kernel, &ddi_, "DxgkDdi" #name, level, 0);                            \
             status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__);                                                   \
-            kernel_ddi_leave((d)->kernel, &ddi_);                                                            \
-            kernel_lower((d)->kernel, old_);                                                                 \
+            dxgk_kernel_ddi_leave((d)->kernel, &ddi_);                                                       \
+            dxgk_kernel_lower((d)->kernel, old_);                                                            \
         }                                                                                                    \
         status_;                                                                                             \
     })
@@ -124,18 +125,18 @@ struct dxgk {
 
 void dxgk_log(struct dxgk *d, const char *source, unsigned id, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-bool adapter_lock(struct dxgk *d);         /* false once FAILED */
-bool adapter_lock_cleanup(struct dxgk *d); /* also then, unless a DDI is stuck inside */
-void adapter_unlock(struct dxgk *d);
+bool dxgk_adapter_lock(struct dxgk *d);         /* false once FAILED */
+bool dxgk_adapter_lock_cleanup(struct dxgk *d); /* also then, unless a DDI is stuck inside */
+void dxgk_adapter_unlock(struct dxgk *d);
 /* Lets the scheduler's thread look, or that for time-outs. Any IRQL. */
-void adapter_kick(struct dxgk *d);
-void adapter_kick_tdr(struct dxgk *d);
+void dxgk_adapter_kick(struct dxgk *d);
+void dxgk_adapter_kick_tdr(struct dxgk *d);
 /* Asks for a reset, as if there had been a time-out. */
-void adapter_force_tdr(struct dxgk *d);
-int physmem_alloc(struct dxgk *d, size_t size, struct physmem *m);
-void physmem_free(struct dxgk *d, struct physmem *m);
+void dxgk_adapter_force_tdr(struct dxgk *d);
+int dxgk_physmem_alloc(struct dxgk *d, size_t size, struct physmem *m);
+void dxgk_physmem_free(struct dxgk *d, struct physmem *m);
 
 /* callbacks.c */
-void callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i);
+void dxgk_callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i);
 
 #endif

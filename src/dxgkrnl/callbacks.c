@@ -5,10 +5,10 @@
 
 static struct dxgk *from(HANDLE h, const char *routine)
 {
-    struct dxgk *d = kernel_ctx(kernel_self(routine));
+    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(routine));
 
     if (h != (HANDLE)d) {
-        kernel_violation(d->kernel, "%s with the handle %p, which is not the adapter's", routine, h);
+        dxgk_kernel_violation(d->kernel, "%s with the handle %p, which is not the adapter's", routine, h);
         return NULL;
     }
     return d;
@@ -16,7 +16,7 @@ static struct dxgk *from(HANDLE h, const char *routine)
 
 #define ENTER(h, max, failed)                                                                                \
     struct dxgk *d = from(h, __func__);                                                                      \
-    if (!d || !kernel_check(d->kernel, __func__, max))                                                       \
+    if (!d || !dxgk_kernel_check(d->kernel, __func__, max))                                                  \
     return failed
 
 static NTSTATUS DxgkCbEvalAcpiMethod(HANDLE h, ULONG uid, PVOID in, ULONG in_size, PVOID out, ULONG out_size)
@@ -62,7 +62,7 @@ static NTSTATUS DxgkCbMapMemory(HANDLE h, PHYSICAL_ADDRESS address, ULONG length
     UNREFERENCED_PARAMETER(cache);
     if (io || user)
         return STATUS_INVALID_PARAMETER; /* no port resources, and nobody to map them for */
-    return ntos_map(d, (uint64_t)address.QuadPart, length, va);
+    return dxgk_ntos_map(d, (uint64_t)address.QuadPart, length, va);
 }
 
 static BOOLEAN DxgkCbQueueDpc(HANDLE h)
@@ -70,7 +70,7 @@ static BOOLEAN DxgkCbQueueDpc(HANDLE h)
     ENTER(h, HIGH_LEVEL, FALSE);
     if (d->dpc.DpcData)
         return FALSE;
-    kernel_queue_dpc(d->kernel, &d->dpc);
+    dxgk_kernel_queue_dpc(d->kernel, &d->dpc);
     return TRUE;
 }
 
@@ -99,16 +99,16 @@ static NTSTATUS DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE routi
     KIRQL old;
     ENTER(h, DISPATCH_LEVEL, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(message);
-    old = kernel_raise(d->kernel, DIRQL);
+    old = dxgk_kernel_raise(d->kernel, DIRQL);
     *result = routine(context);
-    kernel_lower(d->kernel, old);
+    dxgk_kernel_lower(d->kernel, old);
     return STATUS_SUCCESS;
 }
 
 static NTSTATUS DxgkCbUnmapMemory(HANDLE h, PVOID va)
 {
     ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
-    return ntos_unmap(d, va);
+    return dxgk_ntos_unmap(d, va);
 }
 
 static NTSTATUS DxgkCbWriteDeviceSpace(HANDLE h, ULONG type, PVOID buffer, ULONG offset, ULONG length,
@@ -132,9 +132,9 @@ static NTSTATUS DxgkCbIsDevicePresent(HANDLE h, PVOID parameters, PBOOLEAN prese
 
 static VOID *DxgkCbGetHandleData(CONST DXGKARGCB_GETHANDLEDATA *args)
 {
-    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
-    if (!kernel_check(d->kernel, __func__, PASSIVE_LEVEL))
+    if (!dxgk_kernel_check(d->kernel, __func__, PASSIVE_LEVEL))
         return NULL;
     for (struct device *dev = d->devices; dev; dev = dev->next) {
         if (args->Type == DXGK_HANDLE_ALLOCATION)
@@ -151,7 +151,7 @@ static VOID *DxgkCbGetHandleData(CONST DXGKARGCB_GETHANDLEDATA *args)
 
 static D3DKMT_HANDLE DxgkCbGetHandleParent(D3DKMT_HANDLE allocation)
 {
-    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
     for (struct device *dev = d->devices; dev; dev = dev->next)
         for (struct open_alloc *o = dev->allocs; o; o = o->next)
@@ -162,7 +162,7 @@ static D3DKMT_HANDLE DxgkCbGetHandleParent(D3DKMT_HANDLE allocation)
 
 static D3DKMT_HANDLE DxgkCbEnumHandleChildren(CONST DXGKARGCB_ENUMHANDLECHILDREN *args)
 {
-    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
     UINT i = args->Index;
 
     for (struct device *dev = d->devices; dev; dev = dev->next)
@@ -178,10 +178,10 @@ static VOID DxgkCbNotifyInterrupt(CONST HANDLE h, CONST DXGKARGCB_NOTIFY_INTERRU
 
     if (!d)
         return;
-    if (kernel_irql(d->kernel) != DIRQL)
-        kernel_violation(d->kernel, "DxgkCbNotifyInterrupt called at IRQL %d, must be the device's (%d)",
-                         kernel_irql(d->kernel), DIRQL);
-    interrupts_notify(d, data);
+    if (dxgk_kernel_irql(d->kernel) != DIRQL)
+        dxgk_kernel_violation(d->kernel, "DxgkCbNotifyInterrupt called at IRQL %d, must be the device's (%d)",
+                              dxgk_kernel_irql(d->kernel), DIRQL);
+    dxgk_interrupts_notify(d, data);
 }
 
 static VOID DxgkCbNotifyDpc(CONST HANDLE h)
@@ -190,30 +190,30 @@ static VOID DxgkCbNotifyDpc(CONST HANDLE h)
 
     if (!d)
         return;
-    if (kernel_irql(d->kernel) != DISPATCH_LEVEL)
-        kernel_violation(d->kernel, "DxgkCbNotifyDpc called at IRQL %d, must be DISPATCH_LEVEL",
-                         kernel_irql(d->kernel));
-    interrupts_dispatch(d);
+    if (dxgk_kernel_irql(d->kernel) != DISPATCH_LEVEL)
+        dxgk_kernel_violation(d->kernel, "DxgkCbNotifyDpc called at IRQL %d, must be DISPATCH_LEVEL",
+                              dxgk_kernel_irql(d->kernel));
+    dxgk_interrupts_dispatch(d);
 }
 
 static NTSTATUS DxgkCbQueryVidPnInterface(D3DKMDT_HVIDPN vidpn, DXGK_VIDPN_INTERFACE_VERSION version,
                                           CONST DXGK_VIDPN_INTERFACE **interface)
 {
-    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
-    if (!kernel_check(d->kernel, __func__, PASSIVE_LEVEL))
+    if (!dxgk_kernel_check(d->kernel, __func__, PASSIVE_LEVEL))
         return STATUS_INVALID_PARAMETER;
-    return vidpn_query_interface(vidpn, version, interface);
+    return dxgk_vidpn_query_interface(vidpn, version, interface);
 }
 
 static NTSTATUS DxgkCbGetCaptureAddress(DXGKARGCB_GETCAPTUREADDRESS *args)
 {
-    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
     for (struct alloc *a = d->vidmm.allocs; a; a = a->next)
         if (a->driver == args->hAllocation && a->segment) {
             args->SegmentId = a->segment;
-            args->PhysicalAddress = vidmm_address(d, a);
+            args->PhysicalAddress = dxgk_vidmm_address(d, a);
             return STATUS_SUCCESS;
         }
     return STATUS_INVALID_PARAMETER;
@@ -230,15 +230,15 @@ static NTSTATUS DxgkCbExcludeAdapterAccess(HANDLE h, ULONG attributes, PDXGKDDI_
 {
     ENTER(h, APC_LEVEL, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(attributes);
-    if (!adapter_lock(d))
+    if (!dxgk_adapter_lock(d))
         return STATUS_DEVICE_REMOVED;
-    nodes_wait_idle(d);
+    dxgk_nodes_wait_idle(d);
     callback(d->miniport, context, STATUS_SUCCESS);
-    adapter_unlock(d);
+    dxgk_adapter_unlock(d);
     return STATUS_SUCCESS;
 }
 
-void callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i)
+void dxgk_callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i)
 {
     *i = (DXGKRNL_INTERFACE){
         .Size = sizeof(*i),
@@ -261,7 +261,7 @@ void callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i)
         .DxgkCbNotifyInterrupt = DxgkCbNotifyInterrupt,
         .DxgkCbNotifyDpc = DxgkCbNotifyDpc,
         .DxgkCbQueryVidPnInterface = DxgkCbQueryVidPnInterface,
-        .DxgkCbQueryMonitorInterface = monitor_query_interface,
+        .DxgkCbQueryMonitorInterface = dxgk_monitor_query_interface,
         .DxgkCbGetCaptureAddress = DxgkCbGetCaptureAddress,
         .DxgkCbLogEtwEvent = DxgkCbLogEtwEvent,
         .DxgkCbExcludeAdapterAccess = DxgkCbExcludeAdapterAccess,

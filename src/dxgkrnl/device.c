@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct device *device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status)
+struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status)
 {
     struct device *dev = calloc(1, sizeof(*dev));
     DXGKARG_CREATEDEVICE args = {.hDevice = (HANDLE)dev};
@@ -17,7 +17,7 @@ struct device *device_create(struct dxgk *d, struct dxgk_client *client, NTSTATU
     dev->d = d;
     dev->client = client;
     dev->state = D3DKMT_DEVICEEXECUTION_ACTIVE;
-    dev->handle = handle_new(d, HANDLE_DEVICE, client, dev);
+    dev->handle = dxgk_handle_new(d, HANDLE_DEVICE, client, dev);
     if (!dev->handle) {
         free(dev);
         return NULL;
@@ -25,13 +25,13 @@ struct device *device_create(struct dxgk *d, struct dxgk_client *client, NTSTATU
     args.Flags.SystemDevice = !client;
     {
         struct kernel_ddi ddi;
-        kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiCreateDevice", PASSIVE_LEVEL, d->tdr.ddi_delay_ns);
-        fault_block(d);
+        dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiCreateDevice", PASSIVE_LEVEL, d->tdr.ddi_delay_ns);
+        dxgk_fault_block(d);
         *status = d->ddi.DxgkDdiCreateDevice(d->miniport, &args);
-        kernel_ddi_leave(d->kernel, &ddi);
+        dxgk_kernel_ddi_leave(d->kernel, &ddi);
     }
     if (!NT_SUCCESS(*status)) {
-        handle_free(d, dev->handle);
+        dxgk_handle_free(d, dev->handle);
         free(dev);
         return NULL;
     }
@@ -41,30 +41,30 @@ struct device *device_create(struct dxgk *d, struct dxgk_client *client, NTSTATU
     return dev;
 }
 
-void device_destroy(struct device *dev)
+void dxgk_device_destroy(struct device *dev)
 {
     struct dxgk *d = dev->d;
 
-    handle_free(d, dev->handle);
-    device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
-    display_drop_flips(d, dev);
+    dxgk_handle_free(d, dev->handle);
+    dxgk_device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
+    dxgk_display_drop_flips(d, dev);
     while (dev->contexts)
-        context_destroy(dev->contexts);
+        dxgk_context_destroy(dev->contexts);
     while (dev->resources)
-        vidmm_close(dev->resources);
+        dxgk_vidmm_close(dev->resources);
     while (dev->closing) /* by the scheduler's thread */
-        kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+        dxgk_kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
     while (dev->syncs)
-        sync_close(dev->syncs);
+        dxgk_sync_close(dev->syncs);
     for (unsigned i = 0; i < d->display.num_sources; i++)
         if (d->display.sources[i].owner == dev) {
             d->display.sources[i].owner = NULL;
             d->display.sources[i].owner_type = D3DKMT_VIDPNSOURCEOWNER_UNOWNED;
         }
     LIST_DROP(&d->devices, dev, next);
-    if (d->miniport && adapter_lock_cleanup(d)) {
+    if (d->miniport && dxgk_adapter_lock_cleanup(d)) {
         DDI(d, DestroyDevice, dev->driver);
-        adapter_unlock(d);
+        dxgk_adapter_unlock(d);
     }
     free(dev);
 }
@@ -104,8 +104,8 @@ static void free_buffers(struct context *c)
         close(c->buffer_fd);
 }
 
-struct context *context_create(struct device *dev, UINT node, UINT affinity, void *priv, UINT priv_size,
-                               NTSTATUS *status)
+struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity, void *priv, UINT priv_size,
+                                    NTSTATUS *status)
 {
     struct dxgk *d = dev->d;
     struct context *c = calloc(1, sizeof(*c));
@@ -134,15 +134,15 @@ struct context *context_create(struct device *dev, UINT node, UINT affinity, voi
     if (!c->info.DmaBufferSize || c->info.DmaBufferSize > UINT32_C(256) << 20 ||
         c->info.AllocationListSize > 65536 || c->info.PatchLocationListSize > 65536 ||
         c->info.DmaBufferPrivateDataSize > 1 << 20) {
-        kernel_violation(d->kernel,
-                         "DxgkDdiCreateContext asks for a DMA buffer of %u bytes, lists of %u and %u entries",
-                         c->info.DmaBufferSize, c->info.AllocationListSize, c->info.PatchLocationListSize);
+        dxgk_kernel_violation(
+            d->kernel, "DxgkDdiCreateContext asks for a DMA buffer of %u bytes, lists of %u and %u entries",
+            c->info.DmaBufferSize, c->info.AllocationListSize, c->info.PatchLocationListSize);
         *status = STATUS_INVALID_PARAMETER;
         goto fail;
     }
     if (dev->client && make_buffers(c))
         goto fail;
-    c->handle = handle_new(d, HANDLE_CONTEXT, dev->client, c);
+    c->handle = dxgk_handle_new(d, HANDLE_CONTEXT, dev->client, c);
     if (!c->handle)
         goto fail;
     c->next = dev->contexts;
@@ -158,29 +158,29 @@ fail:
     return NULL;
 }
 
-void context_destroy(struct context *c)
+void dxgk_context_destroy(struct context *c)
 {
     struct device *dev = c->device;
     struct dxgk *d = dev->d;
 
-    handle_free(d, c->handle);
+    dxgk_handle_free(d, c->handle);
     if (c->progress)
         c->progress->state = D3DKMT_DEVICEEXECUTION_STOPPED;
-    sched_drop_context(c);
+    dxgk_sched_drop_context(c);
     while (c->watchers) /* they look up after a while */
-        kernel_wait(d->kernel, &c->idle, LOOP_FOREVER);
+        dxgk_kernel_wait(d->kernel, &c->idle, LOOP_FOREVER);
     LIST_DROP(&dev->contexts, c, next);
     LIST_DROP(&d->sched.contexts, c, next_all);
     for (unsigned i = 0; i < d->sched.num_nodes; i++)
         if (d->sched.nodes[i].last_context == c)
             d->sched.nodes[i].last_context = NULL;
-    if (d->miniport && adapter_lock_cleanup(d)) {
+    if (d->miniport && dxgk_adapter_lock_cleanup(d)) {
         DDI(d, DestroyContext, c->driver);
-        adapter_unlock(d);
+        dxgk_adapter_unlock(d);
     }
-    kernel_wake_all(d->kernel, &c->space); /* they find the handle gone */
-    kernel_wake_all(d->kernel, &c->idle);
-    kernel_wake_all(d->kernel, &c->done);
+    dxgk_kernel_wake_all(d->kernel, &c->space); /* they find the handle gone */
+    dxgk_kernel_wake_all(d->kernel, &c->idle);
+    dxgk_kernel_wake_all(d->kernel, &c->done);
     free_buffers(c);
     free(c);
 }
@@ -192,11 +192,11 @@ int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process,
     if (!c)
         return -ENOMEM;
     *c = (struct dxgk_client){.d = d, .process = process ? process : 1, .admin = admin};
-    kernel_enter(d->kernel);
+    dxgk_kernel_enter(d->kernel);
     c->serial = ++d->owners;
     c->next = d->clients;
     d->clients = c;
-    kernel_leave(d->kernel);
+    dxgk_kernel_leave(d->kernel);
     *out = c;
     return 0;
 }
@@ -205,18 +205,18 @@ void dxgk_client_cancel(struct dxgk_client *c)
 {
     struct dxgk *d = c->d;
 
-    kernel_enter(d->kernel);
+    dxgk_kernel_enter(d->kernel);
     c->cancelled = true;
     for (unsigned i = 0; i < d->display.num_sources; i++)
-        kernel_wake_all(d->kernel, &d->display.sources[i].vblank_waiters);
+        dxgk_kernel_wake_all(d->kernel, &d->display.sources[i].vblank_waiters);
     for (struct context *x = d->sched.contexts; x; x = x->next_all)
         if (x->device->client == c) {
-            kernel_wake_all(d->kernel, &x->space);
-            kernel_wake_all(d->kernel, &x->idle);
-            kernel_wake_all(d->kernel, &x->done);
+            dxgk_kernel_wake_all(d->kernel, &x->space);
+            dxgk_kernel_wake_all(d->kernel, &x->idle);
+            dxgk_kernel_wake_all(d->kernel, &x->done);
         }
-    kernel_wake_all(d->kernel, &d->progress);
-    kernel_leave(d->kernel);
+    dxgk_kernel_wake_all(d->kernel, &d->progress);
+    dxgk_kernel_leave(d->kernel);
 }
 
 void dxgk_client_close(struct dxgk_client *c)
@@ -228,18 +228,18 @@ void dxgk_client_close(struct dxgk_client *c)
         return;
     d = c->d;
     dxgk_client_cancel(c);
-    kernel_enter(d->kernel);
+    dxgk_kernel_enter(d->kernel);
     do {
         again = false;
         for (struct device *dev = d->devices; dev; dev = dev->next)
             if (dev->client == c) {
-                device_destroy(dev);
+                dxgk_device_destroy(dev);
                 again = true;
                 break;
             }
     } while (again);
-    handle_free_all(d, c);
+    dxgk_handle_free_all(d, c);
     LIST_DROP(&d->clients, c, next);
-    kernel_leave(d->kernel);
+    dxgk_kernel_leave(d->kernel);
     free(c);
 }

@@ -61,18 +61,18 @@ struct context {
     uint64_t packets, packets_done;
 };
 
-struct device *device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status);
-void device_destroy(struct device *dev);
-struct context *context_create(struct device *dev, UINT node, UINT affinity, void *priv, UINT priv_size,
-                               NTSTATUS *status);
-void context_destroy(struct context *c);
+struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status);
+void dxgk_device_destroy(struct device *dev);
+struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity, void *priv, UINT priv_size,
+                                    NTSTATUS *status);
+void dxgk_context_destroy(struct context *c);
 
 /* ---- progress.c ---------------------------------------------------------- */
 
 /* Loses the device, unless it is lost already. */
-void device_lose(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE why);
+void dxgk_device_lose(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE why);
 /* A packet of the context was queued, or has taken effect. */
-void context_packet_queued(struct context *c);
-void context_packet_done(struct context *c);
+void dxgk_context_packet_queued(struct context *c);
+void dxgk_context_packet_done(struct context *c);
 
 #endif

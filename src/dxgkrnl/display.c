@@ -13,12 +13,12 @@ static void vsync_check(void *ctx)
 {
     struct dxgk *d = ctx;
 
-    if (kernel_now(d->kernel) >= d->display.vsync_ns + VSYNC_LOST_NS) {
+    if (dxgk_kernel_now(d->kernel) >= d->display.vsync_ns + VSYNC_LOST_NS) {
         d->display.vsync_stuck = true;
-        d->display.vsync_ns = kernel_now(d->kernel);
-        adapter_kick(d);
+        d->display.vsync_ns = dxgk_kernel_now(d->kernel);
+        dxgk_adapter_kick(d);
     }
-    kernel_arm(d->kernel, &d->display.vsync_timer, d->display.vsync_ns + VSYNC_LOST_NS, vsync_check, d);
+    dxgk_kernel_arm(d->kernel, &d->display.vsync_timer, d->display.vsync_ns + VSYNC_LOST_NS, vsync_check, d);
 }
 
 static void enable_vsync(struct dxgk *d, bool on)
@@ -26,13 +26,14 @@ static void enable_vsync(struct dxgk *d, bool on)
     if (d->display.vsync_enabled == on || d->state != DXGK_STARTED)
         return;
     d->display.vsync_enabled = on;
-    d->display.vsync_ns = kernel_now(d->kernel);
+    d->display.vsync_ns = dxgk_kernel_now(d->kernel);
     if (on)
-        kernel_arm(d->kernel, &d->display.vsync_timer, d->display.vsync_ns + VSYNC_LOST_NS, vsync_check, d);
+        dxgk_kernel_arm(d->kernel, &d->display.vsync_timer, d->display.vsync_ns + VSYNC_LOST_NS, vsync_check,
+                        d);
     else
-        kernel_cancel(d->kernel, &d->display.vsync_timer);
+        dxgk_kernel_cancel(d->kernel, &d->display.vsync_timer);
     DDI(d, ControlInterrupt, d->miniport, DXGK_INTERRUPT_CRTC_VSYNC, on);
-    vblanks_changed(d);
+    dxgk_vblanks_changed(d);
 }
 
 /* At PASSIVE_LEVEL: off and on again brings lost ones back; if not, the device is reset. */
@@ -47,7 +48,7 @@ static void revive_vsync(struct dxgk *d)
     enable_vsync(d, true);
     if (++d->display.vsync_misses == VSYNC_MISSES) {
         d->display.vsync_misses = 0;
-        adapter_force_tdr(d);
+        dxgk_adapter_force_tdr(d);
     }
 }
 
@@ -55,7 +56,7 @@ static NTSTATUS program(struct dxgk *d, UINT source, struct alloc *a, bool mode_
 {
     DXGKARG_SETVIDPNSOURCEADDRESS args = {.VidPnSourceId = source,
                                           .PrimarySegment = a->segment,
-                                          .PrimaryAddress = vidmm_address(d, a),
+                                          .PrimaryAddress = dxgk_vidmm_address(d, a),
                                           .hAllocation = a->driver};
 
     d->display.sources[source].flip_programmed =
@@ -77,7 +78,7 @@ static void show(struct source *s, struct alloc *a)
     s->primary = a;
 }
 
-void display_flipped(struct dxgk *d, struct packet *p)
+void dxgk_display_flipped(struct dxgk *d, struct packet *p)
 {
     struct source *s = &d->display.sources[p->source];
 
@@ -98,7 +99,7 @@ static void start_flip(struct dxgk *d, unsigned i)
         return; /* a later vblank programs it */
     program(d, i, p->allocs[0], false, false);
     s->flip_programmed = true;
-    s->flip_after = grid_number(&s->grid, kernel_now(d->kernel) + DXGK_VBLANK_GUARD_NS, s->vblanks);
+    s->flip_after = dxgk_grid_number(&s->grid, dxgk_kernel_now(d->kernel) + DXGK_VBLANK_GUARD_NS, s->vblanks);
 }
 
 static void finish_flip(struct dxgk *d, unsigned i)
@@ -114,15 +115,15 @@ static void finish_flip(struct dxgk *d, unsigned i)
     s->last_flip = s->vblanks;
     s->frames++;
     show(s, p->allocs[0]);
-    p->allocs[0]->pins--; /* display_flip's */
+    p->allocs[0]->pins--; /* dxgk_display_flip's */
     p->allocs[0]->busy--;
     p->context->device->present_count++;
     if (s->flips)
         s->flip_due = s->last_flip + s->flips->interval;
-    packet_finish(d, p);
+    dxgk_packet_finish(d, p);
 }
 
-void display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t time_ns)
+void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t time_ns)
 {
     for (unsigned i = 0; i < d->display.num_sources; i++) {
         struct source *s = &d->display.sources[i];
@@ -130,29 +131,29 @@ void display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint6
         bool waited;
         if (!s->committed || s->target != target)
             continue;
-        number = grid_notice(&s->grid, time_ns, s->vblanks);
+        number = dxgk_grid_notice(&s->grid, time_ns, s->vblanks);
         if (number <= s->vblanks)
             continue; /* reported twice: the next one is what everybody waits for */
         s->vblanks = number;
         s->vblank_ns = d->display.vsync_ns = time_ns;
         d->display.vsync_misses = 0;
         if (s->flips && s->flip_programmed && s->vblanks >= s->flip_due && s->vblanks > s->flip_after &&
-            address.QuadPart == vidmm_address(d, s->flips->allocs[0]).QuadPart)
+            address.QuadPart == dxgk_vidmm_address(d, s->flips->allocs[0]).QuadPart)
             finish_flip(d, i);
         start_flip(d, i);
-        waited = vblanks_tick(d, i);
+        waited = dxgk_vblanks_tick(d, i);
         if (s->waiting || s->flips || waited)
             s->last_wanted = s->vblanks;
-        kernel_wake_all(d->kernel, &s->vblank_waiters);
+        dxgk_kernel_wake_all(d->kernel, &s->vblank_waiters);
         if (s->vblanks > s->last_wanted + VSYNC_IDLE_FRAMES && d->display.vsync_enabled) {
             d->display.vsync_idle = true;
-            adapter_kick(d);
+            dxgk_adapter_kick(d);
         }
     }
 }
 
 /* At PASSIVE_LEVEL, from the scheduler's thread. */
-void display_work(struct dxgk *d)
+void dxgk_display_work(struct dxgk *d)
 {
     if (d->display.vsync_stuck)
         revive_vsync(d);
@@ -166,21 +167,21 @@ void display_work(struct dxgk *d)
 }
 
 /* Takes over a flip packet whose context has nothing else at the device. */
-void display_flip(struct dxgk *d, struct packet *p)
+void dxgk_display_flip(struct dxgk *d, struct packet *p)
 {
     struct source *s = &d->display.sources[p->source];
     struct alloc *a = p->allocs[0];
     unsigned epoch = d->epoch;
     NTSTATUS st = STATUS_DEVICE_REMOVED;
 
-    if (adapter_lock(d)) {
-        st = vidmm_make_resident(d, a, a->read_set);
-        adapter_unlock(d);
+    if (dxgk_adapter_lock(d)) {
+        st = dxgk_vidmm_make_resident(d, a, a->read_set);
+        dxgk_adapter_unlock(d);
     }
     if (!NT_SUCCESS(st) || epoch != d->epoch || !s->visible) {
         if (epoch == d->epoch && NT_SUCCESS(st))
             log_info("dxgkrnl", "a flip to the invisible source %u is dropped", p->source);
-        packet_finish(d, p);
+        dxgk_packet_finish(d, p);
         return;
     }
     if (!p->interval) {
@@ -188,7 +189,7 @@ void display_flip(struct dxgk *d, struct packet *p)
         show(s, a);
         s->frames++;
         p->context->device->present_count++;
-        packet_finish(d, p);
+        dxgk_packet_finish(d, p);
         return;
     }
     a->pins++;
@@ -205,7 +206,7 @@ void display_flip(struct dxgk *d, struct packet *p)
     start_flip(d, p->source);
 }
 
-void display_drop_flips(struct dxgk *d, struct device *dev)
+void dxgk_display_drop_flips(struct dxgk *d, struct device *dev)
 {
     for (unsigned i = 0; i < d->display.num_sources; i++) {
         struct source *s = &d->display.sources[i];
@@ -221,7 +222,7 @@ void display_drop_flips(struct dxgk *d, struct device *dev)
             s->flip_count--;
             p->allocs[0]->pins--;
             p->allocs[0]->busy--;
-            packet_finish(d, p);
+            dxgk_packet_finish(d, p);
         }
         s->flips_last = &s->flips;
         while (*s->flips_last)
@@ -237,13 +238,13 @@ static void forget_alloc(struct dxgk *d, struct alloc *a)
         if (s->primary != a || s->own_primary == a)
             continue;
         if (d->state == DXGK_STARTED && s->own_primary &&
-            NT_SUCCESS(vidmm_make_resident(d, s->own_primary, s->own_primary->read_set)))
+            NT_SUCCESS(dxgk_vidmm_make_resident(d, s->own_primary, s->own_primary->read_set)))
             program(d, i, s->own_primary, true, false);
         show(s, s->own_primary);
     }
 }
 
-NTSTATUS display_wait_vblank(struct dxgk_client *c, UINT source, struct device *dev)
+NTSTATUS dxgk_display_wait_vblank(struct dxgk_client *c, UINT source, struct device *dev)
 {
     struct dxgk *d = c->d;
     struct source *s = &d->display.sources[source];
@@ -255,9 +256,9 @@ NTSTATUS display_wait_vblank(struct dxgk_client *c, UINT source, struct device *
     s->waiting++;
     enable_vsync(d, true);
     /* One that is noticed late is none to wait for. */
-    seen = grid_number(&s->grid, kernel_now(d->kernel) + DXGK_VBLANK_GUARD_NS, s->vblanks);
+    seen = dxgk_grid_number(&s->grid, dxgk_kernel_now(d->kernel) + DXGK_VBLANK_GUARD_NS, s->vblanks);
     while (s->vblanks <= seen && !c->cancelled && d->state == DXGK_STARTED && epoch == d->epoch && s->visible)
-        kernel_wait(d->kernel, &s->vblank_waiters, LOOP_FOREVER);
+        dxgk_kernel_wait(d->kernel, &s->vblank_waiters, LOOP_FOREVER);
     s->waiting--;
     s->last_wanted = s->vblanks;
     if (c->cancelled)
@@ -271,16 +272,16 @@ NTSTATUS display_wait_vblank(struct dxgk_client *c, UINT source, struct device *
 
 static struct vidpn *make_vidpn(struct dxgk *d, UINT source, UINT target)
 {
-    struct vidpn *v = vidpn_create(d);
-    DXGKARG_ENUMVIDPNCOFUNCMODALITY e = {.hConstrainingVidPn = vidpn_handle(v),
+    struct vidpn *v = dxgk_vidpn_create(d);
+    DXGKARG_ENUMVIDPNCOFUNCMODALITY e = {.hConstrainingVidPn = dxgk_vidpn_handle(v),
                                          .EnumPivotType = D3DKMDT_EPT_NOPIVOT};
 
     e.EnumPivot.VidPnSourceId = e.EnumPivot.VidPnTargetId = D3DDDI_ID_UNINITIALIZED;
     if (!v)
         return NULL;
-    if (!NT_SUCCESS(vidpn_add_path(v, source, target)) ||
+    if (!NT_SUCCESS(dxgk_vidpn_add_path(v, source, target)) ||
         !NT_SUCCESS(DDI(d, EnumVidPnCofuncModality, d->miniport, &e))) {
-        vidpn_destroy(v);
+        dxgk_vidpn_destroy(v);
         return NULL;
     }
     return v;
@@ -315,7 +316,7 @@ static NTSTATUS enumerate(struct dxgk *d, UINT source, UINT target, unsigned *be
 {
     struct source *s = &d->display.sources[source];
     struct vidpn *v = make_vidpn(d, source, target);
-    int child = vidpn_child_index(d, target);
+    int child = dxgk_vidpn_child_index(d, target);
     D3DKMT_DISPLAYMODE *modes = NULL;
     unsigned n = 0;
 
@@ -336,7 +337,7 @@ static NTSTATUS enumerate(struct dxgk *d, UINT source, UINT target, unsigned *be
                 *best = n;
             modes[n++] = mode_from(&a->source, &b->target);
         }
-    vidpn_destroy(v);
+    dxgk_vidpn_destroy(v);
     free(s->modes);
     s->modes = modes;
     s->num_modes = n;
@@ -372,18 +373,19 @@ static NTSTATUS set_visible(struct dxgk *d, UINT source, bool visible)
 
     if (NT_SUCCESS(s))
         d->display.sources[source].visible = visible;
-    vblanks_changed(d);
+    dxgk_vblanks_changed(d);
     return s;
 }
 
 /* `primary` NULL: a shared primary surface of dxgkrnl's own. Called with the adapter held. */
-NTSTATUS display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE *mode, struct alloc *primary)
+NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE *mode,
+                               struct alloc *primary)
 {
     struct source *s = &d->display.sources[source];
     struct vidpn *v = make_vidpn(d, source, s->target);
-    int child = vidpn_child_index(d, s->target);
-    DXGKARG_ISSUPPORTEDVIDPN supported = {.hDesiredVidPn = vidpn_handle(v)};
-    DXGKARG_COMMITVIDPN commit = {.hFunctionalVidPn = vidpn_handle(v),
+    int child = dxgk_vidpn_child_index(d, s->target);
+    DXGKARG_ISSUPPORTEDVIDPN supported = {.hDesiredVidPn = dxgk_vidpn_handle(v)};
+    DXGKARG_COMMITVIDPN commit = {.hFunctionalVidPn = dxgk_vidpn_handle(v),
                                   .AffectedVidPnSourceId = source,
                                   .MonitorConnectivityChecks = D3DKMDT_MCC_IGNORE};
     D3DKMDT_SHAREDPRIMARYSURFACEDATA data = {.Width = mode->Width,
@@ -399,7 +401,7 @@ NTSTATUS display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE 
     if (!v)
         return STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
     if (!pin(v, source, child, mode, &stride)) {
-        vidpn_destroy(v);
+        dxgk_vidpn_destroy(v);
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE;
     }
     now.RefreshRate = v->target[child]->pinned->target.VideoSignalInfo.VSyncFreq;
@@ -410,11 +412,11 @@ NTSTATUS display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE 
     /* The desktop's own surface fits the mode even while a client's is shown: it is what comes back. */
     if (NT_SUCCESS(st) && (!s->own_primary || !s->committed || s->mode.Width != mode->Width ||
                            s->mode.Height != mode->Height || s->mode.Format != mode->Format))
-        st = vidmm_create_standard(d, D3DKMDT_STANDARDALLOCATION_SHAREDPRIMARYSURFACE, &data, &fresh);
+        st = dxgk_vidmm_create_standard(d, D3DKMDT_STANDARDALLOCATION_SHAREDPRIMARYSURFACE, &data, &fresh);
     if (!primary)
         primary = fresh ? fresh : s->own_primary;
     if (NT_SUCCESS(st))
-        st = vidmm_make_resident(d, primary, primary->read_set);
+        st = dxgk_vidmm_make_resident(d, primary, primary->read_set);
     if (!NT_SUCCESS(st))
         goto fail;
     if (s->visible)
@@ -428,7 +430,7 @@ NTSTATUS display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE 
     }
     s->committed = true;
     s->mode = now;
-    grid_restart(&s->grid, now.RefreshRate.Numerator, now.RefreshRate.Denominator);
+    dxgk_grid_restart(&s->grid, now.RefreshRate.Numerator, now.RefreshRate.Denominator);
     s->stride = stride;
     st = program(d, source, primary, true, false);
     if (NT_SUCCESS(st))
@@ -437,19 +439,19 @@ NTSTATUS display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE 
     if (fresh) {
         struct alloc *old = s->own_primary;
         s->own_primary = fresh;
-        vidmm_destroy_standard(d, old);
+        dxgk_vidmm_destroy_standard(d, old);
     }
-    vidpn_destroy(d->display.active);
+    dxgk_vidpn_destroy(d->display.active);
     d->display.active = v;
     return st;
 fail:
-    vidmm_destroy_standard(d, fresh);
-    vidpn_destroy(v);
+    dxgk_vidmm_destroy_standard(d, fresh);
+    dxgk_vidpn_destroy(v);
     return st;
 }
 
 /* After a reset or a power transition: what was shown is shown again. */
-NTSTATUS display_restore(struct dxgk *d)
+NTSTATUS dxgk_display_restore(struct dxgk *d)
 {
     NTSTATUS st = STATUS_SUCCESS;
 
@@ -459,7 +461,7 @@ NTSTATUS display_restore(struct dxgk *d)
         if (!s->committed)
             continue;
         s->visible = false;
-        st = display_set_mode(d, i, &s->mode, NULL);
+        st = dxgk_display_set_mode(d, i, &s->mode, NULL);
         d->display.vsync_enabled = false;
         enable_vsync(d, vsync);
     }
@@ -468,7 +470,7 @@ NTSTATUS display_restore(struct dxgk *d)
 
 /* ---- start and stop ------------------------------------------------------ */
 
-NTSTATUS display_start(struct dxgk *d)
+NTSTATUS dxgk_display_start(struct dxgk *d)
 {
     unsigned target = 0;
     NTSTATUS st;
@@ -486,27 +488,27 @@ NTSTATUS display_start(struct dxgk *d)
         if (target == d->display.num_children)
             break;
         s->target = d->display.children[target++].desc.ChildUid;
-        monitor_recommend_modes(d, s->target);
+        dxgk_monitor_recommend_modes(d, s->target);
         st = enumerate(d, i, s->target, &best);
         if (NT_SUCCESS(st))
-            st = display_set_mode(d, i, &s->modes[best], NULL);
+            st = dxgk_display_set_mode(d, i, &s->modes[best], NULL);
         if (!NT_SUCCESS(st))
             return st;
     }
     return STATUS_SUCCESS;
 }
 
-void display_stop(struct dxgk *d)
+void dxgk_display_stop(struct dxgk *d)
 {
-    display_drop_flips(d, NULL);
+    dxgk_display_drop_flips(d, NULL);
     for (unsigned i = 0; i < d->display.num_sources; i++) {
         struct source *s = &d->display.sources[i];
         if (s->visible && d->state == DXGK_STARTED)
             set_visible(d, i, false);
         s->visible = s->committed = false;
-        kernel_wake_all(d->kernel, &s->vblank_waiters);
+        dxgk_kernel_wake_all(d->kernel, &s->vblank_waiters);
         show(s, NULL);
-        vidmm_destroy_standard(d, s->own_primary);
+        dxgk_vidmm_destroy_standard(d, s->own_primary);
         s->own_primary = NULL;
         free(s->modes);
         s->modes = NULL;
@@ -515,8 +517,8 @@ void display_stop(struct dxgk *d)
     if (d->display.vsync_enabled && d->state == DXGK_STARTED)
         enable_vsync(d, false);
     d->display.vsync_enabled = false;
-    vblanks_changed(d);
-    kernel_cancel(d->kernel, &d->display.vsync_timer);
-    vidpn_destroy(d->display.active);
+    dxgk_vblanks_changed(d);
+    dxgk_kernel_cancel(d->kernel, &d->display.vsync_timer);
+    dxgk_vidpn_destroy(d->display.active);
     d->display.active = NULL;
 }

@@ -1,6 +1,6 @@
 /* display.h: modes, vblank, flips.
  *
- *   queued ──display_flip──▶ waiting ──vblank (due - 1)──▶ programmed ──vblank (due)──▶ shown, the packet is finished
+ *   queued ──dxgk_display_flip──▶ waiting ──vblank (due - 1)──▶ programmed ──vblank (due)──▶ shown, the packet is finished
  *
  * Invariants:
  *  1. A flip with interval n > 0 is shown on a vblank that came after it was programmed, n after the one before it or
@@ -67,34 +67,35 @@ struct display {
 };
 
 /* The preferred mode on every connected source. */
-NTSTATUS display_start(struct dxgk *d);
-void display_stop(struct dxgk *d);
+NTSTATUS dxgk_display_start(struct dxgk *d);
+void dxgk_display_stop(struct dxgk *d);
 /* `primary` NULL: a shared primary surface of dxgkrnl's own. Called with the adapter held. */
-NTSTATUS display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE *mode, struct alloc *primary);
+NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE *mode,
+                               struct alloc *primary);
 /* After a reset or a power transition: what was shown is shown again. */
-NTSTATUS display_restore(struct dxgk *d);
+NTSTATUS dxgk_display_restore(struct dxgk *d);
 /* A vblank of `target` was noticed at `time_ns`; `address` is what it shows. */
-void display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t time_ns);
+void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t time_ns);
 /* Takes over a flip packet whose context has nothing else at the device. */
-void display_flip(struct dxgk *d, struct packet *p);
+void dxgk_display_flip(struct dxgk *d, struct packet *p);
 /* A flip by DMA has been executed: its packet's `retired`. */
-void display_flipped(struct dxgk *d, struct packet *p);
-void display_drop_flips(struct dxgk *d, struct device *dev); /* NULL: everybody's */
-NTSTATUS display_wait_vblank(struct dxgk_client *c, UINT source, struct device *dev);
+void dxgk_display_flipped(struct dxgk *d, struct packet *p);
+void dxgk_display_drop_flips(struct dxgk *d, struct device *dev); /* NULL: everybody's */
+NTSTATUS dxgk_display_wait_vblank(struct dxgk_client *c, UINT source, struct device *dev);
 /* At PASSIVE_LEVEL, from the scheduler's thread. */
-void display_work(struct dxgk *d);
+void dxgk_display_work(struct dxgk *d);
 
 /* ---- vblanks.c: the page that clients read (progress.h) ------------------ */
 
-bool vblanks_tick(struct dxgk *d, unsigned source); /* whether somebody waits */
-void vblanks_changed(struct dxgk *d);               /* what a wait would answer, perhaps */
-void vblanks_finish(struct dxgk *d);
+bool dxgk_vblanks_tick(struct dxgk *d, unsigned source); /* whether somebody waits */
+void dxgk_vblanks_changed(struct dxgk *d);               /* what a wait would answer, perhaps */
+void dxgk_vblanks_finish(struct dxgk *d);
 
 /* ---- monitor.c ----------------------------------------------------------- */
 
 /* Asks the miniport for the modes of the monitor at `target`. */
-void monitor_recommend_modes(struct dxgk *d, UINT target);
-NTSTATUS monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
-                                 CONST DXGK_MONITOR_INTERFACE **interface);
+void dxgk_monitor_recommend_modes(struct dxgk *d, UINT target);
+NTSTATUS dxgk_monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
+                                      CONST DXGK_MONITOR_INTERFACE **interface);
 
 #endif

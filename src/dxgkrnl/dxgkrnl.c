@@ -112,11 +112,11 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
         path[i] = (WCHAR)text[i];
     name.Length = (USHORT)(2 * n);
     name.MaximumLength = (USHORT)(2 * n + 2);
-    kernel_enter(d->kernel);
+    dxgk_kernel_enter(d->kernel);
     loading = d;
     s = driver_entry((PDRIVER_OBJECT)d, &name);
     loading = NULL;
-    kernel_leave(d->kernel);
+    dxgk_kernel_leave(d->kernel);
     if (!NT_SUCCESS(s))
         return error_set(err, -ENXIO, "DriverEntry returned %08x", (unsigned)s);
     if (!d->initialized)
@@ -152,16 +152,16 @@ void dxgk_unload(struct dxgk *d)
     dxgk_stop(d);
     if (d->state == DXGK_EMPTY)
         return;
-    kernel_enter(d->kernel);
+    dxgk_kernel_enter(d->kernel);
     if (d->ddi.DxgkDdiUnload) {
         struct kernel_ddi ddi;
-        kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiUnload", PASSIVE_LEVEL, d->tdr.ddi_delay_ns);
+        dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiUnload", PASSIVE_LEVEL, d->tdr.ddi_delay_ns);
         d->ddi.DxgkDdiUnload();
-        kernel_ddi_leave(d->kernel, &ddi);
+        dxgk_kernel_ddi_leave(d->kernel, &ddi);
     }
-    ntos_check_leaks(d);
-    ntos_finish(d);
-    kernel_leave(d->kernel);
+    dxgk_ntos_check_leaks(d);
+    dxgk_ntos_finish(d);
+    dxgk_kernel_leave(d->kernel);
     if (d->object)
         dlclose(d->object);
     d->object = NULL;
@@ -178,17 +178,17 @@ static void worker(void *arg)
 
     while (!d->workers.stopping) {
         if (!d->workers.work_pending)
-            kernel_wait(d->kernel, &d->workers.work, LOOP_FOREVER);
+            dxgk_kernel_wait(d->kernel, &d->workers.work, LOOP_FOREVER);
         d->workers.work_pending = false;
         if (d->workers.stopping)
             break;
-        display_work(d);
-        vidmm_reap(d);
+        dxgk_display_work(d);
+        dxgk_vidmm_reap(d);
         for (unsigned i = 0; i < d->sched.num_nodes; i++)
-            sched_pump(d, i);
+            dxgk_sched_pump(d, i);
     }
     d->workers.count--;
-    kernel_wake_all(d->kernel, &d->workers.stopped);
+    dxgk_kernel_wake_all(d->kernel, &d->workers.stopped);
 }
 
 static void tdr_worker(void *arg)
@@ -197,42 +197,42 @@ static void tdr_worker(void *arg)
 
     while (!d->workers.stopping) {
         if (!d->workers.tdr_pending)
-            kernel_wait(d->kernel, &d->workers.tdr_work, LOOP_FOREVER);
+            dxgk_kernel_wait(d->kernel, &d->workers.tdr_work, LOOP_FOREVER);
         d->workers.tdr_pending = false;
         if (!d->workers.stopping)
-            tdr_work(d);
+            dxgk_tdr_work(d);
     }
     d->workers.count--;
-    kernel_wake_all(d->kernel, &d->workers.stopped);
+    dxgk_kernel_wake_all(d->kernel, &d->workers.stopped);
 }
 
 static void start_work(struct dxgk *d)
 {
     d->workers.stopping = d->workers.work_pending = d->workers.tdr_pending = d->resetting = false;
     d->interrupts.count = 0;
-    sched_start(d);
-    d->workers.count += !kernel_spawn(d->kernel, "vidsch", worker, d);
-    d->workers.count += !kernel_spawn(d->kernel, "tdr", tdr_worker, d);
+    dxgk_sched_start(d);
+    d->workers.count += !dxgk_kernel_spawn(d->kernel, "vidsch", worker, d);
+    d->workers.count += !dxgk_kernel_spawn(d->kernel, "tdr", tdr_worker, d);
 }
 
 static void stop_work(struct dxgk *d)
 {
     if (d->state == DXGK_STARTED)
-        nodes_wait_idle(d);
-    faults_stop(d);
+        dxgk_nodes_wait_idle(d);
+    dxgk_faults_stop(d);
     while (d->devices) /* what clients left open, and the system's */
-        device_destroy(d->devices);
+        dxgk_device_destroy(d->devices);
     d->system = NULL;
     d->vidmm.context = NULL;
-    display_drop_flips(d, NULL);
-    sched_drop_all(d);
+    dxgk_display_drop_flips(d, NULL);
+    dxgk_sched_drop_all(d);
     d->interrupts.count = 0;
     d->workers.stopping = true;
     while (d->workers.count) {
-        kernel_wake_all(d->kernel, &d->workers.work);
-        kernel_wake_all(d->kernel, &d->workers.tdr_work);
-        kernel_wake_all(d->kernel, &d->progress);
-        if (!kernel_wait(d->kernel, &d->workers.stopped, kernel_now(d->kernel) + NSEC_PER_SEC))
+        dxgk_kernel_wake_all(d->kernel, &d->workers.work);
+        dxgk_kernel_wake_all(d->kernel, &d->workers.tdr_work);
+        dxgk_kernel_wake_all(d->kernel, &d->progress);
+        if (!dxgk_kernel_wait(d->kernel, &d->workers.stopped, dxgk_kernel_now(d->kernel) + NSEC_PER_SEC))
             break; /* a worker is stuck in a DDI */
     }
 }
@@ -331,10 +331,10 @@ static NTSTATUS create_system(struct dxgk *d)
     bool many = d->caps.SchedulingCaps.MultiEngineAware;
     NTSTATUS s;
 
-    d->system = device_create(d, NULL, &s);
+    d->system = dxgk_device_create(d, NULL, &s);
     if (d->system)
-        d->vidmm.context =
-            context_create(d->system, many ? d->caps.MemoryManagementCaps.PagingNode : 0, 1, NULL, 0, &s);
+        d->vidmm.context = dxgk_context_create(d->system, many ? d->caps.MemoryManagementCaps.PagingNode : 0,
+                                               1, NULL, 0, &s);
     return s;
 }
 
@@ -348,8 +348,8 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
         error_set(err, -EIO, "DxgkDdiAddDevice returned %08x", (unsigned)s);
         return s;
     }
-    callbacks_fill(d, &d->iface);
-    kernel_connect_interrupt(d->kernel, true); /* connected before StartDevice, as on Windows */
+    dxgk_callbacks_fill(d, &d->iface);
+    dxgk_kernel_connect_interrupt(d->kernel, true); /* connected before StartDevice, as on Windows */
     s = DDI(d, StartDevice, d->miniport, &info, &d->iface, &d->display.num_sources, &d->display.num_children);
     if (!NT_SUCCESS(s)) {
         error_set(err, -EIO, "DxgkDdiStartDevice returned %08x", (unsigned)s);
@@ -359,7 +359,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     if (NT_SUCCESS(s))
         s = query_caps(d, err);
     if (NT_SUCCESS(s)) {
-        s = vidmm_start(d);
+        s = dxgk_vidmm_start(d);
         if (!NT_SUCCESS(s))
             error_set(err, -EIO, "the miniport's segments are not usable: %08x", (unsigned)s);
     }
@@ -369,17 +369,17 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     d->state = DXGK_STARTED;
     s = create_system(d);
     if (NT_SUCCESS(s))
-        s = display_start(d);
+        s = dxgk_display_start(d);
     if (NT_SUCCESS(s))
         return s;
     error_set(err, -EIO, "no display mode could be set: %08x", (unsigned)s);
-    display_stop(d);
+    dxgk_display_stop(d);
     stop_work(d);
     d->state = DXGK_STOPPED;
 stop:
     DDI(d, StopDevice, d->miniport);
 remove:
-    kernel_connect_interrupt(d->kernel, false);
+    dxgk_kernel_connect_interrupt(d->kernel, false);
     DDI(d, RemoveDevice, d->miniport);
     return s;
 }
@@ -392,15 +392,15 @@ NTSTATUS dxgk_start(struct dxgk *d, struct error *err)
         error_set(err, -EINVAL, "no miniport is loaded, or it is started");
         return s;
     }
-    kernel_enter(d->kernel);
+    dxgk_kernel_enter(d->kernel);
     free(d->resources);
     d->resources = make_resources(d->bus);
-    tdr_configure(d);
-    if (adapter_lock(d)) {
+    dxgk_tdr_configure(d);
+    if (dxgk_adapter_lock(d)) {
         s = start_locked(d, err);
-        adapter_unlock(d);
+        dxgk_adapter_unlock(d);
     }
-    kernel_leave(d->kernel);
+    dxgk_kernel_leave(d->kernel);
     return s;
 }
 
@@ -408,38 +408,38 @@ void dxgk_stop(struct dxgk *d)
 {
     if (d->state != DXGK_STARTED && d->state != DXGK_FAILED)
         return;
-    kernel_enter(d->kernel);
-    display_stop(d);
+    dxgk_kernel_enter(d->kernel);
+    dxgk_display_stop(d);
     stop_work(d);
     if (!d->lock.held) { /* else a DDI never came back: leave the miniport alone */
         DDI(d, StopDevice, d->miniport);
-        kernel_connect_interrupt(d->kernel, false);
+        dxgk_kernel_connect_interrupt(d->kernel, false);
         DDI(d, RemoveDevice, d->miniport);
     }
-    kernel_connect_interrupt(d->kernel, false);
+    dxgk_kernel_connect_interrupt(d->kernel, false);
     d->miniport = NULL;
     d->state = DXGK_STOPPED;
-    kernel_leave(d->kernel);
+    dxgk_kernel_leave(d->kernel);
 }
 
 NTSTATUS dxgk_set_power(struct dxgk *d, DEVICE_POWER_STATE state, POWER_ACTION action)
 {
     NTSTATUS s = STATUS_INVALID_DEVICE_STATE;
 
-    kernel_enter(d->kernel);
-    if (d->state == DXGK_STARTED && adapter_lock(d)) {
+    dxgk_kernel_enter(d->kernel);
+    if (d->state == DXGK_STARTED && dxgk_adapter_lock(d)) {
         if (state == PowerDeviceD0) {
             s = DDI(d, SetPowerState, d->miniport, DISPLAY_ADAPTER_HW_ID, state, action);
-            kernel_connect_interrupt(d->kernel, true);
+            dxgk_kernel_connect_interrupt(d->kernel, true);
             if (NT_SUCCESS(s))
-                s = display_restore(d);
+                s = dxgk_display_restore(d);
         } else {
-            nodes_wait_idle(d);
+            dxgk_nodes_wait_idle(d);
             s = DDI(d, SetPowerState, d->miniport, DISPLAY_ADAPTER_HW_ID, state, action);
         }
-        adapter_unlock(d);
+        dxgk_adapter_unlock(d);
     }
-    kernel_leave(d->kernel);
+    dxgk_kernel_leave(d->kernel);
     return s;
 }
 
@@ -453,9 +453,9 @@ static bool on_isr(void *ctx, unsigned message)
 
     if (!d->miniport)
         return false;
-    kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiInterruptRoutine", DIRQL, 0);
+    dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiInterruptRoutine", DIRQL, 0);
     ours = d->ddi.DxgkDdiInterruptRoutine(d->miniport, message);
-    kernel_ddi_leave(d->kernel, &ddi);
+    dxgk_kernel_ddi_leave(d->kernel, &ddi);
     return ours;
 }
 
@@ -469,9 +469,9 @@ static void on_dpc(PKDPC dpc, PVOID ctx, PVOID a, PVOID b)
     UNREFERENCED_PARAMETER(b);
     if (!d->miniport)
         return;
-    kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiDpcRoutine", DISPATCH_LEVEL, 0);
+    dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiDpcRoutine", DISPATCH_LEVEL, 0);
     d->ddi.DxgkDdiDpcRoutine(d->miniport);
-    kernel_ddi_leave(d->kernel, &ddi);
+    dxgk_kernel_ddi_leave(d->kernel, &ddi);
 }
 
 static void on_stuck(void *ctx, const char *ddi)
@@ -481,7 +481,7 @@ static void on_stuck(void *ctx, const char *ddi)
 
     snprintf(why, sizeof(why), "%s has not returned within TdrDdiDelay (%llu s)", ddi,
              (unsigned long long)(d->tdr.ddi_delay_ns / NSEC_PER_SEC));
-    tdr_fail(d, VIDEO_TDR_FAILURE, why);
+    dxgk_tdr_fail(d, VIDEO_TDR_FAILURE, why);
 }
 
 static void on_violation(void *ctx, const char *text)
@@ -504,13 +504,13 @@ int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *er
     d->luid.LowPart = 0x1000;
     snprintf(d->service, sizeof(d->service), "%s", p->service ? p->service : "display");
     for (unsigned i = 0; p->settings && i < p->settings->count; i++)
-        settings_set(&d->settings, p->settings->values[i].key, p->settings->values[i].name,
-                     p->settings->values[i].value);
-    ntos_init(d);
+        dxgk_settings_set(&d->settings, p->settings->values[i].key, p->settings->values[i].name,
+                          p->settings->values[i].value);
+    dxgk_ntos_init(d);
     KeInitializeDpc(&d->dpc, on_dpc, d);
-    r = kernel_create(&d->kernel, p->clock, p->loop, &ops, d);
+    r = dxgk_kernel_create(&d->kernel, p->clock, p->loop, &ops, d);
     if (r) {
-        settings_finish(&d->settings);
+        dxgk_settings_finish(&d->settings);
         free(d);
         return error_set(err, r, "cannot start the kernel: %s", strerror(-r));
     }
@@ -524,14 +524,14 @@ void dxgk_destroy(struct dxgk *d)
     if (!d)
         return;
     dxgk_unload(d);
-    kernel_destroy(d->kernel);
+    dxgk_kernel_destroy(d->kernel);
     bb_flight_close(d->flight);
-    vblanks_finish(d);
+    dxgk_vblanks_finish(d);
     free(d->handles.table);
     free(d->log.events);
     free(d->resources);
     free(d->tdr.debug_info);
-    settings_finish(&d->settings);
+    dxgk_settings_finish(&d->settings);
     free(d);
 }
 
@@ -539,9 +539,9 @@ enum dxgk_state dxgk_state(struct dxgk *d)
 {
     enum dxgk_state s;
 
-    kernel_enter(d->kernel);
+    dxgk_kernel_enter(d->kernel);
     s = d->state;
-    kernel_leave(d->kernel);
+    dxgk_kernel_leave(d->kernel);
     return s;
 }
 
@@ -552,18 +552,18 @@ struct kernel *dxgk_kernel(struct dxgk *d)
 
 void dxgk_interrupt_line(struct dxgk *d, bool asserted)
 {
-    kernel_interrupt_line(d->kernel, asserted);
+    dxgk_kernel_interrupt_line(d->kernel, asserted);
 }
 
 bool dxgk_event(struct dxgk *d, unsigned i, struct dxgk_event *event)
 {
     bool found;
 
-    kernel_enter(d->kernel);
+    dxgk_kernel_enter(d->kernel);
     found = i < d->log.count;
     if (found)
         *event = d->log.events[i];
-    kernel_leave(d->kernel);
+    dxgk_kernel_leave(d->kernel);
     return found;
 }
 
@@ -571,10 +571,10 @@ unsigned dxgk_event_count(struct dxgk *d, unsigned id)
 {
     unsigned n = 0;
 
-    kernel_enter(d->kernel);
+    dxgk_kernel_enter(d->kernel);
     for (unsigned i = 0; i < d->log.count; i++)
         n += d->log.events[i].id == id;
-    kernel_leave(d->kernel);
+    dxgk_kernel_leave(d->kernel);
     return n;
 }
 
@@ -582,13 +582,13 @@ unsigned dxgk_violations(struct dxgk *d)
 {
     unsigned n;
 
-    kernel_enter(d->kernel);
-    n = kernel_violations(d->kernel);
-    kernel_leave(d->kernel);
+    dxgk_kernel_enter(d->kernel);
+    n = dxgk_kernel_violations(d->kernel);
+    dxgk_kernel_leave(d->kernel);
     return n;
 }
 
 const char *dxgk_violation(struct dxgk *d, unsigned i)
 {
-    return kernel_violation_text(d->kernel, i);
+    return dxgk_kernel_violation_text(d->kernel, i);
 }

@@ -13,12 +13,12 @@ static bool take(struct dxgk *d, enum dxgk_fault f)
     return false;
 }
 
-bool fault_take(struct dxgk *d, enum dxgk_fault f)
+bool dxgk_fault_take(struct dxgk *d, enum dxgk_fault f)
 {
     return atomic_load_explicit(&d->injection.armed[f], memory_order_relaxed) && take(d, f);
 }
 
-uint32_t fault_take_value(struct dxgk *d, enum dxgk_fault f)
+uint32_t dxgk_fault_take_value(struct dxgk *d, enum dxgk_fault f)
 {
     return atomic_exchange(&d->injection.armed[f], 0);
 }
@@ -28,16 +28,16 @@ uint32_t fault_take_value(struct dxgk *d, enum dxgk_fault f)
 static void look_for_late(void *ctx)
 {
     struct dxgk *d = ctx;
-    uint64_t now = kernel_now(d->kernel), due = atomic_load(&d->injection.late_ns);
+    uint64_t now = dxgk_kernel_now(d->kernel), due = atomic_load(&d->injection.late_ns);
 
     if (due && due <= now) {
         atomic_store(&d->injection.late_ns, 0);
-        kernel_interrupt(d->kernel, d->injection.late_message);
+        dxgk_kernel_interrupt(d->kernel, d->injection.late_message);
         due = 0;
     }
     if (due || atomic_load(&d->injection.armed[DXGK_FAULT_DELAY_INTERRUPT]))
-        kernel_arm(d->kernel, &d->injection.late_timer, due && due < now + LOOK_NS ? due : now + LOOK_NS,
-                   look_for_late, d);
+        dxgk_kernel_arm(d->kernel, &d->injection.late_timer, due && due < now + LOOK_NS ? due : now + LOOK_NS,
+                        look_for_late, d);
 }
 
 NTSTATUS dxgk_inject(struct dxgk *d, uint32_t fault, uint32_t value)
@@ -48,9 +48,10 @@ NTSTATUS dxgk_inject(struct dxgk *d, uint32_t fault, uint32_t value)
         return d->bus->inject ? d->bus->inject(d->bus->ctx, fault, value) : STATUS_NOT_SUPPORTED;
     atomic_store(&d->injection.armed[fault], value);
     if (fault == DXGK_FAULT_DELAY_INTERRUPT && value) {
-        kernel_enter(d->kernel);
-        kernel_arm(d->kernel, &d->injection.late_timer, kernel_now(d->kernel) + LOOK_NS, look_for_late, d);
-        kernel_leave(d->kernel);
+        dxgk_kernel_enter(d->kernel);
+        dxgk_kernel_arm(d->kernel, &d->injection.late_timer, dxgk_kernel_now(d->kernel) + LOOK_NS,
+                        look_for_late, d);
+        dxgk_kernel_leave(d->kernel);
     }
     return STATUS_SUCCESS;
 }
@@ -59,32 +60,32 @@ void dxgk_interrupt(struct dxgk *d, unsigned message)
 {
     uint32_t late;
 
-    if (fault_take(d, DXGK_FAULT_LOSE_INTERRUPT))
+    if (dxgk_fault_take(d, DXGK_FAULT_LOSE_INTERRUPT))
         return;
     if (atomic_load_explicit(&d->injection.armed[DXGK_FAULT_DELAY_INTERRUPT], memory_order_relaxed)) {
         atomic_store(&d->injection.late_ns, UINT64_MAX); /* so that the timer stays armed */
-        late = fault_take_value(d, DXGK_FAULT_DELAY_INTERRUPT);
+        late = dxgk_fault_take_value(d, DXGK_FAULT_DELAY_INTERRUPT);
         d->injection.late_message = message;
-        atomic_store(&d->injection.late_ns, kernel_now(d->kernel) + late * NSEC_PER_USEC);
+        atomic_store(&d->injection.late_ns, dxgk_kernel_now(d->kernel) + late * NSEC_PER_USEC);
         return;
     }
-    kernel_interrupt(d->kernel, message);
-    if (fault_take(d, DXGK_FAULT_DOUBLE_INTERRUPT))
-        kernel_interrupt(d->kernel, message); /* finds nothing, or the first one's work */
+    dxgk_kernel_interrupt(d->kernel, message);
+    if (dxgk_fault_take(d, DXGK_FAULT_DOUBLE_INTERRUPT))
+        dxgk_kernel_interrupt(d->kernel, message); /* finds nothing, or the first one's work */
 }
 
-void fault_block(struct dxgk *d)
+void dxgk_fault_block(struct dxgk *d)
 {
-    uint32_t ms = fault_take_value(d, DXGK_FAULT_BLOCK_DDI);
+    uint32_t ms = dxgk_fault_take_value(d, DXGK_FAULT_BLOCK_DDI);
     struct kwaiters nobody = {0};
 
     if (ms)
-        kernel_wait(d->kernel, &nobody, kernel_now(d->kernel) + ms * NSEC_PER_MSEC);
+        dxgk_kernel_wait(d->kernel, &nobody, dxgk_kernel_now(d->kernel) + ms * NSEC_PER_MSEC);
 }
 
-void faults_stop(struct dxgk *d)
+void dxgk_faults_stop(struct dxgk *d)
 {
     atomic_store(&d->injection.late_ns, 0);
-    kernel_cancel(d->kernel, &d->injection.late_timer);
-    kernel_cancel(d->kernel, &d->injection.late_vblank);
+    dxgk_kernel_cancel(d->kernel, &d->injection.late_timer);
+    dxgk_kernel_cancel(d->kernel, &d->injection.late_vblank);
 }

@@ -18,12 +18,12 @@ struct grid {
 };
 
 /* Vblanks begin anew, at `numerator` / `denominator` a second (60 where that is nothing). */
-void grid_restart(struct grid *g, uint32_t numerator, uint32_t denominator);
+void dxgk_grid_restart(struct grid *g, uint32_t numerator, uint32_t denominator);
 /* Takes a notification in; its number, where `last` was the last one before. */
-uint64_t grid_notice(struct grid *g, uint64_t time_ns, uint64_t last);
+uint64_t dxgk_grid_notice(struct grid *g, uint64_t time_ns, uint64_t last);
 /* The number of the last vblank at or before `time_ns`; `last` while there is no grid. */
-uint64_t grid_number(const struct grid *g, uint64_t time_ns, uint64_t last);
+uint64_t dxgk_grid_number(const struct grid *g, uint64_t time_ns, uint64_t last);
 /* The time of number 0, modulo 2^64. */
-uint64_t grid_zero(const struct grid *g);
+uint64_t dxgk_grid_zero(const struct grid *g);
 
 #endif

@@ -4,7 +4,7 @@
 
 enum { MAX_HANDLES = 0xFFFE };
 
-D3DKMT_HANDLE handle_new(struct dxgk *d, enum handle_type type, struct dxgk_client *client, void *object)
+D3DKMT_HANDLE dxgk_handle_new(struct dxgk *d, enum handle_type type, struct dxgk_client *client, void *object)
 {
     struct handle_entry *e;
     unsigned i;
@@ -43,14 +43,15 @@ static struct handle_entry *entry(struct dxgk *d, D3DKMT_HANDLE h)
     return &d->handles.table[i];
 }
 
-void *handle_get(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type, const struct dxgk_client *client)
+void *dxgk_handle_get(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type,
+                      const struct dxgk_client *client)
 {
     struct handle_entry *e = entry(d, h);
 
     return e && e->type == type && (!e->client || e->client == client) ? e->object : NULL;
 }
 
-void handle_free(struct dxgk *d, D3DKMT_HANDLE h)
+void dxgk_handle_free(struct dxgk *d, D3DKMT_HANDLE h)
 {
     struct handle_entry *e = entry(d, h);
 
@@ -61,11 +62,11 @@ void handle_free(struct dxgk *d, D3DKMT_HANDLE h)
     e->serial = (uint16_t)(e->serial == 0xFFFF ? 0x4000 : e->serial + 1);
 }
 
-void handle_free_all(struct dxgk *d, const struct dxgk_client *client)
+void dxgk_handle_free_all(struct dxgk *d, const struct dxgk_client *client)
 {
     for (unsigned i = 0; i < d->handles.count; i++) {
         struct handle_entry *e = &d->handles.table[i];
         if (e->type != HANDLE_FREE && e->client == client)
-            handle_free(d, (D3DKMT_HANDLE)e->serial << 16 | (i + 1));
+            dxgk_handle_free(d, (D3DKMT_HANDLE)e->serial << 16 | (i + 1));
     }
 }

@@ -33,11 +33,13 @@ struct handles {
 };
 
 /* 0 without memory, or when 65534 are open. */
-D3DKMT_HANDLE handle_new(struct dxgk *d, enum handle_type type, struct dxgk_client *client, void *object);
+D3DKMT_HANDLE dxgk_handle_new(struct dxgk *d, enum handle_type type, struct dxgk_client *client,
+                              void *object);
 /* The object, or NULL: no such handle, one of another type, one of another client. */
-void *handle_get(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type, const struct dxgk_client *client);
-void handle_free(struct dxgk *d, D3DKMT_HANDLE h);
+void *dxgk_handle_get(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type,
+                      const struct dxgk_client *client);
+void dxgk_handle_free(struct dxgk *d, D3DKMT_HANDLE h);
 /* All that `client` still has: names only, the objects are their owners'. */
-void handle_free_all(struct dxgk *d, const struct dxgk_client *client);
+void dxgk_handle_free_all(struct dxgk *d, const struct dxgk_client *client);
 
 #endif

@@ -19,11 +19,11 @@ struct injection {
 };
 
 /* Whether one that happens `value` times is due now. */
-bool fault_take(struct dxgk *d, enum dxgk_fault f);
+bool dxgk_fault_take(struct dxgk *d, enum dxgk_fault f);
 /* The value of one that happens once; 0: it is not armed. */
-uint32_t fault_take_value(struct dxgk *d, enum dxgk_fault f);
+uint32_t dxgk_fault_take_value(struct dxgk *d, enum dxgk_fault f);
 /* A DDI that does not come back in time: waits inside it, where TdrDdiDelay counts. */
-void fault_block(struct dxgk *d);
-void faults_stop(struct dxgk *d);
+void dxgk_fault_block(struct dxgk *d);
+void dxgk_faults_stop(struct dxgk *d);
 
 #endif

@@ -2,23 +2,24 @@
 
 #include "dxgkrnl/flight.h"
 
-void interrupts_notify(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+void dxgk_interrupts_notify(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
     struct interrupts *q = &d->interrupts;
 
     if (q->count == MAX_RECORDS) {
-        kernel_violation(d->kernel, "DxgkCbNotifyInterrupt %d times without DxgkCbNotifyDpc", MAX_RECORDS);
+        dxgk_kernel_violation(d->kernel, "DxgkCbNotifyInterrupt %d times without DxgkCbNotifyDpc",
+                              MAX_RECORDS);
         return;
     }
-    q->records[(q->head + q->count++) % MAX_RECORDS] =
-        (struct record){*data, data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC ? kernel_now(d->kernel) : 0};
+    q->records[(q->head + q->count++) % MAX_RECORDS] = (struct record){
+        *data, data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC ? dxgk_kernel_now(d->kernel) : 0};
 }
 
 static void late_vblank(void *ctx)
 {
     struct dxgk *d = ctx;
 
-    display_vblank(d, d->injection.late_target, d->injection.late_address, kernel_now(d->kernel));
+    dxgk_display_vblank(d, d->injection.late_target, d->injection.late_address, dxgk_kernel_now(d->kernel));
 }
 
 /* A CRTC_VSYNC that the miniport reported, on its way to the display. */
@@ -29,21 +30,21 @@ static void vsync(struct dxgk *d, const struct record *r)
     uint32_t n;
 
     bb_flight_event(d->flight, DXGK_FLIGHT_VBLANK, target, (uint64_t)address.QuadPart, 0);
-    if (fault_take(d, DXGK_FAULT_MISS_VBLANK))
+    if (dxgk_fault_take(d, DXGK_FAULT_MISS_VBLANK))
         return;
-    n = fault_take_value(d, DXGK_FAULT_LATE_VBLANK);
+    n = dxgk_fault_take_value(d, DXGK_FAULT_LATE_VBLANK);
     if (n) {
         d->injection.late_target = target;
         d->injection.late_address = address;
-        kernel_arm(d->kernel, &d->injection.late_vblank, kernel_now(d->kernel) + n * NSEC_PER_USEC,
-                   late_vblank, d);
+        dxgk_kernel_arm(d->kernel, &d->injection.late_vblank, dxgk_kernel_now(d->kernel) + n * NSEC_PER_USEC,
+                        late_vblank, d);
         return;
     }
-    for (n = fault_take_value(d, DXGK_FAULT_BURST_VBLANK) + 1; n; n--)
-        display_vblank(d, target, address, r->time_ns);
+    for (n = dxgk_fault_take_value(d, DXGK_FAULT_BURST_VBLANK) + 1; n; n--)
+        dxgk_display_vblank(d, target, address, r->time_ns);
 }
 
-void interrupts_dispatch(struct dxgk *d)
+void dxgk_interrupts_dispatch(struct dxgk *d)
 {
     struct interrupts *q = &d->interrupts;
 
@@ -54,20 +55,20 @@ void interrupts_dispatch(struct dxgk *d)
         q->count--;
         switch (r.data.InterruptType) {
         case DXGK_INTERRUPT_DMA_COMPLETED:
-            node_completed(d, &r.data);
+            dxgk_node_completed(d, &r.data);
             break;
         case DXGK_INTERRUPT_DMA_PREEMPTED:
-            node_preempted(d, &r.data);
+            dxgk_node_preempted(d, &r.data);
             break;
         case DXGK_INTERRUPT_DMA_FAULTED:
-            node_faulted(d, &r.data);
+            dxgk_node_faulted(d, &r.data);
             break;
         case DXGK_INTERRUPT_CRTC_VSYNC:
             vsync(d, &r);
             break;
         default:
-            kernel_violation(d->kernel, "DxgkCbNotifyInterrupt with the interrupt type %d",
-                             (int)r.data.InterruptType);
+            dxgk_kernel_violation(d->kernel, "DxgkCbNotifyInterrupt with the interrupt type %d",
+                                  (int)r.data.InterruptType);
         }
     }
 }

@@ -1,6 +1,6 @@
 /* interrupts.h: from the miniport's interrupt routine to its DPC.
  *
- *   DxgkCbNotifyInterrupt (DIRQL) ─interrupts_notify─▶ record ─interrupts_dispatch─▶ node, display   DxgkCbNotifyDpc
+ *   DxgkCbNotifyInterrupt (DIRQL) ─dxgk_interrupts_notify─▶ record ─dxgk_interrupts_dispatch─▶ node, display   DxgkCbNotifyDpc
  */
 #ifndef DXGKRNL_INTERRUPTS_H_
 #define DXGKRNL_INTERRUPTS_H_
@@ -17,7 +17,7 @@ struct interrupts {
     unsigned head, count;
 };
 
-void interrupts_notify(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
-void interrupts_dispatch(struct dxgk *d);
+void dxgk_interrupts_notify(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
+void dxgk_interrupts_dispatch(struct dxgk *d);
 
 #endif

@@ -1,8 +1,8 @@
 /* kernel.c: see kernel.h. How the live machine hands the processor around:
  *
- *   kernel_enter ──▶ cpu ──▶ … ──▶ cpu_unlock ──▶ threads that were unparked are woken, outside the lock
+ *   dxgk_kernel_enter ──▶ cpu ──▶ … ──▶ cpu_unlock ──▶ threads that were unparked are woken, outside the lock
  *                                      └──▶ serve_pending: interrupts that came while it was held
- *   kernel_interrupt ──▶ serve_pending: ISR and DPC on the thread of the device, if the processor is free; else whoever
+ *   dxgk_kernel_interrupt ──▶ serve_pending: ISR and DPC on the thread of the device, if the processor is free; else whoever
  *                        holds it looks when it lets go (both sides set, then look: one of them sees the other)
  *   service thread: timers
  */
@@ -40,10 +40,10 @@ struct kthread {
     void (*fn)(void *arg);
     void *arg;
     struct kernel_ddi *ddi;
-    struct kernel_caller caller;
+    struct dxgk_kernel_caller caller;
     struct ktimer wait_timer, ddi_timer;
     bool parked, woken, is_main;
-    unsigned depth;            /* of kernel_enter */
+    unsigned depth;            /* of dxgk_kernel_enter */
     _Atomic uint32_t signal;   /* live: 1 when it may go on; a futex */
     struct kthread *next_wake; /* live: in the kernel's list of those to signal */
     pthread_t pthread;
@@ -105,22 +105,22 @@ static void futex(_Atomic uint32_t *word, int op, uint32_t value)
     syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
 
-uint64_t kernel_now(const struct kernel *k)
+uint64_t dxgk_kernel_now(const struct kernel *k)
 {
     return clock_now(k->clock);
 }
 
-void *kernel_ctx(struct kernel *k)
+void *dxgk_kernel_ctx(struct kernel *k)
 {
     return k->ctx;
 }
 
-bool kernel_is_live(const struct kernel *k)
+bool dxgk_kernel_is_live(const struct kernel *k)
 {
     return !k->loop;
 }
 
-struct kernel *kernel_self(const char *routine)
+struct kernel *dxgk_kernel_self(const char *routine)
 {
     if (!self_kernel || !self_kernel->current) {
         log_error("dxgkrnl", "%s was called by a thread that is not in the kernel", routine);
@@ -129,29 +129,29 @@ struct kernel *kernel_self(const char *routine)
     return self_kernel;
 }
 
-struct kthread *kernel_thread(struct kernel *k)
+struct kthread *dxgk_kernel_thread(struct kernel *k)
 {
     return k->current;
 }
 
-KIRQL kernel_irql(struct kernel *k)
+KIRQL dxgk_kernel_irql(struct kernel *k)
 {
     return k->irql;
 }
 
-void kernel_set_caller(struct kernel *k, struct kernel_caller caller)
+void dxgk_kernel_set_caller(struct kernel *k, struct dxgk_kernel_caller caller)
 {
     k->current->caller = caller;
 }
 
-struct kernel_caller kernel_caller(struct kernel *k)
+struct dxgk_kernel_caller dxgk_kernel_caller(struct kernel *k)
 {
     return k->current->caller;
 }
 
 /* ---- violations ---------------------------------------------------------- */
 
-void kernel_violation(struct kernel *k, const char *fmt, ...)
+void dxgk_kernel_violation(struct kernel *k, const char *fmt, ...)
 {
     struct strbuf b = {0};
     void *frames[24];
@@ -179,21 +179,21 @@ void kernel_violation(struct kernel *k, const char *fmt, ...)
         k->ops.violation(k->ctx, text);
 }
 
-unsigned kernel_violations(struct kernel *k)
+unsigned dxgk_kernel_violations(struct kernel *k)
 {
     return k->violations;
 }
 
-const char *kernel_violation_text(struct kernel *k, unsigned i)
+const char *dxgk_kernel_violation_text(struct kernel *k, unsigned i)
 {
     return i < k->violations && i < MAX_VIOLATIONS ? k->violation[i] : NULL;
 }
 
-bool kernel_check(struct kernel *k, const char *routine, KIRQL max)
+bool dxgk_kernel_check(struct kernel *k, const char *routine, KIRQL max)
 {
     if (k->irql <= max)
         return true;
-    kernel_violation(k, "%s called at IRQL %d, allowed up to %d", routine, k->irql, max);
+    dxgk_kernel_violation(k, "%s called at IRQL %d, allowed up to %d", routine, k->irql, max);
     return false;
 }
 
@@ -212,13 +212,13 @@ static void kick(struct kernel *k, bool now)
         return;
     }
     if (now || k->timers) {
-        uint64_t at = now ? kernel_now(k) : k->timers->deadline_ns;
+        uint64_t at = now ? dxgk_kernel_now(k) : k->timers->deadline_ns;
         if (!k->loop_timer.slot || at < k->loop_timer.deadline_ns)
             loop_arm(k->loop, &k->loop_timer, at, (void (*)(void *))service, k);
     }
 }
 
-void kernel_cancel(struct kernel *k, struct ktimer *t)
+void dxgk_kernel_cancel(struct kernel *k, struct ktimer *t)
 {
     if (!t->armed)
         return;
@@ -230,11 +230,12 @@ void kernel_cancel(struct kernel *k, struct ktimer *t)
     t->armed = false;
 }
 
-void kernel_arm(struct kernel *k, struct ktimer *t, uint64_t deadline_ns, void (*fn)(void *ctx), void *ctx)
+void dxgk_kernel_arm(struct kernel *k, struct ktimer *t, uint64_t deadline_ns, void (*fn)(void *ctx),
+                     void *ctx)
 {
     struct ktimer **p = &k->timers;
 
-    kernel_cancel(k, t);
+    dxgk_kernel_cancel(k, t);
     t->fn = fn;
     t->ctx = ctx;
     t->deadline_ns = deadline_ns;
@@ -250,7 +251,7 @@ void kernel_arm(struct kernel *k, struct ktimer *t, uint64_t deadline_ns, void (
 
 static void run_timers(struct kernel *k)
 {
-    uint64_t now = kernel_now(k);
+    uint64_t now = dxgk_kernel_now(k);
     KIRQL old = k->irql;
 
     k->irql = DISPATCH_LEVEL;
@@ -292,19 +293,19 @@ static void interrupted(struct kernel *k)
         serve_pending(k);
 }
 
-void kernel_interrupt(struct kernel *k, unsigned message)
+void dxgk_kernel_interrupt(struct kernel *k, unsigned message)
 {
     atomic_fetch_or(&k->pending, UINT32_C(1) << (message % MAX_MESSAGES));
     interrupted(k);
 }
 
-void kernel_interrupt_line(struct kernel *k, bool asserted)
+void dxgk_kernel_interrupt_line(struct kernel *k, bool asserted)
 {
     if (atomic_exchange(&k->line, asserted) != asserted && asserted)
         interrupted(k);
 }
 
-void kernel_connect_interrupt(struct kernel *k, bool connected)
+void dxgk_kernel_connect_interrupt(struct kernel *k, bool connected)
 {
     k->connected = connected;
     if (interrupt_pending(k))
@@ -331,8 +332,8 @@ static void deliver_interrupts(struct kernel *k)
             run_isr(k, (unsigned)__builtin_ctz(pending));
     for (unsigned n = 0; atomic_load(&k->line); n++) {
         if (n == STORM) {
-            kernel_violation(k, "interrupt storm: the line is still asserted after %d runs of the ISR",
-                             STORM);
+            dxgk_kernel_violation(k, "interrupt storm: the line is still asserted after %d runs of the ISR",
+                                  STORM);
             k->connected = false;
             return;
         }
@@ -340,7 +341,7 @@ static void deliver_interrupts(struct kernel *k)
     }
 }
 
-void kernel_queue_dpc(struct kernel *k, KDPC *dpc)
+void dxgk_kernel_queue_dpc(struct kernel *k, KDPC *dpc)
 {
     if (dpc->DpcData)
         return; /* queued already */
@@ -371,26 +372,26 @@ static void drain(struct kernel *k)
         k->irql = DISPATCH_LEVEL;
         dpc->DeferredRoutine(dpc, dpc->DeferredContext, dpc->SystemArgument1, dpc->SystemArgument2);
         if (k->irql != DISPATCH_LEVEL)
-            kernel_violation(k, "a DPC routine returned at IRQL %d", k->irql);
+            dxgk_kernel_violation(k, "a DPC routine returned at IRQL %d", k->irql);
         k->irql = old;
     }
     k->draining = false;
 }
 
-KIRQL kernel_raise(struct kernel *k, KIRQL to)
+KIRQL dxgk_kernel_raise(struct kernel *k, KIRQL to)
 {
     KIRQL old = k->irql;
 
     if (to < old)
-        kernel_violation(k, "KeRaiseIrql from %d to the lower IRQL %d", old, to);
+        dxgk_kernel_violation(k, "KeRaiseIrql from %d to the lower IRQL %d", old, to);
     k->irql = to;
     return old;
 }
 
-void kernel_lower(struct kernel *k, KIRQL to)
+void dxgk_kernel_lower(struct kernel *k, KIRQL to)
 {
     if (to > k->irql)
-        kernel_violation(k, "KeLowerIrql from %d to the higher IRQL %d", k->irql, to);
+        dxgk_kernel_violation(k, "KeLowerIrql from %d to the higher IRQL %d", k->irql, to);
     k->irql = to;
     drain(k);
 }
@@ -439,7 +440,7 @@ static void make_ready(struct kernel *k, struct kthread *t)
     kick(k, true);
 }
 
-void kernel_unpark(struct kernel *k, struct kthread *t)
+void dxgk_kernel_unpark(struct kernel *k, struct kthread *t)
 {
     if (!t->parked || t->woken)
         return;
@@ -474,7 +475,7 @@ static void wait_expired(void *ctx)
 {
     struct kthread *t = ctx;
 
-    kernel_unpark(t->kernel, t);
+    dxgk_kernel_unpark(t->kernel, t);
 }
 
 static void ddi_expired(void *ctx)
@@ -495,30 +496,30 @@ static void park_main(struct kernel *k, struct kthread *t)
         r = loop_run_once(k->loop, LOOP_FOREVER);
         if (r <= 0 && !t->woken) {
             k->current = t;
-            kernel_violation(k, "deadlock: nothing is left that could end a wait");
+            dxgk_kernel_violation(k, "deadlock: nothing is left that could end a wait");
             return;
         }
     }
 }
 
-bool kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routine)
+bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routine)
 {
     struct kthread *t = k->current;
     KIRQL irql = k->irql;
     bool expired;
 
-    if (!kernel_check(k, routine, APC_LEVEL))
+    if (!dxgk_kernel_check(k, routine, APC_LEVEL))
         return false;
     t->parked = true;
     t->woken = false;
     atomic_store(&t->signal, 0);
     drain(k); /* may wake it */
     if (deadline_ns != LOOP_FOREVER)
-        kernel_arm(k, &t->wait_timer, deadline_ns, wait_expired, t);
+        dxgk_kernel_arm(k, &t->wait_timer, deadline_ns, wait_expired, t);
     if (t->ddi && t->ddi->limit_ns) {
         if (!t->ddi->start_ns)
-            t->ddi->start_ns = kernel_now(k);
-        kernel_arm(k, &t->ddi_timer, t->ddi->start_ns + t->ddi->limit_ns, ddi_expired, t);
+            t->ddi->start_ns = dxgk_kernel_now(k);
+        dxgk_kernel_arm(k, &t->ddi_timer, t->ddi->start_ns + t->ddi->limit_ns, ddi_expired, t);
     }
     k->current = NULL;
     k->irql = PASSIVE_LEVEL;
@@ -536,14 +537,14 @@ bool kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routine)
     }
     k->current = t;
     k->irql = irql;
-    expired = deadline_ns != LOOP_FOREVER && !t->wait_timer.armed && kernel_now(k) >= deadline_ns;
-    kernel_cancel(k, &t->wait_timer);
-    kernel_cancel(k, &t->ddi_timer);
+    expired = deadline_ns != LOOP_FOREVER && !t->wait_timer.armed && dxgk_kernel_now(k) >= deadline_ns;
+    dxgk_kernel_cancel(k, &t->wait_timer);
+    dxgk_kernel_cancel(k, &t->ddi_timer);
     t->parked = false;
     return !expired;
 }
 
-bool kernel_wait(struct kernel *k, struct kwaiters *q, uint64_t deadline_ns)
+bool dxgk_kernel_wait(struct kernel *k, struct kwaiters *q, uint64_t deadline_ns)
 {
     struct kwait w = {.thread = k->current, .queued = true};
 
@@ -552,7 +553,7 @@ bool kernel_wait(struct kernel *k, struct kwaiters *q, uint64_t deadline_ns)
     *q->last = &w;
     q->last = &w.next;
     while (w.queued) {
-        if (kernel_park(k, deadline_ns, "a wait in dxgkrnl"))
+        if (dxgk_kernel_park(k, deadline_ns, "a wait in dxgkrnl"))
             continue;
         for (struct kwait **p = &q->first; w.queued && *p; p = &(*p)->next)
             if (*p == &w) {
@@ -565,7 +566,7 @@ bool kernel_wait(struct kernel *k, struct kwaiters *q, uint64_t deadline_ns)
     return true;
 }
 
-void kernel_wake_all(struct kernel *k, struct kwaiters *q)
+void dxgk_kernel_wake_all(struct kernel *k, struct kwaiters *q)
 {
     struct kwait *w = q->first;
 
@@ -573,14 +574,14 @@ void kernel_wake_all(struct kernel *k, struct kwaiters *q)
     while (w) {
         struct kwait *next = w->next;
         w->queued = false;
-        kernel_unpark(k, w->thread);
+        dxgk_kernel_unpark(k, w->thread);
         w = next;
     }
 }
 
 /* ---- threads ------------------------------------------------------------- */
 
-void kernel_enter(struct kernel *k)
+void dxgk_kernel_enter(struct kernel *k)
 {
     if (k->loop) {
         self_kernel = k;
@@ -597,7 +598,7 @@ void kernel_enter(struct kernel *k)
         self_thread = &host_thread;
         self_thread->name = "client";
         self_thread->ddi = NULL;
-        self_thread->caller = (struct kernel_caller){0};
+        self_thread->caller = (struct dxgk_kernel_caller){0};
     }
     self_thread->kernel = k;
     self_thread->depth = 1;
@@ -607,14 +608,14 @@ void kernel_enter(struct kernel *k)
     k->irql = PASSIVE_LEVEL;
 }
 
-void kernel_leave(struct kernel *k)
+void dxgk_kernel_leave(struct kernel *k)
 {
     struct kthread *t = k->current;
 
     if (--t->depth)
         return;
     if (k->irql != PASSIVE_LEVEL) {
-        kernel_violation(k, "a thread left the kernel at IRQL %d", k->irql);
+        dxgk_kernel_violation(k, "a thread left the kernel at IRQL %d", k->irql);
         k->irql = PASSIVE_LEVEL;
     }
     if (!k->loop && atomic_load(&k->service_waits))
@@ -651,13 +652,13 @@ static void *live_main(void *arg)
     struct kthread *t = arg;
 
     self_thread = t;
-    kernel_enter(t->kernel);
+    dxgk_kernel_enter(t->kernel);
     t->fn(t->arg);
-    kernel_leave(t->kernel);
+    dxgk_kernel_leave(t->kernel);
     return NULL;
 }
 
-int kernel_spawn(struct kernel *k, const char *name, void (*fn)(void *arg), void *arg)
+int dxgk_kernel_spawn(struct kernel *k, const char *name, void (*fn)(void *arg), void *arg)
 {
     struct kthread *t = calloc(1, sizeof(*t));
     int r;
@@ -731,7 +732,7 @@ static void *service_main(void *arg)
         atomic_store(&k->asleep_until, next);
         self_kernel = NULL;
         cpu_unlock(k);
-        now = kernel_now(k);
+        now = dxgk_kernel_now(k);
         if (next > now && next != LOOP_FOREVER) {
             ts.tv_sec = (time_t)((next - now) / NSEC_PER_SEC);
             ts.tv_nsec = (long)((next - now) % NSEC_PER_SEC);
@@ -747,8 +748,8 @@ static void *service_main(void *arg)
     return NULL;
 }
 
-int kernel_create(struct kernel **out, struct clock *clock, struct loop *loop, const struct kernel_ops *ops,
-                  void *ctx)
+int dxgk_kernel_create(struct kernel **out, struct clock *clock, struct loop *loop,
+                       const struct kernel_ops *ops, void *ctx)
 {
     struct kernel *k = calloc(1, sizeof(*k));
     int r;
@@ -776,7 +777,7 @@ int kernel_create(struct kernel **out, struct clock *clock, struct loop *loop, c
     return 0;
 }
 
-void kernel_destroy(struct kernel *k)
+void dxgk_kernel_destroy(struct kernel *k)
 {
     if (!k)
         return;
@@ -809,18 +810,19 @@ void kernel_destroy(struct kernel *k)
 
 /* ---- DDI bookkeeping ----------------------------------------------------- */
 
-void kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql, uint64_t limit_ns)
+void dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql,
+                           uint64_t limit_ns)
 {
     *d = (struct kernel_ddi){.name = name, .limit_ns = limit_ns, .irql = irql, .outer = k->current->ddi};
     k->current->ddi = d;
     if (k->irql != irql && !(irql == PASSIVE_LEVEL && k->irql == APC_LEVEL))
-        kernel_violation(k, "dxgkrnl calls %s at IRQL %d, documented is %d", name, k->irql, irql);
+        dxgk_kernel_violation(k, "dxgkrnl calls %s at IRQL %d, documented is %d", name, k->irql, irql);
 }
 
-void kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
+void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
 {
     if (k->irql != d->irql && !(d->irql == PASSIVE_LEVEL && k->irql == APC_LEVEL)) {
-        kernel_violation(k, "%s returned at IRQL %d, was called at %d", d->name, k->irql, d->irql);
+        dxgk_kernel_violation(k, "%s returned at IRQL %d, was called at %d", d->name, k->irql, d->irql);
         k->irql = d->irql;
     }
     k->current->ddi = d->outer;

@@ -6,8 +6,8 @@
  *  - live: kernel threads are OS threads, the processor is a mutex; a service thread delivers interrupts and timers;
  *  - sim: kernel threads are coroutines of the one OS thread that runs the host's event loop, in virtual time.
  *
- *   host thread ──kernel_enter──▶ running ──kernel_park──▶ parked ──kernel_unpark──▶ ready ──▶ running
- *                                    └────kernel_leave──▶ out
+ *   host thread ──dxgk_kernel_enter──▶ running ──dxgk_kernel_park──▶ parked ──dxgk_kernel_unpark──▶ ready ──▶ running
+ *                                    └────dxgk_kernel_leave──▶ out
  *
  * Invariants:
  *  1. A thread parks only below DISPATCH_LEVEL, with no spin lock held; an attempt above is a violation and does not wait.
@@ -49,45 +49,46 @@ struct kernel_ops {
 };
 
 /* `loop` non-NULL makes a sim machine on that loop (virtual clock), NULL a live one. `clock` must outlive the kernel. */
-int kernel_create(struct kernel **out, struct clock *clock, struct loop *loop, const struct kernel_ops *ops,
-                  void *ctx);
+int dxgk_kernel_create(struct kernel **out, struct clock *clock, struct loop *loop,
+                       const struct kernel_ops *ops, void *ctx);
 /* No thread may be inside. */
-void kernel_destroy(struct kernel *k);
+void dxgk_kernel_destroy(struct kernel *k);
 
 /* Take and give up the processor; nestable. In the sim machine, code outside every coroutine may enter too;
  * when it parks, it runs the loop until it is woken. */
-void kernel_enter(struct kernel *k);
-void kernel_leave(struct kernel *k);
-bool kernel_is_live(const struct kernel *k);
+void dxgk_kernel_enter(struct kernel *k);
+void dxgk_kernel_leave(struct kernel *k);
+bool dxgk_kernel_is_live(const struct kernel *k);
 
 /* Starts a thread that enters the kernel and runs fn. */
-int kernel_spawn(struct kernel *k, const char *name, void (*fn)(void *arg), void *arg);
+int dxgk_kernel_spawn(struct kernel *k, const char *name, void (*fn)(void *arg), void *arg);
 
 /* Until unparked, or the deadline (LOOP_FOREVER: none): true, or false on timeout. */
-bool kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routine);
-void kernel_unpark(struct kernel *k, struct kthread *t);
+bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routine);
+void dxgk_kernel_unpark(struct kernel *k, struct kthread *t);
 
 /* Condition-style waiting: true when woken, false on timeout. */
-bool kernel_wait(struct kernel *k, struct kwaiters *q, uint64_t deadline_ns);
-void kernel_wake_all(struct kernel *k, struct kwaiters *q);
+bool dxgk_kernel_wait(struct kernel *k, struct kwaiters *q, uint64_t deadline_ns);
+void dxgk_kernel_wake_all(struct kernel *k, struct kwaiters *q);
 
 /* Time in nanoseconds of the kernel's clock; `deadline_ns` is of the same. A timer is the caller's memory (zero: disarmed), and
  * its function runs on a kernel thread at DISPATCH_LEVEL. */
-uint64_t kernel_now(const struct kernel *k);
-void kernel_arm(struct kernel *k, struct ktimer *t, uint64_t deadline_ns, void (*fn)(void *ctx), void *ctx);
-void kernel_cancel(struct kernel *k, struct ktimer *t);
+uint64_t dxgk_kernel_now(const struct kernel *k);
+void dxgk_kernel_arm(struct kernel *k, struct ktimer *t, uint64_t deadline_ns, void (*fn)(void *ctx),
+                     void *ctx);
+void dxgk_kernel_cancel(struct kernel *k, struct ktimer *t);
 
 /* Any thread, never blocks: message `message` is pending. A line is asserted or not; while it is, the ISR runs again. */
-void kernel_interrupt(struct kernel *k, unsigned message);
-void kernel_interrupt_line(struct kernel *k, bool asserted);
-void kernel_connect_interrupt(struct kernel *k, bool connected);
+void dxgk_kernel_interrupt(struct kernel *k, unsigned message);
+void dxgk_kernel_interrupt_line(struct kernel *k, bool asserted);
+void dxgk_kernel_connect_interrupt(struct kernel *k, bool connected);
 
 /* The calling thread's IRQL. Raising returns the one before; going the wrong way is a violation. A DPC that is queued already
  * stays queued once. */
-KIRQL kernel_irql(struct kernel *k);
-KIRQL kernel_raise(struct kernel *k, KIRQL to);
-void kernel_lower(struct kernel *k, KIRQL to);
-void kernel_queue_dpc(struct kernel *k, KDPC *dpc);
+KIRQL dxgk_kernel_irql(struct kernel *k);
+KIRQL dxgk_kernel_raise(struct kernel *k, KIRQL to);
+void dxgk_kernel_lower(struct kernel *k, KIRQL to);
+void dxgk_kernel_queue_dpc(struct kernel *k, KDPC *dpc);
 
 /* Around each call into the miniport: names it, bounds its waits, and checks that it returns at the IRQL it
  * was called at. `limit_ns` is 0 for no bound. */
@@ -97,29 +98,29 @@ struct kernel_ddi {
     KIRQL irql;
     struct kernel_ddi *outer;
 };
-void kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql,
-                      uint64_t limit_ns);
-void kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d);
+void dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql,
+                           uint64_t limit_ns);
+void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d);
 
 /* The kernel that the calling thread runs in; aborts when there is none (a kernel routine called from outside). */
-struct kernel *kernel_self(const char *routine);
-struct kthread *kernel_thread(struct kernel *k);
+struct kernel *dxgk_kernel_self(const char *routine);
+struct kthread *dxgk_kernel_thread(struct kernel *k);
 
 /* Records a violation unless the IRQL is at most `max`; returns whether it is. */
-bool kernel_check(struct kernel *k, const char *routine, KIRQL max);
-void kernel_violation(struct kernel *k, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-unsigned kernel_violations(struct kernel *k);
-const char *kernel_violation_text(struct kernel *k, unsigned i);
+bool dxgk_kernel_check(struct kernel *k, const char *routine, KIRQL max);
+void dxgk_kernel_violation(struct kernel *k, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+unsigned dxgk_kernel_violations(struct kernel *k);
+const char *dxgk_kernel_violation_text(struct kernel *k, unsigned i);
 
 /* Whom the running thread works for, as the miniport may ask (SeTokenIsAdmin): set by the thunks. */
-struct kernel_caller {
+struct dxgk_kernel_caller {
     uint64_t process; /* 0: the system */
     bool admin;
 };
-void kernel_set_caller(struct kernel *k, struct kernel_caller caller);
-struct kernel_caller kernel_caller(struct kernel *k);
+void dxgk_kernel_set_caller(struct kernel *k, struct dxgk_kernel_caller caller);
+struct dxgk_kernel_caller dxgk_kernel_caller(struct kernel *k);
 
-/* kernel_create's `ctx`. */
-void *kernel_ctx(struct kernel *k);
+/* dxgk_kernel_create's `ctx`. */
+void *dxgk_kernel_ctx(struct kernel *k);
 
 #endif

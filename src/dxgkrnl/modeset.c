@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct modeset *modeset_create(enum modeset_kind kind)
+struct modeset *dxgk_modeset_create(enum modeset_kind kind)
 {
     struct modeset *s = calloc(1, sizeof(*s));
 
@@ -15,12 +15,12 @@ struct modeset *modeset_create(enum modeset_kind kind)
     return s;
 }
 
-void modeset_ref(struct modeset *s)
+void dxgk_modeset_ref(struct modeset *s)
 {
     s->refs++;
 }
 
-void modeset_unref(struct modeset *s)
+void dxgk_modeset_unref(struct modeset *s)
 {
     if (!s || --s->refs)
         return;
@@ -36,7 +36,7 @@ void modeset_unref(struct modeset *s)
     free(s);
 }
 
-struct mode *modeset_new_mode(struct modeset *s)
+struct mode *dxgk_modeset_new_mode(struct modeset *s)
 {
     struct mode *m = calloc(1, sizeof(*m));
 
@@ -75,7 +75,7 @@ static bool same(const struct modeset *s, const struct mode *a, const struct mod
     return !memcmp(&a->id, &x.id, size);
 }
 
-NTSTATUS modeset_add(struct modeset *s, void *info)
+NTSTATUS dxgk_modeset_add(struct modeset *s, void *info)
 {
     struct mode *m = mode_of(info);
 
@@ -93,7 +93,7 @@ NTSTATUS modeset_add(struct modeset *s, void *info)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS modeset_pin(struct modeset *s, UINT id)
+NTSTATUS dxgk_modeset_pin(struct modeset *s, UINT id)
 {
     for (struct mode *m = s->modes; m; m = m->next)
         if (m->id == id) {
@@ -160,13 +160,13 @@ static NTSTATUS release_mode(struct modeset *s, const void *info)
     }                                                                                                        \
     static NTSTATUS NAME##_create(H h, T **out)                                                              \
     {                                                                                                        \
-        struct mode *m = NAME##_set(h) ? modeset_new_mode((struct modeset *)h) : NULL;                       \
+        struct mode *m = NAME##_set(h) ? dxgk_modeset_new_mode((struct modeset *)h) : NULL;                  \
         *out = m ? (T *)&m->id : NULL;                                                                       \
         return m ? STATUS_SUCCESS : NAME##_set(h) ? STATUS_NO_MEMORY : BAD;                                  \
     }                                                                                                        \
     static NTSTATUS NAME##_add(H h, T *info)                                                                 \
     {                                                                                                        \
-        return NAME##_set(h) ? modeset_add((struct modeset *)h, info) : BAD;                                 \
+        return NAME##_set(h) ? dxgk_modeset_add((struct modeset *)h, info) : BAD;                            \
     }
 
 #define MODESET_PINNED(NAME, H, T, BAD)                                                                      \
@@ -178,7 +178,7 @@ static NTSTATUS release_mode(struct modeset *s, const void *info)
     }                                                                                                        \
     static NTSTATUS NAME##_pin(H h, CONST UINT id)                                                           \
     {                                                                                                        \
-        return NAME##_set(h) ? modeset_pin((struct modeset *)h, id) : BAD;                                   \
+        return NAME##_set(h) ? dxgk_modeset_pin((struct modeset *)h, id) : BAD;                              \
     }
 
 #define BAD_SOURCE STATUS_GRAPHICS_INVALID_VIDPN_SOURCEMODESET
@@ -205,12 +205,12 @@ static NTSTATUS monitor_preferred(D3DKMDT_HMONITORSOURCEMODESET h, CONST D3DKMDT
     return STATUS_NOT_FOUND;
 }
 
-const DXGK_VIDPNSOURCEMODESET_INTERFACE modeset_source_interface = {
+const DXGK_VIDPNSOURCEMODESET_INTERFACE dxgk_modeset_source_interface = {
     source_num,     source_first,  source_next, source_pinned,
     source_release, source_create, source_add,  source_pin};
-const DXGK_VIDPNTARGETMODESET_INTERFACE modeset_target_interface = {
+const DXGK_VIDPNTARGETMODESET_INTERFACE dxgk_modeset_target_interface = {
     target_num,     target_first,  target_next, target_pinned,
     target_release, target_create, target_add,  target_pin};
-const DXGK_MONITORSOURCEMODESET_INTERFACE modeset_monitor_interface = {
+const DXGK_MONITORSOURCEMODESET_INTERFACE dxgk_modeset_monitor_interface = {
     monitor_num,    monitor_preferred, monitor_first,  monitor_next,
     monitor_create, monitor_add,       monitor_release};

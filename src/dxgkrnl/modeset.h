@@ -31,15 +31,15 @@ struct modeset {
     size_t count;
 };
 
-struct modeset *modeset_create(enum modeset_kind kind);
-void modeset_ref(struct modeset *s);
-void modeset_unref(struct modeset *s);
-struct mode *modeset_new_mode(struct modeset *s);
-NTSTATUS modeset_add(struct modeset *s, void *info);
-NTSTATUS modeset_pin(struct modeset *s, UINT id);
+struct modeset *dxgk_modeset_create(enum modeset_kind kind);
+void dxgk_modeset_ref(struct modeset *s);
+void dxgk_modeset_unref(struct modeset *s);
+struct mode *dxgk_modeset_new_mode(struct modeset *s);
+NTSTATUS dxgk_modeset_add(struct modeset *s, void *info);
+NTSTATUS dxgk_modeset_pin(struct modeset *s, UINT id);
 
-extern const DXGK_VIDPNSOURCEMODESET_INTERFACE modeset_source_interface;
-extern const DXGK_VIDPNTARGETMODESET_INTERFACE modeset_target_interface;
-extern const DXGK_MONITORSOURCEMODESET_INTERFACE modeset_monitor_interface;
+extern const DXGK_VIDPNSOURCEMODESET_INTERFACE dxgk_modeset_source_interface;
+extern const DXGK_VIDPNTARGETMODESET_INTERFACE dxgk_modeset_target_interface;
+extern const DXGK_MONITORSOURCEMODESET_INTERFACE dxgk_modeset_monitor_interface;
 
 #endif

@@ -1,12 +1,12 @@
 /* monitor.c: the monitors behind the targets, as a miniport may ask about them. */
 #include "dxgkrnl/vidpn.h"
 
-void monitor_recommend_modes(struct dxgk *d, UINT target)
+void dxgk_monitor_recommend_modes(struct dxgk *d, UINT target)
 {
-    struct modeset *set = modeset_create(MODESET_MONITOR);
+    struct modeset *set = dxgk_modeset_create(MODESET_MONITOR);
     DXGKARG_RECOMMENDMONITORMODES args = {.VideoPresentTargetId = target,
                                           .hMonitorSourceModeSet = (D3DKMDT_HMONITORSOURCEMODESET)set,
-                                          .pMonitorSourceModeSetInterface = &modeset_monitor_interface};
+                                          .pMonitorSourceModeSetInterface = &dxgk_modeset_monitor_interface};
     NTSTATUS st;
 
     if (!set)
@@ -14,21 +14,21 @@ void monitor_recommend_modes(struct dxgk *d, UINT target)
     st = DDI(d, RecommendMonitorModes, d->miniport, &args);
     if (!NT_SUCCESS(st))
         log_info("dxgkrnl", "DxgkDdiRecommendMonitorModes returned %08x", (unsigned)st);
-    modeset_unref(set);
+    dxgk_modeset_unref(set);
 }
 
 static NTSTATUS acquire_monitor_modes(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
                                       D3DKMDT_HMONITORSOURCEMODESET *out,
                                       CONST DXGK_MONITORSOURCEMODESET_INTERFACE **interface)
 {
-    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
     struct modeset *set;
 
-    if (adapter != (HANDLE)d || vidpn_child_index(d, target) < 0)
+    if (adapter != (HANDLE)d || dxgk_vidpn_child_index(d, target) < 0)
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET;
-    set = modeset_create(MODESET_MONITOR);
+    set = dxgk_modeset_create(MODESET_MONITOR);
     *out = (D3DKMDT_HMONITORSOURCEMODESET)set;
-    *interface = &modeset_monitor_interface;
+    *interface = &dxgk_modeset_monitor_interface;
     return set ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
@@ -37,7 +37,7 @@ static NTSTATUS release_monitor_modes(HANDLE adapter, D3DKMDT_HMONITORSOURCEMODE
     UNREFERENCED_PARAMETER(adapter);
     if (!set || ((struct modeset *)set)->kind != MODESET_MONITOR)
         return STATUS_INVALID_PARAMETER;
-    modeset_unref((struct modeset *)set);
+    dxgk_modeset_unref((struct modeset *)set);
     return STATUS_SUCCESS;
 }
 
@@ -61,12 +61,12 @@ static NTSTATUS no_descriptors(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID ta
     return STATUS_NOT_SUPPORTED;
 }
 
-NTSTATUS monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
-                                 CONST DXGK_MONITOR_INTERFACE **interface)
+NTSTATUS dxgk_monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
+                                      CONST DXGK_MONITOR_INTERFACE **interface)
 {
     static const DXGK_MONITOR_INTERFACE monitor = {DXGK_MONITOR_INTERFACE_VERSION_V1, acquire_monitor_modes,
                                                    release_monitor_modes, no_ranges, no_descriptors};
-    struct dxgk *d = kernel_ctx(kernel_self(__func__));
+    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
     if (adapter != (HANDLE)d)
         return STATUS_INVALID_PARAMETER;

@@ -25,8 +25,8 @@ static void append(struct dxgk *d, struct packet *p)
         n->last_context = p->context;
     }
     if (n->hw == p) {
-        n->head_start_ns = kernel_now(d->kernel);
-        node_arm(d, p->context->node);
+        n->head_start_ns = dxgk_kernel_now(d->kernel);
+        dxgk_node_arm(d, p->context->node);
     }
 }
 
@@ -51,17 +51,17 @@ static void expired(void *ctx)
     struct node *n = ctx;
 
     n->check = true;
-    adapter_kick_tdr(kernel_ctx(kernel_self(__func__)));
+    dxgk_adapter_kick_tdr(dxgk_kernel_ctx(dxgk_kernel_self(__func__)));
 }
 
-void node_arm(struct dxgk *d, unsigned node)
+void dxgk_node_arm(struct dxgk *d, unsigned node)
 {
     struct node *n = &d->sched.nodes[node];
 
     if (!n->hw || !d->tdr.level)
-        kernel_cancel(d->kernel, &n->timer);
+        dxgk_kernel_cancel(d->kernel, &n->timer);
     else
-        kernel_arm(d->kernel, &n->timer, n->head_start_ns + d->tdr.delay_ns, expired, n);
+        dxgk_kernel_arm(d->kernel, &n->timer, n->head_start_ns + d->tdr.delay_ns, expired, n);
 }
 
 /* ---- submitting ---------------------------------------------------------- */
@@ -73,15 +73,15 @@ static bool is_awaited(struct dxgk *d, const struct packet *p)
 
     return c->progress &&
            atomic_load_explicit(&c->progress->awaited, memory_order_relaxed) + 1 >= c->packets &&
-           d->sched.nodes[c->node].hw == p && kernel_is_live(d->kernel);
+           d->sched.nodes[c->node].hw == p && dxgk_kernel_is_live(d->kernel);
 }
 
-UINT node_next_fence(struct dxgk *d, struct packet *p)
+UINT dxgk_node_next_fence(struct dxgk *d, struct packet *p)
 {
     return p->fence = ++d->sched.nodes[p->context->node].submitted;
 }
 
-void node_submit(struct dxgk *d, struct packet *p)
+void dxgk_node_submit(struct dxgk *d, struct packet *p)
 {
     DXGKARG_SUBMITCOMMAND args = {
         .hContext = p->context->driver,
@@ -97,7 +97,7 @@ void node_submit(struct dxgk *d, struct packet *p)
         .Flags = p->flags,
     };
     struct device *dev = p->context->device;
-    KIRQL old = kernel_raise(d->kernel, DISPATCH_LEVEL);
+    KIRQL old = dxgk_kernel_raise(d->kernel, DISPATCH_LEVEL);
     UINT fence = p->fence;
     bool expected;
     NTSTATUS s;
@@ -110,14 +110,15 @@ void node_submit(struct dxgk *d, struct packet *p)
         d->bus->collect(d->bus->ctx); /* before the IRQL drops: that is when the interrupt is taken */
     if (!NT_SUCCESS(s)) {
         /* The rules allow no failure here: the packet can never complete, and the device is lost. */
-        kernel_violation(d->kernel, "DxgkDdiSubmitCommand returned %08x for fence %u", (unsigned)s, fence);
-        device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
-        adapter_force_tdr(d);
+        dxgk_kernel_violation(d->kernel, "DxgkDdiSubmitCommand returned %08x for fence %u", (unsigned)s,
+                              fence);
+        dxgk_device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
+        dxgk_adapter_force_tdr(d);
     }
-    kernel_lower(d->kernel, old);
+    dxgk_kernel_lower(d->kernel, old);
 }
 
-void node_preempt(struct dxgk *d, unsigned i)
+void dxgk_node_preempt(struct dxgk *d, unsigned i)
 {
     struct node *n = &d->sched.nodes[i];
     DXGKARG_PREEMPTCOMMAND args = {.NodeOrdinal = i, .PreemptionFenceId = ++n->submitted};
@@ -133,7 +134,7 @@ static void kick_queued(struct dxgk *d)
 {
     for (struct context *c = d->sched.contexts; c; c = c->next_all)
         if (c->queue) {
-            adapter_kick(d);
+            dxgk_adapter_kick(d);
             return;
         }
 }
@@ -142,7 +143,7 @@ static void retire_head(struct dxgk *d, struct node *n)
 {
     struct packet *p = detach(n, &n->hw);
     struct context *c = p->context;
-    uint64_t now = kernel_now(d->kernel);
+    uint64_t now = dxgk_kernel_now(d->kernel);
 
     bb_flight_event(d->flight, DXGK_FLIGHT_COMPLETE, p->fence, (now - n->head_start_ns) / 1000, 0);
     n->busy_ns += now - n->head_start_ns;
@@ -151,20 +152,20 @@ static void retire_head(struct dxgk *d, struct node *n)
     if (p->retired)
         p->retired(d, p);
     c->running--;
-    packet_free(d, p);
-    context_wake(d, c);
+    dxgk_packet_free(d, p);
+    dxgk_context_wake(d, c);
 }
 
-void node_retire_to(struct dxgk *d, unsigned i, UINT fence)
+void dxgk_node_retire_to(struct dxgk *d, unsigned i, UINT fence)
 {
     struct node *n = &d->sched.nodes[i];
 
     while (n->hw && (INT)(n->hw->fence - fence) <= 0)
         retire_head(d, n);
     n->completed = fence;
-    node_arm(d, i);
+    dxgk_node_arm(d, i);
     kick_queued(d);
-    kernel_wake_all(d->kernel, &d->progress);
+    dxgk_kernel_wake_all(d->kernel, &d->progress);
 }
 
 static bool plausible(struct dxgk *d, UINT node, UINT fence, const char *what)
@@ -172,26 +173,26 @@ static bool plausible(struct dxgk *d, UINT node, UINT fence, const char *what)
     struct node *n = &d->sched.nodes[node < MAX_NODES ? node : 0];
 
     if (node >= d->sched.num_nodes) {
-        kernel_violation(d->kernel, "%s for node %u, which does not exist", what, node);
+        dxgk_kernel_violation(d->kernel, "%s for node %u, which does not exist", what, node);
         return false;
     }
     if ((INT)(fence - n->completed) <= 0 || (INT)(fence - n->submitted) > 0) {
-        kernel_violation(d->kernel, "%s of fence %u on node %u: completed is %u, submitted %u", what, fence,
-                         node, n->completed, n->submitted);
+        dxgk_kernel_violation(d->kernel, "%s of fence %u on node %u: completed is %u, submitted %u", what,
+                              fence, node, n->completed, n->submitted);
         return false;
     }
     return true;
 }
 
-void node_completed(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+void dxgk_node_completed(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
     UINT node = data->DmaCompleted.NodeOrdinal, fence = data->DmaCompleted.SubmissionFenceId;
 
     if (plausible(d, node, fence, "DMA_COMPLETED"))
-        node_retire_to(d, node, fence);
+        dxgk_node_retire_to(d, node, fence);
 }
 
-void node_faulted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+void dxgk_node_faulted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
     UINT node = data->DmaFaulted.NodeOrdinal, fence = data->DmaFaulted.FaultedFenceId;
     struct node *n;
@@ -203,29 +204,29 @@ void node_faulted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
     for (struct packet *p = n->hw; p; p = p->next) {
         struct device *dev = p->context->device;
         if (p->fence == fence && dev->state == D3DKMT_DEVICEEXECUTION_ACTIVE) {
-            device_lose(dev, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+            dxgk_device_lose(dev, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
             dxgk_log(d, "Display", 4109,
                      "a DMA buffer of process %llu faulted (fence %u, status %08x): its device is removed",
                      dev->client ? (unsigned long long)dev->client->process : 0ull, fence,
                      (unsigned)data->DmaFaulted.Status);
         }
     }
-    node_retire_to(d, node, fence);
+    dxgk_node_retire_to(d, node, fence);
 }
 
-void node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+void dxgk_node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
     UINT node = data->DmaPreempted.NodeOrdinal;
     struct node *n = &d->sched.nodes[node < d->sched.num_nodes ? node : 0];
 
     if (node >= d->sched.num_nodes || data->DmaPreempted.PreemptionFenceId != n->preempting ||
         !n->preempting) {
-        kernel_violation(d->kernel, "DMA_PREEMPTED with fence %u: %u was asked for",
-                         data->DmaPreempted.PreemptionFenceId, n->preempting);
+        dxgk_kernel_violation(d->kernel, "DMA_PREEMPTED with fence %u: %u was asked for",
+                              data->DmaPreempted.PreemptionFenceId, n->preempting);
         return;
     }
     if ((INT)(data->DmaPreempted.LastCompletedFenceId - n->completed) > 0)
-        node_retire_to(d, node, data->DmaPreempted.LastCompletedFenceId);
+        dxgk_node_retire_to(d, node, data->DmaPreempted.LastCompletedFenceId);
     /* What did not run goes back to the front of its queue; the last at the device first, so that order is kept. */
     while (n->hw) {
         struct packet **last = &n->hw, *p;
@@ -243,11 +244,11 @@ void node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
     }
     n->preempting = 0;
     n->completed = data->DmaPreempted.PreemptionFenceId;
-    node_arm(d, node);
-    adapter_kick(d);
+    dxgk_node_arm(d, node);
+    dxgk_adapter_kick(d);
 }
 
-bool node_poll(struct dxgk *d, unsigned i)
+bool dxgk_node_poll(struct dxgk *d, unsigned i)
 {
     struct node *n = &d->sched.nodes[i];
     DXGKARG_QUERYCURRENTFENCE q = {.NodeOrdinal = i};
@@ -258,25 +259,25 @@ bool node_poll(struct dxgk *d, unsigned i)
         return false;
     dxgk_log(d, "dxgkrnl", 2, "an interrupt was lost: fence %u of node %u completed without one",
              q.CurrentFence, i);
-    node_retire_to(d, i, q.CurrentFence);
+    dxgk_node_retire_to(d, i, q.CurrentFence);
     return true;
 }
 
 /* ---- ending -------------------------------------------------------------- */
 
-void node_wait_idle(struct dxgk *d, unsigned i)
+void dxgk_node_wait_idle(struct dxgk *d, unsigned i)
 {
     while (d->sched.nodes[i].hw && d->state == DXGK_STARTED && !d->resetting)
-        kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+        dxgk_kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
 }
 
-void nodes_wait_idle(struct dxgk *d)
+void dxgk_nodes_wait_idle(struct dxgk *d)
 {
     for (unsigned i = 0; i < d->sched.num_nodes; i++)
-        node_wait_idle(d, i);
+        dxgk_node_wait_idle(d, i);
 }
 
-void node_drop(struct dxgk *d, unsigned i)
+void dxgk_node_drop(struct dxgk *d, unsigned i)
 {
     struct node *n = &d->sched.nodes[i];
 
@@ -284,16 +285,16 @@ void node_drop(struct dxgk *d, unsigned i)
         retire_head(d, n);
     n->completed = n->submitted;
     n->preempting = 0;
-    kernel_cancel(d->kernel, &n->timer);
+    dxgk_kernel_cancel(d->kernel, &n->timer);
 }
 
-void node_forget_context(struct dxgk *d, struct context *c)
+void dxgk_node_forget_context(struct dxgk *d, struct context *c)
 {
     struct node *n = &d->sched.nodes[c->node];
 
     for (struct packet **at = &n->hw; *at;)
         if ((*at)->context == c)
-            packet_free(d, detach(n, at));
+            dxgk_packet_free(d, detach(n, at));
         else
             at = &(*at)->next;
 }

@@ -11,27 +11,27 @@
 
 enum { POOL_MAGIC = 0x6C6F6F50, TIMER_FREQUENCY = 10000000 };
 
-#define SELF() kernel_self(__func__)
+#define SELF() dxgk_kernel_self(__func__)
 #define CHECK(max)                                                                                           \
     struct kernel *k = SELF();                                                                               \
-    kernel_check(k, __func__, max)
-#define OWNER() ((struct dxgk *)kernel_ctx(SELF()))
+    dxgk_kernel_check(k, __func__, max)
+#define OWNER() ((struct dxgk *)dxgk_kernel_ctx(SELF()))
 
 /* ---- IRQL and spin locks ------------------------------------------------- */
 
 KIRQL KeGetCurrentIrql(VOID)
 {
-    return kernel_irql(SELF());
+    return dxgk_kernel_irql(SELF());
 }
 
 KIRQL KfRaiseIrql(KIRQL NewIrql)
 {
-    return kernel_raise(SELF(), NewIrql);
+    return dxgk_kernel_raise(SELF(), NewIrql);
 }
 
 VOID KeLowerIrql(KIRQL NewIrql)
 {
-    kernel_lower(SELF(), NewIrql);
+    dxgk_kernel_lower(SELF(), NewIrql);
 }
 
 VOID KeInitializeSpinLock(PKSPIN_LOCK SpinLock)
@@ -44,14 +44,14 @@ VOID KeInitializeSpinLock(PKSPIN_LOCK SpinLock)
 static void acquire(struct kernel *k, const char *routine, PKSPIN_LOCK lock)
 {
     if (*lock)
-        kernel_violation(k, "%s of a spin lock that is held: a deadlock", routine);
+        dxgk_kernel_violation(k, "%s of a spin lock that is held: a deadlock", routine);
     *lock = 1;
 }
 
 static void release(struct kernel *k, const char *routine, PKSPIN_LOCK lock)
 {
     if (!*lock)
-        kernel_violation(k, "%s of a spin lock that is not held", routine);
+        dxgk_kernel_violation(k, "%s of a spin lock that is not held", routine);
     *lock = 0;
 }
 
@@ -60,7 +60,7 @@ KIRQL KeAcquireSpinLockRaiseToDpc(PKSPIN_LOCK SpinLock)
     KIRQL old;
     CHECK(DISPATCH_LEVEL);
 
-    old = kernel_irql(k) < DISPATCH_LEVEL ? kernel_raise(k, DISPATCH_LEVEL) : kernel_irql(k);
+    old = dxgk_kernel_irql(k) < DISPATCH_LEVEL ? dxgk_kernel_raise(k, DISPATCH_LEVEL) : dxgk_kernel_irql(k);
     acquire(k, "KeAcquireSpinLock", SpinLock);
     return old;
 }
@@ -69,19 +69,21 @@ VOID KeReleaseSpinLock(PKSPIN_LOCK SpinLock, KIRQL NewIrql)
 {
     struct kernel *k = SELF();
 
-    if (kernel_irql(k) != DISPATCH_LEVEL)
-        kernel_violation(k, "KeReleaseSpinLock called at IRQL %d, must be DISPATCH_LEVEL", kernel_irql(k));
+    if (dxgk_kernel_irql(k) != DISPATCH_LEVEL)
+        dxgk_kernel_violation(k, "KeReleaseSpinLock called at IRQL %d, must be DISPATCH_LEVEL",
+                              dxgk_kernel_irql(k));
     release(k, "KeReleaseSpinLock", SpinLock);
-    kernel_lower(k, NewIrql);
+    dxgk_kernel_lower(k, NewIrql);
 }
 
 VOID KeAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
 {
     struct kernel *k = SELF();
 
-    if (kernel_irql(k) < DISPATCH_LEVEL)
-        kernel_violation(k, "KeAcquireSpinLockAtDpcLevel called at IRQL %d, must be at least DISPATCH_LEVEL",
-                         kernel_irql(k));
+    if (dxgk_kernel_irql(k) < DISPATCH_LEVEL)
+        dxgk_kernel_violation(
+            k, "KeAcquireSpinLockAtDpcLevel called at IRQL %d, must be at least DISPATCH_LEVEL",
+            dxgk_kernel_irql(k));
     acquire(k, "KeAcquireSpinLockAtDpcLevel", SpinLock);
 }
 
@@ -89,10 +91,10 @@ VOID KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK SpinLock)
 {
     struct kernel *k = SELF();
 
-    if (kernel_irql(k) < DISPATCH_LEVEL)
-        kernel_violation(k,
-                         "KeReleaseSpinLockFromDpcLevel called at IRQL %d, must be at least DISPATCH_LEVEL",
-                         kernel_irql(k));
+    if (dxgk_kernel_irql(k) < DISPATCH_LEVEL)
+        dxgk_kernel_violation(
+            k, "KeReleaseSpinLockFromDpcLevel called at IRQL %d, must be at least DISPATCH_LEVEL",
+            dxgk_kernel_irql(k));
     release(k, "KeReleaseSpinLockFromDpcLevel", SpinLock);
 }
 
@@ -119,7 +121,7 @@ LONG KeSetEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait)
     UNREFERENCED_PARAMETER(Increment);
     UNREFERENCED_PARAMETER(Wait);
     Event->Header.SignalState = 1;
-    kernel_wake_all(k, waiters(&Event->Header));
+    dxgk_kernel_wake_all(k, waiters(&Event->Header));
     return old;
 }
 
@@ -149,7 +151,7 @@ static uint64_t deadline(struct kernel *k, const LARGE_INTEGER *t)
 {
     if (!t)
         return LOOP_FOREVER;
-    return t->QuadPart < 0 ? kernel_now(k) + (uint64_t)-t->QuadPart * 100 : (uint64_t)t->QuadPart * 100;
+    return t->QuadPart < 0 ? dxgk_kernel_now(k) + (uint64_t)-t->QuadPart * 100 : (uint64_t)t->QuadPart * 100;
 }
 
 NTSTATUS KeWaitForSingleObject(PVOID Object, KWAIT_REASON WaitReason, KPROCESSOR_MODE WaitMode,
@@ -163,10 +165,10 @@ NTSTATUS KeWaitForSingleObject(PVOID Object, KWAIT_REASON WaitReason, KPROCESSOR
     UNREFERENCED_PARAMETER(WaitReason);
     UNREFERENCED_PARAMETER(WaitMode);
     UNREFERENCED_PARAMETER(Alertable);
-    if (!kernel_check(k, "KeWaitForSingleObject", poll ? DISPATCH_LEVEL : APC_LEVEL))
+    if (!dxgk_kernel_check(k, "KeWaitForSingleObject", poll ? DISPATCH_LEVEL : APC_LEVEL))
         return STATUS_UNSUCCESSFUL;
     while (!h->SignalState) {
-        if (poll || !kernel_wait(k, waiters(h), until))
+        if (poll || !dxgk_kernel_wait(k, waiters(h), until))
             return STATUS_TIMEOUT;
     }
     if (h->Type == SynchronizationEvent)
@@ -180,8 +182,8 @@ NTSTATUS KeDelayExecutionThread(KPROCESSOR_MODE WaitMode, BOOLEAN Alertable, PLA
 
     UNREFERENCED_PARAMETER(WaitMode);
     UNREFERENCED_PARAMETER(Alertable);
-    if (kernel_check(k, "KeDelayExecutionThread", APC_LEVEL))
-        kernel_park(k, deadline(k, Interval), "KeDelayExecutionThread");
+    if (dxgk_kernel_check(k, "KeDelayExecutionThread", APC_LEVEL))
+        dxgk_kernel_park(k, deadline(k, Interval), "KeDelayExecutionThread");
     return STATUS_SUCCESS;
 }
 
@@ -206,31 +208,32 @@ VOID ExAcquireFastMutex(PFAST_MUTEX FastMutex)
 {
     struct kernel *k = SELF();
 
-    if (!kernel_check(k, "ExAcquireFastMutex", APC_LEVEL))
+    if (!dxgk_kernel_check(k, "ExAcquireFastMutex", APC_LEVEL))
         return;
-    if (FastMutex->Owner == kernel_thread(k))
-        kernel_violation(k, "ExAcquireFastMutex of a mutex that the thread owns: a deadlock");
+    if (FastMutex->Owner == dxgk_kernel_thread(k))
+        dxgk_kernel_violation(k, "ExAcquireFastMutex of a mutex that the thread owns: a deadlock");
     while (FastMutex->Owner)
-        kernel_wait(k, waiters(&FastMutex->Event.Header), LOOP_FOREVER);
-    FastMutex->Owner = kernel_thread(k);
+        dxgk_kernel_wait(k, waiters(&FastMutex->Event.Header), LOOP_FOREVER);
+    FastMutex->Owner = dxgk_kernel_thread(k);
     FastMutex->Count = 0;
-    FastMutex->OldIrql = kernel_irql(k);
-    if (kernel_irql(k) < APC_LEVEL)
-        kernel_raise(k, APC_LEVEL);
+    FastMutex->OldIrql = dxgk_kernel_irql(k);
+    if (dxgk_kernel_irql(k) < APC_LEVEL)
+        dxgk_kernel_raise(k, APC_LEVEL);
 }
 
 VOID ExReleaseFastMutex(PFAST_MUTEX FastMutex)
 {
     struct kernel *k = SELF();
 
-    if (FastMutex->Owner != kernel_thread(k))
-        kernel_violation(k, "ExReleaseFastMutex by a thread that does not own the mutex");
-    if (kernel_irql(k) != APC_LEVEL)
-        kernel_violation(k, "ExReleaseFastMutex called at IRQL %d, must be APC_LEVEL", kernel_irql(k));
+    if (FastMutex->Owner != dxgk_kernel_thread(k))
+        dxgk_kernel_violation(k, "ExReleaseFastMutex by a thread that does not own the mutex");
+    if (dxgk_kernel_irql(k) != APC_LEVEL)
+        dxgk_kernel_violation(k, "ExReleaseFastMutex called at IRQL %d, must be APC_LEVEL",
+                              dxgk_kernel_irql(k));
     FastMutex->Owner = NULL;
     FastMutex->Count = 1;
-    kernel_wake_all(k, waiters(&FastMutex->Event.Header));
-    kernel_lower(k, (KIRQL)FastMutex->OldIrql);
+    dxgk_kernel_wake_all(k, waiters(&FastMutex->Event.Header));
+    dxgk_kernel_lower(k, (KIRQL)FastMutex->OldIrql);
 }
 
 /* ---- time ---------------------------------------------------------------- */
@@ -273,7 +276,7 @@ BOOLEAN KeInsertQueueDpc(PKDPC Dpc, PVOID SystemArgument1, PVOID SystemArgument2
         return FALSE;
     Dpc->SystemArgument1 = SystemArgument1;
     Dpc->SystemArgument2 = SystemArgument2;
-    kernel_queue_dpc(k, Dpc);
+    dxgk_kernel_queue_dpc(k, Dpc);
     return TRUE;
 }
 
@@ -292,9 +295,9 @@ static void timer_fired(void *ctx)
     free(t->TimerListEntry.Flink);
     t->TimerListEntry.Flink = NULL;
     t->Header.SignalState = 1;
-    kernel_wake_all(k, waiters(&t->Header));
+    dxgk_kernel_wake_all(k, waiters(&t->Header));
     if (t->Dpc)
-        kernel_queue_dpc(k, t->Dpc);
+        dxgk_kernel_queue_dpc(k, t->Dpc);
 }
 
 VOID KeInitializeTimer(PKTIMER Timer)
@@ -309,7 +312,7 @@ BOOLEAN KeCancelTimer(PKTIMER Timer)
 
     if (!kt)
         return FALSE;
-    kernel_cancel(k, kt);
+    dxgk_kernel_cancel(k, kt);
     free(kt);
     Timer->TimerListEntry.Flink = NULL;
     return TRUE;
@@ -326,13 +329,13 @@ BOOLEAN KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc)
     Timer->Header.SignalState = 0;
     Timer->Dpc = Dpc;
     Timer->TimerListEntry.Flink = (LIST_ENTRY *)kt;
-    kernel_arm(k, kt, deadline(k, &DueTime), timer_fired, Timer);
+    dxgk_kernel_arm(k, kt, deadline(k, &DueTime), timer_fired, Timer);
     return was_set;
 }
 
 /* ---- memory -------------------------------------------------------------- */
 
-void ntos_init(struct dxgk *d)
+void dxgk_ntos_init(struct dxgk *d)
 {
     d->ntos.pool.prev = d->ntos.pool.next = &d->ntos.pool;
 }
@@ -344,7 +347,7 @@ PVOID ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
     CHECK(PoolType == PagedPool ? APC_LEVEL : DISPATCH_LEVEL);
 
     if (!NumberOfBytes)
-        kernel_violation(k, "ExAllocatePoolWithTag of zero bytes");
+        dxgk_kernel_violation(k, "ExAllocatePoolWithTag of zero bytes");
     b = NumberOfBytes < SIZE_MAX / 2 ? malloc(sizeof(*b) + NumberOfBytes) : NULL;
     if (!b)
         return NULL;
@@ -364,11 +367,11 @@ VOID ExFreePoolWithTag(PVOID P, ULONG Tag)
     CHECK(DISPATCH_LEVEL);
 
     if (b->magic != POOL_MAGIC) {
-        kernel_violation(k, "ExFreePool of %p, which is not allocated", P);
+        dxgk_kernel_violation(k, "ExFreePool of %p, which is not allocated", P);
         return;
     }
     if (Tag && b->tag != Tag)
-        kernel_violation(k, "ExFreePoolWithTag: the tag is %08x, was %08x", Tag, b->tag);
+        dxgk_kernel_violation(k, "ExFreePoolWithTag: the tag is %08x, was %08x", Tag, b->tag);
     b->magic = 0;
     b->prev->next = b->next;
     b->next->prev = b->prev;
@@ -387,12 +390,12 @@ PVOID MmAllocateContiguousMemory(SIZE_T NumberOfBytes, PHYSICAL_ADDRESS HighestA
     CHECK(DISPATCH_LEVEL);
 
     c = calloc(1, sizeof(*c));
-    if (!c || physmem_alloc(d, NumberOfBytes, &c->mem)) {
+    if (!c || dxgk_physmem_alloc(d, NumberOfBytes, &c->mem)) {
         free(c);
         return NULL;
     }
     if (c->mem.pa + NumberOfBytes - 1 > (uint64_t)HighestAcceptableAddress.QuadPart) {
-        physmem_free(d, &c->mem);
+        dxgk_physmem_free(d, &c->mem);
         free(c);
         return NULL;
     }
@@ -421,11 +424,11 @@ VOID MmFreeContiguousMemory(PVOID BaseAddress)
         if ((*p)->mem.va == BaseAddress) {
             struct contiguous *c = *p;
             *p = c->next;
-            physmem_free(d, &c->mem);
+            dxgk_physmem_free(d, &c->mem);
             free(c);
             return;
         }
-    kernel_violation(k, "MmFreeContiguousMemory of %p, which is not allocated", BaseAddress);
+    dxgk_kernel_violation(k, "MmFreeContiguousMemory of %p, which is not allocated", BaseAddress);
 }
 
 VOID MmFreeContiguousMemorySpecifyCache(PVOID BaseAddress, SIZE_T NumberOfBytes,
@@ -457,7 +460,7 @@ PVOID MmGetVirtualForPhysical(PHYSICAL_ADDRESS PhysicalAddress)
 
 /* ---- device registers ---------------------------------------------------- */
 
-NTSTATUS ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va)
+NTSTATUS dxgk_ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va)
 {
     const struct dxgk_bus *bus = d->bus;
     struct mapping *m;
@@ -489,7 +492,7 @@ NTSTATUS ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS ntos_unmap(struct dxgk *d, void *va)
+NTSTATUS dxgk_ntos_unmap(struct dxgk *d, void *va)
 {
     for (struct mapping **p = &d->ntos.mappings; *p; p = &(*p)->next)
         if ((*p)->va == va) {
@@ -511,7 +514,7 @@ PVOID MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes, MEMOR
     CHECK(DISPATCH_LEVEL);
 
     UNREFERENCED_PARAMETER(CacheType);
-    if (NT_SUCCESS(ntos_map(d, (uint64_t)PhysicalAddress.QuadPart, NumberOfBytes, &va)))
+    if (NT_SUCCESS(dxgk_ntos_map(d, (uint64_t)PhysicalAddress.QuadPart, NumberOfBytes, &va)))
         return va;
     va = d->bus->dma_ptr(d->bus->ctx, (uint64_t)PhysicalAddress.QuadPart, NumberOfBytes);
     m = va ? calloc(1, sizeof(*m)) : NULL; /* memory: mapped as it is */
@@ -549,7 +552,7 @@ VOID MmUnsecureVirtualMemory(HANDLE SecureHandle)
 {
     CHECK(APC_LEVEL);
     if (!SecureHandle)
-        kernel_violation(k, "MmUnsecureVirtualMemory of nothing");
+        dxgk_kernel_violation(k, "MmUnsecureVirtualMemory of nothing");
 }
 
 VOID MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes)
@@ -558,8 +561,8 @@ VOID MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes)
     CHECK(DISPATCH_LEVEL);
 
     UNREFERENCED_PARAMETER(NumberOfBytes);
-    if (!NT_SUCCESS(ntos_unmap(d, BaseAddress)))
-        kernel_violation(k, "MmUnmapIoSpace of %p, which is not mapped", BaseAddress);
+    if (!NT_SUCCESS(dxgk_ntos_unmap(d, BaseAddress)))
+        dxgk_kernel_violation(k, "MmUnmapIoSpace of %p, which is not mapped", BaseAddress);
 }
 
 static struct mapping *find_mapping(const char *routine, const volatile void *reg, unsigned size)
@@ -570,8 +573,8 @@ static struct mapping *find_mapping(const char *routine, const volatile void *re
         if ((const volatile uint8_t *)reg >= m->va &&
             (size_t)((const volatile uint8_t *)reg - m->va) <= m->size - size)
             return m;
-    kernel_violation(d->kernel, "%s of %p, which is not in a mapped register window", routine,
-                     (const void *)reg);
+    dxgk_kernel_violation(d->kernel, "%s of %p, which is not in a mapped register window", routine,
+                          (const void *)reg);
     return NULL;
 }
 
@@ -627,22 +630,22 @@ VOID WRITE_REGISTER_ULONG(volatile ULONG *Register, ULONG Value)
 
 /* ---- leaks --------------------------------------------------------------- */
 
-unsigned ntos_check_leaks(struct dxgk *d)
+unsigned dxgk_ntos_check_leaks(struct dxgk *d)
 {
     unsigned n = 0;
 
     for (struct pool_block *b = d->ntos.pool.next; b != &d->ntos.pool; b = b->next, n++)
-        kernel_violation(d->kernel, "the miniport leaked %zu bytes of pool, tag %.4s", b->size,
-                         (char *)&b->tag);
+        dxgk_kernel_violation(d->kernel, "the miniport leaked %zu bytes of pool, tag %.4s", b->size,
+                              (char *)&b->tag);
     for (struct contiguous *c = d->ntos.contiguous; c; c = c->next, n++)
-        kernel_violation(d->kernel, "the miniport leaked %zu bytes of contiguous memory", c->mem.size);
+        dxgk_kernel_violation(d->kernel, "the miniport leaked %zu bytes of contiguous memory", c->mem.size);
     for (struct mapping *m = d->ntos.mappings; m; m = m->next, n++)
-        kernel_violation(d->kernel, "the miniport leaked a mapping of %zu bytes at %#llx", m->size,
-                         (unsigned long long)m->address);
+        dxgk_kernel_violation(d->kernel, "the miniport leaked a mapping of %zu bytes at %#llx", m->size,
+                              (unsigned long long)m->address);
     return n;
 }
 
-void ntos_finish(struct dxgk *d)
+void dxgk_ntos_finish(struct dxgk *d)
 {
     while (d->ntos.pool.next != &d->ntos.pool) {
         struct pool_block *b = d->ntos.pool.next;
@@ -653,11 +656,11 @@ void ntos_finish(struct dxgk *d)
     while (d->ntos.contiguous) {
         struct contiguous *c = d->ntos.contiguous;
         d->ntos.contiguous = c->next;
-        physmem_free(d, &c->mem);
+        dxgk_physmem_free(d, &c->mem);
         free(c);
     }
     while (d->ntos.mappings)
-        ntos_unmap(d, d->ntos.mappings->va);
+        dxgk_ntos_unmap(d, d->ntos.mappings->va);
 }
 
 /* ---- registry ------------------------------------------------------------ */
@@ -682,7 +685,7 @@ static NTSTATUS open_key(struct dxgk *d, const char *name, PHANDLE out)
 {
     char *key;
 
-    if (!settings_has_key(&d->settings, name))
+    if (!dxgk_settings_has_key(&d->settings, name))
         return STATUS_OBJECT_NAME_NOT_FOUND;
     key = strdup(name);
     *out = key;
@@ -733,7 +736,7 @@ NTSTATUS ZwQueryValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName,
 
     if (KeyValueInformationClass != KeyValuePartialInformation)
         return STATUS_INVALID_PARAMETER;
-    if (!to_ascii(ValueName, name, sizeof(name)) || !settings_get(&d->settings, KeyHandle, name, &value))
+    if (!to_ascii(ValueName, name, sizeof(name)) || !dxgk_settings_get(&d->settings, KeyHandle, name, &value))
         return STATUS_OBJECT_NAME_NOT_FOUND;
     *ResultLength = offsetof(KEY_VALUE_PARTIAL_INFORMATION, Data) + sizeof(value);
     if (Length < *ResultLength)
@@ -767,12 +770,12 @@ VOID RtlInitUnicodeString(PUNICODE_STRING DestinationString, PCWSTR SourceString
 
 KPROCESSOR_MODE ExGetPreviousMode(VOID)
 {
-    return kernel_caller(SELF()).process ? UserMode : KernelMode;
+    return dxgk_kernel_caller(SELF()).process ? UserMode : KernelMode;
 }
 
 BOOLEAN SeSinglePrivilegeCheck(LUID PrivilegeValue, KPROCESSOR_MODE PreviousMode)
 {
-    struct kernel_caller c = kernel_caller(SELF());
+    struct dxgk_kernel_caller c = dxgk_kernel_caller(SELF());
     CHECK(PASSIVE_LEVEL);
 
     return PreviousMode == KernelMode || (c.admin && PrivilegeValue.LowPart == SE_DEBUG_PRIVILEGE);
@@ -793,7 +796,7 @@ NTSTATUS ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAccess, POB
     UNREFERENCED_PARAMETER(DesiredAccess);
     UNREFERENCED_PARAMETER(AccessMode);
     UNREFERENCED_PARAMETER(HandleInformation);
-    *Object = h <= UINT32_MAX ? handle_get(d, (D3DKMT_HANDLE)h, HANDLE_SHARE, NULL) : NULL;
+    *Object = h <= UINT32_MAX ? dxgk_handle_get(d, (D3DKMT_HANDLE)h, HANDLE_SHARE, NULL) : NULL;
     if (!*Object)
         return STATUS_INVALID_HANDLE;
     return ObjectType == section_type ? STATUS_SUCCESS : STATUS_OBJECT_TYPE_MISMATCH;
@@ -807,12 +810,12 @@ LONG_PTR ObfDereferenceObject(PVOID Object)
 
 PEPROCESS PsGetCurrentProcess(VOID)
 {
-    return (PEPROCESS)(uintptr_t)(kernel_caller(SELF()).process + 1);
+    return (PEPROCESS)(uintptr_t)(dxgk_kernel_caller(SELF()).process + 1);
 }
 
 HANDLE PsGetCurrentProcessId(VOID)
 {
-    return (HANDLE)(uintptr_t)kernel_caller(SELF()).process;
+    return (HANDLE)(uintptr_t)dxgk_kernel_caller(SELF()).process;
 }
 
 PVOID PsReferencePrimaryToken(PEPROCESS Process)
@@ -831,7 +834,7 @@ BOOLEAN SeTokenIsAdmin(PVOID Token)
 {
     CHECK(PASSIVE_LEVEL);
     UNREFERENCED_PARAMETER(Token);
-    return kernel_caller(k).admin || !kernel_caller(k).process;
+    return dxgk_kernel_caller(k).admin || !dxgk_kernel_caller(k).process;
 }
 
 ULONG DbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format, ...)

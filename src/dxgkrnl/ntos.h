@@ -30,11 +30,11 @@ struct ntos {
     struct contiguous *contiguous;
 };
 
-void ntos_init(struct dxgk *d);
+void dxgk_ntos_init(struct dxgk *d);
 /* A violation for each thing that the miniport did not give back; how many. */
-unsigned ntos_check_leaks(struct dxgk *d);
-void ntos_finish(struct dxgk *d);
-NTSTATUS ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va);
-NTSTATUS ntos_unmap(struct dxgk *d, void *va);
+unsigned dxgk_ntos_check_leaks(struct dxgk *d);
+void dxgk_ntos_finish(struct dxgk *d);
+NTSTATUS dxgk_ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va);
+NTSTATUS dxgk_ntos_unmap(struct dxgk *d, void *va);
 
 #endif

@@ -6,7 +6,7 @@
 
 static void destroy_dma(struct dxgk *d, struct dma *dma)
 {
-    physmem_free(d, &dma->mem);
+    dxgk_physmem_free(d, &dma->mem);
     free(dma->priv);
     free(dma->list);
     free(dma->patch);
@@ -30,7 +30,7 @@ static struct dma *get_dma(struct context *c)
     dma->list = calloc(c->info.AllocationListSize + 3, sizeof(*dma->list));
     dma->patch = calloc(c->info.PatchLocationListSize + 1, sizeof(*dma->patch));
     if (!dma->priv || !dma->list || !dma->patch ||
-        physmem_alloc(c->device->d, c->info.DmaBufferSize, &dma->mem)) {
+        dxgk_physmem_alloc(c->device->d, c->info.DmaBufferSize, &dma->mem)) {
         destroy_dma(c->device->d, dma);
         return NULL;
     }
@@ -50,7 +50,7 @@ static void put_dma(struct context *c, struct dma *dma)
     c->num_free++;
 }
 
-void context_free_dma(struct context *c)
+void dxgk_context_free_dma(struct context *c)
 {
     while (c->free_dma) {
         struct dma *dma = c->free_dma;
@@ -60,7 +60,7 @@ void context_free_dma(struct context *c)
     c->num_free = 0;
 }
 
-struct packet *packet_create(struct context *c, enum packet_type type, UINT list)
+struct packet *dxgk_packet_create(struct context *c, enum packet_type type, UINT list)
 {
     bool has_dma = type == PACKET_RENDER || type == PACKET_PRESENT || type == PACKET_PAGING;
     struct packet *p = calloc(1, sizeof(*p));
@@ -77,35 +77,35 @@ struct packet *packet_create(struct context *c, enum packet_type type, UINT list
     return NULL;
 }
 
-void packet_free(struct dxgk *d, struct packet *p)
+void dxgk_packet_free(struct dxgk *d, struct packet *p)
 {
     if (d->vidmm.doomed)
-        adapter_kick(d); /* it may have been the last to name one */
+        dxgk_adapter_kick(d); /* it may have been the last to name one */
     for (unsigned i = 0; i < p->sync_count; i++)
-        sync_unref(p->sync[i]);
+        dxgk_sync_unref(p->sync[i]);
     put_dma(p->context, p->dma);
     if (p->event_fd >= 0)
         close(p->event_fd);
     if (p->counted)
-        context_packet_done(p->context);
+        dxgk_context_packet_done(p->context);
     free(p->allocs);
     free(p);
 }
 
-void context_wake(struct dxgk *d, struct context *c)
+void dxgk_context_wake(struct dxgk *d, struct context *c)
 {
-    kernel_wake_all(d->kernel, &c->space);
+    dxgk_kernel_wake_all(d->kernel, &c->space);
     if (!c->queued && !c->running)
-        kernel_wake_all(d->kernel, &c->idle);
+        dxgk_kernel_wake_all(d->kernel, &c->idle);
 }
 
-void packet_finish(struct dxgk *d, struct packet *p)
+void dxgk_packet_finish(struct dxgk *d, struct packet *p)
 {
     struct context *c = p->context;
 
     c->running--;
-    packet_free(d, p);
-    context_wake(d, c);
-    adapter_kick(d);
-    kernel_wake_all(d->kernel, &d->progress);
+    dxgk_packet_free(d, p);
+    dxgk_context_wake(d, c);
+    dxgk_adapter_kick(d);
+    dxgk_kernel_wake_all(d->kernel, &d->progress);
 }

@@ -1,7 +1,7 @@
 /* packet.h: units of a context's work, and the DMA buffers they bring.
  *
- *   packet_create ─▶ queued (sched.c) ─▶ at the device (node.c) ─▶ packet_free
- *                          └─ nothing for the device to do ─▶ packet_finish
+ *   dxgk_packet_create ─▶ queued (sched.c) ─▶ at the device (node.c) ─▶ dxgk_packet_free
+ *                          └─ nothing for the device to do ─▶ dxgk_packet_finish
  */
 #ifndef DXGKRNL_PACKET_H_
 #define DXGKRNL_PACKET_H_
@@ -45,14 +45,14 @@ struct packet {
 };
 
 /* With room for `list` allocations, and a DMA buffer where the type has one. NULL without memory. */
-struct packet *packet_create(struct context *c, enum packet_type type, UINT list);
+struct packet *dxgk_packet_create(struct context *c, enum packet_type type, UINT list);
 /* Whatever became of it: its context counts it as done. */
-void packet_free(struct dxgk *d, struct packet *p);
+void dxgk_packet_free(struct dxgk *d, struct packet *p);
 /* A packet without work for the device has taken effect. */
-void packet_finish(struct dxgk *d, struct packet *p);
+void dxgk_packet_finish(struct dxgk *d, struct packet *p);
 /* Those that wait for room in the context, or for its end, look again. */
-void context_wake(struct dxgk *d, struct context *c);
+void dxgk_context_wake(struct dxgk *d, struct context *c);
 /* Frees the DMA buffers that the context keeps. */
-void context_free_dma(struct context *c);
+void dxgk_context_free_dma(struct context *c);
 
 #endif

@@ -11,7 +11,7 @@ static NTSTATUS submit(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
         return STATUS_DEVICE_NOT_READY;
     args->hSystemContext = c->driver;
     do {
-        struct packet *p = packet_create(c, PACKET_PAGING, 0);
+        struct packet *p = dxgk_packet_create(c, PACKET_PAGING, 0);
         struct dma *dma = p ? p->dma : NULL;
         uint64_t limit;
         UINT fence, size;
@@ -27,20 +27,20 @@ static NTSTATUS submit(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
         p->dma_end = (UINT)((uint8_t *)args->pDmaBuffer - (uint8_t *)dma->mem.va);
         p->priv_end = (UINT)((uint8_t *)args->pDmaBufferPrivateData - (uint8_t *)dma->priv);
         if (!p->dma_end || (!NT_SUCCESS(s) && s != STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER)) {
-            packet_free(d, p);
+            dxgk_packet_free(d, p);
             if (s == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER)
                 return STATUS_NO_MEMORY; /* an empty buffer is not enough */
             continue;
         }
         p->flags.Paging = 1;
-        fence = node_next_fence(d, p);
+        fence = dxgk_node_next_fence(d, p);
         c->running++;
-        node_submit(d, p);
+        dxgk_node_submit(d, p);
         /* This may be the thread that would notice a time-out, so the wait ends by itself. */
-        limit = kernel_now(d->kernel) + 2 * d->tdr.delay_ns;
+        limit = dxgk_kernel_now(d->kernel) + 2 * d->tdr.delay_ns;
         while ((INT)(d->sched.nodes[c->node].completed - fence) < 0 && epoch == d->epoch &&
                d->state != DXGK_FAILED)
-            if (!kernel_wait(d->kernel, &d->progress, limit) && !node_poll(d, c->node))
+            if (!dxgk_kernel_wait(d->kernel, &d->progress, limit) && !dxgk_node_poll(d, c->node))
                 return STATUS_IO_TIMEOUT;
         if (epoch != d->epoch || d->state == DXGK_FAILED)
             return STATUS_DEVICE_REMOVED;
@@ -97,7 +97,7 @@ static NTSTATUS move_memory(struct dxgk *d, struct alloc *a, bool in)
     return submit(d, &b);
 }
 
-NTSTATUS paging_move(struct dxgk *d, const struct segment *seg, struct alloc *a, bool in)
+NTSTATUS dxgk_paging_move(struct dxgk *d, const struct segment *seg, struct alloc *a, bool in)
 {
     return seg->desc.Flags.Aperture ? move_aperture(d, seg, a, in) : move_memory(d, a, in);
 }

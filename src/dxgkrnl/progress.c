@@ -14,7 +14,7 @@ static void publish(struct context *c)
 
     if (!p)
         return;
-    kernel_wake_all(c->device->d->kernel, &c->done);
+    dxgk_kernel_wake_all(c->device->d->kernel, &c->done);
     atomic_store_explicit(&p->state, (uint32_t)c->device->state, memory_order_relaxed);
     atomic_store_explicit(&p->completed, c->packets_done, memory_order_release); /* after the state */
     p->change++;
@@ -22,25 +22,25 @@ static void publish(struct context *c)
         syscall(SYS_futex, &p->change, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-void context_packet_queued(struct context *c)
+void dxgk_context_packet_queued(struct context *c)
 {
     c->packets++;
     if (c->progress)
         atomic_store_explicit(&c->progress->queued, c->packets, memory_order_release);
 }
 
-void context_packet_done(struct context *c)
+void dxgk_context_packet_done(struct context *c)
 {
     c->packets_done++;
     publish(c);
 }
 
-void device_lose(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE why)
+void dxgk_device_lose(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE why)
 {
     if (dev->state != D3DKMT_DEVICEEXECUTION_ACTIVE)
         return;
     dev->state = why;
-    vblanks_changed(dev->d);
+    dxgk_vblanks_changed(dev->d);
     for (struct context *c = dev->contexts; c; c = c->next)
         publish(c);
 }
@@ -50,10 +50,10 @@ const struct dxgk_progress *dxgk_context_progress(struct dxgk_client *c, D3DKMT_
     struct context *x;
     const struct dxgk_progress *p;
 
-    kernel_enter(c->d->kernel);
-    x = handle_get(c->d, context, HANDLE_CONTEXT, c);
+    dxgk_kernel_enter(c->d->kernel);
+    x = dxgk_handle_get(c->d, context, HANDLE_CONTEXT, c);
     p = x ? x->progress : NULL;
-    kernel_leave(c->d->kernel);
+    dxgk_kernel_leave(c->d->kernel);
     return p;
 }
 
@@ -74,14 +74,14 @@ static bool watched(void *arg)
 static void wait_by_host(struct dxgk *d, struct context *x, uint64_t value, uint64_t end)
 {
     struct watch w = {x->progress, value};
-    uint64_t now = kernel_now(d->kernel);
+    uint64_t now = dxgk_kernel_now(d->kernel);
 
     x->watchers++;
-    kernel_leave(d->kernel);
+    dxgk_kernel_leave(d->kernel);
     d->bus->wait(d->bus->ctx, watched, &w, end - now < WATCH_NS ? end - now : WATCH_NS);
-    kernel_enter(d->kernel);
+    dxgk_kernel_enter(d->kernel);
     if (!--x->watchers)
-        kernel_wake_all(d->kernel, &x->idle);
+        dxgk_kernel_wake_all(d->kernel, &x->idle);
 }
 
 static void note_awaited(struct context *x, uint64_t value)
@@ -97,11 +97,11 @@ NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64
     bool tried = false;
     uint64_t end;
 
-    kernel_enter(d->kernel);
-    note_awaited(handle_get(d, context, HANDLE_CONTEXT, c), value);
-    end = timeout_ns == LOOP_FOREVER ? LOOP_FOREVER : kernel_now(d->kernel) + timeout_ns;
+    dxgk_kernel_enter(d->kernel);
+    note_awaited(dxgk_handle_get(d, context, HANDLE_CONTEXT, c), value);
+    end = timeout_ns == LOOP_FOREVER ? LOOP_FOREVER : dxgk_kernel_now(d->kernel) + timeout_ns;
     while (s == STATUS_PENDING) {
-        struct context *x = handle_get(d, context, HANDLE_CONTEXT, c);
+        struct context *x = dxgk_handle_get(d, context, HANDLE_CONTEXT, c);
         if (!x)
             s = STATUS_INVALID_HANDLE;
         else if (x->device->state != D3DKMT_DEVICEEXECUTION_ACTIVE)
@@ -110,14 +110,14 @@ NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64
             s = STATUS_SUCCESS;
         else if (c->cancelled)
             s = STATUS_CANCELLED;
-        else if (kernel_now(d->kernel) >= end)
+        else if (dxgk_kernel_now(d->kernel) >= end)
             s = STATUS_TIMEOUT;
-        else if (!tried && d->bus->wait && kernel_is_live(d->kernel)) {
+        else if (!tried && d->bus->wait && dxgk_kernel_is_live(d->kernel)) {
             tried = true;
             wait_by_host(d, x, value, end);
         } else
-            kernel_wait(d->kernel, &x->done, end);
+            dxgk_kernel_wait(d->kernel, &x->done, end);
     }
-    kernel_leave(d->kernel);
+    dxgk_kernel_leave(d->kernel);
     return s;
 }

@@ -3,27 +3,27 @@
 
 #include <string.h>
 
-void sched_start(struct dxgk *d)
+void dxgk_sched_start(struct dxgk *d)
 {
     memset(d->sched.nodes, 0, sizeof(d->sched.nodes));
     for (unsigned i = 0; i < d->sched.num_nodes; i++)
         d->sched.nodes[i].hw_last = &d->sched.nodes[i].hw;
 }
 
-void sched_queue(struct context *c, struct packet *p)
+void dxgk_sched_queue(struct context *c, struct packet *p)
 {
     struct dxgk *d = c->device->d;
 
     p->next = NULL;
     p->counted = true;
-    context_packet_queued(c);
+    dxgk_context_packet_queued(c);
     *c->queue_last = p;
     c->queue_last = &p->next;
     c->queued++;
-    if (kernel_irql(d->kernel) < DISPATCH_LEVEL)
-        sched_pump(d, c->node);
+    if (dxgk_kernel_irql(d->kernel) < DISPATCH_LEVEL)
+        dxgk_sched_pump(d, c->node);
     else
-        adapter_kick(d);
+        dxgk_adapter_kick(d);
 }
 
 /* ---- choosing ------------------------------------------------------------ */
@@ -41,7 +41,7 @@ static bool eligible(struct dxgk *d, struct node *n, struct context *c)
     case PACKET_SIGNAL:
         return !c->running;
     case PACKET_WAIT:
-        return !c->running && sync_take(p->sync, p->sync_count, p->value);
+        return !c->running && dxgk_sync_take(p->sync, p->sync_count, p->value);
     }
     return false;
 }
@@ -77,11 +77,11 @@ static struct packet *take(struct dxgk *d, unsigned i)
 
 static void signal_packet(struct dxgk *d, struct packet *p)
 {
-    sync_signal(p->sync, p->sync_count, p->value);
-    sync_signal_event(p->event_fd);
+    dxgk_sync_signal(p->sync, p->sync_count, p->value);
+    dxgk_sync_signal_event(p->event_fd);
     for (unsigned i = 0; i < d->sched.num_nodes; i++)
         d->sched.nodes[i].again = true;
-    packet_finish(d, p);
+    dxgk_packet_finish(d, p);
 }
 
 /* ---- submitting ---------------------------------------------------------- */
@@ -90,10 +90,10 @@ static void fail_packet(struct dxgk *d, struct packet *p, D3DKMT_DEVICEEXECUTION
 {
     struct context *c = p->context;
 
-    device_lose(c->device, why);
+    dxgk_device_lose(c->device, why);
     c->running--;
-    packet_free(d, p);
-    context_wake(d, c);
+    dxgk_packet_free(d, p);
+    dxgk_context_wake(d, c);
 }
 
 static NTSTATUS patch(struct dxgk *d, struct packet *p)
@@ -124,7 +124,7 @@ static void submit(struct dxgk *d, struct packet *p)
     unsigned epoch = d->epoch, pinned = 0;
     NTSTATUS s = STATUS_SUCCESS;
 
-    if (p->context->device->state != D3DKMT_DEVICEEXECUTION_ACTIVE || !adapter_lock(d)) {
+    if (p->context->device->state != D3DKMT_DEVICEEXECUTION_ACTIVE || !dxgk_adapter_lock(d)) {
         fail_packet(d, p, D3DKMT_DEVICEEXECUTION_RESET);
         return;
     }
@@ -132,12 +132,12 @@ static void submit(struct dxgk *d, struct packet *p)
         struct alloc *a = p->allocs[pinned];
         if (!a)
             continue;
-        s = vidmm_make_resident(d, a, p->dma->list[pinned].WriteOperation ? a->write_set : a->read_set);
+        s = dxgk_vidmm_make_resident(d, a, p->dma->list[pinned].WriteOperation ? a->write_set : a->read_set);
         if (!NT_SUCCESS(s))
             break;
         a->pins++;
         p->dma->list[pinned].SegmentId = a->segment & 31;
-        p->dma->list[pinned].PhysicalAddress = vidmm_address(d, a);
+        p->dma->list[pinned].PhysicalAddress = dxgk_vidmm_address(d, a);
     }
     if (NT_SUCCESS(s) && epoch == d->epoch && !d->resetting) {
         p->fence = d->sched.nodes[p->context->node].submitted + 1;
@@ -146,7 +146,7 @@ static void submit(struct dxgk *d, struct packet *p)
     for (unsigned i = 0; i < pinned; i++)
         if (p->allocs[i])
             p->allocs[i]->pins--;
-    adapter_unlock(d);
+    dxgk_adapter_unlock(d);
     if (epoch != d->epoch || d->resetting || d->state == DXGK_FAILED) {
         fail_packet(d, p, D3DKMT_DEVICEEXECUTION_RESET);
         return;
@@ -158,11 +158,11 @@ static void submit(struct dxgk *d, struct packet *p)
                                                          : D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
         return;
     }
-    node_next_fence(d, p);
+    dxgk_node_next_fence(d, p);
     for (unsigned i = 0; i < p->list_count; i++)
         if (p->allocs[i])
             p->allocs[i]->busy++;
-    node_submit(d, p);
+    dxgk_node_submit(d, p);
 }
 
 /* A more urgent context waits behind less urgent work: ask for the device. */
@@ -179,7 +179,7 @@ static void consider_preemption(struct dxgk *d, unsigned i)
     for (struct context *c = d->sched.contexts; c; c = c->next_all)
         if (c->node == i && c->queue && c->priority > running && c->priority > 0 &&
             (c->queue->type == PACKET_RENDER || c->queue->type == PACKET_PRESENT)) {
-            node_preempt(d, i);
+            dxgk_node_preempt(d, i);
             return;
         }
 }
@@ -191,14 +191,14 @@ static void handle(struct dxgk *d, struct packet *p)
 
     c->handling++;
     if (p->type == PACKET_FLIP)
-        display_flip(d, p);
+        dxgk_display_flip(d, p);
     else
         submit(d, p);
     if (!--c->handling)
-        kernel_wake_all(d->kernel, &c->idle);
+        dxgk_kernel_wake_all(d->kernel, &c->idle);
 }
 
-void sched_pump(struct dxgk *d, unsigned i)
+void dxgk_sched_pump(struct dxgk *d, unsigned i)
 {
     struct node *n = &d->sched.nodes[i];
 
@@ -212,7 +212,7 @@ void sched_pump(struct dxgk *d, unsigned i)
         n->again = false;
         while (!d->resetting && d->state == DXGK_STARTED && (p = take(d, i))) {
             if (p->type == PACKET_WAIT)
-                packet_finish(d, p);
+                dxgk_packet_finish(d, p);
             else if (p->type == PACKET_SIGNAL)
                 signal_packet(d, p);
             else
@@ -232,33 +232,33 @@ static void drop_queue(struct context *c)
         struct packet *p = c->queue;
         c->queue = p->next;
         c->queued--;
-        packet_free(c->device->d, p);
+        dxgk_packet_free(c->device->d, p);
     }
     c->queue_last = &c->queue;
 }
 
-void sched_drop_context(struct context *c)
+void dxgk_sched_drop_context(struct context *c)
 {
     struct dxgk *d = c->device->d;
 
     drop_queue(c);
     while (c->running && d->state != DXGK_FAILED)
-        kernel_wait(d->kernel, &c->idle, kernel_now(d->kernel) + 10 * d->tdr.delay_ns);
+        dxgk_kernel_wait(d->kernel, &c->idle, dxgk_kernel_now(d->kernel) + 10 * d->tdr.delay_ns);
     while (c->handling)
-        kernel_wait(d->kernel, &c->idle, LOOP_FOREVER);
+        dxgk_kernel_wait(d->kernel, &c->idle, LOOP_FOREVER);
     drop_queue(c);  /* what a preemption put back */
     if (c->running) /* FAILED: nothing will come back from the device */
-        node_forget_context(d, c);
-    context_free_dma(c);
+        dxgk_node_forget_context(d, c);
+    dxgk_context_free_dma(c);
 }
 
-void sched_drop_all(struct dxgk *d)
+void dxgk_sched_drop_all(struct dxgk *d)
 {
     for (unsigned i = 0; i < d->sched.num_nodes; i++)
-        node_drop(d, i);
+        dxgk_node_drop(d, i);
     for (struct context *c = d->sched.contexts; c; c = c->next_all) {
         drop_queue(c);
-        context_wake(d, c);
+        dxgk_context_wake(d, c);
     }
-    kernel_wake_all(d->kernel, &d->progress);
+    dxgk_kernel_wake_all(d->kernel, &d->progress);
 }

@@ -1,6 +1,6 @@
 /* sched.h: the GPU scheduler: contexts' queues (sched.c) in front of the nodes of the device (node.c).
  *
- *   sched_queue ─▶ context's queue ─take─▶ resident, Patch, node_submit ─▶ at the device ─┬─ DMA_COMPLETED ─▶ retired
+ *   dxgk_sched_queue ─▶ context's queue ─take─▶ resident, Patch, dxgk_node_submit ─▶ at the device ─┬─ DMA_COMPLETED ─▶ retired
  *                        ▲                                                                ├─ DMA_FAULTED ───▶ retired, device lost
  *                        └─────────────────────────────────────────── DMA_PREEMPTED ──────┤
  *                                                                                         └─ reset ─────────▶ dropped
@@ -48,38 +48,38 @@ struct sched {
 
 /* ---- sched.c ------------------------------------------------------------- */
 
-void sched_start(struct dxgk *d);
-void sched_queue(struct context *c, struct packet *p);
+void dxgk_sched_start(struct dxgk *d);
+void dxgk_sched_queue(struct context *c, struct packet *p);
 /* At PASSIVE_LEVEL: submits what can be. */
-void sched_pump(struct dxgk *d, unsigned node);
+void dxgk_sched_pump(struct dxgk *d, unsigned node);
 /* What the context has queued is dropped; waits until nothing of it is at the device. */
-void sched_drop_context(struct context *c);
+void dxgk_sched_drop_context(struct context *c);
 /* After a reset: nothing is at the device, and nothing queued. */
-void sched_drop_all(struct dxgk *d);
+void dxgk_sched_drop_all(struct dxgk *d);
 
 /* ---- node.c -------------------------------------------------------------- */
 
 /* Hands a packet with a fence to the device. */
-void node_submit(struct dxgk *d, struct packet *p);
+void dxgk_node_submit(struct dxgk *d, struct packet *p);
 /* The next fence of the packet's node, which is its own from now on. */
-UINT node_next_fence(struct dxgk *d, struct packet *p);
+UINT dxgk_node_next_fence(struct dxgk *d, struct packet *p);
 /* Retires everything up to `fence`. */
-void node_retire_to(struct dxgk *d, unsigned node, UINT fence);
+void dxgk_node_retire_to(struct dxgk *d, unsigned node, UINT fence);
 /* Asks the miniport for the current fence: whether the oldest packet has completed without an interrupt; then it is retired. */
-bool node_poll(struct dxgk *d, unsigned node);
+bool dxgk_node_poll(struct dxgk *d, unsigned node);
 /* Watches the head for TdrDelay. */
-void node_arm(struct dxgk *d, unsigned node);
-void node_preempt(struct dxgk *d, unsigned node);
-void node_wait_idle(struct dxgk *d, unsigned node);
-void nodes_wait_idle(struct dxgk *d);
+void dxgk_node_arm(struct dxgk *d, unsigned node);
+void dxgk_node_preempt(struct dxgk *d, unsigned node);
+void dxgk_node_wait_idle(struct dxgk *d, unsigned node);
+void dxgk_nodes_wait_idle(struct dxgk *d);
 /* Everything at the device is dropped. */
-void node_drop(struct dxgk *d, unsigned node);
+void dxgk_node_drop(struct dxgk *d, unsigned node);
 /* What is there of a context, once nothing comes back any more. */
-void node_forget_context(struct dxgk *d, struct context *c);
+void dxgk_node_forget_context(struct dxgk *d, struct context *c);
 
 /* What the miniport reports. */
-void node_completed(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
-void node_faulted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
-void node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
+void dxgk_node_completed(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
+void dxgk_node_faulted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
+void dxgk_node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
 
 #endif

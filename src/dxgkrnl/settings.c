@@ -17,7 +17,7 @@ static const char *trim(char *s)
     return s;
 }
 
-int settings_set(struct settings *s, const char *key, const char *name, uint32_t value)
+int dxgk_settings_set(struct settings *s, const char *key, const char *name, uint32_t value)
 {
     struct settings_value *v = NULL;
 
@@ -67,12 +67,12 @@ static int parse_line(struct settings *s, char *line, char *key, size_t key_size
     v = strtoull(value, &end, 0);
     if (end == value || *end || errno || v > UINT32_MAX || *value == '-')
         return error_set(err, -EINVAL, "line %u: %s is not a number of 32 bits", n, name);
-    if (!*name || settings_set(s, key, name, (uint32_t)v) == -EINVAL)
+    if (!*name || dxgk_settings_set(s, key, name, (uint32_t)v) == -EINVAL)
         return error_set(err, -EINVAL, "line %u: the name is empty or too long", n);
     return 0;
 }
 
-int settings_parse(struct settings *s, const char *text, size_t size, struct error *err)
+int dxgk_settings_parse(struct settings *s, const char *text, size_t size, struct error *err)
 {
     struct settings fresh = {0};
     char key[sizeof(s->values->key)] = "";
@@ -95,12 +95,12 @@ int settings_parse(struct settings *s, const char *text, size_t size, struct err
         size -= len + (eol ? 1 : 0);
     }
     for (unsigned i = 0; i < fresh.count && !r; i++)
-        r = settings_set(s, fresh.values[i].key, fresh.values[i].name, fresh.values[i].value);
-    settings_finish(&fresh);
+        r = dxgk_settings_set(s, fresh.values[i].key, fresh.values[i].name, fresh.values[i].value);
+    dxgk_settings_finish(&fresh);
     return r;
 }
 
-int settings_read(struct settings *s, const char *path, struct error *err)
+int dxgk_settings_read(struct settings *s, const char *path, struct error *err)
 {
     FILE *f = fopen(path, "re");
     char *text;
@@ -116,14 +116,14 @@ int settings_read(struct settings *s, const char *path, struct error *err)
     else if (n == 65536)
         r = error_set(err, -EFBIG, "the settings are longer than 65535 bytes");
     else
-        r = settings_parse(s, text, n, err);
+        r = dxgk_settings_parse(s, text, n, err);
     error_prefix(err, "%s", path);
     free(text);
     fclose(f);
     return r;
 }
 
-bool settings_get(const struct settings *s, const char *key, const char *name, uint32_t *value)
+bool dxgk_settings_get(const struct settings *s, const char *key, const char *name, uint32_t *value)
 {
     for (unsigned i = 0; i < s->count; i++)
         if (!strcasecmp(s->values[i].key, key) && !strcasecmp(s->values[i].name, name)) {
@@ -133,7 +133,7 @@ bool settings_get(const struct settings *s, const char *key, const char *name, u
     return false;
 }
 
-bool settings_has_key(const struct settings *s, const char *key)
+bool dxgk_settings_has_key(const struct settings *s, const char *key)
 {
     for (unsigned i = 0; i < s->count; i++)
         if (!strcasecmp(s->values[i].key, key))
@@ -141,7 +141,7 @@ bool settings_has_key(const struct settings *s, const char *key)
     return false;
 }
 
-void settings_finish(struct settings *s)
+void dxgk_settings_finish(struct settings *s)
 {
     free(s->values);
     *s = (struct settings){0};

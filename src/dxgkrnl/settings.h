@@ -32,12 +32,12 @@ struct settings {
 
 /* Adds what `text` says; later lines win. 0, or -EINVAL with the line's number in `err`, and nothing added.
  */
-int settings_parse(struct settings *s, const char *text, size_t size, struct error *err);
-int settings_read(struct settings *s, const char *path, struct error *err);
-int settings_set(struct settings *s, const char *key, const char *name, uint32_t value);
-bool settings_get(const struct settings *s, const char *key, const char *name, uint32_t *value);
-bool settings_has_key(const struct settings *s, const char *key);
-void settings_finish(struct settings *s);
+int dxgk_settings_parse(struct settings *s, const char *text, size_t size, struct error *err);
+int dxgk_settings_read(struct settings *s, const char *path, struct error *err);
+int dxgk_settings_set(struct settings *s, const char *key, const char *name, uint32_t value);
+bool dxgk_settings_get(const struct settings *s, const char *key, const char *name, uint32_t *value);
+bool dxgk_settings_has_key(const struct settings *s, const char *key);
+void dxgk_settings_finish(struct settings *s);
 
 PUBLIC_END
 

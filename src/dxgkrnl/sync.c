@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-NTSTATUS sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info, struct syncobj **out)
+NTSTATUS dxgk_sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
+                          struct syncobj **out)
 {
     struct syncobj *o;
     NTSTATUS s = STATUS_SUCCESS;
@@ -37,7 +38,7 @@ NTSTATUS sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECTINFO2
     if (NT_SUCCESS(s) && info->Flags.Value)
         s = STATUS_NOT_SUPPORTED; /* sharing between processes is for surfaces */
     if (!NT_SUCCESS(s)) {
-        sync_unref(o);
+        dxgk_sync_unref(o);
         return s;
     }
     o->next = dev->syncs;
@@ -46,7 +47,7 @@ NTSTATUS sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECTINFO2
     return s;
 }
 
-void sync_unref(struct syncobj *s)
+void dxgk_sync_unref(struct syncobj *s)
 {
     if (!s || --s->refs)
         return;
@@ -55,15 +56,15 @@ void sync_unref(struct syncobj *s)
     free(s);
 }
 
-void sync_close(struct syncobj *s)
+void dxgk_sync_close(struct syncobj *s)
 {
     LIST_DROP(&s->device->syncs, s, next);
-    handle_free(s->device->d, s->handle);
+    dxgk_handle_free(s->device->d, s->handle);
     s->device = NULL;
-    sync_unref(s);
+    dxgk_sync_unref(s);
 }
 
-bool sync_take(struct syncobj *const *s, unsigned count, uint64_t value)
+bool dxgk_sync_take(struct syncobj *const *s, unsigned count, uint64_t value)
 {
     for (unsigned i = 0; i < count; i++)
         if (s[i]->type == D3DDDI_FENCE ? s[i]->value < value : !s[i]->value)
@@ -74,7 +75,7 @@ bool sync_take(struct syncobj *const *s, unsigned count, uint64_t value)
     return true;
 }
 
-void sync_signal_event(int event_fd)
+void dxgk_sync_signal_event(int event_fd)
 {
     uint64_t one = 1;
 
@@ -82,13 +83,13 @@ void sync_signal_event(int event_fd)
         log_debug("dxgkrnl", "a notification event is full");
 }
 
-void sync_signal(struct syncobj *const *s, unsigned count, uint64_t value)
+void dxgk_sync_signal(struct syncobj *const *s, unsigned count, uint64_t value)
 {
     for (unsigned i = 0; i < count; i++) {
         if (s[i]->type == D3DDDI_FENCE)
             s[i]->value = value;
         else if (s[i]->type == D3DDDI_CPU_NOTIFICATION)
-            sync_signal_event(s[i]->event_fd);
+            dxgk_sync_signal_event(s[i]->event_fd);
         else if (s[i]->value < s[i]->max)
             s[i]->value++;
     }

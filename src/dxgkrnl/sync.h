@@ -21,15 +21,16 @@ struct syncobj {
 };
 
 /* STATUS_INVALID_PARAMETER, STATUS_INVALID_HANDLE (the event), STATUS_NO_MEMORY; the object has no handle yet. */
-NTSTATUS sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info, struct syncobj **out);
-void sync_unref(struct syncobj *s); /* NULL is legal */
+NTSTATUS dxgk_sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
+                          struct syncobj **out);
+void dxgk_sync_unref(struct syncobj *s); /* NULL is legal */
 /* Takes the handle away, and the reference that it had. */
-void sync_close(struct syncobj *s);
+void dxgk_sync_close(struct syncobj *s);
 
 /* Whether all of them are signalled (a fence: has reached `value`); then what is counted is taken. */
-bool sync_take(struct syncobj *const *s, unsigned count, uint64_t value);
-void sync_signal(struct syncobj *const *s, unsigned count, uint64_t value);
+bool dxgk_sync_take(struct syncobj *const *s, unsigned count, uint64_t value);
+void dxgk_sync_signal(struct syncobj *const *s, unsigned count, uint64_t value);
 /* Signals an event of a client; -1 is none. Never waits. */
-void sync_signal_event(int event_fd);
+void dxgk_sync_signal_event(int event_fd);
 
 #endif

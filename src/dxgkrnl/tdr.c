@@ -12,7 +12,7 @@ static uint32_t setting(struct dxgk *d, const char *name, uint32_t otherwise, ui
 {
     uint32_t v = otherwise;
 
-    if (settings_get(&d->settings, SETTINGS_GRAPHICS_DRIVERS, name, &v) && (v < min || v > max)) {
+    if (dxgk_settings_get(&d->settings, SETTINGS_GRAPHICS_DRIVERS, name, &v) && (v < min || v > max)) {
         dxgk_log(d, "dxgkrnl", 1, "%s = %u is out of range (%u to %u): %u is used", name, v, min, max,
                  otherwise);
         v = otherwise;
@@ -41,7 +41,7 @@ static void report_unknown(struct dxgk *d)
     }
 }
 
-void tdr_configure(struct dxgk *d)
+void dxgk_tdr_configure(struct dxgk *d)
 {
     report_unknown(d);
     d->tdr.level = setting(d, "TdrLevel", 3, 0, 3);
@@ -53,32 +53,32 @@ void tdr_configure(struct dxgk *d)
     d->sched.hw_limit = setting(d, "HwQueuedRenderPacketGroupLimit", 2, 1, 64);
 }
 
-void tdr_fail(struct dxgk *d, unsigned code, const char *why)
+void dxgk_tdr_fail(struct dxgk *d, unsigned code, const char *why)
 {
     if (d->state == DXGK_FAILED)
         return;
     d->state = DXGK_FAILED;
     dxgk_log(d, "BugCheck", code, "the display driver cannot be recovered (bugcheck 0x%X): %s", code, why);
     for (struct device *dev = d->devices; dev; dev = dev->next)
-        device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
+        dxgk_device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
     d->resetting = false;
-    adapter_kick(d);
-    kernel_wake_all(d->kernel, &d->progress);
+    dxgk_adapter_kick(d);
+    dxgk_kernel_wake_all(d->kernel, &d->progress);
     for (unsigned i = 0; i < d->sched.num_nodes; i++)
-        kernel_cancel(d->kernel, &d->sched.nodes[i].timer);
-    kernel_wake_all(d->kernel, &d->lock.waiters);
-    vblanks_changed(d);
+        dxgk_kernel_cancel(d->kernel, &d->sched.nodes[i].timer);
+    dxgk_kernel_wake_all(d->kernel, &d->lock.waiters);
+    dxgk_vblanks_changed(d);
     for (unsigned i = 0; i < d->display.num_sources; i++)
-        kernel_wake_all(d->kernel, &d->display.sources[i].vblank_waiters);
+        dxgk_kernel_wake_all(d->kernel, &d->display.sources[i].vblank_waiters);
     for (struct context *c = d->sched.contexts; c; c = c->next_all) {
-        kernel_wake_all(d->kernel, &c->space);
-        kernel_wake_all(d->kernel, &c->idle);
+        dxgk_kernel_wake_all(d->kernel, &c->space);
+        dxgk_kernel_wake_all(d->kernel, &c->idle);
     }
 }
 
 static bool over_limit(struct dxgk *d)
 {
-    uint64_t now = kernel_now(d->kernel);
+    uint64_t now = dxgk_kernel_now(d->kernel);
     unsigned kept = 0;
 
     for (unsigned i = 0; i < d->tdr.count; i++)
@@ -107,67 +107,67 @@ static void mark_devices(struct dxgk *d, struct device *guilty)
 {
     for (struct device *dev = d->devices; dev; dev = dev->next)
         if (dev != d->system)
-            device_lose(dev, dev == guilty ? D3DKMT_DEVICEEXECUTION_HUNG : D3DKMT_DEVICEEXECUTION_RESET);
+            dxgk_device_lose(dev, dev == guilty ? D3DKMT_DEVICEEXECUTION_HUNG : D3DKMT_DEVICEEXECUTION_RESET);
 }
 
 static void recover(struct dxgk *d, struct device *guilty, const char *why)
 {
-    uint64_t start = kernel_now(d->kernel);
+    uint64_t start = dxgk_kernel_now(d->kernel);
     NTSTATUS s;
 
     d->tdr.total++;
     if (d->tdr.level == 1) {
-        tdr_fail(d, VIDEO_TDR_FAILURE, "TdrLevel is 1: a time-out is not recovered from");
+        dxgk_tdr_fail(d, VIDEO_TDR_FAILURE, "TdrLevel is 1: a time-out is not recovered from");
         return;
     }
     if (over_limit(d)) {
         char text[120];
         snprintf(text, sizeof(text), "more than %u time-outs within %llu s", d->tdr.limit_count,
                  (unsigned long long)(d->tdr.limit_ns / NSEC_PER_SEC));
-        tdr_fail(d, VIDEO_TDR_FAILURE, text);
+        dxgk_tdr_fail(d, VIDEO_TDR_FAILURE, text);
         return;
     }
     d->resetting = true;
     d->epoch++;
-    vblanks_changed(d);
-    kernel_wake_all(d->kernel,
-                    &d->progress); /* whoever waits for the device while it holds the adapter gives up */
-    if (!adapter_lock(d))
+    dxgk_vblanks_changed(d);
+    dxgk_kernel_wake_all(d->kernel,
+                         &d->progress); /* whoever waits for the device while it holds the adapter gives up */
+    if (!dxgk_adapter_lock(d))
         return;
     collect(d, VIDEO_TDR_TIMEOUT_DETECTED);
     bb_flight_event(d->flight, DXGK_FLIGHT_RESET, d->epoch, 0, 0);
     s = DDI(d, ResetFromTimeout, d->miniport);
-    if (fault_take(d, DXGK_FAULT_FAIL_RESET))
+    if (dxgk_fault_take(d, DXGK_FAULT_FAIL_RESET))
         s = STATUS_UNSUCCESSFUL;
     if (d->state == DXGK_FAILED)
         goto out;
     mark_devices(d, guilty);
-    display_drop_flips(d, NULL);
-    sched_drop_all(d);
+    dxgk_display_drop_flips(d, NULL);
+    dxgk_sched_drop_all(d);
     d->interrupts.count = 0;
-    vidmm_forget(d);
+    dxgk_vidmm_forget(d);
     if (!NT_SUCCESS(s)) {
-        tdr_fail(d, VIDEO_TDR_FAILURE, "DxgkDdiResetFromTimeout failed");
+        dxgk_tdr_fail(d, VIDEO_TDR_FAILURE, "DxgkDdiResetFromTimeout failed");
         goto out;
     }
     s = DDI(d, RestartFromTimeout, d->miniport);
     if (d->state == DXGK_FAILED)
         goto out;
     if (!NT_SUCCESS(s)) {
-        tdr_fail(d, VIDEO_TDR_FAILURE, "DxgkDdiRestartFromTimeout failed");
+        dxgk_tdr_fail(d, VIDEO_TDR_FAILURE, "DxgkDdiRestartFromTimeout failed");
         goto out;
     }
     d->resetting = false;
-    s = display_restore(d);
+    s = dxgk_display_restore(d);
     if (!NT_SUCCESS(s))
-        tdr_fail(d, VIDEO_TDR_FAILURE, "the display mode could not be set again after the reset");
+        dxgk_tdr_fail(d, VIDEO_TDR_FAILURE, "the display mode could not be set again after the reset");
     else
         dxgk_log(d, "Display", 4101,
                  "Display driver %s stopped responding and has successfully recovered (%s, %.1f ms)",
-                 d->service, why, (double)(kernel_now(d->kernel) - start) / 1e6);
+                 d->service, why, (double)(dxgk_kernel_now(d->kernel) - start) / 1e6);
 out:
-    adapter_unlock(d);
-    adapter_kick(d);
+    dxgk_adapter_unlock(d);
+    dxgk_adapter_kick(d);
 }
 
 static void check_node(struct dxgk *d, unsigned i)
@@ -178,20 +178,20 @@ static void check_node(struct dxgk *d, unsigned i)
 
     if (!n->hw)
         return;
-    if (kernel_now(d->kernel) < n->head_start_ns + d->tdr.delay_ns) {
-        node_arm(d, i);
+    if (dxgk_kernel_now(d->kernel) < n->head_start_ns + d->tdr.delay_ns) {
+        dxgk_node_arm(d, i);
         return;
     }
-    if (node_poll(d, i))
+    if (dxgk_node_poll(d, i))
         return;
     if (epoch != d->epoch || !n->hw || d->state != DXGK_STARTED ||
-        kernel_now(d->kernel) < n->head_start_ns + d->tdr.delay_ns)
+        dxgk_kernel_now(d->kernel) < n->head_start_ns + d->tdr.delay_ns)
         return; /* asking made it complete */
     snprintf(why, sizeof(why), "fence %u on node %u", n->hw->fence, i);
     recover(d, n->hw->context ? n->hw->context->device : NULL, why);
 }
 
-void tdr_work(struct dxgk *d)
+void dxgk_tdr_work(struct dxgk *d)
 {
     if (d->tdr.forced && d->state == DXGK_STARTED) {
         d->tdr.forced = false;

@@ -31,10 +31,10 @@ struct tdr {
 };
 
 /* Reads the settings. */
-void tdr_configure(struct dxgk *d);
+void dxgk_tdr_configure(struct dxgk *d);
 /* The tdr thread's work, at PASSIVE_LEVEL. */
-void tdr_work(struct dxgk *d);
+void dxgk_tdr_work(struct dxgk *d);
 /* Bug check: the adapter is FAILED from now on. At up to DISPATCH_LEVEL. */
-void tdr_fail(struct dxgk *d, unsigned code, const char *why);
+void dxgk_tdr_fail(struct dxgk *d, unsigned code, const char *why);
 
 #endif

@@ -11,21 +11,22 @@
 
 enum { MAX_PRIVATE = 1 << 20, MAX_ALLOCATIONS = 1024 };
 
-struct dxgk *thunk_enter(struct dxgk_client *c)
+struct dxgk *dxgk_thunk_enter(struct dxgk_client *c)
 {
-    kernel_enter(c->d->kernel);
-    kernel_set_caller(c->d->kernel, (struct kernel_caller){.process = c->process, .admin = c->admin});
+    dxgk_kernel_enter(c->d->kernel);
+    dxgk_kernel_set_caller(c->d->kernel,
+                           (struct dxgk_kernel_caller){.process = c->process, .admin = c->admin});
     return c->d;
 }
 
-NTSTATUS thunk_leave(struct dxgk *d, NTSTATUS s)
+NTSTATUS dxgk_thunk_leave(struct dxgk *d, NTSTATUS s)
 {
-    kernel_set_caller(d->kernel, (struct kernel_caller){0});
-    kernel_leave(d->kernel);
+    dxgk_kernel_set_caller(d->kernel, (struct dxgk_kernel_caller){0});
+    dxgk_kernel_leave(d->kernel);
     return s;
 }
 
-NTSTATUS thunk_usable(const struct dxgk *d, const struct device *dev)
+NTSTATUS dxgk_thunk_usable(const struct dxgk *d, const struct device *dev)
 {
     if (d->state != DXGK_STARTED || (dev && dev->state != D3DKMT_DEVICEEXECUTION_ACTIVE))
         return STATUS_DEVICE_REMOVED;
@@ -37,18 +38,18 @@ NTSTATUS thunk_usable(const struct dxgk *d, const struct device *dev)
 static NTSTATUS open_adapter(struct dxgk_client *c, UINT source, D3DKMT_HANDLE *handle, LUID *luid,
                              UINT *out_source)
 {
-    struct dxgk *d = thunk_enter(c);
+    struct dxgk *d = dxgk_thunk_enter(c);
     NTSTATUS s = STATUS_SUCCESS;
 
     if (d->state != DXGK_STARTED && d->state != DXGK_FAILED)
         s = STATUS_NO_SUCH_DEVICE;
     else if (source >= d->display.num_sources)
         s = STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
-    else if (!(*handle = handle_new(d, HANDLE_ADAPTER, c, d)))
+    else if (!(*handle = dxgk_handle_new(d, HANDLE_ADAPTER, c, d)))
         s = STATUS_NO_MEMORY;
     *luid = d->luid;
     *out_source = source;
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 /* \\.\DISPLAYn, n from 1 on: device names have no case, and nothing behind them. */
@@ -92,14 +93,14 @@ NTSTATUS dxgk_OpenAdapterFromGdiDisplayName(struct dxgk_client *c, D3DKMT_OPENAD
 
 NTSTATUS dxgk_CloseAdapter(struct dxgk_client *c, CONST D3DKMT_CLOSEADAPTER *arg)
 {
-    struct dxgk *d = thunk_enter(c);
+    struct dxgk *d = dxgk_thunk_enter(c);
     NTSTATUS s = STATUS_INVALID_HANDLE;
 
-    if (handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c)) {
-        handle_free(d, arg->hAdapter);
+    if (dxgk_handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c)) {
+        dxgk_handle_free(d, arg->hAdapter);
         s = STATUS_SUCCESS;
     }
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 /* What a KMTQUERYADAPTERINFOTYPE is answered with; the caller's buffer has exactly the size of the answer, and is all zero
@@ -212,62 +213,62 @@ static NTSTATUS query_info(struct dxgk *d, const D3DKMT_QUERYADAPTERINFO *arg)
 
 NTSTATUS dxgk_QueryAdapterInfo(struct dxgk_client *c, CONST D3DKMT_QUERYADAPTERINFO *arg)
 {
-    struct dxgk *d = thunk_enter(c);
+    struct dxgk *d = dxgk_thunk_enter(c);
     NTSTATUS s;
 
-    if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c))
+    if (!dxgk_handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c))
         s = STATUS_INVALID_HANDLE;
     else if (!arg->pPrivateDriverData || arg->PrivateDriverDataSize > MAX_PRIVATE)
         s = STATUS_INVALID_PARAMETER;
     else
         s = query_info(d, arg);
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 /* ---- devices and contexts ------------------------------------------------ */
 
 NTSTATUS dxgk_CreateDevice(struct dxgk_client *c, D3DKMT_CREATEDEVICE *arg)
 {
-    struct dxgk *d = thunk_enter(c);
+    struct dxgk *d = dxgk_thunk_enter(c);
     NTSTATUS s;
 
-    if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c)) {
+    if (!dxgk_handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c)) {
         s = STATUS_INVALID_HANDLE;
     } else if (c->cancelled) {
         s = STATUS_CANCELLED;
-    } else if (NT_SUCCESS(s = thunk_usable(d, NULL))) {
+    } else if (NT_SUCCESS(s = dxgk_thunk_usable(d, NULL))) {
         struct device *dev = NULL;
         s = STATUS_DEVICE_REMOVED;
-        if (adapter_lock(d)) {
-            dev = device_create(d, c, &s);
-            adapter_unlock(d);
+        if (dxgk_adapter_lock(d)) {
+            dev = dxgk_device_create(d, c, &s);
+            dxgk_adapter_unlock(d);
         }
         arg->hDevice = dev ? dev->handle : 0;
         arg->pCommandBuffer = NULL; /* contexts have the buffers */
         arg->CommandBufferSize = 0;
     }
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 NTSTATUS dxgk_DestroyDevice(struct dxgk_client *c, CONST D3DKMT_DESTROYDEVICE *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
 
     if (dev)
-        device_destroy(dev);
-    return thunk_leave(d, dev ? STATUS_SUCCESS : STATUS_INVALID_HANDLE);
+        dxgk_device_destroy(dev);
+    return dxgk_thunk_leave(d, dev ? STATUS_SUCCESS : STATUS_INVALID_HANDLE);
 }
 
 NTSTATUS dxgk_GetDeviceState(struct dxgk_client *c, D3DKMT_GETDEVICESTATE *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
     NTSTATUS s = STATUS_SUCCESS;
     struct source *src;
 
     if (!dev)
-        return thunk_leave(d, STATUS_INVALID_HANDLE);
+        return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
     switch (arg->StateType) {
     case D3DKMT_DEVICESTATE_EXECUTION:
         arg->ExecutionState = dev->state;
@@ -291,29 +292,29 @@ NTSTATUS dxgk_GetDeviceState(struct dxgk_client *c, D3DKMT_GETDEVICESTATE *arg)
     default:
         s = STATUS_INVALID_PARAMETER;
     }
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 NTSTATUS dxgk_CreateContext(struct dxgk_client *c, D3DKMT_CREATECONTEXT *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
     struct context *x = NULL;
     NTSTATUS s;
 
     if (!dev)
-        return thunk_leave(d, STATUS_INVALID_HANDLE);
-    s = thunk_usable(d, dev);
+        return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
+    s = dxgk_thunk_usable(d, dev);
     if (NT_SUCCESS(s) &&
         (arg->NodeOrdinal >= d->sched.num_nodes || arg->PrivateDriverDataSize > MAX_PRIVATE ||
          (arg->PrivateDriverDataSize && !arg->pPrivateDriverData)))
         s = STATUS_INVALID_PARAMETER;
-    if (NT_SUCCESS(s) && !adapter_lock(d))
+    if (NT_SUCCESS(s) && !dxgk_adapter_lock(d))
         s = STATUS_DEVICE_REMOVED;
     else if (NT_SUCCESS(s)) {
-        x = context_create(dev, arg->NodeOrdinal, arg->EngineAffinity, arg->pPrivateDriverData,
-                           arg->PrivateDriverDataSize, &s);
-        adapter_unlock(d);
+        x = dxgk_context_create(dev, arg->NodeOrdinal, arg->EngineAffinity, arg->pPrivateDriverData,
+                                arg->PrivateDriverDataSize, &s);
+        dxgk_adapter_unlock(d);
     }
     if (x) {
         arg->hContext = x->handle;
@@ -325,36 +326,36 @@ NTSTATUS dxgk_CreateContext(struct dxgk_client *c, D3DKMT_CREATECONTEXT *arg)
         arg->PatchLocationListSize = x->info.PatchLocationListSize;
         arg->CommandBuffer = 0;
     }
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 NTSTATUS dxgk_context_fd(struct dxgk_client *c, D3DKMT_HANDLE context, int *fd, uint64_t *size)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct context *x = handle_get(d, context, HANDLE_CONTEXT, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct context *x = dxgk_handle_get(d, context, HANDLE_CONTEXT, c);
 
     if (x) {
         *fd = x->buffer_fd;
         *size = x->buffer_size;
     }
-    return thunk_leave(d, x ? STATUS_SUCCESS : STATUS_INVALID_HANDLE);
+    return dxgk_thunk_leave(d, x ? STATUS_SUCCESS : STATUS_INVALID_HANDLE);
 }
 
 NTSTATUS dxgk_DestroyContext(struct dxgk_client *c, CONST D3DKMT_DESTROYCONTEXT *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct context *x = handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct context *x = dxgk_handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
 
     if (x)
-        context_destroy(x);
-    return thunk_leave(d, x ? STATUS_SUCCESS : STATUS_INVALID_HANDLE);
+        dxgk_context_destroy(x);
+    return dxgk_thunk_leave(d, x ? STATUS_SUCCESS : STATUS_INVALID_HANDLE);
 }
 
 NTSTATUS dxgk_SetContextSchedulingPriority(struct dxgk_client *c,
                                            CONST D3DKMT_SETCONTEXTSCHEDULINGPRIORITY *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct context *x = handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct context *x = dxgk_handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
     NTSTATUS s = STATUS_SUCCESS;
 
     if (!x)
@@ -363,7 +364,7 @@ NTSTATUS dxgk_SetContextSchedulingPriority(struct dxgk_client *c,
         s = STATUS_INVALID_PARAMETER;
     else
         x->priority = arg->Priority;
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 /* ---- allocations --------------------------------------------------------- */
@@ -409,24 +410,24 @@ static NTSTATUS create_locked(struct dxgk_client *c, struct device *dev, D3DKMT_
         goto fail;
     memcpy(r->priv, arg->pPrivateDriverData ? arg->pPrivateDriverData : "", r->priv_size);
     memcpy(r->runtime, arg->pPrivateRuntimeData ? arg->pPrivateRuntimeData : "", r->runtime_size);
-    s = vidmm_create(d, r, r->priv, r->priv_size, arg->pAllocationInfo, arg->NumAllocations);
+    s = dxgk_vidmm_create(d, r, r->priv, r->priv_size, arg->pAllocationInfo, arg->NumAllocations);
     if (!NT_SUCCESS(s))
         goto fail;
     r->refs = 1; /* until it is open */
-    s = vidmm_open(dev, r, true, &g, opens);
+    s = dxgk_vidmm_open(dev, r, true, &g, opens);
     if (NT_SUCCESS(s)) {
         for (UINT i = 0; i < arg->NumAllocations; i++)
             arg->pAllocationInfo[i].hAllocation = opens[i]->handle;
         arg->hResource = g->handle;
         if (arg->Flags.CreateShared)
-            arg->hGlobalShare = r->share = handle_new(d, HANDLE_SHARE, NULL, r);
+            arg->hGlobalShare = r->share = dxgk_handle_new(d, HANDLE_SHARE, NULL, r);
     }
     free(opens);
     if (NT_SUCCESS(s)) {
         r->refs--;
         return s;
     }
-    vidmm_release(d, r);
+    dxgk_vidmm_release(d, r);
     return s;
 fail:
     if (r) {
@@ -441,74 +442,74 @@ fail:
 
 NTSTATUS dxgk_CreateAllocation(struct dxgk_client *c, D3DKMT_CREATEALLOCATION *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    uint64_t patience = kernel_now(d->kernel) + d->tdr.delay_ns;
+    struct dxgk *d = dxgk_thunk_enter(c);
+    uint64_t patience = dxgk_kernel_now(d->kernel) + d->tdr.delay_ns;
     NTSTATUS s;
 
     for (;;) {
-        struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
-        s = dev ? thunk_usable(d, dev) : STATUS_INVALID_HANDLE;
+        struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+        s = dev ? dxgk_thunk_usable(d, dev) : STATUS_INVALID_HANDLE;
         if (NT_SUCCESS(s) && c->cancelled)
             s = STATUS_CANCELLED;
         if (NT_SUCCESS(s))
             s = check_create(arg);
         if (NT_SUCCESS(s)) {
             s = STATUS_DEVICE_REMOVED;
-            if (adapter_lock(d)) {
+            if (dxgk_adapter_lock(d)) {
                 s = create_locked(c, dev, arg);
-                adapter_unlock(d);
+                dxgk_adapter_unlock(d);
             }
         }
         /* What was destroyed may still hold the memory, until the work that names it is done. */
         if (s != STATUS_GRAPHICS_NO_VIDEO_MEMORY || !d->vidmm.doomed ||
-            !kernel_wait(d->kernel, &d->progress, patience)) {
+            !dxgk_kernel_wait(d->kernel, &d->progress, patience)) {
             if (s == STATUS_GRAPHICS_NO_VIDEO_MEMORY)
-                vidmm_log_refusal(d, c->process);
-            return thunk_leave(d, s);
+                dxgk_vidmm_log_refusal(d, c->process);
+            return dxgk_thunk_leave(d, s);
         }
     }
 }
 
 NTSTATUS dxgk_DestroyAllocation(struct dxgk_client *c, CONST D3DKMT_DESTROYALLOCATION *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
     struct open_resource *g;
     NTSTATUS s = STATUS_SUCCESS;
 
     if (!dev)
-        return thunk_leave(d, STATUS_INVALID_HANDLE);
+        return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
     if (arg->hResource) {
-        g = handle_get(d, arg->hResource, HANDLE_RES, c);
+        g = dxgk_handle_get(d, arg->hResource, HANDLE_RES, c);
         if (!g || g->device != dev)
-            return thunk_leave(d, STATUS_INVALID_HANDLE);
-        vidmm_doom(g);
-        return thunk_leave(d, STATUS_SUCCESS);
+            return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
+        dxgk_vidmm_doom(g);
+        return dxgk_thunk_leave(d, STATUS_SUCCESS);
     }
     if (!arg->AllocationCount || arg->AllocationCount > MAX_ALLOCATIONS || !arg->phAllocationList)
-        return thunk_leave(d, STATUS_INVALID_PARAMETER);
+        return dxgk_thunk_leave(d, STATUS_INVALID_PARAMETER);
     for (UINT i = 0; i < arg->AllocationCount && NT_SUCCESS(s); i++) {
-        struct open_alloc *o = handle_get(d, arg->phAllocationList[i], HANDLE_ALLOC, c);
-        if (!o || o->device != dev || handle_get(d, arg->hDevice, HANDLE_DEVICE, c) != dev)
+        struct open_alloc *o = dxgk_handle_get(d, arg->phAllocationList[i], HANDLE_ALLOC, c);
+        if (!o || o->device != dev || dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c) != dev)
             s = STATUS_INVALID_HANDLE;
         else if (o->group->handle)
             s = STATUS_INVALID_PARAMETER; /* of a resource: goes with it */
         else
-            vidmm_doom(o->group);
+            dxgk_vidmm_doom(o->group);
     }
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 NTSTATUS dxgk_QueryResourceInfo(struct dxgk_client *c, D3DKMT_QUERYRESOURCEINFO *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
-    struct resource *r = handle_get(d, arg->hGlobalShare, HANDLE_SHARE, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct resource *r = dxgk_handle_get(d, arg->hGlobalShare, HANDLE_SHARE, c);
     NTSTATUS s;
 
     if (!dev || !r)
-        return thunk_leave(d, STATUS_INVALID_HANDLE);
-    s = thunk_usable(d, dev);
+        return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
+    s = dxgk_thunk_usable(d, dev);
     if (NT_SUCCESS(s) && arg->pPrivateRuntimeData) {
         if (arg->PrivateRuntimeDataSize < r->runtime_size)
             s = STATUS_BUFFER_TOO_SMALL;
@@ -521,7 +522,7 @@ NTSTATUS dxgk_QueryResourceInfo(struct dxgk_client *c, D3DKMT_QUERYRESOURCEINFO 
     arg->TotalPrivateDriverDataSize = 0;
     for (unsigned i = 0; i < r->count; i++)
         arg->TotalPrivateDriverDataSize += r->allocs[i]->priv_size;
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 static NTSTATUS open_locked(struct device *dev, struct resource *r, D3DKMT_OPENRESOURCE *arg)
@@ -533,7 +534,7 @@ static NTSTATUS open_locked(struct device *dev, struct resource *r, D3DKMT_OPENR
 
     if (!opens)
         return STATUS_NO_MEMORY;
-    s = vidmm_open(dev, r, false, &g, opens);
+    s = dxgk_vidmm_open(dev, r, false, &g, opens);
     for (unsigned i = 0; i < r->count && NT_SUCCESS(s); i++) {
         struct alloc *a = r->allocs[i];
         memcpy(at, a->priv, a->priv_size);
@@ -557,17 +558,17 @@ static NTSTATUS open_locked(struct device *dev, struct resource *r, D3DKMT_OPENR
 
 NTSTATUS dxgk_OpenResource(struct dxgk_client *c, D3DKMT_OPENRESOURCE *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
-    struct resource *r = handle_get(d, arg->hGlobalShare, HANDLE_SHARE, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct resource *r = dxgk_handle_get(d, arg->hGlobalShare, HANDLE_SHARE, c);
     UINT total = 0;
     NTSTATUS s;
 
     if (!dev || !r)
-        return thunk_leave(d, STATUS_INVALID_HANDLE);
+        return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
     for (unsigned i = 0; i < r->count; i++)
         total += r->allocs[i]->priv_size;
-    s = thunk_usable(d, dev);
+    s = dxgk_thunk_usable(d, dev);
     if (NT_SUCCESS(s) && (arg->NumAllocations != r->count || (r->count && !arg->pOpenAllocationInfo) ||
                           (total && !arg->pTotalPrivateDriverDataBuffer)))
         s = STATUS_INVALID_PARAMETER;
@@ -578,12 +579,12 @@ NTSTATUS dxgk_OpenResource(struct dxgk_client *c, D3DKMT_OPENRESOURCE *arg)
         s = STATUS_BUFFER_TOO_SMALL;
     if (NT_SUCCESS(s)) {
         s = STATUS_DEVICE_REMOVED;
-        if (adapter_lock(d)) {
+        if (dxgk_adapter_lock(d)) {
             s = open_locked(dev, r, arg);
-            adapter_unlock(d);
+            dxgk_adapter_unlock(d);
         }
     }
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 /* ---- escapes ------------------------------------------------------------- */
@@ -604,9 +605,9 @@ static NTSTATUS inject(struct dxgk_client *c, const D3DKMT_ESCAPE *arg)
 
 NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct device *dev = arg->hDevice ? handle_get(d, arg->hDevice, HANDLE_DEVICE, c) : NULL;
-    struct context *x = arg->hContext ? handle_get(d, arg->hContext, HANDLE_CONTEXT, c) : NULL;
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct device *dev = arg->hDevice ? dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c) : NULL;
+    struct context *x = arg->hContext ? dxgk_handle_get(d, arg->hContext, HANDLE_CONTEXT, c) : NULL;
     DXGKARG_ESCAPE e = {.hDevice = dev ? dev->driver : NULL,
                         .Flags = arg->Flags,
                         .pPrivateDriverData = arg->pPrivateDriverData,
@@ -615,19 +616,20 @@ NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
     UINT type = 0;
     NTSTATUS s;
 
-    if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c) || (arg->hDevice && !dev) || (arg->hContext && !x))
-        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    if (!dxgk_handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c) || (arg->hDevice && !dev) ||
+        (arg->hContext && !x))
+        return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
     if (!arg->pPrivateDriverData || !arg->PrivateDriverDataSize || arg->PrivateDriverDataSize > MAX_PRIVATE)
-        return thunk_leave(d, STATUS_INVALID_PARAMETER);
+        return dxgk_thunk_leave(d, STATUS_INVALID_PARAMETER);
     switch ((int)arg->Type) {
     case D3DKMT_ESCAPE_DRIVERPRIVATE:
         if (!d->miniport) {
             s = STATUS_DEVICE_REMOVED;
         } else if (arg->Flags.HardwareAccess) {
             s = STATUS_DEVICE_REMOVED;
-            if (adapter_lock(d)) {
+            if (dxgk_adapter_lock(d)) {
                 s = DDI(d, Escape, d->miniport, &e);
-                adapter_unlock(d);
+                dxgk_adapter_unlock(d);
             }
         } else {
             s = DDI(d, Escape, d->miniport, &e); /* also while the device hangs, and after it failed */
@@ -641,10 +643,10 @@ NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
         memcpy(&type, arg->pPrivateDriverData, sizeof(type));
         s = !c->admin ? STATUS_ACCESS_DENIED
             : type == D3DKMT_TDRDBGCTRLTYPE_FORCETDR || type == D3DKMT_TDRDBGCTRLTYPE_GPUTDR
-                ? thunk_usable(d, NULL)
+                ? dxgk_thunk_usable(d, NULL)
                 : STATUS_NOT_SUPPORTED;
         if (NT_SUCCESS(s)) {
-            adapter_force_tdr(d);
+            dxgk_adapter_force_tdr(d);
         }
         break;
     case DXGK_ESCAPE_INJECT:
@@ -653,7 +655,7 @@ NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
     default:
         s = STATUS_NOT_SUPPORTED;
     }
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 /* ---- statistics ---------------------------------------------------------- */
@@ -661,7 +663,7 @@ NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
 static void node_statistics(struct dxgk *d, const struct node *n,
                             D3DKMT_QUERYSTATISTICS_PROCESS_NODE_INFORMATION *out)
 {
-    uint64_t busy = n->busy_ns + (n->hw ? kernel_now(d->kernel) - n->head_start_ns : 0);
+    uint64_t busy = n->busy_ns + (n->hw ? dxgk_kernel_now(d->kernel) - n->head_start_ns : 0);
 
     out->RunningTime.QuadPart = (LONGLONG)(busy / 100);
     out->ContextSwitch = (ULONG)n->switches;
@@ -724,10 +726,10 @@ static NTSTATUS statistics(struct dxgk *d, D3DKMT_QUERYSTATISTICS *arg)
 
 NTSTATUS dxgk_QueryStatistics(struct dxgk_client *c, D3DKMT_QUERYSTATISTICS *arg)
 {
-    struct dxgk *d = thunk_enter(c);
+    struct dxgk *d = dxgk_thunk_enter(c);
     NTSTATUS s = STATUS_INVALID_PARAMETER;
 
     if (arg->AdapterLuid.LowPart == d->luid.LowPart && arg->AdapterLuid.HighPart == d->luid.HighPart)
         s = statistics(d, arg);
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }

@@ -6,8 +6,8 @@
 
 enum { MAX_PRESENTS = 3 }; /* flips a context may have queued before Present waits */
 
-struct dxgk *thunk_enter(struct dxgk_client *c);
-NTSTATUS thunk_leave(struct dxgk *d, NTSTATUS s);
-NTSTATUS thunk_usable(const struct dxgk *d, const struct device *dev);
+struct dxgk *dxgk_thunk_enter(struct dxgk_client *c);
+NTSTATUS dxgk_thunk_leave(struct dxgk *d, NTSTATUS s);
+NTSTATUS dxgk_thunk_usable(const struct dxgk *d, const struct device *dev);
 
 #endif

@@ -32,18 +32,18 @@ static NTSTATUS make_room(struct dxgk_client *c, D3DKMT_HANDLE handle, unsigned 
     struct dxgk *d = c->d;
 
     for (;;) {
-        struct context *x = handle_get(d, handle, HANDLE_CONTEXT, c);
+        struct context *x = dxgk_handle_get(d, handle, HANDLE_CONTEXT, c);
         NTSTATUS s;
         if (!x)
             return STATUS_INVALID_HANDLE;
-        s = thunk_usable(d, x->device);
+        s = dxgk_thunk_usable(d, x->device);
         if (!NT_SUCCESS(s))
             return s;
         if (c->cancelled)
             return STATUS_CANCELLED;
         if (x->queued < limit)
             return STATUS_SUCCESS;
-        kernel_wait(d->kernel, &x->space, LOOP_FOREVER);
+        dxgk_kernel_wait(d->kernel, &x->space, LOOP_FOREVER);
     }
 }
 
@@ -59,7 +59,7 @@ static NTSTATUS resolve(struct dxgk_client *c, struct context *x, struct dma *dm
         const volatile D3DDDI_ALLOCATIONLIST *in = &x->list[i];
         D3DKMT_HANDLE h = in->hAllocation;
         UINT flags = in->Value;
-        struct open_alloc *o = h ? handle_get(d, h, HANDLE_ALLOC, c) : NULL;
+        struct open_alloc *o = h ? dxgk_handle_get(d, h, HANDLE_ALLOC, c) : NULL;
         memset(&dma->list[i], 0, sizeof(dma->list[i]));
         if (!h)
             continue;
@@ -72,7 +72,7 @@ static NTSTATUS resolve(struct dxgk_client *c, struct context *x, struct dma *dm
         dma->list[i].WriteOperation = flags & 1;
         if (o->alloc->segment) {
             dma->list[i].SegmentId = o->alloc->segment & 31;
-            dma->list[i].PhysicalAddress = vidmm_address(d, o->alloc);
+            dma->list[i].PhysicalAddress = dxgk_vidmm_address(d, o->alloc);
         }
     }
     return STATUS_SUCCESS;
@@ -82,7 +82,7 @@ static NTSTATUS render_pass(struct dxgk_client *c, struct context *x, const D3DK
                             UINT *multipass)
 {
     struct dxgk *d = c->d;
-    struct packet *p = packet_create(x, PACKET_RENDER, arg->AllocationCount);
+    struct packet *p = dxgk_packet_create(x, PACKET_RENDER, arg->AllocationCount);
     DXGKARG_RENDER r;
     NTSTATUS s;
 
@@ -112,7 +112,7 @@ static NTSTATUS render_pass(struct dxgk_client *c, struct context *x, const D3DK
     p->patch_count = (UINT)(r.pPatchLocationListOut - p->dma->patch);
     if (p->dma_end > x->info.DmaBufferSize || p->priv_end > p->dma->priv_size ||
         p->patch_count > x->info.PatchLocationListSize) {
-        kernel_violation(
+        dxgk_kernel_violation(
             d->kernel,
             "DxgkDdiRender advanced past its buffers: %u of %u, private %u of %u, patches %u of %u",
             p->dma_end, x->info.DmaBufferSize, p->priv_end, p->dma->priv_size, p->patch_count,
@@ -127,34 +127,34 @@ static NTSTATUS render_pass(struct dxgk_client *c, struct context *x, const D3DK
         goto drop;
     }
     p->flags.NullRendering = arg->Flags.NullRendering;
-    sched_queue(x, p);
+    dxgk_sched_queue(x, p);
     return s == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER ? STATUS_PENDING : STATUS_SUCCESS;
 drop:
-    packet_free(d, p);
+    dxgk_packet_free(d, p);
     return s;
 }
 
 NTSTATUS dxgk_Render(struct dxgk_client *c, D3DKMT_RENDER *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct context *x = handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct context *x = dxgk_handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
     UINT multipass = 0;
     NTSTATUS s;
 
     if (!x)
-        return thunk_leave(d, STATUS_INVALID_HANDLE);
+        return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
     if (arg->CommandLength > x->info.DmaBufferSize ||
         arg->CommandOffset > x->info.DmaBufferSize - arg->CommandLength ||
         arg->AllocationCount > x->info.AllocationListSize ||
         arg->PatchLocationCount > x->info.PatchLocationListSize || arg->BroadcastContextCount ||
         arg->Flags.Reserved)
-        return thunk_leave(d, STATUS_INVALID_PARAMETER);
+        return dxgk_thunk_leave(d, STATUS_INVALID_PARAMETER);
     do {
         s = make_room(c, arg->hContext, MAX_QUEUED);
         if (NT_SUCCESS(s))
             s = render_pass(c, x, arg, &multipass);
     } while (s == STATUS_PENDING);
-    x = handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
+    x = dxgk_handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
     if (x) {
         arg->pNewCommandBuffer = x->command;
         arg->NewCommandBufferSize = x->info.DmaBufferSize;
@@ -164,7 +164,7 @@ NTSTATUS dxgk_Render(struct dxgk_client *c, D3DKMT_RENDER *arg)
         arg->NewPatchLocationListSize = x->info.PatchLocationListSize;
         arg->QueuedBufferCount = x->queued + x->running;
     }
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 /* ---- Present ------------------------------------------------------------- */
@@ -182,13 +182,13 @@ static NTSTATUS present_flip(struct dxgk_client *c, struct context *x, const D3D
         return STATUS_GRAPHICS_PRESENT_OCCLUDED;
     if (s->owner && s->owner != x->device && s->owner_type == D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE)
         return STATUS_GRAPHICS_PRESENT_OCCLUDED;
-    p = packet_create(x, PACKET_FLIP, 1);
+    p = dxgk_packet_create(x, PACKET_FLIP, 1);
     if (!p)
         return STATUS_NO_MEMORY;
     p->allocs[0] = src->alloc;
     p->source = arg->VidPnSourceId;
     p->interval = arg->FlipInterval;
-    sched_queue(x, p);
+    dxgk_sched_queue(x, p);
     return STATUS_SUCCESS;
 }
 
@@ -196,7 +196,7 @@ static NTSTATUS present_dma(struct dxgk_client *c, struct context *x, const D3DK
                             struct open_alloc *src, struct open_alloc *dst)
 {
     struct dxgk *d = c->d;
-    struct packet *p = packet_create(x, PACKET_PRESENT, DXGK_PRESENT_DESTINATION_INDEX + 1);
+    struct packet *p = dxgk_packet_create(x, PACKET_PRESENT, DXGK_PRESENT_DESTINATION_INDEX + 1);
     DXGKARG_PRESENT r;
     NTSTATUS s;
 
@@ -215,7 +215,7 @@ static NTSTATUS present_dma(struct dxgk_client *c, struct context *x, const D3DK
     for (int i = 1; i <= 2; i++)
         if (p->allocs[i] && p->allocs[i]->segment) {
             p->dma->list[i].SegmentId = p->allocs[i]->segment & 31;
-            p->dma->list[i].PhysicalAddress = vidmm_address(d, p->allocs[i]);
+            p->dma->list[i].PhysicalAddress = dxgk_vidmm_address(d, p->allocs[i]);
         }
     r = (DXGKARG_PRESENT){.pDmaBuffer = p->dma->mem.va,
                           .DmaSize = x->info.DmaBufferSize,
@@ -239,19 +239,19 @@ static NTSTATUS present_dma(struct dxgk_client *c, struct context *x, const D3DK
     p->priv_end = (UINT)((uint8_t *)r.pDmaBufferPrivateData - (uint8_t *)p->dma->priv);
     p->patch_count = (UINT)(r.pPatchLocationListOut - p->dma->patch);
     if (NT_SUCCESS(s) && (p->dma_end > x->info.DmaBufferSize || p->priv_end > p->dma->priv_size)) {
-        kernel_violation(d->kernel, "DxgkDdiPresent advanced past its buffers");
+        dxgk_kernel_violation(d->kernel, "DxgkDdiPresent advanced past its buffers");
         s = STATUS_INTERNAL_ERROR;
     }
     if (!NT_SUCCESS(s)) {
-        packet_free(d, p);
+        dxgk_packet_free(d, p);
         return s;
     }
     p->flags.Present = 1;
     p->flags.Flip = arg->Flags.Flip;
-    p->retired = arg->Flags.Flip ? display_flipped : NULL;
+    p->retired = arg->Flags.Flip ? dxgk_display_flipped : NULL;
     p->source = arg->VidPnSourceId;
     p->interval = arg->FlipInterval;
-    sched_queue(x, p);
+    dxgk_sched_queue(x, p);
     return s;
 }
 
@@ -272,9 +272,9 @@ static unsigned flips_of(struct dxgk *d, const struct context *x)
 static NTSTATUS present(struct dxgk_client *c, const D3DKMT_PRESENT *arg)
 {
     struct dxgk *d = c->d;
-    struct context *x = handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
-    struct open_alloc *src = handle_get(d, arg->hSource, HANDLE_ALLOC, c),
-                      *dst = handle_get(d, arg->hDestination, HANDLE_ALLOC, c);
+    struct context *x = dxgk_handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
+    struct open_alloc *src = dxgk_handle_get(d, arg->hSource, HANDLE_ALLOC, c),
+                      *dst = dxgk_handle_get(d, arg->hDestination, HANDLE_ALLOC, c);
     NTSTATUS s;
 
     if (!x || (arg->hSource && !src) || (arg->hDestination && !dst))
@@ -296,11 +296,11 @@ static NTSTATUS present(struct dxgk_client *c, const D3DKMT_PRESENT *arg)
             break;
         if (arg->Flags.FlipDoNotWait)
             return STATUS_GRAPHICS_TRY_AGAIN_LATER;
-        kernel_wait(d->kernel, &x->space, LOOP_FOREVER);
+        dxgk_kernel_wait(d->kernel, &x->space, LOOP_FOREVER);
     } while (1);
     /* The handles may have gone while waiting. */
-    if ((arg->hSource && handle_get(d, arg->hSource, HANDLE_ALLOC, c) != src) ||
-        (arg->hDestination && handle_get(d, arg->hDestination, HANDLE_ALLOC, c) != dst))
+    if ((arg->hSource && dxgk_handle_get(d, arg->hSource, HANDLE_ALLOC, c) != src) ||
+        (arg->hDestination && dxgk_handle_get(d, arg->hDestination, HANDLE_ALLOC, c) != dst))
         return STATUS_INVALID_HANDLE;
     if (arg->Flags.Flip && d->caps.FlipCaps.FlipOnVSyncMmIo)
         return present_flip(c, x, arg, src);
@@ -309,9 +309,9 @@ static NTSTATUS present(struct dxgk_client *c, const D3DKMT_PRESENT *arg)
 
 NTSTATUS dxgk_Present(struct dxgk_client *c, CONST D3DKMT_PRESENT *arg)
 {
-    struct dxgk *d = thunk_enter(c);
+    struct dxgk *d = dxgk_thunk_enter(c);
 
-    return thunk_leave(d, present(c, arg));
+    return dxgk_thunk_leave(d, present(c, arg));
 }
 
 /* ---- Lock ---------------------------------------------------------------- */
@@ -329,10 +329,10 @@ static NTSTATUS lock_memory(struct dxgk *d, struct alloc *a, void **data)
             goto local;
     return STATUS_SUCCESS; /* apertures show the backing pages themselves */
 local:
-    if (!adapter_lock(d))
+    if (!dxgk_adapter_lock(d))
         return STATUS_DEVICE_REMOVED;
-    s = vidmm_make_resident(d, a, a->read_set | a->write_set);
-    adapter_unlock(d);
+    s = dxgk_vidmm_make_resident(d, a, a->read_set | a->write_set);
+    dxgk_adapter_unlock(d);
     if (!NT_SUCCESS(s))
         return s;
     g = &d->vidmm.segments[a->segment - 1].desc;
@@ -352,23 +352,23 @@ local:
 
 NTSTATUS dxgk_Lock(struct dxgk_client *c, D3DKMT_LOCK *arg)
 {
-    struct dxgk *d = thunk_enter(c);
+    struct dxgk *d = dxgk_thunk_enter(c);
     NTSTATUS s;
 
     for (;;) {
-        struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
-        struct open_alloc *o = handle_get(d, arg->hAllocation, HANDLE_ALLOC, c);
+        struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+        struct open_alloc *o = dxgk_handle_get(d, arg->hAllocation, HANDLE_ALLOC, c);
         if (!dev || !o)
-            return thunk_leave(d, STATUS_INVALID_HANDLE);
+            return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
         if (o->device != dev)
-            return thunk_leave(d, STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE);
-        s = thunk_usable(d, dev);
+            return dxgk_thunk_leave(d, STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE);
+        s = dxgk_thunk_usable(d, dev);
         if (NT_SUCCESS(s) && (!o->alloc->flags.CpuVisible || arg->NumPages || arg->Flags.Reserved))
             s = STATUS_INVALID_PARAMETER;
         if (NT_SUCCESS(s) && c->cancelled)
             s = STATUS_CANCELLED;
         if (!NT_SUCCESS(s))
-            return thunk_leave(d, s);
+            return dxgk_thunk_leave(d, s);
         if (arg->Flags.IgnoreSync || (!o->alloc->busy && !queued_use(d, o->alloc))) {
             s = lock_memory(d, o->alloc, &arg->pData);
             if (NT_SUCCESS(s)) {
@@ -376,19 +376,19 @@ NTSTATUS dxgk_Lock(struct dxgk_client *c, D3DKMT_LOCK *arg)
                 o->alloc->pins++;
                 d->vidmm.locks++;
             }
-            return thunk_leave(d, s);
+            return dxgk_thunk_leave(d, s);
         }
         if (arg->Flags.DonotWait)
-            return thunk_leave(d, STATUS_GRAPHICS_ALLOCATION_BUSY);
-        kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+            return dxgk_thunk_leave(d, STATUS_GRAPHICS_ALLOCATION_BUSY);
+        dxgk_kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
     }
 }
 
 NTSTATUS dxgk_lock_fd(struct dxgk_client *c, D3DKMT_HANDLE allocation, int *fd, uint64_t *offset,
                       uint64_t *size)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct open_alloc *o = handle_get(d, allocation, HANDLE_ALLOC, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct open_alloc *o = dxgk_handle_get(d, allocation, HANDLE_ALLOC, c);
     NTSTATUS s = STATUS_INVALID_HANDLE;
 
     if (o) {
@@ -398,19 +398,19 @@ NTSTATUS dxgk_lock_fd(struct dxgk_client *c, D3DKMT_HANDLE allocation, int *fd, 
                   : -1;
         s = *fd >= 0 ? STATUS_SUCCESS : STATUS_GRAPHICS_CANT_LOCK_MEMORY;
     }
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 NTSTATUS dxgk_Unlock(struct dxgk_client *c, CONST D3DKMT_UNLOCK *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
     NTSTATUS s = dev ? STATUS_SUCCESS : STATUS_INVALID_HANDLE;
 
     if (dev && (arg->NumAllocations > MAX_LIST || (arg->NumAllocations && !arg->phAllocations)))
         s = STATUS_INVALID_PARAMETER;
     for (UINT i = 0; NT_SUCCESS(s) && i < arg->NumAllocations; i++) {
-        struct open_alloc *o = handle_get(d, arg->phAllocations[i], HANDLE_ALLOC, c);
+        struct open_alloc *o = dxgk_handle_get(d, arg->phAllocations[i], HANDLE_ALLOC, c);
         if (!o || o->device != dev)
             s = STATUS_INVALID_HANDLE;
         else if (!o->locks)
@@ -420,48 +420,48 @@ NTSTATUS dxgk_Unlock(struct dxgk_client *c, CONST D3DKMT_UNLOCK *arg)
             o->alloc->pins--;
         }
     }
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 /* ---- synchronisation ----------------------------------------------------- */
 
 NTSTATUS dxgk_CreateSynchronizationObject2(struct dxgk_client *c, D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
     struct syncobj *o;
-    NTSTATUS s = dev ? thunk_usable(d, dev) : STATUS_INVALID_HANDLE;
+    NTSTATUS s = dev ? dxgk_thunk_usable(d, dev) : STATUS_INVALID_HANDLE;
 
     if (!NT_SUCCESS(s))
-        return thunk_leave(d, s);
-    s = sync_create(dev, &arg->Info, &o);
+        return dxgk_thunk_leave(d, s);
+    s = dxgk_sync_create(dev, &arg->Info, &o);
     if (!NT_SUCCESS(s))
-        return thunk_leave(d, s);
-    arg->hSyncObject = o->handle = handle_new(d, HANDLE_SYNC, c, o);
+        return dxgk_thunk_leave(d, s);
+    arg->hSyncObject = o->handle = dxgk_handle_new(d, HANDLE_SYNC, c, o);
     if (!o->handle) {
-        sync_close(o);
+        dxgk_sync_close(o);
         s = STATUS_NO_MEMORY;
     }
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 NTSTATUS dxgk_DestroySynchronizationObject(struct dxgk_client *c,
                                            CONST D3DKMT_DESTROYSYNCHRONIZATIONOBJECT *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct syncobj *o = handle_get(d, arg->hSyncObject, HANDLE_SYNC, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct syncobj *o = dxgk_handle_get(d, arg->hSyncObject, HANDLE_SYNC, c);
 
     if (!o)
-        return thunk_leave(d, STATUS_INVALID_HANDLE);
-    sync_close(o);
-    return thunk_leave(d, STATUS_SUCCESS);
+        return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
+    dxgk_sync_close(o);
+    return dxgk_thunk_leave(d, STATUS_SUCCESS);
 }
 
 static NTSTATUS queue_sync(struct dxgk_client *c, D3DKMT_HANDLE context, enum packet_type type, UINT count,
                            const D3DKMT_HANDLE *handles, uint64_t value, int event_fd)
 {
     struct dxgk *d = c->d;
-    struct context *x = handle_get(d, context, HANDLE_CONTEXT, c);
+    struct context *x = dxgk_handle_get(d, context, HANDLE_CONTEXT, c);
     struct packet *p;
     NTSTATUS s;
 
@@ -470,7 +470,7 @@ static NTSTATUS queue_sync(struct dxgk_client *c, D3DKMT_HANDLE context, enum pa
     if (count > D3DDDI_MAX_OBJECT_WAITED_ON || (!count && event_fd < 0))
         return STATUS_INVALID_PARAMETER;
     for (UINT i = 0; i < count; i++) {
-        struct syncobj *o = handle_get(d, handles[i], HANDLE_SYNC, c);
+        struct syncobj *o = dxgk_handle_get(d, handles[i], HANDLE_SYNC, c);
         if (!o)
             return STATUS_INVALID_HANDLE;
         if (type == PACKET_WAIT && o->type == D3DDDI_CPU_NOTIFICATION)
@@ -479,13 +479,13 @@ static NTSTATUS queue_sync(struct dxgk_client *c, D3DKMT_HANDLE context, enum pa
     s = make_room(c, context, MAX_QUEUED);
     if (!NT_SUCCESS(s))
         return s;
-    p = packet_create(x, type, 0);
+    p = dxgk_packet_create(x, type, 0);
     if (!p)
         return STATUS_NO_MEMORY;
     for (UINT i = 0; i < count; i++) {
-        struct syncobj *o = handle_get(d, handles[i], HANDLE_SYNC, c);
+        struct syncobj *o = dxgk_handle_get(d, handles[i], HANDLE_SYNC, c);
         if (!o) { /* destroyed while waiting for room */
-            packet_free(d, p);
+            dxgk_packet_free(d, p);
             return STATUS_INVALID_HANDLE;
         }
         o->refs++;
@@ -493,50 +493,51 @@ static NTSTATUS queue_sync(struct dxgk_client *c, D3DKMT_HANDLE context, enum pa
     }
     p->value = value;
     p->event_fd = event_fd >= 0 ? dup(event_fd) : -1;
-    sched_queue(x, p);
+    dxgk_sched_queue(x, p);
     return STATUS_SUCCESS;
 }
 
 NTSTATUS dxgk_WaitForSynchronizationObject2(struct dxgk_client *c,
                                             CONST D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2 *arg)
 {
-    struct dxgk *d = thunk_enter(c);
+    struct dxgk *d = dxgk_thunk_enter(c);
 
-    return thunk_leave(d, queue_sync(c, arg->hContext, PACKET_WAIT, arg->ObjectCount, arg->ObjectHandleArray,
-                                     arg->Fence.FenceValue, -1));
+    return dxgk_thunk_leave(d, queue_sync(c, arg->hContext, PACKET_WAIT, arg->ObjectCount,
+                                          arg->ObjectHandleArray, arg->Fence.FenceValue, -1));
 }
 
 NTSTATUS dxgk_SignalSynchronizationObject2(struct dxgk_client *c,
                                            CONST D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 *arg)
 {
-    struct dxgk *d = thunk_enter(c);
+    struct dxgk *d = dxgk_thunk_enter(c);
     int fd = arg->Flags.EnqueueCpuEvent ? (int)(intptr_t)arg->CpuEventHandle : -1;
 
     if (arg->BroadcastContextCount || arg->Flags.Reserved ||
         (arg->Flags.EnqueueCpuEvent && (arg->ObjectCount || fd < 0)))
-        return thunk_leave(d, handle_get(d, arg->hContext, HANDLE_CONTEXT, c) ? STATUS_INVALID_PARAMETER
-                                                                              : STATUS_INVALID_HANDLE);
-    return thunk_leave(d, queue_sync(c, arg->hContext, PACKET_SIGNAL, arg->ObjectCount,
-                                     arg->ObjectHandleArray, arg->Fence.FenceValue, fd));
+        return dxgk_thunk_leave(d, dxgk_handle_get(d, arg->hContext, HANDLE_CONTEXT, c)
+                                       ? STATUS_INVALID_PARAMETER
+                                       : STATUS_INVALID_HANDLE);
+    return dxgk_thunk_leave(d, queue_sync(c, arg->hContext, PACKET_SIGNAL, arg->ObjectCount,
+                                          arg->ObjectHandleArray, arg->Fence.FenceValue, fd));
 }
 
 NTSTATUS dxgk_WaitForIdle(struct dxgk_client *c, CONST D3DKMT_WAITFORIDLE *arg)
 {
-    struct dxgk *d = thunk_enter(c);
+    struct dxgk *d = dxgk_thunk_enter(c);
 
     for (;;) {
-        struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+        struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
         bool busy = false;
-        NTSTATUS s = dev ? thunk_usable(d, dev) : STATUS_INVALID_HANDLE;
+        NTSTATUS s = dev ? dxgk_thunk_usable(d, dev) : STATUS_INVALID_HANDLE;
         if (NT_SUCCESS(s) && c->cancelled)
             s = STATUS_CANCELLED;
         if (!NT_SUCCESS(s))
-            return thunk_leave(d, s);
+            return dxgk_thunk_leave(d, s);
         for (struct context *x = dev->contexts; x; x = x->next)
             busy |= x->queued || x->running;
         if (!busy)
-            return thunk_leave(d, STATUS_SUCCESS);
-        kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+            return dxgk_thunk_leave(d, STATUS_SUCCESS);
+        dxgk_kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
     }
 }
 
@@ -544,56 +545,56 @@ NTSTATUS dxgk_WaitForIdle(struct dxgk_client *c, CONST D3DKMT_WAITFORIDLE *arg)
 
 NTSTATUS dxgk_WaitForVerticalBlankEvent(struct dxgk_client *c, CONST D3DKMT_WAITFORVERTICALBLANKEVENT *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct device *dev = arg->hDevice ? handle_get(d, arg->hDevice, HANDLE_DEVICE, c) : NULL;
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct device *dev = arg->hDevice ? dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c) : NULL;
     NTSTATUS s;
 
-    if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c) || (arg->hDevice && !dev))
-        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    if (!dxgk_handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c) || (arg->hDevice && !dev))
+        return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
     if (arg->VidPnSourceId >= d->display.num_sources)
-        return thunk_leave(d, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
-    s = thunk_usable(d, dev);
+        return dxgk_thunk_leave(d, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
+    s = dxgk_thunk_usable(d, dev);
     if (NT_SUCCESS(s))
-        s = display_wait_vblank(c, arg->VidPnSourceId, dev);
-    return thunk_leave(d, s);
+        s = dxgk_display_wait_vblank(c, arg->VidPnSourceId, dev);
+    return dxgk_thunk_leave(d, s);
 }
 
 NTSTATUS dxgk_GetScanLine(struct dxgk_client *c, D3DKMT_GETSCANLINE *arg)
 {
-    struct dxgk *d = thunk_enter(c);
+    struct dxgk *d = dxgk_thunk_enter(c);
     DXGKARG_GETSCANLINE g = {0};
     NTSTATUS s;
 
-    if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c))
-        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    if (!dxgk_handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c))
+        return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
     if (arg->VidPnSourceId >= d->display.num_sources || !d->display.sources[arg->VidPnSourceId].committed)
-        return thunk_leave(d, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
-    s = thunk_usable(d, NULL);
+        return dxgk_thunk_leave(d, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
+    s = dxgk_thunk_usable(d, NULL);
     g.VidPnTargetId = d->display.sources[arg->VidPnSourceId].target;
     if (NT_SUCCESS(s))
         s = DDI(d, GetScanLine, d->miniport, &g);
     arg->InVerticalBlank = g.InVerticalBlank;
     arg->ScanLine = g.ScanLine;
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 NTSTATUS dxgk_GetDisplayModeList(struct dxgk_client *c, D3DKMT_GETDISPLAYMODELIST *arg)
 {
-    struct dxgk *d = thunk_enter(c);
+    struct dxgk *d = dxgk_thunk_enter(c);
     NTSTATUS s = STATUS_SUCCESS;
     struct source *src;
 
-    if (!handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c))
-        return thunk_leave(d, STATUS_INVALID_HANDLE);
+    if (!dxgk_handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c))
+        return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
     if (arg->VidPnSourceId >= d->display.num_sources)
-        return thunk_leave(d, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
+        return dxgk_thunk_leave(d, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
     src = &d->display.sources[arg->VidPnSourceId];
     if (arg->pModeList && arg->ModeCount < src->num_modes)
         s = STATUS_BUFFER_TOO_SMALL;
     else if (arg->pModeList && src->num_modes)
         memcpy(arg->pModeList, src->modes, src->num_modes * sizeof(*src->modes));
     arg->ModeCount = src->num_modes;
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 static NTSTATUS set_mode(struct dxgk *d, struct device *dev, struct open_alloc *o)
@@ -619,47 +620,47 @@ static NTSTATUS set_mode(struct dxgk *d, struct device *dev, struct open_alloc *
     if (desc.RefreshRate.Denominator)
         mode.IntegerRefreshRate =
             (desc.RefreshRate.Numerator + desc.RefreshRate.Denominator / 2) / desc.RefreshRate.Denominator;
-    return display_set_mode(d, source, &mode, o->alloc);
+    return dxgk_display_set_mode(d, source, &mode, o->alloc);
 }
 
 NTSTATUS dxgk_SetDisplayMode(struct dxgk_client *c, CONST D3DKMT_SETDISPLAYMODE *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
-    struct open_alloc *o = handle_get(d, arg->hPrimaryAllocation, HANDLE_ALLOC, c);
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    struct open_alloc *o = dxgk_handle_get(d, arg->hPrimaryAllocation, HANDLE_ALLOC, c);
     NTSTATUS s;
 
     if (!dev || !o)
-        return thunk_leave(d, STATUS_INVALID_HANDLE);
+        return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
     if (o->device != dev)
-        return thunk_leave(d, STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE);
-    s = thunk_usable(d, dev);
+        return dxgk_thunk_leave(d, STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE);
+    s = dxgk_thunk_usable(d, dev);
     if (NT_SUCCESS(s) && (arg->Flags.Reserved || arg->Flags.PreserveVidPn ||
                           arg->DisplayOrientation > D3DDDI_ROTATION_IDENTITY))
         s = STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(s)) {
-        nodes_wait_idle(d);
+        dxgk_nodes_wait_idle(d);
         s = STATUS_DEVICE_REMOVED;
-        if (adapter_lock(d)) {
-            if (handle_get(d, arg->hPrimaryAllocation, HANDLE_ALLOC, c) == o)
+        if (dxgk_adapter_lock(d)) {
+            if (dxgk_handle_get(d, arg->hPrimaryAllocation, HANDLE_ALLOC, c) == o)
                 s = set_mode(d, dev, o);
-            adapter_unlock(d);
+            dxgk_adapter_unlock(d);
         }
     }
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }
 
 NTSTATUS dxgk_SetVidPnSourceOwner(struct dxgk_client *c, CONST D3DKMT_SETVIDPNSOURCEOWNER *arg)
 {
-    struct dxgk *d = thunk_enter(c);
-    struct device *dev = handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
-    NTSTATUS s = dev ? thunk_usable(d, dev) : STATUS_INVALID_HANDLE;
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
+    NTSTATUS s = dev ? dxgk_thunk_usable(d, dev) : STATUS_INVALID_HANDLE;
 
     if (!NT_SUCCESS(s))
-        return thunk_leave(d, s);
+        return dxgk_thunk_leave(d, s);
     if (arg->VidPnSourceCount > MAX_SOURCES ||
         (arg->VidPnSourceCount && (!arg->pType || !arg->pVidPnSourceId)))
-        return thunk_leave(d, STATUS_INVALID_PARAMETER);
+        return dxgk_thunk_leave(d, STATUS_INVALID_PARAMETER);
     if (!arg->VidPnSourceCount) /* gives all up */
         for (unsigned i = 0; i < d->display.num_sources; i++)
             if (d->display.sources[i].owner == dev)
@@ -677,5 +678,5 @@ NTSTATUS dxgk_SetVidPnSourceOwner(struct dxgk_client *c, CONST D3DKMT_SETVIDPNSO
             d->display.sources[id].owner = arg->pType[i] == D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE ? dev : NULL;
         }
     }
-    return thunk_leave(d, s);
+    return dxgk_thunk_leave(d, s);
 }

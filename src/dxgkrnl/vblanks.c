@@ -33,12 +33,12 @@ static void publish(const struct dxgk *d, unsigned source)
     struct dxgk_vblanks *v = d->display.vblanks;
     const struct grid *g = &d->display.sources[source].grid;
 
-    v->source[source].zero_ns = grid_zero(g);
+    v->source[source].zero_ns = dxgk_grid_zero(g);
     v->source[source].period_ns = g->ns ? (uint32_t)g->period_ns : 0;
     v->source[source].count = d->display.sources[source].vblanks;
 }
 
-bool vblanks_tick(struct dxgk *d, unsigned source)
+bool dxgk_vblanks_tick(struct dxgk *d, unsigned source)
 {
     if (!d->display.vblanks)
         return false;
@@ -46,7 +46,7 @@ bool vblanks_tick(struct dxgk *d, unsigned source)
     return wake(d->display.vblanks, source) > 0;
 }
 
-void vblanks_changed(struct dxgk *d)
+void dxgk_vblanks_changed(struct dxgk *d)
 {
     struct dxgk_vblanks *v = d->display.vblanks;
 
@@ -80,7 +80,7 @@ static int make(struct dxgk *d)
     }
     d->display.vblanks = p;
     d->display.vblanks_fd = fd;
-    vblanks_changed(d);
+    dxgk_vblanks_changed(d);
     return 0;
 }
 
@@ -89,14 +89,14 @@ int dxgk_vblanks_fd(struct dxgk_client *c, uint64_t *size)
     struct dxgk *d = c->d;
     int r;
 
-    kernel_enter(d->kernel);
+    dxgk_kernel_enter(d->kernel);
     r = d->display.vblanks ? 0 : make(d);
-    kernel_leave(d->kernel);
+    dxgk_kernel_leave(d->kernel);
     *size = sizeof(*d->display.vblanks);
     return r ? r : d->display.vblanks_fd;
 }
 
-void vblanks_finish(struct dxgk *d)
+void dxgk_vblanks_finish(struct dxgk *d)
 {
     if (!d->display.vblanks)
         return;

@@ -9,7 +9,7 @@ static struct segment *segment(struct dxgk *d, unsigned id)
     return id && id <= d->vidmm.num_segments ? &d->vidmm.segments[id - 1] : NULL;
 }
 
-NTSTATUS vidmm_start(struct dxgk *d)
+NTSTATUS dxgk_vidmm_start(struct dxgk *d)
 {
     DXGK_SEGMENTDESCRIPTOR desc[MAX_SEGMENTS] = {0};
     DXGK_QUERYSEGMENTIN in = {0};
@@ -42,7 +42,7 @@ NTSTATUS vidmm_start(struct dxgk *d)
     return STATUS_SUCCESS;
 }
 
-PHYSICAL_ADDRESS vidmm_address(struct dxgk *d, const struct alloc *a)
+PHYSICAL_ADDRESS dxgk_vidmm_address(struct dxgk *d, const struct alloc *a)
 {
     PHYSICAL_ADDRESS pa = {.QuadPart = 0};
 
@@ -60,7 +60,7 @@ static NTSTATUS evict(struct dxgk *d, struct alloc *a)
 
     if (!seg)
         return STATUS_SUCCESS;
-    s = paging_move(d, seg, a, false);
+    s = dxgk_paging_move(d, seg, a, false);
     if (a->segment) { /* a reset in between has evicted it already */
         seg->resident -= a->backing.size;
         seg->residents--;
@@ -121,7 +121,7 @@ static NTSTATUS place(struct dxgk *d, struct alloc *a, unsigned id)
             if (!NT_SUCCESS(s))
                 return s;
         } else if (busy) {
-            kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+            dxgk_kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
         } else {
             return STATUS_GRAPHICS_NO_VIDEO_MEMORY;
         }
@@ -132,7 +132,7 @@ static NTSTATUS place(struct dxgk *d, struct alloc *a, unsigned id)
     a->offset = offset;
     seg->resident += a->backing.size;
     seg->residents++;
-    s = paging_move(d, seg, a, true);
+    s = dxgk_paging_move(d, seg, a, true);
     if (!NT_SUCCESS(s) && a->segment) {
         seg->resident -= a->backing.size;
         seg->residents--;
@@ -143,7 +143,7 @@ static NTSTATUS place(struct dxgk *d, struct alloc *a, unsigned id)
     return s;
 }
 
-NTSTATUS vidmm_make_resident(struct dxgk *d, struct alloc *a, UINT set)
+NTSTATUS dxgk_vidmm_make_resident(struct dxgk *d, struct alloc *a, UINT set)
 {
     NTSTATUS s = STATUS_GRAPHICS_NO_VIDEO_MEMORY;
 
@@ -169,7 +169,7 @@ NTSTATUS vidmm_make_resident(struct dxgk *d, struct alloc *a, UINT set)
     return s;
 }
 
-void vidmm_forget(struct dxgk *d)
+void dxgk_vidmm_forget(struct dxgk *d)
 {
     for (struct alloc *a = d->vidmm.allocs; a; a = a->next) {
         a->segment = 0;
@@ -200,7 +200,7 @@ static bool commit(struct dxgk *d, struct alloc *a)
     return !set;
 }
 
-void vidmm_log_refusal(struct dxgk *d, uint64_t process)
+void dxgk_vidmm_log_refusal(struct dxgk *d, uint64_t process)
 {
     uint64_t now = clock_now(d->clock), committed = 0, limit = 0;
     char wants[48] = "is larger than all of it"; /* the driver refused it itself */
@@ -232,7 +232,7 @@ static void free_alloc(struct dxgk *d, struct alloc *a)
         d->vidmm.segments[a->segment - 1].resident -= a->backing.size;
         d->vidmm.segments[a->segment - 1].residents--;
     }
-    physmem_free(d, &a->backing);
+    dxgk_physmem_free(d, &a->backing);
     free(a->mdl);
     free(a->priv);
     free(a);
@@ -257,7 +257,7 @@ static MDL *make_mdl(const struct physmem *m)
 static int alloc_backing(struct dxgk *d, const struct resource *r, struct alloc *a)
 {
     if (!r->owner || !a->flags.CpuVisible || !d->bus->dma_alloc_for)
-        return physmem_alloc(d, a->backing.size, &a->backing);
+        return dxgk_physmem_alloc(d, a->backing.size, &a->backing);
     return d->bus->dma_alloc_for(d->bus->ctx, a->backing.size, r->owner, &a->backing.va, &a->backing.pa);
 }
 
@@ -270,8 +270,9 @@ static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONI
     if (!i->Size || i->Size > UINT32_MAX - PAGE_SIZE)
         return STATUS_INVALID_PARAMETER;
     if (((i->SupportedReadSegmentSet | i->SupportedWriteSegmentSet) & ~valid) || !i->hAllocation) {
-        kernel_violation(d->kernel, "DxgkDdiCreateAllocation returned segment sets %#x/%#x, or no handle",
-                         i->SupportedReadSegmentSet, i->SupportedWriteSegmentSet);
+        dxgk_kernel_violation(d->kernel,
+                              "DxgkDdiCreateAllocation returned segment sets %#x/%#x, or no handle",
+                              i->SupportedReadSegmentSet, i->SupportedWriteSegmentSet);
         return STATUS_INVALID_PARAMETER;
     }
     a = calloc(1, sizeof(*a));
@@ -315,8 +316,8 @@ static void destroy_driver_side(struct dxgk *d, HANDLE *list, UINT n, struct res
     DDI(d, DestroyAllocation, d->miniport, &args);
 }
 
-NTSTATUS vidmm_create(struct dxgk *d, struct resource *r, const void *priv, UINT priv_size,
-                      D3DDDI_ALLOCATIONINFO *infos, unsigned count)
+NTSTATUS dxgk_vidmm_create(struct dxgk *d, struct resource *r, const void *priv, UINT priv_size,
+                           D3DDDI_ALLOCATIONINFO *infos, unsigned count)
 {
     DXGK_ALLOCATIONINFO *list = calloc(count ? count : 1, sizeof(*list));
     HANDLE *handles = calloc(count ? count : 1, sizeof(*handles));
@@ -364,7 +365,7 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
     for (unsigned i = 0; i < r->count; i++) {
         struct alloc *a = r->allocs[i];
         while (a->busy && d->state != DXGK_FAILED)
-            kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+            dxgk_kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
         if (d->vidmm.forget)
             d->vidmm.forget(d, a);
         if (d->state == DXGK_STARTED)
@@ -372,16 +373,16 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
         if (handles)
             handles[i] = a->driver;
     }
-    if (handles && d->miniport && adapter_lock_cleanup(d)) {
+    if (handles && d->miniport && dxgk_adapter_lock_cleanup(d)) {
         destroy_driver_side(d, handles, r->count, r);
-        adapter_unlock(d);
+        dxgk_adapter_unlock(d);
     }
     while (r->count) {
         free_alloc(d, r->allocs[--r->count]);
         d->vidmm.destroyed++;
     }
     if (r->share)
-        handle_free(d, r->share);
+        dxgk_handle_free(d, r->share);
     free(handles);
     free(r->allocs);
     free(r->priv);
@@ -391,8 +392,8 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
 
 /* ---- opening and closing ------------------------------------------------- */
 
-NTSTATUS vidmm_open(struct device *dev, struct resource *r, bool create, struct open_resource **out,
-                    struct open_alloc **opens)
+NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, struct open_resource **out,
+                         struct open_alloc **opens)
 {
     struct dxgk *d = dev->d;
     DXGK_OPENALLOCATIONINFO *list = calloc(r->count ? r->count : 1, sizeof(*list));
@@ -409,14 +410,14 @@ NTSTATUS vidmm_open(struct device *dev, struct resource *r, bool create, struct 
     dev->resources = g;
     r->refs++;
     if (r->is_resource)
-        g->handle = handle_new(d, HANDLE_RES, dev->client, g);
+        g->handle = dxgk_handle_new(d, HANDLE_RES, dev->client, g);
     for (unsigned i = 0; i < r->count; i++) {
         struct open_alloc *o = calloc(1, sizeof(*o));
         if (!o)
             goto close;
         *o = (struct open_alloc){.device = dev, .group = g, .alloc = r->allocs[i], .next = dev->allocs};
         dev->allocs = o;
-        o->handle = handle_new(d, HANDLE_ALLOC, dev->client, o);
+        o->handle = dxgk_handle_new(d, HANDLE_ALLOC, dev->client, o);
         opens[i] = o;
         if (!o->handle)
             goto close;
@@ -434,7 +435,7 @@ NTSTATUS vidmm_open(struct device *dev, struct resource *r, bool create, struct 
     *out = g;
     return s;
 close:
-    vidmm_close(g);
+    dxgk_vidmm_close(g);
     free(list);
     return s;
 fail:
@@ -476,23 +477,23 @@ static bool in_use(const struct open_resource *g)
     return used;
 }
 
-void vidmm_doom(struct open_resource *g)
+void dxgk_vidmm_doom(struct open_resource *g)
 {
     struct device *dev = g->device;
     struct dxgk *d = dev->d;
 
     if (!in_use(g)) {
-        vidmm_close(g);
+        dxgk_vidmm_close(g);
         return;
     }
     for (struct open_alloc *o = dev->allocs; o; o = o->next)
         if (o->group == g) {
             o->alloc->pins -= o->locks;
             o->locks = 0;
-            handle_free(d, o->handle);
+            dxgk_handle_free(d, o->handle);
             o->handle = 0;
         }
-    handle_free(d, g->handle);
+    dxgk_handle_free(d, g->handle);
     g->handle = 0;
     g->doomed = true;
     d->vidmm.doomed++;
@@ -507,15 +508,15 @@ static struct open_resource *find_doomed(struct dxgk *d)
     return NULL;
 }
 
-void vidmm_reap(struct dxgk *d)
+void dxgk_vidmm_reap(struct dxgk *d)
 {
     struct open_resource *g;
 
     while (d->vidmm.doomed && (g = find_doomed(d)))
-        vidmm_close(g);
+        dxgk_vidmm_close(g);
 }
 
-void vidmm_close(struct open_resource *g)
+void dxgk_vidmm_close(struct open_resource *g)
 {
     struct device *dev = g->device;
     struct dxgk *d = dev->d;
@@ -536,25 +537,25 @@ void vidmm_close(struct open_resource *g)
         o->alloc->pins -= o->locks;
         if (o->driver && handles)
             handles[n++] = o->driver;
-        handle_free(d, o->handle);
+        dxgk_handle_free(d, o->handle);
         free(o);
     }
     if (g->handle)
-        handle_free(d, g->handle);
-    if (n && d->miniport && adapter_lock_cleanup(d)) {
+        dxgk_handle_free(d, g->handle);
+    if (n && d->miniport && dxgk_adapter_lock_cleanup(d)) {
         DXGKARG_CLOSEALLOCATION args = {.NumAllocations = n, .pOpenHandleList = handles};
         DDI(d, CloseAllocation, dev->driver, &args);
-        adapter_unlock(d);
+        dxgk_adapter_unlock(d);
     }
     free(handles);
     free(g);
-    vidmm_release(d, r);
+    dxgk_vidmm_release(d, r);
     dev->closing--;
     d->vidmm.doomed -= doomed; /* now: who waits for the memory looks at it */
-    kernel_wake_all(d->kernel, &d->progress);
+    dxgk_kernel_wake_all(d->kernel, &d->progress);
 }
 
-void vidmm_release(struct dxgk *d, struct resource *r)
+void dxgk_vidmm_release(struct dxgk *d, struct resource *r)
 {
     if (!--r->refs)
         destroy_resource(d, r);
@@ -562,8 +563,8 @@ void vidmm_release(struct dxgk *d, struct resource *r)
 
 /* ---- what dxgkrnl itself allocates --------------------------------------- */
 
-NTSTATUS vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_TYPE type, void *data,
-                               struct alloc **out)
+NTSTATUS dxgk_vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_TYPE type, void *data,
+                                    struct alloc **out)
 {
     DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA args = {.StandardAllocationType = type};
     D3DDDI_ALLOCATIONINFO info = {0};
@@ -587,7 +588,8 @@ NTSTATUS vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_TYPE t
         info.Flags.Primary = 1;
         info.VidPnSourceId = ((D3DKMDT_SHAREDPRIMARYSURFACEDATA *)data)->VidPnSourceId;
     }
-    s = vidmm_create(d, r, args.pResourcePrivateDriverData, args.ResourcePrivateDriverDataSize, &info, 1);
+    s = dxgk_vidmm_create(d, r, args.pResourcePrivateDriverData, args.ResourcePrivateDriverDataSize, &info,
+                          1);
     if (!NT_SUCCESS(s))
         goto fail;
     free(args.pAllocationPrivateDriverData);
@@ -603,7 +605,7 @@ fail:
     return s;
 }
 
-void vidmm_destroy_standard(struct dxgk *d, struct alloc *a)
+void dxgk_vidmm_destroy_standard(struct dxgk *d, struct alloc *a)
 {
     if (a && !--a->resource->refs)
         destroy_resource(d, a->resource);

@@ -1,6 +1,6 @@
 /* vidmm.h: allocations, segments, budgets and residency.
  *
- *   created ──vidmm_make_resident──▶ in a segment ──evict──▶ in system memory ──vidmm_make_resident──▶ in a segment ...
+ *   created ──dxgk_vidmm_make_resident──▶ in a segment ──evict──▶ in system memory ──dxgk_vidmm_make_resident──▶ in a segment ...
  *
  * Invariants:
  *  1. An allocation always has backing pages. In an aperture segment they are what the GPU sees (mapped by a paging
@@ -89,32 +89,32 @@ struct vidmm {
     uint64_t created, destroyed, locks;
 };
 
-NTSTATUS vidmm_start(struct dxgk *d);
+NTSTATUS dxgk_vidmm_start(struct dxgk *d);
 /* The miniport's CreateAllocation and what follows; on success the resource has one reference. */
-NTSTATUS vidmm_create(struct dxgk *d, struct resource *r, const void *priv, UINT priv_size,
-                      D3DDDI_ALLOCATIONINFO *infos, unsigned count);
-NTSTATUS vidmm_open(struct device *dev, struct resource *r, bool create, struct open_resource **out,
-                    struct open_alloc **opens);
+NTSTATUS dxgk_vidmm_create(struct dxgk *d, struct resource *r, const void *priv, UINT priv_size,
+                           D3DDDI_ALLOCATIONINFO *infos, unsigned count);
+NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, struct open_resource **out,
+                         struct open_alloc **opens);
 /* At once; no work of the device may name it. */
-void vidmm_close(struct open_resource *g);
+void dxgk_vidmm_close(struct open_resource *g);
 /* Its handles go at once, the rest as soon as no work of the device names it. */
-void vidmm_doom(struct open_resource *g);
+void dxgk_vidmm_doom(struct open_resource *g);
 /* The budget is too small: an event, once a second. */
-void vidmm_log_refusal(struct dxgk *d, uint64_t process);
+void dxgk_vidmm_log_refusal(struct dxgk *d, uint64_t process);
 /* At PASSIVE_LEVEL: closes the doomed that can be. */
-void vidmm_reap(struct dxgk *d);
+void dxgk_vidmm_reap(struct dxgk *d);
 /* Drops one reference. */
-void vidmm_release(struct dxgk *d, struct resource *r);
+void dxgk_vidmm_release(struct dxgk *d, struct resource *r);
 /* Puts `a` into one of the segments of `set`; may evict, page and wait. */
-NTSTATUS vidmm_make_resident(struct dxgk *d, struct alloc *a, UINT set);
-PHYSICAL_ADDRESS vidmm_address(struct dxgk *d, const struct alloc *a);
+NTSTATUS dxgk_vidmm_make_resident(struct dxgk *d, struct alloc *a, UINT set);
+PHYSICAL_ADDRESS dxgk_vidmm_address(struct dxgk *d, const struct alloc *a);
 /* After a reset: nothing is resident. */
-void vidmm_forget(struct dxgk *d);
-NTSTATUS vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_TYPE type, void *data,
-                               struct alloc **out);
-void vidmm_destroy_standard(struct dxgk *d, struct alloc *a);
+void dxgk_vidmm_forget(struct dxgk *d);
+NTSTATUS dxgk_vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_TYPE type, void *data,
+                                    struct alloc **out);
+void dxgk_vidmm_destroy_standard(struct dxgk *d, struct alloc *a);
 
 /* paging.c: moves `a` into its segment, or out of it, and waits for that. */
-NTSTATUS paging_move(struct dxgk *d, const struct segment *seg, struct alloc *a, bool in);
+NTSTATUS dxgk_paging_move(struct dxgk *d, const struct segment *seg, struct alloc *a, bool in);
 
 #endif

@@ -5,7 +5,7 @@
 
 enum { VIDPN_MAGIC = 0x4E506456 };
 
-int vidpn_child_index(const struct dxgk *d, UINT target)
+int dxgk_vidpn_child_index(const struct dxgk *d, UINT target)
 {
     for (unsigned i = 0; i < d->display.num_children; i++)
         if (d->display.children[i].desc.ChildUid == target &&
@@ -14,7 +14,7 @@ int vidpn_child_index(const struct dxgk *d, UINT target)
     return -1;
 }
 
-struct vidpn *vidpn_create(struct dxgk *d)
+struct vidpn *dxgk_vidpn_create(struct dxgk *d)
 {
     struct vidpn *v = calloc(1, sizeof(*v));
 
@@ -34,21 +34,21 @@ static void free_paths(struct vidpn_path *p)
     }
 }
 
-void vidpn_destroy(struct vidpn *v)
+void dxgk_vidpn_destroy(struct vidpn *v)
 {
     if (!v)
         return;
     for (int i = 0; i < MAX_SOURCES; i++)
-        modeset_unref(v->source[i]);
+        dxgk_modeset_unref(v->source[i]);
     for (int i = 0; i < MAX_CHILDREN; i++)
-        modeset_unref(v->target[i]);
+        dxgk_modeset_unref(v->target[i]);
     free_paths(v->paths);
     free_paths(v->loose);
     v->magic = 0;
     free(v);
 }
 
-D3DKMDT_HVIDPN vidpn_handle(struct vidpn *v)
+D3DKMDT_HVIDPN dxgk_vidpn_handle(struct vidpn *v)
 {
     return (D3DKMDT_HVIDPN)v;
 }
@@ -228,7 +228,7 @@ static NTSTATUS add_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DKMDT_VIDPN_PRESENT_PATH *i
         return STATUS_INVALID_PARAMETER;
     if (info->VidPnSourceId >= v->d->display.num_sources)
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
-    if (vidpn_child_index(v->d, info->VidPnTargetId) < 0)
+    if (dxgk_vidpn_child_index(v->d, info->VidPnTargetId) < 0)
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET;
     if (find(v, info->VidPnSourceId, info->VidPnTargetId))
         return STATUS_GRAPHICS_PATH_ALREADY_IN_TOPOLOGY;
@@ -266,7 +266,7 @@ static const DXGK_VIDPNTOPOLOGY_INTERFACE topology_interface = {
     num_paths, num_from_source, enum_targets, source_from_target, acquire,  first_path,
     next_path, update_support,  release_path, create_path,        add_path, remove_path};
 
-NTSTATUS vidpn_add_path(struct vidpn *v, UINT source, UINT target)
+NTSTATUS dxgk_vidpn_add_path(struct vidpn *v, UINT source, UINT target)
 {
     D3DKMDT_HVIDPNTOPOLOGY h = (D3DKMDT_HVIDPNTOPOLOGY)v;
     D3DKMDT_VIDPN_PRESENT_PATH *p;
@@ -298,7 +298,7 @@ static struct modeset **slot(struct vidpn *v, bool is_source, UINT id)
 
     if (is_source)
         return id < v->d->display.num_sources ? &v->source[id] : NULL;
-    child = vidpn_child_index(v->d, id);
+    child = dxgk_vidpn_child_index(v->d, id);
     return child >= 0 ? &v->target[child] : NULL;
 }
 
@@ -314,14 +314,14 @@ static NTSTATUS acquire_set(const void *h, bool is_source, bool create, UINT id,
         return is_source ? STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE
                          : STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET;
     if (!create && *s) {
-        modeset_ref(*s);
+        dxgk_modeset_ref(*s);
         *out = *s;
         return STATUS_SUCCESS;
     }
-    *out = modeset_create(is_source ? MODESET_SOURCE : MODESET_TARGET);
+    *out = dxgk_modeset_create(is_source ? MODESET_SOURCE : MODESET_TARGET);
     if (*out && !create) { /* a network that was not enumerated yet has empty sets */
         *s = *out;
-        modeset_ref(*out);
+        dxgk_modeset_ref(*out);
     }
     return *out ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
@@ -332,7 +332,7 @@ static NTSTATUS release_set(const void *h, struct modeset *s)
         return STATUS_GRAPHICS_INVALID_VIDPN;
     if (!s || (s->kind != MODESET_SOURCE && s->kind != MODESET_TARGET))
         return STATUS_INVALID_PARAMETER;
-    modeset_unref(s);
+    dxgk_modeset_unref(s);
     return STATUS_SUCCESS;
 }
 
@@ -350,7 +350,7 @@ static NTSTATUS assign_set(const void *h, bool is_source, UINT id, struct modese
     if (!set || set->kind != (is_source ? MODESET_SOURCE : MODESET_TARGET))
         return is_source ? STATUS_GRAPHICS_INVALID_VIDPN_SOURCEMODESET
                          : STATUS_GRAPHICS_INVALID_VIDPN_TARGETMODESET;
-    modeset_unref(*s);
+    dxgk_modeset_unref(*s);
     *s = set;
     return STATUS_SUCCESS;
 }
@@ -369,13 +369,13 @@ static NTSTATUS get_topology(D3DKMDT_HVIDPN h, D3DKMDT_HVIDPNTOPOLOGY *topology,
     static NTSTATUS acquire_##kind(D3DKMDT_HVIDPN h, UINT id, D3DKMDT_HVIDPN##KIND##MODESET *out,            \
                                    CONST DXGK_VIDPN##KIND##MODESET_INTERFACE **interface)                    \
     {                                                                                                        \
-        *interface = &modeset_##kind##_interface;                                                            \
+        *interface = &dxgk_modeset_##kind##_interface;                                                       \
         return acquire_set(h, is_source, false, id, (struct modeset **)out);                                 \
     }                                                                                                        \
     static NTSTATUS create_##kind(D3DKMDT_HVIDPN h, UINT id, D3DKMDT_HVIDPN##KIND##MODESET *out,             \
                                   CONST DXGK_VIDPN##KIND##MODESET_INTERFACE **interface)                     \
     {                                                                                                        \
-        *interface = &modeset_##kind##_interface;                                                            \
+        *interface = &dxgk_modeset_##kind##_interface;                                                       \
         return acquire_set(h, is_source, true, id, (struct modeset **)out);                                  \
     }                                                                                                        \
     static NTSTATUS release_##kind(D3DKMDT_HVIDPN h, D3DKMDT_HVIDPN##KIND##MODESET s)                        \
@@ -416,8 +416,8 @@ static const DXGK_VIDPN_INTERFACE vidpn_interface = {
     assign_target,
 };
 
-NTSTATUS vidpn_query_interface(D3DKMDT_HVIDPN h, DXGK_VIDPN_INTERFACE_VERSION version,
-                               CONST DXGK_VIDPN_INTERFACE **interface)
+NTSTATUS dxgk_vidpn_query_interface(D3DKMDT_HVIDPN h, DXGK_VIDPN_INTERFACE_VERSION version,
+                                    CONST DXGK_VIDPN_INTERFACE **interface)
 {
     if (!get(h))
         return STATUS_GRAPHICS_INVALID_VIDPN;

@@ -67,7 +67,7 @@ static void pass(struct world *w, uint64_t ns)
 {
     struct kwaiters nobody = {0};
 
-    kernel_wait(w->kernel, &nobody, now(w) + ns);
+    dxgk_kernel_wait(w->kernel, &nobody, now(w) + ns);
 }
 
 static bool going(const struct world *w)
@@ -657,7 +657,7 @@ static bool all_ended(void *ctx)
     return !((struct world *)ctx)->running;
 }
 
-int explore(const struct explore_params *p, struct explore_result *out)
+int sim_explore(const struct explore_params *p, struct explore_result *out)
 {
     struct world *w = calloc(1, sizeof(*w));
     struct settings settings = {0};
@@ -684,12 +684,12 @@ int explore(const struct explore_params *p, struct explore_result *out)
     sp.machine.seed = rng_next(&w->rng);
     if (p->verbose)
         sp.on_event = on_event;
-    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1 + (uint32_t)rng_below(&w->rng, 2));
-    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 100000);
+    dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1 + (uint32_t)rng_below(&w->rng, 2));
+    dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 100000);
     if (!rng_below(&w->rng, 4)) { /* a ring that is full all the time */
-        settings_set(&settings, DRIVER_KEY, "RingEntries", 2u << rng_below(&w->rng, 4));
-        settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "HwQueuedRenderPacketGroupLimit",
-                     1 + (uint32_t)rng_below(&w->rng, 64));
+        dxgk_settings_set(&settings, DRIVER_KEY, "RingEntries", 2u << rng_below(&w->rng, 4));
+        dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "HwQueuedRenderPacketGroupLimit",
+                          1 + (uint32_t)rng_below(&w->rng, 64));
     }
     if (stack_create(&w->stack, &sp, &e) || !NT_SUCCESS(stack_start(w->stack, &e))) {
         snprintf(out->broken, sizeof(out->broken), "the stack does not start: %.200s", e.text);
@@ -704,22 +704,22 @@ int explore(const struct explore_params *p, struct explore_result *out)
         struct actor *a = &w->actors[i];
         *a = (struct actor){.w = w, .rng = {rng_next(&w->rng)}, .id = i};
         if (dxgk_client_open(w->dxgk, &a->client, 100 + i, false) ||
-            kernel_spawn(w->kernel, "client", client_main, a))
+            dxgk_kernel_spawn(w->kernel, "client", client_main, a))
             broken(w, "no memory");
     }
-    kernel_spawn(w->kernel, "saboteur", saboteur_main, w);
-    kernel_spawn(w->kernel, "observer", observer_main, w);
+    dxgk_kernel_spawn(w->kernel, "saboteur", saboteur_main, w);
+    dxgk_kernel_spawn(w->kernel, "observer", observer_main, w);
     if (machine_wait(stack_machine(w->stack), all_ended, w, w->end_ns - start + 300 * NSEC_PER_SEC))
         broken(w, "%u of %u clients, observer and saboteur never came to an end", w->running, clients + 2);
     out->virtual_ns = now(w) - start;
     if (w->running) { /* whoever is stuck inside cannot be cleaned up after */
-        settings_finish(&settings);
+        dxgk_settings_finish(&settings);
         return -EBADE;
     }
     settle(w);
 out:
     stack_destroy(w->stack);
-    settings_finish(&settings);
+    dxgk_settings_finish(&settings);
     free(w);
     return out->broken[0] ? -EBADE : 0;
 }

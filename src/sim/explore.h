@@ -37,6 +37,6 @@ struct explore_result {
 };
 
 /* 0, or -EBADE with a sentence in `broken`. */
-int explore(const struct explore_params *p, struct explore_result *out);
+int sim_explore(const struct explore_params *p, struct explore_result *out);
 
 #endif

@@ -66,7 +66,7 @@ static void chunk_free(struct chunk *c)
     free(c);
 }
 
-int memory_create(struct memory **out, struct machine *m)
+int stack_memory_create(struct memory **out, struct machine *m)
 {
     struct memory *mem = calloc(1, sizeof(*mem));
 
@@ -84,7 +84,7 @@ int memory_create(struct memory **out, struct machine *m)
     return 0;
 }
 
-void memory_destroy(struct memory *mem)
+void stack_memory_destroy(struct memory *mem)
 {
     if (!mem)
         return;
@@ -147,7 +147,7 @@ static struct piece *take(struct chunk *c, uint64_t size)
     return p;
 }
 
-int memory_alloc(struct memory *mem, size_t size, uint64_t owner, void **va, uint64_t *pa)
+int stack_memory_alloc(struct memory *mem, size_t size, uint64_t owner, void **va, uint64_t *pa)
 {
     struct piece *p = NULL;
     struct chunk *c;
@@ -194,7 +194,7 @@ static void give_back(struct chunk *c, struct piece *prev, struct piece *p)
     }
 }
 
-void memory_free(struct memory *mem, uint64_t pa)
+void stack_memory_free(struct memory *mem, uint64_t pa)
 {
     struct chunk **at = &mem->chunks;
     struct piece *p, *prev = NULL;
@@ -225,7 +225,7 @@ static struct chunk *find(struct memory *mem, uint64_t pa, size_t size)
     return NULL;
 }
 
-void *memory_ptr(struct memory *mem, uint64_t pa, size_t size)
+void *stack_memory_ptr(struct memory *mem, uint64_t pa, size_t size)
 {
     bool found;
 
@@ -235,7 +235,7 @@ void *memory_ptr(struct memory *mem, uint64_t pa, size_t size)
     return found ? machine_ram(mem->machine) + pa : NULL;
 }
 
-int memory_fd(struct memory *mem, uint64_t pa, uint64_t *offset)
+int stack_memory_fd(struct memory *mem, uint64_t pa, uint64_t *offset)
 {
     struct chunk *c;
     int fd = -1;
@@ -250,7 +250,7 @@ int memory_fd(struct memory *mem, uint64_t pa, uint64_t *offset)
     return fd;
 }
 
-uint64_t memory_used(struct memory *mem)
+uint64_t stack_memory_bytes(struct memory *mem)
 {
     uint64_t used;
 

@@ -16,17 +16,17 @@
 
 struct memory;
 
-int memory_create(struct memory **out, struct machine *m);
+int stack_memory_create(struct memory **out, struct machine *m);
 /* Frees everything; the machine must still be there. */
-void memory_destroy(struct memory *mem);
+void stack_memory_destroy(struct memory *mem);
 
 /* owner 0: RAM. 0 or -ENOMEM. Any thread, all of them. */
-int memory_alloc(struct memory *mem, size_t size, uint64_t owner, void **va, uint64_t *pa);
-void memory_free(struct memory *mem, uint64_t pa);
+int stack_memory_alloc(struct memory *mem, size_t size, uint64_t owner, void **va, uint64_t *pa);
+void stack_memory_free(struct memory *mem, uint64_t pa);
 /* The memory at `pa`, or NULL if some of it is not memory. */
-void *memory_ptr(struct memory *mem, uint64_t pa, size_t size);
+void *stack_memory_ptr(struct memory *mem, uint64_t pa, size_t size);
 /* The file of an owner's memory at `pa`; -1 for RAM, which is nobody's to see. */
-int memory_fd(struct memory *mem, uint64_t pa, uint64_t *offset);
-uint64_t memory_used(struct memory *mem);
+int stack_memory_fd(struct memory *mem, uint64_t pa, uint64_t *offset);
+uint64_t stack_memory_bytes(struct memory *mem);
 
 #endif

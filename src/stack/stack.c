@@ -118,30 +118,30 @@ static void set_up_msi(struct machine *m)
 
 static int dma_alloc(void *ctx, size_t size, void **va, uint64_t *pa)
 {
-    return memory_alloc(((struct stack *)ctx)->memory, size, 0, va, pa);
+    return stack_memory_alloc(((struct stack *)ctx)->memory, size, 0, va, pa);
 }
 
 static int dma_alloc_for(void *ctx, size_t size, uint64_t owner, void **va, uint64_t *pa)
 {
-    return memory_alloc(((struct stack *)ctx)->memory, size, owner, va, pa);
+    return stack_memory_alloc(((struct stack *)ctx)->memory, size, owner, va, pa);
 }
 
 static void dma_free(void *ctx, void *va, uint64_t pa, size_t size)
 {
     (void)va;
     (void)size;
-    memory_free(((struct stack *)ctx)->memory, pa);
+    stack_memory_free(((struct stack *)ctx)->memory, pa);
 }
 
 static void *dma_ptr(void *ctx, uint64_t pa, size_t size)
 {
-    return memory_ptr(((struct stack *)ctx)->memory, pa, size);
+    return stack_memory_ptr(((struct stack *)ctx)->memory, pa, size);
 }
 
 static int dma_fd(void *ctx, uint64_t pa, size_t size, uint64_t *offset)
 {
     (void)size;
-    return memory_fd(((struct stack *)ctx)->memory, pa, offset);
+    return stack_memory_fd(((struct stack *)ctx)->memory, pa, offset);
 }
 
 /* ---- faults -------------------------------------------------------------- */
@@ -233,7 +233,7 @@ int stack_create(struct stack **out, const struct stack_params *p, struct error 
     r = machine_create(&s->machine, &mp, e);
     if (r)
         goto fail;
-    r = memory_create(&s->memory, s->machine);
+    r = stack_memory_create(&s->memory, s->machine);
     if (r) {
         error_set(e, r, "no memory for the stack");
         goto fail;
@@ -277,7 +277,7 @@ void stack_destroy(struct stack *s)
     if (s->machine)
         machine_set_irq(s->machine, NULL, NULL);
     dxgk_destroy(s->dxgk);
-    memory_destroy(s->memory);
+    stack_memory_destroy(s->memory);
     machine_destroy(s->machine);
     free(s);
 }
@@ -304,5 +304,5 @@ void stack_sleep(struct stack *s, uint64_t ns)
 
 uint64_t stack_memory_used(struct stack *s)
 {
-    return memory_used(s->memory);
+    return stack_memory_bytes(s->memory);
 }

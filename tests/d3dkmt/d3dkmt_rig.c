@@ -22,12 +22,12 @@ static void rig_up(void)
         .clock = &rig.clock, .bus = &rig.gpu.bus, .settings = &settings, .service = "softgpu"};
 
     memset(&rig, 0, sizeof(rig));
-    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
-    settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 1000);
+    dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
+    dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 1000);
     clock_init_live(&rig.clock);
     assert_int_equal(softgpu_init(&rig.gpu, &rig.clock, NULL), 0);
     assert_int_equal(dxgk_create(&rig.dxgk, &p, &e), 0);
-    settings_finish(&settings);
+    dxgk_settings_finish(&settings);
     rig.gpu.dxgk = rig.dxgk;
     if (dxgk_load_file(rig.dxgk, SOFTGPU_KMD, &e) || !NT_SUCCESS(dxgk_start(rig.dxgk, &e)))
         fail_msg("%s", e.text);

@@ -470,7 +470,7 @@ static void malformed_requests_have_exact_answers(void **state)
 
     assert_int_equal(say(fd, &g, sizeof(g)), STATUS_SUCCESS);
     assert_int_equal(say(fd, msg, 3), STATUS_INFO_LENGTH_MISMATCH);
-    n = wire_write(msg, D3DKMT_THUNK_CreateDevice, &create, 0, NULL);
+    n = d3dkmt_wire_write(msg, D3DKMT_THUNK_CreateDevice, &create, 0, NULL);
     assert_int_equal(say(fd, msg, n), STATUS_INVALID_HANDLE);
     h->magic ^= 1;
     assert_int_equal(say(fd, msg, n), STATUS_INVALID_PARAMETER);
@@ -488,7 +488,7 @@ static void malformed_requests_have_exact_answers(void **state)
     h->thunk = WIRE_HELLO;
     assert_int_equal(say(fd, msg, n), STATUS_NOT_IMPLEMENTED);
 
-    n = wire_write(msg, D3DKMT_THUNK_DestroyAllocation, &d, 0, NULL);
+    n = d3dkmt_wire_write(msg, D3DKMT_THUNK_DestroyAllocation, &d, 0, NULL);
     assert_int_equal(say(fd, msg, n), STATUS_INVALID_HANDLE);
     for (size_t cut = sizeof(*h); cut < n; cut += 4) { /* every prefix */
         h->size = (uint32_t)cut;

@@ -49,12 +49,12 @@ void world_down(struct world *w, unsigned violations)
     assert_int_equal(w->gpu.allocated, 0);
     softgpu_finish(&w->gpu);
     loop_destroy(w->loop);
-    settings_finish(&test_settings);
+    dxgk_settings_finish(&test_settings);
 }
 
 void world_set(const char *name, uint32_t value)
 {
-    assert_int_equal(settings_set(&test_settings, SETTINGS_GRAPHICS_DRIVERS, name, value), 0);
+    assert_int_equal(dxgk_settings_set(&test_settings, SETTINGS_GRAPHICS_DRIVERS, name, value), 0);
 }
 
 struct ctx ctx_make(struct world *w, struct dxgk_client *c, D3DKMT_HANDLE adapter)

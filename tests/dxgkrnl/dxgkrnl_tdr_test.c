@@ -290,7 +290,7 @@ static void seeds_of_trouble_are_survived(void **state)
         world_up(&w, false);
         for (unsigned i = 0; i < 8; i++) {
             a[i] = (struct actor){.w = &w, .rng = {seed * 100 + i}, .id = i};
-            assert_int_equal(kernel_spawn(dxgk_kernel(w.dxgk), "actor", act, &a[i]), 0);
+            assert_int_equal(dxgk_kernel_spawn(dxgk_kernel(w.dxgk), "actor", act, &a[i]), 0);
         }
         for (unsigned i = 0; i < 8; i++)
             while (!a[i].done && loop_run_once(w.loop, LOOP_FOREVER) > 0)

@@ -435,18 +435,18 @@ static void settings_are_parsed_strictly(void **state)
         "; comment\n[HKR\\Parameters]\nNonLocalMemorySizeMB = 0x200 ; 512\n\n[" SETTINGS_GRAPHICS_DRIVERS
         "]\r\nTdrDelay=10\r\n";
 
-    assert_int_equal(settings_parse(&s, good, sizeof(good) - 1, &e), 0);
-    assert_true(settings_get(&s, "hkr\\parameters", "nonlocalmemorysizemb", &v));
+    assert_int_equal(dxgk_settings_parse(&s, good, sizeof(good) - 1, &e), 0);
+    assert_true(dxgk_settings_get(&s, "hkr\\parameters", "nonlocalmemorysizemb", &v));
     assert_int_equal(v, 512);
-    assert_true(settings_get(&s, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", &v));
+    assert_true(dxgk_settings_get(&s, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", &v));
     assert_int_equal(v, 10);
-    assert_int_equal(settings_parse(&s, "[K]\na=4294967296\n", 17, &e), -EINVAL);
+    assert_int_equal(dxgk_settings_parse(&s, "[K]\na=4294967296\n", 17, &e), -EINVAL);
     assert_string_equal(e.text, "line 2: a is not a number of 32 bits");
     error_clear(&e);
-    assert_int_equal(settings_parse(&s, "a=1", 3, &e), -EINVAL);
+    assert_int_equal(dxgk_settings_parse(&s, "a=1", 3, &e), -EINVAL);
     assert_string_equal(e.text, "line 1: expected a value, \"Name = number\", under a [key]");
-    assert_false(settings_has_key(&s, "K"));
-    settings_finish(&s);
+    assert_false(dxgk_settings_has_key(&s, "K"));
+    dxgk_settings_finish(&s);
 }
 
 static void *live_client(void *arg)

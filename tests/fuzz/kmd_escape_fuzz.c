@@ -24,8 +24,8 @@ static void start(void)
     struct error e = {0};
     const char *key = "HKLM\\SYSTEM\\CurrentControlSet\\Services\\aerogpu\\Parameters";
 
-    must(!settings_set(&settings, key, "EnableReadGpaEscape", 1));
-    must(!settings_set(&settings, key, "EnableMapSharedHandleEscape", 1));
+    must(!dxgk_settings_set(&settings, key, "EnableReadGpaEscape", 1));
+    must(!dxgk_settings_set(&settings, key, "EnableMapSharedHandleEscape", 1));
     must(!stack_create(
         &stack,
         &(struct stack_params){.machine = {.kind = MACHINE_SIM, .ram_size = 64 << 20}, .settings = &settings},
@@ -37,7 +37,7 @@ static void start(void)
         must(NT_SUCCESS(dxgk_OpenAdapterFromHdc(client[i], &open)));
         adapter[i] = open.hAdapter;
     }
-    settings_finish(&settings);
+    dxgk_settings_finish(&settings);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

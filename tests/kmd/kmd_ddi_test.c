@@ -16,13 +16,13 @@
 
 static struct kmd *enter(struct rig *r)
 {
-    kernel_enter(r->dxgk->kernel);
+    dxgk_kernel_enter(r->dxgk->kernel);
     return r->dxgk->miniport;
 }
 
 static void leave(struct rig *r)
 {
-    kernel_leave(r->dxgk->kernel);
+    dxgk_kernel_leave(r->dxgk->kernel);
 }
 
 /* ---- pointer ------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static void the_edid_is_sound(void **state)
 
 static bool supported(struct kmd *k, struct vidpn *v)
 {
-    DXGKARG_ISSUPPORTEDVIDPN s = {.hDesiredVidPn = vidpn_handle(v), .IsVidPnSupported = 77};
+    DXGKARG_ISSUPPORTEDVIDPN s = {.hDesiredVidPn = dxgk_vidpn_handle(v), .IsVidPnSupported = 77};
 
     assert_int_equal(kmd_IsSupportedVidPn(k, &s), STATUS_SUCCESS);
     return s.IsVidPnSupported;
@@ -150,23 +150,23 @@ static void networks_are_recommended_and_checked(void **state)
 
     rig_up(&r, SIM);
     k = enter(&r);
-    v = vidpn_create(r.dxgk);
+    v = dxgk_vidpn_create(r.dxgk);
     assert_true(supported(k, v)); /* nothing shown is a way to be */
-    f.hRecommendedFunctionalVidPn = vidpn_handle(v);
+    f.hRecommendedFunctionalVidPn = dxgk_vidpn_handle(v);
     assert_int_equal(kmd_RecommendFunctionalVidPn(k, &f), STATUS_SUCCESS);
     assert_true(supported(k, v));
     assert_non_null(v->source[0]->pinned);
     assert_int_equal(v->source[0]->pinned->source.Format.Graphics.PrimSurfSize.cx, 1024);
     assert_int_equal(v->target[0]->pinned->target.VideoSignalInfo.ActiveSize.cy, 768);
     assert_int_equal(v->target[0]->pinned->target.VideoSignalInfo.TotalSize.cy, 768 + 38);
-    w = vidpn_create(r.dxgk); /* a target that is pinned: the source goes with it */
-    t.hVidPn = vidpn_handle(w);
+    w = dxgk_vidpn_create(r.dxgk); /* a target that is pinned: the source goes with it */
+    t.hVidPn = dxgk_vidpn_handle(w);
     assert_int_equal(kmd_RecommendVidPnTopology(k, &t), STATUS_SUCCESS);
     assert_non_null(w->paths);
     assert_int_equal(kmd_RecommendVidPnTopology(k, &t), STATUS_SUCCESS); /* is there already */
     t.VidPnSourceId = 1;
     assert_int_equal(kmd_RecommendVidPnTopology(k, &t), STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
-    e.hConstrainingVidPn = vidpn_handle(w);
+    e.hConstrainingVidPn = dxgk_vidpn_handle(w);
     assert_int_equal(kmd_EnumVidPnCofuncModality(k, &e), STATUS_SUCCESS);
     assert_int_equal(w->source[0]->count, 16);
     assert_int_equal(w->target[0]->count, 8);
@@ -181,7 +181,7 @@ static void networks_are_recommended_and_checked(void **state)
     assert_true(supported(k, w));
     w->paths->info.ContentTransformation.Scaling = D3DKMDT_VPPS_STRETCHED;
     assert_false(supported(k, w));
-    c.hFunctionalVidPn = vidpn_handle(w);
+    c.hFunctionalVidPn = dxgk_vidpn_handle(w);
     assert_int_equal(kmd_CommitVidPn(k, &c), STATUS_GRAPHICS_VIDPN_TOPOLOGY_NOT_SUPPORTED);
     w->paths->info.ContentTransformation.Scaling = D3DKMDT_VPPS_IDENTITY;
     w->source[0]->modes->source.Format.Graphics.PrimSurfSize.cx = 641;
@@ -202,8 +202,8 @@ static void networks_are_recommended_and_checked(void **state)
     assert_int_equal(kmd_UpdateActiveVidPnPresentPath(k, &u), STATUS_SUCCESS);
     u.VidPnPresentPathInfo.ContentTransformation.Rotation = D3DKMDT_VPPR_ROTATE90;
     assert_int_equal(kmd_UpdateActiveVidPnPresentPath(k, &u), STATUS_GRAPHICS_VIDPN_TOPOLOGY_NOT_SUPPORTED);
-    vidpn_destroy(v);
-    vidpn_destroy(w);
+    dxgk_vidpn_destroy(v);
+    dxgk_vidpn_destroy(w);
     leave(&r);
     rig_down(&r);
 }

@@ -10,7 +10,7 @@
 
 void rig_set(struct rig *r, const char *key, const char *name, uint32_t value)
 {
-    assert_int_equal(settings_set(&r->settings, key, name, value), 0);
+    assert_int_equal(dxgk_settings_set(&r->settings, key, name, value), 0);
 }
 
 void rig_up(struct rig *r, const struct stack_params *p)
@@ -46,7 +46,7 @@ void rig_down_with(struct rig *r, unsigned violations)
     assert_int_equal(dxgk_violations(r->dxgk), violations);
     assert_int_equal(stack_memory_used(r->stack), 0);
     stack_destroy(r->stack);
-    settings_finish(&r->settings);
+    dxgk_settings_finish(&r->settings);
 }
 
 void rig_down(struct rig *r)

@@ -114,13 +114,13 @@ static int take_settings(json_t *evidence, const char *path)
 
     if (!path)
         return 0;
-    if (settings_read(&s, path, &e)) {
+    if (dxgk_settings_read(&s, path, &e)) {
         fprintf(stderr, "aerogpu doctor: %s: %s\n", path, e.text);
         return EXIT_INPUT;
     }
-    if (settings_get(&s, SETTINGS_GRAPHICS_DRIVERS, "TdrLevel", &level))
+    if (dxgk_settings_get(&s, SETTINGS_GRAPHICS_DRIVERS, "TdrLevel", &level))
         json_object_set_new(evidence, "tdr_level", json_integer(level));
-    settings_finish(&s);
+    dxgk_settings_finish(&s);
     return 0;
 }
 

@@ -276,13 +276,13 @@ int cmd_serve(int argc, char **argv)
         return r < 0 ? EXIT_OK : r;
     if (!o.socket)
         o.socket = default_socket(socket, sizeof(socket));
-    if (o.settings && settings_read(&settings, o.settings, &e)) {
+    if (o.settings && dxgk_settings_read(&settings, o.settings, &e)) {
         fprintf(stderr, "aerogpu serve: %s: %s\n", o.settings, e.text);
         return EXIT_INPUT;
     }
     if (o.event_log && !(s.event_log = fopen(o.event_log, "a"))) {
         fprintf(stderr, "aerogpu serve: %s: %s\n", o.event_log, strerror(errno));
-        settings_finish(&settings);
+        dxgk_settings_finish(&settings);
         return EXIT_ENV;
     }
     sigemptyset(&signals);
@@ -295,6 +295,6 @@ int cmd_serve(int argc, char **argv)
     r = run(&s, &settings, &signals);
     if (s.event_log)
         fclose(s.event_log);
-    settings_finish(&settings);
+    dxgk_settings_finish(&settings);
     return r;
 }

@@ -114,7 +114,7 @@ int cmd_sim(int argc, char **argv)
     for (; n < o.seeds; n++, o.life.seed++) {
         snprintf(crash_text, sizeof(crash_text),
                  "aerogpu sim: crashed; again: aerogpu sim --seed %" PRIu64 "\n", o.life.seed);
-        bad = explore(&o.life, &r);
+        bad = sim_explore(&o.life, &r);
         if (o.json)
             print_json(&o.life, &r);
         sum.virtual_ns += r.virtual_ns;

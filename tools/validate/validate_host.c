@@ -16,18 +16,18 @@
 static int settings_for(struct validate_host *h, const struct validate_options *o, const char *more,
                         struct error *e)
 {
-    int r = settings_set(&h->settings, SERVICE_KEY, "EnableReadGpaEscape", 1);
+    int r = dxgk_settings_set(&h->settings, SERVICE_KEY, "EnableReadGpaEscape", 1);
 
     if (!r)
-        r = settings_set(&h->settings, SERVICE_KEY, "EnableMapSharedHandleEscape", 1);
+        r = dxgk_settings_set(&h->settings, SERVICE_KEY, "EnableMapSharedHandleEscape", 1);
     if (!r)
-        r = settings_set(&h->settings, SETTINGS_GRAPHICS_DRIVERS, "EnableFaultInjection", 1);
+        r = dxgk_settings_set(&h->settings, SETTINGS_GRAPHICS_DRIVERS, "EnableFaultInjection", 1);
     if (!r)
-        r = settings_set(&h->settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 20);
+        r = dxgk_settings_set(&h->settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 20);
     if (r)
         return error_set(e, r, "no memory for settings");
-    r = o->settings ? settings_read(&h->settings, o->settings, e) : 0;
-    return !r && more ? settings_parse(&h->settings, more, strlen(more), e) : r;
+    r = o->settings ? dxgk_settings_read(&h->settings, o->settings, e) : 0;
+    return !r && more ? dxgk_settings_parse(&h->settings, more, strlen(more), e) : r;
 }
 
 static void on_event(void *ctx, const struct dxgk_event *e)
@@ -102,7 +102,7 @@ void validate_host_down(struct validate_host *h)
     h->watch = NULL;
     if (h->stack)
         stack_destroy(h->stack);
-    settings_finish(&h->settings);
+    dxgk_settings_finish(&h->settings);
     if (*h->socket)
         unlink(h->socket);
 }

@@ -37,7 +37,7 @@ static struct kernel *kernel_of(const struct sim_suite *s)
 /* The peer that runs now, or NULL: the test itself. */
 static struct sim_peer *running(const struct sim_suite *s)
 {
-    struct kthread *t = kernel_thread(kernel_of(s));
+    struct kthread *t = dxgk_kernel_thread(kernel_of(s));
     struct sim_peer *p = s->peers;
 
     while (p && (!t || p->thread != t || p->done))
@@ -97,7 +97,7 @@ static void sleep_ns(void *ctx, uint64_t ns)
     struct kwaiters nobody = {0};
 
     if (running(s))
-        kernel_wait(kernel_of(s), &nobody, now(s) + ns);
+        dxgk_kernel_wait(kernel_of(s), &nobody, now(s) + ns);
     else
         stack_sleep(s->top->stack, ns);
 }
@@ -137,7 +137,7 @@ static void peer_say(void *ctx, int number, const char *text)
     if (!p)
         return;
     put(number ? &p->in : &p->out, text);
-    kernel_wake_all(kernel_of(s), &p->wake);
+    dxgk_kernel_wake_all(kernel_of(s), &p->wake);
 }
 
 static bool something_from(void *ctx)
@@ -160,7 +160,7 @@ static bool peer_hear(void *ctx, int number, char *text, size_t size, int timeou
         return take(&p->out, text, size);
     }
     while (!p->in.first && !p->deaf && !p->killed && now(s) < end)
-        kernel_wait(kernel_of(s), &p->wake, end);
+        dxgk_kernel_wait(kernel_of(s), &p->wake, end);
     return take(&p->in, text, size);
 }
 
@@ -173,7 +173,7 @@ static void peer_main(void *arg)
     char role[80];
     char *argv[] = {p->test, role, NULL};
 
-    p->thread = kernel_thread(kernel_of(s));
+    p->thread = dxgk_kernel_thread(kernel_of(s));
     snprintf(role, sizeof(role), "--role=%s", p->role);
     p->code = suite_run_report(p->test, suite_find(p->test), &s->host, 2, argv, NULL);
     if (p->killed)
@@ -199,7 +199,7 @@ static int peer_start(void *ctx, const char *test, const char *role)
     }
     d3dkmt_local(&p->transport, p->client);
     s->peers = p;
-    if (kernel_spawn(kernel_of(s), "peer", peer_main, p)) {
+    if (dxgk_kernel_spawn(kernel_of(s), "peer", peer_main, p)) {
         s->peers = p->next;
         dxgk_client_close(p->client);
         free(p);
@@ -219,7 +219,7 @@ static void kill_peer(struct sim_peer *p)
         return;
     p->killed = true;
     dxgk_client_cancel(p->client);
-    kernel_wake_all(kernel_of(p->suite), &p->wake);
+    dxgk_kernel_wake_all(kernel_of(p->suite), &p->wake);
 }
 
 static bool await_end(struct sim_peer *p, uint64_t ns)
@@ -235,7 +235,7 @@ static int peer_end(void *ctx, int number, int timeout_ms, bool killed)
     if (!p)
         return -1;
     p->deaf = true; /* its input is closed */
-    kernel_wake_all(kernel_of(s), &p->wake);
+    dxgk_kernel_wake_all(kernel_of(s), &p->wake);
     if (killed || !await_end(p, (uint64_t)timeout_ms * NSEC_PER_MSEC))
         kill_peer(p);
     await_end(p, 60 * NSEC_PER_SEC);

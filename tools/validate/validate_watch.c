@@ -81,7 +81,7 @@ static void sim_main(void *arg)
     while (!atomic_load(&w->stop)) {
         struct kwaiters nobody = {0};
         look(w);
-        kernel_wait(k, &nobody, now(w) + INTERVAL_MS * NSEC_PER_MSEC);
+        dxgk_kernel_wait(k, &nobody, now(w) + INTERVAL_MS * NSEC_PER_MSEC);
     }
     atomic_store(&w->done, true);
 }
@@ -102,7 +102,7 @@ struct witness *witness_start(struct validate_host *h)
     if (!NT_SUCCESS(dxgk_OpenAdapterFromHdc(w->client, &open)))
         goto fail;
     w->adapter = open.hAdapter;
-    r = h->sim ? kernel_spawn(dxgk_kernel(stack_dxgk(h->stack)), "witness", sim_main, w)
+    r = h->sim ? dxgk_kernel_spawn(dxgk_kernel(stack_dxgk(h->stack)), "witness", sim_main, w)
                : pthread_create(&w->thread, NULL, live_main, w);
     if (!r)
         return w;
