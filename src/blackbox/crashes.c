@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "blackbox/dump_read.h"
+#include "report/page.h"
 
 #define SUFFIX ".aerogpudump"
 
@@ -442,59 +443,43 @@ int bb_crashes_json(struct bb_crashes *c, struct strbuf *o, struct error *e)
     return r;
 }
 
-static void esc(struct strbuf *o, const char *s)
-{
-    for (; *s; s++)
-        if (*s == '<' || *s == '>' || *s == '&' || *s == '"')
-            strbuf_printf(o, "&#%d;", *s);
-        else
-            strbuf_append(o, s, 1);
-}
-
 static void html_features(struct strbuf *o, const struct group *g)
 {
     if (!g->n)
         return;
-    strbuf_puts(o, "<table><tr><th>what<th>in these crashes<th>elsewhere</tr>");
+    page_table(o, "l:what|l:name|in these crashes|elsewhere");
     for (uint32_t i = 0; i < g->n; i++) {
-        strbuf_printf(o, "<tr><td>%s <code>", g->f[i].kind);
-        esc(o, g->f[i].name);
-        strbuf_printf(o, "</code><td>%.0f %%<td>%.0f %%</tr>", 100 * g->f[i].inside, 100 * g->f[i].outside);
+        strbuf_printf(o, "<tr><td class=l>%s<td class=l>", g->f[i].kind);
+        page_text_in(o, "<code>", g->f[i].name, "</code>");
+        strbuf_printf(o, "<td>%.0f %%<td>%.0f %%</tr>", 100 * g->f[i].inside, 100 * g->f[i].outside);
     }
-    strbuf_puts(o, "</table>");
+    page_table_end(o);
 }
 
 int bb_crashes_html(struct bb_crashes *c, struct strbuf *o, struct error *e)
 {
+    const struct page page = {.title = "Crashes"};
     struct group *g, all;
+    char title[96];
     uint32_t n;
     int r = load_all(c, &g, &n, &all, e);
 
     if (!r) {
-        strbuf_puts(
-            o,
-            "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
-            "content='width=device-width,initial-scale=1'>"
-            "<title>Crashes</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:860px;margin:0 "
-            "auto;"
-            "padding:16px;color:#1c2330;background:#f6f7f9;overflow-wrap:anywhere}section{background:#fff;"
-            "border:1px "
-            "solid #e3e7ee;border-radius:10px;padding:12px 16px;margin:14px "
-            "0}h1{font-size:1.35rem}h2{font-size:1.05rem;"
-            "margin:0}table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:3px 8px 3px 0;"
-            "border-bottom:1px solid #eef1f6}.dim,th{color:#667085;font-weight:400}</style>");
-        strbuf_printf(o, "<h1>%lld crashes</h1>", (long long)all.dumps);
+        page_begin(o, &page);
+        strbuf_printf(o, "<main><h1>%lld crashes</h1>\n", (long long)all.dumps);
         for (uint32_t i = 0; i < n; i++) {
-            strbuf_printf(o, "<section><h2>%lld × %s</h2><div class=dim>%s, %s to %s</div><p>",
-                          (long long)g[i].dumps, g[i].cause, g[i].fingerprint, g[i].first, g[i].last);
-            esc(o, g[i].verdict);
-            strbuf_puts(o, "</p>");
+            snprintf(title, sizeof(title), "%lld × %s", (long long)g[i].dumps, g[i].cause);
+            page_card(o, NULL, title, NULL);
+            strbuf_printf(o, "<div class=dim>%s, %s to %s</div>", g[i].fingerprint, g[i].first, g[i].last);
+            page_text_in(o, "<p>", g[i].verdict, "</p>\n");
             html_features(o, &g[i]);
-            strbuf_puts(o, "</section>");
+            page_card_end(o);
         }
-        strbuf_puts(o, "<section><h2>What all crashes share</h2>");
+        page_card(o, NULL, "What all crashes share", NULL);
         html_features(o, &all);
-        strbuf_puts(o, "</section></html>\n");
+        page_card_end(o);
+        strbuf_puts(o, "</main>");
+        page_end(o, &page);
     }
     free(g);
     return r;

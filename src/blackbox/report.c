@@ -308,7 +308,7 @@ int bb_report(const char *path, enum bb_report_format format, FILE *out, struct 
         bb_report_html(v, &o);
         break;
     case BB_REPORT_PERFETTO:
-        r = bb_report_perfetto(v, &o);
+        bb_report_perfetto(v, out);
         break;
     }
     if (r || strbuf_failed(&o))

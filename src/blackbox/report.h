@@ -2,6 +2,8 @@
 #ifndef BLACKBOX_REPORT_H_
 #define BLACKBOX_REPORT_H_
 
+#include <stdio.h>
+
 #include "base/strbuf.h"
 #include "blackbox/dump_read.h"
 
@@ -23,7 +25,7 @@ void bb_view_init(struct bb_view *v);
 void bb_report_text(struct bb_view *v, struct strbuf *out);
 int bb_report_json(struct bb_view *v, struct strbuf *out);
 void bb_report_html(struct bb_view *v, struct strbuf *out);
-int bb_report_perfetto(struct bb_view *v, struct strbuf *out);
+void bb_report_perfetto(struct bb_view *v, FILE *out); /* errors are the stream's */
 
 /* "12.3 ms before" the dump was made. */
 void bb_when(char out[48], int64_t time_ns, int64_t dump_ns);

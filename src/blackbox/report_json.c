@@ -6,6 +6,7 @@
 
 #include "blackbox/report.h"
 #include "blackbox/schema.h"
+#include "report/trace_events.h"
 
 static json_t *text_json(const char *text)
 {
@@ -74,36 +75,56 @@ int bb_report_json(struct bb_view *v, struct strbuf *out)
     return all ? dump_json(all, out) : -ENOMEM;
 }
 
-/* Submissions as spans per context, everything else as instants per process. */
-int bb_report_perfetto(struct bb_view *v, struct strbuf *out)
+static void perfetto_submissions(struct bb_dump *d, struct trace_events *t)
 {
-    struct bb_dump *d = &v->dump;
-    json_t *events = json_array();
     sqlite3_stmt *s = bb_select(
         d, "SELECT time_ns, coalesce(done_ns, (SELECT value FROM meta WHERE key='time_ns')), id, queue, "
            "state, draws FROM submission");
 
     while (bb_step(d, &s)) {
         char name[80];
-        int64_t start = bb_column_int(d, s, 0, 0), end = sqlite3_column_int64(s, 1);
+        int64_t start = bb_column_int(d, s, 0, 0);
 
         snprintf(name, sizeof(name), "submission %lld (%s)", (long long)bb_column_int(d, s, 2, 0),
                  bb_column_text(d, s, 4));
-        json_array_append_new(events, json_pack("{s:s,s:s,s:f,s:f,s:i,s:I,s:{s:I}}", "name", name, "ph", "X",
-                                                "ts", (double)start / 1e3, "dur", (double)(end - start) / 1e3,
-                                                "pid", 1, "tid", (json_int_t)bb_column_int(d, s, 3, 0),
-                                                "args", "draws", (json_int_t)bb_column_int(d, s, 5, 0)));
+        trace_events_open(t, &(struct trace_event){.phase = 'X',
+                                                   .process = 1,
+                                                   .thread = bb_column_int(d, s, 3, 0),
+                                                   .ns = start,
+                                                   .duration_ns = sqlite3_column_int64(s, 1) - start,
+                                                   .name = name});
+        json_write_signed(&t->json, "draws", bb_column_int(d, s, 5, 0));
+        trace_events_close(t);
     }
-    s = bb_select(d,
-                  "SELECT time_ns, process, name, a, b, c, coalesce(pid, 0), coalesce(thread, 0) FROM event");
-    while (bb_step(d, &s))
-        json_array_append_new(
-            events,
-            json_pack("{s:o,s:s,s:s,s:f,s:I,s:I,s:{s:I,s:I,s:I,s:o}}", "name",
-                      text_json(bb_column_text(d, s, 2)), "ph", "i", "s", "t", "ts",
-                      (double)bb_column_int(d, s, 0, 0) / 1e3, "pid", (json_int_t)bb_column_int(d, s, 6, 0),
-                      "tid", (json_int_t)bb_column_int(d, s, 7, 0), "args", "a",
-                      (json_int_t)bb_column_int(d, s, 3, 0), "b", (json_int_t)bb_column_int(d, s, 4, 0), "c",
-                      (json_int_t)bb_column_int(d, s, 5, 0), "process", text_json(bb_column_text(d, s, 1))));
-    return dump_json(json_pack("{s:o}", "traceEvents", events), out);
+}
+
+static void perfetto_events(struct bb_dump *d, struct trace_events *t)
+{
+    sqlite3_stmt *s = bb_select(
+        d, "SELECT time_ns, process, name, a, b, c, coalesce(pid, 0), coalesce(thread, 0) FROM event");
+
+    while (bb_step(d, &s)) {
+        trace_events_open(t, &(struct trace_event){.phase = 'i',
+                                                   .scope = 't',
+                                                   .process = bb_column_int(d, s, 6, 0),
+                                                   .thread = bb_column_int(d, s, 7, 0),
+                                                   .ns = bb_column_int(d, s, 0, 0),
+                                                   .name = bb_column_text(d, s, 2)});
+        json_write_signed(&t->json, "a", bb_column_int(d, s, 3, 0));
+        json_write_signed(&t->json, "b", bb_column_int(d, s, 4, 0));
+        json_write_signed(&t->json, "c", bb_column_int(d, s, 5, 0));
+        json_write_string(&t->json, "process", bb_column_text(d, s, 1));
+        trace_events_close(t);
+    }
+}
+
+/* Submissions as spans per context, everything else as instants per process. */
+void bb_report_perfetto(struct bb_view *v, FILE *out)
+{
+    struct trace_events t;
+
+    trace_events_begin(&t, out);
+    perfetto_submissions(&v->dump, &t);
+    perfetto_events(&v->dump, &t);
+    trace_events_end(&t);
 }

@@ -9,6 +9,9 @@
 #include "base/out_file.h"
 #include "record/show.h"
 #include "record/api.h"
+#include "report/page.h"
+#include "report/trace_events.h"
+#include "viewer_files.h"
 
 /* ---- SQLite ------------------------------------------------------------------------------------------------- */
 
@@ -129,53 +132,47 @@ int export_sqlite(struct trc *t, const struct names *names, const char *path, st
 
 int export_perfetto(struct trc *t, const struct names *names, const char *path, struct error *e)
 {
-    uint64_t frame_start = 0;
     struct strbuf text = {0};
     FILE *f = out_file_open(path, e);
-    const char *comma = "";
+    struct trace_events out;
+    uint64_t frame_start = 0;
     struct trc_call c;
+    char frame[32];
     int got;
 
     if (!f)
         return -EIO;
     trc_rewind(t);
-    fprintf(f, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+    trace_events_begin(&out, f);
+    trace_events_name(&out, 1, 0, "thread_name", "frames");
     while ((got = trc_next(t, &c, e)) > 0) {
-        double us = (double)c.time_ns / 1e3;
+        struct trace_event ev = {
+            .phase = 'i', .scope = 't', .process = 1, .thread = c.thread, .ns = (int64_t)c.time_ns};
 
         if (c.m->flags & API_FRAME) {
-            fprintf(f,
-                    "%s\n{\"ph\":\"X\",\"pid\":1,\"tid\":0,\"name\":\"frame %u\",\"ts\":%.3f,\"dur\":%.3f}",
-                    comma, c.frame, (double)frame_start / 1e3, us - (double)frame_start / 1e3);
+            snprintf(frame, sizeof(frame), "frame %u", c.frame);
+            trace_events_put(&out, &(struct trace_event){.phase = 'X',
+                                                         .process = 1,
+                                                         .ns = (int64_t)frame_start,
+                                                         .duration_ns = (int64_t)(c.time_ns - frame_start),
+                                                         .name = frame});
             frame_start = c.time_ns;
-            comma = ",";
         }
         if (!(c.m->flags & API_MARK))
             continue;
         strbuf_clear(&text);
         show_call(&text, SHOW_JSON, t, &c, names);
-        fprintf(f,
-                "%s\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%u,\"name\":\"%s\",\"ts\":%.3f,\"args\":%s}",
-                comma, c.thread, c.m->name, us, strbuf_str(&text));
-        comma = ",";
+        ev.name = c.m->name;
+        ev.args = strbuf_str(&text);
+        trace_events_put(&out, &ev);
     }
-    fprintf(
-        f,
-        "%s\n{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"thread_name\",\"args\":{\"name\":\"frames\"}}]}\n",
-        comma);
+    trace_events_end(&out);
     strbuf_finish(&text);
     trc_rewind(t);
     return out_file_close(f, path, got < 0 ? got : 0, e);
 }
 
-/* ---- web page ----------------------------------------------------------------------------------------------- */
-
-static const char page_top[] = {
-#include "viewer_top.inc"
-    , 0};
-static const char page_bottom[] = {
-#include "viewer_bottom.inc"
-    , 0};
+/* ---- web page --------------------------------------------------------------- */
 
 /* Text inside a <script>: nothing may look like its end, and a line is a call. */
 static void put_escaped(FILE *f, const char *s, size_t n)
@@ -190,18 +187,16 @@ static void put_escaped(FILE *f, const char *s, size_t n)
 
 static void put_base64(FILE *f, FILE *from)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint8_t b[3];
+    struct strbuf text = {0};
+    uint8_t b[3 * 4096]; /* a multiple of three: no padding in the middle */
     size_t n;
 
-    while ((n = fread(b, 1, 3, from)) > 0) {
-        uint32_t v = (uint32_t)b[0] << 16 | (n > 1 ? (uint32_t)b[1] << 8 : 0) | (n > 2 ? b[2] : 0);
-
-        fputc(digits[v >> 18], f);
-        fputc(digits[v >> 12 & 63], f);
-        fputc(n > 1 ? digits[v >> 6 & 63] : '=', f);
-        fputc(n > 2 ? digits[v & 63] : '=', f);
+    while ((n = fread(b, 1, sizeof(b), from)) > 0) {
+        strbuf_clear(&text);
+        page_base64(&text, b, n);
+        fputs(strbuf_str(&text), f);
     }
+    strbuf_finish(&text);
 }
 
 /* One line a file: its name, a tab, its bytes in base 64. */
@@ -234,6 +229,7 @@ static void put_pictures(FILE *f, const char *dir)
 int export_html(struct trc *t, const struct names *names, const char *pictures, const char *path,
                 struct error *e)
 {
+    const struct page page = {.title = "Recording", .style = viewer_css, .script = viewer_js};
     struct strbuf text = {0};
     FILE *f = out_file_open(path, e);
     struct trc_call c;
@@ -242,7 +238,9 @@ int export_html(struct trc *t, const struct names *names, const char *pictures, 
     if (!f)
         return -EIO;
     trc_rewind(t);
-    fputs(page_top, f);
+    page_begin(&text, &page);
+    strbuf_puts(&text, viewer_html);
+    fputs(strbuf_str(&text), f);
     fputs("<script type=\"application/json\" id=\"api\">", f);
     put_escaped(f, trc_api(t)->words, strlen(trc_api(t)->words));
     fputs("</script>\n<script type=\"application/json\" id=\"meta\">", f);
@@ -274,7 +272,9 @@ int export_html(struct trc *t, const struct names *names, const char *pictures, 
     }
     fputs("</script>\n", f);
     put_pictures(f, pictures);
-    fputs(page_bottom, f);
+    strbuf_clear(&text);
+    page_end(&text, &page);
+    fputs(strbuf_str(&text), f);
     strbuf_finish(&text);
     trc_rewind(t);
     return out_file_close(f, path, got < 0 ? got : 0, e);

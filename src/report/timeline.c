@@ -1,5 +1,6 @@
 #include "report/timeline.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -12,7 +13,8 @@ void timeline_begin(struct timeline *t, struct strbuf *o, int64_t from, int64_t 
                     double height)
 {
     INVARIANT(height > 0);
-    *t = (struct timeline){.out = o, .from = from, .span = to > from ? to - from : 1, .height = height};
+    *t = (struct timeline){
+        .out = o, .from = from, .span = to > from ? to - from : 1, .base = base, .height = height};
     OUT("<div class=timeline data-base=%lld data-span=%lld style='--h:%.0fpx'><div class=names>\n",
         (long long)base, (long long)t->span, height);
 }
@@ -92,15 +94,16 @@ static void put_time(struct strbuf *o, double ns, double step)
 /* For a reader without scripts, and for paper: page.js draws its own. */
 void timeline_end(struct timeline *t)
 {
+    const double span = (double)t->span, base = (double)t->base;
     double step = 1;
 
-    while (step * 10 < (double)t->span / 5)
+    while (step * 10 < span / 5)
         step *= 10;
-    step *= step * 5 <= (double)t->span / 5 ? 5 : step * 2 <= (double)t->span / 5 ? 2 : 1;
+    step *= step * 5 <= span / 5 ? 5 : step * 2 <= span / 5 ? 2 : 1;
     OUT("</svg>\n%s<div class=axis>", strbuf_str(&t->over));
-    for (double ns = 0; ns <= (double)t->span; ns += step) {
-        OUT("<span style='left:%.2f%%'>", 100 * ns / (double)t->span);
-        put_time(t->out, ns, step);
+    for (double at = ceil(base / step) * step; at <= base + span; at += step) {
+        OUT("<span style='left:%.2f%%'>", 100 * (at - base) / span);
+        put_time(t->out, at, step);
         OUT("</span>");
     }
     OUT("</div></div></div>\n");

@@ -22,11 +22,11 @@
 struct timeline {
     struct strbuf *out;
     struct strbuf over; /* text, which is not stretched: it stands above the drawing */
-    int64_t from, span;
+    int64_t from, span, base;
     double height;
 };
 
-/* `from` is shown as the time 0 + `base`. Names follow first. */
+/* `base` is what the axis calls the time `from`. Names follow first. */
 void timeline_begin(struct timeline *t, struct strbuf *o, int64_t from, int64_t to, int64_t base,
                     double height);
 void timeline_name(struct timeline *t, double top, double height, const char *fmt, ...)

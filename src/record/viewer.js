@@ -1,6 +1,4 @@
-<script>
-"use strict";
-// What the page shows stands in blocks in front of this: a line a call (frame, microseconds, object, then thread and text),
+// The page of a recording. What the page shows stands in blocks in front of this: a line a call (frame, microseconds, object, then thread and text),
 // a line an object (number, type, made by, released by, name), a line a picture (file, base64).
 const $ = id => document.getElementById(id);
 const raw = id => $(id) ? $(id).textContent.replace(/\n$/, "") : "";
@@ -325,4 +323,3 @@ else if (N) go(wanted && +wanted[2] < N ? +wanted[2] : 0);
 frameList.draw();
 document.documentElement.dataset.openMs = Math.round(performance.now());
 document.title = "ready: " + N + " calls";
-</script></body></html>
