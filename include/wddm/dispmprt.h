@@ -201,108 +201,15 @@ typedef struct _DXGKRNL_INTERFACE {
 
 /* ---- what the miniport offers -------------------------------------------- */
 
-#define WDDM_PORT_DDI(ret, name, ...)                                                                        \
-    typedef ret APIENTRY DXGKDDI_##name(__VA_ARGS__);                                                        \
-    typedef DXGKDDI_##name *PDXGKDDI_##name
-
-WDDM_PORT_DDI(NTSTATUS, ADD_DEVICE, CONST PDEVICE_OBJECT PhysicalDeviceObject, PVOID *MiniportDeviceContext);
-WDDM_PORT_DDI(NTSTATUS, START_DEVICE, CONST PVOID MiniportDeviceContext, PDXGK_START_INFO DxgkStartInfo,
-              PDXGKRNL_INTERFACE DxgkInterface, PULONG NumberOfVideoPresentSources, PULONG NumberOfChildren);
-WDDM_PORT_DDI(NTSTATUS, STOP_DEVICE, CONST PVOID MiniportDeviceContext);
-WDDM_PORT_DDI(NTSTATUS, REMOVE_DEVICE, CONST PVOID MiniportDeviceContext);
-WDDM_PORT_DDI(NTSTATUS, DISPATCH_IO_REQUEST, CONST PVOID MiniportDeviceContext, ULONG VidPnSourceId,
-              PVIDEO_REQUEST_PACKET VideoRequestPacket);
-WDDM_PORT_DDI(BOOLEAN, INTERRUPT_ROUTINE, CONST PVOID MiniportDeviceContext, ULONG MessageNumber); /* DIRQL */
-WDDM_PORT_DDI(VOID, DPC_ROUTINE, CONST PVOID MiniportDeviceContext); /* DISPATCH_LEVEL */
-WDDM_PORT_DDI(NTSTATUS, QUERY_CHILD_RELATIONS, CONST PVOID MiniportDeviceContext,
-              PDXGK_CHILD_DESCRIPTOR ChildRelations, ULONG ChildRelationsSize);
-WDDM_PORT_DDI(NTSTATUS, QUERY_CHILD_STATUS, CONST PVOID MiniportDeviceContext, PDXGK_CHILD_STATUS ChildStatus,
-              BOOLEAN NonDestructiveOnly);
-WDDM_PORT_DDI(NTSTATUS, QUERY_DEVICE_DESCRIPTOR, CONST PVOID MiniportDeviceContext, ULONG ChildUid,
-              PDXGK_DEVICE_DESCRIPTOR DeviceDescriptor);
-WDDM_PORT_DDI(NTSTATUS, SET_POWER_STATE, CONST PVOID MiniportDeviceContext, ULONG DeviceUid,
-              DEVICE_POWER_STATE DevicePowerState, POWER_ACTION ActionType);
-WDDM_PORT_DDI(NTSTATUS, NOTIFY_ACPI_EVENT, CONST PVOID MiniportDeviceContext, DXGK_EVENT_TYPE EventType,
-              ULONG Event, PVOID Argument, PULONG AcpiFlags);
-WDDM_PORT_DDI(VOID, RESET_DEVICE, CONST PVOID MiniportDeviceContext);
-WDDM_PORT_DDI(VOID, UNLOAD, VOID);
-WDDM_PORT_DDI(NTSTATUS, QUERY_INTERFACE, CONST PVOID MiniportDeviceContext, PQUERY_INTERFACE QueryInterface);
-WDDM_PORT_DDI(VOID, CONTROL_ETW_LOGGING, BOOLEAN Enable, ULONG Flags, UCHAR Level);
-WDDM_PORT_DDI(NTSTATUS, LINK_DEVICE, CONST PDEVICE_OBJECT PhysicalDeviceObject,
-              CONST PVOID MiniportDeviceContext, PLINKED_DEVICE LinkedDevice);
+WDDM_DDIS(WDDM_DDI_TYPE, WDDM_DDI_NONE, WDDM_DDI_NONE)
 
 typedef struct _DRIVER_INITIALIZATION_DATA {
     ULONG Version;
-    PDXGKDDI_ADD_DEVICE DxgkDdiAddDevice;
-    PDXGKDDI_START_DEVICE DxgkDdiStartDevice;
-    PDXGKDDI_STOP_DEVICE DxgkDdiStopDevice;
-    PDXGKDDI_REMOVE_DEVICE DxgkDdiRemoveDevice;
-    PDXGKDDI_DISPATCH_IO_REQUEST DxgkDdiDispatchIoRequest;
-    PDXGKDDI_INTERRUPT_ROUTINE DxgkDdiInterruptRoutine;
-    PDXGKDDI_DPC_ROUTINE DxgkDdiDpcRoutine;
-    PDXGKDDI_QUERY_CHILD_RELATIONS DxgkDdiQueryChildRelations;
-    PDXGKDDI_QUERY_CHILD_STATUS DxgkDdiQueryChildStatus;
-    PDXGKDDI_QUERY_DEVICE_DESCRIPTOR DxgkDdiQueryDeviceDescriptor;
-    PDXGKDDI_SET_POWER_STATE DxgkDdiSetPowerState;
-    PDXGKDDI_NOTIFY_ACPI_EVENT DxgkDdiNotifyAcpiEvent;
-    PDXGKDDI_RESET_DEVICE DxgkDdiResetDevice;
-    PDXGKDDI_UNLOAD DxgkDdiUnload;
-    PDXGKDDI_QUERY_INTERFACE DxgkDdiQueryInterface;
-    PDXGKDDI_CONTROL_ETW_LOGGING DxgkDdiControlEtwLogging;
-    PDXGKDDI_QUERYADAPTERINFO DxgkDdiQueryAdapterInfo;
-    PDXGKDDI_CREATEDEVICE DxgkDdiCreateDevice;
-    PDXGKDDI_CREATEALLOCATION DxgkDdiCreateAllocation;
-    PDXGKDDI_DESTROYALLOCATION DxgkDdiDestroyAllocation;
-    PDXGKDDI_DESCRIBEALLOCATION DxgkDdiDescribeAllocation;
-    PDXGKDDI_GETSTANDARDALLOCATIONDRIVERDATA DxgkDdiGetStandardAllocationDriverData;
-    PDXGKDDI_ACQUIRESWIZZLINGRANGE DxgkDdiAcquireSwizzlingRange;
-    PDXGKDDI_RELEASESWIZZLINGRANGE DxgkDdiReleaseSwizzlingRange;
-    PDXGKDDI_PATCH DxgkDdiPatch;
-    PDXGKDDI_SUBMITCOMMAND DxgkDdiSubmitCommand;
-    PDXGKDDI_PREEMPTCOMMAND DxgkDdiPreemptCommand;
-    PDXGKDDI_BUILDPAGINGBUFFER DxgkDdiBuildPagingBuffer;
-    PDXGKDDI_SETPALETTE DxgkDdiSetPalette;
-    PDXGKDDI_SETPOINTERPOSITION DxgkDdiSetPointerPosition;
-    PDXGKDDI_SETPOINTERSHAPE DxgkDdiSetPointerShape;
-    PDXGKDDI_RESETFROMTIMEOUT DxgkDdiResetFromTimeout;
-    PDXGKDDI_RESTARTFROMTIMEOUT DxgkDdiRestartFromTimeout;
-    PDXGKDDI_ESCAPE DxgkDdiEscape;
-    PDXGKDDI_COLLECTDBGINFO DxgkDdiCollectDbgInfo;
-    PDXGKDDI_QUERYCURRENTFENCE DxgkDdiQueryCurrentFence;
-    PDXGKDDI_ISSUPPORTEDVIDPN DxgkDdiIsSupportedVidPn;
-    PDXGKDDI_RECOMMENDFUNCTIONALVIDPN DxgkDdiRecommendFunctionalVidPn;
-    PDXGKDDI_ENUMVIDPNCOFUNCMODALITY DxgkDdiEnumVidPnCofuncModality;
-    PDXGKDDI_SETVIDPNSOURCEADDRESS DxgkDdiSetVidPnSourceAddress;
-    PDXGKDDI_SETVIDPNSOURCEVISIBILITY DxgkDdiSetVidPnSourceVisibility;
-    PDXGKDDI_COMMITVIDPN DxgkDdiCommitVidPn;
-    PDXGKDDI_UPDATEACTIVEVIDPNPRESENTPATH DxgkDdiUpdateActiveVidPnPresentPath;
-    PDXGKDDI_RECOMMENDMONITORMODES DxgkDdiRecommendMonitorModes;
-    PDXGKDDI_RECOMMENDVIDPNTOPOLOGY DxgkDdiRecommendVidPnTopology;
-    PDXGKDDI_GETSCANLINE DxgkDdiGetScanLine;
-    PDXGKDDI_STOPCAPTURE DxgkDdiStopCapture;
-    PDXGKDDI_CONTROLINTERRUPT DxgkDdiControlInterrupt;
-    PDXGKDDI_CREATEOVERLAY DxgkDdiCreateOverlay;
-    PDXGKDDI_DESTROYDEVICE DxgkDdiDestroyDevice;
-    PDXGKDDI_OPENALLOCATIONINFO DxgkDdiOpenAllocation;
-    PDXGKDDI_CLOSEALLOCATION DxgkDdiCloseAllocation;
-    PDXGKDDI_RENDER DxgkDdiRender;
-    PDXGKDDI_PRESENT DxgkDdiPresent;
-    PDXGKDDI_UPDATEOVERLAY DxgkDdiUpdateOverlay;
-    PDXGKDDI_FLIPOVERLAY DxgkDdiFlipOverlay;
-    PDXGKDDI_DESTROYOVERLAY DxgkDdiDestroyOverlay;
-    PDXGKDDI_CREATECONTEXT DxgkDdiCreateContext;
-    PDXGKDDI_DESTROYCONTEXT DxgkDdiDestroyContext;
-    PDXGKDDI_LINK_DEVICE DxgkDdiLinkDevice;
-    PDXGKDDI_SETDISPLAYPRIVATEDRIVERFORMAT DxgkDdiSetDisplayPrivateDriverFormat;
-    PVOID DxgkDdiDescribePageTable; /* the next six: reserved, NULL */
-    PVOID DxgkDdiUpdatePageTable;
-    PVOID DxgkDdiUpdatePageDirectory;
-    PVOID DxgkDdiMovePageDirectory;
-    PVOID DxgkDdiSubmitRender;
-    PVOID DxgkDdiCreateAllocation2;
-    PDXGKDDI_RENDERKM DxgkDdiRenderKm;
-    PVOID Reserved;
-    PDXGKDDI_QUERYVIDPNHWCAPABILITY DxgkDdiQueryVidPnHWCapability;
+#define WDDM_SLOT(need, name, TYPE, ...) PDXGKDDI_##TYPE DxgkDdi##name;
+#define WDDM_RESERVED(name)              PVOID name;
+    WDDM_DDIS(WDDM_SLOT, WDDM_SLOT, WDDM_RESERVED)
+#undef WDDM_SLOT
+#undef WDDM_RESERVED
 } DRIVER_INITIALIZATION_DATA, *PDRIVER_INITIALIZATION_DATA;
 
 NTKERNELAPI NTSTATUS APIENTRY DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,

@@ -38,60 +38,15 @@ NTSTATUS DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPat
 /* What a full WDDM 1.1 miniport has to fill in. */
 static const char *missing_ddi(const DRIVER_INITIALIZATION_DATA *i)
 {
-#define NEED(name)                                                                                           \
+#define DDI_NEED(name)                                                                                       \
     if (!i->DxgkDdi##name)                                                                                   \
-    return "DxgkDdi" #name
-    NEED(AddDevice);
-    NEED(StartDevice);
-    NEED(StopDevice);
-    NEED(RemoveDevice);
-    NEED(DispatchIoRequest);
-    NEED(InterruptRoutine);
-    NEED(DpcRoutine);
-    NEED(QueryChildRelations);
-    NEED(QueryChildStatus);
-    NEED(QueryDeviceDescriptor);
-    NEED(SetPowerState);
-    NEED(ResetDevice);
-    NEED(Unload);
-    NEED(QueryAdapterInfo);
-    NEED(CreateDevice);
-    NEED(DestroyDevice);
-    NEED(CreateContext);
-    NEED(DestroyContext);
-    NEED(CreateAllocation);
-    NEED(DestroyAllocation);
-    NEED(DescribeAllocation);
-    NEED(GetStandardAllocationDriverData);
-    NEED(OpenAllocation);
-    NEED(CloseAllocation);
-    NEED(Render);
-    NEED(Present);
-    NEED(Patch);
-    NEED(SubmitCommand);
-    NEED(PreemptCommand);
-    NEED(BuildPagingBuffer);
-    NEED(SetPalette);
-    NEED(SetPointerPosition);
-    NEED(SetPointerShape);
-    NEED(ResetFromTimeout);
-    NEED(RestartFromTimeout);
-    NEED(Escape);
-    NEED(CollectDbgInfo);
-    NEED(QueryCurrentFence);
-    NEED(IsSupportedVidPn);
-    NEED(RecommendFunctionalVidPn);
-    NEED(EnumVidPnCofuncModality);
-    NEED(SetVidPnSourceAddress);
-    NEED(SetVidPnSourceVisibility);
-    NEED(CommitVidPn);
-    NEED(UpdateActiveVidPnPresentPath);
-    NEED(RecommendMonitorModes);
-    NEED(RecommendVidPnTopology);
-    NEED(GetScanLine);
-    NEED(StopCapture);
-    NEED(ControlInterrupt);
-#undef NEED
+        return "DxgkDdi" #name;
+#define DDI_MAY(name)
+#define DDI_ROW(need, name, ...) DDI_##need(name)
+    WDDM_DDIS(DDI_ROW, DDI_ROW, DDI_MAY)
+#undef DDI_NEED
+#undef DDI_MAY
+#undef DDI_ROW
     return NULL;
 }
 

@@ -45,61 +45,13 @@ NTSTATUS DriverEntry(PDRIVER_OBJECT driver, PUNICODE_STRING path)
         return STATUS_INVALID_PARAMETER;
     RtlCopyMemory(service_key, path->Buffer, path->Length);
     kmd_service_key.Length = path->Length;
-#define SET(name) d.DxgkDdi##name = kmd_##name
-    SET(AddDevice);
-    SET(StartDevice);
-    SET(StopDevice);
-    SET(RemoveDevice);
-    SET(DispatchIoRequest);
-    SET(InterruptRoutine);
-    SET(DpcRoutine);
-    SET(QueryChildRelations);
-    SET(QueryChildStatus);
-    SET(QueryDeviceDescriptor);
-    SET(SetPowerState);
-    SET(NotifyAcpiEvent);
-    SET(ResetDevice);
-    SET(Unload);
-    SET(QueryInterface);
-    SET(ControlEtwLogging);
-    SET(QueryAdapterInfo);
-    SET(CreateDevice);
-    SET(DestroyDevice);
-    SET(CreateContext);
-    SET(DestroyContext);
-    SET(CreateAllocation);
-    SET(DestroyAllocation);
-    SET(DescribeAllocation);
-    SET(GetStandardAllocationDriverData);
-    SET(OpenAllocation);
-    SET(CloseAllocation);
-    SET(Render);
-    SET(Present);
-    SET(Patch);
-    SET(SubmitCommand);
-    SET(PreemptCommand);
-    SET(BuildPagingBuffer);
-    SET(SetPalette);
-    SET(SetPointerPosition);
-    SET(SetPointerShape);
-    SET(ResetFromTimeout);
-    SET(RestartFromTimeout);
-    SET(Escape);
-    SET(CollectDbgInfo);
-    SET(QueryCurrentFence);
-    SET(IsSupportedVidPn);
-    SET(RecommendFunctionalVidPn);
-    SET(EnumVidPnCofuncModality);
-    SET(SetVidPnSourceAddress);
-    SET(SetVidPnSourceVisibility);
-    SET(CommitVidPn);
-    SET(UpdateActiveVidPnPresentPath);
-    SET(RecommendMonitorModes);
-    SET(RecommendVidPnTopology);
-    SET(GetScanLine);
-    SET(StopCapture);
-    SET(ControlInterrupt);
-    SET(QueryVidPnHWCapability);
-#undef SET
+#define SET_NEED(name) d.DxgkDdi##name = kmd_##name;
+#define SET_MAY(name)
+#define SET_ROW(need, name, ...) SET_##need(name)
+    WDDM_DDIS(SET_ROW, SET_ROW, WDDM_DDI_NONE)
+    SET_NEED(NotifyAcpiEvent)
+    SET_NEED(QueryInterface)
+    SET_NEED(ControlEtwLogging)
+    SET_NEED(QueryVidPnHWCapability)
     return DxgkInitialize(driver, path, &d);
 }

@@ -270,44 +270,7 @@ BOOLEAN kmd_synchronize(struct kmd *k, PKSYNCHRONIZE_ROUTINE routine, PVOID cont
 NTSTATUS kmd_memory_alloc(struct kmd_memory *m, SIZE_T size);
 VOID kmd_memory_free(struct kmd_memory *m);
 
-DXGKDDI_INTERRUPT_ROUTINE kmd_InterruptRoutine;
-DXGKDDI_DPC_ROUTINE kmd_DpcRoutine;
-DXGKDDI_CONTROLINTERRUPT kmd_ControlInterrupt;
-DXGKDDI_PREEMPTCOMMAND kmd_PreemptCommand;
-DXGKDDI_QUERYCURRENTFENCE kmd_QueryCurrentFence;
-DXGKDDI_RESETFROMTIMEOUT kmd_ResetFromTimeout;
-DXGKDDI_RESTARTFROMTIMEOUT kmd_RestartFromTimeout;
-DXGKDDI_COLLECTDBGINFO kmd_CollectDbgInfo;
-
-/* pnp.c */
-DXGKDDI_ADD_DEVICE kmd_AddDevice;
-DXGKDDI_START_DEVICE kmd_StartDevice;
-DXGKDDI_STOP_DEVICE kmd_StopDevice;
-DXGKDDI_REMOVE_DEVICE kmd_RemoveDevice;
-DXGKDDI_DISPATCH_IO_REQUEST kmd_DispatchIoRequest;
-DXGKDDI_QUERY_CHILD_RELATIONS kmd_QueryChildRelations;
-DXGKDDI_QUERY_CHILD_STATUS kmd_QueryChildStatus;
-DXGKDDI_QUERY_DEVICE_DESCRIPTOR kmd_QueryDeviceDescriptor;
-DXGKDDI_SET_POWER_STATE kmd_SetPowerState;
-DXGKDDI_NOTIFY_ACPI_EVENT kmd_NotifyAcpiEvent;
-DXGKDDI_RESET_DEVICE kmd_ResetDevice;
-DXGKDDI_UNLOAD kmd_Unload;
-DXGKDDI_QUERY_INTERFACE kmd_QueryInterface;
-DXGKDDI_CONTROL_ETW_LOGGING kmd_ControlEtwLogging;
-DXGKDDI_QUERYADAPTERINFO kmd_QueryAdapterInfo;
-
 /* alloc.c */
-DXGKDDI_CREATEDEVICE kmd_CreateDevice;
-DXGKDDI_DESTROYDEVICE kmd_DestroyDevice;
-DXGKDDI_CREATECONTEXT kmd_CreateContext;
-DXGKDDI_DESTROYCONTEXT kmd_DestroyContext;
-DXGKDDI_CREATEALLOCATION kmd_CreateAllocation;
-DXGKDDI_DESTROYALLOCATION kmd_DestroyAllocation;
-DXGKDDI_DESCRIBEALLOCATION kmd_DescribeAllocation;
-DXGKDDI_GETSTANDARDALLOCATIONDRIVERDATA kmd_GetStandardAllocationDriverData;
-DXGKDDI_OPENALLOCATIONINFO kmd_OpenAllocation;
-DXGKDDI_CLOSEALLOCATION kmd_CloseAllocation;
-DXGKDDI_BUILDPAGINGBUFFER kmd_BuildPagingBuffer;
 /* The guest address of `size` bytes of the aperture at `address`; 0 if they are not mapped, or scattered. */
 ULONGLONG kmd_resolve(struct kmd *k, struct kmd_allocation *a, PHYSICAL_ADDRESS address, ULONGLONG size);
 
@@ -321,10 +284,6 @@ ULONG kmd_table_bytes(ULONG entries);
 /* The table without addresses, at `table`, which is `offset` bytes into the DMA buffer, and its patch locations. */
 NTSTATUS kmd_build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list, ULONG n, PUCHAR table,
                          ULONG offset, struct kmd_patches *patches, ULONG *size);
-DXGKDDI_RENDER kmd_Render;
-DXGKDDI_PRESENT kmd_Present;
-DXGKDDI_PATCH kmd_Patch;
-DXGKDDI_SUBMITCOMMAND kmd_SubmitCommand;
 
 /* stream.c */
 NTSTATUS kmd_stream_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, ULONG size);
@@ -348,24 +307,15 @@ VOID kmd_cursor_show(struct kmd *k, BOOLEAN visible);
 VOID kmd_cursor_finish(struct kmd *k);
 VOID kmd_cursor_restore(struct kmd *k);
 ULONG kmd_vblank_lines(ULONG height);
-DXGKDDI_ISSUPPORTEDVIDPN kmd_IsSupportedVidPn;
-DXGKDDI_RECOMMENDFUNCTIONALVIDPN kmd_RecommendFunctionalVidPn;
-DXGKDDI_ENUMVIDPNCOFUNCMODALITY kmd_EnumVidPnCofuncModality;
-DXGKDDI_SETVIDPNSOURCEADDRESS kmd_SetVidPnSourceAddress;
-DXGKDDI_SETVIDPNSOURCEVISIBILITY kmd_SetVidPnSourceVisibility;
-DXGKDDI_COMMITVIDPN kmd_CommitVidPn;
-DXGKDDI_UPDATEACTIVEVIDPNPRESENTPATH kmd_UpdateActiveVidPnPresentPath;
-DXGKDDI_RECOMMENDMONITORMODES kmd_RecommendMonitorModes;
-DXGKDDI_RECOMMENDVIDPNTOPOLOGY kmd_RecommendVidPnTopology;
-DXGKDDI_QUERYVIDPNHWCAPABILITY kmd_QueryVidPnHWCapability;
-DXGKDDI_GETSCANLINE kmd_GetScanLine;
-DXGKDDI_SETPALETTE kmd_SetPalette;
-DXGKDDI_SETPOINTERPOSITION kmd_SetPointerPosition;
-DXGKDDI_SETPOINTERSHAPE kmd_SetPointerShape;
-DXGKDDI_STOPCAPTURE kmd_StopCapture;
-
-/* escape.c */
-DXGKDDI_ESCAPE kmd_Escape;
+/* The DDIs (wddm/ddi.h), each in the file of its matter: those that WDDM 1.1 demands, and four more. */
+#define KMD_DDI_NEED(name, TYPE) DXGKDDI_##TYPE kmd_##name;
+#define KMD_DDI_MAY(name, TYPE)
+#define KMD_DDI(need, name, TYPE, ...) KMD_DDI_##need(name, TYPE)
+WDDM_DDIS(KMD_DDI, KMD_DDI, WDDM_DDI_NONE)
+KMD_DDI_NEED(NotifyAcpiEvent, NOTIFY_ACPI_EVENT)
+KMD_DDI_NEED(QueryInterface, QUERY_INTERFACE)
+KMD_DDI_NEED(ControlEtwLogging, CONTROL_ETW_LOGGING)
+KMD_DDI_NEED(QueryVidPnHWCapability, QUERYVIDPNHWCAPABILITY)
 
 /* util.c */
 PVOID kmd_alloc(SIZE_T size); /* zeroed, nonpaged; NULL if there is none */

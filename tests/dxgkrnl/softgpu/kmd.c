@@ -377,6 +377,11 @@ static NTSTATUS DestroyDevice(CONST HANDLE h)
     return STATUS_SUCCESS;
 }
 
+static NTSTATUS DestroyContext(CONST HANDLE h)
+{
+    return DestroyDevice(h);
+}
+
 static NTSTATUS CreateContext(CONST HANDLE h, DXGKARG_CREATECONTEXT *args)
 {
     struct device *c = alloc(sizeof(*c));
@@ -691,56 +696,9 @@ NTSTATUS DriverEntry(PDRIVER_OBJECT driver, PUNICODE_STRING path)
 {
     DRIVER_INITIALIZATION_DATA d = {.Version = DXGKDDI_INTERFACE_VERSION_WIN7};
 
-#define SET(name) d.DxgkDdi##name = name
-    SET(AddDevice);
-    SET(StartDevice);
-    SET(StopDevice);
-    SET(RemoveDevice);
-    SET(DispatchIoRequest);
-    SET(InterruptRoutine);
-    SET(DpcRoutine);
-    SET(QueryChildRelations);
-    SET(QueryChildStatus);
-    SET(QueryDeviceDescriptor);
-    SET(SetPowerState);
-    SET(ResetDevice);
-    SET(Unload);
-    SET(QueryAdapterInfo);
-    SET(CreateDevice);
-    SET(DestroyDevice);
-    SET(CreateContext);
-    d.DxgkDdiDestroyContext = DestroyDevice;
-    SET(CreateAllocation);
-    SET(DestroyAllocation);
-    SET(DescribeAllocation);
-    SET(GetStandardAllocationDriverData);
-    SET(OpenAllocation);
-    SET(CloseAllocation);
-    SET(Render);
-    SET(Present);
-    SET(Patch);
-    SET(SubmitCommand);
-    SET(PreemptCommand);
-    SET(BuildPagingBuffer);
-    SET(SetPalette);
-    SET(SetPointerPosition);
-    SET(SetPointerShape);
-    SET(ResetFromTimeout);
-    SET(RestartFromTimeout);
-    SET(Escape);
-    SET(CollectDbgInfo);
-    SET(QueryCurrentFence);
-    SET(IsSupportedVidPn);
-    SET(RecommendFunctionalVidPn);
-    SET(EnumVidPnCofuncModality);
-    SET(SetVidPnSourceAddress);
-    SET(SetVidPnSourceVisibility);
-    SET(CommitVidPn);
-    SET(UpdateActiveVidPnPresentPath);
-    SET(RecommendMonitorModes);
-    SET(RecommendVidPnTopology);
-    SET(GetScanLine);
-    SET(StopCapture);
-    SET(ControlInterrupt);
+#define SET_NEED(name) d.DxgkDdi##name = name;
+#define SET_MAY(name)
+#define SET_ROW(need, name, ...) SET_##need(name)
+    WDDM_DDIS(SET_ROW, SET_ROW, WDDM_DDI_NONE)
     return DxgkInitialize(driver, path, &d);
 }
