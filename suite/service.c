@@ -3,6 +3,7 @@
 #include "suite.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -10,23 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool find_program(char *path, size_t size)
-{
-    static const char *const places[] = {"../tools/aerogpu/aerogpu", "../../../bin/aerogpu"};
-    char self[400], *slash;
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-    self[n > 0 ? n : 0] = '\0';
-    slash = strrchr(self, '/');
-    if (slash)
-        *slash = '\0';
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, size, "%s/%s", self, places[i]);
-        if (!access(path, X_OK))
-            return true;
-    }
-    return false;
-}
+#include "base/program.h"
 
 static bool spawn(struct suite_service *v, const char *program)
 {
@@ -59,11 +44,15 @@ static bool spawn(struct suite_service *v, const char *program)
 static bool start(struct suite *s, struct suite_service *v, const char *text)
 {
     struct error e = {0};
-    char program[512];
+    char program[PATH_MAX];
     FILE *f;
 
-    if (!find_program(program, sizeof(program))) {
-        suite_skip(s, "the program aerogpu is not beside this one");
+    if (program_find(&(struct program_params){.what = "the program aerogpu",
+                                              .built = "tools/aerogpu/aerogpu",
+                                              .installed = "aerogpu",
+                                              .place = PROGRAM_BIN},
+                     program, sizeof(program), &e)) {
+        suite_skip(s, "%s", e.text);
         return false;
     }
     strcpy(v->folder, "/tmp/aerogpu-suite-XXXXXX");

@@ -1,7 +1,6 @@
 /* suite.c: options, the report, what every test needs. The contract is in suite.h. */
 #include "suite.h"
 
-#include <ctype.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,6 +11,7 @@
 
 #include <aerogpu/pci.h>
 
+#include "base/options.h"
 #include "d3dkmt/d3dkmt.h"
 
 static const struct {
@@ -275,138 +275,64 @@ static void open_adapter(struct suite *s)
 
 /* ---- options ---- */
 
-enum kind { FLAG, NUMBER, TEXT };
-
-struct option_row {
-    const char *name;
-    enum kind kind;
-    void *at;
-    const char *doc;
-    uint32_t min;
-};
-
-static bool number(const char *text, uint32_t *out)
-{
-    char *end;
-    unsigned long long v;
-
-    if (!isdigit((unsigned char)*text))
-        return false;
-    v = strtoull(text, &end, 0);
-    if (*end || v > UINT32_MAX)
-        return false;
-    *out = (uint32_t)v;
-    return true;
-}
-
-static void usage(const struct suite *s, const struct option_row *rows)
-{
-    printf("usage: %s [OPTIONS]\n\n%s.\nThe service is found by $AEROGPU_SOCKET (`aerogpu serve` starts "
-           "one). Every test "
-           "takes every option;\nwhat is not given has the test's own default.\n\noptions:\n",
-           s->name, doc_of(s->name));
-    for (const struct option_row *r = rows; r->name; r++) {
-        int n = printf("  --%s%s", r->name, r->kind == FLAG ? "" : r->kind == NUMBER ? "=N" : "=TEXT");
-        printf("%*s%s\n", 28 - n, "", r->doc);
-    }
-    printf("  %-26salso write the report; default %s.json\n"
-           "exit codes: 0 passed or skipped, 1 failed, 2 wrong usage\n",
-           "--json[=PATH]", s->name);
-}
-
-static int take_value(struct suite *s, const struct option_row *r, const char *value)
-{
-    uint32_t v;
-
-    if (r->kind == FLAG) {
-        *(bool *)r->at = true;
-    } else if (r->kind == TEXT) {
-        *(const char **)r->at = value;
-    } else if (!number(value, &v) || v < r->min) {
-        fprintf(stderr, "%s: --%s: '%s' is no number from %u to %u\n", s->name, r->name, value, r->min,
-                UINT32_MAX);
-        return -1;
-    } else {
-        *(uint32_t *)r->at = v;
-    }
-    return 0;
-}
-
 /* 0; 1: help was shown; -1: wrong usage. */
 static int parse(struct suite *s, int argc, char **argv)
 {
     static const char nothing[] =
         "taken, and changes nothing: no windows, no remote sessions, no Microsoft adapter here";
     bool unused, no_sharing = false;
-    const struct option_row rows[] = {
-        {"samples", NUMBER, &s->samples, "how many samples to take", 1},
-        {"interval-ms", NUMBER, &s->interval_ms, "time between two samples", 1},
-        {"iterations", NUMBER, &s->iterations, "how often to repeat", 1},
-        {"stress-iterations", NUMBER, &s->stress_iterations, "the same, for the stress phase of event_query",
-         1},
-        {"wait-timeout-ms", NUMBER, &s->timeout_ms, "the longest wait before the test fails", 1},
-        {"producers", NUMBER, &s->producers, "how many producer or client processes", 1},
-        {"ring-id", NUMBER, &s->ring_id, "which ring (there is ring 0)", 0},
-        {"seed", NUMBER, &s->seed, "for what is random", 0},
-        {"time-slack", NUMBER, &s->slack, "multiply the upper limits of time, for a busy machine", 1},
-        {"require-vid", NUMBER, &s->require_vid, "fail unless the adapter has this vendor", 1},
-        {"require-did", NUMBER, &s->require_did, "fail unless the adapter has this device id", 1},
-        {"require-umd", FLAG, &s->require_umd, "fail unless the driver has data for the user-mode driver", 0},
-        {"require-agpu", FLAG, &s->require_agpu, "fail unless the device is AGPU, not the legacy one", 0},
-        {"allow-non-aerogpu", FLAG, &s->allow_others, "run on an adapter of another vendor too", 0},
-        {"display", TEXT, &s->display, "which display, \\\\.\\DISPLAY1", 0},
-        {"dump", FLAG, &s->dump, "write pictures", 0},
-        {"log-dir", TEXT, &s->log_dir, "where pictures go", 0},
-        {"no-validate-sharing", FLAG, &no_sharing,
-         "do not compare the pixels of shared surfaces; --dump does", 0},
-        {"validate-sharing", FLAG, &s->validate_sharing, "compare them: the default", 0},
-        {"process-stress", FLAG, &s->processes, "event_query, shared_surface_stress: with another process",
-         0},
-        {"role", TEXT, &s->role, "(internal) the part of another process", 0},
-        {"hidden", FLAG, &unused, nothing, 0},
-        {"show", FLAG, &unused, nothing, 0},
-        {"allow-remote", FLAG, &unused, nothing, 0},
-        {"allow-microsoft", FLAG, &unused, nothing, 0},
-        {NULL, FLAG, NULL, NULL, 0},
-    };
+    struct error e = {0};
+    struct options_row rows[] = {
+        OPT_U32("samples", 0, &s->samples, 1, UINT32_MAX, "N", "how many samples to take"),
+        OPT_U32("interval-ms", 0, &s->interval_ms, 1, UINT32_MAX, "N", "time between two samples"),
+        OPT_U32("iterations", 0, &s->iterations, 1, UINT32_MAX, "N", "how often to repeat"),
+        OPT_U32("stress-iterations", 0, &s->stress_iterations, 1, UINT32_MAX, "N",
+                "the same, for the stress phase of event_query"),
+        OPT_U32("wait-timeout-ms", 0, &s->timeout_ms, 1, UINT32_MAX, "N",
+                "the longest wait before the test fails"),
+        OPT_U32("producers", 0, &s->producers, 1, UINT32_MAX, "N", "how many producer or client processes"),
+        OPT_U32("ring-id", 0, &s->ring_id, 0, UINT32_MAX, "N", "which ring (there is ring 0)"),
+        OPT_U32("seed", 0, &s->seed, 0, UINT32_MAX, "N", "for what is random"),
+        OPT_U32("time-slack", 0, &s->slack, 1, UINT32_MAX, "N",
+                "multiply the upper limits of time, for a busy machine"),
+        OPT_U32("require-vid", 0, &s->require_vid, 1, UINT32_MAX, "N",
+                "fail unless the adapter has this vendor"),
+        OPT_U32("require-did", 0, &s->require_did, 1, UINT32_MAX, "N",
+                "fail unless the adapter has this device id"),
+        OPT_FLAG("require-umd", 0, &s->require_umd,
+                 "fail unless the driver has data for the user-mode driver"),
+        OPT_FLAG("require-agpu", 0, &s->require_agpu, "fail unless the device is AGPU, not the legacy one"),
+        OPT_FLAG("allow-non-aerogpu", 0, &s->allow_others, "run on an adapter of another vendor too"),
+        OPT_TEXT("display", 0, &s->display, "NAME", "which display, \\\\.\\DISPLAY1"),
+        OPT_FLAG("dump", 0, &s->dump, "write pictures"),
+        OPT_TEXT("log-dir", 0, &s->log_dir, "DIR", "where pictures go"),
+        OPT_FLAG("no-validate-sharing", 0, &no_sharing,
+                 "do not compare the pixels of shared surfaces; --dump does"),
+        OPT_FLAG("validate-sharing", 0, &s->validate_sharing, "compare them: the default"),
+        OPT_FLAG("process-stress", 0, &s->processes,
+                 "event_query, shared_surface_stress: with another process"),
+        OPT_TEXT("role", 0, &s->role, "ROLE", "(internal) the part of another process"),
+        OPT_FLAG("hidden", 0, &unused, nothing),
+        OPT_FLAG("show", 0, &unused, nothing),
+        OPT_FLAG("allow-remote", 0, &unused, nothing),
+        OPT_FLAG("allow-microsoft", 0, &unused, nothing),
+        OPT_MAYBE("json", 0, &s->json, &s->json_path, "PATH", "also write the report; else to TEST.json"),
+        OPT_END};
+    int r = options_parse(
+        &(struct options){
+            .rows = rows,
+            .name = s->name,
+            .summary = doc_of(s->name),
+            .slash = true,
+            .notes =
+                "The service is found by `AEROGPU_SOCKET` (`aerogpu serve` starts one). Every test takes every option; what is not given has the test's own default.",
+            .exits = {"passed or skipped", "failed"}},
+        argc, argv, &e);
 
-    for (int i = 1; i < argc; i++) {
-        const char *a = argv[i], *value = NULL;
-        const struct option_row *r = rows;
-        size_t n;
-        if (!strcmp(a, "--help") || !strcmp(a, "-h") || !strcmp(a, "/?")) {
-            usage(s, rows);
-            return 1;
-        }
-        if (!strcmp(a, "--json") || !strncmp(a, "--json=", 7)) {
-            s->json = true;
-            s->json_path = a[6] ? a + 7 : NULL;
-            continue;
-        }
-        if (strncmp(a, "--", 2)) {
-            fprintf(stderr, "%s: unexpected argument '%s'\n", s->name, a);
-            return -1;
-        }
-        n = strcspn(a + 2, "=");
-        while (r->name && (strlen(r->name) != n || strncmp(r->name, a + 2, n) != 0))
-            r++;
-        if (!r->name) {
-            fprintf(stderr, "%s: unknown option '%s'; --help lists them\n", s->name, a);
-            return -1;
-        }
-        if (a[2 + n] == '=')
-            value = a + 3 + n;
-        else if (r->kind != FLAG && i + 1 < argc && strncmp(argv[i + 1], "--", 2) != 0)
-            value = argv[++i];
-        if ((r->kind != FLAG) == !value) {
-            fprintf(stderr, "%s: --%s %s a value\n", s->name, r->name, value ? "takes no" : "needs");
-            return -1;
-        }
-        if (take_value(s, r, value))
-            return -1;
-    }
+    if (r < 0)
+        fprintf(stderr, "%s: %s; --help lists the options\n", s->name, e.text);
     s->validate_sharing = !no_sharing || s->dump;
-    return 0;
+    return r < 0 ? -1 : r;
 }
 
 /* ---- the report ---- */

@@ -21,9 +21,13 @@ static void row_check(const struct options *o, const struct options_row *r)
     INVARIANT(r->name || r->letter);
     if (r->kind == OPTIONS_GROUP)
         return;
+    INVARIANT(!r->name || options_find(o, r->name) == r);
+    if (r->kind == OPTIONS_SAME) {
+        INVARIANT(r > o->rows && r[-1].kind != OPTIONS_GROUP);
+        return;
+    }
     INVARIANT(r->doc && *r->doc);
     INVARIANT(r->letter != 'h' && (!r->name || strcmp(r->name, "help") != 0)); /* 3 */
-    INVARIANT(!r->name || options_find(o, r->name) == r);
     INVARIANT(!r->arg == (r->kind == OPTIONS_FLAG) || r->kind == OPTIONS_CALL);
     INVARIANT(r->to.flag || r->kind == OPTIONS_CALL);
     INVARIANT(r->to2.text || (r->kind != OPTIONS_MAYBE && r->kind != OPTIONS_RANGE &&
@@ -170,7 +174,7 @@ static int set(const struct options_row *r, const char *value, struct error *e)
 
 static int needs(const struct options_row *r)
 {
-    if (r->kind == OPTIONS_MAYBE)
+    if (r->kind == OPTIONS_MAYBE || (r->arg && *r->arg == '['))
         return optional_argument;
     return r->arg ? required_argument : no_argument;
 }
@@ -186,7 +190,7 @@ struct options_row *options_find(const struct options *o, const char *name)
 /* The table as libc wants it: a row's number is its value. */
 static void fill(const struct options *o, struct option longs[MAX_ROWS + 2], char letters[3 * MAX_ROWS + 4])
 {
-    int n = 0;
+    int n = 0, row = 0;
     char *l = letters;
 
     l += sprintf(l, "%s:h", o->stops || o->foreign ? "+" : "");
@@ -195,8 +199,10 @@ static void fill(const struct options *o, struct option longs[MAX_ROWS + 2], cha
         const struct options_row *r = &o->rows[i];
         if (r->kind == OPTIONS_GROUP)
             continue;
+        if (r->kind != OPTIONS_SAME)
+            row = i;
         if (r->name && n <= MAX_ROWS)
-            longs[n++] = (struct option){r->name, needs(r), NULL, FIRST_ROW + i};
+            longs[n++] = (struct option){r->name, needs(&o->rows[row]), NULL, FIRST_ROW + row};
         if (r->letter && l < letters + 3 * MAX_ROWS)
             l += sprintf(l, "%c%s", r->letter, r->arg ? ":" : "");
     }
@@ -213,15 +219,14 @@ static int row_of_letter(const struct options *o, int letter)
 }
 
 /* getopt has stumbled over the word before optind. */
-static int complain(const struct options *o, int c, const char *word, struct error *e)
+static int complain(struct options *o, int c, const char *word, struct error *e)
 {
     char text[64];
 
-    if (c == ':' && optopt >= FIRST_ROW)
-        return error_set(e, -EINVAL, "option '%s' requires an argument",
-                         shown_name(&o->rows[optopt - FIRST_ROW], text));
-    if (c == ':')
-        return error_set(e, -EINVAL, "option '-%c' requires an argument", optopt);
+    if (c == ':') {
+        o->at = &o->rows[(optopt >= FIRST_ROW ? optopt : row_of_letter(o, optopt)) - FIRST_ROW];
+        return error_set(e, -EINVAL, "option '%s' requires an argument", word);
+    }
     if (optopt >= FIRST_ROW)
         return error_set(e, -EINVAL, "option '%s' takes no value",
                          shown_name(&o->rows[optopt - FIRST_ROW], text));
@@ -252,13 +257,22 @@ static int take(struct options *o, int c, char **argv, struct error *e)
     struct options_row *r = &o->rows[c - FIRST_ROW];
     char text[64];
     unsigned last = 0;
+    int err;
 
+    o->at = r;
     if (optarg && optarg == argv[optind - 1] && !strncmp(optarg, "--", 2))
         return error_set(e, -EINVAL, "option '%s' requires an argument", shown_name(r, text));
+    if (r->once && r->given) {
+        o->at = NULL;
+        return error_set(e, -EINVAL, "option '%s' is given twice", shown_name(r, text));
+    }
     for (const struct options_row *k = o->rows; k->kind; k++)
         last = k->given > last ? k->given : last;
     r->given = last + 1;
-    return set(r, optarg, e);
+    err = set(r, optarg, e);
+    if (!err)
+        o->at = NULL;
+    return err;
 }
 
 int options_parse(struct options *o, int argc, char **argv, struct error *e)
@@ -270,7 +284,11 @@ int options_parse(struct options *o, int argc, char **argv, struct error *e)
     if (!o->name)
         o->name = argv[0];
     options_check(o);
+    o->at = NULL;
     fill(o, longs, letters);
+    for (int i = 1; o->slash && i < argc; i++)
+        if (!strcmp(argv[i], "/?"))
+            return help(o, NULL, e);
     optind = 0; /* libc: start afresh */
     opterr = 0;
     while (!r && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
@@ -327,19 +345,20 @@ static void wrap(FILE *out, const char *text, int at, int indent)
     fputc('\n', out);
 }
 
-/* "-o, --out DIR", "--json[=FILE]". */
-static void spell(const struct options_row *r, char text[128])
+/* "-o, --out DIR", "--json[=FILE]", "--perf, --query-perf". `arg`: also what stands for the value. */
+static void spell(const struct options_row *r, bool arg, char text[160])
 {
-    const char *maybe = r->kind == OPTIONS_MAYBE ? "[=" : "";
-    char letter[8] = "";
+    int n = snprintf(text, 160, r->name ? "%.1s%.1s%s--%s" : "%.1s%.1s", r->letter ? "-" : "",
+                     (char[]){(char)r->letter, '\0'}, r->letter ? ", " : "", r->name);
 
-    if (r->letter)
-        snprintf(letter, sizeof(letter), r->name ? "-%c, " : "-%c", r->letter);
-    snprintf(text, 128, "%s%s%s%s%s%s", letter, r->name ? "--" : "", r->name ? r->name : "",
-             *maybe   ? maybe
-             : r->arg ? " "
-                      : "",
-             r->arg ? r->arg : "", *maybe ? "]" : "");
+    for (const struct options_row *k = r + 1; k->kind == OPTIONS_SAME && n < 160; k++)
+        n += snprintf(text + n, 160 - (size_t)n, ", --%s", k->name);
+    if (r->arg && arg && n < 160)
+        snprintf(text + n, 160 - (size_t)n,
+                 r->kind == OPTIONS_MAYBE ? "[=%s]"
+                 : *r->arg == '['         ? "%s"
+                                          : " %s",
+                 r->arg);
 }
 
 static const struct options_row help_row = {
@@ -347,14 +366,14 @@ static const struct options_row help_row = {
 
 static void print_row(FILE *out, const struct options_row *r, int column)
 {
-    char text[128];
+    char text[160];
     int n;
 
-    if (r->kind == OPTIONS_GROUP) {
+    if (r->kind == OPTIONS_GROUP)
         fprintf(out, "%s\n", r->name);
+    if (r->kind == OPTIONS_GROUP || r->kind == OPTIONS_SAME)
         return;
-    }
-    spell(r, text);
+    spell(r, true, text);
     n = fprintf(out, "  %s%s", r->letter ? "" : "    ", text);
     if (n > column - 2)
         n = fprintf(out, "\n") - 1;
@@ -405,7 +424,7 @@ static void print_exits(const struct options *o, FILE *out)
 static void print_text(const struct options *o, FILE *out)
 {
     int column = COLUMN;
-    char text[128];
+    char text[160];
 
     each_synopsis(o, out, usage_line);
     if (o->about || o->summary) {
@@ -413,9 +432,12 @@ static void print_text(const struct options *o, FILE *out)
         wrap(out, o->about ? o->about : o->summary, 0, 0);
     }
     for (const struct options_row *r = o->rows; r && r->kind; r++) {
-        spell(r, text);
-        if (r->kind != OPTIONS_GROUP && (int)strlen(text) + 8 > column && strlen(text) < 30)
-            column = (int)strlen(text) + 8;
+        int width;
+        if (r->kind == OPTIONS_GROUP || r->kind == OPTIONS_SAME)
+            continue;
+        spell(r, true, text);
+        width = (int)strlen(text) + (r->letter ? 4 : 8);
+        column = width > column && width < 38 ? width : column;
     }
     if (o->num_commands)
         fprintf(out, "\ncommands:\n");
@@ -521,19 +543,17 @@ static void roff_entry(FILE *out, const char *head, const char *arg, const char 
 
 static void roff_options(const struct options *o, FILE *out)
 {
-    char head[128], arg[128];
+    char head[160], all[160];
 
     fprintf(out, ".SH OPTIONS\n");
     for (const struct options_row *r = o->rows; r && r->kind; r++) {
-        if (r->kind == OPTIONS_GROUP) {
+        if (r->kind == OPTIONS_GROUP)
             fprintf(out, ".SS %s\n", r->name);
+        if (r->kind == OPTIONS_GROUP || r->kind == OPTIONS_SAME)
             continue;
-        }
-        spell(r, head);
-        if (r->arg)
-            head[strlen(head) - strlen(r->arg) - (r->kind == OPTIONS_MAYBE)] = '\0';
-        snprintf(arg, sizeof(arg), "%s%s", r->arg ? r->arg : "", r->kind == OPTIONS_MAYBE ? "]" : "");
-        roff_entry(out, head, arg, r->doc);
+        spell(r, false, head);
+        spell(r, true, all);
+        roff_entry(out, head, all + strlen(head), r->doc);
     }
     roff_entry(out, "-h, --help", NULL, "prints a summary");
 }
@@ -576,9 +596,9 @@ static void print_list(const struct options *o, FILE *out)
     for (const struct options_row *r = o->rows; r && r->kind; r++)
         if (r->kind != OPTIONS_GROUP)
             fprintf(out, "option\t%s\t%.1s\t%s\t%.*s\n", r->name ? r->name : "",
-                    r->letter ? (char[]){(char)r->letter, '\0'} : "", r->arg ? r->arg : "",
-                    (int)strcspn(r->doc, "\n"), r->doc);
-    fprintf(out, "option\thelp\th\t\tthis text\noperands\t%s\n", o->operands ? o->operands : "");
+                    (char[]){(char)r->letter, '\0'}, r->arg ? r->arg : "",
+                    r->doc ? (int)strcspn(r->doc, "\n") : 0, r->doc ? r->doc : "");
+    fprintf(out, "option\thelp\th\t\tthis text\n");
 }
 
 bool options_print(const struct options *o, FILE *out, const char *form)

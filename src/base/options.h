@@ -12,7 +12,7 @@
  * 1. A row's variable is written only by a word that passed its check: what a table accepts lies in its limits.
  * 2. One sentence says what is wrong: it names the option, the value, and what would be right.
  * 3. Every table takes --help and -h; --help=man prints the manual page's sections, --help=list the rows for a program,
- *    tab-separated: `option NAME LETTER ARGUMENT TEXT`, `command NAME TEXT`, `operands WORDS`.
+ *    tab-separated: `option NAME LETTER ARGUMENT TEXT`, `command NAME TEXT`.
  * 4. A value in a word of its own does not begin with "--": that is an option whose forerunner lacks its value. NAME=VALUE
  *    takes anything.
  */
@@ -39,6 +39,7 @@ enum exit_code {
 enum options_kind {
     OPTIONS_END,
     OPTIONS_GROUP,
+    OPTIONS_SAME, /* another name of the row before it */
     OPTIONS_FLAG,
     OPTIONS_TEXT,
     OPTIONS_MAYBE, /* a flag that may have a text: --json[=FILE] */
@@ -59,8 +60,9 @@ struct options_row {
     enum options_kind kind;
     const char *name; /* without its dashes; NULL: it has only a letter. A group's heading */
     int letter;       /* 0: none */
-    const char *arg;  /* what stands for the value; a choice's words, as "a|b|c" */
-    const char *doc;  /* what it does; `quoted` words are set in bold; an empty line begins a paragraph */
+    const char *
+        arg; /* what stands for the value; a choice's words, as "a|b|c"; "[=FILE]" of a call: it may be missing */
+    const char *doc; /* what it does; `quoted` words are set in bold; an empty line begins a paragraph */
     union {
         bool *flag;
         const char **text;
@@ -76,12 +78,14 @@ struct options_row {
         options_fn *call;
     } to2;             /* a range's end; a maybe's text; a call */
     uint64_t min, max; /* of a number; a time's highest value and its unit in ns are `max` and `min` */
+    bool once;         /* giving it twice is an error */
     unsigned given;    /* set by options_parse: the place of its last use among all options; 0: not given */
 };
 
 /* clang-format off */
 #define OPT_END                                         {.kind = OPTIONS_END}
 #define OPT_GROUP(n)                                    {.kind = OPTIONS_GROUP, .name = (n)}
+#define OPT_SAME(n)                                     {.kind = OPTIONS_SAME, .name = (n)}
 #define OPT_FLAG(n, l, v, d)                            {.kind = OPTIONS_FLAG, .name = (n), .letter = (l), .to.flag = (v), .doc = (d)}
 #define OPT_TEXT(n, l, v, a, d)                         {.kind = OPTIONS_TEXT, .name = (n), .letter = (l), .to.text = (v), .arg = (a), .doc = (d)}
 #define OPT_MAYBE(n, l, v, t, a, d)                     {.kind = OPTIONS_MAYBE, .name = (n), .letter = (l), .to.flag = (v), .to2.text = (t), .arg = (a), .doc = (d)}
@@ -113,14 +117,16 @@ struct options {
     int min, max;         /* operands; max < 0: any number */
     const char *wrong;    /* said when there are fewer or more */
     bool stops;           /* at the first operand: what follows is another program's */
-    options_fn
-        *foreign; /* gets each option that no row has, and its value, if one follows, as it was written */
+    bool slash;           /* "/?" is --help too, as where the programs come from that these stand in for */
+    /* Gets each option that no row has, and its value, if one follows, as they were written. */
+    options_fn *foreign;
     void *foreign_ctx;
-    const char
-        *exits[EXIT_CODES]; /* what a code means here; EXIT_USAGE is there by itself where there are others */
-    const char *notes;      /* paragraphs behind the options */
-    const char *examples;   /* one a line */
-    const char *see;        /* other pages: "aerogpu-show(1), docs/d3d12.md" */
+    /* What a code means here; that of EXIT_USAGE is there by itself where there are others. */
+    const char *exits[EXIT_CODES];
+    const char *notes;            /* paragraphs behind the options */
+    const char *examples;         /* one a line */
+    const char *see;              /* other pages: "aerogpu-show(1), docs/d3d12.md" */
+    const struct options_row *at; /* set by options_parse: whose value is wrong or missing, or NULL */
 };
 
 /* Reads the command line into the rows' variables, from left to right: of what is given twice the last counts. 0: libc's

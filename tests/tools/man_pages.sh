@@ -1,64 +1,64 @@
 #!/bin/bash
-# The man pages: groff finds nothing to warn about, and the pages and --help name the same options.
-#   man_pages.sh SOURCE_ROOT AEROGPU DBGCTL TEST_RUNNER SUITE
+# Every program and every command has a page, which renders without a warning, has each of its options, and refers to pages that
+# are there; shells take the completions, and complete with them.
+#   man_pages.sh PAGES COMPLETIONS PROGRAM...
 set -u
-root=$1 aerogpu=$2 dbgctl=$3 runner=$4 suite=$5 n=0
-pages=("$root"/docs/man/*.1)
-commands=(play sim show record dump report replay minimize crashes serve validate doctor "cpu record" "cpu report" "cpu watch" "cpu import" "d3d12 record" "d3d12 play" "d3d12 show"
-    "d3d12 diff" "d3d12 trim" "d3d12 methods")
-commands+=("d3d12 minimize" lose)
+pages=$1 completions=$2 n=0
+shift 2
 
 result() { # ok text
     n=$((n + 1))
     if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
 }
 
-# What stands in front of an entry of a page, as options.
-entries() { awk '/^\.TP/ { entry = 1; next } entry && !/^\.(PD|ns)/ { print; entry = 0 }' "$1" | sed 's/\\-/-/g; s/\\f[A-Z]//g' |
-    grep -oE -- '(^|[ ",/|])--?[a-zA-Z][a-zA-Z-]*' | grep -oE -- '--?[a-zA-Z].*' | sort -u; }
-# Every --help that a page is about.
-helps() {
-    case $1 in
-    aerogpu) "$aerogpu" --help ;;
-    aerogpu_dbgctl) "$dbgctl" --help ;;
-    aerogpu_test_runner) "$runner" --help; for test in $("$runner" --list); do "$suite/$test" --help; done ;;
-    *)
-        for command in "${commands[@]}"; do
-            # shellcheck disable=SC2086
-            [ "aerogpu-${command%% *}" = "$1" ] && "$aerogpu" $command --help
-        done
-        ;;
-    esac
+check_page() { # name, command...
+    local page=$pages/$1.1 bad='' option see name=$1
+    shift
+    [ -s "$page" ] || { result 1 "$name has a page"; return; }
+    if command -v groff >/dev/null; then bad+=$(groff -man -Tutf8 -ww -z "$page" 2>&1); fi
+    if command -v mandoc >/dev/null; then bad+=$(mandoc -Tlint -W warning "$page" 2>&1 | grep -v 'missing date'); fi
+    while read -r option; do
+        grep -Fq -- "${option//-/\\-}" "$page" || bad+=" no $option"
+    done < <("$@" --help=list | awk -F'\t' '$1 == "option" { print $2 ? "--" $2 : "-" $3 }')
+    while read -r see; do
+        [ -e "$pages/${see%(1)}.1" ] || bad+=" $see does not exist"
+    done < <(sed 's/\\-/-/g' "$page" | grep -oE 'aerogpu[a-z0-9_-]*\(1\)')
+    [ -z "$bad" ] || echo "# ${bad//$'\n'/$'\n# '}"
+    result "$([ -z "$bad" ]; echo $?)" "$name has a page, with its options, which renders"
 }
 
-echo "1..$((2 * ${#pages[@]} + ${#commands[@]}))"
-for page in "${pages[@]}"; do
-    name=$(basename "$page")
-    if command -v groff >/dev/null; then
-        text=$(groff -man -Tutf8 -ww -z "$page" 2>&1)
-        [ -n "$text" ] && echo "# $text"
-        result "$([ -z "$text" ]; echo $?)" "$name is well formed"
-    else
-        n=$((n + 1)); echo "ok $n - $name # SKIP groff is not installed"
-    fi
-done
-for command in "${commands[@]}"; do
-    bad=
-    page=aerogpu-${command%% *}.1
-    # shellcheck disable=SC2086 # a command and its subcommand
-    for option in $("$aerogpu" $command --help | grep -o -- '^  \(-[a-zA-Z]\b,\? *\)\?\(--[a-z-]*\)\?' | grep -o -- '-[a-zA-Z-]*'); do
-        case $option in --help|-h) continue ;; esac
-        sed 's/\\-/-/g' "$root/docs/man/$page" | grep -Eq -- "(^|[^a-z-])$option([^a-z-]|\$)" || bad="$bad $option"
-    done
-    [ -n "$bad" ] && echo "# not in the page:$bad"
-    result "$([ -z "$bad" ]; echo $?)" "$page has every option of $command --help"
-done
-for page in "${pages[@]}"; do
-    name=$(basename "$page" .1) bad=
-    text=$(helps "$name")
-    for option in $(entries "$page"); do
-        grep -qE -- "(^|[^a-zA-Z-])$option([^a-zA-Z-]|\$)" <<<"$text" || bad="$bad $option"
-    done
-    [ -n "$bad" ] && echo "# not in --help:$bad"
-    result "$([ -z "$bad" ] && [ -n "$text" ]; echo $?)" "$name.1 describes only options of --help"
-done
+walk() { # name, command...
+    local name=$1 below
+    shift
+    check_page "$name" "$@"
+    while read -r below; do
+        walk "$name-$below" "$@" "$below"
+    done < <("$@" --help=list | awk -F'\t' '$1 == "command" { print $2 }')
+}
+
+complete_bash() { # words...
+    (
+        # shellcheck source=/dev/null
+        cd "$completions" && . "./$1" && COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) && "_$1" && echo "${COMPREPLY[*]}"
+    )
+}
+
+for program; do walk "$(basename "$program")" "$program"; done
+[ "$(complete_bash aerogpu play --expect-)" = --expect-errors ] && [ "$(complete_bash aerogpu lose --expect e)" = end ] &&
+    [ "$(complete_bash aerogpu cpu rep)" = report ] && [ "$(complete_bash aerogpu_dbgctl --query-fe)" = --query-fence ]
+result $? "bash completes"
+if command -v zsh >/dev/null; then
+    (cd "$completions" && for f in _*; do zsh -n "$f" || exit 1; done)
+    result $? "zsh takes the completions"
+else
+    n=$((n + 1)); echo "ok $n - zsh takes the completions # SKIP zsh is not installed"
+fi
+if command -v fish >/dev/null; then
+    home=$(mktemp -d)
+    [ "$(HOME=$home fish -c "source $completions/aerogpu.fish; complete -C 'aerogpu play --expect-'" 2>/dev/null | cut -f1)" = --expect-errors ]
+    result $? "fish completes"
+    rm -rf "$home"
+else
+    n=$((n + 1)); echo "ok $n - fish completes # SKIP fish is not installed"
+fi
+echo "1..$n"

@@ -19,7 +19,7 @@ static struct options program = {
     .num_commands = NUM_COMMANDS,
     .about =
         "A GPU you can crash on purpose, with a black box that tells you why. It is complete: PCI function, registers, ring, interrupts, scanout, and an executor process that turns command streams into pixels on Vulkan. It needs no GPU: on Mesa's lavapipe it runs on any processor.\n\n"
-        "`aerogpu COMMAND --help` teaches one command; each has a page of its own.",
+        "`aerogpu COMMAND --help` teaches one command.",
     .exits = {"done", "it ran, and what it was asked to do or check failed", "the command line is wrong",
               "a file that it was given is bad; the message names the file offset and the field",
               "this machine lacks something: a Vulkan device, the executor program, memory"},

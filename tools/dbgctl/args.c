@@ -4,128 +4,26 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum option_kind { NUMBER, TEXT, FLAG };
+#include "base/options.h"
 
-static const struct option_row {
-    const char *name;
-    enum option_kind kind;
-    size_t at;
-    uint32_t min;
-    const char *only; /* commands that it belongs to, and then once only; NULL: any */
-    const char *word, *doc;
-} options[] = {
-#define AT(field) offsetof(struct dbgctl, field)
-    {"--display", TEXT, AT(display), 0, NULL, "NAME", "which display, \\\\.\\DISPLAY1"},
-    {"--ring-id", NUMBER, AT(ring_id), 0, NULL, "N",
-     "which ring of --dump-ring, --watch-ring, --dump-last-submit (0)"},
-    {"--timeout-ms", NUMBER, AT(timeout_ms), 1, NULL, "N",
-     "longest time of one call (2000); of the whole --watch-fence, if given"},
-    {"--vblank-samples", NUMBER, AT(vblank_samples), 1, NULL, "N",
-     "samples of --dump-vblank, --wait-vblank, --query-scanline (1)"},
-    {"--vblank-interval-ms", NUMBER, AT(vblank_interval_ms), 0, NULL, "N", "time between them (250)"},
-    {"--samples", NUMBER, AT(samples), 1, NULL, "N", "samples of --watch-* (10; at most 10000)"},
-    {"--interval-ms", NUMBER, AT(interval_ms), 0, NULL, "N", "time between them (250)"},
-    {"--size", NUMBER, AT(size), 1, "read-gpa", "N", "bytes of --read-gpa (256)"},
-    {"--out", TEXT, AT(out_path), 0, "read-gpa dump-last-cmd", "FILE",
-     "file of --read-gpa and --dump-last-submit"},
-    {"--cmd-out", TEXT, AT(cmd_out), 0, "dump-last-cmd", "FILE", "file of the command stream"},
-    {"--alloc-out", TEXT, AT(alloc_out), 0, "dump-last-cmd", "FILE",
-     "file of the allocation table (FILE.alloc_table.bin beside the stream)"},
-    {"--index-from-tail", NUMBER, AT(index_from_tail), 0, "dump-last-cmd", "K", "0: the newest submission"},
-    {"--count", NUMBER, AT(count), 1, "dump-last-cmd", "N", "how many submissions (1)"},
-    {"--csv", TEXT, AT(csv_path), 0, "dump-createalloc", "FILE", "the trace of allocations as a table"},
-    {"--force", FLAG, AT(force), 0, NULL, "",
-     "dump more than 1 MiB, up to 64 MiB; --read-gpa prints up to 4096 bytes"},
-    {"--pretty", FLAG, AT(pretty), 0, NULL, "", "JSON with line breaks"},
-#undef AT
+enum { MAX_ROWS = 80 };
+
+static const char dump_last[] = "dump-last-cmd";
+
+/* The line while it is read: the table's calls look at the word behind theirs. */
+struct line {
+    struct dbgctl *c;
+    int argc;
+    char **argv;
+    struct options_row rows[MAX_ROWS], *read_gpa, *size;
+    struct options o;
 };
-enum { NUM_OPTIONS = sizeof(options) / sizeof(options[0]), COLUMN = 34 };
-
-/* ---- help ---- */
-
-static const char *argument_of(const struct dbgctl_command *k)
-{
-    static const char *const words[] = {"", " FILE", " HANDLE", " GPA [N]"};
-
-    return words[k->argument];
-}
-
-static void usage(FILE *f)
-{
-    fputs("usage: aerogpu_dbgctl [OPTIONS] COMMAND\n\n"
-          "Asks the driver of the service at $AEROGPU_SOCKET (aerogpu serve) where its fences are and why "
-          "they do "
-          "not move.\n\ncommands:\n",
-          f);
-    for (unsigned i = 0; i < dbgctl_num_commands; i++) {
-        const struct dbgctl_command *k = &dbgctl_commands[i];
-        int n = fprintf(f, "  %s%s", k->options[0], argument_of(k));
-        for (int a = 1; a < 4 && k->options[a]; a++)
-            n += fprintf(f, ", %s", k->options[a]);
-        fprintf(f, "%s%*s%s\n", n >= COLUMN ? "\n" : "", n >= COLUMN ? COLUMN : COLUMN - n, "", k->doc);
-        if (k->takes)
-            fprintf(f, "%*s%s\n", COLUMN, "", k->takes);
-    }
-    fprintf(f, "  %-*s%s\n\noptions:\n", COLUMN - 2, "--help, -h, /?", "this");
-    for (int i = 0; i < NUM_OPTIONS; i++) {
-        int n = fprintf(f, "  %s %s", options[i].name, options[i].word);
-        fprintf(f, "%*s%s\n", COLUMN - n, "", options[i].doc);
-    }
-    fprintf(
-        f,
-        "  %-*sone JSON document, to standard output or FILE; --pretty implies it\n\n"
-        "What reads guest memory (--read-gpa, --dump-scanout-*, --dump-cursor-*, --dump-last-submit) needs "
-        "EnableReadGpaEscape = 1\nin the settings of the service, --map-shared-handle needs "
-        "EnableMapSharedHandleEscape = 1, and the caller must be root or\nthe service's user.\n\n"
-        "exit codes: 0 ok; 1 wrong usage or no adapter; 2 the command failed; 3 READ_GPA copied a part; 4 "
-        "closing the adapter\nfailed. --selftest: the driver's code, 254 if it was not reached.\n",
-        COLUMN - 2, "--json[=FILE]");
-}
-
-static void help(struct dbgctl *c)
-{
-    json_t *list;
-
-    if (!c->json) {
-        usage(stdout);
-        return;
-    }
-    list = json_array();
-    for (unsigned i = 0; i < dbgctl_num_commands; i++) {
-        const struct dbgctl_command *k = &dbgctl_commands[i];
-        json_t *names = json_array();
-        for (int a = 0; a < 4 && k->options[a]; a++)
-            json_array_append_new(names, json_string(k->options[a]));
-        json_array_append_new(list, json_pack("{s:s, s:o, s:s, s:s}", "command", k->name, "options", names,
-                                              "argument", *argument_of(k) ? argument_of(k) + 1 : "", "doc",
-                                              k->doc));
-    }
-    json_object_set_new(c->body, "commands", list);
-    list = json_array();
-    for (int i = 0; i < NUM_OPTIONS; i++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "option", options[i].name, "argument",
-                                              options[i].word, "doc", options[i].doc));
-    json_object_set_new(c->body, "options", list);
-}
-
-/* ---- values ---- */
-
-static bool number(const char *text, uint64_t max, uint64_t *out)
-{
-    char *end;
-
-    if (!isdigit((unsigned char)*text))
-        return false;
-    errno = 0;
-    *out = strtoull(text, &end, 0);
-    return !*end && !errno && *out <= max;
-}
 
 /* A word that must be an option: whoever wrote it forgot the value before it. */
 static bool is_option(const char *a)
@@ -149,119 +47,146 @@ static int wrong(struct dbgctl *c, const struct dbgctl_command *k, const char *f
     return DBGCTL_USAGE;
 }
 
+/* ---- calls of the table ---- */
+
 /* --json[=FILE], or --json FILE where FILE is neither an option nor a number. */
-static bool take_json(struct dbgctl *c, int argc, char **argv, int *i, int *r)
+static int take_json(void *ctx, const struct options_row *row, const char *value, struct error *e)
 {
-    const char *a = argv[*i];
+    struct line *l = ctx;
+    const char *next = optind < l->argc ? l->argv[optind] : "--";
     uint64_t unused;
 
-    if (!strncmp(a, "--json=", 7)) {
-        a += 7;
-    } else if (strcmp(a, "--json") != 0) {
-        return false;
-    } else if (*i + 1 < argc && !is_option(argv[*i + 1]) && !number(argv[*i + 1], UINT64_MAX, &unused)) {
-        a = argv[++*i];
-    } else {
-        a = NULL;
+    if (!value && !is_option(next) && options_number("", next, 0, UINT64_MAX, &unused, NULL)) {
+        value = next;
+        optind++;
     }
-    c->json = true;
-    if (a && *a)
-        c->json_path = a;
-    else if (a)
-        *r = wrong(c, NULL, "--json needs a path that is not empty");
-    return true;
+    l->c->json = true;
+    l->c->json_path = value && *value ? value : NULL;
+    return value && !*value ? error_set(e, -EINVAL, "--json needs a path that is not empty") : 0;
 }
 
-/* ---- commands and options ---- */
-
-static const struct dbgctl_command *find_command(const char *option)
+static const struct dbgctl_command *command_of(const struct options_row *row)
 {
-    for (unsigned i = 0; i < dbgctl_num_commands; i++)
-        for (int k = 0; k < 4 && dbgctl_commands[i].options[k]; k++)
-            if (!strcmp(dbgctl_commands[i].options[k], option))
-                return &dbgctl_commands[i];
+    for (unsigned i = 0; row && row->name && i < dbgctl_num_commands; i++)
+        if (!strcmp(dbgctl_commands[i].options[0] + 2, row->name))
+            return &dbgctl_commands[i];
     return NULL;
 }
 
-static const struct option_row *find_option(const char *name)
+static int take_command(void *ctx, const struct options_row *row, const char *value, struct error *e)
 {
-    for (int i = 0; i < NUM_OPTIONS; i++)
-        if (!strcmp(options[i].name, name))
-            return &options[i];
-    return NULL;
-}
+    const struct dbgctl_command *k = command_of(row);
+    struct line *l = ctx;
+    uint64_t size;
+    int r = 0;
 
-static int take_size(struct dbgctl *c, const struct dbgctl_command *k, const char *text)
-{
-    uint64_t v;
-
-    if (!number(text, UINT32_MAX, &v) || !v)
-        return wrong(c, k, "--read-gpa: '%s' is no size", text);
-    if (c->given & 1u << (find_option("--size") - options))
-        return wrong(c, k, "--read-gpa: the size is given twice");
-    c->given |= 1u << (find_option("--size") - options);
-    c->size = (uint32_t)v;
-    return 0;
-}
-
-static int take_command(struct dbgctl *c, const struct dbgctl_command *k, int argc, char **argv, int *i,
-                        const char *given)
-{
-    const char *name = argv[*i];
-
-    if (c->command)
-        return wrong(c, NULL, "two commands: --%s and %s", c->command->name, name);
-    if (k->argument == DBGCTL_NONE) {
-        if (given)
-            return wrong(c, NULL, "%s takes no value", k->options[0]);
-        c->command = k;
-        return 0;
-    }
-    if (!given && *i + 1 < argc && !is_option(argv[*i + 1]))
-        given = argv[++*i];
-    if (!given || !*given)
-        return wrong(c, k, "%s needs %s", k->options[0], k->argument == DBGCTL_PATH ? "a path" : "a number");
-    c->command = k;
+    if (l->c->command)
+        return error_set(e, -EINVAL, "two commands: --%s and --%s", l->c->command->name, row->name);
+    if (value && !*value)
+        return error_set(e, -EINVAL, "--%s: the value is empty", row->name);
     if (k->argument == DBGCTL_PATH)
-        c->path = given;
-    else if (!number(given, UINT64_MAX, &c->argument))
-        return wrong(c, k, "%s: '%s' is no number", k->options[0], given);
-    else if (k->argument == DBGCTL_NUMBER_SIZE && *i + 1 < argc && !is_option(argv[*i + 1]))
-        return take_size(c, k, argv[++*i]);
-    return 0;
+        l->c->path = value;
+    else if (k->argument != DBGCTL_NONE)
+        r = options_number(k->options[0], value, 0, UINT64_MAX, &l->c->argument, e);
+    if (!r && k->argument == DBGCTL_NUMBER_SIZE && optind < l->argc && !is_option(l->argv[optind])) {
+        if (l->size->given)
+            return error_set(e, -EINVAL, "--read-gpa: the size is given twice");
+        r = options_number("--read-gpa: the size", l->argv[optind++], 1, UINT32_MAX, &size, e);
+        l->c->size = r ? 0 : (uint32_t)size;
+        l->size->given = 1;
+    }
+    if (!r)
+        l->c->command = k;
+    return r;
 }
 
-static int take_option(struct dbgctl *c, const struct option_row *o, int argc, char **argv, int *i,
-                       const char *given)
+/* ---- the table ---- */
+
+static const char *argument_of(const struct dbgctl_command *k)
 {
-    void *at = (uint8_t *)c + o->at;
-    uint32_t bit = 1u << (o - options);
-    uint64_t v;
+    static const char *const words[] = {NULL, "FILE", "HANDLE", "GPA"};
 
-    if (o->kind == FLAG) {
-        if (given)
-            return wrong(c, NULL, "%s takes no value", o->name);
-        *(bool *)at = true;
-        return 0;
-    }
-    if (!given && *i + 1 < argc && !is_option(argv[*i + 1]))
-        given = argv[++*i];
-    if (!given || !*given)
-        return wrong(c, NULL, "%s needs a value", o->name);
-    if (o->only && c->given & bit)
-        return wrong(c, NULL, "%s is given twice", o->name);
-    c->given |= bit;
-    if (o->kind == TEXT) {
-        *(const char **)at = given;
-        return 0;
-    }
-    if (!number(given, UINT32_MAX, &v))
-        return wrong(c, NULL, "%s: '%s' is no number from %u to %u", o->name, given, o->min, UINT32_MAX);
-    if (v < o->min)
-        return wrong(c, NULL, "%s must be at least %u", o->name, o->min);
-    *(uint32_t *)at = (uint32_t)v;
-    return 0;
+    return words[k->argument];
 }
+
+/* Options that belong to one command, and then once only. */
+static const struct {
+    const char *option, *commands;
+} only[] = {{"size", "read-gpa"},       {"out", "read-gpa dump-last-cmd"}, {"cmd-out", dump_last},
+            {"alloc-out", dump_last},   {"index-from-tail", dump_last},    {"count", dump_last},
+            {"csv", "dump-createalloc"}};
+
+static void fill(struct line *l)
+{
+    struct dbgctl *c = l->c;
+    const struct options_row options[] = {
+        OPT_GROUP("options"),
+        OPT_TEXT("display", 0, &c->display, "NAME", "which display, \\\\.\\DISPLAY1"),
+        OPT_U32("ring-id", 0, &c->ring_id, 0, UINT32_MAX, "N",
+                "which ring of --dump-ring, --watch-ring, --dump-last-submit; 0"),
+        OPT_U32(
+            "timeout-ms", 0, &c->timeout_ms, 1, UINT32_MAX, "N",
+            "longest time of one call, and of each vblank wait; 2000. Of the whole --watch-fence, if given"),
+        OPT_U32("vblank-samples", 0, &c->vblank_samples, 1, UINT32_MAX, "N",
+                "samples of --dump-vblank, --wait-vblank, --query-scanline; 1"),
+        OPT_U32("vblank-interval-ms", 0, &c->vblank_interval_ms, 0, UINT32_MAX, "N",
+                "time between them; 250"),
+        OPT_U32("samples", 0, &c->samples, 1, UINT32_MAX, "N",
+                "samples of --watch-fence and --watch-ring, at most 10000; 10"),
+        OPT_U32("interval-ms", 0, &c->interval_ms, 0, UINT32_MAX, "N", "time between them; 250"),
+        OPT_U32("size", 0, &c->size, 1, UINT32_MAX, "N", "bytes of --read-gpa; 256"),
+        OPT_TEXT("out", 0, &c->out_path, "FILE", "file of --read-gpa and --dump-last-submit"),
+        OPT_TEXT("cmd-out", 0, &c->cmd_out, "FILE", "file of the command stream"),
+        OPT_TEXT("alloc-out", 0, &c->alloc_out, "FILE",
+                 "file of the allocation table; FILE.alloc_table.bin beside the stream"),
+        OPT_U32("index-from-tail", 0, &c->index_from_tail, 0, UINT32_MAX, "K", "0: the newest submission"),
+        OPT_U32("count", 0, &c->count, 1, UINT32_MAX, "N", "how many submissions; 1"),
+        OPT_TEXT("csv", 0, &c->csv_path, "FILE", "the trace of allocations as a table"),
+        OPT_FLAG("force", 0, &c->force,
+                 "dump more than 1 MiB, up to 64 MiB; --read-gpa prints up to 4096 bytes"),
+        OPT_CALL("json", 0, take_json, l, "[=FILE]", "one JSON document, to standard output or FILE"),
+        OPT_FLAG("pretty", 0, &c->pretty, "JSON with line breaks; implies --json"),
+        OPT_END};
+    struct options_row *r = l->rows;
+
+    *r++ = (struct options_row)OPT_GROUP("commands");
+    for (unsigned i = 0; i < dbgctl_num_commands; i++) {
+        const struct dbgctl_command *k = &dbgctl_commands[i];
+        if (k->argument == DBGCTL_NUMBER_SIZE)
+            l->read_gpa = r;
+        *r++ = (struct options_row)OPT_CALL(k->options[0] + 2, 0, take_command, l, argument_of(k), k->doc);
+        for (int a = 1; a < 4 && k->options[a]; a++)
+            *r++ = (struct options_row)OPT_SAME(k->options[a] + 2);
+    }
+    memcpy(r, options, sizeof(options));
+    l->o.rows = l->rows;
+    for (size_t i = 0; i < sizeof(only) / sizeof(only[0]); i++)
+        options_find(&l->o, only[i].option)->once = true;
+    l->size = options_find(&l->o, "size");
+}
+
+static void help_json(struct line *l)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < dbgctl_num_commands; i++) {
+        const struct dbgctl_command *k = &dbgctl_commands[i];
+        const char *argument = argument_of(k);
+        json_t *names = json_array();
+        for (int a = 0; a < 4 && k->options[a]; a++)
+            json_array_append_new(names, json_string(k->options[a]));
+        json_array_append_new(list, json_pack("{s:s, s:o, s:s, s:s}", "command", k->name, "options", names,
+                                              "argument", argument ? argument : "", "doc", k->doc));
+    }
+    json_object_set_new(l->c->body, "commands", list);
+    list = json_array();
+    for (const struct options_row *r = options_find(&l->o, "display"); r->kind; r++)
+        json_array_append_new(list, json_pack("{s:s+, s:s, s:s}", "option", "--", r->name, "argument",
+                                              r->arg ? r->arg : "", "doc", r->doc));
+    json_object_set_new(l->c->body, "options", list);
+}
+
+/* ---- the line ---- */
 
 static bool is_in(const char *name, const char *list)
 {
@@ -272,17 +197,18 @@ static bool is_in(const char *name, const char *list)
 }
 
 /* What can only be said when the whole line is known. */
-static int check(struct dbgctl *c)
+static int check(struct line *l)
 {
+    struct dbgctl *c = l->c;
     const struct dbgctl_command *k = c->command;
 
     if (!k)
         return wrong(c, NULL, "no command");
-    for (int i = 0; i < NUM_OPTIONS; i++)
-        if (c->given & 1u << i && options[i].only && !is_in(k->name, options[i].only))
-            return wrong(c, NULL, "%s does not go with %s", options[i].name, k->options[0]);
-    c->timeout_given = c->given & 1u << (find_option("--timeout-ms") - options);
-    if (strcmp(k->name, "dump-last-cmd") != 0)
+    for (size_t i = 0; i < sizeof(only) / sizeof(only[0]); i++)
+        if (options_find(&l->o, only[i].option)->given && !is_in(k->name, only[i].commands))
+            return wrong(c, NULL, "--%s does not go with %s", only[i].option, k->options[0]);
+    c->timeout_given = options_find(&l->o, "timeout-ms")->given;
+    if (strcmp(k->name, dump_last) != 0)
         return 0;
     if (c->cmd_out && c->out_path)
         return wrong(c, NULL, "--out and --cmd-out are the same: give one");
@@ -295,44 +221,56 @@ static int check(struct dbgctl *c)
     return 0;
 }
 
-static int take(struct dbgctl *c, int argc, char **argv, int *i)
+/* Before anything is read, so that complaints about anything come as JSON, and where they should. Help was asked for? */
+static bool look_ahead(struct line *l)
 {
-    const char *a = argv[*i], *equals = strncmp(a, "--", 2) ? NULL : strchr(a, '='),
-               *given = equals ? equals + 1 : NULL;
-    const struct dbgctl_command *k;
-    const struct option_row *o;
-    char name[64];
-    int r = 0;
+    bool help = false;
 
-    if (take_json(c, argc, argv, i, &r))
-        return r;
-    snprintf(name, sizeof(name), "%.*s", (int)(equals ? equals - a : (long)strlen(a)), a);
-    if ((k = find_command(name)))
-        return take_command(c, k, argc, argv, i, given);
-    if ((o = find_option(name)))
-        return take_option(c, o, argc, argv, i, given);
-    return wrong(c, NULL, "unknown %s '%s'", *a == '-' ? "option" : "argument", a);
+    for (int i = 1; i < l->argc; i++) {
+        const char *a = l->argv[i];
+        optind = i + 1; /* take_json looks there */
+        if (!strncmp(a, "--json", 6) && (!a[6] || a[6] == '='))
+            take_json(l, NULL, a[6] ? a + 7 : NULL, NULL);
+        l->c->json |= !strcmp(a, "--pretty");
+        help |= !strcmp(a, "--help") || !strcmp(a, "-h") || !strcmp(a, "/?");
+    }
+    return help;
 }
 
 int dbgctl_parse(struct dbgctl *c, int argc, char **argv)
 {
-    int r = 0;
+    static struct line l;
+    struct error e = {0};
+    int r;
 
-    for (int i = 1; i < argc;
-         i++) /* first, so that complaints about anything come as JSON, and where they should */
-        if (!take_json(c, argc, argv, &i, &r) && !strcmp(argv[i], "--pretty"))
-            c->json = true;
-    r = 0;
-    for (int i = 1; i < argc && !r; i++) {
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h") || !strcmp(argv[i], "/?")) {
-            help(c);
-            c->name = "help";
-            return -1;
-        }
-        r = take(c, argc, argv, &i);
+    l = (struct line){.c = c, .argc = argc, .argv = argv};
+    l.o = (struct options){
+        .name = "aerogpu_dbgctl",
+        .summary = "ask the display driver where its fences are and why they do not move",
+        .operands = "COMMAND",
+        .stops = true,
+        .slash = true,
+        .about =
+            "Talks to the driver of the service at `AEROGPU_SOCKET` (`aerogpu serve`) through D3DKMT: escapes, adapter queries, vblank waits. It answers during a hang and after a failed reset, for no call is waited for longer than --timeout-ms.",
+        .notes =
+            "What reads guest memory (--read-gpa, --dump-scanout-png and the like, --dump-last-submit) needs EnableReadGpaEscape = 1 in the settings of the service, --map-shared-handle needs EnableMapSharedHandleEscape = 1, and the caller must be root or the service's user; else STATUS_NOT_SUPPORTED. Options that belong to one command are errors with another, and when given twice. `--json FILE` works too unless FILE looks like an option or a number. --selftest returns the driver's code, 254 if it was not reached.",
+        .exits = {"ok", "wrong usage, or the adapter cannot be opened", "the command failed",
+                  "--read-gpa copied a part", "closing the adapter failed"},
+        .see = "aerogpu-doctor(1), aerogpu-serve(1), aerogpu_test_runner(1), docs/dbgctl.md"};
+    fill(&l);
+    if (look_ahead(&l) && c->json) {
+        help_json(&l);
+        c->name = "help";
+        return -1;
     }
-    if (!r)
-        r = check(c);
+    r = options_parse(&l.o, argc, argv, &e);
+    if (r > 0)
+        exit(0);
+    if (r < 0)
+        return wrong(c, c->command ? NULL : command_of(l.o.at), "%s", e.text);
+    if (c->pretty)
+        c->json = true;
+    r = check(&l);
     if (!r)
         c->name = c->command->name;
     return r;

@@ -33,8 +33,8 @@ struct dbgctl {
     /* options */
     const char *display, *json_path, *csv_path, *cmd_out, *alloc_out, *out_path, *path;
     uint32_t ring_id, timeout_ms, vblank_samples, vblank_interval_ms, samples, interval_ms, size,
-        index_from_tail, count, given; /* bits: the options that were given */
-    uint64_t argument;                 /* GPA or handle */
+        index_from_tail, count;
+    uint64_t argument; /* GPA or handle */
     bool json, pretty, force, timeout_given;
 
     const struct dbgctl_command *command;
@@ -57,14 +57,14 @@ struct dbgctl_command {
     enum dbgctl_argument argument;
     bool without_adapter;
     int (*run)(struct dbgctl *c);
-    const char *doc, *takes; /* takes: its own options, or NULL */
+    const char *doc; /* and its own options */
 };
 extern const struct dbgctl_command dbgctl_commands[];
 extern const unsigned dbgctl_num_commands;
 
 /* ---- args.c ---- */
 
-/* 0, DBGCTL_USAGE with the complaint in c->message, or -1 when help was shown (with --json: is in c->body). */
+/* 0, DBGCTL_USAGE with the complaint in c->message, or -1: what --help says is in c->body. Without --json help ends the program. */
 int dbgctl_parse(struct dbgctl *c, int argc, char **argv);
 
 /* ---- call.c: bounded calls ---- */

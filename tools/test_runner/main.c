@@ -2,6 +2,7 @@
 #include "runner.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/options.h"
+#include "base/program.h"
 #include "suite.h"
 
 static const char *const all_tests[] = {
@@ -17,34 +20,6 @@ static const char *const all_tests[] = {
     SUITE_TESTS(ROW)
 #undef ROW
 };
-
-static void usage(FILE *f)
-{
-    fputs(
-        "usage: aerogpu_test_runner [OPTIONS] [-- OPTIONS OF TESTS]\n\n"
-        "Runs the validation programs against the service at $AEROGPU_SOCKET. Options that it does not know "
-        "go to\n"
-        "every test, as do --require-vid, --require-did, --require-umd, --samples and the like.\n\noptions:\n"
-        "  --bin-dir=DIR            where the programs are; default: those of this build or installation\n"
-        "  --manifest=FILE          the tests to run: the first word of each line\n"
-        "  --timeout-ms=N           time of one test (30000; $AEROGPU_TEST_TIMEOUT_MS); it is killed then, "
-        "exit code 124\n"
-        "  --no-timeout             let a test take as long as it wants\n"
-        "  --json[=PATH]            write report.json, and beside it JUnit XML and the JSON of each test\n"
-        "  --log-dir=DIR            stdout, stderr, pictures and snapshots of each test\n"
-        "  --event-log=FILE         the service's event log (aerogpu serve --event-log): what the tests "
-        "expect there is checked\n"
-        "  --dbgctl=PATH            take snapshots with it when a test fails; a plain name is looked for "
-        "beside "
-        "this\n"
-        "                           program, beside the tests and in PATH\n"
-        "  --dbgctl-timeout-ms=N    time of one snapshot (5000)\n"
-        "  --list                   print the names of the tests\n"
-        "  --help                   this\n"
-        "exit codes: 0 every test passed or was skipped, 1 one failed or the command line is wrong, 130 "
-        "interrupted\n",
-        f);
-}
 
 struct event_log {
     const char *path;
@@ -92,38 +67,19 @@ static void progress(void *ctx, const char *name, unsigned index, unsigned total
     fflush(stdout);
 }
 
-/* The value of "NAME=VALUE" or "NAME VALUE"; "" if there is none, NULL if it is another option. */
-static const char *value_of(const char *arg, const char *name, int argc, char **argv, int *i)
-{
-    size_t n = strlen(name);
-
-    if (strncmp(arg, name, n) != 0 || (arg[n] && arg[n] != '='))
-        return NULL;
-    if (arg[n])
-        return arg + n + 1;
-    return *i + 1 < argc && strncmp(argv[*i + 1], "--", 2) != 0 ? argv[++*i] : "";
-}
-
-static bool positive(const char *text, int *out)
-{
-    char *end;
-    long v = strtol(text, &end, 10);
-
-    if (*end || v <= 0 || v > INT_MAX)
-        return false;
-    *out = (int)v;
-    return true;
-}
+enum { MAX_EXTRA = 64 };
 
 struct command_line {
     struct runner_params p;
-    const char *manifest, *event_log, *extra[64];
-    char bin_dir[PATH_MAX], dbgctl[PATH_MAX], junit[PATH_MAX], self[PATH_MAX];
-    bool rest;
+    const char *manifest, *event_log, *extra[MAX_EXTRA];
+    char bin_dir[PATH_MAX], dbgctl[PATH_MAX], junit[PATH_MAX];
+    uint32_t timeout_ms, dbgctl_timeout_ms;
+    bool no_timeout, json, list;
 };
 
-static int wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static int wrong(const char *fmt, ...)
+/* Says what is wrong; returns `code`. */
+static int wrong(enum exit_code code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int wrong(enum exit_code code, const char *fmt, ...)
 {
     va_list ap;
 
@@ -132,109 +88,123 @@ static int wrong(const char *fmt, ...)
     vfprintf(stderr, fmt, ap);
     va_end(ap);
     fputs("; --help lists the options\n", stderr);
-    return 1;
+    return code;
 }
 
 /* Where the programs are: in the build directory or installed. */
 static void find_programs(struct command_line *c)
 {
-    static const char *const places[] = {"../../suite", "../libexec/aerogpu/suite", "."};
-    ssize_t n = readlink("/proc/self/exe", c->self, sizeof(c->self) - 1);
-    char path[PATH_MAX + 32];
+    char built[64], installed[64], *slash;
 
-    c->self[n > 0 ? n : 0] = '\0';
-    if (strrchr(c->self, '/'))
-        *strrchr(c->self, '/') = '\0';
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof(path), "%s/%s/%s", c->self, places[i], all_tests[0]);
-        snprintf(c->bin_dir, sizeof(c->bin_dir), "%.*s/%s", PATH_MAX - 32, c->self, places[i]);
-        if (!access(path, X_OK))
-            return;
-    }
+    snprintf(built, sizeof(built), "suite/%s", all_tests[0]);
+    snprintf(installed, sizeof(installed), "aerogpu/suite/%s", all_tests[0]);
+    if (program_find(&(struct program_params){.what = "the validation programs",
+                                              .built = built,
+                                              .installed = installed,
+                                              .place = PROGRAM_LIBEXEC},
+                     c->bin_dir, sizeof(c->bin_dir), NULL))
+        strcpy(c->bin_dir, ".");
+    else if ((slash = strrchr(c->bin_dir, '/')))
+        *slash = '\0';
 }
 
-/* A plain name is looked for beside us, beside the programs, beside us in the build directory, and in PATH. */
+/* A plain name is looked for beside us, beside the programs, and in PATH. */
 static bool find_dbgctl(struct command_line *c)
 {
-    const char *name = c->p.dbgctl, *path = getenv("PATH"), *dirs[] = {c->self, c->p.bin_dir};
+    const char *name = c->p.dbgctl, *path = getenv("PATH");
+    char built[PATH_MAX];
 
     if (strchr(name, '/'))
         return !access(name, X_OK);
-    for (int i = 0; i < 3; i++) {
-        if (i < 2)
-            snprintf(c->dbgctl, sizeof(c->dbgctl), "%.*s/%s", PATH_MAX - 300, dirs[i], name);
-        else
-            snprintf(c->dbgctl, sizeof(c->dbgctl), "%.*s/../dbgctl/%s", PATH_MAX - 300, c->self, name);
-        if (!access(c->dbgctl, X_OK)) {
-            c->p.dbgctl = c->dbgctl;
-            return true;
+    snprintf(built, sizeof(built), "tools/dbgctl/%s", name);
+    c->p.dbgctl = c->dbgctl;
+    if (!program_find(
+            &(struct program_params){.what = name, .built = built, .installed = name, .place = PROGRAM_BIN},
+            c->dbgctl, sizeof(c->dbgctl), NULL))
+        return true;
+    snprintf(c->dbgctl, sizeof(c->dbgctl), "%.*s/%s", PATH_MAX - 300, c->p.bin_dir, name);
+    while (access(c->dbgctl, X_OK)) {
+        size_t n = path ? strcspn(path, ":") : 0;
+        if (!path || !*path) {
+            c->p.dbgctl = name;
+            return false;
         }
-    }
-    while (path && *path) {
-        size_t n = strcspn(path, ":");
         snprintf(c->dbgctl, sizeof(c->dbgctl), "%.*s/%s", (int)n, path, name);
-        if (n && !access(c->dbgctl, X_OK)) {
-            c->p.dbgctl = c->dbgctl;
-            return true;
-        }
         path += n + (path[n] == ':');
     }
-    return false;
+    return true;
+}
+
+/* What the runner does not know goes to the tests. */
+static int pass_on(void *ctx, const struct options_row *row, const char *word, struct error *e)
+{
+    struct command_line *c = ctx;
+
+    if (c->p.num_extra == MAX_EXTRA)
+        return error_set(e, -E2BIG, "more than %d options for the tests", MAX_EXTRA);
+    c->extra[c->p.num_extra++] = word;
+    return 0;
 }
 
 /* -1: done, exit with 0. */
-static int take(struct command_line *c, int argc, char **argv, int *i)
+static int parse(struct command_line *c, int argc, char **argv)
 {
-    const struct {
-        const char *name, **text;
-        int *number;
-    } options[] = {
-        {"--bin-dir", &c->p.bin_dir, NULL},       {"--manifest", &c->manifest, NULL},
-        {"--log-dir", &c->p.log_dir, NULL},       {"--event-log", &c->event_log, NULL},
-        {"--dbgctl", &c->p.dbgctl, NULL},         {"--dbgctl-timeout-ms", NULL, &c->p.dbgctl_timeout_ms},
-        {"--timeout-ms", NULL, &c->p.timeout_ms},
-    };
-    const char *a = argv[*i], *v;
+    struct options_row rows[] = {
+        OPT_TEXT("bin-dir", 0, &c->p.bin_dir, "DIR",
+                 "where the programs are; those of this build or installation"),
+        OPT_TEXT(
+            "manifest", 0, &c->manifest, "FILE",
+            "the tests to run: the first word of each line; #, ;, :: and rem begin comments. One that names no test is an error"),
+        OPT_U32(
+            "timeout-ms", 0, &c->timeout_ms, 1, INT_MAX, "N",
+            "time of one test: 30000, or `AEROGPU_TEST_TIMEOUT_MS`. After it the test is killed with all that it started, and has the exit code 124; `dbgctl_escape_security_sanity` has 5000 at most. With the tests' --time-slack=N that time, like that of a snapshot, is multiplied too"),
+        OPT_FLAG("no-timeout", 0, &c->no_timeout, "let a test take as long as it wants"),
+        OPT_MAYBE(
+            "json", 0, &c->json, &c->p.json_path, "PATH",
+            "write report.json in the current directory, or PATH, and beside it JUnit XML (.xml) and TEST.json of each test. It is written before the first test too, so that no old success stays"),
+        OPT_TEXT(
+            "log-dir", 0, &c->p.log_dir, "DIR",
+            "stdout, stderr (TEST.stdout.txt, TEST.stderr.txt), pictures and snapshots of each test; made if it is not there. Like every path here it begins in the current directory, not beside the programs"),
+        OPT_TEXT(
+            "event-log", 0, &c->event_log, "FILE",
+            "the event log of the service (`aerogpu serve --event-log`): a test fails when an event that it expects is missing, or one of a reset, a fault, a bug check or a broken rule came that it does not expect"),
+        OPT_TEXT(
+            "dbgctl", 0, &c->p.dbgctl, "PATH",
+            "take snapshots with aerogpu_dbgctl(1) when a test fails: dbgctl_TEST_status.txt (state), dbgctl_TEST_query_error.txt (error latch), dbgctl_TEST_dump_log.txt (the driver's log), dbgctl_TEST_dump_last_cmd.txt and dbgctl_TEST_cmd_N.bin (the last four submissions with their tables and summaries, where the service lets guest memory be read), in the log directory, else beside report.json. A plain name is looked for beside the runner, beside the tests and in PATH"),
+        OPT_U32("dbgctl-timeout-ms", 0, &c->dbgctl_timeout_ms, 1, INT_MAX, "N", "time of one snapshot; 5000"),
+        OPT_FLAG("list", 0, &c->list, "print the names of the tests"),
+        OPT_END};
+    struct options o = {
+        .rows = rows,
+        .name = "aerogpu_test_runner",
+        .summary = "run the validation programs against a running service",
+        .operands = "[-- OPTIONS OF TESTS]",
+        .max = MAX_EXTRA,
+        .foreign = pass_on,
+        .foreign_ctx = c,
+        .about =
+            "Runs each validation program in turn against the service whose socket `AEROGPU_SOCKET` names. A test that takes too long is killed with everything that it started. A program that is missing is a failure. Options that the runner does not know go to every test, as do --require-vid, --require-did, --require-umd, --samples and the like; so do those after --.",
+        .notes =
+            "Interrupted, it kills the running test, writes a report of what was done that says \"interrupted\", and has the exit code 130.",
+        .exits = {"every test passed or was skipped",
+                  "one failed", [EXIT_INPUT] = "the manifest or the event log is bad",
+                  [EXIT_ENV] = "a program is missing, or a report cannot be written"},
+        .see = "aerogpu-validate(1), aerogpu-serve(1), aerogpu_dbgctl(1)"};
+    struct error e = {0};
+    int r = options_parse(&o, argc, argv, &e);
 
-    if (!strcmp(a, "--")) {
-        c->rest = true;
-        return 0;
-    }
-    if (!strcmp(a, "--help") || !strcmp(a, "-h")) {
-        usage(stdout);
-        return -1;
-    }
-    if (!strcmp(a, "--list")) {
-        for (unsigned k = 0; k < c->p.num_tests; k++)
-            puts(c->p.tests[k]);
-        return -1;
-    }
-    if (!strcmp(a, "--no-timeout")) {
-        c->p.timeout_ms = 0;
-        return 0;
-    }
-    if (!strcmp(a, "--json") || !strncmp(a, "--json=", 7)) {
-        c->p.json_path = a[6] ? a + 7 : "report.json";
-        return *c->p.json_path ? 0 : wrong("--json= needs a path");
-    }
-    for (size_t k = 0; k < sizeof(options) / sizeof(options[0]); k++) {
-        if (!(v = value_of(a, options[k].name, argc, argv, i)))
-            continue;
-        if (!*v)
-            return wrong("%s needs a value", options[k].name);
-        if (options[k].text)
-            *options[k].text = v;
-        else if (!positive(v, options[k].number))
-            return wrong("%s: '%s' is no number from 1 to %d", options[k].name, v, INT_MAX);
-        return 0;
-    }
-    if (strncmp(a, "--", 2) != 0)
-        return wrong("unexpected argument '%s'", a);
-    if (c->p.num_extra == 64)
-        return wrong("more than 64 options for the tests");
-    c->extra[c->p.num_extra++] = a;
-    if (!strchr(a, '=') && *i + 1 < argc && strncmp(argv[*i + 1], "--", 2) != 0 && c->p.num_extra < 64)
-        c->extra[c->p.num_extra++] = argv[++*i]; /* its value */
+    if (!r && optind < argc && strcmp(argv[optind - 1], "--") != 0)
+        r = error_set(&e, -EINVAL, "unexpected argument '%s'", argv[optind]);
+    while (!r && optind < argc)
+        r = pass_on(c, NULL, argv[optind++], &e);
+    for (unsigned k = 0; !r && c->list && k < c->p.num_tests; k++)
+        puts(c->p.tests[k]);
+    if (r || c->list)
+        return r < 0 ? wrong(EXIT_USAGE, "%s", e.text) : -1;
+    c->p.timeout_ms = c->no_timeout ? 0 : (int)c->timeout_ms;
+    c->p.dbgctl_timeout_ms = (int)c->dbgctl_timeout_ms;
+    if (c->json && !c->p.json_path)
+        c->p.json_path = "report.json";
     return 0;
 }
 
@@ -245,17 +215,17 @@ static int check(struct command_line *c, char ***names)
     int r;
 
     if (access(c->p.bin_dir, X_OK))
-        return wrong("--bin-dir: %s: %s", c->p.bin_dir, strerror(errno));
+        return wrong(EXIT_ENV, "--bin-dir: %s: %s", c->p.bin_dir, strerror(errno));
     if (c->p.dbgctl && !find_dbgctl(c))
-        return wrong("--dbgctl: there is no program %s", c->p.dbgctl);
+        return wrong(EXIT_ENV, "--dbgctl: there is no program %s", c->p.dbgctl);
     if (c->event_log && access(c->event_log, R_OK))
-        return wrong("--event-log: %s: %s", c->event_log, strerror(errno));
+        return wrong(EXIT_INPUT, "--event-log: %s: %s", c->event_log, strerror(errno));
     if (c->manifest) {
         r = runner_manifest(c->manifest, names, &c->p.num_tests);
         if (r)
-            return wrong("--manifest: %s: %s", c->manifest, strerror(-r));
+            return wrong(EXIT_INPUT, "--manifest: %s: %s", c->manifest, strerror(-r));
         if (!c->p.num_tests)
-            return wrong("--manifest: %s names no test", c->manifest);
+            return wrong(EXIT_INPUT, "--manifest: %s names no test", c->manifest);
         c->p.tests = (const char *const *)*names;
     }
     if (c->p.json_path) {
@@ -281,27 +251,27 @@ int main(int argc, char **argv)
     struct event_log log = {0};
     const char *env = getenv("AEROGPU_TEST_TIMEOUT_MS");
     char **names = NULL;
+    struct error e = {0};
+    uint64_t timeout;
     json_t *report;
-    int r = 0, skipped = 0;
+    int r, skipped = 0;
     size_t i;
     const json_t *t;
 
     c.p = (struct runner_params){.suite_name = "aerogpu_win7_validation",
-                                 .timeout_ms = 30000,
-                                 .dbgctl_timeout_ms = 5000,
                                  .bin_dir = c.bin_dir,
                                  .extra = c.extra,
                                  .progress = progress,
                                  .tests = all_tests,
                                  .num_tests = sizeof(all_tests) / sizeof(all_tests[0])};
+    c.timeout_ms = 30000;
+    c.dbgctl_timeout_ms = 5000;
     find_programs(&c);
-    if (env && *env && !positive(env, &c.p.timeout_ms))
-        return wrong("AEROGPU_TEST_TIMEOUT_MS: '%s' is no number from 1 to %d", env, INT_MAX);
-    for (int k = 1; k < argc && !r; k++)
-        if (c.rest && c.p.num_extra < 64)
-            c.extra[c.p.num_extra++] = argv[k];
-        else
-            r = c.rest ? wrong("more than 64 options for the tests") : take(&c, argc, argv, &k);
+    if (env && *env && options_number("AEROGPU_TEST_TIMEOUT_MS", env, 1, INT_MAX, &timeout, &e))
+        return wrong(EXIT_USAGE, "%s", e.text);
+    if (env && *env)
+        c.timeout_ms = (uint32_t)timeout;
+    r = parse(&c, argc, argv);
     if (!r)
         r = check(&c, &names);
     if (r)
@@ -315,7 +285,7 @@ int main(int argc, char **argv)
     sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_signal}, NULL);
     report = runner_run(&c.p);
     if (!report)
-        return 1;
+        return EXIT_ENV;
     if (json_object_get(report, "interrupted")) {
         json_decref(report);
         fputs("aerogpu_test_runner: interrupted\n", stderr);
