@@ -51,15 +51,15 @@ static void run_frame(struct ours *o)
 /* ---- straight on Vulkan ------------------------------------------------------------------------------------------- */
 
 struct direct {
-    struct vk vk;
+    struct exec_vk vk;
     VkImage image;
-    struct vk_memory memory;
+    struct exec_vk_memory memory;
     VkImageView view;
     VkRenderPass pass;
     VkFramebuffer framebuffer;
     VkPipelineLayout layout;
     VkPipeline pipeline;
-    struct vk_buffer vertices;
+    struct exec_vk_buffer vertices;
     VkCommandPool pool[2];
     VkCommandBuffer cmd[2];
     VkFence fence[2];
@@ -121,7 +121,7 @@ static void direct_target(struct direct *d)
 
     vkCreateImage(d->vk.device, &ici, NULL, &d->image);
     vkGetImageMemoryRequirements(d->vk.device, d->image, &req);
-    check(vk_alloc(&d->vk, &d->memory, &req, VK_USE_DEVICE), "image memory", NULL);
+    check(exec_vk_alloc(&d->vk, &d->memory, &req, VK_USE_DEVICE), "image memory", NULL);
     vkBindImageMemory(d->vk.device, d->image, d->memory.memory, d->memory.offset);
     vci.image = d->image;
     vkCreateImageView(d->vk.device, &vci, NULL, &d->view);
@@ -188,7 +188,7 @@ static void direct_pipeline(struct direct *d, const struct shader_program *p)
 
     vkCreatePipelineLayout(d->vk.device, &lci, NULL, &d->layout);
     ci.layout = d->layout;
-    check(vk_errno(vkCreateGraphicsPipelines(d->vk.device, VK_NULL_HANDLE, 1, &ci, NULL, &d->pipeline)),
+    check(exec_vk_errno(vkCreateGraphicsPipelines(d->vk.device, VK_NULL_HANDLE, 1, &ci, NULL, &d->pipeline)),
           "pipeline", NULL);
 }
 
@@ -206,7 +206,7 @@ static void direct_setup(struct direct *d)
     size_t size;
     void *bytes;
 
-    check(vk_open(&d->vk, NULL, &e), "Vulkan", &e);
+    check(exec_vk_open(&d->vk, NULL, &e), "Vulkan", &e);
     bytes = thousand_shader("colour_vs.dxbc", &size);
     check(shader_create(&vs, EXEC_VS, bytes, size, &e), "vertex shader", &e);
     free(bytes);
@@ -219,7 +219,7 @@ static void direct_setup(struct direct *d)
     direct_target(d);
     direct_pipeline(d, &program);
     vertices = thousand_vertices(&size);
-    check(vk_buffer_create(&d->vk, &d->vertices, size, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, VK_USE_SHARED),
+    check(exec_vk_buffer_create(&d->vk, &d->vertices, size, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, VK_USE_SHARED),
           "vertex buffer", NULL);
     memcpy(d->vertices.memory.map, vertices, size);
     pci.queueFamilyIndex = d->vk.queue_family;

@@ -38,7 +38,7 @@ enum aerogpu_alloc_flags {
 #undef AEROGPU_ROW
 };
 
-/* ---- private data of a WDDM allocation ---- */
+/* ---- private data of a WDDM allocation ----------------------------------- */
 
 #define AEROGPU_ALLOC_PRIV_MAGIC 0x414C4C4Fu
 

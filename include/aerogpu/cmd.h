@@ -26,7 +26,7 @@ typedef uint32_t aerogpu_handle_t;
 #define AEROGPU_UAV_INITIAL_COUNT_KEEP     0xFFFFFFFFu
 #define AEROGPU_BIND_SHADERS_EXTENDED_SIZE 36u /* with {gs, hs, ds} appended */
 
-/* ---- enumerations: V(name, value) ------------------------------------------------------------------------------- */
+/* ---- enumerations: V(name, value) ---------------------------------------- */
 
 #define AEROGPU_ENUM_SHADER_STAGE(V) V(VERTEX, 0) V(PIXEL, 1) V(COMPUTE, 2) V(GEOMETRY, 3)
 
@@ -410,7 +410,7 @@ typedef uint32_t aerogpu_handle_t;
     F(U32, reserved0, RSV, "0")                                                                              \
     F(U32, reserved1, RSV, "0")
 
-/* ---- elements of tails: L(NAME, name, size, whether it begins with a handle); their fields as above -------------------------------------- */
+/* ---- elements of tails: L(NAME, name, size, whether it begins with a handle); their fields as above ---- */
 
 #define AEROGPU_FIELDS_VERTEX_BUFFER_BINDING(F, A)                                                           \
     F(U32, buffer, HANDLE, "0: none")                                                                        \
@@ -562,7 +562,7 @@ typedef uint32_t aerogpu_handle_t;
     P(0x712, RELEASE_SHARED_SURFACE, release_shared_surface, 24, NONE, hdr, 0, SHARE, "retires a token")     \
     P(0x720, FLUSH, flush, 16, NONE, hdr, 0, META, "asks that all before it be started")
 
-/* ---- what the table makes ---------------------------------------------------------------------------------------- */
+/* ---- what the table makes ------------------------------------------------ */
 
 #define AEROGPU_CTYPE_U8  uint8_t
 #define AEROGPU_CTYPE_U32 uint32_t

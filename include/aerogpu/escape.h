@@ -278,7 +278,7 @@ enum aerogpu_selftest_code {
 #undef AEROGPU_ROW
 };
 
-/* ---- the blob of UMDRIVERPRIVATE ---- */
+/* ---- the blob of UMDRIVERPRIVATE ----------------------------------------- */
 
 #define AEROGPU_UMD_PRIVATE_VERSION 1u
 
@@ -300,7 +300,7 @@ enum aerogpu_selftest_code {
 #define AEROGPU_UMD_PRIVATE_FLAG_VBLANK     0x2u
 #define AEROGPU_UMD_PRIVATE_FLAG_FENCE_PAGE 0x4u /* in use, not only supported */
 
-/* ---- the structs ---- */
+/* ---- the structs --------------------------------------------------------- */
 
 typedef uint8_t aerogpu_escape_byte_t; /* so that byte arrays read like the others in the tables */
 

@@ -168,7 +168,7 @@ void abi_print_packet(struct strbuf *out, const struct abi_packet *p, uint32_t m
         strbuf_puts(out, " …");
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+/* ---- JSON ---------------------------------------------------------------- */
 
 static json_t *value_json(const struct abi_field *f, uint64_t v)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* ---- the validator's list: which fields of which packet hold enumerated values ----------------------------------- */
+/* ---- the validator's list: which fields of which packet hold enumerated values ---- */
 
 struct check {
     uint16_t offset;
@@ -73,7 +73,7 @@ static int check_fields(const struct abi_packet *p, struct error *e)
     return 0;
 }
 
-/* ---- stage_ex ---------------------------------------------------------------------------------------------------- */
+/* ---- stage_ex ------------------------------------------------------------ */
 
 static int check_stage_ex(const struct abi_stream *s, const struct abi_packet *p, struct error *e)
 {
@@ -111,7 +111,7 @@ enum abi_program abi_packet_stage(const struct abi_stream *s, const struct abi_p
                      p->desc->stage_ex ? abi_packet_u32(p, p->desc->stage_ex) : 0);
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------------------------- */
+/* ---- the walk ------------------------------------------------------------ */
 
 static int fail(struct abi_stream *s)
 {

@@ -68,7 +68,7 @@ struct live {
     pthread_mutex_t death_lock;
     uint64_t deaths;
     struct exec_death death; /* the last one */
-    struct exec_crumbs crumbs;
+    struct exec_progress progress;
 };
 
 /* The machine that this thread is serving, if any. */
@@ -176,7 +176,7 @@ static void on_complete(void *ctx, const struct abi_completion *c)
     gpu_complete(((struct machine *)ctx)->gpu, c);
 }
 
-static void on_death(void *ctx, const struct exec_death *d, const struct exec_crumbs *crumbs)
+static void on_death(void *ctx, const struct exec_death *d, const struct exec_progress *progress)
 {
     struct live *l = live_of(ctx);
 
@@ -184,7 +184,7 @@ static void on_death(void *ctx, const struct exec_death *d, const struct exec_cr
     pthread_mutex_lock(&l->death_lock);
     l->deaths++;
     l->death = *d;
-    memcpy(&l->crumbs, crumbs, sizeof(l->crumbs));
+    memcpy(&l->progress, progress, sizeof(l->progress));
     pthread_mutex_unlock(&l->death_lock);
 }
 
@@ -329,7 +329,7 @@ static void *device_thread(void *arg)
             until_due(m);
         do
             busy = serve(m);
-        while (busy && !atomic_load(&l->has_helper) && exec_host_look(l->host));
+        while (busy && !atomic_load(&l->has_helper) && exec_host_poll(l->host));
         pthread_mutex_unlock(&l->serving);
     }
     return NULL;
@@ -343,7 +343,7 @@ static int help_until(struct machine *m, bool (*done)(void *ctx), void *ctx, uin
 
     pthread_mutex_lock(&l->serving);
     while (!(is_done = done(ctx)) && machine_now(m) < end) {
-        if ((!busy || !exec_host_look(l->host)) && await(m, end))
+        if ((!busy || !exec_host_poll(l->host)) && await(m, end))
             until_due(m);
         busy = serve(m);
     }
@@ -396,7 +396,7 @@ static bool expect(struct machine *m)
 
     if (pthread_mutex_trylock(&l->serving))
         return false; /* who serves will see it */
-    if (exec_host_expect(l->host))
+    if (exec_host_poll_begin(l->host))
         return true;
     pthread_mutex_unlock(&l->serving);
     return false;
@@ -406,7 +406,7 @@ static void collect(struct machine *m)
 {
     struct live *l = m->kind;
 
-    if (exec_host_find(l->host))
+    if (exec_host_poll_end(l->host))
         serve(m);
     pthread_mutex_unlock(&l->serving);
 }
@@ -556,7 +556,7 @@ static void device_name(struct machine *m, char name[256], bool *is_cpu)
     exec_host_device_name(live_of(m)->host, name, is_cpu);
 }
 
-static bool last_death(struct machine *m, struct exec_death *out, struct exec_crumbs *crumbs)
+static bool last_death(struct machine *m, struct exec_death *out, struct exec_progress *progress)
 {
     struct live *l = m->kind;
     bool any;
@@ -565,15 +565,15 @@ static bool last_death(struct machine *m, struct exec_death *out, struct exec_cr
     any = l->deaths > 0;
     if (any) {
         *out = l->death;
-        memcpy(crumbs, &l->crumbs, sizeof(*crumbs));
+        memcpy(progress, &l->progress, sizeof(*progress));
     }
     pthread_mutex_unlock(&l->death_lock);
     return any;
 }
 
-static bool crumbs(struct machine *m, struct exec_crumbs *out)
+static bool progress(struct machine *m, struct exec_progress *out)
 {
-    return exec_host_crumbs(live_of(m)->host, out);
+    return exec_host_progress(live_of(m)->host, out);
 }
 
 static int executor_pid(struct machine *m)
@@ -609,7 +609,7 @@ const struct machine_ops machine_live_ops = {
     .get_stats = get_stats,
     .device_name = device_name,
     .executor_pid = executor_pid,
-    .crumbs = crumbs,
+    .progress = progress,
     .last_death = last_death,
     .host = &(const struct gpu_host_ops){machine_dma_map, raise_irq, arm_timer},
     .backend = &(const struct gpu_backend_ops){submit, reset},

@@ -295,12 +295,12 @@ int machine_executor_pid(struct machine *m)
     return m->ops->executor_pid ? m->ops->executor_pid(m) : 0;
 }
 
-bool machine_crumbs(struct machine *m, struct exec_crumbs *out)
+bool machine_progress(struct machine *m, struct exec_progress *out)
 {
-    return m->ops->crumbs && m->ops->crumbs(m, out);
+    return m->ops->progress && m->ops->progress(m, out);
 }
 
-bool machine_last_death(struct machine *m, struct exec_death *out, struct exec_crumbs *crumbs)
+bool machine_last_death(struct machine *m, struct exec_death *out, struct exec_progress *progress)
 {
-    return m->ops->last_death && m->ops->last_death(m, out, crumbs);
+    return m->ops->last_death && m->ops->last_death(m, out, progress);
 }

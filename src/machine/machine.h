@@ -22,7 +22,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "executor/engine/crumbs.h"
+#include "executor/engine/progress.h"
 #include "executor/host/host.h"
 #include "gpu/gpu.h"
 
@@ -133,8 +133,8 @@ void machine_get_stats(struct machine *m, struct machine_stats *out);
 
 /* How the last executor ended, and how far it had come; false if none has. The other: how far the running one has come; false if
  * none runs. Neither waits. Always false for a sim. */
-bool machine_last_death(struct machine *m, struct exec_death *out, struct exec_crumbs *crumbs);
-bool machine_crumbs(struct machine *m, struct exec_crumbs *out);
+bool machine_last_death(struct machine *m, struct exec_death *out, struct exec_progress *progress);
+bool machine_progress(struct machine *m, struct exec_progress *out);
 
 /* Live: the executor's process id, 0 while there is none; sim: 0. */
 int machine_executor_pid(struct machine *m);

@@ -32,8 +32,8 @@ struct machine_ops {
     /* All NULL where nothing but a model executes. */
     void (*device_name)(struct machine *m, char name[256], bool *is_cpu);
     int (*executor_pid)(struct machine *m);
-    bool (*crumbs)(struct machine *m, struct exec_crumbs *out);
-    bool (*last_death)(struct machine *m, struct exec_death *out, struct exec_crumbs *crumbs);
+    bool (*progress)(struct machine *m, struct exec_progress *out);
+    bool (*last_death)(struct machine *m, struct exec_death *out, struct exec_progress *progress);
     const struct gpu_host_ops *host;
     const struct gpu_backend_ops *backend;
 };

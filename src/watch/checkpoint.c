@@ -24,9 +24,10 @@ struct watch_checkpoint {
 /* The context's last ones, or NULL. */
 static const struct exec_checkpoints *checkpoints_of(const struct snapshot *sn, uint32_t context)
 {
-    for (int i = 0; sn->has_crumbs && i < EXEC_CHECKPOINT_CONTEXTS; i++)
-        if (atomic_load(&sn->crumbs.checkpoints[i].in_use) && sn->crumbs.checkpoints[i].context == context)
-            return &sn->crumbs.checkpoints[i];
+    for (int i = 0; sn->has_progress && i < EXEC_CHECKPOINT_CONTEXTS; i++)
+        if (atomic_load(&sn->progress.checkpoints[i].in_use) &&
+            sn->progress.checkpoints[i].context == context)
+            return &sn->progress.checkpoints[i];
     return NULL;
 }
 

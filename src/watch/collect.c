@@ -141,20 +141,20 @@ static const char *writer_text(const struct snapshot *sn)
 {
     static const char *const names[] = {"", "; by VK_AMD_buffer_marker, top and bottom of pipe",
                                         "; with VK_NV_device_diagnostic_checkpoints once the device is lost"};
-    uint32_t w = sn->has_crumbs ? sn->crumbs.writer : 0;
+    uint32_t w = sn->has_progress ? sn->progress.writer : 0;
 
     return names[w < 3 ? w : 0];
 }
 
 static const char *markers_text(const struct snapshot *sn)
 {
-    if (!sn->has_crumbs || sn->crumbs.way == EXEC_CRUMBS_NONE)
+    if (!sn->has_progress || sn->progress.way == EXEC_PROGRESS_NONE)
         return "none";
-    if (sn->crumbs.exact)
-        return sn->crumbs.way == EXEC_CRUMBS_SHARED
+    if (sn->progress.exact)
+        return sn->progress.way == EXEC_PROGRESS_SHARED
                    ? "exact: every command, written by the Vulkan device into shared memory"
                    : "exact: every command, copied by the executor every 5 ms";
-    return sn->crumbs.way == EXEC_CRUMBS_SHARED
+    return sn->progress.way == EXEC_PROGRESS_SHARED
                ? "groups of commands (one command buffer each), written by the Vulkan device into shared "
                  "memory"
                : "groups of commands (one command buffer each), copied by the executor every 5 ms";

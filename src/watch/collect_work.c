@@ -29,7 +29,8 @@ struct outcome {
 
 static void outcome_init(struct outcome *o, const struct snapshot *sn, const struct retained *k)
 {
-    const struct exec_crumb_slot *slot = sn->has_crumbs ? watch_crumbs_find(&sn->crumbs, k->id) : NULL;
+    const struct exec_progress_slot *slot =
+        sn->has_progress ? watch_progress_find(&sn->progress, k->id) : NULL;
 
     *o = (struct outcome){.default_state = k->state == RETAINED_DONE ? BB_FINISHED : BB_NOT_STARTED};
     if (!slot || k->state == RETAINED_DONE || watch_items_init(&o->items, k, slot))
@@ -226,10 +227,11 @@ static void walk(struct collector *c, const struct retained *k, bool verbose, ui
 
 static void put_marks(struct collector *c, const struct retained *k)
 {
-    const struct exec_crumb_slot *slot = c->sn->has_crumbs ? watch_crumbs_find(&c->sn->crumbs, k->id) : NULL;
+    const struct exec_progress_slot *slot =
+        c->sn->has_progress ? watch_progress_find(&c->sn->progress, k->id) : NULL;
     uint32_t n = slot ? atomic_load(&slot->num_marks) : 0;
 
-    for (uint32_t m = 0; m < n && m < EXEC_CRUMB_MARKS; m++) {
+    for (uint32_t m = 0; m < n && m < EXEC_PROGRESS_MARKS; m++) {
         bb_row(c->p, BB_TABLE_MARK);
         bb_int(c->p, BB_mark_submission, (int64_t)k->id);
         bb_int(c->p, BB_mark_number, m + 1);
@@ -237,14 +239,15 @@ static void put_marks(struct collector *c, const struct retained *k)
         bb_int(c->p, BB_mark_last, slot->marks[m].last);
         bb_int(c->p, BB_mark_top, slot->top > m);
         bb_int(c->p, BB_mark_bottom, slot->bottom > m);
-        bb_int(c->p, BB_mark_exact, c->sn->crumbs.exact);
+        bb_int(c->p, BB_mark_exact, c->sn->progress.exact);
         bb_row_end(c->p);
     }
 }
 
 static const char *state_of(const struct collector *c, const struct retained *k)
 {
-    const struct exec_crumb_slot *slot = c->sn->has_crumbs ? watch_crumbs_find(&c->sn->crumbs, k->id) : NULL;
+    const struct exec_progress_slot *slot =
+        c->sn->has_progress ? watch_progress_find(&c->sn->progress, k->id) : NULL;
 
     if (k->state == RETAINED_DONE)
         return "completed";

@@ -4,7 +4,7 @@
 
 #include <aerogpu/blackbox.h>
 
-#include "executor/engine/crumbs.h"
+#include "executor/engine/progress.h"
 
 struct retained;
 
@@ -15,10 +15,11 @@ struct watch_items {
 };
 
 /* 0, or -1 without memory. `slot` NULL: nothing is known about its progress. */
-int watch_items_init(struct watch_items *out, const struct retained *k, const struct exec_crumb_slot *slot);
+int watch_items_init(struct watch_items *out, const struct retained *k,
+                     const struct exec_progress_slot *slot);
 void watch_items_finish(struct watch_items *i);
 
 /* The slot of a submission, NULL if it has none. */
-const struct exec_crumb_slot *watch_crumbs_find(const struct exec_crumbs *c, uint64_t submission);
+const struct exec_progress_slot *watch_progress_find(const struct exec_progress *c, uint64_t submission);
 
 #endif

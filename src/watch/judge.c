@@ -17,9 +17,9 @@
 #include "watch/priv.h"
 #include "executor/engine/engine.h"
 
-const struct exec_crumb_slot *watch_crumbs_find(const struct exec_crumbs *c, uint64_t submission)
+const struct exec_progress_slot *watch_progress_find(const struct exec_progress *c, uint64_t submission)
 {
-    for (int i = 0; submission && i < EXEC_CRUMB_SLOTS; i++)
+    for (int i = 0; submission && i < EXEC_PROGRESS_SLOTS; i++)
         if (atomic_load(&c->slots[i].submission) == submission)
             return &c->slots[i];
     return NULL;
@@ -50,14 +50,14 @@ static bool find_works(struct works *w, const struct retained *k)
     return true;
 }
 
-int watch_items_init(struct watch_items *out, const struct retained *k, const struct exec_crumb_slot *slot)
+int watch_items_init(struct watch_items *out, const struct retained *k, const struct exec_progress_slot *slot)
 {
     uint32_t marks = slot ? atomic_load(&slot->num_marks) : 0, at = 0, n = 0;
     struct works w;
 
     *out = (struct watch_items){0};
-    if (marks > EXEC_CRUMB_MARKS)
-        marks = EXEC_CRUMB_MARKS; /* whatever wrote it */
+    if (marks > EXEC_PROGRESS_MARKS)
+        marks = EXEC_PROGRESS_MARKS; /* whatever wrote it */
     if (!find_works(&w, k)) {
         free(w.packets);
         return -1;
@@ -196,7 +196,8 @@ static void name_group(const struct retained *k, struct watch_crash *c, uint32_t
 
 static void judge_marks(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
 {
-    const struct exec_crumb_slot *slot = sn->has_crumbs ? watch_crumbs_find(&sn->crumbs, k->id) : NULL;
+    const struct exec_progress_slot *slot =
+        sn->has_progress ? watch_progress_find(&sn->progress, k->id) : NULL;
     const bool outside = bb_cause_desc(c->cause)->kind == BB_KIND_OUTSIDE; /* whatever ran is not to blame */
     uint32_t decoding = slot ? atomic_load(&slot->decoding) : 0;
     struct bb_inference x;
@@ -208,7 +209,7 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
         watch_items_finish(&items);
         return;
     }
-    c->exact = sn->crumbs.exact != 0;
+    c->exact = sn->progress.exact != 0;
     c->candidates = x.num_candidates;
     if (sn->died && sn->death.in_decoder && decoding) {
         c->in_decoder = c->exact = true;
@@ -224,7 +225,7 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
         else
             name_group(k, c, (uint32_t)items.items[x.candidates[x.num_candidates - 1]].id,
                        bb_cause_desc(c->cause)->words);
-    } else if (atomic_load(&slot->state) == EXEC_CRUMB_DECODING && decoding) {
+    } else if (atomic_load(&slot->state) == EXEC_PROGRESS_DECODING && decoding) {
         c->in_decoder = c->exact = true;
         c->certain = !outside;
         c->candidates = 1;

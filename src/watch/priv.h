@@ -59,8 +59,8 @@ struct snapshot {
     struct retained *items; /* oldest first */
     uint32_t num_items;
     uint64_t streams_dropped, failed_id;
-    struct exec_crumbs crumbs;
-    bool has_crumbs;
+    struct exec_progress progress;
+    bool has_progress;
     struct exec_death death;
     bool died;          /* the death belongs to it */
     bool hung, starved; /* starved: the executor was hardly let run meanwhile */
@@ -124,7 +124,7 @@ struct watch {
 /* Says what crashed. */
 void watch_judge(const struct snapshot *sn, struct watch_crash *crash);
 /* Takes what happened to addresses since the last call. */
-void watch_addresses(struct watch *w, const struct exec_crumbs *c);
+void watch_addresses(struct watch *w, const struct exec_progress *c);
 /* Writes everything into `p`. */
 void watch_collect(struct watch *w, struct snapshot *sn, const struct watch_crash *crash,
                    struct bb_package *p);

@@ -228,7 +228,7 @@ static void on_ring_reset(struct watch *w, const struct gpu_event *e)
     if (unfinished && !w->rescued && !w->hang_reported) {
         w->rescued = take_snapshot(w, "reset");
         if (w->rescued)
-            w->rescued->has_crumbs = machine_crumbs(w->params.machine, &w->rescued->crumbs);
+            w->rescued->has_progress = machine_progress(w->params.machine, &w->rescued->progress);
         w->happened++;
         pthread_cond_broadcast(&w->changed);
     }
@@ -456,7 +456,7 @@ int watch_request(struct watch *w, const char *path, struct error *e)
     pthread_mutex_unlock(&w->lock);
     if (!sn)
         return error_set(e, -ENOMEM, "no memory for a dump");
-    sn->has_crumbs = machine_crumbs(w->params.machine, &sn->crumbs);
+    sn->has_progress = machine_progress(w->params.machine, &sn->progress);
     watch_host_sample(&sn->samples[sn->num_samples++], sn->time_ns, machine_executor_pid(w->params.machine));
     r = write_dump(w, sn, &crash, path, e);
     release(w, sn);
@@ -500,7 +500,7 @@ static void find_living(void *ctx, const struct bb_resource *r)
         f->id = r->id;
 }
 
-void watch_addresses(struct watch *w, const struct exec_crumbs *c)
+void watch_addresses(struct watch *w, const struct exec_progress *c)
 {
     uint64_t n = atomic_load(&c->num_addresses);
 
@@ -533,14 +533,14 @@ void watch_addresses(struct watch *w, const struct exec_crumbs *c)
     }
 }
 
-static struct snapshot *notice_death(struct watch *w, struct exec_crumbs *crumbs)
+static struct snapshot *notice_death(struct watch *w, struct exec_progress *progress)
 {
     struct exec_death death;
     struct snapshot *sn;
     bool any;
 
     pthread_mutex_unlock(&w->lock);
-    any = machine_last_death(w->params.machine, &death, crumbs);
+    any = machine_last_death(w->params.machine, &death, progress);
     pthread_mutex_lock(&w->lock);
     if (!any || death.time_ns == w->death_seen_ns)
         return NULL;
@@ -556,11 +556,11 @@ static struct snapshot *notice_death(struct watch *w, struct exec_crumbs *crumbs
     sn = take_snapshot(w, death.has_fault ? "page fault" : "executor death");
     if (!sn)
         return NULL;
-    watch_addresses(w, crumbs);
+    watch_addresses(w, progress);
     w->addresses_seen = 0; /* the next executor begins anew */
     sn->death = death;
-    sn->died = sn->has_crumbs = true;
-    sn->crumbs = *crumbs;
+    sn->died = sn->has_progress = true;
+    sn->progress = *progress;
     w->ended_pid = death.pid;
     return sn;
 }
@@ -598,12 +598,12 @@ static void sample_host(struct watch *w)
                           machine_executor_pid(w->params.machine));
 }
 
-static uint64_t progress_hash(const struct exec_crumbs *c, uint64_t oldest)
+static uint64_t progress_hash(const struct exec_progress *c, uint64_t oldest)
 {
-    uint64_t v[4 * EXEC_CRUMB_SLOTS + 1];
+    uint64_t v[4 * EXEC_PROGRESS_SLOTS + 1];
     int n = 0;
 
-    for (int i = 0; i < EXEC_CRUMB_SLOTS; i++) {
+    for (int i = 0; i < EXEC_PROGRESS_SLOTS; i++) {
         v[n++] = c->slots[i].top;
         v[n++] = c->slots[i].bottom;
         v[n++] = atomic_load(&c->slots[i].decoding);
@@ -641,7 +641,7 @@ static double share_of_processor(struct watch *w, uint64_t now)
     return ran + waited < 0.05 * (double)(now - base->time_ns) / 1e9 ? 1 : ran / (ran + waited);
 }
 
-static struct snapshot *notice_hang(struct watch *w, struct exec_crumbs *crumbs)
+static struct snapshot *notice_hang(struct watch *w, struct exec_progress *progress)
 {
     const struct retained *oldest = w->list.first;
     uint64_t now = machine_now(w->params.machine), hash, id;
@@ -661,10 +661,10 @@ static struct snapshot *notice_hang(struct watch *w, struct exec_crumbs *crumbs)
     }
     id = oldest->id;
     pthread_mutex_unlock(&w->lock);
-    hash = machine_crumbs(w->params.machine, crumbs) ? progress_hash(crumbs, id) : 0;
+    hash = machine_progress(w->params.machine, progress) ? progress_hash(progress, id) : 0;
     pthread_mutex_lock(&w->lock);
     if (hash)
-        watch_addresses(w, crumbs);
+        watch_addresses(w, progress);
     if (!hash || hash != w->progress_hash) {
         w->progress_hash = hash;
         w->progress_ns = now;
@@ -682,9 +682,9 @@ static struct snapshot *notice_hang(struct watch *w, struct exec_crumbs *crumbs)
     if (!sn)
         return NULL;
     w->hang_reported = id;
-    sn->hung = sn->has_crumbs = true;
+    sn->hung = sn->has_progress = true;
     sn->starved = starved;
-    sn->crumbs = *crumbs;
+    sn->progress = *progress;
     return sn;
 }
 
@@ -716,14 +716,14 @@ static struct snapshot *notice_removal(struct watch *w)
     sn = take_snapshot(w, "device removed");
     if (sn) {
         sn->removed = true;
-        sn->has_crumbs = machine_crumbs(w->params.machine, &sn->crumbs);
+        sn->has_progress = machine_progress(w->params.machine, &sn->progress);
     }
     return sn;
 }
 
-static struct snapshot *notice(struct watch *w, struct exec_crumbs *crumbs)
+static struct snapshot *notice(struct watch *w, struct exec_progress *progress)
 {
-    struct snapshot *sn = notice_death(w, crumbs);
+    struct snapshot *sn = notice_death(w, progress);
 
     if (!sn && w->rescued) {
         sn = w->rescued;
@@ -737,24 +737,24 @@ static struct snapshot *notice(struct watch *w, struct exec_crumbs *crumbs)
         sn = notice_error(w);
     if (!sn)
         sn = notice_removal(w);
-    return sn ? sn : notice_hang(w, crumbs);
+    return sn ? sn : notice_hang(w, progress);
 }
 
 static void *watch_thread(void *arg)
 {
-    struct exec_crumbs *crumbs = calloc(1, sizeof(*crumbs));
+    struct exec_progress *progress = calloc(1, sizeof(*progress));
     struct watch *w = arg;
     uint64_t seen;
 
     pthread_mutex_lock(&w->lock);
-    while (crumbs && (!w->stop || w->crash_pending || w->rescued || w->removed_pending)) {
+    while (progress && (!w->stop || w->crash_pending || w->rescued || w->removed_pending)) {
         struct snapshot *sn;
 
         seen = w->happened;
         watch_check(w);
         sample_host(w);
         notice_executor(w);
-        sn = notice(w, crumbs);
+        sn = notice(w, progress);
         if (sn) {
             pthread_mutex_unlock(&w->lock);
             examine(w, sn);
@@ -773,7 +773,7 @@ static void *watch_thread(void *arg)
     w->examined = UINT64_MAX;
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
-    free(crumbs);
+    free(progress);
     return NULL;
 }
 

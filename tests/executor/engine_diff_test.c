@@ -77,8 +77,8 @@ static void cuts_change_nothing(void **state)
     int mirror;
 
     (void)state;
-    marks.crumbs =
-        mmap(NULL, sizeof(struct exec_crumbs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    marks.progress =
+        mmap(NULL, sizeof(struct exec_progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (rig_or_skip(&whole, &(struct exec_engine_params){0})) {
         rig_destroy(&whole);
         free(want);

@@ -186,7 +186,7 @@ uint8_t *rig_shader(const char *name, uint32_t *size)
     return bytes;
 }
 
-/* ---- packets ---------------------------------------------------------------------------------------------------- */
+/* ---- packets ------------------------------------------------------------- */
 
 void rig_make_target_of(struct rig *r, uint32_t handle, uint32_t format, uint32_t w, uint32_t h)
 {
@@ -314,7 +314,7 @@ void rig_textured(struct rig *r, const char *ps)
                   .sampler_count = 1);
 }
 
-/* ---- groups of tests -------------------------------------------------------------------------------------------- */
+/* ---- groups of tests ----------------------------------------------------- */
 
 struct rig *rig_of(void **state)
 {

@@ -52,7 +52,7 @@ void rig_save(const struct rig *r, const char *name);
 /* Bytes of a file of samples/shaders, or NULL; *size gets the length. free() them. */
 uint8_t *rig_shader(const char *name, uint32_t *size);
 
-/* ---- packets, appended to r->b ---- */
+/* ---- packets, appended to r->b ------------------------------------------- */
 
 #define RED     0xFF0000FFu
 #define GREEN   0x00FF00FFu

@@ -86,7 +86,7 @@ struct stream {
     struct stream *noise; /* what the other context does; NULL: nothing */
 };
 
-/* ---- chance ------------------------------------------------------------------------------------------------------- */
+/* ---- chance -------------------------------------------------------------- */
 
 static inline uint32_t next(uint64_t *rng)
 {
@@ -111,7 +111,7 @@ static inline float between(struct stream *s, float lo, float hi)
     return lo + (hi - lo) * (float)below(s, 1 << 20) / (float)((1 << 20) - 1);
 }
 
-/* ---- setup -------------------------------------------------------------------------------------------------------- */
+/* ---- setup --------------------------------------------------------------- */
 
 /* Everything that the steps use. */
 void stream_make_all(struct stream *s);

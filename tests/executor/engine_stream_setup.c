@@ -7,7 +7,7 @@
 
 #include <aerogpu/pci.h>
 
-/* ---- what there is ------------------------------------------------------------------------------------------------ */
+/* ---- what there is ------------------------------------------------------- */
 
 const struct image images[NUM_IMAGES] = {
     {FIRST_TARGET + 0, AEROGPU_FORMAT_R8G8B8A8_UNORM, WIDTH, HEIGHT, 1, 1, 4},
@@ -55,7 +55,7 @@ const struct program programs[NUM_PROGRAMS] = {
 
 const char *const compute_shaders[2] = {"ring_structured_cs.dxbc", "swap_structured_cs.dxbc"};
 
-/* ---- setup -------------------------------------------------------------------------------------------------------- */
+/* ---- setup --------------------------------------------------------------- */
 
 struct rig_vertex stream_vertex(struct stream *s)
 {

@@ -14,7 +14,7 @@
 #include "aerogpu/ext.h"
 #include "engine_rig.h"
 
-/* ---- tests -------------------------------------------------------------------------------------------------------- */
+/* ---- tests --------------------------------------------------------------- */
 
 static void clears_and_presents(void **state)
 {
@@ -310,7 +310,7 @@ static void instances(void **state)
     assert_int_equal(rig_pixel(r, 32, 32), BLACK);
 }
 
-/* ---- compute, geometry, tessellation ------------------------------------------------------------------------------ */
+/* ---- compute, geometry, tessellation ------------------------------------- */
 
 static void bind_uav(struct rig *r, uint32_t slot, uint32_t handle)
 {

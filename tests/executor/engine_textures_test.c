@@ -13,7 +13,7 @@
 #include "aerogpu/ext.h"
 #include "engine_rig.h"
 
-/* ---- textures ----------------------------------------------------------------------------------------------------- */
+/* ---- textures ------------------------------------------------------------ */
 
 /* 2 x 2 texels: where is each on the screen? */
 static void texture_formats_keep_their_channels(void **state)
@@ -205,7 +205,7 @@ static void several_targets(void **state)
     }
 }
 
-/* ---- copies and guest memory -------------------------------------------------------------------------------------- */
+/* ---- copies and guest memory --------------------------------------------- */
 
 static void copies_write_back_to_guest_memory(void **state)
 {
@@ -328,7 +328,7 @@ static void copies_inside_one_texture_may_overlap(void **state)
     assert_int_equal(rig_pixel(r, 3, 0) >> 24, 120);
 }
 
-/* ---- shared surfaces ---------------------------------------------------------------------------------------------- */
+/* ---- shared surfaces ----------------------------------------------------- */
 
 static void shared_surfaces(void **state)
 {

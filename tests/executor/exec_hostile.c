@@ -77,15 +77,15 @@ int main(void)
     struct exec_shared *sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED, EXEC_FD_SHARED, 0);
     const char *seed = getenv("AEROGPU_HOSTILE_SEED");
     struct rng rng = {(seed ? strtoull(seed, NULL, 10) : 1) ^ (uint64_t)getpid()};
-    struct exec_hello hello = {0};
+    struct exec_ready ready = {0};
     unsigned steps;
 
     if (sh == MAP_FAILED)
         return 1;
-    memset(hello.text, 0xfe, sizeof(hello.text));
+    memset(ready.text, 0xfe, sizeof(ready.text));
     if (rng_below(&rng, 20) == 0)
-        hello.code = (int32_t)rng_next(&rng);
-    if (send(EXEC_FD_CONTROL, &hello, rng_below(&rng, 30) ? sizeof(hello) : 5, MSG_NOSIGNAL) < 0)
+        ready.code = (int32_t)rng_next(&rng);
+    if (send(EXEC_FD_CONTROL, &ready, rng_below(&rng, 30) ? sizeof(ready) : 5, MSG_NOSIGNAL) < 0)
         return 1;
     steps = (unsigned)rng_below(&rng, 400);
     for (unsigned i = 0; i < steps; i++) {

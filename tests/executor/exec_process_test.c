@@ -65,7 +65,7 @@ static void on_complete(void *ctx, const struct abi_completion *c)
     f->kept[f->completed++ % KEPT] = *c;
 }
 
-static void on_died(void *ctx, const struct exec_death *d, const struct exec_crumbs *crumbs)
+static void on_died(void *ctx, const struct exec_death *d, const struct exec_progress *progress)
 {
     struct fixture *f = ctx;
 
@@ -330,45 +330,45 @@ static void bad_regions_are_refused(void **state)
 
 static void memory_is_contiguous_across_regions(void **state)
 {
-    struct memory m;
+    struct exec_memory m;
     int fd = memfd_create("ram", MFD_CLOEXEC);
     unsigned char *p, *q;
 
     assert_int_equal(ftruncate(fd, 16 * 4096), 0);
-    memory_init(&m);
+    exec_memory_init(&m);
     /* 0x1000..0x3fff from three places out of order, a gap, 0x5000..0x5fff, and the last page there is. */
-    assert_int_equal(memory_add(&m, 0x2000, 4096, fd, 4096 * 7), 0);
-    assert_int_equal(memory_add(&m, 0x1000, 4096, fd, 4096 * 3), 0);
-    assert_int_equal(memory_add(&m, 0x5000, 4096, fd, 4096 * 5), 0);
-    assert_int_equal(memory_add(&m, UINT64_MAX - 4095, 4096, fd, 0), 0);
-    p = memory_get(&m, 0x1ffc, 8);
+    assert_int_equal(exec_memory_add(&m, 0x2000, 4096, fd, 4096 * 7), 0);
+    assert_int_equal(exec_memory_add(&m, 0x1000, 4096, fd, 4096 * 3), 0);
+    assert_int_equal(exec_memory_add(&m, 0x5000, 4096, fd, 4096 * 5), 0);
+    assert_int_equal(exec_memory_add(&m, UINT64_MAX - 4095, 4096, fd, 0), 0);
+    p = exec_memory_get(&m, 0x1ffc, 8);
     assert_non_null(p);
-    assert_int_equal(memory_add(&m, 0x3000, 4096, fd, 4096 * 1), 0);
-    assert_int_equal(memory_add(&m, 0x2000, 4096, fd, 0), -EEXIST);
+    assert_int_equal(exec_memory_add(&m, 0x3000, 4096, fd, 4096 * 1), 0);
+    assert_int_equal(exec_memory_add(&m, 0x2000, 4096, fd, 0), -EEXIST);
     memcpy(p, "12345678", 8); /* still there */
-    q = memory_get(&m, 0x1000, 0x3000);
+    q = exec_memory_get(&m, 0x1000, 0x3000);
     assert_non_null(q);
     assert_memory_equal(q + 0xffc, "12345678", 8);
-    assert_memory_equal(memory_get(&m, 0x2000, 4), "5678", 4);
+    assert_memory_equal(exec_memory_get(&m, 0x2000, 4), "5678", 4);
     memset(q, 0x77, 0x3000);
-    assert_int_equal(*(unsigned char *)memory_get(&m, 0x3fff, 1), 0x77);
-    assert_null(memory_get(&m, 0x1000, 0x3001));
-    assert_null(memory_get(&m, 0xfff, 2));
-    assert_null(memory_get(&m, 0x3fff, 0x1002));
-    assert_null(memory_get(&m, 0x4fff, 2));
-    assert_null(memory_get(&m, 0x2000, UINT64_MAX));
-    assert_null(memory_get(&m, 0x2000, 0));
-    assert_non_null(memory_get(&m, UINT64_MAX, 1));
-    assert_null(memory_get(&m, UINT64_MAX, 2));
-    memory_trim(&m);
+    assert_int_equal(*(unsigned char *)exec_memory_get(&m, 0x3fff, 1), 0x77);
+    assert_null(exec_memory_get(&m, 0x1000, 0x3001));
+    assert_null(exec_memory_get(&m, 0xfff, 2));
+    assert_null(exec_memory_get(&m, 0x3fff, 0x1002));
+    assert_null(exec_memory_get(&m, 0x4fff, 2));
+    assert_null(exec_memory_get(&m, 0x2000, UINT64_MAX));
+    assert_null(exec_memory_get(&m, 0x2000, 0));
+    assert_non_null(exec_memory_get(&m, UINT64_MAX, 1));
+    assert_null(exec_memory_get(&m, UINT64_MAX, 2));
+    exec_memory_trim(&m);
     assert_int_equal(m.views.n, 1);
-    assert_ptr_equal(memory_get(&m, 0x1000, 0x3000), q);
-    assert_int_equal(memory_remove(&m, 0x2000, 8192), -ENOENT);
-    assert_int_equal(memory_remove(&m, 0x2000, 4096), 0);
+    assert_ptr_equal(exec_memory_get(&m, 0x1000, 0x3000), q);
+    assert_int_equal(exec_memory_remove(&m, 0x2000, 8192), -ENOENT);
+    assert_int_equal(exec_memory_remove(&m, 0x2000, 4096), 0);
     assert_int_equal(m.views.n, 0);
-    assert_null(memory_get(&m, 0x1ffc, 8));
-    assert_non_null(memory_get(&m, 0x1ffc, 4));
-    memory_finish(&m);
+    assert_null(exec_memory_get(&m, 0x1ffc, 8));
+    assert_non_null(exec_memory_get(&m, 0x1ffc, 4));
+    exec_memory_finish(&m);
     close(fd);
 }
 
@@ -601,13 +601,14 @@ static void a_missing_program_is_said_at_once(void **state)
     struct error e = {0};
 
     assert_int_equal(exec_host_create(&host, &p, &e), -ENOENT);
-    assert_string_equal(e.text, "the executor program /nonexistent/executor, which is no program");
+    assert_string_equal(e.text, "/nonexistent/executor, which is not the executor program");
     assert_null(host);
     p.executable = NULL;
     setenv("AEROGPU_EXECUTOR", "/nonexistent/other", 1);
     error_clear(&e);
     assert_int_equal(exec_host_create(&host, &p, &e), -ENOENT);
-    assert_string_equal(e.text, "AEROGPU_EXECUTOR names /nonexistent/other, which is no program");
+    assert_string_equal(e.text,
+                        "AEROGPU_EXECUTOR names /nonexistent/other, which is not the executor program");
     unsetenv("AEROGPU_EXECUTOR");
 }
 

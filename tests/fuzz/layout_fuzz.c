@@ -10,9 +10,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct error e = {0};
-    struct layout *l;
+    struct exec_layout *l;
 
-    if (layout_parse(&l, data, (uint32_t)size, &e))
+    if (exec_layout_parse(&l, data, (uint32_t)size, &e))
         return e.text[0] ? 0 : (abort(), 0);
     for (uint32_t i = 0; i < l->count; i++)
         if (i >= 32 || l->elements[i].slot >= MAX_VERTEX_BUFFERS ||

@@ -135,18 +135,18 @@ static void await_crash(struct rig *r, uint32_t crashes)
 /* Until the Vulkan device is at work on something. */
 static void await_work(struct rig *r)
 {
-    struct exec_crumbs *crumbs = calloc(1, sizeof(*crumbs));
+    struct exec_progress *progress = calloc(1, sizeof(*progress));
     bool works = false;
 
-    assert_non_null(crumbs);
+    assert_non_null(progress);
     for (int i = 0; i < 6000 && !works; i++) {
         usleep(10000);
-        if (machine_crumbs(r->m, crumbs))
-            for (int k = 0; k < EXEC_CRUMB_SLOTS; k++)
-                works |= crumbs->slots[k].state == EXEC_CRUMB_QUEUED &&
-                         crumbs->slots[k].top > crumbs->slots[k].bottom;
+        if (machine_progress(r->m, progress))
+            for (int k = 0; k < EXEC_PROGRESS_SLOTS; k++)
+                works |= progress->slots[k].state == EXEC_PROGRESS_QUEUED &&
+                         progress->slots[k].top > progress->slots[k].bottom;
     }
-    free(crumbs);
+    free(progress);
     assert_true(works);
 }
 

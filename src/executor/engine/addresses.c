@@ -18,9 +18,9 @@
 
 enum { GUARD = 64 << 10, PAGE = 4096 };
 
-static void publish(struct exec_engine *g, const struct buffer *b, enum exec_address_state state)
+static void publish(struct exec_engine *g, const struct exec_buffer *b, enum exec_address_state state)
 {
-    struct exec_crumbs *c = g->crumbs.shared;
+    struct exec_progress *c = g->progress.shared;
     struct exec_address_event *e;
     struct timespec ts;
     uint64_t n;
@@ -38,21 +38,21 @@ static void publish(struct exec_engine *g, const struct buffer *b, enum exec_add
     atomic_store_explicit(&c->num_addresses, n + 1, memory_order_release);
 }
 
-static int bind_pages(struct exec_engine *g, struct buffer *b, VkBufferUsageFlags usage, uint64_t size)
+static int bind_pages(struct exec_engine *g, struct exec_buffer *b, VkBufferUsageFlags usage, uint64_t size)
 {
     PFN_vkGetBufferDeviceAddressKHR address = (PFN_vkGetBufferDeviceAddressKHR)(void *)vkGetDeviceProcAddr(
         g->vk.device, "vkGetBufferDeviceAddressKHR");
     uint8_t *first = b->addressed.base + GUARD;
-    struct vk_pages pages;
+    struct exec_vk_pages pages;
     VkResult r;
 
     if (!address)
         return -ENOTSUP;
-    r = vk_pages_import(&g->vk, &pages, first, size, b->size,
-                        usage | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT);
+    r = exec_vk_pages_import(&g->vk, &pages, first, size, b->size,
+                             usage | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT);
     if (r)
-        return vk_errno(r);
-    b->vk = (struct vk_buffer){.buffer = pages.buffer, .size = b->size};
+        return exec_vk_errno(r);
+    b->vk = (struct exec_vk_buffer){.buffer = pages.buffer, .size = b->size};
     b->vk.memory.map = first + pages.offset;
     b->addressed.memory = pages.memory;
     b->addressed.address = address(
@@ -61,7 +61,7 @@ static int bind_pages(struct exec_engine *g, struct buffer *b, VkBufferUsageFlag
     return 0;
 }
 
-int address_create(struct exec_engine *g, struct buffer *b, VkBufferUsageFlags usage)
+int exec_address_create(struct exec_engine *g, struct exec_buffer *b, VkBufferUsageFlags usage)
 {
     uint64_t size = (b->size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
     struct addressed *a = &b->addressed;
@@ -84,7 +84,7 @@ int address_create(struct exec_engine *g, struct buffer *b, VkBufferUsageFlags u
     return r;
 }
 
-void address_destroy(struct exec_engine *g, struct buffer *b)
+void exec_address_destroy(struct exec_engine *g, struct exec_buffer *b)
 {
     struct addressed *a = &b->addressed;
 
@@ -100,14 +100,14 @@ void address_destroy(struct exec_engine *g, struct buffer *b)
 int exec_op_ext_buffer_address(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_ext_buffer_address c;
-    struct buffer *dst, *src;
+    struct exec_buffer *dst, *src;
     uint64_t value;
 
     if (!g->vk.caps.addresses)
         return 0; /* skipped, as an unknown opcode is */
     memcpy(&c, p->data, sizeof(c));
-    dst = object_find(g, c.dst_buffer, OBJECT_BUFFER);
-    src = dst ? object_find(g, c.src_buffer, OBJECT_BUFFER) : NULL;
+    dst = exec_object_find(g, c.dst_buffer, OBJECT_BUFFER);
+    src = dst ? exec_object_find(g, c.src_buffer, OBJECT_BUFFER) : NULL;
     if (!src)
         return -EBADMSG;
     if (c.dst_offset % 4 || c.dst_offset > dst->size || dst->size - c.dst_offset < 8)
@@ -116,28 +116,28 @@ int exec_op_ext_buffer_address(struct exec_engine *g, const struct abi_packet *p
     if (!src->addressed.base)
         return fail_decode(g, "buffer %u was made without an address", c.src_buffer);
     value = src->addressed.address + c.src_offset;
-    vkCmdUpdateBuffer(batch_transfer(g), dst->vk.buffer, c.dst_offset, sizeof(value), &value);
-    batch_use(g, &dst->o);
+    vkCmdUpdateBuffer(exec_batch_transfer(g), dst->vk.buffer, c.dst_offset, sizeof(value), &value);
+    exec_batch_use(g, &dst->o);
     return 0;
 }
 
 int exec_op_ext_residency(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_ext_residency c;
-    struct buffer *b;
+    struct exec_buffer *b;
     int r;
 
     if (!g->vk.caps.addresses)
         return 0; /* skipped, as an unknown opcode is */
     memcpy(&c, p->data, sizeof(c));
-    b = object_find(g, c.buffer, OBJECT_BUFFER);
+    b = exec_object_find(g, c.buffer, OBJECT_BUFFER);
     if (!b)
         return -EBADMSG;
     if (!b->addressed.base)
         return fail_decode(g, "buffer %u was made without an address", c.buffer);
     if (c.resident > 1)
         return fail_decode(g, "resident is %u, neither 0 nor 1", c.resident);
-    r = batch_sync(g); /* what was recorded before may still reach it */
+    r = exec_batch_sync(g); /* what was recorded before may still reach it */
     if (r)
         return r;
     if (mprotect(b->addressed.base + GUARD, b->addressed.span - 2 * (size_t)GUARD,

@@ -14,9 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 enum { CHUNK_SIZE = 1 << 20, CHUNKS_KEPT = 8 };
 
-static VkResult next_cmd(struct exec_engine *g, struct batch *b, uint32_t n)
+static VkResult next_cmd(struct exec_engine *g, struct exec_batch *b, uint32_t n)
 {
     VkCommandBufferAllocateInfo ai = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                       .commandPool = b->pool,
@@ -31,7 +33,7 @@ static VkResult next_cmd(struct exec_engine *g, struct batch *b, uint32_t n)
     return r;
 }
 
-int batch_init(struct exec_engine *g, struct batch *b)
+int exec_batch_init(struct exec_engine *g, struct exec_batch *b)
 {
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                     .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
@@ -43,23 +45,23 @@ int batch_init(struct exec_engine *g, struct batch *b)
         r = next_cmd(g, b, 0);
     if (!r)
         r = vkCreateFence(g->vk.device, &fence, NULL, &b->fence);
-    return vk_errno(r);
+    return exec_vk_errno(r);
 }
 
-static void free_chunks(struct exec_engine *g, struct batch *b)
+static void free_chunks(struct exec_engine *g, struct exec_batch *b)
 {
     while (b->chunks) {
         struct staging_chunk *c = b->chunks;
         b->chunks = c->next;
-        vk_buffer_destroy(&g->vk, &c->buffer);
+        exec_vk_buffer_destroy(&g->vk, &c->buffer);
         free(c);
     }
 }
 
-void batch_finish(struct exec_engine *g, struct batch *b)
+void exec_batch_finish(struct exec_engine *g, struct exec_batch *b)
 {
     free_chunks(g, b);
-    bind_forget(b);
+    exec_bind_forget(b);
     while (b->pools) {
         struct descriptor_pool *p = b->pools;
         b->pools = p->next;
@@ -71,14 +73,14 @@ void batch_finish(struct exec_engine *g, struct batch *b)
     if (b->pool)
         vkDestroyCommandPool(g->vk.device, b->pool, NULL);
     free(b->readbacks);
-    *b = (struct batch){0};
+    *b = (struct exec_batch){0};
 }
 
-VkCommandBuffer batch_cmd(struct exec_engine *g)
+VkCommandBuffer exec_batch_cmd(struct exec_engine *g)
 {
     VkCommandBufferBeginInfo bi = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                    .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
-    struct batch *b = g->batch;
+    struct exec_batch *b = g->batch;
 
     if (!b->recording) {
         vkBeginCommandBuffer(b->cmd, &bi);
@@ -88,33 +90,33 @@ VkCommandBuffer batch_cmd(struct exec_engine *g)
         if (g->ctx)
             g->ctx->dirty = DIRTY_ALL;
         g->need_barrier = true; /* against the batch before */
-        crumbs_open(g);
+        exec_progress_open(g);
     }
     return b->cmd;
 }
 
-VkCommandBuffer batch_transfer(struct exec_engine *g)
+VkCommandBuffer exec_batch_transfer(struct exec_engine *g)
 {
     const VkMemoryBarrier all = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                  .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
                                  .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT};
     VkCommandBuffer cmd;
 
-    pass_end(g);
-    cmd = batch_cmd(g);
+    exec_pass_end(g);
+    cmd = exec_batch_cmd(g);
     if (g->need_barrier)
         vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0,
                              1, &all, 0, NULL, 0, NULL);
-    crumbs_behind_barrier(g);
-    breadcrumbs_behind_barrier(g);
+    exec_progress_behind_barrier(g);
+    exec_breadcrumbs_behind_barrier(g);
     g->need_barrier = true;
     return cmd;
 }
 
-int batch_stage(struct exec_engine *g, uint64_t size, uint64_t align, VkBuffer *buffer, VkDeviceSize *offset,
-                uint8_t **map)
+int exec_batch_stage(struct exec_engine *g, uint64_t size, uint64_t align, VkBuffer *buffer,
+                     VkDeviceSize *offset, uint8_t **map)
 {
-    struct batch *b = g->batch;
+    struct exec_batch *b = g->batch;
     struct staging_chunk *c = b->chunks;
     VkDeviceSize at = c ? (c->used + align - 1) / align * align : 0;
 
@@ -123,10 +125,10 @@ int batch_stage(struct exec_engine *g, uint64_t size, uint64_t align, VkBuffer *
         c = calloc(1, sizeof(*c));
         if (!c)
             return fail_memory(g, "no memory for staging");
-        r = vk_buffer_create(&g->vk, &c->buffer, size > CHUNK_SIZE ? size : CHUNK_SIZE,
-                             VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-                                 VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
-                             VK_USE_READBACK);
+        r = exec_vk_buffer_create(&g->vk, &c->buffer, size > CHUNK_SIZE ? size : CHUNK_SIZE,
+                                  VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                      VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
+                                  VK_USE_READBACK);
         if (r) {
             free(c);
             return fail_memory(g, "no device memory for %llu bytes of staging", (unsigned long long)size);
@@ -142,44 +144,38 @@ int batch_stage(struct exec_engine *g, uint64_t size, uint64_t align, VkBuffer *
     return 0;
 }
 
-struct readback *batch_readback(struct exec_engine *g)
+struct readback *exec_batch_readback(struct exec_engine *g)
 {
-    struct batch *b = g->batch;
+    struct exec_batch *b = g->batch;
 
-    if (b->num_readbacks == b->cap_readbacks) {
-        uint32_t cap = b->cap_readbacks ? 2 * b->cap_readbacks : 8;
-        struct readback *p = realloc(b->readbacks, cap * sizeof(*p));
-        if (!p)
-            return NULL;
-        b->readbacks = p;
-        b->cap_readbacks = cap;
-    }
+    if (array_reserve(b->readbacks, b->cap_readbacks, b->num_readbacks + 1))
+        return NULL;
     b->readbacks[b->num_readbacks] = (struct readback){0};
     return &b->readbacks[b->num_readbacks++];
 }
 
-int batch_cut(struct exec_engine *g)
+int exec_batch_cut(struct exec_engine *g)
 {
-    struct batch *b = g->batch;
+    struct exec_batch *b = g->batch;
     VkSubmitInfo si = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &b->cmd};
     VkResult r;
 
     if (!b->recording || b->num_cuts + 1 == MAX_CUTS)
         return 0;
-    crumbs_close(g, g->crumbs.packet ? g->crumbs.packet - 1
-                                     : 0); /* the packet that asks for room comes after it */
-    pass_end(g);
+    exec_progress_close(g, g->progress.packet ? g->progress.packet - 1
+                                              : 0); /* the packet that asks for room comes after it */
+    exec_pass_end(g);
     b->recording = false;
     r = vkEndCommandBuffer(b->cmd);
     if (!r)
         r = vkQueueSubmit(g->vk.queue, 1, &si, VK_NULL_HANDLE);
     if (!r)
         r = next_cmd(g, b, b->num_cuts + 1);
-    return r ? fail_vulkan(g, "the Vulkan device refused the commands", r) : 0;
+    return r ? exec_fail_vulkan(g, "the Vulkan device refused the commands", r) : 0;
 }
 
-VkResult batch_flush(struct exec_engine *g, struct batch *b)
+VkResult exec_batch_flush(struct exec_engine *g, struct exec_batch *b)
 {
     /* What the device wrote must be visible to the host when the fence signals. */
     const VkMemoryBarrier to_host = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -192,16 +188,16 @@ VkResult batch_flush(struct exec_engine *g, struct batch *b)
     if (!b->recording && !b->num_cuts)
         return VK_SUCCESS;
     if (!b->recording)
-        batch_cmd(g); /* cut right before the end: the fence needs something to follow */
-    crumbs_close(g, g->crumbs.packet);
-    pass_end(g);
+        exec_batch_cmd(g); /* cut right before the end: the fence needs something to follow */
+    exec_progress_close(g, g->progress.packet);
+    exec_pass_end(g);
     /* A software device stands still at a barrier until all before it is done. Where nothing is read back, and no marker
      * waits to be written, the fence alone says as much. */
-    if (!g->is_cpu || b->num_readbacks || g->breadcrumbs.num_pending || g->crumbs.exact) {
+    if (!g->is_cpu || b->num_readbacks || g->breadcrumbs.num_pending || g->progress.exact) {
         vkCmdPipelineBarrier(b->cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
                              &to_host, 0, NULL, 0, NULL);
-        crumbs_behind_barrier(g);
-        breadcrumbs_behind_barrier(g);
+        exec_progress_behind_barrier(g);
+        exec_breadcrumbs_behind_barrier(g);
     }
     b->recording = false;
     r = vkEndCommandBuffer(b->cmd);
@@ -226,12 +222,12 @@ static void join_stencil(uint8_t *dst, const uint8_t *depth, bool is_float, cons
     }
 }
 
-void batch_run_readbacks(struct exec_engine *g, struct batch *b)
+void exec_batch_run_readbacks(struct exec_engine *g, struct exec_batch *b)
 {
     for (uint32_t i = 0; i < b->num_readbacks; i++) {
         const struct readback *r = &b->readbacks[i];
         uint32_t texels = r->convert_from ? r->row_bytes / r->convert_from->bytes : 0;
-        uint32_t out_bytes = r->convert_to ? texels * format_find(r->convert_to)->bytes : r->row_bytes;
+        uint32_t out_bytes = r->convert_to ? texels * exec_format_find(r->convert_to)->bytes : r->row_bytes;
         uint64_t span = r->rows ? (uint64_t)(r->rows - 1) * r->pitch + out_bytes : 0;
         uint8_t *dst = span ? g->params.dma_map(g->params.ctx, r->gpa, span) : NULL;
         if (!dst && span && !b->completion.error) {
@@ -253,7 +249,7 @@ void batch_run_readbacks(struct exec_engine *g, struct batch *b)
                              r->from + (size_t)r->rows * r->row_bytes + (size_t)y * (r->row_bytes / 4),
                              r->row_bytes / 4);
             else if (r->convert_to)
-                format_convert_row(row, r->convert_to, src, r->convert_from, texels);
+                exec_format_convert_row(row, r->convert_to, src, r->convert_from, texels);
             else
                 memcpy(row, src, r->row_bytes);
         }
@@ -262,7 +258,7 @@ void batch_run_readbacks(struct exec_engine *g, struct batch *b)
 }
 
 /* Makes the batch ready to record again; the device is done with it. */
-void batch_recycle(struct exec_engine *g, struct batch *b)
+void exec_batch_recycle(struct exec_engine *g, struct exec_batch *b)
 {
     struct staging_chunk **link = &b->chunks;
     int kept = 0;
@@ -275,35 +271,35 @@ void batch_recycle(struct exec_engine *g, struct batch *b)
         c->used = 0;
         if (c->buffer.size > CHUNK_SIZE || kept == CHUNKS_KEPT) {
             *link = c->next;
-            vk_buffer_destroy(&g->vk, &c->buffer);
+            exec_vk_buffer_destroy(&g->vk, &c->buffer);
             free(c);
             continue;
         }
         kept++;
         link = &c->next;
     }
-    bind_forget(b);
+    exec_bind_forget(b);
     for (struct descriptor_pool *p = b->pools; p; p = p->next)
         vkResetDescriptorPool(g->vk.device, p->pool, 0);
     b->has_work = false;
 }
 
-int batch_sync(struct exec_engine *g)
+int exec_batch_sync(struct exec_engine *g)
 {
-    struct batch *b = g->batch;
+    struct exec_batch *b = g->batch;
     uint64_t before = b->serial - 1;
-    VkResult r = batch_flush(g, b);
+    VkResult r = exec_batch_flush(g, b);
 
     if (!r && b->has_work)
         r = vkWaitForFences(g->vk.device, 1, &b->fence, VK_TRUE, UINT64_MAX);
     if (r)
-        return fail_vulkan(g, "the Vulkan device failed", r);
+        return exec_fail_vulkan(g, "the Vulkan device failed", r);
     pthread_mutex_lock(&g->lock);
     while (g->completed_serial < before)
         pthread_cond_wait(&g->changed, &g->lock);
     pthread_mutex_unlock(&g->lock);
-    batch_run_readbacks(g, b);
+    exec_batch_run_readbacks(g, b);
     if (b->has_work)
-        batch_recycle(g, b);
+        exec_batch_recycle(g, b);
     return 0;
 }

@@ -29,7 +29,7 @@ struct contents {
     union content at[MAX_DESCRIPTORS];
 };
 
-void bind_forget(struct batch *b)
+void exec_bind_forget(struct exec_batch *b)
 {
     struct set_cache_entry *s, *next;
 
@@ -40,7 +40,7 @@ void bind_forget(struct batch *b)
     }
 }
 
-/* ---- sets --------------------------------------------------------------------------------------------------------- */
+/* ---- sets ---------------------------------------------------------------- */
 
 static int add_pool(struct exec_engine *g)
 {
@@ -141,10 +141,10 @@ static int set_for(struct exec_engine *g, const struct shader_info *info, const 
     return 0;
 }
 
-/* ---- images ------------------------------------------------------------------------------------------------------- */
+/* ---- images -------------------------------------------------------------- */
 
 /* What the shader declares; false if the texture cannot be looked at that way. */
-static bool view_shape(uint8_t dim, const struct view *v, VkImageViewType *type, uint32_t *layers)
+static bool view_shape(uint8_t dim, const struct exec_view *v, VkImageViewType *type, uint32_t *layers)
 {
     switch (dim) {
     case SHADER_DIM_2D:
@@ -170,18 +170,18 @@ static bool view_shape(uint8_t dim, const struct view *v, VkImageViewType *type,
 }
 
 static int image_for(struct exec_engine *g, const struct shader_info *info, const struct shader_descriptor *d,
-                     struct object *o, bool srgb, VkImageView *out)
+                     struct exec_object *o, bool srgb, VkImageView *out)
 {
     struct image_view_key key;
-    struct view v;
+    struct exec_view v;
 
     memset(&key, 0, sizeof(key));
     if (o && o->kind != OBJECT_TEXTURE && o->kind != OBJECT_VIEW)
-        return fail_kind(g, "the %s shader reads t%u as a texture, it is a %s", exec_stage_name(info->stage),
-                         d->index, object_kind_name(o->kind));
-    v = o ? view_of(o) : view_of(&g->null_texture->o);
+        return fail_backend_type(g, "the %s shader reads t%u as a texture, it is a %s",
+                                 exec_stage_name(info->stage), d->index, exec_object_kind_name(o->kind));
+    v = o ? exec_view_of(o) : exec_view_of(&g->null_texture->o);
     if (!view_shape(d->dim, &v, &key.type, &key.layers)) {
-        v = view_of(&g->null_texture->o);
+        v = exec_view_of(&g->null_texture->o);
         if (!view_shape(d->dim, &v, &key.type, &key.layers))
             return fail_backend(g, "the %s shader reads t%u as a kind of texture that the ABI does not have",
                                 exec_stage_name(info->stage), d->index);
@@ -195,28 +195,28 @@ static int image_for(struct exec_engine *g, const struct shader_info *info, cons
     key.base_layer = v.base_layer;
     /* An unbound texture is zero; in Direct3D 9 it is black. */
     key.opaque = (!v.format->alpha && !v.format->depth) || (!o && d->kind == SHADER_D3D9_SAMPLER);
-    *out = texture_view(g, v.texture, &key);
+    *out = exec_texture_view(g, v.texture, &key);
     if (!*out)
         return fail_backend(g, "the Vulkan device cannot make a view of texture %u", v.texture->o.handle);
-    batch_use(g, &v.texture->o);
+    exec_batch_use(g, &v.texture->o);
     if (o)
-        batch_use(g, o);
+        exec_batch_use(g, o);
     return 0;
 }
 
 static int sampler_for(struct exec_engine *g, const struct sampler_slot *slot, bool d3d9, bool compare,
                        VkSampler *out)
 {
-    struct sampler_desc desc = sampler_desc_of(slot, d3d9);
+    struct sampler_desc desc = exec_sampler_desc_of(slot, d3d9);
 
     desc.compare = compare;
-    *out = sampler_get(g, &desc);
+    *out = exec_sampler_get(g, &desc);
     if (slot->object)
-        batch_use(g, &slot->object->o);
+        exec_batch_use(g, &slot->object->o);
     return *out ? 0 : fail_backend(g, "the Vulkan device cannot make a sampler");
 }
 
-/* ---- buffers ------------------------------------------------------------------------------------------------------ */
+/* ---- buffers ------------------------------------------------------------- */
 
 /* Streams that set float constants for DXBC shaders mean constant buffer 0. */
 static int float_constants(struct exec_engine *g, const struct shader_descriptor *d,
@@ -226,8 +226,8 @@ static int float_constants(struct exec_engine *g, const struct shader_descriptor
     VkDeviceSize offset;
     VkBuffer buffer;
     uint8_t *map;
-    int r = batch_stage(g, size, g->vk.caps.uniform_align > 16 ? g->vk.caps.uniform_align : 16, &buffer,
-                        &offset, &map);
+    int r = exec_batch_stage(g, size, g->vk.caps.uniform_align > 16 ? g->vk.caps.uniform_align : 16, &buffer,
+                             &offset, &map);
 
     if (r)
         return r;
@@ -250,13 +250,13 @@ static int uniform_for(struct exec_engine *g, const struct shader_info *info,
         return 0;
     }
     if (r->offset % g->vk.caps.uniform_align)
-        return fail_align(
+        return fail_backend_alignment(
             g,
             "constant buffer b%u of the %s shader begins at %llu, this Vulkan device needs multiples of %u",
             d->index, exec_stage_name(info->stage), (unsigned long long)r->offset, g->vk.caps.uniform_align);
     size = r->size < g->vk.caps.max_uniform_range ? r->size : g->vk.caps.max_uniform_range;
     *out = (VkDescriptorBufferInfo){r->buffer->vk.buffer, r->offset, size};
-    batch_use(g, &r->buffer->o);
+    exec_batch_use(g, &r->buffer->o);
     return 0;
 }
 
@@ -279,12 +279,12 @@ static VkFormat texel_format(const struct shader_descriptor *d)
 
 static VkBufferView null_texel(struct exec_engine *g, VkFormat format)
 {
-    return buffer_view(g, &g->null_buffer, format, 0, 256);
+    return exec_buffer_view(g, &g->null_buffer, format, 0, 256);
 }
 
 static int storage_for(struct exec_engine *g, const struct shader_info *info,
-                       const struct shader_descriptor *d, struct buffer *b, uint64_t offset, uint64_t size,
-                       union content *out)
+                       const struct shader_descriptor *d, struct exec_buffer *b, uint64_t offset,
+                       uint64_t size, union content *out)
 {
     VkFormat format = texel_format(d);
     uint32_t unit = d->kind == SHADER_SRV_TYPED ? 16 : 4;
@@ -297,47 +297,47 @@ static int storage_for(struct exec_engine *g, const struct shader_info *info,
         out->texel = null_texel(g, format);
     } else {
         if (offset % align)
-            return fail_align(g,
-                              "buffer %u is bound from byte %llu, this Vulkan device needs multiples of %u",
-                              b->o.handle, (unsigned long long)offset, align);
-        out->texel = buffer_view(g, b, format, offset, size - size % unit);
+            return fail_backend_alignment(
+                g, "buffer %u is bound from byte %llu, this Vulkan device needs multiples of %u", b->o.handle,
+                (unsigned long long)offset, align);
+        out->texel = exec_buffer_view(g, b, format, offset, size - size % unit);
     }
     if (b)
-        batch_use(g, &b->o);
+        exec_batch_use(g, &b->o);
     if (d->vk_type != VK_DESCRIPTOR_TYPE_STORAGE_BUFFER && !out->texel)
         return fail_backend(g, "the Vulkan device cannot make a view of a buffer for the %s shader",
                             exec_stage_name(info->stage));
     return 0;
 }
 
-static int make_counter(struct exec_engine *g, struct buffer *b)
+static int make_counter(struct exec_engine *g, struct exec_buffer *b)
 {
     if (b->counter.buffer)
         return 0;
-    if (vk_buffer_create(&g->vk, &b->counter, 16,
-                         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
-                             VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                         VK_USE_SHARED))
+    if (exec_vk_buffer_create(&g->vk, &b->counter, 16,
+                              VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
+                                  VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                              VK_USE_SHARED))
         return fail_memory(g, "no device memory for the counter of buffer %u", b->o.handle);
     memset(b->counter.memory.map, 0, 16);
     return 0;
 }
 
-int uav_counter_set(struct exec_engine *g, struct buffer *b, uint32_t value)
+int exec_uav_counter_set(struct exec_engine *g, struct exec_buffer *b, uint32_t value)
 {
     int r = make_counter(g, b);
 
     if (r)
         return r;
-    vkCmdFillBuffer(batch_transfer(g), b->counter.buffer, 0, 4, value);
-    batch_use(g, &b->o);
+    vkCmdFillBuffer(exec_batch_transfer(g), b->counter.buffer, 0, 4, value);
+    exec_batch_use(g, &b->o);
     return 0;
 }
 
 static int counter_for(struct exec_engine *g, const struct shader_info *info,
-                       const struct shader_descriptor *d, struct buffer *b, union content *out)
+                       const struct shader_descriptor *d, struct exec_buffer *b, union content *out)
 {
-    struct buffer shell = {0};
+    struct exec_buffer shell = {0};
     int r;
 
     if (!b)
@@ -351,12 +351,12 @@ static int counter_for(struct exec_engine *g, const struct shader_info *info,
     }
     shell.vk = b->counter;
     shell.views = b->counter_views;
-    out->texel = buffer_view(g, &shell, VK_FORMAT_R32_UINT, 0, 4);
+    out->texel = exec_buffer_view(g, &shell, VK_FORMAT_R32_UINT, 0, 4);
     b->counter_views = shell.views;
     return out->texel ? 0 : fail_memory(g, "no memory for the counter of buffer %u", b->o.handle);
 }
 
-/* ---- Direct3D 9 constants ----------------------------------------------------------------------------------------- */
+/* ---- Direct3D 9 constants ------------------------------------------------ */
 
 static float as_float(uint32_t v)
 {
@@ -366,7 +366,7 @@ static float as_float(uint32_t v)
     return f;
 }
 
-static void fill_params(const struct context *c, struct shader_d3d9_params *p)
+static void fill_params(const struct exec_context *c, struct shader_d3d9_params *p)
 {
     uint32_t fog = c->rs[D3DRS_FOGCOLOR];
 
@@ -384,7 +384,7 @@ static void fill_params(const struct context *c, struct shader_d3d9_params *p)
         p->bump[i][0][0] = p->bump[i][0][3] = p->bump[i][1][0] = 1;
 }
 
-static int d3d9_block(struct exec_engine *g, const struct context *c, const struct shader_info *info,
+static int d3d9_block(struct exec_engine *g, const struct exec_context *c, const struct shader_info *info,
                       VkDescriptorBufferInfo *out, uint32_t *dynamic)
 {
     const struct shader_d3d9_constants *k = &info->d3d9;
@@ -392,8 +392,8 @@ static int d3d9_block(struct exec_engine *g, const struct context *c, const stru
     VkDeviceSize offset;
     VkBuffer buffer;
     uint8_t *map;
-    int r = batch_stage(g, k->size, g->vk.caps.uniform_align > 16 ? g->vk.caps.uniform_align : 16, &buffer,
-                        &offset, &map);
+    int r = exec_batch_stage(g, k->size, g->vk.caps.uniform_align > 16 ? g->vk.caps.uniform_align : 16,
+                             &buffer, &offset, &map);
 
     if (r)
         return r;
@@ -410,9 +410,9 @@ static int d3d9_block(struct exec_engine *g, const struct context *c, const stru
     return 0;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------- */
 
-static int content_for(struct exec_engine *g, struct context *c, const struct shader_info *info,
+static int content_for(struct exec_engine *g, struct exec_context *c, const struct shader_info *info,
                        const struct shader_descriptor *d, union content *out, uint32_t *dynamic, bool *writes)
 {
     const struct stage_bindings *b = &c->stages[info->stage];
@@ -433,9 +433,10 @@ static int content_for(struct exec_engine *g, struct context *c, const struct sh
     case SHADER_SRV_RAW:
     case SHADER_SRV_STRUCTURED:
         if (t->object && t->object->kind != OBJECT_BUFFER)
-            return fail_kind(g, "the %s shader reads t%u as a buffer, it is a %s",
-                             exec_stage_name(info->stage), d->index, object_kind_name(t->object->kind));
-        return storage_for(g, info, d, (struct buffer *)t->object, t->offset, t->size, out);
+            return fail_backend_type(g, "the %s shader reads t%u as a buffer, it is a %s",
+                                     exec_stage_name(info->stage), d->index,
+                                     exec_object_kind_name(t->object->kind));
+        return storage_for(g, info, d, (struct exec_buffer *)t->object, t->offset, t->size, out);
     case SHADER_UAV_TYPED:
     case SHADER_UAV_RAW:
     case SHADER_UAV_STRUCTURED:
@@ -460,8 +461,8 @@ static int content_for(struct exec_engine *g, struct context *c, const struct sh
     }
 }
 
-static int bind_stage(struct exec_engine *g, struct context *c, struct program *prog, enum exec_stage stage,
-                      VkPipelineBindPoint point, bool *writes)
+static int bind_stage(struct exec_engine *g, struct exec_context *c, struct exec_program *prog,
+                      enum exec_stage stage, VkPipelineBindPoint point, bool *writes)
 {
     const struct shader_info *info = prog->infos[stage];
     uint32_t set_index = exec_stage_set(stage), dynamic = UINT32_MAX;
@@ -484,13 +485,13 @@ static int bind_stage(struct exec_engine *g, struct context *c, struct program *
     r = set_for(g, info, &contents, &set);
     if (r)
         return r;
-    vkCmdBindDescriptorSets(batch_cmd(g), point, prog->layout, set_index, 1, &set, dynamic != UINT32_MAX,
+    vkCmdBindDescriptorSets(exec_batch_cmd(g), point, prog->layout, set_index, 1, &set, dynamic != UINT32_MAX,
                             &dynamic);
     return 0;
 }
 
-int bind_descriptors(struct exec_engine *g, struct context *c, struct program *prog, bool compute,
-                     bool *writes)
+int exec_bind_descriptors(struct exec_engine *g, struct exec_context *c, struct exec_program *prog,
+                          bool compute, bool *writes)
 {
     bool all = g->bound_program[compute] != prog || g->bound_ctx != c;
     enum exec_stage first = compute ? EXEC_CS : EXEC_VS, last = compute ? EXEC_CS : EXEC_DS;

@@ -27,17 +27,17 @@ struct breadcrumb_buffer {
     struct breadcrumb_buffer *next;
     uint8_t *map; /* of marker 0 */
     uint32_t count;
-    struct vk_pages pages;
+    struct exec_vk_pages pages;
     VkDeviceSize offset; /* of marker 0 */
 };
 
 static void destroy(struct exec_engine *g, struct breadcrumb_buffer *b)
 {
-    vk_pages_release(&g->vk, &b->pages);
+    exec_vk_pages_release(&g->vk, &b->pages);
     free(b);
 }
 
-void breadcrumbs_forget_all(struct exec_engine *g)
+void exec_breadcrumbs_forget_all(struct exec_engine *g)
 {
     while (g->breadcrumbs.buffers) {
         struct breadcrumb_buffer *b = g->breadcrumbs.buffers;
@@ -45,8 +45,8 @@ void breadcrumbs_forget_all(struct exec_engine *g)
         destroy(g, b);
     }
     g->breadcrumbs.num_buffers = g->breadcrumbs.num_pending = 0;
-    for (int i = 0; g->crumbs.shared && i < EXEC_CHECKPOINT_CONTEXTS; i++)
-        atomic_store_explicit(&g->crumbs.shared->checkpoints[i].in_use, 0, memory_order_release);
+    for (int i = 0; g->progress.shared && i < EXEC_CHECKPOINT_CONTEXTS; i++)
+        atomic_store_explicit(&g->progress.shared->checkpoints[i].in_use, 0, memory_order_release);
 }
 
 static VkResult import(struct exec_engine *g, struct breadcrumb_buffer *b, uint64_t size)
@@ -55,7 +55,7 @@ static VkResult import(struct exec_engine *g, struct breadcrumb_buffer *b, uint6
     uint64_t span = ((uint64_t)(b->map - first) + size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 
     b->offset = (VkDeviceSize)(b->map - first);
-    return vk_pages_import(&g->vk, &b->pages, first, span, span, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+    return exec_vk_pages_import(&g->vk, &b->pages, first, span, span, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
 }
 
 int exec_op_ext_breadcrumb_buffer(struct exec_engine *g, const struct abi_packet *packet)
@@ -93,8 +93,8 @@ int exec_op_ext_breadcrumb_buffer(struct exec_engine *g, const struct abi_packet
     if (!b->map || r) {
         bool mapped = b->map != NULL;
         destroy(g, b);
-        return mapped ? fail_vulkan(g, "the Vulkan device cannot write guest memory", r)
-                      : fail_dma(g, "", a->gpa + c.offset, size);
+        return mapped ? exec_fail_vulkan(g, "the Vulkan device cannot write guest memory", r)
+                      : exec_fail_dma(g, "", a->gpa + c.offset, size);
     }
     b->next = g->breadcrumbs.buffers;
     g->breadcrumbs.buffers = b;
@@ -103,14 +103,14 @@ int exec_op_ext_breadcrumb_buffer(struct exec_engine *g, const struct abi_packet
     return 0;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------ */
+/* ---- writing ------------------------------------------------------------- */
 
 static void write_now(struct exec_engine *g, const struct pending_breadcrumb *p)
 {
     vkCmdUpdateBuffer(g->batch->cmd, p->buffer, p->offset, p->size, p->data);
 }
 
-void breadcrumbs_behind_barrier(struct exec_engine *g)
+void exec_breadcrumbs_behind_barrier(struct exec_engine *g)
 {
     for (uint32_t i = 0; i < g->breadcrumbs.num_pending; i++)
         write_now(g, &g->breadcrumbs.pending[i]);
@@ -120,7 +120,7 @@ void breadcrumbs_behind_barrier(struct exec_engine *g)
 static void flush(struct exec_engine *g)
 {
     g->need_barrier = true;
-    batch_transfer(g);
+    exec_batch_transfer(g);
 }
 
 static void write_bottom(struct exec_engine *g, const struct pending_breadcrumb *p)
@@ -134,9 +134,9 @@ static void write_bottom(struct exec_engine *g, const struct pending_breadcrumb 
                      BREADCRUMB_LIMIT);
         flush(g);
     }
-    batch_cmd(g); /* so that there is something that it can be written behind */
+    exec_batch_cmd(g); /* so that there is something that it can be written behind */
     q->pending[q->num_pending++] = *p;
-    if (g->crumbs.exact)
+    if (g->progress.exact)
         flush(g);
 }
 
@@ -161,8 +161,8 @@ int exec_op_ext_write_breadcrumb(struct exec_engine *g, const struct abi_packet 
                                     .data = {c.data}};
     if (c.type == AEROGPU_BREADCRUMB_BOTTOM) {
         write_bottom(g, &p);
-    } else if (g->crumbs.exact) {
-        batch_transfer(g);
+    } else if (g->progress.exact) {
+        exec_batch_transfer(g);
         write_now(g, &p);
     } else {
         __atomic_store_n((uint64_t *)__builtin_assume_aligned(b->map + 8 * (size_t)c.index, 8), c.data,
@@ -171,9 +171,9 @@ int exec_op_ext_write_breadcrumb(struct exec_engine *g, const struct abi_packet 
     return 0;
 }
 
-/* ---- checkpoints -------------------------------------------------------------------------------------------------- */
+/* ---- checkpoints --------------------------------------------------------- */
 
-static struct exec_checkpoints *checkpoints_of(struct exec_crumbs *c, uint32_t context, bool make)
+static struct exec_checkpoints *checkpoints_of(struct exec_progress *c, uint32_t context, bool make)
 {
     struct exec_checkpoints *unused = NULL;
 
@@ -194,9 +194,10 @@ static struct exec_checkpoints *checkpoints_of(struct exec_crumbs *c, uint32_t c
     return unused;
 }
 
-void checkpoints_forget(struct exec_engine *g, uint32_t context)
+void exec_checkpoints_forget(struct exec_engine *g, uint32_t context)
 {
-    struct exec_checkpoints *x = g->crumbs.shared ? checkpoints_of(g->crumbs.shared, context, false) : NULL;
+    struct exec_checkpoints *x =
+        g->progress.shared ? checkpoints_of(g->progress.shared, context, false) : NULL;
 
     if (x)
         atomic_store_explicit(&x->in_use, 0, memory_order_release);
@@ -206,7 +207,7 @@ void checkpoints_forget(struct exec_engine *g, uint32_t context)
 int exec_op_ext_checkpoint(struct exec_engine *g, const struct abi_packet *p)
 {
     struct exec_checkpoint at = {.submission = g->submission->id, .packet = p->index};
-    struct pending_breadcrumb bottom = {.buffer = g->crumbs.buffer, .size = sizeof(at)};
+    struct pending_breadcrumb bottom = {.buffer = g->progress.buffer, .size = sizeof(at)};
     struct aerogpu_cmd_ext_checkpoint_pointer c = {0};
     struct exec_checkpoints *x;
     uint32_t bytes = p->tail_size;
@@ -229,11 +230,11 @@ int exec_op_ext_checkpoint(struct exec_engine *g, const struct abi_packet *p)
             return fail_oob(g, "%u bytes at %llu do not fit alloc_id %u, which has %llu bytes", bytes,
                             (unsigned long long)c.pointer, c.alloc_id, (unsigned long long)a->size);
     }
-    x = g->crumbs.shared ? checkpoints_of(g->crumbs.shared, g->submission->context_id, true) : NULL;
+    x = g->progress.shared ? checkpoints_of(g->progress.shared, g->submission->context_id, true) : NULL;
     if (!x)
         return 0;
     memcpy(bottom.data, &at, sizeof(at));
-    bottom.offset = (VkDeviceSize)((const uint8_t *)&x->bottom - (const uint8_t *)g->crumbs.shared);
+    bottom.offset = (VkDeviceSize)((const uint8_t *)&x->bottom - (const uint8_t *)g->progress.shared);
     x->top = at;
     write_bottom(g, &bottom);
     return 0;

@@ -6,7 +6,7 @@
  *  1. At most one pass is open, and it belongs to one context and the targets that it had when the pass began.
  *  2. A pass begins behind a barrier against everything recorded before it.
  *  3. On a software device a long pass is cut into groups of draws that are handed over at once: no mark of progress
- *     (crumbs.h) covers more of them. A cut costs one more walk over the targets, so groups are no smaller.
+ *     (progress.h) covers more of them. A cut costs one more walk over the targets, so groups are no smaller.
  */
 #include "executor/engine/engine_priv.h"
 
@@ -14,7 +14,7 @@
 
 enum { MAX_GROUPS = 65535 };
 
-void pass_end(struct exec_engine *g)
+void exec_pass_end(struct exec_engine *g)
 {
     if (!g->pass_ctx)
         return;
@@ -25,7 +25,7 @@ void pass_end(struct exec_engine *g)
 }
 
 /* Begins a pass on the targets `t`, clearing by `clear` if it is not NULL. */
-static int pass_begin(struct exec_engine *g, struct context *c, const struct target_set *t,
+static int pass_begin(struct exec_engine *g, struct exec_context *c, const struct target_set *t,
                       const struct aerogpu_cmd_clear *clear)
 {
     VkClearValue values[MAX_TARGETS + 1];
@@ -33,18 +33,18 @@ static int pass_begin(struct exec_engine *g, struct context *c, const struct tar
                                 .renderArea = {.extent = {t->width, t->height}},
                                 .pClearValues = values};
 
-    pass_end(g);
-    bi.renderPass = render_pass_get(g, t, clear ? clear->flags & 7 : 0);
-    bi.framebuffer = bi.renderPass ? framebuffer_get(g, t, bi.renderPass) : VK_NULL_HANDLE;
+    exec_pass_end(g);
+    bi.renderPass = exec_render_pass_get(g, t, clear ? clear->flags & 7 : 0);
+    bi.framebuffer = bi.renderPass ? exec_framebuffer_get(g, t, bi.renderPass) : VK_NULL_HANDLE;
     if (!bi.framebuffer)
         return fail_backend(g, "the Vulkan device cannot draw to these targets");
     for (uint32_t i = 0; i < t->num_colors + 1; i++) {
-        const struct view *v = i < t->num_colors ? &t->colors[i] : &t->depth;
+        const struct exec_view *v = i < t->num_colors ? &t->colors[i] : &t->depth;
         VkClearValue *value = &values[bi.clearValueCount];
         if (!v->texture)
             continue;
         bi.clearValueCount++;
-        batch_use(g, &v->texture->o);
+        exec_batch_use(g, &v->texture->o);
         memset(value, 0, sizeof(*value));
         if (!clear)
             continue;
@@ -57,7 +57,7 @@ static int pass_begin(struct exec_engine *g, struct context *c, const struct tar
             value->depthStencil.stencil = clear->stencil & 0xFF;
         }
     }
-    batch_transfer(g);
+    exec_batch_transfer(g);
     g->need_barrier = true;
     vkCmdBeginRenderPass(g->batch->cmd, &bi, VK_SUBPASS_CONTENTS_INLINE);
     g->pass_ctx = c;
@@ -69,7 +69,7 @@ static int pass_begin(struct exec_engine *g, struct context *c, const struct tar
     return 0;
 }
 
-/* ---- the scissor rectangle ---------------------------------------------------------------------------------------- */
+/* ---- the scissor rectangle ----------------------------------------------- */
 
 static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
 {
@@ -77,7 +77,7 @@ static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
 }
 
 /* Drivers of Direct3D 10 and later say "no rectangle" with an empty one; Direct3D 9 means what it says. */
-VkRect2D scissor_of(const struct context *c, uint32_t width, uint32_t height)
+VkRect2D exec_scissor_of(const struct exec_context *c, uint32_t width, uint32_t height)
 {
     const int32_t *s = c->scissor_rect;
     int64_t x0, y0, x1, y1;
@@ -91,7 +91,7 @@ VkRect2D scissor_of(const struct context *c, uint32_t width, uint32_t height)
     return (VkRect2D){{(int32_t)x0, (int32_t)y0}, {(uint32_t)(x1 - x0), (uint32_t)(y1 - y0)}};
 }
 
-/* ---- clear -------------------------------------------------------------------------------------------------------- */
+/* ---- clear --------------------------------------------------------------- */
 
 static void clear_in_pass(struct exec_engine *g, const struct target_set *t, VkRect2D area,
                           const struct aerogpu_cmd_clear *clear)
@@ -127,7 +127,7 @@ static void clear_in_pass(struct exec_engine *g, const struct target_set *t, VkR
 
 int exec_op_clear(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_clear clear;
     struct target_set t;
     VkRect2D area;
@@ -141,10 +141,10 @@ int exec_op_clear(struct exec_engine *g, const struct abi_packet *p)
     if (depth > 1)
         depth = 1;
     memcpy(&clear.depth, &depth, sizeof(depth));
-    if (!(clear.flags & 7) || targets_of(g, c, &t))
+    if (!(clear.flags & 7) || exec_targets_of(g, c, &t))
         return 0; /* there is nothing to clear */
-    area =
-        c->raster.scissor_d3d9 ? scissor_of(c, t.width, t.height) : (VkRect2D){.extent = {t.width, t.height}};
+    area = c->raster.scissor_d3d9 ? exec_scissor_of(c, t.width, t.height)
+                                  : (VkRect2D){.extent = {t.width, t.height}};
     if (!area.extent.width || !area.extent.height)
         return 0;
     if (g->pass_ctx == c && !(c->dirty & DIRTY_TARGETS)) {
@@ -159,9 +159,9 @@ int exec_op_clear(struct exec_engine *g, const struct abi_packet *p)
     return r;
 }
 
-/* ---- draw --------------------------------------------------------------------------------------------------------- */
+/* ---- draw ---------------------------------------------------------------- */
 
-static void set_viewport(struct exec_engine *g, const struct context *c, VkCommandBuffer cmd)
+static void set_viewport(struct exec_engine *g, const struct exec_context *c, VkCommandBuffer cmd)
 {
     const float *v = c->viewport;
     VkViewport vp = {0, (float)g->pass_height, (float)g->pass_width, -(float)g->pass_height, 0, 1};
@@ -171,32 +171,32 @@ static void set_viewport(struct exec_engine *g, const struct context *c, VkComma
     vkCmdSetViewport(cmd, 0, 1, &vp);
 }
 
-static void set_scissor(struct exec_engine *g, const struct context *c, VkCommandBuffer cmd)
+static void set_scissor(struct exec_engine *g, const struct exec_context *c, VkCommandBuffer cmd)
 {
-    VkRect2D r = scissor_of(c, g->pass_width, g->pass_height);
+    VkRect2D r = exec_scissor_of(c, g->pass_width, g->pass_height);
 
     vkCmdSetScissor(cmd, 0, 1, &r);
 }
 
-static void set_bias(const struct context *c, VkCommandBuffer cmd)
+static void set_bias(const struct exec_context *c, VkCommandBuffer cmd)
 {
     float bias = c->raster.bias;
 
     if (c->raster.bias_is_float) {
-        struct view ds = view_of(c->depth_stencil);
+        struct exec_view ds = exec_view_of(c->depth_stencil);
         bias *= ds.texture && ds.format->vk == VK_FORMAT_D24_UNORM_S8_UINT ? 16777215.0f : 8388608.0f;
     }
     vkCmdSetDepthBias(cmd, bias, 0, c->raster.slope_bias);
 }
 
-static void set_stencil(const struct context *c, VkCommandBuffer cmd)
+static void set_stencil(const struct exec_context *c, VkCommandBuffer cmd)
 {
     vkCmdSetStencilReference(cmd, VK_STENCIL_FACE_FRONT_AND_BACK, c->stencil_ref);
     vkCmdSetStencilCompareMask(cmd, VK_STENCIL_FACE_FRONT_AND_BACK, c->depth.front.compareMask);
     vkCmdSetStencilWriteMask(cmd, VK_STENCIL_FACE_FRONT_AND_BACK, c->depth.front.writeMask);
 }
 
-static void bind_vertex_buffers(struct exec_engine *g, const struct context *c, VkCommandBuffer cmd)
+static void bind_vertex_buffers(struct exec_engine *g, const struct exec_context *c, VkCommandBuffer cmd)
 {
     uint32_t slots = c->pipeline->vertex_slots;
 
@@ -211,7 +211,7 @@ static void bind_vertex_buffers(struct exec_engine *g, const struct context *c, 
             offset = 0;
         }
         vkCmdBindVertexBuffers(cmd, i, 1, &buffer, &offset);
-        batch_use(g, &c->vb[i].buffer->o);
+        exec_batch_use(g, &c->vb[i].buffer->o);
         if (i == MAX_VERTEX_BUFFERS - 1)
             break;
     }
@@ -222,7 +222,7 @@ static void bind_vertex_buffers(struct exec_engine *g, const struct context *c, 
 }
 
 /* Dynamic state, after the pass has begun. */
-static void flush_dynamic(struct exec_engine *g, struct context *c, VkCommandBuffer cmd)
+static void flush_dynamic(struct exec_engine *g, struct exec_context *c, VkCommandBuffer cmd)
 {
     uint32_t dirty = c->dirty;
 
@@ -240,14 +240,14 @@ static void flush_dynamic(struct exec_engine *g, struct context *c, VkCommandBuf
         bind_vertex_buffers(g, c, cmd);
     if (dirty & DIRTY_INDEX_BUFFER && c->ib) {
         vkCmdBindIndexBuffer(cmd, c->ib->vk.buffer, c->ib_offset, c->index_type);
-        batch_use(g, &c->ib->o);
+        exec_batch_use(g, &c->ib->o);
     }
     c->dirty &= ~(uint32_t)(DIRTY_VIEWPORT | DIRTY_SCISSOR | DIRTY_BLEND_CONSTANT | DIRTY_STENCIL |
                             DIRTY_BIAS | DIRTY_VERTEX_BUFFERS | DIRTY_INDEX_BUFFER);
 }
 
 /* Everything that must stand before a draw is recorded. */
-static int prepare(struct exec_engine *g, struct context *c, bool indexed)
+static int prepare(struct exec_engine *g, struct exec_context *c, bool indexed)
 {
     bool writes = false;
     struct target_set t;
@@ -255,13 +255,13 @@ static int prepare(struct exec_engine *g, struct context *c, bool indexed)
     int r;
 
     if (g->is_cpu && g->pass_ctx && g->pass_draws >= g->params.group_draws) {
-        r = batch_cut(g);
+        r = exec_batch_cut(g);
         if (r)
             return r;
     }
-    batch_cmd(g); /* a new command buffer makes everything dirty */
+    exec_batch_cmd(g); /* a new command buffer makes everything dirty */
     if (c->dirty & DIRTY_PIPELINE || c->pipeline_indexed != indexed) {
-        r = pipeline_resolve(g, c, indexed);
+        r = exec_pipeline_resolve(g, c, indexed);
         if (r)
             return r;
         c->pipeline_indexed = indexed;
@@ -269,7 +269,7 @@ static int prepare(struct exec_engine *g, struct context *c, bool indexed)
         c->dirty |= DIRTY_VERTEX_BUFFERS;
     }
     if (g->pass_ctx != c || c->dirty & DIRTY_TARGETS || g->pass_stale) {
-        if (targets_of(g, c, &t))
+        if (exec_targets_of(g, c, &t))
             return fail_backend(g, "no render target");
         r = pass_begin(g, c, &t, NULL);
         if (r)
@@ -280,7 +280,7 @@ static int prepare(struct exec_engine *g, struct context *c, bool indexed)
         vkCmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_GRAPHICS, c->pipeline->pipeline);
         g->bound_pipeline = c->pipeline->pipeline;
     }
-    r = bind_descriptors(g, c, c->pipeline->program, false, &writes);
+    r = exec_bind_descriptors(g, c, c->pipeline->program, false, &writes);
     if (r)
         return r;
     flush_dynamic(g, c, cmd);
@@ -291,7 +291,7 @@ static int prepare(struct exec_engine *g, struct context *c, bool indexed)
 
 int exec_op_draw_indexed(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_draw_indexed d;
     uint32_t unit = c->index_type == VK_INDEX_TYPE_UINT32 ? 4 : 2;
     int r;
@@ -316,7 +316,7 @@ int exec_op_draw_indexed(struct exec_engine *g, const struct abi_packet *p)
 
 int exec_op_draw(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_draw d;
     int r;
 
@@ -330,13 +330,13 @@ int exec_op_draw(struct exec_engine *g, const struct abi_packet *p)
     return 0;
 }
 
-/* ---- dispatch ----------------------------------------------------------------------------------------------------- */
+/* ---- dispatch ------------------------------------------------------------ */
 
 int exec_op_dispatch(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_dispatch d;
-    struct pipeline *pipe;
+    struct exec_pipeline *pipe;
     bool writes = false;
     VkCommandBuffer cmd;
     int r;
@@ -349,12 +349,12 @@ int exec_op_dispatch(struct exec_engine *g, const struct abi_packet *p)
     if (d.group_count_x > MAX_GROUPS || d.group_count_y > MAX_GROUPS || d.group_count_z > MAX_GROUPS)
         return fail_decode(g, "%u x %u x %u groups, at most %u each way are possible", d.group_count_x,
                            d.group_count_y, d.group_count_z, MAX_GROUPS);
-    r = compute_pipeline_resolve(g, c, &pipe);
+    r = exec_compute_pipeline_resolve(g, c, &pipe);
     if (r)
         return r;
-    cmd = batch_transfer(g);
+    cmd = exec_batch_transfer(g);
     vkCmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, pipe->pipeline);
-    r = bind_descriptors(g, c, pipe->program, true, &writes);
+    r = exec_bind_descriptors(g, c, pipe->program, true, &writes);
     if (r)
         return r;
     vkCmdDispatch(cmd, d.group_count_x, d.group_count_y, d.group_count_z);

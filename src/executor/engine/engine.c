@@ -13,7 +13,7 @@
 
 enum { MAX_STREAM = 64 << 20, MAX_TABLE = 16 << 20, NULL_BUFFER_SIZE = 64 << 10, GROUP_DRAWS = 1000 };
 
-int engine_fail(struct exec_engine *g, uint32_t code, enum abi_cause cause, int err, const char *fmt, ...)
+int exec_fail(struct exec_engine *g, uint32_t code, enum abi_cause cause, int err, const char *fmt, ...)
 {
     if (!g->error->code) {
         va_list ap;
@@ -28,21 +28,22 @@ int engine_fail(struct exec_engine *g, uint32_t code, enum abi_cause cause, int 
     return err;
 }
 
-int fail_dma(struct exec_engine *g, const char *what, uint64_t gpa, uint64_t size)
+int exec_fail_dma(struct exec_engine *g, const char *what, uint64_t gpa, uint64_t size)
 {
     if (!g->error->code)
         g->error_address = gpa;
-    return engine_fail(g, AEROGPU_ERROR_OOB, ABI_CAUSE_DMA, -ERANGE, "%s%s0x%llx + %llu is not guest memory",
-                       what, *what ? ": " : "", (unsigned long long)gpa, (unsigned long long)size);
+    return exec_fail(g, AEROGPU_ERROR_OOB, ABI_CAUSE_DMA, -ERANGE, "%s%s0x%llx + %llu is not guest memory",
+                     what, *what ? ": " : "", (unsigned long long)gpa, (unsigned long long)size);
 }
 
-int fail_vulkan(struct exec_engine *g, const char *what, VkResult r)
+int exec_fail_vulkan(struct exec_engine *g, const char *what, VkResult r)
 {
-    return engine_fail(g, AEROGPU_ERROR_BACKEND, vk_errno(r) == -ENOMEM ? ABI_CAUSE_MEMORY : ABI_CAUSE_OTHER,
-                       -EIO, "%s: %s", what, vk_result_name(r));
+    return exec_fail(g, AEROGPU_ERROR_BACKEND,
+                     exec_vk_errno(r) == -ENOMEM ? ABI_CAUSE_MEMORY : ABI_CAUSE_OTHER, -EIO, "%s: %s", what,
+                     exec_vk_result_name(r));
 }
 
-bool engine_is_busy(struct exec_engine *g, const struct object *o)
+bool exec_object_is_busy(struct exec_engine *g, const struct exec_object *o)
 {
     bool busy;
 
@@ -54,38 +55,38 @@ bool engine_is_busy(struct exec_engine *g, const struct object *o)
     return busy;
 }
 
-/* ---- the completion thread ---------------------------------------------------------------------------------------- */
+/* ---- the completion thread ----------------------------------------------- */
 
-static void complete_batch(struct exec_engine *g, struct batch *b)
+static void complete_batch(struct exec_engine *g, struct exec_batch *b)
 {
-    uint64_t patience =
-        g->crumbs.own.buffer ? 5000000 : UINT64_MAX; /* ns; the device's markers must be fetched */
+    uint64_t timeout =
+        g->progress.own.buffer ? 5000000 : UINT64_MAX; /* ns; the device's markers must be fetched */
     VkResult r = VK_SUCCESS;
 
-    while (b->has_work && (r = vkWaitForFences(g->vk.device, 1, &b->fence, VK_TRUE, patience)) == VK_TIMEOUT)
-        crumbs_copy(g, b);
+    while (b->has_work && (r = vkWaitForFences(g->vk.device, 1, &b->fence, VK_TRUE, timeout)) == VK_TIMEOUT)
+        exec_progress_copy(g, b);
 
     if (r && !b->completion.error) {
         b->completion.error = AEROGPU_ERROR_BACKEND;
-        b->completion.cause = vk_errno(r) == -ENOMEM ? ABI_CAUSE_MEMORY : ABI_CAUSE_OTHER;
+        b->completion.cause = exec_vk_errno(r) == -ENOMEM ? ABI_CAUSE_MEMORY : ABI_CAUSE_OTHER;
         snprintf(b->completion.message, sizeof(b->completion.message), "the Vulkan device failed: %s",
-                 vk_result_name(r));
+                 exec_vk_result_name(r));
     }
     if (!r)
-        batch_run_readbacks(g, b);
-    shader_jobs_finish(g, b);
+        exec_batch_run_readbacks(g, b);
+    exec_shader_jobs_finish(g, b);
     if (r == VK_ERROR_DEVICE_LOST)
-        crumbs_lost(g, b);
-    crumbs_done(g, b, !r);
+        exec_progress_lost(g, b);
+    exec_progress_done(g, b, !r);
     g->params.complete(g->params.ctx, &b->completion);
     if (r) {
-        log_error("executor", "the Vulkan device failed: %s; giving up", vk_result_name(r));
+        log_error("executor", "the Vulkan device failed: %s; giving up", exec_vk_result_name(r));
         abort(); /* the host starts a new executor */
     }
 }
 
 /* With the lock held. */
-static void finished(struct exec_engine *g, struct batch *b)
+static void finished(struct exec_engine *g, struct exec_batch *b)
 {
     g->completed_serial = b->serial;
     b->next = g->free_batches;
@@ -99,7 +100,7 @@ static void *completion_thread(void *arg)
     pthread_setname_np(pthread_self(), "exec-complete");
     pthread_mutex_lock(&g->lock);
     for (;;) {
-        struct batch *b = g->queue;
+        struct exec_batch *b = g->queue;
         if (!b) {
             if (g->stopping)
                 break;
@@ -127,20 +128,20 @@ static void wait_idle(struct exec_engine *g)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* ---- decoding ----------------------------------------------------------------------------------------------------- */
+/* ---- decoding ------------------------------------------------------------ */
 
 int exec_op_ext_destroy_context(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_ext_destroy_context c;
-    struct context *ctx;
+    struct exec_context *ctx;
 
     memcpy(&c, p->data, sizeof(c));
     HASH_FIND(hh, g->contexts, &c.context_id, sizeof(c.context_id), ctx);
     if (!ctx || ctx == g->ctx)
         return 0;
-    checkpoints_forget(g, c.context_id);
+    exec_checkpoints_forget(g, c.context_id);
     HASH_DEL(g->contexts, ctx);
-    context_destroy(g, ctx);
+    exec_context_destroy(g, ctx);
     return 0;
 }
 
@@ -176,7 +177,7 @@ static int fetch(struct exec_engine *g, uint8_t **buf, uint32_t *cap, uint64_t g
     }
     src = g->params.dma_map(g->params.ctx, gpa, size);
     if (!src)
-        return fail_dma(g, what, gpa, size);
+        return exec_fail_dma(g, what, gpa, size);
     memcpy(*buf, src, size);
     return 0;
 }
@@ -202,7 +203,7 @@ static int decode(struct exec_engine *g, const struct abi_submission *s, struct 
         return r;
     while ((r = abi_stream_next(&g->stream, &p, g->error)) > 0) {
         g->batch->error_packet = p.index;
-        crumbs_packet(g, &p);
+        exec_progress_packet(g, &p);
         if (p.desc) {
             r = ops[p.desc - abi_packets](g, &p);
             if (r) {
@@ -224,9 +225,9 @@ static int decode(struct exec_engine *g, const struct abi_submission *s, struct 
     return r;
 }
 
-static struct batch *take_batch(struct exec_engine *g)
+static struct exec_batch *take_batch(struct exec_engine *g)
 {
-    struct batch *b;
+    struct exec_batch *b;
 
     pthread_mutex_lock(&g->lock);
     while (!g->free_batches)
@@ -237,14 +238,14 @@ static struct batch *take_batch(struct exec_engine *g)
     b->next = NULL;
     b->serial = ++g->submitted_serial;
     if (b->has_work)
-        batch_recycle(g, b);
+        exec_batch_recycle(g, b);
     b->num_readbacks = 0;
     b->jobs = NULL;
     return b;
 }
 
 /* What changed state only, with nothing before it to wait for, needs no other thread to complete. */
-static bool complete_here(struct exec_engine *g, struct batch *b)
+static bool complete_here(struct exec_engine *g, struct exec_batch *b)
 {
     bool alone;
 
@@ -260,7 +261,7 @@ static bool complete_here(struct exec_engine *g, struct batch *b)
     return true;
 }
 
-static void queue_batch(struct exec_engine *g, struct batch *b)
+static void queue_batch(struct exec_engine *g, struct exec_batch *b)
 {
     pthread_mutex_lock(&g->lock);
     *g->queue_end = b;
@@ -283,7 +284,7 @@ void exec_engine_submit(struct exec_engine *g, const struct abi_submission *s)
 {
     struct abi_completion done = {.id = s->id};
     struct error error = {0};
-    struct batch *b;
+    struct exec_batch *b;
     VkResult vr;
 
     if (!s->cmd_size && is_idle(g)) {
@@ -291,16 +292,16 @@ void exec_engine_submit(struct exec_engine *g, const struct abi_submission *s)
         return;
     }
     b = take_batch(g);
-    objects_bury_dead(g);
+    exec_objects_destroy_deferred(g);
     g->batch = b;
     g->submission = s;
     g->error = &error;
     g->error_code = AEROGPU_ERROR_NONE;
     g->error_cause = ABI_CAUSE_OTHER;
     g->error_address = 0;
-    crumbs_begin(g);
+    exec_progress_begin(g);
     if (s->cmd_size) {
-        g->ctx = context_get(g, s->context_id);
+        g->ctx = exec_context_get(g, s->context_id);
         if (g->ctx)
             g->ctx->dirty = DIRTY_ALL;
         if (!g->ctx)
@@ -308,10 +309,10 @@ void exec_engine_submit(struct exec_engine *g, const struct abi_submission *s)
         else if (decode(g, s, &done) && !error.code)
             fail_memory(g, "no memory");
     }
-    vr = batch_flush(g, b);
+    vr = exec_batch_flush(g, b);
     if (vr) {
         b->has_work = false;
-        fail_vulkan(g, "the Vulkan device refused the commands", vr);
+        exec_fail_vulkan(g, "the Vulkan device refused the commands", vr);
     }
     if (error.code) {
         done.error = g->error_code;
@@ -322,20 +323,20 @@ void exec_engine_submit(struct exec_engine *g, const struct abi_submission *s)
         b->error_packet = UINT32_MAX;
     }
     b->completion = done;
-    crumbs_state(g, b, EXEC_CRUMB_QUEUED);
+    exec_progress_set_state(g, b, EXEC_PROGRESS_QUEUED);
     g->batch = NULL;
     g->ctx = NULL;
     if (!complete_here(g, b))
         queue_batch(g, b);
 }
 
-/* ---- life cycle --------------------------------------------------------------------------------------------------- */
+/* ---- life cycle ---------------------------------------------------------- */
 
 static int start_threads(struct exec_engine *g, struct error *e)
 {
     g->job_queue_end = &g->job_queue;
     for (int i = 0; i < 2; i++)
-        if (!pthread_create(&g->workers[i], NULL, shader_worker, g))
+        if (!pthread_create(&g->workers[i], NULL, exec_shader_worker, g))
             g->num_workers++;
     if (!g->num_workers || pthread_create(&g->completer, NULL, completion_thread, g))
         return error_set(e, -EAGAIN, "the executor cannot start its threads");
@@ -352,12 +353,12 @@ static int make_null_resources(struct exec_engine *g, struct error *e)
                                                    .mip_levels = 1,
                                                    .array_layers = 6};
     struct abi_submission none = {0};
-    int r =
-        vk_buffer_create(&g->vk, &g->null_buffer.vk, NULL_BUFFER_SIZE,
-                         VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
-                             VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
-                             VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT,
-                         VK_USE_SHARED);
+    int r = exec_vk_buffer_create(&g->vk, &g->null_buffer.vk, NULL_BUFFER_SIZE,
+                                  VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
+                                      VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                      VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
+                                      VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT,
+                                  VK_USE_SHARED);
 
     if (r)
         return error_set(e, r, "no device memory");
@@ -365,9 +366,9 @@ static int make_null_resources(struct exec_engine *g, struct error *e)
     g->batch = take_batch(g);
     g->submission = &none;
     g->error = e;
-    r = texture_make(g, &g->null_texture, &c);
+    r = exec_texture_make(g, &g->null_texture, &c);
     if (!r)
-        r = batch_sync(g);
+        r = exec_batch_sync(g);
     pthread_mutex_lock(&g->lock);
     g->completed_serial = g->batch->serial;
     g->batch->next = g->free_batches;
@@ -393,21 +394,21 @@ int exec_engine_create(struct exec_engine **out, const struct exec_engine_params
     pthread_cond_init(&g->job_changed, NULL);
     g->queue_end = &g->queue;
     shader_allow_addresses(p->addresses);
-    r = vk_open_with(&g->vk, p->device, p->addresses, e);
+    r = exec_vk_open_with(&g->vk, p->device, p->addresses, e);
     if (r)
         goto fail;
     g->is_cpu = g->vk.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     for (int i = 0; i < NUM_BATCHES; i++) {
-        r = batch_init(g, &g->batches[i]);
+        r = exec_batch_init(g, &g->batches[i]);
         if (r)
-            goto fail_vulkan;
+            goto no_vulkan;
         g->batches[i].next = g->free_batches;
         g->free_batches = &g->batches[i];
     }
-    r = caches_create(g);
+    r = exec_caches_create(g);
     if (r)
-        goto fail_vulkan;
-    crumbs_create(g);
+        goto no_vulkan;
+    exec_progress_create(g);
     r = start_threads(g, e);
     if (!r)
         r = make_null_resources(g, e);
@@ -415,7 +416,7 @@ int exec_engine_create(struct exec_engine **out, const struct exec_engine_params
         goto fail;
     *out = g;
     return 0;
-fail_vulkan:
+no_vulkan:
     error_set(e, r, "Vulkan device '%s' has no resources left", g->vk.properties.deviceName);
 fail:
     exec_engine_destroy(g);
@@ -425,7 +426,7 @@ fail:
 void exec_engine_reset(struct exec_engine *g)
 {
     wait_idle(g);
-    objects_forget_all(g);
+    exec_objects_forget_all(g);
 }
 
 static void stop_threads(struct exec_engine *g)
@@ -454,18 +455,18 @@ void exec_engine_destroy(struct exec_engine *g)
     if (g->vk.device) {
         vkDeviceWaitIdle(g->vk.device);
         if (g->caches)
-            objects_forget_all(g);
+            exec_objects_forget_all(g);
         if (g->null_texture)
-            object_unref(g, &g->null_texture->o);
-        objects_bury_dead(g);
-        targets_finish(g);
-        caches_destroy(g);
-        crumbs_destroy(g);
-        buffer_clean(g, &g->null_buffer);
+            exec_object_unref(g, &g->null_texture->o);
+        exec_objects_destroy_deferred(g);
+        exec_targets_finish(g);
+        exec_caches_destroy(g);
+        exec_progress_destroy(g);
+        exec_buffer_clean(g, &g->null_buffer);
         for (int i = 0; i < NUM_BATCHES; i++)
-            batch_finish(g, &g->batches[i]);
+            exec_batch_finish(g, &g->batches[i]);
     }
-    vk_close(&g->vk);
+    exec_vk_close(&g->vk);
     abi_alloc_table_finish(&g->allocs);
     free(g->writes);
     free(g->stream_copy);

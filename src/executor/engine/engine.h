@@ -31,7 +31,7 @@
 
 #include "abi/submission.h"
 #include "base/error.h"
-#include "executor/engine/crumbs.h"
+#include "executor/engine/progress.h"
 
 struct exec_engine;
 
@@ -44,7 +44,7 @@ struct exec_engine_params {
     void *ctx;
     /* Where progress is written, whole pages that nothing else uses, or NULL. With EXEC_MARKERS_EXACT every packet that the
      * device works on gets a marker of its own, which costs much; else groups of draws do, which costs nothing. */
-    struct exec_crumbs *crumbs;
+    struct exec_progress *progress;
     enum exec_markers markers;
     bool addresses;       /* shaders may use GPU addresses (ext.h) */
     uint32_t group_draws; /* draws that a software device gets at once; 0: as many as is fast */

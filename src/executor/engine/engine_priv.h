@@ -10,7 +10,7 @@
  *   pipeline.c  programs, pipelines and samplers, and their caches
  *   bind.c      descriptor sets
  *   draw.c      render passes, clears, draws, dispatches
- *   crumbs.c    progress markers
+ *   progress.c    progress markers
  *
  * Everything here belongs to the submit thread, except a batch between batch_submit and its completion, which belongs to
  * the completion thread.
@@ -30,7 +30,7 @@
 #include "abi/alloc_table.h"
 #include "abi/d3d9_states.h"
 #include "abi/stream.h"
-#include "executor/engine/crumbs.h"
+#include "executor/engine/progress.h"
 #include "executor/engine/engine.h"
 #include "executor/engine/formats.h"
 #include "executor/engine/ops.h"
@@ -51,17 +51,17 @@ enum {
     MAX_D3D9_INTS = 16,
 };
 
-/* ---- objects ------------------------------------------------------------------------------------------------------ */
+/* ---- objects ------------------------------------------------------------- */
 
 enum object_kind { OBJECT_BUFFER, OBJECT_TEXTURE, OBJECT_VIEW, OBJECT_SHADER, OBJECT_LAYOUT, OBJECT_SAMPLER };
 
-struct object {
+struct exec_object {
     enum object_kind kind;
     uint32_t handle; /* the first one, for messages */
     uint32_t refs;
-    uint32_t names;           /* handles that name it now */
-    uint64_t last_use;        /* serial of the last batch that uses it */
-    struct object *next_dead; /* in the engine's graveyard */
+    uint32_t names;                    /* handles that name it now */
+    uint64_t last_use;                 /* serial of the last batch that uses it */
+    struct exec_object *next_deferred; /* in the engine's deferred */
 };
 
 /* Guest memory behind a resource: alloc_id 0 is none. */
@@ -85,14 +85,14 @@ struct addressed {
     uint64_t address;
 };
 
-struct buffer {
-    struct object o;
-    struct vk_buffer vk;
+struct exec_buffer {
+    struct exec_object o;
+    struct exec_vk_buffer vk;
     struct addressed addressed;
     uint64_t size;
     struct backing backing;
     struct texel_view *views;
-    struct vk_buffer counter; /* hidden UAV counter, made when first asked for */
+    struct exec_vk_buffer counter; /* hidden UAV counter, made when first asked for */
     struct texel_view *counter_views;
 };
 
@@ -110,10 +110,10 @@ struct image_view {
     struct image_view *next;
 };
 
-struct texture {
-    struct object o;
+struct exec_texture {
+    struct exec_object o;
     VkImage image;
-    struct vk_memory memory;
+    struct exec_vk_memory memory;
     const struct format_info *format;
     uint32_t width, height, mips, layers, row_pitch;
     uint64_t linear_size; /* bytes of the linear layout that uploads and guest memory use */
@@ -122,15 +122,15 @@ struct texture {
 };
 
 /* What a texture handle or a view handle selects. */
-struct view {
-    struct object o;
-    struct texture *texture;
+struct exec_view {
+    struct exec_object o;
+    struct exec_texture *texture;
     const struct format_info *format;
     uint32_t base_mip, mips, base_layer, layers;
 };
 
 struct shader_object {
-    struct object o;
+    struct exec_object o;
     enum exec_stage stage;
     struct shader *shader; /* NULL until its job is done, or if it failed */
     struct shader_job *job;
@@ -143,8 +143,8 @@ struct layout_element {
     uint32_t per_instance, step_rate;
 };
 
-struct layout {
-    struct object o;
+struct exec_layout {
+    struct exec_object o;
     uint64_t hash; /* of the elements */
     uint32_t count;
     struct layout_element elements[]; /* 32 at most */
@@ -161,11 +161,11 @@ struct sampler_desc {
 };
 
 struct sampler_object {
-    struct object o;
+    struct exec_object o;
     struct sampler_desc desc;
 };
 
-/* ---- contexts ----------------------------------------------------------------------------------------------------- */
+/* ---- contexts ------------------------------------------------------------ */
 
 struct blend_state {
     bool enable;
@@ -194,17 +194,17 @@ struct raster_state {
 };
 
 struct vertex_binding {
-    struct buffer *buffer;
+    struct exec_buffer *buffer;
     uint32_t stride, offset;
 };
 
 struct range_binding { /* constant buffers, UAV buffers */
-    struct buffer *buffer;
+    struct exec_buffer *buffer;
     uint64_t offset, size;
 };
 
 struct resource_slot { /* t#: a texture, a view, or a range of a buffer */
-    struct object *object;
+    struct exec_object *object;
     uint64_t offset, size; /* for buffers */
 };
 
@@ -239,20 +239,20 @@ enum dirty {
     DIRTY_ALL = 0xFFFFFFFFu,
 };
 
-struct context {
+struct exec_context {
     uint32_t id;
     UT_hash_handle hh;
     uint32_t dirty;
 
-    struct object *color[MAX_TARGETS]; /* texture or view */
+    struct exec_object *color[MAX_TARGETS]; /* texture or view */
     uint32_t num_colors;
-    struct object *depth_stencil;
-    struct texture *implicit_target; /* stands in while no target is bound and the scanout is on */
+    struct exec_object *depth_stencil;
+    struct exec_texture *implicit_target; /* stands in while no target is bound and the scanout is on */
 
     struct shader_object *shaders[EXEC_STAGE_COUNT];
-    struct layout *layout;
+    struct exec_layout *layout;
     struct vertex_binding vb[MAX_VERTEX_BUFFERS];
-    struct buffer *ib;
+    struct exec_buffer *ib;
     VkIndexType index_type;
     uint32_t ib_offset;
     uint32_t topology; /* AEROGPU_TOPOLOGY_* */
@@ -268,11 +268,11 @@ struct context {
     uint32_t rs[D3DRS_COUNT]; /* Direct3D 9 render states as last set */
 
     struct breadcrumb_buffer *breadcrumbs; /* NULL: none is set */
-    struct pipeline *pipeline;             /* while DIRTY_PIPELINE is clear */
+    struct exec_pipeline *pipeline;        /* while DIRTY_PIPELINE is clear */
     bool pipeline_indexed;
 };
 
-/* ---- batches ------------------------------------------------------------------------------------------------------ */
+/* ---- batches ------------------------------------------------------------- */
 
 /* Rows of staging memory that go to guest memory when the device is done. */
 struct readback {
@@ -287,13 +287,13 @@ struct readback {
 
 struct staging_chunk {
     struct staging_chunk *next;
-    struct vk_buffer buffer;
+    struct exec_vk_buffer buffer;
     VkDeviceSize used;
 };
 
 struct shader_job;
 
-struct batch {
+struct exec_batch {
     uint64_t serial;
     VkCommandPool pool;
     VkCommandBuffer cmds[MAX_CUTS]; /* made when first needed; a batch is submitted in as many pieces */
@@ -303,13 +303,14 @@ struct batch {
     bool recording, has_work;
     struct staging_chunk *chunks; /* in use; the first has room */
     struct readback *readbacks;
-    uint32_t num_readbacks, cap_readbacks;
+    uint32_t num_readbacks;
+    size_t cap_readbacks;
     struct descriptor_pool *pools; /* in use */
     struct set_cache_entry *sets;
     struct shader_job *jobs; /* created by this submission */
     struct abi_completion completion;
-    uint32_t error_packet; /* packet that completion.error is about */
-    struct batch *next;    /* in the queue of the completion thread */
+    uint32_t error_packet;   /* packet that completion.error is about */
+    struct exec_batch *next; /* in the queue of the completion thread */
 };
 
 struct descriptor_pool {
@@ -317,15 +318,15 @@ struct descriptor_pool {
     struct descriptor_pool *next;
 };
 
-struct token {
+struct exec_token {
     uint64_t value;
-    struct object *object; /* NULL: retired */
+    struct exec_object *object; /* NULL: retired */
     UT_hash_handle hh;
 };
 
-struct handle {
+struct exec_handle {
     uint32_t value;
-    struct object *object;
+    struct exec_object *object;
     UT_hash_handle hh;
 };
 
@@ -356,12 +357,12 @@ struct breadcrumbs {
     struct pending_breadcrumb pending[BREADCRUMB_LIMIT];
 };
 
-struct crumbs {
-    struct exec_crumbs *shared; /* NULL: no markers */
+struct exec_progress_recorder {
+    struct exec_progress *shared; /* NULL: no markers */
     bool exact;
     VkBuffer buffer; /* the same layout; of `pages`, or `own` */
-    struct vk_pages pages;
-    struct vk_buffer own;
+    struct exec_vk_pages pages;
+    struct exec_vk_buffer own;
     uint32_t packet;   /* that is being decoded */
     uint32_t draws;    /* of the open mark */
     uint32_t write[2]; /* top and bottom: what the device writes behind the next barrier, if `due` */
@@ -373,25 +374,25 @@ struct crumbs {
 
 struct exec_engine {
     struct exec_engine_params params;
-    struct vk vk;
+    struct exec_vk vk;
     bool is_cpu;
 
-    struct handle *handles;
-    struct token *tokens;
-    struct context *contexts;
-    struct object *graveyard;
+    struct exec_handle *handles;
+    struct exec_token *tokens;
+    struct exec_context *contexts;
+    struct exec_object *deferred;
     struct caches *caches;
     struct pass_entry *passes;
     struct framebuffer_entry *framebuffers;
 
-    struct buffer null_buffer;    /* zeroes; no handle names it */
-    struct texture *null_texture; /* 1 x 1, zero, 6 layers */
+    struct exec_buffer null_buffer;    /* zeroes; no handle names it */
+    struct exec_texture *null_texture; /* 1 x 1, zero, 6 layers */
 
     /* batches */
     pthread_mutex_t lock; /* what is below */
     pthread_cond_t changed;
-    struct batch batches[NUM_BATCHES];
-    struct batch *free_batches, *queue, **queue_end;
+    struct exec_batch batches[NUM_BATCHES];
+    struct exec_batch *free_batches, *queue, **queue_end;
     uint64_t submitted_serial, completed_serial;
     bool stopping;
     pthread_t completer;
@@ -406,7 +407,7 @@ struct exec_engine {
     bool workers_stop;
 
     /* the submission that is being decoded */
-    struct batch *batch;
+    struct exec_batch *batch;
     const struct abi_submission *submission;
     struct abi_stream stream;
     struct abi_alloc_table allocs;
@@ -414,156 +415,160 @@ struct exec_engine {
     uint32_t stream_cap;
     uint8_t *table_copy;
     uint32_t table_cap;
-    struct context *ctx;
+    struct exec_context *ctx;
     struct pending_write *writes;
-    uint32_t num_writes, cap_writes;
+    uint32_t num_writes;
+    size_t cap_writes;
     struct error *error;
     uint32_t error_code; /* aerogpu_error_code that goes with *error */
     enum abi_cause error_cause;
     uint64_t error_address; /* of ABI_CAUSE_DMA */
 
     /* what the command buffer is in the middle of */
-    struct context *pass_ctx; /* NULL: no render pass is open */
+    struct exec_context *pass_ctx; /* NULL: no render pass is open */
     uint32_t pass_draws, pass_width, pass_height, pass_layers;
     bool need_barrier; /* before the next pass, dispatch or copy */
     bool pass_stale;   /* the open pass wrote UAVs: what comes next needs a barrier */
-    struct crumbs crumbs;
+    struct exec_progress_recorder progress;
     struct breadcrumbs breadcrumbs;
     VkPipeline bound_pipeline;
-    struct program *bound_program[2]; /* whose sets are bound: graphics, compute */
-    struct context *bound_ctx;        /* whose state they show */
+    struct exec_program *bound_program[2]; /* whose sets are bound: graphics, compute */
+    struct exec_context *bound_ctx;        /* whose state they show */
 };
 
-/* ---- errors: every packet handler returns 0 or a negative errno after one of these ------------------------------- */
+/* ---- errors: every packet handler returns 0 or a negative errno after one of these ---- */
 
-int engine_fail(struct exec_engine *g, uint32_t code, enum abi_cause cause, int err, const char *fmt, ...)
+int exec_fail(struct exec_engine *g, uint32_t code, enum abi_cause cause, int err, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-#define fail_decode(g, ...) engine_fail(g, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, -EBADMSG, __VA_ARGS__)
-#define fail_type(g, ...)   engine_fail(g, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_TYPE, -EBADMSG, __VA_ARGS__)
-#define fail_unaligned(g, ...)                                                                               \
-    engine_fail(g, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_MISALIGNED, -EBADMSG, __VA_ARGS__)
-#define fail_oob(g, ...)     engine_fail(g, AEROGPU_ERROR_OOB, ABI_CAUSE_OTHER, -ERANGE, __VA_ARGS__)
-#define fail_backend(g, ...) engine_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_OTHER, -EIO, __VA_ARGS__)
-#define fail_memory(g, ...)  engine_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_MEMORY, -ENOMEM, __VA_ARGS__)
-#define fail_kind(g, ...)    engine_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_TYPE, -EIO, __VA_ARGS__)
-#define fail_align(g, ...)   engine_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_MISALIGNED, -EIO, __VA_ARGS__)
+#define fail_decode(g, ...)      exec_fail(g, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, -EBADMSG, __VA_ARGS__)
+#define fail_decode_type(g, ...) exec_fail(g, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_TYPE, -EBADMSG, __VA_ARGS__)
+#define fail_decode_alignment(g, ...)                                                                        \
+    exec_fail(g, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_MISALIGNED, -EBADMSG, __VA_ARGS__)
+#define fail_oob(g, ...)          exec_fail(g, AEROGPU_ERROR_OOB, ABI_CAUSE_OTHER, -ERANGE, __VA_ARGS__)
+#define fail_backend(g, ...)      exec_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_OTHER, -EIO, __VA_ARGS__)
+#define fail_memory(g, ...)       exec_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_MEMORY, -ENOMEM, __VA_ARGS__)
+#define fail_backend_type(g, ...) exec_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_TYPE, -EIO, __VA_ARGS__)
+#define fail_backend_alignment(g, ...)                                                                       \
+    exec_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_MISALIGNED, -EIO, __VA_ARGS__)
 /* "… is not guest memory" */
-int fail_dma(struct exec_engine *g, const char *what, uint64_t gpa, uint64_t size);
+int exec_fail_dma(struct exec_engine *g, const char *what, uint64_t gpa, uint64_t size);
 /* The Vulkan device's own word. */
-int fail_vulkan(struct exec_engine *g, const char *what, VkResult r);
+int exec_fail_vulkan(struct exec_engine *g, const char *what, VkResult r);
 
-/* ---- batch.c ------------------------------------------------------------------------------------------------------ */
+/* ---- batch.c ------------------------------------------------------------- */
 
-int batch_init(struct exec_engine *g, struct batch *b);
-void batch_finish(struct exec_engine *g, struct batch *b);
+int exec_batch_init(struct exec_engine *g, struct exec_batch *b);
+void exec_batch_finish(struct exec_engine *g, struct exec_batch *b);
 /* The command buffer, started if need be, outside any render pass and behind a barrier if one is due; NULL on failure. */
-VkCommandBuffer batch_transfer(struct exec_engine *g);
+VkCommandBuffer exec_batch_transfer(struct exec_engine *g);
 /* The command buffer, wherever it is. */
-VkCommandBuffer batch_cmd(struct exec_engine *g);
+VkCommandBuffer exec_batch_cmd(struct exec_engine *g);
 /* `size` bytes of staging memory, 16-byte aligned; *map is where to write or read them. */
-int batch_stage(struct exec_engine *g, uint64_t size, uint64_t align, VkBuffer *buffer, VkDeviceSize *offset,
-                uint8_t **map);
-struct readback *batch_readback(struct exec_engine *g);
+int exec_batch_stage(struct exec_engine *g, uint64_t size, uint64_t align, VkBuffer *buffer,
+                     VkDeviceSize *offset, uint8_t **map);
+struct readback *exec_batch_readback(struct exec_engine *g);
 /* Hands everything recorded so far to the device and waits for it, write-backs included. */
-int batch_sync(struct exec_engine *g);
+int exec_batch_sync(struct exec_engine *g);
 /* Notes that the batch uses `o`. */
-static inline void batch_use(struct exec_engine *g, struct object *o)
+static inline void exec_batch_use(struct exec_engine *g, struct exec_object *o)
 {
     o->last_use = g->batch->serial;
 }
 /* True if the device may still read or write `o`, by this batch or an earlier one. */
-bool engine_is_busy(struct exec_engine *g, const struct object *o);
+bool exec_object_is_busy(struct exec_engine *g, const struct exec_object *o);
 /* Hands what is recorded to the device and goes on in a new command buffer; does nothing after MAX_CUTS of them. */
-int batch_cut(struct exec_engine *g);
-VkResult batch_flush(struct exec_engine *g, struct batch *b);
-void batch_run_readbacks(struct exec_engine *g, struct batch *b);
-void batch_recycle(struct exec_engine *g, struct batch *b);
+int exec_batch_cut(struct exec_engine *g);
+VkResult exec_batch_flush(struct exec_engine *g, struct exec_batch *b);
+void exec_batch_run_readbacks(struct exec_engine *g, struct exec_batch *b);
+void exec_batch_recycle(struct exec_engine *g, struct exec_batch *b);
 
-/* ---- objects.c ---------------------------------------------------------------------------------------------------- */
+/* ---- objects.c ----------------------------------------------------------- */
 
-void *object_find(struct exec_engine *g, uint32_t handle, enum object_kind kind);
-struct object *object_lookup(struct exec_engine *g, uint32_t handle);
-void object_unref(struct exec_engine *g, struct object *o);
-static inline struct object *object_ref(struct object *o)
+void *exec_object_find(struct exec_engine *g, uint32_t handle, enum object_kind kind);
+struct exec_object *exec_object_lookup(struct exec_engine *g, uint32_t handle);
+void exec_object_unref(struct exec_engine *g, struct exec_object *o);
+static inline struct exec_object *exec_object_ref(struct exec_object *o)
 {
     if (o)
         o->refs++;
     return o;
 }
-const char *object_kind_name(enum object_kind kind);
+const char *exec_object_kind_name(enum object_kind kind);
 /* Replaces *slot, counting references. */
-void object_assign(struct exec_engine *g, void *slot, void *object);
-void objects_bury_dead(struct exec_engine *g);
-void objects_forget_all(struct exec_engine *g);
-int texture_make(struct exec_engine *g, struct texture **out, const struct aerogpu_cmd_create_texture2d *c);
-VkImageView texture_view(struct exec_engine *g, struct texture *t, const struct image_view_key *key);
+void exec_object_assign(struct exec_engine *g, void *slot, void *object);
+void exec_objects_destroy_deferred(struct exec_engine *g);
+void exec_objects_forget_all(struct exec_engine *g);
+int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
+                      const struct aerogpu_cmd_create_texture2d *c);
+VkImageView exec_texture_view(struct exec_engine *g, struct exec_texture *t,
+                              const struct image_view_key *key);
 /* Destroys what is in `b`, not `b`. */
-void buffer_clean(struct exec_engine *g, struct buffer *b);
-VkBufferView buffer_view(struct exec_engine *g, struct buffer *b, VkFormat format, uint64_t offset,
-                         uint64_t range);
+void exec_buffer_clean(struct exec_engine *g, struct exec_buffer *b);
+VkBufferView exec_buffer_view(struct exec_engine *g, struct exec_buffer *b, VkFormat format, uint64_t offset,
+                              uint64_t range);
 /* The texture and range that a texture or view object selects. */
-struct view view_of(struct object *o);
-int shader_object_wait(struct exec_engine *g, struct shader_object *s);
-void shader_jobs_finish(struct exec_engine *g, struct batch *b);
-void *shader_worker(void *arg);
+struct exec_view exec_view_of(struct exec_object *o);
+int exec_shader_object_wait(struct exec_engine *g, struct shader_object *s);
+void exec_shader_jobs_finish(struct exec_engine *g, struct exec_batch *b);
+void *exec_shader_worker(void *arg);
 
 /* Adds a handle for `o`, taking over the caller's reference; on failure the reference is given back. */
-int handle_add(struct exec_engine *g, uint32_t handle, struct object *o);
-int handle_check_new(struct exec_engine *g, uint32_t handle);
+int exec_handle_add(struct exec_engine *g, uint32_t handle, struct exec_object *o);
+int exec_handle_check_new(struct exec_engine *g, uint32_t handle);
 
-/* ---- layout.c ----------------------------------------------------------------------------------------------------- */
+/* ---- layout.c ------------------------------------------------------------ */
 
-int layout_parse(struct layout **out, const void *blob, uint32_t size, struct error *e);
+int exec_layout_parse(struct exec_layout **out, const void *blob, uint32_t size, struct error *e);
 
-/* ---- transfer.c --------------------------------------------------------------------------------------------------- */
+/* ---- transfer.c ---------------------------------------------------------- */
 
 /* Makes a texture of blocks zero. */
-int transfer_zero_blocks(struct exec_engine *g, struct texture *t);
+int exec_transfer_zero_blocks(struct exec_engine *g, struct exec_texture *t);
 /* Reads [offset, offset + size) of the resource from its guest memory. */
-int transfer_from_guest(struct exec_engine *g, struct object *o, uint64_t offset, uint64_t size);
+int exec_transfer_from_guest(struct exec_engine *g, struct exec_object *o, uint64_t offset, uint64_t size);
 /* Bytes [0, size) of guest memory behind `b` from `offset` on; checks the allocation table. *gpa gets the address. */
-int backing_resolve(struct exec_engine *g, const struct object *o, const struct backing *b, uint64_t offset,
-                    uint64_t size, bool for_writing, uint64_t *gpa);
-uint64_t texture_linear_size(const struct format_info *f, uint32_t width, uint32_t height, uint32_t mips,
-                             uint32_t layers, uint32_t row_pitch);
+int exec_backing_resolve(struct exec_engine *g, const struct exec_object *o, const struct backing *b,
+                         uint64_t offset, uint64_t size, bool for_writing, uint64_t *gpa);
+uint64_t exec_texture_linear_size(const struct format_info *f, uint32_t width, uint32_t height, uint32_t mips,
+                                  uint32_t layers, uint32_t row_pitch);
 
-/* ---- state.c ------------------------------------------------------------------------------------------------------ */
+/* ---- state.c ------------------------------------------------------------- */
 
-struct context *context_get(struct exec_engine *g, uint32_t id);
-void context_destroy(struct exec_engine *g, struct context *c);
+struct exec_context *exec_context_get(struct exec_engine *g, uint32_t id);
+void exec_context_destroy(struct exec_engine *g, struct exec_context *c);
 /* Takes `o` out of every slot of every context. */
-void contexts_unbind(struct exec_engine *g, const struct object *o);
+void exec_contexts_unbind(struct exec_engine *g, const struct exec_object *o);
 /* The stage that the packet names. */
 enum exec_stage exec_stage_of(struct exec_engine *g, const struct abi_packet *p);
-struct sampler_desc sampler_desc_of(const struct sampler_slot *slot, bool d3d9_shader);
+struct sampler_desc exec_sampler_desc_of(const struct sampler_slot *slot, bool d3d9_shader);
 
-/* ---- targets.c --------------------------------------------------------------------------------------------------- */
+/* ---- targets.c ----------------------------------------------------------- */
 
 struct target_set {
     uint32_t num_colors;
-    struct view colors[MAX_TARGETS]; /* texture NULL: unbound */
-    struct view depth;
+    struct exec_view colors[MAX_TARGETS]; /* texture NULL: unbound */
+    struct exec_view depth;
     uint32_t width, height, layers;
 };
 /* The targets that draws of `c` go to; -ENOENT if there are none. */
-int targets_of(struct exec_engine *g, struct context *c, struct target_set *t);
-VkFormat target_format(const struct view *v); /* VK_FORMAT_UNDEFINED where nothing is bound */
-VkRenderPass render_pass_get(struct exec_engine *g, const struct target_set *t, uint32_t clear_flags);
-VkFramebuffer framebuffer_get(struct exec_engine *g, const struct target_set *t, VkRenderPass pass);
+int exec_targets_of(struct exec_engine *g, struct exec_context *c, struct target_set *t);
+VkFormat exec_target_format(const struct exec_view *v); /* VK_FORMAT_UNDEFINED where nothing is bound */
+VkRenderPass exec_render_pass_get(struct exec_engine *g, const struct target_set *t, uint32_t clear_flags);
+VkFramebuffer exec_framebuffer_get(struct exec_engine *g, const struct target_set *t, VkRenderPass pass);
 /* Forgets framebuffers that use one of the texture's views. */
-void targets_forget_texture(struct exec_engine *g, const struct texture *t);
-void targets_finish(struct exec_engine *g);
+void exec_targets_forget_texture(struct exec_engine *g, const struct exec_texture *t);
+void exec_targets_finish(struct exec_engine *g);
 
-/* ---- pipeline.c --------------------------------------------------------------------------------------------------- */
+/* ---- pipeline.c ---------------------------------------------------------- */
 
-struct pipeline {
+struct exec_pipeline {
     VkPipeline pipeline;
-    struct program *program;
+    struct exec_program *program;
     uint32_t vertex_slots; /* bit: a buffer is bound there when drawing */
     bool null_vertex_slot; /* the null buffer is read through NULL_VERTEX_SLOT */
 };
 
-struct program {
+struct exec_program {
     struct shader_key key;
     const struct shader_info *infos[EXEC_STAGE_COUNT]; /* of shaders held below; NULL: built-in or unbound */
     struct shader *shaders[EXEC_STAGE_COUNT];
@@ -571,60 +576,61 @@ struct program {
     VkDescriptorSetLayout sets[EXEC_STAGE_COUNT]; /* by set number */
     VkPipelineLayout layout;
     uint32_t num_sets;
-    struct pipeline compute; /* made when first dispatched */
+    struct exec_pipeline compute; /* made when first dispatched */
     UT_hash_handle hh;
 };
 
-int caches_create(struct exec_engine *g);
-void caches_destroy(struct exec_engine *g);
-int pipeline_resolve(struct exec_engine *g, struct context *c, bool indexed);
-int compute_pipeline_resolve(struct exec_engine *g, struct context *c, struct pipeline **out);
-VkSampler sampler_get(struct exec_engine *g, const struct sampler_desc *desc);
+int exec_caches_create(struct exec_engine *g);
+void exec_caches_destroy(struct exec_engine *g);
+int exec_pipeline_resolve(struct exec_engine *g, struct exec_context *c, bool indexed);
+int exec_compute_pipeline_resolve(struct exec_engine *g, struct exec_context *c, struct exec_pipeline **out);
+VkSampler exec_sampler_get(struct exec_engine *g, const struct sampler_desc *desc);
 
-/* ---- bind.c ------------------------------------------------------------------------------------------------------- */
+/* ---- bind.c -------------------------------------------------------------- */
 
 /* Sets the hidden counter of a buffer's UAV, in the order of the stream. */
-int uav_counter_set(struct exec_engine *g, struct buffer *b, uint32_t value);
+int exec_uav_counter_set(struct exec_engine *g, struct exec_buffer *b, uint32_t value);
 /* Binds what the program's stages ask for; *writes is set if one of them has a UAV. */
-int bind_descriptors(struct exec_engine *g, struct context *c, struct program *prog, bool compute,
-                     bool *writes);
-void bind_forget(struct batch *b);
+int exec_bind_descriptors(struct exec_engine *g, struct exec_context *c, struct exec_program *prog,
+                          bool compute, bool *writes);
+void exec_bind_forget(struct exec_batch *b);
 
-/* ---- draw.c ------------------------------------------------------------------------------------------------------- */
+/* ---- draw.c -------------------------------------------------------------- */
 
-void pass_end(struct exec_engine *g);
+void exec_pass_end(struct exec_engine *g);
 /* What of the targets the scissor rectangle leaves, if it counts. */
-VkRect2D scissor_of(const struct context *c, uint32_t width, uint32_t height);
+VkRect2D exec_scissor_of(const struct exec_context *c, uint32_t width, uint32_t height);
 
-/* ---- addresses.c --------------------------------------------------------------------------------- */
+/* ---- addresses.c --------------------------------------------------------- */
 
 /* Makes b->vk with an address. */
-int address_create(struct exec_engine *g, struct buffer *b, VkBufferUsageFlags usage);
+int exec_address_create(struct exec_engine *g, struct exec_buffer *b, VkBufferUsageFlags usage);
 /* After b->vk was destroyed: its addresses fault from now on. */
-void address_destroy(struct exec_engine *g, struct buffer *b);
+void exec_address_destroy(struct exec_engine *g, struct exec_buffer *b);
 
-/* ---- breadcrumbs.c ------------------------------------------------------------------------------- */
+/* ---- breadcrumbs.c ------------------------------------------------------- */
 
-void checkpoints_forget(struct exec_engine *g, uint32_t context);
+void exec_checkpoints_forget(struct exec_engine *g, uint32_t context);
 /* All that was recorded before is waited for: what waits is written. */
-void breadcrumbs_behind_barrier(struct exec_engine *g);
+void exec_breadcrumbs_behind_barrier(struct exec_engine *g);
 /* The device is idle. */
-void breadcrumbs_forget_all(struct exec_engine *g);
+void exec_breadcrumbs_forget_all(struct exec_engine *g);
 
-/* ---- crumbs.c ----------------------------------------------------------------------------------------------------- */
+/* ---- progress.c ---------------------------------------------------------- */
 
-void crumbs_create(struct exec_engine *g);
-void crumbs_destroy(struct exec_engine *g);
-void crumbs_begin(struct exec_engine *g);                              /* g->submission in g->batch */
-void crumbs_packet(struct exec_engine *g, const struct abi_packet *p); /* is decoded next */
-void crumbs_open(struct exec_engine *g);                               /* the command buffer has just begun */
-void crumbs_close(struct exec_engine *g, uint32_t last); /* it is about to end; `last`: packet */
-void crumbs_behind_barrier(struct exec_engine *g);       /* all that was recorded before is waited for */
-void crumbs_state(struct exec_engine *g, const struct batch *b, enum exec_crumb_state state);
-void crumbs_lost(struct exec_engine *g, const struct batch *b);
-void crumbs_done(struct exec_engine *g, const struct batch *b,
-                 bool finished); /* all of it, or the device failed */
+void exec_progress_create(struct exec_engine *g);
+void exec_progress_destroy(struct exec_engine *g);
+void exec_progress_begin(struct exec_engine *g);                              /* g->submission in g->batch */
+void exec_progress_packet(struct exec_engine *g, const struct abi_packet *p); /* is decoded next */
+void exec_progress_open(struct exec_engine *g);                 /* the command buffer has just begun */
+void exec_progress_close(struct exec_engine *g, uint32_t last); /* it is about to end; `last`: packet */
+void exec_progress_behind_barrier(struct exec_engine *g); /* all that was recorded before is waited for */
+void exec_progress_set_state(struct exec_engine *g, const struct exec_batch *b,
+                             enum exec_progress_state state);
+void exec_progress_lost(struct exec_engine *g, const struct exec_batch *b);
+void exec_progress_done(struct exec_engine *g, const struct exec_batch *b,
+                        bool finished); /* all of it, or the device failed */
 /* Brings the shared memory up to date where the device cannot. */
-void crumbs_copy(struct exec_engine *g, const struct batch *b);
+void exec_progress_copy(struct exec_engine *g, const struct exec_batch *b);
 
 #endif

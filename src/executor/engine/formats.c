@@ -36,7 +36,7 @@ static const struct format_info formats[] = {
     BC(BC7_RGBA_UNORM_SRGB, BC7_SRGB_BLOCK, BC7_UNORM_BLOCK, 16),
 };
 
-const struct format_info *format_find(uint32_t abi)
+const struct format_info *exec_format_find(uint32_t abi)
 {
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         if (formats[i].abi == abi)
@@ -44,14 +44,14 @@ const struct format_info *format_find(uint32_t abi)
     return NULL;
 }
 
-/* ---- conversion to scanout formats -------------------------------------------------------------------------------- */
+/* ---- conversion to scanout formats --------------------------------------- */
 
 static bool is_scanout(uint32_t abi)
 {
     return abi >= AEROGPU_FORMAT_B8G8R8A8_UNORM && abi <= AEROGPU_FORMAT_R8G8B8X8_UNORM_SRGB;
 }
 
-bool format_can_convert(const struct format_info *from, uint32_t to)
+bool exec_format_can_convert(const struct format_info *from, uint32_t to)
 {
     return is_scanout(from->abi) && is_scanout(to);
 }
@@ -134,10 +134,10 @@ static void store(uint8_t *dst, const uint8_t rgba[4], enum order order)
     }
 }
 
-void format_convert_row(uint8_t *dst, uint32_t to, const uint8_t *src, const struct format_info *from,
-                        uint32_t n)
+void exec_format_convert_row(uint8_t *dst, uint32_t to, const uint8_t *src, const struct format_info *from,
+                             uint32_t n)
 {
-    const struct format_info *f_to = format_find(to);
+    const struct format_info *f_to = exec_format_find(to);
     enum order in = order_of(from->abi), out = order_of(to);
     bool alpha = from->alpha && f_to->alpha;
     uint8_t rgba[4];
@@ -161,7 +161,7 @@ void format_convert_row(uint8_t *dst, uint32_t to, const uint8_t *src, const str
     }
 }
 
-/* ---- vertex attributes -------------------------------------------------------------------------------------------- */
+/* ---- vertex attributes --------------------------------------------------- */
 
 static const struct {
     uint16_t dxgi;
@@ -216,7 +216,7 @@ static const struct {
     {91, 4, VK_FORMAT_B8G8R8A8_UNORM},
 };
 
-VkFormat format_of_dxgi_attribute(uint32_t dxgi, uint32_t *bytes)
+VkFormat exec_format_of_dxgi_attribute(uint32_t dxgi, uint32_t *bytes)
 {
     for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
         if (attributes[i].dxgi == dxgi) {

@@ -21,7 +21,7 @@ struct format_info {
 };
 
 /* NULL for values that the ABI does not define. */
-const struct format_info *format_find(uint32_t abi);
+const struct format_info *exec_format_find(uint32_t abi);
 
 static inline uint32_t format_blocks(const struct format_info *f, uint32_t texels)
 {
@@ -36,13 +36,13 @@ static inline VkImageAspectFlags format_aspects(const struct format_info *f)
 }
 
 /* True if `to` is one of the formats that a scanout can have and that rows of `from` can be turned into. */
-bool format_can_convert(const struct format_info *from, uint32_t to);
+bool exec_format_can_convert(const struct format_info *from, uint32_t to);
 
 /* Turns `n` texels into the scanout format `to`; X channels become 255. sRGB formats are taken as the bytes they are. */
-void format_convert_row(uint8_t *dst, uint32_t to, const uint8_t *src, const struct format_info *from,
-                        uint32_t n);
+void exec_format_convert_row(uint8_t *dst, uint32_t to, const uint8_t *src, const struct format_info *from,
+                             uint32_t n);
 
 /* VkFormat of a DXGI_FORMAT as a vertex attribute, VK_FORMAT_UNDEFINED if it cannot be one; *bytes gets its size. */
-VkFormat format_of_dxgi_attribute(uint32_t dxgi, uint32_t *bytes);
+VkFormat exec_format_of_dxgi_attribute(uint32_t dxgi, uint32_t *bytes);
 
 #endif

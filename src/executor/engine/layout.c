@@ -10,7 +10,7 @@
 
 enum { MAX_ELEMENTS = 32, APPEND_ALIGNED = -1, D3D9_END_STREAM = 0xFF, D3D9_ELEMENT_SIZE = 8 };
 
-static int parse_ilay(struct layout *l, struct bytes *b, struct error *e)
+static int parse_ilay(struct exec_layout *l, struct bytes *b, struct error *e)
 {
     uint32_t next[MAX_VERTEX_BUFFERS] = {0}, version, count;
 
@@ -37,7 +37,7 @@ static int parse_ilay(struct layout *l, struct bytes *b, struct error *e)
         class = bytes_u32(b);
         at->step_rate = bytes_u32(b);
         at->per_instance = class == 1;
-        at->format = format_of_dxgi_attribute(dxgi, &bytes);
+        at->format = exec_format_of_dxgi_attribute(dxgi, &bytes);
         if (at->format == VK_FORMAT_UNDEFINED)
             return error_set(e, -EBADMSG, "element %u: DXGI format %u cannot be a vertex attribute", i, dxgi);
         if (at->slot >= MAX_VERTEX_BUFFERS || class > 1)
@@ -68,7 +68,7 @@ static const char *const decl_usages[] = {
     "POSITION", "BLENDWEIGHT", "BLENDINDICES", "NORMAL", "PSIZE", "TEXCOORD", "TANGENT",
     "BINORMAL", "TESSFACTOR",  "POSITIONT",    "COLOR",  "FOG",   "DEPTH",    "SAMPLE"};
 
-static int parse_d3d9(struct layout *l, struct bytes *b, struct error *e)
+static int parse_d3d9(struct exec_layout *l, struct bytes *b, struct error *e)
 {
     for (uint32_t i = 0;; i++) {
         uint16_t stream = bytes_u16(b), offset = bytes_u16(b);
@@ -94,9 +94,9 @@ static int parse_d3d9(struct layout *l, struct bytes *b, struct error *e)
     }
 }
 
-int layout_parse(struct layout **out, const void *blob, uint32_t size, struct error *e)
+int exec_layout_parse(struct exec_layout **out, const void *blob, uint32_t size, struct error *e)
 {
-    struct layout *l = calloc(1, sizeof(*l) + MAX_ELEMENTS * sizeof(l->elements[0]));
+    struct exec_layout *l = calloc(1, sizeof(*l) + MAX_ELEMENTS * sizeof(l->elements[0]));
     struct bytes b = bytes_of(blob, size), peek = b;
     int r;
 

@@ -2,7 +2,7 @@
  *
  * A handle holds one reference to an object; aliases of shared surfaces, tokens, bindings and views hold others. When the
  * last handle goes, bindings let go of a resource or view too; a token holds on until it is released, since an import may
- * come after the exporter's end. When the last reference goes, the object waits in the graveyard until the device is done
+ * come after the exporter's end. When the last reference goes, its destruction is deferred until the device is done
  * with the batches that use it.
  *
  * Invariants:
@@ -19,7 +19,7 @@
 
 #include <aerogpu/ext.h>
 
-const char *object_kind_name(enum object_kind kind)
+const char *exec_object_kind_name(enum object_kind kind)
 {
     static const char *const names[] = {"buffer", "texture",      "texture view",
                                         "shader", "input layout", "sampler"};
@@ -27,51 +27,51 @@ const char *object_kind_name(enum object_kind kind)
     return names[kind];
 }
 
-struct object *object_lookup(struct exec_engine *g, uint32_t handle)
+struct exec_object *exec_object_lookup(struct exec_engine *g, uint32_t handle)
 {
-    struct handle *h;
+    struct exec_handle *h;
 
     HASH_FIND(hh, g->handles, &handle, sizeof(handle), h);
     return h ? h->object : NULL;
 }
 
-void *object_find(struct exec_engine *g, uint32_t handle, enum object_kind kind)
+void *exec_object_find(struct exec_engine *g, uint32_t handle, enum object_kind kind)
 {
-    struct object *o = object_lookup(g, handle);
+    struct exec_object *o = exec_object_lookup(g, handle);
 
     if (!o) {
-        fail_decode(g, "handle %u names nothing, a %s is needed", handle, object_kind_name(kind));
+        fail_decode(g, "handle %u names nothing, a %s is needed", handle, exec_object_kind_name(kind));
         return NULL;
     }
     if (o->kind != kind) {
-        fail_type(g, "handle %u is a %s, a %s is needed", handle, object_kind_name(o->kind),
-                  object_kind_name(kind));
+        fail_decode_type(g, "handle %u is a %s, a %s is needed", handle, exec_object_kind_name(o->kind),
+                         exec_object_kind_name(kind));
         return NULL;
     }
     return o;
 }
 
-int handle_check_new(struct exec_engine *g, uint32_t handle)
+int exec_handle_check_new(struct exec_engine *g, uint32_t handle)
 {
-    struct object *o;
+    struct exec_object *o;
 
     if (!handle)
         return fail_decode(g, "handle 0 cannot name anything");
-    o = object_lookup(g, handle);
+    o = exec_object_lookup(g, handle);
     if (o)
-        return fail_decode(g, "handle %u already names a %s", handle, object_kind_name(o->kind));
+        return fail_decode(g, "handle %u already names a %s", handle, exec_object_kind_name(o->kind));
     return 0;
 }
 
-int handle_add(struct exec_engine *g, uint32_t handle, struct object *o)
+int exec_handle_add(struct exec_engine *g, uint32_t handle, struct exec_object *o)
 {
-    struct handle *h = malloc(sizeof(*h));
+    struct exec_handle *h = malloc(sizeof(*h));
 
     if (!h) {
-        object_unref(g, o);
+        exec_object_unref(g, o);
         return fail_memory(g, "no memory for handle %u", handle);
     }
-    *h = (struct handle){.value = handle, .object = o};
+    *h = (struct exec_handle){.value = handle, .object = o};
     HASH_ADD(hh, g->handles, value, sizeof(handle), h);
     o->names++;
     return 0;
@@ -80,25 +80,25 @@ int handle_add(struct exec_engine *g, uint32_t handle, struct object *o)
 /* Removes `handle` if it names an object of kind `a` or `b`. */
 static int handle_remove(struct exec_engine *g, uint32_t handle, enum object_kind a, enum object_kind b)
 {
-    struct handle *h;
-    struct object *o;
+    struct exec_handle *h;
+    struct exec_object *o;
 
     HASH_FIND(hh, g->handles, &handle, sizeof(handle), h);
     if (!h)
         return 0;
     o = h->object;
     if (o->kind != a && o->kind != b)
-        return fail_decode(g, "handle %u is a %s, a %s is needed", handle, object_kind_name(o->kind),
-                           object_kind_name(a));
+        return fail_decode(g, "handle %u is a %s, a %s is needed", handle, exec_object_kind_name(o->kind),
+                           exec_object_kind_name(a));
     HASH_DEL(g->handles, h);
     free(h);
     if (!--o->names && o->refs > 1 && o->kind <= OBJECT_VIEW)
-        contexts_unbind(g, o);
-    object_unref(g, o);
+        exec_contexts_unbind(g, o);
+    exec_object_unref(g, o);
     return 0;
 }
 
-/* ---- the end of objects ------------------------------------------------------------------------------------------- */
+/* ---- the end of objects -------------------------------------------------- */
 
 static void job_unref(struct exec_engine *g, struct shader_job *job);
 
@@ -112,19 +112,19 @@ static void destroy_texel_views(struct exec_engine *g, struct texel_view *v)
     }
 }
 
-void buffer_clean(struct exec_engine *g, struct buffer *b)
+void exec_buffer_clean(struct exec_engine *g, struct exec_buffer *b)
 {
     destroy_texel_views(g, b->views);
     destroy_texel_views(g, b->counter_views);
-    vk_buffer_destroy(&g->vk, &b->counter);
-    vk_buffer_destroy(&g->vk, &b->vk);
+    exec_vk_buffer_destroy(&g->vk, &b->counter);
+    exec_vk_buffer_destroy(&g->vk, &b->vk);
     if (b->addressed.base)
-        address_destroy(g, b);
+        exec_address_destroy(g, b);
 }
 
-static void destroy_texture(struct exec_engine *g, struct texture *t)
+static void destroy_texture(struct exec_engine *g, struct exec_texture *t)
 {
-    targets_forget_texture(g, t);
+    exec_targets_forget_texture(g, t);
     while (t->views) {
         struct image_view *v = t->views;
         t->views = v->next;
@@ -133,20 +133,20 @@ static void destroy_texture(struct exec_engine *g, struct texture *t)
     }
     if (t->image)
         vkDestroyImage(g->vk.device, t->image, NULL);
-    vk_free(&g->vk, &t->memory);
+    exec_vk_free(&g->vk, &t->memory);
 }
 
-static void destroy_object(struct exec_engine *g, struct object *o)
+static void destroy_object(struct exec_engine *g, struct exec_object *o)
 {
     switch (o->kind) {
     case OBJECT_BUFFER:
-        buffer_clean(g, (struct buffer *)o);
+        exec_buffer_clean(g, (struct exec_buffer *)o);
         break;
     case OBJECT_TEXTURE:
-        destroy_texture(g, (struct texture *)o);
+        destroy_texture(g, (struct exec_texture *)o);
         break;
     case OBJECT_VIEW:
-        object_unref(g, &((struct view *)o)->texture->o);
+        exec_object_unref(g, &((struct exec_view *)o)->texture->o);
         break;
     case OBJECT_SHADER:
         job_unref(g, ((struct shader_object *)o)->job);
@@ -158,74 +158,74 @@ static void destroy_object(struct exec_engine *g, struct object *o)
     free(o);
 }
 
-void object_unref(struct exec_engine *g, struct object *o)
+void exec_object_unref(struct exec_engine *g, struct exec_object *o)
 {
     if (!o || --o->refs)
         return;
-    if (engine_is_busy(g, o)) {
-        o->next_dead = g->graveyard;
-        g->graveyard = o;
+    if (exec_object_is_busy(g, o)) {
+        o->next_deferred = g->deferred;
+        g->deferred = o;
         return;
     }
     destroy_object(g, o);
 }
 
-void objects_bury_dead(struct exec_engine *g)
+void exec_objects_destroy_deferred(struct exec_engine *g)
 {
-    struct object **link = &g->graveyard;
+    struct exec_object **link = &g->deferred;
 
     while (*link) {
-        struct object *o = *link;
-        if (engine_is_busy(g, o)) {
-            link = &o->next_dead;
+        struct exec_object *o = *link;
+        if (exec_object_is_busy(g, o)) {
+            link = &o->next_deferred;
             continue;
         }
-        *link = o->next_dead;
+        *link = o->next_deferred;
         destroy_object(g, o);
     }
 }
 
-void object_assign(struct exec_engine *g, void *slot, void *object)
+void exec_object_assign(struct exec_engine *g, void *slot, void *object)
 {
-    struct object **at = slot, *old = *at;
+    struct exec_object **at = slot, *old = *at;
 
-    *at = object_ref(object);
-    object_unref(g, old);
+    *at = exec_object_ref(object);
+    exec_object_unref(g, old);
 }
 
-void objects_forget_all(struct exec_engine *g)
+void exec_objects_forget_all(struct exec_engine *g)
 {
-    struct handle *h, *next_h;
-    struct token *t, *next_t;
-    struct context *c, *next_c;
+    struct exec_handle *h, *next_h;
+    struct exec_token *t, *next_t;
+    struct exec_context *c, *next_c;
 
     HASH_ITER(hh, g->contexts, c, next_c)
     {
         HASH_DEL(g->contexts, c);
-        context_destroy(g, c);
+        exec_context_destroy(g, c);
     }
     HASH_ITER(hh, g->tokens, t, next_t)
     {
         HASH_DEL(g->tokens, t);
-        object_unref(g, t->object);
+        exec_object_unref(g, t->object);
         free(t);
     }
     HASH_ITER(hh, g->handles, h, next_h)
     {
         HASH_DEL(g->handles, h);
-        object_unref(g, h->object);
+        exec_object_unref(g, h->object);
         free(h);
     }
-    objects_bury_dead(g);
-    breadcrumbs_forget_all(g);
+    exec_objects_destroy_deferred(g);
+    exec_breadcrumbs_forget_all(g);
 }
 
-/* ---- buffers ------------------------------------------------------------------------------------------------------ */
+/* ---- buffers ------------------------------------------------------------- */
 
 /* A guest-backed resource starts with what its guest memory holds. */
-static int read_backing(struct exec_engine *g, struct object *o, const struct backing *b, uint64_t size)
+static int read_backing(struct exec_engine *g, struct exec_object *o, const struct backing *b, uint64_t size)
 {
-    return b->alloc_id ? transfer_from_guest(g, o, 0, size) : 0;
+    return b->alloc_id ? exec_transfer_from_guest(g, o, 0, size) : 0;
 }
 
 enum {
@@ -238,11 +238,11 @@ enum {
 int exec_op_create_buffer(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_create_buffer c;
-    struct buffer *b;
+    struct exec_buffer *b;
     int r;
 
     memcpy(&c, p->data, sizeof(c));
-    r = handle_check_new(g, c.buffer_handle);
+    r = exec_handle_check_new(g, c.buffer_handle);
     if (r)
         return r;
     if (!c.size_bytes || c.size_bytes % 4)
@@ -254,14 +254,14 @@ int exec_op_create_buffer(struct exec_engine *g, const struct abi_packet *p)
     b = calloc(1, sizeof(*b));
     if (!b)
         return fail_memory(g, "no memory for buffer %u", c.buffer_handle);
-    b->o = (struct object){.kind = OBJECT_BUFFER, .handle = c.buffer_handle, .refs = 1};
+    b->o = (struct exec_object){.kind = OBJECT_BUFFER, .handle = c.buffer_handle, .refs = 1};
     b->size = c.size_bytes;
     b->backing = (struct backing){c.backing_alloc_id, c.backing_offset_bytes};
     /* Drivers bind buffers in ways that they did not announce, and all of these cost nothing. */
     if (c.usage_flags & AEROGPU_RESOURCE_USAGE_EXT_ADDRESS && g->vk.caps.addresses)
-        r = address_create(g, b, BUFFER_USAGE);
+        r = exec_address_create(g, b, BUFFER_USAGE);
     else
-        r = vk_buffer_create(&g->vk, &b->vk, c.size_bytes, BUFFER_USAGE, VK_USE_SHARED);
+        r = exec_vk_buffer_create(&g->vk, &b->vk, c.size_bytes, BUFFER_USAGE, VK_USE_SHARED);
     if (r) {
         free(b);
         return fail_memory(g, "buffer %u: no device memory for %llu bytes", c.buffer_handle,
@@ -270,14 +270,14 @@ int exec_op_create_buffer(struct exec_engine *g, const struct abi_packet *p)
     memset(b->vk.memory.map, 0, c.size_bytes);
     r = read_backing(g, &b->o, &b->backing, b->size);
     if (r) {
-        object_unref(g, &b->o);
+        exec_object_unref(g, &b->o);
         return r;
     }
-    return handle_add(g, c.buffer_handle, &b->o);
+    return exec_handle_add(g, c.buffer_handle, &b->o);
 }
 
-VkBufferView buffer_view(struct exec_engine *g, struct buffer *b, VkFormat format, uint64_t offset,
-                         uint64_t range)
+VkBufferView exec_buffer_view(struct exec_engine *g, struct exec_buffer *b, VkFormat format, uint64_t offset,
+                              uint64_t range)
 {
     VkBufferViewCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
                                  .buffer = b->vk.buffer,
@@ -302,7 +302,7 @@ VkBufferView buffer_view(struct exec_engine *g, struct buffer *b, VkFormat forma
     return v->view;
 }
 
-/* ---- textures ----------------------------------------------------------------------------------------------------- */
+/* ---- textures ------------------------------------------------------------ */
 
 static uint32_t max_mips(uint32_t width, uint32_t height)
 {
@@ -329,7 +329,7 @@ static VkImageUsageFlags image_usage(struct exec_engine *g, const struct format_
 
 /* Brings the new image into the one layout that all images stay in, and makes it zero. What is read from guest memory next
  * (`backed`) need not be. */
-static int image_start(struct exec_engine *g, struct texture *t, bool backed)
+static int image_start(struct exec_engine *g, struct exec_texture *t, bool backed)
 {
     int r = 0;
     VkImageAspectFlags aspects = format_aspects(t->format);
@@ -340,7 +340,7 @@ static int image_start(struct exec_engine *g, struct texture *t, bool backed)
                                     .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
                                     .image = t->image,
                                     .subresourceRange = {aspects, 0, t->mips, 0, t->layers}};
-    VkCommandBuffer cmd = batch_transfer(g);
+    VkCommandBuffer cmd = exec_batch_transfer(g);
 
     vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0,
                          NULL, 0, NULL, 1, &barrier);
@@ -352,9 +352,9 @@ static int image_start(struct exec_engine *g, struct texture *t, bool backed)
         VkClearColorValue zero = {{0}};
         vkCmdClearColorImage(cmd, t->image, VK_IMAGE_LAYOUT_GENERAL, &zero, 1, &barrier.subresourceRange);
     } else if (!backed) {
-        r = transfer_zero_blocks(g, t);
+        r = exec_transfer_zero_blocks(g, t);
     }
-    batch_use(g, &t->o);
+    exec_batch_use(g, &t->o);
     return r;
 }
 
@@ -378,9 +378,10 @@ static const struct format_info *usable_format(struct exec_engine *g, const stru
     return props.optimalTilingFeatures & VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT ? f : NULL;
 }
 
-int texture_make(struct exec_engine *g, struct texture **out, const struct aerogpu_cmd_create_texture2d *c)
+int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
+                      const struct aerogpu_cmd_create_texture2d *c)
 {
-    const struct format_info *f = format_find(c->format);
+    const struct format_info *f = exec_format_find(c->format);
     VkImageCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                             .imageType = VK_IMAGE_TYPE_2D,
                             .extent = {c->width, c->height, 1},
@@ -388,24 +389,24 @@ int texture_make(struct exec_engine *g, struct texture **out, const struct aerog
                             .arrayLayers = c->array_layers,
                             .samples = VK_SAMPLE_COUNT_1_BIT};
     VkMemoryRequirements req;
-    struct texture *t;
+    struct exec_texture *t;
     int r;
 
     f = usable_format(g, f);
     if (!f)
         return fail_backend(g, "texture %u: this Vulkan device has no %s", c->texture_handle,
-                            format_find(c->format)->name);
+                            exec_format_find(c->format)->name);
     t = calloc(1, sizeof(*t));
     if (!t)
         return fail_memory(g, "no memory for texture %u", c->texture_handle);
-    *t = (struct texture){.o = {.kind = OBJECT_TEXTURE, .handle = c->texture_handle, .refs = 1},
-                          .format = f,
-                          .width = c->width,
-                          .height = c->height,
-                          .mips = c->mip_levels,
-                          .layers = c->array_layers};
+    *t = (struct exec_texture){.o = {.kind = OBJECT_TEXTURE, .handle = c->texture_handle, .refs = 1},
+                               .format = f,
+                               .width = c->width,
+                               .height = c->height,
+                               .mips = c->mip_levels,
+                               .layers = c->array_layers};
     t->row_pitch = c->row_pitch_bytes ? c->row_pitch_bytes : format_blocks(f, c->width) * f->bytes;
-    t->linear_size = texture_linear_size(f, t->width, t->height, t->mips, t->layers, t->row_pitch);
+    t->linear_size = exec_texture_linear_size(f, t->width, t->height, t->mips, t->layers, t->row_pitch);
     ci.format = f->vk;
     ci.usage = image_usage(g, f);
     if (f->twin != VK_FORMAT_UNDEFINED)
@@ -419,17 +420,17 @@ int texture_make(struct exec_engine *g, struct texture **out, const struct aerog
                             c->texture_handle, c->width, c->height, f->name, c->mip_levels, c->array_layers);
     }
     vkGetImageMemoryRequirements(g->vk.device, t->image, &req);
-    r = vk_alloc(&g->vk, &t->memory, &req, VK_USE_DEVICE);
+    r = exec_vk_alloc(&g->vk, &t->memory, &req, VK_USE_DEVICE);
     if (!r)
-        r = vk_errno(vkBindImageMemory(g->vk.device, t->image, t->memory.memory, t->memory.offset));
+        r = exec_vk_errno(vkBindImageMemory(g->vk.device, t->image, t->memory.memory, t->memory.offset));
     if (r) {
-        object_unref(g, &t->o);
+        exec_object_unref(g, &t->o);
         return fail_memory(g, "texture %u: no device memory for %llu bytes", c->texture_handle,
                            (unsigned long long)req.size);
     }
     r = image_start(g, t, c->backing_alloc_id != 0);
     if (r)
-        object_unref(g, &t->o);
+        exec_object_unref(g, &t->o);
     else
         *out = t;
     return r;
@@ -437,7 +438,7 @@ int texture_make(struct exec_engine *g, struct texture **out, const struct aerog
 
 static int check_texture(struct exec_engine *g, const struct aerogpu_cmd_create_texture2d *c)
 {
-    const struct format_info *f = format_find(c->format);
+    const struct format_info *f = exec_format_find(c->format);
     uint32_t max = g->vk.caps.max_image_2d;
     uint64_t tight;
 
@@ -462,27 +463,27 @@ static int check_texture(struct exec_engine *g, const struct aerogpu_cmd_create_
 int exec_op_create_texture2d(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_create_texture2d c;
-    struct texture *t;
+    struct exec_texture *t;
     int r;
 
     memcpy(&c, p->data, sizeof(c));
-    r = handle_check_new(g, c.texture_handle);
+    r = exec_handle_check_new(g, c.texture_handle);
     if (!r)
         r = check_texture(g, &c);
     if (!r)
-        r = texture_make(g, &t, &c);
+        r = exec_texture_make(g, &t, &c);
     if (r)
         return r;
     t->backing = (struct backing){c.backing_alloc_id, c.backing_offset_bytes};
     r = read_backing(g, &t->o, &t->backing, t->linear_size);
     if (r) {
-        object_unref(g, &t->o);
+        exec_object_unref(g, &t->o);
         return r;
     }
-    return handle_add(g, c.texture_handle, &t->o);
+    return exec_handle_add(g, c.texture_handle, &t->o);
 }
 
-VkImageView texture_view(struct exec_engine *g, struct texture *t, const struct image_view_key *key)
+VkImageView exec_texture_view(struct exec_engine *g, struct exec_texture *t, const struct image_view_key *key)
 {
     VkImageViewCreateInfo ci = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
@@ -509,34 +510,34 @@ VkImageView texture_view(struct exec_engine *g, struct texture *t, const struct 
     return v->view;
 }
 
-struct view view_of(struct object *o)
+struct exec_view exec_view_of(struct exec_object *o)
 {
-    struct texture *t;
+    struct exec_texture *t;
 
     if (!o)
-        return (struct view){0};
+        return (struct exec_view){0};
     if (o->kind == OBJECT_VIEW)
-        return *(struct view *)o;
-    t = (struct texture *)o;
-    return (struct view){.texture = t, .format = t->format, .mips = t->mips, .layers = t->layers};
+        return *(struct exec_view *)o;
+    t = (struct exec_texture *)o;
+    return (struct exec_view){.texture = t, .format = t->format, .mips = t->mips, .layers = t->layers};
 }
 
 int exec_op_create_texture_view(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_create_texture_view c;
     const struct format_info *f;
-    struct texture *t;
-    struct view *v;
+    struct exec_texture *t;
+    struct exec_view *v;
     int r;
 
     memcpy(&c, p->data, sizeof(c));
-    r = handle_check_new(g, c.view_handle);
+    r = exec_handle_check_new(g, c.view_handle);
     if (r)
         return r;
-    t = object_find(g, c.texture_handle, OBJECT_TEXTURE);
+    t = exec_object_find(g, c.texture_handle, OBJECT_TEXTURE);
     if (!t)
         return -EBADMSG;
-    f = format_find(c.format);
+    f = exec_format_find(c.format);
     if (f->depth)
         f = f->abi == t->format->abi ? t->format : f;
     if (f->vk != t->format->vk && f->vk != t->format->twin)
@@ -552,15 +553,15 @@ int exec_op_create_texture_view(struct exec_engine *g, const struct abi_packet *
     v = calloc(1, sizeof(*v));
     if (!v)
         return fail_memory(g, "no memory for view %u", c.view_handle);
-    *v = (struct view){.o = {.kind = OBJECT_VIEW, .handle = c.view_handle, .refs = 1},
-                       .texture = t,
-                       .format = f,
-                       .base_mip = c.base_mip_level,
-                       .mips = c.mip_level_count,
-                       .base_layer = c.base_array_layer,
-                       .layers = c.array_layer_count};
-    object_ref(&t->o);
-    return handle_add(g, c.view_handle, &v->o);
+    *v = (struct exec_view){.o = {.kind = OBJECT_VIEW, .handle = c.view_handle, .refs = 1},
+                            .texture = t,
+                            .format = f,
+                            .base_mip = c.base_mip_level,
+                            .mips = c.mip_level_count,
+                            .base_layer = c.base_array_layer,
+                            .layers = c.array_layer_count};
+    exec_object_ref(&t->o);
+    return exec_handle_add(g, c.view_handle, &v->o);
 }
 
 int exec_op_destroy_texture_view(struct exec_engine *g, const struct abi_packet *p)
@@ -579,7 +580,7 @@ int exec_op_destroy_resource(struct exec_engine *g, const struct abi_packet *p)
     return handle_remove(g, c.resource_handle, OBJECT_BUFFER, OBJECT_TEXTURE);
 }
 
-/* ---- shaders: created by worker threads --------------------------------------------------------------------------- */
+/* ---- shaders: created by worker threads ---------------------------------- */
 
 struct shader_job {
     struct shader_job *next_queued, *next_in_batch;
@@ -608,7 +609,7 @@ static void job_unref(struct exec_engine *g, struct shader_job *job)
     free(job);
 }
 
-void *shader_worker(void *arg)
+void *exec_shader_worker(void *arg)
 {
     struct exec_engine *g = arg;
 
@@ -641,7 +642,7 @@ static void job_wait(struct exec_engine *g, struct shader_job *job)
     pthread_mutex_unlock(&g->job_lock);
 }
 
-int shader_object_wait(struct exec_engine *g, struct shader_object *s)
+int exec_shader_object_wait(struct exec_engine *g, struct shader_object *s)
 {
     if (s->job) {
         job_wait(g, s->job);
@@ -656,7 +657,7 @@ int shader_object_wait(struct exec_engine *g, struct shader_object *s)
 
 /* Waits for the shaders that the submission created; the first that failed is its error, unless an earlier packet
  * failed. */
-void shader_jobs_finish(struct exec_engine *g, struct batch *b)
+void exec_shader_jobs_finish(struct exec_engine *g, struct exec_batch *b)
 {
     struct shader_job *job;
 
@@ -682,7 +683,7 @@ int exec_op_create_shader_dxbc(struct exec_engine *g, const struct abi_packet *p
     int r;
 
     memcpy(&c, p->data, sizeof(c));
-    r = handle_check_new(g, c.shader_handle);
+    r = exec_handle_check_new(g, c.shader_handle);
     if (r)
         return r;
     s = calloc(1, sizeof(*s));
@@ -693,7 +694,7 @@ int exec_op_create_shader_dxbc(struct exec_engine *g, const struct abi_packet *p
         return fail_memory(g, "no memory for shader %u", c.shader_handle);
     }
     s->stage = exec_stage_of(g, p);
-    s->o = (struct object){.kind = OBJECT_SHADER, .handle = c.shader_handle, .refs = 1};
+    s->o = (struct exec_object){.kind = OBJECT_SHADER, .handle = c.shader_handle, .refs = 1};
     s->job = job;
     *job = (struct shader_job){.stage = s->stage,
                                .handle = c.shader_handle,
@@ -709,7 +710,7 @@ int exec_op_create_shader_dxbc(struct exec_engine *g, const struct abi_packet *p
     g->job_queue_end = &job->next_queued;
     pthread_cond_broadcast(&g->job_changed);
     pthread_mutex_unlock(&g->job_lock);
-    return handle_add(g, c.shader_handle, &s->o);
+    return exec_handle_add(g, c.shader_handle, &s->o);
 }
 
 int exec_op_destroy_shader(struct exec_engine *g, const struct abi_packet *p)
@@ -720,23 +721,23 @@ int exec_op_destroy_shader(struct exec_engine *g, const struct abi_packet *p)
     return handle_remove(g, c.shader_handle, OBJECT_SHADER, OBJECT_SHADER);
 }
 
-/* ---- layouts and samplers ----------------------------------------------------------------------------------------- */
+/* ---- layouts and samplers ------------------------------------------------ */
 
 int exec_op_create_input_layout(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_create_input_layout c;
     struct error e = {0};
-    struct layout *l;
+    struct exec_layout *l;
     int r;
 
     memcpy(&c, p->data, sizeof(c));
-    r = handle_check_new(g, c.input_layout_handle);
+    r = exec_handle_check_new(g, c.input_layout_handle);
     if (r)
         return r;
-    if (layout_parse(&l, p->tail, p->tail_size, &e))
+    if (exec_layout_parse(&l, p->tail, p->tail_size, &e))
         return fail_decode(g, "input layout %u: %s", c.input_layout_handle, e.text);
-    l->o = (struct object){.kind = OBJECT_LAYOUT, .handle = c.input_layout_handle, .refs = 1};
-    return handle_add(g, c.input_layout_handle, &l->o);
+    l->o = (struct exec_object){.kind = OBJECT_LAYOUT, .handle = c.input_layout_handle, .refs = 1};
+    return exec_handle_add(g, c.input_layout_handle, &l->o);
 }
 
 int exec_op_destroy_input_layout(struct exec_engine *g, const struct abi_packet *p)
@@ -763,14 +764,14 @@ int exec_op_create_sampler(struct exec_engine *g, const struct abi_packet *p)
     int r;
 
     memcpy(&c, p->data, sizeof(c));
-    r = handle_check_new(g, c.sampler_handle);
+    r = exec_handle_check_new(g, c.sampler_handle);
     if (r)
         return r;
     s = calloc(1, sizeof(*s));
     if (!s)
         return fail_memory(g, "no memory for sampler %u", c.sampler_handle);
     linear = c.filter == AEROGPU_SAMPLER_FILTER_LINEAR;
-    s->o = (struct object){.kind = OBJECT_SAMPLER, .handle = c.sampler_handle, .refs = 1};
+    s->o = (struct exec_object){.kind = OBJECT_SAMPLER, .handle = c.sampler_handle, .refs = 1};
     s->desc = (struct sampler_desc){.min_linear = linear,
                                     .mag_linear = linear,
                                     .mip_linear = linear,
@@ -778,7 +779,7 @@ int exec_op_create_sampler(struct exec_engine *g, const struct abi_packet *p)
                                     .address_u = vk_address(c.address_u),
                                     .address_v = vk_address(c.address_v),
                                     .address_w = vk_address(c.address_w)};
-    return handle_add(g, c.sampler_handle, &s->o);
+    return exec_handle_add(g, c.sampler_handle, &s->o);
 }
 
 int exec_op_destroy_sampler(struct exec_engine *g, const struct abi_packet *p)
@@ -789,11 +790,11 @@ int exec_op_destroy_sampler(struct exec_engine *g, const struct abi_packet *p)
     return handle_remove(g, c.sampler_handle, OBJECT_SAMPLER, OBJECT_SAMPLER);
 }
 
-/* ---- shared surfaces ---------------------------------------------------------------------------------------------- */
+/* ---- shared surfaces ----------------------------------------------------- */
 
-static struct token *token_find(struct exec_engine *g, uint64_t value)
+static struct exec_token *token_find(struct exec_engine *g, uint64_t value)
 {
-    struct token *t;
+    struct exec_token *t;
 
     HASH_FIND(hh, g->tokens, &value, sizeof(value), t);
     return t;
@@ -802,13 +803,13 @@ static struct token *token_find(struct exec_engine *g, uint64_t value)
 int exec_op_export_shared_surface(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_export_shared_surface c;
-    struct object *o;
-    struct token *t;
+    struct exec_object *o;
+    struct exec_token *t;
 
     memcpy(&c, p->data, sizeof(c));
     if (!c.share_token)
         return fail_decode(g, "share_token 0");
-    o = object_lookup(g, c.resource_handle);
+    o = exec_object_lookup(g, c.resource_handle);
     if (!o || (o->kind != OBJECT_TEXTURE && o->kind != OBJECT_BUFFER))
         return fail_decode(g, "handle %u names no resource", c.resource_handle);
     t = token_find(g, c.share_token);
@@ -820,7 +821,7 @@ int exec_op_export_shared_surface(struct exec_engine *g, const struct abi_packet
     t = malloc(sizeof(*t));
     if (!t)
         return fail_memory(g, "no memory for a share token");
-    *t = (struct token){.value = c.share_token, .object = object_ref(o)};
+    *t = (struct exec_token){.value = c.share_token, .object = exec_object_ref(o)};
     HASH_ADD(hh, g->tokens, value, sizeof(t->value), t);
     return 0;
 }
@@ -828,7 +829,7 @@ int exec_op_export_shared_surface(struct exec_engine *g, const struct abi_packet
 int exec_op_import_shared_surface(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_import_shared_surface c;
-    struct token *t;
+    struct exec_token *t;
     int r;
 
     memcpy(&c, p->data, sizeof(c));
@@ -836,23 +837,23 @@ int exec_op_import_shared_surface(struct exec_engine *g, const struct abi_packet
     if (!t || !t->object)
         return fail_decode(g, "share_token 0x%llx %s", (unsigned long long)c.share_token,
                            t ? "is retired" : "was never exported");
-    if (c.out_resource_handle && object_lookup(g, c.out_resource_handle) == t->object)
+    if (c.out_resource_handle && exec_object_lookup(g, c.out_resource_handle) == t->object)
         return 0; /* the same alias again */
-    r = handle_check_new(g, c.out_resource_handle);
+    r = exec_handle_check_new(g, c.out_resource_handle);
     if (r)
         return r;
-    return handle_add(g, c.out_resource_handle, object_ref(t->object));
+    return exec_handle_add(g, c.out_resource_handle, exec_object_ref(t->object));
 }
 
 int exec_op_release_shared_surface(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_release_shared_surface c;
-    struct token *t;
+    struct exec_token *t;
 
     memcpy(&c, p->data, sizeof(c));
     t = token_find(g, c.share_token);
     if (t && t->object) {
-        object_unref(g, t->object);
+        exec_object_unref(g, t->object);
         t->object = NULL; /* stays known, so that it is never used again */
     }
     return 0;

@@ -35,7 +35,7 @@ struct pipeline_key {
 
 struct pipeline_entry {
     struct pipeline_key key;
-    struct pipeline pipeline;
+    struct exec_pipeline pipeline;
     UT_hash_handle hh;
 };
 
@@ -47,22 +47,22 @@ struct sampler_entry {
 
 struct caches {
     VkPipelineCache pipeline_cache;
-    struct program *programs;
+    struct exec_program *programs;
     struct pipeline_entry *pipelines;
     struct sampler_entry *samplers;
 };
 
-int caches_create(struct exec_engine *g)
+int exec_caches_create(struct exec_engine *g)
 {
     VkPipelineCacheCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
 
     g->caches = calloc(1, sizeof(*g->caches));
     if (!g->caches)
         return -ENOMEM;
-    return vk_errno(vkCreatePipelineCache(g->vk.device, &ci, NULL, &g->caches->pipeline_cache));
+    return exec_vk_errno(vkCreatePipelineCache(g->vk.device, &ci, NULL, &g->caches->pipeline_cache));
 }
 
-static void program_destroy(struct exec_engine *g, struct program *p)
+static void program_destroy(struct exec_engine *g, struct exec_program *p)
 {
     VkDevice d = g->vk.device;
 
@@ -77,10 +77,10 @@ static void program_destroy(struct exec_engine *g, struct program *p)
     free(p);
 }
 
-void caches_destroy(struct exec_engine *g)
+void exec_caches_destroy(struct exec_engine *g)
 {
     struct caches *c = g->caches;
-    struct program *p, *next_p;
+    struct exec_program *p, *next_p;
     struct pipeline_entry *l, *next_l;
     struct sampler_entry *s, *next_s;
 
@@ -108,7 +108,7 @@ void caches_destroy(struct exec_engine *g)
     g->caches = NULL;
 }
 
-/* ---- samplers ----------------------------------------------------------------------------------------------------- */
+/* ---- samplers ------------------------------------------------------------ */
 
 static VkBorderColor nearest_border(uint32_t argb)
 {
@@ -118,7 +118,7 @@ static VkBorderColor nearest_border(uint32_t argb)
                                      : VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK;
 }
 
-VkSampler sampler_get(struct exec_engine *g, const struct sampler_desc *d)
+VkSampler exec_sampler_get(struct exec_engine *g, const struct sampler_desc *d)
 {
     float max_bias = g->vk.caps.max_lod_bias, bias = d->lod_bias;
     VkSamplerCustomBorderColorCreateInfoEXT border = {
@@ -167,14 +167,14 @@ VkSampler sampler_get(struct exec_engine *g, const struct sampler_desc *d)
     return entry->sampler;
 }
 
-/* ---- programs ----------------------------------------------------------------------------------------------------- */
+/* ---- programs ------------------------------------------------------------ */
 
 static int make_module(struct exec_engine *g, VkShaderModule *out, const uint32_t *words, size_t count)
 {
     VkShaderModuleCreateInfo ci = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = count * 4, .pCode = words};
 
-    return vk_errno(vkCreateShaderModule(g->vk.device, &ci, NULL, out));
+    return exec_vk_errno(vkCreateShaderModule(g->vk.device, &ci, NULL, out));
 }
 
 static int make_set_layout(struct exec_engine *g, VkDescriptorSetLayout *out, const struct shader_info *info)
@@ -192,10 +192,10 @@ static int make_set_layout(struct exec_engine *g, VkDescriptorSetLayout *out, co
             .descriptorCount = d->count,
             .stageFlags = exec_stage_vk(info->stage)};
     }
-    return vk_errno(vkCreateDescriptorSetLayout(g->vk.device, &ci, NULL, out));
+    return exec_vk_errno(vkCreateDescriptorSetLayout(g->vk.device, &ci, NULL, out));
 }
 
-static int make_layout(struct exec_engine *g, struct program *p)
+static int make_layout(struct exec_engine *g, struct exec_program *p)
 {
     VkPipelineLayoutCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                      .pSetLayouts = p->sets};
@@ -217,10 +217,10 @@ static int make_layout(struct exec_engine *g, struct program *p)
             return r;
     }
     ci.setLayoutCount = p->num_sets;
-    return vk_errno(vkCreatePipelineLayout(g->vk.device, &ci, NULL, &p->layout));
+    return exec_vk_errno(vkCreatePipelineLayout(g->vk.device, &ci, NULL, &p->layout));
 }
 
-static int build_program(struct exec_engine *g, struct program *p, const struct shader_link_params *lp)
+static int build_program(struct exec_engine *g, struct exec_program *p, const struct shader_link_params *lp)
 {
     struct shader_program linked = {0};
     struct error e = {0};
@@ -251,10 +251,10 @@ static int build_program(struct exec_engine *g, struct program *p, const struct 
     return r ? fail_backend(g, "the Vulkan device refuses the shaders") : 0;
 }
 
-static int program_get(struct exec_engine *g, const struct shader_link_params *lp, struct program **out)
+static int program_get(struct exec_engine *g, const struct shader_link_params *lp, struct exec_program **out)
 {
     struct shader_key key = {{0}};
-    struct program *p;
+    struct exec_program *p;
     int r;
 
     for (int s = 0; s < EXEC_STAGE_COUNT; s++)
@@ -281,7 +281,7 @@ static int program_get(struct exec_engine *g, const struct shader_link_params *l
     return 0;
 }
 
-static uint8_t fog_of(const struct context *c)
+static uint8_t fog_of(const struct exec_context *c)
 {
     if (!c->rs[D3DRS_FOGENABLE])
         return SHADER_FOG_NONE;
@@ -295,7 +295,7 @@ static bool is_d3d9(const struct shader_object *s)
     return s && shader_info(s->shader)->kind == SHADER_D3D9;
 }
 
-static int graphics_program(struct exec_engine *g, struct context *c, struct program **out)
+static int graphics_program(struct exec_engine *g, struct exec_context *c, struct exec_program **out)
 {
     struct shader_link_params lp = {0};
 
@@ -303,7 +303,7 @@ static int graphics_program(struct exec_engine *g, struct context *c, struct pro
         int r;
         if (!c->shaders[s])
             continue;
-        r = shader_object_wait(g, c->shaders[s]);
+        r = exec_shader_object_wait(g, c->shaders[s]);
         if (r)
             return r;
         lp.stages[s] = c->shaders[s]->shader;
@@ -329,7 +329,7 @@ static int graphics_program(struct exec_engine *g, struct context *c, struct pro
     return program_get(g, &lp, out);
 }
 
-/* ---- vertex input ------------------------------------------------------------------------------------------------- */
+/* ---- vertex input -------------------------------------------------------- */
 
 struct vertex_input {
     VkVertexInputBindingDescription bindings[MAX_VERTEX_BUFFERS];
@@ -340,7 +340,7 @@ struct vertex_input {
     bool null_slot;
 };
 
-static int add_binding(struct exec_engine *g, struct vertex_input *in, const struct context *c,
+static int add_binding(struct exec_engine *g, struct vertex_input *in, const struct exec_context *c,
                        const struct layout_element *e)
 {
     if (in->slots >> e->slot & 1)
@@ -365,7 +365,7 @@ static VkFormat null_format(uint8_t component)
                                                 : VK_FORMAT_R32G32B32A32_SFLOAT;
 }
 
-static const struct layout_element *find_element(const struct layout *l, const struct shader_element *in)
+static const struct layout_element *find_element(const struct exec_layout *l, const struct shader_element *in)
 {
     for (uint32_t i = 0; l && i < l->count; i++)
         if (l->elements[i].semantic_hash == in->semantic_hash &&
@@ -374,7 +374,7 @@ static const struct layout_element *find_element(const struct layout *l, const s
     return NULL;
 }
 
-static int match_inputs(struct exec_engine *g, struct vertex_input *in, const struct context *c,
+static int match_inputs(struct exec_engine *g, struct vertex_input *in, const struct exec_context *c,
                         const struct shader_info *vs)
 {
     for (uint32_t i = 0; i < vs->input_count; i++) {
@@ -412,7 +412,7 @@ static int match_inputs(struct exec_engine *g, struct vertex_input *in, const st
     return 0;
 }
 
-static void builtin_inputs(struct vertex_input *in, const struct context *c)
+static void builtin_inputs(struct vertex_input *in, const struct exec_context *c)
 {
     in->bindings[0] = (VkVertexInputBindingDescription){0, c->vb[0].stride, VK_VERTEX_INPUT_RATE_VERTEX};
     in->attributes[0] = (VkVertexInputAttributeDescription){0, 0, VK_FORMAT_R32G32_SFLOAT, 0};
@@ -422,7 +422,7 @@ static void builtin_inputs(struct vertex_input *in, const struct context *c)
     in->slots = 1;
 }
 
-/* ---- graphics pipelines ------------------------------------------------------------------------------------------- */
+/* ---- graphics pipelines -------------------------------------------------- */
 
 static VkPrimitiveTopology vk_topology(uint32_t t)
 {
@@ -458,7 +458,7 @@ static bool is_strip(uint32_t t)
            t == AEROGPU_TOPOLOGY_LINESTRIP_ADJ || t == AEROGPU_TOPOLOGY_TRIANGLESTRIP_ADJ;
 }
 
-static void fill_key(struct exec_engine *g, const struct context *c, const struct program *prog,
+static void fill_key(struct exec_engine *g, const struct exec_context *c, const struct exec_program *prog,
                      const struct target_set *t, bool indexed, struct pipeline_key *k)
 {
     const VkStencilOpState *faces[2] = {&c->depth.front, &c->depth.back};
@@ -472,12 +472,12 @@ static void fill_key(struct exec_engine *g, const struct context *c, const struc
     k->layout_hash = c->layout ? c->layout->hash : 0;
     k->num_colors = t->num_colors;
     for (uint32_t i = 0; i < t->num_colors; i++) {
-        k->colors[i] = target_format(&t->colors[i]);
+        k->colors[i] = exec_target_format(&t->colors[i]);
         if (t->colors[i].texture && !t->colors[i].format->alpha)
             k->opaque_targets |= 1u << i;
         k->write_mask[i] = written >> i & 1 ? c->blend.write_mask[i] : 0;
     }
-    k->depth = target_format(&t->depth);
+    k->depth = exec_target_format(&t->depth);
     k->masked_out = c->blend.masked_out;
     if (c->blend.enable) {
         k->blend_enable = 1;
@@ -546,7 +546,7 @@ static void fill_blend(const struct exec_engine *g, const struct pipeline_key *k
     }
 }
 
-static uint32_t fill_stages(const struct program *p, VkPipelineShaderStageCreateInfo *stages)
+static uint32_t fill_stages(const struct exec_program *p, VkPipelineShaderStageCreateInfo *stages)
 {
     uint32_t n = 0;
 
@@ -568,8 +568,9 @@ static VkStencilOpState stencil_face(const struct pipeline_key *k, int face)
                               .compareOp = k->stencil_func[face]};
 }
 
-static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key *k, const struct program *p,
-                                const struct vertex_input *in, VkRenderPass pass)
+static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key *k,
+                                const struct exec_program *p, const struct vertex_input *in,
+                                VkRenderPass pass)
 {
     static const VkDynamicState dynamic[] = {
         VK_DYNAMIC_STATE_VIEWPORT,           VK_DYNAMIC_STATE_SCISSOR,
@@ -674,7 +675,7 @@ static bool geometry_takes(enum shader_primitive input, uint32_t topology)
     }
 }
 
-static int check_topology(struct exec_engine *g, const struct context *c, const struct program *p)
+static int check_topology(struct exec_engine *g, const struct exec_context *c, const struct exec_program *p)
 {
     const struct shader_info *hs = p->infos[EXEC_HS], *gs = p->infos[EXEC_GS];
     bool patches = c->topology >= AEROGPU_TOPOLOGY_PATCHLIST_1,
@@ -694,19 +695,19 @@ static int check_topology(struct exec_engine *g, const struct context *c, const 
     return 0;
 }
 
-int pipeline_resolve(struct exec_engine *g, struct context *c, bool indexed)
+int exec_pipeline_resolve(struct exec_engine *g, struct exec_context *c, bool indexed)
 {
     struct vertex_input in = {0};
     struct pipeline_entry *entry;
     struct pipeline_key key;
     struct target_set t;
-    struct program *prog;
+    struct exec_program *prog;
     VkRenderPass pass;
     int r = graphics_program(g, c, &prog);
 
     if (!r)
         r = check_topology(g, c, prog);
-    if (!r && targets_of(g, c, &t))
+    if (!r && exec_targets_of(g, c, &t))
         r = fail_backend(g, "no render target");
     if (r)
         return r;
@@ -723,7 +724,7 @@ int pipeline_resolve(struct exec_engine *g, struct context *c, bool indexed)
     } else {
         builtin_inputs(&in, c);
     }
-    pass = render_pass_get(g, &t, 0);
+    pass = exec_render_pass_get(g, &t, 0);
     entry = calloc(1, sizeof(*entry));
     if (!pass || !entry) {
         free(entry);
@@ -731,7 +732,7 @@ int pipeline_resolve(struct exec_engine *g, struct context *c, bool indexed)
     }
     entry->key = key;
     entry->pipeline =
-        (struct pipeline){.program = prog, .vertex_slots = in.slots, .null_vertex_slot = in.null_slot};
+        (struct exec_pipeline){.program = prog, .vertex_slots = in.slots, .null_vertex_slot = in.null_slot};
     entry->pipeline.pipeline = make_pipeline(g, &key, prog, &in, pass);
     if (!entry->pipeline.pipeline) {
         free(entry);
@@ -742,16 +743,16 @@ int pipeline_resolve(struct exec_engine *g, struct context *c, bool indexed)
     return 0;
 }
 
-int compute_pipeline_resolve(struct exec_engine *g, struct context *c, struct pipeline **out)
+int exec_compute_pipeline_resolve(struct exec_engine *g, struct exec_context *c, struct exec_pipeline **out)
 {
     struct shader_link_params lp = {0};
     VkComputePipelineCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
-    struct program *prog;
+    struct exec_program *prog;
     int r;
 
     if (!c->shaders[EXEC_CS])
         return fail_backend(g, "no compute shader is bound");
-    r = shader_object_wait(g, c->shaders[EXEC_CS]);
+    r = exec_shader_object_wait(g, c->shaders[EXEC_CS]);
     if (r)
         return r;
     lp.stages[EXEC_CS] = c->shaders[EXEC_CS]->shader;

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- contexts ----------------------------------------------------------------------------------------------------- */
+/* ---- contexts ------------------------------------------------------------ */
 
-static void set_defaults(struct context *c)
+static void set_defaults(struct exec_context *c)
 {
     c->topology = AEROGPU_TOPOLOGY_TRIANGLELIST;
     c->blend = (struct blend_state){.src = VK_BLEND_FACTOR_ONE, .src_alpha = VK_BLEND_FACTOR_ONE};
@@ -36,9 +36,9 @@ static void set_defaults(struct context *c)
         }
 }
 
-struct context *context_get(struct exec_engine *g, uint32_t id)
+struct exec_context *exec_context_get(struct exec_engine *g, uint32_t id)
 {
-    struct context *c;
+    struct exec_context *c;
 
     HASH_FIND(hh, g->contexts, &id, sizeof(id), c);
     if (c)
@@ -52,40 +52,40 @@ struct context *context_get(struct exec_engine *g, uint32_t id)
     return c;
 }
 
-void context_destroy(struct exec_engine *g, struct context *c)
+void exec_context_destroy(struct exec_engine *g, struct exec_context *c)
 {
     for (int i = 0; i < MAX_TARGETS; i++)
-        object_unref(g, c->color[i]);
-    object_unref(g, c->depth_stencil);
-    object_unref(g, (struct object *)c->implicit_target);
-    object_unref(g, (struct object *)c->layout);
-    object_unref(g, (struct object *)c->ib);
+        exec_object_unref(g, c->color[i]);
+    exec_object_unref(g, c->depth_stencil);
+    exec_object_unref(g, (struct exec_object *)c->implicit_target);
+    exec_object_unref(g, (struct exec_object *)c->layout);
+    exec_object_unref(g, (struct exec_object *)c->ib);
     for (int i = 0; i < MAX_VERTEX_BUFFERS; i++)
-        object_unref(g, (struct object *)c->vb[i].buffer);
+        exec_object_unref(g, (struct exec_object *)c->vb[i].buffer);
     for (int s = 0; s < EXEC_STAGE_COUNT; s++) {
         struct stage_bindings *b = &c->stages[s];
-        object_unref(g, (struct object *)c->shaders[s]);
+        exec_object_unref(g, (struct exec_object *)c->shaders[s]);
         for (int i = 0; i < MAX_TEXTURE_SLOTS; i++)
-            object_unref(g, b->textures[i].object);
+            exec_object_unref(g, b->textures[i].object);
         for (int i = 0; i < MAX_SAMPLER_SLOTS; i++)
-            object_unref(g, (struct object *)b->samplers[i].object);
+            exec_object_unref(g, (struct exec_object *)b->samplers[i].object);
         for (int i = 0; i < MAX_CONSTANT_BUFFER_SLOTS; i++)
-            object_unref(g, (struct object *)b->constants[i].buffer);
+            exec_object_unref(g, (struct exec_object *)b->constants[i].buffer);
         for (int i = 0; i < MAX_UAV_SLOTS; i++)
-            object_unref(g, (struct object *)b->uavs[i].buffer);
+            exec_object_unref(g, (struct exec_object *)b->uavs[i].buffer);
     }
     free(c);
 }
 
-static void unbind(struct exec_engine *g, void *slot, const struct object *o)
+static void unbind(struct exec_engine *g, void *slot, const struct exec_object *o)
 {
-    if (*(struct object **)slot == o)
-        object_assign(g, slot, NULL);
+    if (*(struct exec_object **)slot == o)
+        exec_object_assign(g, slot, NULL);
 }
 
-void contexts_unbind(struct exec_engine *g, const struct object *o)
+void exec_contexts_unbind(struct exec_engine *g, const struct exec_object *o)
 {
-    struct context *c, *next;
+    struct exec_context *c, *next;
 
     HASH_ITER(hh, g->contexts, c, next)
     {
@@ -124,11 +124,11 @@ static int check_slots(struct exec_engine *g, uint32_t start, uint32_t count, ui
     return 0;
 }
 
-/* ---- shaders and layouts ------------------------------------------------------------------------------------------ */
+/* ---- shaders and layouts ------------------------------------------------- */
 
 int exec_op_bind_shaders(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_bind_shaders b;
     uint32_t handles[EXEC_STAGE_COUNT] = {0};
     struct shader_object *found[EXEC_STAGE_COUNT] = {0};
@@ -147,7 +147,7 @@ int exec_op_bind_shaders(struct exec_engine *g, const struct abi_packet *p)
     for (int s = 0; s < EXEC_STAGE_COUNT; s++) {
         if (!handles[s])
             continue;
-        found[s] = object_find(g, handles[s], OBJECT_SHADER);
+        found[s] = exec_object_find(g, handles[s], OBJECT_SHADER);
         if (!found[s])
             return -EBADMSG;
         if (found[s]->stage != (enum exec_stage)s)
@@ -155,7 +155,7 @@ int exec_op_bind_shaders(struct exec_engine *g, const struct abi_packet *p)
                                exec_stage_name(found[s]->stage), exec_stage_name((enum exec_stage)s));
     }
     for (int s = 0; s < EXEC_STAGE_COUNT; s++) {
-        object_assign(g, &c->shaders[s], found[s]);
+        exec_object_assign(g, &c->shaders[s], found[s]);
         c->dirty |= DIRTY_STAGE << s;
     }
     c->dirty |= DIRTY_PIPELINE;
@@ -164,24 +164,24 @@ int exec_op_bind_shaders(struct exec_engine *g, const struct abi_packet *p)
 
 int exec_op_set_input_layout(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_set_input_layout s;
-    struct layout *l = NULL;
+    struct exec_layout *l = NULL;
 
     memcpy(&s, p->data, sizeof(s));
     if (s.input_layout_handle) {
-        l = object_find(g, s.input_layout_handle, OBJECT_LAYOUT);
+        l = exec_object_find(g, s.input_layout_handle, OBJECT_LAYOUT);
         if (!l)
             return -EBADMSG;
     }
-    object_assign(g, &c->layout, l);
+    exec_object_assign(g, &c->layout, l);
     c->dirty |= DIRTY_PIPELINE;
     return 0;
 }
 
 static int set_constants(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_set_shader_constants_f s;
     struct stage_bindings *b;
     enum exec_stage stage;
@@ -214,7 +214,7 @@ EXEC_OP_IS(set_shader_constants_f, set_constants)
 EXEC_OP_IS(set_shader_constants_i, set_constants)
 EXEC_OP_IS(set_shader_constants_b, set_constants)
 
-/* ---- fixed-function state ----------------------------------------------------------------------------------------- */
+/* ---- fixed-function state ------------------------------------------------ */
 
 static VkBlendFactor blend_factor(uint32_t abi, bool alpha)
 {
@@ -240,7 +240,7 @@ static VkBlendFactor blend_factor(uint32_t abi, bool alpha)
 
 int exec_op_set_blend_state(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_set_blend_state s;
 
     memcpy(&s, p->data, sizeof(s));
@@ -260,7 +260,7 @@ int exec_op_set_blend_state(struct exec_engine *g, const struct abi_packet *p)
 
 int exec_op_set_depth_stencil_state(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_set_depth_stencil_state s;
 
     memcpy(&s, p->data, sizeof(s));
@@ -277,7 +277,7 @@ int exec_op_set_depth_stencil_state(struct exec_engine *g, const struct abi_pack
 
 int exec_op_set_rasterizer_state(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     static const VkCullModeFlags culls[] = {VK_CULL_MODE_NONE, VK_CULL_MODE_FRONT_BIT, VK_CULL_MODE_BACK_BIT};
     struct aerogpu_cmd_set_rasterizer_state s;
 
@@ -297,9 +297,9 @@ int exec_op_set_rasterizer_state(struct exec_engine *g, const struct abi_packet 
 
 int exec_op_set_render_targets(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_set_render_targets s;
-    struct object *found[MAX_TARGETS + 1] = {0};
+    struct exec_object *found[MAX_TARGETS + 1] = {0};
 
     memcpy(&s, p->data, sizeof(s));
     if (s.color_count > MAX_TARGETS)
@@ -309,17 +309,17 @@ int exec_op_set_render_targets(struct exec_engine *g, const struct abi_packet *p
         const struct format_info *f;
         if (!handle)
             continue;
-        found[i] = object_lookup(g, handle);
+        found[i] = exec_object_lookup(g, handle);
         if (!found[i] || (found[i]->kind != OBJECT_TEXTURE && found[i]->kind != OBJECT_VIEW))
             return fail_decode(g, "handle %u names no texture and no view", handle);
-        f = view_of(found[i]).format;
+        f = exec_view_of(found[i]).format;
         if (f->depth != (i == MAX_TARGETS) || f->block != 1)
             return fail_decode(g, "handle %u is %s, which cannot be a %s target", handle, f->name,
                                i == MAX_TARGETS ? "depth-stencil" : "colour");
     }
     for (uint32_t i = 0; i < MAX_TARGETS; i++)
-        object_assign(g, &c->color[i], found[i]);
-    object_assign(g, &c->depth_stencil, found[MAX_TARGETS]);
+        exec_object_assign(g, &c->color[i], found[i]);
+    exec_object_assign(g, &c->depth_stencil, found[MAX_TARGETS]);
     c->num_colors = s.color_count;
     c->dirty |= DIRTY_TARGETS | DIRTY_PIPELINE | DIRTY_VIEWPORT | DIRTY_SCISSOR | DIRTY_BIAS;
     return 0;
@@ -332,7 +332,7 @@ static float clamp01(float v)
 
 int exec_op_set_viewport(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     float v[6];
 
     memcpy(v, p->data + sizeof(struct aerogpu_cmd_hdr), sizeof(v));
@@ -354,31 +354,31 @@ int exec_op_set_viewport(struct exec_engine *g, const struct abi_packet *p)
 
 int exec_op_set_scissor(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     memcpy(c->scissor_rect, p->data + sizeof(struct aerogpu_cmd_hdr), sizeof(c->scissor_rect));
     c->scissor_set = true;
     c->dirty |= DIRTY_SCISSOR;
     return 0;
 }
 
-/* ---- bindings ----------------------------------------------------------------------------------------------------- */
+/* ---- bindings ------------------------------------------------------------ */
 
 /* The buffer of a binding; *b is NULL for handle 0. */
-static int binding_buffer(struct exec_engine *g, uint32_t handle, struct buffer **b)
+static int binding_buffer(struct exec_engine *g, uint32_t handle, struct exec_buffer **b)
 {
     *b = NULL;
     if (!handle)
         return 0;
-    *b = object_find(g, handle, OBJECT_BUFFER);
+    *b = exec_object_find(g, handle, OBJECT_BUFFER);
     return *b ? 0 : -EBADMSG;
 }
 
 int exec_op_set_vertex_buffers(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_set_vertex_buffers s;
     struct aerogpu_vertex_buffer_binding v;
-    struct buffer *b;
+    struct exec_buffer *b;
     int r;
 
     memcpy(&s, p->data, sizeof(s));
@@ -397,7 +397,7 @@ int exec_op_set_vertex_buffers(struct exec_engine *g, const struct abi_packet *p
                                v.stride_bytes);
         if (at->stride != v.stride_bytes || !at->buffer != !b)
             c->dirty |= DIRTY_PIPELINE;
-        object_assign(g, &at->buffer, b);
+        exec_object_assign(g, &at->buffer, b);
         at->stride = v.stride_bytes;
         at->offset = v.offset_bytes;
         c->dirty |= DIRTY_VERTEX_BUFFERS;
@@ -407,9 +407,9 @@ int exec_op_set_vertex_buffers(struct exec_engine *g, const struct abi_packet *p
 
 int exec_op_set_index_buffer(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_set_index_buffer s;
-    struct buffer *b;
+    struct exec_buffer *b;
     uint32_t size;
     int r;
 
@@ -421,7 +421,7 @@ int exec_op_set_index_buffer(struct exec_engine *g, const struct abi_packet *p)
     if (b && (s.offset_bytes > b->size || s.offset_bytes % size))
         return fail_oob(g, "offset %u is no index of buffer %u, which has %llu bytes", s.offset_bytes,
                         s.buffer, (unsigned long long)b->size);
-    object_assign(g, &c->ib, b);
+    exec_object_assign(g, &c->ib, b);
     c->index_type = size == 4 ? VK_INDEX_TYPE_UINT32 : VK_INDEX_TYPE_UINT16;
     c->ib_offset = s.offset_bytes;
     c->dirty |= DIRTY_INDEX_BUFFER;
@@ -430,9 +430,9 @@ int exec_op_set_index_buffer(struct exec_engine *g, const struct abi_packet *p)
 
 int exec_op_set_texture(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_set_texture s;
-    struct object *o = NULL;
+    struct exec_object *o = NULL;
     enum exec_stage stage;
     int r;
 
@@ -441,19 +441,19 @@ int exec_op_set_texture(struct exec_engine *g, const struct abi_packet *p)
     if (r)
         return r;
     if (s.texture) {
-        o = object_lookup(g, s.texture);
+        o = exec_object_lookup(g, s.texture);
         if (!o || (o->kind != OBJECT_TEXTURE && o->kind != OBJECT_VIEW))
             return fail_decode(g, "handle %u names no texture and no view", s.texture);
     }
     stage = exec_stage_of(g, p);
-    object_assign(g, &c->stages[stage].textures[s.slot].object, o);
+    exec_object_assign(g, &c->stages[stage].textures[s.slot].object, o);
     c->dirty |= DIRTY_STAGE << stage;
     return 0;
 }
 
 int exec_op_set_samplers(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_set_samplers s;
     enum exec_stage stage;
     int r;
@@ -467,11 +467,11 @@ int exec_op_set_samplers(struct exec_engine *g, const struct abi_packet *p)
         uint32_t handle;
         memcpy(&handle, p->tail + 4 * i, 4);
         if (handle) {
-            sampler = object_find(g, handle, OBJECT_SAMPLER);
+            sampler = exec_object_find(g, handle, OBJECT_SAMPLER);
             if (!sampler)
                 return -EBADMSG;
         }
-        object_assign(g, &slot->object, sampler);
+        exec_object_assign(g, &slot->object, sampler);
         slot->d3d9 = false;
         c->dirty |= DIRTY_STAGE << stage;
     }
@@ -480,7 +480,7 @@ int exec_op_set_samplers(struct exec_engine *g, const struct abi_packet *p)
 
 int exec_op_set_sampler_state(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_set_sampler_state s;
     enum exec_stage stage;
     struct sampler_slot *slot;
@@ -496,7 +496,7 @@ int exec_op_set_sampler_state(struct exec_engine *g, const struct abi_packet *p)
     slot = &c->stages[stage].samplers[s.slot];
     slot->state[s.state] = s.value;
     slot->d3d9 = true;
-    object_assign(g, &slot->object, NULL);
+    exec_object_assign(g, &slot->object, NULL);
     c->dirty |= DIRTY_STAGE << stage;
     return 0;
 }
@@ -504,7 +504,7 @@ int exec_op_set_sampler_state(struct exec_engine *g, const struct abi_packet *p)
 /* SET_CONSTANT_BUFFERS, SET_SHADER_RESOURCE_BUFFERS and SET_UNORDERED_ACCESS_BUFFERS have one shape. */
 static int set_buffer_ranges(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_set_constant_buffers s;
     struct aerogpu_unordered_access_buffer_binding v;
     enum exec_stage stage;
@@ -520,7 +520,7 @@ static int set_buffer_ranges(struct exec_engine *g, const struct abi_packet *p)
     r = check_slots(g, s.start_slot, s.buffer_count, limit, "buffer");
     for (uint32_t i = 0; !r && i < s.buffer_count; i++) {
         uint32_t slot = s.start_slot + i;
-        struct buffer *b;
+        struct exec_buffer *b;
         uint64_t size;
         memcpy(&v, p->tail + i * sizeof(v), sizeof(v));
         r = binding_buffer(g, v.buffer, &b);
@@ -535,23 +535,23 @@ static int set_buffer_ranges(struct exec_engine *g, const struct abi_packet *p)
         c->dirty |= DIRTY_STAGE << stage;
         if (p->opcode == AEROGPU_CMD_SET_CONSTANT_BUFFERS) {
             if (b && v.offset_bytes % 16)
-                return fail_unaligned(g, "slot %u: constant buffer offset %u is not a multiple of 16", slot,
-                                      v.offset_bytes);
+                return fail_decode_alignment(g, "slot %u: constant buffer offset %u is not a multiple of 16",
+                                             slot, v.offset_bytes);
             if (!slot)
                 at->cb0_set = true;
-            object_assign(g, &at->constants[slot].buffer, b);
+            exec_object_assign(g, &at->constants[slot].buffer, b);
             at->constants[slot].offset = v.offset_bytes;
             at->constants[slot].size = size;
         } else if (p->opcode == AEROGPU_CMD_SET_SHADER_RESOURCE_BUFFERS) {
-            object_assign(g, &at->textures[slot].object, b);
+            exec_object_assign(g, &at->textures[slot].object, b);
             at->textures[slot].offset = v.offset_bytes;
             at->textures[slot].size = size;
         } else {
-            object_assign(g, &at->uavs[slot].buffer, b);
+            exec_object_assign(g, &at->uavs[slot].buffer, b);
             at->uavs[slot].offset = v.offset_bytes;
             at->uavs[slot].size = size;
             if (b && v.initial_count != AEROGPU_UAV_INITIAL_COUNT_KEEP) {
-                r = uav_counter_set(g, b, v.initial_count);
+                r = exec_uav_counter_set(g, b, v.initial_count);
             }
         }
     }
@@ -562,7 +562,7 @@ EXEC_OP_IS(set_constant_buffers, set_buffer_ranges)
 EXEC_OP_IS(set_shader_resource_buffers, set_buffer_ranges)
 EXEC_OP_IS(set_unordered_access_buffers, set_buffer_ranges)
 
-/* ---- Direct3D 9 render states ------------------------------------------------------------------------------------- */
+/* ---- Direct3D 9 render states -------------------------------------------- */
 
 static VkBlendFactor d3d9_factor(uint32_t v)
 {
@@ -586,7 +586,7 @@ static VkBlendFactor d3d9_factor(uint32_t v)
     return v >= 1 && v <= 15 ? factors[v] : VK_BLEND_FACTOR_ONE;
 }
 
-static void d3d9_blend(struct context *c)
+static void d3d9_blend(struct exec_context *c)
 {
     const uint32_t *rs = c->rs;
     bool separate = rs[D3DRS_SEPARATEALPHABLENDENABLE];
@@ -626,7 +626,7 @@ static VkStencilOp d3d9_stencil_op(uint32_t v)
     return v >= 1 && v <= 8 ? ops[v] : VK_STENCIL_OP_KEEP;
 }
 
-static void d3d9_stencil(struct context *c)
+static void d3d9_stencil(struct exec_context *c)
 {
     const uint32_t *rs = c->rs;
     VkStencilOpState *f = &c->depth.front, *b = &c->depth.back;
@@ -651,7 +651,7 @@ static float as_float(uint32_t v)
     return f;
 }
 
-static void d3d9_depth_raster(struct context *c, uint32_t state, uint32_t v)
+static void d3d9_depth_raster(struct exec_context *c, uint32_t state, uint32_t v)
 {
     switch (state) {
     case D3DRS_ZENABLE:
@@ -693,7 +693,7 @@ static void d3d9_depth_raster(struct context *c, uint32_t state, uint32_t v)
     c->dirty |= DIRTY_PIPELINE;
 }
 
-static void d3d9_masks(struct context *c, uint32_t state, uint32_t v)
+static void d3d9_masks(struct exec_context *c, uint32_t state, uint32_t v)
 {
     switch (state) {
     case D3DRS_STENCILENABLE:
@@ -736,7 +736,7 @@ static void d3d9_masks(struct context *c, uint32_t state, uint32_t v)
 
 int exec_op_set_render_state(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct context *c = g->ctx;
+    struct exec_context *c = g->ctx;
     struct aerogpu_cmd_set_render_state s;
 
     memcpy(&s, p->data, sizeof(s));
@@ -803,7 +803,7 @@ int exec_op_set_render_state(struct exec_engine *g, const struct abi_packet *p)
     return 0;
 }
 
-/* ---- samplers ----------------------------------------------------------------------------------------------------- */
+/* ---- samplers ------------------------------------------------------------ */
 
 static uint8_t d3d9_address(uint32_t v)
 {
@@ -815,7 +815,7 @@ static uint8_t d3d9_address(uint32_t v)
     return v >= 1 && v <= 5 ? modes[v] : VK_SAMPLER_ADDRESS_MODE_REPEAT;
 }
 
-struct sampler_desc sampler_desc_of(const struct sampler_slot *slot, bool d3d9_shader)
+struct sampler_desc exec_sampler_desc_of(const struct sampler_slot *slot, bool d3d9_shader)
 {
     const uint32_t *s = slot->state;
     struct sampler_desc d = {0};
@@ -842,7 +842,7 @@ struct sampler_desc sampler_desc_of(const struct sampler_slot *slot, bool d3d9_s
     return d;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------------------- */
+/* ---- all of them --------------------------------------------------------- */
 
 int exec_op_set_primitive_topology(struct exec_engine *g, const struct abi_packet *p)
 {

@@ -32,7 +32,7 @@ struct framebuffer_entry {
     UT_hash_handle hh;
 };
 
-void targets_finish(struct exec_engine *g)
+void exec_targets_finish(struct exec_engine *g)
 {
     struct framebuffer_entry *f, *next_f;
     struct pass_entry *r, *next_r;
@@ -51,7 +51,7 @@ void targets_finish(struct exec_engine *g)
     }
 }
 
-static int implicit_target(struct exec_engine *g, struct context *c)
+static int implicit_target(struct exec_engine *g, struct exec_context *c)
 {
     const struct abi_scanout *s = &g->submission->scanout;
     struct aerogpu_cmd_create_texture2d want = {.usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET,
@@ -60,16 +60,16 @@ static int implicit_target(struct exec_engine *g, struct context *c)
                                                 .height = s->height,
                                                 .mip_levels = 1,
                                                 .array_layers = 1};
-    struct texture *t = c->implicit_target;
+    struct exec_texture *t = c->implicit_target;
     uint32_t max = g->vk.caps.max_image_2d;
 
     if (!s->enabled || !s->width || !s->height || s->width > max || s->height > max)
         return -ENOENT;
     if (t && t->width == s->width && t->height == s->height)
         return 0;
-    if (texture_make(g, &t, &want))
+    if (exec_texture_make(g, &t, &want))
         return -EIO;
-    object_unref(g, (struct object *)c->implicit_target);
+    exec_object_unref(g, (struct exec_object *)c->implicit_target);
     c->implicit_target = t;
     return 0;
 }
@@ -79,7 +79,7 @@ static uint32_t mip_size(uint32_t size, uint32_t mip)
     return size >> mip ? size >> mip : 1;
 }
 
-static void add_target(struct target_set *t, const struct view *v)
+static void add_target(struct target_set *t, const struct exec_view *v)
 {
     uint32_t w = mip_size(v->texture->width, v->base_mip), h = mip_size(v->texture->height, v->base_mip);
 
@@ -88,7 +88,7 @@ static void add_target(struct target_set *t, const struct view *v)
     t->layers = v->layers < t->layers ? v->layers : t->layers;
 }
 
-int targets_of(struct exec_engine *g, struct context *c, struct target_set *t)
+int exec_targets_of(struct exec_engine *g, struct exec_context *c, struct target_set *t)
 {
     bool any = c->depth_stencil != NULL;
 
@@ -96,17 +96,18 @@ int targets_of(struct exec_engine *g, struct context *c, struct target_set *t)
     t->width = t->height = t->layers = UINT32_MAX;
     t->num_colors = c->num_colors;
     for (uint32_t i = 0; i < c->num_colors; i++) {
-        t->colors[i] = view_of(c->color[i]);
+        t->colors[i] = exec_view_of(c->color[i]);
         if (!t->colors[i].texture)
             continue;
         if (c->rs[D3DRS_SRGBWRITEENABLE] && t->colors[i].format->twin != VK_FORMAT_UNDEFINED &&
             t->colors[i].format->abi <= AEROGPU_FORMAT_R8G8B8X8_UNORM)
-            t->colors[i].format = format_find(t->colors[i].format->abi + AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB -
-                                              AEROGPU_FORMAT_B8G8R8A8_UNORM);
+            t->colors[i].format =
+                exec_format_find(t->colors[i].format->abi + AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB -
+                                 AEROGPU_FORMAT_B8G8R8A8_UNORM);
         add_target(t, &t->colors[i]);
         any = true;
     }
-    t->depth = view_of(c->depth_stencil);
+    t->depth = exec_view_of(c->depth_stencil);
     if (t->depth.texture)
         add_target(t, &t->depth);
     if (!any) {
@@ -114,18 +115,18 @@ int targets_of(struct exec_engine *g, struct context *c, struct target_set *t)
         if (r)
             return r;
         t->num_colors = 1;
-        t->colors[0] = view_of(&c->implicit_target->o);
+        t->colors[0] = exec_view_of(&c->implicit_target->o);
         add_target(t, &t->colors[0]);
     }
     return 0;
 }
 
-VkFormat target_format(const struct view *v)
+VkFormat exec_target_format(const struct exec_view *v)
 {
     return v->texture ? v->format->vk : VK_FORMAT_UNDEFINED;
 }
 
-VkRenderPass render_pass_get(struct exec_engine *g, const struct target_set *t, uint32_t clear_flags)
+VkRenderPass exec_render_pass_get(struct exec_engine *g, const struct target_set *t, uint32_t clear_flags)
 {
     VkAttachmentDescription attachments[MAX_TARGETS + 1] = {0};
     VkAttachmentReference refs[MAX_TARGETS], depth_ref = {.layout = VK_IMAGE_LAYOUT_GENERAL};
@@ -141,15 +142,15 @@ VkRenderPass render_pass_get(struct exec_engine *g, const struct target_set *t, 
 
     memset(&key, 0, sizeof(key));
     for (uint32_t i = 0; i < t->num_colors; i++)
-        key.colors[i] = target_format(&t->colors[i]);
-    key.depth = target_format(&t->depth);
+        key.colors[i] = exec_target_format(&t->colors[i]);
+    key.depth = exec_target_format(&t->depth);
     key.num_colors = t->num_colors;
     key.clear_flags = clear_flags;
     HASH_FIND(hh, g->passes, &key, sizeof(key), entry);
     if (entry)
         return entry->pass;
     for (uint32_t i = 0; i < t->num_colors + 1; i++) {
-        const struct view *v = i < t->num_colors ? &t->colors[i] : &t->depth;
+        const struct exec_view *v = i < t->num_colors ? &t->colors[i] : &t->depth;
         bool depth = i == t->num_colors;
         if (!depth)
             refs[i] = (VkAttachmentReference){VK_ATTACHMENT_UNUSED, VK_IMAGE_LAYOUT_GENERAL};
@@ -186,7 +187,7 @@ VkRenderPass render_pass_get(struct exec_engine *g, const struct target_set *t, 
     return entry->pass;
 }
 
-static VkImageView attachment_view(struct exec_engine *g, const struct view *v, uint32_t layers)
+static VkImageView attachment_view(struct exec_engine *g, const struct exec_view *v, uint32_t layers)
 {
     struct image_view_key key;
 
@@ -198,10 +199,10 @@ static VkImageView attachment_view(struct exec_engine *g, const struct view *v, 
     key.mips = 1;
     key.base_layer = v->base_layer;
     key.layers = layers;
-    return texture_view(g, v->texture, &key);
+    return exec_texture_view(g, v->texture, &key);
 }
 
-VkFramebuffer framebuffer_get(struct exec_engine *g, const struct target_set *t, VkRenderPass pass)
+VkFramebuffer exec_framebuffer_get(struct exec_engine *g, const struct target_set *t, VkRenderPass pass)
 {
     VkFramebufferCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
                                   .renderPass = pass,
@@ -217,7 +218,7 @@ VkFramebuffer framebuffer_get(struct exec_engine *g, const struct target_set *t,
     key.height = t->height;
     key.layers = t->layers;
     for (uint32_t i = 0; i < t->num_colors + 1; i++) {
-        const struct view *v = i < t->num_colors ? &t->colors[i] : &t->depth;
+        const struct exec_view *v = i < t->num_colors ? &t->colors[i] : &t->depth;
         if (!v->texture)
             continue;
         key.views[ci.attachmentCount] = attachment_view(g, v, t->layers);
@@ -240,7 +241,7 @@ VkFramebuffer framebuffer_get(struct exec_engine *g, const struct target_set *t,
     return entry->framebuffer;
 }
 
-void targets_forget_texture(struct exec_engine *g, const struct texture *t)
+void exec_targets_forget_texture(struct exec_engine *g, const struct exec_texture *t)
 {
     struct framebuffer_entry *f, *next;
 

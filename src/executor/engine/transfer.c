@@ -14,9 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 enum { RENAME_LIMIT = 64 << 10 };
 
-/* ---- the linear layout -------------------------------------------------------------------------------------------- */
+/* ---- the linear layout --------------------------------------------------- */
 
 static uint32_t mip_size(uint32_t size, uint32_t mip)
 {
@@ -43,8 +45,8 @@ static struct subresource subresource_of(const struct format_info *f, uint32_t w
     return s;
 }
 
-uint64_t texture_linear_size(const struct format_info *f, uint32_t width, uint32_t height, uint32_t mips,
-                             uint32_t layers, uint32_t row_pitch)
+uint64_t exec_texture_linear_size(const struct format_info *f, uint32_t width, uint32_t height, uint32_t mips,
+                                  uint32_t layers, uint32_t row_pitch)
 {
     uint64_t size = 0;
 
@@ -53,7 +55,7 @@ uint64_t texture_linear_size(const struct format_info *f, uint32_t width, uint32
     return size * layers;
 }
 
-static struct subresource texture_subresource(const struct texture *t, uint32_t mip, uint32_t layer)
+static struct subresource texture_subresource(const struct exec_texture *t, uint32_t mip, uint32_t layer)
 {
     struct subresource s;
     uint64_t offset = t->linear_size / t->layers * layer;
@@ -66,12 +68,12 @@ static struct subresource texture_subresource(const struct texture *t, uint32_t 
     return s;
 }
 
-/* ---- guest memory ------------------------------------------------------------------------------------------------- */
+/* ---- guest memory -------------------------------------------------------- */
 
-int backing_resolve(struct exec_engine *g, const struct object *o, const struct backing *b, uint64_t offset,
-                    uint64_t size, bool for_writing, uint64_t *gpa)
+int exec_backing_resolve(struct exec_engine *g, const struct exec_object *o, const struct backing *b,
+                         uint64_t offset, uint64_t size, bool for_writing, uint64_t *gpa)
 {
-    const char *what = object_kind_name(o->kind);
+    const char *what = exec_object_kind_name(o->kind);
     const struct abi_alloc *a;
 
     if (!b->alloc_id)
@@ -110,14 +112,9 @@ static int note_write(struct exec_engine *g, uint64_t gpa, uint64_t size)
 {
     if (g->num_writes == g->cap_writes) {
         drop_done_writes(g);
-        if (g->num_writes >= g->cap_writes / 2) { /* else there is room for long enough */
-            uint32_t cap = g->cap_writes ? 2 * g->cap_writes : 16;
-            struct pending_write *p = realloc(g->writes, cap * sizeof(*p));
-            if (!p)
-                return fail_memory(g, "no memory");
-            g->writes = p;
-            g->cap_writes = cap;
-        }
+        /* half empty, there is room for long enough */
+        if (g->num_writes >= g->cap_writes / 2 && array_reserve(g->writes, g->cap_writes, g->cap_writes + 1))
+            return fail_memory(g, "no memory");
     }
     g->writes[g->num_writes++] = (struct pending_write){g->batch->serial, gpa, size};
     return 0;
@@ -137,7 +134,7 @@ static int wait_for_writes(struct exec_engine *g, uint64_t gpa, uint64_t size)
             wait = w->serial;
     }
     if (wait == g->batch->serial)
-        return batch_sync(g);
+        return exec_batch_sync(g);
     pthread_mutex_lock(&g->lock);
     while (g->completed_serial < wait)
         pthread_cond_wait(&g->changed, &g->lock);
@@ -145,26 +142,27 @@ static int wait_for_writes(struct exec_engine *g, uint64_t gpa, uint64_t size)
     return 0;
 }
 
-/* ---- buffers ------------------------------------------------------------------------------------------------------ */
+/* ---- buffers ------------------------------------------------------------- */
 
 /* Gives the buffer fresh memory; the old goes when the device is done with it. False: no memory, or the buffer has an
  * address or a counter, which would not come along; nothing changed. */
-static bool buffer_rename(struct exec_engine *g, struct buffer *b)
+static bool buffer_rename(struct exec_engine *g, struct exec_buffer *b)
 {
-    struct buffer *ghost;
-    struct vk_buffer fresh;
+    struct exec_buffer *ghost;
+    struct exec_vk_buffer fresh;
 
     if (b->addressed.base || b->counter.buffer)
         return false;
     ghost = calloc(1, sizeof(*ghost));
     if (!ghost)
         return false;
-    if (vk_buffer_create(&g->vk, &fresh, b->size,
-                         VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
-                             VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
-                             VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                             VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                         VK_USE_SHARED)) {
+    if (exec_vk_buffer_create(
+            &g->vk, &fresh, b->size,
+            VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
+                VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
+                VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+            VK_USE_SHARED)) {
         free(ghost);
         return false;
     }
@@ -172,8 +170,8 @@ static bool buffer_rename(struct exec_engine *g, struct buffer *b)
     ghost->o.refs = 0;
     ghost->vk = b->vk;
     ghost->views = b->views;
-    ghost->o.next_dead = g->graveyard;
-    g->graveyard = &ghost->o;
+    ghost->o.next_deferred = g->deferred;
+    g->deferred = &ghost->o;
     b->vk = fresh;
     b->views = NULL;
     b->o.last_use = 0;
@@ -183,7 +181,7 @@ static bool buffer_rename(struct exec_engine *g, struct buffer *b)
     return true;
 }
 
-static int write_buffer(struct exec_engine *g, struct buffer *b, uint64_t offset, uint64_t size,
+static int write_buffer(struct exec_engine *g, struct exec_buffer *b, uint64_t offset, uint64_t size,
                         const void *src)
 {
     VkBufferCopy region = {.dstOffset = offset, .size = size};
@@ -193,22 +191,22 @@ static int write_buffer(struct exec_engine *g, struct buffer *b, uint64_t offset
 
     if (!size)
         return 0;
-    if (!engine_is_busy(g, &b->o) ||
+    if (!exec_object_is_busy(g, &b->o) ||
         (offset == 0 && size == b->size && size <= RENAME_LIMIT && buffer_rename(g, b))) {
         memcpy(b->vk.memory.map + offset, src, size);
         return 0;
     }
-    r = batch_stage(g, size, 16, &staging, &region.srcOffset, &map);
+    r = exec_batch_stage(g, size, 16, &staging, &region.srcOffset, &map);
     if (r)
         return r;
     memcpy(map, src, size);
-    vkCmdCopyBuffer(batch_transfer(g), staging, b->vk.buffer, 1, &region);
-    batch_use(g, &b->o);
+    vkCmdCopyBuffer(exec_batch_transfer(g), staging, b->vk.buffer, 1, &region);
+    exec_batch_use(g, &b->o);
     return 0;
 }
 
-static int check_buffer_range(struct exec_engine *g, const struct buffer *b, uint64_t offset, uint64_t size,
-                              const char *what)
+static int check_buffer_range(struct exec_engine *g, const struct exec_buffer *b, uint64_t offset,
+                              uint64_t size, const char *what)
 {
     if (offset % 4 || size % 4)
         return fail_decode(g, "%s %llu + %llu of buffer %u is not in multiples of 4", what,
@@ -220,7 +218,7 @@ static int check_buffer_range(struct exec_engine *g, const struct buffer *b, uin
     return 0;
 }
 
-/* ---- textures ----------------------------------------------------------------------------------------------------- */
+/* ---- textures ------------------------------------------------------------ */
 
 /* A rectangle of a subresource, in texels or blocks. */
 struct rect {
@@ -256,7 +254,7 @@ static void split_stencil(uint8_t *depth, uint8_t *stencil, const uint8_t *src, 
     }
 }
 
-static int write_rect(struct exec_engine *g, struct texture *t, const struct subresource *s,
+static int write_rect(struct exec_engine *g, struct exec_texture *t, const struct subresource *s,
                       const struct rect *r, const uint8_t *src, uint64_t src_pitch)
 {
     const struct format_info *f = t->format;
@@ -270,7 +268,7 @@ static int write_rect(struct exec_engine *g, struct texture *t, const struct sub
 
     if (!r->width || !r->height)
         return 0;
-    err = batch_stage(g, size, 16, &staging, &offset, &map);
+    err = exec_batch_stage(g, size, 16, &staging, &offset, &map);
     if (err)
         return err;
     for (uint32_t y = 0; y < r->height; y++) {
@@ -283,19 +281,19 @@ static int write_rect(struct exec_engine *g, struct texture *t, const struct sub
     regions[0] =
         image_region(f, s, r, offset, f->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT);
     regions[1] = image_region(f, s, r, offset + depth_size, VK_IMAGE_ASPECT_STENCIL_BIT);
-    vkCmdCopyBufferToImage(batch_transfer(g), staging, t->image, VK_IMAGE_LAYOUT_GENERAL, f->stencil ? 2 : 1,
-                           regions);
-    batch_use(g, &t->o);
+    vkCmdCopyBufferToImage(exec_batch_transfer(g), staging, t->image, VK_IMAGE_LAYOUT_GENERAL,
+                           f->stencil ? 2 : 1, regions);
+    exec_batch_use(g, &t->o);
     return 0;
 }
 
-int transfer_zero_blocks(struct exec_engine *g, struct texture *t)
+int exec_transfer_zero_blocks(struct exec_engine *g, struct exec_texture *t)
 {
     struct subresource s = texture_subresource(t, 0, 0);
     VkDeviceSize offset;
     VkBuffer staging;
     uint8_t *map;
-    int r = batch_stage(g, s.row_bytes * s.rows, 16, &staging, &offset, &map);
+    int r = exec_batch_stage(g, s.row_bytes * s.rows, 16, &staging, &offset, &map);
 
     if (r)
         return r;
@@ -308,13 +306,14 @@ int transfer_zero_blocks(struct exec_engine *g, struct texture *t)
                 t->format, &s,
                 &(struct rect){.width = (uint32_t)(s.row_bytes / t->format->bytes), .height = s.rows}, offset,
                 VK_IMAGE_ASPECT_COLOR_BIT);
-            vkCmdCopyBufferToImage(batch_transfer(g), staging, t->image, VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+            vkCmdCopyBufferToImage(exec_batch_transfer(g), staging, t->image, VK_IMAGE_LAYOUT_GENERAL, 1,
+                                   &region);
         }
     return 0;
 }
 
 /* Bytes [lo, hi) of one subresource: a piece of a row, whole rows, a piece of a row. */
-static int write_subresource(struct exec_engine *g, struct texture *t, const struct subresource *s,
+static int write_subresource(struct exec_engine *g, struct exec_texture *t, const struct subresource *s,
                              uint64_t lo, uint64_t hi, const uint8_t *src)
 {
     uint32_t bytes = t->format->bytes, first = (uint32_t)(lo / s->pitch),
@@ -350,7 +349,7 @@ static int write_subresource(struct exec_engine *g, struct texture *t, const str
     return 0;
 }
 
-static int write_texture(struct exec_engine *g, struct texture *t, uint64_t offset, uint64_t size,
+static int write_texture(struct exec_engine *g, struct exec_texture *t, uint64_t offset, uint64_t size,
                          const uint8_t *src)
 {
     for (uint32_t layer = 0; layer < t->layers; layer++)
@@ -368,7 +367,8 @@ static int write_texture(struct exec_engine *g, struct texture *t, uint64_t offs
     return 0;
 }
 
-static int check_texture_range(struct exec_engine *g, const struct texture *t, uint64_t offset, uint64_t size)
+static int check_texture_range(struct exec_engine *g, const struct exec_texture *t, uint64_t offset,
+                               uint64_t size)
 {
     if (offset > t->linear_size || size > t->linear_size - offset)
         return fail_oob(g, "bytes %llu + %llu pass the end of texture %u, which has %llu",
@@ -377,11 +377,11 @@ static int check_texture_range(struct exec_engine *g, const struct texture *t, u
     return 0;
 }
 
-/* ---- uploads ------------------------------------------------------------------------------------------------------ */
+/* ---- uploads ------------------------------------------------------------- */
 
-static struct object *find_resource(struct exec_engine *g, uint32_t handle)
+static struct exec_object *find_resource(struct exec_engine *g, uint32_t handle)
 {
-    struct object *o = object_lookup(g, handle);
+    struct exec_object *o = exec_object_lookup(g, handle);
 
     if (!o || (o->kind != OBJECT_BUFFER && o->kind != OBJECT_TEXTURE)) {
         fail_decode(g, "handle %u names no buffer and no texture", handle);
@@ -390,18 +390,18 @@ static struct object *find_resource(struct exec_engine *g, uint32_t handle)
     return o;
 }
 
-static int write_resource(struct exec_engine *g, struct object *o, uint64_t offset, uint64_t size,
+static int write_resource(struct exec_engine *g, struct exec_object *o, uint64_t offset, uint64_t size,
                           const void *src)
 {
     if (o->kind == OBJECT_BUFFER)
-        return write_buffer(g, (struct buffer *)o, offset, size, src);
-    return write_texture(g, (struct texture *)o, offset, size, src);
+        return write_buffer(g, (struct exec_buffer *)o, offset, size, src);
+    return write_texture(g, (struct exec_texture *)o, offset, size, src);
 }
 
 int exec_op_upload_resource(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_upload_resource c;
-    struct object *o;
+    struct exec_object *o;
     int r;
 
     memcpy(&c, p->data, sizeof(c));
@@ -409,30 +409,30 @@ int exec_op_upload_resource(struct exec_engine *g, const struct abi_packet *p)
     if (!o)
         return -EBADMSG;
     if (o->kind == OBJECT_BUFFER)
-        r = check_buffer_range(g, (struct buffer *)o, c.offset_bytes, c.size_bytes, "upload");
+        r = check_buffer_range(g, (struct exec_buffer *)o, c.offset_bytes, c.size_bytes, "upload");
     else
-        r = check_texture_range(g, (struct texture *)o, c.offset_bytes, c.size_bytes);
+        r = check_texture_range(g, (struct exec_texture *)o, c.offset_bytes, c.size_bytes);
     return r ? r : write_resource(g, o, c.offset_bytes, c.size_bytes, p->tail);
 }
 
-int transfer_from_guest(struct exec_engine *g, struct object *o, uint64_t offset, uint64_t size)
+int exec_transfer_from_guest(struct exec_engine *g, struct exec_object *o, uint64_t offset, uint64_t size)
 {
     const struct backing *b =
-        o->kind == OBJECT_BUFFER ? &((struct buffer *)o)->backing : &((struct texture *)o)->backing;
+        o->kind == OBJECT_BUFFER ? &((struct exec_buffer *)o)->backing : &((struct exec_texture *)o)->backing;
     const void *src;
     uint64_t gpa;
     int r;
 
     if (!size)
         return 0;
-    r = backing_resolve(g, o, b, offset, size, false, &gpa);
+    r = exec_backing_resolve(g, o, b, offset, size, false, &gpa);
     if (!r)
         r = wait_for_writes(g, gpa, size);
     if (r)
         return r;
     src = g->params.dma_map(g->params.ctx, gpa, size);
     if (!src)
-        return fail_dma(g, object_kind_name(o->kind), gpa, size);
+        return exec_fail_dma(g, exec_object_kind_name(o->kind), gpa, size);
     return write_resource(g, o, offset, size, src);
 }
 
@@ -440,26 +440,28 @@ int exec_op_resource_dirty_range(struct exec_engine *g, const struct abi_packet 
 {
     struct aerogpu_cmd_resource_dirty_range c;
     uint64_t lo, hi, limit;
-    struct object *o;
+    struct exec_object *o;
     int r;
 
     memcpy(&c, p->data, sizeof(c));
     o = find_resource(g, c.resource_handle);
     if (!o)
         return -EBADMSG;
-    limit = o->kind == OBJECT_BUFFER ? ((struct buffer *)o)->size : ((struct texture *)o)->linear_size;
+    limit =
+        o->kind == OBJECT_BUFFER ? ((struct exec_buffer *)o)->size : ((struct exec_texture *)o)->linear_size;
     lo = c.offset_bytes;
     hi = lo + c.size_bytes;
-    if (!(o->kind == OBJECT_BUFFER ? ((struct buffer *)o)->backing : ((struct texture *)o)->backing).alloc_id)
+    if (!(o->kind == OBJECT_BUFFER ? ((struct exec_buffer *)o)->backing : ((struct exec_texture *)o)->backing)
+             .alloc_id)
         return 0; /* it has no guest memory that could have changed */
     if (lo > limit || c.size_bytes > limit - lo)
         return fail_oob(g, "bytes %llu + %llu pass the end of %s %u, which has %llu", (unsigned long long)lo,
-                        (unsigned long long)c.size_bytes, object_kind_name(o->kind), o->handle,
+                        (unsigned long long)c.size_bytes, exec_object_kind_name(o->kind), o->handle,
                         (unsigned long long)limit);
     if (o->kind ==
         OBJECT_TEXTURE) { /* what is dirty may begin inside a texel; reading all of it does no harm */
-        uint32_t bytes = ((struct texture *)o)->format->bytes;
-        struct subresource s0 = texture_subresource((struct texture *)o, 0, 0);
+        uint32_t bytes = ((struct exec_texture *)o)->format->bytes;
+        struct subresource s0 = texture_subresource((struct exec_texture *)o, 0, 0);
         if (s0.pitch % bytes) {
             lo = 0;
             hi = limit;
@@ -469,24 +471,24 @@ int exec_op_resource_dirty_range(struct exec_engine *g, const struct abi_packet 
             hi = hi < limit ? hi : limit;
         }
     }
-    r = transfer_from_guest(g, o, lo, hi - lo);
+    r = exec_transfer_from_guest(g, o, lo, hi - lo);
     return r;
 }
 
-/* ---- copies ------------------------------------------------------------------------------------------------------- */
+/* ---- copies -------------------------------------------------------------- */
 
 int exec_op_copy_buffer(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_copy_buffer c;
-    struct buffer *dst, *src;
+    struct exec_buffer *dst, *src;
     VkBufferCopy region;
     VkCommandBuffer cmd;
     uint64_t gpa = 0;
     int r;
 
     memcpy(&c, p->data, sizeof(c));
-    dst = object_find(g, c.dst_buffer, OBJECT_BUFFER);
-    src = dst ? object_find(g, c.src_buffer, OBJECT_BUFFER) : NULL;
+    dst = exec_object_find(g, c.dst_buffer, OBJECT_BUFFER);
+    src = dst ? exec_object_find(g, c.src_buffer, OBJECT_BUFFER) : NULL;
     if (!src)
         return -EBADMSG;
     r = check_buffer_range(g, dst, c.dst_offset_bytes, c.size_bytes, "destination");
@@ -496,27 +498,27 @@ int exec_op_copy_buffer(struct exec_engine *g, const struct abi_packet *p)
         c.src_offset_bytes < c.dst_offset_bytes + c.size_bytes && c.size_bytes)
         r = fail_decode(g, "source and destination overlap in buffer %u", c.dst_buffer);
     if (!r && c.flags & AEROGPU_COPY_FLAG_WRITEBACK_DST)
-        r = backing_resolve(g, &dst->o, &dst->backing, c.dst_offset_bytes, c.size_bytes, true, &gpa);
+        r = exec_backing_resolve(g, &dst->o, &dst->backing, c.dst_offset_bytes, c.size_bytes, true, &gpa);
     if (r || !c.size_bytes)
         return r;
     if (c.flags & AEROGPU_COPY_FLAG_WRITEBACK_DST && !g->params.dma_map(g->params.ctx, gpa, c.size_bytes))
-        return fail_dma(g, "", gpa, c.size_bytes);
-    cmd = batch_transfer(g);
+        return exec_fail_dma(g, "", gpa, c.size_bytes);
+    cmd = exec_batch_transfer(g);
     region = (VkBufferCopy){c.src_offset_bytes, c.dst_offset_bytes, c.size_bytes};
     vkCmdCopyBuffer(cmd, src->vk.buffer, dst->vk.buffer, 1, &region);
-    batch_use(g, &src->o);
-    batch_use(g, &dst->o);
+    exec_batch_use(g, &src->o);
+    exec_batch_use(g, &dst->o);
     if (c.flags & AEROGPU_COPY_FLAG_WRITEBACK_DST) {
         struct readback *rb;
         VkBuffer staging;
         uint8_t *map;
-        r = batch_stage(g, c.size_bytes, 16, &staging, &region.dstOffset, &map);
+        r = exec_batch_stage(g, c.size_bytes, 16, &staging, &region.dstOffset, &map);
         if (!r)
             r = note_write(g, gpa, c.size_bytes);
-        rb = r ? NULL : batch_readback(g);
+        rb = r ? NULL : exec_batch_readback(g);
         if (!rb)
             return r ? r : fail_memory(g, "no memory");
-        vkCmdCopyBuffer(batch_transfer(g), src->vk.buffer, staging, 1, &region);
+        vkCmdCopyBuffer(exec_batch_transfer(g), src->vk.buffer, staging, 1, &region);
         *rb = (struct readback){
             .from = map, .row_bytes = (uint32_t)c.size_bytes, .rows = 1, .gpa = gpa, .pitch = c.size_bytes};
     }
@@ -524,7 +526,7 @@ int exec_op_copy_buffer(struct exec_engine *g, const struct abi_packet *p)
 }
 
 /* Records a copy of the rectangle into staging memory: tight rows, for D24S8 the stencil bytes behind the depth words. */
-static int read_rect(struct exec_engine *g, struct texture *t, const struct subresource *s,
+static int read_rect(struct exec_engine *g, struct exec_texture *t, const struct subresource *s,
                      const struct rect *r, const uint8_t **map)
 {
     const struct format_info *f = t->format;
@@ -533,22 +535,22 @@ static int read_rect(struct exec_engine *g, struct texture *t, const struct subr
     VkDeviceSize offset;
     VkBuffer staging;
     uint8_t *at;
-    int err = batch_stage(g, main_size + (f->stencil ? texels : 0), 16, &staging, &offset, &at);
+    int err = exec_batch_stage(g, main_size + (f->stencil ? texels : 0), 16, &staging, &offset, &at);
 
     if (err)
         return err;
     regions[0] =
         image_region(f, s, r, offset, f->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT);
     regions[1] = image_region(f, s, r, offset + main_size, VK_IMAGE_ASPECT_STENCIL_BIT);
-    vkCmdCopyImageToBuffer(batch_transfer(g), t->image, VK_IMAGE_LAYOUT_GENERAL, staging, f->stencil ? 2 : 1,
-                           regions);
-    batch_use(g, &t->o);
+    vkCmdCopyImageToBuffer(exec_batch_transfer(g), t->image, VK_IMAGE_LAYOUT_GENERAL, staging,
+                           f->stencil ? 2 : 1, regions);
+    exec_batch_use(g, &t->o);
     *map = at;
     return 0;
 }
 
 /* Within one image, through staging memory, so that rectangles may overlap. */
-static int copy_within(struct exec_engine *g, struct texture *t, const struct subresource *ds,
+static int copy_within(struct exec_engine *g, struct exec_texture *t, const struct subresource *ds,
                        const struct rect *dr, const struct subresource *ss, const struct rect *sr)
 {
     const struct format_info *f = t->format;
@@ -558,7 +560,7 @@ static int copy_within(struct exec_engine *g, struct texture *t, const struct su
     VkDeviceSize offset;
     VkBuffer staging;
     uint8_t *map;
-    int err = batch_stage(g, main_size + (f->stencil ? texels : 0), 16, &staging, &offset, &map);
+    int err = exec_batch_stage(g, main_size + (f->stencil ? texels : 0), 16, &staging, &offset, &map);
 
     if (err)
         return err;
@@ -566,16 +568,16 @@ static int copy_within(struct exec_engine *g, struct texture *t, const struct su
     from[1] = image_region(f, ss, sr, offset + main_size, VK_IMAGE_ASPECT_STENCIL_BIT);
     to[0] = image_region(f, ds, dr, offset, aspect);
     to[1] = image_region(f, ds, dr, offset + main_size, VK_IMAGE_ASPECT_STENCIL_BIT);
-    vkCmdCopyImageToBuffer(batch_transfer(g), t->image, VK_IMAGE_LAYOUT_GENERAL, staging, f->stencil ? 2 : 1,
-                           from);
-    vkCmdCopyBufferToImage(batch_transfer(g), staging, t->image, VK_IMAGE_LAYOUT_GENERAL, f->stencil ? 2 : 1,
-                           to);
-    batch_use(g, &t->o);
+    vkCmdCopyImageToBuffer(exec_batch_transfer(g), t->image, VK_IMAGE_LAYOUT_GENERAL, staging,
+                           f->stencil ? 2 : 1, from);
+    vkCmdCopyBufferToImage(exec_batch_transfer(g), staging, t->image, VK_IMAGE_LAYOUT_GENERAL,
+                           f->stencil ? 2 : 1, to);
+    exec_batch_use(g, &t->o);
     return 0;
 }
 
-static int copy_between(struct exec_engine *g, struct texture *dst, const struct subresource *ds,
-                        const struct rect *dr, struct texture *src, const struct subresource *ss,
+static int copy_between(struct exec_engine *g, struct exec_texture *dst, const struct subresource *ds,
+                        const struct rect *dr, struct exec_texture *src, const struct subresource *ss,
                         const struct rect *sr)
 {
     VkBufferImageCopy d = image_region(dst->format, ds, dr, 0, 0),
@@ -586,16 +588,17 @@ static int copy_between(struct exec_engine *g, struct texture *dst, const struct
                           .dstOffset = d.imageOffset,
                           .extent = s.imageExtent};
 
-    vkCmdCopyImage(batch_transfer(g), src->image, VK_IMAGE_LAYOUT_GENERAL, dst->image,
+    vkCmdCopyImage(exec_batch_transfer(g), src->image, VK_IMAGE_LAYOUT_GENERAL, dst->image,
                    VK_IMAGE_LAYOUT_GENERAL, 1, &region);
-    batch_use(g, &src->o);
-    batch_use(g, &dst->o);
+    exec_batch_use(g, &src->o);
+    exec_batch_use(g, &dst->o);
     return 0;
 }
 
 /* The rectangle in texels or blocks, checked against its subresource. */
-static int check_rect(struct exec_engine *g, const struct texture *t, const struct subresource *s, uint32_t x,
-                      uint32_t y, uint32_t width, uint32_t height, const char *what, struct rect *out)
+static int check_rect(struct exec_engine *g, const struct exec_texture *t, const struct subresource *s,
+                      uint32_t x, uint32_t y, uint32_t width, uint32_t height, const char *what,
+                      struct rect *out)
 {
     uint32_t block = t->format->block;
 
@@ -611,7 +614,7 @@ static int check_rect(struct exec_engine *g, const struct texture *t, const stru
     return 0;
 }
 
-static int write_back_rect(struct exec_engine *g, struct texture *t, const struct subresource *s,
+static int write_back_rect(struct exec_engine *g, struct exec_texture *t, const struct subresource *s,
                            const struct rect *r, uint64_t gpa, uint64_t span)
 {
     struct readback *rb;
@@ -622,7 +625,7 @@ static int write_back_rect(struct exec_engine *g, struct texture *t, const struc
 
     if (!err)
         err = note_write(g, gpa, span);
-    rb = err ? NULL : batch_readback(g);
+    rb = err ? NULL : exec_batch_readback(g);
     if (!rb)
         return err ? err : fail_memory(g, "no memory");
     *rb = (struct readback){.from = map,
@@ -637,8 +640,8 @@ static int write_back_rect(struct exec_engine *g, struct texture *t, const struc
     return 0;
 }
 
-static int check_subresource(struct exec_engine *g, const struct texture *t, uint32_t mip, uint32_t layer,
-                             const char *what)
+static int check_subresource(struct exec_engine *g, const struct exec_texture *t, uint32_t mip,
+                             uint32_t layer, const char *what)
 {
     if (mip >= t->mips || layer >= t->layers)
         return fail_oob(g, "%s: mip %u layer %u of texture %u, which has %u mips and %u layers", what, mip,
@@ -649,15 +652,15 @@ static int check_subresource(struct exec_engine *g, const struct texture *t, uin
 int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_copy_texture2d c;
-    struct texture *dst, *src;
+    struct exec_texture *dst, *src;
     struct subresource ds, ss;
     struct rect dr, sr;
     uint64_t gpa = 0, span = 0;
     int r;
 
     memcpy(&c, p->data, sizeof(c));
-    dst = object_find(g, c.dst_texture, OBJECT_TEXTURE);
-    src = dst ? object_find(g, c.src_texture, OBJECT_TEXTURE) : NULL;
+    dst = exec_object_find(g, c.dst_texture, OBJECT_TEXTURE);
+    src = dst ? exec_object_find(g, c.src_texture, OBJECT_TEXTURE) : NULL;
     if (!src)
         return -EBADMSG;
     if (dst->format->abi != src->format->abi)
@@ -678,9 +681,9 @@ int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
     if (c.flags & AEROGPU_COPY_FLAG_WRITEBACK_DST) {
         uint64_t at = ds.offset + dr.y * ds.pitch + (uint64_t)dr.x * dst->format->bytes;
         span = dr.height ? (dr.height - 1) * ds.pitch + (uint64_t)dr.width * dst->format->bytes : 0;
-        r = backing_resolve(g, &dst->o, &dst->backing, at, span, true, &gpa);
+        r = exec_backing_resolve(g, &dst->o, &dst->backing, at, span, true, &gpa);
         if (!r && span && !g->params.dma_map(g->params.ctx, gpa, span))
-            r = fail_dma(g, "", gpa, span);
+            r = exec_fail_dma(g, "", gpa, span);
         if (r)
             return r;
     }
@@ -692,7 +695,7 @@ int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
     return r;
 }
 
-/* ---- present ------------------------------------------------------------------------------------------------------ */
+/* ---- present ------------------------------------------------------------- */
 
 int exec_op_present(struct exec_engine *g, const struct abi_packet *p)
 {
@@ -702,7 +705,7 @@ int exec_op_present(struct exec_engine *g, const struct abi_packet *p)
     struct subresource s;
     struct readback *rb;
     struct rect rect = {0};
-    struct view v;
+    struct exec_view v;
     uint64_t span;
     int r;
 
@@ -711,12 +714,12 @@ int exec_op_present(struct exec_engine *g, const struct abi_packet *p)
         return fail_decode(g, "scanout_id %u, there is 0 only", c.scanout_id);
     if (!out->enabled)
         return 0;
-    v = view_of(g->ctx->num_colors && g->ctx->color[0] ? g->ctx->color[0]
-                                                       : (struct object *)g->ctx->implicit_target);
+    v = exec_view_of(g->ctx->num_colors && g->ctx->color[0] ? g->ctx->color[0]
+                                                            : (struct exec_object *)g->ctx->implicit_target);
     if (!v.texture)
         return 0; /* nothing was ever drawn */
-    f = format_find(out->format);
-    if (!f || !format_can_convert(v.texture->format, out->format))
+    f = exec_format_find(out->format);
+    if (!f || !exec_format_can_convert(v.texture->format, out->format))
         return fail_backend(g, "scanout format %u cannot show texture %u, which is %s", out->format,
                             v.texture->o.handle, v.texture->format->name);
     s = texture_subresource(v.texture, v.base_mip, v.base_layer);
@@ -728,12 +731,12 @@ int exec_op_present(struct exec_engine *g, const struct abi_packet *p)
         return fail_backend(g, "scanout pitch %u is shorter than a row of %u pixels", out->pitch, rect.width);
     span = (uint64_t)(rect.height - 1) * out->pitch + (uint64_t)rect.width * f->bytes;
     if (!g->params.dma_map(g->params.ctx, out->fb_gpa, span))
-        return fail_dma(g, "scanout framebuffer", out->fb_gpa, span);
+        return exec_fail_dma(g, "scanout framebuffer", out->fb_gpa, span);
     const uint8_t *map;
     r = read_rect(g, v.texture, &s, &rect, &map);
     if (!r)
         r = note_write(g, out->fb_gpa, span);
-    rb = r ? NULL : batch_readback(g);
+    rb = r ? NULL : exec_batch_readback(g);
     if (!rb)
         return r ? r : fail_memory(g, "no memory");
     *rb = (struct readback){.from = map,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 
 enum { BLOCK_SIZE = 16 << 20, DEDICATED_SIZE = 4 << 20 };
@@ -13,18 +14,19 @@ struct piece {
     VkDeviceSize offset, size;
 };
 
-struct vk_block {
-    struct vk_block *next;
+struct exec_vk_block {
+    struct exec_vk_block *next;
     VkDeviceMemory memory;
     VkDeviceSize size;
     uint8_t *map;
     uint32_t type;
     bool linear; /* buffers and images never share a block: bufferImageGranularity */
     struct piece *free;
-    uint32_t num_free, cap_free;
+    uint32_t num_free;
+    size_t cap_free;
 };
 
-int vk_errno(VkResult r)
+int exec_vk_errno(VkResult r)
 {
     switch (r) {
     case VK_SUCCESS:
@@ -40,7 +42,7 @@ int vk_errno(VkResult r)
     }
 }
 
-const char *vk_result_name(VkResult r)
+const char *exec_vk_result_name(VkResult r)
 {
     switch (r) {
     case VK_ERROR_OUT_OF_HOST_MEMORY:
@@ -62,9 +64,9 @@ const char *vk_result_name(VkResult r)
     }
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------ */
+/* ---- opening ------------------------------------------------------------- */
 
-static int create_instance(struct vk *vk, struct error *e)
+static int create_instance(struct exec_vk *vk, struct error *e)
 {
     VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                              .pApplicationName = "aerogpu-executor",
@@ -80,7 +82,7 @@ static int create_instance(struct vk *vk, struct error *e)
     if (r)
         return error_set(e, -ENODEV,
                          "Vulkan cannot be used (%s); install a driver: apt-get install mesa-vulkan-drivers",
-                         vk_result_name(r));
+                         exec_vk_result_name(r));
     return 0;
 }
 
@@ -95,7 +97,7 @@ static bool matches(const char *select, uint32_t index, const char *name)
     return *end ? strcasestr(name, select) != NULL : n == index;
 }
 
-static bool find_queue(struct vk *vk, VkPhysicalDevice pd)
+static bool find_queue(struct exec_vk *vk, VkPhysicalDevice pd)
 {
     const VkQueueFlags need = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
     VkQueueFamilyProperties families[16];
@@ -110,7 +112,7 @@ static bool find_queue(struct vk *vk, VkPhysicalDevice pd)
     return false;
 }
 
-static int pick_physical(struct vk *vk, const char *select, struct error *e)
+static int pick_physical(struct exec_vk *vk, const char *select, struct error *e)
 {
     VkPhysicalDevice devices[16];
     uint32_t n = 16;
@@ -142,7 +144,7 @@ static bool has_extension(const VkExtensionProperties *list, uint32_t n, const c
 }
 
 /* Turns on what the device has of what we can use; fills in caps. */
-static void choose_features(struct vk *vk, VkPhysicalDeviceFeatures *want)
+static void choose_features(struct exec_vk *vk, VkPhysicalDeviceFeatures *want)
 {
     VkPhysicalDeviceFeatures have;
     const VkPhysicalDeviceLimits *l = &vk->properties.limits;
@@ -176,7 +178,7 @@ static void choose_features(struct vk *vk, VkPhysicalDeviceFeatures *want)
         .sampleRateShading = have.sampleRateShading,
         .largePoints = have.largePoints,
     };
-    vk->caps = (struct vk_caps){
+    vk->caps = (struct exec_vk_caps){
         .geometry = have.geometryShader,
         .tessellation = have.tessellationShader,
         .wireframe = have.fillModeNonSolid,
@@ -200,7 +202,7 @@ static void choose_features(struct vk *vk, VkPhysicalDeviceFeatures *want)
 }
 
 /* Views of buffers may begin where a texel may, if the device says so. */
-static bool texels_align_singly(struct vk *vk)
+static bool texels_align_singly(struct exec_vk *vk)
 {
     VkPhysicalDeviceTexelBufferAlignmentPropertiesEXT align = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TEXEL_BUFFER_ALIGNMENT_PROPERTIES_EXT};
@@ -241,7 +243,7 @@ static void want(struct device_wants *w, const char *name, void *feature)
 }
 
 /* Leaves in `feature` what the device has of it. */
-static void query_feature(struct vk *vk, void *feature)
+static void query_feature(struct exec_vk *vk, void *feature)
 {
     VkPhysicalDeviceFeatures2 query = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                        .pNext = feature};
@@ -250,7 +252,8 @@ static void query_feature(struct vk *vk, void *feature)
 }
 
 /* Extensions that count with all that we need of them only. */
-static void want_states(struct vk *vk, struct device_wants *w, const VkExtensionProperties *list, uint32_t n)
+static void want_states(struct exec_vk *vk, struct device_wants *w, const VkExtensionProperties *list,
+                        uint32_t n)
 {
     w->divisor = (VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT){
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_DIVISOR_FEATURES_EXT};
@@ -279,8 +282,8 @@ static void want_states(struct vk *vk, struct device_wants *w, const VkExtension
 }
 
 /* Guest memory as the device's own, and marks of progress. */
-static void want_memory(struct vk *vk, struct device_wants *w, const VkExtensionProperties *list, uint32_t n,
-                        bool addresses)
+static void want_memory(struct exec_vk *vk, struct device_wants *w, const VkExtensionProperties *list,
+                        uint32_t n, bool addresses)
 {
     if (has_extension(list, n, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
         want(w, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, NULL);
@@ -304,7 +307,7 @@ static void want_memory(struct vk *vk, struct device_wants *w, const VkExtension
     }
 }
 
-static int create_device(struct vk *vk, bool addresses, struct error *e)
+static int create_device(struct exec_vk *vk, bool addresses, struct error *e)
 {
     struct device_wants w = {
         .features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &w.parameters},
@@ -337,21 +340,21 @@ static int create_device(struct vk *vk, bool addresses, struct error *e)
     r = vkCreateDevice(vk->physical, &ci, NULL, &vk->device);
     if (r)
         return error_set(e, -ENODEV, "Vulkan device '%s' cannot be opened: %s", vk->properties.deviceName,
-                         vk_result_name(r));
+                         exec_vk_result_name(r));
     vkGetDeviceQueue(vk->device, vk->queue_family, 0, &vk->queue);
     return 0;
 }
 
-int vk_open(struct vk *vk, const char *select, struct error *e)
+int exec_vk_open(struct exec_vk *vk, const char *select, struct error *e)
 {
-    return vk_open_with(vk, select, false, e);
+    return exec_vk_open_with(vk, select, false, e);
 }
 
-int vk_open_with(struct vk *vk, const char *select, bool addresses, struct error *e)
+int exec_vk_open_with(struct exec_vk *vk, const char *select, bool addresses, struct error *e)
 {
     int r;
 
-    *vk = (struct vk){0};
+    *vk = (struct exec_vk){0};
     if (!select)
         select = getenv("AEROGPU_VULKAN_DEVICE");
     r = create_instance(vk, e);
@@ -360,15 +363,15 @@ int vk_open_with(struct vk *vk, const char *select, bool addresses, struct error
     if (!r)
         r = create_device(vk, addresses, e);
     if (r)
-        vk_close(vk);
+        exec_vk_close(vk);
     return r;
 }
 
-void vk_close(struct vk *vk)
+void exec_vk_close(struct exec_vk *vk)
 {
     for (uint32_t t = 0; t < VK_MAX_MEMORY_TYPES; t++)
         while (vk->blocks[t]) {
-            struct vk_block *b = vk->blocks[t];
+            struct exec_vk_block *b = vk->blocks[t];
             vk->blocks[t] = b->next;
             vkFreeMemory(vk->device, b->memory, NULL);
             free(b->free);
@@ -378,12 +381,12 @@ void vk_close(struct vk *vk)
         vkDestroyDevice(vk->device, NULL);
     if (vk->instance)
         vkDestroyInstance(vk->instance, NULL);
-    *vk = (struct vk){0};
+    *vk = (struct exec_vk){0};
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------- */
 
-static int memory_type(const struct vk *vk, uint32_t bits, VkMemoryPropertyFlags need,
+static int memory_type(const struct exec_vk *vk, uint32_t bits, VkMemoryPropertyFlags need,
                        VkMemoryPropertyFlags like)
 {
     int best = -1, best_score = -1;
@@ -399,11 +402,11 @@ static int memory_type(const struct vk *vk, uint32_t bits, VkMemoryPropertyFlags
     return best;
 }
 
-static struct vk_block *block_create(struct vk *vk, uint32_t type, VkDeviceSize size, bool linear)
+static struct exec_vk_block *block_create(struct exec_vk *vk, uint32_t type, VkDeviceSize size, bool linear)
 {
     VkMemoryAllocateInfo ai = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .allocationSize = size, .memoryTypeIndex = type};
-    struct vk_block *b = calloc(1, sizeof(*b));
+    struct exec_vk_block *b = calloc(1, sizeof(*b));
     void *map = NULL;
 
     if (!b)
@@ -429,15 +432,10 @@ static struct vk_block *block_create(struct vk *vk, uint32_t type, VkDeviceSize 
     return b;
 }
 
-static bool insert_piece(struct vk_block *b, uint32_t at, struct piece p)
+static bool insert_piece(struct exec_vk_block *b, uint32_t at, struct piece p)
 {
-    if (b->num_free == b->cap_free) {
-        struct piece *grown = realloc(b->free, 2 * b->cap_free * sizeof(*grown));
-        if (!grown)
-            return false;
-        b->free = grown;
-        b->cap_free *= 2;
-    }
+    if (array_reserve(b->free, b->cap_free, b->num_free + 1))
+        return false;
     memmove(b->free + at + 1, b->free + at, (b->num_free - at) * sizeof(*b->free));
     b->free[at] = p;
     b->num_free++;
@@ -445,7 +443,7 @@ static bool insert_piece(struct vk_block *b, uint32_t at, struct piece p)
 }
 
 /* Takes [start, start + size) out of free piece `i`, which contains it. */
-static bool carve(struct vk_block *b, uint32_t i, VkDeviceSize start, VkDeviceSize size)
+static bool carve(struct exec_vk_block *b, uint32_t i, VkDeviceSize start, VkDeviceSize size)
 {
     struct piece p = b->free[i];
     VkDeviceSize before = start - p.offset, after = p.offset + p.size - (start + size);
@@ -465,7 +463,8 @@ static bool carve(struct vk_block *b, uint32_t i, VkDeviceSize start, VkDeviceSi
     return true;
 }
 
-static bool alloc_from(struct vk_block *b, struct vk_memory *m, VkDeviceSize size, VkDeviceSize align)
+static bool alloc_from(struct exec_vk_block *b, struct exec_vk_memory *m, VkDeviceSize size,
+                       VkDeviceSize align)
 {
     for (uint32_t i = 0; i < b->num_free; i++) {
         VkDeviceSize start = (b->free[i].offset + align - 1) / align * align;
@@ -473,17 +472,18 @@ static bool alloc_from(struct vk_block *b, struct vk_memory *m, VkDeviceSize siz
             continue;
         if (!carve(b, i, start, size))
             return false;
-        *m = (struct vk_memory){.block = b,
-                                .memory = b->memory,
-                                .offset = start,
-                                .size = size,
-                                .map = b->map ? b->map + start : NULL};
+        *m = (struct exec_vk_memory){.block = b,
+                                     .memory = b->memory,
+                                     .offset = start,
+                                     .size = size,
+                                     .map = b->map ? b->map + start : NULL};
         return true;
     }
     return false;
 }
 
-int vk_alloc(struct vk *vk, struct vk_memory *m, const VkMemoryRequirements *req, enum vk_memory_use use)
+int exec_vk_alloc(struct exec_vk *vk, struct exec_vk_memory *m, const VkMemoryRequirements *req,
+                  enum vk_memory_use use)
 {
     const VkMemoryPropertyFlags host =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -493,7 +493,7 @@ int vk_alloc(struct vk *vk, struct vk_memory *m, const VkMemoryRequirements *req
                : use == VK_USE_SHARED
                    ? memory_type(vk, req->memoryTypeBits, host, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
                    : memory_type(vk, req->memoryTypeBits, host, VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
-    struct vk_block *b;
+    struct exec_vk_block *b;
 
     if (type < 0)
         return -ENOTSUP;
@@ -507,9 +507,9 @@ int vk_alloc(struct vk *vk, struct vk_memory *m, const VkMemoryRequirements *req
     return 0;
 }
 
-static void block_destroy(struct vk *vk, struct vk_block *b)
+static void block_destroy(struct exec_vk *vk, struct exec_vk_block *b)
 {
-    struct vk_block **link = &vk->blocks[b->type];
+    struct exec_vk_block **link = &vk->blocks[b->type];
 
     while (*link != b)
         link = &(*link)->next;
@@ -520,9 +520,9 @@ static void block_destroy(struct vk *vk, struct vk_block *b)
     free(b);
 }
 
-void vk_free(struct vk *vk, struct vk_memory *m)
+void exec_vk_free(struct exec_vk *vk, struct exec_vk_memory *m)
 {
-    struct vk_block *b = m->block;
+    struct exec_vk_block *b = m->block;
     uint32_t i = 0;
 
     if (!b)
@@ -542,44 +542,44 @@ void vk_free(struct vk *vk, struct vk_memory *m)
         memmove(b->free + i + 1, b->free + i + 2, (b->num_free - i - 2) * sizeof(*b->free));
         b->num_free--;
     }
-    *m = (struct vk_memory){0};
+    *m = (struct exec_vk_memory){0};
     /* An empty block goes, but the last of the normal size stays for what comes next. */
     if (b->num_free == 1 && b->free[0].size == b->size &&
         (b->size != BLOCK_SIZE || vk->blocks[b->type] != b || b->next))
         block_destroy(vk, b);
 }
 
-int vk_buffer_create(struct vk *vk, struct vk_buffer *b, VkDeviceSize size, VkBufferUsageFlags usage,
-                     enum vk_memory_use use)
+int exec_vk_buffer_create(struct exec_vk *vk, struct exec_vk_buffer *b, VkDeviceSize size,
+                          VkBufferUsageFlags usage, enum vk_memory_use use)
 {
     VkBufferCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size, .usage = usage};
     VkMemoryRequirements req;
     VkResult r;
     int err;
 
-    *b = (struct vk_buffer){.size = size};
+    *b = (struct exec_vk_buffer){.size = size};
     r = vkCreateBuffer(vk->device, &ci, NULL, &b->buffer);
     if (r)
-        return vk_errno(r);
+        return exec_vk_errno(r);
     vkGetBufferMemoryRequirements(vk->device, b->buffer, &req);
-    err = vk_alloc(vk, &b->memory, &req, use);
+    err = exec_vk_alloc(vk, &b->memory, &req, use);
     if (!err)
-        err = vk_errno(vkBindBufferMemory(vk->device, b->buffer, b->memory.memory, b->memory.offset));
+        err = exec_vk_errno(vkBindBufferMemory(vk->device, b->buffer, b->memory.memory, b->memory.offset));
     if (err)
-        vk_buffer_destroy(vk, b);
+        exec_vk_buffer_destroy(vk, b);
     return err;
 }
 
-void vk_buffer_destroy(struct vk *vk, struct vk_buffer *b)
+void exec_vk_buffer_destroy(struct exec_vk *vk, struct exec_vk_buffer *b)
 {
     if (b->buffer)
         vkDestroyBuffer(vk->device, b->buffer, NULL);
-    vk_free(vk, &b->memory);
-    *b = (struct vk_buffer){0};
+    exec_vk_free(vk, &b->memory);
+    *b = (struct exec_vk_buffer){0};
 }
 
-VkResult vk_pages_import(struct vk *vk, struct vk_pages *out, void *pages, VkDeviceSize span,
-                         VkDeviceSize size, VkBufferUsageFlags usage)
+VkResult exec_vk_pages_import(struct exec_vk *vk, struct exec_vk_pages *out, void *pages, VkDeviceSize span,
+                              VkDeviceSize size, VkBufferUsageFlags usage)
 {
     const VkExternalMemoryHandleTypeFlagBits type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
     VkExternalMemoryBufferCreateInfo ext = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
@@ -602,7 +602,7 @@ VkResult vk_pages_import(struct vk *vk, struct vk_pages *out, void *pages, VkDev
     VkMemoryRequirements req;
     VkResult r;
 
-    *out = (struct vk_pages){0};
+    *out = (struct exec_vk_pages){0};
     if (!vk->caps.host_memory || !get || get(vk->device, type, pages, &props))
         return VK_ERROR_FEATURE_NOT_PRESENT;
     r = vkCreateBuffer(vk->device, &bi, NULL, &out->buffer);
@@ -620,13 +620,13 @@ VkResult vk_pages_import(struct vk *vk, struct vk_pages *out, void *pages, VkDev
         r = VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (r)
-        vk_pages_release(vk, out);
+        exec_vk_pages_release(vk, out);
     return r;
 }
 
-void vk_pages_release(struct vk *vk, struct vk_pages *p)
+void exec_vk_pages_release(struct exec_vk *vk, struct exec_vk_pages *p)
 {
     vkDestroyBuffer(vk->device, p->buffer, NULL);
     vkFreeMemory(vk->device, p->memory, NULL);
-    *p = (struct vk_pages){0};
+    *p = (struct exec_vk_pages){0};
 }

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 
-struct vk_caps {
+struct exec_vk_caps {
     bool geometry, tessellation, wireframe, depth_clamp, independent_blend, anisotropy, bc, divisor,
         border_color;
     bool vertex_stores, fragment_stores;
@@ -28,9 +28,9 @@ struct vk_caps {
     float max_anisotropy, max_lod_bias;
 };
 
-struct vk_block; /* one VkDeviceMemory that is parcelled out */
+struct exec_vk_block; /* one VkDeviceMemory that is parcelled out */
 
-struct vk {
+struct exec_vk {
     VkInstance instance;
     VkPhysicalDevice physical;
     VkDevice device;
@@ -38,18 +38,18 @@ struct vk {
     uint32_t queue_family;
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;
-    struct vk_caps caps;
-    struct vk_block *blocks[VK_MAX_MEMORY_TYPES];
+    struct exec_vk_caps caps;
+    struct exec_vk_block *blocks[VK_MAX_MEMORY_TYPES];
     uint64_t allocated; /* bytes of all blocks */
 };
 
 /* `select`: an index, or part of a device name, or NULL for the environment's AEROGPU_VULKAN_DEVICE, else the first. */
-int vk_open(struct vk *vk, const char *select, struct error *e);
-int vk_open_with(struct vk *vk, const char *select, bool addresses, struct error *e);
-void vk_close(struct vk *vk);
+int exec_vk_open(struct exec_vk *vk, const char *select, struct error *e);
+int exec_vk_open_with(struct exec_vk *vk, const char *select, bool addresses, struct error *e);
+void exec_vk_close(struct exec_vk *vk);
 
-struct vk_memory {
-    struct vk_block *block;
+struct exec_vk_memory {
+    struct exec_vk_block *block;
     VkDeviceMemory memory;
     VkDeviceSize offset, size;
     uint8_t *map; /* of this piece, if host visible */
@@ -61,21 +61,22 @@ enum vk_memory_use {
     VK_USE_READBACK, /* read by the host; cached if there is such memory */
 };
 
-int vk_alloc(struct vk *vk, struct vk_memory *m, const VkMemoryRequirements *req, enum vk_memory_use use);
-void vk_free(struct vk *vk, struct vk_memory *m);
+int exec_vk_alloc(struct exec_vk *vk, struct exec_vk_memory *m, const VkMemoryRequirements *req,
+                  enum vk_memory_use use);
+void exec_vk_free(struct exec_vk *vk, struct exec_vk_memory *m);
 
-struct vk_buffer {
+struct exec_vk_buffer {
     VkBuffer buffer;
-    struct vk_memory memory;
+    struct exec_vk_memory memory;
     VkDeviceSize size;
 };
 
-int vk_buffer_create(struct vk *vk, struct vk_buffer *b, VkDeviceSize size, VkBufferUsageFlags usage,
-                     enum vk_memory_use use);
-void vk_buffer_destroy(struct vk *vk, struct vk_buffer *b);
+int exec_vk_buffer_create(struct exec_vk *vk, struct exec_vk_buffer *b, VkDeviceSize size,
+                          VkBufferUsageFlags usage, enum vk_memory_use use);
+void exec_vk_buffer_destroy(struct exec_vk *vk, struct exec_vk_buffer *b);
 
 /* A buffer in pages of this process, which stay the caller's and must outlive it. */
-struct vk_pages {
+struct exec_vk_pages {
     VkBuffer buffer;
     VkDeviceMemory memory;
     VkDeviceSize offset; /* of the buffer in the pages */
@@ -83,12 +84,12 @@ struct vk_pages {
 
 /* `size` bytes as near to the end of the `span` bytes at `pages` as their alignment permits. Leaves nothing behind when it
  * fails; VK_ERROR_FEATURE_NOT_PRESENT: without caps.host_memory, or the device cannot use these pages. */
-VkResult vk_pages_import(struct vk *vk, struct vk_pages *out, void *pages, VkDeviceSize span,
-                         VkDeviceSize size, VkBufferUsageFlags usage);
-void vk_pages_release(struct vk *vk, struct vk_pages *p);
+VkResult exec_vk_pages_import(struct exec_vk *vk, struct exec_vk_pages *out, void *pages, VkDeviceSize span,
+                              VkDeviceSize size, VkBufferUsageFlags usage);
+void exec_vk_pages_release(struct exec_vk *vk, struct exec_vk_pages *p);
 
 /* A negative errno for a VkResult. */
-int vk_errno(VkResult r);
-const char *vk_result_name(VkResult r);
+int exec_vk_errno(VkResult r);
+const char *exec_vk_result_name(VkResult r);
 
 #endif

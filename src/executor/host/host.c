@@ -18,17 +18,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fds.h"
+#include "base/program.h"
 #include "aerogpu/pci.h"
 #include "executor/host/host_priv.h"
 
-/* ---- waking each other ---- */
-
-static void signal_event(int fd)
-{
-    uint64_t one = 1;
-    ssize_t n = write(fd, &one, sizeof(one));
-    (void)n; /* full means signalled */
-}
+/* ---- waking each other --------------------------------------------------- */
 
 /* Where the dispatching thread runs. */
 static uint32_t tell_cpu(struct exec_shared *sh)
@@ -47,7 +42,7 @@ static void arm(struct exec_host *host, struct exec_shared *sh)
     host->armed = true;
 }
 
-/* It is awake and will look. */
+/* It is awake and will poll. */
 static void disarm(struct exec_host *host, struct exec_shared *sh)
 {
     if (host->armed)
@@ -67,7 +62,7 @@ static bool ring_doorbell(struct exec_shared *sh)
 void exec_host_notice(struct exec_host *host)
 {
     atomic_store(&host->notice, true);
-    signal_event(host->event_fd);
+    eventfd_write(host->event_fd, 1);
 }
 
 void exec_host_break(struct exec_host *host, const char *why)
@@ -75,7 +70,8 @@ void exec_host_break(struct exec_host *host, const char *why)
     if (!host->child.pid || host->kill_reason[0])
         return;
     snprintf(host->kill_reason, sizeof(host->kill_reason), "%s", why);
-    kill(host->child.pid, SIGKILL); /* the keeper has not waited for it yet, so the number is still its own */
+    kill(host->child.pid,
+         SIGKILL); /* the supervisor has not waited for it yet, so the number is still its own */
 }
 
 static bool resetting(const struct exec_host *host)
@@ -88,7 +84,7 @@ void exec_host_push(struct exec_host *host)
     struct exec_shared *sh = host->child.shared;
     uint32_t tail = host->ring_tail;
 
-    if (host->state != EXEC_READY || host->kill_reason[0] || host->corpse || host->dying ||
+    if (host->state != EXEC_READY || host->kill_reason[0] || host->defunct || host->failing ||
         host->pushed == host->last || resetting(host))
         return;
     if (tail - host->ring_head + (host->last - host->pushed) >
@@ -115,7 +111,7 @@ void exec_host_push(struct exec_host *host)
     host->stats.doorbells += ring_doorbell(sh);
 }
 
-/* ---- guest memory ---- */
+/* ---- guest memory -------------------------------------------------------- */
 
 void exec_region_put(struct exec_region *r)
 {
@@ -162,25 +158,10 @@ static int send_op(int fd, const struct exec_op *op)
                              .gpa = op->region->gpa,
                              .size = op->region->size,
                              .offset = op->region->offset};
-    struct iovec iov = {&m, sizeof(m)};
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } u = {{0}};
-    struct msghdr h = {.msg_iov = &iov, .msg_iovlen = 1};
+    bool maps = op->type == EXEC_CONTROL_MAP;
+    ssize_t n = fds_send(fd, &m, sizeof(m), &op->region->fd, maps ? 1 : 0, MSG_DONTWAIT);
 
-    if (op->type == EXEC_CONTROL_MAP) {
-        struct cmsghdr *c;
-
-        h.msg_control = u.bytes;
-        h.msg_controllen = sizeof(u.bytes);
-        c = CMSG_FIRSTHDR(&h);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(c), &op->region->fd, sizeof(int));
-    }
-    return sendmsg(fd, &h, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+    return n < 0 ? (int)n : 0;
 }
 
 void exec_host_flush_ops(struct exec_host *host)
@@ -195,7 +176,7 @@ void exec_host_flush_ops(struct exec_host *host)
         if (r == -EPIPE || r == -ECONNRESET)
             host->control_closed = true;
         if (r)
-            break; /* the socket is full, or holds too many descriptors: the keeper goes on */
+            break; /* the socket is full, or holds too many descriptors: the supervisor goes on */
         drop_first_op(host);
         sent = true;
     }
@@ -274,7 +255,7 @@ static void after_op(struct exec_host *host)
 {
     exec_host_flush_ops(host);
     if (host->ops)
-        exec_keeper_wake(host);
+        exec_supervisor_wake(host);
 }
 
 int exec_host_map(struct exec_host *host, uint64_t gpa, uint64_t size, int fd, uint64_t offset,
@@ -328,7 +309,7 @@ out:
     return err;
 }
 
-/* ---- submissions ---- */
+/* ---- submissions --------------------------------------------------------- */
 
 int exec_host_submit(struct exec_host *host, const struct abi_submission *s)
 {
@@ -353,7 +334,7 @@ int exec_host_submit(struct exec_host *host, const struct abi_submission *s)
 
 /* A reset of an executor that worked follows a time-out; one that was idle did nothing wrong, and may have to wait for a
  * processor first. With the lock. */
-void exec_host_be_patient(struct exec_host *host, bool idle)
+void exec_host_set_reset_timeout(struct exec_host *host, bool idle)
 {
     host->reset_ms = host->limits.reset_ms;
     if (idle && host->reset_ms < EXEC_IDLE_RESET_MS)
@@ -367,10 +348,10 @@ void exec_host_reset(struct exec_host *host)
     pthread_mutex_lock(&host->lock);
     unanswered = resetting(host); /* its time goes on: what was submitted before it is still what must end */
     if (!unanswered)
-        exec_host_be_patient(host, host->first == host->last);
+        exec_host_set_reset_timeout(host, host->first == host->last);
     host->stats.dropped += host->last - host->first;
     host->first = host->pushed = host->last;
-    host->corpse_end = host->first;
+    host->defunct_end = host->first;
     host->epoch++;
     if (host->state == EXEC_FAILED) {
         host->state = EXEC_STARTING;
@@ -386,7 +367,7 @@ void exec_host_reset(struct exec_host *host)
         ring_doorbell(sh);
     }
     pthread_mutex_unlock(&host->lock);
-    exec_keeper_wake(host);
+    exec_supervisor_wake(host);
 }
 
 bool exec_host_resetting(struct exec_host *host)
@@ -399,14 +380,14 @@ bool exec_host_resetting(struct exec_host *host)
     return is;
 }
 
-/* ---- completions ---- */
+/* ---- completions --------------------------------------------------------- */
 
-/* What the owner is told in one go, gathered under the lock and delivered without it. */
-struct batch {
+/* What the owner is called with in one go, gathered under the lock and delivered without it. */
+struct delivery {
     bool has_death;
     struct exec_death death;
-    struct exec_shared *dead; /* to be unmapped */
-    unsigned n_before;        /* completions that come before the death */
+    struct exec_shared *defunct; /* to be unmapped */
+    unsigned n_before;           /* completions that come before the death */
     unsigned n;
     struct abi_completion c[64];
 };
@@ -434,7 +415,7 @@ static void clean(struct abi_completion *c)
 }
 
 /* b->c[b->n] is one. */
-static void completed(struct exec_host *host, struct batch *b)
+static void completed(struct exec_host *host, struct delivery *b)
 {
     b->n++;
     host->first++;
@@ -442,7 +423,7 @@ static void completed(struct exec_host *host, struct batch *b)
 }
 
 /* Takes completions from `sh`, whose reader's index is `*head`. Returns NULL or what is wrong with them. */
-static const char *take(struct exec_host *host, struct exec_shared *sh, uint32_t *head, struct batch *b)
+static const char *take(struct exec_host *host, struct exec_shared *sh, uint32_t *head, struct delivery *b)
 {
     uint32_t tail = atomic_load(&sh->done_tail), at = *head;
 
@@ -463,7 +444,7 @@ static const char *take(struct exec_host *host, struct exec_shared *sh, uint32_t
     return NULL;
 }
 
-static void fail_up_to(struct exec_host *host, struct batch *b, uint32_t end, const struct exec_death *d)
+static void fail_up_to(struct exec_host *host, struct delivery *b, uint32_t end, const struct exec_death *d)
 {
     while (host->first != end && b->n < sizeof(b->c) / sizeof(b->c[0])) {
         struct abi_completion *c = &b->c[b->n];
@@ -485,51 +466,51 @@ static void fail_up_to(struct exec_host *host, struct batch *b, uint32_t end, co
 /* The submission that the executor died of: the one that it named if it can be, else the oldest. */
 static void name_culprit(const struct exec_host *host, struct exec_death *d)
 {
-    for (uint32_t i = host->first; i != host->corpse_end; i++)
+    for (uint32_t i = host->first; i != host->defunct_end; i++)
         if (d->submission && host->queue[i % EXEC_HOST_DEPTH].id == d->submission)
             return;
-    d->submission = host->first == host->corpse_end ? 0 : host->queue[host->first % EXEC_HOST_DEPTH].id;
+    d->submission = host->first == host->defunct_end ? 0 : host->queue[host->first % EXEC_HOST_DEPTH].id;
 }
 
-/* The dead first: what it had completed, the news of its death, then what died with it. */
-static void gather_corpse(struct exec_host *host, struct batch *b)
+/* The defunct one first: what it had completed, its death, then what failed with it. */
+static void gather_corpse(struct exec_host *host, struct delivery *b)
 {
     /* A death says nothing about how good its last words are; what is wrong with them ends them. */
-    if (host->corpse && !take(host, host->corpse, &host->corpse_done_head, b)) {
-        uint32_t tail = atomic_load(&host->corpse->done_tail);
+    if (host->defunct && !take(host, host->defunct, &host->defunct_done_head, b)) {
+        uint32_t tail = atomic_load(&host->defunct->done_tail);
 
-        if (host->corpse_done_head != tail && tail - host->corpse_done_head <= EXEC_DONE_SLOTS)
+        if (host->defunct_done_head != tail && tail - host->defunct_done_head <= EXEC_DONE_SLOTS)
             return; /* the batch is full */
     }
-    if (host->corpse) {
+    if (host->defunct) {
         name_culprit(host, &host->death);
         b->n_before = b->n;
         b->has_death = true;
         b->death = host->death;
-        b->dead = host->corpse;
-        host->corpse = NULL;
-        host->dying = true;
+        b->defunct = host->defunct;
+        host->defunct = NULL;
+        host->failing = true;
         atomic_store(&host->watched, NULL);
     }
 }
 
 /* Returns true if there may be more. */
-static bool gather(struct exec_host *host, struct batch *b)
+static bool gather(struct exec_host *host, struct delivery *b)
 {
     const char *wrong;
 
     b->n = b->n_before = 0;
     b->has_death = false;
-    b->dead = NULL;
-    if (host->corpse)
+    b->defunct = NULL;
+    if (host->defunct)
         gather_corpse(host, b);
-    if (host->corpse)
+    if (host->defunct)
         return true;
-    if (host->dying) {
-        fail_up_to(host, b, host->corpse_end, &host->death);
-        if (host->first != host->corpse_end)
+    if (host->failing) {
+        fail_up_to(host, b, host->defunct_end, &host->death);
+        if (host->first != host->defunct_end)
             return true;
-        host->dying = false;
+        host->failing = false;
     }
     if (host->state == EXEC_FAILED) {
         fail_up_to(host, b, host->last, NULL);
@@ -546,15 +527,15 @@ static bool gather(struct exec_host *host, struct batch *b)
     return b->n == sizeof(b->c) / sizeof(b->c[0]);
 }
 
-static void deliver(struct exec_host *host, const struct batch *b)
+static void deliver(struct exec_host *host, const struct delivery *b)
 {
     for (unsigned i = 0; i < b->n_before; i++)
         host->complete(host->ctx, &b->c[i]);
     if (b->has_death && host->died)
-        host->died(host->ctx, &b->death, &b->dead->crumbs);
+        host->died(host->ctx, &b->death, &b->defunct->progress);
     for (unsigned i = b->n_before; i < b->n; i++)
         host->complete(host->ctx, &b->c[i]);
-    exec_shared_unmap(b->dead);
+    exec_shared_unmap(b->defunct);
 }
 
 /* With the lock held: from here on the executor rings. `woken`: whether this thread may have been woken by event_fd. */
@@ -563,7 +544,7 @@ static void rest(struct exec_host *host, bool woken)
     uint64_t count;
     ssize_t n;
 
-    /* What was found by looking needs no reading. In doubt it is read: a signal that stays would wake for ever. */
+    /* What was found by polling needs no reading. In doubt it is read: a signal that stays would wake for ever. */
     if (woken || host->rung || atomic_load(&host->notice)) {
         n = read(host->event_fd, &count, sizeof(count));
         (void)n; /* nothing to read is fine */
@@ -580,7 +561,7 @@ unsigned exec_host_dispatch(struct exec_host *host)
 {
     unsigned delivered = 0;
     bool armed = false, more = true, silent;
-    struct batch b;
+    struct delivery b;
 
     /* First without arming: while the owner is busy here the executor need not signal, unless it has nothing to do. */
     for (int round = 0; round < 2 * EXEC_HOST_DEPTH && (more || !armed); round++) {
@@ -603,11 +584,11 @@ unsigned exec_host_dispatch(struct exec_host *host)
         delivered += b.n;
     }
     if (more || !armed)
-        signal_event(host->event_fd);
+        eventfd_write(host->event_fd, 1);
     return delivered;
 }
 
-/* ---- waiting ---- */
+/* ---- waiting ------------------------------------------------------------- */
 
 static bool something(const struct exec_host *host)
 {
@@ -624,7 +605,7 @@ static bool event_ready(const struct exec_host *host, int timeout_ms)
     return poll(&p, 1, timeout_ms) > 0;
 }
 
-static bool look(struct exec_host *host, struct exec_shared *sh, uint64_t ns)
+static bool busy_poll(struct exec_host *host, struct exec_shared *sh, uint64_t ns)
 {
     uint64_t end = 0, now = 0;
 
@@ -647,7 +628,7 @@ static bool shares_processor(const struct exec_shared *sh)
     return atomic_load_explicit(&sh->host_cpu, memory_order_relaxed) == atomic_load(&sh->executor_cpu);
 }
 
-bool exec_host_expect(struct exec_host *host)
+bool exec_host_poll_begin(struct exec_host *host)
 {
     struct exec_shared *sh = atomic_load(&host->watched);
     uint32_t cpu;
@@ -656,34 +637,34 @@ bool exec_host_expect(struct exec_host *host)
         return false;
     cpu = tell_cpu(sh);
     if (shares_processor(sh))
-        atomic_fetch_add_explicit(&sh->host_would_look, 1, memory_order_relaxed);
-    else if (!exec_worth_looking(&host->looker, cpu, ~cpu))
+        atomic_fetch_add_explicit(&sh->host_would_poll, 1, memory_order_relaxed);
+    else if (!exec_worth_polling(&host->poller, cpu, ~cpu))
         return false;
     disarm(host, sh);
     return true;
 }
 
-bool exec_host_find(struct exec_host *host)
+bool exec_host_poll_end(struct exec_host *host)
 {
-    /* On one processor the executor has run before the doorbell returned, or will not while this looks. */
+    /* On one processor the executor has run before the doorbell returned, or will not while this polls. */
     struct exec_shared *sh = atomic_load(&host->watched);
-    bool shares = shares_processor(sh), found = look(host, sh, shares ? 0 : EXEC_SPIN_NS);
+    bool shares = shares_processor(sh), found = busy_poll(host, sh, shares ? 0 : EXEC_SPIN_NS);
 
     if (!shares)
-        exec_looked(&host->looker, found);
+        exec_polled(&host->poller, found);
     return found || something(host);
 }
 
-bool exec_host_look(struct exec_host *host)
+bool exec_host_poll(struct exec_host *host)
 {
-    return exec_host_expect(host) ? exec_host_find(host) : something(host);
+    return exec_host_poll_begin(host) ? exec_host_poll_end(host) : something(host);
 }
 
 bool exec_host_wait(struct exec_host *host, int timeout_ms)
 {
     if (!timeout_ms)
         return something(host);
-    return exec_host_look(host) || event_ready(host, timeout_ms);
+    return exec_host_poll(host) || event_ready(host, timeout_ms);
 }
 
 int exec_host_wait_ready(struct exec_host *host, int timeout_ms, struct error *e)
@@ -706,7 +687,7 @@ int exec_host_wait_ready(struct exec_host *host, int timeout_ms, struct error *e
     return r;
 }
 
-/* ---- life ---- */
+/* ---- life ---------------------------------------------------------------- */
 
 static void default_limit(uint32_t *value, uint32_t standard)
 {
@@ -739,9 +720,15 @@ static bool many_processors(void)
 
 int exec_host_create(struct exec_host **out, const struct exec_host_params *p, struct error *e)
 {
+    const struct program_params program = {.what = "the executor program",
+                                           .wanted = p->executable,
+                                           .variable = "AEROGPU_EXECUTOR",
+                                           .built = "src/executor/aerogpu-executor",
+                                           .installed = "aerogpu-executor",
+                                           .place = PROGRAM_LIBEXEC};
     struct exec_host *host;
     char path[PATH_MAX];
-    int r = exec_find_program(p->executable, path, sizeof(path), e);
+    int r = program_find(&program, path, sizeof(path), e);
 
     *out = NULL;
     if (r)
@@ -778,7 +765,7 @@ int exec_host_create(struct exec_host **out, const struct exec_host_params *p, s
         error_set(e, r, "cannot make an executor host: %s", strerror(-r));
         goto fail;
     }
-    r = exec_keeper_start(host, e);
+    r = exec_supervisor_start(host, e);
     if (r)
         goto fail_sync;
     *out = host;
@@ -799,11 +786,11 @@ void exec_host_destroy(struct exec_host *host)
 {
     if (!host)
         return;
-    exec_keeper_stop(host);
+    exec_supervisor_stop(host);
     exec_host_drop_ops(host);
     for (unsigned i = 0; i < host->n_regions; i++)
         exec_region_put(host->regions[i]);
-    exec_shared_unmap(host->corpse);
+    exec_shared_unmap(host->defunct);
     close(host->event_fd);
     pthread_cond_destroy(&host->ready_changed);
     pthread_mutex_destroy(&host->lock);
@@ -817,14 +804,14 @@ int exec_host_event_fd(const struct exec_host *host)
     return host->event_fd;
 }
 
-bool exec_host_crumbs(struct exec_host *host, struct exec_crumbs *out)
+bool exec_host_progress(struct exec_host *host, struct exec_progress *out)
 {
     struct exec_shared *sh;
 
     pthread_mutex_lock(&host->lock);
-    sh = host->corpse ? host->corpse : host->child.shared;
+    sh = host->defunct ? host->defunct : host->child.shared;
     if (sh)
-        memcpy(out, &sh->crumbs, sizeof(*out));
+        memcpy(out, &sh->progress, sizeof(*out));
     pthread_mutex_unlock(&host->lock);
     return sh != NULL;
 }

@@ -5,15 +5,14 @@
  *   complete(), died() ◀── exec_host_dispatch ◀── the owner's loop sees the event fd ◀───┘
  *
  * Invariants:
- *  1. Every submission that exec_host_submit accepted completes exactly once, in order, unless
- * exec_host_reset drops it first: executed, or with AEROGPU_ERROR_BACKEND when the executor died or cannot be started.
- *  2. No function waits for the executor, whatever it does: stopped, hung, dead, or writing garbage into the
- * rings. (exec_host_wait and exec_host_wait_ready wait, for as long as they are told, because that is what
- * they are for.)
+ *  1. Every submission that exec_host_submit accepted completes exactly once, in order, unless exec_host_reset drops it
+ *     first: executed, or with AEROGPU_ERROR_BACKEND when the executor died or cannot be started.
+ *  2. No function waits for the executor, whatever it does: stopped, hung, dead, or writing garbage into the rings. Only
+ *     exec_host_wait and exec_host_wait_ready do, up to their time-outs.
  *  3. Callbacks run inside exec_host_dispatch only, without a lock held: they may call everything here but
  *     exec_host_dispatch and exec_host_destroy.
- *  4. An executor that dies is replaced in the background. What was in its ring fails; what is submitted
- * after died() was called, or was still waiting in the queue, runs on the new one, which knows no resources.
+ *  4. An executor that dies is replaced in the background. What was in its ring fails; what is submitted after died() was
+ *     called, or was still waiting in the queue, runs on the new one, which knows no resources.
  *
  *   STARTING ──ready──▶ READY ──death, broken protocol, unanswered reset──▶ STARTING
  *       │ ▲ death at start: again, a little later each time
@@ -27,7 +26,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "executor/engine/crumbs.h"
+#include "executor/engine/progress.h"
 #include "executor/engine/engine.h"
 
 enum {
@@ -67,8 +66,8 @@ struct exec_host_params {
     bool addresses;            /* as in exec_engine_params */
     struct exec_limits limits;
     void (*complete)(void *ctx, const struct abi_completion *c);
-    /* May be NULL; comes before the completions that fail by it. `crumbs`, how far it had come, lasts as long as the call. */
-    void (*died)(void *ctx, const struct exec_death *d, const struct exec_crumbs *crumbs);
+    /* May be NULL; comes before the completions that fail by it. `progress`, how far it had come, lasts as long as the call. */
+    void (*died)(void *ctx, const struct exec_death *d, const struct exec_progress *progress);
     void *ctx;
 };
 
@@ -109,27 +108,27 @@ int exec_host_event_fd(const struct exec_host *host);
 /* Calls the callbacks for all that has happened; returns how many completions were delivered. One thread at a time. */
 unsigned exec_host_dispatch(struct exec_host *host);
 
-/* Waits until exec_host_dispatch has something to do, which must then be called; `timeout_ms` at most (-1: no limit). Looks
- * for it a few microseconds where that is worth it, then sleeps: where submissions follow each other closely this is ten
- * times faster than to wait for the event descriptor. With a timeout of 0 it is a look without a system call, for callers
+/* Waits until exec_host_dispatch has something to do, which must then be called; `timeout_ms` at most (-1: no limit). Polls
+ * for a few microseconds where that is worth it, then sleeps: where submissions follow each other closely this is ten
+ * times faster than to wait for the event descriptor. With a timeout of 0 it polls once without a system call, for callers
  * that do their own waiting. True if there is something. The dispatching thread only. */
 bool exec_host_wait(struct exec_host *host, int timeout_ms);
 
-/* The first part of exec_host_wait alone, for an owner that sleeps on other things too: looks for a few microseconds,
- * if that is likely to help. The dispatching thread only. */
-bool exec_host_look(struct exec_host *host);
+/* The first part of exec_host_wait alone, for an owner that sleeps on other things too: busy-polls for a few
+ * microseconds, if that is likely to help. The dispatching thread only. */
+bool exec_host_poll(struct exec_host *host);
 
-/* exec_host_look in two parts, for an owner that is about to submit: what completes between the two is found by the
+/* exec_host_poll in two parts, for an owner that is about to submit: what completes between the two is found by the
  * second, without a signal. False: not worth it, and there is no second part. The dispatching thread only, which calls
  * nothing else of the three between them. */
-bool exec_host_expect(struct exec_host *host);
-bool exec_host_find(struct exec_host *host);
+bool exec_host_poll_begin(struct exec_host *host);
+bool exec_host_poll_end(struct exec_host *host);
 
 /* Waits until the executor is ready: 0; -ENODEV and others with the reason if it cannot be started, -ETIMEDOUT. */
 int exec_host_wait_ready(struct exec_host *host, int timeout_ms, struct error *e);
 
 /* Copies how far the running executor has come. False while there is none. Never waits for it. Any thread. */
-bool exec_host_crumbs(struct exec_host *host, struct exec_crumbs *out);
+bool exec_host_progress(struct exec_host *host, struct exec_progress *out);
 
 /* The running executor's process id, 0 while there is none. */
 pid_t exec_host_pid(struct exec_host *host);

@@ -1,4 +1,4 @@
-/* host_priv.h: what host.c (submissions and completions) and keeper.c (the process's life) share.
+/* host_priv.h: what host.c (submissions and completions) and supervisor.c (the process's life) share.
  *
  * Everything in struct exec_host is guarded by `lock`, except where it says otherwise. Nothing is done under
  * the lock that can wait.
@@ -6,8 +6,8 @@
  *   queue:   first ──────── pushed ─────────── last        (run freely; index % EXEC_HOST_DEPTH is the slot)
  *            in the ring     waiting for a ring
  *
- * A corpse is an executor that died after it was ready. Until exec_host_dispatch has buried it (delivered
- * what it had completed, died(), and the failures of what else was in its ring) nothing is pushed to its successor.
+ * A defunct executor died after it was ready. Until exec_host_dispatch has delivered what it had completed, died(), and
+ * the failures of what else was in its ring, nothing is pushed to its successor.
  */
 #ifndef EXECUTOR_HOST_PRIV_H_
 #define EXECUTOR_HOST_PRIV_H_
@@ -37,15 +37,15 @@ struct exec_op {
 struct exec_host {
     pthread_mutex_t lock;
     pthread_cond_t ready_changed; /* monotonic */
-    pthread_t keeper;
-    int event_fd, keeper_fd; /* constant */
+    pthread_t supervisor;
+    int event_fd, supervisor_fd; /* constant */
     bool stop;
 
     /* constant */
     char *path, *device;
     struct exec_limits limits;
     void (*complete)(void *ctx, const struct abi_completion *c);
-    void (*died)(void *ctx, const struct exec_death *d, const struct exec_crumbs *crumbs);
+    void (*died)(void *ctx, const struct exec_death *d, const struct exec_progress *progress);
     void *ctx;
     bool spin;
     enum exec_markers markers;
@@ -62,16 +62,16 @@ struct exec_host {
 
     struct exec_child child;
     uint32_t ring_tail, done_head; /* the child's indices that are ours */
-    uint32_t ring_head;            /* of the child, when it was looked at last */
+    uint32_t ring_head;            /* of the child, when it was last read */
     char kill_reason[128];         /* not empty: it is being killed, and nothing it says counts */
     bool control_closed;           /* no message goes either way any more */
     uint64_t op_seq;               /* of the last message meant for the child */
     struct exec_op *ops, **ops_end;
 
-    struct exec_shared *corpse;
+    struct exec_shared *defunct;
     struct exec_death death;
-    uint32_t corpse_done_head, corpse_end; /* submissions before corpse_end fail by it */
-    bool dying;                            /* it is buried, and they are failing */
+    uint32_t defunct_done_head, defunct_end; /* submissions before defunct_end fail by it */
+    bool failing;                            /* died() was called, and they are failing */
 
     struct exec_region *regions[EXEC_HOST_REGIONS]; /* by address */
     unsigned n_regions;
@@ -85,7 +85,7 @@ struct exec_host {
     /* For exec_host_wait, which does not lock. */
     _Atomic(struct exec_shared *) watched; /* where completions appear */
     _Atomic uint32_t watched_head;         /* up to where they were taken */
-    struct exec_looker looker;             /* of the dispatching thread */
+    struct exec_poller poller;             /* of the dispatching thread */
     bool armed;                            /* the dispatching thread has said that it sleeps */
     bool rung;                             /* and the executor has rung since: event_fd is to be read */
     _Atomic bool notice;                   /* a death, a failure or an answered reset waits for dispatch */
@@ -101,13 +101,13 @@ void exec_host_push(struct exec_host *host);      /* queue to ring, if it may */
 void exec_host_flush_ops(struct exec_host *host); /* control messages to the socket */
 void exec_host_drop_ops(struct exec_host *host);
 int exec_host_queue_op(struct exec_host *host, uint32_t type, struct exec_region *r);
-void exec_host_break(struct exec_host *host, const char *why); /* the child is to be killed */
-void exec_host_be_patient(struct exec_host *host, bool idle);  /* before a reset */
+void exec_host_break(struct exec_host *host, const char *why);       /* the child is to be killed */
+void exec_host_set_reset_timeout(struct exec_host *host, bool idle); /* before a reset */
 void exec_region_put(struct exec_region *r);
 
-/* keeper.c */
-int exec_keeper_start(struct exec_host *host, struct error *e);
-void exec_keeper_stop(struct exec_host *host);
-void exec_keeper_wake(struct exec_host *host);
+/* supervisor.c */
+int exec_supervisor_start(struct exec_host *host, struct error *e);
+void exec_supervisor_stop(struct exec_host *host);
+void exec_supervisor_wake(struct exec_host *host);
 
 #endif

@@ -14,61 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROGRAM "aerogpu-executor"
-
-static bool is_program(const char *path)
-{
-    return access(path, X_OK) == 0;
-}
-
-/* Installed: PREFIX/bin/x beside PREFIX/libexec/PROGRAM. Built: BUILD/ROOM/.../x beside
- * BUILD/src/executor/PROGRAM. */
-static bool find_beside(const char *self, char *path, size_t size)
-{
-    char dir[PATH_MAX];
-
-    snprintf(dir, sizeof(dir), "%s", self);
-    for (int up = 0; up < 4; up++) {
-        static const char *const places[] = {PROGRAM, "libexec/" PROGRAM, "src/executor/" PROGRAM};
-        char *slash = strrchr(dir, '/');
-
-        if (!slash)
-            return false;
-        *slash = '\0';
-        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-            if ((size_t)snprintf(path, size, "%s/%s", dir, places[i]) < size && is_program(path))
-                return true;
-    }
-    return false;
-}
-
-int exec_find_program(const char *wanted, char *path, size_t size, struct error *e)
-{
-    const char *how = wanted ? "the executor program" : "AEROGPU_EXECUTOR names";
-    char self[PATH_MAX];
-    ssize_t n;
-
-    if (!wanted)
-        wanted = getenv("AEROGPU_EXECUTOR");
-    if (wanted && *wanted) {
-        if ((size_t)snprintf(path, size, "%s", wanted) >= size)
-            return error_set(e, -ENAMETOOLONG, "%s %.60s...: the path is too long", how, wanted);
-        return is_program(path) ? 0 : error_set(e, -ENOENT, "%s %.200s, which is no program", how, wanted);
-    }
-    n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (n < 0)
-        return error_set(e, -errno, "cannot read /proc/self/exe: %s", strerror(errno));
-    self[n] = '\0';
-    if (find_beside(self, path, size))
-        return 0;
-    if ((size_t)snprintf(path, size, "%s", EXEC_LIBEXECDIR "/" PROGRAM) < size && is_program(path))
-        return 0;
-    return error_set(e, -ENOENT,
-                     PROGRAM " is neither in " EXEC_LIBEXECDIR " nor beside %.150s (AEROGPU_EXECUTOR "
-                             "can name it)",
-                     self);
-}
-
 static int shared_create(struct exec_shared **out, const struct exec_spawn_params *p)
 {
     int fd = memfd_create("aerogpu-executor", MFD_CLOEXEC | MFD_ALLOW_SEALING), r;
@@ -143,7 +88,7 @@ static int add_attributes(posix_spawnattr_t *attr)
 
 static int start(struct exec_child *c, const char *path, const int fds[3])
 {
-    static char name[] = PROGRAM;
+    static char name[] = "aerogpu-executor";
     char *argv[] = {name, NULL}, **env = environment();
     posix_spawn_file_actions_t fa;
     posix_spawnattr_t attr;

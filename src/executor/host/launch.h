@@ -21,10 +21,6 @@ struct exec_spawn_params {
     int done_fd;             /* becomes EXEC_FD_DONE there */
 };
 
-/* Writes the path of the program into `path`: `wanted` if not NULL, else $AEROGPU_EXECUTOR, else the first
- * that exists of those beside the running program. -ENOENT with the places where it was looked for. */
-int exec_find_program(const char *wanted, char *path, size_t size, struct error *e);
-
 /* Starts `p->path`. It dies with the calling thread. 0 or a negative errno with `*out` all closed. */
 int exec_spawn(struct exec_child *out, const struct exec_spawn_params *p, struct error *e);
 

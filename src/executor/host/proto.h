@@ -1,20 +1,20 @@
 /* proto.h: what the host and the executor process share: one block of memory, an event descriptor, a socket.
  *
  *   descriptor 3  the shared memory (struct exec_shared), sealed to its size
- *   descriptor 4  done: the executor writes it when the host sleeps and there is something in the completion
- * ring descriptor 5  control: SOCK_SEQPACKET; memory regions one way, one hello the other way. Its end is the host's end
+ *   descriptor 4  done: the executor writes it when the host sleeps and there is something in the completion ring
+ *   descriptor 5  control: SOCK_SEQPACKET; memory regions one way, one ready message the other way. Its end is the host's
  *
  * The doorbell is a futex, executor_sleeping, rather than a descriptor: nothing that the executor does can
  * make ringing it block, and waiting for it is one system call.
  *
  * Invariants:
- *  1. Each index has one writer. Indices run freely; index % slots is the slot. A reader takes an index that
- * is further away from its own than there are slots for proof that the other side is broken, and stops talking to it.
- *  2. A writer fills a slot, then moves its index (sequentially consistent), then looks at the other side's
- * `sleeping`. A sleeper sets `sleeping`, then looks at the index again, then waits. So no wake-up is lost,
- * and there is none while both are busy.
- *  3. `epoch` counts resets. The executor answers a change by forgetting everything, discarding the
- * submission ring, and setting `epoch_done`. The host puts nothing into the ring before that.
+ *  1. Each index has one writer. Indices run freely; index % slots is the slot. A reader takes an index that is further
+ *     away from its own than there are slots for proof that the other side is broken, and stops talking to it.
+ *  2. A writer fills a slot, then moves its index (sequentially consistent), then reads the other side's `sleeping`. A
+ *     sleeper sets `sleeping`, then reads the index again, then waits. So no wake-up is lost, and there is none while both
+ *     are busy.
+ *  3. `epoch` counts resets. The executor answers a change by forgetting everything, discarding the submission ring, and
+ *     setting `epoch_done`. The host puts nothing into the ring before that.
  *  4. Control messages are numbered from 1; a submission says which ones it comes after.
  */
 #ifndef EXECUTOR_PROTO_H_
@@ -24,7 +24,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "executor/engine/crumbs.h"
+#include "executor/engine/progress.h"
 #include "executor/engine/engine.h"
 
 enum exec_fd { EXEC_FD_SHARED = 3, EXEC_FD_DONE, EXEC_FD_CONTROL, EXEC_FD_END };
@@ -34,8 +34,8 @@ enum {
     EXEC_PROTO_VERSION = 3,
     EXEC_RING_SLOTS = 256,
     EXEC_DONE_SLOTS = 512, /* a full ring of completions from before a reset, and one from after it */
-    EXEC_SPIN_NS = 20000,  /* how long the host looks for a completion before it sleeps */
-    /* How long the executor looks for more work: time enough for a client in another process to be woken on a processor
+    EXEC_SPIN_NS = 20000,  /* how long the host polls for a completion before it sleeps */
+    /* How long the executor polls for more work: time enough for a client in another process to be woken on a processor
      * that was asleep, and to submit again. */
     EXEC_AWAKE_NS = 100000,
     EXEC_PAGE = 4096,
@@ -91,11 +91,11 @@ struct exec_shared {
     alignas(64) _Atomic uint32_t epoch_done;        /* executor */
     _Atomic uint32_t executor_cpu;                  /* executor: where it ran last; a hint */
     alignas(64) _Atomic uint32_t host_cpu;          /* host: likewise */
-    _Atomic uint32_t host_would_look;    /* host: how often it did not look because both share a processor */
+    _Atomic uint32_t host_would_poll;    /* host: how often it did not poll because both share a processor */
     alignas(64) struct exec_fault fault; /* executor */
     alignas(64) struct exec_slot ring[EXEC_RING_SLOTS];
     struct exec_done_slot done[EXEC_DONE_SLOTS];
-    alignas(EXEC_PAGE) struct exec_crumbs crumbs; /* executor and its Vulkan device */
+    alignas(EXEC_PAGE) struct exec_progress progress; /* executor and its Vulkan device */
 };
 
 enum exec_control_type { EXEC_CONTROL_MAP = 1, EXEC_CONTROL_UNMAP };
@@ -107,26 +107,26 @@ struct exec_control {
 };
 
 /* Executor to host, once. */
-struct exec_hello {
+struct exec_ready {
     int32_t code; /* 0: ready, and `text` is the device's name; else a negative errno, and `text` says why */
     uint32_t is_cpu;
     char text[300];
 };
 
-/* Whether to look for more before sleeping, which costs a processor and saves two wake-ups, each some ten
+/* Whether to busy-poll before sleeping, which costs a processor and saves two wake-ups, each some ten
  * microseconds where the other side is on another, idle processor. Never where both share one: the other
  * needs it to get anything done. Else as long as it pays, and once in a while to see if it does. Two threads
- * may look at once: that the counters miss some of it does not matter. */
-struct exec_looker {
+ * may poll at once: that the counters miss some of it does not matter. */
+struct exec_poller {
     _Atomic uint32_t credit, passed;
 };
 
-enum { EXEC_LOOK_CREDIT = 16, EXEC_LOOK_PROBE = 32 };
+enum { EXEC_POLL_CREDIT = 16, EXEC_POLL_PROBE = 32 };
 
-static inline bool exec_worth_looking(struct exec_looker *l, uint32_t my_cpu, uint32_t other_cpu)
+static inline bool exec_worth_polling(struct exec_poller *l, uint32_t my_cpu, uint32_t other_cpu)
 {
     uint32_t passed = atomic_load_explicit(&l->passed, memory_order_relaxed) + 1;
-    bool worth = atomic_load_explicit(&l->credit, memory_order_relaxed) || passed >= EXEC_LOOK_PROBE;
+    bool worth = atomic_load_explicit(&l->credit, memory_order_relaxed) || passed >= EXEC_POLL_PROBE;
 
     if (my_cpu == other_cpu)
         return false;
@@ -134,12 +134,12 @@ static inline bool exec_worth_looking(struct exec_looker *l, uint32_t my_cpu, ui
     return worth;
 }
 
-static inline void exec_looked(struct exec_looker *l, bool found)
+static inline void exec_polled(struct exec_poller *l, bool found)
 {
     uint32_t credit = atomic_load_explicit(&l->credit, memory_order_relaxed);
 
     if (found || credit)
-        atomic_store_explicit(&l->credit, found ? EXEC_LOOK_CREDIT : credit - 1, memory_order_relaxed);
+        atomic_store_explicit(&l->credit, found ? EXEC_POLL_CREDIT : credit - 1, memory_order_relaxed);
 }
 
 static inline void exec_pause(void)

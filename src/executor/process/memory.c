@@ -6,37 +6,32 @@
 #include <string.h>
 #include <sys/mman.h>
 
-void memory_init(struct memory *m)
+#include "base/array.h"
+
+void exec_memory_init(struct exec_memory *m)
 {
     memset(m, 0, sizeof(*m));
     pthread_mutex_init(&m->lock, NULL);
 }
 
-static int spans_insert(struct memory_spans *s, unsigned i, struct memory_span span)
+static int spans_insert(struct exec_memory_spans *s, unsigned i, struct exec_memory_span span)
 {
-    if (s->n == s->room) {
-        unsigned room = s->room ? 2 * s->room : 16;
-        struct memory_span *v = realloc(s->v, room * sizeof(*v));
-
-        if (!v)
-            return -ENOMEM;
-        s->v = v;
-        s->room = room;
-    }
+    if (array_reserve(s->v, s->room, s->n + 1))
+        return -ENOMEM;
     memmove(&s->v[i + 1], &s->v[i], (s->n - i) * sizeof(s->v[0]));
     s->v[i] = span;
     s->n++;
     return 0;
 }
 
-static void spans_delete(struct memory_spans *s, unsigned i)
+static void spans_delete(struct exec_memory_spans *s, unsigned i)
 {
     munmap(s->v[i].at, s->v[i].size);
     s->n--;
     memmove(&s->v[i], &s->v[i + 1], (s->n - i) * sizeof(s->v[0]));
 }
 
-void memory_finish(struct memory *m)
+void exec_memory_finish(struct exec_memory *m)
 {
     while (m->regions.n)
         spans_delete(&m->regions, m->regions.n - 1);
@@ -47,18 +42,18 @@ void memory_finish(struct memory *m)
     pthread_mutex_destroy(&m->lock);
 }
 
-static bool holds(const struct memory_span *s, uint64_t gpa, uint64_t size)
+static bool holds(const struct exec_memory_span *s, uint64_t gpa, uint64_t size)
 {
     return gpa >= s->gpa && gpa - s->gpa < s->size && size <= s->size - (gpa - s->gpa);
 }
 
-static uint64_t last_of(const struct memory_span *s)
+static uint64_t last_of(const struct exec_memory_span *s)
 {
     return s->gpa + (s->size - 1);
 }
 
 /* Index of the first region that ends behind `gpa`. */
-static unsigned find(const struct memory *m, uint64_t gpa)
+static unsigned find(const struct exec_memory *m, uint64_t gpa)
 {
     unsigned lo = 0, hi = m->regions.n;
 
@@ -73,9 +68,9 @@ static unsigned find(const struct memory *m, uint64_t gpa)
     return lo;
 }
 
-int memory_add(struct memory *m, uint64_t gpa, uint64_t size, int fd, uint64_t offset)
+int exec_memory_add(struct exec_memory *m, uint64_t gpa, uint64_t size, int fd, uint64_t offset)
 {
-    struct memory_span s = {.gpa = gpa, .size = size};
+    struct exec_memory_span s = {.gpa = gpa, .size = size};
     unsigned i;
     int r;
 
@@ -96,7 +91,7 @@ int memory_add(struct memory *m, uint64_t gpa, uint64_t size, int fd, uint64_t o
     return r;
 }
 
-int memory_remove(struct memory *m, uint64_t gpa, uint64_t size)
+int exec_memory_remove(struct exec_memory *m, uint64_t gpa, uint64_t size)
 {
     unsigned i;
     int r = -ENOENT;
@@ -115,9 +110,9 @@ int memory_remove(struct memory *m, uint64_t gpa, uint64_t size)
 }
 
 /* The regions that touch each other around region `i`: the first and one past the last. */
-static void run_around(const struct memory *m, unsigned i, unsigned *first, unsigned *end)
+static void run_around(const struct exec_memory *m, unsigned i, unsigned *first, unsigned *end)
 {
-    const struct memory_span *v = m->regions.v;
+    const struct exec_memory_span *v = m->regions.v;
 
     *first = i;
     *end = i + 1;
@@ -127,7 +122,7 @@ static void run_around(const struct memory *m, unsigned i, unsigned *first, unsi
         ++*end;
 }
 
-void memory_trim(struct memory *m)
+void exec_memory_trim(struct exec_memory *m)
 {
     pthread_mutex_lock(&m->lock);
     for (unsigned v = m->views.n; v-- > 0;) {
@@ -142,9 +137,9 @@ void memory_trim(struct memory *m)
 }
 
 /* A second mapping of regions [first, end), one behind the other. */
-static struct memory_span *make_view(struct memory *m, unsigned first, unsigned end)
+static struct exec_memory_span *make_view(struct exec_memory *m, unsigned first, unsigned end)
 {
-    struct memory_span view = {.gpa = m->regions.v[first].gpa};
+    struct exec_memory_span view = {.gpa = m->regions.v[first].gpa};
 
     for (unsigned i = first; i < end; i++)
         if (__builtin_add_overflow(view.size, m->regions.v[i].size, &view.size))
@@ -153,7 +148,7 @@ static struct memory_span *make_view(struct memory *m, unsigned first, unsigned 
     if (view.at == MAP_FAILED)
         return NULL;
     for (unsigned i = first; i < end; i++) {
-        const struct memory_span *r = &m->regions.v[i];
+        const struct exec_memory_span *r = &m->regions.v[i];
 
         /* An old size of 0 makes mremap map shared pages a second time. */
         if (mremap(r->at, 0, r->size, MREMAP_MAYMOVE | MREMAP_FIXED, view.at + (r->gpa - view.gpa)) ==
@@ -168,9 +163,9 @@ fail:
     return NULL;
 }
 
-static void *get(struct memory *m, uint64_t gpa, uint64_t size)
+static void *get(struct exec_memory *m, uint64_t gpa, uint64_t size)
 {
-    struct memory_span *s = NULL;
+    struct exec_memory_span *s = NULL;
     unsigned i = find(m, gpa), first, end;
 
     if (i == m->regions.n || gpa < m->regions.v[i].gpa)
@@ -188,7 +183,7 @@ static void *get(struct memory *m, uint64_t gpa, uint64_t size)
     return s ? s->at + (gpa - s->gpa) : NULL;
 }
 
-void *memory_get(struct memory *m, uint64_t gpa, uint64_t size)
+void *exec_memory_get(struct exec_memory *m, uint64_t gpa, uint64_t size)
 {
     void *p;
 

@@ -1,7 +1,7 @@
 /* process.c: the program aerogpu-executor: takes submissions from the shared ring, has the engine run them,
  * and puts the completions into the other ring. proto.h says what is shared, sandbox.h what it gives up.
  *
- *   start ──▶ limits ──▶ Vulkan opens ──▶ sandbox ──▶ hello ──▶ ┌─ epoch changed? forget everything
+ *   start ──▶ limits ──▶ Vulkan opens ──▶ sandbox ──▶ ready ──▶ ┌─ epoch changed? forget everything
  *                                                               │  a submission? its control messages, then the engine
  *                                                               └─ neither, for EXEC_SPIN_NS? sleep
  *
@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -25,6 +26,7 @@
 #include <aerogpu/blackbox.h>
 
 #include "base/clock.h"
+#include "base/fds.h"
 #include "base/log.h"
 #include "executor/process/memory.h"
 #include "executor/host/proto.h"
@@ -32,20 +34,20 @@
 
 #define COMPONENT "executor"
 
-enum { LEAST_PATIENCE = 32, MOST_PATIENCE = 1 << 16 }; /* turns; see step_aside */
+enum { LEAST_BACKOFF = 32, MOST_BACKOFF = 1 << 16 }; /* turns; see yield_processor */
 enum { IDS = 2 * EXEC_RING_SLOTS };
 enum { FLIGHT_TAKE, FLIGHT_DECODED, FLIGHT_COMPLETE, FLIGHT_RESET };
 
 struct process {
     struct exec_shared *shared;
     struct exec_engine *engine;
-    struct memory memory;
+    struct exec_memory memory;
     struct clock clock;
     struct bb_flight *flight; /* NULL: nothing is recorded */
     bool may_spin;
 
     uint32_t ring_head, done_tail; /* the shared indices that are ours */
-    uint32_t done_head;            /* the host's, when it was looked at last */
+    uint32_t done_head;            /* the host's, when it was last read */
     _Atomic uint32_t epoch;        /* the one we are in */
     uint64_t control_seq;          /* the last message applied */
     bool has_control; /* one is received and not applied: what is in the ring may come before it */
@@ -56,8 +58,8 @@ struct process {
      * send one for a completion that it has seen and that is not counted here yet. */
     _Atomic uint64_t ids[IDS];
     _Atomic uint32_t started, completed;
-    struct exec_looker looker;
-    uint32_t turns_seen, patience; /* see step_aside */
+    struct exec_poller poller;
+    uint32_t turns_seen, backoff; /* see yield_processor */
     pthread_mutex_t idle_lock;
     pthread_cond_t idle;
 
@@ -80,7 +82,7 @@ static void __attribute__((noreturn)) leave_broken(const char *what)
     leave(EXEC_EXIT_PROTOCOL);
 }
 
-/* ---- faults ---- */
+/* ---- faults -------------------------------------------------------------- */
 
 static void on_fault(int sig, siginfo_t *si, void *context)
 {
@@ -119,17 +121,12 @@ static int catch_faults(struct error *e)
     return 0;
 }
 
-/* ---- completions, from the engine's threads ---- */
+/* ---- completions, from the engine's threads ------------------------------ */
 
 static void signal_host(struct process *p)
 {
-    uint64_t one = 1;
-    ssize_t n;
-
-    if (atomic_load(&p->shared->host_sleeping) && atomic_exchange(&p->shared->host_sleeping, 0)) {
-        n = write(EXEC_FD_DONE, &one, sizeof(one));
-        (void)n; /* full means signalled */
-    }
+    if (atomic_load(&p->shared->host_sleeping) && atomic_exchange(&p->shared->host_sleeping, 0))
+        eventfd_write(EXEC_FD_DONE, 1); /* full means signalled */
 }
 
 static void on_complete(void *ctx, const struct abi_completion *c)
@@ -144,7 +141,7 @@ static void on_complete(void *ctx, const struct abi_completion *c)
         p->done_head = atomic_load(&sh->done_head);
         if (p->done_tail - p->done_head < EXEC_DONE_SLOTS)
             break;
-        usleep(100); /* the host has dropped submissions and not looked since */
+        usleep(100); /* the host has dropped submissions and not polled since */
         dropped = atomic_load(&sh->epoch) != atomic_load(&p->epoch);
     }
     if (!dropped) {
@@ -173,12 +170,12 @@ static void wait_idle(struct process *p)
     pthread_mutex_unlock(&p->idle_lock);
 }
 
-/* ---- guest memory ---- */
+/* ---- guest memory -------------------------------------------------------- */
 
 static void *dma_map(void *ctx, uint64_t gpa, uint64_t size)
 {
     struct process *p = ctx;
-    return memory_get(&p->memory, gpa, size);
+    return exec_memory_get(&p->memory, gpa, size);
 }
 
 static void apply(struct process *p, const struct exec_control *m, int fd)
@@ -190,11 +187,11 @@ static void apply(struct process *p, const struct exec_control *m, int fd)
     p->control_seq = m->seq;
     if (m->type == EXEC_CONTROL_MAP && fd >= 0) {
         if (is_idle(p))
-            memory_trim(&p->memory);
-        r = memory_add(&p->memory, m->gpa, m->size, fd, m->offset);
+            exec_memory_trim(&p->memory);
+        r = exec_memory_add(&p->memory, m->gpa, m->size, fd, m->offset);
     } else if (m->type == EXEC_CONTROL_UNMAP) {
         wait_idle(p);
-        r = memory_remove(&p->memory, m->gpa, m->size);
+        r = exec_memory_remove(&p->memory, m->gpa, m->size);
     } else {
         leave_broken("control message");
     }
@@ -207,32 +204,21 @@ static void apply(struct process *p, const struct exec_control *m, int fd)
  * the socket only if there should be one, or `wait` says that it is waited for. */
 static bool receive_control(struct process *p, bool wait)
 {
-    struct iovec iov = {&p->control, sizeof(p->control)};
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } u;
-    struct msghdr h = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = u.bytes, .msg_controllen = sizeof(u.bytes)};
-    struct cmsghdr *c;
+    size_t num = 1;
     ssize_t n;
 
     if (p->has_control)
         return true;
     if (!wait && atomic_load(&p->shared->controls) == (uint32_t)p->control_seq)
         return false;
-    n = recvmsg(EXEC_FD_CONTROL, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    p->control_fd = -1;
+    n = fds_receive(EXEC_FD_CONTROL, &p->control, sizeof(p->control), &p->control_fd, &num, MSG_DONTWAIT);
+    if (n == -EAGAIN)
         return false;
+    if (n == -EMSGSIZE || n == -E2BIG || (n > 0 && n != sizeof(p->control)))
+        leave_broken("control message");
     if (n <= 0)
         leave(EXEC_EXIT_HOST_GONE);
-    if (n != sizeof(p->control))
-        leave_broken("control message");
-    p->control_fd = -1;
-    c = CMSG_FIRSTHDR(&h);
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-        c->cmsg_len == CMSG_LEN(sizeof(int)))
-        memcpy(&p->control_fd, CMSG_DATA(c), sizeof(int));
     p->has_control = true;
     return true;
 }
@@ -257,7 +243,7 @@ static void control_up_to(struct process *p, uint64_t seq)
     }
 }
 
-/* ---- the loop ---- */
+/* ---- the loop ------------------------------------------------------------ */
 
 static uint32_t tell_cpu(struct process *p)
 {
@@ -328,7 +314,7 @@ static bool has_work(struct process *p)
     return atomic_load(&p->shared->ring_tail) != p->ring_head || epoch_changed(p);
 }
 
-static bool look(struct process *p)
+static bool busy_poll(struct process *p)
 {
     uint64_t end = clock_now(&p->clock) + EXEC_AWAKE_NS;
 
@@ -343,39 +329,39 @@ static bool look(struct process *p)
 }
 
 /* The scheduler leaves two that take turns on one processor there, though another may be free. That is best as long as both
- * sleep in between; but a host that would look for the completion pays a change of thread, five times what it costs to look.
+ * sleep in between; but a host that would poll for the completion pays a change of thread, five times what it costs to poll.
  * After many such turns this thread moves away. If the other processor is busy that costs more than it brings, so each move
- * that did not lead to looking makes the next one twice as rare. */
-static void step_aside(struct process *p, int cpu)
+ * that did not lead to polling makes the next one twice as rare. */
+static void yield_processor(struct process *p, int cpu)
 {
-    uint32_t turns = atomic_load_explicit(&p->shared->host_would_look, memory_order_relaxed);
+    uint32_t turns = atomic_load_explicit(&p->shared->host_would_poll, memory_order_relaxed);
     cpu_set_t all, others;
 
-    if (turns - p->turns_seen < p->patience || sched_getaffinity(0, sizeof(all), &all))
+    if (turns - p->turns_seen < p->backoff || sched_getaffinity(0, sizeof(all), &all))
         return;
     p->turns_seen = turns;
-    p->patience = p->patience < MOST_PATIENCE ? p->patience * 2 : MOST_PATIENCE;
+    p->backoff = p->backoff < MOST_BACKOFF ? p->backoff * 2 : MOST_BACKOFF;
     others = all;
     CPU_CLR(cpu, &others);
     if (CPU_COUNT(&others) && !sched_setaffinity(0, sizeof(others), &others))
         sched_setaffinity(0, sizeof(all), &all);
 }
 
-/* Looks for more work before sleeping, if that is likely to help. */
+/* Polls for more work before sleeping, if that is likely to help. */
 static bool spin(struct process *p)
 {
     uint32_t cpu = (uint32_t)sched_getcpu(), host = atomic_load(&p->shared->host_cpu);
     bool found;
 
     if (p->may_spin && cpu == host)
-        step_aside(p, (int)cpu);
+        yield_processor(p, (int)cpu);
     cpu = tell_cpu(p);
-    if (!p->may_spin || !exec_worth_looking(&p->looker, cpu, host))
+    if (!p->may_spin || !exec_worth_polling(&p->poller, cpu, host))
         return false;
-    found = look(p);
-    exec_looked(&p->looker, found);
+    found = busy_poll(p);
+    exec_polled(&p->poller, found);
     if (found)
-        p->patience = LEAST_PATIENCE;
+        p->backoff = LEAST_BACKOFF;
     return found;
 }
 
@@ -413,16 +399,16 @@ static void __attribute__((noreturn)) run(struct process *p)
     }
 }
 
-/* ---- start ---- */
+/* ---- start --------------------------------------------------------------- */
 
 static void __attribute__((noreturn)) refuse(int code, const char *text, bool no_device)
 {
-    struct exec_hello hello = {.code = code};
+    struct exec_ready ready = {.code = code};
 
-    snprintf(hello.text, sizeof(hello.text), "%.200s%s", text,
+    snprintf(ready.text, sizeof(ready.text), "%.200s%s", text,
              no_device ? "; a Vulkan driver is needed, Debian's package mesa-vulkan-drivers has one" : "");
-    if (send(EXEC_FD_CONTROL, &hello, sizeof(hello), MSG_NOSIGNAL) < 0)
-        log_error(COMPONENT, "%s", hello.text);
+    if (send(EXEC_FD_CONTROL, &ready, sizeof(ready), MSG_NOSIGNAL) < 0)
+        log_error(COMPONENT, "%s", ready.text);
     leave(EXEC_EXIT_START);
 }
 
@@ -444,7 +430,7 @@ static void open_engine(struct process *p, struct error *e)
     struct exec_engine_params params = {.dma_map = dma_map,
                                         .complete = on_complete,
                                         .ctx = p,
-                                        .crumbs = &p->shared->crumbs,
+                                        .progress = &p->shared->progress,
                                         .markers = (enum exec_markers)p->shared->start.markers,
                                         .addresses = p->shared->start.addresses != 0};
     int r;
@@ -461,7 +447,7 @@ static void open_engine(struct process *p, struct error *e)
 int main(void)
 {
     struct process *p = &the_process;
-    struct exec_hello hello = {0};
+    struct exec_ready ready = {0};
     struct error e = {0};
     bool is_cpu = false;
     int r;
@@ -469,31 +455,31 @@ int main(void)
     p->shared = open_shared();
     p->main_thread = (pid_t)syscall(SYS_gettid);
     p->may_spin = p->shared->start.spin != 0;
-    p->patience = LEAST_PATIENCE;
+    p->backoff = LEAST_BACKOFF;
     atomic_store(&p->epoch, atomic_load(&p->shared->epoch_done));
     clock_init_live(&p->clock);
     pthread_mutex_init(&p->idle_lock, NULL);
     pthread_cond_init(&p->idle, NULL);
-    memory_init(&p->memory);
+    exec_memory_init(&p->memory);
     p->flight = bb_flight_of_process("executor"); /* before files cannot be opened any more */
     bb_flight_name(p->flight, FLIGHT_TAKE, "take(submission, bytes, context)");
     bb_flight_name(p->flight, FLIGHT_DECODED, "decoded(submission)");
     bb_flight_name(p->flight, FLIGHT_COMPLETE, "complete(submission, error, draws)");
     bb_flight_name(p->flight, FLIGHT_RESET, "reset(epoch)");
 
-    r = sandbox_begin(p->shared->start.memory_bytes, p->shared->start.files, &e);
+    r = exec_sandbox_begin(p->shared->start.memory_bytes, p->shared->start.files, &e);
     if (!r)
         r = catch_faults(&e);
     if (r)
         refuse(r, e.text, false);
     open_engine(p, &e);
-    snprintf(hello.text, sizeof(hello.text), "%.255s", exec_engine_device_name(p->engine, &is_cpu));
-    hello.is_cpu = is_cpu;
-    r = sandbox_enter(!is_cpu, &e);
+    snprintf(ready.text, sizeof(ready.text), "%.255s", exec_engine_device_name(p->engine, &is_cpu));
+    ready.is_cpu = is_cpu;
+    r = exec_sandbox_enter(!is_cpu, &e);
     if (r)
         refuse(r, e.text, false);
     /* Fails if the host has ended before the kernel knew that we wanted to end with it. */
-    if (send(EXEC_FD_CONTROL, &hello, sizeof(hello), MSG_NOSIGNAL) < 0)
+    if (send(EXEC_FD_CONTROL, &ready, sizeof(ready), MSG_NOSIGNAL) < 0)
         leave(EXEC_EXIT_HOST_GONE);
     run(p);
 }

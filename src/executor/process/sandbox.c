@@ -35,7 +35,7 @@ static int limit(int what, rlim_t value, const char *name, struct error *e)
     return 0;
 }
 
-int sandbox_begin(uint64_t memory_bytes, uint32_t files, struct error *e)
+int exec_sandbox_begin(uint64_t memory_bytes, uint32_t files, struct error *e)
 {
     int r = 0;
 
@@ -138,7 +138,7 @@ static int add_conditional(scmp_filter_ctx f, bool hardware)
     return r;
 }
 
-int sandbox_enter(bool hardware, struct error *e)
+int exec_sandbox_enter(bool hardware, struct error *e)
 {
     int r = drop_root(e);
     scmp_filter_ctx f;

@@ -11,10 +11,10 @@
 
 /* No core files, no new privileges, no debugger; dies with the thread that started it. 0 or a negative errno.
  */
-int sandbox_begin(uint64_t memory_bytes, uint32_t files, struct error *e);
+int exec_sandbox_begin(uint64_t memory_bytes, uint32_t files, struct error *e);
 
 /* Becomes nobody if it was root, and lets the system call filter down on every thread. `hardware`: the Vulkan
  * driver talks to the kernel for its work, so ioctl and opening files stay allowed. */
-int sandbox_enter(bool hardware, struct error *e);
+int exec_sandbox_enter(bool hardware, struct error *e);
 
 #endif

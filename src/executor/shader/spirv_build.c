@@ -5,6 +5,8 @@
 
 #include <spirv/unified1/spirv.h>
 
+#include "base/array.h"
+
 void spirv_init(struct spirv *b)
 {
     *b = (struct spirv){.bound = 1};
@@ -33,18 +35,9 @@ static uint32_t *reserve(struct spirv *b, struct spirv_words *s, size_t n)
 {
     if (b->failed)
         return NULL;
-    if (s->count + n > s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 64;
-        uint32_t *grown;
-        while (capacity < s->count + n)
-            capacity *= 2;
-        grown = realloc(s->w, capacity * sizeof(*grown));
-        if (!grown) {
-            b->failed = true;
-            return NULL;
-        }
-        s->w = grown;
-        s->capacity = capacity;
+    if (array_reserve(s->w, s->capacity, s->count + n)) {
+        b->failed = true;
+        return NULL;
     }
     s->count += n;
     return s->w + s->count - n;
@@ -96,15 +89,9 @@ uint32_t spirv_global(struct spirv *b, uint32_t op, uint32_t type, const uint32_
     id = emit_result(b, &b->globals, op, type, operands, n);
     if (b->failed)
         return id;
-    if (b->known_count == b->known_capacity) {
-        size_t capacity = b->known_capacity ? 2 * b->known_capacity : 64;
-        void *grown = realloc(b->known, capacity * sizeof(*b->known));
-        if (!grown) {
-            b->failed = true;
-            return id;
-        }
-        b->known = grown;
-        b->known_capacity = capacity;
+    if (array_reserve(b->known, b->known_capacity, b->known_count + 1)) {
+        b->failed = true;
+        return id;
     }
     b->known[b->known_count].offset = (uint32_t)offset;
     b->known[b->known_count++].id = id;

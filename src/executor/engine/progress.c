@@ -1,7 +1,7 @@
-/* crumbs.c: writing the marks of crumbs.h while command buffers are recorded.
+/* progress.c: writing the marks of progress.h while command buffers are recorded.
  *
- *   a command buffer begins ──crumbs_open──▶ mark open ──crumbs_close──▶ closed ──▶ cut or flushed to the device
- *                                             └─exact: crumbs_packet closes it and opens the next before each packet's work
+ *   a command buffer begins ──exec_progress_open──▶ mark open ──exec_progress_close──▶ closed ──▶ cut or flushed to the device
+ *                                             └─exact: exec_progress_packet closes it and opens the next before each packet's work
  *
  * Invariants:
  *  1. A mark is open exactly while a command buffer is recorded.
@@ -17,29 +17,29 @@
 
 #include "abi/packets.h"
 #include "base/log.h"
-#include "executor/engine/crumbs.h"
+#include "executor/engine/progress.h"
 
-enum { ALL_MARKS = EXEC_CRUMB_MARKS, MARK_DRAWS = 50, PAGE = 4096 };
+enum { ALL_MARKS = EXEC_PROGRESS_MARKS, MARK_DRAWS = 50, PAGE = 4096 };
 
-static const VkDeviceSize shared_size = (sizeof(struct exec_crumbs) + PAGE - 1) / PAGE * PAGE;
+static const VkDeviceSize shared_size = (sizeof(struct exec_progress) + PAGE - 1) / PAGE * PAGE;
 
-static struct exec_crumb_slot *slot_of(struct exec_engine *g)
+static struct exec_progress_slot *slot_of(struct exec_engine *g)
 {
-    return &g->crumbs.shared->slots[g->batch - g->batches];
+    return &g->progress.shared->slots[g->batch - g->batches];
 }
 
 static VkDeviceSize offset_of(struct exec_engine *g, const uint32_t *field)
 {
-    return (VkDeviceSize)((const uint8_t *)field - (const uint8_t *)g->crumbs.shared);
+    return (VkDeviceSize)((const uint8_t *)field - (const uint8_t *)g->progress.shared);
 }
 
-/* ---- memory that the device writes -------------------------------------------------------------------------------- */
+/* ---- memory that the device writes --------------------------------------- */
 
 /* Which extension writes the marks, if any does. Lavapipe has none of them: these two ways are written by their
  * specifications. */
 static void choose_writer(struct exec_engine *g)
 {
-    struct crumbs *c = &g->crumbs;
+    struct exec_progress_recorder *c = &g->progress;
 
     if (g->vk.caps.amd_marker)
         c->write_marker = (PFN_vkCmdWriteBufferMarkerAMD)(void *)vkGetDeviceProcAddr(
@@ -56,47 +56,47 @@ static void choose_writer(struct exec_engine *g)
                                             : EXEC_WRITER_UPDATES;
 }
 
-void crumbs_create(struct exec_engine *g)
+void exec_progress_create(struct exec_engine *g)
 {
-    struct crumbs *c = &g->crumbs;
+    struct exec_progress_recorder *c = &g->progress;
 
-    c->shared = g->params.markers == EXEC_MARKERS_OFF ? NULL : g->params.crumbs;
+    c->shared = g->params.markers == EXEC_MARKERS_OFF ? NULL : g->params.progress;
     if (!c->shared)
         return;
     c->exact = g->params.markers == EXEC_MARKERS_EXACT;
     c->shared->exact = c->exact;
-    c->shared->way = EXEC_CRUMBS_SHARED;
+    c->shared->way = EXEC_PROGRESS_SHARED;
     choose_writer(g);
-    if (!vk_pages_import(&g->vk, &c->pages, c->shared, shared_size, shared_size,
-                         VK_BUFFER_USAGE_TRANSFER_DST_BIT)) {
+    if (!exec_vk_pages_import(&g->vk, &c->pages, c->shared, shared_size, shared_size,
+                              VK_BUFFER_USAGE_TRANSFER_DST_BIT)) {
         c->buffer = c->pages.buffer;
         return;
     }
-    c->shared->way = EXEC_CRUMBS_COPIED;
-    if (!vk_buffer_create(&g->vk, &c->own, sizeof(*c->shared), VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                          VK_USE_READBACK)) {
+    c->shared->way = EXEC_PROGRESS_COPIED;
+    if (!exec_vk_buffer_create(&g->vk, &c->own, sizeof(*c->shared), VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                               VK_USE_READBACK)) {
         c->buffer = c->own.buffer;
         memset(c->own.memory.map, 0, sizeof(*c->shared));
         return;
     }
     log_warn("executor", "there is no memory for progress markers");
-    c->shared->way = EXEC_CRUMBS_NONE;
+    c->shared->way = EXEC_PROGRESS_NONE;
     c->shared = NULL;
 }
 
-void crumbs_destroy(struct exec_engine *g)
+void exec_progress_destroy(struct exec_engine *g)
 {
-    struct crumbs *c = &g->crumbs;
+    struct exec_progress_recorder *c = &g->progress;
 
-    vk_buffer_destroy(&g->vk, &c->own);
-    vk_pages_release(&g->vk, &c->pages);
-    *c = (struct crumbs){0};
+    exec_vk_buffer_destroy(&g->vk, &c->own);
+    exec_vk_pages_release(&g->vk, &c->pages);
+    *c = (struct exec_progress_recorder){0};
 }
 
-void crumbs_copy(struct exec_engine *g, const struct batch *b)
+void exec_progress_copy(struct exec_engine *g, const struct exec_batch *b)
 {
-    struct crumbs *c = &g->crumbs;
-    struct exec_crumb_slot *slot;
+    struct exec_progress_recorder *c = &g->progress;
+    struct exec_progress_slot *slot;
     const uint32_t *from;
 
     if (!c->own.buffer)
@@ -114,9 +114,9 @@ void crumbs_copy(struct exec_engine *g, const struct batch *b)
 
 /* The device is lost: what its queue's checkpoints say about the batch. A checkpoint is a pointer that only we understand:
  * slot + 1 in the upper, mark in the lower 16 bits. */
-void crumbs_lost(struct exec_engine *g, const struct batch *b)
+void exec_progress_lost(struct exec_engine *g, const struct exec_batch *b)
 {
-    struct crumbs *c = &g->crumbs;
+    struct exec_progress_recorder *c = &g->progress;
     VkCheckpointDataNV data[16];
     uint32_t n = 16;
 
@@ -127,7 +127,7 @@ void crumbs_lost(struct exec_engine *g, const struct batch *b)
     c->get_checkpoints(g->vk.queue, &n, data);
     for (uint32_t i = 0; i < n && i < 16; i++) {
         uintptr_t v = (uintptr_t)data[i].pCheckpointMarker;
-        struct exec_crumb_slot *slot = &c->shared->slots[b - g->batches];
+        struct exec_progress_slot *slot = &c->shared->slots[b - g->batches];
         uint32_t mark = (uint32_t)(v & 0xFFFF);
 
         if (v >> 16 != (uintptr_t)(b - g->batches) + 1 || !mark)
@@ -139,26 +139,26 @@ void crumbs_lost(struct exec_engine *g, const struct batch *b)
     }
 }
 
-void crumbs_done(struct exec_engine *g, const struct batch *b, bool finished)
+void exec_progress_done(struct exec_engine *g, const struct exec_batch *b, bool finished)
 {
-    struct exec_crumb_slot *slot;
+    struct exec_progress_slot *slot;
 
-    if (!g->crumbs.shared)
+    if (!g->progress.shared)
         return;
-    slot = &g->crumbs.shared->slots[b - g->batches];
-    if (g->crumbs.own.buffer)
-        crumbs_copy(g, b);
+    slot = &g->progress.shared->slots[b - g->batches];
+    if (g->progress.own.buffer)
+        exec_progress_copy(g, b);
     if (finished)
         slot->top = slot->bottom = atomic_load_explicit(&slot->num_marks, memory_order_relaxed);
-    crumbs_state(g, b, EXEC_CRUMB_DONE);
+    exec_progress_set_state(g, b, EXEC_PROGRESS_DONE);
 }
 
-/* ---- marks -------------------------------------------------------------------------------------------------------- */
+/* ---- marks --------------------------------------------------------------- */
 
-void crumbs_open(struct exec_engine *g)
+void exec_progress_open(struct exec_engine *g)
 {
-    struct crumbs *c = &g->crumbs;
-    struct exec_crumb_slot *slot;
+    struct exec_progress_recorder *c = &g->progress;
+    struct exec_progress_slot *slot;
     uint32_t n;
 
     if (!c->shared || !g->batch)
@@ -182,10 +182,10 @@ void crumbs_open(struct exec_engine *g)
     c->due = true;
 }
 
-void crumbs_close(struct exec_engine *g, uint32_t last)
+void exec_progress_close(struct exec_engine *g, uint32_t last)
 {
-    struct crumbs *c = &g->crumbs;
-    struct exec_crumb_slot *slot;
+    struct exec_progress_recorder *c = &g->progress;
+    struct exec_progress_slot *slot;
     uint32_t n;
 
     if (!c->shared || !g->batch)
@@ -205,14 +205,14 @@ void crumbs_close(struct exec_engine *g, uint32_t last)
         c->due = true;
 }
 
-void crumbs_behind_barrier(struct exec_engine *g)
+void exec_progress_behind_barrier(struct exec_engine *g)
 {
-    struct crumbs *c = &g->crumbs;
+    struct exec_progress_recorder *c = &g->progress;
 
     /* A barrier stands here anyway: a mark that has grown long can end. */
     if (c->shared && !c->due && !c->exact && c->draws > MARK_DRAWS) {
-        crumbs_close(g, c->packet ? c->packet - 1 : 0);
-        crumbs_open(g);
+        exec_progress_close(g, c->packet ? c->packet - 1 : 0);
+        exec_progress_open(g);
     }
     if (!c->due)
         return;
@@ -220,10 +220,10 @@ void crumbs_behind_barrier(struct exec_engine *g)
     c->due = false;
 }
 
-void crumbs_begin(struct exec_engine *g)
+void exec_progress_begin(struct exec_engine *g)
 {
-    struct crumbs *c = &g->crumbs;
-    struct exec_crumb_slot *slot;
+    struct exec_progress_recorder *c = &g->progress;
+    struct exec_progress_slot *slot;
 
     c->packet = c->write[0] = c->write[1] = 0;
     c->due = false;
@@ -237,37 +237,38 @@ void crumbs_begin(struct exec_engine *g)
     if (c->own.buffer)
         memset(c->own.memory.map + offset_of(g, &slot->top), 0, 8);
     slot->context = g->submission->context_id;
-    atomic_store_explicit(&slot->state, EXEC_CRUMB_DECODING, memory_order_relaxed);
+    atomic_store_explicit(&slot->state, EXEC_PROGRESS_DECODING, memory_order_relaxed);
     atomic_store_explicit(&slot->submission, g->submission->id, memory_order_release);
 }
 
-void crumbs_state(struct exec_engine *g, const struct batch *b, enum exec_crumb_state state)
+void exec_progress_set_state(struct exec_engine *g, const struct exec_batch *b,
+                             enum exec_progress_state state)
 {
-    if (g->crumbs.shared)
-        atomic_store_explicit(&g->crumbs.shared->slots[b - g->batches].state, (uint32_t)state,
+    if (g->progress.shared)
+        atomic_store_explicit(&g->progress.shared->slots[b - g->batches].state, (uint32_t)state,
                               memory_order_release);
 }
 
-void crumbs_packet(struct exec_engine *g, const struct abi_packet *p)
+void exec_progress_packet(struct exec_engine *g, const struct abi_packet *p)
 {
-    struct crumbs *c = &g->crumbs;
+    struct exec_progress_recorder *c = &g->progress;
 
     if (!c->shared)
         return;
     atomic_store_explicit(&slot_of(g)->decoding, p->index + 1, memory_order_relaxed);
     if (c->exact && g->batch->recording && abi_opcode_is_work(p->opcode)) {
-        crumbs_close(g, c->packet);
+        exec_progress_close(g, c->packet);
         g->need_barrier = true;
-        batch_transfer(g);
+        exec_batch_transfer(g);
         c->packet = p->index;
-        crumbs_open(g);
+        exec_progress_open(g);
     }
     /* Where a mark can end anywhere it ends as soon as it is long. */
     if (c->write_marker && !c->exact && g->batch->recording && c->draws > MARK_DRAWS &&
         abi_opcode_is_work(p->opcode)) {
-        crumbs_close(g, c->packet);
+        exec_progress_close(g, c->packet);
         c->packet = p->index;
-        crumbs_open(g);
+        exec_progress_open(g);
     }
     c->packet = p->index;
     c->draws += abi_opcode_is_draw(p->opcode);

@@ -1,5 +1,5 @@
-/* keeper.c: the host's thread that starts executors, hears their hello, kills the ones that do not answer,
- * and waits for the dead. It is a thread of its own because an executor asks the kernel to be killed when the
+/* supervisor.c: the host's thread that starts executors, receives their ready message, kills the ones that do not answer,
+ * and reaps those that ended. It is a thread of its own because an executor asks the kernel to be killed when the
  * thread that started it ends (PR_SET_PDEATHSIG), so that thread has to live as long as the host.
  */
 #include <errno.h>
@@ -29,11 +29,9 @@ uint64_t exec_now(void)
     return clock_now(&live);
 }
 
-void exec_keeper_wake(struct exec_host *host)
+void exec_supervisor_wake(struct exec_host *host)
 {
-    uint64_t one = 1;
-    ssize_t n = write(host->keeper_fd, &one, sizeof(one));
-    (void)n; /* full means awake */
+    eventfd_write(host->supervisor_fd, 1); /* full means awake */
 }
 
 static void set_state(struct exec_host *host, enum exec_state state)
@@ -108,18 +106,18 @@ static void start_child(struct exec_host *host)
     resend_regions(host);
 }
 
-static void on_ready(struct exec_host *host, const struct exec_hello *hello)
+static void on_ready(struct exec_host *host, const struct exec_ready *ready)
 {
-    snprintf(host->device_name, sizeof(host->device_name), "%.255s", hello->text);
-    host->is_cpu = hello->is_cpu != 0;
+    snprintf(host->device_name, sizeof(host->device_name), "%.255s", ready->text);
+    host->is_cpu = ready->is_cpu != 0;
     host->start_failures = 0;
     host->deadline_ns = UINT64_MAX;
-    if (!host->corpse) {
+    if (!host->defunct) {
         atomic_store(&host->watched_head, host->done_head);
         atomic_store(&host->watched, host->child.shared);
     }
     set_state(host, EXEC_READY);
-    exec_host_be_patient(host, true);
+    exec_host_set_reset_timeout(host, true);
     if (atomic_load(&host->child.shared->epoch_done) != host->epoch)
         host->deadline_ns = exec_now() + host->reset_ms * NSEC_PER_MSEC;
     log_info(EXEC_COMPONENT, "process %d draws on %s", (int)host->child.pid, host->device_name);
@@ -136,25 +134,25 @@ static void printable(char *text, size_t size)
 
 static void hear(struct exec_host *host)
 {
-    struct exec_hello hello;
-    ssize_t n = recv(host->child.control, &hello, sizeof(hello), MSG_DONTWAIT);
+    struct exec_ready ready;
+    ssize_t n = recv(host->child.control, &ready, sizeof(ready), MSG_DONTWAIT);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n == 0 || (n < 0 && errno == ECONNRESET)) {
-        host->control_closed = true; /* it is dying, or the deadline will see to that */
+        host->control_closed = true; /* it is ending, or the deadline will see to that */
         return;
     }
-    if (n != sizeof(hello) || host->state != EXEC_STARTING || host->kill_reason[0]) {
+    if (n != sizeof(ready) || host->state != EXEC_STARTING || host->kill_reason[0]) {
         exec_host_break(host, "it sent a message that makes no sense");
         return;
     }
-    printable(hello.text, sizeof(hello.text));
-    if (hello.code >= 0)
-        on_ready(host, &hello);
+    printable(ready.text, sizeof(ready.text));
+    if (ready.code >= 0)
+        on_ready(host, &ready);
     else {
         exec_host_break(host, "it cannot run here");
-        fail_for_good(host, hello.code, hello.text);
+        fail_for_good(host, ready.code, ready.text);
     }
 }
 
@@ -207,17 +205,17 @@ static void on_death(struct exec_host *host, const siginfo_t *si)
 
     describe(host, si, &d);
     host->stats.deaths++;
-    if (host->state == EXEC_READY && !host->corpse) {
+    if (host->state == EXEC_READY && !host->defunct) {
         if (!host->stop)
             log_warn(EXEC_COMPONENT, "process %d: %s", (int)d.pid, d.message);
-        host->corpse = host->child.shared;
-        host->corpse_done_head = host->done_head;
-        host->corpse_end = host->pushed;
+        host->defunct = host->child.shared;
+        host->defunct_done_head = host->done_head;
+        host->defunct_end = host->pushed;
         host->death = d;
         exec_host_notice(host);
     } else {
         exec_shared_unmap(
-            host->child.shared); /* nobody has looked at it: only one without a corpse is watched */
+            host->child.shared); /* not in use: only where there is no defunct one it is watched */
     }
     host->child.shared = NULL;
     exec_child_close(&host->child);
@@ -281,7 +279,7 @@ static int timeout_ms(uint64_t until_ns)
 /* Waits, unlocked, for anything that concerns the child. */
 static void watch(struct exec_host *host)
 {
-    struct pollfd p[3] = {{.fd = host->keeper_fd, .events = POLLIN}};
+    struct pollfd p[3] = {{.fd = host->supervisor_fd, .events = POLLIN}};
     int n = 1, timeout;
     uint64_t count;
 
@@ -300,12 +298,12 @@ static void watch(struct exec_host *host)
     pthread_mutex_unlock(&host->lock);
     poll(p, (nfds_t)n, timeout);
     if (p[0].revents)
-        while (read(host->keeper_fd, &count, sizeof(count)) > 0)
+        while (read(host->supervisor_fd, &count, sizeof(count)) > 0)
             continue;
     pthread_mutex_lock(&host->lock);
 }
 
-static void *keeper(void *arg)
+static void *supervisor(void *arg)
 {
     struct exec_host *host = arg;
 
@@ -331,31 +329,31 @@ static void *keeper(void *arg)
     return NULL;
 }
 
-int exec_keeper_start(struct exec_host *host, struct error *e)
+int exec_supervisor_start(struct exec_host *host, struct error *e)
 {
     sigset_t all, old;
     int r;
 
-    host->keeper_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (host->keeper_fd < 0)
+    host->supervisor_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (host->supervisor_fd < 0)
         return error_set(e, -errno, "cannot make an event descriptor: %s", strerror(errno));
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    r = pthread_create(&host->keeper, NULL, keeper, host);
+    r = pthread_create(&host->supervisor, NULL, supervisor, host);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (r) {
-        close(host->keeper_fd);
-        return error_set(e, -r, "cannot start the executor's keeper: %s", strerror(r));
+        close(host->supervisor_fd);
+        return error_set(e, -r, "cannot start the executor's supervisor: %s", strerror(r));
     }
     return 0;
 }
 
-void exec_keeper_stop(struct exec_host *host)
+void exec_supervisor_stop(struct exec_host *host)
 {
     pthread_mutex_lock(&host->lock);
     host->stop = true;
     pthread_mutex_unlock(&host->lock);
-    exec_keeper_wake(host);
-    pthread_join(host->keeper, NULL);
-    close(host->keeper_fd);
+    exec_supervisor_wake(host);
+    pthread_join(host->supervisor, NULL);
+    close(host->supervisor_fd);
 }

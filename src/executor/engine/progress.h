@@ -1,8 +1,8 @@
-/* crumbs.h: how far the device has come, in memory that outlives the executor process.
+/* progress.h: how far the device has come, in memory that outlives the executor process.
  *
  * Each submission in the engine has a slot. What it does on the Vulkan device is divided into marks: a mark covers the
  * packets first..last. The device writes `top` when it reaches a mark and `bottom` when all work up to the mark's end is
- * done, both as numbers of marks, straight into this memory where it can (see enum exec_crumb_way).
+ * done, both as numbers of marks, straight into this memory where it can (see enum exec_progress_way).
  *
  *   marks     │ 1: packets 0..1004 │ 2: packets 1005..2004 │ 3: …     group markers: a mark is a command buffer
  *   marks     │ 1: 17 │ 2: 18 │ 3: 21 │ …                            exact markers: a mark is a packet
@@ -12,15 +12,15 @@
  *  2. A mark is filled in before the device can reach it.
  *  3. Whoever reads may read while all of it changes, and trusts no number in it.
  */
-#ifndef EXECUTOR_CRUMBS_H_
-#define EXECUTOR_CRUMBS_H_
+#ifndef EXECUTOR_ENGINE_PROGRESS_H_
+#define EXECUTOR_ENGINE_PROGRESS_H_
 
 #include <stdatomic.h>
 #include <stdint.h>
 
 enum {
-    EXEC_CRUMB_SLOTS = 4,
-    EXEC_CRUMB_MARKS = 4096,
+    EXEC_PROGRESS_SLOTS = 4,
+    EXEC_PROGRESS_MARKS = 4096,
     EXEC_ADDRESS_EVENTS = 4096,
     EXEC_CHECKPOINT_CONTEXTS = 64, /* the first that set one; the others have none */
 };
@@ -31,24 +31,24 @@ enum exec_markers {
     EXEC_MARKERS_OFF,
 };
 
-enum exec_crumb_way {
-    EXEC_CRUMBS_NONE,
-    EXEC_CRUMBS_SHARED, /* the device writes this memory: current at any instant, also after the process ended */
-    EXEC_CRUMBS_COPIED, /* the device writes its own memory; the executor copies it every few milliseconds */
+enum exec_progress_way {
+    EXEC_PROGRESS_NONE,
+    EXEC_PROGRESS_SHARED, /* the device writes this memory: current at any instant, also after the process ended */
+    EXEC_PROGRESS_COPIED, /* the device writes its own memory; the executor copies it every few milliseconds */
 };
 
 /* What writes the marks. */
-enum exec_crumb_writer {
+enum exec_progress_writer {
     EXEC_WRITER_UPDATES, /* transfers behind barriers, outside of render passes */
     EXEC_WRITER_AMD, /* VK_AMD_buffer_marker: top and bottom of pipe, in render passes too, without barriers */
     EXEC_WRITER_CHECKPOINTS, /* transfers, and VK_NV_device_diagnostic_checkpoints once the device is lost */
 };
 
-enum exec_crumb_state {
-    EXEC_CRUMB_FREE,
-    EXEC_CRUMB_DECODING, /* `decoding` says where */
-    EXEC_CRUMB_QUEUED,   /* decoded; the device works */
-    EXEC_CRUMB_DONE,
+enum exec_progress_state {
+    EXEC_PROGRESS_FREE,
+    EXEC_PROGRESS_DECODING, /* `decoding` says where */
+    EXEC_PROGRESS_QUEUED,   /* decoded; the device works */
+    EXEC_PROGRESS_DONE,
 };
 
 struct exec_mark {
@@ -56,13 +56,13 @@ struct exec_mark {
     uint32_t draws;       /* draws and dispatches among them */
 };
 
-struct exec_crumb_slot {
+struct exec_progress_slot {
     uint32_t top, bottom; /* by the device, and both at the end by whoever saw its fence */
     _Atomic uint32_t state, num_marks;
     _Atomic uint64_t submission; /* id, 0 for none yet */
     _Atomic uint32_t decoding;   /* number of the packet that is being decoded, from 1; 0: none yet */
     uint32_t context;
-    struct exec_mark marks[EXEC_CRUMB_MARKS];
+    struct exec_mark marks[EXEC_PROGRESS_MARKS];
 };
 
 enum exec_address_state { EXEC_ADDRESS_GONE, EXEC_ADDRESS_MADE, EXEC_ADDRESS_EVICTED, EXEC_ADDRESS_RESIDENT };
@@ -87,11 +87,11 @@ struct exec_checkpoints {
 };
 
 /* Begins on a page of its own and fills whole pages. */
-struct exec_crumbs {
-    uint32_t way, exact;            /* enum exec_crumb_way; exact: every packet has its mark */
-    uint32_t writer, reserved;      /* enum exec_crumb_writer */
+struct exec_progress {
+    uint32_t way, exact;            /* enum exec_progress_way; exact: every packet has its mark */
+    uint32_t writer, reserved;      /* enum exec_progress_writer */
     _Atomic uint64_t num_addresses; /* events so far; the last EXEC_ADDRESS_EVENTS are there */
-    struct exec_crumb_slot slots[EXEC_CRUMB_SLOTS];
+    struct exec_progress_slot slots[EXEC_PROGRESS_SLOTS];
     struct exec_address_event addresses[EXEC_ADDRESS_EVENTS];
     struct exec_checkpoints checkpoints[EXEC_CHECKPOINT_CONTEXTS];
 };
