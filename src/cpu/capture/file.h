@@ -10,7 +10,7 @@
  *
  * Invariants:
  *  1. A block is independent: readable without any other block, written with one call. A recorder killed at
- * any instant leaves a file that reads up to its last whole block.
+ *     any instant leaves a file that reads up to its last whole block.
  *  2. A damaged block costs that block: the reader notes it with its offset, finds the next header, and goes on.
  *  3. Pages of one CPU are in time order; blocks of different CPUs interleave.
  */

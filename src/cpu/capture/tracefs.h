@@ -4,15 +4,16 @@
  * as they are. tracefs is reached through a mount of our own that no path leads to (fsmount), so it works
  * where nothing is mounted at /sys/kernel/tracing, and nothing stays mounted.
  *
- *   open ──▶ instance made, guard process started ──▶ enable, start, read ... stop ──▶ close: instance
- * removed └─ killed at any instant ──▶ the guard removes it
+ *   open ──▶ instance made, guard process started ──▶ enable, start, read ... stop ──▶ close: instance removed
+ *                                                        │
+ *                                                        └─ killed at any instant ──▶ the guard removes it
  *
  * Invariants:
  *  1. No file outside the instance is written; special files that a locked-down kernel refuses
- * (set_ftrace_pid, /proc/sys/kernel/ftrace_enabled) are never touched.
+ *     (set_ftrace_pid, /proc/sys/kernel/ftrace_enabled) are never touched.
  *  2. When the process that called open is gone, for whatever reason, the instance is removed by its guard,
- * which is in a session of its own and ignores signals from terminals. Instances of dead recorders without a
- * guard are removed by the next open.
+ *     which is in a session of its own and ignores signals from terminals. Instances of dead recorders without a
+ *     guard are removed by the next open.
  */
 #ifndef CPU_TRACEFS_H_
 #define CPU_TRACEFS_H_

@@ -248,13 +248,6 @@ void etl_close(struct etl_file *f)
     memset(f, 0, sizeof(*f));
 }
 
-uint64_t etl_ns(const struct etl_file *f, uint64_t ticks)
-{
-    if (ticks <= f->first_ticks)
-        return 0;
-    return (uint64_t)((unsigned __int128)(ticks - f->first_ticks) * 1000000000u / f->frequency);
-}
-
 /* Makes buffer `i` the stream's present one; false if it cannot be read. */
 static bool load_buffer(struct etl_file *f, struct etl_stream *s, uint32_t i)
 {

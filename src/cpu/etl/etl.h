@@ -7,7 +7,7 @@
  *
  * Invariants:
  *  1. Bytes are untrusted: every size is checked against its container. A bad event ends its buffer, a bad
- * buffer costs that buffer; each is noted with its number and offset, and the rest is read.
+ *     buffer costs that buffer; each is noted with its number and offset, and the rest is read.
  *  2. Events of one processor come in order; processors are merged by time.
  *  3. Every event is counted under its type, decoded or not: nothing is hidden (etl_type_*).
  *  4. Idle state numbers stay raw: C1 is 0.

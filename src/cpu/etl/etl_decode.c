@@ -26,6 +26,13 @@ static uint64_t load(const uint8_t *p, uint32_t size)
     return le64toh(v);
 }
 
+uint64_t etl_ns(const struct etl_file *f, uint64_t ticks)
+{
+    if (ticks <= f->first_ticks)
+        return 0;
+    return (uint64_t)((unsigned __int128)(ticks - f->first_ticks) * 1000000000u / f->frequency);
+}
+
 static bool present(const struct etl_field *fd, uint8_t version)
 {
     return version >= fd->since;

@@ -9,7 +9,7 @@
  *  1. Memory depends on the number of CPUs, never on the number of events.
  *  2. The state before the first proof of it is unknown, and time in it is counted as unknown.
  *  3. An entry that is never left is data: the CPU was still idle at the end. It counts up to the end of the
- * trace and is in `still_idle`. An exit without an entry ends unknown time only. Periods of length zero count.
+ *     trace and is in `still_idle`. An exit without an entry ends unknown time only. Periods of length zero count.
  *  4. A CPU that the trace is blind on (coverage.h) takes no part in concurrency, idle sets, causes or detectors.
  *  5. What lists cannot hold is counted.
  */

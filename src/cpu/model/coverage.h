@@ -7,7 +7,7 @@
  *
  * Invariants:
  *  1. A CPU is `blind` when more than 3 idle entries and more than 1 % of them are missing (3: the entries
- * that the two readings of the counters may cut off).
+ *     that the two readings of the counters may cut off).
  *  2. A blind CPU's idle states are never used for a conclusion; reports print the number that is missing.
  */
 #ifndef CPU_COVERAGE_H_

@@ -5,9 +5,9 @@
  *
  * Invariants:
  *  1. `ns` is on the source's own clock (CLOCK_MONOTONIC for our recordings; nanoseconds since the start of
- * an ETL file).
+ *     an ETL file).
  *  2. Idle state numbers are raw: 0 is the first idle state, never "running". On Windows raw 0 is C1, on
- * Linux it is cpuidle's state0. Only printers add names.
+ *     Linux it is cpuidle's state0. Only printers add names.
  *  3. `data` points into the source's buffer and is good until the next event is asked for.
  */
 #ifndef CPU_EVENT_H_

@@ -5,9 +5,9 @@
  *
  * Invariants:
  *  1. Memory is `max_events` decoded events a stream (and what its owner keeps to decode them), whatever the
- * file's size.
+ *     file's size.
  *  2. Events come out in time order if each stream is in order; where a stream steps back this is noted and
- * its events keep their own times.
+ *     its events keep their own times.
  */
 #ifndef CPU_SOURCE_H_
 #define CPU_SOURCE_H_

@@ -14,7 +14,7 @@
  *
  * Invariants:
  *  1. GPU-HUNG is never said when a CPU of the chain is one that the trace is blind on, when events were
- * lost, when the trace does not cover the window, or when it has no thread switches.
+ *     lost, when the trace does not cover the window, or when it has no thread switches.
  *  2. Idle states of a blind CPU are never evidence.
  *  3. Every verdict carries at least one line with numbers.
  *

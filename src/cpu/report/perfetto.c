@@ -4,10 +4,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/report/json_text.h"
+#include "report/trace_events.h"
 
 enum { TRACK_CPUS = 1, TRACK_IRQS = 2, TRACK_THREADS = 3, TRACK_IPIS = 4 };
 
@@ -29,41 +30,50 @@ struct lane {
 
 struct writer {
     struct cpu_trace *t;
-    FILE *out;
-    bool any;
+    struct trace_events out;
     uint32_t num_idle;
     uint64_t last_ns, ipis;
     struct lane *lanes;
 };
 
-static void open_event(struct writer *w, const char *phase, int track, uint32_t lane, uint64_t ns)
-{
-    fprintf(w->out, "%s{\"ph\":\"%s\",\"pid\":%d,\"tid\":%u,\"ts\":%" PRIu64 ".%03u", w->any ? ",\n" : "",
-            phase, track, lane, ns / 1000, (unsigned)(ns % 1000));
-    w->any = true;
-}
-
 static void slice(struct writer *w, int track, uint32_t lane, uint64_t from, uint64_t to, const char *name)
 {
-    open_event(w, "X", track, lane, from);
-    fprintf(w->out, ",\"dur\":%" PRIu64 ".%03u,\"name\":", (to - from) / 1000,
-            (unsigned)((to - from) % 1000));
-    cpu_json_text(w->out, name);
+    trace_events_put(&w->out, &(struct trace_event){.phase = 'X',
+                                                    .process = track,
+                                                    .thread = lane,
+                                                    .ns = (int64_t)from,
+                                                    .duration_ns = (int64_t)(to - from),
+                                                    .name = name});
 }
 
-static void name_lane(struct writer *w, int track, uint32_t lane, const char *kind, const char *name)
+static void instant(struct writer *w, int track, uint32_t lane, uint64_t ns, char scope, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+static void instant(struct writer *w, int track, uint32_t lane, uint64_t ns, char scope, const char *fmt, ...)
 {
-    open_event(w, "M", track, lane, 0);
-    fprintf(w->out, ",\"name\":\"%s\",\"args\":{\"name\":", kind);
-    cpu_json_text(w->out, name);
-    fputs("}}", w->out);
+    char name[64];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(name, sizeof(name), fmt, ap);
+    va_end(ap);
+    trace_events_put(
+        &w->out,
+        &(struct trace_event){
+            .phase = 'i', .scope = scope, .process = track, .thread = lane, .ns = (int64_t)ns, .name = name});
+}
+
+static void counter(struct writer *w, uint64_t ns, const char *name, const char *unit, uint64_t value)
+{
+    trace_events_open(
+        &w->out, &(struct trace_event){.phase = 'C', .process = TRACK_CPUS, .ns = (int64_t)ns, .name = name});
+    json_write_unsigned(&w->out.json, unit, value);
+    trace_events_close(&w->out);
 }
 
 static void count_idle(struct writer *w, uint64_t ns, int change)
 {
     w->num_idle += (uint32_t)change;
-    open_event(w, "C", TRACK_CPUS, 0, ns);
-    fprintf(w->out, ",\"name\":\"idle CPUs\",\"args\":{\"idle\":%u}}", w->num_idle);
+    counter(w, ns, "idle CPUs", "idle", w->num_idle);
 }
 
 static void end_idle(struct writer *w, uint32_t cpu, uint64_t ns, bool left)
@@ -71,8 +81,15 @@ static void end_idle(struct writer *w, uint32_t cpu, uint64_t ns, bool left)
     struct lane *l = &w->lanes[cpu];
     char buf[32];
 
-    slice(w, TRACK_CPUS, cpu, l->idle_since, ns, cpu_trace_state(w->t, cpu, l->state, buf, sizeof(buf)));
-    fprintf(w->out, ",\"args\":{\"left\":%s}}", left ? "true" : "false");
+    trace_events_open(&w->out,
+                      &(struct trace_event){.phase = 'X',
+                                            .process = TRACK_CPUS,
+                                            .thread = cpu,
+                                            .ns = (int64_t)l->idle_since,
+                                            .duration_ns = (int64_t)(ns - l->idle_since),
+                                            .name = cpu_trace_state(w->t, cpu, l->state, buf, sizeof(buf))});
+    json_write_bool(&w->out.json, "left", left);
+    trace_events_close(&w->out);
     l->idle = false;
 }
 
@@ -84,15 +101,22 @@ static void end_thread(struct writer *w, uint32_t cpu, uint64_t ns)
     if (l->running && l->tid > 0) {
         snprintf(name, sizeof(name), "%s/%d", cpu_trace_thread(w->t, l->tid), l->tid);
         slice(w, TRACK_THREADS, cpu, l->run_since, ns, name);
-        fputs("}", w->out);
     }
 }
 
-static void ipi_edge(struct writer *w, const char *phase, uint64_t id, uint32_t sender, uint32_t target,
-                     uint64_t ns)
+/* An end of what lies between sending and answering, 'b' or 'e'. Its arguments follow. */
+static void open_ipi(struct writer *w, char phase, uint64_t id, uint32_t sender, uint32_t target, uint64_t ns)
 {
-    open_event(w, phase, TRACK_IPIS, target, ns);
-    fprintf(w->out, ",\"cat\":\"ipi\",\"id\":%" PRIu64 ",\"name\":\"CPU %u to CPU %u\"", id, sender, target);
+    char name[48];
+
+    snprintf(name, sizeof(name), "CPU %u to CPU %u", sender, target);
+    trace_events_open(&w->out, &(struct trace_event){.phase = phase,
+                                                     .process = TRACK_IPIS,
+                                                     .thread = target,
+                                                     .ns = (int64_t)ns,
+                                                     .name = name,
+                                                     .category = "ipi",
+                                                     .id = id});
 }
 
 static void ipi_sent(struct writer *w, const struct cpu_event *ev, uint32_t target)
@@ -104,17 +128,15 @@ static void ipi_sent(struct writer *w, const struct cpu_event *ev, uint32_t targ
         return;
     l = &w->lanes[target].waiting[ev->c != 0];
     if (w->t->is_windows) { /* it records no answer */
-        open_event(w, "i", TRACK_IPIS, ev->cpu, ev->ns);
-        fprintf(w->out, ",\"s\":\"t\",\"name\":\"IPI to CPU %u\"}", target);
+        instant(w, TRACK_IPIS, ev->cpu, ev->ns, 't', "IPI to CPU %u", target);
     } else if (l->num < WAITING) {
         l->id[l->num] = ++w->ipis;
         l->sender[l->num++] = ev->cpu;
-        ipi_edge(w, "b", w->ipis, ev->cpu, target, ev->ns);
-        fputs(",\"args\":{\"function\":", w->out);
-        cpu_json_text(w->out, ev->c ? cpu_trace_symbol(w->t, ev->c, buf, sizeof(buf)) : "reschedule");
-        fputs(",\"from\":", w->out);
-        cpu_json_text(w->out, ev->b ? cpu_trace_symbol(w->t, ev->b, buf, sizeof(buf)) : "");
-        fputs("}}", w->out);
+        open_ipi(w, 'b', w->ipis, ev->cpu, target, ev->ns);
+        json_write_string(&w->out.json, "function",
+                          ev->c ? cpu_trace_symbol(w->t, ev->c, buf, sizeof(buf)) : "reschedule");
+        json_write_string(&w->out.json, "from", ev->b ? cpu_trace_symbol(w->t, ev->b, buf, sizeof(buf)) : "");
+        trace_events_close(&w->out);
     }
 }
 
@@ -123,8 +145,9 @@ static void ipis_end(struct writer *w, uint32_t target, int class, uint64_t ns, 
     struct waiting *l = &w->lanes[target].waiting[class];
 
     for (uint32_t i = 0; i < l->num; i++) {
-        ipi_edge(w, "e", l->id[i], l->sender[i], target, ns);
-        fprintf(w->out, ",\"args\":{\"answered\":%s}}", answered ? "true" : "false");
+        open_ipi(w, 'e', l->id[i], l->sender[i], target, ns);
+        json_write_bool(&w->out.json, "answered", answered);
+        trace_events_close(&w->out);
     }
     l->num = 0;
 }
@@ -133,6 +156,7 @@ static void one(struct writer *w, const struct cpu_event *ev)
 {
     struct lane *l = &w->lanes[ev->cpu];
     const uint32_t irq = ev->a < CPU_IRQ_COUNT ? (uint32_t)ev->a : CPU_IRQ_OTHER;
+    char name[40];
 
     switch (ev->kind) {
     case CPU_EV_IDLE:
@@ -157,20 +181,16 @@ static void one(struct writer *w, const struct cpu_event *ev)
             ipis_end(w, ev->cpu, 1, ev->ns, true);
         if (w->t->is_windows && ev->c && ev->c < ev->ns) {
             slice(w, TRACK_IRQS, ev->cpu, ev->ns - ev->c, ev->ns, cpu_irq_name((enum cpu_irq)irq));
-            fputs("}", w->out);
         } else if (irq == CPU_IRQ_DEVICE) {
-            open_event(w, "i", TRACK_IRQS, ev->cpu, ev->ns);
-            fprintf(w->out, ",\"s\":\"t\",\"name\":\"irq %" PRIu64 "\"}", ev->b);
+            instant(w, TRACK_IRQS, ev->cpu, ev->ns, 't', "irq %" PRIu64, ev->b);
         }
         break;
     case CPU_EV_DPC:
         slice(w, TRACK_IRQS, ev->cpu, ev->a < ev->ns ? ev->ns - ev->a : 0, ev->ns, "DPC");
-        fputs("}", w->out);
         break;
     case CPU_EV_IRQ_EXIT:
         if (l->irq_since[irq]) {
             slice(w, TRACK_IRQS, ev->cpu, l->irq_since[irq], ev->ns, cpu_irq_name((enum cpu_irq)irq));
-            fputs("}", w->out);
             l->irq_since[irq] = 0;
         }
         break;
@@ -189,13 +209,11 @@ static void one(struct writer *w, const struct cpu_event *ev)
                 ipi_sent(w, ev, byte * 8 + (uint32_t)__builtin_ctz(bits));
         break;
     case CPU_EV_FREQUENCY:
-        open_event(w, "C", TRACK_CPUS, 0, ev->ns);
-        fprintf(w->out, ",\"name\":\"CPU %" PRIu64 " MHz\",\"args\":{\"MHz\":%" PRIu64 "}}", ev->b,
-                ev->a / 1000);
+        snprintf(name, sizeof(name), "CPU %" PRIu64 " MHz", ev->b);
+        counter(w, ev->ns, name, "MHz", ev->a / 1000);
         break;
     case CPU_EV_FENCE_SIGNALED:
-        open_event(w, "i", TRACK_IPIS, ev->cpu, ev->ns);
-        fprintf(w->out, ",\"s\":\"g\",\"name\":\"fence %" PRIu64 ":%" PRIu64 "\"}", ev->a, ev->b);
+        instant(w, TRACK_IPIS, ev->cpu, ev->ns, 'g', "fence %" PRIu64 ":%" PRIu64, ev->a, ev->b);
         break;
     default:
         break;
@@ -214,7 +232,7 @@ static void lanes(struct writer *w)
     char name[96];
 
     for (size_t k = 0; k < 4; k++) {
-        name_lane(w, tracks[k].track, 0, "process_name", tracks[k].name);
+        trace_events_name(&w->out, tracks[k].track, 0, "process_name", tracks[k].name);
         for (uint32_t i = 0; i < w->t->num_cpus; i++) {
             const struct cpu_coverage *c = &w->t->coverage;
             if (tracks[k].track == TRACK_CPUS && cpu_coverage_is_blind(c, i))
@@ -223,14 +241,14 @@ static void lanes(struct writer *w)
                          c->cpus[i].expected - c->cpus[i].recorded, c->cpus[i].expected);
             else
                 snprintf(name, sizeof(name), "CPU %u", i);
-            name_lane(w, tracks[k].track, i, "thread_name", name);
+            trace_events_name(&w->out, tracks[k].track, i, "thread_name", name);
         }
     }
 }
 
 int cpu_perfetto_write(struct cpu_trace *t, FILE *out, uint64_t from_ns, uint64_t to_ns, struct error *e)
 {
-    struct writer w = {.t = t, .out = out, .lanes = calloc(t->num_cpus + 1, sizeof(struct lane))};
+    struct writer w = {.t = t, .lanes = calloc(t->num_cpus + 1, sizeof(struct lane))};
     struct cpu_source *source;
     const struct cpu_event *ev;
     int n, r;
@@ -240,7 +258,7 @@ int cpu_perfetto_write(struct cpu_trace *t, FILE *out, uint64_t from_ns, uint64_
     r = cpu_trace_rewind(t, from_ns, to_ns, &source, e);
     if (r)
         goto out;
-    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", out);
+    trace_events_begin(&w.out, out);
     lanes(&w);
     while ((n = source->next(source, &ev)) > 0 && ev->ns <= to_ns)
         for (int i = 0; i < n; i++)
@@ -255,7 +273,7 @@ int cpu_perfetto_write(struct cpu_trace *t, FILE *out, uint64_t from_ns, uint64_
         ipis_end(&w, i, 0, w.last_ns, false);
         ipis_end(&w, i, 1, w.last_ns, false);
     }
-    fputs("\n]}\n", out);
+    trace_events_end(&w.out);
 out:
     free(w.lanes);
     return r;
