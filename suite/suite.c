@@ -11,6 +11,7 @@
 
 #include <aerogpu/pci.h>
 
+#include "base/check.h"
 #include "base/options.h"
 #include "d3dkmt/d3dkmt.h"
 
@@ -134,6 +135,8 @@ void suite_timing(struct suite *s, const double *ms, uint32_t n)
     s->timing.min = sorted[0];
     s->timing.max = sorted[n - 1];
     s->timing.p99 = sorted[(n - 1) * 99 / 100];
+    INVARIANT(s->timing.min <= s->timing.p99 && s->timing.p99 <= s->timing.max);
+    INVARIANT(json_array_size(s->samples_ms) <= n);
     free(sorted);
     suite_log(s, "samples=%u avg=%.3f ms min=%.3f ms max=%.3f ms p99=%.3f ms", n, s->timing.avg,
               s->timing.min, s->timing.max, s->timing.p99);
@@ -451,6 +454,8 @@ int suite_run_report(const char *name, suite_fn *fn, const struct suite_host *ho
         fn(&s);
     if (s.adapter)
         D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){.hAdapter = s.adapter});
+    INVARIANT(!s.failed || s.failure[0]);
+    INVARIANT(!s.skipped || s.skip_reason[0]);
     code = s.failed ? 1 : 0;
     r = s.role ? NULL : report(&s, code);
     if (!s.role && !(host && host->sim)) {

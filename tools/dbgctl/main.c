@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
+
 /* ---- output ---- */
 
 static int output_json(struct dbgctl *c, bool ok)
@@ -71,6 +73,8 @@ static int finish(struct dbgctl *c, int code)
     char name[16];
     int r = 0;
 
+    INVARIANT(c->name); /* 1: a document names its command, also that of a wrong line */
+
     if (!ok)
         c->hint = hint_for(c);
     if (c->json)
@@ -98,6 +102,8 @@ static int run(struct dbgctl *c)
     NTSTATUS s;
     int code;
 
+    INVARIANT(c->command && !c->adapter);
+    INVARIANT(c->timeout_ms); /* 2 */
     if (c->command->without_adapter)
         return c->command->run(c);
     s = dbgctl_call(c, D3DKMT_THUNK_OpenAdapterFromHdc, &open, sizeof(open));

@@ -1,7 +1,10 @@
 /* runner.c: see runner.h. */
 #include "runner.h"
 
+#include "base/check.h"
+#include "base/strbuf.h"
 #include "expect.h"
+#include "report/page.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -66,8 +69,17 @@ int runner_manifest(const char *path, char ***names, unsigned *count)
         else
             n++;
     }
+    if (ferror(f) && !r)
+        r = -EIO;
     fclose(f);
+    while (r && n)
+        free((*names)[--n]);
+    if (r) {
+        free(*names);
+        *names = NULL;
+    }
     *count = n;
+    INVARIANT(!r || (!*names && !*count));
     return r;
 }
 
@@ -328,6 +340,7 @@ static json_t *run_one(const struct runner_params *p, const char *name, const ch
         argv[n++] = log_arg;
     for (unsigned i = 0; i < p->num_extra && n < MAX_ARGS - 1; i++)
         argv[n++] = (char *)(uintptr_t)p->extra[i];
+    INVARIANT(n < MAX_ARGS);
     argv[n] = NULL;
     if (!strcmp(name, "dbgctl_escape_security_sanity") && (!limit || limit > 5000))
         limit = 5000;
@@ -342,6 +355,7 @@ static json_t *run_one(const struct runner_params *p, const char *name, const ch
         result = plain_result(name);
     }
     settle(result, code, limit);
+    INVARIANT(!code || !strcmp(json_string_value(json_object_get(result, "status")), "FAIL"));
     json_object_set_new(result, "duration_ms", json_real(now_ms() - start));
     if (p->log_dir) {
         add_artifact(result, out);
@@ -361,60 +375,48 @@ static json_t *run_one(const struct runner_params *p, const char *name, const ch
     return result;
 }
 
-static void write_text(FILE *f, const char *text)
+static void junit_case(struct strbuf *o, const json_t *t)
 {
-    for (; text && *text; text++)
-        switch (*text) {
-        case '<':
-            fputs("&lt;", f);
-            break;
-        case '>':
-            fputs("&gt;", f);
-            break;
-        case '&':
-            fputs("&amp;", f);
-            break;
-        case '"':
-            fputs("&quot;", f);
-            break;
-        default:
-            fputc((unsigned char)*text < 32 ? ' ' : *text, f);
-        }
+    const bool failed = !strcmp(json_string_value(json_object_get(t, "status")), "FAIL");
+    const char *why = json_string_value(json_object_get(t, failed ? "failure" : "skip_reason"));
+
+    page_text_in(o, "  <testcase classname=\"aerogpu\" name=\"",
+                 json_string_value(json_object_get(t, "test_name")), "\"");
+    strbuf_printf(o, " time=\"%.3f\">", json_number_value(json_object_get(t, "duration_ms")) / 1e3);
+    if (failed || json_is_true(json_object_get(t, "skipped")))
+        page_text_in(o, failed ? "<failure message=\"" : "<skipped message=\"", why ? why : "", "\"/>");
+    strbuf_puts(o, "</testcase>\n");
 }
 
 int runner_write_junit(const char *path, const json_t *report)
 {
-    FILE *f = fopen(path, "we");
     const json_t *tests = json_object_get(report, "tests"), *t;
+    struct strbuf o = {0};
     unsigned skipped = 0;
     size_t i;
+    FILE *f;
+    int r;
 
-    if (!f)
-        return -errno;
     json_array_foreach(tests, i, t)
         skipped += json_is_true(json_object_get(t, "skipped"));
-    fprintf(f,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"%s\" tests=\"%zu\" "
-            "failures=\"%d\" skipped=\"%u\">\n",
-            json_string_value(json_object_get(report, "suite_name")), json_array_size(tests),
-            (int)json_integer_value(json_object_get(report, "failures")), skipped);
-    json_array_foreach(tests, i, t) {
-        fprintf(f, "  <testcase classname=\"aerogpu\" name=\"%s\" time=\"%.3f\">",
-                json_string_value(json_object_get(t, "test_name")),
-                json_number_value(json_object_get(t, "duration_ms")) / 1e3);
-        if (!strcmp(json_string_value(json_object_get(t, "status")), "FAIL")) {
-            fputs("<failure message=\"", f);
-            write_text(f, json_string_value(json_object_get(t, "failure")));
-            fputs("\"/>", f);
-        } else if (json_is_true(json_object_get(t, "skipped"))) {
-            fputs("<skipped message=\"", f);
-            write_text(f, json_string_value(json_object_get(t, "skip_reason")));
-            fputs("\"/>", f);
-        }
-        fputs("</testcase>\n", f);
-    }
-    fputs("</testsuite>\n", f);
-    return fclose(f) ? -EIO : 0;
+    page_text_in(&o, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"",
+                 json_string_value(json_object_get(report, "suite_name")), "\"");
+    strbuf_printf(&o, " tests=\"%zu\" failures=\"%d\" skipped=\"%u\">\n", json_array_size(tests),
+                  (int)json_integer_value(json_object_get(report, "failures")), skipped);
+    json_array_foreach(tests, i, t)
+        junit_case(&o, t);
+    strbuf_puts(&o, "</testsuite>\n");
+    for (i = 0; i < o.len; i++) /* XML has no other control characters, not even escaped ones */
+        if ((unsigned char)o.data[i] < 32 && o.data[i] != '\n')
+            o.data[i] = ' ';
+    r = strbuf_failed(&o) ? -ENOMEM : 0;
+    f = r ? NULL : fopen(path, "we");
+    if (!r && !f)
+        r = -errno;
+    if (f && (fwrite(o.data, 1, o.len, f) != o.len) | (fclose(f) != 0))
+        r = -EIO;
+    strbuf_finish(&o);
+    return r;
 }
 
 /* A folder with those above it. */
@@ -492,6 +494,9 @@ json_t *runner_run(const struct runner_params *p)
             p->progress(p->ctx, p->tests[i], i, p->num_tests, t);
         json_array_append_new(tests, t);
     }
+    INVARIANT(failures <= json_array_size(tests));
+    INVARIANT(json_array_size(tests) == p->num_tests ||
+              stopped); /* 2: what does not exist is there as a failure */
     give_adapter(tests);
     if (!p->json_path && !p->log_dir)
         rmdir(dir);

@@ -40,8 +40,8 @@ struct runner_params {
 json_t *runner_run(const struct runner_params *p);
 /* From a signal handler: the running test is killed and no other one starts; the report is written and says so. */
 void runner_stop(void);
-/* Reads a manifest: the first word of each line; `#`, `;`, `::` and `rem` begin comments. Strings of *names are one
- * block that starts at (*names)[0] … free() both. 0 or a negative errno. */
+/* Reads a manifest: the first word of each line; `#`, `;`, `::` and `rem` begin comments. 0, and *names and each of its *count
+ * strings are the caller's to free; or a negative errno, and there are none. */
 int runner_manifest(const char *path, char ***names, unsigned *count);
 /* Runs a program with its output into `path` (NULL: dropped): its exit code, 124 after a time-out, 127 if it cannot be
  * started. */

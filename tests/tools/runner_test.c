@@ -1,0 +1,101 @@
+/* The runner's own parts: its manifest, also without memory, and the XML that it makes of whatever a test says. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alloc_fail.h"
+#include "runner.h"
+
+static char path[] = "/tmp/aerogpu-runner-XXXXXX";
+
+static void write_file(const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static int read_manifest(void *ctx)
+{
+    static const char *const expected[] = {"vblank_wait", "triangle", "readback_sanity"};
+    unsigned n = 9;
+    char **names;
+    int r = runner_manifest(path, &names, &n);
+
+    (void)ctx;
+    if (r) {
+        assert_true(!names && !n);
+        return r;
+    }
+    assert_int_equal(n, 3);
+    for (unsigned i = 0; i < n; i++) {
+        assert_string_equal(names[i], expected[i]);
+        free(names[i]);
+    }
+    free(names);
+    return 0;
+}
+
+static void a_manifest_names_tests_or_nothing(void **state)
+{
+    write_file("\xEF\xBB\xBF# comment\nvblank_wait and more\n\n:: no\nREM no\n  triangle\r\nreadback_sanity");
+    assert_int_equal(read_manifest(NULL), 0);
+    assert_true(alloc_fail_each(read_manifest, NULL) >= 7); /* the file, three names, three growths */
+}
+
+static void junit_is_xml_whatever_a_test_says(void **state)
+{
+    json_t *report =
+        json_pack("{s:s, s:i, s:[{s:s, s:s, s:s, s:f}, {s:s, s:s, s:b, s:s, s:f}, {s:s, s:s, s:f}]}",
+                  "suite_name", "a\"b", "failures", 1, "tests", "test_name", "one<", "status", "FAIL",
+                  "failure", "x < y & \"z\"\x01\t'", "duration_ms", 1500.0, "test_name", "two", "status",
+                  "PASS", "skipped", 1, "skip_reason", "no <GPU>", "duration_ms", 0.0, "test_name", "three",
+                  "status", "PASS", "duration_ms", 2.0);
+    char text[2000] = "";
+    FILE *f;
+
+    assert_non_null(report);
+    assert_int_equal(runner_write_junit(path, report), 0);
+    f = fopen(path, "r");
+    assert_true(fread(text, 1, sizeof(text) - 1, f) > 0);
+    fclose(f);
+    assert_string_equal(
+        text,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<testsuite name=\"a&quot;b\" tests=\"3\" failures=\"1\" skipped=\"1\">\n"
+        "  <testcase classname=\"aerogpu\" name=\"one&lt;\" time=\"1.500\">"
+        "<failure message=\"x &lt; y &amp; &quot;z&quot;  &#39;\"/></testcase>\n"
+        "  <testcase classname=\"aerogpu\" name=\"two\" time=\"0.000\"><skipped message=\"no &lt;GPU&gt;\"/></testcase>\n"
+        "  <testcase classname=\"aerogpu\" name=\"three\" time=\"0.002\"></testcase>\n"
+        "</testsuite>\n");
+    assert_int_equal(runner_write_junit("/nonexistent/x.xml", report), -ENOENT);
+    if (!access("/dev/full", W_OK))
+        assert_int_equal(runner_write_junit("/dev/full", report), -EIO);
+    json_decref(report);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_manifest_names_tests_or_nothing),
+        cmocka_unit_test(junit_is_xml_whatever_a_test_says),
+    };
+    int fd = mkstemp(path), r;
+
+    if (fd < 0)
+        return 2;
+    close(fd);
+    r = cmocka_run_group_tests_name("runner", tests, NULL, NULL);
+    unlink(path);
+    return r;
+}
