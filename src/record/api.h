@@ -139,7 +139,9 @@ struct api {
     /* For the page: JSON with the name, and expressions for names of methods (draw, state: sets some, write: other writes,
      * frame) and of types (list: what is recorded first and executed later). */
     const char *words;
-    uint16_t note; /* the method whose one argument is a sentence of the recorder's */
+    /* Calls that the recorder makes up, by number: a sentence; (object, part, offset, bytes, size) that the program wrote into
+     * mapped memory; (object, offset, size, hash) of what it could read there. */
+    uint16_t note, memory_write, readback_hash;
 };
 
 /* Whether `iface` is `base` or derives from it. */

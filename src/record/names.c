@@ -47,7 +47,7 @@ static void on_value(void *ctx, const struct api_field *f, const char *name, con
         return;
     if (v->type->kind == API_KIND_IID) {
         x->iid = v->u && v->u <= x->c->api->num_ifaces ? (uint32_t)v->u - 1 : API_IFACE_UNKNOWN;
-    } else if (v->type->kind == API_KIND_WSTR) {
+    } else if (v->type->kind == API_KIND_WSTR || v->type->kind == API_KIND_STR) {
         x->text = v->bytes;
         x->text_size = v->size;
     } else if (v->type->kind == API_KIND_HRESULT || v->type->kind == API_KIND_U32) {

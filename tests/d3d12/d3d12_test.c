@@ -231,7 +231,7 @@ static void killed_recorders_leave_nothing(void **state)
     if (run(&out,
             "%s d3d12 record -o %s/gone -- sleep 100 & pid=$!; shm=; i=0;"
             "while [ -z \"$shm\" ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i + 1));"
-            "  shm=$(readlink /proc/$pid/fd/* | grep -m1 /dev/shm/aerogpu-d3d12-); done;"
+            "  shm=$(readlink /proc/$pid/fd/* | grep -m1 /dev/shm/aerogpu-record-); done;"
             "until child=$(pgrep -x -P $pid sleep) || [ $((i += 1)) -gt 400 ]; do sleep 0.05; done; kill -9 "
             "$pid; wait $pid; [ -n \"$shm\" ] && [ "
             "-e $shm ] && %s d3d12 record -o "

@@ -13,7 +13,7 @@
 
 #include "beside.h"
 #include "d3d12.h"
-#include "d3d12/record/collect.h"
+#include "d3d12/gen/table.h"
 #include "d3d12/record/collect_wine.h"
 #include "record/dirty.h"
 
@@ -63,38 +63,43 @@ static int parse_record(int argc, char **argv, struct collect_params *p, uint32_
     return r;
 }
 
-/* The recorder that the program needs, in the caller's memory. */
-static int choose_recorder(struct collect_params *p, char path[PATH_MAX])
+/* Runs the program with the recorder that it needs. */
+static int run_recorded(struct collect_params *p, struct collect_result *r)
 {
+    char path[PATH_MAX];
+    struct error e = {0};
+
     if (wine_command(p->argv)) {
         if (find_beside(path, PATH_MAX, "d3d12", "windows/d3d12.dll", "AEROGPU_D3D12_DLL")) {
             fprintf(stderr, "aerogpu d3d12 record: this was built without mingw-w64: it cannot record "
                             "Windows programs\n");
             return EXIT_ENV;
         }
-        p->wine_dir = dirname(path);
-        return EXIT_OK;
+        if (!wine_collect(p, dirname(path), r, &e))
+            return EXIT_OK;
+        d3d12_fail("record", &e);
+        return EXIT_ENV;
     }
     if (find_beside(path, PATH_MAX, "d3d12", "libaerogpu-d3d12-record.so", "AEROGPU_D3D12_RECORDER")) {
         fprintf(stderr, "aerogpu d3d12 record: libaerogpu-d3d12-record.so is not beside this program\n");
         return EXIT_ENV;
     }
-    p->recorder = path;
-    return EXIT_OK;
+    p->preload = path;
+    if (!collect_run(p, r, &e))
+        return EXIT_OK;
+    d3d12_fail("record", &e);
+    return EXIT_ENV;
 }
 
 static int record(int argc, char **argv)
 {
-    struct collect_params p = {.hash_every = 1, .last_frame = UINT32_MAX};
-    char recorder[PATH_MAX], whole[PATH_MAX];
+    struct collect_params p = {.api = &d12_api, .hash_every = 1, .last_frame = UINT32_MAX};
+    char whole[PATH_MAX];
     const char *output;
     uint32_t first = 0;
     struct collect_result r;
-    struct error e = {0};
     int code = parse_record(argc, argv, &p, &first);
 
-    if (!code)
-        code = choose_recorder(&p, recorder);
     if (code)
         return code < 0 ? EXIT_OK : code;
     output = p.output;
@@ -102,10 +107,8 @@ static int record(int argc, char **argv)
         snprintf(whole, sizeof(whole), "%s.whole", output);
         p.output = whole;
     }
-    if (collect_run(&p, &r, &e)) {
-        d3d12_fail("record", &e);
-        return EXIT_ENV;
-    }
+    if ((code = run_recorded(&p, &r)))
+        return code;
     fprintf(stderr, "%s: %llu bytes, %llu blocks, %u frames, %u objects, %u threads\n", p.output,
             (unsigned long long)r.bytes, (unsigned long long)r.blocks, r.frames, r.objects, r.threads);
     if (p.output == whole) {

@@ -371,7 +371,7 @@ class Gen:
                  '    .tables = "the same d3d12.idl (meson -Dd3d12_idl_dir=...)",\n'
                  '    .schema = UINT64_C(0x%s),\n    .methods = d12_methods, .num_methods = D12_NUM_METHODS,\n'
                  '    .words = D12_WORDS,\n'
-                 '    .ifaces = d12_ifaces, .num_ifaces = D12_NUM_IFACES,\n    .note = D12_Native_Note,\n};'
+                 '    .ifaces = d12_ifaces, .num_ifaces = D12_NUM_IFACES,\n    .note = D12_Native_Note, .memory_write = D12_Native_MemoryWrite,\n    .readback_hash = D12_Native_ReadbackHash,\n};'
                  % hashlib.sha256(body.encode()).hexdigest()[:16])
         o.append('_Static_assert(D12_NUM_METHODS <= API_MAX_METHODS, "record/api.h");')
         return '\n'.join(o) + '\n'
@@ -530,7 +530,7 @@ class Gen:
             t.append('}\n')
             body.append('\n'.join(t))
             thunks[(me.iface, me.name)] = 'thunk_' + name
-        o = ['/* Made by gen.py from the installed IDL files. */', '#include "d3d12/record/rec.h"', '#include "d3d12/record/rec_enc.h"',
+        o = ['/* Made by gen.py from the installed IDL files. */', '#include "d3d12/record/rec_values.h"',
              '#include "d3d12/record/rec_hooks.h"', '']
         streams = self.stream_types()
         for b in streams.values():

@@ -17,6 +17,14 @@
 
 #define FOLDER "aerogpu-wine-"
 
+struct wine_run {
+    char **argv;                /* what to run instead */
+    char *folder;               /* the private one */
+    char *origin;               /* the program's own */
+    int lock;                   /* held on `folder` */
+    char *own_d3d12, *own_dxgi; /* such a library beside the program, or NULL */
+};
+
 static const char *const libraries[] = {"d3d12.dll", "dxgi.dll"};
 
 static const char *base_name(const char *path)
@@ -152,7 +160,44 @@ static void sweep(void)
         closedir(tmp);
 }
 
-int wine_prepare(struct wine_run *w, char *const *argv, const char *dll_dir, struct error *e)
+/* A link of ours goes, a file of the program's goes home. False: it is still there. */
+static bool clear_away(const struct wine_run *w, const char *name)
+{
+    char at[PATH_MAX], home[PATH_MAX];
+    struct stat st;
+
+    if (snprintf(at, sizeof(at), "%s/%s", w->folder, name) >= (int)sizeof(at) ||
+        snprintf(home, sizeof(home), "%s/%s", w->origin, name) >= (int)sizeof(home) || lstat(at, &st))
+        return false;
+    return S_ISLNK(st.st_mode) ? !unlink(at) : !rename(at, home);
+}
+
+static void finish(struct wine_run *w)
+{
+    DIR *dir = w->folder ? opendir(w->folder) : NULL;
+    bool all = true;
+    struct dirent *f;
+
+    while (dir && (f = readdir(dir)))
+        if (strcmp(f->d_name, ".") && strcmp(f->d_name, "..") && !clear_away(w, f->d_name))
+            all = false;
+    if (dir)
+        closedir(dir);
+    if (w->folder && (!all || rmdir(w->folder)))
+        log_warn("d3d12", "what the program wrote beside itself is in %s", w->folder);
+    for (char **a = w->argv; a && *a; a++)
+        free(*a);
+    free(w->argv);
+    free(w->folder);
+    free(w->origin);
+    free(w->own_d3d12);
+    free(w->own_dxgi);
+    if (w->lock >= 0)
+        close(w->lock);
+    *w = (struct wine_run){.lock = -1};
+}
+
+static int prepare(struct wine_run *w, char *const *argv, const char *dll_dir, struct error *e)
 {
     unsigned program = is_exe(argv[0]) ? 0 : 1;
     char *path = host_path(argv[program]), *slash, folder[] = "/tmp/" FOLDER "XXXXXX";
@@ -186,12 +231,13 @@ int wine_prepare(struct wine_run *w, char *const *argv, const char *dll_dir, str
 out:
     free(path);
     if (err)
-        wine_finish(w);
+        finish(w);
     return err;
 }
 
-void wine_environment(const struct wine_run *w)
+static void environment(const void *ctx)
 {
+    const struct wine_run *w = ctx;
     const char *old = getenv("WINEDLLOVERRIDES");
     char *mine;
 
@@ -203,39 +249,20 @@ void wine_environment(const struct wine_run *w)
         setenv("AEROGPU_DXGI_REAL", w->own_dxgi, 1);
 }
 
-/* A link of ours goes, a file of the program's goes home. False: it is still there. */
-static bool clear_away(const struct wine_run *w, const char *name)
+int wine_collect(const struct collect_params *p, const char *dll_dir, struct collect_result *r,
+                 struct error *e)
 {
-    char at[PATH_MAX], home[PATH_MAX];
-    struct stat st;
+    struct collect_params run = *p;
+    struct wine_run w;
+    int err = prepare(&w, p->argv, dll_dir, e);
 
-    if (snprintf(at, sizeof(at), "%s/%s", w->folder, name) >= (int)sizeof(at) ||
-        snprintf(home, sizeof(home), "%s/%s", w->origin, name) >= (int)sizeof(home) || lstat(at, &st))
-        return false;
-    return S_ISLNK(st.st_mode) ? !unlink(at) : !rename(at, home);
-}
-
-void wine_finish(struct wine_run *w)
-{
-    DIR *dir = w->folder ? opendir(w->folder) : NULL;
-    bool all = true;
-    struct dirent *f;
-
-    while (dir && (f = readdir(dir)))
-        if (strcmp(f->d_name, ".") && strcmp(f->d_name, "..") && !clear_away(w, f->d_name))
-            all = false;
-    if (dir)
-        closedir(dir);
-    if (w->folder && (!all || rmdir(w->folder)))
-        log_warn("d3d12", "what the program wrote beside itself is in %s", w->folder);
-    for (char **a = w->argv; a && *a; a++)
-        free(*a);
-    free(w->argv);
-    free(w->folder);
-    free(w->origin);
-    free(w->own_d3d12);
-    free(w->own_dxgi);
-    if (w->lock >= 0)
-        close(w->lock);
-    *w = (struct wine_run){.lock = -1};
+    if (err)
+        return err;
+    run.run = w.argv;
+    run.environment = environment;
+    run.ctx = &w;
+    run.crash_status = 5; /* of an access violation's code eight bits are left */
+    err = collect_run(&run, r, e);
+    finish(&w);
+    return err;
 }

@@ -10,21 +10,12 @@
 
 #include <stdbool.h>
 
-#include "base/error.h"
-
-struct wine_run {
-    char **argv;                /* what to run instead */
-    char *folder;               /* the private one */
-    char *origin;               /* the program's own */
-    int lock;                   /* held on `folder` */
-    char *own_d3d12, *own_dxgi; /* such a library beside the program, or NULL */
-};
+#include "record/collect.h"
 
 /* Whether the command runs a Windows program: `wine PROGRAM...`, or a file that ends in .exe. */
 bool wine_command(char *const *argv);
-int wine_prepare(struct wine_run *w, char *const *argv, const char *dll_dir, struct error *e);
-/* In the child, before it becomes the program. */
-void wine_environment(const struct wine_run *w);
-void wine_finish(struct wine_run *w);
+/* Records it: `p` says what and how, `dll_dir` where the recorder's DLLs are. */
+int wine_collect(const struct collect_params *p, const char *dll_dir, struct collect_result *r,
+                 struct error *e);
 
 #endif

@@ -14,7 +14,7 @@
 #include <xxhash.h>
 
 #include "base/log.h"
-#include "d3d12/record/rec_enc.h"
+#include "d3d12/record/rec_values.h"
 #include "d3d12/record/rec_hooks.h"
 #include "d3d12/record/rec_windows.h"
 #include "d3d12/gen/table.h"

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "d3d12/record/rec_enc.h"
+#include "d3d12/record/rec_values.h"
 #include "d3d12/record/rec_hooks.h"
 
 static struct {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "d3d12/record/rec_enc.h"
+#include "d3d12/record/rec_values.h"
 #include "d3d12/gen/table.h"
 
 /* How a program on Windows waits for an event cannot be seen everywhere: rec_fences.c. */
@@ -52,12 +52,41 @@ void rec_post_IUnknown_Release(struct rec_thread *t, struct rec_object *o, ULONG
 
 /* ---- memory ------------------------------------------------------------------------------------------------- */
 
+/* What is mapped, and whether the GPU or the CPU writes to it. */
+static bool describe(struct rec_thread *t, struct rec_object *o, struct rec_mapping *m)
+{
+    ID3D12Resource *r = o->ptr;
+    D3D12_HEAP_PROPERTIES heap = {0};
+    D3D12_RESOURCE_DESC desc = {0};
+    HRESULT hr;
+
+    t->depth++;
+    r->lpVtbl->GetDesc(r, &desc);
+    hr = r->lpVtbl->GetHeapProperties(r, &heap, NULL);
+    t->depth--;
+    if (desc.Dimension != D3D12_RESOURCE_DIMENSION_BUFFER) {
+        rec_note(t, "resource %u is a mapped texture: what is written through the pointer is not recorded",
+                 o->id);
+        return false;
+    }
+    m->size = desc.Width;
+    m->kind = FAILED(hr) || heap.Type == D3D12_HEAP_TYPE_UPLOAD ? REC_MEMORY_WRITTEN
+              : heap.Type == D3D12_HEAP_TYPE_READBACK           ? REC_MEMORY_READ
+                                                                : REC_MEMORY_SHARED;
+    return true;
+}
+
 void rec_post_ID3D12Resource_Map(struct rec_thread *t, struct rec_object *o, HRESULT ret,
                                  ID3D12Resource *This, UINT sub, const D3D12_RANGE *range, void **data)
 {
+    struct rec_part part;
+
     fence_look(t);
-    if (SUCCEEDED(ret) && data && *data)
-        rec_memory_map_range(t, o, This, sub, range, *data);
+    if (FAILED(ret) || !data || !*data)
+        return;
+    if (range)
+        part = (struct rec_part){range->Begin, range->End};
+    rec_memory_map(t, o, sub, *data, range ? &part : NULL, describe);
 }
 
 void rec_pre_ID3D12Resource_Unmap(struct rec_thread *t, struct rec_object *o, ID3D12Resource *This, UINT sub,

@@ -2,20 +2,13 @@
 #ifndef D3D12_REC_HOOKS_H_
 #define D3D12_REC_HOOKS_H_
 
-#include "d3d12/record/rec.h"
+#include "d3d12/record/rec_values.h"
 
 uint64_t rec_event_number(HANDLE h);
 void rec_event_forget(HANDLE h);
 void rec_stream_trouble(uint32_t type, size_t offset);
 size_t rec_subresource_bytes(void *resource, const D3D12_BOX *box, UINT row_pitch, UINT depth_pitch,
                              UINT sub);
-
-/* rec_memory.c */
-void rec_memory_map_range(struct rec_thread *t, struct rec_object *o, ID3D12Resource *r, UINT sub,
-                          const D3D12_RANGE *range, void *p);
-void rec_memory_unmap(struct rec_thread *t, struct rec_object *o, UINT sub);
-void rec_memory_release(struct rec_thread *t, struct rec_object *o);
-void rec_memory_scan(struct rec_thread *t);
 
 /* rec_fences.c (Windows; on Linux waits are recorded as such) */
 void rec_fence_event(struct rec_object *o, ID3D12Fence *fence, uint64_t value, HANDLE event);

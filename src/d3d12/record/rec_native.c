@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "record/dirty.h"
-#include "d3d12/record/rec_enc.h"
+#include "d3d12/record/rec_values.h"
 #include "d3d12/record/rec_hooks.h"
 #include "d3d12/record/rec_present.h"
 #include "d3d12/gen/table.h"
@@ -47,7 +47,7 @@ static void *next(const char *name, void **cache)
 
 __attribute__((constructor)) static void loaded(void)
 {
-    if (!rec_start())
+    if (!rec_start(&d12_api))
         log_info("d3d12", "recording");
 }
 

@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #include "base/log.h"
-#include "d3d12/record/rec_enc.h"
+#include "d3d12/record/rec_values.h"
 
 #define EXPORT     __attribute__((visibility("default")))
 #define MAX_IMAGES 16

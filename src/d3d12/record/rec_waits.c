@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "d3d12/record/rec_enc.h"
+#include "d3d12/record/rec_values.h"
 #include "d3d12/record/rec_hooks.h"
 #include "d3d12/record/rec_windows.h"
 

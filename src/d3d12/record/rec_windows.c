@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "d3d12/record/rec_enc.h"
+#include "d3d12/record/rec_values.h"
 #include "d3d12/record/rec_hooks.h"
 #include "d3d12/gen/table.h"
 
@@ -230,7 +230,7 @@ BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, void *reserved)
 {
     if (reason == DLL_PROCESS_ATTACH) {
         self = instance;
-        if (!rec_start())
+        if (!rec_start(&d12_api))
             log_info("d3d12", "recording");
     } else if (reason == DLL_THREAD_ATTACH && rec_shm) {
         thread_attach();

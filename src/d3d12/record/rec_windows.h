@@ -2,10 +2,7 @@
 #ifndef D3D12_REC_WINDOWS_H_
 #define D3D12_REC_WINDOWS_H_
 
-#include "d3d12/record/rec.h"
-
-/* os_windows.c */
-void os_thread_detach(void);
+#include "d3d12/record/rec_values.h"
 
 /* rec_windows.c: the module that really implements Direct3D 12 or DXGI, loaded once. */
 HMODULE windows_real_module(const char *file);

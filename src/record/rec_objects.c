@@ -1,4 +1,4 @@
-/* rec_objects.c: which number an object has, which real methods, and where handles and addresses lead.
+/* rec_objects.c: which number an object has, and where handles and addresses lead.
  *
  * Lookups take no lock. The table of objects maps addresses to nodes that are never freed (an address that comes back
  * is the same node with a new number); growing publishes a new table and leaves the old one to readers that still use
@@ -9,18 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "d3d12/record/rec.h"
-#include "d3d12/record/rec_hooks.h"
-#include "d3d12/gen/table.h"
-
-#define MAX_TABLES 256 /* distinct method tables that an implementation may have */
-
-struct method_table {
-    void **vtbl;
-    unsigned patched;
-    void *orig[D12_MAX_SLOTS];
-};
+#include "record/rec.h"
 
 struct object_table {
     size_t mask;
@@ -28,70 +17,12 @@ struct object_table {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct method_table *_Atomic tables[MAX_TABLES];
 static _Atomic(struct object_table *) objects;
 static size_t num_objects;
 
 static size_t hash(const void *p)
 {
     return (size_t)(((uint64_t)(uintptr_t)p >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
-}
-
-/* ---- method tables ------------------------------------------------------------------------------------------ */
-
-static struct method_table *table_find(void **vtbl)
-{
-    for (size_t i = hash(vtbl);; i++) {
-        struct method_table *m = atomic_load_explicit(&tables[i % MAX_TABLES], memory_order_acquire);
-
-        if (!m || m->vtbl == vtbl)
-            return m;
-    }
-}
-
-/* Leads the slots of `iface` to the thunks. Only as many as the interface has: a table's length cannot be known. */
-static struct method_table *table_patch(void **vtbl, uint16_t iface)
-{
-    struct method_table *m = table_find(vtbl);
-    void *const *thunks = iface < D12_NUM_IFACES ? rec_thunks[iface] : NULL;
-    unsigned slots = thunks ? d12_ifaces[iface].slots : 0;
-    static size_t num;
-
-    if (!m) {
-        if (num >= MAX_TABLES / 2) {
-            log_error("d3d12", "more than %d method tables: a %s is not recorded", MAX_TABLES / 2,
-                      iface < D12_NUM_IFACES ? d12_ifaces[iface].name : "foreign object");
-            return NULL;
-        }
-        m = calloc(1, sizeof(*m));
-        if (!m)
-            return NULL;
-        m->vtbl = vtbl;
-        for (unsigned i = 0; i < slots; i++)
-            m->orig[i] = vtbl[i];
-        for (size_t i = hash(vtbl);; i++)
-            if (!atomic_load(&tables[i % MAX_TABLES])) {
-                atomic_store_explicit(&tables[i % MAX_TABLES], m, memory_order_release);
-                break;
-            }
-        num++;
-    }
-    if (slots > m->patched && os_make_writable(vtbl, slots * sizeof(*vtbl))) {
-        for (unsigned i = m->patched; i < slots; i++) {
-            m->orig[i] = vtbl[i];
-            if (thunks[i])
-                __atomic_store_n(&vtbl[i], thunks[i], __ATOMIC_RELEASE);
-        }
-        m->patched = slots;
-    }
-    return m;
-}
-
-void *rec_orig(void *object, unsigned slot)
-{
-    struct method_table *m = table_find(*(void ***)object);
-
-    return m ? m->orig[slot] : (*(void ***)object)[slot];
 }
 
 /* ---- objects ------------------------------------------------------------------------------------------------ */
@@ -140,15 +71,12 @@ static uint32_t next_number(void)
     return atomic_fetch_add(&rec_shm->objects, 1) + 2; /* 0 is NULL, 1 an unknown object */
 }
 
-struct rec_object *rec_object_add(void *ptr, uint16_t iface)
+struct rec_object *rec_object_add(void *ptr, uint16_t iface, void **orig)
 {
-    static struct rec_object none = {.id = 1, .iface = D12_IFACE_UNKNOWN};
-    struct method_table *m;
+    static struct rec_object none = {.id = 1, .iface = API_IFACE_UNKNOWN};
     struct rec_object *o;
-    void **orig;
 
     pthread_mutex_lock(&lock);
-    m = table_patch(*(void ***)ptr, iface);
     o = rec_object_find(ptr);
     if (o) {
         if (atomic_load(&o->dead)) {
@@ -157,10 +85,9 @@ struct rec_object *rec_object_add(void *ptr, uint16_t iface)
             o->extras = 0;
             o->last_thread = NULL;
             atomic_store(&o->dead, false);
-        } else if (iface != o->iface && iface < D12_NUM_IFACES && d12_iface_is(iface, o->iface)) {
+        } else if (iface != o->iface && api_iface_is(rec_api, iface, o->iface)) {
             o->iface = iface;
         }
-        orig = m ? m->orig : *(void ***)ptr;
         if (o->orig != orig) /* other threads may be reading it */
             o->orig = orig;
     } else if ((!atomic_load(&objects) || 2 * (num_objects + 1) > atomic_load(&objects)->mask) && !grow()) {
@@ -173,24 +100,12 @@ struct rec_object *rec_object_add(void *ptr, uint16_t iface)
             o->ptr = ptr;
             o->id = next_number();
             o->iface = iface;
-            o->orig = m ? m->orig : *(void ***)ptr;
+            o->orig = orig;
             insert(atomic_load(&objects), o);
             num_objects++;
         }
     }
     pthread_mutex_unlock(&lock);
-    return o;
-}
-
-struct rec_object *rec_object_look_up(struct rec_thread *t, void *ptr)
-{
-    struct rec_object *o = rec_object_find(ptr);
-
-    if (__builtin_expect(o != NULL, 1))
-        return t->object = o;
-    /* Its table is patched, but nobody saw it being made. */
-    o = rec_object_add(ptr, D12_IFACE_UNKNOWN);
-    rec_note(t, "object %u was made before the recorder could see it; calls on it cannot be played", o->id);
     return o;
 }
 

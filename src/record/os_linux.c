@@ -1,5 +1,5 @@
 /* os_linux.c: the recorder's system calls on Linux (os.h). */
-#include "d3d12/record/os.h"
+#include "record/os.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>

@@ -1,8 +1,7 @@
 /* rec.h: the recorder, as it sits inside the recorded program.
  *
- * The tables of methods that the objects of the Direct3D 12 implementation share are patched in place: objects keep
- * their identity and nothing has to be unwrapped (libvkd3d asserts the addresses of its tables). Each slot leads to a
- * thunk that gen.py made: it writes the arguments into the thread's chunk (shm.h), forwards, and writes the answer.
+ * What leads the program's calls here is the API's own affair (method tables that are patched, a layer): a thunk for each
+ * method writes the arguments into the thread's chunk (shm.h), forwards, and writes the answer.
  *
  *   rec_enter ─▶ rec_begin ─▶ enc_* ─▶ rec_args_done ─▶ the real method ─▶ rec_result ─▶ enc_* ─▶ rec_result_done
  *                   ▲                      │ full: again, into a private buffer
@@ -16,27 +15,26 @@
  *     something (an object, a value) into being. Calls on one queue are made under its lock, in ticket order.
  *  4. A pointer that was freed and handed out again is a new object with a new number.
  */
-#ifndef D3D12_REC_H_
-#define D3D12_REC_H_
+#ifndef RECORD_REC_H_
+#define RECORD_REC_H_
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "d3d12/record/os.h"
-#include "d3d12/record/shm.h"
-#include "d3d12_api.h"
+#include "record/api.h"
+#include "record/os.h"
+#include "record/shm.h"
 
 struct rec_object {
     void *ptr;
-    void **orig; /* the real methods */
+    void **orig; /* the real methods, where the API has a table of them */
     _Atomic uint32_t id;
     uint16_t iface;
     _Atomic bool dead; /* its last reference is gone; the address may come back as another object */
     _Atomic(struct rec_thread *) last_thread;
-    _Atomic(struct rec_memory *) memory; /* rec_memory.c */
-    uint32_t extras;                     /* enum rec_extras */
+    uint32_t extras; /* enum rec_extras */
     _Atomic uint32_t lock;
 };
 
@@ -68,9 +66,6 @@ struct rec_thread {
     uint64_t expected; /* order number the next record has if it says nothing */
     uint32_t last_self;
     uint64_t last_time;
-    struct {
-        uint32_t at, len;
-    } last[D12_NUM_METHODS];
     /* the record being made */
     uint8_t *hdr, *args, *late_at, *result_at;
     uint64_t seq;
@@ -86,16 +81,18 @@ struct rec_thread {
     struct rec_object *object; /* that the last call was made on: nodes are never freed */
     uint32_t number;
     char trouble[160]; /* to be noted behind the record that is being made */
+    struct {
+        uint32_t at, len;
+    } last[]; /* arguments in the chunk, by method */
 };
 
 extern struct shm *rec_shm; /* NULL: not recording */
+extern const struct api *rec_api;
 #ifdef _WIN32
 #define rec_self (*os_thread_slot())
 #else
 extern __thread struct rec_thread *rec_self __attribute__((tls_model("initial-exec")));
 #endif
-extern void *const *const rec_thunks[D12_NUM_IFACES];
-
 struct rec_thread *rec_enter_slow(void);
 
 /* The thread's state if this call is to be recorded. */
@@ -108,23 +105,14 @@ static inline struct rec_thread *rec_enter(void)
     return t->depth ? NULL : t;
 }
 
-struct rec_object *rec_object_look_up(struct rec_thread *t, void *ptr);
-
-static inline struct rec_object *rec_object_of(struct rec_thread *t, void *ptr)
-{
-    struct rec_object *o = t->object;
-
-    return __builtin_expect(o && o->ptr == ptr, 1) ? o : rec_object_look_up(t, ptr);
-}
-
-int rec_start(void);
+/* 0 if this process is being recorded; -1 if it is not. */
+int rec_start(const struct api *api);
 void rec_thread_internal(void); /* marks the calling thread as one of the implementation's */
 void rec_thread_end(void);
 
-/* The real method behind a patched slot, for calls that are not recorded. */
-void *rec_orig(void *object, unsigned slot);
 struct rec_object *rec_object_find(const void *ptr);
-struct rec_object *rec_object_add(void *ptr, uint16_t iface);
+/* The object at `ptr`, with a number: a new one if it is not there or the one there is dead. */
+struct rec_object *rec_object_add(void *ptr, uint16_t iface, void **orig);
 uint64_t rec_now(void); /* units of TRC_TIME_UNIT_NS since the recording began */
 
 void rec_begin_slow(struct rec_thread *t);
@@ -147,5 +135,31 @@ bool rec_range_find(struct rec_thread *t, enum rec_range_kind k, uint64_t at, st
 
 /* A sentence for whoever reads the recording: what could not be recorded, and why. */
 void rec_note(struct rec_thread *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* rec_memory.c: what the program writes into memory that it has mapped (see there). */
+enum rec_memory_kind {
+    REC_MEMORY_WRITTEN, /* by the program: watched */
+    REC_MEMORY_SHARED,  /* by the device as well */
+    REC_MEMORY_READ     /* by the program: hashed when it is mapped */
+};
+
+struct rec_mapping {
+    size_t size;
+    enum rec_memory_kind kind;
+};
+
+struct rec_part { /* bytes [begin, end) */
+    size_t begin, end;
+};
+
+/* Sub-object `sub` of `o` was mapped at `p`; the program says that it reads `part` (NULL: all). Where it was not mapped already
+ * `describe` is asked what it is; false: it cannot be watched, and that was noted. */
+void rec_memory_map(struct rec_thread *t, struct rec_object *o, uint32_t sub, void *p,
+                    const struct rec_part *part,
+                    bool (*describe)(struct rec_thread *t, struct rec_object *o, struct rec_mapping *m));
+void rec_memory_unmap(struct rec_thread *t, struct rec_object *o, uint32_t sub);
+void rec_memory_release(struct rec_thread *t, struct rec_object *o);
+/* Where the device may come to see what was written: writes it down. */
+void rec_memory_scan(struct rec_thread *t);
 
 #endif

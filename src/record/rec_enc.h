@@ -1,11 +1,11 @@
-/* rec_enc.h: how one value is written (wire.h); what the generated thunks call. */
-#ifndef D3D12_REC_ENC_H_
-#define D3D12_REC_ENC_H_
+/* rec_enc.h: how one value is written (wire.h); what thunks call. */
+#ifndef RECORD_REC_ENC_H_
+#define RECORD_REC_ENC_H_
 
 #include <string.h>
 
 #include "base/varint.h"
-#include "d3d12/record/rec.h"
+#include "record/rec.h"
 
 #define ENC_INLINE 256 /* byte blocks up to this size travel inside the record */
 
@@ -47,11 +47,6 @@ static inline void enc_i64(struct enc *e, int64_t v)
     enc_var(e, zigzag(v));
 }
 
-static inline void enc_hresult(struct enc *e, HRESULT v)
-{
-    enc_var(e, zigzag(v));
-}
-
 static inline void enc_f32(struct enc *e, float v)
 {
     memcpy(e->p, &v, 4);
@@ -64,10 +59,8 @@ static inline void enc_guid(struct enc *e, const void *g)
     e->p += 16;
 }
 
-void enc_iid(struct enc *e, const GUID *iid);
 void enc_str(struct enc *e, const char *s);
-void enc_wstr(struct enc *e, const WCHAR *s);
-void enc_handle(struct enc *e, HANDLE h);
+void enc_text(struct enc *e, const char *s, size_t n); /* which is UTF-8 */
 
 static inline void enc_object(struct enc *e, const void *p)
 {
@@ -75,9 +68,6 @@ static inline void enc_object(struct enc *e, const void *p)
 
     enc_var(e, o ? o->id : p ? 1 : 0);
 }
-
-/* A new object that a method returned in a pointer, of interface `iid` (NULL: `natural`). */
-void enc_new_object(struct enc *e, void *p, const GUID *iid, uint16_t natural, bool ok);
 
 void enc_reference(struct enc *e, enum rec_range_kind k, uint64_t v);
 
@@ -122,8 +112,5 @@ static inline bool enc_room(struct enc *e)
 }
 
 void enc_bytes(struct enc *e, const void *p, size_t n);
-void enc_stream(struct enc *e, const void *p, size_t n);
-void enc_resource_desc(struct enc *e, const D3D12_RESOURCE_DESC *v);    /* generated */
-bool enc_stream_subobject(struct enc *e, uint32_t type, const void *p); /* generated */
 
 #endif

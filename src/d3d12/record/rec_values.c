@@ -1,8 +1,8 @@
-#include "d3d12/record/rec_enc.h"
+#include "d3d12/record/rec_values.h"
 
 #include "d3d12/gen/pipeline_stream.h"
-#include "d3d12/record/rec_hooks.h"
 #include "d3d12/gen/table.h"
+#include "d3d12/record/rec_hooks.h"
 
 void enc_iid(struct enc *e, const GUID *iid)
 {
@@ -15,25 +15,6 @@ void enc_iid(struct enc *e, const GUID *iid)
     }
     enc_var(e, 0);
     enc_guid(e, iid ? iid : &zero);
-}
-
-static void put_text(struct enc *e, const char *s, size_t n)
-{
-    if (n > (size_t)SHM_SLACK / 4 && (e->p >= e->end || n > (size_t)(e->end - e->p))) {
-        e->full = true;
-        return;
-    }
-    enc_var(e, n + 1);
-    memcpy(e->p, s, n);
-    e->p += n;
-}
-
-void enc_str(struct enc *e, const char *s)
-{
-    if (s && enc_room(e))
-        put_text(e, s, strlen(s));
-    else
-        enc_u8(e, 0);
 }
 
 /* Code points beyond ASCII become UTF-8; with a 16-bit WCHAR surrogate pairs are joined. */
@@ -67,7 +48,7 @@ void enc_wstr(struct enc *e, const WCHAR *s)
             text[n++] = (char)(0x80 | (c & 63));
         }
     }
-    put_text(e, text, n);
+    enc_text(e, text, n);
 }
 
 void enc_handle(struct enc *e, HANDLE h)
@@ -85,45 +66,7 @@ void enc_new_object(struct enc *e, void *p, const GUID *iid, uint16_t natural, b
     }
     if (iface == D12_IFACE_UNKNOWN || d12_iface_is(natural, iface))
         iface = natural;
-    enc_var(e, rec_object_add(p, iface)->id);
-}
-
-void enc_reference(struct enc *e, enum rec_range_kind k, uint64_t v)
-{
-    struct rec_range r;
-    uint64_t at;
-
-    if (!v) {
-        enc_u8(e, 0);
-        return;
-    }
-    /* an address may also be the first behind its resource */
-    if (rec_range_find(rec_self, k, v, &r) || (k == REC_VA && rec_range_find(rec_self, k, v - 1, &r))) {
-        at = v - r.start;
-        if (at % r.step == 0) {
-            enc_var(e, r.id);
-            enc_var(e, at / r.step);
-            return;
-        }
-    }
-    enc_u8(e, 1);
-    memcpy(e->p, &v, 8);
-    e->p += 8;
-}
-
-void enc_bytes(struct enc *e, const void *p, size_t n)
-{
-    if (!p) {
-        enc_u8(e, 0);
-    } else if (n <= ENC_INLINE) {
-        if (!enc_room(e))
-            return;
-        enc_var(e, 2 * (uint64_t)n + 1);
-        memcpy(e->p, p, n);
-        e->p += n;
-    } else {
-        enc_var(e, 2 * rec_blob(p, n) + 2);
-    }
+    enc_var(e, rec_object_seen(p, iface)->id);
 }
 
 /* Pairs of type and value; what stands behind an unknown subobject cannot be read, and the recording says so. */

@@ -1,6 +1,6 @@
 /* collect.c: the collector (collect.h). It polls the bell in shared memory, writes full chunks, and, when the last
  * process that recorded is gone, what the others hold: however the program ended, nothing it recorded is lost. */
-#include "d3d12/record/collect.h"
+#include "record/collect.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,12 +21,10 @@
 #include <unistd.h>
 
 #include "base/out_file.h"
-#include "d3d12/record/collect_wine.h"
-#include "d3d12/record/shm.h"
-#include "d3d12/gen/table.h"
+#include "record/shm.h"
 #include "record/trace_file.h"
 
-#define SHM_NAME "aerogpu-d3d12-"
+#define SHM_NAME "aerogpu-record-"
 
 /* Shared memory has a name while it is used, because the recorded program, a Windows one as well, maps it by that. A
  * collector holds a lock on its own: what nobody holds was left by one that was killed. */
@@ -87,7 +85,7 @@ static int shm_make(struct shm **out, int *lock, char *path, size_t cap, const s
     }
     *lock = fd;
     clock_gettime(CLOCK_MONOTONIC, &ts);
-    s->schema = d12_api.schema;
+    s->schema = p->api->schema;
     s->num_chunks = SHM_CHUNKS;
     s->chunk_size = TRC_CHUNK;
     s->hash_every = p->hash_every;
@@ -215,16 +213,16 @@ static void catch_signals(void)
     sigaction(SIGTERM, &a, NULL);
 }
 
-static pid_t spawn(const struct collect_params *p, const struct wine_run *wine, const char *shm_path,
-                   struct error *e)
+static pid_t spawn(const struct collect_params *p, const char *shm_path, struct error *e)
 {
-    char *const *argv = wine ? wine->argv : p->argv;
+    char *const *argv = p->run ? p->run : p->argv;
     const char *old = getenv("LD_PRELOAD");
     char *preload = NULL;
     int pipefd[2], err = 0;
     pid_t pid;
 
-    if (asprintf(&preload, "%s%s%s", p->recorder, old && *old ? ":" : "", old ? old : "") < 0)
+    if (asprintf(&preload, "%s%s%s", p->preload ? p->preload : "", old && *old ? ":" : "", old ? old : "") <
+        0)
         return error_set(e, -ENOMEM, "out of memory");
     if (pipe2(pipefd, O_CLOEXEC)) {
         free(preload);
@@ -234,10 +232,10 @@ static pid_t spawn(const struct collect_params *p, const struct wine_run *wine, 
     if (!pid) {
         signal(SIGINT, SIG_DFL); /* whoever started the recorder may have had it ignored */
         signal(SIGTERM, SIG_DFL);
-        if (wine)
-            wine_environment(wine);
-        else
+        if (p->preload)
             setenv("LD_PRELOAD", preload, 1);
+        if (p->environment)
+            p->environment(p->ctx);
         setenv(SHM_ENV, shm_path, 1);
         execvp(argv[0], argv);
         err = errno;
@@ -259,20 +257,17 @@ static pid_t spawn(const struct collect_params *p, const struct wine_run *wine, 
     return error_set(e, -err, "cannot run %s: %s", argv[0], strerror(err));
 }
 
-/* A Windows program's code is the exception's, of which eight bits are left: access violation. */
-static bool crashed(int status, bool windows)
+static bool crashed(int status, int crash_status)
 {
     int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
     return sig == SIGSEGV || sig == SIGBUS || sig == SIGABRT || sig == SIGFPE || sig == SIGILL ||
-           (windows && WIFEXITED(status) && WEXITSTATUS(status) == 5);
+           (crash_status && WIFEXITED(status) && WEXITSTATUS(status) == crash_status);
 }
 
 int collect_run(const struct collect_params *p, struct collect_result *r, struct error *e)
 {
     struct timespec tick = {.tv_nsec = 5000000};
-    bool windows = p->wine_dir && wine_command(p->argv);
-    struct wine_run wine = {.lock = -1};
     struct trc_writer *w = NULL;
     char path[64], *meta;
     struct stat st;
@@ -281,19 +276,15 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     int err, lock = -1;
 
     *r = (struct collect_result){0};
-    if (windows && (err = wine_prepare(&wine, p->argv, p->wine_dir, e)))
+    if ((err = shm_make(&s, &lock, path, sizeof(path), p, e)))
         return err;
-    if ((err = shm_make(&s, &lock, path, sizeof(path), p, e))) {
-        wine_finish(&wine);
-        return err;
-    }
     meta = make_meta(p);
-    err = meta ? trc_writer_create(&w, &d12_api, p->output, meta, e) : -ENOMEM;
+    err = meta ? trc_writer_create(&w, p->api, p->output, meta, e) : -ENOMEM;
     free(meta);
     if (err)
         goto out;
     catch_signals();
-    recorded = pid = spawn(p, windows ? &wine : NULL, path, e);
+    recorded = pid = spawn(p, path, e);
     if (pid < 0) {
         err = (int)pid;
         out_file_discard(p->output);
@@ -323,14 +314,13 @@ out:
         int end;
 
         trc_writer_features(w, TRC_FEATURES_KNOWN | atomic_load(&s->features) |
-                                   (crashed(r->status, windows) ? TRC_DIED : 0));
+                                   (crashed(r->status, p->crash_status) ? TRC_DIED : 0));
         end = trc_writer_finish(w, e);
 
         if (!end && !stat(p->output, &st))
             r->bytes = (uint64_t)st.st_size;
         err = err ? err : end;
     }
-    wine_finish(&wine);
     unlink(path);
     close(lock);
     munmap(s, SHM_SIZE);

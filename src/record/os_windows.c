@@ -1,10 +1,8 @@
 /* os_windows.c: the recorder's system calls on Windows and Wine (os.h). */
-#include "d3d12/record/os.h"
+#include "record/os.h"
 
 #include <stdio.h>
 #include <windows.h>
-
-#include "d3d12/record/rec_windows.h"
 
 #define TLS_SLOTS_AT                                                                                         \
     0x1480 /* of the 64 slots in the thread's block: part of the ABI since they are read inline */

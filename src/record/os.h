@@ -2,8 +2,8 @@
  *
  * The rest of the recorder is one source for both; locks are pthread mutexes (winpthreads is linked into the DLL).
  */
-#ifndef D3D12_OS_H_
-#define D3D12_OS_H_
+#ifndef RECORD_OS_H_
+#define RECORD_OS_H_
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -33,6 +33,9 @@ int os_threads_init(void (*ended)(struct rec_thread *t));
 void os_thread_mark(struct rec_thread *t);
 
 #ifdef _WIN32
+/* A thread that os_thread_mark was called on ends. */
+void os_thread_detach(void);
+
 /* The compiler's own thread-local variables are a function call here; a slot of the thread's block is a load. */
 extern unsigned os_tls_offset;
 static inline struct rec_thread **os_thread_slot(void)

@@ -1,4 +1,4 @@
-/* shm.h: the memory that the recorded program shares with `aerogpu d3d12 record`.
+/* shm.h: the memory that the recorded program shares with the collector (collect.h).
  *
  * The recorder inside the program writes into chunks; the collector outside compresses full ones into the file. What
  * was written when the program died, however it died, is still here, and the collector writes it.
@@ -12,8 +12,8 @@
  *  3. Sequence tickets come from `seq`, blob numbers from `blobs`, thread numbers from `threads`, so that several
  *     processes of one program (fork) stay apart.
  */
-#ifndef D3D12_SHM_H_
-#define D3D12_SHM_H_
+#ifndef RECORD_SHM_H_
+#define RECORD_SHM_H_
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@
 #include "record/wire.h"
 
 #define SHM_MAGIC  UINT64_C(0x3153434552323144)
-#define SHM_ENV    "AEROGPU_D3D12_SHM"
+#define SHM_ENV    "AEROGPU_RECORD_SHM"
 #define SHM_SLACK  (16 * 1024) /* room behind each chunk's limit for what is written unchecked */
 #define SHM_CHUNKS 224
 

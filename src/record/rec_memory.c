@@ -1,9 +1,9 @@
 /* rec_memory.c: what the program wrote into mapped memory.
  *
  * Mapped upload memory is watched (dirty.h) as regions of whole pages; mappings that share pages share a region. At
- * every point where the GPU may come to see the bytes (command lists submitted, a fence signalled by the CPU, memory
+ * every point where the device may come to see the bytes (command lists submitted, a fence signalled by the CPU, memory
  * unmapped) the written pages are compared with a copy of what the file already says, and only what differs is written,
- * as Native::MemoryWrite records of the thread that looked.
+ * as calls of the API's `memory_write` by the thread that looked.
  *
  * Invariants:
  *  1. The copy is kept by address, so that resources that share bytes (aliased, placed) share it.
@@ -17,10 +17,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/log.h"
+#include "base/array.h"
 #include "record/dirty.h"
-#include "d3d12/record/rec_enc.h"
-#include "d3d12/record/rec_hooks.h"
+#include "record/rec_enc.h"
 
 #define GRANULE  16
 #define GRANULES (DIRTY_PAGE / GRANULE)
@@ -41,7 +40,7 @@ struct rec_memory { /* one mapped subresource */
     struct rec_object *o;
     uint8_t *ptr;
     size_t size;
-    UINT sub;
+    uint32_t sub;
     int count; /* 0: it was mapped once, and what is known of its bytes must be forgotten with it */
     bool tracked;
 };
@@ -125,13 +124,13 @@ static void write_run(struct rec_thread *t, const struct rec_memory *m, uintptr_
     do {
         struct enc *e = &t->enc;
 
-        rec_begin(t, NULL, D12_Native_MemoryWrite, REC_MODE_TICKET);
+        rec_begin(t, NULL, rec_api->memory_write, REC_MODE_TICKET);
         enc_var(e, m->o->id);
         enc_u32(e, m->sub);
         enc_u64(e, from - (uintptr_t)m->ptr);
         enc_bytes(e, bytes, n);
         enc_u64(e, n);
-    } while (rec_args_done(t, D12_Native_MemoryWrite, false));
+    } while (rec_args_done(t, rec_api->memory_write, false));
 }
 
 /* Compares [from, to), inside one page, with the copy. */
@@ -231,21 +230,6 @@ void rec_memory_scan(struct rec_thread *t)
 
 /* ---- regions ------------------------------------------------------------------------------------------------ */
 
-static bool grow_array(void **p, size_t *cap, size_t num, size_t item)
-{
-    size_t n = *cap ? 2 * *cap : 64;
-    void *q;
-
-    if (num < *cap)
-        return true;
-    q = realloc(*p, n * item);
-    if (!q)
-        return false;
-    *p = q;
-    *cap = n;
-    return true;
-}
-
 /* Makes the pages of [start, end) watched, merging with regions that share pages. */
 static int region_add(struct rec_thread *t, uintptr_t start, uintptr_t end)
 {
@@ -271,7 +255,7 @@ static int region_add(struct rec_thread *t, uintptr_t start, uintptr_t end)
             r.end = mem.regions[j].end;
     }
     err = dirty_add(mem.dirty, &r.span, (void *)r.start, r.end - r.start);
-    if (!grow_array((void **)&mem.regions, &mem.cap_regions, mem.num_regions, sizeof(r)))
+    if (array_reserve(mem.regions, mem.cap_regions, mem.num_regions + 1))
         return -1;
     memmove(&mem.regions[i + 1 - !!err], &mem.regions[j], (mem.num_regions - j) * sizeof(r));
     mem.num_regions -= j - i;
@@ -300,7 +284,7 @@ static void region_drop(struct rec_thread *t, uintptr_t at)
 
 /* ---- mappings ----------------------------------------------------------------------------------------------- */
 
-static struct rec_memory *find(const struct rec_object *o, UINT sub)
+static struct rec_memory *find(const struct rec_object *o, uint32_t sub)
 {
     for (size_t i = 0; i < mem.num_maps; i++)
         if (mem.maps[i]->o == o && mem.maps[i]->sub == sub)
@@ -308,41 +292,25 @@ static struct rec_memory *find(const struct rec_object *o, UINT sub)
     return NULL;
 }
 
-static void hash_readback(struct rec_thread *t, const struct rec_memory *m, const D3D12_RANGE *range)
+static void hash_readback(struct rec_thread *t, const struct rec_memory *m, const struct rec_part *part)
 {
     size_t begin = 0, size = m->size;
     struct enc *e = &t->enc;
     uint64_t hash;
 
-    if (range) {
-        if (range->Begin >= range->End || range->End > m->size)
+    if (part) {
+        if (part->begin >= part->end || part->end > m->size)
             return;
-        begin = range->Begin;
-        size = range->End - range->Begin;
+        begin = part->begin;
+        size = part->end - part->begin;
     }
     hash = XXH3_64bits(m->ptr + begin, size);
-    rec_begin(t, NULL, D12_Native_ReadbackHash, REC_MODE_TICKET);
+    rec_begin(t, NULL, rec_api->readback_hash, REC_MODE_TICKET);
     enc_var(e, m->o->id);
     enc_u64(e, begin);
     enc_u64(e, size);
     enc_u64(e, hash);
-    rec_args_done(t, D12_Native_ReadbackHash, false);
-}
-
-/* What is mapped, and whether the GPU or the CPU writes to it. */
-static bool describe(struct rec_thread *t, ID3D12Resource *r, size_t *size, D3D12_HEAP_TYPE *type)
-{
-    D3D12_HEAP_PROPERTIES heap = {0};
-    D3D12_RESOURCE_DESC desc = {0};
-    HRESULT hr;
-
-    t->depth++;
-    r->lpVtbl->GetDesc(r, &desc);
-    hr = r->lpVtbl->GetHeapProperties(r, &heap, NULL);
-    t->depth--;
-    *size = desc.Width;
-    *type = FAILED(hr) ? D3D12_HEAP_TYPE_UPLOAD : heap.Type;
-    return desc.Dimension == D3D12_RESOURCE_DIMENSION_BUFFER;
+    rec_args_done(t, rec_api->readback_hash, false);
 }
 
 static void take_out(struct rec_memory *m)
@@ -367,11 +335,12 @@ static void put_in(struct rec_memory *m)
         mem.largest = m->size;
 }
 
-static struct rec_memory *map_new(struct rec_thread *t, struct rec_object *o, UINT sub, size_t size, void *p)
+static struct rec_memory *map_new(struct rec_thread *t, struct rec_object *o, uint32_t sub, size_t size,
+                                  void *p)
 {
     struct rec_memory *m = calloc(1, sizeof(*m));
 
-    if (!m || !grow_array((void **)&mem.maps, &mem.cap_maps, mem.num_maps, sizeof(*mem.maps))) {
+    if (!m || array_reserve(mem.maps, mem.cap_maps, mem.num_maps + 1)) {
         free(m);
         return NULL;
     }
@@ -381,7 +350,7 @@ static struct rec_memory *map_new(struct rec_thread *t, struct rec_object *o, UI
 }
 
 /* The first of nested maps: from here on the memory is watched. */
-static void map_begin(struct rec_thread *t, struct rec_memory *m, D3D12_HEAP_TYPE type, void *p)
+static void map_begin(struct rec_thread *t, struct rec_memory *m, enum rec_memory_kind kind, void *p)
 {
     uintptr_t at = (uintptr_t)p;
 
@@ -391,9 +360,9 @@ static void map_begin(struct rec_thread *t, struct rec_memory *m, D3D12_HEAP_TYP
         m->ptr = p;
         put_in(m);
     }
-    m->tracked = type != D3D12_HEAP_TYPE_READBACK;
-    if (type == D3D12_HEAP_TYPE_CUSTOM)
-        forget(at, at + m->size); /* the GPU may have written since */
+    m->tracked = kind != REC_MEMORY_READ;
+    if (kind == REC_MEMORY_SHARED)
+        forget(at, at + m->size); /* the device may have written since */
     if (m->tracked && region_add(t, at, at + m->size)) {
         m->tracked = false;
         rec_note(t, "the memory of resource %u cannot be watched: what is written to it is not recorded",
@@ -401,32 +370,27 @@ static void map_begin(struct rec_thread *t, struct rec_memory *m, D3D12_HEAP_TYP
     }
 }
 
-static void map_object(struct rec_thread *t, struct rec_object *o, ID3D12Resource *r, UINT sub,
-                       const D3D12_RANGE *range, void *p)
+static void map_object(struct rec_thread *t, struct rec_object *o, uint32_t sub, void *p,
+                       const struct rec_part *part,
+                       bool (*describe)(struct rec_thread *t, struct rec_object *o, struct rec_mapping *m))
 {
     struct rec_memory *m = find(o, sub);
-    D3D12_HEAP_TYPE type;
-    size_t size;
+    struct rec_mapping what = {0};
 
     if (!m || !m->count) {
-        if (!describe(t, r, &size, &type)) {
-            rec_note(t,
-                     "resource %u is a mapped texture: what is written through the pointer is not recorded",
-                     o->id);
+        if (!describe(t, o, &what) || (!m && !(m = map_new(t, o, sub, what.size, p))))
             return;
-        }
-        if (!m && !(m = map_new(t, o, sub, size, p)))
-            return;
-        map_begin(t, m, type, p);
+        map_begin(t, m, what.kind, p);
         o->extras |= REC_HAS_MEMORY;
     }
     m->count++;
     if (!m->tracked)
-        hash_readback(t, m, range);
+        hash_readback(t, m, part);
 }
 
-void rec_memory_map_range(struct rec_thread *t, struct rec_object *o, ID3D12Resource *r, UINT sub,
-                          const D3D12_RANGE *range, void *p)
+void rec_memory_map(struct rec_thread *t, struct rec_object *o, uint32_t sub, void *p,
+                    const struct rec_part *part,
+                    bool (*describe)(struct rec_thread *t, struct rec_object *o, struct rec_mapping *m))
 {
     pthread_mutex_lock(&mem.lock);
     if (!mem.dirty && !mem.failed && dirty_create(&mem.dirty, (enum dirty_method)rec_shm->dirty_method)) {
@@ -434,7 +398,7 @@ void rec_memory_map_range(struct rec_thread *t, struct rec_object *o, ID3D12Reso
         rec_note(t, "the chosen way of watching memory is not there: no memory is recorded");
     }
     if (mem.dirty)
-        map_object(t, o, r, sub, range, p);
+        map_object(t, o, sub, p, part, describe);
     pthread_mutex_unlock(&mem.lock);
 }
 
@@ -445,7 +409,7 @@ static void map_end(struct rec_thread *t, struct rec_memory *m)
     m->count = 0;
 }
 
-void rec_memory_unmap(struct rec_thread *t, struct rec_object *o, UINT sub)
+void rec_memory_unmap(struct rec_thread *t, struct rec_object *o, uint32_t sub)
 {
     struct rec_memory *m;
 

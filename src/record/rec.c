@@ -1,5 +1,5 @@
 /* rec.c: threads, chunks and records of the recorder (rec.h). */
-#include "d3d12/record/rec.h"
+#include "record/rec.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -11,14 +11,14 @@
 
 #include "base/log.h"
 #include "base/varint.h"
-#include "d3d12/record/rec_enc.h"
-#include "d3d12/gen/table.h"
+#include "record/rec_enc.h"
 
 #define MIN_ROOM   512 /* what a chunk must have left before a record is begun in it */
 #define BLOB_SLOTS 4096
 #define TIME_STEP  480 /* a record says the time if the last one that did is longer ago (0.5 ms) */
 
 struct shm *rec_shm;
+const struct api *rec_api;
 #ifndef _WIN32
 __thread struct rec_thread *rec_self __attribute__((tls_model("initial-exec")));
 #endif
@@ -75,6 +75,11 @@ static uint8_t *chunk_bytes(const struct shm_chunk *c)
     return shm_data(rec_shm, (uint32_t)(c - rec_shm->chunks));
 }
 
+static void last_forget(struct rec_thread *t)
+{
+    memset(t->last, 0, rec_api->num_methods * sizeof(t->last[0]));
+}
+
 void rec_new_chunk(struct rec_thread *t)
 {
     static uint8_t nowhere[SHM_STRIDE];
@@ -88,7 +93,7 @@ void rec_new_chunk(struct rec_thread *t)
     t->expected = t->chunk ? t->chunk->first_seq : 0;
     t->last_self = 0;
     t->last_time = 0;
-    memset(t->last, 0, sizeof(t->last));
+    last_forget(t);
 }
 
 static void thread_gone(struct rec_thread *t)
@@ -108,7 +113,7 @@ struct rec_thread *rec_enter_slow(void)
 
     if (!rec_shm)
         return NULL;
-    t = calloc(1, sizeof(*t));
+    t = calloc(1, sizeof(*t) + rec_api->num_methods * sizeof(t->last[0]));
     if (!t)
         return NULL;
     t->number = atomic_fetch_add(&rec_shm->threads, 1) + 1;
@@ -198,7 +203,7 @@ static void commit_large(struct rec_thread *t)
     t->w = varint_put(t->w, blob);
     t->retry = false;
     /* what the next record may repeat is not in this chunk */
-    memset(t->last, 0, sizeof(t->last));
+    last_forget(t);
 }
 
 static void commit(struct rec_thread *t)
@@ -308,10 +313,10 @@ void rec_note(struct rec_thread *t, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    log_warn("d3d12", "%s", text);
-    rec_begin(t, NULL, D12_Native_Note, REC_MODE_TICKET);
+    log_warn("record", "%s", text);
+    rec_begin(t, NULL, rec_api->note, REC_MODE_TICKET);
     enc_str(&t->enc, text);
-    rec_args_done(t, D12_Native_Note, false);
+    rec_args_done(t, rec_api->note, false);
 }
 
 void rec_lock(struct rec_object *o)
@@ -442,7 +447,7 @@ static void after_fork(void)
 }
 #endif
 
-int rec_start(void)
+int rec_start(const struct api *api)
 {
     const char *path = getenv(SHM_ENV);
     struct shm *map = path ? os_map_shared(path, SHM_SIZE) : NULL;
@@ -450,7 +455,7 @@ int rec_start(void)
 
     if (!map)
         return -1;
-    if (map->magic != SHM_MAGIC || map->schema != d12_api.schema || os_threads_init(thread_gone)) {
+    if (map->magic != SHM_MAGIC || map->schema != api->schema || os_threads_init(thread_gone)) {
         os_unmap(map, SHM_SIZE);
         return -1;
     }
@@ -460,6 +465,7 @@ int rec_start(void)
 #ifndef _WIN32
     pthread_atfork(NULL, NULL, after_fork);
 #endif
+    rec_api = api;
     rec_shm = map;
     return 0;
 }

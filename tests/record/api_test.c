@@ -1,0 +1,370 @@
+/* api_test.c: a whole recorder for an API that is a table and its thunks: recorded, read, printed, exported, compared, edited.
+ * The recorded program is this one: api_test --program KIND. */
+#include <errno.h>
+#include <jansson.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "record/collect.h"
+#include "record/diff.h"
+#include "record/dirty.h"
+#include "record/export.h"
+#include "record/rec_enc.h"
+#include "record/show.h"
+#include "record/trace_edit.h"
+#include "temp_dir.h"
+#include "toy_api.h"
+
+/* ---- the API, and the thunks that record it --------------------------------- */
+
+struct thing {
+    uint32_t refs, lines;
+};
+
+static struct thing *make(int method, int iface, struct thing *self, uint32_t style)
+{
+    struct rec_thread *t = rec_enter();
+    struct thing *made;
+
+    rec_begin(t, self ? rec_object_find(self) : NULL, (uint32_t)method, REC_MODE_LATE);
+    if (self)
+        enc_u32(&t->enc, style);
+    rec_args_done(t, (uint32_t)method, true);
+    made = calloc(1, sizeof(*made)); /* what the API does */
+    made->refs = 1;
+    rec_result(t, REC_MODE_LATE);
+    enc_var(&t->enc, rec_object_add(made, (uint16_t)iface, NULL)->id);
+    rec_result_done(t);
+    return made;
+}
+
+static void set_name(struct thing *self, const char *name)
+{
+    struct rec_thread *t = rec_enter();
+
+    do {
+        rec_begin(t, rec_object_find(self), TOY_SetName, REC_MODE_TICKET);
+        enc_str(&t->enc, name);
+    } while (rec_args_done(t, TOY_SetName, false));
+}
+
+static void line(struct thing *pen, size_t n, const float (*points)[2], uint64_t paper)
+{
+    struct rec_thread *t = rec_enter();
+    struct enc *e = &t->enc;
+
+    rec_memory_scan(t);
+    do {
+        rec_begin(t, rec_object_find(pen), TOY_Line, REC_MODE_TICKET);
+        for (size_t i = 0, num = enc_count(e, points, n); i < num && enc_room(e); i++) {
+            enc_f32(e, points[i][0]);
+            enc_f32(e, points[i][1]);
+        }
+        enc_count(e, points, 2);
+        enc_var(e, 7);
+        enc_f32(e, 8);
+        enc_f32(e, 9);
+        enc_var(e, 1);
+        enc_f32(e, 0.5f);
+        enc_va(e, paper);
+    } while (rec_args_done(t, TOY_Line, false));
+    pen->lines++;
+}
+
+static void number(int method, struct thing *self, uint32_t answer)
+{
+    struct rec_thread *t = rec_enter();
+    int mode = method == TOY_Count ? REC_MODE_LATE : REC_MODE_TICKET;
+
+    rec_begin(t, rec_object_find(self), (uint32_t)method, mode);
+    rec_args_done(t, (uint32_t)method, true);
+    if (answer == UINT32_MAX)
+        raise(SIGSEGV);
+    rec_result(t, mode);
+    enc_u32(&t->enc, answer);
+    rec_result_done(t);
+}
+
+static void turn(struct thing *desk)
+{
+    struct rec_thread *t = rec_enter();
+
+    rec_begin(t, rec_object_find(desk), TOY_Turn, REC_MODE_TICKET);
+    rec_args_done(t, TOY_Turn, false);
+    atomic_fetch_add(&rec_shm->frame, 1);
+}
+
+/* ---- the program ------------------------------------------------------------ */
+
+static bool paper(struct rec_thread *t, struct rec_object *o, struct rec_mapping *m)
+{
+    *m = (struct rec_mapping){.size = 8192, .kind = REC_MEMORY_WRITTEN};
+    return true;
+}
+
+static int program(const char *kind)
+{
+    static const float points[3][2] = {{1, 2}, {3, 4}, {5, 6.5f}};
+    float(*many)[2] = calloc(100000, sizeof(*many));
+    uint8_t *map = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct thing *desk, *pen, *other;
+    struct rec_thread *t;
+
+    if (rec_start(&toy_api))
+        return 9;
+    t = rec_enter();
+    desk = make(TOY_Open, TOY_IFACE_Desk, NULL, 0);
+    pen = make(TOY_NewPen, TOY_IFACE_Pen, desk, 3);
+    set_name(pen, "the \"blue\" one");
+    rec_range_add(REC_VA, 0x10000, 0x100, rec_object_find(desk)->id, 1);
+    line(pen, 2, points, 0x10010);
+    turn(desk);
+    other = make(TOY_NewPen, TOY_IFACE_Pen, desk, 0);
+    rec_memory_map(t, rec_object_find(desk), 0, map, NULL, paper);
+    memcpy(map + 4100, "written by the program", 22);
+    line(other, 3, points, 0x77777);
+    if (!strcmp(kind, "other"))
+        line(other, 1, points, 0);
+    number(TOY_Count, other, other->lines);
+    turn(desk);
+    number(TOY_Release, other, 0);
+    line(pen, 100000, (const float(*)[2])many, 0);
+    if (!strcmp(kind, "dies"))
+        number(TOY_Count, pen, UINT32_MAX);
+    turn(desk);
+    return 0;
+}
+
+/* ---- recordings ------------------------------------------------------------- */
+
+static const char *record(const char *kind)
+{
+    static char path[3][100];
+    static int n;
+    char *argv[] = {(char[]){"/proc/self/exe"}, (char[]){"--program"}, NULL, NULL};
+    struct collect_params p = {
+        .api = &toy_api, .argv = argv, .dirty_method = DIRTY_HASH, .last_frame = UINT32_MAX};
+    struct collect_result r;
+    struct error e = {0};
+
+    argv[2] = strdup(kind);
+    snprintf(path[n = (n + 1) % 3], sizeof(path[0]), "%s/%s", dir, kind);
+    p.output = path[n];
+    if (collect_run(&p, &r, &e))
+        fail_msg("%s", e.text);
+    if (!strcmp(kind, "dies"))
+        assert_int_equal(WTERMSIG(r.status), SIGSEGV);
+    else
+        assert_int_equal(WEXITSTATUS(r.status), 0);
+    free(argv[2]);
+    return path[n];
+}
+
+static struct trc *reopen(const char *path)
+{
+    struct error e = {0};
+    struct trc *t;
+
+    if (trc_open(&t, &toy_api, path, &e))
+        fail_msg("%s", e.text);
+    return t;
+}
+
+static void assert_prints(struct trc *t, const char *const *want, size_t n)
+{
+    struct names names = {0};
+    struct strbuf b = {0};
+    struct trc_call c;
+
+    assert_int_equal(names_read(&names, t, NULL), 0);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(trc_next(t, &c, NULL), 1);
+        strbuf_clear(&b);
+        show_call(&b, SHOW_TEXT, t, &c, &names);
+        if (strstr(want[i], "{x=0, y=0}, ..."))
+            assert_memory_equal(strbuf_str(&b), want[i], strstr(want[i], "...") - want[i]);
+        else
+            assert_string_equal(strbuf_str(&b), want[i]);
+    }
+    assert_int_equal(trc_next(t, &c, NULL), 0);
+    trc_rewind(t);
+    strbuf_finish(&b);
+    names_finish(&names);
+}
+
+#define LINE_END "extras=[{x=8, y=9}, 0.5], paper="
+
+static const char *const calls[] = {
+    "0 @1 Open() -> return=Desk#2",
+    "1 @1 Desk#2.NewPen(style=TOY_DASHED | TOY_RED) -> return=Pen#3\"the \\\"blue\\\" one\"",
+    "2 @1 Pen#3\"the \\\"blue\\\" one\".SetName(name=\"the \\\"blue\\\" one\")",
+    "3 @1 Pen#3\"the \\\"blue\\\" one\".Line(points=[{x=1, y=2}, {x=3, y=4}], " LINE_END "Desk#2+0x10)",
+    "4 @1 Desk#2.Turn()",
+    "5 @1 Desk#2.NewPen(style=0x0) -> return=Pen#4",
+    "6 @1 MemoryWrite(thing=Desk#2, part=0, offset=4096, bytes=4096 bytes "
+    "000000007772697474656e206279207468652070726f6772616d000000000000..., size=4096)",
+    "7 @1 Pen#4.Line(points=[{x=1, y=2}, {x=3, y=4}, {x=5, y=6.5}], " LINE_END "0x77777)",
+    "8 @1 Pen#4.Count() -> return=1",
+    "9 @1 Desk#2.Turn()",
+    "10 @1 Pen#4.Release() -> return=0",
+    "11 @1 Pen#3\"the \\\"blue\\\" one\".Line(points=[{x=0, y=0}, ...",
+    "12 @1 Desk#2.Turn()",
+};
+enum { NUM_CALLS = sizeof(calls) / sizeof(calls[0]) };
+
+static void calls_are_recorded_and_printed_by_the_table(void **state)
+{
+    struct trc *t = reopen(record("plain"));
+    struct names names = {0};
+
+    assert_prints(t, calls, NUM_CALLS);
+    assert_int_equal(names_read(&names, t, NULL), 0);
+    assert_int_equal(names_get(&names, 4)->iface, TOY_IFACE_Pen);
+    assert_int_equal(names_get(&names, 4)->died, 10);
+    names_finish(&names);
+    trc_close(t);
+}
+
+static void the_other_api_is_refused_by_name(void **state)
+{
+    struct api other = toy_api;
+    struct error e = {0};
+    struct trc *t;
+
+    other.name = "other";
+    other.magic = "OTHERAPI";
+    assert_int_equal(trc_open(&t, &other, record("plain"), &e), -EBADMSG);
+    assert_non_null(strstr(e.text, "not a other recording: it does not begin with OTHERAPI"));
+}
+
+static void a_program_that_dies_is_recorded_up_to_the_call(void **state)
+{
+    const char *want[NUM_CALLS];
+    struct trc *t = reopen(record("dies"));
+
+    memcpy(want, calls, sizeof(want));
+    want[12] = "12 @1 Pen#3\"the \\\"blue\\\" one\".Count() did not return";
+    assert_prints(t, want, NUM_CALLS);
+    assert_int_equal(trc_features(t) & TRC_DIED, TRC_DIED);
+    trc_close(t);
+}
+
+static void json_is_json(void **state)
+{
+    struct trc *t = reopen(record("plain"));
+    struct names names = {0};
+    struct strbuf b = {0};
+    struct trc_call c;
+    json_t *o;
+
+    assert_int_equal(names_read(&names, t, NULL), 0);
+    for (int i = 0; i < NUM_CALLS; i++) {
+        assert_int_equal(trc_next(t, &c, NULL), 1);
+        strbuf_clear(&b);
+        show_call(&b, SHOW_JSON, t, &c, &names);
+        assert_non_null(o = json_loads(strbuf_str(&b), 0, NULL));
+        assert_int_equal(json_integer_value(json_object_get(o, "frame")), i < 5 ? 0 : i < 10 ? 1 : 2);
+        json_decref(o);
+    }
+    strbuf_finish(&b);
+    names_finish(&names);
+    trc_close(t);
+}
+
+static void exports_are_made(void **state)
+{
+    struct trc *t = reopen(record("plain"));
+    struct names names = {0};
+    struct error e = {0};
+    char path[120];
+    json_t *o;
+
+    assert_int_equal(names_read(&names, t, NULL), 0);
+    snprintf(path, sizeof(path), "%s/x.json", dir);
+    assert_int_equal(export_perfetto(t, &names, path, &e), 0);
+    assert_non_null(
+        o = json_load_file(path, 0, NULL)); /* 3 frames and their marks, 3 lines, and the name of a row */
+    assert_int_equal(json_array_size(json_object_get(o, "traceEvents")), 3 + 3 + 3 + 1);
+    json_decref(o);
+    snprintf(path, sizeof(path), "%s/x.sqlite", dir);
+    assert_int_equal(export_sqlite(t, &names, path, &e), 0);
+    snprintf(path, sizeof(path), "%s/x.html", dir);
+    assert_int_equal(export_html(t, &names, NULL, path, &e), 0);
+    names_finish(&names);
+    trc_close(t);
+}
+
+static void recordings_are_compared(void **state)
+{
+    struct trc *a = reopen(record("plain")), *b = reopen(record("other"));
+    struct diff_result r;
+    size_t n = 0;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, &n);
+
+    assert_int_equal(diff_run(out, a, b, 0, &r, NULL), 0);
+    fclose(out);
+    assert_int_equal(r.only_a, 0);
+    assert_int_equal(r.only_b, 1);
+    assert_string_equal(text, "+ 8 @1 Pen#4.Line(points=[{x=1, y=2}], " LINE_END "0x0)\n");
+    free(text);
+    trc_close(a);
+    trc_close(b);
+}
+
+/* A copy without one frame: the calls of the others, with their blobs. */
+static void recordings_are_edited(void **state)
+{
+    struct trc *t = reopen(record("plain"));
+    struct trc_editor *ed;
+    struct error e = {0};
+    const char *want[NUM_CALLS];
+    char path[120], text[NUM_CALLS][400];
+    struct trc_call c;
+    size_t n = 0;
+
+    snprintf(path, sizeof(path), "%s/cut", dir);
+    assert_int_equal(trc_edit_create(&ed, t, path, "{\"cut\": true}", &e), 0);
+    while (trc_next(t, &c, &e) > 0)
+        if (c.frame != 1) {
+            assert_int_equal(trc_edit_copy(ed, &c, &e), 0);
+            snprintf(text[n], sizeof(text[n]), "%zu %s", n, strchr(calls[c.index], '@'));
+            want[n] = text[n];
+            n++;
+        }
+    assert_int_equal(trc_edit_finish(ed, true, &e), 0);
+    trc_close(t);
+    t = reopen(path);
+    want[5] = "5 @1 #4.Release() -> return=0"; /* what made it was in that frame */
+    assert_prints(t, want, n);
+    assert_non_null(strstr(trc_meta(t), "\"cut\":true"));
+    trc_close(t);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_are_recorded_and_printed_by_the_table),
+        cmocka_unit_test(the_other_api_is_refused_by_name),
+        cmocka_unit_test(a_program_that_dies_is_recorded_up_to_the_call),
+        cmocka_unit_test(json_is_json),
+        cmocka_unit_test(exports_are_made),
+        cmocka_unit_test(recordings_are_compared),
+        cmocka_unit_test(recordings_are_edited),
+    };
+
+    if (argc == 3 && !strcmp(argv[1], "--program"))
+        return program(argv[2]);
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
