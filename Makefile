@@ -3,7 +3,7 @@
 #   make play     play the sample recordings through the whole device; crash one, and say why
 #   make validate bring the whole stack up, validate it, break it, and write the record, report.json and report.html
 #   make test     build and run every test
-#   make bench    measure; one line per figure, and build/bench.json
+#   make bench    measure; one line per figure, and build/bench.json (bench/README.md)
 #   make verdicts plant 200 stalls by seed, live ones too if this is root, and print how each was judged
 #   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
 #   make sim      lives of the whole stack in virtual time, with faults: SEEDS (1000)
@@ -62,6 +62,7 @@ fuzz:
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/build/fuzz.sh $(FUZZ)
 
 bench: build
+	@$(NEED) bench
 	@tools/build/bench.sh $(B)
 
 kmd-windows:

@@ -1,10 +1,15 @@
 /* bench.h: how a benchmark reports a figure.
  *
- * A program in this folder measures what it is about and a reference in the same run, and calls
- * bench_report() for each figure. It is run as `PROGRAM [--json FILE] [FIGURE...]`: one line per figure (of those
- * named, where the program knows to leave out the others) on standard output, and each figure added to the array in FILE (made if missing; a figure of the same id is replaced):
+ * A program in this folder measures what it is about and a reference in the same run, in turns, and reports each figure as the
+ * ratio of the two: a number that means the same on every machine. README.md says what each figure is.
  *
- *   {"id", "ours", "reference", "ratio", "unit", "target", "ok"}
+ * It is run as `PROGRAM [--json FILE] [FIGURE...]`: one line per figure (of those named, where the program knows to leave out
+ * the others) on standard output, and each figure added to the array in FILE (made if missing; one of the same id is replaced):
+ *
+ *   {"id", "measured": true, "ours", "reference", "ratio", "ratio_from", "ratio_to", "unit", "target", "at_least", "ok"}
+ *   {"id", "measured": false, "why"}
+ *
+ * Exit codes: 0; 1 a figure misses its target; 2 usage; 4 something could not be measured that should have been.
  */
 #ifndef BENCH_BENCH_H_
 #define BENCH_BENCH_H_
@@ -15,16 +20,20 @@
 struct bench {
     const char *json;  /* NULL: no file */
     char *const *only; /* figures asked for, up to a NULL; none: all */
-    int failed;        /* what could not be measured or written */
+    int missed, failed;
 };
 
 struct bench_figure {
     const char *id;
-    double ours, reference; /* reference 0: there is none, and the ratio is ours */
+    double ours, reference; /* of the same unit */
+    /* Or one of each for every round, measured one right after the other: medians are printed, and the ratio is the median of
+     * the rounds' ratios, so that a machine that slows down for a while slows both. */
+    const double *ours_each, *reference_each;
+    size_t rounds;
     const char *unit;
     double target;    /* for the ratio ours/reference */
     int at_least;     /* the ratio must be at least the target, instead of at most */
-    const char *note; /* printed behind the line, may be NULL */
+    const char *note; /* printed behind the line: what the reference is */
 };
 
 /* Reads the command line; exits with a usage line if it makes no sense. */
@@ -32,9 +41,14 @@ void bench_init(struct bench *b, int argc, char **argv);
 /* Whether figure `id` was asked for. */
 bool bench_wants(const struct bench *b, const char *id);
 void bench_report(struct bench *b, const struct bench_figure *f);
-/* The exit status: 0, or 1 if something could not be measured or written. A target that is missed is said in its line, and
- * fails nothing: machines are shared and noisy. */
+/* This machine lacks something: the kernel's, a program. That is said, and fails nothing. */
+void bench_not_measured(struct bench *b, const char *id, const char *why);
+/* The exit status. */
 int bench_finish(const struct bench *b);
+
+/* The speed of this machine at this moment, for figures of throughput that have no reference of their own: million events of 48
+ * bytes a second that a binary heap merges from 24 sorted sequences. One core; as branchy as analysis is. Takes 30 ms. */
+double bench_merge_rate(void);
 
 /* The p-th quantile (0..1) of n values, which get sorted. */
 double bench_quantile(double *values, size_t n, double p);

@@ -118,9 +118,10 @@ int main(int argc, char **argv)
              t.planted, t.exact, t.wrong,
              t.missed ? "; some kills came when nothing ran, and do not count" : "");
     bench_report(&b, &(struct bench_figure){.id = "culprit_accuracy",
-                                            .ours = t.wrong || !t.planted ? 0 : 100.0 * t.exact / t.planted,
-                                            .unit = "%",
-                                            .target = 99,
+                                            .ours = t.wrong ? 0 : t.exact,
+                                            .reference = t.planted,
+                                            .unit = "crashes",
+                                            .target = 0.99,
                                             .at_least = 1,
                                             .note = note});
     return bench_finish(&b);

@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/userfaultfd.h>
+#include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -95,6 +97,32 @@ static int loop(const char *kind, int loops)
     printf("%.2f\n", bench_quantile(ns, (size_t)loops, 0.5));
     fflush(stdout);
     _exit(0);
+}
+
+/* What a recorder cannot do without: a ticket, and as many bytes into a ring. */
+static int ring(size_t bytes)
+{
+    static _Atomic uint64_t ticket;
+    static uint8_t memory[1 << 16];
+    uint8_t call[256];
+    double ns[LOOPS];
+
+    if (bytes < 1 || bytes > sizeof(call))
+        return 1;
+    memset(call, 1, sizeof(call));
+    for (int n = 0; n < LOOPS; n++) {
+        double start = cpu_ns();
+
+        for (unsigned i = 0; i < CALLS; i++) {
+            uint64_t at = atomic_fetch_add(&ticket, bytes);
+
+            memcpy(memory + at % (sizeof(memory) - sizeof(call)), call, bytes);
+            __asm__ volatile("" : : : "memory");
+        }
+        ns[n] = (cpu_ns() - start) / CALLS;
+    }
+    printf("%.2f\n", bench_quantile(ns, LOOPS, 0.5));
+    return 0;
 }
 
 /* ---- a draw-heavy frame ------------------------------------------------------------------------------------- */
@@ -359,7 +387,9 @@ static void bytes_a_call(const char *path, double *raw, double *packed)
 
 static void call_cost(struct bench *b, const char *kind, bool gfx)
 {
-    double ns[3][ROUNDS], raw, packed, plain, ours, theirs = 0;
+    /* what the caller hands over: a list, and six dwords behind a pointer with a count; two buffers, offsets, a size */
+    const double arguments = strcmp(kind, "copy") ? 8 + 4 + 24 : 8 + 8 + 8 + 8 + 8 + 8;
+    double ns[4][ROUNDS], added[ROUNDS], raw = 0, packed = 0, theirs = 0;
     char path[100], id[64], note[200];
 
     snprintf(path, sizeof(path), "%s/loop", dir);
@@ -367,25 +397,41 @@ static void call_cost(struct bench *b, const char *kind, bool gfx)
         ns[0][n] = atof(output("%s --loop %s 2>/dev/null", self, kind));
         ns[1][n] =
             atof(output("%s d3d12 record -o %s -- %s --loop %s 2>/dev/null", AEROGPU, path, self, kind));
+        if (!n)
+            bytes_a_call(path, &raw, &packed);
+        ns[3][n] = atof(output("%s --ring %.0f", self, ceil(raw)));
+        added[n] = ns[1][n] - ns[0][n];
         if (gfx)
             ns[2][n] = atof(output(GFX "%s --loop %s 2>/dev/null", "NONE", dir, self, kind));
     }
-    plain = bench_quantile(ns[0], ROUNDS, 0.5);
-    ours = bench_quantile(ns[1], ROUNDS, 0.5) - plain;
     if (gfx)
-        theirs = bench_quantile(ns[2], ROUNDS, 0.5) - plain;
-    bytes_a_call(path, &raw, &packed);
+        theirs = bench_quantile(ns[2], ROUNDS, 0.5) - bench_quantile(ns[0], ROUNDS, 0.5);
     snprintf(id, sizeof(id), "d3d12_call_cost_%s", kind);
-    snprintf(note, sizeof(note), "added to %.0f ns a call; gfxreconstruct uncompressed adds %.0f", plain,
-             theirs);
-    bench_report(b, &(struct bench_figure){.id = id, .ours = ours, .unit = "ns", .target = 60, .note = note});
+    snprintf(
+        note, sizeof(note),
+        "added to %.0f ns a call, against a ring write of as many bytes; gfxreconstruct uncompressed adds %.0f",
+        bench_quantile(ns[0], ROUNDS, 0.5), theirs);
+    bench_report(b, &(struct bench_figure){.id = id,
+                                           .ours_each = added,
+                                           .reference_each = ns[3],
+                                           .rounds = ROUNDS,
+                                           .unit = "ns",
+                                           .target = 4,
+                                           .note = note});
     snprintf(id, sizeof(id), "d3d12_call_bytes_%s", kind);
-    bench_report(
-        b, &(struct bench_figure){
-               .id = id, .ours = raw, .unit = "bytes/call", .target = 10, .note = "before compression"});
+    bench_report(b, &(struct bench_figure){.id = id,
+                                           .ours = raw,
+                                           .reference = arguments,
+                                           .unit = "bytes/call",
+                                           .target = 0.25,
+                                           .note = "before compression, against the arguments"});
     snprintf(id, sizeof(id), "d3d12_call_packed_%s", kind);
-    bench_report(b, &(struct bench_figure){
-                        .id = id, .ours = packed, .unit = "bytes/call", .target = 2, .note = "in the file"});
+    bench_report(b, &(struct bench_figure){.id = id,
+                                           .ours = packed,
+                                           .reference = arguments,
+                                           .unit = "bytes/call",
+                                           .target = 0.05,
+                                           .note = "in the file, against the arguments"});
 }
 
 /* Frames of 5 000 draws: what recording adds to their CPU time, and how many bytes a frame takes. */
@@ -413,14 +459,18 @@ static void draw_heavy(struct bench *b, bool gfx)
             their_bytes = (double)st.st_size / FRAMES;
     }
     if (plain <= 0) {
-        printf("d3d12_record: no Direct3D 12 device: not measured\n");
+        bench_not_measured(b, "d3d12_record", "no Direct3D 12 device");
         return;
     }
-    snprintf(note, sizeof(note), "of %.0f us CPU a frame; adds %.0f us, gfxreconstruct %.0f us", plain, ours,
+    snprintf(note, sizeof(note), "CPU time of 5 000 draws recorded, against not; gfxreconstruct adds %.0f us",
              theirs);
-    bench_report(
-        b, &(struct bench_figure){
-               .id = "d3d12_record", .ours = ours / plain * 100, .unit = "%", .target = 10, .note = note});
+    bench_report(b, &(struct bench_figure){.id = "d3d12_record",
+                                           .ours_each = us[1],
+                                           .reference_each = us[0],
+                                           .rounds = ROUNDS,
+                                           .unit = "us/frame",
+                                           .target = 1.1,
+                                           .note = note});
     if (theirs > 0)
         bench_report(b, &(struct bench_figure){.id = "d3d12_record_against",
                                                .ours = ours,
@@ -455,7 +505,8 @@ static void gears(struct bench *b, bool gfx)
     struct stat st;
 
     if (!have("Xvfb") || !have("vkd3d-gears")) {
-        printf("d3d12_bytes: no Xvfb or no vkd3d-gears: not measured\n");
+        bench_not_measured(b, "d3d12_bytes", "no Xvfb or no vkd3d-gears");
+        bench_not_measured(b, "d3d12_play", "no Xvfb or no vkd3d-gears");
         return;
     }
     snprintf(path, sizeof(path), "%s/gears", dir);
@@ -484,17 +535,23 @@ static void gears(struct bench *b, bool gfx)
             }
         }
     }
-    snprintf(note, sizeof(note), "%.0f frames with a hash each; gfxreconstruct LZ4: %.0f", frames, theirs);
-    if (frames > 0 && !stat(path, &st))
+    snprintf(note, sizeof(note), "%.0f frames with a hash each, against gfxreconstruct with LZ4", frames);
+    if (theirs <= 0)
+        bench_not_measured(b, "d3d12_bytes", "gfxreconstruct recorded nothing");
+    else if (frames > 0 && !stat(path, &st))
         bench_report(b, &(struct bench_figure){.id = "d3d12_bytes",
                                                .ours = (double)st.st_size / frames,
+                                               .reference = theirs,
                                                .unit = "bytes/frame",
-                                               .target = 32,
+                                               .target = 0.1,
                                                .note = note});
-    if (theirs > 0 && fps[1][0] > 0)
+    if (theirs <= 0 || fps[1][0] <= 0)
+        bench_not_measured(b, "d3d12_play", "gfxrecon-replay played nothing");
+    else
         bench_report(b, &(struct bench_figure){.id = "d3d12_play",
-                                               .ours = bench_quantile(fps[0], 3, 0.5),
-                                               .reference = bench_quantile(fps[1], 3, 0.5),
+                                               .ours_each = fps[0],
+                                               .reference_each = fps[1],
+                                               .rounds = 3,
                                                .unit = "frames/s",
                                                .target = 1.5,
                                                .at_least = 1,
@@ -506,11 +563,11 @@ static void gears(struct bench *b, bool gfx)
 
 static void show(struct bench *b)
 {
-    double best = 0;
+    double ours[ROUNDS], reference[ROUNDS], slow, fast = bench_merge_rate();
     char path[100];
 
     snprintf(path, sizeof(path), "%s/loop", dir);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         struct rusage before, after;
         double s;
 
@@ -519,40 +576,60 @@ static void show(struct bench *b)
         getrusage(RUSAGE_CHILDREN, &after);
         s = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
             (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) / 1e6;
-        if (s > 0 && CALLS * LOOPS / s > best)
-            best = CALLS * LOOPS / s;
+        ours[i] = CALLS * LOOPS / s / 1e6;
+        slow = fast;
+        fast = bench_merge_rate();
+        reference[i] = (slow + fast) / 2;
     }
-    bench_report(b, &(struct bench_figure){.id = "d3d12_show",
-                                           .ours = best / 1e6,
-                                           .unit = "M calls/s",
-                                           .target = 2,
-                                           .at_least = 1,
-                                           .note = "decoded and printed, user CPU time"});
+    bench_report(
+        b, &(struct bench_figure){.id = "d3d12_show",
+                                  .ours_each = ours,
+                                  .reference_each = reference,
+                                  .rounds = ROUNDS,
+                                  .unit = "M/s",
+                                  .target = 0.03,
+                                  .at_least = 1,
+                                  .note = "calls decoded and printed, user CPU time, against events merged"});
 }
 
 /* From the start of loading to the page being usable, as the page itself measures it. */
+static double open_page(const char *name)
+{
+    return atof(output(
+        "HOME=%s chromium --headless --no-sandbox --disable-gpu --dump-dom file://%s/%s.html 2>/dev/null | "
+        "grep -ao 'data-open-ms=\"[0-9]*' | head -1 | cut -d'\"' -f2",
+        dir, dir, name));
+}
+
 static void open_viewer(struct bench *b)
 {
-    double ms[3];
+    double ms[3], bare[3];
 
     if (!have("chromium")) {
-        printf("d3d12_viewer: chromium is not installed: not measured\n");
+        bench_not_measured(b, "d3d12_viewer", "chromium is not installed");
         return;
     }
     output("%s d3d12 record -o %s/short -- %s --short-loop copy 2>/dev/null; %s d3d12 show --html %s/v.html "
            "%s/short",
            AEROGPU, dir, self, AEROGPU, dir, dir);
-    for (int i = 0; i < 3; i++)
-        ms[i] = atof(output("HOME=%s chromium --headless --no-sandbox --disable-gpu --dump-dom "
-                            "file://%s/v.html 2>/dev/null | "
-                            "grep -ao 'data-open-ms=\"[0-9]*' | head -1 | cut -d'\"' -f2",
-                            dir, dir));
-    bench_report(b,
-                 &(struct bench_figure){.id = "d3d12_viewer",
-                                        .ours = bench_quantile(ms, 3, 0.5) / 1e3,
-                                        .unit = "s",
-                                        .target = 2,
-                                        .note = "opening a recording of 100 000 calls in headless Chromium"});
+    output(
+        "cd %s; { printf '<!doctype html><script type=\"text/plain\">'; base64 -w0 /dev/urandom | head -c $(stat -c %%s "
+        "v.html); printf '</script><script>document.documentElement.dataset.openMs = "
+        "Math.round(performance.now())</script>'; } >bare.html",
+        dir);
+    for (int i = 0; i < 3; i++) {
+        ms[i] = open_page("v");
+        bare[i] = open_page("bare");
+    }
+    bench_report(
+        b, &(struct bench_figure){.id = "d3d12_viewer",
+                                  .ours_each = ms,
+                                  .reference_each = bare,
+                                  .rounds = 3,
+                                  .unit = "ms",
+                                  .target = 6,
+                                  .note = "opening 100 000 calls in headless Chromium, against decoding and "
+                                          "parsing the page's bytes"});
 }
 
 /* ---- written pages ------------------------------------------------------------------------------------------ */
@@ -667,7 +744,7 @@ static void dirty(struct bench *b)
                                                .target = 1.2,
                                                .note = "64 MiB, 100 pages; against a bare PAGEMAP_SCAN"});
     else
-        printf("dirty_tracking: this kernel has no PAGEMAP_SCAN: not measured\n");
+        bench_not_measured(b, "dirty_tracking", "this kernel has no PAGEMAP_SCAN");
     printf("  64 MiB, microseconds of writing + looking, when changed are\n  %-8s", "");
     for (int k = 0; k < 4; k++)
         printf(" %18.0f%%", parts[k] * 100);
@@ -695,6 +772,8 @@ int main(int argc, char **argv)
         return loop(argv[2], 1);
     if (argc == 2 && !strcmp(argv[1], "--draws"))
         return draws();
+    if (argc == 3 && !strcmp(argv[1], "--ring"))
+        return ring((size_t)atoi(argv[2]));
     bench_init(&b, argc, argv);
     if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0 || !mkdtemp(dir))
         return 1;

@@ -110,11 +110,13 @@ static void doorbell_roundtrip(struct bench *b)
     reference = samples_percentile(&apart, 50);
     if (samples_percentile(&together, 50) < reference)
         reference = samples_percentile(&together, 50);
-    bench_report(b, &(struct bench_figure){.id = "doorbell_roundtrip",
-                                           .ours = (double)samples_percentile(&ours, 50) / 1000,
-                                           .reference = (double)reference / 1000,
-                                           .unit = "us",
-                                           .target = 1.5});
+    bench_report(
+        b, &(struct bench_figure){.id = "doorbell_roundtrip",
+                                  .ours = (double)samples_percentile(&ours, 50) / 1000,
+                                  .reference = (double)reference / 1000,
+                                  .unit = "us",
+                                  .target = 1.5,
+                                  .note = "doorbell to interrupt, against a ping-pong of two processes"});
     driver_destroy(d);
     machine_destroy(t.m);
     samples_finish(&ours);
@@ -184,11 +186,13 @@ static void vblank_jitter(struct bench *b)
     saturate(m, d, machine_now(m) + VBLANKS * sleeper.period);
     pthread_join(thread, NULL);
     driver_disable_scanout(d);
-    bench_report(b, &(struct bench_figure){.id = "vblank_jitter",
-                                           .ours = (double)samples_percentile(&ours, 99) / 1000,
-                                           .reference = (double)samples_percentile(&sleeper.late, 99) / 1000,
-                                           .unit = "us p99",
-                                           .target = 1.2});
+    bench_report(b,
+                 &(struct bench_figure){.id = "vblank_jitter",
+                                        .ours = (double)samples_percentile(&ours, 99) / 1000,
+                                        .reference = (double)samples_percentile(&sleeper.late, 99) / 1000,
+                                        .unit = "us p99",
+                                        .target = 1.2,
+                                        .note = "how late vblanks are seen under load, against a timerfd"});
     driver_destroy(d);
     machine_destroy(m);
     samples_finish(&ours);
