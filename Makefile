@@ -42,7 +42,7 @@ play: build
 	@echo; echo "pictures: out/run/NAME/frame_*.png; all at a glance: out/run/sheet.png"
 	@echo; echo "A frame that hangs, and what the black box says of it:"; rm -rf out/crash
 	@AEROGPU_LOG=error $(B)/tools/aerogpu/aerogpu dump --hang 1000 --out out/crash $(B)/samples/crash/hang.aerogputrace || true
-	@AEROGPU_LOG=error $(B)/tools/aerogpu/aerogpu replay --hang 1000 out/crash/*.aerogpudump
+	@AEROGPU_LOG=error $(B)/tools/aerogpu/aerogpu play --hang 1000 out/crash/*.aerogpudump
 	@$(B)/tools/aerogpu/aerogpu report --html out/crash/report.html out/crash/*.aerogpudump && echo "the report: out/crash/report.html"
 
 test: build

@@ -1,6 +1,6 @@
 /* culprit_bench: figure culprit_accuracy. Plants crashes by seed in frames of 50 to 2 000 draws, has them crash, and compares
  * what the black box says with what was planted: cause, submission, packet, and for page faults the buffer and the distance.
- * Each is played as it would crash in use (group markers), and then again with exact markers, as `aerogpu replay` does.
+ * Each is played as it would crash in use (group markers), and then again with exact markers, as `aerogpu play` does.
  *
  * CULPRITS=N plants N crashes in place of 42. A share of them that is named exactly is the figure; one that is named wrong
  * with certainty by either run makes it 0. */

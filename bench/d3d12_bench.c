@@ -395,8 +395,7 @@ static void call_cost(struct bench *b, const char *kind, bool gfx)
     snprintf(path, sizeof(path), "%s/loop", dir);
     for (int n = 0; n < ROUNDS; n++) {
         ns[0][n] = atof(output("%s --loop %s 2>/dev/null", self, kind));
-        ns[1][n] =
-            atof(output("%s d3d12 record -o %s -- %s --loop %s 2>/dev/null", AEROGPU, path, self, kind));
+        ns[1][n] = atof(output("%s record -o %s -- %s --loop %s 2>/dev/null", AEROGPU, path, self, kind));
         if (!n)
             bytes_a_call(path, &raw, &packed);
         ns[3][n] = atof(output("%s --ring %.0f", self, ceil(raw)));
@@ -445,7 +444,7 @@ static void draw_heavy(struct bench *b, bool gfx)
     snprintf(text, sizeof(text), "%s/gfx.gfxr", dir);
     for (int n = 0; n < ROUNDS; n++) {
         us[0][n] = atof(output("%s --draws 2>/dev/null", self));
-        us[1][n] = atof(output("%s d3d12 record -o %s -- %s --draws 2>/dev/null", AEROGPU, path, self));
+        us[1][n] = atof(output("%s record -o %s -- %s --draws 2>/dev/null", AEROGPU, path, self));
         if (gfx)
             us[2][n] = atof(output(GFX "%s --draws 2>/dev/null", "LZ4", dir, self));
     }
@@ -517,7 +516,7 @@ static void gears(struct bench *b, bool gfx)
     snprintf(text, sizeof(text), ":%d", atoi(output("cat %s/display", dir)));
     setenv("DISPLAY", text, 1);
     snprintf(text, sizeof(text), "%s",
-             output("%s d3d12 record -o %s -- timeout -s INT 4 vkd3d-gears 2>&1", AEROGPU, path));
+             output("%s record -o %s -- timeout -s INT 4 vkd3d-gears 2>&1", AEROGPU, path));
     frames = number_before(text, " frames, ");
     if (gfx) {
         output(GFX "timeout -s INT 4 vkd3d-gears 2>&1", "LZ4", dir);
@@ -531,7 +530,7 @@ static void gears(struct bench *b, bool gfx)
 
                 fps[1][i] = number_before(out, " fps");
                 theirs = n > 0 ? (double)st.st_size / n : theirs;
-                fps[0][i] = number_before(output("%s d3d12 play %s 2>/dev/null", AEROGPU, path), " a second");
+                fps[0][i] = number_before(output("%s play %s 2>/dev/null", AEROGPU, path), " a second");
             }
         }
     }
@@ -572,7 +571,7 @@ static void show(struct bench *b)
         double s;
 
         getrusage(RUSAGE_CHILDREN, &before);
-        output("%s d3d12 show %s >/dev/null", AEROGPU, path);
+        output("%s show %s >/dev/null", AEROGPU, path);
         getrusage(RUSAGE_CHILDREN, &after);
         s = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
             (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) / 1e6;
@@ -609,7 +608,7 @@ static void open_viewer(struct bench *b)
         bench_not_measured(b, "d3d12_viewer", "chromium is not installed");
         return;
     }
-    output("%s d3d12 record -o %s/short -- %s --short-loop copy 2>/dev/null; %s d3d12 show --html %s/v.html "
+    output("%s record -o %s/short -- %s --short-loop copy 2>/dev/null; %s show --html %s/v.html "
            "%s/short",
            AEROGPU, dir, self, AEROGPU, dir, dir);
     output(

@@ -440,8 +440,12 @@ static void print_text(const struct options *o, FILE *out)
         column = width > column && width < 38 ? width : column;
     }
     if (o->num_commands)
-        fprintf(out, "\ncommands:\n");
+        fprintf(out, o->commands[0].run ? "\ncommands:\n" : "\n");
     for (size_t i = 0; i < o->num_commands; i++) {
+        if (!o->commands[i].run) {
+            fprintf(out, "%s%s:\n", i ? "\n" : "", o->commands[i].summary);
+            continue;
+        }
         fprintf(out, "  %-*s", column - 2, o->commands[i].name);
         wrap(out, o->commands[i].summary, column, column);
     }
@@ -571,7 +575,10 @@ static void print_man(const struct options *o, FILE *out)
     if (o->num_commands)
         fprintf(out, ".SH COMMANDS\n");
     for (size_t i = 0; i < o->num_commands; i++)
-        roff_entry(out, o->commands[i].name, NULL, o->commands[i].summary);
+        if (o->commands[i].run)
+            roff_entry(out, o->commands[i].name, NULL, o->commands[i].summary);
+        else
+            fprintf(out, ".SS %s\n", o->commands[i].summary);
     roff_options(o, out);
     roff_section(out, "NOTES", o->notes);
     if (o->exits[EXIT_OK])
@@ -592,7 +599,8 @@ static void print_man(const struct options *o, FILE *out)
 static void print_list(const struct options *o, FILE *out)
 {
     for (size_t i = 0; i < o->num_commands; i++)
-        fprintf(out, "command\t%s\t%s\n", o->commands[i].name, o->commands[i].summary);
+        if (o->commands[i].run)
+            fprintf(out, "command\t%s\t%s\n", o->commands[i].name, o->commands[i].summary);
     for (const struct options_row *r = o->rows; r && r->kind; r++)
         if (r->kind != OPTIONS_GROUP)
             fprintf(out, "option\t%s\t%.1s\t%s\t%.*s\n", r->name ? r->name : "",

@@ -100,7 +100,7 @@ struct options_row {
 #define OPT_CALL(n, l, fn, c, a, d)                     {.kind = OPTIONS_CALL, .name = (n), .letter = (l), .to2.call = (fn), .to.ctx = (c), .arg = (a), .doc = (d)}
 /* clang-format on */
 
-/* A command of a program that has several. */
+/* A command of a program that has several; without `run`, a heading: its summary. */
 struct options_command {
     const char *name, *summary;
     int (*run)(int argc, char **argv);

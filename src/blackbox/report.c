@@ -20,7 +20,7 @@ static void make_advice(struct bb_view *v)
     if (cause->kind != BB_KIND_OUTSIDE && strcmp(v->certainty, "certain"))
         advise(
             v,
-            "Run `aerogpu replay` on this dump: it plays the last submissions in a fresh executor with a marker around every command, and writes the exact one into the dump.");
+            "Run `aerogpu play` on this dump: it plays the last submissions in a fresh executor with a marker around every command, and writes the exact one into the dump.");
     if (cause->advice)
         advise(v, cause->advice);
     if (cause->kind == BB_KIND_CRASH || cause->kind == BB_KIND_REFUSAL)

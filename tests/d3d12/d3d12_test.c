@@ -71,11 +71,10 @@ static void roundtrip(const char *name, const char *options, int reads)
     snprintf(begin, sizeof(begin), "%s ", name);
     assert_int_equal(run(&plain, "%s %s", workload, name), 0);
     snprintf(sum, sizeof(sum), "%s", last_line(&plain, begin));
-    if (run(&out, "%s d3d12 record %s -o %s/%s.d3d12trace -- %s %s", aerogpu, options, dir, name, workload,
-            name))
+    if (run(&out, "%s record %s -o %s/%s.d3d12trace -- %s %s", aerogpu, options, dir, name, workload, name))
         fail_msg("%s", strbuf_str(&out));
     assert_string_equal(last_line(&out, begin), sum); /* recording changes nothing */
-    if (run(&out, "%s d3d12 play --validate %s/%s.d3d12trace", aerogpu, dir, name))
+    if (run(&out, "%s play --validate %s/%s.d3d12trace", aerogpu, dir, name))
         fail_msg("%s", strbuf_str(&out));
     snprintf(want, sizeof(want), "read back: %d as recorded, 0 different", reads);
     if (!strstr(strbuf_str(&out), want))
@@ -88,7 +87,7 @@ static void need_device(void)
 {
     struct strbuf out = {0};
     int code = run(&out, "%s events", workload),
-        recorder = run(&out, "%s d3d12 record -o /dev/null -- %s --help", aerogpu, aerogpu);
+        recorder = run(&out, "%s record --what d3d12 -o /dev/null -- %s --help", aerogpu, aerogpu);
 
     strbuf_finish(&out);
     if (code || recorder) {
@@ -143,7 +142,7 @@ static void pipeline_streams_play_alike_on_a_newer_libvkd3d(void **state)
         skip();
     }
     if (run(&out,
-            "%s d3d12 record -o %s/stream -- %s %s stream; %s d3d12 show %s/stream; %s %s d3d12 play "
+            "%s record -o %s/stream -- %s %s stream; %s show %s/stream; %s %s play "
             "--validate %s/stream",
             aerogpu, dir, with, workload, aerogpu, dir, with, aerogpu, dir))
         fail_msg("%s", strbuf_str(&out));
@@ -173,14 +172,14 @@ static void a_killed_program_is_recorded_to_its_last_call(void **state)
     struct strbuf out = {0};
 
     need_device();
-    assert_int_equal(
-        run(&out, "%s d3d12 record -o %s/killed.d3d12trace -- %s killed", aerogpu, dir, workload), 128 + 9);
-    assert_int_equal(run(&out, "%s d3d12 show %s/killed.d3d12trace | tail -1", aerogpu, dir), 0);
+    assert_int_equal(run(&out, "%s record -o %s/killed.d3d12trace -- %s killed", aerogpu, dir, workload),
+                     128 + 9);
+    assert_int_equal(run(&out, "%s show %s/killed.d3d12trace | tail -1", aerogpu, dir), 0);
     assert_non_null(strstr(strbuf_str(&out), "CopyBufferRegion(pDstBuffer=Resource#"));
     assert_non_null(strstr(strbuf_str(&out), "DstOffset=12345, "));
     assert_non_null(strstr(strbuf_str(&out), "SrcOffset=54321, NumBytes=4)"));
     assert_int_equal(
-        run(&out, "%s d3d12 show --method CopyBufferRegion %s/killed.d3d12trace | wc -l", aerogpu, dir), 0);
+        run(&out, "%s show --method CopyBufferRegion %s/killed.d3d12trace | wc -l", aerogpu, dir), 0);
     assert_int_equal(atoi(strbuf_str(&out)), 100001);
     strbuf_finish(&out);
 }
@@ -191,18 +190,16 @@ static void crashes_come_back_and_get_small(void **state)
     struct strbuf out = {0};
 
     need_device();
-    assert_int_equal(run(&out, "%s d3d12 record -o %s/crash -- %s crash", aerogpu, dir, workload), 128 + 11);
-    assert_int_equal(run(&out, "ulimit -c 0; %s d3d12 play %s/crash", aerogpu, dir), 128 + 11);
-    assert_int_equal(run(&out, "%s d3d12 minimize --timeout 1000 %s/crash -o %s/small", aerogpu, dir, dir),
-                     0);
+    assert_int_equal(run(&out, "%s record -o %s/crash -- %s crash", aerogpu, dir, workload), 128 + 11);
+    assert_int_equal(run(&out, "ulimit -c 0; %s play %s/crash", aerogpu, dir), 128 + 11);
+    assert_int_equal(run(&out, "%s minimize --timeout 1000 %s/crash -o %s/small", aerogpu, dir, dir), 0);
     assert_non_null(strstr(strbuf_str(&out), " of 172 calls still end by signal 11 in CopyBufferRegion"));
     assert_true(atoi(strstr(strbuf_str(&out), "small: ") + 7) <= 20); /* five where no fence comes late */
-    assert_int_equal(run(&out, "ulimit -c 0; %s d3d12 play %s/small", aerogpu, dir), 128 + 11);
-    assert_int_equal(
-        run(&out,
-            "%s d3d12 record -o %s/fine -- %s queries && %s d3d12 minimize --timeout 5000 %s/fine -o %s/x",
-            aerogpu, dir, workload, aerogpu, dir, dir),
-        3);
+    assert_int_equal(run(&out, "ulimit -c 0; %s play %s/small", aerogpu, dir), 128 + 11);
+    assert_int_equal(run(&out,
+                         "%s record -o %s/fine -- %s queries && %s minimize --timeout 5000 %s/fine -o %s/x",
+                         aerogpu, dir, workload, aerogpu, dir, dir),
+                     3);
     assert_non_null(strstr(strbuf_str(&out), "the recording plays to its end without a failure"));
     strbuf_finish(&out);
 }
@@ -214,7 +211,8 @@ static void signals_end_the_program(void **state)
 
     need_device();
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(run(&out, "timeout --foreground -s %s 2 %s d3d12 record -o %s/ended -- sleep 100",
+        assert_int_equal(run(&out,
+                             "timeout --foreground -s %s 2 %s record --what d3d12 -o %s/ended -- sleep 100",
                              i ? "TERM" : "INT", aerogpu, dir),
                          124);
         assert_non_null(strstr(strbuf_str(&out), i ? "ended by signal 15" : "ended by signal 2"));
@@ -229,12 +227,12 @@ static void killed_recorders_leave_nothing(void **state)
 
     need_device();
     if (run(&out,
-            "%s d3d12 record -o %s/gone -- sleep 100 & pid=$!; shm=; i=0;"
+            "%s record --what d3d12 -o %s/gone -- sleep 100 & pid=$!; shm=; i=0;"
             "while [ -z \"$shm\" ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i + 1));"
             "  shm=$(readlink /proc/$pid/fd/* | grep -m1 /dev/shm/aerogpu-record-); done;"
             "until child=$(pgrep -x -P $pid sleep) || [ $((i += 1)) -gt 400 ]; do sleep 0.05; done; kill -9 "
             "$pid; wait $pid; [ -n \"$shm\" ] && [ "
-            "-e $shm ] && %s d3d12 record -o "
+            "-e $shm ] && %s record --what d3d12 -o "
             "%s/next -- true &&"
             "[ ! -e $shm ]; code=$?; kill $child; exit $code",
             aerogpu, dir, aerogpu, dir))
@@ -248,13 +246,13 @@ static void names_and_json_are_shown(void **state)
 
     need_device();
     roundtrip("clears", "", 1);
-    assert_int_equal(run(&out, "%s d3d12 show %s/clears.d3d12trace", aerogpu, dir), 0);
+    assert_int_equal(run(&out, "%s show %s/clears.d3d12trace", aerogpu, dir), 0);
     assert_non_null(strstr(strbuf_str(&out),
                            "\"Target \xc3\xa4\xe4\xb8\xad\".SetPrivateData(guid={12345678-0001-0002-0304-"
                            "05060708090a}, DataSize=5, pData=5 bytes 68656c6c6f) -> return=S_OK"));
     assert_int_equal(
         run(&out,
-            "%s d3d12 show --json %s/clears.d3d12trace | python3 -c '"
+            "%s show --json %s/clears.d3d12trace | python3 -c '"
             "import json,sys\n"
             "c=[json.loads(l) for l in sys.stdin]\n"
             "d=[x for x in c if x[\"method\"]==\"ClearRenderTargetView\"]\n"
@@ -280,11 +278,10 @@ static void wrong_handles_are_named(void **state)
     for (int i = 0; i < 4; i++)
         var(&r, 1);
     write_file(path, r.bytes, r.n, 1);
-    assert_int_equal(run(&out, "%s d3d12 play %s", aerogpu, path), 3);
-    assert_non_null(strstr(strbuf_str(&out),
-                           "aerogpu d3d12 play: call 0 (block 0): ID3D12GraphicsCommandList::"
-                           "DrawInstanced: it is made on object 5, which does not exist"));
-    assert_int_equal(run(&out, "%s d3d12 play /dev/null", aerogpu), 3);
+    assert_int_equal(run(&out, "%s play %s", aerogpu, path), 3);
+    assert_non_null(strstr(strbuf_str(&out), "aerogpu play: call 0 (block 0): ID3D12GraphicsCommandList::"
+                                             "DrawInstanced: it is made on object 5, which does not exist"));
+    assert_int_equal(run(&out, "%s play /dev/null", aerogpu), 3);
     assert_int_equal(run(&out, "%s d3d12 frobnicate", aerogpu), 2);
     strbuf_finish(&out);
 }
@@ -297,11 +294,11 @@ static void every_method_plays_alike(void **state)
     const char *p;
 
     need_device();
-    if (run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/all1 -- %s", stub, aerogpu, dir, callall) ||
-        run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/all2 -- %s d3d12 play %s/all1", stub, aerogpu,
+    if (run(&out, "export LD_PRELOAD=%s; %s record -o %s/all1 -- %s", stub, aerogpu, dir, callall) ||
+        run(&out, "export LD_PRELOAD=%s; %s record --what d3d12 -o %s/all2 -- %s play %s/all1", stub, aerogpu,
             dir, aerogpu, dir))
         fail_msg("%s", strbuf_str(&out));
-    run(&out, "%s d3d12 diff %s/all1 %s/all2", aerogpu, dir, dir);
+    run(&out, "%s diff %s/all1 %s/all2", aerogpu, dir, dir);
     p = strstr(strbuf_str(&out), " calls alike");
     assert_non_null(p);
     while (p > strbuf_str(&out) && p[-1] != '\n')
@@ -314,18 +311,17 @@ static void every_method_plays_alike(void **state)
     assert_string_equal(strbuf_str(&list), "\n");
     /* the recording has all that can be played */
     assert_int_equal(run(&out,
-                         "%s d3d12 methods | grep -E 'recorded and played|asks only' | grep -v ^IUnknown | "
+                         "%s methods | grep -E 'recorded and played|asks only' | grep -v ^IUnknown | "
                          "cut -d' ' -f2 | "
-                         "sort -u > %s/want; %s d3d12 show --json %s/all1 | grep -o '\"method\": \"[^\"]*' | "
+                         "sort -u > %s/want; %s show --json %s/all1 | grep -o '\"method\": \"[^\"]*' | "
                          "cut -d'\"' -f4 | sort -u > %s/got; comm -23 %s/want %s/got",
                          aerogpu, dir, aerogpu, dir, dir, dir, dir),
                      0);
     assert_string_equal(strbuf_str(&out), "");
     /* what cannot be played is recorded, and named */
     assert_int_equal(
-        run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/all3 -- %s all", stub, aerogpu, dir, callall),
-        0);
-    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s d3d12 play %s/all3", stub, aerogpu, dir), 3);
+        run(&out, "export LD_PRELOAD=%s; %s record -o %s/all3 -- %s all", stub, aerogpu, dir, callall), 0);
+    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s play %s/all3", stub, aerogpu, dir), 3);
     assert_non_null(strstr(strbuf_str(&out), "this cannot be played"));
     strbuf_finish(&out);
     strbuf_finish(&list);
@@ -346,24 +342,22 @@ static void addresses_in_buffers_are_translated(void **state)
     char command[500];
 
     need_device();
-    snprintf(command, sizeof(command), "%s d3d12 record -o %s/elsewhere -- %s indirect", aerogpu, dir,
-             elsewhere);
+    snprintf(command, sizeof(command), "%s record -o %s/elsewhere -- %s indirect", aerogpu, dir, elsewhere);
     stub_says(&here, "", command);
     assert_non_null(strstr(strbuf_str(&here), "stub: indirect 1.1: "));
-    snprintf(command, sizeof(command), "%s d3d12 play %s/elsewhere", aerogpu, dir);
+    snprintf(command, sizeof(command), "%s play %s/elsewhere", aerogpu, dir);
     stub_says(&there, "STUB_BASE=4096", command);
     assert_string_equal(strbuf_str(&here), strbuf_str(&there));
     /* without its end, nobody says that there are such buffers: they are found all the same */
     assert_int_equal(run(&there, "head -c -30 %s/elsewhere > %s/elsewhere2", dir, dir), 0);
-    snprintf(command, sizeof(command), "%s d3d12 play %s/elsewhere2", aerogpu, dir);
+    snprintf(command, sizeof(command), "%s play %s/elsewhere2", aerogpu, dir);
     stub_says(&there, "STUB_BASE=77", command);
     assert_string_equal(strbuf_str(&here), strbuf_str(&there));
     /* what shaders write into an argument buffer cannot be translated: that is said */
-    assert_int_equal(
-        run(&there,
-            "export LD_PRELOAD=%s; %s d3d12 record -o %s/written -- %s written; %s d3d12 play %s/written",
-            stub, aerogpu, dir, elsewhere, aerogpu, dir),
-        0);
+    assert_int_equal(run(&there,
+                         "export LD_PRELOAD=%s; %s record -o %s/written -- %s written; %s play %s/written",
+                         stub, aerogpu, dir, elsewhere, aerogpu, dir),
+                     0);
     assert_non_null(
         strstr(strbuf_str(&there), "which shaders may write; those are played as they were recorded"));
     strbuf_finish(&here);
@@ -376,15 +370,13 @@ static void crashes_of_the_player_are_errors(void **state)
     struct strbuf out = {0};
 
     need_device();
-    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s d3d12 record -o %s/null -- %s null", stub, aerogpu,
-                         dir, elsewhere),
-                     0);
-    assert_int_equal(run(&out, "%s d3d12 play %s/null 2>&1 | grep -v fixme", aerogpu, dir), 0);
-    assert_string_equal(
-        strbuf_str(&out),
-        "aerogpu d3d12 play: call 4 (block 0): ID3D12GraphicsCommandList::IASetVertexBuffers: "
-        "making it crashes (signal 11)\n");
-    assert_int_equal(run(&out, "%s d3d12 play %s/null", aerogpu, dir), 3);
+    assert_int_equal(
+        run(&out, "export LD_PRELOAD=%s; %s record -o %s/null -- %s null", stub, aerogpu, dir, elsewhere), 0);
+    assert_int_equal(run(&out, "%s play %s/null 2>&1 | grep -v fixme", aerogpu, dir), 0);
+    assert_string_equal(strbuf_str(&out),
+                        "aerogpu play: call 4 (block 0): ID3D12GraphicsCommandList::IASetVertexBuffers: "
+                        "making it crashes (signal 11)\n");
+    assert_int_equal(run(&out, "%s play %s/null", aerogpu, dir), 3);
     strbuf_finish(&out);
 }
 
@@ -395,13 +387,13 @@ static void placed_resources_get_the_room_they_need(void **state)
     char command[500];
 
     need_device();
-    snprintf(command, sizeof(command), "%s d3d12 record -o %s/placed -- %s placed", aerogpu, dir, elsewhere);
+    snprintf(command, sizeof(command), "%s record -o %s/placed -- %s placed", aerogpu, dir, elsewhere);
     stub_says(&out, "", command);
     assert_string_equal(
         strbuf_str(&out),
         "stub: heap of 458752\nstub: custom, pool 2\nstub: placed at 0\nstub: placed at 65536\n"
         "stub: placed at 65536\nstub: placed at 131072\nstub: placed at 196608\n");
-    snprintf(command, sizeof(command), "%s d3d12 play %s/placed", aerogpu, dir);
+    snprintf(command, sizeof(command), "%s play %s/placed", aerogpu, dir);
     stub_says(&out, "", command);
     assert_string_equal(
         strbuf_str(&out),
@@ -421,11 +413,10 @@ static void unknown_stream_subobjects_are_noted(void **state)
     struct strbuf out = {0};
 
     need_device();
-    assert_int_equal(
-        run(&out,
-            "export LD_PRELOAD=%s; %s d3d12 record -o %s/unknown -- %s unknown; %s d3d12 show %s/unknown",
-            stub, aerogpu, dir, callall, aerogpu, dir),
-        0);
+    assert_int_equal(run(&out,
+                         "export LD_PRELOAD=%s; %s record -o %s/unknown -- %s unknown; %s show %s/unknown",
+                         stub, aerogpu, dir, callall, aerogpu, dir),
+                     0);
     assert_non_null(strstr(
         strbuf_str(&out), "CreatePipelineState(pDesc={SizeInBytes=16, pPipelineStateSubobjectStream=[0x7]}"));
     assert_non_null(strstr(strbuf_str(&out),
@@ -439,20 +430,19 @@ static void recordings_are_compared(void **state)
     struct strbuf out = {0};
 
     need_device();
-    assert_int_equal(
-        run(&out,
-            "cd %s; %s d3d12 record -o a.trc -- %s clears; %s d3d12 trim a.trc --frames 0- -o b.trc; "
-            "%s d3d12 diff a.trc b.trc",
-            dir, aerogpu, workload, aerogpu, aerogpu),
-        0);
+    assert_int_equal(run(&out,
+                         "cd %s; %s record -o a.trc -- %s clears; %s trim a.trc --frames 0- -o b.trc; "
+                         "%s diff a.trc b.trc",
+                         dir, aerogpu, workload, aerogpu, aerogpu),
+                     0);
     assert_non_null(strstr(strbuf_str(&out), " calls alike, 0 only in the first, 0 only in the second\n"));
-    assert_int_equal(run(&out, "cd %s; %s d3d12 record -o c.trc -- %s queries; %s d3d12 diff a.trc c.trc",
-                         dir, aerogpu, workload, aerogpu),
+    assert_int_equal(run(&out, "cd %s; %s record -o c.trc -- %s queries; %s diff a.trc c.trc", dir, aerogpu,
+                         workload, aerogpu),
                      1);
     assert_non_null(strstr(strbuf_str(&out), "CreateQueryHeap("));
     assert_int_equal(run(&out,
-                         "cd %s; n=$(%s d3d12 show --method SetPrivateData a.trc | head -1 | cut -d' ' -f1); "
-                         "%s d3d12 show --bytes $n a.trc",
+                         "cd %s; n=$(%s show --method SetPrivateData a.trc | head -1 | cut -d' ' -f1); "
+                         "%s show --bytes $n a.trc",
                          dir, aerogpu, aerogpu),
                      0);
     assert_string_equal(strbuf_str(&out),
@@ -476,16 +466,16 @@ static void gears_play_alike(void **state)
     run(&out,
         "Xvfb -displayfd 9 -screen 0 640x480x24 9>%s/display >/dev/null & x=$!; "
         "for i in 1 2 3 4 5 6 7 8 9 10; do [ -s %s/display ] && break; sleep 0.2; done; "
-        "export DISPLAY=:$(cat %s/display); %s d3d12 record -o %s/gears -- timeout -s INT 1 vkd3d-gears; "
-        "%s d3d12 record --frames 20-39 -o %s/part -- timeout -s INT 1 vkd3d-gears; kill $x",
+        "export DISPLAY=:$(cat %s/display); %s record -o %s/gears -- timeout -s INT 1 vkd3d-gears; "
+        "%s record --frames 20-39 -o %s/part -- timeout -s INT 1 vkd3d-gears; kill $x",
         dir, dir, dir, aerogpu, dir, aerogpu, dir);
     if (!strstr(strbuf_str(&out), " frames, "))
         fail_msg("%s", strbuf_str(&out));
-    assert_int_equal(run(&out, "%s d3d12 play --validate %s/gears", aerogpu, dir), 0);
+    assert_int_equal(run(&out, "%s play --validate %s/gears", aerogpu, dir), 0);
     assert_non_null(strstr(strbuf_str(&out), " as recorded, 0 different; read back"));
     assert_null(strstr(strbuf_str(&out), "frames: 0 as recorded"));
     /* frames cut out play on their own, from other frames' contents */
-    assert_int_equal(run(&out, "%s d3d12 play --validate %s/part; ls %s", aerogpu, dir, dir), 0);
+    assert_int_equal(run(&out, "%s play --validate %s/part; ls %s", aerogpu, dir, dir), 0);
     if (!strstr(strbuf_str(&out), " 20 frames in ") ||
         !strstr(strbuf_str(&out), "frames: 16 as recorded, 0 different"))
         fail_msg("%s", strbuf_str(&out));
@@ -502,7 +492,7 @@ static void playing_shows_what_is_inside(void **state)
     roundtrip("clears", "", 1);
     assert_int_equal(
         run(&out,
-            "f=%s/clears.d3d12trace; a=%s; $a d3d12 show --json $f | python3 -c '\n"
+            "f=%s/clears.d3d12trace; a=%s; $a show --json $f | python3 -c '\n"
             "import json,sys\n"
             "c=[json.loads(l) for l in sys.stdin]\n"
             "d=[x for x in c if x[\"method\"]==\"ClearRenderTargetView\"]\n"
@@ -510,12 +500,12 @@ static void playing_shows_what_is_inside(void **state)
             "e=[x for x in c if x[\"method\"]==\"ExecuteCommandLists\"]\n"
             "print(r[\"pResource\"][\"object\"], d[0][\"call\"], d[2][\"call\"], e[0][\"call\"])' > %s/ids; "
             "read t first third exec < %s/ids; "
-            "$a d3d12 play --until-call $exec --dump-resource $t:0=%s/one $f && "
-            "$a d3d12 play --until-call $exec --stop-before $first --dump-resource $t:0=%s/none $f && "
-            "$a d3d12 play --until-call $exec --gpu-time $f; "
+            "$a play --until-call $exec --dump-resource $t:0=%s/one $f && "
+            "$a play --until-call $exec --stop-before $first --dump-resource $t:0=%s/none $f && "
+            "$a play --until-call $exec --gpu-time $f; "
             "cmp -s %s/one %s/none; echo differ=$?; wc -c < %s/one; "
-            "$a d3d12 play --until-call $exec --dump-resource $t:99=%s/x $f; echo exit=$?; "
-            "$a d3d12 play --validate --stop-before 1 $f; echo exit=$?",
+            "$a play --until-call $exec --dump-resource $t:99=%s/x $f; echo exit=$?; "
+            "$a play --validate --stop-before 1 $f; echo exit=$?",
             dir, aerogpu, dir, dir, dir, dir, dir, dir, dir, dir),
         0);
     if (!strstr(strbuf_str(&out), "differ=1") || !strstr(strbuf_str(&out), "ms on the GPU in 1 lists"))

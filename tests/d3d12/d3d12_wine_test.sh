@@ -78,11 +78,11 @@ record() {
     shift
     plain=$(timeout 60 wine "$from/$name.exe" "$@" 2>"$work/$name.err" 8>&-)
     result $? "$name runs under wine"
-    recorded=$(timeout 60 "$aerogpu" d3d12 record -o "$trace" -- wine "$from/$name.exe" "$@" 2>"$work/$name.record" 8>&-)
+    recorded=$(timeout 60 "$aerogpu" record -o "$trace" -- wine "$from/$name.exe" "$@" 2>"$work/$name.record" 8>&-)
     result $? "$name is recorded"
     [ "$plain" = "$recorded" ] || { echo "# plain: $plain"; echo "# recorded: $recorded"; }
     result "$([ "$plain" = "$recorded" ]; echo $?)" "$name says the same while it is recorded"
-    timeout 60 "$aerogpu" d3d12 play --validate "$trace" >"$work/$name.play" 2>&1
+    timeout 60 "$aerogpu" play --validate "$trace" >"$work/$name.play" 2>&1
     local rc=$?
     [ $rc = 0 ] || sed 's/^/# /' "$work/$name.record" "$work/$name.play"
     result $rc "$name is played: $(grep '^frames:' "$work/$name.play")"
@@ -95,7 +95,7 @@ says() {
 
 # shows NAME PATTERN TEXT: the recording has such a call
 shows() {
-    "$aerogpu" d3d12 show "$work/$1.d3d12trace" >"$work/$1.show" 2>&1
+    "$aerogpu" show "$work/$1.d3d12trace" >"$work/$1.show" 2>&1
     result "$(grep -q "$2" "$work/$1.show"; echo $?)" "$3"
 }
 
@@ -103,7 +103,7 @@ shows() {
 killed() {
     local trace=$work/killed.d3d12trace recorder program i
     rm -f "$work/killed.out" # of an earlier run: it would say that the program is there already
-    timeout 60 "$aerogpu" d3d12 record -o "$trace" -- wine "$samples/clear.exe" 1000000 >"$work/killed.out" \
+    timeout 60 "$aerogpu" record -o "$trace" -- wine "$samples/clear.exe" 1000000 >"$work/killed.out" \
         2>"$work/killed.record" 8>&- &
     recorder=$!
     for i in $(seq 500); do
@@ -114,7 +114,7 @@ killed() {
     kill -9 $program
     wait $recorder
     result "$([ $? = 137 ]; echo $?)" "a program that is killed ends its recording"
-    timeout 100 "$aerogpu" d3d12 play --validate "$trace" >"$work/killed.play" 2>&1
+    timeout 100 "$aerogpu" play --validate "$trace" >"$work/killed.play" 2>&1
     result $? "what it did until then is played: $(grep '^frames:' "$work/killed.play")"
     result "$(says killed '^frames: [1-9][0-9]* as recorded, 0 different'; echo $?)" "with the same pictures"
 }
@@ -131,8 +131,8 @@ shows draws 'SwapChainResize(SwapChain=1, Width=240, Height=160' "the resize is 
 shows draws 'ExecuteIndirect' "and indirect draws"
 shows draws 'ExecuteBundle' "and bundles"
 shows draws 'MemoryWrite(.*constants, one slot per frame' "and what was written into mapped memory, by the buffer's name"
-"$aerogpu" d3d12 trim -o "$work/trimmed.d3d12trace" --frames 8-11 "$work/draws.d3d12trace" >/dev/null 2>&1 &&
-    "$aerogpu" d3d12 play --validate "$work/trimmed.d3d12trace" 2>&1 | grep -q '^frames: [1-4] as recorded, 0 different'
+"$aerogpu" trim -o "$work/trimmed.d3d12trace" --frames 8-11 "$work/draws.d3d12trace" >/dev/null 2>&1 &&
+    "$aerogpu" play --validate "$work/trimmed.d3d12trace" 2>&1 | grep -q '^frames: [1-4] as recorded, 0 different'
 result $? "frames behind the resize can be cut out"
 record compute 5
 result "$(says compute 'read back: [1-9][0-9]* as recorded, 0'; echo $?)" "compute read back the same"
@@ -145,24 +145,24 @@ from=$work/late # it writes beside itself
 rm -rf "$from" && mkdir "$from" && cp "$samples/late.exe" "$from"
 record late
 result "$(says late 'read back: 5 as recorded, 0'; echo $?)" "late read back the same"
-result "$([ "$(grep -c 'CreateDevice(' <("$aerogpu" d3d12 show "$work/late.d3d12trace"))" = 4 ]; echo $?)" \
+result "$([ "$(grep -c 'CreateDevice(' <("$aerogpu" show "$work/late.d3d12trace"))" = 4 ]; echo $?)" \
     "both devices and both questions are in it, though it asked which library is loaded"
 result "$([ "$(ls "$from" | tr '\n' ' ')" = 'late.exe late.log ' ]; echo $?)" "its file is beside it, and nothing else"
 timeout 60 wine "$samples/../../../src/d3d12/windows/dirty_windows_test.exe" >"$work/dirty" 2>&1 8>&-
 result "$(! grep '^not ok' "$work/dirty" && [ "$(grep -c '^ok' "$work/dirty")" = 25 ]; echo $?)" \
     "every way of finding written pages works in a Windows process"
 mkdir -p "$prefix/drive_c/my games" && cp "$samples/late.exe" "$prefix/drive_c/my games"
-timeout 60 "$aerogpu" d3d12 record -o "$work/c.d3d12trace" -- wine 'C:\my games\late.exe' >/dev/null 2>&1 8>&-
+timeout 60 "$aerogpu" record -o "$work/c.d3d12trace" -- wine 'C:\my games\late.exe' >/dev/null 2>&1 8>&-
 result $? "a program can be named as Windows names it"
-timeout 60 "$aerogpu" d3d12 record -o "$work/none.d3d12trace" -- wine nosuch.exe >"$work/none" 2>&1
+timeout 60 "$aerogpu" record -o "$work/none.d3d12trace" -- wine nosuch.exe >"$work/none" 2>&1
 result "$([ $? = 4 ] && grep -q "cannot find nosuch.exe: name the program's file" "$work/none"; echo $?)" "one that is not there is"
 for how in kernel hash fault; do
-    timeout 60 "$aerogpu" d3d12 record --memory $how -o "$work/memory.d3d12trace" -- wine "$samples/compute.exe" 4 \
+    timeout 60 "$aerogpu" record --memory $how -o "$work/memory.d3d12trace" -- wine "$samples/compute.exe" 4 \
         >/dev/null 2>&1 8>&- &&
-        timeout 60 "$aerogpu" d3d12 play --validate "$work/memory.d3d12trace" 2>&1 | grep -q 'back: [4-9] as recorded, 0 d'
+        timeout 60 "$aerogpu" play --validate "$work/memory.d3d12trace" 2>&1 | grep -q 'back: [4-9] as recorded, 0 d'
     result $? "memory watched by: $how"
 done
-timeout 60 "$aerogpu" d3d12 record -o "$work/died.d3d12trace" -- wine "$samples/many.exe" 2 die >/dev/null 2>&1 8>&-
+timeout 60 "$aerogpu" record -o "$work/died.d3d12trace" -- wine "$samples/many.exe" 2 die >/dev/null 2>&1 8>&-
 result "$([ $? = 9 ]; echo $?)" "a program that ends itself has its exit code"
 shows died 'SOSetTargets(StartSlot=0' "and its last call"
 killed

@@ -326,7 +326,7 @@ static void pictures_go_where_they_are_asked_to(void **state)
     p = read_png("sheet.png");
     assert_true(p.width > 5 * 240 && p.height > 3 * 180);
     free(p.rgba);
-    assert_int_equal(code_of(sh("$A play --png sheet.png/x $S/shared.aerogputrace >/dev/null 2>&1")), 1);
+    assert_int_equal(code_of(sh("$A play --png sheet.png/x $S/shared.aerogputrace >/dev/null 2>&1")), 4);
 }
 
 /* ---- what goes wrong
@@ -348,12 +348,12 @@ static void exit_codes_say_what_happened(void **state)
         code_of(sh("AEROGPU_EXECUTOR=/nonexistent $A play $S/shared.aerogputrace >/dev/null 2>&1")), 4);
     assert_int_equal(code_of(sh("$A show >/dev/null 2>&1")), 2);
     assert_int_equal(code_of(sh("$A record play f >/dev/null 2>&1")), 2);
-    assert_int_equal(code_of(sh("$A record -o /nonexistent/x play f >/dev/null 2>&1")), 1);
-    assert_int_equal(code_of(sh("$A record -o x $S/../nothing >/dev/null 2>&1")), 2);
-    r = sh("$A play /nonexistent $S/shared.aerogputrace 2>&1"); /* one that is bad does not keep the others
+    assert_int_equal(code_of(sh("$A record -o /dev/null/x play f >/dev/null 2>&1")), 4);
+    assert_int_equal(code_of(sh("$A record -o x $S/../nothing >/dev/null 2>&1")), 4);
+    r = sh("$A play $S/none $S/shared.aerogputrace 2>&1"); /* one that is bad does not keep the others
                                                                    from playing */
     assert_int_equal(r.code, 3);
-    assert_non_null(strstr(strbuf_str(&r.out), "/nonexistent: cannot open: No such file or directory"));
+    assert_non_null(strstr(strbuf_str(&r.out), "/none: cannot open: No such file or directory"));
     assert_non_null(strstr(strbuf_str(&r.out), "shared.aerogputrace"));
     strbuf_finish(&r.out);
 }

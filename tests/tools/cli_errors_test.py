@@ -21,32 +21,27 @@ with open(work + "/noise", "wb") as f:
 with open(recording, "rb") as whole, open(work + "/cut.aerogputrace", "wb") as f:
     f.write(whole.read()[:-100])
 os.symlink("/dev/full", work + "/full")
+for name, bytes_ in (("direct.d3d12trace", b"D3D12TRC"), ("etl.cputrace", b"AGCPUTRC"), ("stream", b"ACMD"), ("flight", b"AGFLIGHT"),
+                     ("dump.aerogpudump", b"SQLite format 3\0" + bytes(52) + b"AGBD" + bytes(28)),
+                     ("script", b"#!/bin/sh\n"), ("vulkan", b"\177ELF libvulkan.so.1"), ("dx11.exe", b"MZ..D3D11.DLL"),
+                     ("dx12.exe", b"MZ.." + "d3d12.dll".encode("utf-16-le"))):
+    with open(f"{work}/{name}", "wb") as f:
+        f.write(bytes_ + bytes(64))
+    os.chmod(f"{work}/{name}", 0o755)
 
 # The command with an argument that a file can follow, the words for a folder, an empty file, and noise.
-readers = [
-    ("play", "is a directory", "needs 32 bytes", "this is no recording"),
-    ("show", "is a directory", "needs 32 bytes", "this is no recording"),
+known = "is nothing that aerogpu knows: it begins with 00 01 02 03"
+readers = [(command, "is a folder", "is empty", known) for command in (
+    "play", "show", "info", "report", "trim --frames 0-1 -o small", "minimize -o small")] + [
     ("dump", "is a directory", "needs 32 bytes", "this is no recording"),
-    ("minimize -o small", "is a directory", "needs 32 bytes", "this is no recording"),
-    ("replay", "is a folder", "no SQLite database", "no SQLite database"),
-    ("report", "is a folder", "no SQLite database", "no SQLite database"),
     ("doctor", "no report", None, "no report"),
-    ("cpu report", "is a folder", "empty", "not a .cputrace file"),
-    ("cpu import", "is a folder", "empty", "not an ETL file"),
-    ("d3d12 play", "is a folder", "the file is empty", "not a Direct3D 12 recording"),
-    ("d3d12 show", "is a folder", "the file is empty", "not a Direct3D 12 recording"),
-    (f"d3d12 diff {work}/noise", None, None, "not a Direct3D 12 recording"),
-    ("d3d12 trim --frames 0-1 -o small", "is a folder", "the file is empty", "not a Direct3D 12 recording"),
-    ("d3d12 minimize -o small", "is a folder", "the file is empty", "not a Direct3D 12 recording"),
+    (f"diff {work}/noise", None, None, known),
 ]
-commands = ["validate", "doctor", "play", "record", "show", "abi", "cpu", "cpu record", "cpu report", "cpu watch", "cpu import",
-            "serve", "sim", "version", "dump", "replay", "minimize", "crashes", "report", "d3d12", "d3d12 record", "d3d12 play",
-            "d3d12 show", "d3d12 diff", "d3d12 minimize", "d3d12 methods", "d3d12 trim"]
+commands = ["validate", "doctor", "play", "record", "show", "info", "diff", "trim", "minimize", "report", "watch", "abi", "methods",
+            "serve", "sim", "version", "dump", "crashes"]
 # Command lines that are wrong, and the words that say how.
 wrong = [
     ("nonsense", "no command 'nonsense'"),
-    ("cpu nonsense", "no command 'nonsense'"),
-    ("d3d12 nonsense", "no command 'nonsense'"),
     ("version now", "it takes no 'now'"),
     ("validate now", "it takes no 'now'"),
     ("validate --soak long", "--soak: 'long' is no number from 0 to"),
@@ -54,47 +49,72 @@ wrong = [
     ("sim --clients 65", "--clients: '65' is no number from 1 to 64"),
     ("sim --seed -1", "--seed: '-1' is no number of at least 0"),
     ("play --frame 1x f", "--frame: '1x' is no number"),
-    ("play", "give at least one recording"),
+    ("play", "FILE... is missing"),
     ("play --png", "option '--png' requires an argument"),
-    ("record -o out", "give -o OUT and a command"),
+    ("record -o out", "give a program to run; --what cpu needs none"),
+    ("record -o out record play f", "a recording is not recorded"),
+    ("record --sched -o out play f", "--sched is for processors, which is not what is recorded"),
+    ("record --what cpu --frames 1-2", "--frames is for Direct3D 12, which is not what is recorded"),
+    (f"trim -o small --frames 1-2 {recording} {recording}", "it takes no '"),
+    (f"play {recording} {work}/direct.d3d12trace", "direct.d3d12trace is not a recording of AeroGPU's device (.aerogputrace), but a recording of Direct3D 12 (.d3d12trace): one kind at a time"),
+    (f"play --paced {recording}", "--paced is not for"),
+    (f"show --decoded {work}/direct.d3d12trace", "--decoded is not for"),
+    (f"report --with w {work}/dump.aerogpudump", "--with is not for"),
     ("dump --hang 0 f", "--hang: '0' is no number from 1 to 3600000"),
     ("dump --pid 0", "--pid: '0' is no number"),
-    ("replay --tries 0 f", "--tries: '0' is no number"),
+    ("play --tries 0 f", "--tries: '0' is no number"),
     ("minimize --jobs 0 -o small f", "--jobs: '0' is no number"),
     ("serve --ram 1", "--ram: '1' is no number from 64 to 3072"),
-    ("cpu record -d never", "-d: 'never' is no time in seconds, above 0 and up to 1000000"),
-    ("cpu record -b 1", "-b: '1' is no number from 16 to 4194304"),
-    ("cpu report", "give one recording"),
-    ("cpu report --save f", "--save goes with --with DUMP"),
-    ("cpu watch now", "it takes no 'now'"),
-    ("d3d12 play --frames 3-1 f", "--frames needs a range A-B, not '3-1'"),
-    ("d3d12 play --until-call x f", "--until-call: 'x' is no number"),
-    ("d3d12 play --dump-resource 5 f", "--dump-resource needs N[:SUB]=FILE, not '5'"),
-    ("d3d12 play --validate --stop-before 3 f", "--stop-before cannot be compared"),
-    ("d3d12 show --frames x f", "--frames needs a range A-B, not 'x'"),
-    ("d3d12 show --pictures 1-2 f", "--pictures goes with --html"),
-    ("d3d12 record -o f --memory magic -- true", "--memory: 'magic' is none of auto|kernel|fault|hash"),
-    ("d3d12 trim f", "a file, --frames A-B and -o OUTPUT are needed"),
+    ("record --what cpu -d never", "--duration: 'never' is no time in seconds, above 0 and up to 1000000"),
+    ("record --what cpu -b 1", "--buffer: '1' is no number from 16 to 4194304"),
+    ("record --what gl -- true", "--what: 'gl' is none of d3d12|device|cpu"),
+    ("report", "FILE is missing"),
+    (f"report --save {work}/etl.cputrace", "--save goes with --with DUMP"),
+    ("watch now", "it takes no 'now'"),
+    ("play --frames 3-1 f", "--frames needs a range A-B, not '3-1'"),
+    ("play --until-call x f", "--until-call: 'x' is no number"),
+    ("play --dump-resource 5 f", "--dump-resource needs N[:SUB]=FILE, not '5'"),
+    (f"play --validate --stop-before 3 {work}/direct.d3d12trace", "--stop-before cannot be compared"),
+    ("show --frames x f", "--frames needs a range A-B, not 'x'"),
+    (f"show --pictures 1-2 {work}/direct.d3d12trace", "--pictures goes with --html"),
+    ("record --memory magic -- true", "--memory: 'magic' is none of auto|kernel|fault|hash"),
+    (f"trim --frames 1-2 {work}/direct.d3d12trace", "--frames A-B and -o OUTPUT are needed"),
+    (f"minimize {recording}", "-o SMALL is needed"),
 ]
 # Outputs that cannot be written, the exit code, and the words.
 outputs = [
-    (f"play --sheet {work}/full {recording}", 1, "full: No space left on device"),
-    (f"play --sheet {work}/folder {recording}", 1, "folder: Is a directory"),
-    (f"play --sheet {work}/no/such {recording}", 1, "no/such: No such file or directory"),
-    (f"play --png {work}/empty {recording}", 1, "empty"),
-    (f"record -o {work}/no/such play {recording}", 1, "no/such: No such file or directory"),
+    (f"play --sheet {work}/full {recording}", 4, "full: No space left on device"),
+    (f"play --sheet {work}/folder {recording}", 4, "folder: Is a directory"),
+    (f"play --sheet {work}/no/such {recording}", 4, "no/such: No such file or directory"),
+    (f"play --png {work}/empty {recording}", 4, "empty"),
+    (f"record -o {work}/no/such play {recording}", 4, "no/such: No such file or directory"),
     (f"dump --out {work}/empty {recording}", 4, "empty: Not a directory"),
     (f"minimize -o {work}/no/such {recording}", 4, "no/such: No such file or directory"),
     (f"crashes --index {work}/index --html {work}/full", 4, "full: No space left on device"),
     (f"crashes --index {work}/no/such", 4, "no/such: unable to open database file"),
     (f"validate --sim --out {work}/empty", 4, "empty/stack.log: Not a directory"),
     (f"serve --ram 64 --event-log {work}/no/such", 4, "no/such: No such file or directory"),
-    (f"d3d12 record -o {work}/no/such -- true", 4, "no/such: No such file or directory"),
-    (f"d3d12 record -o gone -- {work}/no/such", 4, "no/such: No such file or directory"),
-    (f"d3d12 minimize -o {work}/no/such {work}/noise", 1, "no/such: No such file or directory"),
+    (f"record --what d3d12 -o {work}/no/such -- true", 4, "no/such: No such file or directory"),
+    (f"record -o gone -- {work}/no/such", 4, "no/such: No such file or directory"),
+    (f"minimize -o {work}/no/such {work}/direct.d3d12trace", 4, "no/such: No such file or directory"),
+]
+# What a kind of file does not have, and programs that cannot be recorded: the sentence says what there is instead.
+other_kinds = [
+    (f"trim -o small --frames 1-2 {recording}", 3,
+     "is a recording of AeroGPU's device (.aerogputrace), which this command has nothing for; there is: play, show, info, minimize, dump"),
+    (f"report {work}/direct.d3d12trace", 3, "there is: play, show, info, diff, trim, minimize"),
+    (f"play {work}/etl.cputrace", 3, "is a recording of processors (.cputrace), which this command has nothing for; there is: info, report"),
+    (f"minimize -o small {work}/stream", 3, "is a command stream, which this command has nothing for; there is: show, info"),
+    (f"diff {work}/flight {work}/flight", 3, "is a flight recorder, which this command has nothing for; there is: show, info"),
+    (f"play {aerogpu}", 3, "is a program, which this command has nothing for; there is: record -- PROGRAM, lose -- PROGRAM"),
+    (f"record -- {work}/script", 4, "which API it speaks cannot be seen, since it is a script: `aerogpu record` records"),
+    (f"record -- {work}/vulkan", 4, "speaks Vulkan, which cannot be recorded: `aerogpu record` records Direct3D 12"),
+    (f"record -- {work}/dx11.exe", 4, "speaks Direct3D 11, which cannot be recorded"),
+    (f"record -- {aerogpu} play {recording}", 4, "speaks both Direct3D 12 and AeroGPU's device: --what d3d12|device says which"),
+    (f"record -- env {work}/dx12.exe", 4, "is a Windows program: `aerogpu record -- wine"),
 ]
 passed = count = 0
-plan = len(readers) + len(commands) + len(wrong) + len(outputs) + 4
+plan = len(readers) + len(commands) + len(wrong) + len(outputs) + len(other_kinds) + 4
 print(f"1..{plan}")
 
 
@@ -145,14 +165,14 @@ for command in commands:
     result(f"{command} and an unknown option", bad)
 for command, words in wrong:
     result(command, check(command, 2, words))
-for command, code, words in outputs:
+for command, code, words in outputs + other_kinds:
     result(command.replace(work + "/", "").replace(samples + "/", ""), check(command, code, words))
 
 result("a cut recording", check(f"play {work}/cut.aerogputrace", 3, "cut.aerogputrace: offset 0x"))
 with open("/dev/full", "w") as full:
     bad = []
     for command in "--help", "version", "abi", "play --help", f"show {recording}", f"show --json {recording}", \
-                   f"crashes --index {work}/index", "dump --schema", "d3d12 methods", "sim --seeds 1 --calm":
+                   f"crashes --index {work}/index", "dump --schema", "methods", "sim --seeds 1 --calm":
         bad += check(command, 4, "standard output could not be written", stdout=full)
     result("what cannot be written to standard output", bad)
 result("devices stay where they are", [] if stat.S_ISCHR(os.stat(work + "/full").st_mode) else ["the link is gone"])
@@ -166,7 +186,7 @@ try:
 except PermissionError:
     other = None
 bad = []
-for command in ["play", "show", "report", "cpu report", "d3d12 show"] if other is not None else []:
-    bad += check(f"{command} {work}/noise", 3 if command != "cpu report" else 4, "Permission denied", **other)
+for command in ["play", "show", "report", "info"] if other is not None else []:
+    bad += check(f"{command} {work}/noise", 3, "Permission denied", **other)
 result("a file that one may not read" + ("" if other is not None else " # SKIP another user may not run this build"), bad)
 subprocess.run(["rm", "-rf", work], check=True)

@@ -57,7 +57,7 @@ def a_dump_of_what_does_not_crash():
 
 @case
 def replay_names_the_command():
-    out, _ = run('replay', '--hang', '600', dumps['hang'])
+    out, _ = run('play', '--hang', '600', dumps['hang'])
     assert out.startswith('It crashed again on try 1: Draw 77 (packet 170, DRAW)'), out
     assert ask(dumps['hang'], 'SELECT certainty, packet, source FROM finding WHERE rank=0') == \
         ('certain', 170, 'exact markers, played again')
@@ -69,7 +69,7 @@ def replay_names_the_command():
 @case
 def replay_leaves_the_dump_alone():
     before = open(dumps['wild'], 'rb').read()
-    out, _ = run('replay', '--keep', dumps['wild'])
+    out, _ = run('play', '--keep', dumps['wild'])
     assert 'It crashed again on try 1' in out and 'was never mapped' in out, out
     assert open(dumps['wild'], 'rb').read() == before
 
@@ -125,15 +125,15 @@ def minimize_refuses():
 
 @case
 def replay_refuses():
-    _, err = run('replay', sample('wild'), code=3)
-    assert 'no SQLite database, so no dump' in err, err
-    run('replay', code=2)
+    _, err = run('play', '--tries', '2', sample('wild'), code=2)
+    assert '--tries is not for' in err and 'is a recording of AeroGPU' in err, err
+    run('play', code=2)
     shutil.copy(dumps['wild'], path('empty.aerogpudump'))
     db = sqlite3.connect(path('empty.aerogpudump'))
     db.execute('DELETE FROM file')
     db.commit()
     db.close()
-    _, err = run('replay', path('empty.aerogpudump'), code=3)
+    _, err = run('play', path('empty.aerogpudump'), code=3)
     assert 'recording' in err, err
     os.unlink(path('empty.aerogpudump'))
 

@@ -104,7 +104,7 @@ int cmd_dump(int argc, char **argv)
             .exits = {"nothing crashed", "something did", [EXIT_INPUT] = "a recording is bad",
                       [EXIT_ENV] = "there is no Vulkan device or no executor"},
             .see =
-                "aerogpu-report(1), aerogpu-replay(1), aerogpu-minimize(1), aerogpu-crashes(1), docs/blackbox.md"},
+                "aerogpu-report(1), aerogpu-play(1), aerogpu-minimize(1), aerogpu-crashes(1), docs/blackbox.md"},
         argc, argv);
 
     if (code)

@@ -15,7 +15,7 @@ static const char *summary = "a virtual GPU that can be crashed on purpose";
 int command_run(const char *parent, const struct options_command *commands, size_t n, int argc, char **argv)
 {
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(argv[0], commands[i].name) != 0)
+        if (!commands[i].run || strcmp(argv[0], commands[i].name) != 0)
             continue;
         snprintf(running, sizeof(running), "%s %s", parent, commands[i].name);
         summary = commands[i].summary;
@@ -64,6 +64,12 @@ int usage_error(const char *fmt, ...)
     va_end(ap);
     fprintf(stderr, "; `%s --help` says more\n", running);
     return EXIT_USAGE;
+}
+
+int command_fail(enum exit_code code, const struct error *e)
+{
+    fprintf(stderr, "%s: %s\n", running, e->text);
+    return code;
 }
 
 int command_end(int code)

@@ -23,7 +23,7 @@ static void on_crash(int sig)
     const struct api_method *m = &d12_methods[g->method];
     bool own = gettid() == guard.thread;
     char text[400];
-    int n = snprintf(text, sizeof(text), "aerogpu d3d12 %s: call %llu (block %u): %s::%s: %s%s (signal %d)\n",
+    int n = snprintf(text, sizeof(text), "aerogpu %s: call %llu (block %u): %s::%s: %s%s (signal %d)\n",
                      guard.what, (unsigned long long)g->index, g->block, m->name ? m->iface : "",
                      m->name ? m->name : "",
                      own ? "making it crashes" : "meanwhile a thread of this machine's Direct3D 12 crashed",

@@ -1,8 +1,8 @@
-/* aerogpu d3d12 play: makes the calls of a recording again. */
+/* d3d12_play.c: makes the calls of a recording again. */
 #include "commands.h"
 
 #include <errno.h>
-#include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 
 #include "d3d12.h"
 #include "d3d12/gen/table.h"
+#include "file_kinds.h"
 #include "d3d12/play/play.h"
 
 static int report(const struct play_result *r, bool validate)
@@ -36,6 +37,14 @@ static int report(const struct play_result *r, bool validate)
     return r->frames_different || r->reads_different ? EXIT_FAILED : EXIT_OK;
 }
 
+static struct play_params params = {.until_call = UINT64_MAX,
+                                    .until_frame = UINT32_MAX,
+                                    .png_last = UINT32_MAX,
+                                    .stop_before = UINT64_MAX,
+                                    .draw_first = 1};
+static bool loop;
+static uint32_t times = 1;
+
 /* "N[:SUB]=FILE" */
 static int parse_dump(void *ctx, const struct options_row *row, const char *value, struct error *e)
 {
@@ -51,84 +60,84 @@ static int parse_dump(void *ctx, const struct options_row *row, const char *valu
                : 0;
 }
 
-/* -1: the help was asked for. */
-static int parse(int argc, char **argv, struct play_params *p, uint64_t *loops)
-{
-    struct options_row rows[] = {
-        OPT_FLAG("validate", 0, &p->validate,
-                 "compare every frame and every memory read back with the recording"),
-        OPT_U64("until-call", 0, &p->until_call, 0, UINT64_MAX, "N", "stop after call N"),
-        OPT_U32("until-frame", 0, &p->until_frame, 0, UINT32_MAX, "N", "stop after frame N"),
-        OPT_U64("stop-before", 0, &p->stop_before, 0, UINT64_MAX, "N",
-                "from call N on draw, copy and clear nothing; stop after that frame"),
-        OPT_TEXT("png", 0, &p->png_dir, "DIR", "write the frames' pictures"),
-        OPT_RANGE32("frames", 0, &p->png_first, &p->png_last, "A-B", "with --png: only of these frames"),
-        OPT_RANGE("draws", 0, &p->draw_first, &p->draw_last, "A-B",
-                  "with --png: also the picture after each draw among calls A to B"),
-        OPT_CALL("dump-resource", 0, parse_dump, p, "N[:SUB]=FILE",
-                 "what resource N holds at the end: bytes, or a picture if FILE ends in .png"),
-        OPT_FLAG("gpu-time", 0, &p->gpu_time, "how long each frame's lists take on the GPU"),
-        OPT_FLAG("paced", 0, &p->paced,
-                 "frames no earlier than they were recorded; else as fast as the device allows"),
-        OPT_U64("loop", 0, loops, 1, UINT64_MAX, "N", "play it N times"),
-        OPT_U32("timeout", 0, &p->timeout_ms, 1, UINT32_MAX, "MS", "how long a fence may take; 10000"),
-        OPT_END};
-    int r = command_line(
-        &(struct options){
-            .rows = rows,
-            .operands = "FILE",
-            .min = 1,
-            .max = 1,
-            .wrong = "one recording is needed",
-            .about = "Plays a recording on this machine's Direct3D 12 device, without a window.",
-            .exits = {"played, and with --validate all as recorded",
-                      "something differs, or could not be played", [EXIT_INPUT] = "the recording is bad"},
-            .see = "aerogpu-d3d12-record(1), aerogpu-d3d12-show(1), docs/d3d12.md"},
-        argc, argv);
+static struct options_row rows[] = {
+    OPT_FLAG("validate", 0, &params.validate,
+             "compare every frame and every memory read back with the recording; exit code 1 if one differs"),
+    OPT_U64("until-call", 0, &params.until_call, 0, UINT64_MAX, "N", "stop after call N"),
+    OPT_U32("until-frame", 0, &params.until_frame, 0, UINT32_MAX, "N", "stop after frame N"),
+    OPT_U64("stop-before", 0, &params.stop_before, 0, UINT64_MAX, "N",
+            "from call N on draw, copy and clear nothing; stop after that frame"),
+    OPT_TEXT("png", 0, &params.png_dir, "DIR", "write the frames' pictures"),
+    OPT_RANGE32("frames", 0, &params.png_first, &params.png_last, "A-B", "with --png: those of a range"),
+    OPT_RANGE("draws", 0, &params.draw_first, &params.draw_last, "A-B",
+              "with --png: also the picture after each draw among calls A to B"),
+    OPT_CALL("dump-resource", 0, parse_dump, &params, "N[:SUB]=FILE",
+             "what resource N holds at the end: bytes, or a picture if FILE ends in .png"),
+    OPT_FLAG("gpu-time", 0, &params.gpu_time, "how long each frame's lists take on the GPU"),
+    OPT_FLAG("paced", 0, &params.paced,
+             "frames no earlier than they were recorded (else as fast as the device allows)"),
+    OPT_FLAG("loop", 0, &loop, "play again and again until Ctrl-C"),
+    OPT_U32("times", 0, &times, 1, UINT32_MAX, "N", "play N times"),
+    OPT_U32("timeout", 0, &params.timeout_ms, 1, UINT32_MAX, "MS", "how long a fence may take (10000)"),
+    OPT_END};
 
-    if (!r && p->stop_before != UINT64_MAX && p->validate)
-        return usage_error("what is left out with --stop-before cannot be compared with --validate");
-    return r;
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+    interrupted = 1;
 }
 
-int d3d12_play(int argc, char **argv)
+static int play_file(const char *path, struct play_params *p)
 {
-    struct play_params p = {.until_call = UINT64_MAX,
-                            .until_frame = UINT32_MAX,
-                            .png_last = UINT32_MAX,
-                            .stop_before = UINT64_MAX,
-                            .draw_first = 1};
     static struct play_progress progress;
-    uint64_t loops = 1;
     struct play_result r;
     struct error e = {0};
     struct trc *t;
-    int code = parse(argc, argv, &p, &loops);
+    int code = EXIT_OK;
 
-    if (code)
-        return code < 0 ? EXIT_OK : code;
-    if (trc_open(&t, &d12_api, argv[optind], &e))
+    if (trc_open(&t, &d12_api, path, &e))
         return d3d12_fail("play", &e);
-    if (p.png_dir && mkdir(p.png_dir, 0777) && errno != EEXIST) {
-        fprintf(stderr, "aerogpu d3d12 play: %s: %s\n", p.png_dir, strerror(errno));
-        trc_close(t);
-        return EXIT_FAILED;
-    }
     if (*trc_cut(t))
-        fprintf(stderr, "aerogpu d3d12 play: %s; what stands before that is played\n", trc_cut(t));
-    p.progress = &progress;
+        fprintf(stderr, "aerogpu play: %s; what stands before that is played\n", trc_cut(t));
+    p->progress = &progress;
     d3d12_guard("play", t, &progress);
-    for (uint64_t i = 0; i < loops && code == EXIT_OK; i++) {
+    for (uint32_t i = 0; (loop || i < times) && !interrupted && code == EXIT_OK; i++) {
         trc_rewind(t);
-        code = play_run(t, &p, &r, &e) ? d3d12_fail("play", &e) : EXIT_OK;
+        code = play_run(t, p, &r, &e) ? d3d12_fail("play", &e) : EXIT_OK;
         if (code == EXIT_OK)
-            code = report(&r, p.validate);
+            code = report(&r, p->validate);
         else
             report(&r, false);
     }
     trc_close(t);
+    return code;
+}
+
+static int run(enum file_kind kind, char *const *files, int num_files)
+{
+    struct sigaction on_int = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    struct play_params p = params;
+    struct error e = {0};
+    int code = EXIT_OK;
+
+    if (p.stop_before != UINT64_MAX && p.validate)
+        return usage_error("what is left out with --stop-before cannot be compared with --validate");
+    if (p.png_dir && mkdir(p.png_dir, 0777) && errno != EEXIST) {
+        error_set(&e, -errno, "%s: %s", p.png_dir, strerror(errno));
+        return command_fail(EXIT_ENV, &e);
+    }
+    if (loop)
+        sigaction(SIGINT, &on_int, NULL);
+    for (int i = 0; i < num_files; i++) {
+        int one = play_file(files[i], &p);
+        code = one > code ? one : code;
+    }
     /* What the recorded program never released is still alive, and so are the driver's threads that work on it: end
      * without taking the driver apart under them. */
     fflush(stderr);
     _exit(command_end(code));
 }
+
+const struct file_action d3d12_play = {
+    "recordings of Direct3D 12 (.d3d12trace), on this machine's Direct3D 12 device:", rows, run};

@@ -1,9 +1,8 @@
-/* aerogpu d3d12 show: a recording as text or JSON lines. */
+/* d3d12_show.c: a recording as text or JSON lines. */
 #include "commands.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "d3d12.h"
+#include "file_kinds.h"
 #include "record/export.h"
 #include "d3d12/play/play.h"
 #include "record/show.h"
@@ -93,12 +93,12 @@ static void take_pictures(const char *path, const char *dir, uint64_t first, uin
         if (!trc_open(&t, &d12_api, path, &e))
             play_run(t, &p, &r, &e);
         if (e.code)
-            fprintf(stderr, "aerogpu d3d12 show: pictures: %s\n", e.text);
+            fprintf(stderr, "aerogpu show: pictures: %s\n", e.text);
         fflush(NULL);
         _exit(0);
     }
     if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
-        fprintf(stderr, "aerogpu d3d12 show: playing for pictures ended early; what was seen until then is "
+        fprintf(stderr, "aerogpu show: playing for pictures ended early; what was seen until then is "
                         "in the page\n");
 }
 
@@ -162,89 +162,78 @@ static int other(struct trc *t, const struct names *names, const struct show_opt
     return err;
 }
 
-/* -1: the help was asked for. */
-static int parse(int argc, char **argv, struct show_options *s)
-{
-    struct options_row rows[] = {
-        OPT_FLAG("json", 0, &s->json, "one JSON object a line"),
-        OPT_GROUP("only some calls"),
-        OPT_RANGE("frames", 0, &s->only.first_frame, &s->only.last_frame, "A-B", "only these frames"),
-        OPT_RANGE("calls", 0, &s->only.first_call, &s->only.last_call, "A-B", "only these calls"),
-        OPT_U32("object", 0, &s->only.object, 1, UINT32_MAX, "N",
-                "only calls that object N is part of: its whole life"),
-        OPT_U32("thread", 0, &s->only.thread, 1, UINT32_MAX, "N", "only of this thread"),
-        OPT_TEXT("method", 0, &s->only.method, "TEXT", "only methods with TEXT in their name"),
-        OPT_GROUP("something else than calls"),
-        OPT_U64("state", 0, &s->state, 0, UINT64_MAX - 1, "N", "what was set on the command list at call N"),
-        OPT_U64("bytes", 0, &s->bytes, 0, UINT64_MAX - 1, "N",
-                "the bytes of call N: what was copied into memory, a shader, constants"),
-        OPT_U64("fences", 0, &s->fences, 0, UINT64_MAX - 1, "N", "the state of every fence at call N"),
-        OPT_TEXT("html", 0, &s->html, "FILE", "a page to look around in"),
-        OPT_RANGE32(
-            "pictures", 0, &s->first_picture, &s->last_picture, "A-B",
-            "with --html: plays up to frame B; the page has the pictures of frames A to B and of their draws, and what every resource holds at the end"),
-        OPT_TEXT("sqlite", 0, &s->sqlite, "FILE", "a database"),
-        OPT_TEXT("perfetto", 0, &s->perfetto, "FILE", "a time line"),
-        OPT_END};
-    struct options o = {
-        .rows = rows,
-        .operands = "FILE",
-        .min = 1,
-        .max = 1,
-        .wrong = "one recording is needed",
-        .about = "Prints the calls of a recording, with every argument and answer.",
-        .exits = {"shown", "an output cannot be written", [EXIT_INPUT] = "the recording is bad"},
-        .see = "aerogpu-d3d12-play(1), docs/d3d12.md"};
-    int r = command_line(&o, argc, argv);
+static struct show_options options = {.only = {.last_frame = UINT64_MAX, .last_call = UINT64_MAX},
+                                      .state = UINT64_MAX,
+                                      .bytes = UINT64_MAX,
+                                      .fences = UINT64_MAX,
+                                      .last_picture = UINT32_MAX};
 
-    s->pictures = options_find(&o, "pictures")->given;
-    if (!r && s->pictures && !s->html)
-        return usage_error("--pictures goes with --html");
-    s->recording = argv[optind];
-    return r;
-}
+static struct options_row rows[] = {
+    OPT_FLAG("json", 'j', &options.json, "one JSON object a line"),
+    OPT_RANGE("frames", 0, &options.only.first_frame, &options.only.last_frame, "A-B", "only these frames"),
+    OPT_RANGE("calls", 0, &options.only.first_call, &options.only.last_call, "A-B", "only these calls"),
+    OPT_U32("object", 0, &options.only.object, 1, UINT32_MAX, "N",
+            "only calls that object N is part of: its whole life"),
+    OPT_U32("thread", 0, &options.only.thread, 1, UINT32_MAX, "N", "only calls of this thread"),
+    OPT_TEXT("method", 0, &options.only.method, "TEXT", "only methods with TEXT in their name"),
+    OPT_U64("state", 0, &options.state, 0, UINT64_MAX - 1, "N", "what was set on the command list at call N"),
+    OPT_U64("bytes", 0, &options.bytes, 0, UINT64_MAX - 1, "N",
+            "the bytes of call N: what was copied into memory, a shader, constants"),
+    OPT_U64("fences", 0, &options.fences, 0, UINT64_MAX - 1, "N", "the state of every fence at call N"),
+    OPT_TEXT("html", 0, &options.html, "FILE", "write a page to look around in"),
+    OPT_TEXT("sqlite", 0, &options.sqlite, "FILE", "write a database"),
+    OPT_TEXT("perfetto", 0, &options.perfetto, "FILE", "write a time line"),
+    OPT_RANGE32(
+        "pictures", 0, &options.first_picture, &options.last_picture, "A-B",
+        "with --html: plays up to frame B; the page has the pictures of frames A to B and of their draws, and what every resource holds at the end"),
+    OPT_END};
 
-int d3d12_show(int argc, char **argv)
+static int run(enum file_kind kind, char *const *files, int num_files)
 {
-    struct show_options o = {.only = {.last_frame = UINT64_MAX, .last_call = UINT64_MAX},
-                             .state = UINT64_MAX,
-                             .bytes = UINT64_MAX,
-                             .fences = UINT64_MAX};
+    const struct options table = {.rows = rows};
+    struct show_options o = options;
     struct names names = {0};
     struct error e = {0};
     struct trc *t;
-    int code = parse(argc, argv, &o), err;
+    int err;
 
-    if (code)
-        return code < 0 ? EXIT_OK : code;
+    o.recording = files[0];
+    o.pictures = options_find(&table, "pictures")->given;
+    if (o.pictures && !o.html)
+        return usage_error("--pictures goes with --html");
     if (trc_open(&t, &d12_api, o.recording, &e))
         return d3d12_fail("show", &e);
     if (*trc_cut(t))
-        fprintf(stderr, "aerogpu d3d12 show: %s; what stands before that is shown\n", trc_cut(t));
+        fprintf(stderr, "aerogpu show: %s; what stands before that is shown\n", trc_cut(t));
     err = names_read(&names, t, &e);
     if (!err)
         err = other(t, &names, &o, &e);
     if (err > 0)
         err = print(t, o.json ? SHOW_JSON : SHOW_TEXT, &o.only, &names, &e);
-    code = err ? d3d12_fail("show", &e) : EXIT_OK;
     names_finish(&names);
     trc_close(t);
-    return code;
+    return err ? d3d12_fail("show", &e) : EXIT_OK;
 }
 
-int d3d12_methods_list(int argc, char **argv)
+const struct file_action d3d12_show = {
+    "recordings of Direct3D 12 (.d3d12trace): calls with every argument and answer:", rows, run};
+
+int cmd_methods(int argc, char **argv)
 {
     bool markdown = false;
+    struct options_row list_rows[] = {OPT_FLAG("markdown", 0, &markdown, "as a page of the reference"),
+                                      OPT_END};
     struct strbuf b = {0};
-    int r = command_line(
+    int code = command_line(
         &(struct options){
-            .rows = (struct options_row[]){OPT_FLAG("markdown", 0, &markdown, "as Markdown"), OPT_END},
-            .about = "Lists every method of the tables, and what becomes of calls of it.",
-            .see = "docs/d3d12.md"},
+            .rows = list_rows,
+            .about =
+                "Lists every Direct3D 12 method that the recorder knows, and what becomes of calls of it.",
+            .see = "aerogpu(1), docs/d3d12.md"},
         argc, argv);
 
-    if (r)
-        return r < 0 ? EXIT_OK : r;
+    if (code)
+        return code < 0 ? EXIT_OK : code;
     show_methods(&b, &d12_api, markdown);
     fwrite(strbuf_str(&b), 1, b.len, stdout);
     strbuf_finish(&b);

@@ -1,12 +1,12 @@
-/* aerogpu replay: plays the last submissions of a dump until the crash happens again, with a marker around every command,
+/* dump_play.c: plays the last submissions of a dump until the crash happens again, with a marker around every command,
  * and writes into the dump what that showed.
  *
  * A crash is the same one if its cause is, and its submission is the one that the dump names, and its packet is among those
  * that the dump's own markers left. */
 #include "commands.h"
+#include "file_kinds.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 struct replay {
     const char *path;
-    unsigned tries, tried;
+    uint32_t tries, tried;
     bool keep;
     struct crash_run_params params;
     struct crash_run_result result;
@@ -32,7 +32,7 @@ static void exec_sql(struct replay *r, sqlite3 *db, char *sql)
     char *message = NULL;
 
     if (sql && sqlite3_exec(db, sql, NULL, NULL, &message))
-        fprintf(stderr, "aerogpu replay: %s: %s\n", r->path, message);
+        fprintf(stderr, "aerogpu play: %s: %s\n", r->path, message);
     sqlite3_free(message);
     sqlite3_free(sql);
 }
@@ -48,7 +48,7 @@ static void write_back(struct replay *r, const char *text)
     sqlite3 *db;
 
     if (sqlite3_open_v2(r->path, &db, SQLITE_OPEN_READWRITE, NULL)) {
-        fprintf(stderr, "aerogpu replay: %s: %s\n", r->path, sqlite3_errmsg(db));
+        fprintf(stderr, "aerogpu play: %s: %s\n", r->path, sqlite3_errmsg(db));
         sqlite3_close(db);
         return;
     }
@@ -119,7 +119,7 @@ static int replay(struct replay *r)
     while (r->tried < r->tries && !r->same) {
         r->tried++;
         if (crash_run(&r->params, &r->result, &e)) {
-            fprintf(stderr, "aerogpu replay: %s\n", e.text);
+            fprintf(stderr, "aerogpu play: %s\n", e.text);
             return EXIT_ENV;
         }
         r->same = r->result.crashed && is_same(r);
@@ -138,47 +138,48 @@ static int replay(struct replay *r)
     return r->same ? EXIT_OK : EXIT_FAILED;
 }
 
-int cmd_replay(int argc, char **argv)
-{
-    struct replay r = {.tries = 5, .params = {.markers = EXEC_MARKERS_EXACT, .errors_count = true}};
-    struct error e = {0};
-    bool groups = false;
-    int code = command_line(
-        &(struct options){
-            .rows =
-                (struct options_row[]){
-                    OPT_U32("tries", 0, &r.tries, 1, UINT32_MAX, "N", "give up after N times; 5"),
-                    OPT_U32("hang", 0, &r.params.hang_ms, 1, MAX_HANG_MS, "MS",
-                            "no progress for so long is a hang; 2000"),
-                    OPT_FLAG("groups", 0, &groups,
-                             "markers around groups of commands, as when it crashed first"),
-                    OPT_FLAG("keep", 0, &r.keep, "leave the dump as it is"), OPT_END},
-            .operands = "DUMP",
-            .min = 1,
-            .max = 1,
-            .wrong = "one dump is needed",
-            .about =
-                "Plays the last submissions of a crash dump in a fresh executor, with a marker around every command, until the crash happens again. Says after how many tries, and at which command exactly, and adds that to the dump.",
-            .exits = {"it crashed again", "it did not", [EXIT_INPUT] = "the dump is bad or has no recording",
-                      [EXIT_ENV] = "there is no Vulkan device or no executor"},
-            .see = "aerogpu-dump(1), aerogpu-minimize(1), docs/blackbox.md"},
-        argc, argv);
+static struct replay options = {.tries = 5, .params = {.errors_count = true}};
+static bool groups;
+static struct options_row rows[] = {
+    OPT_U32("tries", 0, &options.tries, 1, UINT32_MAX, "N", "give up after N times (5)"),
+    OPT_U32("hang", 0, &options.params.hang_ms, 1, MAX_HANG_MS, "MS",
+            "no progress for so long is a hang (2000)"),
+    OPT_FLAG("groups", 0, &groups, "markers around groups of commands, as when it crashed first"),
+    OPT_FLAG("keep", 0, &options.keep, "leave the dump as it is; else what was found out is added to it"),
+    OPT_END};
 
-    if (code)
-        return code < 0 ? EXIT_OK : code;
-    if (groups)
-        r.params.markers = EXEC_MARKERS_GROUPS;
-    if (!getenv("AEROGPU_LOG"))
-        log_set_level(LOG_ERROR);
-    r.path = argv[optind];
+static int play_one(const char *path)
+{
+    struct replay r = options;
+    struct error e = {0};
+    int code;
+
+    r.path = path;
     if (dump_file_open(&r.file, r.path, &e)) {
-        fprintf(stderr, "aerogpu replay: %s\n", e.text);
+        fprintf(stderr, "aerogpu play: %s\n", e.text);
         return EXIT_INPUT;
     }
+    r.params.markers = groups ? EXEC_MARKERS_GROUPS : EXEC_MARKERS_EXACT;
     r.params.data = r.file.recording;
     r.params.size = r.file.recording_size;
-    r.params.program = "replay";
+    r.params.program = "play";
     code = replay(&r);
     dump_file_close(&r.file);
     return code;
 }
+
+static int run(enum file_kind kind, char *const *files, int num_files)
+{
+    int code = EXIT_OK;
+
+    if (!getenv("AEROGPU_LOG"))
+        log_set_level(LOG_ERROR);
+    for (int i = 0; i < num_files; i++) {
+        int one = play_one(files[i]);
+        code = one > code ? one : code;
+    }
+    return code;
+}
+
+const struct file_action dump_play = {
+    "the last submissions of a crash dump (.aerogpudump), until it crashes again:", rows, run};

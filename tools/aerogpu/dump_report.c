@@ -1,7 +1,7 @@
-/* aerogpu report: what a dump says, for people and for programs. */
+/* dump_report.c: what a crash dump says, for people and for programs. */
 #include "commands.h"
+#include "file_kinds.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,42 +27,30 @@ static int to_file(const char *dump, enum bb_report_format format, const char *p
     return EXIT_ENV;
 }
 
-int cmd_report(int argc, char **argv)
-{
-    const char *html = NULL, *perfetto = NULL;
-    struct bb_error e = {0};
-    bool json = false;
-    int code = command_line(
-        &(struct options){
-            .rows =
-                (struct options_row[]){
-                    OPT_TEXT("html", 0, &html, "FILE",
-                             "write the report as one page that needs nothing else"),
-                    OPT_TEXT("perfetto", 0, &perfetto, "FILE", "write the time line for ui.perfetto.dev"),
-                    OPT_FLAG("json", 0, &json, "print one JSON object, with every table of the dump"),
-                    OPT_END},
-            .operands = "DUMP",
-            .min = 1,
-            .max = 1,
-            .wrong = "one dump is needed",
-            .about =
-                "Says what crashed and how that is known: the verdict in one sentence first, then the evidence.",
-            .exits = {"all is well",
-                      [EXIT_INPUT] = "the dump is bad (what can be read of it is reported all the same)",
-                      [EXIT_ENV] = "the report cannot be written"},
-            .see = "aerogpu-dump(1), aerogpu-crashes(1), docs/blackbox.md"},
-        argc, argv);
+static const char *html, *perfetto;
+static bool json;
+static struct options_row rows[] = {
+    OPT_TEXT("html", 0, &html, "PAGE", "write the report as one page that needs no other file"),
+    OPT_TEXT("perfetto", 0, &perfetto, "OUT", "write time lines for the Perfetto or Chrome trace viewer"),
+    OPT_FLAG("json", 0, &json,
+             "print as JSON; of a dump every table, of processors with times in nanoseconds"),
+    OPT_END};
 
-    if (code)
-        return code < 0 ? EXIT_OK : code;
+static int run(enum file_kind kind, char *const *files, int num_files)
+{
+    struct bb_error e = {0};
+    int code = EXIT_OK;
+
     if (html)
-        code = to_file(argv[optind], BB_REPORT_HTML, html, &e);
+        code = to_file(files[0], BB_REPORT_HTML, html, &e);
     if (perfetto && !code)
-        code = to_file(argv[optind], BB_REPORT_PERFETTO, perfetto, &e);
+        code = to_file(files[0], BB_REPORT_PERFETTO, perfetto, &e);
     if ((json || (!html && !perfetto)) &&
-        bb_report(argv[optind], json ? BB_REPORT_JSON : BB_REPORT_TEXT, stdout, e.code ? NULL : &e))
+        bb_report(files[0], json ? BB_REPORT_JSON : BB_REPORT_TEXT, stdout, e.code ? NULL : &e))
         code = ferror(stdout) ? EXIT_ENV : EXIT_INPUT;
     if (e.code && code != EXIT_ENV)
         fprintf(stderr, "aerogpu report: %s\n", e.text);
     return code;
 }
+
+const struct file_action dump_report = {"crash dumps (.aerogpudump):", rows, run};

@@ -5,9 +5,11 @@
 #include <string.h>
 
 static const struct options_command commands[] = {
-#define ROW(name, summary) {#name, summary, cmd_##name},
-    AEROGPU_COMMANDS(ROW)
-#undef ROW
+#define COMMAND(name, summary) {#name, summary, cmd_##name},
+#define GROUP(heading)         {.summary = heading},
+    AEROGPU_COMMANDS(COMMAND, GROUP)
+#undef GROUP
+#undef COMMAND
 };
 
 enum { NUM_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -23,6 +25,9 @@ static struct options program = {
     .exits = {"done", "it ran, and what it was asked to do or check failed", "the command line is wrong",
               "a file that it was given is bad; the message names the file offset and the field",
               "this machine lacks something: a Vulkan device, the executor program, memory"},
+    .examples =
+        "aerogpu record -- vkd3d-gears\naerogpu show --html gears.html vkd3d-gears.d3d12trace\n"
+        "aerogpu dump frame.aerogputrace && aerogpu report frame-*.aerogpudump\naerogpu lose -- vkcube\n",
     .see = "docs/design.md, docs/blackbox.md",
 };
 
@@ -33,6 +38,14 @@ int cmd_version(int argc, char **argv)
     if (!r)
         printf("aerogpu %s, AeroGPU ABI 1.4\n", AEROGPU_VERSION);
     return r < 0 ? EXIT_OK : r;
+}
+
+bool command_is_one(const char *name)
+{
+    for (int i = 0; i < NUM_COMMANDS; i++)
+        if (commands[i].run && !strcmp(name, commands[i].name))
+            return true;
+    return false;
 }
 
 int command_run_top(int argc, char **argv)

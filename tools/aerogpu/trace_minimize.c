@@ -11,9 +11,9 @@
  * dispatch, all others for a draw); for a page fault, the same kind of address, of the same buffer, and a null pointer is another
  * kind than an address that comes from nowhere. */
 #include "commands.h"
+#include "file_kinds.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -338,19 +338,12 @@ static int minimize(struct minimize *m)
     return code;
 }
 
-static int load_input(struct minimize *m, struct error *e)
+static int load_input(struct minimize *m, enum file_kind kind, struct error *e)
 {
-    char head[16] = "";
-    FILE *f = fopen(m->input, "re");
     struct dump_file d;
     int r;
 
-    if (!f)
-        return error_set(e, -errno, "%s: %s", m->input, strerror(errno));
-    if (fread(head, 1, sizeof(head), f) < sizeof(head))
-        head[0] = '\0';
-    fclose(f);
-    if (memcmp(head, "SQLite format 3", 16))
+    if (kind == FILE_TRACE)
         return reduce_load(&m->r, m->input, NULL, 0, e);
     r = dump_file_open(&d, m->input, e);
     if (r)
@@ -360,55 +353,36 @@ static int load_input(struct minimize *m, struct error *e)
     return r;
 }
 
-int cmd_minimize(int argc, char **argv)
+static struct minimize options = {.hang_ms = 500};
+static bool packets_only;
+static struct options_row rows[] = {
+    OPT_TEXT("output", 'o', &options.output, "SMALL", "the result"),
+    OPT_U32("jobs", 0, &options.jobs, 1, UINT32_MAX, "N", "candidates at a time (one per processor)"),
+    OPT_U32(
+        "hang", 0, &options.hang_ms, 1, MAX_HANG_MS, "MS",
+        "no progress for so long is a hang (500); time in which the executor was not let run does not count"),
+    OPT_FLAG("packets", 0, &packets_only, "leave out submissions, packets and bindings only, no bytes"),
+    OPT_END};
+
+static int run(enum file_kind kind, char *const *files, int num_files)
 {
     struct sigaction on_int = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    struct minimize m = {.hang_ms = 500, .jobs = cpus < 1 ? 1 : (unsigned)cpus};
+    struct minimize m = options;
     struct error e = {0};
-    bool packets = false;
-    int code = command_line(
-        &(struct options){
-            .rows =
-                (struct options_row
-                     []){OPT_TEXT("out", 'o', &m.output, "FILE", "the result"),
-                         OPT_U32("jobs", 0, &m.jobs, 1, UINT32_MAX, "N",
-                                 "candidates at a time; one per processor"),
-                         OPT_U32(
-                             "hang",
-                             0,
-                             &m.hang_ms,
-                             1,
-                             MAX_HANG_MS,
-                             "MS",
-                             "no progress for so long is a hang; 500. Time in which the executor was not let run does not count"),
-                         OPT_FLAG("packets",
-                                  0, &packets, "leave out submissions, packets and bindings only, no bytes"),
-                         OPT_END},
-            .operands = "DUMP|RECORDING -o SMALL.aerogputrace",
-            .min = 1,
-            .max = 1,
-            .wrong = "one dump or recording and -o FILE are needed",
-            .about =
-                "Leaves out submissions, packets, bindings and bytes, one after another, as long as it still crashes the same way: the same cause, at the same kind of command, with the same shaders.\n\n"
-                "SMALL.aerogputrace.progress keeps what was found out, and is removed at the end: a run that was broken off goes on where it was.",
-            .exits = {"done", "it does not crash, or was broken off", [EXIT_INPUT] = "the input is bad",
-                      [EXIT_ENV] = "there is no Vulkan device or no executor"},
-            .see = "aerogpu-dump(1), aerogpu-replay(1), docs/blackbox.md"},
-        argc, argv);
+    int code;
 
-    if (code)
-        return code < 0 ? EXIT_OK : code;
     if (!m.output)
-        return usage_error("one dump or recording and -o FILE are needed");
-    m.bytes = !packets;
+        return usage_error("-o SMALL is needed");
+    m.input = files[0];
+    m.bytes = !packets_only;
+    m.jobs = m.jobs ? m.jobs : cpus < 1 ? 1 : (unsigned)cpus;
     m.jobs = m.jobs > MAX_JOBS ? MAX_JOBS : m.jobs;
-    m.input = argv[optind];
     if (out_file_check(m.output, &e)) {
         fprintf(stderr, "aerogpu minimize: %s\n", e.text);
         return EXIT_ENV;
     }
-    if (load_input(&m, &e)) {
+    if (load_input(&m, kind, &e)) {
         error_prefix(&e, "%s", m.input);
         fprintf(stderr, "aerogpu minimize: %s\n", e.text);
         return EXIT_INPUT;
@@ -421,3 +395,6 @@ int cmd_minimize(int argc, char **argv)
     reduce_finish(&m.r);
     return code;
 }
+
+const struct file_action trace_minimize = {
+    "recordings of AeroGPU's device (.aerogputrace), and crash dumps that hold one:", rows, run};

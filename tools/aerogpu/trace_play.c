@@ -6,9 +6,9 @@
  * or a frame was not presented, 0.
  */
 #include "commands.h"
+#include "file_kinds.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <libgen.h>
@@ -48,7 +48,7 @@ struct file {
 struct play {
     const char *png, *sheet_path;
     bool json, loop, expect_errors, salvage;
-    uint32_t only_frame;
+    uint32_t only_frame, times;
     struct file *files;
     int num_files;
 
@@ -373,9 +373,9 @@ static int report(struct play *p)
     int code, headed = 0;
 
     pictures_wait(p->pictures, &p->output_error);
-    code = p->output_error.code ? EXIT_FAILED : EXIT_OK;
+    code = p->output_error.code ? EXIT_ENV : EXIT_OK;
     if (p->sheet_path && sheet_write(&p->sheet, p->sheet_path, &p->output_error))
-        code = EXIT_FAILED;
+        code = EXIT_ENV;
     for (int i = 0; i < p->num_files; i++)
         code = worst(code, judge(p, &p->files[i]));
     if (interrupted && !p->loop)
@@ -475,6 +475,7 @@ static int play_all(struct play *p)
     struct sigaction on_int = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     struct error e = {0};
     uint64_t ram = look_at_files(p);
+    uint32_t pass = 0;
     int code = EXIT_OK;
 
     if (!ram)
@@ -497,7 +498,7 @@ static int play_all(struct play *p)
         }
         if (!any)
             break;
-    } while (p->loop && !interrupted);
+    } while ((p->loop || ++pass < p->times) && !interrupted);
     code = report(p);
     return worst(code, tear_down(p));
 }
@@ -508,82 +509,56 @@ static int check_output(struct play *p)
 
     if (p->png && make_dir(p->png, &e)) {
         fprintf(stderr, "aerogpu play: %s\n", e.text);
-        return EXIT_FAILED;
+        return EXIT_ENV;
     }
     if (p->png && access(p->png, W_OK | X_OK)) {
         fprintf(stderr, "aerogpu play: %s: %s\n", p->png, strerror(errno));
-        return EXIT_FAILED;
+        return EXIT_ENV;
     }
     if (p->sheet_path && out_file_check(p->sheet_path, &e)) {
         fprintf(stderr, "aerogpu play: %s\n", e.text);
-        return EXIT_FAILED;
+        return EXIT_ENV;
     }
-    if (getenv("AEROGPU_RECORD") && *getenv("AEROGPU_RECORD") && (p->num_files > 1 || p->loop))
-        return usage_error("a recording holds one run: give one file and no --loop to record it");
+    if (getenv("AEROGPU_RECORD") && *getenv("AEROGPU_RECORD") &&
+        (p->num_files > 1 || p->loop || p->times > 1))
+        return usage_error("a recording holds one run: give one file, no --loop and no --times to record it");
     return EXIT_OK;
 }
 
-static int parse(struct play *p, int argc, char **argv)
+static struct play options = {.only_frame = UINT32_MAX, .times = 1};
+static struct options_row rows[] = {
+    OPT_TEXT(
+        "png", 0, &options.png, "DIR",
+        "write each presented frame to DIR/frame_000000.png and so on, RGBA8; of several recordings of AeroGPU's device to DIR/NAME/frame_000000.png. DIR is made if it is missing"),
+    OPT_TEXT("sheet", 0, &options.sheet_path, "FILE.png",
+             "write a contact sheet: a row of up to five frames for each recording"),
+    OPT_U32(
+        "frame", 0, &options.only_frame, 0, UINT32_MAX - 1, "N",
+        "stop behind frame N, and show, hash and write only that one; the frames before it are played, since it builds on them"),
+    OPT_FLAG(
+        "loop", 0, &options.loop,
+        "play again and again until Ctrl-C, then print the figures; pictures and hashes are those of the first pass"),
+    OPT_U32("times", 0, &options.times, 1, UINT32_MAX, "N", "play N times"),
+    OPT_FLAG("json", 0, &options.json, "print one JSON object, with the size and the hash of each frame"),
+    OPT_FLAG("expect-errors", 0, &options.expect_errors,
+             "errors are what is wanted: exit code 1 for a recording that latches none"),
+    OPT_FLAG("salvage", 0, &options.salvage,
+             "play what can be read of a cut recording, too (exit code 3 all the same)"),
+    OPT_END};
+
+static int run(enum file_kind kind, char *const *files, int num_files)
 {
-    struct options_row rows[] = {
-        OPT_TEXT(
-            "png", 0, &p->png, "DIR",
-            "write each presented frame to DIR/frame_000000.png and so on (RGBA8); with several recordings to DIR/NAME/frame_000000.png. DIR is made if it is missing"),
-        OPT_TEXT("sheet", 0, &p->sheet_path, "FILE.png",
-                 "write a contact sheet: a row of up to five frames for each recording"),
-        OPT_U32(
-            "frame", 0, &p->only_frame, 0, UINT32_MAX - 1, "N",
-            "stop behind frame N, and show, hash and write only that one. The frames before it are played, since it builds on them"),
-        OPT_FLAG(
-            "loop", 0, &p->loop,
-            "play again and again until Ctrl-C, then print the figures; pictures and hashes are those of the first pass"),
-        OPT_FLAG("json", 0, &p->json, "print one JSON object, with the size and the hash of each frame"),
-        OPT_FLAG("expect-errors", 0, &p->expect_errors,
-                 "errors are what is wanted: exit code 1 for a recording that latches none"),
-        OPT_FLAG("salvage", 0, &p->salvage,
-                 "play what can be read of a cut recording, too (exit code 3 all the same)"),
-        OPT_END};
+    struct play p = options;
+    int code;
 
-    return command_line(
-        &(struct options){
-            .rows = rows,
-            .operands = "FILE...",
-            .min = 1,
-            .max = -1,
-            .wrong = "give at least one recording",
-            .about =
-                "Plays .aerogputrace recordings, container versions 1 and 2, on a virtual AeroGPU device, the way a driver would: guest memory is placed at its recorded addresses, the scanout gets the size and format of the colour target that the frame presents, and every submission goes through ring and doorbell to the executor process, until its fence is signalled. Each recording begins on a device that was reset.\n\n"
-                "One line is printed per recording: frames that were presented, submissions, commands, median and 99th percentile of the time from doorbell to fence, presents per second, 99th percentile of the lateness of vblanks, and errors. What the device latches as an error follows, with code, fence, frame and message.\n\n"
-                "A recording whose command ABI is not AeroGPU's (major version 1) is refused. Memory that was recorded above 2 GiB is moved down, and the allocation tables with it.",
-            .notes =
-                "The hash of a frame is SHA-256 over its width and height (32 bits each, little-endian) and its RGBA8 rows from the top without gaps. `AEROGPU_VULKAN_DEVICE` picks the Vulkan device, `AEROGPU_RECORD`=FILE records what is played, `AEROGPU_DUMPS`=DIR has the black box make a dump of what crashes. The exit code is the worst of all recordings; the others are played when one is bad.",
-            .exits =
-                {"all is well",
-                 "the device latched an error, a frame was not presented, a fence was not signalled within 30 seconds, or a picture could not be written",
-                 [EXIT_INPUT] = "a recording cannot be opened, is damaged, or has another command ABI",
-                 [EXIT_ENV] = "there is no Vulkan device or no executor"},
-            .examples = "aerogpu play --json frame.aerogputrace | jq -r '.files[].frames[].hash'\n"
-                        "aerogpu play --png out --frame 60 build/samples/spinning.aerogputrace\n"
-                        "aerogpu play --sheet all.png build/samples/*.aerogputrace\n",
-            .see = "aerogpu-show(1), aerogpu-record(1)"},
-        argc, argv);
-}
-
-int cmd_play(int argc, char **argv)
-{
-    struct play p = {.only_frame = UINT32_MAX};
-    int code = parse(&p, argc, argv);
-
-    if (code)
-        return code < 0 ? EXIT_OK : code;
-    p.num_files = argc - optind;
-    p.files = calloc((size_t)p.num_files, sizeof(*p.files));
+    p.num_files = num_files;
+    p.files = calloc((size_t)num_files, sizeof(*p.files));
     if (!p.files) {
         fprintf(stderr, "aerogpu play: no memory\n");
         return EXIT_ENV;
     }
-    for (int i = 0; i < p.num_files; i++)
-        p.files[i].path = argv[optind + i];
+    for (int i = 0; i < num_files; i++)
+        p.files[i].path = files[i];
     code = check_output(&p);
     if (!code && pictures_create(&p.pictures)) {
         fprintf(stderr, "aerogpu play: cannot start a thread\n");
@@ -602,3 +577,6 @@ int cmd_play(int argc, char **argv)
     sheet_finish(&p.sheet);
     return code;
 }
+
+const struct file_action trace_play = {
+    "recordings of AeroGPU's device (.aerogputrace), through the whole device:", rows, run};

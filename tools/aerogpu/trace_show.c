@@ -1,8 +1,8 @@
 /* aerogpu show: every record, submission and packet of a recording, decoded. */
 #include "commands.h"
+#include "file_kinds.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@
 #include "abi/alloc_table.h"
 #include "abi/print.h"
 #include "executor/shader/shader.h"
+#include "minimize/dump_file.h"
 #include "trace/reader.h"
 
 struct show {
@@ -338,12 +339,11 @@ static int show_records(struct show *s, struct error *e)
     return rc;
 }
 
-static int show_file(struct show *s)
+static int show_recording(struct show *s, const struct trace_reader_params *p)
 {
     struct error e = {0};
     json_t *text;
-    int rc =
-        trace_reader_open(&s->reader, &(struct trace_reader_params){.path = s->path, .salvage = true}, &e);
+    int rc = trace_reader_open(&s->reader, p, &e);
 
     if (rc) {
         fprintf(stderr, "aerogpu show: %s: %s\n", s->path, e.text);
@@ -367,6 +367,23 @@ static int show_file(struct show *s)
     trace_buffer_finish(&s->bytes);
     strbuf_finish(&s->line);
     return rc || s->bad ? EXIT_INPUT : EXIT_OK;
+}
+
+/* The recording of the last submissions that a crash dump holds. */
+static int show_dump(struct show *s)
+{
+    struct dump_file d;
+    struct error e = {0};
+    int code;
+
+    if (dump_file_open(&d, s->path, &e)) {
+        fprintf(stderr, "aerogpu show: %s\n", e.text);
+        return EXIT_INPUT;
+    }
+    code = show_recording(
+        s, &(struct trace_reader_params){.data = d.recording, .size = d.recording_size, .salvage = true});
+    dump_file_close(&d);
+    return code;
 }
 
 /* ---- a stream or a table alone, as aerogpu_dbgctl dumps it ---- */
@@ -447,46 +464,33 @@ static int show_bare(struct show *s, bool table)
     return s->bad ? EXIT_INPUT : EXIT_OK;
 }
 
-int cmd_show(int argc, char **argv)
-{
-    struct show s = {.only_frame = UINT32_MAX};
-    struct options_row rows[] = {
-        OPT_U32("frame", 'f', &s.only_frame, 0, UINT32_MAX - 1, "N", "only frame N"),
-        OPT_FLAG("full", 0, &s.full, "do not shorten the lists that packets carry"),
-        OPT_FLAG("shaders", 0, &s.shaders, "list the instructions of shaders where they are made"),
-        OPT_FLAG(
-            "json", 'j', &s.json,
-            "one JSON object: header, frames, records; each submission with its stream, allocation table and memory ranges"),
-        OPT_END};
-    uint32_t magic;
-    int r = command_line(
-        &(struct options){
-            .rows = rows,
-            .operands = "FILE",
-            .min = 1,
-            .max = 1,
-            .wrong = "give one recording",
-            .about =
-                "Prints what an .aerogputrace recording holds: its records with their file offsets, every submission, and every packet of its command streams with names, stream offsets and values. A command stream or an allocation table alone, as `aerogpu_dbgctl --dump-last-submit` writes them, is decoded too; FILE.alloc_table.bin goes with a stream.",
-            .notes =
-                "A damaged or cut recording is shown as far as it can be read; the error follows. So it is if a command stream in it is malformed.",
-            .exits = {"all of it was shown", [EXIT_INPUT] =
-                                                 "FILE is damaged, cut or malformed, or no recording"},
-            .examples =
-                "aerogpu show frame.aerogputrace | grep DRAW      which draws there are\n"
-                "aerogpu show cmd.bin                             what the driver submitted last\n"
-                "aerogpu show --json f | jq '.records[] | select(.submission) | .submission.signal_fence'\n",
-            .see = "aerogpu-play(1), aerogpu-record(1)"},
-        argc, argv);
+static struct show options = {.only_frame = UINT32_MAX};
+static struct options_row rows[] = {
+    OPT_U32("frame", 'f', &options.only_frame, 0, UINT32_MAX - 1, "N", "only frame N"),
+    OPT_FLAG("full", 0, &options.full, "do not shorten the lists that packets carry"),
+    OPT_FLAG("shaders", 0, &options.shaders, "list the instructions of shaders where they are made"),
+    OPT_FLAG(
+        "json", 'j', &options.json,
+        "as JSON: one object, with header, frames and records, of a recording of AeroGPU's device; one object a line, each a call, of Direct3D 12"),
+    OPT_END};
 
-    if (r)
-        return r < 0 ? EXIT_OK : r;
-    s.path = argv[optind];
-    magic = magic_of(s.path);
-    if (magic == AEROGPU_CMD_STREAM_MAGIC || magic == AEROGPU_ALLOC_TABLE_MAGIC) {
+static int run(enum file_kind kind, char *const *files, int num_files)
+{
+    struct show s = options;
+
+    s.path = files[0];
+    switch (kind) {
+    case FILE_STREAM:
+    case FILE_TABLE:
         if (s.only_frame != UINT32_MAX)
             return usage_error("%s is no recording: it has no frames", s.path);
-        return show_bare(&s, magic == AEROGPU_ALLOC_TABLE_MAGIC);
+        return show_bare(&s, kind == FILE_TABLE);
+    case FILE_DUMP:
+        return show_dump(&s);
+    default:
+        return show_recording(&s, &(struct trace_reader_params){.path = s.path, .salvage = true});
     }
-    return show_file(&s);
 }
+
+const struct file_action trace_show = {
+    "recordings of AeroGPU's device, crash dumps, command streams, allocation tables:", rows, run};

@@ -97,7 +97,7 @@ def field_text(f):
 
 
 def write_md(doc, out):
-    out.write("# Windows power events that `aerogpu cpu` decodes\n\n"
+    out.write("# Windows power events that `aerogpu` decodes\n\n"
               "Made from `src/cpu/etl/etl_events.json` by `src/cpu/etl/gen_etl_events.py`; the decoder and the printer come from "
               "the same table.\nFields are packed and little-endian, in this order; (vN) says from which version of the "
               "event on a field is there. `ptr` is 4 or 8 bytes,\nas the event's header says; a manifest's Boolean has 4 "

@@ -1,6 +1,6 @@
 /* window.h: the span in which a GPU seemed to hang, as a file.
  *
- * Whoever detects a time-out writes one; `aerogpu cpu report TRACE --with WINDOW` explains it. A JSON object,
+ * Whoever detects a time-out writes one; `aerogpu report TRACE --with WINDOW` explains it. A JSON object,
  * times in nanoseconds on CLOCK_MONOTONIC:
  *
  *   "format": "aerogpu-window", "version": 1

@@ -265,7 +265,7 @@ int cpu_watch_frame(struct cpu_watch *w, struct strbuf *o, struct error *e)
     clock_init_live(&clock);
     now = clock_now(&clock);
     seconds = (double)(now - w->frame_ns) / 1e9;
-    strbuf_printf(o, "aerogpu cpu watch   %.1f s   %.0f events a second\n", (double)(now - w->start_ns) / 1e9,
+    strbuf_printf(o, "aerogpu watch   %.1f s   %.0f events a second\n", (double)(now - w->start_ns) / 1e9,
                   (double)w->events / seconds);
     strbuf_printf(o, "%4s  %-26s %8s %9s %9s %9s\n", "CPU", "state", "busy", "idles/s", "irqs/s", "IPIs/s");
     for (uint32_t i = 0; i < w->a.num_cpus && i < w->rec->before.num_cpus; i++)

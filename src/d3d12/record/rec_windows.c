@@ -2,7 +2,7 @@
  *
  * Every export forwards to the real library, which is loaded by its path. From then on GetModuleHandle("d3d12.dll") may
  * answer with that one, so its export of D3D12CreateDevice is led here too. Nothing is recorded, and nothing patched,
- * unless `aerogpu d3d12 record` left its shared memory in the environment.
+ * unless `aerogpu record` left its shared memory in the environment.
  *
  * Threads whose code lies in the implementation are its own: what they call is no call of the program.
  */

@@ -1,0 +1,269 @@
+/* info.c: what a file is and holds, in a few lines: one JSON object for each file, printed as text unless --json is given. */
+#include "commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <aerogpu/blackbox.h>
+
+#include "blackbox/dump_read.h"
+#include "blackbox/internal.h"
+#include "cpu/model/trace.h"
+#include "d3d12/gen/table.h"
+#include "file_kinds.h"
+#include "record/trace_file.h"
+#include "trace/reader.h"
+
+static int trace_info(const char *path, json_t *o, struct error *e)
+{
+    struct trace_reader *r;
+    const struct trace_info *i;
+    char abi[24];
+
+    if (trace_reader_open(&r, &(struct trace_reader_params){.path = path, .salvage = true}, e))
+        return e->code;
+    i = trace_reader_info(r);
+    snprintf(abi, sizeof(abi), "%" PRIu32 ".%" PRIu32, i->command_abi >> 16, i->command_abi & 0xFFFF);
+    json_object_set_new(o, "container_version", json_integer(i->container_version));
+    json_object_set_new(o, "command_abi", json_string(abi));
+    if (i->salvaged)
+        json_object_set_new(o, "cut",
+                            json_string("it has no index: `aerogpu play --salvage` plays what can be read"));
+    else
+        json_object_set_new(o, "frames", json_integer(i->num_frames));
+    json_object_set_new(o, "metadata", i->meta_len ? json_loads(i->meta, 0, NULL) : NULL);
+    if (*i->warning)
+        json_object_set_new(o, "warning", json_string(i->warning));
+    trace_reader_destroy(r);
+    return 0;
+}
+
+static int d3d12_info(const char *path, json_t *o, struct error *e)
+{
+    struct trc *t;
+    uint32_t blocks, last = 0;
+
+    if (trc_open(&t, &d12_api, path, e))
+        return e->code;
+    blocks = trc_num_blocks(t);
+    for (uint32_t i = 0; i < blocks; i++)
+        last = trc_block(t, i)->frame > last ? trc_block(t, i)->frame : last;
+    json_object_set_new(o, "metadata", json_loads(trc_meta(t), 0, NULL));
+    json_object_set_new(o, "blocks", json_integer(blocks));
+    json_object_set_new(o, "last_frame", json_integer(last));
+    if (*trc_cut(t))
+        json_object_set_new(o, "cut", json_string(trc_cut(t)));
+    trc_close(t);
+    return 0;
+}
+
+static void notes_info(const struct cpu_notes *notes, json_t *o)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < cpu_notes_kept(notes); i++)
+        json_array_append_new(list, json_string(notes->text[i]));
+    if (json_array_size(list))
+        json_object_set(o, "notes", list);
+    json_decref(list);
+}
+
+static int cpu_info(const char *path, json_t *o, struct error *e)
+{
+    struct cpu_trace t;
+    int r = cpu_trace_open(&t, path, e);
+
+    if (r)
+        return r;
+    json_object_set_new(o, "system", json_string(t.system));
+    json_object_set_new(o, "processors", json_integer(t.num_cpus));
+    json_object_set_new(o, "clock", json_string(t.clock));
+    json_object_set_new(o, "finished", json_boolean(t.complete));
+    notes_info(&t.notes, o);
+    cpu_trace_close(&t);
+    return 0;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct etl_kind *x = *(struct etl_kind *const *)a, *y = *(struct etl_kind *const *)b;
+
+    return (x->count < y->count) - (x->count > y->count);
+}
+
+static void count_event(void *ctx, const struct etl_record *r, uint16_t kind, uint16_t cpu)
+{
+}
+
+/* Every kind of event with its number, those that are not decoded too. */
+static void kinds_info(const struct etl_file *f, json_t *o)
+{
+    struct etl_kind **order = calloc(f->num_kinds + 1, sizeof(*order));
+    json_t *list = json_array();
+    uint64_t decoded = 0;
+    char name[160];
+
+    for (uint32_t i = 0; order && i < f->num_kinds; i++) {
+        order[i] = &f->kinds[i];
+        if (f->kinds[i].event || f->kinds[i].header == ETL_TRACELOGGING)
+            decoded += f->kinds[i].count;
+    }
+    if (order)
+        qsort(order, f->num_kinds, sizeof(*order), by_count);
+    for (uint32_t i = 0; order && i < f->num_kinds; i++) {
+        etl_kind_name(f, order[i], name, sizeof(name));
+        json_array_append_new(list,
+                              json_pack("{s:I, s:s}", "count", (json_int_t)order[i]->count, "name", name));
+    }
+    if (f->kinds_dropped)
+        json_array_append_new(list, json_pack("{s:I, s:s}", "count", (json_int_t)f->kinds_dropped, "name",
+                                              "of kinds beyond the first 8192"));
+    json_object_set_new(o, "events_with_a_known_layout", json_integer((json_int_t)decoded));
+    json_object_set_new(o, "events", list);
+    free(order);
+}
+
+static int etl_info(const char *path, json_t *o, struct error *e)
+{
+    struct etl_file f;
+    int r = etl_open(&f, path, e);
+
+    if (r)
+        return r;
+    etl_each(&f, count_event, NULL);
+    json_object_set_new(o, "processors", json_integer(f.num_cpus));
+    json_object_set_new(o, "buffers", json_integer(f.num_buffers));
+    json_object_set_new(o, "bad_buffers", json_integer((json_int_t)f.bad_buffers));
+    json_object_set_new(o, "bad_events", json_integer((json_int_t)f.bad_events));
+    json_object_set_new(o, "lost_by_the_system", json_integer(f.events_lost));
+    notes_info(&f.notes, o);
+    kinds_info(&f, o);
+    if (f.bad_events || f.bad_buffers)
+        r = error_set(e, -EBADMSG, "%s: %" PRIu64 " bad events, %" PRIu64 " bad buffers", path,
+                      (uint64_t)f.bad_events, (uint64_t)f.bad_buffers);
+    etl_close(&f);
+    return r;
+}
+
+static int dump_info(const char *path, json_t *o, struct error *e)
+{
+    struct bb_dump d;
+    sqlite3_stmt *s;
+
+    if (bb_dump_open(&d, path, e))
+        return e->code;
+    s = bb_select(&d, "SELECT text FROM finding ORDER BY rank LIMIT 1");
+    while (bb_step(&d, &s))
+        json_object_set_new(o, "verdict", json_string(bb_column_text(&d, s, 0)));
+    s = bb_select(&d, "SELECT key, value FROM meta");
+    while (bb_step(&d, &s))
+        json_object_set_new(o, bb_column_text(&d, s, 0), json_string(bb_column_text(&d, s, 1)));
+    if (d.trouble.code)
+        *e = d.trouble;
+    bb_dump_close(&d);
+    return e->code;
+}
+
+static void first_event(void *ctx, const struct bb_flight_record *r)
+{
+    json_t *o = ctx;
+
+    if (json_object_get(o, "process"))
+        return;
+    json_object_set_new(o, "process", json_string(r->process));
+    json_object_set_new(o, "pid", json_integer(r->pid));
+}
+
+static int flight_info(const char *path, json_t *o, struct error *e)
+{
+    struct bb_error public_error = {0};
+    int64_t n = bb_flight_read(path, first_event, o, &public_error);
+
+    if (n < 0) {
+        *e = *bb_error_of(&public_error);
+        return (int)n;
+    }
+    json_object_set_new(o, "events", json_integer(n));
+    return 0;
+}
+
+static bool as_json;
+static struct options_row rows[] = {OPT_FLAG("json", 0, &as_json, "print one JSON object for each file"),
+                                    OPT_END};
+
+static void print_text(const char *path, const json_t *o)
+{
+    const char *key;
+    json_t *v, *item;
+    size_t i;
+
+    printf("%s: %s\n", path, json_string_value(json_object_get(o, "kind")));
+    json_object_foreach((json_t *)(uintptr_t)o, key, v) {
+        if (!strcmp(key, "kind") || !strcmp(key, "file"))
+            continue;
+        if (json_is_string(v)) {
+            printf("  %s: %s\n", key, json_string_value(v));
+        } else if (json_is_array(v)) {
+            printf("  %s:\n", key);
+            json_array_foreach(v, i, item)
+                if (json_is_string(item))
+                    printf("    %s\n", json_string_value(item));
+                else
+                    printf("    %12" JSON_INTEGER_FORMAT "  %s\n",
+                           json_integer_value(json_object_get(item, "count")),
+                           json_string_value(json_object_get(item, "name")));
+        } else {
+            printf("  %s: ", key);
+            json_dumpf(v, stdout, JSON_ENCODE_ANY);
+            printf("\n");
+        }
+    }
+}
+
+static int info_one(enum file_kind kind, const char *path, struct error *e)
+{
+    static int (*const holds[FILE_KINDS])(const char *path, json_t *o, struct error *e) = {
+        [FILE_TRACE] = trace_info, [FILE_D3D12] = d3d12_info, [FILE_CPU] = cpu_info,
+        [FILE_ETL] = etl_info,     [FILE_DUMP] = dump_info,   [FILE_FLIGHT] = flight_info};
+    char commands[200];
+    struct stat st = {0};
+    json_t *o = json_pack("{s:s?, s:s}", "file", path, "kind", file_kind_name(kind));
+    int r = 0;
+
+    if (!o)
+        return error_set(e, -EINVAL, "%s: the name is not UTF-8", path);
+    stat(path, &st);
+    json_object_set_new(o, "bytes", json_integer((json_int_t)st.st_size));
+    if (holds[kind])
+        r = holds[kind](path, o, e);
+    json_object_set_new(o, "commands", json_string(file_kind_commands(kind, commands)));
+    if (as_json) {
+        json_dumpf(o, stdout, JSON_COMPACT);
+        putchar('\n');
+    } else {
+        print_text(path, o);
+    }
+    json_decref(o);
+    return r;
+}
+
+static int run(enum file_kind kind, char *const *files, int num_files)
+{
+    int code = EXIT_OK;
+
+    for (int i = 0; i < num_files; i++) {
+        struct error e = {0};
+        int one = file_kind_of(files[i], &e);
+
+        if (one < 0 || info_one((enum file_kind)one, files[i], &e))
+            code = command_fail(EXIT_INPUT, &e);
+    }
+    return code;
+}
+
+const struct file_action file_info = {"files of any kind:", rows, run};
