@@ -12,6 +12,7 @@
 
 #include "abi/d3d9_states.h"
 #include "engine_rig.h"
+#include "poke_cs.h"
 
 /* colour_vs and colour_ps over buffer 1. */
 static void show(struct rig *r, uint32_t handle)
@@ -631,6 +632,28 @@ static void neighbours_of_primitives(void **state)
     }
 }
 
+/* What one engine of a process may do is not what another may. */
+static void addresses_are_allowed_by_engine(void **state)
+{
+    struct rig rigs[3];
+
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(rig_create_like(&rigs[i], &(struct exec_engine_params){.addresses = i == 1}), 0);
+    for (int i = 0; i < 3; i++) {
+        const struct abi_completion *c;
+
+        ABI_EMIT_TAIL(&rigs[i].b, CREATE_SHADER_DXBC, create_shader_dxbc, poke_cs, sizeof(poke_cs),
+                      .shader_handle = 1, .stage = AEROGPU_SHADER_STAGE_COMPUTE,
+                      .dxbc_size_bytes = sizeof(poke_cs));
+        c = rig_run(&rigs[i]);
+        assert_int_equal(c->error, i == 1 ? AEROGPU_ERROR_NONE : AEROGPU_ERROR_BACKEND);
+        if (i != 1)
+            assert_non_null(strstr(c->message, "SPIR-V with physical addresses, which are not allowed here"));
+    }
+    for (int i = 0; i < 3; i++)
+        rig_destroy(&rigs[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -652,6 +675,7 @@ int main(void)
         cmocka_unit_test_setup(primitives_have_numbers_and_sides, rig_each),
         cmocka_unit_test_setup(shaders_take_their_topology_only, rig_each),
         cmocka_unit_test_setup(neighbours_of_primitives, rig_each),
+        cmocka_unit_test(addresses_are_allowed_by_engine),
     };
 
     return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "executor/engine/engine_priv.h"
+#include "executor/engine/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,6 +9,8 @@
  *  2. Readbacks run after the fence and before completion, in the order in which they were asked for.
  */
 #include "executor/engine/engine_priv.h"
+#include "executor/engine/pass.h"
+#include "executor/engine/pipeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,9 @@
  * Each stage has one set. Its contents are collected as plain bytes; equal contents in one batch give the same set.
  * What a shader asks for and nobody bound is a null resource that reads as zero.
  */
+#include "executor/engine/context.h"
 #include "executor/engine/engine_priv.h"
+#include "executor/engine/pipeline.h"
 
 #include <errno.h>
 #include <stdlib.h>

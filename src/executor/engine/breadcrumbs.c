@@ -11,6 +11,7 @@
  *  2. At most BREADCRUMB_LIMIT BOTTOM markers wait, as on the hardware that the model is taken from. One more ends the group
  *     of draws; that is counted and, once, warned of.
  */
+#include "executor/engine/context.h"
 #include "executor/engine/engine_priv.h"
 
 #include <stdlib.h>

@@ -9,6 +9,8 @@
  *     (progress.h) covers more of them. A cut costs one more walk over the targets, so groups are no smaller.
  */
 #include "executor/engine/engine_priv.h"
+#include "executor/engine/pass.h"
+#include "executor/engine/pipeline.h"
 
 #include <string.h>
 

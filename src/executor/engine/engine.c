@@ -1,5 +1,9 @@
 /* engine.c: life cycle, the submission loop and the completion thread (contract in engine.h, map in engine_priv.h). */
+#include "executor/engine/context.h"
 #include "executor/engine/engine_priv.h"
+#include "executor/engine/pass.h"
+#include "executor/engine/pipeline.h"
+#include "executor/engine/shader_object.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -393,7 +397,6 @@ int exec_engine_create(struct exec_engine **out, const struct exec_engine_params
     pthread_mutex_init(&g->job_lock, NULL);
     pthread_cond_init(&g->job_changed, NULL);
     g->queue_end = &g->queue;
-    shader_allow_addresses(p->addresses);
     r = exec_vk_open_with(&g->vk, p->device, p->addresses, e);
     if (r)
         goto fail;

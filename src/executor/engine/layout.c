@@ -1,5 +1,5 @@
 /* layout.c: input layouts: ILAY blobs (Direct3D 10 and later) and Direct3D 9 vertex declarations. */
-#include "executor/engine/engine_priv.h"
+#include "executor/engine/layout.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "abi/builder.h"
 #include "base/bytes.h"
+#include "executor/engine/formats.h"
 
 enum { MAX_ELEMENTS = 32, APPEND_ALIGNED = -1, D3D9_END_STREAM = 0xFF, D3D9_ELEMENT_SIZE = 8 };
 

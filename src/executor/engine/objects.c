@@ -11,6 +11,9 @@
  *  3. Destroying an unknown handle does nothing; destroying one of another kind is an error.
  */
 #include "executor/engine/engine_priv.h"
+#include "executor/engine/layout.h"
+#include "executor/engine/pass.h"
+#include "executor/engine/shader_object.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -609,6 +612,17 @@ static void job_unref(struct exec_engine *g, struct shader_job *job)
     free(job);
 }
 
+static void translate(const struct exec_engine *g, struct shader_job *job)
+{
+    job->result = shader_create(&job->shader, job->stage, job->bytes, job->size, &job->error);
+    if (job->result || !shader_info(job->shader)->uses_addresses || g->params.addresses)
+        return;
+    shader_unref(job->shader);
+    job->shader = NULL;
+    job->result =
+        error_set(&job->error, -ENOTSUP, "SPIR-V with physical addresses, which are not allowed here");
+}
+
 void *exec_shader_worker(void *arg)
 {
     struct exec_engine *g = arg;
@@ -625,7 +639,7 @@ void *exec_shader_worker(void *arg)
         if (!g->job_queue)
             g->job_queue_end = &g->job_queue;
         pthread_mutex_unlock(&g->job_lock);
-        job->result = shader_create(&job->shader, job->stage, job->bytes, job->size, &job->error);
+        translate(g, job);
         pthread_mutex_lock(&g->job_lock);
         job->done = true;
         pthread_cond_broadcast(&g->job_changed);

@@ -4,6 +4,8 @@
  * Invariant: programs and pipelines live as long as the engine; they hold the shaders that they were made of.
  */
 #include "executor/engine/engine_priv.h"
+#include "executor/engine/pass.h"
+#include "executor/engine/pipeline.h"
 
 #include <errno.h>
 #include <stdlib.h>

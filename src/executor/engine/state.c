@@ -4,7 +4,9 @@
  * What only Direct3D 9 can say (stencil operations, colour factors, slope bias, separate write masks) stays as it was
  * when a state packet comes.
  */
+#include "executor/engine/context.h"
 #include "executor/engine/engine_priv.h"
+#include "executor/engine/pipeline.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,6 +4,7 @@
  * Invariant: a framebuffer goes before the views that it was made of; render passes live as long as the engine.
  */
 #include "executor/engine/engine_priv.h"
+#include "executor/engine/pass.h"
 
 #include <errno.h>
 #include <stdlib.h>

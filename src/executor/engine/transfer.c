@@ -9,6 +9,7 @@
  *  2. Guest memory that an earlier copy writes back is not read before that has happened.
  */
 #include "executor/engine/engine_priv.h"
+#include "executor/engine/pass.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -161,9 +161,6 @@ struct shader_info {
 
 struct shader;
 
-/* Whether shaders of SPIR-V may use physical addresses, in this process. Before the first shader is made. */
-void shader_allow_addresses(bool allow);
-
 /* Checks and describes `size` bytes as a shader of `stage`. Returns 0, -EINVAL (malformed, wrong stage), -ENOTSUP
  * (well-formed, but the translator lacks it) or -ENOMEM. The bytes are copied. */
 int shader_create(struct shader **out, enum exec_stage stage, const void *bytes, size_t size,

@@ -1,7 +1,8 @@
 /* shader_spirv.c: shaders that are SPIR-V already, an extension of ours (ext.h): pixel and compute shaders without inputs,
  * whose only resource is constant buffer 0 (set 0 for compute, 1 for pixel shaders; binding 0).
  *
- * Invariant: what passes is valid SPIR-V for Vulkan 1.1. Physical addresses are a matter of what the device was opened with.
+ * Invariant: what passes is valid SPIR-V for Vulkan 1.1. Whether physical addresses may be used
+ * is for the caller to say (shader_info.uses_addresses).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,13 +44,6 @@ struct scan {
     uint32_t n, entries, constants;
     struct error *e;
 };
-
-static bool addresses_allowed;
-
-void shader_allow_addresses(bool allow)
-{
-    addresses_allowed = allow;
-}
 
 bool spirv_is(const void *bytes, size_t size)
 {
@@ -133,9 +127,7 @@ static int on_instruction(struct scan *sc, uint32_t op, const uint32_t *w, uint3
     case OP_CAPABILITY:
         if (n > 1 && w[1] == CAPABILITY_ADDRESSES)
             info->uses_addresses = true;
-        return !info->uses_addresses || addresses_allowed
-                   ? 0
-                   : error_set(sc->e, -ENOTSUP, "SPIR-V with physical addresses, which are not allowed here");
+        return 0;
     case OP_ENTRY_POINT:
         if (n < 5 || (int)w[1] != models[info->stage] || memcmp(&w[3], "main", 5) || sc->entries++)
             return error_set(sc->e, -EINVAL, "SPIR-V needs one entry point, 'main', for a %s shader",

@@ -1,0 +1,77 @@
+/* batch.h: command buffers, their staging memory, and what waits for the device. A batch belongs to the submit thread until it is
+ * queued, and to the completion thread from then until it has completed. */
+#ifndef EXECUTOR_ENGINE_BATCH_H_
+#define EXECUTOR_ENGINE_BATCH_H_
+
+#include "abi/submission.h"
+#include "executor/engine/formats.h"
+#include "executor/engine/vk.h"
+
+struct descriptor_pool;
+struct exec_engine;
+struct set_cache_entry;
+struct shader_job;
+
+enum { NUM_BATCHES = 4, MAX_CUTS = 64 };
+
+/* Rows of staging memory that go to guest memory when the device is done. */
+struct readback {
+    const uint8_t *from;
+    uint32_t row_bytes, rows; /* of `from`, tight */
+    uint64_t gpa, pitch;
+    const struct format_info *convert_from; /* NULL: bytes as they are */
+    uint32_t convert_to;                    /* aerogpu_format */
+    bool stencil_follows;                   /* D24S8: depth words, then stencil bytes */
+    bool depth_is_float;                    /* these words are floats: the device has no 24-bit depth */
+};
+
+struct staging_chunk {
+    struct staging_chunk *next;
+    struct exec_vk_buffer buffer;
+    VkDeviceSize used;
+};
+
+struct exec_batch {
+    uint64_t serial;
+    VkCommandPool pool;
+    VkCommandBuffer cmds[MAX_CUTS]; /* made when first needed; a batch is submitted in as many pieces */
+    VkCommandBuffer cmd;            /* the one in use: cmds[num_cuts] */
+    uint32_t num_cuts;
+    VkFence fence;
+    bool recording, has_work;
+    struct staging_chunk *chunks; /* in use; the first has room */
+    struct readback *readbacks;
+    uint32_t num_readbacks;
+    size_t cap_readbacks;
+    struct descriptor_pool *pools; /* in use */
+    struct set_cache_entry *sets;
+    struct shader_job *jobs; /* created by this submission */
+    struct abi_completion completion;
+    uint32_t error_packet;   /* packet that completion.error is about */
+    struct exec_batch *next; /* in the queue of the completion thread */
+};
+
+/* Guest memory that a readback of batch `serial` will write. */
+struct pending_write {
+    uint64_t serial, gpa, size;
+};
+
+int exec_batch_init(struct exec_engine *g, struct exec_batch *b);
+void exec_batch_finish(struct exec_engine *g, struct exec_batch *b);
+/* The command buffer, started if need be, outside any render pass and behind a barrier if one is due; NULL on failure. */
+VkCommandBuffer exec_batch_transfer(struct exec_engine *g);
+/* The command buffer, wherever it is. */
+VkCommandBuffer exec_batch_cmd(struct exec_engine *g);
+/* `size` bytes of staging memory, 16-byte aligned; *map is where to write or read them. */
+int exec_batch_stage(struct exec_engine *g, uint64_t size, uint64_t align, VkBuffer *buffer,
+                     VkDeviceSize *offset, uint8_t **map);
+struct readback *exec_batch_readback(struct exec_engine *g);
+/* Hands everything recorded so far to the device and waits for it, write-backs included. */
+int exec_batch_sync(struct exec_engine *g);
+/* Hands what is recorded to the device and goes on in a new command buffer; does nothing after MAX_CUTS of them. */
+int exec_batch_cut(struct exec_engine *g);
+VkResult exec_batch_flush(struct exec_engine *g, struct exec_batch *b);
+void exec_batch_run_readbacks(struct exec_engine *g, struct exec_batch *b);
+void exec_batch_recycle(struct exec_engine *g, struct exec_batch *b);
+
+#endif

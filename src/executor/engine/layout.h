@@ -1,0 +1,42 @@
+/* layout.h: input layouts and samplers as objects. */
+#ifndef EXECUTOR_ENGINE_LAYOUT_H_
+#define EXECUTOR_ENGINE_LAYOUT_H_
+
+#include <vulkan/vulkan.h>
+
+#include "base/error.h"
+#include "executor/engine/object.h"
+
+enum { MAX_VERTEX_BUFFERS = 32 }; /* slots */
+
+struct layout_element {
+    uint32_t semantic_hash, semantic_index; /* D3D9: usage's name hash */
+    VkFormat format;
+    uint32_t slot, offset;
+    uint32_t per_instance, step_rate;
+};
+
+struct exec_layout {
+    struct exec_object o;
+    uint64_t hash; /* of the elements */
+    uint32_t count;
+    struct layout_element elements[]; /* 32 at most */
+};
+
+int exec_layout_parse(struct exec_layout **out, const void *blob, uint32_t size, struct error *e);
+struct sampler_desc {
+    uint8_t min_linear, mag_linear, mip_linear, mip_enabled;
+    uint8_t address_u, address_v, address_w; /* VkSamplerAddressMode */
+    uint8_t anisotropy;                      /* 0 or 1: off */
+    uint8_t compare, reserved[3];            /* depth comparison, less or equal */
+    uint32_t border;                         /* A8R8G8B8 */
+    float lod_bias;
+    uint32_t max_mip_level; /* D3D9's: the largest mip that may be used */
+};
+
+struct sampler_object {
+    struct exec_object o;
+    struct sampler_desc desc;
+};
+
+#endif

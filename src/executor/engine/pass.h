@@ -1,0 +1,26 @@
+/* pass.h: bound targets and render passes. */
+#ifndef EXECUTOR_ENGINE_PASS_H_
+#define EXECUTOR_ENGINE_PASS_H_
+
+#include "executor/engine/context.h"
+
+struct target_set {
+    uint32_t num_colors;
+    struct exec_view colors[MAX_TARGETS]; /* texture NULL: unbound */
+    struct exec_view depth;
+    uint32_t width, height, layers;
+};
+
+/* The targets that draws of `c` go to; -ENOENT if there are none. */
+int exec_targets_of(struct exec_engine *g, struct exec_context *c, struct target_set *t);
+VkFormat exec_target_format(const struct exec_view *v); /* VK_FORMAT_UNDEFINED where nothing is bound */
+VkRenderPass exec_render_pass_get(struct exec_engine *g, const struct target_set *t, uint32_t clear_flags);
+VkFramebuffer exec_framebuffer_get(struct exec_engine *g, const struct target_set *t, VkRenderPass pass);
+/* Forgets framebuffers that use one of the texture's views. */
+void exec_targets_forget_texture(struct exec_engine *g, const struct exec_texture *t);
+void exec_targets_finish(struct exec_engine *g);
+void exec_pass_end(struct exec_engine *g);
+/* What of the targets the scissor rectangle leaves, if it counts. */
+VkRect2D exec_scissor_of(const struct exec_context *c, uint32_t width, uint32_t height);
+
+#endif

@@ -1,0 +1,46 @@
+/* pipeline.h: programs, pipelines, samplers and descriptor sets, each found again by a key. */
+#ifndef EXECUTOR_ENGINE_PIPELINE_H_
+#define EXECUTOR_ENGINE_PIPELINE_H_
+
+#include "executor/engine/context.h"
+#include "executor/engine/hash.h"
+
+struct exec_batch;
+
+struct exec_pipeline {
+    VkPipeline pipeline;
+    struct exec_program *program;
+    uint32_t vertex_slots; /* bit: a buffer is bound there when drawing */
+    bool null_vertex_slot; /* the null buffer is read through NULL_VERTEX_SLOT */
+};
+
+struct exec_program {
+    struct shader_key key;
+    const struct shader_info *infos[EXEC_STAGE_COUNT]; /* of shaders held below; NULL: built-in or unbound */
+    struct shader *shaders[EXEC_STAGE_COUNT];
+    VkShaderModule modules[EXEC_STAGE_COUNT];
+    VkDescriptorSetLayout sets[EXEC_STAGE_COUNT]; /* by set number */
+    VkPipelineLayout layout;
+    uint32_t num_sets;
+    struct exec_pipeline compute; /* made when first dispatched */
+    UT_hash_handle hh;
+};
+
+int exec_caches_create(struct exec_engine *g);
+void exec_caches_destroy(struct exec_engine *g);
+int exec_pipeline_resolve(struct exec_engine *g, struct exec_context *c, bool indexed);
+int exec_compute_pipeline_resolve(struct exec_engine *g, struct exec_context *c, struct exec_pipeline **out);
+VkSampler exec_sampler_get(struct exec_engine *g, const struct sampler_desc *desc);
+struct descriptor_pool {
+    VkDescriptorPool pool;
+    struct descriptor_pool *next;
+};
+
+/* Sets the hidden counter of a buffer's UAV, in the order of the stream. */
+int exec_uav_counter_set(struct exec_engine *g, struct exec_buffer *b, uint32_t value);
+/* Binds what the program's stages ask for; *writes is set if one of them has a UAV. */
+int exec_bind_descriptors(struct exec_engine *g, struct exec_context *c, struct exec_program *prog,
+                          bool compute, bool *writes);
+void exec_bind_forget(struct exec_batch *b);
+
+#endif

@@ -1,0 +1,104 @@
+/* resource.h: buffers, textures and views of them; their guest memory and their addresses. */
+#ifndef EXECUTOR_ENGINE_RESOURCE_H_
+#define EXECUTOR_ENGINE_RESOURCE_H_
+
+#include <aerogpu/cmd.h>
+
+#include "executor/engine/formats.h"
+#include "executor/engine/object.h"
+#include "executor/engine/vk.h"
+
+/* Guest memory behind a resource: alloc_id 0 is none. */
+struct backing {
+    uint32_t alloc_id;
+    uint64_t offset;
+};
+
+struct texel_view {
+    VkBufferView view;
+    VkFormat format;
+    uint64_t offset, range;
+    struct texel_view *next;
+};
+
+/* Memory with a GPU address: pages of its own between pages that nobody may touch. */
+struct addressed {
+    uint8_t *base; /* NULL: the buffer has none */
+    size_t span;
+    VkDeviceMemory memory;
+    uint64_t address;
+};
+
+struct exec_buffer {
+    struct exec_object o;
+    struct exec_vk_buffer vk;
+    struct addressed addressed;
+    uint64_t size;
+    struct backing backing;
+    struct texel_view *views;
+    struct exec_vk_buffer counter; /* hidden UAV counter, made when first asked for */
+    struct texel_view *counter_views;
+};
+
+struct image_view_key {
+    VkFormat format;
+    VkImageViewType type;
+    VkImageAspectFlags aspect;
+    uint32_t base_mip, mips, base_layer, layers;
+    uint32_t opaque; /* alpha reads as one; keys are compared as bytes, so there is no padding */
+};
+
+struct image_view {
+    struct image_view_key key;
+    VkImageView view;
+    struct image_view *next;
+};
+
+struct exec_texture {
+    struct exec_object o;
+    VkImage image;
+    struct exec_vk_memory memory;
+    const struct format_info *format;
+    uint32_t width, height, mips, layers, row_pitch;
+    uint64_t linear_size; /* bytes of the linear layout that uploads and guest memory use */
+    struct backing backing;
+    struct image_view *views;
+};
+
+/* What a texture handle or a view handle selects. */
+struct exec_view {
+    struct exec_object o;
+    struct exec_texture *texture;
+    const struct format_info *format;
+    uint32_t base_mip, mips, base_layer, layers;
+};
+
+int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
+                      const struct aerogpu_cmd_create_texture2d *c);
+VkImageView exec_texture_view(struct exec_engine *g, struct exec_texture *t,
+                              const struct image_view_key *key);
+/* Destroys what is in `b`, not `b`. */
+void exec_buffer_clean(struct exec_engine *g, struct exec_buffer *b);
+VkBufferView exec_buffer_view(struct exec_engine *g, struct exec_buffer *b, VkFormat format, uint64_t offset,
+                              uint64_t range);
+/* The texture and range that a texture or view object selects. */
+struct exec_view exec_view_of(struct exec_object *o);
+
+/* ---- transfer.c */
+/* Makes a texture of blocks zero. */
+int exec_transfer_zero_blocks(struct exec_engine *g, struct exec_texture *t);
+/* Reads [offset, offset + size) of the resource from its guest memory. */
+int exec_transfer_from_guest(struct exec_engine *g, struct exec_object *o, uint64_t offset, uint64_t size);
+/* Bytes [0, size) of guest memory behind `b` from `offset` on; checks the allocation table. *gpa gets the address. */
+int exec_backing_resolve(struct exec_engine *g, const struct exec_object *o, const struct backing *b,
+                         uint64_t offset, uint64_t size, bool for_writing, uint64_t *gpa);
+uint64_t exec_texture_linear_size(const struct format_info *f, uint32_t width, uint32_t height, uint32_t mips,
+                                  uint32_t layers, uint32_t row_pitch);
+
+/* ---- addresses.c */
+/* Makes b->vk with an address. */
+int exec_address_create(struct exec_engine *g, struct exec_buffer *b, VkBufferUsageFlags usage);
+/* After b->vk was destroyed: its addresses fault from now on. */
+void exec_address_destroy(struct exec_engine *g, struct exec_buffer *b);
+
+#endif
