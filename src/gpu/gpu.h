@@ -81,6 +81,9 @@ void gpu_reset(struct gpu *gpu);
 /* The timer asked for with arm_timer is due. Calling it early or late is harmless. */
 void gpu_timer(struct gpu *gpu);
 
+/* Whether INTA# is asserted now. */
+bool gpu_intx(struct gpu *gpu);
+
 /* ---- PCI configuration space --------------------------------------------- */
 
 /* 256 bytes, accesses of 1, 2 and 4 bytes that do not cross a dword. */

@@ -12,6 +12,16 @@ static bool intx_level(const struct gpu *gpu)
     return gpu->irq_status & gpu->irq_enable && !(gpu->config.command & 0x400) && !gpu_msi_enabled(gpu);
 }
 
+bool gpu_intx(struct gpu *gpu)
+{
+    bool level;
+
+    gpu_lock(gpu);
+    level = intx_level(gpu);
+    gpu_unlock(gpu);
+    return level;
+}
+
 void gpu_irq_raise(struct gpu *gpu, uint32_t bits)
 {
     /* FENCE and VBLANK latch only while enabled, so that enabling them never delivers something old. */

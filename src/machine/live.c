@@ -1,9 +1,9 @@
 /* live.c: the machine that users run.
  *
  *   any thread: register write ──▶ gpu ──▶ exec_host_submit
- *   serving thread: executor's event fd ──▶ exec_host_dispatch ──▶ gpu_complete ──▶ irq()
- *                   timerfd ──▶ gpu_timer ──▶ irq()
- *                   wake fd ──▶ irq() for interrupts that another thread's access raised
+ *   serving thread: executor's event fd ──▶ exec_host_dispatch ──▶ gpu_complete ─┐
+ *                   timerfd ──▶ gpu_timer ───────────────────────────────────────┤
+ *   any thread: register write, wake fd ────────────────────────────────────▶ raise_irq ──▶ deliver ──▶ irq()
  *
  * Serving is the device thread's work, but a thread that waits for an interrupt anyway serves while it does:
  * the way from doorbell to interrupt is then one change of thread each way. At most one thread is such a
@@ -14,9 +14,11 @@
  *  1. `serving` is held by whoever handles events; a helper holds it from before it asks done() until it
  *     leaves, asleep too, so nothing happens behind its back between asking and sleeping.
  *  2. The device thread that gets an event while a helper has `serving` passes it on through the wake fd
- *     before it blocks: the helper is then the only one who can receive it.
- *  3. An interrupt that arises while serving runs its routine at once; one that arises elsewhere is passed to
- *     the serving thread.
+ *     before it blocks: the helper is then the only one who can receive it. So an event says that something is to be done
+ *     and not what: that is found by looking, at the timer (timer_at) as well.
+ *  3. raise_irq notes an interrupt, and wakes whoever serves. Only deliver calls the routine: with `serving`, inside nothing
+ *     of the device's, never inside itself. What the routine's own accesses raise comes after it.
+ *  4. Locks are taken in this order: serving, irq_lock, what the routine takes, the device's, wait_lock.
  */
 #include <errno.h>
 #include <signal.h>
@@ -29,6 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "executor/host/host.h"
 #include "machine/priv.h"
@@ -54,10 +57,10 @@ struct live {
     pthread_mutex_t serving;
     _Atomic bool has_helper;
     /* interrupts */
-    _Atomic uint32_t messages; /* raised on other threads, not yet delivered */
-    _Atomic bool line;         /* INTx as the device drives it */
+    _Atomic uint32_t messages; /* raised and not yet delivered */
+    _Atomic bool line_rose;    /* INTx, and nobody has looked at its level since */
     _Atomic uint64_t interrupts;
-    uint32_t storm;
+    bool in_routine;          /* of whoever serves */
     pthread_mutex_t irq_lock; /* held while the routine runs, and to change it */
     /* waiting for interrupts */
     pthread_mutex_t wait_lock;
@@ -81,28 +84,32 @@ static struct live *live_of(void *machine)
 
 static void signal_fd(int fd)
 {
-    uint64_t one = 1;
-
-    if (write(fd, &one, sizeof(one)) < 0)
-        return; /* the counter is full: it is signalled */
+    eventfd_write(fd, 1); /* fails when the counter is full: it is signalled */
 }
 
 /* ---- interrupts ---------------------------------------------------------- */
 
-static void call_irq(struct machine *m)
+/* With `serving`, and no other lock. Returns whether there is a routine. */
+static bool call_irq(struct machine *m)
 {
     struct live *l = m->kind;
+    bool any;
 
+    INVARIANT(serving_for == m && !l->in_routine); /* 3 */
+    l->in_routine = true;
     pthread_mutex_lock(&l->irq_lock);
-    if (m->params.irq)
+    any = m->params.irq;
+    if (any)
         m->params.irq(m->params.irq_ctx);
     pthread_mutex_unlock(&l->irq_lock);
+    l->in_routine = false;
     atomic_fetch_add_explicit(&l->interrupts, 1, memory_order_relaxed);
     pthread_mutex_lock(&l->wait_lock);
     l->wake_count++;
     if (l->waiters)
         pthread_cond_broadcast(&l->waited);
     pthread_mutex_unlock(&l->wait_lock);
+    return any;
 }
 
 static void raise_irq(void *ctx, const struct gpu_interrupt *irq)
@@ -110,37 +117,43 @@ static void raise_irq(void *ctx, const struct gpu_interrupt *irq)
     struct machine *m = ctx;
     struct live *l = m->kind;
 
-    if (irq->kind == GPU_INTX) {
-        atomic_store(&l->line, irq->level);
-        if (!irq->level)
-            return;
-    }
-    if (serving_for == m) {
-        l->storm = 0;
-        call_irq(m);
-        return;
-    }
     if (irq->kind == GPU_MSI)
         atomic_fetch_add(&l->messages, 1);
-    signal_fd(l->wake_fd);
+    else if (irq->level)
+        atomic_store(&l->line_rose, true);
+    else
+        return;
+    if (serving_for != m) /* who serves delivers anyway, before it does anything else */
+        signal_fd(l->wake_fd);
 }
 
-/* Interrupts from other threads, and INTx that the routine has left high. */
-static void deliver(struct machine *m)
+/* A message is one call; INTx calls while it is high. */
+static bool is_due(struct machine *m, bool *high)
 {
     struct live *l = m->kind;
 
-    for (uint32_t n = atomic_exchange(&l->messages, 0); n; n--)
-        call_irq(m);
-    while (atomic_load(&l->line) && l->storm < STORM_LIMIT) {
-        if (++l->storm == STORM_LIMIT)
-            log_warn("machine", "the interrupt routine has left INTx high %u times in a row: ignoring it",
-                     l->storm);
-        call_irq(m);
-        gpu_timer(m->gpu); /* hands out the falling edge, if the routine made one */
+    if (atomic_load(&l->messages)) {
+        atomic_fetch_sub(&l->messages, 1);
+        return true;
     }
-    if (!atomic_load(&l->line))
-        l->storm = 0;
+    *high |= atomic_exchange(&l->line_rose, false);
+    return *high && (*high = gpu_intx(m->gpu));
+}
+
+/* With `serving`. */
+static void deliver(struct machine *m)
+{
+    struct live *l = m->kind;
+    bool high = false;
+    unsigned n = 0;
+
+    for (; n < STORM_LIMIT && is_due(m, &high); n++)
+        high = call_irq(m) && high; /* without a routine INTx waits for set_irq */
+    if (n < STORM_LIMIT)
+        return;
+    log_warn("machine", "the interrupt routine has left its interrupt pending %u times in a row", n);
+    if (atomic_load(&l->messages))
+        signal_fd(l->wake_fd); /* INTx is ignored until it rises again, messages never are */
 }
 
 static void arm_timer(void *ctx, uint64_t deadline_ns)
@@ -250,9 +263,8 @@ static void learn_lead(struct machine *m)
     atomic_store(&l->lead, (uint32_t)lead);
 }
 
-/* Sleeps until something is to be served, at most until `end_ns`. The events say little: what is to be done
- * is found by looking. Returns whether the timer was among them. */
-static bool await(struct machine *m, uint64_t end_ns)
+/* Sleeps until something is to be served, at most until `end_ns`. */
+static void await(struct machine *m, uint64_t end_ns)
 {
     struct live *l = m->kind;
     struct epoll_event events[3];
@@ -267,16 +279,14 @@ static bool await(struct machine *m, uint64_t end_ns)
         timer |= events[i].data.fd == l->timer_fd;
     if (timer)
         learn_lead(m);
-    return timer;
 }
 
 static void tick(struct machine *m)
 {
     struct live *l = m->kind;
-    uint64_t before = atomic_load(&l->interrupts);
 
     gpu_timer(m->gpu);
-    if (atomic_load(&l->interrupts) != before)
+    if (atomic_load(&l->messages) || atomic_load(&l->line_rose))
         atomic_store(&l->wanted, WANTED);
     else if (atomic_load(&l->wanted))
         atomic_fetch_sub(&l->wanted, 1);
@@ -300,17 +310,16 @@ static bool serve(struct machine *m)
     return n;
 }
 
-/* After the timer, which comes early: looks on until what the device waits for is due. With `serving` held. */
+/* The timer comes early. If its time has come, whoever was woken by it: looks on until what the device waits for is due. With
+ * `serving` held. */
 static void until_due(struct machine *m)
 {
     struct live *l = m->kind;
-    uint64_t due = atomic_load(&l->deadline), now;
+    uint64_t now;
 
-    while ((now = machine_now(m)) < due && due - now <= LEAD_MOST) {
+    while ((now = machine_now(m)) >= atomic_load(&l->timer_at) && now < atomic_load(&l->deadline))
         if (exec_host_wait(l->host, 0))
             serve(m);
-        due = atomic_load(&l->deadline);
-    }
 }
 
 static void *device_thread(void *arg)
@@ -319,14 +328,14 @@ static void *device_thread(void *arg)
     struct live *l = m->kind;
 
     while (!atomic_load(&l->quit)) {
-        bool busy, timer = await(m, TIMER_NEVER);
+        bool busy;
 
+        await(m, TIMER_NEVER);
         if (pthread_mutex_trylock(&l->serving)) {
             signal_fd(l->wake_fd); /* it was meant for the helper */
             pthread_mutex_lock(&l->serving);
         }
-        if (timer)
-            until_due(m);
+        until_due(m);
         do
             busy = serve(m);
         while (busy && !atomic_load(&l->has_helper) && exec_host_poll(l->host));
@@ -343,8 +352,10 @@ static int help_until(struct machine *m, bool (*done)(void *ctx), void *ctx, uin
 
     pthread_mutex_lock(&l->serving);
     while (!(is_done = done(ctx)) && machine_now(m) < end) {
-        if ((!busy || !exec_host_poll(l->host)) && await(m, end))
+        if (!busy || !exec_host_poll(l->host)) {
+            await(m, end);
             until_due(m);
+        }
         busy = serve(m);
     }
     atomic_store(&l->has_helper, false);
@@ -422,7 +433,7 @@ static int start(struct machine *m, struct error *e)
         return error_set(e, -ENOMEM, "no memory for a machine");
     m->kind = l;
     l->epoll_fd = l->timer_fd = l->wake_fd = -1;
-    l->deadline = l->resume_ns = TIMER_NEVER;
+    l->deadline = l->timer_at = l->resume_ns = TIMER_NEVER;
     clock_init_live(&m->clock);
     pthread_mutex_init(&l->serving, NULL);
     pthread_mutex_init(&l->irq_lock, NULL);
@@ -527,6 +538,10 @@ static void set_irq(struct machine *m, void (*irq)(void *ctx), void *ctx)
     m->params.irq = irq;
     m->params.irq_ctx = ctx;
     pthread_mutex_unlock(&l->irq_lock);
+    if (irq && gpu_intx(m->gpu)) { /* high already: it will not rise */
+        atomic_store(&l->line_rose, true);
+        signal_fd(l->wake_fd);
+    }
 }
 
 static void sleep_ns(struct machine *m, uint64_t ns)
