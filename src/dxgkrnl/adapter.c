@@ -42,6 +42,7 @@ bool dxgk_adapter_lock(struct dxgk *d)
     }
     if (d->state == DXGK_FAILED && !d->lock.held)
         return false;
+    INVARIANT(d->lock.held ? d->lock.owner == self && d->lock.depth : !d->lock.owner && !d->lock.depth);
     d->lock.held = true;
     d->lock.owner = self;
     d->lock.depth++;
@@ -62,6 +63,8 @@ bool dxgk_adapter_lock_cleanup(struct dxgk *d)
 
 void dxgk_adapter_unlock(struct dxgk *d)
 {
+    INVARIANT(d->lock.held && d->lock.depth);
+    INVARIANT(d->lock.owner == dxgk_kernel_thread(d->kernel));
     if (--d->lock.depth)
         return;
     d->lock.held = false;
@@ -78,6 +81,7 @@ int dxgk_physmem_alloc(struct dxgk *d, size_t size, struct physmem *m)
 
 void dxgk_physmem_free(struct dxgk *d, struct physmem *m)
 {
+    INVARIANT(!m->va || (m->size && !(m->pa & (PAGE_SIZE - 1))));
     if (m->va)
         d->bus->dma_free(d->bus->ctx, m->va, m->pa, m->size);
     *m = (struct physmem){0};

@@ -16,6 +16,7 @@
 #ifndef DXGKRNL_ADAPTER_H_
 #define DXGKRNL_ADAPTER_H_
 
+#include "base/check.h"
 #include "base/log.h"
 #include "dxgkrnl/device.h"
 #include "dxgkrnl/display.h"

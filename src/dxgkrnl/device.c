@@ -45,6 +45,7 @@ void dxgk_device_destroy(struct device *dev)
 {
     struct dxgk *d = dev->d;
 
+    INVARIANT(dxgk_handle_get(d, dev->handle, HANDLE_DEVICE, dev->client) == dev);
     dxgk_handle_free(d, dev->handle);
     dxgk_device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
     dxgk_display_drop_flips(d, dev);
@@ -56,6 +57,7 @@ void dxgk_device_destroy(struct device *dev)
         dxgk_kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
     while (dev->syncs)
         dxgk_sync_close(dev->syncs);
+    INVARIANT(!dev->contexts && !dev->resources && !dev->syncs && !dev->allocs);
     for (unsigned i = 0; i < d->display.num_sources; i++)
         if (d->display.sources[i].owner == dev) {
             d->display.sources[i].owner = NULL;
@@ -145,6 +147,7 @@ struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity
     c->handle = dxgk_handle_new(d, HANDLE_CONTEXT, dev->client, c);
     if (!c->handle)
         goto fail;
+    INVARIANT(!dev->client == !c->progress);
     c->next = dev->contexts;
     dev->contexts = c;
     c->next_all = d->sched.contexts;
@@ -169,6 +172,7 @@ void dxgk_context_destroy(struct context *c)
     dxgk_sched_drop_context(c);
     while (c->watchers) /* they look up after a while */
         dxgk_kernel_wait(d->kernel, &c->idle, LOOP_FOREVER);
+    INVARIANT(!c->queue && !c->handling && !c->watchers); /* 3 */
     LIST_DROP(&dev->contexts, c, next);
     LIST_DROP(&d->sched.contexts, c, next_all);
     for (unsigned i = 0; i < d->sched.num_nodes; i++)

@@ -3,6 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* See display.h. */
+static void check(const struct dxgk *d)
+{
+    INVARIANT(d->display.num_sources <= MAX_SOURCES && d->display.num_children <= MAX_CHILDREN);
+    for (unsigned i = 0; i < d->display.num_sources; i++) {
+        const struct source *s = &d->display.sources[i];
+        INVARIANT(!s->flips == !s->flip_count);
+        INVARIANT(!s->flips_last || !*s->flips_last);
+        INVARIANT(!s->flip_programmed || s->flips);
+        INVARIANT(!s->visible || s->committed);
+        INVARIANT(!s->primary || s->primary->pins); /* 4 */
+        INVARIANT(!s->flips || (s->flips->allocs[0]->pins && s->flips->allocs[0]->busy));
+        INVARIANT(s->last_flip <= s->vblanks && s->last_wanted <= s->vblanks);
+    }
+}
+
 /* ---- vblank -------------------------------------------------------------- */
 
 /* No vblank for so long while somebody waits for one: its interrupt was lost, and with it those that would follow. */
@@ -73,6 +89,7 @@ static void show(struct source *s, struct alloc *a)
 {
     if (a)
         a->pins++;
+    INVARIANT(!s->primary || s->primary->pins);
     if (s->primary)
         s->primary->pins--;
     s->primary = a;
@@ -107,6 +124,7 @@ static void finish_flip(struct dxgk *d, unsigned i)
     struct source *s = &d->display.sources[i];
     struct packet *p = s->flips;
 
+    INVARIANT(s->vblanks >= s->flip_due && s->vblanks > s->flip_after); /* 1 */
     s->flips = p->next;
     if (!s->flips)
         s->flips_last = &s->flips;
@@ -125,6 +143,7 @@ static void finish_flip(struct dxgk *d, unsigned i)
 
 void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t time_ns)
 {
+    check(d);
     for (unsigned i = 0; i < d->display.num_sources; i++) {
         struct source *s = &d->display.sources[i];
         uint64_t number;
@@ -150,11 +169,13 @@ void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, 
             dxgk_adapter_kick(d);
         }
     }
+    check(d);
 }
 
 /* At PASSIVE_LEVEL, from the scheduler's thread. */
 void dxgk_display_work(struct dxgk *d)
 {
+    check(d);
     if (d->display.vsync_stuck)
         revive_vsync(d);
     if (!d->display.vsync_idle)
@@ -164,6 +185,7 @@ void dxgk_display_work(struct dxgk *d)
         if (d->display.sources[i].waiting || d->display.sources[i].flips)
             return;
     enable_vsync(d, false);
+    check(d);
 }
 
 /* Takes over a flip packet whose context has nothing else at the device. */
@@ -208,6 +230,7 @@ void dxgk_display_flip(struct dxgk *d, struct packet *p)
 
 void dxgk_display_drop_flips(struct dxgk *d, struct device *dev)
 {
+    check(d);
     for (unsigned i = 0; i < d->display.num_sources; i++) {
         struct source *s = &d->display.sources[i];
         for (struct packet **pp = &s->flips; *pp;) {
@@ -228,6 +251,7 @@ void dxgk_display_drop_flips(struct dxgk *d, struct device *dev)
         while (*s->flips_last)
             s->flips_last = &(*s->flips_last)->next;
     }
+    check(d);
 }
 
 /* The desktop comes back where `a` was shown. */
@@ -455,6 +479,7 @@ NTSTATUS dxgk_display_restore(struct dxgk *d)
 {
     NTSTATUS st = STATUS_SUCCESS;
 
+    check(d);
     for (unsigned i = 0; i < d->display.num_sources && NT_SUCCESS(st); i++) {
         struct source *s = &d->display.sources[i];
         bool vsync = d->display.vsync_enabled;
@@ -465,6 +490,7 @@ NTSTATUS dxgk_display_restore(struct dxgk *d)
         d->display.vsync_enabled = false;
         enable_vsync(d, vsync);
     }
+    check(d);
     return st;
 }
 

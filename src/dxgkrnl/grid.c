@@ -1,5 +1,6 @@
 #include "dxgkrnl/grid.h"
 
+#include "base/check.h"
 #include "base/clock.h"
 
 enum { GRID_WINDOW = 16 };
@@ -27,6 +28,7 @@ uint64_t dxgk_grid_notice(struct grid *g, uint64_t time_ns, uint64_t last)
 {
     uint64_t number = last + 1, late;
 
+    INVARIANT(g->period_ns && g->count < GRID_WINDOW);
     if (g->ns) {
         number = dxgk_grid_number(g, time_ns + GRID_EARLY, last);
         g->ns += (number - g->number) * g->period_ns;
@@ -38,6 +40,7 @@ uint64_t dxgk_grid_notice(struct grid *g, uint64_t time_ns, uint64_t last)
     g->number = number;
     if (time_ns < g->ns)
         g->ns = time_ns;
+    INVARIANT(g->ns <= time_ns && number >= g->number);
     late = time_ns - g->ns;
     if (!g->count || late < g->least)
         g->least = late;

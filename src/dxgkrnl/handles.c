@@ -27,6 +27,9 @@ D3DKMT_HANDLE dxgk_handle_new(struct dxgk *d, enum handle_type type, struct dxgk
         d->handles.count = n;
     }
     e = &d->handles.table[i];
+    INVARIANT(e->type == HANDLE_FREE && !e->object && !e->client);
+    INVARIANT(e->serial >= 0x4000 && d->handles.count <= MAX_HANDLES);
+    INVARIANT(type != HANDLE_FREE && object);
     e->type = type;
     e->client = client;
     e->object = object;
@@ -37,6 +40,7 @@ static struct handle_entry *entry(struct dxgk *d, D3DKMT_HANDLE h)
 {
     unsigned i = (h & 0xFFFF) - 1;
 
+    INVARIANT(!d->handles.count == !d->handles.table);
     if (!(h & 0xFFFF) || i >= d->handles.count || d->handles.table[i].serial != h >> 16 ||
         d->handles.table[i].type == HANDLE_FREE)
         return NULL;
@@ -57,8 +61,10 @@ void dxgk_handle_free(struct dxgk *d, D3DKMT_HANDLE h)
 
     if (!e)
         return;
+    INVARIANT(e->object);
     e->type = HANDLE_FREE;
     e->object = NULL;
+    e->client = NULL;
     e->serial = (uint16_t)(e->serial == 0xFFFF ? 0x4000 : e->serial + 1);
 }
 

@@ -6,6 +6,7 @@ void dxgk_interrupts_notify(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DAT
 {
     struct interrupts *q = &d->interrupts;
 
+    INVARIANT(q->count <= MAX_RECORDS && q->head < MAX_RECORDS);
     if (q->count == MAX_RECORDS) {
         dxgk_kernel_violation(d->kernel, "DxgkCbNotifyInterrupt %d times without DxgkCbNotifyDpc",
                               MAX_RECORDS);
@@ -48,6 +49,7 @@ void dxgk_interrupts_dispatch(struct dxgk *d)
 {
     struct interrupts *q = &d->interrupts;
 
+    INVARIANT(q->count <= MAX_RECORDS && q->head < MAX_RECORDS);
     while (q->count) {
         struct record r = q->records[q->head];
 

@@ -24,6 +24,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 
@@ -197,6 +198,15 @@ bool dxgk_kernel_check(struct kernel *k, const char *routine, KIRQL max)
     return false;
 }
 
+/* The thread that is running holds the processor. */
+static void check_running(const struct kernel *k)
+{
+    INVARIANT(k->current && k->current->kernel == k && !k->current->done);
+    INVARIANT(!k->current->parked && k->current->depth);
+    INVARIANT(self_kernel == k && (k->loop || self_thread == k->current));
+    INVARIANT(k->irql <= HIGH_LEVEL);
+}
+
 /* ---- timers -------------------------------------------------------------- */
 
 /* Makes service() run: at the next deadline, or at once if something is pending already. */
@@ -245,6 +255,7 @@ void dxgk_kernel_arm(struct kernel *k, struct ktimer *t, uint64_t deadline_ns, v
     t->next = *p;
     *p = t;
     t->armed = true;
+    INVARIANT(!t->next || (t->next->armed && t->next->deadline_ns > deadline_ns)); /* 4 */
     if (k->timers == t)
         kick(k, false);
 }
@@ -257,9 +268,11 @@ static void run_timers(struct kernel *k)
     k->irql = DISPATCH_LEVEL;
     while (k->timers && k->timers->deadline_ns <= now) {
         struct ktimer *t = k->timers;
+        INVARIANT(t->armed && (!t->next || t->next->deadline_ns >= t->deadline_ns)); /* 4 */
         k->timers = t->next;
         t->armed = false;
         t->fn(t->ctx);
+        INVARIANT(k->irql == DISPATCH_LEVEL);
     }
     k->irql = old;
 }
@@ -316,6 +329,7 @@ static void run_isr(struct kernel *k, unsigned message)
 {
     KIRQL old = k->irql;
 
+    INVARIANT(old < DIRQL); /* 2 */
     k->irql = DIRQL;
     k->ops.isr(k->ctx, message);
     k->irql = old;
@@ -510,6 +524,8 @@ bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routin
 
     if (!dxgk_kernel_check(k, routine, APC_LEVEL))
         return false;
+    check_running(k);
+    INVARIANT(!t->wait_timer.armed && !t->ddi_timer.armed);
     t->parked = true;
     t->woken = false;
     atomic_store(&t->signal, 0);
@@ -541,6 +557,8 @@ bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routin
     dxgk_kernel_cancel(k, &t->wait_timer);
     dxgk_kernel_cancel(k, &t->ddi_timer);
     t->parked = false;
+    check_running(k);
+    INVARIANT(k->irql <= APC_LEVEL && !t->wait_timer.armed && !t->ddi_timer.armed); /* 1 */
     return !expired;
 }
 
@@ -573,6 +591,7 @@ void dxgk_kernel_wake_all(struct kernel *k, struct kwaiters *q)
     q->first = NULL;
     while (w) {
         struct kwait *next = w->next;
+        INVARIANT(w->queued && w->thread->kernel == k);
         w->queued = false;
         dxgk_kernel_unpark(k, w->thread);
         w = next;
@@ -588,6 +607,7 @@ void dxgk_kernel_enter(struct kernel *k)
         if (!k->current)
             k->current = &k->main_thread;
         k->current->depth++;
+        check_running(k);
         return;
     }
     if (self_kernel == k && self_thread) {
@@ -604,14 +624,17 @@ void dxgk_kernel_enter(struct kernel *k)
     self_thread->depth = 1;
     pthread_mutex_lock(&k->cpu);
     self_kernel = k;
+    INVARIANT(!k->current);
     k->current = self_thread;
     k->irql = PASSIVE_LEVEL;
+    check_running(k);
 }
 
 void dxgk_kernel_leave(struct kernel *k)
 {
     struct kthread *t = k->current;
 
+    check_running(k);
     if (--t->depth)
         return;
     if (k->irql != PASSIVE_LEVEL) {
@@ -825,5 +848,6 @@ void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
         dxgk_kernel_violation(k, "%s returned at IRQL %d, was called at %d", d->name, k->irql, d->irql);
         k->irql = d->irql;
     }
+    INVARIANT(k->current->ddi == d);
     k->current->ddi = d->outer;
 }

@@ -10,6 +10,24 @@ static unsigned kind(const struct packet *p)
     return p->type == PACKET_PAGING ? D3DKMT_SystemPagingBuffer : D3DKMT_ClientRenderBuffer;
 }
 
+/* See sched.h. */
+static void check(const struct dxgk *d, const struct node *n)
+{
+    unsigned count = 0, paging = 0;
+
+    for (const struct packet *p = n->hw; p; p = p->next, count++) {
+        INVARIANT(p->dma && p->context->running);
+        INVARIANT((INT)(p->fence - n->completed) > 0 && (INT)(p->fence - n->submitted) <= 0);
+        INVARIANT(!p->next || (INT)(p->next->fence - p->fence) > 0); /* 2, 5 */
+        paging += p->type == PACKET_PAGING;
+    }
+    INVARIANT(count == n->hw_count && paging == n->paging && !*n->hw_last); /* 5 */
+    INVARIANT(n->hw_count - n->paging <= d->sched.hw_limit);                /* 3 */
+    INVARIANT((INT)(n->submitted - n->completed) >= 0);                     /* 2 */
+    INVARIANT(!n->preempting || (INT)(n->submitted - n->preempting) >= 0);
+    INVARIANT(!n->timer.armed || (n->hw && d->tdr.level));
+}
+
 static void append(struct dxgk *d, struct packet *p)
 {
     struct node *n = &d->sched.nodes[p->context->node];
@@ -96,12 +114,14 @@ void dxgk_node_submit(struct dxgk *d, struct packet *p)
         .FlipInterval = p->interval,
         .Flags = p->flags,
     };
+    struct node *n = &d->sched.nodes[p->context->node];
     struct device *dev = p->context->device;
     KIRQL old = dxgk_kernel_raise(d->kernel, DISPATCH_LEVEL);
     UINT fence = p->fence;
     bool expected;
     NTSTATUS s;
 
+    INVARIANT(p->fence == n->submitted); /* 2 */
     append(d, p);
     bb_flight_event(d->flight, DXGK_FLIGHT_SUBMIT, fence, p->dma_end, dev->client ? dev->client->process : 0);
     expected = d->bus->expect && is_awaited(d, p) && d->bus->expect(d->bus->ctx);
@@ -116,6 +136,7 @@ void dxgk_node_submit(struct dxgk *d, struct packet *p)
         dxgk_adapter_force_tdr(d);
     }
     dxgk_kernel_lower(d->kernel, old);
+    check(d, n);
 }
 
 void dxgk_node_preempt(struct dxgk *d, unsigned i)
@@ -160,12 +181,14 @@ void dxgk_node_retire_to(struct dxgk *d, unsigned i, UINT fence)
 {
     struct node *n = &d->sched.nodes[i];
 
+    check(d, n);
     while (n->hw && (INT)(n->hw->fence - fence) <= 0)
         retire_head(d, n);
     n->completed = fence;
     dxgk_node_arm(d, i);
     kick_queued(d);
     dxgk_kernel_wake_all(d->kernel, &d->progress);
+    check(d, n);
 }
 
 static bool plausible(struct dxgk *d, UINT node, UINT fence, const char *what)
@@ -219,6 +242,7 @@ void dxgk_node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *
     UINT node = data->DmaPreempted.NodeOrdinal;
     struct node *n = &d->sched.nodes[node < d->sched.num_nodes ? node : 0];
 
+    check(d, n);
     if (node >= d->sched.num_nodes || data->DmaPreempted.PreemptionFenceId != n->preempting ||
         !n->preempting) {
         dxgk_kernel_violation(d->kernel, "DMA_PREEMPTED with fence %u: %u was asked for",
@@ -246,6 +270,7 @@ void dxgk_node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *
     n->completed = data->DmaPreempted.PreemptionFenceId;
     dxgk_node_arm(d, node);
     dxgk_adapter_kick(d);
+    check(d, n);
 }
 
 bool dxgk_node_poll(struct dxgk *d, unsigned i)
@@ -254,12 +279,14 @@ bool dxgk_node_poll(struct dxgk *d, unsigned i)
     DXGKARG_QUERYCURRENTFENCE q = {.NodeOrdinal = i};
     unsigned epoch = d->epoch;
 
+    check(d, n);
     if (!NT_SUCCESS(DDI(d, QueryCurrentFence, d->miniport, &q)) || epoch != d->epoch || !n->hw ||
         (INT)(q.CurrentFence - n->hw->fence) < 0 || (INT)(q.CurrentFence - n->submitted) > 0)
         return false;
     dxgk_log(d, "dxgkrnl", 2, "an interrupt was lost: fence %u of node %u completed without one",
              q.CurrentFence, i);
     dxgk_node_retire_to(d, i, q.CurrentFence);
+    check(d, n);
     return true;
 }
 
@@ -281,20 +308,24 @@ void dxgk_node_drop(struct dxgk *d, unsigned i)
 {
     struct node *n = &d->sched.nodes[i];
 
+    check(d, n);
     while (n->hw)
         retire_head(d, n);
     n->completed = n->submitted;
     n->preempting = 0;
     dxgk_kernel_cancel(d->kernel, &n->timer);
+    check(d, n);
 }
 
 void dxgk_node_forget_context(struct dxgk *d, struct context *c)
 {
     struct node *n = &d->sched.nodes[c->node];
 
+    check(d, n);
     for (struct packet **at = &n->hw; *at;)
         if ((*at)->context == c)
             dxgk_packet_free(d, detach(n, at));
         else
             at = &(*at)->next;
+    check(d, n);
 }

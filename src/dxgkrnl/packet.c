@@ -60,17 +60,35 @@ void dxgk_context_free_dma(struct context *c)
     c->num_free = 0;
 }
 
+static bool has_dma(enum packet_type type)
+{
+    return type == PACKET_RENDER || type == PACKET_PRESENT || type == PACKET_PAGING;
+}
+
+/* A packet, and what its context says of its packets. */
+static void check(const struct packet *p)
+{
+    const struct context *c = p->context;
+
+    INVARIANT(has_dma(p->type) == (p->dma != NULL));
+    INVARIANT(p->sync_count <= D3DDDI_MAX_OBJECT_WAITED_ON && (!p->sync_count || !p->dma));
+    INVARIANT(p->event_fd < 0 || p->type == PACKET_SIGNAL);
+    INVARIANT(p->type != PACKET_FLIP || (p->list_count == 1 && p->allocs[0]));
+    INVARIANT(!c->num_free == !c->free_dma && c->num_free <= MAX_FREE_BUFFERS);
+    INVARIANT(!c->queued == !c->queue && !*c->queue_last);
+    INVARIANT(c->packets_done + p->counted <= c->packets);
+}
+
 struct packet *dxgk_packet_create(struct context *c, enum packet_type type, UINT list)
 {
-    bool has_dma = type == PACKET_RENDER || type == PACKET_PRESENT || type == PACKET_PAGING;
     struct packet *p = calloc(1, sizeof(*p));
 
     if (!p)
         return NULL;
     *p = (struct packet){.type = type, .context = c, .list_count = list, .event_fd = -1};
     p->allocs = calloc(list + 1, sizeof(struct alloc *));
-    p->dma = p->allocs && has_dma ? get_dma(c) : NULL;
-    if (p->allocs && (p->dma || !has_dma))
+    p->dma = p->allocs && has_dma(type) ? get_dma(c) : NULL;
+    if (p->allocs && (p->dma || !has_dma(type)))
         return p;
     free(p->allocs);
     free(p);
@@ -79,6 +97,7 @@ struct packet *dxgk_packet_create(struct context *c, enum packet_type type, UINT
 
 void dxgk_packet_free(struct dxgk *d, struct packet *p)
 {
+    check(p);
     if (d->vidmm.doomed)
         dxgk_adapter_kick(d); /* it may have been the last to name one */
     for (unsigned i = 0; i < p->sync_count; i++)
@@ -103,6 +122,7 @@ void dxgk_packet_finish(struct dxgk *d, struct packet *p)
 {
     struct context *c = p->context;
 
+    INVARIANT(c->running && !p->dma);
     c->running--;
     dxgk_packet_free(d, p);
     dxgk_context_wake(d, c);

@@ -31,6 +31,7 @@ void dxgk_context_packet_queued(struct context *c)
 
 void dxgk_context_packet_done(struct context *c)
 {
+    INVARIANT(c->packets_done < c->packets); /* 2 */
     c->packets_done++;
     publish(c);
 }
@@ -39,6 +40,7 @@ void dxgk_device_lose(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE why)
 {
     if (dev->state != D3DKMT_DEVICEEXECUTION_ACTIVE)
         return;
+    INVARIANT(why != D3DKMT_DEVICEEXECUTION_ACTIVE); /* 1 */
     dev->state = why;
     dxgk_vblanks_changed(dev->d);
     for (struct context *c = dev->contexts; c; c = c->next)
@@ -80,6 +82,7 @@ static void wait_by_host(struct dxgk *d, struct context *x, uint64_t value, uint
     dxgk_kernel_leave(d->kernel);
     d->bus->wait(d->bus->ctx, watched, &w, end - now < WATCH_NS ? end - now : WATCH_NS);
     dxgk_kernel_enter(d->kernel);
+    INVARIANT(x->watchers);
     if (!--x->watchers)
         dxgk_kernel_wake_all(d->kernel, &x->idle);
 }

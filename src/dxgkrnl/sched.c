@@ -10,10 +10,21 @@ void dxgk_sched_start(struct dxgk *d)
         d->sched.nodes[i].hw_last = &d->sched.nodes[i].hw;
 }
 
+static void check(const struct context *c)
+{
+    INVARIANT(!c->queued == !c->queue && !*c->queue_last);
+    INVARIANT(!c->queue || c->queue->context == c);
+    INVARIANT(c->packets_done <= c->packets &&
+              c->queued + c->running <= c->packets - c->packets_done + c->running);
+    INVARIANT(c->node < c->device->d->sched.num_nodes);
+}
+
 void dxgk_sched_queue(struct context *c, struct packet *p)
 {
     struct dxgk *d = c->device->d;
 
+    check(c);
+    INVARIANT(p->context == c && !p->counted);
     p->next = NULL;
     p->counted = true;
     dxgk_context_packet_queued(c);
@@ -65,6 +76,7 @@ static struct packet *take(struct dxgk *d, unsigned i)
     }
     if (!best)
         return NULL;
+    check(best);
     p = best->queue;
     best->queue = p->next;
     if (!best->queue)
@@ -72,6 +84,7 @@ static struct packet *take(struct dxgk *d, unsigned i)
     best->queued--;
     best->running++;
     best->last_run = ++d->sched.turns;
+    check(best);
     return p;
 }
 
@@ -189,11 +202,13 @@ static void handle(struct dxgk *d, struct packet *p)
 {
     struct context *c = p->context;
 
+    INVARIANT(c->running);
     c->handling++;
     if (p->type == PACKET_FLIP)
         dxgk_display_flip(d, p);
     else
         submit(d, p);
+    INVARIANT(c->handling);
     if (!--c->handling)
         dxgk_kernel_wake_all(d->kernel, &c->idle);
 }
@@ -250,6 +265,7 @@ void dxgk_sched_drop_context(struct context *c)
     if (c->running) /* FAILED: nothing will come back from the device */
         dxgk_node_forget_context(d, c);
     dxgk_context_free_dma(c);
+    INVARIANT(!c->queue && !c->handling && !c->free_dma);
 }
 
 void dxgk_sched_drop_all(struct dxgk *d)
@@ -259,6 +275,7 @@ void dxgk_sched_drop_all(struct dxgk *d)
     for (struct context *c = d->sched.contexts; c; c = c->next_all) {
         drop_queue(c);
         dxgk_context_wake(d, c);
+        check(c);
     }
     dxgk_kernel_wake_all(d->kernel, &d->progress);
 }

@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static void check(const struct syncobj *s)
+{
+    INVARIANT(s->refs);
+    INVARIANT(s->type == D3DDDI_FENCE || s->type == D3DDDI_CPU_NOTIFICATION || s->value <= s->max);
+    INVARIANT((s->event_fd >= 0) == (s->type == D3DDDI_CPU_NOTIFICATION));
+    INVARIANT(s->device || !s->handle); /* whose handle is gone lives by packets alone */
+}
+
 NTSTATUS dxgk_sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
                           struct syncobj **out)
 {
@@ -41,6 +49,7 @@ NTSTATUS dxgk_sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECT
         dxgk_sync_unref(o);
         return s;
     }
+    check(o);
     o->next = dev->syncs;
     dev->syncs = o;
     *out = o;
@@ -59,16 +68,20 @@ void dxgk_sync_unref(struct syncobj *s)
 void dxgk_sync_close(struct syncobj *s)
 {
     LIST_DROP(&s->device->syncs, s, next);
+    check(s);
     dxgk_handle_free(s->device->d, s->handle);
     s->device = NULL;
+    s->handle = 0;
     dxgk_sync_unref(s);
 }
 
 bool dxgk_sync_take(struct syncobj *const *s, unsigned count, uint64_t value)
 {
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
+        check(s[i]);
         if (s[i]->type == D3DDDI_FENCE ? s[i]->value < value : !s[i]->value)
             return false;
+    }
     for (unsigned i = 0; i < count; i++)
         if (s[i]->type != D3DDDI_FENCE)
             s[i]->value--;
@@ -92,5 +105,6 @@ void dxgk_sync_signal(struct syncobj *const *s, unsigned count, uint64_t value)
             dxgk_sync_signal_event(s[i]->event_fd);
         else if (s[i]->value < s[i]->max)
             s[i]->value++;
+        check(s[i]);
     }
 }

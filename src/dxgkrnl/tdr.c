@@ -76,6 +76,24 @@ void dxgk_tdr_fail(struct dxgk *d, unsigned code, const char *why)
     }
 }
 
+/* See tdr.h. */
+static void check(const struct dxgk *d)
+{
+    INVARIANT(d->state != DXGK_FAILED || !d->resetting); /* 2 */
+    INVARIANT(d->tdr.count <= MAX_HISTORY);
+    INVARIANT(d->tdr.level <= 3 && d->tdr.delay_ns && d->tdr.ddi_delay_ns);
+}
+
+/* 3: after everything was dropped. */
+static void check_empty(const struct dxgk *d)
+{
+    for (unsigned i = 0; i < d->sched.num_nodes; i++)
+        INVARIANT(!d->sched.nodes[i].hw && d->sched.nodes[i].submitted == d->sched.nodes[i].completed);
+    for (unsigned i = 0; i < d->vidmm.num_segments; i++)
+        INVARIANT(!d->vidmm.segments[i].residents);
+    INVARIANT(!d->interrupts.count);
+}
+
 static bool over_limit(struct dxgk *d)
 {
     uint64_t now = dxgk_kernel_now(d->kernel);
@@ -127,6 +145,7 @@ static void recover(struct dxgk *d, struct device *guilty, const char *why)
         dxgk_tdr_fail(d, VIDEO_TDR_FAILURE, text);
         return;
     }
+    INVARIANT(d->state == DXGK_STARTED && !d->resetting);
     d->resetting = true;
     d->epoch++;
     dxgk_vblanks_changed(d);
@@ -134,6 +153,7 @@ static void recover(struct dxgk *d, struct device *guilty, const char *why)
                          &d->progress); /* whoever waits for the device while it holds the adapter gives up */
     if (!dxgk_adapter_lock(d))
         return;
+    INVARIANT(d->lock.held && d->lock.owner == dxgk_kernel_thread(d->kernel)); /* 1 */
     collect(d, VIDEO_TDR_TIMEOUT_DETECTED);
     bb_flight_event(d->flight, DXGK_FLIGHT_RESET, d->epoch, 0, 0);
     s = DDI(d, ResetFromTimeout, d->miniport);
@@ -146,6 +166,7 @@ static void recover(struct dxgk *d, struct device *guilty, const char *why)
     dxgk_sched_drop_all(d);
     d->interrupts.count = 0;
     dxgk_vidmm_forget(d);
+    check_empty(d);
     if (!NT_SUCCESS(s)) {
         dxgk_tdr_fail(d, VIDEO_TDR_FAILURE, "DxgkDdiResetFromTimeout failed");
         goto out;
@@ -193,6 +214,7 @@ static void check_node(struct dxgk *d, unsigned i)
 
 void dxgk_tdr_work(struct dxgk *d)
 {
+    check(d);
     if (d->tdr.forced && d->state == DXGK_STARTED) {
         d->tdr.forced = false;
         recover(d,
@@ -205,4 +227,5 @@ void dxgk_tdr_work(struct dxgk *d)
             d->sched.nodes[i].check = false;
             check_node(d, i);
         }
+    check(d);
 }

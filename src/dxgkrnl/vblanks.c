@@ -55,6 +55,7 @@ void dxgk_vblanks_changed(struct dxgk *d)
     if (!++v->epoch)
         v->epoch++;
     for (unsigned i = 0; i < d->display.num_sources; i++) {
+        INVARIANT(v->epoch);
         publish(d, i);
         v->source[i].on = is_on(d, i);
         wake(v, i);

@@ -9,6 +9,28 @@ static struct segment *segment(struct dxgk *d, unsigned id)
     return id && id <= d->vidmm.num_segments ? &d->vidmm.segments[id - 1] : NULL;
 }
 
+/* See vidmm.h. */
+static void check(const struct dxgk *d)
+{
+    for (unsigned i = 0; i < d->vidmm.num_segments; i++) {
+        const struct segment *seg = &d->vidmm.segments[i];
+        INVARIANT(seg->committed <= seg->desc.CommitLimit && seg->resident <= seg->desc.Size); /* 3 */
+        INVARIANT(!seg->commits == !seg->committed && !seg->residents == !seg->resident);
+    }
+    INVARIANT(!d->vidmm.allocs || d->vidmm.created);
+    INVARIANT(d->vidmm.destroyed <= d->vidmm.created);
+}
+
+static void check_alloc(struct dxgk *d, const struct alloc *a)
+{
+    const struct segment *seg = segment(d, a->segment);
+
+    INVARIANT(a->backing.va && a->mdl); /* 1 */
+    INVARIANT(a->backing.size >= a->size && !(a->backing.size & (PAGE_SIZE - 1)));
+    INVARIANT(!a->segment || (seg && a->offset + a->backing.size <= seg->desc.Size)); /* 3 */
+    INVARIANT(a->commit <= d->vidmm.num_segments && a->resource->refs);
+}
+
 NTSTATUS dxgk_vidmm_start(struct dxgk *d)
 {
     DXGK_SEGMENTDESCRIPTOR desc[MAX_SEGMENTS] = {0};
@@ -60,6 +82,7 @@ static NTSTATUS evict(struct dxgk *d, struct alloc *a)
 
     if (!seg)
         return STATUS_SUCCESS;
+    INVARIANT(seg->residents && seg->resident >= a->backing.size);
     s = dxgk_paging_move(d, seg, a, false);
     if (a->segment) { /* a reset in between has evicted it already */
         seg->resident -= a->backing.size;
@@ -128,6 +151,7 @@ static NTSTATUS place(struct dxgk *d, struct alloc *a, unsigned id)
         if (epoch != d->epoch || d->state == DXGK_FAILED)
             return STATUS_DEVICE_REMOVED;
     }
+    INVARIANT(!a->segment && offset + a->backing.size <= seg->desc.Size);
     a->segment = id;
     a->offset = offset;
     seg->resident += a->backing.size;
@@ -147,6 +171,8 @@ NTSTATUS dxgk_vidmm_make_resident(struct dxgk *d, struct alloc *a, UINT set)
 {
     NTSTATUS s = STATUS_GRAPHICS_NO_VIDEO_MEMORY;
 
+    check(d);
+    check_alloc(d, a);
     a->last_used = ++d->vidmm.uses;
     if (a->segment && set & UINT32_C(1) << (a->segment - 1))
         return STATUS_SUCCESS;
@@ -177,6 +203,7 @@ void dxgk_vidmm_forget(struct dxgk *d)
     }
     for (unsigned i = 0; i < d->vidmm.num_segments; i++)
         d->vidmm.segments[i].resident = d->vidmm.segments[i].residents = 0;
+    check(d);
 }
 
 /* ---- creation ------------------------------------------------------------ */
@@ -224,6 +251,7 @@ void dxgk_vidmm_log_refusal(struct dxgk *d, uint64_t process)
 static void free_alloc(struct dxgk *d, struct alloc *a)
 {
     LIST_DROP(&d->vidmm.allocs, a, next);
+    INVARIANT(!a->commit || d->vidmm.segments[a->commit - 1].committed >= a->backing.size);
     if (a->commit) {
         d->vidmm.segments[a->commit - 1].committed -= a->backing.size;
         d->vidmm.segments[a->commit - 1].commits--;
@@ -304,6 +332,7 @@ static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONI
     if (a->priv_size)
         memcpy(a->priv, i->pPrivateDriverData, a->priv_size);
     d->vidmm.created++;
+    check(d);
     *out = a;
     return STATUS_SUCCESS;
 }
@@ -378,9 +407,11 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
         dxgk_adapter_unlock(d);
     }
     while (r->count) {
+        INVARIANT(!r->allocs[r->count - 1]->pins || d->state == DXGK_FAILED); /* 2 */
         free_alloc(d, r->allocs[--r->count]);
         d->vidmm.destroyed++;
     }
+    check(d);
     if (r->share)
         dxgk_handle_free(d, r->share);
     free(handles);
@@ -549,6 +580,7 @@ void dxgk_vidmm_close(struct open_resource *g)
     }
     free(handles);
     free(g);
+    INVARIANT(dev->closing && d->vidmm.doomed >= doomed);
     dxgk_vidmm_release(d, r);
     dev->closing--;
     d->vidmm.doomed -= doomed; /* now: who waits for the memory looks at it */
@@ -557,6 +589,7 @@ void dxgk_vidmm_close(struct open_resource *g)
 
 void dxgk_vidmm_release(struct dxgk *d, struct resource *r)
 {
+    INVARIANT(r->refs);
     if (!--r->refs)
         destroy_resource(d, r);
 }
