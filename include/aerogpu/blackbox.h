@@ -2,7 +2,7 @@
  *
  *   while it runs   flight recorder: events of every process in rings that survive kill -9          bb_flight_*
  *                   resources: what lies at an address, and what lay there before                    bb_resources_*
- *                   status: active, timeout, page fault, …, with its times                           bb_status_*
+ *                   names: of what the device is in, of causes, of what became of a command          bb_status_name, …
  *   when it crashed package: rows of evidence, handed to a short-lived process that makes the dump   bb_package_*
  *   afterwards      inference: which command was it, from the markers that were written              bb_infer
  *                   dump: an SQLite file with a documented schema (docs/dump-schema.md)              bb_dump_*
@@ -135,6 +135,21 @@ enum bb_status {
 
 const char *bb_status_name(enum bb_status status);
 
+/* How sure a fact is. docs/evidence.md says which evidence makes it so. S(NAME, text) */
+#define BB_SURENESS(S)                                                                                       \
+    S(UNKNOWN, "unknown")     /* nothing says so */                                                          \
+    S(SUGGESTED, "suggested") /* something else could look the same */                                       \
+    S(PROVEN, "proven")       /* everything else that could look the same is ruled out */
+
+enum bb_sure {
+#define BB_ROW(NAME, text) BB_SURE_##NAME,
+    BB_SURENESS(BB_ROW)
+#undef BB_ROW
+        BB_NUM_SURE
+};
+
+const char *bb_sure_name(enum bb_sure sure);
+
 /* ---- causes -----------------------------------------------------------------
  *
  * Why it crashed, as far as that is known. C(NAME, name, kind, words, status, advice):
@@ -155,8 +170,14 @@ const char *bb_status_name(enum bb_status status);
       "See who owns or owned the address; then look where the shaders that are bound compute it.")             \
     C(FAULT, "fault", CRASH, "brought the executor down", STOPPED, NULL)                                       \
     C(DEVICE, "device", CRASH, "brought the executor down", STOPPED, NULL)                                     \
-    C(KILLED, "killed", OUTSIDE, "was running", STOPPED,                                                       \
-      "Find out who sent the signal: the kernel's log names an out-of-memory kill; nothing in the stream is wrong.")\
+    C(KILLED, "killed", OUTSIDE, "was running", STOPPED,                                                                       \
+      "Find out who sent the signal, and why: nothing in the stream is wrong.")                                                \
+    C(HOST_MEMORY, "host memory", OUTSIDE, "was running", STOPPED,                                                             \
+      "The host had no memory left and its kernel chose the executor: see what else ran there, and what the executor had.")    \
+    C(STOPPED, "stopped", OUTSIDE, "was running", TIMEOUT,                                                                     \
+      "Something stopped the executor (SIGSTOP, a debugger, a freezer): let it go on; nothing in the stream is known to be wrong.")\
+    C(STARVED, "starved", OUTSIDE, "was running", TIMEOUT,                                                                     \
+      "The host hardly let the executor run: see what else ran there; nothing in the stream is known to be wrong.")            \
     C(REMOVED, "device removed", OUTSIDE, "was running", ACTIVE, NULL)                                         \
     C(MALFORMED, "malformed", REFUSAL, "The device refused", ACTIVE,                                           \
       "The sentence names the packet and field: compare them with what the driver meant to write.")            \
@@ -295,12 +316,17 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(status, detail, TEXT, "why, as the device or system said it")
 #define BB_COLUMNS_FINDING(C)                                                                                  \
     C(finding, rank, INT, "0: the verdict")                                                                    \
-    C(finding, certainty, TEXT, "certain, candidate, hint")                                                    \
-    C(finding, cause, TEXT, "hang, page fault, use after free, out of bounds, malformed, killed, fence wait, …")\
+    C(finding, certainty, TEXT, "of the command: certain, candidate; hint: of a trace that shows too little")  \
+    C(finding, cause, TEXT, "see the causes below; of a processor trace, its verdict")                         \
     C(finding, text, TEXT, "one sentence")                                                                     \
     C(finding, submission, INT, "submission.id or NULL")                                                       \
     C(finding, packet, INT, "packet.number or NULL")                                                           \
-    C(finding, source, TEXT, "group markers, exact markers, fault address, device error")
+    C(finding, source, TEXT, "group markers, exact markers, decoder position, device error, or a processor trace")\
+    C(finding, sure_happened, TEXT, "that something went wrong: proven, suggested, unknown (docs/evidence.md)")\
+    C(finding, sure_command, TEXT, "that it was this command")                                                 \
+    C(finding, sure_cause, TEXT, "that this is why")                                                           \
+    C(finding, sure_memory, TEXT, "whose memory a page fault was about; the address itself is in table fault") \
+    C(finding, unseen, TEXT, "what could not be seen")
 #define BB_COLUMNS_QUEUE(C)                                                                                    \
     C(queue, id, INT, "context or queue number")                                                               \
     C(queue, name, TEXT, "its name")                                                                           \
@@ -371,20 +397,19 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(shader, bytes, BLOB, "as created")                                                                       \
     C(shader, text, TEXT, "disassembly")
 #define BB_COLUMNS_RESOURCE(C)                                                                                 \
-    C(resource, id, INT, "number or handle")                                                                   \
-    C(resource, name, TEXT, "or empty")                                                                        \
+    C(resource, id, INT, "the guest's handle")                                                                 \
     C(resource, kind, TEXT, "buffer, texture 64x64 …")                                                         \
     C(resource, address, INT, "GPU virtual address, NULL for none")                                            \
     C(resource, size, INT, "bytes")                                                                            \
-    C(resource, gpa, INT, "guest memory behind it")                                                            \
-    C(resource, created_ns, INT, "")                                                                           \
-    C(resource, last_use_ns, INT, "")                                                                          \
+    C(resource, gpa, INT, "guest address of the memory behind it; NULL: it has none, or its table is not known")\
+    C(resource, created_ns, INT, "when it was made, or the device took the submission that made it")           \
+    C(resource, last_use_ns, INT, "when the device took the last submission that worked with it; NULL: none did")\
     C(resource, destroyed_ns, INT, "NULL: alive")                                                              \
     C(resource, evicted_ns, INT, "alive, and without memory since then; NULL: it has it")
 #define BB_COLUMNS_FAULT(C)                                                                                    \
     C(fault, time_ns, INT, "")                                                                                 \
-    C(fault, address, INT, "")                                                                                 \
-    C(fault, access, TEXT, "read, write or NULL")                                                              \
+    C(fault, address, INT, "NULL: it was not canonical, and the processor does not say which")                 \
+    C(fault, access, TEXT, "read, write, execute; NULL: the processor did not say")                            \
     C(fault, kind, TEXT, "use after free, …")                                                                  \
     C(fault, resource, INT, "resource.id or NULL")                                                             \
     C(fault, distance, INT, "bytes out of bounds")                                                             \
@@ -392,7 +417,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
 #define BB_COLUMNS_FENCE(C)                                                                                    \
     C(fence, name, TEXT, "")                                                                                   \
     C(fence, value, INT, "the last signalled")                                                                 \
-    C(fence, waited, INT, "the last asked for")                                                                \
+    C(fence, submitted, INT, "the last asked for")                                                             \
     C(fence, queue, INT, "queue.id")
 #define BB_COLUMNS_EVENT(C)                                                                                    \
     C(event, time_ns, INT, "")                                                                                 \

@@ -17,7 +17,8 @@ static void make_advice(struct bb_view *v)
 {
     const struct bb_cause_desc *cause = bb_cause_desc(bb_cause_find(v->cause));
 
-    if (cause->kind != BB_KIND_OUTSIDE && strcmp(v->certainty, "certain"))
+    if ((cause->kind != BB_KIND_OUTSIDE || cause->status == BB_STATUS_TIMEOUT) &&
+        strcmp(v->certainty, "certain"))
         advise(
             v,
             "Run `aerogpu play` on this dump: it plays the last submissions in a fresh executor with a marker around every command, and writes the exact one into the dump.");
@@ -109,6 +110,25 @@ static void put_facts(struct bb_view *v, struct strbuf *o)
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (*bb_dump_meta(&v->dump, keys[i][0], value, sizeof(value)))
             strbuf_printf(o, "  %-16s %s\n", keys[i][1], value);
+}
+
+/* What is known, fact by fact, and what is not. */
+static void put_sureness(struct bb_view *v, struct strbuf *o)
+{
+    static const char *const facts[] = {"it went wrong", "which command", "why", "whose memory"};
+    sqlite3_stmt *s = bb_select(
+        &v->dump,
+        "SELECT sure_happened, sure_command, sure_cause, sure_memory, unseen FROM finding WHERE sure_happened IS NOT NULL ORDER BY rank LIMIT 1");
+
+    while (bb_step(&v->dump, &s)) {
+        for (int i = 0; i < 4; i++)
+            if (*bb_column_text(&v->dump, s, i))
+                strbuf_printf(o, "%s%s %s", i ? ", " : "  Known            ", facts[i],
+                              bb_column_text(&v->dump, s, i));
+        strbuf_puts(o, "\n");
+        if (*bb_column_text(&v->dump, s, 4))
+            strbuf_printf(o, "  Not seen         %s\n", bb_column_text(&v->dump, s, 4));
+    }
 }
 
 static void put_findings(struct bb_view *v, struct strbuf *o)
@@ -266,6 +286,7 @@ void bb_report_text(struct bb_view *v, struct strbuf *o)
     strbuf_printf(o, "%s.\n\n", v->verdict);
     strbuf_printf(o, "  %-16s %s%s%s\n", "Certainty", v->certainty[0] ? v->certainty : "none",
                   v->source[0] ? ", by " : "", v->source);
+    put_sureness(v, o);
     put_facts(v, o);
     put_findings(v, o);
     put_submissions(v, o);

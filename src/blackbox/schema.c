@@ -54,6 +54,17 @@ const char *bb_status_name(enum bb_status status)
     return status < BB_NUM_STATUSES ? names[status] : "unknown";
 }
 
+const char *bb_sure_name(enum bb_sure sure)
+{
+    static const char *const names[] = {
+#define ROW(NAME, text) text,
+        BB_SURENESS(ROW)
+#undef ROW
+    };
+
+    return sure < BB_NUM_SURE ? names[sure] : "unknown";
+}
+
 const struct bb_cause_desc *bb_cause_desc(enum bb_cause cause)
 {
     static const struct bb_cause_desc causes[] = {
@@ -93,17 +104,37 @@ static const char *const meta_keys[][2] = {
     {"reason", "what made the dump: timeout, reset (of the ring, with work unfinished), error, executor "
                "death, page fault, device removed, request"},
     {"summary", "one line: what the one who made the dump saw"},
+    {"cause", "of the first finding, see there; replaying does not change it"},
     {"time", "UTC, ISO 8601"},
     {"time_ns", "the same instant on CLOCK_MONOTONIC, the clock of every time_ns"},
     {"producer", "program and version that made it"},
     {"program", "name of the program that crashed"},
+    {"pid", "its process"},
     {"device", "name of the Vulkan device"},
     {"markers", "where progress markers came from, and how exact they are"},
     {"setting.NAME", "a setting that was in force"},
+    {"death", "of the executor, if it died: what its host saw"},
+    {"streams_dropped", "submissions that there was no room for any more, if there were any"},
+    {"recording_error", "why there is no playable recording, if there is none"},
     {"unbalanced_pops", "a context that ended more regions than it had begun"},
     {"dropped_rows", "rows that did not fit the limit, if there were any"},
     {"fingerprint", "16 hexadecimal digits: the same crash has the same ones"},
 };
+
+static void causes_markdown(struct strbuf *out)
+{
+    static const char *const kinds[] = {"nothing crashed", "the device's work crashed",
+                                        "from outside: no command is to blame",
+                                        "the device refused it, and says why"};
+
+    strbuf_puts(out, "\n| cause | what it is | status of the device |\n|---|---|---|\n");
+    for (int c = BB_CAUSE_NONE + 1; c < BB_NUM_CAUSES; c++) {
+        const struct bb_cause_desc *d = bb_cause_desc((enum bb_cause)c);
+
+        strbuf_printf(out, "| %s | %s | %s |\n", d->name, kinds[d->kind],
+                      d->status == BB_STATUS_ACTIVE ? "as it was" : bb_status_name(d->status));
+    }
+}
 
 void bb_schema_markdown(struct strbuf *out)
 {
@@ -124,6 +155,8 @@ void bb_schema_markdown(struct strbuf *out)
         for (uint32_t c = 0; c < d->num_columns; c++)
             strbuf_printf(out, "| `%s` | %s | %s |\n", d->columns[c].name, bb_type_name(d->columns[c].type),
                           d->columns[c].doc);
+        if (t == BB_TABLE_FINDING)
+            causes_markdown(out);
         if (t == BB_TABLE_META) {
             strbuf_puts(out, "\n| key | value |\n|---|---|\n");
             for (size_t i = 0; i < sizeof(meta_keys) / sizeof(meta_keys[0]); i++)

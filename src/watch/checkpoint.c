@@ -31,14 +31,6 @@ static const struct exec_checkpoints *checkpoints_of(const struct snapshot *sn, 
     return NULL;
 }
 
-static const struct retained *retained_by_id(const struct snapshot *sn, uint64_t id)
-{
-    for (uint32_t i = 0; id && i < sn->num_items; i++)
-        if (sn->items[i].id == id)
-            return &sn->items[i];
-    return NULL;
-}
-
 static const uint8_t *pointed_at(struct machine *m, const struct retained *k, uint32_t alloc_id,
                                  uint64_t offset, uint32_t size)
 {
@@ -77,7 +69,7 @@ static bool checkpoint_find(const struct watch *w, const struct snapshot *sn,
     struct abi_stream s;
     struct abi_packet p;
 
-    *out = (struct watch_checkpoint){.k = retained_by_id(sn, where->submission), .packet = where->packet};
+    *out = (struct watch_checkpoint){.k = watch_submission(sn, where->submission), .packet = where->packet};
     if (!out->k || out->k->context_id != context || !out->k->stream ||
         abi_stream_open(&s, out->k->stream, out->k->cmd_size, NULL))
         return false;
@@ -138,7 +130,7 @@ void watch_put_queues(struct collector *c)
 {
     for (const struct watch_model_context *ctx = c->model.contexts; ctx; ctx = ctx->next) {
         const struct exec_checkpoints *x = checkpoints_of(c->sn, ctx->id);
-        uint64_t submitted = 0, completed = 0, fence = 0;
+        uint64_t submitted = 0, completed = 0, asked = 0, fence = 0;
         struct watch_checkpoint top, bottom;
         bool has_top = x && checkpoint_find(c->w, c->sn, &x->top, ctx->id, &top),
              has_bottom = x && checkpoint_find(c->w, c->sn, &x->bottom, ctx->id, &bottom);
@@ -148,6 +140,7 @@ void watch_put_queues(struct collector *c)
             if (k->context_id != ctx->id)
                 continue;
             submitted = k->id;
+            asked = k->fence;
             if (k->state == RETAINED_DONE) {
                 completed = k->id;
                 fence = k->fence;
@@ -170,6 +163,7 @@ void watch_put_queues(struct collector *c)
         bb_row(c->p, BB_TABLE_FENCE);
         bb_textf(c->p, BB_fence_name, "context %u", ctx->id);
         bb_int(c->p, BB_fence_value, (int64_t)fence);
+        bb_int(c->p, BB_fence_submitted, (int64_t)asked);
         bb_int(c->p, BB_fence_queue, ctx->id);
         bb_row_end(c->p);
     }

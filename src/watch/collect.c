@@ -10,9 +10,34 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "abi/alloc_table.h"
 #include "base/png_file.h"
 
 enum { MAX_FLIGHT = 50000 };
+
+/* When the device took the submission; 0 is none. */
+static void put_time(struct collector *c, enum bb_col column, uint64_t submission)
+{
+    const struct retained *k = watch_submission(c->sn, submission);
+
+    if (k)
+        bb_int(c->p, column, (int64_t)k->time_ns);
+}
+
+/* By the table of the submission that made it. */
+static void put_gpa(struct collector *c, const struct watch_object *o)
+{
+    const struct retained *k = watch_submission(c->sn, o->created);
+    struct abi_alloc_table table = {0};
+    const struct abi_alloc *a;
+
+    if (!o->alloc_id || !k || !k->table || abi_alloc_table_parse(&table, k->table, k->alloc_size, NULL))
+        return;
+    a = abi_alloc_table_find(&table, o->alloc_id);
+    if (a)
+        bb_int(c->p, BB_resource_gpa, (int64_t)(a->gpa + o->alloc_offset));
+    abi_alloc_table_finish(&table);
+}
 
 static void put_objects(struct collector *c)
 {
@@ -45,11 +70,12 @@ static void put_objects(struct collector *c)
         } else if (o->kind != WATCH_OBJECT_OTHER) {
             bb_row(c->p, BB_TABLE_RESOURCE);
             bb_int(c->p, BB_resource_id, o->handle);
-            bb_text(c->p, BB_resource_name, "");
             bb_text(c->p, BB_resource_kind, name);
             bb_int(c->p, BB_resource_size, (int64_t)o->size);
-            if (o->alloc_id)
-                bb_int(c->p, BB_resource_gpa, (int64_t)o->alloc_offset);
+            put_gpa(c, o);
+            put_time(c, BB_resource_created_ns, o->created);
+            put_time(c, BB_resource_last_use_ns, o->last_use);
+            put_time(c, BB_resource_destroyed_ns, o->destroyed);
             bb_row_end(c->p);
         }
     }
@@ -230,17 +256,25 @@ static void put_statuses(struct collector *c)
 
 static void put_fault(struct collector *c, const struct watch_crash *crash)
 {
+    static const char *const accesses[] = {NULL, "read", "write", "execute", NULL};
     struct bb_fault f;
 
-    bb_resources_fault(c->sn->resources, crash->fault_address, &f);
     bb_row(c->p, BB_TABLE_FAULT);
     bb_int(c->p, BB_fault_time_ns, (int64_t)c->sn->death.time_ns);
-    bb_int(c->p, BB_fault_address, (int64_t)crash->fault_address);
-    bb_text(c->p, BB_fault_kind, bb_fault_kind_name(f.kind));
-    if (f.has_resource)
-        bb_int(c->p, BB_fault_resource, (int64_t)(f.resource.id & UINT32_MAX));
-    bb_int(c->p, BB_fault_distance, (int64_t)f.distance);
-    bb_text(c->p, BB_fault_text, f.text);
+    bb_text(c->p, BB_fault_access, accesses[c->sn->death.access]);
+    if (crash->no_address) {
+        bb_text(c->p, BB_fault_kind, "not canonical");
+        bb_text(c->p, BB_fault_text,
+                "the address was not canonical: the processor does not say which it was");
+    } else {
+        bb_resources_fault(c->sn->resources, crash->fault_address, &f);
+        bb_int(c->p, BB_fault_address, (int64_t)crash->fault_address);
+        bb_text(c->p, BB_fault_kind, bb_fault_kind_name(f.kind));
+        if (f.has_resource)
+            bb_int(c->p, BB_fault_resource, (int64_t)(f.resource.id & UINT32_MAX));
+        bb_int(c->p, BB_fault_distance, (int64_t)f.distance);
+        bb_text(c->p, BB_fault_text, f.text);
+    }
     bb_row_end(c->p);
 }
 
@@ -250,7 +284,6 @@ static void put_address(void *ctx, const struct bb_resource *r)
 
     bb_row(p, BB_TABLE_RESOURCE);
     bb_int(p, BB_resource_id, (int64_t)(r->id & UINT32_MAX));
-    bb_text(p, BB_resource_name, r->name);
     bb_text(p, BB_resource_kind, r->kind);
     bb_int(p, BB_resource_address, (int64_t)r->address);
     bb_int(p, BB_resource_size, (int64_t)r->size);
@@ -282,6 +315,12 @@ static void put_finding(struct collector *c, const struct watch_crash *crash)
             : crash->in_decoder            ? "decoder position"
             : crash->exact                 ? "exact markers"
                                            : "group markers");
+    bb_text(c->p, BB_finding_sure_happened, bb_sure_name(crash->happened));
+    bb_text(c->p, BB_finding_sure_command, bb_sure_name(crash->which));
+    bb_text(c->p, BB_finding_sure_cause, bb_sure_name(crash->why));
+    if (crash->has_fault)
+        bb_text(c->p, BB_finding_sure_memory, bb_sure_name(crash->whose));
+    bb_text(c->p, BB_finding_unseen, crash->unseen[0] ? crash->unseen : NULL);
     bb_row_end(c->p);
     if (crash->has_fault)
         put_fault(c, crash);

@@ -1,5 +1,6 @@
 /* host.c: the host's processors around a crash: what a hang looks like that is none, because nobody let the device run. */
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +41,86 @@ static void executor_times(struct host_sample *s, int pid)
         s->executor_cpu = s->executor_wait = -1;
 }
 
+/* The number behind `key` in a file of lines "key number"; -1 if there is none. */
+static double number_in(const char *path, const char *key)
+{
+    FILE *f = fopen(path, "re");
+    size_t n = strlen(key);
+    char line[256];
+    double v = -1;
+
+    while (f && v < 0 && fgets(line, sizeof(line), f))
+        if (!strncmp(line, key, n) && (line[n] == ' ' || line[n] == ':' || line[n] == '\t'))
+            v = strtod(line + n + 1, NULL);
+    if (f)
+        fclose(f);
+    return v;
+}
+
+/* Both versions of the freezer; a group is frozen when one above it is. */
+static bool is_frozen(int pid)
+{
+    char path[64], line[512], file[640], state[32] = "";
+    bool frozen = false;
+    FILE *f, *g;
+
+    snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+    f = fopen(path, "re");
+    while (f && !frozen && fgets(line, sizeof(line), f)) {
+        char *group = strchr(line, ':');
+
+        line[strcspn(line, "\n")] = '\0';
+        if (!group)
+            continue;
+        if (!strncmp(group, "::", 2)) {
+            snprintf(file, sizeof(file), "/sys/fs/cgroup%s/cgroup.events", group + 2);
+            frozen = number_in(file, "frozen") == 1;
+        } else if (!strncmp(group, ":freezer:", 9)) {
+            snprintf(file, sizeof(file), "/sys/fs/cgroup/freezer%s/freezer.state", group + 9);
+            g = fopen(file, "re");
+            frozen = g && fgets(state, sizeof(state), g) && !strncmp(state, "FROZEN", 6);
+            if (g)
+                fclose(g);
+        }
+    }
+    if (f)
+        fclose(f);
+    return frozen;
+}
+
+static void executor_state(struct host_sample *s, int pid)
+{
+    char path[64], state = 0;
+    double pages = -1;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    f = fopen(path, "re");
+    /* The name in brackets may hold anything: it is the executor's, and has none of its own. */
+    if (f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1 && (state == 'T' || state == 't'))
+        s->stop = state == 't' ? WATCH_STOP_TRACED : WATCH_STOP_SIGNAL;
+    if (f)
+        fclose(f);
+    snprintf(path, sizeof(path), "/proc/%d/status", pid);
+    if (s->stop == WATCH_STOP_TRACED)
+        s->tracer = (int)number_in(path, "TracerPid");
+    else if (!s->stop && is_frozen(pid))
+        s->stop = WATCH_STOP_FROZEN;
+    snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+    f = fopen(path, "re");
+    if (f && fscanf(f, "%*u %lf", &pages) == 1)
+        s->executor_mib = pages * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
+    if (f)
+        fclose(f);
+}
+
 void watch_host_sample(struct host_sample *s, uint64_t now, int pid)
 {
     double v[8], tick = (double)sysconf(_SC_CLK_TCK);
     FILE *f = fopen("/proc/stat", "re");
     char line[512];
 
-    *s = (struct host_sample){.time_ns = now};
+    *s = (struct host_sample){.time_ns = now, .executor_mib = -1};
     while (f && fgets(line, sizeof(line), f)) {
         if (sscanf(line, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5],
                    &v[6], &v[7]) == 8) {
@@ -63,8 +137,12 @@ void watch_host_sample(struct host_sample *s, uint64_t now, int pid)
         fclose(f);
     s->executor_pid = pid;
     s->executor_cpu = s->executor_wait = pid ? 0 : -1;
-    if (pid)
+    s->available_mib = number_in("/proc/meminfo", "MemAvailable") / 1024;
+    s->oom_kills = (uint64_t)fmax(number_in("/proc/vmstat", "oom_kill"), 0);
+    if (pid) {
         executor_times(s, pid);
+        executor_state(s, pid);
+    }
 }
 
 /* ---- rows ---------------------------------------------------------------- */

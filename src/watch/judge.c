@@ -3,6 +3,8 @@
  * Each mark becomes a TOP marker, the commands that it covers, and a BOTTOM marker; bb_infer does the rest. What was not
  * decoded yet stands behind a TOP marker that was never written.
  */
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +95,7 @@ void watch_items_finish(struct watch_items *i)
 
 /* ---- who ----------------------------------------------------------------- */
 
-static const struct retained *by_id(const struct snapshot *sn, uint64_t id)
+const struct retained *watch_submission(const struct snapshot *sn, uint64_t id)
 {
     for (uint32_t i = 0; id && i < sn->num_items; i++)
         if (sn->items[i].id == id)
@@ -103,10 +105,10 @@ static const struct retained *by_id(const struct snapshot *sn, uint64_t id)
 
 static const struct retained *culprit(const struct snapshot *sn)
 {
-    const struct retained *k = by_id(sn, sn->failed_id);
+    const struct retained *k = watch_submission(sn, sn->failed_id);
 
     if (!k && sn->died)
-        k = by_id(sn, sn->death.submission);
+        k = watch_submission(sn, sn->death.submission);
     if (k)
         return k;
     for (uint32_t i = 0; i < sn->num_items; i++)
@@ -143,10 +145,45 @@ static void describe(const struct retained *k, uint32_t index, uint32_t *draw, c
     *draw = UINT32_MAX;
 }
 
+/* Those that a processor or system call raises in the thread that earned it; any other comes from outside, whatever it is. */
+static bool is_own_fault(int signal)
+{
+    static const int own[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGPIPE, SIGXFSZ};
+
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+        if (own[i] == signal)
+            return true;
+    return false;
+}
+
+/* The kernel's count of such ends went up since it was sampled while the executor lived. */
+static bool ran_out_of_memory(const struct snapshot *sn)
+{
+    const struct host_sample *now = sn->num_samples ? &sn->samples[sn->num_samples - 1] : NULL;
+
+    for (uint32_t i = sn->num_samples; i > 0; i--)
+        if (sn->samples[i - 1].executor_pid == sn->death.pid)
+            return now->oom_kills > sn->samples[i - 1].oom_kills;
+    return false;
+}
+
+static enum bb_cause cause_of_death(const struct snapshot *sn)
+{
+    const struct exec_death *d = &sn->death;
+
+    if (d->has_fault)
+        return BB_CAUSE_PAGE_FAULT;
+    if (d->signal == SIGKILL)
+        return ran_out_of_memory(sn) ? BB_CAUSE_HOST_MEMORY : BB_CAUSE_KILLED;
+    if (d->signal && d->sender != d->pid && (d->sender || !is_own_fault(d->signal)))
+        return BB_CAUSE_KILLED;
+    return d->signal == SIGABRT ? BB_CAUSE_DEVICE : BB_CAUSE_FAULT;
+}
+
 static enum bb_cause cause_of(const struct snapshot *sn)
 {
     if (sn->failed_id) {
-        const struct retained *k = by_id(sn, sn->failed_id);
+        const struct retained *k = watch_submission(sn, sn->failed_id);
         static const enum bb_cause causes[ABI_CAUSE_KINDS] = {
             [ABI_CAUSE_OTHER] = BB_CAUSE_MALFORMED,
             [ABI_CAUSE_MEMORY] = BB_CAUSE_MEMORY,
@@ -160,12 +197,19 @@ static enum bb_cause cause_of(const struct snapshot *sn)
     if (sn->removed)
         return BB_CAUSE_REMOVED;
     if (!sn->died || sn->death.by_host)
-        return sn->hung || sn->died ? BB_CAUSE_HANG : BB_CAUSE_REQUEST;
-    if (sn->death.has_fault)
-        return BB_CAUSE_PAGE_FAULT;
-    if (sn->death.signal == 9 || sn->death.signal == 15 || sn->death.signal == 2)
-        return BB_CAUSE_KILLED;
-    return sn->death.signal == 6 ? BB_CAUSE_DEVICE : BB_CAUSE_FAULT;
+        return !sn->hung && !sn->died ? BB_CAUSE_REQUEST
+               : sn->stopped.stop     ? BB_CAUSE_STOPPED
+               : sn->starved          ? BB_CAUSE_STARVED
+                                      : BB_CAUSE_HANG;
+    return cause_of_death(sn);
+}
+
+static void fault_text(char out[64], const struct watch_crash *c)
+{
+    if (c->no_address)
+        snprintf(out, 64, " at an address that is not canonical");
+    else if (c->has_fault)
+        snprintf(out, 64, " at 0x%llx", (unsigned long long)c->fault_address);
 }
 
 static void name_packet(const struct retained *k, struct watch_crash *c, const char *verb)
@@ -173,8 +217,7 @@ static void name_packet(const struct retained *k, struct watch_crash *c, const c
     char name[100], fault[64] = "";
 
     describe(k, c->packet, &c->draw, name, sizeof(name));
-    if (c->has_fault)
-        snprintf(fault, sizeof(fault), " at 0x%llx", (unsigned long long)c->fault_address);
+    fault_text(fault, c);
     name[0] = (char)(name[0] >= 'a' && name[0] <= 'z' ? name[0] - 32 : name[0]);
     if (c->certain)
         snprintf(c->text, sizeof(c->text), "%s of submission %llu %s%s%s", name, (unsigned long long)k->id,
@@ -188,8 +231,7 @@ static void name_group(const struct retained *k, struct watch_crash *c, uint32_t
 
     describe(k, c->packet, &c->draw, first_name, sizeof(first_name));
     describe(k, last, &unused, last_name, sizeof(last_name));
-    if (c->has_fault)
-        snprintf(fault, sizeof(fault), " at 0x%llx", (unsigned long long)c->fault_address);
+    fault_text(fault, c);
     snprintf(c->text, sizeof(c->text), "One of %u commands, %s to %s of submission %llu, %s%s", c->candidates,
              first_name, last_name, (unsigned long long)k->id, verb, fault);
 }
@@ -294,9 +336,10 @@ static void judge_fault(const struct snapshot *sn, struct watch_crash *c)
     struct bb_fault f;
     char who[64];
 
-    if (!c->has_fault)
+    if (!c->has_fault || c->no_address)
         return;
     bb_resources_fault(sn->resources, c->fault_address, &f);
+    c->whose = f.has_resource ? BB_SURE_SUGGESTED : BB_SURE_UNKNOWN;
     c->fault_known = true;
     c->fault_kind = f.kind;
     c->fault_distance = f.distance;
@@ -325,13 +368,49 @@ static void judge_fault(const struct snapshot *sn, struct watch_crash *c)
     }
 }
 
+/* What came from outside, as the beginning of a sentence. */
+static void outside_text(char out[300], const struct snapshot *sn, enum bb_cause cause)
+{
+    const struct host_sample *last = sn->num_samples ? &sn->samples[sn->num_samples - 1] : NULL;
+
+    for (uint32_t i = 0; i < sn->num_samples; i++)
+        if (sn->samples[i].executor_pid == sn->death.pid)
+            last = &sn->samples[i];
+    switch (cause) {
+    case BB_CAUSE_STOPPED:
+        if (sn->stopped.stop == WATCH_STOP_TRACED)
+            snprintf(out, 300, "The executor was held by process %d, which traces it", sn->stopped.tracer);
+        else
+            snprintf(out, 300, "The executor was %s",
+                     sn->stopped.stop == WATCH_STOP_FROZEN ? "frozen (its cgroup is)"
+                                                           : "stopped by a signal");
+        break;
+    case BB_CAUSE_STARVED:
+        snprintf(out, 300, "The executor was hardly let run by the host, and may be slow, not hung");
+        break;
+    case BB_CAUSE_HOST_MEMORY:
+        snprintf(
+            out, 300,
+            "The executor was killed (signal 9) while the kernel ended processes for want of memory; it had %.0f MiB, and %.0f MiB were left on the host",
+            last ? last->executor_mib : -1, last ? last->available_mib : -1);
+        break;
+    case BB_CAUSE_REMOVED:
+        snprintf(out, 300, "The system removed a client's device");
+        break;
+    default:
+        snprintf(out, 300, "The executor was killed from outside (%s)",
+                 strstr(sn->death.message, "signal ") ? strstr(sn->death.message, "signal ") : "by a signal");
+    }
+}
+
 static void judge(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
 {
-    char killed[200];
+    char who[200], why[300];
 
     *c = (struct watch_crash){.cause = cause_of(sn), .packet = UINT32_MAX, .draw = UINT32_MAX};
     if (sn->died && sn->death.has_fault) {
         c->has_fault = true;
+        c->no_address = sn->death.access == EXEC_ACCESS_NO_ADDRESS;
         c->fault_address = sn->death.fault_address;
     }
     if (!k) {
@@ -355,12 +434,78 @@ static void judge(const struct snapshot *sn, const struct retained *k, struct wa
     if (!c->text[0])
         snprintf(c->text, sizeof(c->text), "Submission %llu %s; there are no markers that say where",
                  (unsigned long long)k->id, bb_cause_desc(c->cause)->words);
-    if (c->cause == BB_CAUSE_KILLED) {
-        snprintf(killed, sizeof(killed), "%.190s", c->candidates ? c->text : "");
-        snprintf(c->text, sizeof(c->text),
-                 "The executor was killed from outside (signal %d): no command is to blame%s%s",
-                 sn->death.signal, killed[0] ? ". " : "", killed);
+    if (bb_cause_desc(c->cause)->kind == BB_KIND_OUTSIDE) {
+        snprintf(who, sizeof(who), "%.190s", c->candidates ? c->text : "");
+        outside_text(why, sn, c->cause);
+        snprintf(c->text, sizeof(c->text), "%s: no command is to blame%s%s", why, who[0] ? ". " : "", who);
     }
+}
+
+static void unseen(struct watch_crash *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void unseen(struct watch_crash *c, const char *fmt, ...)
+{
+    size_t at = strlen(c->unseen);
+    va_list ap;
+
+    if (at)
+        at += (size_t)snprintf(c->unseen + at, sizeof(c->unseen) - at, "; ");
+    va_start(ap, fmt);
+    if (at < sizeof(c->unseen))
+        vsnprintf(c->unseen + at, sizeof(c->unseen) - at, fmt, ap);
+    va_end(ap);
+}
+
+/* Living buffers with addresses, and those that are gone. */
+static void count_one(void *ctx, const struct bb_resource *r)
+{
+    ++*(uint32_t *)ctx;
+}
+
+/* docs/evidence.md: what proves what. */
+static void judge_facts(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
+{
+    const enum bb_cause_kind kind = bb_cause_desc(c->cause)->kind;
+    uint32_t others = 0;
+
+    c->which = c->certain ? BB_SURE_PROVEN : c->packet != UINT32_MAX ? BB_SURE_SUGGESTED : BB_SURE_UNKNOWN;
+    c->happened =
+        sn->hung || sn->died || sn->removed || kind == BB_KIND_REFUSAL ? BB_SURE_PROVEN : BB_SURE_UNKNOWN;
+    c->why = c->happened;
+    if (c->cause == BB_CAUSE_HANG) {
+        c->why = BB_SURE_SUGGESTED; /* a slow command looks the same until it ends */
+        unseen(c,
+               "whether it would have ended: it made no progress for %.1f s, and was not let run for longer",
+               sn->hung_s);
+    } else if (c->cause == BB_CAUSE_STOPPED || c->cause == BB_CAUSE_STARVED || c->cause == BB_CAUSE_REMOVED) {
+        unseen(c, "whether the work would have ended");
+    } else if (c->cause == BB_CAUSE_HOST_MEMORY) {
+        c->why = BB_SURE_SUGGESTED; /* another process may have been the one */
+        unseen(c, "the kernel's log, which names what it ended");
+    } else if (c->cause == BB_CAUSE_KILLED && !sn->death.sender) {
+        unseen(c, "who sent the signal");
+    } else if (c->cause == BB_CAUSE_DEVICE || c->cause == BB_CAUSE_FAULT) {
+        c->why = BB_SURE_SUGGESTED; /* the Vulkan driver's fault looks the same as the stream's */
+    }
+    if (kind == BB_KIND_CRASH && c->candidates > 1)
+        unseen(c, "which of %u commands: groups of them were marked, not each", c->candidates);
+    if (k && kind != BB_KIND_REFUSAL && !c->candidates)
+        unseen(c, "how far the submission had come");
+    if (sn->has_progress && sn->progress.way == EXEC_PROGRESS_COPIED)
+        unseen(c, "the last 5 ms of progress: marks were copied");
+    if (c->has_fault) {
+        bb_resources_each(sn->resources, count_one, &others);
+        others -= c->fault_resource && others;
+        if (c->no_address)
+            unseen(c, "the address");
+        else if (others)
+            unseen(
+                c,
+                "by which pointer the address was reached: %u other buffers with addresses were or had been there",
+                others);
+    }
+    if (sn->streams_dropped)
+        unseen(c, "%llu earlier submissions, for which there was no room",
+               (unsigned long long)sn->streams_dropped);
 }
 
 static void crash_check(const struct snapshot *sn, const struct watch_crash *c)
@@ -374,6 +519,9 @@ static void crash_check(const struct snapshot *sn, const struct watch_crash *c)
     INVARIANT(!c->has_fault || sn->died);
     INVARIANT(bb_cause_desc(c->cause)->kind != BB_KIND_OUTSIDE || !c->certain);
     INVARIANT(c->submission || !c->fingerprint[0]);
+    INVARIANT((c->which == BB_SURE_PROVEN) == c->certain);
+    INVARIANT(c->whose != BB_SURE_PROVEN && (c->has_fault || c->whose == BB_SURE_UNKNOWN));
+    INVARIANT(c->cause != BB_CAUSE_HANG || c->why == BB_SURE_SUGGESTED);
 }
 
 void watch_judge(const struct snapshot *sn, struct watch_crash *c)
@@ -381,14 +529,8 @@ void watch_judge(const struct snapshot *sn, struct watch_crash *c)
     const struct retained *k = culprit(sn);
 
     judge(sn, k, c);
-    if (sn->starved && c->cause == BB_CAUSE_HANG) {
-        size_t at = strlen(c->text);
-
-        c->certain = false;
-        snprintf(c->text + at, sizeof(c->text) - at,
-                 "; the executor was hardly let run by the host meanwhile: it may be slow, not hung");
-    }
     judge_fault(sn, c);
+    judge_facts(sn, k, c);
     if (k && c->packet != UINT32_MAX)
         find_surroundings(sn, k, c);
     if (k)

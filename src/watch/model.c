@@ -136,7 +136,7 @@ static void add(struct watch_model *m, const struct watch_object *o, uint64_t su
     }
     m->objects[m->num_objects] = *o;
     m->objects[m->num_objects].alive = true;
-    m->objects[m->num_objects].created = m->objects[m->num_objects].last_use = submission;
+    m->objects[m->num_objects].created = submission;
     name_it(m, o->handle, (uint32_t)++m->num_objects);
 }
 

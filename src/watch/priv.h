@@ -39,6 +39,9 @@ struct device_event {
     char text[60];
 };
 
+/* What keeps a process from running at all. */
+enum watch_stop { WATCH_STOP_NONE, WATCH_STOP_SIGNAL, WATCH_STOP_TRACED, WATCH_STOP_FROZEN };
+
 /* How busy the host was; seconds since boot or since the process began. */
 struct host_sample {
     uint64_t time_ns;
@@ -46,6 +49,10 @@ struct host_sample {
     uint32_t running;                         /* tasks that run or want to */
     int executor_pid;                         /* 0: none */
     double executor_cpu, executor_wait;       /* its threads ran; waited for a processor; -1: not known */
+    double executor_mib, available_mib;       /* memory that it had; that the host had left; -1: not known */
+    uint64_t oom_kills;                       /* processes that the kernel ended for want of memory, ever */
+    enum watch_stop stop;
+    int tracer; /* if TRACED */
 };
 
 struct status_change {
@@ -62,9 +69,11 @@ struct snapshot {
     struct exec_progress progress;
     bool has_progress;
     struct exec_death death;
-    bool died;          /* the death belongs to it */
-    bool hung, starved; /* starved: the executor was hardly let run meanwhile */
-    bool removed;       /* the system took a client's device away; `reason` says why */
+    bool died;                  /* the death belongs to it */
+    bool hung, starved;         /* starved: the executor was hardly let run meanwhile */
+    struct host_sample stopped; /* .stop: it was not let run at all for a part of it */
+    double hung_s;              /* without progress */
+    bool removed;               /* the system took a client's device away; `reason` says why */
     uint64_t time_ns;
     struct device_event *events;
     uint32_t num_events;
@@ -121,6 +130,8 @@ struct watch {
 
 /* collect.c */
 
+/* By its number, NULL: it is not there. */
+const struct retained *watch_submission(const struct snapshot *sn, uint64_t id);
 /* Says what crashed. */
 void watch_judge(const struct snapshot *sn, struct watch_crash *crash);
 /* Takes what happened to addresses since the last call. */

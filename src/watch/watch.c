@@ -513,11 +513,7 @@ void watch_addresses(struct watch *w, const struct exec_progress *c)
         struct finder f = {.address = e->address};
 
         if (e->state == EXEC_ADDRESS_MADE) {
-            char name[24];
-
-            snprintf(name, sizeof(name), "%u", e->handle);
             bb_resources_add(w->resources, &(struct bb_resource){.id = w->addresses_seen << 32 | e->handle,
-                                                                 .name = name,
                                                                  .kind = "buffer",
                                                                  .address = e->address,
                                                                  .size = e->size,
@@ -531,6 +527,71 @@ void watch_addresses(struct watch *w, const struct exec_progress *c)
         else if (f.id)
             bb_resources_evict(w->resources, f.id, e->state == EXEC_ADDRESS_EVICTED, e->time_ns);
     }
+}
+
+/* Of the time since there was progress last, the part in which the executor could have gone on: where it was stopped, or its threads
+ * waited for a processor, nobody let it, and that time does not count as a hang; nor does time in which there is none. 1 where it
+ * sleeps, or where that cannot be known. `stopped`: the last sample in which it was, if in a tenth of them it was. */
+static double share_that_counts(struct watch *w, uint64_t now, struct host_sample *stopped)
+{
+    uint64_t first = w->num_samples > WATCH_SAMPLES ? w->num_samples - WATCH_SAMPLES : 0;
+    const struct host_sample *base = NULL;
+    double ran, waited, share, samples = 1, stops = 0;
+    struct host_sample s, last = {0};
+
+    watch_host_sample(&s, now, machine_executor_pid(w->params.machine));
+    for (uint64_t i = first; i < w->num_samples; i++) {
+        const struct host_sample *x = &w->samples[i % WATCH_SAMPLES];
+
+        if (!base || x->time_ns <= w->progress_ns)
+            base = x;
+        if (x->time_ns <= w->progress_ns)
+            continue;
+        samples++;
+        stops += x->stop != WATCH_STOP_NONE;
+        if (x->stop)
+            last = *x;
+    }
+    stops += s.stop != WATCH_STOP_NONE;
+    if (s.stop)
+        last = s;
+    *stopped = stops >= 0.1 * samples ? last : (struct host_sample){0};
+    share = 1 - stops / samples;
+    if (!s.executor_pid)
+        return 0;
+    if (!base || s.executor_cpu < 0)
+        return share;
+    if (base->executor_pid == s.executor_pid && base->executor_cpu >= 0 &&
+        s.executor_cpu >= base->executor_cpu) {
+        s.executor_cpu -= base->executor_cpu;
+        s.executor_wait -= base->executor_wait;
+    }
+    ran = s.executor_cpu;
+    waited = s.executor_wait;
+    return ran + waited < 0.05 * (double)(now - base->time_ns) / 1e9 ? share : share * ran / (ran + waited);
+}
+
+/* How it is with the work that makes no progress. */
+struct pause {
+    double seconds;             /* since there was progress last */
+    bool starved;               /* it was let run for less than `enough_ms` of that */
+    struct host_sample stopped; /* as in a snapshot */
+};
+
+static struct pause pause_until(struct watch *w, uint64_t now, double enough_ms)
+{
+    struct pause p = {.seconds = (double)(now - w->progress_ns) / 1e9};
+
+    p.starved = p.seconds * 1e3 * share_that_counts(w, now, &p.stopped) < enough_ms;
+    return p;
+}
+
+static void set_hung(struct snapshot *sn, const struct pause *p)
+{
+    sn->hung = true;
+    sn->hung_s = p->seconds;
+    sn->starved = p->starved;
+    sn->stopped = p->stopped;
 }
 
 static struct snapshot *notice_death(struct watch *w, struct exec_progress *progress)
@@ -613,40 +674,12 @@ static uint64_t progress_hash(const struct exec_progress *c, uint64_t oldest)
     return XXH3_64bits(v, (size_t)n * sizeof(v[0]));
 }
 
-/* Of the time in which the executor's threads could have run since there was progress last, the part in which they did: time
- * in which nobody let it run does not count as a hang, nor does time in which there is none. 1 where it sleeps, or where that
- * cannot be known. */
-static double share_of_processor(struct watch *w, uint64_t now)
-{
-    const struct host_sample *base = NULL;
-    double ran, waited;
-    struct host_sample s;
-
-    for (uint64_t i = w->num_samples > WATCH_SAMPLES ? w->num_samples - WATCH_SAMPLES : 0; i < w->num_samples;
-         i++)
-        if (!base || w->samples[i % WATCH_SAMPLES].time_ns <= w->progress_ns)
-            base = &w->samples[i % WATCH_SAMPLES];
-    watch_host_sample(&s, now, machine_executor_pid(w->params.machine));
-    if (!s.executor_pid)
-        return 0;
-    if (!base || s.executor_cpu < 0)
-        return 1;
-    if (base->executor_pid == s.executor_pid && base->executor_cpu >= 0 &&
-        s.executor_cpu >= base->executor_cpu) {
-        s.executor_cpu -= base->executor_cpu;
-        s.executor_wait -= base->executor_wait;
-    }
-    ran = s.executor_cpu;
-    waited = s.executor_wait;
-    return ran + waited < 0.05 * (double)(now - base->time_ns) / 1e9 ? 1 : ran / (ran + waited);
-}
-
 static struct snapshot *notice_hang(struct watch *w, struct exec_progress *progress)
 {
     const struct retained *oldest = w->list.first;
     uint64_t now = machine_now(w->params.machine), hash, id;
     struct snapshot *sn;
-    bool starved;
+    struct pause pause;
 
     while (oldest && oldest->state != RETAINED_QUEUED)
         oldest = oldest->next;
@@ -673,17 +706,16 @@ static struct snapshot *notice_hang(struct watch *w, struct exec_progress *progr
     if (w->hang_reported || now - w->progress_ns < w->params.hang_ms * NSEC_PER_MSEC || !find(w, id) ||
         find(w, id)->state != RETAINED_QUEUED)
         return NULL;
-    starved = (double)(now - w->progress_ns) * share_of_processor(w, now) <
-              (double)w->params.hang_ms * NSEC_PER_MSEC;
-    if (starved && now - w->progress_ns < WATCH_HANG_TIMES * w->params.hang_ms * NSEC_PER_MSEC)
+    pause = pause_until(w, now, (double)w->params.hang_ms);
+    if (pause.starved && now - w->progress_ns < WATCH_HANG_TIMES * w->params.hang_ms * NSEC_PER_MSEC)
         return NULL;
     set_status(w, now, BB_STATUS_TIMEOUT, "no progress");
     sn = take_snapshot(w, "timeout");
     if (!sn)
         return NULL;
     w->hang_reported = id;
-    sn->hung = sn->has_progress = true;
-    sn->starved = starved;
+    sn->has_progress = true;
+    set_hung(sn, &pause);
     sn->progress = *progress;
     return sn;
 }
@@ -728,10 +760,10 @@ static struct snapshot *notice(struct watch *w, struct exec_progress *progress)
     if (!sn && w->rescued) {
         sn = w->rescued;
         w->rescued = NULL;
-        sn->hung = true;
         /* Whoever reset the ring had his own idea of how long is too long. */
-        sn->starved = (double)(sn->time_ns - w->progress_ns) * share_of_processor(w, sn->time_ns) <
-                      0.5 * (double)w->params.hang_ms * NSEC_PER_MSEC;
+        struct pause p = pause_until(w, sn->time_ns, 0.5 * (double)w->params.hang_ms);
+
+        set_hung(sn, &p);
     }
     if (!sn)
         sn = notice_error(w);

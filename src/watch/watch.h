@@ -21,7 +21,9 @@
 /* What is known about a crash. */
 struct watch_crash {
     enum bb_cause cause;
-    bool certain;            /* the packet is the one */
+    bool certain; /* the packet is the one: which is PROVEN */
+    enum bb_sure happened, which, why,
+        whose;               /* per fact: that it went wrong, the packet, the cause, the memory */
     bool exact;              /* by exact markers, or by what the device said; else by group markers */
     uint64_t submission;     /* id, 0: none can be named */
     uint64_t fence, ordinal; /* of it; ordinal: how many were taken before it since the last ring reset */
@@ -29,12 +31,14 @@ struct watch_crash {
     uint32_t candidates;     /* draws and other work that may be it */
     bool in_decoder;         /* it happened while the packet was decoded, not on the Vulkan device */
     bool has_fault;
+    bool no_address; /* of a page fault: it was not canonical, and the processor does not say which it was */
     uint64_t fault_address;
     enum bb_fault_kind fault_kind; /* if has_fault and fault_known */
     bool fault_known;
     uint64_t fault_resource; /* handle of the buffer that it is about, 0: none */
     uint64_t fault_distance; /* bytes out of bounds */
-    char text[400];          /* one sentence */
+    char text[600];          /* one sentence */
+    char unseen[400];        /* what could not be seen, "" for nothing that matters */
     /* What the same crash has in common when it happens again. */
     char command[32];     /* name of the first candidate's opcode */
     char shaders[120];    /* hashes of those bound to it */

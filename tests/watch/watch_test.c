@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -486,6 +488,79 @@ static void hangs_and_deaths(void **state)
     rig_finish(&r);
 }
 
+/* Whatever somebody sends, also what a processor or a watchdog raises, no command is to blame, and the sender is named. */
+static void signals_from_outside(void **state)
+{
+    static const int signals[] = {SIGHUP,    SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS,
+                                  SIGFPE,    SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM,
+                                  SIGVTALRM, SIGXCPU, SIGSYS,  SIGPROF, SIGKILL};
+    char by[64];
+    struct rig r;
+
+    rig_init(&r, EXEC_MARKERS_EXACT);
+    snprintf(by, sizeof(by), "sent by process %d", (int)getpid());
+    for (uint32_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        crash_scene(&r.b);
+        crash_endless_draw(&r.b);
+        submit(&r);
+        await_work(&r);
+        kill(machine_executor_pid(r.m), signals[i]);
+        await_crash(&r, i + 1);
+        if (r.crash.cause != BB_CAUSE_KILLED || r.crash.certain || r.crash.which == BB_SURE_PROVEN)
+            fail_msg("signal %d: %s", signals[i], r.crash.text);
+        if (signals[i] != SIGKILL && !strstr(r.crash.text, by))
+            fail_msg("signal %d: %s", signals[i], r.crash.text);
+        if (signals[i] == SIGKILL)
+            assert_string_equal(r.crash.unseen, "who sent the signal");
+        machine_wait_ready(r.m, 60000, NULL);
+    }
+    assert_string_equal(
+        ask(r.dump, "SELECT sure_happened || ', ' || sure_command || ', ' || sure_cause FROM finding"),
+        "proven, suggested, proven");
+    rig_finish(&r);
+}
+
+/* What is stopped or traced does not hang. */
+static void stopped_is_not_hung(void **state)
+{
+    struct rig r;
+    int pid, status;
+
+    rig_init(&r, EXEC_MARKERS_EXACT);
+    crash_scene(&r.b);
+    crash_endless_draw(&r.b);
+    submit(&r);
+    await_work(&r);
+    pid = machine_executor_pid(r.m);
+    kill(pid, SIGSTOP);
+    usleep(3 * HANG_MS * 1000);
+    assert_int_equal(watch_crashes(r.w), 0);
+    driver_reset(r.d); /* as a system would that has waited long enough */
+    await_crash(&r, 1);
+    assert_int_equal(r.crash.cause, BB_CAUSE_STOPPED);
+    assert_false(r.crash.certain);
+    assert_non_null(strstr(r.crash.text, "The executor was stopped by a signal: no command is to blame"));
+    kill(pid, SIGCONT);
+    machine_wait_ready(r.m, 60000, NULL);
+    run_good(&r);
+
+    crash_scene(&r.b);
+    crash_endless_draw(&r.b);
+    submit(&r);
+    await_work(&r);
+    pid = machine_executor_pid(r.m);
+    assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
+    assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);
+    assert_int_equal(waitpid(pid, &status, __WALL), pid);
+    usleep(3 * HANG_MS * 1000);
+    driver_reset(r.d);
+    await_crash(&r, 2);
+    if (r.crash.cause != BB_CAUSE_STOPPED)
+        fail_msg("%s", r.crash.text);
+    assert_non_null(strstr(r.crash.text, "The executor was held by process "));
+    rig_finish(&r);
+}
+
 /* The system took a device away: a dump, unless there was one of what caused it. */
 static void removed_device(void **state)
 {
@@ -519,6 +594,7 @@ int main(void)
         cmocka_unit_test(evicted_memory_is_told), cmocka_unit_test(refusals_are_told_apart),
         cmocka_unit_test(memory_and_dma_faults),  cmocka_unit_test(what_was_refused_is_no_hang),
         cmocka_unit_test(hangs_and_deaths),       cmocka_unit_test(removed_device),
+        cmocka_unit_test(signals_from_outside),   cmocka_unit_test(stopped_is_not_hung),
     };
 
     log_set_level(LOG_ERROR);

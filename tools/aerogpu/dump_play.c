@@ -56,16 +56,20 @@ static void write_back(struct replay *r, const char *text)
     strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", &tm);
     exec_sql(r, db, sqlite3_mprintf("BEGIN IMMEDIATE"));
     exec_sql(r, db,
-             sqlite3_mprintf("INSERT INTO replay VALUES(%Q,%Q,%u,%d,%d,%Q)", stamp,
-                             r->params.markers == EXEC_MARKERS_EXACT ? "exact" : "groups", r->tried,
-                             (int)r->result.crashed, (int)r->same, text));
+             sqlite3_mprintf(
+                 "INSERT INTO replay(time, markers, tries, crashed, same, text) VALUES(%Q,%Q,%u,%d,%d,%Q)",
+                 stamp, r->params.markers == EXEC_MARKERS_EXACT ? "exact" : "groups", r->tried,
+                 (int)r->result.crashed, (int)r->same, text));
     if (r->same && c->certain && c->packet != UINT32_MAX) {
         exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+1"));
-        exec_sql(r, db,
-                 sqlite3_mprintf("INSERT INTO finding VALUES(0,'certain',%Q,%Q,%lld,%u,%Q)",
-                                 bb_cause_desc(c->cause)->name, text, submission, c->packet,
-                                 c->in_decoder ? "decoder position, played again"
-                                               : "exact markers, played again"));
+        exec_sql(
+            r, db,
+            sqlite3_mprintf(
+                "INSERT INTO finding(rank, certainty, cause, text, submission, packet, source, sure_happened, sure_command, sure_cause, sure_memory, unseen) VALUES(0,'certain',%Q,%Q,%lld,%u,%Q,%Q,%Q,%Q,%Q,%Q)",
+                bb_cause_desc(c->cause)->name, text, submission, c->packet,
+                c->in_decoder ? "decoder position, played again" : "exact markers, played again",
+                bb_sure_name(c->happened), bb_sure_name(c->which), bb_sure_name(c->why),
+                c->has_fault ? bb_sure_name(c->whose) : NULL, c->unseen[0] ? c->unseen : NULL));
         exec_sql(
             r, db,
             sqlite3_mprintf("UPDATE packet SET state=CASE WHEN number<%u THEN 'finished' WHEN number=%u THEN "
@@ -88,11 +92,18 @@ static void write_back(struct replay *r, const char *text)
     sqlite3_close(db);
 }
 
+/* What stopped or starved the executor says nothing about whether its work hangs. */
+static bool is_same_cause(enum bb_cause a, enum bb_cause b)
+{
+    return a == b ||
+           (bb_cause_desc(a)->status == BB_STATUS_TIMEOUT && bb_cause_desc(b)->status == BB_STATUS_TIMEOUT);
+}
+
 static bool is_same(const struct replay *r)
 {
     const struct watch_crash *c = &r->result.crash;
 
-    if (strcmp(bb_cause_desc(c->cause)->name, r->file.cause) || c->ordinal != r->file.ordinal)
+    if (!is_same_cause(c->cause, bb_cause_find(r->file.cause)) || c->ordinal != r->file.ordinal)
         return false;
     return c->packet == UINT32_MAX || dump_file_suspects(&r->file, c->packet);
 }

@@ -96,4 +96,13 @@ struct exec_progress {
     struct exec_checkpoints checkpoints[EXEC_CHECKPOINT_CONTEXTS];
 };
 
+/* What a page fault was about to do, by the processor's error code. */
+enum exec_access {
+    EXEC_ACCESS_UNKNOWN,
+    EXEC_ACCESS_READ,
+    EXEC_ACCESS_WRITE,
+    EXEC_ACCESS_EXECUTE,
+    EXEC_ACCESS_NO_ADDRESS, /* an address that is not canonical: the processor says neither which nor what for */
+};
+
 #endif

@@ -37,9 +37,11 @@ enum {
 /* Why an executor process ended. */
 struct exec_death {
     pid_t pid;
-    int signal;          /* 0 if it exited by itself */
-    int exit_code;       /* if signal is 0 */
-    uint64_t submission; /* id of the submission that it was executing, 0 for none */
+    int signal;    /* 0 if it exited by itself */
+    int exit_code; /* if signal is 0 */
+    pid_t sender;  /* who sent the signal: `pid`, it raised it itself; 0, the kernel, or nobody knows */
+    enum exec_access access; /* if has_fault; NO_ADDRESS: fault_address is none */
+    uint64_t submission;     /* id of the submission that it was executing, 0 for none */
     uint64_t fault_address;
     bool has_fault;    /* a page fault, at fault_address */
     bool in_decoder;   /* the fault was in the thread that decodes, not in the Vulkan device's */

@@ -31,7 +31,7 @@ enum exec_fd { EXEC_FD_SHARED = 3, EXEC_FD_DONE, EXEC_FD_CONTROL, EXEC_FD_END };
 
 enum {
     EXEC_PROTO_MAGIC = 0x45475041,
-    EXEC_PROTO_VERSION = 3,
+    EXEC_PROTO_VERSION = 4,
     EXEC_RING_SLOTS = 256,
     EXEC_DONE_SLOTS = 512, /* a full ring of completions from before a reset, and one from after it */
     EXEC_SPIN_NS = 20000,  /* how long the host polls for a completion before it sleeps */
@@ -64,7 +64,9 @@ struct exec_done_slot {
 struct exec_fault {
     _Atomic uint32_t state; /* 0 none, 1 being written, 2 complete */
     int32_t signal, code;   /* siginfo */
+    int32_t sender;         /* process that sent it, 0 for none */
     uint32_t thread;
+    uint32_t access; /* enum exec_access, of a page fault */
     uint64_t address, submission;
 };
 

@@ -162,6 +162,53 @@ static const char *signal_name(int signal)
     return name ? name : "unknown";
 }
 
+/* " by process 77 (bash)" */
+static void sender_name(char out[80], const struct exec_death *d)
+{
+    char path[40], name[20] = "";
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)d->sender);
+    f = fopen(path, "re");
+    if (f && fgets(name, sizeof(name), f))
+        name[strcspn(name, "\n")] = '\0';
+    if (f)
+        fclose(f);
+    snprintf(out, 80, ", sent by process %d%s%s%s", (int)d->sender, name[0] ? " (" : "", name,
+             name[0] ? ")" : "");
+}
+
+/* What its handler left behind: the process may have written anything there. */
+static void describe_signal(const struct exec_fault *f, struct exec_death *d, int status)
+{
+    static const char *const accesses[] = {"", " (a read)", " (a write)", " (of its code)", ""};
+    char from[80] = "";
+
+    d->signal = status - EXEC_EXIT_FAULT;
+    d->submission = f->submission;
+    d->fault_address = f->address;
+    d->in_decoder = f->thread == (uint32_t)d->pid;
+    d->sender = f->sender;
+    if (f->access <= EXEC_ACCESS_NO_ADDRESS)
+        d->access = (enum exec_access)f->access;
+    d->has_fault = (d->signal == SIGSEGV || d->signal == SIGBUS) &&
+                   (d->access == EXEC_ACCESS_NO_ADDRESS || (f->code > 0 && f->code != SI_KERNEL));
+    if (d->has_fault && d->access == EXEC_ACCESS_NO_ADDRESS) {
+        snprintf(d->message, sizeof(d->message),
+                 "the executor died: page fault at an address that is not canonical in thread %u (%s)",
+                 f->thread, signal_name(d->signal));
+    } else if (d->has_fault || (f->code > 0 && !d->sender)) {
+        snprintf(d->message, sizeof(d->message), "the executor died: %s at 0x%llx%s in thread %u (%s)",
+                 d->has_fault ? "page fault" : "fault", (unsigned long long)f->address, accesses[d->access],
+                 f->thread, signal_name(d->signal));
+    } else {
+        if (d->sender && d->sender != d->pid)
+            sender_name(from, d);
+        snprintf(d->message, sizeof(d->message), "the executor died: signal %d (%s)%s", d->signal,
+                 signal_name(d->signal), d->sender == d->pid ? ", which it raised itself" : from);
+    }
+}
+
 static void describe(struct exec_host *host, const siginfo_t *si, struct exec_death *d)
 {
     const struct exec_fault *f = &host->child.shared->fault;
@@ -176,14 +223,7 @@ static void describe(struct exec_host *host, const siginfo_t *si, struct exec_de
         d->by_host = true;
         snprintf(d->message, sizeof(d->message), "the executor was killed: %s", host->kill_reason);
     } else if (atomic_load(&f->state) == 2 && si->si_code == CLD_EXITED && status > EXEC_EXIT_FAULT) {
-        d->signal = status - EXEC_EXIT_FAULT;
-        d->submission = f->submission;
-        d->fault_address = f->address;
-        d->in_decoder = f->thread == (uint32_t)host->child.pid;
-        d->has_fault = (d->signal == SIGSEGV || d->signal == SIGBUS) && f->code > 0 && f->code != SI_KERNEL;
-        snprintf(d->message, sizeof(d->message), "the executor died: %s at 0x%llx in thread %u (%s)",
-                 d->has_fault ? "page fault" : "fault", (unsigned long long)f->address, f->thread,
-                 signal_name(d->signal));
+        describe_signal(f, d, status);
     } else if (d->signal == SIGSYS) {
         snprintf(d->message, sizeof(d->message),
                  "the executor died: its sandbox forbids a system call that it made");

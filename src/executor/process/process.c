@@ -84,7 +84,25 @@ static void __attribute__((noreturn)) leave_broken(const char *what)
 
 /* ---- faults -------------------------------------------------------------- */
 
-static void on_fault(int sig, siginfo_t *si, void *context)
+/* From the processor's error code (Intel SDM 3A, 4.7): bit 1 a write, bit 4 an instruction fetch. An address that is not canonical
+ * is a general protection fault, which has no address. */
+static enum exec_access access_of(int sig, const siginfo_t *si, const void *context)
+{
+#if defined(__x86_64__)
+    const ucontext_t *uc = context;
+    const unsigned long long error = (unsigned long long)uc->uc_mcontext.gregs[REG_ERR];
+    const bool protection = uc->uc_mcontext.gregs[REG_TRAPNO] == 13,
+               fault = uc->uc_mcontext.gregs[REG_TRAPNO] == 14;
+
+    if (sig == SIGSEGV && si->si_code == SI_KERNEL && protection)
+        return EXEC_ACCESS_NO_ADDRESS;
+    if ((sig == SIGSEGV || sig == SIGBUS) && si->si_code > 0 && fault)
+        return error & 0x10 ? EXEC_ACCESS_EXECUTE : error & 2 ? EXEC_ACCESS_WRITE : EXEC_ACCESS_READ;
+#endif
+    return EXEC_ACCESS_UNKNOWN;
+}
+
+static void on_signal(int sig, siginfo_t *si, void *context)
 {
     struct process *p = &the_process;
     struct exec_fault *f = &p->shared->fault;
@@ -96,8 +114,10 @@ static void on_fault(int sig, siginfo_t *si, void *context)
             sched_yield(); /* another thread was first and is about to end us */
     f->signal = sig;
     f->code = si->si_code;
+    f->sender = si->si_code == SI_USER || si->si_code == SI_QUEUE || si->si_code == SI_TKILL ? si->si_pid : 0;
     f->thread = (uint32_t)thread;
-    f->address = (uint64_t)(uintptr_t)si->si_addr;
+    f->access = (uint32_t)access_of(sig, si, context);
+    f->address = (uint64_t)(uintptr_t)(si->si_code > 0 ? si->si_addr : NULL);
     f->submission = thread == p->main_thread ? atomic_load(&p->decoding) : 0;
     if (!f->submission && done != atomic_load(&p->started))
         f->submission = atomic_load(&p->ids[done % IDS]);
@@ -105,19 +125,29 @@ static void on_fault(int sig, siginfo_t *si, void *context)
     leave(EXEC_EXIT_FAULT + sig);
 }
 
-static int catch_faults(struct error *e)
+/* Every signal that would end the process: only here is it known who sent it. What the sandbox forbids, and SIGKILL, end it
+ * without asking. */
+static int catch_signals(struct error *e)
 {
     static char stack[64 * 1024];
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
-    struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK}, old;
     stack_t alt = {.ss_sp = stack, .ss_size = sizeof(stack)};
+    static const int harmless[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGTSTP,
+                                   SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH};
+    sigset_t others;
 
     sigfillset(&sa.sa_mask);
+    sigemptyset(&others);
+    for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+        sigaddset(&others, harmless[i]);
     if (sigaltstack(&alt, NULL))
         return error_set(e, -errno, "sigaltstack: %s", strerror(errno));
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-        if (sigaction(signals[i], &sa, NULL))
+    for (int sig = 1; sig <= SIGRTMAX; sig++) {
+        if (sigismember(&others, sig) || (sig > SIGSYS && sig < SIGRTMIN))
+            continue;
+        if (sigaction(sig, NULL, &old) || (old.sa_handler == SIG_DFL && sigaction(sig, &sa, NULL)))
             return error_set(e, -errno, "sigaction: %s", strerror(errno));
+    }
     return 0;
 }
 
@@ -469,7 +499,7 @@ int main(void)
 
     r = exec_sandbox_begin(p->shared->start.memory_bytes, p->shared->start.files, &e);
     if (!r)
-        r = catch_faults(&e);
+        r = catch_signals(&e);
     if (r)
         refuse(r, e.text, false);
     open_engine(p, &e);
