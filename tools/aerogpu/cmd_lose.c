@@ -16,8 +16,8 @@
 #include <jansson.h>
 
 #include "base/clock.h"
+#include "base/program.h"
 #include "base/rng.h"
-#include "beside.h"
 #include "lose/lose.h"
 
 struct command_line {
@@ -209,10 +209,14 @@ int cmd_lose(int argc, char **argv)
 
     if (r)
         return r < 0 ? EXIT_OK : r;
-    if (find_beside(manifest, sizeof(manifest), "lose", "VkLayer_AEROGPU_lose.json", "AEROGPU_LOSE_LAYER")) {
-        fprintf(stderr, "aerogpu lose: VkLayer_AEROGPU_lose.json is not beside this program; a build with a "
-                        "sanitizer has no "
-                        "layer\n");
+    if (program_find(&(struct program_params){.what = "the Vulkan layer (of a build without a sanitizer)",
+                                              .variable = "AEROGPU_LOSE_LAYER",
+                                              .built = "src/lose/VkLayer_AEROGPU_lose.json",
+                                              .installed = "aerogpu/VkLayer_AEROGPU_lose.json",
+                                              .place = PROGRAM_LIB,
+                                              .is_data = true},
+                     manifest, sizeof(manifest), &e)) {
+        fprintf(stderr, "aerogpu lose: %s\n", e.text);
         return EXIT_ENV;
     }
     o.run.layers = dirname(manifest);

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "beside.h"
+#include "base/program.h"
 #include "d3d12.h"
 #include "d3d12/gen/table.h"
 #include "d3d12/record/collect_wine.h"
@@ -28,24 +28,27 @@ int d3d12_fail(const char *what, const struct error *e)
 /* Runs the program with the recorder that it needs. */
 static int run_recorded(struct collect_params *p, struct collect_result *r)
 {
+    static const struct program_params
+        linux_recorder = {.what = "the recorder",
+                          .variable = "AEROGPU_D3D12_RECORDER",
+                          .built = "src/d3d12/libaerogpu-d3d12-record.so",
+                          .installed = "aerogpu/libaerogpu-d3d12-record.so",
+                          .place = PROGRAM_LIB,
+                          .is_data = true},
+        windows_recorder = {.what = "the recorder for Windows programs (of a build with mingw-w64)",
+                            .variable = "AEROGPU_D3D12_DLL",
+                            .built = "src/d3d12/windows/d3d12.dll",
+                            .installed = "aerogpu/windows/d3d12.dll",
+                            .place = PROGRAM_LIB,
+                            .is_data = true};
+    const bool wine = wine_command(p->argv);
     char path[PATH_MAX];
     struct error e = {0};
-    int failed;
+    int failed = program_find(wine ? &windows_recorder : &linux_recorder, path, sizeof(path), &e);
 
-    if (wine_command(p->argv)) {
-        if (find_beside(path, PATH_MAX, "d3d12", "windows/d3d12.dll", "AEROGPU_D3D12_DLL")) {
-            error_set(&e, -ENOENT, "this was built without mingw-w64: it cannot record Windows programs");
-            return command_fail(EXIT_ENV, &e);
-        }
-        failed = wine_collect(p, dirname(path), r, &e);
-    } else {
-        if (find_beside(path, PATH_MAX, "d3d12", "libaerogpu-d3d12-record.so", "AEROGPU_D3D12_RECORDER")) {
-            error_set(&e, -ENOENT, "libaerogpu-d3d12-record.so is not beside this program");
-            return command_fail(EXIT_ENV, &e);
-        }
-        p->preload = path;
-        failed = collect_run(p, r, &e);
-    }
+    p->preload = wine ? NULL : path;
+    if (!failed)
+        failed = wine ? wine_collect(p, dirname(path), r, &e) : collect_run(p, r, &e);
     return failed ? command_fail(EXIT_ENV, &e) : EXIT_OK;
 }
 

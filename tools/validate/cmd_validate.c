@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/program.h"
 #include "expect.h"
 #include "runner.h"
 #include "suite.h"
@@ -414,20 +414,23 @@ static int keep_log(const struct run *r)
     return EXIT_OK;
 }
 
+/* The suite in r->bin_dir, and dbgctl; a file that is not there is said by what needs it. */
 static void find_programs(struct run *r)
 {
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    char *dir;
+    char *slash;
 
-    self[n > 0 ? n : 0] = '\0';
-    dir = dirname(self); /* PREFIX/bin, or tools/aerogpu of the build */
-    snprintf(r->bin_dir, sizeof(r->bin_dir), "%s/../../suite", dir);
-    if (access(r->bin_dir, X_OK))
-        snprintf(r->bin_dir, sizeof(r->bin_dir), "%s/../libexec/aerogpu/suite", dir);
-    snprintf(r->dbgctl, sizeof(r->dbgctl), "%s/../dbgctl/aerogpu_dbgctl", dir);
-    if (access(r->dbgctl, X_OK))
-        snprintf(r->dbgctl, sizeof(r->dbgctl), "%s/aerogpu_dbgctl", dir);
+    program_find(&(struct program_params){.what = "the validation programs",
+                                          .built = "suite/triangle",
+                                          .installed = "aerogpu/suite/triangle",
+                                          .place = PROGRAM_LIBEXEC},
+                 r->bin_dir, sizeof(r->bin_dir), NULL);
+    if ((slash = strrchr(r->bin_dir, '/')))
+        *slash = '\0';
+    program_find(&(struct program_params){.what = "aerogpu_dbgctl",
+                                          .built = "tools/dbgctl/aerogpu_dbgctl",
+                                          .installed = "aerogpu_dbgctl",
+                                          .place = PROGRAM_BIN},
+                 r->dbgctl, sizeof(r->dbgctl), NULL);
 }
 
 static void count_results(struct run *r)
