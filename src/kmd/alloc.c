@@ -26,6 +26,10 @@ NTSTATUS kmd_CreateDevice(CONST HANDLE adapter, DXGKARG_CREATEDEVICE *args)
     kmd_list_init(&d->opens);
     ExAcquireFastMutex(&k->mutex);
     d->number = kmd_device_number(k);
+    if (!d->number) {
+        kmd_reap(k);
+        d->number = kmd_device_number(k);
+    }
     d->handles = d->number ? kmd_handles_create(d->number) : NULL;
     if (d->handles)
         kmd_list_add(&k->devices, &d->link);

@@ -248,6 +248,11 @@ static BOOLEAN push_overflow(struct kmd *k)
     return any;
 }
 
+BOOLEAN kmd_hw_idle(struct kmd *k)
+{
+    return !k->overflow_count && ring_head(k) == k->ring->tail && k->completed == k->submitted;
+}
+
 static VOID arm_watchdog(struct kmd *k)
 {
     LARGE_INTEGER due = {.QuadPart = -(LONGLONG)KMD_WATCHDOG_MS * 10000};

@@ -207,7 +207,7 @@ struct kmd {
     } * dead_names;
     struct kmd_memory reaper;
     BOOLEAN reaper_busy;
-    ULONGLONG reaper_fence;
+    ULONGLONG reaper_fence, reaper_time;
     volatile LONG next_context;
     struct aerogpu_escape_createallocation trace[AEROGPU_ESCAPE_RECENT];
     ULONG trace_written, trace_calls;
@@ -265,6 +265,7 @@ VOID kmd_hw_stop(struct kmd *k);
 NTSTATUS kmd_hw_submit(struct kmd *k, CONST struct aerogpu_submit_desc *desc, ULONG fence);
 /* A submission of the driver's own: it signals no fence of the operating system's. */
 NTSTATUS kmd_hw_submit_internal(struct kmd *k, struct aerogpu_submit_desc *desc);
+BOOLEAN kmd_hw_idle(struct kmd *k); /* nothing is in the ring, or behind it */
 VOID kmd_hw_set_vsync(struct kmd *k, BOOLEAN on);
 BOOLEAN kmd_synchronize(struct kmd *k, PKSYNCHRONIZE_ROUTINE routine, PVOID context);
 NTSTATUS kmd_memory_alloc(struct kmd_memory *m, SIZE_T size);

@@ -1,6 +1,6 @@
 /* present.c: DxgkDdiPresent: rectangles between surfaces, and filled ones, as a stream of the driver's own.
  *
- *   names for both surfaces ─▶ read what guest memory holds ─▶ COPY_TEXTURE2D a rectangle, written back ─▶ names end
+ *   names that were left end ─▶ names for both surfaces ─▶ read what guest memory holds ─▶ COPY_TEXTURE2D a rectangle, written back ─▶ names end
  *
  * The surfaces are taken as guest memory has them: what a client drew and did not copy back is not seen. Flips never
  * come here (SetVidPnSourceAddress does them). Rectangles are copied one to one; stretching is refused.
@@ -60,7 +60,9 @@ static VOID end_name(struct stream *s, ULONG handle)
 
 static BOOLEAN is_surface(CONST struct kmd_allocation *a)
 {
-    return a && a->format && a->width && a->height && a->pitch && (ULONGLONG)a->pitch * a->height <= a->size;
+    return a && a->format && a->width && a->height &&
+           a->pitch >= (ULONGLONG)a->width * aerogpu_pixel_bytes(a->format) &&
+           (ULONGLONG)a->pitch * a->height <= a->size;
 }
 
 /* B8G8R8A8 and B8G8R8X8 are the same bytes, R8G8B8A8 and R8G8B8X8 too. */
@@ -193,6 +195,10 @@ NTSTATUS kmd_Present(CONST HANDLE context, DXGKARG_PRESENT *p)
         p->DmaSize < FRAME + kmd_table_bytes(TABLE) + sizeof(struct aerogpu_cmd_copy_texture2d))
         return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
     s.room = p->DmaSize - FRAME / 2 - kmd_table_bytes(TABLE);
+    /* A present that failed half way has left its names behind, and to end one that is not there does nothing. */
+    end_name(&s, SRC);
+    end_name(&s, DST);
+    end_name(&s, FILL);
     name_surface(&s, DST, j.dst, j.format);
     if (j.src)
         name_surface(&s, SRC, j.src, j.format);

@@ -21,6 +21,7 @@
 #define CHUNK         4096u
 #define CHUNKS        (HANDLE_LIMIT / CHUNK)
 #define REAPER_BYTES  65536u
+#define REAPER_REST   (5ull * 10000000) /* 100 ns */
 #define DESTROY_BYTES 16u
 
 /* ---- the packets, from the tables of cmd.h and ext.h -------------------- */
@@ -204,8 +205,13 @@ NTSTATUS kmd_stream_note(struct kmd_device *d, CONST UCHAR *stream, ULONG size)
         struct aerogpu_cmd_hdr hdr;
         CONST struct packet *p;
         ULONG handle;
+        /* What was checked lies where the device and its executor can write: it is checked again. */
+        if (size - at < sizeof(hdr))
+            return STATUS_INVALID_PARAMETER;
         RtlCopyMemory(&hdr, stream + at, sizeof(hdr));
         p = find(hdr.opcode);
+        if (hdr.size_bytes < (p ? p->size : sizeof(hdr)) || hdr.size_bytes > size - at)
+            return STATUS_INVALID_PARAMETER;
         if (p && (p->class.id == AEROGPU_CLASS_CREATE || p->class.id == AEROGPU_CLASS_DESTROY)) {
             RtlCopyMemory(&handle, stream + at + sizeof(hdr), sizeof(handle));
             if (handle >> HANDLE_BITS == d->number) /* not the driver's own, in a present */
@@ -293,8 +299,10 @@ VOID kmd_reap(struct kmd *k)
 
     if ((k->dead.Flink == &k->dead && !k->dead_names) || !k->powered || k->reset_pending)
         return;
-    /* The last stream has been executed when a fence behind it has completed. */
-    if (k->reaper_busy && k->completed <= k->reaper_fence)
+    /* The last stream has been executed when a fence behind it has completed. Where none comes, since nobody has a device that
+     * could work any more, it has been after REAPER_REST with nothing in the ring: what hangs for longer is reset. */
+    if (k->reaper_busy && k->completed <= k->reaper_fence &&
+        (!kmd_hw_idle(k) || kmd_now() - k->reaper_time < REAPER_REST))
         return;
     r.at = (PUCHAR)k->reaper.va + sizeof(header);
     r.left = REAPER_BYTES - (ULONG)sizeof(header);
@@ -315,14 +323,22 @@ VOID kmd_reap(struct kmd *k)
     desc.cmd_size_bytes = header.size_bytes;
     k->reaper_busy = TRUE;
     k->reaper_fence = k->submitted;
+    k->reaper_time = kmd_now();
     if (!NT_SUCCESS(kmd_hw_submit_internal(k, &desc)))
         k->reaper_busy = FALSE; /* a full ring and a full queue: these are lost until a reset */
 }
 
-/* With `mutex` held; takes the names over. */
+/* With `mutex` held; takes the names over. A device that named nothing leaves nothing to wait for. */
 VOID kmd_bury(struct kmd *k, struct kmd_handles *h)
 {
-    kmd_list_add(&k->dead, &h->link);
+    ULONG i = 0;
+
+    while (i < CHUNKS && !h->chunks[i])
+        i++;
+    if (i == CHUNKS)
+        kmd_handles_destroy(h);
+    else
+        kmd_list_add(&k->dead, &h->link);
     kmd_reap(k);
 }
 

@@ -306,6 +306,50 @@ static void blits_and_fills_reach_the_screen(void **state)
     rig_down(&r);
 }
 
+/* A client describes a surface whose rows lie in each other: its present is refused, and those of others go on. */
+static void a_bad_present_is_its_clients_own(void **state)
+{
+    struct aerogpu_alloc_priv_v2 p = rig_priv(7, 0, 64, 64), narrow = rig_priv(8, 0, 64, 64);
+    struct rig_context bad, good;
+    struct dxgk_client *other;
+    struct rig r = {0};
+    D3DKMT_HANDLE src, dst;
+
+    rig_up(&r, LIVE);
+    bad = rig_context(&r, r.client);
+    narrow.row_pitch_bytes = 64; /* 64 texels of 4 bytes */
+    assert_int_equal(rig_allocate(&bad, &p, &src), STATUS_SUCCESS);
+    assert_int_equal(rig_allocate(&bad, &narrow, &dst), STATUS_SUCCESS);
+    for (int i = 0; i < 3; i++) {
+        D3DKMT_PRESENT blt = {.hContext = bad.context,
+                              .hSource = i ? src : dst,
+                              .hDestination = i ? dst : src,
+                              .DstRect = {0, 0, 64, 64},
+                              .SrcRect = {0, 0, 64, 64}};
+        blt.Flags.Blt = 1;
+        assert_int_equal(dxgk_Present(r.client, &blt), STATUS_INVALID_PARAMETER);
+    }
+    assert_int_equal(dxgk_client_open(r.dxgk, &other, 4711, false), 0);
+    good = rig_context(&r, other);
+    p = rig_priv(17, 0, 64, 64);
+    assert_int_equal(rig_allocate(&good, &p, &src), STATUS_SUCCESS);
+    p = rig_priv(18, 0, 64, 64);
+    assert_int_equal(rig_allocate(&good, &p, &dst), STATUS_SUCCESS);
+    {
+        D3DKMT_PRESENT blt = {.hContext = good.context,
+                              .hSource = src,
+                              .hDestination = dst,
+                              .DstRect = {0, 0, 64, 64},
+                              .SrcRect = {0, 0, 64, 64}};
+        blt.Flags.Blt = 1;
+        assert_int_equal(dxgk_Present(other, &blt), STATUS_SUCCESS);
+    }
+    assert_int_equal(rig_idle(&good), STATUS_SUCCESS);
+    assert_int_equal(rig_state(&good), D3DKMT_DEVICEEXECUTION_ACTIVE);
+    dxgk_client_close(other);
+    rig_down(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +361,7 @@ int main(void)
         cmocka_unit_test(flips_are_shown_on_their_vblank),
         cmocka_unit_test(a_vsynced_present_completes_on_a_vblank),
         cmocka_unit_test(blits_and_fills_reach_the_screen),
+        cmocka_unit_test(a_bad_present_is_its_clients_own),
     };
 
     return cmocka_run_group_tests_name("kmd_display", tests, NULL, NULL);

@@ -237,6 +237,21 @@ static void dead_clients_leave_nothing_at_the_gpu(void **state)
     rig_down(&r);
 }
 
+/* Clients come, make a device and a context, do nothing, and go: no number stays taken for want of a fence. */
+static void devices_that_never_work_leave_nothing(void **state)
+{
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    for (unsigned i = 0; i < 4200; i++) {
+        struct dxgk_client *c;
+        assert_int_equal(dxgk_client_open(r.dxgk, &c, 300 + i, false), 0);
+        rig_context(&r, c);
+        dxgk_client_close(c);
+    }
+    rig_down(&r);
+}
+
 struct crowd {
     struct rig *r;
     pthread_t thread;
@@ -309,6 +324,7 @@ int main(void)
         cmocka_unit_test(a_long_stream_is_cut_between_packets),
         cmocka_unit_test(urgent_work_preempts),
         cmocka_unit_test(dead_clients_leave_nothing_at_the_gpu),
+        cmocka_unit_test(devices_that_never_work_leave_nothing),
         cmocka_unit_test(many_threads_at_once),
     };
 
