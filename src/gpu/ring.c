@@ -22,10 +22,7 @@ struct ring {
 
 static uint32_t field(const uint8_t *p, size_t offset)
 {
-    uint32_t v;
-
-    memcpy(&v, p + offset, 4);
-    return le32toh(v);
+    return le32toh(__atomic_load_n((const uint32_t *)(const void *)(p + offset), __ATOMIC_RELAXED));
 }
 #define HEADER(p, name) field(p, offsetof(struct aerogpu_ring_header, name))
 
@@ -134,6 +131,7 @@ static void take(struct gpu *gpu, const struct ring *r, const uint8_t *slot, str
     struct aerogpu_submit_desc d;
 
     memcpy(&d, slot, sizeof(d));
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the copy is looked at from here on, not the slot again */
     e->state = GPU_ENTRY_QUEUED;
     e->wants_irq = !(le32toh(d.flags) & AEROGPU_SUBMIT_FLAG_NO_IRQ);
     e->sub = (struct abi_submission){

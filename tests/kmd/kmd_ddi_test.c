@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dxgkrnl/vidpn.h"
 #include "kmd/kmd.h"
@@ -208,6 +209,39 @@ static void networks_are_recommended_and_checked(void **state)
     rig_down(&r);
 }
 
+/* ---- streams that change after the check --------------------------------- */
+
+/* A DMA buffer lies in memory that the executor maps, and Patch walks it under a lock that everybody needs. */
+static void a_stream_that_changed_after_the_check_is_refused(void **state)
+{
+    struct {
+        struct aerogpu_cmd_stream_header header;
+        struct aerogpu_cmd_destroy_resource packets[2];
+    } stream = {.packets = {{.hdr = {AEROGPU_CMD_DESTROY_RESOURCE, 16}},
+                            {.hdr = {AEROGPU_CMD_DESTROY_RESOURCE, 16}}}};
+    static const uint32_t bad[] = {0, 4, 7, 12, 17, 36, 0xFFFFFFFF};
+    struct kmd_device d = {.number = 1};
+    const UCHAR *bytes = (const UCHAR *)&stream;
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    enter(&r);
+    d.handles = kmd_handles_create(1);
+    assert_non_null(d.handles);
+    alarm(60); /* a size of 0 used to be walked for ever */
+    assert_int_equal(kmd_stream_note(&d, bytes, sizeof(stream)), STATUS_SUCCESS);
+    for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        stream.packets[1].hdr.size_bytes = bad[i];
+        assert_int_equal(kmd_stream_note(&d, bytes, sizeof(stream)), STATUS_INVALID_PARAMETER);
+    }
+    stream.packets[1].hdr.size_bytes = 16;
+    assert_int_equal(kmd_stream_note(&d, bytes, sizeof(stream) - 12), STATUS_INVALID_PARAMETER);
+    alarm(0);
+    kmd_handles_destroy(d.handles);
+    leave(&r);
+    rig_down(&r);
+}
+
 /* ---- memory -------------------------------------------------------------- */
 
 static void scattered_pages_are_refused(void **state)
@@ -403,6 +437,7 @@ int main(void)
         cmocka_unit_test(the_edid_is_sound),
         cmocka_unit_test(networks_are_recommended_and_checked),
         cmocka_unit_test(scattered_pages_are_refused),
+        cmocka_unit_test(a_stream_that_changed_after_the_check_is_refused),
         cmocka_unit_test(standard_allocations_describe_themselves),
         cmocka_unit_test(fences_pass_32_bits),
         cmocka_unit_test(what_the_adapter_lacks_it_says),

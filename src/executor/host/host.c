@@ -396,6 +396,7 @@ struct delivery {
 static uint32_t read_slot(const struct exec_done_slot *slot, struct abi_completion *c)
 {
     memcpy(c, &slot->c, offsetof(struct abi_completion, message));
+    atomic_signal_fence(memory_order_seq_cst); /* the copy is looked at, not the slot again */
     if (c->error)
         memcpy(c->message, slot->c.message, sizeof(c->message));
     else
