@@ -6,6 +6,8 @@
 
 #include <aerogpu/alloc.h>
 
+#include "base/check.h"
+
 static int by_id(const void *a, const void *b)
 {
     uint32_t x = ((const struct abi_alloc *)a)->alloc_id, y = ((const struct abi_alloc *)b)->alloc_id;
@@ -88,6 +90,7 @@ int abi_alloc_table_parse(struct abi_alloc_table *t, const void *data, uint64_t 
             return error_set(e, -EBADMSG, "allocation table: alloc_id %u stands in it twice",
                              t->entries[i].alloc_id);
     t->count = h.entry_count;
+    INVARIANT(t->count <= t->cap);
     return 0;
 }
 

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "base/check.h"
+
 void abi_builder_init(struct abi_builder *b)
 {
     *b = (struct abi_builder){.abi_version = AEROGPU_ABI_VERSION_U32};
@@ -27,6 +29,8 @@ void abi_builder_packet(struct abi_builder *b, uint32_t opcode, const void *fixe
     uint32_t padded = (tail_size + 3) & ~3u;
     struct aerogpu_cmd_hdr h = {opcode, fixed_size + padded};
 
+    INVARIANT(fixed_size >= sizeof(h) && fixed_size % 4 == 0);
+    INVARIANT(strbuf_failed(&b->bytes) || b->bytes.len % 4 == 0);
     strbuf_append(&b->bytes, (const char *)&h, sizeof(h));
     strbuf_append(&b->bytes, (const char *)fixed + sizeof(h), fixed_size - sizeof(h));
     strbuf_append(&b->bytes, tail, tail_size);

@@ -11,6 +11,7 @@
 #include <aerogpu/pci.h>
 
 #include "abi/d3d9_states.h"
+#include "base/check.h"
 
 #define ROW_FIELD(type, name, kind, doc)        {#name, doc, 0, ABI_##type, AEROGPU_KIND_##kind, 1},
 #define ROW_ARRAY(type, name, count, kind, doc) {#name, doc, 0, ABI_##type, AEROGPU_KIND_##kind, count},
@@ -183,6 +184,9 @@ __attribute__((constructor(101))) static void place_all_fields(void)
     AEROGPU_EXT_PACKETS(PLACE_PACKET)
 #define PLACE_ELEMENT(NAME, name, size, named) place_fields(fields_of_##name, 0);
     AEROGPU_ELEMENTS(PLACE_ELEMENT)
-    for (uint32_t i = 0; i < abi_num_packets; i++)
+    for (uint32_t i = 0; i < abi_num_packets; i++) {
         note_places(&packets[i]);
+        INVARIANT(abi_packet_find(packets[i].opcode) == &packets[i]);
+        INVARIANT(!packets[i].count_size || packets[i].elem_size);
+    }
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/check.h"
+
 /* ---- the validator's list: which fields of which packet hold enumerated values ---- */
 
 struct check {
@@ -42,6 +44,7 @@ __attribute__((constructor)) static void build_checks(void)
             if (is_checked(f->kind) && n < MAX_CHECKS - 1)
                 checks[n++] = (struct check){.offset = f->offset, .kind = f->kind, .field = f};
         }
+        INVARIANT(n < MAX_CHECKS - 1 && first <= UINT8_MAX); /* each field has its row */
         if (n > first) {
             first_check[p] = (uint8_t)first;
             n++; /* a zero row ends it */
@@ -196,11 +199,20 @@ static void widen_blend(struct abi_stream *s, struct abi_packet *p)
     p->data = (const uint8_t *)w;
 }
 
+/* Invariant 1. */
+static void packet_check(const struct abi_stream *s, const struct abi_packet *p)
+{
+    INVARIANT(p->offset == s->pos && p->size >= sizeof(struct aerogpu_cmd_hdr));
+    INVARIANT(p->size <= s->size - s->pos);
+    INVARIANT(!p->tail_size || p->tail_size <= p->size - p->desc->size);
+}
+
 int abi_stream_next(struct abi_stream *s, struct abi_packet *p, struct error *e)
 {
     struct aerogpu_cmd_hdr h;
     uint32_t left = s->size - s->pos;
 
+    INVARIANT(s->pos <= s->size);
     if (!left)
         return 0;
     if (left < sizeof(h)) {
@@ -235,6 +247,7 @@ int abi_stream_next(struct abi_stream *s, struct abi_packet *p, struct error *e)
         if ((p->desc->tail && find_tail(p, e)) || check_fields(p, e) || check_stage_ex(s, p, e))
             return fail(s);
     }
+    packet_check(s, p);
     s->pos += h.size_bytes;
     s->index++;
     return 1;

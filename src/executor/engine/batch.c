@@ -17,8 +17,18 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/check.h"
 
 enum { CHUNK_SIZE = 1 << 20, CHUNKS_KEPT = 8 };
+
+static void batch_check(const struct exec_batch *b)
+{
+    INVARIANT(b->num_cuts < MAX_CUTS);
+    INVARIANT(b->cmd == b->cmds[b->num_cuts]);
+    INVARIANT(!b->recording || b->has_work);
+    INVARIANT(b->num_readbacks <= b->cap_readbacks);
+    INVARIANT(!b->chunks || b->chunks->used <= b->chunks->buffer.size);
+}
 
 static VkResult next_cmd(struct exec_engine *g, struct exec_batch *b, uint32_t n)
 {
@@ -84,7 +94,9 @@ VkCommandBuffer exec_batch_cmd(struct exec_engine *g)
                                    .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     struct exec_batch *b = g->batch;
 
+    batch_check(b);
     if (!b->recording) {
+        INVARIANT(!g->pass_ctx);
         vkBeginCommandBuffer(b->cmd, &bi);
         b->recording = b->has_work = true;
         g->bound_pipeline = VK_NULL_HANDLE;
@@ -106,6 +118,7 @@ VkCommandBuffer exec_batch_transfer(struct exec_engine *g)
 
     exec_pass_end(g);
     cmd = exec_batch_cmd(g);
+    INVARIANT(!g->pass_ctx && g->batch->recording);
     if (g->need_barrier)
         vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0,
                              1, &all, 0, NULL, 0, NULL);
@@ -139,6 +152,8 @@ int exec_batch_stage(struct exec_engine *g, uint64_t size, uint64_t align, VkBuf
         b->chunks = c;
         at = 0;
     }
+    INVARIANT(at % align == 0 && at + size <= c->buffer.size);
+    INVARIANT(c == b->chunks);
     *buffer = c->buffer.buffer;
     *offset = at;
     *map = c->buffer.memory.map + at;
@@ -174,6 +189,7 @@ int exec_batch_cut(struct exec_engine *g)
         r = vkQueueSubmit(g->vk.queue, 1, &si, VK_NULL_HANDLE);
     if (!r)
         r = next_cmd(g, b, b->num_cuts + 1);
+    batch_check(b);
     return r ? exec_fail_vulkan(g, "the Vulkan device refused the commands", r) : 0;
 }
 
@@ -187,6 +203,7 @@ VkResult exec_batch_flush(struct exec_engine *g, struct exec_batch *b)
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &b->cmd};
     VkResult r;
 
+    batch_check(b);
     if (!b->recording && !b->num_cuts)
         return VK_SUCCESS;
     if (!b->recording)
@@ -226,6 +243,7 @@ static void join_stencil(uint8_t *dst, const uint8_t *depth, bool is_float, cons
 
 void exec_batch_run_readbacks(struct exec_engine *g, struct exec_batch *b)
 {
+    INVARIANT(!b->recording); /* 2: the device is done */
     for (uint32_t i = 0; i < b->num_readbacks; i++) {
         const struct readback *r = &b->readbacks[i];
         uint32_t texels = r->convert_from ? r->row_bytes / r->convert_from->bytes : 0;
@@ -284,6 +302,8 @@ void exec_batch_recycle(struct exec_engine *g, struct exec_batch *b)
     for (struct descriptor_pool *p = b->pools; p; p = p->next)
         vkResetDescriptorPool(g->vk.device, p->pool, 0);
     b->has_work = false;
+    INVARIANT(!b->num_cuts && !b->sets);
+    batch_check(b);
 }
 
 int exec_batch_sync(struct exec_engine *g)

@@ -19,6 +19,7 @@
 
 #include <aerogpu/ext.h>
 
+#include "base/check.h"
 #include "base/log.h"
 
 enum { PAGE = 4096, MAX_BUFFERS = 256 };
@@ -97,6 +98,7 @@ int exec_op_ext_breadcrumb_buffer(struct exec_engine *g, const struct abi_packet
         return mapped ? exec_fail_vulkan(g, "the Vulkan device cannot write guest memory", r)
                       : exec_fail_dma(g, "", a->gpa + c.offset, size);
     }
+    INVARIANT(g->breadcrumbs.num_buffers < MAX_BUFFERS);
     b->next = g->breadcrumbs.buffers;
     g->breadcrumbs.buffers = b;
     g->breadcrumbs.num_buffers++;
@@ -135,6 +137,7 @@ static void write_bottom(struct exec_engine *g, const struct pending_breadcrumb 
                      BREADCRUMB_LIMIT);
         flush(g);
     }
+    INVARIANT(q->num_pending < BREADCRUMB_LIMIT); /* 2 */
     exec_batch_cmd(g); /* so that there is something that it can be written behind */
     q->pending[q->num_pending++] = *p;
     if (g->progress.exact)

@@ -14,10 +14,20 @@
 
 #include <string.h>
 
+#include "base/check.h"
+
 enum { MAX_GROUPS = 65535 };
+
+static void pass_check(const struct exec_engine *g)
+{
+    INVARIANT(!g->pass_ctx || (g->batch && g->batch->recording));
+    INVARIANT(!g->pass_ctx || (g->pass_width && g->pass_height && g->pass_layers));
+    INVARIANT(g->pass_ctx || !g->pass_stale);
+}
 
 void exec_pass_end(struct exec_engine *g)
 {
+    pass_check(g);
     if (!g->pass_ctx)
         return;
     vkCmdEndRenderPass(g->batch->cmd);
@@ -60,6 +70,7 @@ static int pass_begin(struct exec_engine *g, struct exec_context *c, const struc
         }
     }
     exec_batch_transfer(g);
+    INVARIANT(!g->pass_ctx); /* 1 */
     g->need_barrier = true;
     vkCmdBeginRenderPass(g->batch->cmd, &bi, VK_SUBPASS_CONTENTS_INLINE);
     g->pass_ctx = c;
@@ -68,6 +79,7 @@ static int pass_begin(struct exec_engine *g, struct exec_context *c, const struc
     g->pass_height = t->height;
     g->pass_layers = t->layers;
     c->dirty &= ~(uint32_t)DIRTY_TARGETS;
+    pass_check(g);
     return 0;
 }
 
@@ -288,6 +300,9 @@ static int prepare(struct exec_engine *g, struct exec_context *c, bool indexed)
     flush_dynamic(g, c, cmd);
     g->pass_draws++;
     g->pass_stale = writes;
+    INVARIANT(g->pass_ctx == c && c->pipeline);
+    INVARIANT(!(c->dirty & (DIRTY_PIPELINE | DIRTY_TARGETS | DIRTY_VIEWPORT | DIRTY_VERTEX_BUFFERS)));
+    pass_check(g);
     return 0;
 }
 

@@ -13,12 +13,15 @@
 
 #include <aerogpu/ext.h>
 
+#include "base/check.h"
 #include "base/log.h"
 
 enum { MAX_STREAM = 64 << 20, MAX_TABLE = 16 << 20, NULL_BUFFER_SIZE = 64 << 10, GROUP_DRAWS = 1000 };
 
 int exec_fail(struct exec_engine *g, uint32_t code, enum abi_cause cause, int err, const char *fmt, ...)
 {
+    INVARIANT(err < 0 && code != AEROGPU_ERROR_NONE);
+    INVARIANT(g->error); /* a submission is being decoded */
     if (!g->error->code) {
         va_list ap;
         char text[sizeof(g->error->text)];
@@ -59,6 +62,25 @@ bool exec_object_is_busy(struct exec_engine *g, const struct exec_object *o)
     return busy;
 }
 
+/* With the lock held: a batch is free, queued, or in one hand, and what is queued completes in order. */
+static void batches_check(const struct exec_engine *g)
+{
+    uint64_t last = g->completed_serial;
+    int n = 0;
+
+    INVARIANT(g->completed_serial <= g->submitted_serial);
+    INVARIANT(g->submitted_serial - g->completed_serial <= NUM_BATCHES);
+    INVARIANT(!g->queue == (g->queue_end == &g->queue));
+    for (const struct exec_batch *b = g->queue; b; b = b->next, n++) {
+        INVARIANT(b->serial > last && b->serial <= g->submitted_serial);
+        INVARIANT(!b->recording);
+        last = b->serial;
+    }
+    for (const struct exec_batch *b = g->free_batches; b; b = b->next, n++)
+        INVARIANT(b->serial <= g->completed_serial && !b->recording);
+    INVARIANT(n <= NUM_BATCHES);
+}
+
 /* ---- the completion thread ----------------------------------------------- */
 
 static void complete_batch(struct exec_engine *g, struct exec_batch *b)
@@ -92,9 +114,12 @@ static void complete_batch(struct exec_engine *g, struct exec_batch *b)
 /* With the lock held. */
 static void finished(struct exec_engine *g, struct exec_batch *b)
 {
+    INVARIANT(b->serial == g->completed_serial + 1);
+    INVARIANT(!b->num_readbacks && !b->jobs);
     g->completed_serial = b->serial;
     b->next = g->free_batches;
     g->free_batches = b;
+    batches_check(g);
 }
 
 static void *completion_thread(void *arg)
@@ -210,6 +235,7 @@ static int decode(struct exec_engine *g, const struct abi_submission *s, struct 
         exec_progress_packet(g, &p);
         if (p.desc) {
             r = ops[p.desc - abi_packets](g, &p);
+            INVARIANT(r <= 0);
             if (r) {
                 error_prefix(g->error, "packet %u at offset 0x%x: %s", p.index, p.offset, p.desc->name);
                 return r;
@@ -236,6 +262,7 @@ static struct exec_batch *take_batch(struct exec_engine *g)
     pthread_mutex_lock(&g->lock);
     while (!g->free_batches)
         pthread_cond_wait(&g->changed, &g->lock);
+    batches_check(g);
     b = g->free_batches;
     g->free_batches = b->next;
     pthread_mutex_unlock(&g->lock);
@@ -270,6 +297,7 @@ static void queue_batch(struct exec_engine *g, struct exec_batch *b)
     pthread_mutex_lock(&g->lock);
     *g->queue_end = b;
     g->queue_end = &b->next;
+    batches_check(g);
     pthread_cond_broadcast(&g->changed);
     pthread_mutex_unlock(&g->lock);
 }
@@ -295,6 +323,7 @@ void exec_engine_submit(struct exec_engine *g, const struct abi_submission *s)
         g->params.complete(g->params.ctx, &done);
         return;
     }
+    INVARIANT(!g->batch && !g->ctx && !g->pass_ctx); /* no submission is being decoded */
     b = take_batch(g);
     exec_objects_destroy_deferred(g);
     g->batch = b;
@@ -326,6 +355,8 @@ void exec_engine_submit(struct exec_engine *g, const struct abi_submission *s)
     } else {
         b->error_packet = UINT32_MAX;
     }
+    INVARIANT(!b->recording && !g->pass_ctx);
+    INVARIANT(!error.code == !done.error);
     b->completion = done;
     exec_progress_set_state(g, b, EXEC_PROGRESS_QUEUED);
     g->batch = NULL;
@@ -429,7 +460,9 @@ fail:
 void exec_engine_reset(struct exec_engine *g)
 {
     wait_idle(g);
+    INVARIANT(!g->batch);
     exec_objects_forget_all(g);
+    INVARIANT(!g->deferred); /* nothing can be in use */
 }
 
 static void stop_threads(struct exec_engine *g)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/check.h"
 #include "executor/engine/hash.h"
 
 struct exec_engine;
@@ -37,8 +38,10 @@ struct exec_object *exec_object_lookup(struct exec_engine *g, uint32_t handle);
 void exec_object_unref(struct exec_engine *g, struct exec_object *o);
 static inline struct exec_object *exec_object_ref(struct exec_object *o)
 {
-    if (o)
+    if (o) {
+        INVARIANT(o->refs); /* what nobody holds is on its way out */
         o->refs++;
+    }
     return o;
 }
 const char *exec_object_kind_name(enum object_kind kind);

@@ -22,6 +22,8 @@
 
 #include <aerogpu/ext.h>
 
+#include "base/check.h"
+
 const char *exec_object_kind_name(enum object_kind kind)
 {
     static const char *const names[] = {"buffer", "texture",      "texture view",
@@ -70,6 +72,8 @@ int exec_handle_add(struct exec_engine *g, uint32_t handle, struct exec_object *
 {
     struct exec_handle *h = malloc(sizeof(*h));
 
+    INVARIANT(handle && !exec_object_lookup(g, handle)); /* 1 */
+    INVARIANT(o->refs > o->names);                       /* the reference that the handle takes over */
     if (!h) {
         exec_object_unref(g, o);
         return fail_memory(g, "no memory for handle %u", handle);
@@ -95,6 +99,7 @@ static int handle_remove(struct exec_engine *g, uint32_t handle, enum object_kin
                            exec_object_kind_name(a));
     HASH_DEL(g->handles, h);
     free(h);
+    INVARIANT(o->names && o->refs >= o->names);
     if (!--o->names && o->refs > 1 && o->kind <= OBJECT_VIEW)
         exec_contexts_unbind(g, o);
     exec_object_unref(g, o);
@@ -141,6 +146,7 @@ static void destroy_texture(struct exec_engine *g, struct exec_texture *t)
 
 static void destroy_object(struct exec_engine *g, struct exec_object *o)
 {
+    INVARIANT(!o->refs && !o->names);
     switch (o->kind) {
     case OBJECT_BUFFER:
         exec_buffer_clean(g, (struct exec_buffer *)o);
@@ -163,7 +169,10 @@ static void destroy_object(struct exec_engine *g, struct exec_object *o)
 
 void exec_object_unref(struct exec_engine *g, struct exec_object *o)
 {
-    if (!o || --o->refs)
+    if (!o)
+        return;
+    INVARIANT(o->refs && o->kind <= OBJECT_SAMPLER);
+    if (--o->refs)
         return;
     if (exec_object_is_busy(g, o)) {
         o->next_deferred = g->deferred;
@@ -216,9 +225,11 @@ void exec_objects_forget_all(struct exec_engine *g)
     HASH_ITER(hh, g->handles, h, next_h)
     {
         HASH_DEL(g->handles, h);
+        h->object->names--;
         exec_object_unref(g, h->object);
         free(h);
     }
+    INVARIANT(!g->contexts && !g->tokens && !g->handles);
     exec_objects_destroy_deferred(g);
     exec_breadcrumbs_forget_all(g);
 }

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "abi/packets.h"
+#include "base/check.h"
 #include "base/log.h"
 #include "executor/engine/progress.h"
 
@@ -153,6 +154,15 @@ void exec_progress_done(struct exec_engine *g, const struct exec_batch *b, bool 
     exec_progress_set_state(g, b, EXEC_PROGRESS_DONE);
 }
 
+static void marks_check(const struct exec_progress_recorder *c, const struct exec_progress_slot *slot)
+{
+    uint32_t n = atomic_load_explicit(&slot->num_marks, memory_order_relaxed);
+
+    INVARIANT(n <= ALL_MARKS);
+    INVARIANT(!n || slot->marks[n - 1].first <= slot->marks[n - 1].last);
+    INVARIANT(c->write[1] <= c->write[0] && c->write[0] <= n);
+}
+
 /* ---- marks --------------------------------------------------------------- */
 
 void exec_progress_open(struct exec_engine *g)
@@ -171,6 +181,7 @@ void exec_progress_open(struct exec_engine *g)
     slot->marks[n] = (struct exec_mark){.first = c->packet, .last = c->packet};
     atomic_store_explicit(&slot->num_marks, n + 1, memory_order_release);
     c->write[0] = n + 1;
+    marks_check(c, slot);
     if (c->write_marker) {
         c->write_marker(g->batch->cmd, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, c->buffer, offset_of(g, &slot->top),
                         n + 1);
@@ -198,6 +209,7 @@ void exec_progress_close(struct exec_engine *g, uint32_t last)
         slot->marks[n - 1].last = last;
     slot->marks[n - 1].draws = c->draws;
     c->write[1] = n;
+    marks_check(c, slot);
     if (c->write_marker)
         c->write_marker(g->batch->cmd, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, c->buffer,
                         offset_of(g, &slot->bottom), n);

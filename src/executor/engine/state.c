@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
+
 /* ---- contexts ------------------------------------------------------------ */
 
 static void set_defaults(struct exec_context *c)
@@ -56,6 +58,7 @@ struct exec_context *exec_context_get(struct exec_engine *g, uint32_t id)
 
 void exec_context_destroy(struct exec_engine *g, struct exec_context *c)
 {
+    INVARIANT(c != g->ctx && c != g->pass_ctx);
     for (int i = 0; i < MAX_TARGETS; i++)
         exec_object_unref(g, c->color[i]);
     exec_object_unref(g, c->depth_stencil);

@@ -168,7 +168,7 @@ static bool buffer_rename(struct exec_engine *g, struct exec_buffer *b)
         return false;
     }
     ghost->o = b->o;
-    ghost->o.refs = 0;
+    ghost->o.refs = ghost->o.names = 0;
     ghost->vk = b->vk;
     ghost->views = b->views;
     ghost->o.next_deferred = g->deferred;

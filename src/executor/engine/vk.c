@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/check.h"
 #include "base/log.h"
 
 enum { BLOCK_SIZE = 16 << 20, DEDICATED_SIZE = 4 << 20 };
@@ -448,6 +449,7 @@ static bool carve(struct exec_vk_block *b, uint32_t i, VkDeviceSize start, VkDev
     struct piece p = b->free[i];
     VkDeviceSize before = start - p.offset, after = p.offset + p.size - (start + size);
 
+    INVARIANT(i < b->num_free && start >= p.offset && start + size <= p.offset + p.size);
     if (before && after) {
         if (!insert_piece(b, i + 1, (struct piece){start + size, after}))
             return false;
@@ -514,6 +516,7 @@ static void block_destroy(struct exec_vk *vk, struct exec_vk_block *b)
     while (*link != b)
         link = &(*link)->next;
     *link = b->next;
+    INVARIANT(vk->allocated >= b->size);
     vk->allocated -= b->size;
     vkFreeMemory(vk->device, b->memory, NULL);
     free(b->free);
@@ -529,6 +532,10 @@ void exec_vk_free(struct exec_vk *vk, struct exec_vk_memory *m)
         return;
     while (i < b->num_free && b->free[i].offset < m->offset)
         i++;
+    /* Nothing of it is free already. */
+    INVARIANT(m->offset + m->size <= b->size);
+    INVARIANT(!i || b->free[i - 1].offset + b->free[i - 1].size <= m->offset);
+    INVARIANT(i == b->num_free || m->offset + m->size <= b->free[i].offset);
     if (i && b->free[i - 1].offset + b->free[i - 1].size == m->offset) {
         b->free[--i].size += m->size;
     } else if (i < b->num_free && m->offset + m->size == b->free[i].offset) {

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/fds.h"
 #include "base/program.h"
@@ -24,6 +25,25 @@
 #include "executor/host/host_priv.h"
 
 /* ---- waking each other --------------------------------------------------- */
+
+void exec_host_check(const struct exec_host *host)
+{
+    const struct exec_host_stats *s = &host->stats;
+    uint32_t depth = host->last - host->first;
+
+    INVARIANT(depth <= EXEC_HOST_DEPTH);
+    INVARIANT(host->pushed - host->first <= depth);
+    INVARIANT(s->submitted == s->completed + s->dropped + depth); /* 1: each completes once, or is dropped */
+    INVARIANT(s->failed <= s->completed);
+    INVARIANT(!host->defunct || host->defunct_end - host->first <= host->pushed - host->first);
+    INVARIANT(!host->child.pid == !host->child.shared);
+    INVARIANT(host->state != EXEC_READY || host->child.pid);
+    INVARIANT(host->state != EXEC_FAILED || host->failure.code);
+    INVARIANT(host->kill_reason[0] || host->ring_tail - host->ring_head <= EXEC_RING_SLOTS);
+    INVARIANT(!host->ops == (host->ops_end == &host->ops));
+    INVARIANT(!host->ops || host->child.pid);
+    INVARIANT(host->n_regions <= EXEC_HOST_REGIONS);
+}
 
 /* Where the dispatching thread runs. */
 static uint32_t tell_cpu(struct exec_shared *sh)
@@ -104,6 +124,7 @@ void exec_host_push(struct exec_host *host)
         host->pushed++;
         tail++;
     }
+    INVARIANT(host->pushed == host->last || tail - host->ring_head == EXEC_RING_SLOTS);
     if (tail == host->ring_tail)
         return;
     host->ring_tail = tail;
@@ -115,6 +136,7 @@ void exec_host_push(struct exec_host *host)
 
 void exec_region_put(struct exec_region *r)
 {
+    INVARIANT(r->refs);
     if (--r->refs)
         return;
     close(r->fd);
@@ -247,6 +269,8 @@ static int insert_region(struct exec_host *host, struct exec_region *r, struct e
     memmove(&host->regions[i + 1], &host->regions[i], (host->n_regions - i) * sizeof(host->regions[0]));
     host->regions[i] = r;
     host->n_regions++;
+    INVARIANT(!i || host->regions[i - 1]->gpa + (host->regions[i - 1]->size - 1) < r->gpa);
+    INVARIANT(i + 1 == host->n_regions || r->gpa + (r->size - 1) < host->regions[i + 1]->gpa);
     r->refs++;
     return 0;
 }
@@ -278,10 +302,12 @@ int exec_host_map(struct exec_host *host, uint64_t gpa, uint64_t size, int fd, u
                          strerror(-err));
     }
     pthread_mutex_lock(&host->lock);
+    exec_host_check(host);
     err = insert_region(host, r, e);
     if (!err)
         after_op(host);
     exec_region_put(r);
+    exec_host_check(host);
     pthread_mutex_unlock(&host->lock);
     return err;
 }
@@ -293,6 +319,7 @@ int exec_host_unmap(struct exec_host *host, uint64_t gpa, uint64_t size)
     int err = -ENOENT;
 
     pthread_mutex_lock(&host->lock);
+    exec_host_check(host);
     i = region_index(host, gpa);
     if (i == host->n_regions || host->regions[i]->gpa != gpa || host->regions[i]->size != size)
         goto out;
@@ -304,6 +331,7 @@ int exec_host_unmap(struct exec_host *host, uint64_t gpa, uint64_t size)
     memmove(&host->regions[i], &host->regions[i + 1], (host->n_regions - i) * sizeof(host->regions[0]));
     exec_region_put(r);
     after_op(host);
+    exec_host_check(host);
 out:
     pthread_mutex_unlock(&host->lock);
     return err;
@@ -318,6 +346,7 @@ int exec_host_submit(struct exec_host *host, const struct abi_submission *s)
     if (!s->id)
         return -EINVAL;
     pthread_mutex_lock(&host->lock);
+    exec_host_check(host);
     if (host->last - host->first == EXEC_HOST_DEPTH) {
         err = -EAGAIN;
     } else {
@@ -327,6 +356,7 @@ int exec_host_submit(struct exec_host *host, const struct abi_submission *s)
             exec_host_notice(host);
         else
             exec_host_push(host);
+        exec_host_check(host);
     }
     pthread_mutex_unlock(&host->lock);
     return err;
@@ -346,6 +376,7 @@ void exec_host_reset(struct exec_host *host)
     bool unanswered;
 
     pthread_mutex_lock(&host->lock);
+    exec_host_check(host);
     unanswered = resetting(host); /* its time goes on: what was submitted before it is still what must end */
     if (!unanswered)
         exec_host_set_reset_timeout(host, host->first == host->last);
@@ -366,6 +397,7 @@ void exec_host_reset(struct exec_host *host)
             host->deadline_ns = exec_now() + host->reset_ms * NSEC_PER_MSEC;
         ring_doorbell(sh);
     }
+    exec_host_check(host);
     pthread_mutex_unlock(&host->lock);
     exec_supervisor_wake(host);
 }
@@ -418,6 +450,7 @@ static void clean(struct abi_completion *c)
 /* b->c[b->n] is one. */
 static void completed(struct exec_host *host, struct delivery *b)
 {
+    INVARIANT(host->first != host->last && host->first != host->pushed);
     b->n++;
     host->first++;
     host->stats.completed++;
@@ -530,6 +563,9 @@ static bool gather(struct exec_host *host, struct delivery *b)
 
 static void deliver(struct exec_host *host, const struct delivery *b)
 {
+    INVARIANT(b->n_before <= b->n && b->n <= sizeof(b->c) / sizeof(b->c[0]));
+    INVARIANT(b->has_death == (b->defunct != NULL));
+    INVARIANT(b->has_death || !b->n_before);
     for (unsigned i = 0; i < b->n_before; i++)
         host->complete(host->ctx, &b->c[i]);
     if (b->has_death && host->died)
@@ -574,7 +610,9 @@ unsigned exec_host_dispatch(struct exec_host *host)
             rest(host, !delivered);
         }
         silent = host->state == EXEC_READY && !resetting(host);
+        exec_host_check(host);
         more = gather(host, &b);
+        exec_host_check(host);
         silent &= host->state == EXEC_READY && host->first == host->last; /* it has nothing left to say */
         if (b.n && !more && !armed && silent) {
             armed = true;
@@ -788,6 +826,7 @@ void exec_host_destroy(struct exec_host *host)
     if (!host)
         return;
     exec_supervisor_stop(host);
+    INVARIANT(!host->child.pid); /* no process outlives its host */
     exec_host_drop_ops(host);
     for (unsigned i = 0; i < host->n_regions; i++)
         exec_region_put(host->regions[i]);

@@ -96,8 +96,10 @@ struct exec_host {
 uint64_t exec_now(void);
 
 /* host.c; all with the lock held */
-void exec_host_notice(struct exec_host *host);    /* makes dispatch run */
-void exec_host_push(struct exec_host *host);      /* queue to ring, if it may */
+void exec_host_check(
+    const struct exec_host *host);             /* what must hold whenever the lock is taken or given back */
+void exec_host_notice(struct exec_host *host); /* makes dispatch run */
+void exec_host_push(struct exec_host *host);   /* queue to ring, if it may */
 void exec_host_flush_ops(struct exec_host *host); /* control messages to the socket */
 void exec_host_drop_ops(struct exec_host *host);
 int exec_host_queue_op(struct exec_host *host, uint32_t type, struct exec_region *r);

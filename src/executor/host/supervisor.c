@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "executor/host/host_priv.h"
@@ -36,6 +37,10 @@ void exec_supervisor_wake(struct exec_host *host)
 
 static void set_state(struct exec_host *host, enum exec_state state)
 {
+    /* The arrows of host.h; FAILED becomes STARTING in exec_host_reset. */
+    INVARIANT(host->state != EXEC_FAILED);
+    INVARIANT((host->state == EXEC_READY) == (state == EXEC_STARTING));
+    INVARIANT(state != EXEC_READY || host->child.pid);
     host->state = state;
     pthread_cond_broadcast(&host->ready_changed);
 }
@@ -97,6 +102,7 @@ static void start_child(struct exec_host *host)
         start_failed(host, r == -ENOENT || r == -EACCES || r == -ENOEXEC ? r : 0, e.text);
         return;
     }
+    INVARIANT(!host->child.pid && child.pid > 0 && child.shared && child.pidfd >= 0 && child.control >= 0);
     host->child = child;
     host->ring_tail = host->ring_head = host->done_head = 0;
     host->kill_reason[0] = '\0';
@@ -243,6 +249,7 @@ static void on_death(struct exec_host *host, const siginfo_t *si)
 {
     struct exec_death d;
 
+    INVARIANT(host->child.pid && host->child.shared);
     describe(host, si, &d);
     host->stats.deaths++;
     if (host->state == EXEC_READY && !host->defunct) {
@@ -349,6 +356,7 @@ static void *supervisor(void *arg)
 
     pthread_mutex_lock(&host->lock);
     while (!host->stop || host->child.pid) {
+        exec_host_check(host);
         if (host->stop && !host->kill_reason[0])
             exec_host_break(host, "its host is closing");
         if (!host->stop && !host->child.pid && host->state == EXEC_STARTING &&

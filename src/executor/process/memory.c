@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/array.h"
+#include "base/check.h"
 
 void exec_memory_init(struct exec_memory *m)
 {
@@ -52,6 +53,21 @@ static uint64_t last_of(const struct exec_memory_span *s)
     return s->gpa + (s->size - 1);
 }
 
+/* With the lock: regions lie by address and apart, and every span is mapped. */
+static void memory_check(const struct exec_memory *m)
+{
+    INVARIANT(m->regions.n <= m->regions.room);
+    INVARIANT(m->views.n <= m->views.room);
+    for (unsigned i = 0; i < m->regions.n; i++) {
+        const struct exec_memory_span *s = &m->regions.v[i];
+
+        INVARIANT(s->at && s->size && last_of(s) >= s->gpa);
+        INVARIANT(!i || last_of(s - 1) < s->gpa);
+    }
+    for (unsigned i = 0; i < m->views.n; i++)
+        INVARIANT(m->views.v[i].at && m->views.v[i].size && last_of(&m->views.v[i]) >= m->views.v[i].gpa);
+}
+
 /* Index of the first region that ends behind `gpa`. */
 static unsigned find(const struct exec_memory *m, uint64_t gpa)
 {
@@ -85,6 +101,7 @@ int exec_memory_add(struct exec_memory *m, uint64_t gpa, uint64_t size, int fd, 
         r = -EEXIST;
     else
         r = spans_insert(&m->regions, i, s);
+    memory_check(m);
     pthread_mutex_unlock(&m->lock);
     if (r)
         munmap(s.at, size);
@@ -105,6 +122,7 @@ int exec_memory_remove(struct exec_memory *m, uint64_t gpa, uint64_t size)
                 spans_delete(&m->views, v);
         r = 0;
     }
+    memory_check(m);
     pthread_mutex_unlock(&m->lock);
     return r;
 }
@@ -133,6 +151,7 @@ void exec_memory_trim(struct exec_memory *m)
             last_of(&m->views.v[v]) != last_of(&m->regions.v[end - 1]))
             spans_delete(&m->views, v);
     }
+    memory_check(m);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -180,6 +199,7 @@ static void *get(struct exec_memory *m, uint64_t gpa, uint64_t size)
             s = &m->views.v[v];
     if (!s)
         s = make_view(m, first, end);
+    INVARIANT(!s || holds(s, gpa, size));
     return s ? s->at + (gpa - s->gpa) : NULL;
 }
 

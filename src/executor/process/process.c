@@ -25,6 +25,7 @@
 
 #include <aerogpu/blackbox.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/fds.h"
 #include "base/log.h"
@@ -179,6 +180,7 @@ static void on_complete(void *ctx, const struct abi_completion *c)
         slot->epoch = atomic_load(&p->epoch);
         atomic_store(&sh->done_tail, ++p->done_tail);
     }
+    INVARIANT(atomic_load(&p->completed) != atomic_load(&p->started)); /* each completes once */
     if (atomic_fetch_add(&p->completed, 1) + 1 == atomic_load(&p->started)) {
         pthread_mutex_lock(&p->idle_lock);
         pthread_cond_signal(&p->idle);
@@ -212,6 +214,7 @@ static void apply(struct process *p, const struct exec_control *m, int fd)
 {
     int r;
 
+    INVARIANT(p->has_control);
     if (m->seq != p->control_seq + 1)
         leave_broken("control message number");
     p->control_seq = m->seq;
@@ -221,6 +224,7 @@ static void apply(struct process *p, const struct exec_control *m, int fd)
         r = exec_memory_add(&p->memory, m->gpa, m->size, fd, m->offset);
     } else if (m->type == EXEC_CONTROL_UNMAP) {
         wait_idle(p);
+        INVARIANT(is_idle(p)); /* memory.h, 2: what was handed out is in use no more */
         r = exec_memory_remove(&p->memory, m->gpa, m->size);
     } else {
         leave_broken("control message");
@@ -330,6 +334,7 @@ static void start_epoch(struct process *p)
     uint32_t epoch = atomic_load(&sh->epoch);
 
     bb_flight_event(p->flight, FLIGHT_RESET, epoch, 0, 0);
+    INVARIANT(!atomic_load(&p->decoding));
     exec_engine_reset(p->engine);
     wait_idle(p); /* the engine has promised it; the rings depend on it */
     p->ring_head = atomic_load(&sh->ring_tail);

@@ -13,6 +13,7 @@
 #include "executor/shader/d3d9.h"
 #include "executor/shader/dxbc.h"
 #include "executor/shader/sm4.h"
+#include "base/check.h"
 
 static const struct {
     const char *name;
@@ -152,6 +153,8 @@ int shader_create(struct shader **out, enum exec_stage stage, const void *bytes,
                         s->bytes[3], s->bytes[2], s->bytes[1], s->bytes[0]);
     if (ret)
         goto failed;
+    INVARIANT(s->size && s->size <= size);
+    INVARIANT(s->info.descriptor_count <= SHADER_MAX_DESCRIPTORS);
     hash = XXH3_128bits(s->bytes, s->size);
     s->info.hash[0] = hash.low64;
     s->info.hash[1] = hash.high64;
@@ -164,8 +167,11 @@ failed:
 
 struct shader *shader_ref(struct shader *s)
 {
-    if (s)
-        atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    if (s) {
+        unsigned before = atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+
+        INVARIANT(before);
+    }
     return s;
 }
 

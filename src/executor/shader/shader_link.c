@@ -9,6 +9,7 @@
 #include "executor/shader/d3d9.h"
 #include "executor/shader/shader_internal.h"
 #include "executor/shader/spirv_points.h"
+#include "base/check.h"
 
 static bool is_d3d9(const struct shader *s)
 {
@@ -129,6 +130,10 @@ int shader_link(struct shader_program *out, const struct shader_link_params *p, 
     if (ret) {
         shader_program_finish(&prog);
         return ret;
+    }
+    for (int i = 0; i < EXEC_STAGE_COUNT; i++) {
+        INVARIANT(!p->stages[i] == !prog.code[i].words);
+        INVARIANT(!prog.code[i].words == !prog.code[i].count);
     }
     prog.key = shader_link_key(p);
     *out = prog;

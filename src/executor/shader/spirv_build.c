@@ -6,6 +6,7 @@
 #include <spirv/unified1/spirv.h>
 
 #include "base/array.h"
+#include "base/check.h"
 
 void spirv_init(struct spirv *b)
 {
@@ -40,6 +41,7 @@ static uint32_t *reserve(struct spirv *b, struct spirv_words *s, size_t n)
         return NULL;
     }
     s->count += n;
+    INVARIANT(s->count <= s->capacity);
     return s->w + s->count - n;
 }
 
