@@ -285,6 +285,8 @@ int options_parse(struct options *o, int argc, char **argv, struct error *e)
         o->name = argv[0];
     options_check(o);
     o->at = NULL;
+    for (struct options_row *k = o->rows; k && k->kind; k++)
+        k->given = 0;
     fill(o, longs, letters);
     for (int i = 1; o->slash && i < argc; i++)
         if (!strcmp(argv[i], "/?"))
@@ -361,8 +363,7 @@ static void spell(const struct options_row *r, bool arg, char text[160])
                  r->arg);
 }
 
-static const struct options_row help_row = {
-    .kind = OPTIONS_FLAG, .name = "help", .letter = 'h', .doc = "this text"};
+static const struct options_row help_row[] = {OPT_FLAG("help", 'h', NULL, "this text"), OPT_END};
 
 static void print_row(FILE *out, const struct options_row *r, int column)
 {
@@ -452,7 +453,7 @@ static void print_text(const struct options *o, FILE *out)
     fprintf(out, "\n%s", o->rows && o->rows->kind == OPTIONS_GROUP ? "" : "options:\n");
     for (const struct options_row *r = o->rows; r && r->kind; r++)
         print_row(out, r, column);
-    print_row(out, &help_row, column);
+    print_row(out, help_row, column);
     if (o->notes) {
         fputc('\n', out);
         wrap(out, o->notes, 0, 0);

@@ -210,6 +210,50 @@ static void another_programs_words_stay(void **state)
     assert_string_equal(v.e.text, "it takes no 'word'");
 }
 
+static int remember_or_not(void *ctx, const struct options_row *row, const char *value, struct error *e)
+{
+    (void)row, (void)e;
+    *(const char **)ctx = value ? value : "none";
+    return 0;
+}
+
+/* What programs need that stand in for others: names that mean the same, a value that may be missing, "/?". */
+static void old_words_are_taken(void **state)
+{
+    const char *json = NULL;
+    uint32_t size = 0;
+    bool status = false;
+    struct options_row rows[] = {OPT_FLAG("status", 0, &status, "all of it"), OPT_SAME("query-version"),
+                                 OPT_CALL("json", 0, remember_or_not, &json, "[=FILE]", "JSON"),
+                                 OPT_U32("size", 0, &size, 1, 9, "N", "bytes"), OPT_END};
+    struct options o = {.name = "prog", .summary = "old", .rows = rows, .slash = true};
+    struct error e = {0};
+    char *text;
+    size_t length;
+    FILE *f;
+
+    rows[3].once = true;
+    assert_int_equal(options_parse(&o, 3, (char *[]){"prog", "--query-version", "--json", NULL}, &e), 0);
+    assert_true(status && rows[0].given && !rows[1].given);
+    assert_string_equal(json, "none");
+    assert_int_equal(options_parse(&o, 2, (char *[]){"prog", "--json=x", NULL}, &e), 0);
+    assert_string_equal(json, "x");
+    assert_int_equal(options_parse(&o, 3, (char *[]){"prog", "--size=3", "--size=4", NULL}, &e), -EINVAL);
+    assert_string_equal(e.text, "option '--size' is given twice");
+    assert_null(o.at);
+    error_clear(&e);
+    assert_int_equal(options_parse(&o, 2, (char *[]){"prog", "--size=0", NULL}, &e), -EINVAL);
+    assert_ptr_equal(o.at, &rows[3]);
+    error_clear(&e);
+    assert_int_equal(options_parse(&o, 2, (char *[]){"prog", "--size", NULL}, &e), -EINVAL);
+    assert_ptr_equal(o.at, &rows[3]);
+    f = open_memstream(&text, &length);
+    assert_true(options_print(&o, f, NULL));
+    fclose(f);
+    assert_non_null(strstr(text, "\n      --status, --query-version  all of it\n      --json[=FILE] "));
+    free(text);
+}
+
 static void the_last_use_is_known(void **state)
 {
     struct values v = {0};
@@ -265,6 +309,7 @@ int main(void)
         cmocka_unit_test(what_is_refused_changes_nothing),
         cmocka_unit_test(operands_are_counted),
         cmocka_unit_test(another_programs_words_stay),
+        cmocka_unit_test(old_words_are_taken),
         cmocka_unit_test(the_last_use_is_known),
         cmocka_unit_test(help_man_and_list_have_every_row),
     };
