@@ -8,6 +8,7 @@
 
 #include "aerogpu/pci.h"
 #include "aerogpu/ring.h"
+#include "base/check.h"
 
 enum {
     RING_GPA = 0x1000, /* page 0 stays unused, so that address 0 is never something */
@@ -29,8 +30,7 @@ struct in_flight {
 struct driver {
     struct driver_params params;
     struct machine *m;
-    struct aerogpu_ring_header *ring;
-    struct aerogpu_fence_page *fence_page;
+    struct driver_ring ring;
     uint64_t next_fence, last_fence;
     struct block *heap;
     uint64_t frame_buffer;
@@ -41,9 +41,127 @@ struct driver {
     struct driver_stats stats;
 };
 
+/* With the lock held. */
+static void driver_check(const struct driver *d)
+{
+    INVARIANT(d->count <= IN_FLIGHT && d->first < IN_FLIGHT); /* 4 */
+    INVARIANT(d->last_fence <= d->next_fence);                /* 2 */
+    INVARIANT(d->ring.entries && !(d->ring.entries & (d->ring.entries - 1)));
+    INVARIANT(d->stats.submissions >= d->count);
+    INVARIANT(d->heap && d->heap->gpa == HEAP_GPA);
+}
+
 static uint64_t align_up(uint64_t v, uint64_t align)
 {
     return (v + align - 1) & ~(align - 1);
+}
+
+/* ---- bringing a device up ------------------------------------------------ */
+
+static void enable_msi(struct machine *m)
+{
+    uint32_t at = machine_config_read(m, 0x34, 1) & 0xFC, control, n = 0;
+
+    for (; at && machine_config_read(m, at, 1) != 0x05 && n < 48;
+         n++) /* a list that is a circle ends as well */
+        at = machine_config_read(m, at + 1, 1) & 0xFC;
+    if (!at || n == 48)
+        return; /* INTx it is */
+    control = machine_config_read(m, at + 2, 2);
+    machine_config_write(m, at + 4, 4, 0xFEE00000);
+    if (control & 0x80)
+        machine_config_write(m, at + 8, 4, 0);
+    machine_config_write(m, at + (control & 0x80 ? 12 : 8), 2, DRIVER_MSI_DATA);
+    machine_config_write(m, at + 2, 2, control | 1);
+}
+
+void driver_enable(struct machine *m, bool msi)
+{
+    if (msi)
+        enable_msi(m);
+    machine_config_write(m, 0x04, 2, 0x6); /* memory decoding, bus mastering */
+}
+
+int driver_probe(struct machine *m, bool msi, struct error *e)
+{
+    uint32_t id = machine_config_read(m, 0x00, 4), abi;
+
+    if (id != (AEROGPU_PCI_DEVICE_ID << 16 | AEROGPU_PCI_VENDOR_ID))
+        return error_set(e, -ENODEV, "PCI function %04x:%04x is no AeroGPU", id & 0xFFFF, id >> 16);
+    driver_enable(m, msi);
+    abi = machine_read(m, AEROGPU_REG_ABI_VERSION);
+    if (machine_read(m, AEROGPU_REG_MAGIC) != AEROGPU_MMIO_MAGIC ||
+        AEROGPU_ABI_VERSION_MAJOR(abi) != AEROGPU_ABI_MAJOR)
+        return error_set(e, -ENODEV, "the device speaks ABI 0x%08x", abi);
+    return 0;
+}
+
+uint32_t driver_ring_bytes(uint32_t entries)
+{
+    return (uint32_t)(sizeof(struct aerogpu_ring_header) + entries * sizeof(struct aerogpu_submit_desc));
+}
+
+void driver_ring_init(struct driver_ring *r, struct machine *m, uint64_t ring_gpa, uint64_t fence_gpa,
+                      uint32_t entries)
+{
+    uint32_t bytes = driver_ring_bytes(entries);
+
+    *r = (struct driver_ring){.machine = m,
+                              .header = (void *)(machine_ram(m) + ring_gpa),
+                              .slots = (void *)(machine_ram(m) + ring_gpa + sizeof(*r->header)),
+                              .fence_page = (void *)(machine_ram(m) + fence_gpa),
+                              .entries = entries};
+    *r->header = (struct aerogpu_ring_header){.magic = AEROGPU_RING_MAGIC,
+                                              .abi_version = AEROGPU_ABI_VERSION_U32,
+                                              .size_bytes = bytes,
+                                              .entry_count = entries,
+                                              .entry_stride_bytes = sizeof(struct aerogpu_submit_desc)};
+    memset(r->fence_page, 0, sizeof(*r->fence_page));
+    machine_write64(m, AEROGPU_REG_RING_GPA_LO, ring_gpa);
+    machine_write(m, AEROGPU_REG_RING_SIZE_BYTES, bytes);
+    machine_write64(m, AEROGPU_REG_FENCE_GPA_LO, fence_gpa);
+    machine_write(m, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE | AEROGPU_RING_CONTROL_RESET);
+}
+
+/* Head and tail are aligned, which their packed struct does not say. */
+static uint32_t *index_of(const struct driver_ring *r, size_t offset)
+{
+    return (uint32_t *)(void *)((uint8_t *)r->header + offset);
+}
+
+static uint32_t taken(const struct driver_ring *r)
+{
+    return __atomic_load_n(index_of(r, offsetof(struct aerogpu_ring_header, head)), __ATOMIC_ACQUIRE);
+}
+
+bool driver_ring_put(struct driver_ring *r, const struct aerogpu_submit_desc *d)
+{
+    uint32_t tail = r->header->tail;
+
+    if (tail - taken(r) >= r->entries)
+        return false;
+    r->slots[tail % r->entries] = *d;
+    r->slots[tail % r->entries].desc_size_bytes = sizeof(*d);
+    __atomic_store_n(index_of(r, offsetof(struct aerogpu_ring_header, tail)), tail + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+void driver_ring_doorbell(struct driver_ring *r)
+{
+    machine_write(r->machine, AEROGPU_REG_DOORBELL, 1);
+}
+
+bool driver_ring_empty(const struct driver_ring *r)
+{
+    return taken(r) == r->header->tail;
+}
+
+uint64_t driver_ring_completed(const struct driver_ring *r)
+{
+    return __atomic_load_n(
+        (const uint64_t *)(const void *)((const uint8_t *)r->fence_page +
+                                         offsetof(struct aerogpu_fence_page, completed_fence)),
+        __ATOMIC_ACQUIRE);
 }
 
 /* ---- guest memory -------------------------------------------------------- */
@@ -129,8 +247,7 @@ uint64_t driver_free_bytes(const struct driver *d)
 /* Tells of all that completed up to COMPLETED_FENCE. With the lock held. */
 static void note_completed(struct driver *d)
 {
-    uint64_t completed =
-        __atomic_load_n((uint64_t *)(void *)&d->fence_page->completed_fence, __ATOMIC_ACQUIRE);
+    uint64_t completed = driver_ring_completed(&d->ring);
     uint64_t now = d->params.on_fence ? machine_now(d->m) : 0;
 
     while (d->count && d->in_flight[d->first].fence <= completed) {
@@ -182,6 +299,7 @@ static void interrupt(void *ctx)
     uint32_t status = machine_read(d->m, AEROGPU_REG_IRQ_STATUS);
 
     pthread_mutex_lock(&d->lock);
+    driver_check(d);
     d->stats.interrupts++;
     if (status)
         service(d, status);
@@ -194,7 +312,7 @@ static void interrupt(void *ctx)
 static void watchdog(struct driver *d)
 {
     uint32_t status = machine_read(d->m, AEROGPU_REG_IRQ_STATUS);
-    bool again = __atomic_load_n((uint32_t *)(void *)&d->ring->head, __ATOMIC_ACQUIRE) != d->ring->tail;
+    bool again = !driver_ring_empty(&d->ring);
 
     pthread_mutex_lock(&d->lock);
     if (status) {
@@ -205,66 +323,17 @@ static void watchdog(struct driver *d)
     d->stats.doorbells_again += again;
     pthread_mutex_unlock(&d->lock);
     if (again)
-        machine_write(d->m, AEROGPU_REG_DOORBELL, 1);
+        driver_ring_doorbell(&d->ring);
 }
 
 /* ---- life ---------------------------------------------------------------- */
-
-static int probe(struct machine *m, struct error *e)
-{
-    uint32_t id = machine_config_read(m, 0x00, 4), abi;
-
-    if (id != (AEROGPU_PCI_DEVICE_ID << 16 | AEROGPU_PCI_VENDOR_ID))
-        return error_set(e, -ENODEV, "PCI function %04x:%04x is no AeroGPU", id & 0xFFFF, id >> 16);
-    machine_config_write(m, 0x04, 2, 0x6); /* memory decoding, bus mastering */
-    abi = machine_read(m, AEROGPU_REG_ABI_VERSION);
-    if (machine_read(m, AEROGPU_REG_MAGIC) != AEROGPU_MMIO_MAGIC ||
-        AEROGPU_ABI_VERSION_MAJOR(abi) != AEROGPU_ABI_MAJOR)
-        return error_set(e, -ENODEV, "the device speaks ABI 0x%08x", abi);
-    return 0;
-}
-
-static void set_up_msi(struct machine *m)
-{
-    uint32_t cap = machine_config_read(m, 0x34, 1);
-
-    while (cap && machine_config_read(m, cap, 1) != 0x05)
-        cap = machine_config_read(m, cap + 1, 1);
-    if (!cap)
-        return; /* INTx it is */
-    machine_config_write(m, cap + 4, 4, 0xFEE00000);
-    machine_config_write(m, cap + 8, 4, 0);
-    machine_config_write(m, cap + 12, 2, 0x40);
-    machine_config_write(m, cap + 2, 2, 1);
-}
-
-static void set_up_ring(struct driver *d, uint32_t entries)
-{
-    uint32_t size = (uint32_t)(sizeof(*d->ring) + entries * sizeof(struct aerogpu_submit_desc));
-    uint64_t fence_gpa = align_up(RING_GPA + size, 4096);
-
-    d->ring = driver_ptr(d, RING_GPA);
-    d->fence_page = driver_ptr(d, fence_gpa);
-    *d->ring = (struct aerogpu_ring_header){.magic = AEROGPU_RING_MAGIC,
-                                            .abi_version = AEROGPU_ABI_VERSION_U32,
-                                            .size_bytes = size,
-                                            .entry_count = entries,
-                                            .entry_stride_bytes = sizeof(struct aerogpu_submit_desc)};
-    memset(d->fence_page, 0, sizeof(*d->fence_page));
-    machine_write64(d->m, AEROGPU_REG_RING_GPA_LO, RING_GPA);
-    machine_write(d->m, AEROGPU_REG_RING_SIZE_BYTES, (uint32_t)align_up(size, 4096));
-    machine_write64(d->m, AEROGPU_REG_FENCE_GPA_LO, fence_gpa);
-    machine_write(d->m, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE | AEROGPU_RING_CONTROL_RESET);
-    machine_write(d->m, AEROGPU_REG_IRQ_ENABLE,
-                  AEROGPU_IRQ_FENCE | AEROGPU_IRQ_SCANOUT_VBLANK | AEROGPU_IRQ_ERROR);
-}
 
 int driver_create(struct driver **out, const struct driver_params *p, struct error *e)
 {
     uint32_t entries = p->ring_entries ? p->ring_entries : 256;
     uint64_t ram = machine_ram_size(p->machine);
     struct driver *d;
-    int r = probe(p->machine, e);
+    int r = driver_probe(p->machine, !p->intx, e);
 
     *out = NULL;
     if (r)
@@ -282,10 +351,11 @@ int driver_create(struct driver **out, const struct driver_params *p, struct err
     d->params = *p;
     d->m = p->machine;
     pthread_mutex_init(&d->lock, NULL);
-    if (!p->intx)
-        set_up_msi(d->m);
     machine_set_irq(d->m, interrupt, d);
-    set_up_ring(d, entries);
+    driver_ring_init(&d->ring, d->m, RING_GPA, align_up(RING_GPA + driver_ring_bytes(entries), 4096),
+                     entries);
+    machine_write(d->m, AEROGPU_REG_IRQ_ENABLE,
+                  AEROGPU_IRQ_FENCE | AEROGPU_IRQ_SCANOUT_VBLANK | AEROGPU_IRQ_ERROR);
     *out = d;
     return 0;
 }
@@ -351,34 +421,33 @@ uint64_t driver_frame_buffer(const struct driver *d)
 
 int driver_submit(struct driver *d, const struct driver_submission *s, uint64_t *fence)
 {
-    uint32_t tail = d->ring->tail, mask = d->ring->entry_count - 1;
-    uint32_t head = __atomic_load_n((uint32_t *)(void *)&d->ring->head, __ATOMIC_ACQUIRE);
-    struct aerogpu_submit_desc *slots = (struct aerogpu_submit_desc *)(void *)(d->ring + 1);
-    uint64_t value = s->fence ? s->fence : d->next_fence + 1;
+    struct aerogpu_submit_desc desc = {.flags = s->flags,
+                                       .context_id = s->context_id,
+                                       .cmd_gpa = s->cmd_gpa,
+                                       .cmd_size_bytes = s->cmd_size,
+                                       .alloc_table_gpa = s->alloc_gpa,
+                                       .alloc_table_size_bytes = s->alloc_size,
+                                       .signal_fence = s->fence ? s->fence : d->next_fence + 1};
+
+    bool room;
 
     pthread_mutex_lock(&d->lock);
-    if (tail - head > mask || d->count == IN_FLIGHT) {
-        pthread_mutex_unlock(&d->lock);
-        return -EAGAIN;
+    driver_check(d);
+    room = d->count < IN_FLIGHT && driver_ring_put(&d->ring, &desc);
+    if (room) {
+        d->in_flight[(d->first + d->count++) % IN_FLIGHT] =
+            (struct in_flight){desc.signal_fence, machine_now(d->m)};
+        d->stats.submissions++;
     }
-    d->in_flight[(d->first + d->count++) % IN_FLIGHT] = (struct in_flight){value, machine_now(d->m)};
-    d->stats.submissions++;
     pthread_mutex_unlock(&d->lock);
-    slots[tail & mask] = (struct aerogpu_submit_desc){.desc_size_bytes = sizeof(*slots),
-                                                      .flags = s->flags,
-                                                      .context_id = s->context_id,
-                                                      .cmd_gpa = s->cmd_gpa,
-                                                      .cmd_size_bytes = s->cmd_size,
-                                                      .alloc_table_gpa = s->alloc_gpa,
-                                                      .alloc_table_size_bytes = s->alloc_size,
-                                                      .signal_fence = value};
-    if (value > d->next_fence)
-        d->next_fence = value;
+    if (!room)
+        return -EAGAIN;
+    if (desc.signal_fence > d->next_fence)
+        d->next_fence = desc.signal_fence;
     d->last_fence = d->next_fence;
     if (fence)
-        *fence = value;
-    __atomic_store_n((uint32_t *)(void *)&d->ring->tail, tail + 1, __ATOMIC_RELEASE);
-    machine_write(d->m, AEROGPU_REG_DOORBELL, 1);
+        *fence = desc.signal_fence;
+    driver_ring_doorbell(&d->ring);
     return 0;
 }
 

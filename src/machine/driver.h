@@ -1,20 +1,56 @@
-/* driver.h: a small driver for the device of a machine, for programs that want to submit work: the player,
- * tests, benchmarks. It reaches the device through configuration space, registers, guest memory and
- * interrupts only, as any driver does.
+/* driver.h: a small driver for the device of a machine, for programs that want to submit work: tests, benchmarks, samples.
+ * It reaches the device through configuration space, registers, guest memory and interrupts only, as any driver does.
+ * What every driver does to bring the device up is here in parts, too (driver_probe, driver_ring): the stack's bus and the
+ * player, a driver of its own because recordings say where guest memory is, take those.
  *
  *   driver_create ──▶ driver_set_mode ──▶ driver_alloc, driver_submit … driver_wait ──▶ driver_destroy
  *
  * Invariants:
  *  1. One thread calls these functions; the callbacks of driver_params come on the machine's interrupt thread
- * or, when driver_wait finds an interrupt missing, on the calling one, one at a time.
+ *     or, when driver_wait finds an interrupt missing, on the calling one, one at a time.
  *  2. Fences that the driver chooses only go up, over ring resets too.
  *  3. driver_wait needs the interrupt to be quick and not to be right: it looks at the fence page itself
- * after WATCHDOG_NS without one, and rings the doorbell again if the device has not taken what is in the ring.
+ *     after WATCHDOG_NS without one, and rings the doorbell again if the device has not taken what is in the ring.
+ *  4. The ring holds no more than its entries, and no more is in flight than IN_FLIGHT.
  */
 #ifndef MACHINE_DRIVER_H_
 #define MACHINE_DRIVER_H_
 
+#include "aerogpu/ring.h"
 #include "machine/machine.h"
+
+/* ---- the parts of bringing a device up ----------------------------------- */
+
+enum { DRIVER_MSI_DATA = 0x40 };
+
+/* Memory decoding and bus mastering on; the function's MSI, if it has one and `msi` says so, in place of INTx. */
+void driver_enable(struct machine *m, bool msi);
+/* The same, and whether it is an AeroGPU of our major ABI: else -ENODEV. */
+int driver_probe(struct machine *m, bool msi, struct error *e);
+
+/* A ring and a fence page in guest memory, of which the device knows. */
+struct driver_ring {
+    struct machine *machine;
+    struct aerogpu_ring_header *header;
+    struct aerogpu_submit_desc *slots;
+    struct aerogpu_fence_page *fence_page;
+    uint32_t entries; /* a power of two */
+};
+
+/* Bytes that a ring of so many entries takes. */
+uint32_t driver_ring_bytes(uint32_t entries);
+/* Lays both out, on pages of their own, shows them to the device and resets it. No interrupt is enabled. */
+void driver_ring_init(struct driver_ring *r, struct machine *m, uint64_t ring_gpa, uint64_t fence_gpa,
+                      uint32_t entries);
+/* Puts a descriptor into the ring, with its size filled in; the doorbell comes after it. False: it is full. */
+bool driver_ring_put(struct driver_ring *r, const struct aerogpu_submit_desc *d);
+void driver_ring_doorbell(struct driver_ring *r);
+/* Whether the device has taken all that was put. */
+bool driver_ring_empty(const struct driver_ring *r);
+/* COMPLETED_FENCE, as the fence page has it. */
+uint64_t driver_ring_completed(const struct driver_ring *r);
+
+/* ---- the driver ---------------------------------------------------------- */
 
 struct driver;
 

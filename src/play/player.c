@@ -9,9 +9,9 @@
 #include <aerogpu/alloc.h>
 #include <aerogpu/cmd.h>
 #include <aerogpu/pci.h>
-#include <aerogpu/ring.h>
 
 #include "abi/alloc_table.h"
+#include "machine/driver.h"
 #include "play/targets.h"
 
 #define MIB       (UINT64_C(1) << 20)
@@ -35,9 +35,7 @@ struct player {
     struct player_params params;
     struct machine *machine;
     uint64_t own; /* guest address of the player's memory */
-    struct aerogpu_ring_header *ring;
-    struct aerogpu_submit_desc *slots;
-    struct aerogpu_fence_page *fence_page;
+    struct driver_ring ring;
     struct gpu_observer observer;
 
     /* one recording */
@@ -56,8 +54,7 @@ struct player {
     uint64_t paused_ns; /* time spent in callbacks */
 };
 
-/* ---- registers
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- registers ----------------------------------------------------------- */
 
 static uint32_t reg(struct player *p, uint32_t offset)
 {
@@ -88,8 +85,7 @@ static void sample(struct samples *s, uint64_t ns)
         samples_add(s, ns);
 }
 
-/* ---- what the device says beside the registers
- * -------------------------------------------------------------------- */
+/* ---- what the device says beside the registers --------------------------- */
 
 static void note_error(struct player *p, const struct gpu_event *e)
 {
@@ -142,48 +138,25 @@ static void on_event(void *ctx, const struct gpu_event *e)
     }
 }
 
-/* ---- ring
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- ring ---------------------------------------------------------------- */
 
 static void reset_device(struct player *p)
 {
-    uint64_t ring_size =
-        sizeof(struct aerogpu_ring_header) + RING_ENTRIES * sizeof(struct aerogpu_submit_desc);
-
     set_reg(p, AEROGPU_REG_IRQ_ENABLE, 0);
     set_reg(p, AEROGPU_REG_SCANOUT0_ENABLE, 0);
     set_reg(p, AEROGPU_REG_CURSOR_ENABLE, 0);
     p->scanout = (struct abi_scanout){0};
-    *p->ring = (struct aerogpu_ring_header){.magic = AEROGPU_RING_MAGIC,
-                                            .abi_version = AEROGPU_ABI_VERSION_U32,
-                                            .size_bytes = (uint32_t)ring_size,
-                                            .entry_count = RING_ENTRIES,
-                                            .entry_stride_bytes = sizeof(struct aerogpu_submit_desc)};
-    set_reg64(p, AEROGPU_REG_RING_GPA_LO, p->own + RING_AT);
-    set_reg(p, AEROGPU_REG_RING_SIZE_BYTES, (uint32_t)ring_size);
-    set_reg64(p, AEROGPU_REG_FENCE_GPA_LO, p->own + FENCE_AT);
-    set_reg(p, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE | AEROGPU_RING_CONTROL_RESET);
+    driver_ring_init(&p->ring, p->machine, p->own + RING_AT, p->own + FENCE_AT, RING_ENTRIES);
     set_reg(p, AEROGPU_REG_IRQ_ACK, ~0u);
     set_reg(p, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_FENCE | AEROGPU_IRQ_ERROR);
     p->fence = p->recorded = 0;
 }
 
+/* One runs at a time: the ring is never full. */
 static void push(struct player *p, const struct aerogpu_submit_desc *d)
 {
-    uint32_t tail = p->ring->tail;
-
-    p->slots[tail % RING_ENTRIES] = *d;
-    /* the entry before the tail that covers it */
-    __atomic_store_n((uint32_t *)(void *)&p->ring->tail, tail + 1, __ATOMIC_RELEASE);
-    set_reg(p, AEROGPU_REG_DOORBELL, 1);
-}
-
-static uint64_t completed(struct player *p)
-{
-    /* The fence page is a page of its own: the field is aligned, which its packed type does not say. */
-    return __atomic_load_n((const uint64_t *)__builtin_assume_aligned((const uint8_t *)p->fence_page + 8, 8),
-                           __ATOMIC_ACQUIRE);
+    driver_ring_put(&p->ring, d);
+    driver_ring_doorbell(&p->ring);
 }
 
 /* The interrupt routine: what is pending is taken back, so that the next one can come. */
@@ -200,7 +173,7 @@ static bool fence_is_there(void *ctx)
 {
     struct player *p = ctx;
 
-    return completed(p) >= p->fence;
+    return driver_ring_completed(&p->ring) >= p->fence;
 }
 
 static bool stopped(const struct player *p)
@@ -226,7 +199,7 @@ static int wait_fence(struct player *p, bool irq, struct error *e)
     return error_set(e, -ETIMEDOUT,
                      "fence %" PRIu64 " is not signalled within %.0f s (COMPLETED_FENCE %" PRIu64
                      ", the recording's fence %" PRIu64 ")",
-                     p->fence, (double)timeout / 1e9, completed(p), p->running);
+                     p->fence, (double)timeout / 1e9, driver_ring_completed(&p->ring), p->running);
 }
 
 /* Gives the descriptor its fence, rings and waits (invariant 3). */
@@ -257,8 +230,7 @@ static int submit(struct player *p, struct aerogpu_submit_desc *d, uint64_t reco
     return 0;
 }
 
-/* ---- memory and scanout
- * ------------------------------------------------------------------------------------------- */
+/* ---- memory and scanout -------------------------------------------------- */
 
 /* Where the recorded address is here. What is neither low nor in the high window stays, for the device to refuse. */
 static uint64_t here(const struct player *p, uint64_t gpa, uint64_t size)
@@ -378,8 +350,7 @@ static void set_scanout(struct player *p, const struct target_surface *target)
     set_reg(p, AEROGPU_REG_SCANOUT0_ENABLE, 1);
 }
 
-/* ---- how much memory a recording needs
- * ----------------------------------------------------------------------------- */
+/* ---- how much memory a recording needs ----------------------------------- */
 
 /* Takes [gpa, gpa + size) in, if the window of high memory does not become too large by it. */
 static bool include(struct player_memory *m, uint64_t gpa, uint64_t size)
@@ -482,8 +453,7 @@ static int lay_out(struct player *p, struct error *e)
     return 0;
 }
 
-/* ---- records
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- records ------------------------------------------------------------- */
 
 /* The stream is in p->bytes, the table in p->table; both are staged here, since placing memory needs the buffer. */
 static int play_stream(struct player *p, const struct trace_record *rec, struct aerogpu_submit_desc *d,
@@ -650,28 +620,7 @@ int player_play(struct player *p, struct trace_reader *r, struct player_result *
     return rc;
 }
 
-/* ---- life cycle
- * --------------------------------------------------------------------------------------------------- */
-
-/* Memory decoding and bus mastering on; an MSI, if the function has the capability, in place of INTx. */
-static void enable_function(struct player *p)
-{
-    enum { COMMAND = 0x04, CAPABILITIES = 0x34, MSI = 0x05 };
-    uint32_t at = machine_config_read(p->machine, CAPABILITIES, 1) & 0xFC, n = 0;
-
-    for (; at && machine_config_read(p->machine, at, 1) != MSI && n < 48; n++)
-        at = machine_config_read(p->machine, at + 1, 1) & 0xFC;
-    if (at && n < 48) {
-        uint32_t control = machine_config_read(p->machine, at + 2, 2), data = control & 0x80 ? 12 : 8;
-
-        machine_config_write(p->machine, at + 4, 4, 0xFEE00000);
-        if (control & 0x80)
-            machine_config_write(p->machine, at + 8, 4, 0);
-        machine_config_write(p->machine, at + data, 2, 0x41);
-        machine_config_write(p->machine, at + 2, 2, control | 1);
-    }
-    machine_config_write(p->machine, COMMAND, 2, 0x6);
-}
+/* ---- life cycle ---------------------------------------------------------- */
 
 int player_create(struct player **out, const struct player_params *params, struct error *e)
 {
@@ -688,13 +637,10 @@ int player_create(struct player **out, const struct player_params *params, struc
     p->params = *params;
     p->machine = params->machine;
     p->own = (ram - PLAYER_OWN_MEMORY) & ~(PAGE_SIZE - 1);
-    p->ring = (struct aerogpu_ring_header *)(void *)(machine_ram(p->machine) + p->own + RING_AT);
-    p->fence_page = (struct aerogpu_fence_page *)(void *)(machine_ram(p->machine) + p->own + FENCE_AT);
-    p->slots = (struct aerogpu_submit_desc *)(void *)(p->ring + 1);
     p->observer = (struct gpu_observer){.event = on_event, .ctx = p};
     gpu_observe(machine_gpu(p->machine), &p->observer);
     machine_set_irq(p->machine, on_interrupt, p);
-    enable_function(p);
+    driver_enable(p->machine, true);
     *out = p;
     return 0;
 }

@@ -1,5 +1,5 @@
 /* player.h: plays recordings on a device, as a driver: registers, ring, doorbell, interrupt. It is a driver
- * of its own (not machine/driver.h), since recordings say where guest memory is, and that is anywhere.
+ * of its own, on the parts of machine/driver.h, since recordings say where guest memory is, and that is anywhere.
  *
  *   player_play ──▶ ring reset ──▶ [memory and scanout, descriptor, doorbell, interrupt, fence]* ──▶ frames, figures
  *

@@ -7,9 +7,8 @@
 
 #include "aerogpu/pci.h"
 #include "dxgkrnl/faults.h"
+#include "machine/driver.h"
 #include "stack/memory.h"
-
-enum { MSI_ADDRESS = 0xFEE00000, MSI_DATA = 0x40 };
 
 struct stack {
     struct machine *machine;
@@ -100,20 +99,6 @@ static void on_irq(void *ctx)
     dxgk_interrupt(s->dxgk, 0);
 }
 
-static void set_up_msi(struct machine *m)
-{
-    uint32_t cap = machine_config_read(m, 0x34, 1);
-
-    while (cap && machine_config_read(m, cap, 1) != 0x05)
-        cap = machine_config_read(m, cap + 1, 1);
-    if (!cap)
-        return;
-    machine_config_write(m, cap + 4, 4, MSI_ADDRESS);
-    machine_config_write(m, cap + 8, 4, 0);
-    machine_config_write(m, cap + 12, 2, MSI_DATA);
-    machine_config_write(m, cap + 2, 2, 1);
-}
-
 /* ---- guest memory -------------------------------------------------------- */
 
 static int dma_alloc(void *ctx, size_t size, void **va, uint64_t *pa)
@@ -200,7 +185,7 @@ static void describe(struct stack *s, bool swapped)
     s->resources[2] =
         (struct dxgk_resource){.type = CmResourceTypeInterrupt,
                                .flags = CM_RESOURCE_INTERRUPT_MESSAGE | CM_RESOURCE_INTERRUPT_LATCHED,
-                               .vector = MSI_DATA};
+                               .vector = DRIVER_MSI_DATA};
     s->bus = (struct dxgk_bus){.ctx = s,
                                .resources = s->resources,
                                .num_resources = 3,
@@ -251,8 +236,7 @@ int stack_create(struct stack **out, const struct stack_params *p, struct error 
     if (r)
         goto fail;
     machine_set_irq(s->machine, on_irq, s);
-    machine_config_write(s->machine, 0x04, 2, 0x6); /* memory decoding, bus mastering */
-    set_up_msi(s->machine);
+    driver_enable(s->machine, true);
     r = p->miniport ? dxgk_load_file(s->dxgk, p->miniport, e) : dxgk_load(s->dxgk, DriverEntry, e);
     if (r)
         goto fail;
