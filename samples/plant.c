@@ -253,7 +253,7 @@ int plant_write(struct plant *out, uint64_t seed, const char *path, const char *
     return end_file(&s, e);
 }
 
-/* ---- the smallest of each kind ------------------------------------------------------------------------------------ */
+/* ---- the smallest of each kind ------------------------------------------- */
 
 static void smallest_draw(struct planter *w)
 {

@@ -151,7 +151,7 @@ static void read_back(ID3D12Resource *r, size_t size)
     ID3D12Resource_Unmap(r, 0, NULL);
 }
 
-/* ---- the programs ------------------------------------------------------------------------------------------- */
+/* ---- the programs -------------------------------------------------------- */
 
 static void clears(void)
 {

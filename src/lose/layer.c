@@ -1,4 +1,4 @@
-/* layer.c: a Vulkan layer that takes a program's device away on purpose, as a driver does after a reset.
+/* layer.c: device-loss injection: a Vulkan layer that takes a program's device away on purpose, as a driver does after a reset.
  *
  *   ALIVE ──the asked frame or submission──▶ HUNG ──hang_ns──▶ LOST        (asked to hang)
  *     └────────────────────────────────────────────────────────▲          (asked to be lost)
@@ -25,6 +25,7 @@
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "lose/record.h"
 
@@ -118,7 +119,7 @@ static void open_record(void)
         munmap(r, sizeof(*r));
 }
 
-/* ---- losing ---- */
+/* ---- losing -------------------------------------------------------------- */
 
 static void first(_Atomic uint64_t *when)
 {
@@ -128,15 +129,15 @@ static void first(_Atomic uint64_t *when)
         atomic_compare_exchange_strong(when, &none, now());
 }
 
-/* The program hears of it. */
-static VkResult tell(struct device *d, enum lose_call call)
+/* What a call answers once the device is lost. */
+static VkResult report_loss(struct device *d, enum lose_call call)
 {
     uint32_t none = LOSE_NO_CALL;
 
     atomic_compare_exchange_strong(&d->slot->call, &none, call);
-    first(&d->slot->told_ns);
-    atomic_store(&d->slot->last_told_ns, now());
-    atomic_fetch_add(&d->slot->told, 1);
+    first(&d->slot->reported_ns);
+    atomic_store(&d->slot->last_reported_ns, now());
+    atomic_fetch_add(&d->slot->reported, 1);
     return VK_ERROR_DEVICE_LOST;
 }
 
@@ -162,6 +163,7 @@ static void lose(struct device *d)
     until = (struct timespec){(time_t)(end / NSEC_PER_SEC), (long)(end % NSEC_PER_SEC)};
     if (!pthread_create(&t, NULL, wait_idle, d) && pthread_timedjoin_np(t, NULL, &until))
         pthread_detach(t);
+    INVARIANT(atomic_load(&d->state) == ALIVE || atomic_load(&d->state) == HUNG);
     first(&d->slot->lost_ns);
     atomic_store(&record->lost_ns, atomic_load(&d->slot->lost_ns));
     atomic_store(&d->state, LOST);
@@ -180,6 +182,7 @@ static bool claim(void)
 /* With `queues` held: it is time. */
 static void begin(struct device *d)
 {
+    INVARIANT(atomic_load(&d->state) == ALIVE); /* a device is lost once */
     if (record->how == LOSE_LOST) {
         lose(d);
         return;
@@ -224,6 +227,7 @@ static enum state submitting(struct device *d, uint32_t frame, uint32_t submit)
         begin(d);
         s = atomic_load(&d->state);
     }
+    INVARIANT(d->slot); /* 5 */
     if (s != ALIVE)
         return s;
     atomic_fetch_add(&d->slot->frames, frame);
@@ -245,7 +249,7 @@ static VkResult wait_until(struct device *d, enum lose_call call, uint64_t end, 
         VkResult r;
 
         if (state_of(d) == LOST)
-            return tell(d, call);
+            return report_loss(d, call);
         r = poll(d, args, left < STEP_NS ? left : STEP_NS);
         if (r != VK_TIMEOUT)
             return r;
@@ -261,7 +265,7 @@ static uint64_t deadline(uint64_t timeout)
     return timeout > UINT64_MAX - at ? UINT64_MAX : at + timeout;
 }
 
-/* ---- queues ---- */
+/* ---- queues -------------------------------------------------------------- */
 
 #define QUEUE_CALL(name, frames, submits, swallowed, ...)                                                    \
     struct device *d = device_of(queue);                                                                     \
@@ -275,7 +279,7 @@ static uint64_t deadline(uint64_t timeout)
     if (s == ALIVE)                                                                                          \
         r = d->name(queue, __VA_ARGS__);                                                                     \
     pthread_mutex_unlock(&d->queues);                                                                        \
-    return s == LOST ? tell(d, LOSE_##name) : r
+    return s == LOST ? report_loss(d, LOSE_##name) : r
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t count,
                                                          const VkSubmitInfo *infos, VkFence fence)
@@ -337,7 +341,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkDeviceWaitIdle(VkDevice device)
     return wait_until(d, LOSE_vkDeviceWaitIdle, UINT64_MAX, VK_TIMEOUT, poll_nothing, NULL);
 }
 
-/* ---- waits ---- */
+/* ---- waits --------------------------------------------------------------- */
 
 struct fences {
     uint32_t count;
@@ -454,12 +458,12 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitForPresentKHR(VkDevice device, 
     return wait_until(d, LOSE_vkWaitForPresentKHR, deadline(timeout), VK_TIMEOUT, poll_present, &s);
 }
 
-/* ---- questions ---- */
+/* ---- questions ----------------------------------------------------------- */
 
 #define DEVICE_CALL(name, ...)                                                                               \
     struct device *d = device_of(device);                                                                    \
                                                                                                              \
-    return d->slot && state_of(d) == LOST ? tell(d, LOSE_##name) : d->name(device, __VA_ARGS__)
+    return d->slot && state_of(d) == LOST ? report_loss(d, LOSE_##name) : d->name(device, __VA_ARGS__)
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetFenceStatus(VkDevice device, VkFence fence)
 {
@@ -503,7 +507,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetSwapchainStatusKHR(VkDevice devi
     DEVICE_CALL(vkGetSwapchainStatusKHR, swapchain);
 }
 
-/* ---- devices ---- */
+/* ---- devices ------------------------------------------------------------- */
 
 static VkLayerDeviceCreateInfo *device_link(const VkDeviceCreateInfo *info)
 {
@@ -615,7 +619,7 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyDevice(VkDevice device,
     free(d);
 }
 
-/* ---- instances ---- */
+/* ---- instances ----------------------------------------------------------- */
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateInstance(const VkInstanceCreateInfo *info,
                                                             const VkAllocationCallbacks *allocator,
@@ -679,7 +683,7 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyInstance(VkInstance instance,
     free(i);
 }
 
-/* ---- what the loader asks for ---- */
+/* ---- what the loader asks for -------------------------------------------- */
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name);
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance, const char *name);

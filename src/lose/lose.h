@@ -1,7 +1,7 @@
-/* lose.h: runs a program, takes its Vulkan device away once it has done so many frames or submissions, and watches what it does.
+/* lose.h: device-loss injection: runs a program, takes its Vulkan device away once it has done so many frames or submissions, and watches what it does.
  *
  * The loss is made by a layer (layer.c) in the program's processes; the driver and the GPU are whatever the machine has, and are
- * not harmed. What the program is told is what a driver tells after a reset: VK_ERROR_DEVICE_LOST.
+ * not harmed. The program gets what a driver answers after a reset: VK_ERROR_DEVICE_LOST.
  */
 #ifndef LOSE_LOSE_H_
 #define LOSE_LOSE_H_
@@ -13,13 +13,13 @@
 #include "lose/record.h"
 
 enum lose_verdict {
-    LOSE_SURVIVED,    /* it made a new device and works on it */
-    LOSE_ENDED,       /* it ended by itself, without a new device that works */
-    LOSE_DIED,        /* a signal ended it */
-    LOSE_DEAF,        /* it goes on calling the device that is lost */
-    LOSE_STUCK,       /* it does nothing any more */
-    LOSE_NOT_REACHED, /* it ended, or time was up, before the loss was due */
-    LOSE_NO_DEVICE,   /* it made no Vulkan device */
+    LOSE_SURVIVED,     /* it made a new device and works on it */
+    LOSE_ENDED,        /* it ended by itself, without a new device that works */
+    LOSE_DIED,         /* a signal ended it */
+    LOSE_IGNORES_LOSS, /* it goes on calling the device that is lost */
+    LOSE_UNRESPONSIVE, /* it does nothing any more */
+    LOSE_NOT_REACHED,  /* it ended, or time was up, before the loss was due */
+    LOSE_NO_DEVICE,    /* it made no Vulkan device */
     LOSE_VERDICTS
 };
 
@@ -32,10 +32,10 @@ struct lose_params {
     uint32_t proof; /* frames (submissions, of a program that shows nothing) on a new device; at least 1 */
     uint64_t hang_ns, refuse_ns; /* as in struct lose_record */
     uint64_t reach_ns;           /* time to reach a loss */
-    uint64_t patience_ns;        /* from a loss to the proof */
+    uint64_t timeout_ns;         /* from a loss to the proof */
     bool keep;                   /* the program goes on after the last proof; else it is ended */
-    /* News, as they come: nanoseconds since the start, and since the last loss (0: before one). May be NULL. */
-    void (*news)(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *text);
+    /* Called as things happen: nanoseconds since the start, and since the last loss (0: before one). May be NULL. */
+    void (*on_event)(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *text);
     void *ctx;
     const volatile int *stop; /* not 0: end the program and return -EINTR; may be NULL */
 };
@@ -44,10 +44,10 @@ struct lose_params {
 struct lose_loss {
     uint64_t frames, submits; /* that the device had done */
     uint64_t at_ns;           /* since the start */
-    enum lose_call call;      /* that told the program first */
-    uint64_t told;            /* calls that answered VK_ERROR_DEVICE_LOST */
-    uint64_t told_ns, destroyed_ns, device_ns,
-        work_ns; /* told; the device destroyed; a new one; its first frame or submission */
+    enum lose_call call;      /* that reported the loss first */
+    uint64_t reported;        /* calls that answered VK_ERROR_DEVICE_LOST */
+    uint64_t reported_ns, destroyed_ns, device_ns,
+        work_ns; /* the loss reported; the device destroyed; a new one; its first frame or submission */
 };
 
 struct lose_result {

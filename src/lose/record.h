@@ -1,4 +1,4 @@
-/* record.h: what `aerogpu lose` asks of the layer, and what the layer tells it: one page that every process of the program maps.
+/* record.h: what `aerogpu lose` asks of the layer, and what the layer answers: one page that every process of the program maps.
  *
  * Times are nanoseconds of CLOCK_MONOTONIC, 0 for "not yet". A slot is a logical device; it is written by its process only and
  * never used again.
@@ -50,12 +50,12 @@ enum lose_call {
 
 struct lose_device {
     _Atomic uint32_t pid;  /* set last */
-    _Atomic uint32_t call; /* enum lose_call: the first that told the program */
-    _Atomic uint64_t created_ns, hung_ns, lost_ns, told_ns, last_told_ns, destroyed_ns;
+    _Atomic uint32_t call; /* enum lose_call: the first that reported the loss */
+    _Atomic uint64_t created_ns, hung_ns, lost_ns, reported_ns, last_reported_ns, destroyed_ns;
     _Atomic uint64_t submits, frames; /* accepted; a frame is a vkQueuePresentKHR */
     _Atomic uint64_t first_submit_ns, first_frame_ns;
-    _Atomic uint64_t told; /* calls that answered VK_ERROR_DEVICE_LOST */
-    char name[128];        /* of the physical device */
+    _Atomic uint64_t reported; /* calls that answered VK_ERROR_DEVICE_LOST */
+    char name[128];            /* of the physical device */
 };
 
 struct lose_record {
@@ -64,7 +64,7 @@ struct lose_record {
     uint32_t how;                 /* enum lose_how */
     uint32_t at_frame, at_submit; /* of each device: which is the first that is not done; 0: not by this */
     uint64_t hang_ns, refuse_ns;  /* after a loss, vkCreateDevice fails for so long */
-    /* What is told. */
+    /* What is answered. */
     _Atomic int32_t left; /* losses to come */
     _Atomic uint64_t lost_ns;
     _Atomic uint32_t instances, refused, devices; /* devices: slots in use, or LOSE_DEVICES and more */

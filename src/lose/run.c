@@ -13,10 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
 
-#define LOOK_NS  (5 * NSEC_PER_MSEC)
+#define POLL_NS  (5 * NSEC_PER_MSEC)
 #define GRACE_NS (3 * NSEC_PER_SEC) /* between SIGTERM and SIGKILL */
 
 struct run {
@@ -28,15 +29,15 @@ struct run {
     pid_t pid;
     bool ended; /* and waited for */
     int status;
-    /* Which slots were news already. */
+    /* What on_event was called for already. */
     uint32_t seen, slot_of[LOSE_DEVICES]; /* slot_of: of each loss */
-    uint32_t stage[LOSE_DEVICES];         /* of each loss: how many of its steps were told */
+    uint32_t stage[LOSE_DEVICES];         /* of each loss: how many of its steps */
 };
 
 const char *lose_verdict_name(enum lose_verdict v)
 {
-    static const char *const names[] = {"survived", "ended",       "died",     "deaf",
-                                        "stuck",    "not-reached", "no-device"};
+    static const char *const names[] = {"survived",     "ended",       "died",     "ignores-loss",
+                                        "unresponsive", "not-reached", "no-device"};
 
     return v < LOSE_VERDICTS ? names[v] : "?";
 }
@@ -52,27 +53,39 @@ const char *lose_call_name(enum lose_call call)
     return call < LOSE_NUM_CALLS ? names[call] : "?";
 }
 
+/* The record is the program's to write: what it says is clamped before it gets here. */
+static void run_check(const struct run *r)
+{
+    INVARIANT(r->seen <= LOSE_DEVICES);
+    INVARIANT(r->out->num_losses <= r->seen); /* a device is lost once */
+    INVARIANT(r->out->devices <= r->seen);
+    for (uint32_t k = 0; k < r->out->num_losses; k++) {
+        INVARIANT(r->slot_of[k] < r->seen);
+        INVARIANT(r->stage[k] < 1u << 4);
+    }
+}
+
 static uint64_t now(const struct run *r)
 {
     return clock_now(&r->clock);
 }
 
 static void __attribute__((format(printf, 4, 5)))
-tell(struct run *r, uint64_t at_ns, uint64_t lost_ns, const char *fmt, ...)
+notify(struct run *r, uint64_t at_ns, uint64_t lost_ns, const char *fmt, ...)
 {
     char text[300];
     va_list ap;
 
-    if (!r->p->news)
+    if (!r->p->on_event)
         return;
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    r->p->news(r->p->ctx, at_ns > r->start_ns ? at_ns - r->start_ns : 0,
-               lost_ns && at_ns > lost_ns ? at_ns - lost_ns : 0, text);
+    r->p->on_event(r->p->ctx, at_ns > r->start_ns ? at_ns - r->start_ns : 0,
+                   lost_ns && at_ns > lost_ns ? at_ns - lost_ns : 0, text);
 }
 
-/* ---- the program ---- */
+/* ---- the program --------------------------------------------------------- */
 
 static int make_record(struct run *r, char path[64], struct error *e)
 {
@@ -108,7 +121,7 @@ static char *extended(const char *name, const char *value)
     char *text;
 
     strbuf_printf(&b, "%s=%s%s%s", name, old ? old : "", old && *old ? ":" : "", value);
-    text = strdup(strbuf_str(&b));
+    text = strbuf_failed(&b) ? NULL : strdup(strbuf_str(&b));
     strbuf_finish(&b);
     return text;
 }
@@ -135,11 +148,16 @@ static char **environment(const struct lose_params *p, const char *path)
         if (!replaced)
             env[k++] = environ[i];
     }
-    for (int m = 0; m < 3; m++)
-        if (env && mine[m])
-            env[k++] = mine[m];
-        else
+    if (!env || !mine[0] || !mine[1] ||
+        !mine[2]) { /* without one of them the program would run without the layer */
+        for (int m = 0; m < 3; m++)
             free(mine[m]);
+        free(env);
+        return NULL;
+    }
+    for (int m = 0; m < 3; m++)
+        env[k++] = mine[m];
+    INVARIANT(k <= n + 3 && !env[k]);
     return env;
 }
 
@@ -170,9 +188,9 @@ static void reap(struct run *r)
         r->ended = true;
 }
 
-static void pause_a_little(void)
+static void sleep_poll(void)
 {
-    nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+    nanosleep(&(struct timespec){0, POLL_NS}, NULL);
 }
 
 static void end_program(struct run *r)
@@ -181,14 +199,14 @@ static void end_program(struct run *r)
 
     kill(-r->pid, SIGTERM);
     for (reap(r); !r->ended && now(r) < limit; reap(r))
-        pause_a_little();
+        sleep_poll();
     kill(-r->pid, SIGKILL); /* and whoever it left behind */
     if (!r->ended)
         waitpid(r->pid, &r->status, 0);
     r->ended = true;
 }
 
-/* ---- watching ---- */
+/* ---- watching ------------------------------------------------------------ */
 
 /* The first device made after `ns`, or NULL. */
 static const struct lose_device *successor(const struct run *r, uint64_t ns)
@@ -234,7 +252,7 @@ static void note_new_device(struct run *r, const struct lose_device *d)
     uint64_t created = atomic_load(&d->created_ns), lost = atomic_load(&r->record->lost_ns);
 
     if (!lost || created < lost)
-        tell(r, created, 0, "a device: %s, process %u", d->name, atomic_load(&d->pid));
+        notify(r, created, 0, "a device: %s, process %u", d->name, atomic_load(&d->pid));
 }
 
 static void note_loss(struct run *r, uint32_t slot)
@@ -247,8 +265,8 @@ static void note_loss(struct run *r, uint32_t slot)
     l->frames = atomic_load(&d->frames);
     l->submits = atomic_load(&d->submits);
     l->at_ns = lost - r->start_ns;
-    tell(r, lost, 0, "after %llu frames and %llu submissions the device %s", (unsigned long long)l->frames,
-         (unsigned long long)l->submits, hung ? "hangs, is reset, and is lost" : "is lost");
+    notify(r, lost, 0, "after %llu frames and %llu submissions the device %s", (unsigned long long)l->frames,
+           (unsigned long long)l->submits, hung ? "hangs, is reset, and is lost" : "is lost");
 }
 
 /* What has become of a loss since it was looked at last. */
@@ -259,31 +277,31 @@ static void follow(struct run *r, uint32_t loss)
     const struct lose_device *s = successor(r, lost);
     struct lose_loss *l = &r->out->losses[loss];
     bool frames = shows(d);
-    char told[96];
+    char text[96];
     const struct {
         uint64_t at, *ns;
         const char *text;
     } steps[] = {
-        {atomic_load(&d->told_ns), &l->told_ns, told},
+        {atomic_load(&d->reported_ns), &l->reported_ns, text},
         {atomic_load(&d->destroyed_ns), &l->destroyed_ns, "the lost device is destroyed"},
         {s ? atomic_load(&s->created_ns) : 0, &l->device_ns, "a new device"},
         {s ? (frames ? atomic_load(&s->first_frame_ns) : atomic_load(&s->first_submit_ns)) : 0, &l->work_ns,
          frames ? "its first frame" : "its first submission"},
     };
 
-    l->told = atomic_load(&d->told);
+    l->reported = atomic_load(&d->reported);
     l->call = atomic_load(&d->call);
-    snprintf(told, sizeof(told), "%s answers VK_ERROR_DEVICE_LOST", lose_call_name(l->call));
+    snprintf(text, sizeof(text), "%s answers VK_ERROR_DEVICE_LOST", lose_call_name(l->call));
     for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         if (!steps[i].at || r->stage[loss] & 1u << i)
             continue;
         r->stage[loss] |= 1u << i;
         *steps[i].ns = steps[i].at > lost ? steps[i].at - lost : 1;
-        tell(r, steps[i].at, lost, "%s", steps[i].text);
+        notify(r, steps[i].at, lost, "%s", steps[i].text);
     }
 }
 
-static void look(struct run *r)
+static void poll_record(struct run *r)
 {
     uint32_t n = atomic_load(&r->record->devices);
 
@@ -301,6 +319,7 @@ static void look(struct run *r)
         follow(r, k);
     r->out->devices = r->seen;
     r->out->refused = atomic_load(&r->record->refused);
+    run_check(r);
 }
 
 static bool all_proven(const struct run *r)
@@ -319,7 +338,7 @@ static uint64_t limit(const struct run *r)
 
     if (!last)
         return r->start_ns + r->p->reach_ns;
-    return atomic_load(&last->lost_ns) + r->p->patience_ns + (proven(r, n - 1) ? r->p->reach_ns : 0);
+    return atomic_load(&last->lost_ns) + r->p->timeout_ns + (proven(r, n - 1) ? r->p->reach_ns : 0);
 }
 
 static enum lose_verdict judge(const struct run *r, bool by_itself)
@@ -338,7 +357,8 @@ static enum lose_verdict judge(const struct run *r, bool by_itself)
     if (by_itself) /* a program that had little left to do, and did it */
         return !WEXITSTATUS(r->status) && r->out->losses[n - 1].work_ns && n == r->p->times ? LOSE_SURVIVED
                                                                                             : LOSE_ENDED;
-    return now(r) - atomic_load(&last->last_told_ns) < NSEC_PER_SEC ? LOSE_DEAF : LOSE_STUCK;
+    return now(r) - atomic_load(&last->last_reported_ns) < NSEC_PER_SEC ? LOSE_IGNORES_LOSS
+                                                                        : LOSE_UNRESPONSIVE;
 }
 
 static int watch(struct run *r)
@@ -347,27 +367,31 @@ static int watch(struct run *r)
 
     for (;;) {
         reap(r); /* before looking: what it did last counts */
-        look(r);
+        poll_record(r);
         if (r->p->stop && *r->p->stop) {
             end_program(r);
             return -EINTR;
         }
         if (r->ended || all_proven(r) || now(r) >= limit(r))
             break;
-        pause_a_little();
+        sleep_poll();
     }
     by_itself = r->ended;
     r->out->verdict = judge(r, by_itself);
     if (r->out->verdict == LOSE_SURVIVED && r->p->keep)
         while (!r->ended && !(r->p->stop && *r->p->stop)) {
             reap(r);
-            pause_a_little();
+            sleep_poll();
         }
     r->out->exited = by_itself && WIFEXITED(r->status);
     r->out->signalled = by_itself && WIFSIGNALED(r->status);
     if (by_itself)
         r->out->code = WIFEXITED(r->status) ? WEXITSTATUS(r->status) : WTERMSIG(r->status);
     end_program(r);
+    INVARIANT(r->ended); /* nothing of it is left */
+    INVARIANT(r->out->verdict < LOSE_VERDICTS);
+    INVARIANT(!(r->out->exited && r->out->signalled));
+    INVARIANT(r->out->verdict != LOSE_SURVIVED || r->out->num_losses);
     return 0;
 }
 

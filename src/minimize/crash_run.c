@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "play/player.h"
 
 struct run {
@@ -118,6 +119,9 @@ int crash_run(const struct crash_run_params *p, struct crash_run_result *out, st
         r = machine_wait_ready(m, 60000, e);
     if (!r)
         r = play(p, &run, reader, m, e);
+    INVARIANT(!r || !out->dump[0]);
+    INVARIANT(!out->dump[0] || p->directory || p->dump_at_end); /* none that nobody asked for */
+    INVARIANT(!out->crashed || out->crash.text[0]);
     machine_destroy(m);
     trace_reader_destroy(reader);
     return r;

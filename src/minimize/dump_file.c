@@ -4,42 +4,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/check.h"
 #include "blackbox/dump_read.h"
 
 static int take_recording(struct dump_file *f, struct bb_dump *d, struct error *e)
 {
     sqlite3_stmt *s = bb_select(d, "SELECT bytes FROM file WHERE kind='recording' ORDER BY part");
 
+    bool no_memory = false;
+
     while (bb_step(d, &s)) {
         size_t n = (size_t)sqlite3_column_bytes(s, 0);
-        void *bigger = sqlite3_column_type(s, 0) == SQLITE_BLOB
-                           ? realloc(f->recording, f->recording_size + n + 1)
-                           : NULL;
+        void *bigger;
 
-        if (!bigger)
+        if (no_memory || sqlite3_column_type(s, 0) != SQLITE_BLOB)
             continue;
+        bigger = realloc(f->recording, f->recording_size + n + 1);
+        if (!bigger) {
+            no_memory = true;
+            continue;
+        }
         f->recording = bigger;
         memcpy((char *)f->recording + f->recording_size, sqlite3_column_blob(s, 0), n);
         f->recording_size += n;
     }
+    if (no_memory)
+        return error_set(e, -ENOMEM, "%s: no memory for the dump's recording", d->path);
     return f->recording
                ? 0
                : error_set(e, -ENODATA, "%s: the dump has no recording that could be played", d->path);
 }
 
-static void take_suspects(struct dump_file *f, struct bb_dump *d)
+static int take_suspects(struct dump_file *f, struct bb_dump *d, struct error *e)
 {
+    size_t room = 0;
+    int r = 0;
     sqlite3_stmt *s =
         bb_select(d, "SELECT number FROM packet WHERE submission=%lld AND state LIKE '%%running'",
                   (long long)f->submission);
 
     while (bb_step(d, &s)) {
-        uint32_t *bigger = realloc(f->suspects, (f->num_suspects + 1) * sizeof(*bigger));
-        if (!bigger)
-            continue;
-        f->suspects = bigger;
-        f->suspects[f->num_suspects++] = (uint32_t)bb_column_int(d, s, 0, 0);
+        r = r ? r : array_reserve(f->suspects, room, f->num_suspects + 1);
+        if (!r)
+            f->suspects[f->num_suspects++] = (uint32_t)bb_column_int(d, s, 0, 0);
     }
+    return r ? error_set(e, r, "%s: no memory for the dump's suspects", d->path) : 0;
 }
 
 int dump_file_open(struct dump_file *f, const char *path, struct error *e)
@@ -60,13 +70,16 @@ int dump_file_open(struct dump_file *f, const char *path, struct error *e)
     while (bb_step(&d, &s))
         f->ordinal = (uint64_t)bb_column_int(&d, s, 0, 0);
     bb_dump_meta(&d, "cause", f->cause, sizeof(f->cause));
-    take_suspects(f, &d);
-    r = take_recording(f, &d, e);
+    r = take_suspects(f, &d, e);
+    if (!r)
+        r = take_recording(f, &d, e);
     if (!r && d.trouble.code == -EPROTONOSUPPORT)
         r = error_set(e, d.trouble.code, "%s", d.trouble.text);
     bb_dump_close(&d);
     if (r)
         dump_file_close(f);
+    INVARIANT(!r == (f->recording != NULL));
+    INVARIANT(!f->num_suspects == !f->suspects);
     return r;
 }
 

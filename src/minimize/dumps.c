@@ -73,7 +73,7 @@ void dumps_request(struct watch *w, const char *program)
         log_error("blackbox", "%s", e.text);
 }
 
-/* ---- asking another process --------------------------------------------------------------------------------------- */
+/* ---- asking another process ---------------------------------------------- */
 
 /* One that catches the signal does not die of it. */
 static bool waits_for_requests(int pid)

@@ -1,3 +1,18 @@
+/* reduce.c: see reduce.h.
+ *
+ *   reduce_load ─▶ [things of a level ─▶ keep[] ─▶ reduce_write ─▶ does it still crash? ─▶ reduce_apply]* ─▶ reduce_save
+ *
+ * The search is the caller's (base/ddmin.h); this file knows what the things are. A level's things are numbered in the order of
+ * the recording: submissions, then the packets of those that are left, the handles that these name, sixteenths of the bytes that
+ * they carry. each_thing() walks them in that order for counting, writing and applying alike, so that a number means the same
+ * thing in all three.
+ *
+ * Invariants:
+ *  1. What is gone stays gone: reduce_apply only takes away, and the numbers of the levels above do not change with it.
+ *  2. Each recording that is written can be read: a stream says its size, and packets lie in it one behind the other. Guest
+ *     memory that is the same as before was loaded once, with the submission that placed it first, and goes with that one.
+ *  3. Sizes of packets do not change: handles become 0 and bytes zeroes, in place.
+ */
 #include "minimize/reduce.h"
 
 #include <errno.h>
@@ -12,12 +27,33 @@
 #include <aerogpu/ext.h>
 
 #include "abi/stream.h"
+#include "base/array.h"
+#include "base/check.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 
 enum { PIECES = 16, MIN_DATA = 64 };
 
-/* ---- loading ------------------------------------------------------------------------------------------------------ */
+static void reduce_check(const struct reduce *r)
+{
+    INVARIANT(r->subs || !r->num_subs);
+    for (uint32_t i = 0; i < r->num_subs; i++) {
+        const struct reduce_submission *s = &r->subs[i];
+
+        INVARIANT(s->stream && s->packets && !s->table == !s->table_size);
+        for (uint32_t p = 0, end = 0; p < s->num_packets;
+             end = s->packets[p].offset + s->packets[p].size, p++) {
+            INVARIANT(s->packets[p].offset >= end); /* 2 */
+            INVARIANT(s->packets[p].size <= s->stream_size - s->packets[p].offset);
+            INVARIANT(!s->packets[p].data_size || s->packets[p].data + s->packets[p].data_size <=
+                                                      s->packets[p].offset + s->packets[p].size);
+        }
+        for (uint32_t k = 0; k < s->num_ranges; k++)
+            INVARIANT(s->ranges[k].bytes);
+    }
+}
+
+/* ---- loading ------------------------------------------------------------- */
 
 static void *take(const struct trace_buffer *b)
 {
@@ -42,19 +78,15 @@ static int split(struct reduce_submission *s)
 {
     struct abi_stream st;
     struct abi_packet p;
-    uint32_t cap = 64;
+    size_t room = 0;
 
-    s->packets = malloc(cap * sizeof(*s->packets));
-    if (!s->packets || abi_stream_open(&st, s->stream, s->stream_size, NULL))
-        return s->packets ? 0 : -ENOMEM;
+    if (array_reserve(s->packets, room, 64))
+        return -ENOMEM;
+    if (abi_stream_open(&st, s->stream, s->stream_size, NULL))
+        return 0;
     while (abi_stream_next(&st, &p, NULL) > 0) {
-        if (s->num_packets == cap) {
-            struct reduce_packet *bigger = realloc(s->packets, 2 * (size_t)cap * sizeof(*bigger));
-            if (!bigger)
-                return -ENOMEM;
-            s->packets = bigger;
-            cap *= 2;
-        }
+        if (array_reserve(s->packets, room, s->num_packets + 1))
+            return -ENOMEM;
         s->packets[s->num_packets] = (struct reduce_packet){.offset = p.offset, .size = p.size};
         if (p.opcode == AEROGPU_CMD_UPLOAD_RESOURCE && p.tail_size >= MIN_DATA) {
             s->packets[s->num_packets].data = (uint32_t)(p.tail - s->stream);
@@ -65,9 +97,9 @@ static int split(struct reduce_submission *s)
     return 0;
 }
 
-static bool is_placed(uint64_t blob, const uint64_t *blobs, uint32_t n)
+static bool is_placed(uint64_t blob, const uint64_t *blobs, size_t n)
 {
-    for (uint32_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (blobs[i] == blob)
             return true;
     return false;
@@ -77,8 +109,8 @@ struct loader {
     struct reduce *r;
     struct trace_reader *reader;
     struct trace_buffer b;
-    uint64_t *blobs; /* of memory that was placed last, by range: what did not change is not placed again */
-    uint32_t num_blobs;
+    uint64_t *blobs; /* of memory that was placed: what did not change is not placed again */
+    size_t num_blobs, max_blobs, max_subs;
 };
 
 static int load_ranges(struct loader *l, struct reduce_submission *s, const struct trace_submission *t,
@@ -89,7 +121,6 @@ static int load_ranges(struct loader *l, struct reduce_submission *s, const stru
         return error_set(e, -ENOMEM, "no memory for the recording");
     for (uint32_t i = 0; i < t->num_ranges; i++) {
         struct reduce_range *x = &s->ranges[s->num_ranges];
-        uint64_t *bigger;
         int rc;
 
         *x = (struct reduce_range){.alloc_id = t->ranges[i].alloc_id,
@@ -103,12 +134,12 @@ static int load_ranges(struct loader *l, struct reduce_submission *s, const stru
             return rc;
         x->bytes = take(&l->b);
         x->num_bytes = (uint32_t)l->b.size;
-        bigger = realloc(l->blobs, (l->num_blobs + 1) * sizeof(*bigger));
-        if (!x->bytes || !bigger)
+        if (!x->bytes)
             return error_set(e, -ENOMEM, "no memory for the recording");
-        l->blobs = bigger;
-        l->blobs[l->num_blobs++] = t->ranges[i].blob;
         s->num_ranges++;
+        if (array_reserve(l->blobs, l->max_blobs, l->num_blobs + 1))
+            return error_set(e, -ENOMEM, "no memory for the recording");
+        l->blobs[l->num_blobs++] = t->ranges[i].blob;
     }
     return 0;
 }
@@ -119,11 +150,9 @@ static int load_record(struct loader *l, const struct trace_record *rec, struct 
     struct reduce_submission *s;
     int rc;
 
-    s = realloc(l->r->subs, (l->r->num_subs + 1) * sizeof(*s));
-    if (!s)
+    if (array_reserve(l->r->subs, l->max_subs, l->r->num_subs + 1))
         return error_set(e, -ENOMEM, "no memory for the recording");
-    l->r->subs = s;
-    s += l->r->num_subs++;
+    s = &l->r->subs[l->r->num_subs++];
     *s = (struct reduce_submission){.fence = l->r->num_subs};
     if (rec->type == TRACE_PACKET) {
         rc = trace_reader_load(l->reader, rec->packet.offset, rec->payload_len, &l->b, e);
@@ -135,6 +164,8 @@ static int load_record(struct loader *l, const struct trace_record *rec, struct 
         if (!rc && t->alloc_blob) {
             s->table = take(&l->b);
             s->table_size = (uint32_t)l->b.size;
+            if (!s->table)
+                return error_set(e, -ENOMEM, "no memory for the recording");
         }
         if (!rc)
             rc = load_ranges(l, s, t, e);
@@ -170,6 +201,7 @@ int reduce_load(struct reduce *r, const char *path, const void *data, size_t siz
     trace_reader_destroy(l.reader);
     if (rc)
         reduce_finish(r);
+    reduce_check(r);
     return rc;
 }
 
@@ -187,7 +219,7 @@ void reduce_finish(struct reduce *r)
     *r = (struct reduce){0};
 }
 
-/* ---- what packets name -------------------------------------------------------------------------------------------- */
+/* ---- what packets name --------------------------------------------------- */
 
 enum { MAX_HANDLES = 256 };
 
@@ -244,18 +276,19 @@ static void clear_handle(struct reduce_submission *s, uint32_t i, uint32_t place
         memset(s->stream + s->packets[i].offset + h[place].offset, 0, 4);
 }
 
-/* ---- what a packet depends on ------------------------------------------------------------------------------------- */
+/* ---- what a packet depends on -------------------------------------------- */
 
 struct slicer {
     const struct reduce *r;
     uint8_t **keep; /* by submission and packet */
-    uint32_t *needed, num_needed, cap_needed;
+    uint32_t *needed;
+    size_t num_needed, max_needed;
     bool failed;
 };
 
 static bool is_needed(const struct slicer *x, uint32_t handle)
 {
-    for (uint32_t i = 0; i < x->num_needed; i++)
+    for (size_t i = 0; i < x->num_needed; i++)
         if (x->needed[i] == handle)
             return true;
     return false;
@@ -270,14 +303,9 @@ static void need_all_of(struct slicer *x, uint32_t sub, uint32_t packet)
     for (uint32_t i = 0; i < n; i++) {
         if (!h[i].value || is_needed(x, h[i].value))
             continue;
-        if (x->num_needed == x->cap_needed) {
-            uint32_t *bigger = realloc(x->needed, (x->cap_needed + 64) * sizeof(*bigger));
-            if (!bigger) {
-                x->failed = true;
-                return;
-            }
-            x->needed = bigger;
-            x->cap_needed += 64;
+        if (array_reserve(x->needed, x->max_needed, x->num_needed + 1)) {
+            x->failed = true;
+            return;
         }
         x->needed[x->num_needed++] = h[i].value;
     }
@@ -343,7 +371,7 @@ static void keep_state(struct slicer *x, uint32_t sub, uint32_t packet)
 
 static void keep_resources(struct slicer *x, uint32_t sub, uint32_t packet)
 {
-    for (uint32_t before = UINT32_MAX; before != x->num_needed && !x->failed;) {
+    for (size_t before = SIZE_MAX; before != x->num_needed && !x->failed;) {
         before = x->num_needed;
         for (uint32_t i = 0; i <= sub; i++) {
             const struct reduce_submission *s = &x->r->subs[i];
@@ -384,6 +412,7 @@ bool reduce_slice(const struct reduce *r, uint64_t sub, uint32_t packet, uint8_t
         for (uint32_t p = 0; !r->subs[i].gone && p < r->subs[i].num_packets; p++)
             if (!r->subs[i].packets[p].gone)
                 keep[n++] = x.keep[i][p];
+    INVARIANT(x.failed || n == reduce_packets_left(r));
     for (uint32_t i = 0; x.keep && i < r->num_subs; i++)
         free(x.keep[i]);
     free(x.keep);
@@ -391,7 +420,7 @@ bool reduce_slice(const struct reduce *r, uint64_t sub, uint32_t packet, uint8_t
     return !x.failed;
 }
 
-/* ---- things ------------------------------------------------------------------------------------------------------- */
+/* ---- things -------------------------------------------------------------- */
 
 static void
 each_handle(const struct reduce_submission *s, uint32_t sub, uint32_t packet,
@@ -483,6 +512,7 @@ static void apply_one(void *ctx, uint32_t sub, uint32_t packet, uint32_t range, 
 void reduce_apply(struct reduce *r, enum reduce_level level, const uint8_t *keep)
 {
     struct applying a = {.r = r, .keep = keep, .level = level};
+    uint32_t before = reduce_packets_left(r);
 
     /* What goes is asked for while it goes: each_thing skips only what went before. */
     each_thing(r, level, apply_one, &a);
@@ -493,6 +523,8 @@ void reduce_apply(struct reduce *r, enum reduce_level level, const uint8_t *keep
         if (!any)
             r->subs[i].gone = true;
     }
+    INVARIANT(reduce_packets_left(r) <= before); /* 1 */
+    reduce_check(r);
 }
 
 uint32_t reduce_packets_left(const struct reduce *r)
@@ -500,14 +532,15 @@ uint32_t reduce_packets_left(const struct reduce *r)
     return reduce_things(r, REDUCE_PACKETS);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------ */
+/* ---- writing ------------------------------------------------------------- */
 
 static int copy_of(struct reduce *to, const struct reduce *from)
 {
-    *to = (struct reduce){.num_subs = from->num_subs, .command_abi = from->command_abi};
+    *to = (struct reduce){.command_abi = from->command_abi};
     to->subs = calloc(from->num_subs ? from->num_subs : 1, sizeof(*to->subs));
     if (!to->subs)
         return -ENOMEM;
+    to->num_subs = from->num_subs;
     for (uint32_t i = 0; i < from->num_subs; i++) {
         const struct reduce_submission *f = &from->subs[i];
         struct reduce_submission *t = &to->subs[i];
@@ -560,6 +593,7 @@ static uint32_t pack(const struct reduce_submission *s, uint8_t *out)
             memcpy(out + at, s->stream + s->packets[p].offset, s->packets[p].size);
             at += s->packets[p].size;
         }
+    INVARIANT(at <= s->stream_size); /* 3 */
     memcpy(out + offsetof(struct aerogpu_cmd_stream_header, size_bytes), &at, 4);
     return at;
 }

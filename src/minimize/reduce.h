@@ -19,7 +19,7 @@ struct reduce_packet {
 struct reduce_range {
     uint32_t alloc_id, flags;
     uint64_t gpa, size;
-    uint8_t *bytes; /* NULL: the same as in an earlier submission */
+    uint8_t *bytes; /* memory that an earlier submission placed the same has no range */
     uint32_t num_bytes;
 };
 

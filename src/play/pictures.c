@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/png_file.h"
 
 #define MAX_WAITING ((size_t)128 << 20)
@@ -28,6 +29,14 @@ struct pictures {
 static size_t size_of(const struct picture_job *job)
 {
     return (size_t)job->width * job->height * 4;
+}
+
+/* With the lock. */
+static void pictures_check(const struct pictures *p)
+{
+    INVARIANT(!p->first == (p->last == &p->first)); /* an empty queue ends at its beginning */
+    INVARIANT(!p->first || p->waiting >= size_of(&p->first->job));
+    INVARIANT(!*p->last);
 }
 
 static void finish_job(struct picture_job *job, struct error *e)
@@ -65,7 +74,9 @@ static void *work(void *ctx)
         pthread_mutex_lock(&p->lock);
         if (e.code)
             error_set(&p->error, e.code, "%s", e.text);
+        INVARIANT(p->waiting >= size_of(&n->job));
         p->waiting -= size_of(&n->job);
+        pictures_check(p);
         pthread_cond_broadcast(&p->changed);
         free(n);
     }
@@ -111,6 +122,7 @@ int pictures_add(struct pictures *p, const struct picture_job *job)
     *p->last = n;
     p->last = &n->next;
     p->waiting += size_of(job);
+    pictures_check(p);
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
     return 0;
@@ -137,6 +149,7 @@ void pictures_destroy(struct pictures *p)
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
     pthread_join(p->thread, NULL);
+    INVARIANT(!p->first && !p->waiting); /* what was added is done */
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->lock);
     free(p);

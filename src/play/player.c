@@ -11,6 +11,8 @@
 #include <aerogpu/pci.h>
 
 #include "abi/alloc_table.h"
+#include "base/array.h"
+#include "base/check.h"
 #include "machine/driver.h"
 #include "play/targets.h"
 
@@ -53,6 +55,25 @@ struct player {
     struct abi_scanout scanout;
     uint64_t paused_ns; /* time spent in callbacks */
 };
+
+/* What holds between two calls, and between two records of a recording. Guest memory is not looked at: a recording may write
+ * anything there. */
+static void player_check(const struct player *p)
+{
+    INVARIANT(p->own % PAGE_SIZE == 0);
+    INVARIANT(p->own <= machine_ram_size(p->machine) - PLAYER_OWN_MEMORY);
+    INVARIANT(!p->ring.machine || p->ring.machine == p->machine);
+    INVARIANT(!p->recorded || p->fence); /* 3 */
+    INVARIANT(p->memory.low_end <= PLAYER_LOW_END);
+    INVARIANT(p->memory.high_end - p->memory.high_start <= PLAYER_MAX_SPAN);
+    INVARIANT(!p->reader || p->memory.low_end <= p->high_base); /* 4: the parts of guest memory are apart */
+    INVARIANT(p->high_base <= p->own);
+    INVARIANT(!p->scanout.enabled || (uint64_t)p->scanout.pitch * p->scanout.height <= FB_MAX); /* 5 */
+    INVARIANT(!p->scanout.enabled || (p->scanout.width && p->scanout.pitch % 4 == 0));
+    INVARIANT(!p->result ||
+              (p->result->num_errors <= MAX_ERRORS && p->result->num_errors <= p->result->max_errors));
+    INVARIANT(p->frame == NO_FRAME || p->reader);
+}
 
 /* ---- registers ----------------------------------------------------------- */
 
@@ -99,15 +120,8 @@ static void note_error(struct player *p, const struct gpu_event *e)
     }
     if (r->num_errors == MAX_ERRORS)
         return;
-    if (r->num_errors == r->max_errors) {
-        size_t max = r->max_errors ? 2 * r->max_errors : 16;
-        struct player_error *bigger = realloc(r->errors, max * sizeof(*bigger));
-
-        if (!bigger)
-            return;
-        r->errors = bigger;
-        r->max_errors = max;
-    }
+    if (array_reserve(r->errors, r->max_errors, r->num_errors + 1))
+        return;
     last = &r->errors[r->num_errors++];
     *last =
         (struct player_error){.code = (uint32_t)e->value, .fence = p->running, .count = 1, .frame = p->frame};
@@ -214,6 +228,7 @@ static int submit(struct player *p, struct aerogpu_submit_desc *d, uint64_t reco
         p->fence++;
     }
     d->signal_fence = p->fence;
+    INVARIANT(d->signal_fence <= p->recorded); /* 3: fences rise no faster than the recording's */
     p->running = recorded;
     start = now(p);
     push(p, d);
@@ -271,14 +286,16 @@ static int place_range(struct player *p, const struct trace_record *rec, uint32_
 }
 
 /* Puts the new addresses of high memory into the allocation table, if it is a table. */
-static void rewrite_table(struct player *p)
+static int rewrite_table(struct player *p, struct error *e)
 {
     struct aerogpu_alloc_table_header header;
     struct abi_alloc_table parsed = {0};
+    int rc = p->memory.high_start == p->memory.high_end
+                 ? -EINVAL
+                 : abi_alloc_table_parse(&parsed, p->table.data, p->table.size, NULL);
 
-    if (p->memory.high_start == p->memory.high_end ||
-        abi_alloc_table_parse(&parsed, p->table.data, p->table.size, NULL))
-        return;
+    if (rc)
+        return rc == -ENOMEM ? error_set(e, rc, "no memory for an allocation table") : 0;
     memcpy(&header, p->table.data, sizeof(header));
     for (uint32_t i = 0; i < parsed.count; i++) {
         uint8_t *at = p->table.data + sizeof(header) + (size_t)i * header.entry_stride_bytes;
@@ -289,6 +306,7 @@ static void rewrite_table(struct player *p)
         memcpy(at, &entry, sizeof(entry));
     }
     abi_alloc_table_finish(&parsed);
+    return 0;
 }
 
 /* Copies `b` to the player's memory at `at`; the guest address, 0 if there is nothing. */
@@ -381,11 +399,11 @@ static int measure_table(struct trace_reader *r, const struct trace_blob *blob, 
     if (rc)
         return rc;
     /* An entry that is out of reach is the device's to refuse: it names memory that may never be touched. */
-    if (!abi_alloc_table_parse(&table, bytes->data, bytes->size, NULL))
-        for (uint32_t i = 0; i < table.count; i++)
-            include(m, table.entries[i].gpa, table.entries[i].size);
+    rc = abi_alloc_table_parse(&table, bytes->data, bytes->size, NULL);
+    for (uint32_t i = 0; !rc && i < table.count; i++)
+        include(m, table.entries[i].gpa, table.entries[i].size);
     abi_alloc_table_finish(&table);
-    return 0;
+    return rc == -ENOMEM ? error_set(e, rc, "no memory to look through the recording") : 0;
 }
 
 /* Ranges first, since they must fit; then the tables' entries. */
@@ -410,7 +428,7 @@ static int measure_pass(struct trace_reader *r, bool tables, struct player_memor
                                  rec.offset, i, range->gpa, range->size);
         }
     }
-    return 0;
+    return rc == -ENOMEM ? error_set(e, rc, "no memory to look through the recording") : 0;
 }
 
 int player_measure(struct trace_reader *r, struct player_memory *memory, struct error *e)
@@ -450,6 +468,7 @@ static int lay_out(struct player *p, struct error *e)
             e, -EFBIG, "the recording needs 0x%" PRIx64 " bytes of guest memory, the machine has 0x%" PRIx64,
             player_ram_size(&p->memory), machine_ram_size(p->machine));
     p->high_base = p->own - pages(p->memory.high_end - p->memory.high_start);
+    INVARIANT(p->high_base % PAGE_SIZE == 0);
     return 0;
 }
 
@@ -499,7 +518,7 @@ static int play_submission(struct player *p, const struct trace_record *rec, str
         if (!rc)
             rc = trace_reader_load(p->reader, blob.offset, blob.size, &p->table, e);
         if (!rc)
-            rewrite_table(p);
+            rc = rewrite_table(p, e);
     }
     snprintf(user, sizeof(user), "offset 0x%" PRIx64 ": Submission.cmd_stream_blob_id", rec->offset);
     if (!rc)
@@ -597,6 +616,7 @@ int player_play(struct player *p, struct trace_reader *r, struct player_result *
     targets_finish(&p->targets);
     trace_reader_rewind(r);
     __atomic_store_n(&p->result, result, __ATOMIC_RELEASE); /* from here on events count */
+    player_check(p);
     start = shown_progress = now(p);
     while (!stopped(p) && (rc = trace_reader_next(r, &rec, e)) > 0) {
         rc = play_record(p, &rec, e);
@@ -616,6 +636,7 @@ int player_play(struct player *p, struct trace_reader *r, struct player_result *
     set_reg(p, AEROGPU_REG_SCANOUT0_ENABLE, 0);
     if (rc == -ETIMEDOUT) /* what still runs must not count any more */
         set_reg(p, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_RESET);
+    player_check(p);
     __atomic_store_n(&p->result, NULL, __ATOMIC_RELEASE);
     return rc;
 }
@@ -641,6 +662,8 @@ int player_create(struct player **out, const struct player_params *params, struc
     gpu_observe(machine_gpu(p->machine), &p->observer);
     machine_set_irq(p->machine, on_interrupt, p);
     driver_enable(p->machine, true);
+    p->frame = NO_FRAME;
+    player_check(p);
     *out = p;
     return 0;
 }
@@ -649,6 +672,7 @@ void player_destroy(struct player *p)
 {
     if (!p)
         return;
+    player_check(p);
     set_reg(p, AEROGPU_REG_IRQ_ENABLE, 0);
     set_reg(p, AEROGPU_REG_SCANOUT0_ENABLE, 0);
     set_reg(p, AEROGPU_REG_RING_CONTROL, 0);

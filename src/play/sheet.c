@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/check.h"
 #include "base/png_file.h"
 
 enum { GAP = 8, TEXT_SCALE = 2, TEXT_HEIGHT = 5 * TEXT_SCALE + 8 };
@@ -73,6 +75,7 @@ static void scale(uint8_t *cell, const uint8_t *rgba, uint32_t width, uint32_t h
     h = h ? h : 1;
     left = (SHEET_CELL_WIDTH - w) / 2;
     top = (SHEET_CELL_HEIGHT - h) / 2;
+    INVARIANT(left + w <= SHEET_CELL_WIDTH && top + h <= SHEET_CELL_HEIGHT);
     for (uint32_t y = 0; y < h; y++)
         for (uint32_t x = 0; x < w; x++) {
             uint32_t from[2] = {(uint32_t)((uint64_t)x * width / w), (uint32_t)((uint64_t)y * height / h)};
@@ -91,15 +94,8 @@ int sheet_add(struct sheet *s, uint32_t row, const char *label, const uint8_t *r
 {
     struct sheet_cell *cell;
 
-    if (s->count == s->capacity) {
-        uint32_t capacity = s->capacity ? 2 * s->capacity : 32;
-        struct sheet_cell *bigger = realloc(s->cells, capacity * sizeof(*bigger));
-
-        if (!bigger)
-            return -ENOMEM;
-        s->cells = bigger;
-        s->capacity = capacity;
-    }
+    if (array_reserve(s->cells, s->capacity, s->count + 1))
+        return -ENOMEM;
     cell = &s->cells[s->count];
     *cell = (struct sheet_cell){.row = row};
     strncpy(cell->label, label, sizeof(cell->label) - 1);
@@ -110,6 +106,7 @@ int sheet_add(struct sheet *s, uint32_t row, const char *label, const uint8_t *r
         scale(cell->rgba, rgba, width, height);
     }
     s->count++;
+    INVARIANT(s->count <= s->capacity);
     return 0;
 }
 
@@ -142,6 +139,7 @@ int sheet_write(const struct sheet *s, const char *path, struct error *e)
     for (size_t i = 0; i < (size_t)width * height; i++)
         pixels[i] = 0xFF241C18; /* bytes R G B A: a dark blue-grey */
     for (uint32_t i = 0; i < s->count; i++) {
+        INVARIANT(s->cells[i].row < rows && column_of(s, i) < columns); /* inside of the picture */
         uint32_t *at =
             pixels + (size_t)(GAP + s->cells[i].row * cell_h) * width + GAP + column_of(s, i) * cell_w;
 

@@ -1,5 +1,4 @@
-/* sheet.h: a contact sheet: many pictures in one PNG, in a grid of one row per recording, each with a label.
- */
+/* sheet.h: a contact sheet: many pictures in one PNG, in a grid of one row per recording, each with a label. */
 #ifndef AEROGPU_SHEET_H_
 #define AEROGPU_SHEET_H_
 
@@ -17,7 +16,7 @@ struct sheet_cell {
 
 struct sheet {
     struct sheet_cell *cells;
-    uint32_t count, capacity;
+    size_t count, capacity;
 };
 
 /* Adds a picture, scaled to fit the cell. Rows fill from left to right in the order of the calls. 0 or

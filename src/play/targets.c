@@ -6,6 +6,7 @@
 #include <aerogpu/pci.h>
 
 #include "abi/stream.h"
+#include "base/check.h"
 
 /* What a key names. Tokens lose their upper two bits: a clash would cost a wrong scanout size, no more. */
 enum key_kind { KEY_SURFACE, KEY_TOKEN, KEY_CONTEXT };
@@ -15,59 +16,40 @@ static uint64_t key_of(enum key_kind kind, uint64_t id)
     return (uint64_t)kind << 62 | (id & (UINT64_MAX >> 2));
 }
 
-static struct target_slot *probe(const struct targets *t, uint64_t key)
-{
-    size_t i = (size_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (t->capacity - 1);
-
-    while (t->slots[i].used && t->slots[i].key != key)
-        i = (i + 1) & (t->capacity - 1);
-    return &t->slots[i];
-}
-
 static struct target_surface get(const struct targets *t, uint64_t key)
 {
-    const struct target_slot *slot = t->capacity ? probe(t, key) : NULL;
+    const struct target_surface *s = map_pointer(&t->surfaces, key);
 
-    return slot && slot->used ? slot->surface : (struct target_surface){0};
+    INVARIANT(!s || s->width); /* what is gone has no entry */
+    return s ? *s : (struct target_surface){0};
 }
 
-/* Makes room, leaving out what has been destroyed. */
-static bool grow(struct targets *t)
+static void drop(struct targets *t, uint64_t key)
 {
-    struct targets bigger = {.capacity = t->capacity ? t->capacity : 64};
-    size_t live = 0;
-
-    for (size_t i = 0; i < t->capacity; i++)
-        live += t->slots[i].used && t->slots[i].surface.width;
-    if (4 * live > t->capacity)
-        bigger.capacity = 2 * t->capacity;
-    bigger.slots = calloc(bigger.capacity, sizeof(*bigger.slots));
-    if (!bigger.slots)
-        return false;
-    for (size_t i = 0; i < t->capacity; i++)
-        if (t->slots[i].used && t->slots[i].surface.width) {
-            *probe(&bigger, t->slots[i].key) = t->slots[i];
-            bigger.count++;
-        }
-    free(t->slots);
-    *t = bigger;
-    return true;
+    free(map_pointer(&t->surfaces, key));
+    map_remove(&t->surfaces, key);
 }
 
 static void set(struct targets *t, uint64_t key, struct target_surface surface)
 {
-    struct target_slot *slot;
+    struct target_surface *s = NULL;
+    uint64_t *slot;
 
     if (t->failed)
         return;
-    if (2 * (t->count + 1) > t->capacity && !grow(t)) {
+    drop(t, key);
+    if (!surface.width)
+        return;
+    slot = map_put(&t->surfaces, key);
+    if (slot)
+        s = malloc(sizeof(*s));
+    if (!s) {
+        map_remove(&t->surfaces, key);
         t->failed = true;
         return;
     }
-    slot = probe(t, key);
-    if (!slot->used)
-        t->count++;
-    *slot = (struct target_slot){.key = key, .surface = surface, .used = true};
+    *s = surface;
+    *slot = (uint64_t)(uintptr_t)s;
 }
 
 static uint32_t mip_size(uint32_t size, uint32_t mip)
@@ -162,10 +144,17 @@ void targets_scan(struct targets *t, uint32_t context, const void *stream, uint6
         if (p.desc)
             follow(t, context, &p, out);
     }
+    INVARIANT(out->presents <= out->packets);
+    INVARIANT(!out->presents || out->presented.width);
 }
 
 void targets_finish(struct targets *t)
 {
-    free(t->slots);
+    struct map_slot slot;
+    size_t at = 0;
+
+    while (map_next(&t->surfaces, &at, &slot))
+        free((void *)(uintptr_t)slot.value);
+    map_finish(&t->surfaces);
     *t = (struct targets){0};
 }

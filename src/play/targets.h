@@ -14,21 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
+
 struct target_surface {
     uint32_t width, height, format, mips; /* width 0: no texture */
 };
 
-struct target_slot {
-    uint64_t key; /* handle, share token or context, with its kind in bits 62 and 63 */
-    struct target_surface surface;
-    bool used;
-};
-
 /* Zero-initialised is empty. */
 struct targets {
-    struct target_slot *slots;
-    size_t capacity, count;
-    bool failed; /* out of memory: answers are the default picture from now on */
+    struct map
+        surfaces; /* by handle, share token or context, with its kind in bits 62 and 63; each allocated */
+    bool failed;  /* out of memory: answers are the default picture from now on */
 };
 
 struct target_scan {

@@ -63,13 +63,14 @@ static int out_record(struct trace_writer *w, enum trace_record_type type, const
     return result(w, e);
 }
 
-/* By hand: the members' order and spacing are those of the files that already exist. */
+/* By hand: the members' order and spacing are those of the files that already exist. NULL with errno. */
 static char *make_meta(const struct trace_writer_params *p)
 {
     json_t *producer = json_string(p->producer), *notes = p->notes ? json_string(p->notes) : NULL;
     char *a = json_dumps(producer, JSON_ENCODE_ANY), *b = notes ? json_dumps(notes, JSON_ENCODE_ANY) : NULL;
     char *meta = NULL;
 
+    errno = EINVAL;
     if (a && (b || !p->notes) &&
         asprintf(&meta, "{\"emulator_version\":%s,\"command_abi_version\":%" PRIu32 "%s%s}", a,
                  p->command_abi, b ? ",\"notes\":" : "", b ? b : "") < 0)
@@ -87,7 +88,8 @@ static int write_header(struct trace_writer *w, const struct trace_writer_params
     char *meta = make_meta(p);
 
     if (!meta)
-        return error_set(e, -EINVAL, "%s: the metadata must be UTF-8", p->path);
+        return error_set(e, -errno, "%s: %s", p->path,
+                         errno == EINVAL ? "the metadata must be UTF-8" : strerror(errno));
     memcpy(q, TRACE_MAGIC, 8);
     q = put(q + 8, TRACE_HEADER_SIZE, 4);
     q = put(q, w->version, 4);

@@ -18,13 +18,13 @@ def lose(*args, code=0):
 
 
 @case
-def json_and_news():
-    out, err = lose('--at-submit', '25', '--times', '2', '--json', '--patience', '60', '--', client, 'recover')
+def json_and_events():
+    out, err = lose('--at-submit', '25', '--times', '2', '--json', '--timeout', '60', '--', client, 'recover')
     j = json.loads(out)
     assert (j['verdict'], j['ok'], j['at'], j['n'], j['devices'], j['signal']) == ('survived', True, 'submission', 25, 3, None), j
-    assert [(l['submissions'], l['frames'], l['told_by'], l['told']) for l in j['losses']] == [(24, 0, 'vkQueueSubmit', 1)] * 2, j
+    assert [(l['submissions'], l['frames'], l['reported_by'], l['reported']) for l in j['losses']] == [(24, 0, 'vkQueueSubmit', 1)] * 2, j
     for l in j['losses']:
-        assert l['told_ms'] <= l['destroyed_ms'] <= l['new_device_ms'] <= l['work_ms'], l
+        assert l['reported_ms'] <= l['destroyed_ms'] <= l['new_device_ms'] <= l['work_ms'], l
     for words in ('a device: ', 'after 0 frames and 24 submissions the device is lost', 'vkQueueSubmit answers VK_ERROR_DEVICE_LOST',
                   'the lost device is destroyed', 'a new device', 'its first submission', 'survived: it works on a new device'):
         assert words in err, (words, err)
@@ -34,9 +34,9 @@ def json_and_news():
 def who_may_end_may_not_die():
     for how, said in (('exit', 'ended: it ended with exit code 3 and made no new device'),
                       ('abort', 'died: signal 6 (Aborted) ended it')):
-        out, err = lose('--at-submit', '5', '--patience', '60', '--', client, how, code=1)
+        out, err = lose('--at-submit', '5', '--timeout', '60', '--', client, how, code=1)
         assert out == '' and err.splitlines()[-1] == said, err
-        lose('--at-submit', '5', '--patience', '60', '--expect', 'end', '--', client, how, code=0 if how == 'exit' else 1)
+        lose('--at-submit', '5', '--timeout', '60', '--expect', 'end', '--', client, how, code=0 if how == 'exit' else 1)
 
 
 @case
@@ -64,8 +64,8 @@ def wrong_usage():
                        (['--at-submit', '-1', 'x'], "aerogpu lose: --at-submit: '-1' is no number from 1 to 4294967295" + more),
                        (['--hang', '2s', 'x'], "aerogpu lose: --hang: '2s' is no time in milliseconds, above 0 and up to 3600000" + more),
                        (['--times', '256', 'x'], "aerogpu lose: --times: '256' is no number from 1 to 255" + more),
-                       (['--patience', 'nan', 'x'],
-                        "aerogpu lose: --patience: 'nan' is no time in seconds, above 0 and up to 86400" + more),
+                       (['--timeout', 'nan', 'x'],
+                        "aerogpu lose: --timeout: 'nan' is no time in seconds, above 0 and up to 86400" + more),
                        (['--expect', 'luck', 'x'], "aerogpu lose: --expect: 'luck' is none of survive|end" + more),
                        (['--nonsense', 'x'], "aerogpu lose: unknown option '--nonsense'" + more)):
         out, err = lose(*args, code=2)
@@ -96,7 +96,7 @@ def gears_do_not_survive():
     screen = subprocess.Popen(['Xvfb', '-displayfd', '1', '-screen', '0', '640x480x24', '-nolisten', 'tcp'], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
-        p = subprocess.run([aerogpu, 'lose', '--at-frame', '20', '--json', '--patience', '60', '--', 'vkd3d-gears'], text=True,
+        p = subprocess.run([aerogpu, 'lose', '--at-frame', '20', '--json', '--timeout', '60', '--', 'vkd3d-gears'], text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=200,
                            env=dict(os.environ, DISPLAY=':' + screen.stdout.readline().strip()))
     finally:
@@ -104,7 +104,7 @@ def gears_do_not_survive():
         screen.wait()
     j = json.loads(p.stdout)
     assert (p.returncode, j['verdict'], j['signal']) == (1, 'died', signal.SIGABRT), j
-    assert j['losses'][0]['frames'] == 19 and j['losses'][0]['told_by'] == 'vkQueuePresentKHR', j
+    assert j['losses'][0]['frames'] == 19 and j['losses'][0]['reported_by'] == 'vkQueuePresentKHR', j
 
 
 print('1..%d' % len(tests))

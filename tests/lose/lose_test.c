@@ -27,7 +27,7 @@ static int run(const char *how, const char *limit, struct lose_params p)
     p.times = p.times ? p.times : 1;
     p.proof = 10;
     p.reach_ns = p.reach_ns ? p.reach_ns : 60 * NSEC_PER_SEC;
-    p.patience_ns = p.patience_ns ? p.patience_ns : 60 * NSEC_PER_SEC;
+    p.timeout_ns = p.timeout_ns ? p.timeout_ns : 60 * NSEC_PER_SEC;
     return lose_run(&p, &result, &e);
 }
 
@@ -43,8 +43,8 @@ static void who_makes_a_new_device_survives(void **state)
     assert_int_equal(l->submits, 19); /* the 20th was not done */
     assert_int_equal(l->frames, 0);
     assert_int_equal(l->call, LOSE_vkQueueSubmit);
-    assert_int_equal(l->told, 1);
-    assert_true(l->told_ns && l->told_ns <= l->destroyed_ns && l->destroyed_ns <= l->device_ns &&
+    assert_int_equal(l->reported, 1);
+    assert_true(l->reported_ns && l->reported_ns <= l->destroyed_ns && l->destroyed_ns <= l->device_ns &&
                 l->device_ns <= l->work_ns);
     assert_int_equal(result.devices, 2);
     assert_false(result.exited || result.signalled);
@@ -108,19 +108,19 @@ static void who_aborts_has_died(void **state)
     assert_int_equal(result.code, SIGABRT);
 }
 
-static void who_does_not_listen_is_deaf(void **state)
+static void who_goes_on_ignores_the_loss(void **state)
 {
-    assert_int_equal(run("ignore", NULL, (struct lose_params){.patience_ns = NSEC_PER_SEC}), 0);
-    assert_verdict(LOSE_DEAF);
-    assert_true(result.losses[0].told > 1);
+    assert_int_equal(run("ignore", NULL, (struct lose_params){.timeout_ns = NSEC_PER_SEC}), 0);
+    assert_verdict(LOSE_IGNORES_LOSS);
+    assert_true(result.losses[0].reported > 1);
     assert_int_equal(result.losses[0].destroyed_ns, 0);
 }
 
-static void who_sleeps_is_stuck(void **state)
+static void who_sleeps_is_unresponsive(void **state)
 {
-    assert_int_equal(run("pause", NULL, (struct lose_params){.patience_ns = 2 * NSEC_PER_SEC}), 0);
-    assert_verdict(LOSE_STUCK);
-    assert_int_equal(result.losses[0].told, 1);
+    assert_int_equal(run("pause", NULL, (struct lose_params){.timeout_ns = 2 * NSEC_PER_SEC}), 0);
+    assert_verdict(LOSE_UNRESPONSIVE);
+    assert_int_equal(result.losses[0].reported, 1);
 }
 
 static void the_loss_may_not_be_reached(void **state)
@@ -156,8 +156,8 @@ int main(void)
         cmocka_unit_test(a_program_that_ends_soon_after_survives_too),
         cmocka_unit_test(who_ends_has_ended),
         cmocka_unit_test(who_aborts_has_died),
-        cmocka_unit_test(who_does_not_listen_is_deaf),
-        cmocka_unit_test(who_sleeps_is_stuck),
+        cmocka_unit_test(who_goes_on_ignores_the_loss),
+        cmocka_unit_test(who_sleeps_is_unresponsive),
         cmocka_unit_test(the_loss_may_not_be_reached),
         cmocka_unit_test(what_cannot_run_is_an_error),
     };

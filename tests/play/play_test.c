@@ -29,8 +29,7 @@
 static const char *aerogpu, *samples;
 static char work[] = "/tmp/aerogpu-play-XXXXXX";
 
-/* ---- running the command
- * ------------------------------------------------------------------------------------------ */
+/* ---- running the command ------------------------------------------------- */
 
 struct run {
     int code;
@@ -103,8 +102,7 @@ static size_t num_errors(const json_t *file)
     return json_array_size(json_object_get(file, "errors"));
 }
 
-/* ---- what upstream's recordings must do
- * --------------------------------------------------------------------------- */
+/* ---- what upstream's recordings must do ---------------------------------- */
 
 /* "- name 64 digits" in EXPECTED.md. */
 static bool expected_hash(const char *dir, const char *name, char hash[65])
@@ -219,8 +217,7 @@ static void upstream_recordings_with_private_shaders_latch_an_error(void **state
     json_decref(play_json("", path, 3)); /* another command ABI */
 }
 
-/* ---- our own samples
- * ---------------------------------------------------------------------------------------------- */
+/* ---- our own samples ----------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -329,8 +326,7 @@ static void pictures_go_where_they_are_asked_to(void **state)
     assert_int_equal(code_of(sh("$A play --png sheet.png/x $S/shared.aerogputrace >/dev/null 2>&1")), 4);
 }
 
-/* ---- what goes wrong
- * ---------------------------------------------------------------------------------------------- */
+/* ---- what goes wrong ----------------------------------------------------- */
 
 static void exit_codes_say_what_happened(void **state)
 {

@@ -36,9 +36,9 @@ static void on_signal(int sig)
     stopped = sig;
 }
 
-/* ---- what is printed ---- */
+/* ---- what is printed ----------------------------------------------------- */
 
-static void news(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *text)
+static void on_event(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *text)
 {
     if (since_loss_ns)
         fprintf(stderr, "  +%8.1f ms  %s\n", (double)since_loss_ns / 1e6, text);
@@ -65,15 +65,16 @@ static void explain(const struct command_line *o, const struct lose_result *r)
         fprintf(stderr, "signal %d (%s) ended it%s\n", r->code, strsignal(r->code),
                 l ? "" : ", before the device was lost");
         break;
-    case LOSE_DEAF:
+    case LOSE_IGNORES_LOSS:
         fprintf(stderr,
                 "it goes on with the device that is lost: %" PRIu64 " calls answered VK_ERROR_DEVICE_LOST\n",
-                l->told);
+                l->reported);
         break;
-    case LOSE_STUCK:
+    case LOSE_UNRESPONSIVE:
         fprintf(stderr, "it %s\n",
-                l->told ? "was told, and does nothing any more"
-                        : "does nothing any more, and has called nothing that could have told it");
+                l->reported
+                    ? "had the loss reported, and does nothing any more"
+                    : "does nothing any more, and has called nothing that could have reported the loss");
         break;
     case LOSE_NOT_REACHED:
         fprintf(stderr, "the device was not lost: the program did not come to %s %u%s%s\n", what,
@@ -94,10 +95,11 @@ static json_t *milliseconds(uint64_t ns)
 static json_t *loss_json(const struct lose_loss *l)
 {
     return json_pack("{s:I, s:I, s:o, s:s?, s:I, s:o, s:o, s:o, s:o}", "frames", (json_int_t)l->frames,
-                     "submissions", (json_int_t)l->submits, "at_ms", milliseconds(l->at_ns), "told_by",
-                     l->call ? lose_call_name(l->call) : NULL, "told", (json_int_t)l->told, "told_ms",
-                     milliseconds(l->told_ns), "destroyed_ms", milliseconds(l->destroyed_ns), "new_device_ms",
-                     milliseconds(l->device_ns), "work_ms", milliseconds(l->work_ns));
+                     "submissions", (json_int_t)l->submits, "at_ms", milliseconds(l->at_ns), "reported_by",
+                     l->call ? lose_call_name(l->call) : NULL, "reported", (json_int_t)l->reported,
+                     "reported_ms", milliseconds(l->reported_ns), "destroyed_ms",
+                     milliseconds(l->destroyed_ns), "new_device_ms", milliseconds(l->device_ns), "work_ms",
+                     milliseconds(l->work_ns));
 }
 
 static void print_json(const struct command_line *o, const struct lose_result *r, bool ok)
@@ -141,7 +143,7 @@ static int parse(int argc, char **argv, struct command_line *c)
         OPT_GROUP("what counts as surviving"),
         OPT_U32("proof", 0, &p->proof, 1, UINT32_MAX, "N",
                 "so many frames on a new device, or submissions if the lost one showed no frames; 30"),
-        OPT_TIME("patience", 0, &p->patience_ns, NSEC_PER_SEC, 86400, "SECONDS", "from the loss to that; 10"),
+        OPT_TIME("timeout", 0, &p->timeout_ns, NSEC_PER_SEC, 86400, "SECONDS", "from the loss to that; 10"),
         OPT_TIME("reach", 0, &p->reach_ns, NSEC_PER_SEC, 86400, "SECONDS", "to come to a loss; 60"),
         OPT_CHOICE(
             "expect", 0, &c->expect, "survive|end",
@@ -150,7 +152,7 @@ static int parse(int argc, char **argv, struct command_line *c)
             "keep", 0, &p->keep,
             "let the program go on when it has survived. Else it is ended, with SIGTERM and three seconds later with SIGKILL"),
         OPT_FLAG("json", 0, &c->json,
-                 "one JSON object on standard output; news go to standard error either way"),
+                 "one JSON object on standard output; what happens goes to standard error either way"),
         OPT_END};
     struct options line = {
         .rows = rows,
@@ -160,7 +162,7 @@ static int parse(int argc, char **argv, struct command_line *c)
         .wrong = "no program is given",
         .stops = true,
         .about =
-            "A GPU that hangs is reset, and every program that used it is told that its device is lost. Few programs were ever tried in that case. This brings it about: a Vulkan layer in the program's processes lets its device work until the chosen frame or submission. From there on, each call that may answer `VK_ERROR_DEVICE_LOST` does; everything else works, so that the program can destroy what it has and start again. The driver and the GPU are the machine's own, and come to no harm.\n\n"
+            "A GPU that hangs is reset, and every program that used it hears that its device is lost. Few programs were ever tried in that case. This brings it about: a Vulkan layer in the program's processes lets its device work until the chosen frame or submission. From there on, each call that may answer `VK_ERROR_DEVICE_LOST` does; everything else works, so that the program can destroy what it has and start again. The driver and the GPU are the machine's own, and come to no harm.\n\n"
             "The program may use Vulkan itself, or anything that is built on it: Direct3D 12 with libvkd3d, also under Wine; DXVK; ANGLE; OpenGL with Zink. All of its processes count: a program that starts a new process with a new device has survived.",
         .exits = {"it survived, or ended where that is expected", "it did not, or never came to the loss",
                   [EXIT_ENV] = "the program cannot be run, or makes no Vulkan device"},
@@ -198,8 +200,8 @@ int cmd_lose(int argc, char **argv)
                                      .times = 1,
                                      .proof = 30,
                                      .reach_ns = 60 * NSEC_PER_SEC,
-                                     .patience_ns = 10 * NSEC_PER_SEC,
-                                     .news = news,
+                                     .timeout_ns = 10 * NSEC_PER_SEC,
+                                     .on_event = on_event,
                                      .stop = &stopped}};
     struct sigaction sa = {.sa_handler = on_signal};
     struct error e = {0};

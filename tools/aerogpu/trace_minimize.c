@@ -84,7 +84,7 @@ static int run_once(struct minimize *m, const void *data, size_t size, uint32_t 
     return crash_run(&p, out, e);
 }
 
-/* ---- what is known already ---------------------------------------------------------------------------------------- */
+/* ---- what is known already ----------------------------------------------- */
 
 static int by_hash(const void *a, const void *b)
 {
@@ -115,7 +115,7 @@ static const struct known *find_known(const struct minimize *m, uint64_t hash)
     return m->num_known ? bsearch(&key, m->known, m->num_known, sizeof(key), by_hash) : NULL;
 }
 
-/* ---- candidates --------------------------------------------------------------------------------------------------- */
+/* ---- candidates ---------------------------------------------------------- */
 
 static void show(struct minimize *m)
 {
@@ -234,7 +234,7 @@ static void try_slice(struct minimize *m)
     free(keep);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------- */
 
 static int find_crash(struct minimize *m, struct error *e)
 {

@@ -95,8 +95,7 @@ static int make_dir(const char *path, struct error *e)
     return 0;
 }
 
-/* ---- while a recording plays
- * -------------------------------------------------------------------------------------- */
+/* ---- while a recording plays --------------------------------------------- */
 
 /* Frames of the contact sheet are spread evenly over the recording. */
 static bool on_sheet(const struct play *p, size_t nth)
@@ -223,8 +222,7 @@ static void play_file(struct play *p, struct file *file)
     trace_reader_destroy(r);
 }
 
-/* ---- what is printed
- * ---------------------------------------------------------------------------------------------- */
+/* ---- what is printed ----------------------------------------------------- */
 
 static const char *error_name(uint32_t code)
 {
@@ -398,8 +396,7 @@ static int report(struct play *p)
     return code;
 }
 
-/* ---- bringing the machine up and down
- * ----------------------------------------------------------------------------- */
+/* ---- bringing the machine up and down ------------------------------------ */
 
 /* Opens every recording once, so that one that is bad says so whatever else happens. Guest memory for the
  * most demanding of the others, 0 if there is none. */

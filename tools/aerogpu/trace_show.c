@@ -386,7 +386,7 @@ static int show_dump(struct show *s)
     return code;
 }
 
-/* ---- a stream or a table alone, as aerogpu_dbgctl dumps it ---- */
+/* ---- a stream or a table alone, as aerogpu_dbgctl dumps it --------------- */
 
 enum { BARE_MAX = 64 << 20 };
 

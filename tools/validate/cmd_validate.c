@@ -117,7 +117,7 @@ static void progress(void *ctx, const char *name, unsigned index, unsigned total
         say(r, "ok", name, text, json_number_value(json_object_get(result, "duration_ms")));
 }
 
-/* ---- running tests ---- */
+/* ---- running tests ------------------------------------------------------- */
 
 static json_t *new_events(void *ctx)
 {
@@ -213,7 +213,7 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
     return r->failures - before;
 }
 
-/* ---- the checklist, in its strict order ---- */
+/* ---- the checklist, in its strict order ---------------------------------- */
 
 static void step(struct run *r, const char *name, bool passed, bool skipped, const char *evidence)
 {
@@ -349,7 +349,7 @@ static void soak(struct run *r)
     free(levels);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole ----------------------------------------------------------- */
 
 enum { MAX_SOAK_MINUTES = 60 * 24 * 365, MAX_TIME_SLACK = 1000 };
 

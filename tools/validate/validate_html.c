@@ -41,7 +41,7 @@ static void result_cell(struct strbuf *b, const char *result)
                   result);
 }
 
-/* ---- parts ------------------------------------------------------------------ */
+/* ---- parts --------------------------------------------------------------- */
 
 /* What failed, before everything else. */
 static void failures(struct strbuf *b, const json_t *r)

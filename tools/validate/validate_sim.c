@@ -54,7 +54,7 @@ static struct sim_peer *find(const struct sim_suite *s, int number)
     return p;
 }
 
-/* ---- calls ---- */
+/* ---- calls --------------------------------------------------------------- */
 
 static const struct d3dkmt_transport *transport_of(const struct sim_suite *s)
 {
@@ -84,7 +84,7 @@ static NTSTATUS wait_for(void *ctx, D3DKMT_HANDLE context, uint64_t value, uint6
     return t->wait(t->ctx, context, value, timeout_ns);
 }
 
-/* ---- time ---- */
+/* ---- time ---------------------------------------------------------------- */
 
 static uint64_t now(void *ctx)
 {
@@ -102,7 +102,7 @@ static void sleep_ns(void *ctx, uint64_t ns)
         stack_sleep(s->top->stack, ns);
 }
 
-/* ---- lines ---- */
+/* ---- lines --------------------------------------------------------------- */
 
 static void put(struct queue *q, const char *text)
 {
@@ -164,7 +164,7 @@ static bool peer_hear(void *ctx, int number, char *text, size_t size, int timeou
     return take(&p->in, text, size);
 }
 
-/* ---- peers ---- */
+/* ---- peers --------------------------------------------------------------- */
 
 static void peer_main(void *arg)
 {
@@ -242,7 +242,7 @@ static int peer_end(void *ctx, int number, int timeout_ms, bool killed)
     return p->done ? p->code : -1;
 }
 
-/* ---- services ---- */
+/* ---- services ------------------------------------------------------------ */
 
 /* D3DKMT and the user-mode driver's time belong to the stack on top. */
 static void lead_to(struct sim_suite *s)
@@ -284,7 +284,7 @@ static int service_down(void *ctx, json_t **events)
     return code;
 }
 
-/* ---- life ---- */
+/* ---- life ---------------------------------------------------------------- */
 
 void sim_suite_init(struct sim_suite *s, struct validate_host *h, const struct validate_options *o)
 {

@@ -12,7 +12,7 @@
 #include "aerogpu/escape.h"
 #include "dxgkrnl/kernel.h"
 
-/* ---- the witness ---- */
+/* ---- the witness --------------------------------------------------------- */
 
 enum { INTERVAL_MS = 10, MAX_SAMPLES = 3000 };
 
@@ -139,7 +139,7 @@ json_t *witness_stop(struct witness *w)
     return out;
 }
 
-/* ---- growth ---- */
+/* ---- growth -------------------------------------------------------------- */
 
 static uint64_t resident(int pid)
 {

@@ -1,0 +1,39 @@
+/* The nth allocation or system call fails: the program is not run without the layer, and nothing stays. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "base/clock.h"
+#include "lose/lose.h"
+
+static int run_true(void *ctx)
+{
+    static struct lose_result result;
+    char *argv[] = {"true", NULL};
+    int rc = lose_run(&(struct lose_params){.argv = argv,
+                                            .layers = "/nowhere",
+                                            .at_frame = 1,
+                                            .times = 1,
+                                            .proof = 1,
+                                            .reach_ns = 60 * NSEC_PER_SEC,
+                                            .timeout_ns = NSEC_PER_SEC},
+                      &result, NULL);
+
+    assert_true(rc || (result.verdict == LOSE_NO_DEVICE && result.exited && !result.code));
+    return rc;
+}
+
+static void running_a_program(void **state)
+{
+    assert_true(alloc_fail_each(run_true, NULL) > 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(running_a_program)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

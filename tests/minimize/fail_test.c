@@ -1,0 +1,124 @@
+/* The nth allocation or system call fails: a recording in pieces, and a dump that is opened to be played. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "alloc_fail.h"
+#include "blackbox/schema.h"
+#include "minimize/dump_file.h"
+#include "minimize/reduce.h"
+
+static const char *recording; /* build/samples/spinning.aerogputrace */
+
+static int load(void *ctx)
+{
+    struct reduce r;
+    int rc = reduce_load(&r, recording, NULL, 0, NULL);
+
+    assert_true(rc || reduce_packets_left(&r) > 0);
+    reduce_finish(&r);
+    return rc;
+}
+
+static void loading(void **state)
+{
+    assert_true(alloc_fail_each(load, NULL) > 10);
+}
+
+static int write_half(void *ctx)
+{
+    struct reduce *r = ctx;
+    uint32_t n = reduce_things(r, REDUCE_PACKETS), before = reduce_packets_left(r);
+    static uint8_t keep[1 << 16];
+    struct error e = {0};
+    void *data;
+    size_t size;
+    int rc;
+
+    assert_true(n <= sizeof(keep));
+    for (uint32_t i = 0; i < n; i++)
+        keep[i] = i % 2;
+    rc = reduce_write(r, REDUCE_PACKETS, keep, &data, &size, &e);
+    assert_int_equal(reduce_packets_left(r), before); /* a candidate leaves the recording as it is */
+    if (!rc)
+        munmap(data, size);
+    return rc;
+}
+
+static int slice(void *ctx)
+{
+    struct reduce *r = ctx;
+    static uint8_t keep[1 << 16];
+
+    return reduce_slice(r, r->num_subs - 1, 0, keep) ? 0 : -ENOMEM;
+}
+
+static void candidates(void **state)
+{
+    struct reduce r;
+
+    assert_int_equal(reduce_load(&r, recording, NULL, 0, NULL), 0);
+    assert_true(alloc_fail_each(write_half, &r) > 10);
+    assert_true(alloc_fail_each(slice, &r) > 2);
+    reduce_finish(&r);
+}
+
+static int open_dump(void *ctx)
+{
+    struct dump_file f;
+    int rc = dump_file_open(&f, ctx, NULL);
+
+    if (rc)
+        return rc;
+    assert_int_equal(f.recording_size, 9);
+    assert_int_equal(f.num_suspects, 20);
+    assert_true(dump_file_suspects(&f, 7) && !dump_file_suspects(&f, 99));
+    dump_file_close(&f);
+    return 0;
+}
+
+/* Not one suspect and not one part of the recording is silently left out. */
+static void dumps(void **state)
+{
+    char path[] = "/tmp/aerogpu-dump-XXXXXX", sql[400];
+    sqlite3 *db;
+
+    close(mkstemp(path));
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    snprintf(
+        sql, sizeof(sql),
+        "PRAGMA application_id=%d;PRAGMA user_version=%d;CREATE TABLE finding(rank,submission);INSERT INTO finding VALUES(0,1);"
+        "CREATE TABLE submission(id,stream);CREATE TABLE meta(key,value);CREATE TABLE packet(number,submission,state);",
+        BB_APPLICATION_ID, BB_SCHEMA_VERSION);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(
+            db,
+            "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<19) INSERT INTO packet SELECT "
+            "i,1,'perhaps running' FROM n;CREATE TABLE file(kind,part,bytes);"
+            "INSERT INTO file VALUES('recording',0,x'0102030405'),('recording',1,x'06070809')",
+            NULL, NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(db);
+    assert_true(alloc_fail_each(open_dump, path) > 3);
+    unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loading), cmocka_unit_test(candidates),
+                                       cmocka_unit_test(dumps)};
+
+    recording = argv[1];
+    return argc < 2 ? 2 : cmocka_run_group_tests(tests, NULL, NULL);
+}
