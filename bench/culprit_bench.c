@@ -22,25 +22,42 @@ struct tally {
     unsigned planted, exact, wrong, missed;
 };
 
-static bool is_right(const struct plant *p, const struct watch_crash *c)
+static bool is_from_outside(const struct plant *p)
 {
-    static const enum bb_cause causes[] = {[PLANT_HANG] = BB_CAUSE_HANG,
-                                           [PLANT_WILD] = BB_CAUSE_PAGE_FAULT,
-                                           [PLANT_AFTER_FREE] = BB_CAUSE_PAGE_FAULT,
-                                           [PLANT_BEYOND] = BB_CAUSE_PAGE_FAULT,
-                                           [PLANT_MALFORMED] = BB_CAUSE_MALFORMED,
-                                           [PLANT_KILLED] = BB_CAUSE_KILLED,
-                                           [PLANT_TWO_CONTEXTS] = BB_CAUSE_HANG};
+    return p->kind == PLANT_KILLED || p->kind == PLANT_SIGNAL;
+}
 
-    if (c->cause != causes[p->kind])
-        return false;
-    if (p->kind == PLANT_KILLED)
-        return true;
-    if (c->ordinal != p->ordinal || c->packet != p->packet)
-        return false;
+static bool is_right_cause(const struct plant *p, const struct watch_crash *c)
+{
+    static const enum bb_cause causes[PLANT_NUM_KINDS] = {[PLANT_HANG] = BB_CAUSE_HANG,
+                                                          [PLANT_WILD] = BB_CAUSE_PAGE_FAULT,
+                                                          [PLANT_AFTER_FREE] = BB_CAUSE_PAGE_FAULT,
+                                                          [PLANT_BEYOND] = BB_CAUSE_PAGE_FAULT,
+                                                          [PLANT_MALFORMED] = BB_CAUSE_MALFORMED,
+                                                          [PLANT_KILLED] = BB_CAUSE_KILLED,
+                                                          [PLANT_TWO_CONTEXTS] = BB_CAUSE_HANG,
+                                                          [PLANT_SLOW] = BB_CAUSE_SLOW,
+                                                          [PLANT_SIGNAL] = BB_CAUSE_KILLED,
+                                                          [PLANT_NOT_CANONICAL] = BB_CAUSE_PAGE_FAULT,
+                                                          [PLANT_NULL_POINTER] = BB_CAUSE_PAGE_FAULT,
+                                                          [PLANT_REUSED] = BB_CAUSE_HANG};
+
+    return c->cause == causes[p->kind];
+}
+
+static bool is_right_command(const struct plant *p, const struct watch_crash *c)
+{
+    return !is_from_outside(p) && c->ordinal == p->ordinal && c->packet == p->packet;
+}
+
+static bool is_right_memory(const struct plant *p, const struct watch_crash *c)
+{
     switch (p->kind) {
     case PLANT_WILD:
-        return c->fault_kind == BB_FAULT_NEVER_MAPPED;
+    case PLANT_NULL_POINTER:
+        return c->fault_kind == BB_FAULT_NEVER_MAPPED && !c->no_address;
+    case PLANT_NOT_CANONICAL:
+        return c->no_address;
     case PLANT_AFTER_FREE:
         return c->fault_kind == BB_FAULT_USE_AFTER_FREE && c->fault_resource == p->buffer;
     case PLANT_BEYOND:
@@ -49,6 +66,36 @@ static bool is_right(const struct plant *p, const struct watch_crash *c)
     default:
         return true;
     }
+}
+
+static bool is_right(const struct plant *p, const struct watch_crash *c)
+{
+    if (!is_right_cause(p, c) || !is_right_memory(p, c))
+        return false;
+    if (p->kind == PLANT_REUSED && c->certain && !strcmp(c->shaders, ""))
+        return false;
+    return is_from_outside(p) || is_right_command(p, c);
+}
+
+/* A single fact that is said to be proven, and is not so. */
+static bool lies(const struct plant *p, const struct watch_crash *c)
+{
+    return (c->which == BB_SURE_PROVEN && !is_right_command(p, c)) ||
+           (c->why == BB_SURE_PROVEN && !is_right_cause(p, c)) ||
+           (c->whose == BB_SURE_PROVEN && !is_right_memory(p, c));
+}
+
+/* What went on when it was given ten times as long: the slow one, as `aerogpu play` of a dump would say. */
+static void call_slow(struct crash_run_result *r, uint32_t hang_ms)
+{
+    if (r->crashed || r->pause.ns < hang_ms * NSEC_PER_MSEC)
+        return;
+    r->crashed = true;
+    r->crash = (struct watch_crash){.cause = BB_CAUSE_SLOW,
+                                    .certain = true,
+                                    .which = BB_SURE_SUGGESTED,
+                                    .ordinal = r->pause.ordinal,
+                                    .packet = r->pause.packet};
 }
 
 static void complain(const struct plant *p, uint64_t seed, const char *how, const struct crash_run_result *r)
@@ -74,24 +121,28 @@ static void one(uint64_t seed, struct tally *t)
         exit(4);
     }
     params.path = path;
-    if (p.kind == PLANT_KILLED)
+    if (is_from_outside(&p))
         params.kill_after_us = 5000 + (uint32_t)(seed * 7919 % 60000);
+    params.kill_signal = p.signal;
     for (int pass = 0; pass < 2 && !named; pass++) {
         params.markers = pass ? EXEC_MARKERS_EXACT : EXEC_MARKERS_GROUPS;
+        params.hang_ms = pass && p.kind == PLANT_SLOW ? 10 * HANG_MS : HANG_MS;
         if (crash_run(&params, &r, &e)) {
             fprintf(stderr, "culprit_bench: %s\n", e.text);
             exit(4);
         }
-        if (p.kind == PLANT_KILLED && !r.crashed)
+        if (pass)
+            call_slow(&r, HANG_MS);
+        if (is_from_outside(&p) && !r.crashed)
             break; /* it was idle when it was killed, or had ended */
-        named = r.crashed && is_right(&p, &r.crash) && (r.crash.certain || p.kind == PLANT_KILLED);
-        if (r.crashed && r.crash.certain && !is_right(&p, &r.crash)) {
+        named = r.crashed && is_right(&p, &r.crash) && (r.crash.certain || is_from_outside(&p));
+        if (r.crashed && lies(&p, &r.crash) && !(p.kind == PLANT_SLOW && !pass)) {
             wrong = true;
             complain(&p, seed, pass ? "exact" : "group", &r);
         }
     }
     close(fd);
-    if (p.kind == PLANT_KILLED && !r.crashed) {
+    if (is_from_outside(&p) && !r.crashed) {
         t->missed++;
         return;
     }

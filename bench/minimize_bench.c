@@ -106,7 +106,9 @@ int main(int argc, char **argv)
     for (uint64_t seed = 1; done < n; seed++) {
         double ratio;
 
-        if (seed % PLANT_NUM_KINDS == PLANT_KILLED)
+        const enum plant_kind kind = (enum plant_kind)(seed % PLANT_NUM_KINDS);
+
+        if (kind == PLANT_KILLED || kind == PLANT_SIGNAL || kind == PLANT_SLOW)
             continue;
         ratio = one(seed, &left);
         worst = ratio > worst ? ratio : worst;

@@ -22,6 +22,7 @@ static const struct {
     {"hang", "a frame whose draw 77 does not finish", sample_hang},
     {"after_free", "a store to a buffer that was destroyed", sample_after_free},
     {"beyond", "a store behind the end of a buffer", sample_beyond},
+    {"slow", "a draw that takes long, and ends", sample_slow},
     {"wild", "a store to an address that was never mapped", sample_wild},
 };
 

@@ -1,5 +1,6 @@
 #include "plant.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include <aerogpu/ext.h>
@@ -20,7 +21,7 @@ enum {
     VICTIM,
     BYSTANDERS = 100,
 };
-enum { SIZE = 512, TRIANGLES = 64, FULL = TRIANGLES };
+enum { SIZE = 512, SLOW_SIZE = 64, TRIANGLES = 64, FULL = TRIANGLES };
 
 struct corner {
     float position[4], colour[4];
@@ -83,9 +84,17 @@ static void addressed_buffer(struct planter *w, uint32_t handle, uint32_t size)
          .size_bytes = size);
 }
 
+/* Where the store goes unless an address is written over it. */
 static void params(struct planter *w, uint32_t handle)
 {
-    static const uint32_t values[4] = {0xdead0000, 0x7d, 42, 0};
+    const enum plant_kind kind = w->p->kind;
+    const uint32_t values[4] = {kind == PLANT_NULL_POINTER    ? 0u
+                                : kind == PLANT_NOT_CANONICAL ? 0x1000u
+                                                              : 0xdead0000,
+                                kind == PLANT_NULL_POINTER    ? 0u
+                                : kind == PLANT_NOT_CANONICAL ? 0xdead0000u
+                                                              : 0x7d,
+                                42, 0};
 
     EMIT(w, CREATE_BUFFER, create_buffer, .buffer_handle = handle,
          .usage_flags = AEROGPU_RESOURCE_USAGE_CONSTANT_BUFFER, .size_bytes = 256);
@@ -163,6 +172,21 @@ static void bad(struct planter *w)
         EMIT(w, BIND_SHADERS, bind_shaders, .vs = VS, .ps = SLOW_PS);
         EMIT(w, DRAW, draw, .vertex_count = 3, .instance_count = 1, .first_vertex = 3 * FULL);
         break;
+    case PLANT_SLOW:
+        EMIT(w, BIND_SHADERS, bind_shaders, .vs = VS, .ps = SLOW_PS);
+        sample_viewport(w->s, SLOW_SIZE, SLOW_SIZE);
+        EMIT(w, DRAW, draw, .vertex_count = 3, .instance_count = 1, .first_vertex = 3 * FULL);
+        w->p->packet = num_packets(w) - 1;
+        sample_viewport(w->s, SIZE, SIZE);
+        return;
+    case PLANT_REUSED:
+        EMIT(w, BIND_SHADERS, bind_shaders, .vs = VS, .ps = SLOW_PS);
+        EMIT(w, DESTROY_SHADER, destroy_shader, .shader_handle = SLOW_PS);
+        sample_shader(w->s, SLOW_PS, AEROGPU_SHADER_STAGE_PIXEL, "colour_ps.dxbc");
+        EMIT(w, DRAW, draw, .vertex_count = 3, .instance_count = 1, .first_vertex = 3 * FULL);
+        break;
+    case PLANT_NOT_CANONICAL:
+    case PLANT_NULL_POINTER:
     case PLANT_WILD:
     case PLANT_AFTER_FREE:
     case PLANT_BEYOND:
@@ -208,13 +232,19 @@ static void frame(struct planter *w, uint32_t context, bool crash)
 
 void plant_into(struct plant *p, struct sample *s, enum plant_kind kind, uint64_t seed)
 {
+    static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP,   SIGABRT,
+                                  SIGBUS,  SIGFPE,  SIGUSR1, SIGSEGV, SIGUSR2,   SIGPIPE,
+                                  SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGSYS};
     struct planter w = {.p = p, .s = s, .rng = {.state = seed}};
+    const bool killed = kind == PLANT_KILLED || kind == PLANT_SIGNAL;
     uint32_t frames, contexts = kind == PLANT_TWO_CONTEXTS ? 2 : 1;
 
     *p = (struct plant){.kind = kind, .draws = 50 + below(&w, 8) * below(&w, 280)};
-    if (kind == PLANT_KILLED)
+    if (killed)
         p->draws = 2000;
-    frames = kind == PLANT_KILLED ? 30 : 1 + below(&w, 3);
+    if (kind == PLANT_SIGNAL)
+        p->signal = signals[below(&w, sizeof(signals) / sizeof(signals[0]))];
+    frames = killed ? 30 : 1 + below(&w, 3);
     sample_begin_frame(s);
     create(&w);
     if (kind == PLANT_AFTER_FREE) /* in the stream of the next frame */
@@ -223,7 +253,7 @@ void plant_into(struct plant *p, struct sample *s, enum plant_kind kind, uint64_
     for (uint32_t i = 0; i <= frames; i++) {
         sample_begin_frame(s);
         for (uint32_t c = 1; c <= contexts; c++)
-            frame(&w, c, i == frames && c == contexts && kind != PLANT_KILLED);
+            frame(&w, c, i == frames && c == contexts && !killed);
         sample_end_frame(s);
     }
 }
@@ -278,7 +308,7 @@ static void smallest_draw(struct planter *w)
 static void smallest_poke(struct planter *w, enum plant_kind kind)
 {
     spirv(w, POKE, AEROGPU_SHADER_STAGE_COMPUTE, &plant_poke);
-    if (kind == PLANT_WILD) {
+    if (kind == PLANT_WILD || kind == PLANT_NULL_POINTER || kind == PLANT_NOT_CANONICAL) {
         params(w, PARAMS);
     } else {
         EMIT(w, CREATE_BUFFER, create_buffer, .buffer_handle = PARAMS,
@@ -308,7 +338,7 @@ int plant_write_smallest(enum plant_kind kind, const char *path, const char *sha
     sample_begin_frame(&s);
     if (kind == PLANT_MALFORMED)
         bad(&w);
-    else if (kind == PLANT_HANG || kind == PLANT_TWO_CONTEXTS)
+    else if (kind == PLANT_HANG || kind == PLANT_TWO_CONTEXTS || kind == PLANT_REUSED)
         smallest_draw(&w);
     else
         smallest_poke(&w, kind);
@@ -316,6 +346,13 @@ int plant_write_smallest(enum plant_kind kind, const char *path, const char *sha
     sample_submit(&s, 1, 0);
     sample_end_frame(&s);
     return end_file(&s, e);
+}
+
+void sample_slow(struct sample *s)
+{
+    struct plant p;
+
+    plant_into(&p, s, PLANT_SLOW, 7);
 }
 
 void sample_after_free(struct sample *s)

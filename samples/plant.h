@@ -13,7 +13,12 @@
     K(BEYOND, "a store behind the end of a buffer")                                                          \
     K(MALFORMED, "a packet that names what does not exist")                                                  \
     K(KILLED, "nothing: the executor is to be killed from outside")                                          \
-    K(TWO_CONTEXTS, "a hang in one of two contexts")
+    K(TWO_CONTEXTS, "a hang in one of two contexts")                                                         \
+    K(SLOW, "a pixel shader that takes long, and ends")                                                      \
+    K(SIGNAL, "nothing: somebody sends the executor a signal that is not SIGKILL")                           \
+    K(NOT_CANONICAL, "a store to an address that no processor has")                                          \
+    K(NULL_POINTER, "a store to address 0")                                                                  \
+    K(REUSED, "a hang in a shader whose handle was destroyed and made again while it was bound")
 
 enum plant_kind {
 #define PLANT_ROW(NAME, doc) PLANT_##NAME,
@@ -30,6 +35,7 @@ struct plant {
     uint32_t packet;   /* in its stream */
     uint32_t buffer;   /* AFTER_FREE, BEYOND: handle */
     uint32_t distance; /* BEYOND: bytes behind the end, 1 is the first one */
+    int signal;        /* SIGNAL */
 };
 
 struct plant_shader {

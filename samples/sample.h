@@ -107,6 +107,7 @@ void sample_stress(struct sample *s);
 void sample_hang(struct sample *s);
 void sample_after_free(struct sample *s);
 void sample_beyond(struct sample *s);
+void sample_slow(struct sample *s);
 void sample_wild(struct sample *s);
 
 #endif

@@ -166,6 +166,8 @@ const char *bb_sure_name(enum bb_sure sure);
     C(REQUEST, "request", NOTHING, "", ACTIVE, NULL)                                                           \
     C(HANG, "hang", CRASH, "does not finish", TIMEOUT,                                                         \
       "Look at the loops of the shaders that are bound at the command: what ends them, and can it be that it never comes?")\
+    C(SLOW, "slow", NOTHING, "is slow", TIMEOUT,                                                                               \
+      "It ended when it was let run: see what the shaders of the command do for each vertex and pixel.")                       \
     C(PAGE_FAULT, "page fault", CRASH, "caused a page fault", PAGE_FAULT,                                      \
       "See who owns or owned the address; then look where the shaders that are bound compute it.")             \
     C(FAULT, "fault", CRASH, "brought the executor down", STOPPED, NULL)                                       \

@@ -31,6 +31,7 @@ static void on_found(void *ctx, const struct watch_crash *crash, const char *pat
 struct killer {
     struct machine *machine;
     uint32_t after_us;
+    int signal;
 };
 
 static void *kill_executor(void *arg)
@@ -41,7 +42,7 @@ static void *kill_executor(void *arg)
     usleep(k->after_us);
     pid = machine_executor_pid(k->machine);
     if (pid > 0)
-        kill(pid, SIGKILL);
+        kill(pid, k->signal);
     return NULL;
 }
 
@@ -73,7 +74,7 @@ static int play(const struct crash_run_params *p, struct run *run, struct trace_
         return r;
     r = player_create(&player, &pp, e);
     if (!r) {
-        struct killer killer = {m, p->kill_after_us};
+        struct killer killer = {m, p->kill_after_us, p->kill_signal ? p->kill_signal : SIGKILL};
         pthread_t thread;
         bool has_thread = p->kill_after_us && !pthread_create(&thread, NULL, kill_executor, &killer);
 
@@ -83,6 +84,7 @@ static int play(const struct crash_run_params *p, struct run *run, struct trace_
         watch_settle(w);
         if (p->dump_at_end && !run->out->crashed && !watch_request(w, p->dump_at_end, e))
             snprintf(run->out->dump, sizeof(run->out->dump), "%s", p->dump_at_end);
+        run->out->pause = watch_longest_pause(w);
         run->out->submissions = result.submissions;
         run->out->errors = result.num_errors;
         player_destroy(player);

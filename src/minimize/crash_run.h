@@ -17,12 +17,14 @@ struct crash_run_params {
     bool errors_count;                 /* a stream that the device refuses is a crash too */
     void (*disassemble)(struct strbuf *out, const void *bytes, size_t size); /* as in watch_params */
     uint32_t kill_after_us; /* not 0: the executor is killed so long after playing began */
+    int kill_signal;        /* by what; 0: SIGKILL */
 };
 
 struct crash_run_result {
     bool crashed;
     struct watch_crash crash; /* the first */
     char dump[4096];          /* "" for none */
+    struct watch_pause pause; /* the longest without progress of what went on after all */
     uint64_t submissions, errors;
     struct error playing; /* why it could not be played to its end, a hang aside */
 };

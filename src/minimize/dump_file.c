@@ -40,11 +40,12 @@ static int take_suspects(struct dump_file *f, struct bb_dump *d, struct error *e
 {
     size_t room = 0;
     int r = 0;
-    sqlite3_stmt *s =
-        bb_select(d, "SELECT number FROM packet WHERE submission=%lld AND state LIKE '%%running'",
-                  (long long)f->submission);
+    sqlite3_stmt *s = bb_select(d, "SELECT number, state FROM packet WHERE submission=%lld AND work=1",
+                                (long long)f->submission);
 
     while (bb_step(d, &s)) {
+        if (!bb_state_is_candidate(bb_state_find(bb_column_text(d, s, 1))))
+            continue;
         r = r ? r : array_reserve(f->suspects, room, f->num_suspects + 1);
         if (!r)
             f->suspects[f->num_suspects++] = (uint32_t)bb_column_int(d, s, 0, 0);
@@ -52,10 +53,29 @@ static int take_suspects(struct dump_file *f, struct bb_dump *d, struct error *e
     return r ? error_set(e, r, "%s: no memory for the dump's suspects", d->path) : 0;
 }
 
+/* As they stand in the recording. */
+static int take_submissions(struct dump_file *f, struct bb_dump *d, struct error *e)
+{
+    size_t room = 0;
+    int r = 0;
+    sqlite3_stmt *s = bb_select(d, "SELECT id FROM submission WHERE stream IS NOT NULL ORDER BY id");
+
+    while (bb_step(d, &s)) {
+        r = r ? r : array_reserve(f->submissions, room, f->num_submissions + 1);
+        if (r)
+            continue;
+        f->submissions[f->num_submissions] = bb_column_int(d, s, 0, 0);
+        if (f->submissions[f->num_submissions++] < f->submission)
+            f->ordinal = f->num_submissions;
+    }
+    return r ? error_set(e, r, "%s: no memory for the dump's submissions", d->path) : 0;
+}
+
 int dump_file_open(struct dump_file *f, const char *path, struct error *e)
 {
     struct bb_dump d;
     sqlite3_stmt *s;
+    char number[24];
     int r;
 
     *f = (struct dump_file){.submission = -1};
@@ -65,12 +85,11 @@ int dump_file_open(struct dump_file *f, const char *path, struct error *e)
     s = bb_select(&d, "SELECT submission FROM finding ORDER BY rank LIMIT 1");
     while (bb_step(&d, &s))
         f->submission = bb_column_int(&d, s, 0, -1);
-    s = bb_select(&d, "SELECT count(*) FROM submission WHERE id < %lld AND stream IS NOT NULL",
-                  (long long)f->submission);
-    while (bb_step(&d, &s))
-        f->ordinal = (uint64_t)bb_column_int(&d, s, 0, 0);
+    f->hang_ms = (uint32_t)strtoul(bb_dump_meta(&d, "setting.hang_ms", number, sizeof(number)), NULL, 10);
     bb_dump_meta(&d, "cause", f->cause, sizeof(f->cause));
-    r = take_suspects(f, &d, e);
+    r = take_submissions(f, &d, e);
+    if (!r)
+        r = take_suspects(f, &d, e);
     if (!r)
         r = take_recording(f, &d, e);
     if (!r && d.trouble.code == -EPROTONOSUPPORT)
@@ -87,12 +106,13 @@ void dump_file_close(struct dump_file *f)
 {
     free(f->recording);
     free(f->suspects);
+    free(f->submissions);
     *f = (struct dump_file){.submission = -1};
 }
 
 bool dump_file_suspects(const struct dump_file *f, uint32_t packet)
 {
-    for (uint32_t i = 0; i < f->num_suspects; i++)
+    for (size_t i = 0; i < f->num_suspects; i++)
         if (f->suspects[i] == packet)
             return true;
     return !f->num_suspects;

@@ -15,7 +15,10 @@ struct dump_file {
     int64_t submission; /* that the verdict names, -1 for none */
     uint64_t ordinal;   /* of it in the recording, from 0 */
     uint32_t *suspects; /* packets of it that its markers left */
-    uint32_t num_suspects;
+    size_t num_suspects;
+    uint32_t hang_ms;     /* no progress for so long was a hang when it was made */
+    int64_t *submissions; /* the dump's number of each that is in the recording */
+    size_t num_submissions;
 };
 
 /* -ENODATA: it has no recording. */

@@ -124,6 +124,7 @@ struct watch {
     int addresses_pid;
     uint64_t death_seen_ns, hang_reported;
     uint64_t progress_ns, progress_hash;
+    struct watch_pause pause, longest; /* since progress_ns; of those that ended */
     uint32_t dumps, crashes;
     char dump_path[4096];
 };

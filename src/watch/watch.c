@@ -4,6 +4,7 @@
  * collected, what would be freed waits in `garbage`, so that the collector needs no lock.
  */
 #include "watch/priv.h"
+#include "watch/items.h"
 #include "executor/engine/engine.h"
 
 #include <errno.h>
@@ -674,6 +675,27 @@ static uint64_t progress_hash(const struct exec_progress *c, uint64_t oldest)
     return XXH3_64bits(v, (size_t)n * sizeof(v[0]));
 }
 
+/* Work went on, or there is none any more. */
+static void end_pause(struct watch *w, uint64_t now)
+{
+    if (w->pause.ns > w->longest.ns)
+        w->longest = w->pause;
+    w->pause = (struct watch_pause){.packet = UINT32_MAX};
+    w->progress_ns = now;
+}
+
+static void note_pause(struct watch *w, const struct exec_progress *progress, const struct retained *k,
+                       uint64_t now)
+{
+    const struct exec_progress_slot *slot = watch_progress_find(progress, k->id);
+    uint32_t marks = slot ? atomic_load(&slot->num_marks) : 0, bottom = slot ? slot->bottom : 0;
+
+    w->pause = (struct watch_pause){
+        .ns = now - w->progress_ns, .submission = k->id, .ordinal = k->ordinal, .packet = UINT32_MAX};
+    if (progress->exact && slot && slot->top == bottom + 1 && bottom < marks && bottom < EXEC_PROGRESS_MARKS)
+        w->pause.packet = slot->marks[bottom].first;
+}
+
 static struct snapshot *notice_hang(struct watch *w, struct exec_progress *progress)
 {
     const struct retained *oldest = w->list.first;
@@ -689,7 +711,7 @@ static struct snapshot *notice_hang(struct watch *w, struct exec_progress *progr
             set_status(w, now, BB_STATUS_ACTIVE, "it went on after all");
     }
     if (!oldest) {
-        w->progress_ns = now;
+        end_pause(w, now);
         return NULL;
     }
     id = oldest->id;
@@ -700,9 +722,11 @@ static struct snapshot *notice_hang(struct watch *w, struct exec_progress *progr
         watch_addresses(w, progress);
     if (!hash || hash != w->progress_hash) {
         w->progress_hash = hash;
-        w->progress_ns = now;
+        end_pause(w, now);
         return NULL;
     }
+    if (find(w, id))
+        note_pause(w, progress, find(w, id), now);
     if (w->hang_reported || now - w->progress_ns < w->params.hang_ms * NSEC_PER_MSEC || !find(w, id) ||
         find(w, id)->state != RETAINED_QUEUED)
         return NULL;
@@ -853,6 +877,16 @@ uint32_t watch_crashes(struct watch *w)
     n = w->crashes;
     pthread_mutex_unlock(&w->lock);
     return n;
+}
+
+struct watch_pause watch_longest_pause(struct watch *w)
+{
+    struct watch_pause p;
+
+    pthread_mutex_lock(&w->lock);
+    p = w->longest;
+    pthread_mutex_unlock(&w->lock);
+    return p;
 }
 
 /* ---- life cycle ---------------------------------------------------------- */

@@ -46,6 +46,12 @@ struct watch_crash {
     char fingerprint[17]; /* of all that */
 };
 
+/* The longest that work made no progress and went on after all. */
+struct watch_pause {
+    uint64_t ns, submission, ordinal;
+    uint32_t packet; /* that was running; UINT32_MAX: more than one may have been */
+};
+
 struct watch;
 
 /* The longest that the watch waits before it calls something a hang, in times of hang_ms: time in which the executor was not
@@ -87,5 +93,6 @@ void watch_system_event(struct watch *w, unsigned id, const char *text);
 /* Waits until everything that has happened so far was examined. */
 void watch_settle(struct watch *w);
 uint32_t watch_crashes(struct watch *w);
+struct watch_pause watch_longest_pause(struct watch *w);
 
 #endif

@@ -67,6 +67,39 @@ def replay_names_the_command():
 
 
 @case
+def what_is_slow_is_not_hung():
+    out, _ = run('dump', '--out', folder, '--hang', '120', sample('slow'), code=1)
+    dump = out.splitlines()[1].strip()
+    assert ask(dump, 'SELECT cause, sure_cause FROM finding')[:2] == ('hang', 'suggested')
+    out, _ = run('play', '--hang', '60000', dump, code=1)
+    assert out.startswith('It did not crash on try 1: Packet '), out
+    assert out.endswith(' and ended when it was let run: slow, not hung.\n'), out
+    assert ask(dump, 'SELECT cause, certainty FROM finding WHERE rank=0') == ('slow', 'candidate')
+    assert ask(dump, 'SELECT cause, certainty, sure_cause FROM finding WHERE rank=1') == ('hang', 'candidate', 'suggested')
+    assert 'the same when it was played again' in ask(dump, 'SELECT unseen FROM finding WHERE rank=1')[0]
+    os.unlink(dump)
+
+
+@case
+def replay_overrules():
+    """The markers of the dump leave another command: what is seen again is the verdict."""
+    out, _ = run('dump', '--out', folder, '--hang', '600', sample('hang'), code=1)
+    dump = out.splitlines()[1].strip()
+    db = sqlite3.connect(dump)
+    db.execute("UPDATE packet SET state='not started' WHERE state IS NOT NULL")
+    db.execute("UPDATE packet SET state='running' WHERE number=4")
+    db.execute("UPDATE finding SET certainty='certain', sure_command='proven', packet=4")
+    db.commit()
+    db.close()
+    out, _ = run('play', '--tries', '1', '--hang', '600', dump)
+    assert out.startswith('It crashed again on try 1, at another command than the dump\'s markers left: Draw 77'), out
+    assert ask(dump, 'SELECT certainty, packet FROM finding WHERE rank=0') == ('certain', 170)
+    assert ask(dump, 'SELECT certainty, sure_command, packet FROM finding WHERE rank=1') == ('candidate', 'suggested', 4)
+    assert ask(dump, 'SELECT crashed, same FROM replay') == (1, 0)
+    os.unlink(dump)
+
+
+@case
 def replay_leaves_the_dump_alone():
     before = open(dumps['wild'], 'rb').read()
     out, _ = run('play', '--keep', dumps['wild'])

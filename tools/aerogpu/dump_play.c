@@ -1,8 +1,13 @@
 /* dump_play.c: plays the last submissions of a dump until the crash happens again, with a marker around every command,
- * and writes into the dump what that showed.
+ * and writes into the dump what that showed (docs/evidence.md).
  *
- * A crash is the same one if its cause is, and its submission is the one that the dump names, and its packet is among those
- * that the dump's own markers left. */
+ *   same         its cause is that of the dump, and its command is among those that the dump's markers left
+ *   elsewhere    its cause is, but its command is another, and exact markers prove it: what was seen again overrules what was
+ *                concluded from the markers of the program that crashed
+ *   otherwise    another cause: both stand
+ *   slow         what the dump calls a hang went on when it was given ten times as long
+ *   not again    the dump's verdict is no longer certain
+ */
 #include "commands.h"
 #include "file_kinds.h"
 
@@ -24,7 +29,7 @@ struct replay {
     struct crash_run_params params;
     struct crash_run_result result;
     struct dump_file file;
-    bool same;
+    enum { NOT_AGAIN, SLOW, OTHERWISE, ELSEWHERE, SAME } outcome;
 };
 
 static void exec_sql(struct replay *r, sqlite3 *db, char *sql)
@@ -37,11 +42,66 @@ static void exec_sql(struct replay *r, sqlite3 *db, char *sql)
     sqlite3_free(sql);
 }
 
+/* The dump's number of what the recording has in that place: replaying numbers from 1. */
+static long long number_of(const struct replay *r, uint64_t ordinal)
+{
+    return ordinal < r->file.num_submissions ? r->file.submissions[ordinal] : -1;
+}
+
+/* The verdict is what was seen again. */
+static void write_command(struct replay *r, sqlite3 *db, const char *text)
+{
+    const struct watch_crash *c = &r->result.crash;
+    long long submission = number_of(r, c->ordinal);
+
+    exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+1"));
+    if (r->outcome == ELSEWHERE)
+        exec_sql(r, db,
+                 sqlite3_mprintf(
+                     "UPDATE finding SET certainty='candidate', sure_command='suggested' WHERE rank=1"));
+    exec_sql(
+        r, db,
+        sqlite3_mprintf(
+            "INSERT INTO finding(rank, certainty, cause, text, submission, packet, source, sure_happened, sure_command, sure_cause, sure_memory, unseen) VALUES(0,'certain',%Q,%Q,%lld,%u,%Q,%Q,%Q,%Q,%Q,%Q)",
+            bb_cause_desc(c->cause)->name, text, submission, c->packet,
+            c->in_decoder ? "decoder position, played again" : "exact markers, played again",
+            bb_sure_name(c->happened), bb_sure_name(c->which), bb_sure_name(c->why),
+            c->has_fault ? bb_sure_name(c->whose) : NULL, c->unseen[0] ? c->unseen : NULL));
+    exec_sql(
+        r, db,
+        sqlite3_mprintf(
+            "UPDATE packet SET state=CASE WHEN number<%u THEN 'finished' WHEN number=%u THEN 'running' ELSE 'not started' END WHERE submission=%lld AND state IS NOT NULL",
+            c->packet, c->packet, submission));
+    exec_sql(
+        r, db,
+        sqlite3_mprintf(
+            "UPDATE usage SET running=CASE kind WHEN 'total' THEN 1 WHEN 'command' THEN name=(SELECT name FROM packet WHERE submission=%lld AND number=%u) WHEN 'path' THEN name=(SELECT path FROM packet WHERE submission=%lld AND number=%u) ELSE EXISTS(SELECT 1 FROM binding WHERE what=usage.name AND submission=%lld AND packet=%u) END",
+            submission, c->packet, submission, c->packet, submission, c->packet));
+}
+
+/* It was not seen again: nothing that the dump concluded is proven. */
+static void demote(struct replay *r, sqlite3 *db, const char *text)
+{
+    const struct watch_pause *p = &r->result.pause;
+
+    exec_sql(
+        r, db,
+        sqlite3_mprintf(
+            "UPDATE finding SET certainty='candidate', sure_command=CASE sure_command WHEN 'proven' THEN 'suggested' ELSE sure_command END, sure_cause=CASE sure_cause WHEN 'proven' THEN 'suggested' ELSE sure_cause END, unseen=coalesce(unseen || '; ', '') || 'the same when it was played again' WHERE rank=0"));
+    if (r->outcome != SLOW)
+        return;
+    exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+1"));
+    exec_sql(
+        r, db,
+        sqlite3_mprintf(
+            "INSERT INTO finding(rank, certainty, cause, text, submission, packet, source, sure_happened, sure_command, sure_cause) VALUES(0,'candidate','slow',%Q,%lld,nullif(%lld,-1),'exact markers, played again','proven','suggested','suggested')",
+            text, number_of(r, p->ordinal), p->packet == UINT32_MAX ? -1ll : (long long)p->packet));
+}
+
 /* In one transaction: the dump is as it was, or has all of it. */
 static void write_back(struct replay *r, const char *text)
 {
     const struct watch_crash *c = &r->result.crash;
-    long long submission = r->file.submission;
     char stamp[40];
     time_t t = time(NULL);
     struct tm tm;
@@ -59,35 +119,15 @@ static void write_back(struct replay *r, const char *text)
              sqlite3_mprintf(
                  "INSERT INTO replay(time, markers, tries, crashed, same, text) VALUES(%Q,%Q,%u,%d,%d,%Q)",
                  stamp, r->params.markers == EXEC_MARKERS_EXACT ? "exact" : "groups", r->tried,
-                 (int)r->result.crashed, (int)r->same, text));
-    if (r->same && c->certain && c->packet != UINT32_MAX) {
-        exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+1"));
-        exec_sql(
-            r, db,
-            sqlite3_mprintf(
-                "INSERT INTO finding(rank, certainty, cause, text, submission, packet, source, sure_happened, sure_command, sure_cause, sure_memory, unseen) VALUES(0,'certain',%Q,%Q,%lld,%u,%Q,%Q,%Q,%Q,%Q,%Q)",
-                bb_cause_desc(c->cause)->name, text, submission, c->packet,
-                c->in_decoder ? "decoder position, played again" : "exact markers, played again",
-                bb_sure_name(c->happened), bb_sure_name(c->which), bb_sure_name(c->why),
-                c->has_fault ? bb_sure_name(c->whose) : NULL, c->unseen[0] ? c->unseen : NULL));
-        exec_sql(
-            r, db,
-            sqlite3_mprintf("UPDATE packet SET state=CASE WHEN number<%u THEN 'finished' WHEN number=%u THEN "
-                            "'running' ELSE 'not started' END WHERE submission=%lld AND state IS NOT NULL",
-                            c->packet, c->packet, submission));
-        exec_sql(
-            r, db,
-            sqlite3_mprintf(
-                "UPDATE usage SET running=CASE kind WHEN 'total' THEN 1 WHEN 'command' THEN "
-                "name=(SELECT name FROM packet WHERE submission=%lld AND number=%u) WHEN 'path' THEN "
-                "name=(SELECT path FROM packet WHERE submission=%lld AND number=%u) ELSE EXISTS(SELECT 1 "
-                "FROM binding WHERE what=usage.name AND submission=%lld AND packet=%u) END",
-                submission, c->packet, submission, c->packet, submission, c->packet));
-    }
-    if (r->same && c->certain) {
+                 (int)r->result.crashed, r->outcome == SAME, text));
+    if (r->outcome >= ELSEWHERE && c->certain && c->packet != UINT32_MAX)
+        write_command(r, db, text);
+    if (r->outcome >= ELSEWHERE && c->certain) {
         exec_sql(r, db, sqlite3_mprintf("DELETE FROM meta WHERE key='fingerprint'"));
         exec_sql(r, db, sqlite3_mprintf("INSERT INTO meta VALUES('fingerprint',%Q)", c->fingerprint));
     }
+    if (r->outcome <= SLOW && bb_cause_desc(bb_cause_find(r->file.cause))->kind != BB_KIND_OUTSIDE)
+        demote(r, db, text);
     exec_sql(r, db, sqlite3_mprintf("COMMIT"));
     sqlite3_close(db);
 }
@@ -108,7 +148,7 @@ static bool is_same(const struct replay *r)
     return c->packet == UINT32_MAX || dump_file_suspects(&r->file, c->packet);
 }
 
-/* The replay numbers submissions from 1; the dump has its own numbers. */
+/* In the dump's numbers. */
 static void sentence(const struct replay *r, char *text, size_t size)
 {
     const struct watch_crash *c = &r->result.crash;
@@ -116,37 +156,70 @@ static void sentence(const struct replay *r, char *text, size_t size)
 
     snprintf(text, size, "%s", c->text);
     snprintf(here, sizeof(here), "submission %llu", (unsigned long long)c->submission);
-    snprintf(there, sizeof(there), "submission %lld", (long long)r->file.submission);
+    snprintf(there, sizeof(there), "submission %lld", number_of(r, c->ordinal));
     at = strstr(c->text, here);
-    if (at)
+    if (at && number_of(r, c->ordinal) >= 0)
         snprintf(text, size, "%.*s%s%s", (int)(at - c->text), c->text, there, at + strlen(here));
+}
+
+static void slow_sentence(const struct replay *r, char *text, size_t size)
+{
+    const struct watch_pause *p = &r->result.pause;
+    char packet[24] = "Something";
+
+    if (p->packet != UINT32_MAX)
+        snprintf(packet, sizeof(packet), "Packet %u", p->packet);
+    snprintf(
+        text, size,
+        "%s of submission %lld made no progress for %.1f s and ended when it was let run: slow, not hung",
+        packet, number_of(r, p->ordinal), (double)p->ns / 1e9);
+}
+
+static int outcome_of(const struct replay *r)
+{
+    const struct watch_crash *c = &r->result.crash;
+
+    if (r->result.crashed && is_same(r))
+        return SAME;
+    if (r->result.crashed)
+        return is_same_cause(c->cause, bb_cause_find(r->file.cause)) && c->certain && c->exact &&
+                       r->params.markers == EXEC_MARKERS_EXACT
+                   ? ELSEWHERE
+                   : OTHERWISE;
+    return bb_cause_find(r->file.cause) == BB_CAUSE_HANG && r->file.hang_ms &&
+                   r->result.pause.ns >= r->file.hang_ms * NSEC_PER_MSEC
+               ? SLOW
+               : NOT_AGAIN;
 }
 
 static int replay(struct replay *r)
 {
+    static const char *const says[] = {
+        "It did not crash in %u tries%s.\n", "It did not crash on try %u: %s.\n",
+        "It crashed in another way on each of %u tries, last: %s.\n",
+        "It crashed again on try %u, at another command than the dump's markers left: %s.\n",
+        "It crashed again on try %u: %s.\n"};
     struct error e = {0};
-    char text[600];
+    char text[700] = "";
 
-    while (r->tried < r->tries && !r->same) {
+    while (r->tried < r->tries && r->outcome != SAME && r->outcome != SLOW) {
         r->tried++;
         if (crash_run(&r->params, &r->result, &e)) {
             fprintf(stderr, "aerogpu play: %s\n", e.text);
             return EXIT_ENV;
         }
-        r->same = r->result.crashed && is_same(r);
+        r->outcome = outcome_of(r);
     }
-    sentence(r, text, sizeof(text));
-    if (r->same)
-        printf("It crashed again on try %u: %s.\n", r->tried, text);
-    else if (r->result.crashed)
-        printf("It crashed in another way on each of %u tries, last: %s.\n", r->tried, text);
-    else
-        printf("It did not crash in %u tries.\n", r->tried);
-    if (!r->result.crashed)
+    if (r->outcome == SLOW)
+        slow_sentence(r, text, sizeof(text));
+    else if (r->outcome != NOT_AGAIN)
+        sentence(r, text, sizeof(text));
+    printf(says[r->outcome], r->tried, text);
+    if (r->outcome == NOT_AGAIN)
         snprintf(text, sizeof(text), "It did not crash in %u tries", r->tried);
     if (!r->keep)
         write_back(r, text);
-    return r->same ? EXIT_OK : EXIT_FAILED;
+    return r->outcome >= ELSEWHERE ? EXIT_OK : EXIT_FAILED;
 }
 
 static struct replay options = {.tries = 5, .params = {.errors_count = true}};
@@ -154,7 +227,7 @@ static bool groups;
 static struct options_row rows[] = {
     OPT_U32("tries", 0, &options.tries, 1, UINT32_MAX, "N", "give up after N times (5)"),
     OPT_U32("hang", 0, &options.params.hang_ms, 1, MAX_HANG_MS, "MS",
-            "no progress for so long is a hang (2000)"),
+            "no progress for so long is a hang (ten times what the dump was made with)"),
     OPT_FLAG("groups", 0, &groups, "markers around groups of commands, as when it crashed first"),
     OPT_FLAG("keep", 0, &options.keep, "leave the dump as it is; else what was found out is added to it"),
     OPT_END};
@@ -174,6 +247,8 @@ static int play_one(const char *path)
     r.params.data = r.file.recording;
     r.params.size = r.file.recording_size;
     r.params.program = "play";
+    if (!r.params.hang_ms) /* what is slow gets the time to end */
+        r.params.hang_ms = r.file.hang_ms && r.file.hang_ms < MAX_HANG_MS / 10 ? 10 * r.file.hang_ms : 20000;
     code = replay(&r);
     dump_file_close(&r.file);
     return code;
