@@ -196,14 +196,14 @@ static bool as_json;
 static struct options_row rows[] = {OPT_FLAG("json", 0, &as_json, "print one JSON object for each file"),
                                     OPT_END};
 
-static void print_text(const char *path, const json_t *o)
+static void print_text(const char *path, json_t *o)
 {
     const char *key;
     json_t *v, *item;
     size_t i;
 
     printf("%s: %s\n", path, json_string_value(json_object_get(o, "kind")));
-    json_object_foreach((json_t *)(uintptr_t)o, key, v) {
+    json_object_foreach(o, key, v) {
         if (!strcmp(key, "kind") || !strcmp(key, "file"))
             continue;
         if (json_is_string(v)) {

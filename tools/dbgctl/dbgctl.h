@@ -110,7 +110,7 @@ json_t *dbgctl_createalloc_summary(struct dbgctl *c, NTSTATUS *s);
 
 /* ---- text.c ---- */
 
-void dbgctl_print_text(const json_t *body);
+void dbgctl_print_text(json_t *body);
 /* A line of watch-* as it happens; with --json nothing. */
 void dbgctl_line(const struct dbgctl *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_value(const json_t *v);
+static void print_value(json_t *v);
 
 /* {"hex","dec"}, {"bytes","mib"} and {"value","name"} read as one value. */
-static bool print_pair(const json_t *v)
+static bool print_pair(json_t *v)
 {
     const char *a = json_string_value(json_object_get(v, "hex")),
                *b = json_string_value(json_object_get(v, "dec"));
@@ -34,9 +34,9 @@ static bool print_pair(const json_t *v)
     return false;
 }
 
-static void print_value(const json_t *v)
+static void print_value(json_t *v)
 {
-    const json_t *e;
+    json_t *e;
     const char *key;
     size_t i;
 
@@ -70,7 +70,7 @@ static void print_value(const json_t *v)
         if (print_pair(v))
             break;
         i = 0;
-        json_object_foreach((json_t *)(uintptr_t)v, key, e) {
+        json_object_foreach(v, key, e) {
             printf("%s%s=", i++ ? " " : "", key);
             print_value(e);
         }
@@ -78,31 +78,31 @@ static void print_value(const json_t *v)
     }
 }
 
-static bool is_record_list(const json_t *v)
+static bool is_record_list(json_t *v)
 {
     return json_is_array(v) && json_is_object(json_array_get(v, 0));
 }
 
-static bool is_group(const json_t *v)
+static bool is_group(json_t *v)
 {
-    const json_t *e;
+    json_t *e;
     const char *key;
 
     if (!json_is_object(v) || json_object_size(v) < 3)
         return is_record_list(v);
-    json_object_foreach((json_t *)(uintptr_t)v, key, e)
+    json_object_foreach(v, key, e)
         if (json_is_object(e) || json_is_array(e))
             return true;
     return json_object_size(v) > 4;
 }
 
-static void print_group(const json_t *o, int indent)
+static void print_group(json_t *o, int indent)
 {
-    const json_t *v, *e;
+    json_t *v, *e;
     const char *key;
     size_t i;
 
-    json_object_foreach((json_t *)(uintptr_t)o, key, v) {
+    json_object_foreach(o, key, v) {
         if (is_record_list(v)) {
             printf("%*s%s:\n", indent, "", key);
             json_array_foreach(v, i, e) {
@@ -121,9 +121,9 @@ static void print_group(const json_t *o, int indent)
     }
 }
 
-static void last_error(const json_t *body)
+static void last_error(json_t *body)
 {
-    const json_t *e = json_object_get(body, "last_error");
+    json_t *e = json_object_get(body, "last_error");
 
     if (!e)
         return;
@@ -142,7 +142,7 @@ static void last_error(const json_t *body)
     putchar('\n');
 }
 
-void dbgctl_print_text(const json_t *body)
+void dbgctl_print_text(json_t *body)
 {
     print_group(body, 0);
     last_error(body);

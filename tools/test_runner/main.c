@@ -47,7 +47,7 @@ static json_t *new_events(void *ctx)
     return out;
 }
 
-static void progress(void *ctx, const char *name, unsigned index, unsigned total, const json_t *result)
+static void progress(void *ctx, const char *name, unsigned index, unsigned total, json_t *result)
 {
     const char *status;
 

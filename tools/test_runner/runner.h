@@ -30,8 +30,8 @@ struct runner_params {
     const char *const *extra; /* arguments for every test */
     unsigned num_extra;
     bool quiet;
-    /* Called before (result NULL) and after each test. */
-    void (*progress)(void *ctx, const char *name, unsigned index, unsigned total, const json_t *result);
+    /* Called before (result NULL) and after each test; what it adds to the result is in the report. */
+    void (*progress)(void *ctx, const char *name, unsigned index, unsigned total, json_t *result);
     void *ctx;
 };
 

@@ -79,12 +79,12 @@ static void figure(const json_t *result, char *text, size_t size)
         n += (size_t)snprintf(text, size, "avg %.3f max %.3f ms ",
                               json_number_value(json_object_get(t, "avg_ms")),
                               json_number_value(json_object_get(t, "max_ms")));
-    json_object_foreach((json_t *)(uintptr_t)json_object_get(result, "measured"), key, v)
+    json_object_foreach(json_object_get(result, "measured"), key, v)
         if (n + 40 < size)
             n += (size_t)snprintf(text + n, size - n, "%s %.4g ", key, json_number_value(v));
 }
 
-static void progress(void *ctx, const char *name, unsigned index, unsigned total, const json_t *result)
+static void progress(void *ctx, const char *name, unsigned index, unsigned total, json_t *result)
 {
     struct run *r = ctx;
     char text[200];
@@ -95,7 +95,7 @@ static void progress(void *ctx, const char *name, unsigned index, unsigned total
         if (!result)
             r->witness = witness_start(&r->host);
         else if (r->witness)
-            json_object_set_new((json_t *)(uintptr_t)result, "witness", witness_stop(r->witness));
+            json_object_set_new(result, "witness", witness_stop(r->witness));
         if (result)
             r->witness = NULL;
     }
@@ -172,7 +172,7 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
     unsigned before = r->failures, k = 1;
     json_t *results;
     size_t i;
-    const json_t *t;
+    json_t *t;
 
     snprintf(seed, sizeof(seed), "--seed=%u", (uint32_t)r->o.seed);
     if (r->o.time_slack) {
@@ -207,7 +207,7 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
         json_decref(report);
     }
     json_array_foreach(results, i, t)
-        json_object_set_new((json_t *)(uintptr_t)t, "start_ms", json_real(0));
+        json_object_set_new(t, "start_ms", json_real(0));
     json_array_extend(r->tests, results);
     json_decref(results);
     return r->failures - before;

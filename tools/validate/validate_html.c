@@ -344,7 +344,7 @@ static void figures(struct strbuf *b, const json_t *t)
     const json_t *v;
     const char *key;
 
-    json_object_foreach((json_t *)(uintptr_t)json_object_get(t, "measured"), key, v) {
+    json_object_foreach(json_object_get(t, "measured"), key, v) {
         strbuf_puts(b, "<span class=dim>");
         for (const char *c = key; *c; c++)
             strbuf_printf(b, "%c", *c == '_' ? ' ' : *c);
