@@ -114,7 +114,7 @@ other_kinds = [
     (f"record -- env {work}/dx12.exe", 4, "is a Windows program: `aerogpu record -- wine"),
 ]
 passed = count = 0
-plan = len(readers) + len(commands) + len(wrong) + len(outputs) + len(other_kinds) + 4
+plan = len(readers) + len(commands) + len(wrong) + len(outputs) + len(other_kinds) + 5
 print(f"1..{plan}")
 
 
@@ -175,6 +175,23 @@ with open("/dev/full", "w") as full:
                    f"crashes --index {work}/index", "dump --schema", "methods", "sim --seeds 1 --calm":
         bad += check(command, 4, "standard output could not be written", stdout=full)
     result("what cannot be written to standard output", bad)
+# One convention: base/options.h has it, the README says it, and every program but aerogpu_dbgctl keeps it.
+root = os.path.dirname(os.path.abspath(__file__)) + "/../.."
+with open(root + "/src/base/options.h") as f:
+    codes = re.findall(r"^    EXIT_[A-Z]+ = (\d),", f.read(), re.M)
+with open(root + "/README.md") as f:
+    said = re.search(r"^- Exit codes, of every program here:(.*\n(?:  .*\n)*)", f.read(), re.M).group(1).replace("\n  ", " ")
+bad = [] if re.findall(r"(\d) (?:done|it ran|the command|a file|this)", said) == codes else [f"the README says: {said}"]
+build = os.path.dirname(os.path.dirname(os.path.dirname(aerogpu)))
+programs = [aerogpu, build + "/tools/test_runner/aerogpu_test_runner", build + "/suite/triangle", build + "/suite/submit_fence_stress"]
+for program in programs:
+    for words, code in ("--help", 0), ("--timeout-ms=x" if program == programs[1] else "--bogus", 2):
+        r = subprocess.run([program, words], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, timeout=60)
+        if r.returncode != code:
+            bad.append(f"{program} {words}: exit code {r.returncode}, not {code}")
+r = subprocess.run([programs[1], "--manifest", work + "/none"], capture_output=True, text=True, env=env, timeout=60)
+bad += [] if r.returncode == 3 else [f"the runner and a manifest that is not there: exit code {r.returncode}: {r.stderr}"]
+result("exit codes mean the same for every program", bad)
 result("devices stay where they are", [] if stat.S_ISCHR(os.stat(work + "/full").st_mode) else ["the link is gone"])
 
 os.chmod(work + "/noise", 0)
