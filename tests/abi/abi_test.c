@@ -10,6 +10,7 @@
 
 #include <aerogpu/alloc.h>
 
+#include "alloc_fail.h"
 #include "abi/alloc_table.h"
 #include "abi/builder.h"
 #include "abi/print.h"
@@ -356,7 +357,7 @@ static void allocation_tables(void **state)
 }
 
 /* The class column says the same as the fields. */
-static void test_classes_agree_with_fields(void **state)
+static void classes_agree_with_fields(void **state)
 {
     for (uint32_t i = 0; i < abi_num_packets; i++) {
         const struct abi_packet_desc *d = &abi_packets[i];
@@ -387,6 +388,57 @@ static void test_classes_agree_with_fields(void **state)
     assert_int_equal(abi_class(0x9999), AEROGPU_CLASS_META);
 }
 
+static int build_and_print(void *ctx)
+{
+    struct abi_builder b;
+    struct abi_stream s;
+    struct abi_packet p;
+    struct strbuf text = {0};
+    const void *bytes;
+    uint32_t size;
+    int err = -ENOMEM;
+
+    abi_builder_init(&b);
+    for (uint32_t i = 0; i < 40; i++)
+        ABI_EMIT(&b, SET_VIEWPORT, set_viewport, .x = i, .y = i);
+    bytes = abi_builder_end(&b, &size);
+    if (bytes && !abi_stream_open(&s, bytes, size, NULL)) {
+        while (abi_stream_next(&s, &p, NULL) > 0)
+            abi_print_packet(&text, &p, 8);
+        err = strbuf_failed(&text) ? -ENOMEM : 0;
+    }
+    abi_builder_finish(&b);
+    strbuf_finish(&text);
+    return err;
+}
+
+static int parse_table(void *ctx)
+{
+    struct {
+        struct aerogpu_alloc_table_header h;
+        struct aerogpu_alloc_entry entries[3];
+    } t = {.h = {.magic = AEROGPU_ALLOC_TABLE_MAGIC,
+                 .abi_version = AEROGPU_ABI_VERSION_U32,
+                 .size_bytes = sizeof(t),
+                 .entry_count = 3,
+                 .entry_stride_bytes = sizeof(t.entries[0])}};
+    struct abi_alloc_table table = {0};
+    int err;
+
+    for (uint32_t i = 0; i < 3; i++)
+        t.entries[i] = (struct aerogpu_alloc_entry){.alloc_id = 3 - i, .size_bytes = 4096};
+    err = abi_alloc_table_parse(&table, &t, sizeof(t), NULL);
+    assert_int_equal(abi_alloc_table_find(&table, 2) != NULL, !err);
+    abi_alloc_table_finish(&table);
+    return err;
+}
+
+static void without_memory(void **state)
+{
+    assert_true(alloc_fail_each(build_and_print, NULL) >= 2);
+    assert_true(alloc_fail_each(parse_table, NULL) >= 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,7 +454,8 @@ int main(void)
         cmocka_unit_test(stage_ex_counts_from_minor_3),
         cmocka_unit_test(bind_shaders_has_two_forms),
         cmocka_unit_test(allocation_tables),
-        cmocka_unit_test(test_classes_agree_with_fields),
+        cmocka_unit_test(classes_agree_with_fields),
+        cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests_name("abi", tests, NULL, NULL);
 }

@@ -140,6 +140,8 @@ static int set_for(struct exec_engine *g, const struct shader_info *info, const 
         return 0; /* only the next look-up is poorer */
     *entry = (struct set_cache_entry){.key = key, .set = *out};
     HASH_ADD(hh, g->batch->sets, key, sizeof(entry->key), entry);
+    if (!HASH_ADDED(entry))
+        free(entry);
     return 0;
 }
 

@@ -213,6 +213,7 @@ static int fetch(struct exec_engine *g, uint8_t **buf, uint32_t *cap, uint64_t g
 
 static int decode(struct exec_engine *g, const struct abi_submission *s, struct abi_completion *done)
 {
+    struct error e = {0};
     struct abi_packet p;
     int r;
 
@@ -220,17 +221,18 @@ static int decode(struct exec_engine *g, const struct abi_submission *s, struct 
     if (s->alloc_size) {
         r = fetch(g, &g->table_copy, &g->table_cap, s->alloc_gpa, s->alloc_size, MAX_TABLE,
                   "allocation table");
-        if (!r && abi_alloc_table_parse(&g->allocs, g->table_copy, s->alloc_size, g->error))
-            g->error_code = AEROGPU_ERROR_CMD_DECODE, r = -EBADMSG;
         if (r)
             return r;
+        r = abi_alloc_table_parse(&g->allocs, g->table_copy, s->alloc_size, &e);
+        if (r)
+            return r == -ENOMEM ? fail_memory(g, "%s", e.text) : fail_decode(g, "%s", e.text);
     }
     r = fetch(g, &g->stream_copy, &g->stream_cap, s->cmd_gpa, s->cmd_size, MAX_STREAM, "command stream");
-    if (!r && abi_stream_open(&g->stream, g->stream_copy, s->cmd_size, g->error))
-        g->error_code = AEROGPU_ERROR_CMD_DECODE, r = -EBADMSG;
     if (r)
         return r;
-    while ((r = abi_stream_next(&g->stream, &p, g->error)) > 0) {
+    if (abi_stream_open(&g->stream, g->stream_copy, s->cmd_size, &e))
+        return fail_decode(g, "%s", e.text);
+    while ((r = abi_stream_next(&g->stream, &p, &e)) > 0) {
         g->batch->error_packet = p.index;
         exec_progress_packet(g, &p);
         if (p.desc) {
@@ -250,9 +252,7 @@ static int decode(struct exec_engine *g, const struct abi_submission *s, struct 
         }
         done->packets++;
     }
-    if (r)
-        g->error_code = AEROGPU_ERROR_CMD_DECODE;
-    return r;
+    return r ? fail_decode(g, "%s", e.text) : 0;
 }
 
 static struct exec_batch *take_batch(struct exec_engine *g)

@@ -74,12 +74,15 @@ int exec_handle_add(struct exec_engine *g, uint32_t handle, struct exec_object *
 
     INVARIANT(handle && !exec_object_lookup(g, handle)); /* 1 */
     INVARIANT(o->refs > o->names);                       /* the reference that the handle takes over */
-    if (!h) {
+    if (h) {
+        *h = (struct exec_handle){.value = handle, .object = o};
+        HASH_ADD(hh, g->handles, value, sizeof(handle), h);
+    }
+    if (!h || !HASH_ADDED(h)) {
+        free(h);
         exec_object_unref(g, o);
         return fail_memory(g, "no memory for handle %u", handle);
     }
-    *h = (struct exec_handle){.value = handle, .object = o};
-    HASH_ADD(hh, g->handles, value, sizeof(handle), h);
     o->names++;
     return 0;
 }
@@ -304,8 +307,10 @@ VkBufferView exec_buffer_view(struct exec_engine *g, struct exec_buffer *b, VkFo
         if (v->format == format && v->offset == offset && v->range == range)
             return v->view;
     v = calloc(1, sizeof(*v));
-    if (!v)
+    if (!v) {
+        fail_memory(g, "no memory for a view");
         return VK_NULL_HANDLE;
+    }
     *v = (struct texel_view){.format = format, .offset = offset, .range = range};
     if (vkCreateBufferView(g->vk.device, &ci, NULL, &v->view)) {
         free(v);
@@ -512,8 +517,10 @@ VkImageView exec_texture_view(struct exec_engine *g, struct exec_texture *t, con
         if (!memcmp(&v->key, key, sizeof(*key)))
             return v->view;
     v = calloc(1, sizeof(*v));
-    if (!v)
+    if (!v) {
+        fail_memory(g, "no memory for a view");
         return VK_NULL_HANDLE;
+    }
     memcpy(&v->key, key, sizeof(*key));
     if (vkCreateImageView(g->vk.device, &ci, NULL, &v->view)) {
         free(v);
@@ -672,7 +679,9 @@ int exec_shader_object_wait(struct exec_engine *g, struct shader_object *s)
     if (s->job) {
         job_wait(g, s->job);
         if (s->job->result)
-            return fail_backend(g, "shader %u: %s", s->o.handle, s->job->error.text);
+            return s->job->result == -ENOMEM
+                       ? fail_memory(g, "shader %u: %s", s->o.handle, s->job->error.text)
+                       : fail_backend(g, "shader %u: %s", s->o.handle, s->job->error.text);
         s->shader = shader_ref(s->job->shader);
         job_unref(g, s->job);
         s->job = NULL;
@@ -692,6 +701,7 @@ void exec_shader_jobs_finish(struct exec_engine *g, struct exec_batch *b)
         if (job->result && (!b->completion.error || job->packet <= b->error_packet)) {
             b->error_packet = job->packet;
             b->completion.error = AEROGPU_ERROR_BACKEND;
+            b->completion.cause = job->result == -ENOMEM ? ABI_CAUSE_MEMORY : ABI_CAUSE_OTHER;
             snprintf(b->completion.message, sizeof(b->completion.message),
                      "packet %u at offset 0x%x: CREATE_SHADER_DXBC: shader %u: %.120s", job->packet,
                      job->offset, job->handle, job->error.text);
@@ -759,8 +769,10 @@ int exec_op_create_input_layout(struct exec_engine *g, const struct abi_packet *
     r = exec_handle_check_new(g, c.input_layout_handle);
     if (r)
         return r;
-    if (exec_layout_parse(&l, p->tail, p->tail_size, &e))
-        return fail_decode(g, "input layout %u: %s", c.input_layout_handle, e.text);
+    r = exec_layout_parse(&l, p->tail, p->tail_size, &e);
+    if (r)
+        return r == -ENOMEM ? fail_memory(g, "no memory for input layout %u", c.input_layout_handle)
+                            : fail_decode(g, "input layout %u: %s", c.input_layout_handle, e.text);
     l->o = (struct exec_object){.kind = OBJECT_LAYOUT, .handle = c.input_layout_handle, .refs = 1};
     return exec_handle_add(g, c.input_layout_handle, &l->o);
 }
@@ -844,10 +856,15 @@ int exec_op_export_shared_surface(struct exec_engine *g, const struct abi_packet
         return fail_decode(g, "share_token 0x%llx %s", (unsigned long long)c.share_token,
                            t->object ? "already names another resource" : "is retired");
     t = malloc(sizeof(*t));
-    if (!t)
+    if (t) {
+        *t = (struct exec_token){.value = c.share_token, .object = o};
+        HASH_ADD(hh, g->tokens, value, sizeof(t->value), t);
+    }
+    if (!t || !HASH_ADDED(t)) {
+        free(t);
         return fail_memory(g, "no memory for a share token");
-    *t = (struct exec_token){.value = c.share_token, .object = exec_object_ref(o)};
-    HASH_ADD(hh, g->tokens, value, sizeof(t->value), t);
+    }
+    exec_object_ref(o);
     return 0;
 }
 

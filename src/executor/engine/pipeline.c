@@ -158,15 +158,22 @@ VkSampler exec_sampler_get(struct exec_engine *g, const struct sampler_desc *d)
         ci.pNext = &border;
     }
     entry = calloc(1, sizeof(*entry));
-    if (!entry)
+    if (!entry) {
+        fail_memory(g, "no memory for a sampler");
         return VK_NULL_HANDLE;
+    }
     entry->key = *d;
     if (vkCreateSampler(g->vk.device, &ci, NULL, &entry->sampler)) {
         free(entry);
         return VK_NULL_HANDLE;
     }
     HASH_ADD(hh, g->caches->samplers, key, sizeof(entry->key), entry);
-    return entry->sampler;
+    if (HASH_ADDED(entry))
+        return entry->sampler;
+    vkDestroySampler(g->vk.device, entry->sampler, NULL);
+    free(entry);
+    fail_memory(g, "no memory for a sampler");
+    return VK_NULL_HANDLE;
 }
 
 /* ---- programs ------------------------------------------------------------ */
@@ -238,7 +245,8 @@ static int build_program(struct exec_engine *g, struct exec_program *p, const st
     } else {
         r = shader_link(&linked, lp, &e);
         if (r)
-            return fail_backend(g, "shaders: %s", e.text);
+            return r == -ENOMEM ? fail_memory(g, "shaders: %s", e.text)
+                                : fail_backend(g, "shaders: %s", e.text);
         for (int s = 0; s < EXEC_STAGE_COUNT && !r; s++) {
             if (!lp->stages[s])
                 continue;
@@ -279,6 +287,10 @@ static int program_get(struct exec_engine *g, const struct shader_link_params *l
         return r;
     }
     HASH_ADD(hh, g->caches->programs, key, sizeof(key), p);
+    if (!HASH_ADDED(p)) {
+        program_destroy(g, p);
+        return fail_memory(g, "no memory for a program");
+    }
     *out = p;
     return 0;
 }
@@ -741,6 +753,11 @@ int exec_pipeline_resolve(struct exec_engine *g, struct exec_context *c, bool in
         return fail_backend(g, "the Vulkan device cannot make the pipeline");
     }
     HASH_ADD(hh, g->caches->pipelines, key, sizeof(key), entry);
+    if (!HASH_ADDED(entry)) {
+        vkDestroyPipeline(g->vk.device, entry->pipeline.pipeline, NULL);
+        free(entry);
+        return fail_memory(g, "no memory for a pipeline");
+    }
     c->pipeline = &entry->pipeline;
     return 0;
 }

@@ -53,7 +53,10 @@ struct exec_context *exec_context_get(struct exec_engine *g, uint32_t id)
     c->id = id;
     set_defaults(c);
     HASH_ADD(hh, g->contexts, id, sizeof(id), c);
-    return c;
+    if (HASH_ADDED(c))
+        return c;
+    free(c);
+    return NULL;
 }
 
 void exec_context_destroy(struct exec_engine *g, struct exec_context *c)

@@ -177,15 +177,22 @@ VkRenderPass exec_render_pass_get(struct exec_engine *g, const struct target_set
             .finalLayout = VK_IMAGE_LAYOUT_GENERAL};
     }
     entry = calloc(1, sizeof(*entry));
-    if (!entry)
+    if (!entry) {
+        fail_memory(g, "no memory for a render pass");
         return VK_NULL_HANDLE;
+    }
     entry->key = key;
     if (vkCreateRenderPass(g->vk.device, &ci, NULL, &entry->pass)) {
         free(entry);
         return VK_NULL_HANDLE;
     }
     HASH_ADD(hh, g->passes, key, sizeof(key), entry);
-    return entry->pass;
+    if (HASH_ADDED(entry))
+        return entry->pass;
+    vkDestroyRenderPass(g->vk.device, entry->pass, NULL);
+    free(entry);
+    fail_memory(g, "no memory for a render pass");
+    return VK_NULL_HANDLE;
 }
 
 static VkImageView attachment_view(struct exec_engine *g, const struct exec_view *v, uint32_t layers)
@@ -230,8 +237,10 @@ VkFramebuffer exec_framebuffer_get(struct exec_engine *g, const struct target_se
     if (entry)
         return entry->framebuffer;
     entry = calloc(1, sizeof(*entry));
-    if (!entry)
+    if (!entry) {
+        fail_memory(g, "no memory for a framebuffer");
         return VK_NULL_HANDLE;
+    }
     entry->key = key;
     ci.pAttachments = entry->key.views;
     if (vkCreateFramebuffer(g->vk.device, &ci, NULL, &entry->framebuffer)) {
@@ -239,7 +248,12 @@ VkFramebuffer exec_framebuffer_get(struct exec_engine *g, const struct target_se
         return VK_NULL_HANDLE;
     }
     HASH_ADD(hh, g->framebuffers, key, sizeof(key), entry);
-    return entry->framebuffer;
+    if (HASH_ADDED(entry))
+        return entry->framebuffer;
+    vkDestroyFramebuffer(g->vk.device, entry->framebuffer, NULL);
+    free(entry);
+    fail_memory(g, "no memory for a framebuffer");
+    return VK_NULL_HANDLE;
 }
 
 void exec_targets_forget_texture(struct exec_engine *g, const struct exec_texture *t)
