@@ -26,6 +26,7 @@
 
 #include <aerogpu/blackbox.h>
 
+#include "base/fds.h"
 #include "d3dkmt/vblanks.h"
 #include "d3dkmt/views.h"
 #include "d3dkmt/wire.h"
@@ -79,39 +80,16 @@ void d3dkmt_use(const struct d3dkmt_transport *t)
 /* Sends and receives; *fd is the descriptor that came with the reply, or -1. The size, or a negative errno. */
 static ssize_t exchange(int s, void *msg, size_t size, int send_fd, int *fd)
 {
-    union {
-        char data[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control;
-    struct iovec iov = {msg, size};
-    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
-    struct cmsghdr *c;
-    ssize_t n;
+    size_t num = 1;
+    ssize_t n = fds_send(s, msg, size, &send_fd, send_fd >= 0, 0);
 
     *fd = -1;
-    if (send_fd >= 0) {
-        m.msg_control = control.data;
-        m.msg_controllen = sizeof(control.data);
-        c = CMSG_FIRSTHDR(&m);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(c), &send_fd, sizeof(int));
-    }
-    if (sendmsg(s, &m, MSG_NOSIGNAL) < 0)
-        return -errno;
-    iov.iov_len = WIRE_MAX;
-    m.msg_control = control.data;
-    m.msg_controllen = sizeof(control.data);
-    do
-        n = recvmsg(s, &m, MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
-    if (n <= 0)
-        return n ? -errno : -ECONNRESET;
-    c = CMSG_FIRSTHDR(&m);
-    if (c && c->cmsg_type == SCM_RIGHTS)
-        memcpy(fd, CMSG_DATA(c), sizeof(int));
-    return n;
+    if (n < 0)
+        return n;
+    n = fds_receive(s, msg, WIRE_MAX, fd, &num, 0);
+    if (n <= 0 || !num)
+        *fd = -1;
+    return n ? n : -ECONNRESET;
 }
 
 static int open_connection(void)

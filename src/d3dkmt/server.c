@@ -12,7 +12,7 @@
 #include "d3dkmt/server.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -21,11 +21,13 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/fds.h"
 #include "base/log.h"
 #include "d3dkmt/wire.h"
 
@@ -55,7 +57,7 @@ struct connection {
 struct d3dkmt_server {
     struct dxgk *dxgk;
     struct sockaddr_un address;
-    int listen_fd, epoll_fd, wake_fd;
+    int listen_fd, epoll_fd, wake_fd, reserve_fd;
     pthread_t thread;
     _Atomic bool stopping;
     _Atomic uint64_t calls, refused;
@@ -105,19 +107,16 @@ static size_t refuse(void *reply, uint32_t thunk, NTSTATUS s)
     return sizeof(h);
 }
 
-/* The event of a request is the descriptor that came with it, not a number that the client wrote. */
-static NTSTATUS take_event(enum d3dkmt_thunk thunk, void *arg, int fd)
+/* Where a request has its event, which is the descriptor that came with it, not a number that the client wrote. NULL: nowhere. */
+static HANDLE *event_of(enum d3dkmt_thunk thunk, void *arg)
 {
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *c = arg;
     D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 *s = arg;
 
     if (thunk == D3DKMT_THUNK_CreateSynchronizationObject2 && c->Info.Type == D3DDDI_CPU_NOTIFICATION)
-        c->Info.CPUNotification.Event = (HANDLE)(intptr_t)fd;
-    else if (thunk == D3DKMT_THUNK_SignalSynchronizationObject2 && s->Flags.EnqueueCpuEvent)
-        s->CpuEventHandle = (HANDLE)(intptr_t)fd;
-    else
-        return STATUS_SUCCESS;
-    return fd >= 0 ? STATUS_SUCCESS : STATUS_INVALID_HANDLE;
+        return &c->Info.CPUNotification.Event;
+    return thunk == D3DKMT_THUNK_SignalSynchronizationObject2 && s->Flags.EnqueueCpuEvent ? &s->CpuEventHandle
+                                                                                          : NULL;
 }
 
 /* Addresses of this process are nobody else's business. */
@@ -141,20 +140,26 @@ size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd
     enum d3dkmt_thunk thunk = D3DKMT_NUM_THUNKS;
     struct wire_header h;
     uint64_t lengths[4], offset = 0, length = 0;
+    HANDLE *event = NULL, theirs = NULL;
     void *heap;
     size_t n;
     NTSTATUS s = d3dkmt_wire_parse(msg, size, &thunk, arg, &heap);
 
     *reply_fd = -1;
     *bad = !NT_SUCCESS(s);
-    if (NT_SUCCESS(s))
-        s = take_event(thunk, arg, fd);
+    if (NT_SUCCESS(s) && (event = event_of(thunk, arg))) {
+        theirs = *event;
+        *event = (HANDLE)(intptr_t)fd;
+        s = fd >= 0 ? s : STATUS_INVALID_HANDLE;
+    }
     if (!NT_SUCCESS(s)) {
         free(heap);
         return refuse(reply, (uint32_t)thunk, s);
     }
     d3dkmt_wire_lengths(thunk, arg, lengths);
     s = local_call(c, thunk, arg);
+    if (event)
+        *event = theirs;
     if (NT_SUCCESS(s) && thunk == D3DKMT_THUNK_CreateContext)
         s = dxgk_context_fd(c, ((D3DKMT_CREATECONTEXT *)arg)->hContext, reply_fd, &length);
     if (NT_SUCCESS(s) && thunk == D3DKMT_THUNK_Lock) {
@@ -179,51 +184,25 @@ size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd
 
 /* ---- connections --------------------------------------------------------- */
 
-static ssize_t receive(int s, void *msg, int *fd)
+/* A message and at most one descriptor; too long a one has a size that no message has. 0: the peer went, or was silent. */
+static size_t receive(int s, void *msg, int *fd, NTSTATUS *bad)
 {
-    union {
-        char data[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control;
-    struct iovec iov = {msg, WIRE_MAX};
-    struct msghdr m = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.data, .msg_controllen = sizeof(control)};
-    struct cmsghdr *c;
-    ssize_t n;
+    size_t num = 1;
+    ssize_t n = fds_receive(s, msg, WIRE_MAX, fd, &num, 0);
 
-    *fd = -1;
-    do
-        n = recvmsg(s, &m, MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
-    if (n <= 0)
-        return n;
-    c = CMSG_FIRSTHDR(&m); /* the room is for one descriptor: the kernel closes further ones */
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-        c->cmsg_len == CMSG_LEN(sizeof(int)))
-        memcpy(fd, CMSG_DATA(c), sizeof(int));
-    return m.msg_flags & MSG_TRUNC ? WIRE_MAX + 1 : n;
+    *bad = n == -E2BIG      ? STATUS_INVALID_PARAMETER
+           : n == -EMSGSIZE ? STATUS_INFO_LENGTH_MISMATCH
+                            : STATUS_SUCCESS;
+    if (n <= 0 || !num)
+        *fd = -1;
+    return *bad ? 1 : n > 0 ? (size_t)n : 0;
 }
 
 static int reply_to(int s, const void *msg, size_t size, int fd)
 {
-    union {
-        char data[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control = {0};
-    struct iovec iov = {(void *)msg, size};
-    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+    ssize_t n = fds_send(s, msg, size, &fd, fd >= 0, 0);
 
-    if (fd >= 0) {
-        struct cmsghdr *c;
-        m.msg_control = control.data;
-        m.msg_controllen = sizeof(control.data);
-        c = CMSG_FIRSTHDR(&m);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(c), &fd, sizeof(int));
-    }
-    return sendmsg(s, &m, MSG_NOSIGNAL) < 0 ? -errno : 0;
+    return n < 0 ? (int)n : 0;
 }
 
 static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64_t *cookie)
@@ -295,9 +274,7 @@ static void release_client(struct connection *c)
 
 static void wake(struct d3dkmt_server *s)
 {
-    uint64_t one = 1;
-
-    if (write(s->wake_fd, &one, sizeof(one)) < 0)
+    if (eventfd_write(s->wake_fd, 1))
         log_debug("d3dkmt", "the watcher is awake already");
 }
 
@@ -346,24 +323,27 @@ static void serve_requests(struct connection *c, uint8_t *msg, uint8_t *reply)
 {
     int fd, reply_fd;
     cpu_set_t all;
-    ssize_t n;
+    NTSTATUS malformed;
+    size_t n;
 
     CPU_ZERO(&all);
     sched_getaffinity(0, sizeof(all), &all);
     c->patience = FOLLOW_AFTER;
-    while ((n = receive(c->fd, msg, &fd)) > 0) {
+    while ((n = receive(c->fd, msg, &fd, &malformed)) > 0) {
         size_t size;
         bool bad;
-        follow(c, &all, msg, (size_t)n);
+        follow(c, &all, msg, n);
         atomic_store(&c->in_call, true);
         if (atomic_load(&c->gone))
             dxgk_client_cancel(c->client->dxgk);
-        if (c->spare && makes_a_device(msg, (size_t)n)) {
+        reply_fd = -1;
+        bad = true;
+        if (malformed) {
+            size = refuse(reply, D3DKMT_NUM_THUNKS, malformed);
+        } else if (c->spare && makes_a_device(msg, n)) {
             size = refuse(reply, D3DKMT_THUNK_CreateDevice, STATUS_INSUFFICIENT_RESOURCES);
-            reply_fd = -1;
-            bad = true;
         } else {
-            size = d3dkmt_handle(c->client->dxgk, msg, (size_t)n, fd, reply, &reply_fd, &bad);
+            size = d3dkmt_handle(c->client->dxgk, msg, n, fd, reply, &reply_fd, &bad);
         }
         atomic_store(&c->in_call, false);
         atomic_fetch_add_explicit(&c->server->calls, 1, memory_order_relaxed);
@@ -383,12 +363,17 @@ static void *connection_main(void *arg)
         struct wire_header h;
         struct wire_hello hello;
     } greeting = {.h = {.magic = WIRE_MAGIC, .thunk = WIRE_HELLO, .size = sizeof(greeting)}};
+    const struct timeval soon = {.tv_sec = D3DKMT_HANDSHAKE_S}, never = {0};
     uint8_t *msg = malloc(WIRE_MAX), *reply = malloc(WIRE_MAX);
+    NTSTATUS bad;
+    size_t n;
     int fd;
-    ssize_t n = msg && reply ? receive(c->fd, msg, &fd) : -1;
 
+    setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof(soon));
+    n = msg && reply ? receive(c->fd, msg, &fd, &bad) : 0;
+    setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &never, sizeof(never));
     if (n > 0) {
-        greeting.h.status = hello(c, msg, (size_t)n, &greeting.hello.cookie);
+        greeting.h.status = bad ? bad : hello(c, msg, n, &greeting.hello.cookie);
         if (fd >= 0)
             close(fd);
         if (!c->client)
@@ -420,6 +405,29 @@ static void end_a_spare(struct d3dkmt_server *s)
         shutdown(oldest->fd, SHUT_RDWR);
 }
 
+/* Without a descriptor to accept with, the one that is kept for this takes the connection, and ends it: else it would be
+ * reported again and again. */
+static void turn_away(struct d3dkmt_server *s)
+{
+    if (s->reserve_fd >= 0)
+        close(s->reserve_fd);
+    s->reserve_fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+    if (s->reserve_fd >= 0) {
+        close(s->reserve_fd);
+        atomic_fetch_add(&s->refused, 1);
+    }
+    s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static unsigned connections_of(const struct d3dkmt_server *s, pid_t pid)
+{
+    unsigned n = 0;
+
+    for (const struct connection *c = s->connections; c; c = c->next)
+        n += c->peer.pid == pid;
+    return n;
+}
+
 static void accept_one(struct d3dkmt_server *s)
 {
     int size = 2 * WIRE_MAX, fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
@@ -429,9 +437,13 @@ static void accept_one(struct d3dkmt_server *s)
     struct epoll_event ev = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = c};
     socklen_t len = sizeof(c->peer);
 
-    if (fd < 0)
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE)
+            turn_away(s);
         return;
-    if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &len))
+    }
+    if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &len) ||
+        connections_of(s, c->peer.pid) >= D3DKMT_MAX_PER_PROCESS)
         goto refuse;
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
     c->server = s;
@@ -564,7 +576,8 @@ static int listen_on(struct d3dkmt_server *s, unsigned mode, gid_t group)
     s->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (s->listen_fd < 0 || s->wake_fd < 0 || s->epoll_fd < 0)
+    s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (s->listen_fd < 0 || s->wake_fd < 0 || s->epoll_fd < 0 || s->reserve_fd < 0)
         return -errno;
     old = umask(0777); /* nobody gets in before the mode is what was asked for */
     r = bind(s->listen_fd, (struct sockaddr *)&s->address, sizeof(s->address)) ? -errno : 0;
@@ -585,13 +598,25 @@ static int listen_on(struct d3dkmt_server *s, unsigned mode, gid_t group)
 
 static void free_server(struct d3dkmt_server *s)
 {
-    int fds[] = {s->listen_fd, s->wake_fd, s->epoll_fd};
+    int fds[] = {s->listen_fd, s->wake_fd, s->epoll_fd, s->reserve_fd};
 
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (fds[i] >= 0)
             close(fds[i]);
     pthread_mutex_destroy(&s->lock);
     free(s);
+}
+
+/* Many clients have many descriptors: as many as the system lets this process have. */
+static void raise_limits(void)
+{
+    struct rlimit l;
+
+    if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur < l.rlim_max) {
+        l.rlim_cur = l.rlim_max;
+        if (setrlimit(RLIMIT_NOFILE, &l))
+            log_debug("d3dkmt", "the limit of descriptors stays: %s", strerror(errno));
+    }
 }
 
 int d3dkmt_serve(struct d3dkmt_server **out, struct dxgk *dxgk, const char *path, unsigned mode, gid_t group,
@@ -604,7 +629,7 @@ int d3dkmt_serve(struct d3dkmt_server **out, struct dxgk *dxgk, const char *path
     if (!s)
         return error_set(err, -ENOMEM, "no memory for a service");
     s->dxgk = dxgk;
-    s->listen_fd = s->wake_fd = s->epoll_fd = -1;
+    s->listen_fd = s->wake_fd = s->epoll_fd = s->reserve_fd = -1;
     s->address.sun_family = AF_UNIX;
     pthread_mutex_init(&s->lock, NULL);
     if (strlen(path) >= sizeof(s->address.sun_path)) {
@@ -612,6 +637,7 @@ int d3dkmt_serve(struct d3dkmt_server **out, struct dxgk *dxgk, const char *path
         return error_set(err, -ENAMETOOLONG, "the socket's path %s is too long", path);
     }
     strcpy(s->address.sun_path, path);
+    raise_limits();
     r = listen_on(s, mode, group);
     if (!r) {
         r = -pthread_create(&s->thread, NULL, watch_main, s);

@@ -25,6 +25,7 @@
 #include "dxgkrnl/interrupts.h"
 #include "dxgkrnl/ntos.h"
 #include "dxgkrnl/sched.h"
+#include "dxgkrnl/sync.h"
 #include "dxgkrnl/tdr.h"
 #include "dxgkrnl/vidmm.h"
 
@@ -77,6 +78,7 @@ struct dxgk {
     uint64_t owners; /* serial numbers of clients and shared resources */
 
     struct handles handles;
+    struct signaller signaller;
     struct interrupts interrupts;
     struct sched sched;
     struct tdr tdr;

@@ -1,10 +1,21 @@
 #include "dxgkrnl/adapter.h"
-#include "dxgkrnl/sync.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+bool dxgk_client_take(struct dxgk_client *c, int n)
+{
+    if (!c)
+        return true;
+    if (n > 0 && c->descriptors + (unsigned)n > CLIENT_MAX_DESCRIPTORS)
+        return false;
+    INVARIANT(n > 0 || c->descriptors >= (unsigned)-n);
+    c->descriptors += (unsigned)n;
+    return true;
+}
 
 struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status)
 {
@@ -14,6 +25,11 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
     *status = STATUS_NO_MEMORY;
     if (!dev)
         return NULL;
+    if (client && client->devices == CLIENT_MAX_DEVICES) {
+        *status = STATUS_INSUFFICIENT_RESOURCES;
+        free(dev);
+        return NULL;
+    }
     dev->d = d;
     dev->client = client;
     dev->state = D3DKMT_DEVICEEXECUTION_ACTIVE;
@@ -38,6 +54,8 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
     dev->driver = args.hDevice;
     dev->next = d->devices;
     d->devices = dev;
+    if (client)
+        client->devices++;
     return dev;
 }
 
@@ -64,6 +82,9 @@ void dxgk_device_destroy(struct device *dev)
             d->display.sources[i].owner_type = D3DKMT_VIDPNSOURCEOWNER_UNOWNED;
         }
     LIST_DROP(&d->devices, dev, next);
+    INVARIANT(!dev->client || dev->client->devices);
+    if (dev->client)
+        dev->client->devices--;
     if (d->miniport && dxgk_adapter_lock_cleanup(d)) {
         DDI(d, DestroyDevice, dev->driver);
         dxgk_adapter_unlock(d);
@@ -83,8 +104,10 @@ static int make_buffers(struct context *c)
            patch = round_up(c->info.PatchLocationListSize * sizeof(D3DDDI_PATCHLOCATIONLIST));
 
     c->buffer_size = command + list + patch + round_up(sizeof(struct dxgk_progress));
-    c->buffer_fd = memfd_create("d3dkmt-command", MFD_CLOEXEC);
-    if (c->buffer_fd < 0 || ftruncate(c->buffer_fd, (off_t)c->buffer_size))
+    /* The client has it too: what is mapped here must stay as long as it is. */
+    c->buffer_fd = memfd_create("d3dkmt-command", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (c->buffer_fd < 0 || ftruncate(c->buffer_fd, (off_t)c->buffer_size) ||
+        fcntl(c->buffer_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         return -errno;
     c->command = mmap(NULL, c->buffer_size, PROT_READ | PROT_WRITE, MAP_SHARED, c->buffer_fd, 0);
     if (c->command == MAP_FAILED) {
@@ -121,8 +144,14 @@ struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity
     if (!c)
         return NULL;
     args.Flags.SystemContext = !dev->client;
+    if (!dxgk_client_take(dev->client, 1)) {
+        *status = STATUS_INSUFFICIENT_RESOURCES;
+        free(c);
+        return NULL;
+    }
     *status = DDI(d, CreateContext, dev->driver, &args);
     if (!NT_SUCCESS(*status)) {
+        dxgk_client_take(dev->client, -1);
         free(c);
         return NULL;
     }
@@ -155,6 +184,7 @@ struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity
     *status = STATUS_SUCCESS;
     return c;
 fail:
+    dxgk_client_take(dev->client, -1);
     DDI(d, DestroyContext, c->driver);
     free_buffers(c);
     free(c);
@@ -185,6 +215,7 @@ void dxgk_context_destroy(struct context *c)
     dxgk_kernel_wake_all(d->kernel, &c->space); /* they find the handle gone */
     dxgk_kernel_wake_all(d->kernel, &c->idle);
     dxgk_kernel_wake_all(d->kernel, &c->done);
+    dxgk_client_take(dev->client, -1);
     free_buffers(c);
     free(c);
 }

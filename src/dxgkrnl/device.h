@@ -3,7 +3,8 @@
  * Invariants:
  *  1. A device that is not ACTIVE never is again.
  *  2. A context's packets are counted when they are queued, and again when they are done: done never passes queued.
- *  3. A context stays while a thread has one of its packets in hand, or looks at its progress.
+ *  3. What a client has at once is bounded (CLIENT_MAX_*), so that others have their share.
+ *  4. A context stays while a thread has one of its packets in hand, or looks at its progress.
  */
 #ifndef DXGKRNL_DEVICE_H_
 #define DXGKRNL_DEVICE_H_
@@ -11,13 +12,20 @@
 #include "dxgkrnl/kernel.h"
 #include "dxgkrnl/packet.h"
 
-enum { MAX_FREE_BUFFERS = 4 }; /* DMA buffers a context keeps */
+enum {
+    MAX_FREE_BUFFERS = 4,         /* DMA buffers a context keeps */
+    CLIENT_MAX_HANDLES = 16384,   /* a quarter of what there is */
+    CLIENT_MAX_DEVICES = 256,     /* the device tells 4094 apart */
+    CLIENT_MAX_DESCRIPTORS = 1024 /* of ours that its contexts, events and shared surfaces take */
+};
 
 struct dxgk_client {
     struct dxgk_client *next;
     struct dxgk *d;
     uint64_t process, serial;
     bool admin, cancelled;
+    unsigned handles, devices, descriptors; /* that it has */
+    unsigned guesses;                       /* share handles that were none */
 };
 
 struct device {
@@ -60,6 +68,9 @@ struct context {
     struct dxgk_progress *progress; /* NULL: the system's */
     uint64_t packets, packets_done;
 };
+
+/* Takes `n` of the client's descriptors, or gives -n back. False: it has too many. NULL is the system, which may. */
+bool dxgk_client_take(struct dxgk_client *c, int n);
 
 struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status);
 void dxgk_device_destroy(struct device *dev);

@@ -463,7 +463,12 @@ int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *er
                           p->settings->values[i].value);
     dxgk_ntos_init(d);
     KeInitializeDpc(&d->dpc, on_dpc, d);
-    r = dxgk_kernel_create(&d->kernel, p->clock, p->loop, &ops, d);
+    r = dxgk_signaller_init(&d->signaller);
+    if (!r) {
+        r = dxgk_kernel_create(&d->kernel, p->clock, p->loop, &ops, d);
+        if (r)
+            dxgk_signaller_finish(&d->signaller);
+    }
     if (r) {
         dxgk_settings_finish(&d->settings);
         free(d);
@@ -480,9 +485,11 @@ void dxgk_destroy(struct dxgk *d)
         return;
     dxgk_unload(d);
     dxgk_kernel_destroy(d->kernel);
+    dxgk_signaller_finish(&d->signaller);
     bb_flight_close(d->flight);
     dxgk_vblanks_finish(d);
     free(d->handles.table);
+    map_finish(&d->handles.shares);
     free(d->log.events);
     free(d->resources);
     free(d->tdr.debug_info);

@@ -1,6 +1,7 @@
 #include "dxgkrnl/adapter.h"
 
 #include <stdlib.h>
+#include <sys/random.h>
 
 enum { MAX_HANDLES = 0xFFFE };
 
@@ -9,6 +10,8 @@ D3DKMT_HANDLE dxgk_handle_new(struct dxgk *d, enum handle_type type, struct dxgk
     struct handle_entry *e;
     unsigned i;
 
+    if (client && client->handles == CLIENT_MAX_HANDLES)
+        return 0;
     for (i = 0; i < d->handles.count; i++)
         if (d->handles.table[i].type == HANDLE_FREE)
             break;
@@ -33,6 +36,8 @@ D3DKMT_HANDLE dxgk_handle_new(struct dxgk *d, enum handle_type type, struct dxgk
     e->type = type;
     e->client = client;
     e->object = object;
+    if (client)
+        client->handles++;
     return (D3DKMT_HANDLE)e->serial << 16 | (i + 1);
 }
 
@@ -61,7 +66,9 @@ void dxgk_handle_free(struct dxgk *d, D3DKMT_HANDLE h)
 
     if (!e)
         return;
-    INVARIANT(e->object);
+    INVARIANT(e->object && (!e->client || e->client->handles));
+    if (e->client)
+        e->client->handles--;
     e->type = HANDLE_FREE;
     e->object = NULL;
     e->client = NULL;
@@ -75,4 +82,38 @@ void dxgk_handle_free_all(struct dxgk *d, const struct dxgk_client *client)
         if (e->type != HANDLE_FREE && e->client == client)
             dxgk_handle_free(d, (D3DKMT_HANDLE)e->serial << 16 | (i + 1));
     }
+}
+
+/* ---- shares -------------------------------------------------------------- */
+
+D3DKMT_HANDLE dxgk_share_new(struct dxgk *d, struct resource *r)
+{
+    D3DKMT_HANDLE h = 0;
+    uint64_t *slot;
+
+    do
+        if (getrandom(&h, sizeof(h), 0) != sizeof(h))
+            return 0;
+    while (!h || map_find(&d->handles.shares, h));
+    slot = map_put(&d->handles.shares, h);
+    if (!slot)
+        return 0;
+    *slot = (uintptr_t)r;
+    return h;
+}
+
+struct resource *dxgk_share_get(struct dxgk *d, D3DKMT_HANDLE h, struct dxgk_client *client)
+{
+    bool trusted = !client || client->guesses < CLIENT_MAX_GUESSES;
+    struct resource *r = trusted ? map_pointer(&d->handles.shares, h) : NULL;
+
+    if (!r && client && trusted && ++client->guesses == CLIENT_MAX_GUESSES)
+        dxgk_log(d, "dxgkrnl", 6, "process %llu guesses share handles: it opens no more",
+                 (unsigned long long)client->process);
+    return r;
+}
+
+void dxgk_share_free(struct dxgk *d, D3DKMT_HANDLE h)
+{
+    map_remove(&d->handles.shares, h);
 }

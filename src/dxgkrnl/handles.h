@@ -7,7 +7,10 @@
 #ifndef DXGKRNL_HANDLES_H_
 #define DXGKRNL_HANDLES_H_
 
+#include "base/map.h"
 #include "dxgkrnl/dxgkrnl.h"
+
+struct resource;
 
 enum handle_type {
     HANDLE_FREE,
@@ -16,7 +19,6 @@ enum handle_type {
     HANDLE_CONTEXT,
     HANDLE_ALLOC,
     HANDLE_RES,
-    HANDLE_SHARE,
     HANDLE_SYNC
 };
 
@@ -30,6 +32,7 @@ struct handle_entry {
 struct handles {
     struct handle_entry *table;
     unsigned count;
+    struct map shares; /* struct resource * */
 };
 
 /* 0 without memory, or when 65534 are open. */
@@ -39,6 +42,12 @@ D3DKMT_HANDLE dxgk_handle_new(struct dxgk *d, enum handle_type type, struct dxgk
 void *dxgk_handle_get(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type,
                       const struct dxgk_client *client);
 void dxgk_handle_free(struct dxgk *d, D3DKMT_HANDLE h);
+/* A share handle opens a resource to whoever says it, so it comes from the kernel's random source, and a client that says
+ * CLIENT_MAX_GUESSES wrong ones opens no more. 0: there is none. A NULL client is the kernel. */
+enum { CLIENT_MAX_GUESSES = 64 };
+D3DKMT_HANDLE dxgk_share_new(struct dxgk *d, struct resource *r);
+struct resource *dxgk_share_get(struct dxgk *d, D3DKMT_HANDLE h, struct dxgk_client *client);
+void dxgk_share_free(struct dxgk *d, D3DKMT_HANDLE h);
 /* All that `client` still has: names only, the objects are their owners'. */
 void dxgk_handle_free_all(struct dxgk *d, const struct dxgk_client *client);
 

@@ -212,12 +212,10 @@ static void check_running(const struct kernel *k)
 /* Makes service() run: at the next deadline, or at once if something is pending already. */
 static void kick(struct kernel *k, bool now)
 {
-    uint64_t one = 1;
-
     if (!k->loop) {
         if (!now && k->timers->deadline_ns >= atomic_load(&k->asleep_until))
             return; /* it looks in time */
-        if (write(k->wake_fd, &one, sizeof(one)) < 0)
+        if (eventfd_write(k->wake_fd, 1))
             return; /* full: it is awake */
         return;
     }

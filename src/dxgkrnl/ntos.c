@@ -796,7 +796,7 @@ NTSTATUS ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAccess, POB
     UNREFERENCED_PARAMETER(DesiredAccess);
     UNREFERENCED_PARAMETER(AccessMode);
     UNREFERENCED_PARAMETER(HandleInformation);
-    *Object = h <= UINT32_MAX ? dxgk_handle_get(d, (D3DKMT_HANDLE)h, HANDLE_SHARE, NULL) : NULL;
+    *Object = h <= UINT32_MAX ? dxgk_share_get(d, (D3DKMT_HANDLE)h, NULL) : NULL;
     if (!*Object)
         return STATUS_INVALID_HANDLE;
     return ObjectType == section_type ? STATUS_SUCCESS : STATUS_OBJECT_TYPE_MISMATCH;

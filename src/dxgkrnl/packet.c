@@ -1,5 +1,4 @@
 #include "dxgkrnl/adapter.h"
-#include "dxgkrnl/sync.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -103,8 +102,10 @@ void dxgk_packet_free(struct dxgk *d, struct packet *p)
     for (unsigned i = 0; i < p->sync_count; i++)
         dxgk_sync_unref(p->sync[i]);
     put_dma(p->context, p->dma);
-    if (p->event_fd >= 0)
+    if (p->event_fd >= 0) {
+        dxgk_client_take(p->context->device->client, -1);
         close(p->event_fd);
+    }
     if (p->counted)
         dxgk_context_packet_done(p->context);
     free(p->allocs);

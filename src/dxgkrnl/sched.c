@@ -1,5 +1,4 @@
 #include "dxgkrnl/adapter.h"
-#include "dxgkrnl/sync.h"
 
 #include <string.h>
 
@@ -90,8 +89,8 @@ static struct packet *take(struct dxgk *d, unsigned i)
 
 static void signal_packet(struct dxgk *d, struct packet *p)
 {
-    dxgk_sync_signal(p->sync, p->sync_count, p->value);
-    dxgk_sync_signal_event(p->event_fd);
+    dxgk_sync_signal(d, p->sync, p->sync_count, p->value);
+    dxgk_sync_signal_event(d, p->event_fd);
     for (unsigned i = 0; i < d->sched.num_nodes; i++)
         d->sched.nodes[i].again = true;
     dxgk_packet_finish(d, p);

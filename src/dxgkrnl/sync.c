@@ -1,8 +1,68 @@
 #include "dxgkrnl/adapter.h"
-#include "dxgkrnl/sync.h"
 
+#include <errno.h>
+#include <linux/aio_abi.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* ---- events -------------------------------------------------------------- */
+
+int dxgk_signaller_init(struct signaller *s)
+{
+    int r = 0;
+
+    s->context = 0;
+    s->fd = memfd_create("dxgkrnl-signal", MFD_CLOEXEC);
+    if (s->fd < 0)
+        return -errno;
+    if (ftruncate(s->fd, 1) || syscall(SYS_io_setup, 1, &s->context))
+        r = -errno;
+    if (r)
+        close(s->fd);
+    return r;
+}
+
+void dxgk_signaller_finish(struct signaller *s)
+{
+    syscall(SYS_io_destroy, s->context);
+    close(s->fd);
+}
+
+int dxgk_sync_dup_event(int event_fd)
+{
+    char path[40], target[32];
+    ssize_t n;
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", event_fd);
+    n = event_fd >= 0 ? readlink(path, target, sizeof(target) - 1) : -1;
+    target[n > 0 ? n : 0] = '\0';
+    return strcmp(target, "anon_inode:[eventfd]") ? -1 : dup(event_fd);
+}
+
+void dxgk_sync_signal_event(struct dxgk *d, int event_fd)
+{
+    char byte;
+    struct iocb read = {.aio_lio_opcode = IOCB_CMD_PREAD,
+                        .aio_fildes = (uint32_t)d->signaller.fd,
+                        .aio_buf = (uintptr_t)&byte,
+                        .aio_nbytes = 1,
+                        .aio_flags = IOCB_FLAG_RESFD,
+                        .aio_resfd = (uint32_t)event_fd},
+                *list = &read;
+    struct io_event done;
+
+    if (event_fd < 0)
+        return;
+    if (syscall(SYS_io_submit, d->signaller.context, 1, &list) != 1 ||
+        syscall(SYS_io_getevents, d->signaller.context, 1, 1, &done, NULL) != 1)
+        log_debug("dxgkrnl", "an event cannot be signalled: %s", strerror(errno));
+}
+
+/* ---- objects ------------------------------------------------------------- */
 
 static void check(const struct syncobj *s)
 {
@@ -36,9 +96,15 @@ NTSTATUS dxgk_sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECT
         o->value = info->Fence.FenceValue;
         break;
     case D3DDDI_CPU_NOTIFICATION:
-        o->event_fd = dup((int)(intptr_t)info->CPUNotification.Event);
-        if (o->event_fd < 0)
+        if (!dxgk_client_take(dev->client, 1)) {
+            s = STATUS_INSUFFICIENT_RESOURCES;
+            break;
+        }
+        o->event_fd = dxgk_sync_dup_event((int)(intptr_t)info->CPUNotification.Event);
+        if (o->event_fd < 0) {
+            dxgk_client_take(dev->client, -1);
             s = STATUS_INVALID_HANDLE;
+        }
         break;
     default:
         s = STATUS_INVALID_PARAMETER;
@@ -46,6 +112,8 @@ NTSTATUS dxgk_sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECT
     if (NT_SUCCESS(s) && info->Flags.Value)
         s = STATUS_NOT_SUPPORTED; /* sharing between processes is for surfaces */
     if (!NT_SUCCESS(s)) {
+        if (o->event_fd >= 0)
+            dxgk_client_take(dev->client, -1);
         dxgk_sync_unref(o);
         return s;
     }
@@ -70,6 +138,8 @@ void dxgk_sync_close(struct syncobj *s)
     LIST_DROP(&s->device->syncs, s, next);
     check(s);
     dxgk_handle_free(s->device->d, s->handle);
+    if (s->event_fd >= 0)
+        dxgk_client_take(s->device->client, -1);
     s->device = NULL;
     s->handle = 0;
     dxgk_sync_unref(s);
@@ -88,21 +158,13 @@ bool dxgk_sync_take(struct syncobj *const *s, unsigned count, uint64_t value)
     return true;
 }
 
-void dxgk_sync_signal_event(int event_fd)
-{
-    uint64_t one = 1;
-
-    if (event_fd >= 0 && write(event_fd, &one, sizeof(one)) < 0)
-        log_debug("dxgkrnl", "a notification event is full");
-}
-
-void dxgk_sync_signal(struct syncobj *const *s, unsigned count, uint64_t value)
+void dxgk_sync_signal(struct dxgk *d, struct syncobj *const *s, unsigned count, uint64_t value)
 {
     for (unsigned i = 0; i < count; i++) {
         if (s[i]->type == D3DDDI_FENCE)
             s[i]->value = value;
         else if (s[i]->type == D3DDDI_CPU_NOTIFICATION)
-            dxgk_sync_signal_event(s[i]->event_fd);
+            dxgk_sync_signal_event(d, s[i]->event_fd);
         else if (s[i]->value < s[i]->max)
             s[i]->value++;
         check(s[i]);

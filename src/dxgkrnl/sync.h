@@ -29,8 +29,19 @@ void dxgk_sync_close(struct syncobj *s);
 
 /* Whether all of them are signalled (a fence: has reached `value`); then what is counted is taken. */
 bool dxgk_sync_take(struct syncobj *const *s, unsigned count, uint64_t value);
-void dxgk_sync_signal(struct syncobj *const *s, unsigned count, uint64_t value);
-/* Signals an event of a client; -1 is none. Never waits. */
-void dxgk_sync_signal_event(int event_fd);
+void dxgk_sync_signal(struct dxgk *d, struct syncobj *const *s, unsigned count, uint64_t value);
+/* A descriptor of the event, for ourselves; -1: it is no eventfd. */
+int dxgk_sync_dup_event(int event_fd);
+/* Signals an event of a client; -1 is none. Never waits, whatever the client does to the event meanwhile. */
+void dxgk_sync_signal_event(struct dxgk *d, int event_fd);
+
+/* An event shares its flags and its count with the client, so a write to it could be made to wait at any instant. The kernel
+ * itself signals without waiting: as what it does when an asynchronous read has ended. */
+struct signaller {
+    unsigned long context; /* aio_context_t */
+    int fd;                /* of one byte to read */
+};
+int dxgk_signaller_init(struct signaller *s);
+void dxgk_signaller_finish(struct signaller *s);
 
 #endif

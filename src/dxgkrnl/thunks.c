@@ -420,7 +420,7 @@ static NTSTATUS create_locked(struct dxgk_client *c, struct device *dev, D3DKMT_
             arg->pAllocationInfo[i].hAllocation = opens[i]->handle;
         arg->hResource = g->handle;
         if (arg->Flags.CreateShared)
-            arg->hGlobalShare = r->share = dxgk_handle_new(d, HANDLE_SHARE, NULL, r);
+            arg->hGlobalShare = r->share = dxgk_share_new(d, r);
     }
     free(opens);
     if (NT_SUCCESS(s)) {
@@ -504,7 +504,7 @@ NTSTATUS dxgk_QueryResourceInfo(struct dxgk_client *c, D3DKMT_QUERYRESOURCEINFO 
 {
     struct dxgk *d = dxgk_thunk_enter(c);
     struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
-    struct resource *r = dxgk_handle_get(d, arg->hGlobalShare, HANDLE_SHARE, c);
+    struct resource *r = dev ? dxgk_share_get(d, arg->hGlobalShare, c) : NULL;
     NTSTATUS s;
 
     if (!dev || !r)
@@ -560,7 +560,7 @@ NTSTATUS dxgk_OpenResource(struct dxgk_client *c, D3DKMT_OPENRESOURCE *arg)
 {
     struct dxgk *d = dxgk_thunk_enter(c);
     struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
-    struct resource *r = dxgk_handle_get(d, arg->hGlobalShare, HANDLE_SHARE, c);
+    struct resource *r = dev ? dxgk_share_get(d, arg->hGlobalShare, c) : NULL;
     UINT total = 0;
     NTSTATUS s;
 

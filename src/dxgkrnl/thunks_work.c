@@ -1,8 +1,6 @@
 /* thunks_work.c: the D3DKMT thunks for rendering, presents, locks, synchronisation and the display. */
 #include "dxgkrnl/thunks.h"
 
-#include "dxgkrnl/sync.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -492,7 +490,15 @@ static NTSTATUS queue_sync(struct dxgk_client *c, D3DKMT_HANDLE context, enum pa
         p->sync[p->sync_count++] = o;
     }
     p->value = value;
-    p->event_fd = event_fd >= 0 ? dup(event_fd) : -1;
+    if (event_fd >= 0) {
+        bool room = dxgk_client_take(c, 1);
+        p->event_fd = room ? dxgk_sync_dup_event(event_fd) : -1;
+        if (p->event_fd < 0) {
+            dxgk_client_take(c, room ? -1 : 0);
+            dxgk_packet_free(d, p);
+            return room ? STATUS_INVALID_HANDLE : STATUS_INSUFFICIENT_RESOURCES;
+        }
+    }
     dxgk_sched_queue(x, p);
     return STATUS_SUCCESS;
 }

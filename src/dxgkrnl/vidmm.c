@@ -413,7 +413,7 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
     }
     check(d);
     if (r->share)
-        dxgk_handle_free(d, r->share);
+        dxgk_share_free(d, r->share);
     free(handles);
     free(r->allocs);
     free(r->priv);
@@ -422,6 +422,12 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
 }
 
 /* ---- opening and closing ------------------------------------------------- */
+
+/* Its memory is a file of its own, which whoever opens it counts. */
+static bool is_shared(const struct device *dev, const struct resource *r)
+{
+    return dev->client && r->owner && r->owner != dev->client->serial;
+}
 
 NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, struct open_resource **out,
                          struct open_alloc **opens)
@@ -437,6 +443,10 @@ NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, st
 
     if (!list || !g)
         goto fail;
+    if (is_shared(dev, r) && !dxgk_client_take(dev->client, 1)) {
+        s = STATUS_INSUFFICIENT_RESOURCES;
+        goto fail;
+    }
     *g = (struct open_resource){.device = dev, .resource = r, .next = dev->resources};
     dev->resources = g;
     r->refs++;
@@ -555,6 +565,9 @@ void dxgk_vidmm_close(struct open_resource *g)
     HANDLE *handles = calloc(r->count ? r->count : 1, sizeof(*handles));
     bool doomed = g->doomed;
     UINT n = 0;
+
+    if (is_shared(dev, r))
+        dxgk_client_take(dev->client, -1);
 
     LIST_DROP(&dev->resources, g, next); /* before anything here waits: nobody else closes it too */
     dev->closing++;

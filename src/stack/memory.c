@@ -1,6 +1,7 @@
 #include "stack/memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 
 #include "base/log.h"
 
-enum { PAGE = 4096, CHUNK = 8 << 20 };
+/* Chunks of an owner grow with what it has, so that a surface that stands alone does not take the addresses of a thousand. */
+enum { PAGE = 4096, CHUNK_LEAST = 64 << 10, CHUNK = 8 << 20 };
 
 struct piece { /* of a chunk, in address order */
     uint64_t pa, size;
@@ -104,17 +106,24 @@ static struct chunk *add_chunk(struct memory *mem, uint64_t size, uint64_t owner
 {
     struct error e = {0};
     struct chunk *c = NULL, *before = mem->chunks;
-    uint64_t base = machine_ram_size(mem->machine);
+    uint64_t base = machine_ram_size(mem->machine), owned = 0;
     int fd;
 
-    if (size < CHUNK)
-        size = CHUNK;
+    for (const struct chunk *o = mem->chunks; o; o = o->next)
+        owned += o->owner == owner ? o->size : 0;
+    if (owned > CHUNK)
+        owned = CHUNK;
+    if (size < owned)
+        size = owned;
+    if (size < CHUNK_LEAST)
+        size = CHUNK_LEAST;
     for (; before->next && before->next->base - base < size; before = before->next)
         base = before->next->base + before->next->size;
     if (base > machine_memory_end(mem->machine) || size > machine_memory_end(mem->machine) - base)
         return NULL;
-    fd = memfd_create("aerogpu-client", MFD_CLOEXEC);
-    if (fd >= 0 && !ftruncate(fd, (off_t)size))
+    fd = memfd_create("aerogpu-client", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd >= 0 && !ftruncate(fd, (off_t)size) &&
+        !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         c = chunk_new(base, size, owner, fd);
     if (!c) {
         if (fd >= 0)

@@ -1,0 +1,392 @@
+/* What one client does to take the GPU from everybody, and that it does not: each from a process of its own. */
+#include "d3dkmt_rig.h"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fds.h"
+#include "d3dkmt/wire.h"
+
+static unsigned open_descriptors(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    unsigned n = 0;
+
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+/* Somebody else, who has done nothing. */
+static void an_innocent_works(void)
+{
+    struct app a;
+
+    assert_int_equal(app_open(&a), STATUS_SUCCESS);
+    app_close(&a);
+    d3dkmt_disconnect();
+}
+
+static int dial(void)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    memcpy(a.sun_path, rig.path, sizeof(rig.path));
+    return fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)) ? -1 : fd;
+}
+
+/* Sends a message with descriptors; the answer's status, and the descriptor that came with it. 1: no answer. */
+static NTSTATUS say(int s, void *msg, size_t size, const int *fds, size_t num, int *fd, struct wire_header *h)
+{
+    static uint8_t reply[WIRE_MAX];
+    size_t got = 1;
+    ssize_t n;
+
+    if (fds_send(s, msg, size, fds, num, 0) < 0)
+        return 1;
+    n = fds_receive(s, reply, sizeof(reply), fd, &got, 0);
+    if (n < (ssize_t)sizeof(*h))
+        return 1;
+    if (!got)
+        *fd = -1;
+    memcpy(h, reply, sizeof(*h));
+    memmove(msg, reply, (size_t)n);
+    return h->status;
+}
+
+static int hello(void)
+{
+    struct {
+        struct wire_header h;
+        struct wire_hello hello;
+    } m = {{WIRE_MAGIC, WIRE_HELLO, sizeof(m), 0, 0, 0}, {0}};
+    struct wire_header h;
+    int s = dial(), fd;
+
+    if (s >= 0 && say(s, &m, sizeof(m), NULL, 0, &fd, &h) == STATUS_SUCCESS)
+        return s;
+    close(s);
+    return -1;
+}
+
+/* ---- descriptors --------------------------------------------------------- */
+
+/* Signals an event again and again that is full, and that a write to would wait for. */
+static int full_event(void *arg)
+{
+    D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 s = {.Flags.EnqueueCpuEvent = 1};
+    int event = eventfd(0, 0);
+    struct app a;
+
+    if (eventfd_write(event, UINT64_MAX - 1) || app_open(&a) != STATUS_SUCCESS)
+        return 1;
+    s.hContext = a.context;
+    s.CpuEventHandle = (HANDLE)(intptr_t)event;
+    for (int i = 0; i < 3; i++)
+        if (D3DKMTSignalSynchronizationObject2(&s) != STATUS_SUCCESS)
+            return 2;
+    return 0;
+}
+
+/* A pipe and a socket are no events. */
+static int no_event(void *arg)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 c = {.Info.Type = D3DDDI_CPU_NOTIFICATION};
+    D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 s = {.Flags.EnqueueCpuEvent = 1};
+    int fds[4];
+    struct app a;
+
+    if (pipe(fds) || socketpair(AF_UNIX, SOCK_STREAM, 0, fds + 2) || app_open(&a) != STATUS_SUCCESS)
+        return 1;
+    c.hDevice = a.device;
+    s.hContext = a.context;
+    for (int i = 1; i < 4; i += 2) {
+        c.Info.CPUNotification.Event = s.CpuEventHandle = (HANDLE)(intptr_t)fds[i];
+        if (D3DKMTCreateSynchronizationObject2(&c) != STATUS_INVALID_HANDLE ||
+            D3DKMTSignalSynchronizationObject2(&s) != STATUS_INVALID_HANDLE)
+            return 2;
+    }
+    return 0;
+}
+
+static void events_hold_nobody_up(void **state)
+{
+    assert_int_equal(child_result(run_in_child(full_event, NULL)), 0);
+    an_innocent_works();
+    assert_int_equal(child_result(run_in_child(no_event, NULL)), 0);
+    an_innocent_works();
+}
+
+static void further_descriptors_are_refused_and_closed(void **state)
+{
+    _Alignas(8) uint8_t msg[WIRE_MAX];
+    D3DKMT_CREATEDEVICE d = {0};
+    size_t n = d3dkmt_wire_write(msg, D3DKMT_THUNK_CreateDevice, &d, 0, NULL);
+    struct wire_header h;
+    unsigned before;
+    int s = hello(), fd;
+
+    before = open_descriptors();
+    for (int i = 0; i < 20; i++) {
+        uint8_t copy[512];
+        memcpy(copy, msg, n);
+        assert_int_equal(say(s, copy, n, (int[]){0, 1, 2}, 2 + (size_t)i % 2, &fd, &h),
+                         STATUS_INVALID_PARAMETER);
+    }
+    assert_int_equal(say(s, msg, n, (int[]){0}, 1, &fd, &h), STATUS_INVALID_HANDLE); /* and it goes on */
+    assert_int_equal(open_descriptors(), before);
+    close(s);
+}
+
+/* What a context's memory is made of, asked for without the library, cannot be cut under the service. */
+static int cut_memory(void *arg)
+{
+    static _Alignas(8) uint8_t msg[WIRE_MAX];
+    D3DKMT_OPENADAPTERFROMHDC o = {0};
+    D3DKMT_CREATEDEVICE d = {0};
+    D3DKMT_CREATECONTEXT x = {0};
+    struct wire_header h;
+    int s = hello(), fd;
+
+    if (say(s, msg, d3dkmt_wire_write(msg, D3DKMT_THUNK_OpenAdapterFromHdc, &o, 0, NULL), NULL, 0, &fd, &h))
+        return 1;
+    memcpy(&o, msg + sizeof(h), sizeof(o));
+    d.hAdapter = o.hAdapter;
+    if (say(s, msg, d3dkmt_wire_write(msg, D3DKMT_THUNK_CreateDevice, &d, 0, NULL), NULL, 0, &fd, &h))
+        return 2;
+    memcpy(&d, msg + sizeof(h), sizeof(d));
+    x.hDevice = d.hDevice;
+    if (say(s, msg, d3dkmt_wire_write(msg, D3DKMT_THUNK_CreateContext, &x, 0, NULL), NULL, 0, &fd, &h) ||
+        fd < 0)
+        return 3;
+    return ftruncate(fd, 0) && errno == EPERM && ftruncate(fd, 1 << 30) && errno == EPERM ? 0 : 4;
+}
+
+static void memory_cannot_be_cut(void **state)
+{
+    assert_int_equal(child_result(run_in_child(cut_memory, NULL)), 0);
+    an_innocent_works();
+}
+
+/* ---- shares -------------------------------------------------------------- */
+
+static int guess(void *arg)
+{
+    D3DKMT_HANDLE right = *(D3DKMT_HANDLE *)arg;
+    D3DKMT_QUERYRESOURCEINFO q = {0};
+    struct app a;
+
+    if (app_open(&a) != STATUS_SUCCESS)
+        return 1;
+    q.hDevice = a.device;
+    for (D3DKMT_HANDLE i = 1; i <= 200; i++) { /* its neighbours, and what comes first */
+        q.hGlobalShare = i % 2 ? right + i : i;
+        if (D3DKMTQueryResourceInfo(&q) != STATUS_INVALID_HANDLE)
+            return 2;
+    }
+    q.hGlobalShare = right; /* too late */
+    return D3DKMTQueryResourceInfo(&q) == STATUS_INVALID_HANDLE ? 0 : 3;
+}
+
+static int is_told(void *arg)
+{
+    D3DKMT_QUERYRESOURCEINFO q = {.hGlobalShare = *(D3DKMT_HANDLE *)arg};
+    struct app a;
+
+    if (app_open(&a) != STATUS_SUCCESS)
+        return 1;
+    q.hDevice = a.device;
+    return D3DKMTQueryResourceInfo(&q) == STATUS_SUCCESS ? 0 : 2;
+}
+
+static void share_handles_are_not_guessed(void **state)
+{
+    D3DKMT_HANDLE shares[16], h;
+    D3DKMT_CREATEALLOCATION c;
+    unsigned near = 0;
+    struct app a;
+
+    assert_int_equal(app_open(&a), STATUS_SUCCESS);
+    for (int i = 0; i < 16; i++) {
+        assert_int_equal(app_alloc(&a, 4096, false, true, &h, &c), STATUS_SUCCESS);
+        shares[i] = c.hGlobalShare;
+        for (int j = 0; j < i; j++)
+            near += (uint32_t)(shares[i] - shares[j]) + 4096 < 8192 || (shares[i] >> 16) == (shares[j] >> 16);
+    }
+    assert_true(near < 3); /* by chance one pair in 500 such tests */
+    assert_int_equal(child_result(run_in_child(guess, &shares[3])), 0);
+    assert_int_equal(child_result(run_in_child(is_told, &shares[3])), 0);
+    app_close(&a);
+}
+
+/* ---- limits -------------------------------------------------------------- */
+
+static int take_devices(void *arg)
+{
+    D3DKMT_CREATEDEVICE d = {0};
+    D3DKMT_OPENADAPTERFROMHDC o = {0};
+    D3DKMT_CREATECONTEXT x = {0};
+    NTSTATUS s = D3DKMTOpenAdapterFromHdc(&o);
+    unsigned devices = 0, contexts = 0;
+
+    d.hAdapter = o.hAdapter;
+    while (!s && devices < 100000)
+        if (!(s = D3DKMTCreateDevice(&d))) {
+            x.hDevice = d.hDevice;
+            devices++;
+        }
+    if (s != STATUS_INSUFFICIENT_RESOURCES)
+        return 1;
+    for (s = STATUS_SUCCESS; !s && contexts < 100000;)
+        if (!(s = D3DKMTCreateContext(&x)))
+            contexts++;
+    if (s != STATUS_INSUFFICIENT_RESOURCES)
+        return 2;
+    for (s = STATUS_SUCCESS; !s;)
+        s = D3DKMTOpenAdapterFromHdc(&o);
+    if (s != STATUS_NO_MEMORY)
+        return 3;
+    if (write(*(int *)arg, "x", 1) != 1)
+        return 4;
+    for (;;)
+        pause();
+}
+
+static void one_client_leaves_others_their_share(void **state)
+{
+    pid_t pid;
+    int fds[2];
+    char c;
+
+    assert_int_equal(pipe(fds), 0);
+    pid = run_in_child(take_devices, &fds[1]);
+    close(fds[1]);
+    assert_int_equal(read(fds[0], &c, 1), 1);
+    an_innocent_works();
+    kill(pid, SIGKILL);
+    child_result(pid);
+    close(fds[0]);
+    rig_await_nobody();
+}
+
+static int take_connections(void *arg)
+{
+    int had = 0;
+
+    while (had < D3DKMT_MAX_CONNECTIONS && hello() >= 0)
+        had++;
+    if (had != D3DKMT_MAX_PER_PROCESS || write(*(int *)arg, "x", 1) != 1)
+        return 1;
+    for (;;)
+        pause();
+}
+
+static void one_process_does_not_take_all_connections(void **state)
+{
+    pid_t pid;
+    int fds[2];
+    char c;
+
+    assert_int_equal(pipe(fds), 0);
+    pid = run_in_child(take_connections, &fds[1]);
+    close(fds[1]);
+    assert_int_equal(read(fds[0], &c, 1), 1);
+    an_innocent_works();
+    kill(pid, SIGKILL);
+    child_result(pid);
+    close(fds[0]);
+    rig_await_nobody();
+}
+
+static void the_silent_are_not_waited_for(void **state)
+{
+    struct pollfd p = {.fd = dial(), .events = POLLIN};
+    char c;
+
+    assert_int_equal(poll(&p, 1, 1000 * (D3DKMT_HANDSHAKE_S + 10)), 1);
+    assert_int_equal(recv(p.fd, &c, 1, 0), 0);
+    close(p.fd);
+    rig_await_nobody();
+}
+
+/* Dials again and again while the service has no descriptor left. */
+static int dial_often(void *arg)
+{
+    struct pollfd p = {.events = POLLIN};
+
+    for (int i = 0; i < 20; i++) {
+        p.fd = dial();
+        if (p.fd < 0 || poll(&p, 1, 5000) != 1)
+            return 1;
+        close(p.fd);
+    }
+    usleep(300000);
+    return 0;
+}
+
+static double cpu_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void a_service_without_descriptors_turns_away_and_rests(void **state)
+{
+    struct rlimit l, few;
+    double before;
+    pid_t pid;
+    int last = dup(0);
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &l), 0);
+    pid = fork();
+    if (!pid) {
+        usleep(50000); /* until the limit is set: it is not this process' */
+        alarm(30);
+        _exit(dial_often(NULL));
+    }
+    few = l;
+    few.rlim_cur = (rlim_t)last;
+    close(last);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    before = cpu_ms();
+    assert_int_equal(child_result(pid), 0);
+    assert_true(cpu_ms() - before < 150);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &l), 0);
+    an_innocent_works();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE_IN(events_hold_nobody_up, served),
+        CASE_IN(further_descriptors_are_refused_and_closed, served),
+        CASE_IN(memory_cannot_be_cut, served),
+        CASE_IN(share_handles_are_not_guessed, served),
+        CASE_IN(one_client_leaves_others_their_share, served),
+        CASE_IN(one_process_does_not_take_all_connections, served),
+        CASE_IN(the_silent_are_not_waited_for, served),
+        CASE_IN(a_service_without_descriptors_turns_away_and_rests, served),
+    };
+
+    return cmocka_run_group_tests_name("d3dkmt_hostile", tests, NULL, NULL);
+}
