@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/check.h"
+
 struct loop {
     struct clock *clock;
     struct loop_timer **heap; /* of `count` timers, the earliest first */
@@ -13,6 +15,19 @@ struct loop {
 static bool before(const struct loop_timer *a, const struct loop_timer *b)
 {
     return a->deadline_ns != b->deadline_ns ? a->deadline_ns < b->deadline_ns : a->order < b->order;
+}
+
+/* Of what a call has touched; the rest was so before. */
+static void loop_check(const struct loop *loop, uint32_t i)
+{
+    INVARIANT(loop->count <= loop->cap);
+    INVARIANT(loop->clock->is_virtual);
+    if (i >= loop->count)
+        return;
+    INVARIANT(loop->heap[i]->slot == i + 1 && loop->heap[i]->order < loop->order);
+    INVARIANT(!i || !before(loop->heap[i], loop->heap[(i - 1) / 2]));
+    INVARIANT(2 * i + 1 >= loop->count || !before(loop->heap[2 * i + 1], loop->heap[i]));
+    INVARIANT(2 * i + 2 >= loop->count || !before(loop->heap[2 * i + 2], loop->heap[i]));
 }
 
 static void place(struct loop *loop, uint32_t i, struct loop_timer *t)
@@ -91,6 +106,7 @@ int loop_arm(struct loop *loop, struct loop_timer *t, uint64_t deadline_ns, void
     t->order = loop->order++;
     place(loop, loop->count, t);
     sift_up(loop, loop->count++);
+    loop_check(loop, t->slot - 1);
     return 0;
 }
 
@@ -101,6 +117,7 @@ void loop_cancel(struct loop *loop, struct loop_timer *t)
 
     if (!i--)
         return;
+    INVARIANT(i < loop->count && loop->heap[i] == t);
     t->slot = 0;
     last = loop->heap[--loop->count];
     if (last == t)
@@ -108,6 +125,8 @@ void loop_cancel(struct loop *loop, struct loop_timer *t)
     place(loop, i, last);
     sift_up(loop, i);
     sift_down(loop, last->slot - 1);
+    loop_check(loop, last->slot - 1);
+    loop_check(loop, 0);
 }
 
 /* Timers that are due now; one armed by a callback for a time already past waits for the next round. */
@@ -119,6 +138,7 @@ static int run_timers(struct loop *loop)
     while (loop->count && loop->heap[0]->deadline_ns <= now && loop->heap[0]->order < last) {
         struct loop_timer *t = loop->heap[0];
         loop_cancel(loop, t);
+        INVARIANT(!t->slot && t->deadline_ns <= clock_now(loop->clock)); /* 1 */
         t->fn(t->ctx);
         n++;
     }

@@ -299,6 +299,9 @@ static bool serve(struct machine *m)
     uint64_t now = machine_now(m);
     unsigned n;
 
+    INVARIANT(!serving_for && !l->in_routine); /* 1, 3 */
+    INVARIANT(l->host && l->epoll_fd >= 0 && l->timer_fd >= 0 && l->wake_fd >= 0);
+    INVARIANT(atomic_load(&l->lead) <= LEAD_MOST && atomic_load(&l->wanted) <= WANTED);
     serving_for = m;
     if (now >= atomic_load(&l->resume_ns))
         resume(m);
@@ -306,6 +309,7 @@ static bool serve(struct machine *m)
     if (now >= atomic_load(&l->deadline))
         tick(m);
     deliver(m);
+    INVARIANT(serving_for == m && !l->in_routine);
     serving_for = NULL;
     return n;
 }
@@ -358,6 +362,7 @@ static int help_until(struct machine *m, bool (*done)(void *ctx), void *ctx, uin
         }
         busy = serve(m);
     }
+    INVARIANT(atomic_load(&l->has_helper)); /* this one, and no other */
     atomic_store(&l->has_helper, false);
     pthread_mutex_unlock(&l->serving);
     return is_done ? 0 : -ETIMEDOUT;
@@ -511,6 +516,7 @@ static void free_live(struct machine *m)
 {
     struct live *l = m->kind;
 
+    INVARIANT(!l->host && !l->waiters && !l->in_routine);
     if (l->epoll_fd >= 0)
         close(l->epoll_fd);
     if (l->timer_fd >= 0)

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "aerogpu/ring.h"
+#include "base/array.h"
+#include "base/check.h"
 #include "machine/priv.h"
 
 enum { PAGE = 4096, FENCE_PAGE = sizeof(struct aerogpu_fence_page) };
@@ -108,7 +110,7 @@ void *machine_dma_map(void *machine, uint64_t gpa, uint64_t size)
     }
     if (!found && gpa >= m->ram_size) {
         pthread_mutex_lock(&m->map_lock);
-        for (unsigned i = 0; i < m->num_regions && !found; i++) {
+        for (size_t i = 0; i < m->num_regions && !found; i++) {
             const struct machine_region *r = &m->regions[i];
             found = gpa >= r->gpa && gpa - r->gpa < r->size && size <= r->size - (gpa - r->gpa);
         }
@@ -117,9 +119,20 @@ void *machine_dma_map(void *machine, uint64_t gpa, uint64_t size)
     return found ? m->ram + gpa : NULL;
 }
 
+/* With map_lock. */
+static void map_check(const struct machine *m)
+{
+    INVARIANT(m->ram && m->ram_size && !(m->ram_size % PAGE) && m->ram_size <= BAR1_ADDRESS);
+    INVARIANT(m->num_regions <= m->max_regions);
+    for (size_t i = 0; i < m->num_regions; i++) {
+        const struct machine_region *r = &m->regions[i];
+        INVARIANT(r->size && !(r->gpa % PAGE) && !(r->size % PAGE));
+        INVARIANT(r->gpa >= m->ram_size && r->gpa <= BAR1_ADDRESS && r->size <= BAR1_ADDRESS - r->gpa);
+    }
+}
+
 int machine_map(struct machine *m, uint64_t gpa, uint64_t size, int fd, struct error *e)
 {
-    struct machine_region *grown;
     int r = 0;
 
     if (!size || gpa % PAGE || size % PAGE || gpa < m->ram_size || gpa > BAR1_ADDRESS ||
@@ -127,14 +140,12 @@ int machine_map(struct machine *m, uint64_t gpa, uint64_t size, int fd, struct e
         return error_set(e, -EINVAL, "guest memory at 0x%llx, 0x%llx bytes: not whole pages behind RAM",
                          (unsigned long long)gpa, (unsigned long long)size);
     pthread_mutex_lock(&m->map_lock);
-    for (unsigned i = 0; i < m->num_regions && !r; i++)
+    map_check(m);
+    for (size_t i = 0; i < m->num_regions && !r; i++)
         if (gpa < m->regions[i].gpa + m->regions[i].size && m->regions[i].gpa < gpa + size)
             r = error_set(e, -EEXIST, "guest memory at 0x%llx is there already", (unsigned long long)gpa);
-    grown = r ? NULL : realloc(m->regions, (m->num_regions + 1) * sizeof(*grown));
-    if (!r && !grown)
+    if (!r && array_reserve(m->regions, m->max_regions, m->num_regions + 1))
         r = error_set(e, -ENOMEM, "no memory for a map");
-    if (grown)
-        m->regions = grown;
     if (!r && m->ops->map)
         r = m->ops->map(m, gpa, size, fd, e);
     if (!r && mmap(m->ram + gpa, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
@@ -151,7 +162,8 @@ int machine_map(struct machine *m, uint64_t gpa, uint64_t size, int fd, struct e
 void machine_unmap(struct machine *m, uint64_t gpa, uint64_t size)
 {
     pthread_mutex_lock(&m->map_lock);
-    for (unsigned i = 0; i < m->num_regions; i++)
+    map_check(m);
+    for (size_t i = 0; i < m->num_regions; i++)
         if (m->regions[i].gpa == gpa && m->regions[i].size == size) {
             m->regions[i] = m->regions[--m->num_regions];
             if (m->ops->unmap)

@@ -52,7 +52,7 @@ struct machine {
     struct gpu *gpu;
     pthread_mutex_t map_lock; /* what follows */
     struct machine_region *regions;
-    unsigned num_regions;
+    size_t num_regions, max_regions;
     _Atomic uint32_t stale_fences;
     _Atomic uint64_t fence_page; /* where the driver put it */
     void *kind;                  /* struct live or struct sim */

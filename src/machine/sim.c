@@ -11,6 +11,7 @@
 
 #include "abi/stream.h"
 #include "aerogpu/cmd.h"
+#include "base/check.h"
 #include "base/loop.h"
 #include "base/rng.h"
 #include "machine/priv.h"
@@ -53,6 +54,18 @@ struct sim {
 static struct sim *sim_of(void *machine)
 {
     return ((struct machine *)machine)->kind;
+}
+
+/* Between two events. */
+static void sim_check(const struct sim *s)
+{
+    INVARIANT(s->count <= DEPTH && s->first < DEPTH);
+    INVARIANT(!s->dead || s->restart.slot); /* it starts again */
+    INVARIANT(!s->work.slot || (s->count && !s->stopped && !s->jobs[s->first].hung));
+    INVARIANT(!s->dead || !s->work.slot);
+    INVARIANT(s->storm <= STORM_LIMIT);
+    INVARIANT(!s->delayed || s->delayed->prev == &s->delayed);
+    INVARIANT(!s->resume.slot || s->stopped);
 }
 
 static bool chance(struct sim *s, uint32_t per_million)
@@ -326,6 +339,7 @@ static int submit(void *ctx, const struct abi_submission *sub)
     struct machine *m = ctx;
     struct sim *s = m->kind;
 
+    sim_check(s);
     if (s->count == DEPTH)
         return -EAGAIN;
     s->jobs[(s->first + s->count++) % DEPTH] = (struct job){.s = *sub};
@@ -346,6 +360,7 @@ static void reset(void *ctx)
         s->stopped = false;
         sim_memory_forget(&s->memory);
     }
+    sim_check(s);
 }
 
 static int kill_executor(struct machine *m)
@@ -447,6 +462,7 @@ static int wait_done(struct machine *m, bool (*done)(void *ctx), void *ctx, uint
              end = timeout_ns > UINT64_MAX / 2 - now ? UINT64_MAX / 2 : now + timeout_ns;
 
     while (!done(ctx)) {
+        sim_check(s);
         if (machine_now(m) >= end)
             return -ETIMEDOUT;
         loop_run_once(s->loop, end);
@@ -458,8 +474,10 @@ static void sleep_ns(struct machine *m, uint64_t ns)
 {
     uint64_t end = machine_now(m) + ns;
 
-    while (machine_now(m) < end)
+    while (machine_now(m) < end) {
         loop_run_once(sim_of(m)->loop, end);
+        sim_check(sim_of(m));
+    }
 }
 
 static void set_irq(struct machine *m, void (*irq)(void *ctx), void *ctx)

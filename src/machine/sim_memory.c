@@ -6,11 +6,12 @@
 
 #include "abi/alloc_table.h"
 #include "aerogpu/cmd.h"
+#include "base/array.h"
 #include "machine/priv.h"
 
 static struct sim_backing *find(struct sim_memory *t, uint32_t handle)
 {
-    for (uint32_t i = t->count; i-- > 0;) /* what is used was mostly made lately */
+    for (size_t i = t->count; i-- > 0;) /* what is used was mostly made lately */
         if (t->v[i].handle == handle)
             return &t->v[i];
     return NULL;
@@ -29,14 +30,8 @@ static void note(struct sim_memory *t, uint32_t handle, uint32_t alloc_id, uint3
     drop(t, handle);
     if (!alloc_id)
         return;
-    if (t->count == t->cap) {
-        uint32_t cap = t->cap ? 2 * t->cap : 64;
-        struct sim_backing *v = realloc(t->v, cap * sizeof(*v));
-        if (!v)
-            abort(); /* nothing sensible is left to do in a simulation */
-        t->v = v;
-        t->cap = cap;
-    }
+    if (array_reserve(t->v, t->cap, t->count + 1))
+        abort(); /* nothing sensible is left to do in a simulation */
     t->v[t->count++] = (struct sim_backing){handle, alloc_id, offset};
 }
 

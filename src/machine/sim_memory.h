@@ -16,7 +16,7 @@ struct sim_memory {
         uint32_t handle, alloc_id;
         uint64_t offset;
     } * v;
-    uint32_t count, cap;
+    size_t count, cap;
 };
 
 /* Notes what the packet creates and destroys, and fills in `c` if the executor would refuse to write back. */

@@ -3,60 +3,35 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Ids are mostly 1, 2, 3…; the multiplication spreads those that a hostile file may pick as well. */
-static size_t slot_of(uint64_t id, size_t capacity)
-{
-    return (size_t)((id * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (capacity - 1);
-}
-
-static struct trace_blob *probe(const struct blob_index *index, uint64_t id)
-{
-    size_t i = slot_of(id, index->capacity);
-
-    while (index->slots[i].offset && index->slots[i].id != id)
-        i = (i + 1) & (index->capacity - 1);
-    return &index->slots[i];
-}
+#include "base/array.h"
 
 const struct trace_blob *blob_index_find(const struct blob_index *index, uint64_t id)
 {
-    const struct trace_blob *slot = index->capacity ? probe(index, id) : NULL;
+    const uint64_t *at = map_find(&index->by_id, id);
 
-    return slot && slot->offset ? slot : NULL;
-}
-
-static int grow(struct blob_index *index)
-{
-    struct blob_index bigger = {.capacity = index->capacity ? index->capacity * 2 : 64,
-                                .count = index->count};
-
-    bigger.slots = calloc(bigger.capacity, sizeof(*bigger.slots));
-    if (!bigger.slots)
-        return -ENOMEM;
-    for (size_t i = 0; i < index->capacity; i++)
-        if (index->slots[i].offset)
-            *probe(&bigger, index->slots[i].id) = index->slots[i];
-    free(index->slots);
-    *index = bigger;
-    return 0;
+    return at ? &index->blobs[*at] : NULL;
 }
 
 int blob_index_add(struct blob_index *index, const struct trace_blob *blob)
 {
-    struct trace_blob *slot;
+    const struct trace_blob *known = blob_index_find(index, blob->id);
+    uint64_t *at;
 
-    if (2 * (index->count + 1) > index->capacity && grow(index))
+    if (known)
+        return known->offset == blob->offset ? 0 : -EEXIST;
+    if (array_reserve(index->blobs, index->capacity, index->count + 1))
         return -ENOMEM;
-    slot = probe(index, blob->id);
-    if (slot->offset)
-        return slot->offset == blob->offset ? 0 : -EEXIST;
-    *slot = *blob;
-    index->count++;
+    at = map_put(&index->by_id, blob->id);
+    if (!at)
+        return -ENOMEM;
+    *at = index->count;
+    index->blobs[index->count++] = *blob;
     return 0;
 }
 
 void blob_index_finish(struct blob_index *index)
 {
-    free(index->slots);
+    map_finish(&index->by_id);
+    free(index->blobs);
     *index = (struct blob_index){0};
 }

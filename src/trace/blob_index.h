@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
+
 struct trace_blob {
     uint64_t id;     /* any value, 0 too */
     uint64_t offset; /* of its first byte; never 0, since a blob lies behind the header */
@@ -14,8 +16,9 @@ struct trace_blob {
 
 /* Zero-initialised is empty. */
 struct blob_index {
-    struct trace_blob *slots;
-    size_t capacity, count; /* a power of two, or 0 */
+    struct trace_blob *blobs; /* in the order in which they came */
+    size_t count, capacity;
+    struct map by_id; /* to indices of `blobs` */
 };
 
 /* NULL if there is none. Valid until the next add. */

@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
+#include "base/check.h"
 #include "trace/file.h"
 
 #define NO_FRAME UINT32_MAX
@@ -36,6 +38,17 @@ struct trace_reader {
     size_t max_ranges;
     struct trace_buffer payload;
 };
+
+static void reader_check(const struct trace_reader *r)
+{
+    INVARIANT(r->info.records_start <= r->pos);
+    INVARIANT(r->info.records_end <= r->info.file_size);
+    INVARIANT(!r->in_frame || r->frame != NO_FRAME);
+    INVARIANT(r->next_entry <= r->info.num_frames);
+    INVARIANT(!r->info.frames || !r->in_frame || r->next_entry);
+    INVARIANT(!r->presented || r->frame != NO_FRAME);
+    INVARIANT(r->failed.code <= 0);
+}
 
 void trace_buffer_finish(struct trace_buffer *b)
 {
@@ -221,13 +234,8 @@ static int parse_blob(struct trace_reader *r, struct trace_record *rec, struct e
 static int parse_ranges(struct trace_reader *r, struct bytes *b, uint64_t payload, uint32_t count,
                         struct error *e)
 {
-    if (count > r->max_ranges) {
-        struct trace_range *bigger = realloc(r->ranges, count * sizeof(*bigger));
-        if (!bigger)
-            return error_set(e, -ENOMEM, "no memory for %" PRIu32 " memory ranges", count);
-        r->ranges = bigger;
-        r->max_ranges = count;
-    }
+    if (array_reserve(r->ranges, r->max_ranges, count))
+        return error_set(e, -ENOMEM, "no memory for %" PRIu32 " memory ranges", count);
     for (uint32_t i = 0; i < count; i++) {
         struct trace_range *range = &r->ranges[i];
         uint64_t at = payload + b->pos;
@@ -392,10 +400,13 @@ static bool at_end(struct trace_reader *r)
 int trace_reader_next(struct trace_reader *r, struct trace_record *record, struct error *e)
 {
     *record = (struct trace_record){0};
+    reader_check(r);
     if (!r->failed.code) {
         if (!at_end(r)) {
-            if (!parse_record(r, record, &r->failed))
+            if (!parse_record(r, record, &r->failed)) {
+                reader_check(r);
                 return 1;
+            }
         } else if (r->info.salvaged) {
             error_set(&r->failed, r->tail_error.code, "%s", r->tail_error.text);
         } else if (r->next_entry < r->info.num_frames) {

@@ -12,6 +12,8 @@
 
 #include "abi/alloc_table.h"
 #include "abi/stream.h"
+#include "base/array.h"
+#include "base/check.h"
 #include "base/log.h"
 #include "trace/blob_index.h"
 #include "trace/writer.h"
@@ -77,6 +79,15 @@ static void piece_destroy(struct piece *p)
     free(p);
 }
 
+/* With the lock. */
+static void queue_check(const struct trace_recorder *r)
+{
+    INVARIANT(r->last && !*r->last);
+    INVARIANT((r->first == NULL) == (r->last == &r->first));
+    INVARIANT(!r->first || r->queued >= r->first->bytes);
+    INVARIANT(r->num_seen <= r->max_seen);
+}
+
 static void fail(struct trace_recorder *r, const struct error *e)
 {
     bool first;
@@ -118,15 +129,8 @@ static struct seen *find_seen(struct trace_recorder *r, uint64_t gpa, uint64_t s
     for (size_t i = 0; i < r->num_seen; i++)
         if (r->seen[i].gpa == gpa && r->seen[i].size == size)
             return &r->seen[i];
-    if (r->num_seen == r->max_seen) {
-        size_t max = r->max_seen ? 2 * r->max_seen : 64;
-        struct seen *bigger = realloc(r->seen, max * sizeof(*bigger));
-
-        if (!bigger)
-            return NULL;
-        r->seen = bigger;
-        r->max_seen = max;
-    }
+    if (array_reserve(r->seen, r->max_seen, r->num_seen + 1))
+        return NULL;
     r->seen[r->num_seen] = (struct seen){.gpa = gpa, .size = size};
     return &r->seen[r->num_seen++];
 }
@@ -156,6 +160,7 @@ static int copy_memory(struct trace_recorder *r, struct piece *p, const struct a
         seen->hash = copy->hash;
         p->bytes += copy->size;
     }
+    INVARIANT(p->sub.num_ranges < r->allocs.count);
     p->ranges[p->sub.num_ranges++] = (struct trace_range){
         .alloc_id = a->alloc_id, .flags = a->readonly ? 1 : 0, .gpa = a->gpa, .size = a->size};
     return 0;
@@ -182,9 +187,11 @@ static int copy_submission(struct trace_recorder *r, struct piece *p, const stru
     if (rc)
         return rc;
     p->bytes += s->alloc_size;
-    /* A malformed table names no memory; it is recorded all the same, since it is what the device was given.
-     */
-    if (abi_alloc_table_parse(&r->allocs, p->table.data, p->table.size, NULL) || !r->allocs.count)
+    /* A malformed table names no memory; it is recorded all the same, since it is what the device was given. */
+    rc = abi_alloc_table_parse(&r->allocs, p->table.data, p->table.size, NULL);
+    if (rc == -ENOMEM)
+        return error_set(e, rc, "no memory for an allocation table of %" PRIu32 " bytes", p->table.size);
+    if (rc || !r->allocs.count)
         return 0;
     p->memory = calloc(r->allocs.count, sizeof(*p->memory));
     p->ranges = calloc(r->allocs.count, sizeof(*p->ranges));
@@ -198,6 +205,8 @@ static int copy_submission(struct trace_recorder *r, struct piece *p, const stru
 static void enqueue(struct trace_recorder *r, struct piece *p)
 {
     pthread_mutex_lock(&r->lock);
+    queue_check(r);
+    INVARIANT(!r->ending && !p->next);
     while (r->queued && r->queued + p->bytes > MAX_QUEUED && !r->failed.code)
         pthread_cond_wait(&r->changed, &r->lock);
     *r->last = p;
@@ -346,10 +355,12 @@ static void *write_all(void *ctx)
         r->first = p->next;
         if (!r->first)
             r->last = &r->first;
+        queue_check(r);
         pthread_mutex_unlock(&r->lock);
         if (!e.code && write_piece(r, p, &e))
             fail(r, &e);
         pthread_mutex_lock(&r->lock);
+        INVARIANT(r->queued >= p->bytes);
         r->queued -= p->bytes;
         pthread_cond_broadcast(&r->changed);
         piece_destroy(p);
@@ -415,6 +426,8 @@ int trace_recorder_finish(struct trace_recorder *r, struct trace_recorder_stats 
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
     pthread_join(r->thread, NULL);
+    INVARIANT(!r->first && !r->queued);
+    INVARIANT(r->stats.frames <= r->frame);
     if (r->failed.code) {
         rc = error_set(e, r->failed.code, "%s", r->failed.text);
         /* What is in the file is whole; with an index it can be played as far as it goes. */

@@ -9,6 +9,9 @@
 
 #include <jansson.h>
 
+#include "base/array.h"
+#include "base/check.h"
+
 struct trace_writer {
     FILE *file;
     char *path;
@@ -20,6 +23,21 @@ struct trace_writer {
     uint64_t next_blob;
     struct error failed;
 };
+
+static void writer_check(const struct trace_writer *w)
+{
+    const struct trace_frame *last = w->num_frames ? &w->frames[w->num_frames - 1] : NULL;
+
+    INVARIANT(w->file && w->path);
+    INVARIANT(w->version == TRACE_CONTAINER_V1 || w->version == TRACE_CONTAINER_V2);
+    INVARIANT(w->num_frames <= w->max_frames);
+    if (w->failed.code)
+        return; /* what could not be written has no place in the file */
+    INVARIANT(!w->in_frame || (last && !last->end));
+    INVARIANT(w->in_frame || !last || (last->start < last->end && last->end <= w->pos));
+    INVARIANT(!last || !last->present || (last->present > last->start && last->present < w->pos));
+    INVARIANT(w->next_blob >= 1 && w->pos > TRACE_HEADER_SIZE);
+}
 
 /* A little-endian field of `n` bytes at `p`; returns what follows it. */
 static uint8_t *put(uint8_t *p, uint64_t value, size_t n)
@@ -63,33 +81,33 @@ static int out_record(struct trace_writer *w, enum trace_record_type type, const
     return result(w, e);
 }
 
-/* By hand: the members' order and spacing are those of the files that already exist. NULL with errno. */
-static char *make_meta(const struct trace_writer_params *p)
+/* By hand: the members' order and spacing are those of the files that already exist. */
+static int make_meta(char **meta, const struct trace_writer_params *p)
 {
     json_t *producer = json_string(p->producer), *notes = p->notes ? json_string(p->notes) : NULL;
     char *a = json_dumps(producer, JSON_ENCODE_ANY), *b = notes ? json_dumps(notes, JSON_ENCODE_ANY) : NULL;
-    char *meta = NULL;
+    int rc = a && (b || !p->notes) ? 0 : -EINVAL;
 
-    errno = EINVAL;
-    if (a && (b || !p->notes) &&
-        asprintf(&meta, "{\"emulator_version\":%s,\"command_abi_version\":%" PRIu32 "%s%s}", a,
-                 p->command_abi, b ? ",\"notes\":" : "", b ? b : "") < 0)
-        meta = NULL;
+    if (!rc && asprintf(meta, "{\"emulator_version\":%s,\"command_abi_version\":%" PRIu32 "%s%s}", a,
+                        p->command_abi, b ? ",\"notes\":" : "", b ? b : "") < 0)
+        rc = -ENOMEM;
     free(a);
     free(b);
     json_decref(producer);
     json_decref(notes);
-    return meta;
+    return rc;
 }
 
 static int write_header(struct trace_writer *w, const struct trace_writer_params *p, struct error *e)
 {
     uint8_t raw[TRACE_HEADER_SIZE], *q = raw;
-    char *meta = make_meta(p);
+    char *meta = NULL;
+    int rc = make_meta(&meta, p);
 
-    if (!meta)
-        return error_set(e, -errno, "%s: %s", p->path,
-                         errno == EINVAL ? "the metadata must be UTF-8" : strerror(errno));
+    if (rc)
+        return error_set(e, rc,
+                         rc == -ENOMEM ? "%s: no memory for the metadata" : "%s: the metadata must be UTF-8",
+                         p->path);
     memcpy(q, TRACE_MAGIC, 8);
     q = put(q + 8, TRACE_HEADER_SIZE, 4);
     q = put(q, w->version, 4);
@@ -147,24 +165,17 @@ void trace_writer_abandon(struct trace_writer *w)
 
 int trace_writer_begin_frame(struct trace_writer *w, uint32_t index, struct error *e)
 {
-    struct trace_frame *frame;
     uint8_t raw[4];
 
+    writer_check(w);
     if (w->in_frame)
         return error_set(e, -EBUSY, "%s: frame %" PRIu32 " begins while frame %" PRIu32 " is open", w->path,
                          index, w->frames[w->num_frames - 1].index);
     if (w->num_frames && index <= w->frames[w->num_frames - 1].index)
         return error_set(e, -EINVAL, "%s: frame %" PRIu32 " comes after frame %" PRIu32, w->path, index,
                          w->frames[w->num_frames - 1].index);
-    if (w->num_frames == w->max_frames) {
-        size_t max = w->max_frames ? 2 * w->max_frames : 64;
-
-        frame = realloc(w->frames, max * sizeof(*frame));
-        if (!frame)
-            return error_set(e, -ENOMEM, "%s: no memory for the index of %zu frames", w->path, max);
-        w->frames = frame;
-        w->max_frames = max;
-    }
+    if (array_reserve(w->frames, w->max_frames, w->num_frames + 1))
+        return error_set(e, -ENOMEM, "%s: no memory for the index of %zu frames", w->path, w->num_frames + 1);
     w->frames[w->num_frames++] = (struct trace_frame){.index = index, .start = w->pos};
     w->in_frame = true;
     put(raw, index, 4);
@@ -176,6 +187,7 @@ static int end_frame(struct trace_writer *w, bool presents, struct error *e)
     struct trace_frame *frame;
     uint8_t raw[4];
 
+    writer_check(w);
     if (!w->in_frame)
         return error_set(e, -EPROTO, "%s: no frame is open", w->path);
     frame = &w->frames[w->num_frames - 1];
@@ -204,6 +216,7 @@ int trace_writer_blob(struct trace_writer *w, uint32_t kind, const void *data, s
 {
     uint8_t head[TRACE_BLOB_HEADER_SIZE], *p = head;
 
+    writer_check(w);
     p = put(p, w->next_blob, 8);
     p = put(p, kind, 4);
     put(p, 0, 4);
@@ -290,6 +303,7 @@ int trace_writer_finish(struct trace_writer *w, struct error *e)
 {
     int rc;
 
+    writer_check(w);
     if (w->in_frame)
         end_frame(w, false, NULL);
     write_tail(w);
