@@ -150,7 +150,7 @@ void test_late_answer(struct suite *s)
     ride(s, &(struct ride){DXGK_FAULT_LATE_EXECUTOR, 300000, 800000, 2, 0, true});
 }
 
-/* ---- memory that is gone ---- */
+/* ---- memory that is gone ------------------------------------------------- */
 
 struct heirs {
     struct umd_device *device, *other;

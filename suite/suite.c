@@ -12,6 +12,7 @@
 #include <aerogpu/pci.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/options.h"
 #include "d3dkmt/d3dkmt.h"
 
@@ -40,16 +41,11 @@ static const char *doc_of(const char *name)
     return "";
 }
 
-/* ---- time and words ---- */
+/* ---- time and words ------------------------------------------------------ */
 
 uint64_t suite_now(struct suite *s)
 {
-    struct timespec t;
-
-    if (s->host)
-        return s->host->now(s->host->ctx);
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+    return s->host ? s->host->now(s->host->ctx) : clock_now(&(struct clock){0});
 }
 
 void suite_sleep(struct suite *s, uint64_t ns)
@@ -153,7 +149,7 @@ void suite_artifact(struct suite *s, const char *path)
     json_array_append_new(s->artifacts, json_string(path));
 }
 
-/* ---- what every test asks ---- */
+/* ---- what every test asks ------------------------------------------------ */
 
 NTSTATUS suite_escape(struct suite *s, uint32_t op, void *block, uint32_t size)
 {
@@ -276,7 +272,7 @@ static void open_adapter(struct suite *s)
     }
 }
 
-/* ---- options ---- */
+/* ---- options ------------------------------------------------------------- */
 
 /* 0; 1: help was shown; -1: wrong usage. */
 static int parse(struct suite *s, int argc, char **argv)
@@ -338,7 +334,7 @@ static int parse(struct suite *s, int argc, char **argv)
     return r < 0 ? -1 : r;
 }
 
-/* ---- the report ---- */
+/* ---- the report ---------------------------------------------------------- */
 
 static json_t *adapter_json(const struct suite *s)
 {
@@ -382,7 +378,7 @@ static void write_report(struct suite *s, json_t *r)
         fprintf(stderr, "%s: %s cannot be written\n", s->name, path);
 }
 
-/* ---- a wait that may hang ---- */
+/* ---- a wait that may hang ------------------------------------------------ */
 
 /* The thread looks on: the wait itself must stay in its own thread, whose time is measured. */
 static struct {

@@ -219,7 +219,7 @@ NTSTATUS suite_wait_vblank_bounded(struct suite *s);
 NTSTATUS suite_noticed_vblanks(struct suite *s, struct umd_device *d, uint32_t *count);
 NTSTATUS suite_mode(struct suite *s, D3DKMT_DISPLAYMODE *mode);
 
-/* ---- scenes that several tests use (scene.c) ---- */
+/* ---- scenes that several tests use (scene.c) ----------------------------- */
 
 struct suite_scene {
     struct umd_device *device;
@@ -240,7 +240,7 @@ NTSTATUS suite_dispatch(struct umd_device *d, struct umd_resource **buffer, uint
 /* Submits work that will not end; STATUS_SUCCESS when it is under way. */
 NTSTATUS suite_hang(struct suite *s, struct umd_device *d);
 
-/* ---- other processes (peer.c) ---- */
+/* ---- other processes (peer.c) -------------------------------------------- */
 
 struct suite_peer {
     const struct suite_host *host; /* of a sim: `pid` is the host's number of it; else NULL */
@@ -273,7 +273,7 @@ bool suite_service_up(struct suite *s, struct suite_service *v, const char *sett
 int suite_service_down(struct suite *s, struct suite_service *v, json_t **events);
 unsigned suite_count_events(const json_t *events, const char *source, int id);
 
-/* ---- what goes wrong, and what must go on (recovery.c) ---- */
+/* ---- what goes wrong, and what must go on (recovery.c) ------------------- */
 
 /* Resets that the adapter counts. */
 uint32_t suite_tdr_count(struct suite *s);

@@ -49,7 +49,7 @@ static void options_check(const struct options *o)
         row_check(o, r);
 }
 
-/* ---- values ---- */
+/* ---- values -------------------------------------------------------------- */
 
 /* "--frames", or "-d" where there is only a letter. */
 static const char *shown_name(const struct options_row *r, char text[64])
@@ -170,7 +170,7 @@ static int set(const struct options_row *r, const char *value, struct error *e)
     }
 }
 
-/* ---- words ---- */
+/* ---- words --------------------------------------------------------------- */
 
 static int needs(const struct options_row *r)
 {
@@ -313,7 +313,7 @@ int options_parse(struct options *o, int argc, char **argv, struct error *e)
                       : error_set(e, -EINVAL, "it takes no '%s'", argv[optind + o->max]);
 }
 
-/* ---- for people ---- */
+/* ---- for people ---------------------------------------------------------- */
 
 /* `text` from column `at` on, with lines of WIDTH that begin at `indent`; an empty line stays one. */
 static void wrap(FILE *out, const char *text, int at, int indent)
@@ -465,7 +465,7 @@ static void print_text(const struct options *o, FILE *out)
         fprintf(out, "  %.*s\n", (int)strcspn(s, "\n"), s);
 }
 
-/* ---- as a manual page: what stands behind .TH ---- */
+/* ---- as a manual page: what stands behind .TH ---------------------------- */
 
 /* With roff's own characters escaped. */
 static void roff_char(FILE *out, char c, bool begins_line)
@@ -595,7 +595,7 @@ static void print_man(const struct options *o, FILE *out)
     roff_section(out, "SEE ALSO", o->see);
 }
 
-/* ---- for programs ---- */
+/* ---- for programs -------------------------------------------------------- */
 
 static void print_list(const struct options *o, FILE *out)
 {

@@ -47,7 +47,7 @@ static int wrong(struct dbgctl *c, const struct dbgctl_command *k, const char *f
     return DBGCTL_USAGE;
 }
 
-/* ---- calls of the table ---- */
+/* ---- calls of the table -------------------------------------------------- */
 
 /* --json[=FILE], or --json FILE where FILE is neither an option nor a number. */
 static int take_json(void *ctx, const struct options_row *row, const char *value, struct error *e)
@@ -100,7 +100,7 @@ static int take_command(void *ctx, const struct options_row *row, const char *va
     return r;
 }
 
-/* ---- the table ---- */
+/* ---- the table ----------------------------------------------------------- */
 
 static const char *argument_of(const struct dbgctl_command *k)
 {
@@ -186,7 +186,7 @@ static void help_json(struct line *l)
     json_object_set_new(l->c->body, "options", list);
 }
 
-/* ---- the line ---- */
+/* ---- the line ------------------------------------------------------------ */
 
 static bool is_in(const char *name, const char *list)
 {

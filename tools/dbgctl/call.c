@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
+
 static const struct {
     NTSTATUS (*fn)(void *arg);
 } thunks[] = {
@@ -227,10 +229,7 @@ void dbgctl_sleep_ms(uint32_t ms)
 
 uint64_t dbgctl_now_ns(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return clock_now(&(struct clock){0});
 }
 
 NTSTATUS dbgctl_read(struct dbgctl *c, uint64_t gpa, void *data, uint32_t size, uint32_t *got)

@@ -10,7 +10,7 @@
 
 enum { MAX_SAMPLES = 10000, STALL_AFTER = 3 /* intervals without progress */ };
 
-/* ---- one query each ---- */
+/* ---- one query each ------------------------------------------------------ */
 
 static int simple(struct dbgctl *c, const char *key, json_t *(*get)(struct dbgctl *, NTSTATUS *))
 {
@@ -148,7 +148,7 @@ static int list_displays(struct dbgctl *c)
     return found ? DBGCTL_OK : dbgctl_refuse(c, "there is no display");
 }
 
-/* ---- watching ---- */
+/* ---- watching ------------------------------------------------------------ */
 
 static uint32_t capped(uint32_t n)
 {
@@ -274,7 +274,7 @@ static int watch_ring(struct dbgctl *c)
     return DBGCTL_OK;
 }
 
-/* ---- vblank ---- */
+/* ---- vblank -------------------------------------------------------------- */
 
 static uint64_t dec_of(const json_t *v, const char *key)
 {
@@ -341,8 +341,8 @@ static int dump_vblank(struct dbgctl *c)
     if (masked)
         json_object_set_new(
             c->body, "note",
-            json_string("VBLANK is off in IRQ_ENABLE, as it is while nobody waits for a vblank; it must "
-                        "be on while aerogpu_dbgctl --wait-vblank runs beside this"));
+            json_string(
+                "VBLANK is off in IRQ_ENABLE, as it is while nobody waits for a vblank; it must be on while aerogpu_dbgctl --wait-vblank runs beside this"));
     return DBGCTL_OK;
 }
 
@@ -413,7 +413,7 @@ static int query_scanline(struct dbgctl *c)
     return DBGCTL_OK;
 }
 
-/* ---- the driver's log ---- */
+/* ---- the driver's log ---------------------------------------------------- */
 
 /* "NUMBER SECONDS LEVEL TEXT" */
 static json_t *log_line(const char *line)
@@ -463,7 +463,7 @@ static int dump_log(struct dbgctl *c)
     return DBGCTL_OK;
 }
 
-/* ---- allocations, handles, the self-test ---- */
+/* ---- allocations, handles, the self-test --------------------------------- */
 
 /* The first three columns are the same in each row: whether entries were overwritten between two dumps. */
 static int write_csv(struct dbgctl *c, const json_t *trace)
@@ -519,8 +519,8 @@ static int map_shared_handle(struct dbgctl *c)
     NTSTATUS s = DBGCTL_ESCAPE(c, MAP_SHARED_HANDLE, &m);
 
     if (s == STATUS_NOT_SUPPORTED)
-        c->hint = "EnableMapSharedHandleEscape = 1 in the service's settings opens it, to root and the "
-                  "service's user";
+        c->hint =
+            "EnableMapSharedHandleEscape = 1 in the service's settings opens it, to root and the service's user";
     else if (s == STATUS_INVALID_HANDLE)
         c->hint =
             "the handle is that of a shared resource that lives: hGlobalShare of D3DKMTCreateAllocation";

@@ -62,12 +62,12 @@ struct dbgctl_command {
 extern const struct dbgctl_command dbgctl_commands[];
 extern const unsigned dbgctl_num_commands;
 
-/* ---- args.c ---- */
+/* ---- args.c -------------------------------------------------------------- */
 
 /* 0, DBGCTL_USAGE with the complaint in c->message, or -1: what --help says is in c->body. Without --json help ends the program. */
 int dbgctl_parse(struct dbgctl *c, int argc, char **argv);
 
-/* ---- call.c: bounded calls ---- */
+/* ---- call.c: bounded calls ----------------------------------------------- */
 
 NTSTATUS dbgctl_call(struct dbgctl *c, enum d3dkmt_thunk thunk, void *arg, size_t size);
 NTSTATUS dbgctl_escape(struct dbgctl *c, uint32_t op, void *block, uint32_t size);
@@ -82,7 +82,7 @@ uint64_t dbgctl_now_ns(void);
 /* Guest memory, piece by piece: how much was read in *got. STATUS_PARTIAL_COPY: it ends there. */
 NTSTATUS dbgctl_read(struct dbgctl *c, uint64_t gpa, void *data, uint32_t size, uint32_t *got);
 
-/* ---- values.c: what the blocks say, as JSON ---- */
+/* ---- values.c: what the blocks say, as JSON ------------------------------ */
 
 const char *dbgctl_status_name(NTSTATUS s, char buffer[16]);
 json_t *dbgctl_status(NTSTATUS s); /* {"hex", "name"} */
@@ -108,13 +108,13 @@ json_t *dbgctl_error(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_createalloc(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_createalloc_summary(struct dbgctl *c, NTSTATUS *s);
 
-/* ---- text.c ---- */
+/* ---- text.c -------------------------------------------------------------- */
 
 void dbgctl_print_text(json_t *body);
 /* A line of watch-* as it happens; with --json nothing. */
 void dbgctl_line(const struct dbgctl *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- dumps.c ---- */
+/* ---- dumps.c ------------------------------------------------------------- */
 
 int dbgctl_dump_scanout_bmp(struct dbgctl *c);
 int dbgctl_dump_scanout_png(struct dbgctl *c);

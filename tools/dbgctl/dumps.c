@@ -36,7 +36,7 @@ int dbgctl_write_file(const char *path, const void *data, size_t size)
     return r;
 }
 
-/* ---- pictures ---- */
+/* ---- pictures ------------------------------------------------------------ */
 
 static void gate_hint(struct dbgctl *c, NTSTATUS s)
 {
@@ -218,7 +218,7 @@ int dbgctl_dump_cursor_png(struct dbgctl *c)
     return dump_cursor(c, true);
 }
 
-/* ---- submissions ---- */
+/* ---- submissions --------------------------------------------------------- */
 
 static int dump_range(struct dbgctl *c, const char *path, uint64_t gpa, uint32_t size)
 {
@@ -326,7 +326,7 @@ int dbgctl_dump_last(struct dbgctl *c)
                                 c->index_from_tail);
 }
 
-/* ---- memory ---- */
+/* ---- memory -------------------------------------------------------------- */
 
 static json_t *hex_text(const uint8_t *data, uint32_t bytes)
 {

@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 
-/* ---- output ---- */
+/* ---- output -------------------------------------------------------------- */
 
 static int output_json(struct dbgctl *c, bool ok)
 {
@@ -55,9 +55,7 @@ static const char *hint_for(const struct dbgctl *c)
     case STATUS_TIMEOUT:
         return "the service is busy or hangs: a longer --timeout-ms waits longer";
     case STATUS_DEVICE_REMOVED:
-        return "the adapter was given up, or the service has ended: `aerogpu doctor` on the service's event "
-               "log says why; start the "
-               "service again";
+        return "the adapter was given up, or the service has ended: `aerogpu doctor` on the service's event log says why; start the service again";
     case STATUS_NO_SUCH_DEVICE:
         return c->display
                    ? "is the service running, and does --list-displays name that display?"

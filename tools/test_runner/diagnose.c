@@ -21,10 +21,10 @@ enum row {
 static const struct {
     const char *symptom, *signal, *causes, *checks;
 } rows[] = {
-    [RESET] = {"The display driver stopped responding and has recovered", "Display 4101",
-               "fence or interrupt not progressing, a submission that is too long, a deadlock in the driver",
-               "aerogpu_dbgctl --query-fence: is the completed fence stuck? --dump-vblank: does vblank still "
-               "tick?"},
+    [RESET] =
+        {"The display driver stopped responding and has recovered", "Display 4101",
+         "fence or interrupt not progressing, a submission that is too long, a deadlock in the driver",
+         "aerogpu_dbgctl --query-fence: is the completed fence stuck? --dump-vblank: does vblank still tick?"},
     [REMOVED] = {"Programs start failing after a stutter",
                  "STATUS_DEVICE_REMOVED (DXGI_ERROR_DEVICE_REMOVED 0x887A0005)",
                  "a time-out was recovered from; the device was reset",

@@ -1,7 +1,9 @@
 /* runner.c: see runner.h. */
 #include "runner.h"
 
+#include "base/array.h"
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "expect.h"
 #include "report/page.h"
@@ -37,16 +39,14 @@ void runner_stop(void)
 
 static double now_ms(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+    return (double)clock_now(&(struct clock){0}) / 1e6;
 }
 
 int runner_manifest(const char *path, char ***names, unsigned *count)
 {
     FILE *f = fopen(path, "re");
     char line[512];
+    size_t room = 0;
     unsigned n = 0;
     int r = 0;
 
@@ -61,13 +61,10 @@ int runner_manifest(const char *path, char ***names, unsigned *count)
         word = strtok(word, " \t\r\n");
         if (!word || *word == '#' || *word == ';' || !strncmp(word, "::", 2) || !strcasecmp(word, "rem"))
             continue;
-        char **more = realloc(*names, (n + 1) * sizeof(**names));
-        if (more)
-            *names = more;
-        if (!more || !(more[n] = strdup(word)))
+        r = array_reserve(*names, room, n + 1);
+        if (!r && !((*names)[n] = strdup(word)))
             r = -ENOMEM;
-        else
-            n++;
+        n += !r;
     }
     if (ferror(f) && !r)
         r = -EIO;
@@ -86,26 +83,21 @@ int runner_manifest(const char *path, char ***names, unsigned *count)
 /* Whether that process was started with this in its environment. */
 static bool has_marker(const char *pid, const char *marker)
 {
-    char path[64], *text = NULL;
-    size_t size = 0, room = 0, n = 0;
+    char path[64], part[4096];
+    struct strbuf text = {0};
     bool found = false;
+    size_t n;
     FILE *f;
 
     snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
     f = fopen(path, "re");
     if (!f)
         return false;
-    do {
-        char *more = size + 4096 > room ? realloc(text, room = 2 * room + 8192) : text;
-        if (!more)
-            break;
-        text = more;
-        n = fread(text + size, 1, 4096, f);
-        size += n;
-    } while (n == 4096);
-    for (size_t at = 0; at < size && !found; at += strnlen(text + at, size - at) + 1)
-        found = size - at > strlen(marker) && !strcmp(text + at, marker);
-    free(text);
+    while ((n = fread(part, 1, sizeof(part), f)) > 0)
+        strbuf_append(&text, part, n);
+    for (size_t at = 0; at < text.len && !found; at += strlen(text.data + at) + 1)
+        found = !strcmp(text.data + at, marker);
+    strbuf_finish(&text);
     fclose(f);
     return found;
 }

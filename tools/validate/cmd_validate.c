@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/program.h"
 #include "expect.h"
@@ -38,10 +39,7 @@ struct run {
 
 static double now_ms(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+    return (double)clock_now(&(struct clock){0}) / 1e6;
 }
 
 /* In colour where a person looks at it (https://no-color.org). */
