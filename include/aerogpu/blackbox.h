@@ -306,7 +306,9 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     T(SAMPLE, sample, "How busy the host was in the last seconds, oldest first")                             \
     T(PICTURE, picture, "Scanout pictures")                                                                  \
     T(FILE, file, "Files: the playable recording of the last submissions")                                   \
-    T(REPLAY, replay, "Re-executions of the recording, oldest first")
+    T(REPLAY, replay, "Re-executions of the recording, oldest first")                                        \
+    T(CHECKSUM, checksum,                                                                                    \
+      "What each table was when it was written last; a byte that changed since then shows")
 
 /* clang-format off */
 #define BB_COLUMNS_META(C)                                                                                     \
@@ -465,6 +467,10 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(replay, crashed, INT, "1: it crashed again")                                                             \
     C(replay, same, INT, "1: at the same command")                                                             \
     C(replay, text, TEXT, "what happened")
+#define BB_COLUMNS_CHECKSUM(C)                                                                                 \
+    C(checksum, name, TEXT, "of the table")                                                                    \
+    C(checksum, rows, INT, "that it has")                                                                      \
+    C(checksum, hash, TEXT, "XXH3 (128 bits) of their values in order: type, size, bytes (src/base/seal.h)")
 /* clang-format on */
 
 enum bb_table {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/seal.h"
 #include "blackbox/schema.h"
 
 static void note(struct bb_dump *d, int code, const char *what)
@@ -72,6 +73,19 @@ int bb_dump_open(struct bb_dump *d, const char *path, struct error *e)
         error_set(&d->trouble, -EPROTONOSUPPORT, "%.200s: schema version %lld, this program knows %d", path,
                   (long long)version, BB_SCHEMA_VERSION);
     return 0;
+}
+
+static void note_table(void *ctx, const char *table, const char *what)
+{
+    char text[200];
+
+    snprintf(text, sizeof(text), "table %.40s %.140s", table, what);
+    note(ctx, -EBADMSG, text);
+}
+
+void bb_dump_check(struct bb_dump *d)
+{
+    note_sql(d, seal_check(d->db, note_table, d));
 }
 
 void bb_dump_close(struct bb_dump *d)

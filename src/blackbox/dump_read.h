@@ -25,6 +25,8 @@ struct bb_dump {
 /* 0 with a dump that can be asked; `trouble` may be set all the same. -EBADMSG: it is no dump; or the system's errno. */
 int bb_dump_open(struct bb_dump *d, const char *path, struct error *e);
 void bb_dump_close(struct bb_dump *d);
+/* Whether each table is what was written; `trouble` says what is not. Reads all of it. */
+void bb_dump_check(struct bb_dump *d);
 
 /* A statement, or NULL (trouble says why). `sql` is a format for sqlite3_mprintf. */
 sqlite3_stmt *bb_select(struct bb_dump *d, const char *sql, ...);

@@ -11,9 +11,12 @@
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/seal.h"
 
 /* The column of table FILE that has the bytes; the one before it is the number of the part. */
 enum { FILE_BYTES = 4, PART = 256 << 10 };
@@ -23,6 +26,7 @@ struct writer {
     const int *fds;
     int num_fds;
     sqlite3_stmt *insert[BB_NUM_TABLES];
+    struct seal seals[BB_NUM_TABLES];
 };
 
 static int fail(struct writer *w, const char *path, struct error *e)
@@ -70,17 +74,7 @@ static const void *map_file(const struct writer *w, const struct bb_value *v)
     return map == MAP_FAILED ? NULL : map;
 }
 
-static void bind_file(const struct writer *w, sqlite3_stmt *s, int at, const struct bb_value *v)
-{
-    const void *map = map_file(w, v);
-
-    if (map)
-        sqlite3_bind_blob64(s, at, map, v->size, SQLITE_STATIC);
-    else
-        sqlite3_bind_null(s, at);
-}
-
-static void bind(const struct writer *w, sqlite3_stmt *s, int at, const struct bb_value *v)
+static void bind(sqlite3_stmt *s, int at, const struct bb_value *v)
 {
     switch (v->tag) {
     case BB_TAG_INT:
@@ -95,32 +89,60 @@ static void bind(const struct writer *w, sqlite3_stmt *s, int at, const struct b
     case BB_TAG_BLOB:
         sqlite3_bind_blob64(s, at, v->size ? v->bytes : "", v->size, SQLITE_STATIC);
         break;
-    case BB_TAG_FILE:
-        if (v->size <= PART)
-            bind_file(w, s, at, v);
-        else
-            sqlite3_bind_null(s, at);
-        break;
     default:
         sqlite3_bind_null(s, at);
     }
 }
 
-/* A large blob in parts: SQLite makes a copy of each row, and small ones stay in the processor's cache. */
-static int insert_parts(struct writer *w, sqlite3_stmt *s, const struct bb_value *v, const char *path,
-                        struct error *e)
+static void seal_value(struct seal *s, const struct bb_value *v)
 {
-    const uint8_t *bytes = map_file(w, v);
-    int r = 0;
-
-    for (uint32_t at = 0, part = 0; !r && at < (bytes ? v->size : 1u); at += PART, part++) {
-        sqlite3_bind_int64(s, FILE_BYTES, part);
-        if (bytes)
-            sqlite3_bind_blob64(s, FILE_BYTES + 1, bytes + at, v->size - at < PART ? v->size - at : PART,
-                                SQLITE_STATIC);
-        r = sqlite3_step(s) == SQLITE_DONE ? 0 : fail(w, path, e);
-        sqlite3_reset(s);
+    switch (v->tag) {
+    case BB_TAG_INT:
+        seal_int(s, v->i);
+        break;
+    case BB_TAG_REAL:
+        seal_real(s, v->real);
+        break;
+    case BB_TAG_TEXT:
+    case BB_TAG_BLOB:
+        seal_bytes(s, v->tag == BB_TAG_TEXT ? SQLITE_TEXT : SQLITE_BLOB, v->bytes, v->size);
+        break;
+    default:
+        seal_null(s);
     }
+}
+
+static int insert(struct writer *w, enum bb_table t, const struct bb_value *values, const char *path,
+                  struct error *e)
+{
+    sqlite3_stmt *s = w->insert[t];
+    int r;
+
+    for (uint32_t c = 0; c < bb_tables[t].num_columns; c++) {
+        bind(s, (int)c + 1, &values[c]);
+        seal_value(&w->seals[t], &values[c]);
+    }
+    seal_row(&w->seals[t]);
+    r = sqlite3_step(s) == SQLITE_DONE ? 0 : fail(w, path, e);
+    sqlite3_reset(s);
+    return r;
+}
+
+/* A blob in a file, in parts: SQLite makes a copy of each row, and small ones stay in the processor's cache. */
+static int insert_parts(struct writer *w, struct bb_value *values, const char *path, struct error *e)
+{
+    const uint8_t *bytes = map_file(w, &values[FILE_BYTES]);
+    uint32_t size = bytes ? values[FILE_BYTES].size : 0, at = 0;
+    int r;
+
+    do {
+        values[FILE_BYTES - 1] = (struct bb_value){.tag = BB_TAG_INT, .i = at / PART};
+        values[FILE_BYTES] = (struct bb_value){.tag = bytes ? BB_TAG_BLOB : BB_TAG_NULL,
+                                               .bytes = bytes ? bytes + at : NULL,
+                                               .size = size - at < PART ? size - at : PART};
+        r = insert(w, BB_TABLE_FILE, values, path, e);
+        at += PART;
+    } while (!r && at < size);
     return r;
 }
 
@@ -132,22 +154,18 @@ static int insert_rows(struct writer *w, const void *data, size_t size, const ch
     int r = bb_package_open(&reader, data, size, e);
 
     while (!r && (r = bb_package_next(&reader, &table, values, e)) > 0) {
-        sqlite3_stmt *s = w->insert[table];
-
-        for (uint32_t c = 0; c < bb_tables[table].num_columns; c++)
-            bind(w, s, (int)c + 1, &values[c]);
-        if (table == BB_TABLE_FILE && values[FILE_BYTES].tag == BB_TAG_FILE) {
-            r = insert_parts(w, s, &values[FILE_BYTES], path, e);
-            continue;
-        }
-        r = sqlite3_step(s) == SQLITE_DONE ? 0 : fail(w, path, e);
-        sqlite3_reset(s);
+        r = table == BB_TABLE_FILE && values[FILE_BYTES].tag == BB_TAG_FILE
+                ? insert_parts(w, values, path, e)
+                : insert(w, table, values, path, e);
     }
     if (!r && reader.dropped) {
-        char *sql = sqlite3_mprintf("INSERT INTO meta VALUES('dropped_rows','%llu')", reader.dropped);
-        if (sqlite3_exec(w->db, sql, NULL, NULL, NULL))
-            r = fail(w, path, e);
-        sqlite3_free(sql);
+        char number[24];
+        int n = snprintf(number, sizeof(number), "%llu", (unsigned long long)reader.dropped);
+
+        memset(values, 0, sizeof(values));
+        values[0] = (struct bb_value){.tag = BB_TAG_TEXT, .bytes = "dropped_rows", .size = 12};
+        values[1] = (struct bb_value){.tag = BB_TAG_TEXT, .bytes = number, .size = (uint32_t)n};
+        r = insert(w, BB_TABLE_META, values, path, e);
     }
     return r;
 }
@@ -172,6 +190,8 @@ int bb_dump_write(const void *data, size_t size, const int *fds, int num_fds, co
 
     if ((size_t)snprintf(tmp, sizeof(tmp), "%s.%d.tmp", path, (int)getpid()) >= sizeof(tmp))
         return error_set(e, -ENAMETOOLONG, "%.100s...: the path is too long", path);
+    for (int t = 0; t < BB_NUM_TABLES; t++)
+        seal_begin(&w.seals[t]);
     unlink(tmp);
     if (sqlite3_open_v2(tmp, &w.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
         r = fail(&w, tmp, e);
@@ -179,6 +199,9 @@ int bb_dump_write(const void *data, size_t size, const int *fds, int num_fds, co
         r = prepare(&w, tmp, e);
     if (!r)
         r = insert_rows(&w, data, size, tmp, e);
+    for (int t = 0; t < BB_NUM_TABLES; t++)
+        if (seal_end(&w.seals[t], r || t == BB_TABLE_CHECKSUM ? NULL : w.db, bb_tables[t].name))
+            r = fail(&w, tmp, e);
     if (!r && sqlite3_exec(w.db, "COMMIT", NULL, NULL, NULL))
         r = fail(&w, tmp, e);
     for (int t = 0; t < BB_NUM_TABLES; t++)

@@ -9,7 +9,7 @@ import sys
 root, aerogpu = sys.argv[1:]
 page = open(f"{root}/docs/dump-schema.md").read()
 printed = subprocess.check_output([aerogpu, "dump", "--schema"], text=True)
-writers = {f: open(f).read() for d in ("src/watch", "src/blackbox", "src/cpu", "tools/aerogpu")
+writers = {f: open(f).read() for d in ("src/watch", "src/blackbox", "src/cpu", "src/base", "tools/aerogpu")
            for f in glob.glob(f"{root}/{d}/**/*.c", recursive=True)}
 code = "\n".join(writers.values())
 checks = [("the page is the one that the program prints",
@@ -28,7 +28,8 @@ for line in page.split("\n"):
 inserted = {(m[1], c.strip()) for m in re.finditer(r"INSERT INTO (\w+)\(([^)]*)\)", re.sub(r'"\s*"', "", code))
             for c in m[2].split(",")}
 set_by_name = {tuple(m) for m in re.findall(r"\bBB_([a-z]+)_([a-z_]+)\b", code)} | inserted
-keys = {k for k in re.findall(r'bb_meta\([^,]+, "(\w+)"', code)} | {k for k in re.findall(r"INTO meta VALUES\('(\w+)'", code)}
+keys = {k for k in re.findall(r'bb_meta\([^,]+, "(\w+)"', code)} | {k for k in re.findall(r"INTO meta VALUES\('(\w+)'", code)} | \
+    set(re.findall(r'\.bytes = "(\w+)"', code))
 tables = {t for t, _ in columns} - {"key"}
 checks.append(("each column is written by something",
                [f"{t}.{c} is not" for t, c in sorted(columns) if t != "key" and (t, c) not in set_by_name]))

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/seal.h"
 #include "blackbox/dump_read.h"
 #include "minimize/crash_run.h"
 #include "minimize/dump_file.h"
@@ -101,6 +102,7 @@ static void demote(struct replay *r, sqlite3 *db, const char *text)
 /* In one transaction: the dump is as it was, or has all of it. */
 static void write_back(struct replay *r, const char *text)
 {
+    static const char *const changed[] = {"replay", "finding", "packet", "usage", "meta"};
     const struct watch_crash *c = &r->result.crash;
     char stamp[40];
     time_t t = time(NULL);
@@ -128,6 +130,9 @@ static void write_back(struct replay *r, const char *text)
     }
     if (r->outcome <= SLOW && bb_cause_desc(bb_cause_find(r->file.cause))->kind != BB_KIND_OUTSIDE)
         demote(r, db, text);
+    for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
+        if (seal_table(db, changed[i]))
+            fprintf(stderr, "aerogpu play: %s: %s\n", r->path, sqlite3_errmsg(db));
     exec_sql(r, db, sqlite3_mprintf("COMMIT"));
     sqlite3_close(db);
 }

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/seal.h"
+
 #define APPLICATION_ID 0x41474244 /* "AGBD" */
 #define SCHEMA_VERSION 1
 
@@ -149,6 +151,7 @@ int cpu_verdict_save(const struct cpu_verdict *v, const char *dump, struct error
             q = add_finding(db, v, v->lines[i]);
         for (uint32_t i = 0; i < v->num_vblanks && !q; i++)
             q = add_finding(db, v, v->vblanks[i]);
+        q = q ? q : seal_table(db, "finding");
         q = q ? q : sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
         if (q)
             r = error_set(e, -EBADMSG, "the verdict cannot be kept in it: %s", sqlite3_errmsg(db));

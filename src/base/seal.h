@@ -1,0 +1,36 @@
+/* seal.h: checksums of the tables of an SQLite database, in a table of its own: checksum(name, rows, hash).
+ *
+ *     seal_begin(&s);  seal_int(&s, 7);  seal_text(&s, "seven", 5);  seal_row(&s);  …  seal_end(&s, db, "numbers");
+ *
+ * while the rows are written, or seal_table(db, "numbers") when they stand there already. seal_check() says of each table
+ * whether it is what it was.
+ *
+ * 1. A value that changed, a row more, less, or in another place, and a table without a checksum are found.
+ * 2. Space between rows, and how SQLite keeps them, do not count.
+ */
+#ifndef BASE_SEAL_H_
+#define BASE_SEAL_H_
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+struct seal {
+    void *state; /* NULL: there was no memory */
+    uint64_t rows;
+};
+
+void seal_begin(struct seal *s);
+void seal_null(struct seal *s);
+void seal_int(struct seal *s, int64_t v);
+void seal_real(struct seal *s, double v);
+void seal_bytes(struct seal *s, int type, const void *bytes, uint64_t size); /* SQLITE_TEXT or SQLITE_BLOB */
+void seal_row(struct seal *s);
+
+/* Keeps it, in place of what there was; SQLite's result code. Ends `s` in any case; a NULL database does no more. */
+int seal_end(struct seal *s, sqlite3 *db, const char *table);
+int seal_table(sqlite3 *db, const char *table);
+
+/* Calls bad(ctx, table, what) for each that is not what it was. A result code other than SQLITE_OK: not all could be read. */
+int seal_check(sqlite3 *db, void (*bad)(void *ctx, const char *table, const char *what), void *ctx);
+
+#endif
