@@ -70,11 +70,11 @@ struct dxgk_bus {
     /* Waits until done(arg), which it asks after each interrupt, at most `timeout_ns`: a thread that waits for the
      * device may as well serve it. NULL: there is nothing better than to sleep. */
     void (*wait)(void *ctx, bool (*done)(void *arg), void *arg, uint64_t timeout_ns);
-    /* Around a SubmitCommand that somebody waits for: if `expect` is true, `collect` follows at once and brings the interrupt
+    /* Around a SubmitCommand that somebody waits for: if `poll_begin` is true, `poll_end` follows at once and brings the interrupt
      * of what the device completes within some microseconds, so that no other thread needs to be woken for it. Called at
      * DISPATCH_LEVEL. NULL: as if false. */
-    bool (*expect)(void *ctx);
-    void (*collect)(void *ctx);
+    bool (*poll_begin)(void *ctx);
+    void (*poll_end)(void *ctx);
     /* Arms one of the host's faults (dxgkrnl/faults.h). May be NULL. */
     NTSTATUS (*inject)(void *ctx, uint32_t fault, uint32_t value);
 };

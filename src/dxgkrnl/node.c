@@ -124,10 +124,10 @@ void dxgk_node_submit(struct dxgk *d, struct packet *p)
     INVARIANT(p->fence == n->submitted); /* 2 */
     append(d, p);
     bb_flight_event(d->flight, DXGK_FLIGHT_SUBMIT, fence, p->dma_end, dev->client ? dev->client->process : 0);
-    expected = d->bus->expect && is_awaited(d, p) && d->bus->expect(d->bus->ctx);
+    expected = d->bus->poll_begin && is_awaited(d, p) && d->bus->poll_begin(d->bus->ctx);
     s = DDI_AT(d, DISPATCH_LEVEL, SubmitCommand, d->miniport, &args);
     if (expected)
-        d->bus->collect(d->bus->ctx); /* before the IRQL drops: that is when the interrupt is taken */
+        d->bus->poll_end(d->bus->ctx); /* before the IRQL drops: that is when the interrupt is taken */
     if (!NT_SUCCESS(s)) {
         /* The rules allow no failure here: the packet can never complete, and the device is lost. */
         dxgk_kernel_violation(d->kernel, "DxgkDdiSubmitCommand returned %08x for fence %u", (unsigned)s,

@@ -326,7 +326,7 @@ static void watchdog(struct driver *d)
         driver_ring_doorbell(&d->ring);
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- life cycle ---------------------------------------------------------- */
 
 int driver_create(struct driver **out, const struct driver_params *p, struct error *e)
 {

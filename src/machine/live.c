@@ -406,7 +406,7 @@ static int wait_done(struct machine *m, bool (*done)(void *ctx), void *ctx, uint
 
 /* ---- serving for one completion ------------------------------------------ */
 
-static bool expect(struct machine *m)
+static bool poll_begin(struct machine *m)
 {
     struct live *l = m->kind;
 
@@ -418,7 +418,7 @@ static bool expect(struct machine *m)
     return false;
 }
 
-static void collect(struct machine *m)
+static void poll_end(struct machine *m)
 {
     struct live *l = m->kind;
 
@@ -427,7 +427,7 @@ static void collect(struct machine *m)
     pthread_mutex_unlock(&l->serving);
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- life cycle ---------------------------------------------------------- */
 
 static int start(struct machine *m, struct error *e)
 {
@@ -623,8 +623,8 @@ const struct machine_ops machine_live_ops = {
     .free = free_live,
     .wait_ready = wait_ready,
     .wait = wait_done,
-    .expect = expect,
-    .collect = collect,
+    .poll_begin = poll_begin,
+    .poll_end = poll_end,
     .sleep = sleep_ns,
     .set_irq = set_irq,
     .get_stats = get_stats,

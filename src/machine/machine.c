@@ -274,14 +274,14 @@ int machine_wait(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t
     return m->ops->wait(m, done, ctx, timeout_ns);
 }
 
-bool machine_expect(struct machine *m)
+bool machine_poll_begin(struct machine *m)
 {
-    return m->ops->expect && m->ops->expect(m);
+    return m->ops->poll_begin && m->ops->poll_begin(m);
 }
 
-void machine_collect(struct machine *m)
+void machine_poll_end(struct machine *m)
 {
-    m->ops->collect(m);
+    m->ops->poll_end(m);
 }
 
 void machine_sleep(struct machine *m, uint64_t ns)

@@ -9,7 +9,7 @@
  *
  * Invariants:
  *  1. irq() is never called inside a register access, and by one thread at a time: in the live machine on the
- *     device thread or inside machine_wait and machine_collect, in the sim inside machine_wait and machine_sleep. It never waits.
+ *     device thread or inside machine_wait and machine_poll_end, in the sim inside machine_wait and machine_sleep. It never waits.
  *  2. Accesses may come from any thread in the live machine, from one in the sim.
  *  3. With the same parameters and the same calls the sim does the same things at the same times.
  */
@@ -114,11 +114,11 @@ int machine_wait(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t
 void machine_sleep(struct machine *m, uint64_t ns);
 
 /* For a thread that is about to ring the doorbell and has nothing better to do then: true if it may serve the device from
- * now until machine_collect, which it calls at once after the doorbell. machine_collect looks for the completion for some
+ * now until machine_poll_end, which it calls at once after the doorbell. machine_poll_end looks for the completion for some
  * microseconds and calls the interrupt routine. Between the two the thread waits for nothing. False: somebody else serves,
  * it is not worth it, or this is a sim. */
-bool machine_expect(struct machine *m);
-void machine_collect(struct machine *m);
+bool machine_poll_begin(struct machine *m);
+void machine_poll_end(struct machine *m);
 
 struct machine_stats {
     uint64_t interrupts; /* calls of irq() */

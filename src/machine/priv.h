@@ -18,8 +18,8 @@ struct machine_ops {
     int (*wait_ready)(struct machine *m, int timeout_ms, struct error *e);
     bool (*drop_write)(struct machine *m, uint32_t reg); /* NULL: never */
     int (*wait)(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t timeout_ns);
-    bool (*expect)(struct machine *m); /* NULL: never */
-    void (*collect)(struct machine *m);
+    bool (*poll_begin)(struct machine *m); /* NULL: never */
+    void (*poll_end)(struct machine *m);
     void (*sleep)(struct machine *m, uint64_t ns);
     void (*set_irq)(struct machine *m, void (*irq)(void *ctx), void *ctx);
     void (*get_stats)(struct machine *m, struct machine_stats *out);

@@ -136,14 +136,14 @@ static void wait_for_device(void *ctx, bool (*done)(void *arg), void *arg, uint6
     machine_wait(((struct stack *)ctx)->machine, done, arg, timeout_ns);
 }
 
-static bool expect_device(void *ctx)
+static bool poll_begin(void *ctx)
 {
-    return machine_expect(((struct stack *)ctx)->machine);
+    return machine_poll_begin(((struct stack *)ctx)->machine);
 }
 
-static void collect_device(void *ctx)
+static void poll_end(void *ctx)
 {
-    machine_collect(((struct stack *)ctx)->machine);
+    machine_poll_end(((struct stack *)ctx)->machine);
 }
 
 static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
@@ -170,7 +170,7 @@ static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
     }
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- life cycle ---------------------------------------------------------- */
 
 static void describe(struct stack *s, bool swapped)
 {
@@ -198,8 +198,8 @@ static void describe(struct stack *s, bool swapped)
                                .dma_alloc_for = dma_alloc_for,
                                .inject = inject,
                                .wait = wait_for_device,
-                               .expect = expect_device,
-                               .collect = collect_device,
+                               .poll_begin = poll_begin,
+                               .poll_end = poll_end,
                                .dma_free = dma_free,
                                .dma_ptr = dma_ptr,
                                .dma_fd = dma_fd};

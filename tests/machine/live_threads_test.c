@@ -198,12 +198,12 @@ static void *guest(void *ctx)
         unsigned n = 1 + (unsigned)threads_random(3);
 
         for (unsigned k = 0; k < n; k++) {
-            bool expected = threads_random(2) && machine_expect(w->m);
+            bool expected = threads_random(2) && machine_poll_begin(w->m);
 
             threads_must(!driver_submit(w->d, &(struct driver_submission){0}, &w->wanted),
                          "the ring is full");
             if (expected)
-                machine_collect(w->m);
+                machine_poll_end(w->m);
         }
         threads_must(!machine_wait(w->m, reached, w, UINT64_MAX),
                      "a fence completed, and who waits for it was not told");

@@ -20,7 +20,7 @@
 #include "base/samples.h"
 
 #define SECOND NSEC_PER_SEC
-#define PATIENCE                                                                                             \
+#define TIMEOUT                                                                                              \
     (60 * SECOND) /* until something that must happen is taken not to, however slow the machine is */
 
 struct fixture {
@@ -74,7 +74,7 @@ static int start(void **state, enum machine_kind kind, bool intx, uint32_t perio
     assert_non_null(f);
     *state = f;
     f->sim = kind == MACHINE_SIM;
-    if (machine_create(&f->m, &p, &e) || machine_wait_ready(f->m, PATIENCE / NSEC_PER_MSEC, &e))
+    if (machine_create(&f->m, &p, &e) || machine_wait_ready(f->m, TIMEOUT / NSEC_PER_MSEC, &e))
         fail_msg("%s", e.text);
     if (driver_create(&f->d,
                       &(struct driver_params){.machine = f->m,
@@ -169,9 +169,9 @@ static void empty_submissions_complete_by_interrupt(void **state)
         assert_int_equal(driver_submit(f->d, &s, &fence), 0);
         assert_int_equal(fence, i);
         if (i % 3 == 0)
-            assert_int_equal(driver_wait(f->d, fence, PATIENCE), 0);
+            assert_int_equal(driver_wait(f->d, fence, TIMEOUT), 0);
     }
-    assert_int_equal(driver_wait_idle(f->d, PATIENCE), 0);
+    assert_int_equal(driver_wait_idle(f->d, TIMEOUT), 0);
     assert_int_equal(f->fences, 1000);
     assert_false(f->out_of_order);
     driver_get_stats(f->d, &stats);
@@ -192,20 +192,20 @@ static void a_full_ring_says_so(void **state)
     while (n < 20000) {
         r = driver_submit(f->d, &s, &fence);
         if (r == -EAGAIN) {
-            assert_int_equal(driver_wait(f->d, fence - 100, PATIENCE), 0);
+            assert_int_equal(driver_wait(f->d, fence - 100, TIMEOUT), 0);
             continue;
         }
         assert_int_equal(r, 0);
         n++;
     }
-    assert_int_equal(driver_wait_idle(f->d, PATIENCE), 0);
+    assert_int_equal(driver_wait_idle(f->d, TIMEOUT), 0);
     assert_int_equal(f->fences, 20000);
     assert_false(f->out_of_order);
 }
 
 static void wait_for_error(struct fixture *f)
 {
-    uint64_t end = machine_now(f->m) + PATIENCE;
+    uint64_t end = machine_now(f->m) + TIMEOUT;
 
     while (!((volatile struct fixture *)f)->errors && machine_now(f->m) < end)
         machine_sleep(f->m, SECOND / 100);
@@ -218,7 +218,7 @@ static void a_malformed_descriptor_is_heard_of(void **state)
     uint64_t fence;
 
     assert_int_equal(driver_submit(f->d, &s, &fence), 0);
-    assert_int_equal(driver_wait(f->d, fence, PATIENCE), 0);
+    assert_int_equal(driver_wait(f->d, fence, TIMEOUT), 0);
     wait_for_error(f);
     assert_int_equal(f->errors, 1);
     assert_int_equal(f->error_code, AEROGPU_ERROR_OOB);
@@ -228,7 +228,7 @@ static void a_malformed_descriptor_is_heard_of(void **state)
 static void vblanks_are_seen(void **state)
 {
     struct fixture *f = *state;
-    uint64_t seq, began = machine_now(f->m), end = began + PATIENCE;
+    uint64_t seq, began = machine_now(f->m), end = began + TIMEOUT;
 
     assert_int_equal(driver_set_mode(f->d, 64, 32, AEROGPU_FORMAT_B8G8R8X8_UNORM), 0);
     do { /* a busy machine sees some together */
@@ -309,13 +309,13 @@ static void sim_presents_are_paced(void **state)
     start_ns = machine_now(f->m);
     for (int i = 0; i < 60; i++)
         fence = submit_present(f, AEROGPU_PRESENT_FLAG_VSYNC);
-    assert_int_equal(driver_wait(f->d, fence, PATIENCE), 0);
+    assert_int_equal(driver_wait(f->d, fence, TIMEOUT), 0);
     assert_true(machine_now(f->m) - start_ns >= 60 * UINT64_C(16666667));
     assert_true(machine_now(f->m) - start_ns < 61 * UINT64_C(16666667));
     start_ns = machine_now(f->m);
     for (int i = 0; i < 60; i++)
         fence = submit_present(f, 0);
-    assert_int_equal(driver_wait(f->d, fence, PATIENCE), 0);
+    assert_int_equal(driver_wait(f->d, fence, TIMEOUT), 0);
     assert_true(machine_now(f->m) - start_ns < 60 * 4 * NSEC_PER_MSEC + NSEC_PER_MSEC);
 }
 
@@ -328,7 +328,7 @@ static void sim_finds_malformed_streams(void **state)
     uint64_t fence;
 
     assert_int_equal(driver_submit(f->d, &s, &fence), 0);
-    assert_int_equal(driver_wait(f->d, fence, PATIENCE), 0);
+    assert_int_equal(driver_wait(f->d, fence, TIMEOUT), 0);
     assert_int_equal(f->errors, 1);
     assert_int_equal(f->error_code, AEROGPU_ERROR_CMD_DECODE);
     assert_int_equal(f->error_fence, fence);
@@ -377,7 +377,7 @@ static void live_executor_writes_guest_memory(void **state)
     _Atomic uint32_t *value = driver_ptr(f->d, where);
 
     atomic_store(value, 1);
-    assert_int_equal(driver_wait(f->d, submit_command(f, TEST_STORE, where, 0xABCD), PATIENCE), 0);
+    assert_int_equal(driver_wait(f->d, submit_command(f, TEST_STORE, where, 0xABCD), TIMEOUT), 0);
     assert_int_equal(atomic_load(value), 0xABCD); /* visible when the fence is */
 }
 
@@ -386,7 +386,7 @@ static void live_executor_reaches_vram(void **state)
     struct fixture *f = *state;
     uint64_t bar1 = gpu_bar_address(machine_gpu(f->m), 1);
 
-    assert_int_equal(driver_wait(f->d, submit_command(f, TEST_STORE, bar1 + 0x1000, 77), PATIENCE), 0);
+    assert_int_equal(driver_wait(f->d, submit_command(f, TEST_STORE, bar1 + 0x1000, 77), TIMEOUT), 0);
     assert_int_equal(f->errors, 0);
     assert_int_equal(gpu_vram(machine_gpu(f->m))[0x1000], 77);
 }
@@ -398,7 +398,7 @@ static void live_executor_crash_is_one_error(void **state)
     struct gpu_stats gpu;
     uint64_t fence = submit_command(f, TEST_FAULT, 0xDEAD0000, 0), where, after;
 
-    assert_int_equal(driver_wait(f->d, fence, PATIENCE), 0);
+    assert_int_equal(driver_wait(f->d, fence, TIMEOUT), 0);
     wait_for_error(f);
     assert_int_equal(f->errors, 1);
     assert_int_equal(f->error_code, AEROGPU_ERROR_BACKEND);
@@ -408,7 +408,7 @@ static void live_executor_crash_is_one_error(void **state)
     assert_int_equal(gpu.fault_address, 0xDEAD0000);
     where = driver_alloc(f->d, 64, 64);
     after = submit_command(f, TEST_STORE, where, 3);
-    assert_int_equal(driver_wait(f->d, after, PATIENCE), 0); /* the next one works */
+    assert_int_equal(driver_wait(f->d, after, TIMEOUT), 0); /* the next one works */
     assert_int_equal(*(uint32_t *)driver_ptr(f->d, where), 3);
     machine_get_stats(f->m, &stats);
     assert_int_equal(stats.executor_deaths, 1);
@@ -423,18 +423,18 @@ static void live_executor_killed_in_the_middle(void **state)
     machine_sleep(f->m, SECOND / 20);
     assert_true(machine_executor_pid(f->m) > 0);
     kill((pid_t)machine_executor_pid(f->m), SIGKILL);
-    assert_int_equal(driver_wait(f->d, fence, PATIENCE), 0);
+    assert_int_equal(driver_wait(f->d, fence, TIMEOUT), 0);
     wait_for_error(f);
     assert_int_equal(f->error_code, AEROGPU_ERROR_BACKEND);
     assert_int_equal(f->error_fence, fence);
-    assert_int_equal(driver_wait(f->d, submit_command(f, TEST_NOTHING, 0, 0), PATIENCE), 0);
+    assert_int_equal(driver_wait(f->d, submit_command(f, TEST_NOTHING, 0, 0), TIMEOUT), 0);
     assert_int_equal(f->errors, 1);
 }
 
 static void live_vblank_ticks_through_a_hang_and_a_reset_ends_it(void **state)
 {
     struct fixture *f = *state;
-    uint64_t hung, before, end = machine_now(f->m) + PATIENCE;
+    uint64_t hung, before, end = machine_now(f->m) + TIMEOUT;
 
     driver_set_mode(f->d, 64, 32, AEROGPU_FORMAT_B8G8R8X8_UNORM);
     hung = submit_command(f, TEST_HANG, 0, 0);
@@ -444,7 +444,7 @@ static void live_vblank_ticks_through_a_hang_and_a_reset_ends_it(void **state)
     while (machine_read64(f->m, AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO) - before < 45 && machine_now(f->m) < end);
     assert_true(machine_read64(f->m, AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO) - before >= 45);
     driver_reset(f->d);
-    assert_int_equal(driver_wait(f->d, submit_command(f, TEST_NOTHING, 0, 0), PATIENCE), 0);
+    assert_int_equal(driver_wait(f->d, submit_command(f, TEST_NOTHING, 0, 0), TIMEOUT), 0);
     assert_int_equal(f->errors, 0); /* dropped, not failed */
 }
 
@@ -461,7 +461,7 @@ static void live_submit_does_not_wait(void **state)
     before = machine_now(f->m);
     for (int i = 0; i < 20; i++)
         fence = submit_command(f, TEST_SLEEP, 10000, 0);
-    assert_int_equal(driver_wait(f->d, fence, PATIENCE), 0);
+    assert_int_equal(driver_wait(f->d, fence, TIMEOUT), 0);
     assert_true(machine_now(f->m) - before >= SECOND / 5);
 }
 
@@ -484,7 +484,7 @@ static void no_vulkan_device(void **state)
     struct error e = {0};
 
     assert_int_equal(machine_create(&m, &p, &e), 0);
-    assert_int_equal(machine_wait_ready(m, PATIENCE / NSEC_PER_MSEC, &e), -ENODEV);
+    assert_int_equal(machine_wait_ready(m, TIMEOUT / NSEC_PER_MSEC, &e), -ENODEV);
     assert_non_null(strstr(e.text, "no Vulkan device"));
     machine_destroy(m);
 }

@@ -284,7 +284,7 @@ static int service_down(void *ctx, json_t **events)
     return code;
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- life cycle ---------------------------------------------------------- */
 
 void sim_suite_init(struct sim_suite *s, struct validate_host *h, const struct validate_options *o)
 {
