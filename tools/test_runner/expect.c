@@ -35,16 +35,9 @@ static int count(const json_t *list, const char *source, int id)
     return n;
 }
 
-static void fail(json_t *result, const char *text)
-{
-    json_object_set_new(result, "status", json_string("FAIL"));
-    json_object_set_new(result, "failure", json_string(text));
-}
-
-static bool check_expected(json_t *result, const json_t *expected, const json_t *events)
+static bool check_expected(struct test_result *result, const json_t *expected, const json_t *events)
 {
     const json_t *x;
-    char text[200];
     size_t i;
 
     json_array_foreach(expected, i, x) {
@@ -52,18 +45,16 @@ static bool check_expected(json_t *result, const json_t *expected, const json_t 
         int got = count(events, text_of(x, "source"), id = (int)json_integer_value(json_object_get(x, "id")));
         if (want == -2 || got == want || (want == -1 && got))
             continue;
-        snprintf(text, sizeof(text), "the event log has %s %d %d times, expected %s%d", text_of(x, "source"),
-                 id, got, want < 0 ? "at least " : "", want < 0 ? 1 : want);
-        fail(result, text);
+        test_result_fail(result, "the event log has %s %d %d times, expected %s%d", text_of(x, "source"), id,
+                         got, want < 0 ? "at least " : "", want < 0 ? 1 : want);
         return false;
     }
     return true;
 }
 
-static bool check_alarms(json_t *result, const json_t *expected, const json_t *events)
+static bool check_alarms(struct test_result *result, const json_t *expected, const json_t *events)
 {
     const json_t *e;
-    char text[400];
     size_t i;
 
     json_array_foreach(events, i, e)
@@ -71,19 +62,17 @@ static bool check_alarms(json_t *result, const json_t *expected, const json_t *e
             if (!matches(e, alarms[k].source, alarms[k].id) ||
                 count(expected, alarms[k].source, alarms[k].id))
                 continue;
-            snprintf(text, sizeof(text), "the event log has %s %d: %s", alarms[k].source, alarms[k].id,
-                     text_of(e, "text"));
-            fail(result, text);
+            test_result_fail(result, "the event log has %s %d: %s", alarms[k].source, alarms[k].id,
+                             text_of(e, "text"));
             return false;
         }
     return true;
 }
 
-static void check_rows(json_t *result, const json_t *signals, json_t *events)
+static void check_rows(struct test_result *result, const json_t *signals, json_t *events)
 {
     json_t *evidence = json_pack("{s:O}", "events", events), *rows = diagnose(evidence);
     const json_t *want, *row;
-    char text[200];
     size_t i, k;
 
     json_array_foreach(signals, i, want) {
@@ -92,22 +81,20 @@ static void check_rows(json_t *result, const json_t *signals, json_t *events)
             found |= !strcmp(text_of(row, "signal"), json_string_value(want));
         if (found)
             continue;
-        snprintf(text, sizeof(text), "the doctor does not name the row '%s'", json_string_value(want));
-        fail(result, text);
+        test_result_fail(result, "the doctor does not name the row '%s'", json_string_value(want));
         break;
     }
     json_decref(rows);
     json_decref(evidence);
 }
 
-void expect_check(json_t *result, json_t *events)
+void expect_check(struct test_result *result, json_t *events)
 {
-    const json_t *expects = json_object_get(result, "expects"),
+    const json_t *expects = json_object_get(result->details, "expects"),
                  *expected = json_object_get(expects, "events");
 
-    json_object_set(result, "events", events);
-    if (strcmp(text_of(result, "status"), "PASS") != 0 || json_is_true(json_object_get(result, "skipped")))
-        return;
-    if (check_expected(result, expected, events) && check_alarms(result, expected, events))
+    json_object_set(result->details, "events", events);
+    if (result->status == TEST_PASS && check_expected(result, expected, events) &&
+        check_alarms(result, expected, events))
         check_rows(result, json_object_get(expects, "doctor"), events);
 }

@@ -2,11 +2,11 @@
 #ifndef TEST_RUNNER_EXPECT_H_
 #define TEST_RUNNER_EXPECT_H_
 
-#include <jansson.h>
+#include "result.h"
 
 /* `events` of the log since the test began, [{source, id, text}], become part of its result. A result that is PASS becomes
  * FAIL when an event that the test expects did not come as often as it says, when one of a reset, a fault, a bug check or
  * a broken rule came that it does not expect, or when the doctor does not name a row that it expects. */
-void expect_check(json_t *result, json_t *events);
+void expect_check(struct test_result *result, json_t *events);
 
 #endif

@@ -47,23 +47,13 @@ static json_t *new_events(void *ctx)
     return out;
 }
 
-static void progress(void *ctx, const char *name, unsigned index, unsigned total, json_t *result)
+static void progress(void *ctx, const char *name, unsigned index, unsigned total, struct test_result *result)
 {
-    const char *status;
-
     (void)ctx;
     if (!result)
         return;
-    status = json_is_true(json_object_get(result, "skipped"))
-                 ? "SKIP"
-                 : json_string_value(json_object_get(result, "status"));
-    printf("%s: %s", status, name);
-    if (!strcmp(status, "FAIL"))
-        printf(": %s", json_string_value(json_object_get(result, "failure")));
-    else if (!strcmp(status, "SKIP"))
-        printf(": %s", json_string_value(json_object_get(result, "skip_reason")));
-    printf("  [%u/%u, %.0f ms]\n", index + 1, total,
-           json_number_value(json_object_get(result, "duration_ms")));
+    printf("%s: %s%s%s  [%u/%u, %.0f ms]\n", test_status_name(result->status), name, *result->why ? ": " : "",
+           result->why, index + 1, total, result->duration_ms);
     fflush(stdout);
 }
 
@@ -253,10 +243,9 @@ int main(int argc, char **argv)
     char **names = NULL;
     struct error e = {0};
     uint64_t timeout;
-    json_t *report;
-    int r, skipped = 0;
-    size_t i;
-    const json_t *t;
+    struct test_results results = {0};
+    unsigned failed, skipped;
+    int r;
 
     c.p = (struct runner_params){.suite_name = "aerogpu_win7_validation",
                                  .bin_dir = c.bin_dir,
@@ -283,22 +272,17 @@ int main(int argc, char **argv)
     }
     sigaction(SIGINT, &(struct sigaction){.sa_handler = on_signal}, NULL);
     sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_signal}, NULL);
-    report = runner_run(&c.p);
-    if (!report)
-        return EXIT_ENV;
-    if (json_object_get(report, "interrupted")) {
-        json_decref(report);
+    r = runner_run(&c.p, &results);
+    failed = test_results_count(&results, TEST_FAIL);
+    skipped = test_results_count(&results, TEST_SKIP);
+    test_results_finish(&results);
+    if (r == -EINTR)
         fputs("aerogpu_test_runner: interrupted\n", stderr);
-        return 130;
-    }
-    r = (int)json_integer_value(json_object_get(report, "failures"));
-    json_array_foreach(json_object_get(report, "tests"), i, t)
-        skipped += json_is_true(json_object_get(t, "skipped"));
-    printf("%s: %u tests, PASS=%u FAIL=%d SKIP=%d\n", r ? "FAIL" : "PASS", c.p.num_tests,
-           c.p.num_tests - (unsigned)(r + skipped), r, skipped);
-    json_decref(report);
+    else if (!r)
+        printf("%s: %u tests, PASS=%u FAIL=%u SKIP=%u\n", failed ? "FAIL" : "PASS", c.p.num_tests,
+               c.p.num_tests - failed - skipped, failed, skipped);
     for (unsigned k = 0; names && k < c.p.num_tests; k++)
         free(names[k]);
     free(names);
-    return r ? 1 : 0;
+    return r == -EINTR ? 130 : r ? EXIT_ENV : failed ? EXIT_FAILED : EXIT_OK;
 }

@@ -194,12 +194,12 @@ int runner_exec(char *const argv[], const char *out_path, const char *err_path, 
     return r;
 }
 
-static void add_artifact(json_t *result, const char *path)
+static void add_artifact(struct test_result *result, const char *path)
 {
     struct stat st;
 
     if (!stat(path, &st) && S_ISREG(st.st_mode) && st.st_size)
-        json_array_append_new(json_object_get(result, "artifacts"), json_string(path));
+        test_result_artifact(result, path);
 }
 
 /* `ms` times the --time-slack that the tests get. */
@@ -223,7 +223,8 @@ static int slackened(const struct runner_params *p, int ms)
 }
 
 /* State, error latch and last submissions of a test that failed. */
-static void snapshot(const struct runner_params *p, const char *test, const char *dir, json_t *result)
+static void snapshot(const struct runner_params *p, const char *test, const char *dir,
+                     struct test_result *result)
 {
     static const struct {
         const char *suffix;
@@ -261,35 +262,21 @@ static void snapshot(const struct runner_params *p, const char *test, const char
     }
 }
 
-static json_t *plain_result(const char *name)
-{
-    return json_pack("{s:i, s:s, s:s, s:i, s:n, s:b, s:n, s:n, s:n, s:[]}", "schema_version", 1, "test_name",
-                     name, "status", "PASS", "exit_code", 0, "failure", "skipped", 0, "skip_reason",
-                     "adapter", "timing", "artifacts");
-}
-
 /* What the exit code says counts more than what the test wrote. */
-static void settle(json_t *result, int code, int timeout_ms)
+static void settle(struct test_result *r, int code, int timeout_ms)
 {
-    const char *status = json_string_value(json_object_get(result, "status"));
-    char text[160] = "";
-
-    json_object_set_new(result, "exit_code", json_integer(code));
+    r->exit_code = code;
     if (code == TIMEOUT_EXIT)
-        snprintf(text, sizeof(text), "no end after %d ms: killed (--time-slack N multiplies this limit)",
-                 timeout_ms);
+        test_result_fail(r, "no end after %d ms: killed (--time-slack N multiplies this limit)", timeout_ms);
     else if (code == 127)
-        snprintf(text, sizeof(text), "the program is missing or cannot be started");
+        test_result_fail(r, "the program is missing or cannot be started");
     else if (code > 128)
-        snprintf(text, sizeof(text), "%s%s", stopped ? "the run was interrupted" : "ended by signal: ",
-                 stopped ? "" : strsignal(code - 128));
-    else if (code && (!status || strcmp(status, "FAIL") != 0))
-        snprintf(text, sizeof(text), "exit code %d%s", code,
-                 code == 2 ? ": it does not take these options, its stderr says which" : "");
-    if (*text)
-        json_object_set_new(result, "failure", json_string(text));
-    if (code)
-        json_object_set_new(result, "status", json_string("FAIL"));
+        test_result_fail(r, "%s%s", stopped ? "the run was interrupted" : "ended by signal: ",
+                         stopped ? "" : strsignal(code - 128));
+    else if (code && r->status != TEST_FAIL)
+        test_result_fail(r, "exit code %d%s", code,
+                         code == 2 ? ": it does not take these options, its stderr says which" : "");
+    INVARIANT(!code || r->status == TEST_FAIL);
 }
 
 /* Where the JSON of the tests goes: beside the report, to the logs, or somewhere that only we know. */
@@ -308,7 +295,8 @@ static const char *json_dir(const struct runner_params *p, char *buffer, size_t 
     return p->json_path || p->log_dir || mkdtemp(buffer) ? buffer : NULL;
 }
 
-static json_t *run_one(const struct runner_params *p, const char *name, const char *dir)
+static void run_one(const struct runner_params *p, const char *name, const char *dir,
+                    struct test_result *result)
 {
     char program[PATH_SIZE], json[2 * PATH_SIZE], json_arg[2 * PATH_SIZE + 8], log_arg[2 * PATH_SIZE],
         out[2 * PATH_SIZE], err[2 * PATH_SIZE];
@@ -317,7 +305,6 @@ static json_t *run_one(const struct runner_params *p, const char *name, const ch
     unsigned n = 0;
     int code, limit = p->timeout_ms;
     double start = now_ms();
-    json_t *result;
 
     snprintf(program, sizeof(program), "%s/%s", p->bin_dir, name);
     snprintf(json, sizeof(json), "%s/%s.json", dir, name);
@@ -341,14 +328,9 @@ static json_t *run_one(const struct runner_params *p, const char *name, const ch
         code = 127;
     else
         code = runner_exec(argv, p->log_dir ? out : NULL, p->log_dir ? err : NULL, limit);
-    result = json_load_file(json, 0, NULL);
-    if (!json_is_object(result) || !json_is_array(json_object_get(result, "artifacts"))) {
-        json_decref(result);
-        result = plain_result(name);
-    }
+    test_result_init(result, name, json_load_file(json, 0, NULL));
     settle(result, code, limit);
-    INVARIANT(!code || !strcmp(json_string_value(json_object_get(result, "status")), "FAIL"));
-    json_object_set_new(result, "duration_ms", json_real(now_ms() - start));
+    result->duration_ms = now_ms() - start;
     if (p->log_dir) {
         add_artifact(result, out);
         add_artifact(result, err);
@@ -360,45 +342,38 @@ static json_t *run_one(const struct runner_params *p, const char *name, const ch
         expect_check(result, events);
         json_decref(events);
     }
-    if (!strcmp(json_string_value(json_object_get(result, "status")), "FAIL") && p->dbgctl)
+    if (result->status == TEST_FAIL && p->dbgctl)
         snapshot(p, name, p->log_dir || p->json_path ? logs : ".", result);
-    if (p->json_path) /* with what the runner knows: exit code, events, artifacts */
-        json_dump_file(result, json, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    return result;
+    if (p->json_path) { /* with what the runner knows: exit code, events, artifacts */
+        json_t *whole = test_result_json(result);
+        json_dump_file(whole, json, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+        json_decref(whole);
+    }
 }
 
-static void junit_case(struct strbuf *o, const json_t *t)
+static void junit_case(struct strbuf *o, const struct test_result *t)
 {
-    const bool failed = !strcmp(json_string_value(json_object_get(t, "status")), "FAIL");
-    const char *why = json_string_value(json_object_get(t, failed ? "failure" : "skip_reason"));
-
-    page_text_in(o, "  <testcase classname=\"aerogpu\" name=\"",
-                 json_string_value(json_object_get(t, "test_name")), "\"");
-    strbuf_printf(o, " time=\"%.3f\">", json_number_value(json_object_get(t, "duration_ms")) / 1e3);
-    if (failed || json_is_true(json_object_get(t, "skipped")))
-        page_text_in(o, failed ? "<failure message=\"" : "<skipped message=\"", why ? why : "", "\"/>");
+    page_text_in(o, "  <testcase classname=\"aerogpu\" name=\"", t->name, "\"");
+    strbuf_printf(o, " time=\"%.3f\">", t->duration_ms / 1e3);
+    if (t->status != TEST_PASS)
+        page_text_in(o, t->status == TEST_FAIL ? "<failure message=\"" : "<skipped message=\"", t->why,
+                     "\"/>");
     strbuf_puts(o, "</testcase>\n");
 }
 
-int runner_write_junit(const char *path, const json_t *report)
+int runner_write_junit(const char *path, const char *suite_name, const struct test_results *results)
 {
-    const json_t *tests = json_object_get(report, "tests"), *t;
     struct strbuf o = {0};
-    unsigned skipped = 0;
-    size_t i;
     FILE *f;
     int r;
 
-    json_array_foreach(tests, i, t)
-        skipped += json_is_true(json_object_get(t, "skipped"));
-    page_text_in(&o, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"",
-                 json_string_value(json_object_get(report, "suite_name")), "\"");
-    strbuf_printf(&o, " tests=\"%zu\" failures=\"%d\" skipped=\"%u\">\n", json_array_size(tests),
-                  (int)json_integer_value(json_object_get(report, "failures")), skipped);
-    json_array_foreach(tests, i, t)
-        junit_case(&o, t);
+    page_text_in(&o, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"", suite_name, "\"");
+    strbuf_printf(&o, " tests=\"%zu\" failures=\"%u\" skipped=\"%u\">\n", results->num,
+                  test_results_count(results, TEST_FAIL), test_results_count(results, TEST_SKIP));
+    for (size_t i = 0; i < results->num; i++)
+        junit_case(&o, &results->items[i]);
     strbuf_puts(&o, "</testsuite>\n");
-    for (i = 0; i < o.len; i++) /* XML has no other control characters, not even escaped ones */
+    for (size_t i = 0; i < o.len; i++) /* XML has no other control characters, not even escaped ones */
         if ((unsigned char)o.data[i] < 32 && o.data[i] != '\n')
             o.data[i] = ' ';
     r = strbuf_failed(&o) ? -ENOMEM : 0;
@@ -430,78 +405,89 @@ static int make_folder(const char *path)
     return stat(part, &st) ? -errno : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
-static bool write_report(const struct runner_params *p, const json_t *report)
+static int write_report(const struct runner_params *p, const struct test_results *results, bool done)
 {
+    unsigned failures = test_results_count(results, TEST_FAIL);
+    json_t *report;
     int r = 0;
 
+    if (!p->json_path)
+        return 0;
+    report = json_pack("{s:i, s:s, s:s, s:i, s:o}", "schema_version", 1, "suite_name", p->suite_name,
+                       "status", done && !failures && !stopped ? "PASS" : "FAIL", "failures", (int)failures,
+                       "tests", test_results_json(results));
+    if (done && stopped)
+        json_object_set_new(report, "interrupted", json_true());
     errno = 0;
-    if (p->json_path && json_dump_file(report, p->json_path, JSON_INDENT(2) | JSON_REAL_PRECISION(9)))
+    if (json_dump_file(report, p->json_path, JSON_INDENT(2) | JSON_REAL_PRECISION(9)))
         r = errno ? -errno : -EIO;
+    json_decref(report);
     if (r)
         fprintf(stderr, "aerogpu_test_runner: %s: %s\n", p->json_path, strerror(-r));
-    return !r;
+    return r;
 }
 
 /* A test that could not say which adapter it ran on ran on the one that the others name. */
-static void give_adapter(json_t *tests)
+static void give_adapter(struct test_results *results)
 {
-    const json_t *adapter = NULL;
-    json_t *t;
-    size_t i;
+    json_t *adapter = NULL;
 
-    json_array_foreach(tests, i, t)
-        if (!adapter && json_is_object(json_object_get(t, "adapter")))
-            adapter = json_object_get(t, "adapter");
-    json_array_foreach(tests, i, t)
-        if (adapter && !json_is_object(json_object_get(t, "adapter")))
-            json_object_set_new(t, "adapter", json_deep_copy(adapter));
+    for (size_t i = 0; i < results->num && !json_is_object(adapter); i++)
+        adapter = json_object_get(results->items[i].details, "adapter");
+    for (size_t i = 0; i < results->num && json_is_object(adapter); i++)
+        if (!json_is_object(json_object_get(results->items[i].details, "adapter")))
+            json_object_set(results->items[i].details, "adapter", adapter);
 }
 
-json_t *runner_run(const struct runner_params *p)
+/* All of them into `mine`. */
+static int run_all(const struct runner_params *p, struct test_results *mine, const char *dir)
 {
-    json_t *report = json_pack("{s:i, s:s, s:s, s:i, s:[]}", "schema_version", 1, "suite_name", p->suite_name,
-                               "status", "FAIL", "failures", 0, "tests"),
-           *tests = json_object_get(report, "tests");
+    int r = 0;
+
+    if (p->events)
+        json_decref(p->events(p->ctx)); /* what came before is nobody's */
+    for (unsigned i = 0; i < p->num_tests && !stopped && !r; i++) {
+        struct test_result t;
+
+        if (p->progress)
+            p->progress(p->ctx, p->tests[i], i, p->num_tests, NULL);
+        run_one(p, p->tests[i], dir, &t);
+        if (p->progress)
+            p->progress(p->ctx, p->tests[i], i, p->num_tests, &t);
+        r = test_results_add(mine, &t);
+    }
+    INVARIANT(r || stopped || mine->num == p->num_tests); /* 2: what does not exist is there as a failure */
+    give_adapter(mine);
+    return r;
+}
+
+int runner_run(const struct runner_params *p, struct test_results *out)
+{
+    struct test_results mine = {0};
     char buffer[PATH_SIZE];
-    const char *dir;
-    unsigned failures = 0;
-    int r = p->log_dir ? make_folder(p->log_dir) : 0;
+    const char *dir = NULL;
+    int r = p->log_dir ? make_folder(p->log_dir) : 0, rest = 0;
 
     if (r)
         fprintf(stderr, "aerogpu_test_runner: %s: %s\n", p->log_dir, strerror(-r));
-    dir = r || !report ? NULL : json_dir(p, buffer, sizeof(buffer));
-    if (!dir || !write_report(p, report)) { /* no old success stays */
-        json_decref(report);
-        return NULL;
-    }
-    if (p->events)
-        json_decref(p->events(p->ctx)); /* what came before is nobody's */
-    for (unsigned i = 0; i < p->num_tests && !stopped; i++) {
-        json_t *t;
-        if (p->progress)
-            p->progress(p->ctx, p->tests[i], i, p->num_tests, NULL);
-        t = run_one(p, p->tests[i], dir);
-        failures += strcmp(json_string_value(json_object_get(t, "status")), "FAIL") == 0;
-        if (p->progress)
-            p->progress(p->ctx, p->tests[i], i, p->num_tests, t);
-        json_array_append_new(tests, t);
-    }
-    INVARIANT(failures <= json_array_size(tests));
-    INVARIANT(json_array_size(tests) == p->num_tests ||
-              stopped); /* 2: what does not exist is there as a failure */
-    give_adapter(tests);
-    if (!p->json_path && !p->log_dir)
+    if (!r && !(dir = json_dir(p, buffer, sizeof(buffer))))
+        r = -errno;
+    if (!r)
+        r = write_report(p, &mine, false); /* no old success stays */
+    if (!r)
+        r = run_all(p, &mine, dir);
+    if (dir && !p->json_path && !p->log_dir)
         rmdir(dir);
-    json_object_set_new(report, "failures", json_integer(failures));
-    json_object_set_new(report, "status", json_string(failures || stopped ? "FAIL" : "PASS"));
-    if (stopped)
-        json_object_set_new(report, "interrupted", json_true());
-    r = p->junit_path ? runner_write_junit(p->junit_path, report) : 0;
-    if (r)
-        fprintf(stderr, "aerogpu_test_runner: %s: %s\n", p->junit_path, strerror(-r));
-    if (!write_report(p, report) || r) {
-        json_decref(report);
-        return NULL;
+    if (!r && p->junit_path) {
+        r = runner_write_junit(p->junit_path, p->suite_name, &mine);
+        if (r)
+            fprintf(stderr, "aerogpu_test_runner: %s: %s\n", p->junit_path, strerror(-r));
     }
-    return report;
+    rest = write_report(p, &mine, true);
+    r = r ? r : rest;
+    for (size_t i = 0; i < mine.num; i++)
+        if (test_results_add(out, &mine.items[i]))
+            r = -ENOMEM;
+    free(mine.items);
+    return r ? r : stopped ? -EINTR : 0;
 }

@@ -11,8 +11,9 @@
 #ifndef TEST_RUNNER_RUNNER_H_
 #define TEST_RUNNER_RUNNER_H_
 
-#include <jansson.h>
 #include <stdbool.h>
+
+#include "result.h"
 
 struct runner_params {
     const char *suite_name;
@@ -30,14 +31,15 @@ struct runner_params {
     const char *const *extra; /* arguments for every test */
     unsigned num_extra;
     bool quiet;
-    /* Called before (result NULL) and after each test; what it adds to the result is in the report. */
-    void (*progress)(void *ctx, const char *name, unsigned index, unsigned total, json_t *result);
+    /* Called before (result NULL) and after each test: may add to its details. */
+    void (*progress)(void *ctx, const char *name, unsigned index, unsigned total, struct test_result *result);
     void *ctx;
 };
 
-/* The report (a new reference); NULL, and a line on stderr, where it or the logs cannot be written. `failures` of it says how
- * many failed. The JSON of each test stays beside the report, else in the log directory. */
-json_t *runner_run(const struct runner_params *p);
+/* Adds the results to `out`, and writes the reports. 0; -EINTR: it was stopped, and the reports say so; or a negative errno, and
+ * a line on stderr: they or the logs cannot be written. The JSON of each test stays beside the report, else in the log directory.
+ */
+int runner_run(const struct runner_params *p, struct test_results *out);
 /* From a signal handler: the running test is killed and no other one starts; the report is written and says so. */
 void runner_stop(void);
 /* Reads a manifest: the first word of each line; `#`, `;`, `::` and `rem` begin comments. 0, and *names and each of its *count
@@ -46,6 +48,6 @@ int runner_manifest(const char *path, char ***names, unsigned *count);
 /* Runs a program with its output into `path` (NULL: dropped): its exit code, 124 after a time-out, 127 if it cannot be
  * started. */
 int runner_exec(char *const argv[], const char *out_path, const char *err_path, int timeout_ms);
-int runner_write_junit(const char *path, const json_t *report);
+int runner_write_junit(const char *path, const char *suite_name, const struct test_results *results);
 
 #endif

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/program.h"
@@ -32,7 +33,8 @@ struct run {
     struct witness *witness; /* while tdr_recovery runs */
     char command[256];       /* this one, for the record */
     char bin_dir[PATH_MAX], dbgctl[PATH_MAX], logs[PATH_MAX];
-    json_t *report, *tests, *steps;
+    json_t *report, *steps;
+    struct test_results results;
     unsigned failures;
     double start_ms;
 };
@@ -66,9 +68,10 @@ static void say(const struct run *r, const char *mark, const char *name, const c
     fflush(stdout);
 }
 
-static void figure(const json_t *result, char *text, size_t size)
+/* What a test measured, for the line that is printed of it. */
+static void figure(json_t *details, char *text, size_t size)
 {
-    const json_t *t = json_object_get(result, "timing"), *v;
+    const json_t *t = json_object_get(details, "timing"), *v;
     const char *key;
     size_t n = 0;
 
@@ -77,23 +80,23 @@ static void figure(const json_t *result, char *text, size_t size)
         n += (size_t)snprintf(text, size, "avg %.3f max %.3f ms ",
                               json_number_value(json_object_get(t, "avg_ms")),
                               json_number_value(json_object_get(t, "max_ms")));
-    json_object_foreach(json_object_get(result, "measured"), key, v)
+    json_object_foreach(json_object_get(details, "measured"), key, v)
         if (n + 40 < size)
             n += (size_t)snprintf(text + n, size - n, "%s %.4g ", key, json_number_value(v));
 }
 
-static void progress(void *ctx, const char *name, unsigned index, unsigned total, json_t *result)
+static void progress(void *ctx, const char *name, unsigned index, unsigned total, struct test_result *result)
 {
     struct run *r = ctx;
     char text[200];
-    const char *status;
 
+    (void)index;
     (void)total;
     if (!strcmp(name, "tdr_recovery")) {
         if (!result)
             r->witness = witness_start(&r->host);
         else if (r->witness)
-            json_object_set_new(result, "witness", witness_stop(r->witness));
+            json_object_set_new(result->details, "witness", witness_stop(r->witness));
         if (result)
             r->witness = NULL;
     }
@@ -104,15 +107,11 @@ static void progress(void *ctx, const char *name, unsigned index, unsigned total
         }
         return;
     }
-    (void)index;
-    status = json_string_value(json_object_get(result, "status"));
-    figure(result, text, sizeof(text));
-    if (!strcmp(status, "FAIL"))
-        say(r, "FAIL", name, json_string_value(json_object_get(result, "failure")), 0);
-    else if (json_is_true(json_object_get(result, "skipped")))
-        say(r, "skip", name, json_string_value(json_object_get(result, "skip_reason")), 0);
+    figure(result->details, text, sizeof(text));
+    if (result->status == TEST_PASS)
+        say(r, "ok", name, text, result->duration_ms);
     else
-        say(r, "ok", name, text, json_number_value(json_object_get(result, "duration_ms")));
+        say(r, result->status == TEST_FAIL ? "FAIL" : "skip", name, result->why, 0);
 }
 
 /* ---- running tests ------------------------------------------------------- */
@@ -128,37 +127,31 @@ static json_t *new_events(void *ctx)
     return out;
 }
 
-static void test_ended(struct run *r, json_t *result)
-{
-    json_t *events = new_events(r);
-
-    expect_check(result, events);
-    json_decref(events);
-}
-
-static json_t *run_in_sim(struct run *r, const char *const *names, unsigned n, const char *const *args,
-                          unsigned num_args)
+static void run_in_sim(struct run *r, const char *const *names, unsigned n, const char *const *args,
+                       unsigned num_args)
 {
     const struct suite_host *host = &r->sim.host;
-    json_t *out = json_array();
 
     for (unsigned i = 0; i < n; i++) {
         char *argv[24] = {(char *)(uintptr_t)names[i]};
         uint64_t start = host->now(host->ctx);
-        json_t *result = NULL;
+        struct test_result result;
+        json_t *written = NULL, *events;
+
         for (unsigned k = 0; k < num_args && k < 22; k++)
             argv[1 + k] = (char *)(uintptr_t)args[k];
         progress(r, names[i], i, n, NULL);
-        suite_run_report(names[i], suite_find(names[i]), host, 1 + (int)num_args, argv, &result);
-        if (!sim_suite_settle(&r->sim))
-            json_object_set_new(result, "status", json_string("FAIL"));
-        json_object_set_new(result, "duration_ms", json_real((double)(host->now(host->ctx) - start) / 1e6));
-        test_ended(r, result);
-        r->failures += strcmp(json_string_value(json_object_get(result, "status")), "FAIL") == 0;
-        progress(r, names[i], i, n, result);
-        json_array_append_new(out, result);
+        suite_run_report(names[i], suite_find(names[i]), host, 1 + (int)num_args, argv, &written);
+        test_result_init(&result, names[i], written);
+        if (!sim_suite_settle(&r->sim) && result.status != TEST_FAIL)
+            test_result_fail(&result, "another process that it started does not end");
+        result.duration_ms = (double)(host->now(host->ctx) - start) / 1e6;
+        events = new_events(r);
+        expect_check(&result, events);
+        json_decref(events);
+        progress(r, names[i], i, n, &result);
+        r->failures += test_results_add(&r->results, &result) != 0;
     }
-    return out;
 }
 
 /* Runs tests and keeps their results; how many failed. */
@@ -167,10 +160,7 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
 {
     char seed[40], slack[40];
     const char *args[16] = {seed};
-    unsigned before = r->failures, k = 1;
-    json_t *results;
-    size_t i;
-    json_t *t;
+    unsigned before = test_results_count(&r->results, TEST_FAIL), failed, k = 1;
 
     snprintf(seed, sizeof(seed), "--seed=%u", (uint32_t)r->o.seed);
     if (r->o.time_slack) {
@@ -182,7 +172,7 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
     for (unsigned e = 0; e < num_extra && k < 16; e++)
         args[k++] = extra[e];
     if (r->o.sim) {
-        results = run_in_sim(r, names, n, args, k);
+        run_in_sim(r, names, n, args, k);
     } else {
         struct runner_params p = {.suite_name = "aerogpu_win7_validation",
                                   .bin_dir = r->bin_dir,
@@ -196,19 +186,14 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
                                   .events = new_events,
                                   .progress = progress,
                                   .ctx = r};
-        json_t *report;
         if (!access(r->dbgctl, X_OK))
             p.dbgctl = r->dbgctl;
-        report = runner_run(&p);
-        r->failures += (unsigned)json_integer_value(json_object_get(report, "failures"));
-        results = json_incref(json_object_get(report, "tests"));
-        json_decref(report);
+        r->failures += runner_run(&p, &r->results) != 0; /* has said why */
     }
-    json_array_foreach(results, i, t)
-        json_object_set_new(t, "start_ms", json_real(0));
-    json_array_extend(r->tests, results);
-    json_decref(results);
-    return r->failures - before;
+    failed = test_results_count(&r->results, TEST_FAIL) - before;
+    r->failures += failed;
+    INVARIANT(failed <= n);
+    return failed;
 }
 
 /* ---- the checklist, in its strict order ---------------------------------- */
@@ -232,13 +217,13 @@ static bool checked(struct run *r, const char *name, const char *const *tests, u
     unsigned failed;
     char evidence[160];
     bool all_skipped = true;
-    size_t i, first = json_array_size(r->tests);
+    size_t first = r->results.num;
 
     if (!r->o.json)
         printf("\n%s\n", name);
     failed = run_tests(r, tests, n, NULL, 0);
-    for (i = first; i < json_array_size(r->tests); i++)
-        all_skipped &= json_is_true(json_object_get(json_array_get(r->tests, i), "skipped"));
+    for (size_t i = first; i < r->results.num; i++)
+        all_skipped &= r->results.items[i].status == TEST_SKIP;
     snprintf(evidence, sizeof(evidence), "%s%s%s: %u of %u failed", tests[0], n > 1 ? ", " : "",
              n > 1 ? tests[1] : "", failed, n);
     json_array_append_new(r->steps, json_pack("{s:s, s:s, s:s}", "step", name, "result",
@@ -251,11 +236,8 @@ static bool checked(struct run *r, const char *name, const char *const *tests, u
 
 static bool was_run(const struct run *r, const char *name)
 {
-    size_t i;
-    const json_t *t;
-
-    json_array_foreach(r->tests, i, t)
-        if (!strcmp(json_string_value(json_object_get(t, "test_name")), name))
+    for (size_t i = 0; i < r->results.num; i++)
+        if (!strcmp(r->results.items[i].name, name))
             return true;
     return false;
 }
@@ -431,23 +413,21 @@ static void find_programs(struct run *r)
                  r->dbgctl, sizeof(r->dbgctl), NULL);
 }
 
-static void count_results(struct run *r)
+/* The results as the report has them. */
+static void report_results(struct run *r)
 {
-    unsigned pass = 0, fail = 0, skip = 0;
+    json_t *tests = test_results_json(&r->results), *t;
     size_t i;
-    const json_t *t;
 
-    json_array_foreach(r->tests, i, t) {
-        if (!strcmp(json_string_value(json_object_get(t, "status")), "FAIL"))
-            fail++;
-        else if (json_is_true(json_object_get(t, "skipped")))
-            skip++;
-        else
-            pass++;
-    }
-    json_object_set_new(
-        r->report, "counts",
-        json_pack("{s:i, s:i, s:i}", "pass", (int)pass, "fail", (int)fail, "skip", (int)skip));
+    json_array_foreach(tests, i, t)
+        json_object_set_new(t, "start_ms", json_real(0));
+    INVARIANT(r->failures >= test_results_count(&r->results, TEST_FAIL)); /* a failed test fails the whole */
+    INVARIANT(json_array_size(tests) == r->results.num);
+    json_object_set_new(r->report, "tests", tests);
+    json_object_set_new(r->report, "counts",
+                        json_pack("{s:i, s:i, s:i}", "pass", (int)test_results_count(&r->results, TEST_PASS),
+                                  "fail", (int)test_results_count(&r->results, TEST_FAIL), "skip",
+                                  (int)test_results_count(&r->results, TEST_SKIP)));
 }
 
 /* What dbgctl says at the end, as the record asks for it. */
@@ -496,7 +476,6 @@ static int write_all(struct run *r)
     FILE *f;
     int code;
 
-    count_results(r);
     json_object_set_new(r->report, "failures", json_integer(r->failures));
     json_object_set_new(r->report, "status", json_string(r->failures ? "FAIL" : "PASS"));
     json_object_set_new(r->report, "seconds", json_real((now_ms() - r->start_ms) / 1e3));
@@ -509,7 +488,7 @@ static int write_all(struct run *r)
     snprintf(path, sizeof(path), "%s/report.json", r->o.out);
     code |= json_dump_file(r->report, path, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0;
     snprintf(path, sizeof(path), "%s/report.xml", r->o.out);
-    code |= runner_write_junit(path, r->report) != 0;
+    code |= runner_write_junit(path, "aerogpu_win7_validation", &r->results) != 0;
     code |= write_events(r) != 0;
     snprintf(path, sizeof(path), "%s/report.html", r->o.out);
     code |= validate_html(path, r->report, &e) != 0;
@@ -565,12 +544,11 @@ int cmd_validate(int argc, char **argv)
     if (code)
         return code;
     strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime(&t));
-    r.report =
-        json_pack("{s:i, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:o, s:o}", "schema_version",
-                  1, "suite_name", "aerogpu_win7_validation", "status", "FAIL", "failures", 0, "date", date,
-                  "version", AEROGPU_VERSION, "commit", AEROGPU_COMMIT, "command", r.command, "out", r.o.out,
-                  "device", r.host.device, "sim", r.o.sim, "seed", (json_int_t)r.o.seed, "checklist",
-                  r.steps = json_array(), "tests", r.tests = json_array());
+    r.report = json_pack("{s:i, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:o}",
+                         "schema_version", 1, "suite_name", "aerogpu_win7_validation", "status", "FAIL",
+                         "failures", 0, "date", date, "version", AEROGPU_VERSION, "commit", AEROGPU_COMMIT,
+                         "command", r.command, "out", r.o.out, "device", r.host.device, "sim", r.o.sim,
+                         "seed", (json_int_t)r.o.seed, "checklist", r.steps = json_array());
     checklist(&r);
     baseline = validate_baseline(&r.host, r.o.quick ? 1000 : 3000);
     if (!baseline) {
@@ -579,6 +557,7 @@ int cmd_validate(int argc, char **argv)
     }
     rest_of_suite(&r);
     soak(&r);
+    report_results(&r);
     json_object_set_new(r.report, "baseline", baseline);
     json_object_set_new(r.report, "events", validate_host_events(&r.host));
     json_object_set_new(r.report, "diagnosis", diagnose(r.report));
@@ -593,6 +572,7 @@ int cmd_validate(int argc, char **argv)
     code = write_all(&r);
     code = code ? EXIT_ENV : r.failures ? EXIT_FAILED : EXIT_OK;
     json_decref(r.report);
+    test_results_finish(&r.results);
     if (r.o.sim)
         sim_suite_finish(&r.sim);
     validate_host_down(&r.host);
