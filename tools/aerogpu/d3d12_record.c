@@ -49,6 +49,7 @@ static int run_recorded(struct collect_params *p, struct collect_result *r)
     p->preload = wine ? NULL : path;
     if (!failed)
         failed = wine ? wine_collect(p, dirname(path), r, &e) : collect_run(p, r, &e);
+    p->preload = NULL; /* `path` ends here */
     return failed ? command_fail(EXIT_ENV, &e) : EXIT_OK;
 }
 

@@ -380,8 +380,11 @@ int runner_write_junit(const char *path, const char *suite_name, const struct te
     f = r ? NULL : fopen(path, "we");
     if (!r && !f)
         r = -errno;
-    if (f && (fwrite(o.data, 1, o.len, f) != o.len) | (fclose(f) != 0))
-        r = -EIO;
+    if (f) {
+        bool cut = fwrite(o.data, 1, o.len, f) != o.len;
+        if (fclose(f) || cut)
+            r = -EIO;
+    }
     strbuf_finish(&o);
     return r;
 }
