@@ -11,6 +11,7 @@
 #   make format   clang-format everything
 #   make kmd-windows   the miniport as aerogpu.sys with mingw-w64
 #   make deb      the Debian packages, in build/deb
+#   make deb-test   as root: install, upgrade, use and purge them in a bare Debian 12 of their own
 SHELL := /bin/bash
 B ?= build
 NEED = tools/build/need.sh
@@ -74,6 +75,9 @@ deb:
 	@$(NEED) build deb
 	@tools/build/deb.sh $(B)/deb
 
+deb-test: deb
+	@tools/build/deb-test.sh $(B)/deb $(CHROOT)
+
 format:
 	@$(NEED) check
 	git ls-files '*.c' '*.h' | xargs clang-format -i
@@ -86,4 +90,4 @@ sim: build
 clean:
 	rm -rf build build-*
 
-.PHONY: sim all build run validate play test verdicts check fuzz bench kmd-windows deb format clean
+.PHONY: sim all build run validate play test verdicts check fuzz bench kmd-windows deb deb-test format clean
