@@ -7,7 +7,7 @@ out=$(cd "$1" && pwd)
 base=${2:-}
 dir=$(mktemp -d -p "$out" chroot.XXXXXX)
 root=$dir/root
-trap 'umount "$root/proc" 2>/dev/null || true; rm -rf "$dir"' EXIT
+trap 'umount "$root/dev/shm" "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$dir"' EXIT
 
 say() { echo "== $*"; }
 in_root() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"; }
@@ -19,12 +19,15 @@ else
     debootstrap --variant=minbase bookworm "$root" >"$out/debootstrap.log"
 fi
 # what this machine knows of mirrors
+rm -f "$root/etc/apt/sources.list"
 cp /etc/apt/sources.list "$root/etc/apt/" 2>/dev/null || true
 for d in sources.list.d apt.conf.d trusted.gpg.d; do
     cp -r "/etc/apt/$d/." "$root/etc/apt/$d/" 2>/dev/null || true
 done
 cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
-mount -t proc proc "$root/proc" 2>/dev/null || say "no /proc there: what needs it is not tried"
+mount -t proc proc "$root/proc"
+mkdir -p "$root/dev/shm"
+mount -t tmpfs tmpfs "$root/dev/shm"
 in_root apt-get update -qq
 
 # Older versions, made of the same files.
@@ -48,7 +51,6 @@ in_root sh -c 'apt-get purge -y -qq aerogpu libaerogpu0 libaerogpu-dev aerogpu-d
 left=$(cd "$root" && find . -xdev \( -path ./proc -o -path ./older -o -path ./newer \) -prune -o \( -iname '*aerogpu*' -print \) | grep -v '^./var/lib/apt\|^./var/cache/apt' || true)
 [ -z "$left" ] || { printf 'left behind:\n%s\n' "$left"; exit 1; }
 say "autopkgtest"
-umount "$root/proc" 2>/dev/null || true
 autopkgtest --no-built-binaries "$out"/aerogpu-*/ "$root"/newer/*.deb -- chroot "$root" >"$out/autopkgtest.log" 2>&1 || { tail -40 "$out/autopkgtest.log"; exit 1; }
 grep -E '(PASS|FAIL|SKIP)' "$out/autopkgtest.log" | tail -5
 say "the packages install, upgrade and purge cleanly, and work"
