@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Relative to the prefix, and the prefix. From meson's options. */
@@ -13,7 +14,10 @@ static const char *const places[] = {
 
 static bool is_there(const struct program_params *p, const char *path)
 {
-    return access(path, p->is_data ? R_OK : X_OK) == 0;
+    struct stat st;
+
+    /* a folder that is called so is none */
+    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && access(path, p->is_data ? R_OK : X_OK) == 0;
 }
 
 /* Built: BUILD/tools/aerogpu/x, and BUILD/src/room/it. Installed: PREFIX/bin/x, and PREFIX/libexec/it. */

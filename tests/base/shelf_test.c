@@ -204,6 +204,9 @@ static void programs_are_found_or_the_sentence_says_where(void **state)
     setenv("AEROGPU_SHELF_TEST", "/dev/null", 1);
     assert_int_equal(program_find(&p, path, sizeof(path), &e), -ENOENT);
     assert_string_equal(e.text, "AEROGPU_SHELF_TEST names /dev/null, which is not the test's own program");
+    setenv("AEROGPU_SHELF_TEST", "/", 1); /* folders can be entered, not run */
+    assert_int_equal(program_find(&p, path, sizeof(path), NULL), -ENOENT);
+    setenv("AEROGPU_SHELF_TEST", "/dev/null", 1);
     p.is_data = true;
     assert_int_equal(program_find(&p, path, sizeof(path), NULL), 0);
     assert_string_equal(path, "/dev/null");

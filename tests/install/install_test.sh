@@ -25,7 +25,7 @@ says() # TEXT COMMAND...
     "$@" | tee "$dir/says"
     [ "${PIPESTATUS[0]}" = 0 ] && grep -qF -- "$text" "$dir/says"
 }
-echo 1..12
+echo 1..13
 ok "meson install succeeds" env DESTDIR="$dir/root" meson install -C "$build" --no-rebuild --quiet
 prefix=$(meson introspect --buildoptions "$build" | python3 -c 'import json,sys; print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')
 share=$dir/root$prefix/share
@@ -59,3 +59,7 @@ ok "the headers are C++, too" sh -c 'c++ -std=c++17 -Wall -Werror -fsyntax-only 
 ok "the libraries export what is public, and nothing else" sh -c '
     ! nm -D --defined-only '"$libdir"'/libaerogpu-blackbox.so '"$libdir"'/libaerogpu-gpu.so '"$libdir"'/libaerogpu-d3dkmt.so |
         awk "NF == 3 {print \$3}" | grep -vE "^(bb_|gpu_|d3dkmt_|D3DKMT)"'
+ok "what was installed finds its other programs" says "PASS" sh -c '
+    bin='"$dir/root$prefix"'; "$bin/bin/aerogpu" serve --socket "$0/socket" >"$0/serve" 2>&1 & trap "kill $!" EXIT
+    for i in $(seq 100); do grep -q ready "$0/serve" && break; sleep 0.2; done
+    AEROGPU_SOCKET=$0/socket "$bin/libexec/aerogpu/suite/reset_failure"' "$dir"
