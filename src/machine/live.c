@@ -57,8 +57,8 @@ struct live {
     pthread_mutex_t serving;
     _Atomic bool has_helper;
     /* interrupts */
-    _Atomic uint32_t messages; /* raised and not yet delivered */
-    _Atomic bool line_rose;    /* INTx, and nobody has looked at its level since */
+    _Atomic bool message;   /* raised and not yet delivered; another one before that is the same one */
+    _Atomic bool line_rose; /* INTx, and nobody has looked at its level since */
     _Atomic uint64_t interrupts;
     bool in_routine;          /* of whoever serves */
     pthread_mutex_t irq_lock; /* held while the routine runs, and to change it */
@@ -118,7 +118,7 @@ static void raise_irq(void *ctx, const struct gpu_interrupt *irq)
     struct live *l = m->kind;
 
     if (irq->kind == GPU_MSI)
-        atomic_fetch_add(&l->messages, 1);
+        atomic_store(&l->message, true);
     else if (irq->level)
         atomic_store(&l->line_rose, true);
     else
@@ -132,10 +132,8 @@ static bool is_due(struct machine *m, bool *high)
 {
     struct live *l = m->kind;
 
-    if (atomic_load(&l->messages)) {
-        atomic_fetch_sub(&l->messages, 1);
+    if (atomic_exchange(&l->message, false))
         return true;
-    }
     *high |= atomic_exchange(&l->line_rose, false);
     return *high && (*high = gpu_intx(m->gpu));
 }
@@ -152,7 +150,7 @@ static void deliver(struct machine *m)
     if (n < STORM_LIMIT)
         return;
     log_warn("machine", "the interrupt routine has left its interrupt pending %u times in a row", n);
-    if (atomic_load(&l->messages))
+    if (atomic_load(&l->message))
         signal_fd(l->wake_fd); /* INTx is ignored until it rises again, messages never are */
 }
 
@@ -286,7 +284,7 @@ static void tick(struct machine *m)
     struct live *l = m->kind;
 
     gpu_timer(m->gpu);
-    if (atomic_load(&l->messages) || atomic_load(&l->line_rose))
+    if (atomic_load(&l->message) || atomic_load(&l->line_rose))
         atomic_store(&l->wanted, WANTED);
     else if (atomic_load(&l->wanted))
         atomic_fetch_sub(&l->wanted, 1);

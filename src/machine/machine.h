@@ -45,7 +45,7 @@ struct machine_params {
     uint64_t ram_size;         /* bytes, whole pages; 0 for 256 MiB */
     uint32_t vblank_period_ns; /* 0 for 60 Hz */
     uint64_t without_features; /* as in gpu_params */
-    /* The interrupt routine: called for each MSI, and while INTx is high. */
+    /* The interrupt routine: called for an MSI (those that come before it is called are one), and while INTx is high. */
     void (*irq)(void *ctx);
     void *irq_ctx;
     /* live */

@@ -177,7 +177,7 @@ void exec_host_stats(struct exec_host *h, struct exec_host_stats *out)
 struct world {
     struct machine *m;
     struct driver *d;
-    atomic_uint vblanks;
+    atomic_uint vblanks, errors;
     atomic_bool over;
     uint64_t wanted; /* by the guest */
     unsigned frames;
@@ -208,6 +208,27 @@ static void *guest(void *ctx)
         threads_must(!machine_wait(w->m, reached, w, UINT64_MAX),
                      "a fence completed, and who waits for it was not told");
     }
+    threads_must(!driver_submit(w->d, &(struct driver_submission){.cmd_size = 4}, NULL), "the ring is full");
+    return NULL;
+}
+
+static void on_error(void *ctx, uint32_t code, uint64_t fence, uint32_t count)
+{
+    atomic_fetch_add(&((struct world *)ctx)->errors, 1);
+}
+
+static bool seen_an_error(void *ctx)
+{
+    return atomic_load(&((struct world *)ctx)->errors);
+}
+
+/* Waits for what the guest does last and waits for itself no more: an interrupt of its doorbell, on its thread. */
+static void *heir(void *ctx)
+{
+    struct world *w = ctx;
+
+    threads_must(!machine_wait(w->m, seen_an_error, w, UINT64_MAX),
+                 "an error was latched, and who waits for it was not told");
     return NULL;
 }
 
@@ -265,18 +286,18 @@ static void a_driver_and_its_friends(uint64_t seed)
     w.m = new_machine();
     if (driver_create(
             &w.d,
-            &(struct driver_params){.machine = w.m, .intx = seed % 2, .on_vblank = on_vblank, .ctx = &w}, &e))
+            &(struct driver_params){
+                .machine = w.m, .intx = seed % 2, .on_vblank = on_vblank, .on_error = on_error, .ctx = &w},
+            &e))
         threads_must(false, e.text);
     if (with_scanout)
         threads_must(!driver_set_mode(w.d, 4, 4, AEROGPU_FORMAT_B8G8R8A8_UNORM), "a mode");
     threads_start(GUEST, "guest", guest, &w);
-    if (with_scanout)
-        threads_start(VIEWER, "viewer", viewer, &w);
+    threads_start(VIEWER, with_scanout ? "viewer" : "heir", with_scanout ? viewer : heir, &w);
     if (with_scanout && seed / 4 % 2)
         threads_start(OTHER, "other", other, &w);
     threads_join(GUEST);
-    if (with_scanout)
-        threads_join(VIEWER);
+    threads_join(VIEWER);
     atomic_store(&w.over, true);
     if (with_scanout && seed / 4 % 2)
         threads_join(OTHER);
