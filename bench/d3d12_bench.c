@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "record/dirty.h"
+#include "record/dirty/dirty.h"
 #include "d3d12/gen/table.h"
 #include "record/trace_file.h"
 

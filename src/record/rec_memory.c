@@ -18,7 +18,7 @@
 #include <xxhash.h>
 
 #include "base/array.h"
-#include "record/dirty.h"
+#include "record/dirty/dirty.h"
 #include "record/rec_enc.h"
 
 #define GRANULE  16

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "base/strbuf.h"
 #include "base/varint.h"
-#include "record/dirty.h"
+#include "record/dirty/dirty.h"
 #include "record/names.h"
 #include "d3d12/gen/pipeline_stream.h"
 #include "record/show.h"

@@ -18,7 +18,7 @@
 
 #include "record/collect.h"
 #include "record/diff.h"
-#include "record/dirty.h"
+#include "record/dirty/dirty.h"
 #include "record/export.h"
 #include "record/rec_enc.h"
 #include "record/show.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <windows.h>
 
-#include "record/dirty_internal.h"
+#include "record/dirty/dirty_internal.h"
 
 enum { PAGES = 256, BIG_PAGES = 16384, ROUNDS = 40 };
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "record/dirty.h"
+#include "record/dirty/dirty.h"
 #include "d3d12/record/rec_values.h"
 #include "d3d12/record/rec_hooks.h"
 #include "d3d12/record/rec_present.h"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "record/dirty.h"
+#include "record/dirty/dirty.h"
 
 struct dirty_ops {
     int (*open)(struct dirty *d);

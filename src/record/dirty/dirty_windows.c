@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <windows.h>
 
-#include "record/dirty_internal.h"
+#include "record/dirty/dirty_internal.h"
 
 #define RUNS      512
 #define MAX_SPANS 8192

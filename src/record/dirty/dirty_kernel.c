@@ -11,7 +11,7 @@
 #include <unistd.h>
 #endif
 
-#include "record/dirty_internal.h"
+#include "record/dirty/dirty_internal.h"
 
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1

@@ -8,7 +8,7 @@
 #endif
 #include <xxhash.h>
 
-#include "record/dirty_internal.h"
+#include "record/dirty/dirty_internal.h"
 
 static size_t pages(const struct dirty_span *s)
 {

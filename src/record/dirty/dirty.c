@@ -1,9 +1,9 @@
-#include "record/dirty.h"
+#include "record/dirty/dirty.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "record/dirty_internal.h"
+#include "record/dirty/dirty_internal.h"
 
 static const struct dirty_ops *const ops_of[] = {
     [DIRTY_KERNEL] = &dirty_kernel, [DIRTY_FAULT] = &dirty_fault, [DIRTY_HASH] = &dirty_hash};

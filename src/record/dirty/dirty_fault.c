@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "record/dirty_internal.h"
+#include "record/dirty/dirty_internal.h"
 
 #define MAX_SPANS 8192
 
