@@ -130,7 +130,7 @@ static void write_run(struct rec_thread *t, const struct rec_memory *m, uintptr_
         enc_u64(e, from - (uintptr_t)m->ptr);
         enc_bytes(e, bytes, n);
         enc_u64(e, n);
-    } while (rec_args_done(t, rec_api->memory_write, false));
+    } while (rec_args_done(t, rec_api->memory_write, REC_NO_ANSWER));
 }
 
 /* Compares [from, to), inside one page, with the copy. */
@@ -246,7 +246,6 @@ static int region_add(struct rec_thread *t, uintptr_t start, uintptr_t end)
         return 0;
     }
     for (j = i; j < mem.num_regions && mem.regions[j].start < r.end; j++) {
-        scan_region(t, &mem.regions[j]);
         dirty_remove(mem.dirty, mem.regions[j].span);
         r.refs += mem.regions[j].refs;
         if (mem.regions[j].start < r.start)
@@ -263,6 +262,8 @@ static int region_add(struct rec_thread *t, uintptr_t start, uintptr_t end)
         return err;
     mem.regions[i] = r;
     mem.num_regions++;
+    if (j > i) /* what was written to those until all was watched again */
+        on_run(t, (struct dirty_run){r.start, r.end});
     return 0;
 }
 
@@ -310,7 +311,7 @@ static void hash_readback(struct rec_thread *t, const struct rec_memory *m, cons
     enc_u64(e, begin);
     enc_u64(e, size);
     enc_u64(e, hash);
-    rec_args_done(t, rec_api->readback_hash, false);
+    rec_args_done(t, rec_api->readback_hash, REC_NO_ANSWER);
 }
 
 static void take_out(struct rec_memory *m)

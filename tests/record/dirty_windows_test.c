@@ -6,6 +6,7 @@
 #include <string.h>
 #include <windows.h>
 
+#include "dirty_race.h"
 #include "record/dirty/dirty_internal.h"
 
 enum { PAGES = 256, BIG_PAGES = 16384, ROUNDS = 40 };
@@ -77,47 +78,34 @@ static void exact(const char *name, struct dirty *d, size_t pages)
     free(seen);
 }
 
-static _Atomic bool stop;
+static struct race race;
 
 static DWORD WINAPI writer(void *arg)
 {
-    unsigned x = (unsigned)(uintptr_t)arg;
-
-    while (!stop) {
-        x = x * 1664525 + 1013904223;
-        base[(x >> 8) % (PAGES * DIRTY_PAGE)]++;
-    }
+    race_write(&race, (unsigned)(uintptr_t)arg);
     return 0;
 }
 
-static uint8_t *copy;
-
-static void copy_run(void *ctx, struct dirty_run r)
-{
-    memcpy(copy + (r.start - (uintptr_t)base), (void *)r.start, r.end - r.start);
-}
-
-/* Two threads write while a third looks: in the end its copy is whole. */
+/* Threads write while another looks: what was written before a look is in its copy, and in the end the copy is whole. */
 static void racing(const char *name, struct dirty *d)
 {
     struct dirty_span *s;
-    HANDLE t[2];
+    HANDLE t[RACE_WRITERS];
+    unsigned lost;
 
-    copy = malloc(PAGES * DIRTY_PAGE);
-    memset(base, 0, PAGES * DIRTY_PAGE);
-    memset(copy, 0, PAGES * DIRTY_PAGE);
-    dirty_add(d, &s, base, PAGES * DIRTY_PAGE);
-    stop = false;
-    for (int i = 0; i < 2; i++)
-        t[i] = CreateThread(NULL, 0, writer, (void *)(uintptr_t)(i + 1), 0, NULL);
-    for (int i = 0; i < 100; i++)
-        dirty_collect(d, s, copy_run, NULL);
-    stop = true;
-    WaitForMultipleObjects(2, t, TRUE, INFINITE);
-    dirty_collect(d, s, copy_run, NULL);
-    result(!memcmp(base, copy, PAGES * DIRTY_PAGE), name, "nothing is lost that is written during a look");
+    memset(&race, 0, sizeof(race));
+    memset(base, 0, RACE_PAGES * DIRTY_PAGE);
+    race.base = base;
+    dirty_add(d, &s, base, RACE_PAGES * DIRTY_PAGE);
+    for (unsigned i = 0; i < RACE_WRITERS; i++)
+        t[i] = CreateThread(NULL, 0, writer, (void *)(uintptr_t)i, 0, NULL);
+    lost = race_look(&race, d, s, 5000);
+    atomic_store(&race.stop, true);
+    WaitForMultipleObjects(RACE_WRITERS, t, TRUE, INFINITE);
+    dirty_collect(d, s, race_copy, &race);
+    result(!lost && !memcmp(base, race.copy, sizeof(race.copy)), name,
+           "nothing is lost that is written during a look");
     dirty_remove(d, s);
-    free(copy);
 }
 
 static double now_us(void)

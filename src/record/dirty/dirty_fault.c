@@ -1,8 +1,16 @@
-/* dirty_fault.c: DIRTY_FAULT. One handler for the process; it looks the address up in a list that only grows at its
- * head and whose links are read atomically, marks the page and lets it be written. Faults elsewhere go to the handler
- * that was there before. */
+/* dirty_fault.c: DIRTY_FAULT. One handler for the process; it looks the address up, marks the page and lets it be written.
+ * Faults elsewhere go to the handler that was there before.
+ *
+ * Invariants, all by `turn`, which the handler and whoever looks take:
+ *  1. A page that may be written is marked. Marking and unprotecting are one step, protecting and unmarking another: were they
+ *     not, a page could be unprotected by a fault whose mark a look had taken away already, and be written unseen from then on.
+ *  2. A span is looked up, and its bits are used, only while it cannot go.
+ * A signal handler of the program's may write to watched memory while its thread has the turn: it goes on without, which is safe
+ * because what it interrupted marks before it unprotects and unmarks before it protects.
+ */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -17,24 +25,69 @@ static _Atomic(struct dirty_span *) spans[MAX_SPANS];
 static _Atomic size_t num_spans;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before;
-static bool installed;
+static _Atomic(char *) turn; /* whose it is: the address of a variable of the thread's */
+static __thread char me __attribute__((tls_model("initial-exec")));
+static _Atomic unsigned removals; /* of spans */
+static __thread struct {
+    uintptr_t at;
+    unsigned removals;
+} unknown __attribute__((tls_model("initial-exec"))); /* the last fault that was nobody's */
+
+/* Takes the turn; false: it is this thread's already. */
+static bool turn_take(void)
+{
+    char *nobody = NULL;
+
+    if (atomic_load(&turn) == &me)
+        return false;
+    while (!atomic_compare_exchange_weak(&turn, &nobody, &me)) {
+        nobody = NULL;
+        sched_yield();
+    }
+    return true;
+}
+
+static void turn_give(bool taken)
+{
+    if (taken)
+        atomic_store(&turn, NULL);
+}
+
+static void mark(struct dirty_span *s, size_t page)
+{
+    __atomic_fetch_or(&s->bits[page / 64], UINT64_C(1) << (page % 64), __ATOMIC_SEQ_CST);
+    mprotect((void *)(s->start + page * DIRTY_PAGE), DIRTY_PAGE, PROT_READ | PROT_WRITE);
+}
+
+static bool mark_address(uintptr_t at)
+{
+    bool taken = turn_take(), found = false;
+    size_t n = atomic_load(&num_spans);
+
+    for (size_t i = 0; i < n && !found; i++) {
+        struct dirty_span *s = atomic_load(&spans[i]);
+
+        found = s && at >= s->start && at < s->end;
+        if (found)
+            mark(s, (at - s->start) / DIRTY_PAGE);
+    }
+    turn_give(taken);
+    return found;
+}
 
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
     uintptr_t at = (uintptr_t)info->si_addr;
-    size_t n = atomic_load(&num_spans);
 
-    for (size_t i = 0; i < n; i++) {
-        struct dirty_span *s = atomic_load(&spans[i]);
-        size_t page;
-
-        if (!s || at < s->start || at >= s->end)
-            continue;
-        page = (at - s->start) / DIRTY_PAGE;
-        __atomic_fetch_or(&s->bits[page / 64], UINT64_C(1) << (page % 64), __ATOMIC_RELAXED);
-        mprotect((void *)(s->start + page * DIRTY_PAGE), DIRTY_PAGE, PROT_READ | PROT_WRITE);
+    if (mark_address(at))
+        return;
+    /* Its span may have gone between the fault and here: then the write is made again, and does not come back. */
+    if (unknown.at != at || unknown.removals != atomic_load(&removals)) {
+        unknown.at = at;
+        unknown.removals = atomic_load(&removals);
         return;
     }
+    unknown.at = 0;
     if (before.sa_flags & SA_SIGINFO && before.sa_sigaction) {
         before.sa_sigaction(sig, info, context);
     } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
@@ -45,20 +98,38 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     }
 }
 
+/* Again where the program has put a handler of its own in its place. */
 static int open_(struct dirty *d)
 {
-    struct sigaction sa = {.sa_sigaction = on_fault,
-                           .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART};
+    struct sigaction now,
+        sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART};
+    int err = 0;
 
     pthread_mutex_lock(&lock);
-    if (!installed && !sigaction(SIGSEGV, &sa, &before))
-        installed = true;
+    if (sigaction(SIGSEGV, NULL, &now))
+        err = -errno;
+    if (!err && !(now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_fault)) {
+        before = now;
+        err = sigaction(SIGSEGV, &sa, NULL) ? -errno : 0;
+    }
     pthread_mutex_unlock(&lock);
-    return installed ? 0 : -errno;
+    return err;
 }
 
 static void close_(struct dirty *d)
 {
+}
+
+static void remove_(struct dirty *d, struct dirty_span *s)
+{
+    bool taken = turn_take();
+
+    mprotect((void *)s->start, s->end - s->start, PROT_READ | PROT_WRITE);
+    for (size_t i = 0; i < num_spans; i++)
+        if (spans[i] == s)
+            atomic_store(&spans[i], NULL);
+    atomic_fetch_add(&removals, 1);
+    turn_give(taken);
 }
 
 static int add(struct dirty *d, struct dirty_span *s)
@@ -82,7 +153,7 @@ static int add(struct dirty *d, struct dirty_span *s)
     if (mprotect((void *)s->start, s->end - s->start, PROT_READ)) {
         int err = -errno;
 
-        atomic_store(&spans[i], NULL);
+        remove_(d, s);
         return err;
     }
     return 0;
@@ -91,9 +162,8 @@ static int add(struct dirty *d, struct dirty_span *s)
 bool dirty_fault_touch(void *p, size_t n)
 {
     uintptr_t from = (uintptr_t)p, to = from + n;
-    bool any = false;
+    bool any = false, taken = turn_take();
 
-    pthread_mutex_lock(&lock);
     for (size_t i = 0; i < num_spans; i++) {
         struct dirty_span *s = atomic_load(&spans[i]);
         uintptr_t a, b;
@@ -102,50 +172,44 @@ bool dirty_fault_touch(void *p, size_t n)
             continue;
         a = from > s->start ? from : s->start;
         b = to < s->end ? to : s->end;
-        for (size_t page = (a - s->start) / DIRTY_PAGE; s->start + page * DIRTY_PAGE < b; page++) {
-            __atomic_fetch_or(&s->bits[page / 64], UINT64_C(1) << (page % 64), __ATOMIC_RELAXED);
-            mprotect((void *)(s->start + page * DIRTY_PAGE), DIRTY_PAGE, PROT_READ | PROT_WRITE);
-        }
+        for (size_t page = (a - s->start) / DIRTY_PAGE; s->start + page * DIRTY_PAGE < b; page++)
+            mark(s, page);
         any = true;
     }
-    pthread_mutex_unlock(&lock);
+    turn_give(taken);
     return any;
 }
 
-static void remove_(struct dirty *d, struct dirty_span *s)
+/* The next run of marked pages from `*at` on, protected and unmarked; false: there is none. */
+static bool take_run(struct dirty_span *s, size_t pages, size_t *at, struct dirty_run *run)
 {
-    mprotect((void *)s->start, s->end - s->start, PROT_READ | PROT_WRITE);
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < num_spans; i++)
-        if (spans[i] == s)
-            atomic_store(&spans[i], NULL);
-    pthread_mutex_unlock(&lock);
+    size_t i = *at, from;
+    bool taken;
+
+    while (i < pages && !(__atomic_load_n(&s->bits[i / 64], __ATOMIC_SEQ_CST) >> (i % 64) & 1))
+        i = __atomic_load_n(&s->bits[i / 64], __ATOMIC_SEQ_CST) ? i + 1 : (i / 64 + 1) * 64;
+    *at = from = i;
+    if (i >= pages)
+        return false;
+    taken = turn_take();
+    for (; i < pages && __atomic_load_n(&s->bits[i / 64], __ATOMIC_SEQ_CST) >> (i % 64) & 1; i++)
+        __atomic_fetch_and(&s->bits[i / 64], ~(UINT64_C(1) << (i % 64)), __ATOMIC_SEQ_CST);
+    mprotect((void *)(s->start + from * DIRTY_PAGE), (i - from) * DIRTY_PAGE, PROT_READ);
+    turn_give(taken);
+    *run = (struct dirty_run){s->start + from * DIRTY_PAGE, s->start + i * DIRTY_PAGE};
+    *at = i;
+    return true;
 }
 
 static int collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r),
                    void *ctx)
 {
-    size_t pages = (s->end - s->start) / DIRTY_PAGE;
+    size_t pages = (s->end - s->start) / DIRTY_PAGE, at = 0;
+    struct dirty_run run;
 
-    for (size_t i = 0; i < pages;) {
-        size_t from = i;
-
-        if (!(i % 64) && !__atomic_load_n(&s->bits[i / 64], __ATOMIC_RELAXED)) {
-            i += 64;
-            continue;
-        }
-        while (i < pages && __atomic_load_n(&s->bits[i / 64], __ATOMIC_RELAXED) >> (i % 64) & 1)
-            i++;
-        if (i == from) {
-            i++;
-            continue;
-        }
-        /* protect first: what is written from here on is found by the next look */
-        for (size_t k = from; k < i; k++)
-            __atomic_fetch_and(&s->bits[k / 64], ~(UINT64_C(1) << (k % 64)), __ATOMIC_RELAXED);
-        mprotect((void *)(s->start + from * DIRTY_PAGE), (i - from) * DIRTY_PAGE, PROT_READ);
-        fn(ctx, (struct dirty_run){s->start + from * DIRTY_PAGE, s->start + i * DIRTY_PAGE});
-    }
+    while (take_run(s, pages, &at,
+                    &run)) /* protected before it is read: what is written from here on is found next */
+        fn(ctx, run);
     return 0;
 }
 

@@ -99,25 +99,42 @@ static bool protect(uintptr_t start, uintptr_t end, DWORD how)
     return VirtualProtect((void *)start, end - start, how, &old);
 }
 
-static LONG WINAPI on_exception(EXCEPTION_POINTERS *x)
+/* Marking and unprotecting are one step, protecting and unmarking another, both under `lock`: else a page could be unprotected
+ * by a fault whose mark a look had taken away already, and be written unseen from then on (dirty_fault.c). */
+static bool mark_address(uintptr_t at)
 {
-    const EXCEPTION_RECORD *r = x->ExceptionRecord;
-    uintptr_t at = r->ExceptionInformation[1];
+    bool found = false;
 
-    if (r->ExceptionCode != STATUS_ACCESS_VIOLATION || r->ExceptionInformation[0] != 1)
-        return EXCEPTION_CONTINUE_SEARCH;
-    for (size_t i = 0; i < num_spans; i++) {
+    AcquireSRWLockExclusive(&lock);
+    for (size_t i = 0; i < num_spans && !found; i++) {
         struct dirty_span *s = spans[i];
         size_t page;
 
         if (!s || at < s->start || at >= s->end)
             continue;
         page = (at - s->start) / DIRTY_PAGE;
-        __atomic_fetch_or(&s->bits[page / 64], UINT64_C(1) << (page % 64), __ATOMIC_RELAXED);
+        __atomic_fetch_or(&s->bits[page / 64], UINT64_C(1) << (page % 64), __ATOMIC_SEQ_CST);
         protect(s->start + page * DIRTY_PAGE, s->start + (page + 1) * DIRTY_PAGE, PAGE_READWRITE);
-        return EXCEPTION_CONTINUE_EXECUTION;
+        found = true;
     }
-    return EXCEPTION_CONTINUE_SEARCH;
+    ReleaseSRWLockExclusive(&lock);
+    return found;
+}
+
+static LONG WINAPI on_exception(EXCEPTION_POINTERS *x)
+{
+    const EXCEPTION_RECORD *r = x->ExceptionRecord;
+    MEMORY_BASIC_INFORMATION m;
+
+    if (r->ExceptionCode != STATUS_ACCESS_VIOLATION || r->ExceptionInformation[0] != 1)
+        return EXCEPTION_CONTINUE_SEARCH;
+    if (mark_address(r->ExceptionInformation[1]))
+        return EXCEPTION_CONTINUE_EXECUTION;
+    /* its span may have gone between the fault and here */
+    return VirtualQuery((void *)r->ExceptionInformation[1], &m, sizeof(m)) && m.State == MEM_COMMIT &&
+                   m.Protect == PAGE_READWRITE
+               ? EXCEPTION_CONTINUE_EXECUTION
+               : EXCEPTION_CONTINUE_SEARCH;
 }
 
 static int fault_open(struct dirty *d)
@@ -127,6 +144,18 @@ static int fault_open(struct dirty *d)
         handler = AddVectoredExceptionHandler(1, on_exception);
     ReleaseSRWLockExclusive(&lock);
     return handler ? 0 : -ENOSYS;
+}
+
+static void fault_remove(struct dirty *d, struct dirty_span *s)
+{
+    if (s->hashing)
+        return;
+    AcquireSRWLockExclusive(&lock);
+    protect(s->start, s->end, PAGE_READWRITE);
+    for (size_t i = 0; i < num_spans; i++)
+        if (spans[i] == s)
+            spans[i] = NULL;
+    ReleaseSRWLockExclusive(&lock);
 }
 
 static int fault_add(struct dirty *d, struct dirty_span *s)
@@ -148,20 +177,8 @@ static int fault_add(struct dirty *d, struct dirty_span *s)
     if (i < MAX_SPANS && protect(s->start, s->end, PAGE_READONLY))
         return 0;
     if (i < MAX_SPANS)
-        spans[i] = NULL;
+        fault_remove(d, s);
     return by_hash(s);
-}
-
-static void fault_remove(struct dirty *d, struct dirty_span *s)
-{
-    if (s->hashing)
-        return;
-    protect(s->start, s->end, PAGE_READWRITE);
-    AcquireSRWLockExclusive(&lock);
-    for (size_t i = 0; i < num_spans; i++)
-        if (spans[i] == s)
-            spans[i] = NULL;
-    ReleaseSRWLockExclusive(&lock);
 }
 
 static int fault_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r),
@@ -176,20 +193,16 @@ static int fault_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void 
     for (size_t i = 0; i < pages;) {
         size_t from = i;
 
-        if (!(i % 64) && !__atomic_load_n(&s->bits[i / 64], __ATOMIC_RELAXED)) {
-            i += 64;
+        if (!(__atomic_load_n(&s->bits[i / 64], __ATOMIC_SEQ_CST) >> (i % 64) & 1)) {
+            i = __atomic_load_n(&s->bits[i / 64], __ATOMIC_SEQ_CST) ? i + 1 : (i / 64 + 1) * 64;
             continue;
         }
-        while (i < pages && __atomic_load_n(&s->bits[i / 64], __ATOMIC_RELAXED) >> (i % 64) & 1)
-            i++;
-        if (i == from) {
-            i++;
-            continue;
-        }
-        for (size_t k = from; k < i; k++)
-            __atomic_fetch_and(&s->bits[k / 64], ~(UINT64_C(1) << (k % 64)), __ATOMIC_RELAXED);
-        /* protect first: what is written from here on is found by the next look */
+        AcquireSRWLockExclusive(&lock);
+        for (; i < pages && __atomic_load_n(&s->bits[i / 64], __ATOMIC_SEQ_CST) >> (i % 64) & 1; i++)
+            __atomic_fetch_and(&s->bits[i / 64], ~(UINT64_C(1) << (i % 64)), __ATOMIC_SEQ_CST);
+        /* before it is read: what is written from here on is found by the next look */
         protect(s->start + from * DIRTY_PAGE, s->start + i * DIRTY_PAGE, PAGE_READONLY);
+        ReleaseSRWLockExclusive(&lock);
         fn(ctx, (struct dirty_run){s->start + from * DIRTY_PAGE, s->start + i * DIRTY_PAGE});
     }
     return 0;
