@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -50,50 +51,93 @@ static void shm_sweep(const char *folder)
         closedir(dir);
 }
 
-/* `lock` stays open, and closes on exec, as long as the memory is used. */
-static int shm_make(struct shm **out, int *lock, char *path, size_t cap, const struct collect_params *p,
-                    struct error *e)
+struct memory {
+    struct shm *shm;
+    char path[64];
+    int fd; /* stays open, and closes on exec, as long as the memory is used: with a lock */
+};
+
+/* Has the system's memory for `chunks` chunks. */
+static int shm_reserve(struct memory *m, uint32_t chunks)
+{
+    int err = posix_fallocate(m->fd, 0, (off_t)(SHM_DATA + SHM_STRIDE * chunks));
+
+    errno = err;
+    return -err;
+}
+
+/* The file with the memory, in the first folder that has room for it. */
+static int shm_file(struct memory *m)
+{
+    static const char *const folders[] = {"/dev/shm/", "/tmp/"};
+    int err = 0;
+
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        snprintf(m->path, sizeof(m->path), "%s" SHM_NAME "XXXXXX", folders[i]);
+        m->fd = mkostemp(m->path, O_CLOEXEC);
+        if (m->fd < 0) {
+            err = -errno;
+            continue;
+        }
+        if (!flock(m->fd, LOCK_EX) && !ftruncate(m->fd, SHM_SIZE) && !shm_reserve(m, SHM_STEP))
+            return 0;
+        err = -errno;
+        unlink(m->path);
+        close(m->fd);
+        m->fd = -1;
+    }
+    return err;
+}
+
+static int shm_make(struct memory *m, const struct collect_params *p, struct error *e)
 {
     struct timespec ts;
     struct shm *s;
-    int fd;
+    int err;
 
     shm_sweep("/dev/shm");
     shm_sweep("/tmp");
-    snprintf(path, cap, "/dev/shm/" SHM_NAME "XXXXXX");
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd < 0) {
-        snprintf(path, cap, "/tmp/" SHM_NAME "XXXXXX");
-        fd = mkostemp(path, O_CLOEXEC);
-    }
-    if (fd < 0 || flock(fd, LOCK_EX) || ftruncate(fd, SHM_SIZE)) {
-        int err = -errno;
-
-        if (fd >= 0) {
-            unlink(path);
-            close(fd);
-        }
-        return error_set(e, err, "cannot make the shared memory %s: %s", path, strerror(-err));
-    }
-    s = mmap(NULL, SHM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if ((err = shm_file(m)))
+        return error_set(e, err, "cannot make the shared memory %s: %s", m->path, strerror(-err));
+    s = m->shm = mmap(NULL, SHM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
     if (s == MAP_FAILED) {
-        int err = -errno;
-
-        unlink(path);
-        close(fd);
+        err = -errno;
+        unlink(m->path);
+        close(m->fd);
         return error_set(e, err, "cannot map the shared memory: %s", strerror(-err));
     }
-    *lock = fd;
     clock_gettime(CLOCK_MONOTONIC, &ts);
     s->schema = p->api->schema;
-    s->num_chunks = SHM_CHUNKS;
+    s->num_chunks = SHM_STEP;
     s->chunk_size = TRC_CHUNK;
     s->hash_every = p->hash_every;
     s->dirty_method = p->dirty_method;
     s->start_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
     s->magic = SHM_MAGIC;
-    *out = s;
     return 0;
+}
+
+static void shm_finish(struct memory *m)
+{
+    unlink(m->path);
+    close(m->fd);
+    munmap(m->shm, SHM_SIZE);
+}
+
+/* Where every chunk is held by a thread, others get some more. */
+static void shm_grow(struct memory *m)
+{
+    uint32_t n = atomic_load(&m->shm->num_chunks);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (atomic_load(&m->shm->chunks[i].state) != SHM_OPEN)
+            return;
+    if (n == SHM_CHUNKS || shm_reserve(m, n + SHM_STEP))
+        atomic_store(&m->shm->no_more, 1);
+    else
+        atomic_store(&m->shm->num_chunks, n + SHM_STEP);
+    atomic_fetch_add(&m->shm->free_bell, 1);
+    syscall(SYS_futex, &m->shm->free_bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* The full chunk that was begun first; of one thread never a later one before an earlier one. */
@@ -269,22 +313,24 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
 {
     struct timespec tick = {.tv_nsec = 5000000};
     struct trc_writer *w = NULL;
-    char path[64], *meta;
+    struct memory m;
     struct stat st;
     struct shm *s;
+    char *meta;
     pid_t pid;
-    int err, lock = -1;
+    int err;
 
     *r = (struct collect_result){0};
-    if ((err = shm_make(&s, &lock, path, sizeof(path), p, e)))
+    if ((err = shm_make(&m, p, e)))
         return err;
+    s = m.shm;
     meta = make_meta(p);
     err = meta ? trc_writer_create(&w, p->api, p->output, meta, e) : -ENOMEM;
     free(meta);
     if (err)
         goto out;
     catch_signals();
-    recorded = pid = spawn(p, path, e);
+    recorded = pid = spawn(p, m.path, e);
     if (pid < 0) {
         err = (int)pid;
         out_file_discard(p->output);
@@ -296,6 +342,7 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
 
         if ((err = drain(s, w, p, r, e)))
             break;
+        shm_grow(&m);
         got = waitpid(pid, &r->status, WNOHANG);
         if (got == pid) {
             recorded = 0;
@@ -321,8 +368,6 @@ out:
             r->bytes = (uint64_t)st.st_size;
         err = err ? err : end;
     }
-    unlink(path);
-    close(lock);
-    munmap(s, SHM_SIZE);
+    shm_finish(&m);
     return err;
 }

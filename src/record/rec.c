@@ -40,15 +40,27 @@ static void chunk_done(struct shm_chunk *c)
     os_wake(&rec_shm->bell, true);
 }
 
+/* All chunks are held by threads, and there are no more: nobody will free one. */
+static bool exhausted(void)
+{
+    uint32_t n = atomic_load(&rec_shm->num_chunks);
+
+    if (!atomic_load(&rec_shm->no_more))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (atomic_load(&rec_shm->chunks[i].state) != SHM_OPEN)
+            return false;
+    log_error("record", "no memory for the calls of another thread: they are not recorded");
+    return true;
+}
+
 static struct shm_chunk *chunk_take(uint32_t kind, uint32_t thread)
 {
-    static _Atomic uint32_t hint;
-
     for (;;) {
-        uint32_t bell = atomic_load(&rec_shm->free_bell), first = atomic_load(&hint);
+        uint32_t bell = atomic_load(&rec_shm->free_bell), n = atomic_load(&rec_shm->num_chunks);
 
-        for (uint32_t k = 0; k < rec_shm->num_chunks; k++) {
-            uint32_t i = (first + k) % rec_shm->num_chunks, free = SHM_FREE;
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t free = SHM_FREE;
             struct shm_chunk *c = &rec_shm->chunks[i];
 
             if (atomic_load_explicit(&c->state, memory_order_relaxed) != SHM_FREE ||
@@ -63,8 +75,8 @@ static struct shm_chunk *chunk_take(uint32_t kind, uint32_t thread)
             atomic_store(&c->partial, 0);
             return c;
         }
-        /* The collector is behind: wait for it rather than lose calls. */
-        if (atomic_load(&rec_shm->collector_gone))
+        /* The collector is behind, or has to add some: wait for it rather than lose calls. */
+        if (atomic_load(&rec_shm->collector_gone) || exhausted())
             return NULL;
         os_wait(&rec_shm->free_bell, bell, true);
     }
@@ -206,7 +218,8 @@ static void commit_large(struct rec_thread *t)
     last_forget(t);
 }
 
-static void commit(struct rec_thread *t)
+/* `returned`: the call is over; else only rec_returned() says so, and a program that dies before died in it. */
+static void commit(struct rec_thread *t, bool returned)
 {
     if (t->retry)
         commit_large(t);
@@ -219,7 +232,8 @@ static void commit(struct rec_thread *t)
         uint32_t at = (uint32_t)(t->w - t->base);
 
         atomic_store_explicit(&t->chunk->partial, at, memory_order_release);
-        atomic_store_explicit(&t->chunk->committed, at, memory_order_release);
+        if (returned)
+            atomic_store_explicit(&t->chunk->committed, at, memory_order_release);
     }
     if (__builtin_expect(t->trouble[0], 0)) {
         char text[sizeof(t->trouble)];
@@ -230,7 +244,7 @@ static void commit(struct rec_thread *t)
     }
 }
 
-bool rec_args_done(struct rec_thread *t, uint32_t method, bool has_result)
+bool rec_args_done(struct rec_thread *t, uint32_t method, enum rec_answer answer)
 {
     struct enc *e = &t->enc;
 
@@ -242,7 +256,7 @@ bool rec_args_done(struct rec_thread *t, uint32_t method, bool has_result)
         e->full = false;
     }
     t->result_at = e->p;
-    if (has_result) {
+    if (answer == REC_ANSWER) {
         if (!t->retry && t->chunk)
             atomic_store_explicit(&t->chunk->partial, (uint32_t)(e->p - t->base), memory_order_release);
         return false;
@@ -261,7 +275,7 @@ bool rec_args_done(struct rec_thread *t, uint32_t method, bool has_result)
             t->last[method].len = len;
         }
     }
-    commit(t);
+    commit(t, answer == REC_NO_ANSWER);
     return false;
 }
 
@@ -301,7 +315,7 @@ bool rec_result_done(struct rec_thread *t)
             return true;
         }
     }
-    commit(t);
+    commit(t, true);
     return false;
 }
 
@@ -316,7 +330,7 @@ void rec_note(struct rec_thread *t, const char *fmt, ...)
     log_warn("record", "%s", text);
     rec_begin(t, NULL, rec_api->note, REC_MODE_TICKET);
     enc_str(&t->enc, text);
-    rec_args_done(t, rec_api->note, false);
+    rec_args_done(t, rec_api->note, REC_NO_ANSWER);
 }
 
 void rec_lock(struct rec_object *o)

@@ -118,7 +118,20 @@ uint64_t rec_now(void); /* units of TRC_TIME_UNIT_NS since the recording began *
 void rec_begin_slow(struct rec_thread *t);
 void rec_new_chunk(struct rec_thread *t);
 void rec_begin(struct rec_thread *t, struct rec_object *o, uint32_t method, int mode);
-bool rec_args_done(struct rec_thread *t, uint32_t method, bool has_result);
+enum rec_answer {
+    REC_NO_ANSWER, /* the record is whole, and what it says is done */
+    REC_ANSWER,    /* rec_result() follows */
+    REC_RETURNS,   /* there is none, but the method has still to return: rec_returned() follows */
+};
+/* True: it did not fit; the arguments are to be written again. */
+bool rec_args_done(struct rec_thread *t, uint32_t method, enum rec_answer answer);
+
+static inline void rec_returned(struct rec_thread *t)
+{
+    if (t->chunk)
+        atomic_store_explicit(&t->chunk->committed, (uint32_t)(t->w - t->base), memory_order_release);
+}
+
 void rec_result(struct rec_thread *t, int mode);
 bool rec_result_done(struct rec_thread *t);
 

@@ -8,8 +8,11 @@
  * Invariants:
  *  1. Only the thread that opened a chunk writes to it; only the collector frees one, and never an OPEN one while
  *     the program lives.
- *  2. bytes [0, committed) are whole records. [committed, partial) is the call that the thread is in.
- *  3. Sequence tickets come from `seq`, blob numbers from `blobs`, thread numbers from `threads`, so that several
+ *  2. bytes [0, committed) are whole records. [committed, partial) is the call that the thread is in: with all of its
+ *     arguments, also where it has no answer.
+ *  3. The first `num_chunks` have their memory: the collector gets it from the system before it says so, since a write to memory
+ *     of a file that the system has no room for ends the program. It adds some when all are held by threads.
+ *  4. Sequence tickets come from `seq`, blob numbers from `blobs`, thread numbers from `threads`, so that several
  *     processes of one program (fork) stay apart.
  */
 #ifndef RECORD_SHM_H_
@@ -23,7 +26,8 @@
 #define SHM_MAGIC  UINT64_C(0x3153434552323144)
 #define SHM_ENV    "AEROGPU_RECORD_SHM"
 #define SHM_SLACK  (16 * 1024) /* room behind each chunk's limit for what is written unchecked */
-#define SHM_CHUNKS 224
+#define SHM_STEP   64          /* so many chunks more are there at once */
+#define SHM_CHUNKS 4096        /* and so many at most: every thread that makes calls holds one */
 
 enum shm_state { SHM_FREE, SHM_OPEN, SHM_FULL };
 
@@ -40,7 +44,8 @@ struct shm_chunk {
 struct shm {
     uint64_t magic;
     uint64_t schema;
-    uint32_t num_chunks, chunk_size;
+    _Atomic uint32_t num_chunks;
+    uint32_t chunk_size;
     uint32_t hash_every;              /* 0: no frame hashes; n: every nth frame */
     uint32_t dirty_method;            /* enum dirty_method */
     uint32_t first_frame, last_frame; /* capture range; last 0: all */
@@ -52,6 +57,7 @@ struct shm {
     _Atomic uint32_t bell;      /* futex: rung when a chunk turns FULL */
     _Atomic uint32_t free_bell; /* futex: rung when one turns FREE */
     _Atomic uint32_t collector_gone;
+    _Atomic uint32_t no_more;  /* chunks can be had */
     _Atomic uint32_t features; /* enum trc_features */
     struct shm_chunk chunks[SHM_CHUNKS];
 };

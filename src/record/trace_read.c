@@ -409,14 +409,12 @@ static int measure(struct thread *th, struct trc *t, struct bytes *in, bool last
     if (in->bad)
         return bad_record(th, t, in->pos, m->name, e);
     c->args_size = (size_t)(in->data + in->pos - c->args);
-    if (m->flags & API_RESULT) {
-        if (last && !bytes_left(in)) {
-            c->incomplete = true;
-        } else {
-            walk_fields(in, m->out, m->num_out, NULL);
-            if (in->bad)
-                return bad_record(th, t, in->pos, m->name, e);
-        }
+    if (last && !bytes_left(in)) {
+        c->incomplete = true;
+    } else if (m->flags & API_RESULT) {
+        walk_fields(in, m->out, m->num_out, NULL);
+        if (in->bad)
+            return bad_record(th, t, in->pos, m->name, e);
     }
     c->size = (size_t)(in->data + in->pos - c->args);
     th->last[c->method].args = c->args;
@@ -430,7 +428,7 @@ static int read_head(struct trc *t, struct thread *th, struct bytes *in, struct 
     size_t at = in->pos;
     uint64_t op = bytes_varint(in);
     uint32_t method = (uint32_t)(op >> REC_FLAG_BITS);
-    bool last = t->blocks[th->blocks[th->cur]].flags & TRC_PARTIAL;
+    bool last = t->blocks[th->blocks[th->cur]].flags & TRC_PARTIAL && (in == &th->in || !bytes_left(&th->in));
 
     if (in->bad || op >> REC_FLAG_BITS >= t->api->num_methods || !t->api->methods[method].name)
         return bad_record(th, t, at, "there is no such method", e);
@@ -465,6 +463,7 @@ static int read_head(struct trc *t, struct thread *th, struct bytes *in, struct 
         c->args = th->last[method].args;
         c->size = c->args_size = th->last[method].size;
         c->repeated = true;
+        c->incomplete = last && !bytes_left(in);
         return 0;
     }
     return measure(th, t, in, last, c, e);

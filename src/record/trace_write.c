@@ -2,12 +2,17 @@
 #include "record/trace_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "base/out_file.h"
 #include "record/trace_split.h"
 
@@ -21,7 +26,8 @@ struct trc_writer {
     uint8_t *packed, *other, *split;
     size_t packed_cap, split_cap;
     struct trc_index_entry *index;
-    uint32_t num, cap;
+    uint32_t num;
+    size_t cap;
     uint64_t size, features;
 };
 
@@ -31,6 +37,25 @@ static int put(struct trc_writer *w, const void *p, size_t n, struct error *e)
         return error_set(e, -EIO, "%s: cannot be written at byte %llu: %s", w->path,
                          (unsigned long long)w->size, strerror(errno));
     w->size += n;
+    return 0;
+}
+
+/* Opens the file for this writer alone: what another one is writing stays as it is. */
+static int open_alone(struct trc_writer *w, const char *path, struct error *e)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    struct stat st;
+
+    if (fd < 0)
+        return error_set(e, -EIO, "%s: %s", path, strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+        close(fd);
+        return error_set(e, -EBUSY, "%s: another recording is being written to it", path);
+    }
+    if ((!fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0)) || !(w->f = fdopen(fd, "w"))) {
+        close(fd);
+        return error_set(e, -EIO, "%s: %s", path, strerror(errno));
+    }
     return 0;
 }
 
@@ -53,11 +78,8 @@ int trc_writer_create(struct trc_writer **out, const struct api *api, const char
         goto fail;
     }
     ZSTD_CCtx_setParameter(w->z, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-    w->f = out_file_open(path, e);
-    if (!w->f) {
-        err = -EIO;
+    if ((err = open_alone(w, path, e)))
         goto fail;
-    }
     if ((err = put(w, &h, sizeof(h), e)) || (err = put(w, meta, h.meta_size, e)))
         goto fail;
     fflush(w->f);
@@ -74,15 +96,8 @@ fail:
 
 static int remember(struct trc_writer *w, const struct trc_block *b, struct error *e)
 {
-    if (w->num == w->cap) {
-        uint32_t cap = w->cap ? 2 * w->cap : 256;
-        struct trc_index_entry *p = realloc(w->index, cap * sizeof(*p));
-
-        if (!p)
-            return error_set(e, -ENOMEM, "out of memory");
-        w->index = p;
-        w->cap = cap;
-    }
+    if (array_reserve(w->index, w->cap, w->num + 1))
+        return error_set(e, -ENOMEM, "out of memory");
     w->index[w->num++] = (struct trc_index_entry){
         .offset = w->size,
         .first_seq = b->first_seq,

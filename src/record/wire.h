@@ -43,7 +43,7 @@ struct trc_header {
 enum trc_kind { TRC_CALLS = 1, TRC_BLOBS = 2, TRC_INDEX = 3 };
 
 enum trc_flags {
-    TRC_PARTIAL = 1, /* ends in the middle of a record: the program died in that call */
+    TRC_PARTIAL = 1, /* the program died in the last call: there is no answer */
     TRC_SPLIT =
         2, /* what was packed is varint n, n bytes of headers, arguments (trace_split.c); `raw` is the size before */
 };

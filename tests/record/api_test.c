@@ -1,7 +1,9 @@
 /* api_test.c: a whole recorder for an API that is a table and its thunks: recorded, read, printed, exported, compared, edited.
  * The recorded program is this one: api_test --program KIND. */
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <pthread.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +30,8 @@
 #include "temp_dir.h"
 #include "toy_api.h"
 
+enum { MANY = 500 }; /* threads at once: more than there are chunks at first */
+
 /* ---- the API, and the thunks that record it --------------------------------- */
 
 struct thing {
@@ -40,7 +46,7 @@ static struct thing *make(int method, int iface, struct thing *self, uint32_t st
     rec_begin(t, self ? rec_object_find(self) : NULL, (uint32_t)method, REC_MODE_LATE);
     if (self)
         enc_u32(&t->enc, style);
-    rec_args_done(t, (uint32_t)method, true);
+    rec_args_done(t, (uint32_t)method, REC_ANSWER);
     made = calloc(1, sizeof(*made)); /* what the API does */
     made->refs = 1;
     rec_result(t, REC_MODE_LATE);
@@ -56,7 +62,7 @@ static void set_name(struct thing *self, const char *name)
     do {
         rec_begin(t, rec_object_find(self), TOY_SetName, REC_MODE_TICKET);
         enc_str(&t->enc, name);
-    } while (rec_args_done(t, TOY_SetName, false));
+    } while (rec_args_done(t, TOY_SetName, REC_NO_ANSWER));
 }
 
 static void line(struct thing *pen, size_t n, const float (*points)[2], uint64_t paper)
@@ -78,7 +84,7 @@ static void line(struct thing *pen, size_t n, const float (*points)[2], uint64_t
         enc_var(e, 1);
         enc_f32(e, 0.5f);
         enc_va(e, paper);
-    } while (rec_args_done(t, TOY_Line, false));
+    } while (rec_args_done(t, TOY_Line, REC_NO_ANSWER));
     pen->lines++;
 }
 
@@ -88,7 +94,7 @@ static void number(int method, struct thing *self, uint32_t answer)
     int mode = method == TOY_Count ? REC_MODE_LATE : REC_MODE_TICKET;
 
     rec_begin(t, rec_object_find(self), (uint32_t)method, mode);
-    rec_args_done(t, (uint32_t)method, true);
+    rec_args_done(t, (uint32_t)method, REC_ANSWER);
     if (answer == UINT32_MAX)
         raise(SIGSEGV);
     rec_result(t, mode);
@@ -101,7 +107,7 @@ static void turn(struct thing *desk)
     struct rec_thread *t = rec_enter();
 
     rec_begin(t, rec_object_find(desk), TOY_Turn, REC_MODE_TICKET);
-    rec_args_done(t, TOY_Turn, false);
+    rec_args_done(t, TOY_Turn, REC_NO_ANSWER);
     atomic_fetch_add(&rec_shm->frame, 1);
 }
 
@@ -113,7 +119,7 @@ static bool paper(struct rec_thread *t, struct rec_object *o, struct rec_mapping
     return true;
 }
 
-static int program(const char *kind)
+static int drawing(const char *kind)
 {
     static const float points[3][2] = {{1, 2}, {3, 4}, {5, 6.5f}};
     float(*many)[2] = calloc(100000, sizeof(*many));
@@ -146,7 +152,52 @@ static int program(const char *kind)
     return 0;
 }
 
+static void *one_of_many(void *gate)
+{
+    number(TOY_Count, make(TOY_Open, TOY_IFACE_Desk, NULL, 0), 1);
+    pthread_barrier_wait(gate); /* no thread ends before all have made their calls */
+    return NULL;
+}
+
+static int threads(void)
+{
+    static pthread_t t[MANY];
+    pthread_barrier_t gate;
+
+    if (rec_start(&toy_api))
+        return 9;
+    pthread_barrier_init(&gate, NULL, MANY);
+    for (int i = 0; i < MANY; i++)
+        pthread_create(&t[i], NULL, one_of_many, &gate);
+    for (int i = 0; i < MANY; i++)
+        pthread_join(t[i], NULL);
+    return 0;
+}
+
+static int program(const char *kind)
+{
+    if (!strcmp(kind, "threads"))
+        return threads();
+    return drawing(kind);
+}
 /* ---- recordings ------------------------------------------------------------- */
+
+static char program_path[PATH_MAX];
+
+/* The recorder as a program: 0, or why not on standard error. */
+static int record_alone(const char *path)
+{
+    char *argv[] = {(char[]){"/proc/self/exe"}, (char[]){"--program"}, (char[]){"plain"}, NULL};
+    struct collect_params p = {
+        .api = &toy_api, .output = path, .argv = argv, .dirty_method = DIRTY_HASH, .last_frame = UINT32_MAX};
+    struct collect_result r;
+    struct error e = {0};
+
+    if (!collect_run(&p, &r, &e))
+        return r.status != 0;
+    fprintf(stderr, "%s\n", e.text);
+    return 1;
+}
 
 static const char *record(const char *kind)
 {
@@ -352,6 +403,65 @@ static void recordings_are_edited(void **state)
     trc_close(t);
 }
 
+/* Every thread holds a chunk as long as it lives. */
+static void many_threads_are_recorded(void **state)
+{
+    struct trc *t = reopen(record("threads"));
+    struct trc_call c;
+    unsigned opened = 0, counted = 0;
+
+    while (trc_next(t, &c, NULL) > 0) {
+        opened += c.method == TOY_Open;
+        counted += c.method == TOY_Count && !c.incomplete;
+    }
+    assert_int_equal(opened, MANY);
+    assert_int_equal(counted, MANY);
+    trc_close(t);
+}
+
+/* Two recorders on one file: the second says so, and the first one's is whole. */
+static void a_file_is_written_by_one(void **state)
+{
+    const char *path = record("plain");
+    struct collect_params p = {.api = &toy_api,
+                               .output = path,
+                               .argv = (char *[]){(char[]){"/bin/true"}, NULL},
+                               .last_frame = UINT32_MAX};
+    int fd = open(path, O_RDONLY);
+    struct collect_result r;
+    struct error e = {0};
+
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(collect_run(&p, &r, &e), -EBUSY);
+    assert_non_null(strstr(e.text, "plain: another recording is being written to it"));
+    close(fd);
+    trc_close(reopen(path));
+}
+
+/* Without room in /dev/shm the memory is elsewhere; without any, that is said before the program runs. */
+static void small_shared_memory_is_no_crash(void **state)
+{
+    char command[2 * PATH_MAX + 600];
+
+    if (system("unshare -Urm true 2>/dev/null")) {
+        print_message("no mount namespace of our own here: skipped\n");
+        skip();
+    }
+    snprintf(
+        command, sizeof(command),
+        "unshare -Urm sh -c 'mount -t tmpfs -o size=1m none /dev/shm && exec %s --record %s/small' 2>%s/said",
+        program_path, dir, dir);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof(command), "%s/small", dir);
+    trc_close(reopen(command));
+    snprintf(
+        command, sizeof(command),
+        "unshare -Urm sh -c 'mount -t tmpfs -o size=1m none /dev/shm && mount -t tmpfs -o size=1m none /tmp"
+        " && exec %s --record /tmp/none' 2>&1 | grep -q 'No space left'",
+        program_path);
+    assert_int_equal(system(command), 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -362,9 +472,16 @@ int main(int argc, char **argv)
         cmocka_unit_test(exports_are_made),
         cmocka_unit_test(recordings_are_compared),
         cmocka_unit_test(recordings_are_edited),
+        cmocka_unit_test(many_threads_are_recorded),
+        cmocka_unit_test(a_file_is_written_by_one),
+        cmocka_unit_test(small_shared_memory_is_no_crash),
     };
 
     if (argc == 3 && !strcmp(argv[1], "--program"))
         return program(argv[2]);
+    if (argc == 3 && !strcmp(argv[1], "--record"))
+        return record_alone(argv[2]);
+    if (!realpath("/proc/self/exe", program_path))
+        return 1;
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -513,10 +513,12 @@ class Gen:
                 t.append('    rec_lock(o);')
             t.append('    do {\n        rec_begin(t, o, %d, %s);' % (me.id, mode))
             t += ['        ' + s for s in ins]
-            t.append('    } while (rec_args_done(t, %d, %d));' % (me.id, me.has_result))
+            t.append('    } while (rec_args_done(t, %d, %s));' % (me.id, 'REC_ANSWER' if me.has_result else 'REC_RETURNS'))
             t.append('    t->depth++;')
             t.append('    %sorig(%s);' % ('' if isvoid else ret + (' ' if ret[-1] != '*' else '') + 'ret = ', ', '.join(args)))
             t.append('    t->depth--;')
+            if not me.has_result:
+                t.append('    rec_returned(t);')
             if queue:
                 t.append('    rec_unlock(o);')
             if me.has_result:

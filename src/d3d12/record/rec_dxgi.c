@@ -172,7 +172,7 @@ static void picture_done(struct rec_thread *t, struct chain *c, struct copy *s)
     enc_u32(e, s->width);
     enc_u32(e, s->height);
     enc_u32(e, (uint32_t)XXH3_64bits_digest(h));
-    rec_args_done(t, D12_Native_FrameHash, false);
+    rec_args_done(t, D12_Native_FrameHash, REC_NO_ANSWER);
     XXH3_freeState(h);
 }
 
@@ -307,7 +307,7 @@ static void before_present(struct rec_thread *t, struct chain *c)
     enc_object(e, texture && rec_object_find(texture) ? texture
                                                       : NULL); /* the program may never have asked for it */
     enc_object(e, c->queue);
-    rec_args_done(t, D12_Native_Present, false);
+    rec_args_done(t, D12_Native_Present, REC_NO_ANSWER);
     atomic_fetch_add(&rec_shm->frame, 1);
     t->depth++;
     if (texture && !c->no_hash && rec_shm->hash_every && frame % rec_shm->hash_every == 0) {
@@ -380,7 +380,7 @@ static HRESULT WINAPI chain_get_buffer(void *This, UINT index, const GUID *iid, 
     enc_object(e, c->queue);
     enc_u8(e, 1);
     enc_resource_desc(e, &desc);
-    rec_args_done(t, D12_Native_SwapChainBuffer, true);
+    rec_args_done(t, D12_Native_SwapChainBuffer, REC_ANSWER);
     rec_result(t, REC_MODE_LATE);
     enc_hresult(e, hr);
     enc_new_object(e, *out, iid, D12_IFACE_ID3D12Resource, true);
@@ -404,7 +404,7 @@ static void record_size(struct rec_thread *t, struct chain *c, uint32_t method, 
     enc_u32(e, d.height);
     enc_u32(e, d.format);
     enc_u32(e, d.buffers);
-    rec_args_done(t, method, false);
+    rec_args_done(t, method, REC_NO_ANSWER);
 }
 
 static HRESULT WINAPI chain_resize(void *This, UINT buffers, UINT width, UINT height, UINT format, UINT flags)
@@ -475,7 +475,7 @@ static ULONG WINAPI chain_release(IUnknown *This)
         chain_flush(t, c);
         rec_begin(t, NULL, D12_Native_SwapChainDestroy, REC_MODE_TICKET);
         enc_u64(&t->enc, c->number);
-        rec_args_done(t, D12_Native_SwapChainDestroy, false);
+        rec_args_done(t, D12_Native_SwapChainDestroy, REC_NO_ANSWER);
         t->depth++;
         for (unsigned i = 0; i < SLOTS; i++) {
             release(c->slots[i].buffer);

@@ -90,7 +90,7 @@ void rec_fence_look(struct rec_thread *t)
         rec_begin(t, NULL, D12_Native_FenceSeen, REC_MODE_TICKET);
         enc_object(&t->enc, w.fence);
         enc_u64(&t->enc, w.value);
-        rec_args_done(t, D12_Native_FenceSeen, false);
+        rec_args_done(t, D12_Native_FenceSeen, REC_NO_ANSWER);
     }
     pthread_mutex_unlock(&waits.lock);
 }

@@ -161,7 +161,7 @@ static void placed_size(struct rec_thread *t, ID3D12Device *device, const void *
     enc_object(&t->enc, *out);
     enc_u64(&t->enc, info.SizeInBytes);
     enc_u64(&t->enc, info.Alignment);
-    rec_args_done(t, D12_Native_PlacedSize, false);
+    rec_args_done(t, D12_Native_PlacedSize, REC_NO_ANSWER);
 }
 
 void rec_post_ID3D12Device_CreatePlacedResource(struct rec_thread *t, struct rec_object *o, HRESULT ret,

@@ -32,10 +32,17 @@ static void *next_D3D12CreateDeviceVKD3D, *next_D3D12CreateDevice, *next_vkd3d_c
 
 static void *next(const char *name, void **cache)
 {
+    static const char *const libraries[] = {"libvkd3d.so.1", "libvkd3d-utils.so.1"};
     void *p = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
 
     if (!p) {
         p = dlsym(RTLD_NEXT, name);
+        for (size_t i = 0; !p && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+            /* loaded for one part of the program alone */
+            void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+
+            p = library ? dlsym(library, name) : NULL;
+        }
         if (!p) {
             log_error("d3d12", "the program's libraries have no %s", name);
             abort();
@@ -66,7 +73,7 @@ static void begin_device(struct rec_thread *t, UINT level, UINT version, REFIID 
     enc_u32(e, level);
     enc_u32(e, version);
     enc_iid(e, iid);
-    rec_args_done(t, D12_Native_CreateDevice, true);
+    rec_args_done(t, D12_Native_CreateDevice, REC_ANSWER);
 }
 
 static void end_device(struct rec_thread *t, HRESULT hr, REFIID iid, void **device)
@@ -147,7 +154,7 @@ EXPORT HRESULT vkd3d_create_image_resource(ID3D12Device *device,
     enc_u32(e, info->present_state);
     enc_u64(e, chain);
     enc_u32(e, index);
-    rec_args_done(t, D12_Native_CreateImageResource, true);
+    rec_args_done(t, D12_Native_CreateImageResource, REC_ANSWER);
     t->depth++;
     hr = NEXT(vkd3d_create_image_resource)(device, info, resource);
     if (SUCCEEDED(hr))
@@ -167,7 +174,7 @@ static ULONG resource_ref(struct rec_thread *t, uint32_t method, ULONG (*fn)(ID3
 
     rec_begin(t, NULL, method, REC_MODE_LATE);
     enc_object(&t->enc, r);
-    rec_args_done(t, method, true);
+    rec_args_done(t, method, REC_ANSWER);
     t->depth++;
     n = fn(r);
     t->depth--;
@@ -218,7 +225,7 @@ static void event_call(struct rec_thread *t, uint32_t method, HANDLE h)
 {
     rec_begin(t, NULL, method, REC_MODE_TICKET);
     enc_handle(&t->enc, h);
-    rec_args_done(t, method, false);
+    rec_args_done(t, method, REC_NO_ANSWER);
 }
 
 EXPORT HANDLE vkd3d_create_event(void)
@@ -263,7 +270,7 @@ EXPORT unsigned int vkd3d_wait_event(HANDLE event, unsigned int milliseconds)
     rec_begin(t, NULL, D12_Native_EventWait, REC_MODE_LATE);
     enc_handle(&t->enc, event);
     enc_u32(&t->enc, milliseconds);
-    rec_args_done(t, D12_Native_EventWait, true);
+    rec_args_done(t, D12_Native_EventWait, REC_ANSWER);
     t->depth++;
     ret = NEXT(vkd3d_wait_event)(event, milliseconds);
     t->depth--;

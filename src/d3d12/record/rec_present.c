@@ -141,7 +141,7 @@ static void picture_done(struct rec_thread *t, struct chain *c, struct copy *s)
     enc_u32(e, c->width);
     enc_u32(e, c->height);
     enc_u32(e, (uint32_t)hash);
-    rec_args_done(t, D12_Native_FrameHash, false);
+    rec_args_done(t, D12_Native_FrameHash, REC_NO_ANSWER);
 }
 
 static int32_t memory_type(uint32_t bits)
@@ -381,7 +381,7 @@ EXPORT VkResult vkQueuePresentKHR(VkQueue queue, const VkPresentInfoKHR *info)
         enc_u32(e, index);
         enc_object(e, c && index < c->num ? c->resources[index] : NULL);
         enc_object(e, queue_of(queue));
-        rec_args_done(t, D12_Native_Present, false);
+        rec_args_done(t, D12_Native_Present, REC_NO_ANSWER);
         atomic_fetch_add(&rec_shm->frame, 1);
         if (c && !c->no_hash && index < c->num && c->resources[index] && i < MAX_CHAINS &&
             frame % rec_shm->hash_every == 0)

@@ -52,7 +52,7 @@ static void begin(struct rec_thread *t, HANDLE h, DWORD ms)
     rec_begin(t, NULL, D12_Native_WaitFor, REC_MODE_LATE);
     enc_handle(&t->enc, h);
     enc_u32(&t->enc, ms);
-    rec_args_done(t, D12_Native_WaitFor, true);
+    rec_args_done(t, D12_Native_WaitFor, REC_ANSWER);
     t->depth++;
 }
 

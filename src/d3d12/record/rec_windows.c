@@ -180,7 +180,7 @@ HRESULT WINAPI D3D12CreateDevice(IUnknown *adapter, D3D_FEATURE_LEVEL level, REF
     enc_u32(e, (uint32_t)level);
     enc_u32(e, API_VERSION);
     enc_iid(e, iid);
-    rec_args_done(t, D12_Native_CreateDevice, true);
+    rec_args_done(t, D12_Native_CreateDevice, REC_ANSWER);
     t->depth++;
     first_device();
     hr = create(adapter, level, iid, device);
