@@ -122,6 +122,17 @@ static void placed(void)
     }
 }
 
+/* A list that the stub's device never gets done with, after others that it does. */
+static void hang(ID3D12CommandAllocator *allocator)
+{
+    for (int i = 0; i < 10; i++) {
+        list->lpVtbl->DrawInstanced(list, i == 7 ? 666 : 3, 1, 0, 0);
+        list->lpVtbl->Close(list);
+        queue->lpVtbl->ExecuteCommandLists(queue, 1, (ID3D12CommandList *const *)&list);
+        list->lpVtbl->Reset(list, allocator, NULL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     D3D12_COMMAND_QUEUE_DESC q = {0};
@@ -145,6 +156,8 @@ int main(int argc, char **argv)
         placed();
     else if (!strcmp(argv[1], "null"))
         list->lpVtbl->IASetVertexBuffers(list, 0, 1, NULL);
+    else if (!strcmp(argv[1], "hang"))
+        hang(allocator);
     else
         indirect(strcmp(argv[1], "written") ? 0 : D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS);
     puts("done");

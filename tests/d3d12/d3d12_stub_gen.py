@@ -32,6 +32,7 @@ def stub(g):
          '#include <stdio.h>',
          'static uint64_t numbers = 1, base; static struct stub *the_device, *stubs; /* none is freed, none lost */',
          'static void *memory(void *o) { struct stub *s = o; if (!s->memory) s->memory = calloc(1, 65536); return s->memory; }',
+         'static int poisoned, hung; /* a draw of 666 vertices was recorded; and executed: the device never gets done */',
          '#define LOG(...) do { if (getenv("STUB_LOG")) { printf("stub: " __VA_ARGS__); fflush(stdout); } } while (0)',
          'static const void *vtables[];',
          'static struct stub *make(unsigned iface) { struct stub *s = calloc(1, sizeof(*s)); s->vtbl = vtables[iface];',
@@ -51,7 +52,9 @@ def stub(g):
                             ' memmove((char *)memory(pDstBuffer) + DstOffset, (char *)memory(pSrcBuffer) + SrcOffset, NumBytes);',
         'GetResourceAllocationInfo': '__ret->Alignment = getenv("STUB_LARGE") ? 262144 : 65536;'
                                      ' __ret->SizeInBytes = pResourceDescs->Width * (getenv("STUB_LARGE") ? 3 : 1); return __ret;',
-        'GetCompletedValue': 'return 1000;',
+        'GetCompletedValue': 'return hung ? 0 : 1000;',
+        'DrawInstanced': 'poisoned |= VertexCountPerInstance == 666;',
+        'ExecuteCommandLists': 'hung |= poisoned;',
         'CheckFeatureSupport': 'if (Feature == D3D12_FEATURE_ARCHITECTURE && FeatureSupportDataSize == sizeof(D3D12_FEATURE_DATA_ARCHITECTURE))'
                                ' ((D3D12_FEATURE_DATA_ARCHITECTURE *)pFeatureSupportData)->UMA = getenv("STUB_LARGE") != NULL; return 0;',
         'GetDescriptorHandleIncrementSize': 'return 32;',

@@ -1,5 +1,5 @@
 /* d3d12_test.c: whole programs recorded by the Direct3D 12 recorder, and played (its parts: d3d12_file_test.c).
- * usage: d3d12_test AEROGPU WORKLOAD STUB CALLALL ELSEWHERE */
+ * usage: d3d12_test AEROGPU WORKLOAD STUB CALLALL ELSEWHERE LOCAL */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@
 #define SANITIZER ""
 #endif
 
-static const char *aerogpu, *workload, *stub, *callall, *elsewhere;
+static const char *aerogpu, *workload, *stub, *callall, *elsewhere, *local_libraries;
 
 /* Runs a command, its output (both streams) in `out`; returns its exit code. */
 static int run(struct strbuf *out, const char *fmt, ...)
@@ -74,8 +74,10 @@ static void roundtrip(const char *name, const char *options, int reads)
     if (run(&out, "%s record %s -o %s/%s.d3d12trace -- %s %s", aerogpu, options, dir, name, workload, name))
         fail_msg("%s", strbuf_str(&out));
     assert_string_equal(last_line(&out, begin), sum); /* recording changes nothing */
-    if (run(&out, "%s play --validate %s/%s.d3d12trace", aerogpu, dir, name))
+    if (run(&out, "%s play --validate %s/%s.d3d12trace", aerogpu, dir, name) != !reads)
         fail_msg("%s", strbuf_str(&out));
+    if (!reads) /* nothing that was compared is no success */
+        assert_non_null(strstr(strbuf_str(&out), "nothing was compared: the recording has no hashes\n"));
     snprintf(want, sizeof(want), "read back: %d as recorded, 0 different", reads);
     if (!strstr(strbuf_str(&out), want))
         fail_msg("%s: %s", name, strbuf_str(&out));
@@ -177,7 +179,7 @@ static void a_killed_program_is_recorded_to_its_last_call(void **state)
     assert_int_equal(run(&out, "%s show %s/killed.d3d12trace | tail -1", aerogpu, dir), 0);
     assert_non_null(strstr(strbuf_str(&out), "CopyBufferRegion(pDstBuffer=Resource#"));
     assert_non_null(strstr(strbuf_str(&out), "DstOffset=12345, "));
-    assert_non_null(strstr(strbuf_str(&out), "SrcOffset=54321, NumBytes=4)"));
+    assert_non_null(strstr(strbuf_str(&out), "SrcOffset=54321, NumBytes=4)\n")); /* it returned */
     assert_int_equal(
         run(&out, "%s show --method CopyBufferRegion %s/killed.d3d12trace | wc -l", aerogpu, dir), 0);
     assert_int_equal(atoi(strbuf_str(&out)), 100001);
@@ -201,6 +203,75 @@ static void crashes_come_back_and_get_small(void **state)
                          aerogpu, dir, workload, aerogpu, dir, dir),
                      3);
     assert_non_null(strstr(strbuf_str(&out), "the recording plays to its end without a failure"));
+    strbuf_finish(&out);
+}
+
+/* A program whose device never got done: playing says so, and a few of its calls are enough for it. */
+static void hangs_come_back_and_get_small(void **state)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    if (run(&out, "export LD_PRELOAD=%s; %s record -o %s/hang -- %s hang", stub, aerogpu, dir, elsewhere))
+        fail_msg("%s", strbuf_str(&out));
+    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s play --timeout 100 %s/hang", stub, aerogpu, dir), 1);
+    assert_non_null(strstr(strbuf_str(&out), "after the last call: queue "));
+    assert_non_null(strstr(strbuf_str(&out), " does not finish its work"));
+    if (run(&out, "export LD_PRELOAD=%s; %s minimize --timeout 50 %s/hang -o %s/still", stub, aerogpu, dir,
+            dir))
+        fail_msg("%s", strbuf_str(&out));
+    assert_non_null(strstr(strbuf_str(&out), " calls still end in a device that does not get done"));
+    assert_true(atoi(strstr(strbuf_str(&out), "still: ") + 7) <= 8);
+    strbuf_finish(&out);
+}
+
+/* The last call of a program that dies inside of it says that it did not return, also where there is no answer. */
+static void calls_without_an_answer_do_not_return(void **state)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "%s record -o %s/crash -- %s crash", aerogpu, dir, workload), 128 + 11);
+    assert_int_equal(run(&out, "%s show %s/crash | tail -1", aerogpu, dir), 0);
+    assert_non_null(strstr(strbuf_str(&out), "CopyBufferRegion("));
+    assert_non_null(strstr(strbuf_str(&out), " did not return\n"));
+    strbuf_finish(&out);
+}
+
+/* libvkd3d-utils loaded for one part of the program alone. */
+static void local_libraries_are_recorded(void **state)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    if (run(&out, "%s record -o %s/local -- %s; %s show %s/local", aerogpu, dir, local_libraries, aerogpu,
+            dir))
+        fail_msg("%s", strbuf_str(&out));
+    assert_non_null(strstr(strbuf_str(&out), "CreateCommandQueue("));
+    strbuf_finish(&out);
+}
+
+static void a_recording_of_nothing_says_so(void **state)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "%s record -o %s/nothing -- true", aerogpu, dir), 0);
+    assert_non_null(
+        strstr(strbuf_str(&out), "nothing was recorded: the program made no call that the recorder saw"));
+    strbuf_finish(&out);
+}
+
+/* What is missing from a cut file was not compared. */
+static void cut_recordings_are_no_success(void **state)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    roundtrip("clears", "", 1);
+    assert_int_equal(
+        run(&out, "cd %s; head -c -30 clears.d3d12trace > short; %s play --validate short", dir, aerogpu), 3);
+    assert_non_null(strstr(strbuf_str(&out), "the recording is cut: what is missing was not compared\n"));
     strbuf_finish(&out);
 }
 
@@ -305,7 +376,8 @@ static void every_method_plays_alike(void **state)
         p--;
     assert_true(atoi(p) > 600);
     run(&list,
-        "grep -vE '^\\+ .*\\.(GetDevice|Release|Map|Unmap)\\(|^[-+] .* MemoryWrite\\(| calls alike' "
+        "grep -vE '^\\+ .*\\.(GetDevice|Release|Map|Unmap)\\(|^\\+ .*\\.CreateFence\\(InitialValue=0, Flags=D3D12_FENCE_FLAG_NONE, |"
+        "^\\+ .*\\.Signal\\(pFence=Fence#[0-9]+, Value=1\\)|^[-+] .* MemoryWrite\\(| calls alike' "
         "<<'END'\n%s\nEND",
         strbuf_str(&out));
     assert_string_equal(strbuf_str(&list), "\n");
@@ -477,7 +549,7 @@ static void gears_play_alike(void **state)
     /* frames cut out play on their own, from other frames' contents */
     assert_int_equal(run(&out, "%s play --validate %s/part; ls %s", aerogpu, dir, dir), 0);
     if (!strstr(strbuf_str(&out), " 20 frames in ") ||
-        !strstr(strbuf_str(&out), "frames: 16 as recorded, 0 different"))
+        !strstr(strbuf_str(&out), "frames: 20 as recorded, 0 different"))
         fail_msg("%s", strbuf_str(&out));
     assert_null(strstr(strbuf_str(&out), "part.whole"));
     strbuf_finish(&out);
@@ -539,6 +611,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(fences_and_devices_play_alike),
         cmocka_unit_test(a_killed_program_is_recorded_to_its_last_call),
         cmocka_unit_test(crashes_come_back_and_get_small),
+        cmocka_unit_test(hangs_come_back_and_get_small),
+        cmocka_unit_test(calls_without_an_answer_do_not_return),
+        cmocka_unit_test(local_libraries_are_recorded),
+        cmocka_unit_test(a_recording_of_nothing_says_so),
+        cmocka_unit_test(cut_recordings_are_no_success),
         cmocka_unit_test(signals_end_the_program),
         cmocka_unit_test(killed_recorders_leave_nothing),
         cmocka_unit_test(names_and_json_are_shown),
@@ -553,11 +630,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(gears_play_alike),
     };
 
-    if (argc != 6)
+    if (argc != 7)
         return 2;
     stub = realpath(argv[3], NULL);
     callall = realpath(argv[4], NULL);
     elsewhere = realpath(argv[5], NULL);
+    local_libraries = realpath(argv[6], NULL);
     aerogpu = realpath(argv[1], NULL);
     workload = realpath(argv[2], NULL);
     tell_sanitizer();

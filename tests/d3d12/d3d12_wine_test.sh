@@ -119,7 +119,7 @@ killed() {
     result "$(says killed '^frames: [1-9][0-9]* as recorded, 0 different'; echo $?)" "with the same pictures"
 }
 
-echo "1..47"
+echo "1..48"
 from=$samples
 before=$(cd "$samples" && ls -A)
 record clear 10
@@ -141,9 +141,11 @@ record many 5
 result "$(says many 'read back: [1-9][0-9]* as recorded, 0'; echo $?)" "many read back the same, from two devices"
 shows many 'UpdateTileMappings(.*pHeap=Heap#' "tile mappings are in it"
 shows many 'Name=.*the queue ä世' "names are, whatever their letters"
-from=$work/late # it writes beside itself
-rm -rf "$from" && mkdir "$from" && cp "$samples/late.exe" "$from"
+from=$work/game/Binaries/Win64 # it writes beside itself, and reads what is above
+rm -rf "$work/game" && mkdir -p "$from" "$work/game/Content" && cp "$samples/late.exe" "$from"
+echo "a level" >"$work/game/Content/data.txt"
 record late
+result "$([ "$(wine "$from/late.exe" 2>/dev/null 8>&- | grep -c '^above: a level')" = 1 ]; echo $?)" "it read what is above its folder"
 result "$(says late 'read back: 5 as recorded, 0'; echo $?)" "late read back the same"
 result "$([ "$(grep -c 'CreateDevice(' <("$aerogpu" show "$work/late.d3d12trace"))" = 4 ]; echo $?)" \
     "both devices and both questions are in it, though it asked which library is loaded"

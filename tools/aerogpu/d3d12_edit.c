@@ -110,8 +110,11 @@ static int run_minimize(enum file_kind kind, char *const *files, int num_files)
     } else {
         printf("%s: %llu of %llu calls still end ", minimize_output, (unsigned long long)r.calls,
                (unsigned long long)r.calls_before);
-        printf(r.signal ? "by signal %d in %s" : "with failure %d in %s", r.signal,
-               d12_methods[r.method].name);
+        if (r.method)
+            printf(r.signal ? "by signal %d in %s" : "with failure %d in %s", r.signal,
+                   d12_methods[r.method].name);
+        else
+            printf("in a device that does not get done");
         printf(" (%u plays)\n", r.tests);
     }
     trc_close(t);

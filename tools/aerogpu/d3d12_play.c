@@ -32,8 +32,10 @@ static int report(const struct play_result *r, bool validate)
         printf("%u reads of timestamps are not compared\n", r->reads_of_times);
     if (r->reads_different)
         printf("the first different read is call %llu\n", (unsigned long long)r->first_read_call);
-    if (!r->frames_same && !r->frames_different && !r->reads_same && !r->reads_different)
-        printf("the recording has no hashes to compare with\n");
+    if (!r->frames_same && !r->frames_different && !r->reads_same && !r->reads_different) {
+        printf("nothing was compared: the recording has no hashes\n");
+        return EXIT_FAILED;
+    }
     return r->frames_different || r->reads_different ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -61,8 +63,9 @@ static int parse_dump(void *ctx, const struct options_row *row, const char *valu
 }
 
 static struct options_row rows[] = {
-    OPT_FLAG("validate", 0, &params.validate,
-             "compare every frame and every memory read back with the recording; exit code 1 if one differs"),
+    OPT_FLAG(
+        "validate", 0, &params.validate,
+        "compare every frame and every memory read back with the recording; exit code 1 if one differs, or there is nothing to compare"),
     OPT_U64("until-call", 0, &params.until_call, 0, UINT64_MAX, "N", "stop after call N"),
     OPT_U32("until-frame", 0, &params.until_frame, 0, UINT32_MAX, "N", "stop after frame N"),
     OPT_U64("stop-before", 0, &params.stop_before, 0, UINT64_MAX, "N",
@@ -101,6 +104,7 @@ static int play_file(const char *path, struct play_params *p)
     if (*trc_cut(t))
         fprintf(stderr, "aerogpu play: %s; what stands before that is played\n", trc_cut(t));
     p->progress = &progress;
+    p->finish = true;
     d3d12_guard("play", t, &progress);
     for (uint32_t i = 0; (loop || i < times) && !interrupted && code == EXIT_OK; i++) {
         trc_rewind(t);
@@ -109,6 +113,10 @@ static int play_file(const char *path, struct play_params *p)
             code = report(&r, p->validate);
         else
             report(&r, false);
+    }
+    if (code == EXIT_OK && p->validate && *trc_cut(t)) {
+        printf("the recording is cut: what is missing was not compared\n");
+        code = EXIT_INPUT;
     }
     trc_close(t);
     return code;

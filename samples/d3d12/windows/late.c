@@ -16,6 +16,10 @@ static ID3D12Device *late_device(void)
     ID3D12Device *d;
 
     CHECK(create(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, NULL)); /* only asks whether it could */
+    /* as programs do that Microsoft's linker made */
+    create =
+        (PFN_D3D12_CREATE_DEVICE)(void *)GetProcAddress(GetModuleHandleA("d3d12.dll"), MAKEINTRESOURCEA(101));
+    CHECK(create ? S_OK : E_FAIL);
     CHECK(create(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, (void **)&d));
     return d;
 }
@@ -46,6 +50,22 @@ static void note_beside(void)
     }
 }
 
+/* What stands above its folder, as large engines have it. */
+static void read_above(void)
+{
+    char path[MAX_PATH], text[100] = "";
+    FILE *f;
+
+    GetModuleFileNameA(NULL, path, MAX_PATH);
+    strcpy(strrchr(path, '\\') + 1, "..\\..\\Content\\data.txt");
+    f = fopen(path, "r");
+    if (f) {
+        fgets(text, sizeof(text), f);
+        fclose(f);
+    }
+    printf("above: %s\n", text);
+}
+
 int main(void)
 {
     ID3D12CommandAllocator *allocator;
@@ -56,6 +76,7 @@ int main(void)
     ID3D12Fence *f;
     uint8_t *map;
 
+    read_above();
     LoadLibraryA("d3d12.dll");
     d = late_device();
     ID3D12Device_Release(d);

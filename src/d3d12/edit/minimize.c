@@ -2,7 +2,7 @@
  *
  * Invariants:
  *  1. A smaller set of calls is taken over only if playing it ends the same way: the same signal (or a failing call) in
- *     the same method. What happened last is kept in shared memory, so that it survives the process.
+ *     the same method, or a device that does not get done. What happened last is kept in shared memory, so that it survives the process.
  *  2. A call that mentions an object goes when the call that makes the object goes.
  *
  * Groups of calls are tried from coarse to fine: frames, recordings of lists, objects, single calls; each with the engine
@@ -51,7 +51,10 @@ struct work {
     uint32_t num_objects;
     struct play_progress *progress; /* shared with the players */
     struct outcome want;
+    bool finish; /* the recording hangs: each play must wait for the device */
 };
+
+enum { HUNG = 2 }; /* exit code of a play */
 
 static int grow(void **p, size_t *cap, size_t num, size_t item)
 {
@@ -139,6 +142,7 @@ static struct outcome play(struct work *w)
                             .draw_first = 1,
                             .timeout_ms = w->q->timeout_ms ? w->q->timeout_ms : 2000,
                             .keep = w->trial,
+                            .finish = w->finish,
                             .progress = w->progress};
     struct outcome o = {.signal = -1};
     int status = 0;
@@ -158,7 +162,7 @@ static struct outcome play(struct work *w)
         dup2(null, 1);
         alarm(p.timeout_ms / 100 + 1);
         trc_rewind(w->t);
-        _exit(play_run(w->t, &p, &r, &e) ? 1 : 0);
+        _exit(!play_run(w->t, &p, &r, &e) ? 0 : r.hung ? HUNG : 1);
     }
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
         return o;
@@ -167,6 +171,8 @@ static struct outcome play(struct work *w)
         o.signal = WTERMSIG(status);
     else if (WEXITSTATUS(status))
         o.signal = 0;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == HUNG)
+        o.method = 0; /* whichever was the last */
     return o;
 }
 
@@ -287,7 +293,9 @@ int minimize_run(struct trc *t, const char *path, const struct minimize_params *
     if ((err = read_calls(&w, e)))
         goto out;
     memset(w.trial, 1, w.num);
+    w.finish = true;
     w.want = play(&w);
+    w.finish = w.want.signal == 0 && !w.want.method;
     if (w.want.signal < 0) {
         err = error_set(e, -ENOENT, "the recording plays to its end without a failure");
         goto out;

@@ -14,7 +14,7 @@ struct minimize_params {
 
 struct minimize_result {
     int signal;      /* that ends the player; 0: a call fails */
-    uint16_t method; /* the call in which it happens */
+    uint16_t method; /* the call in which it happens; 0: behind the last one, the device does not get done */
     uint64_t calls_before, calls;
     uint32_t tests;
 };

@@ -379,14 +379,31 @@ static int emit_references(struct cut *x)
     return err;
 }
 
+/* The hash of a frame stands some frames behind it, when the GPU was done: the last ones' come behind the last frame. */
+static int emit_hash(struct cut *x, const struct trc_call *c)
+{
+    struct bytes in = bytes_of(c->args, c->size);
+    uint32_t frame = c->frame - (uint32_t)bytes_varint(&in);
+    uint8_t args[64], *w = varint_put(args, x->last + 1 - frame);
+
+    if (in.bad || frame < x->first || frame > x->last || bytes_left(&in) > 32)
+        return 0;
+    memcpy(w, in.data + in.pos, bytes_left(&in));
+    x->r->calls++;
+    return trc_edit_add(x->ed, c->method, 0, args, (size_t)(w - args) + bytes_left(&in), x->e);
+}
+
 static int emit_frames(struct cut *x)
 {
     struct trc_call c;
     int got, err = 0;
 
     trc_rewind(x->t);
-    while (!err && (got = trc_next(x->t, &c, x->e)) > 0 && c.frame <= x->last) {
-        if (c.frame < x->first)
+    while (!err && (got = trc_next(x->t, &c, x->e)) > 0 &&
+           (c.frame <= x->last || c.frame - x->last <= PLAY_HASHES)) {
+        if (c.frame > x->last && c.method == D12_Native_FrameHash)
+            err = emit_hash(x, &c);
+        if (c.frame < x->first || c.frame > x->last)
             continue;
         err = trc_edit_copy(x->ed, &c, x->e);
         x->r->calls++;

@@ -202,6 +202,10 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
         if (call.index >= params->stop_before && call.method == D12_Native_Present)
             break;
     }
+    if (params->finish && !got && !p.error.code && play_idle(&p, &p.error)) {
+        r->hung = true;
+        error_prefix(&p.error, "after the last call");
+    }
     r->seconds = now() - start;
     if (!p.error.code)
         play_look_end(&p);

@@ -44,6 +44,8 @@ struct play_params {
     void *at_ctx;
     const uint8_t *keep; /* one byte a call: 0: leave it out; NULL: make all */
     struct play_progress *progress;
+    bool
+        finish; /* after the last call of the recording wait until the device is done: if it does not, that is an error */
 };
 
 struct play_result {
@@ -53,6 +55,7 @@ struct play_result {
     uint64_t first_read_call;
     double seconds;
     double gpu_ms; /* with gpu_time: of all lists */
+    bool hung;     /* all was played, and the device did not get done with it */
 };
 
 /* 0, or a negative errno with the call that could not be played in *e. */

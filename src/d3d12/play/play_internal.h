@@ -220,7 +220,13 @@ int play_read(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *r, UI
               D3D12_RESOURCE_STATES state, struct play_image *out, struct error *e);
 int play_write(struct player *p, ID3D12Resource *r, UINT sub, D3D12_RESOURCE_STATES before,
                D3D12_RESOURCE_STATES after, const void *bytes, size_t size, struct error *e);
-/* Changes the bytes to RGBA on the way. A format of other than four bytes a pixel is left out. */
+/* Whether it is one: four bytes a pixel, in as many rows as it is high (those of blocks are fewer, and as long). */
+static inline bool play_is_picture(const struct play_image *i)
+{
+    return i->width && i->row == (uint64_t)i->width * 4 && i->size >= i->row * i->height;
+}
+
+/* Changes the bytes to RGBA on the way. What is no picture is left out. */
 int play_save_png(struct play_image *i, const char *path, struct error *e);
 HRESULT play_buffer(ID3D12Device *d, D3D12_HEAP_TYPE type, uint64_t size, ID3D12Resource **out);
 /* The hash of a presented texture's tight rows, and a PNG if `png` is not NULL. */

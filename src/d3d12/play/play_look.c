@@ -504,10 +504,9 @@ static int dump(struct player *p)
         (err = play_read(p, NULL, o->ptr, q->dump_sub, state, &i, &p->error)))
         return err;
     if (n > 4 && !strcmp(q->dump_path + n - 4, ".png")) {
-        err =
-            i.row == (uint64_t)i.width * 4 && i.width
-                ? play_save_png(&i, q->dump_path, &p->error)
-                : error_set(&p->error, -ENOTSUP, "resource %u has no picture: not four bytes a pixel", r->id);
+        err = play_is_picture(&i) ? play_save_png(&i, q->dump_path, &p->error)
+                                  : error_set(&p->error, -ENOTSUP,
+                                              "resource %u has no picture: not four bytes a pixel", r->id);
     } else {
         f = fopen(q->dump_path, "wb");
         if (!f || fwrite(i.bytes, 1, i.size, f) != i.size)
@@ -544,8 +543,8 @@ static int dump_all(struct player *p)
                           &e))
                 continue;
             snprintf(path, sizeof(path), "%s/res-%u-%u.%s", p->params->all_dir, id, sub,
-                     i.width && i.row == (uint64_t)i.width * 4 ? "png" : "bin");
-            if (i.width && i.row == (uint64_t)i.width * 4) {
+                     play_is_picture(&i) ? "png" : "bin");
+            if (play_is_picture(&i)) {
                 err = play_save_png(&i, path, &p->error);
             } else if ((f = fopen(path, "wb"))) {
                 fwrite(i.bytes, 1, i.size < 4096 ? i.size : 4096, f);

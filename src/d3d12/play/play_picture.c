@@ -311,7 +311,7 @@ static void to_rgba(uint8_t *px, size_t n, DXGI_FORMAT f)
 
 int play_save_png(struct play_image *i, const char *path, struct error *e)
 {
-    if (i->row != (uint64_t)i->width * 4)
+    if (!play_is_picture(i))
         return 0;
     to_rgba(i->bytes, (size_t)i->width * i->height, i->format);
     return png_file_write(path, i->bytes, i->width, i->height, i->row, e);

@@ -15,13 +15,16 @@
 
 #include "base/log.h"
 
-#define FOLDER "aerogpu-wine-"
+#define FOLDER       "aerogpu-wine-"
+#define FILLED       ".filled" /* a link in the root of those that nothing is added to any more */
+#define WINDOWS_PATH 250       /* bytes of a program's path, with a drive in front */
 
 struct wine_run {
     char **argv;                /* what to run instead */
-    char *folder;               /* the private one */
+    char *root;                 /* the private ones begin here */
+    char *folder;               /* in it, where `origin` is in the system's */
     char *origin;               /* the program's own */
-    int lock;                   /* held on `folder` */
+    int lock;                   /* held on `root` */
     char *own_d3d12, *own_dxgi; /* such a library beside the program, or NULL */
 };
 
@@ -131,63 +134,102 @@ static char **new_argv(const struct wine_run *w, char *const *argv, unsigned pro
     return out;
 }
 
+/* The folders above the program's own, in `root`, with links to what stands in each beside the next. */
+static int mirror(struct wine_run *w)
+{
+    char real[PATH_MAX], here[PATH_MAX];
+    const char *next = w->origin;
+    int err = 0;
+
+    while (!err && *next) {
+        const char *name = next + 1, *end = strchrnul(name, '/');
+        int above = (int)(next - w->origin);
+        struct dirent *f;
+        DIR *dir;
+
+        snprintf(real, sizeof(real), "%.*s/", above, w->origin);
+        snprintf(here, sizeof(here), "%s%.*s", w->root, above, w->origin);
+        dir = opendir(real); /* one that may be entered, but not read, has the next alone */
+        while (!err && dir && (f = readdir(dir)))
+            if (strcmp(f->d_name, ".") && strcmp(f->d_name, "..") &&
+                (strlen(f->d_name) != (size_t)(end - name) || strncmp(f->d_name, name, (size_t)(end - name))))
+                err = link_into(here, above ? real : "", f->d_name);
+        if (dir)
+            closedir(dir);
+        snprintf(here, sizeof(here), "%s%.*s", w->root, (int)(end - w->origin), w->origin);
+        if (!err && mkdir(here, 0700))
+            err = -errno;
+        next = end;
+    }
+    return err;
+}
+
+/* Empties the folder `at`: our links go, what the program made goes home (NULL: stays). False: something is still there. */
+static bool clear_away(const char *at, const char *home)
+{
+    DIR *dir = opendir(at);
+    struct dirent *f;
+    bool all = dir;
+
+    while (dir && (f = readdir(dir))) {
+        char here[PATH_MAX], there[PATH_MAX] = "";
+        struct stat st, to;
+
+        if (!strcmp(f->d_name, ".") || !strcmp(f->d_name, ".."))
+            continue;
+        if (snprintf(here, sizeof(here), "%s/%s", at, f->d_name) >= (int)sizeof(here) ||
+            (home && snprintf(there, sizeof(there), "%s/%s", home, f->d_name) >= (int)sizeof(there)) ||
+            lstat(here, &st))
+            all = false;
+        else if (S_ISLNK(st.st_mode))
+            all = !unlink(here) && all;
+        else if (S_ISDIR(st.st_mode) && (!home || (!stat(there, &to) && S_ISDIR(to.st_mode))))
+            all = clear_away(here, home ? there : NULL) && !rmdir(here) && all;
+        else
+            all = home && !rename(here, there) && all;
+    }
+    if (dir)
+        closedir(dir);
+    return all;
+}
+
 /* Folders of recorders that were killed. Nobody holds them; what the program wrote into one stays there. */
 static void sweep(void)
 {
-    DIR *tmp = opendir("/tmp"), *dir;
-    struct dirent *f, *g;
+    DIR *tmp = opendir("/tmp");
+    struct dirent *f;
 
     while (tmp && (f = readdir(tmp))) {
+        char path[PATH_MAX];
         struct stat st;
         int fd;
 
         if (strncmp(f->d_name, FOLDER, strlen(FOLDER)) ||
             (fd = openat(dirfd(tmp), f->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
             continue;
-        if (fstat(fd, &st) || st.st_uid != geteuid() ||
-            faccessat(fd, "d3d12.dll", F_OK, AT_SYMLINK_NOFOLLOW) || flock(fd, LOCK_EX | LOCK_NB) ||
-            !(dir = fdopendir(fd))) { /* not filled yet, or in use */
-            close(fd);
+        if (fstat(fd, &st) || st.st_uid != geteuid() || faccessat(fd, FILLED, F_OK, AT_SYMLINK_NOFOLLOW) ||
+            flock(fd, LOCK_EX | LOCK_NB)) {
+            close(fd); /* not filled yet, or in use */
             continue;
         }
-        while ((g = readdir(dir)))
-            if (!fstatat(fd, g->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISLNK(st.st_mode))
-                unlinkat(fd, g->d_name, 0);
-        unlinkat(dirfd(tmp), f->d_name, AT_REMOVEDIR);
-        closedir(dir);
+        snprintf(path, sizeof(path), "/tmp/%s", f->d_name);
+        if (clear_away(path, NULL))
+            rmdir(path);
+        close(fd);
     }
     if (tmp)
         closedir(tmp);
 }
 
-/* A link of ours goes, a file of the program's goes home. False: it is still there. */
-static bool clear_away(const struct wine_run *w, const char *name)
-{
-    char at[PATH_MAX], home[PATH_MAX];
-    struct stat st;
-
-    if (snprintf(at, sizeof(at), "%s/%s", w->folder, name) >= (int)sizeof(at) ||
-        snprintf(home, sizeof(home), "%s/%s", w->origin, name) >= (int)sizeof(home) || lstat(at, &st))
-        return false;
-    return S_ISLNK(st.st_mode) ? !unlink(at) : !rename(at, home);
-}
-
 static void finish(struct wine_run *w)
 {
-    DIR *dir = w->folder ? opendir(w->folder) : NULL;
-    bool all = true;
-    struct dirent *f;
-
-    while (dir && (f = readdir(dir)))
-        if (strcmp(f->d_name, ".") && strcmp(f->d_name, "..") && !clear_away(w, f->d_name))
-            all = false;
-    if (dir)
-        closedir(dir);
-    if (w->folder && (!all || rmdir(w->folder)))
-        log_warn("d3d12", "what the program wrote beside itself is in %s", w->folder);
+    if (w->root &&
+        (!clear_away(w->root, w->folder && !strcmp(w->folder, w->root) ? w->origin : "") || rmdir(w->root)))
+        log_warn("d3d12", "what the program wrote beside itself is in %s", w->root);
     for (char **a = w->argv; a && *a; a++)
         free(*a);
     free(w->argv);
+    free(w->root);
     free(w->folder);
     free(w->origin);
     free(w->own_d3d12);
@@ -200,7 +242,8 @@ static void finish(struct wine_run *w)
 static int prepare(struct wine_run *w, char *const *argv, const char *dll_dir, struct error *e)
 {
     unsigned program = is_exe(argv[0]) ? 0 : 1;
-    char *path = host_path(argv[program]), *slash, folder[] = "/tmp/" FOLDER "XXXXXX";
+    char *path = host_path(argv[program]), *slash, root[] = "/tmp/" FOLDER "XXXXXX";
+    bool deep;
     int err;
 
     sweep();
@@ -210,17 +253,24 @@ static int prepare(struct wine_run *w, char *const *argv, const char *dll_dir, s
         return error_set(e, -ENOENT, "cannot find %s: name the program's file", argv[program]);
     }
     w->origin = strndup(path, (size_t)(slash - path));
-    w->folder = mkdtemp(folder) ? strdup(folder) : NULL;
-    if (!w->origin || !w->folder) {
+    w->root = mkdtemp(root) ? strdup(root) : NULL;
+    deep = strlen(root) + strlen(path) < WINDOWS_PATH;
+    if (!w->origin || !w->root || asprintf(&w->folder, "%s%s", root, deep ? w->origin : "") < 0) {
+        w->folder = NULL;
         err = error_set(e, -errno, "cannot make a folder for the program: %s", strerror(errno));
         goto out;
     }
-    w->lock = open(w->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (!deep)
+        log_warn("d3d12", "%s is too long a path: what the program looks for above its folder is not there",
+                 path);
+    w->lock = open(w->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (w->lock >= 0)
         flock(w->lock, LOCK_EX);
-    err = link_all(w);
+    err = deep ? mirror(w) : 0;
+    err = err ? err : link_all(w);
     for (int i = 0; !err && i < 2; i++)
         err = link_into(w->folder, dll_dir, libraries[i]);
+    err = err ? err : link_into(w->root, "", FILLED);
     if (err) {
         error_set(e, err, "cannot link the program's folder %s: %s", w->origin, strerror(-err));
         goto out;

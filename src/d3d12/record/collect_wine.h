@@ -2,7 +2,8 @@
  *
  * Windows looks for a program's libraries in the program's folder first. So that nothing is written there, and nothing
  * in the user's prefix, the program is started from a private folder: links to everything in its own, and the
- * recorder's d3d12.dll and dxgi.dll. Afterwards the folder is removed; files that the program made in it move to where
+ * recorder's d3d12.dll and dxgi.dll. Above it stand the folders that are above its own, again with links to everything in them, so
+ * that `..\..\Content` is what it is there. Afterwards they are removed; files that the program made in them move to where
  * they would have been.
  */
 #ifndef D3D12_COLLECT_WINE_H_

@@ -1,0 +1,69 @@
+/* play_parts_test.c: parts of the player that need no device. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "d3d12/play/play_internal.h"
+#include "temp_dir.h"
+
+/* `size` bytes in front of a page that nobody may touch. */
+static uint8_t *guarded(size_t size)
+{
+    size_t room = (size + 4095) & ~(size_t)4095;
+    uint8_t *p = mmap(NULL, room + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert_int_equal(mprotect(p + room, 4096, PROT_NONE), 0);
+    return p + room - size;
+}
+
+/* Rows of blocks of 16 bytes are as long as rows of four bytes a pixel, and a quarter as many. */
+static void blocks_are_no_picture(void **state)
+{
+    struct play_image i = {.size = 64 * 4 * 16,
+                           .width = 64,
+                           .height = 64,
+                           .rows = 16,
+                           .row = 64 * 4,
+                           .format = DXGI_FORMAT_BC7_UNORM};
+    struct error e = {0};
+    char path[100];
+
+    snprintf(path, sizeof(path), "%s/blocks.png", dir);
+    i.bytes = guarded(i.size);
+    assert_false(play_is_picture(&i));
+    assert_int_equal(play_save_png(&i, path, &e), 0);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static void pixels_are_a_picture(void **state)
+{
+    struct play_image i = {.size = 64 * 4 * 64,
+                           .width = 64,
+                           .height = 64,
+                           .rows = 64,
+                           .row = 64 * 4,
+                           .format = DXGI_FORMAT_R8G8B8A8_UNORM};
+    struct error e = {0};
+    char path[100];
+
+    snprintf(path, sizeof(path), "%s/pixels.png", dir);
+    i.bytes = guarded(i.size);
+    assert_int_equal(play_save_png(&i, path, &e), 0);
+    assert_int_equal(access(path, F_OK), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_no_picture),
+        cmocka_unit_test(pixels_are_a_picture),
+    };
+
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
