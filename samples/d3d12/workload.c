@@ -876,9 +876,9 @@ static const struct {
     const char *name;
     void (*run)(void);
 } programs[] = {
-    {"clears", clears}, {"maps", maps},       {"reused", reused}, {"placed", placed},   {"threads", threads},
-    {"events", events}, {"devices", devices}, {"gated", gated},   {"killed", killed},
-    {"crash", crash},   {"scene", scene},     {"stream", stream}, {"queries", queries},
+    {"clears", clears}, {"maps", maps},       {"reused", reused},   {"placed", placed}, {"threads", threads},
+    {"events", events}, {"devices", devices}, {"gated", gated},     {"killed", killed}, {"crash", crash},
+    {"scene", scene},   {"stream", stream},   {"queries", queries},
 };
 
 int main(int argc, char **argv)
@@ -889,9 +889,8 @@ int main(int argc, char **argv)
             printf("%s %016llx\n", argv[1], (unsigned long long)checksum);
             return 0;
         }
-    fprintf(
-        stderr,
-        "usage: workload "
-        "clears|maps|reused|placed|threads|events|devices|gated|killed|crash|scene|stream|queries\n");
+    fprintf(stderr,
+            "usage: workload "
+            "clears|maps|reused|placed|threads|events|devices|gated|killed|crash|scene|stream|queries\n");
     return 2;
 }

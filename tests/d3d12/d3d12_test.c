@@ -256,7 +256,7 @@ static void a_recording_of_nothing_says_so(void **state)
     struct strbuf out = {0};
 
     need_device();
-    assert_int_equal(run(&out, "%s record -o %s/nothing -- true", aerogpu, dir), 0);
+    assert_int_equal(run(&out, "%s record -o %s/nothing -- %s nosuch", aerogpu, dir, workload), 2);
     assert_non_null(
         strstr(strbuf_str(&out), "nothing was recorded: the program made no call that the recorder saw"));
     strbuf_finish(&out);

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "record.h"
-#include "record/dirty.h"
+#include "record/dirty/dirty.h"
 
 _Static_assert(DIRTY_AUTO == 0 && DIRTY_KERNEL == 1 && DIRTY_FAULT == 2 && DIRTY_HASH == 3,
                "the words of --memory");
