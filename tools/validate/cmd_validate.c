@@ -30,7 +30,7 @@ struct run {
     struct validate_host host;
     struct sim_suite sim;
     unsigned seen_events;
-    struct witness *witness; /* while tdr_recovery runs */
+    struct sampler *sampler; /* while tdr_recovery runs */
     char command[256];       /* this one, for the record */
     char bin_dir[PATH_MAX], dbgctl[PATH_MAX], logs[PATH_MAX];
     json_t *report, *steps;
@@ -94,11 +94,11 @@ static void progress(void *ctx, const char *name, unsigned index, unsigned total
     (void)total;
     if (!strcmp(name, "tdr_recovery")) {
         if (!result)
-            r->witness = witness_start(&r->host);
-        else if (r->witness)
-            json_object_set_new(result->details, "witness", witness_stop(r->witness));
+            r->sampler = sampler_start(&r->host);
+        else if (r->sampler)
+            json_object_set_new(result->details, "sampler", sampler_stop(r->sampler));
         if (result)
-            r->witness = NULL;
+            r->sampler = NULL;
     }
     if (!result) {
         if (!r->o.json && isatty(1)) {
@@ -289,7 +289,7 @@ static void soak_minute(struct run *r)
     run_tests(r, others, sizeof(others) / sizeof(others[0]), NULL, 0);
 }
 
-static json_t *level_json(const struct growth_level *l)
+static json_t *level_json(const struct leak_level *l)
 {
     return json_pack("{s:f, s:f, s:f, s:f, s:i, s:i}", "minute", l->minute, "memory_mib",
                      (double)l->memory / 0x1p20, "executor_mib", (double)l->executor_memory / 0x1p20,
@@ -300,7 +300,7 @@ static json_t *level_json(const struct growth_level *l)
 static void soak(struct run *r)
 {
     unsigned n = r->o.soak_minutes + 1;
-    struct growth_level *levels;
+    struct leak_level *levels;
     json_t *list;
     char text[300];
     bool grows;
@@ -313,16 +313,16 @@ static void soak(struct run *r)
         step(r, "soak", false, false, "no memory");
         return;
     }
-    growth_look(&r->host, &levels[0]);
+    leak_monitor_sample(&r->host, &levels[0]);
     for (unsigned i = 1; i < n; i++) {
         if (!r->o.json)
             printf("\nsoak, minute %u of %u\n", i, n - 1);
         soak_minute(r);
-        growth_look(&r->host, &levels[i]);
+        leak_monitor_sample(&r->host, &levels[i]);
     }
     for (unsigned i = 0; i < n; i++)
         json_array_append_new(list, level_json(&levels[i]));
-    grows = growth_verdict(levels, n, text, sizeof(text));
+    grows = leak_verdict(levels, n, text, sizeof(text));
     step(r, "nothing grows", !grows, false, text);
     json_object_set_new(r->report, "soak",
                         json_pack("{s:o, s:b, s:s}", "levels", list, "grows", grows, "text", text));

@@ -11,7 +11,7 @@ double validate_number(const json_t *o, const char *key);
 /* A test of the report by name; NULL. */
 const json_t *validate_find_test(const json_t *report, const char *name);
 
-/* The hang of tdr_recovery and the way back, as its witness saw it (validate_timeline.c); nothing without a witness. */
+/* The hang of tdr_recovery and the way back, as its sampler saw it (validate_timeline.c); nothing without a sampler. */
 void validate_timeline(struct strbuf *b, const json_t *report);
 
 #endif

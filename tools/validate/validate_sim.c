@@ -26,7 +26,7 @@ struct sim_peer {
     struct kthread *thread;
     struct kwaiters wake;
     struct queue in, out; /* to it, from it */
-    bool deaf, killed, done;
+    bool input_closed, killed, done;
 };
 
 static struct kernel *kernel_of(const struct sim_suite *s)
@@ -159,7 +159,7 @@ static bool peer_hear(void *ctx, int number, char *text, size_t size, int timeou
         machine_wait(stack_machine(s->top->stack), something_from, p, end - now(s));
         return take(&p->out, text, size);
     }
-    while (!p->in.first && !p->deaf && !p->killed && now(s) < end)
+    while (!p->in.first && !p->input_closed && !p->killed && now(s) < end)
         dxgk_kernel_wait(kernel_of(s), &p->wake, end);
     return take(&p->in, text, size);
 }
@@ -234,7 +234,7 @@ static int peer_end(void *ctx, int number, int timeout_ms, bool killed)
 
     if (!p)
         return -1;
-    p->deaf = true; /* its input is closed */
+    p->input_closed = true;
     dxgk_kernel_wake_all(kernel_of(s), &p->wake);
     if (killed || !await_end(p, (uint64_t)timeout_ms * NSEC_PER_MSEC))
         kill_peer(p);
@@ -307,7 +307,7 @@ bool sim_suite_settle(struct sim_suite *s)
     bool all = true;
 
     for (struct sim_peer *p = s->peers; p; p = p->next) {
-        p->deaf = true;
+        p->input_closed = true;
         kill_peer(p);
         all &= await_end(p, 60 * NSEC_PER_SEC);
     }

@@ -1,5 +1,5 @@
 /* validate_timeline.c: one picture of the hang and the recovery: what the device had to do, its vblanks, and the driver's
- * answers, from the samples that a witness took every few milliseconds while tdr_recovery ran. */
+ * answers, from the samples that a sampler took every few milliseconds while tdr_recovery ran. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -120,7 +120,7 @@ static void draw(struct strbuf *b, const struct story *t, const json_t *samples)
 void validate_timeline(struct strbuf *b, const json_t *report)
 {
     const json_t *test = validate_find_test(report, "tdr_recovery"),
-                 *witness = json_object_get(test, "witness"), *samples = json_object_get(witness, "samples");
+                 *sampler = json_object_get(test, "sampler"), *samples = json_object_get(sampler, "samples");
     struct story t;
 
     if (json_array_size(samples) < 10)
@@ -136,7 +136,7 @@ void validate_timeline(struct strbuf *b, const json_t *report)
             b,
             "Nothing completes for %.0f ms; vblank goes on at %.1f Hz, and the driver answers all of %zu looks, the "
             "slowest in %.2f ms. ",
-            t.reset - t.hung, t.vblank_hz, t.during, validate_number(witness, "slowest_ms"));
+            t.reset - t.hung, t.vblank_hz, t.during, validate_number(sampler, "slowest_ms"));
     if (t.again >= 0)
         strbuf_printf(b, "The first new work is complete %.0f ms after the reset.", t.again - t.reset);
     strbuf_puts(b, "</p>");

@@ -12,11 +12,11 @@
 #include "aerogpu/escape.h"
 #include "dxgkrnl/kernel.h"
 
-/* ---- the witness --------------------------------------------------------- */
+/* ---- the sampler --------------------------------------------------------- */
 
 enum { INTERVAL_MS = 10, MAX_SAMPLES = 3000 };
 
-struct witness {
+struct sampler {
     struct validate_host *h;
     struct dxgk_client *client;
     D3DKMT_HANDLE adapter;
@@ -26,12 +26,12 @@ struct witness {
     _Atomic bool stop, done;
 };
 
-static uint64_t now(struct witness *w)
+static uint64_t now(struct sampler *w)
 {
     return clock_now(stack_clock(w->h->stack));
 }
 
-static bool ask(struct witness *w, uint32_t op, void *block, uint32_t size)
+static bool ask(struct sampler *w, uint32_t op, void *block, uint32_t size)
 {
     struct aerogpu_escape_header *header = block;
     uint64_t start = now(w), took;
@@ -46,7 +46,7 @@ static bool ask(struct witness *w, uint32_t op, void *block, uint32_t size)
     return s == STATUS_SUCCESS;
 }
 
-static void look(struct witness *w)
+static void take_sample(struct sampler *w)
 {
     struct aerogpu_escape_query_perf p = {0};
     struct aerogpu_escape_query_vblank v = {0};
@@ -62,11 +62,11 @@ static void look(struct witness *w)
 
 static void *live_main(void *arg)
 {
-    struct witness *w = arg;
+    struct sampler *w = arg;
     struct timespec pause = {0, INTERVAL_MS * 1000000L};
 
     while (!atomic_load(&w->stop)) {
-        look(w);
+        take_sample(w);
         nanosleep(&pause, NULL);
     }
     return NULL;
@@ -75,20 +75,20 @@ static void *live_main(void *arg)
 /* A coroutine of the sim's kernel. */
 static void sim_main(void *arg)
 {
-    struct witness *w = arg;
+    struct sampler *w = arg;
     struct kernel *k = dxgk_kernel(stack_dxgk(w->h->stack));
 
     while (!atomic_load(&w->stop)) {
         struct kwaiters nobody = {0};
-        look(w);
+        take_sample(w);
         dxgk_kernel_wait(k, &nobody, now(w) + INTERVAL_MS * NSEC_PER_MSEC);
     }
     atomic_store(&w->done, true);
 }
 
-struct witness *witness_start(struct validate_host *h)
+struct sampler *sampler_start(struct validate_host *h)
 {
-    struct witness *w = calloc(1, sizeof(*w));
+    struct sampler *w = calloc(1, sizeof(*w));
     D3DKMT_OPENADAPTERFROMHDC open = {0};
     int r;
 
@@ -102,7 +102,7 @@ struct witness *witness_start(struct validate_host *h)
     if (!NT_SUCCESS(dxgk_OpenAdapterFromHdc(w->client, &open)))
         goto fail;
     w->adapter = open.hAdapter;
-    r = h->sim ? dxgk_kernel_spawn(dxgk_kernel(stack_dxgk(h->stack)), "witness", sim_main, w)
+    r = h->sim ? dxgk_kernel_spawn(dxgk_kernel(stack_dxgk(h->stack)), "sampler", sim_main, w)
                : pthread_create(&w->thread, NULL, live_main, w);
     if (!r)
         return w;
@@ -116,10 +116,10 @@ fail:
 
 static bool is_done(void *ctx)
 {
-    return atomic_load(&((struct witness *)ctx)->done);
+    return atomic_load(&((struct sampler *)ctx)->done);
 }
 
-json_t *witness_stop(struct witness *w)
+json_t *sampler_stop(struct sampler *w)
 {
     json_t *out;
 
@@ -130,7 +130,7 @@ json_t *witness_stop(struct witness *w)
         machine_wait(stack_machine(w->h->stack), is_done, w, NSEC_PER_SEC);
     else
         pthread_join(w->thread, NULL);
-    look(w); /* how it ended */
+    take_sample(w); /* how it ended */
     dxgk_client_close(w->client);
     out = json_pack("{s:f, s:i, s:f, s:o}", "start_ms", (double)(w->start_ns - w->h->start_ns) / 1e6,
                     "interval_ms", (int)INTERVAL_MS, "slowest_ms", (double)w->slowest_ns / 1e6, "samples",
@@ -139,7 +139,7 @@ json_t *witness_stop(struct witness *w)
     return out;
 }
 
-/* ---- growth -------------------------------------------------------------- */
+/* ---- the leak monitor ---------------------------------------------------- */
 
 static uint64_t resident(int pid)
 {
@@ -192,7 +192,7 @@ static unsigned children(void)
     return n;
 }
 
-void growth_look(struct validate_host *h, struct growth_level *out)
+void leak_monitor_sample(struct validate_host *h, struct leak_level *out)
 {
     struct d3dkmt_server_stats stats = {0};
 
@@ -202,7 +202,7 @@ void growth_look(struct validate_host *h, struct growth_level *out)
             break;
         nanosleep(&(struct timespec){0, 10000000}, NULL);
     }
-    *out = (struct growth_level){
+    *out = (struct leak_level){
         .minute = (double)(clock_now(stack_clock(h->stack)) - h->start_ns) / 60e9,
         .memory = resident((int)getpid()),
         .executor_memory = resident(machine_executor_pid(stack_machine(h->stack))),
@@ -218,9 +218,9 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-bool growth_verdict(const struct growth_level *levels, unsigned n, char *text, size_t size)
+bool leak_verdict(const struct leak_level *levels, unsigned n, char *text, size_t size)
 {
-    const struct growth_level *first, *last = &levels[n - 1];
+    const struct leak_level *first, *last = &levels[n - 1];
     uint64_t slack = 8u << 20;
 
     if (n < 2) {

@@ -1,8 +1,8 @@
 /* validate_watch.h: two observers that run beside the tests.
  *
- *   witness: asks the driver for fences, vblank and resets every few milliseconds, during a hang above all: the time line of
+ *   sampler: asks the driver for fences, vblank and resets every few milliseconds, during a hang above all: the time line of
  *            the report, and how long the slowest answer took
- *   growth:  what the process and its children hold, minute after minute: memory, descriptors, processes, guest memory
+ *   leak monitor: what the process and its children hold, minute after minute: memory, descriptors, processes, guest memory
  *
  * Invariants:
  *  1. An observer disturbs nothing: it is a client of its own, and reads /proc.
@@ -13,20 +13,20 @@
 
 #include "validate.h"
 
-struct witness;
+struct sampler;
 
 /* NULL: there is no memory, and nothing to be seen. */
-struct witness *witness_start(struct validate_host *h);
+struct sampler *sampler_start(struct validate_host *h);
 /* {interval_ms, slowest_ms, samples: [[ms since the start, submitted, completed, vblank, resets]]}, a new reference. */
-json_t *witness_stop(struct witness *w);
+json_t *sampler_stop(struct sampler *w);
 
-struct growth_level {
+struct leak_level {
     double minute;
     uint64_t memory, executor_memory, guest_memory; /* bytes */
     unsigned descriptors, processes, clients;
 };
-void growth_look(struct validate_host *h, struct growth_level *out);
+void leak_monitor_sample(struct validate_host *h, struct leak_level *out);
 /* Whether the levels grow, in words; false: they do not. The first ones are for warming up. */
-bool growth_verdict(const struct growth_level *levels, unsigned n, char *text, size_t size);
+bool leak_verdict(const struct leak_level *levels, unsigned n, char *text, size_t size);
 
 #endif
