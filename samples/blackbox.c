@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         &(struct bb_resource){.id = 1, .name = "leaves", .kind = "buffer", .address = 0x10000, .size = 4096});
     bb_resources_remove(resources, 1, 1000);
     bb_resources_fault(resources, 0x10010, &fault);
-    if (bb_infer(&inference, queue, sizeof(queue) / sizeof(queue[0])))
+    if (bb_infer(&inference, queue, sizeof(queue) / sizeof(queue[0]), BB_END_HANG))
         return 1;
     bb_meta(package, "reason", "timeout");
     bb_meta(package, "program", "example");

@@ -102,8 +102,13 @@ struct bb_inference {
     char conclusion[512];    /* in words */
 };
 
+/* How it ended. In a hang whatever can finish does, so that what is unfinished is to blame or waits for what is. Where
+ * everything stops at once (a page fault, a lost device, the end of the process), what merely ran is unfinished as well: only a
+ * command that is left alone is certain. */
+enum bb_end { BB_END_HANG, BB_END_AT_ONCE };
+
 /* Fills `out`, whose memory belongs to the caller until bb_inference_finish. 0 or -ENOMEM. */
-int bb_infer(struct bb_inference *out, const struct bb_item *items, uint32_t num_items);
+int bb_infer(struct bb_inference *out, const struct bb_item *items, uint32_t num_items, enum bb_end end);
 void bb_inference_finish(struct bb_inference *inference);
 const char *bb_state_name(enum bb_state state);
 enum bb_state bb_state_find(const char *name); /* BB_NUM_STATES: none has that name */

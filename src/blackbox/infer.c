@@ -5,7 +5,7 @@
  * Invariants:
  *  1. A command that is called finished stands before a written BOTTOM marker; one that is called not started stands
  *     behind an unwritten TOP marker, or in front of one that an unfinished command kept from being reached.
- *  2. "Certain" needs one candidate and proof that something in front of a reached, unwritten BOTTOM marker is unfinished,
+ *  2. "Certain" needs one candidate; of a hang, also proof that something in front of a reached, unwritten BOTTOM marker is unfinished,
  *     or an unwritten marker behind the only command that is left.
  */
 #include <errno.h>
@@ -24,6 +24,7 @@ enum { NAMED_CANDIDATES = 4, MAX_DEPTH = 64 };
 struct facts {
     const struct bb_item *items;
     uint32_t n;
+    enum bb_end end;
     uint32_t last_bottom; /* last written BOTTOM; NONE: none */
     uint32_t reach;       /* last item that the command processor is known to have passed; NONE: none */
     uint32_t stop;        /* first unwritten TOP behind `reach`; n: none */
@@ -96,7 +97,8 @@ static enum bb_state state_of(const struct facts *f, uint32_t i)
         return BB_FINISHED;
     if (i > f->stop)
         return BB_NOT_STARTED;
-    if (f->proven != NONE && i > f->proven && (f->reach == NONE || i > f->reach) && own_top_is_missing(f, i))
+    if (f->end == BB_END_HANG && f->proven != NONE && i > f->proven && (f->reach == NONE || i > f->reach) &&
+        own_top_is_missing(f, i))
         return BB_NOT_STARTED;
     return BB_MAYBE_RUNNING;
 }
@@ -188,6 +190,7 @@ static void put_candidates(struct strbuf *s, const struct facts *f, const struct
 static void put_conclusion(const struct facts *f, struct bb_inference *x)
 {
     const struct bb_item *first = x->num_candidates ? &f->items[x->candidates[0]] : NULL;
+    const char *where = f->end == BB_END_HANG ? "the hang is in " : "it stopped in ";
     struct strbuf s = {0};
 
     switch (x->certainty) {
@@ -199,11 +202,11 @@ static void put_conclusion(const struct facts *f, struct bb_inference *x)
                                          : "it stopped where there is no command to blame");
         break;
     case BB_CERTAIN:
-        strbuf_puts(&s, first->kind == BB_ITEM_WAIT ? "it waits for ever in " : "the hang is in ");
+        strbuf_puts(&s, first->kind == BB_ITEM_WAIT ? "it waits for ever in " : where);
         put_name(&s, first);
         break;
     case BB_SEVERAL:
-        strbuf_puts(&s, "the hang is in ");
+        strbuf_puts(&s, where);
         put_candidates(&s, f, x);
         if (x->states[x->candidates[0]] == BB_RUNNING) {
             strbuf_puts(&s, ": ");
@@ -251,9 +254,9 @@ static void inference_check(const struct facts *f, const struct bb_inference *x)
     INVARIANT((f->proven == NONE) == (f->first_proven == NONE) && f->first_proven <= f->proven);
 }
 
-int bb_infer(struct bb_inference *out, const struct bb_item *items, uint32_t num_items)
+int bb_infer(struct bb_inference *out, const struct bb_item *items, uint32_t num_items, enum bb_end end)
 {
-    struct facts f = {.items = items, .n = num_items};
+    struct facts f = {.items = items, .n = num_items, .end = end};
 
     *out = (struct bb_inference){.num_items = num_items};
     out->states = calloc(num_items ? num_items : 1, 1);
@@ -265,8 +268,10 @@ int bb_infer(struct bb_inference *out, const struct bb_item *items, uint32_t num
     gather(&f, out);
     for (uint32_t i = 0; i < num_items; i++)
         out->states[i] = (uint8_t)state_of(&f, i);
-    apply_limit(&f, out);
-    mark_certain(&f, out);
+    if (end == BB_END_HANG) {
+        apply_limit(&f, out);
+        mark_certain(&f, out);
+    }
     for (uint32_t i = 0; i < num_items; i++)
         if (is_command(&items[i]) && (out->states[i] == BB_RUNNING || out->states[i] == BB_MAYBE_RUNNING))
             out->candidates[out->num_candidates++] = i;

@@ -37,7 +37,7 @@ static void outcome_init(struct outcome *o, const struct snapshot *sn, const str
         return;
     o->decoded = atomic_load(&slot->decoding);
     o->decoded -= o->decoded > 0;
-    if (bb_infer(&o->x, o->items.items, o->items.n))
+    if (bb_infer(&o->x, o->items.items, o->items.n, watch_end(sn)))
         watch_items_finish(&o->items);
     else
         o->inferred = true;

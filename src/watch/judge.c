@@ -95,6 +95,11 @@ void watch_items_finish(struct watch_items *i)
 
 /* ---- who ----------------------------------------------------------------- */
 
+enum bb_end watch_end(const struct snapshot *sn)
+{
+    return sn->died && !sn->death.by_host ? BB_END_AT_ONCE : BB_END_HANG;
+}
+
 const struct retained *watch_submission(const struct snapshot *sn, uint64_t id)
 {
     for (uint32_t i = 0; id && i < sn->num_items; i++)
@@ -247,7 +252,7 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
 
     if (!slot || watch_items_init(&items, k, slot))
         return;
-    if (bb_infer(&x, items.items, items.n)) {
+    if (bb_infer(&x, items.items, items.n, watch_end(sn))) {
         watch_items_finish(&items);
         return;
     }
@@ -461,11 +466,37 @@ static void count_one(void *ctx, const struct bb_resource *r)
     ++*(uint32_t *)ctx;
 }
 
+/* A later one that has begun as well, NULL if there is none: then the markers of one alone prove nothing. */
+static const struct retained *also_begun(const struct snapshot *sn, const struct retained *k)
+{
+    for (uint32_t i = 0; sn->has_progress && i < sn->num_items; i++) {
+        const struct retained *other = &sn->items[i];
+        const struct exec_progress_slot *slot = other->id > k->id && other->state == RETAINED_QUEUED
+                                                    ? watch_progress_find(&sn->progress, other->id)
+                                                    : NULL;
+
+        if (slot && slot->top)
+            return other;
+    }
+    return NULL;
+}
+
 /* docs/evidence.md: what proves what. */
 static void judge_facts(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
 {
     const enum bb_cause_kind kind = bb_cause_desc(c->cause)->kind;
+    const struct retained *also = k && kind == BB_KIND_CRASH && !c->in_decoder ? also_begun(sn, k) : NULL;
     uint32_t others = 0;
+
+    if (also) {
+        size_t at = strlen(c->text);
+
+        c->certain = false;
+        snprintf(c->text + at, sizeof(c->text) - at,
+                 ", or a command of submission %llu did, which had begun as well",
+                 (unsigned long long)also->id);
+        unseen(c, "whether it was submission %llu, which had begun as well", (unsigned long long)also->id);
+    }
 
     c->which = c->certain ? BB_SURE_PROVEN : c->packet != UINT32_MAX ? BB_SURE_SUGGESTED : BB_SURE_UNKNOWN;
     c->happened =

@@ -131,6 +131,8 @@ struct watch {
 
 /* collect.c */
 
+/* How it ended, for bb_infer. */
+enum bb_end watch_end(const struct snapshot *sn);
 /* By its number, NULL: it is not there. */
 const struct retained *watch_submission(const struct snapshot *sn, uint64_t id);
 /* Says what crashed. */

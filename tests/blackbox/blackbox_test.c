@@ -52,7 +52,7 @@ static void check(const char *queue, const char *written, enum bb_certainty cert
     char names[128][16], found[256] = "";
     struct bb_inference x;
 
-    assert_int_equal(bb_infer(&x, items, parse(queue, written, items, names)), 0);
+    assert_int_equal(bb_infer(&x, items, parse(queue, written, items, names), BB_END_HANG), 0);
     for (uint32_t i = 0; i < x.num_candidates; i++) {
         strcat(found, i ? " " : "");
         strcat(found, items[x.candidates[i]].name);
@@ -122,13 +122,14 @@ static void regions(void **state)
     struct bb_inference x;
 
     assert_int_equal(
-        bb_infer(&x, items, parse("(frame T1 (sky A B2 ) (trees T3 B B4 ) ) ) T5 C B6", "123", items, names)),
+        bb_infer(&x, items, parse("(frame T1 (sky A B2 ) (trees T3 B B4 ) ) ) T5 C B6", "123", items, names),
+                 BB_END_HANG),
         0);
     assert_string_equal(x.path, "frame/trees");
     assert_int_equal(x.unbalanced_pops, 1);
     assert_int_equal(x.certainty, BB_CERTAIN);
     bb_inference_finish(&x);
-    assert_int_equal(bb_infer(&x, items, parse("(a (b T1 A B2", "1", items, names)), 0);
+    assert_int_equal(bb_infer(&x, items, parse("(a (b T1 A B2", "1", items, names), BB_END_HANG), 0);
     assert_string_equal(x.path, "a/b");
     assert_int_equal(x.open_regions, 2);
     bb_inference_finish(&x);
@@ -147,11 +148,11 @@ static void contradictions(void **state)
     char names[64][16];
     struct bb_inference x;
 
-    assert_int_equal(bb_infer(&x, items, parse("T1 A B2 T3 B B4", "4", items, names)), 0);
+    assert_int_equal(bb_infer(&x, items, parse("T1 A B2 T3 B B4", "4", items, names), BB_END_HANG), 0);
     assert_int_equal(x.contradictions, 3);
     assert_int_equal(x.num_candidates, 0);
     bb_inference_finish(&x);
-    assert_int_equal(bb_infer(&x, items, 0), 0);
+    assert_int_equal(bb_infer(&x, items, 0, BB_END_HANG), 0);
     assert_int_equal(x.certainty, BB_NOTHING);
     bb_inference_finish(&x);
     check("T1 A B2", "", BB_UNKNOWN, "", "no marker was written: the queue never began");
@@ -172,7 +173,7 @@ static void pending_limit(void **state)
     for (uint32_t i = 0; i < 64; i++)
         items[2 + i] = (struct bb_item){.kind = BB_ITEM_BOTTOM};
     items[66] = (struct bb_item){.kind = BB_ITEM_COMMAND, .name = "second"};
-    assert_int_equal(bb_infer(&x, items, 67), 0);
+    assert_int_equal(bb_infer(&x, items, 67, BB_END_HANG), 0);
     assert_int_equal(x.stalled_by_limit, 1);
     assert_int_equal(x.states[66], BB_NOT_STARTED);
     assert_int_equal(x.certainty, BB_CERTAIN);
@@ -198,7 +199,7 @@ static void every_combination(void **state)
                 written[w++] = (char)('1' + k);
         written[w] = '\0';
         n = parse(q, written, items, names);
-        assert_int_equal(bb_infer(&x, items, n), 0);
+        assert_int_equal(bb_infer(&x, items, n, BB_END_HANG), 0);
         for (uint32_t i = 0; i < n; i++)
             if (items[i].kind == BB_ITEM_COMMAND && x.states[i] == BB_FINISHED) {
                 bool later = false;
@@ -209,6 +210,46 @@ static void every_combination(void **state)
         assert_true(x.certainty != BB_CERTAIN || x.num_candidates == 1);
         bb_inference_finish(&x);
     }
+}
+
+/* A queue on a machine of the test's: the command processor takes one item per tick, and waits for nothing but its writes; a
+ * command runs for some ticks beside others. One that runs stops everything, at any tick. */
+static void stops_at_once(void **state)
+{
+    unsigned certain = 0;
+
+    for (uint64_t seed = 1; seed <= 20000; seed++) {
+        struct rng rng = {.state = seed};
+        struct bb_item items[24];
+        uint32_t ends[24] = {0}, n = 6 + (uint32_t)(rng_next(&rng) % 18), stop, running[24], num = 0;
+        struct bb_inference x;
+
+        for (uint32_t i = 0; i < n; i++) {
+            static const enum bb_item_kind kinds[] = {BB_ITEM_COMMAND, BB_ITEM_TOP, BB_ITEM_BOTTOM};
+
+            items[i] = (struct bb_item){.kind = kinds[rng_next(&rng) % 3], .id = i};
+            ends[i] = items[i].kind == BB_ITEM_COMMAND ? i + 1 + (uint32_t)(rng_next(&rng) % 12) : i;
+        }
+        stop = (uint32_t)(rng_next(&rng) % (n + 8));
+        for (uint32_t i = 0, latest = 0; i < n; i++) {
+            latest = ends[i] > latest ? ends[i] : latest;
+            items[i].written = items[i].kind == BB_ITEM_TOP
+                                   ? i < stop
+                                   : items[i].kind == BB_ITEM_BOTTOM && latest < stop && i < stop;
+            if (items[i].kind == BB_ITEM_COMMAND && i < stop && ends[i] >= stop)
+                running[num++] = i;
+        }
+        if (!num)
+            continue;
+        assert_int_equal(bb_infer(&x, items, n, BB_END_AT_ONCE), 0);
+        certain += x.certainty == BB_CERTAIN;
+        for (uint32_t k = 0; k < num && x.certainty == BB_CERTAIN; k++)
+            if (x.candidates[0] != running[k])
+                fail_msg("seed %llu: certain of %u, and %u ran", (unsigned long long)seed, x.candidates[0],
+                         running[k]);
+        bb_inference_finish(&x);
+    }
+    assert_true(certain > 500);
 }
 
 /* ---- packages and dumps -------------------------------------------------- */
@@ -479,6 +520,7 @@ int main(void)
         cmocka_unit_test(bad_packages),
         cmocka_unit_test(bad_dumps),
         cmocka_unit_test(damage_is_not_silent),
+        cmocka_unit_test(stops_at_once),
     };
 
     return cmocka_run_group_tests(tests, make_dir, remove_dir);

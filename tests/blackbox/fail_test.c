@@ -25,7 +25,7 @@ static int infer(void *ctx)
     const struct bb_item items[] = {
         {.kind = BB_ITEM_TOP, .written = true}, {.kind = BB_ITEM_COMMAND}, {.kind = BB_ITEM_BOTTOM}};
     struct bb_inference x;
-    int r = bb_infer(&x, items, 3);
+    int r = bb_infer(&x, items, 3, BB_END_HANG);
 
     if (!r)
         assert_int_equal(x.certainty, BB_CERTAIN);
