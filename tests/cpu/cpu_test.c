@@ -414,7 +414,7 @@ static void files_cut_anywhere_are_read_up_to_there(void **state)
             assert_int_equal(e.code, -EBADMSG);
             assert_true(e.text[0] != '\0');
         } else {
-            assert_false(t.has_coverage);
+            assert_true(!t.has_coverage || cut + 8 > size); /* but for the zero bytes behind the last block */
             assert_int_equal(cpu_report_init(&r, &t, 0, UINT64_MAX, 0, &e), 0);
             whole += r.a.events > 0;
             close_report(&t, &r);

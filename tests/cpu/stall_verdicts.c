@@ -26,14 +26,12 @@
 #include "aerogpu/pci.h"
 #include "base/rng.h"
 #include "cpu/capture/record.h"
+#include "cpu/report/report.h"
 #include "cpu/model/verdict.h"
+#include "stall_plants.h"
 #include "synth.h"
 #include "executor/exec_test_engine.h"
 #include "machine/driver.h"
-
-#define MS UINT64_C(1000000)
-#define US UINT64_C(1000)
-#define T0 (500 * UINT64_C(1000000000))
 
 static char dir[] = "/tmp/aerogpu-stall-XXXXXX";
 static char path[64];
@@ -87,10 +85,8 @@ static uint64_t cpu_time(void)
     return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-enum hang { HANG_NOT, HANG_SPINNING, HANG_ASLEEP };
-
-/* Takes one job, works on it for `work_ns` of CPU time and says so; or hangs. */
-static pid_t start_executor(int job, int done, uint64_t work_ns, enum hang hang)
+/* Takes one job, works on it for `work_ns` of CPU time and says so; or what the form makes of it. */
+static pid_t start_executor(int job, int done, uint64_t work_ns, struct stall_form *form)
 {
     pid_t pid = fork();
     char c = 0;
@@ -99,15 +95,14 @@ static pid_t start_executor(int job, int done, uint64_t work_ns, enum hang hang)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "executor");
-    if (hang != HANG_NOT)
-        real_time(1);
+    if (form)
+        stall_form_prepare(form);
     pin(chain_cpu);
     if (read(job, &c, 1) != 1)
         _exit(1);
-    if (hang == HANG_ASLEEP)
-        for (;;)
-            pause();
-    while (hang == HANG_SPINNING || cpu_time() < work_ns)
+    if (form)
+        stall_form_work(form);
+    while (cpu_time() < work_ns)
         ;
     sh->completed_ns = now();
     _exit(write(done, &c, 1) == 1 ? 0 : 1);
@@ -271,7 +266,6 @@ enum plant {
     LIVE_RT_HOG,
     LIVE_SIGSTOP,
     LIVE_THROTTLE,
-    LIVE_HANG,
     LIVE_DEVICE,
     MADE_REFERENCE,
     MADE_IPI,
@@ -284,17 +278,13 @@ enum plant {
     PLANTS
 };
 
-static const struct {
-    const char *what;
-    enum cpu_verdict_kind expected;
-    const char *reason;
-} plants[PLANTS] = {
+static const struct plant_kind plants[PLANTS] = {
     [LIVE_RT_HOG] = {"live: a real-time hog on the chain's CPU", CPU_VERDICT_CPU_STARVED, "preempted"},
-    [LIVE_SIGSTOP] = {"live: SIGSTOP of the waiting thread", CPU_VERDICT_CPU_STARVED, "stopped by a signal"},
+    [LIVE_SIGSTOP] = {"live: SIGSTOP of the waiting thread", CPU_VERDICT_FROZEN, "stopped by a signal"},
     [LIVE_THROTTLE] = {"live: the worker throttled as by cpulimit", CPU_VERDICT_CPU_STARVED,
                        "throttled by stop signals"},
-    [LIVE_HANG] = {"live: the worker hangs, spinning or asleep", CPU_VERDICT_GPU_HUNG, NULL},
-    [LIVE_DEVICE] = {"live: the device's executor process hangs", CPU_VERDICT_GPU_HUNG, NULL},
+    [LIVE_DEVICE] = {"live: the device's executor process sleeps for ever", CPU_VERDICT_UNKNOWN,
+                     "the executor slept, and not on the device"},
     [MADE_REFERENCE] = {"made up: the reference's crash, 20 of 24 silent", CPU_VERDICT_IPI_STALL,
                         "an IPI was not answered"},
     [MADE_IPI] = {"made up: IPIs never answered, one CPU spins", CPU_VERDICT_IPI_STALL, NULL},
@@ -306,6 +296,19 @@ static const struct {
     [MADE_BLIND] = {"made up: the same, a CPU not shown by the trace", CPU_VERDICT_UNKNOWN, NULL},
     [MADE_UNCHECKED] = {"made up: the same, the recorder was killed", CPU_VERDICT_UNKNOWN, NULL},
 };
+
+/* All kinds: those above, the stories, the forms. */
+static const struct plant_kind *kind_of(uint32_t p)
+{
+    return p < PLANTS                       ? &plants[p]
+           : p < PLANTS + stall_num_stories ? &stall_stories[p - PLANTS]
+                                            : &stall_forms[p - PLANTS - stall_num_stories];
+}
+
+static bool is_live(uint32_t p)
+{
+    return p <= LIVE_DEVICE || p >= PLANTS + stall_num_stories;
+}
 
 static void *record(void *arg)
 {
@@ -380,26 +383,33 @@ static void live_device(struct rng *rng, struct cpu_window *w, struct cpu_record
     }
 }
 
-static void live_processes(enum plant plant, struct rng *rng, struct cpu_window *w,
+/* `form`: what is done to the executor; NULL: what `plant` says. */
+static void live_processes(uint32_t plant, struct stall_form *form, struct rng *rng, struct cpu_window *w,
                            struct cpu_record_run *run, uint64_t limit_ns)
 {
-    const enum hang hang = plant != LIVE_HANG ? HANG_NOT : rng_below(rng, 2) ? HANG_SPINNING : HANG_ASLEEP;
     pid_t waiter, executor, hog = 0;
     int job[2], done[2], go[2];
     pthread_t recorder;
 
     if (pipe(job) || pipe(done) || pipe(go))
         return;
-    executor = start_executor(job[0], done[1], plant == LIVE_SIGSTOP ? 5 * MS : 40 * MS, hang);
+    executor = start_executor(job[0], done[1], plant == LIVE_SIGSTOP ? 5 * MS : 40 * MS, form);
     if (plant == LIVE_RT_HOG)
         hog = start_hog(go[0], limit_ns + 10 * MS);
-    waiter = start_waiter(job[1], done[0], limit_ns, plant == LIVE_HANG);
+    waiter = start_waiter(job[1], done[0], limit_ns, form != NULL);
     start_recorder(&recorder, run);
     go_on(rng);
-    plant_live(plant, waiter, executor, go[1], limit_ns);
+    if (form)
+        stall_form_plant(form, executor);
+    else
+        plant_live((enum plant)plant, waiter, executor, go[1], limit_ns);
     waitpid(waiter, NULL, 0);
-    kill(executor, SIGKILL);
-    waitpid(executor, NULL, 0);
+    if (form) {
+        stall_form_destroy(form, executor);
+    } else {
+        kill(executor, SIGKILL);
+        waitpid(executor, NULL, 0);
+    }
     if (hog > 0)
         waitpid(hog, NULL, 0);
     nap(5 * MS);
@@ -415,7 +425,8 @@ static void live_processes(enum plant plant, struct rng *rng, struct cpu_window 
     w->threads[1] = (struct cpu_window_thread){CPU_ROLE_EXECUTOR, executor, -1};
 }
 
-static bool live(enum plant plant, struct rng *rng, struct cpu_window *w)
+/* 0, -ENOTSUP if this kind cannot be planted here (`why`), or -EIO. */
+static int live(uint32_t plant, struct rng *rng, struct cpu_window *w, char why[100])
 {
     const uint64_t limit_ns = (120 + rng_below(rng, 80)) * MS;
     atomic_int stop = 0, recording = 0;
@@ -425,17 +436,22 @@ static bool live(enum plant plant, struct rng *rng, struct cpu_window *w)
                                  .recording = &recording,
                                  .duration_ns = 5000 * MS};
 
+    struct stall_form *form = NULL;
+
+    if (plant >= PLANTS &&
+        !(form = stall_form_create(plant - PLANTS - stall_num_stories, chain_cpu, why, 100)))
+        return -ENOTSUP;
     memset(sh, 0, sizeof(*sh));
     memset(w, 0, sizeof(*w));
     if (plant == LIVE_DEVICE)
         live_device(rng, w, &run, limit_ns);
     else
-        live_processes(plant, rng, w, &run, limit_ns);
+        live_processes(plant, form, rng, w, &run, limit_ns);
     w->submit_ns = sh->submit_ns;
     w->timeout_ns = sh->timeout_ns;
     if (sh->completed_ns && sh->completed_ns < sh->timeout_ns)
         w->completed_ns = sh->completed_ns;
-    return sh->timeout_ns != 0;
+    return sh->timeout_ns ? 0 : -EIO;
 }
 
 /* A machine of n CPUs that ticks along from T0 on: each CPU wakes every few ms; CPU 0 runs the waiter, CPU 1
@@ -446,6 +462,7 @@ static void tick_along(struct synth *s, struct rng *rng, uint64_t end, const boo
     for (uint32_t cpu = 0; cpu < s->num_cpus; cpu++) {
         uint64_t t = T0 + rng_below(rng, MS);
         int32_t tid = cpu == 0 ? 100 : cpu == 1 ? 101 : 1000 + (int32_t)cpu;
+        bool waits = false; /* the executor, for the device, from the submission on */
         synth_event(s, cpu, t, 1, CPU_EV_SWITCH, 1, 1, (uint64_t)tid);
         for (;;) {
             uint32_t state = (uint32_t)(1 + rng_below(rng, 3));
@@ -455,6 +472,10 @@ static void tick_along(struct synth *s, struct rng *rng, uint64_t end, const boo
             if (quiet && quiet[cpu] && t + run + sleep + MS >= from && t < to) {
                 t = to;
                 continue;
+            }
+            if (cpu == 1 && !waits && t >= T0 + 100 * MS) {
+                synth_event(s, cpu, t + US, tid, CPU_EV_FENCE_WAIT_START, 1, 7, 0);
+                waits = true;
             }
             synth_event(s, cpu, t + run, tid, CPU_EV_SWITCH, (uint64_t)tid, 1, 0);
             synth_idle(s, cpu, t + run + 2 * US, state);
@@ -532,6 +553,8 @@ static void made(enum plant plant, struct rng *rng, struct cpu_window *w)
         const uint64_t due = from + 20 * MS;
         if (plant == MADE_ASLEEP)
             w->threads[1] = (struct cpu_window_thread){CPU_ROLE_IRQ, -1, 1};
+        if (plant == MADE_ASLEEP)
+            w->completed_ns = due;
         if (plant == MADE_TIMER)
             synth_event(&s, 1, from, 101, CPU_EV_TIMER_START, due, 0, 0xabc0);
         synth_idle(&s, 1, from + 1, (uint32_t)(1 + rng_below(rng, 3)));
@@ -577,64 +600,93 @@ static void find_chain_cpu(char *why, size_t cap)
 }
 
 struct tally {
-    uint32_t runs, right, wrong[CPU_VERDICT_COUNT], reasons;
-    char example[300];
+    uint32_t runs, right, wrong[CPU_VERDICT_COUNT], certain, wrongly_certain, reasons;
+    char example[300], why[100]; /* why: it cannot be planted here */
 };
 
-static int one_run(enum plant plant, uint64_t seed, struct tally *t, bool verbose)
+static int one_run(uint32_t plant, uint64_t seed, struct tally *t, bool verbose)
 {
+    const struct plant_kind *kind = kind_of(plant);
     struct rng rng = {seed};
     struct cpu_window w;
     struct cpu_verdict v;
     struct cpu_trace trace;
     struct error e = {0};
+    int r = 0;
 
-    if (plant <= LIVE_DEVICE && !live(plant, &rng, &w))
-        return -EIO;
-    if (plant > LIVE_DEVICE)
-        made(plant, &rng, &w);
+    if (is_live(plant))
+        r = live(plant, &rng, &w, t->why);
+    else if (plant < PLANTS)
+        made((enum plant)plant, &rng, &w);
+    else
+        stall_story(plant - PLANTS, &rng, path, &w);
+    if (r)
+        return r == -ENOTSUP ? 0 : r;
     if (cpu_trace_open(&trace, path, &e) || cpu_verdict_make(&v, &trace, &w, 0, &e)) {
         fprintf(stderr, "stall_verdicts: %s\n", e.text);
         return -EIO;
     }
     cpu_trace_close(&trace);
     t->runs++;
-    if (v.kind == plants[plant].expected) {
+    t->certain += v.certainty == CPU_CERTAIN;
+    if (v.kind == kind->expected) {
         t->right++;
-        t->reasons += !plants[plant].reason || !strcmp(v.reason, plants[plant].reason);
+        t->reasons += !kind->reason || !strcmp(v.reason, kind->reason);
         if (!t->example[0])
             snprintf(t->example, sizeof(t->example), "%s",
                      v.num_lines ? v.lines[v.num_lines > 1 && !strstr(v.lines[0], "did not answer")] : "");
     } else {
         t->wrong[v.kind]++;
+        t->wrongly_certain += v.certainty == CPU_CERTAIN;
     }
-    if (verbose || v.kind != plants[plant].expected || !v.num_lines) {
+    if (verbose || v.kind != kind->expected || !v.num_lines) {
         struct strbuf o = {0};
         cpu_verdict_text(&v, &o);
-        fprintf(stderr, "seed %llu, %s:\n%s", (unsigned long long)seed, plants[plant].what, strbuf_str(&o));
+        fprintf(stderr, "seed %llu, %s:\n%s", (unsigned long long)seed, kind->what, strbuf_str(&o));
         strbuf_finish(&o);
     }
     return v.num_lines ? 0 : -EIO;
 }
 
-static void print_table(const struct tally *t)
+static void print_table(const struct tally *t, uint32_t kinds)
 {
-    printf("%-50s %5s %-16s %6s %7s  %s\n", "planted", "runs", "expected", "right", "reason", "else");
-    for (int p = 0; p < PLANTS; p++) {
-        printf("%-50s %5u %-16s %6u %7u ", plants[p].what, t[p].runs, cpu_verdict_name(plants[p].expected),
-               t[p].right, t[p].reasons);
-        for (int k = 0; k < CPU_VERDICT_COUNT; k++)
-            if (t[p].wrong[k])
-                printf(" %s %u", cpu_verdict_name((enum cpu_verdict_kind)k), t[p].wrong[k]);
+    printf("%-50s %5s %-16s %6s %7s %7s  %s\n", "planted", "runs", "expected", "right", "reason", "certain",
+           "else");
+    for (uint32_t p = 0; p < kinds; p++) {
+        const struct plant_kind *k = kind_of(p);
+        printf("%-50s %5u %-16s %6u %7u %7u ", k->what, t[p].runs, cpu_verdict_name(k->expected), t[p].right,
+               t[p].reasons, t[p].certain);
+        for (int i = 0; i < CPU_VERDICT_COUNT; i++)
+            if (t[p].wrong[i])
+                printf(" %s %u", cpu_verdict_name((enum cpu_verdict_kind)i), t[p].wrong[i]);
+        if (!t[p].runs && t[p].why[0])
+            printf(" %s", t[p].why);
         printf(t[p].example[0] ? "\n    %s\n" : "%s\n", t[p].example);
     }
 }
 
+/* Live plants depend on how busy this machine is: here they only must not be called a hung GPU. */
+static void print_tap(const struct tally *t, uint32_t kinds, uint32_t hung, const char *why)
+{
+    printf("1..%u\n", kinds + 1);
+    for (uint32_t p = 0; p < kinds; p++) {
+        const struct plant_kind *k = kind_of(p);
+        const bool ok = is_live(p) ? k->expected == CPU_VERDICT_GPU_HUNG || !t[p].wrong[CPU_VERDICT_GPU_HUNG]
+                                   : t[p].right == t[p].runs;
+        if (!t[p].runs)
+            printf("ok %u - %s # SKIP %s\n", p + 1, k->what, t[p].why[0] ? t[p].why : why);
+        else
+            printf("%s %u - %s\n", ok ? "ok" : "not ok", p + 1, k->what);
+    }
+    printf("%s %u - never wrongly GPU-HUNG\n", hung ? "not ok" : "ok", kinds + 1);
+}
+
 int main(int argc, char **argv)
 {
-    static struct tally tally[PLANTS];
+    const uint32_t kinds = PLANTS + stall_num_stories + stall_num_forms;
+    struct tally *tally = calloc(kinds, sizeof(*tally));
     uint64_t seed = 1, runs = 200;
-    uint32_t done = 0, right = 0, hung = 0, only = PLANTS;
+    uint32_t done = 0, right = 0, hung = 0, certain = 0, only = UINT32_MAX;
     bool tap = false, verbose = false;
     char why[300] = "";
 
@@ -662,40 +714,29 @@ int main(int argc, char **argv)
     if (chain_cpu >= 0)
         real_time(60); /* the stall must begin before the work is done */
     for (uint64_t i = 0; i < runs; i++) {
-        enum plant p = only < PLANTS ? (enum plant)only : (enum plant)(i % PLANTS);
-        if (p <= LIVE_DEVICE && chain_cpu < 0)
+        const uint32_t p = only < kinds ? only : (uint32_t)(i % kinds);
+        if (is_live(p) && chain_cpu < 0)
             continue;
         if (one_run(p, seed * 1000003 + i, &tally[p], verbose))
             return 1;
     }
-    for (int p = 0; p < PLANTS; p++) {
+    for (uint32_t p = 0; p < kinds; p++) {
         done += tally[p].runs;
         right += tally[p].right;
-        hung += plants[p].expected != CPU_VERDICT_GPU_HUNG ? tally[p].wrong[CPU_VERDICT_GPU_HUNG] : 0;
+        certain += tally[p].wrongly_certain;
+        hung += kind_of(p)->expected != CPU_VERDICT_GPU_HUNG ? tally[p].wrong[CPU_VERDICT_GPU_HUNG] : 0;
     }
     if (tap) {
-        printf("1..%d\n", PLANTS + 1);
-        for (int p = 0; p < PLANTS; p++) {
-            if (p <= LIVE_DEVICE && chain_cpu < 0)
-                printf("ok %d - %s # SKIP %s\n", p + 1, plants[p].what, why);
-            else /* live plants depend on how busy this machine is: here they only must not be called a hung
-                    GPU */
-                printf("%s %d - %s\n",
-                       (p <= LIVE_DEVICE ? plants[p].expected == CPU_VERDICT_GPU_HUNG ||
-                                               !tally[p].wrong[CPU_VERDICT_GPU_HUNG]
-                                         : tally[p].right == tally[p].runs)
-                           ? "ok"
-                           : "not ok",
-                       p + 1, plants[p].what);
-        }
-        printf("%s %d - never wrongly GPU-HUNG\n", hung ? "not ok" : "ok", PLANTS + 1);
+        print_tap(tally, kinds, hung, why);
     } else {
-        print_table(tally);
+        print_table(tally, kinds);
         if (chain_cpu < 0)
             printf("live plants did not run: %s\n", why);
-        printf("%u runs, %u right, %u wrongly GPU-HUNG\n", done, right, hung);
+        printf("%u kinds, %u runs, %u right, %u wrongly GPU-HUNG, %u wrong with certainty\n", kinds, done,
+               right, hung, certain);
     }
     unlink(path);
     rmdir(dir);
+    free(tally);
     return tap ? 0 : right == done ? 0 : 1;
 }

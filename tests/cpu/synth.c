@@ -81,6 +81,11 @@ static const struct layout {
      "dma_fence:dma_fence_signaled",
      2190,
      {{"unsigned int", "context", 16, 4, 'a'}, {"unsigned int", "seqno", 20, 4, 'b'}}},
+    {CPU_EV_FENCE_WAIT_START,
+     0,
+     "dma_fence:dma_fence_wait_start",
+     2191,
+     {{"unsigned int", "context", 16, 4, 'a'}, {"unsigned int", "seqno", 20, 4, 'b'}}},
     {CPU_EV_SWITCH,
      0,
      "sched:sched_switch",
@@ -283,7 +288,11 @@ static void put_samples(struct synth *s, struct cpu_writer *w)
             uint64_t taken = i == s->steal_cpu && to > s->steal_from_ns ? to - s->steal_from_ns : 0;
             json_array_append_new(steal, json_integer((json_int_t)(taken / 10000000)));
         }
-        put(w, CPU_BLOCK_SAMPLE, json_pack("{s:I, s:o}", "ns", (json_int_t)ns, "steal_ticks", steal));
+        put(w, CPU_BLOCK_SAMPLE,
+            json_pack("{s:I, s:o, s:o*}", "ns", (json_int_t)ns, "steal_ticks", steal, "tasks",
+                      s->tasks && ns >= s->tasks_from_ns && ns <= s->tasks_to_ns
+                          ? json_loads(s->tasks, 0, NULL)
+                          : NULL));
     }
 }
 

@@ -28,6 +28,9 @@ struct synth {
     bool no_end;                         /* write a file as a killed recorder leaves it */
     uint64_t steal_from_ns, steal_to_ns; /* the host takes `steal_cpu` for this span */
     uint32_t steal_cpu;
+    const char *
+        tasks; /* what the threads were seen to wait for within this span, as SAMPLE has it; NULL: nobody looked */
+    uint64_t tasks_from_ns, tasks_to_ns;
 };
 
 /* `num_states` idle states: POLL, C1 (1 us), C2 (151 us), C3 (1034 us), as many as asked for. */

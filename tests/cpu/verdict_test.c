@@ -13,7 +13,8 @@
 #include <sqlite3.h>
 
 #include "cpu/model/family.h"
-#include "cpu/model/verdict.h"
+#include "cpu/model/dump.h"
+#include "cpu/report/report.h"
 #include "cpu/report/watch.h"
 #include "synth.h"
 
@@ -107,6 +108,8 @@ static void machine(struct synth *s)
                 synth_wake(s, cpu, t + late + 2 * US);
                 synth_event(s, cpu, t + late + 3 * US, 0, CPU_EV_SWITCH, 0, 0, (uint64_t)tid);
             }
+            if (cpu == 1 && i == 75) /* from the submission on it waits for the device */
+                synth_event(s, 1, t + 40 * US, tid, CPU_EV_FENCE_WAIT_START, 1, 7, 0);
             if (cpu == 1 && i == 124)
                 synth_event(s, 1, t + 50 * US, tid, CPU_EV_TIMER_START, T0 + 500 * MS, 0, 0xf00);
             synth_event(s, cpu, t + late + 300 * US, tid, CPU_EV_SWITCH, (uint64_t)tid, 1, 0);
@@ -160,7 +163,7 @@ static void a_hung_gpu_needs_every_proof(void **state)
     for (int k = 0; k < 6; k++) {
         static const char *const reasons[] = {
             "the trace is blind on a CPU of the chain", "the trace cannot be checked",
-            "the trace does not cover the wait",        "the GPU was not hung",
+            "the trace does not cover the wait",        "the work was done, nobody looked",
             "a thread of the chain was not seen",       "the trace does not cover the wait",
         };
         struct cpu_window w = window;
@@ -182,7 +185,7 @@ static void a_hung_gpu_needs_every_proof(void **state)
         }
         synth_write(&s, path);
         make(&v, &w);
-        assert_int_equal(v.kind, CPU_VERDICT_UNKNOWN);
+        assert_int_equal(v.kind, k == 3 ? CPU_VERDICT_WAITER_LATE : CPU_VERDICT_UNKNOWN);
         assert_string_equal(v.reason, reasons[k]);
         synth_finish(&s);
     }
@@ -249,8 +252,8 @@ static void dumps_are_windows(void **state)
     } cases[] = {
         {"100", "", CPU_VERDICT_GPU_HUNG, "the processors were there, the GPU was not"},
         {"4000", "", CPU_VERDICT_UNKNOWN, "the threads of the chain are not all known"},
-        {"100", "INSERT INTO finding(rank, submission) VALUES(0, 7);", CPU_VERDICT_UNKNOWN,
-         "the GPU was not hung"},
+        {"100", "INSERT INTO finding(rank, submission) VALUES(0, 7);", CPU_VERDICT_WAITER_LATE,
+         "the work was done, nobody looked"},
     };
     char file[64], sql[1000];
     struct synth s;
@@ -291,6 +294,9 @@ static void bad_dumps_say_what_is_wrong(void **state)
         {1, "", "the dump has no submission that is blamed or was not done"},
         {1, "INSERT INTO submission VALUES(1, 5, NULL);",
          "the dump's submission.time_ns and status.time_ns are not a span"},
+        {1,
+         "INSERT INTO submission VALUES(1, 100300000000, NULL); INSERT INTO meta VALUES('reason', 'page fault');",
+         "the dump was made because of \"page fault\": there was no time-out to judge"},
         {1, "DROP TABLE status;", "not a crash dump that can be read: no such table: status"},
         {1, "PRAGMA application_id = 5;", "an SQLite database, but not a crash dump of AeroGPU"},
     };
@@ -301,7 +307,7 @@ static void bad_dumps_say_what_is_wrong(void **state)
         char sql[300];
         struct cpu_window w;
         struct error e = {0};
-        snprintf(sql, sizeof(sql), "%s%s", i == 3 ? "INSERT INTO submission VALUES(1, 5, NULL);" : "",
+        snprintf(sql, sizeof(sql), "%s%s", i == 4 ? "INSERT INTO submission VALUES(1, 5, NULL);" : "",
                  cases[i].sql);
         write_dump(file, cases[i].version, sql);
         assert_int_equal(cpu_window_read(&w, file, &e), -EBADMSG);

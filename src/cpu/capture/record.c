@@ -18,11 +18,13 @@
 #include "cpu/model/family.h"
 #include "cpu/capture/file.h"
 #include "cpu/capture/names.h"
+#include "cpu/capture/tasks.h"
 #include "cpu/model/trace.h"
 
 #define PAGES_PER_BLOCK 64
 #define DRAIN_NS        (50 * NSEC_PER_MSEC)
 #define SAMPLE_NS       (100 * NSEC_PER_MSEC)
+#define LOOK_NS         (3 * NSEC_PER_MSEC)   /* of each sample: what the threads wait for */
 #define FLUSH_NS        (250 * NSEC_PER_MSEC) /* a kill -9 loses at most this much */
 
 struct gather {
@@ -33,6 +35,7 @@ struct gather {
     uint8_t **block;     /* per CPU */
     uint32_t *pages;
     uint64_t total_pages;
+    struct cpu_tasks tasks;
 };
 
 static void flush_cpu(struct gather *g, uint16_t cpu)
@@ -101,7 +104,9 @@ static void sample(struct gather *g, struct cpu_snapshot *ticks, uint64_t now)
     for (uint32_t i = 0; i < ticks->num_cpus; i++)
         json_array_append_new(steal, json_integer((json_int_t)ticks->cpus[i].steal_ticks));
     put_json(g->writer, CPU_BLOCK_SAMPLE, now,
-             json_pack("{s:I, s:o}", "ns", (json_int_t)now, "steal_ticks", steal));
+             json_pack("{s:I, s:o, s:o, s:o}", "ns", (json_int_t)now, "steal_ticks", steal, "pressure_us",
+                       cpu_tasks_pressure(), "tasks",
+                       g->rec->params.sched ? cpu_tasks_look(&g->tasks, LOOK_NS) : json_null()));
 }
 
 static pid_t start_command(char *const *command)
@@ -142,6 +147,8 @@ static void record_loop(struct cpu_record_run *run, struct gather *g, struct cpu
             flush_all(g);
             next_flush = now + FLUSH_NS;
         }
+        if (cpu_writer_failed(g->writer))
+            break; /* what is written stays; nothing more will be */
         if (child > 0 && waitpid(child, &run->command_status, WNOHANG) == child) {
             child = 0;
             break;
@@ -280,7 +287,10 @@ out:
     if (g.writer)
         run->bytes = cpu_writer_bytes(g.writer);
     closed = cpu_writer_close(g.writer);
-    if (closed) {
+    if (closed && g.total_pages) { /* what was written before a disk is full stays, and can be read */
+        r = error_set(e, -EIO, "%s: writing failed: %s; what was recorded until then is kept", run->path,
+                      strerror(-closed));
+    } else if (closed) {
         r = error_set(e, -EIO, "%s: writing failed: %s", run->path, strerror(-closed));
         out_file_discard(run->path);
     }

@@ -48,6 +48,8 @@
     K(SWITCH, "switch", "a = thread that goes, b = its state bits, c = thread that comes")                   \
     K(WAKEUP, "wakeup", "a = thread made runnable, b = its CPU")                                             \
     K(FORK, "fork", "a = thread that starts another, b = the one it starts")                                 \
+    K(EXIT, "exit", "a = thread that ended")                                                                 \
+    K(SIGNAL, "signal", "a = thread that it is sent to, b = signal; the sender is the current thread")       \
     K(WATCHDOG, "watchdog", "a = watchdog")                                                                  \
     K(DEEP_ENTER, "deep_enter", "a CPU entered deep idle")                                                   \
     K(DEEP_EXIT, "deep_exit", "a CPU left deep idle")                                                        \

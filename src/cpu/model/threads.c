@@ -1,17 +1,80 @@
 #include "cpu/model/threads.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STATE_STOPPED 0x0cu /* __TASK_STOPPED | __TASK_TRACED */
-#define STATE_SLEEPS  0xffu /* any bit: not runnable */
+#include "base/check.h"
+
+/* __TASK_STOPPED, __TASK_TRACED, TASK_UNINTERRUPTIBLE, EXIT_DEAD | EXIT_ZOMBIE; any of the low bits: not runnable */
+#define STATE_STOPPED 0x04u
+#define STATE_TRACED  0x08u
+#define STATE_BLOCKED 0x02u
+#define STATE_DEAD    0x30u
+#define STATE_SLEEPS  0xffu
+
+const char *cpu_thread_state_name(enum cpu_thread_state state)
+{
+    static const char *const names[CPU_THREAD_STATES] = {
+        [CPU_THREAD_RUNNING] = "ran",
+        [CPU_THREAD_RUNNABLE] = "could run and did not",
+        [CPU_THREAD_STOPPED] = "was stopped",
+        [CPU_THREAD_TRACED] = "was held by a debugger",
+        [CPU_THREAD_BLOCKED] = "was blocked in the kernel",
+        [CPU_THREAD_DEVICE] = "waited for the device",
+        [CPU_THREAD_UNKNOWN] = "was not seen",
+        [CPU_THREAD_ASLEEP] = "slept",
+        [CPU_THREAD_DEAD] = "was dead",
+    };
+
+    INVARIANT(state < CPU_THREAD_STATES);
+    return names[state];
+}
+
+/* The times add up to what has passed of the span: invariant 2. */
+static void times_check(const struct cpu_times *t, uint64_t until)
+{
+    const uint64_t end = until > t->to_ns ? t->to_ns : until < t->from_ns ? t->from_ns : until;
+    uint64_t sum = 0;
+
+    INVARIANT(t->from_ns <= t->to_ns);
+    for (int i = 0; i < CPU_THREAD_STATES; i++) {
+        sum += t->ns[i];
+        INVARIANT(t->longest[i] <= t->ns[i]);
+    }
+    INVARIANT(sum == end - t->from_ns);
+}
+
+static uint64_t overlap(const struct cpu_times *t, uint64_t from, uint64_t to, uint64_t *begin)
+{
+    *begin = from < t->from_ns ? t->from_ns : from;
+    if (to > t->to_ns)
+        to = t->to_ns;
+    return to > *begin ? to - *begin : 0;
+}
+
+static void times_add(struct cpu_times *t, enum cpu_thread_state state, uint64_t from, uint64_t to)
+{
+    uint64_t begin, len = overlap(t, from, to, &begin);
+
+    t->ns[state] += len;
+    if (len > t->longest[state]) {
+        t->longest[state] = len;
+        t->longest_at[state] = begin;
+    }
+}
 
 int cpu_threads_init(struct cpu_threads *t, const struct cpu_window *w, uint32_t num_cpus,
                      const struct cpu_coverage *coverage)
 {
+    const bool done = w->completed_ns > w->submit_ns && w->completed_ns < w->timeout_ns;
+
     *t = (struct cpu_threads){
-        .from_ns = w->submit_ns, .to_ns = w->timeout_ns, .coverage = coverage, .num_cpus = num_cpus};
+        .coverage = coverage,
+        .num_cpus = num_cpus,
+        .executor_state = CPU_THREAD_UNKNOWN,
+        .executor = {.from_ns = w->submit_ns, .to_ns = done ? w->completed_ns : w->timeout_ns}};
     t->running = malloc((num_cpus + 1) * sizeof(*t->running));
     t->running_since = calloc(num_cpus + 1, sizeof(*t->running_since));
     if (!t->running || !t->running_since) {
@@ -20,11 +83,32 @@ int cpu_threads_init(struct cpu_threads *t, const struct cpu_window *w, uint32_t
     }
     for (uint32_t i = 0; i < num_cpus; i++)
         t->running[i] = -1;
-    for (uint32_t i = 0; i < w->num_threads; i++)
-        if (w->threads[i].tid > 0)
-            t->list[t->num++] = (struct cpu_thread){
-                .tid = w->threads[i].tid, .role = w->threads[i].role, .cpu = w->threads[i].cpu};
+    for (uint32_t i = 0; i < w->num_threads && i < CPU_WINDOW_THREADS; i++) {
+        const struct cpu_window_thread *x = &w->threads[i];
+        struct cpu_times span = {.from_ns = w->submit_ns, .to_ns = w->timeout_ns};
+
+        if (x->tid <= 0)
+            continue;
+        if (x->role == CPU_ROLE_EXECUTOR)
+            span = t->executor;
+        else if (done && x->role != CPU_ROLE_SUBMIT && x->role != CPU_ROLE_VBLANK)
+            span.from_ns = w->completed_ns;
+        t->num_executors += x->role == CPU_ROLE_EXECUTOR;
+        t->list[t->num++] = (struct cpu_thread){
+            .tid = x->tid, .role = x->role, .cpu = x->cpu, .state = CPU_THREAD_UNKNOWN, .times = span};
+    }
     return 0;
+}
+
+void cpu_threads_add_holder(struct cpu_threads *t, int32_t tid)
+{
+    if (t->num < CPU_WINDOW_THREADS && !cpu_threads_find(t, tid))
+        t->list[t->num++] =
+            (struct cpu_thread){.tid = tid,
+                                .role = (enum cpu_role)CPU_ROLE_HOLDER,
+                                .cpu = -1,
+                                .state = CPU_THREAD_UNKNOWN,
+                                .times = {.from_ns = t->executor.from_ns, .to_ns = t->executor.to_ns}};
 }
 
 void cpu_threads_finish(struct cpu_threads *t)
@@ -34,27 +118,37 @@ void cpu_threads_finish(struct cpu_threads *t)
     memset(t, 0, sizeof(*t));
 }
 
-static uint64_t overlap(const struct cpu_threads *t, uint64_t from, uint64_t to, uint64_t *begin)
+static void executor_changes(struct cpu_threads *t, uint64_t ns)
 {
-    *begin = from < t->from_ns ? t->from_ns : from;
-    if (to > t->to_ns)
-        to = t->to_ns;
-    return to > *begin ? to - *begin : 0;
+    enum cpu_thread_state now = t->num_executors ? CPU_THREAD_DEAD : CPU_THREAD_UNKNOWN;
+
+    for (uint32_t i = 0; i < t->num; i++)
+        if (t->list[i].role == CPU_ROLE_EXECUTOR && t->list[i].state < now)
+            now = t->list[i].state;
+    if (now == t->executor_state)
+        return;
+    times_add(&t->executor, t->executor_state, t->executor_since, ns);
+    t->executor_state = now;
+    t->executor_since = ns;
+    times_check(&t->executor, ns);
 }
 
 static void set_state(struct cpu_threads *t, struct cpu_thread *th, enum cpu_thread_state state, uint64_t ns)
 {
-    uint64_t begin, len = overlap(t, th->since_ns, ns, &begin);
+    const uint64_t stopped = th->times.ns[CPU_THREAD_STOPPED];
 
-    th->ns[th->state] += len;
-    if (len > th->longest[th->state]) {
-        th->longest[th->state] = len;
-        th->longest_at[th->state] = begin;
-    }
-    if (state == CPU_THREAD_STOPPED && ns >= t->from_ns && ns <= t->to_ns)
-        th->stops++;
+    INVARIANT(state < CPU_THREAD_STATES && th->state < CPU_THREAD_STATES);
+    if (ns < th->since_ns)
+        ns = th->since_ns; /* clocks of CPUs may differ by a little */
+    times_add(&th->times, th->state, th->since_ns, ns);
+    th->stops += th->times.ns[CPU_THREAD_STOPPED] > stopped;
+    if (state == CPU_THREAD_DEAD && !th->died_ns)
+        th->died_ns = ns;
     th->state = state;
     th->since_ns = ns;
+    times_check(&th->times, ns);
+    if (th->role == CPU_ROLE_EXECUTOR)
+        executor_changes(t, ns < t->executor_since ? t->executor_since : ns);
 }
 
 static void add_hog(struct cpu_thread *th, int32_t tid, uint64_t ns)
@@ -89,13 +183,13 @@ static void charge(struct cpu_threads *t, uint32_t cpu, uint64_t ns)
         if (th->state != CPU_THREAD_RUNNABLE || th->cpu != (int32_t)cpu || t->running[cpu] < 0 ||
             t->running[cpu] == th->tid)
             continue;
-        len = overlap(t, from, ns, &begin);
+        len = overlap(&th->times, from, ns, &begin);
         if (len)
             add_hog(th, t->running[cpu], len);
     }
 }
 
-static struct cpu_thread *find(struct cpu_threads *t, int32_t tid)
+struct cpu_thread *cpu_threads_find(struct cpu_threads *t, int32_t tid)
 {
     for (uint32_t i = 0; i < t->num; i++)
         if (t->list[i].tid == tid)
@@ -103,28 +197,67 @@ static struct cpu_thread *find(struct cpu_threads *t, int32_t tid)
     return NULL;
 }
 
+/* What a thread is that was switched out in these state bits. */
+static enum cpu_thread_state left_as(const struct cpu_thread *th, uint64_t bits)
+{
+    return th->died_ns || bits & STATE_DEAD ? CPU_THREAD_DEAD
+           : bits & STATE_STOPPED           ? CPU_THREAD_STOPPED
+           : bits & STATE_TRACED            ? CPU_THREAD_TRACED
+           : !(bits & STATE_SLEEPS)         ? CPU_THREAD_RUNNABLE
+           : th->in_fence_wait              ? CPU_THREAD_DEVICE
+           : bits & STATE_BLOCKED           ? CPU_THREAD_BLOCKED
+                                            : CPU_THREAD_ASLEEP;
+}
+
+static void seen_on(struct cpu_thread *th, uint16_t cpu)
+{
+    th->cpu = cpu;
+    th->cpus[cpu / 64] |= UINT64_C(1) << (cpu % 64);
+}
+
 static void on_switch(struct cpu_threads *t, const struct cpu_event *ev)
 {
-    struct cpu_thread *out = find(t, (int32_t)ev->a), *in = find(t, (int32_t)ev->c);
+    struct cpu_thread *out = cpu_threads_find(t, (int32_t)ev->a), *in = cpu_threads_find(t, (int32_t)ev->c);
 
     t->switches++;
     charge(t, ev->cpu, ev->ns);
     t->running[ev->cpu] = (int32_t)ev->c;
     t->running_since[ev->cpu] = ev->ns;
     if (out && ev->a) {
-        out->cpu = ev->cpu;
-        set_state(t, out,
-                  ev->b & STATE_STOPPED  ? CPU_THREAD_STOPPED
-                  : ev->b & STATE_SLEEPS ? CPU_THREAD_ASLEEP
-                                         : CPU_THREAD_RUNNABLE,
-                  ev->ns);
-        out->cpus[ev->cpu / 64] |= UINT64_C(1) << (ev->cpu % 64);
+        seen_on(out, ev->cpu);
+        set_state(t, out, left_as(out, ev->b), ev->ns);
     }
     if (in && ev->c) {
-        in->cpu = ev->cpu;
+        seen_on(in, ev->cpu);
         set_state(t, in, CPU_THREAD_RUNNING, ev->ns);
-        in->cpus[ev->cpu / 64] |= UINT64_C(1) << (ev->cpu % 64);
     }
+}
+
+static void on_wakeup(struct cpu_threads *t, const struct cpu_event *ev)
+{
+    struct cpu_thread *th = cpu_threads_find(t, (int32_t)ev->a);
+
+    if (!th || th->state == CPU_THREAD_RUNNING || th->state == CPU_THREAD_RUNNABLE ||
+        th->state == CPU_THREAD_DEAD)
+        return;
+    if (ev->b < t->num_cpus)
+        th->cpu = (int32_t)ev->b;
+    set_state(t, th,
+              t->coverage && ev->b < CPU_MAX_CPUS && cpu_coverage_is_blind(t->coverage, (uint32_t)ev->b)
+                  ? CPU_THREAD_UNKNOWN
+                  : CPU_THREAD_RUNNABLE,
+              ev->ns);
+}
+
+/* Only those matter that can end or stop a thread that does not handle them. */
+static void on_signal(struct cpu_threads *t, const struct cpu_event *ev)
+{
+    struct cpu_thread *th = cpu_threads_find(t, (int32_t)ev->a);
+
+    if (!th || ev->b == SIGCHLD || ev->b == SIGCONT || ev->b == SIGURG || ev->b == SIGWINCH)
+        return;
+    th->signal = (int32_t)ev->b;
+    th->signal_from = ev->tid;
 }
 
 void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev)
@@ -135,29 +268,43 @@ void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev)
         return;
     if (ev->kind == CPU_EV_SWITCH) {
         on_switch(t, ev);
-    } else if (ev->kind == CPU_EV_WAKEUP) {
-        th = find(t, (int32_t)ev->a);
-        if (!th || th->state == CPU_THREAD_RUNNING || th->state == CPU_THREAD_RUNNABLE)
-            return;
-        if (ev->b < t->num_cpus)
-            th->cpu = (int32_t)ev->b;
-        set_state(t, th,
-                  t->coverage && ev->b < CPU_MAX_CPUS && cpu_coverage_is_blind(t->coverage, (uint32_t)ev->b)
-                      ? CPU_THREAD_UNKNOWN
-                      : CPU_THREAD_RUNNABLE,
-                  ev->ns);
-    } else if (ev->tid > 0 && (th = find(t, ev->tid)) && th->state != CPU_THREAD_RUNNING) {
+        return;
+    }
+    if (ev->kind == CPU_EV_WAKEUP)
+        on_wakeup(t, ev);
+    else if (ev->kind == CPU_EV_SIGNAL)
+        on_signal(t, ev);
+    th = ev->tid > 0 ? cpu_threads_find(t, ev->tid) : NULL;
+    if (!th)
+        return;
+    if (ev->kind == CPU_EV_FENCE_WAIT_START || ev->kind == CPU_EV_FENCE_WAIT_END)
+        th->in_fence_wait = ev->kind == CPU_EV_FENCE_WAIT_START;
+    if (ev->kind == CPU_EV_EXIT)
+        th->died_ns = ev->ns;
+    if (th->state != CPU_THREAD_RUNNING && th->state != CPU_THREAD_DEAD && ev->kind != CPU_EV_WAKEUP) {
         /* whoever records an event is running */
-        th->cpu = ev->cpu;
-        th->cpus[ev->cpu / 64] |= UINT64_C(1) << (ev->cpu % 64);
+        seen_on(th, ev->cpu);
         set_state(t, th, CPU_THREAD_RUNNING, ev->ns);
     }
+}
+
+/* The state up to the end of the span, without another one after it. */
+static void close_times(struct cpu_times *t, enum cpu_thread_state state, uint64_t since)
+{
+    times_add(t, state, since, t->to_ns);
+    times_check(t, UINT64_MAX);
 }
 
 void cpu_threads_end(struct cpu_threads *t)
 {
     for (uint32_t i = 0; i < t->num_cpus; i++)
-        charge(t, i, t->to_ns);
-    for (uint32_t i = 0; i < t->num; i++)
-        set_state(t, &t->list[i], CPU_THREAD_UNKNOWN, t->to_ns);
+        charge(t, i, t->executor.to_ns);
+    close_times(&t->executor, t->executor_state, t->executor_since);
+    for (uint32_t i = 0; i < t->num; i++) {
+        struct cpu_thread *th = &t->list[i];
+        const uint64_t stopped = th->times.ns[CPU_THREAD_STOPPED];
+
+        close_times(&th->times, th->state, th->since_ns);
+        th->stops += th->times.ns[CPU_THREAD_STOPPED] > stopped;
+    }
 }

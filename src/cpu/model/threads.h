@@ -1,10 +1,18 @@
-/* threads.h: what the threads of a window did: running, runnable but waiting, stopped, asleep.
+/* threads.h: what the threads of a window did: running, runnable but waiting, stopped, blocked, asleep, gone.
  *
  *   UNKNOWN ─▶ RUNNING ──switched out runnable──▶ RUNNABLE ──switched in──▶ RUNNING
- *                 ├──switched out in T or t──▶ STOPPED ──woken──▶ RUNNABLE
- *                 └──switched out otherwise──▶ ASLEEP ──woken──▶ RUNNABLE
+ *                 ├──switched out in T or t──▶ STOPPED, TRACED ──woken──▶ RUNNABLE
+ *                 ├──switched out in D──▶ BLOCKED ──woken──▶ RUNNABLE
+ *                 ├──switched out while it waits for a fence──▶ DEVICE ──woken──▶ RUNNABLE
+ *                 ├──switched out otherwise──▶ ASLEEP ──woken──▶ RUNNABLE
+ *                 └──switched out for good──▶ DEAD
  *
- * Invariant: a wake-up onto a CPU that the trace is blind on leads to UNKNOWN: the switch that follows may be invisible.
+ * Invariants:
+ *  1. A wake-up onto a CPU that the trace is blind on leads to UNKNOWN: the switch that follows may be invisible.
+ *  2. The times of a thread's states add up to its span, those of the executor to its.
+ *
+ * The executor is all threads of that role together: it runs while one of them does, it is held back while none runs and one
+ * could or should, and it sleeps while all of them do.
  */
 #ifndef CPU_THREADS_H_
 #define CPU_THREADS_H_
@@ -12,26 +20,41 @@
 #include "cpu/model/analysis.h"
 #include "cpu/model/window.h"
 
+/* In the order in which they count for the executor: the first that one of its threads is in. */
 enum cpu_thread_state {
-    CPU_THREAD_UNKNOWN,
     CPU_THREAD_RUNNING,
     CPU_THREAD_RUNNABLE,
     CPU_THREAD_STOPPED,
+    CPU_THREAD_TRACED,
+    CPU_THREAD_BLOCKED,
+    CPU_THREAD_DEVICE,
+    CPU_THREAD_UNKNOWN,
     CPU_THREAD_ASLEEP,
+    CPU_THREAD_DEAD,
     CPU_THREAD_STATES
 };
 
-#define CPU_HOGS 8
+#define CPU_HOGS        8
+#define CPU_ROLE_HOLDER CPU_ROLE_COUNT /* a thread that holds what one of the window waits for */
+
+/* Time in each state within a span. */
+struct cpu_times {
+    uint64_t from_ns, to_ns;
+    uint64_t ns[CPU_THREAD_STATES];
+    uint64_t longest[CPU_THREAD_STATES], longest_at[CPU_THREAD_STATES];
+};
 
 struct cpu_thread {
     int32_t tid;
     enum cpu_role role;
     enum cpu_thread_state state;
     uint64_t since_ns;
-    int32_t cpu;                    /* the last one, -1 = not known */
-    uint64_t ns[CPU_THREAD_STATES]; /* inside the window */
-    uint64_t longest[CPU_THREAD_STATES], longest_at[CPU_THREAD_STATES];
+    int32_t cpu; /* the last one, -1 = not known */
+    struct cpu_times times;
+    bool in_fence_wait;
     uint32_t stops;
+    uint64_t died_ns;              /* 0: not seen to */
+    int32_t signal, signal_from;   /* the last one that ends or stops, and the thread that sent it; 0: none */
     uint64_t cpus[CPU_MASK_WORDS]; /* those it was seen on */
     struct {
         int32_t tid;
@@ -41,20 +64,35 @@ struct cpu_thread {
 };
 
 struct cpu_threads {
-    uint64_t from_ns, to_ns;
     const struct cpu_coverage *coverage;
     uint32_t num;
     struct cpu_thread list[CPU_WINDOW_THREADS];
+    enum cpu_thread_state executor_state;
+    uint64_t executor_since;
+    struct cpu_times executor; /* all of that role together; UNKNOWN all the time if there is none */
+    uint32_t num_executors;
     uint32_t num_cpus;
     int32_t *running; /* per CPU: thread on it, -1 = not known */
     uint64_t *running_since;
     uint64_t switches;
 };
 
+/* Executors are looked at from the submission until the work was done (or the time-out), what waits for them from then on,
+ * the others over the whole of the window. */
 int cpu_threads_init(struct cpu_threads *t, const struct cpu_window *w, uint32_t num_cpus,
                      const struct cpu_coverage *coverage);
+/* One more, over the executors' span: it holds what they wait for. Before the first event. */
+void cpu_threads_add_holder(struct cpu_threads *t, int32_t tid);
+struct cpu_thread *cpu_threads_find(struct cpu_threads *t, int32_t tid);
 void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev);
 void cpu_threads_end(struct cpu_threads *t);
 void cpu_threads_finish(struct cpu_threads *t);
+
+const char *cpu_thread_state_name(enum cpu_thread_state state);
+
+static inline uint64_t cpu_times_span(const struct cpu_times *t)
+{
+    return t->to_ns - t->from_ns;
+}
 
 #endif

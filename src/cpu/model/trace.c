@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* One CPU's PAGES blocks of the span asked for, one of them unpacked. */
 struct trace_stream {
     uint16_t cpu;
@@ -103,24 +105,36 @@ static void load_snapshot(struct cpu_trace *t, const json_t *j)
         t->num_cpus = s.num_cpus;
 }
 
+static void load_waits(struct cpu_sample *p, const json_t *tasks)
+{
+    const size_t n = json_array_size(tasks);
+
+    p->has_waits = json_is_array(tasks);
+    p->waits = n ? calloc(n, sizeof(*p->waits)) : NULL;
+    for (size_t i = 0; p->waits && i < n; i++)
+        p->num_waits += cpu_task_wait_parse(&p->waits[p->num_waits], json_array_get(tasks, i));
+}
+
 static void load_sample(struct cpu_trace *t, const json_t *j)
 {
-    const json_t *steal = json_object_get(j, "steal_ticks");
-    struct cpu_sample *p = realloc(t->samples, (t->num_samples + 1) * sizeof(*p));
+    const json_t *steal = json_object_get(j, "steal_ticks"), *pressure = json_object_get(j, "pressure_us");
+    struct cpu_sample *p;
     size_t n = json_array_size(steal);
 
-    if (!p)
+    if (array_reserve(t->samples, t->room_samples, t->num_samples + (size_t)1))
         return;
-    t->samples = p;
-    p += t->num_samples;
-    p->ns = (uint64_t)json_integer_value(json_object_get(j, "ns"));
-    p->num_cpus = n < CPU_MAX_CPUS ? (uint32_t)n : CPU_MAX_CPUS;
-    p->steal_ticks = calloc(n + 1, sizeof(uint64_t));
+    p = &t->samples[t->num_samples];
+    *p = (struct cpu_sample){.ns = (uint64_t)json_integer_value(json_object_get(j, "ns")),
+                             .num_cpus = n < CPU_MAX_CPUS ? (uint32_t)n : CPU_MAX_CPUS,
+                             .has_pressure = json_is_integer(json_array_get(pressure, 1)),
+                             .memory_us = (uint64_t)json_integer_value(json_array_get(pressure, 1)),
+                             .steal_ticks = calloc(n + 1, sizeof(uint64_t))};
     if (!p->steal_ticks)
         return;
     t->num_samples++;
     for (size_t i = 0; i < p->num_cpus; i++)
         p->steal_ticks[i] = (uint64_t)json_integer_value(json_array_get(steal, i));
+    load_waits(p, json_object_get(j, "tasks"));
 }
 
 static void load_meta(struct cpu_trace *t, json_t *j)
@@ -314,8 +328,10 @@ void cpu_trace_close(struct cpu_trace *t)
 {
     drop_streams(t);
     etl_close(&t->etl);
-    for (uint32_t i = 0; i < t->num_samples; i++)
+    for (uint32_t i = 0; i < t->num_samples; i++) {
         free(t->samples[i].steal_ticks);
+        free(t->samples[i].waits);
+    }
     free(t->samples);
     cpu_snapshot_finish(&t->before);
     cpu_snapshot_finish(&t->after);

@@ -15,11 +15,17 @@
 #include "cpu/capture/page.h"
 #include "cpu/capture/snapshot.h"
 #include "cpu/model/source.h"
+#include "cpu/model/waits.h"
 
 struct cpu_sample {
     uint64_t ns;
     uint32_t num_cpus;
     uint64_t *steal_ticks; /* per CPU */
+    bool has_pressure;     /* of memory, in microseconds since the start */
+    uint64_t memory_us;
+    bool has_waits; /* the threads were looked at */
+    uint32_t num_waits;
+    struct cpu_task_wait *waits; /* those that slept, as far as there was time to look */
 };
 
 struct cpu_trace {
@@ -35,6 +41,7 @@ struct cpu_trace {
     bool has_coverage;
     struct cpu_sample *samples;
     uint32_t num_samples;
+    size_t room_samples;
     uint64_t overrun;     /* events that the kernel overwrote, by its own count */
     json_t *meta, *names; /* as stored */
     json_t *tasks;        /* who was whose at the start, as family.h says; NULL if it was not recorded */

@@ -120,27 +120,10 @@ int cpu_window_parse(struct cpu_window *w, const char *text, size_t size, struct
     return parse_or_say(w, j, &je, e);
 }
 
-static bool is_database(const char *path)
-{
-    static const char magic[16] = "SQLite format 3";
-    char head[16] = {0};
-    FILE *f = fopen(path, "re");
-    bool is = f && fread(head, 1, sizeof(head), f) == sizeof(head) && !memcmp(head, magic, sizeof(head));
-
-    if (f)
-        fclose(f);
-    return is;
-}
-
-int cpu_window_read(struct cpu_window *w, const char *path, struct error *e)
+int cpu_window_load(struct cpu_window *w, const char *path, struct error *e)
 {
     json_error_t je;
-    int r;
+    json_t *j = json_load_file(path, 0, &je);
 
-    if (is_database(path))
-        r = cpu_window_read_dump(w, path, e);
-    else
-        r = parse_or_say(w, json_load_file(path, 0, &je), &je, e);
-    error_prefix(e, "%s", path);
-    return r;
+    return parse_or_say(w, j, &je, e);
 }

@@ -64,8 +64,7 @@ const char *cpu_role_name(enum cpu_role role);
 
 /* 0, or -EBADMSG with the member that is wrong. */
 int cpu_window_parse(struct cpu_window *w, const char *text, size_t size, struct error *e);
-/* JSON or a crash dump. */
-int cpu_window_read(struct cpu_window *w, const char *path, struct error *e);
-int cpu_window_read_dump(struct cpu_window *w, const char *path, struct error *e);
+/* The same from a file. */
+int cpu_window_load(struct cpu_window *w, const char *path, struct error *e);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/strbuf.h"
 #include "cpu/model/analysis.h"
+#include "cpu/model/text.h"
 #include "cpu/model/trace.h"
 
 struct cpu_verdict; /* verdict.h */
@@ -26,6 +27,10 @@ struct cpu_report {
 int cpu_report_init(struct cpu_report *r, struct cpu_trace *t, uint64_t from_ns, uint64_t to_ns,
                     uint64_t stuck_ns, struct error *e);
 void cpu_report_finish(struct cpu_report *r);
+
+/* The verdict alone; the forms of the report put it first. */
+void cpu_verdict_text(const struct cpu_verdict *v, struct strbuf *out);
+json_t *cpu_verdict_json(const struct cpu_verdict *v);
 
 void cpu_report_text(const struct cpu_report *r, struct strbuf *out);
 json_t *cpu_report_json(const struct cpu_report *r);
@@ -48,12 +53,6 @@ bool cpu_report_pair_stuck(const struct cpu_report *r, uint32_t sender, uint32_t
 uint32_t cpu_report_others(const struct cpu_report *r, uint16_t *types, uint32_t max);
 /* Indices of the idle sets, longest first; returns their number. */
 uint32_t cpu_report_sets(const struct cpu_report *r, uint8_t order[CPU_IDLE_SETS]);
-/* "1.25 ms" and the like. */
-const char *cpu_ns_text(uint64_t ns, char *buf, size_t cap);
-/* The same, and 1234567 as "1,234,567"; each thread's last sixteen results of each live. */
-const char *cpu_ns(uint64_t ns);
-const char *cpu_num(uint64_t v);
-const char *cpu_mask_text(const uint64_t *mask, uint32_t num_cpus, char *buf, size_t cap); /* "0-2,5" */
 const char *cpu_wake_name(const struct cpu_report *r, int cause);
 
 #endif

@@ -639,10 +639,14 @@ static void verdict(const struct cpu_verdict *v, struct strbuf *o)
     page_text(o, cpu_verdict_name(v->kind));
     PUTS(" <span class=dim style='font-weight:400'>");
     page_text(o, v->reason);
+    if (v->kind != CPU_VERDICT_UNKNOWN)
+        OUT(", %s", cpu_certainty_name(v->certainty));
     OUT("</span></h2><p class=sub>The wait of %s from %.6f s on; times count from the submission.</p><ul>",
         cpu_ns(v->timeout_ns - v->submit_ns), (double)v->submit_ns / 1e9);
     for (uint32_t i = 0; i < v->num_lines + v->num_vblanks; i++) {
         PUTS("<li>");
+        if (i < v->num_lines && v->sure[i] != CPU_CERTAIN)
+            OUT("<span class=dim>%s:</span> ", cpu_certainty_name(v->sure[i]));
         page_text(o, i < v->num_lines ? v->lines[i] : v->vblanks[i - v->num_lines]);
         PUTS("</li>");
     }

@@ -1,7 +1,7 @@
 /* Crash dumps of the GPU: a window out of one, and a verdict into one. A dump is an SQLite database whose schema
  * docs/dump-schema.md describes. It is somebody else's: its views and triggers are not trusted, it is written to
  * only when a verdict is to be kept in it, and what it says is checked like a window written by hand. */
-#include "cpu/model/verdict.h"
+#include "cpu/model/dump.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -13,6 +13,10 @@
 #define APPLICATION_ID 0x41474244 /* "AGBD" */
 #define SCHEMA_VERSION 1
 
+/* What a time-out is, by the dump's own reason (docs/dump-schema.md); a dump that does not say is taken for one. */
+static const char other_reason[] = "SELECT value FROM meta WHERE key = 'reason' AND value <> '' AND "
+                                   "value NOT LIKE 'timeout%' AND value NOT LIKE 'time-out%' AND "
+                                   "value NOT LIKE 'reset%' AND value NOT LIKE 'hang%'";
 /* The submission that the dump blames; else the first that was not done. */
 static const char blamed[] = "SELECT s.time_ns, s.done_ns FROM submission s LEFT JOIN finding f "
                              "ON f.submission = s.id AND f.rank = 0 "
@@ -76,6 +80,18 @@ static int check(sqlite3 *db, struct error *e)
     return 0;
 }
 
+static int check_reason(sqlite3 *db, struct error *e)
+{
+    sqlite3_stmt *s = NULL;
+    int r = 0;
+
+    if (sqlite3_prepare_v2(db, other_reason, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+        r = error_set(e, -EBADMSG, "the dump was made because of \"%.60s\": there was no time-out to judge",
+                      (const char *)sqlite3_column_text(s, 0));
+    sqlite3_finalize(s);
+    return r;
+}
+
 static int read_dump(struct cpu_window *w, sqlite3 *db, struct error *e)
 {
     int64_t submission[2] = {0}, timeout = 0;
@@ -105,10 +121,11 @@ static int open_dump(sqlite3 **db, const char *path, int flags, struct error *e)
     sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_limit(*db, SQLITE_LIMIT_VDBE_OP, 20000);
-    return check(*db, e);
+    int r = check(*db, e);
+    return r ? r : check_reason(*db, e);
 }
 
-int cpu_window_read_dump(struct cpu_window *w, const char *path, struct error *e)
+static int window_read_dump(struct cpu_window *w, const char *path, struct error *e)
 {
     sqlite3 *db = NULL;
     int r = open_dump(&db, path, SQLITE_OPEN_READONLY, e);
@@ -120,6 +137,26 @@ int cpu_window_read_dump(struct cpu_window *w, const char *path, struct error *e
     return r;
 }
 
+static bool is_database(const char *path)
+{
+    static const char magic[16] = "SQLite format 3";
+    char head[16] = {0};
+    FILE *f = fopen(path, "re");
+    bool is = f && fread(head, 1, sizeof(head), f) == sizeof(head) && !memcmp(head, magic, sizeof(head));
+
+    if (f)
+        fclose(f);
+    return is;
+}
+
+int cpu_window_read(struct cpu_window *w, const char *path, struct error *e)
+{
+    int r = is_database(path) ? window_read_dump(w, path, e) : cpu_window_load(w, path, e);
+
+    error_prefix(e, "%s", path);
+    return r;
+}
+
 static int add_finding(sqlite3 *db, const struct cpu_verdict *v, const char *text)
 {
     static const char sql[] = "INSERT INTO finding(rank, certainty, cause, text, source) "
@@ -128,7 +165,11 @@ static int add_finding(sqlite3 *db, const struct cpu_verdict *v, const char *tex
     int r = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
 
     if (r == SQLITE_OK) {
-        sqlite3_bind_text(s, 1, v->kind == CPU_VERDICT_UNKNOWN ? "hint" : "candidate", -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 1,
+                          v->kind == CPU_VERDICT_UNKNOWN ? "hint"
+                          : v->certainty == CPU_CERTAIN  ? "certain"
+                                                         : "candidate",
+                          -1, SQLITE_STATIC);
         sqlite3_bind_text(s, 2, cpu_verdict_name(v->kind), -1, SQLITE_STATIC);
         sqlite3_bind_text(s, 3, text, -1, SQLITE_TRANSIENT);
         r = sqlite3_step(s);

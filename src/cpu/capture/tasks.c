@@ -1,0 +1,242 @@
+#include "cpu/capture/tasks.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define KERNEL_THREAD 0x00200000u /* PF_KTHREAD */
+
+static const struct {
+    long number;
+    const char *name;
+} calls[] = {
+    {SYS_futex, "futex"},      {SYS_fcntl, "fcntl"},      {SYS_flock, "flock"},
+    {SYS_read, "read"},        {SYS_write, "write"},      {SYS_ioctl, "ioctl"},
+    {SYS_semtimedop, "semop"}, {SYS_ppoll, "poll"},       {SYS_epoll_pwait, "epoll"},
+    {SYS_nanosleep, "sleep"},  {SYS_wait4, "wait"},       {SYS_clock_nanosleep, "sleep"},
+    {SYS_recvmsg, "receive"},  {SYS_recvfrom, "receive"}, {SYS_fsync, "fsync"},
+    {SYS_fdatasync, "fsync"},  {SYS_pread64, "read"},     {SYS_pwrite64, "write"},
+    {SYS_openat, "open"},      {SYS_execve, "exec"},
+#ifdef SYS_poll
+    {SYS_poll, "poll"},        {SYS_epoll_wait, "epoll"}, {SYS_semop, "semop"},
+    {SYS_pause, "pause"},      {SYS_select, "poll"},      {SYS_vfork, "vfork"},
+#endif
+};
+
+static size_t read_proc(int32_t tid, const char *file, char *text, size_t cap)
+{
+    char path[64];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", tid, file);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd < 0 ? 0 : read(fd, text, cap - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n < 0 ? 0 : n] = '\0';
+    return strcspn(text, "\n");
+}
+
+/* The state of a thread by its stat file, its flags, and how many threads its process has. '\0': it is gone. */
+static char state_of(int32_t tid, unsigned *flags, int *threads)
+{
+    char text[512], state = '\0';
+    const char *end;
+
+    read_proc(tid, "stat", text, sizeof(text));
+    end = strrchr(text, ')'); /* a name may hold anything */
+    *flags = 0;
+    *threads = 0;
+    if (!end || sscanf(end, ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d", &state,
+                       flags, threads) < 1)
+        return '\0';
+    return state;
+}
+
+/* Who holds the mutex that a futex call waits for: the kernel's word where it has one, else glibc's. */
+static int32_t futex_holder(int32_t tid, uint64_t address, uint64_t op, uint64_t value, bool *is_lock)
+{
+    const int command = (int)(op & 0x7f);
+    uint32_t words[3] = {0};
+    struct iovec to = {words, sizeof(words)}, from = {(void *)(uintptr_t)address, sizeof(words)};
+    unsigned flags;
+    int32_t holder = 0;
+    int threads;
+
+    *is_lock = command == FUTEX_LOCK_PI || command == 13 /* FUTEX_LOCK_PI2 */ ||
+               (command == FUTEX_WAIT && ((uint32_t)value == 2 || (uint32_t)value & FUTEX_WAITERS));
+    if (!*is_lock || process_vm_readv(tid, &to, 1, &from, 1, 0) != (ssize_t)sizeof(words))
+        return 0;
+    if (command != FUTEX_WAIT || (uint32_t)value & FUTEX_WAITERS)
+        holder = (int32_t)(words[0] & FUTEX_TID_MASK);
+    else
+        holder = (int32_t)words[2]; /* pthread_mutex_t: lock, count, owner */
+    return holder > 0 && holder != tid && state_of(holder, &flags, &threads) ? holder : 0;
+}
+
+/* The process that holds the file lock which `tid` waits for: a line of its own stands above those that wait. */
+static int32_t file_lock_holder(int32_t tid)
+{
+    char line[256];
+    int32_t holder = 0, pid;
+    FILE *f = fopen("/proc/locks", "re");
+
+    while (f && fgets(line, sizeof(line), f)) {
+        if (sscanf(line, "%*d: -> %*s %*s %*s %d", &pid) == 1) {
+            if (pid == tid)
+                break;
+        } else if (sscanf(line, "%*d: %*s %*s %*s %d", &pid) == 1) {
+            holder = pid;
+        }
+    }
+    if (!f || feof(f))
+        holder = 0;
+    if (f)
+        fclose(f);
+    return holder;
+}
+
+static void object_of(int32_t tid, uint64_t fd, char *out, size_t cap)
+{
+    char path[64];
+    ssize_t n;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", tid, (int)fd);
+    n = readlink(path, out, cap - 1);
+    out[n < 0 ? 0 : n] = '\0';
+}
+
+static void look_at(struct cpu_tasks *t, int32_t tid, char state)
+{
+    unsigned long long a[3] = {0};
+    char text[256], where[64], object[128] = "";
+    const char state_text[] = {state, '\0'};
+    const char *call = "";
+    int32_t holder = 0;
+    bool is_lock;
+    long number = -1;
+    size_t n;
+
+    if (!state || !strchr("SDTt", state))
+        return;
+    n = read_proc(tid, "wchan", where, sizeof(where));
+    where[n] = '\0';
+    read_proc(tid, "syscall", text, sizeof(text));
+    if (sscanf(text, "%ld %llx %llx %llx", &number, &a[0], &a[1], &a[2]) < 1)
+        number = -1;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        if (calls[i].number == number)
+            call = calls[i].name;
+    if (!strcmp(call, "futex")) {
+        holder = futex_holder(tid, a[0], a[1], a[2], &is_lock);
+        snprintf(object, sizeof(object), "%s 0x%llx", is_lock ? "mutex" : "futex", a[0]);
+    } else if (number >= 0 && (strchr("rwi", call[0]) || !strcmp(call, "fcntl") || !strcmp(call, "flock")) &&
+               *call) {
+        object_of(tid, a[0], object, sizeof(object));
+        if (call[0] == 'f')
+            holder = file_lock_holder(tid);
+    }
+    json_array_append_new(t->list, json_pack("[i, s, s, s, s%, i]", tid, state_text, call, where, object,
+                                             strnlen(object, 100), holder));
+}
+
+static void look_at_process(struct cpu_tasks *t, int32_t pid)
+{
+    char path[64], state;
+    struct dirent *ent;
+    unsigned flags;
+    int threads;
+    DIR *d;
+
+    state = state_of(pid, &flags, &threads);
+    if (!state || flags & KERNEL_THREAD || pid == getpid())
+        return;
+    if (threads <= 1) {
+        look_at(t, pid, state);
+        return;
+    }
+    snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    d = opendir(path);
+    while (d && (ent = readdir(d))) {
+        const int32_t tid = (int32_t)strtol(ent->d_name, NULL, 10);
+        if (tid > 0)
+            look_at(t, tid, state_of(tid, &flags, &threads));
+    }
+    if (d)
+        closedir(d);
+}
+
+/* Of this thread: what else runs must not cut a look short. */
+static uint64_t cpu_time(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+json_t *cpu_tasks_look(struct cpu_tasks *t, uint64_t budget_ns)
+{
+    DIR *d = opendir("/proc");
+    struct dirent *ent;
+    const uint64_t start = cpu_time();
+    bool out_of_time = false;
+
+    t->list = json_array();
+    for (int round = 0; d && t->list && round < 2 && !out_of_time; round++) {
+        const int32_t from = round ? 0 : t->resume, to = round ? t->resume : INT32_MAX;
+
+        rewinddir(d);
+        while (!out_of_time && (ent = readdir(d))) {
+            const int32_t pid = (int32_t)strtol(ent->d_name, NULL, 10);
+
+            if (pid <= from || pid > to)
+                continue;
+            look_at_process(t, pid);
+            if (cpu_time() - start >= budget_ns) {
+                t->resume = pid;
+                out_of_time = true;
+            }
+        }
+    }
+    if (!out_of_time)
+        t->resume = 0;
+    if (d)
+        closedir(d);
+    return t->list;
+}
+
+static json_t *total(const char *file, const char *line)
+{
+    unsigned long long us = 0;
+    char text[160];
+    json_t *j = json_null();
+    FILE *f = fopen(file, "re");
+
+    while (f && fgets(text, sizeof(text), f)) {
+        const char *at = strstr(text, "total=");
+        if (!strncmp(text, line, strlen(line)) && at && sscanf(at, "total=%llu", &us) == 1)
+            j = json_integer((json_int_t)us);
+    }
+    if (f)
+        fclose(f);
+    return j;
+}
+
+json_t *cpu_tasks_pressure(void)
+{
+    return json_pack("[o, o, o, o]", total("/proc/pressure/cpu", "some"),
+                     total("/proc/pressure/memory", "some"), total("/proc/pressure/memory", "full"),
+                     total("/proc/pressure/io", "some"));
+}

@@ -1,0 +1,26 @@
+/* tasks.h: what the threads of this machine wait for, looked at now and then while recording.
+ *
+ * A trace of thread switches says that a thread sleeps; /proc says in which system call, on which lock, and whether it was
+ * frozen. A look is bounded in time: what does not fit is looked at next time.
+ */
+#ifndef CPU_TASKS_H_
+#define CPU_TASKS_H_
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct cpu_tasks {
+    int32_t resume; /* the process to begin with */
+    json_t *list;   /* of the look that is under way */
+};
+
+/* Threads that sleep, are stopped or blocked, each as
+ *   [thread, state as in /proc, system call, where in the kernel, what on, who holds that; 0: not known]
+ * Takes at most `budget_ns` of processor time (and one process more). NULL without memory. */
+json_t *cpu_tasks_look(struct cpu_tasks *t, uint64_t budget_ns);
+
+/* Microseconds since the start in which somebody waited for [processors, memory, all for memory, input and output]; null
+ * where the kernel does not count them. */
+json_t *cpu_tasks_pressure(void);
+
+#endif

@@ -1,0 +1,62 @@
+#include "cpu/model/waits.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool has(const char *text, const char *const *parts)
+{
+    for (; *parts; parts++)
+        if (strstr(text, *parts))
+            return true;
+    return false;
+}
+
+/* `where` is the function of the kernel that it sleeps in; "0" where that may not be known. */
+static enum cpu_wait_kind kind_of(const char *state, const char *call, const char *where, const char *object)
+{
+    /* get_signal: the trap of cgroup v2 is inlined there; what a signal or a debugger stops is in state T or t */
+    static const char *const frozen[] = {"freezer", "refrigerator", NULL};
+    static const char *const device[] = {"dma_fence", "drm_",     "amdgpu",  "i915", "xe_",
+                                         "radeon",    "nouveau",  "nvidia",  "kfd_", "v3d_",
+                                         "msm_",      "panfrost", "panthor", NULL};
+    static const char *const devices[] = {"/dev/dri/", "/dev/nvidia", "/dev/kfd", "/dev/mali", NULL};
+    static const char *const io[] = {"io_schedule",  "blk_",           "bio_",  "bit_wait",   "folio_wait",
+                                     "wait_on_page", "rq_qos",         "wbt_",  "throttle",   "balance_dirty",
+                                     "writeback",    "wait_on_buffer", "jbd2",  "nfs",        "swap",
+                                     "mem_cgroup",   "filemap",        "iomap", "congestion", "submit_",
+                                     "blkdev",       "throtl",         NULL};
+
+    if (has(where, frozen) || ((*state == 'S' || *state == 'D') && !strcmp(where, "get_signal")))
+        return CPU_WAIT_FROZEN;
+    if (has(where, device) || has(object, devices))
+        return CPU_WAIT_DEVICE;
+    if ((!strcmp(call, "futex") && !strncmp(object, "mutex", 5)) || !strcmp(call, "flock") ||
+        !strcmp(call, "semop") || (!strcmp(call, "fcntl") && *object))
+        return CPU_WAIT_LOCK;
+    if (!strncmp(object, "pipe:", 5))
+        return CPU_WAIT_PIPE;
+    return *state == 'D' && (has(where, io) || !strcmp(call, "fsync")) ? CPU_WAIT_IO : CPU_WAIT_OTHER;
+}
+
+bool cpu_task_wait_parse(struct cpu_task_wait *w, const json_t *entry)
+{
+    const json_int_t tid = json_integer_value(json_array_get(entry, 0)),
+                     holder = json_integer_value(json_array_get(entry, 5));
+    const char *text[4];
+
+    for (size_t i = 0; i < 4; i++) {
+        text[i] = json_string_value(json_array_get(entry, i + 1));
+        if (!text[i])
+            return false;
+    }
+    if (tid <= 0 || tid > INT32_MAX || holder < 0 || holder > INT32_MAX)
+        return false;
+    *w = (struct cpu_task_wait){.tid = (int32_t)tid,
+                                .holder = (int32_t)holder,
+                                .state = text[0][0],
+                                .kind = (uint8_t)kind_of(text[0], text[1], text[2], text[3])};
+    snprintf(w->what, sizeof(w->what), "%.40s%s%.12s%s%.24s", text[3], *text[3] && *text[1] ? " in " : "",
+             text[1], strcmp(text[2], "0") && *text[2] ? ", kernel function " : "",
+             strcmp(text[2], "0") ? text[2] : "");
+    return true;
+}

@@ -1,0 +1,202 @@
+#include "stall_plants.h"
+
+#include <stdio.h>
+
+#include "synth.h"
+
+enum { WAITER = 100, EXECUTOR = 101, SUBMITTER = 102, HOG = 900 };
+enum { RUNS = 0, SLEEPS = 1, BLOCKED = 2, STOPPED = 4, TRACED = 8, DEAD = 0x20 };
+
+/* The executor is at the device (or not) but for a part of the wait, in which it is out in a state. Parts are of the wait. */
+static const struct story {
+    bool device;     /* it waits for a fence whenever it sleeps */
+    bool runs;       /* it does not sleep at all but for what `out` says */
+    uint32_t out;    /* state bits of what happens to it */
+    double from, to; /* when; both 0: never */
+    double completed, due;
+    const char *tasks; /* what a look at the threads shows */
+    enum { ALL, NO_EXECUTOR, WITH_SUBMITTER, WITH_IRQ } chain;
+    bool waiter_out;  /* it happens to the waiter, not to the executor */
+    bool progress;    /* fences are signalled */
+    uint64_t wait_ms; /* 0: by chance */
+} stories[] = {
+    {.device = true},
+    {.runs = true},
+    {.device = true, .chain = WITH_SUBMITTER},
+    {.device = true, .chain = WITH_IRQ},
+    {.runs = true, .out = RUNS, .from = .05, .to = .95, .waiter_out = true},
+    {.runs = true, .out = RUNS, .from = .2, .to = .45},
+    {.runs = true, .out = RUNS, .from = .1, .to = .69},
+    {.runs = true, .out = RUNS, .from = .1, .to = .71},
+    {.device = true, .wait_ms = 60},
+    {.device = true, .chain = NO_EXECUTOR},
+    {.device = false},
+    {.out = SLEEPS, .from = .02, .to = 1.1, .tasks = "[[101, \"S\", \"poll\", \"do_sys_poll\", \"\", 0]]"},
+    {.out = DEAD, .from = .3, .to = 9},
+    {.out = STOPPED, .from = .1, .to = .9},
+    {.out = TRACED, .from = .1, .to = .9},
+    {.out = SLEEPS, .from = .02, .to = 1.1, .tasks = "[[101, \"S\", \"\", \"do_freezer_trap\", \"\", 0]]"},
+    {.out = BLOCKED, .from = .02, .to = 1.1, .tasks = "[[101, \"D\", \"\", \"__refrigerator\", \"\", 0]]"},
+    {.out = BLOCKED, .from = .1, .to = .9},
+    {.out = BLOCKED,
+     .from = .05,
+     .to = .95,
+     .tasks = "[[101, \"D\", \"fsync\", \"folio_wait_bit_common\", \"\", 0]]"},
+    {.out = BLOCKED,
+     .from = .02,
+     .to = 1.1,
+     .tasks = "[[101, \"D\", \"ioctl\", \"dma_fence_default_wait\", \"/dev/dri/card0\", 0]]"},
+    {.out = SLEEPS,
+     .from = .02,
+     .to = 1.1,
+     .tasks = "[[101, \"S\", \"futex\", \"futex_wait_queue\", \"mutex 0x1000\", 1001]]"},
+    {.out = SLEEPS,
+     .from = .02,
+     .to = 1.1,
+     .tasks =
+         "[[101, \"S\", \"futex\", \"0\", \"mutex 0x1000\", 555], [555, \"S\", \"futex\", \"0\", \"mutex 0x2000\", 101]]"},
+    {.out = SLEEPS,
+     .from = .02,
+     .to = 1.1,
+     .tasks = "[[101, \"S\", \"fcntl\", \"fcntl_setlk\", \"/tmp/x\", 0]]"},
+    {.out = SLEEPS, .from = .02, .to = 1.1, .tasks = "[[101, \"S\", \"futex\", \"0\", \"futex 0x1000\", 0]]"},
+    {.device = true, .completed = .3},
+    {.device = true, .completed = .97},
+    {.device = true, .completed = 1.2},
+    {.device = true, .completed = .7, .due = .5},
+    {.device = true, .progress = true},
+    {.device = true, .completed = .2, .out = RUNS, .from = .15, .to = .99, .waiter_out = true},
+    {.device = true, .completed = .2, .out = STOPPED, .from = .15, .to = 1.2, .waiter_out = true},
+};
+
+const struct plant_kind stall_stories[] = {
+    {"made up: the executor waits on its fence", CPU_VERDICT_GPU_HUNG, NULL},
+    {"made up: the executor runs a shader all the time", CPU_VERDICT_GPU_HUNG, NULL},
+    {"made up: who submitted sleeps, its part is over", CPU_VERDICT_GPU_HUNG, NULL},
+    {"made up: a hung GPU lets its interrupt's CPU sleep", CPU_VERDICT_GPU_HUNG, NULL},
+    {"made up: a busy machine, the shader had its time", CPU_VERDICT_GPU_HUNG, NULL},
+    {"made up: the executor starved for 25 %", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: the executor starved for 59 %", CPU_VERDICT_CPU_STARVED, "preempted"},
+    {"made up: the executor starved for 61 %", CPU_VERDICT_CPU_STARVED, "preempted"},
+    {"made up: a wait of 60 ms", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: no executor is named", CPU_VERDICT_UNKNOWN, "no executor is named"},
+    {"made up: the executor sleeps now and then", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: the executor waits for input", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: the executor died", CPU_VERDICT_EXECUTOR_DIED, NULL},
+    {"made up: the executor stopped by a signal", CPU_VERDICT_FROZEN, "stopped by a signal"},
+    {"made up: the executor held by a debugger", CPU_VERDICT_FROZEN, "held by a debugger"},
+    {"made up: frozen by cgroup v2", CPU_VERDICT_FROZEN, "frozen by its control group"},
+    {"made up: frozen by cgroup v1", CPU_VERDICT_FROZEN, "frozen by its control group"},
+    {"made up: blocked, nobody looked on what", CPU_VERDICT_BLOCKED_ON_IO, NULL},
+    {"made up: blocked on a disk", CPU_VERDICT_BLOCKED_ON_IO, NULL},
+    {"made up: blocked in the GPU's driver", CPU_VERDICT_GPU_HUNG, NULL},
+    {"made up: a mutex that a busy thread holds", CPU_VERDICT_LOCKED, NULL},
+    {"made up: a deadlock", CPU_VERDICT_LOCKED, "a deadlock"},
+    {"made up: a lock on a file", CPU_VERDICT_LOCKED, NULL},
+    {"made up: a helper waits for work", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: done, and nobody looked", CPU_VERDICT_WAITER_LATE, NULL},
+    {"made up: done just before the time-out", CPU_VERDICT_GPU_SLOW, NULL},
+    {"made up: done after the time-out", CPU_VERDICT_GPU_SLOW, NULL},
+    {"made up: the watchdog looked late", CPU_VERDICT_WATCHDOG_LATE, NULL},
+    {"made up: fences are signalled all the time", CPU_VERDICT_GPU_SLOW, "it made progress"},
+    {"made up: done, the waiter starved", CPU_VERDICT_CPU_STARVED, NULL},
+    {"made up: done, the waiter stopped", CPU_VERDICT_FROZEN, NULL},
+};
+const uint32_t stall_num_stories = sizeof(stall_stories) / sizeof(stall_stories[0]);
+
+_Static_assert(sizeof(stories) / sizeof(stories[0]) == sizeof(stall_stories) / sizeof(stall_stories[0]),
+               "a row each");
+
+struct span {
+    uint64_t from, to;
+};
+
+/* What CPU `cpu` does from T0 to `end`: its thread runs and sleeps in turns, but within `out`, where another one does. */
+static void tick(struct synth *s, struct rng *rng, uint32_t cpu, int32_t tid, const struct story *x,
+                 struct span out, uint64_t fence_at, uint64_t end)
+{
+    uint64_t t = T0 + rng_below(rng, MS);
+    const bool always = x->runs && tid == EXECUTOR, hit = (tid == WAITER) == x->waiter_out && tid <= EXECUTOR;
+    int32_t now = tid;
+    bool fenced = false;
+
+    synth_event(s, cpu, t, 1, CPU_EV_SWITCH, 1, 1, (uint64_t)tid);
+    while (t + 12 * MS < end) {
+        const uint64_t run = 100 * US + rng_below(rng, 2 * MS), sleep = 200 * US + rng_below(rng, 2 * MS);
+        const bool is_out = hit && t + run >= out.from && t < out.to;
+        const int32_t next = is_out ? HOG + (int32_t)cpu : tid;
+
+        if (!is_out && t >= fence_at && !fenced && tid == EXECUTOR) {
+            synth_event(s, cpu, t + US, tid, CPU_EV_FENCE_WAIT_START, 1, 7, 0);
+            fenced = true;
+        }
+        if (next != now) { /* to and from what happens */
+            synth_event(s, cpu, t + 2 * US, now, CPU_EV_SWITCH, (uint64_t)now, is_out ? x->out : 1,
+                        (uint64_t)next);
+            now = next;
+        }
+        if (always || (is_out && x->out == RUNS)) {
+            synth_event(s, cpu, t + run, now, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+            t += run;
+            continue;
+        }
+        synth_event(s, cpu, t + run, now, CPU_EV_SWITCH, (uint64_t)now, 1, 0);
+        synth_idle(s, cpu, t + run + 2 * US, 1 + (uint32_t)rng_below(rng, 3));
+        t += run + sleep;
+        synth_event(s, cpu, t, 0, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+        if (x->progress && cpu == 0 && fenced < t)
+            synth_event(s, cpu, t + US / 2, 0, CPU_EV_FENCE_SIGNALED, 1, 6, 0);
+        synth_event(s, cpu, t + US, 0, CPU_EV_WAKEUP, (uint64_t)now, cpu, 0);
+        synth_wake(s, cpu, t + 2 * US);
+        synth_event(s, cpu, t + 5 * US, 0, CPU_EV_SWITCH, 0, 0, (uint64_t)now);
+        t += 5 * US;
+    }
+}
+
+static uint64_t at(const struct cpu_window *w, double part)
+{
+    return part > 0 ? w->submit_ns + (uint64_t)(part * (double)(w->timeout_ns - w->submit_ns)) : 0;
+}
+
+void stall_story(uint32_t story, struct rng *rng, const char *path, struct cpu_window *w)
+{
+    const struct story *x = &stories[story];
+    const uint64_t submit = T0 + 100 * MS, wait = x->wait_ms ? x->wait_ms : 300 + rng_below(rng, 1500);
+    const uint32_t num = 2 + (uint32_t)rng_below(rng, 6);
+    struct synth s;
+    struct span out;
+    uint64_t end;
+
+    *w = (struct cpu_window){.submit_ns = submit,
+                             .timeout_ns = submit + wait * MS,
+                             .num_threads = 2,
+                             .threads = {{CPU_ROLE_WAITER, WAITER, 0}, {CPU_ROLE_EXECUTOR, EXECUTOR, 1}}};
+    w->completed_ns = at(w, x->completed);
+    w->due_ns = at(w, x->due);
+    if (x->chain == NO_EXECUTOR)
+        w->num_threads = 1;
+    if (x->chain == WITH_SUBMITTER)
+        w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_SUBMIT, SUBMITTER, -1};
+    if (x->chain == WITH_IRQ)
+        w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_IRQ, -1, (int32_t)num};
+    end = w->timeout_ns + 300 * MS;
+    out = (struct span){at(w, x->from), at(w, x->to)};
+    synth_init(&s, num + (x->chain == WITH_IRQ), 4, T0);
+    for (uint32_t cpu = 0; cpu < num; cpu++)
+        tick(&s, rng, cpu,
+             cpu == 0   ? WAITER
+             : cpu == 1 ? EXECUTOR
+                        : 1000 + (int32_t)cpu,
+             x, out, x->device ? submit : UINT64_MAX, end);
+    if (x->chain == WITH_IRQ) { /* a CPU with nothing to do */
+        synth_event(&s, num, T0 + MS, 0, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+        synth_idle(&s, num, T0 + 2 * MS, 3);
+        for (uint64_t t = T0 + 60 * MS; t < end; t += 60 * MS)
+            synth_event(&s, num, t, 0, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+    }
+    s.tasks = x->tasks;
+    s.tasks_from_ns = submit;
+    s.tasks_to_ns = w->timeout_ns;
+    synth_write(&s, path);
+    synth_finish(&s);
+}
