@@ -1,5 +1,5 @@
-/* ext.h: where our own additions to the ABI live, out of the way of the public one: feature bits from 32 up
- * and opcodes from 0x8000 up. A driver that does not look for them never meets them.
+/* ext.h: where our own additions to the ABI live, out of the way of the public one: feature bits from 32 up, which say what
+ * there is, and opcodes from 0x8000 up. A driver that does not look for them never meets them.
  */
 #ifndef AEROGPU_EXT_H_
 #define AEROGPU_EXT_H_
@@ -10,6 +10,26 @@
 
 #define AEROGPU_EXT_FIRST_FEATURE_BIT 32
 #define AEROGPU_EXT_FIRST_OPCODE      0x8000u
+
+/* F(bit, NAME, name, meaning): bits of FEATURES_LO/HI. A device without the bit skips the packets, as it does opcodes that it
+ * does not know; breadcrumb buffers are skipped, too, where the host's Vulkan device cannot write guest memory. */
+#define AEROGPU_EXT_FEATURES(F)                                                                              \
+    F(32, EXT_CONTEXTS, ext_contexts, "EXT_DESTROY_CONTEXT, for the kernel driver")                          \
+    F(33, EXT_SPIRV, ext_spirv, "CREATE_SHADER_DXBC takes SPIR-V")                                           \
+    F(34, EXT_ADDRESSES, ext_addresses,                                                                      \
+      "USAGE_EXT_ADDRESS, EXT_BUFFER_ADDRESS, EXT_RESIDENCY; where the host allows them")                    \
+    F(35, EXT_BREADCRUMBS, ext_breadcrumbs, "EXT_BREADCRUMB_BUFFER, EXT_WRITE_BREADCRUMB")                   \
+    F(36, EXT_MARKERS, ext_markers, "EXT_PUSH_MARKER, EXT_POP_MARKER")                                       \
+    F(37, EXT_CHECKPOINTS, ext_checkpoints, "EXT_CHECKPOINT, EXT_CHECKPOINT_POINTER")
+
+enum aerogpu_ext_feature_bit {
+#define AEROGPU_ROW(bit, NAME, name, doc) AEROGPU_FEATURE_BIT_##NAME = bit,
+    AEROGPU_EXT_FEATURES(AEROGPU_ROW)
+#undef AEROGPU_ROW
+};
+#define AEROGPU_EXT_FEATURE(NAME)                  (UINT64_C(1) << AEROGPU_FEATURE_BIT_##NAME)
+#define AEROGPU_EXT_FEATURE_OR(bit, NAME, name, d) AEROGPU_EXT_FEATURE(NAME) |
+#define AEROGPU_EXT_FEATURES_ALL                   (AEROGPU_EXT_FEATURES(AEROGPU_EXT_FEATURE_OR) UINT64_C(0))
 
 /* SPIR-V: the bytes of CREATE_SHADER_DXBC may be a SPIR-V module: a pixel or compute shader 'main' without inputs, whose only
  * resource is a uniform block at binding 0 (descriptor set 0 for compute, 1 for pixel shaders), which is constant buffer 0.

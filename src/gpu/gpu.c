@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <aerogpu/ext.h>
+
 static int open_vram(struct gpu *gpu)
 {
     void *p;
@@ -42,7 +44,7 @@ int gpu_create(struct gpu **out, const struct gpu_params *p)
     gpu->params = *p;
     if (!gpu->params.vblank_period_ns)
         gpu->params.vblank_period_ns = 16666667;
-    gpu->features = AEROGPU_FEATURES_ALL & ~p->without_features;
+    gpu->features = (AEROGPU_FEATURES_ALL | AEROGPU_EXT_FEATURES_ALL) & ~p->without_features;
     gpu->vram_fd = -1;
     gpu->armed = GPU_NEVER;
     gpu->queue.head_id = 1;
@@ -79,7 +81,7 @@ static void gpu_check(struct gpu *gpu)
     INVARIANT(gpu->depth == 1);
     INVARIANT(!gpu->retire_pending);
     INVARIANT(gpu->vram && gpu->vram_fd >= 0);
-    INVARIANT(!(gpu->features & ~AEROGPU_FEATURES_ALL));
+    INVARIANT(!(gpu->features & ~(AEROGPU_FEATURES_ALL | AEROGPU_EXT_FEATURES_ALL)));
     INVARIANT(!gpu->error_count == !gpu->error_code && gpu->error_count <= gpu->stats.errors);
     INVARIANT(gpu->error_count || (!gpu->error_fence && !(gpu->irq_status & AEROGPU_IRQ_ERROR)));
     INVARIANT(gpu->stats.ring_resets <= gpu->resets);

@@ -65,7 +65,7 @@ struct gpu_params {
     const struct clock *clock; /* outlives the device */
     /* Nanoseconds between two vblanks; 0 for 60 Hz. */
     uint32_t vblank_period_ns;
-    /* AEROGPU_FEATURE_* to leave out. Without VBLANK nothing ticks and presents are not paced. */
+    /* AEROGPU_FEATURE_* and AEROGPU_EXT_FEATURE() to leave out. Without VBLANK nothing ticks and presents are not paced. */
     uint64_t without_features;
 };
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "aerogpu/ext.h"
 #include "aerogpu/ring.h"
 #include "base/array.h"
 #include "base/check.h"
@@ -56,13 +57,15 @@ int machine_create(struct machine **out, const struct machine_params *p, struct 
         r = m->ops->start(m, e);
     if (r)
         goto fail;
-    r = gpu_create(&m->gpu, &(struct gpu_params){.host = m->ops->host,
-                                                 .host_ctx = m,
-                                                 .backend = m->ops->backend,
-                                                 .backend_ctx = m,
-                                                 .clock = &m->clock,
-                                                 .vblank_period_ns = p->vblank_period_ns,
-                                                 .without_features = p->without_features});
+    r = gpu_create(&m->gpu, &(struct gpu_params){
+                                .host = m->ops->host,
+                                .host_ctx = m,
+                                .backend = m->ops->backend,
+                                .backend_ctx = m,
+                                .clock = &m->clock,
+                                .vblank_period_ns = p->vblank_period_ns,
+                                .without_features = p->without_features |
+                                                    (p->addresses ? 0 : AEROGPU_EXT_FEATURE(EXT_ADDRESSES))});
     if (r) {
         error_set(e, r, "device: %s", strerror(-r));
         goto fail;

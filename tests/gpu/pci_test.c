@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "aerogpu/ext.h"
 #include "gpu_rig.h"
 
 static int setup_off(void **state)
@@ -146,7 +147,7 @@ static void id_registers(void **state)
     assert_int_equal(rig_read(r, 0x000), 0x55504741);
     assert_int_equal(rig_read(r, 0x004), 0x00010004);
     assert_int_equal(rig_read(r, 0x008), 0x3F);
-    assert_int_equal(rig_read(r, 0x00C), 0);
+    assert_int_equal(rig_read(r, 0x00C), 0x3F); /* the extensions */
     assert_int_equal(rig_read(r, AEROGPU_REG_SCANOUT0_VBLANK_PERIOD_NS), RIG_PERIOD);
 }
 
@@ -325,6 +326,7 @@ static void device_reset_restores_power_on(void **state)
     AEROGPU_REGISTERS(ROW)
 #undef ROW
     assert_int_equal(rig_read(r, AEROGPU_REG_FEATURES_LO), 0x3F);
+    assert_int_equal(rig_read(r, AEROGPU_REG_FEATURES_HI), 0x3F); /* the extensions */
     assert_int_equal(rig_read(r, AEROGPU_REG_SCANOUT0_VBLANK_PERIOD_NS), RIG_PERIOD);
     assert_int_equal(gpu_bar_read(r->gpu, 1, 100, 4), 0x12345678);
 }

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include <aerogpu/ext.h>
+
 #include "kmd_rig.h"
 
 #define SIM  (&(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = 1}})
@@ -223,7 +225,8 @@ static void the_umd_learns_what_the_device_is(void **state)
     assert_int_equal(p.struct_version, 1);
     assert_int_equal(p.device_mmio_magic, AEROGPU_MMIO_MAGIC);
     assert_int_equal(p.device_abi_version, AEROGPU_ABI_VERSION_U32);
-    assert_int_equal(p.device_features, AEROGPU_FEATURES_ALL);
+    assert_int_equal(p.device_features,
+                     AEROGPU_FEATURES_ALL | (AEROGPU_EXT_FEATURES_ALL & ~AEROGPU_EXT_FEATURE(EXT_ADDRESSES)));
     assert_int_equal(p.flags, AEROGPU_UMD_PRIVATE_FLAG_VBLANK | AEROGPU_UMD_PRIVATE_FLAG_FENCE_PAGE);
     memset(longer, 0xEE, sizeof(longer));
     q.pPrivateDriverData = longer;

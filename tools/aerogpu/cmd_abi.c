@@ -75,7 +75,11 @@ static void print_pci(void)
 #define ROW(bit, name, minor, doc) printf("| %d | %s | %d | %s |\n", bit, #name, minor, cell(doc));
     AEROGPU_FEATURES(ROW)
 #undef ROW
-    printf("\nBits from %d up are extensions.\n", AEROGPU_EXT_FIRST_FEATURE_BIT);
+    printf("\nBits from %d up are extensions:\n\n| bit | name | meaning |\n|---:|---|---|\n",
+           AEROGPU_EXT_FIRST_FEATURE_BIT);
+#define ROW(bit, NAME, name, doc) printf("| %d | %s | %s |\n", bit, #NAME, cell(doc));
+    AEROGPU_EXT_FEATURES(ROW)
+#undef ROW
     printf("\n### Interrupt bits\n\n| bit | name | meaning |\n|---:|---|---|\n");
 #define ROW(bit, name, doc) printf("| %d | %s | %s |\n", bit, #name, cell(doc));
     AEROGPU_IRQS(ROW)

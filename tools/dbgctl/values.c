@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <aerogpu/ext.h>
+
 const char *dbgctl_status_name(NTSTATUS s, char buffer[16])
 {
     switch ((uint32_t)s) {
@@ -82,11 +84,19 @@ static json_t *feature_list(uint64_t features, uint64_t high)
     static const struct {
         unsigned bit;
         const char *name;
-    } order[] = {{1, "cursor"},     {2, "scanout"},  {3, "vblank"},
-                 {0, "fence_page"}, {4, "transfer"}, {5, "error_info"}};
+    } order[] = {{1, "cursor"},
+                 {2, "scanout"},
+                 {3, "vblank"},
+                 {0, "fence_page"},
+                 {4, "transfer"},
+                 {5, "error_info"},
+#define ROW(bit, NAME, name, doc) {bit, #name},
+                 AEROGPU_EXT_FEATURES(ROW)
+#undef ROW
+    };
     json_t *out = json_array();
 
-    for (unsigned i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         if (features >> order[i].bit & 1)
             json_array_append_new(out, json_string(order[i].name));
         features &= ~(UINT64_C(1) << order[i].bit);
