@@ -105,8 +105,7 @@ typedef struct _DXGK_VIDMMCAPS {
             UINT OutOfOrderLock : 1;
             UINT DedicatedPagingEngine : 1;
             UINT PagingEngineCanSwizzle : 1;
-            UINT SectionBackedPrimary : 1;
-            UINT Reserved : 28;
+            UINT Reserved : 29;
         };
         UINT Value;
     };
@@ -117,10 +116,37 @@ typedef struct _DXGK_VIDMMCAPS {
 
 typedef struct _DXGK_GPUENGINETOPOLOGY {
     UINT NbAsymetricProcessingNodes;
-    UINT Reserved[8];
+    UINT Reserved[64];
 } DXGK_GPUENGINETOPOLOGY;
 
 typedef enum _DXGK_WDDMVERSION { DXGKDDI_WDDMv1 = 0x1000 } DXGK_WDDMVERSION;
+
+typedef struct _DXGK_VIRTUALADDRESSCAPS {
+    union {
+        struct {
+            UINT PrivilegedMemorySupported : 1;
+            UINT ReadOnlyMemorySupported : 1;
+            UINT Reserved : 30;
+        };
+        UINT Value;
+    };
+    UINT VirtualAddressBitCount;
+    UINT PageTableCoverageBitCount;
+    UINT PageDirectoryEntrySize;
+    UINT PageDirectorySegment;
+    UINT PageTableSegment;
+    UINT IdealGPUPageSize;
+} DXGK_VIRTUALADDRESSCAPS;
+
+typedef struct _DXGK_DMABUFFERCAPS {
+    struct {
+        UINT Size;
+        UINT PrivateDriverDataSize;
+        UINT SegmentId;
+        UINT AllocationGroup;
+        UINT Reserved[16];
+    } PresentDmaBuffer, PagingDmaBuffer;
+} DXGK_DMABUFFERCAPS;
 
 typedef struct _DXGK_DRIVERCAPS {
     PHYSICAL_ADDRESS HighestAcceptableAddress;
@@ -140,6 +166,8 @@ typedef struct _DXGK_DRIVERCAPS {
     DXGK_VIDMMCAPS MemoryManagementCaps;
     DXGK_GPUENGINETOPOLOGY GpuEngineTopology;
     DXGK_WDDMVERSION WDDMVersion; /* reserved, zero, for drivers of DXGKDDI_INTERFACE_VERSION_WIN7 and up */
+    DXGK_VIRTUALADDRESSCAPS VirtualAddressCaps;
+    DXGK_DMABUFFERCAPS DmaBufferCaps;
 } DXGK_DRIVERCAPS;
 
 typedef struct _DXGK_SEGMENTFLAGS {
@@ -238,7 +266,7 @@ typedef struct _DXGK_CONTEXTINFO {
     UINT DmaBufferPrivateDataSize;
     UINT AllocationListSize;
     UINT PatchLocationListSize;
-    UINT Reserved;
+    UINT DmaBufferAllocationGroup;
 } DXGK_CONTEXTINFO;
 
 typedef struct _DXGKARG_CREATECONTEXT {
@@ -305,8 +333,7 @@ typedef struct _DXGK_ALLOCATIONINFOFLAGS {
             UINT SynchronousPaging : 1;
             UINT LinkMirrored : 1;
             UINT LinkInstanced : 1;
-            UINT HistoryBuffer : 1;
-            UINT Reserved : 17;
+            UINT Reserved : 12;
         };
         UINT Value;
     };
@@ -433,8 +460,11 @@ typedef struct _DXGK_OPENALLOCATIONFLAGS {
     union {
         struct {
             UINT Create : 1;
+            UINT Reserved : 31;
+        };
+        struct { /* as Windows 8 has them */
+            UINT : 1;
             UINT ReadOnly : 1;
-            UINT Reserved : 30;
         };
         UINT Value;
     };
@@ -523,7 +553,11 @@ typedef struct _DXGKARG_PRESENT {
     UINT DmaSize;
     VOID *pDmaBufferPrivateData;
     UINT DmaBufferPrivateDataSize;
-    DXGK_ALLOCATIONLIST *pAllocationList; /* [DXGK_PRESENT_SOURCE_INDEX], [DXGK_PRESENT_DESTINATION_INDEX] */
+    union {
+        DXGK_ALLOCATIONLIST
+        *pAllocationList; /* [DXGK_PRESENT_SOURCE_INDEX], [DXGK_PRESENT_DESTINATION_INDEX] */
+        struct _DXGK_PRESENTALLOCATIONINFO *pAllocationInfo;
+    };
     D3DDDI_PATCHLOCATIONLIST *pPatchLocationListOut;
     UINT PatchLocationListOutSize;
     UINT MultipassOffset;
@@ -586,9 +620,7 @@ typedef struct _DXGK_SUBMITCOMMANDFLAGS {
             UINT NullRendering : 1;
             UINT Flip : 1;
             UINT FlipWithNoWait : 1;
-            UINT ContextSwitch : 1;
-            UINT Resubmission : 1;
-            UINT Reserved : 24;
+            UINT Reserved : 26;
         };
         UINT Value;
     };
@@ -613,6 +645,7 @@ typedef struct _DXGKARG_SUBMITCOMMAND {
     D3DDDI_FLIPINTERVAL_TYPE FlipInterval;
     DXGK_SUBMITCOMMANDFLAGS Flags;
     UINT EngineOrdinal;
+    ULONGLONG DmaBufferVirtualAddress;
 } DXGKARG_SUBMITCOMMAND;
 
 typedef struct _DXGK_PREEMPTCOMMANDFLAGS {
@@ -751,6 +784,46 @@ typedef struct _DXGKARG_BUILDPAGINGBUFFER {
             PHYSICAL_ADDRESS DummyPage;
         } UnmapApertureSegment;
         struct {
+            HANDLE hAllocation;
+            UINT TransferOffset;
+            SIZE_T TransferSize;
+            struct {
+                UINT SegmentId;
+                union {
+                    LARGE_INTEGER SegmentAddress;
+                    MDL *pMdl;
+                };
+            } Source;
+            struct {
+                UINT SegmentId;
+                union {
+                    LARGE_INTEGER SegmentAddress;
+                    MDL *pMdl;
+                };
+            } Destination;
+            DXGK_TRANSFERFLAGS Flags;
+            UINT SwizzlingRangeId;
+            UINT SwizzlingRangeData;
+        } SpecialLockTransfer;
+        struct {
+            HANDLE hAllocation;
+            ULONGLONG AllocationOffsetInBytes;
+            ULONGLONG TransferOffsetInBytes;
+            ULONGLONG TransferSizeInBytes;
+            ULONGLONG SourceVirtualAddress;
+            ULONGLONG DestinationVirtualAddress;
+            UINT Flags;
+            UINT SwizzlingRangeId;
+            UINT SwizzlingRangeData;
+        } TransferVirtual;
+        struct {
+            HANDLE hAllocation;
+            ULONGLONG AllocationOffsetInBytes;
+            ULONGLONG FillSizeInBytes;
+            UINT FillPattern;
+            ULONGLONG DestinationVirtualAddress;
+        } FillVirtual;
+        struct {
             UINT Reserved[64];
         } Reserved;
     };
@@ -765,6 +838,16 @@ typedef enum _DXGK_INTERRUPT_TYPE {
     DXGK_INTERRUPT_CRTC_VSYNC = 3,
     DXGK_INTERRUPT_DMA_FAULTED = 4
 } DXGK_INTERRUPT_TYPE;
+
+typedef struct _DXGKCB_NOTIFY_INTERRUPT_DATA_FLAGS {
+    union {
+        struct {
+            UINT ValidPhysicalAdapterMask : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGKCB_NOTIFY_INTERRUPT_DATA_FLAGS;
 
 typedef struct _DXGKARGCB_NOTIFY_INTERRUPT_DATA {
     DXGK_INTERRUPT_TYPE InterruptType;
@@ -795,6 +878,7 @@ typedef struct _DXGKARGCB_NOTIFY_INTERRUPT_DATA {
             UINT Reserved[16];
         } Reserved;
     };
+    DXGKCB_NOTIFY_INTERRUPT_DATA_FLAGS Flags;
 } DXGKARGCB_NOTIFY_INTERRUPT_DATA;
 
 typedef struct _DXGKARG_COLLECTDBGINFO_EXT {
@@ -840,8 +924,7 @@ typedef struct _DXGK_SETPOINTERPOSITIONFLAGS {
     union {
         struct {
             UINT Visible : 1;
-            UINT Procedural : 1;
-            UINT Reserved : 30;
+            UINT Reserved : 31;
         };
         UINT Value;
     };
@@ -1028,55 +1111,9 @@ typedef struct _DXGKARGCB_ENUMHANDLECHILDREN {
 } DXGKARGCB_ENUMHANDLECHILDREN;
 
 typedef struct _DXGKARGCB_GETCAPTUREADDRESS {
-    HANDLE hAllocation;
+    D3DKMT_HANDLE hAllocation;
     UINT SegmentId;
     PHYSICAL_ADDRESS PhysicalAddress;
 } DXGKARGCB_GETCAPTUREADDRESS;
-
-WDDM_SIZE(DXGKARG_QUERYADAPTERINFO, 40);
-WDDM_OFFSET(DXGK_DRIVERCAPS, ApertureSegmentCommitLimit, 16);
-WDDM_OFFSET(DXGK_DRIVERCAPS, FlipCaps, 60);
-WDDM_OFFSET(DXGK_DRIVERCAPS, GpuEngineTopology, 76);
-WDDM_SIZE(DXGK_DRIVERCAPS, 120);
-WDDM_SIZE(DXGK_SEGMENTDESCRIPTOR, 56);
-WDDM_SIZE(DXGK_QUERYSEGMENTIN, 24);
-WDDM_SIZE(DXGK_QUERYSEGMENTOUT, 32);
-WDDM_SIZE(DXGKARG_CREATEDEVICE, 16);
-WDDM_SIZE(DXGKARG_CREATECONTEXT, 64);
-WDDM_OFFSET(DXGKARG_CREATECONTEXT, ContextInfo, 36);
-WDDM_OFFSET(DXGK_ALLOCATIONINFO, hAllocation, 56);
-WDDM_SIZE(DXGK_ALLOCATIONINFO, 88);
-WDDM_SIZE(DXGKARG_CREATEALLOCATION, 40);
-WDDM_SIZE(DXGKARG_DESTROYALLOCATION, 32);
-WDDM_SIZE(DXGKARG_DESCRIBEALLOCATION, 40);
-WDDM_SIZE(DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA, 48);
-WDDM_SIZE(DXGK_OPENALLOCATIONINFO, 32);
-WDDM_SIZE(DXGKARG_OPENALLOCATION, 32);
-WDDM_SIZE(DXGKARG_CLOSEALLOCATION, 16);
-WDDM_SIZE(DXGK_ALLOCATIONLIST, 24);
-WDDM_OFFSET(DXGK_ALLOCATIONLIST, PhysicalAddress, 16);
-WDDM_OFFSET(DXGKARG_RENDER, pPatchLocationListOut, 80);
-WDDM_SIZE(DXGKARG_RENDER, 112);
-WDDM_OFFSET(DXGKARG_PRESENT, FlipInterval, 104);
-WDDM_SIZE(DXGKARG_PRESENT, 128);
-WDDM_OFFSET(DXGKARG_PATCH, SubmissionFenceId, 108);
-WDDM_SIZE(DXGKARG_PATCH, 120);
-WDDM_OFFSET(DXGKARG_SUBMITCOMMAND, SubmissionFenceId, 60);
-WDDM_SIZE(DXGKARG_SUBMITCOMMAND, 80);
-WDDM_SIZE(DXGKARG_PREEMPTCOMMAND, 16);
-WDDM_OFFSET(DXGKARG_BUILDPAGINGBUFFER, Transfer, 40);
-WDDM_SIZE(DXGKARG_BUILDPAGINGBUFFER, 304);
-WDDM_OFFSET(DXGKARGCB_NOTIFY_INTERRUPT_DATA, DmaCompleted, 8);
-WDDM_OFFSET(DXGKARGCB_NOTIFY_INTERRUPT_DATA, CrtcVsync.PhysicalAddress, 16);
-WDDM_SIZE(DXGKARGCB_NOTIFY_INTERRUPT_DATA, 72);
-WDDM_SIZE(DXGKARG_COLLECTDBGINFO, 32);
-WDDM_SIZE(DXGKARG_ESCAPE, 40);
-WDDM_SIZE(DXGKARG_GETSCANLINE, 12);
-WDDM_SIZE(DXGKARG_SETPOINTERSHAPE, 40);
-WDDM_OFFSET(DXGKARG_SETVIDPNSOURCEADDRESS, Flags, 552);
-WDDM_SIZE(DXGKARG_SETVIDPNSOURCEADDRESS, 560);
-WDDM_SIZE(DXGKARG_COMMITVIDPN, 32);
-WDDM_SIZE(DXGKARG_RECOMMENDFUNCTIONALVIDPN, 48);
-WDDM_SIZE(DXGKARG_ENUMVIDPNCOFUNCMODALITY, 24);
 
 #endif

@@ -113,10 +113,11 @@ typedef enum _D3DKMT_DRIVERVERSION {
 } D3DKMT_DRIVERVERSION;
 
 typedef struct _D3DKMDT_DISPLAYMODE_FLAGS {
-    UINT ValidatedAgainstMonitorCaps : 1;
-    UINT RoundedFakeMode : 1;
+    BOOLEAN ValidatedAgainstMonitorCaps : 1;
+    BOOLEAN RoundedFakeMode : 1;
+    UINT : 0; /* a unit of its own for each type */
     UINT ModePruningReason : 4;
-    UINT Reserved : 26;
+    UINT Reserved : 28;
 } D3DKMDT_DISPLAYMODE_FLAGS;
 
 typedef struct _D3DKMT_DISPLAYMODE {
@@ -141,8 +142,7 @@ typedef struct _D3DKMT_CURRENTDISPLAYMODE {
 typedef struct _D3DKMT_CREATEDEVICEFLAGS {
     UINT LegacyMode : 1;
     UINT RequestVSync : 1;
-    UINT DisableGpuTimeout : 1;
-    UINT Reserved : 29;
+    UINT Reserved : 30;
 } D3DKMT_CREATEDEVICEFLAGS;
 
 typedef struct _D3DKMT_CREATEDEVICE {
@@ -255,7 +255,10 @@ typedef struct _D3DKMT_CREATEALLOCATIONFLAGS {
     UINT CreateResource : 1;
     UINT CreateShared : 1;
     UINT NonSecure : 1;
-    UINT Reserved : 29;
+    UINT CreateProtected : 1;
+    UINT RestrictSharedAccess : 1;
+    UINT ExistingSysMem : 1;
+    UINT Reserved : 26;
 } D3DKMT_CREATEALLOCATIONFLAGS;
 
 typedef struct _D3DKMT_CREATEALLOCATION {
@@ -267,7 +270,10 @@ typedef struct _D3DKMT_CREATEALLOCATION {
     CONST VOID *pPrivateDriverData;
     UINT PrivateDriverDataSize;
     UINT NumAllocations;
-    D3DDDI_ALLOCATIONINFO *pAllocationInfo;
+    union {
+        D3DDDI_ALLOCATIONINFO *pAllocationInfo;
+        struct _D3DDDI_ALLOCATIONINFO2 *pAllocationInfo2;
+    };
     D3DKMT_CREATEALLOCATIONFLAGS Flags;
     HANDLE hPrivateRuntimeResourceHandle;
 } D3DKMT_CREATEALLOCATION;
@@ -293,7 +299,10 @@ typedef struct _D3DKMT_OPENRESOURCE {
     D3DKMT_HANDLE hDevice;
     D3DKMT_HANDLE hGlobalShare;
     UINT NumAllocations;
-    D3DDDI_OPENALLOCATIONINFO *pOpenAllocationInfo;
+    union {
+        D3DDDI_OPENALLOCATIONINFO *pOpenAllocationInfo;
+        struct _D3DDDI_OPENALLOCATIONINFO2 *pOpenAllocationInfo2;
+    };
     VOID *pPrivateRuntimeData;
     UINT PrivateRuntimeDataSize;
     VOID *pResourcePrivateDriverData;
@@ -311,6 +320,7 @@ typedef struct _D3DKMT_LOCK {
     CONST UINT *pPages;
     VOID *pData;
     D3DDDICB_LOCKFLAGS Flags;
+    ULONGLONG GpuVirtualAddress; /* 0: there are none */
 } D3DKMT_LOCK;
 
 typedef struct _D3DKMT_UNLOCK {
@@ -326,7 +336,9 @@ typedef struct _D3DKMT_RENDERFLAGS {
     UINT ResizeAllocationList : 1;
     UINT ResizePatchLocationList : 1;
     UINT NullRendering : 1;
-    UINT Reserved : 28;
+    UINT PresentRedirected : 1;
+    UINT RenderKm : 1;
+    UINT Reserved : 26;
 } D3DKMT_RENDERFLAGS;
 
 typedef struct _D3DKMT_RENDER {
@@ -350,6 +362,8 @@ typedef struct _D3DKMT_RENDER {
     D3DKMT_HANDLE BroadcastContext[D3DDDI_MAX_BROADCAST_CONTEXT];
     ULONG QueuedBufferCount;
     ULONGLONG NewCommandBuffer;
+    VOID *pPrivateDriverData;
+    UINT PrivateDriverDataSize;
 } D3DKMT_RENDER;
 
 typedef struct _D3DKMT_PRESENTFLAGS {
@@ -369,7 +383,10 @@ typedef struct _D3DKMT_PRESENTFLAGS {
             UINT LinearToSrgb : 1;
             UINT PresentCountValid : 1;
             UINT Rotate : 1;
-            UINT Reserved : 18;
+            UINT PresentToBitmap : 1;
+            UINT RedirectedFlip : 1;
+            UINT RedirectedBlt : 1;
+            UINT Reserved : 15;
         };
         UINT Value;
     };
@@ -395,6 +412,12 @@ typedef struct _D3DKMT_PRESENT {
     D3DKMT_PRESENTFLAGS Flags;
     ULONG BroadcastContextCount;
     D3DKMT_HANDLE BroadcastContext[D3DDDI_MAX_BROADCAST_CONTEXT];
+    HANDLE PresentLimitSemaphore;
+    struct { /* D3DKMT_PRESENTHISTORYTOKEN: redirection, which there is none of */
+        UINT Model;
+        UINT TokenSize;
+        ULONGLONG Token[38];
+    } PresentHistoryToken;
 } D3DKMT_PRESENT;
 
 typedef struct _D3DKMT_CREATESYNCHRONIZATIONOBJECT2 {
@@ -492,7 +515,8 @@ typedef struct _D3DKMT_GETDISPLAYMODELIST {
 } D3DKMT_GETDISPLAYMODELIST;
 
 typedef struct _D3DKMT_SETDISPLAYMODE_FLAGS {
-    UINT PreserveVidPn : 1;
+    BOOLEAN PreserveVidPn : 1;
+    UINT : 0;
     UINT Reserved : 31;
 } D3DKMT_SETDISPLAYMODE_FLAGS;
 
@@ -695,32 +719,7 @@ D3DKMT_THUNKS(D3DKMT_DECLARE)
 /* Made from two of the above, in the client. */
 NTKERNELAPI NTSTATUS APIENTRY D3DKMTOpenAdapterFromDeviceName(D3DKMT_OPENADAPTERFROMDEVICENAME *arg);
 
-WDDM_SIZE(D3DKMT_OPENADAPTERFROMHDC, 24);
-WDDM_SIZE(D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME, 80);
-WDDM_SIZE(D3DKMT_OPENADAPTERFROMDEVICENAME, 24);
 WDDM_SIZE(D3DKMT_QUERY_DEVICE_IDS, 28);
-WDDM_SIZE(D3DKMT_QUERYADAPTERINFO, 24);
-WDDM_SIZE(D3DKMT_DISPLAYMODE, 40);
-WDDM_SIZE(D3DKMT_CURRENTDISPLAYMODE, 44);
-WDDM_SIZE(D3DKMT_CREATEDEVICE, 64);
-WDDM_SIZE(D3DKMT_CREATECONTEXT, 96);
-WDDM_OFFSET(D3DKMT_CREATECONTEXT, hContext, 32);
-WDDM_SIZE(D3DKMT_CREATEALLOCATION, 72);
-WDDM_OFFSET(D3DKMT_CREATEALLOCATION, pAllocationInfo, 48);
-WDDM_SIZE(D3DKMT_DESTROYALLOCATION, 24);
-WDDM_SIZE(D3DKMT_QUERYRESOURCEINFO, 32);
-WDDM_SIZE(D3DKMT_OPENRESOURCE, 72);
-WDDM_SIZE(D3DKMT_LOCK, 40);
-WDDM_SIZE(D3DKMT_UNLOCK, 16);
-WDDM_OFFSET(D3DKMT_RENDER, BroadcastContext, 84);
-WDDM_SIZE(D3DKMT_RENDER, 352);
-WDDM_OFFSET(D3DKMT_PRESENT, DstRect, 32);
-WDDM_SIZE(D3DKMT_PRESENT, 352);
-WDDM_SIZE(D3DKMT_ESCAPE, 32);
-WDDM_SIZE(D3DKMT_GETDEVICESTATE, 48);
-WDDM_SIZE(D3DKMT_GETSCANLINE, 16);
-WDDM_SIZE(D3DKMT_GETDISPLAYMODELIST, 24);
-WDDM_SIZE(D3DKMT_SETDISPLAYMODE, 24);
 WDDM_SIZE(D3DKMT_QUERYSTATISTICS_ADAPTER_INFORMATION, 776);
 WDDM_SIZE(D3DKMT_QUERYSTATISTICS, 808);
 

@@ -129,8 +129,7 @@ typedef struct _D3DDDI_ALLOCATIONINFO {
     union {
         struct {
             UINT Primary : 1;
-            UINT Stereo : 1;
-            UINT Reserved : 30;
+            UINT Reserved : 31;
         };
         UINT Value;
     } Flags;
@@ -228,18 +227,14 @@ typedef struct _D3DDDICB_SIGNALFLAGS {
     union {
         struct {
             UINT SignalAtSubmission : 1;
+            UINT Reserved : 31;
+        };
+        struct { /* as Windows 8 has them */
+            UINT : 1;
             UINT EnqueueCpuEvent : 1;
-            UINT Reserved : 30;
         };
         UINT Value;
     };
 } D3DDDICB_SIGNALFLAGS;
-
-WDDM_SIZE(D3DDDI_PATCHLOCATIONLIST, 24);
-WDDM_SIZE(D3DDDI_ALLOCATIONLIST, 8);
-WDDM_SIZE(D3DDDI_ALLOCATIONINFO, 40);
-WDDM_OFFSET(D3DDDI_ALLOCATIONINFO, VidPnSourceId, 28);
-WDDM_SIZE(D3DDDI_OPENALLOCATIONINFO, 24);
-WDDM_SIZE(D3DDDI_SYNCHRONIZATIONOBJECTINFO2, 80);
 
 #endif

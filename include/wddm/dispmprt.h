@@ -10,7 +10,6 @@
 typedef struct _DXGK_START_INFO {
     ULONG RequiredDmaQueueEntry;
     GUID AdapterGuid;
-    LUID AdapterLuid;
 } DXGK_START_INFO, *PDXGK_START_INFO;
 
 typedef enum _DOCKING_STATE {
@@ -114,7 +113,6 @@ typedef struct _QUERY_INTERFACE {
     USHORT Version;
     struct _INTERFACE *Interface;
     PVOID InterfaceSpecificData;
-    ULONG DeviceUid;
 } QUERY_INTERFACE, *PQUERY_INTERFACE;
 
 typedef struct _INTERFACE {
@@ -165,8 +163,8 @@ typedef NTSTATUS(APIENTRY *DXGKCB_IS_DEVICE_PRESENT)(HANDLE DeviceHandle, PVOID 
                                                      PBOOLEAN DevicePresent);
 typedef VOID(APIENTRY *DXGKCB_LOG_ETW_EVENT)(CONST LPCGUID EventGuid, UCHAR Type, USHORT EventBufferSize,
                                              PVOID EventBuffer);
-typedef NTSTATUS NTAPI DXGKDDI_PROTECTED_CALLBACK(PVOID MiniportDeviceContext, PVOID ProtectedCallbackContext,
-                                                  NTSTATUS ProtectionStatus);
+typedef VOID NTAPI DXGKDDI_PROTECTED_CALLBACK(PVOID MiniportDeviceContext, PVOID ProtectedCallbackContext,
+                                              NTSTATUS ProtectionStatus);
 typedef DXGKDDI_PROTECTED_CALLBACK *PDXGKDDI_PROTECTED_CALLBACK;
 typedef NTSTATUS(APIENTRY *DXGKCB_EXCLUDE_ADAPTER_ACCESS)(HANDLE DeviceHandle, ULONG Attributes,
                                                           PDXGKDDI_PROTECTED_CALLBACK DxgkProtectedCallback,
@@ -215,14 +213,6 @@ typedef struct _DRIVER_INITIALIZATION_DATA {
 NTKERNELAPI NTSTATUS APIENTRY DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
                                              PDRIVER_INITIALIZATION_DATA DriverInitializationData);
 
-WDDM_SIZE(DXGK_START_INFO, 28);
-WDDM_SIZE(DXGK_DEVICE_INFO, 80);
-WDDM_OFFSET(DXGK_DEVICE_INFO, TranslatedResourceList, 32);
-WDDM_SIZE(DXGK_CHILD_DESCRIPTOR, 28);
-WDDM_SIZE(DXGK_CHILD_STATUS, 12);
-WDDM_SIZE(DXGK_DEVICE_DESCRIPTOR, 16);
-WDDM_OFFSET(DXGKRNL_INTERFACE, DxgkCbNotifyInterrupt, 128);
-WDDM_SIZE(DXGKRNL_INTERFACE, 184);
 WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiSubmitCommand, 208);
 WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiRenderKm, 544);
 WDDM_SIZE(DRIVER_INITIALIZATION_DATA, 568);

@@ -194,8 +194,8 @@ typedef struct _POINT {
     S(STATUS_GRAPHICS_TRY_AGAIN_NOW, 0xC01E0105)                                                             \
     S(STATUS_GRAPHICS_ALLOCATION_INVALID, 0xC01E0106)                                                        \
     S(STATUS_GRAPHICS_CANT_EVICT_PINNED_ALLOCATION, 0xC01E0109)                                              \
-    S(STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE, 0xC01E010B)                                                   \
-    S(STATUS_GRAPHICS_INVALID_ALLOCATION_HANDLE, 0xC01E010F)                                                 \
+    S(STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE, 0xC01E0115)                                                   \
+    S(STATUS_GRAPHICS_INVALID_ALLOCATION_HANDLE, 0xC01E0114)                                                 \
     S(STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY, 0xC01E0300)                                                    \
     S(STATUS_GRAPHICS_VIDPN_TOPOLOGY_NOT_SUPPORTED, 0xC01E0301)                                              \
     S(STATUS_GRAPHICS_INVALID_VIDPN, 0xC01E0303)                                                             \
@@ -208,7 +208,7 @@ typedef struct _POINT {
     S(STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET, 0x401E034C)                                               \
     S(STATUS_GRAPHICS_DATASET_IS_EMPTY, 0x401E034B)                                                          \
     S(STATUS_GRAPHICS_MODE_ALREADY_IN_MODESET, 0xC01E0314)                                                   \
-    S(STATUS_GRAPHICS_VIDEO_PRESENT_TARGETS_LESS_THAN_SOURCES, 0xC01E0316)                                   \
+    S(STATUS_GRAPHICS_VIDEO_PRESENT_TARGETS_LESS_THAN_SOURCES, 0xC01E0326)                                   \
     S(STATUS_GRAPHICS_PATH_ALREADY_IN_TOPOLOGY, 0xC01E0313)                                                  \
     S(STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY, 0xC01E0327)                                                      \
     S(STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE, 0xC01E0310)                                         \
@@ -265,8 +265,8 @@ typedef struct _POINT {
 #define STATUS_GRAPHICS_TRY_AGAIN_NOW                           NT_STATUS_C(0xC01E0105)
 #define STATUS_GRAPHICS_ALLOCATION_INVALID                      NT_STATUS_C(0xC01E0106)
 #define STATUS_GRAPHICS_CANT_EVICT_PINNED_ALLOCATION            NT_STATUS_C(0xC01E0109)
-#define STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE                 NT_STATUS_C(0xC01E010B)
-#define STATUS_GRAPHICS_INVALID_ALLOCATION_HANDLE               NT_STATUS_C(0xC01E010F)
+#define STATUS_GRAPHICS_WRONG_ALLOCATION_DEVICE                 NT_STATUS_C(0xC01E0115)
+#define STATUS_GRAPHICS_INVALID_ALLOCATION_HANDLE               NT_STATUS_C(0xC01E0114)
 #define STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY                  NT_STATUS_C(0xC01E0300)
 #define STATUS_GRAPHICS_VIDPN_TOPOLOGY_NOT_SUPPORTED            NT_STATUS_C(0xC01E0301)
 #define STATUS_GRAPHICS_INVALID_VIDPN                           NT_STATUS_C(0xC01E0303)
@@ -279,7 +279,7 @@ typedef struct _POINT {
 #define STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET             NT_STATUS_C(0x401E034C)
 #define STATUS_GRAPHICS_DATASET_IS_EMPTY                        NT_STATUS_C(0x401E034B)
 #define STATUS_GRAPHICS_MODE_ALREADY_IN_MODESET                 NT_STATUS_C(0xC01E0314)
-#define STATUS_GRAPHICS_VIDEO_PRESENT_TARGETS_LESS_THAN_SOURCES NT_STATUS_C(0xC01E0316)
+#define STATUS_GRAPHICS_VIDEO_PRESENT_TARGETS_LESS_THAN_SOURCES NT_STATUS_C(0xC01E0326)
 #define STATUS_GRAPHICS_PATH_ALREADY_IN_TOPOLOGY                NT_STATUS_C(0xC01E0313)
 #define STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY                    NT_STATUS_C(0xC01E0327)
 #define STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE       NT_STATUS_C(0xC01E0310)

@@ -210,12 +210,13 @@ static NTSTATUS DxgkCbGetCaptureAddress(DXGKARGCB_GETCAPTUREADDRESS *args)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
-    for (struct alloc *a = d->vidmm.allocs; a; a = a->next)
-        if (a->driver == args->hAllocation && a->segment) {
-            args->SegmentId = a->segment;
-            args->PhysicalAddress = dxgk_vidmm_address(d, a);
-            return STATUS_SUCCESS;
-        }
+    for (struct device *dev = d->devices; dev; dev = dev->next)
+        for (struct open_alloc *o = dev->allocs; o; o = o->next)
+            if (o->handle && o->handle == args->hAllocation && o->alloc->segment) {
+                args->SegmentId = o->alloc->segment;
+                args->PhysicalAddress = dxgk_vidmm_address(d, o->alloc);
+                return STATUS_SUCCESS;
+            }
     return STATUS_INVALID_PARAMETER;
 }
 

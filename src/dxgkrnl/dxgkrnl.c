@@ -295,7 +295,7 @@ static NTSTATUS create_system(struct dxgk *d)
 
 static NTSTATUS start_locked(struct dxgk *d, struct error *err)
 {
-    DXGK_START_INFO info = {.AdapterLuid = d->luid};
+    DXGK_START_INFO info = {0};
     NTSTATUS s;
 
     s = DDI(d, AddDevice, (PDEVICE_OBJECT)d, &d->miniport);

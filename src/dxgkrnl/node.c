@@ -258,7 +258,6 @@ void dxgk_node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *
             last = &(*last)->next;
         p = detach(n, last);
         n->packets_preempted++;
-        p->flags.Resubmission = 1;
         p->next = p->context->queue;
         p->context->queue = p;
         if (!p->next)

@@ -379,7 +379,9 @@ static NTSTATUS check_create(const D3DKMT_CREATEALLOCATION *arg)
         arg->PrivateRuntimeDataSize > MAX_PRIVATE ||
         (arg->PrivateRuntimeDataSize && !arg->pPrivateRuntimeData))
         return STATUS_INVALID_PARAMETER;
-    if ((arg->Flags.CreateShared && !arg->Flags.CreateResource) || arg->hResource || arg->Flags.Reserved)
+    if ((arg->Flags.CreateShared && !arg->Flags.CreateResource) || arg->hResource ||
+        arg->Flags.CreateProtected || arg->Flags.RestrictSharedAccess || arg->Flags.ExistingSysMem ||
+        arg->Flags.Reserved)
         return STATUS_INVALID_PARAMETER;
     for (UINT i = 0; i < arg->NumAllocations; i++) {
         const D3DDDI_ALLOCATIONINFO *a = &arg->pAllocationInfo[i];

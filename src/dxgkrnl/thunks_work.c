@@ -145,7 +145,7 @@ NTSTATUS dxgk_Render(struct dxgk_client *c, D3DKMT_RENDER *arg)
         arg->CommandOffset > x->info.DmaBufferSize - arg->CommandLength ||
         arg->AllocationCount > x->info.AllocationListSize ||
         arg->PatchLocationCount > x->info.PatchLocationListSize || arg->BroadcastContextCount ||
-        arg->Flags.Reserved)
+        arg->Flags.PresentRedirected || arg->Flags.RenderKm || arg->Flags.Reserved)
         return dxgk_thunk_leave(d, STATUS_INVALID_PARAMETER);
     do {
         s = make_room(c, arg->hContext, MAX_QUEUED);
@@ -518,7 +518,7 @@ NTSTATUS dxgk_SignalSynchronizationObject2(struct dxgk_client *c,
     struct dxgk *d = dxgk_thunk_enter(c);
     int fd = arg->Flags.EnqueueCpuEvent ? (int)(intptr_t)arg->CpuEventHandle : -1;
 
-    if (arg->BroadcastContextCount || arg->Flags.Reserved ||
+    if (arg->BroadcastContextCount || arg->Flags.Value >> 2 ||
         (arg->Flags.EnqueueCpuEvent && (arg->ObjectCount || fd < 0)))
         return dxgk_thunk_leave(d, dxgk_handle_get(d, arg->hContext, HANDLE_CONTEXT, c)
                                        ? STATUS_INVALID_PARAMETER

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""What include/wddm declares has the layouts of Windows 7: structures, members, enumerators and function types are compared by
+name with layouts.tsv, which comes from a source of its own and not from our headers.
+  layouts_test.py INCLUDE_DIR [NAME=NUMBER ...]
+The pairs replace what the table says of a structure's size or an enumerator, to see the test fail."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+include = sys.argv[1]
+lies = dict(pair.split("=") for pair in sys.argv[2:])
+headers = "#include <stddef.h>\n" + "".join(f'#include "wddm/{h}.h"\n' for h in (
+    "ntdef", "ntddk", "d3dukmdt", "d3dkmdt", "d3dkmthk", "d3dkmddi", "dispmprt"))
+with open(os.path.join(os.path.dirname(__file__), "layouts.tsv")) as table:
+    rows = [line.rstrip("\n").split("\t") for line in table if not line.startswith("#")]
+
+# A parameter or a result as the table writes it: its kind and its bytes.
+TYPES = r"""
+#include <stdio.h>
+#include <type_traits>
+template <typename T> void show()
+{
+    if constexpr (std::is_void_v<T>)
+        printf("void");
+    else if constexpr (std::is_pointer_v<T>)
+        printf("ptr");
+    else
+        printf(std::is_union_v<T> ? "union_type" : "int%zu", sizeof(T));
+}
+template <typename F> struct function;
+template <typename R, typename... A> struct function<R(A...)> {
+    static void print()
+    {
+        int n = 0;
+        show<R>();
+        printf("\t");
+        ((printf(n++ ? "," : ""), show<A>()), ...);
+        printf("\n");
+    }
+};
+"""
+
+
+def compiled(source, language, standard):
+    """Its output; raises with the compiler's words."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "program")
+        subprocess.run([language, standard, "-w", "-I", include, "-o", program, "-x", "c++" if language == "g++" else "c", "-"],
+                       input=source, text=True, check=True)
+        return subprocess.check_output([program], text=True).split("\n")[:-1]
+
+
+def unusable(lines):
+    """Of lines of C behind the headers, those that the compiler refuses: {line: why}."""
+    first = headers.count("\n") + 1
+    words = subprocess.run(["gcc", "-std=gnu17", "-fsyntax-only", "-fmax-errors=0", "-I", include, "-x", "c", "-"],
+                           input=headers + "\n".join(lines), text=True, capture_output=True).stderr
+    return {int(n) - first: why for n, why in re.findall(r"<stdin>:(\d+):\d+: error: (.*)", words)}
+
+
+def member(name):
+    return name.split(".", 1)
+
+
+def measured(row, is_bits):
+    """A statement that prints what the row has behind its name."""
+    kind, name = row[:2]
+    if kind == "S":
+        return f'printf("%zu\\n", sizeof({name}));'
+    if kind == "E":
+        return f'printf("%ld\\n", (long){name});'
+    of, path = member(name)
+    if is_bits:
+        return f"{{ {of} x; memset(&x, 0, sizeof(x)); x.{path} = -1; bits(&x, sizeof(x)); }}"
+    return f'printf("%g\\t%zu\\n", (double)offsetof({of}, {path}), sizeof((({of} *)0)->{path}) * 8);'
+
+
+def differences():
+    data = [r for r in rows if r[0] != "F"]
+    probes = [f"unsigned long v{i} = sizeof({r[1]});" if r[0] == "S" else
+              f"long v{i} = {r[1]};" if r[0] == "E" else
+              "unsigned long v{0} = offsetof({1}, {2}) + sizeof((({1} *)0)->{2});".format(i, *member(r[1]))
+              for i, r in enumerate(data)]
+    refused = unusable(probes)
+    statements = []
+    kept = []
+    for i, row in enumerate(data):
+        is_bits = "bit-field" in refused.get(i, "")
+        if i in refused and not is_bits:
+            yield f"{row[1]}: {refused[i]}"
+        else:
+            kept.append(row)
+            statements.append(measured(row, is_bits))
+    source = "#include <stdio.h>\n#include <string.h>\n" + headers + """
+static void bits(const void *of, size_t size)
+{
+    const unsigned char *p = of;
+    int first = -1, count = 0;
+    for (unsigned i = 0; i < 8 * size; i++)
+        if (p[i / 8] >> i % 8 & 1) {
+            first = first < 0 ? (int)i : first;
+            count++;
+        }
+    printf("%g\\t%d\\n", first / 8.0, count);
+}
+int main(void)
+{
+""" + "\n".join(statements) + "\nreturn 0;\n}\n"
+    for row, got in zip(kept, compiled(source, "gcc", "-std=gnu17")):
+        want = "\t".join([f"{float(row[2]):g}"] + row[3:] if row[0] == "M" else [lies.get(row[1], row[2])])
+        if got != want:
+            yield f"{row[1]}: {got}, Windows 7 has {want}".replace("\t", " bytes in, bits ")
+    functions = [r for r in rows if r[0] == "F"]
+    source = 'extern "C" {\n' + headers + "}\n" + TYPES + "int main()\n{\n" + "".join(
+        f"function<std::remove_pointer_t<{r[1]}>>::print();\n" for r in functions) + "}\n"
+    for row, got in zip(functions, compiled(source, "g++", "-std=c++17")):
+        want = "\t".join((row[2:] + [""])[:2])
+        if got != want:
+            yield f"{row[1]}: {got}, Windows 7 has {want}".replace("\t", " of ")
+
+
+found = list(differences())
+print("1..1")
+for line in found:
+    print("# " + line)
+print(f"{'not ok' if found else 'ok'} 1 - {len(rows)} facts of {sum(r[0] == 'S' for r in rows)} structures are as on Windows 7")
