@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/frame_hash.h"
+#include "play/frame_hash.h"
 
 struct pictures;
 

@@ -10,7 +10,7 @@
 #include <xxhash.h>
 
 #include "base/log.h"
-#include "base/varint.h"
+#include "record/varint.h"
 #include "record/rec_enc.h"
 
 #define MIN_ROOM   512 /* what a chunk must have left before a record is begun in it */

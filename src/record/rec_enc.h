@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/varint.h"
+#include "record/varint.h"
 #include "record/rec.h"
 
 #define ENC_INLINE 256 /* byte blocks up to this size travel inside the record */

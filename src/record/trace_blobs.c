@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/varint.h"
+#include "record/varint.h"
 #include "record/trace_file.h"
 
 enum { NUM_READ = 64 };

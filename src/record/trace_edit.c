@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/out_file.h"
-#include "base/varint.h"
+#include "record/varint.h"
 #include "record/api.h"
 #include "record/walk.h"
 

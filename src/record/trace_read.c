@@ -17,7 +17,7 @@
 #include <zstd.h>
 
 #include "base/array.h"
-#include "base/varint.h"
+#include "record/varint.h"
 #include "record/api.h"
 #include "record/trace_blobs.h"
 #include "record/trace_split.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/varint.h"
+#include "record/varint.h"
 #include "record/api.h"
 #include "record/walk.h"
 #include "record/wire.h"

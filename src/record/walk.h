@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/varint.h"
+#include "record/varint.h"
 #include "record/api.h"
 
 struct trc_call;

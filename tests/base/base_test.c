@@ -13,7 +13,6 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/frame_hash.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/png_file.h"
@@ -102,18 +101,6 @@ static void a_loop_is_of_virtual_time(void **state)
 
     clock_init_live(&clock);
     assert_int_equal(loop_create(&loop, &clock), -EINVAL);
-}
-
-static void frame_hash_matches_the_definition(void **state)
-{
-    uint8_t *px = malloc(64 * 64 * 4);
-    char hex[FRAME_HASH_HEX];
-
-    for (int i = 0; i < 64 * 64; i++)
-        memcpy(px + 4 * i, "\xff\x00\x00\xff", 4);
-    frame_hash(px, 64, 64, 256, hex);
-    assert_string_equal(hex, "1171a4a562614d26797113802f81afae784773e173235286c4f65e4aa1f43816");
-    free(px);
 }
 
 static void png_files_round_trip(void **state)
@@ -217,7 +204,6 @@ int main(void)
         cmocka_unit_test(bytes_turn_bad_once),
         cmocka_unit_test(virtual_loop_runs_timers_in_order),
         cmocka_unit_test(a_loop_is_of_virtual_time),
-        cmocka_unit_test(frame_hash_matches_the_definition),
         cmocka_unit_test(png_files_round_trip),
         cmocka_unit_test(strbuf_grows),
         cmocka_unit_test(floats_are_as_short_as_they_can_be),

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/strbuf.h"
-#include "base/varint.h"
+#include "record/varint.h"
 #include "record/dirty/dirty.h"
 #include "record/names.h"
 #include "d3d12/gen/pipeline_stream.h"

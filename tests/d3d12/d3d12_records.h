@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/varint.h"
+#include "record/varint.h"
 #include "d3d12/gen/table.h"
 #include "record/trace_file.h"
 #include "d3d12_api.h"

@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "base/sanitized.h"
+#include "executor/process/sanitized.h"
 #include "exec_test_engine.h"
 #include "executor/host/host.h"
 #include "executor/process/memory.h"

@@ -15,6 +15,7 @@
 #include <aerogpu/pci.h>
 #include <aerogpu/ring.h>
 
+#include "play/frame_hash.h"
 #include "play/player.h"
 #include "play/targets.h"
 #include "abi/builder.h"
@@ -506,9 +507,22 @@ static void targets_follow_views_aliases_and_contexts(void **state)
     abi_builder_finish(&m.b);
 }
 
+static void frame_hash_matches_the_definition(void **state)
+{
+    uint8_t *px = malloc(64 * 64 * 4);
+    char hex[FRAME_HASH_HEX];
+
+    for (int i = 0; i < 64 * 64; i++)
+        memcpy(px + 4 * i, "\xff\x00\x00\xff", 4);
+    frame_hash(px, 64, 64, 256, hex);
+    assert_string_equal(hex, "1171a4a562614d26797113802f81afae784773e173235286c4f65e4aa1f43816");
+    free(px);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frame_hash_matches_the_definition),
         cmocka_unit_test(frames_have_the_size_of_the_target_that_they_present),
         cmocka_unit_test(odd_fences_complete_and_stay_odd),
         cmocka_unit_test(memory_is_where_the_recording_has_it),

@@ -17,7 +17,7 @@
 
 #include "abi/builder.h"
 #include "base/log.h"
-#include "base/sanitized.h"
+#include "executor/process/sanitized.h"
 #include "watch/watch.h"
 #include "machine/driver.h"
 #include "crash_scene.h"

@@ -21,7 +21,7 @@
 
 #include <aerogpu/pci.h>
 
-#include "base/frame_hash.h"
+#include "play/frame_hash.h"
 #include "base/out_file.h"
 #include "minimize/dumps.h"
 #include "play/pictures.h"

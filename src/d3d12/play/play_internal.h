@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/varint.h"
+#include "record/varint.h"
 #include "d3d12/gen/pipeline_stream.h"
 #include "d3d12/play/play.h"
 #include "d3d12/play/play_plan.h"

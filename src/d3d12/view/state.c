@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/varint.h"
+#include "record/varint.h"
 #include "record/show.h"
 #include "d3d12/gen/table.h"
 #include "record/walk.h"

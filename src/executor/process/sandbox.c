@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/sanitized.h"
+#include "executor/process/sanitized.h"
 
 enum { NOBODY = 65534, PROCESSES = 512, CAPABILITIES = 64 };
 

@@ -1,6 +1,6 @@
 /* sanitized.h: whether this is built with a sanitizer, whose run-time wants memory and system calls of its own. */
-#ifndef BASE_SANITIZED_H_
-#define BASE_SANITIZED_H_
+#ifndef EXECUTOR_PROCESS_SANITIZED_H_
+#define EXECUTOR_PROCESS_SANITIZED_H_
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1

@@ -1,6 +1,6 @@
 /* varint.h: LEB128 integers over struct bytes (reading) and a raw pointer (writing); zigzag for signed ones. */
-#ifndef BASE_VARINT_H_
-#define BASE_VARINT_H_
+#ifndef RECORD_VARINT_H_
+#define RECORD_VARINT_H_
 
 #include "base/bytes.h"
 

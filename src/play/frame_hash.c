@@ -1,4 +1,4 @@
-#include "base/frame_hash.h"
+#include "play/frame_hash.h"
 
 #include <endian.h>
 #include <nettle/sha2.h>

@@ -1,6 +1,6 @@
 /* frame_hash.h: the hash that names a picture: SHA-256 over LE32 width, LE32 height and tight RGBA8 rows, top-down. */
-#ifndef BASE_FRAME_HASH_H_
-#define BASE_FRAME_HASH_H_
+#ifndef PLAY_FRAME_HASH_H_
+#define PLAY_FRAME_HASH_H_
 
 #include <stddef.h>
 #include <stdint.h>
