@@ -98,14 +98,14 @@ static void dumps(void **state)
     snprintf(
         sql, sizeof(sql),
         "PRAGMA application_id=%d;PRAGMA user_version=%d;CREATE TABLE finding(rank,submission);INSERT INTO finding VALUES(0,1);"
-        "CREATE TABLE submission(id,stream);CREATE TABLE meta(key,value);CREATE TABLE packet(number,submission,state);",
+        "CREATE TABLE submission(id,stream);CREATE TABLE meta(key,value);CREATE TABLE packet(number,submission,state,work);",
         BB_APPLICATION_ID, BB_SCHEMA_VERSION);
     assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(
         sqlite3_exec(
             db,
             "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<19) INSERT INTO packet SELECT "
-            "i,1,'perhaps running' FROM n;CREATE TABLE file(kind,part,bytes);"
+            "i,1,'perhaps running',1 FROM n;CREATE TABLE file(kind,part,bytes);"
             "INSERT INTO file VALUES('recording',0,x'0102030405'),('recording',1,x'06070809')",
             NULL, NULL, NULL),
         SQLITE_OK);
