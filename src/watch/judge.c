@@ -283,6 +283,22 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
     bb_inference_finish(&x);
 }
 
+/* Of a draw or dispatch. The order of bindings does not count. */
+static void note_bound(struct watch_crash *c, const struct watch_model *m, const struct watch_slot *s,
+                       bool compute)
+{
+    const struct watch_object *o = watch_model_bound(m, s);
+    size_t at = strlen(c->shaders);
+    char name[24];
+
+    if (s->kind == WATCH_SLOT_SHADER && o && (s->stage == ABI_CS) == compute)
+        snprintf(c->shaders + at, sizeof(c->shaders) - at, "%s%s", at ? " " : "", o->hash);
+    if (s->kind < WATCH_SLOT_TEXTURE || (s->stage == ABI_CS) != compute)
+        return; /* what is no shader's to read or write shows in other ways */
+    watch_slot_name(name, s);
+    c->bound += XXH3_64bits(name, strlen(name));
+}
+
 /* Walks everything up to the packet, for what is bound there. */
 static void find_surroundings(const struct snapshot *sn, const struct retained *culprit,
                               struct watch_crash *c)
@@ -306,31 +322,37 @@ static void find_surroundings(const struct snapshot *sn, const struct retained *
             continue;
         snprintf(c->command, sizeof(c->command), "%.31s", p.desc ? p.desc->name : "unknown");
         snprintf(c->path, sizeof(c->path), "%s", ctx->path);
-        for (uint32_t k2 = 0; k2 < ctx->num_slots; k2++) {
-            const struct watch_object *o =
-                ctx->slots[k2].kind == WATCH_SLOT_SHADER ? watch_model_bound(&model, &ctx->slots[k2]) : NULL;
-            bool compute = ctx->slots[k2].stage == ABI_CS;
-            size_t at = strlen(c->shaders);
-
-            if (o && abi_opcode_is_draw(p.opcode) && compute == (p.opcode == AEROGPU_CMD_DISPATCH))
-                snprintf(c->shaders + at, sizeof(c->shaders) - at, "%s%s", at ? " " : "", o->hash);
-        }
+        for (uint32_t n = 0; abi_opcode_is_draw(p.opcode) && n < ctx->num_slots; n++)
+            note_bound(c, &model, &ctx->slots[n], p.opcode == AEROGPU_CMD_DISPATCH);
     }
     watch_model_finish(&model);
+}
+
+static void without_numbers(char *out, size_t size, const char *text)
+{
+    size_t n = 0;
+
+    while (*text && n < size - 1)
+        if (*text == '0' && text[1] == 'x')
+            text += 2 + strspn(text + 2, "0123456789abcdef");
+        else if (*text >= '0' && *text <= '9')
+            text++;
+        else
+            out[n++] = *text++;
+    out[n] = '\0';
 }
 
 /* Numbers are of one run: they do not count. */
 static void make_fingerprint(const struct retained *k, struct watch_crash *c)
 {
-    char text[800];
+    char text[1000];
     size_t n = (size_t)snprintf(text, sizeof(text), "%s|%d|%d|%s|%s|%s|", bb_cause_desc(c->cause)->name,
                                 c->in_decoder, c->fault_known ? (int)c->fault_kind : -1, c->command,
                                 c->cause == BB_CAUSE_KILLED ? "" : c->shaders, c->path);
 
-    for (const char *m = bb_cause_desc(c->cause)->kind == BB_KIND_REFUSAL ? k->message : "";
-         *m && n < sizeof(text) - 1; m++)
-        if (*m < '0' || *m > '9')
-            text[n++] = *m;
+    if (bb_cause_desc(c->cause)->kind == BB_KIND_REFUSAL)
+        without_numbers(c->refusal, sizeof(c->refusal), k->message);
+    n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", c->refusal);
     snprintf(c->fingerprint, sizeof(c->fingerprint), "%016llx", (unsigned long long)XXH3_64bits(text, n));
 }
 

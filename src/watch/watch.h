@@ -42,6 +42,8 @@ struct watch_crash {
     /* What the same crash has in common when it happens again. */
     char command[32];     /* name of the first candidate's opcode */
     char shaders[120];    /* hashes of those bound to it */
+    uint64_t bound;       /* a hash of which slots its shaders can read or write have something bound */
+    char refusal[200];    /* what the device said, without its numbers */
     char path[200];       /* names of the regions around it */
     char fingerprint[17]; /* of all that */
 };

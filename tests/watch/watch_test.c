@@ -381,6 +381,7 @@ static void evicted_memory_is_told(void **state)
 
 static void refusals_are_told_apart(void **state)
 {
+    struct watch_crash first;
     struct rig r;
 
     rig_init(&r, EXEC_MARKERS_GROUPS);
@@ -393,15 +394,26 @@ static void refusals_are_told_apart(void **state)
     assert_non_null(strstr(r.crash.text, "constant buffer offset 4 is not a multiple of 16"));
     assert_string_equal(ask(r.dump, "SELECT cause FROM finding"), "misaligned");
 
-    ABI_EMIT(&r.b, COPY_BUFFER, copy_buffer, .dst_buffer = 10, .src_buffer = 12, .size_bytes = 4);
+    /* The same with other numbers is the same; in other words it is not. */
+    first = r.crash;
+    assert_non_null(strstr(first.refusal, "constant buffer offset  is not a multiple of "));
+    constants(&r, 10, 8);
+    dispatch(&r);
     submit(&r);
     await_crash(&r, 2);
+    assert_string_equal(r.crash.refusal, first.refusal);
+    assert_true(r.crash.bound == first.bound);
+
+    ABI_EMIT(&r.b, COPY_BUFFER, copy_buffer, .dst_buffer = 10, .src_buffer = 12, .size_bytes = 4);
+    submit(&r);
+    await_crash(&r, 3);
     assert_int_equal(r.crash.cause, BB_CAUSE_TYPE);
+    assert_string_not_equal(r.crash.refusal, first.refusal);
     assert_non_null(strstr(r.crash.text, "handle 12 is a shader, a buffer is needed"));
 
     ABI_EMIT(&r.b, COPY_BUFFER, copy_buffer, .dst_buffer = 10, .src_buffer = 99, .size_bytes = 4);
     submit(&r);
-    await_crash(&r, 3);
+    await_crash(&r, 4);
     assert_int_equal(r.crash.cause, BB_CAUSE_MALFORMED);
     assert_string_equal(statuses(&r), "active");
     rig_finish(&r);

@@ -8,7 +8,8 @@
  * broken off goes on where it was: candidates are known by a hash of what they are.
  *
  * "The same way" is: the same cause, at a command of the same name, with the same shaders bound (if these are compute shaders for a
- * dispatch, all others for a draw); for a page fault, the same kind of address, of the same buffer, and a null pointer is another
+ * dispatch, all others for a draw) and something in the same of their slots, so that a loop that ended by a buffer does not become one
+ * that never ends for want of it; for a refusal, the same words without their numbers; for a page fault, the same kind of address, of the same buffer, and a null pointer is another
  * kind than an address that comes from nowhere. */
 #include "commands.h"
 #include "file_kinds.h"
@@ -71,6 +72,7 @@ static bool same_way(const struct watch_crash *a, const struct watch_crash *b)
 {
     return a->cause == b->cause && !strcmp(a->command, b->command) && !strcmp(a->shaders, b->shaders) &&
            a->in_decoder == b->in_decoder && a->fault_known == b->fault_known &&
+           a->no_address == b->no_address && a->bound == b->bound && !strcmp(a->refusal, b->refusal) &&
            (!a->fault_known || (a->fault_kind == b->fault_kind && a->fault_resource == b->fault_resource &&
                                 (a->fault_address < NULL_PAGES) == (b->fault_address < NULL_PAGES)));
 }
