@@ -3,6 +3,7 @@
 #include <nettle/base64.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "page_files.h"
 
 #define PUTS(s) strbuf_puts(o, s)
@@ -12,6 +13,7 @@ static const char *put_up_to(struct strbuf *o, const char *from, const char *sto
 {
     const char *at = strstr(from, stop);
 
+    INVARIANT(at != NULL); /* page.html has its places, in this order */
     strbuf_append(o, from, (size_t)(at - from));
     return at + strlen(stop);
 }
@@ -103,6 +105,7 @@ void page_tile(struct strbuf *o, const char *value, const char *label, bool bad)
 
 void page_table(struct strbuf *o, const char *columns)
 {
+    INVARIANT(columns != NULL);
     PUTS("<div class=scroll><table><thead><tr>");
     for (const char *end;; columns = end + 1) {
         const bool left = !strncmp(columns, "l:", 2);

@@ -1,5 +1,7 @@
 #include "report/trace_events.h"
 
+#include "base/check.h"
+
 void trace_events_begin(struct trace_events *t, FILE *out)
 {
     t->json = json_writer(out);
@@ -10,6 +12,7 @@ void trace_events_begin(struct trace_events *t, FILE *out)
 
 void trace_events_end(struct trace_events *t)
 {
+    INVARIANT(t->json.depth == 2); /* every event was closed */
     json_write_end(&t->json);
     json_write_end(&t->json);
     putc('\n', t->json.out);
@@ -17,6 +20,9 @@ void trace_events_end(struct trace_events *t)
 
 static void head(struct json_writer *w, const struct trace_event *ev)
 {
+    INVARIANT(w->depth == 2 && ev->name); /* inside of traceEvents */
+    INVARIANT(ev->duration_ns >= 0 || ev->phase == 'X');
+    INVARIANT(!!ev->category == (ev->phase == 'b' || ev->phase == 'e' || ev->phase == 'n'));
     const char phase[] = {ev->phase, '\0'}, scope[] = {ev->scope, '\0'};
 
     json_write_object(w, NULL);

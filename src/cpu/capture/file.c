@@ -11,6 +11,7 @@
 #include <zstd.h>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "cpu/capture/map.h"
 
 #define BLOCK_MAGIC  UINT32_C(0x42555043) /* "CPUB" */
@@ -257,6 +258,8 @@ int cpu_writer_put(struct cpu_writer *w, enum cpu_block_type type, uint16_t cpu,
     size_t need = ZSTD_compressBound(size), n;
     struct iovec v[3];
 
+    INVARIANT(w->fd >= 0 && w->failed <= 0 && w->bytes % 8 == 0); /* blocks begin at multiples of 8 */
+    INVARIANT(type >= CPU_BLOCK_META && type <= CPU_BLOCK_END && cpu < CPU_FILE_MAX_CPUS);
     if (w->failed)
         return w->failed;
     if (size > CPU_FILE_MAX_BLOCK)

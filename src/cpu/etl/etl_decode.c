@@ -58,10 +58,9 @@ static bool read_fields(const struct etl_event *ev, const struct etl_record *r, 
             n = values[fd->count];
         if (n > (r->payload_size - at) / size)
             return false;
-        if (fd->count < 0) {
-            values[i] = load(r->payload + at, size);
-            *have |= UINT64_C(1) << i;
-        }
+        /* of a list: its first item, 0 if it is empty */
+        values[i] = n ? load(r->payload + at, size) : 0;
+        *have |= UINT64_C(1) << i;
         at += (uint32_t)n * size;
     }
     return true;

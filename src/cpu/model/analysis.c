@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
+
 #define DEFAULT_STUCK   UINT64_C(10000000)
 #define DEEP_LATENCY_US 50 /* a state this slow to leave is deep, as is the deepest of several */
 
@@ -510,6 +512,29 @@ void cpu_analysis_events(struct cpu_analysis *a, const struct cpu_event *ev, int
         a->end_ns = ev[n - 1].ns;
 }
 
+/* What the head of analysis.h promises, once all is counted. Sums of times are not among it: a file whose clock steps back
+ * makes them what they are. */
+static void analysis_check(const struct cpu_analysis *a)
+{
+    INVARIANT(a->begin_ns <= a->end_ns && a->finished);
+    INVARIANT(a->num_idle <= a->num_known && a->num_known <= a->num_visible && a->num_visible <= a->num_cpus);
+    INVARIANT(a->num_sets <= CPU_IDLE_SETS && a->slowest.num <= CPU_WORST && a->unanswered.num <= CPU_WORST);
+    INVARIANT(a->csd_slowest.num <= CPU_WORST && a->num_late_timers <= CPU_WORST);
+    for (uint32_t i = 0; i < a->num_cpus; i++) {
+        const struct cpu_stats *c = &a->cpu[i];
+        INVARIANT(!c->visible || !c->blind); /* 4 */
+        INVARIANT(c->known != CPU_IDLE || c->state < CPU_MAX_STATES);
+        INVARIANT(c->pending[CPU_IPI_RESCHEDULE].num <= CPU_PENDING &&
+                  c->pending[CPU_IPI_CALL].num <= CPU_PENDING); /* 1 */
+    }
+    for (uint32_t i = 1; i < a->slowest.num; i++)
+        INVARIANT(a->slowest.list[i - 1].waited_ns >= a->slowest.list[i].waited_ns);
+    for (uint32_t i = 1; i < a->unanswered.num; i++)
+        INVARIANT(a->unanswered.list[i - 1].waited_ns >= a->unanswered.list[i].waited_ns);
+    for (uint32_t i = 1; i < a->num_late_timers; i++)
+        INVARIANT(a->late_timers[i - 1].late_ns >= a->late_timers[i].late_ns);
+}
+
 void cpu_analysis_end(struct cpu_analysis *a)
 {
     if (a->finished)
@@ -536,6 +561,7 @@ void cpu_analysis_end(struct cpu_analysis *a)
             frequency(a, i, &now);
     }
     cpu_ipi_end(a);
+    analysis_check(a);
 }
 
 double cpu_stats_utilization(const struct cpu_stats *c)

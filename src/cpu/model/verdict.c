@@ -480,8 +480,9 @@ static bool is_weak(const struct maker *m)
 
     for (uint32_t i = 0; i < m->e.t->num_cpus; i++)
         blind |= m->e.cpu[i].in_chain && m->e.cpu[i].blind;
-    return blind || !m->e.t->has_coverage || m->e.lost || m->e.lost_uncounted || m->e.t->overrun ||
-           !m->e.first_ns || m->e.first_ns > w->submit_ns + SLACK || m->e.last_ns + SLACK < w->timeout_ns;
+    return blind || !m->e.t->has_coverage || m->e.t->notes.count || m->e.lost || m->e.lost_uncounted ||
+           m->e.t->overrun || !m->e.first_ns || m->e.first_ns > w->submit_ns + SLACK ||
+           m->e.last_ns + SLACK < w->timeout_ns;
 }
 
 static bool asleep(struct maker *m)
@@ -566,6 +567,10 @@ static bool cannot_tell(struct maker *m)
         say(m, CPU_UNSEEN, "events were lost: %llu in the window, %llu in the recording",
             (unsigned long long)m->e.lost, (unsigned long long)m->e.t->overrun);
         return unknown(m, "events were lost");
+    }
+    if (m->e.t->notes.count) {
+        say(m, CPU_UNSEEN, "a part of the recording cannot be read: %s", m->e.t->notes.text[0]);
+        return unknown(m, "the recording is damaged");
     }
     if (!m->e.threads.switches) {
         say(m, CPU_UNSEEN,

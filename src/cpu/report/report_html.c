@@ -402,6 +402,7 @@ static void wakes(const struct cpu_report *r, struct strbuf *o)
     for (int k = 0; k < CPU_WAKE_COUNT; k++)
         strbuf_printf(&columns, "|%s", cpu_wake_name(r, k));
     strbuf_puts(&columns, "|tick stopped / kept");
+    o->failed |= strbuf_failed(&columns);
     page_table(o, strbuf_str(&columns));
     strbuf_finish(&columns);
     for (uint32_t i = 0; i < r->a.num_cpus; i++) {
