@@ -74,7 +74,8 @@ enum aerogpu_ext_feature_bit {
 /* DESTROY_CONTEXT: the pipeline state of a context goes, and with it what is still bound there.
  *
  * BREADCRUMB_BUFFER, WRITE_BREADCRUMB: 64-bit markers that a stream has written into guest memory, where they can be read at
- * any instant, whatever became of the device. Each context has a buffer of its own. A TOP marker is written when the command
+ * any instant, whatever became of the device. Each context has a buffer of its own; its allocation has to be in the table of
+ * each submission that writes markers. A TOP marker is written when the command
  * processor reaches it, a BOTTOM marker when all draws and dispatches before it are done; neither holds anything up, but no
  * more than 64 BOTTOM markers and checkpoints wait at a time.
  *

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <aerogpu/alloc.h>
+#include <aerogpu/ext.h>
 #include <aerogpu/pci.h>
 
 #include "abi/d3d9_states.h"
@@ -632,6 +634,47 @@ static void neighbours_of_primitives(void **state)
     }
 }
 
+static void write_marker(struct rig *r, uint32_t type, uint32_t index, uint64_t data)
+{
+    ABI_EMIT(&r->b, EXT_WRITE_BREADCRUMB, ext_write_breadcrumb, .type = type, .index = index, .data = data);
+}
+
+/* A breadcrumb buffer is resolved in every submission: what was guest memory of this client may be another's by now. */
+static void markers_go_where_the_submission_may_write(void **state)
+{
+    struct rig *r = rig_of(state);
+    uint64_t *old = (uint64_t *)(void *)(r->ram + RIG_DATA_GPA), *moved = old + 8192;
+
+    memset(old, 0, 2 * 65536);
+    rig_alloc(r, 5, RIG_DATA_GPA, 4096, 0);
+    ABI_EMIT(&r->b, EXT_BREADCRUMB_BUFFER, ext_breadcrumb_buffer, .alloc_id = 5, .count = 8);
+    write_marker(r, AEROGPU_BREADCRUMB_TOP, 0, 0x11);
+    write_marker(r, AEROGPU_BREADCRUMB_BOTTOM, 1, 0x22);
+    rig_run_ok(r);
+    assert_int_equal(old[0], 0x11);
+    assert_int_equal(old[1], 0x22);
+
+    for (uint32_t type = AEROGPU_BREADCRUMB_TOP; type <= AEROGPU_BREADCRUMB_BOTTOM; type++) {
+        write_marker(r, type, 2, 0x33);
+        rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "alloc_id 5 is not in the allocation table");
+        rig_alloc(r, 5, RIG_DATA_GPA, 4096, AEROGPU_ALLOC_FLAG_READONLY);
+        write_marker(r, type, 2, 0x33);
+        rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "alloc_id 5 is READONLY in this submission");
+        rig_alloc(r, 5, RIG_DATA_GPA, 32, 0);
+        write_marker(r, type, 2, 0x33);
+        rig_expect_error(r, AEROGPU_ERROR_OOB, "8 markers at 0 do not fit alloc_id 5, which has 32 bytes");
+    }
+    assert_int_equal(old[2], 0);
+
+    rig_alloc(r, 5, RIG_DATA_GPA + 65536, 4096, 0);
+    write_marker(r, AEROGPU_BREADCRUMB_TOP, 2, 0x44);
+    write_marker(r, AEROGPU_BREADCRUMB_BOTTOM, 3, 0x55);
+    rig_run_ok(r);
+    assert_int_equal(old[2] | old[3], 0);
+    assert_int_equal(moved[2], 0x44);
+    assert_int_equal(moved[3], 0x55);
+}
+
 /* What one engine of a process may do is not what another may. */
 static void addresses_are_allowed_by_engine(void **state)
 {
@@ -675,6 +718,7 @@ int main(void)
         cmocka_unit_test_setup(primitives_have_numbers_and_sides, rig_each),
         cmocka_unit_test_setup(shaders_take_their_topology_only, rig_each),
         cmocka_unit_test_setup(neighbours_of_primitives, rig_each),
+        cmocka_unit_test_setup(markers_go_where_the_submission_may_write, rig_each),
         cmocka_unit_test(addresses_are_allowed_by_engine),
     };
 

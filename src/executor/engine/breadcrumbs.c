@@ -10,10 +10,12 @@
  *     done. A BOTTOM marker may be written later than it could be, never earlier.
  *  2. At most BREADCRUMB_LIMIT BOTTOM markers wait, as on the hardware that the model is taken from. One more ends the group
  *     of draws; that is counted and, once, warned of.
+ *  3. Guest memory is written only where the allocation table of the submission that writes says that it may be.
  */
 #include "executor/engine/context.h"
 #include "executor/engine/engine_priv.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +30,9 @@ enum { PAGE = 4096, MAX_BUFFERS = 256 };
 struct breadcrumb_buffer {
     struct breadcrumb_buffer *next;
     uint8_t *map; /* of marker 0 */
-    uint32_t count;
+    uint32_t alloc_id, count;
+    uint64_t alloc_offset;
+    uint64_t resolved; /* serial of the batch whose allocation table said last that it is there */
     struct exec_vk_pages pages;
     VkDeviceSize offset; /* of marker 0 */
 };
@@ -60,43 +64,43 @@ static VkResult import(struct exec_engine *g, struct breadcrumb_buffer *b, uint6
     return exec_vk_pages_import(&g->vk, &b->pages, first, span, span, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
 }
 
-int exec_op_ext_breadcrumb_buffer(struct exec_engine *g, const struct abi_packet *packet)
+/* Where the markers are by this submission's table: allocations move and end between submissions. */
+static int resolve(struct exec_engine *g, uint32_t alloc_id, uint64_t offset, uint32_t count, uint8_t **map)
 {
-    struct aerogpu_cmd_ext_breadcrumb_buffer c;
-    const struct abi_alloc *a;
-    uint64_t size;
+    const struct abi_alloc *a = abi_alloc_table_find(&g->allocs, alloc_id);
+    uint64_t size = (uint64_t)count * 8;
+
+    if (!a)
+        return fail_decode(g, "alloc_id %u is not in the allocation table", alloc_id);
+    if (a->readonly)
+        return fail_decode(g, "alloc_id %u is READONLY in this submission", alloc_id);
+    if (offset % 8 || offset > a->size || size > a->size - offset)
+        return fail_oob(g, "%u markers at %llu do not fit alloc_id %u, which has %llu bytes", count,
+                        (unsigned long long)offset, alloc_id, (unsigned long long)a->size);
+    *map = g->params.dma_map(g->params.ctx, a->gpa + offset, size);
+    return *map ? 0 : exec_fail_dma(g, "", a->gpa + offset, size);
+}
+
+/* Makes it the context's buffer. The one before stays: command buffers may name it. */
+static int set_buffer(struct exec_engine *g, uint32_t alloc_id, uint64_t offset, uint32_t count, uint8_t *map)
+{
     struct breadcrumb_buffer *b;
     VkResult r;
 
-    if (!g->vk.caps.host_memory)
-        return 0; /* skipped, as an unknown opcode is */
-    memcpy(&c, packet->data, sizeof(c));
-    size = (uint64_t)c.count * 8;
-    if (!c.count) {
-        g->ctx->breadcrumbs = NULL;
-        return 0;
-    }
-    a = abi_alloc_table_find(&g->allocs, c.alloc_id);
-    if (!a)
-        return fail_decode(g, "alloc_id %u is not in the allocation table", c.alloc_id);
-    if (a->readonly)
-        return fail_decode(g, "alloc_id %u is READONLY in this submission", c.alloc_id);
-    if (c.offset % 8 || c.offset > a->size || size > a->size - c.offset)
-        return fail_oob(g, "%u markers at %llu do not fit alloc_id %u, which has %llu bytes", c.count,
-                        (unsigned long long)c.offset, c.alloc_id, (unsigned long long)a->size);
     if (g->breadcrumbs.num_buffers == MAX_BUFFERS)
         return fail_backend(g, "%d breadcrumb buffers were set already", MAX_BUFFERS);
     b = calloc(1, sizeof(*b));
     if (!b)
         return fail_memory(g, "no memory for a breadcrumb buffer");
-    b->map = g->params.dma_map(g->params.ctx, a->gpa + c.offset, size);
-    b->count = c.count;
-    r = b->map ? import(g, b, size) : VK_SUCCESS;
-    if (!b->map || r) {
-        bool mapped = b->map != NULL;
+    b->map = map;
+    b->alloc_id = alloc_id;
+    b->alloc_offset = offset;
+    b->count = count;
+    b->resolved = g->batch->serial;
+    r = import(g, b, (uint64_t)count * 8);
+    if (r) {
         destroy(g, b);
-        return mapped ? exec_fail_vulkan(g, "the Vulkan device cannot write guest memory", r)
-                      : exec_fail_dma(g, "", a->gpa + c.offset, size);
+        return exec_fail_vulkan(g, "the Vulkan device cannot write guest memory", r);
     }
     INVARIANT(g->breadcrumbs.num_buffers < MAX_BUFFERS);
     b->next = g->breadcrumbs.buffers;
@@ -104,6 +108,43 @@ int exec_op_ext_breadcrumb_buffer(struct exec_engine *g, const struct abi_packet
     g->breadcrumbs.num_buffers++;
     g->ctx->breadcrumbs = b;
     return 0;
+}
+
+int exec_op_ext_breadcrumb_buffer(struct exec_engine *g, const struct abi_packet *packet)
+{
+    struct aerogpu_cmd_ext_breadcrumb_buffer c;
+    uint8_t *map;
+    int r;
+
+    if (!g->vk.caps.host_memory)
+        return 0; /* skipped, as an unknown opcode is */
+    memcpy(&c, packet->data, sizeof(c));
+    if (!c.count) {
+        g->ctx->breadcrumbs = NULL;
+        return 0;
+    }
+    r = resolve(g, c.alloc_id, c.offset, c.count, &map);
+    return r ? r : set_buffer(g, c.alloc_id, c.offset, c.count, map);
+}
+
+/* The context's buffer as it lies in this submission, or NULL after an error. */
+static struct breadcrumb_buffer *buffer_now(struct exec_engine *g)
+{
+    struct breadcrumb_buffer *b = g->ctx->breadcrumbs;
+    uint8_t *map;
+
+    if (!b) {
+        fail_decode(g, "no breadcrumb buffer is set");
+        return NULL;
+    }
+    if (b->resolved == g->batch->serial)
+        return b;
+    if (resolve(g, b->alloc_id, b->alloc_offset, b->count, &map))
+        return NULL;
+    if (map != b->map && set_buffer(g, b->alloc_id, b->alloc_offset, b->count, map))
+        return NULL;
+    g->ctx->breadcrumbs->resolved = g->batch->serial;
+    return g->ctx->breadcrumbs;
 }
 
 /* ---- writing ------------------------------------------------------------- */
@@ -147,14 +188,15 @@ static void write_bottom(struct exec_engine *g, const struct pending_breadcrumb 
 int exec_op_ext_write_breadcrumb(struct exec_engine *g, const struct abi_packet *packet)
 {
     struct aerogpu_cmd_ext_write_breadcrumb c;
-    struct breadcrumb_buffer *b = g->ctx->breadcrumbs;
+    struct breadcrumb_buffer *b;
     struct pending_breadcrumb p;
 
     if (!g->vk.caps.host_memory)
         return 0; /* skipped, as an unknown opcode is */
     memcpy(&c, packet->data, sizeof(c));
+    b = buffer_now(g);
     if (!b)
-        return fail_decode(g, "no breadcrumb buffer is set");
+        return -EBADMSG;
     if (c.type > AEROGPU_BREADCRUMB_BOTTOM)
         return fail_decode(g, "type %u is neither TOP nor BOTTOM", c.type);
     if (c.index >= b->count)
