@@ -46,8 +46,8 @@ struct lose_loss {
     uint64_t at_ns;           /* since the start */
     enum lose_call call;      /* that reported the loss first */
     uint64_t reported;        /* calls that answered VK_ERROR_DEVICE_LOST */
-    uint64_t reported_ns, destroyed_ns, device_ns,
-        work_ns; /* the loss reported; the device destroyed; a new one; its first frame or submission */
+    /* The loss reported; the device destroyed; a new one; its first frame or submission. */
+    uint64_t reported_ns, destroyed_ns, device_ns, work_ns;
 };
 
 struct lose_result {

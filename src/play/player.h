@@ -36,7 +36,7 @@
 struct player_frame {
     uint32_t index; /* in the recording */
     struct gpu_picture
-        picture; /* rgba is NULL unless pictures are wanted; the callback may keep it and set it to NULL */
+        picture; /* rgba: NULL unless pictures are wanted; a callback that keeps it sets it to NULL */
 };
 
 struct player_error {

@@ -22,9 +22,8 @@ struct target_surface {
 
 /* Zero-initialised is empty. */
 struct targets {
-    struct map
-        surfaces; /* by handle, share token or context, with its kind in bits 62 and 63; each allocated */
-    bool failed;  /* out of memory: answers are the default picture from now on */
+    struct map surfaces; /* by handle, token or context (kind in bits 62 and 63); each allocated */
+    bool failed;         /* out of memory: answers are the default picture from now on */
 };
 
 struct target_scan {

@@ -59,13 +59,12 @@ static void print_pci(void)
 {
     printf("## PCI function\n\n"
            "Vendor 0x%04X, device 0x%04X, subsystem %04X:%04X, class 0x%06X. BAR0: %u KiB of registers. "
-           "BAR1: %u MiB of "
-           "prefetchable VRAM; the VBE frame buffer begins at 0x%X.\n",
+           "BAR1: %u MiB of prefetchable VRAM; the VBE frame buffer begins at 0x%X.\n",
            AEROGPU_PCI_VENDOR_ID, AEROGPU_PCI_DEVICE_ID, AEROGPU_PCI_SUBSYSTEM_VENDOR_ID,
            AEROGPU_PCI_SUBSYSTEM_ID, AEROGPU_PCI_CLASS, AEROGPU_BAR0_SIZE >> 10, AEROGPU_BAR1_SIZE >> 20,
            AEROGPU_VRAM_VBE_LFB_OFFSET);
-    printf("\n## Registers (BAR0)\n\n| offset | name | access | minor | feature | meaning "
-           "|\n|---:|---|---|---:|---|---|\n");
+    printf(
+        "\n## Registers (BAR0)\n\n| offset | name | access | minor | feature | meaning |\n|---:|---|---|---:|---|---|\n");
 #define ROW(offset, name, access, minor, feature, doc)                                                       \
     printf("| 0x%03X | %s | %s | %d | %s | %s |\n", offset, #name, #access, minor,                           \
            strcmp(#feature, "ALWAYS") ? #feature : "", cell(doc));
@@ -150,13 +149,11 @@ static const char *tail_text(const struct abi_packet_desc *d)
 
 static void print_stream(void)
 {
-    printf("\n## Command stream\n\n"
-           "A stream begins with a header of 24 bytes: magic 0x%08X (\"ACMD\"), ABI version, size_bytes, "
-           "flags and two "
-           "reserved words. Packets follow: opcode, size_bytes (with these 8 bytes, a multiple of 4), "
-           "fields. Sizes are "
-           "minima; unknown opcodes are skipped. Opcodes from 0x%X up are extensions.\n",
-           AEROGPU_CMD_STREAM_MAGIC, AEROGPU_EXT_FIRST_OPCODE);
+    printf(
+        "\n## Command stream\n\n"
+        "A stream begins with a header of 24 bytes: magic 0x%08X (\"ACMD\"), ABI version, size_bytes, "
+        "flags and two reserved words. Packets follow: opcode, size_bytes (with these 8 bytes, a multiple of 4), fields. Sizes are minima; unknown opcodes are skipped. Opcodes from 0x%X up are extensions.\n",
+        AEROGPU_CMD_STREAM_MAGIC, AEROGPU_EXT_FIRST_OPCODE);
     for (uint32_t i = 0; i < abi_num_packets; i++) {
         const struct abi_packet_desc *d = &abi_packets[i];
         printf("\n### 0x%03X %s (%u bytes%s)\n\n%s; since minor %u.\n\n", d->opcode, d->name, d->size,
@@ -212,8 +209,7 @@ int cmd_abi(int argc, char **argv)
     if (r)
         return r < 0 ? EXIT_OK : r;
     printf(
-        "# AeroGPU ABI %u.%u\n\nMade by `aerogpu abi` from the tables in `include/aerogpu`. All values are "
-        "little-endian.\n\n",
+        "# AeroGPU ABI %u.%u\n\nMade by `aerogpu abi` from the tables in `include/aerogpu`. All values are little-endian.\n\n",
         AEROGPU_ABI_MAJOR, AEROGPU_ABI_MINOR);
     print_pci();
     print_memory();

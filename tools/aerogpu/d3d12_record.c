@@ -77,9 +77,7 @@ int record_d3d12(const struct record_options *o, char *const *program)
     if (!r.objects)
         fprintf(
             stderr,
-            "aerogpu record: nothing was recorded: the program made no call that the recorder saw. One that "
-            "uses Direct3D 12 may load the library by its path, from the system's folder alone, or in "
-            "32 bits\n");
+            "aerogpu record: nothing was recorded: the program made no call that the recorder saw. One that uses Direct3D 12 may load the library by its path, from the system's folder alone, or in 32 bits\n");
     if (p.output == whole) {
         if (d3d12_cut(whole, o->output, o->first_frame, p.last_frame)) {
             fprintf(stderr, "aerogpu record: what was recorded stays in %s\n", whole);

@@ -98,8 +98,8 @@ static void take_pictures(const char *path, const char *dir, uint64_t first, uin
         _exit(0);
     }
     if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
-        fprintf(stderr, "aerogpu show: playing for pictures ended early; what was seen until then is "
-                        "in the page\n");
+        fprintf(stderr,
+                "aerogpu show: playing for pictures ended early; what was seen until then is in the page\n");
 }
 
 static int html(struct trc *t, const struct names *names, const struct show_options *o, struct error *e)

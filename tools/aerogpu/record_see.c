@@ -125,8 +125,7 @@ static const struct spoken *look(const char *path, bool *is_program, const struc
 int record_see(char *const *program, enum record_what *what, struct error *e)
 {
     static const char can[] =
-        "`aerogpu record` records Direct3D 12 (libvkd3d, and Windows programs under Wine), AeroGPU's own "
-        "device, and what processors do; --what d3d12|device|cpu says which";
+        "`aerogpu record` records Direct3D 12 (libvkd3d, and Windows programs under Wine), AeroGPU's own device, and what processors do; --what d3d12|device|cpu says which";
     const struct spoken *api = NULL, *other = NULL, *mute = NULL;
     const char *name = program[0];
     bool is_program, any = false;

@@ -134,8 +134,7 @@ void validate_timeline(struct strbuf *b, const json_t *report)
     else
         strbuf_printf(
             b,
-            "Nothing completes for %.0f ms; vblank goes on at %.1f Hz, and the driver answers all of %zu looks, the "
-            "slowest in %.2f ms. ",
+            "Nothing completes for %.0f ms; vblank goes on at %.1f Hz, and the driver answers all of %zu looks, the slowest in %.2f ms. ",
             t.reset - t.hung, t.vblank_hz, t.during, validate_number(sampler, "slowest_ms"));
     if (t.again >= 0)
         strbuf_printf(b, "The first new work is complete %.0f ms after the reset.", t.again - t.reset);

@@ -230,8 +230,7 @@ bool leak_verdict(const struct leak_level *levels, unsigned n, char *text, size_
     first = &levels[n > 3 ? n / 3 : 0]; /* caches and pools have their size by then */
     snprintf(
         text, size,
-        "memory %.1f to %.1f MiB, executor %.1f to %.1f MiB, guest memory %.1f to %.1f MiB, descriptors %u "
-        "to %u, processes %u to %u, clients left %u",
+        "memory %.1f to %.1f MiB, executor %.1f to %.1f MiB, guest memory %.1f to %.1f MiB, descriptors %u to %u, processes %u to %u, clients left %u",
         (double)first->memory / 0x1p20, (double)last->memory / 0x1p20,
         (double)first->executor_memory / 0x1p20, (double)last->executor_memory / 0x1p20,
         (double)first->guest_memory / 0x1p20, (double)last->guest_memory / 0x1p20, first->descriptors,
