@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/out_file.h"
 #include "record/shm.h"
 #include "record/trace_file.h"
@@ -54,7 +55,8 @@ static void shm_sweep(const char *folder)
 struct memory {
     struct shm *shm;
     char path[64];
-    int fd; /* stays open, and closes on exec, as long as the memory is used: with a lock */
+    uint32_t chunks; /* that have memory: what the program may have written over it does not count */
+    int fd;          /* stays open, and closes on exec, as long as the memory is used: with a lock */
 };
 
 /* Has the system's memory for `chunks` chunks. */
@@ -63,7 +65,16 @@ static int shm_reserve(struct memory *m, uint32_t chunks)
     int err = posix_fallocate(m->fd, 0, (off_t)(SHM_DATA + SHM_STRIDE * chunks));
 
     errno = err;
+    if (!err)
+        m->chunks = chunks;
     return -err;
+}
+
+static void memory_check(const struct memory *m)
+{
+    INVARIANT(m->chunks >= SHM_STEP && m->chunks <= SHM_CHUNKS);
+    INVARIANT(m->chunks % SHM_STEP == 0);
+    INVARIANT(m->fd >= 0 && m->shm);
 }
 
 /* The file with the memory, in the first folder that has room for it. */
@@ -127,31 +138,33 @@ static void shm_finish(struct memory *m)
 /* Where every chunk is held by a thread, others get some more. */
 static void shm_grow(struct memory *m)
 {
-    uint32_t n = atomic_load(&m->shm->num_chunks);
+    uint32_t n = m->chunks;
 
+    memory_check(m);
     for (uint32_t i = 0; i < n; i++)
         if (atomic_load(&m->shm->chunks[i].state) != SHM_OPEN)
             return;
     if (n == SHM_CHUNKS || shm_reserve(m, n + SHM_STEP))
         atomic_store(&m->shm->no_more, 1);
     else
-        atomic_store(&m->shm->num_chunks, n + SHM_STEP);
+        atomic_store(&m->shm->num_chunks, m->chunks);
     atomic_fetch_add(&m->shm->free_bell, 1);
     syscall(SYS_futex, &m->shm->free_bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* The full chunk that was begun first; of one thread never a later one before an earlier one. */
-static int next_full(struct shm *s)
+static int next_full(const struct memory *m)
 {
+    struct shm *s = m->shm;
     int best = -1;
 
-    for (uint32_t i = 0; i < s->num_chunks; i++)
+    for (uint32_t i = 0; i < m->chunks; i++)
         if (atomic_load_explicit(&s->chunks[i].state, memory_order_acquire) == SHM_FULL &&
             (best < 0 || s->chunks[i].order < s->chunks[best].order))
             best = (int)i;
     if (best < 0)
         return -1;
-    for (uint32_t i = 0; i < s->num_chunks; i++) /* one that filled up while we looked */
+    for (uint32_t i = 0; i < m->chunks; i++) /* one that filled up while we looked */
         if (atomic_load_explicit(&s->chunks[i].state, memory_order_acquire) == SHM_FULL &&
             s->chunks[i].order < s->chunks[best].order)
             best = (int)i;
@@ -181,12 +194,14 @@ static int write_chunk(struct shm *s, struct trc_writer *w, uint32_t i, bool dea
     return trc_writer_block(w, &b, shm_data(s, i), size, e);
 }
 
-static int drain(struct shm *s, struct trc_writer *w, const struct collect_params *p,
+static int drain(struct memory *m, struct trc_writer *w, const struct collect_params *p,
                  struct collect_result *r, struct error *e)
 {
+    struct shm *s = m->shm;
     int i, err;
 
-    while ((i = next_full(s)) >= 0) {
+    memory_check(m);
+    while ((i = next_full(m)) >= 0) {
         err = write_chunk(s, w, (uint32_t)i, false, p, r, e);
         if (err)
             return err;
@@ -198,13 +213,16 @@ static int drain(struct shm *s, struct trc_writer *w, const struct collect_param
 }
 
 /* After the end: chunks that were still open, in the order in which they were begun. */
-static int drain_open(struct shm *s, struct trc_writer *w, const struct collect_params *p,
+static int drain_open(struct memory *m, struct trc_writer *w, const struct collect_params *p,
                       struct collect_result *r, struct error *e)
 {
+    struct shm *s = m->shm;
+
+    memory_check(m);
     for (;;) {
         int best = -1, err;
 
-        for (uint32_t i = 0; i < s->num_chunks; i++)
+        for (uint32_t i = 0; i < m->chunks; i++)
             if (atomic_load(&s->chunks[i].state) != SHM_FREE &&
                 (best < 0 || s->chunks[i].order < s->chunks[best].order))
                 best = (int)i;
@@ -340,7 +358,7 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
         uint32_t bell = atomic_load(&s->bell);
         pid_t got;
 
-        if ((err = drain(s, w, p, r, e)))
+        if ((err = drain(&m, w, p, r, e)))
             break;
         shm_grow(&m);
         got = waitpid(pid, &r->status, WNOHANG);
@@ -352,7 +370,7 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     }
     atomic_store(&s->collector_gone, 1);
     if (!err)
-        err = drain_open(s, w, p, r, e);
+        err = drain_open(&m, w, p, r, e);
     r->frames = atomic_load(&s->frame);
     r->objects = atomic_load(&s->objects);
     r->threads = atomic_load(&s->threads);

@@ -9,6 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "record/varint.h"
 #include "record/rec_enc.h"
@@ -96,6 +97,10 @@ void rec_new_chunk(struct rec_thread *t)
 {
     static uint8_t nowhere[SHM_STRIDE];
 
+    INVARIANT(!t->internal && !t->depth); // the implementation's own calls are never recorded
+    INVARIANT(!t->retry);
+    INVARIANT(!t->chunk || t->base == chunk_bytes(t->chunk));
+    INVARIANT(!t->chunk || (t->w >= t->base && t->w <= t->limit + SHM_SLACK));
     if (t->chunk)
         chunk_done(t->chunk);
     t->chunk = chunk_take(TRC_CALLS, t->number);
@@ -411,6 +416,8 @@ static void blob_write(uint64_t number, const uint8_t *p, size_t n)
         blobs.w = varint_put(blobs.w, n);
         blobs.w = varint_put(blobs.w, done);
         blobs.w = varint_put(blobs.w, part);
+        INVARIANT(blobs.w + part <= blobs.limit + SHM_SLACK);
+        INVARIANT(done + part <= n);
         memcpy(blobs.w, p + done, part);
         blobs.w += part;
         done += part;
@@ -433,6 +440,7 @@ uint64_t rec_blob(const void *p, size_t n)
         pthread_mutex_unlock(&blobs.lock);
         return number;
     }
+    INVARIANT(blobs.used < blobs.cap); // or the search would not end
     s = blob_slot(blobs.slots, blobs.cap, h);
     if (!s->number) {
         *s = (struct blob_slot){h.low64, h.high64, atomic_fetch_add(&rec_shm->blobs, 1) + 1};

@@ -18,6 +18,7 @@
 #include <xxhash.h>
 
 #include "base/array.h"
+#include "base/check.h"
 #include "record/dirty/dirty.h"
 #include "record/rec_enc.h"
 
@@ -230,6 +231,19 @@ void rec_memory_scan(struct rec_thread *t)
 
 /* ---- regions ------------------------------------------------------------------------------------------------ */
 
+/* Around region `i`, where they were changed: sorted, apart, whole pages. */
+static void regions_check(size_t i)
+{
+    const struct region *r = &mem.regions[i];
+
+    INVARIANT(mem.num_regions <= mem.cap_regions);
+    INVARIANT(i >= mem.num_regions ||
+              (r->start < r->end && r->start % DIRTY_PAGE == 0 && r->end % DIRTY_PAGE == 0));
+    INVARIANT(i >= mem.num_regions || r->refs > 0);
+    INVARIANT(!i || i >= mem.num_regions || r[-1].end <= r->start);
+    INVARIANT(i + 1 >= mem.num_regions || r->end <= r[1].start);
+}
+
 /* Makes the pages of [start, end) watched, merging with regions that share pages. */
 static int region_add(struct rec_thread *t, uintptr_t start, uintptr_t end)
 {
@@ -262,6 +276,7 @@ static int region_add(struct rec_thread *t, uintptr_t start, uintptr_t end)
         return err;
     mem.regions[i] = r;
     mem.num_regions++;
+    regions_check(i);
     if (j > i) /* what was written to those until all was watched again */
         on_run(t, (struct dirty_run){r.start, r.end});
     return 0;
@@ -279,6 +294,7 @@ static void region_drop(struct rec_thread *t, uintptr_t at)
             dirty_remove(mem.dirty, r->span);
             memmove(r, r + 1, (--mem.num_regions - i) * sizeof(*r));
         }
+        regions_check(i);
         return;
     }
 }
@@ -332,6 +348,9 @@ static void put_in(struct rec_memory *m)
     memmove(&mem.maps[i + 1], &mem.maps[i], (mem.num_maps - i) * sizeof(*mem.maps));
     mem.maps[i] = m;
     mem.num_maps++;
+    INVARIANT(mem.num_maps <= mem.cap_maps);
+    INVARIANT(!i || mem.maps[i - 1]->ptr <= m->ptr);
+    INVARIANT(i + 1 == mem.num_maps || m->ptr <= mem.maps[i + 1]->ptr);
     if (m->size > mem.largest)
         mem.largest = m->size;
 }

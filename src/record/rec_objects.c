@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "record/rec.h"
 
 struct object_table {
@@ -192,6 +193,10 @@ static void span_insert(enum rec_range_kind k, struct rec_range x)
     move(s, i + 1, j, num - j);
     put(&s[i], x);
     atomic_store(&spans[k].num, num + 1 - (j - i));
+    INVARIANT(atomic_load(&spans[k].version) & 1); // readers look again
+    INVARIANT(num + 1 - (j - i) <= spans[k].cap);
+    INVARIANT(!i || get(&s[i - 1]).end <= x.start);
+    INVARIANT(i == num - (j - i) || x.end <= get(&s[i + 1]).start);
 }
 
 void rec_range_add(enum rec_range_kind k, uint64_t start, uint64_t size, uint32_t id, uint32_t step)

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "base/check.h"
 #include "record/varint.h"
 #include "record/trace_file.h"
 
@@ -31,7 +33,8 @@ struct trc_blobs {
     struct blob *blobs; /* by number */
     size_t num, cap;
     struct fragment *fragments;
-    uint32_t num_fragments, cap_fragments;
+    uint32_t num_fragments;
+    size_t cap_fragments;
     struct { /* blocks that were read last */
         uint8_t *raw;
         uint32_t block, size;
@@ -88,15 +91,8 @@ static int find_fragment(struct trc_blobs *b, struct bytes *in, uint32_t block, 
 
     if (in->bad || size > b->largest || offset > size || n > size - offset || n > UINT32_MAX)
         return bad_fragment(b, block, " is malformed at offset", in->pos, e);
-    if (b->num_fragments == b->cap_fragments) {
-        uint32_t cap = b->cap_fragments ? 2 * b->cap_fragments : 256;
-        struct fragment *grown = realloc(b->fragments, cap * sizeof(*grown));
-
-        if (!grown)
-            return error_set(e, -ENOMEM, "out of memory");
-        b->fragments = grown;
-        b->cap_fragments = cap;
-    }
+    if (array_reserve(b->fragments, b->cap_fragments, b->num_fragments + 1))
+        return error_set(e, -ENOMEM, "out of memory");
     b->fragments[b->num_fragments] = (struct fragment){offset, block, (uint32_t)at, (uint32_t)n, 0};
     if (x && x->number == number && x->size == size) {
         b->fragments[b->num_fragments - 1].next =
@@ -109,15 +105,8 @@ static int find_fragment(struct trc_blobs *b, struct bytes *in, uint32_t block, 
     if (offset)
         return error_set(e, -EBADMSG, "the blob block at byte %llu: blob %llu does not begin at 0",
                          (unsigned long long)trc_block(b->t, block)->offset, (unsigned long long)number);
-    if (b->num == b->cap) {
-        size_t cap = b->cap ? 2 * b->cap : 256;
-        struct blob *grown = realloc(b->blobs, cap * sizeof(*grown));
-
-        if (!grown)
-            return error_set(e, -ENOMEM, "out of memory");
-        b->blobs = grown;
-        b->cap = cap;
-    }
+    if (array_reserve(b->blobs, b->cap, b->num + 1))
+        return error_set(e, -ENOMEM, "out of memory");
     x = &b->blobs[b->num++];
     *x = (struct blob){.number = number, .size = size, .first = b->num_fragments++};
     if (!b->all)
@@ -215,6 +204,15 @@ static int load(struct trc_blobs *b, struct blob *x, struct error *e)
     return 0;
 }
 
+static void blobs_check(const struct trc_blobs *b)
+{
+    INVARIANT(b->num <= b->cap);
+    INVARIANT(b->num_fragments <= b->cap_fragments);
+    INVARIANT(b->num_fragments >= b->num); // each has one at least
+    INVARIANT(b->last < NUM_READ);
+    INVARIANT(!b->all || !b->held); // nothing is counted where all of them stay
+}
+
 static struct blob *find(const struct trc_blobs *b, uint64_t number)
 {
     struct blob key = {.number = number};
@@ -226,6 +224,7 @@ const void *trc_blobs_get(struct trc_blobs *b, uint64_t number, size_t *size, st
 {
     struct blob *x = find(b, number);
 
+    blobs_check(b);
     if (!x) {
         error_set(e, -EBADMSG, "there is no blob %llu", (unsigned long long)number);
         return NULL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/out_file.h"
 #include "record/varint.h"
 #include "record/api.h"
@@ -41,6 +42,20 @@ struct trc_editor {
     size_t blobs_n;
     uint64_t blobs_first;
 };
+
+static void editor_check(const struct trc_editor *ed)
+{
+    const struct track *t = ed->cur;
+
+    INVARIANT(ed->blobs_n <= TRC_CHUNK);
+    INVARIANT(ed->num_copied % 8 == 0);
+    INVARIANT(!ed->num_copied || ed->copied);
+    INVARIANT(ed->next_blob > 0); // 0 says that there is none
+    INVARIANT(ed->frame <= ed->seq);
+    INVARIANT(!t || t->n <= TRC_CHUNK);
+    INVARIANT(!t || t->expected <= ed->seq);
+    INVARIANT(!t || t->first_seq <= t->expected);
+}
 
 static int flush_track(struct trc_editor *ed, struct track *t, bool partial, struct error *e)
 {
@@ -111,6 +126,7 @@ struct blob_walk {
 
 static int copy_blob(struct trc_editor *ed, uint64_t number, struct error *e)
 {
+    struct error why = {0};
     size_t size = 0;
     const void *p;
 
@@ -132,8 +148,10 @@ static int copy_blob(struct trc_editor *ed, uint64_t number, struct error *e)
     if (ed->copied[number / 8] >> (number % 8) & 1)
         return 0;
     ed->copied[number / 8] |= (uint8_t)(1u << (number % 8));
-    p = trc_blob(ed->from, number, &size, e);
-    return p ? put_blob(ed, number, p, size, e) : -EBADMSG;
+    p = trc_blob(ed->from, number, &size, &why);
+    if (!p)
+        return error_set(e, why.code, "%s", why.text);
+    return put_blob(ed, number, p, size, e);
 }
 
 static void on_value(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
@@ -262,6 +280,7 @@ int trc_edit_copy(struct trc_editor *ed, const struct trc_call *c, struct error 
     struct track *t = track_of(ed, c->thread);
     int err;
 
+    editor_check(ed);
     if (!t)
         return error_set(e, -ENOMEM, "out of memory");
     ed->cur = t;
@@ -276,6 +295,7 @@ int trc_edit_add(struct trc_editor *ed, uint16_t method, uint32_t self, const vo
 {
     struct track *t = ed->cur ? ed->cur : track_of(ed, 1);
 
+    editor_check(ed);
     return t ? put(ed, t, method, self, args, size, e) : error_set(e, -ENOMEM, "out of memory");
 }
 

@@ -17,6 +17,7 @@
 #include <zstd.h>
 
 #include "base/array.h"
+#include "base/check.h"
 #include "record/varint.h"
 #include "record/api.h"
 #include "record/trace_blobs.h"
@@ -69,6 +70,22 @@ struct trc {
     struct thread *taken; /* the thread whose call was handed out last: refilled by the next trc_next() */
 };
 
+static bool before(const struct thread *a, const struct thread *b)
+{
+    return a->head.key != b->head.key ? a->head.key < b->head.key : a->id < b->id;
+}
+
+static void trc_check(const struct trc *t)
+{
+    INVARIANT(t->heap_num <= t->num_threads);
+    INVARIANT(!t->taken || t->heap_num);
+    INVARIANT(!t->taken || t->taken == t->heap[0]); // what was handed out stands first
+    INVARIANT(t->started || (!t->heap_num && !t->calls));
+    INVARIANT(t->heap_num < 2 || !before(t->heap[1], t->heap[0]));
+    INVARIANT(t->heap_num < 3 || !before(t->heap[2], t->heap[0]));
+    INVARIANT(t->frame <= t->calls);
+}
+
 /* ---- blocks ------------------------------------------------------------------------------------------------- */
 
 /* The header of the block at `at`, checked against the file's size. */
@@ -107,13 +124,15 @@ int trc_block_bytes(struct trc *t, uint64_t at, uint8_t **out, struct trc_block 
         uint8_t *split = malloc(SPLIT_BOUND((size_t)b->raw));
 
         n = split ? ZSTD_decompressDCtx(t->z, split, SPLIT_BOUND((size_t)b->raw), p, b->packed) : 0;
-        err = !split || ZSTD_isError(n) || unsplit_block(t->api, split, n, *out, b->raw);
+        err = !split ? -ENOMEM : ZSTD_isError(n) ? -EBADMSG : unsplit_block(t->api, split, n, *out, b->raw);
         free(split);
         if (err) {
             free(*out);
             *out = NULL;
-            return error_set(e, -EBADMSG, "the block at byte %llu does not unpack into records",
-                             (unsigned long long)at);
+            return err == -ENOMEM
+                       ? error_set(e, err, "out of memory")
+                       : error_set(e, -EBADMSG, "the block at byte %llu does not unpack into records",
+                                   (unsigned long long)at);
         }
         return 0;
     }
@@ -487,6 +506,7 @@ static int advance(struct trc *t, struct thread *th, struct error *e)
     if (th->in.data[th->in.pos] >> REC_FLAG_BITS == REC_LARGE && th->in.data[th->in.pos] < 0x20) {
         size_t size = 0, at = th->in.pos;
         struct bytes in;
+        struct error why = {0};
         const void *p;
         uint64_t number;
 
@@ -494,8 +514,8 @@ static int advance(struct trc *t, struct thread *th, struct error *e)
         number = bytes_varint(&th->in);
         if (th->in.bad)
             return bad_record(th, t, at, "the record is cut", e);
-        if (!(p = trc_blob(t, number, &size, e)))
-            return -EBADMSG;
+        if (!(p = trc_blob(t, number, &size, &why)))
+            return error_set(e, why.code, "%s", why.text);
         trc_blobs_pin(t->blobs, number); /* later records may repeat its arguments */
         in = bytes_of(p, size);
         err = read_head(t, th, &in, e);
@@ -504,11 +524,6 @@ static int advance(struct trc *t, struct thread *th, struct error *e)
     }
     err = read_head(t, th, &th->in, e);
     return err ? err : 1;
-}
-
-static bool before(const struct thread *a, const struct thread *b)
-{
-    return a->head.key != b->head.key ? a->head.key < b->head.key : a->id < b->id;
 }
 
 static void sift_down(struct trc *t, uint32_t i)
@@ -563,6 +578,7 @@ int trc_next(struct trc *t, struct trc_call *c, struct error *e)
 {
     int got;
 
+    trc_check(t);
     trc_blobs_turn(t->blobs);
     if (!t->started) {
         if ((got = start(t, e)))
@@ -585,6 +601,7 @@ int trc_next(struct trc *t, struct trc_call *c, struct error *e)
     c->frame = t->frame;
     if (c->m->flags & API_FRAME)
         t->frame++;
+    trc_check(t);
     return 1;
 fail:
     error_prefix(e, "call %llu", (unsigned long long)t->calls);

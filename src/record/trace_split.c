@@ -2,9 +2,11 @@
  * the last call of the same method if that had as many. Fence values, times and the like become rows of the same number. */
 #include "record/trace_split.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "record/varint.h"
 #include "record/api.h"
 #include "record/walk.h"
@@ -90,6 +92,9 @@ size_t split_block(const struct api *api, const uint8_t *raw, size_t n, uint8_t 
         memcpy(w, args, (size_t)(a - args));
         w += a - args;
     }
+    INVARIANT((size_t)(w - out) <= SPLIT_BOUND(n));
+    INVARIANT(!heads || (size_t)(h - heads) <= n + n / 2 + 64);
+    INVARIANT(!args || (size_t)(a - args) <= n);
     free(last);
     free(heads);
     free(args);
@@ -103,9 +108,11 @@ int unsplit_block(const struct api *api, const uint8_t *in, size_t size, uint8_t
     uint64_t num = bytes_varint(&all);
     const uint8_t *h = bytes_take(&all, num);
     size_t at = 0;
-    int err = -1;
+    int err = -EBADMSG;
 
-    if (!last || all.bad)
+    if (!last)
+        return -ENOMEM;
+    if (all.bad)
         goto out;
     heads = bytes_of(h, num);
     args = bytes_of(in + all.pos, bytes_left(&all));
@@ -131,8 +138,9 @@ int unsplit_block(const struct api *api, const uint8_t *in, size_t size, uint8_t
         last[method].args = raw + at;
         last[method].len = len;
         at += len;
+        INVARIANT(at <= n);
     }
-    err = at == n && !bytes_left(&args) ? 0 : -1;
+    err = at == n && !bytes_left(&args) ? 0 : -EBADMSG;
 out:
     free(last);
     return err;

@@ -12,7 +12,7 @@
 /* Size of what was written to `out`, or 0 if the block does not consist of whole records. */
 size_t split_block(const struct api *api, const uint8_t *raw, size_t n, uint8_t *out);
 
-/* Makes the `raw` bytes again, exactly `n` of them. 0, or -1 if `in` is malformed. */
+/* Makes the `raw` bytes again, exactly `n` of them. 0, -ENOMEM, or -EBADMSG if `in` is malformed. */
 int unsplit_block(const struct api *api, const uint8_t *in, size_t size, uint8_t *raw, size_t n);
 
 #endif

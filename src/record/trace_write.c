@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "base/array.h"
+#include "base/check.h"
 #include "base/out_file.h"
 #include "record/trace_split.h"
 
@@ -31,6 +32,18 @@ struct trc_writer {
     uint64_t size, features;
 };
 
+static void writer_check(const struct trc_writer *w)
+{
+    INVARIANT(w->f && w->z && w->path);
+    INVARIANT(w->num <= w->cap);
+    INVARIANT(!w->num || w->index[w->num - 1].offset <
+                             w->size); // an entry is of a block that is written, or being written
+    INVARIANT(w->num < 2 || w->index[w->num - 2].offset < w->index[w->num - 1].offset);
+    INVARIANT(w->size >= sizeof(struct trc_header));
+    INVARIANT(!w->packed_cap || w->packed);
+    INVARIANT(!w->split_cap || (w->split && w->other));
+}
+
 static int put(struct trc_writer *w, const void *p, size_t n, struct error *e)
 {
     if (fwrite(p, 1, n, w->f) != n)
@@ -47,14 +60,16 @@ static int open_alone(struct trc_writer *w, const char *path, struct error *e)
     struct stat st;
 
     if (fd < 0)
-        return error_set(e, -EIO, "%s: %s", path, strerror(errno));
+        return error_set(e, -errno, "%s: %s", path, strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
         close(fd);
         return error_set(e, -EBUSY, "%s: another recording is being written to it", path);
     }
     if ((!fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0)) || !(w->f = fdopen(fd, "w"))) {
+        int err = -errno;
+
         close(fd);
-        return error_set(e, -EIO, "%s: %s", path, strerror(errno));
+        return error_set(e, err, "%s: %s", path, strerror(-err));
     }
     return 0;
 }
@@ -145,6 +160,7 @@ int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void
     size_t bound = ZSTD_compressBound(size), n;
     int err;
 
+    writer_check(w);
     if (bound > w->packed_cap) {
         uint8_t *p = realloc(w->packed, bound);
 
@@ -174,6 +190,7 @@ int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void
         return err;
     if (fflush(w->f))
         return error_set(e, -EIO, "%s: cannot be written: %s", w->path, strerror(errno));
+    writer_check(w);
     return 0;
 }
 

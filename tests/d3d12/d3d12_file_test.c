@@ -487,8 +487,8 @@ static void split_blocks_come_back(void **state)
     assert_int_equal(unsplit_block(&d12_api, split, m, back, n), 0);
     assert_memory_equal(raw, back, n);
     for (size_t cut = 0; cut < m; cut++)
-        assert_int_equal(unsplit_block(&d12_api, split, cut, back, n), -1);
-    assert_int_equal(unsplit_block(&d12_api, split, m, back, n - 1), -1);
+        assert_int_equal(unsplit_block(&d12_api, split, cut, back, n), -EBADMSG);
+    assert_int_equal(unsplit_block(&d12_api, split, m, back, n - 1), -EBADMSG);
     assert_int_equal(split_block(&d12_api, raw, n - 1, split), 0); /* the last record is not whole */
 }
 

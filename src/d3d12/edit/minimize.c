@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/ddmin.h"
 #include "d3d12/play/play.h"
 #include "d3d12/gen/table.h"
@@ -192,6 +193,9 @@ static bool still(struct work *w)
     o = play(w);
     if (o.signal != w->want.signal || o.method != w->want.method)
         return false;
+    INVARIANT(left <= w->r->calls); // smaller sets only
+    for (size_t i = 0; i < w->num; i++)
+        INVARIANT(!w->trial[i] || w->keep[i]);
     memcpy(w->keep, w->trial, w->num);
     w->r->calls = left;
     if (w->q->progress)

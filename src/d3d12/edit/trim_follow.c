@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "record/names.h"
 #include "record/walk.h"
 #include "d3d12_api.h"
@@ -434,12 +435,22 @@ static void made(struct trim *s, const struct trc_call *c, size_t i)
     }
 }
 
+static void trim_check(const struct trim *s)
+{
+    INVARIANT(s->num <= s->cap);
+    INVARIANT(s->num_spare <= s->cap_spare && s->num_spare <= s->num);
+    INVARIANT(!s->num_spare || s->calls[s->spare[s->num_spare - 1]].gone);
+    INVARIANT(!s->cap_views || 2 * s->num_views <= s->cap_views); // or a search would not end
+    INVARIANT(!s->num_objects || s->objects);
+}
+
 void trim_follow(struct trim *s, const struct trc_call *c)
 {
     const struct api_method *m = c->m;
     struct trim_object *o;
     uint32_t ids[4];
 
+    trim_check(s);
     if (c->incomplete || s->failed)
         return;
     if (begins(m->iface, "ID3D12GraphicsCommandList"))
@@ -509,6 +520,7 @@ static void need(struct trim *s, const struct trim_call *t)
 
 void trim_mark(struct trim *s)
 {
+    trim_check(s);
     for (uint32_t i = 2; i < s->num_objects; i++)
         s->objects[i].needed = alive(s, i);
     for (size_t i = s->num; i-- > 0;) {
@@ -527,6 +539,8 @@ void trim_mark(struct trim *s)
     for (size_t i = 0; i < s->num; i++)
         if (!s->calls[i].gone && s->calls[i].stage != TRIM_MAKE)
             s->calls[i].keep = all_alive(s, &s->calls[i]);
+    for (size_t i = 0; i < s->num; i++)
+        INVARIANT(!s->calls[i].gone || (!s->calls[i].call.args && !s->calls[i].num_refs));
 }
 
 void trim_finish(struct trim *s)

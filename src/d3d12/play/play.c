@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "d3d12/play/play_internal.h"
 
@@ -199,6 +200,8 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
         if (got)
             break;
         r->calls++;
+        INVARIANT(!p.error.code); // a call that failed was the last
+        INVARIANT(r->frames <= r->calls && r->calls <= call.index + 1);
         if (call.index >= params->stop_before && call.method == D12_Native_Present)
             break;
     }

@@ -9,6 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "d3d12/play/play_internal.h"
 #include "d3d12_args.h"
@@ -522,6 +523,8 @@ int plan_make(struct play_plan *plan, struct trc *t)
     free(x.buffers);
     free(x.tiled);
     free(x.seen);
+    for (size_t i = 1; i < plan->num_places; i++)
+        INVARIANT(by_heap(&plan->places[i - 1], &plan->places[i]) <= 0);
     return x.full ? -ENOMEM : make_patches(plan);
 }
 
@@ -592,12 +595,15 @@ uint64_t plan_layout(struct plan_place *places, size_t num, uint64_t heap_size)
             if (old_end(places, num, k) <= places[i].offset && at < places[k].at + places[k].size)
                 at = places[k].at + places[k].size;
         at = up(at, align);
+        INVARIANT(same > i && at % align == 0);
+        INVARIANT(!i || at >= places[i - 1].at); // 2
         for (size_t k = i; k < same; k++) {
             places[k].at = at;
             if (at + places[k].size > need)
                 need = at + places[k].size;
         }
     }
+    INVARIANT(need >= heap_size);
     return up(need, HEAP_ALIGN);
 }
 

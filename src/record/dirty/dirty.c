@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "record/dirty/dirty_internal.h"
 
 static const struct dirty_ops *const ops_of[] = {
@@ -85,5 +86,8 @@ void dirty_remove(struct dirty *d, struct dirty_span *s)
 
 int dirty_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r), void *ctx)
 {
+    INVARIANT(s->start < s->end && s->start % DIRTY_PAGE == 0 && s->end % DIRTY_PAGE == 0);
+    INVARIANT(!s->hashing || s->hashes);
+    INVARIANT(d->ops && d->ops->collect);
     return d->ops->collect(d, s, fn, ctx);
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/check.h"
 #include "record/dirty/dirty_internal.h"
 
 #define MAX_SPANS 8192
@@ -49,6 +50,7 @@ static bool turn_take(void)
 
 static void turn_give(bool taken)
 {
+    INVARIANT(!taken || atomic_load(&turn) == &me);
     if (taken)
         atomic_store(&turn, NULL);
 }
@@ -196,6 +198,7 @@ static bool take_run(struct dirty_span *s, size_t pages, size_t *at, struct dirt
         __atomic_fetch_and(&s->bits[i / 64], ~(UINT64_C(1) << (i % 64)), __ATOMIC_SEQ_CST);
     mprotect((void *)(s->start + from * DIRTY_PAGE), (i - from) * DIRTY_PAGE, PROT_READ);
     turn_give(taken);
+    INVARIANT(from < i && i <= pages); // what was marked still is: only a look takes marks away
     *run = (struct dirty_run){s->start + from * DIRTY_PAGE, s->start + i * DIRTY_PAGE};
     *at = i;
     return true;
