@@ -518,7 +518,7 @@ static ULONG test_ring(struct test *t)
     }
     if (!NT_SUCCESS(kmd_hw_submit_internal(k, &desc)))
         return AEROGPU_SELFTEST_NO_RESOURCES;
-    while (*(volatile ULONG *)&k->ring->head != k->ring->tail) {
+    while (*(volatile ULONG *)&k->ring->head != k->ring_tail) {
         if (!time_left(t))
             return AEROGPU_SELFTEST_TIMEOUT;
         pause();

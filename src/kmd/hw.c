@@ -168,6 +168,7 @@ NTSTATUS kmd_hw_start(struct kmd *k)
     kmd_write(k, AEROGPU_REG_IRQ_ENABLE, 0);
     kmd_write(k, AEROGPU_REG_RING_CONTROL, 0);
     RtlZeroMemory(k->ring, k->ring_size);
+    k->ring_tail = 0;
     k->ring->magic = AEROGPU_RING_MAGIC;
     k->ring->abi_version = AEROGPU_ABI_VERSION_U32;
     k->ring->size_bytes = k->ring_size;
@@ -226,13 +227,13 @@ static ULONG ring_head(struct kmd *k)
 static BOOLEAN push(struct kmd *k, CONST struct aerogpu_submit_desc *desc)
 {
     struct aerogpu_submit_desc *slots = (struct aerogpu_submit_desc *)(PVOID)(k->ring + 1);
-    ULONG tail = k->ring->tail;
+    ULONG tail = k->ring_tail;
 
     if (tail - ring_head(k) >= k->ring_entries)
         return FALSE;
     slots[tail & (k->ring_entries - 1)] = *desc;
     KeMemoryBarrier(); /* the entry before the tail that shows it */
-    *(volatile ULONG *)&k->ring->tail = tail + 1;
+    *(volatile ULONG *)&k->ring->tail = k->ring_tail = tail + 1;
     return TRUE;
 }
 
@@ -250,7 +251,7 @@ static BOOLEAN push_overflow(struct kmd *k)
 
 BOOLEAN kmd_hw_idle(struct kmd *k)
 {
-    return !k->overflow_count && ring_head(k) == k->ring->tail && k->completed == k->submitted;
+    return !k->overflow_count && ring_head(k) == k->ring_tail && k->completed == k->submitted;
 }
 
 static VOID arm_watchdog(struct kmd *k)
@@ -299,9 +300,11 @@ NTSTATUS kmd_hw_submit(struct kmd *k, CONST struct aerogpu_submit_desc *desc, UL
         KeMemoryBarrier();
         k->in_flight_tail++;
         k->submitted = value;
-        s = enqueue(k, &d);
-        if (!NT_SUCCESS(s))
-            k->in_flight_tail--;
+        /* SubmitCommand may not fail. A ring that stays full, or that others have written nonsense into, takes nothing any more:
+         * the fence does not come, and the time-out that follows begins anew. */
+        if (!NT_SUCCESS(enqueue(k, &d)))
+            arm_watchdog(k);
+        s = STATUS_SUCCESS;
     }
     KeReleaseSpinLockFromDpcLevel(&k->lock);
     return s;
@@ -553,11 +556,11 @@ static VOID on_watchdog(PKDPC dpc, PVOID context, PVOID a, PVOID b)
     KeAcquireSpinLockAtDpcLevel(&k->lock);
     k->watchdog_armed = FALSE;
     head = ring_head(k);
-    if (push_overflow(k) || (head != k->ring->tail && head == k->watchdog_head)) {
-        kmd_log(k, DPFLTR_WARNING_LEVEL, "ringing again: head %llu, tail %llu", head, k->ring->tail, 0);
+    if (push_overflow(k) || (head != k->ring_tail && head == k->watchdog_head)) {
+        kmd_log(k, DPFLTR_WARNING_LEVEL, "ringing again: head %llu, tail %llu", head, k->ring_tail, 0);
         kmd_write(k, AEROGPU_REG_DOORBELL, 1);
     }
-    if (k->in_flight_head != k->in_flight_tail || head != k->ring->tail ||
+    if (k->in_flight_head != k->in_flight_tail || head != k->ring_tail ||
         k->irq_enable & AEROGPU_IRQ_SCANOUT_VBLANK || k->watchdog_found)
         arm_watchdog(k);
     KeReleaseSpinLockFromDpcLevel(&k->lock);

@@ -150,6 +150,7 @@ struct kmd {
     struct kmd_memory ring_memory, fence_memory;
     struct aerogpu_ring_header *ring;
     ULONG ring_entries, ring_size;
+    ULONG ring_tail;                      /* ours; what the ring shows, others can write */
     ULONGLONG submitted;                  /* last fence that went out, 64 bits */
     struct aerogpu_submit_desc *overflow; /* behind a full ring; KMD_MAX_IN_FLIGHT of them */
     ULONG overflow_first, overflow_count;

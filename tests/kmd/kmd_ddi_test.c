@@ -242,6 +242,35 @@ static void a_stream_that_changed_after_the_check_is_refused(void **state)
     rig_down(&r);
 }
 
+/* The executor can write the ring: that nothing fits into it any more is not dxgkrnl's business, but a time-out's. */
+static void a_submission_that_finds_no_room_is_taken_and_lost(void **state)
+{
+    DXGKARG_SUBMITCOMMAND s = {.Flags.NullRendering = 1};
+    UCHAR private[64] = {0};
+    struct rig r = {0};
+    ULONGLONG submitted;
+    struct kmd *k;
+    KIRQL old;
+
+    rig_up(&r, SIM);
+    k = enter(&r);
+    submitted = k->submitted;
+    s.SubmissionFenceId = (UINT)submitted + 1;
+    s.pDmaBufferPrivateData = private;
+    *(volatile ULONG *)&k->ring->head = k->ring_tail - k->ring_entries;
+    k->overflow_count = KMD_MAX_IN_FLIGHT;
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    assert_int_equal(kmd_SubmitCommand(k, &s), STATUS_SUCCESS);
+    KeLowerIrql(old);
+    assert_int_equal(k->overflow_count, KMD_MAX_IN_FLIGHT);
+    k->overflow_count = 0; /* as if it had not been */
+    k->in_flight_tail--;
+    k->submitted = submitted;
+    *(volatile ULONG *)&k->ring->head = k->ring_tail;
+    leave(&r);
+    rig_down(&r);
+}
+
 /* ---- memory -------------------------------------------------------------- */
 
 static void scattered_pages_are_refused(void **state)
@@ -437,6 +466,7 @@ int main(void)
         cmocka_unit_test(the_edid_is_sound),
         cmocka_unit_test(networks_are_recommended_and_checked),
         cmocka_unit_test(scattered_pages_are_refused),
+        cmocka_unit_test(a_submission_that_finds_no_room_is_taken_and_lost),
         cmocka_unit_test(a_stream_that_changed_after_the_check_is_refused),
         cmocka_unit_test(standard_allocations_describe_themselves),
         cmocka_unit_test(fences_pass_32_bits),

@@ -158,6 +158,54 @@ static void a_small_ring_overflows_into_memory(void **state)
 }
 
 /* The executor dies, and nobody hears of it before the deadline: what failed is reported as failed, not as done. */
+/* The executor maps the ring. What it writes there costs work, and never more: SubmitCommand does not fail. */
+static void a_ring_that_the_executor_scribbles_over_is_begun_anew(void **state)
+{
+    static const struct {
+        uint32_t at, value;
+        bool fences; /* and all fences come at once, so that nothing times out */
+    } writes[] = {{24, 0x80000000}, {24, 12345}, {28, 77777},      {28, 0xFFFFFFFF},
+                  {0, 0},           {12, 3},     {28, 77777, true}};
+
+    for (unsigned n = 0; n < sizeof(writes) / sizeof(writes[0]); n++) {
+        struct rig r = {0};
+        struct abi_builder b;
+        struct rig_context x;
+        NTSTATUS s = STATUS_DEVICE_REMOVED;
+        uint8_t *ring, *fence_page;
+
+        rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 100000);
+        rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = n}});
+        abi_builder_init(&b);
+        ring = machine_ram(stack_machine(r.stack)) +
+               machine_read64(stack_machine(r.stack), AEROGPU_REG_RING_GPA_LO);
+        fence_page = machine_ram(stack_machine(r.stack)) +
+                     machine_read64(stack_machine(r.stack), AEROGPU_REG_FENCE_GPA_LO);
+        for (unsigned i = 0; i < (writes[n].fences ? 400 : 200); i++) {
+            x = rig_context(&r, r.client);
+            memcpy(ring + writes[n].at, &writes[n].value, 4);
+            if (writes[n].fences)
+                memset(fence_page + 8, 0x7F, 8);
+            ABI_EMIT(&b, NOP, nop);
+            assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+            if (i % 40 == 39)
+                rig_idle(&x);
+            rig_context_destroy(&x);
+        }
+        for (unsigned i = 0; i < 4 && s != STATUS_SUCCESS;
+             i++) { /* it has stopped; the last time-out comes */
+            x = rig_context(&r, r.client);
+            ABI_EMIT(&b, NOP, nop);
+            assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+            s = rig_idle(&x);
+            rig_context_destroy(&x);
+        }
+        assert_int_equal(s, STATUS_SUCCESS);
+        abi_builder_finish(&b);
+        rig_down(&r);
+    }
+}
+
 static void a_death_that_nobody_heard_of_is_a_fault(void **state)
 {
     struct rig_context x;
@@ -230,6 +278,7 @@ int main(void)
         cmocka_unit_test(the_stack_works_after_a_reset),
         cmocka_unit_test(lost_doorbells_and_interrupts_are_noticed),
         cmocka_unit_test(a_small_ring_overflows_into_memory),
+        cmocka_unit_test(a_ring_that_the_executor_scribbles_over_is_begun_anew),
         cmocka_unit_test(a_death_that_nobody_heard_of_is_a_fault),
         cmocka_unit_test(a_stopped_executor_is_replaced),
     };
