@@ -278,7 +278,11 @@ int bb_crashes_add(struct bb_crashes *c, const char *path, struct bb_crashes_add
 
 struct feature {
     char kind[24], name[200];
-    double inside, outside, score; /* shares: of crashes, of other commands */
+    int64_t in, of; /* crashes that have it, of how many */
+    int64_t out,
+        out_of; /* others that do: of settings, crashes of other groups; else commands that did not crash. 0: there are none */
+    double inside, outside, score,
+        chance; /* shares; chance: that it would be so often inside if it had nothing to do with it */
 };
 
 struct group {
@@ -295,6 +299,32 @@ static int by_score(const void *a, const void *b)
     return x->score > y->score ? -1 : x->score < y->score;
 }
 
+static double choose(double n, double k)
+{
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
+}
+
+/* Fisher's exact test, one-sided: `in` or more of `of`, where in + out have it of all. */
+static double chance_of(const struct feature *f)
+{
+    double n = (double)(f->of + f->out_of), have = (double)(f->in + f->out), p = 0;
+    double most = have < (double)f->of ? have : (double)f->of;
+
+    for (double k = (double)f->in; k <= most; k++)
+        if (n - have >= (double)f->of - k)
+            p += exp(choose(have, k) + choose(n - have, (double)f->of - k) - choose(n, (double)f->of));
+    return p < 1 ? p : 1;
+}
+
+static void rate(struct feature *f)
+{
+    f->inside = f->of ? (double)f->in / (double)f->of : 0;
+    f->outside = f->out_of ? (double)f->out / (double)f->out_of : 0;
+    f->chance = f->out_of ? chance_of(f) : 1;
+    f->score = f->out_of ? f->inside * log((f->inside + 0.01) / (f->outside + 0.01))
+                         : 0.01 * f->inside; /* there is no elsewhere to compare with */
+}
+
 static void keep_best(struct group *g, const struct feature *f)
 {
     if (g->n < SHOWN_FEATURES)
@@ -306,35 +336,48 @@ static void keep_best(struct group *g, const struct feature *f)
     qsort(g->f, g->n, sizeof(g->f[0]), by_score);
 }
 
-/* `where` is a condition on dump; of all of them if it is "1". */
-static int rank(struct bb_crashes *c, struct group *g, const char *fingerprint, struct error *e)
+/* How many dumps have each setting and device. */
+static const char overall[] =
+    "CREATE TEMP TABLE IF NOT EXISTS overall(kind TEXT, name TEXT, n INTEGER, PRIMARY KEY(kind, name)); DELETE FROM overall;"
+    "INSERT INTO overall SELECT kind, name, count(DISTINCT dump) FROM feature f JOIN dump d ON d.id=f.dump "
+    "WHERE kind IN ('device', 'setting') AND d.fingerprint<>'unreadable' GROUP BY kind, name";
+
+/* Of the dumps with that fingerprint, or of all. Settings are compared with the dumps of other groups, everything else with the
+ * commands of the same dumps that did not crash. */
+static int rank(struct bb_crashes *c, struct group *g, const char *fingerprint, int64_t all, struct error *e)
 {
+    char *where = fingerprint ? sqlite3_mprintf("d.fingerprint=%Q", fingerprint)
+                              : sqlite3_mprintf("d.fingerprint<>'unreadable'");
     char *sql = sqlite3_mprintf(
-        "SELECT f.kind, f.name, sum(f.running > 0) * 1.0 / %lld, sum(max(f.commands - f.running, 0) * 1.0 / "
-        "max(d.commands - d.running, 1)) / %lld FROM feature f JOIN dump d ON d.id = f.dump WHERE %s%q%s "
+        "SELECT f.kind, f.name, sum(f.running > 0), sum(max(f.commands - f.running, 0)), coalesce(o.n, -1), "
+        "(SELECT sum(max(d.commands - d.running, 0)) FROM dump d WHERE %s) "
+        "FROM feature f JOIN dump d ON d.id = f.dump LEFT JOIN overall o ON o.kind=f.kind AND o.name=f.name WHERE %s "
         "GROUP BY f.kind, f.name HAVING sum(f.running > 0) > 0",
-        (long long)g->dumps, (long long)g->dumps, fingerprint ? "d.fingerprint='" : "d.fingerprint<>'",
-        fingerprint ? fingerprint : "unreadable", "'");
+        where, where);
     sqlite3_stmt *s = NULL;
     int r = sql && !sqlite3_prepare_v2(c->db, sql, -1, &s, NULL) ? 0 : sql_error(c, e);
 
     sqlite3_free(sql);
+    sqlite3_free(where);
     while (!r && sqlite3_step(s) == SQLITE_ROW) {
-        struct feature f = {.inside = sqlite3_column_double(s, 2), .outside = sqlite3_column_double(s, 3)};
+        int64_t dumps = sqlite3_column_int64(s, 4);
+        struct feature f = {.in = sqlite3_column_int64(s, 2), .of = g->dumps};
 
         snprintf(f.kind, sizeof(f.kind), "%s", (const char *)sqlite3_column_text(s, 0));
         snprintf(f.name, sizeof(f.name), "%s", (const char *)sqlite3_column_text(s, 1));
-        f.score = f.inside * log((f.inside + 0.01) / (f.outside + 0.01));
-        if (!strcmp(f.kind, "device") || !strcmp(f.kind, "setting"))
-            f.score = 0.01 * f.inside; /* there is no elsewhere to compare with */
-        if (f.score > 0.005)
+        f.out = dumps < 0 ? sqlite3_column_int64(s, 3) : dumps - f.in;
+        f.out_of = dumps < 0 ? sqlite3_column_int64(s, 5) : all - g->dumps;
+        if (f.in > f.of || f.out < 0 || f.out > f.out_of)
+            continue; /* no dump of ours counts so */
+        rate(&f);
+        if (f.score > 0.005 && (dumps < 0 || !f.out_of || f.chance < 0.05))
             keep_best(g, &f);
     }
     sqlite3_finalize(s);
     return r;
 }
 
-static int load_groups(struct bb_crashes *c, struct group **out, uint32_t *n, struct error *e)
+static int load_groups(struct bb_crashes *c, struct group **out, uint32_t *n, int64_t all, struct error *e)
 {
     sqlite3_stmt *s;
 
@@ -362,7 +405,7 @@ static int load_groups(struct bb_crashes *c, struct group **out, uint32_t *n, st
     }
     sqlite3_finalize(s);
     for (uint32_t i = 0; i < *n; i++)
-        if (rank(c, &(*out)[i], (*out)[i].fingerprint, e))
+        if (rank(c, &(*out)[i], (*out)[i].fingerprint, all, e))
             return e ? e->code : -EIO;
     return 0;
 }
@@ -370,19 +413,37 @@ static int load_groups(struct bb_crashes *c, struct group **out, uint32_t *n, st
 static int load_all(struct bb_crashes *c, struct group **groups, uint32_t *n, struct group *all,
                     struct error *e)
 {
-    int r = load_groups(c, groups, n, e);
+    int r;
 
+    *groups = NULL;
     *all = (struct group){.dumps = ask(c, "SELECT count(*) FROM dump WHERE fingerprint<>'unreadable'")};
-    return r || !all->dumps ? r : rank(c, all, NULL, e);
+    r = sqlite3_exec(c->db, overall, NULL, NULL, NULL) ? sql_error(c, e)
+                                                       : load_groups(c, groups, n, all->dumps, e);
+    return r || !all->dumps ? r : rank(c, all, NULL, all->dumps, e);
 }
 
 /* ---- forms --------------------------------------------------------------- */
 
+static const char *ratio_text(char out[160], const struct feature *f)
+{
+    bool dumps = !strcmp(f->kind, "device") || !strcmp(f->kind, "setting");
+    int n =
+        snprintf(out, 160, "in %lld of %lld (%.0f %%)", (long long)f->in, (long long)f->of, 100 * f->inside);
+
+    if (f->out_of)
+        snprintf(out + n, 160 - (size_t)n, ", in %lld of %lld other %s (%.0f %%), by chance %.2g",
+                 (long long)f->out, (long long)f->out_of, dumps ? "crashes" : "commands", 100 * f->outside,
+                 f->chance);
+    return out;
+}
+
 static void text_features(struct strbuf *o, const struct group *g)
 {
-    for (uint32_t i = 0; i < g->n; i++)
-        strbuf_printf(o, "    %-9s %-40s in %3.0f %% of the crashes, in %3.0f %% of the other commands\n",
-                      g->f[i].kind, g->f[i].name, 100 * g->f[i].inside, 100 * g->f[i].outside);
+    for (uint32_t i = 0; i < g->n; i++) {
+        char ratio[160];
+
+        strbuf_printf(o, "    %-9s %-40s %s\n", g->f[i].kind, g->f[i].name, ratio_text(ratio, &g->f[i]));
+    }
 }
 
 int bb_crashes_text(struct bb_crashes *c, struct strbuf *o, struct error *e)
@@ -411,9 +472,12 @@ static json_t *features_json(const struct group *g)
     json_t *a = json_array();
 
     for (uint32_t i = 0; i < g->n; i++)
-        json_array_append_new(a, json_pack("{s:s,s:s,s:f,s:f,s:f}", "kind", g->f[i].kind, "name",
-                                           g->f[i].name, "in_crashes", g->f[i].inside, "elsewhere",
-                                           g->f[i].outside, "score", g->f[i].score));
+        json_array_append_new(a, json_pack("{s:s,s:s,s:f,s:o,s:f,s:I,s:I,s:I,s:I,s:f}", "kind", g->f[i].kind,
+                                           "name", g->f[i].name, "in_crashes", g->f[i].inside, "elsewhere",
+                                           g->f[i].out_of ? json_real(g->f[i].outside) : json_null(), "score",
+                                           g->f[i].score, "in", (json_int_t)g->f[i].in, "of",
+                                           (json_int_t)g->f[i].of, "out", (json_int_t)g->f[i].out, "out_of",
+                                           (json_int_t)g->f[i].out_of, "chance", g->f[i].chance));
     return a;
 }
 
@@ -447,11 +511,17 @@ static void html_features(struct strbuf *o, const struct group *g)
 {
     if (!g->n)
         return;
-    page_table(o, "l:what|l:name|in these crashes|elsewhere");
+    page_table(o, "l:what|l:name|in these crashes|elsewhere|by chance");
     for (uint32_t i = 0; i < g->n; i++) {
         strbuf_printf(o, "<tr><td class=l>%s<td class=l>", g->f[i].kind);
         page_text_in(o, "<code>", g->f[i].name, "</code>");
-        strbuf_printf(o, "<td>%.0f %%<td>%.0f %%</tr>", 100 * g->f[i].inside, 100 * g->f[i].outside);
+        strbuf_printf(o, "<td>%.0f %% (%lld of %lld)", 100 * g->f[i].inside, (long long)g->f[i].in,
+                      (long long)g->f[i].of);
+        if (g->f[i].out_of)
+            strbuf_printf(o, "<td>%.0f %% (%lld of %lld)<td>%.2g</tr>", 100 * g->f[i].outside,
+                          (long long)g->f[i].out, (long long)g->f[i].out_of, g->f[i].chance);
+        else
+            strbuf_puts(o, "<td><td></tr>");
     }
     page_table_end(o);
 }

@@ -6,7 +6,9 @@
  * Invariants:
  *  1. A dump is read once: again only if its size or time changed. A dump that cannot be read has a row that says why.
  *  2. What stands everywhere ranks nowhere: a feature's score is its share of crashes times the logarithm of its lift over
- *     its share of all other commands of the same dumps.
+ *     its share of all other commands of the same dumps; settings and devices have no commands: theirs is the lift over their
+ *     share of the dumps of other groups, and what chance alone would do (Fisher's exact test, 5 %) does not rank.
+ *  3. A ratio stands with its counts; where there is nothing to compare with, nothing is said about elsewhere.
  */
 #ifndef BLACKBOX_CRASHES_H_
 #define BLACKBOX_CRASHES_H_

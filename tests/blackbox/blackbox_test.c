@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -14,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/rng.h"
+#include "blackbox/crashes.h"
 #include "blackbox/package.h"
 #include "temp_dir.h"
 
@@ -500,6 +502,71 @@ static void damage_is_not_silent(void **state)
     free(before);
 }
 
+/* ---- many dumps ---------------------------------------------------------- */
+
+static void small_dump(const char *path, const char *fingerprint, bool factor, bool noise)
+{
+    struct bb_package *p;
+
+    assert_int_equal(bb_package_create(&p, 0), 0);
+    bb_meta(p, "fingerprint", "%s", fingerprint);
+    bb_meta(p, "time", "2026-08-01T00:00:00Z");
+    bb_meta(p, "device", "a device");
+    bb_meta(p, "setting.threads", factor ? "1" : "8");
+    bb_meta(p, "setting.vsync", noise ? "on" : "off");
+    bb_row(p, BB_TABLE_FINDING);
+    bb_int(p, BB_finding_rank, 0);
+    bb_text(p, BB_finding_cause, "hang");
+    bb_text(p, BB_finding_text, "A draw does not finish");
+    bb_row_end(p);
+    bb_row(p, BB_TABLE_USAGE);
+    bb_text(p, BB_usage_kind, "total");
+    bb_text(p, BB_usage_name, "");
+    bb_int(p, BB_usage_commands, 10);
+    bb_int(p, BB_usage_running, 1);
+    bb_row_end(p);
+    assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = path}, NULL), 0);
+    bb_package_destroy(p);
+}
+
+/* 200 dumps: one setting that a fifth of them have makes one of the two groups; another is drawn by chance. */
+static void a_planted_factor_is_found(void **state)
+{
+    struct bb_crashes *c;
+    struct bb_crashes_added added = {0};
+    struct strbuf out = {0};
+    struct rng rng = {.state = 7};
+    struct error e = {0};
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/many", dir);
+    assert_int_equal(mkdir(path, 0700), 0);
+    for (int i = 0; i < 200; i++) {
+        bool factor = i % 9 < 2;
+
+        snprintf(path, sizeof(path), "%s/many/%d.aerogpudump", dir, i);
+        small_dump(path, factor ? "aaaa" : "bbbb", factor, rng_next(&rng) % 2);
+    }
+    snprintf(path, sizeof(path), "%s/many", dir);
+    if (bb_crashes_open(&c, in_dir("index"), &e) || bb_crashes_add(c, path, &added, &e) ||
+        bb_crashes_text(c, &out, &e))
+        fail_msg("%s", e.text);
+    assert_int_equal(added.added, 200);
+    if (!strstr(
+            strbuf_str(&out),
+            "setting   setting.threads=1                        in 46 of 46 (100 %), in 0 of 154 other crashes (0 %), by chance "))
+        fail_msg("%s", strbuf_str(&out));
+    assert_non_null(
+        strstr(strbuf_str(&out),
+               "setting   setting.threads=8                        in 154 of 154 (100 %), in 0 of 46"));
+    /* Nothing is said about elsewhere where there is none, and what chance would do does not rank. */
+    assert_non_null(strstr(strbuf_str(&out),
+                           "device    a device                                 in 200 of 200 (100 %)\n"));
+    assert_null(strstr(strbuf_str(&out), "vsync=on                         in 2"));
+    strbuf_finish(&out);
+    bb_crashes_close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -521,6 +588,7 @@ int main(void)
         cmocka_unit_test(bad_dumps),
         cmocka_unit_test(damage_is_not_silent),
         cmocka_unit_test(stops_at_once),
+        cmocka_unit_test(a_planted_factor_is_found),
     };
 
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
