@@ -34,9 +34,8 @@
 #define PLAYER_MAX_SPAN (UINT64_C(1) << 30)
 
 struct player_frame {
-    uint32_t index; /* in the recording */
-    struct gpu_picture
-        picture; /* rgba: NULL unless pictures are wanted; a callback that keeps it sets it to NULL */
+    uint32_t index;             /* in the recording */
+    struct gpu_picture picture; /* rgba: NULL unless wanted; a callback that keeps it sets it to NULL */
 };
 
 struct player_error {

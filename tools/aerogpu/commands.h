@@ -44,7 +44,7 @@ AEROGPU_COMMANDS(DECLARE_COMMAND, NO_GROUP)
 #undef DECLARE_COMMAND
 
 /* Runs the command that argv[0] names; `parent` is what stands before it, and argv[0]
- * becomes what one types: "aerogpu d3d12 play". -1: there is none of that name. */
+ * becomes what one types: "aerogpu play". -1: there is none of that name. */
 int command_run(const char *parent, const struct options_command *commands, size_t n, int argc, char **argv);
 /* The same with the commands of `aerogpu`. */
 int command_run_top(int argc, char **argv);
