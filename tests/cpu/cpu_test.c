@@ -390,7 +390,53 @@ static void the_set_that_lasts_is_kept(void **state)
     for (uint32_t i = 0; i < CPU_IDLE_SETS; i++)
         sum += r.a.sets[i].ns;
     all = r.a.end_ns - r.a.begin_ns;
-    assert_int_equal(sum + r.a.sets_other_ns, all);
+    assert_int_equal(sum + r.a.sets_other_ns + r.a.concurrency_unknown_ns, all);
+    close_report(&t, &r);
+    synth_finish(&s);
+}
+
+/* Every entry is there, and a third of the time asleep is not. */
+static void a_cpu_whose_sleep_is_missing_is_blind(void **state)
+{
+    for (int k = 0; k < 2; k++) {
+        struct synth s;
+        struct cpu_trace t;
+        struct cpu_report r;
+
+        small_trace(&s);
+        s.after.cpus[1].states[1].time_us = k ? 300000 : 200000; /* 200 ms were recorded */
+        synth_write(&s, path);
+        open_report(&t, &r);
+        assert_int_equal(t.coverage.cpus[1].blind, k == 1);
+        close_report(&t, &r);
+        synth_finish(&s);
+    }
+}
+
+/* CPU 1 shows its state only after 400 ms: until then no set is known. */
+static void sets_never_count_unknown_time(void **state)
+{
+    struct synth s;
+    struct cpu_trace t;
+    struct cpu_report r;
+    uint64_t sum = 0;
+
+    synth_init(&s, 2, 4, T0);
+    synth_event(&s, 0, T0, 55, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+    for (uint64_t i = 0; i < 100; i++) {
+        synth_idle(&s, 0, T0 + i * 10 * MS + MS, 3);
+        synth_wake(&s, 0, T0 + i * 10 * MS + 6 * MS);
+        if (i >= 40) {
+            synth_idle(&s, 1, T0 + i * 10 * MS + 2 * MS, 3);
+            synth_wake(&s, 1, T0 + i * 10 * MS + 7 * MS);
+        }
+    }
+    synth_write(&s, path);
+    open_report(&t, &r);
+    for (uint32_t i = 0; i < r.a.num_sets; i++)
+        sum += r.a.sets[i].ns;
+    assert_true(r.a.concurrency_unknown_ns >= 400 * MS);
+    assert_int_equal(sum + r.a.sets_other_ns + r.a.concurrency_unknown_ns, r.a.end_ns - r.a.begin_ns);
     close_report(&t, &r);
     synth_finish(&s);
 }
@@ -539,6 +585,8 @@ int main(void)
         cmocka_unit_test(damaged_pages_cost_a_note),
         cmocka_unit_test(known_traces_give_known_answers),
         cmocka_unit_test(a_blind_cpu_is_said_so_and_not_used),
+        cmocka_unit_test(a_cpu_whose_sleep_is_missing_is_blind),
+        cmocka_unit_test(sets_never_count_unknown_time),
         cmocka_unit_test(all_but_one_is_found),
         cmocka_unit_test(the_set_that_lasts_is_kept),
         cmocka_unit_test(wild_times_end),

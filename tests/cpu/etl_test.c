@@ -430,6 +430,44 @@ static void damage_is_named_and_the_rest_is_read(void **state)
     }
 }
 
+/* What was written last stands first in a file that was written over from its beginning. */
+static void circular_files_are_read_in_the_order_of_their_buffers(void **state)
+{
+    for (int circular = 0; circular < 2; circular++) {
+        uint8_t swap[ETL_SYNTH_BUFFER];
+        struct etl_synth s;
+        struct etl_file f;
+        struct cpu_source *source;
+        const struct cpu_event *ev;
+        struct error e = {0};
+        uint64_t last = 0;
+        bool in_order = true;
+        int n;
+
+        etl_synth_init(&s, 1, false);
+        for (uint64_t i = 0; i < 400; i++) {
+            idle(&s, 0, 1000 + i * 1000, 1);
+            awake(&s, 0, 1500 + i * 1000, 1);
+        }
+        etl_synth_close(&s);
+        assert_true(s.size >= 4 * ETL_SYNTH_BUFFER);
+        memcpy(swap, s.file + ETL_SYNTH_BUFFER, sizeof(swap));
+        memcpy(s.file + ETL_SYNTH_BUFFER, s.file + 2 * ETL_SYNTH_BUFFER, sizeof(swap));
+        memcpy(s.file + 2 * ETL_SYNTH_BUFFER, swap, sizeof(swap));
+        s.file[0x48 + 32 + 0x20] |= circular ? 2 : 0;
+        assert_int_equal(etl_open_memory(&f, s.file, s.size, &e), 0);
+        assert_int_equal(etl_rewind(&f, &source, &e), 0);
+        while ((n = source->next(source, &ev)) > 0)
+            for (int i = 0; i < n; i++) {
+                in_order &= ev[i].ns >= last;
+                last = ev[i].ns;
+            }
+        assert_int_equal(in_order, circular);
+        etl_close(&f);
+        etl_synth_finish(&s);
+    }
+}
+
 static void unknown_compression_is_named(void **state)
 {
     struct etl_synth s;
@@ -505,6 +543,7 @@ int main(void)
         cmocka_unit_test(deep_idle_events_are_found_by_name),
         cmocka_unit_test(unknown_events_are_counted),
         cmocka_unit_test(damage_is_named_and_the_rest_is_read),
+        cmocka_unit_test(circular_files_are_read_in_the_order_of_their_buffers),
         cmocka_unit_test(unknown_compression_is_named),
         cmocka_unit_test(files_cut_anywhere_are_read_up_to_there),
         cmocka_unit_test(wild_bytes_never_hurt),

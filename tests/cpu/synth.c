@@ -267,6 +267,8 @@ void synth_idle(struct synth *s, uint32_t cpu, uint64_t ns, uint32_t state)
 void synth_wake(struct synth *s, uint32_t cpu, uint64_t ns)
 {
     synth_event(s, cpu, ns, 0, CPU_EV_IDLE, CPU_IDLE_LEFT, cpu, 0);
+    if (s->cpus[cpu].idle_since)
+        s->cpus[cpu].idle_ns += ns - s->cpus[cpu].idle_since;
     s->cpus[cpu].idle_since = 0;
 }
 
@@ -339,6 +341,8 @@ void synth_write(struct synth *s, const char *path)
     if (!s->no_end) {
         err = cpu_coverage_init(&cov, &s->before, &s->after, counters);
         assert(!err);
+        for (uint32_t i = 0; i < s->num_cpus; i++)
+            cov.cpus[i].idle_recorded_ns = s->cpus[i].idle_ns;
         for (uint32_t i = 0; i < s->num_cpus; i++)
             for (uint32_t k = 0; k < CPU_MAX_STATES; k++) {
                 cov.cpus[i].state_recorded[k] = s->cpus[i].idle_entries[k];

@@ -17,6 +17,7 @@ struct synth_cpu {
     uint64_t last_ns;
     uint64_t idle_entries[CPU_MAX_STATES];
     uint64_t idle_since; /* 0 = not idle */
+    uint64_t idle_ns;
     uint32_t idle_state;
 };
 

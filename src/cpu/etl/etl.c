@@ -12,6 +12,7 @@
 
 #define BUFFER_HEADER   0x48u
 #define MAX_BUFFER      (16u << 20)
+#define MODE_CIRCULAR   0x00000002u /* EVENT_TRACE_FILE_MODE_CIRCULAR */
 #define MODE_COMPRESSED 0x04000000u
 #define FLAG_CPU_INDEX  0x20
 #define FLAG_PACKED     0x40
@@ -41,6 +42,8 @@ static bool read_buffer(const struct etl_file *f, size_t pos, struct etl_buffer 
     b->offset = pos;
     b->size = bytes_u32(&in);
     b->saved = bytes_u32(&in);
+    bytes_seek(&in, pos + 0x18);
+    b->sequence = bytes_u64(&in);
     bytes_seek(&in, pos + 0x28);
     cpu = bytes_u16(&in);
     b->logger = bytes_u16(&in);
@@ -363,6 +366,23 @@ static struct etl_stream *stream_of(struct etl_file *f, const struct etl_buffer 
     return p;
 }
 
+static int by_sequence(const void *a, const void *b, void *ctx)
+{
+    const struct etl_buffer *buffers = ctx;
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const uint64_t i = buffers[x].sequence, k = buffers[y].sequence;
+
+    return i != k ? (i > k) - (i < k) : (x > y) - (x < y);
+}
+
+/* A circular file is written over from its beginning when it is full: its buffers follow each other by their numbers. */
+static void sort_streams(struct etl_file *f)
+{
+    for (uint32_t i = 0; f->mode & MODE_CIRCULAR && i < f->num_streams; i++)
+        if (f->streams[i].num)
+            qsort_r(f->streams[i].buffers, f->streams[i].num, sizeof(uint32_t), by_sequence, f->buffers);
+}
+
 static int make_streams(struct etl_file *f)
 {
     for (uint32_t i = 0; i < f->num_buffers; i++) {
@@ -378,6 +398,7 @@ static int make_streams(struct etl_file *f)
         }
         s->buffers[s->num++] = i;
     }
+    sort_streams(f);
     return 0;
 }
 

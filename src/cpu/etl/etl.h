@@ -60,7 +60,7 @@ struct etl_kind {
 };
 
 struct etl_buffer {
-    uint64_t offset;
+    uint64_t offset, sequence;
     uint32_t size, saved;
     uint16_t cpu, logger;
     uint8_t type;

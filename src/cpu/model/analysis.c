@@ -175,8 +175,10 @@ static void set_state(struct cpu_analysis *a, uint32_t cpu, enum cpu_known known
     }
     close_period(a, c, ns);
     if (c->visible) {
-        if (c->known == CPU_UNKNOWN)
+        if (c->known == CPU_UNKNOWN) {
+            cpu_sets_change(a, ns);
             a->num_known++;
+        }
         a->num_idle += (uint32_t)is_idle - (uint32_t)was_idle;
         if (a->num_idle + 1 == a->num_visible)
             a->stop_since = ns;

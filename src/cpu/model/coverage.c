@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK 3
+#define SLACK    3
+#define SLACK_NS UINT64_C(50000000)
 
 int cpu_coverage_init(struct cpu_coverage *c, const struct cpu_snapshot *before,
                       const struct cpu_snapshot *after, const bool records_counter[CPU_COUNTER_COUNT])
@@ -24,6 +25,7 @@ int cpu_coverage_init(struct cpu_coverage *c, const struct cpu_snapshot *before,
         for (uint32_t k = 0; o->checked && k < a->num_states; k++) {
             o->state_expected[k] = b->states[k].usage - a->states[k].usage;
             o->expected += o->state_expected[k];
+            o->idle_expected_ns += (b->states[k].time_us - a->states[k].time_us) * 1000;
         }
         for (int k = 0; k < CPU_COUNTER_COUNT; k++) {
             o->irq_checked[k] = records_counter[k] && a->has_counter[k] && b->has_counter[k];
@@ -48,6 +50,11 @@ void cpu_coverage_event(struct cpu_coverage *c, const struct cpu_event *ev)
     o = &c->cpus[ev->cpu];
     if (ev->ns < o->from_ns || ev->ns > o->to_ns)
         return;
+    if (ev->kind == CPU_EV_IDLE) {
+        if (o->idle_since)
+            o->idle_recorded_ns += ev->ns - o->idle_since;
+        o->idle_since = ev->a == CPU_IDLE_LEFT ? 0 : ev->ns;
+    }
     if (ev->kind == CPU_EV_IDLE && ev->a != CPU_IDLE_LEFT) {
         o->recorded++;
         if (ev->a < CPU_MAX_STATES)
@@ -73,7 +80,11 @@ void cpu_coverage_judge(struct cpu_coverage *c)
 {
     for (uint32_t i = 0; i < c->num_cpus; i++) {
         struct cpu_coverage_cpu *o = &c->cpus[i];
-        o->blind = o->checked && missing(o->expected, o->recorded, SLACK);
+        /* the first period may have begun before the recording, and is in the kernel's time */
+        o->blind =
+            o->checked && (missing(o->expected, o->recorded, SLACK) ||
+                           (missing(o->idle_expected_ns, o->idle_recorded_ns, SLACK_NS) &&
+                            missing(o->idle_expected_ns, o->idle_recorded_ns + o->idle_expected_ns / 10, 0)));
         /* /proc/interrupts is read some time after the usage counters: allow what comes in between */
         for (int k = 0; k < CPU_COUNTER_COUNT; k++)
             o->irq_blind[k] = o->irq_checked[k] && missing(o->irq_expected[k], o->irq_recorded[k], 50) &&
@@ -94,8 +105,9 @@ json_t *cpu_coverage_to_json(const struct cpu_coverage *c)
             json_array_append_new(irqs,
                                   json_integer(o->irq_checked[k] ? (json_int_t)o->irq_recorded[k] : -1));
         json_array_append_new(list,
-                              json_pack("{s:I, s:I, s:o, s:o}", "expected", (json_int_t)o->expected,
-                                        "recorded", (json_int_t)o->recorded, "states", states, "irqs", irqs));
+                              json_pack("{s:I, s:I, s:I, s:o, s:o}", "expected", (json_int_t)o->expected,
+                                        "idle_ns", (json_int_t)o->idle_recorded_ns, "recorded",
+                                        (json_int_t)o->recorded, "states", states, "irqs", irqs));
     }
     return list;
 }
@@ -109,6 +121,10 @@ int cpu_coverage_from_json(struct cpu_coverage *c, const json_t *j, struct error
                      *irqs = json_object_get(o, "irqs");
         struct cpu_coverage_cpu *out = &c->cpus[i];
         out->recorded = (uint64_t)json_integer_value(json_object_get(o, "recorded"));
+        /* a recording that did not count it cannot be checked by it */
+        out->idle_recorded_ns = json_is_integer(json_object_get(o, "idle_ns"))
+                                    ? (uint64_t)json_integer_value(json_object_get(o, "idle_ns"))
+                                    : out->idle_expected_ns;
         for (int k = 0; k < CPU_MAX_STATES; k++)
             out->state_recorded[k] = (uint64_t)json_integer_value(json_array_get(states, (size_t)k));
         for (int k = 0; k < CPU_COUNTER_COUNT; k++) {

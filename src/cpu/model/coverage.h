@@ -7,7 +7,7 @@
  *
  * Invariants:
  *  1. A CPU is `blind` when more than 3 idle entries and more than 1 % of them are missing (3: the entries
- *     that the two readings of the counters may cut off).
+ *     that the two readings of the counters may cut off), or more than 50 ms and more than 10 % of the time asleep.
  *  2. A blind CPU's idle states are never used for a conclusion; reports print the number that is missing.
  */
 #ifndef CPU_COVERAGE_H_
@@ -23,6 +23,8 @@ struct cpu_coverage_cpu {
     bool blind;
     uint64_t from_ns, to_ns;
     uint64_t expected, recorded; /* idle entries */
+    uint64_t idle_expected_ns, idle_recorded_ns;
+    uint64_t idle_since; /* while it is read: 0 = not idle */
     uint64_t state_expected[CPU_MAX_STATES], state_recorded[CPU_MAX_STATES];
     /* interrupts by counter: only those whose events were recorded are checked */
     bool irq_checked[CPU_COUNTER_COUNT], irq_blind[CPU_COUNTER_COUNT];

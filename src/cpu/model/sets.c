@@ -34,7 +34,8 @@ void cpu_sets_change(struct cpu_analysis *a, uint64_t ns)
     struct cpu_idle_set *s;
 
     a->set_since = ns;
-    if (to <= from)
+    if (to <= from ||
+        a->num_known < a->num_visible) /* before each has shown its state, the set is not known */
         return;
     s = find_set(a, to - from);
     if (s) {
