@@ -15,7 +15,19 @@
 #define AEROGPU_ESCAPE_RECENT       32   /* entries of the dump arrays */
 #define AEROGPU_ESCAPE_READ_GPA_MAX 4096 /* bytes of one READ_GPA */
 #define AEROGPU_ESCAPE_FLAGS_VALID  (1u << 31)
-#define AEROGPU_ESCAPE_SCANOUT_V1   72 /* bytes of QUERY_SCANOUT without cached_fb_gpa */
+/* Bits of the `flags` of each query, beside VALID. */
+enum aerogpu_escape_flags {
+    AEROGPU_ESCAPE_VBLANK_SUPPORTED = 1 << 0,
+    AEROGPU_ESCAPE_VBLANK_INTERRUPT_TYPE = 1 << 1,
+    AEROGPU_ESCAPE_SCANOUT_CACHED_FB_GPA = 1 << 0,
+    AEROGPU_ESCAPE_CURSOR_SUPPORTED = 1 << 0,
+    AEROGPU_ESCAPE_PERF_RING = 1 << 0,
+    AEROGPU_ESCAPE_PERF_VBLANK = 1 << 1,
+    AEROGPU_ESCAPE_PERF_SCANLINE = 1 << 2,
+    AEROGPU_ESCAPE_ERROR_SUPPORTED = 1 << 0,
+    AEROGPU_ESCAPE_ERROR_LATCHED = 1 << 1,
+};
+#define AEROGPU_ESCAPE_SCANOUT_V1 72 /* bytes of QUERY_SCANOUT without cached_fb_gpa */
 
 #define AEROGPU_ESCAPES(E)                                                                                   \
     E(1, QUERY_DEVICE, query_device, 24, "ABI version of the device")                                        \

@@ -393,6 +393,13 @@ NTKERNELAPI PVOID NTAPI PsReferencePrimaryToken(PEPROCESS Process);
 NTKERNELAPI VOID NTAPI PsDereferencePrimaryToken(PVOID PrimaryToken);
 NTKERNELAPI BOOLEAN NTAPI SeTokenIsAdmin(PVOID Token);
 
+/* In checked builds (DBG) a false NT_ASSERT stops; in user space it is a rule violation, and a test fails. */
+NTKERNELAPI VOID NTAPI RtlAssert(PVOID FailedAssertion, PVOID FileName, ULONG LineNumber, PSTR Message);
+#if DBG
+#define NT_ASSERT(exp) ((VOID)((exp) || (RtlAssert((PVOID) #exp, (PVOID)__FILE__, __LINE__, NULL), FALSE)))
+#else
+#define NT_ASSERT(exp) ((VOID)sizeof(!(exp)))
+#endif
 NTKERNELAPI ULONG NTAPI DbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format, ...)
     __attribute__((format(printf, 3, 4)));
 #define DPFLTR_IHVVIDEO_ID   78

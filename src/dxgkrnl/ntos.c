@@ -802,6 +802,13 @@ NTSTATUS ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAccess, POB
     return ObjectType == section_type ? STATUS_SUCCESS : STATUS_OBJECT_TYPE_MISMATCH;
 }
 
+VOID RtlAssert(PVOID FailedAssertion, PVOID FileName, ULONG LineNumber, PSTR Message)
+{
+    UNREFERENCED_PARAMETER(Message);
+    dxgk_kernel_violation(SELF(), "%s:%u: broken invariant of the miniport: %s", (const char *)FileName,
+                          LineNumber, (const char *)FailedAssertion);
+}
+
 LONG_PTR ObfDereferenceObject(PVOID Object)
 {
     CHECK(DISPATCH_LEVEL);

@@ -58,8 +58,9 @@ static NTSTATUS query_error(struct call *c)
     struct aerogpu_escape_query_error *e = c->block;
     struct kmd *k = c->k;
 
-    e->flags = AEROGPU_ESCAPE_FLAGS_VALID | (k->features & AEROGPU_FEATURE_ERROR_INFO ? 1 : 0) |
-               (k->error_latched ? 2 : 0);
+    e->flags = AEROGPU_ESCAPE_FLAGS_VALID |
+               (k->features & AEROGPU_FEATURE_ERROR_INFO ? AEROGPU_ESCAPE_ERROR_SUPPORTED : 0) |
+               (k->error_latched ? AEROGPU_ESCAPE_ERROR_LATCHED : 0);
     e->error_code = k->last_error_code;
     e->error_fence = k->last_error_fence;
     e->error_count = k->error_count;
@@ -179,12 +180,12 @@ static NTSTATUS query_vblank(struct call *c)
     e->irq_enable = kmd_read(k, AEROGPU_REG_IRQ_ENABLE);
     e->irq_status = kmd_read(k, AEROGPU_REG_IRQ_STATUS);
     if (k->features & AEROGPU_FEATURE_VBLANK) {
-        e->flags |= 1;
+        e->flags |= AEROGPU_ESCAPE_VBLANK_SUPPORTED;
         kmd_read_vblank(k, &e->vblank_seq, &e->last_vblank_time_ns);
         e->vblank_period_ns = kmd_read(k, AEROGPU_REG_SCANOUT0_VBLANK_PERIOD_NS);
     }
     if (k->vsync_requested) {
-        e->flags |= 2;
+        e->flags |= AEROGPU_ESCAPE_VBLANK_INTERRUPT_TYPE;
         e->vblank_interrupt_type = DXGK_INTERRUPT_CRTC_VSYNC;
     }
     return STATUS_SUCCESS;
@@ -197,7 +198,9 @@ static NTSTATUS query_scanout(struct call *c)
 
     if (e->vidpn_source_id)
         return STATUS_INVALID_PARAMETER;
-    e->flags = AEROGPU_ESCAPE_FLAGS_VALID | 1; /* bit 1 is Windows 8's: nothing here hands the display over */
+    e->flags =
+        AEROGPU_ESCAPE_FLAGS_VALID |
+        AEROGPU_ESCAPE_SCANOUT_CACHED_FB_GPA; /* bit 1 is Windows 8's: nothing here hands the display over */
     e->cached_enable = k->visible;
     e->cached_width = k->width;
     e->cached_height = k->height;
@@ -224,7 +227,7 @@ static NTSTATUS query_cursor(struct call *c)
     e->reserved0 = e->reserved1 = 0;
     if (!k->regs || !(k->features & AEROGPU_FEATURE_CURSOR))
         return STATUS_SUCCESS;
-    e->flags |= 1;
+    e->flags |= AEROGPU_ESCAPE_CURSOR_SUPPORTED;
     e->enable = kmd_read(k, AEROGPU_REG_CURSOR_ENABLE);
     e->x = kmd_read(k, AEROGPU_REG_CURSOR_X);
     e->y = kmd_read(k, AEROGPU_REG_CURSOR_Y);
@@ -333,9 +336,9 @@ static NTSTATUS query_perf(struct call *c)
 
     e->last_completed_fence = k->completed;
     e->last_submitted_fence = k->submitted;
-    e->flags = AEROGPU_ESCAPE_FLAGS_VALID | 4;
+    e->flags = AEROGPU_ESCAPE_FLAGS_VALID | AEROGPU_ESCAPE_PERF_SCANLINE;
     if (k->ring) {
-        e->flags |= 1;
+        e->flags |= AEROGPU_ESCAPE_PERF_RING;
         e->ring0_head = *(volatile ULONG *)&k->ring->head;
         e->ring0_tail = *(volatile ULONG *)&k->ring->tail;
         e->ring0_size_bytes = k->ring_size;
@@ -351,7 +354,7 @@ static NTSTATUS query_perf(struct call *c)
     e->reset_from_timeout_count = (ULONGLONG)p->resets;
     e->last_reset_time_100ns = (ULONGLONG)p->last_reset_100ns;
     if (k->regs && k->features & AEROGPU_FEATURE_VBLANK) {
-        e->flags |= 2;
+        e->flags |= AEROGPU_ESCAPE_PERF_VBLANK;
         kmd_read_vblank(k, &e->vblank_seq, &e->last_vblank_time_ns);
         e->vblank_period_ns = kmd_read(k, AEROGPU_REG_SCANOUT0_VBLANK_PERIOD_NS);
     }

@@ -214,6 +214,16 @@ VOID kmd_hw_stop(struct kmd *k)
         kmd_write64(k, AEROGPU_REG_FENCE_GPA_LO, 0);
 }
 
+/* See the head. With `lock`. */
+static VOID check(struct kmd *k)
+{
+    NT_ASSERT(k->completed <= k->submitted);                                                    /* 1 */
+    NT_ASSERT(k->in_flight_tail - k->in_flight_head <= KMD_MAX_IN_FLIGHT);                      /* 2 */
+    NT_ASSERT(k->overflow_count <= KMD_MAX_IN_FLIGHT && k->overflow_first < KMD_MAX_IN_FLIGHT); /* 3 */
+    NT_ASSERT(k->ring_entries && !(k->ring_entries & (k->ring_entries - 1)));
+    NT_ASSERT(k->ring_memory.va == (PVOID)k->ring);
+}
+
 /* ---- submitting: with `lock` --------------------------------------------- */
 
 static ULONG ring_head(struct kmd *k)
@@ -231,6 +241,7 @@ static BOOLEAN push(struct kmd *k, CONST struct aerogpu_submit_desc *desc)
 
     if (tail - ring_head(k) >= k->ring_entries)
         return FALSE;
+    NT_ASSERT(desc->desc_size_bytes == sizeof(*desc));
     slots[tail & (k->ring_entries - 1)] = *desc;
     KeMemoryBarrier(); /* the entry before the tail that shows it */
     *(volatile ULONG *)&k->ring->tail = k->ring_tail = tail + 1;
@@ -291,8 +302,10 @@ NTSTATUS kmd_hw_submit(struct kmd *k, CONST struct aerogpu_submit_desc *desc, UL
     ULONGLONG value;
 
     KeAcquireSpinLockAtDpcLevel(&k->lock);
+    check(k);
     if (k->in_flight_tail - k->in_flight_head < KMD_MAX_IN_FLIGHT) {
         value = extend(k->submitted, fence);
+        NT_ASSERT((ULONG)value == fence && value >= k->submitted); /* 1 */
         d.desc_size_bytes = sizeof(d);
         d.signal_fence = value;
         /* Before the doorbell: the interrupt may come inside it. */
@@ -306,6 +319,7 @@ NTSTATUS kmd_hw_submit(struct kmd *k, CONST struct aerogpu_submit_desc *desc, UL
             arm_watchdog(k);
         s = STATUS_SUCCESS;
     }
+    check(k);
     KeReleaseSpinLockFromDpcLevel(&k->lock);
     return s;
 }
@@ -319,6 +333,7 @@ NTSTATUS kmd_hw_submit_internal(struct kmd *k, struct aerogpu_submit_desc *desc)
     desc->desc_size_bytes = sizeof(*desc);
     desc->signal_fence = k->submitted; /* a fence that is taken already: it runs and signals nothing new */
     s = enqueue(k, desc);
+    check(k);
     KeReleaseSpinLock(&k->lock, old);
     kmd_count(&k->perf.submissions);
     kmd_count(&k->perf.internals);

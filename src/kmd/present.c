@@ -18,6 +18,7 @@ static VOID put(struct stream *s, ULONG opcode, PVOID packet, ULONG size)
 {
     struct aerogpu_cmd_hdr hdr = {opcode, size};
 
+    NT_ASSERT(size >= sizeof(hdr) && !(size & 3));
     RtlCopyMemory(packet, &hdr, sizeof(hdr));
     RtlCopyMemory(s->base + s->used, packet, size);
     s->used += size;
@@ -207,6 +208,7 @@ NTSTATUS kmd_Present(CONST HANDLE context, DXGKARG_PRESENT *p)
     end = copy_rectangles(&s, p, &j, &p->MultipassOffset);
     end_name(&s, j.src ? SRC : FILL);
     end_name(&s, DST);
+    NT_ASSERT(s.used + kmd_table_bytes(TABLE) + KMD_TABLE_ALIGN <= p->DmaSize);
     header.size_bytes = s.used;
     RtlCopyMemory(s.base, &header, sizeof(header));
     table = (s.used + KMD_TABLE_ALIGN - 1) & ~(KMD_TABLE_ALIGN - 1);

@@ -248,6 +248,7 @@ struct reap {
 
 static VOID append(struct reap *r, CONST VOID *packet, ULONG size)
 {
+    NT_ASSERT(size <= r->left && !(size & 3));
     RtlCopyMemory(r->at, packet, size);
     r->at += size;
     r->left -= size;
@@ -299,6 +300,7 @@ VOID kmd_reap(struct kmd *k)
 
     if ((k->dead.Flink == &k->dead && !k->dead_names) || !k->powered || k->reset_pending)
         return;
+    NT_ASSERT(!k->reaper_busy || k->reaper_fence <= k->submitted);
     /* The last stream has been executed when a fence behind it has completed. Where none comes, since nobody has a device that
      * could work any more, it has been after REAPER_REST with nothing in the ring: what hangs for longer is reset. */
     if (k->reaper_busy && k->completed <= k->reaper_fence &&
@@ -335,6 +337,7 @@ VOID kmd_bury(struct kmd *k, struct kmd_handles *h)
 
     while (i < CHUNKS && !h->chunks[i])
         i++;
+    NT_ASSERT(h->number && h->number < KMD_OWN_NUMBER);
     if (i == CHUNKS)
         kmd_handles_destroy(h);
     else

@@ -99,6 +99,9 @@ def vblank():
     assert d['command'] == ask('--query-vblank')['command'] == 'dump-vblank'
     assert u64(d['samples'][1]['vblank_seq']) > u64(d['samples'][0]['vblank_seq'])
     assert d['summary']['intervals'] == 1 and abs(d['summary']['avg_ms'] - 16.667) < .01 and d['summary']['stalls'] == 0, d['summary']
+    # min and max are of single vblanks, also where many lie between two samples
+    each = ask('--dump-vblank', '--vblank-samples', '2', '--vblank-interval-ms', '300')['summary']
+    assert each['seen'] >= 5 and abs(each['min_ms'] - 16.667) < .01 and abs(each['max_ms'] - 16.667) < .01, each
     waiter = subprocess.Popen([dbgctl, '--wait-vblank', '--vblank-samples', '1000'], stdout=subprocess.DEVNULL)
     time.sleep(0.3)
     d = ask('--dump-vblank')  # while somebody waits the interrupt is on

@@ -281,29 +281,64 @@ static uint64_t dec_of(const json_t *v, const char *key)
     return strtoull(json_string_value(json_object_get(json_object_get(v, key), "dec")), NULL, 10);
 }
 
-/* What lies between the samples: the cadence of vblank itself, from the registers. */
-static json_t *vblank_cadence(const json_t *samples)
+/* Each vblank by itself: an average over several shows no late one. */
+struct each_vblank {
+    uint64_t seq, ns;
+    unsigned taken;
+    double min, max;
+};
+
+static void note_vblank(struct each_vblank *e, const json_t *v)
 {
-    double sum = 0, min = 0, max = 0;
+    uint64_t seq = dec_of(v, "vblank_seq"), ns = dec_of(v, "last_vblank_time_ns");
+    double ms = (double)(ns - e->ns) / 1e6;
+
+    if (e->seq && seq == e->seq + 1) {
+        e->min = !e->taken || ms < e->min ? ms : e->min;
+        e->max = ms > e->max ? ms : e->max;
+        e->taken++;
+    }
+    e->seq = seq;
+    e->ns = ns;
+}
+
+/* Sleeps, and looks at every vblank meanwhile. */
+static void sleep_and_look(struct dbgctl *c, uint32_t ms, struct each_vblank *e)
+{
+    enum { LOOK_MS = 4 };
+    uint64_t end = dbgctl_now_ns() + ms * UINT64_C(1000000), now;
+    NTSTATUS s;
+
+    while ((now = dbgctl_now_ns()) < end) {
+        uint64_t left = (end - now) / 1000000 + 1;
+        json_t *v;
+        dbgctl_sleep_ms(left < LOOK_MS ? (uint32_t)left : LOOK_MS);
+        v = dbgctl_vblank(c, &s);
+        if (v)
+            note_vblank(e, v);
+        json_decref(v);
+    }
+}
+
+/* What lies between the samples: the cadence of vblank itself, from the registers. */
+static json_t *vblank_cadence(const json_t *samples, const struct each_vblank *each)
+{
+    uint64_t vblanks = 0, time = 0;
     unsigned taken = 0, stalls = 0;
 
     for (size_t i = 1; i < json_array_size(samples); i++) {
         const json_t *a = json_array_get(samples, i - 1), *b = json_array_get(samples, i);
         uint64_t n = dec_of(b, "vblank_seq") - dec_of(a, "vblank_seq"),
                  ns = dec_of(b, "last_vblank_time_ns") - dec_of(a, "last_vblank_time_ns");
-        double ms = n ? (double)ns / 1e6 / (double)n : 0;
-        if (!n) {
-            stalls++;
-            continue;
-        }
-        sum += ms;
-        min = !taken || ms < min ? ms : min;
-        max = ms > max ? ms : max;
-        taken++;
+        taken += n != 0;
+        stalls += n == 0;
+        vblanks += n;
+        time += ns;
     }
-    return json_pack("{s:i, s:f, s:f, s:f, s:f, s:i}", "intervals", (int)taken, "avg_ms",
-                     taken ? sum / taken : 0.0, "min_ms", min, "max_ms", max, "hz",
-                     sum > 0 ? taken * 1e3 / sum : 0.0, "stalls", (int)stalls);
+    return json_pack("{s:i, s:f, s:f, s:f, s:i, s:f, s:i}", "intervals", (int)taken, "avg_ms",
+                     vblanks ? (double)time / 1e6 / (double)vblanks : 0.0, "min_ms", each->min, "max_ms",
+                     each->max, "seen", (int)each->taken, "hz",
+                     time ? (double)vblanks * 1e9 / (double)time : 0.0, "stalls", (int)stalls);
 }
 
 /* The interrupt was asked for once and is not on now: by itself no fault. */
@@ -320,6 +355,7 @@ static int dump_vblank(struct dbgctl *c)
     uint32_t n = capped(c->vblank_samples);
     bool masked = true;
     json_t *list = json_array();
+    struct each_vblank each = {0};
     NTSTATUS s;
 
     json_object_set_new(c->body, "samples", list);
@@ -330,12 +366,13 @@ static int dump_vblank(struct dbgctl *c)
         json_object_set(c->body, "vblank", v); /* the last one */
         masked = masked && is_masked(v);
         json_array_append(list, v);
+        note_vblank(&each, v);
         json_decref(v);
         if (i + 1 < n)
-            dbgctl_sleep_ms(c->vblank_interval_ms);
+            sleep_and_look(c, c->vblank_interval_ms, &each);
     }
     if (n > 1)
-        json_object_set_new(c->body, "summary", vblank_cadence(list));
+        json_object_set_new(c->body, "summary", vblank_cadence(list, &each));
     else if (!c->json)
         json_object_del(c->body, "samples"); /* it is "vblank" */
     if (masked)
