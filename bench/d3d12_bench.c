@@ -44,7 +44,7 @@ static double cpu_ns(void)
     return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
 }
 
-/* ---- the loop that is recorded ------------------------------------------------------------------------------ */
+/* ---- the loop that is recorded ------------------------------------------- */
 
 static ID3D12Resource *make_buffer(ID3D12Device *device)
 {
@@ -125,7 +125,7 @@ static int ring(size_t bytes)
     return 0;
 }
 
-/* ---- a draw-heavy frame ------------------------------------------------------------------------------------- */
+/* ---- a draw-heavy frame -------------------------------------------------- */
 
 enum { DRAWS = 5000, RECORDERS = 4, FRAMES = 40, MAPPED = 8 * MIB };
 
@@ -486,7 +486,7 @@ static void draw_heavy(struct bench *b, bool gfx)
                                                .note = "gfxreconstruct, LZ4"});
 }
 
-/* ---- gears -------------------------------------------------------------------------------------------------- */
+/* ---- gears --------------------------------------------------------------- */
 
 static double number_before(const char *text, const char *word)
 {
@@ -558,7 +558,7 @@ static void gears(struct bench *b, bool gfx)
     output("kill $(cat %s/xpid)", dir);
 }
 
-/* ---- show --------------------------------------------------------------------------------------------------- */
+/* ---- show ---------------------------------------------------------------- */
 
 static void show(struct bench *b)
 {
@@ -631,7 +631,7 @@ static void open_viewer(struct bench *b)
                                           "parsing the page's bytes"});
 }
 
-/* ---- written pages ------------------------------------------------------------------------------------------ */
+/* ---- written pages ------------------------------------------------------- */
 
 struct page_region {
     uint64_t start, end, categories;

@@ -13,7 +13,7 @@
 #include "report/trace_events.h"
 #include "viewer_files.h"
 
-/* ---- SQLite ------------------------------------------------------------------------------------------------- */
+/* ---- SQLite -------------------------------------------------------------- */
 
 static const char schema[] =
     "CREATE TABLE info(key TEXT PRIMARY KEY, value TEXT);"
@@ -128,7 +128,7 @@ int export_sqlite(struct trc *t, const struct names *names, const char *path, st
     return err;
 }
 
-/* ---- Perfetto ----------------------------------------------------------------------------------------------- */
+/* ---- Perfetto ------------------------------------------------------------ */
 
 int export_perfetto(struct trc *t, const struct names *names, const char *path, struct error *e)
 {
@@ -172,7 +172,7 @@ int export_perfetto(struct trc *t, const struct names *names, const char *path, 
     return out_file_close(f, path, got < 0 ? got : 0, e);
 }
 
-/* ---- web page --------------------------------------------------------------- */
+/* ---- web page ------------------------------------------------------------ */
 
 /* Text inside a <script>: nothing may look like its end, and a line is a call. */
 static void put_escaped(FILE *f, const char *s, size_t n)

@@ -32,7 +32,7 @@ uint64_t rec_now(void)
     return (os_now_ns() - epoch_ns) / TRC_TIME_UNIT_NS;
 }
 
-/* ---- chunks ------------------------------------------------------------------------------------------------- */
+/* ---- chunks -------------------------------------------------------------- */
 
 static void chunk_done(struct shm_chunk *c)
 {
@@ -145,7 +145,7 @@ void rec_thread_internal(void)
     rec_self = &internal_thread;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------ */
+/* ---- records ------------------------------------------------------------- */
 
 static bool grow_heap(struct rec_thread *t)
 {
@@ -354,7 +354,7 @@ void rec_unlock(struct rec_object *o)
         os_wake(&o->lock, false);
 }
 
-/* ---- blobs -------------------------------------------------------------------------------------------------- */
+/* ---- blobs --------------------------------------------------------------- */
 
 static struct {
     pthread_mutex_t lock;
@@ -452,7 +452,7 @@ uint64_t rec_blob(const void *p, size_t n)
     return number;
 }
 
-/* ---- start and end ------------------------------------------------------------------------------------------ */
+/* ---- start and end ------------------------------------------------------- */
 
 #ifndef _WIN32
 static void after_fork(void)

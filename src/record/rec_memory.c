@@ -59,7 +59,7 @@ static struct {
     size_t largest; /* of the mappings: how far back one may begin that covers an address */
 } mem = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- the copy ----------------------------------------------------------------------------------------------- */
+/* ---- the copy ------------------------------------------------------------ */
 
 static struct shadow *shadow_slot(uintptr_t page)
 {
@@ -117,7 +117,7 @@ static void forget(uintptr_t start, uintptr_t end)
     }
 }
 
-/* ---- writing down what changed ------------------------------------------------------------------------------ */
+/* ---- writing down what changed ------------------------------------------- */
 
 static void write_run(struct rec_thread *t, const struct rec_memory *m, uintptr_t from, const void *bytes,
                       size_t n)
@@ -229,7 +229,7 @@ void rec_memory_scan(struct rec_thread *t)
     pthread_mutex_unlock(&mem.lock);
 }
 
-/* ---- regions ------------------------------------------------------------------------------------------------ */
+/* ---- regions ------------------------------------------------------------- */
 
 /* Around region `i`, where they were changed: sorted, apart, whole pages. */
 static void regions_check(size_t i)
@@ -299,7 +299,7 @@ static void region_drop(struct rec_thread *t, uintptr_t at)
     }
 }
 
-/* ---- mappings ----------------------------------------------------------------------------------------------- */
+/* ---- mappings ------------------------------------------------------------ */
 
 static struct rec_memory *find(const struct rec_object *o, uint32_t sub)
 {

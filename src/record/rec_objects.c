@@ -26,7 +26,7 @@ static size_t hash(const void *p)
     return (size_t)(((uint64_t)(uintptr_t)p >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
 }
 
-/* ---- objects ------------------------------------------------------------------------------------------------ */
+/* ---- objects ------------------------------------------------------------- */
 
 struct rec_object *rec_object_find(const void *ptr)
 {
@@ -110,7 +110,7 @@ struct rec_object *rec_object_add(void *ptr, uint16_t iface, void **orig)
     return o;
 }
 
-/* ---- spans of handles and addresses ------------------------------------------------------------------------- */
+/* ---- spans of handles and addresses -------------------------------------- */
 
 /* Read while it changes: what was read counts only if the version stayed the same. */
 struct span {

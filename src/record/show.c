@@ -429,7 +429,7 @@ void show_methods(struct strbuf *out, const struct api *api, bool markdown)
     }
 }
 
-/* ---- bytes ---------------------------------------------------------------- */
+/* ---- bytes --------------------------------------------------------------- */
 
 struct dumping {
     struct strbuf *out;

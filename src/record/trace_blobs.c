@@ -72,7 +72,7 @@ static int open_block(struct trc_blobs *b, uint32_t block, struct error *e)
     return 0;
 }
 
-/* ---- where they are ----------------------------------------------------------------------------------------- */
+/* ---- where they are ------------------------------------------------------ */
 
 static int bad_fragment(struct trc_blobs *b, uint32_t block, const char *what, uint64_t n, struct error *e)
 {
@@ -165,7 +165,7 @@ void trc_blobs_destroy(struct trc_blobs *b)
     free(b);
 }
 
-/* ---- having them -------------------------------------------------------------------------------------------- */
+/* ---- having them --------------------------------------------------------- */
 
 /* Makes room for `size` bytes, as far as there is something that may go. */
 static void make_room(struct trc_blobs *b, size_t size)

@@ -116,7 +116,7 @@ uint64_t trc_edit_blob(struct trc_editor *ed, const void *bytes, size_t size, st
     return put_blob(ed, ed->next_blob, bytes, size, e) ? 0 : ed->next_blob++;
 }
 
-/* ---- blobs that calls mention ------------------------------------------------------------------------------- */
+/* ---- blobs that calls mention -------------------------------------------- */
 
 struct blob_walk {
     struct trc_editor *ed;
@@ -171,7 +171,7 @@ static int copy_blobs(struct trc_editor *ed, const struct trc_call *c, struct er
     return x.err;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------ */
+/* ---- records ------------------------------------------------------------- */
 
 static struct track *track_of(struct trc_editor *ed, uint32_t id)
 {
@@ -299,7 +299,7 @@ int trc_edit_add(struct trc_editor *ed, uint16_t method, uint32_t self, const vo
     return t ? put(ed, t, method, self, args, size, e) : error_set(e, -ENOMEM, "out of memory");
 }
 
-/* ---- beginning and end -------------------------------------------------------------------------------------- */
+/* ---- beginning and end --------------------------------------------------- */
 
 static char *merged_meta(const char *old, const char *add)
 {

@@ -86,7 +86,7 @@ static void trc_check(const struct trc *t)
     INVARIANT(t->frame <= t->calls);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------- */
 
 /* The header of the block at `at`, checked against the file's size. */
 static int block_header(const struct trc *t, uint64_t at, struct trc_block *b, struct error *e)
@@ -389,7 +389,7 @@ const char *trc_cut(const struct trc *t)
     return t->cut;
 }
 
-/* ---- calls -------------------------------------------------------------------------------------------------- */
+/* ---- calls --------------------------------------------------------------- */
 
 static int open_block(struct trc *t, struct thread *th, struct error *e)
 {

@@ -24,7 +24,7 @@
 #include "d3d12_records.h"
 #include "temp_dir.h"
 
-/* ---- tables ------------------------------------------------------------------------------------------------- */
+/* ---- tables -------------------------------------------------------------- */
 
 static void interfaces_are_found_by_their_iid(void **state)
 {
@@ -100,7 +100,7 @@ static void pipeline_streams_follow_the_alignment_rules(void **state)
     assert_int_equal(type, 31);
 }
 
-/* ---- watched memory ----------------------------------------------------------------------------------------- */
+/* ---- watched memory ------------------------------------------------------ */
 
 struct seen {
     uint8_t *base;
@@ -190,7 +190,7 @@ static void hashes_watch_memory(void **state)
     watch(DIRTY_HASH, true);
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------- */
+/* ---- files --------------------------------------------------------------- */
 
 static char *slurp(const char *path, size_t *n)
 {

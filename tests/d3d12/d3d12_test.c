@@ -50,7 +50,7 @@ static int run(struct strbuf *out, const char *fmt, ...)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* ---- whole programs ----------------------------------------------------------------------------------------- */
+/* ---- whole programs ------------------------------------------------------ */
 
 /* The last line of a program's output: its checksum. */
 static const char *last_line(const struct strbuf *b, const char *begin)

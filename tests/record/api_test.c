@@ -32,7 +32,7 @@
 
 enum { MANY = 500 }; /* threads at once: more than there are chunks at first */
 
-/* ---- the API, and the thunks that record it --------------------------------- */
+/* ---- the API, and the thunks that record it ------------------------------ */
 
 struct thing {
     uint32_t refs, lines;
@@ -111,7 +111,7 @@ static void turn(struct thing *desk)
     atomic_fetch_add(&rec_shm->frame, 1);
 }
 
-/* ---- the program ------------------------------------------------------------ */
+/* ---- the program --------------------------------------------------------- */
 
 static bool paper(struct rec_thread *t, struct rec_object *o, struct rec_mapping *m)
 {
@@ -180,7 +180,7 @@ static int program(const char *kind)
         return threads();
     return drawing(kind);
 }
-/* ---- recordings ------------------------------------------------------------- */
+/* ---- recordings ---------------------------------------------------------- */
 
 static char program_path[PATH_MAX];
 

@@ -110,7 +110,7 @@ static int read_calls(struct work *w, struct error *e)
     return got < 0 ? got : 0;
 }
 
-/* ---- one try ------------------------------------------------------------------------------------------------ */
+/* ---- one try ------------------------------------------------------------- */
 
 /* Takes out of `trial` what mentions objects that nobody makes any more; returns how many calls are left. */
 static size_t cascade(struct work *w)
@@ -203,7 +203,7 @@ static bool still(struct work *w)
     return true;
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------------- */
+/* ---- groups -------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {

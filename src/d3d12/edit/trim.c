@@ -28,7 +28,7 @@ struct cut {
 
 enum first_use { USE_NONE, USE_RESET, USE_OTHER };
 
-/* ---- the frames that are kept: how lists are used first ------------------------------------------------------ */
+/* ---- the frames that are kept: how lists are used first ------------------ */
 
 static int note_use(struct cut *x, uint32_t id, enum first_use how)
 {
@@ -78,7 +78,7 @@ static int look(struct cut *x)
     return x->s.failed ? error_set(x->e, -ENOMEM, "out of memory") : 0;
 }
 
-/* ---- what stands in front ------------------------------------------------------------------------------------ */
+/* ---- what stands in front ------------------------------------------------ */
 
 static int emit(struct cut *x, const struct trim_call *t)
 {
@@ -167,15 +167,12 @@ static bool is_alive(struct cut *x, uint32_t id)
 
 static int emit_views(struct cut *x)
 {
+    struct map_slot v;
     int err = 0;
 
-    for (size_t i = 0; i < x->s.cap_views && !err; i++) {
-        const struct trim_view *v = &x->s.views[i];
-
-        if (v->slot && v->call != SIZE_MAX && x->s.calls[v->call].keep &&
-            is_alive(x, (uint32_t)(v->slot >> 32)))
-            err = emit_view(x, &x->s.calls[v->call], v->slot);
-    }
+    for (size_t at = 0; !err && map_next(&x->s.views, &at, &v);)
+        if (v.value != SIZE_MAX && x->s.calls[v.value].keep && is_alive(x, (uint32_t)(v.key >> 32)))
+            err = emit_view(x, &x->s.calls[v.value], v.key);
     return err;
 }
 
@@ -218,7 +215,7 @@ static int emit_signals(struct cut *x)
     return err;
 }
 
-/* ---- contents ----------------------------------------------------------------------------------------------- */
+/* ---- contents ------------------------------------------------------------ */
 
 static int put_content(struct cut *x, uint32_t id, uint32_t sub, uint32_t state, const struct play_image *i)
 {
@@ -303,7 +300,7 @@ static int emit_contents(struct cut *x)
     return play_run(x->t, &q, &r, x->e);
 }
 
-/* ---- lists and references ------------------------------------------------------------------------------------ */
+/* ---- lists and references ------------------------------------------------ */
 
 /* The list was open when it was made: that is a Reset with the same allocator and pipeline. */
 static int reopen(struct cut *x, uint32_t id, const struct trim_object *o)

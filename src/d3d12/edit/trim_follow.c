@@ -21,7 +21,7 @@ static bool begins(const char *s, const char *with)
     return !strncmp(s, with, strlen(with));
 }
 
-/* ---- objects ------------------------------------------------------------------------------------------------ */
+/* ---- objects ------------------------------------------------------------- */
 
 struct trim_object *trim_object(struct trim *s, uint32_t id)
 {
@@ -47,7 +47,7 @@ static struct trim_object *make_object(struct trim *s, uint32_t id)
     return &s->objects[id];
 }
 
-/* ---- calls -------------------------------------------------------------------------------------------------- */
+/* ---- calls --------------------------------------------------------------- */
 
 #define NONE SIZE_MAX
 
@@ -126,51 +126,29 @@ static void replace(struct trim *s, enum trim_stage stage, uint64_t key)
         }
 }
 
-/* ---- descriptors -------------------------------------------------------------------------------------------- */
-
-static struct trim_view *view_slot(struct trim_view *v, size_t cap, uint64_t slot)
-{
-    size_t i = (size_t)(slot * UINT64_C(0x9E3779B97F4A7C15) >> 20);
-
-    for (;; i++)
-        if (!v[i & (cap - 1)].slot || v[i & (cap - 1)].slot == slot)
-            return &v[i & (cap - 1)];
-}
+/* ---- descriptors --------------------------------------------------------- */
 
 static void define(struct trim *s, uint64_t slot, size_t call)
 {
-    struct trim_view *v;
+    size_t num = s->views.num;
+    uint64_t *v = map_put(&s->views, slot);
 
-    if (2 * (s->num_views + 1) > s->cap_views) {
-        size_t cap = s->cap_views ? 2 * s->cap_views : 1024;
-        struct trim_view *p = calloc(cap, sizeof(*p));
-
-        if (!p) {
-            s->failed = true;
-            return;
-        }
-        for (size_t i = 0; i < s->cap_views; i++)
-            if (s->views[i].slot)
-                *view_slot(p, cap, s->views[i].slot) = s->views[i];
-        free(s->views);
-        s->views = p;
-        s->cap_views = cap;
+    if (!v) {
+        s->failed = true;
+        return;
     }
-    v = view_slot(s->views, s->cap_views, slot);
     if (call != NONE)
         s->calls[call].uses++;
-    if (!v->slot)
-        s->num_views++;
-    else if (v->call != NONE && !--s->calls[v->call].uses)
-        drop(s, v->call);
-    *v = (struct trim_view){slot, call};
+    if (s->views.num == num && *v != NONE && !--s->calls[*v].uses)
+        drop(s, *v);
+    *v = call;
 }
 
 static size_t definition(const struct trim *s, uint64_t slot)
 {
-    const struct trim_view *v = s->cap_views ? view_slot(s->views, s->cap_views, slot) : NULL;
+    const uint64_t *v = map_find(&s->views, slot);
 
-    return v && v->slot ? v->call : NONE;
+    return v ? *v : NONE;
 }
 
 struct copy { /* the arguments of CopyDescriptors */
@@ -254,7 +232,7 @@ static void make_view(struct trim *s, const struct trc_call *c)
         define(s, slot, i);
 }
 
-/* ---- lists, memory, fences ---------------------------------------------------------------------------------- */
+/* ---- lists, memory, fences ----------------------------------------------- */
 
 static void list_call(struct trim *s, const struct trc_call *c)
 {
@@ -440,7 +418,6 @@ static void trim_check(const struct trim *s)
     INVARIANT(s->num <= s->cap);
     INVARIANT(s->num_spare <= s->cap_spare && s->num_spare <= s->num);
     INVARIANT(!s->num_spare || s->calls[s->spare[s->num_spare - 1]].gone);
-    INVARIANT(!s->cap_views || 2 * s->num_views <= s->cap_views); // or a search would not end
     INVARIANT(!s->num_objects || s->objects);
 }
 
@@ -488,7 +465,7 @@ void trim_follow(struct trim *s, const struct trc_call *c)
     }
 }
 
-/* ---- the cut ------------------------------------------------------------------------------------------------ */
+/* ---- the cut ------------------------------------------------------------- */
 
 static bool alive(struct trim *s, uint32_t id)
 {
@@ -554,6 +531,6 @@ void trim_finish(struct trim *s)
     free(s->calls);
     free(s->spare);
     free(s->objects);
-    free(s->views);
+    map_finish(&s->views);
     *s = (struct trim){0};
 }

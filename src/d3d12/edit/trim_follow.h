@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "record/trace_file.h"
 
 enum trim_stage { TRIM_MAKE, TRIM_VIEW, TRIM_MAP, TRIM_SIGNAL, TRIM_LIST };
@@ -42,11 +43,7 @@ struct trim {
     size_t num_spare, cap_spare;
     struct trim_object *objects;
     uint32_t num_objects;
-    struct trim_view { /* a descriptor */
-        uint64_t slot; /* heap << 32 | index; 0: free */
-        size_t call;
-    } * views;
-    size_t num_views, cap_views;
+    struct map views; /* descriptors: heap << 32 | index to the index in `calls`, or SIZE_MAX */
     bool failed;
 };
 

@@ -221,7 +221,9 @@ class Gen:
                 o.append('#endif')
         o.append('\nenum d12_method {\n    D12_NONE,')
         o += ['    D12_%s_%s = %d,' % (me.iface, me.name, me.id) for me in self.methods]
-        o.append('    D12_NUM_METHODS\n};\n\nenum d12_iface {')
+        o.append('    D12_NUM_METHODS\n};\n\n/* where a method stands in the tables of its interface */\nenum d12_slot {')
+        o += ['    D12_SLOT_%s_%s = %d,' % (me.iface, me.name, me.slot) for me in self.methods]
+        o.append('};\n\nenum d12_iface {')
         o += ['    D12_IFACE_%s = %d,' % (n, k) for n, k in self.iface_index.items()]
         o.append('    D12_NUM_IFACES,\n    D12_IFACE_UNKNOWN = 0xffff\n};')
         o.append('#define D12_MAX_SLOTS %d' % max(
@@ -842,7 +844,7 @@ class Gen:
                 body = ['struct args_%s a = {0};' % n]
                 body += ['void *out_%s = NULL;' % p.name for p in outs]
                 body += ['dec_m_%s(d, &a);' % n, 'if (play_decoded(p, c, d))\n        return p->error.code;',
-                         '%s *This = play_this(p, c, D12_IFACE_%s, %d);' % (me.iface, me.iface, me.slot),
+                         '%s *This = play_this(p, c, D12_IFACE_%s, D12_SLOT_%s);' % (me.iface, me.iface, n),
                          'if (!This)\n        return p->error.code;']
                 if 'adjust' in me.flags:
                     body.append('play_adjust_%s(p, c, This, &a);' % n)

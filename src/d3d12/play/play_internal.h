@@ -185,7 +185,7 @@ static inline void dec_expect(struct dec *d, const void *p, size_t n, uint64_t c
         dec_fail(d, what, 0);
 }
 
-/* ---- what generated and hand-written calls use ---------------------------------------------------------------- */
+/* ---- what generated and hand-written calls use --------------------------- */
 
 void play_arena_reset(struct player *p);
 void play_arena_finish(struct player *p);

@@ -97,7 +97,7 @@ int play_look_create(struct player *p)
     return 0;
 }
 
-/* ---- idle --------------------------------------------------------------------------------------------------- */
+/* ---- idle ---------------------------------------------------------------- */
 
 static int wait_for_queue(struct player *p, ID3D12CommandQueue *queue)
 {
@@ -129,7 +129,7 @@ int play_idle(struct player *p, struct error *e)
     return 0;
 }
 
-/* ---- times -------------------------------------------------------------------------------------------------- */
+/* ---- times --------------------------------------------------------------- */
 
 static int slot_of(struct play_look *l, uint32_t list, bool make)
 {
@@ -221,7 +221,7 @@ static void frame_time(struct player *p, uint32_t frame)
     p->look->lists = 0;
 }
 
-/* ---- pictures after draws ----------------------------------------------------------------------------------- */
+/* ---- pictures after draws ------------------------------------------------ */
 
 struct picked { /* what a walk over one call picks up */
     uint64_t resource, heap, index, n, mip, first;
@@ -428,7 +428,7 @@ static void list_made(struct player *p, const struct trc_call *c)
         stamp(p->look, o->ptr, id, false);
 }
 
-/* ---- the loop's hooks --------------------------------------------------------------------------------------- */
+/* ---- the loop's hooks ---------------------------------------------------- */
 
 static void pace(struct player *p, const struct trc_call *c)
 {

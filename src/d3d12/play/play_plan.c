@@ -77,7 +77,7 @@ static uint32_t number(const void *object)
     return (uint32_t)(uintptr_t)object;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------- */
 
 static void read_signature(struct reading *x, const struct args_ID3D12Device_CreateCommandSignature *a)
 {
@@ -353,7 +353,7 @@ static void read_call(struct reading *x, const struct trc_call *c)
     play_arena_reset(&x->player);
 }
 
-/* ---- from uses to what the program wrote --------------------------------------------------------------------- */
+/* ---- from uses to what the program wrote --------------------------------- */
 
 static int by_destination(const void *a, const void *b)
 {
@@ -539,7 +539,7 @@ void plan_finish(struct play_plan *plan)
     *plan = (struct play_plan){0};
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------- */
+/* ---- places -------------------------------------------------------------- */
 
 static uint64_t up(uint64_t v, uint64_t align)
 {

@@ -21,12 +21,12 @@ static struct play_object *self_object(struct player *p, const struct play_call 
     return play_object(p, c->call->self);
 }
 
-/* ---- references --------------------------------------------------------------------------------------------- */
+/* ---- references ---------------------------------------------------------- */
 
 int play_special_IUnknown_QueryInterface(struct player *p, const struct play_call *c,
                                          struct args_IUnknown_QueryInterface *a)
 {
-    IUnknown *This = play_this(p, c, D12_IFACE_IUnknown, 0);
+    IUnknown *This = play_this(p, c, D12_IFACE_IUnknown, D12_SLOT_IUnknown_QueryInterface);
     void *out = NULL;
     HRESULT hr;
 
@@ -40,7 +40,7 @@ int play_special_IUnknown_QueryInterface(struct player *p, const struct play_cal
 
 int play_special_IUnknown_AddRef(struct player *p, const struct play_call *c, struct args_IUnknown_AddRef *a)
 {
-    IUnknown *This = play_this(p, c, D12_IFACE_IUnknown, 1);
+    IUnknown *This = play_this(p, c, D12_IFACE_IUnknown, D12_SLOT_IUnknown_AddRef);
 
     if (!This)
         return p->error.code;
@@ -51,7 +51,7 @@ int play_special_IUnknown_AddRef(struct player *p, const struct play_call *c, st
 int play_special_IUnknown_Release(struct player *p, const struct play_call *c,
                                   struct args_IUnknown_Release *a)
 {
-    IUnknown *This = play_this(p, c, D12_IFACE_IUnknown, 2);
+    IUnknown *This = play_this(p, c, D12_IFACE_IUnknown, D12_SLOT_IUnknown_Release);
     struct play_object *o = self_object(p, c);
 
     if (!This)
@@ -67,7 +67,8 @@ int play_special_IUnknown_Release(struct player *p, const struct play_call *c,
 int play_special_ID3D12Object_SetPrivateDataInterface(struct player *p, const struct play_call *c,
                                                       struct args_ID3D12Object_SetPrivateDataInterface *a)
 {
-    ID3D12Object *This = play_this(p, c, D12_IFACE_ID3D12Object, 5);
+    ID3D12Object *This =
+        play_this(p, c, D12_IFACE_ID3D12Object, D12_SLOT_ID3D12Object_SetPrivateDataInterface);
 
     if (!This)
         return p->error.code;
@@ -78,7 +79,7 @@ int play_special_ID3D12Object_SetPrivateDataInterface(struct player *p, const st
 int play_special_ID3D12Object_GetPrivateData(struct player *p, const struct play_call *c,
                                              struct args_ID3D12Object_GetPrivateData *a)
 {
-    ID3D12Object *This = play_this(p, c, D12_IFACE_ID3D12Object, 3);
+    ID3D12Object *This = play_this(p, c, D12_IFACE_ID3D12Object, D12_SLOT_ID3D12Object_GetPrivateData);
     UINT size = a->pDataSize ? *a->pDataSize : 0;
     void *data;
 
@@ -91,7 +92,7 @@ int play_special_ID3D12Object_GetPrivateData(struct player *p, const struct play
     return 0;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------- */
 
 static uint64_t buffer_size(ID3D12Resource *r)
 {
@@ -104,7 +105,8 @@ static uint64_t buffer_size(ID3D12Resource *r)
 int play_special_ID3D12Device_CreateCommittedResource(struct player *p, const struct play_call *c,
                                                       struct args_ID3D12Device_CreateCommittedResource *a)
 {
-    ID3D12Device *This = play_this(p, c, D12_IFACE_ID3D12Device, 27);
+    ID3D12Device *This =
+        play_this(p, c, D12_IFACE_ID3D12Device, D12_SLOT_ID3D12Device_CreateCommittedResource);
     ID3D12Resource *r = NULL;
     HRESULT hr;
     void *m;
@@ -127,7 +129,7 @@ int play_special_ID3D12Device_CreateCommittedResource(struct player *p, const st
 int play_special_ID3D12Resource_Map(struct player *p, const struct play_call *c,
                                     struct args_ID3D12Resource_Map *a)
 {
-    ID3D12Resource *This = play_this(p, c, D12_IFACE_ID3D12Resource, 8);
+    ID3D12Resource *This = play_this(p, c, D12_IFACE_ID3D12Resource, D12_SLOT_ID3D12Resource_Map);
     struct play_object *o = self_object(p, c);
     void *data = NULL;
     HRESULT hr;
@@ -148,7 +150,7 @@ int play_special_ID3D12Resource_Map(struct player *p, const struct play_call *c,
 int play_special_ID3D12Resource_Unmap(struct player *p, const struct play_call *c,
                                       struct args_ID3D12Resource_Unmap *a)
 {
-    ID3D12Resource *This = play_this(p, c, D12_IFACE_ID3D12Resource, 9);
+    ID3D12Resource *This = play_this(p, c, D12_IFACE_ID3D12Resource, D12_SLOT_ID3D12Resource_Unmap);
     struct play_object *o = self_object(p, c);
 
     if (!This)
@@ -223,7 +225,8 @@ void play_adjust_ID3D12GraphicsCommandList_ResolveQueryData(
 int play_special_ID3D12Resource_WriteToSubresource(struct player *p, const struct play_call *c,
                                                    struct args_ID3D12Resource_WriteToSubresource *a)
 {
-    ID3D12Resource *This = play_this(p, c, D12_IFACE_ID3D12Resource, 12);
+    ID3D12Resource *This =
+        play_this(p, c, D12_IFACE_ID3D12Resource, D12_SLOT_ID3D12Resource_WriteToSubresource);
     D3D12_RESOURCE_DESC desc = {0};
     uint64_t rows, slices;
     unsigned mip;
@@ -245,12 +248,13 @@ int play_special_ID3D12Resource_WriteToSubresource(struct player *p, const struc
     return play_compare(p, c, a->ret, hr);
 }
 
-/* ---- handles and addresses ---------------------------------------------------------------------------------- */
+/* ---- handles and addresses ----------------------------------------------- */
 
 int play_special_ID3D12Resource_GetGPUVirtualAddress(struct player *p, const struct play_call *c,
                                                      struct args_ID3D12Resource_GetGPUVirtualAddress *a)
 {
-    ID3D12Resource *This = play_this(p, c, D12_IFACE_ID3D12Resource, 11);
+    ID3D12Resource *This =
+        play_this(p, c, D12_IFACE_ID3D12Resource, D12_SLOT_ID3D12Resource_GetGPUVirtualAddress);
     struct play_object *o, *other;
     struct bytes in;
     uint64_t id;
@@ -295,7 +299,8 @@ int play_special_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(
     struct player *p, const struct play_call *c,
     struct args_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart *a)
 {
-    ID3D12DescriptorHeap *This = play_this(p, c, D12_IFACE_ID3D12DescriptorHeap, 9);
+    ID3D12DescriptorHeap *This = play_this(p, c, D12_IFACE_ID3D12DescriptorHeap,
+                                           D12_SLOT_ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart);
     D3D12_CPU_DESCRIPTOR_HANDLE h = {0};
 
     if (!This)
@@ -309,7 +314,8 @@ int play_special_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(
     struct player *p, const struct play_call *c,
     struct args_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart *a)
 {
-    ID3D12DescriptorHeap *This = play_this(p, c, D12_IFACE_ID3D12DescriptorHeap, 10);
+    ID3D12DescriptorHeap *This = play_this(p, c, D12_IFACE_ID3D12DescriptorHeap,
+                                           D12_SLOT_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart);
     D3D12_GPU_DESCRIPTOR_HANDLE h = {0};
 
     if (!This)
@@ -319,7 +325,7 @@ int play_special_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(
     return heap_describe(p, c, This);
 }
 
-/* ---- events and fences -------------------------------------------------------------------------------------- */
+/* ---- events and fences --------------------------------------------------- */
 
 /* libvkd3d 1.2's own events cannot wait with a limit. */
 struct play_event {
@@ -461,7 +467,7 @@ int play_special_Native_EventWait(struct player *p, const struct play_call *c,
 int play_special_ID3D12Fence_SetEventOnCompletion(struct player *p, const struct play_call *c,
                                                   struct args_ID3D12Fence_SetEventOnCompletion *a)
 {
-    ID3D12Fence *This = play_this(p, c, D12_IFACE_ID3D12Fence, 9);
+    ID3D12Fence *This = play_this(p, c, D12_IFACE_ID3D12Fence, D12_SLOT_ID3D12Fence_SetEventOnCompletion);
     HANDLE *e = event_of(p, a->hEvent);
 
     if (!This)
@@ -478,7 +484,8 @@ int play_special_ID3D12Device1_SetEventOnMultipleFenceCompletion(
     struct player *p, const struct play_call *c,
     struct args_ID3D12Device1_SetEventOnMultipleFenceCompletion *a)
 {
-    ID3D12Device1 *This = play_this(p, c, D12_IFACE_ID3D12Device1, 45);
+    ID3D12Device1 *This =
+        play_this(p, c, D12_IFACE_ID3D12Device1, D12_SLOT_ID3D12Device1_SetEventOnMultipleFenceCompletion);
     HANDLE *e = a->hEvent ? event_of(p, a->hEvent) : NULL;
 
     if (!This)
@@ -493,7 +500,7 @@ int play_special_ID3D12Device1_SetEventOnMultipleFenceCompletion(
 int play_special_ID3D12Fence_GetCompletedValue(struct player *p, const struct play_call *c,
                                                struct args_ID3D12Fence_GetCompletedValue *a)
 {
-    ID3D12Fence *This = play_this(p, c, D12_IFACE_ID3D12Fence, 8);
+    ID3D12Fence *This = play_this(p, c, D12_IFACE_ID3D12Fence, D12_SLOT_ID3D12Fence_GetCompletedValue);
 
     if (!This)
         return p->error.code;
@@ -503,7 +510,7 @@ int play_special_ID3D12Fence_GetCompletedValue(struct player *p, const struct pl
                      (unsigned long long)a->ret, timeout(p));
 }
 
-/* ---- devices and presents ----------------------------------------------------------------------------------- */
+/* ---- devices and presents ------------------------------------------------ */
 
 int play_special_Native_CreateDevice(struct player *p, const struct play_call *c,
                                      struct args_Native_CreateDevice *a)

@@ -88,7 +88,7 @@ static const GUID iid_chain3 = {0x94d99bdb, 0xf1f8, 0x4ab0, {0xb2, 0x36, 0x7d, 0
 
 #define IID_OF(name) ((const IID *)&d12_ifaces[D12_IFACE_##name].iid)
 
-/* ---- method tables ------------------------------------------------------------------------------------------ */
+/* ---- method tables ------------------------------------------------------- */
 
 static void *orig(void *object, unsigned slot)
 {
@@ -143,7 +143,7 @@ static void release(void *p)
         ((IUnknown *)p)->lpVtbl->Release(p);
 }
 
-/* ---- pictures ----------------------------------------------------------------------------------------------- */
+/* ---- pictures ------------------------------------------------------------ */
 
 static void picture_done(struct rec_thread *t, struct chain *c, struct copy *s)
 {
@@ -276,7 +276,7 @@ static void chain_flush(struct rec_thread *t, struct chain *c)
     }
 }
 
-/* ---- swap chains -------------------------------------------------------------------------------------------- */
+/* ---- swap chains --------------------------------------------------------- */
 
 typedef HRESULT(WINAPI *present_fn)(void *, UINT, UINT);
 typedef HRESULT(WINAPI *present1_fn)(void *, UINT, UINT, const void *);
@@ -525,7 +525,7 @@ static void chain_made(struct rec_thread *t, HRESULT hr, IUnknown *device, void 
     record_size(t, c, D12_Native_SwapChainCreate, true);
 }
 
-/* ---- factories ---------------------------------------------------------------------------------------------- */
+/* ---- factories ----------------------------------------------------------- */
 
 typedef HRESULT(WINAPI *create_fn)(void *, IUnknown *, const void *, void **);
 typedef HRESULT(WINAPI *create_hwnd_fn)(void *, IUnknown *, HWND, const void *, const void *, void *,

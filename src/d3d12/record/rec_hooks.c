@@ -21,7 +21,7 @@
 #define fence_look(t)                       ((void)0)
 #endif
 
-/* ---- references --------------------------------------------------------------------------------------------- */
+/* ---- references ---------------------------------------------------------- */
 
 void rec_pre_IUnknown_Release(struct rec_thread *t, struct rec_object *o, IUnknown *This)
 {
@@ -50,7 +50,7 @@ void rec_post_IUnknown_Release(struct rec_thread *t, struct rec_object *o, ULONG
         atomic_store(&o->dead, true);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------- */
 
 /* What is mapped, and whether the GPU or the CPU writes to it. */
 static bool describe(struct rec_thread *t, struct rec_object *o, struct rec_mapping *m)
@@ -145,7 +145,7 @@ void rec_post_ID3D12Device_CreateCommittedResource(struct rec_thread *t, struct 
     t->depth--;
 }
 
-/* ---- what the player must know before it begins ---------------------------------------------------------------- */
+/* ---- what the player must know before it begins -------------------------- */
 
 /* How much room the resource needs here: another device may need more, and must know what shared memory. */
 static void placed_size(struct rec_thread *t, ID3D12Device *device, const void *desc, HRESULT hr, void **out)
@@ -248,7 +248,7 @@ size_t rec_subresource_bytes(void *resource, const D3D12_BOX *box, UINT row_pitc
                      : (size_t)((uint64_t)row_pitch * h);
 }
 
-/* ---- handles and addresses ---------------------------------------------------------------------------------- */
+/* ---- handles and addresses ----------------------------------------------- */
 
 static void heap_span(struct rec_thread *t, struct rec_object *o, ID3D12DescriptorHeap *heap,
                       enum rec_range_kind k, uint64_t start)
@@ -318,7 +318,7 @@ void rec_stream_trouble(uint32_t type, size_t offset)
                  "pipeline stream: it ends inside the subobject at offset %zu", offset);
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------- */
 
 static struct {
     pthread_mutex_t lock;

@@ -58,7 +58,7 @@ __attribute__((constructor)) static void loaded(void)
         log_info("d3d12", "recording");
 }
 
-/* ---- devices ------------------------------------------------------------------------------------------------ */
+/* ---- devices ------------------------------------------------------------- */
 
 EXPORT HRESULT WINAPI D3D12CreateDeviceVKD3D(IUnknown *adapter, D3D_FEATURE_LEVEL level, REFIID iid,
                                              void **device, enum vkd3d_api_version version);
@@ -130,7 +130,7 @@ EXPORT HRESULT vkd3d_create_device(const struct vkd3d_device_create_info *info, 
     return hr;
 }
 
-/* ---- back buffers ------------------------------------------------------------------------------------------- */
+/* ---- back buffers -------------------------------------------------------- */
 
 EXPORT HRESULT vkd3d_create_image_resource(ID3D12Device *device,
                                            const struct vkd3d_image_resource_create_info *info,
@@ -214,7 +214,7 @@ EXPORT VkQueue vkd3d_acquire_vk_queue(ID3D12CommandQueue *queue)
     return vk;
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------- */
 
 EXPORT HANDLE vkd3d_create_event(void);
 EXPORT void vkd3d_destroy_event(HANDLE event);
@@ -280,7 +280,7 @@ EXPORT unsigned int vkd3d_wait_event(HANDLE event, unsigned int milliseconds)
     return ret;
 }
 
-/* ---- system calls that write into watched memory ------------------------------------------------------------- */
+/* ---- system calls that write into watched memory ------------------------- */
 
 /* With --memory fault a watched page is read-only to the kernel as well: the call fails with EFAULT. Touching the pages
  * takes the fault here, and the call is made again. */
@@ -313,7 +313,7 @@ EXPORT ssize_t short_pread(int fd, void *p, size_t n, off_t at)
 }
 TAKE_OVER(recv, ssize_t, (int fd, void *p, size_t n, int flags), (fd, p, n, flags), p, n)
 
-/* ---- threads ------------------------------------------------------------------------------------------------ */
+/* ---- threads ------------------------------------------------------------- */
 
 struct start {
     void *(*fn)(void *);

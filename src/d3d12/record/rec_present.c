@@ -124,7 +124,7 @@ void present_queue_bind(VkQueue vk, ID3D12CommandQueue *queue)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- pictures ----------------------------------------------------------------------------------------------- */
+/* ---- pictures ------------------------------------------------------------ */
 
 static void picture_done(struct rec_thread *t, struct chain *c, struct copy *s)
 {
@@ -282,7 +282,7 @@ static bool four_bytes(VkFormat f)
            f == VK_FORMAT_R8G8B8A8_SRGB || f == VK_FORMAT_A2B10G10R10_UNORM_PACK32;
 }
 
-/* ---- entry points ------------------------------------------------------------------------------------------- */
+/* ---- entry points -------------------------------------------------------- */
 
 EXPORT VkResult vkGetPhysicalDeviceSurfaceCapabilitiesKHR(VkPhysicalDevice device, VkSurfaceKHR surface,
                                                           VkSurfaceCapabilitiesKHR *caps)

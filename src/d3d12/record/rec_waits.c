@@ -36,7 +36,7 @@ static struct hook {
 
 #define REAL(i, fn) ((__typeof__(&fn))hooks[i].real)
 
-/* ---- waits -------------------------------------------------------------------------------------------------- */
+/* ---- waits --------------------------------------------------------------- */
 
 /* The thread, if one of the handles is an event that a fence sets. */
 static struct rec_thread *watched(DWORD n, const HANDLE *h)
@@ -135,7 +135,7 @@ static BOOL WINAPI close_handle(HANDLE h)
     return REAL(6, close_handle)(h);
 }
 
-/* ---- import tables ------------------------------------------------------------------------------------------ */
+/* ---- import tables ------------------------------------------------------- */
 
 static void patch_slot(void **slot)
 {

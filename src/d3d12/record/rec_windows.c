@@ -42,7 +42,7 @@ HMODULE windows_real_module(const char *file)
     return LoadLibraryA(path);
 }
 
-/* ---- exports of other modules ------------------------------------------------------------------------------- */
+/* ---- exports of other modules -------------------------------------------- */
 
 /* An export is an offset from its module: a jump there must lie within 4 GiB above it. */
 static uint8_t *stub_near(HMODULE module)
@@ -92,7 +92,7 @@ bool windows_export_patch(HMODULE module, const char *name, void *fn)
     return false;
 }
 
-/* ---- the real library --------------------------------------------------------------------------------------- */
+/* ---- the real library ---------------------------------------------------- */
 
 static void *real(const char *name)
 {
@@ -138,7 +138,7 @@ FORWARD(D3D12CoreGetLayeredDeviceSize)
 FORWARD(D3D12CoreRegisterLayers)
 FORWARD(GetBehaviorValue)
 
-/* ---- devices ------------------------------------------------------------------------------------------------ */
+/* ---- devices ------------------------------------------------------------- */
 
 /* Factories share one method table: patching it reaches those that the program made before. */
 static void first_device(void)
@@ -192,7 +192,7 @@ HRESULT WINAPI D3D12CreateDevice(IUnknown *adapter, D3D_FEATURE_LEVEL level, REF
     return hr;
 }
 
-/* ---- life --------------------------------------------------------------------------------------------------- */
+/* ---- life ---------------------------------------------------------------- */
 
 static bool is_implementation(const void *at)
 {

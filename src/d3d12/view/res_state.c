@@ -39,7 +39,7 @@ static void leave(void *ctx, bool array)
     ((struct seen *)ctx)->depth--;
 }
 
-/* ---- resources ---------------------------------------------------------------------------------------------- */
+/* ---- resources ----------------------------------------------------------- */
 
 static unsigned planes(uint32_t format)
 {
@@ -130,7 +130,7 @@ const struct res_info *res_get(const struct res_states *s, uint32_t id)
     return id < s->num ? s->of[id] : NULL;
 }
 
-/* ---- barriers ----------------------------------------------------------------------------------------------- */
+/* ---- barriers ------------------------------------------------------------ */
 
 static struct res_list *list_of(struct res_states *s, uint32_t id)
 {

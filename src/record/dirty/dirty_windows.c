@@ -25,7 +25,7 @@ static void none(struct dirty *d)
 {
 }
 
-/* ---- the system's write watch ------------------------------------------------------------------------------- */
+/* ---- the system's write watch -------------------------------------------- */
 
 static int watch_add(struct dirty *d, struct dirty_span *s)
 {
@@ -85,7 +85,7 @@ static int kernel_open(struct dirty *d)
 
 const struct dirty_ops dirty_kernel = {.open = kernel_open};
 
-/* ---- protected pages ---------------------------------------------------------------------------------------- */
+/* ---- protected pages ----------------------------------------------------- */
 
 static _Atomic(struct dirty_span *) spans[MAX_SPANS];
 static _Atomic size_t num_spans;
