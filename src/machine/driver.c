@@ -438,13 +438,13 @@ int driver_submit(struct driver *d, const struct driver_submission *s, uint64_t 
         d->in_flight[(d->first + d->count++) % IN_FLIGHT] =
             (struct in_flight){desc.signal_fence, machine_now(d->m)};
         d->stats.submissions++;
+        if (desc.signal_fence > d->next_fence)
+            d->next_fence = desc.signal_fence;
+        d->last_fence = d->next_fence;
     }
     pthread_mutex_unlock(&d->lock);
     if (!room)
         return -EAGAIN;
-    if (desc.signal_fence > d->next_fence)
-        d->next_fence = desc.signal_fence;
-    d->last_fence = d->next_fence;
     if (fence)
         *fence = desc.signal_fence;
     driver_ring_doorbell(&d->ring);

@@ -27,7 +27,8 @@ struct fixture {
     bool sim;
     struct machine *m;
     struct driver *d;
-    uint64_t fences, latency, vblanks, errors, early_vblanks;
+    /* counted on the device's thread */
+    _Atomic uint64_t fences, latency, vblanks, errors, early_vblanks;
     uint32_t error_code;
     uint64_t error_fence, last_fence;
     bool out_of_order;
@@ -55,9 +56,9 @@ static void on_error(void *ctx, uint32_t code, uint64_t fence, uint32_t count)
 {
     struct fixture *f = ctx;
 
-    f->errors++;
     f->error_code = code;
     f->error_fence = fence;
+    f->errors++;
 }
 
 static int start(void **state, enum machine_kind kind, bool intx, uint32_t period)
@@ -207,7 +208,7 @@ static void wait_for_error(struct fixture *f)
 {
     uint64_t end = machine_now(f->m) + TIMEOUT;
 
-    while (!((volatile struct fixture *)f)->errors && machine_now(f->m) < end)
+    while (!f->errors && machine_now(f->m) < end)
         machine_sleep(f->m, SECOND / 100);
 }
 
@@ -234,7 +235,7 @@ static void vblanks_are_seen(void **state)
     do { /* a busy machine sees some together */
         machine_sleep(f->m, SECOND / 100);
         seq = machine_read64(f->m, AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO);
-    } while ((seq < 11 || ((volatile struct fixture *)f)->vblanks < 3) && machine_now(f->m) < end);
+    } while ((seq < 11 || f->vblanks < 3) && machine_now(f->m) < end);
     driver_disable_scanout(f->d);
     if (f->sim)
         assert_true(machine_now(f->m) - began <= SECOND / 5);
