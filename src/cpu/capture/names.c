@@ -6,15 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SET_SIZE 16384 /* more than any report prints; what comes after it stays a number */
+#include "base/map.h"
 
-struct set {
-    uint64_t keys[SET_SIZE]; /* 0 = free */
-    uint32_t num;
-};
+#define MOST 8192 /* more than any report prints; what comes after it stays a number */
 
 struct cpu_names {
-    struct set addresses, threads;
+    struct map addresses, threads; /* keys only */
 };
 
 struct cpu_names *cpu_names_create(void)
@@ -24,20 +21,17 @@ struct cpu_names *cpu_names_create(void)
 
 void cpu_names_destroy(struct cpu_names *n)
 {
+    if (!n)
+        return;
+    map_finish(&n->addresses);
+    map_finish(&n->threads);
     free(n);
 }
 
-static void set_add(struct set *s, uint64_t key)
+static void set_add(struct map *s, uint64_t key)
 {
-    uint32_t i = (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 50);
-
-    if (!key || s->num >= SET_SIZE / 2)
-        return;
-    for (; s->keys[i]; i = (i + 1) % SET_SIZE)
-        if (s->keys[i] == key)
-            return;
-    s->keys[i] = key;
-    s->num++;
+    if (key && s->num < MOST)
+        map_put(s, key); /* without memory it stays a number */
 }
 
 void cpu_names_event(struct cpu_names *n, const struct cpu_event *ev)
@@ -75,21 +69,21 @@ static int by_address(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-static void resolve_addresses(const struct set *s, const char *kallsyms, json_t *out)
+static void resolve_addresses(const struct map *s, const char *kallsyms, json_t *out)
 {
     FILE *f = fopen(kallsyms, "re");
-    struct symbol *best = calloc(SET_SIZE, sizeof(*best));
+    struct symbol *best = calloc(s->num + 1, sizeof(*best));
+    struct map_slot slot;
     char line[512], name[256], key[32], text[100];
     unsigned long long address;
     uint32_t n = 0;
 
     /* best[] holds the wanted addresses, sorted; for each, the nearest symbol at or below it */
-    uint64_t *near = calloc(SET_SIZE, sizeof(*near));
+    uint64_t *near = calloc(s->num + 1, sizeof(*near));
     if (!f || !best || !near)
         goto out;
-    for (uint32_t i = 0; i < SET_SIZE; i++)
-        if (s->keys[i])
-            best[n++].address = s->keys[i];
+    for (size_t at = 0; map_next(s, &at, &slot);)
+        best[n++].address = slot.key;
     qsort(best, n, sizeof(*best), by_address);
     while (n && fgets(line, sizeof(line), f)) {
         uint32_t lo = 0, hi = n;
@@ -127,10 +121,11 @@ out:
         fclose(f);
 }
 
-static void resolve_threads(const struct set *s, const char *saved, json_t *out)
+static void resolve_threads(const struct map *s, const char *saved, json_t *out)
 {
     char path[64], comm[64], key[24];
     const char *line = saved;
+    struct map_slot slot;
 
     while (line && *line) {
         char *end;
@@ -139,18 +134,16 @@ static void resolve_threads(const struct set *s, const char *saved, json_t *out)
         if (tid > 0 && *end == ' ') {
             snprintf(key, sizeof(key), "%ld", tid);
             snprintf(comm, sizeof(comm), "%.*s", nl ? (int)(nl - end - 1) : 63, end + 1);
-            for (uint32_t i = 0; i < SET_SIZE; i++)
-                if (s->keys[i] == (uint64_t)tid)
-                    json_object_set_new(out, key, json_string(comm));
+            if (map_find(s, (uint64_t)tid))
+                json_object_set_new(out, key, json_string(comm));
         }
         line = nl ? nl + 1 : NULL;
     }
-    for (uint32_t i = 0; i < SET_SIZE; i++) {
+    for (size_t at = 0; map_next(s, &at, &slot);) {
         ssize_t n;
         int fd;
-        if (!s->keys[i])
-            continue;
-        snprintf(key, sizeof(key), "%llu", (unsigned long long)s->keys[i]);
+
+        snprintf(key, sizeof(key), "%llu", (unsigned long long)slot.key);
         snprintf(path, sizeof(path), "/proc/%.20s/comm", key);
         fd = open(path, O_RDONLY | O_CLOEXEC);
         n = fd >= 0 ? read(fd, comm, sizeof(comm) - 1) : -1;

@@ -374,7 +374,9 @@ static bool held_back(struct maker *m, const struct cpu_thread *th, const struct
     const enum held_by by = worst_of(h);
     const uint64_t ns = h->ns[by];
     const bool most = ns * 10 >= h->span * 6;
-    const enum cpu_certainty sure = most && !m->weak ? CPU_CERTAIN : CPU_LIKELY;
+    /* what ran for a while and was not done may be hung as well */
+    const bool ran_little = h->running * 10 < h->span || done(m);
+    const enum cpu_certainty sure = most && ran_little && !m->weak ? CPU_CERTAIN : CPU_LIKELY;
     const char *who = th ? cpu_trace_thread(m->e.t, th->tid) : "?";
     const int tid = th ? th->tid : 0;
 
@@ -382,6 +384,9 @@ static bool held_back(struct maker *m, const struct cpu_thread *th, const struct
         return false;
     if (th)
         say_thread(m, th);
+    if (!ran_little)
+        say(m, CPU_UNSEEN, "whether it would have been done with all of its time: it ran for %s and was not",
+            cpu_ns(h->running));
     switch (by) {
     case HELD_QUEUE:
         say(m, CPU_CERTAIN,
