@@ -351,7 +351,10 @@ NTSTATUS dxgk_start(struct dxgk *d, struct error *err)
     free(d->resources);
     d->resources = make_resources(d->bus);
     dxgk_tdr_configure(d);
-    if (dxgk_adapter_lock(d)) {
+    if (!d->resources) {
+        error_set(err, -ENOMEM, "no memory for the adapter's resources");
+        s = STATUS_NO_MEMORY;
+    } else if (dxgk_adapter_lock(d)) {
         s = start_locked(d, err);
         dxgk_adapter_unlock(d);
     }

@@ -383,14 +383,15 @@ NTSTATUS dxgk_vidmm_create(struct dxgk *d, struct resource *r, const void *priv,
     }
 out:
     free(list);
-    free(handles);
+    if (NT_SUCCESS(s))
+        r->handles = handles;
+    else
+        free(handles);
     return s;
 }
 
 static void destroy_resource(struct dxgk *d, struct resource *r)
 {
-    HANDLE *handles = calloc(r->count ? r->count : 1, sizeof(*handles));
-
     for (unsigned i = 0; i < r->count; i++) {
         struct alloc *a = r->allocs[i];
         while (a->busy && d->state != DXGK_FAILED)
@@ -399,11 +400,10 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
             d->vidmm.forget(d, a);
         if (d->state == DXGK_STARTED)
             evict(d, a);
-        if (handles)
-            handles[i] = a->driver;
+        r->handles[i] = a->driver;
     }
-    if (handles && d->miniport && dxgk_adapter_lock_cleanup(d)) {
-        destroy_driver_side(d, handles, r->count, r);
+    if (d->miniport && dxgk_adapter_lock_cleanup(d)) {
+        destroy_driver_side(d, r->handles, r->count, r);
         dxgk_adapter_unlock(d);
     }
     while (r->count) {
@@ -414,7 +414,7 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
     check(d);
     if (r->share)
         dxgk_share_free(d, r->share);
-    free(handles);
+    free(r->handles);
     free(r->allocs);
     free(r->priv);
     free(r->runtime);
@@ -439,15 +439,16 @@ NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, st
                                    .pPrivateDriverData = r->priv,
                                    .PrivateDriverSize = r->priv_size};
     struct open_resource *g = calloc(1, sizeof(*g));
+    HANDLE *handles = calloc(r->count ? r->count : 1, sizeof(*handles));
     NTSTATUS s = STATUS_NO_MEMORY;
 
-    if (!list || !g)
+    if (!list || !g || !handles)
         goto fail;
     if (is_shared(dev, r) && !dxgk_client_take(dev->client, 1)) {
         s = STATUS_INSUFFICIENT_RESOURCES;
         goto fail;
     }
-    *g = (struct open_resource){.device = dev, .resource = r, .next = dev->resources};
+    *g = (struct open_resource){.device = dev, .resource = r, .next = dev->resources, .handles = handles};
     dev->resources = g;
     r->refs++;
     if (r->is_resource)
@@ -481,6 +482,7 @@ close:
     return s;
 fail:
     free(list);
+    free(handles);
     free(g);
     return s;
 }
@@ -562,7 +564,7 @@ void dxgk_vidmm_close(struct open_resource *g)
     struct device *dev = g->device;
     struct dxgk *d = dev->d;
     struct resource *r = g->resource;
-    HANDLE *handles = calloc(r->count ? r->count : 1, sizeof(*handles));
+    HANDLE *handles = g->handles;
     bool doomed = g->doomed;
     UINT n = 0;
 
@@ -579,7 +581,7 @@ void dxgk_vidmm_close(struct open_resource *g)
         }
         *p = o->next;
         o->alloc->pins -= o->locks;
-        if (o->driver && handles)
+        if (o->driver)
             handles[n++] = o->driver;
         dxgk_handle_free(d, o->handle);
         free(o);
@@ -625,6 +627,9 @@ NTSTATUS dxgk_vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_T
         goto fail;
     args.pAllocationPrivateDriverData = calloc(1, args.AllocationPrivateDriverDataSize + 1);
     args.pResourcePrivateDriverData = calloc(1, args.ResourcePrivateDriverDataSize + 1);
+    s = STATUS_NO_MEMORY;
+    if (!args.pAllocationPrivateDriverData || !args.pResourcePrivateDriverData)
+        goto fail;
     s = DDI(d, GetStandardAllocationDriverData, d->miniport, &args);
     if (!NT_SUCCESS(s))
         goto fail;

@@ -42,6 +42,7 @@ struct resource {
     unsigned refs; /* devices that opened it */
     D3DKMT_HANDLE share;
     struct alloc **allocs;
+    HANDLE *handles; /* room for those of all, so that destroying needs no memory */
     unsigned count;
     void *priv, *runtime;
     UINT priv_size, runtime_size;
@@ -65,6 +66,7 @@ struct open_resource {
     struct device *device;
     struct resource *resource;
     D3DKMT_HANDLE handle; /* 0 when made without CreateResource */
+    HANDLE *handles;      /* room for those of all */
     bool doomed;          /* destroyed by its client, as soon as no work of the device names it */
 };
 

@@ -612,12 +612,18 @@ static NTSTATUS EnumVidPnCofuncModality(CONST HANDLE h, CONST DXGKARG_ENUMVIDPNC
     s = t->pfnAcquireFirstPathInfo(topology, &path);
     if (s != STATUS_SUCCESS)
         return s;
-    v->pfnCreateNewSourceModeSet(e->hConstrainingVidPn, path->VidPnSourceId, &ss, &si);
-    v->pfnCreateNewTargetModeSet(e->hConstrainingVidPn, path->VidPnTargetId, &ts, &ti);
+    s = v->pfnCreateNewSourceModeSet(e->hConstrainingVidPn, path->VidPnSourceId, &ss, &si);
+    if (!NT_SUCCESS(s))
+        goto path;
+    s = v->pfnCreateNewTargetModeSet(e->hConstrainingVidPn, path->VidPnTargetId, &ts, &ti);
+    if (!NT_SUCCESS(s))
+        goto source;
     for (UINT i = 0; i < RTL_NUMBER_OF(modes); i++) {
         D3DKMDT_VIDPN_SOURCE_MODE *sm;
         D3DKMDT_VIDPN_TARGET_MODE *tm;
-        si->pfnCreateNewModeInfo(ss, &sm);
+        s = si->pfnCreateNewModeInfo(ss, &sm);
+        if (!NT_SUCCESS(s) || !NT_SUCCESS(s = ti->pfnCreateNewModeInfo(ts, &tm)))
+            goto target;
         sm->Type = D3DKMDT_RMT_GRAPHICS;
         sm->Format.Graphics.PrimSurfSize.cx = sm->Format.Graphics.VisibleRegionSize.cx = modes[i].w;
         sm->Format.Graphics.PrimSurfSize.cy = sm->Format.Graphics.VisibleRegionSize.cy = modes[i].h;
@@ -626,7 +632,6 @@ static NTSTATUS EnumVidPnCofuncModality(CONST HANDLE h, CONST DXGKARG_ENUMVIDPNC
         sm->Format.Graphics.ColorBasis = D3DKMDT_CB_SRGB;
         sm->Format.Graphics.PixelValueAccessMode = D3DKMDT_PVAM_DIRECT;
         si->pfnAddMode(ss, sm);
-        ti->pfnCreateNewModeInfo(ts, &tm);
         tm->VideoSignalInfo.VideoStandard = D3DKMDT_VSS_OTHER;
         tm->VideoSignalInfo.ActiveSize.cx = tm->VideoSignalInfo.TotalSize.cx = modes[i].w;
         tm->VideoSignalInfo.ActiveSize.cy = tm->VideoSignalInfo.TotalSize.cy = modes[i].h;
@@ -639,6 +644,13 @@ static NTSTATUS EnumVidPnCofuncModality(CONST HANDLE h, CONST DXGKARG_ENUMVIDPNC
     t->pfnReleasePathInfo(topology, path);
     v->pfnAssignSourceModeSet(e->hConstrainingVidPn, 0, ss);
     return v->pfnAssignTargetModeSet(e->hConstrainingVidPn, 7, ts);
+target:
+    v->pfnReleaseTargetModeSet(e->hConstrainingVidPn, ts);
+source:
+    v->pfnReleaseSourceModeSet(e->hConstrainingVidPn, ss);
+path:
+    t->pfnReleasePathInfo(topology, path);
+    return s;
 }
 
 static NTSTATUS IsSupportedVidPn(CONST HANDLE h, DXGKARG_ISSUPPORTEDVIDPN *p)
