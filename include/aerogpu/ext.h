@@ -132,10 +132,9 @@ AEROGPU_EXT_PACKETS(AEROGPU_ASSERT_PACKET)
 
 struct aerogpu_context_priv {
     uint32_t magic;
-    uint32_t version; /* 1 */
-    uint32_t
-        dma_buffer_bytes; /* longest stream of one submission; 0: the default; at most MaxDmaBufferBytes */
-    uint32_t flags;       /* 0 */
+    uint32_t version;          /* 1 */
+    uint32_t dma_buffer_bytes; /* of one submission at most; 0: the default; up to MaxDmaBufferBytes */
+    uint32_t flags;            /* 0 */
 };
 
 AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_context_priv) == 16, "version 1");

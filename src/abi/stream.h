@@ -31,8 +31,7 @@ struct abi_stream {
 
 struct abi_packet {
     const struct abi_packet_desc *desc; /* NULL: unknown opcode */
-    const uint8_t
-        *data; /* the packet, `size` bytes and as many as its struct has; not aligned to more than 4 */
+    const uint8_t *data; /* `size` bytes, and as many as its struct has; aligned to no more than 4 */
     uint32_t opcode, size;
     uint32_t offset; /* in the stream */
     uint32_t index;  /* in the stream, from 0 */

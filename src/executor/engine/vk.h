@@ -21,8 +21,7 @@ struct exec_vk_caps {
     bool addresses;      /* VK_KHR_buffer_device_address, if asked for */
     bool amd_marker;     /* VK_AMD_buffer_marker */
     bool nv_checkpoints; /* VK_NV_device_diagnostic_checkpoints */
-    bool
-        texel_single; /* a buffer view may begin at any texel: texel_align is more than what a small texel needs */
+    bool texel_single;   /* a buffer view may begin at any texel: texel_align is more than small ones need */
     uint32_t uniform_align, texel_align, max_uniform_range, max_image_2d, max_layers, max_bound_sets;
     uint32_t max_vertex_attributes, max_vertex_bindings;
     float max_anisotropy, max_lod_bias;

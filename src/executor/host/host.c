@@ -507,7 +507,7 @@ static void name_culprit(const struct exec_host *host, struct exec_death *d)
 }
 
 /* The defunct one first: what it had completed, its death, then what failed with it. */
-static void gather_corpse(struct exec_host *host, struct delivery *b)
+static void gather_defunct(struct exec_host *host, struct delivery *b)
 {
     /* A death says nothing about how good its last words are; what is wrong with them ends them. */
     if (host->defunct && !take(host, host->defunct, &host->defunct_done_head, b)) {
@@ -537,7 +537,7 @@ static bool gather(struct exec_host *host, struct delivery *b)
     b->has_death = false;
     b->defunct = NULL;
     if (host->defunct)
-        gather_corpse(host, b);
+        gather_defunct(host, b);
     if (host->defunct)
         return true;
     if (host->failing) {

@@ -139,8 +139,8 @@ pid_t exec_host_pid(struct exec_host *host);
 void exec_host_device_name(struct exec_host *host, char name[256], bool *is_cpu);
 
 struct exec_host_stats {
-    uint64_t submitted, completed, failed,
-        dropped;                        /* failed: of completed, because an executor died or none started */
+    uint64_t submitted, completed, dropped;
+    uint64_t failed;                    /* of completed, because an executor died or none started */
     uint64_t starts, deaths, doorbells; /* doorbells: how often the executor had to be woken */
 };
 void exec_host_stats(struct exec_host *host, struct exec_host_stats *out);

@@ -65,8 +65,7 @@ struct process {
     pthread_cond_t idle;
 
     pid_t main_thread;
-    _Atomic uint64_t
-        decoding; /* id of the submission that the main thread is giving to the engine, 0 for none */
+    _Atomic uint64_t decoding; /* id of the submission that main_thread gives to the engine, 0 for none */
 };
 
 /* The fault handler finds it here. */
