@@ -145,6 +145,66 @@ void watch_host_sample(struct host_sample *s, uint64_t now, int pid)
     }
 }
 
+/* ---- what only looks like a hang ---------------------------------------- */
+
+/* Of the time since there was progress last, the part in which the executor could have gone on: where it was stopped, or its threads
+ * waited for a processor, nobody let it, and that time does not count as a hang; nor does time in which there is none. 1 where it
+ * sleeps, or where that cannot be known. `stopped`: the last sample in which it was, if in a tenth of them it was. */
+static double share_that_counts(struct watch *w, uint64_t now, struct host_sample *stopped)
+{
+    uint64_t first = w->num_samples > WATCH_SAMPLES ? w->num_samples - WATCH_SAMPLES : 0;
+    const struct host_sample *base = NULL;
+    double ran, waited, share, samples = 1, stops = 0;
+    struct host_sample s, last = {0};
+
+    watch_host_sample(&s, now, machine_executor_pid(w->params.machine));
+    for (uint64_t i = first; i < w->num_samples; i++) {
+        const struct host_sample *x = &w->samples[i % WATCH_SAMPLES];
+
+        if (!base || x->time_ns <= w->progress_ns)
+            base = x;
+        if (x->time_ns <= w->progress_ns)
+            continue;
+        samples++;
+        stops += x->stop != WATCH_STOP_NONE;
+        if (x->stop)
+            last = *x;
+    }
+    stops += s.stop != WATCH_STOP_NONE;
+    if (s.stop)
+        last = s;
+    *stopped = stops >= 0.1 * samples ? last : (struct host_sample){0};
+    share = 1 - stops / samples;
+    if (!s.executor_pid)
+        return 0;
+    if (!base || s.executor_cpu < 0)
+        return share;
+    if (base->executor_pid == s.executor_pid && base->executor_cpu >= 0 &&
+        s.executor_cpu >= base->executor_cpu) {
+        s.executor_cpu -= base->executor_cpu;
+        s.executor_wait -= base->executor_wait;
+    }
+    ran = s.executor_cpu;
+    waited = s.executor_wait;
+    return ran + waited < 0.05 * (double)(now - base->time_ns) / 1e9 ? share : share * ran / (ran + waited);
+}
+
+struct watch_hang watch_hang_until(struct watch *w, uint64_t now, double enough_ms)
+{
+    struct watch_hang p = {.seconds = (double)(now - w->progress_ns) / 1e9};
+
+    p.starved = p.seconds * 1e3 * share_that_counts(w, now, &p.stopped) < enough_ms;
+    return p;
+}
+
+void watch_set_hung(struct snapshot *sn, const struct watch_hang *p)
+{
+    sn->hung = true;
+    sn->hung_s = p->seconds;
+    sn->starved = p->starved;
+    sn->stopped = p->stopped;
+}
+
 /* ---- rows ---------------------------------------------------------------- */
 
 static void put_counter(struct bb_package *p, const char *name, bool has_before, double before, double at,

@@ -148,6 +148,16 @@ void watch_snapshot_finish(struct snapshot *sn);
 
 /* How busy the host is now, and the process `pid` (0: none). Reads files in /proc: some 50 microseconds. */
 void watch_host_sample(struct host_sample *s, uint64_t now, int pid);
+/* How it is with the work that makes no progress. */
+struct watch_hang {
+    double seconds;             /* since there was progress last */
+    bool starved;               /* it was let run for less than `enough_ms` of that */
+    struct host_sample stopped; /* as in a snapshot */
+};
+
+struct watch_hang watch_hang_until(struct watch *w, uint64_t now, double enough_ms);
+void watch_set_hung(struct snapshot *sn, const struct watch_hang *h);
+
 void watch_put_host(const struct snapshot *sn, struct bb_package *p);
 
 #endif

@@ -530,71 +530,6 @@ void watch_addresses(struct watch *w, const struct exec_progress *c)
     }
 }
 
-/* Of the time since there was progress last, the part in which the executor could have gone on: where it was stopped, or its threads
- * waited for a processor, nobody let it, and that time does not count as a hang; nor does time in which there is none. 1 where it
- * sleeps, or where that cannot be known. `stopped`: the last sample in which it was, if in a tenth of them it was. */
-static double share_that_counts(struct watch *w, uint64_t now, struct host_sample *stopped)
-{
-    uint64_t first = w->num_samples > WATCH_SAMPLES ? w->num_samples - WATCH_SAMPLES : 0;
-    const struct host_sample *base = NULL;
-    double ran, waited, share, samples = 1, stops = 0;
-    struct host_sample s, last = {0};
-
-    watch_host_sample(&s, now, machine_executor_pid(w->params.machine));
-    for (uint64_t i = first; i < w->num_samples; i++) {
-        const struct host_sample *x = &w->samples[i % WATCH_SAMPLES];
-
-        if (!base || x->time_ns <= w->progress_ns)
-            base = x;
-        if (x->time_ns <= w->progress_ns)
-            continue;
-        samples++;
-        stops += x->stop != WATCH_STOP_NONE;
-        if (x->stop)
-            last = *x;
-    }
-    stops += s.stop != WATCH_STOP_NONE;
-    if (s.stop)
-        last = s;
-    *stopped = stops >= 0.1 * samples ? last : (struct host_sample){0};
-    share = 1 - stops / samples;
-    if (!s.executor_pid)
-        return 0;
-    if (!base || s.executor_cpu < 0)
-        return share;
-    if (base->executor_pid == s.executor_pid && base->executor_cpu >= 0 &&
-        s.executor_cpu >= base->executor_cpu) {
-        s.executor_cpu -= base->executor_cpu;
-        s.executor_wait -= base->executor_wait;
-    }
-    ran = s.executor_cpu;
-    waited = s.executor_wait;
-    return ran + waited < 0.05 * (double)(now - base->time_ns) / 1e9 ? share : share * ran / (ran + waited);
-}
-
-/* How it is with the work that makes no progress. */
-struct pause {
-    double seconds;             /* since there was progress last */
-    bool starved;               /* it was let run for less than `enough_ms` of that */
-    struct host_sample stopped; /* as in a snapshot */
-};
-
-static struct pause pause_until(struct watch *w, uint64_t now, double enough_ms)
-{
-    struct pause p = {.seconds = (double)(now - w->progress_ns) / 1e9};
-
-    p.starved = p.seconds * 1e3 * share_that_counts(w, now, &p.stopped) < enough_ms;
-    return p;
-}
-
-static void set_hung(struct snapshot *sn, const struct pause *p)
-{
-    sn->hung = true;
-    sn->hung_s = p->seconds;
-    sn->starved = p->starved;
-    sn->stopped = p->stopped;
-}
-
 static struct snapshot *notice_death(struct watch *w, struct exec_progress *progress)
 {
     struct exec_death death;
@@ -701,7 +636,7 @@ static struct snapshot *notice_hang(struct watch *w, struct exec_progress *progr
     const struct retained *oldest = w->list.first;
     uint64_t now = machine_now(w->params.machine), hash, id;
     struct snapshot *sn;
-    struct pause pause;
+    struct watch_hang pause;
 
     while (oldest && oldest->state != RETAINED_QUEUED)
         oldest = oldest->next;
@@ -730,7 +665,7 @@ static struct snapshot *notice_hang(struct watch *w, struct exec_progress *progr
     if (w->hang_reported || now - w->progress_ns < w->params.hang_ms * NSEC_PER_MSEC || !find(w, id) ||
         find(w, id)->state != RETAINED_QUEUED)
         return NULL;
-    pause = pause_until(w, now, (double)w->params.hang_ms);
+    pause = watch_hang_until(w, now, (double)w->params.hang_ms);
     if (pause.starved && now - w->progress_ns < WATCH_HANG_TIMES * w->params.hang_ms * NSEC_PER_MSEC)
         return NULL;
     set_status(w, now, BB_STATUS_TIMEOUT, "no progress");
@@ -739,7 +674,7 @@ static struct snapshot *notice_hang(struct watch *w, struct exec_progress *progr
         return NULL;
     w->hang_reported = id;
     sn->has_progress = true;
-    set_hung(sn, &pause);
+    watch_set_hung(sn, &pause);
     sn->progress = *progress;
     return sn;
 }
@@ -785,9 +720,9 @@ static struct snapshot *notice(struct watch *w, struct exec_progress *progress)
         sn = w->rescued;
         w->rescued = NULL;
         /* Whoever reset the ring had his own idea of how long is too long. */
-        struct pause p = pause_until(w, sn->time_ns, 0.5 * (double)w->params.hang_ms);
+        struct watch_hang p = watch_hang_until(w, sn->time_ns, 0.5 * (double)w->params.hang_ms);
 
-        set_hung(sn, &p);
+        watch_set_hung(sn, &p);
     }
     if (!sn)
         sn = notice_error(w);
