@@ -19,7 +19,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "dxgkrnl/device.h"
-#include "dxgkrnl/display.h"
+#include "dxgkrnl/display/display.h"
 #include "dxgkrnl/handles.h"
 #include "dxgkrnl/injection.h"
 #include "dxgkrnl/interrupts.h"

@@ -1,5 +1,5 @@
 /* callbacks.c: the DXGKRNL_INTERFACE that a miniport gets in StartDevice. */
-#include "dxgkrnl/vidpn.h"
+#include "dxgkrnl/display/vidpn.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dxgkrnl/vidpn.h"
+#include "dxgkrnl/display/vidpn.h"
 #include "kmd/kmd.h"
 #include "kmd_rig.h"
 

@@ -1,4 +1,4 @@
-#include "dxgkrnl/grid.h"
+#include "dxgkrnl/display/grid.h"
 
 #include "base/check.h"
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-#include "dxgkrnl/modeset.h"
+#include "dxgkrnl/display/modeset.h"
 
 #include <stdlib.h>
 #include <string.h>

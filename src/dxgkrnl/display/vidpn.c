@@ -1,4 +1,4 @@
-#include "dxgkrnl/vidpn.h"
+#include "dxgkrnl/display/vidpn.h"
 
 #include <stdlib.h>
 #include <string.h>

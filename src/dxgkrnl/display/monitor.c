@@ -1,5 +1,5 @@
 /* monitor.c: the monitors behind the targets, as a miniport may ask about them. */
-#include "dxgkrnl/vidpn.h"
+#include "dxgkrnl/display/vidpn.h"
 
 void dxgk_monitor_recommend_modes(struct dxgk *d, UINT target)
 {

@@ -13,7 +13,7 @@
 #ifndef DXGKRNL_DISPLAY_H_
 #define DXGKRNL_DISPLAY_H_
 
-#include "dxgkrnl/grid.h"
+#include "dxgkrnl/display/grid.h"
 #include "dxgkrnl/kernel.h"
 #include "dxgkrnl/packet.h"
 #include "dxgkrnl/progress.h"

@@ -2,7 +2,7 @@
 #ifndef DXGKRNL_VIDPN_H_
 #define DXGKRNL_VIDPN_H_
 
-#include "dxgkrnl/modeset.h"
+#include "dxgkrnl/display/modeset.h"
 
 struct vidpn_path {
     struct vidpn_path *next;
