@@ -307,10 +307,8 @@ VkBufferView exec_buffer_view(struct exec_engine *g, struct exec_buffer *b, VkFo
         if (v->format == format && v->offset == offset && v->range == range)
             return v->view;
     v = calloc(1, sizeof(*v));
-    if (!v) {
-        fail_memory(g, "no memory for a view");
-        return VK_NULL_HANDLE;
-    }
+    if (!v)
+        return fail_memory(g, "no memory for a view"), VK_NULL_HANDLE;
     *v = (struct texel_view){.format = format, .offset = offset, .range = range};
     if (vkCreateBufferView(g->vk.device, &ci, NULL, &v->view)) {
         free(v);
@@ -517,10 +515,8 @@ VkImageView exec_texture_view(struct exec_engine *g, struct exec_texture *t, con
         if (!memcmp(&v->key, key, sizeof(*key)))
             return v->view;
     v = calloc(1, sizeof(*v));
-    if (!v) {
-        fail_memory(g, "no memory for a view");
-        return VK_NULL_HANDLE;
-    }
+    if (!v)
+        return fail_memory(g, "no memory for a view"), VK_NULL_HANDLE;
     memcpy(&v->key, key, sizeof(*key));
     if (vkCreateImageView(g->vk.device, &ci, NULL, &v->view)) {
         free(v);
@@ -674,14 +670,18 @@ static void job_wait(struct exec_engine *g, struct shader_job *job)
     pthread_mutex_unlock(&g->job_lock);
 }
 
+static enum abi_cause job_cause(const struct shader_job *job)
+{
+    return job->result == -ENOMEM ? ABI_CAUSE_MEMORY : ABI_CAUSE_OTHER;
+}
+
 int exec_shader_object_wait(struct exec_engine *g, struct shader_object *s)
 {
     if (s->job) {
         job_wait(g, s->job);
         if (s->job->result)
-            return s->job->result == -ENOMEM
-                       ? fail_memory(g, "shader %u: %s", s->o.handle, s->job->error.text)
-                       : fail_backend(g, "shader %u: %s", s->o.handle, s->job->error.text);
+            return exec_fail(g, AEROGPU_ERROR_BACKEND, job_cause(s->job), -EIO, "shader %u: %s", s->o.handle,
+                             s->job->error.text);
         s->shader = shader_ref(s->job->shader);
         job_unref(g, s->job);
         s->job = NULL;
@@ -701,7 +701,7 @@ void exec_shader_jobs_finish(struct exec_engine *g, struct exec_batch *b)
         if (job->result && (!b->completion.error || job->packet <= b->error_packet)) {
             b->error_packet = job->packet;
             b->completion.error = AEROGPU_ERROR_BACKEND;
-            b->completion.cause = job->result == -ENOMEM ? ABI_CAUSE_MEMORY : ABI_CAUSE_OTHER;
+            b->completion.cause = job_cause(job);
             snprintf(b->completion.message, sizeof(b->completion.message),
                      "packet %u at offset 0x%x: CREATE_SHADER_DXBC: shader %u: %.120s", job->packet,
                      job->offset, job->handle, job->error.text);
