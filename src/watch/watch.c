@@ -559,6 +559,11 @@ static struct snapshot *notice_death(struct watch *w, struct exec_progress *prog
     sn->died = sn->has_progress = true;
     sn->progress = *progress;
     w->ended_pid = death.pid;
+    if (death.by_host) { /* it answered no reset: what held it up is known from before */
+        struct watch_hang h = watch_hang_until(w, machine_now(w->params.machine), 0);
+
+        watch_set_hung(sn, &h);
+    }
     return sn;
 }
 
