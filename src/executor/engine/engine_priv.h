@@ -2,7 +2,7 @@
  *
  *   fail.h           how a handler says what is wrong
  *   ops.h            what executes each packet
- *   object.h         objects.c: handles, reference counts, share tokens
+ *   object.h         objects.c, share.c: handles, reference counts, share tokens
  *   resource.h       objects.c, transfer.c, addresses.c: buffers and textures, and how bytes get in and out
  *   shader_object.h  objects.c: shaders and the threads that translate them
  *   layout.h         layout.c, objects.c: input layouts, samplers
