@@ -7,21 +7,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/out_file.h"
 #include "base/png_file.h"
 
 enum { DUMP_CAP = 1 << 20, DUMP_HARD_CAP = 64 << 20, PICTURE_CAP = 16384 };
+
+/* Where a file is written until it is whole: beside it, but a device or a pipe is written as it is. */
+static int name_part(char part[PATH_MAX], const char *path)
+{
+    struct stat st;
+    const bool as_it_is = !stat(path, &st) && !S_ISREG(st.st_mode);
+
+    return snprintf(part, PATH_MAX, "%s%s", path, as_it_is ? "" : ".part") >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+/* It takes its name, or goes. */
+static int settle_part(const char *part, const char *path, int r)
+{
+    if (!r && strcmp(part, path) && rename(part, path))
+        r = -errno;
+    if (r)
+        out_file_discard(part);
+    return r;
+}
 
 int dbgctl_write_file(const char *path, const void *data, size_t size)
 {
     char part[PATH_MAX];
     FILE *f;
-    int r = 0;
+    int r = name_part(part, path);
 
-    if (snprintf(part, sizeof(part), "%s.part", path) >= (int)sizeof(part))
-        return -ENAMETOOLONG;
+    if (r)
+        return r;
     f = fopen(part, "we");
     if (!f)
         return -errno;
@@ -29,11 +50,7 @@ int dbgctl_write_file(const char *path, const void *data, size_t size)
         r = -EIO;
     if (fclose(f) && !r)
         r = -EIO;
-    if (!r && rename(part, path))
-        r = -errno;
-    if (r)
-        unlink(part);
-    return r;
+    return settle_part(part, path, r);
 }
 
 /* ---- pictures ------------------------------------------------------------ */
@@ -106,21 +123,17 @@ static int write_png(const char *path, const uint8_t *rgba, uint32_t width, uint
 {
     struct error e = {0};
     char part[PATH_MAX];
-    int r;
+    int r = name_part(part, path);
 
-    if (snprintf(part, sizeof(part), "%s.part", path) >= (int)sizeof(part))
-        return -ENAMETOOLONG;
+    if (r)
+        return r;
     if (access(path, W_OK) && errno != ENOENT)
         return -errno;
     errno = 0;
     r = png_file_write(part, rgba, width, height, (size_t)width * 4, &e);
     if (r && errno)
         r = -errno;
-    if (!r && rename(part, path))
-        r = -errno;
-    if (r)
-        unlink(part);
-    return r;
+    return settle_part(part, path, r);
 }
 
 static int dump_picture(struct dbgctl *c, const struct picture *p, bool png)
@@ -270,7 +283,7 @@ static int dump_one(struct dbgctl *c, const struct aerogpu_escape_ring_desc_v2 *
     if (!r && (d->alloc_table_gpa || c->alloc_out)) /* no table: an empty file where one was asked for */
         r = dump_range(c, table, d->alloc_table_gpa, d->alloc_table_gpa ? d->alloc_table_size_bytes : 0);
     if (r) {
-        unlink(cmd); /* half a dump would be taken for a whole one */
+        out_file_discard(cmd); /* half a dump would be taken for a whole one */
         return r;
     }
     n = snprintf(summary, sizeof(summary),
@@ -410,7 +423,7 @@ int dbgctl_read_gpa(struct dbgctl *c)
         hex_lines(c, data, shown);
     free(data);
     if (c->out_path && got < size)
-        unlink(c->out_path); /* an old file would be taken for what was asked for */
+        out_file_discard(c->out_path); /* an old file would be taken for what was asked for */
     gate_hint(c, s);
     if (s == STATUS_PARTIAL_COPY) {
         dbgctl_fail(c, s, "READ_GPA at 0x%llx copied %u of %u bytes", (unsigned long long)c->argument, got,
