@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The front door. Each target installs the Debian packages that it lacks, and says so.
 #   make run      make play, then make validate
 #   make play     play the sample recordings through the whole device; crash one, and say why

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bench.h: how a benchmark reports a figure.
  *
  * A program in this folder measures what it is about and a reference in the same run, in turns, and reports each figure as the

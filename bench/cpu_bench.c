@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The processor room: how fast recordings are analysed, how much memory that takes, and what recording costs.
  * Speeds are per second of processor time, so that a busy machine does not count. */
 #include <malloc.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* culprit_bench: figure culprit_accuracy. Plants crashes by seed in frames of 50 to 2 000 draws, has them crash, and compares
  * what the black box says with what was planted: cause, submission, packet, and for page faults the buffer and the distance.
  * Each is played as it would crash in use (group markers), and then again with exact markers, as `aerogpu play` does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What recording Direct3D 12 costs, next to gfxreconstruct recording the Vulkan calls of the same program; how fast a
  * recording is played and printed; what finding written pages costs. Everything is measured in turns.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* draw_bench: figure draws_1000. A frame of 1 000 small draws at 1024 x 768: through registers, ring, doorbell, executor
  * process and interrupt, against the same draws recorded straight into one render pass on the same Vulkan device.
  *

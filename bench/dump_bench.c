@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dump_bench: figures dump_time and crash_index.
  *
  * dump_time: a dump on request of a machine with 256 MiB of guest memory in use, while as many threads as there are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The round trip of an empty submission through the executor's process and back, by the event descriptor
  * (both sides sleep in between) and by exec_host_wait, against a bare ping-pong. In turns, so that all see
  * the same machine. */

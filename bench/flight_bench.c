@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* flight_bench: figures recorder_event and kill9.
  *
  * recorder_event: what one event of the flight recorder costs, beside an event with clock_gettime and a write to memory.

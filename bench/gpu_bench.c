@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpu_bench: what the device costs: the way from doorbell to interrupt, how even its vblanks are, and whether it grows.
  *
  *   doorbell_roundtrip   doorbell of an empty submission to its interrupt, executor in its own process, against an

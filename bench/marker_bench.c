@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* marker_bench: figures marker_cost, marker_record and markers_off.
  *
  * marker_record: what a marker of the program's own costs it to record, in nanoseconds. markers_off: with everything off, a check

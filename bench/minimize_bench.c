@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* minimize_bench: figure minimize. Plants crashes by seed, has `aerogpu minimize` make each as small as it can, and compares the
  * packets that are left with those of the same crash as written by hand (which is played as well: it must crash likewise).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pingpong.h"
 
 #include <errno.h>

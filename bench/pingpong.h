@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pingpong.h: the least that a round trip between two processes costs: one writes an event descriptor and reads
  * another, the other reads and writes. */
 #ifndef BENCH_PINGPONG_H_

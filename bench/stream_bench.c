@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* stream_bench: figure stream_decode. Decoding and validating a command stream on one core.
  *
  * Small packets: state changes and draws as a frame has them, in packets a second against the target of 20 million.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "thousand.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* thousand.h: a frame of 1 000 small draws at 1024 x 768 on a machine of its own, for the benches that time it. */
 #ifndef BENCH_THOUSAND_H_
 #define BENCH_THOUSAND_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* wddm_bench: what the operating system's half costs.
  *
  *   d3dkmt_render        D3DKMTRender of an empty stream over the socket until the client sees its fence, against a bare

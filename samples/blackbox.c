@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* blackbox.c: a program of its own that uses the black box alone: a made-up device with one queue, markers in memory, a few
  * resources and a flight recorder. It hangs, makes a dump, and prints the report.
  *     aerogpu-blackbox-example [DUMP] */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A dispatch writes 64 coloured points of a circle; a second one swaps their axes and halves the radius. The
  * first result is drawn on the left as a disc, the second one on the right as a line, over a few frames in
  * which they move apart. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A Direct3D 9 scene: a floor that runs to the horizon, each mip level of its texture in a colour of its own,
  * and a torus lit by vs_2_0 and faded in by alpha blending, all of it set through render and sampler states.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* geometry.c: matrices, shapes and the texture of the samples. */
 #include "sample.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A frame of 120 small draws in which one covers the whole target with a pixel shader that loops as long as it may: it does
  * not finish in any time that somebody would wait. What the black box is for. */
 #include "sample.h"

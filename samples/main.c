@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu-samples: writes the sample recordings.
  *
  *     aerogpu-samples SHADERS OUTPUT.aerogputrace

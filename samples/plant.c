@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "plant.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plant.h: recordings with a crash planted in them, by seed: frames of 50 to 2 000 draws and dispatches in which one thing is
  * wrong, and what a crash analyst should say about it.
  */

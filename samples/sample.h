@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sample.h: what the sample programs share: a recording that is being written, shaders from samples/shaders,
  * and the little mathematics of a scene.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two contexts, as of two processes: the first draws a turning triangle into a surface and shares it under a
  * token; the second imports the surface and shows it twice, once upright and once mirrored. */
 #include "sample.h"

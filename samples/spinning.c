@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A brick torus turns over a brick floor; a glass plate, drawn last and blended, turns the other way. What
  * changes from frame to frame reaches the GPU through guest memory, as a driver's constant buffers do. */
 #include "sample.h"

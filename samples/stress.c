@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* 1 000 small draws a frame at 1024x768, each from its own place in one vertex buffer: what a user
  * interface of many widgets asks of a driver. */
 #include "sample.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An allocation keeps its id while it lives and for whoever opens it; ids of many allocations never meet. */
 #include "suite.h"
 

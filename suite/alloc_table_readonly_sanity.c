@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* WriteOperation becomes READONLY in the table: an allocation that is only read is marked, one that is written is not. The
  * driver's counters say so, and, where guest memory may be read, the table itself. */
 #include "suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* compositor.c: a small desktop compositor in a process of its own: it opens the surfaces that clients share, copies
  * them into its frame and presents each frame on a vblank, as DWM does. dwm_flush_pacing runs it with clients.
  *

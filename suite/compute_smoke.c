@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A dispatch fills a buffer with a Mandelbrot picture; known points of it are looked at after a copy back. */
 #include "suite.h"
 

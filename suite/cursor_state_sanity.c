@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A cursor that is set by escapes appears in the registers; its state before is put back as far as it can be asked. */
 #include "suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* READ_GPA and MAP_SHARED_HANDLE are off unless the registry and the caller's rights open them; open, they refuse
  * addresses and handles that are nobody's. Blocks of wrong sizes get their exact status. */
 #include "suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The driver's self-test passes on an idle adapter; GPU_BUSY is answered to honestly and tried again. */
 #include "suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* QUERY_DEVICE and QUERY_DEVICE_V2 agree on a device that is AeroGPU with a known major ABI. */
 #include "suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is allocated appears in the trace, with its id and size. */
 #include "suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A query is asked without waiting and becomes done; an event is signalled once for once; the state stays. Then two devices, or
  * with --process-stress two processes, do it at once. */
 #include "suite.h"

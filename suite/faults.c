@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* faults.c: one small thing goes wrong between driver, device and executor, and nobody but the clock may notice: work
  * completes once and in order, nothing is reset, nobody loses a device, vblank keeps its rate, new work draws. */
 #include "suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fences only go up, completed never passes submitted, and our own work moves both. */
 #include "suite.h"
 

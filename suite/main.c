@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* main.c: one test as a program; the build names it. */
 #include "suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Many client processes at once: each draws, reads back and waits for vblanks until all of them are there. */
 #include "suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Debug tokens of shared handles: refused while the gate is closed. Open, a handle has one token, here and in another process,
  * different handles have different ones, and thousands of them leave the driver as it was. */
 #include "suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Another mode of the list, and back: the mode, the scanout and vblank follow. A mode outside the list is refused. */
 #include "suite.h"
 

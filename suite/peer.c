@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* peer.c: tests that need other processes start themselves again with a role and talk over pipes, a line each way. A sim
  * has no processes: there its host runs them. */
 #include "suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* QUERY_PERF: the valid flag, counters that grow with what is done, and sums that fit. */
 #include "suite.h"
 

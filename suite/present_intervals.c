@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Presents with interval n take n vblanks each; interval 0 takes none; there is no interval 5. */
 #include "suite.h"
 

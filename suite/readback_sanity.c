@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What was drawn comes back through a copy with write-back, at several sizes that do not fill their pitch. */
 #include "suite.h"
 

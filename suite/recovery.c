@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* recovery.c: what breaks, and what must go on afterwards. */
 #include "suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the adapter does not survive: a reset that fails, and a driver call that does not come back. Both end in a report,
  * the equivalent of bugcheck 0x116: everything answers device removed, escapes still answer, and the service says so and goes
  * on serving. On a service of the test's own. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ring has two entries, doorbells get lost, and dxgkrnl hands over up to 64 DMA buffers at once: what does not fit waits
  * in the driver, and everything completes once and in order. On a service of the test's own. */
 #include "suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* DUMP_RING_V2, again and again while work goes through: the format, indices within the ring that only go up, descriptors that
  * are whole, and the newest is the last one submitted. */
 #include "suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The scanout as the driver has it, as the registers have it, and the display mode are one. */
 #include "suite.h"
 

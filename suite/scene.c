@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scene.c: what several tests draw, dispatch and look at. */
 #include "suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The budget is within the documented clamp, GETSEGMENTSIZE and the segment's statistics say the same, and it is kept:
  * what does not fit is refused with STATUS_GRAPHICS_NO_VIDEO_MEMORY. NonLocalMemorySizeMB sets it, and is clamped: seen on
  * services of our own. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* service.c: a service of the test's own, for what a service does not survive and for settings that it starts with. In this
  * machine it is `aerogpu serve` in a process; a sim's host has another stack. */
 #include "suite.h"

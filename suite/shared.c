@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* shared.c: surfaces that several devices and processes share. The consumer reads the pixels back. */
 #include "suite.h"
 

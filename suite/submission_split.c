@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Long work is cut into submissions that take about UMD_SPLIT_MS each: none may hold up others for long, and a time-out looks at
  * submissions. */
 #include "suite.h"

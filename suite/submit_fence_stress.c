@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A fence for every submission, in order; presents are marked in their descriptors and have an allocation table. */
 #include "suite.h"
 

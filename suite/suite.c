@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* suite.c: options, the report, what every test needs. The contract is in suite.h. */
 #include "suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* suite.h: the frame of the validation programs. Each test is one file with one function; the same function is a
  * program of its own, which reaches the service over $AEROGPU_SOCKET, and a part of `aerogpu validate --sim`.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From ABI 1.1 on the device offers TRANSFER. */
 #include "suite.h"
 

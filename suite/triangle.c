@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A green triangle on red: drawn, read back, and shown for some frames with intervals. */
 #include "suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The UMDRIVERPRIVATE blob has its version and says what QUERY_DEVICE_V2 says. */
 #include "suite.h"
 

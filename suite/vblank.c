@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vblank.c: the tests that wait for vblanks; they differ in what they accept. */
 #include "suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vblank_faults.c: vblanks that are noticed late, not at all, or again and again. Waits end with a vblank after they
  * began, whenever it is noticed, presents complete on theirs and not before, and the pace comes back by itself. */
 #include "suite.h"

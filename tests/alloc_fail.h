@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* alloc_fail.h: makes the nth allocation or system call of the code under test fail (CONVENTIONS rule 11: injected, not hoped for).
  *
  * A test takes the meson dependency `alloc_fail`, which links it with --wrap for each row of ALLOC_FAIL_CALLS: calls from our

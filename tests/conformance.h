@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* conformance.h: where the upstream recordings with known results lie: $AEROGPU_CONFORMANCE, or the folder
  * shared/conformance beside the source tree. They are not part of the project. */
 #ifndef TESTS_CONFORMANCE_H_

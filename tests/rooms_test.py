@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The rooms of docs/design.md are those of the tree, and none includes what its row does not allow; files that the pages name
 exist.
   rooms_test.py SOURCE_ROOT"""

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* temp_dir.h: a folder for one test program's files: set-up and tear-down of its group. */
 #ifndef TESTS_TEMP_DIR_H_
 #define TESTS_TEMP_DIR_H_

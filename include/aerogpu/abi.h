@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* abi.h: what every AeroGPU ABI header shares: the version and compile-time checks.
  *
  * The headers in this folder are the contract between guest and device, wire-compatible with the public AeroGPU ABI 1.4.

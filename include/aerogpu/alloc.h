@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* alloc.h: guest allocations as the device and the user-mode driver know them: the allocation table that goes
  * with a submission, and the private data that a WDDM allocation carries.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* blackbox.h: a library that explains crashes of a GPU, and of anything else that runs queues of commands.
  *
  *   while it runs   flight recorder: events of every process in rings that survive kill -9          bb_flight_*

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cmd.h: the command stream: a header, then packets.
  *
  * This file is a table. Every enumeration, every packet and every field stands in it once, with its meaning; the structs

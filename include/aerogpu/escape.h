@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* escape.h: the driver-private calls of D3DKMTEscape, and the blob that UMDRIVERPRIVATE returns.
  *
  * Every escape is one packed block without pointers, the same for 32-bit and 64-bit callers: a header, then

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ext.h: where our own additions to the ABI live, out of the way of the public one: feature bits from 32 up, which say what
  * there is, and opcodes from 0x8000 up. A driver that does not look for them never meets them.
  */

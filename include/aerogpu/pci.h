@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pci.h: the PCI function, its BAR0 registers, and the values that registers and packets share (features,
  * interrupt bits, error codes, formats). Each table is an X-macro; decoders, printers and the reference page
  * come from the tables.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ring.h: how submissions reach the device and how their end is told: the ring, its descriptors and the fence
  * page, all in guest memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3dkmddi.h: the display miniport DDI: its function types, the VidPN and monitor interfaces (d3dkmddi_types.h: structures).
  *
  * Names, parameters and order: the WDK's public documentation of d3dkmddi.h, at the Windows 7 level.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3dkmddi_types.h: what dxgkrnl and a WDDM 1.1 display miniport say to each other about rendering, memory and display.
  *
  * Names, members, order and values: the WDK's public documentation of d3dkmddi.h, at the Windows 7 level

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3dkmdt.h: video present networks (VidPN), monitors and standard allocations.
  *
  * Names, members, order and values: the WDK's public documentation of d3dkmdt.h, at the Windows 7 level.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3dkmthk.h: the D3DKMT* thunks, through which user mode reaches dxgkrnl.
  *
  * Names, members, order and values: the WDK's public documentation of d3dkmthk.h; structures that grew after

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3dukmdt.h: types that the user-mode and the kernel-mode side of a WDDM 1.1 display driver share.
  *
  * Names, members, order and values: the WDK's public documentation of d3dukmdt.h, at the Windows 7 level.

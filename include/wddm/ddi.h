@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ddi.h: the DDIs of a WDDM 1.1 display miniport, in the order of their slots in DRIVER_INITIALIZATION_DATA.
  *
  * Names, parameters and order: the WDK's public documentation of dispmprt.h (P) and d3dkmddi.h (D), at the Windows 7 level.

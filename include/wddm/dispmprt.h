@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dispmprt.h: how the display port driver and a WDDM 1.1 display miniport start, stop and find each other.
  *
  * Names, members, order and values: the WDK's public documentation of dispmprt.h, at the Windows 7 level.

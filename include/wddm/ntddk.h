@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ntddk.h: the kernel routines and types that a WDDM 1.1 display miniport may use.
  *
  * Names, parameters and IRQL rules: the WDK's public documentation of wdm.h and ntddk.h. Against Windows the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ntdef.h: the Windows base types, sized for the Windows x64 (LLP64) data model on every compiler.
  *
  * Source: the WDK's public documentation. Invariants:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* workload: Direct3D 12 programs without a window, for trying the recorder on. usage: workload NAME
  *
  * Each reads back what it made and prints a checksum, so that a recorded run can be compared with a plain one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* assemble.c: Direct3D 9 shader assembly to bytecode with D3DXAssembleShader. Built with mingw-w64, run under Wine:
  *   assemble.exe SOURCE OUTPUT */
 #include <stdio.h>

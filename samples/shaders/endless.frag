@@ -1,4 +1,5 @@
 #version 450
+// SPDX-License-Identifier: MIT
 // Loops for as long as the device lets it: llvmpipe ends an invocation after 65 535 rounds, which for every pixel of a large
 // target is minutes.
 layout(location = 0) out vec4 colour;

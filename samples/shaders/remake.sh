@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Remakes the bytecode beside the sources. A build does not need it.
 #   remake.sh [DIR]   DIR keeps the compilers between runs (default: a temporary folder)
 # HLSL is compiled by vkd3d-compiler of Debian's unstable suite, unpacked into DIR and not installed (the one of Debian 12

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "abi/alloc_table.h"
 
 #include <errno.h>

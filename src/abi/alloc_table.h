@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* alloc_table.h: the allocation table of one submission, checked and indexed. */
 #ifndef ABI_ALLOC_TABLE_H_
 #define ABI_ALLOC_TABLE_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "abi/builder.h"
 
 #include <stdio.h>

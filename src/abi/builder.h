@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* builder.h: writing command streams.
  *
  *     struct abi_builder b;

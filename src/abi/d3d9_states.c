@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "abi/d3d9_states.h"
 
 #include <stddef.h>

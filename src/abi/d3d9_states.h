@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d9_states.h: the Direct3D 9 render and sampler states that SET_RENDER_STATE and SET_SAMPLER_STATE may carry. The
  * numbers are those of D3DRENDERSTATETYPE and D3DSAMPLERSTATETYPE. S(name, number, default value). */
 #ifndef ABI_D3D9_STATES_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* packets.c: the tables of cmd.h as data.
  *
  * The X-macros know the order, type and count of fields but not the struct around them, so offsets are running sums,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* packets.h: the tables of include/aerogpu/cmd.h and ext.h as data: what packets, fields and enumerations there are. */
 #ifndef ABI_PACKETS_H_
 #define ABI_PACKETS_H_

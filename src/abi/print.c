@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "abi/print.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* print.h: packets for people and for programs. */
 #ifndef ABI_PRINT_H_
 #define ABI_PRINT_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "abi/stream.h"
 
 #include <string.h>

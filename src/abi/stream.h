@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* stream.h: walking a command stream that a guest wrote.
  *
  *   abi_stream_open ──▶ abi_stream_next … ──▶ 0 (end) or -EBADMSG (the first thing wrong, in words)

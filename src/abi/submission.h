@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* submission.h: what the device and whatever executes its work tell each other. The device makes submissions, the executor answers
  * with completions, and all between them (machine, the executor's host and process, recorders, black box) pass on
  * what they got.

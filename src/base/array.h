@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* array.h: arrays that grow.
  *
  * An array is a pointer, the number of items in use, and the number that there is room for. Room grows by half at the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bytes.h: reading bytes that somebody else wrote.
  *
  * A cursor walks a block of little-endian bytes. A read past the end returns zeroes, marks the cursor bad and never

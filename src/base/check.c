@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/check.h"
 
 #include <stdio.h>

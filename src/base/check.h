@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* check.h: contracts that are executed.
  *
  *     static void ring_check(const struct ring *r)

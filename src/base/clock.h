@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* clock.h: where time comes from.
  *
  * Code between D3DKMT and the executor reads time from a `struct clock` only. There are two: the live one reads

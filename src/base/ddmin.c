@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ddmin.c: complements of chunks are tried, from large chunks to single things. (Trying the chunks themselves, as the
  * original algorithm does first, rarely helps where the things depend on each other.) */
 #include "base/ddmin.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ddmin.h: delta debugging: the smallest subset of n things for which something still happens.
  *
  *   all n ──▶ halves ──▶ quarters ──▶ … ──▶ single things ──▶ no single thing can go ──▶ done

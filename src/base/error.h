@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* error.h: how a function says what went wrong.
  *
  * Functions return 0 or a negative errno. One that reads bytes, files or descriptors made by somebody else also takes a

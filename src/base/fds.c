@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/fds.h"
 
 #include <errno.h>

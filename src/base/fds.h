@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fds.h: messages with descriptors over a Unix socket.
  *
  * 1. What is received is close-on-exec.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* json_write.h: JSON onto a stream, for what is too large to be held as a tree (jansson is for what is not).
  *
  *     struct json_writer w = json_writer(stdout);

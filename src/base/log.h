@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* log.h: one line per event to standard error, "aerogpu: component: text".
  *
  * AEROGPU_LOG=error|warn|info|debug sets what is printed (default: warn). Safe from any thread; one write per line.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* log_put.c: writes the log's lines without ever standing still for their reader (log.h). */
 #include "base/log.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/loop.h"
 
 #include <errno.h>

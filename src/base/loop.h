@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* loop.h: the event loop of virtual time: timers, run in the order of their deadlines.
  *
  *   loop_run_once ──▶ the clock moves to the earliest deadline ──▶ due timers (ties: armed first) ──▶ return

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* map.h: a number to a number or a pointer, by open addressing.
  *
  * 1. Every key is legal, 0 too. Zero-initialised is empty and owns no memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* options.c: see options.h. Where each row keeps its value is known to set() alone, how it is written to the printers. */
 #include "base/options.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* options.h: one table behind a command line: it is parsed, checked, explained by --help, printed as a manual page, and
  * completed by shells, all from the same rows. libc's getopt_long reads the words.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/out_file.h"
 
 #include <errno.h>

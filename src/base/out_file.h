@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* out_file.h: files that a command makes. They are whole, or they are not left behind.
  *
  * What is not a regular file (a device, a pipe) is written, and never removed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/png_file.h"
 
 #include <errno.h>

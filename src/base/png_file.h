@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* png_file.h: pictures as RGBA8 PNG files. */
 #ifndef BASE_PNG_FILE_H_
 #define BASE_PNG_FILE_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* program.h: where the files are that belong to this one: helper programs, libraries that are loaded in front of others,
  * layers. They are looked for, in this order: what the caller wants; what an environment variable names; beside the
  * running program and up to three folders above it, in a build tree as well as under a prefix; and where `meson install`

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* public.h: around the declarations of headers that `meson install` brings: they are C's, and seen from outside of the
  * library, which is built with everything else hidden. */
 #ifndef BASE_PUBLIC_H_

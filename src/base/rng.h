@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rng.h: seeded random numbers (splitmix64): the same seed gives the same run on every machine. */
 #ifndef BASE_RNG_H_
 #define BASE_RNG_H_

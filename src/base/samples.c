@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/samples.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* samples.h: numbers collected for a median or a percentile. Zero-initialised is empty; a failed allocation
  * drops samples and says so in `failed`. */
 #ifndef BASE_SAMPLES_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/seal.h"
 
 #include <stdbool.h>

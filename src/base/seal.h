@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* seal.h: checksums of the tables of an SQLite database, in a table of its own: checksum(name, rows, hash).
  *
  *     seal_begin(&s);  seal_int(&s, 7);  seal_text(&s, "seven", 5);  seal_row(&s);  …  seal_end(&s, db, "numbers");

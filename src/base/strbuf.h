@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* strbuf.h: text that grows. Zero-initialised is empty; after a failed allocation every further call is a no-op and
  * strbuf_failed() is true, so callers check once at the end. */
 #ifndef BASE_STRBUF_H_

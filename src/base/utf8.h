@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* utf8.h: text from outside becomes UTF-8. */
 #ifndef BASE_UTF8_H_
 #define BASE_UTF8_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "blackbox/crashes.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* crashes.h: what many dumps share.
  *
  *   dumps ──add──▶ index (one SQLite file): one row per dump, its features with how many commands have them

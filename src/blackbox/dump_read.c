@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "blackbox/dump_read.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dump_read.h: reading dumps, also ones that are damaged, foreign or newer: what can be read is read, and what could not
  * be is remembered in words.
  *

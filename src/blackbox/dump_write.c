@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dump_write.c: a package becomes a dump.
  *
  *   package ──▶ PATH.PID.tmp (SQLite, no journal, one transaction) ──fsync──▶ link to PATH

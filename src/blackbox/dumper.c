@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dumper.c: aerogpu-dumper PATH: the short-lived process that makes a dump from the package on descriptor 3. Started by
  * bb_package_send; prints one line and exits with 1 if it cannot. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* flight.c: recording (layout and invariants in flight_file.h). */
 #include "blackbox/flight_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* flight_file.h: the flight recorder's file, as it lies in memory.
  *
  *   header │ names: 256 x 64 │ events: a power of two x 64 bytes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* flight_read.c: reading recorders, of processes that run, were killed, or wrote garbage. A file is copied first: it may
  * change, and its size is the only thing about it that is believed. */
 #include "blackbox/flight_file.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* flight_read.h: the parser behind bb_flight_read, for tests and fuzzers. */
 #ifndef BLACKBOX_FLIGHT_READ_H_
 #define BLACKBOX_FLIGHT_READ_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* infer.c: what the commands of a queue were doing, from the markers that were written (rules in blackbox.h).
  *
  *   ░ finished ░│ written BOTTOM … last written marker = `reach` │ … first unwritten TOP │ not started

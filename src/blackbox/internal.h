@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* internal.h: what the files of the black box share. */
 #ifndef BLACKBOX_INTERNAL_H_
 #define BLACKBOX_INTERNAL_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "blackbox/package.h"
 #include "base/utf8.h"
 

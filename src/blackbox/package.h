@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* package.h: rows on their way from the program that crashed to the process that writes the dump.
  *
  *   header   magic "AGBP", u32 version, u64 bytes of rows, u64 rows, u64 dropped rows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* report.c: bb_report, the verdict, and the report as text. */
 #include "blackbox/report.h"
 

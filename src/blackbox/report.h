@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* report.h: what a report says, before it has a form. The verdict first, then the evidence for it. */
 #ifndef BLACKBOX_REPORT_H_
 #define BLACKBOX_REPORT_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* report_html.c: the report as one page, made to be read on a phone, too: nothing wider than the screen, long lists folded. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* report_json.c: the whole dump as one JSON object, blobs by their size; and its time line for Perfetto. */
 #include <errno.h>
 #include <jansson.h>

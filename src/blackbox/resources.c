@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* resources.c: what lies at an address, and what lay there.
  *
  *   add ──▶ living (sorted by address) ──remove──▶ history (a ring, latest last) ──▶ forgotten

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "blackbox/schema.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* schema.h: the tables of include/aerogpu/blackbox.h as data: the writer, the reader and docs/dump-schema.md come from it. */
 #ifndef BLACKBOX_SCHEMA_H_
 #define BLACKBOX_SCHEMA_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* send.c: starting aerogpu-dumper, and waiting for it no longer than allowed. */
 #include <errno.h>
 #include <fcntl.h>

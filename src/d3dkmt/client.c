@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* client.c: the D3DKMT* functions, and the connections to a service.
  *
  *   D3DKMT*(arg) ──▶ transport of this process, or: d3dkmt_wire_write ──▶ this thread's connection ──▶ reply

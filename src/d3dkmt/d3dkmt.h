@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3dkmt.h: the D3DKMT* functions for applications, tools and user-mode drivers, and where they lead.
  *
  * The functions themselves are in wddm/d3dkmthk.h. Where they lead is chosen once a process:

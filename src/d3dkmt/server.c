@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* server.c: the service's side of the socket.
  *
  *   connection:  ACCEPTED ──hello──▶ OPEN ⇄ IN_CALL ──peer gone──▶ call cancelled ──▶ DONE ──reap──▶ freed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* server.h: D3DKMT for other processes, and for this one.
  *
  *   connect ──hello──▶ client of dxgkrnl ──requests, replies──▶ peer goes ──▶ last connection ──▶ client closed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "d3dkmt/vblanks.h"
 
 #include <errno.h>

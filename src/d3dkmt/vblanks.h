@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vblanks.h: waiting for a vertical blank without a call, on the page that the service shares (dxgkrnl/progress.h).
  *
  *   a wait by a call succeeds ──remember──▶ these arguments need no call ──epoch, DestroyDevice, CloseAdapter──▶ call again

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "d3dkmt/views.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* views.h: memory of the service that is mapped into this process, by the handle that it belongs to.
  *
  * Every allocation and context of the process that is known has one entry; it is mapped the first time it is locked and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* wire.c: one table says what each thunk's structure points to; everything here follows it. */
 #include "d3dkmt/wire.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* wire.h: the messages between d3dkmt and its service, over SOCK_SEQPACKET.
  *
  *   request:  header | structure | one block for each pointer of the structure

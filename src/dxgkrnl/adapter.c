@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* adapter.c: what every part uses: the log, the adapter's lock, threads to wake, memory. */
 #include "dxgkrnl/adapter.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* adapter.h: the adapter: what the files of dxgkrnl share. Touched only by the thread that holds the processor.
  *
  * Each part has a struct and a header of its own, and calls only those below it:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* callbacks.c: the DXGKRNL_INTERFACE that a miniport gets in StartDevice. */
 #include "dxgkrnl/display/vidpn.h"
 

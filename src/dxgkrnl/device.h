@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* device.h: clients, devices and contexts. A device's objects go with it; a client's devices go with the client.
  *
  * Invariants:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dxgkrnl.c: the life of a miniport and of its adapter. See dxgkrnl.h. */
 #include "dxgkrnl/adapter.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dxgkrnl.h: the operating system's half of WDDM 1.1, for the host that runs it.
  *
  * A host describes one PCI function by a `struct dxgk_bus`, loads a miniport for it and starts the adapter;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* faults.c: see faults.h. Interrupt faults are asked for by the device's thread, without the processor. */
 #include "dxgkrnl/adapter.h"
 

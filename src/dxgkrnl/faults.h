@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* faults.h: what can be made to go wrong on purpose, to see the stack survive it.
  *
  * Faults are armed by the host (dxgk_inject) or, where the setting EnableFaultInjection under

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* flight.h: what dxgkrnl tells the flight recorder of its process, where AEROGPU_FLIGHT names a folder. */
 #ifndef DXGKRNL_FLIGHT_H_
 #define DXGKRNL_FLIGHT_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* handles.h: D3DKMT handles: (serial << 16 | index + 1) of one table, so that a stale handle names nothing.
  *
  * Invariants:

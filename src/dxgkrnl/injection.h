@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* injection.h: faults (faults.h) that are armed, on the places where they happen. */
 #ifndef DXGKRNL_INJECTION_H_
 #define DXGKRNL_INJECTION_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dxgkrnl/adapter.h"
 
 #include "dxgkrnl/flight.h"

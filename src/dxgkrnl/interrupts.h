@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* interrupts.h: from the miniport's interrupt routine to its DPC.
  *
  *   DxgkCbNotifyInterrupt (DIRQL) ─dxgk_interrupts_notify─▶ record ─dxgk_interrupts_dispatch─▶ node, display   DxgkCbNotifyDpc

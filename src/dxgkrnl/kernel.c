@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* kernel.c: see kernel.h. How the live machine hands the processor around:
  *
  *   dxgk_kernel_enter ──▶ cpu ──▶ … ──▶ cpu_unlock ──▶ threads that were unparked are woken, outside the lock

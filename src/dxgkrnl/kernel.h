@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* kernel.h: the processor that dxgkrnl and a miniport run on.
  *
  * A kernel is one virtual processor. Whoever runs kernel or miniport code holds it; a thread that waits gives

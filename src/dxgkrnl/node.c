@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* node.c: what is at the device. See sched.h. */
 #include "dxgkrnl/adapter.h"
 

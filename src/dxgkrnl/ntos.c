@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ntos.c: the kernel routines that a miniport calls (include/wddm/ntddk.h), each with the IRQL rule of its
  * documentation. */
 #include "dxgkrnl/adapter.h"

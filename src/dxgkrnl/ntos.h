@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ntos.h: what the kernel routines (wddm/ntddk.h) gave to the miniport. */
 #ifndef DXGKRNL_NTOS_H_
 #define DXGKRNL_NTOS_H_

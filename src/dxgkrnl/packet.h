@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* packet.h: units of a context's work, and the DMA buffers they bring.
  *
  *   dxgk_packet_create ─▶ queued (sched.c) ─▶ at the device (node.c) ─▶ dxgk_packet_free

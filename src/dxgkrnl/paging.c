@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* paging.c: paging buffers, which map allocations into apertures and move their content to and from memory segments. */
 #include "dxgkrnl/adapter.h"
 

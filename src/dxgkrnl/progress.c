@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* progress.c: how far contexts are, and whether their devices are lost: what clients read (progress.h), and waits for it. */
 #include "dxgkrnl/adapter.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* progress.h: how far a context is, and the display, in memory that a client maps: a fence or a vblank without a call.
  *
  * The client only reads, but for `waiters` and `awaited` of its contexts; dxgkrnl believes nothing it finds here.

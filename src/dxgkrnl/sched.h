@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sched.h: the GPU scheduler: contexts' queues (sched.c) in front of the nodes of the device (node.c).
  *
  *   dxgk_sched_queue ─▶ context's queue ─take─▶ resident, Patch, dxgk_node_submit ─▶ at the device ─┬─ DMA_COMPLETED ─▶ retired

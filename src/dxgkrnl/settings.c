@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dxgkrnl/settings.h"
 
 #include <errno.h>

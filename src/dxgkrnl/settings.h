@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* settings.h: what the registry holds on Windows, in a text file.
  *
  *   ; a comment

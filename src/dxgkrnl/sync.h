@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sync.h: synchronisation objects: what WAIT and SIGNAL packets wait for and signal.
  *
  * Invariants:

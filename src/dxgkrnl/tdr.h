@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tdr.h: time-out detection and recovery.
  *
  *   head packet at the device ──TdrDelay──▶ ask the miniport for the current fence

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* thunks.c: the D3DKMT thunks for adapters, devices, memory, escapes and statistics (those for work: thunks_work.c).
  *
  * Every thunk checks its handles against the calling client first; a handle that is not the client's is

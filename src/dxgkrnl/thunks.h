@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* thunks.h: what the two files of thunks share. */
 #ifndef DXGKRNL_THUNKS_H_
 #define DXGKRNL_THUNKS_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* thunks_work.c: the D3DKMT thunks for rendering, presents, locks, synchronisation and the display. */
 #include "dxgkrnl/thunks.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vidmm.h: allocations, segments, budgets and residency.
  *
  *   created ──dxgk_vidmm_make_resident──▶ in a segment ──evict──▶ in system memory ──dxgk_vidmm_make_resident──▶ in a segment ...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* backend.h: the border between the device and whatever executes its submissions.
  *
  *   gpu ──submit(submission)──▶ backend ──gpu_complete(completion)──▶ gpu

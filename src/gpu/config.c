@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* config.c: the PCI configuration space.
  *
  *   00 IDs │ 04 command, status │ 08 revision, class │ 10 BAR0 │ 14 BAR1 │ 2C subsystem │ 34 ▶ 50 │ 3C interrupt

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fence.c: the fence time line.
  *
  *   QUEUED ──gpu_offer──▶ IN_FLIGHT ──gpu_complete──▶ DONE ──gpu_retire──▶ gone

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpu.h: the AeroGPU device: PCI configuration space, registers, ring, fences, vblank, scanout, cursor, error latch.
  *
  *   host ──config/BAR accesses, gpu_timer──▶ gpu ──submission──▶ backend (backend.h)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* internal.h: the device's state, shared by the files of this folder and nobody else.
  *
  * gpu->lock protects everything. It is recursive so that a backend may complete inside submit; the work that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* irq.c: interrupt status, and how the host hears of it.
  *
  *   IRQ_STATUS & IRQ_ENABLE ──▶ INTx: the level follows it, unless INTx is disabled or MSI is on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* observer.h: listening at the device's border. Recorders and statistics attach here; they own no state of
  * the device and cannot change it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* regs.c: BAR0. An access is split into the dwords it touches; a write that covers part of a dword keeps the
  * other bytes of a readable register, and writes zeroes there to DOORBELL and IRQ_ACK.
  */

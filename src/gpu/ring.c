@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ring.c: takes descriptors out of the guest's ring.
  *
  * Everything in the ring was written by somebody else and may change while it is read: each field is read

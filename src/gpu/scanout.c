@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scanout.c: reading the pictures that the scanout and cursor registers describe, as RGBA8.
  *
  * sRGB formats have the same bytes as those without and are shown as they are: a picture's bytes are display

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vblank.c: the vblank clock.
  *
  *   off ──start (SCANOUT0_ENABLE 0→1)──▶ ticking every period ──stop (1→0, device reset)──▶ off

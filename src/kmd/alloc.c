@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* alloc.c: devices, contexts, allocations, and where in guest memory they are.
  *
  *   private data ─CreateAllocation─▶ allocation ─OpenAllocation─▶ one open of a device ─▶ allocation list of a Render

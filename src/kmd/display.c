@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* display.c: modes, EDID, scanout, scan line, pointer.
  *
  *   CommitVidPn ─▶ SetVidPnSourceAddress(ModeChange) ─▶ SetVidPnSourceVisibility(TRUE) ─▶ flips

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* driver.c: the WDDM 1.1 display miniport for AeroGPU.
  *
  * One source, two builds: part of the programs that run it in user space (src/dxgkrnl), and aerogpu.sys for Windows.

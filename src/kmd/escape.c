@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* escape.c: the driver-private calls of D3DKMTEscape (include/aerogpu/escape.h).
  *
  *   block ─▶ header checked ─▶ a copy, as long as the op's whole struct ─▶ op ─▶ the prefix that the caller has room for

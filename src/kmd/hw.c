@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hw.c: the device as the miniport drives it: registers, ring, fences, interrupts, reset.
  *
  *   SubmitCommand ─▶ ring (or behind it, when it is full) ─▶ doorbell ─▶ device ─▶ COMPLETED_FENCE ─▶ interrupt

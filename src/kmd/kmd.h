@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* kmd.h: what the files of the miniport share. The contract of the whole is in driver.c.
  *
  * Who may touch what:

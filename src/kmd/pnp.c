@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pnp.c: the adapter's life, its settings, what it is and what hangs on it. */
 #include "kmd/kmd.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* present.c: DxgkDdiPresent: rectangles between surfaces, and filled ones, as a stream of the driver's own.
  *
  *   names that were left end ─▶ names for both surfaces ─▶ read what guest memory holds ─▶ COPY_TEXTURE2D a rectangle, written back ─▶ names end

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* render.c: from a client's stream to a descriptor in the ring.
  *
  *   DMA buffer: stream header | packets | padding | allocation table          private data: struct kmd_dma

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* stream.c: what a client may say in a stream, and what it leaves behind.
  *
  *   handle of a client, below 2^20 ─▶ number of its device << 20 | handle, at the GPU

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* util.c: memory, and the circular log. */
 #include "kmd/kmd.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vidpn.c: which modes there are, and which the operating system chose.
  *
  * One source, one target, one path; a source mode and a target mode go together when they have the same size. Neither

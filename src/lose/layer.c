@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* layer.c: device-loss injection: a Vulkan layer that takes a program's device away on purpose, as a driver does after a reset.
  *
  *   ALIVE ──the asked frame or submission──▶ HUNG ──hang_ns──▶ LOST        (asked to hang)

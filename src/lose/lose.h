@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lose.h: device-loss injection: runs a program, takes its Vulkan device away once it has done so many frames or submissions, and watches what it does.
  *
  * The loss is made by a layer (layer.c) in the program's processes; the driver and the GPU are whatever the machine has, and are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* record.h: what `aerogpu lose` asks of the layer, and what the layer answers: one page that every process of the program maps.
  *
  * Times are nanoseconds of CLOCK_MONOTONIC, 0 for "not yet". A slot is a logical device; it is written by its process only and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* run.c: the program in a process group of its own, and the record that its layer fills in, looked at every few milliseconds. */
 #include "lose/lose.h"
 

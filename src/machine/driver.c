@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "machine/driver.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* driver.h: a small driver for the device of a machine, for programs that want to submit work: tests, benchmarks, samples.
  * It reaches the device through configuration space, registers, guest memory and interrupts only, as any driver does.
  * What every driver does to bring the device up is here in parts, too (driver_probe, driver_ring): the stack's bus and the

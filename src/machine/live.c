@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* live.c: the machine that users run.
  *
  *   any thread: register write ──▶ gpu ──▶ exec_host_submit

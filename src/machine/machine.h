@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* machine.h: hosts for the device inside one process: guest memory, a device, and something that executes.
  *
  *   live   CLOCK_MONOTONIC; the executor in its own process. Completions and vblanks are taken, and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* priv.h: what machine.c shares with the two kinds. */
 #ifndef MACHINE_PRIV_H_
 #define MACHINE_PRIV_H_

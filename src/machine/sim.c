@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sim.c: the machine in virtual time. One thread; the event loop holds everything that is still to happen.
  *
  * The executor here is a model: one submission at a time, in order, each taking a time drawn from the seed;

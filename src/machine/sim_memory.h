@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sim_memory.h: what the sim's model of the executor knows of guest memory: which resource has which allocation behind
  * it, and so which copies must not write back.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "minimize/crash_run.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* crash_run.h: plays a recording on a machine of its own, with a black box attached, until it crashes or ends. Every run
  * has a fresh executor, so that no run can influence another. */
 #ifndef AEROGPU_CRASH_RUN_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "minimize/dump_file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dump_file.h: what the tools that play a dump again need of it. */
 #ifndef AEROGPU_DUMP_FILE_H_
 #define AEROGPU_DUMP_FILE_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "minimize/dumps.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dumps.h: the black box in a program of the stack: dumps of what crashes, where AEROGPU_DUMPS names a folder. */
 #ifndef AEROGPU_DUMPS_H_
 #define AEROGPU_DUMPS_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* reduce.c: see reduce.h.
  *
  *   reduce_load ─▶ [things of a level ─▶ keep[] ─▶ reduce_write ─▶ does it still crash? ─▶ reduce_apply]* ─▶ reduce_save

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* reduce.h: a recording in pieces that can be left out: submissions, packets, what packets bind, and the bytes that packets
  * and guest memory carry. What is left is always a well-formed recording; whether it still makes sense is for the device to say.
  */

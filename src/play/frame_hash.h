@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* frame_hash.h: the hash that names a picture: SHA-256 over LE32 width, LE32 height and tight RGBA8 rows, top-down. */
 #ifndef PLAY_FRAME_HASH_H_
 #define PLAY_FRAME_HASH_H_

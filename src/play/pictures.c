@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "play/pictures.h"
 
 #include <errno.h>

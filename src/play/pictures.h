@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pictures.h: what is done with a presented picture (hash, PNG) on a thread of its own, so that playing does not wait.
  *
  *   pictures_add ──▶ queue of at most MAX_WAITING bytes ──▶ worker ──▶ hash, file

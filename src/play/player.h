@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* player.h: plays recordings on a device, as a driver: registers, ring, doorbell, interrupt. It is a driver
  * of its own, on the parts of machine/driver.h, since recordings say where guest memory is, and that is anywhere.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "play/sheet.h"
 
 #include <ctype.h>

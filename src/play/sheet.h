@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sheet.h: a contact sheet: many pictures in one PNG, in a grid of one row per recording, each with a label. */
 #ifndef AEROGPU_SHEET_H_
 #define AEROGPU_SHEET_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "play/targets.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* targets.h: which picture a command stream presents, found by reading the stream as a driver that wrote it would know.
  *
  * A recording holds submissions and no registers. Whoever plays it must programme the scanout before the

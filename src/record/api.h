@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* api.h: the tables of an API that is recorded: every method, type, enum and interface, as data.
  *
  * Everything in this room that reads, writes or prints calls walks these tables and knows nothing else of the API: a second

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* collect.c: the collector (collect.h). It polls the bell in shared memory, writes full chunks, and, when the last
  * process that recorded is gone, what the others hold: however the program ended, nothing it recorded is lost. */
 #include "record/collect.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* collect.h: runs a program with the recorder in front and writes what it leaves in shared
  * memory (shm.h) into a file. */
 #ifndef RECORD_COLLECT_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* diff.h: what two recordings do differently. */
 #ifndef RECORD_DIFF_H_
 #define RECORD_DIFF_H_

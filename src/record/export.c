@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "record/export.h"
 
 #include <dirent.h>

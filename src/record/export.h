@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* export.h: a recording for other programs: an SQLite database, a Perfetto time line, a web page. */
 #ifndef RECORD_EXPORT_H_
 #define RECORD_EXPORT_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "record/names.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* names.h: what each object of a recording is: its interface, its debug name, and the calls of its life. */
 #ifndef RECORD_NAMES_H_
 #define RECORD_NAMES_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* os.h: the little that the recorder needs from the system it runs on: os_linux.c, os_windows.c.
  *
  * The rest of the recorder is one source for both; locks are pthread mutexes (winpthreads is linked into the DLL).

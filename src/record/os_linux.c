@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* os_linux.c: the recorder's system calls on Linux (os.h). */
 #include "record/os.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* os_windows.c: the recorder's system calls on Windows and Wine (os.h). */
 #include "record/os.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec.c: threads, chunks and records of the recorder (rec.h). */
 #include "record/rec.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec.h: the recorder, as it sits inside the recorded program.
  *
  * What leads the program's calls here is the API's own affair (method tables that are patched, a layer): a thunk for each

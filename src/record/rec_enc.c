@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "record/rec_enc.h"
 
 void enc_text(struct enc *e, const char *s, size_t n)

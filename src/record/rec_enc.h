@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_enc.h: how one value is written (wire.h); what thunks call. */
 #ifndef RECORD_REC_ENC_H_
 #define RECORD_REC_ENC_H_

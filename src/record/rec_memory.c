@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_memory.c: what the program wrote into mapped memory.
  *
  * Mapped upload memory is watched (dirty.h) as regions of whole pages; mappings that share pages share a region. At

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_objects.c: which number an object has, and where handles and addresses lead.
  *
  * Lookups take no lock. The table of objects maps addresses to nodes that are never freed (an address that comes back

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* shm.h: the memory that the recorded program shares with the collector (collect.h).
  *
  * The recorder inside the program writes into chunks; the collector outside compresses full ones into the file. What

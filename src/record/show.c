@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* show.c: one visitor, two forms: text as a C programmer would write the call, JSON for other programs. */
 #include "record/show.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* show.h: a recording as text and as JSON lines. */
 #ifndef RECORD_SHOW_H_
 #define RECORD_SHOW_H_

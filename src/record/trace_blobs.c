@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "record/trace_blobs.h"
 
 #include <errno.h>

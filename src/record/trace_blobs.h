@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trace_blobs.h: the blobs of a recording, for trace_read.c.
  *
  * A walk over the blocks finds where the fragments of each blob stand. If all blobs fit into the budget they stay in memory;

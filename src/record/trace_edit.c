@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "record/trace_edit.h"
 
 #include <errno.h>

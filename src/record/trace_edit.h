@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trace_edit.h: writes a recording that is made of the calls of another one, and of new ones.
  *
  * Calls stand in the new file in the order in which they are given, whatever thread they are of: each takes a ticket.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trace_file.h: writing and reading recordings (wire.h has the bytes).
  *
  * The reader checks every block before it is used and every record before it is handed out: a consumer decodes only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trace_read.c: the reading half of trace_file.h.
  *
  * Each thread of the recording is a row of blocks, decoded one at a time. A heap holds the next call of every thread;

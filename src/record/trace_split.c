@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trace_split.c: headers of records first, with the lengths of their arguments; then the arguments, each byte less that of
  * the last call of the same method if that had as many. Fence values, times and the like become rows of the same number. */
 #include "record/trace_split.h"

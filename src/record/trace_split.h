@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trace_split.h: another order of a block's bytes, in which they compress better (wire.h, TRC_SPLIT). */
 #ifndef RECORD_TRACE_SPLIT_H_
 #define RECORD_TRACE_SPLIT_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trace_write.c: the writing half of trace_file.h. */
 #include "record/trace_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* varint.h: LEB128 integers over struct bytes (reading) and a raw pointer (writing); zigzag for signed ones. */
 #ifndef RECORD_VARINT_H_
 #define RECORD_VARINT_H_

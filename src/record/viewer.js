@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The page of a recording. What the page shows stands in blocks in front of this: a line a call (frame, microseconds, object, then thread and text),
 // a line an object (number, type, made by, released by, name), a line a picture (file, base64).
 const $ = id => document.getElementById(id);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "record/walk.h"
 
 #include <string.h>

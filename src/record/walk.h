@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* walk.h: reads the arguments of a call along the tables, handing each value to a visitor. */
 #ifndef RECORD_WALK_H_
 #define RECORD_WALK_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* wire.h: the bytes of a recording. Little-endian throughout.
  *
  *   file    = header block* [index]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "report/chart.h"
 
 #include <stdarg.h>

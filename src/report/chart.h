@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* chart.h: small drawings in SVG. Colours are the classes c-NAME of page.css, so that light and dark fit them.
  *
  * Sizes are in units of the drawing, whose width the page chooses. `title` is what is shown when somebody points at a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* page.h: reports as HTML: one page that needs no other file and no network.
  *
  *     page_begin(o, &(struct page){.title = "frame.aerogpudump"});

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // What every page can do: switch between light and dark, sort and filter its tables, zoom its time lines.
 "use strict";
 (() => {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* timeline.h: what happened when, in lanes one below the other. The reader zooms and moves it (page.js).
  *
  *     timeline_begin(&t, o, begin_ns, end_ns, 2 * 40, "the GPU");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "report/trace_events.h"
 
 #include "base/check.h"

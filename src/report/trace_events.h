@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trace_events.h: time lines for the Perfetto and Chrome viewers, written as the events come (Trace Event Format, JSON).
  *
  *     trace_events_begin(&t, file);

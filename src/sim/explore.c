@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sim/explore.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* explore.h: one life of the whole stack in virtual time, with clients and faults drawn from a seed, and what may never
  * happen (docs/design.md) checked all along.
  *

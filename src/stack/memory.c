@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stack/memory.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* memory.h: who has which guest memory.
  *
  * dxgkrnl's and the miniport's own memory is the machine's RAM. Memory that clients may map lies above it, in chunks of one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* stack.h: the whole stack in one process: a machine, dxgkrnl on it, and the AeroGPU miniport in that.
  *
  *   stack_create ─▶ stack_start ─▶ clients of stack_dxgk() ─▶ stack_destroy

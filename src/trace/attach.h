@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* attach.h: recording what a machine executes, for every program that brings one up.
  *
  *     trace_attach(&recording, machine, NULL, &e)   records if AEROGPU_RECORD names a file, else does nothing …

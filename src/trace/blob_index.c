@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/blob_index.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* blob_index.h: where in the file each blob lies, by id. */
 #ifndef TRACE_BLOB_INDEX_H_
 #define TRACE_BLOB_INDEX_H_

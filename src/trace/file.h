@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* file.h: the bytes of a recording, wherever they are, and how a complaint about them looks. Private to src/trace. */
 #ifndef TRACE_FILE_H_
 #define TRACE_FILE_H_

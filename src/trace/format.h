@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* format.h: the numbers of the .aerogputrace container, versions 1 and 2. Everything is little-endian.
  *
  *   header 32 │ metadata: JSON │ records … │ TOC: 16 + 32 per frame │ footer 32

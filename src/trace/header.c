@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* header.c: what stands around the records: header, metadata, frame index, footer. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* reader.c: the records of a recording (reader.h has the contract).
  *
  * Where a reader stands:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* reader.h: reads an .aerogputrace recording record by record, in a file of any size.
  *
  *   trace_reader_open ──▶ [next ──▶ record]* ──▶ 0 at the end, or one error that stays

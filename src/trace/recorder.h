@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* recorder.h: records what a running device executes, as a container version 2 recording that plays to the
  * same pictures.
  *

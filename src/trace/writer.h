@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* writer.h: writes an .aerogputrace recording while it happens.
  *
  *   create ──▶ [begin_frame ──▶ [blob | packet | submission]* ──▶ present or end_frame]* ──▶ finish

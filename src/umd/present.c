@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* present.c: swap chains on the display, queries and events. */
 #include "umd/priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* priv.h: what the files of the user-mode driver share. */
 #ifndef UMD_PRIV_H_
 #define UMD_PRIV_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* resource.c: textures and buffers, their guest memory, sharing, copies. */
 #include "umd/priv.h"
 

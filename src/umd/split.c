@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* split.c: how much work goes into a submission, so that none takes long: time-outs look at submissions, and so does whoever
  * waits behind them (the checklist's rule A).
  *

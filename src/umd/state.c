@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* state.c: shaders, bindings, draws and dispatches. */
 #include "umd/priv.h"
 

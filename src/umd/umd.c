@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* umd.c: devices and submissions. The contract is in umd.h. */
 #include "umd/priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* umd.h: the user-mode driver: from resources, states and draws to D3DKMT calls.
  *
  *   umd_open ─▶ umd_texture, umd_buffer … ─▶ umd_use + ABI_EMIT(umd_stream(d), …) ─▶ umd_flush ─▶ umd_wait ─▶ umd_close

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* checkpoint.c: queues, and the checkpoints (ext.h) at which they stand, found where shared memory says. Nothing in that memory is
  * believed: what is no checkpoint of the context is none.
  */

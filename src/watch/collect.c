@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* collect.c: what a snapshot knows becomes rows of the dump. */
 #include "watch/collect.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* collect.h: what the files share that write a snapshot's rows, each those of its subject. */
 #ifndef WATCH_COLLECT_H_
 #define WATCH_COLLECT_H_

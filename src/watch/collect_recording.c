@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* collect_recording.c: the playable recording of the last submissions, with the guest memory that they name. */
 #include <stdio.h>
 #include <stdlib.h>

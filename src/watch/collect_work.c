@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* collect_work.c: submissions, their packets and marks, what is bound where and used how often. Streams are walked from the
  * first to the last, so that what was bound at a command is known when it comes. */
 #include <stdio.h>

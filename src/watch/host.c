@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* host.c: the host's processors around a crash: what a hang looks like that is none, because nobody let the device run. */
 #include <dirent.h>
 #include <math.h>

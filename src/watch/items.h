@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* items.h: a submission as the inference engine sees it. */
 #ifndef WATCH_ITEMS_H_
 #define WATCH_ITEMS_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* judge.c: from the marks of a submission to the command that crashed.
  *
  * Each mark becomes a TOP marker, the commands that it covers, and a BOTTOM marker; bb_infer does the rest. What was not

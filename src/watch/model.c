@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "watch/model.h"
 
 #include <stdio.h>

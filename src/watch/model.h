@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* model.h: what a walk over AeroGPU command streams knows at each packet: which objects exist, and which are bound in which
  * context. It executes nothing, and believes nothing: unknown handles are just numbers.
  *

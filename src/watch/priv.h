@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* priv.h: what watch.c (listening) and collect.c (evidence) share. */
 #ifndef WATCH_PRIV_H_
 #define WATCH_PRIV_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* watch.c: listening, and noticing (contract in watch.h; evidence in collect.c).
  *
  * A stream is kept from when the device takes it until the ring is reset or there is no more room. While evidence is being

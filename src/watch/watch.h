@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* watch.h: a black box for a machine: listens at the device's border, notices that something crashed, and has a dump
  * made of it.
  *

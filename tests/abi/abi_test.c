@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ABI room: layouts against numbers written down independently of the table, the decoder's rules, the printer. */
 #include <stdarg.h>
 #include <setjmp.h>

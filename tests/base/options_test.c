@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A table, and what it makes of words: values, one sentence for each mistake, help, manual page, list. */
 #include <stdarg.h>
 #include <setjmp.h>

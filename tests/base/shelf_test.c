@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* shelf_test.c: the containers, searches and writers of src/base. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* blackbox_test.c: the library alone: inference, packages, dumps, reports. */
 #include <errno.h>
 #include <setjmp.h>

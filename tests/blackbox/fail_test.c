@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fail_test.c: the nth allocation or system call of the black box fails. */
 #include <setjmp.h>
 #include <stdarg.h>

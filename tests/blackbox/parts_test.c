@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* parts_test.c: the flight recorder, the registry of resources, delta debugging. */
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """docs/dump-schema.md is what the program prints, and each column and key on it is written by something; and the other way round.
   schema_test.py SOURCE_ROOT AEROGPU"""
 import glob

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "etl_synth.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* etl_synth.h: ETL files made up event by event. No public file has processor power events; these follow the
  * published layouts, and a report made from them says nothing about a real machine. */
 #ifndef ETL_SYNTH_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* stall_plants.h: what stall_verdicts plants. Each kind says what the verdict has to be, and by which reason. */
 #ifndef STALL_PLANTS_H_
 #define STALL_PLANTS_H_

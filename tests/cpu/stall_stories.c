@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stall_plants.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* stall_verdicts: plants stalls and asks for verdicts. usage: stall_verdicts [--runs N] [--seed S] [--plant
  * P] [--tap] [--verbose]
  *

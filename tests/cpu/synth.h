@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* synth.h: recordings made up event by event, in the kernel's own page format, for tests, proofs and benchmarks. */
 #ifndef CPU_SYNTH_H_
 #define CPU_SYNTH_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d12_elsewhere.c: programs whose calls mean something else on another device, over the stub.
  *   indirect   GPU addresses in argument buffers: in upload memory, copied from there, changed by half
  *   written    an argument buffer that shaders may write

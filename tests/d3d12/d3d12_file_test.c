@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d12_file_test.c: the tables, the ways of watching memory, and the files of the Direct3D 12 recorder: what needs no device. */
 #include <stdarg.h>
 #include <setjmp.h>

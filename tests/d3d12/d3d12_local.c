@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d12_local.c: a program that loads libvkd3d-utils for itself alone, as plug-ins do. */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d12_records.h: recordings that tests make byte by byte. Behind cmocka.h. */
 #ifndef TESTS_D3D12_RECORDS_H_
 #define TESTS_D3D12_RECORDS_H_

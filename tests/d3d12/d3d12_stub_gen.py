@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """d3d12_stub_gen.py SRCDIR IDLDIR OUTDIR: a Direct3D 12 that does nothing, and a program that calls all of it.
 
     d3d12_stub.c     every interface of the installed IDL files, also those that no implementation here has. STUB_BASE: its

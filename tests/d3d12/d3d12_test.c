@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d12_test.c: whole programs recorded by the Direct3D 12 recorder, and played (its parts: d3d12_file_test.c).
  * usage: d3d12_test AEROGPU WORKLOAD STUB CALLALL ELSEWHERE LOCAL */
 #include <stdarg.h>

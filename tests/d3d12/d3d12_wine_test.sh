@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Windows programs: recorded under Wine on a virtual screen, played without either.
 #   d3d12_wine_test.sh AEROGPU SAMPLES_DIR WORK_DIR
 # The prefix in WORK_DIR is made once; its copies of Wine's libraries become links (they are 600 MB).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* play_parts_test.c: parts of the player that need no device. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What one client does to take the GPU from everybody, and that it does not: each from a process of its own. */
 #include "d3dkmt_rig.h"
 

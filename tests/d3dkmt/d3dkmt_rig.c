@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "d3dkmt_rig.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3dkmt_rig.h: dxgkrnl on a toy GPU (tests/softgpu), reached by the D3DKMT functions, and what a program does with them. */
 #ifndef D3DKMT_RIG_H_
 #define D3DKMT_RIG_H_

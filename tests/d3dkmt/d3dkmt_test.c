@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The D3DKMT* functions, in one process and over the socket, on a toy GPU (tests/softgpu). */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* D3DKMT calls that wait, over the socket: for vblanks, for room, for slots; and what ends them. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dxgkrnl: vblanks, flips, and allocations that go while work names them. */
 #include <stdarg.h>
 #include <setjmp.h>

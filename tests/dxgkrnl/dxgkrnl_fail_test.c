@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each allocation and system call on the way from nothing to a frame fails once, in virtual time, where all runs on one thread:
  * somebody is told, nothing crashes, nothing stays behind (ASan, descriptors, the device's memory). */
 #include "softgpu/device.h"

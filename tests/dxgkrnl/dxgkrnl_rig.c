@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dxgkrnl_rig.h"
 
 #include <stdarg.h>

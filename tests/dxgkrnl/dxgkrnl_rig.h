@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dxgkrnl_rig.h: dxgkrnl on a toy GPU with a miniport that it does not know (tests/softgpu), and one client. */
 #ifndef DXGKRNL_RIG_H_
 #define DXGKRNL_RIG_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dxgkrnl: time-outs, resets that succeed and fail, lost interrupts, DDIs that block, faults by seed. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dxgkrnl hosts a miniport that it does not know (tests/softgpu/kmd.c), in virtual time and live. */
 #include <stdarg.h>
 #include <setjmp.h>

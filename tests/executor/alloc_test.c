@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Without memory, descriptors or threads: each allocation and system call of shader, engine, host and process fails once, and
  * what called it says so, loses nothing, and works again. */
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* breadcrumb_test.c: the guest's own markers (ext.h), read in guest memory while and after the device works on them. */
 #include <errno.h>
 #include <setjmp.h>

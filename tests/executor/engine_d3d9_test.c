@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Direct3D 9 through the engine: vertex declarations, vs/ps 1 to 3, constants, render and sampler states. */
 #include <stdarg.h>
 #include <setjmp.h>

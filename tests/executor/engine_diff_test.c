@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The same random stream in one submission, in a submission for every draw, cut at random, with another context drawing in
  * between, in groups of two draws, and with a mark around every packet must leave the same bytes everywhere: state that is remembered from draw to draw, pass to pass and
  * command buffer to command buffer is remembered right.

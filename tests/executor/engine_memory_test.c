@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Resources and guest memory: what formats, ranges and views of buffers mean, byte by byte. */
 #include <stdarg.h>
 #include <setjmp.h>

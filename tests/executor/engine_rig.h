@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* engine_rig.h: an engine in this process with guest memory around it, for tests. */
 #ifndef TESTS_ENGINE_RIG_H_
 #define TESTS_ENGINE_RIG_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Corners of Direct3D and of the ABI that a picture shows: what is drawn when little, nothing or too much is bound or set. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine_stream_priv.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* engine_stream.h: random streams without errors, for an engine_rig: the same seed gives the same packets, whether they go
  * into one submission or into many.
  *

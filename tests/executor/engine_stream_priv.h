@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* engine_stream_priv.h: what the halves of a random stream share: engine_stream_setup.c makes the resources, shaders and
  * layouts, engine_stream.c sets states, transfers and draws. */
 #ifndef TESTS_ENGINE_STREAM_PRIV_H_

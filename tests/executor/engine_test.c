@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The engine in this process on the Vulkan device of this machine: pictures that are wrong if orientation, winding,
  * formats, states or bindings are. */
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The engine in this process: textures of every format, copies, guest memory behind them, shared surfaces. */
 #include <stdarg.h>
 #include <setjmp.h>

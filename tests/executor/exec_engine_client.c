@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The engine's interface, served by the executor's process: what tests ask of an engine they can ask of the
  * sandboxed one.
  *

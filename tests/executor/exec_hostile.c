@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An executor that has gone bad: it speaks the protocol well enough to be trusted, then writes random numbers
  * over everything it shares with its host. The number in AEROGPU_HOSTILE_SEED is the start of the sequence.
  */

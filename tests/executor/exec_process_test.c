@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The executor as a process of its own, through executor/host/host.h: what a device sees of it when it works,
  * dies, hangs, lies, or is not there. */
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See exec_test_engine.h. Sound as an engine: it keeps what executor/engine/engine.h promises. */
 #include "exec_test_engine.h"
 

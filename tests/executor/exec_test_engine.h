@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* exec_test_engine.h: an engine for tests of the process around it. It draws nothing; a submission's command
  * buffer is one struct test_command that says what the engine should do to its process.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* shader_files.h: sample shaders for tests, and Direct3D 9 tokens written out. */
 #ifndef TESTS_SHADER_FILES_H_
 #define TESTS_SHADER_FILES_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "shader_rig.h"
 
 #include <errno.h>

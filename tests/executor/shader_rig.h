@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* shader_rig.h: runs linked shaders on the first Vulkan device and reads floats back: what a translation computes,
  * without the engine around it. */
 #ifndef TESTS_SHADER_RIG_H_

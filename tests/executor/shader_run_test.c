@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What translated shaders compute, on the first Vulkan device. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shader bytes in, descriptions and exact errors out. */
 #include <dirent.h>
 #include <errno.h>

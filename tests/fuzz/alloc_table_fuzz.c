@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Allocation tables: any bytes give a table that keeps its promises, or an error. */
 #include <stddef.h>
 #include <stdint.h>

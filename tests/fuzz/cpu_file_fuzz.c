@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whole recordings, ours and Windows': everything that a report does with them. */
 #include <stdint.h>
 #include <stdlib.h>

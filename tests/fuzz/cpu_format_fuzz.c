@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Format files and header_page of tracefs. */
 #include <stdint.h>
 #include <stdlib.h>

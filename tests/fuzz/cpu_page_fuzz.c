@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ring-buffer pages: no load may leave the page and its pad, and no page may hold more events than it says it can. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d12_fuzz.c: the reader of .d3d12trace files, the walk over records, and what a player reads of them. The hash of a block is made right first, so
  * that mutations reach what is behind it. */
 #include <stdbool.h>

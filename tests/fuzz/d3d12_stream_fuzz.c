@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d12_stream_fuzz.c: the walk over pipeline state streams. Every subobject it reports lies inside the stream. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fuzzes the service's messages in a sim: each is a 16-bit length and so many bytes behind a header that is made right, or
  * left alone when the length's top bit is set. A structure that begins with a number below 8 gets a handle that lives. What
  * must hold beside what the sanitizers find: an answer that fits, no rule broken, the adapter goes on. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Dumps of anybody: every form of the report is made of whatever can be read. */
 #include <fcntl.h>
 #include <stdint.h>

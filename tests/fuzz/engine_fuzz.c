@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The whole engine: the input is a command stream whose header is made right; guest memory holds an
  * allocation table of three entries, one of them READONLY. Every submission completes once, and a plain clear afterwards
  * works. Draws and dispatches are kept small, since a legal stream may ask for hours of work. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ETL files: buffers, event headers, the printers of every event, and the merge over processors. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fuzzes what a compromised executor can do to the whole stack: it maps all of guest memory, and writes there whenever it likes.
  * A client renders and presents as clients do; meanwhile bytes change in the ring, the fence page, the DMA buffers and
  * allocation tables that were checked a moment ago, and anywhere else. Commands of 8 bytes: what, where, when, and what is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fuzzes what a compromised executor can do to its host: the input is a list of commands of 8 bytes, what the device's host calls
  * and what the other side writes into the memory and the socket that both share, in any order, at any point between two
  * looks of the host. The supervisor's steps are made here instead of by its thread; the process is nothing but that memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Flight recorder files of anybody. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fuzzes the miniport's escapes in a sim: a byte of who asks and how often, then blocks of a 16-bit length each. What must hold
  * beside what the sanitizers find: nothing behind a block is touched, no rule is broken, the adapter goes on. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fuzzes what a client says to the miniport through dxgkrnl's own calls: private data of allocations and contexts,
  * and streams. Commands: a byte of what, a 16-bit length, the bytes. The sim decodes what is submitted as the executor
  * does. No rule may be broken, nothing may hang, and a client that was told no goes on. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Input layouts, ILAY blobs and Direct3D 9 declarations: any bytes give a layout within its bounds, or an error. */
 #include <stddef.h>
 #include <stdint.h>

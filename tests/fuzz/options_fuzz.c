@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Command lines: any words, one a line, are taken or refused with a sentence; what is taken lies in its limits, and every
  * operand is one of the words. */
 #include <getopt.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Packages of evidence, as the process that makes dumps is given them. */
 #include <stdint.h>
 

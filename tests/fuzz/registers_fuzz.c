@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fuzzes what a guest can do to the device: configuration space, both BARs and guest memory, with time
  * passing and completions arriving in between. The input is a list of commands of 12 bytes. The device's own
  * promises are checked besides what the sanitizers find. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shader bytes. The first byte chooses the stage and whether a DXBC checksum is made right, so that mutations reach
  * what lies behind it; the rest is the shader. What is accepted is described, linked and printed. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Command streams: any bytes give packets, one error or both; every packet lies inside the stream, prints, and becomes
  * JSON. */
 #include <stddef.h>

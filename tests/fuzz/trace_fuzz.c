@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Recordings: any bytes give records, an error or both; every blob that was named can be loaded, and
  * salvaging a file never gives fewer records than reading it as it should be. */
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* XPRESS: the first two bytes are the size to unpack to. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* alloc_test: a device that gets no memory, and a device whose memory nobody can cut off. */
 #include "gpu_rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fence_test: fences, the fence page and the error latch. */
 #include <string.h>
 

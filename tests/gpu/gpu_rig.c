@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "gpu_rig.h"
 
 #include <errno.h>

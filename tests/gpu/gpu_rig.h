@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpu_rig.h: a device on a bench: 2 MiB of guest memory, a clock that is moved by hand, and a backend that
  * completes what the test tells it to. Tests poke registers and memory as a driver would and look at nothing else.
  */

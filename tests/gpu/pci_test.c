@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pci_test: configuration space, BAR access rules, VRAM, interrupts as the host sees them, plain registers. */
 #include <errno.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ring_test: the ring, descriptors, ring reset and bus mastering. */
 #include <errno.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scanout_test: the pictures that the scanout and cursor registers describe. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vblank_test: the vblank clock, its interrupt, and vsynced presents. */
 #include <string.h>
 

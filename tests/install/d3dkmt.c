@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3dkmt.c: the thunks, where no service listens. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpu.c: an AeroGPU in a program of its own: what a PCI bus would see of it. */
 #include <stdio.h>
 

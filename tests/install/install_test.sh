@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # What `meson install` brings is enough for programs outside of this tree: they are built with nothing but pkg-config's answers,
 # and run. TAP.
 #   install_test.sh SOURCE_ROOT BUILD_ROOT CC

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* wddm.c: a host for a display miniport, which is a shared object: it is loaded, its adapter starts and stops, and every rule
  * was kept. The miniport and its device are tests/dxgkrnl/softgpu, as another author would have them. */
 #include <stdio.h>

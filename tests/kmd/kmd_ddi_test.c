@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The DDIs that no thunk leads to, or only with what dxgkrnl itself would say: called as Windows may call them. */
 #include <stdarg.h>
 #include <setjmp.h>

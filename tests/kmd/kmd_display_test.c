@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The miniport's display half: modes, vblank, the scan line, flips, copies. */
 #include <stdarg.h>
 #include <setjmp.h>

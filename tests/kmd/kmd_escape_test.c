@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The escapes of the miniport: what they answer, to whom, and what they say to bad input. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The miniport when things go wrong: time-outs, what gets lost, a ring that is full. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* kmd_rig.h: the whole stack with one client, for tests of the miniport: everything goes through D3DKMT thunks. */
 #ifndef KMD_RIG_H_
 #define KMD_RIG_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The stack with every fault on, over many seeds: whatever happens, it goes on and nothing is lost. A seed that fails
  * is in the message; `kmd_sim_test SEED` runs that one alone. */
 #include <stdarg.h>

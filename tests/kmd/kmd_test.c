@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The miniport under dxgkrnl: starting, work, settings. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The miniport's work: allocation tables, long streams, preemption, many clients. */
 #include <stdarg.h>
 #include <setjmp.h>

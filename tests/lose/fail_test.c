@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The nth allocation or system call fails: the program is not run without the layer, and nothing stays. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A Vulkan program for the test of `aerogpu lose`: it submits and waits, over and over, and reacts to a lost device in the way that
  * its argument names. A second argument is a number of submissions after which it ends. */
 #include <stdbool.h>

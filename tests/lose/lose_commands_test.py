@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """lose_commands_test.py AEROGPU CLIENT: aerogpu lose from the outside: its words, its JSON, its exit codes; and a real program."""
 import json, os, shutil, signal, subprocess, sys, time
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu lose: what the layer does to a program, and what is said of it, with a program that reacts in every way there is. */
 #include <errno.h>
 #include <setjmp.h>

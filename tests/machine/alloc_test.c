@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* alloc_test: machines and drivers without memory or descriptors. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* live_threads_test: the live machine's threads, in every order that some thousand seeds think of (threads.h). What may never happen:
  * a deadlock, a wait that nobody ends, an interrupt routine that is called inside itself or after it was taken away.
  * `live_threads_test SEED` runs that one alone.

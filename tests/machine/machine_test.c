@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* machine_test: both machines and the small driver on them. The live one runs the real executor process
  * around the test engine of exec_test_engine.h, so that it needs no Vulkan and can be told to crash. */
 #include <errno.h>

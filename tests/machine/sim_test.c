@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sim_test: what may never happen (docs/design.md), checked over many seeds in virtual time with every fault
  * on. An observer at the device's border keeps the books; the driver above it behaves as a driver under TDR
  * does: it waits, and resets the ring when nothing moves for two seconds.

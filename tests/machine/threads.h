@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* threads.h: a scheduler of threads under test. Real threads, of which one runs at a time; whenever one takes or gives up a lock,
  * signals, waits or asks for the time, a seed decides who goes on, and whether time passes. What the seed decides is
  * what happens: a failing seed fails again.

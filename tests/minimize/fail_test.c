@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The nth allocation or system call fails: a recording in pieces, and a dump that is opened to be played. */
 #include <stdarg.h>
 #include <setjmp.h>

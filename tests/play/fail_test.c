@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The nth allocation or system call fails: what plays says so, keeps nothing, and works again. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu play, show and record, as a user runs them: the real executor process on this machine's Vulkan
  * device. play_test AEROGPU SAMPLES */
 #include <stdarg.h>

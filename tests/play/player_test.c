@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The player on a simulated machine: what a driver must get right, whatever the recording says. The simulated
  * executor draws nothing: pictures are those of the frame buffer as it is. */
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* alloc_test.c: the nth allocation or system call of the recorder core fails (alloc_fail.h). */
 #include <errno.h>
 #include <fcntl.h>

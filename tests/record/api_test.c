@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* api_test.c: a whole recorder for an API that is a table and its thunks: recorded, read, printed, exported, compared, edited.
  * The recorded program is this one: api_test --program KIND. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dirty_race.h: threads write while another looks (record/dirty/dirty.h's invariant, hard enough to fail without it).
  *
  * Each writer counts up in a word of its own in a random page and then says so. Whoever looks reads what was said first: all of that

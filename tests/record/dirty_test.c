@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dirty_test.c: nothing that is written to watched memory is lost, whoever writes and looks when. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ways of finding written pages in a Windows process. Prints TAP, and how long each took, as comments: for 64 MiB, the
  * writes' extra and the look, at 0, 1, 10 and 100 % written. */
 #include <stdatomic.h>

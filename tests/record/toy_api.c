@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "toy_api.h"
 
 #define VALUE(n, t)                                                                                          \

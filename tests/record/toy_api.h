@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* toy_api.h: an API of the tests' own, with a handful of calls: what src/record does for one that it has never seen. */
 #ifndef TESTS_RECORD_TOY_API_H_
 #define TESTS_RECORD_TOY_API_H_

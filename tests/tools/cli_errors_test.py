@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What `aerogpu` says to a wrong command line, bad files and outputs that cannot be written: one clear error that names what
 is wrong, the documented exit code, and nothing left behind.
   cli_errors_test.py AEROGPU SAMPLES"""

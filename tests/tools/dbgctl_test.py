@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """dbgctl_test.py AEROGPU DBGCTL SUITE_DIR: aerogpu_dbgctl against a service: shapes of its JSON, exit codes, files."""
 import json, os, re, shutil, signal, subprocess, sys, tempfile, time
 

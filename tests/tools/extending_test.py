@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """docs/extending.md is true: what it names is there, and its two examples, applied word for word to a copy of the tree, build and
 pass.
   extending_test.py SOURCE_ROOT AEROGPU

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The commands on files look at the file and know what it is; `record` looks at the program.
   front_door_test.py AEROGPU SAMPLES STUB CALLALL"""
 import json

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Every program and every command has a page, which renders without a warning, has each of its options, and refers to pages that
 # are there; shells take the completions, and complete with them.
 #   man_pages.sh PAGES COMPLETIONS PROGRAM...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The runner's own parts: its manifest, also without memory, and the XML that it makes of whatever a test says. */
 #include <stdarg.h>
 #include <setjmp.h>

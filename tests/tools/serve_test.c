@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `aerogpu serve` from outside: the whole stack with its executor, as a program of its own finds it. Live. */
 #include <stdarg.h>
 #include <setjmp.h>

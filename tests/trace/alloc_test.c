@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* alloc_test: recordings without memory or descriptors. Nothing that could not be recorded is left out in silence. */
 #include "gpu_rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The recorder at the border of a device whose backend completes on demand. */
 #include "gpu_rig.h"
 

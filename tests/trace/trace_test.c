@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The .aerogputrace container: what is written can be read, what is damaged is named. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The user-mode driver on the whole stack in virtual time: how it cuts long work into submissions. */
 #include <stdarg.h>
 #include <setjmp.h>

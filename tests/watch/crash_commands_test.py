@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """crash_commands_test.py AEROGPU SAMPLES: dump, report, replay, minimize and crashes on real crashes."""
 import json, os, shutil, signal, sqlite3, subprocess, sys, tempfile, time
 

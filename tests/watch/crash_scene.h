@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* crash_scene.h: a target and shaders for draws that never end, on a builder of the test's. Objects: target 1, vertex shader
  * 2, endless pixel shader 3. */
 #ifndef TESTS_CRASH_SCENE_H_

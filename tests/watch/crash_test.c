@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* crash_test.c: real crashes of the real executor, dumped, explained, played again. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* model_test.c: what a walk over streams knows about objects and bindings; and the watch's parts when memory runs out. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* watch_test.c: what the watch of a machine notices and puts into dumps: checkpoints, statuses, and causes told apart. */
 #include <setjmp.h>
 #include <signal.h>

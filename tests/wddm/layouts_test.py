@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What include/wddm declares has the layouts of Windows 7: structures, members, enumerators and function types are compared by
 name with layouts.tsv, which comes from a source of its own and not from our headers.
   layouts_test.py INCLUDE_DIR [NAME=NUMBER ...]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Proves that each header of include/wddm (and its layout asserts) compiles alone, without a warning, as C and as C++, for
 # Linux and for Windows. Prints TAP. Usage: wddm_headers.sh INCLUDE_DIR
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu abi: the reference page of the ABI, out of the tables that the code is made of. */
 #include "commands.h"
 

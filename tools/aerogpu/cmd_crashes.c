@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu crashes: what many dumps share. */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu doctor: what is wrong, by the checklist's table of symptoms, with the evidence. */
 #include "commands.h"
 #include "diagnose.h"

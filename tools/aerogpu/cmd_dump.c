@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu dump: plays recordings with the black box attached, and makes a dump of what crashes. */
 #include "commands.h"
 

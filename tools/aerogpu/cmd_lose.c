@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu lose: does a program survive the loss of its GPU? */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu record: runs a program and records it, or what the processors do. What it records shows by the program (record_see),
  * unless --what says it.
  *

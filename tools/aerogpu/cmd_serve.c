@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu serve: the stack as a service for other processes. It does what a booted Windows does for a program: the
  * miniport is started, the desktop is on, and D3DKMT answers on a socket until the service is told to end. */
 #include "commands.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu sim: lives of the whole stack in virtual time, one for each seed, with faults, until a promise breaks. */
 #include "commands.h"
 

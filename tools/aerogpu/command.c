@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* command.c: what all commands share (commands.h). */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* commands.h: the commands of `aerogpu`. One row here and one function each: cmd_NAME.c has it, or file_kinds.c for
  * those that work on files of several kinds.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu_record.c: what `aerogpu record` does for the processors, and `aerogpu watch`: the same live. */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu_report.c: what the processors did, from a recording or a Windows event trace: was the GPU hung, or was the CPU asleep? */
 #include "commands.h"
 

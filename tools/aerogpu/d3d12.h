@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d12.h: what the handlers of Direct3D 12 recordings share. */
 #ifndef AEROGPU_D3D12_H_
 #define AEROGPU_D3D12_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d12_edit.c: trim, minimize, diff of Direct3D 12: recordings made out of recordings, and compared. */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d12_guard.c: what becomes of a crash while a recording is played (d3d12.h). */
 #include "commands.h"
 

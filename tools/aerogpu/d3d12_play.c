@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d12_play.c: makes the calls of a recording again. */
 #include "commands.h"
 

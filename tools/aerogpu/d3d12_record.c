@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d12_record.c: what `aerogpu record` does for a program that speaks Direct3D 12. */
 #include "commands.h"
 

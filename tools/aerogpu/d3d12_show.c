@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d12_show.c: a recording as text or JSON lines. */
 #include "commands.h"
 

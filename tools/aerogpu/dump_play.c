@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dump_play.c: plays the last submissions of a dump until the crash happens again, with a marker around every command,
  * and writes into the dump what that showed (docs/evidence.md).
  *

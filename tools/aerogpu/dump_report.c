@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dump_report.c: what a crash dump says, for people and for programs. */
 #include "commands.h"
 #include "file_kinds.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* etl_show.c: the events of a Windows event trace, those that are not decoded too. `aerogpu info` counts the kinds. */
 #include "commands.h"
 

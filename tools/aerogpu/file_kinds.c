@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* file_kinds.c: the table of kinds, and the operations on files (file_kinds.h). */
 #include "file_kinds.h"
 

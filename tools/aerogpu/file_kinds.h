@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* file_kinds.h: what a file is, and what `aerogpu` does with it. One table (file_kinds.c) has a row for each kind: how it is
  * recognised, and its action for each operation. `aerogpu play FILE` and the like look there; nobody says what a file is.
  *

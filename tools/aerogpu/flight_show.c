@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* flight_show.c: the events that a flight recorder's file holds, oldest first. */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* info.c: what a file is and holds, in a few lines: one JSON object for each file, printed as text unless --json is given. */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu: one command, many subcommands (commands.h). */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* record.h: what `aerogpu record` can record: one function each. */
 #ifndef AEROGPU_RECORD_H_
 #define AEROGPU_RECORD_H_

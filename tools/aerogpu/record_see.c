@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* record_see.c: which API a program speaks. Nothing is run for it: a program carries the names of the libraries that it is
  * linked with or loads later, as text, in UTF-16 too if it is a Windows program. What is in front of the program on the command
  * line (`timeout`, `xvfb-run`, `wine`) speaks none, so the first word that is a program and speaks one counts.

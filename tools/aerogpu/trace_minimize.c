@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu minimize: the smallest recording that still crashes the same way.
  *
  *   recording ──▶ crashes? remember how ──▶ what the culprit depends on ──▶ submissions ──▶ packets ──▶ bindings ──┐

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu play: recordings through the whole device: registers, ring, doorbell, executor process, interrupt, scanout.
  *
  *   for each file: open ──▶ player ──▶ pictures, hashes, figures ──▶ one line, or one JSON object

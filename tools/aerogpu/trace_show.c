@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu show: every record, submission and packet of a recording, decoded. */
 #include "commands.h"
 #include "file_kinds.h"

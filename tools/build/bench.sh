@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # make bench: runs every benchmark of a build folder; one line per figure, and FOLDER/bench.json. usage: bench.sh FOLDER
 # Fails if a figure misses its target or could not be measured that should have been. What this machine has not is said.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """CHANGELOG.md, the one place of the version: prints the newest version, or all of it as debian/changelog.
   changelog.py version|debian CHANGELOG.md"""
 import datetime

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # make check: every way in which the tree is looked at. usage: check.sh [STAGE...]; without arguments, all of them.
 # Goes on after a failure, says at the end which stages failed, and fails if any did. Each builds in a folder of its own.
 set -u

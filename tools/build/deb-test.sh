@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # make deb-test: the packages in OUT are installed over an older version, used, and purged in a bare Debian 12, and nothing is left.
 # Then their autopkgtest runs there: the validation suite, and a program that is built against them. As root.
 #   deb-test.sh OUT [CHROOT]     CHROOT: a bare Debian 12 that is there already; it is copied

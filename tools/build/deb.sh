@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # make deb: the Debian packages of what is committed, in OUT, and what lintian says of them (nothing). usage: deb.sh OUT
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """embed.py [--text] OUT FILE...: a header with one array per file, named as the file is (page.css: page_css).
 
 With --text it is a string, with a zero at its end."""

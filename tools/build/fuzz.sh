@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # make fuzz: runs each libFuzzer target (or those named) for FUZZ_SECONDS, from the seeds in the tree. What it learns stays
 # in build-fuzz/corpus; an input that fails is left in build-fuzz/failures, and is worth a seed and a test.
 set -u

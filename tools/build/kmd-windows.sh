@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Builds src/kmd as aerogpu.sys for Windows x64 with mingw-w64, and checks what it imports. Usage: kmd-windows.sh OUT_DIR
 #
 # DxgkInitialize is taken from dxgkrnl.sys by an import library made here. With Microsoft's WDK, link displib.lib in its

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Installs the Debian packages named on standard input's lists that are missing. usage: need.sh GROUP...
 # A group is a file packages/GROUP.txt beside this script: one package a line, '#' starts a comment.
 set -eu

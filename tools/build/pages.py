@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Manual pages and shell completions out of the programs' own option tables (src/base/options.h).
   pages.py man OUT VERSION FRAGMENTS PROGRAM...     a page for each program and each of its commands
   pages.py complete OUT PROGRAM...                  OUT/NAME (bash), OUT/_NAME (zsh), OUT/NAME.fish

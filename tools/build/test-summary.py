@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Counts the cases of the last `meson test` run and prints 'N passed, N failed, N skipped' alone on a line.
 
 usage: test-summary.py BUILD_DIR...     exit 1 if anything failed or nothing ran

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # vkd3d-new.sh FOLDER: unpacks the libvkd3d of Debian's development suite, and the libc that it needs, into FOLDER, and writes
 # FOLDER/run, which runs a program with them. Nothing of the system changes. The test for pipeline streams uses it:
 #   tools/build/vkd3d-new.sh /some/folder && AEROGPU_VKD3D_NEW=/some/folder/run meson test -C build d3d12

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* args.c: the command line. An error in a command's own words carries that command's name in the JSON, any other is
  * "parse-args"; an option that the command would not look at is an error, not a surprise. */
 #include "dbgctl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* call.c: calls that come back in time. A call that does not is left behind on its thread with its own copy of the
  * arguments, so that the tool answers during a hang too. */
 #include "dbgctl.h"

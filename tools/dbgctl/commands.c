@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* commands.c: the table of commands, and those that only ask. */
 #include "dbgctl.h"
 

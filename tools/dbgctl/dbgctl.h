@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dbgctl.h: aerogpu_dbgctl: asks the miniport, through D3DKMT only, where its fences are and why they do not move.
  *
  *   parse ─▶ open the adapter ─▶ the command fills a JSON object ─▶ printed as text or JSON ─▶ exit code

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dumps.c: guest memory as pictures and files, through READ_GPA. */
 #include "dbgctl.h"
 

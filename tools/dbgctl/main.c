@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* main.c: the adapter and the output. The contract is in dbgctl.h. */
 #include "dbgctl.h"
 

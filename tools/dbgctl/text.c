@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* text.c: the JSON body for people: one "key: value" a line, lists of records as a line each. */
 #include "dbgctl.h"
 

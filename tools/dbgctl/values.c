@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* values.c: what the escapes and queries answer, as JSON. */
 #include "dbgctl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* diagnose.c: see diagnose.h. A row applies only on evidence, and says it; nothing is guessed from silence. */
 #include "diagnose.h"
 

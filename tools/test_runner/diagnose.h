@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* diagnose.h: the rows of the checklist's section 5.4 that apply to what was seen, each with the evidence. */
 #ifndef AEROGPU_DIAGNOSE_H_
 #define AEROGPU_DIAGNOSE_H_

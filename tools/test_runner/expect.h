@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* expect.h: what the event log has to say after a test (suite.h, invariant 5). */
 #ifndef TEST_RUNNER_EXPECT_H_
 #define TEST_RUNNER_EXPECT_H_

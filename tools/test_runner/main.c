@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* main.c: aerogpu_test_runner, the command line of runner.h. */
 #include "runner.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result.c: see result.h. */
 #include "result.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result.h: what became of a validation program. A struct from the moment at which the program has ended until a report is
  * written; JSON is what the program writes about itself, and what reports are.
  *

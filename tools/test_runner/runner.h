@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* runner.h: runs validation programs one after the other and writes report.json.
  *
  *   runner_run ─▶ report.json (empty, so that no old success stays) ─▶ each test: start ─▶ end or time-out

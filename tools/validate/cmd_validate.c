@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aerogpu validate: see validate.h. */
 #include "commands.h"
 #include "commit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* validate.h: `aerogpu validate`: the stack brought up, looked at, broken, and written down.
  *
  *   bring up ─▶ checklist in its order ─▶ suite ─▶ what breaks and recovers ─▶ baseline ─▶ record, report.json, report.html

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* validate_baseline.c: the metrics of the checklist's section 4.1, measured on the running stack by a client that presents
  * at vsync. Every figure comes from this run. */
 #include "validate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* validate_host.c: the stack in this process, answering on a socket (live) or directly (sim). */
 #include "validate.h"
 

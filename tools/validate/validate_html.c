@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* validate_html.c: the report as one self-contained page: checklist, results, pictures, graphs, events. Every figure and
  * picture comes from the report and the files that the run wrote. */
 #include "validate.h"

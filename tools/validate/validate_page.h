@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* validate_page.h: what the parts of the report's page share. */
 #ifndef AEROGPU_VALIDATE_PAGE_H_
 #define AEROGPU_VALIDATE_PAGE_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* validate_record.c: the validation record of the checklist's section 0.1, filled in from the report. */
 #include "validate.h"
 

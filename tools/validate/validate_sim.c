@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "validate_sim.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* validate_sim.h: the suite inside a sim. The test runs on the calling thread, outside every coroutine; its other
  * "processes" are coroutines of the kernel, each a client of its own; a service of the test's own is another stack with a
  * clock of its own.

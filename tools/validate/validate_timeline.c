@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* validate_timeline.c: one picture of the hang and the recovery: what the device had to do, its vblanks, and the driver's
  * answers, from the samples that a sampler took every few milliseconds while tdr_recovery ran. */
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "validate_watch.h"
 
 #include <dirent.h>

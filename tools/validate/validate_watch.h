@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* validate_watch.h: two observers that run beside the tests.
  *
  *   sampler: asks the driver for fences, vblank and resets every few milliseconds, during a hang above all: the time line of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* calls.c: what a call costs: nanoseconds of the thread's time for each of two small ones, recorded into lists that never run.
  * Usage: calls.exe [CALLS] */
 #include "common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* clear.c: the smallest Direct3D 12 program with a window: clears the back buffer to another colour each frame and
  * presents it. Usage: clear.exe [FRAMES] */
 #include "common.h"

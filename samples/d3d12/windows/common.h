@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* common.h: what the sample programs for Windows share: a window, a device, a swap chain, one list, one fence.
  *
  * Every call that can fail is checked: a program that cannot go on says which line and ends with 1.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* compute.c: no window: a copy, a compute and a direct queue that wait for each other; raw, structured and typed views in
  * tables and as root views with offsets; textures; dispatches from the CPU and from a buffer; cleared views; data that
  * the CPU writes into mapped memory for each round. Usage: compute.exe [ROUNDS [tables]]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* draws.c: drawing of all kinds in a window: direct, indexed, indirect and from bundles; into mips and array slices; with
  * constants that the CPU writes into persistently mapped memory while the GPU reads the last frame's; occlusion queries;
  * a swap chain that is resized halfway. Usage: draws.exe [FRAMES [tables]]

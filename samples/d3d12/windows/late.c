@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* late.c: a program that is hard to watch: finds Direct3D 12 at run time, by asking which library is loaded, waits in the
  * system's thread pool, and writes a file beside itself. Usage: late.exe */
 #include "common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* many.c: no window: two devices, four threads that record lists for one queue, placed and aliased resources, tiled ones,
  * residency, nested maps, a buffer freed while it is mapped, private data, events of both kinds and waits of all kinds.
  * Usage: many.exe [ROUNDS [die]]   die: ends by TerminateProcess in the middle of recording a list */

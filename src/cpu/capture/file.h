@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* file.h: the `.cputrace` file: raw tracefs pages and what is needed to read them on another machine.
  *
  * Layout, little-endian:

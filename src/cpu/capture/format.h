@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* format.h: the kernel's event `format` files.
  *
  * A format file is text: "name:", "ID:", then one "field:TYPE NAME; offset:N; size:N; signed:N;" a line.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* map.h: a whole file, read-only in memory. */
 #ifndef CPU_MAP_H_
 #define CPU_MAP_H_

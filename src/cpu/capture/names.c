@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cpu/capture/names.h"
 
 #include <fcntl.h>

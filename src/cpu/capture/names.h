@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* names.h: names for the kernel addresses and threads that a recording mentions, found on the machine that recorded. */
 #ifndef CPU_NAMES_H_
 #define CPU_NAMES_H_

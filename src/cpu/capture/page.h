@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* page.h: ring-buffer pages of tracefs, decoded.
  *
  * A page is {u64 time stamp, commit word, records}. The commit word's low 20 bits are the length of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Recording to a file: pages are gathered per CPU into blocks, counters are sampled, names and coverage are
  * added at the end from the file itself. */
 #include "cpu/capture/record.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* record.h: recording this machine's idle, IPI and interrupt events.
  *
  *   create ──▶ start ──▶ drain, drain, ... ──▶ stop ──▶ destroy

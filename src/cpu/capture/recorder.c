@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The recorder: which events, snapshots, pages. record.c puts them into a file, watch.c onto the screen. */
 #include "cpu/capture/record.h"
 

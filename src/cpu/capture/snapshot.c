@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cpu/capture/snapshot.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* snapshot.h: the kernel's own counters around a recording: cpuidle, interrupts, steal, frequencies.
  *
  * They are the second witness: a trace that saw fewer idle entries than cpuidle's `usage` grew is blind on

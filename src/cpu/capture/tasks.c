@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cpu/capture/tasks.h"
 
 #include <dirent.h>

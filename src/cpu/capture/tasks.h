@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tasks.h: what the threads of this machine wait for, looked at now and then while recording.
  *
  * A trace of thread switches says that a thread sleeps; /proc says in which system call, on which lock, and whether it was

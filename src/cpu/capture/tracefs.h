@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tracefs.h: a private tracefs instance.
  *
  * The instance has its own buffers, events and clock; the global tracer and everybody else's instances stay

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Buffers, streams and the logfile header of ETL files. */
 #include "cpu/etl/etl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* etl.h: Windows event trace logs (.etl), read as a stream of events.
  *
  * A file is a sequence of buffers, each written by one processor: a 0x48-byte WMI_BUFFER_HEADER, then events,

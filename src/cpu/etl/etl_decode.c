@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From Windows events to cpu/event.h and to text, by the table of etl_events.json; TraceLogging by the fields
  * that travel in each event. */
 #include <endian.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Event headers of ETL files. */
 #include <endian.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* etl_table.h: the Windows events that are decoded, generated from etl_events.json at build time. */
 #ifndef CPU_ETL_TABLE_H_
 #define CPU_ETL_TABLE_H_

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Turns etl_events.json into the decoder's table (C) or into the page docs/cpu-etl-events.md.
 
 usage: gen_etl_events.py c|md etl_events.json OUTPUT

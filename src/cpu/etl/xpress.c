@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cpu/etl/xpress.h"
 
 #include <endian.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* xpress.h: XPRESS, the plain LZ77 form of [MS-XCA] 2.4, as compressed ETL buffers use it. */
 #ifndef CPU_XPRESS_H_
 #define CPU_XPRESS_H_

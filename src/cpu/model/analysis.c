@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cpu/model/analysis.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* analysis.h: what the processors did: states, causes, interrupts, waits.
  *
  * One pass over events in time order. Per CPU:

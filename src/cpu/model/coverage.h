@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* coverage.h: does the trace show what happened? Recorded events against the kernel's own counters.
  *
  * Between the two snapshots of a CPU, cpuidle's `usage` grew by the number of idle periods that really began,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Crash dumps of the GPU: a window out of one, and a verdict into one. A dump is an SQLite database whose schema
  * docs/dump-schema.md describes. It is somebody else's: its views and triggers are not trusted, it is written to
  * only when a verdict is to be kept in it, and what it says is checked like a window written by hand. */

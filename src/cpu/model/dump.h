@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dump.h: crash dumps of the GPU: a window out of one, and a verdict into one. */
 #ifndef CPU_DUMP_H_
 #define CPU_DUMP_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cpu/model/event.h"
 
 static const char *const kind_names[CPU_EV_COUNT] = {

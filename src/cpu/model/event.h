@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* event.h: the events that the analysis understands, whatever system recorded them.
  *
  * A source (tracefs pages, ETL buffers) turns its records into `struct cpu_event`; the analysis never sees a

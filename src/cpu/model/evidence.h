@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* evidence.h: what a recording proves about a window, before anybody concludes from it (verdict.c).
  *
  * docs/evidence.md says of each piece what it proves, what it merely suggests, and what could look the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* family.h: which threads belong to a process and to what it started.
  *
  * A crash dump names the process that drove the GPU. Its threads, its executor and the executor's threads are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cpu/model/hist.h"
 
 #define US UINT64_C(1000)

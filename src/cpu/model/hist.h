@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hist.h: two histograms. `cpu_buckets` has fixed edges in the series 1-2-5, printed with every report;
  * `cpu_latency` has eight buckets an octave, for percentiles: the upper edge of a
  * bucket, up to 13 % too high. Both hold nanoseconds. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Inter-processor interrupts: who asked whom, when it was answered, and what never was.
  *
  * Two layers. The interrupt: a send to a CPU is answered by the next handler entry of its class there; one

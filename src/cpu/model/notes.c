@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cpu/model/notes.h"
 
 #include <stdarg.h>

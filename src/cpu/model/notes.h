@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* notes.h: what went wrong while reading, kept without stopping.
  *
  * Readers of damaged files say what they met, once per place, and go on. The first NOTES_KEPT sentences are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sets of CPUs in deep idle over time, and the bins of the time lines. */
 #include "cpu/model/analysis.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* source.h: several streams of events, each in time order, as one.
  *
  *   stream ──fill──▶ some events decoded ──▶ head event ─┐

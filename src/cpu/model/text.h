@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* text.h: figures as people read them. */
 #ifndef CPU_TEXT_H_
 #define CPU_TEXT_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cpu/model/threads.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* threads.h: what the threads of a window did: running, runnable but waiting, stopped, blocked, asleep, gone.
  *
  *   UNKNOWN ─▶ RUNNING ──switched out runnable──▶ RUNNABLE ──switched in──▶ RUNNING

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trace.h: a recording as a whole: what was recorded on which machine, its counters, names and losses, and its events.
  *
  * One struct for both kinds of recording (.cputrace and .etl), so that analysis and reports do not ask which it was.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cpu/model/verdict.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* verdict.h: was the GPU hung, or was it the processors?
  *
  * Looks at the span of a window (window.h) in a recording and names one cause, with the numbers behind it. What each piece of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* waits.h: what a thread waits for, by what /proc said while it did (capture/tasks.h).
  *
  * Each kind is what the evidence proves, not what it suggests: a thread in a system call that may wait for anything is

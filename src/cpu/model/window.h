@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* window.h: the span in which a GPU seemed to hang, as a file.
  *
  * Whoever detects a time-out writes one; `aerogpu report TRACE --with WINDOW` explains it. A JSON object,

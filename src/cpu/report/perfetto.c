@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Time lines for the Chrome/Perfetto viewer, written as the events come: idle states, interrupts and threads as
  * slices of each CPU; IPIs as asynchronous slices from the send to the handler that answers, as ipi.c finds it. */
 #include "cpu/report/report.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cpu/report/report.h"
 
 #include <stdio.h>

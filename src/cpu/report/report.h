@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* report.h: a recording analysed, and the ways to print that.
  *
  * All printers read the same `struct cpu_report`; none computes anything that another does not show. They

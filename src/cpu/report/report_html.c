@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The report as one page: its cards and tables. report_svg.c draws. */
 #include "cpu/report/report_svg.h"
 #include "cpu/model/verdict.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The report as JSON. Times are nanoseconds; "begin_ns" and every "at_ns" are on the recording's clock.
  * Values that the recording does not hold are null. */
 #include "cpu/report/report.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The drawings of the HTML page, by the report kit's charts and time lines. */
 #include "cpu/report/report_svg.h"
 #include "cpu/model/verdict.h"

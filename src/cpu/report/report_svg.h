@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* report_svg.h: the drawings of the HTML page. */
 #ifndef CPU_REPORT_SVG_H_
 #define CPU_REPORT_SVG_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The report as text for a terminal. */
 #include "cpu/report/report.h"
 #include "cpu/model/verdict.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A verdict in words and as JSON; report_html.c has its card. */
 #include "cpu/report/report.h"
 #include "cpu/model/verdict.h"

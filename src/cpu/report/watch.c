@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cpu/report/watch.h"
 
 #include <errno.h>

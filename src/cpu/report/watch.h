@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* watch.h: a live view of the processors, one frame of text per interval.
  *
  * Invariants:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* minimize.c: delta debugging over the calls of a recording.
  *
  * Invariants:

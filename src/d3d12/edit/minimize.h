@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* minimize.h: makes a recording that crashes as small as it can be and still crash. */
 #ifndef D3D12_MINIMIZE_H_
 #define D3D12_MINIMIZE_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trim.c: the new file of trim.h. It is written in this order: what makes the objects; descriptors; maps; values of fences
  * and armed events; contents of resources, as playing the frames before shows them; lists that were recorded but not yet
  * executed; references; then the frames themselves, unchanged. */

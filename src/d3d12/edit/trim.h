@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trim.h: cuts frames out of a recording so that they play on their own. */
 #ifndef D3D12_TRIM_H_
 #define D3D12_TRIM_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trim_follow.c: walks over the calls in front of a cut and remembers those whose effect is still there at the cut.
  *
  * Invariants:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trim_follow.h: what of the calls up to some point still matters behind it. */
 #ifndef D3D12_TRIM_FOLLOW_H_
 #define D3D12_TRIM_FOLLOW_H_

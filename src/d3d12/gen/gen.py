@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """gen.py IDLDIR ANNOTATIONS NATIVE OUTDIR: writes the C sources that are made from the Direct3D 12 IDL files.
 
     d3d12_api.h     declarations: enums, structs, interfaces with their tables, method numbers

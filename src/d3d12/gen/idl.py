@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Reads the installed Direct3D 12 IDL files and the annotation file into one model (gen.py turns it into C).
 
 The model: enums {name: [(member, value)]}, structs {name: [Field]}, typedefs, constants, interfaces in an order in which

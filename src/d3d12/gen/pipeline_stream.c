@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "d3d12/gen/pipeline_stream.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipeline_stream.h: walks the bytes of a D3D12_PIPELINE_STATE_STREAM_DESC.
  *
  * A stream is a row of subobjects, each: the type (u32), padding to the alignment of its struct, the struct, padding to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "d3d12/gen/table.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* table.h: the tables of Direct3D 12 (record/api.h), as gen.py made them of the IDL files. */
 #ifndef D3D12_TABLE_H_
 #define D3D12_TABLE_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* win.h: the Windows base types that the generated Direct3D 12 declarations stand on.
  *
  * Under mingw-w64 they come from <windows.h>; on Linux they are the ones that libvkd3d uses: LP64, methods in the

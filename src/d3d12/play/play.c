@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* play.c: the loop over the calls (play.h). */
 #include "d3d12/play/play.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* play.h: plays a recording: makes the calls again, in their order, on a device of this machine.
  *
  * Swap chain images become ordinary textures, so nothing needs a window. Where the recorded program read a fence or

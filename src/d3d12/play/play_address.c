@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* play_address.c: GPU addresses inside buffers (play_plan.h).
  *
  * Invariant: `recorded` of a patch is what the recorded program's buffer holds, byte by byte; its memory here holds the

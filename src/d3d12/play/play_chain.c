@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* play_chain.c: DXGI swap chains without a window: their buffers are ordinary textures.
  *
  * Invariant: a buffer lives from the first time that the program asked for it until its chain is resized or destroyed,

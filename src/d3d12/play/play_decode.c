@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* play_decode.c: decoding values of a record into memory that the API can be given. */
 #include "d3d12/play/play_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* play_internal.h: the player's state, and the decoder that the generated functions use.
  *
  * Invariants:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* play_look.c: what playing shows beside pictures of frames (play.h): the time that lists take on the GPU, the picture
  * after each draw, playing that stops before a draw, what a resource holds at the end.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* play_picture.c: what a resource holds: copied out of it, or into it, on a queue of the player's choice, and waited for. */
 #include <errno.h>
 #define XXH_INLINE_ALL

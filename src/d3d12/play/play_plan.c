@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* play_plan.c: reads a recording for play_plan.h. Invariants:
  *  1. Arguments are decoded as for playing, with an object's number in place of its address.
  *  2. What stands apart in a recorded heap stands apart in the layout; what begins at one offset begins at one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* play_plan.h: what a player knows of all of a recording before it makes the first call.
  *
  * 1. Where argument buffers of ExecuteIndirect hold GPU addresses. Command signatures say at which offsets of a command;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* play_special.c: the calls that mean something else when they are made again: references, memory, handles, fences,
  * events, devices, presents. */
 #include <errno.h>

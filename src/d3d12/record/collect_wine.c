@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "d3d12/record/collect_wine.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* collect_wine.h: recording a Windows program that runs under Wine.
  *
  * Windows looks for a program's libraries in the program's folder first. So that nothing is written there, and nothing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dxgi_windows.c: dxgi.dll, as the program loads it in place of the system's. It forwards, and shows the factories to the
  * recorder in d3d12.dll beside it: a factory may be of another kind (a debug layer's) than the one the recorder knows. */
 #include <stdint.h>

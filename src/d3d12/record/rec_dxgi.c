@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_dxgi.c: swap chains of DXGI.
  *
  * The factories' and the swap chains' method tables are patched like those of Direct3D 12, by slot numbers: they are

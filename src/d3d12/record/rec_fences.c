@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_fences.c: what the program may know about fences whose completion sets an event.
  *
  * How a program waits for an event is its own affair: one of many system calls, a message loop, a thread pool. Where

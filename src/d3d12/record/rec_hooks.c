@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_hooks.c: the hooks of generated thunks (rec_hooks.h). */
 #include "d3d12/record/rec_hooks.h"
 

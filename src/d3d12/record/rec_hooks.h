@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_hooks.h: what the recorder does beside writing a call down: memory, ranges, events. */
 #ifndef D3D12_REC_HOOKS_H_
 #define D3D12_REC_HOOKS_H_

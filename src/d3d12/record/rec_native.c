@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_native.c: the entry points that the recorder takes over on Linux.
  *
  * The library is loaded in front of libvkd3d and libvulkan, so that its exports are found first; each forwards to the

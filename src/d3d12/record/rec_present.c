@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_present.c: swap chains (rec_present.h). Takes over the Vulkan entry points that a program without DXGI presents
  * with. The picture of a frame is copied on the presenting queue, in front of the present, and hashed when its copy
  * is done: a few frames later, or when the chain goes. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_present.h: swap chains of the recorded program: which image is which back buffer, and what a frame looked like. */
 #ifndef D3D12_REC_PRESENT_H_
 #define D3D12_REC_PRESENT_H_

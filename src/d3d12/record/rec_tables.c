@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_tables.c: the method tables that the objects of the implementation share, patched in place: objects keep their identity and
  * nothing has to be unwrapped (libvkd3d asserts the addresses of its tables). */
 #include <pthread.h>

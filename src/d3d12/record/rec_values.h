@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_values.h: how the values and objects that only Direct3D 12 has are written, beside record/rec_enc.h. */
 #ifndef D3D12_REC_VALUES_H_
 #define D3D12_REC_VALUES_H_

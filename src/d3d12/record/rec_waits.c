@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_waits.c: waits for events, on Windows.
  *
  * The import tables of the program's modules (those outside the system's folder, and not this one) are searched for

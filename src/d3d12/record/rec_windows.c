@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_windows.c: d3d12.dll, as the program loads it in place of the system's.
  *
  * Every export forwards to the real library, which is loaded by its path. From then on GetModuleHandle("d3d12.dll") may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rec_windows.h: the recorder's parts that exist only in the DLL for Windows and Wine. */
 #ifndef D3D12_REC_WINDOWS_H_
 #define D3D12_REC_WINDOWS_H_

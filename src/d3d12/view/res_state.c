@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "d3d12/view/res_state.h"
 
 #include <errno.h>

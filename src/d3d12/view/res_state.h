@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* res_state.h: follows, call by call, which resources exist and in which state each subresource is.
  *
  * Barriers take effect where their list is executed, in the order of execution. Buffers are left out: their states have

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "d3d12/view/state.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* state.h: what was set on a command list when one of its calls was recorded. */
 #ifndef D3D12_STATE_H_
 #define D3D12_STATE_H_

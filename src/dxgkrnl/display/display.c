@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dxgkrnl/display/vidpn.h"
 
 #include <stdlib.h>

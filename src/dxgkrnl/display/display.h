@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* display.h: modes, vblank, flips.
  *
  *   queued ──dxgk_display_flip──▶ waiting ──vblank (due - 1)──▶ programmed ──vblank (due)──▶ shown, the packet is finished

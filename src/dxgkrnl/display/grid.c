@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dxgkrnl/display/grid.h"
 
 #include "base/check.h"

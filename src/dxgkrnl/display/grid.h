@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* grid.h: the grid of vblanks.
  *
  * A notification may be lost, late or doubled, and says nothing of when its vblank was. So vblanks are numbered by a grid in

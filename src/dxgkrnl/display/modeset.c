@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dxgkrnl/display/modeset.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* modeset.h: sets of modes (VidPN source, VidPN target, monitor), behind the handles that a miniport sees.
  *
  *   CreateNewModeInfo ─▶ loose ─AddMode─▶ in the set ─PinMode─▶ pinned

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* monitor.c: the monitors behind the targets, as a miniport may ask about them. */
 #include "dxgkrnl/display/vidpn.h"
 

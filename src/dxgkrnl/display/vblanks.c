@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vblanks.c: what clients see of vblanks without a call (dxgkrnl/progress.h). The page is made when the first of them waits. */
 #include "dxgkrnl/adapter.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vidpn.h: a video present network: paths from sources to targets, and the mode sets at both ends. */
 #ifndef DXGKRNL_VIDPN_H_
 #define DXGKRNL_VIDPN_H_

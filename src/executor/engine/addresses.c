@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* addresses.c: buffers that shaders reach by address (ext.h).
  *
  *   reserved: no access │ guard │ buffer …………… end │ guard │      alive

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* batch.c: one submission on its way through the device.
  *
  *   free ──engine takes it──▶ decoding (submit thread) ──batch_flush──▶ queued ──fence──▶ write-backs, complete ──▶ free

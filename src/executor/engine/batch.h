@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* batch.h: command buffers, their staging memory, and what waits for the device. A batch belongs to the submit thread until it is
  * queued, and to the completion thread from then until it has completed. */
 #ifndef EXECUTOR_ENGINE_BATCH_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bind.c: descriptor sets from a context's bindings.
  *
  * Each stage has one set. Its contents are collected as plain bytes; equal contents in one batch give the same set.

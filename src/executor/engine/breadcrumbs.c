@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* breadcrumbs.c: markers and checkpoints of the guest's own (ext.h): markers in guest memory, checkpoints in the memory that
  * the executor shares with its host.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* breadcrumbs.h: the guest's own markers and checkpoints (ext.h). */
 #ifndef EXECUTOR_ENGINE_BREADCRUMBS_H_
 #define EXECUTOR_ENGINE_BREADCRUMBS_H_

@@ -1,4 +1,5 @@
 #version 450
+// SPDX-License-Identifier: MIT
 // Without shaders and layout, a vertex is a position (2 floats) and a colour (4 floats).
 layout(location = 0) in vec2 position;
 layout(location = 1) in vec4 color;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* context.h: the pipeline state of a context. */
 #ifndef EXECUTOR_ENGINE_CONTEXT_H_
 #define EXECUTOR_ENGINE_CONTEXT_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* draw.c: render passes, clears, draws, dispatches.
  *
  *   no pass ──clear or draw──▶ open pass ──other targets, transfer, dispatch, end of batch──▶ no pass

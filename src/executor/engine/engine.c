@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* engine.c: life cycle, the submission loop and the completion thread (contract in engine.h, map in engine_priv.h). */
 #include "executor/engine/context.h"
 #include "executor/engine/engine_priv.h"

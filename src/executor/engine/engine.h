@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* engine.h: command streams become pixels: the part of the executor process that owns Vulkan.
  *
  *   exec_engine_submit ──▶ decode, record, vkQueueSubmit ──▶ (the device works) ──▶ write-backs to guest memory ──▶ complete()

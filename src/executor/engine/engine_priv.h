@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* engine_priv.h: the engine itself. Each family of objects has a header of its own, and its .c file or files:
  *
  *   fail.h           how a handler says what is wrong

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fail.h: how a packet handler says what is wrong: each returns 0, or a negative errno after one of these. The first of a
  * submission counts. */
 #ifndef EXECUTOR_ENGINE_FAIL_H_

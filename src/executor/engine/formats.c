@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "executor/engine/formats.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* formats.h: what the ABI's texel formats are in Vulkan, and how rows of them become each other. */
 #ifndef EXECUTOR_FORMATS_H_
 #define EXECUTOR_FORMATS_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hash.h: uthash with a hash for keys of some hundred bytes, which are hashed at every state change.
  *
  * Without memory HASH_ADD does not add, and does not end the process: after it, HASH_ADDED() says whether the element is in.

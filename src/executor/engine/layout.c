@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* layout.c: input layouts: ILAY blobs (Direct3D 10 and later) and Direct3D 9 vertex declarations. */
 #include "executor/engine/layout.h"
 

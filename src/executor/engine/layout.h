@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* layout.h: input layouts and samplers as objects. */
 #ifndef EXECUTOR_ENGINE_LAYOUT_H_
 #define EXECUTOR_ENGINE_LAYOUT_H_

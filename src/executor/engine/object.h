@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* object.h: what handles name, and who holds it. */
 #ifndef EXECUTOR_ENGINE_OBJECT_H_
 #define EXECUTOR_ENGINE_OBJECT_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* objects.c: handles and what they name.
  *
  * A handle holds one reference to an object; aliases of shared surfaces, tokens, bindings and views hold others. When the

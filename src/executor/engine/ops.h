@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ops.h: what executes each packet, by the tables of cmd.h and ext.h. One without a handler does not link.
  *
  * A handler returns 0, or a negative errno after one of the fail functions. The packet has passed abi_stream_next.

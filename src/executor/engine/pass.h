@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pass.h: bound targets and render passes. */
 #ifndef EXECUTOR_ENGINE_PASS_H_
 #define EXECUTOR_ENGINE_PASS_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipeline.c: what is expensive to make and often asked for again: programs, pipelines, samplers. Each cache
  * maps a key of plain bytes without padding to the Vulkan object.
  *

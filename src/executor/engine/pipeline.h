@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipeline.h: programs, pipelines, samplers and descriptor sets, each found again by a key. */
 #ifndef EXECUTOR_ENGINE_PIPELINE_H_
 #define EXECUTOR_ENGINE_PIPELINE_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* progress.c: writing the marks of progress.h while command buffers are recorded.
  *
  *   a command buffer begins ──exec_progress_open──▶ mark open ──exec_progress_close──▶ closed ──▶ cut or flushed to the device

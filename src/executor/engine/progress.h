@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* progress.h: how far the device has come, in memory that outlives the executor process.
  *
  * Each submission in the engine has a slot. What it does on the Vulkan device is divided into marks: a mark covers the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* recorder.h: writes the marks of progress.h while command buffers are recorded. */
 #ifndef EXECUTOR_ENGINE_RECORDER_H_
 #define EXECUTOR_ENGINE_RECORDER_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* resource.h: buffers, textures and views of them; their guest memory and their addresses. */
 #ifndef EXECUTOR_ENGINE_RESOURCE_H_
 #define EXECUTOR_ENGINE_RESOURCE_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* shader_object.h: shaders as objects, translated by threads of their own. */
 #ifndef EXECUTOR_ENGINE_SHADER_OBJECT_H_
 #define EXECUTOR_ENGINE_SHADER_OBJECT_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* share.c: tokens by which resources are known to other contexts and processes (invariant 2 of objects.c). */
 #include "executor/engine/engine_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* state.c: packets that change a context's state and nothing else.
  *
  * State packets (SET_BLEND_STATE and its kin) and Direct3D 9 render states write the same fields; the last writer wins.

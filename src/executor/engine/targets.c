@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* targets.c: what draws and clears go into: the bound targets, and the render passes and framebuffers made for them, which
  * are found again by a key of plain bytes without padding.
  *

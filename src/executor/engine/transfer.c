@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* transfer.c: bytes in and out of resources.
  *
  * The linear layout of a texture, in which uploads and guest memory speak of it: for each layer, for each mip, rows of

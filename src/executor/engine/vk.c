@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "executor/engine/vk.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vk.h: the Vulkan device of the executor: opening one, memory, buffers, images, one-line helpers.
  *
  * Vulkan 1.1 and one queue for graphics and compute are all that is asked for; what else the device has is in vk_caps.

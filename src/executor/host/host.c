@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* host.c: the queue of submissions, the rings, and what the owner hears. The contract is in host.h; who
  * guards what, and the picture of the queue, in host_priv.h.
  */

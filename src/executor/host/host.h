@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* host.h: the executor as a child process, seen by the device that owns it.
  *
  *   exec_host_submit ──▶ queue ──▶ shared ring, doorbell ──▶ aerogpu-executor ──▶ completion ring, event fd

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* host_priv.h: what host.c (submissions and completions) and supervisor.c (the process's life) share.
  *
  * Everything in struct exec_host is guarded by `lock`, except where it says otherwise. Nothing is done under

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* launch.h: finding and starting the executor program. */
 #ifndef EXECUTOR_LAUNCH_H_
 #define EXECUTOR_LAUNCH_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* proto.h: what the host and the executor process share: one block of memory, an event descriptor, a socket.
  *
  *   descriptor 3  the shared memory (struct exec_shared), sealed to its size

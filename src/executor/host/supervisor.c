@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* supervisor.c: the host's thread that starts executors, receives their ready message, kills the ones that do not answer,
  * and reaps those that ended. It is a thread of its own because an executor asks the kernel to be killed when the
  * thread that started it ends (PR_SET_PDEATHSIG), so that thread has to live as long as the host.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "executor/process/memory.h"
 
 #include <errno.h>

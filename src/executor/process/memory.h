@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* memory.h: guest memory as the executor sees it: the regions that the host named, by guest address.
  *
  * Invariants:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* process.c: the program aerogpu-executor: takes submissions from the shared ring, has the engine run them,
  * and puts the completions into the other ring. proto.h says what is shared, sandbox.h what it gives up.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sandbox.c: see sandbox.h.
  *
  * The filter is a list of what is allowed; anything else kills the process (and the host says so). The host

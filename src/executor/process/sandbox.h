@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sandbox.h: what the executor process gives up, in this order: limits and the bounding set before Vulkan
  * opens, the user and every system call that drawing does not need once it is open. There is no way back.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sanitized.h: whether this is built with a sanitizer, whose run-time wants memory and system calls of its own. */
 #ifndef EXECUTOR_PROCESS_SANITIZED_H_
 #define EXECUTOR_PROCESS_SANITIZED_H_

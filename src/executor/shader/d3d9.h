@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d9.h: Direct3D 9 token streams (vs_1_1..vs_3_0, ps_1_1..ps_3_0) become SPIR-V.
  *
  *   bytes ──shader_d3d9_init──▶ struct d3d9_program (checked: every token, register, block)

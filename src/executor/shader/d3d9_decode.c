@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d9_decode.c: one instruction of Direct3D 9 bytecode: what its opcode takes and which versions have it, its tokens as
  * operands, and all of it in words. */
 #include <endian.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d9_emit.h: the state of one translation, shared by d3d9_spirv.c (module, registers, stage borders) and d3d9_ops.c
  * (instructions).
  *

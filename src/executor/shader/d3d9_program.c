@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d9_program.c: which token streams may be translated, and what they use. */
 #include <errno.h>
 #include <stdlib.h>

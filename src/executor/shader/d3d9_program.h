@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d9_program.h: a checked Direct3D 9 token stream. Shared by the decoder, the translator and the listing. */
 #ifndef EXECUTOR_D3D9_PROGRAM_H_
 #define EXECUTOR_D3D9_PROGRAM_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d9_registers.c: values and register files of a Direct3D 9 translation. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* d3d9_spirv.c: the module around a Direct3D 9 shader: types, block, samplers, and the borders between stages.
  *
  * Locations between the stages are the pixel shader's: a ps_3_0 register v# is location #, older ones have v0, v1 at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "executor/shader/dxbc.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dxbc.h: the container of shader model 4 and 5 programs: header, checksum, chunks, signatures.
  *
  *   "DXBC" | checksum 16 | 1 | total size | chunk count | chunk offsets... | chunks {fourcc, size, data}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dxbc_targets.c: pixel shaders whose SV_Target has less than four components.
  *
  * What such a shader leaves out is 0, and 1 for alpha; in Vulkan it would be undefined. The container is rewritten before it is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dxbc_targets.h: pixel shaders that write only some components of a target. */
 #ifndef EXECUTOR_DXBC_TARGETS_H_
 #define EXECUTOR_DXBC_TARGETS_H_

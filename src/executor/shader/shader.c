@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "executor/shader/shader_internal.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* shader.h: shader bytes become SPIR-V that Vulkan 1.1 accepts, and a description of what they need bound.
  *
  *   bytes ──shader_create──▶ struct shader (checked, described, immutable)

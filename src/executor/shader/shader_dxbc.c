@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* shader_dxbc.c: DXBC programs through libvkd3d-shader. */
 #include <errno.h>
 #include <stdlib.h>

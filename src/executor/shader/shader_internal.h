@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* shader_internal.h: what the files behind shader.h share. */
 #ifndef EXECUTOR_SHADER_INTERNAL_H_
 #define EXECUTOR_SHADER_INTERNAL_H_

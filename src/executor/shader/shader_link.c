@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* shader_link.c: the shaders of one pipeline become the words of one pipeline. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* shader_spirv.c: shaders that are SPIR-V already, an extension of ours (ext.h): pixel and compute shaders without inputs,
  * whose only resource is constant buffer 0 (set 0 for compute, 1 for pixel shaders; binding 0).
  *

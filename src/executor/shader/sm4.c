@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "executor/shader/sm4.h"
 
 #include <endian.h>

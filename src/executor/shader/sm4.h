@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sm4.h: the token stream of shader model 4 and 5 programs: decoding, checking, listing.
  *
  *   version token | length in words | instructions

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sm4_check.c: which well-formed token streams may reach the translator.
  *
  * libvkd3d-shader trusts its input: a register of the wrong file, an undeclared one, or a scalar read through another

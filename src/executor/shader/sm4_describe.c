@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sm4_describe.c: what the declarations of a checked program say. */
 #include "executor/shader/sm4.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "executor/shader/spirv_build.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* spirv_build.h: putting a SPIR-V module together, section by section.
  *
  * Types, constants and other global instructions are found again when asked for twice. After a failed allocation

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "executor/shader/spirv_points.h"
 
 #include <errno.h>

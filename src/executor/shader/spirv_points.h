@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* spirv_points.h: Vulkan wants a point size from the last stage before the rasteriser where that makes points; Direct3D
  * 10 and later have none, and mean one pixel. */
 #ifndef EXECUTOR_SPIRV_POINTS_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "record/dirty/dirty.h"
 
 #include <errno.h>

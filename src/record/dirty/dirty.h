@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dirty.h: which pages of a span were written since the last look. Three methods behind one interface:
  *
  *   DIRTY_KERNEL  userfaultfd write-protection that the kernel resolves itself, collected and re-armed by one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dirty_fault.c: DIRTY_FAULT. One handler for the process; it looks the address up, marks the page and lets it be written.
  * Faults elsewhere go to the handler that was there before.
  *

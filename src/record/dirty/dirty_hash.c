@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dirty_hash.c: DIRTY_HASH. */
 #include <errno.h>
 #include <stdlib.h>

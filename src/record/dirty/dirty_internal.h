@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dirty_internal.h: what one method provides; dirty.c chooses. */
 #ifndef RECORD_DIRTY_INTERNAL_H_
 #define RECORD_DIRTY_INTERNAL_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dirty_kernel.c: DIRTY_KERNEL. Debian 12's headers are older than the interface, so its few numbers stand here. */
 #include <errno.h>
 #ifdef _WIN32

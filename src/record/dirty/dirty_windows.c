@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dirty_windows.c: DIRTY_KERNEL and DIRTY_FAULT on Windows and under Wine, chosen by trying.
  *
  * DIRTY_KERNEL: under Wine the Linux kernel's own way (dirty_kernel.c), if it has one; else GetWriteWatch, for spans

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* check_broken.c: base/check.h in a Windows program. */
 #include "base/check.h"
 

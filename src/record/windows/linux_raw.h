@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* linux_raw.h: the few system calls of dirty_kernel.c, made from a Windows program that runs under Wine on Linux: Wine
  * offers none of them, and its own write watch does not cover the memory that graphics APIs hand out. Numbers and
  * structs are the kernel's user interface for x86-64. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* log_put.c: the log inside of a Windows program goes where that program's standard error goes, as it comes. */
 #include "base/log.h"
 

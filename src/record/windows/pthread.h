@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pthread.h: the recorder's locks on Windows, under the names that it uses on Linux. */
 #ifndef RECORD_WINDOWS_PTHREAD_H_
 #define RECORD_WINDOWS_PTHREAD_H_

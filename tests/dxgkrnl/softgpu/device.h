@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* device.h: the toy GPU as a PCI function that dxgkrnl drives through a dxgk_bus. */
 #ifndef SOFTGPU_DEVICE_H_
 #define SOFTGPU_DEVICE_H_

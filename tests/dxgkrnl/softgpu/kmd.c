@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A WDDM 1.1 miniport for the toy GPU, written against include/wddm only: it proves that dxgkrnl hosts a
  * driver it does not know. Built as a shared object. */
 #include "wddm/dispmprt.h"

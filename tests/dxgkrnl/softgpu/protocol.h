@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* protocol.h: a toy GPU, for the tests of dxgkrnl: its registers, its DMA commands, its escapes. It has
  * nothing in common with AeroGPU. */
 #ifndef SOFTGPU_PROTOCOL_H_
