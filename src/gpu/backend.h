@@ -17,6 +17,9 @@
 #include <stdint.h>
 
 #include "abi/submission.h"
+#include "base/public.h"
+
+PUBLIC_BEGIN
 
 struct gpu;
 
@@ -34,5 +37,7 @@ void gpu_complete(struct gpu *gpu, const struct abi_completion *c);
 
 /* The backend can take submissions again though none completed. Any thread. */
 void gpu_backend_ready(struct gpu *gpu);
+
+PUBLIC_END
 
 #endif

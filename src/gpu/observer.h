@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/public.h"
 #include "gpu/backend.h"
+
+PUBLIC_BEGIN
 
 /* E(NAME, name, doc): id and fence are 0 where they mean nothing. */
 #define GPU_EVENTS(E)                                                                                        \
@@ -58,5 +61,7 @@ void gpu_observe(struct gpu *gpu, struct gpu_observer *o);
 void gpu_unobserve(struct gpu *gpu, struct gpu_observer *o);
 
 const char *gpu_event_name(enum gpu_event_kind kind);
+
+PUBLIC_END
 
 #endif

@@ -39,6 +39,7 @@ int main(void)
     r = gpu_create(&gpu, &(struct gpu_params){.host = &host, .backend = &backend, .clock = &clock});
     if (r)
         return 1;
+    gpu_backend_ready(gpu); /* the border's other half is there, too */
     printf("PCI %04x:%04x\n", gpu_config_read(gpu, 0, 2), gpu_config_read(gpu, 2, 2));
     gpu_destroy(gpu);
     return 0;

@@ -42,7 +42,7 @@ make_it() # OUTPUT LIBRARY SOURCE... [FLAGS]
 {
     local out=$1 library=$2
     shift 2
-    $cc -std=gnu17 -D_GNU_SOURCE -Wall -Werror -o "$out" "$@" $(pkg-config --cflags --libs "libaerogpu-$library")
+    $cc -std=c11 -Wall -Werror -o "$out" "$@" $(pkg-config --cflags --libs "libaerogpu-$library")
 }
 ok "a program of the black box is built" make_it blackbox blackbox blackbox.c
 ok "it hangs, dumps and reports" says "draw oak" ./blackbox "$dir/example.aerogpudump"

@@ -4,6 +4,7 @@
 is wrong, the documented exit code, and nothing left behind.
   cli_errors_test.py AEROGPU SAMPLES"""
 import os
+import shutil
 import re
 import stat
 import subprocess
@@ -22,6 +23,8 @@ with open(work + "/noise", "wb") as f:
 with open(recording, "rb") as whole, open(work + "/cut.aerogputrace", "wb") as f:
     f.write(whole.read()[:-100])
 os.symlink("/dev/full", work + "/full")
+shutil.copy(recording, work + "/precious")
+os.link(work + "/precious", work + "/same")
 for name, bytes_ in (("direct.d3d12trace", b"D3D12TRC"), ("etl.cputrace", b"AGCPUTRC"), ("stream", b"ACMD"), ("flight", b"AGFLIGHT"),
                      ("dump.aerogpudump", b"SQLite format 3\0" + bytes(52) + b"AGBD" + bytes(28)),
                      ("script", b"#!/bin/sh\n"), ("vulkan", b"\177ELF libvulkan.so.1"), ("dx11.exe", b"MZ..D3D11.DLL"),
@@ -81,6 +84,10 @@ wrong = [
     ("record --memory magic -- true", "--memory: 'magic' is none of auto|kernel|fault|hash"),
     (f"trim --frames 1-2 {work}/direct.d3d12trace", "--frames A-B and -o OUTPUT are needed"),
     (f"minimize {recording}", "-o SMALL is needed"),
+    # what is made would be written over what is read: by its name, by another way to it, by a hard link
+    (f"play --sheet {work}/precious {work}/precious", "precious: that is the file"),
+    (f"minimize {work}/precious -o {work}/./precious", "precious: that is the file"),
+    (f"record -o {work}/same play {work}/precious", "same: that is the file"),
 ]
 # Outputs that cannot be written, the exit code, and the words.
 outputs = [

@@ -91,9 +91,18 @@ static void take_report(json_t *evidence, json_t *file)
 
 static int take(json_t *evidence, const char *path)
 {
-    json_t *file = json_load_file(path, 0, NULL);
+    struct stat st;
+    json_t *file;
     int r = 0;
 
+    if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+        fprintf(
+            stderr,
+            "aerogpu doctor: %s: no report, event log or answer of aerogpu_dbgctl: it is no regular file\n",
+            path);
+        return EXIT_INPUT;
+    }
+    file = json_load_file(path, 0, NULL);
     if (json_is_array(json_object_get(file, "tests"))) {
         take_report(evidence, file);
     } else if (json_is_string(json_object_get(file, "command"))) {

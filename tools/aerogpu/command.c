@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static char running[64] = "aerogpu";
 static const char *summary = "a virtual GPU that can be crashed on purpose";
@@ -27,6 +28,22 @@ int command_run(const char *parent, const struct options_command *commands, size
     return -1;
 }
 
+/* An option that names a file which is an operand too: what it makes would be written over what is read. */
+static int check_operands(const struct options *o, int argc, char **argv)
+{
+    struct stat file, operand;
+
+    for (const struct options_row *r = o->rows; r && r->kind != OPTIONS_END; r++) {
+        if (r->kind != OPTIONS_TEXT || !r->given || stat(*r->to.text, &file) || !S_ISREG(file.st_mode))
+            continue;
+        for (int i = optind; i < argc; i++)
+            if (!stat(argv[i], &operand) && operand.st_dev == file.st_dev && operand.st_ino == file.st_ino)
+                return usage_error("--%s %s: that is the file %s itself; name another", r->name, *r->to.text,
+                                   argv[i]);
+    }
+    return EXIT_OK;
+}
+
 int command_line(struct options *o, int argc, char **argv)
 {
     struct error e = {0};
@@ -35,7 +52,7 @@ int command_line(struct options *o, int argc, char **argv)
     if (!o->summary)
         o->summary = summary;
     r = options_parse(o, argc, argv, &e);
-    return r < 0 ? usage_error("%s", e.text) : -r;
+    return r < 0 ? usage_error("%s", e.text) : r > 0 ? -r : check_operands(o, argc, argv);
 }
 
 int command_group(struct options *o, int argc, char **argv)

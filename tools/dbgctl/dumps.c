@@ -17,11 +17,11 @@
 
 enum { DUMP_CAP = 1 << 20, DUMP_HARD_CAP = 64 << 20, PICTURE_CAP = 16384 };
 
-/* Where a file is written until it is whole: beside it, but a device or a pipe is written as it is. */
+/* Where a file is written until it is whole: beside it, but a device, a pipe or a link is written as it is. */
 static int name_part(char part[PATH_MAX], const char *path)
 {
     struct stat st;
-    const bool as_it_is = !stat(path, &st) && !S_ISREG(st.st_mode);
+    const bool as_it_is = !lstat(path, &st) && !S_ISREG(st.st_mode);
 
     return snprintf(part, PATH_MAX, "%s%s", path, as_it_is ? "" : ".part") >= PATH_MAX ? -ENAMETOOLONG : 0;
 }

@@ -2,6 +2,7 @@
 /* main.c: the adapter and the output. The contract is in dbgctl.h. */
 #include "dbgctl.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,10 @@ static int finish(struct dbgctl *c, int code)
         if (c->hint)
             fprintf(stderr, "  %s\n", c->hint);
     }
-    fflush(stdout);
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "aerogpu_dbgctl: standard output could not be written: %s\n", strerror(errno));
+        r = DBGCTL_FAILED;
+    }
     json_decref(c->body);
     return code ? code : r;
 }
