@@ -139,7 +139,7 @@ static void dump_time(struct bench *b)
                                         .reference_each = bare,
                                         .rounds = RUNS,
                                         .unit = "ms",
-                                        .target = 2,
+                                        .target = 3,
                                         .note = "256 MiB of guest memory, all processors spinning, against "
                                                 "writing them"});
     abi_builder_finish(&builder);
