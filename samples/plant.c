@@ -22,7 +22,7 @@ enum {
     VICTIM,
     BYSTANDERS = 100,
 };
-enum { SIZE = 512, SLOW_SIZE = 64, TRIANGLES = 64, FULL = TRIANGLES };
+enum { SIZE = 512, SLOW_SIZE = 160, TRIANGLES = 64, FULL = TRIANGLES };
 
 struct corner {
     float position[4], colour[4];
