@@ -6,6 +6,7 @@
 #   make test     build and run every test
 #   make bench    measure; one line per figure, and build/bench.json (bench/README.md)
 #   make verdicts plant 424 stalls by seed, live ones too if this is root, and print how each was judged
+#   make dump-proofs   what is promised of dumps, tried on RUNS (50) planted crashes: PROOF (replay)
 #   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
 #   make sim      lives of the whole stack in virtual time, with faults: SEEDS (1000)
 #   make fuzz     run each fuzz target for FUZZ_SECONDS (60)
@@ -53,6 +54,12 @@ test: build
 verdicts: build
 	@$(B)/tests/cpu/stall_verdicts --runs 424 --seed 1
 
+PROOF ?= replay
+RUNS ?= 50
+dump-proofs: build
+	@for p in $(PROOF); do python3 tests/minimize/dump_proof.py $$p --aerogpu $(B)/tools/aerogpu/aerogpu \
+	    --plants $(B)/tests/minimize/plants --shaders samples/shaders --runs $(RUNS) || exit 1; done
+
 # CHECK="asan tidy" runs those stages only.
 check:
 	@$(NEED) build check
@@ -91,4 +98,4 @@ sim: build
 clean:
 	rm -rf build build-*
 
-.PHONY: sim all build run validate play test verdicts check fuzz bench kmd-windows deb deb-test format clean
+.PHONY: sim all build run validate play test verdicts dump-proofs check fuzz bench kmd-windows deb deb-test format clean

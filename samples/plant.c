@@ -259,8 +259,7 @@ void plant_into(struct plant *p, struct sample *s, enum plant_kind kind, uint64_
     }
 }
 
-/* Ends the recording: whole, or not there. */
-static int end_file(struct sample *s, struct error *e)
+int plant_end_file(struct sample *s, struct error *e)
 {
     if (s->trace && s->error.code)
         trace_writer_abandon(s->trace);
@@ -281,7 +280,7 @@ int plant_write(struct plant *out, uint64_t seed, const char *path, const char *
                         &s.error);
     if (!s.error.code)
         plant_into(out, &s, (enum plant_kind)(seed % PLANT_NUM_KINDS), seed);
-    return end_file(&s, e);
+    return plant_end_file(&s, e);
 }
 
 /* ---- the smallest of each kind ------------------------------------------- */
@@ -346,7 +345,7 @@ int plant_write_smallest(enum plant_kind kind, const char *path, const char *sha
     *packets = num_packets(&w);
     sample_submit(&s, 1, 0);
     sample_end_frame(&s);
-    return end_file(&s, e);
+    return plant_end_file(&s, e);
 }
 
 void sample_slow(struct sample *s)

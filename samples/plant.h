@@ -55,6 +55,9 @@ int plant_write(struct plant *out, uint64_t seed, const char *path, const char *
 int plant_write_smallest(enum plant_kind kind, const char *path, const char *shaders, uint32_t *packets,
                          struct error *e);
 
+/* Ends the recording: whole, or not there. */
+int plant_end_file(struct sample *s, struct error *e);
+
 /* For the sample recordings: one of a kind, small. */
 void plant_into(struct plant *p, struct sample *s, enum plant_kind kind, uint64_t seed);
 

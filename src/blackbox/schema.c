@@ -116,6 +116,9 @@ static const char *const meta_keys[][2] = {
     {"setting.NAME", "a setting that was in force"},
     {"death", "of the executor, if it died: what its host saw"},
     {"streams_dropped", "submissions that there was no room for any more, if there were any"},
+    {"memory_dropped",
+     "submissions whose guest memory there was no room for as it was then: the recording has it as it was "
+     "at the crash, if there were any"},
     {"recording_error", "why there is no playable recording, if there is none"},
     {"unbalanced_pops", "a context that ended more regions than it had begun"},
     {"dropped_rows", "rows that did not fit the limit, if there were any"},

@@ -11,7 +11,7 @@
  * Invariants:
  *  1. What is gone stays gone: reduce_apply only takes away, and the numbers of the levels above do not change with it.
  *  2. Each recording that is written can be read: a stream says its size, and packets lie in it one behind the other. Guest
- *     memory that is the same as before was loaded once, with the submission that placed it first, and goes with that one.
+ *     memory that is the same as before was loaded once, with the submission that placed it last, and goes with that one.
  *  3. Sizes of packets do not change: handles become 0 and bytes zeroes, in place.
  */
 #include "minimize/reduce.h"
@@ -98,21 +98,34 @@ static int split(struct reduce_submission *s)
     return 0;
 }
 
-static bool is_placed(uint64_t blob, const uint64_t *blobs, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (blobs[i] == blob)
-            return true;
-    return false;
-}
+/* Memory as it was placed last. */
+struct placed {
+    uint64_t gpa, end, blob;
+};
 
 struct loader {
     struct reduce *r;
     struct trace_reader *reader;
     struct trace_buffer b;
-    uint64_t *blobs; /* of memory that was placed: what did not change is not placed again */
-    size_t num_blobs, max_blobs, max_subs;
+    struct placed *placed; /* what did not change is not placed again */
+    size_t num_placed, max_placed, max_subs;
 };
+
+/* Whether it stands there already; if not, whatever it writes over does not any more. */
+static bool is_placed(struct loader *l, const struct trace_range *t)
+{
+    const uint64_t end = t->gpa + t->size;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < l->num_placed; i++)
+        if (l->placed[i].gpa == t->gpa && l->placed[i].end == end && l->placed[i].blob == t->blob)
+            return true;
+    for (size_t i = 0; i < l->num_placed; i++)
+        if (l->placed[i].end <= t->gpa || end <= l->placed[i].gpa)
+            l->placed[kept++] = l->placed[i];
+    l->num_placed = kept;
+    return false;
+}
 
 static int load_ranges(struct loader *l, struct reduce_submission *s, const struct trace_submission *t,
                        struct error *e)
@@ -128,7 +141,7 @@ static int load_ranges(struct loader *l, struct reduce_submission *s, const stru
                                    .flags = t->ranges[i].flags,
                                    .gpa = t->ranges[i].gpa,
                                    .size = t->ranges[i].size};
-        if (is_placed(t->ranges[i].blob, l->blobs, l->num_blobs))
+        if (is_placed(l, &t->ranges[i]))
             continue;
         rc = load_blob(l->reader, t->ranges[i].blob, TRACE_BLOB_ALLOC_MEMORY, &l->b, e);
         if (rc)
@@ -138,9 +151,10 @@ static int load_ranges(struct loader *l, struct reduce_submission *s, const stru
         if (!x->bytes)
             return error_set(e, -ENOMEM, "no memory for the recording");
         s->num_ranges++;
-        if (array_reserve(l->blobs, l->max_blobs, l->num_blobs + 1))
+        if (array_reserve(l->placed, l->max_placed, l->num_placed + 1))
             return error_set(e, -ENOMEM, "no memory for the recording");
-        l->blobs[l->num_blobs++] = t->ranges[i].blob;
+        l->placed[l->num_placed++] =
+            (struct placed){t->ranges[i].gpa, t->ranges[i].gpa + t->ranges[i].size, t->ranges[i].blob};
     }
     return 0;
 }
@@ -198,7 +212,7 @@ int reduce_load(struct reduce *r, const char *path, const void *data, size_t siz
         if ((rec.type == TRACE_SUBMISSION || rec.type == TRACE_PACKET) && (rc = load_record(&l, &rec, e)) < 0)
             break;
     trace_buffer_finish(&l.b);
-    free(l.blobs);
+    free(l.placed);
     trace_reader_destroy(l.reader);
     if (rc)
         reduce_finish(r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* collect_recording.c: the playable recording of the last submissions, with the guest memory that they name. */
+/* collect_recording.c: the playable recording of the last submissions, with the guest memory that they name: what they read of it as
+ * it was when the device took them (memory.c), all else as it is now. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -21,8 +22,21 @@ struct recording {
     struct memory *memory;
     size_t n, cap;
     uint64_t bytes;
+    struct map copies; /* by their place in this process: blobs */
+    uint32_t forgotten;
     struct error e;
 };
+
+static uint64_t copy_blob(struct recording *r, const struct watch_copy *copy)
+{
+    uint64_t *id = map_put(&r->copies, (uint64_t)(uintptr_t)copy);
+
+    if (!id)
+        return 0;
+    if (!*id)
+        trace_writer_blob(r->t, TRACE_BLOB_ALLOC_MEMORY, copy->bytes, copy->size, id, &r->e);
+    return *id;
+}
 
 /* Its blob, if it is to be written now: each piece of memory stands in the recording once, at its first use. */
 static uint64_t memory_blob(struct collector *c, struct recording *r, uint64_t gpa, uint64_t size)
@@ -43,6 +57,22 @@ static uint64_t memory_blob(struct collector *c, struct recording *r, uint64_t g
     return id;
 }
 
+/* Behind what stands around them: they are placed in this order. */
+static void put_pieces(struct recording *r, const struct retained *k, struct trace_submission *s,
+                       struct trace_range *ranges)
+{
+    for (size_t i = 0; i < k->num_pieces; i++) {
+        const struct watch_piece *x = &k->pieces[i];
+
+        ranges[s->num_ranges++] = (struct trace_range){.alloc_id = x->alloc_id,
+                                                       .flags = x->readonly ? 1 : 0,
+                                                       .gpa = x->copy->gpa,
+                                                       .size = x->copy->size,
+                                                       .blob = copy_blob(r, x->copy)};
+    }
+    r->forgotten += k->forgotten;
+}
+
 static void record_submission(struct collector *c, struct recording *r, const struct retained *k)
 {
     struct trace_submission s = {.submit_flags = k->flags,
@@ -58,7 +88,7 @@ static void record_submission(struct collector *c, struct recording *r, const st
     if (k->table) {
         trace_writer_blob(r->t, TRACE_BLOB_ALLOC_TABLE, k->table, k->alloc_size, &s.alloc_blob, &r->e);
         if (!abi_alloc_table_parse(&table, k->table, k->alloc_size, NULL))
-            ranges = calloc(table.count ? table.count : 1, sizeof(*ranges));
+            ranges = calloc(table.count + k->num_pieces + 1, sizeof(*ranges));
     }
     for (uint32_t i = 0; ranges && i < table.count; i++) {
         const struct abi_alloc *a = &table.entries[i];
@@ -71,6 +101,8 @@ static void record_submission(struct collector *c, struct recording *r, const st
                                                           .size = a->size,
                                                           .blob = blob};
     }
+    if (ranges)
+        put_pieces(r, k, &s, ranges);
     s.ranges = ranges;
     trace_writer_submission(r->t, &s, &r->e);
     abi_alloc_table_finish(&table);
@@ -116,7 +148,10 @@ void watch_put_recording(struct collector *c, const bool *presents)
 out:
     if (r.e.code)
         bb_meta(c->p, "recording_error", "%s", r.e.text);
+    if (r.forgotten)
+        bb_meta(c->p, "memory_dropped", "%u", r.forgotten);
     free(r.memory);
+    map_finish(&r.copies);
     if (fd >= 0)
         close(fd);
 }

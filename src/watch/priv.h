@@ -7,6 +7,7 @@
 
 #include <aerogpu/blackbox.h>
 
+#include "base/map.h"
 #include "watch/model.h"
 #include "watch/watch.h"
 #include "gpu/observer.h"
@@ -15,7 +16,30 @@ enum { WATCH_EVENTS = 4096, WATCH_STATUSES = 64, WATCH_SAMPLES = 64 };
 
 enum retained_state { RETAINED_QUEUED, RETAINED_DONE, RETAINED_FAILED, RETAINED_DROPPED };
 
-/* A submission since the last ring reset. In evidence it is a copy that shares stream and table. */
+/* Bytes of guest memory as a submission found them; the same ones of several submissions are one copy (memory.c). */
+struct watch_copy {
+    uint64_t gpa;
+    uint32_t refs, size;
+    uint8_t bytes[];
+};
+
+struct watch_piece {
+    struct watch_copy *copy;
+    uint32_t alloc_id;
+    bool readonly;
+};
+
+struct watch_span {
+    uint64_t start, end;
+};
+
+struct watch_memory {
+    struct map backings, tokens; /* by handle, by share token: where a resource's guest memory lies */
+    struct map latest;           /* by guest address: the copy that was made last */
+    uint64_t bytes;
+};
+
+/* A submission since the last ring reset. In evidence it is a copy that shares stream, table and memory. */
 struct retained {
     struct retained *next;
     uint64_t id, fence, ordinal, cmd_gpa, alloc_gpa, time_ns, done_ns;
@@ -26,6 +50,12 @@ struct retained {
     uint64_t fault_address;
     char message[200];
     uint8_t *stream, *table; /* NULL: not guest memory, or too much */
+    /* Guest memory that it reads, as it was when the device took it, in the order of reading; what it writes to. */
+    struct watch_piece *pieces;
+    size_t num_pieces, room_pieces;
+    struct watch_span *writes;
+    uint32_t num_writes;
+    bool forgotten; /* there was no room for all of it */
 };
 
 struct retained_list {
@@ -97,6 +127,7 @@ struct watch {
     pthread_cond_t changed; /* monotonic */
     bool stop;
     struct retained_list list, garbage; /* garbage: freed when nobody collects */
+    struct watch_memory memory;
     uint32_t collecting;
     uint64_t ordinal;
     uint64_t crash_id; /* a submission that failed and was not examined */
@@ -129,6 +160,14 @@ struct watch {
     uint32_t dumps, crashes;
     char dump_path[4096];
 };
+
+/* memory.c, with the lock */
+
+/* Keeps what the submission reads of guest memory. It is not in the list yet. */
+void watch_memory_take(struct watch *w, struct retained *k);
+void watch_memory_release(struct watch_memory *m, struct retained *k);
+/* After all of them. */
+void watch_memory_finish(struct watch_memory *m);
 
 /* collect.c */
 

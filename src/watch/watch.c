@@ -54,19 +54,20 @@ static void list_init(struct retained_list *l)
     *l = (struct retained_list){.end = &l->first};
 }
 
-static void retained_free(struct retained *k)
+static void retained_free(struct watch *w, struct retained *k)
 {
+    watch_memory_release(&w->memory, k);
     free(k->stream);
     free(k->table);
     free(k);
 }
 
-static void list_free(struct retained_list *l)
+static void list_free(struct watch *w, struct retained_list *l)
 {
     while (l->first) {
         struct retained *k = l->first;
         l->first = k->next;
-        retained_free(k);
+        retained_free(w, k);
     }
     list_init(l);
 }
@@ -79,7 +80,7 @@ static void list_discard(struct watch *w, struct retained_list *l)
         w->garbage.end = l->end;
         list_init(l);
     } else {
-        list_free(l);
+        list_free(w, l);
     }
 }
 
@@ -156,6 +157,7 @@ static void on_take(struct watch *w, const struct gpu_event *e)
         set_status(w, e->time_ns, BB_STATUS_ACTIVE, "work is taken again");
     k->stream = copy(w, s->cmd_gpa, s->cmd_size);
     k->table = copy(w, s->alloc_gpa, s->alloc_size);
+    watch_memory_take(w, k);
     *w->list.end = k;
     w->list.end = &k->next;
     w->list.count++;
@@ -358,7 +360,7 @@ static void release(struct watch *w, struct snapshot *sn)
     pthread_mutex_lock(&w->lock);
     INVARIANT(w->collecting);
     if (!--w->collecting)
-        list_free(&w->garbage);
+        list_free(w, &w->garbage);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -840,17 +842,15 @@ int watch_create(struct watch **out, const struct watch_params *p, struct error 
     int r;
 
     *out = NULL;
-    if (!w)
+    if (!w || bb_resources_create(&w->resources, 0)) {
+        free(w);
         return error_set(e, -ENOMEM, "no memory for a black box");
+    }
     w->params = *p;
     w->params.hang_ms = p->hang_ms ? p->hang_ms : 2000;
     w->params.max_dumps = p->max_dumps ? p->max_dumps : 4;
     w->params.max_stream_bytes = p->max_stream_bytes ? p->max_stream_bytes : UINT64_C(64) << 20;
     w->params.max_memory_bytes = p->max_memory_bytes ? p->max_memory_bytes : UINT64_C(256) << 20;
-    if (bb_resources_create(&w->resources, 0)) {
-        free(w);
-        return error_set(e, -ENOMEM, "no memory for a black box");
-    }
     w->flight = bb_flight_of_process("device");
     for (int i = 0; i < GPU_EVENT_KINDS; i++)
         bb_flight_name(w->flight, (uint8_t)i, gpu_event_name((enum gpu_event_kind)i));
@@ -888,8 +888,9 @@ void watch_destroy(struct watch *w)
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
-    list_free(&w->list);
-    list_free(&w->garbage);
+    list_free(w, &w->list);
+    list_free(w, &w->garbage);
+    watch_memory_finish(&w->memory);
     bb_resources_destroy(w->resources);
     bb_flight_close(w->flight);
     pthread_cond_destroy(&w->changed);
