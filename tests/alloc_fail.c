@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "alloc_fail.h"
+#include "test.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "alloc_fail.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The ABI room: layouts against numbers written down independently of the table, the decoder's rules, the printer. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,7 +14,7 @@
 
 #define OFFSET(s, f, n) assert_int_equal(offsetof(struct aerogpu_cmd_##s, f), n)
 
-static void offsets_are_those_of_the_abi(void **state)
+TEST(offsets_are_those_of_the_abi)
 {
     OFFSET(create_buffer, size_bytes, 16);
     OFFSET(create_buffer, backing_alloc_id, 24);
@@ -51,7 +47,7 @@ static void offsets_are_those_of_the_abi(void **state)
     assert_int_equal(abi_num_packets, 48 + 9); /* and ours */
 }
 
-static void field_tables_cover_their_structs(void **state)
+TEST(field_tables_cover_their_structs)
 {
     for (uint32_t i = 0; i < abi_num_packets; i++) {
         const struct abi_packet_desc *d = &abi_packets[i];
@@ -69,7 +65,7 @@ static void field_tables_cover_their_structs(void **state)
     assert_null(abi_packet_find(UINT32_MAX));
 }
 
-static void semantic_hashes(void **state)
+TEST(semantic_hashes)
 {
     assert_int_equal(abi_semantic_hash("POSITION"), 0x7808e88a);
     assert_int_equal(abi_semantic_hash("Color"), 0xe7c308f8);
@@ -92,7 +88,7 @@ static int decode(const void *data, uint32_t size, struct error *e)
     return r ? r : n;
 }
 
-static void a_built_stream_decodes(void **state)
+TEST(a_built_stream_decodes)
 {
     struct abi_builder b;
     struct aerogpu_vertex_buffer_binding vb[2] = {{.buffer = 5, .stride_bytes = 28},
@@ -146,7 +142,7 @@ static void a_built_stream_decodes(void **state)
     abi_builder_finish(&b);
 }
 
-static void bad_headers_are_refused(void **state)
+TEST(bad_headers_are_refused)
 {
     uint32_t h[6] = {AEROGPU_CMD_STREAM_MAGIC, AEROGPU_ABI_VERSION_U32, 24, 0, 0, 0};
     struct error e = {0};
@@ -178,7 +174,7 @@ static int decode_one(uint32_t minor, const uint32_t *words, uint32_t n, struct 
     return decode(s, sizeof(s), e);
 }
 
-static void packet_sizes_are_minima(void **state)
+TEST(packet_sizes_are_minima)
 {
     struct error e = {0};
 
@@ -194,7 +190,7 @@ static void packet_sizes_are_minima(void **state)
 }
 
 /* 28 bytes were all of SET_BLEND_STATE once. */
-static void short_blend_states_are_filled_up(void **state)
+TEST(short_blend_states_are_filled_up)
 {
     struct aerogpu_cmd_set_blend_state full = {.enable = 1,
                                                .src_factor = AEROGPU_BLEND_SRC_ALPHA,
@@ -211,7 +207,6 @@ static void short_blend_states_are_filled_up(void **state)
     const void *bytes;
     uint32_t size;
 
-    (void)state;
     abi_builder_init(&b);
     abi_builder_packet(&b, AEROGPU_CMD_SET_BLEND_STATE, &full, 28, NULL, 0);
     abi_builder_packet(&b, AEROGPU_CMD_SET_BLEND_STATE, &full, 32, NULL, 0);
@@ -235,7 +230,7 @@ static void short_blend_states_are_filled_up(void **state)
     abi_builder_finish(&b);
 }
 
-static void counted_tails_stay_inside(void **state)
+TEST(counted_tails_stay_inside)
 {
     struct error e = {0};
 
@@ -250,7 +245,7 @@ static void counted_tails_stay_inside(void **state)
     assert_int_equal(decode_one(4, (uint32_t[]){0x104, 36, 1, 0, 0, 0, 4, 1, 0xabcd}, 9, NULL), -EBADMSG);
 }
 
-static void enumerations_are_checked(void **state)
+TEST(enumerations_are_checked)
 {
     struct error e = {0};
 
@@ -269,7 +264,7 @@ static void enumerations_are_checked(void **state)
     }
 }
 
-static void stage_ex_counts_from_minor_3(void **state)
+TEST(stage_ex_counts_from_minor_3)
 {
     struct abi_stream s = {.minor = 3};
 
@@ -288,7 +283,7 @@ static void stage_ex_counts_from_minor_3(void **state)
     assert_int_equal(abi_stage(&s, AEROGPU_SHADER_STAGE_COMPUTE, 3), ABI_CS);
 }
 
-static void bind_shaders_has_two_forms(void **state)
+TEST(bind_shaders_has_two_forms)
 {
     uint32_t words[] = {0x202, 24, 1, 2, 3, 4, 5, 6, 7, 8};
     const uint32_t sizes[] = {24, 28, 32, 36, 40}, tails[] = {0, 0, 0, 3, 3};
@@ -320,7 +315,7 @@ static void make_table(uint8_t *out, uint32_t stride, uint32_t n)
     }
 }
 
-static void allocation_tables(void **state)
+TEST(allocation_tables)
 {
     uint8_t data[400] = {0};
     struct abi_alloc_table t = {0};
@@ -358,7 +353,7 @@ static void allocation_tables(void **state)
 }
 
 /* The class column says the same as the fields. */
-static void classes_agree_with_fields(void **state)
+TEST(classes_agree_with_fields)
 {
     for (uint32_t i = 0; i < abi_num_packets; i++) {
         const struct abi_packet_desc *d = &abi_packets[i];
@@ -434,29 +429,8 @@ static int parse_table(void *ctx)
     return err;
 }
 
-static void without_memory(void **state)
+TEST(without_memory)
 {
     assert_true(alloc_fail_each(build_and_print, NULL) >= 2);
     assert_true(alloc_fail_each(parse_table, NULL) >= 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(offsets_are_those_of_the_abi),
-        cmocka_unit_test(field_tables_cover_their_structs),
-        cmocka_unit_test(semantic_hashes),
-        cmocka_unit_test(a_built_stream_decodes),
-        cmocka_unit_test(bad_headers_are_refused),
-        cmocka_unit_test(packet_sizes_are_minima),
-        cmocka_unit_test(short_blend_states_are_filled_up),
-        cmocka_unit_test(counted_tails_stay_inside),
-        cmocka_unit_test(enumerations_are_checked),
-        cmocka_unit_test(stage_ex_counts_from_minor_3),
-        cmocka_unit_test(bind_shaders_has_two_forms),
-        cmocka_unit_test(allocation_tables),
-        cmocka_unit_test(classes_agree_with_fields),
-        cmocka_unit_test(without_memory),
-    };
-    return cmocka_run_group_tests_name("abi", tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +16,7 @@
 #include "base/rng.h"
 #include "base/strbuf.h"
 
-static void error_keeps_the_first_failure(void **state)
+TEST(error_keeps_the_first_failure)
 {
     struct error e = {0};
 
@@ -31,7 +27,7 @@ static void error_keeps_the_first_failure(void **state)
     assert_string_equal(e.text, "file x: offset 12");
 }
 
-static void bytes_turn_bad_once(void **state)
+TEST(bytes_turn_bad_once)
 {
     const uint8_t data[] = {1, 2, 3, 4, 5, 6, 7};
     struct bytes b = bytes_of(data, sizeof(data));
@@ -62,7 +58,7 @@ static void on_tick(void *ctx)
     }
 }
 
-static void virtual_loop_runs_timers_in_order(void **state)
+TEST(virtual_loop_runs_timers_in_order)
 {
     struct clock clock;
     struct loop *loop;
@@ -95,7 +91,7 @@ static void virtual_loop_runs_timers_in_order(void **state)
     loop_destroy(loop);
 }
 
-static void a_loop_is_of_virtual_time(void **state)
+TEST(a_loop_is_of_virtual_time)
 {
     struct clock clock;
     struct loop *loop;
@@ -104,7 +100,7 @@ static void a_loop_is_of_virtual_time(void **state)
     assert_int_equal(loop_create(&loop, &clock), -EINVAL);
 }
 
-static void png_files_round_trip(void **state)
+TEST(png_files_round_trip)
 {
     uint8_t px[2 * 3 * 4], *back;
     char path[] = "/tmp/aerogpu-png-XXXXXX";
@@ -125,7 +121,7 @@ static void png_files_round_trip(void **state)
     assert_non_null(strstr(e.text, path));
 }
 
-static void strbuf_grows(void **state)
+TEST(strbuf_grows)
 {
     struct strbuf b = {0};
 
@@ -137,7 +133,7 @@ static void strbuf_grows(void **state)
     assert_string_equal(strbuf_str(&b), "");
 }
 
-static void floats_are_as_short_as_they_can_be(void **state)
+TEST(floats_are_as_short_as_they_can_be)
 {
     const float values[] = {0.1f, 1, -2.5f, 16777216, 1.0f / 3, 1e-45f, 3.4028235e38f};
     struct strbuf b = {0};
@@ -163,7 +159,7 @@ static ssize_t drain(int fd, char *text, size_t size)
 }
 
 /* A pipe of one page that nobody reads: lines beyond it are left out, counted, and the count is told once there is room. */
-static void log_lines_that_nobody_reads_are_left_out(void **state)
+TEST(log_lines_that_nobody_reads_are_left_out)
 {
     char text[2 * PIPE_BYTES], note[128];
     unsigned lines = 0;
@@ -195,19 +191,4 @@ static void log_lines_that_nobody_reads_are_left_out(void **state)
     log_error("test", "without a reader, and without a SIGPIPE");
     log_to(STDERR_FILENO);
     close(fds[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(log_lines_that_nobody_reads_are_left_out),
-        cmocka_unit_test(error_keeps_the_first_failure),
-        cmocka_unit_test(bytes_turn_bad_once),
-        cmocka_unit_test(virtual_loop_runs_timers_in_order),
-        cmocka_unit_test(a_loop_is_of_virtual_time),
-        cmocka_unit_test(png_files_round_trip),
-        cmocka_unit_test(strbuf_grows),
-        cmocka_unit_test(floats_are_as_short_as_they_can_be),
-    };
-    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -28,7 +24,7 @@ static void break_twice(void)
 }
 
 /* What the child prints, and how it ends: this program is built twice, the second time as a release is. */
-static void a_broken_invariant_is_said_and_ends_the_program_unless_it_is_a_release(void **state)
+TEST(a_broken_invariant_is_said_and_ends_the_program_unless_it_is_a_release)
 {
     char text[512] = "", expected[80], *line;
     int fds[2], status;
@@ -62,7 +58,7 @@ static void a_broken_invariant_is_said_and_ends_the_program_unless_it_is_a_relea
 #endif
 }
 
-static void a_true_one_costs_nothing(void **state)
+TEST(a_true_one_costs_nothing)
 {
     INVARIANT(state != NULL);
     assert_int_equal(check_broken_count(), 0);
@@ -92,7 +88,7 @@ static int run_a_loop(void *ctx)
     return err;
 }
 
-static void a_loop_without_memory_says_so(void **state)
+TEST(a_loop_without_memory_says_so)
 {
     assert_true(alloc_fail_each(run_a_loop, NULL) >= 3);
 }
@@ -108,18 +104,7 @@ static int fill_a_buffer(void *ctx)
     return err;
 }
 
-static void a_buffer_without_memory_says_so(void **state)
+TEST(a_buffer_without_memory_says_so)
 {
     assert_true(alloc_fail_each(fill_a_buffer, NULL) >= 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_broken_invariant_is_said_and_ends_the_program_unless_it_is_a_release),
-        cmocka_unit_test(a_true_one_costs_nothing),
-        cmocka_unit_test(a_loop_without_memory_says_so),
-        cmocka_unit_test(a_buffer_without_memory_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

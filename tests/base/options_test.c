@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A table, and what it makes of words: values, one sentence for each mistake, help, manual page, list. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -111,7 +107,7 @@ static void refused(const char *line, const char *sentence)
     assert_string_equal(v.e.text, sentence);
 }
 
-static void values_arrive(void **state)
+TEST(values_arrive)
 {
     struct values v = taken("-j --out=x --jobs 0x10 --seed 18446744073709551615 a -f 3-5 --calls 7- b");
 
@@ -136,7 +132,7 @@ static void values_arrive(void **state)
     assert_true(v.jobs == 4 && v.how == 1 && v.patience == NSEC_PER_SEC);
 }
 
-static void a_mistake_is_one_sentence(void **state)
+TEST(a_mistake_is_one_sentence)
 {
     refused("--bogus", "unknown option '--bogus'");
     refused("--bogus=3", "unknown option '--bogus=3'");
@@ -167,7 +163,7 @@ static void a_mistake_is_one_sentence(void **state)
     refused("--help=html", "--help: 'html' is none of man|list");
 }
 
-static void what_is_refused_changes_nothing(void **state)
+TEST(what_is_refused_changes_nothing)
 {
     struct values v = {.jobs = 7, .first = 1, .last = 2, .patience = 3, .how = 1};
 
@@ -181,7 +177,7 @@ static void what_is_refused_changes_nothing(void **state)
     assert_true(v.jobs == 7 && v.first == 1 && v.last == 2 && v.patience == 3 && v.how == 1);
 }
 
-static void operands_are_counted(void **state)
+TEST(operands_are_counted)
 {
     struct values v = {.o = {.operands = "A B", .min = 2, .max = 2}};
 
@@ -197,7 +193,7 @@ static void operands_are_counted(void **state)
     assert_string_equal(v.e.text, "two files are needed");
 }
 
-static void another_programs_words_stay(void **state)
+TEST(another_programs_words_stay)
 {
     struct values v = {.o = {.operands = "PROGRAM", .min = 1, .max = -1, .stops = true}};
 
@@ -219,7 +215,7 @@ static int remember_or_not(void *ctx, const struct options_row *row, const char 
 }
 
 /* What programs need that stand in for others: names that mean the same, a value that may be missing, "/?". */
-static void old_words_are_taken(void **state)
+TEST(old_words_are_taken)
 {
     const char *json = NULL;
     uint32_t size = 0;
@@ -255,7 +251,7 @@ static void old_words_are_taken(void **state)
     free(text);
 }
 
-static void the_last_use_is_known(void **state)
+TEST(the_last_use_is_known)
 {
     struct values v = {0};
     struct options_row rows[] = {OPT_FLAG("a", 0, &v.json, "a"), OPT_FLAG("b", 0, &v.report, "b"), OPT_END};
@@ -267,7 +263,7 @@ static void the_last_use_is_known(void **state)
     assert_null(options_find(&o, "c"));
 }
 
-static void help_man_and_list_have_every_row(void **state)
+TEST(help_man_and_list_have_every_row)
 {
     static const char *const forms[] = {NULL, "man", "list"};
     static const char *const names[] = {"json",  "out",      "report", "jobs", "seed", "frames",
@@ -300,20 +296,4 @@ static void help_man_and_list_have_every_row(void **state)
     }
     assert_false(parse_as(&v, NULL, "html", &text));
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_arrive),
-        cmocka_unit_test(a_mistake_is_one_sentence),
-        cmocka_unit_test(what_is_refused_changes_nothing),
-        cmocka_unit_test(operands_are_counted),
-        cmocka_unit_test(another_programs_words_stay),
-        cmocka_unit_test(old_words_are_taken),
-        cmocka_unit_test(the_last_use_is_known),
-        cmocka_unit_test(help_man_and_list_have_every_row),
-    };
-
-    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* shelf_test.c: the containers, searches and writers of src/base. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +21,7 @@
 #include "base/rng.h"
 #include "base/utf8.h"
 
-static void array_grows_and_keeps(void **state)
+TEST(array_grows_and_keeps)
 {
     size_t room = 0, num = 0;
     uint32_t *items = NULL;
@@ -42,7 +38,7 @@ static void array_grows_and_keeps(void **state)
 }
 
 /* Against an array of the same 512 keys, with as many removals as insertions, and clusters of neighbours. */
-static void map_holds_what_was_put(void **state)
+TEST(map_holds_what_was_put)
 {
     enum { KEYS = 512 };
     uint64_t value[KEYS] = {0}, sum = 0, expected = 0;
@@ -99,7 +95,7 @@ static unsigned open_descriptors(void)
     return n;
 }
 
-static void descriptors_arrive_or_are_closed(void **state)
+TEST(descriptors_arrive_or_are_closed)
 {
     int pair[2], sent[FDS_MAX], got[4];
     char text[8] = "";
@@ -138,7 +134,7 @@ static void descriptors_arrive_or_are_closed(void **state)
     close(pair[1]);
 }
 
-static void json_can_be_parsed_whatever_the_bytes(void **state)
+TEST(json_can_be_parsed_whatever_the_bytes)
 {
     char *text = NULL;
     size_t size = 0;
@@ -177,7 +173,7 @@ static void json_can_be_parsed_whatever_the_bytes(void **state)
     free(text);
 }
 
-static void utf8_is_cut_between_characters(void **state)
+TEST(utf8_is_cut_between_characters)
 {
     char out[8] = "";
 
@@ -189,7 +185,7 @@ static void utf8_is_cut_between_characters(void **state)
     assert_int_equal(utf8_clean(NULL, SIZE_MAX, "a\xff", 2), 4);
 }
 
-static void programs_are_found_or_the_sentence_says_where(void **state)
+TEST(programs_are_found_or_the_sentence_says_where)
 {
     struct program_params p = {.what = "the test's own program",
                                .variable = "AEROGPU_SHELF_TEST",
@@ -217,18 +213,4 @@ static void programs_are_found_or_the_sentence_says_where(void **state)
     assert_int_equal(program_find(&p, path, sizeof(path), &e), -ENOENT);
     assert_non_null(strstr(e.text, "the test's own program is neither beside "));
     assert_non_null(strstr(e.text, "(AEROGPU_SHELF_TEST can name it)"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(array_grows_and_keeps),
-        cmocka_unit_test(map_holds_what_was_put),
-        cmocka_unit_test(descriptors_arrive_or_are_closed),
-        cmocka_unit_test(json_can_be_parsed_whatever_the_bytes),
-        cmocka_unit_test(utf8_is_cut_between_characters),
-        cmocka_unit_test(programs_are_found_or_the_sentence_says_where),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* blackbox_test.c: the library alone: inference, packages, dumps, reports. */
+#include "test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <sqlite3.h>
 
 #include <aerogpu/blackbox.h>
@@ -69,7 +68,7 @@ static void check(const char *queue, const char *written, enum bb_certainty cert
 }
 
 /* Reference 5, first example: markers in front of a draw are written without waiting, those behind it when it is done. */
-static void example_1(void **state)
+TEST(example_1)
 {
     const char *q = "T1 B2 B3 DrawX B4 B5 T6";
 
@@ -79,7 +78,7 @@ static void example_1(void **state)
     check(q, "12345", BB_UNKNOWN, "", "it stopped where there is no command to blame");
 }
 
-static void example_2(void **state)
+TEST(example_2)
 {
     check("T1 DrawX B2 T3 DrawY B4", "13", BB_SEVERAL, "DrawX DrawY",
           "the hang is in DrawX or DrawY: DrawX did not finish, and what follows it was at the top of the "
@@ -88,7 +87,7 @@ static void example_2(void **state)
     check("T1 DrawX B2 T3 DrawY B4", "1", BB_CERTAIN, "DrawX", "the hang is in DrawX");
 }
 
-static void example_3(void **state)
+TEST(example_3)
 {
     const char *q = "T1 DrawX B2 DrawY B3 DrawZ B4";
 
@@ -98,7 +97,7 @@ static void example_3(void **state)
     check(q, "1234", BB_NOTHING, "", "everything finished");
 }
 
-static void example_4(void **state)
+TEST(example_4)
 {
     const char *q = "T1 DrawX T2 DrawY T3 DrawZ";
 
@@ -107,7 +106,7 @@ static void example_4(void **state)
     check(q, "123", BB_SEVERAL, "DrawX DrawY DrawZ", "the hang is in DrawX, DrawY or DrawZ");
 }
 
-static void example_5(void **state)
+TEST(example_5)
 {
     const char *q = "DrawX T1 B2 DrawY T3 B4";
 
@@ -118,7 +117,7 @@ static void example_5(void **state)
     check(q, "123", BB_CERTAIN, "DrawY", "the hang is in DrawY");
 }
 
-static void regions(void **state)
+TEST(regions)
 {
     struct bb_item items[64];
     char names[64][16];
@@ -139,13 +138,13 @@ static void regions(void **state)
 }
 
 /* Overlapping pairs: one begins inside another and ends behind it. */
-static void overlapping(void **state)
+TEST(overlapping)
 {
     check("T1 A T2 B B3 C B4", "12", BB_SEVERAL, "A B C", "the hang is in A, B or C");
     check("T1 A T2 B B3 C B4", "123", BB_CERTAIN, "C", "the hang is in C");
 }
 
-static void contradictions(void **state)
+TEST(contradictions)
 {
     struct bb_item items[64];
     char names[64][16];
@@ -161,13 +160,13 @@ static void contradictions(void **state)
     check("T1 A B2", "", BB_UNKNOWN, "", "no marker was written: the queue never began");
 }
 
-static void dead_wait(void **state)
+TEST(dead_wait)
 {
     check("T1 A B2 T3 ?fence B4 T5 C B6", "123", BB_CERTAIN, "?fence", "it waits for ever in ?fence");
 }
 
 /* 64 bottom-of-pipe markers behind one hanging draw: nothing behind the 64th was reached. */
-static void pending_limit(void **state)
+TEST(pending_limit)
 {
     struct bb_item items[140] = {{.kind = BB_ITEM_TOP, .written = true},
                                  {.kind = BB_ITEM_COMMAND, .name = "first"}};
@@ -187,7 +186,7 @@ static void pending_limit(void **state)
 }
 
 /* Whatever was written: what is called finished stands before a written BOTTOM, nothing is both. Counted exhaustively. */
-static void every_combination(void **state)
+TEST(every_combination)
 {
     const char *q = "A T1 B B2 T3 C B4 D T5";
     struct bb_item items[32];
@@ -217,7 +216,7 @@ static void every_combination(void **state)
 
 /* A queue on a machine of the test's: the command processor takes one item per tick, and waits for nothing but its writes; a
  * command runs for some ticks beside others. One that runs stops everything, at any tick. */
-static void stops_at_once(void **state)
+TEST(stops_at_once)
 {
     unsigned certain = 0;
 
@@ -298,7 +297,7 @@ static char *report_text(const char *path, enum bb_report_format format, int exp
     return text;
 }
 
-static void dump_is_made(void **state)
+TEST(dump_is_made)
 {
     struct bb_package *p = sample_package();
     struct bb_error e = {0};
@@ -322,7 +321,7 @@ static void dump_is_made(void **state)
     bb_package_destroy(p);
 }
 
-static void dumper_is_missing(void **state)
+TEST(dumper_is_missing)
 {
     struct bb_package *p = sample_package();
     struct bb_error e = {0};
@@ -338,7 +337,7 @@ static void dumper_is_missing(void **state)
 }
 
 /* Rows that do not fit are left out, and counted; what came before stays. */
-static void package_limit(void **state)
+TEST(package_limit)
 {
     struct bb_package_reader r;
     struct bb_value v[BB_MAX_COLUMNS];
@@ -368,7 +367,7 @@ static void package_limit(void **state)
     bb_package_destroy(p);
 }
 
-static void bad_packages(void **state)
+TEST(bad_packages)
 {
     struct bb_package_reader r;
     struct bb_value v[BB_MAX_COLUMNS];
@@ -413,7 +412,7 @@ static void sql(const char *path, const char *text)
     sqlite3_close(db);
 }
 
-static void bad_dumps(void **state)
+TEST(bad_dumps)
 {
     struct bb_package *p = sample_package();
     struct bb_error e = {0};
@@ -453,7 +452,7 @@ static void bad_dumps(void **state)
 }
 
 /* Whatever is flipped, zeroed or cut: the report says what it said, or says that something is wrong. */
-static void damage_is_not_silent(void **state)
+TEST(damage_is_not_silent)
 {
     struct bb_package *p = sample_package();
     struct rng rng = {.state = 42};
@@ -531,7 +530,7 @@ static void small_dump(const char *path, const char *fingerprint, bool factor, b
 }
 
 /* 200 dumps: one setting that a fifth of them have makes one of the two groups; another is drawn by chance. */
-static void a_planted_factor_is_found(void **state)
+TEST(a_planted_factor_is_found)
 {
     struct bb_crashes *c;
     struct bb_crashes_added added = {0};
@@ -568,29 +567,4 @@ static void a_planted_factor_is_found(void **state)
     bb_crashes_close(c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(example_1),
-        cmocka_unit_test(example_2),
-        cmocka_unit_test(example_3),
-        cmocka_unit_test(example_4),
-        cmocka_unit_test(example_5),
-        cmocka_unit_test(regions),
-        cmocka_unit_test(overlapping),
-        cmocka_unit_test(contradictions),
-        cmocka_unit_test(dead_wait),
-        cmocka_unit_test(pending_limit),
-        cmocka_unit_test(every_combination),
-        cmocka_unit_test(dump_is_made),
-        cmocka_unit_test(dumper_is_missing),
-        cmocka_unit_test(package_limit),
-        cmocka_unit_test(bad_packages),
-        cmocka_unit_test(bad_dumps),
-        cmocka_unit_test(damage_is_not_silent),
-        cmocka_unit_test(stops_at_once),
-        cmocka_unit_test(a_planted_factor_is_found),
-    };
-
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir);

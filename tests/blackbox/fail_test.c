@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* fail_test.c: the nth allocation or system call of the black box fails. */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <aerogpu/blackbox.h>
 
@@ -105,7 +103,7 @@ static int report(void *ctx)
     return or_coped(r);
 }
 
-static void allocations_fail(void **state)
+TEST(allocations_fail)
 {
     assert_true(alloc_fail_each(infer, NULL) >= 2);
     assert_true(alloc_fail_each(keep_resources, NULL) >= 400);
@@ -113,7 +111,7 @@ static void allocations_fail(void **state)
     assert_true(alloc_fail_each(record, NULL) >= 6);
 }
 
-static void a_report_fails(void **state)
+TEST(a_report_fails)
 {
     FILE *out = fopen("/dev/null", "w");
     struct bb_package *p;
@@ -134,9 +132,4 @@ static void a_report_fails(void **state)
     fclose(out);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(allocations_fail), cmocka_unit_test(a_report_fails)};
-
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* parts_test.c: the flight recorder, the registry of resources, delta debugging. */
+#include "test.h"
+
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <aerogpu/blackbox.h>
 
@@ -55,7 +53,7 @@ static void record(struct bb_flight *f, uint64_t i)
     bb_flight_event(f, 3, i, i * 3, ~i);
 }
 
-static void flight_keeps_the_last(void **state)
+TEST(flight_keeps_the_last)
 {
     struct bb_flight *f = open_flight("last", 64);
     struct seen s = {0};
@@ -79,7 +77,7 @@ static void *record_many(void *f)
     return NULL;
 }
 
-static void flight_takes_threads(void **state)
+TEST(flight_takes_threads)
 {
     struct bb_flight *f = open_flight("threads", 65536);
     pthread_t t[3];
@@ -94,7 +92,7 @@ static void flight_takes_threads(void **state)
     bb_flight_close(f);
 }
 
-static void flight_survives_kill(void **state)
+TEST(flight_survives_kill)
 {
     for (int i = 0; i < 10; i++) {
         struct seen s = {0};
@@ -115,7 +113,7 @@ static void flight_survives_kill(void **state)
     }
 }
 
-static void flight_is_shared(void **state)
+TEST(flight_is_shared)
 {
     struct bb_flight *f = open_flight("shared", 64), *other;
     struct seen s = {0};
@@ -128,7 +126,7 @@ static void flight_is_shared(void **state)
     bb_flight_close(f);
 }
 
-static void flight_folder(void **state)
+TEST(flight_folder)
 {
     struct bb_flight *a = open_flight("a", 64), *b = open_flight("b", 64);
     char path[128];
@@ -151,7 +149,7 @@ static void flight_folder(void **state)
     bb_flight_close(b);
 }
 
-static void flight_is_refused(void **state)
+TEST(flight_is_refused)
 {
     struct bb_flight *f;
     struct bb_error e = {0};
@@ -193,7 +191,7 @@ static void add(struct bb_resources *r, uint64_t id, uint64_t address, uint64_t 
         0);
 }
 
-static void faults_are_judged(void **state)
+TEST(faults_are_judged)
 {
     struct bb_resources *r;
     struct bb_fault f;
@@ -233,7 +231,7 @@ static void faults_are_judged(void **state)
     bb_resources_destroy(r);
 }
 
-static void bad_resources(void **state)
+TEST(bad_resources)
 {
     struct bb_resources *r;
     struct bb_fault f;
@@ -256,7 +254,7 @@ static void count(void *ctx, const struct bb_resource *r)
 }
 
 /* The last 65 536 that were freed are known, and not one more. */
-static void history_is_bounded(void **state)
+TEST(history_is_bounded)
 {
     struct bb_resources *r;
     struct bb_fault f;
@@ -279,7 +277,7 @@ static void history_is_bounded(void **state)
 /* ---- delta debugging ----------------------------------------------------- */
 
 /* The smallest set is found whatever is needed, however many candidates are out at a time. */
-static void ddmin_finds_the_smallest(void **state)
+TEST(ddmin_finds_the_smallest)
 {
     for (uint64_t seed = 1; seed < 200; seed++) {
         struct rng rng = {.state = seed};
@@ -315,15 +313,4 @@ static void ddmin_finds_the_smallest(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flight_keeps_the_last), cmocka_unit_test(flight_takes_threads),
-        cmocka_unit_test(flight_survives_kill),  cmocka_unit_test(flight_is_shared),
-        cmocka_unit_test(flight_folder),         cmocka_unit_test(flight_is_refused),
-        cmocka_unit_test(faults_are_judged),     cmocka_unit_test(bad_resources),
-        cmocka_unit_test(history_is_bounded),    cmocka_unit_test(ddmin_finds_the_smallest),
-    };
-
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -94,12 +90,12 @@ static int write_page(void *ctx)
     return err;
 }
 
-static void a_recording_is_analysed_without_memory(void **state)
+TEST(a_recording_is_analysed_without_memory)
 {
     assert_true(alloc_fail_each(analyse, NULL) > 3);
 }
 
-static void a_wait_is_judged_without_memory(void **state)
+TEST(a_wait_is_judged_without_memory)
 {
     struct error e = {0};
 
@@ -108,7 +104,7 @@ static void a_wait_is_judged_without_memory(void **state)
     assert_true(alloc_fail_each(judge, NULL) > 5);
 }
 
-static void a_page_is_written_without_memory(void **state)
+TEST(a_page_is_written_without_memory)
 {
     struct cpu_report r;
     struct error e = {0};
@@ -118,12 +114,4 @@ static void a_page_is_written_without_memory(void **state)
     cpu_report_finish(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_recording_is_analysed_without_memory),
-        cmocka_unit_test(a_wait_is_judged_without_memory),
-        cmocka_unit_test(a_page_is_written_without_memory),
-    };
-    return cmocka_run_group_tests_name("cpu-alloc", tests, make_file, drop_file);
-}
+TEST_GROUP(make_file, drop_file);

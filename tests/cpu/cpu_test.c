@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +48,7 @@ static const char miss_format[] =
     "\tfield:__data_loc char[] timeline;\toffset:36;\tsize:4;\tsigned:0;\n"
     "\tfield:bool below;\toffset:16;\tsize:1;\tsigned:0;\n\nprint fmt: \"field:x;\"\n";
 
-static void formats_are_parsed(void **state)
+TEST(formats_are_parsed)
 {
     struct cpu_format f;
     struct error e = {0};
@@ -68,7 +64,7 @@ static void formats_are_parsed(void **state)
     assert_null(cpu_format_field(&f, "belo"));
 }
 
-static void bad_formats_name_the_line(void **state)
+TEST(bad_formats_name_the_line)
 {
     static const struct {
         const char *text, *error;
@@ -89,7 +85,7 @@ static void bad_formats_name_the_line(void **state)
 }
 
 /* All that a page can hold: short and long records, padding, extended and absolute time, losses. */
-static void pages_are_decoded(void **state)
+TEST(pages_are_decoded)
 {
     struct cpu_rules *r = calloc(1, sizeof(*r));
     static uint8_t page[SYNTH_PAGE + CPU_PAGE_PAD];
@@ -154,7 +150,7 @@ static void pages_are_decoded(void **state)
     free(r);
 }
 
-static void damaged_pages_cost_a_note(void **state)
+TEST(damaged_pages_cost_a_note)
 {
     struct cpu_rules *r = calloc(1, sizeof(*r));
     static uint8_t page[SYNTH_PAGE + CPU_PAGE_PAD];
@@ -218,7 +214,7 @@ static void close_report(struct cpu_trace *t, struct cpu_report *r)
     cpu_trace_close(t);
 }
 
-static void known_traces_give_known_answers(void **state)
+TEST(known_traces_give_known_answers)
 {
     struct synth s;
     struct cpu_trace t;
@@ -255,7 +251,7 @@ static void known_traces_give_known_answers(void **state)
 }
 
 /* The kernel counted 500 more entries of CPU 1 than the trace shows. */
-static void a_blind_cpu_is_said_so_and_not_used(void **state)
+TEST(a_blind_cpu_is_said_so_and_not_used)
 {
     struct strbuf text = {0};
     struct synth s;
@@ -279,7 +275,7 @@ static void a_blind_cpu_is_said_so_and_not_used(void **state)
 }
 
 /* 24 CPUs; 23 go to deep idle within 300 us; CPU 10 sends IPIs to 20 of them and spins for ever. */
-static void all_but_one_is_found(void **state)
+TEST(all_but_one_is_found)
 {
     struct synth s;
     struct cpu_trace t;
@@ -327,7 +323,7 @@ static void all_but_one_is_found(void **state)
 }
 
 /* Times that differ by almost 2^64 ns: everything ends, and says so. */
-static void wild_times_end(void **state)
+TEST(wild_times_end)
 {
     struct cpu_analysis a;
     const struct cpu_analysis_params params = {.num_cpus = 1, .to_ns = UINT64_MAX};
@@ -362,7 +358,7 @@ static uint8_t *slurp(size_t *size)
 
 /* Cut at any byte: an error that says why, or a report of what is left with a note. */
 /* More sets of deeply idle CPUs than there are places, then one that lasts: it is not among the forgotten. */
-static void the_set_that_lasts_is_kept(void **state)
+TEST(the_set_that_lasts_is_kept)
 {
     struct synth s;
     struct cpu_trace t;
@@ -397,7 +393,7 @@ static void the_set_that_lasts_is_kept(void **state)
 }
 
 /* Every entry is there, and a third of the time asleep is not. */
-static void a_cpu_whose_sleep_is_missing_is_blind(void **state)
+TEST(a_cpu_whose_sleep_is_missing_is_blind)
 {
     for (int k = 0; k < 2; k++) {
         struct synth s;
@@ -415,7 +411,7 @@ static void a_cpu_whose_sleep_is_missing_is_blind(void **state)
 }
 
 /* CPU 1 shows its state only after 400 ms: until then no set is known. */
-static void sets_never_count_unknown_time(void **state)
+TEST(sets_never_count_unknown_time)
 {
     struct synth s;
     struct cpu_trace t;
@@ -442,7 +438,7 @@ static void sets_never_count_unknown_time(void **state)
     synth_finish(&s);
 }
 
-static void files_cut_anywhere_are_read_up_to_there(void **state)
+TEST(files_cut_anywhere_are_read_up_to_there)
 {
     struct synth s;
     size_t size, whole = 0;
@@ -473,7 +469,7 @@ static void files_cut_anywhere_are_read_up_to_there(void **state)
     synth_finish(&s);
 }
 
-static void damaged_blocks_are_skipped_and_named(void **state)
+TEST(damaged_blocks_are_skipped_and_named)
 {
     struct rng rng = {3};
     struct synth s;
@@ -522,7 +518,7 @@ static bool can_record(void)
     return true;
 }
 
-static void this_machine_is_recorded(void **state)
+TEST(this_machine_is_recorded)
 {
     struct cpu_record_run run = {.path = path, .duration_ns = 200 * MS, .params = {.buffer_kb = 256}};
     struct cpu_trace t;
@@ -545,7 +541,7 @@ static void this_machine_is_recorded(void **state)
 }
 
 /* The guard removes the instance of a recorder that was killed. */
-static void nothing_stays_behind_after_a_kill(void **state)
+TEST(nothing_stays_behind_after_a_kill)
 {
     struct cpu_tracefs t;
     struct error e = {0};
@@ -577,24 +573,4 @@ static void nothing_stays_behind_after_a_kill(void **state)
     assert_true(gone);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats_are_parsed),
-        cmocka_unit_test(bad_formats_name_the_line),
-        cmocka_unit_test(pages_are_decoded),
-        cmocka_unit_test(damaged_pages_cost_a_note),
-        cmocka_unit_test(known_traces_give_known_answers),
-        cmocka_unit_test(a_blind_cpu_is_said_so_and_not_used),
-        cmocka_unit_test(a_cpu_whose_sleep_is_missing_is_blind),
-        cmocka_unit_test(sets_never_count_unknown_time),
-        cmocka_unit_test(all_but_one_is_found),
-        cmocka_unit_test(the_set_that_lasts_is_kept),
-        cmocka_unit_test(wild_times_end),
-        cmocka_unit_test(files_cut_anywhere_are_read_up_to_there),
-        cmocka_unit_test(damaged_blocks_are_skipped_and_named),
-        cmocka_unit_test(this_machine_is_recorded),
-        cmocka_unit_test(nothing_stays_behind_after_a_kill),
-    };
-    return cmocka_run_group_tests_name("cpu", tests, make_dir, drop_dir);
-}
+TEST_GROUP(make_dir, drop_dir);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +16,7 @@ static const uint8_t kpp[16] = {0x9f, 0xe4, 0x67, 0x0f, 0x51, 0xfe, 0x9f, 0x4e,
 static const uint8_t timer_guid[16] = {8, 0x6f, 0xd0, 0xf2};
 
 /* The examples of [MS-XCA] 3.1. */
-static void xpress_examples_unpack(void **state)
+TEST(xpress_examples_unpack)
 {
     static const uint8_t letters[] = "\x3f\x00\x00\x00"
                                      "abcdefghijklmnopqrstuvwxyz";
@@ -35,7 +31,7 @@ static void xpress_examples_unpack(void **state)
         assert_int_equal(out[i], "abc"[i % 3]);
 }
 
-static void bad_xpress_says_where(void **state)
+TEST(bad_xpress_says_where)
 {
     static const uint8_t far[] = {0, 0, 0, 0x40, 'a', 0x08, 0x00, 0, 0};
     uint8_t out[64];
@@ -98,7 +94,7 @@ static void close_report(struct cpu_trace *t, struct cpu_report *r)
     cpu_trace_close(t);
 }
 
-static void power_events_give_the_same_report(void **state)
+TEST(power_events_give_the_same_report)
 {
     for (int pack = 0; pack < 2; pack++) {
         struct strbuf text = {0};
@@ -285,7 +281,7 @@ static uint32_t unhex(const char *hex, uint8_t *out)
     return n;
 }
 
-static void manifest_events_print_in_every_version(void **state)
+TEST(manifest_events_print_in_every_version)
 {
     for (size_t i = 0; i < sizeof(manifest_cases) / sizeof(manifest_cases[0]); i++) {
         struct etl_synth s;
@@ -307,7 +303,7 @@ static void manifest_events_print_in_every_version(void **state)
     }
 }
 
-static void utility_and_delivered_performance_are_used(void **state)
+TEST(utility_and_delivered_performance_are_used)
 {
     struct etl_synth s;
     struct cpu_trace t;
@@ -344,7 +340,7 @@ static void utility_and_delivered_performance_are_used(void **state)
     etl_synth_finish(&s);
 }
 
-static void deep_idle_events_are_found_by_name(void **state)
+TEST(deep_idle_events_are_found_by_name)
 {
     static const char traits[] = "\x22\x00Microsoft.Windows.Kernel.Timer";
     static const uint8_t enter[] = "\x1f\x00\x00ProcessorEnterDeepIdle\0Cpu\0\x08";
@@ -381,7 +377,7 @@ static void deep_idle_events_are_found_by_name(void **state)
     etl_synth_finish(&s);
 }
 
-static void unknown_events_are_counted(void **state)
+TEST(unknown_events_are_counted)
 {
     struct strbuf text = {0};
     struct etl_synth s;
@@ -400,7 +396,7 @@ static void unknown_events_are_counted(void **state)
     etl_synth_finish(&s);
 }
 
-static void damage_is_named_and_the_rest_is_read(void **state)
+TEST(damage_is_named_and_the_rest_is_read)
 {
     static const struct {
         size_t offset;
@@ -432,7 +428,7 @@ static void damage_is_named_and_the_rest_is_read(void **state)
 }
 
 /* What was written last stands first in a file that was written over from its beginning. */
-static void circular_files_are_read_in_the_order_of_their_buffers(void **state)
+TEST(circular_files_are_read_in_the_order_of_their_buffers)
 {
     for (int circular = 0; circular < 2; circular++) {
         uint8_t swap[ETL_SYNTH_BUFFER];
@@ -469,7 +465,7 @@ static void circular_files_are_read_in_the_order_of_their_buffers(void **state)
     }
 }
 
-static void unknown_compression_is_named(void **state)
+TEST(unknown_compression_is_named)
 {
     struct etl_synth s;
     struct cpu_trace t;
@@ -483,7 +479,7 @@ static void unknown_compression_is_named(void **state)
     etl_synth_finish(&s);
 }
 
-static void files_cut_anywhere_are_read_up_to_there(void **state)
+TEST(files_cut_anywhere_are_read_up_to_there)
 {
     for (int pack = 0; pack < 2; pack++) {
         struct etl_synth s;
@@ -510,7 +506,7 @@ static void files_cut_anywhere_are_read_up_to_there(void **state)
     }
 }
 
-static void wild_bytes_never_hurt(void **state)
+TEST(wild_bytes_never_hurt)
 {
     struct rng rng = {11};
     struct etl_synth s;
@@ -531,23 +527,4 @@ static void wild_bytes_never_hurt(void **state)
         free(bad);
     }
     etl_synth_finish(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(xpress_examples_unpack),
-        cmocka_unit_test(bad_xpress_says_where),
-        cmocka_unit_test(power_events_give_the_same_report),
-        cmocka_unit_test(manifest_events_print_in_every_version),
-        cmocka_unit_test(utility_and_delivered_performance_are_used),
-        cmocka_unit_test(deep_idle_events_are_found_by_name),
-        cmocka_unit_test(unknown_events_are_counted),
-        cmocka_unit_test(damage_is_named_and_the_rest_is_read),
-        cmocka_unit_test(circular_files_are_read_in_the_order_of_their_buffers),
-        cmocka_unit_test(unknown_compression_is_named),
-        cmocka_unit_test(files_cut_anywhere_are_read_up_to_there),
-        cmocka_unit_test(wild_bytes_never_hurt),
-    };
-    return cmocka_run_group_tests_name("cpu-etl", tests, NULL, NULL);
 }

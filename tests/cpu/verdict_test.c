@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +33,7 @@ static int drop_file(void **state)
     return unlink(path);
 }
 
-static void windows_are_parsed(void **state)
+TEST(windows_are_parsed)
 {
     static const char text[] =
         "{\"format\": \"aerogpu-window\", \"version\": 1, \"submit_ns\": 10, \"timeout_ns\": 20, "
@@ -59,7 +55,7 @@ static void windows_are_parsed(void **state)
 
 #define HEAD "{\"format\": \"aerogpu-window\", \"version\": 1, "
 
-static void bad_windows_name_the_member(void **state)
+TEST(bad_windows_name_the_member)
 {
     static const struct {
         const char *text, *error;
@@ -139,7 +135,7 @@ static void make(struct cpu_verdict *v, const struct cpu_window *w)
     assert_true(v->num_lines > 0);
 }
 
-static void late_vblanks_are_explained(void **state)
+TEST(late_vblanks_are_explained)
 {
     struct cpu_verdict v;
     struct synth s;
@@ -159,7 +155,7 @@ static void late_vblanks_are_explained(void **state)
 }
 
 /* Each of these forbids to call the same trace a hung GPU. */
-static void a_hung_gpu_needs_every_proof(void **state)
+TEST(a_hung_gpu_needs_every_proof)
 {
     for (int k = 0; k < 6; k++) {
         static const char *const reasons[] = {
@@ -244,7 +240,7 @@ static void check_findings(const char *file, const struct cpu_verdict *v, int ow
     sqlite3_close(db);
 }
 
-static void dumps_are_windows(void **state)
+TEST(dumps_are_windows)
 {
     static const struct {
         const char *pid, *more;
@@ -285,7 +281,7 @@ static void dumps_are_windows(void **state)
     synth_finish(&s);
 }
 
-static void bad_dumps_say_what_is_wrong(void **state)
+TEST(bad_dumps_say_what_is_wrong)
 {
     static const struct {
         int version;
@@ -321,7 +317,7 @@ static void bad_dumps_say_what_is_wrong(void **state)
 }
 
 /* This process has its parent as owner, and its threads have it. */
-static void this_machine_has_families(void **state)
+TEST(this_machine_has_families)
 {
     json_t *list = cpu_family_tasks("/proc");
     json_int_t owner = 0;
@@ -333,7 +329,7 @@ static void this_machine_has_families(void **state)
     json_decref(list);
 }
 
-static void reports_carry_the_verdict(void **state)
+TEST(reports_carry_the_verdict)
 {
     struct strbuf text = {0}, html = {0};
     struct cpu_verdict v;
@@ -388,7 +384,7 @@ static void reports_carry_the_verdict(void **state)
 }
 
 /* A window of the trace is read alone, with the states at its borders known. */
-static void a_part_of_a_trace_is_analysed(void **state)
+TEST(a_part_of_a_trace_is_analysed)
 {
     struct cpu_report r;
     struct cpu_trace t;
@@ -406,7 +402,7 @@ static void a_part_of_a_trace_is_analysed(void **state)
     synth_finish(&s);
 }
 
-static void the_machine_is_watched(void **state)
+TEST(the_machine_is_watched)
 {
     const struct cpu_record_params params = {.buffer_kb = 256};
     struct strbuf frame = {0};
@@ -427,14 +423,4 @@ static void the_machine_is_watched(void **state)
     strbuf_finish(&frame);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_are_parsed),          cmocka_unit_test(bad_windows_name_the_member),
-        cmocka_unit_test(late_vblanks_are_explained),  cmocka_unit_test(a_hung_gpu_needs_every_proof),
-        cmocka_unit_test(reports_carry_the_verdict),   cmocka_unit_test(a_part_of_a_trace_is_analysed),
-        cmocka_unit_test(the_machine_is_watched),      cmocka_unit_test(dumps_are_windows),
-        cmocka_unit_test(bad_dumps_say_what_is_wrong), cmocka_unit_test(this_machine_has_families),
-    };
-    return cmocka_run_group_tests_name("cpu-verdict", tests, make_file, drop_file);
-}
+TEST_GROUP(make_file, drop_file);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d12_file_test.c: the tables, the ways of watching memory, and the files of the Direct3D 12 recorder: what needs no device. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +23,7 @@
 
 /* ---- tables -------------------------------------------------------------- */
 
-static void interfaces_are_found_by_their_iid(void **state)
+TEST(interfaces_are_found_by_their_iid)
 {
     const GUID device = {0x189819f1, 0x1db6, 0x4b57, {0xbe, 0x54, 0x18, 0x21, 0x33, 0x9b, 0x85, 0xf7}};
     GUID other = device;
@@ -44,7 +40,7 @@ static void interfaces_are_found_by_their_iid(void **state)
 }
 
 /* Every method of every interface is in the table, or its interface says why not. */
-static void no_method_is_forgotten(void **state)
+TEST(no_method_is_forgotten)
 {
     unsigned recorded[D12_NUM_IFACES] = {0};
 
@@ -61,7 +57,7 @@ static void no_method_is_forgotten(void **state)
     }
 }
 
-static void pipeline_streams_follow_the_alignment_rules(void **state)
+TEST(pipeline_streams_follow_the_alignment_rules)
 {
     struct {
         struct {
@@ -176,17 +172,17 @@ static void watch(enum dirty_method m, bool system_calls)
     munmap(p, 64 * DIRTY_PAGE);
 }
 
-static void the_kernel_watches_memory(void **state)
+TEST(the_kernel_watches_memory)
 {
     watch(DIRTY_KERNEL, true);
 }
 
-static void faults_watch_memory(void **state)
+TEST(faults_watch_memory)
 {
     watch(DIRTY_FAULT, false);
 }
 
-static void hashes_watch_memory(void **state)
+TEST(hashes_watch_memory)
 {
     watch(DIRTY_HASH, true);
 }
@@ -208,7 +204,7 @@ static char *slurp(const char *path, size_t *n)
     return p;
 }
 
-static void records_say_what_was_written(void **state)
+TEST(records_say_what_was_written)
 {
     struct record r = {0};
     struct strbuf s = {0};
@@ -244,7 +240,7 @@ static void records_say_what_was_written(void **state)
 }
 
 /* A file cut anywhere gives whole calls up to the cut, or one error; never anything else. */
-static void cut_files_are_read_up_to_the_cut(void **state)
+TEST(cut_files_are_read_up_to_the_cut)
 {
     struct record r = {0};
     struct error e;
@@ -297,7 +293,7 @@ static int reading(char *file, size_t n, struct error *e, unsigned *calls)
     return got;
 }
 
-static void bad_files_are_refused_by_name(void **state)
+TEST(bad_files_are_refused_by_name)
 {
     struct record r = {0};
     struct error e = {0};
@@ -353,7 +349,7 @@ static void bad_files_are_refused_by_name(void **state)
 }
 
 /* Blocks that lie behind the first four gigabytes are found and read; the file is a hole in between. */
-static void files_over_four_gigabytes_are_read(void **state)
+TEST(files_over_four_gigabytes_are_read)
 {
     struct trc_block hole = {.magic = TRC_BLOCK_MAGIC, .kind = 9, .packed = 0xfffffff0}, first;
     struct record r = {0};
@@ -390,7 +386,7 @@ static void files_over_four_gigabytes_are_read(void **state)
 }
 
 /* Blob n has 1000 n bytes n; they span blocks, and only some fit into memory at a time. */
-static void blobs_are_read_when_they_are_asked_for(void **state)
+TEST(blobs_are_read_when_they_are_asked_for)
 {
     enum { NUM = 60 };
     uint8_t *raw = malloc(NUM * NUM * 1000), *w = raw;
@@ -442,7 +438,7 @@ static void blobs_are_read_when_they_are_asked_for(void **state)
 }
 
 /* Tables of another IDL file: the recording says what made it, and the reader what to do. */
-static void other_tables_are_refused_with_advice(void **state)
+TEST(other_tables_are_refused_with_advice)
 {
     static const char *const meta = "{\"by\":\"aerogpu 9.9\"}";
     struct api other = d12_api;
@@ -467,7 +463,7 @@ static void other_tables_are_refused_with_advice(void **state)
     assert_string_equal(e.text, want);
 }
 
-static void split_blocks_come_back(void **state)
+TEST(split_blocks_come_back)
 {
     struct record r = {0};
     uint8_t split[SPLIT_BOUND(512 * 40)], raw[512 * 40], back[512 * 40];
@@ -493,7 +489,7 @@ static void split_blocks_come_back(void **state)
     assert_int_equal(split_block(&d12_api, raw, n - 1, split), 0); /* the last record is not whole */
 }
 
-static void threads_are_merged_in_ticket_order(void **state)
+TEST(threads_are_merged_in_ticket_order)
 {
     struct trc_block b = {.kind = TRC_CALLS};
     struct record r[2] = {0};
@@ -526,24 +522,4 @@ static void threads_are_merged_in_ticket_order(void **state)
     trc_close(t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interfaces_are_found_by_their_iid),
-        cmocka_unit_test(no_method_is_forgotten),
-        cmocka_unit_test(pipeline_streams_follow_the_alignment_rules),
-        cmocka_unit_test(the_kernel_watches_memory),
-        cmocka_unit_test(faults_watch_memory),
-        cmocka_unit_test(hashes_watch_memory),
-        cmocka_unit_test(records_say_what_was_written),
-        cmocka_unit_test(cut_files_are_read_up_to_the_cut),
-        cmocka_unit_test(bad_files_are_refused_by_name),
-        cmocka_unit_test(files_over_four_gigabytes_are_read),
-        cmocka_unit_test(blobs_are_read_when_they_are_asked_for),
-        cmocka_unit_test(other_tables_are_refused_with_advice),
-        cmocka_unit_test(split_blocks_come_back),
-        cmocka_unit_test(threads_are_merged_in_ticket_order),
-    };
-
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d12_test.c: whole programs recorded by the Direct3D 12 recorder, and played (its parts: d3d12_file_test.c).
  * usage: d3d12_test AEROGPU WORKLOAD STUB CALLALL ELSEWHERE LOCAL */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,13 +96,13 @@ static void need_device(void)
     }
 }
 
-static void cleared_textures_play_alike(void **state)
+TEST(cleared_textures_play_alike)
 {
     need_device();
     roundtrip("clears", "", 1);
 }
 
-static void mapped_memory_plays_alike(void **state)
+TEST(mapped_memory_plays_alike)
 {
     need_device();
     roundtrip("maps", "", 21);
@@ -115,14 +111,14 @@ static void mapped_memory_plays_alike(void **state)
     roundtrip("reused", "", 40);
 }
 
-static void aliased_upload_memory_plays_alike(void **state)
+TEST(aliased_upload_memory_plays_alike)
 {
     need_device();
     roundtrip("placed", "", 12);
     roundtrip("placed", "--memory hash", 12);
 }
 
-static void drawn_scenes_play_alike(void **state)
+TEST(drawn_scenes_play_alike)
 {
     need_device();
     roundtrip("scene", "", 4);
@@ -132,7 +128,7 @@ static void drawn_scenes_play_alike(void **state)
 
 /* Pipeline streams need a libvkd3d that is newer than the installed one: AEROGPU_VKD3D_NEW is a program that runs another
  * one with it (tools/build/vkd3d-new.sh makes one). */
-static void pipeline_streams_play_alike_on_a_newer_libvkd3d(void **state)
+TEST(pipeline_streams_play_alike_on_a_newer_libvkd3d)
 {
     const char *with = getenv("AEROGPU_VKD3D_NEW");
     struct strbuf out = {0};
@@ -154,14 +150,14 @@ static void pipeline_streams_play_alike_on_a_newer_libvkd3d(void **state)
     strbuf_finish(&out);
 }
 
-static void many_threads_play_alike(void **state)
+TEST(many_threads_play_alike)
 {
     need_device();
     for (int i = 0; i < 3; i++)
         roundtrip("threads", "", 1);
 }
 
-static void fences_and_devices_play_alike(void **state)
+TEST(fences_and_devices_play_alike)
 {
     need_device();
     roundtrip("events", "", 0);
@@ -170,7 +166,7 @@ static void fences_and_devices_play_alike(void **state)
     roundtrip("queries", "", 1);
 }
 
-static void a_killed_program_is_recorded_to_its_last_call(void **state)
+TEST(a_killed_program_is_recorded_to_its_last_call)
 {
     struct strbuf out = {0};
 
@@ -188,7 +184,7 @@ static void a_killed_program_is_recorded_to_its_last_call(void **state)
 }
 
 /* A recording of a crash crashes the player, and a few of its calls are enough for it. */
-static void crashes_come_back_and_get_small(void **state)
+TEST(crashes_come_back_and_get_small)
 {
     struct strbuf out = {0};
 
@@ -208,7 +204,7 @@ static void crashes_come_back_and_get_small(void **state)
 }
 
 /* A program whose device never got done: playing says so, and a few of its calls are enough for it. */
-static void hangs_come_back_and_get_small(void **state)
+TEST(hangs_come_back_and_get_small)
 {
     struct strbuf out = {0};
 
@@ -227,7 +223,7 @@ static void hangs_come_back_and_get_small(void **state)
 }
 
 /* The last call of a program that dies inside of it says that it did not return, also where there is no answer. */
-static void calls_without_an_answer_do_not_return(void **state)
+TEST(calls_without_an_answer_do_not_return)
 {
     struct strbuf out = {0};
 
@@ -240,7 +236,7 @@ static void calls_without_an_answer_do_not_return(void **state)
 }
 
 /* libvkd3d-utils loaded for one part of the program alone. */
-static void local_libraries_are_recorded(void **state)
+TEST(local_libraries_are_recorded)
 {
     struct strbuf out = {0};
 
@@ -252,7 +248,7 @@ static void local_libraries_are_recorded(void **state)
     strbuf_finish(&out);
 }
 
-static void a_recording_of_nothing_says_so(void **state)
+TEST(a_recording_of_nothing_says_so)
 {
     struct strbuf out = {0};
 
@@ -264,7 +260,7 @@ static void a_recording_of_nothing_says_so(void **state)
 }
 
 /* What is missing from a cut file was not compared. */
-static void cut_recordings_are_no_success(void **state)
+TEST(cut_recordings_are_no_success)
 {
     struct strbuf out = {0};
 
@@ -277,7 +273,7 @@ static void cut_recordings_are_no_success(void **state)
 }
 
 /* Whoever ends the recorder ends the program, and has its recording. */
-static void signals_end_the_program(void **state)
+TEST(signals_end_the_program)
 {
     struct strbuf out = {0};
 
@@ -293,7 +289,7 @@ static void signals_end_the_program(void **state)
 }
 
 /* A recorder that is killed leaves its shared memory; the next one clears it away. */
-static void killed_recorders_leave_nothing(void **state)
+TEST(killed_recorders_leave_nothing)
 {
     struct strbuf out = {0};
 
@@ -312,7 +308,7 @@ static void killed_recorders_leave_nothing(void **state)
     strbuf_finish(&out);
 }
 
-static void names_and_json_are_shown(void **state)
+TEST(names_and_json_are_shown)
 {
     struct strbuf out = {0};
 
@@ -336,7 +332,7 @@ static void names_and_json_are_shown(void **state)
 }
 
 /* A recording whose handles are wrong is played up to the call, which is named; the call is not made. */
-static void wrong_handles_are_named(void **state)
+TEST(wrong_handles_are_named)
 {
     struct record r = {0};
     struct strbuf out = {0};
@@ -360,7 +356,7 @@ static void wrong_handles_are_named(void **state)
 
 /* Every method of every interface of the IDL files, over an implementation that does nothing: recorded, played under the
  * recorder, and the two recordings compared. What the player does on its own account is known. */
-static void every_method_plays_alike(void **state)
+TEST(every_method_plays_alike)
 {
     struct strbuf out = {0}, list = {0};
     const char *p;
@@ -409,7 +405,7 @@ static void stub_says(struct strbuf *out, const char *environment, const char *c
 }
 
 /* Addresses in buffers mean the same resources on a device that hands out others, wherever the bytes came from. */
-static void addresses_in_buffers_are_translated(void **state)
+TEST(addresses_in_buffers_are_translated)
 {
     struct strbuf here = {0}, there = {0};
     char command[500];
@@ -438,7 +434,7 @@ static void addresses_in_buffers_are_translated(void **state)
 }
 
 /* What crashes this machine's implementation only is an error of playing. */
-static void crashes_of_the_player_are_errors(void **state)
+TEST(crashes_of_the_player_are_errors)
 {
     struct strbuf out = {0};
 
@@ -454,7 +450,7 @@ static void crashes_of_the_player_are_errors(void **state)
 }
 
 /* Resources that need more room on another device stand farther apart in a larger heap, and share memory as they did. */
-static void placed_resources_get_the_room_they_need(void **state)
+TEST(placed_resources_get_the_room_they_need)
 {
     struct strbuf out = {0};
     char command[500];
@@ -481,7 +477,7 @@ static void placed_resources_get_the_room_they_need(void **state)
     strbuf_finish(&out);
 }
 
-static void unknown_stream_subobjects_are_noted(void **state)
+TEST(unknown_stream_subobjects_are_noted)
 {
     struct strbuf out = {0};
 
@@ -498,7 +494,7 @@ static void unknown_stream_subobjects_are_noted(void **state)
     strbuf_finish(&out);
 }
 
-static void recordings_are_compared(void **state)
+TEST(recordings_are_compared)
 {
     struct strbuf out = {0};
 
@@ -523,7 +519,7 @@ static void recordings_are_compared(void **state)
     strbuf_finish(&out);
 }
 
-static void gears_play_alike(void **state)
+TEST(gears_play_alike)
 {
     struct strbuf out = {0};
 
@@ -557,7 +553,7 @@ static void gears_play_alike(void **state)
 }
 
 /* Contents, pictures after draws, times and playing that stops before a draw, on a recording of known colours. */
-static void playing_shows_what_is_inside(void **state)
+TEST(playing_shows_what_is_inside)
 {
     struct strbuf out = {0};
 
@@ -600,37 +596,10 @@ static void tell_sanitizer(void)
         setenv(SANITIZER, options, 1);
 }
 
+TEST_GROUP(make_dir, remove_dir);
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cleared_textures_play_alike),
-        cmocka_unit_test(mapped_memory_plays_alike),
-        cmocka_unit_test(aliased_upload_memory_plays_alike),
-        cmocka_unit_test(drawn_scenes_play_alike),
-        cmocka_unit_test(pipeline_streams_play_alike_on_a_newer_libvkd3d),
-        cmocka_unit_test(many_threads_play_alike),
-        cmocka_unit_test(fences_and_devices_play_alike),
-        cmocka_unit_test(a_killed_program_is_recorded_to_its_last_call),
-        cmocka_unit_test(crashes_come_back_and_get_small),
-        cmocka_unit_test(hangs_come_back_and_get_small),
-        cmocka_unit_test(calls_without_an_answer_do_not_return),
-        cmocka_unit_test(local_libraries_are_recorded),
-        cmocka_unit_test(a_recording_of_nothing_says_so),
-        cmocka_unit_test(cut_recordings_are_no_success),
-        cmocka_unit_test(signals_end_the_program),
-        cmocka_unit_test(killed_recorders_leave_nothing),
-        cmocka_unit_test(names_and_json_are_shown),
-        cmocka_unit_test(wrong_handles_are_named),
-        cmocka_unit_test(playing_shows_what_is_inside),
-        cmocka_unit_test(every_method_plays_alike),
-        cmocka_unit_test(addresses_in_buffers_are_translated),
-        cmocka_unit_test(crashes_of_the_player_are_errors),
-        cmocka_unit_test(placed_resources_get_the_room_they_need),
-        cmocka_unit_test(unknown_stream_subobjects_are_noted),
-        cmocka_unit_test(recordings_are_compared),
-        cmocka_unit_test(gears_play_alike),
-    };
-
     if (argc != 7)
         return 2;
     stub = realpath(argv[3], NULL);
@@ -640,5 +609,5 @@ int main(int argc, char **argv)
     aerogpu = realpath(argv[1], NULL);
     workload = realpath(argv[2], NULL);
     tell_sanitizer();
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+    return test_run();
 }

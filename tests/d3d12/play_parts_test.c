@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* play_parts_test.c: parts of the player that need no device. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test.h"
+
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "d3d12/play/play_internal.h"
 #include "temp_dir.h"
@@ -24,7 +20,7 @@ static uint8_t *guarded(size_t size)
 }
 
 /* Rows of blocks of 16 bytes are as long as rows of four bytes a pixel, and a quarter as many. */
-static void blocks_are_no_picture(void **state)
+TEST(blocks_are_no_picture)
 {
     struct play_image i = {.size = 64 * 4 * 16,
                            .width = 64,
@@ -42,7 +38,7 @@ static void blocks_are_no_picture(void **state)
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
-static void pixels_are_a_picture(void **state)
+TEST(pixels_are_a_picture)
 {
     struct play_image i = {.size = 64 * 4 * 64,
                            .width = 64,
@@ -59,12 +55,4 @@ static void pixels_are_a_picture(void **state)
     assert_int_equal(access(path, F_OK), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_no_picture),
-        cmocka_unit_test(pixels_are_a_picture),
-    };
-
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir);

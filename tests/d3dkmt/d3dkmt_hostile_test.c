@@ -2,11 +2,7 @@
 /* What one client does to take the GPU from everybody, and that it does not: each from a process of its own. */
 #include "d3dkmt_rig.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -128,7 +124,7 @@ static int no_event(void *arg)
     return 0;
 }
 
-static void events_hold_nobody_up(void **state)
+TEST_IN(events_hold_nobody_up, served)
 {
     assert_int_equal(child_result(run_in_child(full_event, NULL)), 0);
     an_innocent_works();
@@ -136,7 +132,7 @@ static void events_hold_nobody_up(void **state)
     an_innocent_works();
 }
 
-static void further_descriptors_are_refused_and_closed(void **state)
+TEST_IN(further_descriptors_are_refused_and_closed, served)
 {
     _Alignas(8) uint8_t msg[WIRE_MAX];
     D3DKMT_CREATEDEVICE d = {0};
@@ -181,7 +177,7 @@ static int cut_memory(void *arg)
     return ftruncate(fd, 0) && errno == EPERM && ftruncate(fd, 1 << 30) && errno == EPERM ? 0 : 4;
 }
 
-static void memory_cannot_be_cut(void **state)
+TEST_IN(memory_cannot_be_cut, served)
 {
     assert_int_equal(child_result(run_in_child(cut_memory, NULL)), 0);
     an_innocent_works();
@@ -218,7 +214,7 @@ static int is_told(void *arg)
     return D3DKMTQueryResourceInfo(&q) == STATUS_SUCCESS ? 0 : 2;
 }
 
-static void share_handles_are_not_guessed(void **state)
+TEST_IN(share_handles_are_not_guessed, served)
 {
     D3DKMT_HANDLE shares[16], h;
     D3DKMT_CREATEALLOCATION c;
@@ -271,7 +267,7 @@ static int take_devices(void *arg)
         pause();
 }
 
-static void one_client_leaves_others_their_share(void **state)
+TEST_IN(one_client_leaves_others_their_share, served)
 {
     pid_t pid;
     int fds[2];
@@ -300,7 +296,7 @@ static int take_connections(void *arg)
         pause();
 }
 
-static void one_process_does_not_take_all_connections(void **state)
+TEST_IN(one_process_does_not_take_all_connections, served)
 {
     pid_t pid;
     int fds[2];
@@ -317,7 +313,7 @@ static void one_process_does_not_take_all_connections(void **state)
     rig_await_nobody();
 }
 
-static void the_silent_are_not_waited_for(void **state)
+TEST_IN(the_silent_are_not_waited_for, served)
 {
     struct pollfd p = {.fd = dial(), .events = POLLIN};
     char c;
@@ -351,7 +347,7 @@ static double cpu_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-static void a_service_without_descriptors_turns_away_and_rests(void **state)
+TEST_IN(a_service_without_descriptors_turns_away_and_rests, served)
 {
     struct rlimit l, few;
     double before;
@@ -374,20 +370,4 @@ static void a_service_without_descriptors_turns_away_and_rests(void **state)
     assert_true(cpu_ms() - before < 150);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &l), 0);
     an_innocent_works();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE_IN(events_hold_nobody_up, served),
-        CASE_IN(further_descriptors_are_refused_and_closed, served),
-        CASE_IN(memory_cannot_be_cut, served),
-        CASE_IN(share_handles_are_not_guessed, served),
-        CASE_IN(one_client_leaves_others_their_share, served),
-        CASE_IN(one_process_does_not_take_all_connections, served),
-        CASE_IN(the_silent_are_not_waited_for, served),
-        CASE_IN(a_service_without_descriptors_turns_away_and_rests, served),
-    };
-
-    return cmocka_run_group_tests_name("d3dkmt_hostile", tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "d3dkmt_rig.h"
+#include "test.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "d3dkmt_rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,7 +23,8 @@ int rig_up_local(void **state);
 int rig_up_served(void **state);
 int rig_up_connected(void **state);
 int rig_down(void **state);
-#define CASE_IN(f, how) cmocka_unit_test_setup_teardown(f, rig_up_##how, rig_down)
+#define TEST_IN(name, how) TEST_WITH(name, rig_up_##how, rig_down)
+#define ALSO_IN(name, how) TEST_ROW(#name, name, rig_up_##how, rig_down)
 
 struct app {
     D3DKMT_HANDLE adapter, device, context;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The D3DKMT* functions, in one process and over the socket, on a toy GPU (tests/softgpu). */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +18,7 @@
 #include "d3dkmt/wire.h"
 #include "d3dkmt_rig.h"
 
-static void a_program_does_everything(void **state)
+TEST_IN(a_program_does_everything, local)
 {
     struct app a;
     D3DKMT_HANDLE h, primary;
@@ -76,7 +72,7 @@ static void a_program_does_everything(void **state)
     assert_null(d3dkmt_progress(a.context));
 }
 
-static void adapters_are_found_by_name(void **state)
+TEST_IN(adapters_are_found_by_name, local)
 {
     D3DKMT_OPENADAPTERFROMDEVICENAME n = {.pDeviceName = u"\\\\?\\PCI#VEN_1234&DEV_ABCD&SUBSYS_00011234#0"};
     D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME g = {.DeviceName = u"\\\\.\\DISPLAY1"};
@@ -125,7 +121,7 @@ static void adapters_are_found_by_name(void **state)
     assert_int_equal(D3DKMTRender(NULL), STATUS_INVALID_PARAMETER);
 }
 
-static void a_reset_is_seen_without_a_call(void **state)
+TEST_IN(a_reset_is_seen_without_a_call, local)
 {
     struct app a;
     D3DKMT_GETDEVICESTATE g = {.StateType = D3DKMT_DEVICESTATE_EXECUTION};
@@ -181,7 +177,7 @@ static int paint_shared(void *arg)
     return 0;
 }
 
-static void processes_share_surfaces_and_nothing_else(void **state)
+TEST_IN(processes_share_surfaces_and_nothing_else, connected)
 {
     struct app a;
     D3DKMT_HANDLE h, mine;
@@ -222,7 +218,7 @@ static int use_foreign_handles(void *arg)
     return d3dkmt_progress(theirs->context) ? 3 : 0;
 }
 
-static void handles_of_others_are_nothing(void **state)
+TEST_IN(handles_of_others_are_nothing, connected)
 {
     struct app a;
 
@@ -245,7 +241,7 @@ static int wait_for_ever(void *arg)
         D3DKMTWaitForVerticalBlankEvent(&(D3DKMT_WAITFORVERTICALBLANKEVENT){a.adapter, a.device, a.source});
 }
 
-static void a_client_that_is_killed_leaves_nothing(void **state)
+TEST_IN(a_client_that_is_killed_leaves_nothing, served)
 {
     struct d3dkmt_server_stats st;
     int fds[2];
@@ -278,7 +274,7 @@ static int render_and_leave(void *arg)
     return d3dkmt_wait(a.context, n, D3DKMT_FOREVER) ? 2 : 0;
 }
 
-static void many_clients_at_once(void **state)
+TEST_IN(many_clients_at_once, served)
 {
     pid_t pids[64];
 
@@ -303,7 +299,7 @@ static void *thread_renders(void *arg)
     return NULL;
 }
 
-static void threads_are_one_client(void **state)
+TEST_IN(threads_are_one_client, local)
 {
     struct d3dkmt_server_stats st;
     pthread_t t[8];
@@ -345,7 +341,7 @@ static int cannot_connect(void *arg)
     return d3dkmt_connect(rig.path, &e) == -EACCES ? 0 : 1;
 }
 
-static void the_sockets_mode_decides(void **state)
+TEST_IN(the_sockets_mode_decides, connected)
 {
     struct stat st;
 
@@ -360,7 +356,7 @@ static void the_sockets_mode_decides(void **state)
     assert_int_equal(child_result(run_in_child(is_privileged, NULL)), 0);
 }
 
-static void a_service_that_is_gone_is_noticed(void **state)
+TEST_IN(a_service_that_is_gone_is_noticed, connected)
 {
     struct app a;
     struct error e = {0};
@@ -377,7 +373,7 @@ static void a_service_that_is_gone_is_noticed(void **state)
     assert_int_equal(app_open(&a), STATUS_NO_SUCH_DEVICE);
 }
 
-static void sockets_are_replaced_with_care(void **state)
+TEST_IN(sockets_are_replaced_with_care, served)
 {
     struct d3dkmt_server *s;
     struct error e = {0};
@@ -440,7 +436,7 @@ static struct greeting greeting(uint64_t cookie)
     return (struct greeting){{WIRE_MAGIC, WIRE_HELLO, sizeof(struct greeting), 0, 0, 0}, {cookie}};
 }
 
-static void greetings_are_checked(void **state)
+TEST_IN(greetings_are_checked, served)
 {
     struct greeting g = greeting(0);
     int fd = raw();
@@ -458,7 +454,7 @@ static void greetings_are_checked(void **state)
     close(fd);
 }
 
-static void malformed_requests_have_exact_answers(void **state)
+TEST_IN(malformed_requests_have_exact_answers, served)
 {
     _Alignas(8) uint8_t msg[8192];
     struct greeting g = greeting(0);
@@ -511,7 +507,7 @@ static void malformed_requests_have_exact_answers(void **state)
 }
 
 /* A length that only an answer would fill: no more memory than a message is set aside for it. */
-static void answers_cannot_be_huge(void **state)
+TEST_IN(answers_cannot_be_huge, served)
 {
     _Alignas(8) uint8_t msg[512] = {0};
     struct greeting g = greeting(0);
@@ -530,7 +526,7 @@ static void answers_cannot_be_huge(void **state)
     close(fd);
 }
 
-static void an_event_needs_a_descriptor(void **state)
+TEST_IN(an_event_needs_a_descriptor, connected)
 {
     struct app a;
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 c = {.Info.Type = D3DDDI_CPU_NOTIFICATION};
@@ -542,28 +538,7 @@ static void an_event_needs_a_descriptor(void **state)
     app_close(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE_IN(a_program_does_everything, local),
-        CASE_IN(a_program_does_everything, connected),
-        CASE_IN(adapters_are_found_by_name, local),
-        CASE_IN(adapters_are_found_by_name, connected),
-        CASE_IN(a_reset_is_seen_without_a_call, local),
-        CASE_IN(a_reset_is_seen_without_a_call, connected),
-        CASE_IN(threads_are_one_client, local),
-        CASE_IN(threads_are_one_client, connected),
-        CASE_IN(processes_share_surfaces_and_nothing_else, connected),
-        CASE_IN(handles_of_others_are_nothing, connected),
-        CASE_IN(a_client_that_is_killed_leaves_nothing, served),
-        CASE_IN(many_clients_at_once, served),
-        CASE_IN(the_sockets_mode_decides, connected),
-        CASE_IN(a_service_that_is_gone_is_noticed, connected),
-        CASE_IN(sockets_are_replaced_with_care, served),
-        CASE_IN(greetings_are_checked, served),
-        CASE_IN(malformed_requests_have_exact_answers, served),
-        CASE_IN(answers_cannot_be_huge, served),
-        CASE_IN(an_event_needs_a_descriptor, connected),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ALSO_IN(a_program_does_everything, connected);
+ALSO_IN(adapters_are_found_by_name, connected);
+ALSO_IN(a_reset_is_seen_without_a_call, connected);
+ALSO_IN(threads_are_one_client, connected);

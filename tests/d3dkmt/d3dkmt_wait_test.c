@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* D3DKMT calls that wait, over the socket: for vblanks, for room, for slots; and what ends them. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -32,7 +28,7 @@ static uint64_t calls(void)
     return st.calls;
 }
 
-static void vblanks_need_no_call_once_one_succeeded(void **state)
+TEST_IN(vblanks_need_no_call_once_one_succeeded, connected)
 {
     struct app a, b;
     uint64_t before, start, last, now;
@@ -71,7 +67,7 @@ static void vblanks_need_no_call_once_one_succeeded(void **state)
     app_close(&b);
 }
 
-static void nobody_waits_and_vblanks_go_off(void **state)
+TEST_IN(nobody_waits_and_vblanks_go_off, connected)
 {
     struct softgpu_escape e = {.op = ESC_COUNTERS};
     struct app a;
@@ -153,7 +149,7 @@ static void start_waiting(pthread_t *t, struct waiter *w, struct app *a, NTSTATU
     assert_int_equal(pthread_create(t, NULL, waits, w), 0);
 }
 
-static void a_lost_device_ends_them(void **state)
+TEST_IN(a_lost_device_ends_them, connected)
 {
     struct app a, b, c;
     struct waiter w[2];
@@ -181,7 +177,7 @@ static void a_lost_device_ends_them(void **state)
     app_close(&a);
 }
 
-static void a_full_queue_holds_up_only_its_own(void **state)
+TEST_IN(a_full_queue_holds_up_only_its_own, connected)
 {
     struct app a, b;
     struct waiter w;
@@ -204,7 +200,7 @@ static void a_full_queue_holds_up_only_its_own(void **state)
     app_close(&b);
 }
 
-static void a_full_flip_queue_says_so(void **state)
+TEST_IN(a_full_flip_queue_says_so, connected)
 {
     struct app a;
     D3DKMT_CREATEALLOCATION c;
@@ -221,7 +217,7 @@ static void a_full_flip_queue_says_so(void **state)
     app_close(&a);
 }
 
-static void a_service_that_goes_ends_them(void **state)
+TEST_IN(a_service_that_goes_ends_them, connected)
 {
     struct app a;
     struct waiter w;
@@ -261,7 +257,7 @@ static int wait_to_be_killed(void *arg)
     return 4;
 }
 
-static void killed_in_any_wait_a_client_leaves_nothing(void **state)
+TEST_IN(killed_in_any_wait_a_client_leaves_nothing, served)
 {
     static NTSTATUS (*const kinds[])(struct app *) = {for_vblank, for_room, for_idle};
     int fds[2];
@@ -316,7 +312,7 @@ static int hold_spares(void *arg)
     return hold(D3DKMT_MAX_SPARE, *(int *)arg);
 }
 
-static void a_service_without_slots_still_answers_why(void **state)
+TEST_IN(a_service_without_slots_still_answers_why, served)
 {
     struct softgpu_escape e = {.op = ESC_COUNTERS};
     D3DKMT_OPENADAPTERFROMHDC open = {0};
@@ -349,19 +345,4 @@ static void a_service_without_slots_still_answers_why(void **state)
     app_close(&a);
     close(fds[0]);
     close(fds[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE_IN(vblanks_need_no_call_once_one_succeeded, connected),
-        CASE_IN(nobody_waits_and_vblanks_go_off, connected),
-        CASE_IN(a_lost_device_ends_them, connected),
-        CASE_IN(a_full_queue_holds_up_only_its_own, connected),
-        CASE_IN(a_full_flip_queue_says_so, connected),
-        CASE_IN(a_service_that_goes_ends_them, connected),
-        CASE_IN(killed_in_any_wait_a_client_leaves_nothing, served),
-        CASE_IN(a_service_without_slots_still_answers_why, served),
-    };
-    return cmocka_run_group_tests_name("d3dkmt_wait", tests, NULL, NULL);
 }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* dxgkrnl: vblanks, flips, and allocations that go while work names them. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdlib.h>
 
 #include "dxgkrnl_rig.h"
 
-static void vblanks_are_gated(void **state)
+TEST(vblanks_are_gated)
 {
     struct world w;
     struct softgpu_escape e = {.op = ESC_COUNTERS};
@@ -40,7 +36,7 @@ static void vblanks_are_gated(void **state)
     world_down(&w, 0);
 }
 
-static void flips_keep_their_interval(void **state)
+TEST(flips_keep_their_interval)
 {
     struct world w;
     struct ctx x;
@@ -116,7 +112,7 @@ static NTSTATUS destroy(struct dxgk_client *client, D3DKMT_HANDLE device, D3DKMT
     return dxgk_DestroyAllocation(client, &(D3DKMT_DESTROYALLOCATION){device, 0, &alloc, 1});
 }
 
-static void an_allocation_outlives_its_handle_as_long_as_work_names_it(void **state)
+TEST(an_allocation_outlives_its_handle_as_long_as_work_names_it)
 {
     struct world w;
     struct ctx x, y;
@@ -148,7 +144,7 @@ static void an_allocation_outlives_its_handle_as_long_as_work_names_it(void **st
     world_down(&w, 0);
 }
 
-static void what_nobody_will_signal_goes_with_its_device(void **state)
+TEST(what_nobody_will_signal_goes_with_its_device)
 {
     struct world w;
     struct ctx x;
@@ -171,7 +167,7 @@ static void what_nobody_will_signal_goes_with_its_device(void **state)
     world_down(&w, 0);
 }
 
-static void primaries_go_while_queued_and_shown(void **state)
+TEST(primaries_go_while_queued_and_shown)
 {
     struct world w;
     struct ctx x;
@@ -208,7 +204,7 @@ static void primaries_go_while_queued_and_shown(void **state)
     world_down(&w, 0);
 }
 
-static void work_of_others_holds_up_nobody(void **state)
+TEST(work_of_others_holds_up_nobody)
 {
     struct world w;
     struct dxgk_client *other;
@@ -248,7 +244,7 @@ static void work_of_others_holds_up_nobody(void **state)
     world_down(&w, 0);
 }
 
-static void memory_of_what_is_going_is_waited_for(void **state)
+TEST(memory_of_what_is_going_is_waited_for)
 {
     enum { SIZE = 11 << 18, FIT = 5 }; /* so many beside the desktop */
     struct world w;
@@ -278,15 +274,6 @@ static void memory_of_what_is_going_is_waited_for(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vblanks_are_gated),
-        cmocka_unit_test(flips_keep_their_interval),
-        cmocka_unit_test(an_allocation_outlives_its_handle_as_long_as_work_names_it),
-        cmocka_unit_test(what_nobody_will_signal_goes_with_its_device),
-        cmocka_unit_test(primaries_go_while_queued_and_shown),
-        cmocka_unit_test(work_of_others_holds_up_nobody),
-        cmocka_unit_test(memory_of_what_is_going_is_waited_for),
-    };
     setenv("AEROGPU_LOG", "error", 0);
-    return cmocka_run_group_tests_name("dxgkrnl_display", tests, NULL, NULL);
+    return test_run();
 }

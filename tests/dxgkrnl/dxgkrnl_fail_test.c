@@ -3,11 +3,7 @@
  * somebody is told, nothing crashes, nothing stays behind (ASan, descriptors, the device's memory). */
 #include "softgpu/device.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <dirent.h>
 #include <string.h>
@@ -90,7 +86,7 @@ static bool life(unsigned nth, int *failed)
     return ok;
 }
 
-static void whatever_fails_is_survived(void **state)
+TEST(whatever_fails_is_survived)
 {
     unsigned before, survived = 0, n = 0;
     int failed;
@@ -104,11 +100,4 @@ static void whatever_fails_is_survived(void **state)
     assert_true(n > 50);
     assert_true(survived >= 1 && survived < n / 2);
     print_message("%u calls were made to fail, %u lives went on\n", n - 1, survived - 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(whatever_fails_is_survived)};
-
-    return cmocka_run_group_tests_name("dxgkrnl_fail", tests, NULL, NULL);
 }

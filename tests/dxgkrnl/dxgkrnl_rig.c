@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "dxgkrnl_rig.h"
+#include "test.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "dxgkrnl_rig.h"
 
 #include <string.h>
 

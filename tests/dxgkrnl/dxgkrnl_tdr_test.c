@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dxgkrnl: time-outs, resets that succeed and fail, lost interrupts, DDIs that block, faults by seed. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +10,7 @@
 #include "dxgkrnl/kernel.h"
 #include "dxgkrnl_rig.h"
 
-static void a_hang_is_recovered_from(void **state)
+TEST(a_hang_is_recovered_from)
 {
     struct world w;
     struct ctx x, other, fresh;
@@ -56,7 +52,7 @@ static void a_hang_is_recovered_from(void **state)
     world_down(&w, 0);
 }
 
-static void settings_move_the_deadline(void **state)
+TEST(settings_move_the_deadline)
 {
     struct world w;
     struct ctx x;
@@ -95,7 +91,7 @@ static void expect_failed(struct world *w, struct ctx *x, const char *why)
     assert_int_equal(world_escape(w, &e), STATUS_SUCCESS); /* the tools can still ask */
 }
 
-static void a_failing_reset_reports_and_stops(void **state)
+TEST(a_failing_reset_reports_and_stops)
 {
     struct world w;
     struct ctx x;
@@ -110,7 +106,7 @@ static void a_failing_reset_reports_and_stops(void **state)
     world_down(&w, 0);
 }
 
-static void too_many_resets_stop(void **state)
+TEST(too_many_resets_stop)
 {
     struct world w;
     struct ctx x;
@@ -126,7 +122,7 @@ static void too_many_resets_stop(void **state)
     world_down(&w, 0);
 }
 
-static void old_resets_are_forgotten(void **state)
+TEST(old_resets_are_forgotten)
 {
     struct world w;
     struct ctx x;
@@ -146,7 +142,7 @@ static void old_resets_are_forgotten(void **state)
     world_down(&w, 0);
 }
 
-static void level_one_stops_at_once(void **state)
+TEST(level_one_stops_at_once)
 {
     struct world w;
     struct ctx x;
@@ -159,7 +155,7 @@ static void level_one_stops_at_once(void **state)
     world_down(&w, 0);
 }
 
-static void a_lost_interrupt_is_noticed(void **state)
+TEST(a_lost_interrupt_is_noticed)
 {
     struct world w;
     struct ctx x;
@@ -175,7 +171,7 @@ static void a_lost_interrupt_is_noticed(void **state)
     world_down(&w, 0);
 }
 
-static void a_ddi_that_blocks_stops_the_adapter(void **state)
+TEST(a_ddi_that_blocks_stops_the_adapter)
 {
     struct world w;
     struct ctx x;
@@ -191,7 +187,7 @@ static void a_ddi_that_blocks_stops_the_adapter(void **state)
     world_down(&w, 0);
 }
 
-static void a_fault_takes_only_its_device(void **state)
+TEST(a_fault_takes_only_its_device)
 {
     struct world w;
     struct ctx bad, good;
@@ -213,7 +209,7 @@ static void a_fault_takes_only_its_device(void **state)
     world_down(&w, 0);
 }
 
-static void a_live_hang_is_recovered_from(void **state)
+TEST(a_live_hang_is_recovered_from)
 {
     struct world w;
     struct ctx x;
@@ -281,7 +277,7 @@ static void act(void *arg)
     a->done = ok;
 }
 
-static void seeds_of_trouble_are_survived(void **state)
+TEST(seeds_of_trouble_are_survived)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct world w;
@@ -310,19 +306,6 @@ static void seeds_of_trouble_are_survived(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hang_is_recovered_from),
-        cmocka_unit_test(settings_move_the_deadline),
-        cmocka_unit_test(a_failing_reset_reports_and_stops),
-        cmocka_unit_test(too_many_resets_stop),
-        cmocka_unit_test(old_resets_are_forgotten),
-        cmocka_unit_test(level_one_stops_at_once),
-        cmocka_unit_test(a_lost_interrupt_is_noticed),
-        cmocka_unit_test(a_ddi_that_blocks_stops_the_adapter),
-        cmocka_unit_test(a_fault_takes_only_its_device),
-        cmocka_unit_test(a_live_hang_is_recovered_from),
-        cmocka_unit_test(seeds_of_trouble_are_survived),
-    };
     setenv("AEROGPU_LOG", "error", 0);
-    return cmocka_run_group_tests_name("dxgkrnl_tdr", tests, NULL, NULL);
+    return test_run();
 }

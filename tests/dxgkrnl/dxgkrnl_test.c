@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dxgkrnl hosts a miniport that it does not know (tests/softgpu/kmd.c), in virtual time and live. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,7 +11,7 @@
 
 #include "dxgkrnl_rig.h"
 
-static void a_foreign_miniport_starts_and_stops(void **state)
+TEST(a_foreign_miniport_starts_and_stops)
 {
     struct world w;
     D3DKMT_CURRENTDISPLAYMODE mode = {0};
@@ -78,7 +74,7 @@ static NTSTATUS entry_of_the_future(PDRIVER_OBJECT driver, PUNICODE_STRING path)
     return DxgkInitialize(driver, path, &d);
 }
 
-static void incomplete_miniports_are_refused(void **state)
+TEST(incomplete_miniports_are_refused)
 {
     struct clock clock;
     struct loop *loop;
@@ -140,7 +136,7 @@ static void check_render(struct world *w)
     close(fd);
 }
 
-static void work_runs_in_order_and_signals(void **state)
+TEST(work_runs_in_order_and_signals)
 {
     struct world w;
 
@@ -149,7 +145,7 @@ static void work_runs_in_order_and_signals(void **state)
     world_down(&w, 0);
 }
 
-static void a_long_command_buffer_is_split(void **state)
+TEST(a_long_command_buffer_is_split)
 {
     struct world w;
     struct ctx x;
@@ -166,7 +162,7 @@ static void a_long_command_buffer_is_split(void **state)
     world_down(&w, 0);
 }
 
-static void memory_is_evicted_and_budgeted(void **state)
+TEST(memory_is_evicted_and_budgeted)
 {
     struct world w;
     struct ctx x;
@@ -201,7 +197,7 @@ static void memory_is_evicted_and_budgeted(void **state)
     world_down(&w, 0);
 }
 
-static void waiting_in_a_dpc_is_caught_and_named(void **state)
+TEST(waiting_in_a_dpc_is_caught_and_named)
 {
     struct world w;
     struct ctx x;
@@ -223,7 +219,7 @@ static void waiting_in_a_dpc_is_caught_and_named(void **state)
     world_down(&w, 1);
 }
 
-static void locks_and_fences_are_checked(void **state)
+TEST(locks_and_fences_are_checked)
 {
     struct world w;
     struct ctx x;
@@ -243,7 +239,7 @@ static void locks_and_fences_are_checked(void **state)
     world_down(&w, 2);
 }
 
-static void urgent_work_preempts(void **state)
+TEST(urgent_work_preempts)
 {
     struct world w;
     struct ctx slow, urgent;
@@ -277,7 +273,7 @@ static void urgent_work_preempts(void **state)
     world_down(&w, 0);
 }
 
-static void fences_order_contexts(void **state)
+TEST(fences_order_contexts)
 {
     struct world w;
     struct ctx a, b;
@@ -315,7 +311,7 @@ static void fences_order_contexts(void **state)
     world_down(&w, 0);
 }
 
-static void surfaces_are_shared_between_processes(void **state)
+TEST(surfaces_are_shared_between_processes)
 {
     struct world w;
     struct dxgk_client *other;
@@ -369,7 +365,7 @@ static void surfaces_are_shared_between_processes(void **state)
     world_down(&w, 0);
 }
 
-static void bad_arguments_have_exact_answers(void **state)
+TEST(bad_arguments_have_exact_answers)
 {
     struct world w;
     struct ctx x, y;
@@ -427,7 +423,7 @@ static void bad_arguments_have_exact_answers(void **state)
     world_down(&w, 0);
 }
 
-static void settings_are_parsed_strictly(void **state)
+TEST(settings_are_parsed_strictly)
 {
     struct settings s = {0};
     struct error e = {0};
@@ -486,7 +482,7 @@ static void *live_client(void *arg)
     return NULL;
 }
 
-static void live_clients_run_at_once(void **state)
+TEST(live_clients_run_at_once)
 {
     struct world w;
     pthread_t t[8];
@@ -506,21 +502,6 @@ static void live_clients_run_at_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_foreign_miniport_starts_and_stops),
-        cmocka_unit_test(incomplete_miniports_are_refused),
-        cmocka_unit_test(work_runs_in_order_and_signals),
-        cmocka_unit_test(a_long_command_buffer_is_split),
-        cmocka_unit_test(memory_is_evicted_and_budgeted),
-        cmocka_unit_test(waiting_in_a_dpc_is_caught_and_named),
-        cmocka_unit_test(locks_and_fences_are_checked),
-        cmocka_unit_test(urgent_work_preempts),
-        cmocka_unit_test(fences_order_contexts),
-        cmocka_unit_test(surfaces_are_shared_between_processes),
-        cmocka_unit_test(bad_arguments_have_exact_answers),
-        cmocka_unit_test(settings_are_parsed_strictly),
-        cmocka_unit_test(live_clients_run_at_once),
-    };
     setenv("AEROGPU_LOG", "error", 0);
-    return cmocka_run_group_tests_name("dxgkrnl", tests, NULL, NULL);
+    return test_run();
 }

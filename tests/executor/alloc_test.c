@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Without memory, descriptors or threads: each allocation and system call of shader, engine, host and process fails once, and
  * what called it says so, loses nothing, and works again. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -51,7 +47,7 @@ static int link_pair(void *ctx)
     return err;
 }
 
-static void shaders_without_memory(void **state)
+TEST(shaders_without_memory)
 {
     static const char *const names[][2] = {{"colour_vs.dxbc", "colour_ps.dxbc"},
                                            {"lit_vs_3_0.d3d9", "branch_ps30.d3d9"},
@@ -77,7 +73,7 @@ static int make_spirv(void *ctx)
     return err;
 }
 
-static void spirv_without_memory(void **state)
+TEST(spirv_without_memory)
 {
     assert_true(alloc_fail_each(make_spirv, NULL) >= 3);
 }
@@ -106,7 +102,7 @@ static int make_engine(void *ctx)
     return *alloc_fail_what() ? ALLOC_FAIL_COPED : 0; /* one translating thread of two, or no markers */
 }
 
-static void engine_without_memory(void **state)
+TEST(engine_without_memory)
 {
     void *progress =
         mmap(NULL, sizeof(struct exec_progress), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -146,7 +142,7 @@ static void scene(struct rig *r)
 }
 
 /* An engine of its own each time: what it has found once it does not make again. */
-static void submissions_without_memory(void **state)
+TEST(submissions_without_memory)
 {
     unsigned n = 0;
 
@@ -198,7 +194,7 @@ static int use_host(void *ctx)
     return err;
 }
 
-static void host_without_memory(void **state)
+TEST(host_without_memory)
 {
     int fd = memfd_create("ram", MFD_CLOEXEC);
 
@@ -223,7 +219,7 @@ static int spawn(void *ctx)
     return 0;
 }
 
-static void start_without_memory(void **state)
+TEST(start_without_memory)
 {
     int fds[2];
 
@@ -252,7 +248,7 @@ static int map_memory(void *ctx)
     return err;
 }
 
-static void guest_memory_without_memory(void **state)
+TEST(guest_memory_without_memory)
 {
     int fd = memfd_create("ram", MFD_CLOEXEC);
 
@@ -261,13 +257,4 @@ static void guest_memory_without_memory(void **state)
     close(fd);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shaders_without_memory),      cmocka_unit_test(spirv_without_memory),
-        cmocka_unit_test(engine_without_memory),       cmocka_unit_test(submissions_without_memory),
-        cmocka_unit_test(host_without_memory),         cmocka_unit_test(start_without_memory),
-        cmocka_unit_test(guest_memory_without_memory),
-    };
-    return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);
-}
+TEST_GROUP(rig_group_setup, rig_group_teardown);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* breadcrumb_test.c: the guest's own markers (ext.h), read in guest memory while and after the device works on them. */
+#include "test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <aerogpu/alloc.h>
 #include <aerogpu/ext.h>
@@ -96,7 +94,7 @@ static uint64_t value(struct rig *r, uint32_t index)
     return ((volatile uint64_t *)driver_ptr(r->d, r->markers))[index];
 }
 
-static void all_are_written(void **state)
+TEST(all_are_written)
 {
     struct rig r;
 
@@ -133,17 +131,17 @@ static void hang(enum exec_markers markers, bool second_top)
     rig_finish(&r);
 }
 
-static void groups_in_a_hang(void **state)
+TEST(groups_in_a_hang)
 {
     hang(EXEC_MARKERS_GROUPS, true); /* the command processor has gone on */
 }
 
-static void exact_in_a_hang(void **state)
+TEST(exact_in_a_hang)
 {
     hang(EXEC_MARKERS_EXACT, false);
 }
 
-static void bad_marker(void **state)
+TEST(bad_marker)
 {
     static const struct {
         uint32_t type, index;
@@ -167,13 +165,6 @@ static void bad_marker(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_are_written),
-        cmocka_unit_test(groups_in_a_hang),
-        cmocka_unit_test(exact_in_a_hang),
-        cmocka_unit_test(bad_marker),
-    };
-
     log_set_level(LOG_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run();
 }

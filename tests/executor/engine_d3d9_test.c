@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Direct3D 9 through the engine: vertex declarations, vs/ps 1 to 3, constants, render and sampler states. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +59,7 @@ static void coloured(struct rig *r, const char *ps, const struct rig_vertex *v, 
     rig_bind_vb(r, 0, 1, sizeof(*v), 0);
 }
 
-static void colours_pass_from_vertex_to_pixel(void **state)
+RIG_TEST(colours_pass_from_vertex_to_pixel)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(0.5f, 0.5f, 1, 1, 0, RED), RECT(-1, -1, -0.5f, -0.5f, 0, 0x336699CC)};
@@ -79,7 +75,7 @@ static void colours_pass_from_vertex_to_pixel(void **state)
     assert_int_equal(rig_pixel(r, 3, 3), WHITE);
 }
 
-static void d3dcolor_is_bgra_in_memory(void **state)
+RIG_TEST(d3dcolor_is_bgra_in_memory)
 {
     struct rig *r = rig_of(state);
     static const struct decl d[] = {{0, 0, FLOAT4, 0, POSITION, 0}, {0, 16, D3DCOLOR, 0, COLOR, 0}, DECL_END};
@@ -101,7 +97,7 @@ static void d3dcolor_is_bgra_in_memory(void **state)
     assert_int_equal(rig_pixel(r, 20, 40), 0xFF400080);
 }
 
-static void alpha_test(void **state)
+RIG_TEST(alpha_test)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 0, 1, 0, 0xFF000040), RECT(0, -1, 1, 1, 0, 0x00FF00C0)};
@@ -128,7 +124,7 @@ static void alpha_test(void **state)
     }
 }
 
-static void flat_shading_takes_the_first_vertex(void **state)
+RIG_TEST(flat_shading_takes_the_first_vertex)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {V(-1, -1, 0, RED), V(-1, 3, 0, GREEN), V(3, -1, 0, BLUE)};
@@ -148,7 +144,7 @@ static void flat_shading_takes_the_first_vertex(void **state)
     assert_int_not_equal(rig_pixel(r, 5, 5), rig_pixel(r, 60, 60));
 }
 
-static void culling_and_write_masks(void **state)
+RIG_TEST(culling_and_write_masks)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {V(-1, -1, 0, RED), V(-1, 1, 0, RED), V(0, 1, 0, RED),
@@ -203,7 +199,7 @@ static void textured(struct rig *r, const char *vs, const char *ps)
 }
 
 /* The texture's coordinates run from -1 to 3 over the screen: 16 pixels each half. 2 x 2 texels: R G / B W. */
-static void address_modes(void **state)
+RIG_TEST(address_modes)
 {
     struct rig *r = rig_of(state);
     const uint8_t texels[16] = {255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 255, 255, 255, 255};
@@ -234,7 +230,7 @@ static void address_modes(void **state)
     }
 }
 
-static void mip_filters_choose_mips(void **state)
+RIG_TEST(mip_filters_choose_mips)
 {
     struct rig *r = rig_of(state);
     uint32_t texels[256 + 64 + 16];
@@ -272,7 +268,7 @@ static void mip_filters_choose_mips(void **state)
     assert_int_equal(rig_pixel(r, 20, 20), RED);
 }
 
-static void srgb_textures_and_targets(void **state)
+RIG_TEST(srgb_textures_and_targets)
 {
     struct rig *r = rig_of(state);
     const uint8_t grey[4] = {188, 188, 188, 255};
@@ -294,7 +290,7 @@ static void srgb_textures_and_targets(void **state)
 }
 
 /* loop_vs30: o1 = sum of c0..c2 * 0.5 (b1 sets alpha to 1), with integer, boolean and float constants. */
-static void integer_and_boolean_constants(void **state)
+RIG_TEST(integer_and_boolean_constants)
 {
     struct rig *r = rig_of(state);
     static const struct decl d[] = {{0, 0, FLOAT4, 0, POSITION, 0}, {0, 16, FLOAT4, 0, COLOR, 0}, DECL_END};
@@ -326,7 +322,7 @@ static void integer_and_boolean_constants(void **state)
     assert_int_equal(rig_pixel(r, 20, 20) & 0xFF, 0);
 }
 
-static void table_fog(void **state)
+RIG_TEST(table_fog)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 0, 1, 0.25f, RED), RECT(0, -1, 1, 1, 0.75f, RED)};
@@ -345,7 +341,7 @@ static void table_fog(void **state)
     assert_int_equal(rig_pixel(r, 50, 10), BLUE);
 }
 
-static void face_and_pixel_position(void **state)
+RIG_TEST(face_and_pixel_position)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, RED)};
@@ -369,7 +365,7 @@ static void face_and_pixel_position(void **state)
 }
 
 /* What nobody bound is black, and less-or-equal is the depth test until the stream says another. */
-static void defaults_of_direct3d_9(void **state)
+RIG_TEST(defaults_of_direct3d_9)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0.5f, RED), RECT(-1, 0, 0.5f, 1, 0.5f, GREEN),
@@ -396,7 +392,7 @@ static void defaults_of_direct3d_9(void **state)
 }
 
 /* Faces in the order +x -x +y -y +z -z, each seen as Direct3D sees it; texel 0 of each is white. */
-static void cube_textures(void **state)
+RIG_TEST(cube_textures)
 {
     struct rig *r = rig_of(state);
     static const uint32_t faces[6] = {0xFF0000FF, 0xFF00FF00, 0xFFFF0000,
@@ -441,7 +437,7 @@ static void cube_textures(void **state)
 }
 
 /* Sampler 0 of the vertex shader and sampler 0 of the pixel shader are two. */
-static void vertex_textures(void **state)
+RIG_TEST(vertex_textures)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {V(-1, -1, 0, 0x40C000FF), V(-1, 3, 0, 0x40C000FF),
@@ -465,7 +461,7 @@ static void vertex_textures(void **state)
 }
 
 /* Clockwise faces on the left count by the first set of operations, the others by the CCW set while there are two sides. */
-static void two_sided_stencil(void **state)
+RIG_TEST(two_sided_stencil)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {
@@ -517,7 +513,7 @@ static bool near(uint32_t a, uint32_t b)
 }
 
 /* Colour by SRCBLEND and DESTBLEND; alpha too, unless it has its own: ZERO and ONE here. */
-static void blending_by_render_states(void **state)
+RIG_TEST(blending_by_render_states)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, 0xFF008040)};
@@ -555,7 +551,7 @@ static void blending_by_render_states(void **state)
 }
 
 /* A target without alpha blends as if it were one, whatever is in its place. */
-static void opaque_targets_blend_as_opaque(void **state)
+RIG_TEST(opaque_targets_blend_as_opaque)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, 0xFF008040)};
@@ -586,7 +582,7 @@ static void opaque_targets_blend_as_opaque(void **state)
 }
 
 /* Types of vertex elements, as a colour. */
-static void vertex_element_types(void **state)
+RIG_TEST(vertex_element_types)
 {
     struct rig *r = rig_of(state);
     const struct {
@@ -628,7 +624,7 @@ static void vertex_element_types(void **state)
     }
 }
 
-static void malformed_declarations(void **state)
+RIG_TEST(malformed_declarations)
 {
     struct rig *r = rig_of(state);
     static const struct decl open[] = {{0, 0, FLOAT4, 0, POSITION, 0}};
@@ -647,28 +643,4 @@ static void malformed_declarations(void **state)
     rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "ILAY version 2");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(colours_pass_from_vertex_to_pixel, rig_each),
-        cmocka_unit_test_setup(d3dcolor_is_bgra_in_memory, rig_each),
-        cmocka_unit_test_setup(alpha_test, rig_each),
-        cmocka_unit_test_setup(flat_shading_takes_the_first_vertex, rig_each),
-        cmocka_unit_test_setup(culling_and_write_masks, rig_each),
-        cmocka_unit_test_setup(address_modes, rig_each),
-        cmocka_unit_test_setup(mip_filters_choose_mips, rig_each),
-        cmocka_unit_test_setup(srgb_textures_and_targets, rig_each),
-        cmocka_unit_test_setup(integer_and_boolean_constants, rig_each),
-        cmocka_unit_test_setup(table_fog, rig_each),
-        cmocka_unit_test_setup(face_and_pixel_position, rig_each),
-        cmocka_unit_test_setup(defaults_of_direct3d_9, rig_each),
-        cmocka_unit_test_setup(cube_textures, rig_each),
-        cmocka_unit_test_setup(vertex_textures, rig_each),
-        cmocka_unit_test_setup(two_sided_stencil, rig_each),
-        cmocka_unit_test_setup(blending_by_render_states, rig_each),
-        cmocka_unit_test_setup(opaque_targets_blend_as_opaque, rig_each),
-        cmocka_unit_test_setup(vertex_element_types, rig_each),
-        cmocka_unit_test_setup(malformed_declarations, rig_each),
-    };
-    return cmocka_run_group_tests_name("engine_d3d9", tests, rig_group_setup, rig_group_teardown);
-}
+TEST_GROUP(rig_group_setup, rig_group_teardown);

@@ -8,11 +8,7 @@
  * The second engine takes the seeds in the opposite order, so that its caches were filled by other streams: what a cache
  * key forgets shows as a difference. A seed that differs is shortened to the first step after which it does.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,14 +66,13 @@ static int rig_or_skip(struct rig *r, const struct exec_engine_params *like)
     return rig_create_like(r, like);
 }
 
-static void cuts_change_nothing(void **state)
+TEST(cuts_change_nothing)
 {
     struct rig whole, grouped, exact;
     struct exec_engine_params groups = {.group_draws = 2}, marks = {.markers = EXEC_MARKERS_EXACT};
     struct stream_result *want = calloc(num_seeds, sizeof(*want)), got;
     int mirror;
 
-    (void)state;
     marks.progress =
         mmap(NULL, sizeof(struct exec_progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (rig_or_skip(&whole, &(struct exec_engine_params){0})) {
@@ -115,13 +110,11 @@ static void cuts_change_nothing(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cuts_change_nothing)};
-
     if (argc > 1)
         first_seed = (uint32_t)strtoul(argv[1], NULL, 0);
     if (argc > 2)
         num_seeds = (uint32_t)strtoul(argv[2], NULL, 0);
     if (argc > 3)
         num_steps = (uint32_t)strtoul(argv[3], NULL, 0);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run();
 }

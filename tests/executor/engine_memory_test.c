@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Resources and guest memory: what formats, ranges and views of buffers mean, byte by byte. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -14,7 +10,7 @@
 #include "executor/shader/dxbc.h"
 
 /* colour_vs and colour_ps over buffer 1. */
-static void x8_is_opaque_in_guest_memory(void **state)
+RIG_TEST(x8_is_opaque_in_guest_memory)
 {
     struct rig *r = rig_of(state);
     const uint8_t texels[16] = {1, 2, 3, 0, 4, 5, 6, 0x7F, 7, 8, 9, 10, 11, 12, 13, 0xFF};
@@ -37,7 +33,7 @@ static void x8_is_opaque_in_guest_memory(void **state)
     }
 }
 
-static void dirty_ranges_of_what_has_no_guest_memory_are_nothing(void **state)
+RIG_TEST(dirty_ranges_of_what_has_no_guest_memory_are_nothing)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, RED)};
@@ -56,7 +52,7 @@ static void dirty_ranges_of_what_has_no_guest_memory_are_nothing(void **state)
     rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 99 names no buffer and no texture");
 }
 
-static void draws_into_16_bits(void **state)
+RIG_TEST(draws_into_16_bits)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, 0xFF8400FF), RECT(-1, -1, 1, 0, 0, 0x0084FF00)};
@@ -94,7 +90,7 @@ static void draws_into_16_bits(void **state)
 }
 
 /* BC1, 10 x 6 with three mips in guest memory: 3 x 2 blocks on a padded pitch, then 2 x 1 and 1 x 1 tight. */
-static void blocks_at_the_edge(void **state)
+RIG_TEST(blocks_at_the_edge)
 {
     struct rig *r = rig_of(state);
     uint8_t *mem = r->ram + RIG_DATA_GPA, *back = mem + 4096;
@@ -133,7 +129,7 @@ static void blocks_at_the_edge(void **state)
 }
 
 /* Raw views may begin at any word, and end where they say: what is past the end reads zero. */
-static void raw_views_begin_at_words(void **state)
+RIG_TEST(raw_views_begin_at_words)
 {
     struct rig *r = rig_of(state);
     uint32_t words[80], *mem = (uint32_t *)(void *)(r->ram + RIG_DATA_GPA);
@@ -189,7 +185,7 @@ static uint32_t container(uint8_t *out, const uint32_t *words, uint32_t n)
 }
 
 /* Each group writes its ticket at its ticket's place. */
-static void uav_counters_start_and_go_on(void **state)
+RIG_TEST(uav_counters_start_and_go_on)
 {
     struct rig *r = rig_of(state);
     uint32_t *mem = (uint32_t *)(void *)(r->ram + RIG_DATA_GPA);
@@ -229,7 +225,7 @@ static void uav_counters_start_and_go_on(void **state)
 }
 
 /* A new texture is zero, also where memory that another one had is used again. */
-static void new_textures_are_zero(void **state)
+RIG_TEST(new_textures_are_zero)
 {
     struct rig *r = rig_of(state);
     uint8_t junk[64 * 64 + 32 * 32], *mem = r->ram + RIG_DATA_GPA;
@@ -266,17 +262,4 @@ static void new_textures_are_zero(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(x8_is_opaque_in_guest_memory, rig_each),
-        cmocka_unit_test_setup(dirty_ranges_of_what_has_no_guest_memory_are_nothing, rig_each),
-        cmocka_unit_test_setup(draws_into_16_bits, rig_each),
-        cmocka_unit_test_setup(blocks_at_the_edge, rig_each),
-        cmocka_unit_test_setup(raw_views_begin_at_words, rig_each),
-        cmocka_unit_test_setup(uav_counters_start_and_go_on, rig_each),
-        cmocka_unit_test_setup(new_textures_are_zero, rig_each),
-    };
-
-    return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);
-}
+TEST_GROUP(rig_group_setup, rig_group_teardown);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "test.h"
+
 #include "engine_rig.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

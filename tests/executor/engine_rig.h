@@ -110,6 +110,7 @@ struct rig *rig_of(void **state); /* skips the test if there is none */
 int rig_group_setup(void **state);
 int rig_group_teardown(void **state);
 int rig_each(void **state); /* before each test: an engine that has forgotten everything */
+#define RIG_TEST(name) TEST_WITH(name, rig_each, NULL)
 /* Runs and fails the test unless the error is `code` and its message contains `text`. */
 void rig_expect_error(struct rig *r, uint32_t code, const char *text);
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Corners of Direct3D and of the ABI that a picture shows: what is drawn when little, nothing or too much is bound or set. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +21,7 @@ static void show(struct rig *r, uint32_t handle)
     rig_run_ok(r);
 }
 
-static void targets_that_the_shader_does_not_write_stay(void **state)
+RIG_TEST(targets_that_the_shader_does_not_write_stay)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, RED)};
@@ -46,7 +42,7 @@ static void targets_that_the_shader_does_not_write_stay(void **state)
 }
 
 /* An empty scissor rectangle: "there is none" from drivers of Direct3D 10 and later, no pixel in Direct3D 9. */
-static void empty_scissors(void **state)
+RIG_TEST(empty_scissors)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, RED)};
@@ -82,7 +78,7 @@ static void empty_scissors(void **state)
 }
 
 /* Direct3D 9 clears inside of the scissor rectangle; later ones clear the whole target. */
-static void clears_and_the_scissor(void **state)
+RIG_TEST(clears_and_the_scissor)
 {
     struct rig *r = rig_of(state);
 
@@ -127,7 +123,7 @@ static void clears_and_the_scissor(void **state)
     assert_int_equal(rig_pixel(r, 63, 63), BLUE);
 }
 
-static void viewports_that_are_no_numbers_are_the_target(void **state)
+RIG_TEST(viewports_that_are_no_numbers_are_the_target)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(0.5f, -0.5f, 1, 1, 0.25f, RED)};
@@ -151,7 +147,7 @@ static void viewports_that_are_no_numbers_are_the_target(void **state)
     }
 }
 
-static void destroyed_resources_are_bound_nowhere(void **state)
+RIG_TEST(destroyed_resources_are_bound_nowhere)
 {
     struct rig *r = rig_of(state);
     const uint32_t texel = 0xFF3366CC;
@@ -202,7 +198,7 @@ static void destroyed_resources_are_bound_nowhere(void **state)
     assert_int_equal(rig_pixel(r, 60, 60), MAGENTA);
 }
 
-static void tokens_end_with_their_release(void **state)
+RIG_TEST(tokens_end_with_their_release)
 {
     struct rig *r = rig_of(state);
 
@@ -251,7 +247,7 @@ static void tokens_end_with_their_release(void **state)
 }
 
 /* SET_SHADER_CONSTANTS_F feeds constant buffer 0 of a DXBC shader until the stream binds one, or none. */
-static void float_constants_are_constant_buffer_0(void **state)
+RIG_TEST(float_constants_are_constant_buffer_0)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, RED)};
@@ -280,7 +276,7 @@ static void float_constants_are_constant_buffer_0(void **state)
 }
 
 /* SV_VertexID counts from zero whatever the first vertex is. */
-static void vertex_ids_begin_at_zero(void **state)
+RIG_TEST(vertex_ids_begin_at_zero)
 {
     struct rig *r = rig_of(state);
     const uint32_t texel = 0xFF3366CC, indices[] = {0, 1, 2};
@@ -306,7 +302,7 @@ static void vertex_ids_begin_at_zero(void **state)
 }
 
 /* Element = first instance + instance / step rate; with a step rate of 0 all instances have the first one's. */
-static void instances_step_as_they_are_told(void **state)
+RIG_TEST(instances_step_as_they_are_told)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, RED)};
@@ -343,7 +339,7 @@ static void instances_step_as_they_are_told(void **state)
 }
 
 /* A stride of 0 gives every vertex the same; past the end of a buffer there are zeroes. */
-static void vertices_past_the_end_are_zero(void **state)
+RIG_TEST(vertices_past_the_end_are_zero)
 {
     struct rig *r = rig_of(state);
     static const struct rig_element e[] = {{"POSITION", 0, 2, 0, 0, 0, 0}, {"COLOR", 0, 2, 1, 0, 0, 0}};
@@ -370,7 +366,7 @@ static void vertices_past_the_end_are_zero(void **state)
 }
 
 /* Eight empty slots, and no pixel shader's output anywhere: depth is written all the same. */
-static void depth_without_colours(void **state)
+RIG_TEST(depth_without_colours)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0.25f, RED), RECT(-1, -1, 1, 1, 0.5f, GREEN)};
@@ -395,7 +391,7 @@ static void depth_without_colours(void **state)
 }
 
 /* What a pixel shader leaves out of a target is 0, and alpha is 1. */
-static void targets_written_in_part_are_filled(void **state)
+RIG_TEST(targets_written_in_part_are_filled)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, 0x6699CC33)};
@@ -422,7 +418,7 @@ static void targets_written_in_part_are_filled(void **state)
 }
 
 /* A positive bias pushes away: at equal depth, the second rectangle wins with a negative one only. */
-static void depth_bias_moves_depth(void **state)
+RIG_TEST(depth_bias_moves_depth)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0.5f, RED), RECT(-1, 0, 0.5f, 1, 0.5f, GREEN)};
@@ -448,7 +444,7 @@ static void depth_bias_moves_depth(void **state)
 }
 
 /* Without a viewport, what is drawn covers the target of the moment. */
-static void the_viewport_follows_the_target(void **state)
+RIG_TEST(the_viewport_follows_the_target)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, 0, 0.5f, 1, 0, RED)};
@@ -480,7 +476,7 @@ static void the_viewport_follows_the_target(void **state)
 }
 
 /* Indices from an offset, 16 and 32 bits, with and without a first index and a negative base. */
-static void indices_begin_at_their_offset(void **state)
+RIG_TEST(indices_begin_at_their_offset)
 {
     struct rig *r = rig_of(state);
     struct rig_vertex v[6 + 12] = {RECT(-1, -1, 1, 1, 0, BLUE), RECT(-1, 0, 0.5f, 1, 0, RED),
@@ -512,7 +508,7 @@ static void indices_begin_at_their_offset(void **state)
 }
 
 /* SV_PrimitiveID goes on over a cut of the strip; SV_IsFrontFace follows front_ccw and not the culling. */
-static void primitives_have_numbers_and_sides(void **state)
+RIG_TEST(primitives_have_numbers_and_sides)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {V(-1, -1, 0, RED),   V(-1, 1, 0, RED),    V(-0.5f, -1, 0, RED),
@@ -548,7 +544,7 @@ static void primitives_have_numbers_and_sides(void **state)
 }
 
 /* A topology that a geometry or hull shader does not take is an error, and the next draw is none. */
-static void shaders_take_their_topology_only(void **state)
+RIG_TEST(shaders_take_their_topology_only)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {V(-0.5f, -0.5f, 0, RED), V(-0.5f, 0.5f, 0, GREEN), V(0.5f, 0.5f, 0, BLUE),
@@ -598,7 +594,7 @@ static void shaders_take_their_topology_only(void **state)
 }
 
 /* Lists and strips with neighbours give the geometry shader what they should. */
-static void neighbours_of_primitives(void **state)
+RIG_TEST(neighbours_of_primitives)
 {
     struct rig *r = rig_of(state);
     /* the inner triangle is small and in the middle; the outer ones are its neighbours: clockwise, upper left half */
@@ -641,7 +637,7 @@ static void write_marker(struct rig *r, uint32_t type, uint32_t index, uint64_t 
 }
 
 /* A breadcrumb buffer is resolved in every submission: what was guest memory of this client may be another's by now. */
-static void markers_go_where_the_submission_may_write(void **state)
+RIG_TEST(markers_go_where_the_submission_may_write)
 {
     struct rig *r = rig_of(state);
     uint64_t *old = (uint64_t *)(void *)(r->ram + RIG_DATA_GPA), *moved = old + 8192;
@@ -677,7 +673,7 @@ static void markers_go_where_the_submission_may_write(void **state)
 }
 
 /* What one engine of a process may do is not what another may. */
-static void addresses_are_allowed_by_engine(void **state)
+TEST(addresses_are_allowed_by_engine)
 {
     struct rig rigs[3];
 
@@ -698,30 +694,4 @@ static void addresses_are_allowed_by_engine(void **state)
         rig_destroy(&rigs[i]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(targets_that_the_shader_does_not_write_stay, rig_each),
-        cmocka_unit_test_setup(empty_scissors, rig_each),
-        cmocka_unit_test_setup(clears_and_the_scissor, rig_each),
-        cmocka_unit_test_setup(viewports_that_are_no_numbers_are_the_target, rig_each),
-        cmocka_unit_test_setup(destroyed_resources_are_bound_nowhere, rig_each),
-        cmocka_unit_test_setup(tokens_end_with_their_release, rig_each),
-        cmocka_unit_test_setup(float_constants_are_constant_buffer_0, rig_each),
-        cmocka_unit_test_setup(vertex_ids_begin_at_zero, rig_each),
-        cmocka_unit_test_setup(instances_step_as_they_are_told, rig_each),
-        cmocka_unit_test_setup(vertices_past_the_end_are_zero, rig_each),
-        cmocka_unit_test_setup(depth_without_colours, rig_each),
-        cmocka_unit_test_setup(targets_written_in_part_are_filled, rig_each),
-        cmocka_unit_test_setup(depth_bias_moves_depth, rig_each),
-        cmocka_unit_test_setup(the_viewport_follows_the_target, rig_each),
-        cmocka_unit_test_setup(indices_begin_at_their_offset, rig_each),
-        cmocka_unit_test_setup(primitives_have_numbers_and_sides, rig_each),
-        cmocka_unit_test_setup(shaders_take_their_topology_only, rig_each),
-        cmocka_unit_test_setup(neighbours_of_primitives, rig_each),
-        cmocka_unit_test_setup(markers_go_where_the_submission_may_write, rig_each),
-        cmocka_unit_test(addresses_are_allowed_by_engine),
-    };
-
-    return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);
-}
+TEST_GROUP(rig_group_setup, rig_group_teardown);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "test.h"
+
 #include "engine_stream_priv.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>

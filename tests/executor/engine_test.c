@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine in this process on the Vulkan device of this machine: pictures that are wrong if orientation, winding,
  * formats, states or bindings are. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -17,7 +13,7 @@
 
 /* ---- tests --------------------------------------------------------------- */
 
-static void clears_and_presents(void **state)
+RIG_TEST(clears_and_presents)
 {
     struct rig *r = rig_of(state);
 
@@ -32,7 +28,7 @@ static void clears_and_presents(void **state)
 }
 
 /* x to the right, y up in clip space; on the screen y goes down. */
-static void up_is_up_and_right_is_right(void **state)
+RIG_TEST(up_is_up_and_right_is_right)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(0.5f, 0.5f, 1, 1, 0, RED), RECT(-1, -1, -0.5f, -0.5f, 0, BLUE)};
@@ -53,7 +49,7 @@ static void up_is_up_and_right_is_right(void **state)
     assert_int_equal(rig_pixel(r, 48, 16), WHITE);
 }
 
-static void without_shaders_a_vertex_is_position_and_colour(void **state)
+RIG_TEST(without_shaders_a_vertex_is_position_and_colour)
 {
     struct rig *r = rig_of(state);
     const float v[] = {-1, 1, 0, 1,  0, 1, 1, 1, 0,
@@ -81,7 +77,7 @@ static void draw_culled(struct rig *r, uint32_t cull, uint32_t ccw)
 }
 
 /* A clockwise triangle on the left, a counter-clockwise one on the right. */
-static void culling_follows_the_winding_on_the_screen(void **state)
+RIG_TEST(culling_follows_the_winding_on_the_screen)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {V(-1, -1, 0, RED), V(-1, 1, 0, RED), V(0, 1, 0, RED),
@@ -102,7 +98,7 @@ static void culling_follows_the_winding_on_the_screen(void **state)
     }
 }
 
-static void viewports_and_scissors(void **state)
+RIG_TEST(viewports_and_scissors)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, GREEN)};
@@ -131,7 +127,7 @@ static void viewports_and_scissors(void **state)
     assert_int_equal(rig_pixel(r, 40, 5), BLACK);
 }
 
-static void depth_tests_in_both_formats(void **state)
+RIG_TEST(depth_tests_in_both_formats)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0.5f, RED), RECT(-1, -1, 0, 1, 0.25f, GREEN),
@@ -165,7 +161,7 @@ static void depth_tests_in_both_formats(void **state)
     }
 }
 
-static void stencil_through_render_states(void **state)
+RIG_TEST(stencil_through_render_states)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 0, 1, 0, RED), RECT(-1, -1, 1, 1, 0, GREEN)};
@@ -190,7 +186,7 @@ static void stencil_through_render_states(void **state)
     assert_int_equal(rig_pixel(r, 50, 32), GREEN);
 }
 
-static void blending_and_write_masks(void **state)
+RIG_TEST(blending_and_write_masks)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, 0xFF000080)};
@@ -229,7 +225,7 @@ static void blending_and_write_masks(void **state)
     assert_int_equal(rig_pixel(r, 32, 32), 0x40000080);
 }
 
-static void x8_targets_are_opaque(void **state)
+RIG_TEST(x8_targets_are_opaque)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 0, 1, 0, 0xFF000000)};
@@ -248,7 +244,7 @@ static void x8_targets_are_opaque(void **state)
     assert_int_equal(rig_pixel(r, 50, 10), GREEN);
 }
 
-static void index_buffers(void **state)
+RIG_TEST(index_buffers)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {V(9, 9, 0, RED), V(-1, -1, 0, RED), V(-1, 1, 0, RED), V(1, 1, 0, GREEN),
@@ -286,7 +282,7 @@ static void index_buffers(void **state)
                         "buffer 3, which has 16 bytes behind offset 0");
 }
 
-static void instances(void **state)
+RIG_TEST(instances)
 {
     struct rig *r = rig_of(state);
     static const struct rig_element e[] = {
@@ -329,7 +325,7 @@ static void bind_srv(struct rig *r, uint32_t slot, uint32_t handle)
                   .shader_stage = AEROGPU_SHADER_STAGE_COMPUTE, .start_slot = slot, .buffer_count = 1);
 }
 
-static void compute_writes_what_a_draw_reads(void **state)
+RIG_TEST(compute_writes_what_a_draw_reads)
 {
     struct rig *r = rig_of(state);
     const uint32_t extent[4] = {64, 64};
@@ -363,7 +359,7 @@ static void compute_writes_what_a_draw_reads(void **state)
     assert_int_equal(rig_pixel(r, 0, 0), 0x0000FFFF);   /* far outside: n is 0 */
 }
 
-static void structured_buffers_are_read_and_written(void **state)
+RIG_TEST(structured_buffers_are_read_and_written)
 {
     struct rig *r = rig_of(state);
     float *mem = (float *)(void *)(r->ram + RIG_DATA_GPA);
@@ -393,7 +389,7 @@ static void structured_buffers_are_read_and_written(void **state)
     assert_float_equal(mem[63 * 8 + 6], 0, 1e-5f);
 }
 
-static void geometry_shaders_in_every_way_to_name_them(void **state)
+RIG_TEST(geometry_shaders_in_every_way_to_name_them)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {V(-0.5f, -0.5f, 0, RED), V(-0.5f, 0.5f, 0, GREEN), V(0.5f, 0.5f, 0, BLUE)};
@@ -427,7 +423,7 @@ static void geometry_shaders_in_every_way_to_name_them(void **state)
     }
 }
 
-static void tessellation_makes_more_of_a_patch(void **state)
+RIG_TEST(tessellation_makes_more_of_a_patch)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {V(-0.6f, -0.6f, 0, RED), V(-0.6f, 0.6f, 0, RED), V(0.6f, 0.6f, 0, RED)};
@@ -459,7 +455,7 @@ static void tessellation_makes_more_of_a_patch(void **state)
 }
 
 /* Points, lines, strips and fans cover what they should. */
-static void topologies(void **state)
+RIG_TEST(topologies)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {V(-0.5f, -0.5f, 0, RED), V(-0.5f, 0.5f, 0, RED), V(0.5f, 0.5f, 0, RED),
@@ -494,7 +490,7 @@ static void topologies(void **state)
     }
 }
 
-static void defaults_that_nobody_bound(void **state)
+RIG_TEST(defaults_that_nobody_bound)
 {
     struct rig *r = rig_of(state);
 
@@ -516,7 +512,7 @@ static void defaults_that_nobody_bound(void **state)
     assert_int_equal(rig_pixel(r, 63, 63), RED);
 }
 
-static void bad_packets_give_one_error_each(void **state)
+RIG_TEST(bad_packets_give_one_error_each)
 {
     struct rig *r = rig_of(state);
     uint8_t junk[64] = {1, 2, 3};
@@ -598,7 +594,7 @@ static void bad_packets_give_one_error_each(void **state)
     assert_int_equal(rig_pixel(r, 9, 9), MAGENTA);
 }
 
-static void what_came_before_the_error_has_happened(void **state)
+RIG_TEST(what_came_before_the_error_has_happened)
 {
     struct rig *r = rig_of(state);
 
@@ -614,7 +610,7 @@ static void what_came_before_the_error_has_happened(void **state)
 }
 
 /* What a destroyed context had bound is bound no more; its number may be used again. */
-static void a_context_ends(void **state)
+RIG_TEST(a_context_ends)
 {
     struct rig *r = rig_of(state);
     struct aerogpu_cmd_ext_destroy_context end = {.context_id = 5};
@@ -643,7 +639,7 @@ static void a_context_ends(void **state)
     assert_int_equal(rig_pixel(r, 5, 5), BLUE);
 }
 
-static void many_submissions_complete_in_order(void **state)
+RIG_TEST(many_submissions_complete_in_order)
 {
     struct rig *r = rig_of(state);
 
@@ -667,30 +663,4 @@ static void many_submissions_complete_in_order(void **state)
     rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 100 names no buffer");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(clears_and_presents, rig_each),
-        cmocka_unit_test_setup(up_is_up_and_right_is_right, rig_each),
-        cmocka_unit_test_setup(without_shaders_a_vertex_is_position_and_colour, rig_each),
-        cmocka_unit_test_setup(culling_follows_the_winding_on_the_screen, rig_each),
-        cmocka_unit_test_setup(viewports_and_scissors, rig_each),
-        cmocka_unit_test_setup(depth_tests_in_both_formats, rig_each),
-        cmocka_unit_test_setup(stencil_through_render_states, rig_each),
-        cmocka_unit_test_setup(blending_and_write_masks, rig_each),
-        cmocka_unit_test_setup(x8_targets_are_opaque, rig_each),
-        cmocka_unit_test_setup(index_buffers, rig_each),
-        cmocka_unit_test_setup(instances, rig_each),
-        cmocka_unit_test_setup(compute_writes_what_a_draw_reads, rig_each),
-        cmocka_unit_test_setup(structured_buffers_are_read_and_written, rig_each),
-        cmocka_unit_test_setup(geometry_shaders_in_every_way_to_name_them, rig_each),
-        cmocka_unit_test_setup(tessellation_makes_more_of_a_patch, rig_each),
-        cmocka_unit_test_setup(topologies, rig_each),
-        cmocka_unit_test_setup(defaults_that_nobody_bound, rig_each),
-        cmocka_unit_test_setup(bad_packets_give_one_error_each, rig_each),
-        cmocka_unit_test_setup(what_came_before_the_error_has_happened, rig_each),
-        cmocka_unit_test_setup(a_context_ends, rig_each),
-        cmocka_unit_test_setup(many_submissions_complete_in_order, rig_each),
-    };
-    return cmocka_run_group_tests_name("engine", tests, rig_group_setup, rig_group_teardown);
-}
+TEST_GROUP(rig_group_setup, rig_group_teardown);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine in this process: textures of every format, copies, guest memory behind them, shared surfaces. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -17,7 +13,7 @@
 /* ---- textures ------------------------------------------------------------ */
 
 /* 2 x 2 texels: where is each on the screen? */
-static void texture_formats_keep_their_channels(void **state)
+RIG_TEST(texture_formats_keep_their_channels)
 {
     struct rig *r = rig_of(state);
     const struct {
@@ -56,7 +52,7 @@ static void texture_formats_keep_their_channels(void **state)
     }
 }
 
-static void block_formats(void **state)
+RIG_TEST(block_formats)
 {
     struct rig *r = rig_of(state);
     /* an 8 x 4 texture: a red block, a blue block */
@@ -101,7 +97,7 @@ static void block_formats(void **state)
 }
 
 /* Mips and layers of the linear layout, read through views. */
-static void mips_layers_and_views(void **state)
+RIG_TEST(mips_layers_and_views)
 {
     struct rig *r = rig_of(state);
     uint8_t data[2 * (16 * 4 + 4 * 4 + 4)];
@@ -150,7 +146,7 @@ static void mips_layers_and_views(void **state)
     assert_int_equal(rig_pixel(r, 32, 32), 0x10203040);
 }
 
-static void render_to_texture_then_sample(void **state)
+RIG_TEST(render_to_texture_then_sample)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(0, 0, 1, 1, 0, RED)}; /* upper right quarter */
@@ -183,7 +179,7 @@ static void render_to_texture_then_sample(void **state)
     assert_int_equal(rig_pixel(r, 50, 50), WHITE);
 }
 
-static void several_targets(void **state)
+RIG_TEST(several_targets)
 {
     struct rig *r = rig_of(state);
     const struct rig_vertex v[] = {RECT(-1, -1, 0, 1, 0, 0xFF3300FF)};
@@ -208,7 +204,7 @@ static void several_targets(void **state)
 
 /* ---- copies and guest memory --------------------------------------------- */
 
-static void copies_write_back_to_guest_memory(void **state)
+RIG_TEST(copies_write_back_to_guest_memory)
 {
     struct rig *r = rig_of(state);
     uint32_t *mem = (uint32_t *)(void *)(r->ram + RIG_DATA_GPA);
@@ -247,7 +243,7 @@ static void copies_write_back_to_guest_memory(void **state)
     assert_int_equal(mem[2048 + 15], 0x1000);
 }
 
-static void textures_in_guest_memory(void **state)
+RIG_TEST(textures_in_guest_memory)
 {
     struct rig *r = rig_of(state);
     uint8_t *mem = r->ram + RIG_DATA_GPA;
@@ -290,7 +286,7 @@ static void textures_in_guest_memory(void **state)
     }
 }
 
-static void depth_and_stencil_go_through_memory(void **state)
+RIG_TEST(depth_and_stencil_go_through_memory)
 {
     struct rig *r = rig_of(state);
     const uint32_t texels[4] = {0x01000000, 0x02FFFFFF, 0x03800000, 0xFF123456};
@@ -309,7 +305,7 @@ static void depth_and_stencil_go_through_memory(void **state)
     assert_memory_equal(mem, texels, sizeof(texels));
 }
 
-static void copies_inside_one_texture_may_overlap(void **state)
+RIG_TEST(copies_inside_one_texture_may_overlap)
 {
     struct rig *r = rig_of(state);
     uint8_t data[16];
@@ -331,7 +327,7 @@ static void copies_inside_one_texture_may_overlap(void **state)
 
 /* ---- shared surfaces ----------------------------------------------------- */
 
-static void shared_surfaces(void **state)
+RIG_TEST(shared_surfaces)
 {
     struct rig *r = rig_of(state);
     const uint64_t token = 0x123456789ABCDEF0;
@@ -370,19 +366,4 @@ static void shared_surfaces(void **state)
     r->context_id = 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(texture_formats_keep_their_channels, rig_each),
-        cmocka_unit_test_setup(block_formats, rig_each),
-        cmocka_unit_test_setup(mips_layers_and_views, rig_each),
-        cmocka_unit_test_setup(render_to_texture_then_sample, rig_each),
-        cmocka_unit_test_setup(several_targets, rig_each),
-        cmocka_unit_test_setup(copies_write_back_to_guest_memory, rig_each),
-        cmocka_unit_test_setup(textures_in_guest_memory, rig_each),
-        cmocka_unit_test_setup(depth_and_stencil_go_through_memory, rig_each),
-        cmocka_unit_test_setup(copies_inside_one_texture_may_overlap, rig_each),
-        cmocka_unit_test_setup(shared_surfaces, rig_each),
-    };
-    return cmocka_run_group_tests_name("engine_textures", tests, rig_group_setup, rig_group_teardown);
-}
+TEST_GROUP(rig_group_setup, rig_group_teardown);

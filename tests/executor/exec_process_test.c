@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The executor as a process of its own, through executor/host/host.h: what a device sees of it when it works,
  * dies, hangs, lies, or is not there. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -166,7 +162,7 @@ static void fill(struct fixture *f)
         continue;
 }
 
-static void empty_submissions_complete_in_order(void **state)
+TEST(empty_submissions_complete_in_order)
 {
     struct fixture f = {0};
     struct exec_host_stats stats;
@@ -193,7 +189,7 @@ static void empty_submissions_complete_in_order(void **state)
     stop(&f);
 }
 
-static void one_at_a_time_by_the_event_descriptor(void **state)
+TEST(one_at_a_time_by_the_event_descriptor)
 {
     struct fixture f = {0};
     struct pollfd p;
@@ -211,7 +207,7 @@ static void one_at_a_time_by_the_event_descriptor(void **state)
     stop(&f);
 }
 
-static void a_full_ring_says_so(void **state)
+TEST(a_full_ring_says_so)
 {
     struct fixture f = {0};
 
@@ -228,7 +224,7 @@ static void a_full_ring_says_so(void **state)
     stop(&f);
 }
 
-static void maps_are_in_effect_for_what_follows(void **state)
+TEST(maps_are_in_effect_for_what_follows)
 {
     struct fixture f = {0};
     struct error e = {0};
@@ -258,7 +254,7 @@ static void maps_are_in_effect_for_what_follows(void **state)
     stop(&f);
 }
 
-static void regions_survive_the_executor(void **state)
+TEST(regions_survive_the_executor)
 {
     struct fixture f = {0};
     struct error e = {0};
@@ -275,7 +271,7 @@ static void regions_survive_the_executor(void **state)
     stop(&f);
 }
 
-static void bad_regions_are_refused(void **state)
+TEST(bad_regions_are_refused)
 {
     struct fixture f = {0};
     struct error e = {0};
@@ -329,7 +325,7 @@ static void bad_regions_are_refused(void **state)
     stop(&f);
 }
 
-static void memory_is_contiguous_across_regions(void **state)
+TEST(memory_is_contiguous_across_regions)
 {
     struct exec_memory m;
     int fd = memfd_create("ram", MFD_CLOEXEC);
@@ -373,7 +369,7 @@ static void memory_is_contiguous_across_regions(void **state)
     close(fd);
 }
 
-static void a_fault_fails_what_was_in_the_ring(void **state)
+TEST(a_fault_fails_what_was_in_the_ring)
 {
     struct fixture f = {0};
     const struct {
@@ -407,7 +403,7 @@ static void a_fault_fails_what_was_in_the_ring(void **state)
     stop(&f);
 }
 
-static void a_fault_of_the_main_thread_names_what_it_decoded(void **state)
+TEST(a_fault_of_the_main_thread_names_what_it_decoded)
 {
     struct fixture f = {0};
 
@@ -435,7 +431,7 @@ static void a_fault_of_the_main_thread_names_what_it_decoded(void **state)
 }
 
 /* Guest memory whose file has become shorter: the touch is a SIGBUS. */
-static void vanished_guest_memory_is_a_fault(void **state)
+TEST(vanished_guest_memory_is_a_fault)
 {
     struct fixture f = {0};
     struct error e = {0};
@@ -456,7 +452,7 @@ static void vanished_guest_memory_is_a_fault(void **state)
     stop(&f);
 }
 
-static void killed_at_any_instant(void **state)
+TEST(killed_at_any_instant)
 {
     struct fixture f = {0};
     struct rng rng = {11};
@@ -516,7 +512,7 @@ static void killed_at_any_instant(void **state)
     stop(&f);
 }
 
-static void a_stopped_executor_blocks_nothing(void **state)
+TEST(a_stopped_executor_blocks_nothing)
 {
     struct fixture f = {0};
     struct error e = {0};
@@ -547,7 +543,7 @@ static void a_stopped_executor_blocks_nothing(void **state)
     stop(&f);
 }
 
-static void a_reset_drops_without_completions(void **state)
+TEST(a_reset_drops_without_completions)
 {
     struct fixture f = {0};
     struct exec_host_stats stats;
@@ -577,7 +573,7 @@ static void a_reset_drops_without_completions(void **state)
     stop(&f);
 }
 
-static void a_hang_ends_with_a_reset(void **state)
+TEST(a_hang_ends_with_a_reset)
 {
     struct fixture f = {0};
 
@@ -595,7 +591,7 @@ static void a_hang_ends_with_a_reset(void **state)
     stop(&f);
 }
 
-static void a_missing_program_is_said_at_once(void **state)
+TEST(a_missing_program_is_said_at_once)
 {
     struct exec_host_params p = {.executable = "/nonexistent/executor", .complete = on_complete};
     struct exec_host *host;
@@ -613,7 +609,7 @@ static void a_missing_program_is_said_at_once(void **state)
     unsetenv("AEROGPU_EXECUTOR");
 }
 
-static void no_vulkan_fails_everything_and_hangs_nothing(void **state)
+TEST(no_vulkan_fails_everything_and_hangs_nothing)
 {
     struct fixture f = {0};
     struct error e = {0};
@@ -639,7 +635,7 @@ static void no_vulkan_fails_everything_and_hangs_nothing(void **state)
     stop(&f);
 }
 
-static void dying_at_every_start_is_given_up(void **state)
+TEST(dying_at_every_start_is_given_up)
 {
     struct fixture f = {0};
     struct exec_host_stats stats;
@@ -660,7 +656,7 @@ static void dying_at_every_start_is_given_up(void **state)
     stop(&f);
 }
 
-static void a_slow_start_is_waited_for_or_not(void **state)
+TEST(a_slow_start_is_waited_for_or_not)
 {
     struct fixture f = {0};
     struct error e = {0};
@@ -682,7 +678,7 @@ static void a_slow_start_is_waited_for_or_not(void **state)
     stop(&f); /* in the middle of it */
 }
 
-static void the_sandbox_denies(void **state)
+TEST(the_sandbox_denies)
 {
     struct fixture f = {0};
 
@@ -719,7 +715,7 @@ static void read_status(pid_t pid, char *text, size_t size)
     close(fd);
 }
 
-static void the_process_has_no_privileges(void **state)
+TEST(the_process_has_no_privileges)
 {
     struct fixture f = {0};
     char text[8192];
@@ -741,7 +737,7 @@ static void the_process_has_no_privileges(void **state)
     stop(&f);
 }
 
-static void limits_hold(void **state)
+TEST(limits_hold)
 {
     struct fixture f = {0};
 
@@ -759,7 +755,7 @@ static void limits_hold(void **state)
 }
 
 /* A host that is killed leaves no executor, not even one that is stopped. */
-static void the_executor_dies_with_its_host(void **state)
+TEST(the_executor_dies_with_its_host)
 {
     for (int stopped = 0; stopped < 2; stopped++) {
         int to_parent[2];
@@ -801,7 +797,7 @@ static void the_executor_dies_with_its_host(void **state)
     }
 }
 
-static void a_hostile_executor_harms_nobody(void **state)
+TEST(a_hostile_executor_harms_nobody)
 {
     struct fixture f = {0};
     struct rng rng = {5};
@@ -837,32 +833,6 @@ static void a_hostile_executor_harms_nobody(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(empty_submissions_complete_in_order),
-        cmocka_unit_test(one_at_a_time_by_the_event_descriptor),
-        cmocka_unit_test(a_full_ring_says_so),
-        cmocka_unit_test(maps_are_in_effect_for_what_follows),
-        cmocka_unit_test(regions_survive_the_executor),
-        cmocka_unit_test(bad_regions_are_refused),
-        cmocka_unit_test(memory_is_contiguous_across_regions),
-        cmocka_unit_test(a_fault_fails_what_was_in_the_ring),
-        cmocka_unit_test(a_fault_of_the_main_thread_names_what_it_decoded),
-        cmocka_unit_test(vanished_guest_memory_is_a_fault),
-        cmocka_unit_test(killed_at_any_instant),
-        cmocka_unit_test(a_stopped_executor_blocks_nothing),
-        cmocka_unit_test(a_reset_drops_without_completions),
-        cmocka_unit_test(a_hang_ends_with_a_reset),
-        cmocka_unit_test(a_missing_program_is_said_at_once),
-        cmocka_unit_test(no_vulkan_fails_everything_and_hangs_nothing),
-        cmocka_unit_test(dying_at_every_start_is_given_up),
-        cmocka_unit_test(a_slow_start_is_waited_for_or_not),
-        cmocka_unit_test(the_sandbox_denies),
-        cmocka_unit_test(the_process_has_no_privileges),
-        cmocka_unit_test(limits_hold),
-        cmocka_unit_test(the_executor_dies_with_its_host),
-        cmocka_unit_test(a_hostile_executor_harms_nobody),
-    };
-
     log_set_level(LOG_ERROR); /* every death is a warning, and there are thousands */
-    return cmocka_run_group_tests_name("exec_process", tests, NULL, NULL);
+    return test_run();
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What translated shaders compute, on the first Vulkan device. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "executor/shader/d3d9_program.h"
 #include "shader_files.h"
@@ -90,7 +86,7 @@ static void check_pixel(const struct rig_draw *d, int target, int x, int y, cons
                      (double)want[1], (double)want[2], (double)want[3]);
 }
 
-static void test_dxbc_constant_buffer(void **state)
+TEST(test_dxbc_constant_buffer)
 {
     static const float scale_offset[4] = {0.25f, 0.25f, -0.5f, 0.5f}; /* into the upper left quarter */
     float v[3][2][4];
@@ -107,7 +103,7 @@ static void test_dxbc_constant_buffer(void **state)
     end(d);
 }
 
-static void test_dxbc_texture(void **state)
+TEST(test_dxbc_texture)
 {
     struct rig_draw *d = new_draw("fullscreen_vs.dxbc", "texture_ps.dxbc");
 
@@ -124,7 +120,7 @@ static void test_dxbc_texture(void **state)
     end(d);
 }
 
-static void test_dxbc_targets(void **state)
+TEST(test_dxbc_targets)
 {
     float v[3][2][4];
     struct rig_draw *d = new_draw("colour_vs.dxbc", "clip_ps.dxbc");
@@ -141,7 +137,7 @@ static void test_dxbc_targets(void **state)
     end(d);
 }
 
-static void test_geometry(void **state)
+TEST(test_geometry)
 {
     /* corners of a small triangle, each becomes a square of an eighth of the target */
     float v[3][2][4] = {{{-0.5f, 0.5f, 0, 1}, {1, 0, 0, 1}},
@@ -160,7 +156,7 @@ static void test_geometry(void **state)
     end(d);
 }
 
-static void test_tessellation(void **state)
+TEST(test_tessellation)
 {
     float v[3][2][4] = {{{-0.5f, -0.5f, 0, 1}, {1, 0, 0, 1}},
                         {{-0.5f, 0.5f, 0, 1}, {0, 1, 0, 1}},
@@ -186,7 +182,7 @@ static void test_tessellation(void **state)
     end(d);
 }
 
-static void test_compute(void **state)
+TEST(test_compute)
 {
     static struct rig_dispatch d;
     static const uint32_t extent[4] = {16, 16, 7, 0};
@@ -222,7 +218,7 @@ static void test_compute(void **state)
     shader_unref(s);
 }
 
-static void test_d3d9_matrix_and_texture(void **state)
+TEST(test_d3d9_matrix_and_texture)
 {
     float v[3][3][4];
     struct rig_draw *d = new_draw("transform_vs11.d3d9", "textured_ps_2_0.d3d9");
@@ -248,7 +244,7 @@ static void test_d3d9_matrix_and_texture(void **state)
     end(d);
 }
 
-static void test_d3d9_lights(void **state)
+TEST(test_d3d9_lights)
 {
     float v[3][2][4];
     struct rig_draw *d = new_draw("lights_vs20.d3d9", "colour_ps_2_0.d3d9");
@@ -279,7 +275,7 @@ static void test_d3d9_lights(void **state)
 }
 
 /* aL, subroutines, predicate, an output that the pixel shader does not read, two targets */
-static void test_d3d9_flow_vertex(void **state)
+TEST(test_d3d9_flow_vertex)
 {
     float v[3][2][4];
     struct rig_draw *d = new_draw("loop_vs30.d3d9", "targets_ps_3_0.d3d9");
@@ -300,7 +296,7 @@ static void test_d3d9_flow_vertex(void **state)
 }
 
 /* ps_3_0: rep with a break, nested ifs, texldl, derivatives; linked with a vertex shader that writes texcoord1 */
-static void test_d3d9_flow_pixel(void **state)
+TEST(test_d3d9_flow_pixel)
 {
     float v[3][2][4];
     struct rig_draw *d = new_draw("loop_vs30.d3d9", "branch_ps30.d3d9");
@@ -318,7 +314,7 @@ static void test_d3d9_flow_pixel(void **state)
     end(d);
 }
 
-static void test_d3d9_shader_model_1(void **state)
+TEST(test_d3d9_shader_model_1)
 {
     float v[3][3][4];
     struct rig_draw *d = new_draw("transform_vs11.d3d9", "modulate_ps11.d3d9");
@@ -342,7 +338,7 @@ static void test_d3d9_shader_model_1(void **state)
     end(d);
 }
 
-static void test_d3d9_kill(void **state)
+TEST(test_d3d9_kill)
 {
     float v[3][3][4];
     struct rig_draw *d = new_draw("transform_vs11.d3d9", "clip_ps20.d3d9");
@@ -365,7 +361,7 @@ static void test_d3d9_kill(void **state)
     end(d);
 }
 
-static void test_d3d9_alpha_test(void **state)
+TEST(test_d3d9_alpha_test)
 {
     /* which of alpha 0.25, 0.5, 0.75 pass against 0.5, by function 1..8 */
     static const uint8_t passes[9] = {0, 0, 1, 2, 3, 4, 5, 6, 7};
@@ -388,7 +384,7 @@ static void test_d3d9_alpha_test(void **state)
         }
 }
 
-static void test_d3d9_fog(void **state)
+TEST(test_d3d9_fog)
 {
     static const struct {
         uint8_t mode;
@@ -418,7 +414,7 @@ static void test_d3d9_fog(void **state)
     end(d);
 }
 
-static void test_d3d9_points(void **state)
+TEST(test_d3d9_points)
 {
     float v[1][2][4] = {{{-0.5f, 0.5f, 0, 1}, {1, 0, 0, 1}}};
     struct rig_draw *d = new_draw("points_vs20.d3d9", "colour_ps_2_0.d3d9");
@@ -449,7 +445,7 @@ static void test_d3d9_points(void **state)
     end(d);
 }
 
-static void test_d3d9_flat(void **state)
+TEST(test_d3d9_flat)
 {
     float v[3][2][4];
     struct rig_draw *d = new_draw("colour_vs_2_0.d3d9", "colour_ps_2_0.d3d9");
@@ -465,7 +461,7 @@ static void test_d3d9_flat(void **state)
     end(d);
 }
 
-static void test_d3d9_face_and_position(void **state)
+TEST(test_d3d9_face_and_position)
 {
     float v[3][2][4];
     struct rig_draw *d = new_draw("colour_vs_2_0.d3d9", "sides_ps_3_0.d3d9");
@@ -488,7 +484,7 @@ static void test_d3d9_face_and_position(void **state)
 }
 
 /* Two usages in one register on either side, gathered by mask. */
-static void test_d3d9_packed_varyings(void **state)
+TEST(test_d3d9_packed_varyings)
 {
     /* clang-format off */
     static const uint32_t vs[] = {
@@ -520,7 +516,7 @@ static void test_d3d9_packed_varyings(void **state)
 }
 
 /* texbem, texm3x2tex and texdp3 in ps_1_2; the coordinates come from one colour-like attribute. */
-static void test_d3d9_bump(void **state)
+TEST(test_d3d9_bump)
 {
     /* clang-format off */
     static const uint32_t vs[] = {
@@ -566,29 +562,4 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dxbc_constant_buffer),
-        cmocka_unit_test(test_dxbc_texture),
-        cmocka_unit_test(test_dxbc_targets),
-        cmocka_unit_test(test_geometry),
-        cmocka_unit_test(test_tessellation),
-        cmocka_unit_test(test_compute),
-        cmocka_unit_test(test_d3d9_matrix_and_texture),
-        cmocka_unit_test(test_d3d9_lights),
-        cmocka_unit_test(test_d3d9_flow_vertex),
-        cmocka_unit_test(test_d3d9_flow_pixel),
-        cmocka_unit_test(test_d3d9_shader_model_1),
-        cmocka_unit_test(test_d3d9_kill),
-        cmocka_unit_test(test_d3d9_alpha_test),
-        cmocka_unit_test(test_d3d9_fog),
-        cmocka_unit_test(test_d3d9_points),
-        cmocka_unit_test(test_d3d9_flat),
-        cmocka_unit_test(test_d3d9_face_and_position),
-        cmocka_unit_test(test_d3d9_packed_varyings),
-        cmocka_unit_test(test_d3d9_bump),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down);

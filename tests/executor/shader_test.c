@@ -2,11 +2,7 @@
 /* Shader bytes in, descriptions and exact errors out. */
 #include <dirent.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "executor/shader/d3d9_program.h"
 #include "executor/shader/dxbc.h"
@@ -36,7 +32,7 @@ static void expect_error(enum exec_stage stage, const void *data, size_t size, i
     assert_null(s);
 }
 
-static void test_all_samples(void **state)
+TEST(test_all_samples)
 {
     char path[512];
     int seen = 0;
@@ -105,7 +101,7 @@ static struct shader *points_gs(void)
 }
 
 /* Whoever hands points to the rasteriser writes their size, and nobody else does. */
-static void test_point_size(void **state)
+TEST(test_point_size)
 {
     struct error e = {0};
     struct shader *vs = load("colour_vs.dxbc", &e), *gs = points_gs();
@@ -134,7 +130,7 @@ static void test_point_size(void **state)
     shader_unref(gs);
 }
 
-static void test_dxbc_description(void **state)
+TEST(test_dxbc_description)
 {
     struct error e = {0};
     struct shader *s = load("scene_vs.dxbc", &e);
@@ -188,7 +184,7 @@ static void test_dxbc_description(void **state)
     shader_unref(s);
 }
 
-static void test_dxbc_errors(void **state)
+TEST(test_dxbc_errors)
 {
     size_t n = read_sample("colour_vs.dxbc", bytes, sizeof(bytes));
     uint32_t v, sum[4];
@@ -218,7 +214,7 @@ static void test_dxbc_errors(void **state)
 }
 
 /* Every prefix and every single wrong bit of a program is refused with a reason, or still a good shader. */
-static void test_dxbc_damage(void **state)
+TEST(test_dxbc_damage)
 {
     static uint8_t copy[65536];
     size_t n = read_sample("quads_gs.dxbc", bytes, sizeof(bytes));
@@ -243,7 +239,7 @@ static void test_dxbc_damage(void **state)
     }
 }
 
-static void test_opcode_numbers(void **state)
+TEST(test_opcode_numbers)
 {
     assert_string_equal(sm4_ops[SM4_OP_DCL_RESOURCE].name, "dcl_resource");
     assert_string_equal(sm4_ops[SM4_OP_HS_DECLS].name, "hs_decls");
@@ -255,7 +251,7 @@ static void test_opcode_numbers(void **state)
     assert_int_equal(sm4_op_count, 207);
 }
 
-static void test_d3d9_description(void **state)
+TEST(test_d3d9_description)
 {
     struct error e = {0};
     struct shader *s = load("lights_vs20.d3d9", &e);
@@ -299,7 +295,7 @@ static void test_d3d9_description(void **state)
     (const uint32_t[]){0xfffe0300, __VA_ARGS__, T_END},                                                      \
         sizeof((const uint32_t[]){0xfffe0300, __VA_ARGS__, T_END})
 
-static void test_d3d9_errors(void **state)
+TEST(test_d3d9_errors)
 {
     static const uint32_t old_version[] = {0xfffe0105, T_END}, no_end[] = {0xffff0200, T_OP(0, 0)};
     /* An encoding with the opcode's own word counted and no bit 31 on parameters is not Direct3D 9's. */
@@ -336,7 +332,7 @@ static void test_d3d9_errors(void **state)
 }
 
 /* 60 subroutines that call the next twice would be 2^60 instructions in place. */
-static void test_d3d9_growth(void **state)
+TEST(test_d3d9_growth)
 {
     uint32_t w[700], n = 0;
 
@@ -367,7 +363,7 @@ static void expect_link_error(struct shader_link_params p, const char *text)
     assert_string_equal(e.text, text);
 }
 
-static void test_link(void **state)
+TEST(test_link)
 {
     struct error e = {0};
     struct shader *vs = load("colour_vs.dxbc", &e), *ps9 = load("colour_ps_2_0.d3d9", &e);
@@ -408,7 +404,7 @@ static void test_link(void **state)
     shader_unref(cs);
 }
 
-static void test_print(void **state)
+TEST(test_print)
 {
     struct strbuf b = {0};
     size_t n = read_sample("scene_ps.dxbc", bytes, sizeof(bytes));
@@ -430,18 +426,4 @@ static void test_print(void **state)
     shader_print(&b, "junk", 4);
     assert_string_equal(strbuf_str(&b), "  4 bytes that are neither DXBC nor Direct3D 9 bytecode\n");
     strbuf_finish(&b);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_samples),    cmocka_unit_test(test_dxbc_description),
-        cmocka_unit_test(test_dxbc_errors),    cmocka_unit_test(test_dxbc_damage),
-        cmocka_unit_test(test_opcode_numbers), cmocka_unit_test(test_d3d9_description),
-        cmocka_unit_test(test_d3d9_errors),    cmocka_unit_test(test_d3d9_growth),
-        cmocka_unit_test(test_link),           cmocka_unit_test(test_point_size),
-        cmocka_unit_test(test_print),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static int make_one(void *ctx)
     return err;
 }
 
-static void a_device_without_memory_is_none(void **state)
+TEST(a_device_without_memory_is_none)
 {
     assert_int_equal(alloc_fail_each(make_one, NULL), 4); /* the device; VRAM's file, its size, its map */
 }
@@ -67,7 +67,7 @@ static int work(void *ctx)
     return 0;
 }
 
-static void a_device_needs_no_memory_to_work(void **state)
+TEST_WITH(a_device_needs_no_memory_to_work, rig_ring_setup, rig_teardown)
 {
     struct rig *r = *state;
 
@@ -92,7 +92,7 @@ static int look(void *ctx)
     return 0;
 }
 
-static void a_picture_without_memory_is_none(void **state)
+TEST_WITH(a_picture_without_memory_is_none, rig_ring_setup, rig_teardown)
 {
     struct rig *r = *state;
 
@@ -107,7 +107,7 @@ static void a_picture_without_memory_is_none(void **state)
 }
 
 /* The executor has it, and is not trusted. */
-static void whoever_has_the_descriptor_cannot_shrink_vram(void **state)
+TEST_WITH(whoever_has_the_descriptor_cannot_shrink_vram, rig_ring_setup, rig_teardown)
 {
     struct rig *r = *state;
 
@@ -116,16 +116,4 @@ static void whoever_has_the_descriptor_cannot_shrink_vram(void **state)
     assert_int_equal(ftruncate(gpu_vram_fd(r->gpu), 2 * AEROGPU_BAR1_SIZE), -1);
     assert_int_equal(fcntl(gpu_vram_fd(r->gpu), F_ADD_SEALS, F_SEAL_FUTURE_WRITE), -1);
     gpu_vram(r->gpu)[AEROGPU_BAR1_SIZE - 1] = 1;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_device_without_memory_is_none),
-        cmocka_unit_test_setup_teardown(a_device_needs_no_memory_to_work, rig_ring_setup, rig_teardown),
-        cmocka_unit_test_setup_teardown(a_picture_without_memory_is_none, rig_ring_setup, rig_teardown),
-        cmocka_unit_test_setup_teardown(whoever_has_the_descriptor_cannot_shrink_vram, rig_ring_setup,
-                                        rig_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

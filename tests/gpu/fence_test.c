@@ -6,7 +6,9 @@
 
 /* ---- fences ---- */
 
-static void no_irq(void **state)
+#define CASE(name) TEST_WITH(name, rig_ring_setup, rig_teardown)
+
+CASE(no_irq)
 {
     struct rig *r = *state;
 
@@ -18,7 +20,7 @@ static void no_irq(void **state)
     assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0);
 }
 
-static void no_irq_beside_one_that_wants_it(void **state)
+CASE(no_irq_beside_one_that_wants_it)
 {
     struct rig *r = *state;
 
@@ -31,7 +33,7 @@ static void no_irq_beside_one_that_wants_it(void **state)
     assert_true(r->level);
 }
 
-static void duplicate_fence_signals_when_the_last_is_done(void **state)
+CASE(duplicate_fence_signals_when_the_last_is_done)
 {
     struct rig *r = *state;
 
@@ -47,7 +49,7 @@ static void duplicate_fence_signals_when_the_last_is_done(void **state)
     assert_int_equal(r->rises, 1);
 }
 
-static void duplicate_of_a_completed_fence(void **state)
+CASE(duplicate_of_a_completed_fence)
 {
     struct rig *r = *state;
 
@@ -61,7 +63,7 @@ static void duplicate_of_a_completed_fence(void **state)
     assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0); /* nothing advanced */
 }
 
-static void older_fence_never_goes_back(void **state)
+CASE(older_fence_never_goes_back)
 {
     struct rig *r = *state;
 
@@ -77,7 +79,7 @@ static void older_fence_never_goes_back(void **state)
     assert_int_equal(r->rises, 1);
 }
 
-static void fences_are_64_bits_wide(void **state)
+CASE(fences_are_64_bits_wide)
 {
     struct rig *r = *state;
 
@@ -94,7 +96,7 @@ static void fences_are_64_bits_wide(void **state)
     assert_true(rig_completed(r) == UINT64_MAX);
 }
 
-static void fence_status_latches_only_while_enabled(void **state)
+CASE(fence_status_latches_only_while_enabled)
 {
     struct rig *r = *state;
 
@@ -112,7 +114,7 @@ static void fence_status_latches_only_while_enabled(void **state)
     assert_false(r->level);
 }
 
-static void no_fence_page_is_legal(void **state)
+CASE(no_fence_page_is_legal)
 {
     struct rig *r = *state;
 
@@ -124,7 +126,7 @@ static void no_fence_page_is_legal(void **state)
     rig_assert_no_error(r);
 }
 
-static void a_bad_fence_page_is_one_error(void **state)
+CASE(a_bad_fence_page_is_one_error)
 {
     struct rig *r = *state;
 
@@ -141,7 +143,7 @@ static void a_bad_fence_page_is_one_error(void **state)
     assert_int_equal(rig_fence_page(r)->completed_fence, 3);
 }
 
-static void an_unaligned_fence_page_works(void **state)
+CASE(an_unaligned_fence_page_works)
 {
     struct rig *r = *state;
     uint64_t v;
@@ -155,7 +157,7 @@ static void an_unaligned_fence_page_works(void **state)
 
 /* ---- errors ---- */
 
-static void backend_errors_latch_and_fences_go_on(void **state)
+CASE(backend_errors_latch_and_fences_go_on)
 {
     struct rig *r = *state;
     struct gpu_stats s;
@@ -173,7 +175,7 @@ static void backend_errors_latch_and_fences_go_on(void **state)
     assert_int_equal(s.errors, 1);
 }
 
-static void the_last_error_wins(void **state)
+CASE(the_last_error_wins)
 {
     struct rig *r = *state;
 
@@ -184,7 +186,7 @@ static void the_last_error_wins(void **state)
     rig_assert_error(r, AEROGPU_ERROR_OOB, 200, 2, "submission 1 failed");
 }
 
-static void error_latches_while_masked(void **state)
+CASE(error_latches_while_masked)
 {
     struct rig *r = *state;
 
@@ -200,7 +202,7 @@ static void error_latches_while_masked(void **state)
     assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0x80000000);
 }
 
-static void page_fault_is_kept(void **state)
+CASE(page_fault_is_kept)
 {
     struct rig *r = *state;
     struct gpu_stats s;
@@ -217,7 +219,7 @@ static void page_fault_is_kept(void **state)
     assert_string_equal(s.last_error, "wild");
 }
 
-static void a_message_without_an_end_is_cut(void **state)
+CASE(a_message_without_an_end_is_cut)
 {
     struct rig *r = *state;
     struct abi_completion c = {.error = AEROGPU_ERROR_BACKEND};
@@ -229,28 +231,4 @@ static void a_message_without_an_end_is_cut(void **state)
     gpu_complete(r->gpu, &c);
     gpu_get_stats(r->gpu, &s);
     assert_int_equal(strlen(s.last_error), sizeof(c.message) - 1);
-}
-
-int main(void)
-{
-#define CASE(f) cmocka_unit_test_setup_teardown(f, rig_ring_setup, rig_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(no_irq),
-        CASE(no_irq_beside_one_that_wants_it),
-        CASE(duplicate_fence_signals_when_the_last_is_done),
-        CASE(duplicate_of_a_completed_fence),
-        CASE(older_fence_never_goes_back),
-        CASE(fences_are_64_bits_wide),
-        CASE(fence_status_latches_only_while_enabled),
-        CASE(no_fence_page_is_legal),
-        CASE(a_bad_fence_page_is_one_error),
-        CASE(an_unaligned_fence_page_works),
-        CASE(backend_errors_latch_and_fences_go_on),
-        CASE(the_last_error_wins),
-        CASE(error_latches_while_masked),
-        CASE(page_fault_is_kept),
-        CASE(a_message_without_an_end_is_cut),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,7 @@
  */
 #ifndef TESTS_GPU_RIG_H_
 #define TESTS_GPU_RIG_H_
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "aerogpu/pci.h"
 #include "aerogpu/ring.h"

@@ -19,7 +19,9 @@ static int setup(void **state)
     return 0;
 }
 
-static void identity(void **state)
+#define CASE_OFF(name) TEST_WITH(name, setup_off, rig_teardown)
+
+CASE_OFF(identity)
 {
     struct rig *r = *state;
 
@@ -33,7 +35,7 @@ static void identity(void **state)
     assert_int_equal(gpu_config_read(r->gpu, 0x3D, 1), 1);
 }
 
-static void identity_is_read_only(void **state)
+CASE_OFF(identity_is_read_only)
 {
     struct rig *r = *state;
 
@@ -46,7 +48,7 @@ static void identity_is_read_only(void **state)
     }
 }
 
-static void bars_are_sized(void **state)
+CASE_OFF(bars_are_sized)
 {
     struct rig *r = *state;
 
@@ -61,7 +63,7 @@ static void bars_are_sized(void **state)
     assert_int_equal(gpu_config_read(r->gpu, 0x30, 4), 0); /* no ROM */
 }
 
-static void bar_addresses_are_kept(void **state)
+CASE_OFF(bar_addresses_are_kept)
 {
     struct rig *r = *state;
 
@@ -73,7 +75,7 @@ static void bar_addresses_are_kept(void **state)
     assert_int_equal(gpu_bar_address(r->gpu, 2), 0);
 }
 
-static void command_keeps_implemented_bits(void **state)
+CASE_OFF(command_keeps_implemented_bits)
 {
     struct rig *r = *state;
 
@@ -85,7 +87,7 @@ static void command_keeps_implemented_bits(void **state)
     assert_int_equal(gpu_config_read(r->gpu, 0x04, 2), 0x006); /* the low byte stays */
 }
 
-static void config_accesses_that_cross_or_overrun(void **state)
+CASE_OFF(config_accesses_that_cross_or_overrun)
 {
     struct rig *r = *state;
 
@@ -98,7 +100,7 @@ static void config_accesses_that_cross_or_overrun(void **state)
     assert_int_equal(gpu_config_read(r->gpu, 0x04, 2), 0);
 }
 
-static void interrupt_line_is_scratch(void **state)
+CASE_OFF(interrupt_line_is_scratch)
 {
     struct rig *r = *state;
 
@@ -107,7 +109,7 @@ static void interrupt_line_is_scratch(void **state)
     assert_int_equal(gpu_config_read(r->gpu, 0x3C, 4), 0x010B);
 }
 
-static void msi_capability_is_listed(void **state)
+CASE_OFF(msi_capability_is_listed)
 {
     struct rig *r = *state;
     uint32_t at = gpu_config_read(r->gpu, 0x34, 1);
@@ -124,7 +126,7 @@ static void msi_capability_is_listed(void **state)
     assert_int_equal(gpu_config_read(r->gpu, at + 12, 4), 0x5678);
 }
 
-static void decoding_off_floats_high(void **state)
+CASE_OFF(decoding_off_floats_high)
 {
     struct rig *r = *state;
 
@@ -141,7 +143,9 @@ static void decoding_off_floats_high(void **state)
     assert_int_equal(gpu_bar_read(r->gpu, 1, 0, 4), 0);
 }
 
-static void id_registers(void **state)
+#define CASE(name) TEST_WITH(name, setup, rig_teardown)
+
+CASE(id_registers)
 {
     struct rig *r = *state;
 
@@ -152,7 +156,7 @@ static void id_registers(void **state)
     assert_int_equal(rig_read(r, AEROGPU_REG_SCANOUT0_VBLANK_PERIOD_NS), RIG_PERIOD);
 }
 
-static void read_only_registers(void **state)
+CASE(read_only_registers)
 {
     struct rig *r = *state;
 
@@ -168,7 +172,7 @@ static void read_only_registers(void **state)
 #undef ROW
 }
 
-static void every_rw_register_holds_a_value(void **state)
+CASE(every_rw_register_holds_a_value)
 {
     struct rig *r = *state;
 
@@ -183,7 +187,7 @@ static void every_rw_register_holds_a_value(void **state)
 #undef ROW
 }
 
-static void holes_read_as_zero(void **state)
+CASE(holes_read_as_zero)
 {
     struct rig *r = *state;
 
@@ -195,7 +199,7 @@ static void holes_read_as_zero(void **state)
     assert_int_equal(rig_read(r, 0x41C), 0);
 }
 
-static void bar0_odd_accesses(void **state)
+CASE(bar0_odd_accesses)
 {
     struct rig *r = *state;
 
@@ -208,7 +212,7 @@ static void bar0_odd_accesses(void **state)
     assert_int_equal(gpu_bar_read(r->gpu, 0, 2, 4), 0x00045550); /* crosses MAGIC and ABI_VERSION */
 }
 
-static void sub_dword_accesses_merge(void **state)
+CASE(sub_dword_accesses_merge)
 {
     struct rig *r = *state;
 
@@ -227,7 +231,7 @@ static void sub_dword_accesses_merge(void **state)
     assert_int_equal(rig_read(r, AEROGPU_REG_SCANOUT0_HEIGHT), 0x77);
 }
 
-static void quad_accesses_cover_pairs(void **state)
+CASE(quad_accesses_cover_pairs)
 {
     struct rig *r = *state;
 
@@ -238,7 +242,7 @@ static void quad_accesses_cover_pairs(void **state)
     assert_true(rig_read64(r, AEROGPU_REG_MAGIC) == UINT64_C(0x0001000455504741));
 }
 
-static void enables_are_boolean_and_formats_checked(void **state)
+CASE(enables_are_boolean_and_formats_checked)
 {
     struct rig *r = *state;
     static const uint32_t formats[] = {AEROGPU_REG_SCANOUT0_FORMAT, AEROGPU_REG_CURSOR_FORMAT};
@@ -258,7 +262,7 @@ static void enables_are_boolean_and_formats_checked(void **state)
     }
 }
 
-static void cursor_position_is_signed(void **state)
+CASE(cursor_position_is_signed)
 {
     struct rig *r = *state;
 
@@ -268,7 +272,7 @@ static void cursor_position_is_signed(void **state)
     assert_int_equal(rig_read(r, AEROGPU_REG_CURSOR_Y), 0x80000000);
 }
 
-static void ring_control_reads_enable_only(void **state)
+CASE(ring_control_reads_enable_only)
 {
     struct rig *r = *state;
 
@@ -280,7 +284,7 @@ static void ring_control_reads_enable_only(void **state)
     assert_int_equal(rig_read(r, AEROGPU_REG_RING_CONTROL), 0);
 }
 
-static void missing_features_hide_their_registers(void **state)
+TEST(missing_features_hide_their_registers)
 {
     struct rig *r = rig_on(AEROGPU_FEATURE_CURSOR | AEROGPU_FEATURE_VBLANK | AEROGPU_FEATURE_ERROR_INFO);
 
@@ -302,7 +306,7 @@ static void missing_features_hide_their_registers(void **state)
     rig_free(r);
 }
 
-static void device_reset_restores_power_on(void **state)
+CASE(device_reset_restores_power_on)
 {
     struct rig *r = *state;
 
@@ -332,7 +336,7 @@ static void device_reset_restores_power_on(void **state)
     assert_int_equal(gpu_bar_read(r->gpu, 1, 100, 4), 0x12345678);
 }
 
-static void create_checks_its_parameters(void **state)
+TEST(create_checks_its_parameters)
 {
     static const struct gpu_host_ops host = {0};
     static const struct gpu_backend_ops backend = {0};
@@ -349,7 +353,7 @@ static void create_checks_its_parameters(void **state)
 
 /* ---- VRAM ---- */
 
-static void vram_reads_back(void **state)
+CASE(vram_reads_back)
 {
     struct rig *r = *state;
 
@@ -362,7 +366,7 @@ static void vram_reads_back(void **state)
     assert_int_equal(gpu_vram(r->gpu)[0x40001], 0x22);
 }
 
-static void vram_past_the_end_floats_high(void **state)
+CASE(vram_past_the_end_floats_high)
 {
     struct rig *r = *state;
 
@@ -376,7 +380,7 @@ static void vram_past_the_end_floats_high(void **state)
     assert_int_equal(gpu_bar_read(r->gpu, 1, 0, 8), 0);
 }
 
-static void vram_is_shared_by_descriptor(void **state)
+CASE(vram_is_shared_by_descriptor)
 {
     struct rig *r = *state;
     uint8_t *other = mmap(NULL, 4096, PROT_READ, MAP_SHARED, gpu_vram_fd(r->gpu), 0x10000);
@@ -396,7 +400,7 @@ static void fence_pending(struct rig *r, uint64_t fence)
     rig_done(r, r->count - 1, 0, 0);
 }
 
-static void intx_follows_status_and_enable(void **state)
+CASE(intx_follows_status_and_enable)
 {
     struct rig *r = *state;
 
@@ -410,7 +414,7 @@ static void intx_follows_status_and_enable(void **state)
     assert_false(gpu_config_read(r->gpu, 0x06, 2) & 0x8);
 }
 
-static void intx_disable_gates_the_line_only(void **state)
+CASE(intx_disable_gates_the_line_only)
 {
     struct rig *r = *state;
 
@@ -425,7 +429,7 @@ static void intx_disable_gates_the_line_only(void **state)
     assert_true(r->level);
 }
 
-static void msi_replaces_intx(void **state)
+CASE(msi_replaces_intx)
 {
     struct rig *r = *state;
 
@@ -444,7 +448,7 @@ static void msi_replaces_intx(void **state)
     assert_int_equal(r->msis, 2);
 }
 
-static void msi_comes_again_for_what_an_ack_leaves(void **state)
+CASE(msi_comes_again_for_what_an_ack_leaves)
 {
     struct rig *r = *state;
 
@@ -460,7 +464,7 @@ static void msi_comes_again_for_what_an_ack_leaves(void **state)
     assert_int_equal(r->msis, 3);
 }
 
-static void msi_waits_for_bus_mastering(void **state)
+CASE(msi_waits_for_bus_mastering)
 {
     struct rig *r = *state;
 
@@ -475,7 +479,7 @@ static void msi_waits_for_bus_mastering(void **state)
     assert_int_equal(r->msis, 1);
 }
 
-static void turning_msi_on_delivers_what_is_pending(void **state)
+CASE(turning_msi_on_delivers_what_is_pending)
 {
     struct rig *r = *state;
 
@@ -490,7 +494,7 @@ static void turning_msi_on_delivers_what_is_pending(void **state)
     assert_true(r->level);
 }
 
-static void ack_clears_only_its_bits(void **state)
+CASE(ack_clears_only_its_bits)
 {
     struct rig *r = *state;
 
@@ -506,7 +510,7 @@ static void ack_clears_only_its_bits(void **state)
     assert_false(r->level);
 }
 
-static void ack_by_byte_lane(void **state)
+CASE(ack_by_byte_lane)
 {
     struct rig *r = *state;
 
@@ -531,7 +535,7 @@ static void ack_in_isr(struct rig *r)
         fence_pending(r, 2);
 }
 
-static void isr_may_use_the_device(void **state)
+CASE(isr_may_use_the_device)
 {
     struct rig *r = *state;
 
@@ -542,48 +546,4 @@ static void isr_may_use_the_device(void **state)
     assert_int_equal(rig_completed(r), 2);
     assert_false(r->level);
     assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0);
-}
-
-int main(void)
-{
-#define CASE(f)     cmocka_unit_test_setup_teardown(f, setup, rig_teardown)
-#define CASE_OFF(f) cmocka_unit_test_setup_teardown(f, setup_off, rig_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE_OFF(identity),
-        CASE_OFF(identity_is_read_only),
-        CASE_OFF(bars_are_sized),
-        CASE_OFF(bar_addresses_are_kept),
-        CASE_OFF(command_keeps_implemented_bits),
-        CASE_OFF(config_accesses_that_cross_or_overrun),
-        CASE_OFF(interrupt_line_is_scratch),
-        CASE_OFF(msi_capability_is_listed),
-        CASE_OFF(decoding_off_floats_high),
-        CASE(id_registers),
-        CASE(read_only_registers),
-        CASE(every_rw_register_holds_a_value),
-        CASE(holes_read_as_zero),
-        CASE(bar0_odd_accesses),
-        CASE(sub_dword_accesses_merge),
-        CASE(quad_accesses_cover_pairs),
-        CASE(enables_are_boolean_and_formats_checked),
-        CASE(cursor_position_is_signed),
-        CASE(ring_control_reads_enable_only),
-        cmocka_unit_test(missing_features_hide_their_registers),
-        CASE(device_reset_restores_power_on),
-        cmocka_unit_test(create_checks_its_parameters),
-        CASE(vram_reads_back),
-        CASE(vram_past_the_end_floats_high),
-        CASE(vram_is_shared_by_descriptor),
-        CASE(intx_follows_status_and_enable),
-        CASE(intx_disable_gates_the_line_only),
-        CASE(msi_replaces_intx),
-        CASE(msi_comes_again_for_what_an_ack_leaves),
-        CASE(msi_waits_for_bus_mastering),
-        CASE(turning_msi_on_delivers_what_is_pending),
-        CASE(ack_clears_only_its_bits),
-        CASE(ack_by_byte_lane),
-        CASE(isr_may_use_the_device),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

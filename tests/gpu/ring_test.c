@@ -5,7 +5,9 @@
 
 #include "gpu_rig.h"
 
-static void doorbell_to_fence(void **state)
+#define CASE(name) TEST_WITH(name, rig_ring_setup, rig_teardown)
+
+CASE(doorbell_to_fence)
 {
     struct rig *r = *state;
 
@@ -26,7 +28,7 @@ static void doorbell_to_fence(void **state)
     rig_assert_no_error(r);
 }
 
-static void backend_gets_the_descriptor(void **state)
+CASE(backend_gets_the_descriptor)
 {
     struct rig *r = *state;
     struct aerogpu_submit_desc *d;
@@ -59,7 +61,7 @@ static void backend_gets_the_descriptor(void **state)
     assert_int_equal(r->subs[0].scanout.fb_gpa, RIG_FB);
 }
 
-static void several_in_one_kick(void **state)
+CASE(several_in_one_kick)
 {
     struct rig *r = *state;
 
@@ -73,7 +75,7 @@ static void several_in_one_kick(void **state)
     assert_int_equal(rig_completed(r), 5);
 }
 
-static void indices_wrap(void **state)
+CASE(indices_wrap)
 {
     struct rig *r = *state;
 
@@ -87,7 +89,7 @@ static void indices_wrap(void **state)
         assert_int_equal(r->subs[i].fence, i + 1);
 }
 
-static void a_full_ring_is_legal(void **state)
+CASE(a_full_ring_is_legal)
 {
     struct rig *r = *state;
 
@@ -98,7 +100,7 @@ static void a_full_ring_is_legal(void **state)
     rig_assert_no_error(r);
 }
 
-static void out_of_order_completions(void **state)
+CASE(out_of_order_completions)
 {
     struct rig *r = *state;
 
@@ -113,7 +115,7 @@ static void out_of_order_completions(void **state)
     assert_int_equal(r->rises, 1);
 }
 
-static void a_completion_counts_once(void **state)
+CASE(a_completion_counts_once)
 {
     struct rig *r = *state;
     struct gpu_stats s;
@@ -132,7 +134,7 @@ static void a_completion_counts_once(void **state)
     assert_int_equal(s.pending, 1);
 }
 
-static void backend_may_complete_inside_submit(void **state)
+CASE(backend_may_complete_inside_submit)
 {
     struct rig *r = *state;
 
@@ -144,7 +146,7 @@ static void backend_may_complete_inside_submit(void **state)
     assert_int_equal(r->rises, 1);
 }
 
-static void full_backend_is_offered_again(void **state)
+CASE(full_backend_is_offered_again)
 {
     struct rig *r = *state;
 
@@ -163,7 +165,7 @@ static void full_backend_is_offered_again(void **state)
     assert_int_equal(rig_completed(r), 5);
 }
 
-static void backend_ready_is_heard(void **state)
+CASE(backend_ready_is_heard)
 {
     struct rig *r = *state;
 
@@ -177,7 +179,7 @@ static void backend_ready_is_heard(void **state)
     assert_int_equal(rig_completed(r), 1);
 }
 
-static void a_refused_submission_fails_and_completes(void **state)
+CASE(a_refused_submission_fails_and_completes)
 {
     struct rig *r = *state;
 
@@ -191,7 +193,7 @@ static void a_refused_submission_fails_and_completes(void **state)
     assert_int_equal(rig_completed(r), 6);
 }
 
-static void more_than_the_device_holds(void **state)
+CASE(more_than_the_device_holds)
 {
     struct rig *r = *state;
     uint64_t fence = 0;
@@ -213,7 +215,7 @@ static void more_than_the_device_holds(void **state)
 
 /* ---- bad rings ---- */
 
-static void doorbell_before_enable_is_forgotten(void **state)
+CASE(doorbell_before_enable_is_forgotten)
 {
     struct rig *r = *state;
 
@@ -227,7 +229,7 @@ static void doorbell_before_enable_is_forgotten(void **state)
     assert_int_equal(r->count, 1);
 }
 
-static void doorbell_with_decoding_off_is_lost(void **state)
+CASE(doorbell_with_decoding_off_is_lost)
 {
     struct rig *r = *state;
 
@@ -297,7 +299,7 @@ static void spoil_body_outside(struct rig *r, struct aerogpu_ring_header *h)
     rig_write64(r, AEROGPU_REG_RING_GPA_LO, RIG_RAM - 128);
 }
 
-static void bad_rings(void **state)
+TEST(bad_rings)
 {
     static const struct bad_ring cases[] = {
         {spoil_magic, AEROGPU_ERROR_CMD_DECODE, "magic"},
@@ -327,7 +329,7 @@ static void bad_rings(void **state)
     }
 }
 
-static void an_unmapped_ring_is_not_touched(void **state)
+CASE(an_unmapped_ring_is_not_touched)
 {
     struct rig *r = *state;
 
@@ -337,7 +339,7 @@ static void an_unmapped_ring_is_not_touched(void **state)
     rig_assert_error(r, AEROGPU_ERROR_OOB, 0, 1, "RING_GPA");
 }
 
-static void other_minors_are_accepted(void **state)
+CASE(other_minors_are_accepted)
 {
     struct rig *r = *state;
 
@@ -349,7 +351,7 @@ static void other_minors_are_accepted(void **state)
     rig_assert_no_error(r);
 }
 
-static void wider_slots(void **state)
+CASE(wider_slots)
 {
     struct rig *r = *state;
 
@@ -363,7 +365,7 @@ static void wider_slots(void **state)
     rig_assert_no_error(r);
 }
 
-static void jumping_tail(void **state)
+CASE(jumping_tail)
 {
     struct rig *r = *state;
 
@@ -382,7 +384,7 @@ static void jumping_tail(void **state)
 
 /* ---- bad descriptors ---- */
 
-static void bad_descriptors(void **state)
+CASE(bad_descriptors)
 {
     static const struct {
         uint32_t size;
@@ -423,7 +425,7 @@ static void bad_descriptors(void **state)
     assert_int_equal(r->rises, 1);
 }
 
-static void a_bad_descriptor_fails_in_its_turn(void **state)
+CASE(a_bad_descriptor_fails_in_its_turn)
 {
     struct rig *r = *state;
 
@@ -441,7 +443,7 @@ static void a_bad_descriptor_fails_in_its_turn(void **state)
     assert_int_equal(rig_completed(r), 3);
 }
 
-static void range_that_ends_at_the_top_is_legal_arithmetic(void **state)
+CASE(range_that_ends_at_the_top_is_legal_arithmetic)
 {
     struct rig *r = *state;
     struct aerogpu_submit_desc *d = rig_push(r, 1, 0);
@@ -459,7 +461,7 @@ static void reset_ring(struct rig *r)
     rig_write(r, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE | AEROGPU_RING_CONTROL_RESET);
 }
 
-static void reset_clears_and_synchronises(void **state)
+CASE(reset_clears_and_synchronises)
 {
     struct rig *r = *state;
 
@@ -481,7 +483,7 @@ static void reset_clears_and_synchronises(void **state)
     assert_int_equal(rig_read(r, AEROGPU_REG_RING_CONTROL), 1);
 }
 
-static void late_completions_after_reset_are_ignored(void **state)
+CASE(late_completions_after_reset_are_ignored)
 {
     struct rig *r = *state;
 
@@ -497,7 +499,7 @@ static void late_completions_after_reset_are_ignored(void **state)
     assert_int_equal(rig_completed(r), 1);
 }
 
-static void new_work_runs_after_reset(void **state)
+CASE(new_work_runs_after_reset)
 {
     struct rig *r = *state;
 
@@ -512,7 +514,7 @@ static void new_work_runs_after_reset(void **state)
     assert_int_equal(rig_completed(r), 1);
 }
 
-static void reset_of_a_ring_out_of_memory(void **state)
+CASE(reset_of_a_ring_out_of_memory)
 {
     struct rig *r = *state;
 
@@ -524,7 +526,7 @@ static void reset_of_a_ring_out_of_memory(void **state)
     assert_true(r->level);
 }
 
-static void reset_leaves_memory_that_is_no_ring(void **state)
+CASE(reset_leaves_memory_that_is_no_ring)
 {
     struct rig *r = *state;
 
@@ -537,7 +539,7 @@ static void reset_leaves_memory_that_is_no_ring(void **state)
 
 /* ---- bus mastering ---- */
 
-static void doorbell_waits_for_bus_mastering(void **state)
+CASE(doorbell_waits_for_bus_mastering)
 {
     struct rig *r = *state;
 
@@ -551,7 +553,7 @@ static void doorbell_waits_for_bus_mastering(void **state)
     assert_int_equal(rig_completed(r), 42);
 }
 
-static void reset_drops_a_waiting_doorbell(void **state)
+CASE(reset_drops_a_waiting_doorbell)
 {
     struct rig *r = *state;
 
@@ -563,7 +565,7 @@ static void reset_drops_a_waiting_doorbell(void **state)
     assert_int_equal(rig_header(r)->head, 1); /* the reset's own memory work was done */
 }
 
-static void reset_memory_work_waits_for_bus_mastering(void **state)
+CASE(reset_memory_work_waits_for_bus_mastering)
 {
     struct rig *r = *state;
 
@@ -580,7 +582,7 @@ static void reset_memory_work_waits_for_bus_mastering(void **state)
     assert_int_equal(rig_fence_page(r)->completed_fence, 0);
 }
 
-static void completion_waits_for_bus_mastering(void **state)
+CASE(completion_waits_for_bus_mastering)
 {
     struct rig *r = *state;
 
@@ -611,7 +613,7 @@ static void note(void *ctx, const struct gpu_event *e)
     s->values[s->count++] = e->value;
 }
 
-static void observers_see_the_order_of_things(void **state)
+CASE(observers_see_the_order_of_things)
 {
     static const enum gpu_event_kind want[] = {GPU_EVENT_DOORBELL, GPU_EVENT_TAKE,  GPU_EVENT_SUBMIT,
                                                GPU_EVENT_COMPLETE, GPU_EVENT_ERROR, GPU_EVENT_RETIRE,
@@ -632,45 +634,4 @@ static void observers_see_the_order_of_things(void **state)
     assert_int_equal(seen.count, 8);
     assert_string_equal(gpu_event_name(GPU_EVENT_RING_RESET), "ring_reset");
     assert_string_equal(gpu_event_name(GPU_EVENT_KINDS), "?");
-}
-
-int main(void)
-{
-#define CASE(f) cmocka_unit_test_setup_teardown(f, rig_ring_setup, rig_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(doorbell_to_fence),
-        CASE(backend_gets_the_descriptor),
-        CASE(several_in_one_kick),
-        CASE(indices_wrap),
-        CASE(a_full_ring_is_legal),
-        CASE(out_of_order_completions),
-        CASE(a_completion_counts_once),
-        CASE(backend_may_complete_inside_submit),
-        CASE(full_backend_is_offered_again),
-        CASE(backend_ready_is_heard),
-        CASE(a_refused_submission_fails_and_completes),
-        CASE(more_than_the_device_holds),
-        CASE(doorbell_before_enable_is_forgotten),
-        CASE(doorbell_with_decoding_off_is_lost),
-        cmocka_unit_test(bad_rings),
-        CASE(an_unmapped_ring_is_not_touched),
-        CASE(other_minors_are_accepted),
-        CASE(wider_slots),
-        CASE(jumping_tail),
-        CASE(bad_descriptors),
-        CASE(a_bad_descriptor_fails_in_its_turn),
-        CASE(range_that_ends_at_the_top_is_legal_arithmetic),
-        CASE(reset_clears_and_synchronises),
-        CASE(late_completions_after_reset_are_ignored),
-        CASE(new_work_runs_after_reset),
-        CASE(reset_of_a_ring_out_of_memory),
-        CASE(reset_leaves_memory_that_is_no_ring),
-        CASE(doorbell_waits_for_bus_mastering),
-        CASE(reset_drops_a_waiting_doorbell),
-        CASE(reset_memory_work_waits_for_bus_mastering),
-        CASE(completion_waits_for_bus_mastering),
-        CASE(observers_see_the_order_of_things),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

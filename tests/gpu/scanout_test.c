@@ -43,9 +43,11 @@ static void assert_not_shown(struct rig *r, int want, const char *text)
     assert_null(p.rgba);
 }
 
+#define CASE(name) TEST_WITH(name, setup, rig_teardown)
+
 /* Two pixels a row, two rows, a pitch with a gap: catches swapped channels, flipped rows and ignored pitches.
  */
-static void every_colour_format(void **state)
+CASE(every_colour_format)
 {
     static const struct {
         uint32_t format, bytes;
@@ -83,7 +85,7 @@ static void every_colour_format(void **state)
     }
 }
 
-static void formats_that_cannot_be_shown(void **state)
+CASE(formats_that_cannot_be_shown)
 {
     static const uint32_t formats[] = {0, AEROGPU_FORMAT_D24_UNORM_S8_UINT, AEROGPU_FORMAT_D32_FLOAT,
                                        AEROGPU_FORMAT_BC1_RGBA_UNORM, AEROGPU_FORMAT_BC7_RGBA_UNORM_SRGB};
@@ -97,7 +99,7 @@ static void formats_that_cannot_be_shown(void **state)
     }
 }
 
-static void pictures_that_are_none(void **state)
+CASE(pictures_that_are_none)
 {
     struct rig *r = *state;
 
@@ -119,7 +121,7 @@ static void pictures_that_are_none(void **state)
     assert_not_shown(r, -EFAULT, "scanout: FB_GPA 0x0: 16 bytes are not all memory");
 }
 
-static void the_last_row_needs_no_whole_pitch(void **state)
+CASE(the_last_row_needs_no_whole_pitch)
 {
     struct rig *r = *state;
     struct gpu_picture p;
@@ -130,7 +132,7 @@ static void the_last_row_needs_no_whole_pitch(void **state)
     free(p.rgba);
 }
 
-static void bus_mastering_gates_reading(void **state)
+CASE(bus_mastering_gates_reading)
 {
     struct rig *r = *state;
     struct gpu_picture p;
@@ -144,7 +146,7 @@ static void bus_mastering_gates_reading(void **state)
     assert_int_equal(r->maps, 0);
 }
 
-static void address_flips_at_once(void **state)
+CASE(address_flips_at_once)
 {
     struct rig *r = *state;
     struct gpu_picture p;
@@ -164,7 +166,7 @@ static void address_flips_at_once(void **state)
     free(p.rgba);
 }
 
-static void both_planes_have_their_own_pending_half(void **state)
+CASE(both_planes_have_their_own_pending_half)
 {
     static const uint32_t lo[] = {AEROGPU_REG_SCANOUT0_FB_GPA_LO, AEROGPU_REG_CURSOR_FB_GPA_LO};
     static const uint32_t enable[] = {AEROGPU_REG_SCANOUT0_ENABLE, AEROGPU_REG_CURSOR_ENABLE};
@@ -184,7 +186,7 @@ static void both_planes_have_their_own_pending_half(void **state)
     }
 }
 
-static void the_executor_sees_the_committed_address(void **state)
+CASE(the_executor_sees_the_committed_address)
 {
     struct rig *r = *state;
 
@@ -195,7 +197,7 @@ static void the_executor_sees_the_committed_address(void **state)
     assert_int_equal(r->subs[0].scanout.fb_gpa, RIG_FB);
 }
 
-static void frame_buffer_in_vram(void **state)
+CASE(frame_buffer_in_vram)
 {
     struct rig *r = *state;
     struct gpu_picture p;
@@ -238,7 +240,7 @@ static void grey(struct rig *r)
     rig_scanout(r, 4, 4, AEROGPU_FORMAT_R8G8B8X8_UNORM, 16);
 }
 
-static void cursor_is_blended(void **state)
+CASE(cursor_is_blended)
 {
     struct rig *r = *state;
     struct gpu_picture p;
@@ -257,7 +259,7 @@ static void cursor_is_blended(void **state)
     free(p.rgba);
 }
 
-static void cursor_is_clipped(void **state)
+CASE(cursor_is_clipped)
 {
     static const int32_t at[] = {-1, 3, INT32_MIN, INT32_MAX};
     struct rig *r = *state;
@@ -275,7 +277,7 @@ static void cursor_is_clipped(void **state)
     free(shown(r, GPU_PICTURE_CURSOR).rgba);
 }
 
-static void cursor_alone(void **state)
+CASE(cursor_alone)
 {
     struct rig *r = *state;
     struct gpu_picture p;
@@ -289,7 +291,7 @@ static void cursor_alone(void **state)
     free(p.rgba);
 }
 
-static void cursor_without_alpha_is_opaque(void **state)
+CASE(cursor_without_alpha_is_opaque)
 {
     struct rig *r = *state;
     struct gpu_picture p;
@@ -303,7 +305,7 @@ static void cursor_without_alpha_is_opaque(void **state)
     free(p.rgba);
 }
 
-static void a_bad_cursor_is_an_error(void **state)
+CASE(a_bad_cursor_is_an_error)
 {
     struct rig *r = *state;
 
@@ -311,27 +313,4 @@ static void a_bad_cursor_is_an_error(void **state)
     cursor(r, 0, 0, 0, 0);
     rig_write(r, AEROGPU_REG_CURSOR_PITCH_BYTES, 7);
     assert_not_shown(r, -EINVAL, "cursor: pitch 7 is less than a row of 8 bytes");
-}
-
-int main(void)
-{
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, rig_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(every_colour_format),
-        CASE(formats_that_cannot_be_shown),
-        CASE(pictures_that_are_none),
-        CASE(the_last_row_needs_no_whole_pitch),
-        CASE(bus_mastering_gates_reading),
-        CASE(address_flips_at_once),
-        CASE(both_planes_have_their_own_pending_half),
-        CASE(the_executor_sees_the_committed_address),
-        CASE(frame_buffer_in_vram),
-        CASE(cursor_is_blended),
-        CASE(cursor_is_clipped),
-        CASE(cursor_alone),
-        CASE(cursor_without_alpha_is_opaque),
-        CASE(a_bad_cursor_is_an_error),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

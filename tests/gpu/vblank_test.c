@@ -35,7 +35,9 @@ static bool vblank_pending(struct rig *r)
     return rig_read(r, AEROGPU_REG_IRQ_STATUS) & AEROGPU_IRQ_SCANOUT_VBLANK;
 }
 
-static void ticks_only_while_scanout_is_on(void **state)
+#define CASE(name) TEST_WITH(name, setup, rig_teardown)
+
+CASE(ticks_only_while_scanout_is_on)
 {
     struct rig *r = *state;
 
@@ -56,7 +58,7 @@ static void ticks_only_while_scanout_is_on(void **state)
     assert_int_equal(seq(r), 11);
 }
 
-static void edges_do_not_drift(void **state)
+CASE(edges_do_not_drift)
 {
     struct rig *r = *state;
     uint64_t start = r->clock.virtual_ns;
@@ -72,7 +74,7 @@ static void edges_do_not_drift(void **state)
     assert_int_equal(seq(r), (r->clock.virtual_ns - start) / RIG_PERIOD);
 }
 
-static void an_early_timer_is_harmless(void **state)
+CASE(an_early_timer_is_harmless)
 {
     struct rig *r = *state;
 
@@ -83,7 +85,7 @@ static void an_early_timer_is_harmless(void **state)
     assert_int_equal(r->armed, r->clock.virtual_ns + RIG_PERIOD); /* armed again */
 }
 
-static void registers_are_current_without_a_timer(void **state)
+CASE(registers_are_current_without_a_timer)
 {
     struct rig *r = *state;
 
@@ -92,7 +94,7 @@ static void registers_are_current_without_a_timer(void **state)
     assert_int_equal(seq(r), 7);
 }
 
-static void a_host_that_slept_for_a_day(void **state)
+CASE(a_host_that_slept_for_a_day)
 {
     struct rig *r = *state;
     uint64_t start = r->clock.virtual_ns;
@@ -104,7 +106,7 @@ static void a_host_that_slept_for_a_day(void **state)
     assert_int_equal(vblank_time(r), start + UINT64_C(86400) * NSEC_PER_SEC);
 }
 
-static void interrupt_once_per_vblank(void **state)
+CASE(interrupt_once_per_vblank)
 {
     struct rig *r = *state;
 
@@ -119,7 +121,7 @@ static void interrupt_once_per_vblank(void **state)
     }
 }
 
-static void unacknowledged_vblanks_coalesce(void **state)
+CASE(unacknowledged_vblanks_coalesce)
 {
     struct rig *r = *state;
 
@@ -130,7 +132,7 @@ static void unacknowledged_vblanks_coalesce(void **state)
     assert_int_equal(seq(r), 5);
 }
 
-static void status_latches_only_while_enabled(void **state)
+CASE(status_latches_only_while_enabled)
 {
     struct rig *r = *state;
 
@@ -143,7 +145,7 @@ static void status_latches_only_while_enabled(void **state)
     assert_true(vblank_pending(r));
 }
 
-static void enabling_does_not_deliver_elapsed_vblanks(void **state)
+CASE(enabling_does_not_deliver_elapsed_vblanks)
 {
     struct rig *r = *state;
 
@@ -158,7 +160,7 @@ static void enabling_does_not_deliver_elapsed_vblanks(void **state)
     assert_true(vblank_pending(r));
 }
 
-static void disabling_clears_what_is_pending(void **state)
+CASE(disabling_clears_what_is_pending)
 {
     struct rig *r = *state;
 
@@ -173,7 +175,7 @@ static void disabling_clears_what_is_pending(void **state)
     assert_false(r->level);
 }
 
-static void scanout_off_drops_the_pending_vblank(void **state)
+CASE(scanout_off_drops_the_pending_vblank)
 {
     struct rig *r = *state;
 
@@ -185,7 +187,7 @@ static void scanout_off_drops_the_pending_vblank(void **state)
     assert_false(r->level);
 }
 
-static void ticks_whatever_the_executor_does(void **state)
+CASE(ticks_whatever_the_executor_does)
 {
     struct rig *r = *state;
 
@@ -202,7 +204,7 @@ static void ticks_whatever_the_executor_does(void **state)
     assert_int_equal(rig_completed(r), 0);
 }
 
-static void ticks_without_bus_mastering(void **state)
+CASE(ticks_without_bus_mastering)
 {
     struct rig *r = *state;
 
@@ -213,7 +215,7 @@ static void ticks_without_bus_mastering(void **state)
     assert_int_equal(r->maps, 0);
 }
 
-static void ring_reset_does_not_disturb_vblank(void **state)
+CASE(ring_reset_does_not_disturb_vblank)
 {
     struct rig *r = *state;
 
@@ -226,7 +228,7 @@ static void ring_reset_does_not_disturb_vblank(void **state)
 
 /* ---- vsynced presents ---- */
 
-static void vsynced_present_waits_for_its_vblank(void **state)
+CASE(vsynced_present_waits_for_its_vblank)
 {
     struct rig *r = *state;
 
@@ -242,7 +244,7 @@ static void vsynced_present_waits_for_its_vblank(void **state)
     assert_int_equal(rig_fence_page(r)->completed_fence, 1);
 }
 
-static void present_without_vsync_does_not_wait(void **state)
+CASE(present_without_vsync_does_not_wait)
 {
     struct rig *r = *state;
 
@@ -253,7 +255,7 @@ static void present_without_vsync_does_not_wait(void **state)
     assert_int_equal(rig_completed(r), 1);
 }
 
-static void an_elapsed_vblank_completes_nothing(void **state)
+CASE(an_elapsed_vblank_completes_nothing)
 {
     struct rig *r = *state;
 
@@ -270,7 +272,7 @@ static void an_elapsed_vblank_completes_nothing(void **state)
     assert_int_equal(rig_completed(r), 1);
 }
 
-static void an_elapsed_vblank_before_the_doorbell(void **state)
+CASE(an_elapsed_vblank_before_the_doorbell)
 {
     struct rig *r = *state;
 
@@ -284,7 +286,7 @@ static void an_elapsed_vblank_before_the_doorbell(void **state)
     assert_int_equal(rig_completed(r), 1);
 }
 
-static void one_vsynced_present_per_vblank(void **state)
+CASE(one_vsynced_present_per_vblank)
 {
     struct rig *r = *state;
 
@@ -299,7 +301,7 @@ static void one_vsynced_present_per_vblank(void **state)
     }
 }
 
-static void what_is_behind_waits_and_goes_with_it(void **state)
+CASE(what_is_behind_waits_and_goes_with_it)
 {
     struct rig *r = *state;
 
@@ -319,7 +321,7 @@ static void what_is_behind_waits_and_goes_with_it(void **state)
     assert_int_equal(rig_completed(r), 5);
 }
 
-static void a_present_behind_slow_work_still_meets_a_vblank(void **state)
+CASE(a_present_behind_slow_work_still_meets_a_vblank)
 {
     struct rig *r = *state;
 
@@ -334,7 +336,7 @@ static void a_present_behind_slow_work_still_meets_a_vblank(void **state)
     assert_int_equal(rig_completed(r), 2);
 }
 
-static void a_late_timer_gives_each_vblank_its_present(void **state)
+CASE(a_late_timer_gives_each_vblank_its_present)
 {
     struct rig *r = *state;
 
@@ -348,7 +350,7 @@ static void a_late_timer_gives_each_vblank_its_present(void **state)
     assert_int_equal(rig_completed(r), 3);
 }
 
-static void scanout_off_releases_waiting_presents(void **state)
+CASE(scanout_off_releases_waiting_presents)
 {
     struct rig *r = *state;
 
@@ -363,7 +365,7 @@ static void scanout_off_releases_waiting_presents(void **state)
     assert_true(r->level);
 }
 
-static void scanout_off_paces_nothing(void **state)
+CASE(scanout_off_paces_nothing)
 {
     struct rig *r = *state;
 
@@ -372,7 +374,7 @@ static void scanout_off_paces_nothing(void **state)
     assert_int_equal(rig_completed(r), 1);
 }
 
-static void without_the_feature_nothing_is_paced(void **state)
+CASE(without_the_feature_nothing_is_paced)
 {
     struct rig *r = rig_on(AEROGPU_FEATURE_VBLANK);
 
@@ -384,7 +386,7 @@ static void without_the_feature_nothing_is_paced(void **state)
     rig_free(r);
 }
 
-static void scanout_off_in_flight(void **state)
+CASE(scanout_off_in_flight)
 {
     struct rig *r = *state;
 
@@ -395,7 +397,7 @@ static void scanout_off_in_flight(void **state)
     assert_int_equal(rig_completed(r), 1);
 }
 
-static void a_failed_vsynced_present_keeps_its_vblank(void **state)
+CASE(a_failed_vsynced_present_keeps_its_vblank)
 {
     struct rig *r = *state;
 
@@ -408,7 +410,7 @@ static void a_failed_vsynced_present_keeps_its_vblank(void **state)
     assert_int_equal(rig_read(r, AEROGPU_REG_ERROR_FENCE_LO), 1);
 }
 
-static void duplicate_fence_with_a_vsynced_present(void **state)
+CASE(duplicate_fence_with_a_vsynced_present)
 {
     struct rig *r = *state;
 
@@ -422,7 +424,7 @@ static void duplicate_fence_with_a_vsynced_present(void **state)
     assert_int_equal(rig_completed(r), 3);
 }
 
-static void vblank_and_fence_in_one_interrupt(void **state)
+CASE(vblank_and_fence_in_one_interrupt)
 {
     struct rig *r = *state;
 
@@ -435,7 +437,7 @@ static void vblank_and_fence_in_one_interrupt(void **state)
     assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 3);
 }
 
-static void reset_drops_waiting_presents(void **state)
+CASE(reset_drops_waiting_presents)
 {
     struct rig *r = *state;
 
@@ -445,43 +447,4 @@ static void reset_drops_waiting_presents(void **state)
     rig_write(r, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE | AEROGPU_RING_CONTROL_RESET);
     rig_advance(r, 2 * RIG_PERIOD);
     assert_int_equal(rig_completed(r), 0);
-}
-
-int main(void)
-{
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, rig_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(ticks_only_while_scanout_is_on),
-        CASE(edges_do_not_drift),
-        CASE(an_early_timer_is_harmless),
-        CASE(registers_are_current_without_a_timer),
-        CASE(a_host_that_slept_for_a_day),
-        CASE(interrupt_once_per_vblank),
-        CASE(unacknowledged_vblanks_coalesce),
-        CASE(status_latches_only_while_enabled),
-        CASE(enabling_does_not_deliver_elapsed_vblanks),
-        CASE(disabling_clears_what_is_pending),
-        CASE(scanout_off_drops_the_pending_vblank),
-        CASE(ticks_whatever_the_executor_does),
-        CASE(ticks_without_bus_mastering),
-        CASE(ring_reset_does_not_disturb_vblank),
-        CASE(vsynced_present_waits_for_its_vblank),
-        CASE(present_without_vsync_does_not_wait),
-        CASE(an_elapsed_vblank_completes_nothing),
-        CASE(an_elapsed_vblank_before_the_doorbell),
-        CASE(one_vsynced_present_per_vblank),
-        CASE(what_is_behind_waits_and_goes_with_it),
-        CASE(a_present_behind_slow_work_still_meets_a_vblank),
-        CASE(a_late_timer_gives_each_vblank_its_present),
-        CASE(scanout_off_releases_waiting_presents),
-        CASE(scanout_off_paces_nothing),
-        CASE(without_the_feature_nothing_is_paced),
-        CASE(scanout_off_in_flight),
-        CASE(a_failed_vsynced_present_keeps_its_vblank),
-        CASE(duplicate_fence_with_a_vsynced_present),
-        CASE(vblank_and_fence_in_one_interrupt),
-        CASE(reset_drops_waiting_presents),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

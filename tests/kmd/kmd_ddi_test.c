@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The DDIs that no thunk leads to, or only with what dxgkrnl itself would say: called as Windows may call them. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +33,7 @@ static void shape(struct rig *r, DXGKARG_SETPOINTERSHAPE *s, NTSTATUS want)
     leave(r);
 }
 
-static void pointers_of_all_kinds_are_shown(void **state)
+TEST(pointers_of_all_kinds_are_shown)
 {
     uint8_t mono[2 * 2 * 8] = {0};
     uint32_t color[16 * 16];
@@ -104,7 +100,7 @@ static void pointers_of_all_kinds_are_shown(void **state)
 
 /* ---- monitor and networks ------------------------------------------------ */
 
-static void the_edid_is_sound(void **state)
+TEST(the_edid_is_sound)
 {
     uint8_t edid[128], sum = 0;
     DXGK_DEVICE_DESCRIPTOR d = {.DescriptorLength = 128, .DescriptorBuffer = edid};
@@ -138,7 +134,7 @@ static bool supported(struct kmd *k, struct vidpn *v)
     return s.IsVidPnSupported;
 }
 
-static void networks_are_recommended_and_checked(void **state)
+TEST(networks_are_recommended_and_checked)
 {
     struct rig r = {0};
     struct vidpn *v, *w;
@@ -213,7 +209,7 @@ static void networks_are_recommended_and_checked(void **state)
 /* ---- streams that change after the check --------------------------------- */
 
 /* A DMA buffer lies in memory that the executor maps, and Patch walks it under a lock that everybody needs. */
-static void a_stream_that_changed_after_the_check_is_refused(void **state)
+TEST(a_stream_that_changed_after_the_check_is_refused)
 {
     struct {
         struct aerogpu_cmd_stream_header header;
@@ -244,7 +240,7 @@ static void a_stream_that_changed_after_the_check_is_refused(void **state)
 }
 
 /* The executor can write the ring: that nothing fits into it any more is not dxgkrnl's business, but a time-out's. */
-static void a_submission_that_finds_no_room_is_taken_and_lost(void **state)
+TEST(a_submission_that_finds_no_room_is_taken_and_lost)
 {
     DXGKARG_SUBMITCOMMAND s = {.Flags.NullRendering = 1};
     UCHAR private[64] = {0};
@@ -274,7 +270,7 @@ static void a_submission_that_finds_no_room_is_taken_and_lost(void **state)
 
 /* ---- memory -------------------------------------------------------------- */
 
-static void scattered_pages_are_refused(void **state)
+TEST(scattered_pages_are_refused)
 {
     struct {
         MDL mdl;
@@ -323,7 +319,7 @@ static void scattered_pages_are_refused(void **state)
     rig_down(&r);
 }
 
-static void standard_allocations_describe_themselves(void **state)
+TEST(standard_allocations_describe_themselves)
 {
     D3DKMDT_GDISURFACEDATA g = {.Width = 100, .Height = 50, .Format = D3DDDIFMT_A8R8G8B8};
     struct aerogpu_alloc_priv_v2 p, q;
@@ -363,7 +359,7 @@ static void standard_allocations_describe_themselves(void **state)
 
 /* ---- fences -------------------------------------------------------------- */
 
-static void fences_pass_32_bits(void **state)
+TEST(fences_pass_32_bits)
 {
     struct aerogpu_escape_query_fence f = {0};
     struct rig_context x;
@@ -399,7 +395,7 @@ static void fences_pass_32_bits(void **state)
 
 /* ---- the rest ------------------------------------------------------------ */
 
-static void what_the_adapter_lacks_it_says(void **state)
+TEST(what_the_adapter_lacks_it_says)
 {
     DXGKARG_QUERYADAPTERINFO q = {.Type = DXGKQAITYPE_QUERYSEGMENT2};
     DXGK_DRIVERCAPS caps;
@@ -458,21 +454,4 @@ static void what_the_adapter_lacks_it_says(void **state)
     assert_int_equal(machine_read(stack_machine(r.stack), AEROGPU_REG_IRQ_ENABLE), 0);
     leave(&r);
     rig_down(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pointers_of_all_kinds_are_shown),
-        cmocka_unit_test(the_edid_is_sound),
-        cmocka_unit_test(networks_are_recommended_and_checked),
-        cmocka_unit_test(scattered_pages_are_refused),
-        cmocka_unit_test(a_submission_that_finds_no_room_is_taken_and_lost),
-        cmocka_unit_test(a_stream_that_changed_after_the_check_is_refused),
-        cmocka_unit_test(standard_allocations_describe_themselves),
-        cmocka_unit_test(fences_pass_32_bits),
-        cmocka_unit_test(what_the_adapter_lacks_it_says),
-    };
-
-    return cmocka_run_group_tests_name("kmd_ddi", tests, NULL, NULL);
 }

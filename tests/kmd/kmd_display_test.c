@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The miniport's display half: modes, vblank, the scan line, flips, copies. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -34,7 +30,7 @@ static unsigned modes(struct rig *r, D3DKMT_DISPLAYMODE *list, unsigned room)
     return l.ModeCount;
 }
 
-static void the_mode_list_is_the_documented_one(void **state)
+TEST(the_mode_list_is_the_documented_one)
 {
     static const struct {
         uint32_t w, h;
@@ -54,7 +50,7 @@ static void the_mode_list_is_the_documented_one(void **state)
     rig_down(&r);
 }
 
-static void modes_obey_the_settings(void **state)
+TEST(modes_obey_the_settings)
 {
     D3DKMT_DISPLAYMODE list[32];
     struct rig r = {0}, s = {0}, t = {0};
@@ -98,7 +94,7 @@ static NTSTATUS set_mode(struct rig *r, struct rig_context *x, uint32_t id, uint
     return s;
 }
 
-static void modes_go_round_and_others_are_refused(void **state)
+TEST(modes_go_round_and_others_are_refused)
 {
     struct aerogpu_escape_query_scanout q = {0};
     struct rig_context x;
@@ -134,7 +130,7 @@ static void modes_go_round_and_others_are_refused(void **state)
 
 /* ---- vblank, scan line, flips -------------------------------------------- */
 
-static void vblanks_come_at_sixty_hertz(void **state)
+TEST(vblanks_come_at_sixty_hertz)
 {
     struct aerogpu_escape_query_vblank q = {0};
     struct rig r = {0};
@@ -163,7 +159,7 @@ static void vblanks_come_at_sixty_hertz(void **state)
     rig_down(&r);
 }
 
-static void the_scan_line_follows_the_vblank(void **state)
+TEST(the_scan_line_follows_the_vblank)
 {
     struct aerogpu_escape_query_perf perf = {0};
     struct rig r = {0};
@@ -197,7 +193,7 @@ static void the_scan_line_follows_the_vblank(void **state)
     rig_down(&r);
 }
 
-static void flips_are_shown_on_their_vblank(void **state)
+TEST(flips_are_shown_on_their_vblank)
 {
     struct aerogpu_escape_query_scanout q = {0};
     struct rig_context x;
@@ -234,7 +230,7 @@ static void flips_are_shown_on_their_vblank(void **state)
 }
 
 /* A present in the stream that asks for its vblank is paced by the device. */
-static void a_vsynced_present_completes_on_a_vblank(void **state)
+TEST(a_vsynced_present_completes_on_a_vblank)
 {
     struct aerogpu_escape_query_perf perf = {0};
     struct abi_builder b;
@@ -260,7 +256,7 @@ static void a_vsynced_present_completes_on_a_vblank(void **state)
 
 /* ---- copies onto the screen ---------------------------------------------- */
 
-static void blits_and_fills_reach_the_screen(void **state)
+TEST(blits_and_fills_reach_the_screen)
 {
     struct aerogpu_alloc_priv_v2 p = rig_priv(7, 0, 64, 64), big = rig_priv(8, 0, 128, 64);
     D3DKMT_PRESENT blt = {0}, fill = {0};
@@ -308,7 +304,7 @@ static void blits_and_fills_reach_the_screen(void **state)
 }
 
 /* A client describes a surface whose rows lie in each other: its present is refused, and those of others go on. */
-static void a_bad_present_is_its_clients_own(void **state)
+TEST(a_bad_present_is_its_clients_own)
 {
     struct aerogpu_alloc_priv_v2 p = rig_priv(7, 0, 64, 64), narrow = rig_priv(8, 0, 64, 64);
     struct rig_context bad, good;
@@ -349,21 +345,4 @@ static void a_bad_present_is_its_clients_own(void **state)
     assert_int_equal(rig_state(&good), D3DKMT_DEVICEEXECUTION_ACTIVE);
     dxgk_client_close(other);
     rig_down(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_mode_list_is_the_documented_one),
-        cmocka_unit_test(modes_obey_the_settings),
-        cmocka_unit_test(modes_go_round_and_others_are_refused),
-        cmocka_unit_test(vblanks_come_at_sixty_hertz),
-        cmocka_unit_test(the_scan_line_follows_the_vblank),
-        cmocka_unit_test(flips_are_shown_on_their_vblank),
-        cmocka_unit_test(a_vsynced_present_completes_on_a_vblank),
-        cmocka_unit_test(blits_and_fills_reach_the_screen),
-        cmocka_unit_test(a_bad_present_is_its_clients_own),
-    };
-
-    return cmocka_run_group_tests_name("kmd_display", tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The escapes of the miniport: what they answer, to whom, and what they say to bad input. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +23,7 @@ static void work(struct rig_context *x)
     abi_builder_finish(&b);
 }
 
-static void the_device_is_described(void **state)
+TEST(the_device_is_described)
 {
     struct aerogpu_escape_query_device a = {0};
     struct aerogpu_escape_query_device_v2 b = {0};
@@ -46,7 +42,7 @@ static void the_device_is_described(void **state)
 }
 
 /* Every op: sizes around its limits, foreign versions, unknown ops. */
-static void sizes_are_checked(void **state)
+TEST(sizes_are_checked)
 {
     static const struct {
         uint32_t op, size, need;
@@ -92,7 +88,7 @@ static void sizes_are_checked(void **state)
     rig_down(&r);
 }
 
-static void other_sources_and_rings_do_not_exist(void **state)
+TEST(other_sources_and_rings_do_not_exist)
 {
     struct aerogpu_escape_query_vblank v = {.vidpn_source_id = 1};
     struct aerogpu_escape_query_scanout s = {.vidpn_source_id = 1};
@@ -108,7 +104,7 @@ static void other_sources_and_rings_do_not_exist(void **state)
     rig_down(&r);
 }
 
-static void the_ring_shows_what_was_submitted(void **state)
+TEST(the_ring_shows_what_was_submitted)
 {
     struct aerogpu_escape_dump_ring d = {.desc_capacity = 32};
     struct aerogpu_escape_dump_ring_v2 v = {.desc_capacity = 32};
@@ -140,7 +136,7 @@ static void the_ring_shows_what_was_submitted(void **state)
     rig_down(&r);
 }
 
-static void pending_work_is_listed_while_the_device_hangs(void **state)
+TEST(pending_work_is_listed_while_the_device_hangs)
 {
     struct aerogpu_escape_dump_ring_v2 v = {.desc_capacity = 32};
     struct aerogpu_escape_query_fence f = {0};
@@ -170,7 +166,7 @@ static void pending_work_is_listed_while_the_device_hangs(void **state)
 }
 
 /* After a reset that failed, escapes still answer. */
-static void the_selftest_tests(void **state)
+TEST(the_selftest_tests)
 {
     struct aerogpu_escape_selftest t = {.timeout_ms = 2000};
     struct aerogpu_escape_query_perf p = {0};
@@ -195,7 +191,7 @@ static void the_selftest_tests(void **state)
     rig_down(&l);
 }
 
-static void created_allocations_are_traced(void **state)
+TEST(created_allocations_are_traced)
 {
     struct aerogpu_escape_dump_createallocation d = {.entry_capacity = 32};
     struct aerogpu_alloc_priv_v2 p;
@@ -234,7 +230,7 @@ static void created_allocations_are_traced(void **state)
     rig_down(&r);
 }
 
-static void the_log_is_read_line_by_line(void **state)
+TEST(the_log_is_read_line_by_line)
 {
     struct aerogpu_escape_read_log e = {0};
     struct rig r = {0};
@@ -272,7 +268,7 @@ static void the_log_is_read_line_by_line(void **state)
 
 /* ---- cursor -------------------------------------------------------------- */
 
-static void the_cursor_is_set_moved_and_shown(void **state)
+TEST(the_cursor_is_set_moved_and_shown)
 {
     struct {
         struct aerogpu_escape_set_cursor_shape e;
@@ -343,7 +339,7 @@ static void the_cursor_is_set_moved_and_shown(void **state)
 
 /* ---- gates --------------------------------------------------------------- */
 
-static void reading_memory_needs_the_setting_and_privilege(void **state)
+TEST(reading_memory_needs_the_setting_and_privilege)
 {
     struct aerogpu_escape_read_gpa e = {.gpa = 0x1000, .size_bytes = 16};
     struct dxgk_client *admin;
@@ -363,7 +359,7 @@ static void reading_memory_needs_the_setting_and_privilege(void **state)
     }
 }
 
-static void memory_is_read(void **state)
+TEST(memory_is_read)
 {
     struct aerogpu_escape_read_gpa e = {0};
     struct dxgk_client *admin;
@@ -408,7 +404,7 @@ static void memory_is_read(void **state)
     rig_down(&r);
 }
 
-static void a_partial_read_says_so(void **state)
+TEST(a_partial_read_says_so)
 {
     struct aerogpu_escape_read_gpa e;
     struct dxgk_client *admin;
@@ -439,7 +435,7 @@ static D3DKMT_HANDLE shared(struct rig_context *x, uint32_t id, struct aerogpu_a
     return info.hAllocation;
 }
 
-static void shared_handles_have_debug_tokens(void **state)
+TEST(shared_handles_have_debug_tokens)
 {
     struct aerogpu_escape_map_shared_handle e = {0};
     struct aerogpu_alloc_priv_v2 p;
@@ -480,7 +476,7 @@ static void shared_handles_have_debug_tokens(void **state)
 
 /* ---- private data -------------------------------------------------------- */
 
-static void bad_private_data_is_refused(void **state)
+TEST(bad_private_data_is_refused)
 {
     struct aerogpu_alloc_priv_v2 good = rig_priv(9, 4096, 0, 0), p;
     struct rig_context x;
@@ -528,7 +524,7 @@ static void bad_private_data_is_refused(void **state)
     rig_down(&r);
 }
 
-static void a_shared_surface_is_one_allocation(void **state)
+TEST(a_shared_surface_is_one_allocation)
 {
     struct aerogpu_alloc_priv_v2 p[2] = {rig_priv(1, 4096, 0, 0), rig_priv(2, 4096, 0, 0)};
     D3DDDI_ALLOCATIONINFO info[2] = {{.pPrivateDriverData = &p[0], .PrivateDriverDataSize = sizeof(p[0])},
@@ -551,7 +547,7 @@ static void a_shared_surface_is_one_allocation(void **state)
     rig_down(&r);
 }
 
-static void contexts_ask_for_their_buffers(void **state)
+TEST(contexts_ask_for_their_buffers)
 {
     struct aerogpu_context_priv p = {AEROGPU_CONTEXT_PRIV_MAGIC, 1, 0, 0};
     D3DKMT_CREATECONTEXT c = {.pPrivateDriverData = &p, .PrivateDriverDataSize = sizeof(p)};
@@ -592,7 +588,7 @@ static NTSTATUS raw(struct rig_context *x, const void *bytes, uint32_t size)
     return dxgk_Render(x->client, &(D3DKMT_RENDER){.hContext = x->context, .CommandLength = size});
 }
 
-static void bad_streams_are_refused(void **state)
+TEST(bad_streams_are_refused)
 {
     struct {
         struct aerogpu_cmd_stream_header h;
@@ -660,7 +656,7 @@ static void bad_streams_are_refused(void **state)
     rig_down(&r);
 }
 
-static void two_allocations_with_one_id_are_refused(void **state)
+TEST(two_allocations_with_one_id_are_refused)
 {
     struct aerogpu_alloc_priv_v2 p = rig_priv(42, 4096, 0, 0);
     struct rig_context x;
@@ -695,7 +691,7 @@ static uint32_t stream_of(struct rig *r, unsigned back, const struct aerogpu_cmd
     return h->size_bytes - 24;
 }
 
-static void names_belong_to_their_device(void **state)
+TEST(names_belong_to_their_device)
 {
     struct rig_context x[2];
     struct abi_builder b;
@@ -719,7 +715,7 @@ static void names_belong_to_their_device(void **state)
     rig_down(&r);
 }
 
-static void what_a_client_leaves_is_destroyed(void **state)
+TEST(what_a_client_leaves_is_destroyed)
 {
     const struct aerogpu_cmd_destroy_resource *d;
     const struct aerogpu_cmd_hdr *p;
@@ -752,7 +748,7 @@ static void what_a_client_leaves_is_destroyed(void **state)
     rig_down(&r);
 }
 
-static void many_clients_come_and_go(void **state)
+TEST(many_clients_come_and_go)
 {
     struct abi_builder b;
     struct rig r = {0};
@@ -770,7 +766,7 @@ static void many_clients_come_and_go(void **state)
     rig_down(&r);
 }
 
-static void tokens_open_shared_surfaces_only(void **state)
+TEST(tokens_open_shared_surfaces_only)
 {
     struct aerogpu_alloc_priv_v2 p, opened;
     D3DKMT_HANDLE share;
@@ -814,34 +810,4 @@ static void tokens_open_shared_surfaces_only(void **state)
     abi_builder_finish(&b);
     dxgk_client_close(c);
     rig_down(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_device_is_described),
-        cmocka_unit_test(sizes_are_checked),
-        cmocka_unit_test(other_sources_and_rings_do_not_exist),
-        cmocka_unit_test(the_ring_shows_what_was_submitted),
-        cmocka_unit_test(pending_work_is_listed_while_the_device_hangs),
-        cmocka_unit_test(the_selftest_tests),
-        cmocka_unit_test(created_allocations_are_traced),
-        cmocka_unit_test(the_log_is_read_line_by_line),
-        cmocka_unit_test(the_cursor_is_set_moved_and_shown),
-        cmocka_unit_test(reading_memory_needs_the_setting_and_privilege),
-        cmocka_unit_test(memory_is_read),
-        cmocka_unit_test(a_partial_read_says_so),
-        cmocka_unit_test(shared_handles_have_debug_tokens),
-        cmocka_unit_test(bad_private_data_is_refused),
-        cmocka_unit_test(a_shared_surface_is_one_allocation),
-        cmocka_unit_test(contexts_ask_for_their_buffers),
-        cmocka_unit_test(bad_streams_are_refused),
-        cmocka_unit_test(two_allocations_with_one_id_are_refused),
-        cmocka_unit_test(names_belong_to_their_device),
-        cmocka_unit_test(what_a_client_leaves_is_destroyed),
-        cmocka_unit_test(many_clients_come_and_go),
-        cmocka_unit_test(tokens_open_shared_surfaces_only),
-    };
-
-    return cmocka_run_group_tests_name("kmd_escape", tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The miniport when things go wrong: time-outs, what gets lost, a ring that is full. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -42,7 +38,7 @@ static void hang_and_recover(struct rig *r, unsigned times)
     abi_builder_finish(&b);
 }
 
-static void a_hang_is_recovered_from(void **state)
+TEST(a_hang_is_recovered_from)
 {
     struct rig r = {0};
 
@@ -52,7 +48,7 @@ static void a_hang_is_recovered_from(void **state)
 }
 
 /* The device is as new after a reset: modes, vblank, fences, work. */
-static void the_stack_works_after_a_reset(void **state)
+TEST(the_stack_works_after_a_reset)
 {
     struct aerogpu_escape_query_scanout q = {0};
     uint64_t seed;
@@ -114,7 +110,7 @@ static void lost_things_cost_a_moment(struct machine_faults faults, uint64_t *wo
     rig_down(&r);
 }
 
-static void lost_doorbells_and_interrupts_are_noticed(void **state)
+TEST(lost_doorbells_and_interrupts_are_noticed)
 {
     uint64_t worst;
 
@@ -127,7 +123,7 @@ static void lost_doorbells_and_interrupts_are_noticed(void **state)
     assert_in_range(worst, 0, 30 * NSEC_PER_MSEC);
 }
 
-static void a_small_ring_overflows_into_memory(void **state)
+TEST(a_small_ring_overflows_into_memory)
 {
     struct aerogpu_escape_query_perf perf = {0};
     struct rig_context x[8];
@@ -160,7 +156,7 @@ static void a_small_ring_overflows_into_memory(void **state)
 
 /* The executor dies, and nobody hears of it before the deadline: what failed is reported as failed, not as done. */
 /* The executor maps the ring. What it writes there costs work, and never more: SubmitCommand does not fail. */
-static void a_ring_that_the_executor_scribbles_over_is_begun_anew(void **state)
+TEST(a_ring_that_the_executor_scribbles_over_is_begun_anew)
 {
     static const struct {
         uint32_t at, value;
@@ -207,7 +203,7 @@ static void a_ring_that_the_executor_scribbles_over_is_begun_anew(void **state)
     }
 }
 
-static void a_death_that_nobody_heard_of_is_a_fault(void **state)
+TEST(a_death_that_nobody_heard_of_is_a_fault)
 {
     struct rig_context x;
     struct abi_builder b;
@@ -236,7 +232,7 @@ static void a_death_that_nobody_heard_of_is_a_fault(void **state)
 }
 
 /* The real executor stands still: the time-out replaces it, and new work draws. */
-static void a_stopped_executor_is_replaced(void **state)
+TEST(a_stopped_executor_is_replaced)
 {
     struct rig_context x;
     struct abi_builder b;
@@ -270,19 +266,4 @@ static void a_stopped_executor_is_replaced(void **state)
     }
     abi_builder_finish(&b);
     rig_down(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hang_is_recovered_from),
-        cmocka_unit_test(the_stack_works_after_a_reset),
-        cmocka_unit_test(lost_doorbells_and_interrupts_are_noticed),
-        cmocka_unit_test(a_small_ring_overflows_into_memory),
-        cmocka_unit_test(a_ring_that_the_executor_scribbles_over_is_begun_anew),
-        cmocka_unit_test(a_death_that_nobody_heard_of_is_a_fault),
-        cmocka_unit_test(a_stopped_executor_is_replaced),
-    };
-
-    return cmocka_run_group_tests_name("kmd_recovery", tests, NULL, NULL);
 }

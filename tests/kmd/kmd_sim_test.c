@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The stack with every fault on, over many seeds: whatever happens, it goes on and nothing is lost. A seed that fails
  * is in the message; `kmd_sim_test SEED` runs that one alone. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +122,7 @@ static void live_through(uint64_t seed)
     rig_down(&r);
 }
 
-static void every_fault_is_survived(void **state)
+TEST(every_fault_is_survived)
 {
     if (only_seed) {
         live_through(only_seed);
@@ -136,7 +132,7 @@ static void every_fault_is_survived(void **state)
         live_through(seed);
 }
 
-static void the_same_seed_does_the_same(void **state)
+TEST(the_same_seed_does_the_same)
 {
     uint64_t fences[2], times[2];
 
@@ -172,7 +168,7 @@ static void the_same_seed_does_the_same(void **state)
 }
 
 /* A reset that fails ends the adapter; escapes answer all the same. */
-static void escapes_answer_after_a_failed_reset(void **state)
+TEST(escapes_answer_after_a_failed_reset)
 {
     struct aerogpu_escape_query_device_v2 d = {0};
     struct aerogpu_escape_query_perf p = {0};
@@ -203,12 +199,6 @@ static void escapes_answer_after_a_failed_reset(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fault_is_survived),
-        cmocka_unit_test(the_same_seed_does_the_same),
-        cmocka_unit_test(escapes_answer_after_a_failed_reset),
-    };
-
     only_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
-    return cmocka_run_group_tests_name("kmd_sim", tests, NULL, NULL);
+    return test_run();
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The miniport under dxgkrnl: starting, work, settings. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -28,7 +24,7 @@ static D3DKMT_DISPLAYMODE current_mode(struct rig *r)
     return mode.DisplayMode;
 }
 
-static void starts_and_shows_a_mode(void **state)
+TEST(starts_and_shows_a_mode)
 {
     struct rig r = {0};
     struct aerogpu_escape_query_scanout q = {0};
@@ -83,7 +79,7 @@ static void work_completes(struct rig *r)
     abi_builder_finish(&b);
 }
 
-static void work_completes_in_the_sim(void **state)
+TEST(work_completes_in_the_sim)
 {
     struct rig r = {0};
 
@@ -92,7 +88,7 @@ static void work_completes_in_the_sim(void **state)
     rig_down(&r);
 }
 
-static void work_completes_live(void **state)
+TEST(work_completes_live)
 {
     struct rig r = {0};
 
@@ -102,7 +98,7 @@ static void work_completes_live(void **state)
 }
 
 /* Clears a texture of the host and copies it into guest memory, where the client reads it. */
-static void a_clear_reaches_guest_memory(void **state)
+TEST(a_clear_reaches_guest_memory)
 {
     struct rig r = {0};
     struct rig_context x;
@@ -154,7 +150,7 @@ static uint64_t budget(struct rig *r)
     return seg.SharedSystemMemorySize >> 20;
 }
 
-static void the_budget_is_set_and_clamped(void **state)
+TEST(the_budget_is_set_and_clamped)
 {
     static const struct {
         int32_t given;
@@ -172,7 +168,7 @@ static void the_budget_is_set_and_clamped(void **state)
     }
 }
 
-static void allocations_stay_inside_the_budget(void **state)
+TEST(allocations_stay_inside_the_budget)
 {
     struct rig r = {0};
     struct rig_context x;
@@ -200,7 +196,7 @@ static void allocations_stay_inside_the_budget(void **state)
     rig_down(&r);
 }
 
-static void registers_are_found_in_any_order(void **state)
+TEST(registers_are_found_in_any_order)
 {
     struct rig r = {0};
 
@@ -209,7 +205,7 @@ static void registers_are_found_in_any_order(void **state)
     rig_down(&r);
 }
 
-static void the_umd_learns_what_the_device_is(void **state)
+TEST(the_umd_learns_what_the_device_is)
 {
     struct rig r = {0};
     struct aerogpu_umd_private p;
@@ -236,20 +232,4 @@ static void the_umd_learns_what_the_device_is(void **state)
     assert_memory_equal(longer, &p, sizeof(p));
     assert_int_equal(longer[79], 0);
     rig_down(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(starts_and_shows_a_mode),
-        cmocka_unit_test(work_completes_in_the_sim),
-        cmocka_unit_test(work_completes_live),
-        cmocka_unit_test(a_clear_reaches_guest_memory),
-        cmocka_unit_test(the_budget_is_set_and_clamped),
-        cmocka_unit_test(allocations_stay_inside_the_budget),
-        cmocka_unit_test(registers_are_found_in_any_order),
-        cmocka_unit_test(the_umd_learns_what_the_device_is),
-    };
-
-    return cmocka_run_group_tests_name("kmd", tests, NULL, NULL);
 }

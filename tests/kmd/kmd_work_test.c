@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The miniport's work: allocation tables, long streams, preemption, many clients. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +13,7 @@
 
 /* ---- allocation tables --------------------------------------------------- */
 
-static void the_table_says_what_is_read_only(void **state)
+TEST(the_table_says_what_is_read_only)
 {
     struct aerogpu_escape_query_perf perf = {0};
     struct aerogpu_escape_dump_ring_v2 ring = {.desc_capacity = 1};
@@ -65,7 +61,7 @@ static void the_table_says_what_is_read_only(void **state)
 }
 
 /* The device itself refuses to write where the list said it would not. */
-static void a_write_to_what_is_read_only_faults(void **state)
+TEST(a_write_to_what_is_read_only_faults)
 {
     struct aerogpu_escape_query_error q = {0};
     struct aerogpu_alloc_priv_v2 p = rig_priv(7, 4096, 0, 0);
@@ -99,7 +95,7 @@ static void a_write_to_what_is_read_only_faults(void **state)
 }
 
 /* The driver's own submission behind it has the same fence, which completes only then: the error is there before. */
-static void a_fault_in_front_of_internal_work_is_a_fault(void **state)
+TEST(a_fault_in_front_of_internal_work_is_a_fault)
 {
     struct aerogpu_alloc_priv_v2 p = rig_priv(7, 4096, 0, 0);
     struct rig_context x, y;
@@ -129,7 +125,7 @@ static void a_fault_in_front_of_internal_work_is_a_fault(void **state)
     rig_down(&r);
 }
 
-static void a_long_stream_is_cut_between_packets(void **state)
+TEST(a_long_stream_is_cut_between_packets)
 {
     struct aerogpu_escape_query_fence f = {0};
     static uint8_t data[16000];
@@ -164,7 +160,7 @@ static void a_long_stream_is_cut_between_packets(void **state)
 /* ---- order --------------------------------------------------------------- */
 
 /* A context of a higher class passes the work of the others. */
-static void urgent_work_preempts(void **state)
+TEST(urgent_work_preempts)
 {
     struct rig_context low, high;
     struct abi_builder b;
@@ -209,7 +205,7 @@ static uint64_t resident(struct rig *r)
 }
 
 /* Clients come, draw into 16 MiB each, and go without a word. */
-static void dead_clients_leave_nothing_at_the_gpu(void **state)
+TEST(dead_clients_leave_nothing_at_the_gpu)
 {
     struct abi_builder b;
     struct rig r = {0};
@@ -239,7 +235,7 @@ static void dead_clients_leave_nothing_at_the_gpu(void **state)
 }
 
 /* Clients come, make a device and a context, do nothing, and go: no number stays taken for want of a fence. */
-static void devices_that_never_work_leave_nothing(void **state)
+TEST(devices_that_never_work_leave_nothing)
 {
     struct rig r = {0};
 
@@ -295,7 +291,7 @@ static void *one_of_many(void *arg)
     return NULL;
 }
 
-static void many_threads_at_once(void **state)
+TEST(many_threads_at_once)
 {
     struct aerogpu_escape_query_fence f = {0};
     struct crowd crowd[8];
@@ -314,20 +310,4 @@ static void many_threads_at_once(void **state)
     assert_int_equal(f.error_irq_count, 0);
     assert_true(f.last_completed_fence > 0);
     rig_down(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_says_what_is_read_only),
-        cmocka_unit_test(a_write_to_what_is_read_only_faults),
-        cmocka_unit_test(a_fault_in_front_of_internal_work_is_a_fault),
-        cmocka_unit_test(a_long_stream_is_cut_between_packets),
-        cmocka_unit_test(urgent_work_preempts),
-        cmocka_unit_test(dead_clients_leave_nothing_at_the_gpu),
-        cmocka_unit_test(devices_that_never_work_leave_nothing),
-        cmocka_unit_test(many_threads_at_once),
-    };
-
-    return cmocka_run_group_tests_name("kmd_work", tests, NULL, NULL);
 }

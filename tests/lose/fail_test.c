@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The nth allocation or system call fails: the program is not run without the layer, and nothing stays. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "alloc_fail.h"
 #include "base/clock.h"
@@ -27,14 +23,7 @@ static int run_true(void *ctx)
     return rc;
 }
 
-static void running_a_program(void **state)
+TEST(running_a_program)
 {
     assert_true(alloc_fail_each(run_true, NULL) > 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(running_a_program)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* aerogpu lose: what the layer does to a program, and what is said of it, with a program that reacts in every way there is. */
+#include "test.h"
+
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "lose/lose.h"
@@ -34,7 +30,7 @@ static int run(const char *how, const char *limit, struct lose_params p)
 
 #define assert_verdict(v) assert_string_equal(lose_verdict_name(result.verdict), lose_verdict_name(v))
 
-static void who_makes_a_new_device_survives(void **state)
+TEST(who_makes_a_new_device_survives)
 {
     const struct lose_loss *l = &result.losses[0];
 
@@ -51,7 +47,7 @@ static void who_makes_a_new_device_survives(void **state)
     assert_false(result.exited || result.signalled);
 }
 
-static void again_and_again(void **state)
+TEST(again_and_again)
 {
     assert_int_equal(run("recover", NULL, (struct lose_params){.times = 5, .at_submit = 12}), 0);
     assert_verdict(LOSE_SURVIVED);
@@ -62,7 +58,7 @@ static void again_and_again(void **state)
 }
 
 /* Whatever the program waits with, the wait ends when the device is reset, and not before. */
-static void a_hang_ends_every_wait(void **state)
+TEST(a_hang_ends_every_wait)
 {
     static const enum lose_call calls[] = {LOSE_vkWaitForFences, LOSE_vkWaitSemaphores,
                                            LOSE_vkDeviceWaitIdle};
@@ -77,7 +73,7 @@ static void a_hang_ends_every_wait(void **state)
     }
 }
 
-static void new_devices_are_refused_for_a_while(void **state)
+TEST(new_devices_are_refused_for_a_while)
 {
     assert_int_equal(run("recover", NULL, (struct lose_params){.refuse_ns = 200 * NSEC_PER_MSEC}), 0);
     assert_verdict(LOSE_SURVIVED);
@@ -85,7 +81,7 @@ static void new_devices_are_refused_for_a_while(void **state)
     assert_true(result.losses[0].device_ns >= 200 * NSEC_PER_MSEC);
 }
 
-static void a_program_that_ends_soon_after_survives_too(void **state)
+TEST(a_program_that_ends_soon_after_survives_too)
 {
     assert_int_equal(run("recover", "24", (struct lose_params){0}), 0);
     assert_verdict(LOSE_SURVIVED);
@@ -93,7 +89,7 @@ static void a_program_that_ends_soon_after_survives_too(void **state)
     assert_int_equal(result.code, 0);
 }
 
-static void who_ends_has_ended(void **state)
+TEST(who_ends_has_ended)
 {
     assert_int_equal(run("exit", NULL, (struct lose_params){0}), 0);
     assert_verdict(LOSE_ENDED);
@@ -101,7 +97,7 @@ static void who_ends_has_ended(void **state)
     assert_int_equal(result.code, 3);
 }
 
-static void who_aborts_has_died(void **state)
+TEST(who_aborts_has_died)
 {
     assert_int_equal(run("abort", NULL, (struct lose_params){0}), 0);
     assert_verdict(LOSE_DIED);
@@ -109,7 +105,7 @@ static void who_aborts_has_died(void **state)
     assert_int_equal(result.code, SIGABRT);
 }
 
-static void who_goes_on_ignores_the_loss(void **state)
+TEST(who_goes_on_ignores_the_loss)
 {
     assert_int_equal(run("ignore", NULL, (struct lose_params){.timeout_ns = NSEC_PER_SEC}), 0);
     assert_verdict(LOSE_IGNORES_LOSS);
@@ -117,14 +113,14 @@ static void who_goes_on_ignores_the_loss(void **state)
     assert_int_equal(result.losses[0].destroyed_ns, 0);
 }
 
-static void who_sleeps_is_unresponsive(void **state)
+TEST(who_sleeps_is_unresponsive)
 {
     assert_int_equal(run("pause", NULL, (struct lose_params){.timeout_ns = 2 * NSEC_PER_SEC}), 0);
     assert_verdict(LOSE_UNRESPONSIVE);
     assert_int_equal(result.losses[0].reported, 1);
 }
 
-static void the_loss_may_not_be_reached(void **state)
+TEST(the_loss_may_not_be_reached)
 {
     assert_int_equal(run("recover", "10", (struct lose_params){0}), 0);
     assert_verdict(LOSE_NOT_REACHED);
@@ -137,7 +133,7 @@ static void the_loss_may_not_be_reached(void **state)
     assert_verdict(LOSE_NO_DEVICE);
 }
 
-static void what_cannot_run_is_an_error(void **state)
+TEST(what_cannot_run_is_an_error)
 {
     char *argv[] = {"/nonexistent/program", NULL};
     struct error e = {0};
@@ -145,23 +141,4 @@ static void what_cannot_run_is_an_error(void **state)
 
     assert_int_equal(lose_run(&p, &result, &e), -ENOENT);
     assert_string_equal(e.text, "cannot run /nonexistent/program: No such file or directory");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_makes_a_new_device_survives),
-        cmocka_unit_test(again_and_again),
-        cmocka_unit_test(a_hang_ends_every_wait),
-        cmocka_unit_test(new_devices_are_refused_for_a_while),
-        cmocka_unit_test(a_program_that_ends_soon_after_survives_too),
-        cmocka_unit_test(who_ends_has_ended),
-        cmocka_unit_test(who_aborts_has_died),
-        cmocka_unit_test(who_goes_on_ignores_the_loss),
-        cmocka_unit_test(who_sleeps_is_unresponsive),
-        cmocka_unit_test(the_loss_may_not_be_reached),
-        cmocka_unit_test(what_cannot_run_is_an_error),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

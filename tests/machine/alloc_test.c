@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* alloc_test: machines and drivers without memory or descriptors. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -49,12 +45,12 @@ static int make_a_live_one(void *ctx)
     return make_one(MACHINE_LIVE);
 }
 
-static void a_sim_without_memory_is_none(void **state)
+TEST(a_sim_without_memory_is_none)
 {
     assert_true(alloc_fail_each(make_a_sim, NULL) >= 8);
 }
 
-static void a_live_machine_without_memory_or_descriptors_is_none(void **state)
+TEST(a_live_machine_without_memory_or_descriptors_is_none)
 {
     log_to(-1);
     assert_true(alloc_fail_each(make_a_live_one, NULL) >= 16);
@@ -81,7 +77,7 @@ static int map_and_unmap(void *ctx)
     return err;
 }
 
-static void memory_that_cannot_be_mapped_is_not_there(void **state)
+TEST(memory_that_cannot_be_mapped_is_not_there)
 {
     struct mapping x = {.fd = memfd_create("more", MFD_CLOEXEC)};
     struct error e = {0};
@@ -99,14 +95,4 @@ static void memory_that_cannot_be_mapped_is_not_there(void **state)
     assert_int_equal(map_and_unmap(&x), 0);
     machine_destroy(x.m);
     close(x.fd);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sim_without_memory_is_none),
-        cmocka_unit_test(a_live_machine_without_memory_or_descriptors_is_none),
-        cmocka_unit_test(memory_that_cannot_be_mapped_is_not_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,11 +5,7 @@
  *
  * The executor's host is a model here, with the promises of executor/host/host.h: completions after a while, in order, a
  * descriptor that is readable while there is something to dispatch, and the short looks that dispatching threads may take. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -417,26 +413,21 @@ static void live(const char *what, void (*life)(uint64_t seed))
     }
 }
 
-static void no_order_of_threads_hangs_a_driver(void **state)
+TEST(no_order_of_threads_hangs_a_driver)
 {
     live("driver", a_driver_and_its_friends);
 }
 
-static void no_order_of_threads_calls_a_routine_that_is_gone(void **state)
+TEST(no_order_of_threads_calls_a_routine_that_is_gone)
 {
     live("routines", routines_that_come_and_go);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_order_of_threads_hangs_a_driver),
-        cmocka_unit_test(no_order_of_threads_calls_a_routine_that_is_gone),
-    };
-
     if (argc > 1) {
         first_seed = strtoull(argv[1], NULL, 0);
         seeds = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run();
 }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* machine_test: both machines and the small driver on them. The live one runs the real executor process
  * around the test engine of exec_test_engine.h, so that it needs no Vulkan and can be told to crash. */
+#include "test.h"
+
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "abi/builder.h"
 #include "aerogpu/pci.h"
@@ -302,7 +299,7 @@ static void the_mode_shows_its_frame_buffer(void **state)
 
 /* ---- sim ---- */
 
-static void sim_presents_are_paced(void **state)
+TEST_WITH(sim_presents_are_paced, setup_sim, teardown)
 {
     struct fixture *f = *state;
     uint64_t start_ns, fence = 0;
@@ -321,7 +318,7 @@ static void sim_presents_are_paced(void **state)
     assert_true(machine_now(f->m) - start_ns < 60 * 4 * NSEC_PER_MSEC + NSEC_PER_MSEC);
 }
 
-static void sim_finds_malformed_streams(void **state)
+TEST_WITH(sim_finds_malformed_streams, setup_sim, teardown)
 {
     struct fixture *f = *state;
     uint32_t garbage[8] = {0x12345678};
@@ -364,7 +361,7 @@ static uint64_t run_seed(uint64_t seed)
     return hash;
 }
 
-static void a_seed_repeats(void **state)
+TEST(a_seed_repeats)
 {
     assert_true(run_seed(5) == run_seed(5));
     assert_true(run_seed(5) != run_seed(6));
@@ -372,7 +369,7 @@ static void a_seed_repeats(void **state)
 
 /* ---- live ---- */
 
-static void live_executor_writes_guest_memory(void **state)
+TEST_WITH(live_executor_writes_guest_memory, setup_live, teardown)
 {
     struct fixture *f = *state;
     uint64_t where = driver_alloc(f->d, 64, 64);
@@ -383,7 +380,7 @@ static void live_executor_writes_guest_memory(void **state)
     assert_int_equal(atomic_load(value), 0xABCD); /* visible when the fence is */
 }
 
-static void live_executor_reaches_vram(void **state)
+TEST_WITH(live_executor_reaches_vram, setup_live, teardown)
 {
     struct fixture *f = *state;
     uint64_t bar1 = gpu_bar_address(machine_gpu(f->m), 1);
@@ -393,7 +390,7 @@ static void live_executor_reaches_vram(void **state)
     assert_int_equal(gpu_vram(machine_gpu(f->m))[0x1000], 77);
 }
 
-static void live_executor_crash_is_one_error(void **state)
+TEST_WITH(live_executor_crash_is_one_error, setup_live, teardown)
 {
     struct fixture *f = *state;
     struct machine_stats stats;
@@ -417,7 +414,7 @@ static void live_executor_crash_is_one_error(void **state)
     assert_true(stats.last_death[0] != '\0');
 }
 
-static void live_executor_killed_in_the_middle(void **state)
+TEST_WITH(live_executor_killed_in_the_middle, setup_live, teardown)
 {
     struct fixture *f = *state;
     uint64_t fence = submit_command(f, TEST_SLEEP, 20000000, 0);
@@ -433,7 +430,7 @@ static void live_executor_killed_in_the_middle(void **state)
     assert_int_equal(f->errors, 1);
 }
 
-static void live_vblank_ticks_through_a_hang_and_a_reset_ends_it(void **state)
+TEST_WITH(live_vblank_ticks_through_a_hang_and_a_reset_ends_it, setup_live, teardown)
 {
     struct fixture *f = *state;
     uint64_t hung, before, end = machine_now(f->m) + TIMEOUT;
@@ -450,7 +447,7 @@ static void live_vblank_ticks_through_a_hang_and_a_reset_ends_it(void **state)
     assert_int_equal(f->errors, 0); /* dropped, not failed */
 }
 
-static void live_submit_does_not_wait(void **state)
+TEST_WITH(live_submit_does_not_wait, setup_live, teardown)
 {
     struct fixture *f = *state;
     uint64_t before, fence = 0;
@@ -467,7 +464,7 @@ static void live_submit_does_not_wait(void **state)
     assert_true(machine_now(f->m) - before >= SECOND / 5);
 }
 
-static void no_executor_program(void **state)
+TEST(no_executor_program)
 {
     struct machine_params p = {.kind = MACHINE_LIVE, .executor = "/nonexistent/executor"};
     struct machine *m;
@@ -478,7 +475,7 @@ static void no_executor_program(void **state)
     assert_non_null(strstr(e.text, "/nonexistent/executor"));
 }
 
-static void no_vulkan_device(void **state)
+TEST(no_vulkan_device)
 {
     struct machine_params p = {
         .kind = MACHINE_LIVE, .executor = TEST_PROGRAMS "/exec_test_executor", .device = "missing"};
@@ -491,7 +488,7 @@ static void no_vulkan_device(void **state)
     machine_destroy(m);
 }
 
-static void bad_memory_sizes(void **state)
+TEST(bad_memory_sizes)
 {
     struct machine_params p = {.kind = MACHINE_SIM, .ram_size = 4097};
     struct machine *m;
@@ -503,7 +500,7 @@ static void bad_memory_sizes(void **state)
     machine_destroy(NULL);
 }
 
-static void percentiles(void **state)
+TEST(percentiles)
 {
     struct samples s = {0};
 
@@ -520,49 +517,20 @@ static void percentiles(void **state)
     samples_finish(&s);
 }
 
-int main(void)
-{
-#define SIM(f)                                                                                               \
-    {                                                                                                        \
-        "sim_" #f, f, setup_sim, teardown, NULL                                                              \
-    }
-#define SIM_INTX(f)                                                                                          \
-    {                                                                                                        \
-        "sim_intx_" #f, f, setup_sim_intx, teardown, NULL                                                    \
-    }
-#define LIVE(f)                                                                                              \
-    {                                                                                                        \
-        "live_" #f, f, setup_live, teardown, NULL                                                            \
-    }
-#define LIVE_INTX(f)                                                                                         \
-    {                                                                                                        \
-        "live_intx_" #f, f, setup_live_intx, teardown, NULL                                                  \
-    }
-#define ALL(f) SIM(f), SIM_INTX(f), LIVE(f), LIVE_INTX(f)
-    const struct CMUnitTest tests[] = {
-        ALL(empty_submissions_complete_by_interrupt),
-        ALL(a_full_ring_says_so),
-        ALL(a_malformed_descriptor_is_heard_of),
-        ALL(vblanks_are_seen),
-        SIM(waiting_times_out),
-        LIVE(waiting_times_out),
-        SIM(guest_memory_is_handed_out_once),
-        SIM(the_mode_shows_its_frame_buffer),
-        cmocka_unit_test_setup_teardown(sim_presents_are_paced, setup_sim, teardown),
-        cmocka_unit_test_setup_teardown(sim_finds_malformed_streams, setup_sim, teardown),
-        cmocka_unit_test(a_seed_repeats),
-        cmocka_unit_test_setup_teardown(live_executor_writes_guest_memory, setup_live, teardown),
-        cmocka_unit_test_setup_teardown(live_executor_reaches_vram, setup_live, teardown),
-        cmocka_unit_test_setup_teardown(live_executor_crash_is_one_error, setup_live, teardown),
-        cmocka_unit_test_setup_teardown(live_executor_killed_in_the_middle, setup_live, teardown),
-        cmocka_unit_test_setup_teardown(live_vblank_ticks_through_a_hang_and_a_reset_ends_it, setup_live,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(live_submit_does_not_wait, setup_live, teardown),
-        cmocka_unit_test(no_executor_program),
-        cmocka_unit_test(no_vulkan_device),
-        cmocka_unit_test(bad_memory_sizes),
-        cmocka_unit_test(percentiles),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+#define SIM(f)       TEST_ROW("sim_" #f, f, setup_sim, teardown)
+#define SIM_INTX(f)  TEST_ROW("sim_intx_" #f, f, setup_sim_intx, teardown)
+#define LIVE(f)      TEST_ROW("live_" #f, f, setup_live, teardown)
+#define LIVE_INTX(f) TEST_ROW("live_intx_" #f, f, setup_live_intx, teardown)
+#define ALL(f)                                                                                               \
+    SIM(f);                                                                                                  \
+    SIM_INTX(f);                                                                                             \
+    LIVE(f);                                                                                                 \
+    LIVE_INTX(f)
+ALL(empty_submissions_complete_by_interrupt);
+ALL(a_full_ring_says_so);
+ALL(a_malformed_descriptor_is_heard_of);
+ALL(vblanks_are_seen);
+SIM(waiting_times_out);
+LIVE(waiting_times_out);
+SIM(guest_memory_is_handed_out_once);
+SIM(the_mode_shows_its_frame_buffer);

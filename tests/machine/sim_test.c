@@ -9,14 +9,11 @@
  * by a vblank that came after its execution, one for each vblank.
  *  4. Bad input gives one error, with its fence, and nothing else fails.
  */
+#include "test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "abi/builder.h"
 #include "aerogpu/pci.h"
@@ -305,7 +302,7 @@ static void end(struct world *w)
     machine_destroy(w->m);
 }
 
-static void every_fault_at_once(void **state)
+TEST(every_fault_at_once)
 {
     static const struct machine_faults faults = {.lost_doorbell = 30000,
                                                  .lost_interrupt = 30000,
@@ -343,7 +340,7 @@ static void every_fault_at_once(void **state)
 }
 
 /* Without faults each bad submission gives exactly one error and nothing else fails or is dropped. */
-static void errors_are_exact(void **state)
+TEST(errors_are_exact)
 {
     struct world *w = malloc(sizeof(*w));
 
@@ -360,14 +357,4 @@ static void errors_are_exact(void **state)
         end(w);
     }
     free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fault_at_once),
-        cmocka_unit_test(errors_are_exact),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

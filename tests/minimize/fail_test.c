@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The nth allocation or system call fails: a recording in pieces, and a dump that is opened to be played. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -31,7 +27,7 @@ static int load(void *ctx)
     return rc;
 }
 
-static void loading(void **state)
+TEST(loading)
 {
     assert_true(alloc_fail_each(load, NULL) > 10);
 }
@@ -64,7 +60,7 @@ static int slice(void *ctx)
     return reduce_slice(r, r->num_subs - 1, 0, keep) ? 0 : -ENOMEM;
 }
 
-static void candidates(void **state)
+TEST(candidates)
 {
     struct reduce r;
 
@@ -89,7 +85,7 @@ static int open_dump(void *ctx)
 }
 
 /* Not one suspect and not one part of the recording is silently left out. */
-static void dumps(void **state)
+TEST(dumps)
 {
     char path[] = "/tmp/aerogpu-dump-XXXXXX", sql[400];
     sqlite3 *db;
@@ -117,9 +113,6 @@ static void dumps(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loading), cmocka_unit_test(candidates),
-                                       cmocka_unit_test(dumps)};
-
     recording = argv[1];
-    return argc < 2 ? 2 : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc < 2 ? 2 : test_run();
 }

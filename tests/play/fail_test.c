@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The nth allocation or system call fails: what plays says so, keeps nothing, and works again. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +31,7 @@ static int measure(void *ctx)
     return rc;
 }
 
-static void measuring_a_recording(void **state)
+TEST(measuring_a_recording)
 {
     assert_true(alloc_fail_each(measure, NULL) > 3);
 }
@@ -50,7 +46,7 @@ static int make_player(void *ctx)
     return rc;
 }
 
-static void making_a_player(void **state)
+TEST(making_a_player)
 {
     assert_int_equal(
         machine_create(&machine,
@@ -86,7 +82,7 @@ static int follow(void *ctx)
     return rc;
 }
 
-static void following_what_is_presented(void **state)
+TEST(following_what_is_presented)
 {
     assert_true(alloc_fail_each(follow, NULL) > 3);
 }
@@ -105,7 +101,7 @@ static int draw_sheet(void *ctx)
     return rc == -EIO ? -EMFILE : rc; /* what an output that cannot be made always is (base/out_file.h) */
 }
 
-static void a_contact_sheet(void **state)
+TEST(a_contact_sheet)
 {
     char path[] = "/tmp/aerogpu-sheet-XXXXXX";
 
@@ -131,18 +127,13 @@ static int hash_pictures(void *ctx)
     return rc;
 }
 
-static void pictures_on_a_thread(void **state)
+TEST(pictures_on_a_thread)
 {
     assert_true(alloc_fail_each(hash_pictures, NULL) > 4);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measuring_a_recording), cmocka_unit_test(making_a_player),
-        cmocka_unit_test(following_what_is_presented), cmocka_unit_test(a_contact_sheet),
-        cmocka_unit_test(pictures_on_a_thread)};
-
     recording = argv[1];
-    return argc < 2 ? 2 : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc < 2 ? 2 : test_run();
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* aerogpu play, show and record, as a user runs them: the real executor process on this machine's Vulkan
  * device. play_test AEROGPU SAMPLES */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -139,7 +135,7 @@ static void expect_picture(const char *dir, const char *sub, const char *name)
     json_decref(file);
 }
 
-static void upstream_recordings_without_shaders_match(void **state)
+TEST(upstream_recordings_without_shaders_match)
 {
     static const char *const names[] = {"clear_b8g8r8a8",         "clear_b8g8r8x8", "copy_texture2d",
                                         "copy_texture2d_subrect", "present_ex",     "triangle"};
@@ -157,7 +153,7 @@ static void upstream_recordings_without_shaders_match(void **state)
     json_decref(file);
 }
 
-static void upstream_recordings_with_genuine_shaders_match(void **state)
+TEST(upstream_recordings_with_genuine_shaders_match)
 {
     static const char *const names[] = {"blend_add",
                                         "constant_buffer_vs_matrix",
@@ -178,7 +174,7 @@ static void upstream_recordings_with_genuine_shaders_match(void **state)
         expect_picture(dir, "genuine/", names[i]);
 }
 
-static void upstream_recordings_with_private_shaders_latch_an_error(void **state)
+TEST(upstream_recordings_with_private_shaders_latch_an_error)
 {
     static const char *const names[] = {"blend_add",
                                         "constant_buffer_vs_matrix",
@@ -226,7 +222,7 @@ static const struct {
 } own[] = {
     {"compute", 30, 30}, {"d3d9", 40, 40}, {"shared", 30, 60}, {"spinning", 120, 120}, {"stress", 10, 10}};
 
-static void samples_play_and_their_recordings_play_the_same(void **state)
+TEST(samples_play_and_their_recordings_play_the_same)
 {
     char path[4200];
 
@@ -277,7 +273,7 @@ static void expect_pixel(const struct picture *p, uint32_t x, uint32_t y, int r,
 }
 
 /* Pictures without symmetry: a mirrored axis, a wrong winding or swapped channels would show. */
-static void samples_are_the_right_way_round(void **state)
+TEST(samples_are_the_right_way_round)
 {
     struct picture p;
 
@@ -307,7 +303,7 @@ static void samples_are_the_right_way_round(void **state)
     free(p.rgba);
 }
 
-static void pictures_go_where_they_are_asked_to(void **state)
+TEST(pictures_go_where_they_are_asked_to)
 {
     struct picture p;
 
@@ -329,7 +325,7 @@ static void pictures_go_where_they_are_asked_to(void **state)
 
 /* ---- what goes wrong ----------------------------------------------------- */
 
-static void exit_codes_say_what_happened(void **state)
+TEST(exit_codes_say_what_happened)
 {
     struct run r;
 
@@ -355,7 +351,7 @@ static void exit_codes_say_what_happened(void **state)
     strbuf_finish(&r.out);
 }
 
-static void a_cut_recording_is_an_error_and_can_be_salvaged(void **state)
+TEST(a_cut_recording_is_an_error_and_can_be_salvaged)
 {
     struct run r;
     json_t *file;
@@ -416,7 +412,7 @@ static void write_bad_packet(const char *path)
     assert_int_equal(trace_writer_finish(w, NULL), 0);
 }
 
-static void an_error_disturbs_nothing_else(void **state)
+TEST(an_error_disturbs_nothing_else)
 {
     json_t *file, *error;
 
@@ -470,7 +466,7 @@ static pid_t executor_of(pid_t pid)
     return child;
 }
 
-static void ctrl_c_ends_a_loop_with_its_figures(void **state)
+TEST(ctrl_c_ends_a_loop_with_its_figures)
 {
     struct run r;
     int status;
@@ -487,7 +483,7 @@ static void ctrl_c_ends_a_loop_with_its_figures(void **state)
 }
 
 /* It may be killed between two submissions, which costs nothing; not each time. */
-static void a_killed_executor_costs_an_error_and_no_more(void **state)
+TEST(a_killed_executor_costs_an_error_and_no_more)
 {
     struct run r;
     int status;
@@ -523,19 +519,6 @@ static int remove_entry(const char *path, const struct stat *st, int flag, struc
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(upstream_recordings_without_shaders_match),
-        cmocka_unit_test(upstream_recordings_with_genuine_shaders_match),
-        cmocka_unit_test(upstream_recordings_with_private_shaders_latch_an_error),
-        cmocka_unit_test(samples_play_and_their_recordings_play_the_same),
-        cmocka_unit_test(samples_are_the_right_way_round),
-        cmocka_unit_test(pictures_go_where_they_are_asked_to),
-        cmocka_unit_test(exit_codes_say_what_happened),
-        cmocka_unit_test(a_cut_recording_is_an_error_and_can_be_salvaged),
-        cmocka_unit_test(an_error_disturbs_nothing_else),
-        cmocka_unit_test(ctrl_c_ends_a_loop_with_its_figures),
-        cmocka_unit_test(a_killed_executor_costs_an_error_and_no_more),
-    };
     int rc;
 
     if (argc < 3)
@@ -551,7 +534,7 @@ int main(int argc, char **argv)
         printf("1..0 # SKIP there is no Vulkan device\n");
         return 0;
     }
-    rc = cmocka_run_group_tests_name("play", tests, NULL, NULL);
+    rc = test_run();
     nftw(work, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     return rc;
 }

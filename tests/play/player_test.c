@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The player on a simulated machine: what a driver must get right, whatever the recording says. The simulated
  * executor draws nothing: pictures are those of the frame buffer as it is. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -160,7 +156,7 @@ static int play(struct bench *b, struct trace_reader *r, struct error *e)
 
 /* ---- tests --------------------------------------------------------------- */
 
-static void frames_have_the_size_of_the_target_that_they_present(void **state)
+TEST(frames_have_the_size_of_the_target_that_they_present)
 {
     struct maker m;
     struct bench b;
@@ -205,7 +201,7 @@ static void frames_have_the_size_of_the_target_that_they_present(void **state)
     tear_down(&b);
 }
 
-static void odd_fences_complete_and_stay_odd(void **state)
+TEST(odd_fences_complete_and_stay_odd)
 {
     static const struct {
         uint64_t recorded;
@@ -263,7 +259,7 @@ static struct trace_reader *with_memory(uint64_t gpa, uint64_t size, uint32_t bl
     return end(&m);
 }
 
-static void memory_is_where_the_recording_has_it(void **state)
+TEST(memory_is_where_the_recording_has_it)
 {
     struct bench b;
 
@@ -278,7 +274,7 @@ static void memory_is_where_the_recording_has_it(void **state)
     tear_down(&b);
 }
 
-static void high_memory_is_moved_and_the_table_with_it(void **state)
+TEST(high_memory_is_moved_and_the_table_with_it)
 {
     struct bench b;
     struct player_memory memory;
@@ -295,7 +291,7 @@ static void high_memory_is_moved_and_the_table_with_it(void **state)
     tear_down(&b);
 }
 
-static void what_does_not_fit_is_refused_by_name(void **state)
+TEST(what_does_not_fit_is_refused_by_name)
 {
     struct bench b;
     struct error e = {0};
@@ -317,7 +313,7 @@ static void what_does_not_fit_is_refused_by_name(void **state)
     tear_down(&b);
 }
 
-static void errors_of_the_device_are_results(void **state)
+TEST(errors_of_the_device_are_results)
 {
     struct maker m;
     struct bench b;
@@ -342,7 +338,7 @@ static void errors_of_the_device_are_results(void **state)
     tear_down(&b);
 }
 
-static void a_bare_stream_is_a_submission(void **state)
+TEST(a_bare_stream_is_a_submission)
 {
     struct maker m;
     struct bench b;
@@ -363,7 +359,7 @@ static void a_bare_stream_is_a_submission(void **state)
     tear_down(&b);
 }
 
-static void a_foreign_command_abi_is_refused(void **state)
+TEST(a_foreign_command_abi_is_refused)
 {
     struct maker m;
     struct bench b;
@@ -380,7 +376,7 @@ static void a_foreign_command_abi_is_refused(void **state)
     tear_down(&b);
 }
 
-static void missing_blobs_are_named(void **state)
+TEST(missing_blobs_are_named)
 {
     struct maker m;
     struct bench b;
@@ -409,7 +405,7 @@ static struct trace_reader *three_frames(void)
     return end(&m);
 }
 
-static void one_frame_is_played_with_those_before_it(void **state)
+TEST(one_frame_is_played_with_those_before_it)
 {
     struct bench b;
 
@@ -421,7 +417,7 @@ static void one_frame_is_played_with_those_before_it(void **state)
     tear_down(&b);
 }
 
-static void recordings_follow_each_other_on_one_machine(void **state)
+TEST(recordings_follow_each_other_on_one_machine)
 {
     struct bench b;
 
@@ -437,7 +433,7 @@ static void recordings_follow_each_other_on_one_machine(void **state)
     tear_down(&b);
 }
 
-static void a_fence_that_never_comes_is_an_error(void **state)
+TEST(a_fence_that_never_comes_is_an_error)
 {
     struct bench b;
     struct error e = {0};
@@ -462,7 +458,7 @@ static struct target_scan scan(struct targets *t, struct abi_builder *b, uint32_
     return s;
 }
 
-static void targets_follow_views_aliases_and_contexts(void **state)
+TEST(targets_follow_views_aliases_and_contexts)
 {
     struct targets t = {0};
     struct maker m = {0};
@@ -508,7 +504,7 @@ static void targets_follow_views_aliases_and_contexts(void **state)
     abi_builder_finish(&m.b);
 }
 
-static void frame_hash_matches_the_definition(void **state)
+TEST(frame_hash_matches_the_definition)
 {
     uint8_t *px = malloc(64 * 64 * 4);
     char hex[FRAME_HASH_HEX];
@@ -518,25 +514,4 @@ static void frame_hash_matches_the_definition(void **state)
     frame_hash(px, 64, 64, 256, hex);
     assert_string_equal(hex, "1171a4a562614d26797113802f81afae784773e173235286c4f65e4aa1f43816");
     free(px);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frame_hash_matches_the_definition),
-        cmocka_unit_test(frames_have_the_size_of_the_target_that_they_present),
-        cmocka_unit_test(odd_fences_complete_and_stay_odd),
-        cmocka_unit_test(memory_is_where_the_recording_has_it),
-        cmocka_unit_test(high_memory_is_moved_and_the_table_with_it),
-        cmocka_unit_test(what_does_not_fit_is_refused_by_name),
-        cmocka_unit_test(errors_of_the_device_are_results),
-        cmocka_unit_test(a_bare_stream_is_a_submission),
-        cmocka_unit_test(a_foreign_command_abi_is_refused),
-        cmocka_unit_test(missing_blobs_are_named),
-        cmocka_unit_test(one_frame_is_played_with_those_before_it),
-        cmocka_unit_test(recordings_follow_each_other_on_one_machine),
-        cmocka_unit_test(a_fence_that_never_comes_is_an_error),
-        cmocka_unit_test(targets_follow_views_aliases_and_contexts),
-    };
-    return cmocka_run_group_tests_name("player", tests, NULL, NULL);
 }

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* alloc_test.c: the nth allocation or system call of the recorder core fails (alloc_fail.h). */
+#include "test.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "alloc_fail.h"
 #include "record/varint.h"
@@ -148,43 +144,40 @@ static int watch_one(void *method)
     return err;
 }
 
-static void writing(void **state)
+TEST(writing)
 {
     assert_true(alloc_fail_each(write_one, NULL) > 5);
 }
 
-static void reading(void **state)
+TEST(reading)
 {
     assert_int_equal(write_one(NULL), 0);
     assert_true(alloc_fail_each(read_one, NULL) > 10);
 }
 
-static void editing(void **state)
+TEST(editing)
 {
     assert_true(alloc_fail_each(edit_one, NULL) > 15);
 }
 
-static void comparing(void **state)
+TEST(comparing)
 {
     assert_true(alloc_fail_each(diff_one, NULL) > 15);
 }
 
-static void watching(void **state)
+TEST(watching)
 {
     for (enum dirty_method m = DIRTY_FAULT; m <= DIRTY_HASH; m++)
         assert_true(alloc_fail_each(watch_one, &m) >= 3);
 }
 
+TEST_GROUP(NULL, remove_dir);
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writing),   cmocka_unit_test(reading),  cmocka_unit_test(editing),
-        cmocka_unit_test(comparing), cmocka_unit_test(watching),
-    };
-
     if (make_dir(NULL))
         return 1;
     snprintf(path, sizeof(path), "%s/a", dir);
     snprintf(other, sizeof(other), "%s/b", dir);
-    return cmocka_run_group_tests(tests, NULL, remove_dir);
+    return test_run();
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* api_test.c: a whole recorder for an API that is a table and its thunks: recorded, read, printed, exported, compared, edited.
  * The recorded program is this one: api_test --program KIND. */
+#include "test.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +16,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "record/collect.h"
 #include "record/diff.h"
@@ -275,7 +271,7 @@ static const char *const calls[] = {
 };
 enum { NUM_CALLS = sizeof(calls) / sizeof(calls[0]) };
 
-static void calls_are_recorded_and_printed_by_the_table(void **state)
+TEST(calls_are_recorded_and_printed_by_the_table)
 {
     struct trc *t = reopen(record("plain"));
     struct names names = {0};
@@ -288,7 +284,7 @@ static void calls_are_recorded_and_printed_by_the_table(void **state)
     trc_close(t);
 }
 
-static void the_other_api_is_refused_by_name(void **state)
+TEST(the_other_api_is_refused_by_name)
 {
     struct api other = toy_api;
     struct error e = {0};
@@ -300,7 +296,7 @@ static void the_other_api_is_refused_by_name(void **state)
     assert_non_null(strstr(e.text, "not a other recording: it does not begin with OTHERAPI"));
 }
 
-static void a_program_that_dies_is_recorded_up_to_the_call(void **state)
+TEST(a_program_that_dies_is_recorded_up_to_the_call)
 {
     const char *want[NUM_CALLS];
     struct trc *t = reopen(record("dies"));
@@ -312,7 +308,7 @@ static void a_program_that_dies_is_recorded_up_to_the_call(void **state)
     trc_close(t);
 }
 
-static void json_is_json(void **state)
+TEST(json_is_json)
 {
     struct trc *t = reopen(record("plain"));
     struct names names = {0};
@@ -334,7 +330,7 @@ static void json_is_json(void **state)
     trc_close(t);
 }
 
-static void exports_are_made(void **state)
+TEST(exports_are_made)
 {
     struct trc *t = reopen(record("plain"));
     struct names names = {0};
@@ -357,7 +353,7 @@ static void exports_are_made(void **state)
     trc_close(t);
 }
 
-static void recordings_are_compared(void **state)
+TEST(recordings_are_compared)
 {
     struct trc *a = reopen(record("plain")), *b = reopen(record("other"));
     struct diff_result r;
@@ -376,7 +372,7 @@ static void recordings_are_compared(void **state)
 }
 
 /* A copy without one frame: the calls of the others, with their blobs. */
-static void recordings_are_edited(void **state)
+TEST(recordings_are_edited)
 {
     struct trc *t = reopen(record("plain"));
     struct trc_editor *ed;
@@ -405,7 +401,7 @@ static void recordings_are_edited(void **state)
 }
 
 /* Every thread holds a chunk as long as it lives. */
-static void many_threads_are_recorded(void **state)
+TEST(many_threads_are_recorded)
 {
     struct trc *t = reopen(record("threads"));
     struct trc_call c;
@@ -421,7 +417,7 @@ static void many_threads_are_recorded(void **state)
 }
 
 /* Two recorders on one file: the second says so, and the first one's is whole. */
-static void a_file_is_written_by_one(void **state)
+TEST(a_file_is_written_by_one)
 {
     const char *path = record("plain");
     struct collect_params p = {.api = &toy_api,
@@ -440,7 +436,7 @@ static void a_file_is_written_by_one(void **state)
 }
 
 /* Without room in /dev/shm the memory is elsewhere; without any, that is said before the program runs. */
-static void small_shared_memory_is_no_crash(void **state)
+TEST(small_shared_memory_is_no_crash)
 {
     char command[2 * PATH_MAX + 600];
 
@@ -463,26 +459,15 @@ static void small_shared_memory_is_no_crash(void **state)
     assert_int_equal(system(command), 0);
 }
 
+TEST_GROUP(make_dir, remove_dir);
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_are_recorded_and_printed_by_the_table),
-        cmocka_unit_test(the_other_api_is_refused_by_name),
-        cmocka_unit_test(a_program_that_dies_is_recorded_up_to_the_call),
-        cmocka_unit_test(json_is_json),
-        cmocka_unit_test(exports_are_made),
-        cmocka_unit_test(recordings_are_compared),
-        cmocka_unit_test(recordings_are_edited),
-        cmocka_unit_test(many_threads_are_recorded),
-        cmocka_unit_test(a_file_is_written_by_one),
-        cmocka_unit_test(small_shared_memory_is_no_crash),
-    };
-
     if (argc == 3 && !strcmp(argv[1], "--program"))
         return program(argv[2]);
     if (argc == 3 && !strcmp(argv[1], "--record"))
         return record_alone(argv[2]);
     if (!realpath("/proc/self/exe", program_path))
         return 1;
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+    return test_run();
 }

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* dirty_test.c: nothing that is written to watched memory is lost, whoever writes and looks when. */
+#include "test.h"
+
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 
 #include "dirty_race.h"
@@ -56,23 +53,23 @@ static void racing(enum dirty_method m, unsigned looks)
     munmap(race.base, RACE_PAGES * DIRTY_PAGE);
 }
 
-static void faults_lose_nothing(void **state)
+TEST(faults_lose_nothing)
 {
     racing(DIRTY_FAULT, 400000);
 }
 
-static void hashes_lose_nothing(void **state)
+TEST(hashes_lose_nothing)
 {
     racing(DIRTY_HASH, 20000);
 }
 
-static void the_kernel_loses_nothing(void **state)
+TEST(the_kernel_loses_nothing)
 {
     racing(DIRTY_KERNEL, 20000);
 }
 
 /* A span goes while others write to it: a write is never taken for a crash of the program. */
-static void spans_go_while_they_are_written(void **state)
+TEST(spans_go_while_they_are_written)
 {
     pthread_t t[RACE_WRITERS];
     struct dirty_span *s;
@@ -103,7 +100,7 @@ static void on_alarm(int sig)
 }
 
 /* A signal handler of the program's writes while its own thread looks. */
-static void handlers_write_during_a_look(void **state)
+TEST(handlers_write_during_a_look)
 {
     struct itimerval tick = {{0, 200}, {0, 200}}, none = {0};
     struct dirty_span *s;
@@ -127,7 +124,7 @@ static void handlers_write_during_a_look(void **state)
 }
 
 /* What is no watched page's fault ends the program as it would have. */
-static void other_faults_are_the_programs(void **state)
+TEST(other_faults_are_the_programs)
 {
     pid_t pid = fork();
     int status;
@@ -144,15 +141,4 @@ static void other_faults_are_the_programs(void **state)
     }
     waitpid(pid, &status, 0);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(faults_lose_nothing),          cmocka_unit_test(hashes_lose_nothing),
-        cmocka_unit_test(the_kernel_loses_nothing),     cmocka_unit_test(spans_go_while_they_are_written),
-        cmocka_unit_test(handlers_write_during_a_look), cmocka_unit_test(other_faults_are_the_programs),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

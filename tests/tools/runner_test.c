@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The runner's own parts: its manifest, also without memory, and the XML that it makes of whatever a test says. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,14 +43,14 @@ static int read_manifest(void *ctx)
     return 0;
 }
 
-static void a_manifest_names_tests_or_nothing(void **state)
+TEST(a_manifest_names_tests_or_nothing)
 {
     write_file("\xEF\xBB\xBF# comment\nvblank_wait and more\n\n:: no\nREM no\n  triangle\r\nreadback_sanity");
     assert_int_equal(read_manifest(NULL), 0);
     assert_true(alloc_fail_each(read_manifest, NULL) >= 5); /* the file, the list, three names */
 }
 
-static void junit_is_xml_whatever_a_test_says(void **state)
+TEST(junit_is_xml_whatever_a_test_says)
 {
     struct test_result items[] = {
         {.name = "one<", .status = TEST_FAIL, .why = "x < y & \"z\"\x01\t'", .duration_ms = 1500},
@@ -84,16 +80,12 @@ static void junit_is_xml_whatever_a_test_says(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_manifest_names_tests_or_nothing),
-        cmocka_unit_test(junit_is_xml_whatever_a_test_says),
-    };
     int fd = mkstemp(path), r;
 
     if (fd < 0)
         return 2;
     close(fd);
-    r = cmocka_run_group_tests_name("runner", tests, NULL, NULL);
+    r = test_run();
     unlink(path);
     return r;
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `aerogpu serve` from outside: the whole stack with its executor, as a program of its own finds it. Live. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -142,7 +138,7 @@ static NTSTATUS query_fence(struct app *a, struct aerogpu_escape_query_fence *q)
         .hAdapter = a->adapter, .pPrivateDriverData = q, .PrivateDriverDataSize = sizeof(*q)});
 }
 
-static void a_program_copies_on_the_device(void **state)
+TEST(a_program_copies_on_the_device)
 {
     struct service s;
     struct app a;
@@ -213,7 +209,7 @@ static void *waits_for_each(void *arg)
     return NULL;
 }
 
-static void what_is_awaited_completes(void **state)
+TEST(what_is_awaited_completes)
 {
     struct service s;
     pthread_t t[4];
@@ -231,7 +227,7 @@ static void what_is_awaited_completes(void **state)
     assert_non_null(strstr(s.line, "\"violations\":0"));
 }
 
-static void an_executor_that_stands_still_is_survived(void **state)
+TEST(an_executor_that_stands_still_is_survived)
 {
     struct service s;
     struct app a;
@@ -275,7 +271,7 @@ static void an_executor_that_stands_still_is_survived(void **state)
     assert_int_equal(stop(&s), 0);
 }
 
-static void a_failed_reset_is_reported_and_answered(void **state)
+TEST(a_failed_reset_is_reported_and_answered)
 {
     struct service s;
     struct app a, b;
@@ -312,7 +308,7 @@ static void fill(int fd)
 }
 
 /* Nobody reads what the service prints: neither its events, nor what the stack logs when the executor is replaced. */
-static void a_service_that_nobody_listens_to_goes_on(void **state)
+TEST(a_service_that_nobody_listens_to_goes_on)
 {
     char path[32];
     struct service s;
@@ -361,7 +357,7 @@ static int exit_code(const char *arguments)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void bad_command_lines_are_refused(void **state)
+TEST(bad_command_lines_are_refused)
 {
     char text[128];
 
@@ -380,14 +376,6 @@ static void bad_command_lines_are_refused(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_command_lines_are_refused),
-        cmocka_unit_test(a_program_copies_on_the_device),
-        cmocka_unit_test(what_is_awaited_completes),
-        cmocka_unit_test(an_executor_that_stands_still_is_survived),
-        cmocka_unit_test(a_failed_reset_is_reported_and_answered),
-        cmocka_unit_test(a_service_that_nobody_listens_to_goes_on),
-    };
     char command[64];
     int r;
 
@@ -395,7 +383,7 @@ int main(int argc, char **argv)
         return 2;
     aerogpu = argv[1];
     setenv("AEROGPU_LOG", "error", 0);
-    r = cmocka_run_group_tests_name("serve", tests, NULL, NULL);
+    r = test_run();
     snprintf(command, sizeof(command), "rm -rf %s", dir);
     return system(command) ? 1 : r;
 }

@@ -89,7 +89,7 @@ static int record(void *ctx)
     return err;
 }
 
-static void a_recorder_without_memory_says_so(void **state)
+TEST(a_recorder_without_memory_says_so)
 {
     struct bench b;
 
@@ -126,7 +126,7 @@ static int play(void *ctx)
     return err;
 }
 
-static void a_reader_without_memory_says_so(void **state)
+TEST(a_reader_without_memory_says_so)
 {
     struct bench b;
 
@@ -136,11 +136,4 @@ static void a_reader_without_memory_says_so(void **state)
     rig_free(b.rig);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_recorder_without_memory_says_so),
-        cmocka_unit_test(a_reader_without_memory_says_so),
-    };
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir);

@@ -89,7 +89,7 @@ static void submit(struct bench *b, bool table, bool present, uint8_t value)
     rig_kick(b->rig);
 }
 
-static void a_recording_holds_what_the_device_took(void **state)
+TEST(a_recording_holds_what_the_device_took)
 {
     static const struct {
         uint32_t frame, ranges;
@@ -156,7 +156,7 @@ static void a_recording_holds_what_the_device_took(void **state)
     unlink(b.path);
 }
 
-static void a_ring_reset_ends_the_recording(void **state)
+TEST(a_ring_reset_ends_the_recording)
 {
     struct bench b;
     struct trace_recorder_stats stats;
@@ -171,7 +171,7 @@ static void a_ring_reset_ends_the_recording(void **state)
     unlink(b.path);
 }
 
-static void a_full_disk_stops_the_recording_and_not_the_device(void **state)
+TEST(a_full_disk_stops_the_recording_and_not_the_device)
 {
     struct rig *rig;
     struct bench b;
@@ -199,14 +199,4 @@ static void a_full_disk_stops_the_recording_and_not_the_device(void **state)
     gpu_unobserve(rig->gpu, trace_recorder_observer(b.recorder));
     assert_int_equal(trace_recorder_finish(b.recorder, NULL, &e), -ENOSPC);
     rig_free(rig);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_recording_holds_what_the_device_took),
-        cmocka_unit_test(a_ring_reset_ends_the_recording),
-        cmocka_unit_test(a_full_disk_stops_the_recording_and_not_the_device),
-    };
-    return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
 }

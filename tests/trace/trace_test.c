@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The .aerogputrace container: what is written can be read, what is damaged is named. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <aerogpu/abi.h>
 #include <endian.h>
@@ -116,7 +112,7 @@ static int drain(struct trace_reader *r, struct error *e)
     return n;
 }
 
-static void what_is_written_can_be_read(void **state)
+TEST(what_is_written_can_be_read)
 {
     struct file f = sample();
     struct trace_reader *r;
@@ -250,7 +246,7 @@ static void rewrite(const char *path)
     free(b.data);
 }
 
-static void upstream_recordings_are_rewritten_byte_by_byte(void **state)
+TEST(upstream_recordings_are_rewritten_byte_by_byte)
 {
     static const char *const names[] = {"a3a0_clear_red",
                                         "cmd_clear_b8g8r8a8",
@@ -273,7 +269,7 @@ static void upstream_recordings_are_rewritten_byte_by_byte(void **state)
     rewrite(path);
 }
 
-static void a_file_cut_at_any_byte_gives_an_error_and_what_is_before_it(void **state)
+TEST(a_file_cut_at_any_byte_gives_an_error_and_what_is_before_it)
 {
     static const int ends[] = {CMD_BLOB, MEM_BLOB, SUBMISSION, PRESENT0, LOOSE_BLOB, BEGIN1, PACKET, TOC};
     struct file f = sample();
@@ -380,7 +376,7 @@ static const struct damage {
     {SUBMISSION + 64 + 16, 8, UINT64_MAX, -EBADMSG, NULL},
 };
 
-static void damaged_fields_are_named(void **state)
+TEST(damaged_fields_are_named)
 {
     struct file good = sample();
 
@@ -410,7 +406,7 @@ static void damaged_fields_are_named(void **state)
     free(good.data);
 }
 
-static void version_1_has_no_submissions(void **state)
+TEST(version_1_has_no_submissions)
 {
     struct file f = sample();
     struct trace_reader *r;
@@ -426,7 +422,7 @@ static void version_1_has_no_submissions(void **state)
     free(f.data);
 }
 
-static void odd_metadata_is_a_warning(void **state)
+TEST(odd_metadata_is_a_warning)
 {
     struct file f = sample();
     struct trace_reader *r;
@@ -445,7 +441,7 @@ static void odd_metadata_is_a_warning(void **state)
     free(f.data);
 }
 
-static void what_cannot_be_opened_says_why(void **state)
+TEST(what_cannot_be_opened_says_why)
 {
     struct trace_reader *r;
     struct error e = {0};
@@ -461,7 +457,7 @@ static void what_cannot_be_opened_says_why(void **state)
     assert_null(r);
 }
 
-static void the_writer_keeps_the_order(void **state)
+TEST(the_writer_keeps_the_order)
 {
     char path[64];
     struct error e = {0};
@@ -489,7 +485,7 @@ static void the_writer_keeps_the_order(void **state)
     unlink(path);
 }
 
-static void a_full_disk_is_reported_once_and_stays(void **state)
+TEST(a_full_disk_is_reported_once_and_stays)
 {
     struct error e = {0};
     struct trace_writer *w;
@@ -506,20 +502,4 @@ static void a_full_disk_is_reported_once_and_stays(void **state)
     assert_non_null(strstr(e.text, "/dev/full: writing at 0x"));
     assert_int_equal(trace_writer_begin_frame(w, 0, NULL), -ENOSPC);
     assert_int_equal(trace_writer_finish(w, NULL), -ENOSPC);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_can_be_read),
-        cmocka_unit_test(upstream_recordings_are_rewritten_byte_by_byte),
-        cmocka_unit_test(a_file_cut_at_any_byte_gives_an_error_and_what_is_before_it),
-        cmocka_unit_test(damaged_fields_are_named),
-        cmocka_unit_test(version_1_has_no_submissions),
-        cmocka_unit_test(odd_metadata_is_a_warning),
-        cmocka_unit_test(what_cannot_be_opened_says_why),
-        cmocka_unit_test(the_writer_keeps_the_order),
-        cmocka_unit_test(a_full_disk_is_reported_once_and_stays),
-    };
-    return cmocka_run_group_tests_name("trace", tests, NULL, NULL);
 }

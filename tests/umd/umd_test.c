@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The user-mode driver on the whole stack in virtual time: how it cuts long work into submissions. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/rng.h"
 #include "d3dkmt/server.h"
@@ -73,7 +69,7 @@ static struct cut work(struct bench *b, uint32_t steps, uint32_t packets, uint32
 }
 
 /* Light work goes in few submissions, and heavy work in many: each is about UMD_SPLIT_MS long. */
-static void submissions_find_their_size(void **state)
+TEST(submissions_find_their_size)
 {
     static const uint32_t packets[] = {1, 5, 40, 300};
 
@@ -91,7 +87,7 @@ static void submissions_find_their_size(void **state)
 }
 
 /* A program that is far ahead of the GPU: what waits behind other submissions is not itself long. */
-static void a_queue_is_not_taken_for_slowness(void **state)
+TEST(a_queue_is_not_taken_for_slowness)
 {
     struct bench b;
     struct cut c;
@@ -104,7 +100,7 @@ static void a_queue_is_not_taken_for_slowness(void **state)
 }
 
 /* Steps that become three hundred times as heavy, and the program does not know: what is under way by then is too long. */
-static void sudden_weight_is_noticed(void **state)
+TEST(sudden_weight_is_noticed)
 {
     struct bench b;
     struct cut light, heavy;
@@ -120,7 +116,7 @@ static void sudden_weight_is_noticed(void **state)
 
 /* The checklist's aim: 99.9 % of submissions under 100 ms, whatever the work is like, and with a program whose units are
  * wrong by up to three in either direction. */
-static void nearly_all_submissions_are_short(void **state)
+TEST(nearly_all_submissions_are_short)
 {
     struct rng rng = {.state = 7};
     uint32_t submissions = 0, long_ones = 0;
@@ -140,7 +136,7 @@ static void nearly_all_submissions_are_short(void **state)
 }
 
 /* Half of the command buffer is the other limit. */
-static void a_stream_stays_inside_its_buffer(void **state)
+TEST(a_stream_stays_inside_its_buffer)
 {
     struct bench b;
 
@@ -152,17 +148,4 @@ static void a_stream_stays_inside_its_buffer(void **state)
     assert_int_equal(umd_finish(b.d, 60000), STATUS_SUCCESS);
     assert_true(umd_stats(b.d)->splits >= 1);
     down(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(submissions_find_their_size),
-        cmocka_unit_test(a_queue_is_not_taken_for_slowness),
-        cmocka_unit_test(sudden_weight_is_noticed),
-        cmocka_unit_test(nearly_all_submissions_are_short),
-        cmocka_unit_test(a_stream_stays_inside_its_buffer),
-    };
-
-    return cmocka_run_group_tests_name("umd", tests, NULL, NULL);
 }

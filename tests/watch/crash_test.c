@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* crash_test.c: real crashes of the real executor, dumped, explained, played again. */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/log.h"
 #include "minimize/crash_run.h"
@@ -48,7 +46,7 @@ static void crash(const char *name, enum exec_markers markers, const char *dumps
     assert_true(r->crashed);
 }
 
-static void hang_is_placed_exactly(void **state)
+TEST(hang_is_placed_exactly)
 {
     struct crash_run_result r;
 
@@ -63,7 +61,7 @@ static void hang_is_placed_exactly(void **state)
 }
 
 /* Group markers leave more than one command: none is named with certainty, and the right one is among them. */
-static void groups_leave_candidates(void **state)
+TEST(groups_leave_candidates)
 {
     struct crash_run_result r;
     struct bb_error e = {0};
@@ -90,7 +88,7 @@ static void groups_leave_candidates(void **state)
     free(text);
 }
 
-static void use_after_free_is_told(void **state)
+TEST(use_after_free_is_told)
 {
     struct crash_run_result r;
 
@@ -102,7 +100,7 @@ static void use_after_free_is_told(void **state)
     assert_string_equal(r.crash.command, "DISPATCH");
 }
 
-static void out_of_bounds_is_told(void **state)
+TEST(out_of_bounds_is_told)
 {
     struct crash_run_result r;
 
@@ -113,7 +111,7 @@ static void out_of_bounds_is_told(void **state)
     assert_int_equal(r.crash.fault_distance % 4, 1); /* words, the first byte behind the end is 1 */
 }
 
-static void wild_store_is_told(void **state)
+TEST(wild_store_is_told)
 {
     struct crash_run_result r;
 
@@ -124,7 +122,7 @@ static void wild_store_is_told(void **state)
 }
 
 /* The same crash has the same fingerprint, another one another. */
-static void fingerprints(void **state)
+TEST(fingerprints)
 {
     struct crash_run_result a, b, c;
 
@@ -135,15 +133,11 @@ static void fingerprints(void **state)
     assert_string_not_equal(a.crash.fingerprint, c.crash.fingerprint);
 }
 
+TEST_GROUP(make_dir, remove_dir);
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hang_is_placed_exactly), cmocka_unit_test(groups_leave_candidates),
-        cmocka_unit_test(use_after_free_is_told), cmocka_unit_test(out_of_bounds_is_told),
-        cmocka_unit_test(wild_store_is_told),     cmocka_unit_test(fingerprints),
-    };
-
     samples = argc > 1 ? argv[1] : "build/samples/crash";
     log_set_level(LOG_ERROR);
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+    return test_run();
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* model_test.c: what a walk over streams knows about objects and bindings; and the watch's parts when memory runs out. */
+#include "test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <aerogpu/ext.h>
 #include <aerogpu/pci.h>
@@ -65,7 +63,7 @@ static struct watch_object *bound(const struct watch_model *m, const struct watc
     return NULL;
 }
 
-static void a_handle_comes_again(void **state)
+TEST(a_handle_comes_again)
 {
     struct watch_model m = {0};
     struct watch_model_context *c;
@@ -87,7 +85,7 @@ static void a_handle_comes_again(void **state)
 }
 
 /* In every context, at its last name. */
-static void bindings_let_go_of_a_resource(void **state)
+TEST(bindings_let_go_of_a_resource)
 {
     struct watch_model m = {0};
     struct watch_model_context *c, *other;
@@ -114,7 +112,7 @@ static void bindings_let_go_of_a_resource(void **state)
     abi_builder_finish(&b);
 }
 
-static void a_context_ends(void **state)
+TEST(a_context_ends)
 {
     struct watch_model m = {0};
     struct watch_model_context *c;
@@ -171,7 +169,7 @@ static int watch_and_dump(void *ctx)
     return !r && alloc_fail_disarm() ? ALLOC_FAIL_COPED : r;
 }
 
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
     struct machine *m;
     struct error e = {0};
@@ -183,14 +181,4 @@ static void memory_runs_out(void **state)
     machine_destroy(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_handle_comes_again),
-        cmocka_unit_test(bindings_let_go_of_a_resource),
-        cmocka_unit_test(a_context_ends),
-        cmocka_unit_test(memory_runs_out),
-    };
-
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir);

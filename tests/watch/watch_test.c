@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* watch_test.c: what the watch of a machine notices and puts into dumps: checkpoints, statuses, and causes told apart. */
-#include <setjmp.h>
+#include "test.h"
+
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <sqlite3.h>
 
 #include <aerogpu/alloc.h>
@@ -198,7 +197,7 @@ static void run_good(struct rig *r)
 
 /* ---- checkpoints, names -------------------------------------------------- */
 
-static void checkpoints_are_dumped(void **state)
+TEST(checkpoints_are_dumped)
 {
     struct rig r;
     char *text = NULL;
@@ -237,7 +236,7 @@ static void checkpoints_are_dumped(void **state)
 }
 
 /* With markers for groups they are kept as well, and a pointer of the client's own is only shown. */
-static void checkpoints_of_finished_work(void **state)
+TEST(checkpoints_of_finished_work)
 {
     struct rig r;
     char path[128];
@@ -261,7 +260,7 @@ static void checkpoints_of_finished_work(void **state)
     rig_finish(&r);
 }
 
-static void bad_checkpoints(void **state)
+TEST(bad_checkpoints)
 {
     static const struct {
         uint32_t alloc_id, bytes;
@@ -300,7 +299,7 @@ static void bad_checkpoints(void **state)
 }
 
 /* Deep regions and long names: each pop ends its own push. */
-static void deep_names(void **state)
+TEST(deep_names)
 {
     static char name[300];
     struct rig r;
@@ -352,7 +351,7 @@ static void dispatch(struct rig *r)
     ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1);
 }
 
-static void evicted_memory_is_told(void **state)
+TEST(evicted_memory_is_told)
 {
     struct rig r;
 
@@ -380,7 +379,7 @@ static void evicted_memory_is_told(void **state)
     rig_finish(&r);
 }
 
-static void refusals_are_told_apart(void **state)
+TEST(refusals_are_told_apart)
 {
     struct watch_crash first;
     struct rig r;
@@ -422,7 +421,7 @@ static void refusals_are_told_apart(void **state)
 
 enum { LIMITED = !SANITIZED }; /* a sanitizer's executor has all the memory there is */
 
-static void memory_and_dma_faults(void **state)
+TEST(memory_and_dma_faults)
 {
     struct driver_submission nowhere = {.cmd_gpa = UINT64_C(1) << 41, .cmd_size = 24};
     struct rig r;
@@ -458,7 +457,7 @@ static void memory_and_dma_faults(void **state)
 }
 
 /* What the device refused is done with: no time-out follows. */
-static void what_was_refused_is_no_hang(void **state)
+TEST(what_was_refused_is_no_hang)
 {
     struct driver_submission nowhere = {.cmd_gpa = UINT64_C(1) << 41, .cmd_size = 24};
     struct rig r;
@@ -472,7 +471,7 @@ static void what_was_refused_is_no_hang(void **state)
     rig_finish(&r);
 }
 
-static void hangs_and_deaths(void **state)
+TEST(hangs_and_deaths)
 {
     struct rig r;
     int pid;
@@ -502,7 +501,7 @@ static void hangs_and_deaths(void **state)
 }
 
 /* Whatever somebody sends, also what a processor or a watchdog raises, no command is to blame, and the sender is named. */
-static void signals_from_outside(void **state)
+TEST(signals_from_outside)
 {
     static const int signals[] = {SIGHUP,    SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS,
                                   SIGFPE,    SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM,
@@ -534,7 +533,7 @@ static void signals_from_outside(void **state)
 }
 
 /* What is stopped or traced does not hang. */
-static void stopped_is_not_hung(void **state)
+TEST(stopped_is_not_hung)
 {
     struct rig r;
     int pid, status;
@@ -575,7 +574,7 @@ static void stopped_is_not_hung(void **state)
 }
 
 /* The system took a device away: a dump, unless there was one of what caused it. */
-static void removed_device(void **state)
+TEST(removed_device)
 {
     struct rig r;
 
@@ -599,17 +598,10 @@ static void removed_device(void **state)
     rig_finish(&r);
 }
 
+TEST_GROUP(make_dir, remove_dir);
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(checkpoints_are_dumped), cmocka_unit_test(checkpoints_of_finished_work),
-        cmocka_unit_test(bad_checkpoints),        cmocka_unit_test(deep_names),
-        cmocka_unit_test(evicted_memory_is_told), cmocka_unit_test(refusals_are_told_apart),
-        cmocka_unit_test(memory_and_dma_faults),  cmocka_unit_test(what_was_refused_is_no_hang),
-        cmocka_unit_test(hangs_and_deaths),       cmocka_unit_test(removed_device),
-        cmocka_unit_test(signals_from_outside),   cmocka_unit_test(stopped_is_not_hung),
-    };
-
     log_set_level(LOG_ERROR);
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+    return test_run();
 }

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "test.h"
+
+int main(void)
+{
+    return test_run();
+}
