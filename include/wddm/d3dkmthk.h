@@ -714,11 +714,17 @@ typedef struct _D3DKMT_QUERYSTATISTICS {
     T(SetVidPnSourceOwner, CONST D3DKMT_SETVIDPNSOURCEOWNER)                                                 \
     T(QueryStatistics, D3DKMT_QUERYSTATISTICS)
 
-#define D3DKMT_DECLARE(name, type) NTKERNELAPI NTSTATUS APIENTRY D3DKMT##name(type *arg);
+/* Programs call thunks by the convention of their platform. */
+#if defined(_WIN32)
+#define D3DKMTAPI APIENTRY
+#else
+#define D3DKMTAPI
+#endif
+#define D3DKMT_DECLARE(name, type) NTKERNELAPI NTSTATUS D3DKMTAPI D3DKMT##name(type *arg);
 D3DKMT_THUNKS(D3DKMT_DECLARE)
 #undef D3DKMT_DECLARE
 /* Made from two of the above, in the client. */
-NTKERNELAPI NTSTATUS APIENTRY D3DKMTOpenAdapterFromDeviceName(D3DKMT_OPENADAPTERFROMDEVICENAME *arg);
+NTKERNELAPI NTSTATUS D3DKMTAPI D3DKMTOpenAdapterFromDeviceName(D3DKMT_OPENADAPTERFROMDEVICENAME *arg);
 
 WDDM_SIZE(D3DKMT_QUERY_DEVICE_IDS, 28);
 WDDM_SIZE(D3DKMT_QUERYSTATISTICS_ADAPTER_INFORMATION, 776);

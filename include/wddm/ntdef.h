@@ -26,8 +26,18 @@
 
 #define VOID  void
 #define CONST const
+/* How a miniport and the kernel call each other: as on Windows outside it too, so that a driver's image runs as it is. */
+#if defined(_WIN32) && !defined(_WIN64)
+#define NTAPI    __attribute__((stdcall))
+#define FASTCALL __attribute__((fastcall))
+#elif defined(__x86_64__) && !defined(_WIN32)
+#define NTAPI    __attribute__((ms_abi))
+#define FASTCALL NTAPI
+#else
 #define NTAPI
-#define APIENTRY
+#define FASTCALL
+#endif
+#define APIENTRY NTAPI
 #define IN
 #define OUT
 #define OPTIONAL

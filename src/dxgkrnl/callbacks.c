@@ -20,7 +20,8 @@ static struct dxgk *from(HANDLE h, const char *routine)
     if (!d || !dxgk_kernel_check(d->kernel, __func__, max))                                                  \
     return failed
 
-static NTSTATUS DxgkCbEvalAcpiMethod(HANDLE h, ULONG uid, PVOID in, ULONG in_size, PVOID out, ULONG out_size)
+static NTSTATUS NTAPI DxgkCbEvalAcpiMethod(HANDLE h, ULONG uid, PVOID in, ULONG in_size, PVOID out,
+                                           ULONG out_size)
 {
     ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(uid);
@@ -31,7 +32,7 @@ static NTSTATUS DxgkCbEvalAcpiMethod(HANDLE h, ULONG uid, PVOID in, ULONG in_siz
     return STATUS_NOT_SUPPORTED; /* the machine has no ACPI tables */
 }
 
-static NTSTATUS DxgkCbGetDeviceInformation(HANDLE h, PDXGK_DEVICE_INFO info)
+static NTSTATUS NTAPI DxgkCbGetDeviceInformation(HANDLE h, PDXGK_DEVICE_INFO info)
 {
     ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
     *info = (DXGK_DEVICE_INFO){
@@ -45,7 +46,7 @@ static NTSTATUS DxgkCbGetDeviceInformation(HANDLE h, PDXGK_DEVICE_INFO info)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS DxgkCbIndicateChildStatus(HANDLE h, PDXGK_CHILD_STATUS status)
+static NTSTATUS NTAPI DxgkCbIndicateChildStatus(HANDLE h, PDXGK_CHILD_STATUS status)
 {
     ENTER(h, DISPATCH_LEVEL, STATUS_INVALID_PARAMETER);
     for (ULONG i = 0; i < d->display.num_children; i++)
@@ -56,8 +57,8 @@ static NTSTATUS DxgkCbIndicateChildStatus(HANDLE h, PDXGK_CHILD_STATUS status)
     return STATUS_INVALID_PARAMETER;
 }
 
-static NTSTATUS DxgkCbMapMemory(HANDLE h, PHYSICAL_ADDRESS address, ULONG length, BOOLEAN io, BOOLEAN user,
-                                MEMORY_CACHING_TYPE cache, PVOID *va)
+static NTSTATUS NTAPI DxgkCbMapMemory(HANDLE h, PHYSICAL_ADDRESS address, ULONG length, BOOLEAN io,
+                                      BOOLEAN user, MEMORY_CACHING_TYPE cache, PVOID *va)
 {
     ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(cache);
@@ -66,7 +67,7 @@ static NTSTATUS DxgkCbMapMemory(HANDLE h, PHYSICAL_ADDRESS address, ULONG length
     return dxgk_ntos_map(d, (uint64_t)address.QuadPart, length, va);
 }
 
-static BOOLEAN DxgkCbQueueDpc(HANDLE h)
+static BOOLEAN NTAPI DxgkCbQueueDpc(HANDLE h)
 {
     ENTER(h, HIGH_LEVEL, FALSE);
     if (d->dpc.DpcData)
@@ -75,7 +76,7 @@ static BOOLEAN DxgkCbQueueDpc(HANDLE h)
     return TRUE;
 }
 
-static NTSTATUS DxgkCbQueryServices(HANDLE h, DXGK_SERVICES type, PINTERFACE interface)
+static NTSTATUS NTAPI DxgkCbQueryServices(HANDLE h, DXGK_SERVICES type, PINTERFACE interface)
 {
     ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(type);
@@ -83,8 +84,8 @@ static NTSTATUS DxgkCbQueryServices(HANDLE h, DXGK_SERVICES type, PINTERFACE int
     return STATUS_NOT_SUPPORTED;
 }
 
-static NTSTATUS DxgkCbReadDeviceSpace(HANDLE h, ULONG type, PVOID buffer, ULONG offset, ULONG length,
-                                      PULONG read)
+static NTSTATUS NTAPI DxgkCbReadDeviceSpace(HANDLE h, ULONG type, PVOID buffer, ULONG offset, ULONG length,
+                                            PULONG read)
 {
     ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
     *read = 0;
@@ -94,8 +95,8 @@ static NTSTATUS DxgkCbReadDeviceSpace(HANDLE h, ULONG type, PVOID buffer, ULONG 
     return *read ? STATUS_SUCCESS : STATUS_UNSUCCESSFUL;
 }
 
-static NTSTATUS DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE routine, PVOID context,
-                                           ULONG message, PBOOLEAN result)
+static NTSTATUS NTAPI DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE routine, PVOID context,
+                                                 ULONG message, PBOOLEAN result)
 {
     KIRQL old;
     ENTER(h, DISPATCH_LEVEL, STATUS_INVALID_PARAMETER);
@@ -106,14 +107,14 @@ static NTSTATUS DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE routi
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS DxgkCbUnmapMemory(HANDLE h, PVOID va)
+static NTSTATUS NTAPI DxgkCbUnmapMemory(HANDLE h, PVOID va)
 {
     ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
     return dxgk_ntos_unmap(d, va);
 }
 
-static NTSTATUS DxgkCbWriteDeviceSpace(HANDLE h, ULONG type, PVOID buffer, ULONG offset, ULONG length,
-                                       PULONG written)
+static NTSTATUS NTAPI DxgkCbWriteDeviceSpace(HANDLE h, ULONG type, PVOID buffer, ULONG offset, ULONG length,
+                                             PULONG written)
 {
     ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
     *written = 0;
@@ -123,7 +124,7 @@ static NTSTATUS DxgkCbWriteDeviceSpace(HANDLE h, ULONG type, PVOID buffer, ULONG
     return *written ? STATUS_SUCCESS : STATUS_UNSUCCESSFUL;
 }
 
-static NTSTATUS DxgkCbIsDevicePresent(HANDLE h, PVOID parameters, PBOOLEAN present)
+static NTSTATUS NTAPI DxgkCbIsDevicePresent(HANDLE h, PVOID parameters, PBOOLEAN present)
 {
     ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(parameters);
@@ -131,7 +132,7 @@ static NTSTATUS DxgkCbIsDevicePresent(HANDLE h, PVOID parameters, PBOOLEAN prese
     return STATUS_SUCCESS;
 }
 
-static VOID *DxgkCbGetHandleData(CONST DXGKARGCB_GETHANDLEDATA *args)
+static VOID *NTAPI DxgkCbGetHandleData(CONST DXGKARGCB_GETHANDLEDATA *args)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
@@ -150,7 +151,7 @@ static VOID *DxgkCbGetHandleData(CONST DXGKARGCB_GETHANDLEDATA *args)
     return NULL;
 }
 
-static D3DKMT_HANDLE DxgkCbGetHandleParent(D3DKMT_HANDLE allocation)
+static D3DKMT_HANDLE NTAPI DxgkCbGetHandleParent(D3DKMT_HANDLE allocation)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
@@ -161,7 +162,7 @@ static D3DKMT_HANDLE DxgkCbGetHandleParent(D3DKMT_HANDLE allocation)
     return 0;
 }
 
-static D3DKMT_HANDLE DxgkCbEnumHandleChildren(CONST DXGKARGCB_ENUMHANDLECHILDREN *args)
+static D3DKMT_HANDLE NTAPI DxgkCbEnumHandleChildren(CONST DXGKARGCB_ENUMHANDLECHILDREN *args)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
     UINT i = args->Index;
@@ -173,7 +174,7 @@ static D3DKMT_HANDLE DxgkCbEnumHandleChildren(CONST DXGKARGCB_ENUMHANDLECHILDREN
     return 0;
 }
 
-static VOID DxgkCbNotifyInterrupt(CONST HANDLE h, CONST DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+static VOID NTAPI DxgkCbNotifyInterrupt(CONST HANDLE h, CONST DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
     struct dxgk *d = from(h, __func__);
 
@@ -185,7 +186,7 @@ static VOID DxgkCbNotifyInterrupt(CONST HANDLE h, CONST DXGKARGCB_NOTIFY_INTERRU
     dxgk_interrupts_notify(d, data);
 }
 
-static VOID DxgkCbNotifyDpc(CONST HANDLE h)
+static VOID NTAPI DxgkCbNotifyDpc(CONST HANDLE h)
 {
     struct dxgk *d = from(h, __func__);
 
@@ -197,8 +198,8 @@ static VOID DxgkCbNotifyDpc(CONST HANDLE h)
     dxgk_interrupts_dispatch(d);
 }
 
-static NTSTATUS DxgkCbQueryVidPnInterface(D3DKMDT_HVIDPN vidpn, DXGK_VIDPN_INTERFACE_VERSION version,
-                                          CONST DXGK_VIDPN_INTERFACE **interface)
+static NTSTATUS NTAPI DxgkCbQueryVidPnInterface(D3DKMDT_HVIDPN vidpn, DXGK_VIDPN_INTERFACE_VERSION version,
+                                                CONST DXGK_VIDPN_INTERFACE **interface)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
@@ -207,7 +208,7 @@ static NTSTATUS DxgkCbQueryVidPnInterface(D3DKMDT_HVIDPN vidpn, DXGK_VIDPN_INTER
     return dxgk_vidpn_query_interface(vidpn, version, interface);
 }
 
-static NTSTATUS DxgkCbGetCaptureAddress(DXGKARGCB_GETCAPTUREADDRESS *args)
+static NTSTATUS NTAPI DxgkCbGetCaptureAddress(DXGKARGCB_GETCAPTUREADDRESS *args)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
@@ -221,14 +222,14 @@ static NTSTATUS DxgkCbGetCaptureAddress(DXGKARGCB_GETCAPTUREADDRESS *args)
     return STATUS_INVALID_PARAMETER;
 }
 
-static VOID DxgkCbLogEtwEvent(CONST LPCGUID guid, UCHAR type, USHORT size, PVOID buffer)
+static VOID NTAPI DxgkCbLogEtwEvent(CONST LPCGUID guid, UCHAR type, USHORT size, PVOID buffer)
 {
     UNREFERENCED_PARAMETER(buffer);
     log_debug("dxgkrnl", "the miniport logs an ETW event %08x, type %u, %u bytes", guid->Data1, type, size);
 }
 
-static NTSTATUS DxgkCbExcludeAdapterAccess(HANDLE h, ULONG attributes, PDXGKDDI_PROTECTED_CALLBACK callback,
-                                           PVOID context)
+static NTSTATUS NTAPI DxgkCbExcludeAdapterAccess(HANDLE h, ULONG attributes,
+                                                 PDXGKDDI_PROTECTED_CALLBACK callback, PVOID context)
 {
     ENTER(h, APC_LEVEL, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(attributes);

@@ -14,8 +14,8 @@
 
 static _Thread_local struct dxgk *loading;
 
-NTSTATUS DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
-                        PDRIVER_INITIALIZATION_DATA data)
+NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                              PDRIVER_INITIALIZATION_DATA data)
 {
     struct dxgk *d = loading;
 
@@ -418,7 +418,7 @@ static bool on_isr(void *ctx, unsigned message)
     return ours;
 }
 
-static void on_dpc(PKDPC dpc, PVOID ctx, PVOID a, PVOID b)
+static void NTAPI on_dpc(PKDPC dpc, PVOID ctx, PVOID a, PVOID b)
 {
     struct dxgk *d = ctx;
     struct kernel_ddi ddi;

@@ -2,6 +2,7 @@
 /* ntos.c: the kernel routines that a miniport calls (include/wddm/ntddk.h), each with the IRQL rule of its
  * documentation. */
 #include "dxgkrnl/adapter.h"
+#include "dxgkrnl/print.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,22 +21,22 @@ enum { POOL_MAGIC = 0x6C6F6F50, TIMER_FREQUENCY = 10000000 };
 
 /* ---- IRQL and spin locks ------------------------------------------------- */
 
-KIRQL KeGetCurrentIrql(VOID)
+KIRQL NTAPI KeGetCurrentIrql(VOID)
 {
     return dxgk_kernel_irql(SELF());
 }
 
-KIRQL KfRaiseIrql(KIRQL NewIrql)
+KIRQL NTAPI KfRaiseIrql(KIRQL NewIrql)
 {
     return dxgk_kernel_raise(SELF(), NewIrql);
 }
 
-VOID KeLowerIrql(KIRQL NewIrql)
+VOID NTAPI KeLowerIrql(KIRQL NewIrql)
 {
     dxgk_kernel_lower(SELF(), NewIrql);
 }
 
-VOID KeInitializeSpinLock(PKSPIN_LOCK SpinLock)
+VOID NTAPI KeInitializeSpinLock(PKSPIN_LOCK SpinLock)
 {
     *SpinLock = 0;
 }
@@ -56,7 +57,7 @@ static void release(struct kernel *k, const char *routine, PKSPIN_LOCK lock)
     *lock = 0;
 }
 
-KIRQL KeAcquireSpinLockRaiseToDpc(PKSPIN_LOCK SpinLock)
+KIRQL NTAPI KeAcquireSpinLockRaiseToDpc(PKSPIN_LOCK SpinLock)
 {
     KIRQL old;
     CHECK(DISPATCH_LEVEL);
@@ -66,7 +67,7 @@ KIRQL KeAcquireSpinLockRaiseToDpc(PKSPIN_LOCK SpinLock)
     return old;
 }
 
-VOID KeReleaseSpinLock(PKSPIN_LOCK SpinLock, KIRQL NewIrql)
+VOID NTAPI KeReleaseSpinLock(PKSPIN_LOCK SpinLock, KIRQL NewIrql)
 {
     struct kernel *k = SELF();
 
@@ -77,7 +78,7 @@ VOID KeReleaseSpinLock(PKSPIN_LOCK SpinLock, KIRQL NewIrql)
     dxgk_kernel_lower(k, NewIrql);
 }
 
-VOID KeAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
+VOID NTAPI KeAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
 {
     struct kernel *k = SELF();
 
@@ -88,7 +89,7 @@ VOID KeAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
     acquire(k, "KeAcquireSpinLockAtDpcLevel", SpinLock);
 }
 
-VOID KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK SpinLock)
+VOID NTAPI KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK SpinLock)
 {
     struct kernel *k = SELF();
 
@@ -107,14 +108,14 @@ static struct kwaiters *waiters(DISPATCHER_HEADER *h)
     return (struct kwaiters *)&h->WaitListHead;
 }
 
-VOID KeInitializeEvent(PKEVENT Event, EVENT_TYPE Type, BOOLEAN State)
+VOID NTAPI KeInitializeEvent(PKEVENT Event, EVENT_TYPE Type, BOOLEAN State)
 {
     memset(Event, 0, sizeof(*Event));
     Event->Header.Type = (UCHAR)Type;
     Event->Header.SignalState = State;
 }
 
-LONG KeSetEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait)
+LONG NTAPI KeSetEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait)
 {
     LONG old = Event->Header.SignalState;
     CHECK(DISPATCH_LEVEL);
@@ -126,7 +127,7 @@ LONG KeSetEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait)
     return old;
 }
 
-LONG KeResetEvent(PKEVENT Event)
+LONG NTAPI KeResetEvent(PKEVENT Event)
 {
     LONG old = Event->Header.SignalState;
     CHECK(DISPATCH_LEVEL);
@@ -135,13 +136,13 @@ LONG KeResetEvent(PKEVENT Event)
     return old;
 }
 
-VOID KeClearEvent(PKEVENT Event)
+VOID NTAPI KeClearEvent(PKEVENT Event)
 {
     CHECK(DISPATCH_LEVEL);
     Event->Header.SignalState = 0;
 }
 
-LONG KeReadStateEvent(PKEVENT Event)
+LONG NTAPI KeReadStateEvent(PKEVENT Event)
 {
     CHECK(DISPATCH_LEVEL);
     return Event->Header.SignalState;
@@ -155,8 +156,8 @@ static uint64_t deadline(struct kernel *k, const LARGE_INTEGER *t)
     return t->QuadPart < 0 ? dxgk_kernel_now(k) + (uint64_t)-t->QuadPart * 100 : (uint64_t)t->QuadPart * 100;
 }
 
-NTSTATUS KeWaitForSingleObject(PVOID Object, KWAIT_REASON WaitReason, KPROCESSOR_MODE WaitMode,
-                               BOOLEAN Alertable, PLARGE_INTEGER Timeout)
+NTSTATUS NTAPI KeWaitForSingleObject(PVOID Object, KWAIT_REASON WaitReason, KPROCESSOR_MODE WaitMode,
+                                     BOOLEAN Alertable, PLARGE_INTEGER Timeout)
 {
     DISPATCHER_HEADER *h = Object;
     struct kernel *k = SELF();
@@ -177,7 +178,7 @@ NTSTATUS KeWaitForSingleObject(PVOID Object, KWAIT_REASON WaitReason, KPROCESSOR
     return STATUS_SUCCESS;
 }
 
-NTSTATUS KeDelayExecutionThread(KPROCESSOR_MODE WaitMode, BOOLEAN Alertable, PLARGE_INTEGER Interval)
+NTSTATUS NTAPI KeDelayExecutionThread(KPROCESSOR_MODE WaitMode, BOOLEAN Alertable, PLARGE_INTEGER Interval)
 {
     struct kernel *k = SELF();
 
@@ -189,7 +190,7 @@ NTSTATUS KeDelayExecutionThread(KPROCESSOR_MODE WaitMode, BOOLEAN Alertable, PLA
 }
 
 /* Busy waiting holds the processor. In virtual time it is the clock that moves. */
-VOID KeStallExecutionProcessor(ULONG MicroSeconds)
+VOID NTAPI KeStallExecutionProcessor(ULONG MicroSeconds)
 {
     struct dxgk *d = OWNER();
     struct timespec ts = {.tv_sec = MicroSeconds / 1000000, .tv_nsec = MicroSeconds % 1000000 * 1000};
@@ -200,12 +201,12 @@ VOID KeStallExecutionProcessor(ULONG MicroSeconds)
         nanosleep(&ts, NULL);
 }
 
-VOID KeInitializeFastMutex(PFAST_MUTEX FastMutex)
+VOID NTAPI KeInitializeFastMutex(PFAST_MUTEX FastMutex)
 {
     ExInitializeFastMutex(FastMutex);
 }
 
-VOID ExAcquireFastMutex(PFAST_MUTEX FastMutex)
+VOID NTAPI ExAcquireFastMutex(PFAST_MUTEX FastMutex)
 {
     struct kernel *k = SELF();
 
@@ -222,7 +223,7 @@ VOID ExAcquireFastMutex(PFAST_MUTEX FastMutex)
         dxgk_kernel_raise(k, APC_LEVEL);
 }
 
-VOID ExReleaseFastMutex(PFAST_MUTEX FastMutex)
+VOID NTAPI ExReleaseFastMutex(PFAST_MUTEX FastMutex)
 {
     struct kernel *k = SELF();
 
@@ -239,7 +240,7 @@ VOID ExReleaseFastMutex(PFAST_MUTEX FastMutex)
 
 /* ---- time ---------------------------------------------------------------- */
 
-LARGE_INTEGER KeQueryPerformanceCounter(PLARGE_INTEGER PerformanceFrequency)
+LARGE_INTEGER NTAPI KeQueryPerformanceCounter(PLARGE_INTEGER PerformanceFrequency)
 {
     LARGE_INTEGER now = {.QuadPart = (LONGLONG)(clock_now(OWNER()->clock) / 100)};
 
@@ -248,7 +249,7 @@ LARGE_INTEGER KeQueryPerformanceCounter(PLARGE_INTEGER PerformanceFrequency)
     return now;
 }
 
-ULONGLONG KeQueryInterruptTimePrecise(PULONG64 QpcTimeStamp)
+ULONGLONG NTAPI KeQueryInterruptTimePrecise(PULONG64 QpcTimeStamp)
 {
     uint64_t now = clock_now(OWNER()->clock) / 100;
 
@@ -256,7 +257,7 @@ ULONGLONG KeQueryInterruptTimePrecise(PULONG64 QpcTimeStamp)
     return now;
 }
 
-ULONG KeQueryTimeIncrement(VOID)
+ULONG NTAPI KeQueryTimeIncrement(VOID)
 {
     SELF();
     return 156250;
@@ -264,12 +265,12 @@ ULONG KeQueryTimeIncrement(VOID)
 
 /* ---- DPCs and timers ----------------------------------------------------- */
 
-VOID KeInitializeDpc(PKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine, PVOID DeferredContext)
+VOID NTAPI KeInitializeDpc(PKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine, PVOID DeferredContext)
 {
     *Dpc = (KDPC){.DeferredRoutine = DeferredRoutine, .DeferredContext = DeferredContext};
 }
 
-BOOLEAN KeInsertQueueDpc(PKDPC Dpc, PVOID SystemArgument1, PVOID SystemArgument2)
+BOOLEAN NTAPI KeInsertQueueDpc(PKDPC Dpc, PVOID SystemArgument1, PVOID SystemArgument2)
 {
     struct kernel *k = SELF();
 
@@ -282,7 +283,7 @@ BOOLEAN KeInsertQueueDpc(PKDPC Dpc, PVOID SystemArgument1, PVOID SystemArgument2
 }
 
 /* One processor: whatever was queued has run, for the IRQL is below DISPATCH_LEVEL here. */
-VOID KeFlushQueuedDpcs(VOID)
+VOID NTAPI KeFlushQueuedDpcs(VOID)
 {
     CHECK(PASSIVE_LEVEL);
 }
@@ -301,12 +302,12 @@ static void timer_fired(void *ctx)
         dxgk_kernel_queue_dpc(k, t->Dpc);
 }
 
-VOID KeInitializeTimer(PKTIMER Timer)
+VOID NTAPI KeInitializeTimer(PKTIMER Timer)
 {
     memset(Timer, 0, sizeof(*Timer));
 }
 
-BOOLEAN KeCancelTimer(PKTIMER Timer)
+BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer)
 {
     struct ktimer *kt = (struct ktimer *)Timer->TimerListEntry.Flink;
     CHECK(DISPATCH_LEVEL);
@@ -319,7 +320,7 @@ BOOLEAN KeCancelTimer(PKTIMER Timer)
     return TRUE;
 }
 
-BOOLEAN KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc)
+BOOLEAN NTAPI KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc)
 {
     BOOLEAN was_set = KeCancelTimer(Timer);
     struct kernel *k = SELF();
@@ -341,7 +342,7 @@ void dxgk_ntos_init(struct dxgk *d)
     d->ntos.pool.prev = d->ntos.pool.next = &d->ntos.pool;
 }
 
-PVOID ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
+PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
 {
     struct dxgk *d = OWNER();
     struct pool_block *b;
@@ -362,7 +363,7 @@ PVOID ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
     return b + 1;
 }
 
-VOID ExFreePoolWithTag(PVOID P, ULONG Tag)
+VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
 {
     struct pool_block *b = (struct pool_block *)P - 1;
     CHECK(DISPATCH_LEVEL);
@@ -379,12 +380,12 @@ VOID ExFreePoolWithTag(PVOID P, ULONG Tag)
     free(b);
 }
 
-VOID ExFreePool(PVOID P)
+VOID NTAPI ExFreePool(PVOID P)
 {
     ExFreePoolWithTag(P, 0);
 }
 
-PVOID MmAllocateContiguousMemory(SIZE_T NumberOfBytes, PHYSICAL_ADDRESS HighestAcceptableAddress)
+PVOID NTAPI MmAllocateContiguousMemory(SIZE_T NumberOfBytes, PHYSICAL_ADDRESS HighestAcceptableAddress)
 {
     struct dxgk *d = OWNER();
     struct contiguous *c;
@@ -405,10 +406,11 @@ PVOID MmAllocateContiguousMemory(SIZE_T NumberOfBytes, PHYSICAL_ADDRESS HighestA
     return c->mem.va;
 }
 
-PVOID MmAllocateContiguousMemorySpecifyCache(SIZE_T NumberOfBytes, PHYSICAL_ADDRESS LowestAcceptableAddress,
-                                             PHYSICAL_ADDRESS HighestAcceptableAddress,
-                                             PHYSICAL_ADDRESS BoundaryAddressMultiple,
-                                             MEMORY_CACHING_TYPE CacheType)
+PVOID NTAPI MmAllocateContiguousMemorySpecifyCache(SIZE_T NumberOfBytes,
+                                                   PHYSICAL_ADDRESS LowestAcceptableAddress,
+                                                   PHYSICAL_ADDRESS HighestAcceptableAddress,
+                                                   PHYSICAL_ADDRESS BoundaryAddressMultiple,
+                                                   MEMORY_CACHING_TYPE CacheType)
 {
     UNREFERENCED_PARAMETER(LowestAcceptableAddress);
     UNREFERENCED_PARAMETER(BoundaryAddressMultiple);
@@ -416,7 +418,7 @@ PVOID MmAllocateContiguousMemorySpecifyCache(SIZE_T NumberOfBytes, PHYSICAL_ADDR
     return MmAllocateContiguousMemory(NumberOfBytes, HighestAcceptableAddress);
 }
 
-VOID MmFreeContiguousMemory(PVOID BaseAddress)
+VOID NTAPI MmFreeContiguousMemory(PVOID BaseAddress)
 {
     struct dxgk *d = OWNER();
     CHECK(APC_LEVEL);
@@ -432,15 +434,15 @@ VOID MmFreeContiguousMemory(PVOID BaseAddress)
     dxgk_kernel_violation(k, "MmFreeContiguousMemory of %p, which is not allocated", BaseAddress);
 }
 
-VOID MmFreeContiguousMemorySpecifyCache(PVOID BaseAddress, SIZE_T NumberOfBytes,
-                                        MEMORY_CACHING_TYPE CacheType)
+VOID NTAPI MmFreeContiguousMemorySpecifyCache(PVOID BaseAddress, SIZE_T NumberOfBytes,
+                                              MEMORY_CACHING_TYPE CacheType)
 {
     UNREFERENCED_PARAMETER(NumberOfBytes);
     UNREFERENCED_PARAMETER(CacheType);
     MmFreeContiguousMemory(BaseAddress);
 }
 
-PHYSICAL_ADDRESS MmGetPhysicalAddress(PVOID BaseAddress)
+PHYSICAL_ADDRESS NTAPI MmGetPhysicalAddress(PVOID BaseAddress)
 {
     struct dxgk *d = OWNER();
     PHYSICAL_ADDRESS pa = {.QuadPart = 0};
@@ -452,7 +454,7 @@ PHYSICAL_ADDRESS MmGetPhysicalAddress(PVOID BaseAddress)
     return pa;
 }
 
-PVOID MmGetVirtualForPhysical(PHYSICAL_ADDRESS PhysicalAddress)
+PVOID NTAPI MmGetVirtualForPhysical(PHYSICAL_ADDRESS PhysicalAddress)
 {
     struct dxgk *d = OWNER();
 
@@ -507,7 +509,8 @@ NTSTATUS dxgk_ntos_unmap(struct dxgk *d, void *va)
     return STATUS_INVALID_PARAMETER;
 }
 
-PVOID MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes, MEMORY_CACHING_TYPE CacheType)
+PVOID NTAPI MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes,
+                         MEMORY_CACHING_TYPE CacheType)
 {
     struct dxgk *d = OWNER();
     struct mapping *m;
@@ -529,7 +532,7 @@ PVOID MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes, MEMOR
     return va;
 }
 
-PPHYSICAL_MEMORY_RANGE MmGetPhysicalMemoryRanges(VOID)
+PPHYSICAL_MEMORY_RANGE NTAPI MmGetPhysicalMemoryRanges(VOID)
 {
     struct dxgk *d = OWNER();
     PPHYSICAL_MEMORY_RANGE r = ExAllocatePoolWithTag(NonPagedPool, 2 * sizeof(*r), 0);
@@ -543,20 +546,20 @@ PPHYSICAL_MEMORY_RANGE MmGetPhysicalMemoryRanges(VOID)
 }
 
 /* Command buffers are dxgkrnl's own mappings, which nobody else can take away. */
-HANDLE MmSecureVirtualMemory(PVOID Address, SIZE_T Size, ULONG ProbeMode)
+HANDLE NTAPI MmSecureVirtualMemory(PVOID Address, SIZE_T Size, ULONG ProbeMode)
 {
     CHECK(APC_LEVEL);
     return Size && ProbeMode ? Address : NULL;
 }
 
-VOID MmUnsecureVirtualMemory(HANDLE SecureHandle)
+VOID NTAPI MmUnsecureVirtualMemory(HANDLE SecureHandle)
 {
     CHECK(APC_LEVEL);
     if (!SecureHandle)
         dxgk_kernel_violation(k, "MmUnsecureVirtualMemory of nothing");
 }
 
-VOID MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes)
+VOID NTAPI MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes)
 {
     struct dxgk *d = OWNER();
     CHECK(DISPATCH_LEVEL);
@@ -609,22 +612,22 @@ static void register_write(const char *routine, volatile void *reg, unsigned siz
                            value);
 }
 
-UCHAR READ_REGISTER_UCHAR(volatile UCHAR *Register)
+UCHAR NTAPI READ_REGISTER_UCHAR(volatile UCHAR *Register)
 {
     return (UCHAR)register_read(__func__, Register, 1);
 }
 
-ULONG READ_REGISTER_ULONG(volatile ULONG *Register)
+ULONG NTAPI READ_REGISTER_ULONG(volatile ULONG *Register)
 {
     return (ULONG)register_read(__func__, Register, 4);
 }
 
-VOID WRITE_REGISTER_UCHAR(volatile UCHAR *Register, UCHAR Value)
+VOID NTAPI WRITE_REGISTER_UCHAR(volatile UCHAR *Register, UCHAR Value)
 {
     register_write(__func__, Register, 1, Value);
 }
 
-VOID WRITE_REGISTER_ULONG(volatile ULONG *Register, ULONG Value)
+VOID NTAPI WRITE_REGISTER_ULONG(volatile ULONG *Register, ULONG Value)
 {
     register_write(__func__, Register, 4, Value);
 }
@@ -693,7 +696,7 @@ static NTSTATUS open_key(struct dxgk *d, const char *name, PHANDLE out)
     return key ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
-NTSTATUS ZwOpenKey(PHANDLE KeyHandle, ACCESS_MASK DesiredAccess, POBJECT_ATTRIBUTES ObjectAttributes)
+NTSTATUS NTAPI ZwOpenKey(PHANDLE KeyHandle, ACCESS_MASK DesiredAccess, POBJECT_ATTRIBUTES ObjectAttributes)
 {
     static const char machine[] = "\\Registry\\Machine\\";
     struct dxgk *d = OWNER();
@@ -712,8 +715,8 @@ NTSTATUS ZwOpenKey(PHANDLE KeyHandle, ACCESS_MASK DesiredAccess, POBJECT_ATTRIBU
     return open_key(d, full, KeyHandle);
 }
 
-NTSTATUS IoOpenDeviceRegistryKey(PDEVICE_OBJECT DeviceObject, ULONG DevInstKeyType, ACCESS_MASK DesiredAccess,
-                                 PHANDLE DevInstRegKey)
+NTSTATUS NTAPI IoOpenDeviceRegistryKey(PDEVICE_OBJECT DeviceObject, ULONG DevInstKeyType,
+                                       ACCESS_MASK DesiredAccess, PHANDLE DevInstRegKey)
 {
     CHECK(PASSIVE_LEVEL);
 
@@ -725,9 +728,9 @@ NTSTATUS IoOpenDeviceRegistryKey(PDEVICE_OBJECT DeviceObject, ULONG DevInstKeyTy
     return *DevInstRegKey ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
-NTSTATUS ZwQueryValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName,
-                         KEY_VALUE_INFORMATION_CLASS KeyValueInformationClass, PVOID KeyValueInformation,
-                         ULONG Length, PULONG ResultLength)
+NTSTATUS NTAPI ZwQueryValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName,
+                               KEY_VALUE_INFORMATION_CLASS KeyValueInformationClass,
+                               PVOID KeyValueInformation, ULONG Length, PULONG ResultLength)
 {
     KEY_VALUE_PARTIAL_INFORMATION *info = KeyValueInformation;
     struct dxgk *d = OWNER();
@@ -749,14 +752,14 @@ NTSTATUS ZwQueryValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName,
     return STATUS_SUCCESS;
 }
 
-NTSTATUS ZwClose(HANDLE Handle)
+NTSTATUS NTAPI ZwClose(HANDLE Handle)
 {
     CHECK(PASSIVE_LEVEL);
     free(Handle);
     return STATUS_SUCCESS;
 }
 
-VOID RtlInitUnicodeString(PUNICODE_STRING DestinationString, PCWSTR SourceString)
+VOID NTAPI RtlInitUnicodeString(PUNICODE_STRING DestinationString, PCWSTR SourceString)
 {
     size_t n = 0;
 
@@ -769,12 +772,12 @@ VOID RtlInitUnicodeString(PUNICODE_STRING DestinationString, PCWSTR SourceString
 
 /* ---- who calls ----------------------------------------------------------- */
 
-KPROCESSOR_MODE ExGetPreviousMode(VOID)
+KPROCESSOR_MODE NTAPI ExGetPreviousMode(VOID)
 {
     return dxgk_kernel_caller(SELF()).process ? UserMode : KernelMode;
 }
 
-BOOLEAN SeSinglePrivilegeCheck(LUID PrivilegeValue, KPROCESSOR_MODE PreviousMode)
+BOOLEAN NTAPI SeSinglePrivilegeCheck(LUID PrivilegeValue, KPROCESSOR_MODE PreviousMode)
 {
     struct dxgk_kernel_caller c = dxgk_kernel_caller(SELF());
     CHECK(PASSIVE_LEVEL);
@@ -786,9 +789,9 @@ BOOLEAN SeSinglePrivilegeCheck(LUID PrivilegeValue, KPROCESSOR_MODE PreviousMode
 static POBJECT_TYPE section_type;
 POBJECT_TYPE *MmSectionObjectType = &section_type;
 
-NTSTATUS ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAccess, POBJECT_TYPE ObjectType,
-                                   KPROCESSOR_MODE AccessMode, PVOID *Object,
-                                   POBJECT_HANDLE_INFORMATION HandleInformation)
+NTSTATUS NTAPI ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAccess, POBJECT_TYPE ObjectType,
+                                         KPROCESSOR_MODE AccessMode, PVOID *Object,
+                                         POBJECT_HANDLE_INFORMATION HandleInformation)
 {
     struct dxgk *d = OWNER();
     uintptr_t h = (uintptr_t)Handle;
@@ -803,59 +806,66 @@ NTSTATUS ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAccess, POB
     return ObjectType == section_type ? STATUS_SUCCESS : STATUS_OBJECT_TYPE_MISMATCH;
 }
 
-VOID RtlAssert(PVOID FailedAssertion, PVOID FileName, ULONG LineNumber, PSTR Message)
+VOID NTAPI RtlAssert(PVOID FailedAssertion, PVOID FileName, ULONG LineNumber, PSTR Message)
 {
     UNREFERENCED_PARAMETER(Message);
     dxgk_kernel_violation(SELF(), "%s:%u: broken invariant of the miniport: %s", (const char *)FileName,
                           LineNumber, (const char *)FailedAssertion);
 }
 
-LONG_PTR ObfDereferenceObject(PVOID Object)
+LONG_PTR NTAPI ObfDereferenceObject(PVOID Object)
 {
     CHECK(DISPATCH_LEVEL);
     return Object != NULL;
 }
 
-PEPROCESS PsGetCurrentProcess(VOID)
+PEPROCESS NTAPI PsGetCurrentProcess(VOID)
 {
     return (PEPROCESS)(uintptr_t)(dxgk_kernel_caller(SELF()).process + 1);
 }
 
-HANDLE PsGetCurrentProcessId(VOID)
+HANDLE NTAPI PsGetCurrentProcessId(VOID)
 {
     return (HANDLE)(uintptr_t)dxgk_kernel_caller(SELF()).process;
 }
 
-PVOID PsReferencePrimaryToken(PEPROCESS Process)
+PVOID NTAPI PsReferencePrimaryToken(PEPROCESS Process)
 {
     CHECK(PASSIVE_LEVEL);
     return Process;
 }
 
-VOID PsDereferencePrimaryToken(PVOID PrimaryToken)
+VOID NTAPI PsDereferencePrimaryToken(PVOID PrimaryToken)
 {
     CHECK(APC_LEVEL);
     UNREFERENCED_PARAMETER(PrimaryToken);
 }
 
-BOOLEAN SeTokenIsAdmin(PVOID Token)
+BOOLEAN NTAPI SeTokenIsAdmin(PVOID Token)
 {
     CHECK(PASSIVE_LEVEL);
     UNREFERENCED_PARAMETER(Token);
     return dxgk_kernel_caller(k).admin || !dxgk_kernel_caller(k).process;
 }
 
-ULONG DbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format, ...)
+/* A line of the debugger's output; without its end, if it has one. */
+static void debug_line(ULONG level, PCSTR format, ms_va_list ap)
 {
     static const enum log_level levels[] = {LOG_ERROR, LOG_WARN, LOG_DEBUG, LOG_INFO};
     char text[512];
-    va_list ap;
+
+    dxgk_print(text, sizeof(text), format, ap);
+    text[strcspn(text, "\r\n")] = '\0';
+    log_line(level < 4 ? levels[level] : LOG_DEBUG, "kmd", "%s", text);
+}
+
+ULONG NTAPI DbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format, ...)
+{
+    ms_va_list ap;
 
     UNREFERENCED_PARAMETER(ComponentId);
-    va_start(ap, Format);
-    vsnprintf(text, sizeof(text), Format, ap);
-    va_end(ap);
-    text[strcspn(text, "\n")] = '\0';
-    log_line(Level < 4 ? levels[Level] : LOG_DEBUG, "kmd", "%s", text);
+    ms_va_start(ap, Format);
+    debug_line(Level, Format, ap);
+    ms_va_end(ap);
     return (ULONG)STATUS_SUCCESS;
 }

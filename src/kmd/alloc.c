@@ -15,7 +15,7 @@
 
 /* ---- devices and contexts ------------------------------------------------ */
 
-NTSTATUS kmd_CreateDevice(CONST HANDLE adapter, DXGKARG_CREATEDEVICE *args)
+NTSTATUS NTAPI kmd_CreateDevice(CONST HANDLE adapter, DXGKARG_CREATEDEVICE *args)
 {
     struct kmd *k = adapter;
     struct kmd_device *d = kmd_alloc(sizeof(*d));
@@ -44,7 +44,7 @@ NTSTATUS kmd_CreateDevice(CONST HANDLE adapter, DXGKARG_CREATEDEVICE *args)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_DestroyDevice(CONST HANDLE device)
+NTSTATUS NTAPI kmd_DestroyDevice(CONST HANDLE device)
 {
     struct kmd_device *d = device;
 
@@ -56,7 +56,7 @@ NTSTATUS kmd_DestroyDevice(CONST HANDLE device)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_CreateContext(CONST HANDLE device, DXGKARG_CREATECONTEXT *args)
+NTSTATUS NTAPI kmd_CreateContext(CONST HANDLE device, DXGKARG_CREATECONTEXT *args)
 {
     struct kmd_device *d = device;
     struct aerogpu_context_priv priv;
@@ -106,7 +106,7 @@ NTSTATUS kmd_CreateContext(CONST HANDLE device, DXGKARG_CREATECONTEXT *args)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_DestroyContext(CONST HANDLE context)
+NTSTATUS NTAPI kmd_DestroyContext(CONST HANDLE context)
 {
     struct kmd_context *c = context;
 
@@ -266,7 +266,7 @@ static NTSTATUS create_one(struct kmd *k, DXGK_ALLOCATIONINFO *info)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_CreateAllocation(CONST HANDLE adapter, DXGKARG_CREATEALLOCATION *args)
+NTSTATUS NTAPI kmd_CreateAllocation(CONST HANDLE adapter, DXGKARG_CREATEALLOCATION *args)
 {
     struct kmd *k = adapter;
     NTSTATUS s = STATUS_SUCCESS;
@@ -297,7 +297,7 @@ NTSTATUS kmd_CreateAllocation(CONST HANDLE adapter, DXGKARG_CREATEALLOCATION *ar
     return s;
 }
 
-NTSTATUS kmd_DestroyAllocation(CONST HANDLE adapter, CONST DXGKARG_DESTROYALLOCATION *args)
+NTSTATUS NTAPI kmd_DestroyAllocation(CONST HANDLE adapter, CONST DXGKARG_DESTROYALLOCATION *args)
 {
     struct kmd *k = adapter;
 
@@ -313,7 +313,7 @@ NTSTATUS kmd_DestroyAllocation(CONST HANDLE adapter, CONST DXGKARG_DESTROYALLOCA
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_DescribeAllocation(CONST HANDLE adapter, DXGKARG_DESCRIBEALLOCATION *args)
+NTSTATUS NTAPI kmd_DescribeAllocation(CONST HANDLE adapter, DXGKARG_DESCRIBEALLOCATION *args)
 {
     struct kmd_allocation *a = args->hAllocation;
 
@@ -333,8 +333,8 @@ NTSTATUS kmd_DescribeAllocation(CONST HANDLE adapter, DXGKARG_DESCRIBEALLOCATION
 
 /* ---- what the operating system allocates itself -------------------------- */
 
-NTSTATUS kmd_GetStandardAllocationDriverData(CONST HANDLE adapter,
-                                             DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *args)
+NTSTATUS NTAPI kmd_GetStandardAllocationDriverData(CONST HANDLE adapter,
+                                                   DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *args)
 {
     struct aerogpu_alloc_priv_v2 p = {.magic = AEROGPU_ALLOC_PRIV_MAGIC,
                                       .version = 2,
@@ -407,7 +407,7 @@ static VOID close_one(struct kmd_open *o)
     kmd_free(o);
 }
 
-NTSTATUS kmd_OpenAllocation(CONST HANDLE device, CONST DXGKARG_OPENALLOCATION *args)
+NTSTATUS NTAPI kmd_OpenAllocation(CONST HANDLE device, CONST DXGKARG_OPENALLOCATION *args)
 {
     struct kmd_device *d = device;
     struct kmd *k = d->kmd;
@@ -441,7 +441,7 @@ NTSTATUS kmd_OpenAllocation(CONST HANDLE device, CONST DXGKARG_OPENALLOCATION *a
     return s;
 }
 
-NTSTATUS kmd_CloseAllocation(CONST HANDLE device, CONST DXGKARG_CLOSEALLOCATION *args)
+NTSTATUS NTAPI kmd_CloseAllocation(CONST HANDLE device, CONST DXGKARG_CLOSEALLOCATION *args)
 {
     struct kmd_device *d = device;
 
@@ -478,7 +478,7 @@ static NTSTATUS unmap(struct kmd *k, CONST DXGKARG_BUILDPAGINGBUFFER *b)
 }
 
 /* The device knows nothing of the aperture, so there is nothing for it to execute: no paging buffer is written. */
-NTSTATUS kmd_BuildPagingBuffer(CONST HANDLE adapter, DXGKARG_BUILDPAGINGBUFFER *b)
+NTSTATUS NTAPI kmd_BuildPagingBuffer(CONST HANDLE adapter, DXGKARG_BUILDPAGINGBUFFER *b)
 {
     struct kmd *k = adapter;
     NTSTATUS s;

@@ -160,7 +160,7 @@ struct flip {
     BOOLEAN wait; /* for the next vblank */
 };
 
-static BOOLEAN flip(PVOID context)
+static BOOLEAN NTAPI flip(PVOID context)
 {
     struct flip *f = context;
     struct kmd *k = f->k;
@@ -180,7 +180,7 @@ static BOOLEAN flip(PVOID context)
 }
 
 /* At DIRQL for flips (FlipOnVSyncMmIo), at PASSIVE_LEVEL for mode changes. */
-NTSTATUS kmd_SetVidPnSourceAddress(CONST HANDLE adapter, CONST DXGKARG_SETVIDPNSOURCEADDRESS *args)
+NTSTATUS NTAPI kmd_SetVidPnSourceAddress(CONST HANDLE adapter, CONST DXGKARG_SETVIDPNSOURCEADDRESS *args)
 {
     struct kmd *k = adapter;
     struct kmd_allocation *a = args->hAllocation;
@@ -204,7 +204,8 @@ NTSTATUS kmd_SetVidPnSourceAddress(CONST HANDLE adapter, CONST DXGKARG_SETVIDPNS
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_SetVidPnSourceVisibility(CONST HANDLE adapter, CONST DXGKARG_SETVIDPNSOURCEVISIBILITY *args)
+NTSTATUS NTAPI kmd_SetVidPnSourceVisibility(CONST HANDLE adapter,
+                                            CONST DXGKARG_SETVIDPNSOURCEVISIBILITY *args)
 {
     struct kmd *k = adapter;
 
@@ -244,7 +245,7 @@ struct line {
     ULONGLONG since_ns; /* the last vblank */
 };
 
-static BOOLEAN measure(PVOID context)
+static BOOLEAN NTAPI measure(PVOID context)
 {
     struct line *l = context;
     struct kmd *k = l->k;
@@ -260,7 +261,7 @@ static BOOLEAN measure(PVOID context)
     return TRUE;
 }
 
-NTSTATUS kmd_GetScanLine(CONST HANDLE adapter, DXGKARG_GETSCANLINE *args)
+NTSTATUS NTAPI kmd_GetScanLine(CONST HANDLE adapter, DXGKARG_GETSCANLINE *args)
 {
     struct kmd *k = adapter;
     ULONG lines = k->height + kmd_vblank_lines(k->height);
@@ -413,7 +414,7 @@ static VOID from_masked(PUCHAR out, CONST DXGKARG_SETPOINTERSHAPE *s)
     }
 }
 
-NTSTATUS kmd_SetPointerShape(CONST HANDLE adapter, CONST DXGKARG_SETPOINTERSHAPE *s)
+NTSTATUS NTAPI kmd_SetPointerShape(CONST HANDLE adapter, CONST DXGKARG_SETPOINTERSHAPE *s)
 {
     struct kmd *k = adapter;
     ULONG row = s->Flags.Monochrome ? (s->Width + 7) / 8 : 4 * s->Width;
@@ -444,7 +445,7 @@ NTSTATUS kmd_SetPointerShape(CONST HANDLE adapter, CONST DXGKARG_SETPOINTERSHAPE
     return status;
 }
 
-NTSTATUS kmd_SetPointerPosition(CONST HANDLE adapter, CONST DXGKARG_SETPOINTERPOSITION *p)
+NTSTATUS NTAPI kmd_SetPointerPosition(CONST HANDLE adapter, CONST DXGKARG_SETPOINTERPOSITION *p)
 {
     struct kmd *k = adapter;
 
@@ -462,14 +463,14 @@ NTSTATUS kmd_SetPointerPosition(CONST HANDLE adapter, CONST DXGKARG_SETPOINTERPO
 
 /* ---- what this adapter does not have ------------------------------------- */
 
-NTSTATUS kmd_SetPalette(CONST HANDLE adapter, CONST DXGKARG_SETPALETTE *args)
+NTSTATUS NTAPI kmd_SetPalette(CONST HANDLE adapter, CONST DXGKARG_SETPALETTE *args)
 {
     UNREFERENCED_PARAMETER(adapter);
     UNREFERENCED_PARAMETER(args);
     return STATUS_NOT_SUPPORTED; /* every mode has direct colours */
 }
 
-NTSTATUS kmd_StopCapture(CONST HANDLE adapter, CONST DXGKARG_STOPCAPTURE *args)
+NTSTATUS NTAPI kmd_StopCapture(CONST HANDLE adapter, CONST DXGKARG_STOPCAPTURE *args)
 {
     UNREFERENCED_PARAMETER(adapter);
     UNREFERENCED_PARAMETER(args);

@@ -646,7 +646,7 @@ static CONST struct op *find(ULONG op)
     return op < RTL_NUMBER_OF(ops) && ops[op].run ? &ops[op] : NULL;
 }
 
-NTSTATUS kmd_Escape(CONST HANDLE adapter, CONST DXGKARG_ESCAPE *args)
+NTSTATUS NTAPI kmd_Escape(CONST HANDLE adapter, CONST DXGKARG_ESCAPE *args)
 {
     struct aerogpu_escape_header header;
     struct call c = {.k = adapter};

@@ -146,7 +146,7 @@ struct enable {
     ULONG mask;
 };
 
-static BOOLEAN set_enable(PVOID context)
+static BOOLEAN NTAPI set_enable(PVOID context)
 {
     struct enable *e = context;
 
@@ -509,7 +509,7 @@ static BOOLEAN service(struct kmd *k, ULONG causes)
     return TRUE;
 }
 
-BOOLEAN kmd_InterruptRoutine(CONST PVOID context, ULONG message)
+BOOLEAN NTAPI kmd_InterruptRoutine(CONST PVOID context, ULONG message)
 {
     struct kmd *k = context;
 
@@ -522,7 +522,7 @@ BOOLEAN kmd_InterruptRoutine(CONST PVOID context, ULONG message)
     return TRUE;
 }
 
-VOID kmd_DpcRoutine(CONST PVOID context)
+VOID NTAPI kmd_DpcRoutine(CONST PVOID context)
 {
     struct kmd *k = context;
 
@@ -536,7 +536,7 @@ VOID kmd_DpcRoutine(CONST PVOID context)
 /* ---- the watchdog -------------------------------------------------------- */
 
 /* What an interrupt would have done, had it come. */
-static BOOLEAN look(PVOID context)
+static BOOLEAN NTAPI look(PVOID context)
 {
     struct kmd *k = context;
 
@@ -553,7 +553,7 @@ static BOOLEAN look(PVOID context)
     return FALSE;
 }
 
-static VOID on_watchdog(PKDPC dpc, PVOID context, PVOID a, PVOID b)
+static VOID NTAPI on_watchdog(PKDPC dpc, PVOID context, PVOID a, PVOID b)
 {
     struct kmd *k = context;
     ULONG head;
@@ -599,7 +599,7 @@ VOID kmd_hw_set_vsync(struct kmd *k, BOOLEAN on)
     }
 }
 
-NTSTATUS kmd_ControlInterrupt(CONST HANDLE adapter, CONST DXGK_INTERRUPT_TYPE type, BOOLEAN enable)
+NTSTATUS NTAPI kmd_ControlInterrupt(CONST HANDLE adapter, CONST DXGK_INTERRUPT_TYPE type, BOOLEAN enable)
 {
     struct kmd *k = adapter;
 
@@ -613,7 +613,7 @@ NTSTATUS kmd_ControlInterrupt(CONST HANDLE adapter, CONST DXGK_INTERRUPT_TYPE ty
 
 /* What was submitted cannot be taken back from the device: the preemption is an empty submission behind it, and is
  * reported when that completes. */
-NTSTATUS kmd_PreemptCommand(CONST HANDLE adapter, CONST DXGKARG_PREEMPTCOMMAND *args)
+NTSTATUS NTAPI kmd_PreemptCommand(CONST HANDLE adapter, CONST DXGKARG_PREEMPTCOMMAND *args)
 {
     struct kmd *k = adapter;
     struct aerogpu_submit_desc marker = {0};
@@ -625,7 +625,7 @@ NTSTATUS kmd_PreemptCommand(CONST HANDLE adapter, CONST DXGKARG_PREEMPTCOMMAND *
     return kmd_hw_submit(k, &marker, args->PreemptionFenceId);
 }
 
-NTSTATUS kmd_QueryCurrentFence(CONST HANDLE adapter, DXGKARG_QUERYCURRENTFENCE *args)
+NTSTATUS NTAPI kmd_QueryCurrentFence(CONST HANDLE adapter, DXGKARG_QUERYCURRENTFENCE *args)
 {
     struct kmd *k = adapter;
 
@@ -637,7 +637,7 @@ NTSTATUS kmd_QueryCurrentFence(CONST HANDLE adapter, DXGKARG_QUERYCURRENTFENCE *
 
 /* ---- time-outs ----------------------------------------------------------- */
 
-static BOOLEAN forget(PVOID context)
+static BOOLEAN NTAPI forget(PVOID context)
 {
     struct kmd *k = context;
 
@@ -648,7 +648,7 @@ static BOOLEAN forget(PVOID context)
     return TRUE;
 }
 
-NTSTATUS kmd_ResetFromTimeout(CONST HANDLE adapter)
+NTSTATUS NTAPI kmd_ResetFromTimeout(CONST HANDLE adapter)
 {
     struct kmd *k = adapter;
     ULONG control, status;
@@ -682,7 +682,7 @@ NTSTATUS kmd_ResetFromTimeout(CONST HANDLE adapter)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_RestartFromTimeout(CONST HANDLE adapter)
+NTSTATUS NTAPI kmd_RestartFromTimeout(CONST HANDLE adapter)
 {
     struct kmd *k = adapter;
     NTSTATUS s = kmd_hw_start(k);
@@ -693,7 +693,7 @@ NTSTATUS kmd_RestartFromTimeout(CONST HANDLE adapter)
 }
 
 /* What a crash dump of Windows would hold: the counters, the last descriptors, the log. */
-NTSTATUS kmd_CollectDbgInfo(CONST HANDLE adapter, CONST DXGKARG_COLLECTDBGINFO *args)
+NTSTATUS NTAPI kmd_CollectDbgInfo(CONST HANDLE adapter, CONST DXGKARG_COLLECTDBGINFO *args)
 {
     struct kmd *k = adapter;
     PUCHAR at = args->pBuffer;

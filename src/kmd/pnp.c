@@ -169,7 +169,7 @@ static NTSTATUS identify(struct kmd *k)
 
 /* ---- life ---------------------------------------------------------------- */
 
-NTSTATUS kmd_AddDevice(CONST PDEVICE_OBJECT pdo, PVOID *context)
+NTSTATUS NTAPI kmd_AddDevice(CONST PDEVICE_OBJECT pdo, PVOID *context)
 {
     struct kmd *k = kmd_alloc(sizeof(*k));
 
@@ -201,8 +201,8 @@ static VOID finish(struct kmd *k)
     k->started = FALSE;
 }
 
-NTSTATUS kmd_StartDevice(CONST PVOID context, PDXGK_START_INFO info, PDXGKRNL_INTERFACE dxgk, PULONG sources,
-                         PULONG children)
+NTSTATUS NTAPI kmd_StartDevice(CONST PVOID context, PDXGK_START_INFO info, PDXGKRNL_INTERFACE dxgk,
+                               PULONG sources, PULONG children)
 {
     struct kmd *k = context;
     DXGK_DEVICE_INFO device;
@@ -236,7 +236,7 @@ fail:
     return s;
 }
 
-NTSTATUS kmd_StopDevice(CONST PVOID context)
+NTSTATUS NTAPI kmd_StopDevice(CONST PVOID context)
 {
     struct kmd *k = context;
 
@@ -246,7 +246,7 @@ NTSTATUS kmd_StopDevice(CONST PVOID context)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_RemoveDevice(CONST PVOID context)
+NTSTATUS NTAPI kmd_RemoveDevice(CONST PVOID context)
 {
     struct kmd *k = context;
 
@@ -254,12 +254,12 @@ NTSTATUS kmd_RemoveDevice(CONST PVOID context)
     return STATUS_SUCCESS;
 }
 
-VOID kmd_Unload(VOID)
+VOID NTAPI kmd_Unload(VOID)
 {
 }
 
 /* At any IRQL, when the system crashes or turns off: the screen is the firmware's again. */
-VOID kmd_ResetDevice(CONST PVOID context)
+VOID NTAPI kmd_ResetDevice(CONST PVOID context)
 {
     struct kmd *k = context;
 
@@ -270,7 +270,8 @@ VOID kmd_ResetDevice(CONST PVOID context)
     kmd_write(k, AEROGPU_REG_SCANOUT0_ENABLE, 0);
 }
 
-NTSTATUS kmd_SetPowerState(CONST PVOID context, ULONG uid, DEVICE_POWER_STATE state, POWER_ACTION action)
+NTSTATUS NTAPI kmd_SetPowerState(CONST PVOID context, ULONG uid, DEVICE_POWER_STATE state,
+                                 POWER_ACTION action)
 {
     struct kmd *k = context;
     NTSTATUS s = STATUS_SUCCESS;
@@ -289,7 +290,7 @@ NTSTATUS kmd_SetPowerState(CONST PVOID context, ULONG uid, DEVICE_POWER_STATE st
     return s;
 }
 
-NTSTATUS kmd_DispatchIoRequest(CONST PVOID context, ULONG source, PVIDEO_REQUEST_PACKET packet)
+NTSTATUS NTAPI kmd_DispatchIoRequest(CONST PVOID context, ULONG source, PVIDEO_REQUEST_PACKET packet)
 {
     UNREFERENCED_PARAMETER(context);
     UNREFERENCED_PARAMETER(source);
@@ -297,8 +298,8 @@ NTSTATUS kmd_DispatchIoRequest(CONST PVOID context, ULONG source, PVIDEO_REQUEST
     return STATUS_NOT_SUPPORTED; /* no I/O control code is left to a WDDM 1.1 miniport with one plain output */
 }
 
-NTSTATUS kmd_NotifyAcpiEvent(CONST PVOID context, DXGK_EVENT_TYPE type, ULONG event, PVOID argument,
-                             PULONG flags)
+NTSTATUS NTAPI kmd_NotifyAcpiEvent(CONST PVOID context, DXGK_EVENT_TYPE type, ULONG event, PVOID argument,
+                                   PULONG flags)
 {
     UNREFERENCED_PARAMETER(context);
     UNREFERENCED_PARAMETER(type);
@@ -308,14 +309,14 @@ NTSTATUS kmd_NotifyAcpiEvent(CONST PVOID context, DXGK_EVENT_TYPE type, ULONG ev
     return STATUS_SUCCESS; /* there is no switch key and no dock to follow */
 }
 
-NTSTATUS kmd_QueryInterface(CONST PVOID context, PQUERY_INTERFACE query)
+NTSTATUS NTAPI kmd_QueryInterface(CONST PVOID context, PQUERY_INTERFACE query)
 {
     UNREFERENCED_PARAMETER(context);
     UNREFERENCED_PARAMETER(query);
     return STATUS_NOT_SUPPORTED;
 }
 
-VOID kmd_ControlEtwLogging(BOOLEAN enable, ULONG flags, UCHAR level)
+VOID NTAPI kmd_ControlEtwLogging(BOOLEAN enable, ULONG flags, UCHAR level)
 {
     UNREFERENCED_PARAMETER(enable);
     UNREFERENCED_PARAMETER(flags);
@@ -324,7 +325,7 @@ VOID kmd_ControlEtwLogging(BOOLEAN enable, ULONG flags, UCHAR level)
 
 /* ---- children ------------------------------------------------------------ */
 
-NTSTATUS kmd_QueryChildRelations(CONST PVOID context, PDXGK_CHILD_DESCRIPTOR list, ULONG size)
+NTSTATUS NTAPI kmd_QueryChildRelations(CONST PVOID context, PDXGK_CHILD_DESCRIPTOR list, ULONG size)
 {
     UNREFERENCED_PARAMETER(context);
     if (size < 2 * sizeof(*list)) /* the child, and the zeroed end */
@@ -338,7 +339,7 @@ NTSTATUS kmd_QueryChildRelations(CONST PVOID context, PDXGK_CHILD_DESCRIPTOR lis
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_QueryChildStatus(CONST PVOID context, PDXGK_CHILD_STATUS status, BOOLEAN non_destructive)
+NTSTATUS NTAPI kmd_QueryChildStatus(CONST PVOID context, PDXGK_CHILD_STATUS status, BOOLEAN non_destructive)
 {
     UNREFERENCED_PARAMETER(context);
     UNREFERENCED_PARAMETER(non_destructive);
@@ -350,7 +351,7 @@ NTSTATUS kmd_QueryChildStatus(CONST PVOID context, PDXGK_CHILD_STATUS status, BO
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_QueryDeviceDescriptor(CONST PVOID context, ULONG uid, PDXGK_DEVICE_DESCRIPTOR descriptor)
+NTSTATUS NTAPI kmd_QueryDeviceDescriptor(CONST PVOID context, ULONG uid, PDXGK_DEVICE_DESCRIPTOR descriptor)
 {
     struct kmd *k = context;
     ULONG at = descriptor->DescriptorOffset, size = descriptor->DescriptorLength;
@@ -433,7 +434,7 @@ static NTSTATUS query_segments(struct kmd *k, CONST DXGKARG_QUERYADAPTERINFO *q)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_QueryAdapterInfo(CONST HANDLE adapter, CONST DXGKARG_QUERYADAPTERINFO *q)
+NTSTATUS NTAPI kmd_QueryAdapterInfo(CONST HANDLE adapter, CONST DXGKARG_QUERYADAPTERINFO *q)
 {
     struct kmd *k = adapter;
 

@@ -178,7 +178,7 @@ static NTSTATUS copy_rectangles(struct stream *s, CONST DXGKARG_PRESENT *p, CONS
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_Present(CONST HANDLE context, DXGKARG_PRESENT *p)
+NTSTATUS NTAPI kmd_Present(CONST HANDLE context, DXGKARG_PRESENT *p)
 {
     struct aerogpu_cmd_stream_header header = {.magic = AEROGPU_CMD_STREAM_MAGIC,
                                                .abi_version = AEROGPU_ABI_VERSION_U32};

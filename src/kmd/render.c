@@ -183,7 +183,7 @@ static NTSTATUS render(struct kmd_context *c, DXGKARG_RENDER *r)
     return end;
 }
 
-NTSTATUS kmd_Render(CONST HANDLE context, DXGKARG_RENDER *r)
+NTSTATUS NTAPI kmd_Render(CONST HANDLE context, DXGKARG_RENDER *r)
 {
     struct kmd_context *c = context;
     HANDLE secured;
@@ -224,7 +224,7 @@ static VOID keep_recent(struct kmd *k, CONST struct kmd_dma *dma, ULONGLONG gpa,
     k->recent_at += (size + 63) & ~63u;
 }
 
-NTSTATUS kmd_Patch(CONST HANDLE adapter, CONST DXGKARG_PATCH *p)
+NTSTATUS NTAPI kmd_Patch(CONST HANDLE adapter, CONST DXGKARG_PATCH *p)
 {
     struct kmd *k = adapter;
     CONST struct kmd_dma *dma =
@@ -271,7 +271,7 @@ NTSTATUS kmd_Patch(CONST HANDLE adapter, CONST DXGKARG_PATCH *p)
 
 /* ---- SubmitCommand: at DISPATCH_LEVEL, writes a descriptor and returns ---- */
 
-NTSTATUS kmd_SubmitCommand(CONST HANDLE adapter, CONST DXGKARG_SUBMITCOMMAND *s)
+NTSTATUS NTAPI kmd_SubmitCommand(CONST HANDLE adapter, CONST DXGKARG_SUBMITCOMMAND *s)
 {
     struct kmd *k = adapter;
     CONST struct kmd_dma *dma =

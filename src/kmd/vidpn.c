@@ -236,7 +236,8 @@ static NTSTATUS offer_transformation(struct net *n, CONST D3DKMDT_VIDPN_PRESENT_
     return n->t->pfnUpdatePathSupportInfo(n->topology, &p);
 }
 
-NTSTATUS kmd_EnumVidPnCofuncModality(CONST HANDLE adapter, CONST DXGKARG_ENUMVIDPNCOFUNCMODALITY *CONST e)
+NTSTATUS NTAPI kmd_EnumVidPnCofuncModality(CONST HANDLE adapter,
+                                           CONST DXGKARG_ENUMVIDPNCOFUNCMODALITY *CONST e)
 {
     CONST D3DKMDT_VIDPN_PRESENT_PATH *path, *next;
     struct kmd *k = adapter;
@@ -280,7 +281,7 @@ static BOOLEAN supported_path(CONST D3DKMDT_VIDPN_PRESENT_PATH *p)
             rotation == D3DKMDT_VPPR_NOTSPECIFIED || rotation == D3DKMDT_VPPR_UNINITIALIZED);
 }
 
-NTSTATUS kmd_IsSupportedVidPn(CONST HANDLE adapter, DXGKARG_ISSUPPORTEDVIDPN *args)
+NTSTATUS NTAPI kmd_IsSupportedVidPn(CONST HANDLE adapter, DXGKARG_ISSUPPORTEDVIDPN *args)
 {
     CONST D3DKMDT_VIDPN_PRESENT_PATH *path;
     struct kmd *k = adapter;
@@ -340,7 +341,8 @@ static NTSTATUS add_path(struct net *n)
     return s;
 }
 
-NTSTATUS kmd_RecommendVidPnTopology(CONST HANDLE adapter, CONST DXGKARG_RECOMMENDVIDPNTOPOLOGY *CONST args)
+NTSTATUS NTAPI kmd_RecommendVidPnTopology(CONST HANDLE adapter,
+                                          CONST DXGKARG_RECOMMENDVIDPNTOPOLOGY *CONST args)
 {
     struct kmd *k = adapter;
     struct net n;
@@ -358,8 +360,8 @@ NTSTATUS kmd_RecommendVidPnTopology(CONST HANDLE adapter, CONST DXGKARG_RECOMMEN
 }
 
 /* The preferred mode, pinned. */
-NTSTATUS kmd_RecommendFunctionalVidPn(CONST HANDLE adapter,
-                                      CONST DXGKARG_RECOMMENDFUNCTIONALVIDPN *CONST args)
+NTSTATUS NTAPI kmd_RecommendFunctionalVidPn(CONST HANDLE adapter,
+                                            CONST DXGKARG_RECOMMENDFUNCTIONALVIDPN *CONST args)
 {
     struct kmd *k = adapter;
     CONST struct kmd_mode *mode = &k->modes[k->preferred_mode];
@@ -402,7 +404,8 @@ NTSTATUS kmd_RecommendFunctionalVidPn(CONST HANDLE adapter,
 }
 
 /* The monitor's own timings come from its EDID; these are the rest of what the adapter can drive it with. */
-NTSTATUS kmd_RecommendMonitorModes(CONST HANDLE adapter, CONST DXGKARG_RECOMMENDMONITORMODES *CONST args)
+NTSTATUS NTAPI kmd_RecommendMonitorModes(CONST HANDLE adapter,
+                                         CONST DXGKARG_RECOMMENDMONITORMODES *CONST args)
 {
     CONST DXGK_MONITORSOURCEMODESET_INTERFACE *i = args->pMonitorSourceModeSetInterface;
     struct kmd *k = adapter;
@@ -429,7 +432,7 @@ NTSTATUS kmd_RecommendMonitorModes(CONST HANDLE adapter, CONST DXGKARG_RECOMMEND
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_QueryVidPnHWCapability(CONST HANDLE adapter, DXGKARG_QUERYVIDPNHWCAPABILITY *args)
+NTSTATUS NTAPI kmd_QueryVidPnHWCapability(CONST HANDLE adapter, DXGKARG_QUERYVIDPNHWCAPABILITY *args)
 {
     UNREFERENCED_PARAMETER(adapter);
     if (args->SourceId != 0)
@@ -442,7 +445,7 @@ NTSTATUS kmd_QueryVidPnHWCapability(CONST HANDLE adapter, DXGKARG_QUERYVIDPNHWCA
 
 /* ---- committing ---------------------------------------------------------- */
 
-NTSTATUS kmd_CommitVidPn(CONST HANDLE adapter, CONST DXGKARG_COMMITVIDPN *CONST args)
+NTSTATUS NTAPI kmd_CommitVidPn(CONST HANDLE adapter, CONST DXGKARG_COMMITVIDPN *CONST args)
 {
     CONST D3DKMDT_VIDPN_PRESENT_PATH *path;
     struct kmd *k = adapter;
@@ -483,8 +486,8 @@ NTSTATUS kmd_CommitVidPn(CONST HANDLE adapter, CONST DXGKARG_COMMITVIDPN *CONST 
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmd_UpdateActiveVidPnPresentPath(CONST HANDLE adapter,
-                                          CONST DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH *CONST args)
+NTSTATUS NTAPI kmd_UpdateActiveVidPnPresentPath(CONST HANDLE adapter,
+                                                CONST DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH *CONST args)
 {
     CONST D3DKMDT_VIDPN_PRESENT_PATH *p = &args->VidPnPresentPathInfo;
 

@@ -55,19 +55,19 @@ TEST(a_foreign_miniport_starts_and_stops)
     world_down(&w, 0);
 }
 
-static NTSTATUS entry_that_forgets(PDRIVER_OBJECT driver, PUNICODE_STRING path)
+static NTSTATUS NTAPI entry_that_forgets(PDRIVER_OBJECT driver, PUNICODE_STRING path)
 {
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS entry_without_ddis(PDRIVER_OBJECT driver, PUNICODE_STRING path)
+static NTSTATUS NTAPI entry_without_ddis(PDRIVER_OBJECT driver, PUNICODE_STRING path)
 {
     DRIVER_INITIALIZATION_DATA d = {.Version = DXGKDDI_INTERFACE_VERSION_WIN7};
 
     return DxgkInitialize(driver, path, &d);
 }
 
-static NTSTATUS entry_of_the_future(PDRIVER_OBJECT driver, PUNICODE_STRING path)
+static NTSTATUS NTAPI entry_of_the_future(PDRIVER_OBJECT driver, PUNICODE_STRING path)
 {
     DRIVER_INITIALIZATION_DATA d = {.Version = 0x300E};
 

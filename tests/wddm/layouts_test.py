@@ -31,7 +31,7 @@ template <typename T> void show()
         printf(std::is_union_v<T> ? "union_type" : "int%zu", sizeof(T));
 }
 template <typename F> struct function;
-template <typename R, typename... A> struct function<R(A...)> {
+template <typename R, typename... A> struct function<R NTAPI(A...)> {
     static void print()
     {
         int n = 0;

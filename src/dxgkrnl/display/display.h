@@ -96,7 +96,7 @@ void dxgk_vblanks_finish(struct dxgk *d);
 
 /* Asks the miniport for the modes of the monitor at `target`. */
 void dxgk_monitor_recommend_modes(struct dxgk *d, UINT target);
-NTSTATUS dxgk_monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
-                                      CONST DXGK_MONITOR_INTERFACE **interface);
+NTSTATUS NTAPI dxgk_monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
+                                            CONST DXGK_MONITOR_INTERFACE **interface);
 
 #endif

@@ -123,7 +123,7 @@ static NTSTATUS release_mode(struct modeset *s, const void *info)
         struct modeset *s = (struct modeset *)h;                                                             \
         return s && s->kind == (MAGIC) ? s : NULL;                                                           \
     }                                                                                                        \
-    static NTSTATUS NAME##_num(H h, SIZE_T *n)                                                               \
+    static NTSTATUS NTAPI NAME##_num(H h, SIZE_T *n)                                                         \
     {                                                                                                        \
         struct modeset *s = NAME##_set(h);                                                                   \
         if (!s)                                                                                              \
@@ -131,7 +131,7 @@ static NTSTATUS release_mode(struct modeset *s, const void *info)
         *n = s->count;                                                                                       \
         return STATUS_SUCCESS;                                                                               \
     }                                                                                                        \
-    static NTSTATUS NAME##_first(H h, CONST T **out)                                                         \
+    static NTSTATUS NTAPI NAME##_first(H h, CONST T **out)                                                   \
     {                                                                                                        \
         struct modeset *s = NAME##_set(h);                                                                   \
         *out = NULL;                                                                                         \
@@ -142,7 +142,7 @@ static NTSTATUS release_mode(struct modeset *s, const void *info)
         *out = (CONST T *)&s->modes->id;                                                                     \
         return STATUS_SUCCESS;                                                                               \
     }                                                                                                        \
-    static NTSTATUS NAME##_next(H h, CONST T *info, CONST T **out)                                           \
+    static NTSTATUS NTAPI NAME##_next(H h, CONST T *info, CONST T **out)                                     \
     {                                                                                                        \
         struct mode *m = mode_of(info);                                                                      \
         *out = NULL;                                                                                         \
@@ -155,29 +155,29 @@ static NTSTATUS release_mode(struct modeset *s, const void *info)
         *out = (CONST T *)&m->next->id;                                                                      \
         return STATUS_SUCCESS;                                                                               \
     }                                                                                                        \
-    static NTSTATUS NAME##_release(H h, CONST T *info)                                                       \
+    static NTSTATUS NTAPI NAME##_release(H h, CONST T *info)                                                 \
     {                                                                                                        \
         return NAME##_set(h) ? release_mode((struct modeset *)h, info) : BAD;                                \
     }                                                                                                        \
-    static NTSTATUS NAME##_create(H h, T **out)                                                              \
+    static NTSTATUS NTAPI NAME##_create(H h, T **out)                                                        \
     {                                                                                                        \
         struct mode *m = NAME##_set(h) ? dxgk_modeset_new_mode((struct modeset *)h) : NULL;                  \
         *out = m ? (T *)&m->id : NULL;                                                                       \
         return m ? STATUS_SUCCESS : NAME##_set(h) ? STATUS_NO_MEMORY : BAD;                                  \
     }                                                                                                        \
-    static NTSTATUS NAME##_add(H h, T *info)                                                                 \
+    static NTSTATUS NTAPI NAME##_add(H h, T *info)                                                           \
     {                                                                                                        \
         return NAME##_set(h) ? dxgk_modeset_add((struct modeset *)h, info) : BAD;                            \
     }
 
 #define MODESET_PINNED(NAME, H, T, BAD)                                                                      \
-    static NTSTATUS NAME##_pinned(H h, CONST T **out)                                                        \
+    static NTSTATUS NTAPI NAME##_pinned(H h, CONST T **out)                                                  \
     {                                                                                                        \
         struct modeset *s = NAME##_set(h);                                                                   \
         *out = s && s->pinned ? (CONST T *)&s->pinned->id : NULL;                                            \
         return !s ? BAD : s->pinned ? STATUS_SUCCESS : STATUS_GRAPHICS_MODE_NOT_PINNED;                      \
     }                                                                                                        \
-    static NTSTATUS NAME##_pin(H h, CONST UINT id)                                                           \
+    static NTSTATUS NTAPI NAME##_pin(H h, CONST UINT id)                                                     \
     {                                                                                                        \
         return NAME##_set(h) ? dxgk_modeset_pin((struct modeset *)h, id) : BAD;                              \
     }
@@ -191,7 +191,8 @@ MODESET_PINNED(target, D3DKMDT_HVIDPNTARGETMODESET, D3DKMDT_VIDPN_TARGET_MODE, B
 MODESET_COMMON(monitor, D3DKMDT_HMONITORSOURCEMODESET, D3DKMDT_MONITOR_SOURCE_MODE, MODESET_MONITOR,
                STATUS_INVALID_HANDLE)
 
-static NTSTATUS monitor_preferred(D3DKMDT_HMONITORSOURCEMODESET h, CONST D3DKMDT_MONITOR_SOURCE_MODE **out)
+static NTSTATUS NTAPI monitor_preferred(D3DKMDT_HMONITORSOURCEMODESET h,
+                                        CONST D3DKMDT_MONITOR_SOURCE_MODE **out)
 {
     struct modeset *s = monitor_set(h);
 

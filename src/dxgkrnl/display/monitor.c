@@ -18,9 +18,9 @@ void dxgk_monitor_recommend_modes(struct dxgk *d, UINT target)
     dxgk_modeset_unref(set);
 }
 
-static NTSTATUS acquire_monitor_modes(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
-                                      D3DKMDT_HMONITORSOURCEMODESET *out,
-                                      CONST DXGK_MONITORSOURCEMODESET_INTERFACE **interface)
+static NTSTATUS NTAPI acquire_monitor_modes(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
+                                            D3DKMDT_HMONITORSOURCEMODESET *out,
+                                            CONST DXGK_MONITORSOURCEMODESET_INTERFACE **interface)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
     struct modeset *set;
@@ -33,7 +33,7 @@ static NTSTATUS acquire_monitor_modes(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGE
     return set ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
-static NTSTATUS release_monitor_modes(HANDLE adapter, D3DKMDT_HMONITORSOURCEMODESET set)
+static NTSTATUS NTAPI release_monitor_modes(HANDLE adapter, D3DKMDT_HMONITORSOURCEMODESET set)
 {
     UNREFERENCED_PARAMETER(adapter);
     if (!set || ((struct modeset *)set)->kind != MODESET_MONITOR)
@@ -42,8 +42,8 @@ static NTSTATUS release_monitor_modes(HANDLE adapter, D3DKMDT_HMONITORSOURCEMODE
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS no_ranges(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
-                          D3DKMDT_HMONITORFREQUENCYRANGESET *set, CONST VOID **interface)
+static NTSTATUS NTAPI no_ranges(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
+                                D3DKMDT_HMONITORFREQUENCYRANGESET *set, CONST VOID **interface)
 {
     UNREFERENCED_PARAMETER(adapter);
     UNREFERENCED_PARAMETER(target);
@@ -52,8 +52,8 @@ static NTSTATUS no_ranges(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
     return STATUS_NOT_SUPPORTED;
 }
 
-static NTSTATUS no_descriptors(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
-                               D3DKMDT_HMONITORDESCRIPTORSET *set, CONST VOID **interface)
+static NTSTATUS NTAPI no_descriptors(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
+                                     D3DKMDT_HMONITORDESCRIPTORSET *set, CONST VOID **interface)
 {
     UNREFERENCED_PARAMETER(adapter);
     UNREFERENCED_PARAMETER(target);
@@ -62,8 +62,8 @@ static NTSTATUS no_descriptors(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID ta
     return STATUS_NOT_SUPPORTED;
 }
 
-NTSTATUS dxgk_monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
-                                      CONST DXGK_MONITOR_INTERFACE **interface)
+NTSTATUS NTAPI dxgk_monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
+                                            CONST DXGK_MONITOR_INTERFACE **interface)
 {
     static const DXGK_MONITOR_INTERFACE monitor = {DXGK_MONITOR_INTERFACE_VERSION_V1, acquire_monitor_modes,
                                                    release_monitor_modes, no_ranges, no_descriptors};

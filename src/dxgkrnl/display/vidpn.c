@@ -76,7 +76,7 @@ static struct vidpn_path *find(struct vidpn *v, UINT source, UINT target)
     return NULL;
 }
 
-static NTSTATUS num_paths(D3DKMDT_HVIDPNTOPOLOGY h, SIZE_T *n)
+static NTSTATUS NTAPI num_paths(D3DKMDT_HVIDPNTOPOLOGY h, SIZE_T *n)
 {
     struct vidpn *v = get(h);
 
@@ -88,7 +88,8 @@ static NTSTATUS num_paths(D3DKMDT_HVIDPNTOPOLOGY h, SIZE_T *n)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS num_from_source(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_SOURCE_ID source, SIZE_T *n)
+static NTSTATUS NTAPI num_from_source(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_SOURCE_ID source,
+                                      SIZE_T *n)
 {
     struct vidpn *v = get(h);
 
@@ -102,8 +103,8 @@ static NTSTATUS num_from_source(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_S
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS enum_targets(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_SOURCE_ID source, SIZE_T index,
-                             D3DDDI_VIDEO_PRESENT_TARGET_ID *target)
+static NTSTATUS NTAPI enum_targets(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_SOURCE_ID source,
+                                   SIZE_T index, D3DDDI_VIDEO_PRESENT_TARGET_ID *target)
 {
     struct vidpn *v = get(h);
 
@@ -117,8 +118,8 @@ static NTSTATUS enum_targets(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_SOUR
     return STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET;
 }
 
-static NTSTATUS source_from_target(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
-                                   D3DDDI_VIDEO_PRESENT_SOURCE_ID *source)
+static NTSTATUS NTAPI source_from_target(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
+                                         D3DDDI_VIDEO_PRESENT_SOURCE_ID *source)
 {
     struct vidpn *v = get(h);
 
@@ -132,8 +133,8 @@ static NTSTATUS source_from_target(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESEN
     return STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY;
 }
 
-static NTSTATUS acquire(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_SOURCE_ID source,
-                        D3DDDI_VIDEO_PRESENT_TARGET_ID target, CONST D3DKMDT_VIDPN_PRESENT_PATH **out)
+static NTSTATUS NTAPI acquire(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_SOURCE_ID source,
+                              D3DDDI_VIDEO_PRESENT_TARGET_ID target, CONST D3DKMDT_VIDPN_PRESENT_PATH **out)
 {
     struct vidpn *v = get(h);
     struct vidpn_path *p = v ? find(v, source, target) : NULL;
@@ -144,7 +145,7 @@ static NTSTATUS acquire(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_SOURCE_ID
                : STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY;
 }
 
-static NTSTATUS first_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_PATH **out)
+static NTSTATUS NTAPI first_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_PATH **out)
 {
     struct vidpn *v = get(h);
 
@@ -154,8 +155,8 @@ static NTSTATUS first_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT
                       : STATUS_GRAPHICS_DATASET_IS_EMPTY;
 }
 
-static NTSTATUS next_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_PATH *info,
-                          CONST D3DKMDT_VIDPN_PRESENT_PATH **out)
+static NTSTATUS NTAPI next_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_PATH *info,
+                                CONST D3DKMDT_VIDPN_PRESENT_PATH **out)
 {
     struct vidpn_path *p = path_of(info);
 
@@ -170,7 +171,7 @@ static NTSTATUS next_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS update_support(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_PATH *info)
+static NTSTATUS NTAPI update_support(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_PATH *info)
 {
     struct vidpn *v = get(h);
     struct vidpn_path *p = v && info ? find(v, info->VidPnSourceId, info->VidPnTargetId) : NULL;
@@ -185,7 +186,7 @@ static NTSTATUS update_support(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRE
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS release_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_PATH *info)
+static NTSTATUS NTAPI release_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_PATH *info)
 {
     struct vidpn *v = get(h);
     struct vidpn_path *path = path_of(info);
@@ -201,7 +202,7 @@ static NTSTATUS release_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESE
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS create_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DKMDT_VIDPN_PRESENT_PATH **out)
+static NTSTATUS NTAPI create_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DKMDT_VIDPN_PRESENT_PATH **out)
 {
     struct vidpn *v = get(h);
     struct vidpn_path *p;
@@ -218,7 +219,7 @@ static NTSTATUS create_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DKMDT_VIDPN_PRESENT_PATH
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS add_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DKMDT_VIDPN_PRESENT_PATH *info)
+static NTSTATUS NTAPI add_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DKMDT_VIDPN_PRESENT_PATH *info)
 {
     struct vidpn *v = get(h);
     struct vidpn_path *path = path_of(info), **last;
@@ -246,8 +247,8 @@ static NTSTATUS add_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DKMDT_VIDPN_PRESENT_PATH *i
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS remove_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_SOURCE_ID source,
-                            D3DDDI_VIDEO_PRESENT_TARGET_ID target)
+static NTSTATUS NTAPI remove_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_SOURCE_ID source,
+                                  D3DDDI_VIDEO_PRESENT_TARGET_ID target)
 {
     struct vidpn *v = get(h);
 
@@ -356,8 +357,8 @@ static NTSTATUS assign_set(const void *h, bool is_source, UINT id, struct modese
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS get_topology(D3DKMDT_HVIDPN h, D3DKMDT_HVIDPNTOPOLOGY *topology,
-                             CONST DXGK_VIDPNTOPOLOGY_INTERFACE **interface)
+static NTSTATUS NTAPI get_topology(D3DKMDT_HVIDPN h, D3DKMDT_HVIDPNTOPOLOGY *topology,
+                                   CONST DXGK_VIDPNTOPOLOGY_INTERFACE **interface)
 {
     if (!get(h))
         return STATUS_GRAPHICS_INVALID_VIDPN;
@@ -367,23 +368,23 @@ static NTSTATUS get_topology(D3DKMDT_HVIDPN h, D3DKMDT_HVIDPNTOPOLOGY *topology,
 }
 
 #define SET_FUNCTIONS(kind, KIND, is_source)                                                                 \
-    static NTSTATUS acquire_##kind(D3DKMDT_HVIDPN h, UINT id, D3DKMDT_HVIDPN##KIND##MODESET *out,            \
-                                   CONST DXGK_VIDPN##KIND##MODESET_INTERFACE **interface)                    \
+    static NTSTATUS NTAPI acquire_##kind(D3DKMDT_HVIDPN h, UINT id, D3DKMDT_HVIDPN##KIND##MODESET *out,      \
+                                         CONST DXGK_VIDPN##KIND##MODESET_INTERFACE **interface)              \
     {                                                                                                        \
         *interface = &dxgk_modeset_##kind##_interface;                                                       \
         return acquire_set(h, is_source, false, id, (struct modeset **)out);                                 \
     }                                                                                                        \
-    static NTSTATUS create_##kind(D3DKMDT_HVIDPN h, UINT id, D3DKMDT_HVIDPN##KIND##MODESET *out,             \
-                                  CONST DXGK_VIDPN##KIND##MODESET_INTERFACE **interface)                     \
+    static NTSTATUS NTAPI create_##kind(D3DKMDT_HVIDPN h, UINT id, D3DKMDT_HVIDPN##KIND##MODESET *out,       \
+                                        CONST DXGK_VIDPN##KIND##MODESET_INTERFACE **interface)               \
     {                                                                                                        \
         *interface = &dxgk_modeset_##kind##_interface;                                                       \
         return acquire_set(h, is_source, true, id, (struct modeset **)out);                                  \
     }                                                                                                        \
-    static NTSTATUS release_##kind(D3DKMDT_HVIDPN h, D3DKMDT_HVIDPN##KIND##MODESET s)                        \
+    static NTSTATUS NTAPI release_##kind(D3DKMDT_HVIDPN h, D3DKMDT_HVIDPN##KIND##MODESET s)                  \
     {                                                                                                        \
         return release_set(h, (struct modeset *)s);                                                          \
     }                                                                                                        \
-    static NTSTATUS assign_##kind(D3DKMDT_HVIDPN h, UINT id, D3DKMDT_HVIDPN##KIND##MODESET s)                \
+    static NTSTATUS NTAPI assign_##kind(D3DKMDT_HVIDPN h, UINT id, D3DKMDT_HVIDPN##KIND##MODESET s)          \
     {                                                                                                        \
         return assign_set(h, is_source, id, (struct modeset *)s);                                            \
     }
@@ -391,8 +392,8 @@ static NTSTATUS get_topology(D3DKMDT_HVIDPN h, D3DKMDT_HVIDPNTOPOLOGY *topology,
 SET_FUNCTIONS(source, SOURCE, true)
 SET_FUNCTIONS(target, TARGET, false)
 
-static NTSTATUS assign_multisampling(D3DKMDT_HVIDPN h, D3DDDI_VIDEO_PRESENT_SOURCE_ID source, SIZE_T n,
-                                     CONST D3DDDI_MULTISAMPLINGMETHOD *methods)
+static NTSTATUS NTAPI assign_multisampling(D3DKMDT_HVIDPN h, D3DDDI_VIDEO_PRESENT_SOURCE_ID source, SIZE_T n,
+                                           CONST D3DDDI_MULTISAMPLINGMETHOD *methods)
 {
     struct vidpn *v = get(h);
 
@@ -417,8 +418,8 @@ static const DXGK_VIDPN_INTERFACE vidpn_interface = {
     assign_target,
 };
 
-NTSTATUS dxgk_vidpn_query_interface(D3DKMDT_HVIDPN h, DXGK_VIDPN_INTERFACE_VERSION version,
-                                    CONST DXGK_VIDPN_INTERFACE **interface)
+NTSTATUS NTAPI dxgk_vidpn_query_interface(D3DKMDT_HVIDPN h, DXGK_VIDPN_INTERFACE_VERSION version,
+                                          CONST DXGK_VIDPN_INTERFACE **interface)
 {
     if (!get(h))
         return STATUS_GRAPHICS_INVALID_VIDPN;

@@ -21,8 +21,8 @@ struct vidpn {
 struct vidpn *dxgk_vidpn_create(struct dxgk *d);
 void dxgk_vidpn_destroy(struct vidpn *v); /* NULL is legal */
 D3DKMDT_HVIDPN dxgk_vidpn_handle(struct vidpn *v);
-NTSTATUS dxgk_vidpn_query_interface(D3DKMDT_HVIDPN h, DXGK_VIDPN_INTERFACE_VERSION version,
-                                    CONST DXGK_VIDPN_INTERFACE **interface);
+NTSTATUS NTAPI dxgk_vidpn_query_interface(D3DKMDT_HVIDPN h, DXGK_VIDPN_INTERFACE_VERSION version,
+                                          CONST DXGK_VIDPN_INTERFACE **interface);
 int dxgk_vidpn_child_index(const struct dxgk *d, UINT target); /* -1: no such target */
 NTSTATUS dxgk_vidpn_add_path(struct vidpn *v, UINT source, UINT target);
 

@@ -47,7 +47,7 @@ static PVOID alloc(SIZE_T size)
 
 /* ---- start and stop ------------------------------------------------------ */
 
-static NTSTATUS AddDevice(CONST PDEVICE_OBJECT pdo, PVOID *context)
+static NTSTATUS NTAPI AddDevice(CONST PDEVICE_OBJECT pdo, PVOID *context)
 {
     struct adapter *a = alloc(sizeof(*a));
 
@@ -58,8 +58,8 @@ static NTSTATUS AddDevice(CONST PDEVICE_OBJECT pdo, PVOID *context)
     return a ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
-static NTSTATUS StartDevice(CONST PVOID context, PDXGK_START_INFO info, PDXGKRNL_INTERFACE dxgk,
-                            PULONG sources, PULONG children)
+static NTSTATUS NTAPI StartDevice(CONST PVOID context, PDXGK_START_INFO info, PDXGKRNL_INTERFACE dxgk,
+                                  PULONG sources, PULONG children)
 {
     struct adapter *a = context;
     DXGK_DEVICE_INFO dev;
@@ -83,7 +83,7 @@ static NTSTATUS StartDevice(CONST PVOID context, PDXGK_START_INFO info, PDXGKRNL
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS StopDevice(CONST PVOID context)
+static NTSTATUS NTAPI StopDevice(CONST PVOID context)
 {
     struct adapter *a = context;
 
@@ -93,13 +93,13 @@ static NTSTATUS StopDevice(CONST PVOID context)
     return a->dxgk.DxgkCbUnmapMemory(a->dxgk.DeviceHandle, a->regs);
 }
 
-static NTSTATUS RemoveDevice(CONST PVOID context)
+static NTSTATUS NTAPI RemoveDevice(CONST PVOID context)
 {
     ExFreePoolWithTag(context, TAG);
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS DispatchIoRequest(CONST PVOID c, ULONG id, PVIDEO_REQUEST_PACKET p)
+static NTSTATUS NTAPI DispatchIoRequest(CONST PVOID c, ULONG id, PVIDEO_REQUEST_PACKET p)
 {
     UNREFERENCED_PARAMETER(c);
     UNREFERENCED_PARAMETER(id);
@@ -107,7 +107,7 @@ static NTSTATUS DispatchIoRequest(CONST PVOID c, ULONG id, PVIDEO_REQUEST_PACKET
     return STATUS_NOT_SUPPORTED;
 }
 
-static NTSTATUS QueryChildRelations(CONST PVOID c, PDXGK_CHILD_DESCRIPTOR list, ULONG size)
+static NTSTATUS NTAPI QueryChildRelations(CONST PVOID c, PDXGK_CHILD_DESCRIPTOR list, ULONG size)
 {
     UNREFERENCED_PARAMETER(c);
     UNREFERENCED_PARAMETER(size);
@@ -119,7 +119,7 @@ static NTSTATUS QueryChildRelations(CONST PVOID c, PDXGK_CHILD_DESCRIPTOR list, 
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS QueryChildStatus(CONST PVOID c, PDXGK_CHILD_STATUS status, BOOLEAN non_destructive)
+static NTSTATUS NTAPI QueryChildStatus(CONST PVOID c, PDXGK_CHILD_STATUS status, BOOLEAN non_destructive)
 {
     UNREFERENCED_PARAMETER(c);
     UNREFERENCED_PARAMETER(non_destructive);
@@ -127,7 +127,7 @@ static NTSTATUS QueryChildStatus(CONST PVOID c, PDXGK_CHILD_STATUS status, BOOLE
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS QueryDeviceDescriptor(CONST PVOID c, ULONG uid, PDXGK_DEVICE_DESCRIPTOR d)
+static NTSTATUS NTAPI QueryDeviceDescriptor(CONST PVOID c, ULONG uid, PDXGK_DEVICE_DESCRIPTOR d)
 {
     UNREFERENCED_PARAMETER(c);
     UNREFERENCED_PARAMETER(uid);
@@ -135,7 +135,7 @@ static NTSTATUS QueryDeviceDescriptor(CONST PVOID c, ULONG uid, PDXGK_DEVICE_DES
     return STATUS_MONITOR_NO_DESCRIPTOR;
 }
 
-static NTSTATUS SetPowerState(CONST PVOID c, ULONG uid, DEVICE_POWER_STATE state, POWER_ACTION action)
+static NTSTATUS NTAPI SetPowerState(CONST PVOID c, ULONG uid, DEVICE_POWER_STATE state, POWER_ACTION action)
 {
     struct adapter *a = c;
 
@@ -145,12 +145,12 @@ static NTSTATUS SetPowerState(CONST PVOID c, ULONG uid, DEVICE_POWER_STATE state
     return STATUS_SUCCESS;
 }
 
-static VOID ResetDevice(CONST PVOID c)
+static VOID NTAPI ResetDevice(CONST PVOID c)
 {
     UNREFERENCED_PARAMETER(c);
 }
 
-static VOID Unload(VOID)
+static VOID NTAPI Unload(VOID)
 {
 }
 
@@ -161,7 +161,7 @@ static VOID notify(struct adapter *a, DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
     a->dxgk.DxgkCbNotifyInterrupt(a->dxgk.DeviceHandle, data);
 }
 
-static BOOLEAN InterruptRoutine(CONST PVOID c, ULONG message)
+static BOOLEAN NTAPI InterruptRoutine(CONST PVOID c, ULONG message)
 {
     struct adapter *a = c;
     ULONG status = rd(a, REG_IRQ_STATUS) & rd(a, REG_IRQ_ENABLE);
@@ -215,7 +215,7 @@ static BOOLEAN InterruptRoutine(CONST PVOID c, ULONG message)
     return TRUE;
 }
 
-static VOID DpcRoutine(CONST PVOID c)
+static VOID NTAPI DpcRoutine(CONST PVOID c)
 {
     struct adapter *a = c;
     LARGE_INTEGER t = {.QuadPart = -10000};
@@ -227,7 +227,7 @@ static VOID DpcRoutine(CONST PVOID c)
     a->dxgk.DxgkCbNotifyDpc(a->dxgk.DeviceHandle);
 }
 
-static NTSTATUS ControlInterrupt(CONST HANDLE h, CONST DXGK_INTERRUPT_TYPE type, BOOLEAN enable)
+static NTSTATUS NTAPI ControlInterrupt(CONST HANDLE h, CONST DXGK_INTERRUPT_TYPE type, BOOLEAN enable)
 {
     struct adapter *a = h;
 
@@ -242,7 +242,7 @@ static NTSTATUS ControlInterrupt(CONST HANDLE h, CONST DXGK_INTERRUPT_TYPE type,
 
 /* ---- capabilities, memory ------------------------------------------------ */
 
-static NTSTATUS QueryAdapterInfo(CONST HANDLE h, CONST DXGKARG_QUERYADAPTERINFO *q)
+static NTSTATUS NTAPI QueryAdapterInfo(CONST HANDLE h, CONST DXGKARG_QUERYADAPTERINFO *q)
 {
     DXGK_DRIVERCAPS *caps = q->pOutputData;
     DXGK_QUERYSEGMENTOUT *seg = q->pOutputData;
@@ -279,7 +279,7 @@ static NTSTATUS QueryAdapterInfo(CONST HANDLE h, CONST DXGKARG_QUERYADAPTERINFO 
     }
 }
 
-static NTSTATUS CreateAllocation(CONST HANDLE h, DXGKARG_CREATEALLOCATION *args)
+static NTSTATUS NTAPI CreateAllocation(CONST HANDLE h, DXGKARG_CREATEALLOCATION *args)
 {
     UNREFERENCED_PARAMETER(h);
     for (UINT i = 0; i < args->NumAllocations; i++) {
@@ -301,7 +301,7 @@ static NTSTATUS CreateAllocation(CONST HANDLE h, DXGKARG_CREATEALLOCATION *args)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS DestroyAllocation(CONST HANDLE h, CONST DXGKARG_DESTROYALLOCATION *args)
+static NTSTATUS NTAPI DestroyAllocation(CONST HANDLE h, CONST DXGKARG_DESTROYALLOCATION *args)
 {
     UNREFERENCED_PARAMETER(h);
     for (UINT i = 0; i < args->NumAllocations; i++)
@@ -309,7 +309,7 @@ static NTSTATUS DestroyAllocation(CONST HANDLE h, CONST DXGKARG_DESTROYALLOCATIO
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS DescribeAllocation(CONST HANDLE h, DXGKARG_DESCRIBEALLOCATION *d)
+static NTSTATUS NTAPI DescribeAllocation(CONST HANDLE h, DXGKARG_DESCRIBEALLOCATION *d)
 {
     struct allocation *a = d->hAllocation;
 
@@ -322,7 +322,8 @@ static NTSTATUS DescribeAllocation(CONST HANDLE h, DXGKARG_DESCRIBEALLOCATION *d
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS GetStandardAllocationDriverData(CONST HANDLE h, DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *d)
+static NTSTATUS NTAPI GetStandardAllocationDriverData(CONST HANDLE h,
+                                                      DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *d)
 {
     struct softgpu_alloc *p = d->pAllocationPrivateDriverData;
 
@@ -339,7 +340,7 @@ static NTSTATUS GetStandardAllocationDriverData(CONST HANDLE h, DXGKARG_GETSTAND
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS OpenAllocation(CONST HANDLE h, CONST DXGKARG_OPENALLOCATION *args)
+static NTSTATUS NTAPI OpenAllocation(CONST HANDLE h, CONST DXGKARG_OPENALLOCATION *args)
 {
     struct device *dev = h;
 
@@ -353,14 +354,14 @@ static NTSTATUS OpenAllocation(CONST HANDLE h, CONST DXGKARG_OPENALLOCATION *arg
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS CloseAllocation(CONST HANDLE h, CONST DXGKARG_CLOSEALLOCATION *args)
+static NTSTATUS NTAPI CloseAllocation(CONST HANDLE h, CONST DXGKARG_CLOSEALLOCATION *args)
 {
     UNREFERENCED_PARAMETER(h);
     UNREFERENCED_PARAMETER(args);
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS CreateDevice(CONST HANDLE h, DXGKARG_CREATEDEVICE *args)
+static NTSTATUS NTAPI CreateDevice(CONST HANDLE h, DXGKARG_CREATEDEVICE *args)
 {
     struct device *d = alloc(sizeof(*d));
 
@@ -372,18 +373,18 @@ static NTSTATUS CreateDevice(CONST HANDLE h, DXGKARG_CREATEDEVICE *args)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS DestroyDevice(CONST HANDLE h)
+static NTSTATUS NTAPI DestroyDevice(CONST HANDLE h)
 {
     ExFreePoolWithTag(h, TAG);
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS DestroyContext(CONST HANDLE h)
+static NTSTATUS NTAPI DestroyContext(CONST HANDLE h)
 {
     return DestroyDevice(h);
 }
 
-static NTSTATUS CreateContext(CONST HANDLE h, DXGKARG_CREATECONTEXT *args)
+static NTSTATUS NTAPI CreateContext(CONST HANDLE h, DXGKARG_CREATECONTEXT *args)
 {
     struct device *c = alloc(sizeof(*c));
 
@@ -400,7 +401,7 @@ static NTSTATUS CreateContext(CONST HANDLE h, DXGKARG_CREATECONTEXT *args)
 
 /* ---- work ---------------------------------------------------------------- */
 
-static NTSTATUS Render(CONST HANDLE h, DXGKARG_RENDER *r)
+static NTSTATUS NTAPI Render(CONST HANDLE h, DXGKARG_RENDER *r)
 {
     CONST struct softgpu_cmd *in = r->pCommand;
     struct softgpu_cmd *out = r->pDmaBuffer;
@@ -431,7 +432,7 @@ static NTSTATUS Render(CONST HANDLE h, DXGKARG_RENDER *r)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS Present(CONST HANDLE h, DXGKARG_PRESENT *p)
+static NTSTATUS NTAPI Present(CONST HANDLE h, DXGKARG_PRESENT *p)
 {
     struct softgpu_cmd *out = p->pDmaBuffer;
 
@@ -449,7 +450,7 @@ static NTSTATUS Present(CONST HANDLE h, DXGKARG_PRESENT *p)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS Patch(CONST HANDLE h, CONST DXGKARG_PATCH *p)
+static NTSTATUS NTAPI Patch(CONST HANDLE h, CONST DXGKARG_PATCH *p)
 {
     UNREFERENCED_PARAMETER(h);
     for (UINT i = 0; i < p->PatchLocationListSubmissionLength; i++) {
@@ -463,7 +464,7 @@ static NTSTATUS Patch(CONST HANDLE h, CONST DXGKARG_PATCH *p)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS SubmitCommand(CONST HANDLE h, CONST DXGKARG_SUBMITCOMMAND *s)
+static NTSTATUS NTAPI SubmitCommand(CONST HANDLE h, CONST DXGKARG_SUBMITCOMMAND *s)
 {
     struct adapter *a = h;
     uint64_t at = (uint64_t)s->DmaBufferPhysicalAddress.QuadPart + s->DmaBufferSubmissionStartOffset;
@@ -478,7 +479,7 @@ static NTSTATUS SubmitCommand(CONST HANDLE h, CONST DXGKARG_SUBMITCOMMAND *s)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS PreemptCommand(CONST HANDLE h, CONST DXGKARG_PREEMPTCOMMAND *p)
+static NTSTATUS NTAPI PreemptCommand(CONST HANDLE h, CONST DXGKARG_PREEMPTCOMMAND *p)
 {
     struct adapter *a = h;
 
@@ -488,7 +489,7 @@ static NTSTATUS PreemptCommand(CONST HANDLE h, CONST DXGKARG_PREEMPTCOMMAND *p)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS BuildPagingBuffer(CONST HANDLE h, DXGKARG_BUILDPAGINGBUFFER *b)
+static NTSTATUS NTAPI BuildPagingBuffer(CONST HANDLE h, DXGKARG_BUILDPAGINGBUFFER *b)
 {
     struct softgpu_cmd *out = b->pDmaBuffer;
 
@@ -512,7 +513,7 @@ static NTSTATUS BuildPagingBuffer(CONST HANDLE h, DXGKARG_BUILDPAGINGBUFFER *b)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS QueryCurrentFence(CONST HANDLE h, DXGKARG_QUERYCURRENTFENCE *q)
+static NTSTATUS NTAPI QueryCurrentFence(CONST HANDLE h, DXGKARG_QUERYCURRENTFENCE *q)
 {
     struct adapter *a = h;
 
@@ -521,7 +522,7 @@ static NTSTATUS QueryCurrentFence(CONST HANDLE h, DXGKARG_QUERYCURRENTFENCE *q)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS ResetFromTimeout(CONST HANDLE h)
+static NTSTATUS NTAPI ResetFromTimeout(CONST HANDLE h)
 {
     struct adapter *a = h;
 
@@ -534,19 +535,19 @@ static NTSTATUS ResetFromTimeout(CONST HANDLE h)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS RestartFromTimeout(CONST HANDLE h)
+static NTSTATUS NTAPI RestartFromTimeout(CONST HANDLE h)
 {
     wr(h, REG_IRQ_ENABLE, IRQ_DONE | IRQ_FAULT);
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS CollectDbgInfo(CONST HANDLE h, CONST DXGKARG_COLLECTDBGINFO *c)
+static NTSTATUS NTAPI CollectDbgInfo(CONST HANDLE h, CONST DXGKARG_COLLECTDBGINFO *c)
 {
     *(ULONG *)c->pBuffer = rd(h, REG_COMPLETED);
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
+static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
 {
     struct adapter *a = h;
     struct softgpu_escape *p = e->pPrivateDriverData;
@@ -594,7 +595,7 @@ static CONST struct {
     UINT w, h;
 } modes[] = {{640, 480}, {320, 200}};
 
-static NTSTATUS EnumVidPnCofuncModality(CONST HANDLE h, CONST DXGKARG_ENUMVIDPNCOFUNCMODALITY *CONST e)
+static NTSTATUS NTAPI EnumVidPnCofuncModality(CONST HANDLE h, CONST DXGKARG_ENUMVIDPNCOFUNCMODALITY *CONST e)
 {
     struct adapter *a = h;
     CONST DXGK_VIDPN_INTERFACE *v;
@@ -654,33 +655,33 @@ path:
     return s;
 }
 
-static NTSTATUS IsSupportedVidPn(CONST HANDLE h, DXGKARG_ISSUPPORTEDVIDPN *p)
+static NTSTATUS NTAPI IsSupportedVidPn(CONST HANDLE h, DXGKARG_ISSUPPORTEDVIDPN *p)
 {
     UNREFERENCED_PARAMETER(h);
     p->IsVidPnSupported = TRUE;
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS CommitVidPn(CONST HANDLE h, CONST DXGKARG_COMMITVIDPN *CONST p)
+static NTSTATUS NTAPI CommitVidPn(CONST HANDLE h, CONST DXGKARG_COMMITVIDPN *CONST p)
 {
     UNREFERENCED_PARAMETER(h);
     UNREFERENCED_PARAMETER(p);
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS SetVidPnSourceAddress(CONST HANDLE h, CONST DXGKARG_SETVIDPNSOURCEADDRESS *p)
+static NTSTATUS NTAPI SetVidPnSourceAddress(CONST HANDLE h, CONST DXGKARG_SETVIDPNSOURCEADDRESS *p)
 {
     wr(h, REG_SCAN, (ULONG)(p->PrimaryAddress.QuadPart >> PAGE_SHIFT));
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS SetVidPnSourceVisibility(CONST HANDLE h, CONST DXGKARG_SETVIDPNSOURCEVISIBILITY *p)
+static NTSTATUS NTAPI SetVidPnSourceVisibility(CONST HANDLE h, CONST DXGKARG_SETVIDPNSOURCEVISIBILITY *p)
 {
     wr(h, REG_SCAN_ENABLE, p->Visible);
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS GetScanLine(CONST HANDLE h, DXGKARG_GETSCANLINE *g)
+static NTSTATUS NTAPI GetScanLine(CONST HANDLE h, DXGKARG_GETSCANLINE *g)
 {
     UNREFERENCED_PARAMETER(h);
     g->InVerticalBlank = FALSE;
@@ -689,7 +690,7 @@ static NTSTATUS GetScanLine(CONST HANDLE h, DXGKARG_GETSCANLINE *g)
 }
 
 #define UNUSED_DDI(name, type)                                                                               \
-    static NTSTATUS name(CONST HANDLE h, CONST type *p)                                                      \
+    static NTSTATUS NTAPI name(CONST HANDLE h, CONST type *p)                                                \
     {                                                                                                        \
         UNREFERENCED_PARAMETER(h);                                                                           \
         UNREFERENCED_PARAMETER(p);                                                                           \
@@ -705,7 +706,7 @@ UNUSED_DDI(RecommendMonitorModes, DXGKARG_RECOMMENDMONITORMODES)
 UNUSED_DDI(RecommendVidPnTopology, DXGKARG_RECOMMENDVIDPNTOPOLOGY)
 
 __attribute__((visibility("default"))) DRIVER_INITIALIZE DriverEntry;
-NTSTATUS DriverEntry(PDRIVER_OBJECT driver, PUNICODE_STRING path)
+NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT driver, PUNICODE_STRING path)
 {
     DRIVER_INITIALIZATION_DATA d = {.Version = DXGKDDI_INTERFACE_VERSION_WIN7};
 
