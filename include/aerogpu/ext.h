@@ -15,7 +15,7 @@
 /* F(bit, NAME, name, meaning): bits of FEATURES_LO/HI. A device without the bit skips the packets, as it does opcodes that it
  * does not know; breadcrumb buffers are skipped, too, where the host's Vulkan device cannot write guest memory. */
 #define AEROGPU_EXT_FEATURES(F)                                                                              \
-    F(32, EXT_CONTEXTS, ext_contexts, "EXT_DESTROY_CONTEXT, for the kernel driver")                          \
+    F(32, EXT_CONTEXTS, ext_contexts, "EXT_DESTROY_CONTEXT, EXT_DESTROY_HANDLES, for the kernel driver")     \
     F(33, EXT_SPIRV, ext_spirv, "CREATE_SHADER_DXBC takes SPIR-V")                                           \
     F(34, EXT_ADDRESSES, ext_addresses,                                                                      \
       "USAGE_EXT_ADDRESS, EXT_BUFFER_ADDRESS, EXT_RESIDENCY; where the host allows them")                    \
@@ -71,8 +71,13 @@ enum aerogpu_ext_feature_bit {
 #define AEROGPU_FIELDS_EXT_RESIDENCY(F, A)                                                                   \
     F(U32, buffer, HANDLE, "a buffer with an address")                                                       \
     F(U32, resident, BOOL, "0: evicted, its address faults; 1: back again, with what it held")
+#define AEROGPU_FIELDS_EXT_DESTROY_HANDLES(F, A)                                                             \
+    F(U32, first, X, "every handle from here")                                                               \
+    F(U32, last, X, "to here ends, of whatever kind")
 
 /* DESTROY_CONTEXT: the pipeline state of a context goes, and with it what is still bound there.
+ *
+ * DESTROY_HANDLES: what a client left behind: never an error, whatever the handles name, or nothing.
  *
  * BREADCRUMB_BUFFER, WRITE_BREADCRUMB: 64-bit markers that a stream has written into guest memory, where they can be read at
  * any instant, whatever became of the device. Each context has a buffer of its own; its allocation has to be in the table of
@@ -101,7 +106,9 @@ enum aerogpu_ext_feature_bit {
     P(0x8007, EXT_CHECKPOINT_POINTER, ext_checkpoint_pointer, 24, NONE, hdr, 4, MARK,                        \
       "the same, with what it says elsewhere")                                                               \
     P(0x8008, EXT_RESIDENCY, ext_residency, 16, NONE, hdr, 4, SHARE,                                         \
-      "evicts a buffer, or makes it resident again")
+      "evicts a buffer, or makes it resident again")                                                         \
+    P(0x8009, EXT_DESTROY_HANDLES, ext_destroy_handles, 16, NONE, hdr, 4, KERNEL,                            \
+      "ends all handles of a range")
 
 enum aerogpu_breadcrumb_type { AEROGPU_BREADCRUMB_TOP = 0, AEROGPU_BREADCRUMB_BOTTOM = 1 };
 #define AEROGPU_CHECKPOINT_MAX_BYTES 1024u

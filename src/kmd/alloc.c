@@ -31,11 +31,11 @@ NTSTATUS NTAPI kmd_CreateDevice(CONST HANDLE adapter, DXGKARG_CREATEDEVICE *args
         kmd_reap(k);
         d->number = kmd_device_number(k);
     }
-    d->handles = d->number ? kmd_handles_create(d->number) : NULL;
-    if (d->handles)
+    d->grave = d->number ? kmd_grave_create(AEROGPU_CMD_EXT_DESTROY_HANDLES, d->number, 0) : NULL;
+    if (d->grave)
         kmd_list_add(&k->devices, &d->link);
     ExReleaseFastMutex(&k->mutex);
-    if (!d->handles) {
+    if (!d->grave) {
         NTSTATUS s = d->number ? STATUS_NO_MEMORY : STATUS_INSUFFICIENT_RESOURCES;
         kmd_free(d);
         return s;
@@ -50,7 +50,8 @@ NTSTATUS NTAPI kmd_DestroyDevice(CONST HANDLE device)
 
     ExAcquireFastMutex(&d->kmd->mutex);
     kmd_list_remove(&d->link);
-    kmd_bury(d->kmd, d->handles);
+    kmd_bury(d->kmd, d->grave);
+    kmd_reap(d->kmd);
     ExReleaseFastMutex(&d->kmd->mutex);
     kmd_free(d);
     return STATUS_SUCCESS;
@@ -92,7 +93,10 @@ NTSTATUS NTAPI kmd_CreateContext(CONST HANDLE device, DXGKARG_CREATECONTEXT *arg
     while (c->seen_mask < 2 * c->list_size)
         c->seen_mask *= 2;
     c->seen = c->system ? NULL : kmd_alloc(c->seen_mask * sizeof(*c->seen));
-    if (!c->system && !c->seen) {
+    c->grave = c->system ? NULL : kmd_grave_create(AEROGPU_CMD_EXT_DESTROY_CONTEXT, c->id, 0);
+    if (!c->system && (!c->seen || !c->grave)) {
+        kmd_free(c->grave);
+        kmd_free(c->seen);
         kmd_free(c);
         return STATUS_NO_MEMORY;
     }
@@ -111,8 +115,7 @@ NTSTATUS NTAPI kmd_DestroyContext(CONST HANDLE context)
     struct kmd_context *c = context;
 
     ExAcquireFastMutex(&c->device->kmd->mutex);
-    if (!c->system)
-        kmd_name_dies(c->device->kmd, 0, c->id);
+    kmd_bury(c->device->kmd, c->grave);
     ExReleaseFastMutex(&c->device->kmd->mutex);
     kmd_free(c->seen);
     kmd_free(c);
@@ -237,6 +240,12 @@ static VOID trace(struct kmd *k, CONST DXGKARG_CREATEALLOCATION *args, ULONG i, 
                                                   .flags_out = args->pAllocationInfo[i].Flags.Value};
 }
 
+static VOID free_allocation(struct kmd_allocation *a)
+{
+    kmd_free(a->grave);
+    kmd_free(a);
+}
+
 static NTSTATUS create_one(struct kmd *k, DXGK_ALLOCATIONINFO *info)
 {
     struct kmd_allocation *a = kmd_alloc(sizeof(*a));
@@ -253,6 +262,11 @@ static NTSTATUS create_one(struct kmd *k, DXGK_ALLOCATIONINFO *info)
     }
     if (a->flags & AEROGPU_ALLOC_PRIV_FLAG_SHARED) {
         a->share_token = next_token(k);
+        a->grave = kmd_grave_create(AEROGPU_CMD_RELEASE_SHARED_SURFACE, 0, a->share_token);
+        if (!a->grave) {
+            kmd_free(a);
+            return STATUS_NO_MEMORY;
+        }
         p->share_token = a->share_token; /* kept by the operating system for those who open it */
     }
     info->Size = (SIZE_T)a->size;
@@ -280,7 +294,7 @@ NTSTATUS NTAPI kmd_CreateAllocation(CONST HANDLE adapter, DXGKARG_CREATEALLOCATI
         s = create_one(k, info);
         if (NT_SUCCESS(s) && args->NumAllocations != 1 &&
             ((struct kmd_allocation *)info->hAllocation)->share_token) {
-            kmd_free(info->hAllocation); /* a shared surface is one allocation: one token, one name */
+            free_allocation(info->hAllocation); /* a shared surface is one allocation: one token, one name */
             s = STATUS_INVALID_PARAMETER;
         }
         if (!NT_SUCCESS(s))
@@ -291,7 +305,7 @@ NTSTATUS NTAPI kmd_CreateAllocation(CONST HANDLE adapter, DXGKARG_CREATEALLOCATI
         kmd_log(k, DPFLTR_WARNING_LEVEL, "CreateAllocation: allocation %llu of %llu is refused: %llx", done,
                 args->NumAllocations, (ULONG)s);
         while (done--)
-            kmd_free(args->pAllocationInfo[done].hAllocation);
+            free_allocation(args->pAllocationInfo[done].hAllocation);
     }
     ExReleaseFastMutex(&k->mutex);
     return s;
@@ -303,11 +317,9 @@ NTSTATUS NTAPI kmd_DestroyAllocation(CONST HANDLE adapter, CONST DXGKARG_DESTROY
 
     for (UINT i = 0; i < args->NumAllocations; i++) {
         struct kmd_allocation *a = args->pAllocationList[i];
-        if (a->share_token) {
-            ExAcquireFastMutex(&k->mutex);
-            kmd_name_dies(k, a->share_token, 0);
-            ExReleaseFastMutex(&k->mutex);
-        }
+        ExAcquireFastMutex(&k->mutex);
+        kmd_bury(k, a->grave);
+        ExReleaseFastMutex(&k->mutex);
         kmd_free(a);
     }
     return STATUS_SUCCESS;

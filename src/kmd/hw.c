@@ -118,7 +118,7 @@ NTSTATUS kmd_hw_create(struct kmd *k)
     if (NT_SUCCESS(s))
         s = kmd_memory_alloc(&k->recent_memory, KMD_RECENT_BYTES);
     if (NT_SUCCESS(s))
-        s = kmd_memory_alloc(&k->reaper, 65536);
+        s = kmd_memory_alloc(&k->reaper, KMD_REAPER_BYTES);
     k->overflow = kmd_alloc(KMD_MAX_IN_FLIGHT * sizeof(*k->overflow));
     if (NT_SUCCESS(s) && !k->overflow)
         s = STATUS_NO_MEMORY;

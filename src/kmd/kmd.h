@@ -44,6 +44,7 @@ enum {
     KMD_MAX_DEVICES = 4094, /* numbers of devices; 4095 is the driver's own */
     KMD_OWN_NUMBER = 4095,
     KMD_OWN_CONTEXT = 0x7FFFFFFF, /* context_id of the driver's own streams */
+    KMD_REAPER_BYTES = 65536,
 };
 
 /* What a DMA buffer says to SubmitCommand, in its private data. */
@@ -61,12 +62,23 @@ struct kmd_dma {
 
 enum kmd_submit_kind { KMD_SUBMIT_RENDER, KMD_SUBMIT_PRESENT, KMD_SUBMIT_INTERNAL };
 
+/* What a device, a context or a share token leaves at the GPU when it ends; allocated before it begins. */
+struct kmd_grave {
+    LIST_ENTRY link; /* among the dead */
+    ULONG
+    opcode; /* says to the GPU that it has ended: EXT_DESTROY_HANDLES, _CONTEXT, RELEASE_SHARED_SURFACE */
+    ULONG number;
+    ULONGLONG token;
+    BOOLEAN used; /* the GPU may have heard of it */
+};
+
 struct kmd_allocation {
     struct kmd *kmd;
     ULONG alloc_id;
     ULONG flags;                        /* AEROGPU_ALLOC_PRIV_FLAG_* */
     ULONG width, height, pitch, format; /* AEROGPU_FORMAT_*; 0 for what is no surface */
     ULONGLONG size, share_token;
+    struct kmd_grave *grave; /* of the token; NULL: there is none */
     BOOLEAN primary;
     /* Where it was found last time (kmd_resolve). */
     ULONG map_serial;
@@ -79,7 +91,7 @@ struct kmd_device {
     ULONG number; /* not 0; names the device's handles at the GPU */
     LIST_ENTRY link;
     LIST_ENTRY opens;
-    struct kmd_handles *handles;
+    struct kmd_grave *grave;
 };
 
 /* An allocation as a device sees it. */
@@ -94,6 +106,7 @@ struct kmd_context {
     struct kmd_device *device;
     ULONG id; /* context_id of its submissions */
     BOOLEAN system;
+    struct kmd_grave *grave;
     ULONG list_size, dma_size;
     /* Scratch of Render: alloc ids seen, by hash. */
     struct kmd_seen {
@@ -201,12 +214,7 @@ struct kmd {
     ULONGLONG next_share_token;
     LIST_ENTRY devices;
     ULONG next_device;
-    LIST_ENTRY dead;       /* names that devices left behind */
-    struct kmd_dead_name { /* share tokens and contexts */
-        struct kmd_dead_name *next;
-        ULONGLONG token; /* 0: a context */
-        ULONG context_id;
-    } * dead_names;
+    LIST_ENTRY dead; /* graves of which the GPU has not been told */
     struct kmd_memory reaper;
     BOOLEAN reaper_busy;
     ULONGLONG reaper_fence, reaper_time;
@@ -290,14 +298,11 @@ NTSTATUS kmd_build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list,
 
 /* stream.c */
 NTSTATUS kmd_stream_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, ULONG size);
-NTSTATUS kmd_stream_note(struct kmd_device *d, CONST UCHAR *stream, ULONG size);
-struct kmd_handles *kmd_handles_create(ULONG number);
-VOID kmd_handles_destroy(struct kmd_handles *h); /* NULL is legal */
-VOID kmd_bury(struct kmd *k, struct kmd_handles *h);
+struct kmd_grave *kmd_grave_create(ULONG opcode, ULONG number, ULONGLONG token);
+/* Takes it over; with `mutex` held. The next reaping says so to the GPU. NULL is legal. */
+VOID kmd_bury(struct kmd *k, struct kmd_grave *n);
 VOID kmd_reap(struct kmd *k);
-VOID kmd_forget_names(struct kmd *k); /* the GPU is empty */
-/* A share token, or (token 0) a context; with `mutex` held. The next reaping says so to the GPU. */
-VOID kmd_name_dies(struct kmd *k, ULONGLONG token, ULONG context_id);
+VOID kmd_forget_names(struct kmd *k);   /* the GPU is empty */
 ULONG kmd_device_number(struct kmd *k); /* 0: none is left */
 
 /* display.c, vidpn.c */

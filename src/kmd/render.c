@@ -259,7 +259,8 @@ NTSTATUS NTAPI kmd_Patch(CONST HANDLE adapter, CONST DXGKARG_PATCH *p)
         RtlCopyMemory((PUCHAR)p->pDmaBuffer + l->PatchOffset, &gpa, sizeof(gpa));
     }
     if (NT_SUCCESS(s) && dma->magic == KMD_DMA_MAGIC) {
-        s = kmd_stream_note(((struct kmd_context *)p->hContext)->device, dma->buffer, dma->stream_size);
+        struct kmd_context *c = p->hContext;
+        c->grave->used = c->device->grave->used = TRUE;
         keep_recent(k, dma,
                     (ULONGLONG)p->DmaBufferPhysicalAddress.QuadPart + p->DmaBufferSubmissionStartOffset,
                     p->SubmissionFenceId);

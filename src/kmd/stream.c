@@ -2,7 +2,7 @@
 /* stream.c: what a client may say in a stream, and what it leaves behind.
  *
  *   handle of a client, below 2^20 ─▶ number of its device << 20 | handle, at the GPU
- *   Patch: created and destroyed names are noted ─▶ DestroyDevice: what is left is destroyed by a stream of our own
+ *   Patch: device, context and token are used ─▶ their end: a stream of our own ends all that their number can name
  *
  * The ABI has one namespace of handles for everybody. A device gets a part of it here, so that no client can name,
  * by accident or on purpose, what another has made; surfaces cross that border by share token only, and a token can be
@@ -10,20 +10,18 @@
  *
  * Invariants:
  *  1. A packet that is known here is at least as long as its struct, and its counted tail lies inside it.
- *  2. Names are noted when a stream is about to be submitted: those of streams that never are count for nothing.
+ *  2. What a stream did is not asked: it may have ended at an error, or said of a name what is not true. All handles that a
+ *     device's number makes possible end with it, and nothing that it said can make that fail.
  *  3. What a dead device left is destroyed in the order of the ring, before a device of the same number says its first
- *     word: the number is given out again only then.
+ *     word: the number is given out again only then. What says so is allocated when the device is made.
  *  4. A reset empties the GPU: nothing is left to destroy.
  */
 #include "kmd/kmd.h"
 
-#define HANDLE_BITS   20
-#define HANDLE_LIMIT  (1u << HANDLE_BITS)
-#define CHUNK         4096u
-#define CHUNKS        (HANDLE_LIMIT / CHUNK)
-#define REAPER_BYTES  65536u
-#define REAPER_REST   (5ull * 10000000) /* 100 ns */
-#define DESTROY_BYTES 16u
+#define HANDLE_BITS  20
+#define HANDLE_LIMIT (1u << HANDLE_BITS)
+#define REAPER_REST  (5ull * 10000000) /* 100 ns */
+#define EPITAPH_MAX  24u
 
 /* ---- the packets, from the tables of cmd.h and ext.h -------------------- */
 
@@ -124,8 +122,10 @@ static NTSTATUS check_token(struct kmd_device *d, CONST UCHAR *at, BOOLEAN creat
     ExAcquireFastMutex(&d->kmd->mutex);
     for (PLIST_ENTRY e = d->opens.Flink; e != &d->opens; e = e->Flink) {
         struct kmd_open *o = CONTAINING_RECORD(e, struct kmd_open, link);
-        if (o->allocation->share_token == token && token && (!creator || o->creator))
+        if (o->allocation->share_token == token && token && (!creator || o->creator)) {
+            o->allocation->grave->used |= creator;
             s = STATUS_SUCCESS;
+        }
     }
     ExReleaseFastMutex(&d->kmd->mutex);
     return s;
@@ -172,124 +172,53 @@ NTSTATUS kmd_stream_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, UL
     return NT_SUCCESS(s) ? rename_tail(d, p, packet, size) : s;
 }
 
-/* ---- names that exist ---------------------------------------------------- */
+/* ---- what is left behind: with `mutex` held ------------------------------- */
 
-struct kmd_handles {
-    LIST_ENTRY link; /* among those of dead devices */
-    ULONG number;
-    ULONG next;            /* a dead device's: where the reaper goes on */
-    PUCHAR chunks[CHUNKS]; /* a byte a handle: which packet destroys it, as an index + 1 */
-};
-
-static NTSTATUS note(struct kmd_handles *h, ULONG handle, UCHAR value)
+struct kmd_grave *kmd_grave_create(ULONG opcode, ULONG number, ULONGLONG token)
 {
-    PUCHAR *chunk = &h->chunks[(handle & (HANDLE_LIMIT - 1)) / CHUNK];
+    struct kmd_grave *n = kmd_alloc(sizeof(*n));
 
-    if (!*chunk && !value)
-        return STATUS_SUCCESS;
-    if (!*chunk)
-        *chunk = kmd_alloc(CHUNK);
-    if (!*chunk)
-        return STATUS_NO_MEMORY;
-    (*chunk)[handle % CHUNK] = value;
-    return STATUS_SUCCESS;
+    if (n)
+        *n = (struct kmd_grave){.opcode = opcode, .number = number, .token = token};
+    return n;
 }
 
-/* All of these have the handle first, or (a view) the new one first. */
-NTSTATUS kmd_stream_note(struct kmd_device *d, CONST UCHAR *stream, ULONG size)
+/* Says to the GPU that it has ended; returns how long that is. */
+static ULONG epitaph(CONST struct kmd_grave *n, PUCHAR at)
 {
-    NTSTATUS s = STATUS_SUCCESS;
-
-    if (!d->handles)
-        return s;
-    for (ULONG at = sizeof(struct aerogpu_cmd_stream_header); at < size && NT_SUCCESS(s);) {
+    union {
         struct aerogpu_cmd_hdr hdr;
-        CONST struct packet *p;
-        ULONG handle;
-        /* What was checked lies where the device and its executor can write: it is checked again. */
-        if (size - at < sizeof(hdr))
-            return STATUS_INVALID_PARAMETER;
-        RtlCopyMemory(&hdr, stream + at, sizeof(hdr));
-        p = find(hdr.opcode);
-        if (hdr.size_bytes < (p ? p->size : sizeof(hdr)) || hdr.size_bytes > size - at)
-            return STATUS_INVALID_PARAMETER;
-        if (p && (p->class.id == AEROGPU_CLASS_CREATE || p->class.id == AEROGPU_CLASS_DESTROY)) {
-            RtlCopyMemory(&handle, stream + at + sizeof(hdr), sizeof(handle));
-            if (handle >> HANDLE_BITS == d->number) /* not the driver's own, in a present */
-                s = note(d->handles, handle,
-                         p->class.id == AEROGPU_CLASS_CREATE ? by_opcode[p->class.ending] : 0);
-        }
-        at += hdr.size_bytes;
+        struct aerogpu_cmd_release_shared_surface release;
+        struct aerogpu_cmd_ext_destroy_context context;
+        struct aerogpu_cmd_ext_destroy_handles handles;
+    } u;
+
+    RtlZeroMemory(&u, sizeof(u));
+    u.hdr.opcode = n->opcode;
+    switch (n->opcode) {
+    case AEROGPU_CMD_RELEASE_SHARED_SURFACE:
+        u.hdr.size_bytes = sizeof(u.release);
+        u.release.share_token = n->token;
+        break;
+    case AEROGPU_CMD_EXT_DESTROY_CONTEXT:
+        u.hdr.size_bytes = sizeof(u.context);
+        u.context.context_id = n->number;
+        break;
+    default:
+        u.hdr.size_bytes = sizeof(u.handles);
+        u.handles.first = n->number << HANDLE_BITS;
+        u.handles.last = u.handles.first | (HANDLE_LIMIT - 1);
     }
-    return s;
+    RtlCopyMemory(at, &u, u.hdr.size_bytes);
+    return u.hdr.size_bytes;
 }
 
-struct kmd_handles *kmd_handles_create(ULONG number)
+static VOID forget_first(struct kmd *k)
 {
-    struct kmd_handles *h = kmd_alloc(sizeof(*h));
+    struct kmd_grave *n = CONTAINING_RECORD(k->dead.Flink, struct kmd_grave, link);
 
-    if (h)
-        h->number = number;
-    return h;
-}
-
-VOID kmd_handles_destroy(struct kmd_handles *h)
-{
-    for (ULONG i = 0; h && i < CHUNKS; i++)
-        kmd_free(h->chunks[i]);
-    kmd_free(h);
-}
-
-/* ---- the reaper: with `mutex` held --------------------------------------- */
-
-struct reap {
-    PUCHAR at;
-    ULONG left;
-};
-
-static VOID append(struct reap *r, CONST VOID *packet, ULONG size)
-{
-    NT_ASSERT(size <= r->left && !(size & 3));
-    RtlCopyMemory(r->at, packet, size);
-    r->at += size;
-    r->left -= size;
-}
-
-static BOOLEAN reap_handles(struct reap *r, struct kmd_handles *h)
-{
-    for (; h->next < HANDLE_LIMIT; h->next++) {
-        PUCHAR chunk = h->chunks[h->next / CHUNK];
-        struct aerogpu_cmd_destroy_resource c = {.hdr.size_bytes = sizeof(c)};
-        if (!chunk) {
-            h->next |= CHUNK - 1;
-            continue;
-        }
-        if (!chunk[h->next % CHUNK])
-            continue;
-        if (r->left < sizeof(c))
-            return FALSE;
-        c.hdr.opcode = packets[chunk[h->next % CHUNK] - 1].opcode;
-        c.resource_handle = h->number << HANDLE_BITS | h->next;
-        append(r, &c, sizeof(c));
-    }
-    return TRUE;
-}
-
-static VOID reap_names(struct kmd *k, struct reap *r)
-{
-    while (k->dead_names && r->left >= sizeof(struct aerogpu_cmd_release_shared_surface)) {
-        struct kmd_dead_name *n = k->dead_names;
-        struct aerogpu_cmd_release_shared_surface release = {
-            .hdr = {AEROGPU_CMD_RELEASE_SHARED_SURFACE, sizeof(release)}, .share_token = n->token};
-        struct aerogpu_cmd_ext_destroy_context destroy = {
-            .hdr = {AEROGPU_CMD_EXT_DESTROY_CONTEXT, sizeof(destroy)}, .context_id = n->context_id};
-        if (n->token)
-            append(r, &release, sizeof(release));
-        else
-            append(r, &destroy, sizeof(destroy));
-        k->dead_names = n->next;
-        kmd_free(n);
-    }
+    kmd_list_remove(&n->link);
+    kmd_free(n);
 }
 
 VOID kmd_reap(struct kmd *k)
@@ -297,9 +226,9 @@ VOID kmd_reap(struct kmd *k)
     struct aerogpu_cmd_stream_header header = {.magic = AEROGPU_CMD_STREAM_MAGIC,
                                                .abi_version = AEROGPU_ABI_VERSION_U32};
     struct aerogpu_submit_desc desc = {0};
-    struct reap r;
+    ULONG used = sizeof(header), n = 0;
 
-    if ((k->dead.Flink == &k->dead && !k->dead_names) || !k->powered || k->reset_pending)
+    if (k->dead.Flink == &k->dead || !k->powered || k->reset_pending)
         return;
     NT_ASSERT(!k->reaper_busy || k->reaper_fence <= k->submitted);
     /* The last stream has been executed when a fence behind it has completed. Where none comes, since nobody has a device that
@@ -307,75 +236,34 @@ VOID kmd_reap(struct kmd *k)
     if (k->reaper_busy && k->completed <= k->reaper_fence &&
         (!kmd_hw_idle(k) || kmd_now() - k->reaper_time < REAPER_REST))
         return;
-    r.at = (PUCHAR)k->reaper.va + sizeof(header);
-    r.left = REAPER_BYTES - (ULONG)sizeof(header);
-    reap_names(k, &r);
-    while (k->dead.Flink != &k->dead) {
-        struct kmd_handles *h = CONTAINING_RECORD(k->dead.Flink, struct kmd_handles, link);
-        if (!reap_handles(&r, h))
-            break;
-        kmd_list_remove(&h->link);
-        kmd_handles_destroy(h);
-    }
-    header.size_bytes = (ULONG)(r.at - (PUCHAR)k->reaper.va);
-    if (header.size_bytes == sizeof(header))
-        return;
+    for (PLIST_ENTRY e = k->dead.Flink; e != &k->dead && used <= KMD_REAPER_BYTES - EPITAPH_MAX;
+         e = e->Flink, n++)
+        used += epitaph(CONTAINING_RECORD(e, struct kmd_grave, link), (PUCHAR)k->reaper.va + used);
+    header.size_bytes = used;
     RtlCopyMemory(k->reaper.va, &header, sizeof(header));
     desc.context_id = KMD_OWN_CONTEXT;
     desc.cmd_gpa = (ULONGLONG)k->reaper.pa.QuadPart;
-    desc.cmd_size_bytes = header.size_bytes;
-    k->reaper_busy = TRUE;
+    desc.cmd_size_bytes = used;
     k->reaper_fence = k->submitted;
     k->reaper_time = kmd_now();
-    if (!NT_SUCCESS(kmd_hw_submit_internal(k, &desc)))
-        k->reaper_busy = FALSE; /* a full ring and a full queue: these are lost until a reset */
+    k->reaper_busy = NT_SUCCESS(kmd_hw_submit_internal(k, &desc));
+    while (k->reaper_busy && n--) /* else the ring is full, and they are said later */
+        forget_first(k);
 }
 
-/* With `mutex` held; takes the names over. A device that named nothing leaves nothing to wait for. */
-VOID kmd_bury(struct kmd *k, struct kmd_handles *h)
+VOID kmd_bury(struct kmd *k, struct kmd_grave *n)
 {
-    ULONG i = 0;
-
-    while (i < CHUNKS && !h->chunks[i])
-        i++;
-    NT_ASSERT(h->number && h->number < KMD_OWN_NUMBER);
-    if (i == CHUNKS)
-        kmd_handles_destroy(h);
+    if (n && n->used)
+        kmd_list_add(&k->dead, &n->link);
     else
-        kmd_list_add(&k->dead, &h->link);
-    kmd_reap(k);
+        kmd_free(n); /* the GPU has never heard of it */
 }
 
 VOID kmd_forget_names(struct kmd *k)
 {
-    while (k->dead.Flink != &k->dead) {
-        struct kmd_handles *h = CONTAINING_RECORD(k->dead.Flink, struct kmd_handles, link);
-        kmd_list_remove(&h->link);
-        kmd_handles_destroy(h);
-    }
-    while (k->dead_names) {
-        struct kmd_dead_name *n = k->dead_names;
-        k->dead_names = n->next;
-        kmd_free(n);
-    }
-    for (PLIST_ENTRY e = k->devices.Flink; e != &k->devices; e = e->Flink) {
-        struct kmd_handles *h = CONTAINING_RECORD(e, struct kmd_device, link)->handles;
-        for (ULONG i = 0; h && i < CHUNKS; i++) {
-            kmd_free(h->chunks[i]);
-            h->chunks[i] = NULL;
-        }
-    }
+    while (k->dead.Flink != &k->dead)
+        forget_first(k);
     k->reaper_busy = FALSE;
-}
-
-VOID kmd_name_dies(struct kmd *k, ULONGLONG token, ULONG context_id)
-{
-    struct kmd_dead_name *n = kmd_alloc(sizeof(*n));
-
-    if (!n)
-        return;
-    *n = (struct kmd_dead_name){k->dead_names, token, context_id};
-    k->dead_names = n;
 }
 
 static BOOLEAN taken(struct kmd *k, ULONG number)
@@ -384,7 +272,8 @@ static BOOLEAN taken(struct kmd *k, ULONG number)
         if (CONTAINING_RECORD(e, struct kmd_device, link)->number == number)
             return TRUE;
     for (PLIST_ENTRY e = k->dead.Flink; e != &k->dead; e = e->Flink)
-        if (CONTAINING_RECORD(e, struct kmd_handles, link)->number == number)
+        if (CONTAINING_RECORD(e, struct kmd_grave, link)->opcode == AEROGPU_CMD_EXT_DESTROY_HANDLES &&
+            CONTAINING_RECORD(e, struct kmd_grave, link)->number == number)
             return TRUE;
     return FALSE;
 }

@@ -126,6 +126,17 @@ static void destroy(struct watch_model *m, uint32_t handle, uint64_t submission)
         unbind(m, number);
 }
 
+static void destroy_range(struct watch_model *m, uint32_t first, uint32_t last, uint64_t submission)
+{
+    struct map_slot slot;
+
+    for (size_t at = 0; map_next(&m->handles, &at, &slot);)
+        if (slot.key >= first && slot.key <= last) {
+            destroy(m, (uint32_t)slot.key, submission);
+            at--; /* what came after it has moved up */
+        }
+}
+
 /* A handle that is made again without having been destroyed is refused by the device: the first one stays. */
 static void add(struct watch_model *m, const struct watch_object *o, uint64_t submission)
 {
@@ -382,6 +393,10 @@ void watch_model_apply(struct watch_model *m, struct watch_model_context *c, con
         break;
     case AEROGPU_CMD_EXT_DESTROY_CONTEXT:
         end_context(m, c, FIELD(p, ext_destroy_context, context_id));
+        break;
+    case AEROGPU_CMD_EXT_DESTROY_HANDLES:
+        destroy_range(m, FIELD(p, ext_destroy_handles, first), FIELD(p, ext_destroy_handles, last),
+                      submission);
         break;
     case AEROGPU_CMD_BIND_SHADERS:
         bind_shaders(m, c, p);

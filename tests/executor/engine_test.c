@@ -639,6 +639,28 @@ RIG_TEST(a_context_ends)
     assert_int_equal(rig_pixel(r, 5, 5), BLUE);
 }
 
+/* Whatever they name, or nothing; what is still bound goes on, as with any other end. */
+RIG_TEST(a_range_of_handles_ends)
+{
+    struct rig *r = rig_of(state);
+    struct aerogpu_cmd_ext_destroy_handles end = {.first = 70, .last = 79};
+
+    rig_make_target_of(r, 69, AEROGPU_FORMAT_R8G8B8A8_UNORM, 64, 64);
+    rig_make_target_of(r, 70, AEROGPU_FORMAT_R8G8B8A8_UNORM, 64, 64);
+    rig_make_target_of(r, 80, AEROGPU_FORMAT_R8G8B8A8_UNORM, 64, 64);
+    ABI_EMIT(&r->b, CREATE_SAMPLER, create_sampler, .sampler_handle = 75);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 79, .size_bytes = 64);
+    abi_builder_packet(&r->b, AEROGPU_CMD_EXT_DESTROY_HANDLES, &end, sizeof(end), NULL, 0);
+    abi_builder_packet(&r->b, AEROGPU_CMD_EXT_DESTROY_HANDLES, &end, sizeof(end), NULL, 0);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 70, .size_bytes = 64);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 75, .size_bytes = 64);
+    rig_set_target(r, 69, 0);
+    rig_set_target(r, 80, 0);
+    rig_run_ok(r);
+    rig_set_target(r, 79, 0);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 79 names no texture");
+}
+
 RIG_TEST(many_submissions_complete_in_order)
 {
     struct rig *r = rig_of(state);

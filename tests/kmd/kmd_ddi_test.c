@@ -206,39 +206,6 @@ TEST(networks_are_recommended_and_checked)
     rig_down(&r);
 }
 
-/* ---- streams that change after the check --------------------------------- */
-
-/* A DMA buffer lies in memory that the executor maps, and Patch walks it under a lock that everybody needs. */
-TEST(a_stream_that_changed_after_the_check_is_refused)
-{
-    struct {
-        struct aerogpu_cmd_stream_header header;
-        struct aerogpu_cmd_destroy_resource packets[2];
-    } stream = {.packets = {{.hdr = {AEROGPU_CMD_DESTROY_RESOURCE, 16}},
-                            {.hdr = {AEROGPU_CMD_DESTROY_RESOURCE, 16}}}};
-    static const uint32_t bad[] = {0, 4, 7, 12, 17, 36, 0xFFFFFFFF};
-    struct kmd_device d = {.number = 1};
-    const UCHAR *bytes = (const UCHAR *)&stream;
-    struct rig r = {0};
-
-    rig_up(&r, SIM);
-    enter(&r);
-    d.handles = kmd_handles_create(1);
-    assert_non_null(d.handles);
-    alarm(60); /* a size of 0 used to be walked for ever */
-    assert_int_equal(kmd_stream_note(&d, bytes, sizeof(stream)), STATUS_SUCCESS);
-    for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        stream.packets[1].hdr.size_bytes = bad[i];
-        assert_int_equal(kmd_stream_note(&d, bytes, sizeof(stream)), STATUS_INVALID_PARAMETER);
-    }
-    stream.packets[1].hdr.size_bytes = 16;
-    assert_int_equal(kmd_stream_note(&d, bytes, sizeof(stream) - 12), STATUS_INVALID_PARAMETER);
-    alarm(0);
-    kmd_handles_destroy(d.handles);
-    leave(&r);
-    rig_down(&r);
-}
-
 /* The executor can write the ring: that nothing fits into it any more is not dxgkrnl's business, but a time-out's. */
 TEST(a_submission_that_finds_no_room_is_taken_and_lost)
 {

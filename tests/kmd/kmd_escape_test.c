@@ -717,7 +717,7 @@ TEST(names_belong_to_their_device)
 
 TEST(what_a_client_leaves_is_destroyed)
 {
-    const struct aerogpu_cmd_destroy_resource *d;
+    const struct aerogpu_cmd_ext_destroy_handles *d;
     const struct aerogpu_cmd_hdr *p;
     struct dxgk_client *c;
     struct rig_context x;
@@ -735,15 +735,16 @@ TEST(what_a_client_leaves_is_destroyed)
     assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
     assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
     dxgk_client_close(c);
-    assert_int_equal(stream_of(&r, 0, &p), 4 * 16);
+    assert_int_equal(stream_of(&r, 0, &p), 2 * 16);
     assert_int_equal(p->opcode, AEROGPU_CMD_EXT_DESTROY_CONTEXT);
     d = (const void *)(p + 2);
-    assert_int_equal(d[0].hdr.opcode, AEROGPU_CMD_DESTROY_RESOURCE);
-    assert_int_equal(d[0].resource_handle & 0xFFFFF, 1);
-    assert_int_equal(d[1].resource_handle & 0xFFFFF, 3);
-    assert_int_equal(d[2].hdr.opcode, AEROGPU_CMD_DESTROY_SAMPLER);
-    assert_int_equal(d[2].resource_handle & 0xFFFFF, 5000);
-    assert_int_equal(d[2].resource_handle >> 20, d[0].resource_handle >> 20);
+    assert_int_equal(d->hdr.opcode, AEROGPU_CMD_EXT_DESTROY_HANDLES);
+    assert_int_equal(d->first & 0xFFFFF, 0);
+    assert_int_equal(d->last - d->first, 0xFFFFF);
+    assert_true(stream_of(&r, 1, &p) > 0); /* what the client said */
+    assert_int_equal(p->opcode, AEROGPU_CMD_CREATE_BUFFER);
+    assert_int_equal(((const struct aerogpu_cmd_create_buffer *)(const void *)p)->buffer_handle,
+                     d->first + 1);
     abi_builder_finish(&b);
     rig_down(&r);
 }

@@ -204,7 +204,20 @@ static uint64_t resident(struct rig *r)
     return pages * 4096;
 }
 
-/* Clients come, draw into 16 MiB each, and go without a word. */
+/* Says of texture 1 what is not true: a name used twice, an end of the wrong kind, an end behind an error. Whoever kept books of
+ * what streams say would believe it. */
+static void lie(struct abi_builder *b, unsigned how)
+{
+    if (how == 1)
+        ABI_EMIT(b, CREATE_SAMPLER, create_sampler, .sampler_handle = 1);
+    if (how == 2)
+        ABI_EMIT(b, DESTROY_SAMPLER, destroy_sampler, .sampler_handle = 1);
+    if (how == 3)
+        ABI_EMIT(b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {99});
+    ABI_EMIT(b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 1);
+}
+
+/* Clients come, draw into 16 MiB each, and go without a word, or with a false one. */
 TEST(dead_clients_leave_nothing_at_the_gpu)
 {
     struct abi_builder b;
@@ -225,6 +238,11 @@ TEST(dead_clients_leave_nothing_at_the_gpu)
         ABI_EMIT(&b, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR, .color_rgba = {abi_f32(1)});
         assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
         assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+        if (i % 4) {
+            lie(&b, i % 4);
+            assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+            rig_idle(&x); /* the device is lost */
+        }
         dxgk_client_close(c);
         if (i == 4)
             before = resident(&r);

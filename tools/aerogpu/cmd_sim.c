@@ -79,10 +79,12 @@ static void print_json(const struct explore_params *p, const struct explore_resu
     json_decref(line);
 }
 
+/* One line, the last: a life that breaks a promise may have said thousands before it. */
 static void again(const struct sim *o, const struct explore_result *r)
 {
-    printf("seed %" PRIu64 ": %s\n", o->life.seed, r->broken);
-    printf("again: aerogpu sim --seed %" PRIu64, o->life.seed);
+    fflush(stderr);
+    printf("broken: seed %" PRIu64 ": %s; again: aerogpu sim --seed %" PRIu64, o->life.seed, r->broken,
+           o->life.seed);
     if (o->life.clients)
         printf(" --clients %u", o->life.clients);
     if (o->life.length_ns)
@@ -114,7 +116,8 @@ int cmd_sim(int argc, char **argv)
     start = clock_now(&clock);
     for (; n < o.seeds; n++, o.life.seed++) {
         snprintf(crash_text, sizeof(crash_text),
-                 "aerogpu sim: crashed; again: aerogpu sim --seed %" PRIu64 "\n", o.life.seed);
+                 "broken: seed %" PRIu64 " crashed; again: aerogpu sim --seed %" PRIu64 "\n", o.life.seed,
+                 o.life.seed);
         bad = sim_explore(&o.life, &r);
         if (o.json)
             print_json(&o.life, &r);

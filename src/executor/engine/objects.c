@@ -88,6 +88,32 @@ int exec_handle_add(struct exec_engine *g, uint32_t handle, struct exec_object *
     return 0;
 }
 
+static void handle_end(struct exec_engine *g, struct exec_handle *h)
+{
+    struct exec_object *o = h->object;
+
+    HASH_DEL(g->handles, h);
+    free(h);
+    INVARIANT(o->names && o->refs >= o->names);
+    if (!--o->names && o->refs > 1 && o->kind <= OBJECT_VIEW)
+        exec_contexts_unbind(g, o);
+    exec_object_unref(g, o);
+}
+
+int exec_op_ext_destroy_handles(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_ext_destroy_handles c;
+    struct exec_handle *h, *next;
+
+    memcpy(&c, p->data, sizeof(c));
+    HASH_ITER(hh, g->handles, h, next)
+    {
+        if (h->value >= c.first && h->value <= c.last)
+            handle_end(g, h);
+    }
+    return 0;
+}
+
 /* Removes `handle` if it names an object of kind `a` or `b`. */
 static int handle_remove(struct exec_engine *g, uint32_t handle, enum object_kind a, enum object_kind b)
 {
@@ -101,12 +127,7 @@ static int handle_remove(struct exec_engine *g, uint32_t handle, enum object_kin
     if (o->kind != a && o->kind != b)
         return fail_decode(g, "handle %u is a %s, a %s is needed", handle, exec_object_kind_name(o->kind),
                            exec_object_kind_name(a));
-    HASH_DEL(g->handles, h);
-    free(h);
-    INVARIANT(o->names && o->refs >= o->names);
-    if (!--o->names && o->refs > 1 && o->kind <= OBJECT_VIEW)
-        exec_contexts_unbind(g, o);
-    exec_object_unref(g, o);
+    handle_end(g, h);
     return 0;
 }
 
