@@ -10,6 +10,7 @@
 #   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
 #   make sim      lives of the whole stack in virtual time, with faults: SEEDS (1000)
 #   make fuzz     run each fuzz target for FUZZ_SECONDS (60)
+#   make mutants  plant the small bugs of tests/mutants/table.toml, and say which test notices each; ROOM=, MUTANTS=, KEEP=1
 #   make format   clang-format everything
 #   make kmd-windows   the miniport as aerogpu.sys with mingw-w64
 #   make deb      the Debian packages, in build/deb
@@ -70,6 +71,11 @@ fuzz:
 	@$(NEED) build check
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/build/fuzz.sh $(FUZZ)
 
+# A table of small bugs, each planted in a copy of the tree; less than 90 % noticed is a failure. JSON=1: a line of JSON each.
+mutants:
+	@$(NEED) build check
+	@nice tools/build/mutants.py $(if $(JSON),--json)
+
 bench: build
 	@$(NEED) bench
 	@tools/build/bench.sh $(B)
@@ -98,4 +104,4 @@ sim: build
 clean:
 	rm -rf build build-*
 
-.PHONY: sim all build run validate play test verdicts dump-proofs check fuzz bench kmd-windows deb deb-test format clean
+.PHONY: sim all build run validate play test verdicts dump-proofs check fuzz mutants bench kmd-windows deb deb-test format clean
