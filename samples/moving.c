@@ -71,10 +71,11 @@ static void write_guest(struct mover *w, uint32_t frame)
         const bool bad = frame == bad_at && i == w->bad_slot;
         struct params *p = &w->guest->slots[i];
 
-        *p = (struct params){.address = {0xdead0000, 0x7d}, .rounds = below(w, 4), .rest = {below(w, 1000)}};
+        *p = (struct params){
+            .address = {0xdead0000, 0x7d}, .rounds = 1 + below(w, 4), .rest = {below(w, 1000)}};
         p->store = bad && w->kind != MOVING_RING_HANG && w->kind != MOVING_VERTEX_HANG;
         if (bad && w->kind == MOVING_RING_HANG)
-            p->rounds = 0x7fffffff;
+            p->rounds = 0;
         for (uint32_t k = 0; k < 3; k++) {
             const float far = bad ? 3.0f : 0.01f;
 

@@ -74,12 +74,13 @@ static int load_blob(struct trace_reader *r, uint64_t id, uint32_t kind, struct 
     return rc ? rc : trace_reader_load(r, blob.offset, blob.size, b, e);
 }
 
-/* A stream that cannot be taken apart stays whole: it is one packet. */
+/* A stream without a header stays whole. What cannot be taken apart behind good packets is the last one. */
 static int split(struct reduce_submission *s)
 {
     struct abi_stream st;
     struct abi_packet p;
     size_t room = 0;
+    uint32_t end;
 
     if (array_reserve(s->packets, room, 64))
         return -ENOMEM;
@@ -95,6 +96,13 @@ static int split(struct reduce_submission *s)
         }
         s->num_packets++;
     }
+    end = s->num_packets ? s->packets[s->num_packets - 1].offset + s->packets[s->num_packets - 1].size
+                         : sizeof(struct aerogpu_cmd_stream_header);
+    if (st.size - end < sizeof(struct aerogpu_cmd_hdr))
+        return 0;
+    if (array_reserve(s->packets, room, s->num_packets + 1))
+        return -ENOMEM;
+    s->packets[s->num_packets++] = (struct reduce_packet){.offset = end, .size = st.size - end};
     return 0;
 }
 
@@ -540,6 +548,32 @@ void reduce_apply(struct reduce *r, enum reduce_level level, const uint8_t *keep
     }
     INVARIANT(reduce_packets_left(r) <= before); /* 1 */
     reduce_check(r);
+}
+
+bool reduce_find(const struct reduce *r, enum reduce_level level, const uint8_t *keep, struct reduce_place *p)
+{
+    uint64_t ordinal = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->num_subs; i++) {
+        const struct reduce_submission *s = &r->subs[i];
+        bool kept = !s->gone && (!keep || level != REDUCE_SUBMISSIONS || keep[n++]), found = false;
+        uint32_t packets = 0, at = 0;
+
+        for (uint32_t k = 0; !s->gone && k < s->num_packets; k++) {
+            const bool stays = !s->packets[k].gone && (!keep || level != REDUCE_PACKETS || keep[n++]);
+
+            found |= stays && k == p->packet;
+            at += stays && k < p->packet;
+            packets += stays;
+        }
+        if (i == p->sub) {
+            *p = (struct reduce_place){ordinal, s->num_packets ? at : p->packet};
+            return kept && (found || !s->num_packets);
+        }
+        ordinal += kept && (packets || !s->num_packets);
+    }
+    return false;
 }
 
 uint32_t reduce_packets_left(const struct reduce *r)

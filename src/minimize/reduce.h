@@ -57,6 +57,17 @@ void reduce_apply(struct reduce *r, enum reduce_level level, const uint8_t *keep
  * worth a try. False without memory, or if there is no such packet. */
 bool reduce_slice(const struct reduce *r, uint64_t sub, uint32_t packet, uint8_t *keep);
 
+/* A packet by its numbers in what was loaded. */
+struct reduce_place {
+    uint64_t sub;
+    uint32_t packet;
+};
+
+/* Turns the numbers of a packet into those that it has in what reduce_write() would write; keep NULL: in what is left. False: it is
+ * not there. A stream that stayed whole has its packets' own numbers. */
+bool reduce_find(const struct reduce *r, enum reduce_level level, const uint8_t *keep,
+                 struct reduce_place *p);
+
 uint32_t reduce_packets_left(const struct reduce *r);
 
 /* The recording without what is left out at `level`; *data is the caller's to munmap. */

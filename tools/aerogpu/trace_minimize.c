@@ -8,10 +8,11 @@
  * Each candidate is played in an executor of its own, several at a time. Answers go to SMALL.progress, so that a run that was
  * broken off goes on where it was: candidates are known by a hash of what they are.
  *
- * "The same way" is: the same cause, at a command of the same name, with the same shaders bound (if these are compute shaders for a
- * dispatch, all others for a draw) and something in the same of their slots, so that a loop that ended by a buffer does not become one
- * that never ends for want of it; for a refusal, the same words without their numbers; for a page fault, the same kind of address, of the same buffer, and a null pointer is another
- * kind than an address that comes from nowhere. */
+ * "The same way" is: the same cause, at the very packet that it was at first, with the same shaders bound (if these are compute
+ * shaders for a dispatch, all others for a draw) and something in the same of their slots, so that a loop that ended by a buffer does
+ * not become one that never ends for want of it; for a refusal, the same words without their numbers; for a page fault, the same kind
+ * of address, of the same buffer, and a null pointer is another kind than an address that comes from nowhere. Which packet it is
+ * decides between crashes that look alike: what is left out makes handles unknown and constants zero elsewhere. */
 #include "commands.h"
 #include "file_kinds.h"
 
@@ -49,6 +50,7 @@ struct minimize {
     bool bytes;
     struct reduce r;
     struct watch_crash wanted;
+    struct reduce_place culprit; /* of it; packet UINT32_MAX: nobody knows */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -69,8 +71,11 @@ static void on_signal(int sig)
     interrupted = 1;
 }
 
-static bool same_way(const struct watch_crash *a, const struct watch_crash *b)
+/* `is`: where the culprit stands in what was played. */
+static bool same_way(const struct watch_crash *a, const struct watch_crash *b, const struct reduce_place *is)
 {
+    if (b->packet != UINT32_MAX && (a->ordinal != is->sub || a->packet != is->packet))
+        return false;
     return a->cause == b->cause && !strcmp(a->command, b->command) && !strcmp(a->shaders, b->shaders) &&
            a->in_decoder == b->in_decoder && a->fault_known == b->fault_known &&
            a->no_address == b->no_address && a->bound == b->bound && !strcmp(a->refusal, b->refusal) &&
@@ -138,12 +143,15 @@ static void show(struct minimize *m)
 static bool try_candidate(struct minimize *m, const uint8_t *keep, struct error *e)
 {
     struct crash_run_result result;
+    struct reduce_place is = m->culprit;
     const struct known *known;
     bool still;
     uint64_t hash;
     size_t size;
     void *data;
 
+    if (m->wanted.packet != UINT32_MAX && !reduce_find(&m->r, m->level, keep, &is))
+        return false; /* without the culprit it is another bug, if it is one */
     if (reduce_write(&m->r, m->level, keep, &data, &size, e))
         return false;
     hash = XXH3_64bits(data, size);
@@ -156,7 +164,7 @@ static bool try_candidate(struct minimize *m, const uint8_t *keep, struct error 
         return known->still;
     }
     still = !run_once(m, data, size, m->hang_ms, &result, e) && result.crashed &&
-            same_way(&result.crash, &m->wanted);
+            same_way(&result.crash, &m->wanted, &is);
     munmap(data, size);
     pthread_mutex_lock(&m->lock);
     m->tests++;
@@ -232,7 +240,7 @@ static void try_slice(struct minimize *m)
 
     m->level = REDUCE_PACKETS;
     if (keep && m->wanted.packet != UINT32_MAX &&
-        reduce_slice(&m->r, m->wanted.ordinal, m->wanted.packet, keep) && try_candidate(m, keep, &e))
+        reduce_slice(&m->r, m->culprit.sub, m->culprit.packet, keep) && try_candidate(m, keep, &e))
         reduce_apply(&m->r, REDUCE_PACKETS, keep);
     free(keep);
 }
@@ -262,6 +270,7 @@ static int find_crash(struct minimize *m, struct error *e)
     if (!result.crashed)
         return error_set(e, -ENOENT, "%s: it does not crash", m->input);
     m->wanted = result.crash;
+    m->culprit = (struct reduce_place){result.crash.ordinal, result.crash.packet};
     return 0;
 }
 
@@ -283,11 +292,14 @@ static int finish(struct minimize *m, const char *progress_path)
         return EXIT_FAILED;
     }
     {
+        struct reduce_place is = m->culprit;
         struct crash_run_params p = {.path = m->output,
                                      .markers = EXEC_MARKERS_EXACT,
                                      .hang_ms = 2 * m->hang_ms,
                                      .errors_count = true};
-        if (crash_run(&p, &result, &e) || !result.crashed || !same_way(&result.crash, &m->wanted)) {
+
+        reduce_find(&m->r, REDUCE_LEVELS, NULL, &is);
+        if (crash_run(&p, &result, &e) || !result.crashed || !same_way(&result.crash, &m->wanted, &is)) {
             fprintf(
                 stderr,
                 "aerogpu minimize: %s does not crash the same way when it is given more time: raise --hang\n",
