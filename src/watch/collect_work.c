@@ -239,7 +239,7 @@ static void put_marks(struct collector *c, const struct retained *k)
         bb_int(c->p, BB_mark_first, slot->marks[m].first);
         bb_int(c->p, BB_mark_last, slot->marks[m].last);
         bb_int(c->p, BB_mark_top, slot->top > m);
-        bb_int(c->p, BB_mark_bottom, slot->bottom > m);
+        bb_int(c->p, BB_mark_bottom, exec_progress_bottom(slot) > m);
         bb_int(c->p, BB_mark_exact, c->sn->progress.exact);
         bb_row_end(c->p);
     }

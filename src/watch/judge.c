@@ -56,6 +56,7 @@ static bool find_works(struct works *w, const struct retained *k)
 int watch_items_init(struct watch_items *out, const struct retained *k, const struct exec_progress_slot *slot)
 {
     uint32_t marks = slot ? atomic_load(&slot->num_marks) : 0, at = 0, n = 0;
+    const uint32_t bottom = slot ? exec_progress_bottom(slot) : 0;
     struct works w;
 
     *out = (struct watch_items){0};
@@ -76,7 +77,7 @@ int watch_items_init(struct watch_items *out, const struct retained *k, const st
         out->items[n++] = (struct bb_item){.kind = BB_ITEM_TOP, .written = slot->top > m, .id = m + 1};
         for (; at < w.n && w.packets[at] <= slot->marks[m].last; at++)
             out->items[n++] = (struct bb_item){.kind = BB_ITEM_COMMAND, .id = w.packets[at]};
-        out->items[n++] = (struct bb_item){.kind = BB_ITEM_BOTTOM, .written = slot->bottom > m, .id = m + 1};
+        out->items[n++] = (struct bb_item){.kind = BB_ITEM_BOTTOM, .written = bottom > m, .id = m + 1};
     }
     if (at < w.n)
         out->items[n++] = (struct bb_item){.kind = BB_ITEM_TOP, .id = marks + 1};
@@ -109,18 +110,40 @@ const struct retained *watch_submission(const struct snapshot *sn, uint64_t id)
     return NULL;
 }
 
+/* It had not completed when it happened: what the executor had as it died fails by its death. */
+static bool was_unfinished(const struct snapshot *sn, const struct retained *k)
+{
+    return k->state == RETAINED_QUEUED ||
+           (sn->died && k->state == RETAINED_FAILED && sn->death.submission && k->id >= sn->death.submission);
+}
+
+/* All of it is decoded, and its marks say that the device was done with it. */
+static bool is_done_by_marks(const struct exec_progress_slot *slot)
+{
+    const uint32_t marks = atomic_load(&slot->num_marks);
+
+    return atomic_load(&slot->state) != EXEC_PROGRESS_DECODING && exec_progress_bottom(slot) >= marks;
+}
+
+/* The first that was not done, whether or not it had completed: what is done completes a moment later. */
 static const struct retained *culprit(const struct snapshot *sn)
 {
-    const struct retained *k = watch_submission(sn, sn->failed_id);
+    const struct retained *k = watch_submission(sn, sn->failed_id), *oldest = NULL;
 
-    if (!k && sn->died)
+    if (!k && sn->died && sn->death.in_decoder)
         k = watch_submission(sn, sn->death.submission);
-    if (k)
-        return k;
-    for (uint32_t i = 0; i < sn->num_items; i++)
-        if (sn->items[i].state == RETAINED_QUEUED)
-            return &sn->items[i];
-    return NULL;
+    for (uint32_t i = 0; !k && i < sn->num_items; i++) {
+        const struct exec_progress_slot *slot =
+            sn->has_progress ? watch_progress_find(&sn->progress, sn->items[i].id) : NULL;
+
+        if (!was_unfinished(sn, &sn->items[i]))
+            continue;
+        if (!oldest)
+            oldest = &sn->items[i];
+        if (slot && !is_done_by_marks(slot))
+            k = &sn->items[i];
+    }
+    return k ? k : oldest;
 }
 
 /* The packet `index`: its number among draws, and its name. */
@@ -242,6 +265,22 @@ static void name_group(const struct retained *k, struct watch_crash *c, uint32_t
              first_name, last_name, (unsigned long long)k->id, verb, fault);
 }
 
+/* On a device that works in order a hang is in the first mark that was begun and has not ended: what comes later waits for it,
+ * or works beside it and would let it end. */
+static void narrow(struct bb_inference *x, const struct watch_items *items,
+                   const struct exec_progress_slot *slot)
+{
+    const uint32_t bottom = exec_progress_bottom(slot);
+
+    if (bottom >= slot->top || bottom >= EXEC_PROGRESS_MARKS || bottom >= atomic_load(&slot->num_marks))
+        return;
+    while (x->num_candidates > 1 &&
+           items->items[x->candidates[x->num_candidates - 1]].id > slot->marks[bottom].last)
+        x->num_candidates--;
+    if (x->num_candidates == 1)
+        x->certainty = BB_CERTAIN;
+}
+
 static void judge_marks(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
 {
     const struct exec_progress_slot *slot =
@@ -257,6 +296,8 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
         watch_items_finish(&items);
         return;
     }
+    if (sn->progress.in_order && watch_end(sn) == BB_END_HANG)
+        narrow(&x, &items, slot);
     c->exact = sn->progress.exact != 0;
     c->candidates = x.num_candidates;
     if (sn->died && sn->death.in_decoder && decoding) {
@@ -489,12 +530,15 @@ static void count_one(void *ctx, const struct bb_resource *r)
     ++*(uint32_t *)ctx;
 }
 
-/* A later one that has begun as well, NULL if there is none: then the markers of one alone prove nothing. */
+/* A later one that has begun as well, NULL if there is none: then the markers of one alone prove nothing, unless it is a
+ * hang of a device on which what came later lets the first one end. */
 static const struct retained *also_begun(const struct snapshot *sn, const struct retained *k)
 {
-    for (uint32_t i = 0; sn->has_progress && i < sn->num_items; i++) {
+    if (!sn->has_progress || (watch_end(sn) == BB_END_HANG && sn->progress.in_order))
+        return NULL;
+    for (uint32_t i = 0; i < sn->num_items; i++) {
         const struct retained *other = &sn->items[i];
-        const struct exec_progress_slot *slot = other->id > k->id && other->state == RETAINED_QUEUED
+        const struct exec_progress_slot *slot = other->id > k->id && was_unfinished(sn, other)
                                                     ? watch_progress_find(&sn->progress, other->id)
                                                     : NULL;
 

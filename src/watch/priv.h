@@ -155,6 +155,7 @@ struct watch {
     uint64_t addresses_seen;        /* events of the running executor */
     int addresses_pid;
     uint64_t death_seen_ns, hang_reported;
+    char death_text[200]; /* of the last one: what fails by it says the same */
     uint64_t progress_ns, progress_hash;
     struct watch_pause pause, longest; /* since progress_ns; of those that ended */
     uint32_t dumps, crashes;

@@ -545,6 +545,7 @@ static struct snapshot *notice_death(struct watch *w, struct exec_progress *prog
     if (!any || death.time_ns == w->death_seen_ns)
         return NULL;
     w->death_seen_ns = death.time_ns;
+    snprintf(w->death_text, sizeof(w->death_text), "%.195s", death.message);
     if (death.submission)
         wait_for_failure(w, death.submission);
     w->crash_pending = false;
@@ -610,7 +611,7 @@ static uint64_t progress_hash(const struct exec_progress *c, uint64_t oldest)
 
     for (int i = 0; i < EXEC_PROGRESS_SLOTS; i++) {
         v[n++] = c->slots[i].top;
-        v[n++] = c->slots[i].bottom;
+        v[n++] = exec_progress_bottom(&c->slots[i]);
         v[n++] = atomic_load(&c->slots[i].decoding);
         v[n++] = atomic_load(&c->slots[i].submission);
     }
@@ -631,7 +632,7 @@ static void note_pause(struct watch *w, const struct exec_progress *progress, co
                        uint64_t now)
 {
     const struct exec_progress_slot *slot = watch_progress_find(progress, k->id);
-    uint32_t marks = slot ? atomic_load(&slot->num_marks) : 0, bottom = slot ? slot->bottom : 0;
+    uint32_t marks = slot ? atomic_load(&slot->num_marks) : 0, bottom = slot ? exec_progress_bottom(slot) : 0;
 
     w->pause = (struct watch_pause){
         .ns = now - w->progress_ns, .submission = k->id, .ordinal = k->ordinal, .packet = UINT32_MAX};
@@ -689,13 +690,14 @@ static struct snapshot *notice_hang(struct watch *w, struct exec_progress *progr
 
 static struct snapshot *notice_error(struct watch *w)
 {
+    const struct retained *k = w->crash_pending ? find(w, w->crash_id) : NULL;
     struct snapshot *sn;
 
     if (!w->crash_pending)
         return NULL;
     w->crash_pending = false;
-    if (!w->params.all_errors)
-        return NULL;
+    if (!w->params.all_errors || (k && !strcmp(k->message, w->death_text)))
+        return NULL; /* the latter failed with its executor, whose death is known */
     sn = take_snapshot(w, "error");
     if (sn)
         sn->failed_id = w->crash_id;

@@ -141,6 +141,30 @@ TEST(exact_in_a_hang)
     hang(EXEC_MARKERS_EXACT, false);
 }
 
+/* A BOTTOM marker at the head of a submission, or of a piece of one, waits for what hangs before it. */
+TEST(bottoms_wait_for_what_came_before)
+{
+    for (int pieces = 0; pieces < 2; pieces++) {
+        struct rig r;
+
+        rig_init(&r, EXEC_MARKERS_GROUPS);
+        crash_scene(&r.b);
+        crash_endless_draw(&r.b);
+        if (pieces)
+            marker(&r, AEROGPU_BREADCRUMB_BOTTOM, 1, 1);
+        for (int i = 0; i < 1500 && pieces; i++) /* the pass is cut */
+            ABI_EMIT(&r.b, DRAW, draw, .vertex_count = 1, .instance_count = 1);
+        submit(&r);
+        abi_builder_reset(&r.b);
+        r.stream += SPACE / 2;
+        if (!pieces)
+            marker(&r, AEROGPU_BREADCRUMB_BOTTOM, 1, 1);
+        assert_int_equal(driver_wait(r.d, submit(&r), NSEC_PER_SEC), -ETIMEDOUT);
+        assert_int_equal(value(&r, 1), 0);
+        rig_finish(&r);
+    }
+}
+
 TEST(bad_marker)
 {
     static const struct {

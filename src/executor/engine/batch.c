@@ -8,6 +8,7 @@
  * Invariants:
  *  1. Staging memory, descriptor pools and what the command buffer names live until the fence of the batch has signalled.
  *  2. Readbacks run after the fence and before completion, in the order in which they were asked for.
+ *  3. The completion thread sees the end of every piece that has a fence before the end of its batch.
  */
 #include "executor/engine/engine_priv.h"
 #include "executor/engine/pass.h"
@@ -24,7 +25,7 @@ enum { CHUNK_SIZE = 1 << 20, CHUNKS_KEPT = 8 };
 
 static void batch_check(const struct exec_batch *b)
 {
-    INVARIANT(b->num_cuts < MAX_CUTS);
+    INVARIANT(b->num_cuts < MAX_CUTS && b->cuts_handed <= b->num_cuts);
     INVARIANT(b->cmd == b->cmds[b->num_cuts]);
     INVARIANT(!b->recording || b->has_work);
     INVARIANT(b->num_readbacks <= b->cap_readbacks);
@@ -83,6 +84,8 @@ void exec_batch_finish(struct exec_engine *g, struct exec_batch *b)
     }
     if (b->fence)
         vkDestroyFence(g->vk.device, b->fence, NULL);
+    for (int i = 0; i < MAX_CUTS && b->cut_fences[i]; i++)
+        vkDestroyFence(g->vk.device, b->cut_fences[i], NULL);
     if (b->pool)
         vkDestroyCommandPool(g->vk.device, b->pool, NULL);
     free(b->readbacks);
@@ -104,10 +107,30 @@ VkCommandBuffer exec_batch_cmd(struct exec_engine *g)
         g->bound_program[0] = g->bound_program[1] = NULL;
         if (g->ctx)
             g->ctx->dirty = DIRTY_ALL;
-        g->need_barrier = true; /* against the batch before */
+        g->need_barrier = g->at_head = true; /* against the batch before */
         exec_progress_open(g);
     }
     return b->cmd;
+}
+
+/* A barrier for `dst`, outside of a render pass, and what is to be written behind one. */
+static void barrier(struct exec_engine *g, VkPipelineStageFlags dst, const VkMemoryBarrier *memory)
+{
+    static const float any[4];
+    VkCommandBuffer cmd = g->batch->cmd;
+
+    /* Lavapipe waits at barriers but at those that begin a command buffer. What the guest shall see needs one that waits. */
+    if (g->at_head && g->is_cpu && g->breadcrumbs.num_pending) {
+        vkCmdSetBlendConstants(cmd, any);
+        g->at_head = false;
+    }
+    if (g->need_barrier)
+        vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, dst, 0, 1, memory, 0, NULL, 0, NULL);
+    g->progress.only_top = g->at_head && g->is_cpu;
+    exec_progress_behind_barrier(g);
+    exec_breadcrumbs_behind_barrier(g);
+    g->at_head = false;
+    g->need_barrier = true;
 }
 
 VkCommandBuffer exec_batch_transfer(struct exec_engine *g)
@@ -120,12 +143,7 @@ VkCommandBuffer exec_batch_transfer(struct exec_engine *g)
     exec_pass_end(g);
     cmd = exec_batch_cmd(g);
     INVARIANT(!g->pass_ctx && g->batch->recording);
-    if (g->need_barrier)
-        vkCmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0,
-                             1, &all, 0, NULL, 0, NULL);
-    exec_progress_behind_barrier(g);
-    exec_breadcrumbs_behind_barrier(g);
-    g->need_barrier = true;
+    barrier(g, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, &all);
     return cmd;
 }
 
@@ -172,38 +190,60 @@ struct readback *exec_batch_readback(struct exec_engine *g)
     return &b->readbacks[b->num_readbacks++];
 }
 
-int exec_batch_cut(struct exec_engine *g)
+/* What the device wrote must be visible to the host when the fence signals. */
+static const VkMemoryBarrier to_host = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                                        .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+
+static VkResult hand_over(struct exec_engine *g, struct exec_batch *b, VkFence fence)
 {
-    struct exec_batch *b = g->batch;
     VkSubmitInfo si = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &b->cmd};
     VkResult r;
+
+    b->recording = false;
+    r = vkEndCommandBuffer(b->cmd);
+    return r ? r : vkQueueSubmit(g->vk.queue, 1, &si, fence);
+}
+
+/* From now on the completion thread waits for the piece. */
+static void note_cut(struct exec_engine *g, struct exec_batch *b)
+{
+    pthread_mutex_lock(&g->lock);
+    b->cut_marks[b->cuts_handed++] = exec_progress_marks(g);
+    g->cut = b;
+    pthread_cond_broadcast(&g->changed);
+    pthread_mutex_unlock(&g->lock);
+}
+
+int exec_batch_cut(struct exec_engine *g)
+{
+    const VkFenceCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    struct exec_batch *b = g->batch;
+    VkFence *fence = &b->cut_fences[b->cuts_handed];
+    VkResult r = VK_SUCCESS;
 
     if (!b->recording || b->num_cuts + 1 == MAX_CUTS)
         return 0;
     exec_progress_close(g, g->progress.packet ? g->progress.packet - 1
                                               : 0); /* the packet that asks for room comes after it */
     exec_pass_end(g);
-    b->recording = false;
-    r = vkEndCommandBuffer(b->cmd);
+    if (g->breadcrumbs.num_pending)
+        barrier(g, VK_PIPELINE_STAGE_HOST_BIT, &to_host);
+    if (g->progress.shared && !*fence)
+        r = vkCreateFence(g->vk.device, &ci, NULL, fence);
     if (!r)
-        r = vkQueueSubmit(g->vk.queue, 1, &si, VK_NULL_HANDLE);
+        r = hand_over(g, b, g->progress.shared ? *fence : VK_NULL_HANDLE);
     if (!r)
         r = next_cmd(g, b, b->num_cuts + 1);
+    if (!r && g->progress.shared)
+        note_cut(g, b);
     batch_check(b);
     return r ? exec_fail_vulkan(g, "the Vulkan device refused the commands", r) : 0;
 }
 
 VkResult exec_batch_flush(struct exec_engine *g, struct exec_batch *b)
 {
-    /* What the device wrote must be visible to the host when the fence signals. */
-    const VkMemoryBarrier to_host = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                     .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    VkSubmitInfo si = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &b->cmd};
-    VkResult r;
-
     batch_check(b);
     if (!b->recording && !b->num_cuts)
         return VK_SUCCESS;
@@ -214,16 +254,10 @@ VkResult exec_batch_flush(struct exec_engine *g, struct exec_batch *b)
     /* A software device stands still at a barrier until all before it is done. Where nothing is read back, and no marker
      * waits to be written, the fence alone says as much. */
     if (!g->is_cpu || b->num_readbacks || g->breadcrumbs.num_pending || g->progress.exact) {
-        vkCmdPipelineBarrier(b->cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
-                             &to_host, 0, NULL, 0, NULL);
-        exec_progress_behind_barrier(g);
-        exec_breadcrumbs_behind_barrier(g);
+        g->need_barrier = true;
+        barrier(g, VK_PIPELINE_STAGE_HOST_BIT, &to_host);
     }
-    b->recording = false;
-    r = vkEndCommandBuffer(b->cmd);
-    if (!r)
-        r = vkQueueSubmit(g->vk.queue, 1, &si, b->fence);
-    return r;
+    return hand_over(g, b, b->fence);
 }
 
 /* D24S8 comes from the device as words of depth and bytes of stencil; in guest memory they are one word. */
@@ -284,7 +318,11 @@ void exec_batch_recycle(struct exec_engine *g, struct exec_batch *b)
     struct staging_chunk **link = &b->chunks;
     int kept = 0;
 
+    INVARIANT(b->cuts_passed == b->cuts_handed); /* 3: nobody waits for them */
     vkResetFences(g->vk.device, 1, &b->fence);
+    if (b->cuts_handed)
+        vkResetFences(g->vk.device, b->cuts_handed, b->cut_fences);
+    b->cuts_handed = b->cuts_passed = 0;
     vkResetCommandPool(g->vk.device, b->pool, 0);
     next_cmd(g, b, 0);
     while (*link) {
@@ -318,9 +356,11 @@ int exec_batch_sync(struct exec_engine *g)
     if (r)
         return exec_fail_vulkan(g, "the Vulkan device failed", r);
     pthread_mutex_lock(&g->lock);
-    while (g->completed_serial < before)
+    while (g->completed_serial < before || b->cuts_passed < b->cuts_handed)
         pthread_cond_wait(&g->changed, &g->lock);
+    g->cut = NULL;
     pthread_mutex_unlock(&g->lock);
+    exec_progress_passed(g, b, exec_progress_marks(g));
     exec_batch_run_readbacks(g, b);
     if (b->has_work)
         exec_batch_recycle(g, b);

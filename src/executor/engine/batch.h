@@ -39,6 +39,10 @@ struct exec_batch {
     VkCommandBuffer cmd;            /* the one in use: cmds[num_cuts] */
     uint32_t num_cuts;
     VkFence fence;
+    VkFence cut_fences[MAX_CUTS]; /* of the pieces before the last: made when first needed */
+    uint32_t cut_marks[MAX_CUTS]; /* marks up to the end of the piece */
+    uint32_t cuts_handed,
+        cuts_passed; /* pieces that have a fence, and those whose end was seen; engine's lock */
     bool recording, has_work;
     struct staging_chunk *chunks; /* in use; the first has room */
     struct readback *readbacks;

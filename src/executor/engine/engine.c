@@ -80,18 +80,25 @@ static void batches_check(const struct exec_engine *g)
     for (const struct exec_batch *b = g->free_batches; b; b = b->next, n++)
         INVARIANT(b->serial <= g->completed_serial && !b->recording);
     INVARIANT(n <= NUM_BATCHES);
+    INVARIANT(!g->cut || g->cut->cuts_handed);
 }
 
 /* ---- the completion thread ----------------------------------------------- */
 
-static void complete_batch(struct exec_engine *g, struct exec_batch *b)
+static VkResult wait_fence(struct exec_engine *g, struct exec_batch *b, VkFence fence)
 {
     uint64_t timeout =
         g->progress.own.buffer ? 5000000 : UINT64_MAX; /* ns; the device's markers must be fetched */
-    VkResult r = VK_SUCCESS;
+    VkResult r;
 
-    while (b->has_work && (r = vkWaitForFences(g->vk.device, 1, &b->fence, VK_TRUE, timeout)) == VK_TIMEOUT)
+    while ((r = vkWaitForFences(g->vk.device, 1, &fence, VK_TRUE, timeout)) == VK_TIMEOUT)
         exec_progress_copy(g, b);
+    return r;
+}
+
+static void complete_batch(struct exec_engine *g, struct exec_batch *b)
+{
+    VkResult r = b->has_work ? wait_fence(g, b, b->fence) : VK_SUCCESS;
 
     if (r && !b->completion.error) {
         b->completion.error = AEROGPU_ERROR_BACKEND;
@@ -117,10 +124,24 @@ static void finished(struct exec_engine *g, struct exec_batch *b)
 {
     INVARIANT(b->serial == g->completed_serial + 1);
     INVARIANT(!b->num_readbacks && !b->jobs);
+    INVARIANT(b->cuts_passed == b->cuts_handed);
     g->completed_serial = b->serial;
     b->next = g->free_batches;
     g->free_batches = b;
     batches_check(g);
+}
+
+/* With the lock held, and given up meanwhile: the next piece of `b` that the device has not ended yet. */
+static void pass_cut(struct exec_engine *g, struct exec_batch *b)
+{
+    const uint32_t n = b->cuts_passed;
+
+    pthread_mutex_unlock(&g->lock);
+    if (!wait_fence(g, b, b->cut_fences[n])) /* a device that is lost shows at the end of the batch */
+        exec_progress_passed(g, b, b->cut_marks[n]);
+    pthread_mutex_lock(&g->lock);
+    b->cuts_passed++;
+    pthread_cond_broadcast(&g->changed);
 }
 
 static void *completion_thread(void *arg)
@@ -130,8 +151,12 @@ static void *completion_thread(void *arg)
     pthread_setname_np(pthread_self(), "exec-complete");
     pthread_mutex_lock(&g->lock);
     for (;;) {
-        struct exec_batch *b = g->queue;
-        if (!b) {
+        struct exec_batch *b = g->queue ? g->queue : g->cut;
+        if (b && b->cuts_passed < b->cuts_handed) {
+            pass_cut(g, b);
+            continue;
+        }
+        if (!g->queue) {
             if (g->stopping)
                 break;
             pthread_cond_wait(&g->changed, &g->lock);
@@ -269,7 +294,7 @@ static struct exec_batch *take_batch(struct exec_engine *g)
     pthread_mutex_unlock(&g->lock);
     b->next = NULL;
     b->serial = ++g->submitted_serial;
-    if (b->has_work)
+    if (b->has_work || b->cuts_handed)
         exec_batch_recycle(g, b);
     b->num_readbacks = 0;
     b->jobs = NULL;
@@ -282,7 +307,8 @@ static bool complete_here(struct exec_engine *g, struct exec_batch *b)
     bool alone;
 
     pthread_mutex_lock(&g->lock);
-    alone = !b->has_work && !b->jobs && !b->num_readbacks && g->completed_serial + 1 == b->serial;
+    alone = !b->has_work && !b->cuts_handed && !b->jobs && !b->num_readbacks &&
+            g->completed_serial + 1 == b->serial;
     pthread_mutex_unlock(&g->lock);
     if (!alone)
         return false;
@@ -298,6 +324,7 @@ static void queue_batch(struct exec_engine *g, struct exec_batch *b)
     pthread_mutex_lock(&g->lock);
     *g->queue_end = b;
     g->queue_end = &b->next;
+    g->cut = NULL;
     batches_check(g);
     pthread_cond_broadcast(&g->changed);
     pthread_mutex_unlock(&g->lock);

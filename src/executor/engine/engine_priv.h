@@ -57,6 +57,7 @@ struct exec_engine {
     pthread_cond_t changed;
     struct exec_batch batches[NUM_BATCHES];
     struct exec_batch *free_batches, *queue, **queue_end;
+    struct exec_batch *cut; /* is being decoded, and pieces of it are at the device; NULL: none */
     uint64_t submitted_serial, completed_serial;
     bool stopping;
     pthread_t completer;
@@ -93,6 +94,7 @@ struct exec_engine {
     uint32_t pass_draws, pass_width, pass_height, pass_layers;
     bool need_barrier; /* before the next pass, dispatch or copy */
     bool pass_stale;   /* the open pass wrote UAVs: what comes next needs a barrier */
+    bool at_head;      /* nothing is recorded yet: lavapipe passes over a barrier here */
     struct exec_progress_recorder progress;
     struct breadcrumbs breadcrumbs;
     VkPipeline bound_pipeline;

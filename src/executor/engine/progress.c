@@ -7,7 +7,9 @@
  * Invariants:
  *  1. A mark is open exactly while a command buffer is recorded.
  *  2. The end of one mark and the beginning of the next are one write, behind the barrier that stands there anyway: a
- *     barrier more for every group costs 5 % of a frame of small draws, and so do two writes in place of one.
+ *     barrier more for every group costs 5 % of a frame of small draws, and so do two writes in place of one. Where no
+ *     barrier can stand, between two command buffers of a software device, the fence of the first says that its marks are
+ *     done: lavapipe passes over a barrier that begins a command buffer, and draws go on behind it.
  *  3. Nothing here can fail: without memory or extension there are no markers, and the slot says so.
  *  4. With VK_AMD_buffer_marker each end of a mark is a write of its own, top of pipe and bottom of pipe, where the mark
  *     begins and ends, also inside a render pass; invariant 2 is about devices without it.
@@ -22,6 +24,12 @@
 #include "executor/engine/progress.h"
 
 enum { ALL_MARKS = EXEC_PROGRESS_MARKS, MARK_DRAWS = 50, PAGE = 4096 };
+
+/* The last mark that there is room for is extended for as long as packets come: only the end of all ends it. */
+static uint32_t ended(uint32_t marks)
+{
+    return marks < ALL_MARKS ? marks : ALL_MARKS - 1;
+}
 
 static const VkDeviceSize shared_size = (sizeof(struct exec_progress) + PAGE - 1) / PAGE * PAGE;
 
@@ -67,6 +75,8 @@ void exec_progress_create(struct exec_engine *g)
         return;
     c->exact = g->params.markers == EXEC_MARKERS_EXACT;
     c->shared->exact = c->exact;
+    c->shared->in_order =
+        g->is_cpu; /* one after the other is rasterised; what else there is has threads of its own */
     c->shared->way = EXEC_PROGRESS_SHARED;
     choose_writer(g);
     if (!exec_vk_pages_import(&g->vk, &c->pages, c->shared, shared_size, shared_size,
@@ -160,6 +170,7 @@ static void marks_check(const struct exec_progress_recorder *c, const struct exe
     uint32_t n = atomic_load_explicit(&slot->num_marks, memory_order_relaxed);
 
     INVARIANT(n <= ALL_MARKS);
+    INVARIANT(atomic_load_explicit(&slot->passed, memory_order_relaxed) <= n);
     INVARIANT(!n || slot->marks[n - 1].first <= slot->marks[n - 1].last);
     INVARIANT(c->write[1] <= c->write[0] && c->write[0] <= n);
 }
@@ -209,11 +220,11 @@ void exec_progress_close(struct exec_engine *g, uint32_t last)
     if (last > slot->marks[n - 1].last)
         slot->marks[n - 1].last = last;
     slot->marks[n - 1].draws = c->draws;
-    c->write[1] = n;
+    c->write[1] = ended(n);
     marks_check(c, slot);
     if (c->write_marker)
         c->write_marker(g->batch->cmd, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, c->buffer,
-                        offset_of(g, &slot->bottom), n);
+                        offset_of(g, &slot->bottom), ended(n));
     else
         c->due = true;
 }
@@ -222,15 +233,30 @@ void exec_progress_behind_barrier(struct exec_engine *g)
 {
     struct exec_progress_recorder *c = &g->progress;
 
-    /* A barrier stands here anyway: a mark that has grown long can end. */
-    if (c->shared && !c->due && !c->exact && c->draws > MARK_DRAWS) {
+    /* A barrier stands here anyway: a mark with draws in it can end. */
+    if (c->shared && !c->due && !c->exact && c->draws && !c->write_marker) {
         exec_progress_close(g, c->packet ? c->packet - 1 : 0);
         exec_progress_open(g);
     }
     if (!c->due)
         return;
-    vkCmdUpdateBuffer(g->batch->cmd, c->buffer, offset_of(g, &slot_of(g)->top), sizeof(c->write), c->write);
+    vkCmdUpdateBuffer(g->batch->cmd, c->buffer, offset_of(g, &slot_of(g)->top),
+                      c->only_top ? sizeof(c->write[0]) : sizeof(c->write), c->write);
     c->due = false;
+}
+
+void exec_progress_passed(struct exec_engine *g, const struct exec_batch *b, uint32_t marks)
+{
+    if (g->progress.shared)
+        atomic_store_explicit(&g->progress.shared->slots[b - g->batches].passed, ended(marks),
+                              memory_order_release);
+}
+
+uint32_t exec_progress_marks(const struct exec_engine *g)
+{
+    const struct exec_progress *c = g->progress.shared;
+
+    return c ? atomic_load_explicit(&c->slots[g->batch - g->batches].num_marks, memory_order_relaxed) : 0;
 }
 
 void exec_progress_begin(struct exec_engine *g)
@@ -247,6 +273,7 @@ void exec_progress_begin(struct exec_engine *g)
     atomic_store_explicit(&slot->num_marks, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->decoding, 0, memory_order_relaxed);
     slot->top = slot->bottom = 0;
+    atomic_store_explicit(&slot->passed, 0, memory_order_relaxed);
     if (c->own.buffer)
         memset(c->own.memory.map + offset_of(g, &slot->top), 0, 8);
     slot->context = g->submission->context_id;

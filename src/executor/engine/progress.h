@@ -3,13 +3,15 @@
  *
  * Each submission in the engine has a slot. What it does on the Vulkan device is divided into marks: a mark covers the
  * packets first..last. The device writes `top` when it reaches a mark and `bottom` when all work up to the mark's end is
- * done, both as numbers of marks, straight into this memory where it can (see enum exec_progress_way).
+ * done, both as numbers of marks, straight into this memory where it can (see enum exec_progress_way). Where a mark ends with
+ * a piece of a submission that has a fence of its own, the executor writes `passed` when it sees the fence: exec_progress_bottom.
  *
  *   marks     │ 1: packets 0..1004 │ 2: packets 1005..2004 │ 3: …     group markers: a mark is a command buffer
  *   marks     │ 1: 17 │ 2: 18 │ 3: 21 │ …                            exact markers: a mark is a packet
  *
  * Invariants:
- *  1. bottom <= top <= num_marks, once the slot is queued; a mark in (bottom, top] was running at that instant.
+ *  1. bottom <= top <= num_marks, once the slot is queued; a mark in (bottom, top] was running at that instant. `bottom` and
+ *     `passed` are never ahead of the work, and `top` is never behind it.
  *  2. A mark is filled in before the device can reach it.
  *  3. Whoever reads may read while all of it changes, and trusts no number in it.
  */
@@ -58,13 +60,22 @@ struct exec_mark {
 };
 
 struct exec_progress_slot {
-    uint32_t top, bottom; /* by the device, and both at the end by whoever saw its fence */
+    uint32_t top, bottom;    /* by the device, and both at the end by whoever saw its fence */
+    _Atomic uint32_t passed; /* marks that are done by a fence */
     _Atomic uint32_t state, num_marks;
     _Atomic uint64_t submission; /* id, 0 for none yet */
     _Atomic uint32_t decoding;   /* number of the packet that is being decoded, from 1; 0: none yet */
     uint32_t context;
     struct exec_mark marks[EXEC_PROGRESS_MARKS];
 };
+
+/* Marks that are done. */
+static inline uint32_t exec_progress_bottom(const struct exec_progress_slot *s)
+{
+    uint32_t passed = atomic_load_explicit(&s->passed, memory_order_relaxed);
+
+    return s->bottom > passed ? s->bottom : passed;
+}
 
 enum exec_address_state { EXEC_ADDRESS_GONE, EXEC_ADDRESS_MADE, EXEC_ADDRESS_EVICTED, EXEC_ADDRESS_RESIDENT };
 
@@ -90,7 +101,8 @@ struct exec_checkpoints {
 /* Begins on a page of its own and fills whole pages. */
 struct exec_progress {
     uint32_t way, exact;            /* enum exec_progress_way; exact: every packet has its mark */
-    uint32_t writer, reserved;      /* enum exec_progress_writer */
+    uint32_t writer;                /* enum exec_progress_writer */
+    uint32_t in_order;              /* 1: what came later cannot keep earlier work from ending */
     _Atomic uint64_t num_addresses; /* events so far; the last EXEC_ADDRESS_EVENTS are there */
     struct exec_progress_slot slots[EXEC_PROGRESS_SLOTS];
     struct exec_address_event addresses[EXEC_ADDRESS_EVENTS];

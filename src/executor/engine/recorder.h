@@ -20,6 +20,7 @@ struct exec_progress_recorder {
     uint32_t draws;    /* of the open mark */
     uint32_t write[2]; /* top and bottom: what the device writes behind the next barrier, if `due` */
     bool due;
+    bool only_top; /* the next barrier waits for nothing: behind it stands no bottom */
     PFN_vkCmdWriteBufferMarkerAMD write_marker; /* NULL: not by these */
     PFN_vkCmdSetCheckpointNV set_checkpoint;    /* NULL: not by these */
     PFN_vkGetQueueCheckpointDataNV get_checkpoints;
@@ -32,6 +33,9 @@ void exec_progress_packet(struct exec_engine *g, const struct abi_packet *p); /*
 void exec_progress_open(struct exec_engine *g);                 /* the command buffer has just begun */
 void exec_progress_close(struct exec_engine *g, uint32_t last); /* it is about to end; `last`: packet */
 void exec_progress_behind_barrier(struct exec_engine *g); /* all that was recorded before is waited for */
+/* The device has done the first `marks` marks of the batch. */
+void exec_progress_passed(struct exec_engine *g, const struct exec_batch *b, uint32_t marks);
+uint32_t exec_progress_marks(const struct exec_engine *g); /* so far, of the batch that is recorded */
 void exec_progress_set_state(struct exec_engine *g, const struct exec_batch *b,
                              enum exec_progress_state state);
 void exec_progress_lost(struct exec_engine *g, const struct exec_batch *b);

@@ -38,6 +38,7 @@
 
 enum { LEAST_BACKOFF = 32, MOST_BACKOFF = 1 << 16 }; /* turns; see yield_processor */
 enum { IDS = 2 * EXEC_RING_SLOTS };
+enum { SETTLE_US = 10000 };
 enum { FLIGHT_TAKE, FLIGHT_DECODED, FLIGHT_COMPLETE, FLIGHT_RESET };
 
 struct process {
@@ -108,11 +109,15 @@ static void on_signal(int sig, siginfo_t *si, void *context)
     struct process *p = &the_process;
     struct exec_fault *f = &p->shared->fault;
     pid_t thread = (pid_t)syscall(SYS_gettid);
-    uint32_t none = 0, done = atomic_load(&p->completed);
+    uint32_t none = 0, done;
 
     if (!atomic_compare_exchange_strong(&f->state, &none, 1))
         for (;;)
-            sched_yield(); /* another thread was first and is about to end us */
+            usleep(SETTLE_US); /* another thread was first and is about to end us */
+    /* What was done just before is on its way through the completion thread, and must not look as if it had been running. */
+    if (p->completed != p->started)
+        usleep(SETTLE_US);
+    done = atomic_load(&p->completed);
     f->signal = sig;
     f->code = si->si_code;
     f->sender = si->si_code == SI_USER || si->si_code == SI_QUEUE || si->si_code == SI_TKILL ? si->si_pid : 0;

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* marks_test.c: what the marks of progress prove: plants at which the black box must not be sure and wrong. */
+#include "test.h"
+
+#include <string.h>
+
+#include <aerogpu/ext.h>
+
+#include "base/log.h"
+#include "crash_scene.h"
+#include "watch_rig.h"
+
+enum { ROUNDS = 12 };
+
+/* No triangle: nothing is rasterised. */
+static void empty_draw(struct rig *r)
+{
+    ABI_EMIT(&r->b, DRAW, draw, .vertex_count = 1, .instance_count = 1);
+}
+
+/* Draw `bad` of `draws` does not end. Its packet. */
+static uint32_t emit_pass(struct rig *r, uint32_t draws, uint32_t bad)
+{
+    uint32_t packet = 7; /* behind those of the scene and BIND_SHADERS */
+
+    crash_scene(&r->b);
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 2, .ps = 3);
+    for (uint32_t i = 0; i < draws; i++)
+        if (i == bad)
+            ABI_EMIT(&r->b, DRAW, draw, .vertex_count = 3, .instance_count = 1);
+        else
+            empty_draw(r);
+    return packet + bad;
+}
+
+/* A pass is cut after 1 000 draws, and the second piece begins while the first is rasterised. */
+TEST(a_group_ends_with_its_rasterising)
+{
+    static const uint32_t draws[] = {1001, 2500, 3001}, bad[] = {500, 1700, 2000};
+
+    for (int i = 0; i < 3; i++) {
+        struct rig r;
+        uint32_t packet;
+
+        rig_init(&r, EXEC_MARKERS_GROUPS);
+        packet = emit_pass(&r, draws[i], bad[i]);
+        submit(&r);
+        await_crash(&r, 1);
+        assert_int_equal(r.crash.cause, BB_CAUSE_HANG);
+        if (r.crash.certain || r.crash.packet > packet || r.crash.packet + r.crash.candidates <= packet)
+            fail_msg("packet %u: %s", packet, r.crash.text);
+        assert_true(r.crash.candidates <= 1001);
+        rig_finish(&r);
+    }
+}
+
+TEST(a_long_good_pass_completes)
+{
+    struct rig r;
+
+    rig_init(&r, EXEC_MARKERS_GROUPS);
+    emit_pass(&r, 5001, UINT32_MAX);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(driver_wait(r.d, submit(&r), 60 * NSEC_PER_SEC), 0);
+        ABI_EMIT(&r.b, CLEAR, clear, .flags = 1);
+        for (int k = 0; k < 5001; k++)
+            empty_draw(&r);
+    }
+    assert_int_equal(watch_crashes(r.w), 0);
+    rig_finish(&r);
+}
+
+/* Several submissions are at the device when one of them goes wrong: whatever came before it is not to blame. */
+TEST(the_one_of_several_that_hangs)
+{
+    struct rig r;
+    uint64_t bad;
+
+    rig_init(&r, EXEC_MARKERS_GROUPS);
+    crash_scene(&r.b);
+    submit(&r);
+    for (int i = 0; i < 3; i++) {
+        ABI_EMIT(&r.b, CLEAR, clear, .flags = 1);
+        submit(&r);
+    }
+    crash_endless_draw(&r.b);
+    bad = submit(&r);
+    for (int i = 0; i < 2; i++) {
+        ABI_EMIT(&r.b, CLEAR, clear, .flags = 1);
+        submit(&r);
+    }
+    await_crash(&r, 1);
+    assert_int_equal(r.crash.cause, BB_CAUSE_HANG);
+    assert_int_equal(r.crash.fence, bad);
+    assert_true(r.crash.certain); /* it is the only command of its group */
+    assert_string_equal(
+        ask(r.dump, "SELECT group_concat(id) FROM submission WHERE state='running' AND id < 5"), "");
+    rig_finish(&r);
+}
+
+TEST(the_one_of_several_that_faults)
+{
+    struct rig r;
+    uint64_t bad;
+
+    rig_init(&r, EXEC_MARKERS_GROUPS);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        crash_scene(&r.b);
+        poke(&r, 0);
+        submit(&r);
+        for (uint32_t k = 0; k < 1 + i % 3; k++) {
+            ABI_EMIT(&r.b, CLEAR, clear, .flags = 1);
+            dispatch(&r);
+            submit(&r);
+        }
+        ABI_EMIT(&r.b, EXT_RESIDENCY, ext_residency, .buffer = 11, .resident = 0);
+        submit(&r);
+        dispatch(&r);
+        bad = submit(&r);
+        ABI_EMIT(&r.b, CLEAR, clear, .flags = 1);
+        submit(&r);
+        await_crash(&r, i + 1);
+        assert_int_equal(r.crash.cause, BB_CAUSE_PAGE_FAULT);
+        if (r.crash.fence != bad)
+            fail_msg("fence %llu, not %llu: %s", (unsigned long long)bad, (unsigned long long)r.crash.fence,
+                     r.crash.text);
+        machine_wait_ready(r.m, 60000, NULL);
+    }
+    rig_finish(&r);
+}
+
+TEST_GROUP(rig_make_dir, rig_remove_dir);
+
+int main(void)
+{
+    log_set_level(LOG_ERROR);
+    return test_run();
+}
