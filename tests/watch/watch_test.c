@@ -10,8 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <sqlite3.h>
-
 #include <aerogpu/alloc.h>
 #include <aerogpu/ext.h>
 
