@@ -2,20 +2,144 @@
 #include "base/out_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
+/* Files that are known: read by this process, or made by it. */
+static struct known {
+    dev_t dev;
+    ino_t ino;
+    bool made;
+    char *path;
+} * known;
+static size_t num_known, room_known;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Numbers of files that are gone are given to new ones: what does not stand under its name any more is forgotten. */
+static const struct known *find(const struct stat *st)
+{
+    struct stat now;
+
+    for (size_t i = 0; i < num_known; i++) {
+        struct known *k = &known[i];
+
+        if (k->dev != st->st_dev || k->ino != st->st_ino)
+            continue;
+        if (!stat(k->path, &now) && now.st_dev == k->dev && now.st_ino == k->ino)
+            return k;
+        free(k->path);
+        *k = known[--num_known];
+        return NULL;
+    }
+    return NULL;
+}
+
+static void know(const char *path, const struct stat *st, bool made)
+{
+    char *copy = S_ISREG(st->st_mode) ? strdup(path) : NULL;
+
+    if (!copy)
+        return;
+    pthread_mutex_lock(&lock);
+    if (!find(st) && !array_reserve(known, room_known, num_known + 1)) {
+        known[num_known++] = (struct known){st->st_dev, st->st_ino, made, copy};
+        copy = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    free(copy);
+}
+
+void out_file_spare(const char *path)
+{
+    struct stat st;
+
+    if (!stat(path, &st))
+        know(path, &st, false);
+}
+
+/* 1 and 2. A file may be made again under the name that it was made by. */
+static int refuse(const char *path, const struct stat *st, struct error *e)
+{
+    const struct known *k;
+    int r = 0;
+
+    pthread_mutex_lock(&lock);
+    k = find(st);
+    if (k && !k->made)
+        r = error_set(e, -EEXIST, "%s: that is the file %s itself, which is read; name another", path,
+                      k->path);
+    else if (k && strcmp(k->path, path) != 0)
+        r = error_set(e, -EEXIST, "%s: that is the file %s, which is made as well; name another", path,
+                      k->path);
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+static int fail(const char *path, struct error *e)
+{
+    const bool lacking = errno == ENOMEM || errno == EMFILE || errno == ENFILE || errno == ENOSPC;
+
+    return error_set(e, lacking ? -errno : -EIO, "%s: %s", path, strerror(errno));
+}
+
+int out_file_descriptor(const char *path, struct error *e)
+{
+    struct stat st;
+    int fd, r = 0;
+
+    if (!stat(path, &st) && (r = refuse(path, &st, e)))
+        return r;
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return fail(path, e);
+    if (!fstat(fd, &st))
+        know(path, &st, true);
+    return fd;
+}
+
 FILE *out_file_open(const char *path, struct error *e)
 {
-    FILE *f = fopen(path, "we");
+    int fd = out_file_descriptor(path, e);
+    struct stat st;
+    FILE *f = NULL;
 
-    if (!f)
-        error_set(e, -EIO, "%s: %s", path, strerror(errno));
+    if (fd < 0)
+        return NULL;
+    if ((!fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0)) || !(f = fdopen(fd, "w"))) {
+        fail(path, e);
+        close(fd);
+    }
     return f;
+}
+
+int out_file_folder(const char *path, struct error *e)
+{
+    char part[PATH_MAX];
+    struct stat st;
+
+    if ((size_t)snprintf(part, sizeof(part), "%s", path) >= sizeof(part)) {
+        errno = ENAMETOOLONG;
+        return fail(path, e);
+    }
+    for (char *p = part + 1; *part && *p; p++)
+        if (*p == '/') {
+            *p = '\0';
+            (void)mkdir(part, 0777); /* if it cannot be made, what is in it cannot */
+            *p = '/';
+        }
+    if (!mkdir(part, 0777))
+        return 0;
+    if (errno == EEXIST && !stat(part, &st) && !S_ISDIR(st.st_mode))
+        errno = ENOTDIR;
+    return errno == EEXIST ? 0 : fail(path, e);
 }
 
 int out_file_check(const char *path, struct error *e)
@@ -29,12 +153,14 @@ int out_file_check(const char *path, struct error *e)
         errno = EISDIR;
         r = -1;
     } else if (!r) {
+        if ((r = refuse(path, &st, e)))
+            return r;
         r = access(path, W_OK);
     } else if (errno == ENOENT) {
         snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
         r = access(dir, W_OK | X_OK);
     }
-    return r ? error_set(e, -EIO, "%s: %s", path, strerror(errno)) : 0;
+    return r ? fail(path, e) : 0;
 }
 
 int out_file_close(FILE *f, const char *path, int failed, struct error *e)
@@ -56,7 +182,13 @@ int out_file_close(FILE *f, const char *path, int failed, struct error *e)
 void out_file_discard(const char *path)
 {
     struct stat st;
+    const struct known *k;
 
-    if (!lstat(path, &st) && S_ISREG(st.st_mode))
+    if (lstat(path, &st) || !S_ISREG(st.st_mode))
+        return;
+    pthread_mutex_lock(&lock);
+    k = find(&st);
+    if (!k || k->made)
         unlink(path);
+    pthread_mutex_unlock(&lock);
 }

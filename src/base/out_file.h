@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* out_file.h: files that a command makes. They are whole, or they are not left behind.
  *
- * What is not a regular file (a device, a pipe) is written, and never removed.
+ * 1. What is read is never written over: a file of out_file_spare(), by whatever name, symbolic or hard link, is refused.
+ * 2. Two outputs are two files: what was made already is not made again under another option.
+ * 3. What is not a regular file (a device, a pipe) is written, and never removed.
+ *
+ * All that goes wrong with an output is -EIO, so that it is told from what is wrong with an input; or -EEXIST, for 1 and 2;
+ * but for what this machine lacks: -ENOMEM, -EMFILE, -ENFILE, -ENOSPC. The words in `e` name the file.
  */
 #ifndef BASE_OUT_FILE_H_
 #define BASE_OUT_FILE_H_
@@ -10,17 +15,24 @@
 
 #include "base/error.h"
 
-/* Makes the file or empties it. NULL: it cannot be written, `e` (-EIO) names it and says why. */
-FILE *out_file_open(const char *path, struct error *e);
+/* From now on this file is not written: it is an input. What is no regular file, or not there, does not matter. */
+void out_file_spare(const char *path);
 
-/* For what takes long to make: whether it can be written there. 0, or -EIO with the words in `e`; nothing is made. */
+/* Makes the file or empties it. NULL: it cannot be written. */
+FILE *out_file_open(const char *path, struct error *e);
+/* The same as a descriptor, for writing only; what the file held is still there. */
+int out_file_descriptor(const char *path, struct error *e);
+/* Makes a folder, unless it is there: with those that it is in. 0 or an error. */
+int out_file_folder(const char *path, struct error *e);
+
+/* For what takes long to make: whether it can be written there. 0 or an error; nothing is made. */
 int out_file_check(const char *path, struct error *e);
 
 /* Closes it. `failed` is 0 or the negative errno of whoever wrote it, with the words in `e`; a file that failed, or that
- * turns out not to hold all that was written, is discarded. Returns `failed`, or -EIO with the words in `e`. */
+ * turns out not to hold all that was written, is discarded. Returns `failed`, or what closing found. */
 int out_file_close(FILE *f, const char *path, int failed, struct error *e);
 
-/* Removes it if it is a regular file. */
+/* Removes it if it is a regular file, and not an input. */
 void out_file_discard(const char *path);
 
 #endif

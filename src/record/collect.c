@@ -177,10 +177,8 @@ static int write_chunk(struct shm *s, struct trc_writer *w, uint32_t i, bool dea
 {
     struct shm_chunk *c = &s->chunks[i];
     uint32_t committed = atomic_load(&c->committed), partial = atomic_load(&c->partial), size = committed;
-    struct trc_block b = {.kind = (uint8_t)c->kind,
-                          .thread = (uint16_t)c->thread,
-                          .first_seq = c->first_seq,
-                          .frame = c->frame};
+    struct block b = {
+        .kind = (uint8_t)c->kind, .stream = (uint16_t)c->thread, .first = c->first_seq, .frame = c->frame};
 
     if (dead && c->kind == TRC_CALLS && partial > committed) {
         size = partial;

@@ -54,7 +54,6 @@ static int by_number(const void *a, const void *b)
 
 static int open_block(struct trc_blobs *b, uint32_t block, struct error *e)
 {
-    struct trc_block h;
     uint8_t *raw;
     int err;
 
@@ -63,13 +62,13 @@ static int open_block(struct trc_blobs *b, uint32_t block, struct error *e)
             b->last = i;
             return 0;
         }
-    if ((err = trc_block_bytes(b->t, trc_block(b->t, block)->offset, &raw, &h, e)))
+    if ((err = trc_block_bytes(b->t, block, &raw, e)))
         return err;
     b->last = b->next++ % NUM_READ;
     free(b->read[b->last].raw);
     b->read[b->last].raw = raw;
     b->read[b->last].block = block;
-    b->read[b->last].size = h.raw;
+    b->read[b->last].size = trc_block(b->t, block)->raw;
     return 0;
 }
 

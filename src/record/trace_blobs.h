@@ -15,8 +15,8 @@
 struct trc;
 struct trc_blobs;
 
-/* trace_read.c: the unpacked bytes of the block at `at`, malloc'd. */
-int trc_block_bytes(struct trc *t, uint64_t at, uint8_t **out, struct trc_block *b, struct error *e);
+/* trace_read.c: the unpacked bytes of a block, malloc'd: as many as trc_block() says. */
+int trc_block_bytes(struct trc *t, uint32_t block, uint8_t **out, struct error *e);
 
 /* `budget` 0: a quarter of this machine's memory. `largest`: no blob of this file can be larger. */
 int trc_blobs_create(struct trc_blobs **out, struct trc *t, uint64_t budget, uint64_t largest,

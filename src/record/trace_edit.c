@@ -60,11 +60,11 @@ static void editor_check(const struct trc_editor *ed)
 
 static int flush_track(struct trc_editor *ed, struct track *t, bool partial, struct error *e)
 {
-    struct trc_block b = {.kind = TRC_CALLS,
-                          .flags = partial ? TRC_PARTIAL : 0,
-                          .thread = (uint16_t)t->id,
-                          .first_seq = t->first_seq,
-                          .frame = t->frame};
+    struct block b = {.kind = TRC_CALLS,
+                      .flags = partial ? TRC_PARTIAL : 0,
+                      .stream = (uint16_t)t->id,
+                      .first = t->first_seq,
+                      .frame = t->frame};
     int err = t->n ? trc_writer_block(ed->w, &b, t->buf, t->n, e) : 0;
 
     t->n = 0;
@@ -78,7 +78,7 @@ static int flush_track(struct trc_editor *ed, struct track *t, bool partial, str
 
 static int flush_blobs(struct trc_editor *ed, struct error *e)
 {
-    struct trc_block b = {.kind = TRC_BLOBS, .first_seq = ed->blobs_first, .frame = ed->frame};
+    struct block b = {.kind = TRC_BLOBS, .first = ed->blobs_first, .frame = ed->frame};
     int err = ed->blobs_n ? trc_writer_block(ed->w, &b, ed->blobs, ed->blobs_n, e) : 0;
 
     ed->blobs_n = 0;
@@ -323,8 +323,8 @@ static uint64_t last_blob(struct trc *t)
     uint64_t max = 0;
 
     for (uint32_t i = 0; i < trc_num_blocks(t); i++)
-        if (trc_block(t, i)->kind == TRC_BLOBS && trc_block(t, i)->first_seq > max)
-            max = trc_block(t, i)->first_seq;
+        if (trc_block(t, i)->kind == TRC_BLOBS && trc_block(t, i)->first > max)
+            max = trc_block(t, i)->first;
     return max + 65536; /* a block begins with its first number: no block holds as many */
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trace_file.h: writing and reading recordings (wire.h has the bytes).
+/* trace_file.h: writing and reading recordings of calls (blocks.h has the container, wire.h what is in the blocks).
  *
  * The reader checks every block before it is used and every record before it is handed out: a consumer decodes only
  * bytes that the tables say are well formed. The first thing that is wrong ends the walk with an error that names block,
@@ -14,15 +14,16 @@
 
 #include "base/error.h"
 #include "record/api.h"
+#include "record/blocks.h"
 #include "record/wire.h"
 
 struct trc_writer;
 
-/* Creates `path`; `meta` is a JSON object. 0 or a negative errno. */
+/* Creates `path` (blocks_writer_create()); `meta` is a JSON object. 0 or a negative errno. */
 int trc_writer_create(struct trc_writer **out, const struct api *api, const char *path, const char *meta,
                       struct error *e);
-/* Compresses and appends one block; `b` says kind, flags, thread, first_seq and frame. */
-int trc_writer_block(struct trc_writer *w, const struct trc_block *b, const void *raw, size_t size,
+/* Compresses and appends one block; `b` says kind, flags, stream, first and frame. */
+int trc_writer_block(struct trc_writer *w, const struct block *b, const void *raw, size_t size,
                      struct error *e);
 /* Appends the index, closes and frees. */
 int trc_writer_finish(struct trc_writer *w, struct error *e);
@@ -59,9 +60,12 @@ bool trc_has_index(const struct trc *t);
 /* enum trc_features, as far as the file's end is there to say it. */
 uint64_t trc_features(const struct trc *t);
 uint32_t trc_num_blocks(const struct trc *t);
-const struct trc_index_entry *trc_block(const struct trc *t, uint32_t i);
-/* Why the file ends early: "" if it does not. A file whose last block was cut is readable up to there. */
+const struct block *trc_block(const struct trc *t, uint32_t i);
+/* What is wrong with the file's headers or index, with the byte: "" if nothing is. What stands before is readable: all whole
+ * blocks of a file that was cut. */
 const char *trc_cut(const struct trc *t);
+/* Whether every block is what was written: 0, or -EBADMSG for the first that is not, or for trc_cut(). */
+int trc_verify(const struct trc *t, struct error *e);
 
 /* The next call: 1, 0 at the end, or a negative errno. */
 int trc_next(struct trc *t, struct trc_call *c, struct error *e);

@@ -7,14 +7,9 @@
 #include "record/trace_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <xxhash.h>
 #include <zstd.h>
 
 #include "base/array.h"
@@ -49,14 +44,8 @@ struct thread {
 
 struct trc {
     const struct api *api;
-    const uint8_t *map;
-    size_t size;
-    bool owned, indexed;
-    uint64_t features;
+    struct blocks blocks;
     char *meta;
-    struct trc_index_entry *blocks;
-    uint32_t num_blocks;
-    char cut[200];
     struct thread *threads;
     uint32_t num_threads;
     size_t cap_threads;
@@ -89,127 +78,53 @@ static void trc_check(const struct trc *t)
 
 /* ---- blocks -------------------------------------------------------------- */
 
-/* The header of the block at `at`, checked against the file's size. */
-static int block_header(const struct trc *t, uint64_t at, struct trc_block *b, struct error *e)
+static int no_records(const struct trc *t, uint32_t block, struct error *e)
 {
-    if (at > t->size || t->size - at < sizeof(*b))
-        return error_set(e, -EBADMSG, "the file ends inside the block header at byte %llu",
-                         (unsigned long long)at);
-    memcpy(b, t->map + at, sizeof(*b));
-    if (b->magic != TRC_BLOCK_MAGIC)
-        return error_set(e, -EBADMSG, "no block at byte %llu", (unsigned long long)at);
-    if (b->raw > TRC_MAX_RAW)
-        return error_set(e, -EBADMSG, "the block at byte %llu says that it unpacks to %u bytes",
-                         (unsigned long long)at, b->raw);
-    if (b->packed > t->size - at - sizeof(*b))
-        return error_set(e, -EBADMSG, "the file ends inside the block at byte %llu", (unsigned long long)at);
-    return 0;
+    return error_set(e, -EBADMSG, "the block at byte %llu does not unpack into records",
+                     (unsigned long long)t->blocks.list[block].offset);
 }
 
-/* The unpacked bytes of the block at `at`, malloc'd. */
-int trc_block_bytes(struct trc *t, uint64_t at, uint8_t **out, struct trc_block *b, struct error *e)
+/* What was packed in the other order, in its own. */
+static int unsplit(const struct trc *t, uint32_t block, uint8_t *out, struct error *e)
 {
-    int err = block_header(t, at, b, e);
-    const uint8_t *p = t->map + at + sizeof(*b);
+    const struct block *b = &t->blocks.list[block];
+    uint8_t *split = malloc(SPLIT_BOUND((size_t)b->raw));
     size_t n;
+    int err;
 
-    if (err)
-        return err;
-    if (XXH3_64bits(p, b->packed) != b->hash)
-        return error_set(e, -EBADMSG, "the block at byte %llu is damaged: its hash differs",
-                         (unsigned long long)at);
-    *out = malloc(b->raw ? b->raw : 1);
-    if (!*out)
+    if (!split)
         return error_set(e, -ENOMEM, "out of memory");
-    if (b->flags & TRC_SPLIT) {
-        uint8_t *split = malloc(SPLIT_BOUND((size_t)b->raw));
-
-        n = split ? ZSTD_decompressDCtx(t->z, split, SPLIT_BOUND((size_t)b->raw), p, b->packed) : 0;
-        err = !split ? -ENOMEM : ZSTD_isError(n) ? -EBADMSG : unsplit_block(t->api, split, n, *out, b->raw);
-        free(split);
-        if (err) {
-            free(*out);
-            *out = NULL;
-            return err == -ENOMEM
-                       ? error_set(e, err, "out of memory")
-                       : error_set(e, -EBADMSG, "the block at byte %llu does not unpack into records",
-                                   (unsigned long long)at);
-        }
-        return 0;
-    }
-    n = ZSTD_decompressDCtx(t->z, *out, b->raw, p, b->packed);
-    if (ZSTD_isError(n) || n != b->raw) {
-        free(*out);
-        *out = NULL;
-        return error_set(e, -EBADMSG, "the block at byte %llu does not unpack: %s", (unsigned long long)at,
-                         ZSTD_isError(n) ? ZSTD_getErrorName(n) : "its size differs");
-    }
-    return 0;
+    err = blocks_unpack(&t->blocks, block, t->z, split, SPLIT_BOUND((size_t)b->raw), &n, e);
+    if (!err && (err = unsplit_block(t->api, split, n, out, b->raw)))
+        err = err == -ENOMEM ? error_set(e, err, "out of memory") : no_records(t, block, e);
+    free(split);
+    return err;
 }
 
-static int load_index(struct trc *t)
+/* The unpacked bytes of a block, malloc'd: as many as its entry says. */
+int trc_block_bytes(struct trc *t, uint32_t block, uint8_t **out, struct error *e)
 {
-    struct trc_tail tail;
-    struct trc_block b;
-    uint8_t *raw;
+    const struct block *b = &t->blocks.list[block];
+    uint8_t *raw = malloc(b->raw ? b->raw : 1);
+    size_t n = b->raw;
+    int err;
 
-    if (t->size < sizeof(tail))
-        return -EBADMSG;
-    memcpy(&tail, t->map + t->size - sizeof(tail), sizeof(tail));
-    if (tail.magic != TRC_TAIL_MAGIC || trc_block_bytes(t, tail.index_offset, &raw, &b, NULL))
-        return -EBADMSG;
-    if (b.kind != TRC_INDEX || b.raw % sizeof(*t->blocks)) {
+    if (!raw)
+        return error_set(e, -ENOMEM, "out of memory");
+    err = b->flags & TRC_SPLIT ? unsplit(t, block, raw, e)
+                               : blocks_unpack(&t->blocks, block, t->z, raw, b->raw, &n, e);
+    if (!err && n != b->raw)
+        err = no_records(t, block, e);
+    if (err)
         free(raw);
-        return -EBADMSG;
-    }
-    t->num_blocks = (uint32_t)(b.raw / sizeof(*t->blocks));
-    t->blocks = (void *)raw;
-    t->indexed = true;
-    t->features = tail.features;
-    return 0;
-}
-
-static int scan_blocks(struct trc *t, uint64_t at, struct error *e)
-{
-    size_t cap = 0;
-    struct trc_block b;
-
-    while (at < t->size) {
-        struct error why = {0};
-
-        if (block_header(t, at, &b, &why)) {
-            struct trc_tail tail;
-
-            if (t->size - at == sizeof(tail)) {
-                memcpy(&tail, t->map + at, sizeof(tail));
-                if (tail.magic == TRC_TAIL_MAGIC)
-                    break;
-            }
-            snprintf(t->cut, sizeof(t->cut), "%.190s", why.text);
-            break;
-        }
-        if (b.kind != TRC_INDEX) {
-            if (array_reserve(t->blocks, cap, t->num_blocks + 1))
-                return error_set(e, -ENOMEM, "out of memory");
-            t->blocks[t->num_blocks++] = (struct trc_index_entry){
-                .offset = at,
-                .first_seq = b.first_seq,
-                .raw = b.raw,
-                .frame = b.frame,
-                .thread = b.thread,
-                .kind = b.kind,
-                .flags = b.flags,
-                .packed = b.packed,
-            };
-        }
-        at += sizeof(b) + b.packed;
-    }
-    return 0;
+    else
+        *out = raw;
+    return err;
 }
 
 static int add_to_thread(struct trc *t, uint32_t block, struct error *e)
 {
-    uint32_t id = t->blocks[block].thread;
+    uint32_t id = t->blocks.list[block].stream;
     struct thread *th = NULL;
 
     for (uint32_t i = t->num_threads; i-- > 0 && !th;)
@@ -230,97 +145,59 @@ static int add_to_thread(struct trc *t, uint32_t block, struct error *e)
     return 0;
 }
 
-static int meta_size(const struct trc_header *h, size_t size)
+static int make_threads(struct trc *t, struct error *e)
 {
-    size_t n = size - sizeof(*h) < h->meta_size ? size - sizeof(*h) : h->meta_size;
+    const struct blocks *b = &t->blocks;
+    int err = 0;
 
-    return n > 150 ? 150 : (int)n;
-}
-
-static int read_file(struct trc *t, struct error *e)
-{
-    struct trc_header h;
-    int err;
-
-    if (t->size < sizeof(h))
-        return error_set(e, -EBADMSG, "not a %s recording: %zu bytes are too few", t->api->name, t->size);
-    memcpy(&h, t->map, sizeof(h));
-    if (memcmp(h.magic, t->api->magic, 8))
-        return error_set(e, -EBADMSG, "not a %s recording: it does not begin with %s", t->api->name,
-                         t->api->magic);
-    if (h.major != TRC_MAJOR)
-        return error_set(e, -ENOTSUP, "the recording has version %u.%u, this program reads %u", h.major,
-                         h.minor, TRC_MAJOR);
-    if (h.schema != t->api->schema)
+    if (b->schema != t->api->schema)
         return error_set(
             e, -ENOTSUP,
             "the recording was made with other method tables (%016llx, these are %016llx): read it "
             "with the aerogpu that made it, or one that was built from %s%s%.*s",
-            (unsigned long long)h.schema, (unsigned long long)t->api->schema, t->api->tables,
-            h.meta_size ? "; it says of itself: " : "", meta_size(&h, t->size),
-            (const char *)t->map + sizeof(h));
-    if (h.meta_size > t->size - sizeof(h))
-        return error_set(e, -EBADMSG, "the file ends inside its header");
-    if (!(t->meta = strndup((const char *)t->map + sizeof(h), h.meta_size)) || !(t->z = ZSTD_createDCtx()))
+            (unsigned long long)b->schema, (unsigned long long)t->api->schema, t->api->tables,
+            b->meta_size ? "; it says of itself: " : "", b->meta_size > 150 ? 150 : (int)b->meta_size,
+            b->meta);
+    if (!(t->meta = strndup(b->meta, b->meta_size)) || !(t->z = ZSTD_createDCtx()))
         return error_set(e, -ENOMEM, "out of memory");
-    if (load_index(t) && (err = scan_blocks(t, sizeof(h) + h.meta_size, e)))
-        return err;
-    for (uint32_t i = 0; i < t->num_blocks; i++)
-        if (t->blocks[i].kind == TRC_CALLS && (err = add_to_thread(t, i, e)))
-            return err;
+    for (uint32_t i = 0; i < b->num && !err; i++)
+        if (b->list[i].kind == TRC_CALLS)
+            err = add_to_thread(t, i, e);
     t->heap = calloc(t->num_threads + 1, sizeof(*t->heap));
-    return t->heap ? 0 : error_set(e, -ENOMEM, "out of memory");
+    return err ? err : t->heap ? 0 : error_set(e, -ENOMEM, "out of memory");
 }
 
-int trc_open_memory(struct trc **out, const struct api *api, const void *data, size_t size, struct error *e)
+/* Of `path`, or if that is NULL of what is in memory. */
+static int open_any(struct trc **out, const struct api *api, const char *path, const void *data, size_t size,
+                    struct error *e)
 {
     struct trc *t = calloc(1, sizeof(*t));
+    char what[100];
+    struct blocks_params p = {.magic = api->magic, .what = what};
     int err;
 
     if (!t)
         return error_set(e, -ENOMEM, "out of memory");
+    snprintf(what, sizeof(what), "a %s recording", api->name);
     t->api = api;
-    t->map = data;
-    t->size = size;
-    if ((err = read_file(t, e))) {
+    err = path ? blocks_open(&t->blocks, &p, path, e) : blocks_open_memory(&t->blocks, &p, data, size, e);
+    if (!err && (err = make_threads(t, e)) && path)
+        error_prefix(e, "%s", path);
+    if (err)
         trc_close(t);
-        return err;
-    }
-    *out = t;
-    return 0;
+    else
+        *out = t;
+    return err;
+}
+
+int trc_open_memory(struct trc **out, const struct api *api, const void *data, size_t size, struct error *e)
+{
+    return open_any(out, api, NULL, data, size, e);
 }
 
 int trc_open(struct trc **out, const struct api *api, const char *path, struct error *e)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC), err;
-    struct stat st;
-    void *map;
-
-    if (fd < 0 || fstat(fd, &st)) {
-        err = error_set(e, -errno, "cannot open %s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return err;
-    }
-    if (S_ISDIR(st.st_mode)) {
-        close(fd);
-        return error_set(e, -EISDIR, "%s: is a folder, not a %s recording", path, api->name);
-    }
-    if (!st.st_size) {
-        close(fd);
-        return error_set(e, -EBADMSG, "%s: not a %s recording: the file is empty", path, api->name);
-    }
-    map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (map == MAP_FAILED)
-        return error_set(e, -errno, "cannot map %s: %s", path, strerror(errno));
-    if ((err = trc_open_memory(out, api, map, (size_t)st.st_size, e))) {
-        munmap(map, (size_t)st.st_size);
-        error_prefix(e, "%s", path);
-        return err;
-    }
-    (*out)->owned = true;
-    return 0;
+    return open_any(out, api, path, NULL, 0, e);
 }
 
 void trc_close(struct trc *t)
@@ -335,11 +212,9 @@ void trc_close(struct trc *t)
     trc_blobs_destroy(t->blobs);
     free(t->threads);
     free(t->heap);
-    free(t->blocks);
+    blocks_close(&t->blocks);
     free(t->meta);
     ZSTD_freeDCtx(t->z);
-    if (t->owned)
-        munmap((void *)t->map, t->size);
     free(t);
 }
 
@@ -355,22 +230,22 @@ const char *trc_meta(const struct trc *t)
 
 bool trc_has_index(const struct trc *t)
 {
-    return t->indexed;
+    return t->blocks.indexed;
 }
 
 uint64_t trc_features(const struct trc *t)
 {
-    return t->features;
+    return t->blocks.features;
 }
 
 uint32_t trc_num_blocks(const struct trc *t)
 {
-    return t->num_blocks;
+    return t->blocks.num;
 }
 
-const struct trc_index_entry *trc_block(const struct trc *t, uint32_t i)
+const struct block *trc_block(const struct trc *t, uint32_t i)
 {
-    return &t->blocks[i];
+    return &t->blocks.list[i];
 }
 
 void trc_blob_budget(struct trc *t, uint64_t bytes)
@@ -380,31 +255,35 @@ void trc_blob_budget(struct trc *t, uint64_t bytes)
 
 const void *trc_blob(struct trc *t, uint64_t number, size_t *size, struct error *e)
 {
-    if (!t->blobs && trc_blobs_create(&t->blobs, t, t->blob_budget, t->size * UINT64_C(40000), e))
+    if (!t->blobs && trc_blobs_create(&t->blobs, t, t->blob_budget, t->blocks.size * UINT64_C(40000), e))
         return NULL;
     return trc_blobs_get(t->blobs, number, size, e);
 }
 
 const char *trc_cut(const struct trc *t)
 {
-    return t->cut;
+    return t->blocks.damage;
+}
+
+int trc_verify(const struct trc *t, struct error *e)
+{
+    return blocks_verify(&t->blocks, e);
 }
 
 /* ---- calls --------------------------------------------------------------- */
 
 static int open_block(struct trc *t, struct thread *th, struct error *e)
 {
-    const struct trc_index_entry *x = &t->blocks[th->blocks[th->cur]];
-    struct trc_block b;
+    const struct block *x = &t->blocks.list[th->blocks[th->cur]];
     int err;
 
     free(th->raw);
     th->raw = NULL;
-    if ((err = trc_block_bytes(t, x->offset, &th->raw, &b, e)))
+    if ((err = trc_block_bytes(t, th->blocks[th->cur], &th->raw, e)))
         return err;
-    th->in = bytes_of(th->raw, b.raw);
+    th->in = bytes_of(th->raw, x->raw);
     th->open = true;
-    th->seq = x->first_seq;
+    th->seq = x->first;
     th->self = 0;
     th->time = 0;
     memset(th->last, 0, t->api->num_methods * sizeof(*th->last));
@@ -448,7 +327,8 @@ static int read_head(struct trc *t, struct thread *th, struct bytes *in, struct 
     size_t at = in->pos;
     uint64_t op = bytes_varint(in);
     uint32_t method = (uint32_t)(op >> REC_FLAG_BITS);
-    bool last = t->blocks[th->blocks[th->cur]].flags & TRC_PARTIAL && (in == &th->in || !bytes_left(&th->in));
+    bool last =
+        t->blocks.list[th->blocks[th->cur]].flags & TRC_PARTIAL && (in == &th->in || !bytes_left(&th->in));
 
     if (in->bad || op >> REC_FLAG_BITS >= t->api->num_methods || !t->api->methods[method].name)
         return bad_record(th, t, at, "there is no such method", e);

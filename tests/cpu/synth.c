@@ -273,16 +273,7 @@ void synth_wake(struct synth *s, uint32_t cpu, uint64_t ns)
     s->cpus[cpu].idle_since = 0;
 }
 
-static void put(struct cpu_writer *w, enum cpu_block_type type, json_t *j)
-{
-    char *text = json_dumps(j, JSON_COMPACT);
-
-    cpu_writer_put(w, type, 0, 0, text, strlen(text));
-    free(text);
-    json_decref(j);
-}
-
-static void put_samples(struct synth *s, struct cpu_writer *w)
+static void put_samples(struct synth *s, struct blocks_writer *w)
 {
     for (uint64_t ns = s->begin_ns; ns <= s->end_ns + 99999999; ns += 100000000) {
         json_t *steal = json_array();
@@ -291,11 +282,11 @@ static void put_samples(struct synth *s, struct cpu_writer *w)
             uint64_t taken = i == s->steal_cpu && to > s->steal_from_ns ? to - s->steal_from_ns : 0;
             json_array_append_new(steal, json_integer((json_int_t)(taken / 10000000)));
         }
-        put(w, CPU_BLOCK_SAMPLE,
-            json_pack("{s:I, s:o, s:o*}", "ns", (json_int_t)ns, "steal_ticks", steal, "tasks",
-                      s->tasks && ns >= s->tasks_from_ns && ns <= s->tasks_to_ns
-                          ? json_loads(s->tasks, 0, NULL)
-                          : NULL));
+        cpu_writer_json(w, CPU_BLOCK_SAMPLE, 0,
+                        json_pack("{s:I, s:o, s:o*}", "ns", (json_int_t)ns, "steal_ticks", steal, "tasks",
+                                  s->tasks && ns >= s->tasks_from_ns && ns <= s->tasks_to_ns
+                                      ? json_loads(s->tasks, 0, NULL)
+                                      : NULL));
     }
 }
 
@@ -303,7 +294,7 @@ void synth_write(struct synth *s, const char *path)
 {
     const bool counters[CPU_COUNTER_COUNT] = {false};
     struct cpu_coverage cov;
-    struct cpu_writer *w;
+    struct blocks_writer *w;
     struct error e = {0};
     char *formats = synth_formats();
     int err = cpu_writer_create(&w, path, &e);
@@ -317,12 +308,12 @@ void synth_write(struct synth *s, const char *path)
         for (uint32_t k = 0; k < s->num_states; k++)
             s->after.cpus[i].states[k].usage += s->cpus[i].idle_entries[k];
     }
-    put(w, CPU_BLOCK_META,
-        json_pack("{s:s, s:s, s:b, s:b}", "system", "made up for a test", "clock", "mono", "sched", 1,
-                  "timers", 1));
-    cpu_writer_put(w, CPU_BLOCK_FORMATS, 0, 0, formats, strlen(formats));
-    put(w, CPU_BLOCK_SNAPSHOT,
-        json_pack("{s:s, s:o}", "when", "before", "snapshot", cpu_snapshot_to_json(&s->before)));
+    cpu_writer_json(w, CPU_BLOCK_META, 0,
+                    json_pack("{s:s, s:s, s:b, s:b}", "system", "made up for a test", "clock", "mono",
+                              "sched", 1, "timers", 1));
+    cpu_writer_json(w, CPU_BLOCK_FORMATS, 0, json_loads(formats, 0, NULL));
+    cpu_writer_json(w, CPU_BLOCK_SNAPSHOT, 0,
+                    json_pack("{s:s, s:o}", "when", "before", "snapshot", cpu_snapshot_to_json(&s->before)));
     for (size_t at = 0, more = 1; more; at += 64) {
         more = 0;
         for (uint32_t i = 0; i < s->num_cpus; i++) {
@@ -331,14 +322,14 @@ void synth_write(struct synth *s, const char *path)
             if (n > 64)
                 n = 64;
             if (n)
-                cpu_writer_put(w, CPU_BLOCK_PAGES, (uint16_t)i, cpu_page_time(c->pages + at * SYNTH_PAGE),
-                               c->pages + at * SYNTH_PAGE, n * SYNTH_PAGE);
+                cpu_writer_pages(w, (uint16_t)i, cpu_page_time(c->pages + at * SYNTH_PAGE),
+                                 c->pages + at * SYNTH_PAGE, n * SYNTH_PAGE);
             more += n;
         }
     }
     put_samples(s, w);
-    put(w, CPU_BLOCK_SNAPSHOT,
-        json_pack("{s:s, s:o}", "when", "after", "snapshot", cpu_snapshot_to_json(&s->after)));
+    cpu_writer_json(w, CPU_BLOCK_SNAPSHOT, 0,
+                    json_pack("{s:s, s:o}", "when", "after", "snapshot", cpu_snapshot_to_json(&s->after)));
     if (!s->no_end) {
         err = cpu_coverage_init(&cov, &s->before, &s->after, counters);
         assert(!err);
@@ -349,11 +340,12 @@ void synth_write(struct synth *s, const char *path)
                 cov.cpus[i].state_recorded[k] = s->cpus[i].idle_entries[k];
                 cov.cpus[i].recorded += s->cpus[i].idle_entries[k];
             }
-        put(w, CPU_BLOCK_END,
+        cpu_writer_json(
+            w, CPU_BLOCK_END, 0,
             json_pack("{s:i, s:[], s:o}", "lost", 0, "cpus", "coverage", cpu_coverage_to_json(&cov)));
         cpu_coverage_finish(&cov);
     }
-    err = cpu_writer_close(w);
+    err = blocks_writer_finish(w, 0, &e);
     assert(!err);
     free(formats);
 }

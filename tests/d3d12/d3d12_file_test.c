@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <xxhash.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,7 +253,7 @@ TEST(cut_files_are_read_up_to_the_cut)
     sample(&r);
     write_file(path, r.bytes, r.n, 4);
     file = slurp(path, &n);
-    header = sizeof(struct trc_header) + 2;
+    header = sizeof(struct blocks_header) + 2;
     for (size_t cut = 0; cut < n; cut++) {
         unsigned long calls = 0;
         struct trc_call c;
@@ -267,6 +268,8 @@ TEST(cut_files_are_read_up_to_the_cut)
         }
         assert_int_equal(got, 0);
         assert_false(trc_has_index(t));
+        assert_non_null(strstr(trc_cut(t), " at byte "));
+        assert_int_equal(trc_verify(t, NULL), -EBADMSG);
         while ((got = trc_next(t, &c, &e)) > 0)
             calls++;
         assert_int_equal(got, 0);
@@ -298,7 +301,7 @@ TEST(bad_files_are_refused_by_name)
     struct record r = {0};
     struct error e = {0};
     char path[100], *file;
-    struct trc_header *h;
+    struct blocks_header *h;
     unsigned calls;
     size_t n;
 
@@ -309,16 +312,17 @@ TEST(bad_files_are_refused_by_name)
     h = (void *)file;
     h->major++;
     assert_int_equal(reading(file, n, &e, &calls), -ENOTSUP);
-    assert_string_equal(e.text, "the recording has version 2.0, this program reads 1");
+    assert_string_equal(e.text, "byte 8: the recording has version 3.0, this program reads 2");
     h->major--;
     h->schema++;
     error_clear(&e);
-    assert_int_equal(reading(file, n, &e, &calls), -ENOTSUP);
+    assert_int_equal(reading(file, n, &e, &calls), -EBADMSG);
+    assert_string_equal(e.text, "the header at bytes 0 to 33 is damaged: its hash differs");
     h->schema--;
-    file[sizeof(*h) + 2 + sizeof(struct trc_block) + 8] ^= 1;
+    file[sizeof(*h) + 2 + sizeof(struct blocks_block) + 8] ^= 1;
     error_clear(&e);
     assert_int_equal(reading(file, n, &e, &calls), -EBADMSG);
-    assert_string_equal(e.text, "call 0: the block at byte 26 is damaged: its hash differs");
+    assert_string_equal(e.text, "call 0: the block at byte 34 is damaged: its hash differs");
     free(file);
 
     r.n = 0;
@@ -348,15 +352,16 @@ TEST(bad_files_are_refused_by_name)
     free(file);
 }
 
-/* Blocks that lie behind the first four gigabytes are found and read; the file is a hole in between. */
+/* Blocks that lie behind the first four gigabytes are found and read; the file is a hole in between, and has no index. */
 TEST(files_over_four_gigabytes_are_read)
 {
-    struct trc_block hole = {.magic = TRC_BLOCK_MAGIC, .kind = 9, .packed = 0xfffffff0}, first;
+    struct blocks_block hole = {.magic = BLOCKS_MAGIC, .kind = 9, .packed = 0xfffffff0}, last;
     struct record r = {0};
     struct trc_call c;
     struct trc *t;
     char path[100], *file;
-    size_t n, blocks, begin;
+    size_t n, size, begin = sizeof(struct blocks_header) + 2;
+    uint64_t behind;
     unsigned calls = 0;
     int fd;
 
@@ -364,15 +369,16 @@ TEST(files_over_four_gigabytes_are_read)
     sample(&r);
     write_file(path, r.bytes, r.n, 1);
     file = slurp(path, &n);
-    begin = sizeof(struct trc_header) + 2;
-    memcpy(&hole.thread, file + begin + offsetof(struct trc_block, thread), 2);
-    memcpy(&first, file + begin, sizeof(first));
-    blocks = sizeof(first) + first.packed;
+    memcpy(&last, file + begin, sizeof(last));
+    size = sizeof(last) + last.packed;
+    behind = begin + size + sizeof(hole) + hole.packed;
+    hole.check = XXH3_64bits_withSeed(&hole, offsetof(struct blocks_block, check), begin + size);
+    last.check = XXH3_64bits_withSeed(&last, offsetof(struct blocks_block, check), behind);
     fd = open(path, O_RDWR | O_TRUNC);
-    assert_int_equal(pwrite(fd, file, begin + blocks, 0), begin + blocks);
-    assert_int_equal(pwrite(fd, &hole, sizeof(hole), (off_t)(begin + blocks)), sizeof(hole));
-    assert_int_equal(pwrite(fd, file + begin, blocks, (off_t)(begin + blocks + sizeof(hole) + 0xfffffff0u)),
-                     blocks);
+    assert_int_equal(pwrite(fd, file, begin + size, 0), begin + size);
+    assert_int_equal(pwrite(fd, &hole, sizeof(hole), (off_t)(begin + size)), sizeof(hole));
+    memcpy(file + begin, &last, sizeof(last));
+    assert_int_equal(pwrite(fd, file + begin, size, (off_t)behind), size);
     close(fd);
     assert_int_equal(trc_open(&t, &d12_api, path, NULL), 0);
     assert_int_equal(trc_num_blocks(t), 3);
@@ -390,7 +396,7 @@ TEST(blobs_are_read_when_they_are_asked_for)
 {
     enum { NUM = 60 };
     uint8_t *raw = malloc(NUM * NUM * 1000), *w = raw;
-    struct trc_block b = {.kind = TRC_BLOBS};
+    struct block b = {.kind = TRC_BLOBS};
     struct trc_writer *out;
     struct trc *t;
     char path[100];
@@ -491,7 +497,7 @@ TEST(split_blocks_come_back)
 
 TEST(threads_are_merged_in_ticket_order)
 {
-    struct trc_block b = {.kind = TRC_CALLS};
+    struct block b = {.kind = TRC_CALLS};
     struct record r[2] = {0};
     struct trc_writer *w;
     struct trc_call c;
@@ -507,7 +513,7 @@ TEST(threads_are_merged_in_ticket_order)
             var(&r[k], zigzag(i ? 1 : k));
             var(&r[k], 2 * (uint64_t)i + k + 1);
         }
-        b.thread = k + 1;
+        b.stream = k + 1;
         assert_int_equal(trc_writer_block(w, &b, r[k].bytes, r[k].n, NULL), 0);
     }
     assert_int_equal(trc_writer_finish(w, NULL), 0);

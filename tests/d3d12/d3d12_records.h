@@ -44,13 +44,13 @@ static inline void sample(struct record *r)
 
 static inline void write_file(const char *path, const void *records, size_t n, int blocks)
 {
-    struct trc_block b = {.kind = TRC_CALLS, .thread = 1, .first_seq = 10};
+    struct block b = {.kind = TRC_CALLS, .stream = 1, .first = 10};
     struct trc_writer *w;
 
     assert_int_equal(trc_writer_create(&w, &d12_api, path, "{}", NULL), 0);
     for (int i = 0; i < blocks; i++) {
         assert_int_equal(trc_writer_block(w, &b, records, n, NULL), 0);
-        b.first_seq += 10;
+        b.first += 10;
     }
     assert_int_equal(trc_writer_finish(w, NULL), 0);
 }

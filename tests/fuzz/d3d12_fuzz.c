@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* d3d12_fuzz.c: the reader of .d3d12trace files, the walk over records, and what a player reads of them. The hash of a block is made right first, so
- * that mutations reach what is behind it. */
+/* d3d12_fuzz.c: the reader of .d3d12trace files, the walk over records, and what a player reads of them. Built for fuzzing, the
+ * reader does not look at checksums (record/blocks.c), so that mutations reach what is behind them. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 #include <zstd.h>
 
 #include "base/strbuf.h"
@@ -21,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
  * are in their other order (trace_split.h), and the input's last two bytes say how many bytes they become. */
 static size_t wrap(uint8_t *out, const uint8_t *data, size_t size, bool split)
 {
-    struct trc_header h = {.major = TRC_MAJOR, .schema = d12_api.schema};
+    struct blocks_header h = {.major = BLOCKS_MAJOR, .schema = d12_api.schema};
     size_t blobs = size ? data[0] : 0, n = 0;
 
     memcpy(h.magic, d12_api.magic, 8);
@@ -35,11 +34,11 @@ static size_t wrap(uint8_t *out, const uint8_t *data, size_t size, bool split)
     for (int k = 0; k < 2; k++) {
         const uint8_t *p = k ? data + blobs : data;
         size_t len = k ? size - blobs : blobs;
-        struct trc_block b = {.magic = TRC_BLOCK_MAGIC,
-                              .kind = k ? TRC_CALLS : TRC_BLOBS,
-                              .thread = 1,
-                              .flags = (uint8_t)(k && len && p[0] & 1),
-                              .raw = (uint32_t)len};
+        struct blocks_block b = {.magic = BLOCKS_MAGIC,
+                                 .kind = k ? TRC_CALLS : TRC_BLOBS,
+                                 .stream = 1,
+                                 .flags = (uint8_t)(k && len && p[0] & 1),
+                                 .raw = (uint32_t)len};
         size_t packed;
 
         if (k && split) {
@@ -49,7 +48,6 @@ static size_t wrap(uint8_t *out, const uint8_t *data, size_t size, bool split)
         }
         packed = ZSTD_compress(out + n + sizeof(b), ZSTD_compressBound(len), p, len, 1);
         b.packed = (uint32_t)packed;
-        b.hash = XXH3_64bits(out + n + sizeof(b), packed);
         memcpy(out + n, &b, sizeof(b));
         n += sizeof(b) + packed;
     }

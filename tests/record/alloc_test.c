@@ -46,8 +46,7 @@ static int write_one(void *ctx)
     w = varint_put(w, (uint64_t)(note - big) + sizeof(big) - 10);
     memcpy(w, big, (size_t)(note - big) + sizeof(big) - 10);
     w += (size_t)(note - big) + sizeof(big) - 10;
-    err = trc_writer_block(out, &(struct trc_block){.kind = TRC_BLOBS, .first_seq = 7}, raw,
-                           (size_t)(w - raw), NULL);
+    err = trc_writer_block(out, &(struct block){.kind = TRC_BLOBS, .first = 7}, raw, (size_t)(w - raw), NULL);
     w = raw;
     w = varint_put(w, (uint64_t)TOY_Open << REC_FLAG_BITS | REC_TICKET);
     *w++ = 2;
@@ -62,7 +61,7 @@ static int write_one(void *ctx)
     *w++ = REC_LARGE;
     *w++ = 7;
     for (unsigned thread = 1; thread < 4 && !err; thread++)
-        err = trc_writer_block(out, &(struct trc_block){.kind = TRC_CALLS, .thread = (uint16_t)thread}, raw,
+        err = trc_writer_block(out, &(struct block){.kind = TRC_CALLS, .stream = (uint16_t)thread}, raw,
                                (size_t)(w - raw), NULL);
     end = trc_writer_finish(out, NULL);
     return coped(err ? err : end);

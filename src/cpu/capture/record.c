@@ -30,7 +30,7 @@
 
 struct gather {
     struct cpu_recorder *rec;
-    struct cpu_writer *writer;
+    struct blocks_writer *writer;
     uint32_t page_size;
     uint32_t num_blocks; /* the recorder forgets how many CPUs there were when it closes */
     uint8_t **block;     /* per CPU */
@@ -43,8 +43,8 @@ static void flush_cpu(struct gather *g, uint16_t cpu)
 {
     if (!g->pages[cpu])
         return;
-    cpu_writer_put(g->writer, CPU_BLOCK_PAGES, cpu, cpu_page_time(g->block[cpu]), g->block[cpu],
-                   (size_t)g->pages[cpu] * g->page_size);
+    cpu_writer_pages(g->writer, cpu, cpu_page_time(g->block[cpu]), g->block[cpu],
+                     (size_t)g->pages[cpu] * g->page_size);
     g->pages[cpu] = 0;
 }
 
@@ -62,16 +62,6 @@ static void flush_all(struct gather *g)
 {
     for (uint32_t i = 0; i < g->rec->fs.num_cpus; i++)
         flush_cpu(g, (uint16_t)i);
-}
-
-static int put_json(struct cpu_writer *w, enum cpu_block_type type, uint64_t ns, json_t *j)
-{
-    char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-    int r = text ? cpu_writer_put(w, type, 0, ns, text, strlen(text)) : -ENOMEM;
-
-    free(text);
-    json_decref(j);
-    return r;
 }
 
 static uint64_t realtime_offset(void)
@@ -104,10 +94,10 @@ static void sample(struct gather *g, struct cpu_snapshot *ticks, uint64_t now)
     cpu_snapshot_ticks(ticks, "/proc");
     for (uint32_t i = 0; i < ticks->num_cpus; i++)
         json_array_append_new(steal, json_integer((json_int_t)ticks->cpus[i].steal_ticks));
-    put_json(g->writer, CPU_BLOCK_SAMPLE, now,
-             json_pack("{s:I, s:o, s:o, s:o}", "ns", (json_int_t)now, "steal_ticks", steal, "pressure_us",
-                       cpu_tasks_pressure(), "tasks",
-                       g->rec->params.sched ? cpu_tasks_look(&g->tasks, LOOK_NS) : json_null()));
+    cpu_writer_json(g->writer, CPU_BLOCK_SAMPLE, now,
+                    json_pack("{s:I, s:o, s:o, s:o}", "ns", (json_int_t)now, "steal_ticks", steal,
+                              "pressure_us", cpu_tasks_pressure(), "tasks",
+                              g->rec->params.sched ? cpu_tasks_look(&g->tasks, LOOK_NS) : json_null()));
 }
 
 static pid_t start_command(char *const *command)
@@ -148,7 +138,7 @@ static void record_loop(struct cpu_record_run *run, struct gather *g, struct cpu
             flush_all(g);
             next_flush = now + FLUSH_NS;
         }
-        if (cpu_writer_failed(g->writer))
+        if (blocks_writer_failed(g->writer, NULL))
             break; /* what is written stays; nothing more will be */
         if (child > 0 && waitpid(child, &run->command_status, WNOHANG) == child) {
             child = 0;
@@ -200,10 +190,12 @@ static int finish_file(struct cpu_record_run *run, struct gather *g, json_t *los
     run->blind_cpus = 0;
     for (uint32_t i = 0; i < cov.num_cpus; i++)
         run->blind_cpus += cov.cpus[i].blind;
-    put_json(g->writer, CPU_BLOCK_NAMES, 0, cpu_names_resolve(names, "/proc/kallsyms", saved_cmdlines));
-    r = put_json(g->writer, CPU_BLOCK_END, 0,
-                 json_pack("{s:I, s:I, s:O, s:o}", "events", (json_int_t)run->events, "lost",
-                           (json_int_t)run->lost, "cpus", losses, "coverage", cpu_coverage_to_json(&cov)));
+    cpu_writer_json(g->writer, CPU_BLOCK_NAMES, 0,
+                    cpu_names_resolve(names, "/proc/kallsyms", saved_cmdlines));
+    r = cpu_writer_json(g->writer, CPU_BLOCK_END, 0,
+                        json_pack("{s:I, s:I, s:O, s:o}", "events", (json_int_t)run->events, "lost",
+                                  (json_int_t)run->lost, "cpus", losses, "coverage",
+                                  cpu_coverage_to_json(&cov)));
 out:
     cpu_trace_close(&t);
     cpu_coverage_finish(&cov);
@@ -242,7 +234,7 @@ int cpu_record_run(struct cpu_record_run *run, struct error *e)
     struct cpu_snapshot ticks = {0};
     struct strbuf saved = {0};
     json_t *losses = NULL;
-    int r = cpu_recorder_create(&g.rec, &run->params, e), closed;
+    int r = cpu_recorder_create(&g.rec, &run->params, e);
 
     if (r)
         return r;
@@ -256,16 +248,17 @@ int cpu_record_run(struct cpu_record_run *run, struct error *e)
     r = cpu_writer_create(&g.writer, run->path, e);
     if (r)
         goto out;
-    put_json(g.writer, CPU_BLOCK_META, 0, meta(g.rec));
-    put_json(g.writer, CPU_BLOCK_FORMATS, 0, json_incref(g.rec->formats));
+    cpu_writer_json(g.writer, CPU_BLOCK_META, 0, meta(g.rec));
+    cpu_writer_json(g.writer, CPU_BLOCK_FORMATS, 0, json_incref(g.rec->formats));
     r = cpu_recorder_start(g.rec, e);
     if (!r)
         r = cpu_snapshot_take(&ticks, "/sys/devices/system/cpu", "/proc", e);
     if (r)
         goto out;
-    put_json(g.writer, CPU_BLOCK_SNAPSHOT, g.rec->before.ns,
-             json_pack("{s:s, s:o, s:o}", "when", "before", "snapshot", cpu_snapshot_to_json(&g.rec->before),
-                       "tasks", run->params.sched ? cpu_family_tasks("/proc") : json_null()));
+    cpu_writer_json(g.writer, CPU_BLOCK_SNAPSHOT, g.rec->before.ns,
+                    json_pack("{s:s, s:o, s:o}", "when", "before", "snapshot",
+                              cpu_snapshot_to_json(&g.rec->before), "tasks",
+                              run->params.sched ? cpu_family_tasks("/proc") : json_null()));
     if (run->recording)
         atomic_store(run->recording, 1);
     record_loop(run, &g, &ticks);
@@ -274,26 +267,28 @@ int cpu_record_run(struct cpu_record_run *run, struct error *e)
         goto out;
     cpu_recorder_drain(g.rec, on_page, &g);
     flush_all(&g);
-    put_json(g.writer, CPU_BLOCK_SNAPSHOT, g.rec->after.ns,
-             json_pack("{s:s, s:o}", "when", "after", "snapshot", cpu_snapshot_to_json(&g.rec->after)));
+    cpu_writer_json(
+        g.writer, CPU_BLOCK_SNAPSHOT, g.rec->after.ns,
+        json_pack("{s:s, s:o}", "when", "after", "snapshot", cpu_snapshot_to_json(&g.rec->after)));
     losses = cpu_recorder_losses(g.rec, &run->lost);
     cpu_tracefs_read(&(struct cpu_tracefs){.dir = g.rec->fs.root}, "saved_cmdlines", &saved);
     cpu_tracefs_close(&g.rec->fs);
     g.rec->fs.name[0] = '\0';
     run->pages = g.total_pages;
-    r = cpu_writer_failed(g.writer); /* said below, with the name of the file */
+    r = blocks_writer_failed(g.writer, NULL); /* said below, with the name of the file */
     if (!r)
         r = finish_file(run, &g, losses, strbuf_str(&saved), e);
 out:
-    if (g.writer)
-        run->bytes = cpu_writer_bytes(g.writer);
-    closed = cpu_writer_close(g.writer);
-    if (closed && g.total_pages) { /* what was written before a disk is full stays, and can be read */
-        r = error_set(e, -EIO, "%s: writing failed: %s; what was recorded until then is kept", run->path,
-                      strerror(-closed));
-    } else if (closed) {
-        r = error_set(e, -EIO, "%s: writing failed: %s", run->path, strerror(-closed));
-        out_file_discard(run->path);
+    if (g.writer) {
+        struct error why = {0};
+
+        run->bytes = blocks_writer_size(g.writer);
+        if (blocks_writer_finish(g.writer, 0, &why)) {
+            r = error_set(e, why.code, "%s%s", why.text,
+                          g.total_pages ? "; what was recorded until then is kept" : "");
+            if (!g.total_pages)
+                out_file_discard(run->path);
+        }
     }
     json_decref(losses);
     strbuf_finish(&saved);

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/bytes.h"
-#include "cpu/capture/map.h"
+#include "base/in_file.h"
 #include "cpu/etl/xpress.h"
 
 #define BUFFER_HEADER   0x48u
@@ -213,7 +213,7 @@ int etl_open(struct etl_file *f, const char *path, struct error *e)
 {
     const uint8_t *map;
     size_t size;
-    int r = cpu_map(path, &map, &size, e);
+    int r = in_file_map(path, &map, &size, e);
 
     memset(f, 0, sizeof(*f));
     if (r)

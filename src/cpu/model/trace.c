@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/array.h"
+#include "base/in_file.h"
 
 /* One CPU's PAGES blocks of the span asked for, one of them unpacked. */
 struct trace_stream {
@@ -18,6 +20,16 @@ struct trace_stream {
     uint64_t page_no;
     struct cpu_page_stats stats;
 };
+
+/* A block that cannot be had: named once, however often the recording is read. */
+static void damaged_block(struct cpu_trace *t, uint16_t cpu, const struct error *e)
+{
+    if (*t->file.damage && strstr(t->file.damage, e->text))
+        return;
+    if (!*t->file.damage)
+        snprintf(t->file.damage, sizeof(t->file.damage), "%s", e->text);
+    cpu_note(&t->notes, "CPU %u: %s", cpu, e->text);
+}
 
 /* Decodes the next page that has events. */
 static uint32_t fill_from_pages(void *ctx, uint32_t i, struct cpu_event *ev)
@@ -43,9 +55,9 @@ static uint32_t fill_from_pages(void *ctx, uint32_t i, struct cpu_event *ev)
             return 0;
         b = s->blocks[s->next++];
         if (cpu_file_load(&t->file, b, &s->buf, &s->cap, CPU_PAGE_PAD, &e))
-            cpu_note(&t->notes, "CPU %u: %s", s->cpu, e.text);
+            damaged_block(t, s->cpu, &e);
         else
-            s->size = t->file.blocks[b].raw_size;
+            s->size = t->file.list[b].raw;
     }
 }
 
@@ -58,10 +70,10 @@ static json_t *load_json(struct cpu_trace *t, uint32_t i)
     json_t *j = NULL;
 
     if (cpu_file_load(&t->file, i, &buf, &cap, 1, &e))
-        cpu_note(&t->notes, "%s", e.text);
-    else if (!(j = json_loadb((const char *)buf, t->file.blocks[i].raw_size, JSON_ALLOW_NUL, &je)))
-        cpu_note(&t->notes, "block at offset %llu: not JSON: %.80s",
-                 (unsigned long long)t->file.blocks[i].offset, je.text);
+        damaged_block(t, t->file.list[i].stream, &e);
+    else if (!(j = json_loadb((const char *)buf, t->file.list[i].raw, JSON_ALLOW_NUL, &je)))
+        cpu_note(&t->notes, "the block at byte %llu is no JSON: %.80s",
+                 (unsigned long long)t->file.list[i].offset, je.text);
     free(buf);
     return j;
 }
@@ -187,44 +199,48 @@ static int load(struct cpu_trace *t, struct error *e)
     json_t *end = NULL;
     int r = 0;
 
-    t->notes = t->file.notes;
     t->file_bytes = t->file.size;
     t->rules = calloc(1, sizeof(*t->rules));
     if (!t->rules)
         return error_set(e, -ENOMEM, "no memory");
-    for (uint32_t i = 0; i < t->file.num_blocks && !r; i++) {
-        const struct cpu_block *b = &t->file.blocks[i];
+    for (uint32_t i = 0; i < t->file.num && !r; i++) {
+        const struct block *b = &t->file.list[i];
         json_t *j = NULL;
-        if (b->type == CPU_BLOCK_PAGES) {
-            if (b->cpu >= t->num_cpus)
-                t->num_cpus = b->cpu + 1u;
+        if (b->kind == CPU_BLOCK_PAGES && b->stream >= CPU_FILE_MAX_CPUS) {
+            cpu_note(&t->notes, "the block at byte %llu is of CPU %u, the limit is %d; skipped",
+                     (unsigned long long)b->offset, b->stream, CPU_FILE_MAX_CPUS);
             continue;
         }
-        if (b->type < CPU_BLOCK_META || b->type > CPU_BLOCK_END) {
-            cpu_note(&t->notes, "block at offset %llu: type %u is not known; skipped",
-                     (unsigned long long)b->offset, b->type);
+        if (b->kind == CPU_BLOCK_PAGES) {
+            if (b->stream >= t->num_cpus)
+                t->num_cpus = b->stream + 1u;
+            continue;
+        }
+        if (b->kind < CPU_BLOCK_META || b->kind > CPU_BLOCK_END) {
+            cpu_note(&t->notes, "the block at byte %llu is of kind %u, which is not known; skipped",
+                     (unsigned long long)b->offset, b->kind);
             continue;
         }
         j = load_json(t, i);
         if (!j)
             continue;
-        if (b->type == CPU_BLOCK_META) {
+        if (b->kind == CPU_BLOCK_META) {
             load_meta(t, j);
-        } else if (b->type == CPU_BLOCK_FORMATS && !have_formats) {
+        } else if (b->kind == CPU_BLOCK_FORMATS && !have_formats) {
             r = load_formats(t, j, e);
             have_formats = !r;
-        } else if (b->type == CPU_BLOCK_SNAPSHOT) {
+        } else if (b->kind == CPU_BLOCK_SNAPSHOT) {
             load_snapshot(t, j);
             if (json_is_array(json_object_get(j, "tasks"))) {
                 json_decref(t->tasks);
                 t->tasks = json_incref(json_object_get(j, "tasks"));
             }
-        } else if (b->type == CPU_BLOCK_SAMPLE) {
+        } else if (b->kind == CPU_BLOCK_SAMPLE) {
             load_sample(t, j);
-        } else if (b->type == CPU_BLOCK_NAMES) {
+        } else if (b->kind == CPU_BLOCK_NAMES) {
             json_decref(t->names);
             t->names = json_incref(j);
-        } else if (b->type == CPU_BLOCK_END) {
+        } else if (b->kind == CPU_BLOCK_END) {
             json_decref(end);
             end = json_incref(j);
         }
@@ -267,7 +283,7 @@ int cpu_trace_open_memory(struct cpu_trace *t, const uint8_t *bytes, size_t size
             describe_etl(t);
         return r;
     }
-    r = cpu_file_open_memory(&t->file, bytes, size, e);
+    r = cpu_file_open_memory(&t->file, &t->notes, bytes, size, e);
     if (!r)
         r = load(t, e);
     if (r)
@@ -277,22 +293,22 @@ int cpu_trace_open_memory(struct cpu_trace *t, const uint8_t *bytes, size_t size
 
 static int open_any(struct cpu_trace *t, const char *path, struct error *e)
 {
-    uint8_t head[0x100] = {0};
-    size_t n = 0;
-    FILE *f = fopen(path, "re");
-    int r;
+    bool etl = false;
+    const uint8_t *map;
+    size_t size;
+    int r = in_file_map(path, &map, &size, e);
 
-    if (f) {
-        n = fread(head, 1, sizeof(head), f);
-        fclose(f);
-    }
-    if (etl_is(head, n)) {
+    if (r)
+        return r;
+    etl = etl_is(map, size);
+    munmap((void *)(uintptr_t)map, size);
+    if (etl) {
         r = etl_open(&t->etl, path, e);
         if (!r)
             describe_etl(t);
         return r;
     }
-    r = cpu_file_open(&t->file, path, e);
+    r = cpu_file_open(&t->file, &t->notes, path, e);
     if (r)
         return r;
     r = load(t, e);
@@ -341,7 +357,7 @@ void cpu_trace_close(struct cpu_trace *t)
     json_decref(t->names);
     json_decref(t->tasks);
     free(t->rules);
-    cpu_file_close(&t->file);
+    blocks_close(&t->file);
     memset(t, 0, sizeof(*t));
 }
 
@@ -351,12 +367,11 @@ static int collect(struct cpu_trace *t, struct trace_stream *s, uint16_t cpu)
 {
     uint32_t cap = 0;
 
-    for (uint32_t i = 0; i < t->file.num_blocks; i++) {
-        const struct cpu_block *b = &t->file.blocks[i];
-        if (b->type != CPU_BLOCK_PAGES || b->cpu != cpu || b->first_ns > t->to_ns)
+    for (uint32_t i = 0; i < t->file.num; i++) {
+        const struct block *b = &t->file.list[i];
+        if (b->kind != CPU_BLOCK_PAGES || b->stream != cpu || b->first > t->to_ns)
             continue;
-        if (s->num && b->first_ns <= t->from_ns &&
-            t->file.blocks[s->blocks[s->num - 1]].first_ns <= b->first_ns)
+        if (s->num && b->first <= t->from_ns && t->file.list[s->blocks[s->num - 1]].first <= b->first)
             s->num--; /* the one before ends before the span */
         if (s->num == cap) {
             uint32_t *p = realloc(s->blocks, (cap ? cap * 2 : 64) * sizeof(*p));
@@ -417,9 +432,9 @@ uint64_t cpu_trace_first_ns(const struct cpu_trace *t)
 {
     uint64_t first = UINT64_MAX;
 
-    for (uint32_t i = 0; i < t->file.num_blocks; i++)
-        if (t->file.blocks[i].type == CPU_BLOCK_PAGES && t->file.blocks[i].first_ns < first)
-            first = t->file.blocks[i].first_ns;
+    for (uint32_t i = 0; i < t->file.num; i++)
+        if (t->file.list[i].kind == CPU_BLOCK_PAGES && t->file.list[i].first < first)
+            first = t->file.list[i].first;
     return first == UINT64_MAX ? 0 : first;
 }
 

@@ -51,7 +51,7 @@ struct cpu_trace {
     struct etl_file etl; /* if is_windows */
 
     /* tracefs */
-    struct cpu_file file;
+    struct blocks file;
     struct cpu_rules *rules;
     struct cpu_merge merge;
     struct trace_stream *blocks;
