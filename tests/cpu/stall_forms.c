@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "stall_plants.h"
-
+/* What live plants share, and those of fate: death, stops, sleep, work that is done too late or not looked at. */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,37 +11,77 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { KILLED, STOP, TRACE, FREEZE, MUTEX, FILE_LOCK, PIPE, VFORK, PAUSE, SPIN, FORMS };
+#include "stall_form.h"
 
-const struct plant_kind stall_forms[FORMS] = {
-    [KILLED] = {"live: the executor killed by SIGKILL", CPU_VERDICT_EXECUTOR_DIED, NULL},
-    [STOP] = {"live: the executor stopped by SIGSTOP", CPU_VERDICT_FROZEN, "stopped by a signal"},
-    [TRACE] = {"live: the executor held by ptrace", CPU_VERDICT_FROZEN, "held by a debugger"},
-    [FREEZE] = {"live: the executor frozen by its cgroup", CPU_VERDICT_FROZEN, "frozen by its control group"},
-    [MUTEX] = {"live: a mutex that a sleeper holds", CPU_VERDICT_LOCKED, NULL},
-    [FILE_LOCK] = {"live: a lock on a file that a sleeper holds", CPU_VERDICT_LOCKED, NULL},
-    [PIPE] = {"live: a pipe into which nobody writes", CPU_VERDICT_LOCKED, NULL},
-    [VFORK] = {"live: blocked in D state", CPU_VERDICT_BLOCKED_ON_IO, NULL},
-    [PAUSE] = {"live: the executor sleeps on nothing", CPU_VERDICT_UNKNOWN, NULL},
-    [SPIN] = {"live: the executor spins, as a hung shader does", CPU_VERDICT_GPU_HUNG, NULL},
-};
-const uint32_t stall_num_forms = FORMS;
+/* ---- tools -------------------------------------------------------------------- */
 
-struct stall_form {
-    uint32_t form;
-    pthread_mutex_t *mutex; /* shared */
-    int pipe[2], file;
-    pid_t helper; /* holds what the executor wants */
-    char group[64];
-};
-
-static bool write_text(const char *dir, const char *file, const char *text)
+uint64_t stall_now(void)
 {
-    char path[128];
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+void stall_nap(uint64_t ns)
+{
+    struct timespec ts = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+    nanosleep(&ts, NULL);
+}
+
+void stall_spin(uint64_t until_ns)
+{
+    while (stall_now() < until_ns)
+        ;
+}
+
+void stall_pin(int cpu)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    sched_setaffinity(0, sizeof(set), &set);
+}
+
+bool stall_real_time(int priority)
+{
+    const struct sched_param fifo = {.sched_priority = priority};
+
+    return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &fifo) == 0;
+}
+
+void stall_be_first(struct stall_form *f)
+{
+    (void)f;
+    sched_setscheduler(0, SCHED_FIFO, &(const struct sched_param){.sched_priority = 1});
+}
+
+bool stall_spin_on(struct stall_form *f)
+{
+    (void)f;
+    stall_spin(UINT64_MAX);
+    return false;
+}
+
+void stall_go(struct stall_form *f, pid_t executor)
+{
+    (void)executor;
+    stall_let_go(f);
+}
+
+bool stall_write(const char *dir, const char *file, const char *text)
+{
+    char path[160];
     int fd;
     bool ok;
 
@@ -54,142 +93,488 @@ static bool write_text(const char *dir, const char *file, const char *text)
     return ok;
 }
 
-/* Takes what the executor will want, and keeps it. */
-static void help(struct stall_form *f)
+static bool make_group(struct stall_form *f, int i, const char *root, const char *file)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    char path[64];
+    char path[160];
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_NAME, "holder");
-    if (f->form == MUTEX)
-        pthread_mutex_lock(f->mutex);
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", f->file);
-    if (f->form == FILE_LOCK && fcntl(open(path, O_RDWR), F_SETLK, &lock))
-        _exit(1);
-    if (write(f->pipe[1], "", 1) != 1)
-        _exit(1);
-    for (;;)
-        pause();
-}
-
-static bool make_group(struct stall_form *f)
-{
-    static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
-    char freeze[96];
-
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(f->group, sizeof(f->group), "%s/aerogpu-stall-%d", roots[i], (int)getpid());
-        snprintf(freeze, sizeof(freeze), "%s/cgroup.freeze", f->group);
-        if ((!mkdir(f->group, 0755) || errno == EEXIST) && !access(freeze, W_OK))
-            return true;
-        rmdir(f->group);
-    }
-    f->group[0] = '\0';
+    snprintf(f->group[i], sizeof(f->group[i]), "%s/aerogpu-stall-%d-%d", root, (int)getpid(), i);
+    snprintf(path, sizeof(path), "%s/%s", f->group[i], file);
+    if ((!mkdir(f->group[i], 0755) || errno == EEXIST) && !access(path, W_OK))
+        return true;
+    rmdir(f->group[i]);
+    f->group[i][0] = '\0';
     return false;
 }
 
-struct stall_form *stall_form_create(uint32_t form, int cpu, char *why, size_t cap)
+int stall_group(struct stall_form *f, int i, const char *controller, const char *file1, const char *file2)
 {
-    struct stall_form *f = calloc(1, sizeof(*f));
-    pthread_mutexattr_t shared;
-    char c;
+    char root[64];
 
-    f->form = form;
-    if (pipe(f->pipe))
-        abort();
-    if (form == FREEZE && !make_group(f)) {
-        snprintf(why, cap, "no control group of version 2 can be made here");
-        stall_form_destroy(f, 0);
-        return NULL;
-    }
-    f->file = memfd_create("stall", MFD_CLOEXEC);
-    f->mutex = mmap(NULL, sizeof(*f->mutex), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    pthread_mutexattr_init(&shared);
-    pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
-    pthread_mutex_init(f->mutex, &shared);
-    if (form == MUTEX || form == FILE_LOCK) {
-        f->helper = fork();
-        if (f->helper == 0)
-            help(f);
-        if (read(f->pipe[0], &c, 1) != 1) /* it holds it */
-            abort();
-    }
-    return f;
+    snprintf(root, sizeof(root), "/sys/fs/cgroup/%s", controller);
+    if (file1 && make_group(f, i, root, file1))
+        return 1;
+    if (file2 &&
+        (make_group(f, i, "/sys/fs/cgroup", file2) || make_group(f, i, "/sys/fs/cgroup/unified", file2)))
+        return 2;
+    return 0;
 }
 
-void stall_form_prepare(struct stall_form *f)
+bool stall_join(struct stall_form *f, int i, pid_t pid)
 {
-    if (f->form != SPIN && f->form != KILLED)
-        return;
-    /* what else runs here must not be the stall */
-    sched_setscheduler(0, SCHED_FIFO, &(const struct sched_param){.sched_priority = 1});
+    char text[16];
+
+    snprintf(text, sizeof(text), "%d", (int)pid);
+    return stall_write(f->group[i], "cgroup.procs", text);
 }
 
-/* Takes what never comes. */
-void stall_form_work(struct stall_form *f)
+void stall_ready(struct stall_form *f)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    char c;
-
-    if (f->form == MUTEX)
-        pthread_mutex_lock(f->mutex);
-    else if (f->form == FILE_LOCK)
-        fcntl(f->file, F_SETLKW, &lock);
-    else if (f->form == PIPE && read(f->pipe[0], &c, 1) == 1)
+    if (write(f->ready[1], "", 1) != 1)
         _exit(1);
-    else if (f->form == VFORK) {
-        if (vfork() == 0) {
+}
+
+void stall_wait_go(struct stall_form *f)
+{
+    char c;
+
+    if (read(f->go[0], &c, 1) != 1)
+        _exit(1);
+}
+
+void stall_let_go(struct stall_form *f)
+{
+    atomic_store(&f->common->until_ns, stall_now() + f->limit_ns + 10 * MS);
+    for (uint32_t i = 0; i < f->num_helpers; i++)
+        if (write(f->go[1], "", 1) != 1)
+            fprintf(stderr, "stall_verdicts: a helper cannot be let go\n");
+}
+
+void stall_helper(struct stall_form *f, const char *name, void (*run)(struct stall_form *f))
+{
+    struct pollfd p = {.fd = f->ready[0], .events = POLLIN};
+    char c;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, name);
+        run(f);
+        for (;;)
+            pause();
+    }
+    f->helpers[f->num_helpers++] = pid;
+    if (poll(&p, 1, 10000) != 1 || read(f->ready[0], &c, 1) != 1)
+        fprintf(stderr, "stall_verdicts: %s/%d does not get ready\n", name, (int)pid);
+}
+
+/* ---- death -------------------------------------------------------------------- */
+
+static const int deadly[] = {SIGKILL, SIGTERM, SIGSEGV, SIGBUS,  SIGABRT, SIGILL,
+                             SIGFPE,  SIGSYS,  SIGQUIT, SIGHUP,  SIGINT,  SIGPIPE,
+                             SIGALRM, SIGXCPU, SIGUSR1, SIGTRAP, SIGXFSZ, SIGVTALRM};
+
+static void plant_signal(struct stall_form *f, pid_t executor)
+{
+    stall_nap(20 * MS);
+    kill(executor, f->form->arg ? f->form->arg : deadly[f->pick % (sizeof(deadly) / sizeof(deadly[0]))]);
+}
+
+enum { BY_ADDRESS, BY_CHECK, BY_FILE, BY_DIVISION, BY_CODE, BY_EXIT };
+
+static bool die(struct stall_form *f)
+{
+    volatile int zero = 0;
+    volatile char *page;
+
+    stall_spin(stall_now() + 10 * MS);
+    switch (f->form->arg) {
+    case BY_ADDRESS:
+        page = (volatile char *)stall_form_create; /* nobody may write there */
+        *page = 1;
+        break;
+    case BY_CHECK:
+        abort();
+    case BY_FILE: /* there is nothing in the file */
+        page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, f->file, 0);
+        zero = page[0];
+        break;
+    case BY_DIVISION:
+        zero = 1 / zero;
+        raise(SIGFPE); /* where a division by zero is a number */
+        break;
+    case BY_CODE:
+        __builtin_trap();
+    default:
+        _exit(0);
+    }
+    return false;
+}
+
+/* ---- stops -------------------------------------------------------------------- */
+
+static void plant_stop(struct stall_form *f, pid_t executor)
+{
+    static const int stops[] = {SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU};
+
+    setpgid(executor, executor);
+    kill(executor, stops[f->pick % 4]);
+}
+
+static void plant_trace(struct stall_form *f, pid_t executor)
+{
+    if (f->pick % 2) {
+        ptrace(PTRACE_ATTACH, executor, NULL, NULL);
+    } else {
+        ptrace(PTRACE_SEIZE, executor, NULL, NULL);
+        ptrace(PTRACE_INTERRUPT, executor, NULL, NULL);
+    }
+}
+
+static void end_trace(struct stall_form *f, pid_t executor)
+{
+    (void)f;
+    ptrace(PTRACE_DETACH, executor, NULL, NULL);
+}
+
+static bool create_freezer(struct stall_form *f, char *why, size_t cap)
+{
+    const int version = f->form->arg;
+
+    if (stall_group(f, 0, "freezer", version == 1 ? "freezer.state" : NULL,
+                    version == 2 ? "cgroup.freeze" : NULL))
+        return true;
+    snprintf(why, cap, "no control group of version %d can be made here", version);
+    return false;
+}
+
+static bool set_frozen(struct stall_form *f, bool frozen)
+{
+    return f->form->arg == 1 ? stall_write(f->group[0], "freezer.state", frozen ? "FROZEN" : "THAWED")
+                             : stall_write(f->group[0], "cgroup.freeze", frozen ? "1" : "0");
+}
+
+static void plant_freeze(struct stall_form *f, pid_t executor)
+{
+    if (!stall_join(f, 0, executor) || !set_frozen(f, true))
+        fprintf(stderr, "stall_verdicts: the executor cannot be frozen: %s\n", strerror(errno));
+}
+
+static void end_freeze(struct stall_form *f, pid_t executor)
+{
+    (void)executor;
+    set_frozen(f, false);
+}
+
+/* ---- sleep, for whatever ------------------------------------------------------- */
+
+static bool sleep_on_nothing(struct stall_form *f)
+{
+    struct pollfd p = {.fd = f->pipe[0], .events = POLLIN};
+    struct sembuf want = {0, -1, 0};
+    sigset_t none;
+    int pair[2], status;
+    char c;
+
+    sigemptyset(&none);
+    sigaddset(&none, SIGUSR2);
+    switch (f->form->arg ? 7 : f->pick % 7) {
+    case 0:
+        pause();
+        break;
+    case 1:
+        sleep(60);
+        break;
+    case 2:
+        poll(&p, 1, 60000);
+        break;
+    case 3:
+        if (!socketpair(AF_UNIX, SOCK_STREAM, 0, pair) && recv(pair[0], &c, 1, 0) == 1)
+            return true;
+        break;
+    case 4:
+        pthread_mutex_lock(&f->common->mutex[0]);
+        pthread_cond_wait(&f->common->cond, &f->common->mutex[0]);
+        break;
+    case 5:
+        sigprocmask(SIG_BLOCK, &none, NULL);
+        sigwaitinfo(&none, NULL);
+        break;
+    case 6:
+        if (fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             for (;;)
                 pause();
         }
-    } else if (f->form == PAUSE)
-        pause();
-    for (;;)
-        ;
+        wait(&status);
+        break;
+    default:
+        semop(f->set, &want, 1);
+        break;
+    }
+    return false;
+}
+
+/* ---- done, too late or unseen ---------------------------------------------------- */
+
+static bool be_done(struct stall_form *f)
+{
+    stall_spin(stall_now() + f->limit_ns * (uint64_t)f->form->arg / 100);
+    return true;
+}
+
+/* It is done, and keeps the processor from the one who waits. */
+static bool be_done_and_stay(struct stall_form *f)
+{
+    return be_done(f) && stall_real_time(50);
+}
+
+static void hog(struct stall_form *f)
+{
+    stall_spin(stall_now() + f->limit_ns + 20 * MS);
+}
+
+/* ---- a hung GPU, on processors ---------------------------------------------------- */
+
+static bool spin_in_calls(struct stall_form *f)
+{
+    (void)f;
+    for (int i = 0;; i++)
+        if (syscall(SYS_getppid) < 0)
+            return false;
+}
+
+static void *spin_in_thread(void *arg)
+{
+    struct stall_form *f = arg;
+
+    atomic_store(&f->common->thread, (int32_t)syscall(SYS_gettid));
+    stall_spin_on(f);
+    return NULL;
+}
+
+static bool wait_for_thread(struct stall_form *f)
+{
+    pthread_t t;
+
+    pthread_create(&t, NULL, spin_in_thread, f);
+    pthread_join(t, NULL);
+    return false;
+}
+
+const struct form stall_fates[] = {
+    {.kind = {"live: the executor killed by a signal", CPU_VERDICT_EXECUTOR_DIED, NULL},
+     .prepare = stall_be_first,
+     .work = stall_spin_on,
+     .plant = plant_signal},
+    {.kind = {"live: it wrote to no address", CPU_VERDICT_EXECUTOR_DIED, NULL},
+     .work = die,
+     .arg = BY_ADDRESS},
+    {.kind = {"live: a check in it failed", CPU_VERDICT_EXECUTOR_DIED, NULL}, .work = die, .arg = BY_CHECK},
+    {.kind = {"live: it read behind a file", CPU_VERDICT_EXECUTOR_DIED, NULL}, .work = die, .arg = BY_FILE},
+    {.kind = {"live: it divided by zero", CPU_VERDICT_EXECUTOR_DIED, NULL}, .work = die, .arg = BY_DIVISION},
+    {.kind = {"live: it ran into code that is none", CPU_VERDICT_EXECUTOR_DIED, NULL},
+     .work = die,
+     .arg = BY_CODE},
+    {.kind = {"live: it left in peace", CPU_VERDICT_EXECUTOR_DIED, NULL}, .work = die, .arg = BY_EXIT},
+    {.kind = {"live: the executor stopped by a signal", CPU_VERDICT_FROZEN, "stopped by a signal"},
+     .work = stall_spin_on,
+     .plant = plant_stop},
+    {.kind = {"live: the executor held by ptrace", CPU_VERDICT_FROZEN, "held by a debugger"},
+     .work = stall_spin_on,
+     .plant = plant_trace,
+     .destroy = end_trace},
+    {.kind = {"live: frozen by cgroup v1", CPU_VERDICT_FROZEN, "frozen by its control group"},
+     .create = create_freezer,
+     .work = stall_spin_on,
+     .plant = plant_freeze,
+     .destroy = end_freeze,
+     .arg = 1},
+    {.kind = {"live: frozen by cgroup v2", CPU_VERDICT_FROZEN, "frozen by its control group"},
+     .create = create_freezer,
+     .work = stall_spin_on,
+     .plant = plant_freeze,
+     .destroy = end_freeze,
+     .arg = 2},
+    {.kind = {"live: the executor sleeps on nothing", CPU_VERDICT_UNKNOWN, NULL}, .work = sleep_on_nothing},
+    {.kind = {"live: a semaphore that nobody gives", CPU_VERDICT_LOCKED, NULL},
+     .work = sleep_on_nothing,
+     .arg = 1},
+    {.kind = {"live: done, and nobody looked", CPU_VERDICT_WAITER_LATE, NULL},
+     .prepare = stall_be_first,
+     .work = be_done,
+     .arg = 20,
+     .outcome = {.waiter_sleeps = true}},
+    {.kind = {"live: done just before the time-out", CPU_VERDICT_GPU_SLOW, NULL},
+     .prepare = stall_be_first,
+     .work = be_done,
+     .arg = 97,
+     .outcome = {.waiter_sleeps = true}},
+    {.kind = {"live: a slow GPU that ends after its limit", CPU_VERDICT_GPU_SLOW, NULL},
+     .prepare = stall_be_first,
+     .work = be_done,
+     .arg = 115,
+     .outcome = {.ends = true}},
+    {.kind = {"live: the watchdog looked late", CPU_VERDICT_WATCHDOG_LATE, NULL},
+     .prepare = stall_be_first,
+     .work = be_done,
+     .arg = 65,
+     .outcome = {.waiter_sleeps = true, .due = .4}},
+    {.kind = {"live: done, who waits is kept from it", CPU_VERDICT_CPU_STARVED, NULL},
+     .prepare = stall_be_first,
+     .work = be_done_and_stay,
+     .after = hog,
+     .arg = 10},
+    {.kind = {"live: the executor spins, as a hung shader does", CPU_VERDICT_GPU_HUNG, NULL},
+     .prepare = stall_be_first,
+     .work = stall_spin_on},
+    {.kind = {"live: it spins in system calls", CPU_VERDICT_GPU_HUNG, NULL},
+     .prepare = stall_be_first,
+     .work = spin_in_calls},
+    {.kind = {"live: a thread of it spins, it waits for that", CPU_VERDICT_GPU_HUNG, NULL},
+     .prepare = stall_be_first,
+     .work = wait_for_thread,
+     .outcome = {.has_thread = true}},
+};
+const uint32_t stall_fates_num = sizeof(stall_fates) / sizeof(stall_fates[0]);
+
+/* ---- all of them ------------------------------------------------------------------ */
+
+static const struct {
+    const struct form *list;
+    const uint32_t *num;
+} families[] = {{stall_fates, &stall_fates_num},
+                {stall_queues, &stall_queues_num},
+                {stall_locks, &stall_locks_num},
+                {stall_disks, &stall_disks_num}};
+
+uint32_t stall_num_forms(void)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+        n += *families[i].num;
+    return n;
+}
+
+static const struct form *form_of(uint32_t form)
+{
+    size_t i = 0;
+
+    for (; form >= *families[i].num; i++)
+        form -= *families[i].num;
+    return &families[i].list[form];
+}
+
+const struct plant_kind *stall_form_kind(uint32_t form)
+{
+    return &form_of(form)->kind;
+}
+
+static void share(struct stall_form *f)
+{
+    pthread_mutexattr_t m;
+    pthread_rwlockattr_t rw;
+    pthread_condattr_t c;
+
+    f->common = mmap(NULL, sizeof(*f->common), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (f->common == MAP_FAILED)
+        abort();
+    pthread_mutexattr_init(&m);
+    pthread_mutexattr_setpshared(&m, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&f->common->mutex[0], &m);
+    pthread_mutex_init(&f->common->mutex[1], &m);
+    pthread_mutexattr_setprotocol(&m, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(&f->common->inheriting, &m);
+    pthread_mutexattr_setprotocol(&m, PTHREAD_PRIO_NONE);
+    pthread_mutexattr_setrobust(&m, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&f->common->robust, &m);
+    pthread_rwlockattr_init(&rw);
+    pthread_rwlockattr_setpshared(&rw, PTHREAD_PROCESS_SHARED);
+    pthread_rwlock_init(&f->common->rwlock, &rw);
+    pthread_condattr_init(&c);
+    pthread_condattr_setpshared(&c, PTHREAD_PROCESS_SHARED);
+    pthread_cond_init(&f->common->cond, &c);
+}
+
+struct stall_form *stall_form_create(uint32_t form, int cpu, struct rng *rng, uint64_t limit_ns, char *why,
+                                     size_t cap)
+{
+    struct stall_form *f = calloc(1, sizeof(*f));
+
+    if (!f)
+        abort();
+    f->form = form_of(form);
+    f->cpu = cpu;
+    f->pick = (uint32_t)rng_below(rng, 1000);
+    f->limit_ns = limit_ns;
+    f->file = memfd_create("stall", MFD_CLOEXEC);
+    f->set = semget(IPC_PRIVATE, 1, 0600);
+    if (pipe2(f->ready, O_CLOEXEC) || pipe2(f->go, O_CLOEXEC) || pipe2(f->pipe, O_CLOEXEC))
+        abort();
+    share(f);
+    if (f->form->create && !f->form->create(f, why, cap)) {
+        stall_form_destroy(f, 0);
+        return NULL;
+    }
+    return f;
+}
+
+const struct stall_outcome *stall_form_outcome(const struct stall_form *f)
+{
+    return &f->form->outcome;
+}
+
+void stall_form_prepare(struct stall_form *f)
+{
+    if (f->form->prepare)
+        f->form->prepare(f);
+}
+
+bool stall_form_work(struct stall_form *f)
+{
+    return f->form->work(f);
+}
+
+void stall_form_after(struct stall_form *f)
+{
+    if (f->form->after)
+        f->form->after(f);
+}
+
+int32_t stall_form_thread(const struct stall_form *f)
+{
+    return atomic_load(&f->common->thread);
 }
 
 void stall_form_plant(struct stall_form *f, pid_t executor)
 {
-    char text[16];
-
-    if (f->form == KILLED) {
-        usleep(20000);
-        kill(executor, SIGKILL);
-    } else if (f->form == STOP) {
-        kill(executor, SIGSTOP);
-    } else if (f->form == TRACE) {
-        ptrace(PTRACE_SEIZE, executor, NULL, NULL);
-        ptrace(PTRACE_INTERRUPT, executor, NULL, NULL);
-    } else if (f->form == FREEZE) {
-        snprintf(text, sizeof(text), "%d", (int)executor);
-        if (!write_text(f->group, "cgroup.procs", text) || !write_text(f->group, "cgroup.freeze", "1"))
-            fprintf(stderr, "stall_verdicts: the executor cannot be frozen: %s\n", strerror(errno));
-    }
+    if (f->form->plant)
+        f->form->plant(f, executor);
 }
 
 void stall_form_destroy(struct stall_form *f, pid_t executor)
 {
-    if (f->form == TRACE && executor > 0)
-        ptrace(PTRACE_DETACH, executor, NULL, NULL);
-    if (f->group[0])
-        write_text(f->group, "cgroup.freeze", "0");
+    if (f->form->destroy && executor > 0)
+        f->form->destroy(f, executor);
     if (executor > 0) {
         kill(executor, SIGKILL);
         waitpid(executor, NULL, 0);
     }
-    if (f->helper > 0) {
-        kill(f->helper, SIGKILL);
-        waitpid(f->helper, NULL, 0);
+    for (uint32_t i = 0; i < f->num_helpers; i++) {
+        kill(f->helpers[i], SIGKILL);
+        waitpid(f->helpers[i], NULL, 0);
     }
-    if (f->group[0])
-        rmdir(f->group);
-    close(f->pipe[0]);
-    close(f->pipe[1]);
-    if (f->file > 0)
-        close(f->file);
-    if (f->mutex)
-        munmap(f->mutex, sizeof(*f->mutex));
+    for (int i = 0; i < 2; i++) {
+        for (int tries = 0; f->group[i][0] && rmdir(f->group[i]) && tries < 100; tries++)
+            stall_nap(MS); /* the dead leave it a moment later */
+        close(f->ready[i]);
+        close(f->go[i]);
+        close(f->pipe[i]);
+    }
+    if (f->path[0])
+        unlink(f->path);
+    close(f->file);
+    semctl(f->set, 0, IPC_RMID);
+    munmap(f->common, sizeof(*f->common));
     free(f);
 }

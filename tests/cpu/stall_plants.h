@@ -14,6 +14,7 @@ struct plant_kind {
     const char *what;
     enum cpu_verdict_kind expected;
     const char *reason; /* NULL: any */
+    bool or_unknown;    /* it may be too little of it to say so: UNKNOWN is right as well */
 };
 
 /* Recordings made up: a machine that ticks along, and an executor to which one thing happens. */
@@ -21,18 +22,29 @@ extern const struct plant_kind stall_stories[];
 extern const uint32_t stall_num_stories;
 void stall_story(uint32_t story, struct rng *rng, const char *path, struct cpu_window *w);
 
-/* What really happens to a process that stands for the GPU. Runs in the executor's process after it has taken its job:
- * true if it is to say that the work is done. */
-extern const struct plant_kind stall_forms[];
-extern const uint32_t stall_num_forms;
+/* What really happens to a process that stands for the GPU, in the forms that the kernel has. */
+uint32_t stall_num_forms(void);
+const struct plant_kind *stall_form_kind(uint32_t form);
 
-struct stall_form; /* what a form needs besides the executor: locks, a control group, a helper */
+/* What the one who waits does, and what the window says. */
+struct stall_outcome {
+    bool waiter_sleeps; /* it looks at the limit only */
+    bool ends;          /* the executor ends by itself, perhaps after the limit */
+    bool has_thread;    /* a thread of the executor does its work */
+    double due;         /* part of the limit at which the time-out was due; 0: not given */
+};
+
+struct stall_form; /* what a form needs besides the executor: locks, a control group, helpers */
 
 /* Before the executor starts; NULL with the reason why this form cannot be planted here. */
-struct stall_form *stall_form_create(uint32_t form, int cpu, char *why, size_t cap);
-/* In the executor: before it takes its job, and when it has. */
+struct stall_form *stall_form_create(uint32_t form, int cpu, struct rng *rng, uint64_t limit_ns, char *why,
+                                     size_t cap);
+const struct stall_outcome *stall_form_outcome(const struct stall_form *f);
+/* In the executor: before it takes its job, when it has (true: it is done), and after it has said so. */
 void stall_form_prepare(struct stall_form *f);
-void stall_form_work(struct stall_form *f);
+bool stall_form_work(struct stall_form *f);
+void stall_form_after(struct stall_form *f);
+int32_t stall_form_thread(const struct stall_form *f); /* that does the work, 0: the executor itself */
 /* In the parent, once the work is submitted; the end of it before the executor is killed. */
 void stall_form_plant(struct stall_form *f, pid_t executor);
 void stall_form_destroy(struct stall_form *f, pid_t executor);

@@ -2,9 +2,9 @@
 /* stall_verdicts: plants stalls and asks for verdicts. usage: stall_verdicts [--runs N] [--seed S] [--plant
  * P] [--tap] [--verbose]
  *
- * A run draws one plant by seed. The live ones are real: a waiter and a worker process on one CPU, recorded
- * while a real-time thread, stop signals or a hang keep the work from being done; or the whole virtual device
- * with its executor process, which is told to hang. The others are recordings made up in the kernel's page
+ * A run draws one plant by seed. The live ones are real: a waiter and an executor process on one CPU, recorded while what
+ * stall_form.h says keeps the work from being done; or the whole virtual device with its executor process, which is told
+ * to hang. The others are recordings made up in the kernel's page
  * format; the reference's crash is the machine of reference 3: 24 processors, 20 of which never answered the
  * one that was awake. Right means the expected verdict; wrongly GPU-HUNG is what must never be.
  */
@@ -37,6 +37,7 @@
 static char dir[] = "/tmp/aerogpu-stall-XXXXXX";
 static char path[64];
 static int chain_cpu = -1, other_cpu; /* of live runs; -1: they cannot run here */
+static bool quick;                    /* short waits, enough not to be a hung GPU; every fourth form */
 
 struct shared {
     atomic_int submitted, stop;
@@ -101,16 +102,19 @@ static pid_t start_executor(int job, int done, uint64_t work_ns, struct stall_fo
     pin(chain_cpu);
     if (read(job, &c, 1) != 1)
         _exit(1);
-    if (form)
-        stall_form_work(form);
-    while (cpu_time() < work_ns)
-        ;
+    if (!form)
+        while (cpu_time() < work_ns)
+            ;
+    else if (!stall_form_work(form))
+        _exit(1); /* what it waited for came after all */
     sh->completed_ns = now();
-    _exit(write(done, &c, 1) == 1 ? 0 : 1);
+    if (write(done, &c, 1) == 1 && form)
+        stall_form_after(form);
+    _exit(0);
 }
 
 /* Submits, and waits as a display server does: a look every 16 ms, until the deadline. */
-static pid_t start_waiter(int job, int done, uint64_t limit_ns, bool alone)
+static pid_t start_waiter(int job, int done, uint64_t limit_ns, const struct stall_outcome *outcome)
 {
     pid_t pid = fork();
     struct pollfd p = {.fd = done, .events = POLLIN};
@@ -120,7 +124,7 @@ static pid_t start_waiter(int job, int done, uint64_t limit_ns, bool alone)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "waiter");
-    if (alone)
+    if (outcome)
         real_time(2);
     pin(chain_cpu);
     while (!atomic_load(&sh->stop))
@@ -129,6 +133,8 @@ static pid_t start_waiter(int job, int done, uint64_t limit_ns, bool alone)
     if (write(job, &c, 1) != 1)
         _exit(1);
     atomic_store(&sh->submitted, 1);
+    if (outcome && outcome->waiter_sleeps)
+        nap(limit_ns);
     while (now() < sh->submit_ns + limit_ns)
         if (poll(&p, 1, 16) > 0 && now() < sh->submit_ns + limit_ns)
             break;
@@ -303,12 +309,17 @@ static const struct plant_kind *kind_of(uint32_t p)
 {
     return p < PLANTS                       ? &plants[p]
            : p < PLANTS + stall_num_stories ? &stall_stories[p - PLANTS]
-                                            : &stall_forms[p - PLANTS - stall_num_stories];
+                                            : stall_form_kind(p - PLANTS - stall_num_stories);
 }
 
 static bool is_live(uint32_t p)
 {
     return p <= LIVE_DEVICE || p >= PLANTS + stall_num_stories;
+}
+
+static bool is_left_out(uint32_t p)
+{
+    return quick && p >= PLANTS + stall_num_stories && p % 4;
 }
 
 static void *record(void *arg)
@@ -384,11 +395,20 @@ static void live_device(struct rng *rng, struct cpu_window *w, struct cpu_record
     }
 }
 
+static bool is_over(pid_t pid)
+{
+    siginfo_t info = {0};
+
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid == pid;
+}
+
 /* `form`: what is done to the executor; NULL: what `plant` says. */
 static void live_processes(uint32_t plant, struct stall_form *form, struct rng *rng, struct cpu_window *w,
                            struct cpu_record_run *run, uint64_t limit_ns)
 {
+    const struct stall_outcome *outcome = form ? stall_form_outcome(form) : NULL;
     pid_t waiter, executor, hog = 0;
+    int32_t thread = 0;
     int job[2], done[2], go[2];
     pthread_t recorder;
 
@@ -397,7 +417,7 @@ static void live_processes(uint32_t plant, struct stall_form *form, struct rng *
     executor = start_executor(job[0], done[1], plant == LIVE_SIGSTOP ? 5 * MS : 40 * MS, form);
     if (plant == LIVE_RT_HOG)
         hog = start_hog(go[0], limit_ns + 10 * MS);
-    waiter = start_waiter(job[1], done[0], limit_ns, form != NULL);
+    waiter = start_waiter(job[1], done[0], limit_ns, outcome);
     start_recorder(&recorder, run);
     go_on(rng);
     if (form)
@@ -406,6 +426,13 @@ static void live_processes(uint32_t plant, struct stall_form *form, struct rng *
         plant_live((enum plant)plant, waiter, executor, go[1], limit_ns);
     waitpid(waiter, NULL, 0);
     if (form) {
+        for (int i = 0; outcome->ends && i < 2000 && !is_over(executor); i++)
+            nap(MS);
+        thread = stall_form_thread(form);
+        if (outcome->due > 0)
+            w->due_ns = sh->submit_ns + (uint64_t)(outcome->due * (double)limit_ns);
+        if (sh->completed_ns && outcome->ends)
+            w->completed_ns = sh->completed_ns;
         stall_form_destroy(form, executor);
     } else {
         kill(executor, SIGKILL);
@@ -424,12 +451,16 @@ static void live_processes(uint32_t plant, struct stall_form *form, struct rng *
     w->num_threads = 2;
     w->threads[0] = (struct cpu_window_thread){CPU_ROLE_WAITER, waiter, -1};
     w->threads[1] = (struct cpu_window_thread){CPU_ROLE_EXECUTOR, executor, -1};
+    if (thread)
+        w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_EXECUTOR, thread, -1};
 }
 
 /* 0, -ENOTSUP if this kind cannot be planted here (`why`), or -EIO. */
 static int live(uint32_t plant, struct rng *rng, struct cpu_window *w, char why[100])
 {
-    const uint64_t limit_ns = (120 + rng_below(rng, 80)) * MS;
+    /* what the threads wait for is looked at ten times a second, later on a busy machine */
+    const uint64_t limit_ns =
+        (plant < PLANTS || quick ? 120 + rng_below(rng, 80) : 250 + rng_below(rng, 150)) * MS;
     atomic_int stop = 0, recording = 0;
     struct cpu_record_run run = {.path = path,
                                  .params = {.sched = true, .timers = true},
@@ -440,7 +471,7 @@ static int live(uint32_t plant, struct rng *rng, struct cpu_window *w, char why[
     struct stall_form *form = NULL;
 
     if (plant >= PLANTS &&
-        !(form = stall_form_create(plant - PLANTS - stall_num_stories, chain_cpu, why, 100)))
+        !(form = stall_form_create(plant - PLANTS - stall_num_stories, chain_cpu, rng, limit_ns, why, 100)))
         return -ENOTSUP;
     memset(sh, 0, sizeof(*sh));
     memset(w, 0, sizeof(*w));
@@ -613,6 +644,7 @@ static int one_run(uint32_t plant, uint64_t seed, struct tally *t, bool verbose)
     struct cpu_verdict v;
     struct cpu_trace trace;
     struct error e = {0};
+    bool right;
     int r = 0;
 
     if (is_live(plant))
@@ -628,9 +660,10 @@ static int one_run(uint32_t plant, uint64_t seed, struct tally *t, bool verbose)
         return -EIO;
     }
     cpu_trace_close(&trace);
+    right = v.kind == kind->expected || (kind->or_unknown && v.kind == CPU_VERDICT_UNKNOWN);
     t->runs++;
     t->certain += v.certainty == CPU_CERTAIN;
-    if (v.kind == kind->expected) {
+    if (right) {
         t->right++;
         t->reasons += !kind->reason || !strcmp(v.reason, kind->reason);
         if (!t->example[0])
@@ -640,7 +673,7 @@ static int one_run(uint32_t plant, uint64_t seed, struct tally *t, bool verbose)
         t->wrong[v.kind]++;
         t->wrongly_certain += v.certainty == CPU_CERTAIN;
     }
-    if (verbose || v.kind != kind->expected || !v.num_lines) {
+    if (verbose || !right || !v.num_lines) {
         struct strbuf o = {0};
         cpu_verdict_text(&v, &o);
         fprintf(stderr, "seed %llu, %s:\n%s", (unsigned long long)seed, kind->what, strbuf_str(&o));
@@ -669,25 +702,29 @@ static void print_table(const struct tally *t, uint32_t kinds)
 /* Live plants depend on how busy this machine is: here they only must not be called a hung GPU. */
 static void print_tap(const struct tally *t, uint32_t kinds, uint32_t hung, const char *why)
 {
-    printf("1..%u\n", kinds + 1);
+    uint32_t n = 0;
+
     for (uint32_t p = 0; p < kinds; p++) {
         const struct plant_kind *k = kind_of(p);
         const bool ok = is_live(p) ? k->expected == CPU_VERDICT_GPU_HUNG || !t[p].wrong[CPU_VERDICT_GPU_HUNG]
                                    : t[p].right == t[p].runs;
+        if (is_left_out(p))
+            continue;
         if (!t[p].runs)
-            printf("ok %u - %s # SKIP %s\n", p + 1, k->what, t[p].why[0] ? t[p].why : why);
+            printf("ok %u - %s # SKIP %s\n", ++n, k->what, t[p].why[0] ? t[p].why : why);
         else
-            printf("%s %u - %s\n", ok ? "ok" : "not ok", p + 1, k->what);
+            printf("%s %u - %s\n", ok ? "ok" : "not ok", ++n, k->what);
     }
-    printf("%s %u - never wrongly GPU-HUNG\n", hung ? "not ok" : "ok", kinds + 1);
+    printf("%s %u - never wrongly GPU-HUNG\n1..%u\n", hung ? "not ok" : "ok", n + 1, n + 1);
 }
 
 int main(int argc, char **argv)
 {
-    const uint32_t kinds = PLANTS + stall_num_stories + stall_num_forms;
+    const uint32_t kinds = PLANTS + stall_num_stories + stall_num_forms();
     struct tally *tally = calloc(kinds, sizeof(*tally));
     uint64_t seed = 1, runs = 200;
     uint32_t done = 0, right = 0, hung = 0, certain = 0, only = UINT32_MAX;
+    uint32_t live_kinds = 0, live_done = 0, live_right = 0;
     bool tap = false, verbose = false;
     char why[300] = "";
 
@@ -699,7 +736,7 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i], "--plant") && i + 1 < argc)
             only = (uint32_t)strtoul(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--tap"))
-            tap = true;
+            tap = quick = true;
         else if (!strcmp(argv[i], "--verbose"))
             verbose = true;
         else
@@ -716,12 +753,15 @@ int main(int argc, char **argv)
         real_time(60); /* the stall must begin before the work is done */
     for (uint64_t i = 0; i < runs; i++) {
         const uint32_t p = only < kinds ? only : (uint32_t)(i % kinds);
-        if (is_live(p) && chain_cpu < 0)
+        if ((is_live(p) && chain_cpu < 0) || is_left_out(p))
             continue;
         if (one_run(p, seed * 1000003 + i, &tally[p], verbose))
             return 1;
     }
     for (uint32_t p = 0; p < kinds; p++) {
+        live_kinds += is_live(p) && tally[p].runs;
+        live_done += is_live(p) ? tally[p].runs : 0;
+        live_right += is_live(p) ? tally[p].right : 0;
         done += tally[p].runs;
         right += tally[p].right;
         certain += tally[p].wrongly_certain;
@@ -733,6 +773,7 @@ int main(int argc, char **argv)
         print_table(tally, kinds);
         if (chain_cpu < 0)
             printf("live plants did not run: %s\n", why);
+        printf("live: %u kinds, %u runs, %u right\n", live_kinds, live_done, live_right);
         printf("%u kinds, %u runs, %u right, %u wrongly GPU-HUNG, %u wrong with certainty\n", kinds, done,
                right, hung, certain);
     }

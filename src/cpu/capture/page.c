@@ -57,7 +57,7 @@ static const struct binding {
     {"sched:sched_wakeup_new", CPU_EV_WAKEUP, "pid", "target_cpu", NULL, 0},
     {"sched:sched_process_fork", CPU_EV_FORK, "parent_pid", "child_pid", NULL, 0},
     {"sched:sched_process_exit", CPU_EV_EXIT, "pid", NULL, NULL, 0},
-    {"signal:signal_generate", CPU_EV_SIGNAL, "pid", "sig", NULL, 0},
+    {"signal:signal_generate", CPU_EV_SIGNAL, "pid", "sig", "code", 0},
     {"watchdog:watchdog_start", CPU_EV_WATCHDOG, "id", NULL, NULL, 0},
     {"watchdog:watchdog_ping", CPU_EV_WATCHDOG, "id", NULL, NULL, 0},
     {"watchdog:watchdog_stop", CPU_EV_WATCHDOG, "id", NULL, NULL, 0},

@@ -77,13 +77,19 @@ static int32_t futex_holder(int32_t tid, uint64_t address, uint64_t op, uint64_t
 
     *is_lock = command == FUTEX_LOCK_PI || command == 13 /* FUTEX_LOCK_PI2 */ ||
                (command == FUTEX_WAIT && ((uint32_t)value == 2 || (uint32_t)value & FUTEX_WAITERS));
-    if (!*is_lock || process_vm_readv(tid, &to, 1, &from, 1, 0) != (ssize_t)sizeof(words))
+    if (!*is_lock)
         return 0;
+    if (process_vm_readv(tid, &to, 1, &from, 1, 0) != (ssize_t)sizeof(words))
+        memset(words, 0, sizeof(words));
     if (command != FUTEX_WAIT || (uint32_t)value & FUTEX_WAITERS)
         holder = (int32_t)(words[0] & FUTEX_TID_MASK);
     else
         holder = (int32_t)words[2]; /* pthread_mutex_t: lock, count, owner */
-    return holder > 0 && holder != tid && state_of(holder, &flags, &threads) ? holder : 0;
+    if (holder <= 0 || !state_of(holder, &flags, &threads))
+        holder = 0;
+    /* many things wait for 2 (Mesa's fences do); one whose third word is a living thread is glibc's mutex */
+    *is_lock = holder || command != FUTEX_WAIT;
+    return holder;
 }
 
 /* The process that holds the file lock which `tid` waits for: a line of its own stands above those that wait. */

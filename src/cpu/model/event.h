@@ -50,7 +50,8 @@
     K(WAKEUP, "wakeup", "a = thread made runnable, b = its CPU")                                             \
     K(FORK, "fork", "a = thread that starts another, b = the one it starts")                                 \
     K(EXIT, "exit", "a = thread that ended")                                                                 \
-    K(SIGNAL, "signal", "a = thread that it is sent to, b = signal; the sender is the current thread")       \
+    K(SIGNAL, "signal",                                                                                      \
+      "a = thread that it is sent to, b = signal, c = si_code; the sender is the current thread")            \
     K(WATCHDOG, "watchdog", "a = watchdog")                                                                  \
     K(DEEP_ENTER, "deep_enter", "a CPU entered deep idle")                                                   \
     K(DEEP_EXIT, "deep_exit", "a CPU left deep idle")                                                        \

@@ -165,7 +165,7 @@ static void look(const struct evidence *m, const struct cpu_sample *s, int32_t t
                  struct cpu_waits_seen *out)
 {
     static const uint8_t order[] = {CPU_WAIT_DEVICE, CPU_WAIT_FROZEN, CPU_WAIT_IO,
-                                    CPU_WAIT_LOCK,   CPU_WAIT_PIPE,   CPU_WAIT_OTHER};
+                                    CPU_WAIT_LOCK,   CPU_WAIT_PEER,   CPU_WAIT_OTHER};
     const struct cpu_task_wait *found[CPU_WAIT_KINDS] = {NULL};
 
     for (uint32_t i = 0; i < s->num_waits; i++)

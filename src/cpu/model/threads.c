@@ -255,10 +255,11 @@ static void on_signal(struct cpu_threads *t, const struct cpu_event *ev)
 {
     struct cpu_thread *th = cpu_threads_find(t, (int32_t)ev->a);
 
-    if (!th || ev->b == SIGCHLD || ev->b == SIGCONT || ev->b == SIGURG || ev->b == SIGWINCH)
+    if (!th || th->died_ns || ev->b == SIGCHLD || ev->b == SIGCONT || ev->b == SIGURG || ev->b == SIGWINCH)
         return;
     th->signal = (int32_t)ev->b;
     th->signal_from = ev->tid;
+    th->signal_code = (int32_t)ev->c;
 }
 
 void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev)

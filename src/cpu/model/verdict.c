@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/model/verdict.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -201,7 +202,7 @@ enum held_by {
     HELD_IO,
     HELD_MEMORY,
     HELD_LOCK,
-    HELD_PIPE,
+    HELD_PEER,
     HELD_HOST,
     HELD_KINDS
 };
@@ -231,7 +232,7 @@ static struct held measure(const struct cpu_times *t, const struct cpu_waits_see
         h.wait[i] = w->times[i] ? &w->example[i] : NULL;
     h.ns[HELD_FROZEN] = share_of(quiet, w->times[CPU_WAIT_FROZEN], w->looks);
     h.ns[HELD_LOCK] = share_of(blocked + sleep, w->times[CPU_WAIT_LOCK], w->looks);
-    h.ns[HELD_PIPE] = share_of(blocked + sleep, w->times[CPU_WAIT_PIPE], w->looks);
+    h.ns[HELD_PEER] = share_of(blocked + sleep, w->times[CPU_WAIT_PEER], w->looks);
     h.device = t->ns[CPU_THREAD_DEVICE] + share_of(blocked + sleep, w->times[CPU_WAIT_DEVICE], w->looks);
     h.ns[HELD_STOPPED] = t->ns[CPU_THREAD_STOPPED];
     h.ns[HELD_TRACED] = t->ns[CPU_THREAD_TRACED];
@@ -244,13 +245,13 @@ static struct held measure(const struct cpu_times *t, const struct cpu_waits_see
     if (h.ns[HELD_MEMORY] > h.running + sleep)
         h.ns[HELD_MEMORY] = h.running + sleep;
     if (!w->times[CPU_WAIT_DEVICE] && !w->times[CPU_WAIT_FROZEN] && !w->times[CPU_WAIT_LOCK] &&
-        !w->times[CPU_WAIT_PIPE])
-        h.ns[HELD_IO] = blocked;
+        !w->times[CPU_WAIT_PEER])
+        h.ns[HELD_IO] = blocked + share_of(sleep, w->times[CPU_WAIT_IO], w->looks);
     h.io_named = w->times[CPU_WAIT_IO] != 0;
     for (int i = 0; i < HELD_KINDS; i++)
         h.all += h.ns[i];
     h.asleep = blocked + sleep;
-    for (int i = HELD_FROZEN; i <= HELD_PIPE; i++)
+    for (int i = HELD_FROZEN; i <= HELD_PEER; i++)
         h.asleep -= i == HELD_MEMORY ? 0 : h.ns[i] < h.asleep ? h.ns[i] : h.asleep;
     h.asleep -=
         h.device - t->ns[CPU_THREAD_DEVICE] < h.asleep ? h.device - t->ns[CPU_THREAD_DEVICE] : h.asleep;
@@ -430,10 +431,10 @@ static bool held_back(struct maker *m, const struct cpu_thread *th, const struct
     case HELD_LOCK:
         say_lock(m, h->wait[CPU_WAIT_LOCK]);
         return decide(m, CPU_VERDICT_LOCKED, sure, reason_for_lock(m, h->wait[CPU_WAIT_LOCK]));
-    case HELD_PIPE:
-        say(m, CPU_CERTAIN, "%s/%d waited for %s", who, tid, h->wait[CPU_WAIT_PIPE]->what);
-        say(m, CPU_UNSEEN, "who holds the other end, and whether that had something to say");
-        return decide(m, CPU_VERDICT_LOCKED, CPU_LIKELY, "the other end of a pipe did not answer");
+    case HELD_PEER:
+        say(m, CPU_CERTAIN, "%s/%d waited for %s", who, tid, h->wait[CPU_WAIT_PEER]->what);
+        say(m, CPU_UNSEEN, "who is at the other end, and whether that had something to give");
+        return decide(m, CPU_VERDICT_LOCKED, CPU_LIKELY, "whom it waits for did not answer");
     default:
         say(m, CPU_CERTAIN, "the host took %s of the time in which it would have run", cpu_ns(ns));
         return decide(m, CPU_VERDICT_HOST_STOLE_TIME, sure, "steal time");
@@ -444,7 +445,7 @@ static const enum cpu_thread_state shown_by[HELD_KINDS] = {
     [HELD_QUEUE] = CPU_THREAD_RUNNABLE, [HELD_STOPPED] = CPU_THREAD_STOPPED,
     [HELD_TRACED] = CPU_THREAD_TRACED,  [HELD_FROZEN] = CPU_THREAD_ASLEEP,
     [HELD_IO] = CPU_THREAD_BLOCKED,     [HELD_MEMORY] = CPU_THREAD_BLOCKED,
-    [HELD_LOCK] = CPU_THREAD_ASLEEP,    [HELD_PIPE] = CPU_THREAD_ASLEEP,
+    [HELD_LOCK] = CPU_THREAD_ASLEEP,    [HELD_PEER] = CPU_THREAD_ASLEEP,
     [HELD_HOST] = CPU_THREAD_RUNNING,
 };
 
@@ -467,7 +468,7 @@ static bool waiter_held(struct maker *m)
             continue;
         h = of_thread(m, th, &w);
         /* who waits may sleep, on a lock, too, if that is how it waits */
-        h.ns[HELD_PIPE] = 0;
+        h.ns[HELD_PEER] = 0;
         if (!done(m))
             h.ns[HELD_LOCK] = 0;
         if (held_back(m, th, &h))
@@ -621,7 +622,10 @@ static bool executor_died(struct maker *m)
     th = executor_in(m, CPU_THREAD_DEAD);
     say(m, CPU_CERTAIN, "the executor's last thread, %s/%d, ended at %+.3f ms; the work was not done",
         cpu_trace_thread(m->e.t, th->tid), th->tid, rel(m, x->longest_at[CPU_THREAD_DEAD]));
-    if (th->signal)
+    if (th->signal && th->signal_code > 0)
+        say(m, CPU_LIKELY, "signal %d came before that, from the kernel: %s", th->signal,
+            th->signal_code < SI_KERNEL ? "for a fault of its own" : "a limit, or want of memory");
+    else if (th->signal)
         say(m, CPU_LIKELY, "signal %d, sent by %s/%d, came before that", th->signal,
             cpu_trace_thread(m->e.t, th->signal_from), th->signal_from);
     return decide(m, CPU_VERDICT_EXECUTOR_DIED, m->weak ? CPU_LIKELY : CPU_CERTAIN, "its process ended");

@@ -20,6 +20,8 @@ static enum cpu_wait_kind kind_of(const char *state, const char *call, const cha
     static const char *const device[] = {"dma_fence", "drm_",     "amdgpu",  "i915", "xe_",
                                          "radeon",    "nouveau",  "nvidia",  "kfd_", "v3d_",
                                          "msm_",      "panfrost", "panthor", NULL};
+    /* a file system, or a pager, in a process of its own that does not answer; it sleeps like any other */
+    static const char *const servers[] = {"request_wait_answer", "handle_userfault", NULL};
     static const char *const devices[] = {"/dev/dri/", "/dev/nvidia", "/dev/kfd", "/dev/mali", NULL};
     static const char *const io[] = {"io_schedule",  "blk_",           "bio_",  "bit_wait",   "folio_wait",
                                      "wait_on_page", "rq_qos",         "wbt_",  "throttle",   "balance_dirty",
@@ -31,11 +33,13 @@ static enum cpu_wait_kind kind_of(const char *state, const char *call, const cha
         return CPU_WAIT_FROZEN;
     if (has(where, device) || has(object, devices))
         return CPU_WAIT_DEVICE;
+    if (has(where, servers))
+        return CPU_WAIT_IO;
     if ((!strcmp(call, "futex") && !strncmp(object, "mutex", 5)) || !strcmp(call, "flock") ||
-        !strcmp(call, "semop") || (!strcmp(call, "fcntl") && *object))
+        (!strcmp(call, "fcntl") && *object))
         return CPU_WAIT_LOCK;
-    if (!strncmp(object, "pipe:", 5))
-        return CPU_WAIT_PIPE;
+    if (!strncmp(object, "pipe:", 5) || !strcmp(call, "semop"))
+        return CPU_WAIT_PEER;
     return *state == 'D' && (has(where, io) || !strcmp(call, "fsync")) ? CPU_WAIT_IO : CPU_WAIT_OTHER;
 }
 
@@ -56,8 +60,12 @@ bool cpu_task_wait_parse(struct cpu_task_wait *w, const json_t *entry)
                                 .holder = (int32_t)holder,
                                 .state = text[0][0],
                                 .kind = (uint8_t)kind_of(text[0], text[1], text[2], text[3])};
-    snprintf(w->what, sizeof(w->what), "%.40s%s%.12s%s%.24s", text[3], *text[3] && *text[1] ? " in " : "",
-             text[1], strcmp(text[2], "0") && *text[2] ? ", kernel function " : "",
-             strcmp(text[2], "0") ? text[2] : "");
+    if (!strcmp(text[2], "0"))
+        text[2] = ""; /* not known */
+    snprintf(w->what, sizeof(w->what), "%.40s%s%.12s%s%s%.24s", text[3], *text[3] && *text[1] ? " in " : "",
+             text[1], (*text[3] || *text[1]) && *text[2] ? ", " : "", *text[2] ? "kernel function " : "",
+             text[2]);
+    if (!w->what[0])
+        snprintf(w->what, sizeof(w->what), "something that /proc does not show");
     return true;
 }
