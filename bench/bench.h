@@ -12,8 +12,7 @@
  *
  * Exit codes: 0; 1 a figure misses its target; 2 usage; 4 something could not be measured that should have been.
  */
-#ifndef BENCH_BENCH_H_
-#define BENCH_BENCH_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ double bench_merge_rate(void);
 
 /* The p-th quantile (0..1) of n values, which get sorted. */
 double bench_quantile(double *values, size_t n, double p);
-
-#endif

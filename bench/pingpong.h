@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pingpong.h: the least that a round trip between two processes costs: one writes an event descriptor and reads
  * another, the other reads and writes. */
-#ifndef BENCH_PINGPONG_H_
-#define BENCH_PINGPONG_H_
+#pragma once
 
 #include <sched.h>
 #include <stdbool.h>
@@ -19,5 +18,3 @@ void pingpong_once(struct pingpong *p);
 /* Puts both sides on one processor, or lets them go where they may. */
 void pingpong_together(struct pingpong *p, bool together);
 void pingpong_stop(struct pingpong *p);
-
-#endif

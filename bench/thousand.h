@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* thousand.h: a frame of 1 000 small draws at 1024 x 768 on a machine of its own, for the benches that time it. */
-#ifndef BENCH_THOUSAND_H_
-#define BENCH_THOUSAND_H_
+#pragma once
 
 #include "base/error.h"
 #include "machine/driver.h"
@@ -35,5 +34,3 @@ void thousand_wait(struct thousand *t, uint64_t fence);
 
 /* Ends the program with exit code 4 if `r` is not 0. */
 void check(int r, const char *what, const struct error *e);
-
-#endif

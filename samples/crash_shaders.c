@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* crash_shaders.c: the SPIR-V of the shaders that crash on purpose. */
-#include <stdint.h>
 
 #include "plant.h"
 

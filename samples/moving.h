@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* moving.h: recordings with a crash planted in them, by seed, that comes of what guest memory held when its submission, or an earlier
  * one, was made: the memory is written over for each frame, as a driver's upload rings are. */
-#ifndef SAMPLES_MOVING_H_
-#define SAMPLES_MOVING_H_
+#pragma once
 
 #include "plant.h"
 
@@ -25,5 +24,3 @@ const char *moving_kind_name(enum moving_kind kind);
 
 /* Writes the recording that `seed` stands for; out: ordinal and packet only. `shaders` as in struct sample. */
 int moving_write(struct plant *out, uint64_t seed, const char *path, const char *shaders, struct error *e);
-
-#endif

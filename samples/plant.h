@@ -2,8 +2,7 @@
 /* plant.h: recordings with a crash planted in them, by seed: frames of 50 to 2 000 draws and dispatches in which one thing is
  * wrong, and what a crash analyst should say about it.
  */
-#ifndef SAMPLES_PLANT_H_
-#define SAMPLES_PLANT_H_
+#pragma once
 
 #include "sample.h"
 
@@ -60,5 +59,3 @@ int plant_end_file(struct sample *s, struct error *e);
 
 /* For the sample recordings: one of a kind, small. */
 void plant_into(struct plant *p, struct sample *s, enum plant_kind kind, uint64_t seed);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Any failure is kept in s->error, and every call after it does nothing.
  */
-#ifndef SAMPLES_SAMPLE_H_
-#define SAMPLES_SAMPLE_H_
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -110,5 +109,3 @@ void sample_after_free(struct sample *s);
 void sample_beyond(struct sample *s);
 void sample_slow(struct sample *s);
 void sample_wild(struct sample *s);
-
-#endif

@@ -3,7 +3,6 @@
  * with --process-stress two processes, do it at once. */
 #include "suite.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>

@@ -13,8 +13,7 @@
  *  5. What the event log must show, and which rows of `aerogpu doctor`, the test says (suite_expect_*); whoever runs it and
  *     can read the log checks it. An event of a reset, a fault, a bug check or a broken rule that no test expects fails it.
  */
-#ifndef SUITE_SUITE_H_
-#define SUITE_SUITE_H_
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -290,5 +289,3 @@ void suite_expect_row(struct suite *s, const char *signal);
 bool suite_fault(struct suite *s, enum dxgk_fault fault, uint32_t value);
 /* What is left of it will not happen. */
 void suite_disarm(struct suite *s, enum dxgk_fault fault);
-
-#endif

@@ -24,8 +24,7 @@
  * Only the thread that armed it fails, so that n means the same call each time; threads that the code under test starts do not.
  * Where more than one answer has to be looked at, use alloc_fail_arm and alloc_fail_disarm.
  */
-#ifndef TESTS_ALLOC_FAIL_H_
-#define TESTS_ALLOC_FAIL_H_
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,5 +39,3 @@ const char *alloc_fail_what(void);
 
 /* As above. Returns the number of calls that were made to fail. */
 unsigned alloc_fail_each(int (*fn)(void *ctx), void *ctx);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* conformance.h: where the upstream recordings with known results lie: $AEROGPU_CONFORMANCE, or the folder
  * shared/conformance beside the source tree. They are not part of the project. */
-#ifndef TESTS_CONFORMANCE_H_
-#define TESTS_CONFORMANCE_H_
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,5 +22,3 @@ static inline const char *conformance_dir(void)
     printf("# skipped: no conformance recordings in %s (AEROGPU_CONFORMANCE says where)\n", path);
     return NULL;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* temp_dir.h: a folder for one test program's files: set-up and tear-down of its group. */
-#ifndef TESTS_TEMP_DIR_H_
-#define TESTS_TEMP_DIR_H_
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,5 +19,3 @@ static inline int remove_dir(void **state)
     snprintf(command, sizeof(command), "rm -rf %s", dir);
     return system(command);
 }
-
-#endif

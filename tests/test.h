@@ -9,8 +9,7 @@
  * A program runs all of its own, in the order in which its file has them; none has to be named again. Its main() is the one of
  * main.c, or its own, which returns test_run().
  */
-#ifndef TESTS_TEST_H_
-#define TESTS_TEST_H_
+#pragma once
 
 #include <stdarg.h>
 #include <setjmp.h>
@@ -41,5 +40,3 @@ struct test {
 
 /* Runs them all; main()'s answer. */
 int test_run(void);
-
-#endif

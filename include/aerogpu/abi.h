@@ -4,8 +4,7 @@
  * The headers in this folder are the contract between guest and device, wire-compatible with the public AeroGPU ABI 1.4.
  * They include nothing but the C headers for fixed-width types, and compile as C and as C++. All values are little-endian.
  */
-#ifndef AEROGPU_ABI_H_
-#define AEROGPU_ABI_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +20,4 @@
 #define AEROGPU_STATIC_ASSERT(cond, text) static_assert(cond, text)
 #else
 #define AEROGPU_STATIC_ASSERT(cond, text) _Static_assert(cond, text)
-#endif
-
 #endif

@@ -5,8 +5,7 @@
  * alloc_id names an allocation; the table of a submission says where it is in guest memory at that time. 0
  * names nothing, ids up to 0x7FFFFFFF belong to user-mode drivers, those above to the kernel-mode driver.
  */
-#ifndef AEROGPU_ALLOC_H_
-#define AEROGPU_ALLOC_H_
+#pragma once
 
 #include "aerogpu/abi.h"
 
@@ -127,5 +126,3 @@ AEROGPU_STATIC_ASSERT(offsetof(struct aerogpu_alloc_priv, desc) == 32, "version 
 AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_alloc_priv_v2) == 64, "version 2");
 AEROGPU_STATIC_ASSERT(offsetof(struct aerogpu_alloc_priv_v2, kind) == 40, "version 2");
 AEROGPU_STATIC_ASSERT(offsetof(struct aerogpu_alloc_priv_v2, row_pitch_bytes) == 56, "version 2");
-
-#endif

@@ -15,8 +15,7 @@
  * nanoseconds of CLOCK_MONOTONIC, which is one clock for all processes of a machine. Text is UTF-8; bytes that are not are
  * replaced by U+FFFD where they enter.
  */
-#ifndef AEROGPU_BLACKBOX_H_
-#define AEROGPU_BLACKBOX_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -584,6 +583,4 @@ int64_t bb_flight_read_all(const char *directory, uint64_t since_ns,
 #endif
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -12,8 +12,7 @@
  *  - an unknown opcode is skipped by its size;
  *  - handles live in one namespace for all kinds and all contexts, 0 is none; pipeline state belongs to a context.
  */
-#ifndef AEROGPU_CMD_H_
-#define AEROGPU_CMD_H_
+#pragma once
 
 #include <aerogpu/abi.h>
 
@@ -688,5 +687,3 @@ AEROGPU_PACKETS(AEROGPU_ASSERT_PACKET)
     AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_##name) == size, #NAME);
 AEROGPU_ELEMENTS(AEROGPU_ASSERT_ELEMENT)
 #undef AEROGPU_ASSERT_ELEMENT
-
-#endif

@@ -7,8 +7,7 @@
  * each op has a field table F(type, name, dir, doc) and A(element type, name, count, dir, doc). dir: in, out,
  * inout (capacity-like), or pad (0).
  */
-#ifndef AEROGPU_ESCAPE_H_
-#define AEROGPU_ESCAPE_H_
+#pragma once
 
 #include "aerogpu/abi.h"
 
@@ -377,5 +376,3 @@ AEROGPU_STATIC_ASSERT(offsetof(struct aerogpu_escape_query_error, error_count) =
 AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_umd_private) == 64, "version 1");
 AEROGPU_STATIC_ASSERT(offsetof(struct aerogpu_umd_private, device_features) == 20, "version 1");
 AEROGPU_STATIC_ASSERT(offsetof(struct aerogpu_umd_private, flags) == 28, "version 1");
-
-#endif

@@ -2,8 +2,7 @@
 /* ext.h: where our own additions to the ABI live, out of the way of the public one: feature bits from 32 up, which say what
  * there is, and opcodes from 0x8000 up. A driver that does not look for them never meets them.
  */
-#ifndef AEROGPU_EXT_H_
-#define AEROGPU_EXT_H_
+#pragma once
 
 #include "aerogpu/abi.h"
 #include "aerogpu/cmd.h"
@@ -161,5 +160,3 @@ struct aerogpu_escape_read_log {
 };
 
 AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_escape_read_log) == 4096, "one page");
-
-#endif

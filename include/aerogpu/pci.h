@@ -6,8 +6,7 @@
  * Registers are 32 bits wide and little-endian; a 64-bit value is a LO/HI pair at consecutive offsets.
  * Accesses of 1, 2 and 8 bytes merge into them. "Minor" is the minor ABI version that introduced the row.
  */
-#ifndef AEROGPU_PCI_H_
-#define AEROGPU_PCI_H_
+#pragma once
 
 #include "aerogpu/abi.h"
 
@@ -181,5 +180,3 @@ static inline uint32_t aerogpu_pixel_bytes(uint32_t format)
     }
     return 0;
 }
-
-#endif

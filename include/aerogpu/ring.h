@@ -7,8 +7,7 @@
  *
  * Each layout is a field table: F(type, name, doc). Reserved fields are written as zero and ignored by readers.
  */
-#ifndef AEROGPU_RING_H_
-#define AEROGPU_RING_H_
+#pragma once
 
 #include "aerogpu/abi.h"
 
@@ -91,5 +90,3 @@ AEROGPU_STATIC_ASSERT(offsetof(struct aerogpu_submit_desc, alloc_table_gpa) == 3
 AEROGPU_STATIC_ASSERT(offsetof(struct aerogpu_submit_desc, signal_fence) == 48, "ABI 1.0");
 AEROGPU_STATIC_ASSERT(sizeof(struct aerogpu_fence_page) == 56, "ABI 1.0");
 AEROGPU_STATIC_ASSERT(offsetof(struct aerogpu_fence_page, completed_fence) == 8, "ABI 1.0");
-
-#endif

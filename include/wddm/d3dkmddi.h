@@ -3,8 +3,7 @@
  *
  * Names, parameters and order: the WDK's public documentation of d3dkmddi.h, at the Windows 7 level.
  */
-#ifndef WDDM_D3DKMDDI_H_
-#define WDDM_D3DKMDDI_H_
+#pragma once
 
 #include "wddm/d3dkmddi_types.h"
 #include "wddm/ddi.h"
@@ -180,5 +179,3 @@ typedef VOID *(APIENTRY *DXGKCB_GETHANDLEDATA)(CONST DXGKARGCB_GETHANDLEDATA *);
 typedef D3DKMT_HANDLE(APIENTRY *DXGKCB_GETHANDLEPARENT)(D3DKMT_HANDLE hAllocation);
 typedef D3DKMT_HANDLE(APIENTRY *DXGKCB_ENUMHANDLECHILDREN)(CONST DXGKARGCB_ENUMHANDLECHILDREN *);
 typedef NTSTATUS(APIENTRY *DXGKCB_GETCAPTUREADDRESS)(DXGKARGCB_GETCAPTUREADDRESS *);
-
-#endif

@@ -4,8 +4,7 @@
  * Names, members, order and values: the WDK's public documentation of d3dkmddi.h, at the Windows 7 level
  * (DXGKDDI_INTERFACE_VERSION_WIN7); members that later versions added are absent.
  */
-#ifndef WDDM_D3DKMDDI_TYPES_H_
-#define WDDM_D3DKMDDI_TYPES_H_
+#pragma once
 
 #include "wddm/d3dkmdt.h"
 #include "wddm/ntddk.h"
@@ -1116,5 +1115,3 @@ typedef struct _DXGKARGCB_GETCAPTUREADDRESS {
     UINT SegmentId;
     PHYSICAL_ADDRESS PhysicalAddress;
 } DXGKARGCB_GETCAPTUREADDRESS;
-
-#endif

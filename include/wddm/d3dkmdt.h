@@ -3,8 +3,7 @@
  *
  * Names, members, order and values: the WDK's public documentation of d3dkmdt.h, at the Windows 7 level.
  */
-#ifndef WDDM_D3DKMDT_H_
-#define WDDM_D3DKMDT_H_
+#pragma once
 
 #include "wddm/d3dukmdt.h"
 
@@ -382,5 +381,3 @@ typedef struct _DXGKARG_SETPALETTE {
     UINT NumEntries;
     D3DKMDT_PALETTEDATA *pLookupTable;
 } DXGKARG_SETPALETTE;
-
-#endif

@@ -6,8 +6,7 @@
  * documentation (Windows 8) gives it. A HANDLE of an event is a file descriptor (eventfd) here; an HDC is
  * NULL, or the zero-terminated UTF-8 name of a display.
  */
-#ifndef WDDM_D3DKMTHK_H_
-#define WDDM_D3DKMTHK_H_
+#pragma once
 
 #include "wddm/d3dkmdt.h"
 
@@ -729,5 +728,3 @@ NTKERNELAPI NTSTATUS D3DKMTAPI D3DKMTOpenAdapterFromDeviceName(D3DKMT_OPENADAPTE
 WDDM_SIZE(D3DKMT_QUERY_DEVICE_IDS, 28);
 WDDM_SIZE(D3DKMT_QUERYSTATISTICS_ADAPTER_INFORMATION, 776);
 WDDM_SIZE(D3DKMT_QUERYSTATISTICS, 808);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Names, members, order and values: the WDK's public documentation of d3dukmdt.h, at the Windows 7 level.
  */
-#ifndef WDDM_D3DUKMDT_H_
-#define WDDM_D3DUKMDT_H_
+#pragma once
 
 #include "wddm/ntdef.h"
 
@@ -237,5 +236,3 @@ typedef struct _D3DDDICB_SIGNALFLAGS {
         UINT Value;
     };
 } D3DDDICB_SIGNALFLAGS;
-
-#endif

@@ -10,8 +10,7 @@
  * dxgkrnl calls them at PASSIVE_LEVEL, but InterruptRoutine and (with FlipOnVSyncMmIo) SetVidPnSourceAddress at DIRQL,
  * DpcRoutine, SubmitCommand and PreemptCommand at DISPATCH_LEVEL.
  */
-#ifndef WDDM_DDI_H_
-#define WDDM_DDI_H_
+#pragma once
 
 #define WDDM_DDIS(P, D, R)                                                                                   \
     P(NEED, AddDevice, ADD_DEVICE, NTSTATUS, CONST PDEVICE_OBJECT PhysicalDeviceObject,                      \
@@ -136,5 +135,3 @@
     typedef ret APIENTRY DXGKDDI_##TYPE(__VA_ARGS__);                                                        \
     typedef DXGKDDI_##TYPE *PDXGKDDI_##TYPE;
 #define WDDM_DDI_NONE(...)
-
-#endif

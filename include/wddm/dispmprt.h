@@ -3,8 +3,7 @@
  *
  * Names, members, order and values: the WDK's public documentation of dispmprt.h, at the Windows 7 level.
  */
-#ifndef WDDM_DISPMPRT_H_
-#define WDDM_DISPMPRT_H_
+#pragma once
 
 #include "wddm/d3dkmddi.h"
 
@@ -217,5 +216,3 @@ NTKERNELAPI NTSTATUS APIENTRY DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICO
 WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiSubmitCommand, 208);
 WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiRenderKm, 544);
 WDDM_SIZE(DRIVER_INITIALIZATION_DATA, 568);
-
-#endif

@@ -6,8 +6,7 @@
  * and each checks the IRQL that its documentation demands. Objects that the WDK documents as opaque have
  * their documented size and are opaque here too.
  */
-#ifndef WDDM_NTDDK_H_
-#define WDDM_NTDDK_H_
+#pragma once
 
 #include "wddm/ntdef.h"
 
@@ -427,5 +426,3 @@ WDDM_SIZE(MDL, 48);
 WDDM_SIZE(CM_PARTIAL_RESOURCE_DESCRIPTOR, 20);
 WDDM_SIZE(CM_RESOURCE_LIST, 40);
 WDDM_SIZE(OBJECT_ATTRIBUTES, 48);
-
-#endif

@@ -7,8 +7,7 @@
  *  2. A WCHAR is one UTF-16 unit. Outside Windows, L"..." literals have that type under -fshort-wchar, u"..." always.
  *  3. These headers include no header of the platform but the freestanding ones, and so never mix with a Windows SDK.
  */
-#ifndef WDDM_NTDEF_H_
-#define WDDM_NTDEF_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -307,5 +306,3 @@ WDDM_SIZE(UNICODE_STRING, 16);
 WDDM_SIZE(RECT, 16);
 WDDM_SIZE(WCHAR, 2);
 WDDM_SIZE(PVOID, 8);
-
-#endif

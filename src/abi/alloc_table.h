@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* alloc_table.h: the allocation table of one submission, checked and indexed. */
-#ifndef ABI_ALLOC_TABLE_H_
-#define ABI_ALLOC_TABLE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ int abi_alloc_table_parse(struct abi_alloc_table *t, const void *data, uint64_t 
 const struct abi_alloc *abi_alloc_table_find(const struct abi_alloc_table *t, uint32_t alloc_id);
 
 void abi_alloc_table_finish(struct abi_alloc_table *t);
-
-#endif

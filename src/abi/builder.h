@@ -9,8 +9,7 @@
  *
  * After a failed allocation every call is a no-op and abi_builder_end gives NULL.
  */
-#ifndef ABI_BUILDER_H_
-#define ABI_BUILDER_H_
+#pragma once
 
 #include <string.h>
 
@@ -55,5 +54,3 @@ static inline uint32_t abi_f32(float f)
 
 /* FNV-1a (32 bits) of the upper-case name, as ILAY blobs hold it. */
 uint32_t abi_semantic_hash(const char *name);
-
-#endif

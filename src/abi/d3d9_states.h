@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d9_states.h: the Direct3D 9 render and sampler states that SET_RENDER_STATE and SET_SAMPLER_STATE may carry. The
  * numbers are those of D3DRENDERSTATETYPE and D3DSAMPLERSTATETYPE. S(name, number, default value). */
-#ifndef ABI_D3D9_STATES_H_
-#define ABI_D3D9_STATES_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -140,5 +139,3 @@ enum {
 /* The name of a state, or NULL. */
 const char *d3drs_name(uint32_t state);
 const char *d3dsamp_name(uint32_t state);
-
-#endif

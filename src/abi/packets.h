@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* packets.h: the tables of include/aerogpu/cmd.h and ext.h as data: what packets, fields and enumerations there are. */
-#ifndef ABI_PACKETS_H_
-#define ABI_PACKETS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ const struct abi_enum_desc *abi_enum(enum aerogpu_kind kind);
 
 /* The name of `value`, or NULL. For flags: of a single bit. FORMAT, D3DRS and D3DSAMP are known too. */
 const char *abi_value_name(enum aerogpu_kind kind, uint32_t value);
-
-#endif

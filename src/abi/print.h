@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* print.h: packets for people and for programs. */
-#ifndef ABI_PRINT_H_
-#define ABI_PRINT_H_
+#pragma once
 
 #include <jansson.h>
 
@@ -15,5 +14,3 @@ void abi_print_packet(struct strbuf *out, const struct abi_packet *p, uint32_t m
 /* {"index", "offset", "opcode", "name", "size", "fields": {…}, "tail": […]}; floats as numbers, enumerations by name,
  * bytes of a tail as {"bytes": n, "hex": the first 64}. NULL when out of memory. The caller's reference. */
 json_t *abi_packet_json(const struct abi_packet *p);
-
-#endif

@@ -11,8 +11,7 @@
  *  4. After an error the stream stays at its end.
  *  5. SET_BLEND_STATE of the first ABI minors ends after the write mask: what it lacks is handed out as what it meant then.
  */
-#ifndef ABI_STREAM_H_
-#define ABI_STREAM_H_
+#pragma once
 
 #include <errno.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ enum abi_program { ABI_PS, ABI_VS, ABI_GS, ABI_HS, ABI_DS, ABI_CS, ABI_PROGRAM_C
 enum abi_program abi_stage(const struct abi_stream *s, uint32_t stage, uint32_t stage_ex);
 /* Of a packet that has a stage field. */
 enum abi_program abi_packet_stage(const struct abi_stream *s, const struct abi_packet *p);
-
-#endif

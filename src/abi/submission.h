@@ -6,8 +6,7 @@
  * The structs lie in memory that the executor's process shares with its host (executor/host/proto.h): plain numbers of fixed
  * size, no pointers. What comes out of that memory is copied once and checked before it is believed.
  */
-#ifndef ABI_SUBMISSION_H_
-#define ABI_SUBMISSION_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -76,5 +75,3 @@ struct abi_completion {
     uint32_t cause;    /* enum abi_cause, for error != 0 */
     char message[196]; /* one sentence for error != 0: packet, offset, handle */
 };
-
-#endif

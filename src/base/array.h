@@ -4,8 +4,7 @@
  * An array is a pointer, the number of items in use, and the number that there is room for. Room grows by half at the
  * least, so that appending n items one by one copies each a few times at most.
  */
-#ifndef BASE_ARRAY_H_
-#define BASE_ARRAY_H_
+#pragma once
 
 #include <errno.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ static inline int array_grow(void *items, size_t *room, size_t n, size_t size)
 
 /* array_reserve(a->items, a->room, a->num + 1): the same for a pointer and a size_t that are at hand. */
 #define array_reserve(items, room, n) array_grow(&(items), &(room), (n), sizeof(*(items)))
-
-#endif

@@ -4,8 +4,7 @@
  * A cursor walks a block of little-endian bytes. A read past the end returns zeroes, marks the cursor bad and never
  * touches memory; once bad it stays bad, so a parser checks `bad` once, after the reads that belong together.
  */
-#ifndef BASE_BYTES_H_
-#define BASE_BYTES_H_
+#pragma once
 
 #include <endian.h>
 #include <stdbool.h>
@@ -84,5 +83,3 @@ static inline uint64_t bytes_u64(struct bytes *b)
         memcpy(&v, p, 8);
     return le64toh(v);
 }
-
-#endif

@@ -19,8 +19,7 @@
  *  - in a release (NDEBUG): logged as an error the first time at each place, counted each time; the program goes on. A service
  *    that draws for others does not die of a doubt.
  */
-#ifndef BASE_CHECK_H_
-#define BASE_CHECK_H_
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,6 +47,4 @@ unsigned check_broken_count(void);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

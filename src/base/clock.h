@@ -6,8 +6,7 @@
  *
  * Invariant: a clock never goes back.
  */
-#ifndef BASE_CLOCK_H_
-#define BASE_CLOCK_H_
+#pragma once
 
 #include <assert.h>
 #include <stdbool.h>
@@ -53,5 +52,3 @@ static inline void clock_advance_to(struct clock *c, uint64_t ns)
     if (ns > c->virtual_ns)
         c->virtual_ns = ns;
 }
-
-#endif

@@ -12,8 +12,7 @@
  *  2. When ddmin_next gives nothing and nothing is out, no single thing can be removed from the current set.
  *  3. The same answers give the same candidates: a run can be repeated from its list of answers (see ddmin_answers).
  */
-#ifndef BASE_DDMIN_H_
-#define BASE_DDMIN_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ bool ddmin_is_stale(const struct ddmin *d, uint64_t ticket);
 bool ddmin_is_done(const struct ddmin *d);
 const uint8_t *ddmin_current(const struct ddmin *d); /* keep[n] */
 uint32_t ddmin_num_kept(const struct ddmin *d);
-
-#endif

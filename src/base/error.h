@@ -5,8 +5,7 @@
  * `struct error *` (NULL is legal) and fills it with one sentence that names the offset, field or handle. The first
  * failure wins: a sentence that is already there is never overwritten.
  */
-#ifndef BASE_ERROR_H_
-#define BASE_ERROR_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ static inline void error_clear(struct error *e)
         e->text[0] = '\0';
     }
 }
-
-#endif

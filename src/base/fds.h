@@ -5,8 +5,7 @@
  * 2. Every descriptor that came is either handed to the caller or closed: a peer that sends more than were expected, or
  *    more bytes than there is room for, leaves nothing behind.
  */
-#ifndef BASE_FDS_H_
-#define BASE_FDS_H_
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -21,5 +20,3 @@ ssize_t fds_send(int socket, const void *bytes, size_t size, const int *fds, siz
  * The bytes received (0: the peer closed), or a negative errno: -EMSGSIZE where the message is longer than `size`, -E2BIG
  * where more descriptors came than `*num`; the message is gone then, and what came with it is closed. */
 ssize_t fds_receive(int socket, void *bytes, size_t size, int *fds, size_t *num, int flags);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* in_file.h: files that are read whole. */
-#ifndef BASE_IN_FILE_H_
-#define BASE_IN_FILE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,5 +11,3 @@
  * pipe or a device, which is never waited for. The words in `e` begin with the path. From then on nothing is written over the
  * file (out_file.h). */
 int in_file_map(const char *path, const uint8_t **map, size_t *size, struct error *e);
-
-#endif

@@ -14,8 +14,7 @@
  *    are not UTF-8 become U+FFFD. Numbers that JSON does not have (infinities, not-a-number) become null.
  * 3. Errors are the stream's: ferror() at the end tells.
  */
-#ifndef BASE_JSON_WRITE_H_
-#define BASE_JSON_WRITE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ void json_write_null(struct json_writer *w, const char *key);
 
 /* One string with its quotes, for writers of other forms. */
 void json_write_text(FILE *out, const char *s);
-
-#endif

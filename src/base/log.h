@@ -8,8 +8,7 @@
  * finds room is preceded by "aerogpu: log: lines left out, because nobody read them: N". Where no reader is left at all, lines
  * are left out as well, without a SIGPIPE. A line is at most 1,023 bytes long; what is longer is cut.
  */
-#ifndef BASE_LOG_H_
-#define BASE_LOG_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ void log_line(enum log_level level, const char *component, const char *fmt, ...)
 #define log_warn(component, ...)  log_line(LOG_WARN, component, __VA_ARGS__)
 #define log_info(component, ...)  log_line(LOG_INFO, component, __VA_ARGS__)
 #define log_debug(component, ...) log_line(LOG_DEBUG, component, __VA_ARGS__)
-
-#endif

@@ -11,8 +11,7 @@
  *  3. Callbacks may arm, cancel and destroy anything, themselves included.
  *  4. A loop belongs to one thread.
  */
-#ifndef BASE_LOOP_H_
-#define BASE_LOOP_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -47,5 +46,3 @@ void loop_cancel(struct loop *loop, struct loop_timer *t);
 int loop_run_once(struct loop *loop, uint64_t until_ns);
 
 PUBLIC_END
-
-#endif

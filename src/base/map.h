@@ -8,8 +8,7 @@
  * Keys are spread by a multiplication, which neither hides nor survives an adversary: where a stranger chooses the keys,
  * bound their number.
  */
-#ifndef BASE_MAP_H_
-#define BASE_MAP_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ static inline void *map_pointer(const struct map *m, uint64_t key)
 
     return value ? (void *)(uintptr_t)*value : NULL;
 }
-
-#endif

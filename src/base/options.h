@@ -17,8 +17,7 @@
  * 4. A value in a word of its own does not begin with "--": that is an option whose forerunner lacks its value. NAME=VALUE
  *    takes anything.
  */
-#ifndef BASE_OPTIONS_H_
-#define BASE_OPTIONS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -143,5 +142,3 @@ struct options_row *options_find(const struct options *o, const char *name);
 /* `text` as a number from `min` to `max`, decimal, or hexadecimal with 0x; `what` begins the complaint. */
 int options_number(const char *what, const char *text, uint64_t min, uint64_t max, uint64_t *out,
                    struct error *e);
-
-#endif

@@ -8,8 +8,7 @@
  * All that goes wrong with an output is -EIO, so that it is told from what is wrong with an input; or -EEXIST, for 1 and 2;
  * but for what this machine lacks: -ENOMEM, -EMFILE, -ENFILE, -ENOSPC. The words in `e` name the file.
  */
-#ifndef BASE_OUT_FILE_H_
-#define BASE_OUT_FILE_H_
+#pragma once
 
 #include <stdio.h>
 
@@ -34,5 +33,3 @@ int out_file_close(FILE *f, const char *path, int failed, struct error *e);
 
 /* Removes it if it is a regular file, and not an input. */
 void out_file_discard(const char *path);
-
-#endif

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <png.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/out_file.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* png_file.h: pictures as RGBA8 PNG files. */
-#ifndef BASE_PNG_FILE_H_
-#define BASE_PNG_FILE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ int png_file_write(const char *path, const uint8_t *rgba, uint32_t width, uint32
 
 /* Reads any PNG as tight RGBA8; `*rgba` is the caller's to free(). */
 int png_file_read(const char *path, uint8_t **rgba, uint32_t *width, uint32_t *height, struct error *e);
-
-#endif

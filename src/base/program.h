@@ -4,8 +4,7 @@
  * running program and up to three folders above it, in a build tree as well as under a prefix; and where `meson install`
  * would have put them.
  */
-#ifndef BASE_PROGRAM_H_
-#define BASE_PROGRAM_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ struct program_params {
 /* Fills `path`. 0; -ENOENT, -ENAMETOOLONG or what reading /proc/self/exe answered, with a sentence that says where it was
  * looked for. */
 int program_find(const struct program_params *p, char *path, size_t size, struct error *e);
-
-#endif

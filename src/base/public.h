@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* public.h: around the declarations of headers that `meson install` brings: they are C's, and seen from outside of the
  * library, which is built with everything else hidden. */
-#ifndef BASE_PUBLIC_H_
-#define BASE_PUBLIC_H_
+#pragma once
 
 #ifdef __ELF__
 #define PUBLIC_VISIBLE_ _Pragma("GCC visibility push(default)")
@@ -22,6 +21,4 @@
 #else
 #define PUBLIC_BEGIN PUBLIC_VISIBLE_
 #define PUBLIC_END   PUBLIC_HIDDEN_
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rng.h: seeded random numbers (splitmix64): the same seed gives the same run on every machine. */
-#ifndef BASE_RNG_H_
-#define BASE_RNG_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ static inline uint64_t rng_below(struct rng *r, uint64_t n)
 {
     return n ? (uint64_t)(((__uint128_t)rng_next(r) * n) >> 64) : 0;
 }
-
-#endif

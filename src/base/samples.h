@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* samples.h: numbers collected for a median or a percentile. Zero-initialised is empty; a failed allocation
  * drops samples and says so in `failed`. */
-#ifndef BASE_SAMPLES_H_
-#define BASE_SAMPLES_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ void samples_add(struct samples *s, uint64_t value);
 uint64_t samples_percentile(struct samples *s, double percent);
 void samples_clear(struct samples *s); /* keeps the memory */
 void samples_finish(struct samples *s);
-
-#endif

@@ -9,8 +9,7 @@
  * 1. A value that changed, a row more, less, or in another place, and a table without a checksum are found.
  * 2. Space between rows, and how SQLite keeps them, do not count.
  */
-#ifndef BASE_SEAL_H_
-#define BASE_SEAL_H_
+#pragma once
 
 #include <sqlite3.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ int seal_table(sqlite3 *db, const char *table);
 
 /* Calls bad(ctx, table, what) for each that is not what it was. A result code other than SQLITE_OK: not all could be read. */
 int seal_check(sqlite3 *db, void (*bad)(void *ctx, const char *table, const char *what), void *ctx);
-
-#endif

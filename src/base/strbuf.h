@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* strbuf.h: text that grows. Zero-initialised is empty; after a failed allocation every further call is a no-op and
  * strbuf_failed() is true, so callers check once at the end. */
-#ifndef BASE_STRBUF_H_
-#define BASE_STRBUF_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ static inline bool strbuf_failed(const struct strbuf *b)
 {
     return b->failed;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* utf8.h: text from outside becomes UTF-8. */
-#ifndef BASE_UTF8_H_
-#define BASE_UTF8_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@ size_t utf8_length(const char *text, size_t left);
 /* Copies `size` bytes of text to `out`, each byte that belongs to no well-formed character as U+FFFD, and ends before the
  * character that finds no room in `max` bytes. NULL measures. The bytes written; no NUL is added. */
 size_t utf8_clean(char *out, size_t max, const char *text, size_t size);
-
-#endif

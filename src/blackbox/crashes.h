@@ -11,8 +11,7 @@
  *     share of the dumps of other groups, and what chance alone would do (Fisher's exact test, 5 %) does not rank.
  *  3. A ratio stands with its counts; where there is nothing to compare with, nothing is said about elsewhere.
  */
-#ifndef BLACKBOX_CRASHES_H_
-#define BLACKBOX_CRASHES_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ int bb_crashes_add(struct bb_crashes *c, const char *path, struct bb_crashes_add
 int bb_crashes_text(struct bb_crashes *c, struct strbuf *out, struct error *e);
 int bb_crashes_json(struct bb_crashes *c, struct strbuf *out, struct error *e);
 int bb_crashes_html(struct bb_crashes *c, struct strbuf *out, struct error *e);
-
-#endif

@@ -8,8 +8,7 @@
  *  1. A dump is opened read-only and changes nothing, and nothing in its schema is trusted to run.
  *  2. A column of the wrong type reads as 0 or "" and is counted.
  */
-#ifndef BLACKBOX_DUMP_READ_H_
-#define BLACKBOX_DUMP_READ_H_
+#pragma once
 
 #include <sqlite3.h>
 
@@ -39,5 +38,3 @@ const char *bb_column_text(struct bb_dump *d, sqlite3_stmt *s, int column); /* "
 
 /* Copies the value of a meta key; "" if there is none. */
 const char *bb_dump_meta(struct bb_dump *d, const char *key, char *value, size_t size);
-
-#endif

@@ -2,7 +2,6 @@
 /* dumper.c: aerogpu-dumper PATH: the short-lived process that makes a dump from the package on descriptor 3. Started by
  * bb_package_send; prints one line and exits with 1 if it cannot. */
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

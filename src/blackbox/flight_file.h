@@ -9,8 +9,7 @@
  *  3. Times are the processor's counter where it runs evenly; `pairs` and the reader's own clock turn them into
  *     nanoseconds. Otherwise they are nanoseconds.
  */
-#ifndef BLACKBOX_FLIGHT_FILE_H_
-#define BLACKBOX_FLIGHT_FILE_H_
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ enum { FLIGHT_EVENTS_AT = 192 + FLIGHT_NAMES * FLIGHT_NAME };
 
 /* The running kernel's number, zeroes if it has none. */
 void flight_boot(uint8_t boot[16]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* internal.h: what the files of the black box share. */
-#ifndef BLACKBOX_INTERNAL_H_
-#define BLACKBOX_INTERNAL_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ static inline struct error *bb_error_of(struct bb_error *e)
 {
     return (struct error *)(void *)e;
 }
-
-#endif

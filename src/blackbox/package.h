@@ -10,8 +10,7 @@
  *  1. What is in the memory is well-formed up to the size in the header at any instant.
  *  2. The reader believes nothing: it may be fed anything.
  */
-#ifndef BLACKBOX_PACKAGE_H_
-#define BLACKBOX_PACKAGE_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -55,5 +54,3 @@ int bb_package_failure(const struct bb_package *p);
 /* Makes the dump at `path` from the package, in place of the process. 0 or a negative errno. */
 int bb_dump_write(const void *data, size_t size, const int *fds, int num_fds, const char *path,
                   struct error *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* report.h: what a report says, before it has a form. The verdict first, then the evidence for it. */
-#ifndef BLACKBOX_REPORT_H_
-#define BLACKBOX_REPORT_H_
+#pragma once
 
 #include <stdio.h>
 
@@ -30,5 +29,3 @@ void bb_report_perfetto(struct bb_view *v, FILE *out); /* errors are the stream'
 
 /* "12.3 ms before" the dump was made. */
 void bb_when(char out[48], int64_t time_ns, int64_t dump_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* schema.h: the tables of include/aerogpu/blackbox.h as data: the writer, the reader and docs/dump-schema.md come from it. */
-#ifndef BLACKBOX_SCHEMA_H_
-#define BLACKBOX_SCHEMA_H_
+#pragma once
 
 #include <aerogpu/blackbox.h>
 
@@ -30,5 +29,3 @@ const char *bb_type_name(enum bb_type type);
 void bb_schema_sql(struct strbuf *out);
 /* docs/dump-schema.md */
 void bb_schema_markdown(struct strbuf *out);
-
-#endif

@@ -11,8 +11,7 @@
  * that a call that waits holds up nobody else. A child after fork() is a client of its own: handles of the
  * parent are not its.
  */
-#ifndef D3DKMT_D3DKMT_H_
-#define D3DKMT_D3DKMT_H_
+#pragma once
 
 #include "base/error.h"
 #include "base/public.h"
@@ -56,5 +55,3 @@ const struct dxgk_progress *d3dkmt_progress(D3DKMT_HANDLE context);
 NTSTATUS d3dkmt_wait(D3DKMT_HANDLE context, uint64_t value, uint64_t timeout_ns);
 
 PUBLIC_END
-
-#endif

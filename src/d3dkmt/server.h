@@ -10,8 +10,7 @@
  * are all taken still answers who wants to know why: on a spare connection what would make a device is
  * STATUS_INSUFFICIENT_RESOURCES.
  */
-#ifndef D3DKMT_SERVER_H_
-#define D3DKMT_SERVER_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -56,5 +55,3 @@ size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd
                      bool *bad);
 
 PUBLIC_END
-
-#endif

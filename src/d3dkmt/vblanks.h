@@ -5,8 +5,7 @@
  *
  * Callers hold the client's lock but for d3dkmt_vblanks_wait, which sleeps.
  */
-#ifndef D3DKMT_VBLANKS_H_
-#define D3DKMT_VBLANKS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ void d3dkmt_vblanks_abandon(void);
 const struct dxgk_vblanks *d3dkmt_vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg);
 /* Waits for the next vblank. False: ask the service; it may have news, or be gone. */
 bool d3dkmt_vblanks_wait(const struct dxgk_vblanks *v, UINT source, uint32_t epoch);
-
-#endif

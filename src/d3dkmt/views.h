@@ -4,8 +4,7 @@
  * Every allocation and context of the process that is known has one entry; it is mapped the first time it is locked and
  * stays so until the handle goes. Callers hold the client's lock.
  */
-#ifndef D3DKMT_VIEWS_H_
-#define D3DKMT_VIEWS_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ void d3dkmt_view_drop(D3DKMT_HANDLE handle);
 /* Everything of a device, or with it of one of its resources (0: all). */
 void d3dkmt_view_drop_device(D3DKMT_HANDLE device, D3DKMT_HANDLE resource);
 void d3dkmt_view_drop_all(void);
-
-#endif

@@ -14,8 +14,7 @@
  * STATUS_INVALID_PARAMETER for a bad magic or a pointer that is not zero, STATUS_NOT_IMPLEMENTED for an unknown thunk,
  * STATUS_INVALID_BUFFER_SIZE for a block whose length is not the structure's.
  */
-#ifndef D3DKMT_WIRE_H_
-#define D3DKMT_WIRE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ size_t d3dkmt_wire_write(void *msg, enum d3dkmt_thunk thunk, const void *arg, NT
                          const uint64_t *reply);
 /* Reads a reply into the caller's structure `arg` and through its pointers. */
 NTSTATUS d3dkmt_wire_parse_reply(const void *msg, size_t size, enum d3dkmt_thunk thunk, void *arg);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * Two calls go up, by pointers that the upper part sets: a packet's `retired`, and the `forget` of vidmm.
  */
-#ifndef DXGKRNL_ADAPTER_H_
-#define DXGKRNL_ADAPTER_H_
+#pragma once
 
 #include "base/check.h"
 #include "base/log.h"
@@ -142,5 +141,3 @@ void dxgk_physmem_free(struct dxgk *d, struct physmem *m);
 
 /* callbacks.c */
 void dxgk_callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i);
-
-#endif

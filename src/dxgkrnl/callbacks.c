@@ -2,8 +2,6 @@
 /* callbacks.c: the DXGKRNL_INTERFACE that a miniport gets in StartDevice. */
 #include "dxgkrnl/display/vidpn.h"
 
-#include <string.h>
-
 static struct dxgk *from(HANDLE h, const char *routine)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(routine));

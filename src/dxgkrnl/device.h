@@ -7,8 +7,7 @@
  *  3. What a client has at once is bounded (CLIENT_MAX_*), so that others have their share.
  *  4. A context stays while a thread has one of its packets in hand, or looks at its progress.
  */
-#ifndef DXGKRNL_DEVICE_H_
-#define DXGKRNL_DEVICE_H_
+#pragma once
 
 #include "dxgkrnl/kernel.h"
 #include "dxgkrnl/packet.h"
@@ -86,5 +85,3 @@ void dxgk_device_lose(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE why);
 /* A packet of the context was queued, or has taken effect. */
 void dxgk_context_packet_queued(struct context *c);
 void dxgk_context_packet_done(struct context *c);
-
-#endif

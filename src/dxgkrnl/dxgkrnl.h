@@ -15,8 +15,7 @@
  *     reach the miniport, and what closes and destroys.
  *  4. A client sees its own objects and those whose share handle it opened. When it closes, everything it owned goes.
  */
-#ifndef DXGKRNL_DXGKRNL_H_
-#define DXGKRNL_DXGKRNL_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -172,5 +171,3 @@ unsigned dxgk_violations(struct dxgk *d);
 const char *dxgk_violation(struct dxgk *d, unsigned i);
 
 PUBLIC_END
-
-#endif

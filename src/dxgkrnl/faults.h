@@ -6,8 +6,7 @@
  * DXGK_ESCAPE_INJECT and a struct dxgk_injection. Each happens `value` times, to the next occasions, unless its line says
  * otherwise.
  */
-#ifndef DXGKRNL_FAULTS_H_
-#define DXGKRNL_FAULTS_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -39,5 +38,3 @@ struct dxgk_injection {
     uint32_t fault; /* enum dxgk_fault */
     uint32_t value; /* 0 disarms */
 };
-
-#endif

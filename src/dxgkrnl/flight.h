@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* flight.h: what dxgkrnl tells the flight recorder of its process, where AEROGPU_FLIGHT names a folder. */
-#ifndef DXGKRNL_FLIGHT_H_
-#define DXGKRNL_FLIGHT_H_
+#pragma once
 
 #include <aerogpu/blackbox.h>
 
@@ -28,5 +27,3 @@ static inline struct bb_flight *dxgk_flight_open(void)
 #undef DXGK_ROW
     return f;
 }
-
-#endif

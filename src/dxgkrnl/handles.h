@@ -5,8 +5,7 @@
  *  1. A slot that is free has no object; one that is in use has a serial from 0x4000 up, and so no handle is 0.
  *  2. A handle answers to its client alone, or to everybody where it has none.
  */
-#ifndef DXGKRNL_HANDLES_H_
-#define DXGKRNL_HANDLES_H_
+#pragma once
 
 #include "base/map.h"
 #include "dxgkrnl/dxgkrnl.h"
@@ -51,5 +50,3 @@ struct resource *dxgk_share_get(struct dxgk *d, D3DKMT_HANDLE h, struct dxgk_cli
 void dxgk_share_free(struct dxgk *d, D3DKMT_HANDLE h);
 /* All that `client` still has: names only, the objects are their owners'. */
 void dxgk_handle_free_all(struct dxgk *d, const struct dxgk_client *client);
-
-#endif

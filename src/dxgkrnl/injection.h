@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* injection.h: faults (faults.h) that are armed, on the places where they happen. */
-#ifndef DXGKRNL_INJECTION_H_
-#define DXGKRNL_INJECTION_H_
+#pragma once
 
 #include <stdatomic.h>
 
@@ -26,5 +25,3 @@ uint32_t dxgk_fault_take_value(struct dxgk *d, enum dxgk_fault f);
 /* A DDI that does not come back in time: waits inside it, where TdrDdiDelay counts. */
 void dxgk_fault_block(struct dxgk *d);
 void dxgk_faults_stop(struct dxgk *d);
-
-#endif

@@ -3,8 +3,7 @@
  *
  *   DxgkCbNotifyInterrupt (DIRQL) ─dxgk_interrupts_notify─▶ record ─dxgk_interrupts_dispatch─▶ node, display   DxgkCbNotifyDpc
  */
-#ifndef DXGKRNL_INTERRUPTS_H_
-#define DXGKRNL_INTERRUPTS_H_
+#pragma once
 
 #include "dxgkrnl/dxgkrnl.h"
 
@@ -20,5 +19,3 @@ struct interrupts {
 
 void dxgk_interrupts_notify(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
 void dxgk_interrupts_dispatch(struct dxgk *d);
-
-#endif

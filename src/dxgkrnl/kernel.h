@@ -16,8 +16,7 @@
  *  3. A violation of the IRQL rules is recorded with the routine's name, the DDI it happened in and the call stack.
  *  4. Time comes from the clock of the kernel; timers fire in the order of their deadlines, ties in the order of arming.
  */
-#ifndef DXGKRNL_KERNEL_H_
-#define DXGKRNL_KERNEL_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -123,5 +122,3 @@ struct dxgk_kernel_caller dxgk_kernel_caller(struct kernel *k);
 
 /* dxgk_kernel_create's `ctx`. */
 void *dxgk_kernel_ctx(struct kernel *k);
-
-#endif

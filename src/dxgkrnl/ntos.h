@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ntos.h: what the kernel routines (wddm/ntddk.h) gave to the miniport. */
-#ifndef DXGKRNL_NTOS_H_
-#define DXGKRNL_NTOS_H_
+#pragma once
 
 #include "dxgkrnl/packet.h"
 
@@ -37,5 +36,3 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d);
 void dxgk_ntos_finish(struct dxgk *d);
 NTSTATUS dxgk_ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va);
 NTSTATUS dxgk_ntos_unmap(struct dxgk *d, void *va);
-
-#endif

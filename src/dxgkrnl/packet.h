@@ -4,8 +4,7 @@
  *   dxgk_packet_create ─▶ queued (sched.c) ─▶ at the device (node.c) ─▶ dxgk_packet_free
  *                          └─ nothing for the device to do ─▶ dxgk_packet_finish
  */
-#ifndef DXGKRNL_PACKET_H_
-#define DXGKRNL_PACKET_H_
+#pragma once
 
 #include "dxgkrnl/dxgkrnl.h"
 
@@ -55,5 +54,3 @@ void dxgk_packet_finish(struct dxgk *d, struct packet *p);
 void dxgk_context_wake(struct dxgk *d, struct context *c);
 /* Frees the DMA buffers that the context keeps. */
 void dxgk_context_free_dma(struct context *c);
-
-#endif

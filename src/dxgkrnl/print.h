@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* print.h: text by the kernel's printf formats, from arguments as the x64 calling convention of Windows passes them. */
-#ifndef DXGKRNL_PRINT_H_
-#define DXGKRNL_PRINT_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ typedef va_list ms_va_list;
  * I64, I and ll are understood, as are %S, %ws (UTF-16), %Z and %wZ (ANSI_STRING, UNICODE_STRING); floating point is not,
  * as in the kernel. */
 size_t dxgk_print(char *out, size_t size, const char *format, ms_va_list ap);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The client only reads, but for `waiters` and `awaited` of its contexts; dxgkrnl believes nothing it finds here.
  */
-#ifndef DXGKRNL_PROGRESS_H_
-#define DXGKRNL_PROGRESS_H_
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ struct dxgk_vblanks {
         _Atomic uint32_t period_ns;
     } source[DXGK_VBLANK_SOURCES];
 };
-
-#endif

@@ -15,8 +15,7 @@
  *  4. A waiting packet (synchronisation, flip) holds up only its own context.
  *  5. A node's list is as long as its count says, and its fences rise from one entry to the next.
  */
-#ifndef DXGKRNL_SCHED_H_
-#define DXGKRNL_SCHED_H_
+#pragma once
 
 #include "dxgkrnl/kernel.h"
 #include "dxgkrnl/packet.h"
@@ -82,5 +81,3 @@ void dxgk_node_forget_context(struct dxgk *d, struct context *c);
 void dxgk_node_completed(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
 void dxgk_node_faulted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
 void dxgk_node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
-
-#endif

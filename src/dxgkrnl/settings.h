@@ -9,8 +9,7 @@
  *
  * Keys and names compare without regard to case; every value is a REG_DWORD. HKR is the adapter's driver key.
  */
-#ifndef DXGKRNL_SETTINGS_H_
-#define DXGKRNL_SETTINGS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ bool dxgk_settings_has_key(const struct settings *s, const char *key);
 void dxgk_settings_finish(struct settings *s);
 
 PUBLIC_END
-
-#endif

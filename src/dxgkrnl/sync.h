@@ -5,8 +5,7 @@
  *  1. A semaphore's value is at most its maximum; a mutex is a semaphore of one.
  *  2. An object lives as long as its handle or a packet names it.
  */
-#ifndef DXGKRNL_SYNC_H_
-#define DXGKRNL_SYNC_H_
+#pragma once
 
 #include "dxgkrnl/dxgkrnl.h"
 
@@ -44,5 +43,3 @@ struct signaller {
 };
 int dxgk_signaller_init(struct signaller *s);
 void dxgk_signaller_finish(struct signaller *s);
-
-#endif

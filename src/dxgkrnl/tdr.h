@@ -15,8 +15,7 @@
  *  3. When everything was dropped, nothing is at the device and nothing is resident.
  *  4. FAILED is for ever.
  */
-#ifndef DXGKRNL_TDR_H_
-#define DXGKRNL_TDR_H_
+#pragma once
 
 #include "dxgkrnl/dxgkrnl.h"
 
@@ -37,5 +36,3 @@ void dxgk_tdr_configure(struct dxgk *d);
 void dxgk_tdr_work(struct dxgk *d);
 /* Bug check: the adapter is FAILED from now on. At up to DISPATCH_LEVEL. */
 void dxgk_tdr_fail(struct dxgk *d, unsigned code, const char *why);
-
-#endif

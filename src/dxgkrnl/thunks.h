@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* thunks.h: what the two files of thunks share. */
-#ifndef DXGKRNL_THUNKS_H_
-#define DXGKRNL_THUNKS_H_
+#pragma once
 
 #include "dxgkrnl/adapter.h"
 
@@ -10,5 +9,3 @@ enum { MAX_PRESENTS = 3 }; /* flips a context may have queued before Present wai
 struct dxgk *dxgk_thunk_enter(struct dxgk_client *c);
 NTSTATUS dxgk_thunk_leave(struct dxgk *d, NTSTATUS s);
 NTSTATUS dxgk_thunk_usable(const struct dxgk *d, const struct device *dev);
-
-#endif

@@ -2,7 +2,6 @@
 /* thunks_work.c: the D3DKMT thunks for rendering, presents, locks, synchronisation and the display. */
 #include "dxgkrnl/thunks.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -10,8 +10,7 @@
  *  3. The allocations committed to a segment never exceed its CommitLimit, and the resident ones never its size.
  *  4. Resident allocations of a segment do not overlap.
  */
-#ifndef DXGKRNL_VIDMM_H_
-#define DXGKRNL_VIDMM_H_
+#pragma once
 
 #include "dxgkrnl/packet.h"
 
@@ -119,5 +118,3 @@ void dxgk_vidmm_destroy_standard(struct dxgk *d, struct alloc *a);
 
 /* paging.c: moves `a` into its segment, or out of it, and waits for that. */
 NTSTATUS dxgk_paging_move(struct dxgk *d, const struct segment *seg, struct alloc *a, bool in);
-
-#endif

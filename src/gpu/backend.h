@@ -10,8 +10,7 @@
  *     well. Completions may come in any order; the device signals fences in the order of the ring all the same.
  *  3. After reset() the device has forgotten everything submitted before; completions for it are ignored.
  */
-#ifndef GPU_BACKEND_H_
-#define GPU_BACKEND_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ void gpu_complete(struct gpu *gpu, const struct abi_completion *c);
 void gpu_backend_ready(struct gpu *gpu);
 
 PUBLIC_END
-
-#endif

@@ -7,7 +7,6 @@
  * Everything else reads as zero and ignores writes. Of the command register the device implements memory
  * decoding, bus mastering and INTx disable.
  */
-#include <string.h>
 
 #include "gpu/internal.h"
 

@@ -17,8 +17,7 @@
  *  6. With bus mastering off the device reads and writes no guest memory and sends no MSI; it catches up when
  *     it is switched on.
  */
-#ifndef GPU_GPU_H_
-#define GPU_GPU_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -147,5 +146,3 @@ struct gpu_stats {
 void gpu_get_stats(struct gpu *gpu, struct gpu_stats *out);
 
 PUBLIC_END
-
-#endif

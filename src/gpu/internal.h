@@ -5,8 +5,7 @@
  * such a completion causes is left to the outermost gpu_unlock. Interrupts are handed out by gpu_unlock too,
  * after the lock is given up: `out` collects them, one thread at a time (`delivering`) hands them out in order.
  */
-#ifndef GPU_INTERNAL_H_
-#define GPU_INTERNAL_H_
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -169,5 +168,3 @@ void gpu_vblank_stop(struct gpu *gpu);
 /* scanout.c */
 struct abi_scanout gpu_scanout_snapshot(const struct gpu *gpu);
 bool gpu_format_known(uint32_t format);
-
-#endif

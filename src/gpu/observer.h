@@ -2,8 +2,7 @@
 /* observer.h: listening at the device's border. Recorders and statistics attach here; they own no state of
  * the device and cannot change it.
  */
-#ifndef GPU_OBSERVER_H_
-#define GPU_OBSERVER_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ void gpu_unobserve(struct gpu *gpu, struct gpu_observer *o);
 const char *gpu_event_name(enum gpu_event_kind kind);
 
 PUBLIC_END
-
-#endif

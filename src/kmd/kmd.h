@@ -9,8 +9,7 @@
  *  - `display`: modes, scanout and cursor as the driver set them;
  *  - counters: single words, written where their event happens, read anywhere.
  */
-#ifndef KMD_KMD_H_
-#define KMD_KMD_H_
+#pragma once
 
 #include <aerogpu/alloc.h>
 #include <aerogpu/cmd.h>
@@ -356,5 +355,3 @@ FORCEINLINE VOID kmd_list_remove(PLIST_ENTRY entry)
     entry->Blink->Flink = entry->Flink;
     entry->Flink->Blink = entry->Blink;
 }
-
-#endif

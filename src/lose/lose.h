@@ -4,8 +4,7 @@
  * The loss is made by a layer (layer.c) in the program's processes; the driver and the GPU are whatever the machine has, and are
  * not harmed. The program gets what a driver answers after a reset: VK_ERROR_DEVICE_LOST.
  */
-#ifndef LOSE_LOSE_H_
-#define LOSE_LOSE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,5 +64,3 @@ int lose_run(const struct lose_params *p, struct lose_result *out, struct error 
 /* "survived" and so on, and the name of a call. */
 const char *lose_verdict_name(enum lose_verdict v);
 const char *lose_call_name(enum lose_call call);
-
-#endif

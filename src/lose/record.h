@@ -4,8 +4,7 @@
  * Times are nanoseconds of CLOCK_MONOTONIC, 0 for "not yet". A slot is a logical device; it is written by its process only and
  * never used again.
  */
-#ifndef LOSE_RECORD_H_
-#define LOSE_RECORD_H_
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -71,5 +70,3 @@ struct lose_record {
     _Atomic uint32_t instances, refused, devices; /* devices: slots in use, or LOSE_DEVICES and more */
     struct lose_device device[LOSE_DEVICES];
 };
-
-#endif

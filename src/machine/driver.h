@@ -14,8 +14,7 @@
  *     after WATCHDOG_NS without one, and rings the doorbell again if the device has not taken what is in the ring.
  *  4. The ring holds no more than its entries, and no more is in flight than IN_FLIGHT.
  */
-#ifndef MACHINE_DRIVER_H_
-#define MACHINE_DRIVER_H_
+#pragma once
 
 #include "aerogpu/ring.h"
 #include "machine/machine.h"
@@ -118,5 +117,3 @@ struct driver_stats {
     uint64_t last_error_fence;
 };
 void driver_get_stats(struct driver *d, struct driver_stats *out);
-
-#endif

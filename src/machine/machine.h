@@ -14,8 +14,7 @@
  *  2. Accesses may come from any thread in the live machine, from one in the sim.
  *  3. With the same parameters and the same calls the sim does the same things at the same times.
  */
-#ifndef MACHINE_MACHINE_H_
-#define MACHINE_MACHINE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -139,5 +138,3 @@ bool machine_progress(struct machine *m, struct exec_progress *out);
 
 /* Live: the executor's process id, 0 while there is none; sim: 0. */
 int machine_executor_pid(struct machine *m);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* priv.h: what machine.c shares with the two kinds. */
-#ifndef MACHINE_PRIV_H_
-#define MACHINE_PRIV_H_
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -63,5 +62,3 @@ extern const struct machine_ops machine_live_ops, machine_sim_ops;
 
 /* dma_map of both kinds. */
 void *machine_dma_map(void *machine, uint64_t gpa, uint64_t size);
-
-#endif

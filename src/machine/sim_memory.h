@@ -4,8 +4,7 @@
  *
  * Nothing is copied. Resources that came by a share token are unknown to the model, and pass.
  */
-#ifndef MACHINE_SIM_MEMORY_H_
-#define MACHINE_SIM_MEMORY_H_
+#pragma once
 
 #include "abi/stream.h"
 #include "gpu/gpu.h"
@@ -26,5 +25,3 @@ void sim_memory_packet(struct sim_memory *t, struct machine *m, const struct abi
 /* The executor died, and its resources with it. */
 void sim_memory_forget(struct sim_memory *t);
 void sim_memory_finish(struct sim_memory *t);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* crash_run.h: plays a recording on a machine of its own, with a black box attached, until it crashes or ends. Every run
  * has a fresh executor, so that no run can influence another. */
-#ifndef AEROGPU_CRASH_RUN_H_
-#define AEROGPU_CRASH_RUN_H_
+#pragma once
 
 #include "watch/watch.h"
 #include "trace/reader.h"
@@ -32,5 +31,3 @@ struct crash_run_result {
 
 /* 0, or what kept it from being played at all. */
 int crash_run(const struct crash_run_params *p, struct crash_run_result *out, struct error *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dump_file.h: what the tools that play a dump again need of it. */
-#ifndef AEROGPU_DUMP_FILE_H_
-#define AEROGPU_DUMP_FILE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ int dump_file_open(struct dump_file *f, const char *path, struct error *e);
 void dump_file_close(struct dump_file *f);
 /* True if the packet may be the one, by the dump's markers; also if they leave nothing. */
 bool dump_file_suspects(const struct dump_file *f, uint32_t packet);
-
-#endif

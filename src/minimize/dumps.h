@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dumps.h: the black box in a program of the stack: dumps of what crashes, where AEROGPU_DUMPS names a folder. */
-#ifndef AEROGPU_DUMPS_H_
-#define AEROGPU_DUMPS_H_
+#pragma once
 
 #include "watch/watch.h"
 
@@ -22,5 +21,3 @@ void dumps_request(struct watch *w, const char *program);
 /* Asks another process, which made known by catching SIGUSR1 that it takes that for a request, and waits for the dump, whose
  * path goes to `path`. 0, -ESRCH, -EPERM, -ENOTSUP (it does not), -ETIMEDOUT. */
 int dumps_ask(int pid, char path[4096], struct error *e);
-
-#endif

@@ -2,8 +2,7 @@
 /* reduce.h: a recording in pieces that can be left out: submissions, packets, what packets bind, and the bytes that packets
  * and guest memory carry. What is left is always a well-formed recording; whether it still makes sense is for the device to say.
  */
-#ifndef AEROGPU_REDUCE_H_
-#define AEROGPU_REDUCE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ int reduce_write(const struct reduce *r, enum reduce_level level, const uint8_t 
                  size_t *size, struct error *e);
 /* To a file. */
 int reduce_save(const struct reduce *r, const char *path, const char *notes, struct error *e);
-
-#endif

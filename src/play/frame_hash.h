@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* frame_hash.h: the hash that names a picture: SHA-256 over LE32 width, LE32 height and tight RGBA8 rows, top-down. */
-#ifndef PLAY_FRAME_HASH_H_
-#define PLAY_FRAME_HASH_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,5 +10,3 @@
 /* `stride` is the distance of two rows of `rgba` in bytes. */
 void frame_hash(const uint8_t *rgba, uint32_t width, uint32_t height, size_t stride,
                 char hex[FRAME_HASH_HEX]);
-
-#endif

@@ -4,8 +4,7 @@
  *   pictures_add ──▶ queue of at most MAX_WAITING bytes ──▶ worker ──▶ hash, file
  *   pictures_wait: all that was added is done
  */
-#ifndef AEROGPU_PICTURES_H_
-#define AEROGPU_PICTURES_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ int pictures_add(struct pictures *p, const struct picture_job *job);
 /* Waits for the worker; 0 or the first error of all pictures so far. */
 int pictures_wait(struct pictures *p, struct error *e);
 void pictures_destroy(struct pictures *p);
-
-#endif

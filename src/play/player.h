@@ -13,8 +13,7 @@
  *  4. Recorded guest addresses are used as they are wherever they can be. What the player needs itself lies above them.
  *  5. The scanout has the size and format of the colour target that the frame presents; 64x64 R8G8B8A8 without one.
  */
-#ifndef AEROGPU_PLAYER_H_
-#define AEROGPU_PLAYER_H_
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -101,5 +100,3 @@ void player_destroy(struct player *p);
 int player_play(struct player *p, struct trace_reader *r, struct player_result *result, struct error *e);
 
 void player_result_finish(struct player_result *r);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sheet.h: a contact sheet: many pictures in one PNG, in a grid of one row per recording, each with a label. */
-#ifndef AEROGPU_SHEET_H_
-#define AEROGPU_SHEET_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ int sheet_add(struct sheet *s, uint32_t row, const char *label, const uint8_t *r
 
 int sheet_write(const struct sheet *s, const char *path, struct error *e);
 void sheet_finish(struct sheet *s);
-
-#endif

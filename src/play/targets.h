@@ -8,8 +8,7 @@
  * Invariant: streams are given in the order in which they execute, each once. What a malformed packet or
  * those behind it would have done is not followed, as the device does not execute them either.
  */
-#ifndef AEROGPU_TARGETS_H_
-#define AEROGPU_TARGETS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ void targets_scan(struct targets *t, uint32_t context, const void *stream, uint6
                   struct target_scan *out);
 
 void targets_finish(struct targets *t);
-
-#endif

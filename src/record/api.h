@@ -11,8 +11,7 @@
  *   OPAQUE   one byte: was it NULL       IGNORE  nothing
  *   UNION    the case that field number `disc` of the same struct selects
  */
-#ifndef RECORD_API_H_
-#define RECORD_API_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -156,5 +155,3 @@ static inline bool api_iface_is(const struct api *api, uint16_t iface, uint16_t 
 
 /* The name of an interface of the table, without what all of them begin with. */
 const char *api_short_name(const struct api *api, uint16_t iface);
-
-#endif

@@ -14,8 +14,7 @@
  *  3. An index is used only if it covers the file: block behind block, from the header to itself.
  *  4. What is wrong with a file has one sentence, which names the byte.
  */
-#ifndef RECORD_BLOCKS_H_
-#define RECORD_BLOCKS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,5 +116,3 @@ uint64_t blocks_writer_size(const struct blocks_writer *w);
 int blocks_writer_failed(const struct blocks_writer *w, struct error *e);
 /* Appends the index, closes and frees. Returns the first failure, if there was one. */
 int blocks_writer_finish(struct blocks_writer *w, uint64_t features, struct error *e);
-
-#endif

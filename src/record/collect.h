@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* collect.h: runs a program with the recorder in front and writes what it leaves in shared
  * memory (shm.h) into a file. */
-#ifndef RECORD_COLLECT_H_
-#define RECORD_COLLECT_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -32,5 +31,3 @@ struct collect_result {
 
 /* Returns when the program has ended and the file is complete. */
 int collect_run(const struct collect_params *p, struct collect_result *r, struct error *e);
-
-#endif

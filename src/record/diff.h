@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* diff.h: what two recordings do differently. */
-#ifndef RECORD_DIFF_H_
-#define RECORD_DIFF_H_
+#pragma once
 
 #include <stdio.h>
 
@@ -16,5 +15,3 @@ struct diff_result {
  * the same if method, object, arguments and answers are; times, threads, raw values of handles, and calls that only ask something do not count.
  * 0 or a negative errno. */
 int diff_run(FILE *out, struct trc *a, struct trc *b, uint64_t limit, struct diff_result *r, struct error *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* export.h: a recording for other programs: an SQLite database, a Perfetto time line, a web page. */
-#ifndef RECORD_EXPORT_H_
-#define RECORD_EXPORT_H_
+#pragma once
 
 #include "base/error.h"
 #include "record/names.h"
@@ -13,5 +12,3 @@ int export_perfetto(struct trc *t, const struct names *names, const char *path, 
 /* `pictures` is a folder with what playing wrote (frame-N.png, draw-CALL.png, res-N-SUB.png or .bin), or NULL. */
 int export_html(struct trc *t, const struct names *names, const char *pictures, const char *path,
                 struct error *e);
-
-#endif

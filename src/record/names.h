@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* names.h: what each object of a recording is: its interface, its debug name, and the calls of its life. */
-#ifndef RECORD_NAMES_H_
-#define RECORD_NAMES_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ bool names_mentions(const struct trc_call *c, uint32_t id);
 size_t names_mentioned(const struct trc_call *c, bool answers, uint32_t *ids, size_t cap);
 const struct name *names_get(const struct names *n, uint32_t id);
 void names_finish(struct names *n);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The rest of the recorder is one source for both; locks are pthread mutexes (winpthreads is linked into the DLL).
  */
-#ifndef RECORD_OS_H_
-#define RECORD_OS_H_
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -46,6 +45,4 @@ static inline struct rec_thread **os_thread_slot(void)
     __asm__("movq %%gs:0x30, %0" : "=r"(teb));
     return (struct rec_thread **)(teb + os_tls_offset);
 }
-#endif
-
 #endif

@@ -16,8 +16,7 @@
  *     something (an object, a value) into being. Calls on one queue are made under its lock, in ticket order.
  *  4. A pointer that was freed and handed out again is a new object with a new number.
  */
-#ifndef RECORD_REC_H_
-#define RECORD_REC_H_
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -175,5 +174,3 @@ void rec_memory_unmap(struct rec_thread *t, struct rec_object *o, uint32_t sub);
 void rec_memory_release(struct rec_thread *t, struct rec_object *o);
 /* Where the device may come to see what was written: writes it down. */
 void rec_memory_scan(struct rec_thread *t);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rec_enc.h: how one value is written (wire.h); what thunks call. */
-#ifndef RECORD_REC_ENC_H_
-#define RECORD_REC_ENC_H_
+#pragma once
 
 #include <string.h>
 
@@ -113,5 +112,3 @@ static inline bool enc_room(struct enc *e)
 }
 
 void enc_bytes(struct enc *e, const void *p, size_t n);
-
-#endif

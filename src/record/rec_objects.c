@@ -8,7 +8,6 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/check.h"
 #include "record/rec.h"

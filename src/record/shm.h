@@ -16,8 +16,7 @@
  *  4. Sequence tickets come from `seq`, blob numbers from `blobs`, thread numbers from `threads`, so that several
  *     processes of one program (fork) stay apart.
  */
-#ifndef RECORD_SHM_H_
-#define RECORD_SHM_H_
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -71,5 +70,3 @@ static inline uint8_t *shm_data(struct shm *s, uint32_t chunk)
 {
     return (uint8_t *)s + SHM_DATA + SHM_STRIDE * chunk;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* show.h: a recording as text and as JSON lines. */
-#ifndef RECORD_SHOW_H_
-#define RECORD_SHOW_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ int show_bytes(struct strbuf *out, struct trc *t, uint64_t index, struct error *
 
 /* Appends one line per method of the tables: what becomes of it. As a page in Markdown, or "interface method how". */
 void show_methods(struct strbuf *out, const struct api *api, bool markdown);
-
-#endif

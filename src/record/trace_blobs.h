@@ -3,8 +3,7 @@
  *
  * A walk over the blocks finds where the fragments of each blob stand. If all blobs fit into the budget they stay in memory;
  * else one is read when it is asked for, and goes again when it was not asked for in a turn and the budget is spent. */
-#ifndef RECORD_TRACE_BLOBS_H_
-#define RECORD_TRACE_BLOBS_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ const void *trc_blobs_get(struct trc_blobs *b, uint64_t number, size_t *size, st
 void trc_blobs_turn(struct trc_blobs *b);
 /* It stays. */
 void trc_blobs_pin(struct trc_blobs *b, uint64_t number);
-
-#endif

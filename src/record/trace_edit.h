@@ -3,8 +3,7 @@
  *
  * Calls stand in the new file in the order in which they are given, whatever thread they are of: each takes a ticket.
  * Blobs keep their numbers and come along when a call mentions them; new ones are numbered behind them. */
-#ifndef RECORD_TRACE_EDIT_H_
-#define RECORD_TRACE_EDIT_H_
+#pragma once
 
 #include "record/trace_file.h"
 
@@ -21,5 +20,3 @@ int trc_edit_add(struct trc_editor *ed, uint16_t method, uint32_t self, const vo
 uint64_t trc_edit_blob(struct trc_editor *ed, const void *bytes, size_t size, struct error *e);
 /* Completes the file and frees the editor; without `keep` the file is removed. */
 int trc_edit_finish(struct trc_editor *ed, bool keep, struct error *e);
-
-#endif

@@ -5,8 +5,7 @@
  * bytes that the tables say are well formed. The first thing that is wrong ends the walk with an error that names block,
  * offset and call; calls before it stay readable.
  */
-#ifndef RECORD_TRACE_FILE_H_
-#define RECORD_TRACE_FILE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ void trc_rewind(struct trc *t);
 const void *trc_blob(struct trc *t, uint64_t number, size_t *size, struct error *e);
 /* How many bytes of blobs may be kept in memory (a quarter of the machine's). Before the first trc_blob(). */
 void trc_blob_budget(struct trc *t, uint64_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trace_split.h: another order of a block's bytes, in which they compress better (wire.h, TRC_SPLIT). */
-#ifndef RECORD_TRACE_SPLIT_H_
-#define RECORD_TRACE_SPLIT_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ size_t split_block(const struct api *api, const uint8_t *raw, size_t n, uint8_t 
 
 /* Makes the `raw` bytes again, exactly `n` of them. 0, -ENOMEM, or -EBADMSG if `in` is malformed. */
 int unsplit_block(const struct api *api, const uint8_t *in, size_t size, uint8_t *raw, size_t n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* varint.h: LEB128 integers over struct bytes (reading) and a raw pointer (writing); zigzag for signed ones. */
-#ifndef RECORD_VARINT_H_
-#define RECORD_VARINT_H_
+#pragma once
 
 #include "base/bytes.h"
 
@@ -47,5 +46,3 @@ static inline uint64_t bytes_varint(struct bytes *b)
     b->bad = true;
     return 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* walk.h: reads the arguments of a call along the tables, handing each value to a visitor. */
-#ifndef RECORD_WALK_H_
-#define RECORD_WALK_H_
+#pragma once
 
 #include <stdbool.h>
 
@@ -37,5 +36,3 @@ void walk_fields(struct bytes *in, const struct api_field *fields, uint32_t n, c
 void walk_args(const struct trc_call *c, const struct walk_visitor *v);
 void walk_answers(const struct trc_call *c, const struct walk_visitor *v);
 void walk_call(const struct trc_call *c, const struct walk_visitor *v);
-
-#endif

@@ -20,8 +20,7 @@
  * number (0: zero, 1: raw u64 follows) and varint index; a GPU address is varint resource number (0, 1 likewise) and
  * varint offset.
  */
-#ifndef RECORD_WIRE_H_
-#define RECORD_WIRE_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -49,5 +48,3 @@ enum {
 }; /* method 0: the record itself is a blob: varint 0<<5, varint blob number */
 
 enum { TRC_CHUNK = 256 * 1024, TRC_TIME_UNIT_NS = 1024 };
-
-#endif

@@ -4,8 +4,7 @@
  * Sizes are in units of the drawing, whose width the page chooses. `title` is what is shown when somebody points at a
  * shape: text, NULL for none.
  */
-#ifndef REPORT_CHART_H_
-#define REPORT_CHART_H_
+#pragma once
 
 #include "base/strbuf.h"
 
@@ -21,5 +20,3 @@ void chart_text(struct strbuf *o, double x, double y, const char *anchor, const 
                 ...) __attribute__((format(printf, 6, 7)));
 /* The colours' meaning: "c-busy running|c-idle idle", markup. */
 void chart_key(struct strbuf *o, const char *entries);
-
-#endif

@@ -15,8 +15,7 @@
  * 1. Text of others goes through page_text() (or a parameter that says so here) and cannot become markup.
  * 2. Without a script the page shows the same; it prints in light colours.
  */
-#ifndef REPORT_PAGE_H_
-#define REPORT_PAGE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ void page_tile(struct strbuf *o, const char *value, const char *label, bool bad)
  * The rows follow, then its end. */
 void page_table(struct strbuf *o, const char *columns);
 void page_table_end(struct strbuf *o);
-
-#endif

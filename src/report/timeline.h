@@ -10,8 +10,7 @@
  * Times are nanoseconds; what lies outside of [from, to] is drawn at the border. Heights are pixels from the top of the
  * lanes. Between begin and end one may draw SVG into `out`, with timeline_x() for its x coordinates.
  */
-#ifndef REPORT_TIMELINE_H_
-#define REPORT_TIMELINE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ void timeline_text(struct timeline *t, double top, int64_t from, int64_t to, con
 /* A line over all lanes with a word at its top; `left`: the word stands to the left of it. */
 void timeline_mark(struct timeline *t, int64_t ns, const char *colour, const char *text, bool left);
 void timeline_end(struct timeline *t);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * An event with arguments: trace_events_open(), members of its "args" by json_write.h on `json`, trace_events_close().
  */
-#ifndef REPORT_TRACE_EVENTS_H_
-#define REPORT_TRACE_EVENTS_H_
+#pragma once
 
 #include "base/json_write.h"
 
@@ -37,5 +36,3 @@ void trace_events_close(struct trace_events *t);
 /* `kind`: "process_name" or "thread_name". */
 void trace_events_name(struct trace_events *t, int64_t process, int64_t thread, const char *kind,
                        const char *name);
-
-#endif

@@ -16,8 +16,7 @@
  *  6. The miniport answers an escape at any time, at once.
  *  And at the end: nothing is left of memory, objects or threads; the adapter failed only where it was made to.
  */
-#ifndef SIM_EXPLORE_H_
-#define SIM_EXPLORE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ struct explore_result {
 
 /* 0, or -EBADE with a sentence in `broken`. */
 int sim_explore(const struct explore_params *p, struct explore_result *out);
-
-#endif

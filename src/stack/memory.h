@@ -10,8 +10,7 @@
  *  2. Page 0 is never handed out: address 0 is nobody's.
  *  3. A chunk has one owner from first to last.
  */
-#ifndef STACK_MEMORY_H_
-#define STACK_MEMORY_H_
+#pragma once
 
 #include "machine/machine.h"
 
@@ -29,5 +28,3 @@ void *stack_memory_ptr(struct memory *mem, uint64_t pa, size_t size);
 /* The file of an owner's memory at `pa`; -1 for RAM, which is nobody's to see. */
 int stack_memory_fd(struct memory *mem, uint64_t pa, uint64_t *offset);
 uint64_t stack_memory_bytes(struct memory *mem);
-
-#endif

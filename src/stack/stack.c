@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "aerogpu/pci.h"
 #include "dxgkrnl/faults.h"

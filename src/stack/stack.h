@@ -10,8 +10,7 @@
  *  1. The live machine is served by its own thread; in the sim, machine and dxgkrnl share one loop and one clock.
  *  2. Guest memory that is handed out is zeroed; page 0 never is, so that address 0 is nobody's.
  */
-#ifndef STACK_STACK_H_
-#define STACK_STACK_H_
+#pragma once
 
 #include "dxgkrnl/dxgkrnl.h"
 #include "machine/machine.h"
@@ -39,5 +38,3 @@ struct clock *stack_clock(struct stack *s);
 void stack_sleep(struct stack *s, uint64_t ns);
 /* Bytes of guest memory that dxgkrnl and the miniport have. */
 uint64_t stack_memory_used(struct stack *s);
-
-#endif

@@ -4,8 +4,7 @@
  *     trace_attach(&recording, machine, NULL, &e)   records if AEROGPU_RECORD names a file, else does nothing …
  *     trace_detach(recording, &stats, &e)           before machine_destroy
  */
-#ifndef TRACE_ATTACH_H_
-#define TRACE_ATTACH_H_
+#pragma once
 
 #include "machine/machine.h"
 #include "trace/recorder.h"
@@ -21,5 +20,3 @@ int trace_detach(struct trace_attachment *a, struct trace_recorder_stats *stats,
 
 /* Where it goes. */
 const char *trace_attachment_path(const struct trace_attachment *a);
-
-#endif

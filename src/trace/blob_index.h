@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* blob_index.h: where in the file each blob lies, by id. */
-#ifndef TRACE_BLOB_INDEX_H_
-#define TRACE_BLOB_INDEX_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ const struct trace_blob *blob_index_find(const struct blob_index *index, uint64_
 /* 0, -EEXIST if the id is taken by a blob elsewhere in the file, or -ENOMEM. */
 int blob_index_add(struct blob_index *index, const struct trace_blob *blob);
 void blob_index_finish(struct blob_index *index);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* file.h: the bytes of a recording, wherever they are, and how a complaint about them looks. Private to src/trace. */
-#ifndef TRACE_FILE_H_
-#define TRACE_FILE_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ int trace_fail(struct error *e, int code, uint64_t offset, const char *field, co
 /* header.c: everything around the records. `meta` and `frames` of `info` are malloc'ed. */
 int trace_read_header(struct trace_file *f, struct trace_info *info, char warning[160], struct error *e);
 int trace_read_tail(struct trace_file *f, struct trace_info *info, struct error *e);
-
-#endif

@@ -8,8 +8,7 @@
  *   TOC       magic[8] toc_version frame_count, {frame_index flags u64 start u64 present u64 end}…
  *   footer    magic[8] footer_size container_version u64 toc_offset u64 toc_len
  */
-#ifndef TRACE_FORMAT_H_
-#define TRACE_FORMAT_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -85,5 +84,3 @@ struct trace_frame {
     uint32_t index;
     uint64_t start, present, end; /* file offsets; present is 0 if the frame has none */
 };
-
-#endif

@@ -18,8 +18,7 @@
  * recommended members (see trace_reader_warning). The command ABI is not looked at here: whoever plays the
  * commands judges it.
  */
-#ifndef TRACE_READER_H_
-#define TRACE_READER_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,5 +97,3 @@ int trace_reader_find_blob(struct trace_reader *r, uint64_t id, uint32_t kind, c
 /* Reads `size` bytes at `offset` of the file into `b`. */
 int trace_reader_load(struct trace_reader *r, uint64_t offset, uint32_t size, struct trace_buffer *b,
                       struct error *e);
-
-#endif

@@ -15,8 +15,7 @@
  *  6. A file that cannot be written, or memory that cannot be read, stops the recording with one line in the
  * log; the device goes on. trace_recorder_finish returns that error.
  */
-#ifndef TRACE_RECORDER_H_
-#define TRACE_RECORDER_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -48,5 +47,3 @@ struct trace_recorder_stats {
 /* Writes what is queued, closes the file and frees the recorder. 0 or the first error. `stats` may be NULL.
  */
 int trace_recorder_finish(struct trace_recorder *r, struct trace_recorder_stats *stats, struct error *e);
-
-#endif

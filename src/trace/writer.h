@@ -8,8 +8,7 @@
  *  2. The same calls write the same bytes.
  *  3. After a failed write every further call fails with the same error, and finish() says so.
  */
-#ifndef TRACE_WRITER_H_
-#define TRACE_WRITER_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ int trace_writer_finish(struct trace_writer *w, struct error *e);
 
 /* Closes and frees without index and footer: the file says that it was never finished. NULL is legal. */
 void trace_writer_abandon(struct trace_writer *w);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* priv.h: what the files of the user-mode driver share. */
-#ifndef UMD_PRIV_H_
-#define UMD_PRIV_H_
+#pragma once
 
 #include "umd/umd.h"
 
@@ -46,5 +45,3 @@ void umd_forget(struct umd_resource *r);
  * moment. */
 void umd_pace_submitted(struct umd_device *d, uint64_t fence);
 void umd_pace_look(struct umd_device *d, bool now);
-
-#endif

@@ -18,8 +18,7 @@
  * Functions return an NTSTATUS; STATUS_DEVICE_REMOVED as said. Waits come back after their time-out with
  * STATUS_TIMEOUT, which NT_SUCCESS takes for a success.
  */
-#ifndef UMD_UMD_H_
-#define UMD_UMD_H_
+#pragma once
 
 #include <aerogpu/alloc.h>
 #include <aerogpu/escape.h>
@@ -168,5 +167,3 @@ NTSTATUS umd_signal_event(struct umd_device *d, int eventfd);
 NTSTATUS umd_escape(D3DKMT_HANDLE adapter, uint32_t op, void *block, uint32_t size);
 /* STATUS_* as text, "0x…" for others. */
 const char *umd_status_name(NTSTATUS status, char buffer[16]);
-
-#endif

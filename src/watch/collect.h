@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* collect.h: what the files share that write a snapshot's rows, each those of its subject. */
-#ifndef WATCH_COLLECT_H_
-#define WATCH_COLLECT_H_
+#pragma once
 
 #include "watch/priv.h"
 
@@ -24,5 +23,3 @@ void watch_put_usage(struct collector *c);
 void watch_put_recording(struct collector *c, const bool *presents);
 /* Contexts, their fences and checkpoints. After the submissions. */
 void watch_put_queues(struct collector *c);
-
-#endif

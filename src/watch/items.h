@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* items.h: a submission as the inference engine sees it. */
-#ifndef WATCH_ITEMS_H_
-#define WATCH_ITEMS_H_
+#pragma once
 
 #include <aerogpu/blackbox.h>
 
@@ -22,5 +21,3 @@ void watch_items_finish(struct watch_items *i);
 
 /* The slot of a submission, NULL if it has none. */
 const struct exec_progress_slot *watch_progress_find(const struct exec_progress *c, uint64_t submission);
-
-#endif

@@ -9,8 +9,7 @@
  *  3. A context that was destroyed has neither bindings nor regions; if its number comes again, it begins empty.
  *  4. The path of a context is the text of its regions up to the innermost, and a name behind it.
  */
-#ifndef WATCH_MODEL_H_
-#define WATCH_MODEL_H_
+#pragma once
 
 #include "abi/stream.h"
 #include "base/error.h"
@@ -90,5 +89,3 @@ struct watch_object *watch_model_bound(const struct watch_model *m, const struct
 
 void watch_slot_name(char name[24], const struct watch_slot *s);
 void watch_object_name(char name[64], const struct watch_object *o);
-
-#endif

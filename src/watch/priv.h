@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* priv.h: what watch.c (listening) and collect.c (evidence) share. */
-#ifndef WATCH_PRIV_H_
-#define WATCH_PRIV_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -200,5 +199,3 @@ struct watch_hang watch_hang_until(struct watch *w, uint64_t now, double enough_
 void watch_set_hung(struct snapshot *sn, const struct watch_hang *h);
 
 void watch_put_host(const struct snapshot *sn, struct bb_package *p);
-
-#endif

@@ -10,8 +10,7 @@
  *  2. A crash gives one dump. Not more than `max_dumps` are made.
  *  3. Nothing of the device is changed: whether a hung submission is reset is for others to decide.
  */
-#ifndef WATCH_WATCH_H_
-#define WATCH_WATCH_H_
+#pragma once
 
 #include <aerogpu/blackbox.h>
 
@@ -97,5 +96,3 @@ void watch_system_event(struct watch *w, unsigned id, const char *text);
 void watch_settle(struct watch *w);
 uint32_t watch_crashes(struct watch *w);
 struct watch_pause watch_longest_pause(struct watch *w);
-
-#endif

@@ -3,8 +3,6 @@
 #include "test.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <aerogpu/blackbox.h>

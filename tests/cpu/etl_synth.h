@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* etl_synth.h: ETL files made up event by event. No public file has processor power events; these follow the
  * published layouts, and a report made from them says nothing about a real machine. */
-#ifndef ETL_SYNTH_H_
-#define ETL_SYNTH_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ void etl_synth_manifest(struct etl_synth *s, uint32_t cpu, uint64_t ticks, const
                         uint16_t schema_size, const void *traits, uint16_t traits_size);
 /* Packs, and closes all buffers. */
 void etl_synth_close(struct etl_synth *s);
-
-#endif

@@ -4,8 +4,7 @@
  * A form has up to five moments. In this process: `create` before the executor starts, `plant` once the work is submitted,
  * `destroy` at the end. In the executor's process: `prepare` before it takes its job, `work` when it has.
  */
-#ifndef STALL_FORM_H_
-#define STALL_FORM_H_
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -82,5 +81,3 @@ bool stall_write(const char *dir, const char *file, const char *text);
 /* Makes group `i` below the controller's hierarchy of version 1, or of version 2 if that has `file2`; which, or 0. */
 int stall_group(struct stall_form *f, int i, const char *controller, const char *file1, const char *file2);
 bool stall_join(struct stall_form *f, int i, pid_t pid);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stall_plants.h: what stall_verdicts plants. Each kind says what the verdict has to be, and by which reason. */
-#ifndef STALL_PLANTS_H_
-#define STALL_PLANTS_H_
+#pragma once
 
 #include "base/rng.h"
 #include "cpu/model/verdict.h"
@@ -48,5 +47,3 @@ int32_t stall_form_thread(const struct stall_form *f); /* that does the work, 0:
 /* In the parent, once the work is submitted; the end of it before the executor is killed. */
 void stall_form_plant(struct stall_form *f, pid_t executor);
 void stall_form_destroy(struct stall_form *f, pid_t executor);
-
-#endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "stall_plants.h"
 
-#include <stdio.h>
-
 #include "synth.h"
 
 enum { WAITER = 100, EXECUTOR = 101, SUBMITTER = 102, HOG = 900 };

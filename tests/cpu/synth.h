@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* synth.h: recordings made up event by event, in the kernel's own page format, for tests, proofs and benchmarks. */
-#ifndef CPU_SYNTH_H_
-#define CPU_SYNTH_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -52,5 +51,3 @@ void synth_rules(struct cpu_rules *r);
 /* Writes a .cputrace with snapshots that agree with the events, but for what the caller changed in s->after.
  */
 void synth_write(struct synth *s, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d12_local.c: a program that loads libvkd3d-utils for itself alone, as plug-ins do. */
 #include <dlfcn.h>
-#include <stdio.h>
 
 #include "d3d12/gen/table.h"
 #include "d3d12_api.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d12_records.h: recordings that tests make byte by byte. Behind cmocka.h. */
-#ifndef TESTS_D3D12_RECORDS_H_
-#define TESTS_D3D12_RECORDS_H_
+#pragma once
 
 #include <string.h>
 
@@ -54,5 +53,3 @@ static inline void write_file(const char *path, const void *records, size_t n, i
     }
     assert_int_equal(trc_writer_finish(w, NULL), 0);
 }
-
-#endif

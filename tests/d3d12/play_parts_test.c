@@ -2,7 +2,6 @@
 /* play_parts_test.c: parts of the player that need no device. */
 #include "test.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

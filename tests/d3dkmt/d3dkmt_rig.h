@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* d3dkmt_rig.h: dxgkrnl on a toy GPU (tests/softgpu), reached by the D3DKMT functions, and what a program does with them. */
-#ifndef D3DKMT_RIG_H_
-#define D3DKMT_RIG_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -49,5 +48,3 @@ pid_t run_in_child(int (*fn)(void *arg), void *arg);
 int child_result(pid_t pid);
 /* Until no client is left. */
 void rig_await_nobody(void);
-
-#endif

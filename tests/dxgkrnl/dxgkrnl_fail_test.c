@@ -6,7 +6,6 @@
 #include "test.h"
 
 #include <dirent.h>
-#include <string.h>
 
 #include "../alloc_fail.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dxgkrnl_rig.h: dxgkrnl on a toy GPU with a miniport that it does not know (tests/softgpu), and one client. */
-#ifndef DXGKRNL_RIG_H_
-#define DXGKRNL_RIG_H_
+#pragma once
 
 #include "softgpu/device.h"
 
@@ -38,5 +37,3 @@ void ctx_put(struct ctx *x, uint32_t op, uint32_t value, uint64_t at, uint32_t c
 NTSTATUS ctx_render(struct dxgk_client *c, struct ctx *x, const D3DKMT_HANDLE *allocs, unsigned num);
 NTSTATUS ctx_idle(struct dxgk_client *c, struct ctx *x);
 void ctx_hang(struct world *w, struct ctx *x); /* and recovers */
-
-#endif

@@ -2,12 +2,7 @@
 /* What the kernel's printf makes of its formats, where Windows differs from here. */
 #include "dxgkrnl/print.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "wddm/ntdef.h"
 
@@ -29,7 +24,7 @@ static NTAPI size_t print(char *out, size_t size, const char *format, ...)
         assert_string_equal(out, text);                                                                      \
     } while (0)
 
-static void numbers(void **state)
+TEST(numbers)
 {
     PRINTS("-1 ffffffff 4294967295", "%d %x %lu", -1, UINT32_MAX, UINT32_MAX);
     PRINTS("ffffffff 80000000 -2147483648", "%lx %lX %ld", UINT64_MAX, (uint64_t)0x80000000,
@@ -42,7 +37,7 @@ static void numbers(void **state)
     PRINTS("1 2 3 4 5 6 7 8", "%d %d %d %d %d %d %d %d", 1, 2, 3, 4, 5, 6, 7, 8);
 }
 
-static void texts(void **state)
+TEST(texts)
 {
     static WCHAR wide[] = {'\xE4', 'b', 0x20AC, 0};
     UNICODE_STRING unicode = {.Length = 4, .MaximumLength = 8, .Buffer = wide};
@@ -56,7 +51,7 @@ static void texts(void **state)
     PRINTS("at the end ", "at the end %");
 }
 
-static void short_buffers(void **state)
+TEST(short_buffers)
 {
     char out[4] = "???";
 
@@ -64,14 +59,4 @@ static void short_buffers(void **state)
     assert_string_equal(out, "123");
     assert_int_equal(print(out, 1, "%s", "abc"), 3);
     assert_string_equal(out, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(texts),
-        cmocka_unit_test(short_buffers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <aerogpu/alloc.h>
 #include <aerogpu/ext.h>

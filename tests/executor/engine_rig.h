@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* engine_rig.h: an engine in this process with guest memory around it, for tests. */
-#ifndef TESTS_ENGINE_RIG_H_
-#define TESTS_ENGINE_RIG_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -113,5 +112,3 @@ int rig_each(void **state); /* before each test: an engine that has forgotten ev
 #define RIG_TEST(name) TEST_WITH(name, rig_each, NULL)
 /* Runs and fails the test unless the error is `code` and its message contains `text`. */
 void rig_expect_error(struct rig *r, uint32_t code, const char *text);
-
-#endif

@@ -9,8 +9,7 @@
  *     no vertex or index lies outside of its buffer.
  *  2. What the steps do depends on the seed alone; where submissions end does not change it.
  */
-#ifndef TESTS_ENGINE_STREAM_H_
-#define TESTS_ENGINE_STREAM_H_
+#pragma once
 
 #include "engine_rig.h"
 
@@ -36,5 +35,3 @@ const char *stream_mirror_name(int mirror);
 void stream_explain(const struct rig *a, const struct rig *b, int mirror, char *text, uint32_t size);
 /* Words about each step go to stderr while this is set. */
 extern bool stream_verbose;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* engine_stream_priv.h: what the halves of a random stream share: engine_stream_setup.c makes the resources, shaders and
  * layouts, engine_stream.c sets states, transfers and draws. */
-#ifndef TESTS_ENGINE_STREAM_PRIV_H_
-#define TESTS_ENGINE_STREAM_PRIV_H_
+#pragma once
 
 #include "engine_stream.h"
 
@@ -123,5 +122,3 @@ void stream_fill_image(struct stream *s, const struct image *t);
 uint32_t stream_image_bytes(const struct image *t);
 /* The handle of the shader from this file, which is made at the first call; 0 for NULL. */
 uint32_t stream_shader(struct stream *s, const char *file, uint32_t stage, uint32_t stage_ex);
-
-#endif

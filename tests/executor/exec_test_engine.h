@@ -4,8 +4,7 @@
  *
  * The device name chooses how it starts: "missing" (no Vulkan device), "dies" (exits), "slow" (200 ms), else at once.
  */
-#ifndef TESTS_EXEC_TEST_ENGINE_H_
-#define TESTS_EXEC_TEST_ENGINE_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ struct test_command {
     uint32_t op, reserved;
     uint64_t a, b;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* shader_files.h: sample shaders for tests, and Direct3D 9 tokens written out. */
-#ifndef TESTS_SHADER_FILES_H_
-#define TESTS_SHADER_FILES_H_
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -46,5 +45,3 @@ static inline enum exec_stage sample_stage(const char *name)
 #define T_OP(op, words)      ((uint32_t)(op) | (uint32_t)(words) << 24)
 #define T_DCL(usage, index)  (0x80000000u | (uint32_t)(index) << 16 | (usage))
 #define T_END                0x0000ffffu
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* shader_rig.h: runs linked shaders on the first Vulkan device and reads floats back: what a translation computes,
  * without the engine around it. */
-#ifndef TESTS_SHADER_RIG_H_
-#define TESTS_SHADER_RIG_H_
+#pragma once
 
 #include "executor/shader/shader.h"
 
@@ -47,5 +46,3 @@ struct rig_dispatch {
 };
 
 int rig_dispatch(struct rig *r, struct rig_dispatch *d, struct error *e);
-
-#endif

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Allocation tables: any bytes give a table that keeps its promises, or an error. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "abi/alloc_table.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole recordings, ours and Windows': everything that a report does with them. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "cpu/report/report.h"
 #include "cpu/model/verdict.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Format files and header_page of tracefs. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "cpu/capture/page.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ring-buffer pages: no load may leave the page and its pad, and no page may hold more events than it says it can. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "cpu/capture/page.h"
@@ -23,8 +23,6 @@ static const char *const formats[][2] = {
               "signed:1;\n"
               "field:pid_t next_pid; offset:56; size:4; signed:1;\n"},
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d12_fuzz.c: the reader of .d3d12trace files, the walk over records, and what a player reads of them. Built for fuzzing, the
  * reader does not look at checksums (record/blocks.c), so that mutations reach what is behind them. */
-#include <stdbool.h>
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 #include <zstd.h>
 
@@ -13,8 +13,6 @@
 #include "d3d12/gen/table.h"
 #include "record/trace_file.h"
 #include "record/trace_split.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The input is [blobs size: 1 byte][blob stream][call stream], as the recorder would have left them. With `split` the calls
  * are in their other order (trace_split.h), and the input's last two bytes say how many bytes they become. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d12_stream_fuzz.c: the walk over pipeline state streams. Every subobject it reports lies inside the stream. */
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "d3d12/gen/pipeline_stream.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

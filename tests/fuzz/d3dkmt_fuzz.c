@@ -2,7 +2,8 @@
 /* Fuzzes the service's messages in a sim: each is a 16-bit length and so many bytes behind a header that is made right, or
  * left alone when the length's top bit is set. A structure that begins with a number below 8 gets a handle that lives. What
  * must hold beside what the sanitizers find: an answer that fits, no rule broken, the adapter goes on. */
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "base/bytes.h"
@@ -13,12 +14,6 @@
 enum { MAX_BODY = 4096 };
 
 static struct stack *stack;
-
-static void must(bool ok)
-{
-    if (!ok)
-        abort();
-}
 
 static void start(void)
 {
@@ -50,7 +45,6 @@ static bool waits_for_ever(uint32_t thunk)
     return thunk == D3DKMT_THUNK_WaitForIdle; /* behind a wait for an object that nobody signals */
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static uint8_t msg[MAX_BODY + 64], reply[D3DKMT_MAX_MESSAGE];

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Dumps of anybody: every form of the report is made of whatever can be read. */
+#include "fuzz.h"
+
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <aerogpu/blackbox.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,10 +2,9 @@
 /* The whole engine: the input is a command stream whose header is made right; guest memory holds an
  * allocation table of three entries, one of them READONLY. Every submission completes once, and a plain clear afterwards
  * works. Draws and dispatches are kept small, since a legal stream may ask for hours of work. */
+#include "fuzz.h"
+
 #include <pthread.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <aerogpu/alloc.h>
@@ -24,7 +23,6 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct abi_completion last;
 static uint64_t next_id;
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__lsan_default_suppressions(void);
 
 /* Mesa's, not ours. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ETL files: buffers, event headers, the printers of every event, and the merge over processors. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "cpu/etl/etl.h"
 
@@ -15,8 +14,6 @@ static void print(void *ctx, const struct etl_record *r, uint16_t kind, uint16_t
     etl_print(f, &f->kinds[kind], r, &o);
     strbuf_finish(&o);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

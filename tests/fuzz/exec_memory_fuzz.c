@@ -4,7 +4,8 @@
  * allocation tables that were checked a moment ago, and anywhere else. Commands of 8 bytes: what, where, when, and what is
  * written. Work may be lost, devices may be removed, the adapter may be given up after too many time-outs; nothing hangs, no
  * rule of the DDI is broken, no invariant fails, and a stack that was given up can be replaced. */
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "aerogpu/cmd.h"
@@ -28,12 +29,6 @@ struct write {
     uint8_t value;
 };
 static struct write writes[WRITES];
-
-static void must(bool ok)
-{
-    if (!ok)
-        abort();
-}
 
 static void on_event(void *ctx, const struct gpu_event *e)
 {
@@ -203,7 +198,6 @@ static void step(struct client *c, const uint8_t *d, unsigned n)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     D3DKMT_OPENADAPTERFROMHDC open = {0};

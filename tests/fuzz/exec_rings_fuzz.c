@@ -5,8 +5,8 @@
  *
  * Besides what the sanitizers find, the host's promises hold (executor/host/host.h): what was accepted completes once, in order,
  * or is dropped by a reset; what comes out is clean; and in the end nothing is left. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 #include <sys/eventfd.h>
 
@@ -26,12 +26,6 @@ struct world {
 };
 
 static struct world w;
-
-static void must(bool ok)
-{
-    if (!ok)
-        abort();
-}
 
 /* ---- in place of launch.c ------------------------------------------------ */
 
@@ -281,7 +275,6 @@ static void step(const uint8_t *c)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     log_set_level(LOG_ERROR);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Flight recorder files of anybody. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "blackbox/flight_read.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void each(void *ctx, const struct bb_flight_record *r)
 {

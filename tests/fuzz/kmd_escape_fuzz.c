@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzzes the miniport's escapes in a sim: a byte of who asks and how often, then blocks of a 16-bit length each. What must hold
  * beside what the sanitizers find: nothing behind a block is touched, no rule is broken, the adapter goes on. */
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "base/bytes.h"
@@ -12,12 +13,6 @@ enum { GUARD = 32, MAX_BLOCK = 8192 };
 static struct stack *stack;
 static struct dxgk_client *client[2]; /* [1] is privileged */
 static D3DKMT_HANDLE adapter[2];
-
-static void must(bool ok)
-{
-    if (!ok)
-        abort();
-}
 
 static void start(void)
 {
@@ -41,7 +36,6 @@ static void start(void)
     dxgk_settings_finish(&settings);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes in;

@@ -2,7 +2,8 @@
 /* Fuzzes what a client says to the miniport through dxgkrnl's own calls: private data of allocations and contexts,
  * and streams. Commands: a byte of what, a 16-bit length, the bytes. The sim decodes what is submitted as the executor
  * does. No rule may be broken, nothing may hang, and a client that was told no goes on. */
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "aerogpu/alloc.h"
@@ -12,12 +13,6 @@
 enum { MAX_ALLOCS = 8, MAX_COMMANDS = 64 };
 
 static struct stack *stack;
-
-static void must(bool ok)
-{
-    if (!ok)
-        abort();
-}
 
 static void start(void)
 {
@@ -103,7 +98,6 @@ static void render(struct client *c, const uint8_t *p, UINT size, unsigned writt
     must(s == STATUS_SUCCESS || s == STATUS_DEVICE_REMOVED); /* a stream that faults costs the device */
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     D3DKMT_OPENADAPTERFROMHDC open = {0};

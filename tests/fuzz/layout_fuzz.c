@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Input layouts, ILAY blobs and Direct3D 9 declarations: any bytes give a layout within its bounds, or an error. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "executor/engine/layout.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

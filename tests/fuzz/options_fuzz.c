@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Command lines: any words, one a line, are taken or refused with a sentence; what is taken lies in its limits, and every
  * operand is one of the words. */
+#include "fuzz.h"
+
 #include <getopt.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/options.h"
-
-static void must(bool ok)
-{
-    if (!ok)
-        abort();
-}
 
 static int call(void *ctx, const struct options_row *row, const char *value, struct error *e)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Packages of evidence, as the process that makes dumps is given them. */
-#include <stdint.h>
+#include "fuzz.h"
 
+#include "base/utf8.h"
 #include "blackbox/package.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,9 +2,8 @@
 /* Fuzzes what a guest can do to the device: configuration space, both BARs and guest memory, with time
  * passing and completions arriving in between. The input is a list of commands of 12 bytes. The device's own
  * promises are checked besides what the sanitizers find. */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "aerogpu/pci.h"
@@ -21,12 +20,6 @@ struct world {
     uint32_t count;
     bool line;
 };
-
-static void must(bool ok)
-{
-    if (!ok)
-        abort();
-}
 
 static void *dma_map(void *ctx, uint64_t gpa, uint64_t size)
 {
@@ -143,8 +136,6 @@ static void command(struct world *w, uint8_t op, uint8_t size, uint16_t at, uint
         break;
     }
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

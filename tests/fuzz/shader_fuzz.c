@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Shader bytes. The first byte chooses the stage and whether a DXBC checksum is made right, so that mutations reach
  * what lies behind it; the rest is the shader. What is accepted is described, linked and printed. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "executor/shader/dxbc.h"
 #include "executor/shader/shader.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void link_one(struct shader *s, uint8_t choice)
 {

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Command streams: any bytes give packets, one error or both; every packet lies inside the stream, prints, and becomes
  * JSON. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "abi/print.h"
 #include "abi/stream.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recordings: any bytes give records, an error or both; every blob that was named can be loaded, and
  * salvaging a file never gives fewer records than reading it as it should be. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "trace/reader.h"
 
@@ -43,7 +41,6 @@ static int read_all(const uint8_t *data, size_t size, bool salvage)
     return records;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int strict = read_all(data, size, false), salvaged = read_all(data, size, true);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* XPRESS: the first two bytes are the size to unpack to. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "cpu/etl/xpress.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

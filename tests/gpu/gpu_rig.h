@@ -2,8 +2,8 @@
 /* gpu_rig.h: a device on a bench: 2 MiB of guest memory, a clock that is moved by hand, and a backend that
  * completes what the test tells it to. Tests poke registers and memory as a driver would and look at nothing else.
  */
-#ifndef TESTS_GPU_RIG_H_
-#define TESTS_GPU_RIG_H_
+#pragma once
+
 #include "test.h"
 
 #include "aerogpu/pci.h"
@@ -82,5 +82,3 @@ int rig_teardown(void **state);
 /* The error latch holds exactly this, and the message has these words. */
 void rig_assert_error(struct rig *r, uint32_t code, uint64_t fence, uint32_t count, const char *words);
 void rig_assert_no_error(struct rig *r);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* vblank_test: the vblank clock, its interrupt, and vsynced presents. */
-#include <string.h>
 
 #include "gpu_rig.h"
 

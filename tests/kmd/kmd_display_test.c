@@ -2,8 +2,6 @@
 /* The miniport's display half: modes, vblank, the scan line, flips, copies. */
 #include "test.h"
 
-#include <string.h>
-
 #include "kmd_rig.h"
 
 #define SIM  (&(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = 1}})

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* kmd_rig.h: the whole stack with one client, for tests of the miniport: everything goes through D3DKMT thunks. */
-#ifndef KMD_RIG_H_
-#define KMD_RIG_H_
+#pragma once
 
 #include "abi/builder.h"
 #include "aerogpu/alloc.h"
@@ -53,5 +52,3 @@ D3DKMT_DEVICEEXECUTION_STATE rig_state(struct rig_context *x);
          (struct aerogpu_escape_header){AEROGPU_ESCAPE_VERSION, AEROGPU_ESCAPE_OP_##NAME, sizeof(*(e)), 0},  \
      rig_escape(r, (r)->client, e, sizeof(*(e))))
 NTSTATUS rig_escape(struct rig *r, struct dxgk_client *c, void *block, uint32_t size);
-
-#endif

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "lose/lose.h"

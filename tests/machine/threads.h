@@ -12,8 +12,7 @@
  *  - all threads wait, and nothing will ever happen (a deadlock, or a wake-up that was lost);
  *  - a life does not end within a million steps.
  */
-#ifndef TESTS_THREADS_H_
-#define TESTS_THREADS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ void threads_no_event(int fd);
 
 /* Says what broke, and ends the process as above. */
 void threads_must(bool ok, const char *what);
-
-#endif

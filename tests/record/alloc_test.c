@@ -3,11 +3,8 @@
 #include "test.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "alloc_fail.h"
 #include "record/varint.h"

@@ -3,8 +3,7 @@
  *
  * Each writer counts up in a word of its own in a random page and then says so. Whoever looks reads what was said first: all of that
  * was written before the look, and must be in its copy after it. */
-#ifndef TESTS_RECORD_DIRTY_RACE_H_
-#define TESTS_RECORD_DIRTY_RACE_H_
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -61,5 +60,3 @@ static inline unsigned race_look(struct race *r, struct dirty *d, struct dirty_s
     }
     return lost;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* toy_api.h: an API of the tests' own, with a handful of calls: what src/record does for one that it has never seen. */
-#ifndef TESTS_RECORD_TOY_API_H_
-#define TESTS_RECORD_TOY_API_H_
+#pragma once
 
 #include "record/api.h"
 
@@ -23,5 +22,3 @@ enum toy_method {
 enum { TOY_IFACE_Thing, TOY_IFACE_Desk, TOY_IFACE_Pen, TOY_NUM_IFACES };
 
 extern const struct api toy_api;
-
-#endif

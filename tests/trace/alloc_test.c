@@ -2,10 +2,7 @@
 /* alloc_test: recordings without memory or descriptors. Nothing that could not be recorded is left out in silence. */
 #include "gpu_rig.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <aerogpu/alloc.h>
 

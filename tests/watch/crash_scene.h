@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* crash_scene.h: a target and shaders for draws that never end, on a builder of the test's. Objects: target 1, vertex shader
  * 2, endless pixel shader 3. */
-#ifndef TESTS_CRASH_SCENE_H_
-#define TESTS_CRASH_SCENE_H_
+#pragma once
 
 #include "abi/builder.h"
 
@@ -10,5 +9,3 @@
 void crash_shader(struct abi_builder *b, uint32_t handle, uint32_t stage, const void *bytes, uint32_t size);
 void crash_scene(struct abi_builder *b);
 void crash_endless_draw(struct abi_builder *b);
-
-#endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* memory_test.c: which guest memory is kept of a submission, shared with whom, and what goes when there is too much. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include "test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <aerogpu/alloc.h>
 #include <aerogpu/pci.h>
@@ -101,7 +98,7 @@ static void dirty(struct rig *r, uint32_t handle, uint32_t offset, uint32_t size
          .size_bytes = size);
 }
 
-static void what_changed_is_kept_once(void **state)
+TEST_WITH(what_changed_is_kept_once, begin, end)
 {
     struct rig *r = *state;
     struct retained *a, *b, *c;
@@ -123,7 +120,7 @@ static void what_changed_is_kept_once(void **state)
     assert_int_equal(r->w.memory.bytes, 2048);
 }
 
-static void only_what_is_read_is_kept(void **state)
+TEST_WITH(only_what_is_read_is_kept, begin, end)
 {
     struct rig *r = *state;
     struct retained *k;
@@ -140,7 +137,7 @@ static void only_what_is_read_is_kept(void **state)
     assert_int_equal(take(r)->num_pieces, 0);
 }
 
-static void texels_are_whole(void **state)
+TEST_WITH(texels_are_whole, begin, end)
 {
     struct rig *r = *state;
     struct retained *k;
@@ -162,7 +159,7 @@ static void texels_are_whole(void **state)
 }
 
 /* Playing the earlier one again writes it. */
-static void what_may_be_written_yet_is_not_kept(void **state)
+TEST_WITH(what_may_be_written_yet_is_not_kept, begin, end)
 {
     struct rig *r = *state;
     struct retained *writer;
@@ -181,7 +178,7 @@ static void what_may_be_written_yet_is_not_kept(void **state)
     assert_int_equal(take(r)->num_pieces, 1);
 }
 
-static void the_oldest_goes_first_and_says_so(void **state)
+TEST_WITH(the_oldest_goes_first_and_says_so, begin, end)
 {
     struct rig *r = *state;
     struct retained *a, *b, *c;
@@ -200,17 +197,4 @@ static void the_oldest_goes_first_and_says_so(void **state)
     c = take(r);
     assert_true(c->forgotten && !c->num_pieces);
     assert_true(!b->forgotten && b->num_pieces == 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_changed_is_kept_once, begin, end),
-        cmocka_unit_test_setup_teardown(only_what_is_read_is_kept, begin, end),
-        cmocka_unit_test_setup_teardown(texels_are_whole, begin, end),
-        cmocka_unit_test_setup_teardown(what_may_be_written_yet_is_not_kept, begin, end),
-        cmocka_unit_test_setup_teardown(the_oldest_goes_first_and_says_so, begin, end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

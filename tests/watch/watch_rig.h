@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* watch_rig.h: a machine with a driver and a black box, whose findings are kept, and what tests have it do. Fails the test
  * where something cannot be done. */
-#ifndef TESTS_WATCH_RIG_H_
-#define TESTS_WATCH_RIG_H_
+#pragma once
 
 #include "abi/builder.h"
 #include "machine/driver.h"
@@ -47,5 +46,3 @@ void constants(struct rig *r, uint32_t buffer, uint32_t offset);
 /* A store by the compute shader of samples/plant.c to buffer 11, whose address is in buffer 10. */
 void poke(struct rig *r, uint32_t offset);
 void dispatch(struct rig *r);
-
-#endif

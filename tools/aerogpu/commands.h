@@ -4,8 +4,7 @@
  *
  * A command gets argv with argv[0] = its own name and returns the exit code (base/options.h).
  */
-#ifndef AEROGPU_COMMANDS_H_
-#define AEROGPU_COMMANDS_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -67,5 +66,3 @@ int command_fail(enum exit_code code, const struct error *e);
 
 /* A command that ends the process itself passes its exit code through here: what it printed must have arrived. */
 int command_end(int code);
-
-#endif

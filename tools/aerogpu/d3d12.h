@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d12.h: what the handlers of Direct3D 12 recordings share. */
-#ifndef AEROGPU_D3D12_H_
-#define AEROGPU_D3D12_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ void d3d12_guard(const char *what, const struct trc *t, const struct play_progre
 
 /* Prints the failure; returns the exit code for it: EXIT_INPUT if it is the recording's. */
 int d3d12_fail(const char *what, const struct error *e);
-
-#endif

@@ -3,7 +3,6 @@
 #include "commands.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/out_file.h"

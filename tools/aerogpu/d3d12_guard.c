@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "d3d12.h"

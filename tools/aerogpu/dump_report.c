@@ -4,7 +4,6 @@
 #include "file_kinds.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include <aerogpu/blackbox.h>
 

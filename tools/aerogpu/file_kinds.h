@@ -10,8 +10,7 @@
  *     by name.
  *  3. An operation that a kind does not have ends in one sentence: what the file is, and which commands it has.
  */
-#ifndef AEROGPU_FILE_KINDS_H_
-#define AEROGPU_FILE_KINDS_H_
+#pragma once
 
 #include "base/error.h"
 #include "base/options.h"
@@ -64,5 +63,3 @@ int file_kind_of(const char *path, struct error *e);
 const char *file_kind_name(enum file_kind kind);
 /* "play, show, info": the commands for files of this kind. */
 const char *file_kind_commands(enum file_kind kind, char text[200]);
-
-#endif

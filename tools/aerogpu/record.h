@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* record.h: what `aerogpu record` can record: one function each. */
-#ifndef AEROGPU_RECORD_H_
-#define AEROGPU_RECORD_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ int record_cpu(const struct record_options *o, char *const *program);
  * -ENOTSUP: what it speaks cannot be recorded, or cannot be seen; -EEXIST: it speaks two. The sentence says what is to be done.
  */
 int record_see(char *const *program, enum record_what *what, struct error *e);
-
-#endif

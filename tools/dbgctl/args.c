@@ -3,7 +3,6 @@
  * "parse-args"; an option that the command would not look at is an error, not a surprise. */
 #include "dbgctl.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>

@@ -9,8 +9,7 @@
  *     thread.
  *  3. Files appear whole or not at all.
  */
-#ifndef DBGCTL_DBGCTL_H_
-#define DBGCTL_DBGCTL_H_
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -125,5 +124,3 @@ int dbgctl_dump_last(struct dbgctl *c);
 int dbgctl_read_gpa(struct dbgctl *c);
 /* Replaces `path`. 0 or a negative errno. */
 int dbgctl_write_file(const char *path, const void *data, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* diagnose.h: the rows of the checklist's section 5.4 that apply to what was seen, each with the evidence. */
-#ifndef AEROGPU_DIAGNOSE_H_
-#define AEROGPU_DIAGNOSE_H_
+#pragma once
 
 #include <jansson.h>
 
@@ -9,5 +8,3 @@
  * `aerogpu_dbgctl --status --json`, "later": the same some time after it, "tdr_level": number}; every key may be
  * missing. A new array of {symptom, signal, causes, first_checks, evidence}. */
 json_t *diagnose(const json_t *evidence);
-
-#endif

@@ -2,7 +2,6 @@
 #include "expect.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "diagnose.h"

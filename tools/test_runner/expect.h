@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* expect.h: what the event log has to say after a test (suite.h, invariant 5). */
-#ifndef TEST_RUNNER_EXPECT_H_
-#define TEST_RUNNER_EXPECT_H_
+#pragma once
 
 #include "result.h"
 
@@ -9,5 +8,3 @@
  * FAIL when an event that the test expects did not come as often as it says, when one of a reset, a fault, a bug check or
  * a broken rule came that it does not expect, or when the doctor does not name a row that it expects. */
 void expect_check(struct test_result *result, json_t *events);
-
-#endif

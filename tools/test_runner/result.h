@@ -6,8 +6,7 @@
  *  1. A result that is FAIL or SKIP says why, and one that is PASS says nothing.
  *  2. FAIL stays FAIL.
  */
-#ifndef TEST_RUNNER_RESULT_H_
-#define TEST_RUNNER_RESULT_H_
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ json_t *test_results_json(const struct test_results *list);
 void test_results_finish(struct test_results *list);
 
 const char *test_status_name(enum test_status status);
-
-#endif

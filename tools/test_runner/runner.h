@@ -9,8 +9,7 @@
  *  2. A program that does not exist is a failure.
  *  3. A test's own JSON is taken only if it was written by this run.
  */
-#ifndef TEST_RUNNER_RUNNER_H_
-#define TEST_RUNNER_RUNNER_H_
+#pragma once
 
 #include <stdbool.h>
 
@@ -50,5 +49,3 @@ int runner_manifest(const char *path, char ***names, unsigned *count);
  * started. */
 int runner_exec(char *const argv[], const char *out_path, const char *err_path, int timeout_ms);
 int runner_write_junit(const char *path, const char *suite_name, const struct test_results *results);
-
-#endif

@@ -3,8 +3,7 @@
  *
  *   bring up ─▶ checklist in its order ─▶ suite ─▶ what breaks and recovers ─▶ baseline ─▶ record, report.json, report.html
  */
-#ifndef AEROGPU_VALIDATE_H_
-#define AEROGPU_VALIDATE_H_
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -51,5 +50,3 @@ json_t *validate_baseline(struct validate_host *h, unsigned ms);
 char *validate_record(const json_t *report);
 /* The page (validate_html.c): 0 or a negative errno. */
 int validate_html(const char *path, const json_t *report, struct error *e);
-
-#endif

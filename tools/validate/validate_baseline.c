@@ -4,7 +4,6 @@
 #include "validate.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "suite.h"
 

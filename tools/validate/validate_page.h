@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* validate_page.h: what the parts of the report's page share. */
-#ifndef AEROGPU_VALIDATE_PAGE_H_
-#define AEROGPU_VALIDATE_PAGE_H_
+#pragma once
 
 #include <jansson.h>
 
@@ -14,5 +13,3 @@ const json_t *validate_find_test(const json_t *report, const char *name);
 
 /* The hang of tdr_recovery and the way back, as its sampler saw it (validate_timeline.c); nothing without a sampler. */
 void validate_timeline(struct strbuf *b, const json_t *report);
-
-#endif

@@ -10,8 +10,7 @@
  *  2. A peer that is killed gets STATUS_CANCELLED from every call, and ends by itself; what it owned goes with it.
  *  3. Nothing of a test is left when sim_suite_settle has returned.
  */
-#ifndef AEROGPU_VALIDATE_SIM_H_
-#define AEROGPU_VALIDATE_SIM_H_
+#pragma once
 
 #include "suite.h"
 #include "validate.h"
@@ -32,5 +31,3 @@ void sim_suite_init(struct sim_suite *s, struct validate_host *h, const struct v
 /* After a test: ends what it left running. False: something does not come to an end. */
 bool sim_suite_settle(struct sim_suite *s);
 void sim_suite_finish(struct sim_suite *s);
-
-#endif

@@ -9,8 +9,7 @@
  *  1. An observer disturbs nothing: it is a client of its own, and reads /proc.
  *  2. A level is what is held while nothing runs, so that two of them may be compared.
  */
-#ifndef AEROGPU_VALIDATE_WATCH_H_
-#define AEROGPU_VALIDATE_WATCH_H_
+#pragma once
 
 #include "validate.h"
 
@@ -29,5 +28,3 @@ struct leak_level {
 void leak_monitor_sample(struct validate_host *h, struct leak_level *out);
 /* Whether the levels grow, in words; false: they do not. The first ones are for warming up. */
 bool leak_verdict(const struct leak_level *levels, unsigned n, char *text, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Every call that can fail is checked: a program that cannot go on says which line and ends with 1.
  */
-#ifndef SAMPLES_D3D12_WINDOWS_COMMON_H_
-#define SAMPLES_D3D12_WINDOWS_COMMON_H_
+#pragma once
 
 #define COBJMACROS
 #define INITGUID
@@ -329,5 +328,3 @@ static inline void app_finish(struct app *a)
     CloseHandle(a->event);
     DestroyWindow(a->window);
 }
-
-#endif

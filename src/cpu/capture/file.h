@@ -8,8 +8,7 @@
  *  1. A damaged block costs that block: the reader notes it with its place, finds the next one, and goes on.
  *  2. Pages of one CPU are in time order; blocks of different CPUs interleave.
  */
-#ifndef CPU_FILE_H_
-#define CPU_FILE_H_
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -53,5 +52,3 @@ int cpu_writer_pages(struct blocks_writer *w, uint16_t cpu, uint64_t first_ns, c
                      size_t size);
 /* Takes the reference; NULL: there was no memory for it. */
 int cpu_writer_json(struct blocks_writer *w, enum cpu_block_kind kind, uint64_t ns, json_t *j);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Source: Documentation/trace/events.rst of the Linux kernel.
  */
-#ifndef CPU_FORMAT_H_
-#define CPU_FORMAT_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ struct cpu_format {
 int cpu_format_parse(struct cpu_format *f, const char *text, size_t size, struct error *e);
 
 const struct cpu_field *cpu_format_field(const struct cpu_format *f, const char *name);
-
-#endif

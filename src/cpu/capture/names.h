@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* names.h: names for the kernel addresses and threads that a recording mentions, found on the machine that recorded. */
-#ifndef CPU_NAMES_H_
-#define CPU_NAMES_H_
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ void cpu_names_event(struct cpu_names *n, const struct cpu_event *ev);
 /* {"symbols": {"0x...": "name+0x12"}, "threads": {"123": "comm"}}. `kallsyms` is /proc/kallsyms but in tests;
  * `saved_cmdlines` is tracefs' own list ("PID COMM" lines) for threads that are gone, or NULL. */
 json_t *cpu_names_resolve(const struct cpu_names *n, const char *kallsyms, const char *saved_cmdlines);
-
-#endif

@@ -17,8 +17,7 @@
  *
  * Source: kernel/trace/ring_buffer.c (header_page and header_event in tracefs describe the same).
  */
-#ifndef CPU_PAGE_H_
-#define CPU_PAGE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ uint32_t cpu_page_decode(const struct cpu_rules *r, const uint8_t *page, uint16_
 
 /* Time stamp of a page. */
 uint64_t cpu_page_time(const uint8_t *page);
-
-#endif

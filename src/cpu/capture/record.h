@@ -6,8 +6,7 @@
  * `drain` hands over pages as they come; cpu_record_run() does the whole to a file. See tracefs.h for what is
  * left behind (nothing).
  */
-#ifndef CPU_RECORD_H_
-#define CPU_RECORD_H_
+#pragma once
 
 #include <stdatomic.h>
 
@@ -59,5 +58,3 @@ struct cpu_record_run {
 
 /* Records to a file. */
 int cpu_record_run(struct cpu_record_run *run, struct error *e);
-
-#endif

@@ -4,8 +4,7 @@
  * They are the second witness: a trace that saw fewer idle entries than cpuidle's `usage` grew is blind on
  * that CPU. Each CPU's counters carry the time at which they were read, so that trace and counters cover the same span.
  */
-#ifndef CPU_SNAPSHOT_H_
-#define CPU_SNAPSHOT_H_
+#pragma once
 
 #include <jansson.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ json_t *cpu_snapshot_to_json(const struct cpu_snapshot *s);
 int cpu_snapshot_from_json(struct cpu_snapshot *s, const json_t *j, struct error *e);
 
 const char *cpu_counter_name(enum cpu_counter c);
-
-#endif

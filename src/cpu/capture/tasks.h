@@ -4,8 +4,7 @@
  * A trace of thread switches says that a thread sleeps; /proc says in which system call, on which lock, and whether it was
  * frozen. A look is bounded in time: what does not fit is looked at next time.
  */
-#ifndef CPU_TASKS_H_
-#define CPU_TASKS_H_
+#pragma once
 
 #include <jansson.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ json_t *cpu_tasks_look(struct cpu_tasks *t, uint64_t budget_ns);
 /* Microseconds since the start in which somebody waited for [processors, memory, all for memory, input and output]; null
  * where the kernel does not count them. */
 json_t *cpu_tasks_pressure(void);
-
-#endif

@@ -16,8 +16,7 @@
  *     which is in a session of its own and ignores signals from terminals. Instances of dead recorders without a
  *     guard are removed by the next open.
  */
-#ifndef CPU_TRACEFS_H_
-#define CPU_TRACEFS_H_
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -50,5 +49,3 @@ void cpu_tracefs_each_event(struct cpu_tracefs *t, const char *system,
                             void (*fn)(void *ctx, const char *event), void *ctx);
 /* Opens the CPUs' raw pages, non-blocking. */
 int cpu_tracefs_open_raw(struct cpu_tracefs *t, struct error *e);
-
-#endif

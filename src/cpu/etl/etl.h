@@ -15,8 +15,7 @@
  *
  * Sources: the evntrace.h and ntwmi.h declarations, [MS-XCA]; facts were checked on public files.
  */
-#ifndef CPU_ETL_H_
-#define CPU_ETL_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -133,5 +132,3 @@ uint16_t etl_kind_of(struct etl_file *f, const struct etl_record *r);
 /* Turns an event into what the analysis understands. False if it is shorter than its layout. */
 bool etl_decode(const struct etl_file *f, const struct etl_kind *k, const struct etl_record *r, uint16_t cpu,
                 struct cpu_event *ev);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* etl_table.h: the Windows events that are decoded, generated from etl_events.json at build time. */
-#ifndef CPU_ETL_TABLE_H_
-#define CPU_ETL_TABLE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ extern const struct etl_provider etl_providers[];
 extern const uint32_t etl_num_providers;
 extern const struct etl_named etl_named[];
 extern const uint32_t etl_num_named;
-
-#endif

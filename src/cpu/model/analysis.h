@@ -14,8 +14,7 @@
  *  4. A CPU that the trace is blind on (coverage.h) takes no part in concurrency, idle sets, causes or detectors.
  *  5. What lists cannot hold is counted.
  */
-#ifndef CPU_ANALYSIS_H_
-#define CPU_ANALYSIS_H_
+#pragma once
 
 #include "cpu/model/coverage.h"
 #include "cpu/model/event.h"
@@ -232,5 +231,3 @@ static inline uint64_t cpu_stats_enters(const struct cpu_stats *c)
 double cpu_stats_utilization(const struct cpu_stats *c);
 /* Delivered performance in percent of nominal, or -1 if the machine does not say. */
 double cpu_stats_delivered(const struct cpu_stats *c, uint32_t base_khz);
-
-#endif

@@ -11,8 +11,7 @@
  *     that the two readings of the counters may cut off), or more than 50 ms and more than 10 % of the time asleep.
  *  2. A blind CPU's idle states are never used for a conclusion; reports print the number that is missing.
  */
-#ifndef CPU_COVERAGE_H_
-#define CPU_COVERAGE_H_
+#pragma once
 
 #include <jansson.h>
 
@@ -54,5 +53,3 @@ static inline bool cpu_coverage_is_blind(const struct cpu_coverage *c, uint32_t 
 {
     return cpu < c->num_cpus && c->cpus[cpu].blind;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dump.h: crash dumps of the GPU: a window out of one, and a verdict into one. */
-#ifndef CPU_DUMP_H_
-#define CPU_DUMP_H_
+#pragma once
 
 #include "cpu/model/verdict.h"
 #include "cpu/model/window.h"
@@ -14,5 +13,3 @@ int cpu_window_read(struct cpu_window *w, const char *path, struct error *e);
  * an earlier call: the report on the dump shows them. 0, or -EBADMSG with the reason, also for a dump of something else
  * than a time-out: nothing is changed then. */
 int cpu_verdict_save(const struct cpu_verdict *v, const char *dump, struct error *e);
-
-#endif

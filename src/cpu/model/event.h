@@ -11,8 +11,7 @@
  *     Linux it is cpuidle's state0. Only printers add names.
  *  3. `data` points into the source's buffer and is good until the next event is asked for.
  */
-#ifndef CPU_EVENT_H_
-#define CPU_EVENT_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -106,5 +105,3 @@ const char *cpu_irq_name(enum cpu_irq irq);
 struct cpu_source {
     int (*next)(struct cpu_source *s, const struct cpu_event **run);
 };
-
-#endif

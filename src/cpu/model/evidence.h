@@ -3,8 +3,7 @@
  *
  * docs/evidence.md says of each piece what it proves, what it merely suggests, and what could look the same.
  */
-#ifndef CPU_EVIDENCE_H_
-#define CPU_EVIDENCE_H_
+#pragma once
 
 #include "cpu/model/threads.h"
 #include "cpu/model/trace.h"
@@ -67,5 +66,3 @@ void cpu_evidence_waits(const struct evidence *m, int32_t tid, uint64_t from, ui
 /* The look at a thread at about that time: within the span, the last one; NULL if nobody looked. */
 const struct cpu_task_wait *cpu_evidence_wait_of(const struct evidence *m, int32_t tid, uint64_t from,
                                                  uint64_t to);
-
-#endif

@@ -4,8 +4,7 @@
  * A crash dump names the process that drove the GPU. Its threads, its executor and the executor's threads are
  * found from the recording: who was whose at its start, and who started whom after that.
  */
-#ifndef CPU_FAMILY_H_
-#define CPU_FAMILY_H_
+#pragma once
 
 #include <jansson.h>
 
@@ -19,5 +18,3 @@ json_t *cpu_family_tasks(const char *proc_dir);
 /* Completes a partial window: the descendants of its threads that ran around it join them as executors, the
  * most active ones first. It stays partial if the recording does not know families, or none ran. */
 int cpu_family_complete(struct cpu_window *w, struct cpu_trace *t, struct error *e);
-
-#endif

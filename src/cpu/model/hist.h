@@ -2,8 +2,7 @@
 /* hist.h: two histograms. `cpu_buckets` has fixed edges in the series 1-2-5, printed with every report;
  * `cpu_latency` has eight buckets an octave, for percentiles: the upper edge of a
  * bucket, up to 13 % too high. Both hold nanoseconds. */
-#ifndef CPU_HIST_H_
-#define CPU_HIST_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -51,5 +50,3 @@ void cpu_latency_merge(struct cpu_latency *l, const struct cpu_latency *other);
 /* The value below which `percent` of the values are: the upper edge of its bucket, never above the maximum.
  */
 uint64_t cpu_latency_percentile(const struct cpu_latency *l, double percent);
-
-#endif

@@ -7,8 +7,6 @@
  */
 #include "cpu/model/analysis.h"
 
-#include <string.h>
-
 static void keep_worst(struct cpu_worst *w, const struct cpu_wait *wait)
 {
     uint32_t i = w->num;

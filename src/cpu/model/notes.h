@@ -4,8 +4,7 @@
  * Readers of damaged files say what they met, once per place, and go on. The first NOTES_KEPT sentences are
  * kept, all are counted. Every report prints them: nothing is dropped silently.
  */
-#ifndef CPU_NOTES_H_
-#define CPU_NOTES_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ static inline uint32_t cpu_notes_kept(const struct cpu_notes *n)
 {
     return n->count < NOTES_KEPT ? (uint32_t)n->count : NOTES_KEPT;
 }
-
-#endif

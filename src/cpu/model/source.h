@@ -10,8 +10,7 @@
  *  2. Events come out in time order if each stream is in order; where a stream steps back this is noted and
  *     its events keep their own times.
  */
-#ifndef CPU_SOURCE_H_
-#define CPU_SOURCE_H_
+#pragma once
 
 #include "cpu/model/event.h"
 #include "cpu/model/notes.h"
@@ -44,5 +43,3 @@ struct cpu_merge {
 int cpu_merge_init(struct cpu_merge *m, const uint16_t *cpus, uint32_t num, uint32_t max_events,
                    cpu_fill_fn fill, void *ctx, struct cpu_notes *notes);
 void cpu_merge_finish(struct cpu_merge *m);
-
-#endif

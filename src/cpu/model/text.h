@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* text.h: figures as people read them. */
-#ifndef CPU_TEXT_H_
-#define CPU_TEXT_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,5 +11,3 @@ const char *cpu_ns_text(uint64_t ns, char *buf, size_t cap);
 const char *cpu_ns(uint64_t ns);
 const char *cpu_num(uint64_t v);
 const char *cpu_mask_text(const uint64_t *mask, uint32_t num_cpus, char *buf, size_t cap); /* "0-2,5" */
-
-#endif

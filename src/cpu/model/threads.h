@@ -15,8 +15,7 @@
  * The executor is all threads of that role together: it runs while one of them does, it is held back while none runs and one
  * could or should, and it sleeps while all of them do.
  */
-#ifndef CPU_THREADS_H_
-#define CPU_THREADS_H_
+#pragma once
 
 #include "cpu/model/analysis.h"
 #include "cpu/model/window.h"
@@ -96,5 +95,3 @@ static inline uint64_t cpu_times_span(const struct cpu_times *t)
 {
     return t->to_ns - t->from_ns;
 }
-
-#endif

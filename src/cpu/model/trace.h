@@ -5,8 +5,7 @@
  *
  * Invariant: whatever is damaged or missing is in `notes` or in a has_ flag; nothing is filled in with a guess.
  */
-#ifndef CPU_TRACE_H_
-#define CPU_TRACE_H_
+#pragma once
 
 #include <jansson.h>
 
@@ -81,5 +80,3 @@ const char *cpu_trace_symbol(const struct cpu_trace *t, uint64_t address, char *
 const char *cpu_trace_thread(const struct cpu_trace *t, int32_t tid);
 /* Name of an idle state of a CPU, "state N" into buf if it has none. */
 const char *cpu_trace_state(const struct cpu_trace *t, uint32_t cpu, uint32_t state, char *buf, size_t cap);
-
-#endif

@@ -15,8 +15,7 @@
  * The chain: the threads and CPUs that the window names, and the CPUs on which those threads ran. A window
  * that names none makes every CPU part of it.
  */
-#ifndef CPU_VERDICT_H_
-#define CPU_VERDICT_H_
+#pragma once
 
 #include "cpu/model/trace.h"
 #include "cpu/model/window.h"
@@ -71,5 +70,3 @@ int cpu_verdict_make(struct cpu_verdict *v, struct cpu_trace *t, const struct cp
 
 /* "certain", "likely", "not seen" */
 const char *cpu_certainty_name(enum cpu_certainty certainty);
-
-#endif

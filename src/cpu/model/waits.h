@@ -4,8 +4,7 @@
  * Each kind is what the evidence proves, not what it suggests: a thread in a system call that may wait for anything is
  * CPU_WAIT_OTHER, and is no evidence for or against anything.
  */
-#ifndef CPU_WAITS_H_
-#define CPU_WAITS_H_
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ struct cpu_task_wait {
 
 /* From one entry of SAMPLE's "tasks"; false if it is none. */
 bool cpu_task_wait_parse(struct cpu_task_wait *w, const json_t *entry);
-
-#endif

@@ -17,8 +17,7 @@
  * A crash dump of the GPU (docs/dump-schema.md) is taken as it is: the window is from the submission that it
  * blames to the time at which the device was seen to be stuck.
  */
-#ifndef CPU_WINDOW_H_
-#define CPU_WINDOW_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ const char *cpu_role_name(enum cpu_role role);
 int cpu_window_parse(struct cpu_window *w, const char *text, size_t size, struct error *e);
 /* The same from a file. */
 int cpu_window_load(struct cpu_window *w, const char *path, struct error *e);
-
-#endif

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/trace_events.h"
 

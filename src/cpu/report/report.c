@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/report/report.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Enough before the window to know every CPU's state at its border. */

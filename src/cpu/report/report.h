@@ -5,8 +5,7 @@
  * mark what the recording does not say ("not available on this machine", "not known") and print every note of
  * the readers.
  */
-#ifndef CPU_REPORT_H_
-#define CPU_REPORT_H_
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -55,5 +54,3 @@ uint32_t cpu_report_others(const struct cpu_report *r, uint16_t *types, uint32_t
 /* Indices of the idle sets, longest first; returns their number. */
 uint32_t cpu_report_sets(const struct cpu_report *r, uint8_t order[CPU_IDLE_SETS]);
 const char *cpu_wake_name(const struct cpu_report *r, int cause);
-
-#endif

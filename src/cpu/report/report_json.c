@@ -4,8 +4,6 @@
 #include "cpu/report/report.h"
 #include "cpu/model/verdict.h"
 
-#include <string.h>
-
 #define I(v) ((json_int_t)(v))
 
 static json_t *number_or_null(double v)

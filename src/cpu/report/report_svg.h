@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* report_svg.h: the drawings of the HTML page. */
-#ifndef CPU_REPORT_SVG_H_
-#define CPU_REPORT_SVG_H_
+#pragma once
 
 #include "cpu/report/report.h"
 
@@ -16,5 +15,3 @@ void cpu_svg_latency(struct strbuf *o, const struct cpu_latency *l, const char *
 void cpu_svg_intervals(struct strbuf *o, const struct cpu_report *r);
 /* Time with exactly n CPUs idle; nothing if no CPU is shown. */
 void cpu_svg_concurrency(struct strbuf *o, const struct cpu_report *r);
-
-#endif

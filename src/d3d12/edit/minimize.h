@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* minimize.h: makes a recording that crashes as small as it can be and still crash. */
-#ifndef D3D12_MINIMIZE_H_
-#define D3D12_MINIMIZE_H_
+#pragma once
 
 #include "base/error.h"
 #include "record/trace_file.h"
@@ -23,5 +22,3 @@ struct minimize_result {
 /* Each try plays part of the calls in a process of its own. -ENOENT: the whole recording plays without a failure. */
 int minimize_run(struct trc *t, const char *path, const struct minimize_params *params,
                  struct minimize_result *r, struct error *e);
-
-#endif

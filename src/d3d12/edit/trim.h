@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trim.h: cuts frames out of a recording so that they play on their own. */
-#ifndef D3D12_TRIM_H_
-#define D3D12_TRIM_H_
+#pragma once
 
 #include "base/error.h"
 #include "d3d12/play/play.h"
@@ -18,5 +17,3 @@ struct trim_result {
  * before on this machine's device to see what was in the resources. -ENOENT: there is no frame `first`. */
 int trim_run(struct trc *t, const char *path, uint32_t first, uint32_t last, struct trim_result *r,
              struct error *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trim_follow.h: what of the calls up to some point still matters behind it. */
-#ifndef D3D12_TRIM_FOLLOW_H_
-#define D3D12_TRIM_FOLLOW_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ void trim_follow(struct trim *s, const struct trc_call *c);
 void trim_mark(struct trim *s);
 struct trim_object *trim_object(struct trim *s, uint32_t id);
 void trim_finish(struct trim *s);
-
-#endif

@@ -184,7 +184,7 @@ class Gen:
 
     def api(self):
         m = self.m
-        o = ['/* Made by gen.py from the installed IDL files. */', '#ifndef D3D12_API_H_', '#define D3D12_API_H_',
+        o = ['/* Made by gen.py from the installed IDL files. */', '#pragma once',
              '#include "d3d12/gen/win.h"', '']
         for n, v in m.consts.items():
             if n.startswith('D3D12_'):
@@ -229,7 +229,6 @@ class Gen:
         o.append('    D12_NUM_IFACES,\n    D12_IFACE_UNKNOWN = 0xffff\n};')
         o.append('#define D12_MAX_SLOTS %d' % max(
             sum(len(i.methods) for i in m.chain(n)) for n in self.iface_order))
-        o.append('#endif')
         return '\n'.join(o) + '\n'
 
     # ---- tables ---------------------------------------------------------------------------------------------
@@ -761,7 +760,7 @@ class Gen:
         return not me.skip and not me.flags & {'query', 'refuse'}
 
     def args(self):
-        o = ['/* Made by gen.py from the installed IDL files. */', '#ifndef D3D12_ARGS_H_', '#define D3D12_ARGS_H_',
+        o = ['/* Made by gen.py from the installed IDL files. */', '#pragma once',
              '#include <stdbool.h>', '#include "d3d12_api.h"', 'struct player;', 'struct play_call;', 'struct dec;']
         for me in self.methods:
             if self.playable(me):
@@ -774,7 +773,6 @@ class Gen:
                 if 'adjust' in me.flags:
                     o.append('void play_adjust_%s(struct player *p, const struct play_call *c, %s *This, struct args_%s *a);'
                              % (n, me.iface, n))
-        o.append('#endif')
         return '\n'.join(o) + '\n'
 
     def play(self):

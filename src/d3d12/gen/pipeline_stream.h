@@ -4,8 +4,7 @@
  * A stream is a row of subobjects, each: the type (u32), padding to the alignment of its struct, the struct, padding to
  * the alignment of a pointer. Nothing says how long an unknown one is, so the walk ends there.
  */
-#ifndef D3D12_PIPELINE_STREAM_H_
-#define D3D12_PIPELINE_STREAM_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ enum stream_step stream_next(const void *stream, size_t size, size_t *pos, uint3
 
 /* Room for `type` and its struct at *pos of a stream being made; moves *pos behind it, returns the struct's offset. */
 size_t stream_place(size_t *pos, uint32_t type);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* table.h: the tables of Direct3D 12 (record/api.h), as gen.py made them of the IDL files. */
-#ifndef D3D12_TABLE_H_
-#define D3D12_TABLE_H_
+#pragma once
 
 #include "record/api.h"
 
@@ -23,5 +22,3 @@ static inline bool d12_iface_is(uint16_t iface, uint16_t base)
 {
     return api_iface_is(&d12_api, iface, base);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Under mingw-w64 they come from <windows.h>; on Linux they are the ones that libvkd3d uses: LP64, methods in the
  * Microsoft calling convention, WCHAR as wide as wchar_t.
  */
-#ifndef D3D12_WIN_H_
-#define D3D12_WIN_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -55,6 +54,4 @@ typedef struct SECURITY_ATTRIBUTES SECURITY_ATTRIBUTES;
 #define E_INVALIDARG  ((HRESULT)0x80070057)
 #define FAILED(hr)    ((HRESULT)(hr) < 0)
 #define SUCCEEDED(hr) ((HRESULT)(hr) >= 0)
-#endif
-
 #endif

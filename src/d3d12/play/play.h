@@ -4,8 +4,7 @@
  * Swap chain images become ordinary textures, so nothing needs a window. Where the recorded program read a fence or
  * waited for an event, the player waits until the fence is as far as it was then.
  */
-#ifndef D3D12_PLAY_H_
-#define D3D12_PLAY_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ struct play_result {
 
 /* 0, or a negative errno with the call that could not be played in *e. */
 int play_run(struct trc *t, const struct play_params *params, struct play_result *r, struct error *e);
-
-#endif

@@ -5,8 +5,7 @@
  *  1. Nothing is called before all of a record is decoded and every object in it was found and has the right interface.
  *  2. What a decoder allocates lives until the next record.
  */
-#ifndef D3D12_PLAY_INTERNAL_H_
-#define D3D12_PLAY_INTERNAL_H_
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -247,5 +246,3 @@ int play_idle(struct player *p, struct error *e);
 
 /* play_chain.c */
 void play_chains_finish(struct player *p);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Only recordings that have such signatures or heaps are read twice.
  */
-#ifndef D3D12_PLAY_PLAN_H_
-#define D3D12_PLAY_PLAN_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ void plan_write(struct play_plan *plan, struct plan_patch *x, uint8_t *map, uint
                 const void *bytes, size_t n);
 /* All of a buffer's bytes, from recorded to what they are here; or, with `back`, the other way round. */
 void plan_contents(struct play_plan *plan, struct plan_patch *x, uint8_t *bytes, size_t n, bool back);
-
-#endif

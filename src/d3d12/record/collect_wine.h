@@ -7,8 +7,7 @@
  * that `..\..\Content` is what it is there. Afterwards they are removed; files that the program made in them move to where
  * they would have been.
  */
-#ifndef D3D12_COLLECT_WINE_H_
-#define D3D12_COLLECT_WINE_H_
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ bool wine_command(char *const *argv);
 /* Records it: `p` says what and how, `dll_dir` where the recorder's DLLs are. */
 int wine_collect(const struct collect_params *p, const char *dll_dir, struct collect_result *r,
                  struct error *e);
-
-#endif

@@ -10,7 +10,6 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

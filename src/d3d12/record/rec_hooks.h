@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rec_hooks.h: what the recorder does beside writing a call down: memory, ranges, events. */
-#ifndef D3D12_REC_HOOKS_H_
-#define D3D12_REC_HOOKS_H_
+#pragma once
 
 #include "d3d12/record/rec_values.h"
 
@@ -74,5 +73,3 @@ void rec_pre_ID3D12Fence_SetEventOnCompletion(struct rec_thread *t, struct rec_o
                                               UINT64 value, HANDLE event);
 void rec_pre_ID3D12CommandAllocator_Reset(struct rec_thread *t, struct rec_object *o,
                                           ID3D12CommandAllocator *This);
-
-#endif

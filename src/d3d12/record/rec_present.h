@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rec_present.h: swap chains of the recorded program: which image is which back buffer, and what a frame looked like. */
-#ifndef D3D12_REC_PRESENT_H_
-#define D3D12_REC_PRESENT_H_
+#pragma once
 
 #include <stdint.h>
 #include <vulkan/vulkan.h>
@@ -12,5 +11,3 @@
 void present_image_find(VkImage image, uint64_t *chain, uint32_t *index);
 void present_image_bind(VkImage image, VkDevice device, ID3D12Resource *resource);
 void present_queue_bind(VkQueue vk, ID3D12CommandQueue *queue);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rec_values.h: how the values and objects that only Direct3D 12 has are written, beside record/rec_enc.h. */
-#ifndef D3D12_REC_VALUES_H_
-#define D3D12_REC_VALUES_H_
+#pragma once
 
 #include "d3d12_api.h"
 #include "record/rec_enc.h"
@@ -34,5 +33,3 @@ static inline struct rec_object *rec_object_of(struct rec_thread *t, void *ptr)
 
     return __builtin_expect(o && o->ptr == ptr, 1) ? o : rec_object_look_up(t, ptr);
 }
-
-#endif

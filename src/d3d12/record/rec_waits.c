@@ -5,7 +5,6 @@
  * the addresses of the wait functions, whatever module they came from; modules that are loaded later are searched when
  * they are. A wait is written down if it was for an event that a fence sets.
  */
-#include <string.h>
 
 #include "base/log.h"
 #include "d3d12/record/rec_values.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rec_windows.h: the recorder's parts that exist only in the DLL for Windows and Wine. */
-#ifndef D3D12_REC_WINDOWS_H_
-#define D3D12_REC_WINDOWS_H_
+#pragma once
 
 #include "d3d12/record/rec_values.h"
 
@@ -15,5 +14,3 @@ void dxgi_factory_seen(void *factory);
 
 /* rec_waits.c: looks where modules of the program call the system's wait functions. */
 void waits_install(void);
-
-#endif

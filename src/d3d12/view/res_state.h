@@ -3,8 +3,7 @@
  *
  * Barriers take effect where their list is executed, in the order of execution. Buffers are left out: their states have
  * no layout and decay after each execution. It needs no device: only the recording. */
-#ifndef D3D12_RES_STATE_H_
-#define D3D12_RES_STATE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ struct res_states {
 int res_follow(struct res_states *s, const struct trc_call *c);
 const struct res_info *res_get(const struct res_states *s, uint32_t id);
 void res_finish(struct res_states *s);
-
-#endif

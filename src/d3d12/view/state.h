@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* state.h: what was set on a command list when one of its calls was recorded. */
-#ifndef D3D12_STATE_H_
-#define D3D12_STATE_H_
+#pragma once
 
 #include "base/error.h"
 #include "base/strbuf.h"
@@ -14,5 +13,3 @@ int state_at(struct strbuf *out, struct trc *t, const struct names *names, uint6
 
 /* Appends one line per fence: its highest value signalled so far by queue and CPU, and the last value read. */
 int fences_at(struct strbuf *out, struct trc *t, const struct names *names, uint64_t index, struct error *e);
-
-#endif

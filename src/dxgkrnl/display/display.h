@@ -11,8 +11,7 @@
  *  3. Vblanks are counted by the time between them: lost, late and doubled interrupts change nothing.
  *  4. What is scanned out is pinned: resident, and where it is.
  */
-#ifndef DXGKRNL_DISPLAY_H_
-#define DXGKRNL_DISPLAY_H_
+#pragma once
 
 #include "dxgkrnl/display/grid.h"
 #include "dxgkrnl/kernel.h"
@@ -98,5 +97,3 @@ void dxgk_vblanks_finish(struct dxgk *d);
 void dxgk_monitor_recommend_modes(struct dxgk *d, UINT target);
 NTSTATUS NTAPI dxgk_monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
                                             CONST DXGK_MONITOR_INTERFACE **interface);
-
-#endif

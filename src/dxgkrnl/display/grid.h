@@ -5,8 +5,7 @@
  * time: its period is the mode's, its phase that of the notification with the least delay among the last few. The number of
  * a notification is that of the last grid point before it; one that is not higher than the last is a repetition.
  */
-#ifndef DXGKRNL_GRID_H_
-#define DXGKRNL_GRID_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ uint64_t dxgk_grid_notice(struct grid *g, uint64_t time_ns, uint64_t last);
 uint64_t dxgk_grid_number(const struct grid *g, uint64_t time_ns, uint64_t last);
 /* The time of number 0, modulo 2^64. */
 uint64_t dxgk_grid_zero(const struct grid *g);
-
-#endif

@@ -4,8 +4,7 @@
  *   CreateNewModeInfo ─▶ loose ─AddMode─▶ in the set ─PinMode─▶ pinned
  *                          └─ReleaseModeInfo─▶ gone
  */
-#ifndef DXGKRNL_MODESET_H_
-#define DXGKRNL_MODESET_H_
+#pragma once
 
 #include "dxgkrnl/adapter.h"
 
@@ -42,5 +41,3 @@ NTSTATUS dxgk_modeset_pin(struct modeset *s, UINT id);
 extern const DXGK_VIDPNSOURCEMODESET_INTERFACE dxgk_modeset_source_interface;
 extern const DXGK_VIDPNTARGETMODESET_INTERFACE dxgk_modeset_target_interface;
 extern const DXGK_MONITORSOURCEMODESET_INTERFACE dxgk_modeset_monitor_interface;
-
-#endif

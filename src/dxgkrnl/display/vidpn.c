@@ -2,7 +2,6 @@
 #include "dxgkrnl/display/vidpn.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { VIDPN_MAGIC = 0x4E506456 };
 

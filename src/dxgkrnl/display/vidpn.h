@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* vidpn.h: a video present network: paths from sources to targets, and the mode sets at both ends. */
-#ifndef DXGKRNL_VIDPN_H_
-#define DXGKRNL_VIDPN_H_
+#pragma once
 
 #include "dxgkrnl/display/modeset.h"
 
@@ -25,5 +24,3 @@ NTSTATUS NTAPI dxgk_vidpn_query_interface(D3DKMDT_HVIDPN h, DXGK_VIDPN_INTERFACE
                                           CONST DXGK_VIDPN_INTERFACE **interface);
 int dxgk_vidpn_child_index(const struct dxgk *d, UINT target); /* -1: no such target */
 NTSTATUS dxgk_vidpn_add_path(struct vidpn *v, UINT source, UINT target);
-
-#endif

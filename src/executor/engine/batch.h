@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* batch.h: command buffers, their staging memory, and what waits for the device. A batch belongs to the submit thread until it is
  * queued, and to the completion thread from then until it has completed. */
-#ifndef EXECUTOR_ENGINE_BATCH_H_
-#define EXECUTOR_ENGINE_BATCH_H_
+#pragma once
 
 #include "abi/submission.h"
 #include "executor/engine/formats.h"
@@ -78,5 +77,3 @@ int exec_batch_cut(struct exec_engine *g);
 VkResult exec_batch_flush(struct exec_engine *g, struct exec_batch *b);
 void exec_batch_run_readbacks(struct exec_engine *g, struct exec_batch *b);
 void exec_batch_recycle(struct exec_engine *g, struct exec_batch *b);
-
-#endif

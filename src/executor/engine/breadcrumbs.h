@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* breadcrumbs.h: the guest's own markers and checkpoints (ext.h). */
-#ifndef EXECUTOR_ENGINE_BREADCRUMBS_H_
-#define EXECUTOR_ENGINE_BREADCRUMBS_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ void exec_checkpoints_forget(struct exec_engine *g, uint32_t context);
 void exec_breadcrumbs_behind_barrier(struct exec_engine *g);
 /* The device is idle. */
 void exec_breadcrumbs_forget_all(struct exec_engine *g);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* context.h: the pipeline state of a context. */
-#ifndef EXECUTOR_ENGINE_CONTEXT_H_
-#define EXECUTOR_ENGINE_CONTEXT_H_
+#pragma once
 
 #include "abi/d3d9_states.h"
 #include "executor/engine/layout.h"
@@ -135,5 +134,3 @@ void exec_contexts_unbind(struct exec_engine *g, const struct exec_object *o);
 /* The stage that the packet names. */
 enum exec_stage exec_stage_of(struct exec_engine *g, const struct abi_packet *p);
 struct sampler_desc exec_sampler_desc_of(const struct sampler_slot *slot, bool d3d9_shader);
-
-#endif

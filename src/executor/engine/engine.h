@@ -23,8 +23,7 @@
  *  - Depth tests start as LESS, for Direct3D 9 shaders as LESSEQUAL. Pixel centres are at halves, for all shaders.
  *  - Dirty ranges of what has no guest memory are ignored.
  */
-#ifndef EXECUTOR_ENGINE_H_
-#define EXECUTOR_ENGINE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ void exec_engine_destroy(struct exec_engine *engine);
 
 /* Name of the Vulkan device in use and whether it is a software one. */
 const char *exec_engine_device_name(const struct exec_engine *engine, bool *is_cpu);
-
-#endif

@@ -17,8 +17,7 @@
  *
  * Everything here belongs to the submit thread, except a batch that is queued (batch.h).
  */
-#ifndef EXECUTOR_ENGINE_ENGINE_PRIV_H_
-#define EXECUTOR_ENGINE_ENGINE_PRIV_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -107,5 +106,3 @@ static inline void exec_batch_use(struct exec_engine *g, struct exec_object *o)
 {
     o->last_use = g->batch->serial;
 }
-
-#endif

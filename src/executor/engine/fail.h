@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fail.h: how a packet handler says what is wrong: each returns 0, or a negative errno after one of these. The first of a
  * submission counts. */
-#ifndef EXECUTOR_ENGINE_FAIL_H_
-#define EXECUTOR_ENGINE_FAIL_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -30,5 +29,3 @@ int exec_fail(struct exec_engine *g, uint32_t code, enum abi_cause cause, int er
 int exec_fail_dma(struct exec_engine *g, const char *what, uint64_t gpa, uint64_t size);
 /* The Vulkan device's own word. */
 int exec_fail_vulkan(struct exec_engine *g, const char *what, VkResult r);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* formats.h: what the ABI's texel formats are in Vulkan, and how rows of them become each other. */
-#ifndef EXECUTOR_FORMATS_H_
-#define EXECUTOR_FORMATS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ void exec_format_convert_row(uint8_t *dst, uint32_t to, const uint8_t *src, cons
 
 /* VkFormat of a DXGI_FORMAT as a vertex attribute, VK_FORMAT_UNDEFINED if it cannot be one; *bytes gets its size. */
 VkFormat exec_format_of_dxgi_attribute(uint32_t dxgi, uint32_t *bytes);
-
-#endif

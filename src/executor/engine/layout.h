@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* layout.h: input layouts and samplers as objects. */
-#ifndef EXECUTOR_ENGINE_LAYOUT_H_
-#define EXECUTOR_ENGINE_LAYOUT_H_
+#pragma once
 
 #include <vulkan/vulkan.h>
 
@@ -39,5 +38,3 @@ struct sampler_object {
     struct exec_object o;
     struct sampler_desc desc;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* object.h: what handles name, and who holds it. */
-#ifndef EXECUTOR_ENGINE_OBJECT_H_
-#define EXECUTOR_ENGINE_OBJECT_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ void exec_objects_forget_all(struct exec_engine *g);
 /* Adds a handle for `o`, taking over the caller's reference; on failure the reference is given back. */
 int exec_handle_add(struct exec_engine *g, uint32_t handle, struct exec_object *o);
 int exec_handle_check_new(struct exec_engine *g, uint32_t handle);
-
-#endif

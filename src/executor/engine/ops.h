@@ -3,8 +3,7 @@
  *
  * A handler returns 0, or a negative errno after one of the fail functions. The packet has passed abi_stream_next.
  */
-#ifndef EXECUTOR_ENGINE_OPS_H_
-#define EXECUTOR_ENGINE_OPS_H_
+#pragma once
 
 #include <aerogpu/cmd.h>
 #include <aerogpu/ext.h>
@@ -26,5 +25,3 @@ AEROGPU_EXT_PACKETS(EXEC_OP_DECLARE)
     {                                                                                                        \
         return shared(g, p);                                                                                 \
     }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pass.h: bound targets and render passes. */
-#ifndef EXECUTOR_ENGINE_PASS_H_
-#define EXECUTOR_ENGINE_PASS_H_
+#pragma once
 
 #include "executor/engine/context.h"
 
@@ -23,5 +22,3 @@ void exec_targets_finish(struct exec_engine *g);
 void exec_pass_end(struct exec_engine *g);
 /* What of the targets the scissor rectangle leaves, if it counts. */
 VkRect2D exec_scissor_of(const struct exec_context *c, uint32_t width, uint32_t height);
-
-#endif

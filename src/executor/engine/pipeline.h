@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pipeline.h: programs, pipelines, samplers and descriptor sets, each found again by a key. */
-#ifndef EXECUTOR_ENGINE_PIPELINE_H_
-#define EXECUTOR_ENGINE_PIPELINE_H_
+#pragma once
 
 #include "executor/engine/context.h"
 #include "executor/engine/hash.h"
@@ -43,5 +42,3 @@ int exec_uav_counter_set(struct exec_engine *g, struct exec_buffer *b, uint32_t 
 int exec_bind_descriptors(struct exec_engine *g, struct exec_context *c, struct exec_program *prog,
                           bool compute, bool *writes);
 void exec_bind_forget(struct exec_batch *b);
-
-#endif

@@ -15,8 +15,7 @@
  *  2. A mark is filled in before the device can reach it.
  *  3. Whoever reads may read while all of it changes, and trusts no number in it.
  */
-#ifndef EXECUTOR_ENGINE_PROGRESS_H_
-#define EXECUTOR_ENGINE_PROGRESS_H_
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -117,5 +116,3 @@ enum exec_access {
     EXEC_ACCESS_EXECUTE,
     EXEC_ACCESS_NO_ADDRESS, /* an address that is not canonical: the processor says neither which nor what for */
 };
-
-#endif

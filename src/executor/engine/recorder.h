@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recorder.h: writes the marks of progress.h while command buffers are recorded. */
-#ifndef EXECUTOR_ENGINE_RECORDER_H_
-#define EXECUTOR_ENGINE_RECORDER_H_
+#pragma once
 
 #include "executor/engine/progress.h"
 #include "executor/engine/vk.h"
@@ -43,5 +42,3 @@ void exec_progress_done(struct exec_engine *g, const struct exec_batch *b,
                         bool finished); /* all of it, or the device failed */
 /* Brings the shared memory up to date where the device cannot. */
 void exec_progress_copy(struct exec_engine *g, const struct exec_batch *b);
-
-#endif

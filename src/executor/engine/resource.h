@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* resource.h: buffers, textures and views of them; their guest memory and their addresses. */
-#ifndef EXECUTOR_ENGINE_RESOURCE_H_
-#define EXECUTOR_ENGINE_RESOURCE_H_
+#pragma once
 
 #include <aerogpu/cmd.h>
 
@@ -101,5 +100,3 @@ uint64_t exec_texture_linear_size(const struct format_info *f, uint32_t width, u
 int exec_address_create(struct exec_engine *g, struct exec_buffer *b, VkBufferUsageFlags usage);
 /* After b->vk was destroyed: its addresses fault from now on. */
 void exec_address_destroy(struct exec_engine *g, struct exec_buffer *b);
-
-#endif

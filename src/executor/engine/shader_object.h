@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* shader_object.h: shaders as objects, translated by threads of their own. */
-#ifndef EXECUTOR_ENGINE_SHADER_OBJECT_H_
-#define EXECUTOR_ENGINE_SHADER_OBJECT_H_
+#pragma once
 
 #include "executor/engine/object.h"
 #include "executor/shader/shader.h"
@@ -19,5 +18,3 @@ struct shader_object {
 int exec_shader_object_wait(struct exec_engine *g, struct shader_object *s);
 void exec_shader_jobs_finish(struct exec_engine *g, struct exec_batch *b);
 void *exec_shader_worker(void *arg);
-
-#endif

@@ -2,7 +2,6 @@
 /* share.c: tokens by which resources are known to other contexts and processes (invariant 2 of objects.c). */
 #include "executor/engine/engine_priv.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,8 +3,7 @@
  *
  * Vulkan 1.1 and one queue for graphics and compute are all that is asked for; what else the device has is in vk_caps.
  */
-#ifndef EXECUTOR_VK_H_
-#define EXECUTOR_VK_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ void exec_vk_pages_release(struct exec_vk *vk, struct exec_vk_pages *p);
 /* A negative errno for a VkResult. */
 int exec_vk_errno(VkResult r);
 const char *exec_vk_result_name(VkResult r);
-
-#endif

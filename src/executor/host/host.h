@@ -19,8 +19,7 @@
  *       │ ▲ death at start: again, a little later each time
  *       └─┘ too many of them, or no Vulkan device ──▶ FAILED (submissions fail at once) ──exec_host_reset──▶ STARTING
  */
-#ifndef EXECUTOR_HOST_H_
-#define EXECUTOR_HOST_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -145,5 +144,3 @@ struct exec_host_stats {
     uint64_t starts, deaths, doorbells; /* doorbells: how often the executor had to be woken */
 };
 void exec_host_stats(struct exec_host *host, struct exec_host_stats *out);
-
-#endif

@@ -10,8 +10,7 @@
  * A defunct executor died after it was ready. Until exec_host_dispatch has delivered what it had completed, died(), and
  * the failures of what else was in its ring, nothing is pushed to its successor.
  */
-#ifndef EXECUTOR_HOST_PRIV_H_
-#define EXECUTOR_HOST_PRIV_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -112,5 +111,3 @@ void exec_region_put(struct exec_region *r);
 int exec_supervisor_start(struct exec_host *host, struct error *e);
 void exec_supervisor_stop(struct exec_host *host);
 void exec_supervisor_wake(struct exec_host *host);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* launch.h: finding and starting the executor program. */
-#ifndef EXECUTOR_LAUNCH_H_
-#define EXECUTOR_LAUNCH_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -28,5 +27,3 @@ int exec_spawn(struct exec_child *out, const struct exec_spawn_params *p, struct
 /* Closes the descriptors; the memory stays. The process must have been waited for. */
 void exec_child_close(struct exec_child *c);
 void exec_shared_unmap(struct exec_shared *shared);
-
-#endif

@@ -18,8 +18,7 @@
  *     setting `epoch_done`. The host puts nothing into the ring before that.
  *  4. Control messages are numbered from 1; a submission says which ones it comes after.
  */
-#ifndef EXECUTOR_PROTO_H_
-#define EXECUTOR_PROTO_H_
+#pragma once
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -153,5 +152,3 @@ static inline void exec_pause(void)
     __asm__ volatile("" ::: "memory");
 #endif
 }
-
-#endif

@@ -7,8 +7,7 @@
  *  2. What exec_memory_get() returned stays valid until exec_memory_remove() or exec_memory_trim(), which the caller calls
  *     when it is in use no more. exec_memory_add() invalidates nothing.
  */
-#ifndef EXECUTOR_MEMORY_H_
-#define EXECUTOR_MEMORY_H_
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ void exec_memory_trim(struct exec_memory *m);
 
 /* NULL if any byte is outside the regions, or `size` is 0. */
 void *exec_memory_get(struct exec_memory *m, uint64_t gpa, uint64_t size);
-
-#endif

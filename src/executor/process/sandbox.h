@@ -2,8 +2,7 @@
 /* sandbox.h: what the executor process gives up, in this order: limits and the bounding set before Vulkan
  * opens, the user and every system call that drawing does not need once it is open. There is no way back.
  */
-#ifndef EXECUTOR_SANDBOX_H_
-#define EXECUTOR_SANDBOX_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ int exec_sandbox_begin(uint64_t memory_bytes, uint32_t files, struct error *e);
 /* Becomes nobody if it was root, and lets the system call filter down on every thread. `hardware`: the Vulkan
  * driver talks to the kernel for its work, so ioctl and opening files stay allowed. */
 int exec_sandbox_enter(bool hardware, struct error *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sanitized.h: whether this is built with a sanitizer, whose run-time wants memory and system calls of its own. */
-#ifndef EXECUTOR_PROCESS_SANITIZED_H_
-#define EXECUTOR_PROCESS_SANITIZED_H_
+#pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -12,6 +11,4 @@
 #endif
 #ifndef SANITIZED
 #define SANITIZED 0
-#endif
-
 #endif

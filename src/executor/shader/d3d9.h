@@ -4,8 +4,7 @@
  *   bytes ──shader_d3d9_init──▶ struct d3d9_program (checked: every token, register, block)
  *   program + variant + what the next stage reads ──d3d9_translate──▶ words
  */
-#ifndef EXECUTOR_D3D9_H_
-#define EXECUTOR_D3D9_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ struct shader_variant d3d9_relevant(const struct shader *s, const struct shader_
 int d3d9_translate(const struct shader *s, const struct shader *pixel, const struct shader_variant *v,
                    uint32_t **words, size_t *count, struct error *e);
 void d3d9_print(struct strbuf *out, const void *bytes, size_t size);
-
-#endif

@@ -6,8 +6,7 @@
  * that subroutines, indexed access and what follows the shader (alpha test, fog) see plain memory. Drivers turn all of
  * it back into values.
  */
-#ifndef EXECUTOR_D3D9_EMIT_H_
-#define EXECUTOR_D3D9_EMIT_H_
+#pragma once
 
 #include <spirv/unified1/GLSL.std.450.h>
 #include <spirv/unified1/spirv.h>
@@ -81,5 +80,3 @@ void d3d9_flush(struct d3d9_emit *t);
 void d3d9_instruction(struct d3d9_emit *t, const struct d3d9_instruction *i);
 /* Ends the invocation where `condition` is true. */
 void d3d9_kill_if(struct d3d9_emit *t, uint32_t condition);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d9_ops.c: the instructions of Direct3D 9 shaders, one at a time, as SPIR-V. */
 #include <float.h>
-#include <string.h>
 
 #include "executor/shader/d3d9_emit.h"
 

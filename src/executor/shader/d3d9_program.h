@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d9_program.h: a checked Direct3D 9 token stream. Shared by the decoder, the translator and the listing. */
-#ifndef EXECUTOR_D3D9_PROGRAM_H_
-#define EXECUTOR_D3D9_PROGRAM_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -118,5 +117,3 @@ int d3d9_program_create(struct d3d9_program **out, const void *bytes, size_t siz
 
 /* Slot of a vertex shader's output register in the output file: o# itself, or where pre-3.0 names live. */
 uint32_t d3d9_output_slot(const struct d3d9_program *p, uint32_t type, uint32_t index);
-
-#endif

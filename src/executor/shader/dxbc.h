@@ -5,8 +5,7 @@
  *
  * The checksum is MD5's compression function over everything after the checksum, with a padding of its own.
  */
-#ifndef EXECUTOR_DXBC_H_
-#define EXECUTOR_DXBC_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ const struct dxbc_chunk *dxbc_find(const struct dxbc *d, uint32_t fourcc);
 const struct dxbc_chunk *dxbc_program(const struct dxbc *d);
 /* Reads an ISGN, OSGN, OSG5, PCSG, ISG1, OSG1 or PSG1 chunk. 0 or -EINVAL. */
 int dxbc_signature(const struct dxbc_chunk *c, struct dxbc_signature *s, struct error *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dxbc_targets.h: pixel shaders that write only some components of a target. */
-#ifndef EXECUTOR_DXBC_TARGETS_H_
-#define EXECUTOR_DXBC_TARGETS_H_
+#pragma once
 
 #include "executor/shader/dxbc.h"
 #include "executor/shader/sm4.h"
@@ -10,5 +9,3 @@
  * free(); *bytes is NULL where it is so already. `outputs` and `out` are its output signature. 0 or -ENOMEM. */
 int dxbc_fill_targets(const struct dxbc *d, const struct sm4 *program, const struct dxbc_chunk *outputs,
                       const struct dxbc_signature *out, uint8_t **bytes, size_t *size, struct error *e);
-
-#endif

@@ -17,8 +17,7 @@
  *     centres (the half-pixel offset) are the viewport's matter too.
  *  5. Equal shader_link_key()s give equal words.
  */
-#ifndef EXECUTOR_SHADER_H_
-#define EXECUTOR_SHADER_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -213,5 +212,3 @@ void shader_program_finish(struct shader_program *prog); /* zero-initialised is 
 /* What `bytes` are, for people: kind, signatures and an instruction listing, as far as they can be read; never fails on
  * malformed bytes (the text says where it stopped). */
 void shader_print(struct strbuf *out, const void *bytes, size_t size);
-
-#endif

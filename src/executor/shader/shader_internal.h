@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* shader_internal.h: what the files behind shader.h share. */
-#ifndef EXECUTOR_SHADER_INTERNAL_H_
-#define EXECUTOR_SHADER_INTERNAL_H_
+#pragma once
 
 #include <stdatomic.h>
 
@@ -39,5 +38,3 @@ void shader_assign_bindings(struct shader *s);
 
 /* Refuses a module that is not valid for Vulkan 1.1: the last gate before a driver. */
 int shader_validate(const uint32_t *words, size_t count, struct error *e);
-
-#endif

@@ -7,8 +7,7 @@
  * what a translator must not see: operands that do not fill their instruction, undeclared registers, nesting that
  * does not close. What sm4_check accepts, sm4_describe can describe.
  */
-#ifndef EXECUTOR_SM4_H_
-#define EXECUTOR_SM4_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -113,5 +112,3 @@ struct sm4_op {
 };
 extern const struct sm4_op sm4_ops[];
 extern const uint32_t sm4_op_count;
-
-#endif

@@ -3,7 +3,6 @@
 #include "executor/shader/sm4.h"
 
 #include <errno.h>
-#include <string.h>
 
 static struct shader_descriptor *add_descriptor(struct sm4_facts *f, enum shader_descriptor_kind kind,
                                                 uint32_t index)

@@ -4,8 +4,7 @@
  * Types, constants and other global instructions are found again when asked for twice. After a failed allocation
  * every call is harmless and spirv_finish says so.
  */
-#ifndef EXECUTOR_SPIRV_BUILD_H_
-#define EXECUTOR_SPIRV_BUILD_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ void spirv_capability(struct spirv *b, uint32_t capability);
 #define SPIRV_OP(b, section, op, ...)  spirv_emit(b, &(b)->section, op, SPIRV_ARGS(__VA_ARGS__))
 #define SPIRV_VALUE(b, op, type, ...)  spirv_value(b, op, type, SPIRV_ARGS(__VA_ARGS__))
 #define SPIRV_GLOBAL(b, op, type, ...) spirv_global(b, op, type, SPIRV_ARGS(__VA_ARGS__))
-
-#endif

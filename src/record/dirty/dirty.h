@@ -11,8 +11,7 @@
  * Invariant: a page that was written after dirty_add() and before dirty_collect() is reported by that collect or, if it
  * was written while collect ran, by the next one. Pages may be reported that were not written.
  */
-#ifndef RECORD_DIRTY_H_
-#define RECORD_DIRTY_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ int dirty_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, s
 /* DIRTY_FAULT: makes the watched pages of [p, p+n) writable, as writing to them would; false if there are none. For system
  * calls that failed with EFAULT. */
 bool dirty_fault_touch(void *p, size_t n);
-
-#endif

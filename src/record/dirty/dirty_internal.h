@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dirty_internal.h: what one method provides; dirty.c chooses. */
-#ifndef RECORD_DIRTY_INTERNAL_H_
-#define RECORD_DIRTY_INTERNAL_H_
+#pragma once
 
 #include <stdbool.h>
 
@@ -39,5 +38,3 @@ extern const struct dirty_ops dirty_linux,
 int hash_begin(struct dirty_span *s);
 /* Reports changed pages; returns how many there were. */
 size_t hash_collect(struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r), void *ctx);
-
-#endif

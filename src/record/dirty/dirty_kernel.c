@@ -6,7 +6,6 @@
 #else
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -2,8 +2,7 @@
 /* linux_raw.h: the few system calls of dirty_kernel.c, made from a Windows program that runs under Wine on Linux: Wine
  * offers none of them, and its own write watch does not cover the memory that graphics APIs hand out. Numbers and
  * structs are the kernel's user interface for x86-64. */
-#ifndef RECORD_LINUX_RAW_H_
-#define RECORD_LINUX_RAW_H_
+#pragma once
 
 #include <errno.h>
 #include <io.h>
@@ -87,5 +86,3 @@ static inline bool linux_below(void)
         host(&name, NULL);
     return !strcmp(name, "Linux");
 }
-
-#endif

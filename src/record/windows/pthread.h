@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pthread.h: the recorder's locks on Windows, under the names that it uses on Linux. */
-#ifndef RECORD_WINDOWS_PTHREAD_H_
-#define RECORD_WINDOWS_PTHREAD_H_
+#pragma once
 
 #include <windows.h>
 
@@ -9,5 +8,3 @@ typedef SRWLOCK pthread_mutex_t;
 #define PTHREAD_MUTEX_INITIALIZER SRWLOCK_INIT
 #define pthread_mutex_lock(m)     AcquireSRWLockExclusive(m)
 #define pthread_mutex_unlock(m)   ReleaseSRWLockExclusive(m)
-
-#endif

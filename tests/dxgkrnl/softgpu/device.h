@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* device.h: the toy GPU as a PCI function that dxgkrnl drives through a dxgk_bus. */
-#ifndef SOFTGPU_DEVICE_H_
-#define SOFTGPU_DEVICE_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -50,5 +49,3 @@ int softgpu_init(struct softgpu *g, struct clock *clock, struct loop *loop);
 /* No interrupt comes any more: before dxgk_destroy. softgpu_finish does it too. */
 void softgpu_stop(struct softgpu *g);
 void softgpu_finish(struct softgpu *g);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* protocol.h: a toy GPU, for the tests of dxgkrnl: its registers, its DMA commands, its escapes. It has
  * nothing in common with AeroGPU. */
-#ifndef SOFTGPU_PROTOCOL_H_
-#define SOFTGPU_PROTOCOL_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -67,5 +66,3 @@ struct softgpu_alloc {
     uint32_t size;
     uint32_t width, height; /* of a primary, X8R8G8B8 at 60 Hz; else 0 */
 };
-
-#endif
