@@ -6,7 +6,7 @@
 #   make test     build and run every test
 #   make bench    measure; one line per figure, and build/bench.json (bench/README.md)
 #   make verdicts plant 470 stalls by seed, live ones too if this is root, and print how each was judged
-#   make dump-proofs   what is promised of dumps, tried on RUNS (50) planted crashes: PROOF (replay minimize)
+#   make dump-proofs   what is promised of dumps, tried on RUNS (50) planted crashes: PROOF (replay minimize damage)
 #   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
 #   make sim      lives of the whole stack in virtual time, with faults: SEEDS (1000)
 #   make fuzz     run each fuzz target for FUZZ_SECONDS (60)
@@ -55,7 +55,7 @@ test: build
 verdicts: build
 	@$(B)/tests/cpu/stall_verdicts --runs 470 --seed 1
 
-PROOF ?= replay minimize
+PROOF ?= replay minimize damage
 RUNS ?= 50
 dump-proofs: build
 	@for p in $(PROOF); do python3 tests/minimize/dump_proof.py $$p --aerogpu $(B)/tools/aerogpu/aerogpu \

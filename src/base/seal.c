@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/seal.h"
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static void feed(struct seal *s, int type, const void *bytes, uint64_t size)
 
 void seal_begin(struct seal *s)
 {
-    *s = (struct seal){.state = XXH3_createState()};
+    *s = (struct seal){.state = XXH3_createState(), .every = 1};
     if (s->state)
         XXH3_128bits_reset(s->state);
 }
@@ -46,10 +47,24 @@ void seal_bytes(struct seal *s, int type, const void *bytes, uint64_t size)
     feed(s, type, bytes, size);
 }
 
+/* When there are too many, every other one goes. */
+static void mark(struct seal *s)
+{
+    if (s->num_marks == SEAL_MARKS) {
+        for (s->num_marks = 0; s->num_marks < SEAL_MARKS / 2; s->num_marks++)
+            s->marks[s->num_marks] = s->marks[2 * s->num_marks + 1];
+        s->every *= 2;
+    }
+    if (s->rows % s->every == 0)
+        s->marks[s->num_marks++] = htole32((uint32_t)XXH3_128bits_digest(s->state).low64);
+}
+
 void seal_row(struct seal *s)
 {
     s->rows++;
     feed(s, 0, NULL, 0);
+    if (s->state && s->rows % s->every == 0)
+        mark(s);
 }
 
 static void finish(struct seal *s, char hash[33])
@@ -66,6 +81,7 @@ static void finish(struct seal *s, char hash[33])
 int seal_end(struct seal *s, sqlite3 *db, const char *table)
 {
     bool no_memory = !s->state;
+    sqlite3_stmt *put = NULL;
     char hash[33], *sql;
     int r;
 
@@ -74,12 +90,23 @@ int seal_end(struct seal *s, sqlite3 *db, const char *table)
         return SQLITE_OK;
     sql = no_memory
               ? NULL
-              : sqlite3_mprintf("CREATE TABLE IF NOT EXISTS checksum(name TEXT, rows INTEGER, hash TEXT);"
-                                "DELETE FROM checksum WHERE name=%Q;"
-                                "INSERT INTO checksum(name, rows, hash) VALUES(%Q,%lld,%Q)",
-                                table, table, (long long)s->rows, hash);
+              : sqlite3_mprintf(
+                    "CREATE TABLE IF NOT EXISTS checksum(name TEXT, rows INTEGER, hash TEXT, marks BLOB);"
+                    "DELETE FROM checksum WHERE name=%Q",
+                    table);
     r = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
     sqlite3_free(sql);
+    if (!r)
+        r = sqlite3_prepare_v2(db, "INSERT INTO checksum(name, rows, hash, marks) VALUES(?,?,?,?)", -1, &put,
+                               NULL);
+    if (!r) {
+        sqlite3_bind_text(put, 1, table, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(put, 2, (sqlite3_int64)s->rows);
+        sqlite3_bind_text(put, 3, hash, -1, SQLITE_STATIC);
+        sqlite3_bind_blob(put, 4, s->marks, (int)(s->num_marks * sizeof(s->marks[0])), SQLITE_STATIC);
+        sqlite3_step(put);
+        r = sqlite3_finalize(put);
+    }
     return r;
 }
 
@@ -135,51 +162,92 @@ int seal_table(sqlite3 *db, const char *table)
     return seal_end(&s, db, table);
 }
 
-static int check_one(sqlite3 *db, const char *table, const char *rows, const char *hash,
-                     void (*bad)(void *ctx, const char *table, const char *what), void *ctx)
+struct checker {
+    sqlite3 *db;
+    void (*bad)(void *ctx, const char *table, const char *what);
+    void *ctx;
+};
+
+/* Rows from 1: behind the last mark that is as it was, up to the first that is not, or to the end. */
+static void first_that_differs(const struct seal *is, const uint8_t *marks, size_t num_marks, uint64_t rows,
+                               uint64_t *first, uint64_t *last)
 {
-    char is[33], what[160];
+    uint64_t every = 1, step;
+
+    while (rows / every > SEAL_MARKS)
+        every *= 2;
+    step = every > is->every ? every : is->every;
+    *first = 1;
+    for (uint64_t at = step; at / every <= num_marks && at / is->every <= is->num_marks; at += step) {
+        *last = at;
+        if (memcmp(marks + 4 * (at / every - 1), &is->marks[at / is->every - 1], 4))
+            return;
+        *first = at + 1;
+    }
+    *last = rows > is->rows ? rows : is->rows;
+}
+
+static int check_one(const struct checker *c, const char *table, sqlite3_stmt *kept)
+{
+    const char *hash = (const char *)sqlite3_column_text(kept, 2);
+    uint64_t rows = (uint64_t)sqlite3_column_int64(kept, 1), first, last;
+    char is[33], what[160], range[48];
     struct seal s;
     int r;
 
     if (!hash) {
-        bad(ctx, table, "has no checksum");
+        c->bad(c->ctx, table, "has no checksum");
         return SQLITE_OK;
     }
     seal_begin(&s);
-    r = read_table(&s, db, table);
+    r = read_table(&s, c->db, table);
     finish(&s, is);
     if (r != SQLITE_DONE) {
         snprintf(what, sizeof(what), "cannot be read behind its row %llu: %.100s", (unsigned long long)s.rows,
-                 sqlite3_errmsg(db));
-        bad(ctx, table, what);
+                 sqlite3_errmsg(c->db));
+        c->bad(c->ctx, table, what);
         return r;
     }
-    if (strcmp(is, hash)) {
-        snprintf(what, sizeof(what), "is not what was written: %llu rows, there were %.20s",
-                 (unsigned long long)s.rows, rows ? rows : "?");
-        bad(ctx, table, what);
-    }
+    if (!strcmp(is, hash) && s.rows == rows)
+        return SQLITE_OK;
+    first_that_differs(&s, sqlite3_column_blob(kept, 3),
+                       (size_t)sqlite3_column_bytes(kept, 3) / sizeof(uint32_t), rows, &first, &last);
+    snprintf(range, sizeof(range), first < last ? "rows %llu to %llu" : "row %llu", (unsigned long long)first,
+             (unsigned long long)last);
+    snprintf(what, sizeof(what), "is not what was written: %s first; of %llu rows there are %llu", range,
+             (unsigned long long)rows, (unsigned long long)s.rows);
+    c->bad(c->ctx, table, what);
     return SQLITE_OK;
 }
 
-int seal_check(sqlite3 *db, void (*bad)(void *ctx, const char *table, const char *what), void *ctx)
+static bool is_asked_for(const char *const *only, const char *table)
+{
+    while (only && *only && strcmp(*only, table))
+        only++;
+    return !only || *only;
+}
+
+int seal_check(sqlite3 *db, const char *const *only,
+               void (*bad)(void *ctx, const char *table, const char *what), void *ctx)
 {
     static const char sql[] =
-        "SELECT m.name, c.rows, c.hash FROM sqlite_master m LEFT JOIN checksum c ON c.name=m.name "
+        "SELECT m.name, c.rows, c.hash, c.marks FROM sqlite_master m LEFT JOIN checksum c ON c.name=m.name "
         "WHERE m.type='table' AND m.name<>'checksum' UNION ALL "
-        "SELECT name, -1, NULL FROM checksum WHERE name NOT IN (SELECT name FROM sqlite_master)";
+        "SELECT name, -1, NULL, NULL FROM checksum WHERE name NOT IN (SELECT name FROM sqlite_master)";
+    const struct checker c = {db, bad, ctx};
     sqlite3_stmt *s = NULL;
     int r = sqlite3_prepare_v2(db, sql, -1, &s, NULL), worst = r;
 
     while (!r && (r = sqlite3_step(s)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(s, 0);
 
-        if (sqlite3_column_int(s, 1) < 0)
-            bad(ctx, name ? name : "?", "is missing");
+        name = name ? name : "?";
+        if (!is_asked_for(only, name))
+            r = SQLITE_OK;
+        else if (sqlite3_column_int(s, 1) < 0)
+            bad(ctx, name, "is missing");
         else
-            r = check_one(db, name ? name : "?", (const char *)sqlite3_column_text(s, 1),
-                          (const char *)sqlite3_column_text(s, 2), bad, ctx);
+            r = check_one(&c, name, s);
         worst = r == SQLITE_ROW || r == SQLITE_OK ? worst : r;
         r = SQLITE_OK;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* seal.h: checksums of the tables of an SQLite database, in a table of its own: checksum(name, rows, hash).
+/* seal.h: checksums of the tables of an SQLite database, in a table of its own: checksum(name, rows, hash, marks).
  *
  *     seal_begin(&s);  seal_int(&s, 7);  seal_text(&s, "seven", 5);  seal_row(&s);  …  seal_end(&s, db, "numbers");
  *
@@ -8,15 +8,20 @@
  *
  * 1. A value that changed, a row more, less, or in another place, and a table without a checksum are found.
  * 2. Space between rows, and how SQLite keeps them, do not count.
+ * 3. `marks` is the hash so far behind every nth row, 256 of them at most: it says where the first row is that changed.
  */
 #pragma once
 
 #include <sqlite3.h>
 #include <stdint.h>
 
+enum { SEAL_MARKS = 256 };
+
 struct seal {
     void *state; /* NULL: there was no memory */
     uint64_t rows;
+    uint32_t every, num_marks; /* every: a power of two */
+    uint32_t marks[SEAL_MARKS];
 };
 
 void seal_begin(struct seal *s);
@@ -30,5 +35,7 @@ void seal_row(struct seal *s);
 int seal_end(struct seal *s, sqlite3 *db, const char *table);
 int seal_table(sqlite3 *db, const char *table);
 
-/* Calls bad(ctx, table, what) for each that is not what it was. A result code other than SQLITE_OK: not all could be read. */
-int seal_check(sqlite3 *db, void (*bad)(void *ctx, const char *table, const char *what), void *ctx);
+/* Calls bad(ctx, table, what) for each of `only` (NULL: of all) that is not what it was. A result code other than SQLITE_OK: not all
+ * could be read. */
+int seal_check(sqlite3 *db, const char *const *only,
+               void (*bad)(void *ctx, const char *table, const char *what), void *ctx);

@@ -195,6 +195,7 @@ static int add_file(struct bb_crashes *c, const char *path, const struct stat *s
                     struct bb_crashes_added *added, struct error *e)
 {
     int64_t mtime = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec, id = 0;
+    static const char *const read[] = {"meta", "finding", "usage", NULL};
     struct row row = {0};
     struct error why = {0};
     struct bb_dump d;
@@ -220,14 +221,20 @@ static int add_file(struct bb_crashes *c, const char *path, const struct stat *s
         snprintf(row.fingerprint, sizeof(row.fingerprint), "unreadable");
         added->bad++;
     } else if (!r) {
-        read_row(&d, &row);
-        r = put_features(c, &d, id, &row, e);
+        bb_dump_check(&d, read);
+        if (d.num_bad)
+            snprintf(row.fingerprint, sizeof(row.fingerprint), "unreadable");
+        else
+            read_row(&d, &row);
+        r = d.num_bad ? 0 : put_features(c, &d, id, &row, e);
         if (d.trouble.code)
             snprintf(row.error, sizeof(row.error), "%s", d.trouble.text);
         added->bad += d.trouble.code != 0;
         added->added += !d.trouble.code;
         bb_dump_close(&d);
     }
+    if (row.error[0])
+        error_set(&added->first_bad, -EBADMSG, "%s", row.error);
     return r ? r : put_row(c, path, st, id, &row, e);
 }
 

@@ -5,7 +5,8 @@
  *   index ──▶ groups by fingerprint; features ranked by how much more often they stand in the crashing region than elsewhere
  *
  * Invariants:
- *  1. A dump is read once: again only if its size or time changed. A dump that cannot be read has a row that says why.
+ *  1. A dump is read once: again only if its size or time changed. A dump that cannot be read has a row that says why;
+ *     one whose tables meta, finding and usage are damaged counts in no group.
  *  2. What stands everywhere ranks nowhere: a feature's score is its share of crashes times the logarithm of its lift over
  *     its share of all other commands of the same dumps; settings and devices have no commands: theirs is the lift over their
  *     share of the dumps of other groups, and what chance alone would do (Fisher's exact test, 5 %) does not rank.
@@ -27,6 +28,7 @@ void bb_crashes_close(struct bb_crashes *c);
 
 struct bb_crashes_added {
     uint64_t added, known, bad;
+    struct error first_bad; /* what is wrong with it */
 };
 
 /* A dump, or a folder of dumps (*.aerogpudump, at any depth). */

@@ -12,7 +12,7 @@
 
 static void note(struct bb_dump *d, int code, const char *what)
 {
-    error_set(&d->trouble, code, "%.200s: %s", d->path, what);
+    error_set(&d->trouble, code, "%.120s: %s%s", d->path, d->cut, what);
 }
 
 static void note_sql(struct bb_dump *d, int rc)
@@ -21,72 +21,130 @@ static void note_sql(struct bb_dump *d, int rc)
         note(d, rc == SQLITE_NOMEM ? -ENOMEM : -EBADMSG, sqlite3_errmsg(d->db));
 }
 
-static int64_t pragma(struct bb_dump *d, const char *name)
-{
-    sqlite3_stmt *s = bb_select(d, "PRAGMA %s", name);
-    int64_t v = -1;
+/* Of the file's header (https://www.sqlite.org/fileformat2.html, 1.3). */
+enum { HEADER = 100, AT_PAGE_SIZE = 16, AT_PAGES = 28, AT_VERSION = 60, AT_APPLICATION = 68 };
 
-    while (bb_step(d, &s))
-        v = sqlite3_column_int64(s, 0);
-    return v;
+static uint32_t be32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-int bb_dump_open(struct bb_dump *d, const char *path, struct error *e)
+/* What the header says, before SQLite is asked; *cut: the file was longer. */
+static int check_header(struct bb_dump *d, bool *cut, struct error *e)
 {
-    static const char magic[16] = "SQLite format 3";
-    char head[16] = {0};
-    FILE *f = fopen(path, "re");
+    uint8_t head[HEADER] = {0};
+    FILE *f = fopen(d->path, "re");
+    uint64_t page, size;
     struct stat st;
-    int64_t id, version;
     size_t n;
 
-    *d = (struct bb_dump){0};
-    snprintf(d->path, sizeof(d->path), "%s", path);
     if (!f || fstat(fileno(f), &st)) {
         int r = -errno;
         if (f)
             fclose(f);
-        return error_set(e, r, "%s: %s", path, strerror(-r));
+        return error_set(e, r, "%s: %s", d->path, strerror(-r));
     }
     n = fread(head, 1, sizeof(head), f);
     fclose(f);
     if (S_ISDIR(st.st_mode))
-        return error_set(e, -EISDIR, "%s: is a folder, not a dump", path);
-    if (n < sizeof(head) || memcmp(head, magic, sizeof(magic)))
-        return error_set(e, -EBADMSG, "%s: offset 0x0: no SQLite database, so no dump", path);
+        return error_set(e, -EISDIR, "%s: is a folder, not a dump", d->path);
+    if (n < 16 || memcmp(head, "SQLite format 3", 16))
+        return error_set(e, -EBADMSG, "%s: offset 0x0: no SQLite database, so no dump", d->path);
+    if (n < sizeof(head))
+        return error_set(e, -EBADMSG, "%s: offset 0x%zx: the file ends in its header", d->path, n);
+    if (be32(head + AT_APPLICATION) != BB_APPLICATION_ID)
+        return error_set(
+            e, -EBADMSG,
+            "%s: offset 0x%x: an SQLite database, but no dump (application_id 0x%x, 0x%x is a dump's)",
+            d->path, AT_APPLICATION, be32(head + AT_APPLICATION), BB_APPLICATION_ID);
+    if (be32(head + AT_VERSION) != BB_SCHEMA_VERSION)
+        error_set(&d->trouble, -EPROTONOSUPPORT, "%.200s: schema version %u, this program knows %d", d->path,
+                  be32(head + AT_VERSION), BB_SCHEMA_VERSION);
+    page = (uint64_t)(head[AT_PAGE_SIZE] << 8 | head[AT_PAGE_SIZE + 1]);
+    size = (page == 1 ? 65536 : page) * be32(head + AT_PAGES);
+    *cut = size > (uint64_t)st.st_size;
+    if (*cut)
+        snprintf(d->cut, sizeof(d->cut), "offset 0x%llx: the file ends here, it had 0x%llx bytes; ",
+                 (unsigned long long)st.st_size, (unsigned long long)size);
+    return 0;
+}
+
+int bb_dump_open(struct bb_dump *d, const char *path, struct error *e)
+{
+    bool cut = false;
+    int r;
+
+    *d = (struct bb_dump){0};
+    snprintf(d->path, sizeof(d->path), "%s", path);
+    r = check_header(d, &cut, e);
+    if (r)
+        return r;
     if (sqlite3_open_v2(path, &d->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW, NULL)) {
-        error_set(e, -EBADMSG, "%s: %s", path, d->db ? sqlite3_errmsg(d->db) : "out of memory");
+        r = error_set(e, -EBADMSG, "%s: %s", path, d->db ? sqlite3_errmsg(d->db) : "out of memory");
         bb_dump_close(d);
-        return e ? e->code : -EBADMSG;
+        return r;
     }
-    sqlite3_db_config(d->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(d->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    /* A file that is shorter than its header says is read only with the one, which the other forbids. */
+    sqlite3_db_config(d->db, cut ? SQLITE_DBCONFIG_WRITABLE_SCHEMA : SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_exec(d->db, "PRAGMA cell_size_check=ON;PRAGMA mmap_size=0;", NULL, NULL, NULL);
-    id = pragma(d, "application_id");
-    version = pragma(d, "user_version");
-    if (id != BB_APPLICATION_ID) {
-        bb_dump_close(d);
-        return error_set(e, -EBADMSG,
-                         "%s: an SQLite database, but no dump (application_id 0x%llx, 0x%x is a dump's)",
-                         path, (long long)id, BB_APPLICATION_ID);
-    }
-    if (version != BB_SCHEMA_VERSION)
-        error_set(&d->trouble, -EPROTONOSUPPORT, "%.200s: schema version %lld, this program knows %d", path,
-                  (long long)version, BB_SCHEMA_VERSION);
     return 0;
 }
 
 static void note_table(void *ctx, const char *table, const char *what)
 {
-    char text[200];
+    struct bb_dump *d = ctx;
+    char text[280];
 
-    snprintf(text, sizeof(text), "table %.40s %.140s", table, what);
-    note(ctx, -EBADMSG, text);
+    if (d->num_bad++) /* one is named, the others are counted */
+        return;
+    snprintf(text, sizeof(text), "table %.40s %.200s", table, what);
+    note(d, -EBADMSG, text);
 }
 
-void bb_dump_check(struct bb_dump *d)
+/* The first column that is not there. A later version may have more. */
+static const char *missing_column(struct bb_dump *d, const struct bb_table_desc *t)
 {
-    note_sql(d, seal_check(d->db, note_table, d));
+    for (uint32_t c = 0; c < t->num_columns; c++)
+        if (sqlite3_table_column_metadata(d->db, NULL, t->name, t->columns[c].name, NULL, NULL, NULL, NULL,
+                                          NULL))
+            return t->columns[c].name;
+    return NULL;
+}
+
+static bool is_asked_for(const char *const *only, const char *table)
+{
+    while (only && *only && strcmp(*only, table))
+        only++;
+    return !only || *only;
+}
+
+int bb_dump_check(struct bb_dump *d, const char *const *only)
+{
+    size_t at = strlen(d->trouble.text);
+    char what[280];
+    int rc = seal_check(d->db, only, note_table, d);
+
+    if (rc && !d->num_bad) {
+        snprintf(what, sizeof(what), "offset 0x%x: the list of tables cannot be read: %.200s", HEADER,
+                 sqlite3_errmsg(d->db));
+        note(d, rc == SQLITE_NOMEM ? -ENOMEM : -EBADMSG, what);
+    }
+    for (int t = 0; t < BB_NUM_TABLES && !d->num_bad && !d->trouble.code; t++) {
+        const char *missing = is_asked_for(only, bb_tables[t].name) ? missing_column(d, &bb_tables[t]) : NULL;
+
+        snprintf(what, sizeof(what), "has no column %s", missing ? missing : "");
+        if (missing)
+            note_table(d, bb_tables[t].name, what);
+    }
+    if (d->cut[0])
+        note(d, -EBADMSG, "what was read of it is whole");
+    if (!at && d->num_bad > 1) {
+        at = strlen(d->trouble.text);
+        snprintf(d->trouble.text + at, sizeof(d->trouble.text) - at, " (%u more are damaged)",
+                 d->num_bad - 1);
+    }
+    return d->trouble.code;
 }
 
 void bb_dump_close(struct bb_dump *d)
@@ -129,7 +187,6 @@ static void wrong_type(struct bb_dump *d, sqlite3_stmt *s, int column)
 {
     char what[160];
 
-    d->wrong_types++;
     snprintf(what, sizeof(what), "column %.60s has the wrong type", sqlite3_column_name(s, column));
     note(d, -EBADMSG, what);
 }

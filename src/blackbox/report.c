@@ -318,7 +318,7 @@ int bb_report(const char *path, enum bb_report_format format, FILE *out, struct 
         free(v);
         return r;
     }
-    bb_dump_check(&v->dump);
+    bb_dump_check(&v->dump, NULL);
     bb_view_init(v);
     switch (format) {
     case BB_REPORT_TEXT:

@@ -72,9 +72,10 @@ static int take_submissions(struct dump_file *f, struct bb_dump *d, struct error
     return r ? error_set(e, r, "%s: no memory for the dump's submissions", d->path) : 0;
 }
 
-int dump_file_open(struct dump_file *f, const char *path, struct error *e)
+int dump_file_open(struct dump_file *f, const char *path, bool salvage, struct error *e)
 {
     struct bb_dump d;
+    struct error why = {0};
     sqlite3_stmt *s;
     char number[24];
     int r;
@@ -83,18 +84,28 @@ int dump_file_open(struct dump_file *f, const char *path, struct error *e)
     r = bb_dump_open(&d, path, e);
     if (r)
         return r;
+    r = bb_dump_check(&d, NULL); /* what is played must be what was there */
+    if (r && (!salvage || r != -EBADMSG)) {
+        error_set(e, r, "%s", d.trouble.text);
+        bb_dump_close(&d);
+        return r;
+    }
     s = bb_select(&d, "SELECT submission FROM finding ORDER BY rank LIMIT 1");
     while (bb_step(&d, &s))
         f->submission = bb_column_int(&d, s, 0, -1);
     f->hang_ms = (uint32_t)strtoul(bb_dump_meta(&d, "setting.hang_ms", number, sizeof(number)), NULL, 10);
     bb_dump_meta(&d, "cause", f->cause, sizeof(f->cause));
-    r = take_submissions(f, &d, e);
+    r = take_submissions(f, &d, &why);
     if (!r)
-        r = take_suspects(f, &d, e);
+        r = take_suspects(f, &d, &why);
     if (!r)
-        r = take_recording(f, &d, e);
-    if (!r && d.trouble.code == -EPROTONOSUPPORT)
-        r = error_set(e, d.trouble.code, "%s", d.trouble.text);
+        r = take_recording(f, &d, &why);
+    if (d.trouble.code)
+        error_set(e, d.trouble.code, "%s", d.trouble.text); /* it may be why */
+    if (r)
+        error_set(e, r, "%s", why.text);
+    if (!salvage && d.trouble.code)
+        r = d.trouble.code;
     bb_dump_close(&d);
     if (r)
         dump_file_close(f);

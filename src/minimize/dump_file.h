@@ -21,8 +21,9 @@ struct dump_file {
     size_t num_submissions;
 };
 
-/* -ENODATA: it has no recording. */
-int dump_file_open(struct dump_file *f, const char *path, struct error *e);
+/* -ENODATA: it has no recording. -EBADMSG: it is damaged; with `salvage` that is said in `e` all the same, but the result is 0 if
+ * there is any recording left. */
+int dump_file_open(struct dump_file *f, const char *path, bool salvage, struct error *e);
 void dump_file_close(struct dump_file *f);
 /* True if the packet may be the one, by the dump's markers; also if they leave nothing. */
 bool dump_file_suspects(const struct dump_file *f, uint32_t packet);

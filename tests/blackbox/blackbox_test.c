@@ -416,6 +416,7 @@ TEST(bad_dumps)
 {
     struct bb_package *p = sample_package();
     struct bb_error e = {0};
+    struct stat st;
     char *text;
 
     free(report_text(in_dir("none"), BB_REPORT_TEXT, -ENOENT, &e));
@@ -441,13 +442,27 @@ TEST(bad_dumps)
     memset(&e, 0, sizeof(e));
     text = report_text(in_dir("types"), BB_REPORT_TEXT, -EBADMSG, &e);
     assert_non_null(strstr(text, "Draw 3"));
-    assert_non_null(strstr(e.text, "types: table finding is not what was written: 1 rows, there were 1"));
+    assert_non_null(strstr(
+        e.text, "types: table finding is not what was written: row 1 first; of 1 rows there are 1 (1 more"));
     free(text);
 
     assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("cut")}, NULL), 0);
     assert_int_equal(truncate(in_dir("cut"), 20000), 0);
     memset(&e, 0, sizeof(e));
     free(report_text(in_dir("cut"), BB_REPORT_TEXT, -EBADMSG, &e));
+    assert_non_null(strstr(e.text, "cut: offset 0x4e20: the file ends here, it had 0x"));
+
+    bb_row(p, BB_TABLE_PICTURE);
+    bb_blob(p, BB_picture_png, (uint8_t[100000]){1}, 100000);
+    bb_row_end(p);
+    assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("short")}, NULL), 0);
+    assert_int_equal(stat(in_dir("short"), &st), 0);
+    assert_int_equal(truncate(in_dir("short"), st.st_size - 20000), 0);
+    memset(&e, 0, sizeof(e));
+    text = report_text(in_dir("short"), BB_REPORT_TEXT, -EBADMSG, &e);
+    assert_non_null(strstr(text, "Draw 3")); /* what comes before the cut can be read */
+    assert_non_null(strstr(e.text, "table picture cannot be read behind its row 0"));
+    free(text);
     bb_package_destroy(p);
 }
 

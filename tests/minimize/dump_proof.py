@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dump_proof.py replay|minimize --aerogpu A --plants P --shaders S [--runs N] [--seed K]: what is promised of dumps, tried on planted crashes.
+"""dump_proof.py replay|minimize|damage --aerogpu A --plants P --shaders S [--runs N] [--seed K]: what is promised of dumps, tried on planted crashes.
 
 replay    dumps of frames whose guest memory changes are played again: 98 of 100 crash at the planted command.
 minimize  what is left of a recording crashes at the planted command: the same packet by its text, the same cause, shaders, slots that
-          something is bound in, and words of a refusal."""
+          something is bound in, and words of a refusal.
+damage    dumps with flipped bits, cut, with changed, missing, doubled and swapped rows, without tables: each reader says what it
+          said, or one sentence that names a table or an offset, and exits with 3."""
 import argparse
 import os
+import random
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 
 args = argparse.ArgumentParser()
-args.add_argument('proof', choices=['replay', 'minimize'])
+args.add_argument('proof', choices=['replay', 'minimize', 'damage'])
 for name in ('aerogpu', 'plants', 'shaders'):
     args.add_argument('--' + name, required=True)
 args.add_argument('--runs', type=int, default=50)
@@ -107,7 +111,123 @@ def minimize(seed):
                                                                     for k in before if before[k] != after[k]))
 
 
-needed = {'replay': 0.98, 'minimize': 1}[args.proof]
+def tables(db):
+    return [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type='table' AND name<>'checksum' ORDER BY name")]
+
+
+def a_row(db, rng):
+    """A table that has rows, its columns, and one of its rows."""
+    full = [t for t in tables(db) if db.execute('SELECT count(*) FROM ' + t).fetchone()[0]]
+    table = rng.choice(full)
+    rows = [r for r, in db.execute('SELECT rowid FROM ' + table)]
+    return table, [c[1] for c in db.execute('PRAGMA table_info(%s)' % table)], rng.choice(rows), rows
+
+
+def change_value(db, rng):
+    table, columns, row, _ = a_row(db, rng)
+    column = rng.choice(columns)
+    old = db.execute('SELECT %s FROM %s WHERE rowid=?' % (column, table), (row,)).fetchone()[0]
+    new = {int: lambda: old ^ 1 << rng.randrange(40), str: lambda: old[:-1] if rng.random() < .5 else old + ' ', float: lambda: old * 1.01 + 1,
+           bytes: lambda: old[:-1] + b'x', type(None): lambda: rng.choice((0, '', b''))}[type(old)]()
+    db.execute('UPDATE %s SET %s=? WHERE rowid=?' % (table, column), (new, row))
+
+
+def drop_row(db, rng):
+    table, _, row, _ = a_row(db, rng)
+    db.execute('DELETE FROM %s WHERE rowid=?' % table, (row,))
+
+
+def double_row(db, rng):
+    table, _, row, _ = a_row(db, rng)
+    db.execute('INSERT INTO %s SELECT * FROM %s WHERE rowid=?' % (table, table), (row,))
+
+
+def swap_rows(db, rng):
+    table, _, row, rows = a_row(db, rng)
+    other = rng.choice(rows)
+    for old, new in ((row, -1), (other, row), (-1, other)) if row != other else ():
+        db.execute('UPDATE %s SET rowid=? WHERE rowid=?' % table, (new, old))
+
+
+def drop_table(db, rng):
+    table = rng.choice(tables(db) + ['checksum'])
+    db.execute('DROP TABLE ' + table)
+    if table != 'checksum' and rng.random() < .5:
+        db.execute('DELETE FROM checksum WHERE name=?', (table,))
+
+
+def rename_column(db, rng):
+    table, columns, _, _ = a_row(db, rng)
+    db.execute('ALTER TABLE %s RENAME COLUMN %s TO was_%s' % (table, rng.choice(columns), table))
+
+
+def change_checksum(db, rng):
+    table = rng.choice(tables(db))
+    db.execute(rng.choice(('DELETE FROM checksum WHERE name=?', 'UPDATE checksum SET rows=rows+1 WHERE name=?',
+                           "UPDATE checksum SET hash='0' || substr(hash, 2) WHERE name=?", 'UPDATE checksum SET hash=NULL WHERE name=?')), (table,))
+
+
+def by_rows(file, rng):
+    db = sqlite3.connect(file)
+    rng.choice((change_value, change_value, change_value, drop_row, double_row, swap_rows, drop_table, rename_column, change_checksum))(db, rng)
+    db.commit()
+    db.close()
+
+
+def by_bytes(file, rng):
+    size = os.path.getsize(file)
+    with open(file, 'r+b') as f:
+        kind = rng.randrange(4)
+        if kind == 0:
+            f.truncate(rng.randrange(size))
+            return
+        f.seek(rng.randrange(size if kind == 1 else min(size, 200000)))  # the tables of few rows come first
+        if kind == 3:
+            f.write(bytes(rng.randrange(1, 4096)))
+        else:
+            old = f.read(1) or b'\0'
+            f.seek(-1, os.SEEK_CUR)
+            f.write(bytes([old[0] ^ 1 << rng.randrange(8)]))
+
+
+READERS = [('report', '--json'), ('info', '--json'), ('show', '--json'), ('crashes', '--json', '--index'), ('play', '--keep', '--tries', '1'),
+           ('minimize', '--packets', '-o')]
+said = {}
+
+
+def read(words, file):
+    own = {'crashes': [path('index.db')], 'minimize': [path('small.aerogputrace')]}.get(words[0], [])
+    if words[0] == 'crashes' and os.path.exists(path('index.db')):
+        os.unlink(path('index.db'))
+    return aerogpu(*words, *own, file)
+
+
+def damage(seed):
+    """One damaged dump. Playing and minimizing it is tried only where `report` found something: that takes a while."""
+    rng = random.Random(seed)
+    file = path('damaged.aerogpudump')
+    if not said:
+        plant('plant', 3)
+        os.rename(dump(path('planted.aerogputrace')), path('whole.aerogpudump'))
+    shutil.copy(path('whole.aerogpudump'), file)
+    if not said:
+        said.update({words: read(words, file).stdout for words in READERS[:4]})
+    (by_rows if seed % 2 else by_bytes)(file, rng)
+    wrong, report = [], 0
+    for words in READERS[:1] + rng.sample(READERS[1:4], 1) + ([rng.choice(READERS[4:])] if seed % 8 < 2 else []):
+        if words not in said and report != 3:
+            continue
+        out = read(words, file)
+        lines = [line for line in out.stderr.splitlines() if ' dumps added, ' not in line]
+        if out.returncode == 0 and out.stdout != said.get(words):
+            wrong.append('%s differs in silence' % words[0])
+        elif out.returncode != 0 and (out.returncode != 3 or len(lines) != 1 or not re.search('table [a-z_]+ |offset 0x|schema version', lines[0])):
+            wrong.append('%s: exit code %d: %s' % (words[0], out.returncode, out.stderr))
+        report = out.returncode if words[0] == 'report' else report
+    return '; '.join(wrong)
+
+
+needed = {'replay': 0.98, 'minimize': 1, 'damage': 1}[args.proof]
 bad = 0
 print('1..1')
 for i in range(args.seed, args.seed + args.runs):

@@ -72,7 +72,7 @@ TEST(candidates)
 static int open_dump(void *ctx)
 {
     struct dump_file f;
-    int rc = dump_file_open(&f, ctx, NULL);
+    int rc = dump_file_open(&f, ctx, false, NULL);
 
     if (rc)
         return rc;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""crash_commands_test.py AEROGPU SAMPLES: dump, report, replay, minimize and crashes on real crashes."""
+"""crash_commands_test.py AEROGPU SAMPLES RESEAL: dump, report, replay, minimize and crashes on real crashes."""
 import json, os, shutil, signal, sqlite3, subprocess, sys, tempfile, time
 
-aerogpu, samples = sys.argv[1:3]
+aerogpu, samples, reseal = sys.argv[1:4]
 folder = tempfile.mkdtemp(prefix='crash_commands')
 tests = []
 dumps = {}
@@ -92,6 +92,9 @@ def replay_overrules():
     db.execute("UPDATE finding SET certainty='certain', sure_command='proven', packet=4")
     db.commit()
     db.close()
+    _, err = run('play', dump, code=3)  # nobody knows what else was changed
+    assert 'table finding is not what was written: row 1 first' in err or 'table packet is not' in err, err
+    subprocess.check_call([reseal, dump, 'finding', 'packet'])
     out, _ = run('play', '--tries', '1', '--hang', '600', dump)
     assert out.startswith('It crashed again on try 1, at another command than the dump\'s markers left: Draw 77'), out
     assert ask(dump, 'SELECT certainty, packet FROM finding WHERE rank=0') == ('certain', 170)
@@ -167,6 +170,7 @@ def replay_refuses():
     db.execute('DELETE FROM file')
     db.commit()
     db.close()
+    subprocess.check_call([reseal, path('empty.aerogpudump'), 'file'])
     _, err = run('play', path('empty.aerogpudump'), code=3)
     assert 'recording' in err, err
     os.unlink(path('empty.aerogpudump'))

@@ -99,6 +99,8 @@ int cmd_crashes(int argc, char **argv)
     if (optind < argc)
         fprintf(stderr, "%llu dumps added, %llu known, %llu bad\n", (unsigned long long)added.added,
                 (unsigned long long)added.known, (unsigned long long)added.bad);
+    if (added.bad)
+        fprintf(stderr, "aerogpu crashes: %s\n", added.first_bad.text);
     r = report(crashes, html, json, &e);
     bb_crashes_close(crashes);
     if (r)

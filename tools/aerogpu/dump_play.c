@@ -245,7 +245,7 @@ static int play_one(const char *path)
     int code;
 
     r.path = path;
-    if (dump_file_open(&r.file, r.path, &e)) {
+    if (dump_file_open(&r.file, r.path, false, &e)) {
         fprintf(stderr, "aerogpu play: %s\n", e.text);
         return EXIT_INPUT;
     }

@@ -158,6 +158,7 @@ static int dump_info(const char *path, json_t *o, struct error *e)
 
     if (bb_dump_open(&d, path, e))
         return e->code;
+    bb_dump_check(&d, NULL);
     s = bb_select(&d, "SELECT text FROM finding ORDER BY rank LIMIT 1");
     while (bb_step(&d, &s))
         json_object_set_new(o, "verdict", json_string(bb_column_text(&d, s, 0)));

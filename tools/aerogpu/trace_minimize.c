@@ -360,7 +360,7 @@ static int load_input(struct minimize *m, enum file_kind kind, struct error *e)
 
     if (kind == FILE_TRACE)
         return reduce_load(&m->r, m->input, NULL, 0, e);
-    r = dump_file_open(&d, m->input, e);
+    r = dump_file_open(&d, m->input, false, e);
     if (r)
         return r;
     r = reduce_load(&m->r, NULL, d.recording, d.recording_size, e);
@@ -398,7 +398,8 @@ static int run(enum file_kind kind, char *const *files, int num_files)
         return EXIT_ENV;
     }
     if (load_input(&m, kind, &e)) {
-        error_prefix(&e, "%s", m.input);
+        if (kind == FILE_TRACE)
+            error_prefix(&e, "%s", m.input);
         fprintf(stderr, "aerogpu minimize: %s\n", e.text);
         return EXIT_INPUT;
     }

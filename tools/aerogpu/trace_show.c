@@ -377,14 +377,16 @@ static int show_dump(struct show *s)
     struct error e = {0};
     int code;
 
-    if (dump_file_open(&d, s->path, &e)) {
+    if (dump_file_open(&d, s->path, true, &e)) {
         fprintf(stderr, "aerogpu show: %s\n", e.text);
         return EXIT_INPUT;
     }
     code = show_recording(
         s, &(struct trace_reader_params){.data = d.recording, .size = d.recording_size, .salvage = true});
     dump_file_close(&d);
-    return code;
+    if (e.code)
+        fprintf(stderr, "aerogpu show: %s\n", e.text);
+    return e.code ? EXIT_INPUT : code;
 }
 
 /* ---- a stream or a table alone, as aerogpu_dbgctl dumps it --------------- */
