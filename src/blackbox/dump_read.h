@@ -19,9 +19,9 @@
 struct bb_dump {
     sqlite3 *db;
     char path[4096];
-    uint32_t num_bad; /* tables that a check found damaged */
-    char cut[100];                 /* of a file that was longer: where it ends */
-    struct error trouble;          /* the first thing that was wrong */
+    uint32_t num_bad;     /* tables that a check found damaged */
+    char cut[100];        /* of a file that was longer: where it ends */
+    struct error trouble; /* the first thing that was wrong */
 };
 
 /* 0 with a dump that can be asked; `trouble` may be set all the same. -EBADMSG: it is no dump; or the system's errno. */
