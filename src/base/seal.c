@@ -200,8 +200,10 @@ static int check_one(const struct checker *c, const char *table, sqlite3_stmt *k
         return SQLITE_OK;
     }
     seal_begin(&s);
-    r = read_table(&s, c->db, table);
+    r = s.state ? read_table(&s, c->db, table) : SQLITE_NOMEM;
     finish(&s, is);
+    if (r == SQLITE_NOMEM)
+        return r;
     if (r != SQLITE_DONE) {
         snprintf(what, sizeof(what), "cannot be read behind its row %llu: %.100s", (unsigned long long)s.rows,
                  sqlite3_errmsg(c->db));

@@ -102,14 +102,20 @@ static void note_table(void *ctx, const char *table, const char *what)
     note(d, -EBADMSG, text);
 }
 
-/* The first column that is not there. A later version may have more. */
-static const char *missing_column(struct bb_dump *d, const struct bb_table_desc *t)
+/* A later version may have more columns. */
+static void check_columns(struct bb_dump *d, const struct bb_table_desc *t)
 {
-    for (uint32_t c = 0; c < t->num_columns; c++)
-        if (sqlite3_table_column_metadata(d->db, NULL, t->name, t->columns[c].name, NULL, NULL, NULL, NULL,
-                                          NULL))
-            return t->columns[c].name;
-    return NULL;
+    for (uint32_t c = 0; c < t->num_columns && !d->trouble.code; c++) {
+        int rc = sqlite3_table_column_metadata(d->db, NULL, t->name, t->columns[c].name, NULL, NULL, NULL,
+                                               NULL, NULL);
+        char what[100];
+
+        snprintf(what, sizeof(what), "has no column %s", t->columns[c].name);
+        if (rc == SQLITE_ERROR)
+            note_table(d, t->name, what);
+        else
+            note_sql(d, rc);
+    }
 }
 
 static bool is_asked_for(const char *const *only, const char *table)
@@ -130,13 +136,9 @@ int bb_dump_check(struct bb_dump *d, const char *const *only)
                  sqlite3_errmsg(d->db));
         note(d, rc == SQLITE_NOMEM ? -ENOMEM : -EBADMSG, what);
     }
-    for (int t = 0; t < BB_NUM_TABLES && !d->num_bad && !d->trouble.code; t++) {
-        const char *missing = is_asked_for(only, bb_tables[t].name) ? missing_column(d, &bb_tables[t]) : NULL;
-
-        snprintf(what, sizeof(what), "has no column %s", missing ? missing : "");
-        if (missing)
-            note_table(d, bb_tables[t].name, what);
-    }
+    for (int t = 0; t < BB_NUM_TABLES; t++)
+        if (is_asked_for(only, bb_tables[t].name))
+            check_columns(d, &bb_tables[t]);
     if (d->cut[0])
         note(d, -EBADMSG, "what was read of it is whole");
     if (!at && d->num_bad > 1) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "alloc_fail.h"
+#include "base/seal.h"
 #include "blackbox/schema.h"
 #include "minimize/dump_file.h"
 #include "minimize/reduce.h"
@@ -86,25 +87,23 @@ static int open_dump(void *ctx)
 /* Not one suspect and not one part of the recording is silently left out. */
 TEST(dumps)
 {
-    char path[] = "/tmp/aerogpu-dump-XXXXXX", sql[400];
+    char path[] = "/tmp/aerogpu-dump-XXXXXX";
+    struct strbuf sql = {0};
     sqlite3 *db;
 
     close(mkstemp(path));
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    snprintf(
-        sql, sizeof(sql),
-        "PRAGMA application_id=%d;PRAGMA user_version=%d;CREATE TABLE finding(rank,submission);INSERT INTO finding VALUES(0,1);"
-        "CREATE TABLE submission(id,stream);CREATE TABLE meta(key,value);CREATE TABLE packet(number,submission,state,work);",
-        BB_APPLICATION_ID, BB_SCHEMA_VERSION);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(
-        sqlite3_exec(
-            db,
-            "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<19) INSERT INTO packet SELECT "
-            "i,1,'perhaps running',1 FROM n;CREATE TABLE file(kind,part,bytes);"
-            "INSERT INTO file VALUES('recording',0,x'0102030405'),('recording',1,x'06070809')",
-            NULL, NULL, NULL),
-        SQLITE_OK);
+    bb_schema_sql(&sql);
+    strbuf_puts(
+        &sql,
+        "INSERT INTO finding(rank, submission) VALUES(0,1);"
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<19) INSERT INTO packet(number, submission, state, work) SELECT "
+        "i,1,'perhaps running',1 FROM n;"
+        "INSERT INTO file(kind, part, bytes) VALUES('recording',0,x'0102030405'),('recording',1,x'06070809')");
+    assert_int_equal(sqlite3_exec(db, strbuf_str(&sql), NULL, NULL, NULL), SQLITE_OK);
+    for (int t = 0; t < BB_TABLE_CHECKSUM; t++)
+        assert_int_equal(seal_table(db, bb_tables[t].name), SQLITE_OK);
+    strbuf_finish(&sql);
     sqlite3_close(db);
     assert_true(alloc_fail_each(open_dump, path) > 3);
     unlink(path);
