@@ -13,7 +13,7 @@ Results are kept in build-mutants/results.jsonl: a run that was interrupted goes
 
     MUTANTS=id,id     these only              ROOM=gpu,kmd    those of these rooms only
     KEEP=1            what was noticed on earlier sources is not planted again
-    SIM_SEEDS=400     lives of the sim        FUZZ_SECONDS=20    each fuzz target's time
+    SIM_SEEDS=400     lives of the sim        FUZZ_SECONDS=20    each fuzz target's time (0: without; survivors look again later)
 """
 import fcntl
 import hashlib
@@ -31,11 +31,12 @@ ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "tests/mutants/table.toml"
 OUT = ROOT / "build-mutants"
 TREE, BUILD, FUZZ = OUT / "tree", OUT / "build", OUT / "fuzz"
-SIM_SEEDS = os.environ.get("SIM_SEEDS", "400")
+SIM_SEEDS = int(os.environ.get("SIM_SEEDS", "400"))
 FUZZ_SECONDS = int(os.environ.get("FUZZ_SECONDS", "20"))
 WANTED_PERCENT = 90
-# As `make check` runs the tests.
-SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0:verify_asan_link_order=0",
+# As `make check` runs the tests; but signals are the executor's own to handle.
+SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0:verify_asan_link_order=0:"
+                              "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0",
               "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
               "LSAN_OPTIONS": f"suppressions={ROOT}/tests/lsan.supp:print_suppressions=0"}
 
@@ -88,7 +89,7 @@ def sync():
     sources = hashlib.sha256()
     for name in sorted(names):
         data, copy = (ROOT / name).read_bytes(), TREE / name
-        if name.startswith(("src/", "include/", "tests/", "suite/", "tools/")) and name != "tests/mutants/table.toml":
+        if name.startswith(("src/", "include/", "tests/", "suite/")) and not name.startswith("tests/mutants/"):
             sources.update(name.encode() + b"\0" + data)
         if not copy.is_file() or copy.read_bytes() != data:
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -122,11 +123,12 @@ def run(cmd, env, cwd, timeout):
             rc, late = p.wait(timeout), ""
         except subprocess.TimeoutExpired:
             rc, late = 1, f"\nnot ok - it takes more than {timeout:.0f} s"
-        try:
-            os.killpg(p.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        p.wait()
+        finally: # with everything that it started
+            try:
+                os.killpg(p.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            p.wait()
         out.seek(0)
         text = out.read().decode(errors="replace") + late
     return rc in (0, 77) and "\nnot ok" not in "\n" + text, text
@@ -136,7 +138,7 @@ def run(cmd, env, cwd, timeout):
 
 
 class Check:
-    """A test of the suite, `sim`, or `fuzz:TARGET`."""
+    """A test of the suite, `lives` of the sim, or `fuzz:TARGET`."""
 
     tests, targets, baseline = {}, {}, {}
 
@@ -148,9 +150,9 @@ class Check:
 
     def __init__(self, name):
         self.name, self.cwd, self.env, self.limit, self.dir = name, BUILD, {}, 600, BUILD
-        if name == "sim":
+        if name == "lives":
             exe = BUILD / "tools/aerogpu/aerogpu"
-            self.cmd, self.needs = [exe, "sim", "--seeds", SIM_SEEDS], [exe.relative_to(BUILD)]
+            self.cmd, self.needs = [exe, "sim", "--seeds", str(SIM_SEEDS)], [exe.relative_to(BUILD)]
         elif name.startswith("fuzz:"):
             target = name.split(":")[1]
             self.dir = self.cwd = FUZZ
@@ -174,11 +176,15 @@ class Check:
             self.cmd[-2].mkdir(parents=True)
         return run(self.cmd, self.env, self.cwd, timeout)
 
+    def baseline_key(self, sources):
+        return f"{sources} {self.name}"
+
     def passes_without(self, sources):
-        """How long it takes with nothing planted; None: it fails, and proves nothing."""
-        key = f"{sources} {self.name}"
+        """How long it takes with nothing planted, which the first call finds out; None: it fails, and proves nothing."""
+        key = self.baseline_key(sources)
         if key not in self.baseline:
-            why, start = self.build(), time.monotonic()
+            why = self.build()
+            start = time.monotonic()
             passed, text = (False, why) if why else self.once(self.limit * 4)
             self.baseline[key] = time.monotonic() - start if passed else None
             if not passed:
@@ -210,36 +216,41 @@ def notice(text):
 
 def plan(row, room):
     names = row["by"] + [t for t in room["tests"] if t not in row["by"]]
-    for extra in (["sim"] if room.get("sim") else []) + [f"fuzz:{t}" for t in room.get("fuzz", [])]:
+    for extra in (["lives"] if room.get("sim") else []) + [f"fuzz:{t}" for t in room.get("fuzz", [])]:
         if extra not in names:
             names.append(extra)
-    return [Check(n) for n in names]
+    skipped = [] if SIM_SEEDS else ["lives"]
+    return [Check(n) for n in names if n not in skipped and (FUZZ_SECONDS or not n.startswith("fuzz:"))]
+
+
+def put(path, text):
+    if path.read_text() != text: # what stays is not built again
+        path.write_text(text)
 
 
 def plant(row, room, sources):
     checks = plan(row, room)
     start, path = time.monotonic(), TREE / row["file"]
     clean = path.read_text()
-    times = {c.name: c.passes_without(sources) for c in checks if not c.name.startswith("fuzz:")}
     result = {"id": row["id"], "room": row["room"], "bug": row["bug"], "killed": False, "by": None, "says": None}
     try:
         for c in checks:
-            if c.name.startswith("fuzz:"): # slow to build: only for what got as far
-                path.write_text(clean)
-                times[c.name] = c.passes_without(sources)
-            if times[c.name] is None:
+            if c.baseline_key(sources) not in c.baseline:
+                put(path, clean)
+            usual = c.passes_without(sources)
+            if usual is None:
                 continue
-            path.write_text(clean.replace(row["from"], row["to"]))
+            put(path, clean.replace(row["from"], row["to"]))
             why = c.build()
             if why:
                 result["says"] = f"does not build: {notice(why)}"
                 break
-            said = c.notices(times[c.name])
+            said = c.notices(usual)
             if said:
                 result |= {"killed": True, "by": c.name, "says": said, "expected": c.name in row["by"]}
                 break
     finally:
-        path.write_text(clean)
+        put(path, clean)
     result["seconds"] = round(time.monotonic() - start)
     return result
 
@@ -254,14 +265,15 @@ def known(sources):
     path = OUT / "results.jsonl"
     for line in path.read_text().splitlines() if path.is_file() else []:
         r = json.loads(line)
-        if r["sources"] == sources or (r["killed"] and os.environ.get("KEEP")):
+        whole = r["killed"] or r["whole"] or not (SIM_SEEDS and FUZZ_SECONDS)
+        if (r["sources"] == sources and whole) or (r["killed"] and os.environ.get("KEEP")):
             out[r["row"]] = r
     return out
 
 
 def show(r, as_json):
     if as_json:
-        print(json.dumps({k: v for k, v in r.items() if k not in ("row", "sources")}), flush=True)
+        print(json.dumps({k: v for k, v in r.items() if k not in ("row", "sources", "whole")}), flush=True)
     else:
         said = f"{r['by']}: {r['says']}" if r["killed"] else r["says"] or "nobody noticed"
         print(f"{'killed  ' if r['killed'] else 'SURVIVED'} {r['id']:32} {r['seconds']:4} s  {said}", flush=True)
@@ -270,6 +282,7 @@ def show(r, as_json):
 def main():
     if "--check" in sys.argv:
         return check()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("mutants: ended"))
     as_json = "--json" in sys.argv
     rooms, rows = load()
     ids, only = (list(filter(None, os.environ.get(v, "").split(","))) for v in ("MUTANTS", "ROOM"))
@@ -292,7 +305,7 @@ def main():
     for row in rows:
         r = done.get(row_key(row))
         if not r:
-            r = plant(row, rooms[row["room"]], sources) | {"row": row_key(row), "sources": sources}
+            r = plant(row, rooms[row["room"]], sources) | {"row": row_key(row), "sources": sources, "whole": bool(SIM_SEEDS and FUZZ_SECONDS)}
             with open(OUT / "results.jsonl", "a") as f:
                 f.write(json.dumps(r) + "\n")
         show(r, as_json)
