@@ -101,6 +101,10 @@ bool abi_opcode_is_work(uint32_t opcode)
 {
     enum aerogpu_class c = abi_class(opcode);
 
+    /* What is new is cleared or filled; addresses are written, and rights changed, behind all that came before. */
+    if (opcode == AEROGPU_CMD_CREATE_BUFFER || opcode == AEROGPU_CMD_CREATE_TEXTURE2D ||
+        opcode == AEROGPU_CMD_EXT_BUFFER_ADDRESS || opcode == AEROGPU_CMD_EXT_RESIDENCY)
+        return true;
     return c == AEROGPU_CLASS_DRAW || c == AEROGPU_CLASS_WORK || c == AEROGPU_CLASS_TRANSFER ||
            c == AEROGPU_CLASS_PRESENT;
 }

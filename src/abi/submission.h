@@ -67,7 +67,7 @@ struct abi_completion {
     uint64_t id;
     uint32_t error;   /* enum aerogpu_error_code, 0 for none */
     uint32_t flags;   /* abi_completion_flags */
-    uint32_t packets; /* packets executed */
+    uint32_t packets; /* packets executed; with an error, number of the packet that it is about */
     uint32_t draws;   /* draws and dispatches among them */
     uint64_t
         fault_address; /* page fault address, if has_fault; the guest address, if cause is ABI_CAUSE_DMA */

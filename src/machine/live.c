@@ -196,7 +196,7 @@ static void on_death(void *ctx, const struct exec_death *d, const struct exec_pr
     pthread_mutex_lock(&l->death_lock);
     l->deaths++;
     l->death = *d;
-    memcpy(&l->progress, progress, sizeof(l->progress));
+    exec_progress_read(&l->progress, progress);
     pthread_mutex_unlock(&l->death_lock);
 }
 
@@ -585,7 +585,7 @@ static bool last_death(struct machine *m, struct exec_death *out, struct exec_pr
     any = l->deaths > 0;
     if (any) {
         *out = l->death;
-        memcpy(progress, &l->progress, sizeof(*progress));
+        exec_progress_read(progress, &l->progress);
     }
     pthread_mutex_unlock(&l->death_lock);
     return any;

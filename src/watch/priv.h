@@ -177,12 +177,17 @@ enum bb_end watch_end(const struct snapshot *sn);
 const struct retained *watch_submission(const struct snapshot *sn, uint64_t id);
 /* Says what crashed. */
 void watch_judge(const struct snapshot *sn, struct watch_crash *crash);
-/* Takes what happened to addresses since the last call. */
-void watch_addresses(struct watch *w, const struct exec_progress *c);
 /* Writes everything into `p`. */
 void watch_collect(struct watch *w, struct snapshot *sn, const struct watch_crash *crash,
                    struct bb_package *p);
 void watch_snapshot_finish(struct snapshot *sn);
+
+/* addresses.c */
+
+/* Takes what happened to addresses since the last call. */
+void watch_addresses(struct watch *w, const struct exec_progress *c);
+/* What a dead executor had is gone with it. */
+void watch_addresses_gone(struct watch *w);
 
 /* host.c */
 

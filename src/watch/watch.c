@@ -25,7 +25,7 @@
 #include "base/check.h"
 #include "base/log.h"
 
-enum { TICK_MS = 25, SETTLE_MS = 200, MAX_LIVING = 65536, SAMPLE_NS = 240000000, NO_EXECUTOR_NS = 500000000 };
+enum { TICK_MS = 25, SETTLE_MS = 200, SAMPLE_NS = 240000000, NO_EXECUTOR_NS = 500000000 };
 
 /* With the lock. */
 static void list_check(const struct retained_list *l)
@@ -397,27 +397,6 @@ static void name_dump(struct watch *w)
              w->params.program ? w->params.program : "aerogpu", stamp, (int)getpid(), ++number);
 }
 
-static void list_living(void *ctx, const struct bb_resource *r)
-{
-    uint64_t *ids = ctx;
-
-    if (!r->destroyed_ns && ids[0] < MAX_LIVING)
-        ids[++ids[0]] = r->id;
-}
-
-/* What a dead executor had is gone with it. */
-static void forget_living(struct watch *w)
-{
-    uint64_t *ids = calloc(MAX_LIVING + 1, sizeof(*ids));
-
-    if (!ids)
-        return;
-    bb_resources_each(w->resources, list_living, ids);
-    for (uint64_t i = 1; i <= ids[0]; i++)
-        bb_resources_remove(w->resources, ids[i], machine_now(w->params.machine));
-    free(ids);
-}
-
 static void examine(struct watch *w, struct snapshot *sn)
 {
     struct watch_crash crash;
@@ -437,7 +416,7 @@ static void examine(struct watch *w, struct snapshot *sn)
     }
     release(w, sn);
     if (died)
-        forget_living(w);
+        watch_addresses_gone(w);
     pthread_mutex_lock(&w->lock);
     w->crashes++;
     w->examined_ns = machine_now(w->params.machine);
@@ -488,48 +467,6 @@ static void wait_for_failure(struct watch *w, uint64_t id)
         if (!k || k->state != RETAINED_QUEUED)
             return;
         wait_ms(w, 10);
-    }
-}
-
-/* Ids are numbers of events, since handles come again. The address tells which buffer goes. */
-struct finder {
-    uint64_t address, id;
-};
-
-static void find_living(void *ctx, const struct bb_resource *r)
-{
-    struct finder *f = ctx;
-
-    if (!r->destroyed_ns && r->address == f->address)
-        f->id = r->id;
-}
-
-void watch_addresses(struct watch *w, const struct exec_progress *c)
-{
-    uint64_t n = atomic_load(&c->num_addresses);
-
-    if (n < w->addresses_seen)
-        w->addresses_seen = 0; /* another executor */
-    if (n - w->addresses_seen > EXEC_ADDRESS_EVENTS)
-        w->addresses_seen = n - EXEC_ADDRESS_EVENTS; /* those in between are lost */
-    for (; w->addresses_seen < n; w->addresses_seen++) {
-        const struct exec_address_event *e = &c->addresses[w->addresses_seen % EXEC_ADDRESS_EVENTS];
-        struct finder f = {.address = e->address};
-
-        if (e->state == EXEC_ADDRESS_MADE) {
-            bb_resources_add(w->resources, &(struct bb_resource){.id = w->addresses_seen << 32 | e->handle,
-                                                                 .kind = "buffer",
-                                                                 .address = e->address,
-                                                                 .size = e->size,
-                                                                 .created_ns = e->time_ns,
-                                                                 .last_use_ns = e->time_ns});
-            continue;
-        }
-        bb_resources_each(w->resources, find_living, &f);
-        if (f.id && e->state == EXEC_ADDRESS_GONE)
-            bb_resources_remove(w->resources, f.id, e->time_ns);
-        else if (f.id)
-            bb_resources_evict(w->resources, f.id, e->state == EXEC_ADDRESS_EVICTED, e->time_ns);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <aerogpu/alloc.h>
+#include <aerogpu/ext.h>
 
 #include "alloc_fail.h"
 #include "abi/alloc_table.h"
@@ -381,6 +382,9 @@ TEST(classes_agree_with_fields)
     assert_true(abi_opcode_is_draw(AEROGPU_CMD_DISPATCH));
     assert_false(abi_opcode_is_draw(AEROGPU_CMD_CLEAR));
     assert_true(abi_opcode_is_work(AEROGPU_CMD_CLEAR));
+    assert_true(abi_opcode_is_work(AEROGPU_CMD_CREATE_TEXTURE2D));
+    assert_true(abi_opcode_is_work(AEROGPU_CMD_EXT_RESIDENCY));
+    assert_false(abi_opcode_is_work(AEROGPU_CMD_SET_VIEWPORT));
     assert_int_equal(abi_class(0x9999), AEROGPU_CLASS_META);
 }
 

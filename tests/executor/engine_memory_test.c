@@ -162,6 +162,36 @@ RIG_TEST(raw_views_begin_at_words)
         assert_int_equal(mem[i], i == 3 ? 64 * (5 + 68) / 2 : i == 5 ? 10 * (5 + 14) / 2 : 0);
 }
 
+/* What one context stores where nothing is bound, nobody reads: neither where nothing is bound nor in another context. */
+RIG_TEST(unbound_stores_are_nobody_elses)
+{
+    struct rig *r = rig_of(state);
+    uint32_t *mem = (uint32_t *)(void *)(r->ram + RIG_DATA_GPA);
+    const struct aerogpu_unordered_access_buffer_binding out = {
+        .buffer = 61, .size_bytes = 64, .initial_count = UINT32_MAX};
+
+    rig_make_buffer(r, 61, NULL, 64);
+    rig_make_shader(r, 62, AEROGPU_SHADER_STAGE_COMPUTE, 0, "ring_structured_cs.dxbc");
+    rig_make_shader(r, 63, AEROGPU_SHADER_STAGE_COMPUTE, 0, "sum_raw_cs.dxbc");
+    for (uint32_t context = 0; context < 2; context++) {
+        ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 62);
+        ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1);
+        rig_run_ok(r);
+        r->context_id = context;
+        ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 63);
+        ABI_EMIT_TAIL(&r->b, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, &out, sizeof(out),
+                      .shader_stage = 2, .uav_count = 1);
+        ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1);
+        rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+        ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 64 + context, .size_bytes = 64,
+                 .backing_alloc_id = 7);
+        ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 64 + context, .src_buffer = 61,
+                 .size_bytes = 64, .flags = 1);
+        rig_run_ok(r);
+        assert_int_equal(mem[0], 0);
+    }
+}
+
 /* A container around the words of a program, with empty signatures. Returns its size. */
 static uint32_t container(uint8_t *out, const uint32_t *words, uint32_t n)
 {

@@ -579,6 +579,7 @@ RIG_TEST(bad_packets_give_one_error_each)
     ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, junk, 64, .shader_handle = 9, .stage = 0,
                   .dxbc_size_bytes = 64);
     rig_expect_error(r, AEROGPU_ERROR_BACKEND, "packet 0 at offset 0x18: CREATE_SHADER_DXBC: shader 9:");
+    assert_int_equal(r->last.packets, 0); /* that it is about, and not the last */
     ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 9);
     rig_clear(r, 1, GREEN, 0, 0);
     rig_draw(r, 3, 0);

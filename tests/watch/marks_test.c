@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <aerogpu/ext.h>
+#include <aerogpu/pci.h>
 
 #include "base/log.h"
 #include "crash_scene.h"
@@ -49,7 +50,7 @@ TEST(a_group_ends_with_its_rasterising)
         assert_int_equal(r.crash.cause, BB_CAUSE_HANG);
         if (r.crash.certain || r.crash.packet > packet || r.crash.packet + r.crash.candidates <= packet)
             fail_msg("packet %u: %s", packet, r.crash.text);
-        assert_true(r.crash.candidates <= 1001);
+        assert_true(r.crash.candidates <= 1010); /* a group, and the creation and clear before it */
         rig_finish(&r);
     }
 }
@@ -127,6 +128,47 @@ TEST(the_one_of_several_that_faults)
         machine_wait_ready(r.m, 60000, NULL);
     }
     rig_finish(&r);
+}
+
+/* What is no draw works as well, and is not charged to the command before it. */
+TEST(creation_has_marks_of_its_own)
+{
+    struct rig r;
+
+    rig_init(&r, EXEC_MARKERS_EXACT);
+    crash_scene(&r.b);
+    ABI_EMIT(&r.b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 20, .usage_flags = 1,
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = 64, .height = 64, .mip_levels = 1,
+             .array_layers = 1);
+    crash_endless_draw(&r.b);
+    submit(&r);
+    await_crash(&r, 1);
+    assert_true(r.crash.certain);
+    assert_string_equal(
+        ask(r.dump, "SELECT group_concat(p.name) FROM mark m JOIN packet p ON p.number = m.first"),
+        "CREATE_TEXTURE2D,CLEAR,CREATE_TEXTURE2D,DRAW");
+    rig_finish(&r);
+}
+
+/* There are marks for 16 384 commands. Behind them it is one of many, and not the first. */
+TEST(more_commands_than_marks)
+{
+    static const uint32_t bad[] = {5000, 17000};
+
+    rig_hang_ms = 2000; /* it takes long */
+    for (int i = 0; i < 2; i++) {
+        struct rig r;
+        uint32_t packet;
+
+        rig_init(&r, EXEC_MARKERS_EXACT);
+        packet = emit_pass(&r, bad[i] + 500, bad[i]);
+        submit(&r);
+        await_crash(&r, 1);
+        if (r.crash.certain != !i || (!i && r.crash.packet != packet) || r.crash.packet > packet)
+            fail_msg("packet %u: %s", packet, r.crash.text);
+        rig_finish(&r);
+    }
+    rig_hang_ms = HANG_MS;
 }
 
 TEST_GROUP(rig_make_dir, rig_remove_dir);

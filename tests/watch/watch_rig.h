@@ -7,7 +7,7 @@
 #include "machine/driver.h"
 #include "watch/watch.h"
 
-enum { SPACE = 1 << 18, ALLOC = 9, NOWHERE, ALLOC_BYTES = 4096, HANG_MS = 300 };
+enum { SPACE = 1 << 20, ALLOC = 9, NOWHERE, ALLOC_BYTES = 4096, HANG_MS = 300 };
 
 extern char rig_dir[]; /* of dumps; set-up and tear-down of the group make and remove it */
 extern uint32_t rig_hang_ms;

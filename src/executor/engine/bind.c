@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DESCRIPTORS = 256, SETS_PER_POOL = 256 };
+enum { MAX_DESCRIPTORS = 256, SETS_PER_POOL = 256, SINK_SIZE = 256 };
 
 struct set_cache_entry {
     XXH128_hash_t key;
@@ -315,6 +315,29 @@ static int storage_for(struct exec_engine *g, const struct shader_info *info,
     return 0;
 }
 
+/* The context's own: what its stores leave behind must not become what another one reads. */
+static struct exec_buffer *sink_of(struct exec_engine *g, struct exec_context *c)
+{
+    struct exec_buffer *b = c->sink;
+
+    if (b)
+        return b;
+    b = calloc(1, sizeof(*b));
+    if (!b)
+        return NULL;
+    b->o = (struct exec_object){.kind = OBJECT_BUFFER, .refs = 1};
+    b->size = SINK_SIZE;
+    if (exec_vk_buffer_create(&g->vk, &b->vk, SINK_SIZE,
+                              VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT,
+                              VK_USE_SHARED)) {
+        free(b);
+        return NULL;
+    }
+    memset(b->vk.memory.map, 0, SINK_SIZE);
+    c->sink = b;
+    return b;
+}
+
 static int make_counter(struct exec_engine *g, struct exec_buffer *b)
 {
     if (b->counter.buffer)
@@ -345,8 +368,6 @@ static int counter_for(struct exec_engine *g, const struct shader_info *info,
     struct exec_buffer shell = {0};
     int r;
 
-    if (!b)
-        return storage_for(g, info, d, NULL, 0, 0, out);
     r = make_counter(g, b);
     if (r)
         return r;
@@ -422,7 +443,7 @@ static int content_for(struct exec_engine *g, struct exec_context *c, const stru
 {
     const struct stage_bindings *b = &c->stages[info->stage];
     const struct resource_slot *t = &b->textures[d->index % MAX_TEXTURE_SLOTS];
-    const struct range_binding *u = &b->uavs[d->index % MAX_UAV_SLOTS];
+    struct range_binding u = b->uavs[d->index % MAX_UAV_SLOTS];
     const struct sampler_slot *s = &b->samplers[d->index % MAX_SAMPLER_SLOTS];
     int r;
 
@@ -445,11 +466,14 @@ static int content_for(struct exec_engine *g, struct exec_context *c, const stru
     case SHADER_UAV_TYPED:
     case SHADER_UAV_RAW:
     case SHADER_UAV_STRUCTURED:
-        *writes = true;
-        return storage_for(g, info, d, u->buffer, u->offset, u->size, out);
     case SHADER_UAV_COUNTER:
         *writes = true;
-        return counter_for(g, info, d, u->buffer, out);
+        if (!u.buffer || u.size < 4)
+            u = (struct range_binding){sink_of(g, c), 0, SINK_SIZE};
+        if (!u.buffer)
+            return fail_memory(g, "no device memory for what unbound UAVs write");
+        return d->kind == SHADER_UAV_COUNTER ? counter_for(g, info, d, u.buffer, out)
+                                             : storage_for(g, info, d, u.buffer, u.offset, u.size, out);
     case SHADER_SAMPLER:
         return sampler_for(g, s, false, d->comparison, &out->image.sampler);
     case SHADER_D3D9_SAMPLER:

@@ -122,6 +122,7 @@ struct exec_context {
     int32_t scissor_rect[4];
     uint32_t rs[D3DRS_COUNT]; /* Direct3D 9 render states as last set */
 
+    struct exec_buffer *sink; /* what unbound UAVs write to and read; NULL: none had to be made yet */
     struct breadcrumb_buffer *breadcrumbs; /* NULL: none is set */
     struct exec_pipeline *pipeline;        /* while DIRTY_PIPELINE is clear */
     bool pipeline_indexed;

@@ -721,7 +721,7 @@ void exec_shader_jobs_finish(struct exec_engine *g, struct exec_batch *b)
         b->jobs = job->next_in_batch;
         job_wait(g, job);
         if (job->result && (!b->completion.error || job->packet <= b->error_packet)) {
-            b->error_packet = job->packet;
+            b->error_packet = b->completion.packets = job->packet;
             b->completion.error = AEROGPU_ERROR_BACKEND;
             b->completion.cause = job_cause(job);
             snprintf(b->completion.message, sizeof(b->completion.message),

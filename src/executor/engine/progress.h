@@ -18,11 +18,13 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     EXEC_PROGRESS_SLOTS = 4,
-    EXEC_PROGRESS_MARKS = 4096,
+    EXEC_PROGRESS_MARKS = 16384,
     EXEC_ADDRESS_EVENTS = 4096,
     EXEC_CHECKPOINT_CONTEXTS = 64, /* the first that set one; the others have none */
 };
@@ -107,6 +109,25 @@ struct exec_progress {
     struct exec_address_event addresses[EXEC_ADDRESS_EVENTS];
     struct exec_checkpoints checkpoints[EXEC_CHECKPOINT_CONTEXTS];
 };
+
+/* Copies what counts while it changes: of a slot's marks those that are in use. */
+static inline void exec_progress_read(struct exec_progress *to, const struct exec_progress *from)
+{
+    memcpy(to, from, offsetof(struct exec_progress, slots));
+    for (int i = 0; i < EXEC_PROGRESS_SLOTS; i++) {
+        const struct exec_progress_slot *s = &from->slots[i];
+        uint32_t marks = atomic_load(&s->num_marks);
+
+        if (marks > EXEC_PROGRESS_MARKS)
+            marks = EXEC_PROGRESS_MARKS; /* whatever wrote it */
+        memcpy(&to->slots[i], s, offsetof(struct exec_progress_slot, marks));
+        memcpy(to->slots[i].marks, s->marks, marks * sizeof(s->marks[0]));
+        if (atomic_load(&to->slots[i].num_marks) > marks)
+            atomic_store(&to->slots[i].num_marks, marks); /* they have grown meanwhile */
+    }
+    memcpy(to->addresses, from->addresses, sizeof(to->addresses));
+    memcpy(to->checkpoints, from->checkpoints, sizeof(to->checkpoints));
+}
 
 /* What a page fault was about to do, by the processor's error code. */
 enum exec_access {

@@ -69,6 +69,7 @@ void exec_context_destroy(struct exec_engine *g, struct exec_context *c)
     exec_object_unref(g, (struct exec_object *)c->implicit_target);
     exec_object_unref(g, (struct exec_object *)c->layout);
     exec_object_unref(g, (struct exec_object *)c->ib);
+    exec_object_unref(g, (struct exec_object *)c->sink);
     for (int i = 0; i < MAX_VERTEX_BUFFERS; i++)
         exec_object_unref(g, (struct exec_object *)c->vb[i].buffer);
     for (int s = 0; s < EXEC_STAGE_COUNT; s++) {

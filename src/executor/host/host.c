@@ -852,7 +852,7 @@ bool exec_host_progress(struct exec_host *host, struct exec_progress *out)
     pthread_mutex_lock(&host->lock);
     sh = host->defunct ? host->defunct : host->child.shared;
     if (sh)
-        memcpy(out, &sh->progress, sizeof(*out));
+        exec_progress_read(out, &sh->progress);
     pthread_mutex_unlock(&host->lock);
     return sh != NULL;
 }
