@@ -21,6 +21,17 @@ extern const struct plant_kind stall_stories[];
 extern const uint32_t stall_num_stories;
 void stall_story(uint32_t story, struct rng *rng, const char *path, struct cpu_window *w);
 
+/* One piece of evidence that grows: `x` from 0, where it is not there, to 1. */
+struct stall_scale {
+    const char *what;
+    enum cpu_verdict_kind at_0, at_1; /* what the ends are called */
+    bool turns; /* the evidence moves, it does not grow: what was certain may be so no longer */
+};
+
+extern const struct stall_scale stall_scales[];
+extern const uint32_t stall_num_scales;
+void stall_scale(uint32_t scale, double x, struct rng *rng, const char *path, struct cpu_window *w);
+
 /* What really happens to a process that stands for the GPU, in the forms that the kernel has. */
 uint32_t stall_num_forms(void);
 const struct plant_kind *stall_form_kind(uint32_t form);

@@ -7,7 +7,7 @@ enum { WAITER = 100, EXECUTOR = 101, SUBMITTER = 102, HOG = 900 };
 enum { RUNS = 0, SLEEPS = 1, BLOCKED = 2, STOPPED = 4, TRACED = 8, DEAD = 0x20 };
 
 /* The executor is at the device (or not) but for a part of the wait, in which it is out in a state. Parts are of the wait. */
-static const struct story {
+struct story {
     bool device;     /* it waits for a fence whenever it sleeps */
     bool runs;       /* it does not sleep at all but for what `out` says */
     uint32_t out;    /* state bits of what happens to it */
@@ -18,7 +18,13 @@ static const struct story {
     bool waiter_out;  /* it happens to the waiter, not to the executor */
     bool progress;    /* fences are signalled */
     uint64_t wait_ms; /* 0: by chance */
-} stories[] = {
+    double tasks_to;  /* part of the wait in which it was looked at so; 0: all */
+    double stolen;    /* part that the host takes from `stolen_cpu` */
+    double ipi;       /* part for which an IPI to CPU 0 is not answered */
+    uint32_t stolen_cpu;
+};
+
+static const struct story stories[] = {
     {.device = true},
     {.runs = true},
     {.device = true, .chain = WITH_SUBMITTER},
@@ -157,11 +163,25 @@ static uint64_t at(const struct cpu_window *w, double part)
     return part > 0 ? w->submit_ns + (uint64_t)(part * (double)(w->timeout_ns - w->submit_ns)) : 0;
 }
 
-void stall_story(uint32_t story, struct rng *rng, const char *path, struct cpu_window *w)
+/* CPU 2 asks CPU 0, which does other things meanwhile; in order with what it does already. */
+static void ask(struct synth *s, const struct story *x, const struct cpu_window *w, uint64_t end)
 {
-    const struct story *x = &stories[story];
+    const uint64_t asked = at(w, .01), answered = at(w, .01 + x->ipi);
+
+    for (uint64_t t = T0 + MS; t < end; t += MS) {
+        synth_event(s, 2, t, 1002, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+        if (x->ipi > 0 && t <= asked && t + MS > asked)
+            synth_event(s, 2, asked, 1002, CPU_EV_IPI_SEND, 3, 0xffffffff81071000, 0xffffffff81071200);
+        synth_event(s, 3, t, 1003, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+        if (x->ipi > 0 && t <= answered && t + MS > answered)
+            synth_event(s, 3, answered, 1003, CPU_EV_IRQ_ENTRY, CPU_IRQ_CALL_SINGLE, 251, 0);
+    }
+}
+
+static void make_story(const struct story *x, struct rng *rng, const char *path, struct cpu_window *w)
+{
     const uint64_t submit = T0 + 100 * MS, wait = x->wait_ms ? x->wait_ms : 300 + rng_below(rng, 1500);
-    const uint32_t num = 2 + (uint32_t)rng_below(rng, 6);
+    const uint32_t num = x->ipi > 0 ? 2 : 2 + (uint32_t)rng_below(rng, 6);
     struct synth s;
     struct span out;
     uint64_t end;
@@ -180,7 +200,7 @@ void stall_story(uint32_t story, struct rng *rng, const char *path, struct cpu_w
         w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_IRQ, -1, (int32_t)num};
     end = w->timeout_ns + 300 * MS;
     out = (struct span){at(w, x->from), at(w, x->to)};
-    synth_init(&s, num + (x->chain == WITH_IRQ), 4, T0);
+    synth_init(&s, x->ipi > 0 ? 4 : num + (x->chain == WITH_IRQ), 4, T0);
     for (uint32_t cpu = 0; cpu < num; cpu++)
         tick(&s, rng, cpu,
              cpu == 0   ? WAITER
@@ -193,9 +213,150 @@ void stall_story(uint32_t story, struct rng *rng, const char *path, struct cpu_w
         for (uint64_t t = T0 + 60 * MS; t < end; t += 60 * MS)
             synth_event(&s, num, t, 0, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
     }
+    if (x->ipi > 0) { /* CPU 3 takes the interrupt: it is of the chain */
+        ask(&s, x, w, end);
+        w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_DPC, -1, 3};
+    }
+    s.steal_cpu = x->stolen_cpu;
+    s.steal_from_ns = submit;
+    s.steal_to_ns = x->stolen > 0 ? at(w, x->stolen) : 0;
     s.tasks = x->tasks;
     s.tasks_from_ns = submit;
-    s.tasks_to_ns = w->timeout_ns;
+    s.tasks_to_ns = x->tasks_to > 0 ? at(w, x->tasks_to) : w->timeout_ns;
     synth_write(&s, path);
     synth_finish(&s);
+}
+
+void stall_story(uint32_t story, struct rng *rng, const char *path, struct cpu_window *w)
+{
+    make_story(&stories[story], rng, path, w);
+}
+
+/* ---- scales ----------------------------------------------------------------------- */
+
+enum scale {
+    STARVED_RUNNING,
+    STARVED_WAITING,
+    STOP,
+    TRACE,
+    FREEZE,
+    DISK,
+    LOCK,
+    SLEEP,
+    DEATH,
+    STEAL_WAITER,
+    STEAL_EXECUTOR,
+    IPI,
+    DONE_EARLIER,
+    DONE_LATER,
+    DUE_EARLIER,
+    WATCHDOG,
+    WAITER_STARVED,
+    TIME_OUT_EARLY,
+    SCALES
+};
+
+const struct stall_scale stall_scales[SCALES] = {
+    [STARVED_RUNNING] = {"a running executor starves", CPU_VERDICT_GPU_HUNG, CPU_VERDICT_CPU_STARVED},
+    [STARVED_WAITING] = {"a waiting executor starves", CPU_VERDICT_GPU_HUNG, CPU_VERDICT_CPU_STARVED},
+    [STOP] = {"the executor is stopped", CPU_VERDICT_GPU_HUNG, CPU_VERDICT_FROZEN},
+    [TRACE] = {"the executor is traced", CPU_VERDICT_GPU_HUNG, CPU_VERDICT_FROZEN},
+    [FREEZE] = {"the executor is frozen", CPU_VERDICT_GPU_HUNG, CPU_VERDICT_FROZEN},
+    [DISK] = {"the executor waits for a disk", CPU_VERDICT_GPU_HUNG, CPU_VERDICT_BLOCKED_ON_IO},
+    [LOCK] = {"the executor waits for a lock", CPU_VERDICT_GPU_HUNG, CPU_VERDICT_LOCKED},
+    [SLEEP] = {"the executor sleeps", CPU_VERDICT_GPU_HUNG, CPU_VERDICT_UNKNOWN},
+    [DEATH] = {"the executor dies earlier", CPU_VERDICT_GPU_HUNG, CPU_VERDICT_EXECUTOR_DIED},
+    [STEAL_WAITER] = {"the host takes the waiter's CPU", CPU_VERDICT_GPU_HUNG, CPU_VERDICT_HOST_STOLE_TIME},
+    [STEAL_EXECUTOR] = {"the host takes the executor's CPU", CPU_VERDICT_GPU_HUNG,
+                        CPU_VERDICT_HOST_STOLE_TIME},
+    [IPI] = {"an IPI waits", CPU_VERDICT_GPU_HUNG, CPU_VERDICT_IPI_STALL},
+    [DONE_EARLIER] = {"done earlier, nobody looked", CPU_VERDICT_GPU_SLOW, CPU_VERDICT_WAITER_LATE},
+    [DONE_LATER] = {"done later, after the time-out at last", CPU_VERDICT_WAITER_LATE, CPU_VERDICT_GPU_SLOW,
+                    true},
+    [DUE_EARLIER] = {"done at 60 %, the time-out was due earlier", CPU_VERDICT_WAITER_LATE,
+                     CPU_VERDICT_WATCHDOG_LATE, true},
+    [WATCHDOG] = {"due at 40 %, done later", CPU_VERDICT_WAITER_LATE, CPU_VERDICT_GPU_SLOW, true},
+    [WAITER_STARVED] = {"done, the waiter starves", CPU_VERDICT_WAITER_LATE, CPU_VERDICT_CPU_STARVED},
+    [TIME_OUT_EARLY] = {"the time-out comes before it is due", CPU_VERDICT_GPU_HUNG, CPU_VERDICT_UNKNOWN},
+};
+const uint32_t stall_num_scales = SCALES;
+
+static const char disk[] = "[[101, \"D\", \"fsync\", \"folio_wait_bit_common\", \"\", 0]]",
+                  lock[] = "[[101, \"S\", \"futex\", \"0\", \"mutex 0x1000\", 1001]]",
+                  frozen[] = "[[101, \"S\", \"\", \"do_freezer_trap\", \"\", 0]]";
+
+/* It is out from the beginning for `x` of the wait. */
+static struct story out_for(double x, uint32_t out, const char *tasks)
+{
+    return (struct story){
+        .runs = true, .out = out, .from = x > 0 ? .001 : 0, .to = x, .tasks = tasks, .tasks_to = x};
+}
+
+static struct story scaled(enum scale scale, double x)
+{
+    struct story s = {.device = true};
+
+    switch (scale) {
+    case STARVED_RUNNING:
+        return out_for(x, RUNS, NULL);
+    case STARVED_WAITING:
+        s = out_for(x, RUNS, NULL);
+        s.runs = false;
+        s.device = true;
+        return s;
+    case STOP:
+        return out_for(x, STOPPED, NULL);
+    case TRACE:
+        return out_for(x, TRACED, NULL);
+    case FREEZE:
+        return out_for(x, SLEEPS, frozen);
+    case DISK:
+        return out_for(x, BLOCKED, disk);
+    case LOCK:
+        return out_for(x, SLEEPS, lock);
+    case SLEEP:
+        return out_for(x, SLEEPS, NULL);
+    case DEATH:
+        return (struct story){.runs = true, .out = DEAD, .from = 1.01 - x, .to = 9};
+    case STEAL_WAITER:
+    case STEAL_EXECUTOR:
+        s.stolen = x;
+        s.stolen_cpu = scale == STEAL_EXECUTOR;
+        s.device = scale == STEAL_WAITER;
+        s.runs = scale == STEAL_EXECUTOR;
+        return s;
+    case IPI:
+        s.ipi = x + 1e-6;
+        return s;
+    case DONE_EARLIER:
+        s.completed = 1 - .9 * x - 1e-4;
+        return s;
+    case DONE_LATER:
+        s.completed = .05 + 1.2 * x;
+        return s;
+    case DUE_EARLIER:
+        s.completed = .6;
+        s.due = 1 - .9 * x;
+        return s;
+    case WATCHDOG:
+        s.due = .4;
+        s.completed = .05 + x;
+        return s;
+    case WAITER_STARVED:
+        s = (struct story){.device = true, .completed = .1, .out = RUNS, .waiter_out = true};
+        s.from = x > 0 ? .1 : 0;
+        s.to = .1 + x;
+        return s;
+    default:
+        s.due = 1 + x;
+        return s;
+    }
+}
+
+void stall_scale(uint32_t scale, double x, struct rng *rng, const char *path, struct cpu_window *w)
+{
+    struct story s = scaled((enum scale)scale, x);
+
+    s.wait_ms = 500;
+    make_story(&s, rng, path, w);
 }

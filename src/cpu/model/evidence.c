@@ -30,7 +30,7 @@ static void idle_period(struct evidence *m, uint32_t cpu, uint64_t from, uint64_
     if (w->due_ns > w->submit_ns && w->timeout_ns > w->due_ns + m->stuck_ns && from <= w->due_ns &&
         to >= w->timeout_ns)
         c->slept_over_due = true;
-    if (w->completed_ns && w->completed_ns >= w->submit_ns && w->timeout_ns > w->completed_ns + m->stuck_ns &&
+    if (w->completed_ns > w->submit_ns && w->timeout_ns > w->completed_ns + m->stuck_ns &&
         from <= w->completed_ns && to >= w->timeout_ns) {
         c->slept_over_completion = true;
         c->completion_state = state;
@@ -112,9 +112,12 @@ static void mark_chain(struct evidence *m)
                 m->threads.list[i].cpus[cpu / 64] >> (cpu % 64) & 1) {
                 m->cpu[cpu].in_chain = m->chain_named = true;
                 m->cpu[cpu].ran_executor |= m->threads.list[i].role == CPU_ROLE_EXECUTOR;
+                m->cpu[cpu].ran_others |= m->threads.list[i].role != CPU_ROLE_EXECUTOR;
             }
-    for (uint32_t cpu = 0; cpu < m->t->num_cpus; cpu++)
+    for (uint32_t cpu = 0; cpu < m->t->num_cpus; cpu++) {
+        m->cpu[cpu].ran_others |= m->cpu[cpu].takes_interrupt || !m->chain_named;
         m->cpu[cpu].in_chain |= !m->chain_named || w->partial;
+    }
 }
 
 static int read_window(struct evidence *m, struct error *e)

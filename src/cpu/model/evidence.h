@@ -14,6 +14,7 @@
 /* What one CPU did in the window. */
 struct cpu_seen {
     bool in_chain, takes_interrupt, blind, ran_executor;
+    bool ran_others; /* of the chain: whom a time-out or a completion has to wake */
     uint64_t last_ns, gap_ns, gap_at;
     bool idle;
     uint64_t idle_since, state;

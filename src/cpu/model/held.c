@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* What held a thread, or the executor, back, for how long, and what follows from it. */
+#include "cpu/model/maker.h"
+
+#include "base/check.h"
+
+static uint64_t share_of(uint64_t ns, uint32_t part, uint32_t whole)
+{
+    return whole ? ns / whole * part + ns % whole * part / whole : 0;
+}
+
+/* `w` are the looks at it, `stolen` what the host took while it ran, `memory` when memory was short. */
+static struct held measure(const struct cpu_times *t, const struct cpu_waits_seen *w, uint64_t stolen,
+                           uint64_t memory, uint64_t nobody)
+{
+    const uint64_t blocked = t->ns[CPU_THREAD_BLOCKED], sleep = t->ns[CPU_THREAD_ASLEEP];
+    struct held h = {.span = cpu_times_span(t), .running = t->ns[CPU_THREAD_RUNNING]};
+    /* kernels differ in what a frozen thread looks like in the trace: asleep, blocked, or runnable on a CPU that idles */
+    const uint64_t quiet = blocked + sleep + (w->times[CPU_WAIT_FROZEN] ? nobody : 0);
+
+    for (int i = 0; i < CPU_WAIT_KINDS; i++)
+        h.wait[i] = w->times[i] ? &w->example[i] : NULL;
+    h.ns[HELD_FROZEN] = share_of(quiet, w->times[CPU_WAIT_FROZEN], w->looks);
+    h.ns[HELD_LOCK] = share_of(blocked + sleep, w->times[CPU_WAIT_LOCK], w->looks);
+    h.ns[HELD_PEER] = share_of(blocked + sleep, w->times[CPU_WAIT_PEER], w->looks);
+    h.device = t->ns[CPU_THREAD_DEVICE] + share_of(blocked + sleep, w->times[CPU_WAIT_DEVICE], w->looks);
+    h.ns[HELD_STOPPED] = t->ns[CPU_THREAD_STOPPED];
+    h.ns[HELD_TRACED] = t->ns[CPU_THREAD_TRACED];
+    h.ns[HELD_QUEUE] = t->ns[CPU_THREAD_RUNNABLE];
+    if (w->times[CPU_WAIT_FROZEN])
+        h.ns[HELD_QUEUE] -= nobody < h.ns[HELD_QUEUE] ? nobody : h.ns[HELD_QUEUE];
+    h.ns[HELD_HOST] = stolen < h.running ? stolen : h.running;
+    /* short memory is felt as blocks and as time in the kernel: it counts where it is more than those */
+    h.ns[HELD_MEMORY] = memory > blocked ? memory - blocked : 0;
+    if (h.ns[HELD_MEMORY] > h.running + sleep)
+        h.ns[HELD_MEMORY] = h.running + sleep;
+    if (!w->times[CPU_WAIT_DEVICE] && !w->times[CPU_WAIT_FROZEN] && !w->times[CPU_WAIT_LOCK] &&
+        !w->times[CPU_WAIT_PEER])
+        h.ns[HELD_IO] = blocked + share_of(sleep, w->times[CPU_WAIT_IO], w->looks);
+    h.io_named = w->times[CPU_WAIT_IO] != 0;
+    for (int i = 0; i < HELD_KINDS; i++)
+        h.all += h.ns[i];
+    h.asleep = blocked + sleep;
+    for (int i = HELD_FROZEN; i <= HELD_PEER; i++)
+        h.asleep -= i == HELD_MEMORY ? 0 : h.ns[i] < h.asleep ? h.ns[i] : h.asleep;
+    h.asleep -=
+        h.device - t->ns[CPU_THREAD_DEVICE] < h.asleep ? h.device - t->ns[CPU_THREAD_DEVICE] : h.asleep;
+    INVARIANT(h.running <= h.span && h.asleep <= h.span && h.device <= h.span);
+    for (int i = 0; i < HELD_KINDS; i++)
+        INVARIANT(h.ns[i] <= h.span);
+    return h;
+}
+
+/* What held it back the longest. */
+static enum held_by worst_of(const struct held *h)
+{
+    enum held_by worst = HELD_QUEUE;
+
+    for (int i = 0; i < HELD_KINDS; i++)
+        worst = h->ns[i] > h->ns[worst] ? (enum held_by)i : worst;
+    return worst;
+}
+
+static void say_hogs(struct maker *m, const struct cpu_thread *th)
+{
+    for (int i = 0; i < CPU_HOGS; i++)
+        if (th->hogs[i].tid > 0 && th->hogs[i].ns * 10 >= m->e.wait_ns)
+            maker_say(m, CPU_CERTAIN, "meanwhile %s/%d ran on CPU %d for %s of it",
+                      cpu_trace_thread(m->e.t, th->hogs[i].tid), th->hogs[i].tid, th->cpu,
+                      cpu_ns(th->hogs[i].ns));
+}
+
+struct held maker_of_executor(const struct maker *m)
+{
+    const struct cpu_threads *t = &m->e.threads;
+    uint64_t stolen = 0, nobody = 0;
+
+    for (uint32_t i = 0; i < m->e.t->num_cpus; i++)
+        if (m->e.cpu[i].ran_executor) {
+            const uint64_t ns =
+                (uint64_t)cpu_evidence_stolen(&m->e, i, t->executor.from_ns, t->executor.to_ns);
+            stolen = ns > stolen ? ns : stolen;
+        }
+    for (uint32_t i = 0; i < t->num; i++)
+        if (t->list[i].role == CPU_ROLE_EXECUTOR && t->list[i].nobody_ns > nobody)
+            nobody = t->list[i].nobody_ns;
+    return measure(&t->executor, &m->e.waits, stolen, m->e.memory_ns, nobody);
+}
+
+static struct held of_thread(const struct maker *m, const struct cpu_thread *th, struct cpu_waits_seen *w)
+{
+    uint64_t stolen = 0;
+
+    cpu_evidence_waits(&m->e, th->tid, th->times.from_ns, th->times.to_ns, w);
+    if (th->cpu >= 0)
+        stolen = (uint64_t)cpu_evidence_stolen(&m->e, (uint32_t)th->cpu, th->times.from_ns, th->times.to_ns);
+    return measure(&th->times, w, stolen, 0, th->nobody_ns);
+}
+
+/* The thread of the executor that was in `state` for the longest. */
+const struct cpu_thread *maker_executor_in(const struct maker *m, enum cpu_thread_state state)
+{
+    const struct cpu_thread *found = NULL;
+
+    for (uint32_t i = 0; i < m->e.threads.num; i++) {
+        const struct cpu_thread *th = &m->e.threads.list[i];
+        if (th->role == CPU_ROLE_EXECUTOR && (!found || th->times.ns[state] > found->times.ns[state]))
+            found = th;
+    }
+    return found;
+}
+
+void maker_say_thread(struct maker *m, const struct cpu_thread *th)
+{
+    char text[200];
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < CPU_THREAD_STATES && n < sizeof(text); i++)
+        if (th->times.ns[i] * 200 >= cpu_times_span(&th->times))
+            n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s for %s", n ? ", " : "",
+                                  cpu_thread_state_name((enum cpu_thread_state)i), cpu_ns(th->times.ns[i]));
+    maker_say(m, CPU_CERTAIN, "%s thread %s/%d, of %s: %s",
+              th->role == (enum cpu_role)CPU_ROLE_HOLDER ? "the holder," : cpu_role_name(th->role),
+              cpu_trace_thread(m->e.t, th->tid), th->tid, cpu_ns(cpu_times_span(&th->times)), text);
+}
+
+/* Who holds the lock, what that one does, and whether it waits for the first in turn. */
+static void say_lock(struct maker *m, const struct cpu_task_wait *x)
+{
+    const struct cpu_times *span = &m->e.threads.executor;
+    const struct cpu_thread *holder = x->holder ? cpu_threads_find(&m->e.threads, x->holder) : NULL;
+    const struct cpu_task_wait *next;
+
+    maker_say(m, CPU_CERTAIN, "%s/%d waited for %s", cpu_trace_thread(m->e.t, x->tid), x->tid, x->what);
+    if (!x->holder) {
+        maker_say(m, CPU_UNSEEN, "who holds that is not known");
+        return;
+    }
+    maker_say(m, CPU_LIKELY, "%s/%d holds it, by the lock's own record", cpu_trace_thread(m->e.t, x->holder),
+              x->holder);
+    if (holder) {
+        maker_say_thread(m, holder);
+        say_hogs(m, holder);
+    }
+    next = cpu_evidence_wait_of(&m->e, x->holder, span->from_ns, span->to_ns);
+    if (next && next->holder)
+        maker_say(m, CPU_LIKELY, "the holder waited for %s, which %s/%d holds%s", next->what,
+                  cpu_trace_thread(m->e.t, next->holder), next->holder,
+                  next->holder == x->tid ? ": a deadlock" : "");
+}
+
+static const char *reason_for_lock(struct maker *m, const struct cpu_task_wait *x)
+{
+    const struct cpu_times *span = &m->e.threads.executor;
+    const struct cpu_thread *holder = x->holder ? cpu_threads_find(&m->e.threads, x->holder) : NULL;
+    const struct cpu_task_wait *next =
+        x->holder ? cpu_evidence_wait_of(&m->e, x->holder, span->from_ns, span->to_ns) : NULL;
+
+    if (next && next->holder == x->tid)
+        return "a deadlock";
+    if (holder && holder->times.ns[CPU_THREAD_RUNNABLE] * 2 > cpu_times_span(&holder->times))
+        return "the lock's holder could not run";
+    return "a lock was not given back";
+}
+
+/* A verdict from what held `th` (of the executor: its thread that shows it best) back, if that was long enough. */
+static bool held_back(struct maker *m, const struct cpu_thread *th, const struct held *h)
+{
+    const enum held_by by = worst_of(h);
+    const uint64_t ns = h->ns[by];
+    const bool most = ns * 10 >= h->span * 6;
+    /* what ran for a while and was not done may be hung as well */
+    const bool ran_little = (h->running + h->device) * 10 < h->span || done(m);
+    const enum cpu_certainty sure = most && ran_little && !m->weak ? CPU_CERTAIN : CPU_LIKELY;
+    const char *who = th ? cpu_trace_thread(m->e.t, th->tid) : "?";
+    const int tid = th ? th->tid : 0;
+
+    if (!h->span || ns * 10 < h->span * 4)
+        return false;
+    if (th)
+        maker_say_thread(m, th);
+    if (!ran_little)
+        maker_say(m, CPU_UNSEEN,
+                  "whether it would have been done with all of its time: it had %s and was not",
+                  cpu_ns(h->running + h->device));
+    switch (by) {
+    case HELD_QUEUE:
+        maker_say(m, CPU_CERTAIN,
+                  "%s/%d could run and did not for %s (%.0f%% of its time), the longest %s at %+.3f ms", who,
+                  tid, cpu_ns(ns), 100.0 * (double)ns / (double)h->span,
+                  cpu_ns(th ? th->times.longest[CPU_THREAD_RUNNABLE] : 0),
+                  th ? rel(m, th->times.longest_at[CPU_THREAD_RUNNABLE]) : 0);
+        if (th)
+            say_hogs(m, th);
+        return maker_decide(m, CPU_VERDICT_CPU_STARVED, sure,
+                            th && th->nobody_ns * 2 > ns ? "throttled while its CPU was idle" : "preempted");
+    case HELD_STOPPED:
+        maker_say(m, CPU_CERTAIN,
+                  "%s/%d was stopped by a signal for %s, in %u stops, the longest %s at %+.3f ms", who, tid,
+                  cpu_ns(ns), th ? th->stops : 0, cpu_ns(th ? th->times.longest[CPU_THREAD_STOPPED] : 0),
+                  th ? rel(m, th->times.longest_at[CPU_THREAD_STOPPED]) : 0);
+        if (th && th->signal)
+            maker_say(m, CPU_CERTAIN, "%s/%d sent it signal %d", cpu_trace_thread(m->e.t, th->signal_from),
+                      th->signal_from, th->signal);
+        if (th && th->stops >= 3) /* a few stops are neither a way to throttle nor a stop */
+            return maker_decide(m, CPU_VERDICT_CPU_STARVED, th->stops < 8 ? CPU_LIKELY : sure,
+                                "throttled by stop signals");
+        return maker_decide(m, CPU_VERDICT_FROZEN, th && th->stops == 2 ? CPU_LIKELY : sure,
+                            "stopped by a signal");
+    case HELD_TRACED:
+        maker_say(m, CPU_CERTAIN, "%s/%d was held by the program that traces it for %s", who, tid,
+                  cpu_ns(ns));
+        return maker_decide(m, CPU_VERDICT_FROZEN, sure, "held by a debugger");
+    case HELD_FROZEN:
+        maker_say(m, CPU_CERTAIN, "%s/%d was frozen by its control group: %s", who, tid,
+                  h->wait[CPU_WAIT_FROZEN]->what);
+        return maker_decide(m, CPU_VERDICT_FROZEN, sure, "frozen by its control group");
+    case HELD_IO:
+        maker_say(m, CPU_CERTAIN, "%s/%d was blocked in the kernel for %s%s%s", who, tid, cpu_ns(ns),
+                  h->io_named ? ": " : "", h->io_named ? h->wait[CPU_WAIT_IO]->what : "");
+        if (!h->io_named)
+            maker_say(
+                m, CPU_UNSEEN,
+                "what it was blocked on: input and output, or something else that cannot be interrupted");
+        return maker_decide(m, CPU_VERDICT_BLOCKED_ON_IO, h->io_named ? sure : CPU_LIKELY,
+                            "blocked in the kernel");
+    case HELD_MEMORY:
+        maker_say(m, CPU_CERTAIN, "for %s somebody on this machine waited for memory", cpu_ns(ns));
+        maker_say(m, CPU_UNSEEN, "whether that was this thread");
+        return maker_decide(m, CPU_VERDICT_BLOCKED_ON_IO, CPU_LIKELY, "memory was short");
+    case HELD_LOCK:
+        say_lock(m, h->wait[CPU_WAIT_LOCK]);
+        return maker_decide(m, CPU_VERDICT_LOCKED, sure, reason_for_lock(m, h->wait[CPU_WAIT_LOCK]));
+    case HELD_PEER:
+        maker_say(m, CPU_CERTAIN, "%s/%d waited for %s", who, tid, h->wait[CPU_WAIT_PEER]->what);
+        maker_say(m, CPU_UNSEEN, "who is at the other end, and whether that had something to give");
+        return maker_decide(m, CPU_VERDICT_LOCKED, CPU_LIKELY, "whom it waits for did not answer");
+    default:
+        maker_say(m, CPU_CERTAIN, "the host took %s of the time in which it would have run", cpu_ns(ns));
+        return maker_decide(m, CPU_VERDICT_HOST_STOLE_TIME, sure, "steal time");
+    }
+}
+
+static const enum cpu_thread_state shown_by[HELD_KINDS] = {
+    [HELD_QUEUE] = CPU_THREAD_RUNNABLE, [HELD_STOPPED] = CPU_THREAD_STOPPED,
+    [HELD_TRACED] = CPU_THREAD_TRACED,  [HELD_FROZEN] = CPU_THREAD_ASLEEP,
+    [HELD_IO] = CPU_THREAD_BLOCKED,     [HELD_MEMORY] = CPU_THREAD_BLOCKED,
+    [HELD_LOCK] = CPU_THREAD_ASLEEP,    [HELD_PEER] = CPU_THREAD_ASLEEP,
+    [HELD_HOST] = CPU_THREAD_RUNNING,
+};
+
+bool maker_executor_held(struct maker *m)
+{
+    const struct held h = maker_of_executor(m);
+
+    return m->e.threads.num_executors && held_back(m, maker_executor_in(m, shown_by[worst_of(&h)]), &h);
+}
+
+/* Of those that wait for the executor: a thread whose part is over (it submits) is none of them. */
+bool maker_waiter_held(struct maker *m)
+{
+    for (uint32_t i = 0; i < m->e.threads.num; i++) {
+        const struct cpu_thread *th = &m->e.threads.list[i];
+        struct cpu_waits_seen w = {0};
+        struct held h;
+
+        if (th->role != CPU_ROLE_WAITER && th->role != CPU_ROLE_IRQ && th->role != CPU_ROLE_DPC)
+            continue;
+        h = of_thread(m, th, &w);
+        /* who waits may sleep, on a lock, too, if that is how it waits */
+        h.ns[HELD_PEER] = 0;
+        if (!done(m))
+            h.ns[HELD_LOCK] = 0;
+        if (!held_back(m, th, &h))
+            continue;
+        if (!done(m)) { /* the work was not done for another reason */
+            maker_say(m, CPU_UNSEEN, "why the work was not done: that was not up to %s/%d",
+                      cpu_trace_thread(m->e.t, th->tid), th->tid);
+            m->v->certainty = CPU_LIKELY;
+        }
+        return true;
+    }
+    return false;
+}

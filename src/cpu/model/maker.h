@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* maker.h: a verdict in the making; only verdict.c and held.c include it. */
+#ifndef CPU_MAKER_H_
+#define CPU_MAKER_H_
+
+#include "cpu/model/evidence.h"
+#include "cpu/model/text.h"
+#include "cpu/model/verdict.h"
+
+struct maker {
+    struct cpu_verdict *v;
+    struct evidence e;
+    bool weak; /* the trace could hide what would change the verdict: it is likely at most */
+};
+
+enum held_by {
+    HELD_QUEUE,
+    HELD_STOPPED,
+    HELD_TRACED,
+    HELD_FROZEN,
+    HELD_IO,
+    HELD_MEMORY,
+    HELD_LOCK,
+    HELD_PEER,
+    HELD_HOST,
+    HELD_KINDS
+};
+
+/* Parts of a span in which a thread, or the executor, was held back, and in which it was at the device. */
+struct held {
+    uint64_t span, ns[HELD_KINDS], all, running, device, asleep;
+    bool io_named; /* where it was blocked was seen, and it is input and output */
+    const struct cpu_task_wait *wait[CPU_WAIT_KINDS];
+};
+
+/* A line of evidence, and the verdict itself; the second returns true. */
+void maker_say(struct maker *m, enum cpu_certainty sure, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+bool maker_decide(struct maker *m, enum cpu_verdict_kind kind, enum cpu_certainty certainty,
+                  const char *reason);
+
+void maker_say_thread(struct maker *m, const struct cpu_thread *th);
+struct held maker_of_executor(const struct maker *m);
+/* The thread of the executor that was in `state` for the longest. */
+const struct cpu_thread *maker_executor_in(const struct maker *m, enum cpu_thread_state state);
+/* Whether one thing held it back for long enough to be the verdict, which is made then. */
+bool maker_executor_held(struct maker *m);
+bool maker_waiter_held(struct maker *m);
+
+/* Milliseconds after the submission; the evidence speaks in these. */
+static inline double rel(const struct maker *m, uint64_t t)
+{
+    return (double)(int64_t)(t - m->e.w->submit_ns) / 1e6;
+}
+
+static inline double part(const struct maker *m, uint64_t v)
+{
+    return 100.0 * (double)v / (double)m->e.wait_ns;
+}
+
+/* The work was done before the time-out was said. */
+static inline bool done(const struct maker *m)
+{
+    return m->e.w->completed_ns > m->e.w->submit_ns && m->e.w->completed_ns < m->e.w->timeout_ns;
+}
+
+#endif
