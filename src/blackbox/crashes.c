@@ -16,7 +16,14 @@
 
 #define SUFFIX ".aerogpudump"
 
-enum { INDEX_ID = 0x41474349, INDEX_VERSION = 1, MAX_DEPTH = 16, SHOWN_GROUPS = 20, SHOWN_FEATURES = 8 };
+enum {
+    INDEX_ID = 0x41474349,
+    INDEX_VERSION = 2,
+    MAX_DEPTH = 16,
+    SHOWN_GROUPS = 20,
+    SHOWN_KINDS = 6,
+    SHOWN_FEATURES = 8
+};
 
 struct bb_crashes {
     sqlite3 *db;
@@ -31,12 +38,12 @@ static int sql_error(struct bb_crashes *c, struct error *e)
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS dump(id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INTEGER, mtime INTEGER, "
-    "fingerprint TEXT,"
-    " cause TEXT, verdict TEXT, time TEXT, error TEXT, commands INTEGER, running INTEGER);"
+    "place TEXT, path_in TEXT, fingerprint TEXT,"
+    " cause TEXT, verdict TEXT, vague INTEGER, time TEXT, error TEXT, commands INTEGER, running INTEGER);"
     "CREATE TABLE IF NOT EXISTS feature(dump INTEGER, kind TEXT, name TEXT, commands INTEGER, running "
     "INTEGER);"
     "CREATE INDEX IF NOT EXISTS feature_dump ON feature(dump);"
-    "CREATE INDEX IF NOT EXISTS dump_fingerprint ON dump(fingerprint);";
+    "CREATE INDEX IF NOT EXISTS dump_place ON dump(place);";
 
 static int64_t ask(struct bb_crashes *c, const char *sql)
 {
@@ -56,7 +63,7 @@ static int check_version(struct bb_crashes *c, struct error *e)
     if (id < 0)
         return sql_error(c, e);
     if (!id && !ask(c, "SELECT count(*) FROM sqlite_master"))
-        return sqlite3_exec(c->db, "PRAGMA application_id=1095189321;PRAGMA user_version=1;", NULL, NULL,
+        return sqlite3_exec(c->db, "PRAGMA application_id=1095189321;PRAGMA user_version=2;", NULL, NULL,
                             NULL)
                    ? sql_error(c, e)
                    : 0;
@@ -86,7 +93,7 @@ int bb_crashes_open(struct bb_crashes **out, const char *path, struct error *e)
          sqlite3_exec(c->db, schema, NULL, NULL, NULL) ||
          sqlite3_prepare_v2(c->db, "SELECT id, size, mtime FROM dump WHERE path=?", -1, &c->find, NULL) ||
          sqlite3_prepare_v2(c->db, "DELETE FROM feature WHERE dump=?", -1, &c->forget, NULL) ||
-         sqlite3_prepare_v2(c->db, "INSERT OR REPLACE INTO dump VALUES(?,?,?,?,?,?,?,?,?,?,?)", -1,
+         sqlite3_prepare_v2(c->db, "INSERT OR REPLACE INTO dump VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
                             &c->insert, NULL) ||
          sqlite3_prepare_v2(c->db, "INSERT INTO feature VALUES(?,?,?,?,?)", -1, &c->feature, NULL)))
         r = sql_error(c, e);
@@ -113,7 +120,8 @@ void bb_crashes_close(struct bb_crashes *c)
 /* ---- adding -------------------------------------------------------------- */
 
 struct row {
-    char fingerprint[40], cause[40], verdict[600], time[40], error[300];
+    char place[160], path[200], fingerprint[40], cause[40], verdict[600], time[40], error[300];
+    bool vague; /* its marks left more than one command */
     int64_t commands, running;
 };
 
@@ -134,8 +142,8 @@ static int put_features(struct bb_crashes *c, struct bb_dump *d, int64_t id, str
 {
     sqlite3_stmt *s = bb_select(
         d, "SELECT kind, name, commands, running FROM usage UNION ALL SELECT 'setting', key || '=' || "
-           "value, 0, 1 FROM meta WHERE key LIKE 'setting.%%' UNION ALL SELECT 'device', value, 0, 1 "
-           "FROM meta WHERE key='device'");
+           "value, 0, 1 FROM meta WHERE key LIKE 'setting.%%' UNION ALL SELECT key, value, 0, 1 "
+           "FROM meta WHERE key IN ('device', 'program', 'producer')");
     int r = 0;
 
     while (bb_step(d, &s)) {
@@ -159,16 +167,24 @@ static int put_features(struct bb_crashes *c, struct bb_dump *d, int64_t id, str
 
 static void read_row(struct bb_dump *d, struct row *row)
 {
-    sqlite3_stmt *s = bb_select(d, "SELECT cause, text FROM finding ORDER BY rank LIMIT 1");
+    sqlite3_stmt *s = bb_select(
+        d,
+        "SELECT cause, text, certainty<>'certain' AND packet IS NOT NULL FROM finding ORDER BY rank LIMIT 1");
 
     while (bb_step(d, &s)) {
         snprintf(row->cause, sizeof(row->cause), "%s", bb_column_text(d, s, 0));
         snprintf(row->verdict, sizeof(row->verdict), "%s", bb_column_text(d, s, 1));
+        row->vague =
+            bb_column_int(d, s, 2, 0) && bb_cause_desc(bb_cause_find(row->cause))->kind == BB_KIND_CRASH;
     }
     bb_dump_meta(d, "fingerprint", row->fingerprint, sizeof(row->fingerprint));
+    bb_dump_meta(d, "place", row->place, sizeof(row->place));
+    bb_dump_meta(d, "path", row->path, sizeof(row->path));
     bb_dump_meta(d, "time", row->time, sizeof(row->time));
     if (!row->fingerprint[0])
         snprintf(row->fingerprint, sizeof(row->fingerprint), "%s", row->cause[0] ? row->cause : "unknown");
+    if (!row->place[0])
+        snprintf(row->place, sizeof(row->place), "%s", row->fingerprint);
 }
 
 static int put_row(struct bb_crashes *c, const char *path, const struct stat *st, int64_t id,
@@ -178,16 +194,19 @@ static int put_row(struct bb_crashes *c, const char *path, const struct stat *st
     bind_text(c->insert, 2, path);
     sqlite3_bind_int64(c->insert, 3, st->st_size);
     sqlite3_bind_int64(c->insert, 4, (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec);
-    bind_text(c->insert, 5, row->fingerprint);
-    bind_text(c->insert, 6, row->cause);
-    bind_text(c->insert, 7, row->verdict);
-    bind_text(c->insert, 8, row->time);
+    bind_text(c->insert, 5, row->place);
+    bind_text(c->insert, 6, row->path);
+    bind_text(c->insert, 7, row->fingerprint);
+    bind_text(c->insert, 8, row->cause);
+    bind_text(c->insert, 9, row->verdict);
+    sqlite3_bind_int(c->insert, 10, row->vague);
+    bind_text(c->insert, 11, row->time);
     if (row->error[0])
-        bind_text(c->insert, 9, row->error);
+        bind_text(c->insert, 12, row->error);
     else
-        sqlite3_bind_null(c->insert, 9);
-    sqlite3_bind_int64(c->insert, 10, row->commands);
-    sqlite3_bind_int64(c->insert, 11, row->running);
+        sqlite3_bind_null(c->insert, 12);
+    sqlite3_bind_int64(c->insert, 13, row->commands);
+    sqlite3_bind_int64(c->insert, 14, row->running);
     return put(c, c->insert, e);
 }
 
@@ -218,13 +237,10 @@ static int add_file(struct bb_crashes *c, const char *path, const struct stat *s
     r = put(c, c->forget, e);
     if (!r && bb_dump_open(&d, path, &why)) {
         snprintf(row.error, sizeof(row.error), "%s", why.text);
-        snprintf(row.fingerprint, sizeof(row.fingerprint), "unreadable");
         added->bad++;
     } else if (!r) {
         bb_dump_check(&d, read);
-        if (d.num_bad)
-            snprintf(row.fingerprint, sizeof(row.fingerprint), "unreadable");
-        else
+        if (!d.num_bad)
             read_row(&d, &row);
         r = d.num_bad ? 0 : put_features(c, &d, id, &row, e);
         if (d.trouble.code)
@@ -233,6 +249,8 @@ static int add_file(struct bb_crashes *c, const char *path, const struct stat *s
         added->added += !d.trouble.code;
         bb_dump_close(&d);
     }
+    if (!row.place[0])
+        snprintf(row.place, sizeof(row.place), "unreadable");
     if (row.error[0])
         error_set(&added->first_bad, -EBADMSG, "%s", row.error);
     return r ? r : put_row(c, path, st, id, &row, e);
@@ -284,20 +302,30 @@ int bb_crashes_add(struct bb_crashes *c, const char *path, struct bb_crashes_add
 
 /* ---- ranking ------------------------------------------------------------- */
 
+/* What a dump has, or the commands at which it crashed. A factor (a setting, device, program or version) is the dump's. */
 struct feature {
     char kind[24], name[200];
+    bool factor;
     int64_t in, of; /* crashes that have it, of how many */
     int64_t out,
-        out_of; /* others that do: of settings, crashes of other groups; else commands that did not crash. 0: there are none */
+        out_of; /* others that do: of factors, crashes in other places; else commands that did not crash. 0: there are none */
     double inside, outside, score,
         chance; /* shares; chance: that it would be so often inside if it had nothing to do with it */
 };
 
+/* The same fingerprint: the same place, path and cause. */
+struct kind {
+    char fingerprint[40], cause[40], path[200], verdict[600], first[40], last[40], example[400];
+    int64_t dumps, vague; /* example: one of the vague */
+};
+
 struct group {
-    char fingerprint[40], cause[40], verdict[600], first[40], last[40];
-    int64_t dumps;
-    struct feature f[SHOWN_FEATURES];
-    uint32_t n;
+    char place[160];
+    int64_t dumps, num_kinds;
+    struct kind kinds[SHOWN_KINDS];
+    uint32_t shown;
+    struct feature f[SHOWN_FEATURES], factors[SHOWN_FEATURES];
+    uint32_t n, num_factors;
 };
 
 static int by_score(const void *a, const void *b)
@@ -305,6 +333,13 @@ static int by_score(const void *a, const void *b)
     const struct feature *x = a, *y = b;
 
     return x->score > y->score ? -1 : x->score < y->score;
+}
+
+static int by_chance(const void *a, const void *b)
+{
+    const struct feature *x = a, *y = b;
+
+    return x->chance < y->chance ? -1 : x->chance > y->chance ? 1 : by_score(a, b);
 }
 
 static double choose(double n, double k)
@@ -329,33 +364,36 @@ static void rate(struct feature *f)
     f->inside = f->of ? (double)f->in / (double)f->of : 0;
     f->outside = f->out_of ? (double)f->out / (double)f->out_of : 0;
     f->chance = f->out_of ? chance_of(f) : 1;
-    f->score = f->out_of ? f->inside * log((f->inside + 0.01) / (f->outside + 0.01))
-                         : 0.01 * f->inside; /* there is no elsewhere to compare with */
+    if (!f->out_of) /* there is no elsewhere to compare with */
+        f->score = 0.01 * f->inside;
+    else
+        f->score = f->factor ? 1 - f->chance : f->inside * log((f->inside + 0.01) / (f->outside + 0.01));
 }
 
-static void keep_best(struct group *g, const struct feature *f)
+static void keep_best(struct feature *of, uint32_t *n, const struct feature *f)
 {
-    if (g->n < SHOWN_FEATURES)
-        g->f[g->n++] = *f;
-    else if (f->score > g->f[g->n - 1].score)
-        g->f[g->n - 1] = *f;
+    if (*n < SHOWN_FEATURES)
+        of[(*n)++] = *f;
+    else if (f->score > of[*n - 1].score)
+        of[*n - 1] = *f;
     else
         return;
-    qsort(g->f, g->n, sizeof(g->f[0]), by_score);
+    qsort(of, *n, sizeof(*of), f->factor && f->out_of ? by_chance : by_score);
 }
 
-/* How many dumps have each setting and device. */
+/* How many dumps have each factor. */
 static const char overall[] =
     "CREATE TEMP TABLE IF NOT EXISTS overall(kind TEXT, name TEXT, n INTEGER, PRIMARY KEY(kind, name)); DELETE FROM overall;"
     "INSERT INTO overall SELECT kind, name, count(DISTINCT dump) FROM feature f JOIN dump d ON d.id=f.dump "
-    "WHERE kind IN ('device', 'setting') AND d.fingerprint<>'unreadable' GROUP BY kind, name";
+    "WHERE kind IN ('device', 'setting', 'program', 'producer') AND d.place<>'unreadable' GROUP BY kind, name";
 
-/* Of the dumps with that fingerprint, or of all. Settings are compared with the dumps of other groups, everything else with the
- * commands of the same dumps that did not crash. */
-static int rank(struct bb_crashes *c, struct group *g, const char *fingerprint, int64_t all, struct error *e)
+/* Of the dumps in that place, or of all. Factors are compared with the dumps in other places, everything else with the commands of
+ * the same dumps that did not crash. So many factors are looked at that some seem to matter: a factor ranks if chance would not
+ * bring forth one such among all of them. */
+static int rank(struct bb_crashes *c, struct group *g, const char *place, int64_t all, struct error *e)
 {
-    char *where = fingerprint ? sqlite3_mprintf("d.fingerprint=%Q", fingerprint)
-                              : sqlite3_mprintf("d.fingerprint<>'unreadable'");
+    int64_t factors = ask(c, "SELECT count(*) FROM overall");
+    char *where = place ? sqlite3_mprintf("d.place=%Q", place) : sqlite3_mprintf("d.place<>'unreadable'");
     char *sql = sqlite3_mprintf(
         "SELECT f.kind, f.name, sum(f.running > 0), sum(max(f.commands - f.running, 0)), coalesce(o.n, -1), "
         "(SELECT sum(max(d.commands - d.running, 0)) FROM dump d WHERE %s) "
@@ -369,17 +407,57 @@ static int rank(struct bb_crashes *c, struct group *g, const char *fingerprint, 
     sqlite3_free(where);
     while (!r && sqlite3_step(s) == SQLITE_ROW) {
         int64_t dumps = sqlite3_column_int64(s, 4);
-        struct feature f = {.in = sqlite3_column_int64(s, 2), .of = g->dumps};
+        struct feature f = {.in = sqlite3_column_int64(s, 2), .of = g->dumps, .factor = dumps >= 0};
 
         snprintf(f.kind, sizeof(f.kind), "%s", (const char *)sqlite3_column_text(s, 0));
         snprintf(f.name, sizeof(f.name), "%s", (const char *)sqlite3_column_text(s, 1));
-        f.out = dumps < 0 ? sqlite3_column_int64(s, 3) : dumps - f.in;
-        f.out_of = dumps < 0 ? sqlite3_column_int64(s, 5) : all - g->dumps;
+        f.out = f.factor ? dumps - f.in : sqlite3_column_int64(s, 3);
+        f.out_of = f.factor ? all - g->dumps : sqlite3_column_int64(s, 5);
         if (f.in > f.of || f.out < 0 || f.out > f.out_of)
             continue; /* no dump of ours counts so */
         rate(&f);
-        if (f.score > 0.005 && (dumps < 0 || !f.out_of || f.chance < 0.05))
-            keep_best(g, &f);
+        if (f.factor && (!f.out_of || f.chance * (double)factors < 0.05))
+            keep_best(g->factors, &g->num_factors, &f);
+        else if (!f.factor && f.score > 0.005 && (!f.out_of || f.chance < 0.05))
+            keep_best(g->f, &g->n, &f);
+    }
+    sqlite3_finalize(s);
+    return r;
+}
+
+static void take_text(char *to, size_t size, sqlite3_stmt *s, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(s, column);
+
+    snprintf(to, size, "%s", text ? text : "");
+}
+
+static int load_kinds(struct bb_crashes *c, struct group *g, struct error *e)
+{
+    char *sql = sqlite3_mprintf(
+        "SELECT fingerprint, max(cause), max(path_in), max(verdict), min(time), max(time), count(*), sum(vague), "
+        "max(iif(vague, path, NULL)) FROM dump WHERE place=%Q GROUP BY fingerprint ORDER BY 7 DESC, 1",
+        g->place);
+    sqlite3_stmt *s = NULL;
+    int r = sql && !sqlite3_prepare_v2(c->db, sql, -1, &s, NULL) ? 0 : sql_error(c, e);
+
+    sqlite3_free(sql);
+    while (!r && sqlite3_step(s) == SQLITE_ROW) {
+        struct kind *k = &g->kinds[g->shown];
+
+        g->num_kinds++;
+        if (g->shown == SHOWN_KINDS)
+            continue;
+        g->shown++;
+        take_text(k->fingerprint, sizeof(k->fingerprint), s, 0);
+        take_text(k->cause, sizeof(k->cause), s, 1);
+        take_text(k->path, sizeof(k->path), s, 2);
+        take_text(k->verdict, sizeof(k->verdict), s, 3);
+        take_text(k->first, sizeof(k->first), s, 4);
+        take_text(k->last, sizeof(k->last), s, 5);
+        k->dumps = sqlite3_column_int64(s, 6);
+        k->vague = sqlite3_column_int64(s, 7);
+        take_text(k->example, sizeof(k->example), s, 8);
     }
     sqlite3_finalize(s);
     return r;
@@ -388,34 +466,29 @@ static int rank(struct bb_crashes *c, struct group *g, const char *fingerprint, 
 static int load_groups(struct bb_crashes *c, struct group **out, uint32_t *n, int64_t all, struct error *e)
 {
     sqlite3_stmt *s;
+    int r = 0;
 
     *n = 0;
     *out = calloc(SHOWN_GROUPS, sizeof(**out));
     if (!*out)
         return error_set(e, -ENOMEM, "no memory for groups of crashes");
-    if (sqlite3_prepare_v2(
-            c->db,
-            "SELECT fingerprint, count(*), min(time), max(time), max(cause), max(verdict) FROM dump GROUP BY "
-            "fingerprint ORDER BY 2 DESC, 1 LIMIT 20",
-            -1, &s, NULL))
+    if (sqlite3_prepare_v2(c->db,
+                           "SELECT place, count(*) FROM dump GROUP BY place ORDER BY 2 DESC, 1 LIMIT 20", -1,
+                           &s, NULL))
         return sql_error(c, e);
     while (sqlite3_step(s) == SQLITE_ROW && *n < SHOWN_GROUPS) {
         struct group *g = &(*out)[(*n)++];
-        static const int columns[] = {0, 2, 3, 4, 5};
-        char *texts[] = {g->fingerprint, g->first, g->last, g->cause, g->verdict};
-        const size_t sizes[] = {40, 40, 40, 40, 600};
 
-        for (int i = 0; i < 5; i++) {
-            const char *text = (const char *)sqlite3_column_text(s, columns[i]);
-            snprintf(texts[i], sizes[i], "%s", text ? text : "");
-        }
+        take_text(g->place, sizeof(g->place), s, 0);
         g->dumps = sqlite3_column_int64(s, 1);
     }
     sqlite3_finalize(s);
-    for (uint32_t i = 0; i < *n; i++)
-        if (rank(c, &(*out)[i], (*out)[i].fingerprint, all, e))
-            return e ? e->code : -EIO;
-    return 0;
+    for (uint32_t i = 0; i < *n && !r; i++) {
+        r = load_kinds(c, &(*out)[i], e);
+        if (!r && strcmp((*out)[i].place, "unreadable"))
+            r = rank(c, &(*out)[i], (*out)[i].place, all, e);
+    }
+    return r;
 }
 
 static int load_all(struct bb_crashes *c, struct group **groups, uint32_t *n, struct group *all,
@@ -424,7 +497,7 @@ static int load_all(struct bb_crashes *c, struct group **groups, uint32_t *n, st
     int r;
 
     *groups = NULL;
-    *all = (struct group){.dumps = ask(c, "SELECT count(*) FROM dump WHERE fingerprint<>'unreadable'")};
+    *all = (struct group){.dumps = ask(c, "SELECT count(*) FROM dump WHERE place<>'unreadable'")};
     r = sqlite3_exec(c->db, overall, NULL, NULL, NULL) ? sql_error(c, e)
                                                        : load_groups(c, groups, n, all->dumps, e);
     return r || !all->dumps ? r : rank(c, all, NULL, all->dumps, e);
@@ -432,78 +505,164 @@ static int load_all(struct bb_crashes *c, struct group **groups, uint32_t *n, st
 
 /* ---- forms --------------------------------------------------------------- */
 
+/* The factors of all places, the least likely by chance first. */
+struct ranked {
+    const struct group *g;
+    const struct feature *f;
+};
+
+static int by_chance_of(const void *a, const void *b)
+{
+    return by_chance(((const struct ranked *)a)->f, ((const struct ranked *)b)->f);
+}
+
+static uint32_t rank_factors(const struct group *g, uint32_t n,
+                             struct ranked out[SHOWN_GROUPS * SHOWN_FEATURES])
+{
+    uint32_t num = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < g[i].num_factors; k++)
+            if (g[i].factors[k].out_of)
+                out[num++] = (struct ranked){&g[i], &g[i].factors[k]};
+    qsort(out, num, sizeof(*out), by_chance_of);
+    return num < SHOWN_FEATURES ? num : SHOWN_FEATURES;
+}
+
 static const char *ratio_text(char out[160], const struct feature *f)
 {
-    bool dumps = !strcmp(f->kind, "device") || !strcmp(f->kind, "setting");
     int n =
         snprintf(out, 160, "in %lld of %lld (%.0f %%)", (long long)f->in, (long long)f->of, 100 * f->inside);
 
     if (f->out_of)
         snprintf(out + n, 160 - (size_t)n, ", in %lld of %lld other %s (%.0f %%), by chance %.2g",
-                 (long long)f->out, (long long)f->out_of, dumps ? "crashes" : "commands", 100 * f->outside,
-                 f->chance);
+                 (long long)f->out, (long long)f->out_of, f->factor ? "crashes" : "commands",
+                 100 * f->outside, f->chance);
     return out;
+}
+
+static void text_feature(struct strbuf *o, const struct feature *f)
+{
+    char ratio[160];
+
+    strbuf_printf(o, "    %-9s %-40s %s\n", f->kind, f->name, ratio_text(ratio, f));
 }
 
 static void text_features(struct strbuf *o, const struct group *g)
 {
-    for (uint32_t i = 0; i < g->n; i++) {
-        char ratio[160];
+    for (uint32_t i = 0; i < g->num_factors; i++)
+        text_feature(o, &g->factors[i]);
+    for (uint32_t i = 0; i < g->n; i++)
+        text_feature(o, &g->f[i]);
+}
 
-        strbuf_printf(o, "    %-9s %-40s %s\n", g->f[i].kind, g->f[i].name, ratio_text(ratio, &g->f[i]));
+/* What would make a group of vague ones exact. */
+static void offer_replay(char out[700], const struct kind *k)
+{
+    snprintf(out, 700, "%lld of %lld name several commands, not one: aerogpu play %s", (long long)k->vague,
+             (long long)k->dumps, k->example);
+}
+
+static void text_group(struct strbuf *o, const struct group *g)
+{
+    strbuf_printf(o, "\n%lld × %s\n", (long long)g->dumps, g->place);
+    for (uint32_t i = 0; i < g->shown; i++) {
+        const struct kind *k = &g->kinds[i];
+        char offer[700];
+
+        strbuf_printf(o, "  %lld × %s%s%s  (%s)\n", (long long)k->dumps, k->cause[0] ? k->cause : "?",
+                      k->path[0] ? " in " : "", k->path, k->fingerprint);
+        strbuf_printf(o, "    %s\n    first %s, last %s\n", k->verdict, k->first, k->last);
+        offer_replay(offer, k);
+        if (k->vague)
+            strbuf_printf(o, "    %s\n", offer);
     }
+    if (g->num_kinds > g->shown)
+        strbuf_printf(o, "  %lld other kinds\n", (long long)(g->num_kinds - g->shown));
+    text_features(o, g);
 }
 
 int bb_crashes_text(struct bb_crashes *c, struct strbuf *o, struct error *e)
 {
+    struct ranked factors[SHOWN_GROUPS * SHOWN_FEATURES];
     struct group *g, all;
-    uint32_t n;
+    uint32_t n, num_factors;
     int r = load_all(c, &g, &n, &all, e);
 
     if (!r) {
-        strbuf_printf(o, "%lld crashes in %u%s groups\n", (long long)all.dumps, n,
+        strbuf_printf(o, "%lld crashes in %u%s places\n", (long long)all.dumps, n,
                       n == SHOWN_GROUPS ? " or more" : "");
-        for (uint32_t i = 0; i < n; i++) {
-            strbuf_printf(o, "\n%lld × %s  %s\n    %s\n    first %s, last %s\n", (long long)g[i].dumps,
-                          g[i].fingerprint, g[i].cause, g[i].verdict, g[i].first, g[i].last);
-            text_features(o, &g[i]);
+        num_factors = rank_factors(g, n, factors);
+        strbuf_puts(o, num_factors ? "\nWhat goes with a place, more than chance would have it\n" : "");
+        for (uint32_t i = 0; i < num_factors; i++) {
+            text_feature(o, factors[i].f);
+            strbuf_printf(o, "              at %s\n", factors[i].g->place);
         }
-        strbuf_puts(o, all.n ? "\nWhat all crashes share\n" : "");
+        for (uint32_t i = 0; i < n; i++)
+            text_group(o, &g[i]);
+        strbuf_puts(o, all.n || all.num_factors ? "\nWhat all crashes share\n" : "");
         text_features(o, &all);
     }
     free(g);
     return r;
 }
 
-static json_t *features_json(const struct group *g)
+static json_t *feature_json(const struct feature *f)
+{
+    return json_pack("{s:s,s:s,s:f,s:o,s:f,s:I,s:I,s:I,s:I,s:f}", "kind", f->kind, "name", f->name,
+                     "in_crashes", f->inside, "elsewhere", f->out_of ? json_real(f->outside) : json_null(),
+                     "score", f->score, "in", (json_int_t)f->in, "of", (json_int_t)f->of, "out",
+                     (json_int_t)f->out, "out_of", (json_int_t)f->out_of, "chance", f->chance);
+}
+
+static json_t *features_json(const struct feature *f, uint32_t n)
 {
     json_t *a = json_array();
 
-    for (uint32_t i = 0; i < g->n; i++)
-        json_array_append_new(a, json_pack("{s:s,s:s,s:f,s:o,s:f,s:I,s:I,s:I,s:I,s:f}", "kind", g->f[i].kind,
-                                           "name", g->f[i].name, "in_crashes", g->f[i].inside, "elsewhere",
-                                           g->f[i].out_of ? json_real(g->f[i].outside) : json_null(), "score",
-                                           g->f[i].score, "in", (json_int_t)g->f[i].in, "of",
-                                           (json_int_t)g->f[i].of, "out", (json_int_t)g->f[i].out, "out_of",
-                                           (json_int_t)g->f[i].out_of, "chance", g->f[i].chance));
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(a, feature_json(&f[i]));
     return a;
+}
+
+static json_t *group_json(const struct group *g)
+{
+    json_t *kinds = json_array();
+
+    for (uint32_t i = 0; i < g->shown; i++) {
+        const struct kind *k = &g->kinds[i];
+
+        json_array_append_new(kinds,
+                              json_pack("{s:s,s:I,s:s,s:s,s:s,s:s,s:s,s:I,s:s}", "fingerprint",
+                                        k->fingerprint, "dumps", (json_int_t)k->dumps, "cause", k->cause,
+                                        "path", k->path, "verdict", k->verdict, "first", k->first, "last",
+                                        k->last, "vague", (json_int_t)k->vague, "to_play", k->example));
+    }
+    return json_pack("{s:s,s:I,s:I,s:o,s:o,s:o}", "place", g->place, "dumps", (json_int_t)g->dumps,
+                     "num_kinds", (json_int_t)g->num_kinds, "kinds", kinds, "factors",
+                     features_json(g->factors, g->num_factors), "features", features_json(g->f, g->n));
 }
 
 int bb_crashes_json(struct bb_crashes *c, struct strbuf *o, struct error *e)
 {
+    struct ranked factors[SHOWN_GROUPS * SHOWN_FEATURES];
+    json_t *groups = json_array(), *ranked = json_array(), *j;
     struct group *g, all;
-    json_t *groups = json_array(), *j;
+    uint32_t n, num;
     char *text;
-    uint32_t n;
     int r = load_all(c, &g, &n, &all, e);
 
     for (uint32_t i = 0; !r && i < n; i++)
-        json_array_append_new(groups, json_pack("{s:s,s:I,s:s,s:s,s:s,s:s,s:o}", "fingerprint",
-                                                g[i].fingerprint, "dumps", (json_int_t)g[i].dumps, "cause",
-                                                g[i].cause, "verdict", g[i].verdict, "first", g[i].first,
-                                                "last", g[i].last, "features", features_json(&g[i])));
-    j = json_pack("{s:I,s:o,s:o}", "crashes", (json_int_t)all.dumps, "groups", groups, "shared",
-                  features_json(&all));
+        json_array_append_new(groups, group_json(&g[i]));
+    num = r ? 0 : rank_factors(g, n, factors);
+    for (uint32_t i = 0; i < num; i++) {
+        json_t *f = feature_json(factors[i].f);
+
+        json_object_set_new(f, "place", json_string(factors[i].g->place));
+        json_array_append_new(ranked, f);
+    }
+    j = json_pack("{s:I,s:o,s:o,s:o,s:o}", "crashes", (json_int_t)all.dumps, "factors", ranked, "groups",
+                  groups, "shared_factors", features_json(all.factors, all.num_factors), "shared",
+                  features_json(all.f, all.n));
     text = j ? json_dumps(j, JSON_INDENT(1)) : NULL;
     if (text)
         strbuf_printf(o, "%s\n", text);
@@ -515,44 +674,77 @@ int bb_crashes_json(struct bb_crashes *c, struct strbuf *o, struct error *e)
     return r;
 }
 
+static void html_feature(struct strbuf *o, const struct feature *f, const char *place)
+{
+    strbuf_printf(o, "<tr><td class=l>%s<td class=l>", f->kind);
+    page_text_in(o, "<code>", f->name, "</code>");
+    if (place)
+        page_text_in(o, "<td class='l wrap'>", place, "");
+    strbuf_printf(o, "<td>%.0f %% (%lld of %lld)", 100 * f->inside, (long long)f->in, (long long)f->of);
+    if (f->out_of)
+        strbuf_printf(o, "<td>%.0f %% (%lld of %lld)<td>%.2g</tr>", 100 * f->outside, (long long)f->out,
+                      (long long)f->out_of, f->chance);
+    else
+        strbuf_puts(o, "<td><td></tr>");
+}
+
 static void html_features(struct strbuf *o, const struct group *g)
 {
-    if (!g->n)
+    if (!g->n && !g->num_factors)
         return;
     page_table(o, "l:what|l:name|in these crashes|elsewhere|by chance");
-    for (uint32_t i = 0; i < g->n; i++) {
-        strbuf_printf(o, "<tr><td class=l>%s<td class=l>", g->f[i].kind);
-        page_text_in(o, "<code>", g->f[i].name, "</code>");
-        strbuf_printf(o, "<td>%.0f %% (%lld of %lld)", 100 * g->f[i].inside, (long long)g->f[i].in,
-                      (long long)g->f[i].of);
-        if (g->f[i].out_of)
-            strbuf_printf(o, "<td>%.0f %% (%lld of %lld)<td>%.2g</tr>", 100 * g->f[i].outside,
-                          (long long)g->f[i].out, (long long)g->f[i].out_of, g->f[i].chance);
-        else
-            strbuf_puts(o, "<td><td></tr>");
-    }
+    for (uint32_t i = 0; i < g->num_factors; i++)
+        html_feature(o, &g->factors[i], NULL);
+    for (uint32_t i = 0; i < g->n; i++)
+        html_feature(o, &g->f[i], NULL);
     page_table_end(o);
+}
+
+static void html_group(struct strbuf *o, const struct group *g)
+{
+    char title[220], offer[700];
+
+    snprintf(title, sizeof(title), "%lld × %s", (long long)g->dumps, g->place);
+    page_card(o, NULL, title, NULL);
+    for (uint32_t i = 0; i < g->shown; i++) {
+        const struct kind *k = &g->kinds[i];
+
+        strbuf_printf(o, "<h3>%lld × %s", (long long)k->dumps, k->cause);
+        page_text_in(o, k->path[0] ? " in " : "", k->path, "</h3>");
+        strbuf_printf(o, "<div class=dim>%s, %s to %s</div>", k->fingerprint, k->first, k->last);
+        page_text_in(o, "<p>", k->verdict, "</p>\n");
+        offer_replay(offer, k);
+        if (k->vague)
+            page_text_in(o, "<p class=dim>", offer, "</p>\n");
+    }
+    if (g->num_kinds > g->shown)
+        strbuf_printf(o, "<p class=dim>%lld other kinds</p>", (long long)(g->num_kinds - g->shown));
+    html_features(o, g);
+    page_card_end(o);
 }
 
 int bb_crashes_html(struct bb_crashes *c, struct strbuf *o, struct error *e)
 {
+    struct ranked factors[SHOWN_GROUPS * SHOWN_FEATURES];
     const struct page page = {.title = "Crashes"};
     struct group *g, all;
-    char title[96];
-    uint32_t n;
+    uint32_t n, num;
     int r = load_all(c, &g, &n, &all, e);
 
     if (!r) {
         page_begin(o, &page);
         strbuf_printf(o, "<main><h1>%lld crashes</h1>\n", (long long)all.dumps);
-        for (uint32_t i = 0; i < n; i++) {
-            snprintf(title, sizeof(title), "%lld × %s", (long long)g[i].dumps, g[i].cause);
-            page_card(o, NULL, title, NULL);
-            strbuf_printf(o, "<div class=dim>%s, %s to %s</div>", g[i].fingerprint, g[i].first, g[i].last);
-            page_text_in(o, "<p>", g[i].verdict, "</p>\n");
-            html_features(o, &g[i]);
+        num = rank_factors(g, n, factors);
+        if (num) {
+            page_card(o, NULL, "What goes with a place, more than chance would have it", NULL);
+            page_table(o, "l:what|l:name|l:place|in these crashes|elsewhere|by chance");
+            for (uint32_t i = 0; i < num; i++)
+                html_feature(o, factors[i].f, factors[i].g->place);
+            page_table_end(o);
             page_card_end(o);
         }
+        for (uint32_t i = 0; i < n; i++)
+            html_group(o, &g[i]);
         page_card(o, NULL, "What all crashes share", NULL);
         html_features(o, &all);
         page_card_end(o);

@@ -2,14 +2,16 @@
 /* crashes.h: what many dumps share.
  *
  *   dumps ──add──▶ index (one SQLite file): one row per dump, its features with how many commands have them
- *   index ──▶ groups by fingerprint; features ranked by how much more often they stand in the crashing region than elsewhere
+ *   index ──▶ places (the shaders that were bound, or else the command), each with its kinds (the same path and cause);
+ *             features ranked by how much more often they stand in the crashing region than elsewhere, factors by chance
  *
  * Invariants:
  *  1. A dump is read once: again only if its size or time changed. A dump that cannot be read has a row that says why;
  *     one whose tables meta, finding and usage are damaged counts in no group.
  *  2. What stands everywhere ranks nowhere: a feature's score is its share of crashes times the logarithm of its lift over
- *     its share of all other commands of the same dumps; settings and devices have no commands: theirs is the lift over their
- *     share of the dumps of other groups, and what chance alone would do (Fisher's exact test, 5 %) does not rank.
+ *     its share of all other commands of the same dumps. Factors (settings, devices, programs, versions) are compared with the dumps
+ *     of other places, by Fisher's exact test: one ranks if among all that were compared chance would not bring forth its like
+ *     (5 %).
  *  3. A ratio stands with its counts; where there is nothing to compare with, nothing is said about elsewhere.
  */
 #pragma once

@@ -106,6 +106,8 @@ static const char *const meta_keys[][2] = {
                "death, page fault, device removed, request"},
     {"summary", "one line: what the one who made the dump saw"},
     {"cause", "of the first finding, see there; replaying does not change it"},
+    {"place", "the shaders at the command, or its name, or that it came from outside: where to look"},
+    {"path", "names of the regions around it"},
     {"time", "UTC, ISO 8601"},
     {"time_ns", "the same instant on CLOCK_MONOTONIC, the clock of every time_ns"},
     {"producer", "program and version that made it"},

@@ -230,6 +230,10 @@ static void put_meta(struct collector *c, const struct watch_crash *crash)
     bb_meta(c->p, "summary", "%s", crash->text);
     if (crash->fingerprint[0])
         bb_meta(c->p, "fingerprint", "%s", crash->fingerprint);
+    if (crash->place[0])
+        bb_meta(c->p, "place", "%s", crash->place);
+    if (crash->path[0])
+        bb_meta(c->p, "path", "%s", crash->path);
     bb_meta(c->p, "time", "%s", stamp);
     bb_meta(c->p, "time_ns", "%llu", (unsigned long long)c->sn->time_ns);
     bb_meta(c->p, "producer", "%s", c->w->params.producer ? c->w->params.producer : "aerogpu");

@@ -396,6 +396,11 @@ static void make_fingerprint(const struct retained *k, struct watch_crash *c)
         without_numbers(c->refusal, sizeof(c->refusal), k->message);
     n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", c->refusal);
     snprintf(c->fingerprint, sizeof(c->fingerprint), "%016llx", (unsigned long long)XXH3_64bits(text, n));
+    if (bb_cause_desc(c->cause)->kind == BB_KIND_OUTSIDE)
+        snprintf(c->place, sizeof(c->place), "from outside");
+    else
+        snprintf(c->place, sizeof(c->place), "%s%s", c->shaders[0] ? "shaders " : "",
+                 c->shaders[0] ? c->shaders : c->command);
 }
 
 /* Whose address it was. The number in the sentence is the guest's handle. */

@@ -45,6 +45,7 @@ struct watch_crash {
     uint64_t bound;       /* a hash of which slots its shaders can read or write have something bound */
     char refusal[200];    /* what the device said, without its numbers */
     char path[200];       /* names of the regions around it */
+    char place[160];      /* its shaders, or else its command */
     char fingerprint[17]; /* of all that */
 };
 

@@ -524,7 +524,9 @@ static void small_dump(const char *path, const char *fingerprint, bool factor, b
     struct bb_package *p;
 
     assert_int_equal(bb_package_create(&p, 0), 0);
-    bb_meta(p, "fingerprint", "%s", fingerprint);
+    bb_meta(p, "place", "shaders %s", fingerprint);
+    bb_meta(p, "path", "frame/%s", noise ? "fog" : "sky");
+    bb_meta(p, "fingerprint", "%s-%d", fingerprint, noise);
     bb_meta(p, "time", "2026-08-01T00:00:00Z");
     bb_meta(p, "device", "a device");
     bb_meta(p, "setting.threads", factor ? "1" : "8");
@@ -533,6 +535,8 @@ static void small_dump(const char *path, const char *fingerprint, bool factor, b
     bb_int(p, BB_finding_rank, 0);
     bb_text(p, BB_finding_cause, "hang");
     bb_text(p, BB_finding_text, "A draw does not finish");
+    bb_text(p, BB_finding_certainty, noise ? "certain" : "candidate");
+    bb_int(p, BB_finding_packet, 9);
     bb_row_end(p);
     bb_row(p, BB_TABLE_USAGE);
     bb_text(p, BB_usage_kind, "total");
@@ -552,7 +556,7 @@ TEST(a_planted_factor_is_found)
     struct strbuf out = {0};
     struct rng rng = {.state = 7};
     struct error e = {0};
-    char path[128];
+    char path[128], *text;
 
     snprintf(path, sizeof(path), "%s/many", dir);
     assert_int_equal(mkdir(path, 0700), 0);
@@ -574,6 +578,16 @@ TEST(a_planted_factor_is_found)
     assert_non_null(
         strstr(strbuf_str(&out),
                "setting   setting.threads=8                        in 154 of 154 (100 %), in 0 of 46"));
+    /* It stands at the top, then the places with their kinds; what is vague can be played. */
+    text = strstr(strbuf_str(&out), "What goes with a place");
+    assert_non_null(text);
+    assert_true(text < strstr(text, "setting.threads=1 ") &&
+                strstr(text, "setting.threads=1 ") < strstr(text, "154 × shaders bbbb"));
+    assert_non_null(strstr(text, "at shaders aaaa\n"));
+    text = strstr(text, "46 × shaders aaaa");
+    assert_non_null(text);
+    assert_non_null(strstr(text, " × hang in frame/fog  (aaaa-1)"));
+    assert_non_null(strstr(text, " name several commands, not one: aerogpu play /"));
     /* Nothing is said about elsewhere where there is none, and what chance would do does not rank. */
     assert_non_null(strstr(strbuf_str(&out),
                            "device    a device                                 in 200 of 200 (100 %)\n"));

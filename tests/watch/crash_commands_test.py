@@ -186,8 +186,10 @@ def crashes_are_grouped():
     doc = json.loads(run('crashes', *index, '--json')[0])
     groups = doc['groups']
     # the minimized one is the same crash
-    assert [(g['cause'], g['dumps']) for g in groups] == [('page fault', 2), ('hang', 1), ('', 1)], groups
+    assert [([(k['cause'], k['dumps']) for k in g['kinds']], g['dumps']) for g in groups] == \
+        [([('page fault', 2)], 2), ([('hang', 1)], 1), ([('', 1)], 1)], groups
     assert groups[1]['features'][0]['kind'] == 'shader', groups[1]
+    assert groups[0]['place'].startswith('shaders ') and groups[1]['kinds'][0]['path'] == 'fog', groups
     assert 'http' not in open(path('c.html')).read()
     again, _ = run('crashes', *index, folder)  # what is known is not read again
     assert again == run('crashes', *index)[0], again

@@ -126,8 +126,10 @@ static void write_back(struct replay *r, const char *text)
     if (r->outcome >= ELSEWHERE && c->certain && c->packet != UINT32_MAX)
         write_command(r, db, text);
     if (r->outcome >= ELSEWHERE && c->certain) {
-        exec_sql(r, db, sqlite3_mprintf("DELETE FROM meta WHERE key='fingerprint'"));
-        exec_sql(r, db, sqlite3_mprintf("INSERT INTO meta VALUES('fingerprint',%Q)", c->fingerprint));
+        exec_sql(r, db, sqlite3_mprintf("DELETE FROM meta WHERE key IN ('fingerprint', 'place', 'path')"));
+        exec_sql(r, db,
+                 sqlite3_mprintf("INSERT INTO meta VALUES('fingerprint',%Q),('place',%Q),('path',%Q)",
+                                 c->fingerprint, c->place, c->path));
     }
     if (r->outcome <= SLOW && bb_cause_desc(bb_cause_find(r->file.cause))->kind != BB_KIND_OUTSIDE)
         demote(r, db, text);

@@ -26,7 +26,8 @@ struct show {
     const struct trace_info *info;
     uint32_t only_frame; /* UINT32_MAX: all */
     bool json, full, shaders, foreign;
-    bool bad; /* a stream, table or range is malformed */
+    bool bad;     /* a stream, table or range is malformed */
+    bool damaged; /* the dump around it is, and that is what will be said */
     struct trace_buffer bytes;
     struct strbuf line;
     bool comma; /* between records of the JSON output */
@@ -347,7 +348,8 @@ static int show_recording(struct show *s, const struct trace_reader_params *p)
     int rc = trace_reader_open(&s->reader, p, &e);
 
     if (rc) {
-        fprintf(stderr, "aerogpu show: %s: %s\n", s->path, e.text);
+        if (!s->damaged)
+            fprintf(stderr, "aerogpu show: %s: %s\n", s->path, e.text);
         return EXIT_INPUT;
     }
     s->info = trace_reader_info(s->reader);
@@ -362,7 +364,7 @@ static int show_recording(struct show *s, const struct trace_reader_params *p)
         json_decref(text);
     }
     fflush(stdout);
-    if (rc)
+    if (rc && !s->damaged)
         fprintf(stderr, "aerogpu show: %s: %s\n", s->path, e.text);
     trace_reader_destroy(s->reader);
     trace_buffer_finish(&s->bytes);
@@ -381,6 +383,7 @@ static int show_dump(struct show *s)
         fprintf(stderr, "aerogpu show: %s\n", e.text);
         return EXIT_INPUT;
     }
+    s->damaged = e.code != 0;
     code = show_recording(
         s, &(struct trace_reader_params){.data = d.recording, .size = d.recording_size, .salvage = true});
     dump_file_close(&d);
