@@ -86,7 +86,7 @@ static pid_t serve(void)
     if (stack_create(&stack, &(struct stack_params){.machine.kind = MACHINE_LIVE, .settings = &settings},
                      &e) ||
         machine_wait_ready(stack_machine(stack), 60000, &e) || !NT_SUCCESS(stack_start(stack, &e)) ||
-        d3dkmt_serve(&server, stack_dxgk(stack), path, 0600, (gid_t)-1, &e))
+        d3dkmt_serve(&server, &(struct d3dkmt_serve_params){stack_dxgk(stack), path, 0600, (gid_t)-1}, &e))
         die("service", e.text);
     if (write(fds[1], &c, 1) != 1)
         _exit(1);

@@ -20,7 +20,8 @@
       "USAGE_EXT_ADDRESS, EXT_BUFFER_ADDRESS, EXT_RESIDENCY; where the host allows them")                    \
     F(35, EXT_BREADCRUMBS, ext_breadcrumbs, "EXT_BREADCRUMB_BUFFER, EXT_WRITE_BREADCRUMB")                   \
     F(36, EXT_MARKERS, ext_markers, "EXT_PUSH_MARKER, EXT_POP_MARKER")                                       \
-    F(37, EXT_CHECKPOINTS, ext_checkpoints, "EXT_CHECKPOINT, EXT_CHECKPOINT_POINTER")
+    F(37, EXT_CHECKPOINTS, ext_checkpoints, "EXT_CHECKPOINT, EXT_CHECKPOINT_POINTER")                        \
+    F(38, EXT_CLIENTS, ext_clients, "submissions name their client, which has an executor of its own")
 
 enum aerogpu_ext_feature_bit {
 #define AEROGPU_ROW(bit, NAME, name, doc) AEROGPU_FEATURE_BIT_##NAME = bit,
@@ -30,6 +31,15 @@ enum aerogpu_ext_feature_bit {
 #define AEROGPU_EXT_FEATURE(NAME)                  (UINT64_C(1) << AEROGPU_FEATURE_BIT_##NAME)
 #define AEROGPU_EXT_FEATURE_OR(bit, NAME, name, d) AEROGPU_EXT_FEATURE(NAME) |
 #define AEROGPU_EXT_FEATURES_ALL                   (AEROGPU_EXT_FEATURES(AEROGPU_EXT_FEATURE_OR) UINT64_C(0))
+
+/* EXT_CLIENTS: reserved0 of a submit descriptor is the client's number, 0 for none. What a client makes (handles, tokens, contexts)
+ * is known to its own submissions only. Surfaces that several clients share are what their guest memory holds: an entry of the
+ * allocation table with the flag below is read before the stream, and written back behind it unless it is READONLY. */
+#define AEROGPU_SUBMIT_FLAG_EXT_ORDERED                                                                      \
+    (1u << 30) /* begins when the ORDERED ones of other clients before it have ended */
+#define AEROGPU_SUBMIT_FLAG_EXT_CLIENT_ENDS                                                                  \
+    (1u << 31) /* all that the client has made goes; the stream may be left out */
+#define AEROGPU_ALLOC_FLAG_EXT_SHARED (1u << 31) /* of an entry of the allocation table */
 
 /* SPIR-V: the bytes of CREATE_SHADER_DXBC may be a SPIR-V module: a pixel or compute shader 'main' without inputs, whose only
  * resource is a uniform block at binding 0 (descriptor set 0 for compute, 1 for pixel shaders), which is constant buffer 0.

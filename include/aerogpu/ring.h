@@ -44,7 +44,7 @@
     F(uint32_t, alloc_table_size_bytes, "its size")                                                          \
     F(uint32_t, alloc_table_reserved0, "0")                                                                  \
     F(uint64_t, signal_fence, "fence value that its completion signals")                                     \
-    F(uint64_t, reserved0, "0")
+    F(uint64_t, reserved0, "0; of our EXT_CLIENTS the client's number")
 
 #define AEROGPU_FENCE_PAGE_FIELDS(F)                                                                         \
     F(uint32_t, magic, "0x434E4546, \"FENC\"")                                                               \

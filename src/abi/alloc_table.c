@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <aerogpu/alloc.h>
+#include <aerogpu/ext.h>
 
 #include "base/check.h"
 
@@ -55,6 +56,7 @@ static int read_entry(struct abi_alloc *out, const uint8_t *data, uint32_t i, ui
             offset, entry.alloc_id, (unsigned long long)entry.gpa, (unsigned long long)entry.size_bytes);
     *out = (struct abi_alloc){.alloc_id = entry.alloc_id,
                               .readonly = entry.flags & AEROGPU_ALLOC_FLAG_READONLY,
+                              .shared = entry.flags & AEROGPU_ALLOC_FLAG_EXT_SHARED,
                               .gpa = entry.gpa,
                               .size = entry.size_bytes};
     return 0;
@@ -66,6 +68,7 @@ int abi_alloc_table_parse(struct abi_alloc_table *t, const void *data, uint64_t 
     int r;
 
     t->count = 0;
+    t->shared = false;
     if (size < sizeof(h))
         return error_set(e, -EBADMSG, "allocation table of %llu bytes is shorter than its 24-byte header",
                          (unsigned long long)size);
@@ -84,6 +87,7 @@ int abi_alloc_table_parse(struct abi_alloc_table *t, const void *data, uint64_t 
         r = read_entry(&t->entries[i], data, i, (uint32_t)sizeof(h) + i * h.entry_stride_bytes, e);
         if (r)
             return r;
+        t->shared |= t->entries[i].shared;
     }
     qsort(t->entries, h.entry_count, sizeof(t->entries[0]), by_id);
     for (uint32_t i = 1; i < h.entry_count; i++)

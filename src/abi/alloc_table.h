@@ -10,6 +10,7 @@
 struct abi_alloc {
     uint32_t alloc_id;
     bool readonly;
+    bool shared; /* ALLOC_FLAG_EXT_SHARED */
     uint64_t gpa, size;
 };
 
@@ -17,6 +18,7 @@ struct abi_alloc {
 struct abi_alloc_table {
     struct abi_alloc *entries;
     uint32_t count, cap;
+    bool shared; /* some entry is */
 };
 
 /* Replaces what `t` holds by the table in `data`. -EBADMSG with the offset of the first thing wrong, or -ENOMEM; `t` is

@@ -26,8 +26,8 @@ struct abi_submission {
     uint32_t alloc_size; /* bytes; 0 for no allocation table */
     uint32_t context_id;
     uint32_t engine_id;
-    uint32_t flags; /* AEROGPU_SUBMIT_FLAG_* */
-    uint32_t reserved;
+    uint32_t flags;  /* AEROGPU_SUBMIT_FLAG_*, also of ext.h if the device has EXT_CLIENTS */
+    uint32_t client; /* of EXT_CLIENTS; 0: everybody's */
     struct abi_scanout scanout;
 };
 

@@ -57,6 +57,7 @@ struct connection {
 
 struct d3dkmt_server {
     struct dxgk *dxgk;
+    bool by_user;
     struct sockaddr_un address;
     int listen_fd, epoll_fd, wake_fd, reserve_fd;
     pthread_t thread;
@@ -206,6 +207,12 @@ static int reply_to(int s, const void *msg, size_t size, int fd)
     return n < 0 ? (int)n : 0;
 }
 
+/* Numbers of users are apart from those of processes, which have 22 bits. */
+static uint64_t process_of(const struct d3dkmt_server *s, const struct ucred *peer)
+{
+    return s->by_user ? 0x80000000u | peer->uid : (uint32_t)peer->pid;
+}
+
 static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64_t *cookie)
 {
     struct d3dkmt_server *s = c->server;
@@ -230,7 +237,7 @@ static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64
         bool admin = c->peer.uid == 0 || c->peer.uid == geteuid();
         k = calloc(1, sizeof(*k));
         if (!k || getrandom(&k->cookie, sizeof(k->cookie), 0) != sizeof(k->cookie) ||
-            dxgk_client_open(s->dxgk, &k->dxgk, (uint64_t)c->peer.pid, admin)) {
+            dxgk_client_open(s->dxgk, &k->dxgk, process_of(s, &c->peer), admin)) {
             free(k);
             k = NULL;
             st = STATUS_NO_MEMORY;
@@ -620,16 +627,17 @@ static void raise_limits(void)
     }
 }
 
-int d3dkmt_serve(struct d3dkmt_server **out, struct dxgk *dxgk, const char *path, unsigned mode, gid_t group,
-                 struct error *err)
+int d3dkmt_serve(struct d3dkmt_server **out, const struct d3dkmt_serve_params *p, struct error *err)
 {
+    const char *path = p->path;
     struct d3dkmt_server *s = calloc(1, sizeof(*s));
     int r;
 
     *out = NULL;
     if (!s)
         return error_set(err, -ENOMEM, "no memory for a service");
-    s->dxgk = dxgk;
+    s->dxgk = p->dxgk;
+    s->by_user = p->by_user;
     s->listen_fd = s->wake_fd = s->epoll_fd = s->reserve_fd = -1;
     s->address.sun_family = AF_UNIX;
     pthread_mutex_init(&s->lock, NULL);
@@ -639,7 +647,7 @@ int d3dkmt_serve(struct d3dkmt_server **out, struct dxgk *dxgk, const char *path
     }
     strcpy(s->address.sun_path, path);
     raise_limits();
-    r = listen_on(s, mode, group);
+    r = listen_on(s, p->mode, p->group);
     if (!r) {
         r = -pthread_create(&s->thread, NULL, watch_main, s);
         if (r)

@@ -31,10 +31,16 @@ enum {
 
 struct d3dkmt_server;
 
-/* Listens on `path`, with access mode `mode` (0600 lets the service's own uid in). A socket that nobody listens on is
- * replaced. -EADDRINUSE: somebody listens there; or the path is not a socket. `group` (gid_t)-1: unchanged. */
-int d3dkmt_serve(struct d3dkmt_server **out, struct dxgk *dxgk, const char *path, unsigned mode, gid_t group,
-                 struct error *err);
+struct d3dkmt_serve_params {
+    struct dxgk *dxgk;
+    const char *path; /* of the socket; one that nobody listens on is replaced */
+    unsigned mode;    /* of the socket; 0600 lets the service's own uid in */
+    gid_t group;      /* (gid_t)-1: unchanged */
+    bool by_user;     /* all processes of a user are one to dxgkrnl and the miniport */
+};
+
+/* -EADDRINUSE: somebody listens there; or the path is not a socket. */
+int d3dkmt_serve(struct d3dkmt_server **out, const struct d3dkmt_serve_params *p, struct error *err);
 /* Ends every connection and waits for their threads. */
 void d3dkmt_serve_end(struct d3dkmt_server *s);
 

@@ -75,6 +75,9 @@ struct dxgk_bus {
      * DISPATCH_LEVEL. NULL: as if false. */
     bool (*poll_begin)(void *ctx);
     void (*poll_end)(void *ctx);
+    /* A process has a device, and may work soon. Waits until the device can do that at once; called without the processor by the
+     * thread of the process that does. May be NULL. */
+    void (*prepare)(void *ctx, uint64_t process);
     /* Arms one of the host's faults (dxgkrnl/faults.h). May be NULL. */
     NTSTATUS (*inject)(void *ctx, uint32_t fault, uint32_t value);
 };

@@ -248,7 +248,10 @@ NTSTATUS dxgk_CreateDevice(struct dxgk_client *c, D3DKMT_CREATEDEVICE *arg)
         arg->pCommandBuffer = NULL; /* contexts have the buffers */
         arg->CommandBufferSize = 0;
     }
-    return dxgk_thunk_leave(d, s);
+    s = dxgk_thunk_leave(d, s);
+    if (NT_SUCCESS(s) && d->bus->prepare) /* once its work is in the ring, others wait behind it */
+        d->bus->prepare(d->bus->ctx, c->process);
+    return s;
 }
 
 NTSTATUS dxgk_DestroyDevice(struct dxgk_client *c, CONST D3DKMT_DESTROYDEVICE *arg)

@@ -13,6 +13,52 @@
  */
 #include "kmd/kmd.h"
 
+/* ---- clients --------------------------------------------------------------- */
+
+ULONG kmd_client_number(struct kmd *k)
+{
+    return k->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS) ? (ULONG)(ULONG_PTR)PsGetCurrentProcessId() : 0;
+}
+
+/* With `mutex` held. NULL: no memory. */
+static struct kmd_client *take_client(struct kmd *k)
+{
+    ULONG number = kmd_client_number(k);
+    struct kmd_client *c;
+
+    for (PLIST_ENTRY e = k->clients.Flink; e != &k->clients; e = e->Flink) {
+        c = CONTAINING_RECORD(e, struct kmd_client, link);
+        if (c->number == number) {
+            c->devices++;
+            return c;
+        }
+    }
+    c = kmd_alloc(sizeof(*c));
+    if (!c)
+        return NULL;
+    c->number = number;
+    c->devices = 1;
+    c->grave = number ? kmd_grave_create(0, number, 0, 0) : NULL;
+    if (number && !c->grave) {
+        kmd_free(c);
+        return NULL;
+    }
+    if (c->grave)
+        c->grave->used = TRUE; /* an executor waits for it */
+    kmd_list_add(&k->clients, &c->link);
+    return c;
+}
+
+/* With `mutex` held. */
+static VOID give_client(struct kmd *k, struct kmd_client *c)
+{
+    if (--c->devices)
+        return;
+    kmd_list_remove(&c->link);
+    kmd_bury(k, c->grave);
+    kmd_free(c);
+}
+
 /* ---- devices and contexts ------------------------------------------------ */
 
 NTSTATUS NTAPI kmd_CreateDevice(CONST HANDLE adapter, DXGKARG_CREATEDEVICE *args)
@@ -31,9 +77,13 @@ NTSTATUS NTAPI kmd_CreateDevice(CONST HANDLE adapter, DXGKARG_CREATEDEVICE *args
         kmd_reap(k);
         d->number = kmd_device_number(k);
     }
-    d->grave = d->number ? kmd_grave_create(AEROGPU_CMD_EXT_DESTROY_HANDLES, d->number, 0) : NULL;
+    d->client = d->number ? take_client(k) : NULL;
+    d->grave =
+        d->client ? kmd_grave_create(AEROGPU_CMD_EXT_DESTROY_HANDLES, d->client->number, d->number, 0) : NULL;
     if (d->grave)
         kmd_list_add(&k->devices, &d->link);
+    else if (d->client)
+        give_client(k, d->client);
     ExReleaseFastMutex(&k->mutex);
     if (!d->grave) {
         NTSTATUS s = d->number ? STATUS_NO_MEMORY : STATUS_INSUFFICIENT_RESOURCES;
@@ -51,6 +101,7 @@ NTSTATUS NTAPI kmd_DestroyDevice(CONST HANDLE device)
     ExAcquireFastMutex(&d->kmd->mutex);
     kmd_list_remove(&d->link);
     kmd_bury(d->kmd, d->grave);
+    give_client(d->kmd, d->client);
     kmd_reap(d->kmd);
     ExReleaseFastMutex(&d->kmd->mutex);
     kmd_free(d);
@@ -93,7 +144,8 @@ NTSTATUS NTAPI kmd_CreateContext(CONST HANDLE device, DXGKARG_CREATECONTEXT *arg
     while (c->seen_mask < 2 * c->list_size)
         c->seen_mask *= 2;
     c->seen = c->system ? NULL : kmd_alloc(c->seen_mask * sizeof(*c->seen));
-    c->grave = c->system ? NULL : kmd_grave_create(AEROGPU_CMD_EXT_DESTROY_CONTEXT, c->id, 0);
+    c->grave =
+        c->system ? NULL : kmd_grave_create(AEROGPU_CMD_EXT_DESTROY_CONTEXT, d->client->number, c->id, 0);
     if (!c->system && (!c->seen || !c->grave)) {
         kmd_free(c->grave);
         kmd_free(c->seen);
@@ -262,7 +314,8 @@ static NTSTATUS create_one(struct kmd *k, DXGK_ALLOCATIONINFO *info)
     }
     if (a->flags & AEROGPU_ALLOC_PRIV_FLAG_SHARED) {
         a->share_token = next_token(k);
-        a->grave = kmd_grave_create(AEROGPU_CMD_RELEASE_SHARED_SURFACE, 0, a->share_token);
+        a->client = kmd_client_number(k);
+        a->grave = kmd_grave_create(AEROGPU_CMD_RELEASE_SHARED_SURFACE, a->client, 0, a->share_token);
         if (!a->grave) {
             kmd_free(a);
             return STATUS_NO_MEMORY;

@@ -54,18 +54,25 @@ struct kmd_dma {
     ULONG stream_size;
     ULONG table_offset, table_size; /* 0: no allocation table */
     ULONG kind;                     /* enum kmd_submit_kind */
-    ULONG reserved;
+    ULONG client;
     PVOID buffer; /* where the kernel has it mapped */
 };
 #define KMD_DMA_MAGIC 0x414D4441
 
 enum kmd_submit_kind { KMD_SUBMIT_RENDER, KMD_SUBMIT_PRESENT, KMD_SUBMIT_INTERNAL };
 
-/* What a device, a context or a share token leaves at the GPU when it ends; allocated before it begins. */
+/* A process with devices: what the GPU knows of it is its own. Without EXT_CLIENTS there is one, number 0, for all. */
+struct kmd_client {
+    LIST_ENTRY link;
+    ULONG number, devices;
+    struct kmd_grave *grave;
+};
+
+/* What a client, a device, a context or a share token leaves at the GPU when it ends; allocated before it begins. */
 struct kmd_grave {
     LIST_ENTRY link; /* among the dead */
-    ULONG
-    opcode; /* says to the GPU that it has ended: EXT_DESTROY_HANDLES, _CONTEXT, RELEASE_SHARED_SURFACE */
+    ULONG opcode; /* the packet that says so: EXT_DESTROY_HANDLES, _CONTEXT, RELEASE_SHARED_SURFACE; or 0: */
+    ULONG client; /* whose it was; opcode 0: who has ended */
     ULONG number;
     ULONGLONG token;
     BOOLEAN used; /* the GPU may have heard of it */
@@ -75,6 +82,7 @@ struct kmd_allocation {
     struct kmd *kmd;
     ULONG alloc_id;
     ULONG flags;                        /* AEROGPU_ALLOC_PRIV_FLAG_* */
+    ULONG client;                       /* who created it */
     ULONG width, height, pitch, format; /* AEROGPU_FORMAT_*; 0 for what is no surface */
     ULONGLONG size, share_token;
     struct kmd_grave *grave; /* of the token; NULL: there is none */
@@ -88,6 +96,7 @@ struct kmd_device {
     struct kmd *kmd;
     HANDLE dxgk;
     ULONG number; /* not 0; names the device's handles at the GPU */
+    struct kmd_client *client;
     LIST_ENTRY link;
     LIST_ENTRY opens;
     struct kmd_grave *grave;
@@ -211,7 +220,7 @@ struct kmd {
     ULONG map_serial;
     ULONG next_alloc_id;
     ULONGLONG next_share_token;
-    LIST_ENTRY devices;
+    LIST_ENTRY devices, clients;
     ULONG next_device;
     LIST_ENTRY dead; /* graves of which the GPU has not been told */
     struct kmd_memory reaper;
@@ -289,6 +298,7 @@ ULONGLONG kmd_resolve(struct kmd *k, struct kmd_allocation *a, PHYSICAL_ADDRESS 
 struct kmd_patches {
     D3DDDI_PATCHLOCATIONLIST *at;
     ULONG room;
+    BOOLEAN shared; /* the table has what other clients may have open */
 };
 ULONG kmd_table_bytes(ULONG entries);
 /* The table without addresses, at `table`, which is `offset` bytes into the DMA buffer, and its patch locations. */
@@ -297,11 +307,17 @@ NTSTATUS kmd_build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list,
 
 /* stream.c */
 NTSTATUS kmd_stream_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, ULONG size);
-struct kmd_grave *kmd_grave_create(ULONG opcode, ULONG number, ULONGLONG token);
+/* Of a surface that another client created the GPU's executor of this one knows nothing: `packet` (KMD_IMPORT_MAX bytes) becomes
+ * one that makes it of its guest memory. */
+NTSTATUS kmd_stream_import(struct kmd_device *d, PUCHAR packet, ULONG *size);
+#define KMD_IMPORT_MAX ((ULONG)sizeof(struct aerogpu_cmd_create_texture2d))
+ULONG kmd_client_number(struct kmd *k); /* of the calling process */
+struct kmd_grave *kmd_grave_create(ULONG opcode, ULONG client, ULONG number, ULONGLONG token);
 /* Takes it over; with `mutex` held. The next reaping says so to the GPU. NULL is legal. */
 VOID kmd_bury(struct kmd *k, struct kmd_grave *n);
 VOID kmd_reap(struct kmd *k);
-VOID kmd_forget_names(struct kmd *k);   /* the GPU is empty */
+VOID kmd_forget_names(struct kmd *k); /* the GPU is empty, but does not know who has ended */
+VOID kmd_forget_all(struct kmd *k);
 ULONG kmd_device_number(struct kmd *k); /* 0: none is left */
 
 /* display.c, vidpn.c */

@@ -181,6 +181,7 @@ NTSTATUS NTAPI kmd_AddDevice(CONST PDEVICE_OBJECT pdo, PVOID *context)
     ExInitializeFastMutex(&k->mutex);
     ExInitializeFastMutex(&k->display);
     kmd_list_init(&k->devices);
+    kmd_list_init(&k->clients);
     kmd_list_init(&k->dead);
     k->next_alloc_id = AEROGPU_ALLOC_ID_KMD_MIN;
     return STATUS_SUCCESS;
@@ -189,7 +190,7 @@ NTSTATUS NTAPI kmd_AddDevice(CONST PDEVICE_OBJECT pdo, PVOID *context)
 static VOID finish(struct kmd *k)
 {
     kmd_cursor_finish(k);
-    kmd_forget_names(k);
+    kmd_forget_all(k);
     for (ULONG i = 0; i < KMD_POOL_SLOTS; i++)
         kmd_memory_free(&k->pool[i].memory);
     kmd_hw_destroy(k);

@@ -54,7 +54,7 @@ NTSTATUS kmd_build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list,
             if (seen->allocation != o->allocation)
                 return STATUS_INVALID_PARAMETER;
             if (list[i].WriteOperation)
-                entries[seen->entry].flags = 0;
+                entries[seen->entry].flags &= ~AEROGPU_ALLOC_FLAG_READONLY;
             continue;
         }
         if (!patches->room--)
@@ -64,6 +64,10 @@ NTSTATUS kmd_build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list,
             (struct aerogpu_alloc_entry){.alloc_id = o->allocation->alloc_id,
                                          .flags = list[i].WriteOperation ? 0 : AEROGPU_ALLOC_FLAG_READONLY,
                                          .size_bytes = o->allocation->size};
+        if (o->allocation->share_token && c->device->client->number) {
+            entries[count].flags |= AEROGPU_ALLOC_FLAG_EXT_SHARED;
+            patches->shared = TRUE;
+        }
         RtlZeroMemory(patches->at, sizeof(*patches->at));
         patches->at->AllocationIndex = i;
         patches->at->SlotId = count & 0xFFFFFF;
@@ -105,24 +109,31 @@ static NTSTATUS copy_packets(struct pass *p, CONST UCHAR *in, ULONG size, ULONG 
         struct aerogpu_cmd_hdr hdr;
         PUCHAR out = p->dma + p->used;
         NTSTATUS s;
+        ULONG out_size;
         if (size - *at < sizeof(hdr))
             return STATUS_INVALID_PARAMETER;
         RtlCopyMemory(&hdr, in + *at, sizeof(hdr));
         if (hdr.size_bytes < sizeof(hdr) || hdr.size_bytes % 4 || hdr.size_bytes > size - *at)
             return STATUS_INVALID_PARAMETER;
-        if (hdr.size_bytes > p->room - p->used)
+        out_size = hdr.size_bytes;
+        if (hdr.opcode == AEROGPU_CMD_IMPORT_SHARED_SURFACE && out_size < KMD_IMPORT_MAX)
+            out_size = KMD_IMPORT_MAX;
+        if (out_size > p->room - p->used)
             return p->used > sizeof(struct aerogpu_cmd_stream_header)
                        ? STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER
                        : STATUS_BUFFER_TOO_SMALL;
         RtlCopyMemory(out, &hdr, sizeof(hdr));
         RtlCopyMemory(out + sizeof(hdr), in + *at + sizeof(hdr), hdr.size_bytes - sizeof(hdr));
         s = kmd_stream_packet(p->c->device, out, hdr.opcode, hdr.size_bytes);
+        out_size = hdr.size_bytes;
+        if (NT_SUCCESS(s) && hdr.opcode == AEROGPU_CMD_IMPORT_SHARED_SURFACE)
+            s = kmd_stream_import(p->c->device, out, &out_size);
         if (!NT_SUCCESS(s))
             return s;
         if (hdr.opcode == AEROGPU_CMD_PRESENT || hdr.opcode == AEROGPU_CMD_PRESENT_EX)
             p->flags |= AEROGPU_SUBMIT_FLAG_PRESENT;
         *at += hdr.size_bytes;
-        p->used += hdr.size_bytes;
+        p->used += out_size;
     }
     return STATUS_SUCCESS;
 }
@@ -140,7 +151,7 @@ static NTSTATUS render(struct kmd_context *c, DXGKARG_RENDER *r)
 {
     struct aerogpu_cmd_stream_header header = {0};
     struct pass p = {.c = c, .dma = r->pDmaBuffer};
-    struct kmd_patches patches = {r->pPatchLocationListOut, r->PatchLocationListOutSize};
+    struct kmd_patches patches = {r->pPatchLocationListOut, r->PatchLocationListOutSize, FALSE};
     struct kmd_dma *dma = r->pDmaBufferPrivateData;
     ULONG reserve = kmd_table_bytes(r->AllocationListSize) + KMD_TABLE_ALIGN, at, table, table_size;
     NTSTATUS s, end;
@@ -167,8 +178,12 @@ static NTSTATUS render(struct kmd_context *c, DXGKARG_RENDER *r)
                         &table_size);
     if (!NT_SUCCESS(s))
         return s;
+    /* Whoever writes what others see, or reads what they wrote, comes in the order of the ring. */
+    if (c->device->client->number && (patches.shared || p.flags & AEROGPU_SUBMIT_FLAG_PRESENT))
+        p.flags |= AEROGPU_SUBMIT_FLAG_EXT_ORDERED;
     *dma = (struct kmd_dma){.magic = KMD_DMA_MAGIC,
                             .flags = p.flags,
+                            .client = c->device->client->number,
                             .context_id = c->id,
                             .stream_size = p.used,
                             .table_offset = table_size ? table : 0,
@@ -286,6 +301,7 @@ NTSTATUS NTAPI kmd_SubmitCommand(CONST HANDLE adapter, CONST DXGKARG_SUBMITCOMMA
         dma->magic == KMD_DMA_MAGIC && !s->Flags.NullRendering) {
         desc.flags = dma->flags | (s->Flags.Present ? AEROGPU_SUBMIT_FLAG_PRESENT : 0);
         desc.context_id = dma->context_id;
+        desc.reserved0 = dma->client;
         desc.cmd_gpa = at;
         desc.cmd_size_bytes = dma->stream_size;
         desc.alloc_table_gpa = dma->table_size ? at + dma->table_offset : 0;

@@ -172,14 +172,61 @@ NTSTATUS kmd_stream_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, UL
     return NT_SUCCESS(s) ? rename_tail(d, p, packet, size) : s;
 }
 
+/* ---- what other clients made ----------------------------------------------- */
+
+static BOOLEAN describe_import(CONST struct kmd_allocation *a, ULONG handle, PUCHAR packet, ULONG *size)
+{
+    struct aerogpu_cmd_create_texture2d t = {.hdr = {AEROGPU_CMD_CREATE_TEXTURE2D, sizeof(t)},
+                                             .texture_handle = handle,
+                                             .usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE |
+                                                            AEROGPU_RESOURCE_USAGE_RENDER_TARGET,
+                                             .format = a->format,
+                                             .width = a->width,
+                                             .height = a->height,
+                                             .mip_levels = 1,
+                                             .array_layers = 1,
+                                             .row_pitch_bytes = a->pitch,
+                                             .backing_alloc_id = a->alloc_id};
+    struct aerogpu_cmd_create_buffer b = {.hdr = {AEROGPU_CMD_CREATE_BUFFER, sizeof(b)},
+                                          .buffer_handle = handle,
+                                          .size_bytes = a->size & ~3ull,
+                                          .backing_alloc_id = a->alloc_id};
+
+    NT_ASSERT(sizeof(b) <= KMD_IMPORT_MAX);
+    if (!a->width != !a->format) /* a format that has no name here */
+        return FALSE;
+    *size = a->format ? sizeof(t) : sizeof(b);
+    RtlCopyMemory(packet, a->format ? (PVOID)&t : (PVOID)&b, *size);
+    return TRUE;
+}
+
+NTSTATUS kmd_stream_import(struct kmd_device *d, PUCHAR packet, ULONG *size)
+{
+    struct aerogpu_cmd_import_shared_surface c;
+    NTSTATUS s = STATUS_SUCCESS;
+
+    RtlCopyMemory(&c, packet, sizeof(c));
+    ExAcquireFastMutex(&d->kmd->mutex);
+    for (PLIST_ENTRY e = d->opens.Flink; e != &d->opens; e = e->Flink) {
+        CONST struct kmd_allocation *a = CONTAINING_RECORD(e, struct kmd_open, link)->allocation;
+        if (a->share_token == c.share_token && a->client != d->client->number) {
+            s = describe_import(a, c.out_resource_handle, packet, size) ? STATUS_SUCCESS
+                                                                        : STATUS_NOT_SUPPORTED;
+            break;
+        }
+    }
+    ExReleaseFastMutex(&d->kmd->mutex);
+    return s;
+}
+
 /* ---- what is left behind: with `mutex` held ------------------------------- */
 
-struct kmd_grave *kmd_grave_create(ULONG opcode, ULONG number, ULONGLONG token)
+struct kmd_grave *kmd_grave_create(ULONG opcode, ULONG client, ULONG number, ULONGLONG token)
 {
     struct kmd_grave *n = kmd_alloc(sizeof(*n));
 
     if (n)
-        *n = (struct kmd_grave){.opcode = opcode, .number = number, .token = token};
+        *n = (struct kmd_grave){.opcode = opcode, .client = client, .number = number, .token = token};
     return n;
 }
 
@@ -213,12 +260,27 @@ static ULONG epitaph(CONST struct kmd_grave *n, PUCHAR at)
     return u.hdr.size_bytes;
 }
 
-static VOID forget_first(struct kmd *k)
+static struct kmd_grave *grave_at(PLIST_ENTRY e)
 {
-    struct kmd_grave *n = CONTAINING_RECORD(k->dead.Flink, struct kmd_grave, link);
+    return CONTAINING_RECORD(e, struct kmd_grave, link);
+}
 
+static VOID forget(struct kmd_grave *n)
+{
     kmd_list_remove(&n->link);
     kmd_free(n);
+}
+
+/* No stream: while the reaper's is under way, it is all that can be said. */
+static VOID say_who_ended(struct kmd *k)
+{
+    for (PLIST_ENTRY e = k->dead.Flink, next = e->Flink; e != &k->dead; e = next, next = e->Flink) {
+        struct aerogpu_submit_desc desc = {.flags = AEROGPU_SUBMIT_FLAG_EXT_CLIENT_ENDS,
+                                           .context_id = KMD_OWN_CONTEXT,
+                                           .reserved0 = grave_at(e)->client};
+        if (!grave_at(e)->opcode && NT_SUCCESS(kmd_hw_submit_internal(k, &desc)))
+            forget(grave_at(e));
+    }
 }
 
 VOID kmd_reap(struct kmd *k)
@@ -226,7 +288,7 @@ VOID kmd_reap(struct kmd *k)
     struct aerogpu_cmd_stream_header header = {.magic = AEROGPU_CMD_STREAM_MAGIC,
                                                .abi_version = AEROGPU_ABI_VERSION_U32};
     struct aerogpu_submit_desc desc = {0};
-    ULONG used = sizeof(header), n = 0;
+    ULONG used = sizeof(header), n = 0, client;
 
     if (k->dead.Flink == &k->dead || !k->powered || k->reset_pending)
         return;
@@ -234,21 +296,33 @@ VOID kmd_reap(struct kmd *k)
     /* The last stream has been executed when a fence behind it has completed. Where none comes, since nobody has a device that
      * could work any more, it has been after REAPER_REST with nothing in the ring: what hangs for longer is reset. */
     if (k->reaper_busy && k->completed <= k->reaper_fence &&
-        (!kmd_hw_idle(k) || kmd_now() - k->reaper_time < REAPER_REST))
+        (!kmd_hw_idle(k) || kmd_now() - k->reaper_time < REAPER_REST)) {
+        say_who_ended(k);
         return;
-    for (PLIST_ENTRY e = k->dead.Flink; e != &k->dead && used <= KMD_REAPER_BYTES - EPITAPH_MAX;
+    }
+    client = grave_at(k->dead.Flink)->client;
+    for (PLIST_ENTRY e = k->dead.Flink; e != &k->dead && grave_at(e)->client == client &&
+                                        used <= KMD_REAPER_BYTES - EPITAPH_MAX && !desc.flags;
          e = e->Flink, n++)
-        used += epitaph(CONTAINING_RECORD(e, struct kmd_grave, link), (PUCHAR)k->reaper.va + used);
+        if (grave_at(e)->opcode)
+            used += epitaph(grave_at(e), (PUCHAR)k->reaper.va + used);
+        else
+            desc.flags = AEROGPU_SUBMIT_FLAG_EXT_CLIENT_ENDS;
     header.size_bytes = used;
     RtlCopyMemory(k->reaper.va, &header, sizeof(header));
     desc.context_id = KMD_OWN_CONTEXT;
-    desc.cmd_gpa = (ULONGLONG)k->reaper.pa.QuadPart;
-    desc.cmd_size_bytes = used;
+    desc.reserved0 = client;
+    if (used > sizeof(header)) {
+        desc.cmd_gpa = (ULONGLONG)k->reaper.pa.QuadPart;
+        desc.cmd_size_bytes = used;
+    }
     k->reaper_fence = k->submitted;
     k->reaper_time = kmd_now();
     k->reaper_busy = NT_SUCCESS(kmd_hw_submit_internal(k, &desc));
     while (k->reaper_busy && n--) /* else the ring is full, and they are said later */
-        forget_first(k);
+        forget(grave_at(k->dead.Flink));
+    if (k->dead.Flink != &k->dead)
+        say_who_ended(k);
 }
 
 VOID kmd_bury(struct kmd *k, struct kmd_grave *n)
@@ -261,8 +335,16 @@ VOID kmd_bury(struct kmd *k, struct kmd_grave *n)
 
 VOID kmd_forget_names(struct kmd *k)
 {
+    for (PLIST_ENTRY e = k->dead.Flink, next = e->Flink; e != &k->dead; e = next, next = e->Flink)
+        if (grave_at(e)->opcode)
+            forget(grave_at(e));
+    k->reaper_busy = FALSE;
+}
+
+VOID kmd_forget_all(struct kmd *k)
+{
     while (k->dead.Flink != &k->dead)
-        forget_first(k);
+        forget(grave_at(k->dead.Flink));
     k->reaper_busy = FALSE;
 }
 
@@ -272,8 +354,7 @@ static BOOLEAN taken(struct kmd *k, ULONG number)
         if (CONTAINING_RECORD(e, struct kmd_device, link)->number == number)
             return TRUE;
     for (PLIST_ENTRY e = k->dead.Flink; e != &k->dead; e = e->Flink)
-        if (CONTAINING_RECORD(e, struct kmd_grave, link)->opcode == AEROGPU_CMD_EXT_DESTROY_HANDLES &&
-            CONTAINING_RECORD(e, struct kmd_grave, link)->number == number)
+        if (grave_at(e)->opcode == AEROGPU_CMD_EXT_DESTROY_HANDLES && grave_at(e)->number == number)
             return TRUE;
     return FALSE;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* live.c: the machine that users run.
  *
- *   any thread: register write ──▶ gpu ──▶ exec_host_submit
- *   serving thread: executor's event fd ──▶ exec_host_dispatch ──▶ gpu_complete ─┐
+ *   any thread: register write ──▶ gpu ──▶ executors_submit
+ *   serving thread: executors' event fds ──▶ executors_dispatch ──▶ gpu_complete ─┐
  *                   timerfd ──▶ gpu_timer ───────────────────────────────────────┤
  *   any thread: register write, wake fd ────────────────────────────────────▶ raise_irq ──▶ deliver ──▶ irq()
  *
@@ -32,9 +32,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <aerogpu/ext.h>
+
 #include "base/check.h"
 #include "base/log.h"
-#include "executor/host/host.h"
+#include "machine/executors.h"
 #include "machine/priv.h"
 
 #define STORM_LIMIT 1000  /* calls of the routine in a row that leave INTx high */
@@ -43,7 +45,7 @@
 enum { WANTED = 8 }; /* vblanks without an interrupt until nobody is taken to wait */
 
 struct live {
-    struct exec_host *host;
+    struct executors *executors;
     pthread_t thread;
     bool has_thread;
     _Atomic bool quit;
@@ -175,12 +177,17 @@ static void arm_timer(void *ctx, uint64_t deadline_ns)
 
 static int submit(void *ctx, const struct abi_submission *s)
 {
-    return exec_host_submit(live_of(ctx)->host, s);
+    struct live *l = live_of(ctx);
+    int r = executors_submit(l->executors, s);
+
+    if (s->flags & AEROGPU_SUBMIT_FLAG_EXT_CLIENT_ENDS) /* who serves takes its executor away */
+        signal_fd(l->wake_fd);
+    return r;
 }
 
 static void reset(void *ctx)
 {
-    exec_host_reset(live_of(ctx)->host);
+    executors_reset(live_of(ctx)->executors);
 }
 
 static void on_complete(void *ctx, const struct abi_completion *c)
@@ -208,13 +215,13 @@ static void resume(struct machine *m)
     int pid = atomic_exchange(&l->stopped_pid, 0);
 
     atomic_store(&l->resume_ns, TIMER_NEVER);
-    if (pid && pid == (int)exec_host_pid(l->host)) /* else it was replaced meanwhile */
+    if (pid && executors_has_pid(l->executors, pid)) /* else it was replaced meanwhile */
         kill(pid, SIGCONT);
 }
 
 static int kill_executor(struct machine *m)
 {
-    int pid = (int)exec_host_pid(live_of(m)->host);
+    int pid = (int)executors_pid(live_of(m)->executors);
 
     return pid <= 0 || kill(pid, SIGKILL) ? -ESRCH : 0;
 }
@@ -233,7 +240,7 @@ static void await_stop(int pid)
 static int stop_executor(struct machine *m, uint64_t ns)
 {
     struct live *l = m->kind;
-    int pid = (int)exec_host_pid(l->host);
+    int pid = (int)executors_pid(l->executors);
 
     if (!ns) {
         resume(m);
@@ -299,12 +306,12 @@ static bool serve(struct machine *m)
     unsigned n;
 
     INVARIANT(!serving_for && !l->in_routine); /* 1, 3 */
-    INVARIANT(l->host && l->epoll_fd >= 0 && l->timer_fd >= 0 && l->wake_fd >= 0);
+    INVARIANT(l->executors && l->epoll_fd >= 0 && l->timer_fd >= 0 && l->wake_fd >= 0);
     INVARIANT(atomic_load(&l->lead) <= LEAD_MOST && atomic_load(&l->wanted) <= WANTED);
     serving_for = m;
     if (now >= atomic_load(&l->resume_ns))
         resume(m);
-    n = exec_host_dispatch(l->host);
+    n = executors_dispatch(l->executors);
     if (now >= atomic_load(&l->deadline))
         tick(m);
     deliver(m);
@@ -321,7 +328,7 @@ static void until_due(struct machine *m)
     uint64_t now;
 
     while ((now = machine_now(m)) >= atomic_load(&l->timer_at) && now < atomic_load(&l->deadline))
-        if (exec_host_wait(l->host, 0))
+        if (executors_pending(l->executors))
             serve(m);
 }
 
@@ -341,7 +348,7 @@ static void *device_thread(void *arg)
         until_due(m);
         do
             busy = serve(m);
-        while (busy && !atomic_load(&l->has_helper) && exec_host_poll(l->host));
+        while (busy && !atomic_load(&l->has_helper) && executors_poll(l->executors));
         pthread_mutex_unlock(&l->serving);
     }
     return NULL;
@@ -355,7 +362,7 @@ static int help_until(struct machine *m, bool (*done)(void *ctx), void *ctx, uin
 
     pthread_mutex_lock(&l->serving);
     while (!(is_done = done(ctx)) && machine_now(m) < end) {
-        if (!busy || !exec_host_poll(l->host)) {
+        if (!busy || !executors_poll(l->executors)) {
             await(m, end);
             until_due(m);
         }
@@ -411,7 +418,7 @@ static bool poll_begin(struct machine *m)
 
     if (pthread_mutex_trylock(&l->serving))
         return false; /* who serves will see it */
-    if (exec_host_poll_begin(l->host))
+    if (executors_poll_begin(l->executors))
         return true;
     pthread_mutex_unlock(&l->serving);
     return false;
@@ -421,7 +428,7 @@ static void poll_end(struct machine *m)
 {
     struct live *l = m->kind;
 
-    if (exec_host_poll_end(l->host))
+    if (executors_poll_end(l->executors))
         serve(m);
     pthread_mutex_unlock(&l->serving);
 }
@@ -468,26 +475,26 @@ static int run(struct machine *m, struct error *e)
 {
     struct live *l = m->kind;
     sigset_t all, old;
-    int r = exec_host_create(&l->host,
-                             &(struct exec_host_params){.executable = m->params.executor,
-                                                        .device = m->params.device,
-                                                        .markers = m->params.markers,
-                                                        .addresses = m->params.addresses,
-                                                        /* A driver resets after a time-out: what has not
-                                                         * answered in that time does not deserve more. */
-                                                        .limits.reset_ms = 5,
-                                                        .complete = on_complete,
-                                                        .died = on_death,
-                                                        .ctx = m},
-                             e);
+    const struct executors_params p = {.host = {.executable = m->params.executor,
+                                                .device = m->params.device,
+                                                .markers = m->params.markers,
+                                                .addresses = m->params.addresses,
+                                                /* A driver resets after a time-out: what has not answered in
+                                                 * that time does not deserve more. */
+                                                .limits.reset_ms = 5,
+                                                .complete = on_complete,
+                                                .died = on_death,
+                                                .ctx = m},
+                                       .epoll_fd = l->epoll_fd};
+    int r = executors_create(&l->executors, &p, e);
 
     if (!r)
-        r = exec_host_map(l->host, 0, m->ram_size, m->ram_fd, 0, e);
+        r = executors_map(l->executors, 0, m->ram_size, m->ram_fd, e);
     if (!r)
-        r = exec_host_map(l->host, BAR1_ADDRESS, AEROGPU_BAR1_SIZE, gpu_vram_fd(m->gpu), 0, e);
+        r = executors_map(l->executors, BAR1_ADDRESS, AEROGPU_BAR1_SIZE, gpu_vram_fd(m->gpu), e);
     if (r)
         return r;
-    if (watch(l, exec_host_event_fd(l->host)) || watch(l, l->timer_fd) || watch(l, l->wake_fd))
+    if (watch(l, l->timer_fd) || watch(l, l->wake_fd))
         return error_set(e, -errno, "epoll: %s", strerror(errno));
     sigfillset(&all); /* signals are for the program's own threads */
     pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -506,16 +513,15 @@ static void stop(struct machine *m)
         signal_fd(l->wake_fd);
         pthread_join(l->thread, NULL);
     }
-    if (l->host)
-        exec_host_destroy(l->host);
-    l->host = NULL;
+    executors_destroy(l->executors);
+    l->executors = NULL;
 }
 
 static void free_live(struct machine *m)
 {
     struct live *l = m->kind;
 
-    INVARIANT(!l->host && !l->waiters && !l->in_routine);
+    INVARIANT(!l->executors && !l->waiters && !l->in_routine);
     if (l->epoll_fd >= 0)
         close(l->epoll_fd);
     if (l->timer_fd >= 0)
@@ -532,7 +538,12 @@ static void free_live(struct machine *m)
 
 static int wait_ready(struct machine *m, int timeout_ms, struct error *e)
 {
-    return exec_host_wait_ready(live_of(m)->host, timeout_ms, e);
+    return executors_prepare(live_of(m)->executors, 0, timeout_ms, e);
+}
+
+static int prepare(struct machine *m, uint32_t client, int timeout_ms, struct error *e)
+{
+    return executors_prepare(live_of(m)->executors, client, timeout_ms, e);
 }
 
 static void set_irq(struct machine *m, void (*irq)(void *ctx), void *ctx)
@@ -563,7 +574,7 @@ static void get_stats(struct machine *m, struct machine_stats *out)
     struct live *l = m->kind;
     struct exec_host_stats host;
 
-    exec_host_stats(l->host, &host);
+    executors_stats(l->executors, &host);
     *out = (struct machine_stats){.interrupts = atomic_load(&l->interrupts), .executor_starts = host.starts};
     pthread_mutex_lock(&l->death_lock);
     out->executor_deaths = l->deaths;
@@ -573,7 +584,7 @@ static void get_stats(struct machine *m, struct machine_stats *out)
 
 static void device_name(struct machine *m, char name[256], bool *is_cpu)
 {
-    exec_host_device_name(live_of(m)->host, name, is_cpu);
+    executors_device_name(live_of(m)->executors, name, is_cpu);
 }
 
 static bool last_death(struct machine *m, struct exec_death *out, struct exec_progress *progress)
@@ -593,22 +604,22 @@ static bool last_death(struct machine *m, struct exec_death *out, struct exec_pr
 
 static bool progress(struct machine *m, struct exec_progress *out)
 {
-    return exec_host_progress(live_of(m)->host, out);
+    return executors_progress(live_of(m)->executors, out);
 }
 
 static int executor_pid(struct machine *m)
 {
-    return (int)exec_host_pid(live_of(m)->host);
+    return (int)executors_pid(live_of(m)->executors);
 }
 
 static int map(struct machine *m, uint64_t gpa, uint64_t size, int fd, struct error *e)
 {
-    return exec_host_map(live_of(m)->host, gpa, size, fd, 0, e);
+    return executors_map(live_of(m)->executors, gpa, size, fd, e);
 }
 
 static void unmap(struct machine *m, uint64_t gpa, uint64_t size)
 {
-    exec_host_unmap(live_of(m)->host, gpa, size);
+    executors_unmap(live_of(m)->executors, gpa, size);
 }
 
 const struct machine_ops machine_live_ops = {
@@ -621,6 +632,7 @@ const struct machine_ops machine_live_ops = {
     .stop = stop,
     .free = free_live,
     .wait_ready = wait_ready,
+    .prepare = prepare,
     .wait = wait_done,
     .poll_begin = poll_begin,
     .poll_end = poll_end,

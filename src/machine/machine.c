@@ -58,15 +58,17 @@ int machine_create(struct machine **out, const struct machine_params *p, struct 
         r = m->ops->start(m, e);
     if (r)
         goto fail;
-    r = gpu_create(&m->gpu, &(struct gpu_params){
-                                .host = m->ops->host,
-                                .host_ctx = m,
-                                .backend = m->ops->backend,
-                                .backend_ctx = m,
-                                .clock = &m->clock,
-                                .vblank_period_ns = p->vblank_period_ns,
-                                .without_features = p->without_features |
-                                                    (p->addresses ? 0 : AEROGPU_EXT_FEATURE(EXT_ADDRESSES))});
+    r = gpu_create(
+        &m->gpu,
+        &(struct gpu_params){.host = m->ops->host,
+                             .host_ctx = m,
+                             .backend = m->ops->backend,
+                             .backend_ctx = m,
+                             .clock = &m->clock,
+                             .vblank_period_ns = p->vblank_period_ns,
+                             .without_features = p->without_features |
+                                                 (p->addresses ? 0 : AEROGPU_EXT_FEATURE(EXT_ADDRESSES)) |
+                                                 (p->one_executor ? AEROGPU_EXT_FEATURE(EXT_CLIENTS) : 0)});
     if (r) {
         error_set(e, r, "device: %s", strerror(-r));
         goto fail;
@@ -205,6 +207,11 @@ int machine_stop_executor(struct machine *m, uint64_t ns)
 int machine_wait_ready(struct machine *m, int timeout_ms, struct error *e)
 {
     return m->ops->wait_ready(m, timeout_ms, e);
+}
+
+int machine_prepare(struct machine *m, uint32_t client, int timeout_ms, struct error *e)
+{
+    return m->ops->prepare && !m->params.one_executor ? m->ops->prepare(m, client, timeout_ms, e) : 0;
 }
 
 void machine_set_irq(struct machine *m, void (*irq)(void *ctx), void *ctx)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* machine.h: hosts for the device inside one process: guest memory, a device, and something that executes.
  *
- *   live   CLOCK_MONOTONIC; the executor in its own process. Completions and vblanks are taken, and the
+ *   live   CLOCK_MONOTONIC; executors in processes of their own (executors.h). Completions and vblanks are taken, and the
  *          interrupt routine is called, by the machine's device thread, or by a thread in machine_wait if
  *          there is one. A doorbell hands its submissions over on the thread that rang it:
  *              doorbell ──▶ executor process ──▶ device thread or machine_wait ──▶ irq()
@@ -53,6 +53,7 @@ struct machine_params {
     const char *device;
     enum exec_markers markers; /* as in exec_engine_params */
     bool addresses;            /* as in exec_engine_params */
+    bool one_executor; /* for all clients, in place of one for each: then the device has no EXT_CLIENTS */
     /* sim */
     uint64_t seed;
     struct machine_faults faults;
@@ -67,6 +68,10 @@ void machine_destroy(struct machine *m);
 
 /* Live: waits until the executor can run; 0, -ETIMEDOUT, or what kept it from starting. The sim is always ready. */
 int machine_wait_ready(struct machine *m, int timeout_ms, struct error *e);
+
+/* Live: client number `client` of EXT_CLIENTS has an executor of its own, ready, when this returns: 0, or why not. One that is
+ * not prepared shares an executor with others. Waits; any thread, not inside irq(). */
+int machine_prepare(struct machine *m, uint32_t client, int timeout_ms, struct error *e);
 
 /* Name of the Vulkan device; "" for a sim and before the executor is ready. */
 void machine_device_name(struct machine *m, char name[256], bool *is_cpu);

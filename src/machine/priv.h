@@ -16,7 +16,8 @@ struct machine_ops {
     void (*stop)(struct machine *m); /* no callback comes after it; the device is still there */
     void (*free)(struct machine *m);
     int (*wait_ready)(struct machine *m, int timeout_ms, struct error *e);
-    bool (*drop_write)(struct machine *m, uint32_t reg); /* NULL: never */
+    int (*prepare)(struct machine *m, uint32_t client, int timeout_ms, struct error *e); /* NULL: always is */
+    bool (*drop_write)(struct machine *m, uint32_t reg);                                 /* NULL: never */
     int (*wait)(struct machine *m, bool (*done)(void *ctx), void *ctx, uint64_t timeout_ns);
     bool (*poll_begin)(struct machine *m); /* NULL: never */
     void (*poll_end)(struct machine *m);

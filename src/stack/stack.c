@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "aerogpu/pci.h"
+#include "base/log.h"
 #include "dxgkrnl/faults.h"
 #include "machine/driver.h"
 #include "stack/memory.h"
@@ -146,6 +147,16 @@ static void poll_end(void *ctx)
     machine_poll_end(((struct stack *)ctx)->machine);
 }
 
+enum { PREPARE_MS = 10000 };
+
+static void prepare(void *ctx, uint64_t process)
+{
+    struct error e = {0};
+
+    if (machine_prepare(((struct stack *)ctx)->machine, (uint32_t)process, PREPARE_MS, &e))
+        log_warn("stack", "process %llu: %s", (unsigned long long)process, e.text);
+}
+
 static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
 {
     struct stack *s = ctx;
@@ -197,6 +208,7 @@ static void describe(struct stack *s, bool swapped)
                                .dma_alloc = dma_alloc,
                                .dma_alloc_for = dma_alloc_for,
                                .inject = inject,
+                               .prepare = prepare,
                                .wait = wait_for_device,
                                .poll_begin = poll_begin,
                                .poll_end = poll_end,

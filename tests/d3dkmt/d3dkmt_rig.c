@@ -45,7 +45,7 @@ int rig_up_served(void **state)
 
     rig_up();
     snprintf(rig.path, sizeof(rig.path), "/tmp/d3dkmt-test.%d", (int)getpid());
-    if (d3dkmt_serve(&rig.server, rig.dxgk, rig.path, 0600, (gid_t)-1, &e))
+    if (d3dkmt_serve(&rig.server, &(struct d3dkmt_serve_params){rig.dxgk, rig.path, 0600, (gid_t)-1}, &e))
         fail_msg("%s", e.text);
     setenv(D3DKMT_SOCKET_VARIABLE, rig.path, 1); /* found without d3dkmt_connect */
     return 0;

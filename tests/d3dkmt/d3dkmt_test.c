@@ -380,21 +380,25 @@ TEST_IN(sockets_are_replaced_with_care, served)
     char path[128], text[64];
     int fd;
 
-    assert_int_equal(d3dkmt_serve(&s, rig.dxgk, rig.path, 0600, (gid_t)-1, &e), -EADDRINUSE);
+    assert_int_equal(d3dkmt_serve(&s, &(struct d3dkmt_serve_params){rig.dxgk, rig.path, 0600, (gid_t)-1}, &e),
+                     -EADDRINUSE);
     snprintf(path, sizeof(path), "%s.file", rig.path);
     close(open(path, O_CREAT | O_WRONLY, 0600));
-    assert_int_equal(d3dkmt_serve(&s, rig.dxgk, path, 0600, (gid_t)-1, &e), -EADDRINUSE);
+    assert_int_equal(d3dkmt_serve(&s, &(struct d3dkmt_serve_params){rig.dxgk, path, 0600, (gid_t)-1}, &e),
+                     -EADDRINUSE);
     unlink(path);
     fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
     strcpy(a.sun_path, path);
     assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
     close(fd);
-    assert_int_equal(d3dkmt_serve(&s, rig.dxgk, path, 0600, (gid_t)-1, &e), 0); /* a dead service's */
+    assert_int_equal(d3dkmt_serve(&s, &(struct d3dkmt_serve_params){rig.dxgk, path, 0600, (gid_t)-1}, &e),
+                     0); /* a dead service's */
     d3dkmt_serve_end(s);
     memset(text, 'x', sizeof(text));
     memset(path, 'x', sizeof(path) - 1);
     path[sizeof(path) - 1] = 0;
-    assert_int_equal(d3dkmt_serve(&s, rig.dxgk, path, 0600, (gid_t)-1, &e), -ENAMETOOLONG);
+    assert_int_equal(d3dkmt_serve(&s, &(struct d3dkmt_serve_params){rig.dxgk, path, 0600, (gid_t)-1}, &e),
+                     -ENAMETOOLONG);
     assert_int_equal(d3dkmt_connect(path, &e), -ENAMETOOLONG);
 }
 

@@ -139,6 +139,11 @@ int exec_host_map(struct exec_host *h, uint64_t gpa, uint64_t size, int fd, uint
     return 0;
 }
 
+int exec_host_copy_map(struct exec_host *h, struct exec_host *from, struct error *e)
+{
+    return 0;
+}
+
 int exec_host_unmap(struct exec_host *h, uint64_t gpa, uint64_t size)
 {
     return 0;
@@ -147,6 +152,11 @@ int exec_host_unmap(struct exec_host *h, uint64_t gpa, uint64_t size)
 int exec_host_wait_ready(struct exec_host *h, int timeout_ms, struct error *e)
 {
     return 0;
+}
+
+bool exec_host_resetting(struct exec_host *h)
+{
+    return false;
 }
 
 bool exec_host_progress(struct exec_host *h, struct exec_progress *out)

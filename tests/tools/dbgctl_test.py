@@ -44,7 +44,7 @@ def status_has_its_keys_under_three_names():
             assert k in d and d[k].get('supported') is not False, (k, d.get(k))
     assert d['device']['abi_major'] == 1
     assert d['features']['names'] == ['cursor', 'scanout', 'vblank', 'fence_page', 'transfer', 'error_info',
-                                      'ext_contexts', 'ext_spirv', 'ext_breadcrumbs', 'ext_markers', 'ext_checkpoints']
+                                      'ext_contexts', 'ext_spirv', 'ext_breadcrumbs', 'ext_markers', 'ext_checkpoints', 'ext_clients']
     assert d['umd_private']['flags']['has_fence_page'] is True
 
 

@@ -83,7 +83,8 @@ int validate_host_up_with(struct validate_host *h, const struct validate_options
         return 0;
     }
     snprintf(h->socket, sizeof(h->socket), "/tmp/aerogpu-validate-%d.sock", (int)getpid());
-    r = d3dkmt_serve(&h->server, stack_dxgk(h->stack), h->socket, 0600, (gid_t)-1, e);
+    r = d3dkmt_serve(&h->server,
+                     &(struct d3dkmt_serve_params){stack_dxgk(h->stack), h->socket, 0600, (gid_t)-1}, e);
     if (!r)
         setenv(D3DKMT_SOCKET_VARIABLE, h->socket, 1);
     d3dkmt_use(&h->transport); /* this process itself needs no socket */

@@ -244,6 +244,7 @@ static int decode(struct exec_engine *g, const struct abi_submission *s, struct 
     int r;
 
     g->allocs.count = 0;
+    g->allocs.shared = false;
     if (s->alloc_size) {
         r = fetch(g, &g->table_copy, &g->table_cap, s->alloc_gpa, s->alloc_size, MAX_TABLE,
                   "allocation table");
@@ -258,6 +259,9 @@ static int decode(struct exec_engine *g, const struct abi_submission *s, struct 
         return r;
     if (abi_stream_open(&g->stream, g->stream_copy, s->cmd_size, &e))
         return fail_decode(g, "%s", e.text);
+    r = exec_transfer_shared(g, false);
+    if (r)
+        return r;
     while ((r = abi_stream_next(&g->stream, &p, &e)) > 0) {
         g->batch->error_packet = p.index;
         exec_progress_packet(g, &p);
@@ -368,6 +372,8 @@ void exec_engine_submit(struct exec_engine *g, const struct abi_submission *s)
         if (!g->ctx)
             fail_memory(g, "no memory for context %u", s->context_id);
         else if (decode(g, s, &done) && !error.code)
+            fail_memory(g, "no memory");
+        if (g->ctx && exec_transfer_shared(g, true) && !error.code)
             fail_memory(g, "no memory");
     }
     vr = exec_batch_flush(g, b);

@@ -92,6 +92,8 @@ int exec_transfer_from_guest(struct exec_engine *g, struct exec_object *o, uint6
 /* Bytes [0, size) of guest memory behind `b` from `offset` on; checks the allocation table. *gpa gets the address. */
 int exec_backing_resolve(struct exec_engine *g, const struct exec_object *o, const struct backing *b,
                          uint64_t offset, uint64_t size, bool for_writing, uint64_t *gpa);
+/* What other clients see of it: all that lies in EXT_SHARED guest memory of this submission is read from there, or written back. */
+int exec_transfer_shared(struct exec_engine *g, bool write);
 uint64_t exec_texture_linear_size(const struct format_info *f, uint32_t width, uint32_t height, uint32_t mips,
                                   uint32_t layers, uint32_t row_pitch);
 

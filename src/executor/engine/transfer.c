@@ -697,6 +697,72 @@ int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
     return r;
 }
 
+/* ---- what clients share ---------------------------------------------------- */
+
+static int read_shared(struct exec_engine *g, struct exec_object *o)
+{
+    return exec_transfer_from_guest(g, o, 0,
+                                    o->kind == OBJECT_BUFFER ? ((struct exec_buffer *)o)->size
+                                                             : ((struct exec_texture *)o)->linear_size);
+}
+
+static int write_back_buffer(struct exec_engine *g, struct exec_buffer *b, uint64_t gpa)
+{
+    VkBufferCopy region = {.size = b->size};
+    struct readback *rb;
+    VkBuffer staging;
+    uint8_t *map;
+    int r = exec_batch_stage(g, b->size, 16, &staging, &region.dstOffset, &map);
+
+    if (!r)
+        r = note_write(g, gpa, b->size);
+    rb = r ? NULL : exec_batch_readback(g);
+    if (!rb)
+        return r ? r : fail_memory(g, "no memory");
+    vkCmdCopyBuffer(exec_batch_transfer(g), b->vk.buffer, staging, 1, &region);
+    exec_batch_use(g, &b->o);
+    *rb = (struct readback){
+        .from = map, .row_bytes = (uint32_t)b->size, .rows = 1, .gpa = gpa, .pitch = b->size};
+    return 0;
+}
+
+static int write_shared(struct exec_engine *g, struct exec_object *o)
+{
+    struct exec_texture *t = o->kind == OBJECT_TEXTURE ? (struct exec_texture *)o : NULL;
+    struct exec_buffer *b = (struct exec_buffer *)o;
+    uint64_t gpa, size = t ? t->linear_size : b->size;
+    int r = exec_backing_resolve(g, o, t ? &t->backing : &b->backing, 0, size, true, &gpa);
+
+    if (!r && !g->params.dma_map(g->params.ctx, gpa, size))
+        r = exec_fail_dma(g, exec_object_kind_name(o->kind), gpa, size);
+    if (r || !t)
+        return r ? r : write_back_buffer(g, b, gpa);
+    for (uint32_t layer = 0; layer < t->layers && !r; layer++)
+        for (uint32_t mip = 0; mip < t->mips && !r; mip++) {
+            struct subresource s = texture_subresource(t, mip, layer);
+            struct rect whole = {.width = (uint32_t)(s.row_bytes / t->format->bytes), .height = s.rows};
+            r = write_back_rect(g, t, &s, &whole, gpa + s.offset, s.size);
+        }
+    return r;
+}
+
+int exec_transfer_shared(struct exec_engine *g, bool write)
+{
+    int r = 0;
+
+    for (struct exec_handle *h = g->allocs.shared ? g->handles : NULL; h && !r; h = h->hh.next) {
+        struct exec_object *o = h->object;
+        uint32_t id = o->kind == OBJECT_BUFFER    ? ((struct exec_buffer *)o)->backing.alloc_id
+                      : o->kind == OBJECT_TEXTURE ? ((struct exec_texture *)o)->backing.alloc_id
+                                                  : 0;
+        const struct abi_alloc *a = id ? abi_alloc_table_find(&g->allocs, id) : NULL;
+
+        if (a && a->shared && !(write && a->readonly))
+            r = write ? write_shared(g, o) : read_shared(g, o);
+    }
+    return r;
+}
+
 /* ---- present ------------------------------------------------------------- */
 
 int exec_op_present(struct exec_engine *g, const struct abi_packet *p)

@@ -96,6 +96,9 @@ int exec_host_map(struct exec_host *host, uint64_t gpa, uint64_t size, int fd, u
  * the pages when the submissions before it have completed. -ENOENT if there is no such region. Any thread. */
 int exec_host_unmap(struct exec_host *host, uint64_t gpa, uint64_t size);
 
+/* Maps for `host`, which has nothing yet, what `from` has. Errors as of exec_host_map. */
+int exec_host_copy_map(struct exec_host *host, struct exec_host *from, struct error *e);
+
 /* Drops everything in flight without completions and makes the executor forget every resource; memory regions
  * stay. Returns at once; submissions after it run after it. An executor that has not answered within
  * limits.reset_ms (one that had nothing to do: EXEC_IDLE_RESET_MS, if that is more) is killed and replaced. What was dropped may write guest memory until exec_host_resetting()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* host_priv.h: what host.c (submissions and completions) and supervisor.c (the process's life) share.
+/* host_priv.h: what host.c (submissions and completions), regions.c (guest memory) and supervisor.c (the process's life) share.
  *
  * Everything in struct exec_host is guarded by `lock`, except where it says otherwise. Nothing is done under
  * the lock that can wait.
@@ -100,11 +100,14 @@ void exec_host_check(
     const struct exec_host *host);             /* what must hold whenever the lock is taken or given back */
 void exec_host_notice(struct exec_host *host); /* makes dispatch run */
 void exec_host_push(struct exec_host *host);   /* queue to ring, if it may */
+void exec_host_break(struct exec_host *host, const char *why);       /* the child is to be killed */
+void exec_host_set_reset_timeout(struct exec_host *host, bool idle); /* before a reset */
+bool exec_host_ring(struct exec_shared *sh); /* wakes the executor if it sleeps; true if it did */
+
+/* regions.c; with the lock held */
 void exec_host_flush_ops(struct exec_host *host); /* control messages to the socket */
 void exec_host_drop_ops(struct exec_host *host);
 int exec_host_queue_op(struct exec_host *host, uint32_t type, struct exec_region *r);
-void exec_host_break(struct exec_host *host, const char *why);       /* the child is to be killed */
-void exec_host_set_reset_timeout(struct exec_host *host, bool idle); /* before a reset */
 void exec_region_put(struct exec_region *r);
 
 /* supervisor.c */

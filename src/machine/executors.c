@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/executors.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <aerogpu/ext.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+
+enum { IDS = 8192, REST_S = 10 }; /* ids: more than the device has under way */
+
+struct executor {
+    struct executors *all;
+    struct exec_host *host;
+    uint32_t client; /* 0: the common one */
+    unsigned in_flight, preparing;
+    bool used;             /* somebody has submitted */
+    bool knows;            /* something that was submitted since the last reset: what a death loses */
+    bool lost;             /* 3 */
+    bool ended;            /* its client is gone */
+    uint64_t forgot_ns;    /* of a reset behind which nothing came: its client may be gone too, unheard */
+    struct executor *next; /* that are to be destroyed */
+};
+
+struct executors {
+    struct executors_params params;
+    struct executor *polled; /* between the halves of a poll */
+    pthread_mutex_t lock;    /* what follows */
+    struct executor *list[EXECUTORS_MOST];
+    unsigned num;
+    struct executor *recent;      /* was submitted to last */
+    struct executor *owners[IDS]; /* by id, what is under way */
+    uint64_t oldest, newest;
+    struct executor *ordered; /* has all ORDERED submissions that are under way */
+    uint64_t last_ordered;
+    uint64_t starts, deaths; /* of those that ended */
+    pthread_t reaper;        /* waits for the end of processes; comes with the first */
+    bool has_reaper;
+    pthread_cond_t changed;
+    struct executor *dead;
+    bool stopping;
+    bool starting; /* somebody waits for a process that starts */
+};
+
+static uint64_t now_ns(void)
+{
+    struct clock live;
+
+    clock_init_live(&live);
+    return clock_now(&live);
+}
+
+static void check(const struct executors *x)
+{
+    INVARIANT(x->num >= 1 && x->num <= EXECUTORS_MOST); /* there is one whose memory map a new one copies */
+    INVARIANT(x->oldest <= x->newest + 1 && x->newest - x->oldest + 1 <= IDS);
+    INVARIANT(!x->ordered || x->ordered->in_flight);
+    for (unsigned i = 1; i < x->num; i++)
+        INVARIANT(x->list[i - 1]->client != x->list[i]->client || x->list[i - 1]->ended || x->list[i]->ended);
+}
+
+static struct executor *find(const struct executors *x, uint32_t client)
+{
+    for (unsigned i = 0; i < x->num; i++)
+        if (x->list[i]->client == client && !x->list[i]->ended)
+            return x->list[i];
+    return NULL;
+}
+
+/* ---- what comes back ----------------------------------------------------- */
+
+static void on_complete(void *ctx, const struct abi_completion *c)
+{
+    struct executor *e = ctx;
+    struct executors *x = e->all;
+
+    pthread_mutex_lock(&x->lock);
+    if (x->owners[c->id % IDS] == e) { /* else a reset has forgotten it */
+        x->owners[c->id % IDS] = NULL;
+        e->in_flight--;
+        if (x->ordered == e && c->id >= x->last_ordered)
+            x->ordered = NULL;
+        while (x->oldest <= x->newest && !x->owners[x->oldest % IDS])
+            x->oldest++;
+    }
+    pthread_mutex_unlock(&x->lock);
+    x->params.host.complete(x->params.host.ctx, c);
+}
+
+static void on_death(void *ctx, const struct exec_death *d, const struct exec_progress *progress)
+{
+    struct executor *e = ctx;
+
+    pthread_mutex_lock(&e->all->lock);
+    e->lost = e->client && e->knows;
+    e->knows = false;
+    pthread_mutex_unlock(&e->all->lock);
+    e->all->params.host.died(e->all->params.host.ctx, d, progress);
+}
+
+/* ---- coming and going ---------------------------------------------------- */
+
+/* With the lock, or before there is another thread. */
+static int add(struct executors *x, uint32_t client, struct executor **out, struct error *e)
+{
+    struct executor *n = calloc(1, sizeof(*n));
+    struct exec_host_params p = x->params.host;
+    struct epoll_event ev = {.events = EPOLLIN | EPOLLET};
+    int r = n ? 0 : error_set(e, -ENOMEM, "no memory for an executor");
+
+    if (r)
+        return r;
+    *n = (struct executor){.all = x, .client = client};
+    p.complete = on_complete;
+    p.died = on_death;
+    p.ctx = n;
+    r = exec_host_create(&n->host, &p, e);
+    if (r)
+        goto fail;
+    if (x->num)
+        r = exec_host_copy_map(n->host, x->list[0]->host, e);
+    ev.data.fd = exec_host_event_fd(n->host);
+    if (!r && epoll_ctl(x->params.epoll_fd, EPOLL_CTL_ADD, ev.data.fd, &ev))
+        r = error_set(e, -errno, "epoll: %s", strerror(errno));
+    if (r)
+        goto fail;
+    INVARIANT(x->num < EXECUTORS_MOST);
+    x->list[x->num++] = n;
+    *out = n;
+    return 0;
+fail:
+    exec_host_destroy(n->host);
+    free(n);
+    return r;
+}
+
+/* Takes as long as the memory of the process takes to go. */
+static void discard(struct executor *e)
+{
+    exec_host_destroy(e->host);
+    free(e);
+}
+
+static void *reaper_main(void *arg)
+{
+    struct executors *x = arg;
+
+    pthread_mutex_lock(&x->lock);
+    for (;;) {
+        struct executor *e = x->dead;
+        struct exec_host_stats s;
+
+        if (!e && x->stopping)
+            break;
+        if (!e) {
+            pthread_cond_wait(&x->changed, &x->lock);
+            continue;
+        }
+        x->dead = e->next;
+        pthread_mutex_unlock(&x->lock);
+        exec_host_stats(e->host, &s);
+        discard(e);
+        pthread_mutex_lock(&x->lock);
+        x->starts += s.starts;
+        x->deaths += s.deaths;
+    }
+    pthread_mutex_unlock(&x->lock);
+    return NULL;
+}
+
+/* With the lock, by who dispatches. */
+static void take_out(struct executors *x, unsigned i)
+{
+    struct executor *e = x->list[i], *spare;
+
+    /* Its memory map is needed, and a started process by the next who comes. Without it the old one stays a while. */
+    if (x->num == 1 && add(x, 0, &spare, NULL))
+        return;
+    x->list[i] = x->list[--x->num];
+    epoll_ctl(x->params.epoll_fd, EPOLL_CTL_DEL, exec_host_event_fd(e->host), NULL);
+    if (x->recent == e)
+        x->recent = NULL;
+    if (x->ordered == e)
+        x->ordered = NULL;
+    for (uint64_t id = x->oldest; id <= x->newest; id++)
+        if (x->owners[id % IDS] == e)
+            x->owners[id % IDS] = NULL;
+    e->next = x->dead;
+    x->dead = e;
+    pthread_cond_broadcast(&x->changed);
+    if (!x->has_reaper)
+        x->has_reaper = !pthread_create(&x->reaper, NULL, reaper_main, x); /* else the next one tries again */
+}
+
+static bool is_over(const struct executor *e, uint64_t now)
+{
+    return (e->ended || (e->client && e->forgot_ns && now - e->forgot_ns > REST_S * NSEC_PER_SEC)) &&
+           !e->in_flight && !e->preparing;
+}
+
+int executors_create(struct executors **out, const struct executors_params *p, struct error *e)
+{
+    struct executors *x = calloc(1, sizeof(*x));
+    struct executor *spare;
+    int r;
+
+    *out = NULL;
+    if (!x)
+        return error_set(e, -ENOMEM, "no memory for executors");
+    x->params = *p;
+    x->oldest = 1;
+    pthread_mutex_init(&x->lock, NULL);
+    pthread_cond_init(&x->changed, NULL);
+    r = add(x, 0, &spare, e);
+    if (r) {
+        pthread_cond_destroy(&x->changed);
+        pthread_mutex_destroy(&x->lock);
+        free(x);
+        return r;
+    }
+    *out = x;
+    return 0;
+}
+
+void executors_destroy(struct executors *x)
+{
+    if (!x)
+        return;
+    pthread_mutex_lock(&x->lock);
+    x->stopping = true;
+    pthread_cond_broadcast(&x->changed);
+    pthread_mutex_unlock(&x->lock);
+    if (x->has_reaper)
+        pthread_join(x->reaper, NULL);
+    for (struct executor *e = x->dead, *next; e; e = next) {
+        next = e->next;
+        discard(e);
+    }
+    while (x->num)
+        discard(x->list[--x->num]);
+    pthread_cond_destroy(&x->changed);
+    pthread_mutex_destroy(&x->lock);
+    free(x);
+}
+
+/* The executor of a client that begins, or goes on after a loss. With the lock. */
+static int get(struct executors *x, uint32_t client, struct executor **out, struct error *e)
+{
+    struct executor *spare = find(x, 0);
+
+    *out = find(x, client);
+    if (*out)
+        return 0;
+    if (client && spare && !spare->used && !spare->preparing && x->num < EXECUTORS_MOST - 1) {
+        spare->client = client;
+        *out = spare;
+        return 0;
+    }
+    if (client && x->num >= EXECUTORS_MOST - 1) { /* the last place is the common one's */
+        if (spare) {
+            *out = spare;
+            return 0;
+        }
+        client = 0;
+    }
+    return add(x, client, out, e);
+}
+
+/* One after the other: processes that start take processors that others draw with. */
+static void begin_start(struct executors *x)
+{
+    while (x->starting)
+        pthread_cond_wait(&x->changed, &x->lock);
+    x->starting = true;
+}
+
+static void end_start(struct executors *x)
+{
+    x->starting = false;
+    pthread_cond_broadcast(&x->changed);
+}
+
+/* One that does not answer a reset is replaced: that it is ready says nothing before. */
+static int await_ready(struct executor *t, int timeout_ms, struct error *e)
+{
+    uint64_t end = now_ns() + (uint64_t)timeout_ms * NSEC_PER_MSEC;
+
+    while (exec_host_resetting(t->host) && now_ns() < end)
+        usleep(1000);
+    return exec_host_wait_ready(t->host, timeout_ms, e);
+}
+
+int executors_prepare(struct executors *x, uint32_t client, int timeout_ms, struct error *e)
+{
+    struct executor *t;
+    int r = 0;
+
+    pthread_mutex_lock(&x->lock);
+    t = find(x, client);
+    if (!t || exec_host_resetting(t->host) || exec_host_wait_ready(t->host, 0, NULL)) {
+        begin_start(x);
+        r = get(x, client, &t, e);
+        if (!r) {
+            t->preparing++;
+            pthread_mutex_unlock(&x->lock);
+            r = await_ready(t, timeout_ms, e);
+            pthread_mutex_lock(&x->lock);
+            t->preparing--;
+        }
+        end_start(x);
+    }
+    if (t) {
+        t->lost = false;
+        t->forgot_ns = 0;
+    }
+    check(x);
+    pthread_mutex_unlock(&x->lock);
+    return r;
+}
+
+/* ---- submissions --------------------------------------------------------- */
+
+static int hand_over(struct executors *x, struct executor *e, const struct abi_submission *s)
+{
+    bool ordered = s->flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED;
+    int r;
+
+    if (ordered && x->ordered && x->ordered != e)
+        return -EAGAIN; /* offered again when that one has completed */
+    if (e->lost)
+        return -EIO;
+    r = exec_host_submit(e->host, s);
+    if (r)
+        return r;
+    if (x->oldest > x->newest)
+        x->oldest = s->id;
+    x->newest = s->id;
+    x->owners[s->id % IDS] = e;
+    e->in_flight++;
+    e->used = e->knows = true;
+    e->forgot_ns = 0;
+    x->recent = e;
+    if (ordered) {
+        x->ordered = e;
+        x->last_ordered = s->id;
+    }
+    return 0;
+}
+
+int executors_submit(struct executors *x, const struct abi_submission *s)
+{
+    bool ends = s->flags & AEROGPU_SUBMIT_FLAG_EXT_CLIENT_ENDS;
+    struct executor *e;
+    int r = 0;
+
+    pthread_mutex_lock(&x->lock);
+    e = s->client ? find(x, s->client) : NULL;
+    if (ends && e)
+        e->ended = true; /* 1: with all that it has; what is under way completes first */
+    else if (e || (e = find(x, 0)) || !(r = add(x, 0, &e, NULL)))
+        r = hand_over(x, e, s);
+    check(x);
+    pthread_mutex_unlock(&x->lock);
+    if (ends && e && e->ended)
+        x->params.host.complete(x->params.host.ctx, &(struct abi_completion){.id = s->id});
+    return r;
+}
+
+void executors_reset(struct executors *x)
+{
+    pthread_mutex_lock(&x->lock);
+    for (unsigned i = 0; i < x->num; i++) {
+        exec_host_reset(x->list[i]->host);
+        x->list[i]->in_flight = 0;
+        x->list[i]->knows = false;
+        x->list[i]->forgot_ns = now_ns();
+    }
+    memset(x->owners, 0, sizeof(x->owners));
+    x->oldest = x->newest + 1;
+    x->ordered = NULL;
+    check(x);
+    pthread_mutex_unlock(&x->lock);
+}
+
+/* ---- guest memory -------------------------------------------------------- */
+
+int executors_map(struct executors *x, uint64_t gpa, uint64_t size, int fd, struct error *e)
+{
+    int r = 0;
+
+    pthread_mutex_lock(&x->lock);
+    for (unsigned i = 0; i < x->num && !r; i++) {
+        r = exec_host_map(x->list[i]->host, gpa, size, fd, 0, e);
+        while (r && i--)
+            exec_host_unmap(x->list[i]->host, gpa, size);
+    }
+    pthread_mutex_unlock(&x->lock);
+    return r;
+}
+
+void executors_unmap(struct executors *x, uint64_t gpa, uint64_t size)
+{
+    pthread_mutex_lock(&x->lock);
+    for (unsigned i = 0; i < x->num; i++)
+        exec_host_unmap(x->list[i]->host, gpa, size);
+    pthread_mutex_unlock(&x->lock);
+}
+
+/* ---- serving ------------------------------------------------------------- */
+
+/* A copy of the list: those in it stay (5), others may come meanwhile. */
+static unsigned listed(struct executors *x, struct executor *out[EXECUTORS_MOST])
+{
+    unsigned n;
+
+    pthread_mutex_lock(&x->lock);
+    n = x->num;
+    memcpy(out, x->list, n * sizeof(*out));
+    pthread_mutex_unlock(&x->lock);
+    return n;
+}
+
+bool executors_pending(struct executors *x)
+{
+    struct executor *list[EXECUTORS_MOST];
+    unsigned n = listed(x, list);
+
+    for (unsigned i = 0; i < n; i++)
+        if (exec_host_wait(list[i]->host, 0))
+            return true;
+    return false;
+}
+
+unsigned executors_dispatch(struct executors *x)
+{
+    struct executor *list[EXECUTORS_MOST];
+    unsigned n = listed(x, list), delivered = 0;
+    uint64_t now = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        if (n == 1 || exec_host_wait(list[i]->host, 0))
+            delivered += exec_host_dispatch(list[i]->host);
+    pthread_mutex_lock(&x->lock);
+    for (unsigned i = x->num; i-- > 0;) {
+        if (x->list[i]->forgot_ns && !now)
+            now = now_ns();
+        if (is_over(x->list[i], now))
+            take_out(x, i);
+    }
+    check(x);
+    pthread_mutex_unlock(&x->lock);
+    return delivered;
+}
+
+bool executors_poll_begin(struct executors *x)
+{
+    pthread_mutex_lock(&x->lock);
+    x->polled = x->recent ? x->recent : x->list[0];
+    pthread_mutex_unlock(&x->lock);
+    return exec_host_poll_begin(x->polled->host);
+}
+
+bool executors_poll_end(struct executors *x)
+{
+    return exec_host_poll_end(x->polled->host) || executors_pending(x);
+}
+
+bool executors_poll(struct executors *x)
+{
+    return executors_poll_begin(x) ? executors_poll_end(x) : executors_pending(x);
+}
+
+/* ---- questions ----------------------------------------------------------- */
+
+/* With the lock. */
+static struct executor *foremost(const struct executors *x)
+{
+    if (x->oldest <= x->newest && x->owners[x->oldest % IDS])
+        return x->owners[x->oldest % IDS];
+    return x->recent ? x->recent : x->list[0];
+}
+
+pid_t executors_pid(struct executors *x)
+{
+    pid_t pid;
+
+    pthread_mutex_lock(&x->lock);
+    pid = exec_host_pid(foremost(x)->host);
+    pthread_mutex_unlock(&x->lock);
+    return pid;
+}
+
+bool executors_progress(struct executors *x, struct exec_progress *out)
+{
+    bool any;
+
+    pthread_mutex_lock(&x->lock);
+    any = exec_host_progress(foremost(x)->host, out);
+    pthread_mutex_unlock(&x->lock);
+    return any;
+}
+
+bool executors_has_pid(struct executors *x, pid_t pid)
+{
+    bool any = false;
+
+    pthread_mutex_lock(&x->lock);
+    for (unsigned i = 0; i < x->num && !any; i++)
+        any = exec_host_pid(x->list[i]->host) == pid;
+    pthread_mutex_unlock(&x->lock);
+    return any;
+}
+
+void executors_device_name(struct executors *x, char name[256], bool *is_cpu)
+{
+    pthread_mutex_lock(&x->lock);
+    name[0] = '\0';
+    for (unsigned i = 0; i < x->num && !name[0]; i++)
+        exec_host_device_name(x->list[i]->host, name, is_cpu);
+    pthread_mutex_unlock(&x->lock);
+}
+
+void executors_stats(struct executors *x, struct exec_host_stats *out)
+{
+    struct exec_host_stats s;
+
+    pthread_mutex_lock(&x->lock);
+    *out = (struct exec_host_stats){.starts = x->starts, .deaths = x->deaths};
+    for (unsigned i = 0; i < x->num; i++) {
+        exec_host_stats(x->list[i]->host, &s);
+        out->starts += s.starts;
+        out->deaths += s.deaths;
+    }
+    pthread_mutex_unlock(&x->lock);
+}

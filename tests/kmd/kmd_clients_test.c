@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* One executor for each client: what one loses, others have not even noticed. */
+#include "test.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "aerogpu/ext.h"
+#include "kmd_rig.h"
+
+#define LIVE (&(struct stack_params){.machine = {.kind = MACHINE_LIVE}})
+
+enum { SIZE = 64, GREEN = 0xFF00FF00u, BLUE = 0xFF0000FFu };
+
+/* A client that draws into guest memory. */
+struct painter {
+    struct dxgk_client *client;
+    struct rig_context x;
+    struct abi_builder b;
+    D3DKMT_HANDLE picture;
+    pid_t pid; /* of its executor */
+};
+
+static void paint(struct painter *p, uint32_t colour)
+{
+    const float *c = (const float[]){colour >> 16 & 1, colour >> 8 & 1, colour & 1, 1};
+
+    ABI_EMIT(&p->b, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR,
+             .color_rgba = {abi_f32(c[0]), abi_f32(c[1]), abi_f32(c[2]), abi_f32(c[3])});
+    ABI_EMIT(&p->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 2, .src_texture = 1, .width = SIZE,
+             .height = SIZE, .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+}
+
+static uint32_t seen(struct painter *p)
+{
+    uint32_t pixel = *(uint32_t *)rig_lock(&p->x, p->picture);
+
+    rig_unlock(&p->x, p->picture);
+    return pixel;
+}
+
+static void painter_up(struct painter *p, struct rig *r, uint64_t process)
+{
+    struct aerogpu_alloc_priv_v2 priv = rig_priv(7, 0, SIZE, SIZE);
+
+    *p = (struct painter){0};
+    abi_builder_init(&p->b);
+    assert_int_equal(dxgk_client_open(r->dxgk, &p->client, process, false), 0);
+    p->x = rig_context(r, p->client);
+    assert_int_equal(rig_allocate(&p->x, &priv, &p->picture), STATUS_SUCCESS);
+    ABI_EMIT(&p->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 1,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET, .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
+             .width = SIZE, .height = SIZE, .mip_levels = 1, .array_layers = 1);
+    ABI_EMIT(&p->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 2,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE, .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
+             .width = SIZE, .height = SIZE, .mip_levels = 1, .array_layers = 1,
+             .row_pitch_bytes = priv.row_pitch_bytes, .backing_alloc_id = 7);
+    ABI_EMIT(&p->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {1});
+    paint(p, 0x1);
+    assert_int_equal(rig_render(&p->x, &p->b, &p->picture, 1, 1), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&p->x), STATUS_SUCCESS);
+    assert_int_equal(seen(p), BLUE);
+    p->pid = machine_executor_pid(stack_machine(r->stack)); /* of who submitted last */
+    assert_true(p->pid > 0);
+}
+
+static void painter_down(struct painter *p)
+{
+    dxgk_client_close(p->client);
+    abi_builder_finish(&p->b);
+}
+
+static void frames(struct painter *p, unsigned n, int sig, pid_t victim)
+{
+    for (unsigned i = 0; i < n; i++) {
+        paint(p, i & 1 ? 0x100 : 0x1);
+        if (i == n / 2 && sig)
+            kill(victim, sig);
+        assert_int_equal(rig_render(&p->x, &p->b, &p->picture, 1, 1), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&p->x), STATUS_SUCCESS);
+        assert_int_equal(seen(p), i & 1 ? GREEN : BLUE);
+    }
+}
+
+static bool gone(pid_t pid)
+{
+    char path[40];
+
+    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    for (int i = 0; i < 1000 && !access(path, F_OK); i++)
+        usleep(10000);
+    return access(path, F_OK) != 0;
+}
+
+/* Killed from outside, or by a fault of its own: its client loses its device, and every frame of the other is right. */
+TEST(an_executor_that_dies_is_one_clients_loss)
+{
+    static const int signals[] = {SIGKILL, SIGSEGV, SIGABRT};
+    struct painter a, b;
+    struct rig r = {0};
+
+    rig_up(&r, LIVE);
+    painter_up(&b, &r, 301);
+    for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        painter_up(&a, &r, 400 + i);
+        assert_int_not_equal(a.pid, b.pid);
+        frames(&b, 60, signals[i], a.pid);
+        assert_true(gone(a.pid));
+        assert_int_equal(rig_state(&b.x), D3DKMT_DEVICEEXECUTION_ACTIVE);
+        paint(&a, 0x1); /* onto what is no more */
+        assert_int_equal(rig_render(&a.x, &a.b, &a.picture, 1, 1), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&a.x), STATUS_DEVICE_REMOVED);
+        frames(&b, 4, 0, 0);
+        painter_down(&a);
+    }
+    assert_int_equal(dxgk_event_count(r.dxgk, 4101), 0);
+    painter_down(&b);
+    rig_down(&r);
+}
+
+/* Whatever a client left, it ends with its process. */
+TEST(an_executor_ends_with_its_client)
+{
+    struct painter a, b;
+    struct rig r = {0};
+
+    rig_up(&r, LIVE);
+    painter_up(&b, &r, 301);
+    for (unsigned i = 0; i < 3; i++) {
+        painter_up(&a, &r, 400); /* the number again, another executor */
+        painter_down(&a);
+        assert_true(gone(a.pid));
+        frames(&b, 2, 0, 0);
+    }
+    painter_down(&b);
+    assert_true(gone(b.pid));
+    painter_up(&a, &r, 301);
+    painter_down(&a);
+    rig_down(&r);
+}
+
+TEST(one_process_for_those_who_ask)
+{
+    struct painter a, b;
+    struct rig r = {0};
+
+    rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_LIVE, .one_executor = true}});
+    painter_up(&a, &r, 300);
+    painter_up(&b, &r, 301);
+    assert_int_equal(a.pid, b.pid);
+    painter_down(&a);
+    frames(&b, 4, 0, 0);
+    painter_down(&b);
+    rig_down(&r);
+}
+
+static struct aerogpu_alloc_priv_v2 share(struct painter *p, D3DKMT_HANDLE *global, D3DKMT_HANDLE *allocation)
+{
+    struct aerogpu_alloc_priv_v2 priv = rig_priv(9, 0, SIZE, SIZE);
+    D3DDDI_ALLOCATIONINFO info = {.pPrivateDriverData = &priv, .PrivateDriverDataSize = sizeof(priv)};
+    D3DKMT_CREATEALLOCATION a = {.hDevice = p->x.device,
+                                 .NumAllocations = 1,
+                                 .pAllocationInfo = &info,
+                                 .Flags = {.CreateResource = 1, .CreateShared = 1}};
+
+    priv.flags |= AEROGPU_ALLOC_PRIV_FLAG_SHARED;
+    assert_int_equal(dxgk_CreateAllocation(p->client, &a), STATUS_SUCCESS);
+    *global = a.hGlobalShare;
+    *allocation = info.hAllocation;
+    return priv;
+}
+
+static D3DKMT_HANDLE open_share(struct painter *p, D3DKMT_HANDLE global, struct aerogpu_alloc_priv_v2 *priv)
+{
+    D3DDDI_OPENALLOCATIONINFO info = {0};
+    D3DKMT_OPENRESOURCE open = {.hDevice = p->x.device,
+                                .hGlobalShare = global,
+                                .NumAllocations = 1,
+                                .pOpenAllocationInfo = &info,
+                                .pTotalPrivateDriverDataBuffer = priv,
+                                .TotalPrivateDriverDataBufferSize = sizeof(*priv)};
+
+    assert_int_equal(dxgk_OpenResource(p->client, &open), STATUS_SUCCESS);
+    return info.hAllocation;
+}
+
+/* What one draws the other sees, from frame to frame, without a wait in between, and both ways. */
+TEST(what_clients_share_crosses_processes)
+{
+    struct aerogpu_alloc_priv_v2 made, opened;
+    D3DKMT_HANDLE global, mine, theirs;
+    struct painter a, b;
+    struct rig r = {0};
+
+    rig_up(&r, LIVE);
+    painter_up(&a, &r, 300);
+    painter_up(&b, &r, 301);
+    made = share(&a, &global, &mine);
+    theirs = open_share(&b, global, &opened);
+    assert_true(opened.share_token);
+    ABI_EMIT(&a.b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 5,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET, .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
+             .width = SIZE, .height = SIZE, .mip_levels = 1, .array_layers = 1,
+             .row_pitch_bytes = made.row_pitch_bytes, .backing_alloc_id = 9);
+    ABI_EMIT(&a.b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = 5,
+             .share_token = opened.share_token);
+    ABI_EMIT(&a.b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {5});
+    assert_int_equal(rig_render(&a.x, &a.b, &mine, 1, 1), STATUS_SUCCESS);
+    ABI_EMIT(&b.b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 5,
+             .share_token = opened.share_token);
+    assert_int_equal(rig_render(&b.x, &b.b, &theirs, 1, 0), STATUS_SUCCESS);
+    for (unsigned i = 0; i < 40; i++) {
+        struct painter *from = i & 2 ? &b : &a, *to = i & 2 ? &a : &b;
+        const D3DKMT_HANDLE list[2] = {to->picture, i & 2 ? mine : theirs}, *shared = i & 2 ? &theirs : &mine;
+
+        ABI_EMIT(&from->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {5});
+        ABI_EMIT(&from->b, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR,
+                 .color_rgba = {0, abi_f32(i & 1), abi_f32(!(i & 1)), abi_f32(1)});
+        assert_int_equal(rig_render(&from->x, &from->b, shared, 1, 1), STATUS_SUCCESS);
+        ABI_EMIT(&to->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 2, .src_texture = 5, .width = SIZE,
+                 .height = SIZE, .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+        assert_int_equal(rig_render(&to->x, &to->b, list, 2, 1), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&to->x), STATUS_SUCCESS);
+        assert_int_equal(seen(to), i & 1 ? GREEN : BLUE);
+    }
+    kill(a.pid, SIGKILL); /* who made it dies; what it last drew stays */
+    assert_true(gone(a.pid));
+    ABI_EMIT(&b.b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 2, .src_texture = 5, .width = SIZE,
+             .height = SIZE, .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+    assert_int_equal(rig_render(&b.x, &b.b, (const D3DKMT_HANDLE[]){b.picture, theirs}, 2, 1),
+                     STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&b.x), STATUS_SUCCESS);
+    assert_int_equal(seen(&b), GREEN);
+    painter_down(&a);
+    painter_down(&b);
+    rig_down(&r);
+}
