@@ -2,6 +2,7 @@
 #include "minimize/dump_file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,12 +73,39 @@ static int take_submissions(struct dump_file *f, struct bb_dump *d, struct error
     return r ? error_set(e, r, "%s: no memory for the dump's submissions", d->path) : 0;
 }
 
+static uint32_t meta_number(struct bb_dump *d, const char *key)
+{
+    char text[24];
+
+    return (uint32_t)strtoul(bb_dump_meta(d, key, text, sizeof(text)), NULL, 10);
+}
+
+static void take_verdict(struct dump_file *f, struct bb_dump *d)
+{
+    sqlite3_stmt *s = bb_select(d, "SELECT submission, text FROM finding ORDER BY rank LIMIT 1");
+
+    while (bb_step(d, &s)) {
+        const char *address = strstr(bb_column_text(d, s, 1), " at 0x");
+
+        f->submission = bb_column_int(d, s, 0, -1);
+        snprintf(f->fault, sizeof(f->fault), "%s", address ? address : "");
+    }
+    s = bb_select(d, "SELECT kind FROM fault LIMIT 1");
+    while (bb_step(d, &s))
+        snprintf(f->fault_kind, sizeof(f->fault_kind), "%s", bb_column_text(d, s, 0));
+    s = bb_select(d, "SELECT count(*) FROM submission WHERE state NOT IN ('completed', 'failed')");
+    while (bb_step(d, &s))
+        f->in_flight = (uint32_t)bb_column_int(d, s, 0, 0);
+    bb_dump_meta(d, "cause", f->cause, sizeof(f->cause));
+    f->hang_ms = meta_number(d, "setting.hang_ms");
+    f->memory_dropped = meta_number(d, "memory_dropped");
+    f->streams_dropped = meta_number(d, "streams_dropped");
+}
+
 int dump_file_open(struct dump_file *f, const char *path, bool salvage, struct error *e)
 {
     struct bb_dump d;
     struct error why = {0};
-    sqlite3_stmt *s;
-    char number[24];
     int r;
 
     *f = (struct dump_file){.submission = -1};
@@ -90,11 +118,7 @@ int dump_file_open(struct dump_file *f, const char *path, bool salvage, struct e
         bb_dump_close(&d);
         return r;
     }
-    s = bb_select(&d, "SELECT submission FROM finding ORDER BY rank LIMIT 1");
-    while (bb_step(&d, &s))
-        f->submission = bb_column_int(&d, s, 0, -1);
-    f->hang_ms = (uint32_t)strtoul(bb_dump_meta(&d, "setting.hang_ms", number, sizeof(number)), NULL, 10);
-    bb_dump_meta(&d, "cause", f->cause, sizeof(f->cause));
+    take_verdict(f, &d);
     r = take_submissions(f, &d, &why);
     if (!r)
         r = take_suspects(f, &d, &why);

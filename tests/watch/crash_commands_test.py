@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """crash_commands_test.py AEROGPU SAMPLES RESEAL: dump, report, replay, minimize and crashes on real crashes."""
-import json, os, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+import json, os, re, shutil, signal, sqlite3, subprocess, sys, tempfile, time
 
 aerogpu, samples, reseal = sys.argv[1:4]
 folder = tempfile.mkdtemp(prefix='crash_commands')
@@ -100,6 +100,36 @@ def replay_overrules():
     assert ask(dump, 'SELECT certainty, packet FROM finding WHERE rank=0') == ('certain', 170)
     assert ask(dump, 'SELECT certainty, sure_command, packet FROM finding WHERE rank=1') == ('candidate', 'suggested', 4)
     assert ask(dump, 'SELECT crashed, same FROM replay') == (1, 0)
+    os.unlink(dump)
+
+
+@case
+def a_report_has_one_address():
+    """Memory lies elsewhere each time: the address is the crash's, also where it was played again."""
+    dump = run('dump', '--out', folder, sample('beyond'), code=1)[0].splitlines()[1].strip()
+    address = '0x%x' % ask(dump, 'SELECT address FROM fault')[0]
+    out, _ = run('play', dump)
+    assert address in out and 'It may be why' not in out, out
+    out, _ = run('report', dump)
+    assert set(re.findall('at (0x[0-9a-f]{9,})', out.split('The resource')[0])) == {address}, out
+    assert ask(dump, 'SELECT same FROM replay') == (1,)
+    os.unlink(dump)
+
+
+@case
+def a_replay_that_differs_says_why():
+    dump = run('dump', '--out', folder, sample('wild'), code=1)[0].splitlines()[1].strip()
+    db = sqlite3.connect(dump)
+    db.execute("UPDATE finding SET cause='killed'")
+    db.execute("UPDATE meta SET value='killed' WHERE key='cause'")
+    db.execute("INSERT INTO meta VALUES('memory_dropped', '3')")
+    db.commit()
+    db.close()
+    subprocess.check_call([reseal, dump, 'finding', 'meta'])
+    out, _ = run('play', '--tries', '1', dump, code=1)
+    assert 'It crashed in another way on each of 1 tries' in out and 'at 0x' not in out, out
+    assert 'It may be why: the guest memory of 3 submissions was not kept as it was then; what came from outside does not come ' \
+        "again; the dump's cause is 'killed', this one is 'page fault'" in out, out
     os.unlink(dump)
 
 

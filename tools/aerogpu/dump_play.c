@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dump_play.c: plays the last submissions of a dump until the crash happens again, with a marker around every command,
- * and writes into the dump what that showed (docs/evidence.md).
- *
- *   same         its cause is that of the dump, and its command is among those that the dump's markers left
- *   elsewhere    its cause is, but its command is another, and exact markers prove it: what was seen again overrules what was
- *                concluded from the markers of the program that crashed
- *   otherwise    another cause: both stand
- *   slow         what the dump calls a hang went on when it was given ten times as long
- *   not again    the dump's verdict is no longer certain
- */
+ * and writes into the dump what that showed (minimize/replay.h, docs/evidence.md). */
 #include "commands.h"
 #include "file_kinds.h"
 
@@ -22,7 +14,7 @@
 #include "base/seal.h"
 #include "blackbox/dump_read.h"
 #include "minimize/crash_run.h"
-#include "minimize/dump_file.h"
+#include "minimize/replay.h"
 
 struct replay {
     const char *path;
@@ -31,7 +23,7 @@ struct replay {
     struct crash_run_params params;
     struct crash_run_result result;
     struct dump_file file;
-    enum { NOT_AGAIN, SLOW, OTHERWISE, ELSEWHERE, SAME } outcome;
+    struct replay_verdict verdict;
 };
 
 static void exec_sql(struct replay *r, sqlite3 *db, char *sql)
@@ -44,20 +36,14 @@ static void exec_sql(struct replay *r, sqlite3 *db, char *sql)
     sqlite3_free(sql);
 }
 
-/* The dump's number of what the recording has in that place: replaying numbers from 1. */
-static long long number_of(const struct replay *r, uint64_t ordinal)
-{
-    return ordinal < r->file.num_submissions ? r->file.submissions[ordinal] : -1;
-}
-
 /* The verdict is what was seen again. */
 static void write_command(struct replay *r, sqlite3 *db, const char *text)
 {
     const struct watch_crash *c = &r->result.crash;
-    long long submission = number_of(r, c->ordinal);
+    long long submission = replay_number(&r->file, c->ordinal);
 
     exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+1"));
-    if (r->outcome == ELSEWHERE)
+    if (r->verdict.outcome == REPLAY_ELSEWHERE)
         exec_sql(r, db,
                  sqlite3_mprintf(
                      "UPDATE finding SET certainty='candidate', sure_command='suggested' WHERE rank=1"));
@@ -90,14 +76,15 @@ static void demote(struct replay *r, sqlite3 *db, const char *text)
         r, db,
         sqlite3_mprintf(
             "UPDATE finding SET certainty='candidate', sure_command=CASE sure_command WHEN 'proven' THEN 'suggested' ELSE sure_command END, sure_cause=CASE sure_cause WHEN 'proven' THEN 'suggested' ELSE sure_cause END, unseen=coalesce(unseen || '; ', '') || 'the same when it was played again' WHERE rank=0"));
-    if (r->outcome != SLOW)
+    if (r->verdict.outcome != REPLAY_SLOW)
         return;
     exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+1"));
     exec_sql(
         r, db,
         sqlite3_mprintf(
             "INSERT INTO finding(rank, certainty, cause, text, submission, packet, source, sure_happened, sure_command, sure_cause) VALUES(0,'candidate','slow',%Q,%lld,nullif(%lld,-1),'exact markers, played again','proven','suggested','suggested')",
-            text, number_of(r, p->ordinal), p->packet == UINT32_MAX ? -1ll : (long long)p->packet));
+            text, replay_number(&r->file, p->ordinal),
+            p->packet == UINT32_MAX ? -1ll : (long long)p->packet));
 }
 
 /* In one transaction: the dump is as it was, or has all of it. */
@@ -122,17 +109,18 @@ static void write_back(struct replay *r, const char *text)
              sqlite3_mprintf(
                  "INSERT INTO replay(time, markers, tries, crashed, same, text) VALUES(%Q,%Q,%u,%d,%d,%Q)",
                  stamp, r->params.markers == EXEC_MARKERS_EXACT ? "exact" : "groups", r->tried,
-                 (int)r->result.crashed, r->outcome == SAME, text));
-    if (r->outcome >= ELSEWHERE && c->certain && c->packet != UINT32_MAX)
-        write_command(r, db, text);
-    if (r->outcome >= ELSEWHERE && c->certain) {
+                 (int)r->result.crashed, r->verdict.outcome == REPLAY_SAME, text));
+    if (r->verdict.outcome >= REPLAY_ELSEWHERE && c->certain && c->packet != UINT32_MAX)
+        write_command(r, db, r->verdict.text);
+    if (r->verdict.outcome >= REPLAY_ELSEWHERE && c->certain) {
         exec_sql(r, db, sqlite3_mprintf("DELETE FROM meta WHERE key IN ('fingerprint', 'place', 'path')"));
         exec_sql(r, db,
                  sqlite3_mprintf("INSERT INTO meta VALUES('fingerprint',%Q),('place',%Q),('path',%Q)",
                                  c->fingerprint, c->place, c->path));
     }
-    if (r->outcome <= SLOW && bb_cause_desc(bb_cause_find(r->file.cause))->kind != BB_KIND_OUTSIDE)
-        demote(r, db, text);
+    if (r->verdict.outcome <= REPLAY_SLOW &&
+        bb_cause_desc(bb_cause_find(r->file.cause))->kind != BB_KIND_OUTSIDE)
+        demote(r, db, r->verdict.text);
     for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
         if (seal_table(db, changed[i]))
             fprintf(stderr, "aerogpu play: %s: %s\n", r->path, sqlite3_errmsg(db));
@@ -140,94 +128,33 @@ static void write_back(struct replay *r, const char *text)
     sqlite3_close(db);
 }
 
-/* What stopped or starved the executor says nothing about whether its work hangs. */
-static bool is_same_cause(enum bb_cause a, enum bb_cause b)
-{
-    return a == b ||
-           (bb_cause_desc(a)->status == BB_STATUS_TIMEOUT && bb_cause_desc(b)->status == BB_STATUS_TIMEOUT);
-}
-
-static bool is_same(const struct replay *r)
-{
-    const struct watch_crash *c = &r->result.crash;
-
-    if (!is_same_cause(c->cause, bb_cause_find(r->file.cause)) || c->ordinal != r->file.ordinal)
-        return false;
-    return c->packet == UINT32_MAX || dump_file_suspects(&r->file, c->packet);
-}
-
-/* In the dump's numbers. */
-static void sentence(const struct replay *r, char *text, size_t size)
-{
-    const struct watch_crash *c = &r->result.crash;
-    char here[48], there[48], *at;
-
-    snprintf(text, size, "%s", c->text);
-    snprintf(here, sizeof(here), "submission %llu", (unsigned long long)c->submission);
-    snprintf(there, sizeof(there), "submission %lld", number_of(r, c->ordinal));
-    at = strstr(c->text, here);
-    if (at && number_of(r, c->ordinal) >= 0)
-        snprintf(text, size, "%.*s%s%s", (int)(at - c->text), c->text, there, at + strlen(here));
-}
-
-static void slow_sentence(const struct replay *r, char *text, size_t size)
-{
-    const struct watch_pause *p = &r->result.pause;
-    char packet[24] = "Something";
-
-    if (p->packet != UINT32_MAX)
-        snprintf(packet, sizeof(packet), "Packet %u", p->packet);
-    snprintf(
-        text, size,
-        "%s of submission %lld made no progress for %.1f s and ended when it was let run: slow, not hung",
-        packet, number_of(r, p->ordinal), (double)p->ns / 1e9);
-}
-
-static int outcome_of(const struct replay *r)
-{
-    const struct watch_crash *c = &r->result.crash;
-
-    if (r->result.crashed && is_same(r))
-        return SAME;
-    if (r->result.crashed)
-        return is_same_cause(c->cause, bb_cause_find(r->file.cause)) && c->certain && c->exact &&
-                       r->params.markers == EXEC_MARKERS_EXACT
-                   ? ELSEWHERE
-                   : OTHERWISE;
-    return bb_cause_find(r->file.cause) == BB_CAUSE_HANG && r->file.hang_ms &&
-                   r->result.pause.ns >= r->file.hang_ms * NSEC_PER_MSEC
-               ? SLOW
-               : NOT_AGAIN;
-}
-
 static int replay(struct replay *r)
 {
     static const char *const says[] = {
-        "It did not crash in %u tries%s.\n", "It did not crash on try %u: %s.\n",
-        "It crashed in another way on each of %u tries, last: %s.\n",
-        "It crashed again on try %u, at another command than the dump's markers left: %s.\n",
-        "It crashed again on try %u: %s.\n"};
+        "It did not crash in %u tries%s", "It did not crash on try %u: %s",
+        "It crashed in another way on each of %u tries, last: %s",
+        "It crashed again on try %u, at another command than the dump's markers left: %s",
+        "It crashed again on try %u: %s"};
+    struct replay_verdict *v = &r->verdict;
     struct error e = {0};
-    char text[700] = "";
+    char text[1200];
 
-    while (r->tried < r->tries && r->outcome != SAME && r->outcome != SLOW) {
+    while (r->tried < r->tries && v->outcome != REPLAY_SAME && v->outcome != REPLAY_SLOW) {
         r->tried++;
         if (crash_run(&r->params, &r->result, &e)) {
             fprintf(stderr, "aerogpu play: %s\n", e.text);
             return EXIT_ENV;
         }
-        r->outcome = outcome_of(r);
+        replay_compare(&r->file, &r->result, r->params.markers == EXEC_MARKERS_EXACT, v);
     }
-    if (r->outcome == SLOW)
-        slow_sentence(r, text, sizeof(text));
-    else if (r->outcome != NOT_AGAIN)
-        sentence(r, text, sizeof(text));
-    printf(says[r->outcome], r->tried, text);
-    if (r->outcome == NOT_AGAIN)
-        snprintf(text, sizeof(text), "It did not crash in %u tries", r->tried);
+    printf(says[v->outcome], r->tried, v->text);
+    printf("%s%s.\n", v->why[0] ? ". It may be why: " : "", v->why);
+    if (v->outcome == REPLAY_NOT_AGAIN)
+        snprintf(v->text, sizeof(v->text), "It did not crash in %u tries", r->tried);
+    snprintf(text, sizeof(text), "%s%s%s", v->text, v->why[0] ? "; it may be why: " : "", v->why);
     if (!r->keep)
         write_back(r, text);
-    return r->outcome >= ELSEWHERE ? EXIT_OK : EXIT_FAILED;
+    return v->outcome >= REPLAY_ELSEWHERE ? EXIT_OK : EXIT_FAILED;
 }
 
 static struct replay options = {.tries = 5, .params = {.errors_count = true}};

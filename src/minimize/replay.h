@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* replay.h: a dump and what playing it again showed, compared in one place (docs/evidence.md):
+ *
+ *   same         its cause is that of the dump, and its command is among those that the dump's markers left
+ *   elsewhere    its cause is, but its command is another, and exact markers prove it: what was seen again overrules what was
+ *                concluded from the markers of the program that crashed
+ *   otherwise    another cause, or nothing that proves it: both stand
+ *   slow         what the dump calls a hang went on when it was given time
+ *   not again    the dump's verdict is no longer certain
+ */
+#pragma once
+
+#include "minimize/crash_run.h"
+#include "minimize/dump_file.h"
+
+enum replay_outcome { REPLAY_NOT_AGAIN, REPLAY_SLOW, REPLAY_OTHERWISE, REPLAY_ELSEWHERE, REPLAY_SAME };
+
+struct replay_verdict {
+    enum replay_outcome outcome;
+    char text
+        [700]; /* in the dump's numbers, and with its address: memory lies elsewhere each time. "" if it did not crash */
+    char why[400]; /* where it does not agree with the dump: why that may be; else "" */
+};
+
+/* The dump's number of the submission that has this place in its recording, -1: none. */
+long long replay_number(const struct dump_file *f, uint64_t ordinal);
+
+/* `exact`: it was played with a marker around every command. */
+void replay_compare(const struct dump_file *f, const struct crash_run_result *r, bool exact,
+                    struct replay_verdict *out);
