@@ -129,6 +129,9 @@ typedef struct _LINKED_DEVICE {
     BOOLEAN LeadLink;
 } LINKED_DEVICE, *PLINKED_DEVICE;
 
+/* Internal, to \\Device\\DxgKrnl: where DxgkInitialize is. */
+#define IOCTL_VIDEO_DDI_FUNC_REGISTER CTL_CODE(FILE_DEVICE_VIDEO, 0x0F, METHOD_NEITHER, FILE_ANY_ACCESS)
+
 #define DISPLAY_ADAPTER_HW_ID 0xFFFFFFFF
 
 #define DXGK_WHICHSPACE_CONFIG 0 /* PCI configuration space */
@@ -210,8 +213,15 @@ typedef struct _DRIVER_INITIALIZATION_DATA {
 #undef WDDM_RESERVED
 } DRIVER_INITIALIZATION_DATA, *PDRIVER_INITIALIZATION_DATA;
 
-NTKERNELAPI NTSTATUS APIENTRY DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
-                                             PDRIVER_INITIALIZATION_DATA DriverInitializationData);
+/* On Windows no export of dxgkrnl.sys: it is in the display library, which every miniport links (src/kmd/displib.c is one, the
+ * WDK's is displib.lib). */
+#if defined(_WIN32)
+WDDM_EXTERN_C
+#else
+NTKERNELAPI
+#endif
+NTSTATUS APIENTRY DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                                 PDRIVER_INITIALIZATION_DATA DriverInitializationData);
 
 WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiSubmitCommand, 208);
 WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiRenderKm, 544);

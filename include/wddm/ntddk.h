@@ -19,9 +19,36 @@
 
 typedef ULONG_PTR KSPIN_LOCK, *PKSPIN_LOCK;
 
-NTKERNELAPI KIRQL NTAPI KeGetCurrentIrql(VOID);
-NTKERNELAPI KIRQL NTAPI KfRaiseIrql(KIRQL NewIrql);
+/* On x64 the IRQL is the processor's CR8, and these are inline; on x86 hal.dll has them. */
+#if defined(_WIN64)
+FORCEINLINE KIRQL KeGetCurrentIrql(VOID)
+{
+    ULONG64 irql;
+
+    __asm__ volatile("mov %%cr8, %0" : "=r"(irql)::"memory");
+    return (KIRQL)irql;
+}
+FORCEINLINE VOID KeLowerIrql(KIRQL NewIrql)
+{
+    __asm__ volatile("mov %0, %%cr8" ::"r"((ULONG64)NewIrql) : "memory");
+}
+FORCEINLINE KIRQL KfRaiseIrql(KIRQL NewIrql)
+{
+    KIRQL old = KeGetCurrentIrql();
+
+    KeLowerIrql(NewIrql);
+    return old;
+}
+#else
+NTHALAPI KIRQL NTAPI KeGetCurrentIrql(VOID);
+NTHALAPI KIRQL FASTCALL KfRaiseIrql(KIRQL NewIrql);
+#if defined(_WIN32)
+NTHALAPI VOID FASTCALL KfLowerIrql(KIRQL NewIrql);
+#define KeLowerIrql(irql) KfLowerIrql(irql)
+#else
 NTKERNELAPI VOID NTAPI KeLowerIrql(KIRQL NewIrql);
+#endif
+#endif
 #define KeRaiseIrql(new_irql, old_irql) (*(old_irql) = KfRaiseIrql(new_irql))
 
 #if defined(_WIN32)
@@ -32,10 +59,21 @@ FORCEINLINE VOID KeInitializeSpinLock(PKSPIN_LOCK SpinLock) /* inline in the WDK
 #else
 NTKERNELAPI VOID NTAPI KeInitializeSpinLock(PKSPIN_LOCK SpinLock);
 #endif
+#if defined(_WIN32) && !defined(_WIN64)
+NTHALAPI KIRQL FASTCALL KfAcquireSpinLock(PKSPIN_LOCK SpinLock);
+NTHALAPI VOID FASTCALL KfReleaseSpinLock(PKSPIN_LOCK SpinLock, KIRQL NewIrql);
+NTKERNELAPI VOID FASTCALL KefAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock);
+NTKERNELAPI VOID FASTCALL KefReleaseSpinLockFromDpcLevel(PKSPIN_LOCK SpinLock);
+#define KeAcquireSpinLockRaiseToDpc(lock)   KfAcquireSpinLock(lock)
+#define KeReleaseSpinLock(lock, irql)       KfReleaseSpinLock(lock, irql)
+#define KeAcquireSpinLockAtDpcLevel(lock)   KefAcquireSpinLockAtDpcLevel(lock)
+#define KeReleaseSpinLockFromDpcLevel(lock) KefReleaseSpinLockFromDpcLevel(lock)
+#else
 NTKERNELAPI KIRQL NTAPI KeAcquireSpinLockRaiseToDpc(PKSPIN_LOCK SpinLock);
 NTKERNELAPI VOID NTAPI KeReleaseSpinLock(PKSPIN_LOCK SpinLock, KIRQL NewIrql);
 NTKERNELAPI VOID NTAPI KeAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock);
 NTKERNELAPI VOID NTAPI KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK SpinLock);
+#endif
 #define KeAcquireSpinLock(lock, old_irql) (*(old_irql) = KeAcquireSpinLockRaiseToDpc(lock))
 
 /* ---- waiting ------------------------------------------------------------- */
@@ -76,9 +114,8 @@ NTKERNELAPI NTSTATUS NTAPI KeDelayExecutionThread(KPROCESSOR_MODE WaitMode, BOOL
                                                   PLARGE_INTEGER Interval);
 NTHALAPI VOID NTAPI KeStallExecutionProcessor(ULONG MicroSeconds);
 
-NTKERNELAPI VOID NTAPI KeInitializeFastMutex(PFAST_MUTEX FastMutex);
-NTKERNELAPI VOID NTAPI ExAcquireFastMutex(PFAST_MUTEX FastMutex);
-NTKERNELAPI VOID NTAPI ExReleaseFastMutex(PFAST_MUTEX FastMutex);
+NTKERNELAPI VOID FASTCALL ExAcquireFastMutex(PFAST_MUTEX FastMutex);
+NTKERNELAPI VOID FASTCALL ExReleaseFastMutex(PFAST_MUTEX FastMutex);
 FORCEINLINE VOID ExInitializeFastMutex(PFAST_MUTEX FastMutex)
 {
     FastMutex->Count = 1;
@@ -90,7 +127,6 @@ FORCEINLINE VOID ExInitializeFastMutex(PFAST_MUTEX FastMutex)
 /* ---- time ---------------------------------------------------------------- */
 
 NTHALAPI LARGE_INTEGER NTAPI KeQueryPerformanceCounter(PLARGE_INTEGER PerformanceFrequency);
-NTKERNELAPI ULONGLONG NTAPI KeQueryInterruptTimePrecise(PULONG64 QpcTimeStamp);
 NTKERNELAPI ULONG NTAPI KeQueryTimeIncrement(VOID);
 
 /* ---- DPCs, timers and work items ----------------------------------------- */
@@ -309,15 +345,58 @@ typedef struct _DRIVER_OBJECT *PDRIVER_OBJECT;
 typedef struct _DEVICE_OBJECT *PDEVICE_OBJECT;
 typedef struct _EPROCESS *PEPROCESS;
 typedef struct _OBJECT_TYPE *POBJECT_TYPE;
+typedef struct _FILE_OBJECT *PFILE_OBJECT;
+typedef struct _IRP *PIRP;
 typedef struct _OBJECT_HANDLE_INFORMATION *POBJECT_HANDLE_INFORMATION;
 
-NTKERNELAPI POBJECT_TYPE *MmSectionObjectType;
+typedef enum _SECTION_INFORMATION_CLASS { SectionBasicInformation = 0 } SECTION_INFORMATION_CLASS;
+
+typedef struct _SECTION_BASIC_INFORMATION {
+    PVOID BaseAddress;
+    ULONG AllocationAttributes;
+    LARGE_INTEGER MaximumSize;
+} SECTION_BASIC_INFORMATION;
+
+/* STATUS_OBJECT_TYPE_MISMATCH for what is no section. */
+NTSYSAPI NTSTATUS NTAPI ZwQuerySection(HANDLE SectionHandle,
+                                       SECTION_INFORMATION_CLASS SectionInformationClass,
+                                       PVOID SectionInformation, SIZE_T Length, PSIZE_T ResultLength);
 NTKERNELAPI NTSTATUS NTAPI ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAccess,
                                                      POBJECT_TYPE ObjectType, KPROCESSOR_MODE AccessMode,
                                                      PVOID *Object,
                                                      POBJECT_HANDLE_INFORMATION HandleInformation);
-NTKERNELAPI LONG_PTR NTAPI ObfDereferenceObject(PVOID Object);
+NTKERNELAPI LONG_PTR FASTCALL ObfDereferenceObject(PVOID Object);
 #define ObDereferenceObject(object) ObfDereferenceObject(object)
+
+/* ---- drivers and requests to them ---------------------------------------- */
+
+typedef struct _IO_STATUS_BLOCK {
+    union {
+        NTSTATUS Status;
+        PVOID Pointer;
+    };
+    ULONG_PTR Information;
+} IO_STATUS_BLOCK, *PIO_STATUS_BLOCK;
+
+#define METHOD_BUFFERED   0
+#define METHOD_NEITHER    3
+#define FILE_ANY_ACCESS   0
+#define FILE_DEVICE_VIDEO 0x23
+#define FILE_ALL_ACCESS   0x001F01FF
+#define CTL_CODE(device, function, method, access)                                                           \
+    ((ULONG)(device) << 16 | (ULONG)(access) << 14 | (ULONG)(function) << 2 | (ULONG)(method))
+
+NTSYSAPI NTSTATUS NTAPI ZwLoadDriver(PUNICODE_STRING DriverServiceName);
+NTKERNELAPI NTSTATUS NTAPI IoGetDeviceObjectPointer(PUNICODE_STRING ObjectName, ACCESS_MASK DesiredAccess,
+                                                    PFILE_OBJECT *FileObject, PDEVICE_OBJECT *DeviceObject);
+/* The request frees itself when it is completed. */
+NTKERNELAPI PIRP NTAPI IoBuildDeviceIoControlRequest(ULONG IoControlCode, PDEVICE_OBJECT DeviceObject,
+                                                     PVOID InputBuffer, ULONG InputBufferLength,
+                                                     PVOID OutputBuffer, ULONG OutputBufferLength,
+                                                     BOOLEAN InternalDeviceIoControl, PKEVENT Event,
+                                                     PIO_STATUS_BLOCK IoStatusBlock);
+NTKERNELAPI NTSTATUS FASTCALL IofCallDriver(PDEVICE_OBJECT DeviceObject, PIRP Irp);
+#define IoCallDriver(device, irp) IofCallDriver(device, irp)
 
 typedef enum _DEVICE_POWER_STATE {
     PowerDeviceUnspecified = 0,
@@ -426,3 +505,4 @@ WDDM_SIZE(MDL, 48);
 WDDM_SIZE(CM_PARTIAL_RESOURCE_DESCRIPTOR, 20);
 WDDM_SIZE(CM_RESOURCE_LIST, 40);
 WDDM_SIZE(OBJECT_ATTRIBUTES, 48);
+WDDM_SIZE(IO_STATUS_BLOCK, 16);

@@ -170,6 +170,7 @@ typedef struct _POINT {
     S(STATUS_INVALID_HANDLE, 0xC0000008)                                                                     \
     S(STATUS_INVALID_PARAMETER, 0xC000000D)                                                                  \
     S(STATUS_NO_SUCH_DEVICE, 0xC000000E)                                                                     \
+    S(STATUS_INVALID_DEVICE_REQUEST, 0xC0000010)                                                             \
     S(STATUS_NO_MEMORY, 0xC0000017)                                                                          \
     S(STATUS_ACCESS_DENIED, 0xC0000022)                                                                      \
     S(STATUS_BUFFER_TOO_SMALL, 0xC0000023)                                                                   \
@@ -181,6 +182,7 @@ typedef struct _POINT {
     S(STATUS_IO_TIMEOUT, 0xC00000B5)                                                                         \
     S(STATUS_NOT_SUPPORTED, 0xC00000BB)                                                                      \
     S(STATUS_INTERNAL_ERROR, 0xC00000E5)                                                                     \
+    S(STATUS_IMAGE_ALREADY_LOADED, 0xC000010E)                                                               \
     S(STATUS_CANCELLED, 0xC0000120)                                                                          \
     S(STATUS_DEVICE_CONFIGURATION_ERROR, 0xC0000182)                                                         \
     S(STATUS_INVALID_DEVICE_STATE, 0xC0000184)                                                               \
@@ -241,6 +243,7 @@ typedef struct _POINT {
 #define STATUS_INVALID_HANDLE                                   NT_STATUS_C(0xC0000008)
 #define STATUS_INVALID_PARAMETER                                NT_STATUS_C(0xC000000D)
 #define STATUS_NO_SUCH_DEVICE                                   NT_STATUS_C(0xC000000E)
+#define STATUS_INVALID_DEVICE_REQUEST                           NT_STATUS_C(0xC0000010)
 #define STATUS_NO_MEMORY                                        NT_STATUS_C(0xC0000017)
 #define STATUS_ACCESS_DENIED                                    NT_STATUS_C(0xC0000022)
 #define STATUS_BUFFER_TOO_SMALL                                 NT_STATUS_C(0xC0000023)
@@ -252,6 +255,7 @@ typedef struct _POINT {
 #define STATUS_IO_TIMEOUT                                       NT_STATUS_C(0xC00000B5)
 #define STATUS_NOT_SUPPORTED                                    NT_STATUS_C(0xC00000BB)
 #define STATUS_INTERNAL_ERROR                                   NT_STATUS_C(0xC00000E5)
+#define STATUS_IMAGE_ALREADY_LOADED                             NT_STATUS_C(0xC000010E)
 #define STATUS_CANCELLED                                        NT_STATUS_C(0xC0000120)
 #define STATUS_DEVICE_CONFIGURATION_ERROR                       NT_STATUS_C(0xC0000182)
 #define STATUS_INVALID_DEVICE_STATE                             NT_STATUS_C(0xC0000184)

@@ -23,7 +23,7 @@
 #include "dxgkrnl/handles.h"
 #include "dxgkrnl/injection.h"
 #include "dxgkrnl/interrupts.h"
-#include "dxgkrnl/ntos.h"
+#include "dxgkrnl/ntos/ntos.h"
 #include "dxgkrnl/sched.h"
 #include "dxgkrnl/sync.h"
 #include "dxgkrnl/tdr.h"
@@ -48,6 +48,7 @@ struct dxgk {
     unsigned epoch; /* counts resets */
 
     void *object; /* dlopen */
+    struct image *image;
     DRIVER_INITIALIZATION_DATA ddi;
     bool initialized;
     PVOID miniport;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dxgkrnl/flight.h"
+#include "dxgkrnl/image/image.h"
 
 /* ---- loading ------------------------------------------------------------- */
 
@@ -91,6 +92,18 @@ int dxgk_load_file(struct dxgk *d, const char *path, struct error *err)
     DRIVER_INITIALIZE *entry;
     int r;
 
+    if (dxgk_image_is(path)) {
+        r = dxgk_image_load(&d->image, path, err);
+        if (!r)
+            r = dxgk_load(d, dxgk_image_entry(d->image), err);
+        if (!r) {
+            dxgk_image_discard(d->image);
+        } else {
+            dxgk_image_unload(d->image);
+            d->image = NULL;
+        }
+        return r;
+    }
     d->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!d->object)
         return error_set(err, -ENOENT, "cannot load the miniport: %s", dlerror());
@@ -121,6 +134,8 @@ void dxgk_unload(struct dxgk *d)
     if (d->object)
         dlclose(d->object);
     d->object = NULL;
+    dxgk_image_unload(d->image);
+    d->image = NULL;
     d->initialized = false;
     memset(&d->ddi, 0, sizeof(d->ddi));
     d->state = DXGK_EMPTY;

@@ -112,7 +112,8 @@ int dxgk_create(struct dxgk **out, const struct dxgk_params *params, struct erro
 /* Stops and unloads first, if need be. No client may be open. */
 void dxgk_destroy(struct dxgk *d);
 
-/* Runs a miniport's DriverEntry: one linked into the program, or that of a shared object. */
+/* Runs a miniport's DriverEntry: one linked into the program, or that of a file: the image of a driver for x64 Windows
+ * (image/image.h), or a shared object. */
 int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err);
 int dxgk_load_file(struct dxgk *d, const char *path, struct error *err);
 void dxgk_unload(struct dxgk *d);
@@ -127,7 +128,7 @@ struct kernel *dxgk_kernel(struct dxgk *d);
 
 /* From the device: message `message` was sent; the INTx line has this level. Any thread, and never waits; where the
  * processor is free the interrupt routine runs inside, so no lock that the bus's functions take may be held. Comes no more when dxgk_destroy
- * is called: not even one that began earlier. */
+ * is called: not even one that began earlier. The thread must let SIGSEGV and SIGTRAP through (image/fault.h). */
 void dxgk_interrupt(struct dxgk *d, unsigned message);
 void dxgk_interrupt_line(struct dxgk *d, bool asserted);
 

@@ -461,6 +461,7 @@ static NTSTATUS map_shared_handle(struct call *c)
 {
     struct aerogpu_escape_map_shared_handle *e = c->block;
     struct kmd *k = c->k;
+    SECTION_BASIC_INFORMATION section;
     PVOID object;
     NTSTATUS s;
 
@@ -468,8 +469,11 @@ static NTSTATUS map_shared_handle(struct call *c)
         return STATUS_NOT_SUPPORTED;
     if (!e->shared_handle)
         return STATUS_INVALID_PARAMETER;
-    s = ObReferenceObjectByHandle((HANDLE)(ULONG_PTR)e->shared_handle, 0, *MmSectionObjectType,
-                                  ExGetPreviousMode(), &object, NULL);
+    s = ZwQuerySection((HANDLE)(ULONG_PTR)e->shared_handle, SectionBasicInformation, &section,
+                       sizeof(section), NULL);
+    if (NT_SUCCESS(s)) /* a section; as the kernel, for a NULL type is the kernel's */
+        s = ObReferenceObjectByHandle((HANDLE)(ULONG_PTR)e->shared_handle, 0, NULL, KernelMode, &object,
+                                      NULL);
     if (!NT_SUCCESS(s))
         return s;
     ExAcquireFastMutex(&k->mutex);

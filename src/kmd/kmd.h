@@ -268,6 +268,12 @@ struct kmd {
 
 /* driver.c */
 extern UNICODE_STRING kmd_service_key;
+/* Code that is needed until DriverEntry returns. */
+#if defined(_WIN32)
+#define KMD_INIT __attribute__((section("INIT")))
+#else
+#define KMD_INIT
+#endif
 
 /* hw.c: registers, ring, interrupts */
 ULONG kmd_read(struct kmd *k, ULONG reg);

@@ -474,6 +474,7 @@ static int watch(struct live *l, int fd)
 static int run(struct machine *m, struct error *e)
 {
     struct live *l = m->kind;
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
     sigset_t all, old;
     const struct executors_params p = {.host = {.executable = m->params.executor,
                                                 .device = m->params.device,
@@ -496,7 +497,10 @@ static int run(struct machine *m, struct error *e)
         return r;
     if (watch(l, l->timer_fd) || watch(l, l->wake_fd))
         return error_set(e, -errno, "epoll: %s", strerror(errno));
-    sigfillset(&all); /* signals are for the program's own threads */
+    sigfillset(
+        &all); /* signals are for the program's own threads; faults are not: the interrupt routine runs here */
+    for (unsigned i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        sigdelset(&all, faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     r = -pthread_create(&l->thread, NULL, device_thread, m);
     l->has_thread = !r;

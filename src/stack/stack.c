@@ -221,6 +221,7 @@ int stack_create(struct stack **out, const struct stack_params *p, struct error 
 {
     struct machine_params mp = p->machine;
     struct stack *s = calloc(1, sizeof(*s));
+    const char *miniport;
     int r;
 
     *out = NULL;
@@ -249,7 +250,8 @@ int stack_create(struct stack **out, const struct stack_params *p, struct error 
         goto fail;
     machine_set_irq(s->machine, on_irq, s);
     driver_enable(s->machine, true);
-    r = p->miniport ? dxgk_load_file(s->dxgk, p->miniport, e) : dxgk_load(s->dxgk, DriverEntry, e);
+    miniport = p->miniport ? p->miniport : getenv(STACK_MINIPORT_VARIABLE);
+    r = miniport ? dxgk_load_file(s->dxgk, miniport, e) : dxgk_load(s->dxgk, DriverEntry, e);
     if (r)
         goto fail;
     *out = s;

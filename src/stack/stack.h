@@ -17,11 +17,16 @@
 
 struct stack;
 
+/* Tests and programs without an option for it run on the miniport that this names. */
+#define STACK_MINIPORT_VARIABLE "AEROGPU_MINIPORT"
+
 struct stack_params {
     struct machine_params machine; /* irq and irq_ctx are the stack's */
     const struct settings *settings;
-    const char *miniport; /* a shared object instead of the miniport that is built in; NULL: that one */
-    bool bars_swapped;    /* the PnP manager lists the windows in the other order */
+    const char *
+        miniport; /* a driver's file (dxgk_load_file) instead of the miniport that is built in; NULL: that which
+                           * STACK_MINIPORT_VARIABLE names, or else the one that is built in */
+    bool bars_swapped; /* the PnP manager lists the windows in the other order */
     void (*on_event)(void *ctx, const struct dxgk_event *event); /* as in dxgk_params */
     void *event_ctx;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel's printf makes of its formats, where Windows differs from here. */
-#include "dxgkrnl/print.h"
+#include "dxgkrnl/ntos/print.h"
 
 #include "test.h"
 

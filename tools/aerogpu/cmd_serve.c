@@ -145,8 +145,9 @@ static int parse(int argc, char **argv, struct serve *o)
                  "what the registry holds: TdrDelay and so on; `man aerogpu-serve` lists them"),
         OPT_TEXT("event-log", 'e', &o->event_log, "FILE",
                  "append each event as a line of JSON: time, source, id, text"),
-        OPT_TEXT("miniport", 'M', &o->miniport, "FILE",
-                 "a miniport (shared object) in place of AeroGPU's own"),
+        OPT_TEXT(
+            "miniport", 'M', &o->miniport, "FILE",
+            "a miniport in place of AeroGPU's own: an x64 driver as Windows 7 would load it (.sys), or a shared object"),
         OPT_U32("ram", 'r', &o->ram_mib, 64, 3072, "MIB",
                 "guest memory, 64 to 3072; 1024. Pages are used once touched"),
         OPT_CALL(

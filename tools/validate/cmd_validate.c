@@ -251,8 +251,9 @@ static void checklist(struct run *r)
     static const char *const sample[] = {"readback_sanity", "compute_smoke"};
     char text[360];
 
-    snprintf(text, sizeof(text), "the miniport is started on %s; %u violations of the kernel's rules",
-             r->o.sim ? "the sim" : r->host.device, dxgk_violations(stack_dxgk(r->host.stack)));
+    snprintf(text, sizeof(text), "%s is started on %s; %u violations of the kernel's rules",
+             r->o.miniport ? r->o.miniport : "the miniport", r->o.sim ? "the sim" : r->host.device,
+             dxgk_violations(stack_dxgk(r->host.stack)));
     step(r, "driver loads", dxgk_state(stack_dxgk(r->host.stack)) == DXGK_STARTED, false, text);
     checked(r, "mode set", mode, 2);
     checked(r, "scanout visible", visible, 2);
@@ -351,6 +352,9 @@ static int parse(int argc, char **argv, struct validate_options *o)
         OPT_TEXT(
             "settings", 'S', &o->settings, "FILE",
             "what the registry holds, on top of what a validation needs (EnableReadGpaEscape, EnableMapSharedHandleEscape, EnableFaultInjection, TdrLimitCount 20); aerogpu-serve(1) lists them"),
+        OPT_TEXT(
+            "miniport", 'M', &o->miniport, "FILE",
+            "validate this miniport in place of AeroGPU's own: an x64 driver as Windows 7 would load it (.sys), or a shared object"),
         OPT_TEXT("executor", 'x', &o->executor, "FILE", "the executor program"),
         OPT_TEXT("device", 'd', &o->device, "NAME", "Vulkan device of the executor"),
         OPT_FLAG("json", 'j', &o->json, "print the report as JSON and nothing else"),
@@ -524,7 +528,7 @@ int cmd_validate(int argc, char **argv)
 {
     struct run r = {.o = {.out = "out/validate"}, .start_ms = now_ms()};
     time_t t = time(NULL);
-    char date[64];
+    char date[64], path[PATH_MAX];
     unsigned violations;
     json_t *baseline;
     int code = parse(argc, argv, &r.o);
@@ -538,6 +542,9 @@ int cmd_validate(int argc, char **argv)
     if (keep_log(&r))
         return EXIT_ENV;
     find_programs(&r);
+    if (r.o.miniport &&
+        setenv(STACK_MINIPORT_VARIABLE, realpath(r.o.miniport, path) ? path : r.o.miniport, 1))
+        return EXIT_ENV; /* for the services of tests, too */
     for (int i = 0; i < argc && strlen(r.command) + strlen(argv[i]) + 10 < sizeof(r.command); i++)
         snprintf(r.command + strlen(r.command), sizeof(r.command) - strlen(r.command), "%s%s", i ? " " : "",
                  argv[i]);

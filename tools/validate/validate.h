@@ -16,7 +16,7 @@
 
 struct validate_options {
     const char *out; /* folder for everything that is written */
-    const char *executor, *device, *settings;
+    const char *executor, *device, *settings, *miniport;
     unsigned soak_minutes, time_slack;
     uint64_t seed;
     bool quick, sim, json;

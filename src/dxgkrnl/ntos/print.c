@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* print.c: see print.h. Each conversion goes to snprintf with its length spelled out. */
-#include "dxgkrnl/print.h"
+#include "dxgkrnl/ntos/print.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -24,7 +24,13 @@ struct contiguous {
     struct physmem mem;
 };
 
+/* A device that was opened. */
+struct file_object {
+    struct file_object *next;
+};
+
 struct ntos {
+    struct file_object *files;
     struct mapping *mappings;
     struct pool_block pool;
     struct contiguous *contiguous;
@@ -36,3 +42,8 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d);
 void dxgk_ntos_finish(struct dxgk *d);
 NTSTATUS dxgk_ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va);
 NTSTATUS dxgk_ntos_unmap(struct dxgk *d, void *va);
+/* The text of `s`, if it is ASCII and shorter than `size`. */
+bool dxgk_ntos_to_ascii(const UNICODE_STRING *s, char *out, size_t size);
+
+/* An access of 1, 2, 4 or 8 bytes by a driver to whom registers are memory; false: no trapped window is there. */
+bool dxgk_ntos_register(struct dxgk *d, bool write, uint64_t va, unsigned size, uint64_t *value);

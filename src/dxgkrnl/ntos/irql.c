@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* irql.c: the processor as a miniport sees it: IRQL, spin locks, time, DPCs and timers. */
+#include "dxgkrnl/adapter.h"
+#include "dxgkrnl/ntos/routines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMER_FREQUENCY = 10000000 };
+
+/* ---- IRQL and spin locks ------------------------------------------------- */
+
+KIRQL NTAPI KeGetCurrentIrql(VOID)
+{
+    return dxgk_kernel_irql(SELF());
+}
+
+KIRQL NTAPI KfRaiseIrql(KIRQL NewIrql)
+{
+    return dxgk_kernel_raise(SELF(), NewIrql);
+}
+
+VOID NTAPI KeLowerIrql(KIRQL NewIrql)
+{
+    dxgk_kernel_lower(SELF(), NewIrql);
+}
+
+VOID NTAPI KeInitializeSpinLock(PKSPIN_LOCK SpinLock)
+{
+    *SpinLock = 0;
+}
+
+/* One processor: a lock that is held here is held by the caller, and acquiring it again would never return.
+ */
+static void acquire(struct kernel *k, const char *routine, PKSPIN_LOCK lock)
+{
+    if (*lock)
+        dxgk_kernel_violation(k, "%s of a spin lock that is held: a deadlock", routine);
+    *lock = 1;
+}
+
+static void release(struct kernel *k, const char *routine, PKSPIN_LOCK lock)
+{
+    if (!*lock)
+        dxgk_kernel_violation(k, "%s of a spin lock that is not held", routine);
+    *lock = 0;
+}
+
+KIRQL NTAPI KeAcquireSpinLockRaiseToDpc(PKSPIN_LOCK SpinLock)
+{
+    KIRQL old;
+    ENTER(KeAcquireSpinLockRaiseToDpc);
+
+    old = dxgk_kernel_irql(k) < DISPATCH_LEVEL ? dxgk_kernel_raise(k, DISPATCH_LEVEL) : dxgk_kernel_irql(k);
+    acquire(k, "KeAcquireSpinLock", SpinLock);
+    return old;
+}
+
+VOID NTAPI KeReleaseSpinLock(PKSPIN_LOCK SpinLock, KIRQL NewIrql)
+{
+    struct kernel *k = SELF();
+
+    if (dxgk_kernel_irql(k) != DISPATCH_LEVEL)
+        dxgk_kernel_violation(k, "KeReleaseSpinLock called at IRQL %d, must be DISPATCH_LEVEL",
+                              dxgk_kernel_irql(k));
+    release(k, "KeReleaseSpinLock", SpinLock);
+    dxgk_kernel_lower(k, NewIrql);
+}
+
+VOID NTAPI KeAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
+{
+    struct kernel *k = SELF();
+
+    if (dxgk_kernel_irql(k) < DISPATCH_LEVEL)
+        dxgk_kernel_violation(
+            k, "KeAcquireSpinLockAtDpcLevel called at IRQL %d, must be at least DISPATCH_LEVEL",
+            dxgk_kernel_irql(k));
+    acquire(k, "KeAcquireSpinLockAtDpcLevel", SpinLock);
+}
+
+VOID NTAPI KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK SpinLock)
+{
+    struct kernel *k = SELF();
+
+    if (dxgk_kernel_irql(k) < DISPATCH_LEVEL)
+        dxgk_kernel_violation(
+            k, "KeReleaseSpinLockFromDpcLevel called at IRQL %d, must be at least DISPATCH_LEVEL",
+            dxgk_kernel_irql(k));
+    release(k, "KeReleaseSpinLockFromDpcLevel", SpinLock);
+}
+
+/* ---- time ---------------------------------------------------------------- */
+
+LARGE_INTEGER NTAPI KeQueryPerformanceCounter(PLARGE_INTEGER PerformanceFrequency)
+{
+    LARGE_INTEGER now = {.QuadPart = (LONGLONG)(clock_now(OWNER()->clock) / 100)};
+
+    if (PerformanceFrequency)
+        PerformanceFrequency->QuadPart = TIMER_FREQUENCY;
+    return now;
+}
+
+ULONG NTAPI KeQueryTimeIncrement(VOID)
+{
+    SELF();
+    return 156250;
+}
+
+/* ---- DPCs and timers ----------------------------------------------------- */
+
+VOID NTAPI KeInitializeDpc(PKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine, PVOID DeferredContext)
+{
+    *Dpc = (KDPC){.DeferredRoutine = DeferredRoutine, .DeferredContext = DeferredContext};
+}
+
+BOOLEAN NTAPI KeInsertQueueDpc(PKDPC Dpc, PVOID SystemArgument1, PVOID SystemArgument2)
+{
+    struct kernel *k = SELF();
+
+    if (Dpc->DpcData)
+        return FALSE;
+    Dpc->SystemArgument1 = SystemArgument1;
+    Dpc->SystemArgument2 = SystemArgument2;
+    dxgk_kernel_queue_dpc(k, Dpc);
+    return TRUE;
+}
+
+/* One processor: whatever was queued has run, for the IRQL is below DISPATCH_LEVEL here. */
+VOID NTAPI KeFlushQueuedDpcs(VOID)
+{
+    ENTER(KeFlushQueuedDpcs);
+}
+
+/* The kernel's timer behind a KTIMER is allocated while it is set; TimerListEntry.Flink holds it. */
+static void timer_fired(void *ctx)
+{
+    PKTIMER t = ctx;
+    struct kernel *k = SELF();
+
+    free(t->TimerListEntry.Flink);
+    t->TimerListEntry.Flink = NULL;
+    t->Header.SignalState = 1;
+    dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&t->Header));
+    if (t->Dpc)
+        dxgk_kernel_queue_dpc(k, t->Dpc);
+}
+
+VOID NTAPI KeInitializeTimer(PKTIMER Timer)
+{
+    memset(Timer, 0, sizeof(*Timer));
+}
+
+BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer)
+{
+    struct ktimer *kt = (struct ktimer *)Timer->TimerListEntry.Flink;
+    ENTER(KeCancelTimer);
+
+    if (!kt)
+        return FALSE;
+    dxgk_kernel_cancel(k, kt);
+    free(kt);
+    Timer->TimerListEntry.Flink = NULL;
+    return TRUE;
+}
+
+BOOLEAN NTAPI KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc)
+{
+    BOOLEAN was_set = KeCancelTimer(Timer);
+    struct kernel *k = SELF();
+    struct ktimer *kt = calloc(1, sizeof(*kt));
+
+    if (!kt)
+        abort();
+    Timer->Header.SignalState = 0;
+    Timer->Dpc = Dpc;
+    Timer->TimerListEntry.Flink = (LIST_ENTRY *)kt;
+    dxgk_kernel_arm(k, kt, dxgk_ntos_deadline(k, &DueTime), timer_fired, Timer);
+    return was_set;
+}

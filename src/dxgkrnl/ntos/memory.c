@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.c: the memory and the register windows that a miniport has, and what it did not give back. */
+#include "dxgkrnl/adapter.h"
+#include "dxgkrnl/ntos/routines.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { POOL_MAGIC = 0x6C6F6F50 };
+
+/* ---- memory -------------------------------------------------------------- */
+
+void dxgk_ntos_init(struct dxgk *d)
+{
+    d->ntos.pool.prev = d->ntos.pool.next = &d->ntos.pool;
+}
+
+PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
+{
+    struct dxgk *d = OWNER();
+    struct pool_block *b;
+    ENTER(ExAllocatePoolWithTag);
+
+    if (PoolType == PagedPool)
+        dxgk_kernel_check(k, "ExAllocatePoolWithTag of paged pool", APC_LEVEL);
+    if (!NumberOfBytes)
+        dxgk_kernel_violation(k, "ExAllocatePoolWithTag of zero bytes");
+    b = NumberOfBytes < SIZE_MAX / 2 ? malloc(sizeof(*b) + NumberOfBytes) : NULL;
+    if (!b)
+        return NULL;
+    *b = (struct pool_block){.prev = d->ntos.pool.prev,
+                             .next = &d->ntos.pool,
+                             .size = NumberOfBytes,
+                             .tag = Tag,
+                             .magic = POOL_MAGIC};
+    b->prev->next = b->next->prev = b;
+    memset(b + 1, 0xA5, NumberOfBytes); /* pool is not zeroed: do not let a driver rely on it */
+    return b + 1;
+}
+
+VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
+{
+    struct pool_block *b = (struct pool_block *)P - 1;
+    ENTER(ExFreePoolWithTag);
+
+    if (b->magic != POOL_MAGIC) {
+        dxgk_kernel_violation(k, "ExFreePool of %p, which is not allocated", P);
+        return;
+    }
+    if (Tag && b->tag != Tag)
+        dxgk_kernel_violation(k, "ExFreePoolWithTag: the tag is %08x, was %08x", Tag, b->tag);
+    b->magic = 0;
+    b->prev->next = b->next;
+    b->next->prev = b->prev;
+    free(b);
+}
+
+VOID NTAPI ExFreePool(PVOID P)
+{
+    ExFreePoolWithTag(P, 0);
+}
+
+PVOID NTAPI MmAllocateContiguousMemory(SIZE_T NumberOfBytes, PHYSICAL_ADDRESS HighestAcceptableAddress)
+{
+    struct dxgk *d = OWNER();
+    struct contiguous *c;
+    ENTER(MmAllocateContiguousMemory);
+
+    c = calloc(1, sizeof(*c));
+    if (!c || dxgk_physmem_alloc(d, NumberOfBytes, &c->mem)) {
+        free(c);
+        return NULL;
+    }
+    if (c->mem.pa + NumberOfBytes - 1 > (uint64_t)HighestAcceptableAddress.QuadPart) {
+        dxgk_physmem_free(d, &c->mem);
+        free(c);
+        return NULL;
+    }
+    c->next = d->ntos.contiguous;
+    d->ntos.contiguous = c;
+    return c->mem.va;
+}
+
+PVOID NTAPI MmAllocateContiguousMemorySpecifyCache(SIZE_T NumberOfBytes,
+                                                   PHYSICAL_ADDRESS LowestAcceptableAddress,
+                                                   PHYSICAL_ADDRESS HighestAcceptableAddress,
+                                                   PHYSICAL_ADDRESS BoundaryAddressMultiple,
+                                                   MEMORY_CACHING_TYPE CacheType)
+{
+    UNREFERENCED_PARAMETER(LowestAcceptableAddress);
+    UNREFERENCED_PARAMETER(BoundaryAddressMultiple);
+    UNREFERENCED_PARAMETER(CacheType);
+    return MmAllocateContiguousMemory(NumberOfBytes, HighestAcceptableAddress);
+}
+
+VOID NTAPI MmFreeContiguousMemory(PVOID BaseAddress)
+{
+    struct dxgk *d = OWNER();
+    ENTER(MmFreeContiguousMemory);
+
+    for (struct contiguous **p = &d->ntos.contiguous; *p; p = &(*p)->next)
+        if ((*p)->mem.va == BaseAddress) {
+            struct contiguous *c = *p;
+            *p = c->next;
+            dxgk_physmem_free(d, &c->mem);
+            free(c);
+            return;
+        }
+    dxgk_kernel_violation(k, "MmFreeContiguousMemory of %p, which is not allocated", BaseAddress);
+}
+
+VOID NTAPI MmFreeContiguousMemorySpecifyCache(PVOID BaseAddress, SIZE_T NumberOfBytes,
+                                              MEMORY_CACHING_TYPE CacheType)
+{
+    UNREFERENCED_PARAMETER(NumberOfBytes);
+    UNREFERENCED_PARAMETER(CacheType);
+    MmFreeContiguousMemory(BaseAddress);
+}
+
+PHYSICAL_ADDRESS NTAPI MmGetPhysicalAddress(PVOID BaseAddress)
+{
+    struct dxgk *d = OWNER();
+    PHYSICAL_ADDRESS pa = {.QuadPart = 0};
+
+    for (struct contiguous *c = d->ntos.contiguous; c; c = c->next)
+        if ((uint8_t *)BaseAddress >= (uint8_t *)c->mem.va &&
+            (uint8_t *)BaseAddress < (uint8_t *)c->mem.va + c->mem.size)
+            pa.QuadPart = (LONGLONG)(c->mem.pa + (uint64_t)((uint8_t *)BaseAddress - (uint8_t *)c->mem.va));
+    return pa;
+}
+
+PVOID NTAPI MmGetVirtualForPhysical(PHYSICAL_ADDRESS PhysicalAddress)
+{
+    struct dxgk *d = OWNER();
+
+    return d->bus->dma_ptr(d->bus->ctx, (uint64_t)PhysicalAddress.QuadPart, 1);
+}
+
+/* ---- device registers ---------------------------------------------------- */
+
+NTSTATUS dxgk_ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va)
+{
+    const struct dxgk_bus *bus = d->bus;
+    struct mapping *m;
+    bool inside = false;
+
+    for (unsigned i = 0; i < bus->num_resources; i++) {
+        const struct dxgk_resource *r = &bus->resources[i];
+        if (r->type == CmResourceTypeMemory && address >= r->start && address - r->start < r->length &&
+            size <= r->length - (address - r->start))
+            inside = true;
+    }
+    if (!inside || !size)
+        return STATUS_INVALID_PARAMETER;
+    m = calloc(1, sizeof(*m));
+    if (!m)
+        return STATUS_NO_MEMORY;
+    *m = (struct mapping){.next = d->ntos.mappings, .address = address, .size = size};
+    m->va = bus->mmio_map ? bus->mmio_map(bus->ctx, address, size) : NULL;
+    if (!m->va) {
+        m->trapped = true;
+        m->va = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (m->va == MAP_FAILED) {
+            free(m);
+            return STATUS_NO_MEMORY;
+        }
+    }
+    d->ntos.mappings = m;
+    *va = m->va;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS dxgk_ntos_unmap(struct dxgk *d, void *va)
+{
+    for (struct mapping **p = &d->ntos.mappings; *p; p = &(*p)->next)
+        if ((*p)->va == va) {
+            struct mapping *m = *p;
+            *p = m->next;
+            if (m->trapped)
+                munmap(m->va, m->size);
+            free(m);
+            return STATUS_SUCCESS;
+        }
+    return STATUS_INVALID_PARAMETER;
+}
+
+PVOID NTAPI MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes,
+                         MEMORY_CACHING_TYPE CacheType)
+{
+    struct dxgk *d = OWNER();
+    struct mapping *m;
+    void *va = NULL;
+    ENTER(MmMapIoSpace);
+
+    UNREFERENCED_PARAMETER(CacheType);
+    if (NT_SUCCESS(dxgk_ntos_map(d, (uint64_t)PhysicalAddress.QuadPart, NumberOfBytes, &va)))
+        return va;
+    va = d->bus->dma_ptr(d->bus->ctx, (uint64_t)PhysicalAddress.QuadPart, NumberOfBytes);
+    m = va ? calloc(1, sizeof(*m)) : NULL; /* memory: mapped as it is */
+    if (!m)
+        return NULL;
+    *m = (struct mapping){.next = d->ntos.mappings,
+                          .va = va,
+                          .address = (uint64_t)PhysicalAddress.QuadPart,
+                          .size = NumberOfBytes};
+    d->ntos.mappings = m;
+    return va;
+}
+
+PPHYSICAL_MEMORY_RANGE NTAPI MmGetPhysicalMemoryRanges(VOID)
+{
+    struct dxgk *d = OWNER();
+    PPHYSICAL_MEMORY_RANGE r = ExAllocatePoolWithTag(NonPagedPool, 2 * sizeof(*r), 0);
+    ENTER(MmGetPhysicalMemoryRanges);
+
+    if (!r)
+        return NULL;
+    memset(r, 0, 2 * sizeof(*r));
+    r->NumberOfBytes.QuadPart = (LONGLONG)d->bus->memory_size;
+    return r;
+}
+
+/* Command buffers are dxgkrnl's own mappings, which nobody else can take away. */
+HANDLE NTAPI MmSecureVirtualMemory(PVOID Address, SIZE_T Size, ULONG ProbeMode)
+{
+    ENTER(MmSecureVirtualMemory);
+    return Size && ProbeMode ? Address : NULL;
+}
+
+VOID NTAPI MmUnsecureVirtualMemory(HANDLE SecureHandle)
+{
+    ENTER(MmUnsecureVirtualMemory);
+    if (!SecureHandle)
+        dxgk_kernel_violation(k, "MmUnsecureVirtualMemory of nothing");
+}
+
+VOID NTAPI MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes)
+{
+    struct dxgk *d = OWNER();
+    ENTER(MmUnmapIoSpace);
+
+    UNREFERENCED_PARAMETER(NumberOfBytes);
+    if (!NT_SUCCESS(dxgk_ntos_unmap(d, BaseAddress)))
+        dxgk_kernel_violation(k, "MmUnmapIoSpace of %p, which is not mapped", BaseAddress);
+}
+
+bool dxgk_ntos_register(struct dxgk *d, bool write, uint64_t va, unsigned size, uint64_t *value)
+{
+    const struct dxgk_bus *bus = d->bus;
+    unsigned step = size > 4 ? 4 : size; /* the device's words */
+    uint64_t v = 0;
+
+    for (struct mapping *m = d->ntos.mappings; m; m = m->next) {
+        uint64_t at = va - (uint64_t)(uintptr_t)m->va;
+        if (!m->trapped || size > m->size || at > m->size - size)
+            continue;
+        for (unsigned i = 0; i < size; i += step)
+            if (write)
+                bus->mmio_write(bus->ctx, m->address + at + i, step,
+                                *value >> 8 * i & ((UINT64_C(1) << 8 * step) - 1));
+            else
+                v |= bus->mmio_read(bus->ctx, m->address + at + i, step) << 8 * i;
+        if (!write)
+            *value = v;
+        return true;
+    }
+    return false;
+}
+
+static struct mapping *find_mapping(const char *routine, const volatile void *reg, unsigned size)
+{
+    struct dxgk *d = OWNER();
+
+    for (struct mapping *m = d->ntos.mappings; m; m = m->next)
+        if ((const volatile uint8_t *)reg >= m->va &&
+            (size_t)((const volatile uint8_t *)reg - m->va) <= m->size - size)
+            return m;
+    dxgk_kernel_violation(d->kernel, "%s of %p, which is not in a mapped register window", routine,
+                          (const void *)reg);
+    return NULL;
+}
+
+static uint64_t register_read(const char *routine, const volatile void *reg, unsigned size)
+{
+    struct mapping *m = find_mapping(routine, reg, size);
+    struct dxgk *d = OWNER();
+    uint32_t value = 0;
+
+    if (!m)
+        return UINT64_MAX;
+    if (!m->trapped) {
+        memcpy(&value, (const void *)reg, size);
+        return value;
+    }
+    return d->bus->mmio_read(d->bus->ctx, m->address + (uint64_t)((const volatile uint8_t *)reg - m->va),
+                             size);
+}
+
+static void register_write(const char *routine, volatile void *reg, unsigned size, uint32_t value)
+{
+    struct mapping *m = find_mapping(routine, reg, size);
+    struct dxgk *d = OWNER();
+
+    if (!m)
+        return;
+    if (!m->trapped)
+        memcpy((void *)reg, &value, size);
+    else
+        d->bus->mmio_write(d->bus->ctx, m->address + (uint64_t)((volatile uint8_t *)reg - m->va), size,
+                           value);
+}
+
+UCHAR NTAPI READ_REGISTER_UCHAR(volatile UCHAR *Register)
+{
+    return (UCHAR)register_read(__func__, Register, 1);
+}
+
+ULONG NTAPI READ_REGISTER_ULONG(volatile ULONG *Register)
+{
+    return (ULONG)register_read(__func__, Register, 4);
+}
+
+VOID NTAPI WRITE_REGISTER_UCHAR(volatile UCHAR *Register, UCHAR Value)
+{
+    register_write(__func__, Register, 1, Value);
+}
+
+VOID NTAPI WRITE_REGISTER_ULONG(volatile ULONG *Register, ULONG Value)
+{
+    register_write(__func__, Register, 4, Value);
+}
+
+/* ---- leaks --------------------------------------------------------------- */
+
+unsigned dxgk_ntos_check_leaks(struct dxgk *d)
+{
+    unsigned n = 0;
+
+    for (struct pool_block *b = d->ntos.pool.next; b != &d->ntos.pool; b = b->next, n++)
+        dxgk_kernel_violation(d->kernel, "the miniport leaked %zu bytes of pool, tag %.4s", b->size,
+                              (char *)&b->tag);
+    for (struct contiguous *c = d->ntos.contiguous; c; c = c->next, n++)
+        dxgk_kernel_violation(d->kernel, "the miniport leaked %zu bytes of contiguous memory", c->mem.size);
+    for (struct mapping *m = d->ntos.mappings; m; m = m->next, n++)
+        dxgk_kernel_violation(d->kernel, "the miniport leaked a mapping of %zu bytes at %#llx", m->size,
+                              (unsigned long long)m->address);
+    for (struct file_object *f = d->ntos.files; f; f = f->next, n++)
+        dxgk_kernel_violation(d->kernel, "the miniport leaked a file object of \\Device\\DxgKrnl");
+    return n;
+}
+
+void dxgk_ntos_finish(struct dxgk *d)
+{
+    while (d->ntos.pool.next != &d->ntos.pool) {
+        struct pool_block *b = d->ntos.pool.next;
+        d->ntos.pool.next = b->next;
+        free(b);
+    }
+    d->ntos.pool.prev = &d->ntos.pool;
+    while (d->ntos.contiguous) {
+        struct contiguous *c = d->ntos.contiguous;
+        d->ntos.contiguous = c->next;
+        dxgk_physmem_free(d, &c->mem);
+        free(c);
+    }
+    while (d->ntos.mappings)
+        dxgk_ntos_unmap(d, d->ntos.mappings->va);
+    while (d->ntos.files) {
+        struct file_object *f = d->ntos.files;
+        d->ntos.files = f->next;
+        free(f);
+    }
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* objects.c: objects that a miniport has references to, and on whose behalf it was called. */
+#include "dxgkrnl/adapter.h"
+#include "dxgkrnl/ntos/routines.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+KPROCESSOR_MODE NTAPI ExGetPreviousMode(VOID)
+{
+    return dxgk_kernel_caller(SELF()).process ? UserMode : KernelMode;
+}
+
+BOOLEAN NTAPI SeSinglePrivilegeCheck(LUID PrivilegeValue, KPROCESSOR_MODE PreviousMode)
+{
+    struct dxgk_kernel_caller c = dxgk_kernel_caller(SELF());
+    ENTER(SeSinglePrivilegeCheck);
+
+    return PreviousMode == KernelMode || (c.admin && PrivilegeValue.LowPart == SE_DEBUG_PRIVILEGE);
+}
+
+/* The handles that processes have in common here are those of shared resources; they stand for section objects. */
+static PVOID shared(HANDLE handle)
+{
+    uintptr_t h = (uintptr_t)handle;
+
+    return h <= UINT32_MAX ? dxgk_share_get(OWNER(), (D3DKMT_HANDLE)h, NULL) : NULL;
+}
+
+NTSTATUS NTAPI ZwQuerySection(HANDLE SectionHandle, SECTION_INFORMATION_CLASS SectionInformationClass,
+                              PVOID SectionInformation, SIZE_T Length, PSIZE_T ResultLength)
+{
+    ENTER(ZwQuerySection);
+
+    if (SectionInformationClass != SectionBasicInformation || Length != sizeof(SECTION_BASIC_INFORMATION))
+        return STATUS_INFO_LENGTH_MISMATCH;
+    if (!shared(SectionHandle))
+        return STATUS_INVALID_HANDLE;
+    memset(SectionInformation, 0, Length);
+    if (ResultLength)
+        *ResultLength = Length;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS NTAPI ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAccess, POBJECT_TYPE ObjectType,
+                                         KPROCESSOR_MODE AccessMode, PVOID *Object,
+                                         POBJECT_HANDLE_INFORMATION HandleInformation)
+{
+    ENTER(ObReferenceObjectByHandle);
+
+    UNREFERENCED_PARAMETER(DesiredAccess);
+    UNREFERENCED_PARAMETER(AccessMode);
+    UNREFERENCED_PARAMETER(HandleInformation);
+    *Object = shared(Handle);
+    if (!*Object)
+        return STATUS_INVALID_HANDLE;
+    return ObjectType ? STATUS_OBJECT_TYPE_MISMATCH : STATUS_SUCCESS;
+}
+
+VOID NTAPI RtlAssert(PVOID FailedAssertion, PVOID FileName, ULONG LineNumber, PSTR Message)
+{
+    UNREFERENCED_PARAMETER(Message);
+    dxgk_kernel_violation(SELF(), "%s:%u: broken invariant of the miniport: %s", (const char *)FileName,
+                          LineNumber, (const char *)FailedAssertion);
+}
+
+LONG_PTR NTAPI ObfDereferenceObject(PVOID Object)
+{
+    struct dxgk *d = OWNER();
+    ENTER(ObfDereferenceObject);
+
+    for (struct file_object **p = &d->ntos.files; *p; p = &(*p)->next)
+        if (*p == Object) {
+            struct file_object *f = *p;
+            *p = f->next;
+            free(f);
+            return 0;
+        }
+    return Object != NULL;
+}
+
+/* ---- drivers and requests to them ---------------------------------------- */
+
+/* What a request holds until it is completed; opaque to drivers. */
+struct _IRP {
+    ULONG code;
+    BOOLEAN internal;
+    PVOID out;
+    ULONG out_size;
+    PKEVENT event;
+    PIO_STATUS_BLOCK status;
+};
+
+static BOOLEAN is_named(const UNICODE_STRING *s, const char *name)
+{
+    char text[128];
+
+    return dxgk_ntos_to_ascii(s, text, sizeof(text)) && !strcasecmp(text, name);
+}
+
+NTSTATUS NTAPI ZwLoadDriver(PUNICODE_STRING DriverServiceName)
+{
+    ENTER(ZwLoadDriver);
+    if (is_named(DriverServiceName, "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\DXGKrnl"))
+        return STATUS_IMAGE_ALREADY_LOADED;
+    return STATUS_OBJECT_NAME_NOT_FOUND;
+}
+
+NTSTATUS NTAPI IoGetDeviceObjectPointer(PUNICODE_STRING ObjectName, ACCESS_MASK DesiredAccess,
+                                        PFILE_OBJECT *FileObject, PDEVICE_OBJECT *DeviceObject)
+{
+    struct dxgk *d = OWNER();
+    struct file_object *f;
+    ENTER(IoGetDeviceObjectPointer);
+
+    UNREFERENCED_PARAMETER(DesiredAccess);
+    if (!is_named(ObjectName, "\\Device\\DxgKrnl"))
+        return STATUS_OBJECT_NAME_NOT_FOUND;
+    f = calloc(1, sizeof(*f));
+    if (!f)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    f->next = d->ntos.files;
+    d->ntos.files = f;
+    *FileObject = (PFILE_OBJECT)f;
+    *DeviceObject = (PDEVICE_OBJECT)&d->ntos;
+    return STATUS_SUCCESS;
+}
+
+PIRP NTAPI IoBuildDeviceIoControlRequest(ULONG IoControlCode, PDEVICE_OBJECT DeviceObject, PVOID InputBuffer,
+                                         ULONG InputBufferLength, PVOID OutputBuffer,
+                                         ULONG OutputBufferLength, BOOLEAN InternalDeviceIoControl,
+                                         PKEVENT Event, PIO_STATUS_BLOCK IoStatusBlock)
+{
+    PIRP irp;
+    ENTER(IoBuildDeviceIoControlRequest);
+
+    UNREFERENCED_PARAMETER(DeviceObject);
+    UNREFERENCED_PARAMETER(InputBuffer);
+    UNREFERENCED_PARAMETER(InputBufferLength);
+    irp = malloc(sizeof(*irp));
+    if (irp)
+        *irp = (struct _IRP){IoControlCode, InternalDeviceIoControl, OutputBuffer, OutputBufferLength, Event,
+                             IoStatusBlock};
+    return irp;
+}
+
+/* The one device that drivers call is dxgkrnl's, and it answers one request. */
+NTSTATUS NTAPI IofCallDriver(PDEVICE_OBJECT DeviceObject, PIRP Irp)
+{
+    struct dxgk *d = OWNER();
+    NTSTATUS s = STATUS_INVALID_DEVICE_REQUEST;
+    ENTER(IofCallDriver);
+
+    *Irp->status = (IO_STATUS_BLOCK){0};
+    if (DeviceObject == (PDEVICE_OBJECT)&d->ntos && Irp->internal &&
+        Irp->code == IOCTL_VIDEO_DDI_FUNC_REGISTER) {
+        PVOID function = (PVOID)DxgkInitialize;
+        s = STATUS_BUFFER_TOO_SMALL;
+        if (Irp->out_size >= sizeof(function)) {
+            memcpy(Irp->out, &function, sizeof(function));
+            Irp->status->Information = sizeof(function);
+            s = STATUS_SUCCESS;
+        }
+    }
+    Irp->status->Status = s;
+    if (Irp->event)
+        KeSetEvent(Irp->event, 0, FALSE);
+    free(Irp);
+    return s;
+}
+
+/* ---- the caller ---------------------------------------------------------- */
+
+PEPROCESS NTAPI PsGetCurrentProcess(VOID)
+{
+    return (PEPROCESS)(uintptr_t)(dxgk_kernel_caller(SELF()).process + 1);
+}
+
+HANDLE NTAPI PsGetCurrentProcessId(VOID)
+{
+    return (HANDLE)(uintptr_t)dxgk_kernel_caller(SELF()).process;
+}
+
+PVOID NTAPI PsReferencePrimaryToken(PEPROCESS Process)
+{
+    ENTER(PsReferencePrimaryToken);
+    return Process;
+}
+
+VOID NTAPI PsDereferencePrimaryToken(PVOID PrimaryToken)
+{
+    ENTER(PsDereferencePrimaryToken);
+    UNREFERENCED_PARAMETER(PrimaryToken);
+}
+
+BOOLEAN NTAPI SeTokenIsAdmin(PVOID Token)
+{
+    ENTER(SeTokenIsAdmin);
+    UNREFERENCED_PARAMETER(Token);
+    return dxgk_kernel_caller(k).admin || !dxgk_kernel_caller(k).process;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* routines.c: see routines.h. */
+#include "dxgkrnl/ntos/routines.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- the C library ------------------------------------------------------- */
+
+static PVOID NTAPI dxgk_crt_memcpy(PVOID to, const VOID *from, SIZE_T size)
+{
+    return memcpy(to, from, size);
+}
+
+static PVOID NTAPI dxgk_crt_memmove(PVOID to, const VOID *from, SIZE_T size)
+{
+    return memmove(to, from, size);
+}
+
+static PVOID NTAPI dxgk_crt_memset(PVOID to, int value, SIZE_T size)
+{
+    return memset(to, value, size);
+}
+
+static int NTAPI dxgk_crt_memcmp(const VOID *a, const VOID *b, SIZE_T size)
+{
+    return memcmp(a, b, size);
+}
+
+/* ---- exports ------------------------------------------------------------- */
+
+static const struct export
+{
+    const char *module, *name;
+    void *address;
+}
+exports[] = {
+#define EXPORT_R(module, name, limit) {#module, #name, (void *)name},
+#define EXPORT_C(module, name, limit) {#module, #name, (void *)dxgk_crt_##name},
+    NTOS_ROUTINES(EXPORT_R, EXPORT_C)};
+
+void *dxgk_ntos_export(const char *module, const char *name)
+{
+    size_t length = strcspn(module, ".");
+
+    for (size_t i = 0; i < sizeof(exports) / sizeof(exports[0]); i++)
+        if (!strcmp(exports[i].name, name) && strlen(exports[i].module) == length &&
+            !strncasecmp(exports[i].module, module, length))
+            return exports[i].address;
+    return NULL;
+}
