@@ -31,11 +31,35 @@ static void make_advice(struct bb_view *v)
             "Run `aerogpu minimize` on this dump for the smallest recording that still crashes the same way.");
 }
 
+sqlite3_stmt *bb_view_processors(struct bb_view *v)
+{
+    return bb_select(
+        &v->dump, "SELECT text, CASE certainty WHEN 'certain' THEN 'certain' WHEN 'candidate' THEN 'likely' "
+                  "ELSE 'not seen' END, cause FROM finding WHERE source='processor trace' ORDER BY rank");
+}
+
+static void read_processors(struct bb_view *v)
+{
+    sqlite3_stmt *s = bb_view_processors(v);
+
+    if (bb_step(&v->dump, &s)) { /* its verdict is the first */
+        snprintf(v->processors.text, sizeof(v->processors.text), "%s", bb_column_text(&v->dump, s, 0));
+        snprintf(v->processors.certainty, sizeof(v->processors.certainty), "%s",
+                 bb_column_text(&v->dump, s, 1));
+        snprintf(v->processors.verdict, sizeof(v->processors.verdict), "%s", bb_column_text(&v->dump, s, 2));
+        v->processors.relation =
+            witness_text(v->processors.relation_text, sizeof(v->processors.relation_text), v->cause,
+                         v->sure_cause, v->processors.verdict, v->processors.certainty);
+    }
+    sqlite3_finalize(s);
+}
+
 void bb_view_init(struct bb_view *v)
 {
     struct bb_dump *d = &v->dump;
-    sqlite3_stmt *s = bb_select(
-        d, "SELECT text, certainty, cause, source, submission, packet FROM finding ORDER BY rank LIMIT 1");
+    sqlite3_stmt *s =
+        bb_select(d, "SELECT text, certainty, cause, source, submission, packet, sure_cause FROM finding "
+                     "WHERE source IS NOT 'processor trace' ORDER BY rank LIMIT 1");
 
     v->submission = v->packet = -1;
     while (bb_step(d, &s)) {
@@ -45,7 +69,9 @@ void bb_view_init(struct bb_view *v)
         snprintf(v->source, sizeof(v->source), "%s", bb_column_text(d, s, 3));
         v->submission = bb_column_int(d, s, 4, -1);
         v->packet = bb_column_int(d, s, 5, -1);
+        snprintf(v->sure_cause, sizeof(v->sure_cause), "%s", bb_column_text(d, s, 6));
     }
+    read_processors(v);
     if (!v->verdict[0])
         bb_dump_meta(d, "summary", v->verdict, sizeof(v->verdict));
     if (!v->verdict[0])
@@ -135,7 +161,8 @@ static void put_sureness(struct bb_view *v, struct strbuf *o)
 static void put_findings(struct bb_view *v, struct strbuf *o)
 {
     sqlite3_stmt *s =
-        bb_select(&v->dump, "SELECT text, certainty, source FROM finding WHERE rank > 0 ORDER BY rank");
+        bb_select(&v->dump, "SELECT text, certainty, source FROM finding WHERE rank > 0 AND source IS NOT "
+                            "'processor trace' ORDER BY rank");
 
     while (bb_step(&v->dump, &s))
         strbuf_printf(o, "  also (%s, %s): %s\n", bb_column_text(&v->dump, s, 1),
@@ -146,6 +173,21 @@ static void put_findings(struct bb_view *v, struct strbuf *o)
     s = bb_select(&v->dump, "SELECT text FROM replay");
     while (bb_step(&v->dump, &s))
         strbuf_printf(o, "  replay: %s\n", bb_column_text(&v->dump, s, 0));
+}
+
+static void put_processors(struct bb_view *v, struct strbuf *o)
+{
+    sqlite3_stmt *s = bb_view_processors(v);
+
+    if (!v->processors.verdict[0]) {
+        sqlite3_finalize(s);
+        return;
+    }
+    strbuf_puts(o, "\nThe processors\n");
+    while (bb_step(&v->dump, &s))
+        strbuf_printf(o, "    %s (%s)\n", bb_column_text(&v->dump, s, 0), bb_column_text(&v->dump, s, 1));
+    strbuf_printf(o, "  %s %s\n", v->processors.relation == WITNESS_CONTRADICT ? "CONTRADICTION" : "Together",
+                  v->processors.relation_text);
 }
 
 /* Runs of commands in the same state are one line; running ones are shown each. */
@@ -290,6 +332,7 @@ void bb_report_text(struct bb_view *v, struct strbuf *o)
     put_sureness(v, o);
     put_facts(v, o);
     put_findings(v, o);
+    put_processors(v, o);
     put_submissions(v, o);
     put_bound(v, o);
     put_lives(v, o);

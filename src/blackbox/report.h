@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/strbuf.h"
+#include "base/witness.h"
 #include "blackbox/dump_read.h"
 
 struct bb_view {
@@ -12,7 +13,14 @@ struct bb_view {
     char verdict[600]; /* one sentence */
     char certainty[24], cause[40], source[40];
     int64_t submission, packet; /* -1: none */
-    char advice[4][300];        /* what to try next */
+    char sure_cause[16];        /* proven, suggested, unknown */
+    /* What a recording of the processors showed of the same time-out, kept by `report TRACE --with DUMP --save` */
+    struct {
+        char verdict[24], certainty[16], text[160]; /* "" : there is none */
+        enum witness_relation relation;             /* to the dump's own verdict */
+        char relation_text[300];
+    } processors;
+    char advice[4][300]; /* what to try next */
     uint32_t num_advice;
 };
 
@@ -21,6 +29,9 @@ void bb_view_host(struct bb_view *v, char out[400]);
 
 /* Reads what all forms need. */
 void bb_view_init(struct bb_view *v);
+
+/* What the processors showed: text, certainty (certain, likely, not seen), best first. Rows of bb_step(). */
+sqlite3_stmt *bb_view_processors(struct bb_view *v);
 
 void bb_report_text(struct bb_view *v, struct strbuf *out);
 int bb_report_json(struct bb_view *v, struct strbuf *out);

@@ -60,6 +60,26 @@ static void put_list(struct bb_view *v, struct strbuf *o, const char *title, con
         PUTS("</ul></section>");
 }
 
+static void put_processors(struct bb_view *v, struct strbuf *o)
+{
+    sqlite3_stmt *s = bb_view_processors(v);
+
+    if (!v->processors.verdict[0]) {
+        sqlite3_finalize(s);
+        return;
+    }
+    page_card(o, "processors", "The processors", "What a recording of them shows of the same time-out.");
+    PUTS("<ul>");
+    while (bb_step(&v->dump, &s)) {
+        page_text_in(o, "<li>", bb_column_text(&v->dump, s, 0), "");
+        page_text_in(o, " <span class=dim>", bb_column_text(&v->dump, s, 1), "</span>");
+    }
+    OUT("</ul><p%s>", v->processors.relation == WITNESS_CONTRADICT ? " style='color:var(--bad)'" : "");
+    page_text(o, v->processors.relation_text);
+    PUTS("</p>");
+    page_card_end(o);
+}
+
 static void put_bar(struct bb_view *v, struct strbuf *o, int64_t id)
 {
     static const char *const states[][2] = {
@@ -438,7 +458,9 @@ void bb_report_html(struct bb_view *v, struct strbuf *o)
     }
     PUTS(v->num_advice ? "</ol></section>" : "");
     put_list(v, o, "Page faults", "SELECT coalesce(text, printf('address 0x%x', address)) FROM fault");
-    put_list(v, o, "Known before, or besides", "SELECT text FROM finding WHERE rank > 0 ORDER BY rank");
+    put_list(v, o, "Known before, or besides",
+             "SELECT text FROM finding WHERE rank > 0 AND source IS NOT 'processor trace' ORDER BY rank");
+    put_processors(v, o);
     put_list(v, o, "Played again", "SELECT text FROM replay");
     put_submissions(v, o);
     put_bound(v, o);

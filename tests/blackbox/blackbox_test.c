@@ -466,6 +466,50 @@ TEST(bad_dumps)
     bb_package_destroy(p);
 }
 
+/* What `report TRACE --with DUMP --save` left in it, in every form, and whether it goes with what the dump says. */
+TEST(processors_are_carried)
+{
+    static const struct {
+        const char *verdict, *certainty, *relation;
+    } cases[] = {
+        {"CPU-STARVED", "certain",
+         "they contradict each other: the dump says hang (unknown), the processors say CPU-STARVED (certain); the processors are surer"},
+        {"GPU-HUNG", "candidate",
+         "they agree: the dump says hang (unknown), the processors say GPU-HUNG (likely)"},
+        {"UNKNOWN", "hint",
+         "neither confirms nor contradicts the other: the dump says hang (unknown), the processors say UNKNOWN (not seen)"},
+    };
+    static const enum bb_report_format forms[] = {BB_REPORT_TEXT, BB_REPORT_JSON, BB_REPORT_HTML};
+    struct bb_package *p = sample_package();
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char name[16], rows[400];
+
+        snprintf(name, sizeof(name), "cpu%zu", i);
+        assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir(name)}, NULL), 0);
+        snprintf(rows, sizeof(rows),
+                 "INSERT INTO finding(rank, certainty, cause, text, source) VALUES"
+                 "(1, '%s', '%s', 'the <verdict>', 'processor trace'),"
+                 "(2, 'hint', '%s', 'what was not seen', 'processor trace')",
+                 cases[i].certainty, cases[i].verdict, cases[i].verdict);
+        sql(in_dir(name), rows);
+        for (int k = 0; k < 3; k++) {
+            struct bb_error e = {0};
+            char *text = report_text(in_dir(name), forms[k], -EBADMSG, &e); /* for the rows are not sealed */
+
+            assert_non_null(strstr(text, "Draw 3"));
+            assert_non_null(strstr(text, cases[i].relation));
+            assert_non_null(strstr(text, k == 2 ? "the &lt;verdict&gt;" : "the <verdict>"));
+            if (k == 0)
+                assert_int_equal(strstr(text, "CONTRADICTION") != NULL, i == 0);
+            if (k == 0)
+                assert_non_null(strstr(text, "what was not seen (not seen)"));
+            free(text);
+        }
+    }
+    bb_package_destroy(p);
+}
+
 /* Whatever is flipped, zeroed or cut: the report says what it said, or says that something is wrong. */
 TEST(damage_is_not_silent)
 {

@@ -80,11 +80,4 @@ TEST(there_are_no_cliffs)
     assert_int_equal(wrong, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_are_no_cliffs),
-    };
-
-    return cmocka_run_group_tests(tests, make_file, drop_file);
-}
+TEST_GROUP(make_file, drop_file);

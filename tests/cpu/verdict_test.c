@@ -9,6 +9,7 @@
 
 #include <sqlite3.h>
 
+#include "base/seal.h"
 #include "cpu/model/family.h"
 #include "cpu/model/dump.h"
 #include "cpu/report/report.h"
@@ -191,6 +192,7 @@ TEST(a_hung_gpu_needs_every_proof)
 /* A crash dump with the tables that a window needs. */
 static void write_dump(const char *file, int version, const char *sql)
 {
+    static const char *const tables[] = {"meta", "status", "finding", "submission", "event"};
     char text[1200];
     sqlite3 *db;
 
@@ -204,6 +206,17 @@ static void write_dump(const char *file, int version, const char *sql)
              "CREATE TABLE event(time_ns, pid, thread); %s",
              version, sql);
     assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        seal_table(db, tables[i]); /* a case may have dropped it */
+    sqlite3_close(db);
+}
+
+static void change(const char *file, const char *sql)
+{
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
 }
 
@@ -281,6 +294,89 @@ TEST(dumps_are_windows)
     synth_finish(&s);
 }
 
+/* Either report carries the other's evidence, and says whether they go together. */
+TEST(reports_carry_each_others_evidence)
+{
+    static const struct {
+        const char *cause, *sure, *relation;
+    } cases[] = {
+        {"hang", "suggested",
+         "they agree: the dump says hang (suggested), the processors say GPU-HUNG (certain)"},
+        {"starved", "proven",
+         "they contradict each other: the dump says starved (proven), the processors say GPU-HUNG (certain); neither is surer"},
+        {"slow", "suggested",
+         "they contradict each other: the dump says slow (suggested), the processors say GPU-HUNG (certain); the processors are surer"},
+        {"malformed", "proven",
+         "neither confirms nor contradicts the other: the dump says malformed (proven), the processors say GPU-HUNG (certain)"},
+    };
+    char file[64], sql[1000];
+    struct synth s;
+
+    machine(&s);
+    synth_write(&s, path);
+    snprintf(file, sizeof(file), "%s.dump", path);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct strbuf o = {0};
+        struct cpu_window w;
+        struct cpu_verdict v;
+        struct cpu_trace t;
+        struct cpu_report r;
+        struct error e = {0};
+        json_t *j;
+
+        snprintf(sql, sizeof(sql),
+                 DUMP "ALTER TABLE finding ADD sure_happened; ALTER TABLE finding ADD sure_command;"
+                      "ALTER TABLE finding ADD sure_cause; ALTER TABLE finding ADD sure_memory;"
+                      "ALTER TABLE finding ADD unseen; INSERT INTO finding(rank, submission, cause, text, "
+                      "sure_cause, unseen) VALUES(0, 8, '%s', 'draw 3 & its \xff', '%s', 'who');",
+                 "100", cases[i].cause, cases[i].sure);
+        write_dump(file, 1, sql);
+        if (cpu_window_read(&w, file, &e))
+            fail_msg("%s", e.text);
+        make(&v, &w);
+        assert_int_equal(v.kind, CPU_VERDICT_GPU_HUNG);
+        assert_string_equal(v.relation_text, cases[i].relation);
+        cpu_verdict_text(&v, &o);
+        assert_non_null(strstr(strbuf_str(&o), "THE DUMP  draw 3 & its \xef\xbf\xbd\n"));
+        assert_non_null(strstr(strbuf_str(&o), cases[i].relation));
+        assert_non_null(strstr(strbuf_str(&o), "not seen: who"));
+        assert_int_equal(strstr(strbuf_str(&o), "CONTRADICTION") != NULL, i == 1 || i == 2);
+        j = cpu_verdict_json(&v);
+        assert_string_equal(json_string_value(json_object_get(json_object_get(j, "dump"), "relation")),
+                            i == 0   ? "agrees"
+                            : i == 3 ? "apart"
+                                     : "contradicts");
+        json_decref(j);
+        strbuf_clear(&o);
+        assert_int_equal(cpu_trace_open(&t, path, &e), 0);
+        assert_int_equal(cpu_report_init(&r, &t, 0, UINT64_MAX, 0, &e), 0);
+        r.verdict = &v;
+        cpu_report_html(&r, &o);
+        assert_non_null(strstr(strbuf_str(&o), "draw 3 &amp; its"));
+        assert_non_null(strstr(strbuf_str(&o), cases[i].relation));
+        cpu_report_finish(&r);
+        cpu_trace_close(&t);
+        strbuf_finish(&o);
+        assert_int_equal(cpu_verdict_save(&v, file, &e), 0);
+        if (cpu_window_read(&w, file, &e)) /* what was saved is not the dump's own */
+            fail_msg("%s", e.text);
+        assert_string_equal(w.dump.cause, cases[i].cause);
+    }
+    unlink(file);
+    synth_finish(&s);
+}
+
+/* What no dump or verdict is called compares with nothing. */
+TEST(witnesses_know_every_verdict)
+{
+    for (int i = 1; i < CPU_VERDICT_COUNT; i++)
+        assert_int_equal(witness_compare("hang", cpu_verdict_name((enum cpu_verdict_kind)i)),
+                         i == CPU_VERDICT_GPU_HUNG ? WITNESS_AGREE : WITNESS_CONTRADICT);
+    assert_int_equal(witness_compare("hang", "UNKNOWN"), WITNESS_APART);
+    assert_int_equal(witness_compare("", "GPU-HUNG"), WITNESS_APART);
+    assert_int_equal(witness_compare("han", "GPU-HUNG"), WITNESS_APART);
+}
+
 TEST(bad_dumps_say_what_is_wrong)
 {
     static const struct {
@@ -298,6 +394,7 @@ TEST(bad_dumps_say_what_is_wrong)
         {1, "PRAGMA application_id = 5;", "an SQLite database, but not a crash dump of AeroGPU"},
     };
     char file[64], wanted[200];
+    struct error damage = {0};
 
     snprintf(file, sizeof(file), "%s.dump", path);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -311,6 +408,15 @@ TEST(bad_dumps_say_what_is_wrong)
         snprintf(wanted, sizeof(wanted), "%s: %s", file, cases[i].error);
         assert_string_equal(e.text, wanted);
     }
+    /* a verdict that is saved must not seal what was damaged before */
+    write_dump(file, 1,
+               "INSERT INTO submission VALUES(1, 100300000000, NULL);"
+               "INSERT INTO status VALUES(100800000000, 'timeout', '');");
+    change(file, "UPDATE status SET time_ns = 100900000000");
+    assert_int_equal(cpu_window_read(&(struct cpu_window){0}, file, &damage), -EBADMSG);
+    snprintf(wanted, sizeof(wanted), "%s: table status is not what was written", file);
+    assert_true(!strncmp(damage.text, wanted, strlen(wanted)));
+    assert_int_equal(cpu_verdict_save(&(struct cpu_verdict){0}, file, &(struct error){0}), -EBADMSG);
     assert_int_equal(truncate(file, 3000), 0);
     assert_int_equal(cpu_window_read(&(struct cpu_window){0}, file, &(struct error){0}), -EBADMSG);
     unlink(file);

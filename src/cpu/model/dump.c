@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/seal.h"
+#include "base/utf8.h"
 
 #define APPLICATION_ID 0x41474244 /* "AGBD" */
 #define SCHEMA_VERSION 1
@@ -93,6 +94,32 @@ static int check_reason(sqlite3 *db, struct error *e)
     return r;
 }
 
+/* Its own conclusion; a dump of a version without these columns has none. */
+static void read_conclusion(struct cpu_dump_says *out, sqlite3 *db)
+{
+    static const char sql[] =
+        "SELECT text, cause, sure_happened, sure_command, sure_cause, sure_memory, unseen "
+        "FROM finding WHERE source IS NOT 'processor trace' ORDER BY rank LIMIT 1";
+    sqlite3_stmt *s = NULL;
+    const struct {
+        char *to;
+        size_t cap;
+    } columns[] = {{out->text, sizeof(out->text)},       {out->cause, sizeof(out->cause)},
+                   {out->sure[0], sizeof(out->sure[0])}, {out->sure[1], sizeof(out->sure[1])},
+                   {out->sure[2], sizeof(out->sure[2])}, {out->sure[3], sizeof(out->sure[3])},
+                   {out->unseen, sizeof(out->unseen)}};
+
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) {
+        for (int i = 0; i < (int)(sizeof(columns) / sizeof(columns[0])); i++) {
+            const char *text = (const char *)sqlite3_column_text(s, i);
+            columns[i].to[text ? utf8_clean(columns[i].to, columns[i].cap - 1, text, strlen(text)) : 0] =
+                '\0';
+        }
+        out->any = out->text[0] || out->cause[0];
+    }
+    sqlite3_finalize(s);
+}
+
 static int read_dump(struct cpu_window *w, sqlite3 *db, struct error *e)
 {
     int64_t submission[2] = {0}, timeout = 0;
@@ -111,7 +138,28 @@ static int read_dump(struct cpu_window *w, sqlite3 *db, struct error *e)
     if (submission[1] > submission[0])
         w->completed_ns = (uint64_t)submission[1];
     w->partial = true;
+    read_conclusion(&w->dump, db);
     return add_processes(w, db, e);
+}
+
+static void note_damage(void *ctx, const char *table, const char *what)
+{
+    struct error *e = ctx;
+
+    if (!e->code)
+        error_set(e, -EBADMSG, "table %.40s %s", table, what);
+}
+
+/* What a verdict rests on is what was written; and to save one in a damaged table would seal the damage. */
+static int check_tables(sqlite3 *db, struct error *e)
+{
+    static const char *const read[] = {"submission", "finding", "status", "meta", "event", NULL};
+    struct error damage = {0};
+    const int rc = seal_check(db, read, note_damage, &damage);
+
+    if (damage.code)
+        return error_set(e, damage.code, "%s", damage.text);
+    return rc ? error_set(e, -EBADMSG, "not a crash dump that can be read: %s", sqlite3_errmsg(db)) : 0;
 }
 
 static int open_dump(sqlite3 **db, const char *path, int flags, struct error *e)
@@ -123,6 +171,7 @@ static int open_dump(sqlite3 **db, const char *path, int flags, struct error *e)
     sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_limit(*db, SQLITE_LIMIT_VDBE_OP, 20000);
     int r = check(*db, e);
+    r = r ? r : check_tables(*db, e);
     return r ? r : check_reason(*db, e);
 }
 
@@ -158,7 +207,7 @@ int cpu_window_read(struct cpu_window *w, const char *path, struct error *e)
     return r;
 }
 
-static int add_finding(sqlite3 *db, const struct cpu_verdict *v, const char *text)
+static int add_finding(sqlite3 *db, const struct cpu_verdict *v, enum cpu_certainty sure, const char *text)
 {
     static const char sql[] = "INSERT INTO finding(rank, certainty, cause, text, source) "
                               "SELECT coalesce(max(rank), 0) + 1, ?1, ?2, ?3, 'processor trace' FROM finding";
@@ -167,9 +216,9 @@ static int add_finding(sqlite3 *db, const struct cpu_verdict *v, const char *tex
 
     if (r == SQLITE_OK) {
         sqlite3_bind_text(s, 1,
-                          v->kind == CPU_VERDICT_UNKNOWN ? "hint"
-                          : v->certainty == CPU_CERTAIN  ? "certain"
-                                                         : "candidate",
+                          sure == CPU_CERTAIN  ? "certain"
+                          : sure == CPU_LIKELY ? "candidate"
+                                               : "hint",
                           -1, SQLITE_STATIC);
         sqlite3_bind_text(s, 2, cpu_verdict_name(v->kind), -1, SQLITE_STATIC);
         sqlite3_bind_text(s, 3, text, -1, SQLITE_TRANSIENT);
@@ -188,11 +237,11 @@ int cpu_verdict_save(const struct cpu_verdict *v, const char *dump, struct error
     if (!r) {
         snprintf(text, sizeof(text), "%s: %s", cpu_verdict_name(v->kind), v->reason);
         q = sqlite3_exec(db, "BEGIN; DELETE FROM finding WHERE source = 'processor trace'", NULL, NULL, NULL);
-        q = q ? q : add_finding(db, v, text);
+        q = q ? q : add_finding(db, v, v->certainty, text);
         for (uint32_t i = 0; i < v->num_lines && !q; i++)
-            q = add_finding(db, v, v->lines[i]);
+            q = add_finding(db, v, (enum cpu_certainty)v->sure[i], v->lines[i]);
         for (uint32_t i = 0; i < v->num_vblanks && !q; i++)
-            q = add_finding(db, v, v->vblanks[i]);
+            q = add_finding(db, v, CPU_LIKELY, v->vblanks[i]);
         q = q ? q : seal_table(db, "finding");
         q = q ? q : sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
         if (q)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* maker.h: a verdict in the making; only verdict.c and held.c include it. */
-#ifndef CPU_MAKER_H_
-#define CPU_MAKER_H_
+#pragma once
 
 #include "cpu/model/evidence.h"
 #include "cpu/model/text.h"
@@ -63,5 +62,3 @@ static inline bool done(const struct maker *m)
 {
     return m->e.w->completed_ns > m->e.w->submit_ns && m->e.w->completed_ns < m->e.w->timeout_ns;
 }
-
-#endif

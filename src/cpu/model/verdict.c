@@ -656,6 +656,11 @@ int cpu_verdict_make(struct cpu_verdict *v, struct cpu_trace *t, const struct cp
         judge(&m);
         for (uint32_t i = 0; i < w->num_vblanks; i++)
             explain_vblank(&m, i);
+        v->dump = w->dump;
+        if (v->dump.any)
+            v->relation =
+                witness_text(v->relation_text, sizeof(v->relation_text), v->dump.cause, v->dump.sure[2],
+                             cpu_verdict_name(v->kind), cpu_certainty_name(v->certainty));
         verdict_check(&m);
     }
     cpu_evidence_finish(&m.e);

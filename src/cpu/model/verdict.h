@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include "base/witness.h"
 #include "cpu/model/trace.h"
 #include "cpu/model/window.h"
 
@@ -60,6 +61,9 @@ struct cpu_verdict {
     uint8_t sure[CPU_EVIDENCE]; /* of each line: enum cpu_certainty */
     uint32_t num_vblanks;
     char vblanks[CPU_WINDOW_VBLANKS][200]; /* why each late vblank was late */
+    struct cpu_dump_says dump;      /* what the black box says of the same time-out, if the window has it */
+    enum witness_relation relation; /* of that to the verdict, */
+    char relation_text[300];        /* and in words */
 };
 
 const char *cpu_verdict_name(enum cpu_verdict_kind kind);

@@ -50,6 +50,13 @@ struct cpu_window_vblank {
     int32_t cpu, tid; /* -1 = not given */
 };
 
+/* What the crash dump concludes that a window was taken from (docs/dump-schema.md, table finding); "" where it says nothing. */
+struct cpu_dump_says {
+    bool any;
+    char text[300], cause[40], unseen[300];
+    char sure[4][12]; /* that it went wrong, which command, why, whose memory: proven, suggested, unknown */
+};
+
 struct cpu_window {
     uint64_t submit_ns, timeout_ns;
     uint64_t due_ns, completed_ns; /* 0 = not given */
@@ -58,6 +65,7 @@ struct cpu_window {
     uint32_t num_threads, num_vblanks;
     struct cpu_window_thread threads[CPU_WINDOW_THREADS];
     struct cpu_window_vblank vblanks[CPU_WINDOW_VBLANKS];
+    struct cpu_dump_says dump; /* of a window out of a crash dump */
 };
 
 const char *cpu_role_name(enum cpu_role role);

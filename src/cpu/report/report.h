@@ -28,6 +28,9 @@ int cpu_report_init(struct cpu_report *r, struct cpu_trace *t, uint64_t from_ns,
                     uint64_t stuck_ns, struct error *e);
 void cpu_report_finish(struct cpu_report *r);
 
+/* What a dump is proven to say, or not: the names of cpu_dump_says.sure. */
+extern const char *const cpu_dump_facts[4];
+
 /* The verdict alone; the forms of the report put it first. */
 void cpu_verdict_text(const struct cpu_verdict *v, struct strbuf *out);
 json_t *cpu_verdict_json(const struct cpu_verdict *v);

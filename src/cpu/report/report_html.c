@@ -631,6 +631,24 @@ static void rest(const struct cpu_report *r, struct strbuf *o)
     page_card_end(o);
 }
 
+/* What the black box says of the same time-out. */
+static void dump_says(const struct cpu_verdict *v, struct strbuf *o)
+{
+    PUTS("<h3>The crash dump says</h3><p>");
+    page_text(o, v->dump.text);
+    PUTS("</p><ul>");
+    for (int i = 0; i < 4; i++)
+        if (v->dump.sure[i][0]) {
+            OUT("<li>%s: ", cpu_dump_facts[i]);
+            page_text(o, v->dump.sure[i]);
+        }
+    if (v->dump.unseen[0])
+        page_text_in(o, "<li><span class=dim>not seen:</span> ", v->dump.unseen, "");
+    OUT("</ul><p%s>", v->relation == WITNESS_CONTRADICT ? " style='color:var(--bad)'" : "");
+    page_text(o, v->relation_text);
+    PUTS("</p>");
+}
+
 static void verdict(const struct cpu_verdict *v, struct strbuf *o)
 {
     const char *colour = v->kind == CPU_VERDICT_UNKNOWN    ? "dim"
@@ -653,6 +671,8 @@ static void verdict(const struct cpu_verdict *v, struct strbuf *o)
         PUTS("</li>");
     }
     PUTS("</ul>");
+    if (v->dump.any)
+        dump_says(v, o);
     page_card_end(o);
 }
 
