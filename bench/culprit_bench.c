@@ -1,176 +1,490 @@
 /* SPDX-License-Identifier: MIT */
-/* culprit_bench: figure culprit_accuracy. Plants crashes by seed in frames of 50 to 2 000 draws, has them crash, and compares
- * what the black box says with what was planted: cause, submission, packet, and for page faults the buffer and the distance.
- * Each is played as it would crash in use (group markers), and then again with exact markers, as `aerogpu play` does.
+/* culprit_bench: figure culprit_accuracy. Plants crashes of every kind in culprit_plants.h, lets a driver submit them as a
+ * driver does, and compares what the black box says with what was planted, fact by fact: that it went wrong, the command, the
+ * cause, the memory. Each is played as it would crash in use (group markers), and where that leaves something open again with
+ * exact markers, as `aerogpu play` does.
  *
- * CULPRITS=N plants N crashes in place of 42. A share of them that is named exactly is the figure; one that is named wrong
- * with certainty by either run makes it 0. */
+ *   exact   it says what is true     vague   it does not say, or says that it is one of several and it is
+ *   wrong   it suggests something else            lie   it calls something else proven
+ *
+ * CULPRITS=N plants N crashes in place of one of each kind; behind the first round the machine is busy in every third. The
+ * figure is the share of plants all of whose facts are exact; one lie makes it 0. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include <sys/mman.h>
+#include <aerogpu/alloc.h>
+#include <aerogpu/ext.h>
+#include <aerogpu/pci.h>
 
 #include "base/log.h"
 #include "bench.h"
-#include "minimize/crash_run.h"
-#include "plant.h"
+#include "culprit_plants.h"
+#include "machine/driver.h"
+#include "thousand.h"
+#include "watch/watch.h"
 
-enum { HANG_MS = 700 };
+enum { HANG_MS = 700, NEVER_MS = 60000, TIMES = 10, SPACE = 2 << 20, SPACES = 12, TABLE = 4096 };
 
-struct tally {
-    unsigned planted, exact, wrong, missed;
+enum fact { CRASHED, COMMAND, CAUSE, MEMORY, FACTS };
+enum outcome { EXACT, VAGUE, WRONG, LIE, OUTCOMES };
+
+static const char *const facts[FACTS] = {"crashed", "command", "cause", "memory"};
+
+/* ---- a machine that one plant is played on ------------------------------- */
+
+struct run {
+    struct machine *machine;
+    struct driver *driver;
+    struct watch *watch;
+    uint64_t space, table, bad; /* bad: fence */
+    uint32_t submissions;
+    struct watch_crash crash; /* the first */
+    _Atomic int crashed;
+    char group[256]; /* control group that it was put into, "" for none */
+    const char *cannot;
 };
 
-static bool is_from_outside(const struct plant *p)
+static void on_found(void *ctx, const struct watch_crash *crash, const char *path, const struct error *e)
 {
-    return p->kind == PLANT_KILLED || p->kind == PLANT_SIGNAL;
-}
+    struct run *r = ctx;
 
-static bool is_right_cause(const struct plant *p, const struct watch_crash *c)
-{
-    static const enum bb_cause causes[PLANT_NUM_KINDS] = {[PLANT_HANG] = BB_CAUSE_HANG,
-                                                          [PLANT_WILD] = BB_CAUSE_PAGE_FAULT,
-                                                          [PLANT_AFTER_FREE] = BB_CAUSE_PAGE_FAULT,
-                                                          [PLANT_BEYOND] = BB_CAUSE_PAGE_FAULT,
-                                                          [PLANT_MALFORMED] = BB_CAUSE_MALFORMED,
-                                                          [PLANT_KILLED] = BB_CAUSE_KILLED,
-                                                          [PLANT_TWO_CONTEXTS] = BB_CAUSE_HANG,
-                                                          [PLANT_SLOW] = BB_CAUSE_SLOW,
-                                                          [PLANT_SIGNAL] = BB_CAUSE_KILLED,
-                                                          [PLANT_NOT_CANONICAL] = BB_CAUSE_PAGE_FAULT,
-                                                          [PLANT_NULL_POINTER] = BB_CAUSE_PAGE_FAULT,
-                                                          [PLANT_REUSED] = BB_CAUSE_HANG};
-
-    return c->cause == causes[p->kind];
-}
-
-static bool is_right_command(const struct plant *p, const struct watch_crash *c)
-{
-    return !is_from_outside(p) && c->ordinal == p->ordinal && c->packet == p->packet;
-}
-
-static bool is_right_memory(const struct plant *p, const struct watch_crash *c)
-{
-    switch (p->kind) {
-    case PLANT_WILD:
-    case PLANT_NULL_POINTER:
-        return c->fault_kind == BB_FAULT_NEVER_MAPPED && !c->no_address;
-    case PLANT_NOT_CANONICAL:
-        return c->no_address;
-    case PLANT_AFTER_FREE:
-        return c->fault_kind == BB_FAULT_USE_AFTER_FREE && c->fault_resource == p->buffer;
-    case PLANT_BEYOND:
-        return c->fault_kind == BB_FAULT_OUT_OF_BOUNDS && c->fault_resource == p->buffer &&
-               c->fault_distance == p->distance;
-    default:
-        return true;
-    }
-}
-
-static bool is_right(const struct plant *p, const struct watch_crash *c)
-{
-    if (!is_right_cause(p, c) || !is_right_memory(p, c))
-        return false;
-    if (p->kind == PLANT_REUSED && c->certain && !strcmp(c->shaders, ""))
-        return false;
-    return is_from_outside(p) || is_right_command(p, c);
-}
-
-/* A single fact that is said to be proven, and is not so. */
-static bool lies(const struct plant *p, const struct watch_crash *c)
-{
-    return (c->which == BB_SURE_PROVEN && !is_right_command(p, c)) ||
-           (c->why == BB_SURE_PROVEN && !is_right_cause(p, c)) ||
-           (c->whose == BB_SURE_PROVEN && !is_right_memory(p, c));
-}
-
-/* What went on when it was given ten times as long: the slow one, as `aerogpu play` of a dump would say. */
-static void call_slow(struct crash_run_result *r, uint32_t hang_ms)
-{
-    if (r->crashed || r->pause.ns < hang_ms * NSEC_PER_MSEC)
+    if (r->crashed)
         return;
-    r->crashed = true;
-    r->crash = (struct watch_crash){.cause = BB_CAUSE_SLOW,
-                                    .certain = true,
-                                    .which = BB_SURE_SUGGESTED,
-                                    .ordinal = r->pause.ordinal,
-                                    .packet = r->pause.packet};
+    r->crash = *crash;
+    r->crashed = 1;
 }
 
-static void complain(const struct plant *p, uint64_t seed, const char *how, const struct crash_run_result *r)
+static void put_table(struct run *r)
 {
-    fprintf(stderr, "seed %llu, %s, %s markers: planted submission %llu packet %u, said: %s\n",
-            (unsigned long long)seed, plant_kind_name(p->kind), how, (unsigned long long)p->ordinal,
-            p->packet, r->crashed ? r->crash.text : "nothing crashed");
+    const struct aerogpu_alloc_entry entry = {
+        .alloc_id = CULPRIT_NOWHERE, .gpa = UINT64_C(1) << 40, .size_bytes = 4096};
+    const struct aerogpu_alloc_table_header header = {.magic = AEROGPU_ALLOC_TABLE_MAGIC,
+                                                      .abi_version = AEROGPU_ABI_VERSION_U32,
+                                                      .size_bytes = sizeof(header) + sizeof(entry),
+                                                      .entry_count = 1,
+                                                      .entry_stride_bytes = sizeof(entry)};
+    uint8_t *at = driver_ptr(r->driver, r->table);
+
+    memcpy(at, &header, sizeof(header));
+    memcpy(at + sizeof(header), &entry, sizeof(entry));
 }
+
+static void open_run(struct run *r, enum exec_markers markers, uint32_t hang_ms)
+{
+    struct error e = {0};
+
+    *r = (struct run){0};
+    check(machine_create(
+              &r->machine,
+              &(struct machine_params){.kind = MACHINE_LIVE, .markers = markers, .addresses = true}, &e),
+          "machine", &e);
+    check(machine_wait_ready(r->machine, 60000, &e), "executor", &e);
+    check(driver_create(&r->driver, &(struct driver_params){.machine = r->machine}, &e), "driver", &e);
+    check(watch_create(
+              &r->watch,
+              &(struct watch_params){
+                  .machine = r->machine, .hang_ms = hang_ms, .all_errors = true, .found = on_found, .ctx = r},
+              &e),
+          "black box", &e);
+    r->space = driver_alloc(r->driver, (uint64_t)SPACES * SPACE, 4096);
+    r->table = driver_alloc(r->driver, TABLE, 4096);
+    check(r->space && r->table ? 0 : -ENOMEM, "guest memory", NULL);
+    put_table(r);
+}
+
+static void close_run(struct run *r)
+{
+    watch_destroy(r->watch);
+    driver_destroy(r->driver);
+    machine_destroy(r->machine);
+    if (r->group[0])
+        rmdir(r->group);
+}
+
+static uint64_t submit(struct run *r, struct culprit *c, uint32_t context)
+{
+    struct driver_submission s = {.alloc_gpa = r->table,
+                                  .alloc_size = sizeof(struct aerogpu_alloc_table_header) +
+                                                sizeof(struct aerogpu_alloc_entry),
+                                  .context_id = context,
+                                  .cmd_gpa = r->space + (uint64_t)SPACE * (r->submissions++ % SPACES)};
+    const void *bytes = abi_builder_end(&c->b, &s.cmd_size);
+    uint64_t fence;
+
+    check(s.cmd_size <= SPACE ? 0 : -E2BIG, "stream", NULL);
+    memcpy(driver_ptr(r->driver, s.cmd_gpa), bytes, s.cmd_size);
+    abi_builder_reset(&c->b);
+    check(driver_submit(r->driver, &s, &fence), "submit", NULL);
+    return fence;
+}
+
+static void wait_for(struct run *r, uint64_t fence)
+{
+    check(driver_wait(r->driver, fence, 60 * NSEC_PER_SEC), "wait", NULL);
+}
+
+/* ---- what is done from outside ------------------------------------------- */
+
+static bool is_at_work(struct run *r, struct exec_progress *p)
+{
+    if (!machine_progress(r->machine, p))
+        return false;
+    for (int i = 0; i < EXEC_PROGRESS_SLOTS; i++)
+        if (p->slots[i].state == EXEC_PROGRESS_QUEUED && p->slots[i].top > exec_progress_bottom(&p->slots[i]))
+            return true;
+    return false;
+}
+
+static void await_work(struct run *r)
+{
+    struct exec_progress *p = calloc(1, sizeof(*p));
+
+    for (int i = 0; p && i < 2000 && !is_at_work(r, p); i++)
+        usleep(5000);
+    free(p);
+}
+
+static bool put(const char *folder, const char *file, const char *text)
+{
+    char path[512];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, file);
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    n = write(fd, text, strlen(text));
+    close(fd);
+    return n == (ssize_t)strlen(text);
+}
+
+/* A control group of this name for the executor: of version 2, else of version 1 with that controller. */
+static bool enter_group(struct run *r, const char *controller)
+{
+    char text[24];
+
+    snprintf(r->group, sizeof(r->group), "/sys/fs/cgroup/culprit-%d", (int)getpid());
+    if (access("/sys/fs/cgroup/cgroup.controllers", F_OK))
+        snprintf(r->group, sizeof(r->group), "/sys/fs/cgroup/%s/culprit-%d", controller, (int)getpid());
+    snprintf(text, sizeof(text), "%d", machine_executor_pid(r->machine));
+    if ((mkdir(r->group, 0755) && errno != EEXIST) || !put(r->group, "cgroup.procs", text)) {
+        r->group[0] = '\0';
+        return false;
+    }
+    return true;
+}
+
+/* Less than it has, so that the next page that it touches is one too many. */
+static bool take_memory(struct run *r)
+{
+    return enter_group(r, "memory") &&
+           (put(r->group, "memory.max", "8388608") || put(r->group, "memory.limit_in_bytes", "8388608"));
+}
+
+static void do_from_outside(struct run *r, struct culprit *c)
+{
+    const int pid = machine_executor_pid(r->machine);
+    const bool stops = c->desc->cause == BB_CAUSE_STOPPED;
+
+    await_work(r);
+    usleep((useconds_t)(rng_next(&c->rng) % 50000));
+    if (c->kind == CULPRIT_OOM_KILLER) {
+        if (!take_memory(r))
+            r->cannot = "no control group limits memory here";
+        for (uint32_t i = 0; i < 8; i++) /* it makes them zero at once */
+            ABI_EMIT(&c->b, CREATE_BUFFER, create_buffer, .buffer_handle = 3000 + i, .size_bytes = 16 << 20);
+        submit(r, c, 7);
+        return;
+    }
+    if (c->kind == CULPRIT_FROZEN) {
+        if (!enter_group(r, "freezer") ||
+            !(put(r->group, "cgroup.freeze", "1") || put(r->group, "freezer.state", "FROZEN")))
+            r->cannot = "no control group can be frozen here";
+    } else {
+        kill(pid, stops ? SIGSTOP : c->signal);
+    }
+    if (!stops)
+        return;
+    usleep(3 * HANG_MS * 1000);
+    driver_reset(r->driver); /* as a system does that has waited long enough */
+    watch_settle(r->watch);
+    if (r->group[0] && !put(r->group, "cgroup.freeze", "0"))
+        put(r->group, "freezer.state", "THAWED");
+    kill(pid, SIGCONT);
+}
+
+/* ---- one plant ----------------------------------------------------------- */
+
+static void play(struct run *r, struct culprit *c, enum exec_markers markers, uint32_t hang_ms)
+{
+    const uint32_t is = c->desc->is, context = is & IS_SECOND ? 2 : 1;
+    uint64_t limit, last;
+
+    open_run(r, markers, hang_ms);
+    culprit_objects(c);
+    wait_for(r, submit(r, c, 1));
+    if (c->kind == CULPRIT_HANG_DESTROYED_CONTEXT) {
+        ABI_EMIT_TAIL(&c->b, EXT_PUSH_MARKER, ext_push_marker, "of the one before", 17, .hdr = {0});
+        culprit_good(c);
+        wait_for(r, submit(r, c, context));
+        ABI_EMIT(&c->b, EXT_DESTROY_CONTEXT, ext_destroy_context, .context_id = context);
+        wait_for(r, submit(r, c, 1));
+    }
+    culprit_good(c);
+    wait_for(r, submit(r, c, 1));
+    for (int i = 0; i < 2 && is & IS_AHEAD; i++) {
+        culprit_good(c);
+        submit(r, c, 1);
+    }
+    culprit_bad(c);
+    last = r->bad = submit(r, c, context);
+    for (int i = 0; i < 2 && is & IS_BEHIND; i++) {
+        culprit_good(c);
+        last = submit(r, c, 1);
+    }
+    if (is & IS_OUTSIDE)
+        do_from_outside(r, c);
+    limit = machine_now(r->machine) + (WATCH_HANG_TIMES * HANG_MS * 2 + 30000ull) * NSEC_PER_MSEC;
+    while (!r->cannot && !r->crashed && machine_now(r->machine) < limit &&
+           driver_wait(r->driver, last, NSEC_PER_SEC / 20))
+        ;
+    watch_settle(r->watch);
+    close_run(r);
+}
+
+/* ---- what it said -------------------------------------------------------- */
+
+static bool is_from_outside(const struct culprit *c)
+{
+    return c->desc->is & IS_OUTSIDE;
+}
+
+static enum outcome judge_command(const struct culprit *c, const struct run *r)
+{
+    const struct watch_crash *x = &r->crash;
+    const bool there = x->fence == r->bad,
+               right = there && (x->packet == c->packet || c->packet == UINT32_MAX);
+
+    if (is_from_outside(c))
+        return x->which == BB_SURE_PROVEN ? LIE : EXACT;
+    if (x->which == BB_SURE_PROVEN)
+        return right ? EXACT : LIE;
+    if (!x->candidates || (there && x->packet <= c->packet) || strstr(x->unseen, "had begun as well"))
+        return VAGUE;
+    return WRONG;
+}
+
+static enum outcome judge_cause(const struct culprit *c, const struct run *r)
+{
+    if (r->crash.cause == c->desc->cause)
+        return EXACT;
+    return r->crash.why == BB_SURE_PROVEN ? LIE : c->desc->is & IS_SLOW ? VAGUE : WRONG;
+}
+
+/* The owner of an address is a guess: to call it proven is a lie where it is not the one, and where nobody can know. */
+static enum outcome judge_memory(const struct culprit *c, const struct run *r)
+{
+    const struct watch_crash *x = &r->crash;
+    bool right;
+
+    if (c->desc->cause != BB_CAUSE_PAGE_FAULT)
+        return x->has_fault ? WRONG : EXACT;
+    if (c->no_address)
+        return x->no_address ? EXACT : WRONG;
+    right = x->has_fault && x->fault_kind == c->fault && (!c->resource || x->fault_resource == c->resource) &&
+            (!c->distance || x->fault_distance == c->distance);
+    return right ? EXACT : x->whose == BB_SURE_PROVEN ? LIE : WRONG;
+}
+
+static void judge(const struct culprit *c, const struct run *r, enum outcome out[FACTS])
+{
+    const bool slow = c->desc->is & IS_SLOW;
+
+    for (int f = 0; f < FACTS; f++)
+        out[f] = slow ? EXACT : VAGUE;
+    out[CRASHED] = r->crashed == !slow ? EXACT : slow ? VAGUE : WRONG;
+    if (!r->crashed)
+        return;
+    out[CAUSE] = judge_cause(c, r);
+    out[COMMAND] = slow ? (r->crash.why == BB_SURE_PROVEN ? LIE : VAGUE) : judge_command(c, r);
+    out[MEMORY] = judge_memory(c, r);
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
+struct tally {
+    unsigned planted, exact, lies, cannot;
+    unsigned of[CULPRIT_NUM_KINDS][FACTS][OUTCOMES];
+};
+
+static bool is_all_exact(const enum outcome o[FACTS])
+{
+    for (int f = 0; f < FACTS; f++)
+        if (o[f] != EXACT)
+            return false;
+    return true;
+}
+
+static void complain(const struct culprit *c, uint64_t seed, enum exec_markers markers, const struct run *r,
+                     const enum outcome o[FACTS])
+{
+    static const char *const words[OUTCOMES] = {"exact", "vague", "wrong", "LIE"};
+
+    fprintf(stderr, "seed %llu, %s (signal %d, %u draws), %s markers:", (unsigned long long)seed,
+            c->desc->name, c->signal, c->draws, markers == EXEC_MARKERS_EXACT ? "exact" : "group");
+    for (int f = 0; f < FACTS; f++)
+        if (o[f] != EXACT)
+            fprintf(stderr, " %s %s", facts[f], words[o[f]]);
+    fprintf(stderr, "; planted fence %llu packet %u, said: %s\n", (unsigned long long)r->bad, c->packet,
+            r->crashed ? r->crash.text : "nothing crashed");
+}
+
+static double pixel_s; /* of a shader that does not end: calibrated */
 
 static void one(uint64_t seed, struct tally *t)
 {
-    int fd = memfd_create("plant", MFD_CLOEXEC);
-    struct crash_run_params params = {.hang_ms = HANG_MS, .errors_count = true};
-    struct crash_run_result r;
-    struct error e = {0};
-    struct plant p;
-    char path[64];
-    bool named = false, wrong = false;
+    const enum culprit_kind kind = (enum culprit_kind)(seed % CULPRIT_NUM_KINDS);
+    enum outcome best[FACTS] = {LIE, LIE, LIE, LIE}, worst = EXACT;
+    struct run r = {0};
 
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    if (plant_write(&p, seed, path, AEROGPU_SOURCE_DIR "/samples/shaders", &e)) {
-        fprintf(stderr, "culprit_bench: %s\n", e.text);
-        exit(4);
-    }
-    params.path = path;
-    if (is_from_outside(&p))
-        params.kill_after_us = 5000 + (uint32_t)(seed * 7919 % 60000);
-    params.kill_signal = p.signal;
-    for (int pass = 0; pass < 2 && !named; pass++) {
-        params.markers = pass ? EXEC_MARKERS_EXACT : EXEC_MARKERS_GROUPS;
-        params.hang_ms = pass && p.kind == PLANT_SLOW ? 10 * HANG_MS : HANG_MS;
-        if (crash_run(&params, &r, &e)) {
-            fprintf(stderr, "culprit_bench: %s\n", e.text);
-            exit(4);
+    for (int pass = 0; pass < 2; pass++) {
+        const enum exec_markers markers = pass ? EXEC_MARKERS_EXACT : EXEC_MARKERS_GROUPS;
+        enum outcome o[FACTS];
+        struct culprit c;
+
+        culprit_init(&c, kind, seed);
+        c.pixel_s = pixel_s;
+        c.seconds = 2e-3 * HANG_MS;
+        play(&r, &c, markers,
+             is_from_outside(&c) && c.desc->cause != BB_CAUSE_STOPPED ? NEVER_MS
+             : pass && c.desc->is & IS_SLOW                           ? TIMES * HANG_MS
+                                                                      : HANG_MS);
+        judge(&c, &r, o);
+        for (int f = 0; f < FACTS; f++) {
+            if (o[f] == LIE)
+                worst = LIE;
+            if (o[f] < best[f])
+                best[f] = o[f];
         }
-        if (pass)
-            call_slow(&r, HANG_MS);
-        if (is_from_outside(&p) && !r.crashed)
-            break; /* it was idle when it was killed, or had ended */
-        named = r.crashed && is_right(&p, &r.crash) && (r.crash.certain || is_from_outside(&p));
-        if (r.crashed && lies(&p, &r.crash) && !(p.kind == PLANT_SLOW && !pass)) {
-            wrong = true;
-            complain(&p, seed, pass ? "exact" : "group", &r);
-        }
+        if (!r.cannot && (worst == LIE || (pass && !is_all_exact(best))))
+            complain(&c, seed, markers, &r, worst == LIE ? o : best);
+        culprit_finish(&c);
+        if (r.cannot || worst == LIE || is_all_exact(best))
+            break;
     }
-    close(fd);
-    if (is_from_outside(&p) && !r.crashed) {
-        t->missed++;
+    if (r.cannot) {
+        fprintf(stderr, "seed %llu, %s: %s\n", (unsigned long long)seed, culprit_kinds[kind].name, r.cannot);
+        t->cannot++;
         return;
     }
     t->planted++;
-    t->exact += named && !wrong;
-    t->wrong += wrong;
-    if (!named && !wrong)
-        complain(&p, seed, "exact", &r);
+    t->lies += worst == LIE;
+    t->exact += worst != LIE && is_all_exact(best);
+    for (int f = 0; f < FACTS; f++)
+        t->of[kind][f][best[f]]++;
+}
+
+static void calibrate(void)
+{
+    const float side = 64; /* one processor's */
+    struct culprit c;
+    uint64_t start;
+    struct run r;
+
+    culprit_init(&c, CULPRIT_SLOW, 1);
+    open_run(&r, EXEC_MARKERS_GROUPS, NEVER_MS);
+    culprit_objects(&c);
+    wait_for(&r, submit(&r, &c, 1));
+    for (int i = 0; i < 2; i++) { /* the first is compiled besides */
+        culprit_endless(&c, side);
+        start = machine_now(r.machine);
+        wait_for(&r, submit(&r, &c, 1));
+        pixel_s = (double)(machine_now(r.machine) - start) / 1e9 / (side * side) / get_nprocs();
+    }
+    close_run(&r);
+    culprit_finish(&c);
+}
+
+static void print_table(const struct tally *t)
+{
+    fprintf(stderr, "%-24s", "exact/vague/wrong/lie");
+    for (int f = 0; f < FACTS; f++)
+        fprintf(stderr, " %13s", facts[f]);
+    fprintf(stderr, "\n");
+    for (int k = 0; k < CULPRIT_NUM_KINDS; k++) {
+        const unsigned *any = t->of[k][CRASHED];
+
+        if (!(any[EXACT] + any[VAGUE] + any[WRONG] + any[LIE]))
+            continue;
+        fprintf(stderr, "%-24s", culprit_kinds[k].name);
+        for (int f = 0; f < FACTS; f++) {
+            char text[40];
+            const unsigned *n = t->of[k][f];
+
+            snprintf(text, sizeof(text), "%u/%u/%u/%u", n[EXACT], n[VAGUE], n[WRONG], n[LIE]);
+            fprintf(stderr, " %13s", text);
+        }
+        fprintf(stderr, "\n");
+    }
+}
+
+static _Atomic bool busy_enough;
+
+static void *spin(void *arg)
+{
+    while (!busy_enough)
+        ;
+    return NULL;
+}
+
+/* Others want the processors as well. */
+static void one_under_load(uint64_t seed, struct tally *t)
+{
+    pthread_t threads[64];
+    int n = 0;
+
+    busy_enough = false;
+    while (n < get_nprocs() && n < 64 && !pthread_create(&threads[n], NULL, spin, NULL))
+        n++;
+    one(seed, t);
+    busy_enough = true;
+    while (n > 0)
+        pthread_join(threads[--n], NULL);
 }
 
 int main(int argc, char **argv)
 {
-    const char *count = getenv("CULPRITS");
-    uint64_t n = count ? strtoull(count, NULL, 10) : 42;
-    struct tally t = {0};
-    char note[160];
+    const char *count = getenv("CULPRITS"), *first = getenv("CULPRITS_FROM");
+    uint64_t n = count ? strtoull(count, NULL, 10) : CULPRIT_NUM_KINDS,
+             from = first ? strtoull(first, NULL, 10) : 0;
+    static struct tally t;
+    char note[200];
     struct bench b;
 
     bench_init(&b, argc, argv);
     log_set_level(LOG_ERROR);
-    for (uint64_t seed = 1; seed <= n; seed++)
-        one(seed, &t);
-    snprintf(note, sizeof(note), "of %u planted crashes %u named exactly, %u named wrong with certainty%s",
-             t.planted, t.exact, t.wrong,
-             t.missed ? "; some kills came when nothing ran, and do not count" : "");
+    calibrate();
+    for (uint64_t seed = from; seed < from + n; seed++)
+        if (seed >= CULPRIT_NUM_KINDS && seed % 3 == 0)
+            one_under_load(seed, &t);
+        else
+            one(seed, &t);
+    print_table(&t);
+    snprintf(
+        note, sizeof(note),
+        "of %u planted crashes of %d kinds %u are told exactly in every fact, %u have a fact that is wrong with certainty%s",
+        t.planted, CULPRIT_NUM_KINDS, t.exact, t.lies, t.cannot ? "; some cannot be planted here" : "");
     bench_report(&b, &(struct bench_figure){.id = "culprit_accuracy",
-                                            .ours = t.wrong ? 0 : t.exact,
+                                            .ours = t.lies ? 0 : t.exact,
                                             .reference = t.planted,
                                             .unit = "crashes",
                                             .target = 0.99,

@@ -143,7 +143,8 @@ static void direct_pipeline(struct direct *d, const struct shader_program *p)
          .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
          .module = module_of(d, &p->code[EXEC_PS]),
          .pName = "main"}};
-    VkVertexInputBindingDescription binding = {0, sizeof(struct vertex), VK_VERTEX_INPUT_RATE_VERTEX};
+    VkVertexInputBindingDescription binding = {0, sizeof(struct thousand_vertex),
+                                               VK_VERTEX_INPUT_RATE_VERTEX};
     VkVertexInputAttributeDescription attributes[2] = {{0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 0},
                                                        {1, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 16}};
     VkPipelineVertexInputStateCreateInfo vi = {.sType =
@@ -202,7 +203,7 @@ static void direct_setup(struct direct *d)
     struct shader_link_params lp = {0};
     struct shader_program program;
     struct shader *vs, *ps;
-    const struct vertex *vertices;
+    const struct thousand_vertex *vertices;
     struct error e = {0};
     size_t size;
     void *bytes;

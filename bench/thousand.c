@@ -12,7 +12,7 @@
 
 enum { STREAM_SPACE = 1 << 20, SHADER_SPACE = 65536, COLUMNS = 40, ROWS = 25 };
 
-static struct vertex vertices[DRAWS * 6];
+static struct thousand_vertex vertices[DRAWS * 6];
 
 void check(int r, const char *what, const struct error *e)
 {
@@ -23,7 +23,7 @@ void check(int r, const char *what, const struct error *e)
     exit(4);
 }
 
-const struct vertex *thousand_vertices(size_t *bytes)
+const struct thousand_vertex *thousand_vertices(size_t *bytes)
 {
     for (int i = 0; i < DRAWS; i++) {
         const int column = i % COLUMNS, row = i / COLUMNS;
@@ -32,8 +32,8 @@ const struct vertex *thousand_vertices(size_t *bytes)
 
         for (int k = 0; k < 6; k++)
             vertices[i * 6 + k] =
-                (struct vertex){{corners[k][0], corners[k][1], 0, 1},
-                                {(float)(i % 7) / 7, (float)(i % 11) / 11, (float)k / 6, 1}};
+                (struct thousand_vertex){{corners[k][0], corners[k][1], 0, 1},
+                                         {(float)(i % 7) / 7, (float)(i % 11) / 11, (float)k / 6, 1}};
     }
     *bytes = sizeof(vertices);
     return vertices;
@@ -69,9 +69,10 @@ static void emit_shader(struct abi_builder *b, uint32_t handle, uint32_t stage, 
 
 static void emit_objects(struct abi_builder *b)
 {
-    const struct aerogpu_vertex_buffer_binding vb = {.buffer = 1, .stride_bytes = sizeof(struct vertex)};
+    const struct aerogpu_vertex_buffer_binding vb = {.buffer = 1,
+                                                     .stride_bytes = sizeof(struct thousand_vertex)};
     size_t bytes;
-    const struct vertex *v = thousand_vertices(&bytes);
+    const struct thousand_vertex *v = thousand_vertices(&bytes);
 
     ABI_EMIT(b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 2, .usage_flags = 16,
              .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .width = WIDTH, .height = HEIGHT, .mip_levels = 1,

@@ -8,7 +8,7 @@
 
 enum { DRAWS = 1000, WIDTH = 1024, HEIGHT = 768 };
 
-struct vertex {
+struct thousand_vertex {
     float position[4], color[4];
 };
 
@@ -21,7 +21,7 @@ struct thousand {
 };
 
 /* Of all draws; `first_vertex` of draw i is 6 i. */
-const struct vertex *thousand_vertices(size_t *bytes);
+const struct thousand_vertex *thousand_vertices(size_t *bytes);
 /* A file of samples/shaders; the caller frees it. */
 void *thousand_shader(const char *name, size_t *size);
 
