@@ -5,7 +5,7 @@
 #   make validate bring the whole stack up, validate it, break it, and write the record, report.json and report.html
 #   make test     build and run every test
 #   make bench    measure; one line per figure, and build/bench.json (bench/README.md)
-#   make verdicts plant 470 stalls by seed, live ones too if this is root, and print how each was judged
+#   make verdicts plant 480 stalls by seed, live ones too if this is root, and print how each was judged
 #   make dump-proofs   what is promised of dumps, tried on RUNS (50) planted crashes: PROOF (replay minimize damage)
 #   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
 #   make sim      lives of the whole stack in virtual time, with faults: SEEDS (1000)
@@ -53,7 +53,7 @@ test: build
 	@meson test -C $(B) --no-rebuild --print-errorlogs; tools/build/test-summary.py $(B)
 
 verdicts: build
-	@$(B)/tests/cpu/stall_verdicts --runs 470 --seed 1
+	@$(B)/tests/cpu/stall_verdicts --runs 480 --seed 1
 
 PROOF ?= replay minimize damage
 RUNS ?= 50

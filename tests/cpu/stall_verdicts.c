@@ -28,6 +28,7 @@
 #include "base/rng.h"
 #include "cpu/capture/record.h"
 #include "cpu/report/report.h"
+#include "cpu/model/dump.h"
 #include "cpu/model/verdict.h"
 #include "stall_plants.h"
 #include "synth.h"
@@ -274,6 +275,8 @@ enum plant {
     LIVE_SIGSTOP,
     LIVE_THROTTLE,
     LIVE_DEVICE,
+    LIVE_STACK,
+    LIVE_STACK_BUSY,
     MADE_REFERENCE,
     MADE_IPI,
     MADE_ASLEEP,
@@ -292,6 +295,9 @@ static const struct plant_kind plants[PLANTS] = {
                        "throttled by stop signals"},
     [LIVE_DEVICE] = {"live: the device's executor process sleeps for ever", CPU_VERDICT_UNKNOWN,
                      "the executor slept, and not on the device"},
+    [LIVE_STACK] = {"live: a shader without end, through the whole stack", CPU_VERDICT_GPU_HUNG, NULL},
+    [LIVE_STACK_BUSY] = {"live: the same on a busy machine, with all of its time", CPU_VERDICT_GPU_HUNG,
+                         NULL},
     [MADE_REFERENCE] = {"made up: the reference's crash, 20 of 24 silent", CPU_VERDICT_IPI_STALL,
                         "an IPI was not answered"},
     [MADE_IPI] = {"made up: IPIs never answered, one CPU spins", CPU_VERDICT_IPI_STALL, NULL},
@@ -314,12 +320,12 @@ static const struct plant_kind *kind_of(uint32_t p)
 
 static bool is_live(uint32_t p)
 {
-    return p <= LIVE_DEVICE || p >= PLANTS + stall_num_stories;
+    return p <= LIVE_STACK_BUSY || p >= PLANTS + stall_num_stories;
 }
 
 static bool is_left_out(uint32_t p)
 {
-    return quick && p >= PLANTS + stall_num_stories && p % 4;
+    return quick && (p == LIVE_STACK || p == LIVE_STACK_BUSY || (p >= PLANTS + stall_num_stories && p % 4));
 }
 
 static void *record(void *arg)
@@ -393,6 +399,73 @@ static void live_device(struct rng *rng, struct cpu_window *w, struct cpu_record
         atomic_store((atomic_int *)run->stop, 1);
         pthread_join(recorder, NULL);
     }
+}
+
+/* The command as a user has it: the device, its driver and lavapipe, of which all threads get the chain's CPU in turns. */
+static pid_t start_stack(void)
+{
+    const struct sched_param turns = {.sched_priority = 1};
+    pid_t pid = fork();
+
+    if (pid)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pin(chain_cpu);
+    sched_setscheduler(0, SCHED_RR, &turns);
+    if (chdir(dir) || !freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+        _exit(2);
+    execl(AEROGPU, AEROGPU, "dump", SAMPLES "/hang.aerogputrace", (char *)NULL);
+    _exit(127);
+}
+
+/* The window is what its black box wrote. */
+static int window_of_stack(struct cpu_window *w, char why[100])
+{
+    char file[300];
+    struct error e = {0};
+    struct dirent *ent;
+    DIR *d = opendir(dir);
+    int r = -ENOTSUP;
+
+    snprintf(why, 100, "the stack made no dump");
+    while (d && (ent = readdir(d))) {
+        const char *end = strrchr(ent->d_name, '.');
+        if (!end || strcmp(end, ".aerogpudump"))
+            continue;
+        snprintf(file, sizeof(file), "%s/%.200s", dir, ent->d_name);
+        r = cpu_window_read(w, file, &e) ? -EIO : 0;
+        if (r)
+            fprintf(stderr, "stall_verdicts: %s\n", e.text);
+        unlink(file);
+    }
+    if (d)
+        closedir(d);
+    return r;
+}
+
+static int live_stack(bool busy, struct cpu_window *w, struct cpu_record_run *run, char why[100])
+{
+    pid_t spinners[24] = {0}, stack;
+    pthread_t recorder;
+
+    for (int i = 0; busy && i < 24; i++)
+        if ((spinners[i] = fork()) == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            pin(chain_cpu);
+            for (volatile int on = 1; on;)
+                ;
+        }
+    run->duration_ns = 60000 * MS;
+    start_recorder(&recorder, run);
+    stack = start_stack();
+    waitpid(stack, NULL, 0);
+    atomic_store((atomic_int *)run->stop, 1);
+    pthread_join(recorder, NULL);
+    for (int i = 0; busy && i < 24; i++) {
+        kill(spinners[i], SIGKILL);
+        waitpid(spinners[i], NULL, 0);
+    }
+    return window_of_stack(w, why);
 }
 
 static bool is_over(pid_t pid)
@@ -475,6 +548,8 @@ static int live(uint32_t plant, struct rng *rng, struct cpu_window *w, char why[
         return -ENOTSUP;
     memset(sh, 0, sizeof(*sh));
     memset(w, 0, sizeof(*w));
+    if (plant == LIVE_STACK || plant == LIVE_STACK_BUSY)
+        return live_stack(plant == LIVE_STACK_BUSY, w, &run, why);
     if (plant == LIVE_DEVICE)
         live_device(rng, w, &run, limit_ns);
     else

@@ -210,10 +210,13 @@ static enum cpu_thread_state left_as(const struct cpu_thread *th, uint64_t bits)
                                             : CPU_THREAD_ASLEEP;
 }
 
-static void seen_on(struct cpu_thread *th, uint16_t cpu)
+/* Where it was before the window matters only as the place at which it entered it. */
+static void seen_on(const struct cpu_threads *t, struct cpu_thread *th, const struct cpu_event *ev)
 {
-    th->cpu = cpu;
-    th->cpus[cpu / 64] |= UINT64_C(1) << (cpu % 64);
+    if (ev->ns < t->executor.from_ns)
+        memset(th->cpus, 0, sizeof(th->cpus));
+    th->cpu = ev->cpu;
+    th->cpus[ev->cpu / 64] |= UINT64_C(1) << (ev->cpu % 64);
 }
 
 static void on_switch(struct cpu_threads *t, const struct cpu_event *ev)
@@ -225,11 +228,11 @@ static void on_switch(struct cpu_threads *t, const struct cpu_event *ev)
     t->running[ev->cpu] = (int32_t)ev->c;
     t->running_since[ev->cpu] = ev->ns;
     if (out && ev->a) {
-        seen_on(out, ev->cpu);
+        seen_on(t, out, ev);
         set_state(t, out, left_as(out, ev->b), ev->ns);
     }
     if (in && ev->c) {
-        seen_on(in, ev->cpu);
+        seen_on(t, in, ev);
         set_state(t, in, CPU_THREAD_RUNNING, ev->ns);
     }
 }
@@ -285,7 +288,7 @@ void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev)
         th->died_ns = ev->ns;
     if (th->state != CPU_THREAD_RUNNING && th->state != CPU_THREAD_DEAD && ev->kind != CPU_EV_WAKEUP) {
         /* whoever records an event is running */
-        seen_on(th, ev->cpu);
+        seen_on(t, th, ev);
         set_state(t, th, CPU_THREAD_RUNNING, ev->ns);
     }
 }

@@ -56,7 +56,7 @@ struct cpu_thread {
     uint64_t died_ns;              /* 0: not seen to */
     int32_t signal, signal_from;   /* the last one that ends or stops, and the thread that sent it; 0: none */
     int32_t signal_code;           /* si_code: above 0 nobody sent it, the kernel did */
-    uint64_t cpus[CPU_MASK_WORDS]; /* those it was seen on */
+    uint64_t cpus[CPU_MASK_WORDS]; /* those it was seen on in the window, and where it came from */
     struct {
         int32_t tid;
         uint64_t ns;

@@ -536,6 +536,8 @@ static void hung_or_not(struct maker *m)
         maker_say(m, CPU_CERTAIN,
                   "no IPI waited for longer than %s; no CPU of the chain was silent for half of the wait",
                   cpu_ns(longest_ipi(m)));
+        maker_say(m, CPU_UNSEEN,
+                  "whether the GPU would have ended later: one that is slow looks the same until then");
         maker_decide(m, CPU_VERDICT_GPU_HUNG, CPU_CERTAIN, "the processors were there, the GPU was not");
     }
 }
