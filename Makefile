@@ -10,6 +10,7 @@
 #   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
 #   make sim      lives of the whole stack in virtual time, with faults: SEEDS (1000)
 #   make fuzz     run each fuzz target for FUZZ_SECONDS (60)
+#   make damage   flip bits of recordings and cut them, DAMAGE (2000) times each way, and see that every command says so
 #   make mutants  plant the small bugs of tests/mutants/table.toml, and say which test notices each; ROOM=, MUTANTS=, KEEP=1
 #   make format   clang-format everything
 #   make kmd-windows   the miniport as aerogpu.sys with mingw-w64
@@ -66,6 +67,13 @@ check:
 	@$(NEED) build check
 	@tools/build/check.sh $(CHECK)
 
+# Recordings with flipped bits and cut ends, for every command that reads them: none may be shown as other content.
+DAMAGE ?= 2000
+damage: build
+	@$(B)/tests/record/blocks_test $(DAMAGE)
+	@python3 tests/tools/files_test.py $(B)/tools/aerogpu/aerogpu $(B)/samples $(B)/tests/d3d12/libd3d12-stub.so \
+	    $(B)/tests/d3d12/d3d12_callall $(DAMAGE)
+
 # FUZZ="trace stream" runs those targets only.
 fuzz:
 	@$(NEED) build check
@@ -104,4 +112,4 @@ sim: build
 clean:
 	rm -rf build build-*
 
-.PHONY: sim all build run validate play test verdicts dump-proofs check fuzz mutants bench kmd-windows deb deb-test format clean
+.PHONY: sim all build run validate play test verdicts dump-proofs check damage fuzz mutants bench kmd-windows deb deb-test format clean

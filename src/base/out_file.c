@@ -139,7 +139,7 @@ int out_file_folder(const char *path, struct error *e)
         return 0;
     if (errno == EEXIST && !stat(part, &st) && !S_ISDIR(st.st_mode))
         errno = ENOTDIR;
-    return errno == EEXIST ? 0 : fail(path, e);
+    return errno == EEXIST && !access(part, W_OK | X_OK) ? 0 : fail(path, e);
 }
 
 int out_file_check(const char *path, struct error *e)

@@ -21,7 +21,7 @@ void out_file_spare(const char *path);
 FILE *out_file_open(const char *path, struct error *e);
 /* The same as a descriptor, for writing only; what the file held is still there. */
 int out_file_descriptor(const char *path, struct error *e);
-/* Makes a folder, unless it is there: with those that it is in. 0 or an error. */
+/* Makes a folder that can be written to, unless it is there: with those that it is in. 0 or an error. */
 int out_file_folder(const char *path, struct error *e);
 
 /* For what takes long to make: whether it can be written there. 0 or an error; nothing is made. */

@@ -19,7 +19,7 @@ int png_file_write(const char *path, const uint8_t *rgba, uint32_t width, uint32
         return error_set(e, -EINVAL, "%s: rows of %zu bytes are too long", path, stride);
     f = out_file_open(path, e);
     if (!f)
-        return -EIO;
+        return e ? e->code : -EIO;
     if (!png_image_write_to_stdio(&image, f, 0, rgba, (png_int_32)stride, NULL) && !ferror(f))
         r = error_set(e, -EIO, "%s: %s", path, image.message);
     return out_file_close(f, path, r, e);

@@ -5,8 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
 
+#include "base/in_file.h"
 #include "base/seal.h"
 #include "blackbox/schema.h"
 
@@ -33,21 +34,16 @@ static uint32_t be32(const uint8_t *p)
 static int check_header(struct bb_dump *d, bool *cut, struct error *e)
 {
     uint8_t head[HEADER] = {0};
-    FILE *f = fopen(d->path, "re");
+    const uint8_t *map;
     uint64_t page, size;
-    struct stat st;
-    size_t n;
+    size_t all, n;
+    int r = in_file_map(d->path, &map, &all, e);
 
-    if (!f || fstat(fileno(f), &st)) {
-        int r = -errno;
-        if (f)
-            fclose(f);
-        return error_set(e, r, "%s: %s", d->path, strerror(-r));
-    }
-    n = fread(head, 1, sizeof(head), f);
-    fclose(f);
-    if (S_ISDIR(st.st_mode))
-        return error_set(e, -EISDIR, "%s: is a folder, not a dump", d->path);
+    if (r)
+        return r;
+    n = all < sizeof(head) ? all : sizeof(head);
+    memcpy(head, map, n);
+    munmap((void *)(uintptr_t)map, all);
     if (n < 16 || memcmp(head, "SQLite format 3", 16))
         return error_set(e, -EBADMSG, "%s: offset 0x0: no SQLite database, so no dump", d->path);
     if (n < sizeof(head))
@@ -62,10 +58,10 @@ static int check_header(struct bb_dump *d, bool *cut, struct error *e)
                   be32(head + AT_VERSION), BB_SCHEMA_VERSION);
     page = (uint64_t)(head[AT_PAGE_SIZE] << 8 | head[AT_PAGE_SIZE + 1]);
     size = (page == 1 ? 65536 : page) * be32(head + AT_PAGES);
-    *cut = size > (uint64_t)st.st_size;
+    *cut = size > all;
     if (*cut)
         snprintf(d->cut, sizeof(d->cut), "offset 0x%llx: the file ends here, it had 0x%llx bytes; ",
-                 (unsigned long long)st.st_size, (unsigned long long)size);
+                 (unsigned long long)all, (unsigned long long)size);
     return 0;
 }
 

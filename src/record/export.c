@@ -100,9 +100,11 @@ int export_sqlite(struct trc *t, const struct names *names, const char *path, st
     sqlite3 *db;
     int err;
 
+    if ((err = out_file_check(path, e)))
+        return err;
     out_file_discard(path);
     if (sqlite3_open(path, &db) != SQLITE_OK) {
-        err = error_set(e, -EIO, "cannot create %s: %s", path, sqlite3_errmsg(db));
+        err = error_set(e, -EIO, "%s: %s", path, sqlite3_errmsg(db));
         sqlite3_close(db);
         return err;
     }
@@ -142,7 +144,7 @@ int export_perfetto(struct trc *t, const struct names *names, const char *path, 
     int got;
 
     if (!f)
-        return -EIO;
+        return e ? e->code : -EIO;
     trc_rewind(t);
     trace_events_begin(&out, f);
     trace_events_name(&out, 1, 0, "thread_name", "frames");
@@ -237,7 +239,7 @@ int export_html(struct trc *t, const struct names *names, const char *pictures, 
     int got;
 
     if (!f)
-        return -EIO;
+        return e ? e->code : -EIO;
     trc_rewind(t);
     page_begin(&text, &page);
     strbuf_puts(&text, viewer_html);

@@ -60,8 +60,8 @@ bool trc_has_index(const struct trc *t);
 uint64_t trc_features(const struct trc *t);
 uint32_t trc_num_blocks(const struct trc *t);
 const struct block *trc_block(const struct trc *t, uint32_t i);
-/* What is wrong with the file's headers or index, with the byte: "" if nothing is. What stands before is readable: all whole
- * blocks of a file that was cut. */
+/* What is wrong with the file's headers, its index, or a blob that was asked for, with the byte: "" if nothing is, as far as it
+ * was read. What else there is can be read: all whole blocks of a file that was cut. */
 const char *trc_cut(const struct trc *t);
 /* Whether every block is what was written: 0, or -EBADMSG for the first that is not, or for trc_cut(). */
 int trc_verify(const struct trc *t, struct error *e);

@@ -56,6 +56,7 @@ struct trc {
     uint32_t frame;
     struct trc_blobs *blobs; /* made when the first one is asked for */
     uint64_t blob_budget;
+    struct error no_blobs; /* why there are none */
     ZSTD_DCtx *z;
     struct thread *taken; /* the thread whose call was handed out last: refilled by the next trc_next() */
 };
@@ -255,9 +256,19 @@ void trc_blob_budget(struct trc *t, uint64_t bytes)
 
 const void *trc_blob(struct trc *t, uint64_t number, size_t *size, struct error *e)
 {
-    if (!t->blobs && trc_blobs_create(&t->blobs, t, t->blob_budget, t->blocks.size * UINT64_C(40000), e))
-        return NULL;
-    return trc_blobs_get(t->blobs, number, size, e);
+    struct error why = t->no_blobs;
+    const void *p = NULL;
+
+    if (!t->blobs && !why.code &&
+        trc_blobs_create(&t->blobs, t, t->blob_budget, t->blocks.size * UINT64_C(40000), &why) == -EBADMSG)
+        t->no_blobs = why; /* once is enough */
+    if (t->blobs)
+        p = trc_blobs_get(t->blobs, number, size, &why);
+    if (why.code == -EBADMSG && !*t->blocks.damage)
+        snprintf(t->blocks.damage, sizeof(t->blocks.damage), "%s", why.text);
+    if (why.code)
+        error_set(e, why.code, "%s", why.text);
+    return p;
 }
 
 const char *trc_cut(const struct trc *t)

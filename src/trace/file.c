@@ -46,7 +46,7 @@ int trace_file_open(struct trace_file *f, const struct trace_reader_params *p, s
     }
     if (!S_ISREG(st.st_mode)) {
         trace_file_close(f);
-        return error_set(e, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL, "%s",
+        return error_set(e, S_ISDIR(st.st_mode) ? -EISDIR : -EBADMSG, "%s",
                          S_ISDIR(st.st_mode)
                              ? "is a directory, not a recording"
                              : "is not a regular file, and a recording is read from its end too");

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/check.h"
+#include "base/out_file.h"
 
 struct trace_writer {
     FILE *file;
@@ -124,6 +125,7 @@ static int write_header(struct trace_writer *w, const struct trace_writer_params
 
 int trace_writer_create(struct trace_writer **ret, const struct trace_writer_params *p, struct error *e)
 {
+    struct error why = {0};
     struct trace_writer *w;
     int rc;
 
@@ -140,11 +142,8 @@ int trace_writer_create(struct trace_writer **ret, const struct trace_writer_par
     }
     w->version = p->container_version ? p->container_version : TRACE_CONTAINER_V2;
     w->next_blob = 1;
-    w->file = fopen(p->path, "we");
-    if (!w->file)
-        rc = error_set(e, -errno, "%s: %s", p->path, strerror(errno));
-    else
-        rc = write_header(w, p, e);
+    w->file = out_file_open(p->path, &why);
+    rc = w->file ? write_header(w, p, e) : error_set(e, why.code, "%s", why.text);
     if (rc) {
         trace_writer_abandon(w);
         return rc;

@@ -98,7 +98,8 @@ def what_a_recording_holds_need_not_be_whole():
         whole = f.read()
     with open(f"{work}/cut", "wb") as f:
         f.write(whole[:-100])
-    assert "cut: it has no index" in run("info", "cut")[0]
+    out, err = run("info", "cut", code=3)
+    assert "cut: it has no index" in out and f"aerogpu info: cut: cut at byte {len(whole) - 100}: it has no index" in err, err
 
 
 @case

@@ -453,7 +453,7 @@ TEST(what_cannot_be_opened_says_why)
     assert_int_equal(trace_reader_open(&r, &(struct trace_reader_params){.path = "/tmp"}, &e), -EISDIR);
     assert_string_equal(e.text, "is a directory, not a recording");
     error_clear(&e);
-    assert_int_equal(trace_reader_open(&r, &(struct trace_reader_params){.path = "/dev/null"}, &e), -EINVAL);
+    assert_int_equal(trace_reader_open(&r, &(struct trace_reader_params){.path = "/dev/null"}, &e), -EBADMSG);
     assert_null(r);
 }
 

@@ -35,7 +35,7 @@ static int write_html(struct bb_crashes *c, const char *path, struct error *e)
 {
     struct strbuf out = {0};
     FILE *f = out_file_open(path, e);
-    int r = f ? bb_crashes_html(c, &out, e) : -EIO;
+    int r = f ? bb_crashes_html(c, &out, e) : e->code;
 
     if (!r)
         fwrite(strbuf_str(&out), 1, out.len, f);
@@ -62,7 +62,7 @@ int cmd_crashes(int argc, char **argv)
     const char *index = NULL, *html = NULL;
     struct bb_crashes_added added = {0};
     struct bb_crashes *crashes;
-    struct error e = {0};
+    struct error e = {0}, input = {0};
     char own[4096];
     bool json = false, unreadable = false;
     int r = command_line(
@@ -84,10 +84,10 @@ int cmd_crashes(int argc, char **argv)
         return r < 0 ? EXIT_OK : r;
     if (!index && default_index(own))
         return EXIT_ENV;
-    if (bb_crashes_open(&crashes, index ? index : own, &e)) {
-        fprintf(stderr, "aerogpu crashes: %s\n", e.text);
-        return EXIT_ENV;
-    }
+    if (index && out_file_check(index, &input) == -EEXIST)
+        return command_error(&input);
+    if (bb_crashes_open(&crashes, index ? index : own, &e))
+        return command_fail(EXIT_ENV, &e);
     for (int i = optind; i < argc; i++) {
         struct error one = {0};
 
@@ -104,6 +104,6 @@ int cmd_crashes(int argc, char **argv)
     r = report(crashes, html, json, &e);
     bb_crashes_close(crashes);
     if (r)
-        fprintf(stderr, "aerogpu crashes: %s\n", e.text);
-    return r ? EXIT_ENV : unreadable || added.bad ? EXIT_INPUT : EXIT_OK;
+        return command_fail(r == -EEXIST ? EXIT_USAGE : EXIT_ENV, &e);
+    return unreadable || added.bad ? EXIT_INPUT : EXIT_OK;
 }

@@ -7,9 +7,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/out_file.h"
 #include "blackbox/schema.h"
 #include "minimize/crash_run.h"
 #include "minimize/dumps.h"
@@ -28,11 +28,8 @@ static int dump_one(struct crash_run_params *p, const char *path, const char *di
     p->program = program;
     p->dump_at_end = always ? at_end : NULL;
     if (crash_run(p, &r, &e)) {
-        fprintf(stderr, "aerogpu dump: %s: %s\n", path, e.text);
-        return e.code == -EBADMSG || e.code == -ENODATA || e.code == -ENOENT || e.code == -EISDIR ||
-                       e.code == -EPROTONOSUPPORT
-                   ? EXIT_INPUT
-                   : EXIT_ENV;
+        error_prefix(&e, "%s", path);
+        return command_error(&e);
     }
     if (r.crashed)
         printf("%s: %s.\n", path, r.crash.text);
@@ -69,21 +66,11 @@ static int print_schema(void)
     return EXIT_OK;
 }
 
-/* With errno. */
-static bool is_folder(const char *path)
-{
-    struct stat st;
-
-    if (stat(path, &st))
-        return false;
-    errno = ENOTDIR;
-    return S_ISDIR(st.st_mode);
-}
-
 int cmd_dump(int argc, char **argv)
 {
     struct crash_run_params p = {.directory = ".", .errors_count = true, .disassemble = shader_print};
     bool always = false, exact = false, schema = false, made;
+    struct error e = {0};
     uint32_t pid = 0;
     int code = command_line(
         &(struct options){
@@ -103,7 +90,7 @@ int cmd_dump(int argc, char **argv)
                 "Plays .aerogputrace recordings with the black box attached. When the executor dies, a submission makes no progress, or the device refuses a stream, a crash dump is written and its name printed. A dump is a SQLite database; docs/dump-schema.md describes it.\n\n"
                 "Every program of AeroGPU does the same while `AEROGPU_DUMPS` names a folder; of a running `aerogpu serve` that does, --pid makes one now.",
             .exits = {"nothing crashed", "something did", [EXIT_INPUT] = "a recording is bad",
-                      [EXIT_ENV] = "there is no Vulkan device or no executor"},
+                      [EXIT_ENV] = "there is no Vulkan device or no executor, or DIR cannot be written"},
             .see =
                 "aerogpu-report(1), aerogpu-play(1), aerogpu-minimize(1), aerogpu-crashes(1), docs/blackbox.md"},
         argc, argv);
@@ -118,11 +105,9 @@ int cmd_dump(int argc, char **argv)
         return usage_error("give at least one recording");
     if (exact)
         p.markers = EXEC_MARKERS_EXACT;
-    made = !mkdir(p.directory, 0777);
-    if (!made && (errno != EEXIST || !is_folder(p.directory))) {
-        fprintf(stderr, "aerogpu dump: %s: %s\n", p.directory, strerror(errno));
-        return EXIT_ENV;
-    }
+    made = access(p.directory, F_OK) != 0;
+    if (out_file_folder(p.directory, &e))
+        return command_error(&e);
     for (int i = optind; i < argc; i++) {
         int one = dump_one(&p, argv[i], p.directory, always);
         code = one > code ? one : code;

@@ -7,7 +7,6 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/out_file.h"
 #include "record.h"
 #include "record/dirty/dirty.h"
 
@@ -95,14 +95,11 @@ static int check_given(enum record_what of)
 static int record_device(char **program)
 {
     /* Said here, before anything runs; the file is made anew by the recorder. */
-    int fd = open(options.output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666), n = 0, code;
     struct error e = {0};
+    int n = 0, code;
 
-    if (fd < 0) {
-        error_set(&e, -errno, "%s: %s", options.output, strerror(errno));
-        return command_fail(EXIT_ENV, &e);
-    }
-    close(fd);
+    if (out_file_check(options.output, &e))
+        return command_error(&e);
     if (setenv("AEROGPU_RECORD", options.output, 1)) {
         error_set(&e, -ENOMEM, "no memory");
         return command_fail(EXIT_ENV, &e);

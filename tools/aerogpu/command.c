@@ -7,7 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "base/out_file.h"
 
 static char running[64] = "aerogpu";
 static const char *summary = "a virtual GPU that can be crashed on purpose";
@@ -26,22 +27,6 @@ int command_run(const char *parent, const struct options_command *commands, size
     return -1;
 }
 
-/* An option that names a file which is an operand too: what it makes would be written over what is read. */
-static int check_operands(const struct options *o, int argc, char **argv)
-{
-    struct stat file, operand;
-
-    for (const struct options_row *r = o->rows; r && r->kind != OPTIONS_END; r++) {
-        if (r->kind != OPTIONS_TEXT || !r->given || stat(*r->to.text, &file) || !S_ISREG(file.st_mode))
-            continue;
-        for (int i = optind; i < argc; i++)
-            if (!stat(argv[i], &operand) && operand.st_dev == file.st_dev && operand.st_ino == file.st_ino)
-                return usage_error("--%s %s: that is the file %s itself; name another", r->name, *r->to.text,
-                                   argv[i]);
-    }
-    return EXIT_OK;
-}
-
 int command_line(struct options *o, int argc, char **argv)
 {
     struct error e = {0};
@@ -50,7 +35,9 @@ int command_line(struct options *o, int argc, char **argv)
     if (!o->summary)
         o->summary = summary;
     r = options_parse(o, argc, argv, &e);
-    return r < 0 ? usage_error("%s", e.text) : r > 0 ? -r : check_operands(o, argc, argv);
+    for (int i = optind; !r && i < argc; i++)
+        out_file_spare(argv[i]); /* what is made is not written over what is read */
+    return r < 0 ? usage_error("%s", e.text) : -r;
 }
 
 int command_group(struct options *o, int argc, char **argv)
@@ -86,6 +73,30 @@ int command_fail(enum exit_code code, const struct error *e)
 {
     fprintf(stderr, "%s: %s\n", running, e->text);
     return code;
+}
+
+int command_error(const struct error *e)
+{
+    static const struct {
+        int err;
+        enum exit_code code;
+    } codes[] = {
+        {-EEXIST, EXIT_USAGE}, /* an output that is an input, or another output (base/out_file.h) */
+        {-EBADMSG, EXIT_INPUT}, {-ENODATA, EXIT_INPUT},
+        {-ENOTSUP, EXIT_INPUT}, {-EPROTONOSUPPORT, EXIT_INPUT},
+        {-ENOENT, EXIT_INPUT},  {-ENOTDIR, EXIT_INPUT},
+        {-EACCES, EXIT_INPUT},  {-EISDIR, EXIT_INPUT},
+        {-ELOOP, EXIT_INPUT},   {-ENAMETOOLONG, EXIT_INPUT},
+        {-EIO, EXIT_ENV}, /* all that is wrong with an output */
+        {-ENOSPC, EXIT_ENV},    {-ENOMEM, EXIT_ENV},
+        {-EMFILE, EXIT_ENV},    {-ENFILE, EXIT_ENV},
+        {-EBUSY, EXIT_ENV},     {-ENODEV, EXIT_ENV},
+    };
+
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        if (codes[i].err == e->code)
+            return command_fail(codes[i].code, e);
+    return command_fail(EXIT_FAILED, e);
 }
 
 int command_end(int code)

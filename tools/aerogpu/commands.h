@@ -61,8 +61,11 @@ int command_group(struct options *o, int argc, char **argv);
 int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 enum { MAX_HANG_MS = 3600000 }; /* of --hang: an hour */
 
-/* Prints the sentence behind the command's name; returns `code`. */
+/* Prints the sentence behind the command's name; returns `code`, which the command knows. */
 int command_fail(enum exit_code code, const struct error *e);
+/* The same with the exit code that the error says: a file that was given is bad, an output cannot be written, this machine lacks
+ * something; else what was asked for failed. */
+int command_error(const struct error *e);
 
 /* A command that ends the process itself passes its exit code through here: what it printed must have arrived. */
 int command_end(int code);

@@ -13,12 +13,6 @@
 #include "cpu/report/report.h"
 #include "file_kinds.h"
 
-static int fail(const struct error *e, int code)
-{
-    return command_fail(
-        code == -EBADMSG || code == -EINVAL || code == -ENOENT || code == -EISDIR ? EXIT_INPUT : EXIT_ENV, e);
-}
-
 struct report_options {
     const char *file, *html, *perfetto, *with;
     bool json, save;
@@ -31,7 +25,7 @@ static int write_file(const char *path, const char *text, size_t size, struct er
     FILE *f = !strcmp(path, "-") ? stdout : out_file_open(path, e);
 
     if (!f)
-        return -EIO;
+        return e->code;
     fwrite(text, 1, size, f);
     return f == stdout ? 0 : out_file_close(f, path, 0, e);
 }
@@ -41,7 +35,7 @@ static int write_perfetto(struct cpu_trace *t, const struct report_options *o, s
     FILE *f = out_file_open(o->perfetto, e);
 
     if (!f)
-        return -EIO;
+        return e->code;
     return out_file_close(f, o->perfetto, cpu_perfetto_write(t, f, o->from_ns, o->to_ns, e), e);
 }
 
@@ -83,7 +77,7 @@ static int run_report(const struct report_options *opt)
     int r = cpu_trace_open(&trace, o.file, &e);
 
     if (r)
-        return fail(&e, r);
+        return command_error(&e);
     if (o.from_ns || o.to_ns) {
         uint64_t first = cpu_trace_first_ns(&trace);
         o.from_ns += first;
@@ -106,8 +100,10 @@ static int run_report(const struct report_options *opt)
     }
     if (!r && o.perfetto)
         r = write_perfetto(&trace, &o, &e);
+    if (!r && (r = cpu_trace_whole(&trace, &e)))
+        error_prefix(&e, "%s", o.file); /* what can be read was reported all the same */
     cpu_trace_close(&trace);
-    return r ? fail(&e, r) : EXIT_OK;
+    return r ? command_error(&e) : EXIT_OK;
 }
 
 static struct report_options options;
@@ -135,7 +131,11 @@ static int run(enum file_kind kind, char *const *files, int num_files)
 
     if (o.save && !o.with)
         return usage_error("--save goes with --with DUMP");
+    if (o.to_ns && o.to_ns <= o.from_ns)
+        return usage_error("--to is not behind --from: nothing is in between");
     o.file = files[0];
+    if (o.with)
+        out_file_spare(o.with);
     return run_report(&o);
 }
 

@@ -4,8 +4,6 @@
 
 #include <stdint.h>
 
-#include "base/error.h"
-
 /* Cuts frames out of a recording; returns an exit code. */
 int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last);
 
@@ -16,5 +14,8 @@ struct play_progress;
  * the recording. If the recorded program died as well, the crash is let through. */
 void d3d12_guard(const char *what, const struct trc *t, const struct play_progress *progress);
 
-/* Prints the failure; returns the exit code for it: EXIT_INPUT if it is the recording's. */
-int d3d12_fail(const char *what, const struct error *e);
+/* Opens a recording. NULL: it cannot be read; *code says how it ends, and what is wrong was said. So it is if it is cut, or its
+ * headers are damaged: what can be read of it is there all the same, and *code is EXIT_INPUT. */
+struct trc *d3d12_open(const char *path, int *code);
+/* What is wrong with the file shows when it is read, too: says so unless `code` is EXIT_INPUT already; the exit code then. */
+int d3d12_check(const struct trc *t, const char *path, int code);

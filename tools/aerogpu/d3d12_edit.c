@@ -17,22 +17,21 @@ int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
 {
     struct trim_result r;
     struct error e = {0};
+    int code = EXIT_OK;
     struct trc *t;
-    int err;
 
     if (out_file_check(to, &e))
-        return command_fail(EXIT_ENV, &e);
-    if (trc_open(&t, &d12_api, from, &e))
-        return d3d12_fail("trim", &e);
+        return command_error(&e);
+    if (!(t = d3d12_open(from, &code)))
+        return code;
     d3d12_guard("trim", t, &r.progress);
-    err = trim_run(t, to, first, last, &r, &e);
-    if (err)
-        err = d3d12_fail("trim", &e);
+    if (trim_run(t, to, first, last, &r, &e))
+        code = command_error(&e);
     else
         fprintf(stderr, "%s: %llu calls, behind %u objects and the content of %u subresources\n", to,
                 (unsigned long long)r.calls, r.objects, r.contents);
     fflush(NULL);
-    return err;
+    return code;
 }
 
 static const char *trim_output;
@@ -43,7 +42,7 @@ static struct options_row trim_rows[] = {
 
 static int run_trim(enum file_kind kind, char *const *files, int num_files)
 {
-    if (!trim_output)
+    if (!trim_output || !options_find(&(struct options){.rows = trim_rows}, "frames")->given)
         return usage_error("--frames A-B and -o OUTPUT are needed");
     /* Without taking the driver apart under its threads, as after playing. */
     _exit(command_end(d3d12_cut(files[0], trim_output, trim_first, trim_last)));
@@ -57,18 +56,18 @@ static struct options_row diff_rows[] = {
 
 static int run_diff(enum file_kind kind, char *const *files, int num_files)
 {
-    struct trc *a = NULL, *b = NULL;
     struct diff_result r;
     struct error e = {0};
-    int code;
+    int code = EXIT_OK;
+    struct trc *a = d3d12_open(files[0], &code), *b = a ? d3d12_open(files[1], &code) : NULL;
 
-    if (trc_open(&a, &d12_api, files[0], &e) || trc_open(&b, &d12_api, files[1], &e) ||
-        diff_run(stdout, a, b, diff_limit, &r, &e)) {
-        code = d3d12_fail("diff", &e);
-    } else {
+    if (a && b && diff_run(stdout, a, b, diff_limit, &r, &e)) {
+        code = command_error(&e);
+    } else if (a && b) {
         printf("%llu calls alike, %llu only in the first, %llu only in the second\n",
                (unsigned long long)r.same, (unsigned long long)r.only_a, (unsigned long long)r.only_b);
-        code = r.only_a || r.only_b ? EXIT_FAILED : EXIT_OK;
+        code = code ? code : r.only_a || r.only_b ? EXIT_FAILED : EXIT_OK;
+        code = d3d12_check(b, files[1], d3d12_check(a, files[0], code));
     }
     trc_close(a);
     trc_close(b);
@@ -102,11 +101,11 @@ static int run_minimize(enum file_kind kind, char *const *files, int num_files)
     if (!minimize_output)
         return usage_error("-o SMALL is needed");
     if (out_file_check(minimize_output, &e))
-        return command_fail(EXIT_ENV, &e);
-    if (trc_open(&t, &d12_api, files[0], &e))
-        return d3d12_fail("minimize", &e);
+        return command_error(&e);
+    if (!(t = d3d12_open(files[0], &code)))
+        return code;
     if (minimize_run(t, minimize_output, &minimize_params, &r, &e)) {
-        code = d3d12_fail("minimize", &e);
+        code = command_error(&e);
     } else {
         printf("%s: %llu of %llu calls still end ", minimize_output, (unsigned long long)r.calls,
                (unsigned long long)r.calls_before);

@@ -46,7 +46,8 @@ void d3d12_guard(const char *what, const struct trc *t, const struct play_progre
     guard.what = what;
     guard.progress = progress;
     guard.thread = gettid();
-    guard.died = !trc_features(t) || trc_features(t) & TRC_DIED; /* without the file's end it is not known */
+    guard.died =
+        trc_features(t) & TRC_DIED; /* unknown of a file that is cut: then it is the recording that is bad */
     sigaltstack(&alt, NULL);
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         sigaction(signals[i], &a, NULL);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/out_file.h"
 #include "d3d12.h"
 #include "d3d12/gen/table.h"
 #include "file_kinds.h"
@@ -98,29 +99,25 @@ static int play_file(const char *path, struct play_params *p)
     struct play_result r;
     struct error e = {0};
     struct trc *t;
-    int code = EXIT_OK;
+    int code = EXIT_OK, cut = EXIT_OK;
 
-    if (trc_open(&t, &d12_api, path, &e))
-        return d3d12_fail("play", &e);
-    if (*trc_cut(t))
-        fprintf(stderr, "aerogpu play: %s; what stands before that is played\n", trc_cut(t));
+    if (!(t = d3d12_open(path, &cut)))
+        return cut;
     p->progress = &progress;
     p->finish = true;
     d3d12_guard("play", t, &progress);
     for (uint32_t i = 0; (loop || i < times) && !interrupted && code == EXIT_OK; i++) {
         trc_rewind(t);
-        code = play_run(t, p, &r, &e) ? d3d12_fail("play", &e) : EXIT_OK;
+        code = play_run(t, p, &r, &e) ? command_error(&e) : EXIT_OK;
         if (code == EXIT_OK)
             code = report(&r, p->validate);
         else
             report(&r, false);
     }
-    if (code == EXIT_OK && p->validate && *trc_cut(t)) {
+    if (code == EXIT_OK && p->validate && cut)
         printf("the recording is cut: what is missing was not compared\n");
-        code = EXIT_INPUT;
-    }
     trc_close(t);
-    return code;
+    return code == EXIT_OK ? cut : code;
 }
 
 static int run(enum file_kind kind, char *const *files, int num_files)
@@ -132,10 +129,8 @@ static int run(enum file_kind kind, char *const *files, int num_files)
 
     if (p.stop_before != UINT64_MAX && p.validate)
         return usage_error("what is left out with --stop-before cannot be compared with --validate");
-    if (p.png_dir && mkdir(p.png_dir, 0777) && errno != EEXIST) {
-        error_set(&e, -errno, "%s: %s", p.png_dir, strerror(errno));
-        return command_fail(EXIT_ENV, &e);
-    }
+    if ((p.png_dir && out_file_folder(p.png_dir, &e)) || (p.dump_path && out_file_check(p.dump_path, &e)))
+        return command_error(&e);
     if (loop)
         sigaction(SIGINT, &on_int, NULL);
     for (int i = 0; i < num_files; i++) {

@@ -16,14 +16,29 @@
 #include "d3d12/gen/table.h"
 #include "d3d12/record/collect_wine.h"
 #include "record.h"
+#include "record/trace_file.h"
 
-int d3d12_fail(const char *what, const struct error *e)
+struct trc *d3d12_open(const char *path, int *code)
 {
-    fprintf(stderr, "aerogpu %s: %s\n", what, e->text);
-    return e->code == -EBADMSG || e->code == -ENOTSUP || e->code == -ENOENT || e->code == -EACCES ||
-                   e->code == -EISDIR
-               ? EXIT_INPUT
-               : EXIT_FAILED;
+    struct error e = {0};
+    struct trc *t;
+
+    if (trc_open(&t, &d12_api, path, &e)) {
+        *code = command_error(&e);
+        return NULL;
+    }
+    *code = d3d12_check(t, path, *code);
+    return t;
+}
+
+int d3d12_check(const struct trc *t, const char *path, int code)
+{
+    struct error e = {0};
+
+    if (!*trc_cut(t) || code == EXIT_INPUT)
+        return code;
+    error_set(&e, -EBADMSG, "%s: %s; what else there is was read", path, trc_cut(t));
+    return command_error(&e);
 }
 
 /* Runs the program with the recorder that it needs. */
@@ -51,7 +66,7 @@ static int run_recorded(struct collect_params *p, struct collect_result *r)
     if (!failed)
         failed = wine ? wine_collect(p, dirname(path), r, &e) : collect_run(p, r, &e);
     p->preload = NULL; /* `path` ends here */
-    return failed ? command_fail(EXIT_ENV, &e) : EXIT_OK;
+    return failed ? command_fail(failed == -EEXIST ? EXIT_USAGE : EXIT_ENV, &e) : EXIT_OK;
 }
 
 int record_d3d12(const struct record_options *o, char *const *program)
@@ -80,9 +95,10 @@ int record_d3d12(const struct record_options *o, char *const *program)
             stderr,
             "aerogpu record: nothing was recorded: the program made no call that the recorder saw. One that uses Direct3D 12 may load the library by its path, from the system's folder alone, or in 32 bits\n");
     if (p.output == whole) {
-        if (d3d12_cut(whole, o->output, o->first_frame, p.last_frame)) {
+        code = d3d12_cut(whole, o->output, o->first_frame, p.last_frame);
+        if (code) {
             fprintf(stderr, "aerogpu record: what was recorded stays in %s\n", whole);
-            _exit(EXIT_FAILED);
+            _exit(code);
         }
         unlink(whole);
     }

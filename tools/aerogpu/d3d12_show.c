@@ -195,25 +195,24 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     struct show_options o = options;
     struct names names = {0};
     struct error e = {0};
+    int err, code = EXIT_OK;
     struct trc *t;
-    int err;
 
     o.recording = files[0];
     o.pictures = options_find(&table, "pictures")->given;
     if (o.pictures && !o.html)
         return usage_error("--pictures goes with --html");
-    if (trc_open(&t, &d12_api, o.recording, &e))
-        return d3d12_fail("show", &e);
-    if (*trc_cut(t))
-        fprintf(stderr, "aerogpu show: %s; what stands before that is shown\n", trc_cut(t));
+    if (!(t = d3d12_open(o.recording, &code)))
+        return code;
     err = names_read(&names, t, &e);
     if (!err)
         err = other(t, &names, &o, &e);
     if (err > 0)
         err = print(t, o.json ? SHOW_JSON : SHOW_TEXT, &o.only, &names, &e);
     names_finish(&names);
+    code = err ? command_error(&e) : d3d12_check(t, o.recording, code);
     trc_close(t);
-    return err ? d3d12_fail("show", &e) : EXIT_OK;
+    return code;
 }
 
 const struct file_action d3d12_show = {

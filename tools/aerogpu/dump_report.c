@@ -23,8 +23,7 @@ static int to_file(const char *dump, enum bb_report_format format, const char *p
     if (!out.code)
         return r ? EXIT_INPUT : EXIT_OK;
     *e = (struct bb_error){0}; /* one clear error: the page could not be written */
-    fprintf(stderr, "aerogpu report: %s\n", out.text);
-    return EXIT_ENV;
+    return command_error(&out);
 }
 
 static const char *html, *perfetto;
@@ -48,7 +47,7 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     if ((json || (!html && !perfetto)) &&
         bb_report(files[0], json ? BB_REPORT_JSON : BB_REPORT_TEXT, stdout, e.code ? NULL : &e))
         code = ferror(stdout) ? EXIT_ENV : EXIT_INPUT;
-    if (e.code && code != EXIT_ENV)
+    if (e.code && code != EXIT_ENV && code != EXIT_USAGE)
         fprintf(stderr, "aerogpu report: %s\n", e.text);
     return code;
 }

@@ -42,7 +42,7 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     int code;
 
     if (etl_open(&f, files[0], &e))
-        return command_fail(e.code == -ENOMEM ? EXIT_ENV : EXIT_INPUT, &e);
+        return command_error(&e);
     p.f = &f;
     etl_each(&f, print_event, &p);
     code = f.bad_events || f.bad_buffers ? EXIT_INPUT : EXIT_OK;

@@ -32,16 +32,18 @@ static int trace_info(const char *path, json_t *o, struct error *e)
     snprintf(abi, sizeof(abi), "%" PRIu32 ".%" PRIu32, i->command_abi >> 16, i->command_abi & 0xFFFF);
     json_object_set_new(o, "container_version", json_integer(i->container_version));
     json_object_set_new(o, "command_abi", json_string(abi));
-    if (i->salvaged)
+    if (i->salvaged) {
         json_object_set_new(o, "cut",
                             json_string("it has no index: `aerogpu play --salvage` plays what can be read"));
-    else
+        error_set(e, -EBADMSG, "%s: cut at byte %" PRIu64 ": it has no index", path, i->file_size);
+    }
+    if (!i->salvaged)
         json_object_set_new(o, "frames", json_integer(i->num_frames));
     json_object_set_new(o, "metadata", i->meta_len ? json_loads(i->meta, 0, NULL) : NULL);
     if (*i->warning)
         json_object_set_new(o, "warning", json_string(i->warning));
     trace_reader_destroy(r);
-    return 0;
+    return e->code;
 }
 
 static int d3d12_info(const char *path, json_t *o, struct error *e)
@@ -57,10 +59,12 @@ static int d3d12_info(const char *path, json_t *o, struct error *e)
     json_object_set_new(o, "metadata", json_loads(trc_meta(t), 0, NULL));
     json_object_set_new(o, "blocks", json_integer(blocks));
     json_object_set_new(o, "last_frame", json_integer(last));
-    if (*trc_cut(t))
-        json_object_set_new(o, "cut", json_string(trc_cut(t)));
+    if (trc_verify(t, e)) {
+        json_object_set_new(o, *trc_cut(t) ? "cut" : "damaged", json_string(e->text));
+        error_prefix(e, "%s", path);
+    }
     trc_close(t);
-    return 0;
+    return e->code;
 }
 
 static void notes_info(const struct cpu_notes *notes, json_t *o)
@@ -86,8 +90,10 @@ static int cpu_info(const char *path, json_t *o, struct error *e)
     json_object_set_new(o, "clock", json_string(t.clock));
     json_object_set_new(o, "finished", json_boolean(t.complete));
     notes_info(&t.notes, o);
+    if (cpu_trace_whole(&t, e) || blocks_verify(&t.file, e))
+        error_prefix(e, "%s", path);
     cpu_trace_close(&t);
-    return 0;
+    return e->code;
 }
 
 static int by_count(const void *a, const void *b)
@@ -263,7 +269,7 @@ static int run(enum file_kind kind, char *const *files, int num_files)
         int one = file_kind_of(files[i], &e);
 
         if (one < 0 || info_one((enum file_kind)one, files[i], &e))
-            code = command_fail(EXIT_INPUT, &e);
+            code = command_error(&e);
     }
     return code;
 }

@@ -393,15 +393,12 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     m.bytes = !packets_only;
     m.jobs = m.jobs ? m.jobs : cpus < 1 ? 1 : (unsigned)cpus;
     m.jobs = m.jobs > MAX_JOBS ? MAX_JOBS : m.jobs;
-    if (out_file_check(m.output, &e)) {
-        fprintf(stderr, "aerogpu minimize: %s\n", e.text);
-        return EXIT_ENV;
-    }
+    if (out_file_check(m.output, &e))
+        return command_error(&e);
     if (load_input(&m, kind, &e)) {
         if (kind == FILE_TRACE)
             error_prefix(&e, "%s", m.input);
-        fprintf(stderr, "aerogpu minimize: %s\n", e.text);
-        return EXIT_INPUT;
+        return command_error(&e);
     }
     if (!getenv("AEROGPU_LOG"))
         log_set_level(LOG_ERROR); /* executors that die are what this is about */

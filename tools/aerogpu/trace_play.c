@@ -82,20 +82,6 @@ static const char *file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static int make_dir(const char *path, struct error *e)
-{
-    char parent[4096];
-
-    if (!mkdir(path, 0777) || errno == EEXIST)
-        return 0;
-    if (errno != ENOENT)
-        return error_set(e, -errno, "%s: cannot be made: %s", path, strerror(errno));
-    snprintf(parent, sizeof(parent), "%s", path);
-    if (!strcmp(dirname(parent), path) || make_dir(parent, e) || (mkdir(path, 0777) && errno != EEXIST))
-        return error_set(e, -errno, "%s: cannot be made: %s", path, strerror(errno));
-    return 0;
-}
-
 /* ---- while a recording plays --------------------------------------------- */
 
 /* Frames of the contact sheet are spread evenly over the recording. */
@@ -192,7 +178,7 @@ static int open_png_dir(struct play *p, struct error *e)
         snprintf(p->png_dir, sizeof(p->png_dir), "%s/%.*s", p->png, (int)len, name);
     else
         snprintf(p->png_dir, sizeof(p->png_dir), "%s/%.*s-%d", p->png, (int)len, name, same);
-    return make_dir(p->png_dir, e);
+    return out_file_folder(p->png_dir, e);
 }
 
 static void play_file(struct play *p, struct file *file)
@@ -505,18 +491,8 @@ static int check_output(struct play *p)
 {
     struct error e = {0};
 
-    if (p->png && make_dir(p->png, &e)) {
-        fprintf(stderr, "aerogpu play: %s\n", e.text);
-        return EXIT_ENV;
-    }
-    if (p->png && access(p->png, W_OK | X_OK)) {
-        fprintf(stderr, "aerogpu play: %s: %s\n", p->png, strerror(errno));
-        return EXIT_ENV;
-    }
-    if (p->sheet_path && out_file_check(p->sheet_path, &e)) {
-        fprintf(stderr, "aerogpu play: %s\n", e.text);
-        return EXIT_ENV;
-    }
+    if ((p->png && out_file_folder(p->png, &e)) || (p->sheet_path && out_file_check(p->sheet_path, &e)))
+        return command_error(&e);
     if (getenv("AEROGPU_RECORD") && *getenv("AEROGPU_RECORD") &&
         (p->num_files > 1 || p->loop || p->times > 1))
         return usage_error("a recording holds one run: give one file, no --loop and no --times to record it");

@@ -247,7 +247,8 @@ static int load(struct cpu_trace *t, struct error *e)
         json_decref(j);
     }
     if (!r && !have_formats)
-        r = error_set(e, -EBADMSG, "no block with the event formats: the pages cannot be read");
+        r = error_set(e, -EBADMSG, "%s%sno block with the event formats: the pages cannot be read",
+                      t->file.damage, *t->file.damage ? "; " : "");
     if (!r && end)
         load_end(t, end);
     json_decref(end);
@@ -328,6 +329,17 @@ int cpu_trace_open(struct cpu_trace *t, const char *path, struct error *e)
     else
         snprintf(t->path, sizeof(t->path), "%s", path);
     return r;
+}
+
+int cpu_trace_whole(const struct cpu_trace *t, struct error *e)
+{
+    if (*t->file.damage)
+        return error_set(e, -EBADMSG, "%s", t->file.damage);
+    if (t->etl.bad_buffers || t->etl.bad_events)
+        return error_set(e, -EBADMSG, "%llu bad events, %llu bad buffers%s%s",
+                         (unsigned long long)t->etl.bad_events, (unsigned long long)t->etl.bad_buffers,
+                         t->notes.count ? ": " : "", t->notes.count ? t->notes.text[0] : "");
+    return 0;
 }
 
 static void drop_streams(struct cpu_trace *t)

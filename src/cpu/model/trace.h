@@ -60,6 +60,8 @@ struct cpu_trace {
 /* Opens a recording. Fails only if nothing can be read from it. */
 int cpu_trace_open(struct cpu_trace *t, const char *path, struct error *e);
 int cpu_trace_open_memory(struct cpu_trace *t, const uint8_t *bytes, size_t size, struct error *e);
+/* Whether the file is what was written, as far as it was read: 0, or -EBADMSG for the first thing that is not. */
+int cpu_trace_whole(const struct cpu_trace *t, struct error *e);
 void cpu_trace_close(struct cpu_trace *t);
 
 /* Starts (again) from the first event that may matter for [from_ns, to_ns]; events outside of it may still

@@ -302,7 +302,7 @@ int minimize_run(struct trc *t, const char *path, const struct minimize_params *
     w.want = play(&w);
     w.finish = w.want.signal == 0 && !w.want.method;
     if (w.want.signal < 0) {
-        err = error_set(e, -ENOENT, "the recording plays to its end without a failure");
+        err = error_set(e, -EAGAIN, "the recording plays to its end without a failure");
         goto out;
     }
     r->signal = w.want.signal;

@@ -19,6 +19,6 @@ struct minimize_result {
     uint32_t tests;
 };
 
-/* Each try plays part of the calls in a process of its own. -ENOENT: the whole recording plays without a failure. */
+/* Each try plays part of the calls in a process of its own. -EAGAIN: the whole recording plays without a failure. */
 int minimize_run(struct trc *t, const char *path, const struct minimize_params *params,
                  struct minimize_result *r, struct error *e);

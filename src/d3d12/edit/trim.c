@@ -75,7 +75,7 @@ static int look(struct cut *x)
     if (got < 0)
         return got;
     if (!any)
-        return error_set(x->e, -ENOENT, "the recording has no frame %u", x->first);
+        return error_set(x->e, -ERANGE, "the recording has no frame %u", x->first);
     return x->s.failed ? error_set(x->e, -ENOMEM, "out of memory") : 0;
 }
 

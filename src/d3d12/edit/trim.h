@@ -14,6 +14,6 @@ struct trim_result {
 };
 
 /* Writes frames `first` to `last` of `t` to `path`, behind the calls that make what they use as it was. Plays the frames
- * before on this machine's device to see what was in the resources. -ENOENT: there is no frame `first`. */
+ * before on this machine's device to see what was in the resources. -ERANGE: there is no frame `first`. */
 int trim_run(struct trc *t, const char *path, uint32_t first, uint32_t last, struct trim_result *r,
              struct error *e);

@@ -73,7 +73,7 @@ const void *dec_bytes(struct dec *d, size_t *n)
     } else if (v) {
         p = trc_blob(d->p->trace, (v >> 1) - 1, &size, NULL);
         if (!p)
-            dec_fail(d, "it refers to a blob that is not in the file", 0);
+            dec_fail(d, *trc_cut(d->p->trace) ? trc_cut(d->p->trace) : "there is no memory for a blob", 0);
     }
     if (n)
         *n = size;

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/out_file.h"
 #include "d3d12/play/play_internal.h"
 #include "record/walk.h"
 
@@ -509,11 +510,13 @@ static int dump(struct player *p)
                                   : error_set(&p->error, -ENOTSUP,
                                               "resource %u has no picture: not four bytes a pixel", r->id);
     } else {
-        f = fopen(q->dump_path, "wb");
-        if (!f || fwrite(i.bytes, 1, i.size, f) != i.size)
-            err = error_set(&p->error, -errno, "cannot write %s: %s", q->dump_path, strerror(errno));
-        if (f)
-            fclose(f);
+        f = out_file_open(q->dump_path, &p->error);
+        if (!f) {
+            free(i.bytes);
+            return p->error.code;
+        }
+        fwrite(i.bytes, 1, i.size, f);
+        err = out_file_close(f, q->dump_path, 0, &p->error);
         printf("%s: %zu bytes of resource %u", q->dump_path, i.size, r->id);
         if (i.width)
             printf(", %u x %u, format %d, %llu bytes a row", i.width, i.height, (int)i.format,
@@ -547,9 +550,11 @@ static int dump_all(struct player *p)
                      play_is_picture(&i) ? "png" : "bin");
             if (play_is_picture(&i)) {
                 err = play_save_png(&i, path, &p->error);
-            } else if ((f = fopen(path, "wb"))) {
+            } else if ((f = out_file_open(path, &p->error))) {
                 fwrite(i.bytes, 1, i.size < 4096 ? i.size : 4096, f);
-                fclose(f);
+                err = out_file_close(f, path, 0, &p->error);
+            } else {
+                err = p->error.code;
             }
             free(i.bytes);
         }
