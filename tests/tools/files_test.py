@@ -49,9 +49,10 @@ def get(path):
         return f.read()
 
 
+run(f"dump --always -o {work}", [samples + "/compute.aerogputrace"])
 run("record -o d3d12 -- " + callall, LD_PRELOAD=stub)
 for name, path in ("trace", samples + "/compute.aerogputrace"), ("cpu", corpus + "cpu_file/small.cputrace"), \
-                  ("etl", corpus + "etl/plain.etl"), ("dump", corpus + "dump/small"), ("flight", corpus + "flight/small"):
+                  ("etl", corpus + "etl/plain.etl"), ("dump", work + "/compute-request.aerogpudump"), ("flight", corpus + "flight/small"):
     shutil.copy(path, f"{work}/{name}")
 put("empty", b"")
 put("noise", bytes(range(256)) * 20)
