@@ -242,6 +242,8 @@ static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64
             k = NULL;
             st = STATUS_NO_MEMORY;
         } else {
+            if (!admin)
+                dxgk_client_set_user(k->dxgk, c->peer.uid);
             s->stats.clients++;
             s->stats.open_clients++;
             k->pid = c->peer.pid;

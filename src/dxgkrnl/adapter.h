@@ -9,6 +9,7 @@
  *   display
  *   vidmm, paging
  *   node                            what is at the device
+ *   offenders                       who is not served for a while
  *   packet, progress, vblanks       units of work, and what clients see of them
  *   adapter.c, sync, handles, faults, ntos, kernel
  *
@@ -24,6 +25,7 @@
 #include "dxgkrnl/injection.h"
 #include "dxgkrnl/interrupts.h"
 #include "dxgkrnl/ntos/ntos.h"
+#include "dxgkrnl/offenders.h"
 #include "dxgkrnl/sched.h"
 #include "dxgkrnl/sync.h"
 #include "dxgkrnl/tdr.h"
@@ -83,6 +85,7 @@ struct dxgk {
     struct interrupts interrupts;
     struct sched sched;
     struct tdr tdr;
+    struct offenders offenders;
     struct vidmm vidmm;
     struct display display;
     struct injection injection;

@@ -237,6 +237,12 @@ int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process,
     return 0;
 }
 
+void dxgk_client_set_user(struct dxgk_client *c, uint32_t user)
+{
+    c->user = user;
+    c->has_user = true;
+}
+
 void dxgk_client_cancel(struct dxgk_client *c)
 {
     struct dxgk *d = c->d;

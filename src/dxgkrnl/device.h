@@ -23,9 +23,10 @@ struct dxgk_client {
     struct dxgk_client *next;
     struct dxgk *d;
     uint64_t process, serial;
+    uint32_t user;
+    bool has_user; /* it is a stranger (offenders.h) */
     bool admin, cancelled;
     unsigned handles, devices, descriptors; /* that it has */
-    unsigned guesses;                       /* share handles that were none */
 };
 
 struct device {

@@ -105,12 +105,11 @@ D3DKMT_HANDLE dxgk_share_new(struct dxgk *d, struct resource *r)
 
 struct resource *dxgk_share_get(struct dxgk *d, D3DKMT_HANDLE h, struct dxgk_client *client)
 {
-    bool trusted = !client || client->guesses < CLIENT_MAX_GUESSES;
+    bool trusted = !client || dxgk_offender_may_guess(d, client);
     struct resource *r = trusted ? map_pointer(&d->handles.shares, h) : NULL;
 
-    if (!r && client && trusted && ++client->guesses == CLIENT_MAX_GUESSES)
-        dxgk_log(d, "dxgkrnl", 6, "process %llu guesses share handles: it opens no more",
-                 (unsigned long long)client->process);
+    if (!r && client && trusted)
+        dxgk_offender_guessed(d, client);
     return r;
 }
 

@@ -43,8 +43,7 @@ void *dxgk_handle_get(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type,
                       const struct dxgk_client *client);
 void dxgk_handle_free(struct dxgk *d, D3DKMT_HANDLE h);
 /* A share handle opens a resource to whoever says it, so it comes from the kernel's random source, and a client that says
- * CLIENT_MAX_GUESSES wrong ones opens no more. 0: there is none. A NULL client is the kernel. */
-enum { CLIENT_MAX_GUESSES = 64 };
+ * too many wrong ones (offenders.h) opens no more. 0: there is none. A NULL client is the kernel. */
 D3DKMT_HANDLE dxgk_share_new(struct dxgk *d, struct resource *r);
 struct resource *dxgk_share_get(struct dxgk *d, D3DKMT_HANDLE h, struct dxgk_client *client);
 void dxgk_share_free(struct dxgk *d, D3DKMT_HANDLE h);

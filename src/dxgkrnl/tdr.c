@@ -95,18 +95,40 @@ static void check_empty(const struct dxgk *d)
     INVARIANT(!d->interrupts.count);
 }
 
-static bool over_limit(struct dxgk *d)
+/* What who is barred has done counts against nobody else. */
+static void forget_offender(struct dxgk *d, const struct dxgk_client *c)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < d->tdr.count; i++) {
+        const __typeof__(d->tdr.history[0]) *h = &d->tdr.history[i];
+        if (h->process != c->process && !(h->has_user && h->user == c->user))
+            d->tdr.history[kept++] = *h;
+    }
+    d->tdr.count = kept;
+}
+
+static bool over_limit(struct dxgk *d, const struct dxgk_client *guilty)
 {
     uint64_t now = dxgk_kernel_now(d->kernel);
     unsigned kept = 0;
 
     for (unsigned i = 0; i < d->tdr.count; i++)
-        if (now - d->tdr.times[i] <= d->tdr.limit_ns)
-            d->tdr.times[kept++] = d->tdr.times[i];
+        if (now - d->tdr.history[i].time_ns <= d->tdr.limit_ns)
+            d->tdr.history[kept++] = d->tdr.history[i];
     if (kept == MAX_HISTORY)
         kept--;
-    d->tdr.times[kept++] = now;
-    d->tdr.count = kept;
+    d->tdr.history[kept] = (__typeof__(d->tdr.history[0])){.time_ns = now};
+    if (guilty) {
+        d->tdr.history[kept].process = guilty->process;
+        d->tdr.history[kept].user = guilty->user;
+        d->tdr.history[kept].has_user = guilty->has_user;
+    }
+    d->tdr.count = ++kept;
+    if (dxgk_offender_hung(d, guilty)) {
+        forget_offender(d, guilty);
+        return false;
+    }
     return kept > d->tdr.limit_count;
 }
 
@@ -139,7 +161,7 @@ static void recover(struct dxgk *d, struct device *guilty, const char *why)
         dxgk_tdr_fail(d, VIDEO_TDR_FAILURE, "TdrLevel is 1: a time-out is not recovered from");
         return;
     }
-    if (over_limit(d)) {
+    if (over_limit(d, guilty ? guilty->client : NULL)) {
         char text[120];
         snprintf(text, sizeof(text), "more than %u time-outs within %llu s", d->tdr.limit_count,
                  (unsigned long long)(d->tdr.limit_ns / NSEC_PER_SEC));

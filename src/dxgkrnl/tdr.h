@@ -24,7 +24,11 @@ enum { MAX_HISTORY = 64 }; /* time-outs remembered for TdrLimitCount */
 struct tdr {
     uint32_t level, limit_count;
     uint64_t delay_ns, ddi_delay_ns, limit_ns;
-    uint64_t times[MAX_HISTORY];
+    struct {
+        uint64_t time_ns, process;
+        uint32_t user;
+        bool has_user;
+    } history[MAX_HISTORY];
     unsigned count, total;
     bool forced;
     uint8_t *debug_info;

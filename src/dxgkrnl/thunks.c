@@ -237,7 +237,9 @@ NTSTATUS dxgk_CreateDevice(struct dxgk_client *c, D3DKMT_CREATEDEVICE *arg)
         s = STATUS_INVALID_HANDLE;
     } else if (c->cancelled) {
         s = STATUS_CANCELLED;
-    } else if (NT_SUCCESS(s = dxgk_thunk_usable(d, NULL))) {
+    } else if (NT_SUCCESS(s = dxgk_thunk_usable(d, NULL)) && dxgk_offender_barred(d, c)) {
+        s = STATUS_ACCESS_DENIED;
+    } else if (NT_SUCCESS(s)) {
         struct device *dev = NULL;
         s = STATUS_DEVICE_REMOVED;
         if (dxgk_adapter_lock(d)) {

@@ -122,6 +122,57 @@ TEST(too_many_resets_stop)
     world_down(&w, 0);
 }
 
+/* A stranger who hangs the device again and again is barred alone: a process first, then its user; nobody else is. */
+TEST(offenders_are_barred_alone)
+{
+    D3DKMT_CREATEDEVICE device = {0};
+    struct dxgk_client *c;
+    struct world w;
+    struct ctx x;
+
+    world_set("TdrLimitCount", 5);
+    world_up(&w, false);
+    for (unsigned i = 0; i < 5; i++) {
+        D3DKMT_OPENADAPTERFROMHDC open = {0};
+        struct dxgk_client *own = w.client;
+        assert_int_equal(dxgk_client_open(w.dxgk, &c, i < 3 ? 700 : 700 + i, false), 0);
+        dxgk_client_set_user(c, 1234);
+        assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
+        device.hAdapter = open.hAdapter;
+        x = ctx_make(&w, c, open.hAdapter);
+        w.client = c;
+        ctx_hang(&w, &x);
+        w.client = own;
+        /* the third of the process, the fifth of the user */
+        assert_int_equal(dxgk_CreateDevice(c, &device),
+                         i == 2 || i == 4 ? STATUS_ACCESS_DENIED : STATUS_SUCCESS);
+        dxgk_client_close(c);
+    }
+    assert_int_equal(dxgk_event_count(w.dxgk, 7), 2);
+    for (unsigned i = 0; i < 4; i++) { /* what they did does not count against others */
+        x = ctx_make(&w, w.client, w.adapter);
+        ctx_hang(&w, &x);
+    }
+    assert_int_equal(dxgk_state(w.dxgk), DXGK_STARTED);
+    assert_int_equal(dxgk_client_open(w.dxgk, &c, 800, false), 0);
+    dxgk_client_set_user(c, 1234);
+    {
+        D3DKMT_OPENADAPTERFROMHDC open = {0};
+        assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
+        device.hAdapter = open.hAdapter;
+    }
+    assert_int_equal(dxgk_CreateDevice(c, &device), STATUS_ACCESS_DENIED);
+    x = ctx_make(&w, w.client, w.adapter);
+    for (unsigned i = 0; i < 33; i++) { /* a minute later */
+        ctx_put(&x, OP_DELAY, 1900, 0, 0, 0);
+        assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
+    }
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    assert_int_equal(dxgk_CreateDevice(c, &device), STATUS_SUCCESS);
+    dxgk_client_close(c);
+    world_down(&w, 0);
+}
+
 TEST(old_resets_are_forgotten)
 {
     struct world w;

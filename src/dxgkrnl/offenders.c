@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "dxgkrnl/adapter.h"
+
+/* Apart: numbers of processes are below 2^32. */
+static uint64_t process_key(const struct dxgk_client *c)
+{
+    return UINT64_C(1) << 40 | c->process;
+}
+
+static uint64_t user_key(const struct dxgk_client *c)
+{
+    return c->has_user ? UINT64_C(1) << 41 | c->user : process_key(c);
+}
+
+static struct offender *find(struct dxgk *d, uint64_t key)
+{
+    for (unsigned i = 0; i < OFFENDERS_MOST; i++)
+        if (d->offenders.list[i].key == key)
+            return &d->offenders.list[i];
+    return NULL;
+}
+
+/* A new one takes the place of who has been quiet for longest and is not barred. */
+static struct offender *get(struct dxgk *d, uint64_t key)
+{
+    uint64_t now = dxgk_kernel_now(d->kernel);
+    struct offender *o = find(d, key), *oldest = NULL;
+
+    for (unsigned i = 0; !o && i < OFFENDERS_MOST; i++) {
+        struct offender *x = &d->offenders.list[i];
+        if (x->barred_until_ns <= now && (!oldest || x->last_ns < oldest->last_ns))
+            oldest = x;
+    }
+    if (!o && oldest)
+        *oldest = (struct offender){.key = key};
+    o = o ? o : oldest;
+    if (o)
+        o->last_ns = now;
+    return o;
+}
+
+/* ---- hangs --------------------------------------------------------------- */
+
+/* Notes one more; true at the `limit`th within TdrLimitTime, from when on it is barred. */
+static bool hung(struct dxgk *d, uint64_t key, unsigned limit)
+{
+    uint64_t now = dxgk_kernel_now(d->kernel);
+    struct offender *o = get(d, key);
+    unsigned kept = 0;
+
+    if (!o)
+        return false;
+    for (unsigned i = 0; i < o->num_hangs; i++)
+        if (now - o->hangs[i] <= d->tdr.limit_ns)
+            o->hangs[kept++] = o->hangs[i];
+    if (kept == OFFENDER_HANGS)
+        kept--;
+    o->hangs[kept++] = now;
+    o->num_hangs = kept;
+    INVARIANT(o->num_hangs <= OFFENDER_HANGS);
+    if (kept < (limit < OFFENDER_HANGS ? limit : OFFENDER_HANGS))
+        return false;
+    o->num_hangs = 0;
+    o->barred_until_ns = now + d->tdr.limit_ns;
+    return true;
+}
+
+bool dxgk_offender_hung(struct dxgk *d, const struct dxgk_client *c)
+{
+    unsigned limit = d->tdr.limit_count;
+    bool user, process;
+
+    if (!c || !c->has_user || !limit)
+        return false;
+    user = hung(d, user_key(c), limit);
+    process = hung(d, process_key(c), limit / 2 + (limit & 1));
+    if (user)
+        dxgk_log(d, "dxgkrnl", 7, "user %u hangs the device again and again: no device for %llu s", c->user,
+                 (unsigned long long)(d->tdr.limit_ns / NSEC_PER_SEC));
+    else if (process)
+        dxgk_log(d, "dxgkrnl", 7, "process %llu hangs the device again and again: no device for %llu s",
+                 (unsigned long long)c->process, (unsigned long long)(d->tdr.limit_ns / NSEC_PER_SEC));
+    return user || process;
+}
+
+static bool is_barred(struct dxgk *d, uint64_t key)
+{
+    const struct offender *o = find(d, key);
+
+    return o && o->barred_until_ns > dxgk_kernel_now(d->kernel);
+}
+
+bool dxgk_offender_barred(struct dxgk *d, const struct dxgk_client *c)
+{
+    return c->has_user && (is_barred(d, user_key(c)) || is_barred(d, process_key(c)));
+}
+
+/* ---- guesses ------------------------------------------------------------- */
+
+bool dxgk_offender_may_guess(struct dxgk *d, const struct dxgk_client *c)
+{
+    struct offender *o = find(d, user_key(c));
+
+    if (o && dxgk_kernel_now(d->kernel) - o->guesses_ns > GUESSES_S * NSEC_PER_SEC)
+        o->guesses = 0;
+    return !o || o->guesses < GUESSES_MOST;
+}
+
+void dxgk_offender_guessed(struct dxgk *d, const struct dxgk_client *c)
+{
+    struct offender *o = get(d, user_key(c));
+
+    if (!o)
+        return;
+    if (!o->guesses)
+        o->guesses_ns = o->last_ns;
+    if (++o->guesses == GUESSES_MOST)
+        dxgk_log(d, "dxgkrnl", 6, "process %llu guesses share handles: it%s opens no more for a while",
+                 (unsigned long long)c->process, c->has_user ? ", as all of its user," : "");
+}
