@@ -228,6 +228,7 @@ int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process,
     if (!c)
         return -ENOMEM;
     *c = (struct dxgk_client){.d = d, .process = process ? process : 1, .admin = admin};
+    pthread_mutex_init(&c->turn, NULL);
     dxgk_kernel_enter(d->kernel);
     c->serial = ++d->owners;
     c->next = d->clients;
@@ -283,5 +284,6 @@ void dxgk_client_close(struct dxgk_client *c)
     dxgk_handle_free_all(d, c);
     LIST_DROP(&d->clients, c, next);
     dxgk_kernel_leave(d->kernel);
+    pthread_mutex_destroy(&c->turn);
     free(c);
 }

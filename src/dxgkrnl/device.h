@@ -24,7 +24,8 @@ struct dxgk_client {
     struct dxgk *d;
     uint64_t process, serial;
     uint32_t user;
-    bool has_user; /* it is a stranger (offenders.h) */
+    bool has_user;        /* it is a stranger (offenders.h) */
+    pthread_mutex_t turn; /* of its threads at the processor */
     bool admin, cancelled;
     unsigned handles, devices, descriptors; /* that it has */
 };

@@ -48,6 +48,7 @@ struct kthread {
     unsigned depth;            /* of dxgk_kernel_enter */
     _Atomic uint32_t signal;   /* live: 1 when it may go on; a futex */
     struct kthread *next_wake; /* live: in the kernel's list of those to signal */
+    pthread_mutex_t *turn;     /* live: see dxgk_kernel_enter_turn; NULL: none */
     pthread_t pthread;
     ucontext_t context;
     void *stack;
@@ -545,8 +546,12 @@ bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routin
     } else {
         self_kernel = NULL;
         cpu_unlock(k);
+        if (t->turn)
+            pthread_mutex_unlock(t->turn);
         while (!atomic_load(&t->signal))
             futex(&t->signal, FUTEX_WAIT, 0);
+        if (t->turn)
+            pthread_mutex_lock(t->turn);
         pthread_mutex_lock(&k->cpu);
         self_kernel = k;
     }
@@ -601,6 +606,11 @@ void dxgk_kernel_wake_all(struct kernel *k, struct kwaiters *q)
 
 void dxgk_kernel_enter(struct kernel *k)
 {
+    dxgk_kernel_enter_turn(k, NULL);
+}
+
+void dxgk_kernel_enter_turn(struct kernel *k, pthread_mutex_t *turn)
+{
     if (k->loop) {
         self_kernel = k;
         if (!k->current)
@@ -621,6 +631,9 @@ void dxgk_kernel_enter(struct kernel *k)
     }
     self_thread->kernel = k;
     self_thread->depth = 1;
+    self_thread->turn = turn;
+    if (turn)
+        pthread_mutex_lock(turn);
     pthread_mutex_lock(&k->cpu);
     self_kernel = k;
     INVARIANT(!k->current);
@@ -632,6 +645,7 @@ void dxgk_kernel_enter(struct kernel *k)
 void dxgk_kernel_leave(struct kernel *k)
 {
     struct kthread *t = k->current;
+    pthread_mutex_t *turn = t->turn;
 
     check_running(k);
     if (--t->depth)
@@ -656,6 +670,8 @@ void dxgk_kernel_leave(struct kernel *k)
     if (t == &host_thread)
         self_thread = NULL;
     cpu_unlock(k);
+    if (turn)
+        pthread_mutex_unlock(turn);
 }
 
 static void coroutine_main(unsigned lo, unsigned hi)

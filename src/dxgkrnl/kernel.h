@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -58,6 +59,9 @@ void dxgk_kernel_destroy(struct kernel *k);
  * when it parks, it runs the loop until it is woken. */
 void dxgk_kernel_enter(struct kernel *k);
 void dxgk_kernel_leave(struct kernel *k);
+/* The same for one of many threads that share a turn: at most one of them wants or has the processor (live; not while it is parked),
+ * so that who has more threads has no more of it. `turn` outlives the stay. */
+void dxgk_kernel_enter_turn(struct kernel *k, pthread_mutex_t *turn);
 bool dxgk_kernel_is_live(const struct kernel *k);
 
 /* Starts a thread that enters the kernel and runs fn. */

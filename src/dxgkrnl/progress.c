@@ -53,7 +53,7 @@ const struct dxgk_progress *dxgk_context_progress(struct dxgk_client *c, D3DKMT_
     struct context *x;
     const struct dxgk_progress *p;
 
-    dxgk_kernel_enter(c->d->kernel);
+    dxgk_kernel_enter_turn(c->d->kernel, &c->turn);
     x = dxgk_handle_get(c->d, context, HANDLE_CONTEXT, c);
     p = x ? x->progress : NULL;
     dxgk_kernel_leave(c->d->kernel);
@@ -74,15 +74,16 @@ static bool watched(void *arg)
 
 /* Lets the host wait for the device: good for work that is done soon. Only for a while, since the end may come without an
  * interrupt, or be noticed by a thread that has the processor just then. */
-static void wait_by_host(struct dxgk *d, struct context *x, uint64_t value, uint64_t end)
+static void wait_by_host(struct dxgk_client *c, struct context *x, uint64_t value, uint64_t end)
 {
+    struct dxgk *d = c->d;
     struct watch w = {x->progress, value};
     uint64_t now = dxgk_kernel_now(d->kernel);
 
     x->watchers++;
     dxgk_kernel_leave(d->kernel);
     d->bus->wait(d->bus->ctx, watched, &w, end - now < WATCH_NS ? end - now : WATCH_NS);
-    dxgk_kernel_enter(d->kernel);
+    dxgk_kernel_enter_turn(d->kernel, &c->turn);
     INVARIANT(x->watchers);
     if (!--x->watchers)
         dxgk_kernel_wake_all(d->kernel, &x->idle);
@@ -101,7 +102,7 @@ NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64
     bool tried = false;
     uint64_t end;
 
-    dxgk_kernel_enter(d->kernel);
+    dxgk_kernel_enter_turn(d->kernel, &c->turn);
     note_awaited(dxgk_handle_get(d, context, HANDLE_CONTEXT, c), value);
     end = timeout_ns == LOOP_FOREVER ? LOOP_FOREVER : dxgk_kernel_now(d->kernel) + timeout_ns;
     while (s == STATUS_PENDING) {
@@ -118,7 +119,7 @@ NTSTATUS dxgk_wait_progress(struct dxgk_client *c, D3DKMT_HANDLE context, uint64
             s = STATUS_TIMEOUT;
         else if (!tried && d->bus->wait && dxgk_kernel_is_live(d->kernel)) {
             tried = true;
-            wait_by_host(d, x, value, end);
+            wait_by_host(c, x, value, end);
         } else
             dxgk_kernel_wait(d->kernel, &x->done, end);
     }

@@ -14,7 +14,7 @@ enum { MAX_PRIVATE = 1 << 20, MAX_ALLOCATIONS = 1024 };
 
 struct dxgk *dxgk_thunk_enter(struct dxgk_client *c)
 {
-    dxgk_kernel_enter(c->d->kernel);
+    dxgk_kernel_enter_turn(c->d->kernel, &c->turn);
     dxgk_kernel_set_caller(c->d->kernel,
                            (struct dxgk_kernel_caller){.process = c->process, .admin = c->admin});
     return c->d;
