@@ -9,7 +9,7 @@
 #   make dump-proofs   what is promised of dumps, tried on RUNS (50) planted crashes: PROOF (replay minimize damage)
 #   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
 #   make sim      lives of the whole stack in virtual time, with faults: SEEDS (1000)
-#   make fuzz     run each fuzz target for FUZZ_SECONDS (60)
+#   make fuzz     run each fuzz target for FUZZ_SECONDS (60), or all of them for MINUTES together
 #   make damage   flip bits of recordings and cut them, DAMAGE (2000) times each way, and see that every command says so
 #   make mutants  plant the small bugs of tests/mutants/table.toml, and say which test notices each; ROOM=, MUTANTS=, KEEP=1
 #   make format   clang-format everything
@@ -77,7 +77,7 @@ damage: build
 # FUZZ="trace stream" runs those targets only.
 fuzz:
 	@$(NEED) build check
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/build/fuzz.sh $(FUZZ)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) MINUTES=$(MINUTES) tools/build/fuzz.sh $(FUZZ)
 
 # A table of small bugs, each planted in a copy of the tree; less than 90 % noticed is a failure. JSON=1: a line of JSON each.
 mutants:

@@ -281,6 +281,43 @@ NTSTATUS d3dkmt_wire_parse(const void *msg, size_t size, enum d3dkmt_thunk *thun
     return s;
 }
 
+/* Of CreateAllocation the handles only: the rest is the caller's. */
+static void take_created(D3DDDI_ALLOCATIONINFO *to, const D3DDDI_ALLOCATIONINFO *from, size_t count)
+{
+    for (size_t n = 0; n < count; n++)
+        to[n].hAllocation = from[n].hAllocation;
+}
+
+/* Of OpenResource all but where its data lies: in the total buffer of `left` bytes, in order. */
+static bool take_opened(D3DDDI_OPENALLOCATIONINFO *to, const D3DDDI_OPENALLOCATIONINFO *from, size_t count,
+                        uint8_t *data, uint64_t left)
+{
+    for (size_t n = 0; n < count; n++) {
+        if (from[n].PrivateDriverDataSize > left)
+            return false;
+        to[n] = from[n];
+        to[n].pPrivateDriverData = data;
+        data += from[n].PrivateDriverDataSize;
+        left -= from[n].PrivateDriverDataSize;
+    }
+    return true;
+}
+
+/* Block `i`, of `length` bytes, goes to where the caller's pointer leads. */
+static bool take_block(enum d3dkmt_thunk thunk, unsigned i, void *const pointers[4], const uint64_t room[4],
+                       const void *from, uint64_t length)
+{
+    length = length < room[i] ? length : room[i];
+    if (thunk == D3DKMT_THUNK_CreateAllocation)
+        take_created(pointers[i], from, length / sizeof(D3DDDI_ALLOCATIONINFO));
+    else if (thunk == D3DKMT_THUNK_OpenResource && !i)
+        return take_opened(pointers[i], from, length / sizeof(D3DDDI_OPENALLOCATIONINFO), pointers[3],
+                           pointers[3] ? room[3] : 0);
+    else
+        memcpy(pointers[i], from, length);
+    return true;
+}
+
 NTSTATUS d3dkmt_wire_parse_reply(const void *msg, size_t size, enum d3dkmt_thunk thunk, void *arg)
 {
     const struct wire_thunk *t = &d3dkmt_wire_thunks[thunk];
@@ -304,6 +341,10 @@ NTSTATUS d3dkmt_wire_parse_reply(const void *msg, size_t size, enum d3dkmt_thunk
     memcpy(arg, from, t->size);
     for (unsigned i = 0; i < t->num; i++)
         set_ptr(arg, t->pointers[i].at, pointers[i]);
+    /* The caller walks its list by this count. */
+    if ((thunk == D3DKMT_THUNK_CreateAllocation && length_of(arg, &t->pointers[2]) != room[2]) ||
+        (thunk == D3DKMT_THUNK_OpenResource && length_of(arg, &t->pointers[0]) != room[0]))
+        return STATUS_INTERNAL_ERROR;
     if (b.pos & 7)
         bytes_take(&b, -b.pos & 7);
     for (unsigned i = 0; i < t->num; i++) {
@@ -315,30 +356,8 @@ NTSTATUS d3dkmt_wire_parse_reply(const void *msg, size_t size, enum d3dkmt_thunk
         from = present ? bytes_take(&b, length) : NULL;
         if (b.pos & 7)
             bytes_take(&b, -b.pos & 7);
-        if (b.bad)
+        if (b.bad || (from && pointers[i] && !take_block(thunk, i, pointers, room, from, length)))
             return STATUS_INTERNAL_ERROR;
-        if (from && pointers[i] && thunk != D3DKMT_THUNK_CreateAllocation &&
-            thunk != D3DKMT_THUNK_OpenResource)
-            memcpy(pointers[i], from, length < room[i] ? length : room[i]);
-        else if (from && pointers[i] && thunk == D3DKMT_THUNK_OpenResource && i)
-            memcpy(pointers[i], from, length < room[i] ? length : room[i]);
-        else if (from && pointers[i] && thunk == D3DKMT_THUNK_CreateAllocation) {
-            for (size_t n = 0; n < room[i] / sizeof(D3DDDI_ALLOCATIONINFO) &&
-                               (n + 1) * sizeof(D3DDDI_ALLOCATIONINFO) <= length;
-                 n++)
-                ((D3DDDI_ALLOCATIONINFO *)pointers[i])[n].hAllocation =
-                    ((const D3DDDI_ALLOCATIONINFO *)from)[n].hAllocation;
-        } else if (from && pointers[i]) { /* OpenResource: its data lies in the total buffer, in order */
-            uint8_t *data = ((D3DKMT_OPENRESOURCE *)arg)->pTotalPrivateDriverDataBuffer;
-            for (size_t n = 0; n < room[i] / sizeof(D3DDDI_OPENALLOCATIONINFO) &&
-                               (n + 1) * sizeof(D3DDDI_OPENALLOCATIONINFO) <= length;
-                 n++) {
-                D3DDDI_OPENALLOCATIONINFO *o = &((D3DDDI_OPENALLOCATIONINFO *)pointers[i])[n];
-                *o = ((const D3DDDI_OPENALLOCATIONINFO *)from)[n];
-                o->pPrivateDriverData = data;
-                data += o->PrivateDriverDataSize;
-            }
-        }
     }
     return h->status;
 }

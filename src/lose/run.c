@@ -251,9 +251,15 @@ static bool proven(const struct run *r, uint32_t loss)
 static void note_new_device(struct run *r, const struct lose_device *d)
 {
     uint64_t created = atomic_load(&d->created_ns), lost = atomic_load(&r->record->lost_ns);
+    char name[sizeof(d->name)];
 
+    memcpy(name, d->name, sizeof(name)); /* the program may write there, and need not end it */
+    name[sizeof(name) - 1] = '\0';
+    for (char *c = name; *c; c++)
+        if ((unsigned char)*c < 0x20 || (unsigned char)*c > 0x7e)
+            *c = '?';
     if (!lost || created < lost)
-        notify(r, created, 0, "a device: %s, process %u", d->name, atomic_load(&d->pid));
+        notify(r, created, 0, "a device: %s, process %u", name, atomic_load(&d->pid));
 }
 
 static void note_loss(struct run *r, uint32_t slot)

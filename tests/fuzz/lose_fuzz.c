@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* The record that `aerogpu lose` shares with a program that is lost its device, written by a hostile one: after a byte that says how
+ * the losses were asked for, writes of an offset, a length and bytes, with a look of the watcher in between. Its sentences
+ * are one line of text. */
+#include "fuzz.h"
+
+#include "../../src/lose/run.c"
+
+#include "base/bytes.h"
+
+static void on_event(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *text)
+{
+    for (; *text; text++)
+        must((unsigned char)*text >= 0x20 && (unsigned char)*text != 0x7f);
+}
+
+static struct lose_record *make(void)
+{
+    const size_t page = 4096, size = (sizeof(struct lose_record) + page - 1) / page * page;
+    uint8_t *p = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    must(p != MAP_FAILED && !mprotect(p + size, page, PROT_NONE));
+    return (struct lose_record *)(void *)(p + size - sizeof(struct lose_record)); /* nothing behind it */
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct lose_record *record;
+    static struct lose_result result;
+    struct bytes in = bytes_of(data, size);
+    uint8_t how = bytes_u8(&in);
+    const struct lose_params p = {.at_frame = how & 1 ? 0 : 1 + (how >> 4),
+                                  .at_submit = how & 1 ? 1 + (how >> 4) : 0,
+                                  .times = 1 + (how >> 1 & 3),
+                                  .proof = 1 + (how >> 3 & 1),
+                                  .timeout_ns = NSEC_PER_SEC,
+                                  .on_event = on_event};
+    static struct run r;
+
+    if (!record)
+        record = make();
+    memset(record, 0, sizeof(*record));
+    memset(&result, 0, sizeof(result));
+    r = (struct run){.p = &p, .out = &result, .record = record, .start_ns = 1};
+    while (bytes_left(&in) >= 4) {
+        size_t at = bytes_u16(&in), n = bytes_u16(&in);
+        const uint8_t *from;
+
+        n = n % 257 < bytes_left(&in) ? n % 257 : bytes_left(&in);
+        from = bytes_take(&in, n);
+        at = at * 4 % (sizeof(*record) - 256);
+        if (n)
+            memcpy((uint8_t *)record + at, from, n);
+        poll_record(&r);
+        all_proven(&r);
+        judge(&r, how & 1);
+    }
+    return 0;
+}
