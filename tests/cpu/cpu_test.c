@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -538,6 +540,43 @@ TEST(this_machine_is_recorded)
         if (!t.coverage.cpus[i].blind)
             assert_true(t.coverage.cpus[i].recorded + 3 >= t.coverage.cpus[i].expected * 99 / 100);
     close_report(&t, &r);
+}
+
+/* What was written before the disk was full stays and can be read, and it is said at once. */
+TEST(a_full_disk_keeps_what_was_written)
+{
+    char small[64], file[96];
+    struct cpu_record_run run = {
+        .path = file, .duration_ns = 20000 * MS, .params = {.sched = true, .timers = true, .buffer_kb = 256}};
+    struct cpu_trace t;
+    struct cpu_report r;
+    struct error e = {0};
+    time_t start = time(NULL);
+    pid_t busy;
+
+    snprintf(small, sizeof(small), "%s/small", dir);
+    snprintf(file, sizeof(file), "%s/full.cputrace", small);
+    assert_int_equal(mkdir(small, 0700), 0);
+    if (!can_record() || mount("small", small, "tmpfs", 0, "size=192k")) {
+        rmdir(small);
+        skip();
+    }
+    busy = fork();
+    for (struct timespec ts = {0, 20000}; busy == 0;)
+        nanosleep(&ts, NULL);
+    assert_int_equal(cpu_record_run(&run, &e), -EIO);
+    kill(busy, SIGKILL);
+    waitpid(busy, NULL, 0);
+    assert_non_null(strstr(e.text, "No space left on device; what was recorded until then is kept"));
+    assert_true(time(NULL) - start < 12);
+    if (cpu_trace_open(&t, file, &e) || cpu_report_init(&r, &t, 0, UINT64_MAX, 0, &e))
+        fail_msg("%s", e.text);
+    assert_true(r.a.events > 0);
+    assert_false(t.complete);
+    cpu_report_finish(&r);
+    cpu_trace_close(&t);
+    assert_int_equal(umount(small), 0);
+    rmdir(small);
 }
 
 /* The guard removes the instance of a recorder that was killed. */

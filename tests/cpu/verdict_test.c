@@ -72,6 +72,10 @@ TEST(bad_windows_name_the_member)
          "threads[0].tid and cpu are both missing"},
         {HEAD "\"submit_ns\": 5, \"timeout_ns\": 6, \"threads\": [{\"role\": \"irq\", \"cpu\": -1}]}",
          "threads[0].cpu is not a whole number from 0 up"},
+        {HEAD "\"submit_ns\": 5, \"timeout_ns\": 6, \"threads\": [{\"role\": \"irq\", \"tid\": 4294967397}]}",
+         "threads[0].tid is above 2147483647"},
+        {HEAD "\"submit_ns\": 5, \"timeout_ns\": 6, \"threads\": {\"role\": \"irq\", \"tid\": 7}}",
+         "threads is not a list"},
         {HEAD "\"submit_ns\": 5, \"timeout_ns\": 6, \"late_vblanks\": [{\"due_ns\": 7, \"actual_ns\": 6}]}",
          "late_vblanks[0].due_ns and actual_ns are not a lateness"},
     };
@@ -291,6 +295,54 @@ TEST(dumps_are_windows)
     assert_int_equal(truncate(file, 3000), 0);
     assert_int_equal(cpu_verdict_save(&(struct cpu_verdict){0}, file, &(struct error){0}), -EBADMSG);
     unlink(file);
+    synth_finish(&s);
+}
+
+/* completed_ns and due_ns mean the same wherever they lie; what cannot be is not believed, and that is said. */
+TEST(times_are_honoured_wherever_they_lie)
+{
+    static const struct {
+        int64_t completed_ms, due_ms; /* after the submission; -1000: not given */
+        enum cpu_verdict_kind kind;
+        const char *line; /* starts one of the lines */
+    } cases[] = {
+        {-1000, -1000, CPU_VERDICT_GPU_HUNG, "the executor ran for"},
+        {-1, -1000, CPU_VERDICT_GPU_HUNG, "the GPU's record says that it was done before it was submitted"},
+        {0, -1000, CPU_VERDICT_GPU_HUNG, "the GPU's record says that it was done before it was submitted"},
+        {1, -1000, CPU_VERDICT_WAITER_LATE, "the work was done at +1.000 ms"},
+        {499, -1000, CPU_VERDICT_GPU_SLOW, "the work was done at +499.000 ms"},
+        {500, -1000, CPU_VERDICT_GPU_SLOW, "the work was done at +500.000 ms, 0 ns after the time-out"},
+        {90000, -1000, CPU_VERDICT_GPU_SLOW, "the work was done at +90000.000 ms"},
+        {-1000, -5, CPU_VERDICT_GPU_HUNG, "when the time-out was due: not before the submission"},
+        {-1000, 0, CPU_VERDICT_GPU_HUNG, "when the time-out was due: not before the submission"},
+        {-1000, 100, CPU_VERDICT_GPU_HUNG, "the time-out was due at +100.000 ms and detected 400 ms later"},
+        {-1000, 499, CPU_VERDICT_GPU_HUNG, "the executor ran for"},
+        {-1000, 500, CPU_VERDICT_GPU_HUNG, "the executor ran for"},
+        {-1000, 900, CPU_VERDICT_UNKNOWN, "the time-out was detected 400 ms before it was due"},
+        {300, 100, CPU_VERDICT_WATCHDOG_LATE,
+         "the time-out was due at +100.000 ms and detected 400 ms later"},
+        {300, 900, CPU_VERDICT_WAITER_LATE, "the time-out was detected 400 ms before it was due"},
+        {600, 100, CPU_VERDICT_GPU_SLOW, "the time-out was due at +100.000 ms"},
+    };
+    struct synth s;
+
+    machine(&s);
+    synth_write(&s, path);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cpu_window w = window;
+        struct cpu_verdict v;
+        bool found = false;
+
+        w.completed_ns =
+            cases[i].completed_ms == -1000 ? 0 : w.submit_ns + (uint64_t)cases[i].completed_ms * MS;
+        w.due_ns = cases[i].due_ms == -1000 ? 0 : w.submit_ns + (uint64_t)cases[i].due_ms * MS;
+        make(&v, &w);
+        for (uint32_t k = 0; k < v.num_lines; k++)
+            found |= !strncmp(v.lines[k], cases[i].line, strlen(cases[i].line));
+        if (v.kind != cases[i].kind || !found)
+            fail_msg("case %zu: %s, \"%s\" %s", i, cpu_verdict_name(v.kind), cases[i].line,
+                     found ? "is said" : "is not said");
+    }
     synth_finish(&s);
 }
 

@@ -551,6 +551,7 @@ static void judge(struct maker *m)
     if (w->completed_ns >= w->timeout_ns) {
         maker_say(m, CPU_CERTAIN, "the work was done at %+.3f ms, %s after the time-out",
                   rel(m, w->completed_ns), cpu_ns(w->completed_ns - w->timeout_ns));
+        say_watchdog(m);
         slow(m, CPU_CERTAIN, "it was done after the time-out");
         return;
     }

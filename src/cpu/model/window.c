@@ -17,7 +17,7 @@ const char *cpu_role_name(enum cpu_role role)
     return (unsigned)role < CPU_ROLE_COUNT ? roles[role] : "?";
 }
 
-/* A number of at least `min`; `fallback` if the member is missing. */
+/* A number of at least `min`; `fallback` if the member is missing. Of threads and CPUs: as the system counts them. */
 static int number(const json_t *o, const char *where, const char *key, int64_t min, int64_t fallback,
                   int64_t *out, struct error *e)
 {
@@ -28,6 +28,8 @@ static int number(const json_t *o, const char *where, const char *key, int64_t m
         return 0;
     if (!json_is_integer(v) || json_integer_value(v) < min)
         return error_set(e, -EBADMSG, "%s%s is not a whole number from %lld up", where, key, (long long)min);
+    if ((!strcmp(key, "tid") || !strcmp(key, "cpu")) && json_integer_value(v) > INT32_MAX)
+        return error_set(e, -EBADMSG, "%s%s is above %d", where, key, INT32_MAX);
     *out = json_integer_value(v);
     return 0;
 }
@@ -88,6 +90,8 @@ static int parse(struct cpu_window *w, const json_t *j, struct error *e)
     w->due_ns = (uint64_t)due;
     w->completed_ns = (uint64_t)completed;
     list = json_object_get(j, "threads");
+    if (list && !json_is_array(list))
+        return error_set(e, -EBADMSG, "threads is not a list");
     for (size_t i = 0; i < json_array_size(list); i++) {
         if (i == CPU_WINDOW_THREADS)
             return error_set(e, -EBADMSG, "threads has more than %d members", CPU_WINDOW_THREADS);
