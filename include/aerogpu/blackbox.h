@@ -305,6 +305,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     T(SHADER, shader, "Shaders")                                                                             \
     T(RESOURCE, resource, "Resources, alive and freed")                                                      \
     T(FAULT, fault, "Page faults")                                                                           \
+    T(REGISTER, register, "What the processor held at a page fault, and where that points")                  \
     T(FENCE, fence, "Fences and their values")                                                               \
     T(EVENT, event, "The time line: the device's events and those of the flight recorders")                  \
     T(HOST, host, "The host's processors and memory around the fault")                                       \
@@ -423,6 +424,10 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(fault, resource, INT, "resource.id or NULL")                                                             \
     C(fault, distance, INT, "bytes out of bounds")                                                             \
     C(fault, text, TEXT, "in words")
+#define BB_COLUMNS_REGISTER(C)                                                                                 \
+    C(register, name, TEXT, "of the processor that faulted")                                                   \
+    C(register, value, INT, "")                                                                                \
+    C(register, text, TEXT, "what lies there, or that it is no address; NULL: nothing is known")
 #define BB_COLUMNS_FENCE(C)                                                                                    \
     C(fence, name, TEXT, "")                                                                                   \
     C(fence, value, INT, "the last signalled")                                                                 \

@@ -125,6 +125,23 @@ void bb_view_host(struct bb_view *v, char out[400])
                  at[1][5] - at[0][5]);
 }
 
+void bb_view_sureness(struct bb_view *v, char known[200], char unseen[400])
+{
+    static const char *const facts[] = {"it went wrong", "which command", "why", "whose memory"};
+    sqlite3_stmt *s = bb_select(
+        &v->dump,
+        "SELECT sure_happened, sure_command, sure_cause, sure_memory, unseen FROM finding WHERE sure_happened IS NOT NULL ORDER BY rank LIMIT 1");
+
+    known[0] = unseen[0] = '\0';
+    while (bb_step(&v->dump, &s)) {
+        for (int i = 0; i < 4; i++)
+            if (*bb_column_text(&v->dump, s, i))
+                snprintf(known + strlen(known), 200 - strlen(known), "%s%s %.30s", known[0] ? ", " : "",
+                         facts[i], bb_column_text(&v->dump, s, i));
+        snprintf(unseen, 400, "%s", bb_column_text(&v->dump, s, 4));
+    }
+}
+
 /* ---- text ---------------------------------------------------------------- */
 
 static void put_facts(struct bb_view *v, struct strbuf *o)
@@ -139,23 +156,15 @@ static void put_facts(struct bb_view *v, struct strbuf *o)
             strbuf_printf(o, "  %-16s %s\n", keys[i][1], value);
 }
 
-/* What is known, fact by fact, and what is not. */
 static void put_sureness(struct bb_view *v, struct strbuf *o)
 {
-    static const char *const facts[] = {"it went wrong", "which command", "why", "whose memory"};
-    sqlite3_stmt *s = bb_select(
-        &v->dump,
-        "SELECT sure_happened, sure_command, sure_cause, sure_memory, unseen FROM finding WHERE sure_happened IS NOT NULL ORDER BY rank LIMIT 1");
+    char known[200], unseen[400];
 
-    while (bb_step(&v->dump, &s)) {
-        for (int i = 0; i < 4; i++)
-            if (*bb_column_text(&v->dump, s, i))
-                strbuf_printf(o, "%s%s %s", i ? ", " : "  Known            ", facts[i],
-                              bb_column_text(&v->dump, s, i));
-        strbuf_puts(o, "\n");
-        if (*bb_column_text(&v->dump, s, 4))
-            strbuf_printf(o, "  Not seen         %s\n", bb_column_text(&v->dump, s, 4));
-    }
+    bb_view_sureness(v, known, unseen);
+    if (known[0])
+        strbuf_printf(o, "  Known            %s\n", known);
+    if (unseen[0])
+        strbuf_printf(o, "  Not seen         %s\n", unseen);
 }
 
 static void put_findings(struct bb_view *v, struct strbuf *o)

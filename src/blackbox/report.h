@@ -24,6 +24,10 @@ struct bb_view {
     uint32_t num_advice;
 };
 
+/* What is known, fact by fact ("it went wrong proven, which command suggested"), and what was not seen; "" if the dump does not
+ * say. */
+void bb_view_sureness(struct bb_view *v, char known[200], char unseen[400]);
+
 /* How busy the host was in the last seconds, in one sentence without a full stop; "" if the dump does not say. */
 void bb_view_host(struct bb_view *v, char out[400]);
 

@@ -24,7 +24,7 @@ static void put_verdict(struct bb_view *v, struct strbuf *o)
                                           {"program", "Program"},        {"device", "Device"},
                                           {"markers", "Markers"},        {"death", "Executor"},
                                           {"fingerprint", "Fingerprint"}};
-    char value[600];
+    char value[600], unseen[400];
 
     PUTS("<section class='card verdict' style='--c:var(--bad)'><h1>");
     page_text(o, v->verdict);
@@ -35,6 +35,9 @@ static void put_verdict(struct bb_view *v, struct strbuf *o)
         page_text(o, v->source);
     }
     PUTS("</div></section>\n<section class=card><dl>");
+    bb_view_sureness(v, value, unseen);
+    page_text_in(o, value[0] ? "<dt>Known</dt><dd>" : "", value, value[0] ? "</dd>" : "");
+    page_text_in(o, unseen[0] ? "<dt>Not seen</dt><dd>" : "", unseen, unseen[0] ? "</dd>" : "");
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (*bb_dump_meta(&v->dump, keys[i][0], value, sizeof(value))) {
             OUT("<dt>%s</dt><dd>", keys[i][1]);

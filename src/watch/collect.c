@@ -283,6 +283,20 @@ static void put_fault(struct collector *c, const struct watch_crash *crash)
     bb_row_end(c->p);
 }
 
+static void put_registers(struct collector *c)
+{
+    for (int i = 0; i < EXEC_NUM_REGISTERS; i++) {
+        char text[200];
+
+        bb_row(c->p, BB_TABLE_REGISTER);
+        bb_text(c->p, BB_register_name, watch_register_name((enum exec_register)i));
+        bb_int(c->p, BB_register_value, (int64_t)c->sn->death.registers[i]);
+        bb_text(c->p, BB_register_text,
+                watch_register_text(c->sn, (enum exec_register)i, text) ? text : NULL);
+        bb_row_end(c->p);
+    }
+}
+
 static void put_address(void *ctx, const struct bb_resource *r)
 {
     struct bb_package *p = ctx;
@@ -329,6 +343,8 @@ static void put_finding(struct collector *c, const struct watch_crash *crash)
     bb_row_end(c->p);
     if (crash->has_fault)
         put_fault(c, crash);
+    if (crash->has_fault && c->sn->death.registers[EXEC_RIP])
+        put_registers(c);
 }
 
 void watch_collect(struct watch *w, struct snapshot *sn, const struct watch_crash *crash,

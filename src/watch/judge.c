@@ -13,6 +13,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <aerogpu/ext.h>
+
 #include "abi/packets.h"
 #include "base/array.h"
 #include "base/check.h"
@@ -341,11 +343,51 @@ static void note_bound(struct watch_crash *c, const struct watch_model *m, const
     c->bound += XXH3_64bits(name, strlen(name));
 }
 
+/* Which buffer's address was written into which buffer: whoever reads that may go there. The last ones are known. */
+struct pointers {
+    struct {
+        uint32_t in, to;
+    } of[256];
+    uint32_t n; /* ever */
+};
+
+static void note_pointer(struct pointers *x, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_ext_buffer_address a;
+
+    if (p->opcode != AEROGPU_CMD_EXT_BUFFER_ADDRESS)
+        return;
+    memcpy(&a, p->data, sizeof(a));
+    x->of[x->n % 256].in = a.dst_buffer;
+    x->of[x->n++ % 256].to = a.src_buffer;
+}
+
+static void note_leads(struct watch_crash *c, const struct pointers *x, const struct watch_slot *s,
+                       bool compute)
+{
+    const uint32_t room = sizeof(c->leads) / sizeof(c->leads[0]);
+
+    if (s->kind < WATCH_SLOT_TEXTURE || (s->stage == ABI_CS) != compute)
+        return;
+    for (uint32_t i = 0; i < x->n && i < 256; i++) {
+        uint32_t k = 0;
+
+        while (k < c->num_leads && k < room && c->leads[k] != x->of[i].to)
+            k++;
+        if (x->of[i].in != s->handle || k < c->num_leads)
+            continue;
+        if (k < room)
+            c->leads[k] = x->of[i].to;
+        c->num_leads += c->num_leads <= room;
+    }
+}
+
 /* Walks everything up to the packet, for what is bound there. */
 static void find_surroundings(const struct snapshot *sn, const struct retained *culprit,
                               struct watch_crash *c)
 {
     struct watch_model model = {0};
+    struct pointers pointers = {0};
     bool found = false;
 
     for (uint32_t i = 0; i < sn->num_items && !found; i++) {
@@ -358,14 +400,17 @@ static void find_surroundings(const struct snapshot *sn, const struct retained *
             continue;
         while (!found && abi_stream_next(&s, &p, NULL) > 0) {
             watch_model_apply(&model, ctx, &s, &p, k->id);
+            note_pointer(&pointers, &p);
             found = k == culprit && p.index == c->packet;
         }
         if (!found)
             continue;
         snprintf(c->command, sizeof(c->command), "%.31s", p.desc ? p.desc->name : "unknown");
         snprintf(c->path, sizeof(c->path), "%s", ctx->path);
-        for (uint32_t n = 0; abi_opcode_is_draw(p.opcode) && n < ctx->num_slots; n++)
+        for (uint32_t n = 0; abi_opcode_is_draw(p.opcode) && n < ctx->num_slots; n++) {
             note_bound(c, &model, &ctx->slots[n], p.opcode == AEROGPU_CMD_DISPATCH);
+            note_leads(c, &pointers, &ctx->slots[n], p.opcode == AEROGPU_CMD_DISPATCH);
+        }
     }
     watch_model_finish(&model);
 }
@@ -440,6 +485,78 @@ static void judge_fault(const struct snapshot *sn, struct watch_crash *c)
         snprintf(c->text + at, sizeof(c->text) - at, ", which was never mapped");
         break;
     }
+}
+
+const char *watch_register_name(enum exec_register r)
+{
+    static const char *const names[EXEC_NUM_REGISTERS] = {
+#define EXEC_ROW(NAME) #NAME,
+        EXEC_REGISTERS(EXEC_ROW)
+#undef EXEC_ROW
+    };
+
+    return names[r];
+}
+
+/* 48 bits: bits 47 to 63 are alike. */
+static bool is_canonical(uint64_t address)
+{
+    return address >> 47 == 0 || address >> 47 == 0x1ffff;
+}
+
+bool watch_register_text(const struct snapshot *sn, enum exec_register r, char text[200])
+{
+    const uint64_t value = sn->death.registers[r];
+    struct bb_fault f;
+
+    if (!is_canonical(value)) {
+        snprintf(text, 200, "no address: not canonical");
+        return true;
+    }
+    bb_resources_fault(sn->resources, value, &f);
+    if (f.kind == BB_FAULT_NEVER_MAPPED)
+        return false;
+    snprintf(text, 200, "%s buffer %llu of %llu bytes", bb_fault_kind_name(f.kind),
+             (unsigned long long)(f.resource.id & UINT32_MAX), (unsigned long long)f.resource.size);
+    return true;
+}
+
+static void add(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void add(char *text, size_t size, const char *fmt, ...)
+{
+    size_t at = strlen(text);
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text + at, size - at, fmt, ap);
+    va_end(ap);
+}
+
+/* How the address may have been reached: an index out of one buffer's bounds can lead to any other. */
+static void judge_leads(const struct snapshot *sn, struct watch_crash *c)
+{
+    const uint32_t room = sizeof(c->leads) / sizeof(c->leads[0]);
+    const char *before = ". A register that held no address: ";
+    bool owner = false;
+
+    for (int i = 0; i < EXEC_NUM_REGISTERS && c->no_address; i++) {
+        if (is_canonical(sn->death.registers[i]))
+            continue;
+        add(c->text, sizeof(c->text), "%s%s, 0x%llx", before, watch_register_name((enum exec_register)i),
+            (unsigned long long)sn->death.registers[i]);
+        before = "; ";
+    }
+    for (uint32_t i = 0; i < c->num_leads && i < room; i++)
+        owner |= c->leads[i] == c->fault_resource;
+    if (!c->num_leads || (owner && c->num_leads == 1))
+        return; /* nothing else is known to lead there */
+    before = ". What is bound at the command was given the address of buffer";
+    for (uint32_t i = 0; i < c->num_leads && i < room; i++, before = ", of")
+        add(c->text, sizeof(c->text), "%s %u", before, c->leads[i]);
+    add(c->text, sizeof(c->text), "%s%s", c->num_leads > room ? ", and of more" : "",
+        owner || !c->fault_resource
+            ? ""
+            : ", and not of the one that lies there: an index out of bounds can lead anywhere");
 }
 
 /* What came from outside, as the beginning of a sentence. */
@@ -636,6 +753,8 @@ void watch_judge(const struct snapshot *sn, struct watch_crash *c)
     judge_facts(sn, k, c);
     if (k && c->packet != UINT32_MAX)
         find_surroundings(sn, k, c);
+    if (c->has_fault)
+        judge_leads(sn, c);
     if (k)
         make_fingerprint(k, c);
     crash_check(sn, c);

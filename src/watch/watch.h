@@ -37,8 +37,10 @@ struct watch_crash {
     bool fault_known;
     uint64_t fault_resource; /* handle of the buffer that it is about, 0: none */
     uint64_t fault_distance; /* bytes out of bounds */
-    char text[600];          /* one sentence */
-    char unseen[400];        /* what could not be seen, "" for nothing that matters */
+    uint32_t leads[8]; /* handles of buffers whose addresses were written into what is bound at the command */
+    uint32_t num_leads; /* more than there is room for: 9 */
+    char text[600];     /* one sentence */
+    char unseen[400];   /* what could not be seen, "" for nothing that matters */
     /* What the same crash has in common when it happens again. */
     char command[32];     /* name of the first candidate's opcode */
     char shaders[120];    /* hashes of those bound to it */

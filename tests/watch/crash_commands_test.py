@@ -146,7 +146,8 @@ def reports():
     run('report', '--html', path('r.html'), dumps['hang'])
     out, _ = run('report', dumps['hang'])
     assert out.startswith('Draw 77 (packet 170, DRAW) of submission'), out
-    assert 'http' not in open(path('r.html')).read()
+    page = open(path('r.html')).read()
+    assert 'http' not in page and 'which command proven' in page and 'Not seen' in page
     doc = json.loads(run('report', '--json', dumps['hang'])[0])
     assert doc['certainty'] == 'certain' and doc['packet'] == 170, doc['verdict']
     os.unlink(path('r.html'))

@@ -181,6 +181,40 @@ TEST(evicted_memory_is_told)
     rig_finish(&r);
 }
 
+/* An index out of the bounds of one buffer leads into another: which one it came from is said, and not concluded from where it lies. */
+TEST(a_strangers_memory)
+{
+    enum { STRANGER = 20, OWN, STRANGER_SIZE = 256 << 20, OWN_SIZE = 64 << 20 };
+    struct rig r;
+
+    rig_init(&r, EXEC_MARKERS_EXACT);
+    ABI_EMIT(&r.b, CREATE_BUFFER, create_buffer, .buffer_handle = STRANGER,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_STORAGE | AEROGPU_RESOURCE_USAGE_EXT_ADDRESS,
+             .size_bytes = STRANGER_SIZE);
+    ABI_EMIT(&r.b, CREATE_BUFFER, create_buffer, .buffer_handle = OWN,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_STORAGE | AEROGPU_RESOURCE_USAGE_EXT_ADDRESS,
+             .size_bytes = OWN_SIZE); /* below it */
+    poke(&r, 0);
+    ABI_EMIT(&r.b, EXT_RESIDENCY, ext_residency, .buffer = STRANGER, .resident = 0);
+    ABI_EMIT(&r.b, EXT_BUFFER_ADDRESS, ext_buffer_address, .dst_buffer = 10, .src_buffer = OWN,
+             .src_offset = OWN_SIZE + STRANGER_SIZE / 2);
+    dispatch(&r);
+    submit(&r);
+    await_crash(&r, 1);
+    assert_int_equal(r.crash.fault_resource, STRANGER);
+    assert_int_equal(r.crash.whose, BB_SURE_SUGGESTED);
+    assert_non_null(strstr(
+        r.crash.text, ". What is bound at the command was given the address of buffer 11, of 21, and not of "
+                      "the one that lies there"));
+    assert_string_equal(ask(r.dump, "SELECT access FROM fault"), "write");
+    /* The address is in a register, and what lies there is said. */
+    assert_string_equal(
+        ask(r.dump,
+            "SELECT register.text LIKE 'not resident buffer 20%' FROM register, fault WHERE value=address"),
+        "1");
+    rig_finish(&r);
+}
+
 TEST(refusals_are_told_apart)
 {
     struct watch_crash first;

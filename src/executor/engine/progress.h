@@ -129,6 +129,19 @@ static inline void exec_progress_read(struct exec_progress *to, const struct exe
     memcpy(to->checkpoints, from->checkpoints, sizeof(to->checkpoints));
 }
 
+/* What the processor held when it stopped; x86-64's names. */
+#define EXEC_REGISTERS(R)                                                                                    \
+    R(RIP)                                                                                                   \
+    R(RAX)                                                                                                   \
+    R(RBX) R(RCX) R(RDX) R(RSI) R(RDI) R(RBP) R(RSP) R(R8) R(R9) R(R10) R(R11) R(R12) R(R13) R(R14) R(R15)
+
+enum exec_register {
+#define EXEC_ROW(NAME) EXEC_##NAME,
+    EXEC_REGISTERS(EXEC_ROW)
+#undef EXEC_ROW
+        EXEC_NUM_REGISTERS
+};
+
 /* What a page fault was about to do, by the processor's error code. */
 enum exec_access {
     EXEC_ACCESS_UNKNOWN,

@@ -48,6 +48,7 @@ struct exec_death {
     bool by_host;      /* killed by us: it broke the protocol or did not answer a reset */
     uint64_t time_ns;  /* when it was noticed, on CLOCK_MONOTONIC; no two deaths have the same */
     char message[196]; /* one sentence; also in the completions that fail because of it */
+    uint64_t registers[EXEC_NUM_REGISTERS]; /* if has_fault; all 0: not known */
 };
 
 enum { EXEC_IDLE_RESET_MS = 200 };

@@ -68,6 +68,7 @@ struct exec_fault {
     uint32_t thread;
     uint32_t access; /* enum exec_access, of a page fault */
     uint64_t address, submission;
+    uint64_t registers[EXEC_NUM_REGISTERS]; /* of a page fault */
 };
 
 /* Read once, before anything of the guest's is. */

@@ -200,6 +200,8 @@ static void describe_signal(const struct exec_fault *f, struct exec_death *d, in
         d->access = (enum exec_access)f->access;
     d->has_fault = (d->signal == SIGSEGV || d->signal == SIGBUS) &&
                    (d->access == EXEC_ACCESS_NO_ADDRESS || (f->code > 0 && f->code != SI_KERNEL));
+    if (d->has_fault)
+        memcpy(d->registers, f->registers, sizeof(d->registers));
     if (d->has_fault && d->access == EXEC_ACCESS_NO_ADDRESS) {
         snprintf(d->message, sizeof(d->message),
                  "the executor died: page fault at an address that is not canonical in thread %u (%s)",

@@ -104,6 +104,21 @@ static enum exec_access access_of(int sig, const siginfo_t *si, const void *cont
     return EXEC_ACCESS_UNKNOWN;
 }
 
+static void save_registers(uint64_t to[EXEC_NUM_REGISTERS], const void *context)
+{
+#if defined(__x86_64__)
+    static const int at[EXEC_NUM_REGISTERS] = {
+#define EXEC_ROW(NAME) REG_##NAME,
+        EXEC_REGISTERS(EXEC_ROW)
+#undef EXEC_ROW
+    };
+    const ucontext_t *uc = context;
+
+    for (int i = 0; i < EXEC_NUM_REGISTERS; i++)
+        to[i] = (uint64_t)uc->uc_mcontext.gregs[at[i]];
+#endif
+}
+
 static void on_signal(int sig, siginfo_t *si, void *context)
 {
     struct process *p = &the_process;
@@ -123,6 +138,7 @@ static void on_signal(int sig, siginfo_t *si, void *context)
     f->sender = si->si_code == SI_USER || si->si_code == SI_QUEUE || si->si_code == SI_TKILL ? si->si_pid : 0;
     f->thread = (uint32_t)thread;
     f->access = (uint32_t)access_of(sig, si, context);
+    save_registers(f->registers, context);
     f->address = (uint64_t)(uintptr_t)(si->si_code > 0 ? si->si_addr : NULL);
     f->submission = thread == p->main_thread ? atomic_load(&p->decoding) : 0;
     if (!f->submission && done != atomic_load(&p->started))
