@@ -490,7 +490,10 @@ TEST_IN(malformed_requests_have_exact_answers, served)
 
     n = d3dkmt_wire_write(msg, D3DKMT_THUNK_DestroyAllocation, &d, 0, NULL);
     assert_int_equal(say(fd, msg, n), STATUS_INVALID_HANDLE);
-    for (size_t cut = sizeof(*h); cut < n; cut += 4) { /* every prefix */
+    h->size = (uint32_t)n + 8;
+    memset(msg + n, 0, 8);
+    assert_int_equal(say(fd, msg, n + 8), STATUS_INFO_LENGTH_MISMATCH); /* behind the last block */
+    for (size_t cut = sizeof(*h); cut < n; cut += 4) {                  /* every prefix */
         h->size = (uint32_t)cut;
         assert_int_equal(say(fd, msg, cut), STATUS_INFO_LENGTH_MISMATCH);
     }

@@ -311,6 +311,125 @@ TEST(fences_order_contexts)
     world_down(&w, 0);
 }
 
+/* Another context of the same device. */
+static struct ctx second_of(struct world *w, const struct ctx *a)
+{
+    D3DKMT_CREATECONTEXT x = {.hDevice = a->device};
+
+    assert_int_equal(dxgk_CreateContext(w->client, &x), STATUS_SUCCESS);
+    return (struct ctx){a->device, x.hContext, x.pCommandBuffer, x.pAllocationList, 0};
+}
+
+static D3DKMT_HANDLE sync_make(struct world *w, const struct ctx *x, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 c = {.hDevice = x->device, .Info = info};
+
+    assert_int_equal(dxgk_CreateSynchronizationObject2(w->client, &c), STATUS_SUCCESS);
+    return c.hSyncObject;
+}
+
+static void sync_wait(struct world *w, const struct ctx *x, D3DKMT_HANDLE o, UINT64 value)
+{
+    D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2 a = {
+        .hContext = x->context, .ObjectCount = 1, .ObjectHandleArray = {o}, .Fence.FenceValue = value};
+
+    assert_int_equal(dxgk_WaitForSynchronizationObject2(w->client, &a), STATUS_SUCCESS);
+}
+
+static void sync_signal(struct world *w, const struct ctx *x, D3DKMT_HANDLE o, UINT64 value)
+{
+    D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 a = {
+        .hContext = x->context, .ObjectCount = 1, .ObjectHandleArray = {o}, .Fence.FenceValue = value};
+
+    assert_int_equal(dxgk_SignalSynchronizationObject2(w->client, &a), STATUS_SUCCESS);
+}
+
+/* Whether the context has done so many packets, or will in 10 ms. */
+static NTSTATUS done(struct world *w, const struct ctx *x, uint64_t packets)
+{
+    return dxgk_wait_progress(w->client, x->context, packets, 10 * NSEC_PER_MSEC);
+}
+
+TEST(mutexes_and_semaphores_let_through_as_many_as_they_say)
+{
+    struct world w;
+    struct ctx a, b;
+    D3DKMT_HANDLE free_mutex, owned, semaphore;
+
+    world_up(&w, false);
+    a = ctx_make(&w, w.client, w.adapter);
+    b = second_of(&w, &a);
+    free_mutex = sync_make(&w, &a, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SYNCHRONIZATION_MUTEX});
+    owned = sync_make(&w, &a,
+                      (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SYNCHRONIZATION_MUTEX,
+                                                          .SynchronizationMutex.InitialState = TRUE});
+    semaphore = sync_make(&w, &a,
+                          (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){
+                              .Type = D3DDDI_SEMAPHORE, .Semaphore = {.MaxCount = 2, .InitialCount = 1}});
+    sync_wait(&w, &a, free_mutex, 0);
+    assert_int_equal(done(&w, &a, 1), STATUS_SUCCESS);
+    sync_wait(&w, &a, owned, 0);
+    assert_int_equal(done(&w, &a, 2), STATUS_TIMEOUT);
+    sync_signal(&w, &b, owned, 0);
+    assert_int_equal(done(&w, &a, 2), STATUS_SUCCESS);
+    for (int i = 0; i < 3; i++)
+        sync_signal(&w, &b, semaphore, 0);
+    assert_int_equal(done(&w, &b, 4), STATUS_SUCCESS);
+    for (int i = 0; i < 3; i++)
+        sync_wait(&w, &a, semaphore, 0);
+    assert_int_equal(done(&w, &a, 4), STATUS_SUCCESS);
+    assert_int_equal(done(&w, &a, 5), STATUS_TIMEOUT); /* it never held more than two */
+    sync_signal(&w, &b, semaphore, 0);
+    assert_int_equal(done(&w, &a, 5), STATUS_SUCCESS);
+    world_down(&w, 0);
+}
+
+TEST(lock_waits_for_work_that_is_only_queued)
+{
+    struct world w;
+    struct ctx a, b;
+    D3DKMT_HANDLE mem, fence;
+    D3DKMT_LOCK lock;
+
+    world_up(&w, false);
+    a = ctx_make(&w, w.client, w.adapter);
+    b = second_of(&w, &a);
+    assert_int_equal(ctx_allocate(&w, &a, 4096, false, &mem), STATUS_SUCCESS);
+    fence = sync_make(&w, &a, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_FENCE});
+    sync_wait(&w, &b, fence, 1);
+    ctx_put(&b, OP_FILL, 2, 0, 1, 0);
+    assert_int_equal(ctx_render(w.client, &b, &mem, 1), STATUS_SUCCESS);
+    lock = (D3DKMT_LOCK){.hDevice = a.device, .hAllocation = mem, .Flags.DonotWait = 1};
+    assert_int_equal(dxgk_Lock(w.client, &lock), STATUS_GRAPHICS_ALLOCATION_BUSY);
+    sync_signal(&w, &a, fence, 1);
+    lock.Flags.DonotWait = 0;
+    assert_int_equal(dxgk_Lock(w.client, &lock), STATUS_SUCCESS);
+    assert_int_equal(*(uint32_t *)lock.pData, 2);
+    world_down(&w, 0);
+}
+
+TEST(closed_handles_name_nothing)
+{
+    struct world w;
+    struct ctx a;
+    D3DKMT_HANDLE old, new;
+
+    world_up(&w, false);
+    a = ctx_make(&w, w.client, w.adapter);
+    for (int i = 0; i < 4; i++) {
+        old = sync_make(&w, &a, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_FENCE});
+        assert_int_equal(
+            dxgk_DestroySynchronizationObject(w.client, &(D3DKMT_DESTROYSYNCHRONIZATIONOBJECT){old}),
+            STATUS_SUCCESS);
+        new = sync_make(&w, &a, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_FENCE});
+        assert_int_not_equal(old, new); /* it came into its place */
+        assert_int_equal(
+            dxgk_DestroySynchronizationObject(w.client, &(D3DKMT_DESTROYSYNCHRONIZATIONOBJECT){old}),
+            STATUS_INVALID_HANDLE);
+    }
+    world_down(&w, 0);
+}
+
 TEST(surfaces_are_shared_between_processes)
 {
     struct world w;

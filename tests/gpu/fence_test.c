@@ -49,6 +49,20 @@ CASE(duplicate_fence_signals_when_the_last_is_done)
     assert_int_equal(r->rises, 1);
 }
 
+CASE(duplicate_fence_interrupts_for_any_of_them)
+{
+    struct rig *r = *state;
+
+    rig_push(r, 7, AEROGPU_SUBMIT_FLAG_NO_IRQ);
+    rig_push(r, 7, 0);
+    rig_push(r, 7, AEROGPU_SUBMIT_FLAG_NO_IRQ);
+    rig_kick(r);
+    for (uint32_t i = 0; i < 3; i++)
+        rig_done(r, i, 0, 0);
+    assert_int_equal(rig_completed(r), 7);
+    assert_int_equal(r->rises, 1); /* the one in the middle wanted it */
+}
+
 CASE(duplicate_of_a_completed_fence)
 {
     struct rig *r = *state;

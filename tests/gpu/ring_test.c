@@ -100,6 +100,27 @@ CASE(a_full_ring_is_legal)
     rig_assert_no_error(r);
 }
 
+CASE(a_reset_forgets_what_did_not_fit)
+{
+    struct rig *r = *state;
+    uint64_t fence = 0;
+
+    rig_ring(r, 128);
+    while (rig_header(r)->head == rig_header(r)->tail) { /* until the device holds no more */
+        for (int i = 0; i < 128; i++)
+            rig_push(r, ++fence, 0);
+        rig_kick(r);
+    }
+    rig_write(r, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE | AEROGPU_RING_CONTROL_RESET);
+    assert_int_equal(rig_header(r)->head, rig_header(r)->tail);
+    r->count = 0;
+    rig_submit(r, 1);
+    assert_int_equal(r->count, 1);
+    rig_done(r, 0, 0, 0);
+    assert_int_equal(rig_completed(r), 1);
+    rig_assert_no_error(r);
+}
+
 CASE(out_of_order_completions)
 {
     struct rig *r = *state;
