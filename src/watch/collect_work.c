@@ -213,7 +213,7 @@ static void walk(struct collector *c, const struct retained *k, bool verbose, ui
     while (abi_stream_next(&s, &p, NULL) > 0) {
         watch_model_apply(&c->model, ctx, &s, &p, k->id);
         if (abi_opcode_is_work(p.opcode))
-            watch_model_use(&c->model, ctx, k->id);
+            watch_model_use(&c->model, ctx, &p, k->id);
         if (verbose)
             put_packet(c, k, &p, ctx, &o, *draws);
         if (abi_opcode_is_work(p.opcode) && c->commands < MAX_COUNTED)

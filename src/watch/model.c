@@ -430,12 +430,22 @@ void watch_model_apply(struct watch_model *m, struct watch_model_context *c, con
     model_check(m);
 }
 
-void watch_model_use(struct watch_model *m, const struct watch_model_context *c, uint64_t submission)
+void watch_model_use(struct watch_model *m, const struct watch_model_context *c, const struct abi_packet *p,
+                     uint64_t submission)
 {
-    for (uint32_t i = 0; i < c->num_slots; i++) {
+    const bool named = abi_class(p->opcode) == AEROGPU_CLASS_TRANSFER;
+
+    for (uint32_t i = 0; i < c->num_slots && !named; i++) {
         struct watch_object *o = watch_model_bound(m, &c->slots[i]);
         if (o)
             o->last_use = submission;
+    }
+    for (uint32_t f = 0; named && f < p->desc->num_fields; f++) {
+        uint32_t number = p->desc->fields[f].kind == AEROGPU_KIND_HANDLE
+                              ? number_of(&m->handles, abi_packet_u32(p, p->desc->fields[f].offset))
+                              : 0;
+        if (number)
+            m->objects[number - 1].last_use = submission;
     }
 }
 

@@ -82,8 +82,9 @@ struct watch_model_context *watch_model_context(struct watch_model *m, uint32_t 
 /* Applies a packet. `submission` is its number, for first and last uses. */
 void watch_model_apply(struct watch_model *m, struct watch_model_context *c, const struct abi_stream *s,
                        const struct abi_packet *p, uint64_t submission);
-/* Notes that what is bound is used, by a packet that does work. */
-void watch_model_use(struct watch_model *m, const struct watch_model_context *c, uint64_t submission);
+/* Notes what a packet that does work uses: what it names if it moves bytes, else what is bound. */
+void watch_model_use(struct watch_model *m, const struct watch_model_context *c, const struct abi_packet *p,
+                     uint64_t submission);
 /* What is bound there; NULL: unknown. */
 struct watch_object *watch_model_bound(const struct watch_model *m, const struct watch_slot *s);
 

@@ -34,6 +34,10 @@ keys = {k for k in re.findall(r'bb_meta\([^,]+, "(\w+)"', code)} | {k for k in r
 tables = {t for t, _ in columns} - {"key"}
 checks.append(("each column is written by something",
                [f"{t}.{c} is not" for t, c in sorted(columns) if t != "key" and (t, c) not in set_by_name]))
+causes = {m[1]: m[2] for m in re.finditer(r'C\((\w+), "([^"]+)", (?!NOTHING, "")', open(f"{root}/include/aerogpu/blackbox.h").read())}
+checks.append(("each cause is written by something",
+               [f"{name} is not" for c, name in causes.items()
+                if not re.search(rf"BB_CAUSE_{c}\b", re.sub(r"[!=]= *BB_CAUSE_\w+|case BB_CAUSE_\w+", "", code)) and f"'{name}'" not in code]))
 checks.append(("each key of meta is written by something",
                [f"{k} is not" for t, k in sorted(columns) if t == "key" and k != "setting.NAME" and k not in keys]))
 checks.append(("each key that is written is on the page",

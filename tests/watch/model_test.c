@@ -110,6 +110,43 @@ TEST(bindings_let_go_of_a_resource)
     abi_builder_finish(&b);
 }
 
+/* A copy uses what it names, a draw what is bound; both are the last that a resource sees before it goes. */
+TEST(what_is_used_has_a_time)
+{
+    struct watch_model m = {0};
+    struct watch_model_context *c = watch_model_context(&m, 3);
+    struct abi_builder b;
+    struct abi_stream s;
+    struct abi_packet p;
+    uint64_t submission = 1;
+    uint32_t size;
+    const void *bytes;
+
+    abi_builder_init(&b);
+    texture(&b, 1, 8);
+    texture(&b, 2, 8);
+    texture(&b, 3, 8);
+    ABI_EMIT(&b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {1});
+    ABI_EMIT(&b, DRAW, draw, .vertex_count = 3, .instance_count = 1); /* submission 5 */
+    ABI_EMIT(&b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 2, .src_texture = 3, .width = 1, .height = 1);
+    ABI_EMIT(&b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 2);
+    bytes = abi_builder_end(&b, &size);
+    assert_int_equal(abi_stream_open(&s, bytes, size, NULL), 0);
+    for (; abi_stream_next(&s, &p, NULL) > 0; submission++) {
+        watch_model_apply(&m, c, &s, &p, submission);
+        if (abi_opcode_is_work(p.opcode))
+            watch_model_use(&m, c, &p, submission);
+    }
+    assert_int_equal(m.num_objects, 3);
+    assert_int_equal(m.objects[0].last_use, 5);
+    assert_int_equal(m.objects[1].last_use, 6);
+    assert_int_equal(m.objects[2].last_use, 6);
+    assert_int_equal(m.objects[1].destroyed, 7);
+    assert_int_equal(m.objects[0].created, 1);
+    abi_builder_finish(&b);
+    watch_model_finish(&m);
+}
+
 TEST(a_context_ends)
 {
     struct watch_model m = {0};
