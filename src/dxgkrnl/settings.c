@@ -46,6 +46,7 @@ static int parse_line(struct settings *s, char *line, char *key, size_t key_size
     const char *text, *name, *value;
     char *equals, *end;
     unsigned long long v;
+    int r;
 
     line[strcspn(line, ";")] = '\0';
     text = trim(line);
@@ -68,9 +69,10 @@ static int parse_line(struct settings *s, char *line, char *key, size_t key_size
     v = strtoull(value, &end, 0);
     if (end == value || *end || errno || v > UINT32_MAX || *value == '-')
         return error_set(err, -EINVAL, "line %u: %s is not a number of 32 bits", n, name);
-    if (!*name || dxgk_settings_set(s, key, name, (uint32_t)v) == -EINVAL)
-        return error_set(err, -EINVAL, "line %u: the name is empty or too long", n);
-    return 0;
+    r = *name ? dxgk_settings_set(s, key, name, (uint32_t)v) : -EINVAL;
+    if (r == -EINVAL)
+        return error_set(err, r, "line %u: the name is empty or too long", n);
+    return r ? error_set(err, r, "line %u: no memory for %s", n, name) : 0;
 }
 
 int dxgk_settings_parse(struct settings *s, const char *text, size_t size, struct error *err)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -455,6 +456,45 @@ TEST_IN(greetings_are_checked, served)
     assert_int_equal(say(fd, &g, sizeof(g)), STATUS_ACCESS_DENIED);
     assert_int_equal(send(fd, &g, sizeof(g), MSG_NOSIGNAL) < 0 ? 1 : recv(fd, &g, sizeof(g), 0) <= 0, 1);
     close(fd);
+}
+
+static int join_client(void *cookie)
+{
+    struct greeting g = greeting(*(uint64_t *)cookie);
+
+    return say(raw(), &g, sizeof(g)) == STATUS_ACCESS_DENIED ? 0 : 1;
+}
+
+TEST_IN(a_cookie_is_good_in_its_own_process, served)
+{
+    struct greeting g = greeting(0), again;
+    int fd = raw(), second = raw();
+
+    assert_int_equal(send(fd, &g, sizeof(g), MSG_NOSIGNAL), sizeof(g));
+    assert_int_equal(recv(fd, &g, sizeof(g), 0), sizeof(g));
+    again = greeting(g.hello.cookie);
+    assert_int_equal(say(second, &again, sizeof(again)), STATUS_SUCCESS);
+    assert_int_equal(child_result(run_in_child(join_client, &g.hello.cookie)), 0);
+    close(second);
+    close(fd);
+}
+
+TEST_IN(a_destroyed_allocation_is_mapped_no_more, served)
+{
+    D3DKMT_CREATEALLOCATION c;
+    D3DKMT_HANDLE h;
+    struct app a;
+    void *words;
+
+    assert_int_equal(app_open(&a), STATUS_SUCCESS);
+    assert_int_equal(app_alloc(&a, 65536, false, false, &h, &c), STATUS_SUCCESS);
+    words = app_lock(&a, h);
+    assert_int_equal(msync(words, 65536, MS_ASYNC), 0);
+    app_unlock(&a, h);
+    assert_int_equal(D3DKMTDestroyAllocation(&(D3DKMT_DESTROYALLOCATION){a.device, 0, &h, 1}),
+                     STATUS_SUCCESS);
+    assert_int_equal(msync(words, 65536, MS_ASYNC), -1); /* ENOMEM: nothing is there */
+    app_close(&a);
 }
 
 TEST_IN(malformed_requests_have_exact_answers, served)

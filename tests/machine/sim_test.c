@@ -14,6 +14,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "abi/builder.h"
 #include "aerogpu/pci.h"
@@ -340,6 +342,30 @@ TEST(every_fault_at_once)
 }
 
 /* Without faults each bad submission gives exactly one error and nothing else fails or is dropped. */
+TEST(mapped_memory_has_borders)
+{
+    const struct machine_params p = {.kind = MACHINE_SIM, .ram_size = 16 << 20};
+    int fd = memfd_create("more", MFD_CLOEXEC);
+    struct error e = {0};
+    struct machine *m;
+    uint64_t gpa;
+
+    assert_int_equal(ftruncate(fd, 8192), 0);
+    assert_int_equal(machine_create(&m, &p, &e), 0);
+    gpa = machine_ram_size(m);
+    assert_int_equal(machine_map(m, gpa + 4096, 8192, fd, &e), 0);
+    assert_int_equal(machine_map(m, gpa, 8192, fd, &e), -EEXIST);        /* its last page is there, */
+    assert_int_equal(machine_map(m, gpa + 8192, 8192, fd, &e), -EEXIST); /* and its first */
+    machine_config_write(m, 0x04, 2, 0x6);
+    machine_write64(m, AEROGPU_REG_RING_GPA_LO, gpa + 12288 - 32); /* a header that ends behind it */
+    machine_write(m, AEROGPU_REG_RING_SIZE_BYTES, 4096);
+    machine_write(m, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE);
+    machine_write(m, AEROGPU_REG_DOORBELL, 1);
+    assert_int_equal(machine_read(m, AEROGPU_REG_ERROR_CODE), AEROGPU_ERROR_OOB);
+    machine_destroy(m);
+    close(fd);
+}
+
 TEST(errors_are_exact)
 {
     struct world *w = malloc(sizeof(*w));
