@@ -3,7 +3,6 @@
 
 #include "alloc_fail.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -125,30 +124,18 @@ int __wrap_asprintf(char **s, const char *format, ...)
     return n;
 }
 
-static unsigned open_descriptors(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    unsigned n = 0;
-
-    assert_non_null(dir);
-    while (readdir(dir))
-        n++;
-    closedir(dir);
-    return n;
-}
-
 unsigned alloc_fail_each(int (*fn)(void *ctx), void *ctx)
 {
-    unsigned before = open_descriptors();
+    unsigned before = test_open_fds();
 
     for (unsigned n = 0;; n++) {
         alloc_fail_arm(n);
         int err = fn(ctx), failed = alloc_fail_disarm();
         if (failed ? err != -failed && err != ALLOC_FAIL_COPED : err != 0)
             fail_msg("call %u (%s) failed with %d: the answer is %d", n, mine.what, failed, err);
-        if (open_descriptors() != before)
+        if (test_open_fds() != before)
             fail_msg("call %u (%s) failed: %u descriptors were open before, now %u", n, mine.what, before,
-                     open_descriptors());
+                     test_open_fds());
         if (!failed)
             return n;
     }

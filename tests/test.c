@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,6 +11,18 @@ extern struct test *__start_all_tests[], *__stop_all_tests[];
 static int by_order(const void *a, const void *b)
 {
     return (*(struct test *const *)a)->order - (*(struct test *const *)b)->order;
+}
+
+unsigned test_open_fds(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    unsigned n = 0;
+
+    assert_non_null(dir);
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
 }
 
 int test_run(void)

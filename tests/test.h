@@ -38,5 +38,8 @@ struct test {
 /* What is done before the first and after the last, at file scope, once. */
 #define TEST_GROUP(up, down) TEST_ROW(NULL, NULL, up, down)
 
+/* Descriptors that are open in this process, and one more. */
+unsigned test_open_fds(void);
+
 /* Runs them all; main()'s answer. */
 int test_run(void);

@@ -10,6 +10,7 @@
 #include "aerogpu/ring.h"
 #include "base/array.h"
 #include "base/check.h"
+#include "base/log.h"
 #include "machine/priv.h"
 
 enum { PAGE = 4096, FENCE_PAGE = sizeof(struct aerogpu_fence_page) };
@@ -177,7 +178,8 @@ void machine_unmap(struct machine *m, uint64_t gpa, uint64_t size)
             /* The device may be about to read there: zeroes, not a fault. */
             if (mmap(m->ram + gpa, size, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
-                abort(); /* replacing a mapping of the same size takes no memory */
+                log_warn("machine", "guest memory at 0x%llx stays mapped: %s", (unsigned long long)gpa,
+                         strerror(errno)); /* nobody is led there, and what comes next replaces it */
             break;
         }
     pthread_mutex_unlock(&m->map_lock);

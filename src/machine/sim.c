@@ -85,13 +85,14 @@ static void arm(struct machine *m, struct loop_timer *t, uint64_t delay_ns, void
         abort(); /* out of memory for a dozen pointers: nothing sensible is left to do in a simulation */
 }
 
+/* NULL: no memory. */
 static struct delayed *delay(struct machine *m, uint64_t ns, void (*fn)(void *ctx))
 {
     struct sim *s = m->kind;
     struct delayed *d = calloc(1, sizeof(*d));
 
     if (!d)
-        abort();
+        return NULL;
     d->m = m;
     d->next = s->delayed;
     d->prev = &s->delayed;
@@ -165,10 +166,10 @@ static void raise_irq(void *ctx, const struct gpu_interrupt *irq)
         s->stats.delayed_interrupts++;
         ns = between(s, IRQ_NS, 20 * NSEC_PER_MSEC);
     }
-    delay(m, ns, message);
+    if (!delay(m, ns, message))
+        s->stats.lost_interrupts++; /* whoever waits for it lives with that, as with the fault */
     if (chance(s, f->doubled_interrupt)) {
-        s->stats.doubled_interrupts++;
-        delay(m, ns + between(s, 0, NSEC_PER_MSEC), message);
+        s->stats.doubled_interrupts += delay(m, ns + between(s, 0, NSEC_PER_MSEC), message) != NULL;
     }
 }
 
@@ -252,13 +253,16 @@ static void work_done(void *ctx)
     struct sim *s = m->kind;
     struct job *job = &s->jobs[s->first];
     struct abi_completion c = {.id = job->s.id};
+    struct delayed *late = NULL;
 
     examine(m, &job->s, &c);
     s->first = (s->first + 1) % DEPTH;
     s->count--;
-    if (chance(s, m->params.faults.late_answer)) {
+    if (chance(s, m->params.faults.late_answer))
+        late = delay(m, between(s, 1, 30 * NSEC_PER_MSEC), answer);
+    if (late) {
         s->stats.late_answers++;
-        delay(m, between(s, 1, 30 * NSEC_PER_MSEC), answer)->c = c;
+        late->c = c;
     } else {
         gpu_complete(m->gpu, &c);
     }

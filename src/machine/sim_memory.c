@@ -26,22 +26,23 @@ static void drop(struct sim_memory *t, uint32_t handle)
         *b = t->v[--t->count];
 }
 
-static void note(struct sim_memory *t, uint32_t handle, uint32_t alloc_id, uint32_t offset)
-{
-    drop(t, handle);
-    if (!alloc_id)
-        return;
-    if (array_reserve(t->v, t->cap, t->count + 1))
-        abort(); /* nothing sensible is left to do in a simulation */
-    t->v[t->count++] = (struct sim_backing){handle, alloc_id, offset};
-}
-
 static void refuse(struct abi_completion *c, uint32_t error, const struct sim_backing *b, const char *why)
 {
     if (c->error)
         return; /* the first one ends the submission */
     c->error = error;
     snprintf(c->message, sizeof(c->message), "resource %u: alloc_id %u %s", b->handle, b->alloc_id, why);
+}
+
+static void note(struct sim_memory *t, const struct sim_backing *b, struct abi_completion *c)
+{
+    drop(t, b->handle);
+    if (!b->alloc_id)
+        return;
+    if (array_reserve(t->v, t->cap, t->count + 1))
+        refuse(c, AEROGPU_ERROR_BACKEND, b, "is not remembered: no memory");
+    else
+        t->v[t->count++] = *b;
 }
 
 /* `size` bytes at `offset` of the resource are to be written into guest memory. */
@@ -85,10 +86,16 @@ void sim_memory_packet(struct sim_memory *t, struct machine *m, const struct abi
         drop(t, abi_packet_object(p));
     switch (p->opcode) {
     case AEROGPU_CMD_CREATE_BUFFER:
-        note(t, u.buffer.buffer_handle, u.buffer.backing_alloc_id, u.buffer.backing_offset_bytes);
+        note(t,
+             &(struct sim_backing){u.buffer.buffer_handle, u.buffer.backing_alloc_id,
+                                   u.buffer.backing_offset_bytes},
+             c);
         break;
     case AEROGPU_CMD_CREATE_TEXTURE2D:
-        note(t, u.texture.texture_handle, u.texture.backing_alloc_id, u.texture.backing_offset_bytes);
+        note(t,
+             &(struct sim_backing){u.texture.texture_handle, u.texture.backing_alloc_id,
+                                   u.texture.backing_offset_bytes},
+             c);
         break;
     case AEROGPU_CMD_COPY_BUFFER:
         if (u.copy.flags & AEROGPU_COPY_FLAG_WRITEBACK_DST)

@@ -2,7 +2,6 @@
 /* shelf_test.c: the containers, searches and writers of src/base. */
 #include "test.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -84,17 +83,6 @@ TEST(map_holds_what_was_put)
     assert_null(map_pointer(&m, 1));
 }
 
-static unsigned open_descriptors(void)
-{
-    DIR *d = opendir("/proc/self/fd");
-    unsigned n = 0;
-
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
-
 TEST(descriptors_arrive_or_are_closed)
 {
     int pair[2], sent[FDS_MAX], got[4];
@@ -105,7 +93,7 @@ TEST(descriptors_arrive_or_are_closed)
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
     for (int i = 0; i < FDS_MAX; i++)
         sent[i] = pair[0];
-    before = open_descriptors();
+    before = test_open_fds();
     num = 4;
     assert_int_equal(fds_send(pair[0], "two", 3, sent, 2, 0), 3);
     assert_int_equal(fds_receive(pair[1], text, sizeof(text), got, &num, 0), 3);
@@ -119,13 +107,13 @@ TEST(descriptors_arrive_or_are_closed)
         assert_int_equal(fds_send(pair[0], "many", 4, sent, more, 0), 4);
         assert_int_equal(fds_receive(pair[1], text, sizeof(text), got, &num, 0), -E2BIG);
         assert_int_equal(num, 0);
-        assert_int_equal(open_descriptors(), before);
+        assert_int_equal(test_open_fds(), before);
     }
     assert_int_equal(fds_send(pair[0], "many", 4, sent, FDS_MAX + 1, 0), -E2BIG);
     num = 4;
     assert_int_equal(fds_send(pair[0], "too long", 9, sent, 1, 0), 9);
     assert_int_equal(fds_receive(pair[1], text, sizeof(text), got, &num, 0), -EMSGSIZE);
-    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(test_open_fds(), before);
     num = 0;
     assert_int_equal(fds_receive(pair[1], text, sizeof(text), NULL, &num, MSG_DONTWAIT), -EAGAIN);
     close(pair[0]);

@@ -4,7 +4,6 @@
 
 #include "test.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,17 +18,6 @@
 
 #include "base/fds.h"
 #include "d3dkmt/wire.h"
-
-static unsigned open_descriptors(void)
-{
-    DIR *d = opendir("/proc/self/fd");
-    unsigned n = 0;
-
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
 
 /* Somebody else, who has done nothing. */
 static void an_innocent_works(void)
@@ -141,7 +129,7 @@ TEST_IN(further_descriptors_are_refused_and_closed, served)
     unsigned before;
     int s = hello(), fd;
 
-    before = open_descriptors();
+    before = test_open_fds();
     for (int i = 0; i < 20; i++) {
         uint8_t copy[512];
         memcpy(copy, msg, n);
@@ -149,7 +137,7 @@ TEST_IN(further_descriptors_are_refused_and_closed, served)
                          STATUS_INVALID_PARAMETER);
     }
     assert_int_equal(say(s, msg, n, (int[]){0}, 1, &fd, &h), STATUS_INVALID_HANDLE); /* and it goes on */
-    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(test_open_fds(), before);
     close(s);
 }
 

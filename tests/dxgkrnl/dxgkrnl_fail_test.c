@@ -5,20 +5,7 @@
 
 #include "test.h"
 
-#include <dirent.h>
-
 #include "../alloc_fail.h"
-
-static unsigned open_descriptors(void)
-{
-    DIR *d = opendir("/proc/self/fd");
-    unsigned n = 0;
-
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
 
 /* A program from its start to its end; false: somewhere on the way it was told that it cannot be. */
 static bool program(struct dxgk *d)
@@ -91,12 +78,12 @@ TEST(whatever_fails_is_survived)
     int failed;
 
     assert_true(life(100000, &failed));
-    before = open_descriptors();
+    before = test_open_fds();
     for (failed = 1; failed; n++) {
         survived += life(n, &failed);
-        assert_int_equal(open_descriptors(), before);
+        assert_int_equal(test_open_fds(), before);
     }
     assert_true(n > 50);
     assert_true(survived >= 1 && survived < n / 2);
-    print_message("%u calls were made to fail, %u lives went on\n", n - 1, survived - 1);
+    print_message("# %u calls were made to fail, %u lives went on\n", n - 1, survived - 1);
 }

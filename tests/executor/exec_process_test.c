@@ -3,7 +3,6 @@
  * dies, hangs, lies, or is not there. */
 #include "test.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -41,17 +40,6 @@ struct fixture {
     uint32_t next_slot;
 };
 
-static unsigned count_files(void)
-{
-    DIR *d = opendir("/proc/self/fd");
-    unsigned n = 0;
-
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
-
 static void on_complete(void *ctx, const struct abi_completion *c)
 {
     struct fixture *f = ctx;
@@ -74,7 +62,7 @@ static void start_params(struct fixture *f, struct exec_host_params p)
 {
     struct error e = {0};
 
-    f->files_before = count_files();
+    f->files_before = test_open_fds();
     f->next_id = f->expected_id = 1;
     clock_init_live(&f->clock);
     if (!p.executable)
@@ -102,7 +90,7 @@ static void stop(struct fixture *f)
     exec_host_destroy(f->host);
     munmap(f->ram, RAM_SIZE);
     close(f->ram_fd);
-    assert_int_equal(count_files(), f->files_before);
+    assert_int_equal(test_open_fds(), f->files_before);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
 }

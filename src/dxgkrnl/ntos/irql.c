@@ -3,7 +3,6 @@
 #include "dxgkrnl/adapter.h"
 #include "dxgkrnl/ntos/routines.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { TIMER_FREQUENCY = 10000000 };
@@ -131,18 +130,48 @@ VOID NTAPI KeFlushQueuedDpcs(VOID)
     ENTER(KeFlushQueuedDpcs);
 }
 
-/* The kernel's timer behind a KTIMER is allocated while it is set; TimerListEntry.Flink holds it. */
-static void timer_fired(void *ctx)
+/* The timers that are set stand in d->ntos.timers, by DueTime (here: the kernel's ns); the others' Flink is NULL. One timer of the
+ * kernel's stands for the first of them, so that to set one takes no memory: KeSetTimer cannot fail. */
+static PKTIMER timer_of(LIST_ENTRY *e)
 {
-    PKTIMER t = ctx;
-    struct kernel *k = SELF();
+    return (PKTIMER)(PVOID)((UCHAR *)e - offsetof(KTIMER, TimerListEntry));
+}
 
-    free(t->TimerListEntry.Flink);
-    t->TimerListEntry.Flink = NULL;
+static void first_timer_is_due(void *ctx);
+
+static void arm_first_timer(struct dxgk *d)
+{
+    LIST_ENTRY *first = d->ntos.timers.Flink;
+
+    if (first == &d->ntos.timers)
+        dxgk_kernel_cancel(d->kernel, &d->ntos.timer);
+    else
+        dxgk_kernel_arm(d->kernel, &d->ntos.timer, timer_of(first)->DueTime.QuadPart, first_timer_is_due, d);
+}
+
+static bool clear_timer(struct dxgk *d, PKTIMER t)
+{
+    LIST_ENTRY *e = &t->TimerListEntry;
+
+    if (!e->Flink)
+        return false;
+    e->Flink->Blink = e->Blink;
+    e->Blink->Flink = e->Flink;
+    e->Flink = NULL;
+    arm_first_timer(d);
+    return true;
+}
+
+static void first_timer_is_due(void *ctx)
+{
+    struct dxgk *d = ctx;
+    PKTIMER t = timer_of(d->ntos.timers.Flink);
+
+    clear_timer(d, t);
     t->Header.SignalState = 1;
-    dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&t->Header));
+    dxgk_kernel_wake_all(d->kernel, dxgk_ntos_waiters(&t->Header));
     if (t->Dpc)
-        dxgk_kernel_queue_dpc(k, t->Dpc);
+        dxgk_kernel_queue_dpc(d->kernel, t->Dpc);
 }
 
 VOID NTAPI KeInitializeTimer(PKTIMER Timer)
@@ -152,28 +181,24 @@ VOID NTAPI KeInitializeTimer(PKTIMER Timer)
 
 BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer)
 {
-    struct ktimer *kt = (struct ktimer *)Timer->TimerListEntry.Flink;
     ENTER(KeCancelTimer);
 
-    if (!kt)
-        return FALSE;
-    dxgk_kernel_cancel(k, kt);
-    free(kt);
-    Timer->TimerListEntry.Flink = NULL;
-    return TRUE;
+    return clear_timer(dxgk_kernel_ctx(k), Timer);
 }
 
 BOOLEAN NTAPI KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc)
 {
     BOOLEAN was_set = KeCancelTimer(Timer);
-    struct kernel *k = SELF();
-    struct ktimer *kt = calloc(1, sizeof(*kt));
+    struct dxgk *d = OWNER();
+    LIST_ENTRY *e = &Timer->TimerListEntry, *next = d->ntos.timers.Flink;
 
-    if (!kt)
-        abort();
     Timer->Header.SignalState = 0;
     Timer->Dpc = Dpc;
-    Timer->TimerListEntry.Flink = (LIST_ENTRY *)kt;
-    dxgk_kernel_arm(k, kt, dxgk_ntos_deadline(k, &DueTime), timer_fired, Timer);
+    Timer->DueTime.QuadPart = dxgk_ntos_deadline(d->kernel, &DueTime);
+    while (next != &d->ntos.timers && timer_of(next)->DueTime.QuadPart <= Timer->DueTime.QuadPart)
+        next = next->Flink;
+    *e = (LIST_ENTRY){next, next->Blink};
+    e->Flink->Blink = e->Blink->Flink = e;
+    arm_first_timer(d);
     return was_set;
 }

@@ -14,6 +14,7 @@ enum { POOL_MAGIC = 0x6C6F6F50 };
 void dxgk_ntos_init(struct dxgk *d)
 {
     d->ntos.pool.prev = d->ntos.pool.next = &d->ntos.pool;
+    d->ntos.timers.Flink = d->ntos.timers.Blink = &d->ntos.timers;
 }
 
 PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)

@@ -2,6 +2,7 @@
 /* ntos.h: what the kernel routines (wddm/ntddk.h) gave to the miniport. */
 #pragma once
 
+#include "dxgkrnl/kernel.h"
 #include "dxgkrnl/packet.h"
 
 struct mapping {
@@ -34,6 +35,8 @@ struct ntos {
     struct mapping *mappings;
     struct pool_block pool;
     struct contiguous *contiguous;
+    LIST_ENTRY timers;   /* that are set, the first to be due in front */
+    struct ktimer timer; /* for that one */
 };
 
 void dxgk_ntos_init(struct dxgk *d);

@@ -285,11 +285,12 @@ static NTSTATUS NTAPI CreateAllocation(CONST HANDLE h, DXGKARG_CREATEALLOCATION 
     for (UINT i = 0; i < args->NumAllocations; i++) {
         DXGK_ALLOCATIONINFO *info = &args->pAllocationInfo[i];
         struct softgpu_alloc *p = info->pPrivateDriverData;
-        struct allocation *a;
-        if (info->PrivateDriverDataSize != sizeof(*p) || !p->size || !(a = alloc(sizeof(*a)))) {
+        BOOLEAN good = info->PrivateDriverDataSize == sizeof(*p) && p->size;
+        struct allocation *a = good ? alloc(sizeof(*a)) : NULL;
+        if (!a) {
             while (i--)
                 ExFreePoolWithTag(args->pAllocationInfo[i].hAllocation, TAG);
-            return STATUS_INVALID_PARAMETER;
+            return good ? STATUS_NO_MEMORY : STATUS_INVALID_PARAMETER;
         }
         a->info = *p;
         info->Size = p->size;
