@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* culprit_plants.h: submissions in which one thing goes wrong, and what is true about it. A plant is a kind and a seed: the
  * seed says how long its frames are, where in them it goes wrong, and what else they do. */
-#ifndef BENCH_CULPRIT_PLANTS_H_
-#define BENCH_CULPRIT_PLANTS_H_
+#pragma once
 
 #include <signal.h>
 
@@ -113,5 +112,3 @@ void culprit_good(struct culprit *c);
 void culprit_bad(struct culprit *c); /* sets the truth */
 /* A draw of `side` x `side` pixels that would not end, for calibration. */
 void culprit_endless(struct culprit *c, float side);
-
-#endif

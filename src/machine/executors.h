@@ -15,8 +15,7 @@
  *  4. Locks are taken in this order: the device's, ours, a host's. Callbacks come without ours.
  *  5. Who dispatches is the only one who removes: an executor that he looks at stays.
  */
-#ifndef MACHINE_EXECUTORS_H_
-#define MACHINE_EXECUTORS_H_
+#pragma once
 
 #include "executor/host/host.h"
 
@@ -61,5 +60,3 @@ bool executors_has_pid(struct executors *x, pid_t pid);
 void executors_device_name(struct executors *x, char name[256], bool *is_cpu);
 void executors_stats(struct executors *x,
                      struct exec_host_stats *out); /* of all that there were; starts and deaths only */
-
-#endif

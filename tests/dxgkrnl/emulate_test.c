@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What dxgk_emulate makes of an instruction is what the processor makes of it: the same bytes run on this processor on plain
  * memory, and through the bus on a copy of it; registers, flags and memory are the same afterwards. */
+#include "test.h"
+
 #include "dxgkrnl/image/emulate.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-
-#include <cmocka.h>
 
 #include "base/rng.h"
 
@@ -210,7 +207,7 @@ static unsigned all_forms(struct rng *rng, unsigned opcode, int group, int immed
     return n;
 }
 
-static void moves_and_arithmetic(void **state)
+TEST(moves_and_arithmetic)
 {
     struct rng rng = {.state = 1};
     unsigned n = 0;
@@ -233,7 +230,7 @@ static void moves_and_arithmetic(void **state)
     assert_true(n > 9000);
 }
 
-static void copies(void **state)
+TEST(copies)
 {
     static const uint8_t codes[][3] = {{0xA4},
                                        {0xA5},
@@ -256,7 +253,7 @@ static void copies(void **state)
             check(&rng, codes[i], codes[i][2] ? 3 : codes[i][1] ? 2 : 1, 0);
 }
 
-static void vector_moves(void **state)
+TEST(vector_moves)
 {
     static const uint8_t codes[][6] = {
         {0x66, 0x0F, 0x6E, 0x43, 0x08},      {0x66, 0x48, 0x0F, 0x6E, 0x5B, 0x08},
@@ -270,7 +267,7 @@ static void vector_moves(void **state)
 }
 
 /* What has no counterpart in a process. */
-static void the_kernels_own(void **state)
+TEST(the_kernels_own)
 {
     struct window w = {.address = 0x180, .cr8 = 2, .gs = true};
     uint64_t xmm[16][2] = {{0}};
@@ -301,7 +298,7 @@ static void the_kernels_own(void **state)
     assert_memory_equal(w.bytes, "\x01\x02\x03\x04", 4);
 }
 
-static void anything_else_is_refused_and_changes_nothing(void **state)
+TEST(anything_else_is_refused_and_changes_nothing)
 {
     struct window w = {.address = 0x10000};
     uint64_t xmm[16][2] = {{0}};
@@ -333,14 +330,4 @@ static void anything_else_is_refused_and_changes_nothing(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moves_and_arithmetic),
-        cmocka_unit_test(copies),
-        cmocka_unit_test(vector_moves),
-        cmocka_unit_test(the_kernels_own),
-        cmocka_unit_test(anything_else_is_refused_and_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
-}
+TEST_GROUP(setup, NULL);
