@@ -20,7 +20,9 @@ static int serve_once(void *unused)
     int r;
 
     snprintf(path, sizeof(path), "/tmp/d3dkmt-fail.%d", (int)getpid());
-    r = d3dkmt_serve(&server, rig.dxgk, path, 0600, (gid_t)-1, &e);
+    r = d3dkmt_serve(
+        &server,
+        &(struct d3dkmt_serve_params){.dxgk = rig.dxgk, .path = path, .mode = 0600, .group = (gid_t)-1}, &e);
     if (!r)
         d3dkmt_serve_end(server);
     assert_int_equal(access(path, F_OK), -1);
