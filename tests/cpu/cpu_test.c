@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,10 @@
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "cpu/capture/names.h"
 #include "cpu/capture/record.h"
+#include "cpu/capture/tasks.h"
+#include "cpu/model/verdict.h"
 #include "cpu/report/report.h"
 #include "synth.h"
 
@@ -520,6 +524,81 @@ static bool can_record(void)
     return true;
 }
 
+/* What /proc says, in the forms that it can have. */
+TEST(proc_is_read)
+{
+    static const struct {
+        const char *stat;
+        char state;
+        unsigned flags;
+        int threads;
+    } stats[] = {
+        {"5 (sh) S 1 5 5 0 -1 4194304 9 9 9 9 9 9 9 9 20 0 1 0", 'S', 4194304, 1},
+        {"5 (a) S 1) D 1 5 5 0 -1 64 9 9 9 9 9 9 9 9 20 0 12 0", 'D', 64, 12},
+        {"5 () R (\n)) t 1 5 5 0 -1 64 9 9 9 9 9 9 9 9 20 0 2 0", 't', 64, 2},
+        {"5 (sh) Z", 'Z', 0, 0},
+        {"5 (sh", '\0', 0, 0},
+        {"5 (sh)", '\0', 0, 0},
+        {"", '\0', 0, 0},
+    };
+    static const struct {
+        const char *locks;
+        int32_t holder;
+    } locks[] = {
+        {"1: POSIX  ADVISORY  WRITE 90 00:1a:5 0 EOF\n2: FLOCK  ADVISORY  WRITE 91 00:1a:6 0 EOF\n"
+         "2: -> FLOCK  ADVISORY  WRITE 8 00:1a:6 0 EOF\n2: -> FLOCK  ADVISORY  WRITE 7 00:1a:6 0 EOF\n",
+         91},
+        {"1: OFDLCK ADVISORY  WRITE -1 00:1a:5 0 EOF\n1: -> OFDLCK ADVISORY  WRITE 7 00:1a:5 0 EOF\n", 0},
+        {"1: POSIX  ADVISORY  WRITE 90 00:1a:5 0 EOF\n", 0},
+        {"1: -> POSIX ADVISORY WRITE 7 00:1a:5 0 EOF\n", 0},
+        {"\n", 0},
+    };
+
+    for (size_t i = 0; i < sizeof(stats) / sizeof(stats[0]); i++) {
+        unsigned flags;
+        int threads;
+        assert_int_equal(cpu_task_state(stats[i].stat, &flags, &threads), stats[i].state);
+        assert_int_equal(flags, stats[i].flags);
+        assert_int_equal(threads, stats[i].threads);
+    }
+    for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
+        FILE *f = fmemopen((void *)locks[i].locks, strlen(locks[i].locks), "r");
+        assert_int_equal(cpu_task_lock_holder(f, 7), locks[i].holder);
+        fclose(f);
+    }
+}
+
+TEST(kernel_addresses_get_names)
+{
+    struct cpu_names *n = cpu_names_create();
+    const struct cpu_event calls[] = {{.kind = CPU_EV_CSD_QUEUE, .tid = 2147483001, .b = 0xffffffff81000040},
+                                      {.kind = CPU_EV_CSD_QUEUE, .tid = 2147483002, .b = 0xffffffff81000030}};
+    char text[2000], *at = text;
+    json_t *j, *symbols, *threads;
+    FILE *f;
+
+    at +=
+        sprintf(at, "ffffffff81000000 T _text\nffffffff81000030 t do_idle\t[m]\n0000000000000000 t hidden\n");
+    at += sprintf(at, "ffffffff82000000 t %0900d\n",
+                  0); /* longer than a line used to be; its end reads like an address */
+    sprintf(at, "ffffffff81000020 t\nno line at all\n");
+    f = fmemopen(text, strlen(text), "r");
+    for (int i = 0; i < 2; i++)
+        cpu_names_event(n, &calls[i]);
+    j = cpu_names_resolve(n, f, "2147483001 a b\n2147483002 \xff\n5 other\nx\n", true);
+    symbols = json_object_get(j, "symbols");
+    threads = json_object_get(j, "threads");
+    assert_string_equal(json_string_value(json_object_get(symbols, "0xffffffff81000040")), "do_idle+0x10");
+    assert_string_equal(json_string_value(json_object_get(symbols, "0xffffffff81000030")), "do_idle");
+    assert_int_equal(json_object_size(symbols), 2);
+    assert_string_equal(json_string_value(json_object_get(threads, "2147483001")), "a b");
+    assert_string_equal(json_string_value(json_object_get(threads, "2147483002")), "\xef\xbf\xbd");
+    assert_int_equal(json_object_size(threads), 2);
+    json_decref(j);
+    fclose(f);
+    cpu_names_destroy(n);
+}
+
 TEST(this_machine_is_recorded)
 {
     struct cpu_record_run run = {.path = path, .duration_ns = 200 * MS, .params = {.buffer_kb = 256}};
@@ -540,6 +619,50 @@ TEST(this_machine_is_recorded)
         if (!t.coverage.cpus[i].blind)
             assert_true(t.coverage.cpus[i].recorded + 3 >= t.coverage.cpus[i].expected * 99 / 100);
     close_report(&t, &r);
+}
+
+/* In a PID namespace of its own nobody is named by numbers that mean others. */
+TEST(a_namespace_of_its_own_is_said)
+{
+    struct cpu_record_run run = {
+        .path = path, .duration_ns = 150 * MS, .params = {.sched = true, .buffer_kb = 256}};
+    const struct cpu_window w = {.num_threads = 1, .threads = {{CPU_ROLE_EXECUTOR, 1, -1}}};
+    struct cpu_window window = w;
+    struct cpu_verdict v;
+    struct cpu_trace t;
+    struct error e = {0};
+    int status = 0;
+    pid_t pid;
+
+    if (!can_record())
+        skip();
+    pid = fork();
+    if (pid == 0) {
+        if (unshare(CLONE_NEWPID | CLONE_NEWNS))
+            _exit(2);
+        pid = fork();
+        if (pid == 0) {
+            mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL);
+            mount("proc", "/proc", "proc", 0, NULL);
+            _exit(cpu_record_run(&run, &e) ? 1 : 0);
+        }
+        waitpid(pid, &status, 0);
+        _exit(WEXITSTATUS(status));
+    }
+    waitpid(pid, &status, 0);
+    if (WEXITSTATUS(status) == 2)
+        skip();
+    assert_int_equal(status, 0);
+    if (cpu_trace_open(&t, path, &e))
+        fail_msg("%s", e.text);
+    assert_true(json_is_true(json_object_get(t.meta, "pid_namespace")));
+    assert_true(json_is_null(t.tasks) || !t.tasks);
+    window.submit_ns = cpu_trace_first_ns(&t) + 10 * MS;
+    window.timeout_ns = window.submit_ns + 120 * MS;
+    assert_int_equal(cpu_verdict_make(&v, &t, &window, 0, &e), 0);
+    assert_int_not_equal(v.certainty, CPU_CERTAIN);
+    assert_int_not_equal(v.kind, CPU_VERDICT_GPU_HUNG);
+    cpu_trace_close(&t);
 }
 
 /* What was written before the disk was full stays and can be read, and it is said at once. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
+#include "base/utf8.h"
 
 #define MOST 8192 /* more than any report prints; what comes after it stays a number */
 
@@ -70,12 +71,12 @@ static int by_address(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-static void resolve_addresses(const struct map *s, const char *kallsyms, json_t *out)
+static void resolve_addresses(const struct map *s, FILE *f, json_t *out)
 {
-    FILE *f = fopen(kallsyms, "re");
     struct symbol *best = calloc(s->num + 1, sizeof(*best));
     struct map_slot slot;
-    char line[512], name[256], key[32], text[100];
+    char *line = NULL, name[256], key[32], text[100];
+    size_t cap = 0;
     unsigned long long address;
     uint32_t n = 0;
 
@@ -86,7 +87,7 @@ static void resolve_addresses(const struct map *s, const char *kallsyms, json_t 
     for (size_t at = 0; map_next(s, &at, &slot);)
         best[n++].address = slot.key;
     qsort(best, n, sizeof(*best), by_address);
-    while (n && fgets(line, sizeof(line), f)) {
+    while (n && getline(&line, &cap, f) > 0) { /* names may be longer than any buffer */
         uint32_t lo = 0, hi = n;
         if (sscanf(line, "%llx %*c %255s", &address, name) != 2 || !address)
             continue;
@@ -118,11 +119,18 @@ static void resolve_addresses(const struct map *s, const char *kallsyms, json_t 
 out:
     free(near);
     free(best);
-    if (f)
-        fclose(f);
+    free(line);
 }
 
-static void resolve_threads(const struct map *s, const char *saved, json_t *out)
+/* A thread may call itself anything. */
+static json_t *name_json(const char *name, size_t size)
+{
+    char clean[64];
+
+    return json_stringn(clean, utf8_clean(clean, sizeof(clean), name, strnlen(name, size)));
+}
+
+static void resolve_threads(const struct map *s, const char *saved, bool proc, json_t *out)
 {
     char path[64], comm[64], key[24];
     const char *line = saved;
@@ -134,13 +142,13 @@ static void resolve_threads(const struct map *s, const char *saved, json_t *out)
         const char *nl = strchr(line, '\n');
         if (tid > 0 && *end == ' ') {
             snprintf(key, sizeof(key), "%ld", tid);
-            snprintf(comm, sizeof(comm), "%.*s", nl ? (int)(nl - end - 1) : 63, end + 1);
             if (map_find(s, (uint64_t)tid))
-                json_object_set_new(out, key, json_string(comm));
+                json_object_set_new(out, key,
+                                    name_json(end + 1, nl ? (size_t)(nl - end - 1) : strlen(end + 1)));
         }
         line = nl ? nl + 1 : NULL;
     }
-    for (size_t at = 0; map_next(s, &at, &slot);) {
+    for (size_t at = 0; proc && map_next(s, &at, &slot);) {
         ssize_t n;
         int fd;
 
@@ -152,16 +160,15 @@ static void resolve_threads(const struct map *s, const char *saved, json_t *out)
             close(fd);
         if (n <= 0)
             continue;
-        comm[n - (comm[n - 1] == '\n')] = '\0';
-        json_object_set_new(out, key, json_string(comm));
+        json_object_set_new(out, key, name_json(comm, (size_t)(n - (comm[n - 1] == '\n'))));
     }
 }
 
-json_t *cpu_names_resolve(const struct cpu_names *n, const char *kallsyms, const char *saved_cmdlines)
+json_t *cpu_names_resolve(const struct cpu_names *n, FILE *kallsyms, const char *saved_cmdlines, bool proc)
 {
     json_t *symbols = json_object(), *threads = json_object();
 
     resolve_addresses(&n->addresses, kallsyms, symbols);
-    resolve_threads(&n->threads, saved_cmdlines, threads);
+    resolve_threads(&n->threads, saved_cmdlines, proc, threads);
     return json_pack("{s:o, s:o}", "symbols", symbols, "threads", threads);
 }

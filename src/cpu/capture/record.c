@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,6 +23,7 @@
 #include "cpu/capture/tasks.h"
 #include "cpu/model/trace.h"
 
+#define FIRST_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO */
 #define PAGES_PER_BLOCK 64
 #define DRAIN_NS        (50 * NSEC_PER_MSEC)
 #define SAMPLE_NS       (100 * NSEC_PER_MSEC)
@@ -37,6 +39,7 @@ struct gather {
     uint32_t *pages;
     uint64_t total_pages;
     struct cpu_tasks tasks;
+    bool looks; /* at what the threads of /proc wait for */
 };
 
 static void flush_cpu(struct gather *g, uint16_t cpu)
@@ -73,6 +76,14 @@ static uint64_t realtime_offset(void)
     return (uint64_t)((r.tv_sec - m.tv_sec) * (int64_t)NSEC_PER_SEC + r.tv_nsec - m.tv_nsec);
 }
 
+/* In a PID namespace of its own /proc has other numbers for threads than the trace: what it says would be said of others. */
+static bool in_own_namespace(void)
+{
+    struct stat st;
+
+    return !stat("/proc/self/ns/pid", &st) && st.st_ino != FIRST_NAMESPACE;
+}
+
 static json_t *meta(const struct cpu_recorder *rec)
 {
     struct utsname u;
@@ -80,11 +91,12 @@ static json_t *meta(const struct cpu_recorder *rec)
 
     uname(&u);
     snprintf(system, sizeof(system), "%.40s %.60s %.20s", u.sysname, u.release, u.machine);
-    return json_pack("{s:s, s:s, s:i, s:i, s:I, s:I, s:b, s:b, s:i}", "system", system, "clock", "mono",
+    return json_pack("{s:s, s:s, s:i, s:i, s:I, s:I, s:b, s:b, s:b, s:i}", "system", system, "clock", "mono",
                      "cpus", (int)rec->fs.num_cpus, "page_size", (int)rec->rules->page_size,
                      "realtime_offset_ns", (json_int_t)realtime_offset(), "recorder_pid",
                      (json_int_t)getpid(), "sched", rec->params.sched, "timers", rec->params.timers,
-                     "buffer_kb", (int)(rec->params.buffer_kb ? rec->params.buffer_kb : 8192));
+                     "pid_namespace", in_own_namespace(), "buffer_kb",
+                     (int)(rec->params.buffer_kb ? rec->params.buffer_kb : 8192));
 }
 
 static void sample(struct gather *g, struct cpu_snapshot *ticks, uint64_t now)
@@ -97,7 +109,7 @@ static void sample(struct gather *g, struct cpu_snapshot *ticks, uint64_t now)
     cpu_writer_json(g->writer, CPU_BLOCK_SAMPLE, now,
                     json_pack("{s:I, s:o, s:o, s:o}", "ns", (json_int_t)now, "steal_ticks", steal,
                               "pressure_us", cpu_tasks_pressure(), "tasks",
-                              g->rec->params.sched ? cpu_tasks_look(&g->tasks, LOOK_NS) : json_null()));
+                              g->looks ? cpu_tasks_look(&g->tasks, LOOK_NS) : json_null()));
 }
 
 static pid_t start_command(char *const *command)
@@ -163,6 +175,7 @@ static int finish_file(struct cpu_record_run *run, struct gather *g, json_t *los
                        const char *saved_cmdlines, struct error *e)
 {
     struct cpu_names *names = cpu_names_create();
+    FILE *kallsyms;
     struct cpu_coverage cov = {0};
     struct cpu_source *source;
     const struct cpu_event *ev;
@@ -190,8 +203,11 @@ static int finish_file(struct cpu_record_run *run, struct gather *g, json_t *los
     run->blind_cpus = 0;
     for (uint32_t i = 0; i < cov.num_cpus; i++)
         run->blind_cpus += cov.cpus[i].blind;
+    kallsyms = fopen("/proc/kallsyms", "re");
     cpu_writer_json(g->writer, CPU_BLOCK_NAMES, 0,
-                    cpu_names_resolve(names, "/proc/kallsyms", saved_cmdlines));
+                    cpu_names_resolve(names, kallsyms, saved_cmdlines, !in_own_namespace()));
+    if (kallsyms)
+        fclose(kallsyms);
     r = cpu_writer_json(g->writer, CPU_BLOCK_END, 0,
                         json_pack("{s:I, s:I, s:O, s:o}", "events", (json_int_t)run->events, "lost",
                                   (json_int_t)run->lost, "cpus", losses, "coverage",
@@ -240,6 +256,12 @@ int cpu_record_run(struct cpu_record_run *run, struct error *e)
         return r;
     if (g.rec->num_refused)
         log_warn("cpu", "%u events are not recorded: %s", g.rec->num_refused, g.rec->error.text);
+    g.looks = run->params.sched && !in_own_namespace();
+    if (run->params.sched && !g.looks)
+        log_warn(
+            "cpu",
+            "in a PID namespace of its own the threads of /proc are not those of the trace: what they wait for is "
+            "not recorded, and no verdict rests on them");
     r = gather_init(&g);
     if (r) {
         error_set(e, r, "no memory for the blocks of %u CPUs", g.rec->fs.num_cpus);
@@ -258,7 +280,7 @@ int cpu_record_run(struct cpu_record_run *run, struct error *e)
     cpu_writer_json(g.writer, CPU_BLOCK_SNAPSHOT, g.rec->before.ns,
                     json_pack("{s:s, s:o, s:o}", "when", "before", "snapshot",
                               cpu_snapshot_to_json(&g.rec->before), "tasks",
-                              run->params.sched ? cpu_family_tasks("/proc") : json_null()));
+                              g.looks ? cpu_family_tasks("/proc") : json_null()));
     if (run->recording)
         atomic_store(run->recording, 1);
     record_loop(run, &g, &ticks);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 
 #define KERNEL_THREAD 0x00200000u /* PF_KTHREAD */
 
@@ -49,20 +50,25 @@ static size_t read_proc(int32_t tid, const char *file, char *text, size_t cap)
     return strcspn(text, "\n");
 }
 
-/* The state of a thread by its stat file, its flags, and how many threads its process has. '\0': it is gone. */
-static char state_of(int32_t tid, unsigned *flags, int *threads)
+char cpu_task_state(const char *stat, unsigned *flags, int *threads)
 {
-    char text[512], state = '\0';
-    const char *end;
+    const char *end = strrchr(stat, ')'); /* a name may hold anything */
+    char state = '\0';
 
-    read_proc(tid, "stat", text, sizeof(text));
-    end = strrchr(text, ')'); /* a name may hold anything */
     *flags = 0;
     *threads = 0;
     if (!end || sscanf(end, ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d", &state,
                        flags, threads) < 1)
         return '\0';
     return state;
+}
+
+static char state_of(int32_t tid, unsigned *flags, int *threads)
+{
+    char text[512];
+
+    read_proc(tid, "stat", text, sizeof(text));
+    return cpu_task_state(text, flags, threads);
 }
 
 /* Who holds the mutex that a futex call waits for: the kernel's word where it has one, else glibc's. */
@@ -92,23 +98,27 @@ static int32_t futex_holder(int32_t tid, uint64_t address, uint64_t op, uint64_t
     return holder;
 }
 
-/* The process that holds the file lock which `tid` waits for: a line of its own stands above those that wait. */
-static int32_t file_lock_holder(int32_t tid)
+int32_t cpu_task_lock_holder(FILE *locks, int32_t tid)
 {
     char line[256];
     int32_t holder = 0, pid;
-    FILE *f = fopen("/proc/locks", "re");
 
-    while (f && fgets(line, sizeof(line), f)) {
+    while (fgets(line, sizeof(line), locks)) {
         if (sscanf(line, "%*d: -> %*s %*s %*s %d", &pid) == 1) {
             if (pid == tid)
-                break;
+                return holder > 0 ? holder : 0; /* -1: a lock of an open file */
         } else if (sscanf(line, "%*d: %*s %*s %*s %d", &pid) == 1) {
             holder = pid;
         }
     }
-    if (!f || feof(f))
-        holder = 0;
+    return 0;
+}
+
+static int32_t file_lock_holder(int32_t tid)
+{
+    FILE *f = fopen("/proc/locks", "re");
+    int32_t holder = f ? cpu_task_lock_holder(f, tid) : 0;
+
     if (f)
         fclose(f);
     return holder;
@@ -127,7 +137,7 @@ static void object_of(int32_t tid, uint64_t fd, char *out, size_t cap)
 static void look_at(struct cpu_tasks *t, int32_t tid, char state)
 {
     unsigned long long a[3] = {0};
-    char text[256], where[64], object[128] = "";
+    char text[256], where[64], object[128] = "", clean[100];
     const char state_text[] = {state, '\0'};
     const char *call = "";
     int32_t holder = 0;
@@ -154,8 +164,10 @@ static void look_at(struct cpu_tasks *t, int32_t tid, char state)
         if (call[0] == 'f')
             holder = file_lock_holder(tid);
     }
-    json_array_append_new(t->list, json_pack("[i, s, s, s, s%, i]", tid, state_text, call, where, object,
-                                             strnlen(object, 100), holder));
+    clean[utf8_clean(clean, sizeof(clean) - 1, object, strlen(object))] =
+        '\0'; /* names of files are anything */
+    json_array_append_new(t->list,
+                          json_pack("[i, s, s, s, s, i]", tid, state_text, call, where, clean, holder));
 }
 
 static void look_at_process(struct cpu_tasks *t, int32_t pid)

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct cpu_tasks {
     int32_t resume; /* the process to begin with */
@@ -18,6 +19,12 @@ struct cpu_tasks {
  *   [thread, state as in /proc, system call, where in the kernel, what on, who holds that; 0: not known]
  * Takes at most `budget_ns` of processor time (and one process more). NULL without memory. */
 json_t *cpu_tasks_look(struct cpu_tasks *t, uint64_t budget_ns);
+
+/* The state of a thread by the text of its stat file, its flags, and how many threads its process has; '\0': it is none. */
+char cpu_task_state(const char *stat, unsigned *flags, int *threads);
+/* The process that holds the file lock which `tid` waits for, by /proc/locks, where a lock stands above those that wait for it;
+ * 0: not known. */
+int32_t cpu_task_lock_holder(FILE *locks, int32_t tid);
 
 /* Microseconds since the start in which somebody waited for [processors, memory, all for memory, input and output]; null
  * where the kernel does not count them. */

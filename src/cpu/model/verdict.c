@@ -205,6 +205,11 @@ static bool ipi_stall(struct maker *m)
 
 /* ---- the rules ---------------------------------------------------------------- */
 
+static bool in_own_namespace(const struct maker *m)
+{
+    return json_is_true(json_object_get(m->e.t->meta, "pid_namespace"));
+}
+
 /* The trace could hide what would change a verdict: such a verdict is likely, not certain. */
 static bool is_weak(const struct maker *m)
 {
@@ -213,8 +218,8 @@ static bool is_weak(const struct maker *m)
 
     for (uint32_t i = 0; i < m->e.t->num_cpus; i++)
         blind |= m->e.cpu[i].in_chain && m->e.cpu[i].blind;
-    return blind || !m->e.t->has_coverage || m->e.t->notes.count || m->e.lost || m->e.lost_uncounted ||
-           m->e.t->overrun || !m->e.first_ns || m->e.first_ns > w->submit_ns + SLACK ||
+    return blind || in_own_namespace(m) || !m->e.t->has_coverage || m->e.t->notes.count || m->e.lost ||
+           m->e.lost_uncounted || m->e.t->overrun || !m->e.first_ns || m->e.first_ns > w->submit_ns + SLACK ||
            m->e.last_ns + SLACK < w->timeout_ns;
 }
 
@@ -333,6 +338,13 @@ static bool cannot_tell(struct maker *m)
     if (m->e.t->notes.count) {
         maker_say(m, CPU_UNSEEN, "a part of the recording cannot be read: %s", m->e.t->notes.text[0]);
         return unknown(m, "the recording is damaged");
+    }
+    if (in_own_namespace(m)) {
+        maker_say(
+            m, CPU_UNSEEN,
+            "the recorder ran in a PID namespace of its own: the threads of the window have other numbers "
+            "in the trace");
+        return unknown(m, "the threads are not those of the trace");
     }
     if (!m->e.threads.switches) {
         maker_say(
