@@ -99,6 +99,10 @@ enum api_method_flags {
     API_VARIES = 128, /* may be another one in each run of a program: no difference between recordings */
     API_COUNTS = 256, /* its answer may be */
     API_MARK = 512,   /* worth a mark on a time line */
+    /* What is recorded into an object first and executed later: */
+    API_LIST = 1024,     /* becomes part of the recording of the object that it is made on */
+    API_AFRESH = 2048,   /* and begins it anew */
+    API_EXECUTES = 4096, /* executes those of the objects among its arguments */
 };
 
 struct api_method {

@@ -48,6 +48,13 @@ struct trc_call {
     bool repeated;
 };
 
+struct trc_progress { /* the call that is being made, for whoever outlives the player */
+    uint64_t index;
+    uint32_t block;
+    uint16_t method;
+    bool incomplete; /* the recorded program died in it */
+};
+
 int trc_open(struct trc **out, const struct api *api, const char *path, struct error *e);
 /* Reads a whole file image that stays the caller's. */
 int trc_open_memory(struct trc **out, const struct api *api, const void *data, size_t size, struct error *e);

@@ -24,6 +24,7 @@
 #include "record/rec_enc.h"
 #include "record/show.h"
 #include "record/trace_edit.h"
+#include "record/trace_minimize.h"
 #include "temp_dir.h"
 #include "toy_api.h"
 
@@ -397,6 +398,57 @@ TEST(recordings_are_edited)
     want[5] = "5 @1 #4.Release() -> return=0"; /* what made it was in that frame */
     assert_prints(t, want, n);
     assert_non_null(strstr(trc_meta(t), "\"cut\":true"));
+    trc_close(t);
+}
+
+/* A player of the toy: a line of the second pen crashes it if the program wrote into the desk before. */
+static enum trc_outcome play_toy(struct trc *t, const struct trc_try *how)
+{
+    bool written = false;
+    struct trc_call c;
+
+    signal(SIGFPE, SIG_DFL); /* cmocka has a handler */
+    while (trc_next(t, &c, NULL) > 0) {
+        if (!how->keep[c.index])
+            continue;
+        *how->progress = (struct trc_progress){.index = c.index, .method = c.method};
+        written |= c.method == TOY_MemoryWrite;
+        if (written && c.method == TOY_Line && c.self == 4)
+            raise(SIGFPE);
+    }
+    return TRC_PLAYED;
+}
+
+static enum trc_outcome play_well(struct trc *t, const struct trc_try *how)
+{
+    return TRC_PLAYED;
+}
+
+TEST(recordings_are_minimized)
+{
+    static const char *const want[] = {
+        "0 @1 Open() -> return=Desk#2", "1 @1 Desk#2.NewPen(style=0x0) -> return=Pen#4",
+        "2 @1 MemoryWrite(thing=Desk#2, part=0, offset=4096, bytes=4096 bytes "
+        "000000007772697474656e206279207468652070726f6772616d000000000000..., size=4096)",
+        "3 @1 Pen#4.Line(points=[{x=1, y=2}, {x=3, y=4}, {x=5, y=6.5}], " LINE_END "0x77777)"};
+    struct trc_minimize_params p = {.play = play_toy};
+    struct trc *t = reopen(record("plain"));
+    struct trc_minimize_result r;
+    struct error e = {0};
+    char path[120];
+
+    snprintf(path, sizeof(path), "%s/small", dir);
+    assert_int_equal(trc_minimize(t, path, &p, &r, &e), 0);
+    assert_int_equal(r.signal, SIGFPE);
+    assert_int_equal(r.method, TOY_Line);
+    assert_int_equal(r.calls_before, NUM_CALLS);
+    assert_int_equal(r.calls, 4);
+    p.play = play_well;
+    assert_int_equal(trc_minimize(t, path, &p, &r, &e), -EAGAIN);
+    assert_string_equal(e.text, "the recording plays to its end without a failure");
+    trc_close(t);
+    t = reopen(path);
+    assert_prints(t, want, 4);
     trc_close(t);
 }
 

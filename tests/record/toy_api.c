@@ -50,7 +50,7 @@ static const struct api_method methods[TOY_NUM] = {
     [TOY_NewPen] = {"ToyDesk", "NewPen", ROWS(pen_in), ROWS(pen_out), API_LATE | API_RESULT, TOY_IFACE_Desk,
                     2},
     [TOY_SetName] = {"ToyThing", "SetName", ROWS(name), 0, 0, API_NAMES, TOY_IFACE_Thing, 0},
-    [TOY_Line] = {"ToyPen", "Line", ROWS(line), 0, 0, API_MARK, TOY_IFACE_Pen, 2},
+    [TOY_Line] = {"ToyPen", "Line", ROWS(line), 0, 0, API_MARK | API_LIST, TOY_IFACE_Pen, 2},
     [TOY_Count] = {"ToyPen", "Count", 0, 0, ROWS(number), API_QUERY | API_LATE | API_RESULT, TOY_IFACE_Pen,
                    3},
     [TOY_Release] = {"ToyThing", "Release", 0, 0, ROWS(number), API_ENDS | API_COUNTS | API_RESULT,

@@ -107,6 +107,12 @@ for command, file in outputs + folders:
         os.unlink(work + "/link")
         os.unlink(work + "/hard")
     result("outputs that cannot be made, for " + command.replace(" {}", ""), bad)
+r = run("record --what cpu -o made -- /nonexist")
+result("a program that is not there, for record", [] if r.returncode == 4 and len(said(r)) == 1 and not os.path.exists(work + "/made") else [f"{r.returncode}: {said(r)}"])
+r = run("record --what device -o made -- true")
+result("a program that records nothing", [] if r.returncode == 0 and "nothing was recorded" in said(r)[0] else [f"{r.returncode}: {said(r)}"])
+r = run("report --from 3 --to 2", ["cpu"])
+result("a range that is none", [] if r.returncode == 2 and "--to is not behind --from" in said(r)[0] else [f"{r.returncode}: {said(r)}"])
 r = run("report --html page --perfetto ./page", ["cpu"])
 result("two outputs of one name", [] if r.returncode == 2 and "is made as well" in said(r)[0] else [f"{r.returncode}: {said(r)}"])
 

@@ -8,9 +8,13 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -92,6 +96,31 @@ static int check_given(enum record_what of)
     return EXIT_OK;
 }
 
+/* Runs a program that records itself, and sees whether it did. */
+static int record_program(char **program)
+{
+    struct stat before = {0}, after = {0};
+    struct error e = {0};
+    int status = 0;
+    pid_t pid;
+
+    stat(options.output, &before);
+    errno = posix_spawnp(&pid, program[0], NULL, NULL, program, environ);
+    if (errno) {
+        error_set(&e, -EIO, "%s: %s", program[0], strerror(errno));
+        return command_error(&e);
+    }
+    signal(SIGINT, SIG_IGN); /* from a terminal the program gets them as well */
+    signal(SIGQUIT, SIG_IGN);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (stat(options.output, &after) ||
+        (after.st_ino == before.st_ino && after.st_mtim.tv_sec == before.st_mtim.tv_sec &&
+         after.st_mtim.tv_nsec == before.st_mtim.tv_nsec))
+        fprintf(stderr, "aerogpu record: nothing was recorded: the program brought no live machine up\n");
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 static int record_device(char **program)
 {
     /* Said here, before anything runs; the file is made anew by the recorder. */
@@ -109,9 +138,7 @@ static int record_device(char **program)
     code = command_run_top(n, program);
     if (code >= 0)
         return code;
-    execvp(program[0], program);
-    error_set(&e, -errno, "%s: %s", program[0], strerror(errno));
-    return command_fail(EXIT_ENV, &e);
+    return record_program(program);
 }
 
 /* PROGRAM.d3d12trace, in this folder. */

@@ -8,11 +8,11 @@
 int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last);
 
 struct trc;
-struct play_progress;
+struct trc_progress;
 
 /* From here on a crash inside this machine's Direct3D 12 is said, with the call that `progress` names, as a failure to play
  * the recording. If the recorded program died as well, the crash is let through. */
-void d3d12_guard(const char *what, const struct trc *t, const struct play_progress *progress);
+void d3d12_guard(const char *what, const struct trc *t, const struct trc_progress *progress);
 
 /* Opens a recording. NULL: it cannot be read; *code says how it ends, and what is wrong was said. So it is if it is cut, or its
  * headers are damaged: what can be read of it is there all the same, and *code is EXIT_INPUT. */

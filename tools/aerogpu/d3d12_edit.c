@@ -9,7 +9,7 @@
 #include "d3d12.h"
 #include "file_kinds.h"
 #include "record/diff.h"
-#include "d3d12/edit/minimize.h"
+#include "record/trace_minimize.h"
 #include "d3d12/gen/table.h"
 #include "d3d12/edit/trim.h"
 
@@ -82,7 +82,23 @@ static void say_progress(void *ctx, uint32_t tests, uint64_t calls)
         fprintf(stderr, "\r%llu calls after %u plays ", (unsigned long long)calls, tests);
 }
 
-static struct minimize_params minimize_params = {.progress = say_progress};
+static enum trc_outcome play_try(struct trc *t, const struct trc_try *how)
+{
+    struct play_params p = {.until_call = UINT64_MAX,
+                            .until_frame = UINT32_MAX,
+                            .stop_before = UINT64_MAX,
+                            .draw_first = 1,
+                            .timeout_ms = how->timeout_ms,
+                            .keep = how->keep,
+                            .finish = how->finish,
+                            .progress = how->progress};
+    struct play_result r;
+    struct error e = {0};
+
+    return !play_run(t, &p, &r, &e) ? TRC_PLAYED : r.hung ? TRC_HUNG : TRC_FAILED;
+}
+
+static struct trc_minimize_params minimize_params = {.play = play_try, .progress = say_progress};
 static const char *minimize_output;
 static struct options_row minimize_rows[] = {
     OPT_TEXT("output", 'o', &minimize_output, "SMALL", "the result"),
@@ -93,7 +109,7 @@ static struct options_row minimize_rows[] = {
 
 static int run_minimize(enum file_kind kind, char *const *files, int num_files)
 {
-    struct minimize_result r;
+    struct trc_minimize_result r;
     struct error e = {0};
     struct trc *t;
     int code = EXIT_OK;
@@ -104,7 +120,7 @@ static int run_minimize(enum file_kind kind, char *const *files, int num_files)
         return command_error(&e);
     if (!(t = d3d12_open(files[0], &code)))
         return code;
-    if (minimize_run(t, minimize_output, &minimize_params, &r, &e)) {
+    if (trc_minimize(t, minimize_output, &minimize_params, &r, &e)) {
         code = command_error(&e);
     } else {
         printf("%s: %llu of %llu calls still end ", minimize_output, (unsigned long long)r.calls,

@@ -12,14 +12,14 @@
 
 static struct {
     const char *what;
-    const struct play_progress *progress;
+    const struct trc_progress *progress;
     bool died; /* the recorded program */
     pid_t thread;
 } guard;
 
 static void on_crash(int sig)
 {
-    const struct play_progress *g = guard.progress;
+    const struct trc_progress *g = guard.progress;
     const struct api_method *m = &d12_methods[g->method];
     bool own = gettid() == guard.thread;
     char text[400];
@@ -36,7 +36,7 @@ static void on_crash(int sig)
     _exit(EXIT_INPUT);
 }
 
-void d3d12_guard(const char *what, const struct trc *t, const struct play_progress *progress)
+void d3d12_guard(const char *what, const struct trc *t, const struct trc_progress *progress)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     static char stack[65536]; /* of a stack that has run out */

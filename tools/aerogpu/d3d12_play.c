@@ -95,7 +95,7 @@ static void on_signal(int sig)
 
 static int play_file(const char *path, struct play_params *p)
 {
-    static struct play_progress progress;
+    static struct trc_progress progress;
     struct play_result r;
     struct error e = {0};
     struct trc *t;

@@ -49,15 +49,15 @@ static int trace_info(const char *path, json_t *o, struct error *e)
 static int d3d12_info(const char *path, json_t *o, struct error *e)
 {
     struct trc *t;
-    uint32_t blocks, last = 0;
+    struct trc_call c;
+    uint32_t last = 0;
 
     if (trc_open(&t, &d12_api, path, e))
         return e->code;
-    blocks = trc_num_blocks(t);
-    for (uint32_t i = 0; i < blocks; i++)
-        last = trc_block(t, i)->frame > last ? trc_block(t, i)->frame : last;
+    while (trc_next(t, &c, e) > 0)
+        last = c.frame > last ? c.frame : last; /* it may begin in the middle of a block */
     json_object_set_new(o, "metadata", json_loads(trc_meta(t), 0, NULL));
-    json_object_set_new(o, "blocks", json_integer(blocks));
+    json_object_set_new(o, "blocks", json_integer(trc_num_blocks(t)));
     json_object_set_new(o, "last_frame", json_integer(last));
     if (trc_verify(t, e)) {
         json_object_set_new(o, *trc_cut(t) ? "cut" : "damaged", json_string(e->text));

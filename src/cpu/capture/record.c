@@ -4,6 +4,7 @@
 #include "cpu/capture/record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,20 +113,32 @@ static void sample(struct gather *g, struct cpu_snapshot *ticks, uint64_t now)
                               g->looks ? cpu_tasks_look(&g->tasks, LOOK_NS) : json_null()));
 }
 
-static pid_t start_command(char *const *command)
+/* Its process; or -EIO: it cannot be run. */
+static pid_t start_command(char *const *command, struct error *e)
 {
-    pid_t pid = fork();
+    int said[2], cause = 0;
+    pid_t pid;
 
+    if (pipe2(said, O_CLOEXEC))
+        return error_set(e, -errno, "%s: %s", command[0], strerror(errno));
+    pid = fork();
     if (pid == 0) {
         execvp(command[0], command);
-        fprintf(stderr, "aerogpu: cpu: %s: %s\n", command[0], strerror(errno));
-        _exit(127);
+        cause = errno;
+        _exit(write(said[1], &cause, sizeof(cause)) < 0 ? 126 : 127);
     }
-    return pid;
+    if (pid < 0)
+        cause = errno;
+    close(said[1]);
+    if (pid > 0 && read(said[0], &cause, sizeof(cause)) == sizeof(cause))
+        waitpid(pid, NULL, 0);
+    close(said[0]);
+    return cause ? error_set(e, -EIO, "%s: %s", command[0], strerror(cause)) : pid;
 }
 
 /* Until the time is up, the command has ended or the user stops it. */
-static void record_loop(struct cpu_record_run *run, struct gather *g, struct cpu_snapshot *ticks)
+static int record_loop(struct cpu_record_run *run, struct gather *g, struct cpu_snapshot *ticks,
+                       struct error *e)
 {
     struct clock clock;
     uint64_t start, now, next_sample, next_flush;
@@ -136,8 +149,8 @@ static void record_loop(struct cpu_record_run *run, struct gather *g, struct cpu
     next_sample = start;
     next_flush = start + FLUSH_NS;
     run->command_status = 0;
-    if (run->command)
-        child = start_command(run->command);
+    if (run->command && (child = start_command(run->command, e)) < 0)
+        return (int)child;
     for (;;) {
         struct timespec pause = {0, DRAIN_NS};
         cpu_recorder_drain(g->rec, on_page, g);
@@ -158,8 +171,6 @@ static void record_loop(struct cpu_record_run *run, struct gather *g, struct cpu
         }
         if ((run->duration_ns && now - start >= run->duration_ns) || (run->stop && atomic_load(run->stop)))
             break;
-        if (child < 0)
-            break;
         if (run->duration_ns && start + run->duration_ns - now < DRAIN_NS)
             pause.tv_nsec = (long)(start + run->duration_ns - now);
         nanosleep(&pause, NULL);
@@ -168,6 +179,7 @@ static void record_loop(struct cpu_record_run *run, struct gather *g, struct cpu
         kill(child, SIGTERM);
         waitpid(child, &run->command_status, 0);
     }
+    return 0;
 }
 
 /* Reads the file back: what was recorded is counted where it will be read from. */
@@ -250,7 +262,7 @@ int cpu_record_run(struct cpu_record_run *run, struct error *e)
     struct cpu_snapshot ticks = {0};
     struct strbuf saved = {0};
     json_t *losses = NULL;
-    int r = cpu_recorder_create(&g.rec, &run->params, e);
+    int no_command = 0, r = cpu_recorder_create(&g.rec, &run->params, e);
 
     if (r)
         return r;
@@ -283,8 +295,9 @@ int cpu_record_run(struct cpu_record_run *run, struct error *e)
                               g.looks ? cpu_family_tasks("/proc") : json_null()));
     if (run->recording)
         atomic_store(run->recording, 1);
-    record_loop(run, &g, &ticks);
+    no_command = record_loop(run, &g, &ticks, e);
     r = cpu_recorder_stop(g.rec, e);
+    r = no_command ? no_command : r;
     if (r)
         goto out;
     cpu_recorder_drain(g.rec, on_page, &g);
@@ -308,9 +321,10 @@ out:
         if (blocks_writer_finish(g.writer, 0, &why)) {
             r = error_set(e, why.code, "%s%s", why.text,
                           g.total_pages ? "; what was recorded until then is kept" : "");
-            if (!g.total_pages)
-                out_file_discard(run->path);
+            no_command |= !g.total_pages;
         }
+        if (no_command)
+            out_file_discard(run->path);
     }
     json_decref(losses);
     strbuf_finish(&saved);

@@ -10,7 +10,7 @@ struct trim_result {
     uint32_t objects;  /* that are made in front of the first frame */
     uint32_t contents; /* subresources whose content is in the file */
     uint64_t calls;
-    struct play_progress progress; /* of playing what stands before the first frame */
+    struct trc_progress progress; /* of playing what stands before the first frame */
 };
 
 /* Writes frames `first` to `last` of `t` to `path`, behind the calls that make what they use as it was. Plays the frames

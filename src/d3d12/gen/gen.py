@@ -25,7 +25,7 @@ SCALARS = {'BOOL': 'u32', 'UINT': 'u32', 'UINT32': 'u32', 'DWORD': 'u32', 'ULONG
 KINDS = ['u8', 'u16', 'u32', 'i32', 'u64', 'i64', 'f32', 'hresult', 'guid', 'handle', 'str', 'wstr', 'iid', 'va', 'cpu',
          'gpu', 'enum', 'object', 'struct']
 # Annotations that the tables carry: enum api_method_flags.
-TABLE_FLAGS = {'query', 'refuse', 'frame', 'names', 'ends', 'varies', 'counts', 'mark'}
+TABLE_FLAGS = {'query', 'refuse', 'frame', 'names', 'ends', 'varies', 'counts', 'mark', 'list', 'afresh', 'executes'}
 
 
 class Gen:
@@ -142,6 +142,8 @@ class Gen:
             for slot, me in enumerate(i.methods):
                 if me.name.startswith('Create') or me.name in ('Signal', 'Wait', 'Map'):
                     me.flags.add('mark')
+                if name.startswith('ID3D12GraphicsCommandList'):
+                    me.flags.add('list')
                 me.slot = first + slot
                 me.id, nid = nid, nid + 1
                 me.skip = i.skip or ('norec' in me.flags and 'flagged')

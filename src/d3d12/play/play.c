@@ -196,7 +196,7 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
         if (params->keep && !params->keep[call.index])
             continue;
         if (params->progress)
-            *params->progress = (struct play_progress){call.index, call.block, call.method, call.incomplete};
+            *params->progress = (struct trc_progress){call.index, call.block, call.method, call.incomplete};
         got = play_one(&p, &call);
         if (got)
             break;

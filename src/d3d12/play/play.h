@@ -14,13 +14,6 @@
 
 struct player; /* play_internal.h */
 
-struct play_progress { /* the call that is being made, for whoever outlives the player */
-    uint64_t index;
-    uint32_t block;
-    uint16_t method;
-    bool incomplete; /* the recorded program died in it */
-};
-
 struct play_params {
     uint64_t until_call;  /* stop after this call; UINT64_MAX: play all */
     uint32_t until_frame; /* stop after this frame; UINT32_MAX: play all */
@@ -43,7 +36,7 @@ struct play_params {
     int (*at)(struct player *p, void *ctx, struct error *e);
     void *at_ctx;
     const uint8_t *keep; /* one byte a call: 0: leave it out; NULL: make all */
-    struct play_progress *progress;
+    struct trc_progress *progress;
     bool
         finish; /* after the last call of the recording wait until the device is done: if it does not, that is an error */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* minimize.c: delta debugging over the calls of a recording.
+/* trace_minimize.c: delta debugging over the calls of a recording.
  *
  * Invariants:
  *  1. A smaller set of calls is taken over only if playing it ends the same way: the same signal (or a failing call) in
@@ -9,7 +9,7 @@
  * Groups of calls are tried from coarse to fine: frames, recordings of lists, objects, single calls; each with the engine
  * of base/ddmin.h.
  */
-#include "d3d12/edit/minimize.h"
+#include "record/trace_minimize.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,11 +23,8 @@
 
 #include "base/check.h"
 #include "base/ddmin.h"
-#include "d3d12/play/play.h"
-#include "d3d12/gen/table.h"
 #include "record/trace_edit.h"
 #include "record/names.h"
-#include "d3d12_api.h"
 
 struct call {
     uint32_t group, self, made;
@@ -42,8 +39,8 @@ struct outcome {
 
 struct work {
     struct trc *t;
-    const struct minimize_params *q;
-    struct minimize_result *r;
+    const struct trc_minimize_params *q;
+    struct trc_minimize_result *r;
     struct call *calls;
     size_t num, cap;
     uint32_t *pool;
@@ -51,12 +48,10 @@ struct work {
     uint8_t *keep, *trial; /* one byte a call */
     uint8_t *dead;         /* one byte an object: its maker is gone */
     uint32_t num_objects;
-    struct play_progress *progress; /* shared with the players */
+    struct trc_progress *progress; /* shared with the players */
     struct outcome want;
     bool finish; /* the recording hangs: each play must wait for the device */
 };
-
-enum { HUNG = 2 }; /* exit code of a play */
 
 static int grow(void **p, size_t *cap, size_t num, size_t item)
 {
@@ -138,33 +133,27 @@ static size_t cascade(struct work *w)
 
 static struct outcome play(struct work *w)
 {
-    struct play_params p = {.until_call = UINT64_MAX,
-                            .until_frame = UINT32_MAX,
-                            .stop_before = UINT64_MAX,
-                            .draw_first = 1,
-                            .timeout_ms = w->q->timeout_ms ? w->q->timeout_ms : 2000,
-                            .keep = w->trial,
-                            .finish = w->finish,
-                            .progress = w->progress};
+    const struct trc_try how = {.keep = w->trial,
+                                .timeout_ms = w->q->timeout_ms ? w->q->timeout_ms : 2000,
+                                .finish = w->finish,
+                                .progress = w->progress};
     struct outcome o = {.signal = -1};
     int status = 0;
     pid_t pid;
 
     w->r->tests++;
-    *w->progress = (struct play_progress){0};
+    *w->progress = (struct trc_progress){0};
     pid = fork();
     if (!pid) {
         int null = open("/dev/null", O_WRONLY);
         struct rlimit no_core = {0};
-        struct play_result r;
-        struct error e = {0};
 
         setrlimit(RLIMIT_CORE, &no_core);
         dup2(null, 2);
         dup2(null, 1);
-        alarm(p.timeout_ms / 100 + 1);
+        alarm(how.timeout_ms / 100 + 1);
         trc_rewind(w->t);
-        _exit(!play_run(w->t, &p, &r, &e) ? 0 : r.hung ? HUNG : 1);
+        _exit((int)w->q->play(w->t, &how));
     }
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
         return o;
@@ -173,7 +162,7 @@ static struct outcome play(struct work *w)
         o.signal = WTERMSIG(status);
     else if (WEXITSTATUS(status))
         o.signal = 0;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == HUNG)
+    if (WIFEXITED(status) && WEXITSTATUS(status) == TRC_HUNG)
         o.method = 0; /* whichever was the last */
     return o;
 }
@@ -268,22 +257,22 @@ static void group_by_recording(struct work *w)
     for (size_t i = 0; now && i < w->num; i++) {
         struct call *c = &w->calls[i];
         uint32_t one = c->num_refs == 1 ? w->pool[c->refs] : 0;
+        uint32_t flags = trc_api(w->t)->methods[c->method].flags;
 
         c->group = 0;
-        if (!strncmp(d12_methods[c->method].iface, "ID3D12GraphicsCommandList", 25) &&
-            c->self < w->num_objects) {
-            if (c->method == D12_ID3D12GraphicsCommandList_Reset || !now[c->self])
+        if (flags & API_LIST && c->self < w->num_objects) {
+            if (flags & API_AFRESH || !now[c->self])
                 now[c->self] = next++;
             c->group = now[c->self];
-        } else if (c->method == D12_ID3D12CommandQueue_ExecuteCommandLists && one < w->num_objects) {
+        } else if (flags & API_EXECUTES && one < w->num_objects) {
             c->group = now[one];
         }
     }
     free(now);
 }
 
-int minimize_run(struct trc *t, const char *path, const struct minimize_params *params,
-                 struct minimize_result *r, struct error *e)
+int trc_minimize(struct trc *t, const char *path, const struct trc_minimize_params *params,
+                 struct trc_minimize_result *r, struct error *e)
 {
     struct work w = {.t = t, .q = params, .r = r};
     struct trc_editor *ed = NULL;
@@ -291,7 +280,7 @@ int minimize_run(struct trc *t, const char *path, const struct minimize_params *
     uint64_t crash;
     int err, got = 0;
 
-    *r = (struct minimize_result){0};
+    *r = (struct trc_minimize_result){0};
     w.progress = mmap(NULL, sizeof(*w.progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (w.progress == MAP_FAILED)
         return error_set(e, -errno, "cannot share memory: %s", strerror(errno));
