@@ -124,7 +124,8 @@ static bool is_done_by_marks(const struct exec_progress_slot *slot)
 {
     const uint32_t marks = atomic_load(&slot->num_marks);
 
-    return atomic_load(&slot->state) != EXEC_PROGRESS_DECODING && exec_progress_bottom(slot) >= marks;
+    return atomic_load(&slot->state) != EXEC_PROGRESS_DECODING &&
+           atomic_load(&slot->waits) == EXEC_WAIT_NONE && exec_progress_bottom(slot) >= marks;
 }
 
 /* The first that was not done, whether or not it had completed: what is done completes a moment later. */
@@ -187,14 +188,16 @@ static bool is_own_fault(int signal)
     return false;
 }
 
-/* The kernel's count of such ends went up since it was sampled while the executor lived. */
+/* The kernel's count of such ends went up in the last seconds of the executor. The last sample of it may be of after that: it
+ * was dead then, and nobody knew. */
 static bool ran_out_of_memory(const struct snapshot *sn)
 {
     const struct host_sample *now = sn->num_samples ? &sn->samples[sn->num_samples - 1] : NULL;
 
-    for (uint32_t i = sn->num_samples; i > 0; i--)
-        if (sn->samples[i - 1].executor_pid == sn->death.pid)
-            return now->oom_kills > sn->samples[i - 1].oom_kills;
+    for (uint32_t i = 0; i < sn->num_samples; i++)
+        if (sn->samples[i].executor_pid == sn->death.pid &&
+            sn->samples[i].time_ns + 3 * NSEC_PER_SEC > sn->death.time_ns)
+            return now->oom_kills > sn->samples[i].oom_kills;
     return false;
 }
 
@@ -325,6 +328,24 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
     }
     watch_items_finish(&items);
     bb_inference_finish(&x);
+}
+
+/* Where no device was at work, but what makes shaders ready for it: that is slow, and ends. */
+static void judge_wait(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
+{
+    static const char *const what[] = {"", "shaders were translated", "the Vulkan driver made a pipeline"};
+    const struct exec_progress_slot *slot =
+        sn->has_progress ? watch_progress_find(&sn->progress, k->id) : NULL;
+    const uint32_t waits = slot ? atomic_load(&slot->waits) : EXEC_WAIT_NONE;
+    size_t at = strlen(c->text);
+
+    if (waits == EXEC_WAIT_NONE || waits > EXEC_WAIT_PIPELINE || sn->died)
+        return;
+    if (!at)
+        at = (size_t)snprintf(c->text, sizeof(c->text), "Submission %llu %s", (unsigned long long)k->id,
+                              bb_cause_desc(c->cause)->words);
+    if (c->in_decoder || !c->candidates)
+        snprintf(c->text + at, sizeof(c->text) - at, ", while %s for it", what[waits]);
 }
 
 /* Of a draw or dispatch. The order of bindings does not count. */
@@ -622,6 +643,7 @@ static void judge(const struct snapshot *sn, const struct retained *k, struct wa
         return;
     }
     judge_marks(sn, k, c);
+    judge_wait(sn, k, c);
     if (!c->text[0])
         snprintf(c->text, sizeof(c->text), "Submission %llu %s; there are no markers that say where",
                  (unsigned long long)k->id, bb_cause_desc(c->cause)->words);
@@ -697,6 +719,8 @@ static void judge_facts(const struct snapshot *sn, const struct retained *k, str
                "whether it would have ended: it made no progress for %.1f s, and was not let run for longer",
                sn->hung_s);
     } else if (c->cause == BB_CAUSE_STOPPED || c->cause == BB_CAUSE_STARVED || c->cause == BB_CAUSE_REMOVED) {
+        if (c->cause == BB_CAUSE_STARVED)
+            c->why = BB_SURE_SUGGESTED; /* what hangs on a busy host looks the same */
         unseen(c, "whether the work would have ended");
     } else if (c->cause == BB_CAUSE_HOST_MEMORY) {
         c->why = BB_SURE_SUGGESTED; /* another process may have been the one */

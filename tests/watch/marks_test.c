@@ -130,6 +130,59 @@ TEST(the_one_of_several_that_faults)
     rig_finish(&r);
 }
 
+/* A compute shader of 40 000 instructions, whose result nobody sees. */
+static uint32_t huge_shader(uint32_t *w)
+{
+    enum { OPS = 40000, FIRST = 8 };
+    const uint32_t head[] = {0x07230203, 0x00010000, 0,          FIRST + OPS,
+                             0,                         /* ids below FIRST + OPS */
+                             0x00020011, 1,             /* OpCapability Shader */
+                             0x0003000E, 0,          1, /* OpMemoryModel Logical GLSL450 */
+                             0x0005000F, 5,          5,          0x6E69616D,
+                             0, /* OpEntryPoint GLCompute %5 "main" */
+                             0x00060010, 5,          17,         1,
+                             1,          1, /* OpExecutionMode %5 LocalSize 1 1 1 */
+                             0x00020013, 1,          0x00030021, 2,
+                             1, /* void, void() */
+                             0x00040015, 3,          32,         0,
+                             0x0004002B, 3,          4,          3, /* uint, 3 */
+                             0x00050036, 1,          5,          0,
+                             2,          0x000200F8, 6, /* OpFunction, OpLabel */
+                             0x00050084, 3,          7,          4,
+                             4}; /* %7 = OpIMul %4 %4 */
+    uint32_t n = sizeof(head) / 4;
+
+    memcpy(w, head, sizeof(head));
+    for (uint32_t i = 0; i < OPS; i++, n += 5)
+        memcpy(w + n, (uint32_t[]){0x00050084, 3, FIRST + i, FIRST + i - 1, 4}, 20);
+    memcpy(w + n, (uint32_t[]){0x000100FD, 0x00010038}, 8); /* OpReturn, OpFunctionEnd */
+    return (n + 2) * 4;
+}
+
+/* Where shaders are made ready, and the device has nothing to do, that is said. */
+TEST(compiling_is_named)
+{
+    static uint32_t words[220000];
+    const uint32_t size = huge_shader(words);
+    struct rig r;
+
+    rig_hang_ms = 1; /* what is noticed after 25 ms of it is called so */
+    rig_init(&r, EXEC_MARKERS_EXACT);
+    rig_hang_ms = HANG_MS;
+    crash_shader(&r.b, 30, AEROGPU_SHADER_STAGE_COMPUTE, words, size);
+    ABI_EMIT(&r.b, BIND_SHADERS, bind_shaders, .cs = 30);
+    dispatch(&r);
+    submit(&r);
+    await_crash(&r, 1);
+    assert_int_equal(r.crash.cause, BB_CAUSE_HANG);
+    assert_int_equal(r.crash.why, BB_SURE_SUGGESTED);
+    if (!strstr(r.crash.text, "shaders were translated for it") &&
+        !strstr(r.crash.text, "made a pipeline for it"))
+        fail_msg("%s", r.crash.text);
+    assert_int_equal(r.crash.packet, 2); /* DISPATCH, whose shader it is */
+    rig_finish(&r);
+}
+
 /* What is no draw works as well, and is not charged to the command before it. */
 TEST(creation_has_marks_of_its_own)
 {

@@ -684,12 +684,14 @@ void *exec_shader_worker(void *arg)
     return NULL;
 }
 
-static void job_wait(struct exec_engine *g, struct shader_job *job)
+static void job_wait(struct exec_engine *g, const struct exec_batch *b, struct shader_job *job)
 {
+    exec_progress_waits(g, b, EXEC_WAIT_SHADERS);
     pthread_mutex_lock(&g->job_lock);
     while (!job->done)
         pthread_cond_wait(&g->job_changed, &g->job_lock);
     pthread_mutex_unlock(&g->job_lock);
+    exec_progress_waits(g, b, EXEC_WAIT_NONE);
 }
 
 static enum abi_cause job_cause(const struct shader_job *job)
@@ -700,7 +702,7 @@ static enum abi_cause job_cause(const struct shader_job *job)
 int exec_shader_object_wait(struct exec_engine *g, struct shader_object *s)
 {
     if (s->job) {
-        job_wait(g, s->job);
+        job_wait(g, g->batch, s->job);
         if (s->job->result)
             return exec_fail(g, AEROGPU_ERROR_BACKEND, job_cause(s->job), -EIO, "shader %u: %s", s->o.handle,
                              s->job->error.text);
@@ -719,7 +721,7 @@ void exec_shader_jobs_finish(struct exec_engine *g, struct exec_batch *b)
 
     while ((job = b->jobs)) {
         b->jobs = job->next_in_batch;
-        job_wait(g, job);
+        job_wait(g, b, job);
         if (job->result && (!b->completion.error || job->packet <= b->error_packet)) {
             b->error_packet = b->completion.packets = job->packet;
             b->completion.error = AEROGPU_ERROR_BACKEND;

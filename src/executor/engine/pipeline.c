@@ -658,12 +658,14 @@ static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key
                                        .layout = p->layout,
                                        .renderPass = pass};
     VkPipeline out = VK_NULL_HANDLE;
+    VkResult r;
 
     fill_blend(g, k, blends);
     ci.stageCount = fill_stages(p, stages);
-    if (vkCreateGraphicsPipelines(g->vk.device, g->caches->pipeline_cache, 1, &ci, NULL, &out))
-        return VK_NULL_HANDLE;
-    return out;
+    exec_progress_waits(g, g->batch, EXEC_WAIT_PIPELINE);
+    r = vkCreateGraphicsPipelines(g->vk.device, g->caches->pipeline_cache, 1, &ci, NULL, &out);
+    exec_progress_waits(g, g->batch, EXEC_WAIT_NONE);
+    return r ? VK_NULL_HANDLE : out;
 }
 
 /* Whether primitives of this topology are what the geometry shader takes. */
@@ -768,6 +770,7 @@ int exec_compute_pipeline_resolve(struct exec_engine *g, struct exec_context *c,
     struct shader_link_params lp = {0};
     VkComputePipelineCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
     struct exec_program *prog;
+    VkResult vr;
     int r;
 
     if (!c->shaders[EXEC_CS])
@@ -786,8 +789,11 @@ int exec_compute_pipeline_resolve(struct exec_engine *g, struct exec_context *c,
                                               .module = prog->modules[EXEC_CS],
                                               .pName = "main"};
         ci.layout = prog->layout;
-        if (vkCreateComputePipelines(g->vk.device, g->caches->pipeline_cache, 1, &ci, NULL,
-                                     &prog->compute.pipeline))
+        exec_progress_waits(g, g->batch, EXEC_WAIT_PIPELINE);
+        vr = vkCreateComputePipelines(g->vk.device, g->caches->pipeline_cache, 1, &ci, NULL,
+                                      &prog->compute.pipeline);
+        exec_progress_waits(g, g->batch, EXEC_WAIT_NONE);
+        if (vr)
             return fail_backend(g, "the Vulkan device cannot make the compute pipeline");
         prog->compute.program = prog;
     }

@@ -252,6 +252,13 @@ void exec_progress_passed(struct exec_engine *g, const struct exec_batch *b, uin
                               memory_order_release);
 }
 
+void exec_progress_waits(struct exec_engine *g, const struct exec_batch *b, enum exec_progress_wait wait)
+{
+    if (g->progress.shared)
+        atomic_store_explicit(&g->progress.shared->slots[b - g->batches].waits, (uint32_t)wait,
+                              memory_order_relaxed);
+}
+
 uint32_t exec_progress_marks(const struct exec_engine *g)
 {
     const struct exec_progress *c = g->progress.shared;
@@ -274,6 +281,7 @@ void exec_progress_begin(struct exec_engine *g)
     atomic_store_explicit(&slot->decoding, 0, memory_order_relaxed);
     slot->top = slot->bottom = 0;
     atomic_store_explicit(&slot->passed, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->waits, EXEC_WAIT_NONE, memory_order_relaxed);
     if (c->own.buffer)
         memset(c->own.memory.map + offset_of(g, &slot->top), 0, 8);
     slot->context = g->submission->context_id;

@@ -55,6 +55,13 @@ enum exec_progress_state {
     EXEC_PROGRESS_DONE,
 };
 
+/* What else it waits for than the device. */
+enum exec_progress_wait {
+    EXEC_WAIT_NONE,
+    EXEC_WAIT_SHADERS,  /* that are translated: the decoder or, where the device is done, the completion */
+    EXEC_WAIT_PIPELINE, /* that the Vulkan driver makes */
+};
+
 struct exec_mark {
     uint32_t first, last; /* packets, counted from 0 */
     uint32_t draws;       /* draws and dispatches among them */
@@ -63,6 +70,7 @@ struct exec_mark {
 struct exec_progress_slot {
     uint32_t top, bottom;    /* by the device, and both at the end by whoever saw its fence */
     _Atomic uint32_t passed; /* marks that are done by a fence */
+    _Atomic uint32_t waits;  /* enum exec_progress_wait */
     _Atomic uint32_t state, num_marks;
     _Atomic uint64_t submission; /* id, 0 for none yet */
     _Atomic uint32_t decoding;   /* number of the packet that is being decoded, from 1; 0: none yet */

@@ -37,6 +37,8 @@ void exec_progress_passed(struct exec_engine *g, const struct exec_batch *b, uin
 uint32_t exec_progress_marks(const struct exec_engine *g); /* so far, of the batch that is recorded */
 void exec_progress_set_state(struct exec_engine *g, const struct exec_batch *b,
                              enum exec_progress_state state);
+/* Until it is called with EXEC_WAIT_NONE. */
+void exec_progress_waits(struct exec_engine *g, const struct exec_batch *b, enum exec_progress_wait wait);
 void exec_progress_lost(struct exec_engine *g, const struct exec_batch *b);
 void exec_progress_done(struct exec_engine *g, const struct exec_batch *b,
                         bool finished); /* all of it, or the device failed */
