@@ -16,7 +16,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/strbuf.h"
+#include "base/layer_env.h"
 
 #define POLL_NS  (5 * NSEC_PER_MSEC)
 #define GRACE_NS (3 * NSEC_PER_SEC) /* between SIGTERM and SIGKILL */
@@ -114,60 +114,17 @@ static int make_record(struct run *r, char path[64], struct error *e)
     return fd;
 }
 
-/* `name=value`, or what is there with `value` behind it. */
-static char *extended(const char *name, const char *value)
-{
-    const char *old = getenv(name);
-    struct strbuf b = {0};
-    char *text;
-
-    strbuf_printf(&b, "%s=%s%s%s", name, old ? old : "", old && *old ? ":" : "", value);
-    text = strbuf_failed(&b) ? NULL : strdup(strbuf_str(&b));
-    strbuf_finish(&b);
-    return text;
-}
-
-/* The environment with the layer in it. The three strings at its end are to be freed too. */
-static char **environment(const struct lose_params *p, const char *path)
-{
-    const char *folder = getenv("VK_LAYER_PATH") ? "VK_LAYER_PATH" : "VK_ADD_LAYER_PATH";
-    char record[96], *mine[3];
-    size_t n = 0, k = 0;
-    char **env;
-
-    snprintf(record, sizeof(record), LOSE_VARIABLE "=%s", path);
-    mine[0] = extended("VK_INSTANCE_LAYERS", LOSE_LAYER);
-    mine[1] = extended(folder, p->layers);
-    mine[2] = strdup(record);
-    while (environ[n])
-        n++;
-    env = calloc(n + 4, sizeof(*env));
-    for (size_t i = 0; env && i < n; i++) {
-        bool replaced = false;
-        for (int m = 0; m < 3; m++)
-            replaced |= mine[m] && !strncmp(environ[i], mine[m], strcspn(mine[m], "=") + 1);
-        if (!replaced)
-            env[k++] = environ[i];
-    }
-    if (!env || !mine[0] || !mine[1] ||
-        !mine[2]) { /* without one of them the program would run without the layer */
-        for (int m = 0; m < 3; m++)
-            free(mine[m]);
-        free(env);
-        return NULL;
-    }
-    for (int m = 0; m < 3; m++)
-        env[k++] = mine[m];
-    INVARIANT(k <= n + 3 && !env[k]);
-    return env;
-}
-
 static int start(struct run *r, const char *path, struct error *e)
 {
-    char **env = environment(r->p, path), **mine = env;
+    char record[96];
+    const char *const values[] = {record, NULL};
+    struct layer_env layer = {LOSE_LAYER, r->p->layers, values};
     posix_spawnattr_t attr;
+    char **env;
     int code;
 
+    snprintf(record, sizeof(record), LOSE_VARIABLE "=%s", path);
+    env = layer_env_make(&layer);
     if (!env)
         return error_set(e, -ENOMEM, "no memory for the environment");
     posix_spawnattr_init(&attr);
@@ -175,10 +132,6 @@ static int start(struct run *r, const char *path, struct error *e)
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
     code = posix_spawnp(&r->pid, r->p->argv[0], NULL, &attr, r->p->argv, env);
     posix_spawnattr_destroy(&attr);
-    while (*mine)
-        mine++;
-    for (int i = 0; i < 3 && mine > env; i++)
-        free(*--mine);
     free(env);
     return code ? error_set(e, -code, "cannot run %s: %s", r->p->argv[0], strerror(code)) : 0;
 }

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* box.h: what the layer keeps of a process that uses Vulkan: one file in memory, which outlives it.
+ *
+ * The layer writes, while the program runs; `aerogpu run` reads, when it crashed. Nothing is a pointer: everything refers by
+ * index. Times are nanoseconds of CLOCK_MONOTONIC, 0 for "not yet".
+ *
+ * Invariants:
+ *  1. What was written before an instant can be read after `kill -9` at that instant.
+ *  2. The reader believes nothing: every index and count is checked where it is used (read.c).
+ *  3. A slot of a device, queue, command buffer or object has one writer at a time; its `state` is written last when it is
+ *     taken and first when it is given up.
+ *  4. A command buffer's chunks are a list. What lies in them before `used` is whole calls.
+ *  5. Device memory that the marks lie in is this file's: the device writes them, nobody has to copy.
+ */
+#ifndef VKBOX_BOX_H_
+#define VKBOX_BOX_H_
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define VKBOX_LAYER    "VK_LAYER_AEROGPU_blackbox"
+#define VKBOX_VARIABLE "AEROGPU_BLACKBOX"       /* names the folder in which each process makes its file */
+#define VKBOX_EXACT    "AEROGPU_BLACKBOX_EXACT" /* "1": every command is marked */
+
+enum {
+    VKBOX_MAGIC = 0x42564741, /* "AGVB" */
+    VKBOX_VERSION = 1,
+    VKBOX_DEVICES = 16,
+    VKBOX_QUEUES = 64,
+    VKBOX_COMMAND_BUFFERS = 16384,
+    VKBOX_MARKS = 4096, /* of a device; a page's multiple in bytes */
+    VKBOX_SUBMISSIONS = 8192,
+    VKBOX_SUBMITTED = 12, /* command buffers, and semaphores each way, that a submission names */
+    VKBOX_OBJECTS = 98304,
+    VKBOX_CHUNKS = 16384,
+    VKBOX_CHUNK_WORDS = 510,
+    VKBOX_STAMPS = 4096, /* of a command buffer in exact mode */
+    VKBOX_CODE = 24 << 20,
+    VKBOX_ERRORS = 64,
+    VKBOX_NAME = 48,
+    VKBOX_STAGES = 5,
+    VKBOX_NO_INDEX = UINT32_MAX,
+};
+
+enum vkbox_state { VKBOX_FREE, VKBOX_LIVE, VKBOX_GONE };
+
+struct vkbox_device {
+    _Atomic uint32_t state;
+    _Atomic uint32_t lost; /* set by the reader: from now on calls answer VK_ERROR_DEVICE_LOST */
+    uint64_t handle, created_ns, destroyed_ns;
+    uint32_t vendor, id, api_version, driver_version, driver_id;
+    uint32_t marks; /* enum vkbox_marks */
+    char name[128], driver[64], driver_info[64];
+};
+
+/* How a device writes its marks. */
+enum vkbox_marks {
+    VKBOX_MARKS_NONE,
+    VKBOX_MARKS_IMPORTED, /* into this file */
+    VKBOX_MARKS_COPIED,   /* into memory of the process, from which a thread copies them */
+};
+
+struct vkbox_queue {
+    _Atomic uint32_t state;
+    uint32_t device, family, index, flags;
+    uint64_t handle;
+    _Atomic uint64_t submitted; /* number of the last submission to it, 0: none */
+    char name[VKBOX_NAME];
+};
+
+/* A command buffer, as it was recorded last. */
+struct vkbox_command_buffer {
+    _Atomic uint32_t state;
+    uint32_t device;
+    uint64_t handle;
+    _Atomic uint32_t recording; /* counts recordings: a submission names one */
+    uint32_t secondary;         /* 1: it is executed by others */
+    uint32_t first;             /* chunk, or VKBOX_NO_INDEX */
+    _Atomic uint32_t commands;
+    uint32_t mark; /* index of its mark in the device's, or VKBOX_NO_INDEX */
+    uint32_t
+        points; /* marks in it; the device writes 1 to `points`, each when everything before it has finished */
+    uint32_t stamps;          /* exact mode: time stamps in it */
+    _Atomic uint32_t stamped; /* of these, so many had been passed when somebody looked */
+    uint32_t cut;             /* 1: there was no room for all of it */
+    uint32_t pad;
+    char name[VKBOX_NAME];
+};
+
+struct vkbox_submitted {
+    uint32_t command_buffer, recording;
+};
+
+struct vkbox_semaphore {
+    uint64_t handle, value; /* value 0: binary */
+};
+
+/* One batch of vkQueueSubmit. Its number is its place in the order of all, from 1; the slot is number % VKBOX_SUBMISSIONS. */
+struct vkbox_submission {
+    _Atomic uint64_t number; /* written last */
+    uint64_t time_ns;
+    uint32_t queue, thread;
+    uint64_t fence;           /* signalled by the last batch of its call */
+    _Atomic uint64_t done_ns; /* when it was known to be done: a wait for it returned */
+    uint32_t num_command_buffers, num_waits, num_signals, result;
+    struct vkbox_submitted command_buffers[VKBOX_SUBMITTED];
+    struct vkbox_semaphore waits[VKBOX_SUBMITTED], signals[VKBOX_SUBMITTED];
+};
+
+/* A shader of a pipeline. */
+struct vkbox_code {
+    uint32_t stage;        /* VkShaderStageFlagBits, 0: none */
+    uint32_t offset, size; /* of its SPIR-V in vkbox.code; offset VKBOX_NO_INDEX: there was no room */
+    char entry[16];
+};
+
+struct vkbox_object {
+    _Atomic uint32_t state;
+    uint32_t type;           /* VkObjectType */
+    uint32_t device, detail; /* detail: of images and their views the format */
+    uint64_t handle, created_ns, destroyed_ns;
+    uint64_t size, address; /* bytes; address 0: not known */
+    uint64_t parent,
+        offset; /* of buffers and images the memory, of views what they show; of modules offset is in `code` */
+    uint32_t width, height, depth, stages;
+    char name[VKBOX_NAME];
+    struct vkbox_code code[VKBOX_STAGES]; /* of pipelines */
+};
+
+/* A result of a call that is an error. */
+struct vkbox_error {
+    _Atomic uint64_t number; /* from 1, written last; the slot is number % VKBOX_ERRORS */
+    uint64_t time_ns;
+    uint32_t call; /* enum vkbox_call */
+    int32_t result;
+    uint32_t device, thread;
+};
+
+/* The first thing that went wrong so that the process cannot go on with its device. */
+enum vkbox_crash_kind {
+    VKBOX_NO_CRASH,
+    VKBOX_DEVICE_LOST, /* a call answered so */
+    VKBOX_SIGNAL,      /* the process gets one that ends it */
+    VKBOX_HANG,        /* written by the reader */
+};
+
+struct vkbox_crash {
+    _Atomic uint32_t kind;
+    uint32_t device; /* or VKBOX_NO_INDEX */
+    uint64_t time_ns;
+    uint32_t call, thread;
+    int32_t signal, code; /* of siginfo */
+    uint32_t sender;      /* process that sent the signal */
+    uint32_t processor;   /* 1: the processor raised it, and what follows is known */
+    uint64_t address, pc; /* si_addr; the instruction */
+    uint64_t sp;          /* the stack's pointer there */
+    uint64_t trap, fault; /* its number, and of a page fault the error code */
+    char thread_name[16];
+};
+
+struct vkbox_chunk {
+    uint32_t next; /* or VKBOX_NO_INDEX */
+    _Atomic uint32_t used;
+    uint32_t words[VKBOX_CHUNK_WORDS]; /* calls: command << 16 | words, then the words (gen.py) */
+};
+
+struct vkbox {
+    uint32_t magic, version;
+    uint64_t size, schema; /* sizeof(struct vkbox); of the command table */
+    uint32_t pid, exact;
+    uint64_t start_ns;
+    char program[64];
+    _Atomic uint32_t event;     /* counted up when the reader should look; a futex */
+    _Atomic uint32_t collected; /* the reader has copied what there is; a futex */
+    _Atomic uint64_t submissions, errors, next_code;
+    _Atomic uint64_t frames;       /* vkQueuePresentKHR */
+    _Atomic uint32_t objects_lost; /* that there was no room for */
+    uint32_t pad[5];
+    struct vkbox_crash crash;
+    struct vkbox_device devices[VKBOX_DEVICES];
+    struct vkbox_queue queues[VKBOX_QUEUES];
+    struct vkbox_error error[VKBOX_ERRORS];
+    struct vkbox_command_buffer command_buffers[VKBOX_COMMAND_BUFFERS];
+    struct vkbox_submission submission[VKBOX_SUBMISSIONS];
+    struct vkbox_object objects[VKBOX_OBJECTS];
+    struct vkbox_chunk chunks[VKBOX_CHUNKS];
+    uint8_t code[VKBOX_CODE];
+    _Alignas(4096) uint32_t marks[VKBOX_DEVICES][VKBOX_MARKS];
+};
+
+#endif

@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: MIT */
+/* commands.c: command buffers: what is recorded into them, and the marks that say how far the device came.
+ *
+ *   vkBegin  1│ copies, dispatches  2│ render pass  3│ render pass  4│ …  n│ vkEnd
+ *
+ * A mark is one word for each command buffer. A point writes its number there, outside of render passes, when everything
+ * before it has finished and before anything behind it begins: the group between the last point that was passed and the next
+ * one is what the device was at. Inside of render passes nothing can be written; exact mode puts time stamps there, two behind
+ * each command: a driver may keep the first back until the second closes its batch.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "vkbox/layer.h"
+
+enum { GROUP = 16 }; /* commands outside of render passes between two points */
+
+static pthread_rwlock_t known_lock = PTHREAD_RWLOCK_INITIALIZER;
+static struct map known;       /* VkCommandBuffer to struct command_buffer */
+static struct map transfers;   /* VkCommandPools whose queues write memory: those of video do not */
+static _Atomic uint32_t epoch; /* counts those that were freed: what a thread remembers is good within one */
+
+static pthread_mutex_t room_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t free_chunk, fresh_chunk, free_slot = VKBOX_NO_INDEX, fresh_slot; /* free_chunk: index + 1 */
+static uint32_t *slot_links;
+
+struct command_buffer *command_buffer_of(VkCommandBuffer handle)
+{
+    static __thread struct {
+        VkCommandBuffer handle;
+        struct command_buffer *cb;
+        uint32_t epoch;
+    } last;
+    uint32_t now = atomic_load_explicit(&epoch, memory_order_acquire);
+
+    if (last.handle == handle && last.epoch == now)
+        return last.cb;
+    pthread_rwlock_rdlock(&known_lock);
+    last.cb = map_pointer(&known, (uint64_t)(uintptr_t)handle);
+    pthread_rwlock_unlock(&known_lock);
+    last.handle = handle;
+    last.epoch = now;
+    return last.cb;
+}
+
+/* ---- room in the box ----------------------------------------------------- */
+
+static struct vkbox_chunk *take_chunk(uint32_t *index)
+{
+    struct vkbox_chunk *c = NULL;
+
+    pthread_mutex_lock(&room_lock);
+    if (free_chunk) {
+        *index = free_chunk - 1;
+        c = &box->chunks[*index];
+        free_chunk = c->next == VKBOX_NO_INDEX ? 0 : c->next + 1;
+    } else if (fresh_chunk < VKBOX_CHUNKS) {
+        *index = fresh_chunk++;
+        c = &box->chunks[*index];
+    }
+    pthread_mutex_unlock(&room_lock);
+    if (c) {
+        c->next = VKBOX_NO_INDEX;
+        atomic_store_explicit(&c->used, 0, memory_order_relaxed);
+    }
+    return c;
+}
+
+static void give_chunks(struct command_buffer *cb)
+{
+    uint32_t first = cb->slot->first;
+
+    cb->slot->first = VKBOX_NO_INDEX;
+    atomic_store(&cb->slot->commands, 0);
+    cb->chunk = NULL;
+    if (first == VKBOX_NO_INDEX)
+        return;
+    pthread_mutex_lock(&room_lock);
+    for (uint32_t at = first;;) {
+        struct vkbox_chunk *c = &box->chunks[at];
+
+        if (c->next == VKBOX_NO_INDEX) {
+            c->next = free_chunk ? free_chunk - 1 : VKBOX_NO_INDEX;
+            break;
+        }
+        at = c->next;
+    }
+    free_chunk = first + 1;
+    pthread_mutex_unlock(&room_lock);
+}
+
+static struct vkbox_command_buffer *take_slot(uint32_t *index)
+{
+    struct vkbox_command_buffer *s = NULL;
+
+    pthread_mutex_lock(&room_lock);
+    if (!slot_links)
+        slot_links = calloc(VKBOX_COMMAND_BUFFERS, sizeof(*slot_links));
+    if (slot_links && free_slot != VKBOX_NO_INDEX) {
+        *index = free_slot;
+        free_slot = slot_links[free_slot];
+        s = &box->command_buffers[*index];
+    } else if (slot_links && fresh_slot < VKBOX_COMMAND_BUFFERS) {
+        *index = fresh_slot++;
+        s = &box->command_buffers[*index];
+    }
+    pthread_mutex_unlock(&room_lock);
+    return s;
+}
+
+static void give_slot(uint32_t index)
+{
+    pthread_mutex_lock(&room_lock);
+    slot_links[index] = free_slot;
+    free_slot = index;
+    pthread_mutex_unlock(&room_lock);
+}
+
+static uint32_t take_mark(struct device *d)
+{
+    uint32_t index = VKBOX_NO_INDEX;
+
+    pthread_mutex_lock(&room_lock);
+    for (uint32_t i = 0; d->marks && i < VKBOX_MARKS / 64; i++)
+        if (~d->mark_used[i]) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(~d->mark_used[i]);
+
+            d->mark_used[i] |= UINT64_C(1) << bit;
+            index = i * 64 + bit;
+            break;
+        }
+    pthread_mutex_unlock(&room_lock);
+    return index;
+}
+
+static void give_mark(struct device *d, uint32_t index)
+{
+    pthread_mutex_lock(&room_lock);
+    d->mark_used[index / 64] &= ~(UINT64_C(1) << index % 64);
+    pthread_mutex_unlock(&room_lock);
+}
+
+/* ---- the memory that the device writes ----------------------------------- */
+
+static uint32_t host_memory_type(VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get,
+                                 VkInstance instance, uint32_t bits)
+{
+    PFN_vkGetPhysicalDeviceMemoryProperties properties =
+        (PFN_vkGetPhysicalDeviceMemoryProperties)get(instance, "vkGetPhysicalDeviceMemoryProperties");
+    const VkMemoryPropertyFlags want =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    VkPhysicalDeviceMemoryProperties p;
+
+    if (!properties)
+        return VKBOX_NO_INDEX;
+    properties(physical, &p);
+    for (uint32_t i = 0; i < p.memoryTypeCount; i++)
+        if (bits >> i & 1 && (p.memoryTypes[i].propertyFlags & want) == want)
+            return i;
+    return VKBOX_NO_INDEX;
+}
+
+bool marks_create(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get, bool import)
+{
+    const VkDeviceSize size = sizeof(box->marks[0]);
+    VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
+    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                               .pNext = import ? &external : NULL,
+                               .size = size,
+                               .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    VkMemoryHostPointerPropertiesEXT host = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+    VkImportMemoryHostPointerInfoEXT pointer = {
+        .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+        .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT,
+        .pHostPointer = box->marks[d->index]};
+    VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                     .pNext = import ? &pointer : NULL};
+    VkMemoryRequirements need = {0};
+    void *mapped = box->marks[d->index];
+
+    memset(mapped, 0, size);
+    d->slot->marks = VKBOX_MARKS_NONE;
+    if (import && (!d->next.vkGetMemoryHostPointerPropertiesEXT ||
+                   d->next.vkGetMemoryHostPointerPropertiesEXT(d->handle, pointer.handleType,
+                                                               pointer.pHostPointer, &host)))
+        return marks_create(d, physical, get, false);
+    if (d->next.vkCreateBuffer(d->handle, &info, NULL, &d->mark_buffer))
+        return false;
+    d->next.vkGetBufferMemoryRequirements(d->handle, d->mark_buffer, &need);
+    allocate.allocationSize = import ? size : need.size;
+    allocate.memoryTypeIndex = host_memory_type(physical, get, d->instance->handle,
+                                                need.memoryTypeBits & (import ? host.memoryTypeBits : ~0u));
+    if (allocate.memoryTypeIndex != VKBOX_NO_INDEX && need.size <= allocate.allocationSize &&
+        !d->next.vkAllocateMemory(d->handle, &allocate, NULL, &d->mark_memory) &&
+        !d->next.vkBindBufferMemory(d->handle, d->mark_buffer, d->mark_memory, 0) &&
+        (import || !d->next.vkMapMemory(d->handle, d->mark_memory, 0, VK_WHOLE_SIZE, 0, &mapped))) {
+        memset(mapped, 0, size);
+        d->marks = mapped;
+        d->slot->marks = import ? VKBOX_MARKS_IMPORTED : VKBOX_MARKS_COPIED;
+        return true;
+    }
+    marks_destroy(d);
+    return import && marks_create(d, physical, get, false);
+}
+
+void marks_destroy(struct device *d)
+{
+    if (d->mark_buffer)
+        d->next.vkDestroyBuffer(d->handle, d->mark_buffer, NULL);
+    if (d->mark_memory)
+        d->next.vkFreeMemory(d->handle, d->mark_memory, NULL);
+    d->mark_buffer = VK_NULL_HANDLE;
+    d->mark_memory = VK_NULL_HANDLE;
+    d->marks = NULL;
+}
+
+/* ---- records ------------------------------------------------------------- */
+
+uint32_t *commands_begin(struct command_buffer *cb, uint32_t words)
+{
+    struct vkbox_chunk *c;
+    uint32_t index;
+
+    if (!cb || !cb->slot || !(c = cb->chunk))
+        return NULL;
+    if (__builtin_expect(atomic_load_explicit(&c->used, memory_order_relaxed) + words <= VKBOX_CHUNK_WORDS,
+                         1))
+        return &c->words[c->used + 1];
+    c = words <= VKBOX_CHUNK_WORDS ? take_chunk(&index) : NULL;
+    if (!c) {
+        cb->slot->cut = 1;
+        return NULL;
+    }
+    cb->chunk->next = index;
+    cb->chunk = c;
+    return &c->words[1];
+}
+
+void commands_end(struct command_buffer *cb, uint32_t *end, enum vkbox_command command)
+{
+    struct vkbox_chunk *c;
+    uint32_t used;
+
+    if (!end)
+        return;
+    c = cb->chunk;
+    used = atomic_load_explicit(&c->used, memory_order_relaxed);
+    c->words[used] = (uint32_t)command << 16 | (uint32_t)(end - &c->words[used + 1]);
+    atomic_store_explicit(&c->used, (uint32_t)(end - c->words), memory_order_release);
+    atomic_store_explicit(&cb->slot->commands,
+                          atomic_load_explicit(&cb->slot->commands, memory_order_relaxed) + 1,
+                          memory_order_release);
+}
+
+static void note(struct command_buffer *cb, enum vkbox_command what, uint32_t a, uint32_t b)
+{
+    uint32_t *p = commands_begin(cb, 3);
+
+    if (!p)
+        return;
+    p[0] = a;
+    p[1] = b;
+    commands_end(cb, p + 2, what);
+}
+
+/* Which command buffers an entry executes: by slot, as handles may be used again. */
+void commands_execute(struct command_buffer *cb, uint32_t n, const VkCommandBuffer *secondaries)
+{
+    if (!cb || !cb->slot)
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        struct command_buffer *s = command_buffer_of(secondaries[i]);
+
+        if (s && s->slot)
+            note(cb, VKBOX_EXECUTED, s->index, atomic_load(&s->slot->recording));
+    }
+}
+
+/* ---- marks --------------------------------------------------------------- */
+
+static void point(struct command_buffer *cb)
+{
+    static const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                            .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+                                            .dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT};
+    struct device *d = cb->d;
+    uint32_t value;
+
+    cb->pending = 0;
+    if (!cb->marked)
+        return;
+    value = cb->slot->points + 1;
+    note(cb, VKBOX_POINT, value, 0);
+    if (value > 1)
+        d->next.vkCmdPipelineBarrier(cb->handle, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                                     VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
+    d->next.vkCmdUpdateBuffer(cb->handle, d->mark_buffer, cb->slot->mark * 4, 4, &value);
+    cb->slot->points = value;
+}
+
+static void stamp(struct command_buffer *cb)
+{
+    for (int i = 0; i < 2 && cb->slot->stamps < VKBOX_STAMPS; i++)
+        cb->d->next.vkCmdWriteTimestamp(cb->handle, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, cb->stamps,
+                                        cb->slot->stamps++);
+    note(cb, VKBOX_STAMP, cb->slot->stamps - 1, 0); /* the first of the two, counted from 1 */
+}
+
+void commands_begun(struct command_buffer *cb)
+{
+    if (cb)
+        cb->pending++; /* what a pass clears */
+}
+
+void commands_pass(struct command_buffer *cb, bool begins)
+{
+    if (!cb || !cb->slot)
+        return;
+    if (begins && cb->pending && !cb->in_pass)
+        point(cb);
+    cb->in_pass = begins;
+    if (!begins)
+        point(cb);
+}
+
+void commands_subpass(struct command_buffer *cb)
+{
+    if (cb)
+        cb->pending++;
+}
+
+void commands_work(struct command_buffer *cb)
+{
+    if (!cb || !cb->slot)
+        return;
+    cb->pending++;
+    if (cb->in_pass) {
+        if (cb->stamps && cb->slot->stamps + 2 <= VKBOX_STAMPS)
+            stamp(cb);
+    } else if (cb->pending >= (box->exact ? 1 : GROUP)) {
+        point(cb);
+    }
+}
+
+/* ---- hooks --------------------------------------------------------------- */
+
+static void add(struct device *d, VkCommandBuffer handle, const VkCommandBufferAllocateInfo *info)
+{
+    struct command_buffer *cb = d->slot ? calloc(1, sizeof(*cb)) : NULL;
+    uint64_t *value;
+
+    if (!cb)
+        return;
+    pthread_rwlock_rdlock(&known_lock);
+    cb->writes = map_find(&transfers, (uint64_t)info->commandPool);
+    pthread_rwlock_unlock(&known_lock);
+    cb->handle = handle;
+    cb->pool = info->commandPool;
+    cb->d = d;
+    cb->slot = take_slot(&cb->index);
+    if (cb->slot) {
+        struct vkbox_command_buffer *s = cb->slot;
+        uint32_t recording = atomic_load(&s->recording);
+
+        memset(s, 0, sizeof(*s));
+        atomic_store(&s->recording, recording);
+        s->device = d->index;
+        s->handle = (uint64_t)(uintptr_t)handle;
+        s->secondary = info->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY;
+        s->first = VKBOX_NO_INDEX;
+        s->mark = VKBOX_NO_INDEX;
+        atomic_store(&s->state, VKBOX_LIVE);
+    }
+    pthread_rwlock_wrlock(&known_lock);
+    value = map_put(&known, (uint64_t)(uintptr_t)handle);
+    if (value)
+        *value = (uint64_t)(uintptr_t)cb;
+    atomic_fetch_add(&epoch, 1);
+    pthread_rwlock_unlock(&known_lock);
+    if (!value)
+        free(cb);
+}
+
+/* With known_lock held for writing, and `cb` no longer in the map. */
+static void drop(struct command_buffer *cb)
+{
+    if (cb->slot) {
+        atomic_store(&cb->slot->state, VKBOX_GONE);
+        give_chunks(cb);
+        if (cb->slot->mark != VKBOX_NO_INDEX)
+            give_mark(cb->d, cb->slot->mark);
+        give_slot(cb->index);
+    }
+    if (cb->stamps && !device_is_lost(cb->d))
+        cb->d->next.vkDestroyQueryPool(cb->d->handle, cb->stamps, NULL);
+    free(cb);
+}
+
+static void drop_all(struct device *d, VkCommandPool pool)
+{
+    struct map_slot s;
+    bool again;
+
+    pthread_rwlock_wrlock(&known_lock);
+    do {
+        size_t at = 0;
+
+        again = false;
+        while (!again && map_next(&known, &at, &s)) {
+            struct command_buffer *cb = (void *)(uintptr_t)s.value;
+
+            if (cb->d == d && (!pool || cb->pool == pool)) {
+                map_remove(&known, s.key);
+                drop(cb);
+                again = true; /* the map has moved */
+            }
+        }
+    } while (again);
+    atomic_fetch_add(&epoch, 1);
+    pthread_rwlock_unlock(&known_lock);
+}
+
+void commands_device_gone(struct device *d)
+{
+    drop_all(d, VK_NULL_HANDLE);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkAllocateCommandBuffers(VkDevice device,
+                                                                    const VkCommandBufferAllocateInfo *info,
+                                                                    VkCommandBuffer *out)
+{
+    struct device *d = device_of(device);
+    VkResult r = d->next.vkAllocateCommandBuffers(device, info, out);
+
+    for (uint32_t i = 0; r == VK_SUCCESS && i < info->commandBufferCount; i++)
+        add(d, out[i], info);
+    return r;
+}
+
+static VKAPI_ATTR void VKAPI_CALL hook_vkFreeCommandBuffers(VkDevice device, VkCommandPool pool, uint32_t n,
+                                                            const VkCommandBuffer *buffers)
+{
+    struct device *d = device_of(device);
+
+    pthread_rwlock_wrlock(&known_lock);
+    for (uint32_t i = 0; i < n; i++) {
+        struct command_buffer *cb = buffers[i] ? map_pointer(&known, (uint64_t)(uintptr_t)buffers[i]) : NULL;
+
+        if (!cb)
+            continue;
+        map_remove(&known, (uint64_t)(uintptr_t)buffers[i]);
+        drop(cb);
+    }
+    atomic_fetch_add(&epoch, 1);
+    pthread_rwlock_unlock(&known_lock);
+    if (!device_is_lost(d))
+        d->next.vkFreeCommandBuffers(device, pool, n, buffers);
+}
+
+static void begin_stamps(struct command_buffer *cb)
+{
+    VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                  .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                  .queryCount = VKBOX_STAMPS};
+
+    if (!box->exact || !cb->d->stamps)
+        return;
+    if (!cb->stamps && cb->d->next.vkCreateQueryPool(cb->d->handle, &info, NULL, &cb->stamps))
+        cb->stamps = VK_NULL_HANDLE;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBeginCommandBuffer(VkCommandBuffer handle,
+                                                                const VkCommandBufferBeginInfo *info)
+{
+    struct command_buffer *cb = command_buffer_of(handle);
+    struct device *d = cb ? cb->d : device_of(handle);
+    VkResult r = d->next.vkBeginCommandBuffer(handle, info);
+    bool inside;
+
+    if (!cb || !cb->slot || r != VK_SUCCESS)
+        return note_result(d, VKBOX_CALL_vkBeginCommandBuffer, r);
+    inside = cb->slot->secondary && info->flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT;
+    atomic_fetch_add(&cb->slot->recording, 1);
+    give_chunks(cb);
+    cb->chunk = take_chunk(&cb->slot->first);
+    if (!cb->chunk)
+        cb->slot->first = VKBOX_NO_INDEX;
+    cb->slot->cut = !cb->chunk;
+    cb->slot->points = cb->slot->stamps = 0;
+    atomic_store(&cb->slot->stamped, 0);
+    cb->pending = 0;
+    cb->in_pass = inside;
+    if (cb->slot->mark == VKBOX_NO_INDEX && cb->writes)
+        cb->slot->mark = take_mark(d);
+    cb->marked = !inside && cb->writes && cb->slot->mark != VKBOX_NO_INDEX;
+    if (cb->marked)
+        d->marks[cb->slot->mark] = 0;
+    if (!inside)
+        begin_stamps(cb);
+    if (cb->stamps && !inside)
+        d->next.vkCmdResetQueryPool(handle, cb->stamps, 0, VKBOX_STAMPS);
+    point(cb);
+    return r;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkEndCommandBuffer(VkCommandBuffer handle)
+{
+    struct command_buffer *cb = command_buffer_of(handle);
+    struct device *d = cb ? cb->d : device_of(handle);
+
+    if (cb && cb->slot && !cb->in_pass)
+        point(cb);
+    return note_result(d, VKBOX_CALL_vkEndCommandBuffer, d->next.vkEndCommandBuffer(handle));
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateCommandPool(VkDevice device,
+                                                               const VkCommandPoolCreateInfo *info,
+                                                               const VkAllocationCallbacks *allocator,
+                                                               VkCommandPool *out)
+{
+    const uint32_t writers = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
+    struct device *d = device_of(device);
+    VkResult r = d->next.vkCreateCommandPool(device, info, allocator, out);
+
+    if (r != VK_SUCCESS)
+        return note_result(d, VKBOX_CALL_vkCreateCommandPool, r);
+    if (info->queueFamilyIndex < 16 && d->family_flags[info->queueFamilyIndex] & writers &&
+        !(info->flags & VK_COMMAND_POOL_CREATE_PROTECTED_BIT)) {
+        pthread_rwlock_wrlock(&known_lock);
+        map_put(&transfers, (uint64_t)*out);
+        pthread_rwlock_unlock(&known_lock);
+    }
+    note_created(d, VK_OBJECT_TYPE_COMMAND_POOL, (uint64_t)*out, info);
+    return r;
+}
+
+static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyCommandPool(VkDevice device, VkCommandPool pool,
+                                                            const VkAllocationCallbacks *allocator)
+{
+    struct device *d = device_of(device);
+
+    if (pool) {
+        drop_all(d, pool);
+        pthread_rwlock_wrlock(&known_lock);
+        map_remove(&transfers, (uint64_t)pool);
+        pthread_rwlock_unlock(&known_lock);
+        note_destroyed(d, VK_OBJECT_TYPE_COMMAND_POOL, (uint64_t)pool);
+    }
+    if (!device_is_lost(d))
+        d->next.vkDestroyCommandPool(device, pool, allocator);
+}
+
+const struct hook command_hooks[] = {
+    {"vkAllocateCommandBuffers", (PFN_vkVoidFunction)hook_vkAllocateCommandBuffers},
+    {"vkFreeCommandBuffers", (PFN_vkVoidFunction)hook_vkFreeCommandBuffers},
+    {"vkBeginCommandBuffer", (PFN_vkVoidFunction)hook_vkBeginCommandBuffer},
+    {"vkEndCommandBuffer", (PFN_vkVoidFunction)hook_vkEndCommandBuffer},
+    {"vkCreateCommandPool", (PFN_vkVoidFunction)hook_vkCreateCommandPool},
+    {"vkDestroyCommandPool", (PFN_vkVoidFunction)hook_vkDestroyCommandPool},
+    {NULL, NULL},
+};
+
+/* ---- what the reader cannot see by itself -------------------------------- */
+
+static void copy_device(struct device *d, void *ctx)
+{
+    if (d->slot && d->marks && d->slot->marks == VKBOX_MARKS_COPIED)
+        memcpy(box->marks[d->index], d->marks, sizeof(box->marks[0]));
+}
+
+/* How many of the stamps have been passed. The first one that is missing ends it: a driver may be busy with that. */
+static void look_at_stamps(struct command_buffer *cb)
+{
+    uint32_t n = atomic_load(&cb->slot->stamped);
+    struct {
+        uint64_t time, available;
+    } got;
+
+    for (; n < cb->slot->stamps; n += 2) {
+        if (cb->d->next.vkGetQueryPoolResults(cb->d->handle, cb->stamps, n, 1, sizeof(got), &got, sizeof(got),
+                                              VK_QUERY_RESULT_64_BIT |
+                                                  VK_QUERY_RESULT_WITH_AVAILABILITY_BIT) < 0 ||
+            !got.available)
+            break;
+        atomic_store(&cb->slot->stamped, n + 2);
+    }
+}
+
+void commands_copy_marks(void)
+{
+    struct map_slot s;
+    size_t at = 0;
+
+    devices_each(copy_device, NULL);
+    if (!box->exact || pthread_rwlock_tryrdlock(&known_lock))
+        return;
+    while (map_next(&known, &at, &s)) {
+        struct command_buffer *cb = (void *)(uintptr_t)s.value;
+
+        if (cb->slot && cb->stamps)
+            look_at_stamps(cb);
+    }
+    pthread_rwlock_unlock(&known_lock);
+}

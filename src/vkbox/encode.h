@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* encode.h: how the arguments of a call are written into a record (gen.py); what hooks call. */
+#ifndef VKBOX_ENCODE_H_
+#define VKBOX_ENCODE_H_
+
+#include <stdint.h>
+#include <string.h>
+
+enum { VKBOX_TEXT_MAX = 60 }; /* gen.py's TEXT */
+
+static inline uint32_t *put_u32(uint32_t *p, uint32_t v)
+{
+    *p = v;
+    return p + 1;
+}
+
+static inline uint32_t *put_u64(uint32_t *p, uint64_t v)
+{
+    memcpy(p, &v, 8);
+    return p + 2;
+}
+
+static inline uint32_t *put_f32(uint32_t *p, float v)
+{
+    memcpy(p, &v, 4);
+    return p + 1;
+}
+
+static inline uint32_t *put_text(uint32_t *p, const char *s)
+{
+    uint32_t n = s ? (uint32_t)strnlen(s, VKBOX_TEXT_MAX) : 0;
+
+    *p = n;
+    if (n) {
+        p[(n + 3) / 4] = 0;
+        memcpy(p + 1, s, n);
+    }
+    return p + 1 + (n + 3) / 4;
+}
+
+#endif

@@ -1,0 +1,466 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""gen.py VK.XML OUTDIR: Vulkan's registry as tables and hooks.
+
+vkbox_table.h   the commands that command buffers record, by number
+vkbox_table.c   their names, what kind of work they are, and their arguments as they lie in a record
+vkbox_next.h    the functions of a device that the layer calls, with the names under which a driver may have them
+vkbox_hooks.c   for every vkCmd*: record the call, pass it on; for every function that makes or destroys objects: note it
+
+A record of a call is a sequence of 32-bit words: numbers as they are (64-bit ones low word first), structs member by
+member, whatever is pointed to as a count and at most CAP elements, strings as a count of bytes and at most TEXT of them.
+pNext chains and bytes of the program's are left out.
+"""
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+CAP, TEXT, DEPTH = 8, 60, 3
+# Arrays of structs are longer in a record; so many elements are enough to see what is done.
+CAP_STRUCTS = 4
+
+BASE = {'uint32_t': 'U32', 'int32_t': 'I32', 'float': 'F32', 'VkBool32': 'U32', 'uint64_t': 'U64', 'VkDeviceSize': 'U64',
+        'VkDeviceAddress': 'U64', 'size_t': 'U64', 'int': 'I32', 'uint16_t': 'U32', 'uint8_t': 'U32', 'VkSampleMask': 'U32',
+        'int64_t': 'U64'}
+WORDS = {'U32': 1, 'I32': 1, 'F32': 1, 'ENUM': 1, 'FLAGS': 1, 'U64': 2, 'HANDLE': 2}
+
+
+class Field:
+    """A parameter or member: what it is called, of which type, and how many there are."""
+
+    def __init__(self, node):
+        self.name = node.findtext('name')
+        self.type = node.findtext('type')
+        text = ''.join(node.itertext())
+        for c in node.findall('comment'):
+            text = text.replace(c.text or '', '')
+        self.pointers = text.count('*')
+        self.const = 'const' in text
+        self.bits = ':' in text
+        tail = text.split(self.name, 1)[1] if self.name else ''
+        self.dims = tail.count('[')
+        self.fixed = tail.split('[')[1].split(']')[0].strip() if self.dims == 1 else None
+        self.len = (node.get('altlen') or node.get('len') or '').split(',')
+        self.decl = ' '.join(text.split())
+        self.selector = node.get('selector')
+
+
+class Registry:
+    def __init__(self, path):
+        root = ET.parse(path).getroot()
+        self.handles, self.enums, self.flags, self.structs, self.aliases = set(), {}, {}, {}, {}
+        self.object_types = {}
+        self.constants = {}
+        for t in root.iter('type'):
+            name = t.get('name') or t.findtext('name')
+            kind = t.get('category')
+            if t.get('api') and 'vulkan' not in t.get('api').split(','):
+                continue
+            if t.get('alias'):
+                self.aliases[name] = t.get('alias')
+            elif kind == 'handle':
+                self.handles.add(name)
+                self.object_types[name] = t.get('objtypeenum')
+            elif kind == 'enum':
+                self.enums[name] = []
+            elif kind == 'bitmask':
+                self.flags[name] = 64 if t.findtext('type') == 'VkFlags64' else 32
+            elif kind == 'struct':
+                self.structs[name] = [Field(m) for m in t.findall('member')
+                                      if not m.get('api') or 'vulkan' in m.get('api').split(',')]
+            elif kind == 'union':
+                self.structs[name] = None  # which member counts is not always known
+            elif kind == 'basetype' and t.findtext('type') in BASE and name not in BASE:
+                BASE[name] = BASE[t.findtext('type')]
+        self.root = root
+        self.used, self.platform = self.enabled(root)
+        for e in root.iter('enums'):
+            if e.get('name') == 'API Constants':
+                for v in e.findall('enum'):
+                    if v.get('value', '').isdigit():
+                        self.constants[v.get('name')] = int(v.get('value'))
+            elif e.get('name') in self.enums:
+                for v in e.findall('enum'):
+                    if v.get('value'):
+                        self.enums[e.get('name')].append((int(v.get('value'), 0), v.get('name')))
+        self.extend_enums()
+        self.commands, self.command_aliases = {}, {}
+        for c in root.find('commands').findall('command'):
+            if c.get('alias'):
+                self.command_aliases.setdefault(c.get('alias'), []).append(c.get('name'))
+                continue
+            if c.get('api') and 'vulkan' not in c.get('api').split(','):
+                continue
+            self.commands[c.find('proto').findtext('name')] = c
+
+    @staticmethod
+    def enabled(root):
+        """The commands that vulkan.h declares without a platform, and what guards them: none."""
+        used, platform = set(), set()
+        for f in root.findall('feature'):
+            if 'vulkan' in f.get('api').split(','):
+                used |= {c.get('name') for c in f.iter('command')}
+        for x in root.iter('extension'):
+            if 'vulkan' not in (x.get('supported') or '').split(','):
+                continue
+            names = {c.get('name') for c in x.iter('command')}
+            (platform if x.get('platform') or x.get('provisional') == 'true' else used).update(names)
+        return used, platform - used
+
+    def extend_enums(self):
+        for x in self.root.iter('extension'):
+            number = int(x.get('number') or 0)
+            for e in x.iter('enum'):
+                self.extend(e, number)
+        for f in self.root.findall('feature'):
+            for e in f.iter('enum'):
+                self.extend(e, 0)
+
+    def extend(self, e, number):
+        name, to = e.get('name'), e.get('extends')
+        if to not in self.enums or e.get('alias'):
+            return
+        if e.get('value'):
+            value = int(e.get('value'), 0)
+        elif e.get('offset'):
+            value = 1000000000 + (int(e.get('extnumber') or number) - 1) * 1000 + int(e.get('offset'))
+            value = -value if e.get('dir') == '-' else value
+        else:
+            return
+        if (value, name) not in self.enums[to]:
+            self.enums[to].append((value, name))
+
+    def resolve(self, name):
+        return self.aliases.get(name, name)
+
+    def kind(self, type_name):
+        """The kind of a value, or None: not recorded."""
+        t = self.resolve(type_name)
+        if t in BASE:
+            return BASE[t]
+        if t in self.handles:
+            return 'HANDLE'
+        if t in self.enums:
+            return 'ENUM'
+        if t in self.flags:
+            return 'FLAGS' if self.flags[t] == 32 else 'U64'
+        if self.structs.get(t):
+            return 'STRUCT'
+        return None
+
+
+class Table:
+    """Rows of fields; structs are rows that others point to."""
+
+    def __init__(self, reg):
+        self.reg, self.structs, self.enums = reg, {}, set()
+
+    def fields(self, members, depth):
+        """[(field, kind, how)]: how is VALUE, FIXED or COUNT (with the C expression of the count)."""
+        out = []
+        names = {m.name: m for m in members}
+        for m in members:
+            kind = self.reg.kind(m.type)
+            if m.name in ('sType', 'pNext') or m.dims > 1 or m.bits or m.selector:
+                continue
+            if m.type == 'char' and m.pointers == 1 and m.len[0] == 'null-terminated':
+                out.append((m, 'TEXT', None))
+            elif m.pointers > 1 or not kind or (m.pointers and not m.const) or (kind == 'STRUCT' and depth >= DEPTH):
+                continue
+            elif m.pointers == 1:
+                count = m.len[0] if m.len[0] else None
+                if count and (count not in names or names[count].pointers):
+                    continue  # counted by something that is computed
+                out.append((m, kind, ('COUNT', count)))
+            elif m.fixed:
+                n = self.reg.constants.get(m.fixed) or (int(m.fixed) if m.fixed.isdigit() else 0)
+                if n:
+                    out.append((m, kind, ('FIXED', n)))
+            else:
+                out.append((m, kind, None))
+        return out
+
+    def words(self, members, depth=0):
+        n = 0
+        for m, kind, how in self.fields(members, depth):
+            if kind == 'TEXT':
+                n += 1 + TEXT // 4
+                continue
+            one = self.words(self.reg.structs[self.reg.resolve(m.type)], depth + 1) if kind == 'STRUCT' else WORDS[kind]
+            if how is None:
+                n += one
+            elif how[0] == 'FIXED':
+                n += how[1] * one
+            else:
+                n += 1 + one * self.cap(kind, how)
+        return n
+
+    @staticmethod
+    def cap(kind, how):
+        return 1 if how[1] is None else CAP_STRUCTS if kind == 'STRUCT' else CAP
+
+    # ---- C that writes a record
+
+    def encode(self, members, at, depth=0, indent='    '):
+        out = []
+        for m, kind, how in self.fields(members, depth):
+            value = f'{at}{m.name}'
+            if kind == 'TEXT':
+                out.append(f'{indent}p = put_text(p, {value});')
+            elif how is None:
+                out += self.encode_one(m, kind, value, depth, indent)
+            else:
+                out += self.encode_many(m, kind, how, value, at, depth, indent)
+        return out
+
+    def encode_many(self, m, kind, how, value, at, depth, indent):
+        i = f'i{depth}'
+        if how[0] == 'FIXED':
+            return [f'{indent}for (uint32_t {i} = 0; {i} < {how[1]}; {i}++) {{'] + \
+                self.encode_one(m, kind, f'{value}[{i}]', depth, indent + '    ') + [f'{indent}}}']
+        count = f'(uint32_t){at}{how[1]}' if how[1] else '1'
+        return [f'{indent}p = put_u32(p, {value} ? {count} : 0);',
+                f'{indent}for (uint32_t {i} = 0; {value} && {i} < {count} && {i} < {self.cap(kind, how)}; {i}++) {{'] + \
+            self.encode_one(m, kind, f'{value}[{i}]', depth, indent + '    ') + [f'{indent}}}']
+
+    def encode_one(self, m, kind, value, depth, indent):
+        if kind == 'STRUCT':
+            return self.encode(self.reg.structs[self.reg.resolve(m.type)], value + '.', depth + 1, indent)
+        if kind == 'F32':
+            return [f'{indent}p = put_f32(p, {value});']
+        if kind == 'HANDLE':
+            return [f'{indent}p = put_u64(p, (uint64_t){value});']
+        return [f'{indent}p = put_{"u64" if WORDS[kind] == 2 else "u32"}(p, (uint{64 if WORDS[kind] == 2 else 32}_t){value});']
+
+    # ---- the same as data
+
+    def rows(self, members, depth=0):
+        rows = []
+        for m, kind, how in self.fields(members, depth):
+            sub = 'NULL'
+            t = self.reg.resolve(m.type)
+            cap = 0
+            mode = 'VALUE'
+            if how and how[0] == 'FIXED':
+                mode, cap = 'FIXED', how[1]
+            elif how:
+                mode, cap = 'COUNT', self.cap(kind, how)
+            if kind == 'STRUCT':
+                sub = self.struct(t, depth + 1)
+            elif kind == 'ENUM':
+                self.enums.add(t)
+                sub = f'&enum_{t}'
+            elif kind == 'HANDLE':
+                sub = f'"{t}"'
+            rows.append(f'{{"{m.name}", VKBOX_{kind}, VKBOX_{mode}, {cap}, {sub}}}')
+        return rows
+
+    def struct(self, name, depth):
+        key = f'struct_{name}_{depth}'
+        if key not in self.structs:
+            self.structs[key] = None
+            rows = self.rows(self.reg.structs[name], depth)
+            self.structs[key] = rows
+        return f'&{key}' if self.structs[key] else 'NULL'
+
+
+def flags_of(name, node):
+    tasks = (node.get('tasks') or '').split(',')
+    if name.startswith('vkCmdBeginRender'):
+        return ['BEGIN']
+    if name.startswith('vkCmdEndRender'):
+        return ['END']
+    if name.startswith('vkCmdNextSubpass'):
+        return ['NEXT']
+    by_name = {'vkCmdBeginDebugUtilsLabelEXT': 'PUSH', 'vkCmdDebugMarkerBeginEXT': 'PUSH', 'vkCmdEndDebugUtilsLabelEXT': 'POP',
+               'vkCmdDebugMarkerEndEXT': 'POP', 'vkCmdExecuteCommands': 'EXECUTE', 'vkCmdBindPipeline': 'PIPELINE',
+               'vkCmdBindDescriptorSets': 'SETS', 'vkCmdBindVertexBuffers': 'VERTICES', 'vkCmdBindVertexBuffers2': 'VERTICES',
+               'vkCmdBindIndexBuffer': 'INDICES'}
+    if name in by_name:
+        return [by_name[name]]
+    if 'action' in tasks and not name.startswith(('vkCmdBegin', 'vkCmdEnd', 'vkCmdWaitEvents')):
+        kind = 'DRAW' if name.startswith('vkCmdDraw') or name.startswith('vkCmdExecuteGenerated') else \
+               'DISPATCH' if name.startswith(('vkCmdDispatch', 'vkCmdTraceRays', 'vkCmdSubpassShading')) else 'COPY'
+        return ['WORK', kind]
+    return []
+
+
+HAND = {'vkCreateInstance', 'vkDestroyInstance', 'vkCreateDevice', 'vkDestroyDevice', 'vkAllocateCommandBuffers',
+        'vkFreeCommandBuffers'}
+DESTROYS = ('vkDestroy', 'vkFree')
+MAKES = ('vkCreate', 'vkAllocate')
+
+
+def params_of(node):
+    return [Field(p) for p in node.findall('param') if not p.get('api') or 'vulkan' in p.get('api').split(',')]
+
+
+def proto_of(name, node, params):
+    ret = node.find('proto').findtext('type')
+    return ret, f'static VKAPI_ATTR {ret} VKAPI_CALL hook_{name}({", ".join(p.decl for p in params)})'
+
+
+def command_hook(t, name, node, number):
+    params = params_of(node)
+    ret, proto = proto_of(name, node, params)
+    flags = flags_of(name, node)
+    args = ', '.join(p.name for p in params)
+    cb = params[0].name
+    call = f'NEXT_OF({cb}, cb, {name})({args})'
+    out = [proto, '{', f'    struct command_buffer *cb = command_buffer_of({cb});']
+    body = t.encode(params[1:], '')
+    out.append(f'    uint32_t *p = commands_begin(cb, {1 + t.words(params[1:])});')
+    out.append('')
+    work = bool({'WORK', 'EXECUTE'} & set(flags))
+    if body:
+        out += ['    if (p) {'] + ['    ' + l for l in body] + ['    }']
+    out.append(f'    commands_end(cb, p, VKBOX_{name});')
+    if name == 'vkCmdExecuteCommands':
+        out.append('    commands_execute(cb, commandBufferCount, pCommandBuffers);')
+    ending = 'END' in flags
+    if ret != 'void':
+        out += [f'    return {call};']
+    elif work or ending or 'BEGIN' in flags or 'NEXT' in flags:
+        if 'BEGIN' in flags:
+            out.append('    commands_pass(cb, true);')
+        out.append(f'    {call};')
+        out.append(f'    commands_{"pass(cb, false)" if ending else "work(cb)" if work else "subpass(cb)" if "NEXT" in flags else "begun(cb)"};')
+    else:
+        out.append(f'    {call};')
+    return out + ['}', '']
+
+
+def object_hook(reg, name, node):
+    """What makes or destroys objects of a device; None: it is none of these."""
+    params = params_of(node)
+    if not params or params[0].type not in ('VkDevice',) or name in HAND:
+        return None
+    ret, proto = proto_of(name, node, params)
+    args = ', '.join(p.name for p in params)
+    call = f'd->next.{name}({args})'
+    last = params[-1]
+    if name.startswith(MAKES) and ret == 'VkResult' and last.pointers == 1 and not last.const and last.type in reg.handles:
+        count = None
+        if last.len[0]:
+            count = last.len[0].replace('->', '->')
+        info = next((p for p in params if p.name in ('pCreateInfo', 'pAllocateInfo', 'pCreateInfos')), None)
+        out = [proto, '{', f'    struct device *d = device_of({params[0].name});', f'    VkResult r = {call};', '']
+        each = f'{last.name}[i]' if count else f'*{last.name}'
+        struct = info.type if info else ''
+        info_at = f'&{info.name}[i]' if info and info.name == 'pCreateInfos' else info.name if info else 'NULL'
+        note = f'note_created(d, {reg.object_types[last.type]}, (uint64_t){each}, {info_at});'
+        out.append('    if (r < 0)')
+        out.append(f'        return note_result(d, VKBOX_CALL_{name}, r);')
+        if count:
+            out.append(f'    for (uint32_t i = 0; i < {count}; i++)')
+            out.append(f'        if ({each})')
+            out.append(f'            {note}')
+        else:
+            out.append(f'    {note}')
+        return out + ['    return r;', '}', '']
+    if name.startswith(DESTROYS):
+        out = [proto, '{', f'    struct device *d = device_of({params[0].name});', '']
+        if params[-1].name == 'pAllocator' and len(params) == 3 and params[1].type in reg.handles and not params[1].pointers:
+            out.append(f'    note_destroyed(d, {reg.object_types[params[1].type]}, (uint64_t){params[1].name});')
+        elif params[-1].len[0] and params[-1].type in reg.handles:
+            out.append(f'    for (uint32_t i = 0; {params[-1].name} && i < {params[-1].len[0]}; i++)')
+            out.append(f'        note_destroyed(d, {reg.object_types[params[-1].type]}, (uint64_t){params[-1].name}[i]);')
+        else:
+            return None
+        out.append(f'    if (!device_is_lost(d)) /* it may still work on that */')
+        out.append(f'        {"return " if ret != "void" else ""}{call};')
+        if ret != 'void':
+            out.append('    return VK_SUCCESS;')
+        return out + ['}', '']
+    return None
+
+
+# Calls of a device that can say that it is lost, or that memory ran out; the layer's own hooks call them.
+CALLS = ['vkQueueSubmit', 'vkQueueSubmit2', 'vkQueueBindSparse', 'vkQueueWaitIdle', 'vkDeviceWaitIdle', 'vkQueuePresentKHR',
+         'vkAcquireNextImageKHR', 'vkAcquireNextImage2KHR', 'vkWaitForPresentKHR', 'vkWaitForFences', 'vkGetFenceStatus',
+         'vkWaitSemaphores', 'vkGetSemaphoreCounterValue', 'vkGetEventStatus', 'vkGetQueryPoolResults', 'vkGetSwapchainStatusKHR',
+         'vkBeginCommandBuffer', 'vkEndCommandBuffer']
+# What else the layer's own code calls.
+OWN = ['vkDestroyDevice', 'vkGetDeviceQueue', 'vkGetDeviceQueue2', 'vkAllocateCommandBuffers', 'vkFreeCommandBuffers',
+       'vkResetCommandBuffer', 'vkResetCommandPool', 'vkGetBufferMemoryRequirements', 'vkBindBufferMemory', 'vkMapMemory',
+       'vkGetMemoryHostPointerPropertiesEXT', 'vkSetDebugUtilsObjectNameEXT', 'vkBindBufferMemory2', 'vkBindImageMemory',
+       'vkGetBufferDeviceAddress', 'vkResetDescriptorPool', 'vkMapMemory', 'vkUnmapMemory', 'vkCmdUpdateBuffer',
+       'vkCmdPipelineBarrier', 'vkCmdResetQueryPool', 'vkCmdWriteTimestamp', 'vkSetDeviceMemoryPriorityEXT']
+
+
+def main():
+    reg = Registry(sys.argv[1])
+    out = Path(sys.argv[2])
+    t = Table(reg)
+    commands = sorted(n for n in reg.commands if n.startswith('vkCmd') and n in reg.used)
+    hooks, objects, rows = [], [], []
+    for i, n in enumerate(commands):
+        hooks += command_hook(t, n, reg.commands[n], i)
+        fields = t.rows(params_of(reg.commands[n])[1:])
+        rows.append((n, flags_of(n, reg.commands[n]), fields))
+    for n in sorted(reg.commands):
+        if n not in reg.used:
+            continue
+        h = object_hook(reg, n, reg.commands[n])
+        if h:
+            objects.append(n)
+            hooks += h
+    calls = CALLS + [n for n in objects if n not in CALLS and n.startswith(MAKES)] + ['vkMapMemory']
+    following = sorted(set(commands) | set(objects) | set(CALLS) | set(OWN))
+
+    lic = '/* SPDX-License-Identifier: MIT */\n/* Made by gen.py from Vulkan\'s registry. */\n'
+    head = [lic, '#ifndef VKBOX_TABLE_H_\n#define VKBOX_TABLE_H_\n', 'enum vkbox_command {', '    VKBOX_NONE,', '    VKBOX_POINT, /* (number, 0): a mark */', '    VKBOX_STAMP, /* (number, 0): a time stamp, counted from 1 */', '    VKBOX_EXECUTED, /* (slot, recording): of a command buffer that the command before executes */']
+    head += [f'    VKBOX_{n},' for n in commands] + ['    VKBOX_NUM_COMMANDS', '};', '', '/* Calls whose results are noted. */',
+                                                    'enum vkbox_call {', '    VKBOX_CALL_none,']
+    head += [f'    VKBOX_CALL_{n},' for n in calls] + ['    VKBOX_NUM_CALLS', '};', '', '#endif', '']
+    (out / 'vkbox_table.h').write_text('\n'.join(head))
+
+    body = [lic, '#include "vkbox/table.h"\n', '#include <stddef.h>\n']
+    table = []
+    for n, flags, fields in rows:
+        if fields:
+            table.append(f'static const struct vkbox_field fields_{n}[] = {{{", ".join(fields)}}};')
+    for e in sorted(t.enums):
+        values = ', '.join(f'{{{v}, "{n}"}}' for v, n in sorted(set(reg.enums[e])))
+        body.append(f'static const struct vkbox_enum_value values_{e}[] = {{{values}}};' if values else '')
+        body.append(f'static const struct vkbox_enum enum_{e} = {{"{e}", {f"values_{e}" if values else "NULL"}, '
+                    f'{len(set(reg.enums[e]))}}};')
+    # Inner structs come first: they were begun last.
+    for key in reversed(list(t.structs)):
+        if t.structs[key]:
+            body.append(f'static const struct vkbox_struct {key};')
+    for key, fields in t.structs.items():
+        if fields:
+            body.append(f'static const struct vkbox_field fields_{key}[] = {{{", ".join(fields)}}};')
+            body.append(f'static const struct vkbox_struct {key} = {{fields_{key}, {len(fields)}}};')
+    body += table
+    body.append('\nconst struct vkbox_command_desc vkbox_commands[VKBOX_NUM_COMMANDS] = {')
+    for n, flags, fields in rows:
+        f = ' | '.join('VKBOX_IS_' + x for x in flags) or '0'
+        body.append(f'    [VKBOX_{n}] = {{"{n}", {f}, {f"fields_{n}" if fields else "NULL"}, {len(fields)}}},')
+    body.append('};\n\nconst char *const vkbox_calls[VKBOX_NUM_CALLS] = {')
+    body += [f'    [VKBOX_CALL_{n}] = "{n}",' for n in calls] + ['};', '']
+    objtypes = sorted({v for v in reg.enums['VkObjectType']})
+    body.append('const struct vkbox_enum_value vkbox_object_types[] = {' + ', '.join(
+        f'{{{v}, "{n}"}}' for v, n in objtypes) + '};')
+    body.append(f'const unsigned vkbox_num_object_types = {len(objtypes)};')
+    results = sorted({v for v in reg.enums['VkResult']})
+    body.append('const struct vkbox_enum_value vkbox_results[] = {' + ', '.join(f'{{{v}, "{n}"}}' for v, n in results) + '};')
+    body.append(f'const unsigned vkbox_num_results = {len(results)};\n')
+    (out / 'vkbox_table.c').write_text('\n'.join(body))
+
+    nxt = [lic, '/* N(name): a function of a device. A(name, alias): another name for it. */', '#define VKBOX_NEXT(N) \\']
+    nxt += [f'    N({n}) \\' for n in following] + ['', '#define VKBOX_ALIASES(A) \\']
+    nxt += [f'    A({n}, {a}) \\' for n in following for a in reg.command_aliases.get(n, []) if a in reg.used] + ['', '']
+    (out / 'vkbox_next.h').write_text('\n'.join(nxt))
+
+    src = [lic, '#include "vkbox/layer.h"', '#include "vkbox/encode.h"', ''] + hooks
+    src += ['const struct hook generated_hooks[] = {']
+    for n in commands + objects:
+        for name in [n] + [a for a in reg.command_aliases.get(n, []) if a in reg.used]:
+            src.append(f'    {{"{name}", (PFN_vkVoidFunction)hook_{n}}},')
+    src += ['};', 'const size_t num_generated_hooks = sizeof(generated_hooks) / sizeof(generated_hooks[0]);', '']
+    (out / 'vkbox_hooks.c').write_text('\n'.join(src))
+
+
+main()

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* judge.c: from marks, signals and answers to a verdict, with how sure each fact of it is (docs/evidence.md).
+ *
+ * A point stands in a full barrier: the group behind the last point that was passed is all that can have been running on
+ * its queue. Which of its commands it was is proven only if it is one.
+ */
+#include "vkbox/judge.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/check.h"
+
+static const char *short_name(const struct vkbox_work *w)
+{
+    return vkbox_commands[w->command].name;
+}
+
+/* ---- which submission ---------------------------------------------------- */
+
+struct choice {
+    uint64_t running, waiting, unknown; /* the oldest of each kind, 0: none */
+    uint32_t running_queues;
+};
+
+static void choose_of_queue(const struct vkbox_reader *r, uint32_t queue, struct choice *c)
+{
+    uint64_t running = 0, waiting = 0, unknown = 0;
+
+    for (uint64_t n = r->first; r->last && n <= r->last; n++) {
+        const struct vkbox_submission *s = vkbox_submission(r, n);
+        uint64_t *to = NULL;
+        uint32_t of;
+
+        if (!s || s->queue != queue || !s->num_command_buffers)
+            continue;
+        switch (vkbox_progress(r, s, &of)) {
+        case VKBOX_RUNNING:
+            to = &running;
+            break;
+        case VKBOX_WAITING:
+            to = &waiting;
+            break;
+        case VKBOX_UNKNOWN:
+            to = &unknown;
+            break;
+        case VKBOX_FINISHED:
+            /* The queue goes in order: what has no marks, and lies before, has begun at least. */
+            unknown = 0;
+            break;
+        }
+        if (to && !*to)
+            *to = n;
+    }
+    c->running_queues += running != 0;
+    if (running && (!c->running || running < c->running))
+        c->running = running;
+    if (waiting && (!c->waiting || waiting < c->waiting))
+        c->waiting = waiting;
+    if (unknown && (!c->unknown || unknown < c->unknown))
+        c->unknown = unknown;
+}
+
+static struct choice choose(const struct vkbox_reader *r, uint32_t device)
+{
+    struct choice c = {0};
+
+    for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
+        if (r->b->queues[q].state != VKBOX_FREE &&
+            (device == VKBOX_NO_INDEX || r->b->queues[q].device == device))
+            choose_of_queue(r, q, &c);
+    return c;
+}
+
+/* ---- which command ------------------------------------------------------- */
+
+static void name_labels(struct vkbox_list *l, char (*names)[64])
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < l->num_items; i++)
+        if (l->items[i].kind == BB_ITEM_PUSH) {
+            vkbox_text(&l->work[l->items[i].id], names[k]);
+            l->items[i].name = names[k++];
+        }
+}
+
+static int infer(struct vkbox_verdict *v, enum bb_end end)
+{
+    struct vkbox_list *l = &v->list;
+    struct bb_inference inf = {0};
+    size_t labels = 1;
+    char(*names)[64];
+    int code;
+
+    for (size_t i = 0; i < l->num_items; i++)
+        labels += l->items[i].kind == BB_ITEM_PUSH;
+    names = calloc(labels, sizeof(*names));
+    if (!names)
+        return -ENOMEM;
+    name_labels(l, names);
+    code = bb_infer(&inf, l->items, (uint32_t)l->num_items, end);
+    for (size_t i = 0; i < l->num_items; i++)
+        l->items[i].name = NULL;
+    free(names);
+    if (code)
+        return code;
+    for (uint32_t i = 0; i < inf.num_items; i++)
+        if (l->items[i].kind == BB_ITEM_COMMAND)
+            l->work[l->items[i].id].state = inf.states[i];
+    v->candidates = 0;
+    for (uint32_t i = 0; i < inf.num_candidates; i++) {
+        size_t at = l->items[inf.candidates[i]].id;
+        uint32_t flags = vkbox_commands[l->work[at].command].flags;
+
+        /* That a pass begins or ends is work where there is no other. */
+        if (flags & VKBOX_IS_WORK && v->work != SIZE_MAX &&
+            !(vkbox_commands[l->work[v->work].command].flags & VKBOX_IS_WORK)) {
+            v->work = SIZE_MAX;
+            v->candidates = 0;
+        }
+        if (v->work == SIZE_MAX)
+            v->work = at;
+        v->candidates += flags & VKBOX_IS_WORK || !v->candidates;
+    }
+    snprintf(v->path, sizeof(v->path), "%s", inf.path);
+    bb_inference_finish(&inf);
+    return 0;
+}
+
+/* ---- words --------------------------------------------------------------- */
+
+static void __attribute__((format(printf, 3, 4))) say(char *out, size_t size, const char *fmt, ...)
+{
+    size_t n = strlen(out);
+    va_list ap;
+
+    if (n + 1 >= size)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(out + n, size - n, fmt, ap);
+    va_end(ap);
+}
+
+#define TEXT(v, ...)   say((v)->text, sizeof((v)->text), __VA_ARGS__)
+#define UNSEEN(v, ...) say((v)->unseen, sizeof((v)->unseen), __VA_ARGS__)
+
+static void name_command(struct vkbox_verdict *v)
+{
+    const struct vkbox_work *w = &v->list.work[v->work];
+
+    if (v->candidates > 1)
+        TEXT(v, "One of %u commands, the first of which is ", v->candidates);
+    if (w->draw)
+        TEXT(v, "%s %u (%s)", vkbox_commands[w->command].flags & VKBOX_IS_DISPATCH ? "dispatch" : "draw",
+             w->draw, short_name(w));
+    else
+        TEXT(v, "%s", short_name(w));
+    if (v->path[0])
+        TEXT(v, " in %s", v->path);
+    TEXT(v, " of submission %llu", (unsigned long long)v->submission);
+    if (v->text[0] >= 'a' && v->text[0] <= 'z' && strncmp(v->text, "vk", 2))
+        v->text[0] = (char)(v->text[0] - 'a' + 'A');
+}
+
+static const struct vkbox_object *find_signaller(const struct vkbox_reader *r, uint64_t semaphore,
+                                                 uint64_t before, uint64_t *number)
+{
+    *number = 0;
+    for (uint64_t n = r->first; r->last && n <= r->last; n++) {
+        const struct vkbox_submission *s = vkbox_submission(r, n);
+
+        for (uint32_t i = 0; s && n != before && i < s->num_signals && i < VKBOX_SUBMITTED; i++)
+            if (s->signals[i].handle == semaphore)
+                *number = n;
+    }
+    return vkbox_object(r, semaphore);
+}
+
+/* A submission that the device did not begin. */
+static void name_waiting(const struct vkbox_reader *r, struct vkbox_verdict *v)
+{
+    const struct vkbox_submission *s = vkbox_submission(r, v->submission);
+
+    TEXT(v, "Submission %llu has not begun", (unsigned long long)v->submission);
+    for (uint32_t i = 0; s && i < s->num_waits && i < 2; i++) {
+        uint64_t by;
+        const struct vkbox_object *o = find_signaller(r, s->waits[i].handle, v->submission, &by);
+
+        TEXT(v, "%s semaphore ", i ? " and" : "; it waits for");
+        if (o && o->name[0])
+            TEXT(v, "\"%.47s\"", o->name);
+        else
+            TEXT(v, "0x%llx", (unsigned long long)s->waits[i].handle);
+        if (s->waits[i].value)
+            TEXT(v, " to reach %llu", (unsigned long long)s->waits[i].value);
+        if (!by)
+            TEXT(v, ", which no submission signals");
+        else
+            TEXT(v, ", which submission %llu signals", (unsigned long long)by);
+    }
+}
+
+/* ---- by what happened ---------------------------------------------------- */
+
+static const char *signal_name(int sig)
+{
+    const char *name = sigabbrev_np(sig);
+
+    return name ? name : "?";
+}
+
+static bool is_page_fault(const struct vkbox_crash *c)
+{
+    return c->processor && (c->signal == SIGSEGV || c->signal == SIGBUS);
+}
+
+static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
+{
+    const struct vkbox_crash *c = &r->b->crash;
+
+    v->happened = BB_SURE_PROVEN;
+    if (!c->processor && c->sender && c->sender != r->b->pid) {
+        v->cause = BB_CAUSE_KILLED;
+        v->why = BB_SURE_PROVEN;
+        TEXT(v, "Process %u sent SIG%s", c->sender, signal_name(c->signal));
+    } else if (!ev->in_driver) {
+        v->cause = BB_CAUSE_PROGRAM;
+        v->why = c->processor ? BB_SURE_PROVEN : BB_SURE_SUGGESTED;
+        TEXT(v, "The program itself crashed: SIG%s in thread %.15s%s%s", signal_name(c->signal),
+             c->thread_name, ev->place[0] ? ", at " : "", ev->place);
+    } else if (is_page_fault(c)) {
+        v->cause = BB_CAUSE_PAGE_FAULT;
+        v->why = BB_SURE_PROVEN;
+    } else {
+        v->cause = c->processor ? BB_CAUSE_FAULT : BB_CAUSE_DEVICE;
+        v->why = c->processor ? BB_SURE_PROVEN : BB_SURE_SUGGESTED;
+    }
+}
+
+static void judge_ended(const struct vkbox_event *ev, struct vkbox_verdict *v)
+{
+    v->happened = BB_SURE_PROVEN;
+    if (ev->out_of_memory && ev->signal == SIGKILL) {
+        v->cause = BB_CAUSE_HOST_MEMORY;
+        v->why = BB_SURE_SUGGESTED;
+        TEXT(v, "The kernel ended the program because memory ran out");
+        UNSEEN(v, "who sent SIGKILL; the kernel counted one more process that it ended for want of memory");
+    } else if (ev->signal == SIGKILL || ev->signal == SIGTERM || ev->signal == SIGINT ||
+               ev->signal == SIGHUP) {
+        v->cause = BB_CAUSE_KILLED;
+        v->why = BB_SURE_PROVEN;
+        TEXT(v, "SIG%s ended the program", signal_name(ev->signal));
+        UNSEEN(v, "who sent it");
+    } else {
+        v->cause = BB_CAUSE_PROGRAM;
+        v->why = BB_SURE_UNKNOWN;
+        TEXT(v, "SIG%s ended the program", signal_name(ev->signal));
+        UNSEEN(v, "where: a handler of the program's own came before the layer's");
+    }
+}
+
+static void judge_hang(const struct vkbox_event *ev, struct vkbox_verdict *v)
+{
+    v->cause = BB_CAUSE_HANG;
+    v->happened = BB_SURE_PROVEN;
+    v->why = BB_SURE_SUGGESTED;
+    UNSEEN(
+        v,
+        "whether it would end: there was no progress for %.1f s, of which threads of the program ran %.1f s",
+        (double)ev->waited_ns / 1e9, (double)ev->ran_ns / 1e9);
+}
+
+static void end_sentence(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
+{
+    const struct vkbox_crash *c = &r->b->crash;
+
+    switch (v->cause) {
+    case BB_CAUSE_HANG:
+        TEXT(v, " does not finish");
+        break;
+    case BB_CAUSE_PAGE_FAULT:
+        TEXT(v, " caused a page fault at 0x%llx", (unsigned long long)c->address);
+        break;
+    case BB_CAUSE_DEVICE:
+        if (ev->what == VKBOX_HAPPENED_LOST)
+            TEXT(v, " was running when %s answered VK_ERROR_DEVICE_LOST",
+                 c->call < VKBOX_NUM_CALLS && vkbox_calls[c->call] ? vkbox_calls[c->call] : "a call");
+        else
+            TEXT(v, " was running when the driver gave up (SIG%s)", signal_name(c->signal));
+        break;
+    default:
+        TEXT(v, " was running when SIG%s came", signal_name(c->signal));
+    }
+}
+
+static void make_fingerprint(const struct vkbox_verdict *v, struct vkbox_verdict *out)
+{
+    char text[400];
+    int n = snprintf(text, sizeof(text), "%s/%s/%s", bb_cause_desc(v->cause)->name,
+                     v->work == SIZE_MAX ? "" : short_name(&v->list.work[v->work]), v->path);
+
+    snprintf(out->fingerprint, sizeof(out->fingerprint), "%016llx",
+             (unsigned long long)XXH3_64bits(text, (size_t)n));
+}
+
+/* The submission that it was, and the command in it. */
+static int find_command(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
+{
+    struct choice c = choose(r, ev->device);
+    const struct vkbox_submission *s;
+    int code;
+
+    v->submission = c.running ? c.running : c.waiting ? c.waiting : c.unknown;
+    s = vkbox_submission(r, v->submission);
+    if (!s)
+        return 0;
+    code = vkbox_flatten(r, s, &v->list);
+    if (code || !c.running)
+        return code;
+    code = infer(v, ev->what == VKBOX_HAPPENED_HANG ? BB_END_HANG : BB_END_AT_ONCE);
+    if (code || v->work == SIZE_MAX)
+        return code;
+    if (v->candidates == 1 && c.running_queues == 1 && !v->list.bad)
+        v->command = BB_SURE_PROVEN;
+    else
+        v->command = BB_SURE_SUGGESTED;
+    if (c.running_queues > 1)
+        UNSEEN(v, "%swhich of %u queues it was", v->unseen[0] ? "; " : "", c.running_queues);
+    if (v->list.bad)
+        UNSEEN(v, "%scommands that there was no room to record", v->unseen[0] ? "; " : "");
+    if (v->candidates > 1)
+        UNSEEN(v, "%swhich command of the group", v->unseen[0] ? "; " : "");
+    return 0;
+}
+
+int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
+{
+    bool blamed;
+    int code;
+
+    *v = (struct vkbox_verdict){.work = SIZE_MAX};
+    switch (ev->what) {
+    case VKBOX_HAPPENED_SIGNAL:
+        judge_signal(r, ev, v);
+        break;
+    case VKBOX_HAPPENED_ENDED:
+        judge_ended(ev, v);
+        break;
+    case VKBOX_HAPPENED_HANG:
+        judge_hang(ev, v);
+        break;
+    case VKBOX_HAPPENED_LOST:
+        v->cause = BB_CAUSE_DEVICE;
+        v->happened = v->why = BB_SURE_PROVEN;
+        break;
+    }
+    code = find_command(r, ev, v);
+    if (code) {
+        vkbox_verdict_finish(v);
+        return code;
+    }
+    blamed = bb_cause_desc(v->cause)->kind == BB_KIND_CRASH;
+    if (!blamed) {
+        v->command = BB_SURE_UNKNOWN; /* what came from outside is no command's fault */
+        v->submission = v->work == SIZE_MAX ? 0 : v->submission;
+    } else if (v->work != SIZE_MAX) {
+        name_command(v);
+        end_sentence(r, ev, v);
+    } else if (v->submission && choose(r, ev->device).waiting) {
+        name_waiting(r, v);
+    } else {
+        TEXT(v,
+             v->cause == BB_CAUSE_PAGE_FAULT ? "A page fault at 0x%llx in the driver" : "The device was lost",
+             (unsigned long long)r->b->crash.address);
+        TEXT(v, "; which command it was is not known");
+        UNSEEN(v, "%sany mark: nothing that was submitted is unfinished, as far as can be seen",
+               v->unseen[0] ? "; " : "");
+    }
+    snprintf(v->certainty, sizeof(v->certainty), "%s",
+             v->command == BB_SURE_PROVEN ? "certain" : "candidate");
+    snprintf(v->source, sizeof(v->source), "%s", r->b->exact ? "exact markers" : "group markers");
+    make_fingerprint(v, v);
+    INVARIANT(v->command != BB_SURE_PROVEN || v->work != SIZE_MAX);
+    return 0;
+}
+
+void vkbox_verdict_finish(struct vkbox_verdict *v)
+{
+    vkbox_list_finish(&v->list);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* judge.h: what went wrong with a program's device, from its box and from what the system says of the process. */
+#ifndef VKBOX_JUDGE_H_
+#define VKBOX_JUDGE_H_
+
+#include "vkbox/read.h"
+
+enum vkbox_happened {
+    VKBOX_HAPPENED_LOST,   /* a call answered VK_ERROR_DEVICE_LOST */
+    VKBOX_HAPPENED_SIGNAL, /* a signal that the layer saw */
+    VKBOX_HAPPENED_HANG,   /* no progress */
+    VKBOX_HAPPENED_ENDED,  /* a signal ended the process, and the layer did not see it */
+};
+
+/* What the reader saw beside the box. */
+struct vkbox_event {
+    enum vkbox_happened what;
+    uint64_t time_ns, waited_ns; /* waited: HANG: so long there was no progress */
+    uint64_t ran_ns;             /* HANG: the process's threads ran so long of it */
+    int signal;                  /* ENDED */
+    bool out_of_memory;          /* ENDED: the kernel's count of such ends went up */
+    char place
+        [160]; /* where the instruction of a signal lies: "libfoo.so+0x12", "generated code", "" unknown */
+    bool in_driver;  /* that is the driver's, or code that it generated */
+    uint32_t device; /* the slot that it is about, or VKBOX_NO_INDEX: any */
+};
+
+struct vkbox_verdict {
+    enum bb_cause cause;
+    enum bb_sure happened, command, why, memory;
+    char certainty[16], source[32];
+    char text[500], unseen[300], fingerprint[20];
+    uint64_t submission; /* 0: none */
+    size_t work;         /* the first candidate's place in the list, or SIZE_MAX */
+    uint32_t candidates;
+    char path[256];
+    struct vkbox_list list; /* of the submission */
+};
+
+/* 0 or -ENOMEM. */
+int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *out);
+void vkbox_verdict_finish(struct vkbox_verdict *v);
+
+/* The dump. */
+void vkbox_rows(const struct vkbox_reader *r, const struct vkbox_event *ev, const struct vkbox_verdict *v,
+                struct bb_package *p);
+
+#endif

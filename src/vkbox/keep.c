@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* keep.c: the box of this process: made when the first instance is, in the folder that the environment names. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "vkbox/layer.h"
+
+struct vkbox *box;
+
+uint64_t box_now(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+uint32_t box_thread(void)
+{
+    static __thread uint32_t id;
+
+    return id ? id : (id = (uint32_t)syscall(SYS_gettid));
+}
+
+/* A child without an exec has the memory, and nothing to say: what it writes goes into pages of its own. */
+static void forked(void)
+{
+    mmap(box, sizeof(*box), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
+         -1, 0);
+}
+
+void box_open(void)
+{
+    const char *folder = getenv(VKBOX_VARIABLE), *exact = getenv(VKBOX_EXACT);
+    char path[PATH_MAX];
+    struct vkbox *b;
+    int fd = -1;
+
+    if (!folder || *folder != '/')
+        return;
+    /* The name is free unless a process with this number was here before. */
+    for (int n = 0; fd < 0 && n < 64; n++) {
+        snprintf(path, sizeof(path), "%s/%d.%d.vkbox", folder, (int)getpid(), n);
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0 && errno != EEXIST)
+            return;
+    }
+    if (fd < 0)
+        return;
+    b = ftruncate(fd, sizeof(*b))
+            ? MAP_FAILED
+            : mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    close(fd);
+    if (b == MAP_FAILED) {
+        unlink(path);
+        return;
+    }
+    b->version = VKBOX_VERSION;
+    b->size = sizeof(*b);
+    b->schema = VKBOX_NUM_COMMANDS;
+    b->pid = (uint32_t)getpid();
+    b->exact = exact && !strcmp(exact, "1");
+    b->start_ns = box_now();
+    snprintf(b->program, sizeof(b->program), "%s", program_invocation_short_name);
+    b->crash.device = VKBOX_NO_INDEX;
+    atomic_thread_fence(memory_order_release);
+    b->magic = VKBOX_MAGIC;
+    box = b;
+    pthread_atfork(NULL, NULL, forked);
+}
+
+void box_event(void)
+{
+    atomic_fetch_add(&box->event, 1);
+    syscall(SYS_futex, &box->event, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void box_await_collection(uint32_t ms)
+{
+    uint64_t end = box_now() + ms * (uint64_t)NSEC_PER_MSEC;
+    uint32_t wanted = atomic_load(&box->event), seen;
+
+    while ((int32_t)((seen = atomic_load(&box->collected)) - wanted) < 0 && box_now() < end) {
+        struct timespec step = {0, 20 * NSEC_PER_MSEC};
+
+        syscall(SYS_futex, &box->collected, FUTEX_WAIT, seen, &step, NULL, 0);
+    }
+}

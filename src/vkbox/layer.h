@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* layer.h: what the files of the layer share.
+ *
+ *   layer.c     instances, devices, and what the loader asks for      commands.c  command buffers: records and marks
+ *   queues.c    submissions, waits, and what calls answer             objects.c   objects and their memory
+ *   signals.c   signals that would end the process                    keep.c      the box itself
+ *
+ * Invariants:
+ *  1. Every call reaches the driver as the program made it, unless the reader has declared the device lost.
+ *  2. Without a box, or where there is no slot, a call is passed on and nothing else happens.
+ *  3. Whatever the layer adds to a command buffer leaves all bound state as it was.
+ */
+#ifndef VKBOX_LAYER_H_
+#define VKBOX_LAYER_H_
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <vulkan/vk_layer.h>
+#include <vulkan/vulkan.h>
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "vkbox/box.h"
+#include "vkbox/table.h"
+#include "vkbox_next.h"
+
+struct next {
+#define VKBOX_ROW(name) PFN_##name name;
+    VKBOX_NEXT(VKBOX_ROW)
+#undef VKBOX_ROW
+};
+
+struct hook {
+    const char *name;
+    PFN_vkVoidFunction fn;
+};
+
+struct instance {
+    struct instance *link;
+    void *key;
+    VkInstance handle;
+    PFN_vkGetInstanceProcAddr get;
+    PFN_vkDestroyInstance destroy;
+    uint32_t leaked; /* devices that hang, and cannot be destroyed */
+};
+
+struct device {
+    struct device *link;
+    void *key;
+    VkDevice handle;
+    struct instance *instance;
+    struct vkbox_device *slot; /* NULL: nothing is kept */
+    uint32_t index;            /* of the slot */
+    PFN_vkGetDeviceProcAddr get;
+    struct next next;
+    uint32_t family_flags[16];
+    bool stamps; /* the device has time stamps in every queue */
+    VkBuffer mark_buffer;
+    VkDeviceMemory mark_memory;
+    uint32_t *marks; /* where the device writes them; NULL: it does not */
+    uint64_t mark_used[VKBOX_MARKS / 64];
+};
+
+struct command_buffer {
+    VkCommandBuffer handle;
+    VkCommandPool pool;
+    struct device *d;
+    struct vkbox_command_buffer *slot; /* NULL: nothing is kept */
+    uint32_t index;
+    struct vkbox_chunk *chunk;
+    uint32_t pending; /* work since the last point */
+    bool writes;      /* its queues can write memory */
+    bool in_pass, marked;
+    VkQueryPool stamps; /* exact mode */
+};
+
+/* keep.c: the box of this process, or NULL. */
+extern struct vkbox *box;
+
+void box_open(void);                    /* once */
+void box_event(void);                   /* the reader should look */
+void box_await_collection(uint32_t ms); /* until it has looked, or so long. Safe in a signal handler. */
+uint64_t box_now(void);
+uint32_t box_thread(void);
+
+/* layer.c. Never NULL for a handle that the loader gave out. */
+struct device *device_of(const void *dispatchable);
+/* The next device that is alive, behind `d`, or the first one. For those who hold no call's device. */
+void devices_each(void (*each)(struct device *d, void *ctx), void *ctx);
+
+static inline bool device_is_lost(const struct device *d)
+{
+    return d->slot && atomic_load_explicit(&d->slot->lost, memory_order_relaxed);
+}
+
+/* commands.c */
+struct command_buffer *command_buffer_of(VkCommandBuffer handle); /* NULL: not known */
+uint32_t *commands_begin(struct command_buffer *cb, uint32_t words);
+void commands_end(struct command_buffer *cb, uint32_t *end, enum vkbox_command command);
+void commands_execute(struct command_buffer *cb, uint32_t n, const VkCommandBuffer *secondaries);
+void commands_pass(struct command_buffer *cb, bool begins);
+void commands_subpass(struct command_buffer *cb);
+void commands_begun(struct command_buffer *cb);
+void commands_work(struct command_buffer *cb);
+void commands_device_gone(struct device *d);
+void commands_copy_marks(void); /* of devices that cannot write into the box */
+bool marks_create(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get, bool import);
+void marks_destroy(struct device *d);
+
+#define NEXT_OF(handle, cb, name) ((cb) ? (cb)->d : device_of(handle))->next.name
+
+/* objects.c */
+void note_created(struct device *d, VkObjectType type, uint64_t handle, const void *info);
+void note_destroyed(struct device *d, VkObjectType type, uint64_t handle);
+void note_named(struct device *d, VkObjectType type, uint64_t handle, const char *name);
+void objects_device_gone(struct device *d);
+
+/* queues.c: notes what a call answered, and returns it. */
+VkResult note_result(struct device *d, enum vkbox_call call, VkResult r);
+void queues_device_gone(struct device *d);
+
+/* signals.c */
+void signals_install(void);
+
+/* Each file's hooks end with a row without a name. */
+extern const struct hook command_hooks[], queue_hooks[], object_hooks[];
+extern const struct hook generated_hooks[];
+extern const size_t num_generated_hooks;
+
+#endif

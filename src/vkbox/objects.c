@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* objects.c: what the program made: in the box with its name, its memory and its address, alive or gone.
+ *
+ * A slot that was given up is used again as late as can be: the oldest of the free ones first.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vkbox/layer.h"
+
+static pthread_mutex_t objects_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct map alive;                            /* handle and type to slot */
+static uint32_t fresh, *ring, ring_first, ring_num; /* slots that were given up, oldest first */
+
+/* Handles of two types, or two devices, may be the same number. */
+static uint64_t key(const struct device *d, VkObjectType type, uint64_t handle)
+{
+    return handle ^ (uint64_t)type << 48 ^ (uint64_t)d->index << 58;
+}
+
+static struct vkbox_object *slot_of(struct device *d, VkObjectType type, uint64_t handle)
+{
+    const uint64_t *at = map_find(&alive, key(d, type, handle));
+
+    return at ? &box->objects[*at] : NULL;
+}
+
+static struct vkbox_object *take(uint64_t *index)
+{
+    /* What was freed last is what one asks about: half of the room is history before any of it is used again. */
+    if (fresh < VKBOX_OBJECTS) {
+        *index = fresh++;
+        return &box->objects[*index];
+    }
+    if (!ring_num)
+        return NULL;
+    *index = ring[ring_first];
+    ring_first = (ring_first + 1) % VKBOX_OBJECTS;
+    ring_num--;
+    return &box->objects[*index];
+}
+
+/* ---- what creation says about an object ---------------------------------- */
+
+static void of_buffer(struct device *d, struct vkbox_object *o, const void *info)
+{
+    o->size = ((const VkBufferCreateInfo *)info)->size;
+}
+
+static void of_image(struct device *d, struct vkbox_object *o, const void *info)
+{
+    const VkImageCreateInfo *i = info;
+
+    o->width = i->extent.width;
+    o->height = i->extent.height;
+    o->depth = i->imageType == VK_IMAGE_TYPE_3D ? i->extent.depth : i->arrayLayers;
+    o->detail = i->format;
+}
+
+static void of_memory(struct device *d, struct vkbox_object *o, const void *info)
+{
+    o->size = ((const VkMemoryAllocateInfo *)info)->allocationSize;
+}
+
+static void of_image_view(struct device *d, struct vkbox_object *o, const void *info)
+{
+    o->parent = (uint64_t)((const VkImageViewCreateInfo *)info)->image;
+    o->detail = ((const VkImageViewCreateInfo *)info)->format;
+}
+
+static void of_buffer_view(struct device *d, struct vkbox_object *o, const void *info)
+{
+    o->parent = (uint64_t)((const VkBufferViewCreateInfo *)info)->buffer;
+}
+
+/* The code is kept once: programs make a module, a pipeline of it, and destroy the module. */
+static void of_module(struct device *d, struct vkbox_object *o, const void *info)
+{
+    const VkShaderModuleCreateInfo *i = info;
+    uint64_t at = atomic_load(&box->next_code);
+
+    o->size = i->codeSize;
+    o->offset = UINT64_MAX;
+    if (i->codeSize > VKBOX_CODE - at)
+        return;
+    memcpy(box->code + at, i->pCode, i->codeSize);
+    atomic_store(&box->next_code, (at + i->codeSize + 15) & ~UINT64_C(15));
+    o->offset = at;
+}
+
+static void add_stage(struct device *d, struct vkbox_object *o, uint32_t n,
+                      const VkPipelineShaderStageCreateInfo *s)
+{
+    const struct vkbox_object *m = slot_of(d, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)s->module);
+
+    o->stages |= s->stage;
+    if (n >= VKBOX_STAGES || !m)
+        return;
+    o->code[n].stage = s->stage;
+    o->code[n].offset = (uint32_t)(m->offset == UINT64_MAX ? VKBOX_NO_INDEX : m->offset);
+    o->code[n].size = (uint32_t)m->size;
+    snprintf(o->code[n].entry, sizeof(o->code[n].entry), "%.15s", s->pName ? s->pName : "");
+}
+
+static void of_pipeline(struct device *d, struct vkbox_object *o, const void *info)
+{
+    const VkBaseInStructure *base = info;
+
+    if (base->sType == VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO) {
+        add_stage(d, o, 0, &((const VkComputePipelineCreateInfo *)info)->stage);
+    } else if (base->sType == VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO) {
+        const VkGraphicsPipelineCreateInfo *g = info;
+
+        for (uint32_t i = 0; i < g->stageCount; i++)
+            add_stage(d, o, i, &g->pStages[i]);
+    }
+}
+
+static const struct {
+    VkObjectType type;
+    void (*of)(struct device *d, struct vkbox_object *o, const void *info);
+} details[] = {{VK_OBJECT_TYPE_BUFFER, of_buffer},           {VK_OBJECT_TYPE_IMAGE, of_image},
+               {VK_OBJECT_TYPE_DEVICE_MEMORY, of_memory},    {VK_OBJECT_TYPE_IMAGE_VIEW, of_image_view},
+               {VK_OBJECT_TYPE_BUFFER_VIEW, of_buffer_view}, {VK_OBJECT_TYPE_SHADER_MODULE, of_module},
+               {VK_OBJECT_TYPE_PIPELINE, of_pipeline}};
+
+void note_created(struct device *d, VkObjectType type, uint64_t handle, const void *info)
+{
+    struct vkbox_object *o;
+    uint64_t index, *at;
+
+    if (!d->slot || !handle)
+        return;
+    pthread_mutex_lock(&objects_lock);
+    o = take(&index);
+    at = o ? map_put(&alive, key(d, type, handle)) : NULL;
+    if (!at) {
+        atomic_fetch_add(&box->objects_lost, 1);
+        pthread_mutex_unlock(&objects_lock);
+        return;
+    }
+    *at = index;
+    atomic_store(&o->state, VKBOX_FREE);
+    memset(o, 0, sizeof(*o));
+    o->type = type;
+    o->device = d->index;
+    o->handle = handle;
+    o->created_ns = box_now();
+    for (size_t i = 0; info && i < sizeof(details) / sizeof(details[0]); i++)
+        if (details[i].type == type)
+            details[i].of(d, o, info);
+    atomic_store(&o->state, VKBOX_LIVE);
+    pthread_mutex_unlock(&objects_lock);
+}
+
+/* With the lock held. */
+static void gone(struct vkbox_object *o)
+{
+    o->destroyed_ns = box_now();
+    atomic_store(&o->state, VKBOX_GONE);
+    if (!ring)
+        ring = calloc(VKBOX_OBJECTS, sizeof(*ring));
+    if (ring) {
+        ring[(ring_first + ring_num) % VKBOX_OBJECTS] = (uint32_t)(o - box->objects);
+        ring_num++;
+    }
+}
+
+void note_destroyed(struct device *d, VkObjectType type, uint64_t handle)
+{
+    struct vkbox_object *o;
+
+    if (!d->slot || !handle)
+        return;
+    pthread_mutex_lock(&objects_lock);
+    o = slot_of(d, type, handle);
+    if (o) {
+        map_remove(&alive, key(d, type, handle));
+        gone(o);
+    }
+    pthread_mutex_unlock(&objects_lock);
+}
+
+/* Objects that the program left. */
+void objects_device_gone(struct device *d)
+{
+    if (!d->slot)
+        return;
+    pthread_mutex_lock(&objects_lock);
+    for (uint32_t i = 0; i < fresh; i++) {
+        struct vkbox_object *o = &box->objects[i];
+
+        if (atomic_load(&o->state) == VKBOX_LIVE && o->device == d->index) {
+            map_remove(&alive, key(d, o->type, o->handle));
+            gone(o);
+        }
+    }
+    pthread_mutex_unlock(&objects_lock);
+}
+
+/* ---- hooks --------------------------------------------------------------- */
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+hook_vkSetDebugUtilsObjectNameEXT(VkDevice device, const VkDebugUtilsObjectNameInfoEXT *info)
+{
+    struct device *d = device_of(device);
+    char *to = NULL;
+
+    if (d->slot && info->objectType == VK_OBJECT_TYPE_COMMAND_BUFFER) {
+        struct command_buffer *cb = command_buffer_of((VkCommandBuffer)(uintptr_t)info->objectHandle);
+
+        to = cb && cb->slot ? cb->slot->name : NULL;
+    }
+    pthread_mutex_lock(&objects_lock);
+    if (d->slot && !to) {
+        struct vkbox_object *o = slot_of(d, info->objectType, info->objectHandle);
+
+        to = o ? o->name : NULL;
+    }
+    if (to)
+        snprintf(to, VKBOX_NAME, "%.47s", info->pObjectName ? info->pObjectName : "");
+    pthread_mutex_unlock(&objects_lock);
+    return d->next.vkSetDebugUtilsObjectNameEXT(device, info);
+}
+
+static void bound(struct device *d, VkObjectType type, uint64_t handle, VkDeviceMemory memory,
+                  VkDeviceSize offset)
+{
+    struct vkbox_object *o;
+
+    if (!d->slot)
+        return;
+    pthread_mutex_lock(&objects_lock);
+    o = slot_of(d, type, handle);
+    if (o) {
+        o->parent = (uint64_t)memory;
+        o->offset = offset;
+    }
+    pthread_mutex_unlock(&objects_lock);
+}
+
+static void located(struct device *d, VkObjectType type, uint64_t handle, uint64_t address)
+{
+    struct vkbox_object *o;
+
+    if (!d->slot || !address)
+        return;
+    pthread_mutex_lock(&objects_lock);
+    o = slot_of(d, type, handle);
+    if (o)
+        o->address = address;
+    pthread_mutex_unlock(&objects_lock);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBindBufferMemory(VkDevice device, VkBuffer buffer,
+                                                              VkDeviceMemory memory, VkDeviceSize offset)
+{
+    struct device *d = device_of(device);
+    VkResult r = d->next.vkBindBufferMemory(device, buffer, memory, offset);
+
+    if (r == VK_SUCCESS)
+        bound(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer, memory, offset);
+    return r;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBindBufferMemory2(VkDevice device, uint32_t n,
+                                                               const VkBindBufferMemoryInfo *infos)
+{
+    struct device *d = device_of(device);
+    VkResult r = d->next.vkBindBufferMemory2(device, n, infos);
+
+    for (uint32_t i = 0; r == VK_SUCCESS && i < n; i++)
+        bound(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)infos[i].buffer, infos[i].memory, infos[i].memoryOffset);
+    return r;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBindImageMemory(VkDevice device, VkImage image,
+                                                             VkDeviceMemory memory, VkDeviceSize offset)
+{
+    struct device *d = device_of(device);
+    VkResult r = d->next.vkBindImageMemory(device, image, memory, offset);
+
+    if (r == VK_SUCCESS)
+        bound(d, VK_OBJECT_TYPE_IMAGE, (uint64_t)image, memory, offset);
+    return r;
+}
+
+/* On a processor that is the GPU, where the host sees memory is where shaders do. */
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkMapMemory(VkDevice device, VkDeviceMemory memory,
+                                                       VkDeviceSize offset, VkDeviceSize size,
+                                                       VkMemoryMapFlags flags, void **data)
+{
+    struct device *d = device_of(device);
+    VkResult r = d->next.vkMapMemory(device, memory, offset, size, flags, data);
+
+    if (r == VK_SUCCESS)
+        located(d, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)memory, (uint64_t)(uintptr_t)*data - offset);
+    return note_result(d, VKBOX_CALL_vkMapMemory, r);
+}
+
+static VKAPI_ATTR VkDeviceAddress VKAPI_CALL
+hook_vkGetBufferDeviceAddress(VkDevice device, const VkBufferDeviceAddressInfo *info)
+{
+    struct device *d = device_of(device);
+    VkDeviceAddress a = d->next.vkGetBufferDeviceAddress(device, info);
+
+    located(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)info->buffer, a);
+    return a;
+}
+
+#define ROW(name)                                                                                            \
+    {                                                                                                        \
+#name, (PFN_vkVoidFunction)hook_##name                                                               \
+    }
+#define ALIAS(name, tag)                                                                                     \
+    {                                                                                                        \
+#name #tag, (PFN_vkVoidFunction)hook_##name                                                          \
+    }
+const struct hook object_hooks[] = {ROW(vkSetDebugUtilsObjectNameEXT),
+                                    ROW(vkBindBufferMemory),
+                                    ROW(vkBindBufferMemory2),
+                                    ALIAS(vkBindBufferMemory2, KHR),
+                                    ROW(vkBindImageMemory),
+                                    ROW(vkMapMemory),
+                                    ROW(vkGetBufferDeviceAddress),
+                                    ALIAS(vkGetBufferDeviceAddress, KHR),
+                                    ALIAS(vkGetBufferDeviceAddress, EXT),
+                                    {NULL, NULL}};

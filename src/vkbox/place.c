@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include "vkbox/place.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STACK_BYTES = 64 << 10, MAX_MAPS = 4096, MAX_THREADS = 512 };
+
+struct mapping {
+    uint64_t first, end;
+    bool executable, driver, compiler;
+    char name[96]; /* the file's, without its folders; "" for none */
+};
+
+static bool begins_with_one_of(const char *name, const char *const *list)
+{
+    for (; *list; list++)
+        if (!strncmp(name, *list, strlen(*list)))
+            return true;
+    return false;
+}
+
+static struct mapping *read_maps(pid_t pid, size_t *num)
+{
+    static const char *const drivers[] = {"libvulkan_", "libvk_swiftshader", "libVkICD", "libGLX_nvidia",
+                                          "libnvidia-", "libLLVM",           NULL};
+    static const char *const compilers[] = {"libLLVM", "libnvidia-gpucomp", "libnvidia-glvkspirv", NULL};
+    struct mapping *maps = calloc(MAX_MAPS, sizeof(*maps));
+    char path[64], line[4400];
+    size_t n = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    f = maps ? fopen(path, "re") : NULL;
+    while (f && n < MAX_MAPS && fgets(line, sizeof(line), f)) {
+        struct mapping *m = &maps[n];
+        char rights[8] = "", file[4096] = "", *base;
+
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %4095[^\n]", &m->first, &m->end, rights,
+                   file) < 3)
+            continue;
+        base = strrchr(file, '/');
+        base = base ? base + 1 : file;
+        m->executable = rights[2] == 'x';
+        m->driver = begins_with_one_of(base, drivers);
+        m->compiler = begins_with_one_of(base, compilers);
+        snprintf(m->name, sizeof(m->name), "%.95s", base);
+        n++;
+    }
+    if (f)
+        fclose(f);
+    *num = n;
+    return maps;
+}
+
+static const struct mapping *find(const struct mapping *maps, size_t n, uint64_t address)
+{
+    for (size_t i = 0; i < n; i++)
+        if (address >= maps[i].first && address < maps[i].end)
+            return &maps[i];
+    return NULL;
+}
+
+/* Whether somebody on the stack is the driver: the words there that could be return addresses. */
+static bool called_by_driver(pid_t pid, const struct mapping *maps, size_t n, uint64_t sp)
+{
+    uint64_t *words = malloc(STACK_BYTES);
+    bool found = false;
+    ssize_t got = 0;
+    char path[64];
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+    fd = words ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        const struct mapping *stack = find(maps, n, sp);
+        size_t size = stack && stack->end - sp < STACK_BYTES ? stack->end - sp : STACK_BYTES;
+
+        got = pread(fd, words, size, (off_t)sp);
+        close(fd);
+    }
+    for (ssize_t i = 0; i < got / 8 && !found; i++) {
+        const struct mapping *m = find(maps, n, words[i]);
+
+        found = m && m->executable && m->driver;
+    }
+    free(words);
+    return found;
+}
+
+void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out)
+{
+    size_t n = 0;
+    struct mapping *maps = read_maps(pid, &n);
+    const struct mapping *m = maps ? find(maps, n, pc) : NULL;
+
+    *out = (struct place){.text = ""};
+    if (m && m->name[0] && m->name[0] != '[') {
+        uint64_t base = m->first;
+
+        for (size_t i = 0; i < n; i++)
+            if (!strcmp(maps[i].name, m->name) && maps[i].first < base)
+                base = maps[i].first;
+        snprintf(out->text, sizeof(out->text), "%s+0x%" PRIx64, m->name, pc - base);
+        out->driver = m->driver;
+        out->compiler = m->compiler;
+    } else if (m && m->executable) {
+        out->driver = sp && called_by_driver(pid, maps, n, sp);
+        snprintf(out->text, sizeof(out->text), "%s",
+                 out->driver ? "code that the driver generated" : "generated code");
+    } else if (!m) {
+        snprintf(out->text, sizeof(out->text), "0x%" PRIx64 ", where nothing is", pc);
+        out->driver = sp && called_by_driver(pid, maps, n, sp);
+    }
+    free(maps);
+}
+
+/* ---- threads ------------------------------------------------------------- */
+
+static size_t list_threads(pid_t pid, pid_t out[MAX_THREADS])
+{
+    const struct dirent *d;
+    char path[64];
+    size_t n = 0;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    dir = opendir(path);
+    while (dir && n < MAX_THREADS && (d = readdir(dir)))
+        if (atoi(d->d_name) > 0)
+            out[n++] = atoi(d->d_name);
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+static bool read_file(pid_t pid, pid_t tid, const char *name, char *text, size_t size)
+{
+    char path[96];
+    ssize_t n = -1;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        n = read(fd, text, size - 1);
+        close(fd);
+    }
+    if (n > 0)
+        text[n] = '\0';
+    return n > 0;
+}
+
+bool place_times(pid_t pid, struct place_times *out)
+{
+    pid_t threads[MAX_THREADS];
+    size_t n = list_threads(pid, threads), stopped = 0;
+    char text[1024], *end;
+
+    *out = (struct place_times){0};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t ran = 0, held = 0;
+
+        if (read_file(pid, threads[i], "schedstat", text, sizeof(text)) &&
+            sscanf(text, "%" SCNu64 " %" SCNu64, &ran, &held) == 2) {
+            out->ran_ns += ran;
+            out->held_ns += held;
+        }
+        /* The name in front of the state may hold anything. */
+        if (read_file(pid, threads[i], "stat", text, sizeof(text)) && (end = strrchr(text, ')')))
+            stopped += end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
+    }
+    out->stopped = n && stopped == n;
+    return n > 0;
+}
+
+static uint64_t ran(pid_t pid, pid_t tid)
+{
+    char text[128];
+
+    return read_file(pid, tid, "schedstat", text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
+}
+
+/* Stops a thread for as long as reading its registers takes. */
+static bool where(pid_t tid, uint64_t *pc)
+{
+#ifdef __x86_64__
+    struct user_regs_struct regs;
+    bool ok = false;
+    int status;
+
+    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL))
+        return false;
+    if (!ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) && waitpid(tid, &status, __WALL) == tid &&
+        WIFSTOPPED(status) && !ptrace(PTRACE_GETREGS, tid, NULL, &regs)) {
+        *pc = regs.rip;
+        ok = true;
+    }
+    ptrace(PTRACE_DETACH, tid, NULL, NULL);
+    return ok;
+#else
+    return false;
+#endif
+}
+
+bool place_compiles(pid_t pid)
+{
+    pid_t threads[MAX_THREADS];
+    size_t n = list_threads(pid, threads), num_maps = 0;
+    uint64_t before[MAX_THREADS], pc;
+    struct mapping *maps = read_maps(pid, &num_maps);
+    bool compiles = false;
+
+    for (size_t i = 0; i < n; i++)
+        before[i] = ran(pid, threads[i]);
+    usleep(20000);
+    for (size_t i = 0; maps && i < n && !compiles; i++) {
+        const struct mapping *m;
+
+        if (ran(pid, threads[i]) == before[i] || !where(threads[i], &pc))
+            continue;
+        m = find(maps, num_maps, pc);
+        compiles = m && m->compiler;
+    }
+    free(maps);
+    return compiles;
+}

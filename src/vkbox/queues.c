@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/* queues.c: submissions, and what calls answer.
+ *
+ * A device that the reader declared lost answers so from then on, also to those who wait already: waits are cut into steps.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "vkbox/layer.h"
+
+#define STEP_NS (50 * NSEC_PER_MSEC)
+enum { COLLECT_MS = 2000 };
+
+static pthread_mutex_t queues_lock = PTHREAD_MUTEX_INITIALIZER;
+
+VkResult note_result(struct device *d, enum vkbox_call call, VkResult r)
+{
+    struct vkbox_error *e;
+    uint32_t none = VKBOX_NO_CRASH;
+    uint64_t n;
+
+    if (r >= 0 || !box || !d->slot)
+        return r;
+    n = atomic_fetch_add(&box->errors, 1) + 1;
+    e = &box->error[n % VKBOX_ERRORS];
+    atomic_store(&e->number, 0);
+    e->time_ns = box_now();
+    e->call = call;
+    e->result = r;
+    e->device = d->index;
+    e->thread = box_thread();
+    atomic_store(&e->number, n);
+    if (r != VK_ERROR_DEVICE_LOST || device_is_lost(d) ||
+        !atomic_compare_exchange_strong(&box->crash.kind, &none, VKBOX_DEVICE_LOST))
+        return r;
+    box->crash.device = d->index;
+    box->crash.time_ns = e->time_ns;
+    box->crash.call = call;
+    box->crash.thread = e->thread;
+    commands_copy_marks();
+    box_event();
+    box_await_collection(COLLECT_MS); /* what the program does next would overwrite it */
+    return r;
+}
+
+/* ---- queues -------------------------------------------------------------- */
+
+static void queue_made(struct device *d, VkQueue queue, uint32_t family, uint32_t index)
+{
+    struct vkbox_queue *room = NULL;
+
+    if (!d->slot || !queue)
+        return;
+    pthread_mutex_lock(&queues_lock);
+    for (uint32_t i = 0; i < VKBOX_QUEUES; i++) {
+        struct vkbox_queue *q = &box->queues[i];
+        uint32_t state = atomic_load(&q->state);
+
+        if (state == VKBOX_LIVE && q->device == d->index && q->handle == (uint64_t)(uintptr_t)queue) {
+            pthread_mutex_unlock(&queues_lock);
+            return;
+        }
+        if (!room && state != VKBOX_LIVE)
+            room = q;
+    }
+    if (room) {
+        memset(room, 0, sizeof(*room));
+        room->device = d->index;
+        room->family = family;
+        room->index = index;
+        room->flags = family < 16 ? d->family_flags[family] : 0;
+        room->handle = (uint64_t)(uintptr_t)queue;
+        atomic_store(&room->state, VKBOX_LIVE);
+    }
+    pthread_mutex_unlock(&queues_lock);
+}
+
+static uint32_t queue_index(const struct device *d, VkQueue queue)
+{
+    for (uint32_t i = 0; i < VKBOX_QUEUES; i++)
+        if (atomic_load_explicit(&box->queues[i].state, memory_order_relaxed) == VKBOX_LIVE &&
+            box->queues[i].handle == (uint64_t)(uintptr_t)queue && box->queues[i].device == d->index)
+            return i;
+    return VKBOX_NO_INDEX;
+}
+
+void queues_device_gone(struct device *d)
+{
+    pthread_mutex_lock(&queues_lock);
+    for (uint32_t i = 0; d->slot && i < VKBOX_QUEUES; i++)
+        if (box->queues[i].device == d->index)
+            atomic_store(&box->queues[i].state, VKBOX_GONE);
+    pthread_mutex_unlock(&queues_lock);
+}
+
+static VKAPI_ATTR void VKAPI_CALL hook_vkGetDeviceQueue(VkDevice device, uint32_t family, uint32_t index,
+                                                        VkQueue *out)
+{
+    struct device *d = device_of(device);
+
+    d->next.vkGetDeviceQueue(device, family, index, out);
+    queue_made(d, *out, family, index);
+}
+
+static VKAPI_ATTR void VKAPI_CALL hook_vkGetDeviceQueue2(VkDevice device, const VkDeviceQueueInfo2 *info,
+                                                         VkQueue *out)
+{
+    struct device *d = device_of(device);
+
+    d->next.vkGetDeviceQueue2(device, info, out);
+    queue_made(d, *out, info->queueFamilyIndex, info->queueIndex);
+}
+
+/* ---- submissions --------------------------------------------------------- */
+
+static struct vkbox_submission *begin_submission(struct device *d, uint32_t queue, uint64_t *number)
+{
+    struct vkbox_submission *s;
+
+    *number = atomic_fetch_add(&box->submissions, 1) + 1;
+    s = &box->submission[*number % VKBOX_SUBMISSIONS];
+    atomic_store(&s->number, 0);
+    s->time_ns = box_now();
+    s->queue = queue;
+    s->thread = box_thread();
+    s->fence = 0;
+    atomic_store(&s->done_ns, 0);
+    s->num_command_buffers = s->num_waits = s->num_signals = s->result = 0;
+    return s;
+}
+
+static void put_command_buffer(struct vkbox_submission *s, VkCommandBuffer handle)
+{
+    struct command_buffer *cb = command_buffer_of(handle);
+    uint32_t n = s->num_command_buffers++;
+
+    if (n < VKBOX_SUBMITTED)
+        s->command_buffers[n] =
+            (struct vkbox_submitted){cb && cb->slot ? cb->index : VKBOX_NO_INDEX,
+                                     cb && cb->slot ? atomic_load(&cb->slot->recording) : 0};
+    if (cb && cb->slot && cb->marked)
+        cb->d->marks[cb->slot->mark] = 0;
+}
+
+static void put_semaphore(struct vkbox_semaphore *to, uint32_t *n, VkSemaphore semaphore, uint64_t value)
+{
+    if (*n < VKBOX_SUBMITTED)
+        to[*n] = (struct vkbox_semaphore){(uint64_t)semaphore, value};
+    ++*n;
+}
+
+static void end_submission(struct vkbox_submission *s, uint64_t number, uint32_t queue)
+{
+    atomic_store_explicit(&s->number, number, memory_order_release);
+    atomic_store_explicit(&box->queues[queue].submitted, number, memory_order_release);
+}
+
+static const VkTimelineSemaphoreSubmitInfo *timeline(const void *chain)
+{
+    for (const VkBaseInStructure *i = chain; i; i = i->pNext)
+        if (i->sType == VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO)
+            return (const void *)i;
+    return NULL;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t count,
+                                                         const VkSubmitInfo *infos, VkFence fence)
+{
+    struct device *d = device_of(queue);
+    uint32_t index = d->slot ? queue_index(d, queue) : VKBOX_NO_INDEX;
+
+    if (device_is_lost(d))
+        return VK_ERROR_DEVICE_LOST;
+    for (uint32_t i = 0; index != VKBOX_NO_INDEX && i < count; i++) {
+        const VkTimelineSemaphoreSubmitInfo *t = timeline(infos[i].pNext);
+        uint64_t number;
+        struct vkbox_submission *s = begin_submission(d, index, &number);
+
+        for (uint32_t k = 0; k < infos[i].commandBufferCount; k++)
+            put_command_buffer(s, infos[i].pCommandBuffers[k]);
+        for (uint32_t k = 0; k < infos[i].waitSemaphoreCount; k++)
+            put_semaphore(s->waits, &s->num_waits, infos[i].pWaitSemaphores[k],
+                          t && k < t->waitSemaphoreValueCount ? t->pWaitSemaphoreValues[k] : 0);
+        for (uint32_t k = 0; k < infos[i].signalSemaphoreCount; k++)
+            put_semaphore(s->signals, &s->num_signals, infos[i].pSignalSemaphores[k],
+                          t && k < t->signalSemaphoreValueCount ? t->pSignalSemaphoreValues[k] : 0);
+        s->fence = i + 1 == count ? (uint64_t)fence : 0;
+        end_submission(s, number, index);
+    }
+    return note_result(d, VKBOX_CALL_vkQueueSubmit, d->next.vkQueueSubmit(queue, count, infos, fence));
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit2(VkQueue queue, uint32_t count,
+                                                          const VkSubmitInfo2 *infos, VkFence fence)
+{
+    struct device *d = device_of(queue);
+    uint32_t index = d->slot ? queue_index(d, queue) : VKBOX_NO_INDEX;
+
+    if (device_is_lost(d))
+        return VK_ERROR_DEVICE_LOST;
+    for (uint32_t i = 0; index != VKBOX_NO_INDEX && i < count; i++) {
+        uint64_t number;
+        struct vkbox_submission *s = begin_submission(d, index, &number);
+
+        for (uint32_t k = 0; k < infos[i].commandBufferInfoCount; k++)
+            put_command_buffer(s, infos[i].pCommandBufferInfos[k].commandBuffer);
+        for (uint32_t k = 0; k < infos[i].waitSemaphoreInfoCount; k++)
+            put_semaphore(s->waits, &s->num_waits, infos[i].pWaitSemaphoreInfos[k].semaphore,
+                          infos[i].pWaitSemaphoreInfos[k].value);
+        for (uint32_t k = 0; k < infos[i].signalSemaphoreInfoCount; k++)
+            put_semaphore(s->signals, &s->num_signals, infos[i].pSignalSemaphoreInfos[k].semaphore,
+                          infos[i].pSignalSemaphoreInfos[k].value);
+        s->fence = i + 1 == count ? (uint64_t)fence : 0;
+        end_submission(s, number, index);
+    }
+    return note_result(d, VKBOX_CALL_vkQueueSubmit2, d->next.vkQueueSubmit2(queue, count, infos, fence));
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueBindSparse(VkQueue queue, uint32_t count,
+                                                             const VkBindSparseInfo *infos, VkFence fence)
+{
+    struct device *d = device_of(queue);
+
+    if (device_is_lost(d))
+        return VK_ERROR_DEVICE_LOST;
+    return note_result(d, VKBOX_CALL_vkQueueBindSparse,
+                       d->next.vkQueueBindSparse(queue, count, infos, fence));
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueuePresentKHR(VkQueue queue, const VkPresentInfoKHR *info)
+{
+    struct device *d = device_of(queue);
+
+    if (device_is_lost(d)) {
+        for (uint32_t i = 0; info->pResults && i < info->swapchainCount; i++)
+            info->pResults[i] = VK_ERROR_DEVICE_LOST;
+        return VK_ERROR_DEVICE_LOST;
+    }
+    if (d->slot)
+        atomic_fetch_add_explicit(&box->frames, 1, memory_order_relaxed);
+    return note_result(d, VKBOX_CALL_vkQueuePresentKHR, d->next.vkQueuePresentKHR(queue, info));
+}
+
+/* ---- waits --------------------------------------------------------------- */
+
+/* Polls until `timeout` is over, by steps: the device may be declared lost meanwhile. */
+static VkResult wait_steps(struct device *d, enum vkbox_call call, uint64_t timeout,
+                           VkResult (*poll)(struct device *d, void *args, uint64_t ns), void *args)
+{
+    uint64_t at = d->slot && timeout > STEP_NS ? box_now() : 0;
+    uint64_t end = timeout > UINT64_MAX - at ? UINT64_MAX : at + timeout;
+    VkResult r;
+
+    if (device_is_lost(d))
+        return VK_ERROR_DEVICE_LOST;
+    if (!d->slot || timeout <= STEP_NS)
+        return note_result(d, call, poll(d, args, timeout));
+    for (;;) {
+        uint64_t left = end > at ? end - at : 0;
+
+        r = poll(d, args, left < STEP_NS ? left : STEP_NS);
+        if (r != VK_TIMEOUT && r != VK_NOT_READY)
+            return note_result(d, call, r);
+        if (device_is_lost(d))
+            return VK_ERROR_DEVICE_LOST;
+        if (left <= STEP_NS)
+            return VK_TIMEOUT;
+        at = box_now();
+    }
+}
+
+struct fences {
+    uint32_t count;
+    const VkFence *fences;
+    VkBool32 all;
+};
+
+static VkResult poll_fences(struct device *d, void *args, uint64_t ns)
+{
+    const struct fences *f = args;
+
+    return d->next.vkWaitForFences(d->handle, f->count, f->fences, f->all, ns);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitForFences(VkDevice device, uint32_t count,
+                                                           const VkFence *fences, VkBool32 all,
+                                                           uint64_t timeout)
+{
+    struct fences f = {count, fences, all};
+
+    return wait_steps(device_of(device), VKBOX_CALL_vkWaitForFences, timeout, poll_fences, &f);
+}
+
+static VkResult poll_semaphores(struct device *d, void *args, uint64_t ns)
+{
+    return d->next.vkWaitSemaphores(d->handle, args, ns);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitSemaphores(VkDevice device, const VkSemaphoreWaitInfo *info,
+                                                            uint64_t timeout)
+{
+    return wait_steps(device_of(device), VKBOX_CALL_vkWaitSemaphores, timeout, poll_semaphores,
+                      (void *)(uintptr_t)info);
+}
+
+struct acquire {
+    VkAcquireNextImageInfoKHR info;
+    uint32_t *index;
+    bool by_info;
+};
+
+static VkResult poll_acquire(struct device *d, void *args, uint64_t ns)
+{
+    struct acquire *a = args;
+
+    a->info.timeout = ns;
+    return a->by_info ? d->next.vkAcquireNextImage2KHR(d->handle, &a->info, a->index)
+                      : d->next.vkAcquireNextImageKHR(d->handle, a->info.swapchain, ns, a->info.semaphore,
+                                                      a->info.fence, a->index);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkAcquireNextImageKHR(VkDevice device, VkSwapchainKHR swapchain,
+                                                                 uint64_t timeout, VkSemaphore semaphore,
+                                                                 VkFence fence, uint32_t *index)
+{
+    struct acquire a = {.info = {.swapchain = swapchain, .semaphore = semaphore, .fence = fence},
+                        .index = index};
+
+    return wait_steps(device_of(device), VKBOX_CALL_vkAcquireNextImageKHR, timeout, poll_acquire, &a);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkAcquireNextImage2KHR(VkDevice device,
+                                                                  const VkAcquireNextImageInfoKHR *info,
+                                                                  uint32_t *index)
+{
+    struct acquire a = {.info = *info, .index = index, .by_info = true};
+
+    return wait_steps(device_of(device), VKBOX_CALL_vkAcquireNextImage2KHR, info->timeout, poll_acquire, &a);
+}
+
+/* What waits for a queue to be idle cannot be cut into steps: a fence behind everything can. Without memory for one, the
+ * driver is asked. */
+static VkResult wait_queue(struct device *d, enum vkbox_call call, VkQueue queue)
+{
+    VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFence fence = VK_NULL_HANDLE;
+    struct fences f = {1, &fence, VK_TRUE};
+    VkResult r;
+
+    if (device_is_lost(d))
+        return VK_ERROR_DEVICE_LOST;
+    if (!d->slot || d->next.vkCreateFence(d->handle, &info, NULL, &fence))
+        return note_result(d, call, d->next.vkQueueWaitIdle(queue));
+    r = d->next.vkQueueSubmit(queue, 0, NULL, fence);
+    if (r == VK_SUCCESS)
+        r = wait_steps(d, call, UINT64_MAX, poll_fences, &f);
+    if (!device_is_lost(d))
+        d->next.vkDestroyFence(d->handle, fence, NULL);
+    /* Idle also means that the driver has let go of everything, which is more than a fence says. */
+    return r == VK_SUCCESS ? d->next.vkQueueWaitIdle(queue) : note_result(d, call, r);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueWaitIdle(VkQueue queue)
+{
+    return wait_queue(device_of(queue), VKBOX_CALL_vkQueueWaitIdle, queue);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkDeviceWaitIdle(VkDevice device)
+{
+    struct device *d = device_of(device);
+    VkResult r = VK_SUCCESS;
+
+    for (uint32_t i = 0; d->slot && i < VKBOX_QUEUES && r == VK_SUCCESS; i++)
+        if (atomic_load(&box->queues[i].state) == VKBOX_LIVE && box->queues[i].device == d->index &&
+            atomic_load(&box->queues[i].submitted))
+            r = wait_queue(d, VKBOX_CALL_vkDeviceWaitIdle, (VkQueue)(uintptr_t)box->queues[i].handle);
+    if (r == VK_SUCCESS && device_is_lost(d))
+        r = VK_ERROR_DEVICE_LOST;
+    return r == VK_SUCCESS ? note_result(d, VKBOX_CALL_vkDeviceWaitIdle, d->next.vkDeviceWaitIdle(device))
+                           : r;
+}
+
+/* ---- other calls that can say it ----------------------------------------- */
+
+#define DEVICE_CALL(name, ...)                                                                               \
+    struct device *d = device_of(device);                                                                    \
+                                                                                                             \
+    if (device_is_lost(d))                                                                                   \
+        return VK_ERROR_DEVICE_LOST;                                                                         \
+    return note_result(d, VKBOX_CALL_##name, d->next.name(device, __VA_ARGS__))
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetFenceStatus(VkDevice device, VkFence fence)
+{
+    DEVICE_CALL(vkGetFenceStatus, fence);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetSemaphoreCounterValue(VkDevice device, VkSemaphore semaphore,
+                                                                      uint64_t *value)
+{
+    DEVICE_CALL(vkGetSemaphoreCounterValue, semaphore, value);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetEventStatus(VkDevice device, VkEvent event)
+{
+    DEVICE_CALL(vkGetEventStatus, event);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetSwapchainStatusKHR(VkDevice device, VkSwapchainKHR swapchain)
+{
+    DEVICE_CALL(vkGetSwapchainStatusKHR, swapchain);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetQueryPoolResults(VkDevice device, VkQueryPool pool,
+                                                                 uint32_t from, uint32_t count, size_t size,
+                                                                 void *data, VkDeviceSize stride,
+                                                                 VkQueryResultFlags flags)
+{
+    DEVICE_CALL(vkGetQueryPoolResults, pool, from, count, size, data, stride, flags);
+}
+
+#define ROW(name)                                                                                            \
+    {                                                                                                        \
+#name, (PFN_vkVoidFunction)hook_##name                                                               \
+    }
+#define ALIAS(name, tag)                                                                                     \
+    {                                                                                                        \
+#name #tag, (PFN_vkVoidFunction)hook_##name                                                          \
+    }
+const struct hook queue_hooks[] = {ROW(vkGetDeviceQueue),
+                                   ROW(vkGetDeviceQueue2),
+                                   ROW(vkQueueSubmit),
+                                   ROW(vkQueueSubmit2),
+                                   ALIAS(vkQueueSubmit2, KHR),
+                                   ROW(vkQueueBindSparse),
+                                   ROW(vkQueuePresentKHR),
+                                   ROW(vkQueueWaitIdle),
+                                   ROW(vkDeviceWaitIdle),
+                                   ROW(vkWaitForFences),
+                                   ROW(vkWaitSemaphores),
+                                   ALIAS(vkWaitSemaphores, KHR),
+                                   ROW(vkAcquireNextImageKHR),
+                                   ROW(vkAcquireNextImage2KHR),
+                                   ROW(vkGetFenceStatus),
+                                   ROW(vkGetSemaphoreCounterValue),
+                                   ALIAS(vkGetSemaphoreCounterValue, KHR),
+                                   ROW(vkGetEventStatus),
+                                   ROW(vkGetSwapchainStatusKHR),
+                                   ROW(vkGetQueryPoolResults),
+                                   {NULL, NULL}};

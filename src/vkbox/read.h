@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* read.h: a box as it was at one instant, and what it says about the work that the device had not finished.
+ *
+ * Nothing in a box is believed: whoever crashed may have written over it. What makes no sense is left out, and counted.
+ */
+#ifndef VKBOX_READ_H_
+#define VKBOX_READ_H_
+
+#include <stdbool.h>
+
+#include <aerogpu/blackbox.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "vkbox/box.h"
+#include "vkbox/table.h"
+
+struct vkbox_reader {
+    const struct vkbox *b; /* a copy */
+    struct map
+        objects; /* handle to the slot of the living object, or the latest dead one, of whatever type */
+    uint64_t first, last; /* submissions that it has; last 0: none */
+    struct map latest;    /* slot of a command buffer to the last submission that has it */
+};
+
+/* Copies what is in the file `fd`. 0, or -EBADMSG if it is no box, -EPROTONOSUPPORT one of another version, -ENOMEM. */
+int vkbox_copy(struct vkbox_reader *r, int fd, struct error *e);
+void vkbox_finish(struct vkbox_reader *r);
+
+/* NULL: not there any more. */
+const struct vkbox_submission *vkbox_submission(const struct vkbox_reader *r, uint64_t number);
+const struct vkbox_object *vkbox_object(const struct vkbox_reader *r, uint64_t handle);
+
+enum vkbox_progress {
+    VKBOX_UNKNOWN, /* nothing marks it */
+    VKBOX_WAITING, /* the device did not begin it */
+    VKBOX_RUNNING,
+    VKBOX_FINISHED,
+};
+
+/* `of`: the command buffer that it is at, or VKBOX_NO_INDEX. */
+enum vkbox_progress vkbox_progress(const struct vkbox_reader *r, const struct vkbox_submission *s,
+                                   uint32_t *of);
+
+/* A command of a submission, in the order of execution. */
+struct vkbox_work {
+    uint16_t command; /* enum vkbox_command; marks are not among them */
+    uint16_t words;
+    const uint32_t *args;
+    uint32_t buffer; /* slot of the command buffer */
+    uint32_t draw;   /* from 1, among draws and dispatches of the submission; 0: it is none */
+    uint8_t state;   /* enum bb_state; BB_NUM_STATES: it takes no time */
+};
+
+struct vkbox_list {
+    struct vkbox_work *work;
+    size_t num, room;
+    struct bb_item *items; /* with the marks; `id` of a command is its place in `work` */
+    size_t num_items, items_room;
+    uint32_t draws, bad; /* bad: entries that made no sense, or were cut off */
+};
+
+/* What a submission does, with its marks. 0 or -ENOMEM. */
+int vkbox_flatten(const struct vkbox_reader *r, const struct vkbox_submission *s, struct vkbox_list *out);
+void vkbox_list_finish(struct vkbox_list *l);
+
+/* "vkCmdDraw(vertexCount 3, …)", with the names of objects. */
+void vkbox_print(const struct vkbox_reader *r, const struct vkbox_work *w, struct strbuf *out);
+/* The text of a command that has one, as a label; "" if it has none. */
+void vkbox_text(const struct vkbox_work *w, char out[64]);
+/* The first handles among the arguments of a command, in order; returns how many there are, at most `max`. */
+uint32_t vkbox_handles(const struct vkbox_work *w, uint64_t *handles, const char **types, uint32_t max);
+/* The `n`th number (of 32 bits) of a command, or 0. */
+uint32_t vkbox_number(const struct vkbox_work *w, const char *field);
+
+const char *vkbox_result_name(int32_t result);
+/* "buffer", "shader module" */
+void vkbox_type_name(uint32_t type, char out[48]);
+
+#endif

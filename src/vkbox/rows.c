@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.c: a box as the rows of a dump. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <xxhash.h>
+
+#include "executor/shader/shader.h"
+#include "vkbox/judge.h"
+
+enum { MAX_PACKETS = 20000, MAX_SUBMISSIONS = 256, MAX_OBJECTS = 65536 };
+
+struct rows {
+    const struct vkbox_reader *r;
+    const struct vkbox_event *ev;
+    const struct vkbox_verdict *v;
+    struct bb_package *p;
+};
+
+static const struct vkbox_device *device_of(const struct rows *o)
+{
+    for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
+        if (o->r->b->devices[i].state == VKBOX_LIVE &&
+            (o->ev->device == VKBOX_NO_INDEX || o->ev->device == i))
+            return &o->r->b->devices[i];
+    return &o->r->b->devices[0];
+}
+
+static void put_meta(struct rows *o)
+{
+    static const char *const reasons[] = {"device removed", "executor death", "timeout", "executor death"};
+    static const char *const marks[] = {"none: the device's queues cannot write them",
+                                        "written by the device into the record",
+                                        "written by the device, and copied"};
+    const struct vkbox *b = o->r->b;
+    const struct vkbox_device *d = device_of(o);
+    time_t now = time(NULL);
+    char stamp[32];
+    struct tm tm;
+
+    strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+    bb_meta(o->p, "reason", "%s", o->v->cause == BB_CAUSE_PAGE_FAULT ? "page fault" : reasons[o->ev->what]);
+    bb_meta(o->p, "summary", "%s", o->v->text);
+    bb_meta(o->p, "cause", "%s", bb_cause_desc(o->v->cause)->name);
+    bb_meta(o->p, "fingerprint", "%s", o->v->fingerprint);
+    bb_meta(o->p, "time", "%s", stamp);
+    bb_meta(o->p, "time_ns", "%llu", (unsigned long long)o->ev->time_ns);
+    bb_meta(o->p, "producer", "aerogpu run");
+    bb_meta(o->p, "program", "%.63s", b->program);
+    bb_meta(o->p, "pid", "%u", b->pid);
+    bb_meta(o->p, "device", "%.127s", d->name);
+    bb_meta(o->p, "markers", "%s, %s", marks[d->marks < 3 ? d->marks : 0],
+            b->exact ? "one for each command" : "one for each group");
+    bb_meta(o->p, "setting.driver", "%.63s %.63s", d->driver, d->driver_info);
+    bb_meta(o->p, "setting.frames", "%llu", (unsigned long long)b->frames);
+}
+
+static void put_finding(struct rows *o)
+{
+    const struct vkbox_verdict *v = o->v;
+
+    bb_row(o->p, BB_TABLE_FINDING);
+    bb_int(o->p, BB_finding_rank, 0);
+    bb_text(o->p, BB_finding_certainty, v->certainty);
+    bb_text(o->p, BB_finding_cause, bb_cause_desc(v->cause)->name);
+    bb_text(o->p, BB_finding_text, v->text);
+    if (v->submission)
+        bb_int(o->p, BB_finding_submission, (int64_t)v->submission);
+    if (v->work != SIZE_MAX)
+        bb_int(o->p, BB_finding_packet, (int64_t)v->work);
+    bb_text(o->p, BB_finding_source, v->source);
+    bb_text(o->p, BB_finding_sure_happened, bb_sure_name(v->happened));
+    bb_text(o->p, BB_finding_sure_command, bb_sure_name(v->command));
+    bb_text(o->p, BB_finding_sure_cause, bb_sure_name(v->why));
+    if (v->cause == BB_CAUSE_PAGE_FAULT)
+        bb_text(o->p, BB_finding_sure_memory, bb_sure_name(v->memory));
+    if (v->unseen[0])
+        bb_text(o->p, BB_finding_unseen, v->unseen);
+    bb_row_end(o->p);
+}
+
+static void put_statuses(struct rows *o)
+{
+    const struct vkbox *b = o->r->b;
+
+    for (uint64_t n = b->errors >= VKBOX_ERRORS ? b->errors - VKBOX_ERRORS + 1 : 1;
+         b->errors && n <= b->errors; n++) {
+        const struct vkbox_error *e = &b->error[n % VKBOX_ERRORS];
+
+        if (e->number != n)
+            continue;
+        bb_row(o->p, BB_TABLE_STATUS);
+        bb_int(o->p, BB_status_time_ns, (int64_t)e->time_ns);
+        bb_text(o->p, BB_status_status,
+                bb_status_name(e->result == -4   ? BB_STATUS_STOPPED
+                               : e->result == -2 ? BB_STATUS_OUT_OF_MEMORY
+                                                 : BB_STATUS_ACTIVE));
+        bb_textf(o->p, BB_status_detail, "%s answered %s",
+                 e->call < VKBOX_NUM_CALLS && vkbox_calls[e->call] ? vkbox_calls[e->call] : "a call",
+                 vkbox_result_name(e->result));
+        bb_row_end(o->p);
+    }
+}
+
+static void put_queues(struct rows *o)
+{
+    for (uint32_t i = 0; i < VKBOX_QUEUES; i++) {
+        const struct vkbox_queue *q = &o->r->b->queues[i];
+
+        if (q->state != VKBOX_LIVE)
+            continue;
+        bb_row(o->p, BB_TABLE_QUEUE);
+        bb_int(o->p, BB_queue_id, i);
+        if (q->name[0])
+            bb_textf(o->p, BB_queue_name, "%.47s", q->name);
+        else
+            bb_textf(o->p, BB_queue_name, "queue %u of family %u", q->index, q->family);
+        if (q->submitted)
+            bb_int(o->p, BB_queue_last_submitted, (int64_t)q->submitted);
+        bb_row_end(o->p);
+    }
+}
+
+static void put_submissions(struct rows *o)
+{
+    static const char *const states[] = {NULL, "queued", "running", "completed"};
+    uint64_t from = o->r->last > MAX_SUBMISSIONS ? o->r->last - MAX_SUBMISSIONS + 1 : 1;
+
+    if (o->v->submission && o->v->submission < from)
+        from = o->v->submission;
+    for (uint64_t n = from; o->r->last && n <= o->r->last; n++) {
+        const struct vkbox_submission *s = vkbox_submission(o->r, n);
+        const char *state;
+        uint32_t of;
+
+        if (!s)
+            continue;
+        state = states[vkbox_progress(o->r, s, &of)];
+        bb_row(o->p, BB_TABLE_SUBMISSION);
+        bb_int(o->p, BB_submission_id, (int64_t)n);
+        bb_int(o->p, BB_submission_queue, s->queue);
+        bb_int(o->p, BB_submission_time_ns, (int64_t)s->time_ns);
+        bb_text(o->p, BB_submission_state, state);
+        if (n == o->v->submission) {
+            bb_int(o->p, BB_submission_packets, (int64_t)o->v->list.num);
+            bb_int(o->p, BB_submission_draws, o->v->list.draws);
+        }
+        bb_row_end(o->p);
+    }
+}
+
+/* ---- commands ------------------------------------------------------------ */
+
+struct path {
+    char text[256];
+    size_t ends[32];
+    uint32_t depth;
+};
+
+static void follow(struct path *p, const struct vkbox_work *w)
+{
+    uint32_t flags = vkbox_commands[w->command].flags;
+    char label[64];
+
+    if (flags & VKBOX_IS_PUSH && p->depth < 32) {
+        size_t n = strlen(p->text);
+
+        vkbox_text(w, label);
+        p->ends[p->depth++] = n;
+        snprintf(p->text + n, sizeof(p->text) - n, "%s%s", n ? "/" : "", label);
+    } else if (flags & VKBOX_IS_POP && p->depth) {
+        p->text[p->ends[--p->depth]] = '\0';
+    }
+}
+
+/* The commands around the first that may be to blame, if there are too many. */
+static void put_packets(struct rows *o)
+{
+    const struct vkbox_list *l = &o->v->list;
+    size_t at = o->v->work == SIZE_MAX ? 0 : o->v->work;
+    size_t from = at > MAX_PACKETS / 2 ? at - MAX_PACKETS / 2 : 0;
+    struct path path = {.text = ""};
+    struct strbuf text = {0};
+
+    for (size_t i = 0; i < l->num; i++) {
+        const struct vkbox_work *w = &l->work[i];
+        uint32_t flags = vkbox_commands[w->command].flags;
+
+        follow(&path, w);
+        if (i < from || i >= from + MAX_PACKETS)
+            continue;
+        strbuf_clear(&text);
+        vkbox_print(o->r, w, &text);
+        bb_row(o->p, BB_TABLE_PACKET);
+        bb_int(o->p, BB_packet_submission, (int64_t)o->v->submission);
+        bb_int(o->p, BB_packet_number, (int64_t)i);
+        bb_text(o->p, BB_packet_name, vkbox_commands[w->command].name);
+        bb_text(o->p, BB_packet_text, strbuf_str(&text));
+        bb_int(o->p, BB_packet_work, (flags & (VKBOX_IS_WORK | VKBOX_IS_BEGIN | VKBOX_IS_END)) != 0);
+        if (w->draw)
+            bb_int(o->p, BB_packet_draw, w->draw);
+        bb_text(o->p, BB_packet_path, path.text);
+        if (w->state < BB_NUM_STATES)
+            bb_text(o->p, BB_packet_state, bb_state_name(w->state));
+        bb_row_end(o->p);
+    }
+    strbuf_finish(&text);
+}
+
+/* ---- what was bound ------------------------------------------------------ */
+
+static void code_hash(const struct vkbox *b, const struct vkbox_code *c, char out[20])
+{
+    if (c->offset > VKBOX_CODE || c->size > VKBOX_CODE - c->offset)
+        snprintf(out, 20, "not kept");
+    else
+        snprintf(out, 20, "%016llx", (unsigned long long)XXH3_64bits(b->code + c->offset, c->size));
+}
+
+static const char *stage_name(uint32_t stage)
+{
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } names[] = {{1, "vertex"}, {2, "hull"},     {4, "domain"}, {8, "geometry"},
+                 {16, "pixel"}, {32, "compute"}, {64, "task"},  {128, "mesh"}};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (names[i].bit == stage)
+            return names[i].name;
+    return "ray tracing";
+}
+
+static void put_binding(struct rows *o, const char *slot, const char *kind, uint64_t handle, const char *what)
+{
+    bb_row(o->p, BB_TABLE_BINDING);
+    bb_int(o->p, BB_binding_submission, (int64_t)o->v->submission);
+    bb_int(o->p, BB_binding_packet, (int64_t)o->v->work);
+    bb_text(o->p, BB_binding_slot, slot);
+    bb_text(o->p, BB_binding_kind, kind);
+    bb_int(o->p, BB_binding_handle, (int64_t)handle);
+    bb_text(o->p, BB_binding_what, what);
+    bb_row_end(o->p);
+}
+
+static void describe(const struct vkbox_object *o, uint64_t handle, char out[160])
+{
+    char type[48];
+
+    if (!o) {
+        snprintf(out, 160, "0x%llx", (unsigned long long)handle);
+        return;
+    }
+    vkbox_type_name(o->type, type);
+    if (o->name[0])
+        snprintf(out, 160, "%s \"%.47s\"", type, o->name);
+    else if (o->width)
+        snprintf(out, 160, "%s %ux%u", type, o->width, o->height);
+    else if (o->size)
+        snprintf(out, 160, "%s of %llu bytes", type, (unsigned long long)o->size);
+    else
+        snprintf(out, 160, "%s", type);
+    if (o->state == VKBOX_GONE)
+        strcat(out, ", destroyed");
+}
+
+static void put_shader(struct rows *o, const struct vkbox_code *c, const struct vkbox_object *pipeline)
+{
+    const struct vkbox *b = o->r->b;
+    char hash[20];
+
+    code_hash(b, c, hash);
+    bb_row(o->p, BB_TABLE_SHADER);
+    bb_text(o->p, BB_shader_hash, hash);
+    bb_int(o->p, BB_shader_handle, (int64_t)pipeline->handle);
+    bb_text(o->p, BB_shader_stage, stage_name(c->stage));
+    bb_text(o->p, BB_shader_kind, "SPIR-V");
+    bb_int(o->p, BB_shader_alive, pipeline->state == VKBOX_LIVE);
+    if (c->offset <= VKBOX_CODE && c->size <= VKBOX_CODE - c->offset) {
+        struct strbuf text = {0};
+
+        bb_blob(o->p, BB_shader_bytes, b->code + c->offset, c->size);
+        shader_print(&text, b->code + c->offset, c->size);
+        bb_text(o->p, BB_shader_text, strbuf_str(&text));
+        strbuf_finish(&text);
+    }
+    bb_row_end(o->p);
+}
+
+static void put_pipeline(struct rows *o, uint64_t handle)
+{
+    const struct vkbox_object *p = vkbox_object(o->r, handle);
+    char what[160], hash[20], line[200];
+
+    describe(p, handle, what);
+    put_binding(o, "pipeline", "resource", handle, what);
+    for (uint32_t i = 0; p && i < VKBOX_STAGES && p->code[i].stage; i++) {
+        code_hash(o->r->b, &p->code[i], hash);
+        snprintf(line, sizeof(line), "%s", hash);
+        put_binding(o, stage_name(p->code[i].stage), "shader", handle, line);
+        put_shader(o, &p->code[i], p);
+    }
+}
+
+enum { BIND_POINTS = 2, BINDINGS = 16 };
+
+struct bound {
+    uint64_t pipeline[BIND_POINTS], sets[BINDINGS], vertices[BINDINGS], indices, targets[BINDINGS];
+    uint32_t num_targets;
+};
+
+static void track(struct bound *b, const struct vkbox_work *w)
+{
+    uint32_t flags = vkbox_commands[w->command].flags, n, first;
+    const char *types[BINDINGS];
+    uint64_t handles[BINDINGS];
+
+    if (!(flags &
+          (VKBOX_IS_PIPELINE | VKBOX_IS_SETS | VKBOX_IS_VERTICES | VKBOX_IS_INDICES | VKBOX_IS_BEGIN)))
+        return;
+    n = vkbox_handles(w, handles, types, BINDINGS);
+    if (flags & VKBOX_IS_PIPELINE && n) {
+        first = vkbox_number(w, "pipelineBindPoint");
+        if (first < BIND_POINTS)
+            b->pipeline[first] = handles[0];
+    } else if (flags & VKBOX_IS_SETS) {
+        first = vkbox_number(w, "firstSet");
+        for (uint32_t i = 1; i < n && first + i - 1 < BINDINGS; i++) /* the first is the layout */
+            b->sets[first + i - 1] = handles[i];
+    } else if (flags & VKBOX_IS_VERTICES) {
+        first = vkbox_number(w, "firstBinding");
+        for (uint32_t i = 0; i < n && first + i < BINDINGS; i++)
+            b->vertices[first + i] = handles[i];
+    } else if (flags & VKBOX_IS_INDICES && n) {
+        b->indices = handles[0];
+    } else if (flags & VKBOX_IS_BEGIN) {
+        b->num_targets = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (handles[i])
+                b->targets[b->num_targets++] = handles[i];
+    }
+}
+
+static void put_slots(struct rows *o, const char *name, const uint64_t *handles, uint32_t n)
+{
+    char slot[24], what[160];
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!handles[i])
+            continue;
+        snprintf(slot, sizeof(slot), "%s%u", name, i);
+        describe(vkbox_object(o->r, handles[i]), handles[i], what);
+        put_binding(o, slot, "resource", handles[i], what);
+    }
+}
+
+static void put_bound(struct rows *o)
+{
+    const struct vkbox_list *l = &o->v->list;
+    struct bound b = {0};
+    uint32_t flags;
+
+    if (o->v->work == SIZE_MAX)
+        return;
+    for (size_t i = 0; i <= o->v->work; i++) {
+        if (i &&
+            l->work[i].buffer != l->work[i - 1].buffer) /* nothing is inherited but what a pass draws into */
+            b = (struct bound){.num_targets = b.num_targets};
+        track(&b, &l->work[i]);
+    }
+    flags = vkbox_commands[l->work[o->v->work].command].flags;
+    if (!(flags & (VKBOX_IS_DRAW | VKBOX_IS_DISPATCH)))
+        return;
+    put_pipeline(o, b.pipeline[(flags & VKBOX_IS_DISPATCH) != 0]);
+    put_slots(o, "set", b.sets, BINDINGS);
+    if (!(flags & VKBOX_IS_DRAW))
+        return;
+    put_slots(o, "vertices", b.vertices, BINDINGS);
+    put_slots(o, "indices", &b.indices, 1);
+    put_slots(o, "target", b.targets, b.num_targets);
+}
+
+/* ---- memory -------------------------------------------------------------- */
+
+static uint64_t address_of(const struct vkbox_reader *r, const struct vkbox_object *o)
+{
+    const struct vkbox_object *memory;
+
+    if (o->address || !o->parent)
+        return o->address;
+    memory = vkbox_object(r, o->parent);
+    return memory && memory->address ? memory->address + o->offset : 0;
+}
+
+static void put_resources(struct rows *o, struct bb_resources *known)
+{
+    for (uint32_t i = 0; i < VKBOX_OBJECTS; i++) {
+        const struct vkbox_object *b = &o->r->b->objects[i];
+        uint64_t address;
+        char what[160];
+
+        /* VK_OBJECT_TYPE_DEVICE_MEMORY, _BUFFER, _IMAGE */
+        if (b->state == VKBOX_FREE || (b->type != 8 && b->type != 9 && b->type != 10))
+            continue;
+        address = address_of(o->r, b);
+        describe(b, b->handle, what);
+        bb_row(o->p, BB_TABLE_RESOURCE);
+        bb_int(o->p, BB_resource_id, (int64_t)b->handle);
+        bb_text(o->p, BB_resource_kind, what);
+        if (address)
+            bb_int(o->p, BB_resource_address, (int64_t)address);
+        if (b->size)
+            bb_int(o->p, BB_resource_size, (int64_t)b->size);
+        bb_int(o->p, BB_resource_created_ns, (int64_t)b->created_ns);
+        if (b->state == VKBOX_GONE)
+            bb_int(o->p, BB_resource_destroyed_ns, (int64_t)b->destroyed_ns);
+        bb_row_end(o->p);
+        if (!known || !address || !b->size || b->type == 8)
+            continue;
+        bb_resources_add(known, &(struct bb_resource){.id = i,
+                                                      .name = b->name,
+                                                      .kind = what,
+                                                      .address = address,
+                                                      .size = b->size,
+                                                      .created_ns = b->created_ns});
+        if (b->state == VKBOX_GONE)
+            bb_resources_remove(known, i, b->destroyed_ns);
+    }
+}
+
+static void put_fault(struct rows *o, struct bb_resources *known)
+{
+    const struct vkbox_crash *c = &o->r->b->crash;
+    struct bb_fault f = {0};
+
+    if (o->v->cause != BB_CAUSE_PAGE_FAULT || !known)
+        return;
+    bb_resources_fault(known, c->address, &f);
+    bb_row(o->p, BB_TABLE_FAULT);
+    bb_int(o->p, BB_fault_time_ns, (int64_t)c->time_ns);
+    if (c->trap != 13) { /* not canonical: the processor does not say which */
+        bb_int(o->p, BB_fault_address, (int64_t)c->address);
+        bb_text(o->p, BB_fault_kind, bb_fault_kind_name(f.kind));
+        if (f.has_resource && f.resource.id < VKBOX_OBJECTS)
+            bb_int(o->p, BB_fault_resource, (int64_t)o->r->b->objects[f.resource.id].handle);
+        bb_int(o->p, BB_fault_distance, (int64_t)f.distance);
+        bb_text(o->p, BB_fault_text, f.text);
+    }
+    if (c->trap == 14)
+        bb_text(o->p, BB_fault_access, c->fault & 16 ? "execute" : c->fault & 2 ? "write" : "read");
+    bb_row_end(o->p);
+}
+
+void vkbox_rows(const struct vkbox_reader *r, const struct vkbox_event *ev, const struct vkbox_verdict *v,
+                struct bb_package *p)
+{
+    struct rows o = {r, ev, v, p};
+    struct bb_resources *known = NULL;
+
+    bb_resources_create(&known, 0);
+    put_meta(&o);
+    put_finding(&o);
+    put_statuses(&o);
+    put_queues(&o);
+    put_submissions(&o);
+    put_packets(&o);
+    put_bound(&o);
+    put_resources(&o, known);
+    put_fault(&o, known);
+    bb_resources_destroy(known);
+}

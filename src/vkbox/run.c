@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c: starts the program, looks at the boxes of its processes every few milliseconds, and makes dumps of what crashed.
+ *
+ *   no progress ──timeout──▶ was it let run? ──▶ does it compile? ──▶ a hang: dump, then the program hears that its device is lost
+ *   a call said so, a signal ──▶ dump, while the thread that it befell waits
+ *   a process is gone without either ──▶ dump, if a signal ended it
+ */
+#include "vkbox/run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/layer_env.h"
+#include "vkbox/judge.h"
+#include "vkbox/place.h"
+
+#define POLL_NS (5 * NSEC_PER_MSEC)
+#define LOOK_NS (100 * NSEC_PER_MSEC)    /* at new boxes, and whether there is progress */
+enum { MAX_BOXES = 64, COMPILES = 600 }; /* COMPILES: so often a timeout is put off because of it */
+
+struct watched {
+    char name[64]; /* of its file in the folder */
+    int fd;
+    struct vkbox *b; /* shared with the process, which may write anything */
+    pid_t pid;
+    uint32_t seen; /* of its events */
+    bool done;     /* it has crashed, and there is a dump */
+    /* The wait for progress. */
+    uint64_t key, since_ns;
+    struct place_times at;
+    uint32_t compiles;
+};
+
+struct run {
+    const struct vkbox_run_params *p;
+    struct vkbox_run_result *out;
+    struct watched boxes[MAX_BOXES];
+    uint32_t num_boxes;
+    char folder[PATH_MAX];
+    struct clock clock;
+    pid_t pid;
+    bool ended;
+    uint64_t oom_kills, next_look;
+};
+
+static uint64_t now(const struct run *r)
+{
+    return clock_now(&r->clock);
+}
+
+static uint64_t count_oom_kills(void)
+{
+    FILE *f = fopen("/proc/vmstat", "re");
+    unsigned long long n = 0;
+    char line[128];
+
+    while (f && fgets(line, sizeof(line), f))
+        if (sscanf(line, "oom_kill %llu", &n) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+/* ---- the program --------------------------------------------------------- */
+
+static int make_folder(struct run *r, struct error *e)
+{
+    const char *const bases[] = {getenv("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp"};
+
+    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+        if (!bases[i] || bases[i][0] != '/')
+            continue;
+        snprintf(r->folder, sizeof(r->folder), "%.1000s/aerogpu-run-XXXXXX", bases[i]);
+        if (mkdtemp(r->folder))
+            return 0;
+    }
+    return error_set(
+        e, -errno,
+        "there is no folder for the record: neither $XDG_RUNTIME_DIR, /dev/shm nor /tmp can be written");
+}
+
+static void remove_folder(struct run *r)
+{
+    DIR *dir = opendir(r->folder);
+    const struct dirent *d;
+
+    while (dir && (d = readdir(dir)))
+        if (d->d_name[0] != '.')
+            unlinkat(dirfd(dir), d->d_name, 0);
+    if (dir)
+        closedir(dir);
+    rmdir(r->folder);
+}
+
+static int start(struct run *r, struct error *e)
+{
+    char folder[PATH_MAX + 32];
+    const char *const values[] = {folder, r->p->exact ? VKBOX_EXACT "=1" : VKBOX_EXACT "=0", NULL};
+    struct layer_env layer = {VKBOX_LAYER, r->p->layers, values};
+    char **env;
+    int code;
+
+    snprintf(folder, sizeof(folder), VKBOX_VARIABLE "=%s", r->folder);
+    env = layer_env_make(&layer);
+    if (!env)
+        return error_set(e, -ENOMEM, "no memory for the environment");
+    code = posix_spawnp(&r->pid, r->p->argv[0], NULL, NULL, r->p->argv, env);
+    free(env);
+    return code ? error_set(e, -code, "cannot run %s: %s", r->p->argv[0], strerror(code)) : 0;
+}
+
+/* Whoever the program started becomes ours when it ends: all of them are waited for. */
+static void reap(struct run *r)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        if (pid == r->pid) {
+            r->ended = true;
+            r->out->exited = WIFEXITED(status);
+            r->out->signalled = WIFSIGNALED(status);
+            r->out->code = r->out->exited ? WEXITSTATUS(status) : WTERMSIG(status);
+        }
+}
+
+/* ---- boxes --------------------------------------------------------------- */
+
+static void add_box(struct run *r, int dir, const char *name)
+{
+    struct watched *w = &r->boxes[r->num_boxes];
+    struct stat st;
+
+    if (r->num_boxes == MAX_BOXES)
+        return;
+    *w = (struct watched){.fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
+    if (w->fd < 0)
+        return;
+    if (fstat(w->fd, &st) || st.st_size < (off_t)sizeof(*w->b)) { /* it is being made */
+        close(w->fd);
+        return;
+    }
+    w->b = mmap(NULL, sizeof(*w->b), PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
+    if (w->b == MAP_FAILED || w->b->magic != VKBOX_MAGIC) {
+        if (w->b != MAP_FAILED)
+            munmap(w->b, sizeof(*w->b));
+        close(w->fd);
+        return;
+    }
+    snprintf(w->name, sizeof(w->name), "%.63s", name);
+    w->pid = (pid_t)w->b->pid;
+    w->since_ns = now(r);
+    r->num_boxes++;
+    r->out->processes++;
+}
+
+static void scan(struct run *r)
+{
+    DIR *dir = opendir(r->folder);
+    const struct dirent *d;
+
+    while (dir && (d = readdir(dir))) {
+        bool known = d->d_name[0] == '.';
+
+        for (uint32_t i = 0; i < r->num_boxes && !known; i++)
+            known = !strcmp(r->boxes[i].name, d->d_name);
+        if (!known)
+            add_box(r, dirfd(dir), d->d_name);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* ---- dumps --------------------------------------------------------------- */
+
+static void trouble(struct run *r, const char *fmt, const char *what)
+{
+    char text[600];
+
+    snprintf(text, sizeof(text), fmt, what);
+    if (r->p->on_trouble)
+        r->p->on_trouble(r->p->ctx, text);
+}
+
+static void dump_path(struct run *r, const struct vkbox *b, char *path, size_t size)
+{
+    time_t t = time(NULL);
+    char stamp[32], program[64];
+    struct tm tm;
+
+    strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", gmtime_r(&t, &tm));
+    snprintf(program, sizeof(program), "%.63s", b->program);
+    for (char *c = program; *c; c++)
+        if (*c == '/' || (unsigned char)*c < ' ')
+            *c = '_';
+    snprintf(path, size, "%s/%s-%s-%u-%u.aerogpudump", r->p->dumps ? r->p->dumps : ".", program, stamp,
+             b->pid, r->out->dumps + 1);
+}
+
+static void make_dump(struct run *r, struct watched *w, const struct vkbox_event *ev)
+{
+    struct bb_send_params send = {0};
+    struct vkbox_reader reader;
+    struct vkbox_verdict verdict;
+    struct bb_package *package = NULL;
+    struct bb_error be = {0};
+    struct error e = {0};
+    char path[PATH_MAX];
+
+    if (vkbox_copy(&reader, w->fd, &e)) {
+        trouble(r, "the record of a crash cannot be read: %s", e.text);
+        return;
+    }
+    if (vkbox_judge(&reader, ev, &verdict) || bb_package_create(&package, 0)) {
+        trouble(r, "%s", "no memory for a dump");
+        vkbox_finish(&reader);
+        return;
+    }
+    vkbox_rows(&reader, ev, &verdict, package);
+    dump_path(r, reader.b, path, sizeof(path));
+    send.path = path;
+    if (bb_package_send(package, &send, &be)) {
+        trouble(r, "no dump: %s", be.text);
+    } else {
+        r->out->dumps++;
+        if (r->p->on_dump)
+            r->p->on_dump(r->p->ctx, path);
+    }
+    bb_package_destroy(package);
+    vkbox_verdict_finish(&verdict);
+    vkbox_finish(&reader);
+}
+
+/* The layer's thread that waits for this goes on. */
+static void answer(struct watched *w, uint32_t event)
+{
+    atomic_store(&w->b->collected, event);
+    syscall(SYS_futex, &w->b->collected, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static void look_at_event(struct run *r, struct watched *w)
+{
+    uint32_t event = atomic_load(&w->b->event);
+    uint32_t kind = atomic_load(&w->b->crash.kind);
+    struct vkbox_event ev = {.time_ns = now(r), .device = VKBOX_NO_INDEX};
+    struct place place;
+
+    if (event == w->seen)
+        return;
+    w->seen = event;
+    if (!w->done && (kind == VKBOX_DEVICE_LOST || kind == VKBOX_SIGNAL)) {
+        w->done = true;
+        if (kind == VKBOX_SIGNAL) {
+            place_of(w->pid, w->b->crash.pc, w->b->crash.sp, &place);
+            snprintf(ev.place, sizeof(ev.place), "%s", place.text);
+            ev.in_driver = place.driver;
+            ev.what = VKBOX_HAPPENED_SIGNAL;
+        } else {
+            ev.what = VKBOX_HAPPENED_LOST;
+            ev.device = w->b->crash.device < VKBOX_DEVICES ? w->b->crash.device : VKBOX_NO_INDEX;
+        }
+        make_dump(r, w, &ev);
+    }
+    answer(w, event);
+}
+
+/* ---- progress ------------------------------------------------------------ */
+
+/* Whether the last submission of a queue has not finished; `key` changes with every step of any device. */
+static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *device)
+{
+    bool work = false;
+
+    *key = XXH3_64bits(b->marks, sizeof(b->marks)) + atomic_load(&b->submissions);
+    for (uint32_t q = 0; q < VKBOX_QUEUES; q++) {
+        const struct vkbox_submission *s = &b->submission[b->queues[q].submitted % VKBOX_SUBMISSIONS];
+
+        if (b->queues[q].state != VKBOX_LIVE || !b->queues[q].submitted ||
+            s->number != b->queues[q].submitted)
+            continue;
+        for (uint32_t i = 0; i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
+            const struct vkbox_command_buffer *cb;
+
+            if (s->command_buffers[i].command_buffer >= VKBOX_COMMAND_BUFFERS)
+                continue;
+            cb = &b->command_buffers[s->command_buffers[i].command_buffer];
+            if (cb->state == VKBOX_LIVE && cb->recording == s->command_buffers[i].recording &&
+                cb->mark < VKBOX_MARKS && cb->device < VKBOX_DEVICES &&
+                b->marks[cb->device][cb->mark] < cb->points) {
+                work = true;
+                *device = cb->device;
+            }
+        }
+    }
+    return work;
+}
+
+static void begin_wait(struct run *r, struct watched *w, uint64_t key)
+{
+    w->key = key;
+    w->since_ns = now(r);
+    w->compiles = 0;
+    place_times(w->pid, &w->at);
+}
+
+static void declare_hang(struct run *r, struct watched *w, const struct place_times *t, uint32_t device)
+{
+    struct vkbox_event ev = {.what = VKBOX_HAPPENED_HANG,
+                             .time_ns = now(r),
+                             .waited_ns = now(r) - w->since_ns,
+                             .ran_ns = t->ran_ns - w->at.ran_ns,
+                             .device = device};
+    uint32_t none = VKBOX_NO_CRASH;
+
+    if (!atomic_compare_exchange_strong(&w->b->crash.kind, &none, VKBOX_HANG))
+        return;
+    w->done = true;
+    make_dump(r, w, &ev);
+    for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
+        if (atomic_load(&w->b->devices[i].state) == VKBOX_LIVE && i == device)
+            atomic_store(&w->b->devices[i].lost, 1);
+}
+
+static void look_at_progress(struct run *r, struct watched *w)
+{
+    struct place_times t;
+    uint32_t device = 0;
+    uint64_t key;
+
+    if (w->done || !r->p->timeout_ns)
+        return;
+    if (!has_work(w->b, &key, &device) || key != w->key) {
+        begin_wait(r, w, key);
+        return;
+    }
+    if (now(r) - w->since_ns < r->p->timeout_ns || !place_times(w->pid, &t))
+        return;
+    /* Stopped, or kept from running by others: it was not let run. Compiling: that ends. */
+    if (t.stopped || (t.held_ns - w->at.held_ns > t.ran_ns - w->at.ran_ns &&
+                      t.ran_ns - w->at.ran_ns < r->p->timeout_ns / 5)) {
+        begin_wait(r, w, key);
+        return;
+    }
+    if (w->compiles < COMPILES && place_compiles(w->pid)) {
+        uint32_t compiles = w->compiles + 1;
+
+        begin_wait(r, w, key);
+        w->compiles = compiles;
+        return;
+    }
+    declare_hang(r, w, &t, device);
+}
+
+/* A signal ended it, and the layer did not see it. */
+static void look_at_end(struct run *r)
+{
+    struct vkbox_event ev = {.what = VKBOX_HAPPENED_ENDED,
+                             .time_ns = now(r),
+                             .signal = r->out->code,
+                             .out_of_memory = count_oom_kills() > r->oom_kills,
+                             .device = VKBOX_NO_INDEX};
+
+    for (uint32_t i = 0; r->out->signalled && i < r->num_boxes; i++)
+        if (r->boxes[i].pid == r->pid && !r->boxes[i].done && !(r->p->stop && *r->p->stop))
+            make_dump(r, &r->boxes[i], &ev);
+}
+
+static void look(struct run *r)
+{
+    bool due = now(r) >= r->next_look;
+
+    if (due) {
+        r->next_look = now(r) + LOOK_NS;
+        scan(r);
+    }
+    for (uint32_t i = 0; i < r->num_boxes; i++) {
+        look_at_event(r, &r->boxes[i]);
+        if (due)
+            look_at_progress(r, &r->boxes[i]);
+    }
+}
+
+static void finish(struct run *r)
+{
+    for (uint32_t i = 0; i < r->num_boxes; i++) {
+        for (uint32_t d = 0; d < VKBOX_DEVICES; d++)
+            r->out->devices += r->boxes[i].b->devices[d].state != VKBOX_FREE;
+        munmap(r->boxes[i].b, sizeof(*r->boxes[i].b));
+        close(r->boxes[i].fd);
+    }
+    remove_folder(r);
+}
+
+int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, struct error *e)
+{
+    struct run *r = calloc(1, sizeof(*r));
+    bool passed = false;
+    int code;
+
+    *out = (struct vkbox_run_result){0};
+    if (!r)
+        return error_set(e, -ENOMEM, "no memory");
+    r->p = p;
+    r->out = out;
+    clock_init_live(&r->clock);
+    r->oom_kills = count_oom_kills();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    code = make_folder(r, e);
+    if (!code) {
+        code = start(r, e);
+        if (code)
+            remove_folder(r);
+    }
+    if (code) {
+        free(r);
+        return code;
+    }
+    while (!r->ended) {
+        struct timespec step = {0, POLL_NS};
+
+        look(r);
+        if (p->stop && *p->stop && !passed) {
+            kill(r->pid, *p->stop);
+            passed = true;
+        }
+        nanosleep(&step, NULL);
+        reap(r);
+    }
+    scan(r);
+    for (uint32_t i = 0; i < r->num_boxes; i++)
+        look_at_event(r, &r->boxes[i]);
+    look_at_end(r);
+    finish(r);
+    free(r);
+    return 0;
+}

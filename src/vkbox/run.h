@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* run.h: a program with the black box's layer in it, watched until it ends. */
+#ifndef VKBOX_RUN_H_
+#define VKBOX_RUN_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct vkbox_run_params {
+    char *const *argv;   /* of the program, up to NULL */
+    const char *layers;  /* the folder with the layer's manifest */
+    const char *dumps;   /* where dumps go; NULL: the current folder */
+    uint64_t timeout_ns; /* no progress for so long is a hang; 0: never */
+    bool exact;
+    volatile int *stop; /* a signal to be passed on to the program; NULL: none comes */
+    /* A dump was made. From the thread that called vkbox_run(). */
+    void (*on_dump)(void *ctx, const char *path);
+    /* What there is to say that is no dump. */
+    void (*on_trouble)(void *ctx, const char *text);
+    void *ctx;
+};
+
+struct vkbox_run_result {
+    bool exited, signalled;
+    int code;                           /* exit code, or signal */
+    uint32_t processes, devices, dumps; /* processes: that used Vulkan */
+};
+
+/* 0, or a negative errno: it could not be started. */
+int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, struct error *e);
+
+#endif

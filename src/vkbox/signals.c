@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* signals.c: signals that end the process. On a processor that is the GPU, a shader's wild access is one of them.
+ *
+ * What handlers the program has are called, and it ends as it would have ended. One that handles such signals itself (a
+ * virtual machine, Wine, a sanitizer) knows better which of them are crashes: if it ends the process, the reader hears so.
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "vkbox/layer.h"
+
+enum { COLLECT_MS = 3000, NUM = 5 };
+
+static const int signals[NUM] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+static struct sigaction before[NUM];
+
+static void note_signal(int sig, const siginfo_t *info, const ucontext_t *at, const char *thread)
+{
+    struct vkbox_crash *c = &box->crash;
+    uint32_t none = VKBOX_NO_CRASH;
+
+    if (!atomic_compare_exchange_strong(&c->kind, &none, VKBOX_SIGNAL)) {
+        box_await_collection(COLLECT_MS); /* the first one's: this thread would end the process under it */
+        return;
+    }
+    c->time_ns = box_now();
+    c->thread = (uint32_t)syscall(SYS_gettid);
+    memcpy(c->thread_name, thread, sizeof(c->thread_name));
+    c->signal = sig;
+    c->code = info->si_code;
+    if (info->si_code > 0 && sig != SIGABRT) {
+        c->processor = 1;
+        c->address = (uint64_t)(uintptr_t)info->si_addr;
+    } else {
+        c->sender = (uint32_t)info->si_pid;
+    }
+#ifdef __x86_64__
+    c->pc = (uint64_t)at->uc_mcontext.gregs[REG_RIP];
+    c->sp = (uint64_t)at->uc_mcontext.gregs[REG_RSP];
+    c->trap = (uint64_t)at->uc_mcontext.gregs[REG_TRAPNO];
+    c->fault = (uint64_t)at->uc_mcontext.gregs[REG_ERR];
+#endif
+    commands_copy_marks();
+    box_event();
+    box_await_collection(COLLECT_MS);
+}
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+    const uint8_t *address = info->si_addr;
+    char thread[16] = "";
+    int i = 0;
+
+    while (i < NUM - 1 && signals[i] != sig)
+        i++;
+    /* The file system of the box is full: it goes on in memory of the process. */
+    if (sig == SIGBUS && info->si_code > 0 && address >= (uint8_t *)box && address < (uint8_t *)(box + 1)) {
+        mmap(box, sizeof(*box), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+        return;
+    }
+    prctl(PR_GET_NAME, thread);
+    if (before[i].sa_handler == SIG_DFL)
+        note_signal(sig, info, context, thread);
+    if (before[i].sa_flags & SA_SIGINFO) {
+        before[i].sa_sigaction(sig, info, context);
+        return;
+    }
+    if (before[i].sa_handler != SIG_DFL && before[i].sa_handler != SIG_IGN) {
+        before[i].sa_handler(sig);
+        return;
+    }
+    if (before[i].sa_handler == SIG_IGN && info->si_code <= 0)
+        return;
+    /* The instruction is run again, and ends the process; what was sent is sent again. */
+    sigaction(sig, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    if (info->si_code <= 0)
+        syscall(SYS_tgkill, getpid(), (int)syscall(SYS_gettid), sig);
+}
+
+void signals_install(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct sigaction mine = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK}, now;
+    static bool done;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; !done && i < NUM; i++)
+        if (!sigaction(signals[i], NULL, &now)) {
+            before[i] = now;
+            sigaction(signals[i], &mine, NULL);
+        }
+    done = true;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+/* plant: a program that uses Vulkan, draws some frames into an image, and does one thing wrong.
+ *
+ *   plant [--frames N] [--draws N] [--at N] [--groups N] [--recover] KIND
+ *
+ * KIND: fine, loop-compute, loop-vertex, loop-fragment, fault, freed, dead-wait, slow, abort, wild, sleep. In the third frame
+ * number --at of its draws (or dispatches, of which each frame has as many) is the one. With --recover a device that is lost
+ * is made again, and the frames go on.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <vulkan/vulkan.h>
+
+#include "shape_frag.h"
+#include "shape_vert.h"
+#include "work_comp.h"
+
+enum { SIZE = 1024, BUFFER = 4 << 20, BAD_FRAME = 2 };
+
+static struct {
+    const char *kind;
+    uint32_t frames, draws, at;
+    uint32_t groups; /* of the slow dispatch */
+    int recover;
+} opt = {"fine", 5, 8, 3, 1000, 0};
+
+static struct {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    VkCommandPool pool;
+    VkCommandBuffer cb[2];
+    VkFence fence;
+    VkRenderPass pass;
+    VkImage image;
+    VkImageView view;
+    VkDeviceMemory image_memory, memory;
+    VkFramebuffer framebuffer;
+    VkBuffer buffer;
+    VkDescriptorSetLayout set_layout;
+    VkDescriptorPool set_pool;
+    VkDescriptorSet set;
+    VkPipelineLayout layout;
+    VkPipeline graphics, compute;
+    PFN_vkCmdBeginDebugUtilsLabelEXT begin_label;
+    PFN_vkCmdEndDebugUtilsLabelEXT end_label;
+    PFN_vkSetDebugUtilsObjectNameEXT set_name;
+} v;
+
+struct push {
+    uint64_t address;
+    uint32_t limit, stage;
+};
+
+static int is(const char *kind)
+{
+    return !strcmp(opt.kind, kind);
+}
+
+static void check(VkResult r, const char *what)
+{
+    if (r >= 0)
+        return;
+    fprintf(stderr, "plant: %s: %d\n", what, (int)r);
+    exit(r == VK_ERROR_DEVICE_LOST ? 5 : 6);
+}
+
+#define CHECK(call) check((call), #call)
+
+static void name(VkObjectType type, uint64_t handle, const char *text)
+{
+    VkDebugUtilsObjectNameInfoEXT info = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+                                          .objectType = type,
+                                          .objectHandle = handle,
+                                          .pObjectName = text};
+
+    if (v.set_name)
+        v.set_name(v.device, &info);
+}
+
+static void label(VkCommandBuffer cb, const char *text)
+{
+    VkDebugUtilsLabelEXT info = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT, .pLabelName = text};
+
+    if (text && v.begin_label)
+        v.begin_label(cb, &info);
+    else if (v.end_label)
+        v.end_label(cb);
+}
+
+static void make_instance(void)
+{
+    static const char *const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
+    VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_2};
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                 .pApplicationInfo = &app,
+                                 .enabledExtensionCount = 1,
+                                 .ppEnabledExtensionNames = extensions};
+    uint32_t n = 1;
+
+    CHECK(vkCreateInstance(&info, NULL, &v.instance));
+    CHECK(vkEnumeratePhysicalDevices(v.instance, &n, &v.physical));
+    v.begin_label =
+        (PFN_vkCmdBeginDebugUtilsLabelEXT)vkGetInstanceProcAddr(v.instance, "vkCmdBeginDebugUtilsLabelEXT");
+    v.end_label =
+        (PFN_vkCmdEndDebugUtilsLabelEXT)vkGetInstanceProcAddr(v.instance, "vkCmdEndDebugUtilsLabelEXT");
+    v.set_name =
+        (PFN_vkSetDebugUtilsObjectNameEXT)vkGetInstanceProcAddr(v.instance, "vkSetDebugUtilsObjectNameEXT");
+}
+
+static VkDeviceMemory allocate(VkMemoryRequirements need)
+{
+    VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                       .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+    VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                 .pNext = &flags,
+                                 .allocationSize = need.size,
+                                 .memoryTypeIndex = (uint32_t)__builtin_ctz(need.memoryTypeBits)};
+    VkDeviceMemory m;
+
+    CHECK(vkAllocateMemory(v.device, &info, NULL, &m));
+    return m;
+}
+
+static VkBuffer make_buffer(VkDeviceMemory *memory, const char *text)
+{
+    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                               .size = BUFFER,
+                               .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                        VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                                        VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    VkMemoryRequirements need;
+    VkBuffer b;
+
+    CHECK(vkCreateBuffer(v.device, &info, NULL, &b));
+    vkGetBufferMemoryRequirements(v.device, b, &need);
+    *memory = allocate(need);
+    CHECK(vkBindBufferMemory(v.device, b, *memory, 0));
+    name(VK_OBJECT_TYPE_BUFFER, (uint64_t)b, text);
+    return b;
+}
+
+static void make_image(void)
+{
+    VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                              .imageType = VK_IMAGE_TYPE_2D,
+                              .format = VK_FORMAT_R8G8B8A8_UNORM,
+                              .extent = {SIZE, SIZE, 1},
+                              .mipLevels = 1,
+                              .arrayLayers = 1,
+                              .samples = VK_SAMPLE_COUNT_1_BIT,
+                              .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
+    VkAttachmentDescription a = {.format = info.format,
+                                 .samples = 1,
+                                 .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                 .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+                                 .finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
+    VkAttachmentReference ref = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    VkSubpassDescription sub = {.colorAttachmentCount = 1, .pColorAttachments = &ref};
+    VkRenderPassCreateInfo pass = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
+                                   .attachmentCount = 1,
+                                   .pAttachments = &a,
+                                   .subpassCount = 1,
+                                   .pSubpasses = &sub};
+    VkImageViewCreateInfo view = {.sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+                                  .viewType = VK_IMAGE_VIEW_TYPE_2D,
+                                  .format = info.format,
+                                  .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+    VkFramebufferCreateInfo fb = {.sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
+                                  .attachmentCount = 1,
+                                  .width = SIZE,
+                                  .height = SIZE,
+                                  .layers = 1};
+    VkMemoryRequirements need;
+
+    CHECK(vkCreateImage(v.device, &info, NULL, &v.image));
+    vkGetImageMemoryRequirements(v.device, v.image, &need);
+    v.image_memory = allocate(need);
+    CHECK(vkBindImageMemory(v.device, v.image, v.image_memory, 0));
+    view.image = v.image;
+    CHECK(vkCreateImageView(v.device, &view, NULL, &v.view));
+    CHECK(vkCreateRenderPass(v.device, &pass, NULL, &v.pass));
+    fb.renderPass = v.pass;
+    fb.pAttachments = &v.view;
+    CHECK(vkCreateFramebuffer(v.device, &fb, NULL, &v.framebuffer));
+}
+
+static VkShaderModule module(const uint32_t *code, size_t size)
+{
+    VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = code};
+    VkShaderModule m;
+
+    CHECK(vkCreateShaderModule(v.device, &info, NULL, &m));
+    return m;
+}
+
+static void make_layout(void)
+{
+    VkDescriptorSetLayoutBinding binding = {0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_ALL,
+                                            NULL};
+    VkDescriptorSetLayoutCreateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                           .bindingCount = 1,
+                                           .pBindings = &binding};
+    VkPushConstantRange range = {VK_SHADER_STAGE_ALL, 0, sizeof(struct push)};
+    VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                         .setLayoutCount = 1,
+                                         .pSetLayouts = &v.set_layout,
+                                         .pushConstantRangeCount = 1,
+                                         .pPushConstantRanges = &range};
+    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
+    VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                       .maxSets = 1,
+                                       .poolSizeCount = 1,
+                                       .pPoolSizes = &size};
+    VkDescriptorSetAllocateInfo allocate_set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                                .descriptorSetCount = 1,
+                                                .pSetLayouts = &v.set_layout};
+    VkDescriptorBufferInfo buffer = {v.buffer, 0, VK_WHOLE_SIZE};
+    VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                  .descriptorCount = 1,
+                                  .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                  .pBufferInfo = &buffer};
+
+    CHECK(vkCreateDescriptorSetLayout(v.device, &set, NULL, &v.set_layout));
+    CHECK(vkCreatePipelineLayout(v.device, &layout, NULL, &v.layout));
+    CHECK(vkCreateDescriptorPool(v.device, &pool, NULL, &v.set_pool));
+    allocate_set.descriptorPool = v.set_pool;
+    CHECK(vkAllocateDescriptorSets(v.device, &allocate_set, &v.set));
+    write.dstSet = v.set;
+    vkUpdateDescriptorSets(v.device, 1, &write, 0, NULL);
+}
+
+static void make_pipelines(void)
+{
+    VkPipelineShaderStageCreateInfo stages[2] = {
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_VERTEX_BIT,
+         .module = module(shape_vert, sizeof(shape_vert)),
+         .pName = "main"},
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
+         .module = module(shape_frag, sizeof(shape_frag)),
+         .pName = "main"}};
+    VkPipelineVertexInputStateCreateInfo input = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
+    VkPipelineInputAssemblyStateCreateInfo assembly = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
+        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
+    VkViewport viewport = {0, 0, SIZE, SIZE, 0, 1};
+    VkRect2D scissor = {{0, 0}, {SIZE, SIZE}};
+    VkPipelineViewportStateCreateInfo view = {.sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
+                                              .viewportCount = 1,
+                                              .pViewports = &viewport,
+                                              .scissorCount = 1,
+                                              .pScissors = &scissor};
+    VkPipelineRasterizationStateCreateInfo raster = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1};
+    VkPipelineMultisampleStateCreateInfo samples = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO, .rasterizationSamples = 1};
+    VkPipelineColorBlendAttachmentState mask = {.colorWriteMask = 15};
+    VkPipelineColorBlendStateCreateInfo blend = {.sType =
+                                                     VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+                                                 .attachmentCount = 1,
+                                                 .pAttachments = &mask};
+    VkGraphicsPipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+                                         .stageCount = 2,
+                                         .pStages = stages,
+                                         .pVertexInputState = &input,
+                                         .pInputAssemblyState = &assembly,
+                                         .pViewportState = &view,
+                                         .pRasterizationState = &raster,
+                                         .pMultisampleState = &samples,
+                                         .pColorBlendState = &blend,
+                                         .layout = v.layout,
+                                         .renderPass = v.pass};
+    VkComputePipelineCreateInfo compute = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, .stage = stages[0], .layout = v.layout};
+
+    CHECK(vkCreateGraphicsPipelines(v.device, VK_NULL_HANDLE, 1, &info, NULL, &v.graphics));
+    name(VK_OBJECT_TYPE_PIPELINE, (uint64_t)v.graphics, "shapes");
+    compute.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    compute.stage.module = module(work_comp, sizeof(work_comp));
+    CHECK(vkCreateComputePipelines(v.device, VK_NULL_HANDLE, 1, &compute, NULL, &v.compute));
+    name(VK_OBJECT_TYPE_PIPELINE, (uint64_t)v.compute, "simulate");
+    vkDestroyShaderModule(v.device, stages[0].module, NULL);
+    vkDestroyShaderModule(v.device, stages[1].module, NULL);
+    vkDestroyShaderModule(v.device, compute.stage.module, NULL);
+}
+
+static void make_device(void)
+{
+    float priority = 1;
+    VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
+    VkPhysicalDeviceBufferDeviceAddressFeatures addresses = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
+        .bufferDeviceAddress = VK_TRUE};
+    VkPhysicalDeviceFeatures features = {.fragmentStoresAndAtomics = VK_TRUE,
+                                         .vertexPipelineStoresAndAtomics = VK_TRUE};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = &addresses,
+                               .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queue,
+                               .pEnabledFeatures = &features};
+    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                    .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
+    VkCommandBufferAllocateInfo cbs = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                       .commandBufferCount = 2};
+    VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+
+    CHECK(vkCreateDevice(v.physical, &info, NULL, &v.device));
+    vkGetDeviceQueue(v.device, 0, 0, &v.queue);
+    CHECK(vkCreateCommandPool(v.device, &pool, NULL, &v.pool));
+    cbs.commandPool = v.pool;
+    CHECK(vkAllocateCommandBuffers(v.device, &cbs, v.cb));
+    CHECK(vkCreateFence(v.device, &fence, NULL, &v.fence));
+    make_image();
+    v.buffer = make_buffer(&v.memory, "results");
+    make_layout();
+    make_pipelines();
+}
+
+/* Not everything: a lost device forgives it. */
+static void destroy_device(void)
+{
+    vkDestroyPipeline(v.device, v.graphics, NULL);
+    vkDestroyPipeline(v.device, v.compute, NULL);
+    vkDestroyBuffer(v.device, v.buffer, NULL);
+    vkFreeMemory(v.device, v.memory, NULL);
+    vkDestroyCommandPool(v.device, v.pool, NULL);
+    vkDestroyDevice(v.device, NULL);
+}
+
+/* ---- frames -------------------------------------------------------------- */
+
+static uint64_t bad_address(void)
+{
+    VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO};
+    VkDeviceMemory memory;
+    uint64_t address;
+
+    if (is("fault"))
+        return UINT64_C(0x123456789000);
+    info.buffer = make_buffer(&memory, "particles");
+    address = vkGetBufferDeviceAddress(v.device, &info);
+    vkDestroyBuffer(v.device, info.buffer, NULL);
+    vkFreeMemory(v.device, memory, NULL);
+    return address;
+}
+
+static void set_push(VkCommandBuffer cb, int bad, int graphics)
+{
+    struct push p = {0, 4, 0};
+
+    if (bad && !graphics && (is("loop-compute") || is("slow")))
+        p.limit = 0;
+    if (bad && !graphics && (is("fault") || is("freed")))
+        p.address = bad_address();
+    if (bad && graphics && (is("loop-vertex") || is("loop-fragment"))) {
+        p.limit = 0;
+        p.stage = is("loop-vertex") ? 1 : 2;
+    }
+    vkCmdPushConstants(cb, v.layout, VK_SHADER_STAGE_ALL, 0, sizeof(p), &p);
+}
+
+/* llvmpipe ends each invocation after 65 535 rounds: what does not end is many of them. */
+static uint32_t groups(int bad)
+{
+    return bad && is("loop-compute") ? 65535 : bad && is("slow") ? opt.groups : 4;
+}
+
+static void record(VkCommandBuffer cb, int bad)
+{
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    VkClearValue clear = {0};
+    VkRenderPassBeginInfo pass = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+                                  .renderPass = v.pass,
+                                  .framebuffer = v.framebuffer,
+                                  .renderArea = {{0, 0}, {SIZE, SIZE}},
+                                  .clearValueCount = 1,
+                                  .pClearValues = &clear};
+
+    CHECK(vkBeginCommandBuffer(cb, &begin));
+    label(cb, "frame");
+    label(cb, "simulation");
+    vkCmdBindPipeline(cb, VK_PIPELINE_BIND_POINT_COMPUTE, v.compute);
+    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, v.layout, 0, 1, &v.set, 0, NULL);
+    for (uint32_t i = 1; i <= opt.draws; i++) {
+        set_push(cb, bad && i == opt.at, 0);
+        vkCmdDispatch(cb, groups(bad && i == opt.at), 1, 1);
+    }
+    label(cb, NULL);
+    label(cb, "shapes");
+    vkCmdBeginRenderPass(cb, &pass, VK_SUBPASS_CONTENTS_INLINE);
+    vkCmdBindPipeline(cb, VK_PIPELINE_BIND_POINT_GRAPHICS, v.graphics);
+    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_GRAPHICS, v.layout, 0, 1, &v.set, 0, NULL);
+    for (uint32_t i = 1; i <= opt.draws; i++) {
+        set_push(cb, bad && i == opt.at, 1);
+        vkCmdDraw(cb, bad && i == opt.at && is("loop-vertex") ? 30000000 : 3, 1, 0, 0);
+    }
+    vkCmdEndRenderPass(cb);
+    label(cb, NULL);
+    label(cb, NULL);
+    CHECK(vkEndCommandBuffer(cb));
+}
+
+static VkResult frame(uint32_t n, int bad)
+{
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+    VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &v.cb[n % 2]};
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    VkResult r;
+
+    record(v.cb[n % 2], bad);
+    if (bad && is("dead-wait")) {
+        CHECK(vkCreateSemaphore(v.device, &info, NULL, &semaphore));
+        name(VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, "never");
+        submit.waitSemaphoreCount = 1;
+        submit.pWaitSemaphores = &semaphore;
+        submit.pWaitDstStageMask = &stage;
+    }
+    r = vkQueueSubmit(v.queue, 1, &submit, v.fence);
+    if (r == VK_SUCCESS)
+        r = vkWaitForFences(v.device, 1, &v.fence, VK_TRUE, UINT64_MAX);
+    if (r == VK_SUCCESS)
+        r = vkResetFences(v.device, 1, &v.fence);
+    return r;
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--recover"))
+            opt.recover = 1;
+        else if (!strcmp(argv[i], "--frames") && i + 1 < argc)
+            opt.frames = (uint32_t)atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--draws") && i + 1 < argc)
+            opt.draws = (uint32_t)atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--at") && i + 1 < argc)
+            opt.at = (uint32_t)atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--groups") && i + 1 < argc)
+            opt.groups = (uint32_t)atoi(argv[++i]);
+        else
+            opt.kind = argv[i];
+    }
+    make_instance();
+    make_device();
+    for (uint32_t n = 0; n < opt.frames; n++) {
+        VkResult r = frame(n, n == BAD_FRAME);
+
+        if (r == VK_ERROR_DEVICE_LOST && opt.recover) {
+            puts("the device was lost");
+            destroy_device();
+            make_device();
+        } else {
+            CHECK(r);
+        }
+        if (n == BAD_FRAME && is("abort"))
+            abort();
+        if (n == BAD_FRAME && is("wild"))
+            *(volatile int *)(uintptr_t)opt.at = 1;
+        if (n == BAD_FRAME && is("sleep"))
+            pause();
+    }
+    CHECK(vkDeviceWaitIdle(v.device));
+    printf("%u frames\n", opt.frames);
+    destroy_device();
+    vkDestroyInstance(v.instance, NULL);
+    return 0;
+}

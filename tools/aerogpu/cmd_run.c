@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* aerogpu run: the black box for any program on any Vulkan driver. */
+#include "commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <aerogpu/blackbox.h>
+
+#include "base/clock.h"
+#include "base/program.h"
+#include "vkbox/run.h"
+
+static volatile int stopped;
+
+static void on_signal(int sig)
+{
+    stopped = sig;
+}
+
+static void on_dump(void *ctx, const char *path)
+{
+    struct bb_error e = {0};
+
+    fputs("\n", stderr);
+    if (bb_report(path, BB_REPORT_TEXT, stderr, &e))
+        fprintf(stderr, "aerogpu run: %s\n", e.text);
+    fprintf(stderr, "\naerogpu run: the dump is %s; `aerogpu report --html crash.html` makes a page of it\n",
+            path);
+}
+
+static void on_trouble(void *ctx, const char *text)
+{
+    fprintf(stderr, "aerogpu run: %s\n", text);
+}
+
+int cmd_run(int argc, char **argv)
+{
+    struct vkbox_run_params p = {
+        .timeout_ns = 10 * NSEC_PER_SEC, .stop = &stopped, .on_dump = on_dump, .on_trouble = on_trouble};
+    struct options_row rows[] = {
+        OPT_TIME(
+            "gpu-timeout", 0, &p.timeout_ns, NSEC_PER_SEC, 86400, "SECONDS",
+            "a device that makes no progress for so long, while the driver was let run, hangs: there is a dump, and the program hears `VK_ERROR_DEVICE_LOST`; 10"),
+        OPT_FLAG(
+            "exact", 0, &p.exact,
+            "mark every command, where marks otherwise stand between groups of them: slower, and the report names one command"),
+        OPT_TEXT("output", 'o', &p.dumps, "DIR", "where dumps go; the current folder"), OPT_END};
+    struct options line = {
+        .rows = rows,
+        .operands = "-- PROGRAM [ARGUMENT...]",
+        .min = 1,
+        .max = -1,
+        .wrong = "no program is given",
+        .stops = true,
+        .about =
+            "Runs a program with a Vulkan layer that keeps what it does: command buffers, submissions, objects with their names, shaders. The device marks how far it came. When the device is lost or hangs, when a shader's access to memory ends the process, or when something else does, a dump says which command it was, with which shaders and resources, and the report is printed. The program may use Vulkan itself, or anything that is built on it: Direct3D 12 with vkd3d, DXVK, OpenGL with Zink, WebGPU, compute libraries; and any driver.\n\n"
+            "The program's exit code is passed on; a signal that ended it is 128 and its number.",
+        .exits = {"the program's own",
+                  [EXIT_ENV] = "the program cannot be run, or the layer is missing; or the program's own"},
+        .examples = "aerogpu run -- vkcube\n"
+                    "aerogpu run --gpu-timeout 2 -- wine game.exe\n"
+                    "aerogpu run --exact -- ./my-renderer --headless\n",
+        .see = "aerogpu-report(1), aerogpu-crashes(1), aerogpu-lose(1)"};
+    struct sigaction sa = {.sa_handler = on_signal};
+    struct vkbox_run_result result;
+    struct error e = {0};
+    char manifest[PATH_MAX];
+    int r = command_line(&line, argc, argv);
+
+    if (r)
+        return r < 0 ? EXIT_OK : r;
+    if (program_find(&(struct program_params){.what = "the Vulkan layer (of a build without a sanitizer)",
+                                              .variable = "AEROGPU_BLACKBOX_LAYER",
+                                              .built = "src/vkbox/VkLayer_AEROGPU_blackbox.json",
+                                              .installed = "aerogpu/VkLayer_AEROGPU_blackbox.json",
+                                              .place = PROGRAM_LIB,
+                                              .is_data = true},
+                     manifest, sizeof(manifest), &e))
+        return command_fail(EXIT_ENV, &e);
+    p.layers = dirname(manifest);
+    p.argv = argv + optind;
+    sigaction(SIGINT, &sa, NULL);
+    sigaction(SIGTERM, &sa, NULL);
+    if (vkbox_run(&p, &result, &e))
+        return command_fail(EXIT_ENV, &e);
+    if (!result.processes)
+        fprintf(stderr,
+                "aerogpu run: the program made no Vulkan instance, or could not write a record of it\n");
+    return result.signalled ? 128 + result.code : result.code;
+}
