@@ -171,6 +171,8 @@ const char *bb_sure_name(enum bb_sure sure);
     C(REQUEST, "request", NOTHING, "", ACTIVE, NULL)                                                           \
     C(HANG, "hang", CRASH, "does not finish", TIMEOUT,                                                         \
       "Look at the loops of the shaders that are bound at the command: what ends them, and can it be that it never comes?")\
+    C(WAITING, "waiting", CRASH, "waits", TIMEOUT,                                                                             \
+      "See who should have signalled what it waits for: was it never submitted, or submitted behind this?")                    \
     C(SLOW, "slow", NOTHING, "is slow", TIMEOUT,                                                                               \
       "It ended when it was let run: see what the shaders of the command do for each vertex and pixel.")                       \
     C(PAGE_FAULT, "page fault", CRASH, "caused a page fault", PAGE_FAULT,                                      \

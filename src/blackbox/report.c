@@ -14,18 +14,34 @@ static void advise(struct bb_view *v, const char *text)
         snprintf(v->advice[v->num_advice++], sizeof(v->advice[0]), "%s", text);
 }
 
+/* Whether the dump holds what can be played again. */
+static bool has_recording(struct bb_view *v)
+{
+    sqlite3_stmt *s = bb_select(&v->dump, "SELECT 1 FROM file WHERE kind='recording' LIMIT 1");
+    bool any = false;
+
+    while (bb_step(&v->dump, &s))
+        any = true;
+    return any;
+}
+
 static void make_advice(struct bb_view *v)
 {
     const struct bb_cause_desc *cause = bb_cause_desc(bb_cause_find(v->cause));
+    bool recording = has_recording(v);
 
     if ((cause->kind != BB_KIND_OUTSIDE || cause->status == BB_STATUS_TIMEOUT) &&
-        strcmp(v->certainty, "certain"))
-        advise(
-            v,
-            "Run `aerogpu play` on this dump: it plays the last submissions in a fresh executor with a marker around every command, and writes the exact one into the dump.");
+        strcmp(v->certainty, "certain")) {
+        if (recording)
+            advise(
+                v,
+                "Run `aerogpu play` on this dump: it plays the last submissions in a fresh executor with a marker around every command, and writes the exact one into the dump.");
+        else if (v->packet >= 0 && strcmp(v->source, "exact markers"))
+            advise(v, "Run the program with `aerogpu run --exact`: then every command has a marker of its own.");
+    }
     if (cause->advice)
         advise(v, cause->advice);
-    if (cause->kind == BB_KIND_CRASH || cause->kind == BB_KIND_REFUSAL)
+    if (recording && (cause->kind == BB_KIND_CRASH || cause->kind == BB_KIND_REFUSAL))
         advise(
             v,
             "Run `aerogpu minimize` on this dump for the smallest recording that still crashes the same way.");

@@ -103,7 +103,7 @@ void bb_schema_sql(struct strbuf *out)
 
 static const char *const meta_keys[][2] = {
     {"reason", "what made the dump: timeout, reset (of the ring, with work unfinished), error, executor "
-               "death, page fault, device removed, request"},
+               "death, page fault, device removed, request; of a program: device lost, signal, timeout"},
     {"summary", "one line: what the one who made the dump saw"},
     {"cause", "of the first finding, see there; replaying does not change it"},
     {"place", "the shaders at the command, or its name, or that it came from outside: where to look"},

@@ -34,7 +34,6 @@ enum {
     VKBOX_OBJECTS = 98304,
     VKBOX_CHUNKS = 16384,
     VKBOX_CHUNK_WORDS = 510,
-    VKBOX_STAMPS = 4096, /* of a command buffer in exact mode */
     VKBOX_CODE = 24 << 20,
     VKBOX_ERRORS = 64,
     VKBOX_NAME = 48,
@@ -57,7 +56,7 @@ struct vkbox_device {
 enum vkbox_marks {
     VKBOX_MARKS_NONE,
     VKBOX_MARKS_IMPORTED, /* into this file */
-    VKBOX_MARKS_COPIED,   /* into memory of the process, from which a thread copies them */
+    VKBOX_MARKS_COPIED,   /* into memory of the process, which copies them while it waits */
 };
 
 struct vkbox_queue {
@@ -80,10 +79,7 @@ struct vkbox_command_buffer {
     uint32_t mark; /* index of its mark in the device's, or VKBOX_NO_INDEX */
     uint32_t
         points; /* marks in it; the device writes 1 to `points`, each when everything before it has finished */
-    uint32_t stamps;          /* exact mode: time stamps in it */
-    _Atomic uint32_t stamped; /* of these, so many had been passed when somebody looked */
     uint32_t cut;             /* 1: there was no room for all of it */
-    uint32_t pad;
     char name[VKBOX_NAME];
 };
 

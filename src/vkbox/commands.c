@@ -5,8 +5,7 @@
  *
  * A mark is one word for each command buffer. A point writes its number there, outside of render passes, when everything
  * before it has finished and before anything behind it begins: the group between the last point that was passed and the next
- * one is what the device was at. Inside of render passes nothing can be written; exact mode puts time stamps there, two behind
- * each command: a driver may keep the first back until the second closes its batch.
+ * one is what the device was at. Inside of render passes nothing can be written; exact mode cuts them in pieces (passes.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -280,7 +279,7 @@ void commands_execute(struct command_buffer *cb, uint32_t n, const VkCommandBuff
 
 /* ---- marks --------------------------------------------------------------- */
 
-static void point(struct command_buffer *cb)
+void commands_point(struct command_buffer *cb)
 {
     static const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                             .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
@@ -300,12 +299,10 @@ static void point(struct command_buffer *cb)
     cb->slot->points = value;
 }
 
-static void stamp(struct command_buffer *cb)
+void commands_open(struct command_buffer *cb, int by)
 {
-    for (int i = 0; i < 2 && cb->slot->stamps < VKBOX_STAMPS; i++)
-        cb->d->next.vkCmdWriteTimestamp(cb->handle, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, cb->stamps,
-                                        cb->slot->stamps++);
-    note(cb, VKBOX_STAMP, cb->slot->stamps - 1, 0); /* the first of the two, counted from 1 */
+    if (cb)
+        cb->open += (uint32_t)by;
 }
 
 void commands_begun(struct command_buffer *cb)
@@ -319,10 +316,10 @@ void commands_pass(struct command_buffer *cb, bool begins)
     if (!cb || !cb->slot)
         return;
     if (begins && cb->pending && !cb->in_pass)
-        point(cb);
+        commands_point(cb);
     cb->in_pass = begins;
     if (!begins)
-        point(cb);
+        commands_point(cb);
 }
 
 void commands_subpass(struct command_buffer *cb)
@@ -337,10 +334,10 @@ void commands_work(struct command_buffer *cb)
         return;
     cb->pending++;
     if (cb->in_pass) {
-        if (cb->stamps && cb->slot->stamps + 2 <= VKBOX_STAMPS)
-            stamp(cb);
+        if (box->exact)
+            pass_cut(cb);
     } else if (cb->pending >= (box->exact ? 1 : GROUP)) {
-        point(cb);
+        commands_point(cb);
     }
 }
 
@@ -393,8 +390,6 @@ static void drop(struct command_buffer *cb)
             give_mark(cb->d, cb->slot->mark);
         give_slot(cb->index);
     }
-    if (cb->stamps && !device_is_lost(cb->d))
-        cb->d->next.vkDestroyQueryPool(cb->d->handle, cb->stamps, NULL);
     free(cb);
 }
 
@@ -459,18 +454,6 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkFreeCommandBuffers(VkDevice device, VkC
         d->next.vkFreeCommandBuffers(device, pool, n, buffers);
 }
 
-static void begin_stamps(struct command_buffer *cb)
-{
-    VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                  .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                  .queryCount = VKBOX_STAMPS};
-
-    if (!box->exact || !cb->d->stamps)
-        return;
-    if (!cb->stamps && cb->d->next.vkCreateQueryPool(cb->d->handle, &info, NULL, &cb->stamps))
-        cb->stamps = VK_NULL_HANDLE;
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBeginCommandBuffer(VkCommandBuffer handle,
                                                                 const VkCommandBufferBeginInfo *info)
 {
@@ -488,8 +471,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBeginCommandBuffer(VkCommandBuffer 
     if (!cb->chunk)
         cb->slot->first = VKBOX_NO_INDEX;
     cb->slot->cut = !cb->chunk;
-    cb->slot->points = cb->slot->stamps = 0;
-    atomic_store(&cb->slot->stamped, 0);
+    cb->slot->points = 0;
+    cb->open = 0;
+    cb->pass.kind = PASS_WHOLE;
     cb->pending = 0;
     cb->in_pass = inside;
     if (cb->slot->mark == VKBOX_NO_INDEX && cb->writes)
@@ -497,11 +481,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBeginCommandBuffer(VkCommandBuffer 
     cb->marked = !inside && cb->writes && cb->slot->mark != VKBOX_NO_INDEX;
     if (cb->marked)
         d->marks[cb->slot->mark] = 0;
-    if (!inside)
-        begin_stamps(cb);
-    if (cb->stamps && !inside)
-        d->next.vkCmdResetQueryPool(handle, cb->stamps, 0, VKBOX_STAMPS);
-    point(cb);
+    commands_point(cb);
     return r;
 }
 
@@ -511,7 +491,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkEndCommandBuffer(VkCommandBuffer ha
     struct device *d = cb ? cb->d : device_of(handle);
 
     if (cb && cb->slot && !cb->in_pass)
-        point(cb);
+        commands_point(cb);
     return note_result(d, VKBOX_CALL_vkEndCommandBuffer, d->next.vkEndCommandBuffer(handle));
 }
 
@@ -570,37 +550,7 @@ static void copy_device(struct device *d, void *ctx)
         memcpy(box->marks[d->index], d->marks, sizeof(box->marks[0]));
 }
 
-/* How many of the stamps have been passed. The first one that is missing ends it: a driver may be busy with that. */
-static void look_at_stamps(struct command_buffer *cb)
-{
-    uint32_t n = atomic_load(&cb->slot->stamped);
-    struct {
-        uint64_t time, available;
-    } got;
-
-    for (; n < cb->slot->stamps; n += 2) {
-        if (cb->d->next.vkGetQueryPoolResults(cb->d->handle, cb->stamps, n, 1, sizeof(got), &got, sizeof(got),
-                                              VK_QUERY_RESULT_64_BIT |
-                                                  VK_QUERY_RESULT_WITH_AVAILABILITY_BIT) < 0 ||
-            !got.available)
-            break;
-        atomic_store(&cb->slot->stamped, n + 2);
-    }
-}
-
 void commands_copy_marks(void)
 {
-    struct map_slot s;
-    size_t at = 0;
-
     devices_each(copy_device, NULL);
-    if (!box->exact || pthread_rwlock_tryrdlock(&known_lock))
-        return;
-    while (map_next(&known, &at, &s)) {
-        struct command_buffer *cb = (void *)(uintptr_t)s.value;
-
-        if (cb->slot && cb->stamps)
-            look_at_stamps(cb);
-    }
-    pthread_rwlock_unlock(&known_lock);
 }

@@ -373,6 +373,7 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         name_command(v);
         end_sentence(r, ev, v);
     } else if (v->submission && choose(r, ev->device).waiting) {
+        v->cause = v->cause == BB_CAUSE_HANG ? BB_CAUSE_WAITING : v->cause;
         name_waiting(r, v);
     } else {
         TEXT(v,

@@ -177,13 +177,10 @@ static void describe(struct device *d, VkPhysicalDevice physical, PFN_vkGetInsta
     VkQueueFamilyProperties family[16];
     uint32_t n = 16;
 
-    d->stamps = true;
     if (families)
         families(physical, &n, family);
-    for (uint32_t i = 0; families && i < n; i++) {
+    for (uint32_t i = 0; families && i < n; i++)
         d->family_flags[i] = family[i].queueFlags;
-        d->stamps = d->stamps && family[i].timestampValidBits;
-    }
     if (!plain || !d->slot)
         return;
     plain(physical, &p.properties);
@@ -412,6 +409,7 @@ static PFN_vkVoidFunction device_hook(const char *name)
     fn = fn ? fn : find(queue_hooks, name);
     fn = fn ? fn : find(command_hooks, name);
     fn = fn ? fn : find(object_hooks, name);
+    fn = fn ? fn : find(pass_hooks, name);
     for (size_t i = 0; !fn && i < num_generated_hooks; i++)
         if (!strcmp(generated_hooks[i].name, name))
             fn = generated_hooks[i].fn;

@@ -3,7 +3,8 @@
  *
  *   layer.c     instances, devices, and what the loader asks for      commands.c  command buffers: records and marks
  *   queues.c    submissions, waits, and what calls answer             objects.c   objects and their memory
- *   signals.c   signals that would end the process                    keep.c      the box itself
+ *   passes.c    render passes in pieces, for exact mode               signals.c   signals that would end the process
+ *   keep.c      the box itself
  *
  * Invariants:
  *  1. Every call reaches the driver as the program made it, unless the reader has declared the device lost.
@@ -56,11 +57,25 @@ struct device {
     PFN_vkGetDeviceProcAddr get;
     struct next next;
     uint32_t family_flags[16];
-    bool stamps; /* the device has time stamps in every queue */
     VkBuffer mark_buffer;
     VkDeviceMemory mark_memory;
     uint32_t *marks; /* where the device writes them; NULL: it does not */
     uint64_t mark_used[VKBOX_MARKS / 64];
+};
+
+enum pass_kind { PASS_WHOLE, PASS_PIECES, PASS_RENDERING };
+enum { PASS_VIEWS = 16 };
+
+/* The render pass that is being recorded in exact mode, as it is begun again (passes.c). */
+struct pass {
+    enum pass_kind kind;
+    VkSubpassContents contents;
+    VkRenderPass middle, tail;
+    VkRenderPassBeginInfo info;
+    VkRenderPassAttachmentBeginInfo views;
+    VkImageView view[PASS_VIEWS];
+    VkRenderingInfo rendering;
+    VkRenderingAttachmentInfo color[PASS_VIEWS], depth, stencil;
 };
 
 struct command_buffer {
@@ -73,7 +88,8 @@ struct command_buffer {
     uint32_t pending; /* work since the last point */
     bool writes;      /* its queues can write memory */
     bool in_pass, marked;
-    VkQueryPool stamps; /* exact mode */
+    uint32_t open; /* queries and the like that a pass must not end within */
+    struct pass pass;
 };
 
 /* keep.c: the box of this process, or NULL. */
@@ -105,11 +121,24 @@ void commands_subpass(struct command_buffer *cb);
 void commands_begun(struct command_buffer *cb);
 void commands_work(struct command_buffer *cb);
 void commands_device_gone(struct device *d);
-void commands_copy_marks(void); /* of devices that cannot write into the box */
+void commands_point(struct command_buffer *cb);
+void commands_open(struct command_buffer *cb, int by);
+void commands_copy_marks(void); /* of devices that cannot write into the box. Safe in a signal handler */
 bool marks_create(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get, bool import);
 void marks_destroy(struct device *d);
 
 #define NEXT_OF(handle, cb, name) ((cb) ? (cb)->d : device_of(handle))->next.name
+
+/* passes.c: what generated hooks call to begin and end render passes. */
+void pass_vkCmdBeginRenderPass(struct command_buffer *cb, VkCommandBuffer handle,
+                               const VkRenderPassBeginInfo *info, VkSubpassContents contents);
+void pass_vkCmdBeginRenderPass2(struct command_buffer *cb, VkCommandBuffer handle,
+                                const VkRenderPassBeginInfo *info, const VkSubpassBeginInfo *subpass);
+void pass_vkCmdBeginRendering(struct command_buffer *cb, VkCommandBuffer handle, const VkRenderingInfo *info);
+void pass_vkCmdEndRenderPass(struct command_buffer *cb, VkCommandBuffer handle);
+void pass_vkCmdEndRenderPass2(struct command_buffer *cb, VkCommandBuffer handle, const VkSubpassEndInfo *end);
+void pass_vkCmdEndRendering(struct command_buffer *cb, VkCommandBuffer handle);
+void pass_cut(struct command_buffer *cb); /* between two commands, if it can be */
 
 /* objects.c */
 void note_created(struct device *d, VkObjectType type, uint64_t handle, const void *info);
@@ -125,7 +154,7 @@ void queues_device_gone(struct device *d);
 void signals_install(void);
 
 /* Each file's hooks end with a row without a name. */
-extern const struct hook command_hooks[], queue_hooks[], object_hooks[];
+extern const struct hook command_hooks[], queue_hooks[], object_hooks[], pass_hooks[];
 extern const struct hook generated_hooks[];
 extern const size_t num_generated_hooks;
 

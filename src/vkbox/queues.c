@@ -263,6 +263,7 @@ static VkResult wait_steps(struct device *d, enum vkbox_call call, uint64_t time
         r = poll(d, args, left < STEP_NS ? left : STEP_NS);
         if (r != VK_TIMEOUT && r != VK_NOT_READY)
             return note_result(d, call, r);
+        commands_copy_marks();
         if (device_is_lost(d))
             return VK_ERROR_DEVICE_LOST;
         if (left <= STEP_NS)

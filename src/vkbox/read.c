@@ -234,8 +234,6 @@ static int add_entry(const struct vkbox_reader *r, const struct vkbox_command_bu
         written = passed || (n && mark_of(r, cb) >= args[0]);
         code = args[0] > 1 ? add_item(l, BB_ITEM_BOTTOM, written, args[0]) : 0;
         return code ? code : add_item(l, BB_ITEM_TOP, written, args[0]);
-    case VKBOX_STAMP:
-        return add_item(l, BB_ITEM_BOTTOM, passed || (n && cb->stamped >= args[0]), args[0]);
     case VKBOX_EXECUTED:
         if (n >= 2 && args[0] < VKBOX_COMMAND_BUFFERS && depth < MAX_NESTING &&
             r->b->command_buffers[args[0]].recording == args[1])

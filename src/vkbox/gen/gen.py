@@ -291,6 +291,15 @@ DESTROYS = ('vkDestroy', 'vkFree')
 MAKES = ('vkCreate', 'vkAllocate')
 
 
+# What passes.c does itself.
+PASSES = {'vkCmdBeginRenderPass', 'vkCmdBeginRenderPass2', 'vkCmdBeginRendering', 'vkCmdEndRenderPass', 'vkCmdEndRenderPass2',
+          'vkCmdEndRendering'}
+# What must end in the pass that it began in.
+OPENS = {'vkCmdBeginQuery': 1, 'vkCmdEndQuery': -1, 'vkCmdBeginQueryIndexedEXT': 1, 'vkCmdEndQueryIndexedEXT': -1,
+         'vkCmdBeginTransformFeedbackEXT': 1, 'vkCmdEndTransformFeedbackEXT': -1, 'vkCmdBeginConditionalRenderingEXT': 1,
+         'vkCmdEndConditionalRenderingEXT': -1}
+
+
 def params_of(node):
     return [Field(p) for p in node.findall('param') if not p.get('api') or 'vulkan' in p.get('api').split(',')]
 
@@ -306,7 +315,7 @@ def command_hook(t, name, node, number):
     flags = flags_of(name, node)
     args = ', '.join(p.name for p in params)
     cb = params[0].name
-    call = f'NEXT_OF({cb}, cb, {name})({args})'
+    call = f'pass_{name}(cb, {args})' if name in PASSES else f'NEXT_OF({cb}, cb, {name})({args})'
     out = [proto, '{', f'    struct command_buffer *cb = command_buffer_of({cb});']
     body = t.encode(params[1:], '')
     out.append(f'    uint32_t *p = commands_begin(cb, {1 + t.words(params[1:])});')
@@ -327,6 +336,8 @@ def command_hook(t, name, node, number):
         out.append(f'    commands_{"pass(cb, false)" if ending else "work(cb)" if work else "subpass(cb)" if "NEXT" in flags else "begun(cb)"};')
     else:
         out.append(f'    {call};')
+        if name in OPENS:
+            out.append(f'    commands_open(cb, {OPENS[name]});')
     return out + ['}', '']
 
 
@@ -409,7 +420,7 @@ def main():
     following = sorted(set(commands) | set(objects) | set(CALLS) | set(OWN))
 
     lic = '/* SPDX-License-Identifier: MIT */\n/* Made by gen.py from Vulkan\'s registry. */\n'
-    head = [lic, '#ifndef VKBOX_TABLE_H_\n#define VKBOX_TABLE_H_\n', 'enum vkbox_command {', '    VKBOX_NONE,', '    VKBOX_POINT, /* (number, 0): a mark */', '    VKBOX_STAMP, /* (number, 0): a time stamp, counted from 1 */', '    VKBOX_EXECUTED, /* (slot, recording): of a command buffer that the command before executes */']
+    head = [lic, '#ifndef VKBOX_TABLE_H_\n#define VKBOX_TABLE_H_\n', 'enum vkbox_command {', '    VKBOX_NONE,', '    VKBOX_POINT, /* (number, 0): a mark */', '    VKBOX_EXECUTED, /* (slot, recording): of a command buffer that the command before executes */']
     head += [f'    VKBOX_{n},' for n in commands] + ['    VKBOX_NUM_COMMANDS', '};', '', '/* Calls whose results are noted. */',
                                                     'enum vkbox_call {', '    VKBOX_CALL_none,']
     head += [f'    VKBOX_CALL_{n},' for n in calls] + ['    VKBOX_NUM_CALLS', '};', '', '#endif', '']
