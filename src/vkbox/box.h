@@ -79,7 +79,7 @@ struct vkbox_command_buffer {
     uint32_t mark; /* index of its mark in the device's, or VKBOX_NO_INDEX */
     uint32_t
         points; /* marks in it; the device writes 1 to `points`, each when everything before it has finished */
-    uint32_t cut;             /* 1: there was no room for all of it */
+    uint32_t cut; /* 1: there was no room for all of it */
     char name[VKBOX_NAME];
 };
 

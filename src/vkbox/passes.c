@@ -51,65 +51,65 @@ static void keep(struct device *d, VkRenderPass pass, struct pieces *p, bool mad
 
 /* For VkRenderPassCreateInfo and …Info2, whose members have the same names. layout_…: the layout that the subpass has an
  * attachment in; `other` if it does not use it. make_…: one piece of a pass. */
-#define DEFINE_PIECES(version, create)                                                                        \
-    static VkImageLayout layout_##version(const VkSubpassDescription##version *s, uint32_t n,                 \
-                                          VkImageLayout other)                                                \
-    {                                                                                                         \
-        for (uint32_t k = 0; k < s->inputAttachmentCount; k++)                                                \
-            if (s->pInputAttachments[k].attachment == n)                                                      \
-                return s->pInputAttachments[k].layout;                                                        \
-        for (uint32_t k = 0; k < s->colorAttachmentCount; k++) {                                              \
-            if (s->pColorAttachments[k].attachment == n)                                                      \
-                return s->pColorAttachments[k].layout;                                                        \
-            if (s->pResolveAttachments && s->pResolveAttachments[k].attachment == n)                          \
-                return s->pResolveAttachments[k].layout;                                                      \
-        }                                                                                                     \
-        if (s->pDepthStencilAttachment && s->pDepthStencilAttachment->attachment == n)                        \
-            return s->pDepthStencilAttachment->layout;                                                        \
-        return other;                                                                                         \
-    }                                                                                                         \
-                                                                                                              \
-    static bool make_##version(struct device *d, const VkRenderPassCreateInfo##version *info,                 \
-                               enum piece piece, VkRenderPass *out)                                           \
-    {                                                                                                         \
-        VkAttachmentDescription##version *a = calloc(info->attachmentCount + 1, sizeof(*a));                  \
-        VkSubpassDescription##version subpass = info->pSubpasses[0];                                          \
-        VkRenderPassCreateInfo##version mine = *info;                                                         \
-        bool made;                                                                                            \
-                                                                                                              \
-        for (uint32_t i = 0; a && i < info->attachmentCount; i++) {                                           \
-            VkImageLayout first = info->pAttachments[i].initialLayout, within;                                \
-                                                                                                              \
-            within = layout_##version(                                                                        \
-                &subpass, i, first == VK_IMAGE_LAYOUT_UNDEFINED ? VK_IMAGE_LAYOUT_GENERAL : first);           \
-            a[i] = info->pAttachments[i];                                                                     \
-            if (piece != HEAD) {                                                                              \
-                a[i].initialLayout = within;                                                                  \
-                a[i].loadOp = a[i].stencilLoadOp = VK_ATTACHMENT_LOAD_OP_LOAD;                                \
-            }                                                                                                 \
-            if (piece != TAIL) {                                                                              \
-                a[i].finalLayout = within;                                                                    \
-                a[i].storeOp = a[i].stencilStoreOp = VK_ATTACHMENT_STORE_OP_STORE;                            \
-            }                                                                                                 \
-        }                                                                                                     \
-        if (piece != TAIL)                                                                                    \
-            subpass.pResolveAttachments = NULL;                                                               \
-        mine.pAttachments = a;                                                                                \
-        mine.pSubpasses = &subpass;                                                                           \
-        made = a && !d->next.create(d->handle, &mine, NULL, out);                                             \
-        free(a);                                                                                              \
-        return made;                                                                                          \
-    }                                                                                                         \
-                                                                                                              \
-    static void make_all_##version(struct device *d, const VkRenderPassCreateInfo##version *info,             \
-                                   VkRenderPass pass)                                                         \
-    {                                                                                                         \
-        struct pieces *p = d->slot && box->exact && info->subpassCount == 1 ? calloc(1, sizeof(*p)) : NULL;   \
-                                                                                                              \
-        if (p)                                                                                                \
-            keep(d, pass, p,                                                                                  \
-                 make_##version(d, info, HEAD, &p->head) && make_##version(d, info, MIDDLE, &p->middle) &&    \
-                     make_##version(d, info, TAIL, &p->tail));                                                \
+#define DEFINE_PIECES(version, create)                                                                       \
+    static VkImageLayout layout_##version(const VkSubpassDescription##version *s, uint32_t n,                \
+                                          VkImageLayout other)                                               \
+    {                                                                                                        \
+        for (uint32_t k = 0; k < s->inputAttachmentCount; k++)                                               \
+            if (s->pInputAttachments[k].attachment == n)                                                     \
+                return s->pInputAttachments[k].layout;                                                       \
+        for (uint32_t k = 0; k < s->colorAttachmentCount; k++) {                                             \
+            if (s->pColorAttachments[k].attachment == n)                                                     \
+                return s->pColorAttachments[k].layout;                                                       \
+            if (s->pResolveAttachments && s->pResolveAttachments[k].attachment == n)                         \
+                return s->pResolveAttachments[k].layout;                                                     \
+        }                                                                                                    \
+        if (s->pDepthStencilAttachment && s->pDepthStencilAttachment->attachment == n)                       \
+            return s->pDepthStencilAttachment->layout;                                                       \
+        return other;                                                                                        \
+    }                                                                                                        \
+                                                                                                             \
+    static bool make_##version(struct device *d, const VkRenderPassCreateInfo##version *info,                \
+                               enum piece piece, VkRenderPass *out)                                          \
+    {                                                                                                        \
+        VkAttachmentDescription##version *a = calloc(info->attachmentCount + 1, sizeof(*a));                 \
+        VkSubpassDescription##version subpass = info->pSubpasses[0];                                         \
+        VkRenderPassCreateInfo##version mine = *info;                                                        \
+        bool made;                                                                                           \
+                                                                                                             \
+        for (uint32_t i = 0; a && i < info->attachmentCount; i++) {                                          \
+            VkImageLayout first = info->pAttachments[i].initialLayout, within;                               \
+                                                                                                             \
+            within = layout_##version(&subpass, i,                                                           \
+                                      first == VK_IMAGE_LAYOUT_UNDEFINED ? VK_IMAGE_LAYOUT_GENERAL : first); \
+            a[i] = info->pAttachments[i];                                                                    \
+            if (piece != HEAD) {                                                                             \
+                a[i].initialLayout = within;                                                                 \
+                a[i].loadOp = a[i].stencilLoadOp = VK_ATTACHMENT_LOAD_OP_LOAD;                               \
+            }                                                                                                \
+            if (piece != TAIL) {                                                                             \
+                a[i].finalLayout = within;                                                                   \
+                a[i].storeOp = a[i].stencilStoreOp = VK_ATTACHMENT_STORE_OP_STORE;                           \
+            }                                                                                                \
+        }                                                                                                    \
+        if (piece != TAIL)                                                                                   \
+            subpass.pResolveAttachments = NULL;                                                              \
+        mine.pAttachments = a;                                                                               \
+        mine.pSubpasses = &subpass;                                                                          \
+        made = a && !d->next.create(d->handle, &mine, NULL, out);                                            \
+        free(a);                                                                                             \
+        return made;                                                                                         \
+    }                                                                                                        \
+                                                                                                             \
+    static void make_all_##version(struct device *d, const VkRenderPassCreateInfo##version *info,            \
+                                   VkRenderPass pass)                                                        \
+    {                                                                                                        \
+        struct pieces *p = d->slot && box->exact && info->subpassCount == 1 ? calloc(1, sizeof(*p)) : NULL;  \
+                                                                                                             \
+        if (p)                                                                                               \
+            keep(d, pass, p,                                                                                 \
+                 make_##version(d, info, HEAD, &p->head) && make_##version(d, info, MIDDLE, &p->middle) &&   \
+                     make_##version(d, info, TAIL, &p->tail));                                               \
     }
 
 DEFINE_PIECES(, vkCreateRenderPass)
@@ -190,7 +190,8 @@ static bool take_chain(struct pass *p, const void *chain)
 
     if (!chain)
         return true;
-    if (a->sType != VK_STRUCTURE_TYPE_RENDER_PASS_ATTACHMENT_BEGIN_INFO || a->pNext || a->attachmentCount > PASS_VIEWS)
+    if (a->sType != VK_STRUCTURE_TYPE_RENDER_PASS_ATTACHMENT_BEGIN_INFO || a->pNext ||
+        a->attachmentCount > PASS_VIEWS)
         return false;
     p->views = *a;
     memcpy(p->view, a->pAttachments, a->attachmentCount * sizeof(p->view[0]));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.c: a box as the rows of a dump. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,7 +307,7 @@ static void put_pipeline(struct rows *o, uint64_t handle)
 enum { BIND_POINTS = 2, BINDINGS = 16 };
 
 struct bound {
-    uint64_t pipeline[BIND_POINTS], sets[BINDINGS], vertices[BINDINGS], indices, targets[BINDINGS];
+    uint64_t pipeline[BIND_POINTS], sets[BINDINGS], vertices[BINDINGS], indices, framebuffer, targets[BINDINGS];
     uint32_t num_targets;
 };
 
@@ -336,8 +337,11 @@ static void track(struct bound *b, const struct vkbox_work *w)
         b->indices = handles[0];
     } else if (flags & VKBOX_IS_BEGIN) {
         b->num_targets = 0;
+        b->framebuffer = 0;
         for (uint32_t i = 0; i < n; i++)
-            if (handles[i])
+            if (!strcmp(types[i], "VkFramebuffer"))
+                b->framebuffer = handles[i];
+            else if (handles[i] && strcmp(types[i], "VkRenderPass"))
                 b->targets[b->num_targets++] = handles[i];
     }
 }
@@ -366,7 +370,7 @@ static void put_bound(struct rows *o)
     for (size_t i = 0; i <= o->v->work; i++) {
         if (i &&
             l->work[i].buffer != l->work[i - 1].buffer) /* nothing is inherited but what a pass draws into */
-            b = (struct bound){.num_targets = b.num_targets};
+            memset(&b, 0, offsetof(struct bound, framebuffer));
         track(&b, &l->work[i]);
     }
     flags = vkbox_commands[l->work[o->v->work].command].flags;
@@ -379,6 +383,7 @@ static void put_bound(struct rows *o)
     put_slots(o, "vertices", b.vertices, BINDINGS);
     put_slots(o, "indices", &b.indices, 1);
     put_slots(o, "target", b.targets, b.num_targets);
+    put_slots(o, "framebuffer", &b.framebuffer, 1);
 }
 
 /* ---- memory -------------------------------------------------------------- */

@@ -5,7 +5,8 @@
  *
  * KIND: fine, loop-compute, loop-vertex, loop-fragment, fault, freed, dead-wait, slow, abort, wild, sleep. In the third frame
  * number --at of its draws (or dispatches, of which each frame has as many) is the one. With --recover a device that is lost
- * is made again, and the frames go on.
+ * is made again, and the frames go on. One that is to sleep prints its number. A process that the driver keeps
+ * for more than 20 s ends by an alarm.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -435,6 +436,29 @@ static VkResult frame(uint32_t n, int bad)
     return r;
 }
 
+/* A sum over the image that the last frame left. */
+static uint32_t picture(void)
+{
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                .imageExtent = {SIZE, SIZE, 1}};
+    VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = v.cb};
+    VkDeviceMemory memory;
+    VkBuffer buffer = make_buffer(&memory, "picture");
+    uint32_t sum = 0, *pixels;
+
+    CHECK(vkBeginCommandBuffer(v.cb[0], &begin));
+    vkCmdCopyImageToBuffer(v.cb[0], v.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, buffer, 1, &region);
+    CHECK(vkEndCommandBuffer(v.cb[0]));
+    CHECK(vkQueueSubmit(v.queue, 1, &submit, VK_NULL_HANDLE));
+    CHECK(vkQueueWaitIdle(v.queue));
+    CHECK(vkMapMemory(v.device, memory, 0, VK_WHOLE_SIZE, 0, (void **)&pixels));
+    for (uint32_t i = 0; i < SIZE * SIZE; i++)
+        sum = sum * 31 + pixels[i];
+    return sum;
+}
+
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -451,6 +475,7 @@ int main(int argc, char **argv)
         else
             opt.kind = argv[i];
     }
+    alarm(20);
     make_instance();
     make_device();
     for (uint32_t n = 0; n < opt.frames; n++) {
@@ -467,11 +492,14 @@ int main(int argc, char **argv)
             abort();
         if (n == BAD_FRAME && is("wild"))
             *(volatile int *)(uintptr_t)opt.at = 1;
-        if (n == BAD_FRAME && is("sleep"))
+        if (n == BAD_FRAME && is("sleep")) {
+            printf("%d\n", (int)getpid());
+            fflush(stdout);
             pause();
+        }
     }
     CHECK(vkDeviceWaitIdle(v.device));
-    printf("%u frames\n", opt.frames);
+    printf("%u frames, picture %08x\n", opt.frames, picture());
     destroy_device();
     vkDestroyInstance(v.instance, NULL);
     return 0;

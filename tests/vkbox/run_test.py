@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""run_test.py AEROGPU PLANT LAYERS: aerogpu run over a program that does one thing wrong: the verdict, the dump, the exit code."""
+import glob, os, shutil, signal, sqlite3, subprocess, sys, tempfile
+
+aerogpu, plant, layers = sys.argv[1:4]
+tests = []
+# The third draw, and the third dispatch, of eight each; draws are counted behind the dispatches.
+DISPATCH, DRAW = 3, 11
+
+
+def case(fn):
+    tests.append(fn)
+    return fn
+
+
+def run(*args, options=(), code=0, env=None):
+    """(what it printed, the dumps that it made)"""
+    folder = tempfile.mkdtemp(prefix='aerogpu-run-test-')
+    try:
+        p = subprocess.run([aerogpu, 'run', '-o', folder, '--gpu-timeout', '1', *options, '--', plant, *args],
+                           capture_output=True, text=True, timeout=200, env={**os.environ, **(env or {})})
+        assert p.returncode == code, '%s: exit code %d, expected %d: %s%s' % (args, p.returncode, code, p.stdout, p.stderr)
+        dumps = []
+        for path in glob.glob(folder + '/*.aerogpudump'):
+            db = sqlite3.connect(path)
+            db.row_factory = sqlite3.Row
+            dumps.append(db)
+        return p, dumps
+    finally:
+        shutil.rmtree(folder)
+
+
+def finding(dumps):
+    assert len(dumps) == 1, len(dumps)
+    return dict(dumps[0].execute('SELECT * FROM finding WHERE rank=0').fetchone())
+
+
+def draw_of(db, f):
+    return db.execute('SELECT draw, path, text FROM packet WHERE number=?', (f['packet'],)).fetchone()
+
+
+def crash(kind, exact, **kw):
+    p, dumps = run(*kind.split(), options=['--exact'] if exact else [], **kw)
+    return p, dumps[0] if dumps else None, finding(dumps)
+
+
+@case
+def what_is_well_is_left_alone():
+    bare = subprocess.run([plant, 'fine'], capture_output=True, text=True, timeout=60)
+    for options in ([], ['--exact']):
+        p, dumps = run('fine', options=options)
+        assert p.stdout == bare.stdout and 'picture' in p.stdout and not p.stderr and not dumps, (bare.stdout, p.stdout, p.stderr)
+
+
+@case
+def a_hang_is_one_of_its_group():
+    for kind, path, draw in (('loop-compute', 'frame/simulation', 1), ('loop-fragment', 'frame/shapes', 9),
+                             ('loop-vertex', 'frame/shapes', 9)):
+        p, db, f = crash(kind, False, code=5)
+        assert (f['cause'], f['certainty'], f['sure_happened'], f['sure_command']) == ('hang', 'candidate', 'proven', 'suggested'), f
+        assert tuple(draw_of(db, f))[:2] == (draw, path), tuple(draw_of(db, f))
+        assert 'aerogpu run --exact' in p.stderr, p.stderr
+
+
+@case
+def exact_mode_names_the_command():
+    for kind, path, draw in (('loop-compute', 'frame/simulation', DISPATCH), ('loop-fragment', 'frame/shapes', DRAW),
+                             ('loop-vertex', 'frame/shapes', DRAW)):
+        _, db, f = crash(kind, True, code=5)
+        assert (f['cause'], f['certainty'], f['sure_command']) == ('hang', 'certain', 'proven'), f
+        assert tuple(draw_of(db, f))[:2] == (draw, path), tuple(draw_of(db, f))
+        slots = dict(db.execute('SELECT slot, what FROM binding WHERE packet=?', (f['packet'],)).fetchall())
+        if kind == 'loop-compute':
+            assert slots['pipeline'] == 'pipeline "simulate"' and 'compute' in slots, slots
+        else:
+            assert slots['pipeline'] == 'pipeline "shapes"' and {'vertex', 'pixel', 'framebuffer0'} <= set(slots), slots
+        assert db.execute("SELECT count(*) FROM shader WHERE text LIKE '%OpEntryPoint%'").fetchone()[0] > 0
+
+
+@case
+def a_wild_access_is_a_page_fault():
+    _, db, f = crash('fault', True, code=128 + signal.SIGSEGV)
+    assert (f['cause'], f['sure_command'], f['sure_cause']) == ('page fault', 'proven', 'proven'), f
+    assert draw_of(db, f)[0] == DISPATCH
+    address, kind = db.execute('SELECT address, kind FROM fault').fetchone()
+    assert (address, kind) == (0x123456789000, 'never mapped'), (hex(address), kind)
+
+
+@case
+def freed_memory_has_a_name():
+    _, db, f = crash('freed', True, code=128 + signal.SIGSEGV)
+    assert f['cause'] == 'page fault' and draw_of(db, f)[0] == DISPATCH, f
+    row = db.execute('SELECT f.kind, r.kind, r.destroyed_ns FROM fault f JOIN resource r ON r.id=f.resource '
+                     'WHERE r.destroyed_ns IS NOT NULL').fetchone()
+    assert row and row[0] == 'use after free' and '"particles"' in row[1], tuple(row or ())
+
+
+@case
+def a_program_recovers():
+    p, dumps = run('--recover', '--frames', '6', 'loop-vertex')  # llvmpipe's rasteriser serves all devices of a process
+    assert 'the device was lost' in p.stdout and '6 frames' in p.stdout and len(dumps) == 1, p.stdout
+
+
+@case
+def what_waits_for_nobody_is_said():
+    _, db, f = crash('dead-wait', False, code=128 + signal.SIGALRM)
+    assert f['cause'] == 'waiting' and 'waits for semaphore "never", which no submission signals' in f['text'], f
+
+
+@case
+def the_programs_own_crashes_are_its_own():
+    for kind, sig in (('abort', signal.SIGABRT), ('wild', signal.SIGSEGV)):
+        _, _, f = crash(kind, False, code=128 + sig)
+        assert (f['cause'], f['submission']) == ('program', None) and 'SIG' in f['text'], f
+
+
+@case
+def slow_is_given_its_time():
+    _, dumps = run('--groups', '60', 'slow', options=['--gpu-timeout', '30'])
+    assert not dumps
+
+
+@case
+def killed_from_outside_is_nobodys_fault():
+    with tempfile.TemporaryDirectory() as folder:
+        p = subprocess.Popen([aerogpu, 'run', '-o', folder, '--', plant, 'sleep'], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+        pid = int(p.stdout.readline())
+        os.kill(pid, signal.SIGKILL)
+        p.wait(60)
+        assert p.returncode == 128 + signal.SIGKILL
+        db = sqlite3.connect(glob.glob(folder + '/*.aerogpudump')[0])
+        assert db.execute('SELECT cause, submission FROM finding').fetchone() == ('killed', None)
+
+
+@case
+def exit_codes_are_passed_on():
+    p = subprocess.run([aerogpu, 'run', '--', 'sh', '-c', 'exit 7'], capture_output=True, text=True, timeout=60)
+    assert p.returncode == 7 and 'made no Vulkan instance' in p.stderr, p
+    p = subprocess.run([aerogpu, 'run', '--', '/no/such/program'], capture_output=True, text=True, timeout=60)
+    assert p.returncode == 4 and 'cannot run /no/such/program' in p.stderr, p
+
+
+@case
+def without_a_folder_the_program_runs_on():
+    for folder in ('/no/such/folder', 'relative', ''):
+        env = dict(os.environ, AEROGPU_BLACKBOX=folder, VK_ADD_LAYER_PATH=layers,
+                   VK_INSTANCE_LAYERS='VK_LAYER_AEROGPU_blackbox')
+        p = subprocess.run([plant, 'fine'], capture_output=True, text=True, timeout=60, env=env)
+        assert p.returncode == 0 and '5 frames' in p.stdout, p
+
+
+@case
+def a_full_disk_disturbs_nobody():
+    with tempfile.TemporaryDirectory() as folder:
+        if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], capture_output=True).returncode:
+            return
+        try:
+            env = dict(os.environ, AEROGPU_BLACKBOX=folder, VK_ADD_LAYER_PATH=layers,
+                       VK_INSTANCE_LAYERS='VK_LAYER_AEROGPU_blackbox')
+            p = subprocess.run([plant, 'fine'], capture_output=True, text=True, timeout=60, env=env)
+            assert p.returncode == 0 and '5 frames' in p.stdout, p
+        finally:
+            subprocess.run(['umount', folder])
+
+
+print('1..%d' % len(tests))
+for i, fn in enumerate(tests):
+    try:
+        fn()
+        print('ok %d - %s' % (i + 1, fn.__name__), flush=True)
+    except Exception as e:
+        print('not ok %d - %s' % (i + 1, fn.__name__))
+        print('# ' + str(e).replace('\n', '\n# '), flush=True)
