@@ -37,7 +37,8 @@ static void make_advice(struct bb_view *v)
                 v,
                 "Run `aerogpu play` on this dump: it plays the last submissions in a fresh executor with a marker around every command, and writes the exact one into the dump.");
         else if (v->packet >= 0 && strcmp(v->source, "exact markers"))
-            advise(v, "Run the program with `aerogpu run --exact`: then every command has a marker of its own.");
+            advise(v,
+                   "Run the program with `aerogpu run --exact`: then every command has a marker of its own.");
     }
     if (cause->advice)
         advise(v, cause->advice);

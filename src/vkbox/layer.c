@@ -288,6 +288,7 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyDevice(VkDevice device,
     d = device_of(device);
     retract(d);
     commands_device_gone(d);
+    passes_device_gone(d);
     objects_device_gone(d);
     queues_device_gone(d);
     if (d->slot) {

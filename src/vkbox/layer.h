@@ -138,6 +138,7 @@ void pass_vkCmdBeginRendering(struct command_buffer *cb, VkCommandBuffer handle,
 void pass_vkCmdEndRenderPass(struct command_buffer *cb, VkCommandBuffer handle);
 void pass_vkCmdEndRenderPass2(struct command_buffer *cb, VkCommandBuffer handle, const VkSubpassEndInfo *end);
 void pass_vkCmdEndRendering(struct command_buffer *cb, VkCommandBuffer handle);
+void passes_device_gone(struct device *d);
 void pass_cut(struct command_buffer *cb); /* between two commands, if it can be */
 
 /* objects.c */

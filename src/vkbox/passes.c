@@ -14,6 +14,7 @@
 #include "vkbox/layer.h"
 
 struct pieces {
+    struct device *d;
     VkRenderPass head, middle, tail;
 };
 
@@ -107,6 +108,8 @@ static void keep(struct device *d, VkRenderPass pass, struct pieces *p, bool mad
         struct pieces *p = d->slot && box->exact && info->subpassCount == 1 ? calloc(1, sizeof(*p)) : NULL;  \
                                                                                                              \
         if (p)                                                                                               \
+            p->d = d;                                                                                        \
+        if (p)                                                                                               \
             keep(d, pass, p,                                                                                 \
                  make_##version(d, info, HEAD, &p->head) && make_##version(d, info, MIDDLE, &p->middle) &&   \
                      make_##version(d, info, TAIL, &p->tail));                                               \
@@ -154,6 +157,30 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateRenderPass2(VkDevice device,
     if (is_plain(info))
         make_all_2(d, info, *out);
     return r;
+}
+
+/* Of passes that the program left. */
+void passes_device_gone(struct device *d)
+{
+    struct map_slot slot;
+    bool again;
+
+    pthread_rwlock_wrlock(&lock);
+    do {
+        size_t at = 0;
+
+        again = false;
+        while (!again && map_next(&pieces_of, &at, &slot)) {
+            struct pieces *p = (void *)(uintptr_t)slot.value;
+
+            if (p->d == d) {
+                map_remove(&pieces_of, slot.key);
+                destroy_pieces(d, p);
+                again = true; /* the map has moved */
+            }
+        }
+    } while (again);
+    pthread_rwlock_unlock(&lock);
 }
 
 static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyRenderPass(VkDevice device, VkRenderPass pass,

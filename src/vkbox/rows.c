@@ -307,7 +307,8 @@ static void put_pipeline(struct rows *o, uint64_t handle)
 enum { BIND_POINTS = 2, BINDINGS = 16 };
 
 struct bound {
-    uint64_t pipeline[BIND_POINTS], sets[BINDINGS], vertices[BINDINGS], indices, framebuffer, targets[BINDINGS];
+    uint64_t pipeline[BIND_POINTS], sets[BINDINGS], vertices[BINDINGS], indices, framebuffer,
+        targets[BINDINGS];
     uint32_t num_targets;
 };
 

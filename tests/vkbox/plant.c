@@ -327,13 +327,21 @@ static void make_device(void)
     make_pipelines();
 }
 
-/* Not everything: a lost device forgives it. */
 static void destroy_device(void)
 {
     vkDestroyPipeline(v.device, v.graphics, NULL);
     vkDestroyPipeline(v.device, v.compute, NULL);
+    vkDestroyPipelineLayout(v.device, v.layout, NULL);
+    vkDestroyDescriptorPool(v.device, v.set_pool, NULL);
+    vkDestroyDescriptorSetLayout(v.device, v.set_layout, NULL);
     vkDestroyBuffer(v.device, v.buffer, NULL);
     vkFreeMemory(v.device, v.memory, NULL);
+    vkDestroyFramebuffer(v.device, v.framebuffer, NULL);
+    vkDestroyRenderPass(v.device, v.pass, NULL);
+    vkDestroyImageView(v.device, v.view, NULL);
+    vkDestroyImage(v.device, v.image, NULL);
+    vkFreeMemory(v.device, v.image_memory, NULL);
+    vkDestroyFence(v.device, v.fence, NULL);
     vkDestroyCommandPool(v.device, v.pool, NULL);
     vkDestroyDevice(v.device, NULL);
 }
@@ -456,6 +464,8 @@ static uint32_t picture(void)
     CHECK(vkMapMemory(v.device, memory, 0, VK_WHOLE_SIZE, 0, (void **)&pixels));
     for (uint32_t i = 0; i < SIZE * SIZE; i++)
         sum = sum * 31 + pixels[i];
+    vkDestroyBuffer(v.device, buffer, NULL);
+    vkFreeMemory(v.device, memory, NULL);
     return sum;
 }
 

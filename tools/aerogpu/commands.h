@@ -31,7 +31,7 @@
     C(validate, "bring the stack up, validate it, break it, write the record")                               \
     C(serve, "answer the D3DKMT calls of other processes")                                                   \
     C(sim, "run the stack in virtual time with faults, and check what may never happen")                     \
-    C(run, "run a program on any Vulkan driver, and say why its GPU crashed")                                 \
+    C(run, "run a program on any Vulkan driver, and say why its GPU crashed")                                \
     C(lose, "run a program, take its Vulkan device away, and see whether it survives")                       \
     G("look things up")                                                                                      \
     C(abi, "print the reference of the ABI as Markdown")                                                     \
