@@ -558,6 +558,10 @@ static int live(uint32_t plant, struct rng *rng, struct cpu_window *w, char why[
     w->timeout_ns = sh->timeout_ns;
     if (sh->completed_ns && sh->completed_ns < sh->timeout_ns)
         w->completed_ns = sh->completed_ns;
+    if (atomic_load(&sh->executor) == -1) {
+        snprintf(why, 100, "the device did not start in time");
+        return -ENOTSUP;
+    }
     return sh->timeout_ns ? 0 : -EIO;
 }
 
