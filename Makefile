@@ -13,7 +13,7 @@
 #   make damage   flip bits of recordings and cut them, DAMAGE (2000) times each way, and see that every command says so
 #   make mutants  plant the small bugs of tests/mutants/table.toml, and say which test notices each; ROOM=, MUTANTS=, KEEP=1
 #   make format   clang-format everything
-#   make kmd-windows   the miniport as aerogpu.sys with mingw-w64
+#   make kmd-windows   the driver package for Windows 7, x64 and x86; UMD=FOLDER: with user-mode drivers
 #   make deb      the Debian packages, in build/deb
 #   make deb-test   as root: install, upgrade, use and purge them in a bare Debian 12 of their own
 SHELL := /bin/bash
@@ -90,7 +90,7 @@ bench: build
 
 kmd-windows:
 	@$(NEED) check
-	@tools/build/kmd-windows.sh $(B)/windows
+	@tools/build/kmd-package.sh $(B)/windows $(UMD)
 
 # What is committed is what is built.
 deb:

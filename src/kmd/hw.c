@@ -484,9 +484,8 @@ static ULONGLONG completed_fence(struct kmd *k)
     ULONGLONG page = 0;
 
     if (k->features & AEROGPU_FEATURE_FENCE_PAGE)
-        page = __atomic_load_n((const ULONGLONG *)((PUCHAR)k->fence_memory.va +
-                                                   offsetof(struct aerogpu_fence_page, completed_fence)),
-                               __ATOMIC_ACQUIRE);
+        page = ReadULong64Acquire(
+            (PVOID)((PUCHAR)k->fence_memory.va + offsetof(struct aerogpu_fence_page, completed_fence)));
     return page > k->completed ? page : kmd_read64(k, AEROGPU_REG_COMPLETED_FENCE_LO);
 }
 

@@ -76,6 +76,13 @@ check("it is native code for x64 and Windows 6.1",
       struct.unpack_from("<H", image, optional + 68)[0] != 1 and "subsystem",
       struct.unpack_from("<HH", image, optional + 48) != (6, 1) and "subsystem version",
       struct.unpack_from("<HH", image, optional + 40) != (6, 1) and "version of the operating system")
+debug, size = directory(6)
+codeview = struct.unpack_from("<I", image, at(debug) + 24)[0] if size else 0
+check("a debugger finds its symbols", (not codeview or image[codeview:codeview + 4] != b"RSDS") and "no CodeView record",
+      codeview and string(codeview + 24) != "aerogpu.pdb" and "it names another file")
+with open(os.path.join(root, "CHANGELOG.md")) as f:
+    version = re.search(r"^## ([0-9.]+) ", f.read(), re.M)[1]
+check("its version is that of the tree", version.encode("utf-16-le") not in image and f"{version} is nowhere in it")
 size = directory(3)[1]
 check("it can be unwound", (not size or size % 12) and f".pdata has {size} bytes")
 check("its entry point is in INIT, which goes",

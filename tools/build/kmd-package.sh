@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The Windows package in OUT_DIR: aerogpu.sys for x64 and x86 with symbols, INF, the catalogue's definition and the script that
+# test-signs them. With a folder of user-mode drivers (amd64/*.dll, x86/*.dll) they are in it, too.
+#   kmd-package.sh OUT_DIR [FOLDER_OF_USER_MODE_DRIVERS]
+set -eu
+out=$1 umd=${2:-}
+root=$(cd "$(dirname "$0")/../.." && pwd)
+from=$root/src/kmd/windows
+version=$("$root/tools/build/changelog.py" version "$root/CHANGELOG.md")
+date=$(sed -n 's|^## [0-9.]* (\([0-9]*\)-\([0-9]*\)-\([0-9]*\))|\2/\3/\1|p' "$root/CHANGELOG.md" | head -1)
+for arch in amd64 x86; do
+    "$root/tools/build/kmd-windows.sh" $arch "$out/$arch"
+    [ -z "$umd" ] || cp "$umd/$arch"/*.dll "$out/$arch/"
+done
+for file in aerogpu.inf aerogpu.cdf; do
+    sed -e "s|@DRIVERVER@|$date,$version.0|" -e "$([ -n "$umd" ] && echo '/^;[}]\?umd[{]\?/d' || echo '/^;umd{/,/^;}umd/d')" \
+        -e 's/$/\r/' "$from/$file" >"$out/$file"
+done
+cp "$from/sign-test.sh" "$out/"
+"$root/tools/build/inf_check.py" "$out" aerogpu.inf
+echo "$out: the package of $version"
