@@ -187,7 +187,8 @@ static void cut_and_damaged_files_do_no_harm(void **state)
     struct image *i;
 
     assert_non_null(image);
-    end = get(driver, last + 16) + get(driver, last + 20); /* behind it there are symbols, which nobody misses */
+    end = get(driver, last + 16) +
+          get(driver, last + 20); /* behind it there are symbols, which nobody misses */
     for (size_t size = 0; size < end; size += 1 + size / 64) {
         struct error e = {0};
         uint8_t *cut = malloc(size ? size : 1);
