@@ -294,7 +294,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
 
 /* T(NAME, name, documentation); the columns of each are BB_COLUMNS_NAME: C(table, name, type, documentation), type being
  * INT, REAL, TEXT or BLOB. */
-#define BB_SCHEMA_VERSION 1
+#define BB_SCHEMA_VERSION 2
 #define BB_TABLES(T)                                                                                         \
     T(META, meta, "What the dump is: one row per key")                                                       \
     T(STATUS, status, "The device's status and when it changed")                                             \
@@ -413,6 +413,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
 #define BB_COLUMNS_RESOURCE(C)                                                                                 \
     C(resource, id, INT, "the guest's handle")                                                                 \
     C(resource, kind, TEXT, "buffer, texture 64x64 …")                                                         \
+    C(resource, name, TEXT, "names of the regions in which it was made: the ABI has no names of resources; or NULL") \
     C(resource, address, INT, "GPU virtual address, NULL for none")                                            \
     C(resource, size, INT, "bytes")                                                                            \
     C(resource, gpa, INT, "guest address of the memory behind it; NULL: it has none, or its table is not known")\

@@ -98,7 +98,7 @@ static void note_table(void *ctx, const char *table, const char *what)
     note(d, -EBADMSG, text);
 }
 
-/* A later version may have more columns. */
+/* Of this version; another one has others, and its trouble is known. */
 static void check_columns(struct bb_dump *d, const struct bb_table_desc *t)
 {
     for (uint32_t c = 0; c < t->num_columns && !d->trouble.code; c++) {

@@ -144,16 +144,14 @@ static void causes_markdown(struct strbuf *out)
 
 void bb_schema_markdown(struct strbuf *out)
 {
-    strbuf_printf(out,
-                  "# The schema of crash dumps, version %d\n\n"
-                  "A dump is an SQLite 3 database: `application_id` 0x%x (\"AGBD\"), `user_version` %d. Any "
-                  "SQLite tool can "
-                  "query it. Times (`…_ns`) are nanoseconds of CLOCK_MONOTONIC. A later version may add "
-                  "tables and columns; "
-                  "one that changes the meaning of a column has a new number, and older programs then refuse "
-                  "the file and "
-                  "say so. This page is printed by `aerogpu dump --schema`.\n",
-                  BB_SCHEMA_VERSION, BB_APPLICATION_ID, BB_SCHEMA_VERSION);
+    strbuf_printf(
+        out,
+        "# The schema of crash dumps, version %d\n\n"
+        "A dump is an SQLite 3 database: `application_id` 0x%x (\"AGBD\"), `user_version` %d. Any "
+        "SQLite tool can "
+        "query it. Times (`…_ns`) are nanoseconds of CLOCK_MONOTONIC. Tables and columns come and change with a new number: "
+        "a program that knows another one says so, and reports what it can read. This page is printed by `aerogpu dump --schema`.\n",
+        BB_SCHEMA_VERSION, BB_APPLICATION_ID, BB_SCHEMA_VERSION);
     for (int t = 0; t < BB_NUM_TABLES; t++) {
         const struct bb_table_desc *d = &bb_tables[t];
 

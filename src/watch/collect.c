@@ -72,6 +72,7 @@ static void put_objects(struct collector *c)
             bb_row(c->p, BB_TABLE_RESOURCE);
             bb_int(c->p, BB_resource_id, o->handle);
             bb_text(c->p, BB_resource_kind, name);
+            bb_text(c->p, BB_resource_name, o->made_in[0] ? o->made_in : NULL);
             bb_int(c->p, BB_resource_size, (int64_t)o->size);
             put_gpa(c, o);
             put_time(c, BB_resource_created_ns, o->created);

@@ -372,9 +372,13 @@ static void apply_object(struct watch_model *m, const struct abi_stream *s, cons
 void watch_model_apply(struct watch_model *m, struct watch_model_context *c, const struct abi_stream *s,
                        const struct abi_packet *p, uint64_t submission)
 {
+    const size_t before = m->num_objects;
+
     context_check(m, c);
     if (p->desc && p->desc->object)
         apply_object(m, s, p, submission);
+    for (size_t i = before; i < m->num_objects; i++)
+        snprintf(m->objects[i].made_in, sizeof(m->objects[i].made_in), "%.63s", c->path);
     switch (p->opcode) {
     case AEROGPU_CMD_DEBUG_MARKER:
         set_name(c, p, false);

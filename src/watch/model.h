@@ -66,6 +66,7 @@ struct watch_object {
     uint32_t bytes_size;
     uint64_t created, last_use, destroyed; /* submissions by number */
     char hash[17];                         /* of a shader's bytes */
+    char made_in[64]; /* regions around the packet that made it: the ABI has no names of resources */
 };
 
 struct watch_model {

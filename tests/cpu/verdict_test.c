@@ -280,7 +280,7 @@ TEST(dumps_are_windows)
         struct cpu_verdict v;
         struct error e = {0};
         snprintf(sql, sizeof(sql), DUMP "%s", cases[i].pid, cases[i].more);
-        write_dump(file, 1, sql);
+        write_dump(file, 2, sql);
         if (cpu_window_read(&w, file, &e))
             fail_msg("%s", e.text);
         assert_int_equal(w.submit_ns, i == 2 ? T0 + 200 * MS : T0 + 300 * MS);
@@ -382,7 +382,7 @@ TEST(reports_carry_each_others_evidence)
                       "ALTER TABLE finding ADD unseen; INSERT INTO finding(rank, submission, cause, text, "
                       "sure_cause, unseen) VALUES(0, 8, '%s', 'draw 3 & its \xff', '%s', 'who');",
                  "100", cases[i].cause, cases[i].sure);
-        write_dump(file, 1, sql);
+        write_dump(file, 2, sql);
         if (cpu_window_read(&w, file, &e))
             fail_msg("%s", e.text);
         make(&v, &w);
@@ -435,15 +435,15 @@ TEST(bad_dumps_say_what_is_wrong)
         int version;
         const char *sql, *error;
     } cases[] = {
-        {2, "", "a crash dump of version 2; this program reads version 1"},
-        {1, "", "the dump has no submission that is blamed or was not done"},
-        {1, "INSERT INTO submission VALUES(1, 5, NULL);",
+        {1, "", "a crash dump of version 1; this program reads version 2"},
+        {2, "", "the dump has no submission that is blamed or was not done"},
+        {2, "INSERT INTO submission VALUES(1, 5, NULL);",
          "the dump's submission.time_ns and status.time_ns are not a span"},
-        {1,
+        {2,
          "INSERT INTO submission VALUES(1, 100300000000, NULL); INSERT INTO meta VALUES('reason', 'page fault');",
          "the dump was made because of \"page fault\": there was no time-out to judge"},
-        {1, "DROP TABLE status;", "not a crash dump that can be read: no such table: status"},
-        {1, "PRAGMA application_id = 5;", "an SQLite database, but not a crash dump of AeroGPU"},
+        {2, "DROP TABLE status;", "not a crash dump that can be read: no such table: status"},
+        {2, "PRAGMA application_id = 5;", "an SQLite database, but not a crash dump of AeroGPU"},
     };
     char file[64], wanted[200];
     struct error damage = {0};

@@ -125,9 +125,11 @@ TEST(what_is_used_has_a_time)
     abi_builder_init(&b);
     texture(&b, 1, 8);
     texture(&b, 2, 8);
+    abi_builder_packet(&b, AEROGPU_CMD_DEBUG_MARKER, &(struct aerogpu_cmd_debug_marker){0},
+                       sizeof(struct aerogpu_cmd_debug_marker), "shadows", 7);
     texture(&b, 3, 8);
     ABI_EMIT(&b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {1});
-    ABI_EMIT(&b, DRAW, draw, .vertex_count = 3, .instance_count = 1); /* submission 5 */
+    ABI_EMIT(&b, DRAW, draw, .vertex_count = 3, .instance_count = 1); /* submission 6 */
     ABI_EMIT(&b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = 2, .src_texture = 3, .width = 1, .height = 1);
     ABI_EMIT(&b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 2);
     bytes = abi_builder_end(&b, &size);
@@ -138,10 +140,12 @@ TEST(what_is_used_has_a_time)
             watch_model_use(&m, c, &p, submission);
     }
     assert_int_equal(m.num_objects, 3);
-    assert_int_equal(m.objects[0].last_use, 5);
-    assert_int_equal(m.objects[1].last_use, 6);
-    assert_int_equal(m.objects[2].last_use, 6);
-    assert_int_equal(m.objects[1].destroyed, 7);
+    assert_int_equal(m.objects[0].last_use, 6);
+    assert_int_equal(m.objects[1].last_use, 7);
+    assert_int_equal(m.objects[2].last_use, 7);
+    assert_int_equal(m.objects[1].destroyed, 8);
+    assert_string_equal(m.objects[0].made_in, "");
+    assert_string_equal(m.objects[2].made_in, "shadows");
     assert_int_equal(m.objects[0].created, 1);
     abi_builder_finish(&b);
     watch_model_finish(&m);
