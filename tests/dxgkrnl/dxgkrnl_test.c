@@ -273,6 +273,42 @@ TEST(urgent_work_preempts)
     world_down(&w, 0);
 }
 
+TEST(preempted_work_keeps_its_order)
+{
+    D3DKMT_QUERYSTATISTICS st = {.Type = D3DKMT_QUERYSTATISTICS_NODE, .AdapterLuid.LowPart = 0x1000};
+    struct world w;
+    struct ctx slow, urgent;
+    D3DKMT_HANDLE mem;
+    D3DKMT_LOCK lock;
+
+    world_set("HwQueuedRenderPacketGroupLimit", 4);
+    world_up(&w, false);
+    slow = ctx_make(&w, w.client, w.adapter);
+    urgent = ctx_make(&w, w.client, w.adapter);
+    assert_int_equal(ctx_allocate(&w, &slow, 4096, false, &mem), STATUS_SUCCESS);
+    assert_int_equal(dxgk_SetContextSchedulingPriority(
+                         w.client, &(D3DKMT_SETCONTEXTSCHEDULINGPRIORITY){urgent.context, 7}),
+                     STATUS_SUCCESS);
+    ctx_put(&slow, OP_FILL, 9, 0, 1, 0); /* from here on it is resident */
+    assert_int_equal(ctx_render(w.client, &slow, &mem, 1), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &slow), STATUS_SUCCESS);
+    ctx_put(&slow, OP_DELAY, 100, 0, 0, 0);
+    assert_int_equal(ctx_render(w.client, &slow, NULL, 0), STATUS_SUCCESS);
+    for (uint32_t i = 1; i <= 3; i++) {
+        ctx_put(&slow, OP_FILL, i, 0, 1, 0);
+        assert_int_equal(ctx_render(w.client, &slow, &mem, 1), STATUS_SUCCESS);
+    }
+    ctx_put(&urgent, OP_NOP, 0, 0, 0, 0);
+    assert_int_equal(ctx_render(w.client, &urgent, NULL, 0), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &slow), STATUS_SUCCESS);
+    assert_int_equal(dxgk_QueryStatistics(w.client, &st), STATUS_SUCCESS);
+    assert_int_equal(st.QueryResult.NodeInformation.GlobalInformation.PreemptionCounter[0], 3);
+    lock = (D3DKMT_LOCK){.hDevice = slow.device, .hAllocation = mem};
+    assert_int_equal(dxgk_Lock(w.client, &lock), STATUS_SUCCESS);
+    assert_int_equal(*(uint32_t *)lock.pData, 3);
+    world_down(&w, 0);
+}
+
 TEST(fences_order_contexts)
 {
     struct world w;
